@@ -1,0 +1,130 @@
+// Every error that Vivace throws on purpose: a class, a stable `code`, one sentence with the number that broke and a remedy.
+// This file imports nothing, so that every room may use it.
+
+/** The base of all typed errors. `code` is stable and machine readable; `message` is a sentence for people. */
+export class VivaceError extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+    this.code = code;
+  }
+}
+
+/** A request that cannot be run as asked: an empty prompt, a temperature below zero, a malformed message. */
+export class InvalidRequestError extends VivaceError {
+  constructor(message: string) {
+    super('invalid-request', message);
+  }
+}
+
+/** The prompt does not fit the context. The conversation is kept; the caller shortens it or raises the context. */
+export class ContextOverflowError extends VivaceError {
+  readonly promptTokens: number;
+  readonly contextLength: number;
+
+  constructor(promptTokens: number, contextLength: number) {
+    super(
+      'context-overflow',
+      `The prompt has ${promptTokens} tokens, but the context holds ${contextLength} and the answer needs at least one. ` +
+        'Shorten the prompt, start a new conversation, or load the model with a larger context.',
+    );
+    this.promptTokens = promptTokens;
+    this.contextLength = contextLength;
+  }
+}
+
+/** A model file could not be fetched: a status other than success, a page of HTML, a broken connection. */
+export class ModelFetchError extends VivaceError {
+  readonly url: string;
+  readonly status: number | null;
+
+  constructor(url: string, status: number | null, message: string) {
+    super('model-fetch', message);
+    this.url = url;
+    this.status = status;
+  }
+}
+
+/** A model file is damaged or hostile: truncated, overlapping, out of range, not what its header says. */
+export class ModelFileError extends VivaceError {
+  readonly file: string;
+
+  constructor(file: string, message: string) {
+    super('model-file', `${file}: ${message}`);
+    this.file = file;
+  }
+}
+
+/** The model is well formed, but of a kind that this engine does not run yet. */
+export class UnsupportedModelError extends VivaceError {
+  constructor(message: string) {
+    super('unsupported-model', message);
+  }
+}
+
+/** tokenizer.json or a GGUF vocabulary cannot be used. */
+export class TokenizerError extends VivaceError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('tokenizer', message, options);
+  }
+}
+
+/** The chat template threw, ran out of fuel, or produced more text than is reasonable. */
+export class ChatTemplateError extends VivaceError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('chat-template', message, options);
+  }
+}
+
+/** A sibling of the attention family was forced by name and cannot run here. */
+export class AttentionUnavailable extends VivaceError {
+  constructor(name: string, reason: string) {
+    super('attention-unavailable', `Attention "${name}" cannot run here: ${reason}. Use "auto" or another sibling.`);
+  }
+}
+
+/** There is no WebGPU adapter, or it refused a device. */
+export class WebGpuUnavailableError extends VivaceError {
+  constructor(reason: string) {
+    super(
+      'webgpu-unavailable',
+      `WebGPU cannot be used here: ${reason}. Use a current Chrome or Edge with hardware acceleration, or the cpu backend.`,
+    );
+  }
+}
+
+/** The GPU refused memory, or a tensor exceeds what one binding may hold. */
+export class GpuMemoryError extends VivaceError {
+  readonly requestedBytes: number;
+  readonly grantedBytes: number | null;
+
+  constructor(what: string, requestedBytes: number, grantedBytes: number | null, remedy: string) {
+    const granted = grantedBytes === null ? 'the GPU refused it' : `this GPU grants ${grantedBytes}`;
+    super('gpu-memory', `${what} needs ${requestedBytes} bytes; ${granted}. ${remedy}`);
+    this.requestedBytes = requestedBytes;
+    this.grantedBytes = grantedBytes;
+  }
+}
+
+/** The GPU device was lost while the engine used it. */
+export class DeviceLostError extends VivaceError {
+  constructor(reason: string) {
+    super('device-lost', `The GPU device was lost (${reason}). Load the model again to go on.`);
+  }
+}
+
+/** A shader was refused by the browser, or a command was invalid: a defect of the engine or of the driver. */
+export class GpuProgramError extends VivaceError {
+  constructor(label: string, message: string) {
+    super('gpu-program', `${label}: ${message}`);
+  }
+}
+
+/** The engine's worker died, could not start, or does not answer. */
+export class WorkerError extends VivaceError {
+  constructor(message: string) {
+    super('worker', message);
+  }
+}
