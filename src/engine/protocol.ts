@@ -1,0 +1,217 @@
+// Everything that crosses the worker boundary, and nothing else: ids, text, numbers and events. No buffers, no logits.
+// Types only, but for two small functions that carry errors across.
+
+import type { Remote } from 'comlink';
+import { VivaceError } from '../errors';
+
+export type AttentionName = 'cpu' | 'eager' | 'chunked' | 'flash_prefill' | 'fused_decode' | 'split_kv_decode';
+export type BackendName = 'webgpu' | 'cpu';
+export type KvType = 'f16' | 'f32';
+export type ActivationType = 'f32' | 'q8';
+
+export interface ChatMessage {
+  role: 'system' | 'user' | 'assistant';
+  content: string;
+}
+
+/** URL of a folder in Hugging Face layout or of a .gguf file, or dropped files. */
+export type ModelLocation = string | File | File[];
+
+export interface LoadOptions {
+  /** Tokens of context; default and ceiling: what the model was made for, lowered (with a warning) to what fits the GPU. */
+  contextLength?: number;
+  /** `auto`, or the name of an attention sibling: forced means forced. */
+  attention?: 'auto' | AttentionName;
+  /** How keys and values are stored. Default f16. */
+  kvCache?: KvType;
+  /** `auto` is the fastest path whose quality is held by tests; `f32` is exact. */
+  activations?: 'auto' | ActivationType;
+  /** `auto`: webgpu, or the cpu with a warning where there is no WebGPU. */
+  backend?: 'auto' | BackendName;
+}
+
+export interface LoadProgress {
+  stage: 'open' | 'weights' | 'compile' | 'ready';
+  /** Bytes of the model that have arrived, and how many there are (0 while unknown). */
+  loadedBytes: number;
+  totalBytes: number;
+  bytesPerSecond: number | null;
+  secondsLeft: number | null;
+}
+
+export interface GenerateOptions {
+  /** Most tokens to generate; default: to the end of the context. */
+  maxTokens?: number;
+  /** 0 is greedy. Default 0.8. */
+  temperature?: number;
+  /** 0 turns it off. Default 40. */
+  topK?: number;
+  /** 1 turns it off. Default 0.95. */
+  topP?: number;
+  /** 0 turns it off. Default 0.05. */
+  minP?: number;
+  /** 1 turns it off. Default 1. */
+  repetitionPenalty?: number;
+  /** 32 bits; the same seed gives the same text. Default: a random one, reported in the `done` event. */
+  seed?: number;
+  /** The answer ends before the first of these. */
+  stop?: readonly string[];
+  /** Steps queued on the GPU ahead of the one being read. Default `auto`. */
+  runAhead?: 'auto' | number;
+}
+
+/** What to generate from: a conversation for the chat template, or text as it is. */
+export type GenerateInput = { messages: readonly ChatMessage[] } | { prompt: string };
+
+export type FinishReason = 'eos' | 'stop' | 'length' | 'context' | 'abort';
+
+export interface Warning {
+  code: string;
+  message: string;
+}
+
+/** Milliseconds between tokens at the caller, in order, bursts not smoothed. The first token has none (that is TTFT). */
+export interface TbtSummary {
+  mean: number | null;
+  p50: number | null;
+  p95: number | null;
+  p99: number | null;
+  max: number | null;
+  /** Mean absolute difference of neighbouring gaps. */
+  jitter: number | null;
+  perToken: number[];
+}
+
+export interface AttentionChoice {
+  prefill: AttentionName | 'textbook';
+  decode: AttentionName | 'textbook';
+  reason: string;
+}
+
+/** Counted at the WebGPU calls, per generated token; null on the cpu backend. */
+export interface PerToken {
+  dispatches: number;
+  submits: number;
+  /** Readbacks that the CPU waited for. */
+  syncs: number;
+  /** Bytes mapped for reading. */
+  bytesRead: number;
+}
+
+export interface RunMetrics {
+  attention: AttentionChoice;
+  /** From the request to the first token at the caller. */
+  ttftMs: number | null;
+  /** The parts of ttftMs: text to ids, and the prompt on the GPU. */
+  tokenizeMs: number;
+  prefillMs: number;
+  prefillTokensPerSecond: number | null;
+  decodeTokensPerSecond: number | null;
+  tbtMs: TbtSummary;
+  /** The GPU's own step times where timestamps were asked for, else null. */
+  gpuMs: TbtSummary | null;
+  perToken: PerToken | null;
+  runAhead: number;
+  peakGpuBytes: number | null;
+}
+
+export interface Usage {
+  promptTokens: number;
+  /** Prompt tokens whose keys and values were still in the cache from the turn before. */
+  cachedTokens: number;
+  completionTokens: number;
+}
+
+/** `text` of token and done events, appended in order, is the answer. */
+export type EngineEvent =
+  | { type: 'prefill'; done: number; total: number }
+  | { type: 'token'; id: number; text: string; tbtMs: number | null; position: number }
+  | { type: 'warning'; code: string; message: string }
+  | { type: 'recovered'; message: string }
+  | {
+      type: 'done';
+      /** What had been held back in case it grew into a longer character or a stop string. */
+      text: string;
+      finishReason: FinishReason;
+      seed: number;
+      promptIds: number[];
+      usage: Usage;
+      metrics: RunMetrics;
+    };
+
+export interface EngineInfo {
+  model: {
+    name: string;
+    architecture: string;
+    parameters: number;
+    nLayers: number;
+    hiddenSize: number;
+    nHeads: number;
+    nKvHeads: number;
+    headDim: number;
+    vocabSize: number;
+    /** Such as 'Q8_0 + F32', as found in the file. */
+    format: string;
+    fileBytes: number;
+  };
+  backend: BackendName;
+  adapter: string | null;
+  contextLength: number;
+  kvCache: KvType;
+  activations: ActivationType;
+  attention: AttentionChoice;
+  hasChatTemplate: boolean;
+  gpuBytes: { weights: number; kvCache: number; activations: number } | null;
+  loadMs: { open: number; weights: number; compile: number };
+  warnings: Warning[];
+}
+
+/** One generation: the worker posts `EngineEvent`s and at last a `WorkerFailure` or `done` through the port. */
+export interface GenerateRequest {
+  input: GenerateInput;
+  options: GenerateOptions;
+}
+
+export interface WorkerApi {
+  /** Answers at once: the handshake that tells a live worker from a blocked one. */
+  ping(): 'pong';
+  load(
+    location: ModelLocation,
+    options: LoadOptions,
+    onProgress: (progress: LoadProgress) => void,
+  ): Promise<EngineInfo>;
+  cancelLoad(): void;
+  generate(request: GenerateRequest, port: MessagePort): void;
+  stop(): void;
+  unload(): Promise<void>;
+}
+
+export type RemoteWorker = Remote<WorkerApi>;
+
+/** An error in a form that structured clone keeps whole. */
+export interface WorkerFailure {
+  type: 'error';
+  name: string;
+  code: string;
+  message: string;
+  details: Record<string, string | number | null>;
+}
+
+export function toFailure(error: unknown): WorkerFailure {
+  const e = error instanceof Error ? error : new Error(String(error));
+  const details: WorkerFailure['details'] = {};
+  for (const [key, value] of Object.entries(e)) {
+    if (typeof value === 'string' || typeof value === 'number' || value === null) details[key] = value;
+  }
+  const code = e instanceof VivaceError ? e.code : e.name === 'AbortError' ? 'abort' : 'internal';
+  return { type: 'error', name: e.name, code, message: e.message, details };
+}
+
+/** The error on the caller's side: same name, code, message and numbers; an abort stays a DOMException. */
+export function fromFailure(failure: WorkerFailure): Error {
+  if (failure.code === 'abort') return new DOMException(failure.message, 'AbortError');
+  const error = new VivaceError(failure.code, failure.message);
+  Object.assign(error, failure.details);
+  error.name = failure.name;
+  return error;
+}
