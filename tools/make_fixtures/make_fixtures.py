@@ -1,0 +1,33 @@
+"""Writes test/fixtures: what the reference implementation (transformers, float32, CPU) says about small models.
+
+It must not import anything of the engine: a fixture that shares code with what it checks proves nothing.
+
+    python3 tools/make_fixtures/make_fixtures.py llama         # tiny seeded random models, logits and greedy ids
+    python3 tools/make_fixtures/make_fixtures.py storyteller   # greedy ids and tokenizer ids of the shipped model
+"""
+
+import argparse
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+FIXTURES = ROOT / "test" / "fixtures"
+STORYTELLER = ROOT / "public" / "models" / "storyteller"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["llama", "storyteller"])
+    what = parser.parse_args().what
+    if what == "llama":
+        from llama import write_llama_fixtures
+
+        write_llama_fixtures(FIXTURES / "llama")
+    else:
+        from storyteller import write_greedy, write_tokenizer
+
+        write_tokenizer(STORYTELLER, FIXTURES / "tokenizer" / "storyteller.json")
+        write_greedy(STORYTELLER, FIXTURES / "storyteller" / "greedy.json")
+
+
+if __name__ == "__main__":
+    main()
