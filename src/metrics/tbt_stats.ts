@@ -1,0 +1,49 @@
+// Statistics over the gaps between tokens. Pure, with no imports: the loop that owns the clock uses it as well as the panel.
+
+/** The same shape as `TbtSummary` of the engine's protocol; a null says that there was nothing to measure. */
+export interface GapSummary {
+  mean: number | null;
+  p50: number | null;
+  p95: number | null;
+  p99: number | null;
+  max: number | null;
+  jitter: number | null;
+  perToken: number[];
+}
+
+/**
+ * Nearest-rank percentile of ascending values: the smallest value that at least `p` percent of all values do not exceed,
+ * which is the one at rank ceil(p / 100 * n), counted from 1. It is always a value that was measured, never one in between;
+ * p = 0 gives the smallest. Null for no values.
+ */
+export function percentile(sorted: ArrayLike<number>, p: number): number | null {
+  const n = sorted.length;
+  if (n === 0) return null;
+  // p * n before the division, less a hair: 0.07 * 100 is 7.000000000000001, and its ceiling would be one rank too high.
+  const rank = Math.ceil((p * n) / 100 - 1e-9);
+  return sorted[Math.min(n, Math.max(1, rank)) - 1]!;
+}
+
+/** Mean absolute difference of neighbouring gaps, in the order in which they came; null for fewer than two. */
+function jitter(gaps: readonly number[]): number | null {
+  if (gaps.length < 2) return null;
+  let sum = 0;
+  for (let i = 1; i < gaps.length; i++) sum += Math.abs(gaps[i]! - gaps[i - 1]!);
+  return sum / (gaps.length - 1);
+}
+
+/** Summarises gaps in milliseconds, given in order of arrival. One gap has no jitter, none has nothing at all. */
+export function summariseGaps(gaps: readonly number[]): GapSummary {
+  const sorted = Float64Array.from(gaps).sort();
+  let sum = 0;
+  for (const gap of gaps) sum += gap;
+  return {
+    mean: gaps.length === 0 ? null : sum / gaps.length,
+    p50: percentile(sorted, 50),
+    p95: percentile(sorted, 95),
+    p99: percentile(sorted, 99),
+    max: percentile(sorted, 100),
+    jitter: jitter(gaps),
+    perToken: [...gaps],
+  };
+}
