@@ -1,0 +1,168 @@
+import { DeviceLostError, GpuMemoryError, GpuProgramError, WebGpuUnavailableError } from '../errors';
+import { type CapabilityName, capabilities, type GpuCapabilities, wantedLimits } from './limits';
+
+/** WebGPU calls since the device was made. The metrics of a run are differences of these. */
+export interface GpuCounters {
+  dispatches: number;
+  submits: number;
+  /** Readbacks that the CPU waited for. */
+  syncs: number;
+  /** Bytes mapped for reading. */
+  bytesRead: number;
+}
+
+export interface GpuOptions {
+  /** Where the GPU comes from; default `navigator.gpu`. Tests pass Dawn's. */
+  gpu?: GPU;
+  /** Capabilities to leave unused even where the device has them. */
+  without?: readonly CapabilityName[];
+}
+
+/** A device with its books: what it can do, what was allocated on it, what was asked of it. */
+export class Gpu {
+  readonly counters: GpuCounters = { dispatches: 0, submits: 0, syncs: 0, bytesRead: 0 };
+  allocatedBytes = 0;
+  peakBytes = 0;
+  /** The first error that no scope caught, or the loss of the device; checked by the loop between steps. */
+  failure: Error | null = null;
+
+  private constructor(
+    readonly device: GPUDevice,
+    readonly adapterName: string,
+    readonly can: GpuCapabilities,
+  ) {
+    void device.lost.then((info) => {
+      if (info.reason !== 'destroyed') this.failure ??= new DeviceLostError(info.message || info.reason);
+    });
+    device.addEventListener('uncapturederror', (event) => {
+      this.failure ??= new GpuProgramError('WebGPU', event.error.message);
+    });
+  }
+
+  static async request(options: GpuOptions = {}): Promise<Gpu> {
+    const gpu = options.gpu ?? globalThis.navigator?.gpu;
+    if (!gpu) throw new WebGpuUnavailableError('this browser does not offer it to this page');
+    const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
+    if (!adapter) throw new WebGpuUnavailableError('the browser found no usable GPU');
+    const can = capabilities(adapter, gpu.wgslLanguageFeatures, options.without ?? []);
+    const requiredFeatures: GPUFeatureName[] = [];
+    if (can.subgroupMinSize > 0) requiredFeatures.push('subgroups');
+    if (can.timestamps) requiredFeatures.push('timestamp-query');
+    const device = await adapter.requestDevice({
+      label: 'vivace',
+      requiredFeatures,
+      requiredLimits: wantedLimits(adapter.limits),
+    });
+    const { vendor, architecture, description, device: model } = adapter.info;
+    const name = description || [vendor, model || architecture].filter(Boolean).join(' ') || 'unknown adapter';
+    return new Gpu(device, name, can);
+  }
+
+  get limits(): GPUSupportedLimits {
+    return this.device.limits;
+  }
+
+  /** A labelled, zeroed buffer; `size` in bytes is rounded up to 4. Throws before asking for what cannot be granted. */
+  createBuffer(label: string, size: number, usage: GPUBufferUsageFlags): GPUBuffer {
+    const bytes = Math.max(16, Math.ceil(size / 4) * 4);
+    const limit = usage & GPU_STORAGE ? this.bindingLimit : this.limits.maxBufferSize;
+    if (bytes > limit) {
+      throw new GpuMemoryError(label, bytes, limit, 'Choose a smaller model, a smaller context or a smaller format.');
+    }
+    const buffer = this.device.createBuffer({ label, size: bytes, usage });
+    this.allocatedBytes += bytes;
+    this.peakBytes = Math.max(this.peakBytes, this.allocatedBytes);
+    return buffer;
+  }
+
+  /** The most bytes that one storage binding may hold. */
+  get bindingLimit(): number {
+    return Math.min(this.limits.maxBufferSize, this.limits.maxStorageBufferBindingSize);
+  }
+
+  destroyBuffer(buffer: GPUBuffer): void {
+    this.allocatedBytes -= buffer.size;
+    buffer.destroy();
+  }
+
+  /** A storage buffer with contents. */
+  upload(label: string, data: ArrayBufferView<ArrayBuffer>): GPUBuffer {
+    const buffer = this.createBuffer(label, data.byteLength, GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC);
+    this.write(buffer, data);
+    return buffer;
+  }
+
+  /** Writes from the start of `buffer` (or `offset` bytes in); a tail that is no multiple of 4 bytes is padded with zeros. */
+  write(buffer: GPUBuffer, data: ArrayBufferView<ArrayBuffer>, offset = 0): void {
+    const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    const whole = bytes.length & ~3;
+    if (whole > 0) this.device.queue.writeBuffer(buffer, offset, bytes, 0, whole);
+    if (whole === bytes.length) return;
+    const tail = new Uint8Array(4);
+    tail.set(bytes.subarray(whole));
+    this.device.queue.writeBuffer(buffer, offset + whole, tail);
+  }
+
+  submit(commands: GPUCommandBuffer): void {
+    this.device.queue.submit([commands]);
+    this.counters.submits++;
+  }
+
+  /** Maps `buffer` (MAP_READ), copies `bytes` of it out and unmaps it: one sync. */
+  async readMapped(buffer: GPUBuffer, bytes: number): Promise<ArrayBuffer> {
+    this.counters.syncs++;
+    this.counters.bytesRead += bytes;
+    try {
+      await buffer.mapAsync(GPU_MAP_READ, 0, bytes);
+    } catch (error) {
+      throw this.failure ?? new DeviceLostError(error instanceof Error ? error.message : String(error));
+    }
+    const copy = buffer.getMappedRange(0, bytes).slice(0);
+    buffer.unmap();
+    return copy;
+  }
+
+  /** Contents of any COPY_SRC buffer: for tests, load-time checks and the tuner, never inside a step. */
+  async read(buffer: GPUBuffer, bytes = buffer.size): Promise<ArrayBuffer> {
+    const target = this.createBuffer('gpu.read', bytes, GPU_MAP_READ | GPU_COPY_DST);
+    const encoder = this.device.createCommandEncoder({ label: 'gpu.read' });
+    encoder.copyBufferToBuffer(buffer, 0, target, 0, bytes);
+    this.submit(encoder.finish());
+    const copy = await this.readMapped(target, bytes);
+    this.destroyBuffer(target);
+    return copy;
+  }
+
+  /** Runs `allocate` under error scopes, so that exhaustion is a typed error with the bytes asked for. */
+  async guardMemory<T>(what: string, allocate: () => Promise<T>): Promise<T> {
+    const before = this.allocatedBytes;
+    this.device.pushErrorScope('out-of-memory');
+    this.device.pushErrorScope('validation');
+    let result: T;
+    try {
+      result = await allocate();
+    } catch (error) {
+      await Promise.all([this.device.popErrorScope(), this.device.popErrorScope()]);
+      throw error;
+    }
+    const [invalid, exhausted] = await Promise.all([this.device.popErrorScope(), this.device.popErrorScope()]);
+    if (exhausted) {
+      const asked = this.allocatedBytes - before;
+      throw new GpuMemoryError(what, asked, null, 'Close other GPU pages, or choose a smaller model or context.');
+    }
+    if (invalid) throw new GpuProgramError(what, invalid.message);
+    return result;
+  }
+
+  destroy(): void {
+    this.device.destroy();
+  }
+}
+
+// The usage flags by value: Node has no GPUBufferUsage global (WebGPU specification, section 5.1.2).
+export const GPU_MAP_READ = 0x0001;
+export const GPU_COPY_SRC = 0x0004;
+export const GPU_COPY_DST = 0x0008;
+export const GPU_UNIFORM = 0x0040;
+export const GPU_STORAGE = 0x0080;
+export const GPU_QUERY_RESOLVE = 0x0200;

@@ -1,0 +1,199 @@
+import { GpuProgramError } from '../errors';
+import { GPU_COPY_DST, GPU_UNIFORM, type Gpu } from './device';
+import { STEP_BYTES } from './limits';
+
+/** `read` and `write` are storage buffers, `uniform` a small struct. */
+export type BindingKind = 'read' | 'write' | 'uniform';
+
+/** A shape constant: a number is u32 when whole, else f32; `{ f32 }` forces f32. Strings name a type or a format. */
+export type Constant = number | boolean | { f32: number };
+
+export interface KernelSource {
+  /** Room and stem, as in `attention/fused_decode`. */
+  label: string;
+  /** Libraries first, the kernel last. */
+  wgsl: readonly string[];
+  /** Shape: becomes `const NAME = ...;` lines in front of the source. */
+  constants: Readonly<Record<string, Constant>>;
+  /** Kinds of `@group(0)` bindings 0, 1, 2 ... */
+  bindings: readonly BindingKind[];
+  entryPoint?: string;
+  /** The source uses subgroup operations. */
+  subgroups?: boolean;
+}
+
+/** Progress, the only numbers that change from step to step (see Step in the shaders). */
+export interface Step {
+  /** Position in the context of the first token of this pass. */
+  position: number;
+  /** Tokens in this pass: 1 in decode. */
+  nTokens: number;
+}
+
+const STEP_STRUCT = `struct Step { position: u32, n_tokens: u32 }`;
+const STEP_IMMEDIATE = `${STEP_STRUCT}\nvar<immediate> step: Step;\n`;
+const STEP_UNIFORM = `${STEP_STRUCT}\n@group(1) @binding(0) var<uniform> step: Step;\n`;
+
+/** A compiled pipeline with its binding layout. */
+export class Kernel {
+  constructor(
+    private readonly gpu: Gpu,
+    readonly label: string,
+    readonly pipeline: GPUComputePipeline,
+    private readonly layout: GPUBindGroupLayout,
+    private readonly bindingCount: number,
+  ) {}
+
+  /** Binds buffers to `@binding(0..)`, in order. Made at load, never per token. */
+  bind(...buffers: readonly (GPUBuffer | GPUBufferBinding)[]): GPUBindGroup {
+    if (buffers.length !== this.bindingCount) {
+      throw new GpuProgramError(this.label, `binds ${this.bindingCount} buffers, was given ${buffers.length}`);
+    }
+    return this.gpu.device.createBindGroup({
+      label: this.label,
+      layout: this.layout,
+      entries: buffers.map((buffer, binding) => ({ binding, resource: 'buffer' in buffer ? buffer : { buffer } })),
+    });
+  }
+}
+
+export function constantLines(constants: Readonly<Record<string, Constant>>): string {
+  return Object.entries(constants)
+    .map(([name, value]) => `const ${name} = ${literal(value)};`)
+    .join('\n');
+}
+
+function literal(value: Constant): string {
+  if (typeof value === 'boolean') return String(value);
+  if (typeof value === 'object') return `f32(${value.f32})`;
+  return Number.isInteger(value) && value >= 0 ? `${value}u` : `f32(${value})`;
+}
+
+/** The whole source as compiled: directives, Step, constants, libraries, kernel. */
+export function assemble(gpu: Gpu, source: KernelSource): string {
+  const directives = [
+    source.subgroups ? 'enable subgroups;' : '',
+    gpu.can.immediates ? 'requires immediate_address_space;' : '',
+    source.subgroups ? 'diagnostic(off, subgroup_uniformity);' : '',
+  ];
+  const step = gpu.can.immediates ? STEP_IMMEDIATE : STEP_UNIFORM;
+  return [...directives.filter(Boolean), step, constantLines(source.constants), ...source.wgsl].join('\n');
+}
+
+/** Compiles off the main path of the device; a refusal names the kernel and the line. */
+export async function createKernel(gpu: Gpu, source: KernelSource): Promise<Kernel> {
+  const { device } = gpu;
+  const { label } = source;
+  const code = assemble(gpu, source);
+  const layout = device.createBindGroupLayout({
+    label,
+    entries: source.bindings.map((kind, binding) => ({
+      binding,
+      visibility: 4, // GPUShaderStage.COMPUTE
+      buffer: { type: BUFFER_TYPE[kind] },
+    })),
+  });
+  // A refused shader is this call's error, not the device's.
+  device.pushErrorScope('validation');
+  const module = device.createShaderModule({ label, code });
+  const refused = device.popErrorScope();
+  const pipelineLayout = device.createPipelineLayout({
+    label,
+    bindGroupLayouts: gpu.can.immediates ? [layout] : [layout, stepUniform(gpu).layout],
+    ...(gpu.can.immediates ? { immediateSize: STEP_BYTES } : {}),
+  });
+  try {
+    const compute = { module, entryPoint: source.entryPoint ?? 'main' };
+    const pipeline = await device.createComputePipelineAsync({ label, layout: pipelineLayout, compute });
+    await refused;
+    return new Kernel(gpu, label, pipeline, layout, source.bindings.length);
+  } catch (error) {
+    await refused;
+    const info = await module.getCompilationInfo();
+    const first = info.messages.find((m) => m.type === 'error');
+    const where = first
+      ? `line ${first.lineNum}: ${code.split('\n')[first.lineNum - 1]?.trim()}\n${first.message}`
+      : '';
+    throw new GpuProgramError(label, `the shader was refused. ${where || (error as Error).message}`);
+  }
+}
+
+const BUFFER_TYPE = { read: 'read-only-storage', write: 'storage', uniform: 'uniform' } as const;
+
+/** Where there are no immediates: one uniform, rewritten before each submit (queue order keeps earlier steps whole). */
+interface StepUniform {
+  buffer: GPUBuffer;
+  layout: GPUBindGroupLayout;
+  group: GPUBindGroup;
+}
+
+const stepUniforms = new WeakMap<Gpu, StepUniform>();
+
+function stepUniform(gpu: Gpu): StepUniform {
+  const known = stepUniforms.get(gpu);
+  if (known) return known;
+  const label = 'gpu.step';
+  const buffer = gpu.createBuffer(label, STEP_BYTES, GPU_UNIFORM | GPU_COPY_DST);
+  const entry = { binding: 0, visibility: 4, buffer: { type: 'uniform' as const } };
+  const layout = gpu.device.createBindGroupLayout({ label, entries: [entry] });
+  const group = gpu.device.createBindGroup({ label, layout, entries: [{ binding: 0, resource: { buffer } }] });
+  const made = { buffer, layout, group };
+  stepUniforms.set(gpu, made);
+  return made;
+}
+
+/** One dispatch of a command list. */
+export interface Command {
+  pipeline: GPUComputePipeline;
+  group: GPUBindGroup;
+  x: number;
+  y: number;
+  z: number;
+}
+
+/** A flat list of dispatches, built once and replayed: nothing is created on replay but the encoder and its pass. */
+export class CommandList {
+  readonly commands: Command[] = [];
+  private readonly stepData = new Uint32Array(STEP_BYTES / 4);
+
+  constructor(private readonly gpu: Gpu) {}
+
+  add(kernel: Kernel, group: GPUBindGroup, x: number, y = 1, z = 1): void {
+    this.commands.push({ pipeline: kernel.pipeline, group, x, y, z });
+  }
+
+  /** Records every dispatch into one compute pass of `encoder`, with `step` visible to all. */
+  record(encoder: GPUCommandEncoder, step: Step, timestampWrites?: GPUComputePassTimestampWrites): void {
+    const { gpu, stepData } = this;
+    stepData[0] = step.position;
+    stepData[1] = step.nTokens;
+    const uniform = gpu.can.immediates ? null : stepUniform(gpu);
+    if (uniform) gpu.write(uniform.buffer, stepData);
+    const pass = encoder.beginComputePass(timestampWrites ? { timestampWrites } : undefined);
+    if (uniform) pass.setBindGroup(1, uniform.group);
+    let pipeline: GPUComputePipeline | null = null;
+    for (const command of this.commands) {
+      if (command.pipeline !== pipeline) {
+        pipeline = command.pipeline;
+        pass.setPipeline(pipeline);
+        // Immediates belong to the pass; some drivers drop them when the pipeline changes, so they are set again.
+        if (!uniform) (pass as unknown as ImmediatePass).setImmediates(0, stepData);
+      }
+      pass.setBindGroup(0, command.group);
+      pass.dispatchWorkgroups(command.x, command.y, command.z);
+    }
+    pass.end();
+    gpu.counters.dispatches += this.commands.length;
+  }
+
+  /** Records into an encoder of its own and submits it. */
+  run(step: Step): void {
+    const encoder = this.gpu.device.createCommandEncoder();
+    this.record(encoder, step);
+    this.gpu.submit(encoder.finish());
+  }
+}
+
+interface ImmediatePass {
+  setImmediates(offset: number, data: ArrayBufferView): void;
+}

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { CommandList, createKernel } from '../../src/gpu/kernel';
+import { PATHS, pathName, testGpu } from './test_device';
+
+const wgsl = `
+@group(0) @binding(0) var<storage, read> x: array<u32>;
+@group(0) @binding(1) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+  if (id.x < COUNT) { out[id.x] = x[id.x] * FACTOR + step.position * 1000u + step.n_tokens; }
+}`;
+
+for (const without of PATHS) {
+  test(`a kernel sees its constants and its step, ${pathName(without)}`, async () => {
+    const gpu = await testGpu(without);
+    const kernel = await createKernel(gpu, {
+      label: 'test/scale',
+      wgsl: [wgsl],
+      constants: { COUNT: 5, FACTOR: 3 },
+      bindings: ['read', 'write'],
+    });
+    const x = gpu.upload('x', new Uint32Array([1, 2, 3, 4, 5]));
+    const out = gpu.upload('out', new Uint32Array(5));
+    const list = new CommandList(gpu);
+    list.add(kernel, kernel.bind(x, out), 1);
+    for (const step of [
+      { position: 7, nTokens: 2 },
+      { position: 8, nTokens: 1 },
+    ]) {
+      const before = { ...gpu.counters };
+      list.run(step);
+      const result = new Uint32Array(await gpu.read(out, 20));
+      const tail = step.position * 1000 + step.nTokens;
+      expect([...result]).toEqual([3, 6, 9, 12, 15].map((v) => v + tail));
+      expect(gpu.counters.dispatches - before.dispatches).toBe(1);
+      expect(gpu.counters.bytesRead - before.bytesRead).toBe(20);
+    }
+    expect(gpu.failure).toBeNull();
+  });
+}
+
+test('a shader that does not compile is a typed error that names kernel and line', async () => {
+  const gpu = await testGpu();
+  const broken = createKernel(gpu, { label: 'test/broken', wgsl: ['fn main( {'], constants: {}, bindings: [] });
+  await expect(broken).rejects.toThrow(/test\/broken.*line/s);
+});
+
+test('a buffer past the limit is refused with both numbers before it is asked for', async () => {
+  const gpu = await testGpu();
+  expect(() => gpu.createBuffer('huge', 2 ** 45, 0x80)).toThrow(/huge needs 35184372088832 bytes/);
+});

@@ -1,0 +1,26 @@
+// A real WebGPU device in Node for kernel tests: Dawn, on whatever adapter the machine has (SwiftShader in CI).
+
+import { create, globals } from 'webgpu';
+import { Gpu } from '../../src/gpu/device';
+import type { CapabilityName } from '../../src/gpu/limits';
+
+Object.assign(globalThis, globals);
+// Dawn is freed when this object is collected, and devices with it: it lives as long as the module.
+const dawn = create([]);
+
+const devices = new Map<string, Promise<Gpu>>();
+
+/** One device per set of capabilities left out, shared by all tests of a file. */
+export function testGpu(without: readonly CapabilityName[] = []): Promise<Gpu> {
+  const key = [...without].sort().join();
+  let gpu = devices.get(key);
+  if (!gpu) devices.set(key, (gpu = Gpu.request({ gpu: dawn, without })));
+  return gpu;
+}
+
+/** Every kernel test runs on both: all that the device can do, and the plain path that any device has. */
+export const PATHS: readonly (readonly CapabilityName[])[] = [[], ['subgroups', 'immediates']];
+
+export function pathName(without: readonly CapabilityName[]): string {
+  return without.length === 0 ? 'all capabilities' : `without ${without.join(' and ')}`;
+}
