@@ -1,0 +1,53 @@
+export interface AttentionShape {
+  nHeads: number;
+  nKvHeads: number;
+  headDim: number;
+  /** Rows of q. Default 1. */
+  nTokens?: number;
+  /** Where row 0 of q sits: row t sees keys 0 ... position + t and no more. */
+  position: number;
+  /** Default 1 / sqrt(head_dim). */
+  scale?: number;
+}
+
+/**
+ * o[t, h, :] = sum_s softmax_s(scale * q[t, h, :] . k[s, g, :]) * v[s, g, :], over s <= position + t, g = h / (n_heads / n_kv_heads)
+ *
+ * Causal attention with grouped queries: Vaswani et al. 2017, arXiv:1706.03762; Ainslie et al. 2023, arXiv:2305.13245.
+ * q, result: (n_tokens, n_heads, head_dim); k, v: (at least position + n_tokens, n_kv_heads, head_dim). All sums in f64.
+ */
+export function attention(q: Float32Array, k: Float32Array, v: Float32Array, shape: AttentionShape): Float32Array {
+  const { nHeads, nKvHeads, headDim, position, nTokens = 1, scale = 1 / Math.sqrt(headDim) } = shape;
+  const kvWidth = nKvHeads * headDim;
+  const group = nHeads / nKvHeads;
+  const o = new Float32Array(nTokens * nHeads * headDim);
+  const scores = new Float64Array(position + nTokens);
+  const sums = new Float64Array(headDim);
+  for (let t = 0; t < nTokens; t++) {
+    const kvLen = position + t + 1;
+    for (let h = 0; h < nHeads; h++) {
+      const row = (t * nHeads + h) * headDim;
+      const kvHead = Math.floor(h / group) * headDim;
+
+      let max = -Infinity;
+      for (let s = 0; s < kvLen; s++) {
+        const key = s * kvWidth + kvHead;
+        let dot = 0;
+        for (let d = 0; d < headDim; d++) dot += q[row + d] * k[key + d];
+        scores[s] = dot * scale;
+        max = Math.max(max, scores[s]);
+      }
+
+      let sum = 0;
+      sums.fill(0);
+      for (let s = 0; s < kvLen; s++) {
+        const p = Math.exp(scores[s] - max);
+        const value = s * kvWidth + kvHead;
+        for (let d = 0; d < headDim; d++) sums[d] += p * v[value + d];
+        sum += p;
+      }
+      for (let d = 0; d < headDim; d++) o[row + d] = sums[d] / sum;
+    }
+  }
+  return o;
+}

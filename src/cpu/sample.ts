@@ -1,0 +1,152 @@
+// Choosing the next token, as the papers write it: with a sort. The same random numbers as shaders/kernels/sample.wgsl.
+//
+// Order: repetition penalty, temperature, top-k, top-p, min-p, draw. Only finite logits are candidates: NaN and both infinities
+// never win, and where no logit is finite the token is 0. Equal logits live or die together.
+
+export interface SampleParameters {
+  /** 0 is greedy: the largest logit, and of equals the lowest id. */
+  temperature: number;
+  /** 0 turns it off. */
+  topK: number;
+  /** 1 turns it off. */
+  topP: number;
+  /** 0 turns it off. */
+  minP: number;
+  /** 1 turns it off. */
+  repetitionPenalty: number;
+  /** u32. */
+  seed: number;
+}
+
+export interface Candidate {
+  id: number;
+  logit: number;
+  probability: number;
+}
+
+/**
+ * The id of the next token. logits: (vocab), left as they are; context: the tokens so far;
+ * position: the place that the new token will take, `context.length` in ordinary use.
+ */
+export function sample(
+  logits: Float32Array,
+  parameters: SampleParameters,
+  context: ArrayLike<number>,
+  position = context.length,
+): number {
+  const penalised = penaliseRepetition(logits, context, parameters.repetitionPenalty);
+  if (parameters.temperature === 0) return argmax(penalised);
+  return draw(survivors(penalised, parameters), parameters, position);
+}
+
+/** Each token of the context, once: logit > 0 ? logit / penalty : logit * penalty. Keskar et al. 2019, arXiv:1909.05858. */
+export function penaliseRepetition(
+  logits: Float32Array,
+  context: ArrayLike<number>,
+  repetitionPenalty: number,
+): Float32Array {
+  const penalised = logits.slice();
+  if (repetitionPenalty === 1) return penalised;
+  for (const id of new Set(Array.from(context))) {
+    penalised[id] = logits[id] > 0 ? logits[id] / repetitionPenalty : logits[id] * repetitionPenalty;
+  }
+  return penalised;
+}
+
+/** The id of the largest finite logit, the lowest of equals; 0 where none is finite. */
+export function argmax(logits: Float32Array): number {
+  let best = -1;
+  for (let id = 0; id < logits.length; id++) {
+    if (Number.isFinite(logits[id]) && (best < 0 || logits[id] > logits[best])) best = id;
+  }
+  return Math.max(best, 0);
+}
+
+/** The candidates that may be drawn, most probable first; their probabilities are renormalised to sum to 1. */
+export function survivors(logits: Float32Array, parameters: SampleParameters): Candidate[] {
+  const { temperature, topK, topP, minP } = parameters;
+  let kept: Candidate[] = [];
+  for (let id = 0; id < logits.length; id++) {
+    if (Number.isFinite(logits[id])) kept.push({ id, logit: logits[id], probability: 0 });
+  }
+  if (kept.length === 0) return [];
+  kept.sort((a, b) => b.logit - a.logit || a.id - b.id);
+
+  // Top-k, Fan et al. 2018, arXiv:1805.04833: those as large as the k-th.
+  if (topK > 0 && topK < kept.length) {
+    const kth = kept[topK - 1].logit;
+    kept = kept.filter((c) => c.logit >= kth);
+  }
+
+  const max = kept[0].logit;
+  for (const c of kept) c.probability = Math.exp((c.logit - max) / temperature);
+  normalise(kept);
+
+  // Top-p, Holtzman et al. 2020, arXiv:1904.09751: down to the one at which the mass reaches p.
+  if (topP < 1) {
+    let mass = 0;
+    let last = 0;
+    for (; last < kept.length - 1; last++) {
+      mass += kept[last].probability;
+      if (mass >= topP) break;
+    }
+    const lastLogit = kept[last].logit;
+    kept = kept.filter((c) => c.logit >= lastLogit);
+  }
+
+  // Min-p, Nguyen et al. 2024, arXiv:2407.01082.
+  const floor = minP * kept[0].probability;
+  kept = kept.filter((c) => c.probability >= floor);
+  normalise(kept);
+  return kept;
+}
+
+function normalise(candidates: Candidate[]): void {
+  let sum = 0;
+  for (const c of candidates) sum += c.probability;
+  for (const c of candidates) c.probability /= sum;
+}
+
+/**
+ * argmax over the candidates of logit / temperature + g(id), with g independent Gumbel numbers: a draw from softmax(logit / temperature)
+ * (Gumbel 1954; Maddison et al. 2014, arXiv:1411.0030). g depends on id, position and seed alone, so no order of evaluation matters.
+ */
+function draw(candidates: Candidate[], { temperature, seed }: SampleParameters, position: number): number {
+  let best = 0;
+  let bestScore = Number.NEGATIVE_INFINITY;
+  for (const { id, logit } of candidates) {
+    const score = (logit - candidates[0].logit) / temperature + gumbel(id, position, seed);
+    if (score > bestScore || (score === bestScore && id < best)) {
+      best = id;
+      bestScore = score;
+    }
+  }
+  return best;
+}
+
+/**
+ * g = -log(-log(u)), u = 1 - v, v = (h + 1/2) / 2^32 rounded as f32 arithmetic rounds it, h the first word of pcg3d.
+ * Written with log1p because the winners have u close to 1, where f32 has few numbers and v has many.
+ */
+export function gumbel(id: number, position: number, seed: number): number {
+  const h = Math.fround(pcg3d(id, position, seed)[0]);
+  const v = Math.min(Math.fround(h + 0.5) * 2 ** -32, 1 - 2 ** -24);
+  return -Math.log(-Math.log1p(-v));
+}
+
+/** A hash of three u32 to three u32. Jarzynski and Olano 2020, "Hash Functions for GPU Rendering", JCGT 9(3). */
+export function pcg3d(a: number, b: number, c: number): [number, number, number] {
+  let x = (Math.imul(a, 1664525) + 1013904223) >>> 0;
+  let y = (Math.imul(b, 1664525) + 1013904223) >>> 0;
+  let z = (Math.imul(c, 1664525) + 1013904223) >>> 0;
+  x = (x + Math.imul(y, z)) >>> 0;
+  y = (y + Math.imul(z, x)) >>> 0;
+  z = (z + Math.imul(x, y)) >>> 0;
+  x = (x ^ (x >>> 16)) >>> 0;
+  y = (y ^ (y >>> 16)) >>> 0;
+  z = (z ^ (z >>> 16)) >>> 0;
+  x = (x + Math.imul(y, z)) >>> 0;
+  y = (y + Math.imul(z, x)) >>> 0;
+  z = (z + Math.imul(x, y)) >>> 0;
+  return [x, y, z];
+}
