@@ -1,0 +1,71 @@
+import { ModelFetchError, ModelFileError } from '../errors';
+import { blobSource } from './blob_source';
+import { quoted } from './bounds';
+import type { ModelFolder, OpenOptions } from './source';
+import { urlFileName, urlSource, wholeUrlSource } from './url_source';
+
+const HUB_HOSTS: ReadonlySet<string> = new Set(['huggingface.co', 'hf.co']);
+
+/**
+ * A model's address made absolute. A model page of the Hugging Face hub, as people copy it, becomes the folder of its files.
+ * @throws ModelFetchError when it is no URL
+ */
+export function resolveUrl(location: string): URL {
+  let url: URL;
+  try {
+    url = new URL(location, globalThis.location?.href);
+  } catch {
+    throw new ModelFetchError(location, null, `${quoted(location)} is not a URL. Give the full address of the model.`);
+  }
+  if (HUB_HOSTS.has(url.hostname)) {
+    const page = /^\/([^/]+\/[^/]+)(?:\/(?:tree|blob|resolve)\/([^/]+)(\/.*)?)?\/?$/.exec(url.pathname);
+    if (page) url.pathname = `/${page[1]}/resolve/${page[2] ?? 'main'}${page[3] ?? '/'}`;
+  }
+  return url;
+}
+
+/** The folder at `url`, whose query (a signature, say) is kept on every file. A file that answers 404 or 410 is not there. */
+export function urlFolder(url: URL, options: OpenOptions = {}): ModelFolder {
+  const path = url.pathname.replace(/\/*$/, '/');
+  // huggingface.co/<owner>/<model>/resolve/<revision>/ is called after the model.
+  const hubName = /\/([^/]+)\/resolve\/[^/]+\/$/.exec(path)?.[1];
+  return {
+    name: hubName ?? (path === '/' ? url.host : urlFileName(path)),
+    async open(file, kind = 'weights') {
+      const fileUrl = new URL(url);
+      fileUrl.pathname = path + encodeURIComponent(file);
+      try {
+        return await (kind === 'weights'
+          ? urlSource(fileUrl.href, options)
+          : wholeUrlSource(fileUrl.href, kind, options));
+      } catch (error) {
+        if (error instanceof ModelFetchError && (error.status === 404 || error.status === 410)) return null;
+        throw error;
+      }
+    },
+  };
+}
+
+/**
+ * Dropped files as a folder, by their base names. Of two files of one name the one less deep counts: repositories
+ * repeat config.json in subfolders. `open` throws ModelFileError when two lie equally deep.
+ */
+export function filesFolder(files: readonly File[], options: OpenOptions = {}): ModelFolder {
+  const shallowest = new Map<string, { file: File; depth: number; repeated: boolean }>();
+  for (const file of files) {
+    const depth = file.webkitRelativePath ? file.webkitRelativePath.split('/').length : 1;
+    const known = shallowest.get(file.name);
+    if (known && known.depth === depth) known.repeated = true;
+    if (!known || depth < known.depth) shallowest.set(file.name, { file, depth, repeated: false });
+  }
+  return {
+    name: files[0]?.webkitRelativePath?.split('/')[0] || 'dropped files',
+    async open(path) {
+      const found = shallowest.get(path);
+      if (!found) return null;
+      if (found.repeated)
+        throw new ModelFileError(path, 'was dropped more than once. Drop the files of one model only.');
+      return blobSource(path, found.file, options);
+    },
+  };
+}

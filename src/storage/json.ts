@@ -1,0 +1,100 @@
+import { ModelFileError } from '../errors';
+import { quoted } from './bounds';
+
+/** Levels of nesting that any JSON file of a model may have; real ones stay below ten. */
+const MAX_DEPTH = 64;
+
+export type JsonObject = Record<string, unknown>;
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Text from UTF-8 bytes; a byte order mark stays, and malformed bytes are an error. */
+export function decodeUtf8(file: string, what: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new ModelFileError(file, `${what} is not valid UTF-8. The file is damaged; fetch it again.`);
+  }
+}
+
+/**
+ * The object in a JSON text. Untrusted names in it must go into a Map, never index a plain object.
+ * @throws ModelFileError when it does not parse, is no object, nests too deep, or (with `uniqueKeys`) repeats a key
+ */
+export function parseJsonObject(file: string, text: string, options: { uniqueKeys?: boolean } = {}): JsonObject {
+  scan(file, text, options.uniqueKeys ?? false);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new ModelFileError(
+      file,
+      `is not valid JSON (${error instanceof Error ? error.message : error}). Fetch it again.`,
+    );
+  }
+  if (!isJsonObject(value)) throw new ModelFileError(file, 'holds JSON, but not an object.');
+  return value;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const COMMA = 0x2c;
+
+/**
+ * Bounds the nesting, so that JSON.parse cannot exhaust memory, and finds repeated keys, of which JSON.parse silently
+ * keeps the last. Syntax is left to JSON.parse: this is right on valid JSON and harmless on the rest.
+ */
+function scan(file: string, text: string, uniqueKeys: boolean): void {
+  const open: (Set<string> | null)[] = []; // keys seen per open object; null for an array
+  let keyNext = false;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c === QUOTE) {
+      const end = stringEnd(text, i);
+      const keys = open.at(-1);
+      if (keyNext && uniqueKeys && keys) {
+        const key = keyOf(text.slice(i, end + 1));
+        if (keys.has(key)) throw new ModelFileError(file, `key ${quoted(key)} appears twice in one object.`);
+        keys.add(key);
+      }
+      keyNext = false;
+      i = end;
+    } else if (c === OPEN_BRACE || c === OPEN_BRACKET) {
+      if (open.length === MAX_DEPTH) throw new ModelFileError(file, `nests deeper than ${MAX_DEPTH} levels.`);
+      open.push(c === OPEN_BRACE ? new Set() : null);
+      keyNext = c === OPEN_BRACE;
+    } else if (c === CLOSE_BRACE || c === CLOSE_BRACKET) {
+      open.pop();
+      keyNext = false;
+    } else if (c === COMMA) {
+      keyNext = open.length > 0 && open.at(-1) !== null;
+    }
+  }
+}
+
+/** Index of the quote that closes the string opened at `start`, or the text's length. */
+function stringEnd(text: string, start: number): number {
+  let i = start + 1;
+  while (i < text.length) {
+    const c = text.charCodeAt(i);
+    if (c === QUOTE) return i;
+    i += c === BACKSLASH ? 2 : 1;
+  }
+  return text.length;
+}
+
+/** A string literal's value, so that "a" and "\u0061" count as one key. */
+function keyOf(literal: string): string {
+  if (!literal.includes('\\')) return literal.slice(1, -1);
+  try {
+    return String(JSON.parse(literal));
+  } catch {
+    return literal; // JSON.parse of the whole text will say what is wrong
+  }
+}

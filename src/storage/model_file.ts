@@ -1,0 +1,181 @@
+import { ModelFetchError, ModelFileError, UnsupportedModelError } from '../errors';
+import { blobSource } from './blob_source';
+import { checkTextSize, isPlainName, quoted } from './bounds';
+import { filesFolder, resolveUrl, urlFolder } from './folder';
+import { type GgufValue, parseGguf } from './gguf';
+import { WebPageError } from './http';
+import { decodeUtf8, type JsonObject, parseJsonObject } from './json';
+import { parseSafetensors } from './safetensors';
+import { openShards, SHARD_INDEX } from './shards';
+import type { ByteSource, ModelFolder, ModelLocation, OpenOptions } from './source';
+import type { TensorInfo } from './tensor';
+import { urlSource } from './url_source';
+
+export type { TensorDtype, TensorInfo } from './tensor';
+
+const WEIGHTS = 'model.safetensors';
+
+/** A model as its files tell it: every number in it has been checked against the files, no tensor has been read. */
+export interface ModelFiles {
+  readonly format: 'safetensors' | 'gguf';
+  /** For people: the folder's or the file's name. */
+  readonly name: string;
+  /** The bytes of all tensors, for progress. */
+  readonly totalBytes: number;
+  /** By name, in the order of the files: a loader that walks them reads sequentially. */
+  readonly tensors: ReadonlyMap<string, TensorInfo>;
+  readonly config: Record<string, unknown> | null;
+  readonly generationConfig: Record<string, unknown> | null;
+  readonly tokenizerJson: Record<string, unknown> | null;
+  /** tokenizer_config.json, with chat_template taken from chat_template.jinja where that is a file of its own. */
+  readonly tokenizerConfig: Record<string, unknown> | null;
+  /** The metadata of a GGUF file. */
+  readonly gguf: ReadonlyMap<string, GgufValue> | null;
+}
+
+type SideFiles = Pick<ModelFiles, 'generationConfig' | 'tokenizerJson' | 'tokenizerConfig'>;
+type Weights = Pick<ModelFiles, 'format' | 'tensors' | 'gguf'>;
+
+/**
+ * Opens a model: a .gguf file, or a folder in the layout of the Hugging Face hub. Reads headers and JSON, no weights.
+ * @throws ModelFetchError when a file is missing or cannot be fetched
+ * @throws ModelFileError when one is damaged or hostile
+ * @throws UnsupportedModelError when one is of a kind that the engine does not read
+ */
+export async function openModel(location: ModelLocation, options: OpenOptions = {}): Promise<ModelFiles> {
+  options.signal?.throwIfAborted();
+  if (typeof location !== 'string') return openFiles(Array.isArray(location) ? location : [location], options);
+  const url = resolveUrl(location);
+  if (!isGguf(url.pathname)) return openFolder(urlFolder(url, options));
+  return openGguf(await urlSource(url.href, options), urlFolder(new URL(`.${url.search}`, url), options));
+}
+
+/** Dropped files: those of a folder, or one .gguf file, with or without others beside it. */
+function openFiles(files: readonly File[], options: OpenOptions): Promise<ModelFiles> {
+  const folder = filesFolder(files, options);
+  const ggufs = files.filter((file) => isGguf(file.name));
+  const hasSafetensors = files.some(({ name }) => name === WEIGHTS || name === SHARD_INDEX);
+  if (ggufs.length === 0 || hasSafetensors) return openFolder(folder);
+  if (ggufs.length > 1) {
+    throw new ModelFileError(folder.name, `holds ${ggufs.length} .gguf files. Choose one of them.`);
+  }
+  return openGguf(blobSource(ggufs[0].name, ggufs[0], options), folder);
+}
+
+async function openGguf(source: ByteSource, folder: ModelFolder): Promise<ModelFiles> {
+  const weights = await ggufWeights(source);
+  const ownTokenizer = weights.gguf?.has('tokenizer.ggml.tokens');
+  if (ownTokenizer) {
+    const none = { config: null, generationConfig: null, tokenizerJson: null, tokenizerConfig: null };
+    return { name: source.name, totalBytes: sum(weights), ...weights, ...none };
+  }
+  const [config, side] = await Promise.all([readJson(folder, 'config.json'), readSideFiles(folder)]);
+  return { name: source.name, totalBytes: sum(weights), ...weights, config, ...side };
+}
+
+async function openFolder(folder: ModelFolder): Promise<ModelFiles> {
+  const configFile = await folder.open('config.json', 'json');
+  if (!configFile) {
+    const remedy = 'A model is a folder with config.json and safetensors files, or a .gguf file.';
+    throw new ModelFetchError(folder.name, null, `${folder.name} holds no config.json. ${remedy}`);
+  }
+  const config = parseJsonObject(configFile.name, await readText(configFile));
+  const [weights, side] = await Promise.all([openWeights(folder, config), readSideFiles(folder)]);
+  return { name: folder.name, totalBytes: sum(weights), ...weights, config, ...side };
+}
+
+/** The weights of a folder: the GGUF that config.json names as "gguf_file", one safetensors file, or shards. */
+async function openWeights(folder: ModelFolder, config: JsonObject): Promise<Weights> {
+  const looked: string[] = [];
+  if (typeof config.gguf_file === 'string') {
+    const file = config.gguf_file;
+    if (!isGguf(file) || !isPlainName(file)) {
+      throw new ModelFileError(
+        'config.json',
+        `"gguf_file" is ${quoted(file)}; it must name a .gguf file in the folder.`,
+      );
+    }
+    const source = await optional(folder.open(file));
+    if (source) return ggufWeights(source);
+    looked.push(file);
+  }
+  const single = await optional(folder.open(WEIGHTS));
+  if (single) return safetensorsWeights(await parseSafetensors(single));
+  const index = await readJson(folder, SHARD_INDEX, { uniqueKeys: true });
+  if (index) return safetensorsWeights(await openShards(folder, index));
+  looked.push(WEIGHTS, SHARD_INDEX);
+  throw new ModelFetchError(
+    folder.name,
+    null,
+    `${folder.name} holds no weights: looked for ${looked.join(', ')}. Use a model with safetensors weights, or a .gguf file.`,
+  );
+}
+
+async function ggufWeights(source: ByteSource): Promise<Weights> {
+  const { metadata, tensors } = await parseGguf(source);
+  const parts = metadata.get('split.count');
+  if (typeof parts === 'number' && parts > 1) {
+    const remedy = 'Join them with `llama-gguf-split --merge`.';
+    throw new UnsupportedModelError(`${source.name} is one of ${parts} parts of a split GGUF. ${remedy}`);
+  }
+  return { format: 'gguf', tensors: byName(tensors), gguf: metadata };
+}
+
+function safetensorsWeights(tensors: TensorInfo[]): Weights {
+  return { format: 'safetensors', tensors: byName(tensors), gguf: null };
+}
+
+async function readSideFiles(folder: ModelFolder): Promise<SideFiles> {
+  const [generationConfig, tokenizerJson, tokenizerConfig] = await Promise.all([
+    readJson(folder, 'generation_config.json'),
+    readJson(folder, 'tokenizer.json'),
+    readTokenizerConfig(folder),
+  ]);
+  return { generationConfig, tokenizerJson, tokenizerConfig };
+}
+
+async function readTokenizerConfig(folder: ModelFolder): Promise<JsonObject | null> {
+  const config = await readJson(folder, 'tokenizer_config.json');
+  if (config && Object.hasOwn(config, 'chat_template')) return config;
+  const template = await optional(folder.open('chat_template.jinja', 'text'));
+  return template ? { ...config, chat_template: await readText(template) } : config;
+}
+
+async function readJson(
+  folder: ModelFolder,
+  path: string,
+  rules: { uniqueKeys?: boolean } = {},
+): Promise<JsonObject | null> {
+  const source = await optional(folder.open(path, 'json'));
+  return source ? parseJsonObject(source.name, await readText(source), rules) : null;
+}
+
+async function readText(source: ByteSource): Promise<string> {
+  checkTextSize(source.name, source.size);
+  return decodeUtf8(source.name, 'its text', await source.read(0, source.size));
+}
+
+/**
+ * A file that need not be there. Once config.json was served, a page of HTML means that the server answers every path
+ * with its start page, and 403 that it does not tell missing files from forbidden ones: both are absence.
+ */
+async function optional(opening: Promise<ByteSource | null>): Promise<ByteSource | null> {
+  try {
+    return await opening;
+  } catch (error) {
+    if (error instanceof WebPageError || (error instanceof ModelFetchError && error.status === 403)) return null;
+    throw error;
+  }
+}
+
+function isGguf(path: string): boolean {
+  return path.toLowerCase().endsWith('.gguf');
+}
+
+function byName(tensors: TensorInfo[]): Map<string, TensorInfo> {
+  return new Map(tensors.map((tensor) => [tensor.name, tensor]));
+}
+
+function sum({ tensors }: Weights): number {
+  return [...tensors.values()].reduce((total, { byteLength }) => total + byteLength, 0);
+}

@@ -1,0 +1,43 @@
+// Storage: where bytes come from (URLs, dropped files) and the strict parsers of what they hold.
+// It must not know the GPU, the tokenizer or the model: it hands out names, shapes and bytes, and checks every number first.
+
+export { blobSource } from './blob_source';
+export { urlSource } from './url_source';
+
+/** Bytes of one file, readable at any offset. Nothing is read before it is asked for. */
+export interface ByteSource {
+  /** The file's name, for people and error messages. */
+  readonly name: string;
+  /** Length of the file in bytes. */
+  readonly size: number;
+  /**
+   * Exactly `length` bytes from `offset`, in memory that belongs to the caller.
+   * @throws ModelFileError when the range lies outside the file or the file cannot be read any more
+   * @throws ModelFetchError when the network or the server fails
+   */
+  read(offset: number, length: number): Promise<Uint8Array>;
+}
+
+/**
+ * What a file of a folder holds. Weights are read in parts as they are asked for; text is fetched whole, in one request
+ * that may travel compressed, and refused past 64 MB; JSON moreover cannot begin with '<'.
+ */
+export type FileKind = 'weights' | 'json' | 'text';
+
+/** Files that lie side by side. */
+export interface ModelFolder {
+  /** The folder's name, for people. */
+  readonly name: string;
+  /** The file `path` of this folder, or null where there is none. `kind` is 'weights' unless given. */
+  open(path: string, kind?: FileKind): Promise<ByteSource | null>;
+}
+
+/** URL of a folder or of a .gguf file; one dropped file; or the files of a dropped folder. */
+export type ModelLocation = string | File | File[];
+
+export interface OpenOptions {
+  /** Ends every read; the pending call rejects with the signal's reason. */
+  signal?: AbortSignal;
+  /** Called with the number of bytes newly received from network or disk. A repeated request counts again. */
+  onBytes?: (bytes: number) => void;
+}

@@ -1,0 +1,85 @@
+/** Settled windows kept. With the read-ahead in flight this bounds the memory of one open file to some 20 MiB. */
+const KEEP = 3;
+/** Windows requested past the one being read, once reading goes forward: the round trip hides behind the transfer. */
+const READ_AHEAD = 2;
+
+interface Window {
+  bytes: Promise<Uint8Array>;
+  settled: boolean;
+}
+
+/**
+ * Reads a file through aligned windows, so that many small reads share few requests and a walk through the file streams.
+ * The last windows are kept, a window in flight is shared by all who want it, and a failed one is forgotten.
+ */
+export class WindowCache {
+  private readonly size: number;
+  private readonly windowBytes: number;
+  private readonly fetch: (offset: number, length: number) => Promise<Uint8Array>;
+  private readonly windows = new Map<number, Window>(); // least recently used first
+  private lastIndex = -1;
+
+  /** `size` is the file's; `fetch` gets exactly the bytes of one window, the last of which may be short. */
+  constructor(size: number, windowBytes: number, fetch: (offset: number, length: number) => Promise<Uint8Array>) {
+    this.size = size;
+    this.windowBytes = windowBytes;
+    this.fetch = fetch;
+  }
+
+  /** Puts window 0 in place: its bytes came with the request that opened the file. */
+  seed(bytes: Uint8Array): void {
+    this.windows.set(0, { bytes: Promise.resolve(bytes), settled: true });
+  }
+
+  /** `length` bytes from `offset`, copied. The caller has checked that they are inside the file. */
+  async read(offset: number, length: number): Promise<Uint8Array> {
+    const out = new Uint8Array(length);
+    let done = 0;
+    while (done < length) {
+      const index = Math.floor((offset + done) / this.windowBytes);
+      const window = this.window(index);
+      if (index === this.lastIndex + 1 && index > 0) this.readAhead(index);
+      this.lastIndex = index;
+      const start = offset + done - index * this.windowBytes;
+      const part = (await window.bytes).subarray(start, start + length - done);
+      out.set(part, done);
+      done += part.length;
+    }
+    return out;
+  }
+
+  private readAhead(index: number): void {
+    const last = Math.min(index + READ_AHEAD, Math.ceil(this.size / this.windowBytes) - 1);
+    for (let ahead = index + 1; ahead <= last; ahead++) this.window(ahead);
+  }
+
+  private window(index: number): Window {
+    const known = this.windows.get(index);
+    if (known) {
+      this.windows.delete(index); // and back in at the end: most recently used
+      this.windows.set(index, known);
+      return known;
+    }
+    const offset = index * this.windowBytes;
+    const window: Window = {
+      bytes: this.fetch(offset, Math.min(this.windowBytes, this.size - offset)),
+      settled: false,
+    };
+    this.windows.set(index, window);
+    // The rejection also reaches every reader of the window; a read-ahead that nobody awaits must not go unhandled.
+    window.bytes.then(
+      () => {
+        window.settled = true;
+        this.trim();
+      },
+      () => this.windows.delete(index),
+    );
+    return window;
+  }
+
+  /** Drops the least recently used settled windows past KEEP. */
+  private trim(): void {
+    const settled = [...this.windows].filter(([, window]) => window.settled);
+    for (const [index] of settled.slice(0, Math.max(0, settled.length - KEEP))) this.windows.delete(index);
+  }
+}
