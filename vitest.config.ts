@@ -1,19 +1,39 @@
-import { existsSync } from 'node:fs';
-import { defineConfig } from 'vitest/config';
+// Two projects: `unit` (everything that Node can run, kernels on Dawn among them) and `browser` (real Chromium, one file at a time).
 
-// Kernel tests run on Dawn for Node. On a machine with no GPU driver it finds SwiftShader, the software adapter that
-// Debian's Chromium brings, when the test processes start with these two variables.
-const chromium = '/usr/lib/chromium';
-if (existsSync(`${chromium}/vk_swiftshader_icd.json`)) {
-  process.env.VK_ICD_FILENAMES ??= `${chromium}/vk_swiftshader_icd.json`;
-  process.env.LD_LIBRARY_PATH = [process.env.LD_LIBRARY_PATH, chromium].filter(Boolean).join(':');
-}
+import { defineConfig } from 'vitest/config';
+import { softwareVulkan } from './tools/lib/ensure.mjs';
+
+Object.assign(process.env, softwareVulkan()); // before any fork: the loader reads it when a process starts
+
+const define = { __INLINE_WORKER__: 'false' };
 
 export default defineConfig({
   test: {
-    pool: 'forks',
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/browser/**'],
-    testTimeout: 60_000,
+    projects: [
+      {
+        define,
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/browser/**', 'test/bench/**'],
+          pool: 'forks',
+          maxWorkers: 2,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        define,
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          pool: 'forks',
+          maxWorkers: 1,
+          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
   },
 });

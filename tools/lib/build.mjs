@@ -1,0 +1,95 @@
+// Builds dist/: the page, the ESM package entry and the script tag, and weighs what has a budget.
+// Files are written in place and old ones removed at the end, so that a page being served never finds its folder empty.
+
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { ROOT } from './ensure.mjs';
+
+export const DIST = path.join(ROOT, 'dist');
+const STAMP = path.join(DIST, '.stamp');
+const INPUTS = ['src', 'shaders', 'public', 'index.html', 'vite.config.ts', 'tsconfig.json', 'package-lock.json'];
+
+/** Each build of vite.config.ts: its mode and the file without which there is nothing to build. */
+const BUILDS = [
+  { mode: 'page', entry: 'index.html' },
+  { mode: 'lib', entry: 'src/engine/engine.ts' },
+  { mode: 'embed', entry: 'src/embed/embed.ts' },
+];
+
+/** Budgets of design.md, in KB (1000 bytes) of gzip. */
+const BUDGETS = [
+  { name: 'engine core', file: 'lib/vivace.js', kilobytes: 60 },
+  { name: 'embed script with UI', file: 'embed.js', kilobytes: 160 },
+];
+
+/** Every file below a folder (or the file itself), sorted. @param {string} target @returns {Promise<string[]>} */
+async function filesBelow(target) {
+  const found = await stat(target).catch(() => null);
+  if (!found) return [];
+  if (!found.isDirectory()) return [target];
+  const entries = await readdir(target, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name))
+    .sort();
+}
+
+/** Changes when any input of the build does. */
+async function fingerprint() {
+  const hash = createHash('sha256');
+  for (const input of INPUTS) {
+    for (const file of await filesBelow(path.join(ROOT, input))) {
+      const { size, mtimeMs } = await stat(file);
+      hash.update(`${path.relative(ROOT, file)}\0${size}\0${mtimeMs}\n`);
+    }
+  }
+  return hash.digest('hex');
+}
+
+/** Removes what an earlier build left: everything not written since this one began. @param {number} sinceMs */
+async function prune(sinceMs) {
+  for (const file of await filesBelow(DIST)) {
+    const { mtimeMs } = await stat(file);
+    if (mtimeMs < sinceMs) await rm(file, { force: true });
+  }
+}
+
+const CLOCK_SLACK_MS = 2000; // file systems round their times
+
+export async function buildAll() {
+  const { build } = await import('vite');
+  const before = await fingerprint();
+  const startedMs = Date.now() - CLOCK_SLACK_MS;
+  for (const { mode, entry } of BUILDS) {
+    if (!existsSync(path.join(ROOT, entry))) continue;
+    await build({ root: ROOT, configFile: path.join(ROOT, 'vite.config.ts'), mode, logLevel: 'warn' });
+  }
+  await prune(startedMs);
+  await writeFile(STAMP, before);
+}
+
+/** Builds unless dist/ already holds what the sources say. */
+export async function ensureBuilt() {
+  const built = await readFile(STAMP, 'utf8').catch(() => '');
+  if (built === (await fingerprint())) return;
+  console.error('Building the page ...');
+  await buildAll();
+}
+
+/**
+ * The gzipped size of everything that has a budget and has been built.
+ * @returns {Promise<{ name: string, file: string, bytes: number, budget: number }[]>}
+ */
+export async function weigh() {
+  const weighed = [];
+  for (const { name, file, kilobytes } of BUDGETS) {
+    const built = path.join(DIST, file);
+    if (!existsSync(built)) continue;
+    const bytes = gzipSync(await readFile(built), { level: 9 }).length;
+    weighed.push({ name, file: `dist/${file}`, bytes, budget: kilobytes * 1000 });
+  }
+  return weighed;
+}

@@ -1,0 +1,37 @@
+// Three builds of the same sources, told apart by --mode: the page (dist/), the ESM package entry (dist/lib/), the script tag (dist/embed.js).
+// tools/build.mjs runs them in turn, so each leaves the others' files alone.
+
+import { defineConfig, type UserConfig } from 'vite';
+
+const shared: UserConfig = {
+  base: './',
+  worker: { format: 'es' },
+  build: { target: 'es2022', sourcemap: false, emptyOutDir: false, reportCompressedSize: false },
+};
+
+/** A bundle with everything in one file: the worker travels inside it. */
+function oneFile(
+  entry: string,
+  outDir: string,
+  lib: { formats: ['es'] | ['iife']; name: string; file: string },
+): UserConfig {
+  return {
+    ...shared,
+    define: { __INLINE_WORKER__: 'true', 'process.env.NODE_ENV': '"production"' },
+    build: {
+      ...shared.build,
+      outDir,
+      copyPublicDir: false,
+      lib: { entry, formats: lib.formats, name: lib.name, fileName: () => lib.file },
+      minify: true,
+    },
+  };
+}
+
+export default defineConfig(({ mode }) => {
+  if (mode === 'lib')
+    return oneFile('src/engine/engine.ts', 'dist/lib', { formats: ['es'], name: 'Vivace', file: 'vivace.js' });
+  if (mode === 'embed')
+    return oneFile('src/embed/embed.ts', 'dist', { formats: ['iife'], name: 'Vivace', file: 'embed.js' });
+  return { ...shared, define: { __INLINE_WORKER__: 'false' }, server: { port: 5173 } };
+});
