@@ -13,8 +13,8 @@ const devices = new Map<string, Promise<Gpu>>();
 /** One device per set of capabilities left out, shared by all tests of a file. */
 export function testGpu(without: readonly CapabilityName[] = []): Promise<Gpu> {
   const key = [...without].sort().join();
-  let gpu = devices.get(key);
-  if (!gpu) devices.set(key, (gpu = Gpu.request({ gpu: dawn, without })));
+  const gpu = devices.get(key) ?? Gpu.request({ gpu: dawn, without });
+  devices.set(key, gpu);
   return gpu;
 }
 

@@ -1,0 +1,8 @@
+// residual[t, :] += W x[t, :] + bias: the output projection of attention, and the down projection of the MLP.
+// Epilogue of matvec.wgsl or matmul.wgsl.
+@group(0) @binding(4) var<storage, read_write> residual: array<f32>;   // (n_tokens, ROWS)
+
+fn emit(token: u32, row: u32, y: vec2<f32>) {
+  residual[token * ROWS + row] += y.x;
+  if (row + 1u < ROWS) { residual[token * ROWS + row + 1u] += y.y; }
+}

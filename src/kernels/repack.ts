@@ -1,0 +1,76 @@
+import wgsl from '../../shaders/kernels/repack.wgsl?raw';
+import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
+import { CommandList, createKernel, type Kernel } from '../gpu/kernel';
+import { BLOCK, WEIGHT_FORMATS, type WeightFormat, type WeightMatrix } from './weight_format';
+
+/** Where the rows of a chunk of file bytes go. */
+export interface RepackTarget {
+  matrix: WeightMatrix;
+  /** First row of the chunk within its tensor. */
+  srcRow0: number;
+  rows: number;
+  /** Row r of the tensor lands in dstRow0 + r * dstStride. */
+  dstRow0: number;
+  dstStride: number;
+  /** head_dim where rotary pairs are to be made adjacent, else 0. */
+  rotaryDim: number;
+}
+
+const MAX_GRID_X = 32768;
+
+/** Bytes of one row as it lies in a file. */
+export function fileRowBytes(format: WeightFormat, cols: number): number {
+  const { payloadWords, scaled } = WEIGHT_FORMATS[format];
+  return (cols / BLOCK) * (payloadWords * 4 + (scaled ? 2 : 0));
+}
+
+/** Moves rows from the layout of a file to the layout of the kernels, on the GPU, through one staging buffer. */
+export class Repacker {
+  private readonly kernels = new Map<string, Promise<Kernel>>();
+  private readonly staging: GPUBuffer;
+  private readonly chunk: GPUBuffer;
+
+  constructor(
+    private readonly gpu: Gpu,
+    /** The most bytes that one call takes. */
+    readonly stagingBytes = 8 * 2 ** 20,
+  ) {
+    this.staging = gpu.createBuffer('repack.staging', stagingBytes + 4, GPU_STORAGE | GPU_COPY_DST);
+    this.chunk = gpu.createBuffer('repack.chunk', 20, GPU_UNIFORM | GPU_COPY_DST);
+  }
+
+  /** Queues one chunk; `bytes` may be reused as soon as this returns. */
+  async repack(bytes: Uint8Array<ArrayBuffer>, target: RepackTarget): Promise<void> {
+    const { matrix, rows } = target;
+    const blocks = matrix.cols / BLOCK;
+    const kernel = await this.kernel(matrix.format, blocks);
+    const { srcRow0, dstRow0, dstStride, rotaryDim } = target;
+    this.gpu.write(this.staging, bytes);
+    this.gpu.write(this.chunk, new Uint32Array([srcRow0, rows, dstRow0, dstStride, rotaryDim]));
+    const groups = Math.ceil((rows * blocks) / 64);
+    const x = Math.min(groups, MAX_GRID_X);
+    const list = new CommandList(this.gpu);
+    list.add(kernel, kernel.bind(this.chunk, this.staging, matrix.weights, matrix.scales), x, Math.ceil(groups / x));
+    list.run({ position: 0, nTokens: 0 });
+  }
+
+  destroy(): void {
+    this.gpu.destroyBuffer(this.staging);
+    this.gpu.destroyBuffer(this.chunk);
+  }
+
+  private kernel(format: WeightFormat, blocks: number): Promise<Kernel> {
+    const key = `${format} ${blocks}`;
+    const { payloadWords, scaled } = WEIGHT_FORMATS[format];
+    const kernel =
+      this.kernels.get(key) ??
+      createKernel(this.gpu, {
+        label: 'kernels/repack',
+        wgsl: [wgsl],
+        constants: { BLOCKS: blocks, PAYLOAD_WORDS: payloadWords, SCALED: scaled },
+        bindings: ['uniform', 'read', 'write', 'write'],
+      });
+    this.kernels.set(key, kernel);
+    return kernel;
+  }
+}

@@ -1,0 +1,39 @@
+// The kernels room: one wrapper per file of shaders/kernels, with its constants, bindings and grid.
+// It records dispatches; it neither owns weights nor knows the order of a layer.
+
+import bf16 from '../../shaders/lib/weights_bf16.wgsl?raw';
+import f16 from '../../shaders/lib/weights_f16.wgsl?raw';
+import f32 from '../../shaders/lib/weights_f32.wgsl?raw';
+import q4 from '../../shaders/lib/weights_q4.wgsl?raw';
+import q8 from '../../shaders/lib/weights_q8.wgsl?raw';
+
+/** How a matrix lies on the GPU. Columns always come in blocks of 32. */
+export type WeightFormat = 'f32' | 'f16' | 'bf16' | 'q8' | 'q4';
+
+/** Columns of one block. */
+export const BLOCK = 32;
+
+/** 32-bit words of one block without its scale, and whether it has an f16 scale in the scale plane. */
+export const WEIGHT_FORMATS: Record<WeightFormat, { payloadWords: number; scaled: boolean; wgsl: string }> = {
+  f32: { payloadWords: 32, scaled: false, wgsl: f32 },
+  f16: { payloadWords: 16, scaled: false, wgsl: f16 },
+  bf16: { payloadWords: 16, scaled: false, wgsl: bf16 },
+  q8: { payloadWords: 8, scaled: true, wgsl: q8 },
+  q4: { payloadWords: 4, scaled: true, wgsl: q4 },
+};
+
+/** A matrix (rows, cols) on the GPU: its values, and the plane of f16 scales (16 unused bytes where there are none). */
+export interface WeightMatrix {
+  format: WeightFormat;
+  rows: number;
+  cols: number;
+  weights: GPUBuffer;
+  scales: GPUBuffer;
+}
+
+/** Bytes of the two planes. */
+export function planeBytes(format: WeightFormat, rows: number, cols: number): { weights: number; scales: number } {
+  const blocks = (rows * cols) / BLOCK;
+  const { payloadWords, scaled } = WEIGHT_FORMATS[format];
+  return { weights: blocks * payloadWords * 4, scales: scaled ? Math.ceil(blocks / 2) * 4 : 0 };
+}
