@@ -51,11 +51,13 @@ export async function openModel(location: ModelLocation, options: OpenOptions = 
 }
 
 /** Dropped files: those of a folder, or one .gguf file, with or without others beside it. */
-function openFiles(files: readonly File[], options: OpenOptions): Promise<ModelFiles> {
+async function openFiles(files: readonly File[], options: OpenOptions): Promise<ModelFiles> {
   const folder = filesFolder(files, options);
   const ggufs = files.filter((file) => isGguf(file.name));
   const hasSafetensors = files.some(({ name }) => name === WEIGHTS || name === SHARD_INDEX);
   if (ggufs.length === 0 || hasSafetensors) return openFolder(folder);
+  const config = await readJson(folder, 'config.json');
+  if (typeof config?.gguf_file === 'string') return openFolder(folder);
   if (ggufs.length > 1) {
     throw new ModelFileError(folder.name, `holds ${ggufs.length} .gguf files. Choose one of them.`);
   }

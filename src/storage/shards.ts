@@ -21,6 +21,7 @@ export async function openShards(folder: ModelFolder, index: JsonObject): Promis
     throw new ModelFileError(SHARD_INDEX, `names ${shards.length} shards; at most ${MAX_SHARDS} are accepted.`);
   }
   const tensors: TensorInfo[] = [];
+  const found = new Set<string>();
   for (const shard of shards) {
     const source = await folder.open(shard);
     if (!source) {
@@ -36,11 +37,12 @@ export async function openShards(folder: ModelFolder, index: JsonObject): Promis
         const where = mapped === undefined ? 'does not name' : `places in ${mapped}`;
         throw new ModelFileError(shard, `holds tensor ${quoted(tensor.name)}, which ${SHARD_INDEX} ${where}.`);
       }
-      shardOf.delete(tensor.name);
+      found.add(tensor.name);
       tensors.push(tensor);
     }
   }
   for (const [name, shard] of shardOf) {
+    if (found.has(name)) continue;
     throw new ModelFileError(shard, `lacks tensor ${quoted(name)}, which ${SHARD_INDEX} places there.`);
   }
   return tensors;
