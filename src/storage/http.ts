@@ -95,8 +95,10 @@ export async function get(
   };
 
   alive();
+  // Chromium's HTTP cache asks again for parts that are read side by side: a third more requests, at two thirds the speed.
+  const cache: RequestCache = range ? 'no-store' : 'default';
   const headers: HeadersInit = range ? { Range: `bytes=${range[0]}-${range[1]}` } : {};
-  const response = await fetch(url, { headers, signal: connection.signal }).catch((error) => {
+  const response = await fetch(url, { cache, headers, signal: connection.signal }).catch((error) => {
     throw broken(error);
   });
   const discard = () => {

@@ -3,6 +3,8 @@ import { quoted } from './bounds';
 
 /** Levels of nesting that any JSON file of a model may have; real ones stay below ten. */
 const MAX_DEPTH = 64;
+/** Keys in a file whose keys must be unique, so that checking them takes below a second; a tensor takes four. */
+const MAX_UNIQUE_KEYS = 512 * 1024;
 
 export type JsonObject = Record<string, unknown>;
 
@@ -53,6 +55,7 @@ const COMMA = 0x2c;
 function scan(file: string, text: string, uniqueKeys: boolean): void {
   const open: (Set<string> | null)[] = []; // keys seen per open object; null for an array
   let keyNext = false;
+  let nKeys = 0;
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i);
     if (c === QUOTE) {
@@ -62,6 +65,7 @@ function scan(file: string, text: string, uniqueKeys: boolean): void {
         const key = keyOf(text.slice(i, end + 1));
         if (keys.has(key)) throw new ModelFileError(file, `key ${quoted(key)} appears twice in one object.`);
         keys.add(key);
+        if (++nKeys > MAX_UNIQUE_KEYS) throw new ModelFileError(file, `has more than ${MAX_UNIQUE_KEYS} keys.`);
       }
       keyNext = false;
       i = end;

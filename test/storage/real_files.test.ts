@@ -34,6 +34,6 @@ describe('files of this repository', () => {
   });
 
   const folders = modelFolders();
-  test.skipIf(folders.length > 0)('llama fixtures are absent, so none is parsed', (context) => context.skip());
+  if (folders.length === 0) test.skip('llama fixtures (skipped: none here)', () => {});
   for (const path of folders) test(`fixture ${basename(path)}`, async () => void (await openFolder(path)));
 });

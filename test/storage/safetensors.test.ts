@@ -63,6 +63,11 @@ describe('malformed files', () => {
     ['a key twice, once escaped', withHeader(`{"a":${entry(0, 4)},"\\u0061":${entry(0, 4)}}`, ramp(4)), /"a" appears/],
     ['a key twice in a tensor', withHeader(`{"a":{"dtype":"F32","dtype":"F16"}}`), /"dtype" appears twice/],
     ['deep nesting', withHeader(`{"a":${'['.repeat(1e6)}`), /deeper than 64/],
+    [
+      'too many keys',
+      withHeader(`{${Array.from({ length: 600_000 }, (_, i) => `"${i}":0`).join()}}`),
+      /more than 524288 keys/,
+    ],
     ['metadata of numbers', withHeader('{"__metadata__":{"a":1}}'), /strings to strings/],
     ['metadata as a list', withHeader('{"__metadata__":[]}'), /strings to strings/],
     ['a tensor that is null', withHeader('{"a":null}'), /not described by an object/],
