@@ -1,0 +1,160 @@
+// Messages -> the text that the model was trained on, and that text -> ids such that nothing a person typed becomes a
+// control token. The template language is Jinja, run by @huggingface/jinja with the names that transformers gives it.
+
+import { Environment, parse, tokenize } from '@huggingface/jinja';
+import { ChatTemplateError } from '../errors';
+import { asArray, asObject, asString } from './json';
+import { encodePartByPart, hideContents, revealContents } from './message_parts';
+import { strftime } from './strftime';
+import { FueledInterpreter, MAX_OUTPUT } from './template_fuel';
+import type { Tokenizer, TokenizerFiles } from './tokenizer';
+
+export interface ChatMessage {
+  role: 'system' | 'user' | 'assistant';
+  content: string;
+}
+
+export interface ChatTemplate {
+  render(messages: readonly ChatMessage[], options: { addGenerationPrompt: boolean }): string;
+  /** Ids of the conversation, ready for the assistant's answer. */
+  encode(messages: readonly ChatMessage[], tokenizer: Tokenizer): Uint32Array;
+}
+
+const MAX_SOURCE = 128_000; // the longest in use have some 30,000; the parser needs 2 to 4 microseconds a character
+const MAX_RANGE = 10_000;
+
+export function createChatTemplate(
+  source: string,
+  tokens: { bosToken: string | null; eosToken: string | null },
+): ChatTemplate {
+  if (source.length > MAX_SOURCE) {
+    throw new ChatTemplateError(
+      `The chat template has ${source.length} characters; at most ${MAX_SOURCE} are allowed.`,
+    );
+  }
+  // The options are those of transformers.
+  const program = guard(() => parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true })), 'cannot be read');
+
+  function run(messages: readonly ChatMessage[], addGenerationPrompt: boolean): string {
+    return guard(() => {
+      const scope = new Environment();
+      const names: Record<string, unknown> = {
+        ...GLOBALS,
+        messages: messages.map(({ role, content }) => ({ role, content })),
+        add_generation_prompt: addGenerationPrompt,
+        bos_token: tokens.bosToken ?? '',
+        eos_token: tokens.eosToken ?? '',
+        tools: null,
+        documents: null,
+      };
+      for (const name of Object.keys(names)) scope.set(name, names[name]);
+      const { value } = new FueledInterpreter(scope).run(program);
+      if (typeof value !== 'string' || value.length > MAX_OUTPUT) {
+        throw new ChatTemplateError(`The chat template gave more than ${MAX_OUTPUT} characters.`);
+      }
+      return value;
+    }, 'failed');
+  }
+
+  let knowsSystem: boolean | null = null;
+
+  function render(messages: readonly ChatMessage[], { addGenerationPrompt }: { addGenerationPrompt: boolean }): string {
+    if (!messages.some((message) => message.role === 'system')) return run(messages, addGenerationPrompt);
+    knowsSystem ??= showsSystemMessage((probe) => run(probe, false));
+    return run(knowsSystem ? messages : systemIntoUser(messages), addGenerationPrompt);
+  }
+
+  return {
+    render,
+    encode(messages, tokenizer) {
+      const whole = render(messages, { addGenerationPrompt: true });
+      if (messages.every(({ content }) => tokenizer.touchesAddedToken?.(content) === false)) {
+        return tokenizer.encode(whole, { addSpecialTokens: false });
+      }
+      const hidden = hideContents(messages);
+      const parts = revealContents(render(hidden.messages, { addGenerationPrompt: true }), hidden);
+      if (tokenizer.encodeParts) return tokenizer.encodeParts(parts);
+      return encodePartByPart(
+        parts,
+        (text) => tokenizer.encode(text, { addSpecialTokens: false }),
+        (text) => tokenizer.encodePlain(text),
+      );
+    },
+  };
+}
+
+/** Some templates refuse a system message, and some leave it out without a word. */
+function showsSystemMessage(run: (messages: readonly ChatMessage[]) => string): boolean {
+  const needle = 'system needle';
+  try {
+    return run([
+      { role: 'system', content: needle },
+      { role: 'user', content: 'user' },
+    ]).includes(needle);
+  } catch {
+    return false;
+  }
+}
+
+/** For templates without a system message: it becomes the first line of the user's next message, as in llama.cpp. */
+function systemIntoUser(messages: readonly ChatMessage[]): ChatMessage[] {
+  const merged: ChatMessage[] = [];
+  let system = '';
+  for (const { role, content } of messages) {
+    if (role === 'system') {
+      system += system === '' ? content : `\n${content}`;
+    } else if (role === 'user' && system !== '') {
+      merged.push({ role, content: `${system}\n${content}` });
+      system = '';
+    } else {
+      merged.push({ role, content });
+    }
+  }
+  if (system !== '') merged.push({ role: 'user', content: system });
+  return merged;
+}
+
+/** tokenizer_config.json has one template or a list of named ones; a GGUF file has one in its metadata. */
+export function findChatTemplate(files: TokenizerFiles): string | null {
+  const template = files.tokenizerConfig?.chat_template;
+  const named = new Map<unknown, unknown>(Object.entries(asObject(template) ?? {}));
+  for (const entry of asArray(template)) named.set(asObject(entry)?.name, asObject(entry)?.template);
+  return (
+    asString(template) ?? asString(named.get('default')) ?? asString(files.gguf?.get('tokenizer.chat_template')) ?? null
+  );
+}
+
+const GLOBALS: Record<string, unknown> = {
+  true: true,
+  false: false,
+  none: null,
+  True: true,
+  False: false,
+  None: null,
+  raise_exception(message: unknown): never {
+    throw new ChatTemplateError(typeof message === 'string' ? message : 'The chat template refused the conversation.');
+  },
+  range(...bounds: unknown[]): number[] {
+    const [start, stop, step] = bounds.length === 1 ? [0, bounds[0], 1] : [bounds[0], bounds[1], bounds[2] ?? 1];
+    if (![start, stop, step].every(Number.isInteger) || step === 0) {
+      throw new ChatTemplateError('The chat template calls range() with something that is not a whole number.');
+    }
+    const length = Math.max(0, Math.ceil((Number(stop) - Number(start)) / Number(step)));
+    if (length > MAX_RANGE) {
+      throw new ChatTemplateError(`The chat template counts to ${length}; at most ${MAX_RANGE} is allowed.`);
+    }
+    return Array.from({ length }, (_, i) => Number(start) + i * Number(step));
+  },
+  strftime_now: (format: unknown) => strftime(new Date(), String(format)),
+};
+
+/** Every failure of the template becomes the room's own error, with the words of the template or the interpreter. */
+function guard<T>(run: () => T, what: string): T {
+  try {
+    return run();
+  } catch (cause) {
+    if (cause instanceof ChatTemplateError) throw cause;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ChatTemplateError(`The chat template ${what}: ${reason}`, { cause });
+  }
+}

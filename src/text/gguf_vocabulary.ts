@@ -1,0 +1,206 @@
+// GGUF keeps the vocabulary in its metadata (tokenizer.ggml.*). This file writes it as the tokenizer.json that the rest of
+// the room reads, so that both kinds of model files go through one path.
+
+import { TokenizerError } from '../errors';
+import { byteOfToken } from './bytes';
+import { PRE_TYPES } from './gguf_pre_types';
+import { asId, asString, type JsonObject, MAX_VOCABULARY } from './json';
+
+// tokenizer.ggml.token_type
+const UNKNOWN = 2;
+const CONTROL = 3;
+const USER_DEFINED = 4;
+const NORMAL = 1;
+
+const SPACE_MARK = '\u2581';
+
+interface Words {
+  tokens: readonly string[];
+  types: ArrayLike<number>;
+  /** Ids in order of their text: where a text occurs twice the later one wins, as in the reference. */
+  vocab: JsonObject;
+}
+
+export function ggufVocabulary(gguf: ReadonlyMap<string, unknown>): {
+  tokenizerJson: JsonObject;
+  tokenizerConfig: JsonObject;
+} {
+  const get = (name: string) => gguf.get(`tokenizer.ggml.${name}`);
+  const model = asString(get('model'));
+  const words = readWords(get('tokens'), get('token_type'));
+  const text = (name: string) => {
+    const id = asId(get(`${name}_token_id`));
+    return id === null ? null : (words.tokens[id] ?? null);
+  };
+  const bos = text('bos');
+  const eos = text('eos');
+  const parts =
+    model === 'gpt2' ? byteLevelParts(get, words) : model === 'llama' ? sentencePieceParts(gguf, get, words) : null;
+  if (!parts) {
+    throw new TokenizerError(
+      `The GGUF file's vocabulary is of the kind ${JSON.stringify(model)}; "gpt2" and "llama" are supported.`,
+    );
+  }
+  const flag = (name: string, otherwise: boolean) => (typeof get(name) === 'boolean' ? get(name) === true : otherwise);
+  const tokenizerJson = {
+    version: '1.0',
+    added_tokens: addedTokens(words, gguf),
+    post_processor: template(
+      words,
+      flag('add_bos_token', parts.addBos) ? bos : null,
+      flag('add_eos_token', false) ? eos : null,
+    ),
+    ...parts.json,
+  };
+  return { tokenizerJson, tokenizerConfig: { bos_token: bos, eos_token: eos, clean_up_tokenization_spaces: false } };
+}
+
+function readWords(tokens: unknown, types: unknown): Words {
+  if (!Array.isArray(tokens) || tokens.length === 0)
+    throw new TokenizerError('The GGUF file has 0 tokens in its vocabulary.');
+  if (tokens.length > MAX_VOCABULARY) {
+    throw new TokenizerError(`The GGUF file has ${tokens.length} tokens; at most ${MAX_VOCABULARY} are supported.`);
+  }
+  const bad = tokens.findIndex((token) => typeof token !== 'string');
+  if (bad >= 0) throw new TokenizerError(`Token ${bad} of the GGUF vocabulary is not text.`);
+  const kinds = types === undefined ? new Uint8Array(tokens.length).fill(NORMAL) : numbers(types);
+  if (kinds === null || kinds.length !== tokens.length) {
+    throw new TokenizerError(
+      `The GGUF vocabulary has ${tokens.length} tokens but ${kinds?.length ?? 'no usable'} token types.`,
+    );
+  }
+  const vocab: JsonObject = Object.create(null);
+  tokens.forEach((token: string, id) => {
+    vocab[token] = id;
+  });
+  return { tokens, types: kinds, vocab };
+}
+
+function numbers(value: unknown): ArrayLike<number> | null {
+  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) return value as unknown as ArrayLike<number>;
+  return Array.isArray(value) ? value.map(Number) : null;
+}
+
+function addedTokens({ tokens, types }: Words, gguf: ReadonlyMap<string, unknown>): JsonObject[] {
+  // Phi-3's own tokenizer swallows the spaces after its control tokens; GGUF has no field that says so.
+  const swallows = gguf.get('general.architecture') === 'phi3';
+  const keeps = ['<unk>', '<s>', '<|endoftext|>'];
+  return tokens.flatMap((content, id) => {
+    const special = types[id] === CONTROL;
+    if ((!special && types[id] !== USER_DEFINED) || content === '') return [];
+    return { id, content, special, normalized: false, rstrip: swallows && !keeps.includes(content) };
+  });
+}
+
+/** bos before and eos after a text, in the form of tokenizer.json. */
+function template({ vocab }: Words, bos: string | null, eos: string | null): JsonObject | null {
+  const used = [bos, eos].filter((token) => token !== null);
+  if (used.length === 0) return null;
+  const item = (token: string) => ({ SpecialToken: { id: token, type_id: 0 } });
+  return {
+    type: 'TemplateProcessing',
+    single: [
+      ...(bos === null ? [] : [item(bos)]),
+      { Sequence: { id: 'A', type_id: 0 } },
+      ...(eos === null ? [] : [item(eos)]),
+    ],
+    special_tokens: Object.fromEntries(
+      used.map((token) => [token, { id: token, ids: [vocab[token]], tokens: [token] }]),
+    ),
+  };
+}
+
+type Get = (name: string) => unknown;
+interface Parts {
+  json: JsonObject;
+  addBos: boolean;
+}
+
+function byteLevelParts(get: Get, words: Words): Parts {
+  const name = asString(get('pre')) ?? 'default';
+  const pre = PRE_TYPES.get(name);
+  if (!pre) {
+    throw new TokenizerError(
+      `The GGUF file splits text by the rules "${name}", which are not among the ${PRE_TYPES.size} known: ${[...PRE_TYPES.keys()].join(', ')}. Put the model's tokenizer.json beside it.`,
+    );
+  }
+  const merges = get('merges');
+  if (!Array.isArray(merges)) throw new TokenizerError('The GGUF vocabulary has no list of merges.');
+  const isolate = (Regex: string) => ({ type: 'Split', pattern: { Regex }, behavior: 'Isolated', invert: false });
+  const bytes = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: false };
+  return {
+    addBos: pre.addBos,
+    json: {
+      normalizer: null,
+      pre_tokenizer: { type: 'Sequence', pretokenizers: [...pre.splits.map(isolate), bytes] },
+      decoder: bytes,
+      model: { type: 'BPE', vocab: words.vocab, merges, ignore_merges: pre.ignoreMerges, byte_fallback: false },
+    },
+  };
+}
+
+/**
+ * A SentencePiece vocabulary as byte pair encoding. Both merge neighbours until none of the results is a token, best first;
+ * SentencePiece calls best the token with the highest score, wherever it was cut. So every cut of a token in two tokens is a
+ * merge, and its rank is the place of the token's score among all scores; equal scores share a rank, and the leftmost wins.
+ */
+function sentencePieceParts(gguf: ReadonlyMap<string, unknown>, get: Get, words: Words): Parts {
+  const { tokens, types, vocab } = words;
+  const scores = numbers(get('scores'));
+  if (!scores || scores.length !== tokens.length) {
+    throw new TokenizerError(`The GGUF vocabulary has ${tokens.length} tokens but ${scores?.length ?? 0} scores.`);
+  }
+  if (get('remove_extra_whitespaces') === true || gguf.has('tokenizer.ggml.precompiled_charsmap')) {
+    throw new TokenizerError(
+      'The GGUF vocabulary rewrites its text, which is not supported. Put the model’s tokenizer.json beside it.',
+    );
+  }
+  const usable = (id: unknown): id is number =>
+    typeof id === 'number' && types[id] === NORMAL && !byteOfToken(tokens[id]);
+  const order = tokens.map((_, id) => id).filter((id) => usable(id) && vocab[tokens[id]] === id);
+  order.sort((a, b) => scores[b] - scores[a] || a - b);
+  const merges: [string, string][] = [];
+  const ranks: number[] = [];
+  let rank = 0;
+  order.forEach((id, place) => {
+    if (place > 0 && scores[id] !== scores[order[place - 1]]) rank++;
+    const token = tokens[id];
+    for (let cut = 1; cut < token.length; cut++) {
+      const [left, right] = [token.slice(0, cut), token.slice(cut)];
+      if (!usable(vocab[left]) || !usable(vocab[right])) continue;
+      merges.push([left, right]);
+      ranks.push(rank);
+    }
+  });
+  const prefix = get('add_space_prefix') !== false;
+  const unkId = asId(get('unknown_token_id')) ?? Array.prototype.indexOf.call(types, UNKNOWN);
+  const replace = (from: string, content: string) => ({ type: 'Replace', pattern: { String: from }, content });
+  return {
+    addBos: true,
+    json: {
+      normalizer: {
+        type: 'Sequence',
+        normalizers: [...(prefix ? [{ type: 'Prepend', prepend: SPACE_MARK }] : []), replace(' ', SPACE_MARK)],
+      },
+      pre_tokenizer: null,
+      decoder: {
+        type: 'Sequence',
+        decoders: [
+          replace(SPACE_MARK, ' '),
+          { type: 'ByteFallback' },
+          { type: 'Fuse' },
+          ...(prefix ? [{ type: 'Strip', content: ' ', start: 1, stop: 0 }] : []),
+        ],
+      },
+      model: {
+        type: 'BPE',
+        vocab,
+        merges,
+        merge_ranks: ranks,
+        unk_token: tokens[unkId] ?? null,
+        fuse_unk: true,
+        byte_fallback: true,
+      },
+    },
+  };
+}

@@ -1,0 +1,33 @@
+// Reading untrusted JSON and GGUF metadata without `any`: each helper answers "is it really that?".
+
+export type JsonObject = Record<string, unknown>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function asObject(value: unknown): JsonObject | null {
+  return isObject(value) ? value : null;
+}
+
+export function asArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function asString(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+/** A token id from a number or a bigint (GGUF integers may be either); null for anything that cannot be an id. */
+export function asId(value: unknown): number | null {
+  const id = typeof value === 'bigint' ? Number(value) : value;
+  return typeof id === 'number' && Number.isInteger(id) && id >= 0 && id < MAX_VOCABULARY ? id : null;
+}
+
+/** No vocabulary in use passes 300,000 ids; the cap keeps a hostile id from sizing an array. */
+export const MAX_VOCABULARY = 1 << 22;
+
+/** The text of a special-token entry of tokenizer_config.json: a string, or an object with `content`. */
+export function tokenContent(value: unknown): string | null {
+  return asString(value) ?? asString(asObject(value)?.content);
+}

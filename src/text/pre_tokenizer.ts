@@ -1,0 +1,142 @@
+// Text -> words, by the rules of tokenizer.json. The library runs them; this file first rewrites the rules where the
+// library is known to differ from the reference (tokenizers 0.22 in Rust), into rules that it runs the same way:
+//   ByteLevel          JavaScript's \s knows U+FEFF and not U+0085     -> Split by the reference's own expression
+//   Digits             JavaScript's \d is ASCII, Rust's numeric is \p{N} -> Split by \p{N}
+//   Punctuation        runs were kept together                          -> Split by one mark
+//   Whitespace         JavaScript's \w is ASCII                         -> Split by Unicode words
+//   Split              MergedWithPrevious, MergedWithNext, Contiguous, invert with Isolated, String with Removed
+//   Metaspace          words were not split at their marks              -> Split before each mark
+//   Replace (normalizer) a `$` in the replacement is a pattern in JavaScript
+
+import { SequenceNormalizer, SequencePreTokenizer } from '@huggingface/tokenizers';
+import { TokenizerError } from '../errors';
+import { asArray, asObject, asString, isObject, type JsonObject } from './json';
+
+export interface TextPipeline {
+  /** Null where the text is left as it is: then places in the text stay places in the normalised text. */
+  readonly normalize: ((text: string) => string) | null;
+  /** Words of one section between added tokens; `first` says that the section starts the text. */
+  words(section: string, first: boolean): string[];
+  /** The words still have to be spelled in the byte alphabet. */
+  readonly byteLevel: boolean;
+}
+
+type NormalizerConfig = ConstructorParameters<typeof SequenceNormalizer>[0];
+type PreTokenizerConfig = ConstructorParameters<typeof SequencePreTokenizer>[0];
+
+// Of GPT-2; the reference compiles exactly this into its ByteLevel rule.
+export const GPT2_WORDS = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
+const ONE_MARK = '[\\p{P}!-/:-@\\[-`{-~]';
+
+export function createTextPipeline(normalizer: JsonObject | null, preTokenizer: JsonObject | null): TextPipeline {
+  try {
+    const rules = preTokenizer ? rewrite(preTokenizer) : [];
+    // A closing ByteLevel only respells each word; the model does that on bytes, so it is not run as text.
+    const byteLevel = rules.at(-1)?.type === 'ByteLevel';
+    if (byteLevel) rules.pop();
+    const split =
+      rules.length > 0
+        ? new SequencePreTokenizer({ type: 'Sequence', pretokenizers: rules } as unknown as PreTokenizerConfig)
+        : null;
+    const steps = normalizer ? rewriteNormalizer(normalizer) : [];
+    const normalise =
+      steps.length > 0
+        ? new SequenceNormalizer({ type: 'Sequence', normalizers: steps } as unknown as NormalizerConfig)
+        : null;
+    return {
+      normalize: normalise && ((text) => normalise.normalize(text)),
+      words: (section, first) => split?.pre_tokenize(section, { section_index: first ? 0 : 1 }) ?? [section],
+      byteLevel,
+    };
+  } catch (cause) {
+    if (cause instanceof TokenizerError) throw cause;
+    throw new TokenizerError(`The tokenizer's rules for splitting text cannot be used: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+}
+
+function rewriteNormalizer(config: JsonObject): JsonObject[] {
+  if (config.type === 'Sequence') return objects(config.normalizers).flatMap(rewriteNormalizer);
+  if (config.type !== 'Replace') return [config];
+  return [{ ...config, content: (asString(config.content) ?? '').replaceAll('$', '$$$$') }];
+}
+
+function rewrite(config: JsonObject): JsonObject[] {
+  switch (config.type) {
+    case 'Sequence':
+      return objects(config.pretokenizers).flatMap(rewrite);
+    case 'ByteLevel': {
+      const prefix = { type: 'Replace', pattern: { Regex: '\\A(?! )' }, content: ' ' };
+      const spell = { type: 'ByteLevel', add_prefix_space: false, use_regex: false };
+      return [
+        ...(config.add_prefix_space === true ? [prefix] : []),
+        ...(config.use_regex === false ? [] : [isolate(GPT2_WORDS)]),
+        spell,
+      ];
+    }
+    case 'Digits':
+      return [isolate(config.individual_digits === true ? '\\p{N}' : '\\p{N}+')];
+    case 'Punctuation':
+      return [split(ONE_MARK, asString(config.behavior) ?? 'Isolated', false)];
+    case 'Whitespace':
+      return [split('\\w+|[^\\w\\s]+', 'Removed', true)];
+    case 'WhitespaceSplit':
+      return [split('\\s+', 'Removed', false)];
+    case 'CharDelimiterSplit':
+      return [split(escapeRegex(asString(config.delimiter) ?? ''), 'Removed', false)];
+    case 'Split':
+      return [split(patternOf(config), asString(config.behavior) ?? 'Isolated', config.invert === true)];
+    case 'Metaspace': {
+      const mark = asString(config.replacement) ?? '\u2581';
+      const scheme = asString(config.prepend_scheme) ?? (config.add_prefix_space === false ? 'never' : 'always');
+      const spaces = { type: 'Metaspace', replacement: mark, prepend_scheme: scheme };
+      return config.split === false ? [spaces] : [spaces, split(escapeRegex(mark), 'MergedWithNext', false)];
+    }
+    default:
+      return [config];
+  }
+}
+
+/** One Split rule in the only two forms that the library runs as the reference does: Isolated, and Removed. */
+function split(regex: string, behavior: string, invert: boolean): JsonObject {
+  const rest = `(?:(?!${regex})[\\s\\S])*`;
+  switch (behavior) {
+    case 'Removed':
+      return { type: 'Split', pattern: { Regex: regex }, behavior: 'Removed', invert };
+    case 'Isolated':
+      return isolate(regex); // inverted or not, both the matches and what lies between are kept
+    case 'Contiguous':
+      return isolate(invert ? regex : `(?:${regex})+`);
+    case 'MergedWithPrevious':
+      if (!invert) return isolate(`${rest}(?:${regex})`);
+      break;
+    case 'MergedWithNext':
+      if (!invert) return isolate(`(?:${regex})${rest}`);
+      break;
+  }
+  throw new TokenizerError(
+    `The tokenizer splits text with "${behavior}"${invert ? ' inverted' : ''}, which is not supported.`,
+  );
+}
+
+function isolate(regex: string): JsonObject {
+  return { type: 'Split', pattern: { Regex: regex }, behavior: 'Isolated', invert: false };
+}
+
+function patternOf(config: JsonObject): string {
+  const pattern = asObject(config.pattern);
+  const regex = asString(pattern?.Regex);
+  const literal = asString(pattern?.String);
+  if (regex !== null) return regex;
+  if (literal !== null) return escapeRegex(literal);
+  throw new TokenizerError('A Split rule of the tokenizer has neither a Regex nor a String pattern.');
+}
+
+function escapeRegex(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|&~#-]/g, '\\$&');
+}
+
+function objects(value: unknown): JsonObject[] {
+  return asArray(value).filter(isObject);
+}

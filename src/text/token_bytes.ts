@@ -1,0 +1,57 @@
+// Ids -> bytes, by the decoder rules of tokenizer.json. Every token of a language model's vocabulary stands for fixed
+// bytes; text is the UTF-8 of the bytes in a row. Decoding and streaming both go through here, so they cannot differ.
+
+import { TokenizerError } from '../errors';
+import { byteLevelBytes, byteOfToken, utf8Bytes } from './bytes';
+import { asArray, asObject, asString, type JsonObject } from './json';
+
+export interface ByteRules {
+  /** Bytes of one ordinary token. */
+  bytes(token: string): Uint8Array;
+  /** The first space of a decoded text is an artefact of the vocabulary and is dropped. */
+  readonly dropFirstSpace: boolean;
+}
+
+/** `spelledInBytes`: the rules for splitting text end in the byte alphabet, which settles it where no decoder is given. */
+export function createByteRules(decoder: JsonObject | null, spelledInBytes: boolean): ByteRules {
+  const steps = decoder ? flatten(decoder) : [];
+  if (steps.some((step) => step.type === 'ByteLevel') || (steps.length === 0 && spelledInBytes)) {
+    return { bytes: byteLevelBytes, dropFirstSpace: false };
+  }
+  const replacements: [string, string][] = [];
+  let dropFirstSpace = false;
+  let byteFallback = false;
+  for (const step of steps) {
+    if (step.type === 'Replace') {
+      const from = asString(asObject(step.pattern)?.String);
+      if (from) replacements.push([from, asString(step.content) ?? '']);
+      else throw new TokenizerError('The tokenizer decodes with a regular expression, which is not supported.');
+    } else if (step.type === 'Metaspace') {
+      replacements.push([asString(step.replacement) ?? '\u2581', ' ']);
+      dropFirstSpace = step.prepend_scheme !== 'never' && step.add_prefix_space !== false;
+    } else if (step.type === 'Strip') {
+      dropFirstSpace = step.content === ' ' && typeof step.start === 'number' && step.start > 0;
+    } else if (step.type === 'ByteFallback') {
+      byteFallback = true;
+    } else if (step.type !== 'Fuse') {
+      throw new TokenizerError(`The tokenizer's decoder "${String(step.type)}" is not supported.`);
+    }
+  }
+  return { dropFirstSpace, bytes };
+
+  function bytes(token: string): Uint8Array {
+    const byte = byteFallback ? byteOfToken(token) : null;
+    if (byte !== null) return Uint8Array.of(byte);
+    return utf8Bytes(replacements.reduce((text, [from, to]) => text.replaceAll(from, () => to), token));
+  }
+}
+
+function flatten(decoder: JsonObject): JsonObject[] {
+  if (decoder.type !== 'Sequence') return [decoder];
+  return asArray(decoder.decoders).flatMap((step) => flatten(asObject(step) ?? {}));
+}
+
+/** UTF-8 of one byte string after another; a byte order mark is text like any other. */
+export function decodeUtf8(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+}

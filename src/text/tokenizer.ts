@@ -1,0 +1,193 @@
+// The text room: text <-> ids. It knows no GPU, no page and no other room, and runs in a worker as in Node.
+// This file: the tokenizer that every other part sees, put together from the parts beside it.
+
+import { TokenizerError } from '../errors';
+import { type AddedToken, AddedTokenSplitter, type GuardedRange } from './added_tokens';
+import { Bpe } from './bpe';
+import { utf8Bytes } from './bytes';
+import { ggufVocabulary } from './gguf_vocabulary';
+import { createTextPipeline } from './pre_tokenizer';
+import { findSpecialTokens } from './special_tokens';
+import { createByteRules, decodeUtf8 } from './token_bytes';
+import { readTokenizerJson } from './tokenizer_json';
+
+/** A stretch of a text; what a person typed is `plain`: no control token is recognised in it or across its edges. */
+export interface TextPart {
+  readonly text: string;
+  readonly plain: boolean;
+}
+
+export interface Tokenizer {
+  /** One more than the largest id. A model may have more rows than this; ids past it decode to nothing. */
+  readonly vocabSize: number;
+  readonly bosToken: string | null;
+  readonly eosToken: string | null;
+  /** Every id that ends an answer. */
+  readonly eosIds: readonly number[];
+  /** Ids of a trusted text: the text of a control token becomes that token. Begins with bos where the model wants it. */
+  encode(text: string, options?: { addSpecialTokens?: boolean }): Uint32Array;
+  /** Ids of a text that a person typed: never a control token. */
+  encodePlain(text: string): Uint32Array;
+  /** Whether the text holds the text of an added token, or could complete one with what stands before or after it.
+   *  Optional, like the next: without them the chat template encodes a conversation piece by piece. */
+  touchesAddedToken?(text: string): boolean;
+  /** Ids of one text given in parts, split into words as if it were whole; nothing is put before or after it. */
+  encodeParts?(parts: readonly TextPart[]): Uint32Array;
+  /** Text of the ids without control tokens. Spaces are left as the model wrote them. */
+  decode(ids: ArrayLike<number>): string;
+  tokenBytes(id: number): Uint8Array;
+  /** One token for display; half a character shows as U+FFFD, a control token by its name. */
+  tokenText(id: number): string;
+}
+
+/** What is known of a model's vocabulary; at least one of `tokenizerJson` and `gguf` must be there. */
+export interface TokenizerFiles {
+  tokenizerJson: Record<string, unknown> | null;
+  tokenizerConfig: Record<string, unknown> | null;
+  generationConfig: Record<string, unknown> | null;
+  gguf: ReadonlyMap<string, unknown> | null;
+}
+
+/** Longest text for one call, in UTF-16 units. */
+export const MAX_TEXT_LENGTH = 4_000_000;
+
+const NO_BYTES = new Uint8Array(0);
+
+export function createTokenizer(files: TokenizerFiles): Tokenizer {
+  const vocabulary = files.tokenizerJson
+    ? { tokenizerJson: files.tokenizerJson, tokenizerConfig: files.tokenizerConfig ?? {} }
+    : files.gguf && ggufVocabulary(files.gguf);
+  if (!vocabulary)
+    throw new TokenizerError('The model has 0 vocabularies: neither a tokenizer.json nor one in a GGUF file.');
+  const config = vocabulary.tokenizerConfig;
+  const parts = readTokenizerJson(vocabulary.tokenizerJson, config);
+  const { vocab, addedTokens } = parts;
+  const pipeline = createTextPipeline(parts.normalizer, parts.preTokenizer);
+  const rules = createByteRules(parts.decoder, pipeline.byteLevel);
+
+  const added = new Map<number, AddedToken>(addedTokens.map((token) => [token.id, token]));
+  const addedIds = new Map(addedTokens.map((token) => [token.content, token.id]));
+  const texts: (string | undefined)[] = [];
+  for (const [token, id] of vocab) texts[id] = token;
+  for (const token of addedTokens) texts[token.id] = token.content;
+
+  const forbidden = addedTokens.filter((token) => token.special && [...token.content].length > 1);
+  const model = new Bpe({
+    ...parts,
+    forbidden: new Set(forbidden.map((token) => token.id)),
+    byteLevel: pipeline.byteLevel,
+    unkId: parts.unkToken === null ? null : (vocab.get(parts.unkToken) ?? addedIds.get(parts.unkToken) ?? null),
+  });
+  const { normalize } = pipeline;
+  const rawSplitter = new AddedTokenSplitter(addedTokens.filter((token) => !token.normalized || !normalize));
+  const normalized = normalize ? addedTokens.filter((token) => token.normalized) : [];
+  const normalizedSplitter = new AddedTokenSplitter(normalized, (token) => normalize?.(token.content) ?? token.content);
+
+  const special = findSpecialTokens(
+    config,
+    files.generationConfig,
+    files.gguf,
+    (token) => addedIds.get(token) ?? vocab.get(token),
+    (id) => texts[id],
+    (id) => added.has(id),
+  );
+
+  function encodeWords(section: string, first: boolean, out: number[]): void {
+    for (const word of pipeline.words(section, first)) model.encodeWord(word, out);
+  }
+
+  /** One section between the added tokens of the raw text. */
+  function encodeSection(
+    text: string,
+    start: number,
+    end: number,
+    guarded: readonly GuardedRange[],
+    out: number[],
+  ): void {
+    const raw = text.slice(start, end);
+    const section = normalize ? normalize(raw) : raw;
+    if (section.length === 0) return;
+    const inside = guarded.filter((range) => range.start < end && range.end > start);
+    const found = normalizedSplitter.split(section);
+    if (inside.length > 0 && found.some((piece) => piece.id !== null)) {
+      // Places in normalised text are not places in the text: cut at the guarded stretches, then look in each piece.
+      const cuts = inside.flatMap((range) => [Math.max(range.start, start), Math.min(range.end, end)]);
+      const edges = [start, ...cuts, end];
+      for (let i = 0; i + 1 < edges.length; i++) {
+        const piece = text.slice(edges[i], edges[i + 1]);
+        if (piece === '') continue;
+        if (i % 2 === 1) encodeWords(normalize ? normalize(piece) : piece, edges[i] === 0, out);
+        else encodeSection(text, edges[i], edges[i + 1], [], out);
+      }
+      return;
+    }
+    for (const piece of found) {
+      if (piece.id !== null) out.push(piece.id);
+      else encodeWords(section.slice(piece.start, piece.end), start === 0 && piece.start === 0, out);
+    }
+  }
+
+  function encodeGuarded(text: string, guarded: readonly GuardedRange[], out: number[]): void {
+    for (const section of rawSplitter.split(text, guarded)) {
+      if (section.id !== null) out.push(section.id);
+      else encodeSection(text, section.start, section.end, guarded, out);
+    }
+  }
+
+  function checked(text: string): string {
+    if (text.length > MAX_TEXT_LENGTH) {
+      throw new TokenizerError(
+        `The text has ${text.length} characters; at most ${MAX_TEXT_LENGTH} are encoded at once. Shorten it.`,
+      );
+    }
+    return text.replace(/\p{Surrogate}/gu, '\ufffd'); // with the u flag: only halves without their partner
+  }
+
+  const tokenBytes = (id: number): Uint8Array => {
+    const token = added.get(id);
+    if (token) return token.special ? NO_BYTES : utf8Bytes(token.content);
+    const text = texts[id];
+    return text === undefined ? NO_BYTES : rules.bytes(text);
+  };
+
+  return {
+    vocabSize: texts.length,
+    ...special,
+    encode(text, { addSpecialTokens = true } = {}) {
+      const out: number[] = addSpecialTokens ? [...parts.prefix] : [];
+      encodeGuarded(checked(text), [], out);
+      if (addSpecialTokens) for (const id of parts.suffix) out.push(id);
+      return Uint32Array.from(out);
+    },
+    encodePlain(text) {
+      const out: number[] = [];
+      encodeGuarded(checked(text), [{ start: 0, end: text.length }], out);
+      return Uint32Array.from(out);
+    },
+    touchesAddedToken: (text) => !normalizedSplitter.isEmpty || rawSplitter.touches(text),
+    encodeParts(textParts) {
+      const guarded: GuardedRange[] = [];
+      let whole = '';
+      for (const part of textParts) {
+        if (part.plain && part.text !== '') guarded.push({ start: whole.length, end: whole.length + part.text.length });
+        whole += part.text;
+      }
+      const out: number[] = [];
+      encodeGuarded(checked(whole), guarded, out);
+      return Uint32Array.from(out);
+    },
+    decode(ids) {
+      const chunks = Array.from(ids, tokenBytes);
+      const bytes = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0));
+      let at = 0;
+      for (const chunk of chunks) {
+        bytes.set(chunk, at);
+        at += chunk.length;
+      }
+      const text = decodeUtf8(bytes);
+      return rules.dropFirstSpace && text.startsWith(' ') ? text.slice(1) : text;
+    },
+    tokenBytes,
+    tokenText: (id) => (added.get(id)?.special ? texts[id]! : decodeUtf8(tokenBytes(id))),
+  };
+}

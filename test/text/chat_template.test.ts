@@ -1,0 +1,139 @@
+// Chat templates against the renderings of a reference, and templates that mean harm.
+
+import { describe, expect, test } from 'vitest';
+import { ChatTemplateError } from '../../src/errors';
+import { type ChatMessage, createChatTemplate, findChatTemplate } from '../../src/text/chat_template';
+import { dataFile, files, hasData, type Json, readJson } from './fixtures';
+
+const VECTORS = 'chat_templates/llama_cpp_vectors.json';
+const NO_TOKENS = { bosToken: null, eosToken: null };
+const HELLO: ChatMessage[] = [{ role: 'user', content: 'Hello' }];
+
+interface Case {
+  name: string;
+  template: string;
+  expected: string;
+  bos_token: string;
+  eos_token: string;
+  supported_with_jinja: boolean;
+  extra_conversation?: { user: string; assistant_tool_call: string; tool_response: string };
+}
+
+/** Templates take any role; the cases with tools use two that the room's own type does not name. */
+function conversation(one: Case, messages: readonly ChatMessage[]): ChatMessage[] {
+  const extra = Object.entries(one.extra_conversation ?? {});
+  return [...messages, ...extra.map(([role, content]) => ({ role, content }) as ChatMessage)];
+}
+
+const cases = hasData(VECTORS) ? (readJson(dataFile(VECTORS)) as { cases: Case[] } & Json).cases : [];
+
+describe.skipIf(cases.length === 0)('templates of published models (skipped where the data is absent)', () => {
+  const messages = hasData(VECTORS) ? (readJson(dataFile(VECTORS)).messages as ChatMessage[]) : [];
+  test.each(cases.filter((one) => one.supported_with_jinja).map((one) => [one.name, one] as const))('%s', (_, one) => {
+    const template = createChatTemplate(one.template, { bosToken: one.bos_token, eosToken: one.eos_token });
+    expect(template.render(conversation(one, messages), { addGenerationPrompt: true })).toBe(one.expected);
+  });
+});
+
+test('a template sees what transformers gives it', () => {
+  const source =
+    "{{ bos_token }}{% for m in messages %}[{{ m.role }}|{{ m['content'] | trim }}]{% endfor %}{{ eos_token }}" +
+    "{% if tools is none %}no tools{% endif %}{{ {'a': [1, 'ü']} | tojson }}{% if add_generation_prompt %}>{% endif %}";
+  const template = createChatTemplate(source, { bosToken: '<s>', eosToken: '</s>' });
+  const text = template.render([{ role: 'user', content: ' hi ' }], { addGenerationPrompt: true });
+  expect(text).toBe('<s>[user|hi]</s>no tools{"a": [1, "ü"]}>');
+});
+
+test('the words of raise_exception are kept', () => {
+  const template = createChatTemplate("{{ raise_exception('roles must alternate') }}", NO_TOKENS);
+  expect(() => template.render(HELLO, { addGenerationPrompt: true })).toThrow(
+    new ChatTemplateError('roles must alternate'),
+  );
+});
+
+test('dates are in English', () => {
+  const template = createChatTemplate("{{ strftime_now('%d %b %Y %% %q') }}", NO_TOKENS);
+  expect(template.render(HELLO, { addGenerationPrompt: true })).toMatch(/^\d\d [A-Z][a-z]{2} \d{4} % %q$/);
+});
+
+const nested = (depth: number) => `{% set a = ['xx'] %}${'{% set a = [a, a] %}'.repeat(depth)}`;
+const hostile: [string, string][] = [
+  ['nested loops with a body', '{% for i in range(10000) %}{% for j in range(10000) %}x{% endfor %}{% endfor %}'],
+  ['nested loops without a body', '{% for i in range(10000) %}{% for j in range(10000) %}{% endfor %}{% endfor %}'],
+  ['filtered loops', '{% for i in range(9999) %}{% for j in range(9999) if false %}{% endfor %}{% endfor %}'],
+  ['a huge range', '{{ range(1000000000) }}'],
+  ['a range of no number', "{{ range('a') }}"],
+  [
+    'a text doubled',
+    "{% set ns = namespace(x='ab') %}{% for i in range(60) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}",
+  ],
+  ['a list doubled', '{% set ns = namespace(x=[1]) %}{% for i in range(60) %}{% set ns.x = ns.x + ns.x %}{% endfor %}'],
+  ['a list nested in itself, printed', `${nested(50)}{{ a }}`],
+  ['a list nested in itself, as JSON', `${nested(50)}{{ a | tojson }}`],
+  ['a namespace that holds itself', '{% set n = namespace() %}{% set n.n = n %}{{ n }}{{ n | tojson }}'],
+  [
+    'a mapping nested in itself',
+    `{% set a = {'k': 1} %}${"{% set a = {'x': a, 'y': a} %}".repeat(50)}{{ a | tojson }}`,
+  ],
+  [
+    'one big text worked on again and again',
+    "{% set ns = namespace(x='ab') %}{% for i in range(20) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}{% for i in range(9999) %}{% set y = ns.x | upper %}{% endfor %}",
+  ],
+  [
+    'one big text searched again and again',
+    "{% set ns = namespace(x='ab') %}{% for i in range(20) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}{% for i in range(9999) %}{% set y = 'ac' in ns.x %}{% endfor %}",
+  ],
+  [
+    'a big list searched again and again',
+    "{% set r = range(9999) %}{% for i in r %}{% if 'q' in r %}{% endif %}{% endfor %}",
+  ],
+  ['a huge indentation', "{{ 'a\nb\nc' | indent(400000000) }}"],
+  ['a huge JSON indentation', '{{ [[1],[2]] | tojson(indent=200000000) }}'],
+  ['a macro that calls itself', '{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}'],
+  ['deep brackets', `{{ ${'('.repeat(50_000)}1${')'.repeat(50_000)} }}`],
+  ['deep blocks', `${'{% if true %}'.repeat(20_000)}${'{% endif %}'.repeat(20_000)}`],
+  ['no end', '{% for m in messages %}'],
+  ['nonsense', '{% %}{{ }} {# '],
+  ['an unknown filter', "{{ 'a' | exec }}"],
+  ['a long way to nothing', `${'{{ [[[[[[1]]]]]] }}'.repeat(6_500)}{{ 1 | exec }}`],
+  ['too much source', 'x'.repeat(128_001)],
+  ['too much text', `${'x'.repeat(100_000)}{% for i in range(9) %}{{ messages[0].content }}{% endfor %}`],
+  ['the constructor of a function', "{{ ''.constructor.constructor('return 1')() }}"],
+];
+
+test.each(hostile)('ends in a typed error within a second: %s', (_, source) => {
+  const start = process.cpuUsage(); // not the clock: other processes may share the machine
+  const long: ChatMessage[] = [{ role: 'user', content: 'y'.repeat(500_000) }];
+  expect(() => createChatTemplate(source, NO_TOKENS).render(long, { addGenerationPrompt: true })).toThrow(
+    ChatTemplateError,
+  );
+  const { user, system } = process.cpuUsage(start);
+  expect((user + system) / 1000).toBeLessThan(1000);
+});
+
+test('a long but honest conversation renders', () => {
+  const source =
+    "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n'}}{% endfor %}";
+  const template = createChatTemplate(source, NO_TOKENS);
+  const turns = (count: number, length: number) =>
+    Array.from({ length: count }, (): ChatMessage => ({ role: 'user', content: 'z'.repeat(length) }));
+  expect(template.render(turns(2000, 500), { addGenerationPrompt: true }).length).toBe(2000 * 528);
+  expect(template.render(turns(3, 1_000_000), { addGenerationPrompt: true }).length).toBe(3 * 1_000_028);
+});
+
+test('findChatTemplate reads a text, a list, a mapping and GGUF metadata', () => {
+  const gguf = new Map([['tokenizer.chat_template', 'G']]);
+  const find = (chat_template: unknown, more = {}) =>
+    findChatTemplate(files({ tokenizerConfig: { chat_template }, ...more }));
+  expect(find('T', { gguf })).toBe('T');
+  expect(
+    find([
+      { name: 'tool_use', template: 'U' },
+      { name: 'default', template: 'D' },
+    ]),
+  ).toBe('D');
+  expect(find({ default: 'M' })).toBe('M');
+  expect(find(undefined, { gguf })).toBe('G');
+  expect(find(7)).toBe(null);
+  expect(findChatTemplate(files({}))).toBe(null);
+});

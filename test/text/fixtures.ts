@@ -1,0 +1,32 @@
+// Outside data that some tests use when it is there: vocabularies of published models with expected ids. It is too large
+// to belong to the project; a test without its data is skipped and says so.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { TokenizerFiles } from '../../src/text/tokenizer';
+
+export type Json = Record<string, unknown>;
+
+const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
+const DATA = fileURLToPath(new URL('../../../shared/data/', import.meta.url));
+
+export const projectFile = (path: string) => `${REPOSITORY}${path}`;
+export const dataFile = (path: string) => `${DATA}${path}`;
+export const hasData = (path: string) => existsSync(dataFile(path));
+
+export function readJson(path: string): Json {
+  return JSON.parse(readFileSync(path, 'utf8')) as Json;
+}
+
+export function files(parts: Partial<TokenizerFiles>): TokenizerFiles {
+  return { tokenizerJson: null, tokenizerConfig: null, generationConfig: null, gguf: null, ...parts };
+}
+
+export interface Vector {
+  text: string;
+  ids: number[];
+}
+
+export function vectors(name: string): Vector[] {
+  return (readJson(dataFile('tokenizers/vectors.json')) as Record<string, Vector[]>)[name];
+}

@@ -1,0 +1,36 @@
+// The ids of published tokenizers, from their tokenizer.json and from the vocabulary inside their GGUF files.
+
+import { openAsBlob } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { blobSource } from '../../src/storage/blob_source';
+import { parseGguf } from '../../src/storage/gguf';
+import { createTokenizer, type Tokenizer } from '../../src/text/tokenizer';
+import { dataFile, files, hasData, readJson, vectors } from './fixtures';
+
+async function fromGguf(path: string): Promise<Tokenizer> {
+  const { metadata } = await parseGguf(blobSource('vocabulary.gguf', await openAsBlob(dataFile(path))));
+  return createTokenizer(files({ gguf: metadata }));
+}
+
+const fromJson = (path: string) => createTokenizer(files({ tokenizerJson: readJson(dataFile(path)) }));
+
+const CASES: [string, string][] = [
+  ['qwen2', 'tokenizers/qwen2.5/tokenizer.json'],
+  ['phi-3', 'tokenizers/phi-3-mini/tokenizer.json'],
+  ['phi-3', 'tokenizers/gguf_vocab/ggml-vocab-phi-3.gguf'],
+  ['gpt-2', 'tokenizers/gguf_vocab/ggml-vocab-gpt-2.gguf'],
+  ['starcoder', 'tokenizers/gguf_vocab/ggml-vocab-starcoder.gguf'],
+];
+
+describe.each(CASES)('%s from %s', (name, path) => {
+  test.skipIf(!hasData(path))(
+    'gives the expected ids for every vector (skipped where the data is absent)',
+    async () => {
+      const tokenizer = path.endsWith('.gguf') ? await fromGguf(path) : fromJson(path);
+      for (const { text, ids } of vectors(name)) {
+        expect([text, ...tokenizer.encode(text, { addSpecialTokens: false })]).toEqual([text, ...ids]);
+        expect(tokenizer.decode(tokenizer.encode(text, { addSpecialTokens: false }))).toBe(text);
+      }
+    },
+  );
+});
