@@ -125,6 +125,7 @@ export class GgufReader {
   }
 
   private utf8(length: number, what: string): string {
+    if (length === 0) return '';
     const bytes = this.chunk.subarray(this.at, this.at + length);
     try {
       const text = this.decoder.decode(bytes);
