@@ -5,6 +5,7 @@ import { parseGguf } from '../../src/storage/gguf';
 import { parseSafetensors } from '../../src/storage/safetensors';
 import { blobSource } from '../../src/storage/source';
 import type { TensorInfo } from '../../src/storage/tensor';
+import { cpuMs } from './cpu_time';
 import { ramp, T, value, writeGguf } from './write_gguf';
 import { writeSafetensors } from './write_safetensors';
 
@@ -62,7 +63,7 @@ async function check(
   bytes: Uint8Array<ArrayBuffer>,
   parse: (file: ReturnType<typeof blobSource>) => Promise<TensorInfo[]>,
 ) {
-  const start = performance.now();
+  const start = cpuMs();
   let accepted = true;
   try {
     for (const tensor of await parse(blobSource(name, new Blob([bytes])))) await tensor.read(0, tensor.byteLength);
@@ -70,7 +71,7 @@ async function check(
     accepted = false;
     expect(error).toBeInstanceOf(VivaceError);
   }
-  expect(performance.now() - start).toBeLessThan(1000);
+  expect(cpuMs() - start).toBeLessThan(1000);
   return accepted;
 }
 

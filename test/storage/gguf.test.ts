@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ModelFileError, UnsupportedModelError } from '../../src/errors';
 import { parseGguf } from '../../src/storage/gguf';
 import { blobSource } from '../../src/storage/source';
+import { cpuMs } from './cpu_time';
 import { type GgufSpec, type GgufTensor, ramp, T, value, writeGguf } from './write_gguf';
 
 const source = (bytes: Uint8Array<ArrayBuffer>) => blobSource('test.gguf', new Blob([bytes]));
@@ -88,15 +89,11 @@ describe('valid files', () => {
         ],
       }),
     );
-    let ms = Number.POSITIVE_INFINITY; // the best of three: other tests share the machine
-    for (let run = 0; run < 3; run++) {
-      const start = performance.now();
-      const { metadata } = await parseGguf(file);
-      ms = Math.min(ms, performance.now() - start);
-      expect(metadata.get('tokenizer.ggml.tokens')).toHaveLength(150_000);
-      expect((metadata.get('tokenizer.ggml.tokens') as string[])[149_999]).toBe('Ġtoken149999');
-    }
-    console.log(`450 000 strings in ${ms.toFixed(0)} ms`);
+    const start = cpuMs();
+    const { metadata } = await parseGguf(file);
+    const ms = cpuMs() - start;
+    expect(metadata.get('tokenizer.ggml.tokens')).toEqual(tokens);
+    console.log(`450 000 strings in ${ms.toFixed(0)} ms of CPU time`);
     expect(ms).toBeLessThan(1000);
   });
 });
@@ -185,14 +182,14 @@ describe('malformed files', () => {
     expect(String(error)).toMatch(message);
   });
 
-  test('a million empty strings are read, five million refused, each within a second', async () => {
+  test('a million empty strings are read, five million refused, within two seconds', async () => {
     const empty = (n: number) => source(writeGguf({ keys: [['k', value.array(T.string, n, new Uint8Array(8 * n))]] }));
     const million = empty(1e6);
     const five = empty(5e6);
-    const start = performance.now();
+    const start = cpuMs();
     expect((await parseGguf(million)).metadata.get('k')).toHaveLength(1e6);
     await expect(parseGguf(five)).rejects.toThrow(/at most 2097152/);
-    expect(performance.now() - start).toBeLessThan(2000);
+    expect(cpuMs() - start).toBeLessThan(2000);
   });
 
   test('cut at every byte', async () => {
