@@ -23,7 +23,7 @@ function oneFile(
       outDir,
       copyPublicDir: false,
       lib: { entry, formats: lib.formats, name: lib.name, fileName: () => lib.file },
-      minify: true,
+      rolldownOptions: { output: { minify: true } }, // Vite leaves whitespace in ES libraries
     },
   };
 }

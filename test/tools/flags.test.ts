@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { parseFlags, UsageError, usage } from '../../tools/lib/flags.mjs';
+
+test('every kind of flag, attached or apart', () => {
+  const values = parseFlags(
+    '--prompt hello --temperature=0.7 --top-k 40 --stop a --stop=b --raw --json --run-ahead auto --kv f32'.split(' '),
+  );
+  expect(values).toEqual({
+    prompt: 'hello',
+    temperature: 0.7,
+    'top-k': 40,
+    stop: ['a', 'b'],
+    raw: true,
+    json: true,
+    'run-ahead': 'auto',
+    kv: 'f32',
+  });
+});
+
+test('a value may be anything: empty, with dashes, with newlines and equals signs', () => {
+  for (const text of ['', '--help', '- a list', 'a=b\n--c=d', '\u{1f431}', '"`$(x)`']) {
+    expect(parseFlags(['--prompt', text]).prompt).toBe(text);
+    expect(parseFlags([`--prompt=${text}`]).prompt).toBe(text);
+  }
+  expect(parseFlags(['--prompt', 'x', '--temperature', '-1']).temperature).toBe(-1);
+});
+
+for (const [line, complaint] of [
+  ['', '--prompt is needed'],
+  ['--prompt', '--prompt needs a value'],
+  ['--prompt x --speed 9', 'Unknown argument --speed'],
+  ['--prompt x y', 'Unknown argument y'],
+  ['--prompt x --toString', 'Unknown argument --toString'],
+  ['--prompt x --constructor 1', 'Unknown argument --constructor'],
+  ['--prompt x --json=1', '--json takes no value'],
+  ['--prompt x --max-tokens 1.5', 'not a whole number'],
+  ['--prompt x --max-tokens=', 'not a whole number'],
+  ['--prompt x --temperature hot', 'not a number'],
+  ['--prompt x --temperature Infinity', 'not a number'],
+  ['--prompt x --backend tpu', 'choose webgpu, cpu'],
+  ['--prompt x --chat --raw', 'exclude each other'],
+]) {
+  test(`"${line}" is refused`, () => {
+    const parse = () => parseFlags(line ? line.split(' ') : []);
+    expect(parse).toThrow(UsageError);
+    expect(parse).toThrow(complaint);
+  });
+}
+
+test('--help needs no prompt, and the usage names every flag of the contract', () => {
+  expect(parseFlags(['--help'])).toEqual({ help: true });
+  const contract =
+    'model chat raw max-tokens temperature top-k top-p min-p repetition-penalty seed stop context attention kv backend run-ahead activations json';
+  for (const flag of contract.split(' ')) expect(usage()).toContain(`--${flag}`);
+});

@@ -1,0 +1,89 @@
+// What `generate` prints after a run: the object of --json and the table for people. Pure.
+
+/**
+ * @typedef {import('../../src/engine/protocol').RunMetrics} RunMetrics
+ * @typedef {import('../../src/engine/protocol').TbtSummary} TbtSummary
+ * @typedef {import('../../src/engine/protocol').Warning} Warning
+ * @typedef {object} Run what came back from the page
+ * @property {import('../../src/engine/protocol').EngineInfo} info
+ * @property {Warning[]} warnings
+ * @property {number[]} ids
+ * @property {string} text
+ * @property {Extract<import('../../src/engine/protocol').EngineEvent, { type: 'done' }>} done
+ */
+
+/** One warning may come with the load and again as an event. @param {Warning[]} warnings */
+function distinct(warnings) {
+  const seen = new Map(warnings.map((warning) => [`${warning.code}\0${warning.message}`, warning]));
+  return [...seen.values()].map(({ code, message }) => ({ code, message }));
+}
+
+/** The contract of --json. @param {Run} run */
+export function jsonReport({ info, warnings, ids, text, done }) {
+  const { metrics } = done;
+  return {
+    model: info.model.name,
+    adapter: info.adapter,
+    backend: info.backend,
+    attention: metrics.attention,
+    promptIds: done.promptIds,
+    ids,
+    text,
+    finishReason: done.finishReason,
+    warnings: distinct([...info.warnings, ...warnings]),
+    ttftMs: metrics.ttftMs,
+    prefillTokensPerSecond: metrics.prefillTokensPerSecond,
+    decodeTokensPerSecond: metrics.decodeTokensPerSecond,
+    tbtMs: metrics.tbtMs,
+    gpuMs: metrics.gpuMs,
+    perToken: metrics.perToken,
+    runAhead: metrics.runAhead,
+    peakGpuBytes: metrics.peakGpuBytes,
+  };
+}
+
+const COLUMNS = /** @type {const} */ (['mean', 'p50', 'p95', 'p99', 'max', 'jitter']);
+const WIDTH = 9;
+const UNKNOWN = '-';
+
+/** Three figures, as a measurement of this kind deserves. @param {number | null} value */
+function figure(value) {
+  if (value === null) return UNKNOWN;
+  return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
+}
+
+/** @param {string} name @param {TbtSummary} summary */
+function row(name, summary) {
+  return name.padEnd(22) + COLUMNS.map((column) => figure(summary[column]).padStart(WIDTH)).join('');
+}
+
+/** @param {number} count @param {string} noun */
+const counted = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** @param {RunMetrics} metrics */
+function costLine({ perToken, runAhead, peakGpuBytes }) {
+  if (!perToken) return null;
+  const { dispatches, submits, syncs, bytesRead } = perToken;
+  const memory = peakGpuBytes === null ? '' : `; ${(peakGpuBytes / 1e6).toFixed(1)} MB of GPU memory`;
+  const each = [`${figure(dispatches)} dispatches`, `${figure(submits)} submits`, `${figure(syncs)} syncs`];
+  return `per token: ${each.join(', ')}, ${figure(bytesRead)} bytes read; run-ahead ${runAhead}${memory}`;
+}
+
+/** @param {Run} run @returns {string} */
+export function table({ info, warnings, ids, done }) {
+  const { metrics, usage } = done;
+  const { attention } = metrics;
+  const speed = `prefill ${figure(metrics.prefillTokensPerSecond)} tok/s, decode ${figure(metrics.decodeTokensPerSecond)} tok/s`;
+  const lines = [
+    ' '.repeat(22) + COLUMNS.map((column) => column.padStart(WIDTH)).join(''),
+    row('TBT, ms', metrics.tbtMs),
+    metrics.gpuMs && row('GPU step, ms', metrics.gpuMs),
+    `TTFT ${figure(metrics.ttftMs)} ms; ${speed}`,
+    `${counted(usage.promptTokens, 'prompt token')}, ${counted(ids.length, 'token')} generated, ended by ${done.finishReason}`,
+    `${info.model.name} on ${info.backend}${info.adapter ? ` (${info.adapter})` : ''}, KV ${info.kvCache}, activations ${info.activations}`,
+    `attention: prefill ${attention.prefill}, decode ${attention.decode} (${attention.reason})`,
+    costLine(metrics),
+    ...distinct([...info.warnings, ...warnings]).map(({ code, message }) => `warning ${code}: ${message}`),
+  ];
+  return lines.filter((line) => line !== null).join('\n');
+}
