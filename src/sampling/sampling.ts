@@ -1,0 +1,86 @@
+// Room sampling: sampling parameters, from what a person asked for to the bytes that the sampling kernels read.
+// It must not sample: that is shaders/kernels/sample.wgsl, and src/cpu/sample.ts without a GPU.
+
+import { InvalidRequestError } from '../errors';
+
+export interface SamplingParams {
+  /** 0 is greedy. */
+  temperature: number;
+  /** Keep the k most probable tokens; 0 turns it off. */
+  topK: number;
+  /** Keep the most probable tokens that hold this much probability; 1 turns it off. */
+  topP: number;
+  /** Keep tokens at least this probable relative to the best; 0 turns it off. */
+  minP: number;
+  /** Divide (or multiply) the logits of tokens seen before; 1 turns it off. */
+  repetitionPenalty: number;
+  /** u32; the same seed gives the same text. */
+  seed: number;
+}
+
+export const DEFAULT_SAMPLING = {
+  temperature: 0.8,
+  topK: 40,
+  topP: 0.95,
+  minP: 0.05,
+  repetitionPenalty: 1,
+} as const satisfies Omit<SamplingParams, 'seed'>;
+
+/** Below this a temperature is greedy: 1 / temperature times a difference of logits would leave the range of f32. */
+const COLDEST = 1e-6;
+
+/** Fills in what is absent (the seed at random) and checks the rest: each number must be in its legal range. */
+export function resolveSampling(options: Partial<SamplingParams>): SamplingParams {
+  const temperature = inRange('temperature', options.temperature ?? DEFAULT_SAMPLING.temperature, 0, 100);
+  return {
+    temperature: temperature < COLDEST ? 0 : temperature,
+    topK: whole('topK', options.topK ?? DEFAULT_SAMPLING.topK, 0xffffffff),
+    topP: inRange('topP', options.topP ?? DEFAULT_SAMPLING.topP, 0, 1),
+    minP: inRange('minP', options.minP ?? DEFAULT_SAMPLING.minP, 0, 1),
+    repetitionPenalty: inRange(
+      'repetitionPenalty',
+      options.repetitionPenalty ?? DEFAULT_SAMPLING.repetitionPenalty,
+      0.01,
+      100,
+    ),
+    seed: whole('seed', options.seed ?? randomSeed(), 0xffffffff),
+  };
+}
+
+function inRange(name: string, value: number, low: number, high: number): number {
+  if (typeof value === 'number' && value >= low && value <= high) return value;
+  throw new InvalidRequestError(`${name} must be a number from ${low} to ${high}, got ${String(value)}.`);
+}
+
+function whole(name: string, value: number, high: number): number {
+  if (Number.isInteger(value) && value >= 0 && value <= high) return value;
+  throw new InvalidRequestError(`${name} must be a whole number from 0 to ${high}, got ${String(value)}.`);
+}
+
+function randomSeed(): number {
+  return crypto.getRandomValues(new Uint32Array(1))[0];
+}
+
+/** Bytes of `struct Sampling` in the kernels. */
+export const SAMPLING_BYTES = 32;
+
+/**
+ * `struct Sampling { temperature: f32, top_k: u32, top_p: f32, min_p: f32, repetition_penalty: f32, seed: u32,
+ * inverse_temperature: f32, log_min_p: f32 }`. The last two save the shader a division and a logarithm, whose accuracy
+ * WGSL leaves to the GPU; where they would be infinite they are 0 (greedy: unused) and the lowest f32.
+ */
+export function packSampling(params: SamplingParams): ArrayBuffer {
+  const buffer = new ArrayBuffer(SAMPLING_BYTES);
+  const view = new DataView(buffer);
+  view.setFloat32(0, params.temperature, true);
+  view.setUint32(4, params.topK, true);
+  view.setFloat32(8, params.topP, true);
+  view.setFloat32(12, params.minP, true);
+  view.setFloat32(16, params.repetitionPenalty, true);
+  view.setUint32(20, params.seed, true);
+  view.setFloat32(24, params.temperature === 0 ? 0 : 1 / params.temperature, true);
+  view.setFloat32(28, Math.max(Math.log(params.minP), LOWEST_F32), true);
+  return buffer;
+}
+
+const LOWEST_F32 = -3.4028234663852886e38;
