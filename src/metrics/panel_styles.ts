@@ -1,0 +1,71 @@
+// The panel's look. It takes the page's theme variables where there are any, and system colours elsewhere.
+
+import { css } from 'lit';
+
+export const panelStyles = css`
+  :host {
+    --ink: var(--v-ink, CanvasText);
+    --muted: var(--v-muted, GrayText);
+    --line: var(--v-line, color-mix(in srgb, CanvasText 14%, transparent));
+    --surface: var(--v-surface, Canvas);
+    --accent: var(--v-accent, LinkText);
+    display: block;
+    color: var(--ink);
+    font: 400 13px / 1.45 var(--v-font, system-ui, sans-serif);
+    font-variant-numeric: tabular-nums;
+  }
+  :host([hidden]) { display: none; }
+  header { display: flex; align-items: baseline; gap: 8px; margin-bottom: 10px; }
+  h2 { margin: 0; white-space: nowrap; font-size: 14px; font-weight: 600; letter-spacing: -0.005em; }
+  .live { align-self: center; width: 8px; height: 8px; border-radius: 50%; background: var(--accent); animation: beat 900ms ease-in-out infinite alternate; }
+  @keyframes beat { to { opacity: 0.2; } }
+  @media (prefers-reduced-motion: reduce) { .live { animation: none; } }
+  .tools { margin-inline-start: auto; display: flex; gap: 2px; }
+  button {
+    font: inherit; font-size: 12px; color: var(--muted); background: none; border: 0; border-radius: 6px;
+    padding: 3px 7px; cursor: pointer;
+  }
+  button:hover:not(:disabled) { color: var(--ink); background: var(--line); }
+  button[aria-pressed='true'] { color: var(--accent); }
+  button:disabled { opacity: 0.45; cursor: default; }
+  button:focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
+
+  .tiles { display: grid; grid-template-columns: repeat(4, 1fr); margin: 0 0 12px; }
+  .tiles > div { padding-inline-start: 10px; border-inline-start: 1px solid var(--line); }
+  .tiles > div:first-child { padding-inline-start: 0; border: 0; }
+  .tiles dt { color: var(--muted); font-size: 12px; }
+  .tiles dd small { font-size: 12px; font-weight: 400; letter-spacing: 0; color: var(--muted); }
+  .tiles dd { margin: 0; font-size: 18px; font-weight: 600; letter-spacing: -0.02em; white-space: nowrap; }
+
+  .chart { position: relative; min-height: 216px; }
+  .empty {
+    position: absolute; inset: 40px 44px 40px 52px; display: grid; place-content: center; margin: 0; text-align: center;
+    color: var(--muted); pointer-events: none; text-wrap: balance;
+  }
+  .idle { opacity: 0.25; }
+  .readout { min-height: 19px; color: var(--muted); font-size: 12px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+  .readout b { color: var(--ink); font-weight: 600; }
+  .readout code { font: 12px var(--v-mono, ui-monospace, monospace); white-space: pre; }
+
+  section { border-top: 1px solid var(--line); padding: 11px 0 12px; }
+  .chart-end { margin-bottom: 10px; }
+  h3 { margin: 0 0 5px; font-size: 12px; font-weight: 600; }
+  dl.grid { display: grid; grid-template-columns: 1fr 1fr; column-gap: 20px; row-gap: 2px; margin: 0; }
+  dl.grid > div { display: flex; justify-content: space-between; gap: 8px; min-width: 0; }
+  dl.grid > div.wide { grid-column: 1 / -1; }
+  dl.grid dt { color: var(--muted); white-space: nowrap; cursor: help; }
+  dl.grid dd { margin: 0; min-width: 0; text-align: end; white-space: nowrap; }
+  dl.grid .wide dd { white-space: normal; overflow-wrap: anywhere; }
+  .note { margin: 6px 0 0; color: var(--muted); font-size: 12px; text-wrap: pretty; }
+  ul { margin: 0; padding-inline-start: 16px; }
+
+  .bar { display: flex; height: 6px; margin: 2px 0 8px; border-radius: 3px; overflow: hidden; background: var(--line); }
+  .bar i { display: block; flex: 0 0 0; background: var(--accent); }
+  .bar i:nth-child(2) { opacity: 0.6; }
+  .bar i:nth-child(3) { opacity: 0.3; }
+  .probe { position: absolute; visibility: hidden; }
+  .probe.muted { color: var(--muted); }
+  .probe.line { color: var(--line); }
+  .probe.accent { color: var(--accent); }
+  .probe.fill { color: color-mix(in srgb, var(--accent) 12%, transparent); }
+`;

@@ -1,0 +1,89 @@
+// Errors as people need them: what happened, what to do next, and buttons for it. Pure.
+
+import { VivaceError } from '../engine/engine';
+
+export type Offer = 'retry' | 'edit' | 'new' | 'reload' | 'cpu';
+
+export interface Advice {
+  what: string;
+  next: string;
+  offers: Offer[];
+}
+
+export const OFFER_LABELS: Record<Offer, string> = {
+  retry: 'Try again',
+  edit: 'Edit the message',
+  new: 'New conversation',
+  reload: 'Load the model again',
+  cpu: 'Use the CPU',
+};
+
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError';
+}
+
+function said(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message || 'The error came without a message.';
+}
+
+/** Of an answer that failed. The conversation and the question are kept in any case. */
+export function adviseRun(error: unknown): Advice {
+  const what = said(error);
+  switch (error instanceof VivaceError ? error.code : '') {
+    case 'context-overflow':
+      return { what, next: 'Your message is kept: edit it, or start over.', offers: ['new', 'edit'] };
+    case 'invalid-request':
+    case 'chat-template':
+      return { what, next: 'Your message is kept: edit it, or check the settings.', offers: ['edit'] };
+    case 'device-lost':
+    case 'worker':
+      return { what, next: 'The conversation is kept.', offers: ['reload', 'retry'] };
+    case 'gpu-memory':
+    case 'gpu-program':
+    case 'attention-unavailable':
+      return { what, next: 'Load the model again, or compute on the CPU, slowly.', offers: ['reload', 'cpu'] };
+    default:
+      return {
+        what,
+        next: 'Your message is kept. Try again; if it fails again, load the model again.',
+        offers: ['retry', 'reload'],
+      };
+  }
+}
+
+/** Of a model that did not load. */
+export function adviseLoad(error: unknown): Advice {
+  const what = said(error);
+  switch (error instanceof VivaceError ? error.code : '') {
+    case 'model-fetch': {
+      const status = 'status' in (error as object) ? (error as { status: unknown }).status : null;
+      const missing = status === 404 || status === 410;
+      return {
+        what,
+        next: missing
+          ? 'There is no model at this address. Check it, or open a model file of your own.'
+          : 'Check the connection and the address, then try again; or open a model file of your own.',
+        offers: ['retry'],
+      };
+    }
+    case 'model-file':
+    case 'unsupported-model':
+    case 'tokenizer':
+      return { what, next: 'Open another model: a .gguf file of a LLaMA-style model.', offers: ['retry'] };
+    case 'webgpu-unavailable':
+    case 'gpu-memory':
+    case 'gpu-program':
+    case 'attention-unavailable':
+    case 'device-lost':
+      return { what, next: 'Try again, or compute on the CPU, slowly.', offers: ['retry', 'cpu'] };
+    case 'worker':
+      return {
+        what,
+        next: 'Reload the page. If that does not help, the page’s policy forbids workers.',
+        offers: ['retry'],
+      };
+    default:
+      return { what, next: 'Try again; if it fails again, reload the page.', offers: ['retry'] };
+  }
+}

@@ -1,0 +1,34 @@
+// The chat fills its host: a scrolling column of turns over a dock with the composer.
+
+import { css } from 'lit';
+
+export const chatStyles = css`
+  :host { display: flex; flex-direction: column; min-height: 0; color: var(--v-ink); font: 400 16px / 1.5 var(--v-font); }
+  .scroller { flex: 1; min-height: 0; overflow-y: auto; overscroll-behavior: contain; scrollbar-gutter: stable both-edges; outline: none; }
+  .column { box-sizing: border-box; max-width: 46rem; min-height: 100%; margin: 0 auto; padding: 20px 20px 28px; display: flex; flex-direction: column; }
+  .dock { position: relative; width: 100%; max-width: 46rem; margin: 0 auto; padding: 0 20px 4px; }
+  .latest {
+    position: absolute; inset-inline-start: 50%; top: -46px; translate: -50% 0; border: 1px solid var(--v-line); border-radius: 50%;
+    background: var(--v-surface); box-shadow: 0 4px 14px -6px var(--v-shadow);
+  }
+
+  .empty { margin: auto 0; padding: 24px 0; text-align: center; }
+  h1 { margin: 0 0 10px; font: italic 400 clamp(30px, 5vw, 42px) / 1.15 var(--v-serif); letter-spacing: -0.01em; text-wrap: balance; }
+  .empty p { max-width: 30rem; min-height: 1.5em; margin: 0 auto 26px; color: var(--v-muted); font-size: 15px; text-wrap: balance; }
+  .examples { display: grid; gap: 8px; max-width: 30rem; margin: 0 auto; }
+  .example {
+    padding: 11px 16px; border: 1px solid var(--v-line); border-radius: 12px; background: var(--v-surface); font-size: 15px;
+    text-align: start; cursor: pointer; transition: border-color 120ms;
+  }
+  .example:hover { border-color: var(--v-accent); }
+
+  .meter { display: inline-flex; align-items: center; gap: 8px; min-width: 0; margin-inline-start: 8px; color: var(--v-muted); font-size: 12px; font-variant-numeric: tabular-nums; white-space: nowrap; }
+  progress { width: 56px; height: 4px; appearance: none; border: 0; border-radius: 2px; overflow: hidden; background: var(--v-line); }
+  progress::-webkit-progress-bar { background: var(--v-line); }
+  progress::-webkit-progress-value { background: var(--v-accent); }
+  progress::-moz-progress-bar { background: var(--v-accent); }
+  @media (max-width: 480px) {
+    .column { padding-inline: 14px; }
+    .dock { padding-inline: 10px; }
+  }
+`;

@@ -1,0 +1,125 @@
+// <vivace-composer>: where the reader writes. Enter sends, Shift+Enter breaks the line, Escape or the button stops an answer.
+// Fires `vivace-send` with the text and `vivace-stop`.
+
+import { css, html, LitElement, type PropertyValues } from 'lit';
+import { icons } from './icons';
+import { sharedStyles } from './shared_styles';
+
+export class VivaceComposer extends LitElement {
+  static override styles = [
+    sharedStyles,
+    css`
+      :host { display: block; }
+      .box {
+        border: 1px solid var(--v-line); border-radius: 18px; background: var(--v-surface);
+        box-shadow: 0 6px 24px -12px var(--v-shadow); padding: 12px 10px 8px 16px; cursor: text;
+      }
+      .box:has(textarea:focus-visible) { border-color: var(--v-accent); box-shadow: 0 0 0 1px var(--v-accent), 0 6px 24px -12px var(--v-shadow); }
+      textarea:focus-visible { outline: none; }
+      textarea {
+        display: block; width: 100%; max-height: min(40vh, 260px); padding: 0; border: 0; outline: none; resize: none; background: none;
+        color: var(--v-ink); font: 400 16px / 1.5 var(--v-font); overflow-y: auto;
+      }
+      textarea::placeholder { color: var(--v-muted); opacity: 1; }
+      .row { display: flex; align-items: center; gap: 2px; margin-top: 6px; margin-inline-start: -8px; }
+      .tools { display: flex; align-items: center; gap: 2px; flex: 1; min-width: 0; }
+      .round {
+        flex: none; display: grid; place-items: center; width: 36px; height: 36px; border: 0; border-radius: 50%; padding: 0;
+        background: var(--v-accent); color: var(--v-accent-ink); cursor: pointer;
+      }
+      .round:disabled { background: var(--v-sunken); color: var(--v-muted); opacity: 1; }
+      .round.stop { background: var(--v-ink); color: var(--v-bg); }
+    `,
+  ];
+  static override properties = {
+    value: { state: true },
+    streaming: { type: Boolean },
+    ready: { type: Boolean },
+    placeholder: {},
+  };
+  declare value: string;
+  declare streaming: boolean;
+  /** False while there is no model to send to; writing works all the same. */
+  declare ready: boolean;
+  declare placeholder: string;
+
+  constructor() {
+    super();
+    this.value = '';
+    this.streaming = false;
+    this.ready = false;
+    this.placeholder = '';
+  }
+
+  /** Puts a text there to be edited, with the cursor at its end. */
+  async edit(text: string): Promise<void> {
+    this.value = text;
+    await this.updateComplete;
+    this.area.focus();
+    this.area.setSelectionRange(text.length, text.length);
+  }
+
+  override focus(): void {
+    this.area?.focus();
+  }
+
+  override render() {
+    const canSend = this.ready && this.value.trim() !== '';
+    return html`<div class="box" @click=${this.onBoxClick}>
+      <textarea data-testid="prompt" rows="1" dir="auto" aria-label="Your message" enterkeyhint="send"
+        placeholder=${this.placeholder} .value=${this.value} @input=${this.onInput} @keydown=${this.onKey}></textarea>
+      <div class="row">
+        <div class="tools"><slot></slot></div>
+        ${
+          this.streaming
+            ? html`<button class="round stop" data-testid="stop" title="Stop (Escape)" aria-label="Stop" @click=${this.stop}>
+                ${icons.stop}
+              </button>`
+            : html`<button class="round" data-testid="send" ?disabled=${!canSend} @click=${this.send} aria-label="Send"
+                title=${this.ready ? 'Send (Enter)' : 'The model is not ready yet'}>${icons.send}</button>`
+        }
+      </div>
+    </div>`;
+  }
+
+  protected override updated(changed: PropertyValues<this>): void {
+    if (!changed.has('value')) return;
+    this.area.style.height = 'auto';
+    this.area.style.height = `${this.area.scrollHeight}px`;
+  }
+
+  private get area(): HTMLTextAreaElement {
+    return this.renderRoot.querySelector('textarea')!;
+  }
+
+  private onInput = (event: Event) => {
+    this.value = (event.target as HTMLTextAreaElement).value;
+  };
+
+  private onKey = (event: KeyboardEvent) => {
+    // While an input method composes a character, Enter belongs to it.
+    if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) {
+      event.preventDefault();
+      this.send();
+    }
+  };
+
+  private onBoxClick = (event: Event) => {
+    if (event.target === event.currentTarget) this.area.focus();
+  };
+
+  private send = () => {
+    const text = this.area.value.trim();
+    if (this.streaming || !this.ready || text === '') return;
+    this.value = '';
+    this.area.focus();
+    this.dispatchEvent(new CustomEvent('vivace-send', { detail: text }));
+  };
+
+  private stop = () => {
+    this.dispatchEvent(new CustomEvent('vivace-stop'));
+    this.area.focus();
+  };
+}
+
+if (!customElements.get('vivace-composer')) customElements.define('vivace-composer', VivaceComposer);

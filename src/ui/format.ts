@@ -1,0 +1,42 @@
+// Numbers as people read them. Pure.
+
+const DECIMAL_UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
+
+/** Decimal, as download sizes are everywhere: 3.1 MB. */
+export function formatSize(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < DECIMAL_UNITS.length - 1) {
+    value /= 1000;
+    unit++;
+  }
+  return `${value.toFixed(unit === 0 || value >= 100 ? 0 : 1)} ${DECIMAL_UNITS[unit]}`;
+}
+
+export function formatTimeLeft(seconds: number): string {
+  if (seconds < 1.5) return 'a second left';
+  if (seconds < 90) return `${Math.round(seconds)} s left`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min left`;
+  return `${(seconds / 3600).toFixed(1)} h left`;
+}
+
+export function formatTokenRate(perSecond: number): string {
+  return `${perSecond.toFixed(perSecond < 100 ? 1 : 0)} tok/s`;
+}
+
+export function formatMilliseconds(ms: number): string {
+  if (ms >= 1000) return `${(ms / 1000).toFixed(ms < 10000 ? 2 : 1)} s`;
+  return `${ms.toFixed(ms >= 100 ? 0 : ms >= 10 ? 1 : 2)} ms`;
+}
+
+/** 15 M, 1.2 B: how model sizes are spoken of. */
+export function formatParameters(n: number): string {
+  for (const [scale, unit] of [
+    [1e9, 'billion'],
+    [1e6, 'million'],
+    [1e3, 'thousand'],
+  ] as const) {
+    if (n >= scale) return `${+(n / scale).toPrecision(n / scale < 10 ? 2 : 3)} ${unit}`;
+  }
+  return String(n);
+}

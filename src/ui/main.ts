@@ -1,0 +1,131 @@
+// The chat page: loads the model that the address asks for and passes what the engine says from the chat to the panel.
+
+import { Engine, type EngineEvent, type EngineInfo, type ModelLocation } from '../engine/engine';
+import { adviseLoad, isAbort, type Offer } from './advice';
+import './chat';
+import { formatTokenRate } from './format';
+import './loader';
+import { Notices } from './notices';
+import { DEFAULT_MODEL, readPageOptions, toLoadOptions, writePageOptions } from './page_options';
+import { connectDrawer, connectDrop } from './page_parts';
+import type { LoadSettings } from './settings_fields';
+import { connectThemeButton } from './theme';
+
+/** What the page asks of the panel, which lives in another room and is known here by its name in the document alone. */
+interface RunListener extends HTMLElement {
+  info: EngineInfo | null;
+  theme: string;
+  record(event: EngineEvent): void;
+  reset(): void;
+  end(): void;
+}
+
+/** For models that can do more than tell stories. */
+const GENERAL_EXAMPLES = [
+  'Explain in three sentences why the sky is blue',
+  'Write a short poem about the sea in winter',
+  'Give me five names for a small bakery',
+];
+
+function byId<T extends HTMLElement>(id: string): T {
+  return document.getElementById(id) as T;
+}
+
+const chat = document.querySelector('vivace-chat')!;
+const loader = document.querySelector('vivace-loader')!;
+const panel = byId<RunListener>('metrics');
+const tempo = byId('tempo');
+const notices = new Notices(byId('notices'));
+const asked = readPageOptions(location.search, document.baseURI);
+
+let model: ModelLocation = asked.model;
+let settings: LoadSettings = asked.load;
+let engine: Engine | null = null;
+let loading: AbortController | null = null;
+
+async function load(): Promise<void> {
+  loading?.abort();
+  const abort = new AbortController();
+  loading = abort;
+  chat.stop();
+  chat.engine = null;
+  chat.loadSettings = settings;
+  loader.state = { kind: 'loading', progress: null };
+  try {
+    const old = engine;
+    engine = null;
+    await old?.unload();
+    const loaded = await Engine.load(model, {
+      ...toLoadOptions(settings, asked.contextLength),
+      signal: abort.signal,
+      onProgress: (progress) => {
+        if (loading === abort) loader.state = { kind: 'loading', progress };
+      },
+    });
+    if (loading === abort) show(loaded);
+    else await loaded.unload();
+  } catch (error) {
+    if (loading !== abort) return;
+    loader.state = isAbort(error) ? { kind: 'cancelled' } : { kind: 'failed', advice: adviseLoad(error) };
+    byId('model').textContent = '';
+  }
+}
+
+function show(loaded: Engine): void {
+  engine = loaded;
+  const { info } = loaded;
+  chat.engine = loaded;
+  panel.info = info;
+  loader.state = { kind: 'ready' };
+  if (model !== new URL(DEFAULT_MODEL, document.baseURI).href) {
+    chat.heading = 'What is on your mind?';
+    chat.examples = GENERAL_EXAMPLES;
+  }
+  byId('model').textContent = [info.model.name, info.adapter ?? info.backend].join(' · ');
+  for (const warning of info.warnings) notices.show(warning);
+  if (!info.hasChatTemplate) {
+    const message =
+      'This model has no chat template: it goes on with each message as a text, and forgets the one before.';
+    notices.show({ code: 'no-chat-template', message });
+  }
+}
+
+function open(location: ModelLocation): void {
+  model = location;
+  notices.clear();
+  void load();
+}
+
+chat.addEventListener('vivace-run', () => panel.reset());
+chat.addEventListener('vivace-end', () => panel.end());
+chat.addEventListener('vivace-event', (event) => {
+  const detail = (event as CustomEvent<EngineEvent>).detail;
+  panel.record(detail);
+  if (detail.type === 'warning') notices.show(detail);
+  if (detail.type === 'done' && detail.metrics.decodeTokensPerSecond !== null) {
+    tempo.hidden = false;
+    tempo.textContent = `♩ = ${formatTokenRate(detail.metrics.decodeTokensPerSecond)}`;
+  }
+});
+chat.addEventListener('vivace-reload', (event) => {
+  settings = (event as CustomEvent<LoadSettings>).detail;
+  history.replaceState(null, '', location.pathname + writePageOptions(location.search, settings) + location.hash);
+  void load();
+});
+loader.addEventListener('vivace-cancel-load', () => loading?.abort());
+loader.addEventListener('vivace-load-offer', (event) => {
+  if ((event as CustomEvent<Offer>).detail === 'cpu') settings = { ...settings, backend: 'cpu' };
+  void load();
+});
+byId<HTMLInputElement>('file').addEventListener('change', (event) => {
+  const file = (event.target as HTMLInputElement).files?.[0];
+  if (file) open(file);
+});
+
+connectThemeButton(byId<HTMLButtonElement>('theme'), (theme) => {
+  panel.theme = theme;
+});
+connectDrawer(byId('panel'), byId('timing'), byId('close-panel'));
+connectDrop(document.body, (files) => open(files.length === 1 ? files[0]! : files));
+for (const message of asked.complaints) notices.show({ code: 'address', message });
+void load();

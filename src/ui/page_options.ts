@@ -1,0 +1,63 @@
+// What the page's address asks for. Pure: `?model=URL&backend=&attention=&kv=&context=`.
+
+import type { EngineLoadOptions } from '../engine/engine';
+import { LOAD_FIELDS, type LoadSettings, STANDARD_LOAD } from './settings_fields';
+
+export const DEFAULT_MODEL = 'models/storyteller/storyteller-q8_0.gguf';
+
+export interface PageOptions {
+  /** Absolute address of the model. */
+  model: string;
+  load: LoadSettings;
+  contextLength: number | undefined;
+  /** What in the address was not understood, one sentence each. */
+  complaints: string[];
+}
+
+const PARAMETERS: Record<keyof LoadSettings, string> = { attention: 'attention', kvCache: 'kv', backend: 'backend' };
+
+export function readPageOptions(search: string, base: string): PageOptions {
+  const query = new URLSearchParams(search);
+  const complaints: string[] = [];
+  const load: LoadSettings = { ...STANDARD_LOAD };
+  for (const field of LOAD_FIELDS) {
+    const name = PARAMETERS[field.key];
+    const value = query.get(name);
+    if (value === null) continue;
+    if (field.choices.some(([choice]) => choice === value)) Object.assign(load, { [field.key]: value });
+    else
+      complaints.push(
+        `The address asks for ${name}=${value}; choose one of ${field.choices.map(([c]) => c).join(', ')}.`,
+      );
+  }
+  const context = query.get('context');
+  const contextLength = context !== null && /^[1-9]\d{0,7}$/.test(context) ? Number(context) : undefined;
+  if (context !== null && contextLength === undefined) {
+    complaints.push(`The address asks for context=${context}, which is no number of tokens.`);
+  }
+  return { model: modelAddress(query.get('model'), base, complaints), load, contextLength, complaints };
+}
+
+function modelAddress(asked: string | null, base: string, complaints: string[]): string {
+  if (asked) {
+    const address = URL.canParse(asked, base) ? new URL(asked, base) : null;
+    if (address && /^(?:https?|blob):$/.test(address.protocol)) return address.href;
+    complaints.push(`The address asks for model=${asked}, which is no web address; the storyteller is loaded instead.`);
+  }
+  return new URL(DEFAULT_MODEL, base).href;
+}
+
+/** The same page with other load settings, so that its address can be kept and shared. */
+export function writePageOptions(search: string, load: LoadSettings): string {
+  const query = new URLSearchParams(search);
+  for (const { key } of LOAD_FIELDS) {
+    if (load[key] === STANDARD_LOAD[key]) query.delete(PARAMETERS[key]);
+    else query.set(PARAMETERS[key], load[key]);
+  }
+  const text = query.toString();
+  return text ? `?${text}` : '';
+}
+
+export function toLoadOptions(load: LoadSettings, contextLength: number | undefined): EngineLoadOptions {
+  return contextLength === undefined ? { ...load } : { ...load, contextLength };
+}

@@ -1,0 +1,151 @@
+// The settings that a person can change: names, ranges, defaults, and how they become the engine's options. Pure.
+
+import type { EngineGenerateOptions, EngineLoadOptions } from '../engine/engine';
+
+export interface SamplingField {
+  key: 'temperature' | 'topK' | 'topP' | 'minP' | 'repetitionPenalty' | 'maxTokens' | 'seed';
+  label: string;
+  help: string;
+  /** Null is the engine's own choice, shown as `placeholder`. */
+  standard: number | null;
+  placeholder?: string;
+  min: number;
+  max: number;
+  step: number;
+  /** A slider beside the number. */
+  slider: boolean;
+}
+
+export const SAMPLING_FIELDS: readonly SamplingField[] = [
+  {
+    key: 'temperature',
+    label: 'Temperature',
+    help: 'How freely words are drawn. 0 always takes the likeliest.',
+    standard: 0.8,
+    min: 0,
+    max: 2,
+    step: 0.05,
+    slider: true,
+  },
+  {
+    key: 'topK',
+    label: 'Top-k',
+    help: 'Draws from the k likeliest tokens only. 0 turns it off.',
+    standard: 40,
+    min: 0,
+    max: 200,
+    step: 1,
+    slider: true,
+  },
+  {
+    key: 'topP',
+    label: 'Top-p',
+    help: 'Draws from the likeliest tokens that make up this much probability. 1 turns it off.',
+    standard: 0.95,
+    min: 0,
+    max: 1,
+    step: 0.01,
+    slider: true,
+  },
+  {
+    key: 'minP',
+    label: 'Min-p',
+    help: 'Leaves out tokens less likely than this part of the likeliest. 0 turns it off.',
+    standard: 0.05,
+    min: 0,
+    max: 1,
+    step: 0.01,
+    slider: true,
+  },
+  {
+    key: 'repetitionPenalty',
+    label: 'Repetition penalty',
+    help: 'Above 1, tokens that were there already become less likely. 1 turns it off.',
+    standard: 1,
+    min: 1,
+    max: 2,
+    step: 0.01,
+    slider: true,
+  },
+  {
+    key: 'maxTokens',
+    label: 'Max tokens',
+    help: 'Most tokens of one answer. Empty: to the end of the context.',
+    standard: null,
+    placeholder: 'context',
+    min: 1,
+    max: 1_000_000,
+    step: 1,
+    slider: false,
+  },
+  {
+    key: 'seed',
+    label: 'Seed',
+    help: 'The same seed gives the same answer. Empty: a new one each time.',
+    standard: null,
+    placeholder: 'random',
+    min: 0,
+    max: 4_294_967_295,
+    step: 1,
+    slider: false,
+  },
+];
+
+export type SamplingSettings = Record<SamplingField['key'], number | null>;
+
+export function standardSampling(): SamplingSettings {
+  return Object.fromEntries(SAMPLING_FIELDS.map((field) => [field.key, field.standard])) as SamplingSettings;
+}
+
+/** What a person typed, as a value in range; the default where it is no number. */
+export function readNumber(field: SamplingField, text: string): number | null {
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  if (!Number.isFinite(value)) return field.standard;
+  const inRange = Math.min(field.max, Math.max(field.min, value));
+  return Number.isInteger(field.step) ? Math.round(inRange) : inRange;
+}
+
+/** Only what differs from nothing: a null leaves the choice to the engine. */
+export function toGenerateOptions(settings: SamplingSettings): EngineGenerateOptions {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null)) as EngineGenerateOptions;
+}
+
+/** Choices that the model is loaded with. */
+export type LoadSettings = Required<Pick<EngineLoadOptions, 'attention' | 'kvCache' | 'backend'>>;
+
+export interface LoadField {
+  key: keyof LoadSettings;
+  label: string;
+  help: string;
+  choices: readonly (readonly [value: string, label: string])[];
+}
+
+export const STANDARD_LOAD: LoadSettings = { attention: 'auto', kvCache: 'f16', backend: 'auto' };
+
+export const LOAD_FIELDS: readonly LoadField[] = [
+  {
+    key: 'attention',
+    label: 'Attention',
+    help: 'Which kernel computes attention. Auto takes the fastest that fits.',
+    choices: ['auto', 'cpu', 'eager', 'chunked', 'flash_prefill', 'fused_decode', 'split_kv_decode'].map((n) => [n, n]),
+  },
+  {
+    key: 'kvCache',
+    label: 'KV cache',
+    help: 'How keys and values are stored: f16 takes half the memory, f32 is exact.',
+    choices: [
+      ['f16', 'f16'],
+      ['f32', 'f32'],
+    ],
+  },
+  {
+    key: 'backend',
+    label: 'Backend',
+    help: 'Auto takes WebGPU, or the CPU where there is none.',
+    choices: [
+      ['auto', 'auto'],
+      ['webgpu', 'WebGPU'],
+      ['cpu', 'CPU'],
+    ],
+  },
+];

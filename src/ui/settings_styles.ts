@@ -1,0 +1,36 @@
+// The settings popover: one row a setting, in four columns.
+
+import { css } from 'lit';
+
+export const settingsStyles = css`
+  :host { display: inline-block; }
+  #panel {
+    position: fixed; inset: auto; margin: 0; padding: 14px 16px 16px; border: 1px solid var(--v-line); border-radius: 14px;
+    background: var(--v-surface); color: var(--v-ink); box-shadow: 0 18px 50px -16px var(--v-shadow); overflow-y: auto;
+    font: 400 14px / 1.4 var(--v-font); overscroll-behavior: contain;
+  }
+  header { display: flex; align-items: baseline; justify-content: space-between; margin-bottom: 8px; }
+  h2 { margin: 0; font-size: 15px; font-weight: 600; }
+  h3 { margin: 14px 0 6px; padding-top: 13px; border-top: 1px solid var(--v-line); font-size: 13px; font-weight: 600; }
+  .link { border: 0; background: none; padding: 2px; color: var(--v-accent); cursor: pointer; font-size: 13px; }
+  .link:hover { text-decoration: underline; }
+  .field { display: grid; grid-template-columns: 9.3em 1fr 5.6em 28px; align-items: center; gap: 8px; min-height: 36px; }
+  .field.load { grid-template-columns: 9.3em 1fr 28px; }
+  .field .icon:disabled { visibility: hidden; }
+  label { color: var(--v-ink); }
+  input, select { font: inherit; color: inherit; min-width: 0; }
+  input[type='range'] { width: 100%; accent-color: var(--v-accent); }
+  input[type='number'], select {
+    width: 100%; padding: 4px 7px; border: 1px solid var(--v-line); border-radius: 7px; background: var(--v-bg);
+    font-variant-numeric: tabular-nums;
+  }
+  input[type='number'] { appearance: textfield; text-align: end; }
+  input[type='number']::-webkit-inner-spin-button { display: none; }
+  input::placeholder { color: var(--v-muted); }
+  .reload { display: flex; align-items: center; gap: 12px; margin-top: 10px; padding: 10px 12px; border-radius: 10px; background: var(--v-accent-soft); }
+  .reload p { margin: 0; flex: 1; font-size: 13px; }
+  .reload .button { white-space: nowrap; }
+  @media (max-width: 420px) {
+    .field { grid-template-columns: 6.2em 1fr 5.2em 28px; gap: 6px; }
+  }
+`;

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { ContextOverflowError, DeviceLostError, ModelFetchError, WebGpuUnavailableError } from '../../src/errors';
+import { adviseLoad, adviseRun, isAbort } from '../../src/ui/advice';
+import { describeProgress } from '../../src/ui/describe_progress';
+import { formatParameters, formatSize, formatTimeLeft } from '../../src/ui/format';
+
+test('a prompt too long offers to edit it or to start over', () => {
+  const advice = adviseRun(new ContextOverflowError(1200, 1024));
+  expect(advice.what).toContain('1200');
+  expect(advice.offers).toEqual(['new', 'edit']);
+});
+
+test('a lost device offers to load the model again', () => {
+  expect(adviseRun(new DeviceLostError('unknown')).offers[0]).toBe('reload');
+});
+
+test('an unknown error still says what to do next', () => {
+  expect(adviseRun('boom')).toEqual({
+    what: 'boom',
+    next: expect.stringContaining('Try again'),
+    offers: ['retry', 'reload'],
+  });
+  expect(adviseRun(new Error('')).what).not.toBe('');
+});
+
+test('a missing model, a broken connection and no WebGPU differ in what to do', () => {
+  expect(adviseLoad(new ModelFetchError('x', 404, 'x answered 404.')).next).toContain('no model at this address');
+  expect(adviseLoad(new ModelFetchError('x', null, 'The connection broke.')).next).toContain('connection');
+  expect(adviseLoad(new WebGpuUnavailableError('no adapter')).offers).toContain('cpu');
+});
+
+test('only an AbortError is an abort', () => {
+  expect(isAbort(new DOMException('x', 'AbortError'))).toBe(true);
+  expect(isAbort(new DOMException('x', 'TimeoutError'))).toBe(false);
+  expect(isAbort(new Error('AbortError'))).toBe(false);
+});
+
+test('progress says bytes, speed and time left, as far as they are known', () => {
+  const p = {
+    stage: 'weights',
+    loadedBytes: 3_100_000,
+    totalBytes: 26_100_000,
+    bytesPerSecond: 8_200_000,
+    secondsLeft: 2.8,
+  } as const;
+  expect(describeProgress(p)).toBe('3.1 MB of 26.1 MB · 8.2 MB/s · 3 s left');
+  expect(describeProgress({ ...p, totalBytes: 0 })).toBe('3.1 MB');
+  expect(describeProgress({ ...p, bytesPerSecond: null, secondsLeft: null })).toBe('3.1 MB of 26.1 MB');
+  expect(describeProgress({ ...p, loadedBytes: 26_100_000 })).toBe('26.1 MB of 26.1 MB');
+});
+
+test('numbers read well', () => {
+  expect([0, 999, 1000, 123_456_789].map(formatSize)).toEqual(['0 B', '999 B', '1.0 kB', '123 MB']);
+  expect([15_191_712, 1_235_814_400, 260_032].map(formatParameters)).toEqual([
+    '15.2 million',
+    '1.2 billion',
+    '260 thousand',
+  ]);
+  expect([1, 61, 600, 9000].map(formatTimeLeft)).toEqual(['a second left', '61 s left', '10 min left', '2.5 h left']);
+});

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import type { RunMetrics } from '../../src/engine/protocol';
+import { contextTokens, endRemark, newTurn, type Turn, timingParts, toMessages } from '../../src/ui/conversation';
+
+function turn(question: string, answer: string, more: Partial<Turn> = {}): Turn {
+  return { ...newTurn(0, question), answer, state: 'done', ...more };
+}
+
+test('the whole conversation is sent, and the last question is the one to answer', () => {
+  const turns = [turn('a', 'A'), turn('b', 'B'), turn('c', '', { state: 'streaming' })];
+  expect(toMessages(turns, '').map((m) => `${m.role}:${m.content}`)).toEqual([
+    'user:a',
+    'assistant:A',
+    'user:b',
+    'assistant:B',
+    'user:c',
+  ]);
+});
+
+test('a system message comes first', () => {
+  expect(toMessages([turn('a', '')], 'Be brief.')[0]).toEqual({ role: 'system', content: 'Be brief.' });
+});
+
+test('failed turns and empty answers are left out, so that roles alternate', () => {
+  const turns = [
+    turn('a', 'half', { state: 'error' }),
+    turn('b', ' ', { finishReason: 'abort' }),
+    turn('c', 'C'),
+    turn('d', ''),
+  ];
+  expect(toMessages(turns, '').map((m) => m.content)).toEqual(['c', 'C', 'd']);
+});
+
+test('an answer that was stopped midway stays part of the conversation', () => {
+  const turns = [turn('a', 'half an', { finishReason: 'abort' }), turn('b', '')];
+  expect(toMessages(turns, '').map((m) => m.content)).toEqual(['a', 'half an', 'b']);
+});
+
+test('the context holds prompt and answer of the newest turn that has a usage', () => {
+  expect(contextTokens([])).toBeNull();
+  const usage = { promptTokens: 20, cachedTokens: 0, completionTokens: 5 };
+  expect(contextTokens([turn('a', 'A', { usage }), turn('b', '', { state: 'error' })])).toBe(25);
+});
+
+test('the line under an answer leaves out what is unknown', () => {
+  const metrics = {
+    decodeTokensPerSecond: 212.4,
+    ttftMs: 84,
+    tbtMs: { mean: null, p50: null, p95: null, p99: null, max: null, jitter: null, perToken: [] },
+  } as unknown as RunMetrics;
+  expect(timingParts(metrics)).toEqual(['212 tok/s', 'first token 84.0 ms']);
+});
+
+test('why an answer ended is said when it did not end by itself', () => {
+  expect(endRemark(turn('a', 'A', { finishReason: 'eos' }))).toBeNull();
+  expect(endRemark(turn('a', 'A', { finishReason: 'abort' }))).toBe('Stopped');
+  expect(endRemark(turn('a', '', { finishReason: 'eos' }))).toContain('without a word');
+});

@@ -1,0 +1,182 @@
+// An engine of the same shape as the real one, which tells one story in made-up time. For looking at the page without a model; never shipped.
+// The page's address steers it: ?model=…missing fails with 404, …html with HTML, …slow loads slowly; a prompt with "error" fails midway.
+
+import type {
+  ChatMessage,
+  EngineEvent,
+  EngineInfo,
+  LoadOptions,
+  LoadProgress,
+  ModelLocation,
+  RunMetrics,
+} from '../../src/engine/protocol';
+import { VivaceError } from '../../src/errors';
+import { summariseGaps } from '../../src/metrics/tbt_stats';
+
+export { VivaceError };
+
+const STORY = `Once upon a time, in a small house by the sea, there lived a brave cat named Milo. Milo had soft grey fur and a **very long tail**.
+
+One night the wind blew hard, and a little bird fell from its nest. "Oh no!" said Milo. He climbed the tall tree, step by step:
+
+1. first the low branch,
+2. then the *wet* branch,
+3. and at last the nest.
+
+The bird's mother sang a song for him. \`purr\`, said Milo, and he was not afraid of the wind any more. From that day on they were friends, and when the wind blew, they sat together and looked at the sea. The end.
+`;
+
+const wait = (ms: number, signal?: AbortSignal) =>
+  new Promise<void>((resolve, reject) => {
+    if (signal?.aborted) return reject(new DOMException('Aborted', 'AbortError'));
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener('abort', () => {
+      clearTimeout(timer);
+      reject(new DOMException('Aborted', 'AbortError'));
+    });
+  });
+
+function infoFor(options: LoadOptions): EngineInfo {
+  const onCpu = options.backend === 'cpu';
+  return {
+    model: {
+      name: 'storyteller',
+      architecture: 'llama',
+      parameters: 15_191_712,
+      nLayers: 6,
+      hiddenSize: 288,
+      nHeads: 6,
+      nKvHeads: 6,
+      headDim: 48,
+      vocabSize: 32_000,
+      format: 'Q8_0 + F32',
+      fileBytes: 26_115_072,
+    },
+    backend: onCpu ? 'cpu' : 'webgpu',
+    adapter: onCpu ? null : 'Example GPU (architecture-9)',
+    contextLength: options.contextLength ?? 1024,
+    kvCache: options.kvCache ?? 'f16',
+    activations: 'q8',
+    attention: onCpu
+      ? { prefill: 'textbook', decode: 'textbook', reason: 'The cpu backend runs the textbook forward pass.' }
+      : {
+          prefill: 'flash_prefill',
+          decode: 'fused_decode',
+          reason: 'fused_decode: the cache is shorter than 2048 tokens, so one workgroup per KV head is enough.',
+        },
+    hasChatTemplate: true,
+    gpuBytes: onCpu ? null : { weights: 27_400_192, kvCache: 7_077_888, activations: 1_204_224 },
+    loadMs: { open: 41, weights: 612, compile: 188 },
+    warnings: onCpu
+      ? [{ code: 'no-webgpu', message: 'WebGPU is not available here, so the model runs on the CPU, slowly.' }]
+      : [],
+  };
+}
+
+export class Engine {
+  metrics: RunMetrics | null = null;
+
+  private constructor(readonly info: EngineInfo) {}
+
+  static async load(
+    model: ModelLocation,
+    options: LoadOptions & { onProgress?: (p: LoadProgress) => void; signal?: AbortSignal } = {},
+  ): Promise<Engine> {
+    const address = typeof model === 'string' ? model : 'file';
+    await wait(120, options.signal);
+    if (address.includes('missing')) {
+      throw Object.assign(new VivaceError('model-fetch', `${address} answered 404 Not Found.`), { status: 404 });
+    }
+    if (address.includes('html')) {
+      throw Object.assign(new VivaceError('model-fetch', `${address} is a page of HTML, not a model file.`), {
+        status: 200,
+      });
+    }
+    const totalBytes = 26_115_072;
+    const steps = address.includes('slow') ? 400 : 8;
+    for (let i = 0; i <= steps; i++) {
+      const loadedBytes = Math.round((totalBytes * i) / steps);
+      const secondsLeft = ((steps - i) * 60) / 1000;
+      options.onProgress?.({
+        stage: 'weights',
+        loadedBytes,
+        totalBytes,
+        bytesPerSecond: totalBytes / steps / 0.06,
+        secondsLeft,
+      });
+      await wait(60, options.signal);
+    }
+    options.onProgress?.({
+      stage: 'compile',
+      loadedBytes: totalBytes,
+      totalBytes,
+      bytesPerSecond: null,
+      secondsLeft: null,
+    });
+    await wait(150, options.signal);
+    return new Engine(infoFor(options));
+  }
+
+  async *chat(
+    messages: readonly ChatMessage[],
+    options: { maxTokens?: number; signal?: AbortSignal } = {},
+  ): AsyncGenerator<EngineEvent, void, undefined> {
+    const prompt = messages.at(-1)?.content ?? '';
+    const promptTokens = messages.reduce((n, m) => n + 4 + Math.ceil(m.content.length / 4), 0);
+    if (prompt.includes('overflow')) {
+      throw new VivaceError(
+        'context-overflow',
+        'The prompt has 1200 tokens, but the context holds 1024. Shorten the prompt.',
+      );
+    }
+    const pieces = (prompt.includes('long') ? STORY.repeat(6) : STORY).match(/\s*\S{1,6}/g) ?? [];
+    const start = performance.now();
+    yield { type: 'prefill', done: 0, total: promptTokens };
+    await wait(70);
+    yield { type: 'prefill', done: promptTokens, total: promptTokens };
+    const gaps: number[] = [];
+    let last = performance.now();
+    const ttftMs = last - start;
+    const done = (finishReason: 'eos' | 'abort' | 'length', n: number): EngineEvent => {
+      const tbtMs = summariseGaps(gaps);
+      this.metrics = {
+        attention: this.info.attention,
+        ttftMs,
+        tokenizeMs: 0.6,
+        prefillMs: ttftMs - 3,
+        prefillTokensPerSecond: (1000 * promptTokens) / ttftMs,
+        decodeTokensPerSecond: tbtMs.mean ? 1000 / tbtMs.mean : null,
+        tbtMs,
+        gpuMs: null,
+        perToken: this.info.backend === 'cpu' ? null : { dispatches: 33, submits: 1, syncs: 0.1, bytesRead: 4 },
+        runAhead: 6,
+        peakGpuBytes: 41_205_760,
+      };
+      const usage = { promptTokens, cachedTokens: 0, completionTokens: n };
+      return { type: 'done', text: '', finishReason, seed: 1234, promptIds: [1, 2, 3], usage, metrics: this.metrics };
+    };
+    for (let i = 0; i < pieces.length; i++) {
+      if (prompt.includes('error') && i === 40) {
+        throw new VivaceError(
+          'device-lost',
+          'The GPU device was lost (the driver was reset). Load the model again to go on.',
+        );
+      }
+      if (i === (options.maxTokens ?? Number.POSITIVE_INFINITY)) return yield done('length', i);
+      if (options.signal?.aborted) return yield done('abort', i);
+      if (i > 0) await wait(i === 57 ? 60 : 6 + 4 * Math.random());
+      const now = performance.now();
+      const tbtMs = i === 0 ? null : now - last;
+      if (tbtMs !== null) gaps.push(tbtMs);
+      last = now;
+      yield { type: 'token', id: i, text: pieces[i]!, tbtMs, position: promptTokens + i };
+    }
+    yield done('eos', pieces.length);
+  }
+
+  complete(prompt: string, options: { signal?: AbortSignal } = {}): AsyncGenerator<EngineEvent, void, undefined> {
+    return this.chat([{ role: 'user', content: prompt }], options);
+  }
+
+  async unload(): Promise<void> {}
+}

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { readPageOptions, toLoadOptions, writePageOptions } from '../../src/ui/page_options';
+import {
+  readNumber,
+  SAMPLING_FIELDS,
+  STANDARD_LOAD,
+  standardSampling,
+  toGenerateOptions,
+} from '../../src/ui/settings_fields';
+
+const BASE = 'https://example.com/chat/';
+
+test('without a query the storyteller beside the page is loaded, with the defaults', () => {
+  expect(readPageOptions('', BASE)).toEqual({
+    model: 'https://example.com/chat/models/storyteller/storyteller-q8_0.gguf',
+    load: STANDARD_LOAD,
+    contextLength: undefined,
+    complaints: [],
+  });
+});
+
+test('model, backend, attention, kv and context are taken from the address', () => {
+  const options = readPageOptions('?model=../m/x.gguf&backend=cpu&attention=eager&kv=f32&context=256', BASE);
+  expect(options).toEqual({
+    model: 'https://example.com/m/x.gguf',
+    load: { backend: 'cpu', attention: 'eager', kvCache: 'f32' },
+    contextLength: 256,
+    complaints: [],
+  });
+  expect(toLoadOptions(options.load, options.contextLength)).toEqual({
+    backend: 'cpu',
+    attention: 'eager',
+    kvCache: 'f32',
+    contextLength: 256,
+  });
+});
+
+for (const search of [
+  '?backend=gpu',
+  '?attention=magic',
+  '?kv=q4',
+  '?context=-1',
+  '?context=1e3',
+  '?model=javascript:alert(1)',
+]) {
+  test(`${search} is refused with a sentence and the default is used`, () => {
+    const options = readPageOptions(search, BASE);
+    expect(options.complaints).toHaveLength(1);
+    expect(options.load).toEqual(STANDARD_LOAD);
+    expect(options.model).toMatch(/^https:/);
+    expect(options.contextLength).toBeUndefined();
+  });
+}
+
+test('changed load settings go into the address, defaults leave it, the rest stays', () => {
+  expect(writePageOptions('?model=x.gguf&kv=f32', { ...STANDARD_LOAD, attention: 'eager' })).toBe(
+    '?model=x.gguf&attention=eager',
+  );
+  expect(writePageOptions('?kv=f32', STANDARD_LOAD)).toBe('');
+});
+
+test('numbers are brought into range, and no number means the default', () => {
+  const [temperature, topK] = SAMPLING_FIELDS;
+  expect(readNumber(temperature!, '0.35')).toBe(0.35);
+  expect(readNumber(temperature!, '-3')).toBe(0);
+  expect(readNumber(temperature!, '')).toBe(0.8);
+  expect(readNumber(topK!, '10.6')).toBe(11);
+  expect(readNumber(topK!, 'many')).toBe(40);
+});
+
+test('empty fields leave the choice to the engine', () => {
+  const options = toGenerateOptions(standardSampling());
+  expect(options).toEqual({ temperature: 0.8, topK: 40, topP: 0.95, minP: 0.05, repetitionPenalty: 1 });
+});
