@@ -1,12 +1,13 @@
 // The chat page: loads the model that the address asks for and passes what the engine says from the chat to the panel.
 
-import { Engine, type EngineEvent, type EngineInfo, type ModelLocation } from '../engine/engine';
-import { adviseLoad, isAbort, type Offer } from './advice';
+import type { EngineEvent, EngineInfo, ModelLocation } from '../engine/engine';
+import type { Offer } from './advice';
 import './chat';
 import { formatTokenRate } from './format';
 import './loader';
+import { ModelSession } from './model_session';
 import { Notices } from './notices';
-import { DEFAULT_MODEL, readPageOptions, toLoadOptions, writePageOptions } from './page_options';
+import { DEFAULT_MODEL, readPageOptions, writePageOptions } from './page_options';
 import { connectDrawer, connectDrop } from './page_parts';
 import type { LoadSettings } from './settings_fields';
 import { connectThemeButton } from './theme';
@@ -38,46 +39,21 @@ const tempo = byId('tempo');
 const notices = new Notices(byId('notices'));
 const asked = readPageOptions(location.search, document.baseURI);
 
-let model: ModelLocation = asked.model;
-let settings: LoadSettings = asked.load;
-let engine: Engine | null = null;
-let loading: AbortController | null = null;
+const session = new ModelSession(asked.model, asked.load, asked.contextLength, {
+  onState(state) {
+    loader.state = state;
+  },
+  onEngine(engine) {
+    chat.stop();
+    chat.engine = engine;
+    chat.loadSettings = session.settings;
+    if (engine) show(engine.info);
+  },
+});
 
-async function load(): Promise<void> {
-  loading?.abort();
-  const abort = new AbortController();
-  loading = abort;
-  chat.stop();
-  chat.engine = null;
-  chat.loadSettings = settings;
-  loader.state = { kind: 'loading', progress: null };
-  try {
-    const old = engine;
-    engine = null;
-    await old?.unload();
-    const loaded = await Engine.load(model, {
-      ...toLoadOptions(settings, asked.contextLength),
-      signal: abort.signal,
-      onProgress: (progress) => {
-        if (loading === abort) loader.state = { kind: 'loading', progress };
-      },
-    });
-    if (loading === abort) show(loaded);
-    else await loaded.unload();
-  } catch (error) {
-    if (loading !== abort) return;
-    loader.state = isAbort(error) ? { kind: 'cancelled' } : { kind: 'failed', advice: adviseLoad(error) };
-    byId('model').textContent = '';
-  }
-}
-
-function show(loaded: Engine): void {
-  engine = loaded;
-  const { info } = loaded;
-  chat.engine = loaded;
+function show(info: EngineInfo): void {
   panel.info = info;
-  loader.state = { kind: 'ready' };
-  if (model !== new URL(DEFAULT_MODEL, document.baseURI).href) {
+  if (session.model !== new URL(DEFAULT_MODEL, document.baseURI).href) {
     chat.heading = 'What is on your mind?';
     chat.examples = GENERAL_EXAMPLES;
   }
@@ -90,10 +66,10 @@ function show(loaded: Engine): void {
   }
 }
 
-function open(location: ModelLocation): void {
-  model = location;
+function open(model: ModelLocation): void {
+  session.model = model;
   notices.clear();
-  void load();
+  void session.load();
 }
 
 chat.addEventListener('vivace-run', () => panel.reset());
@@ -108,15 +84,13 @@ chat.addEventListener('vivace-event', (event) => {
   }
 });
 chat.addEventListener('vivace-reload', (event) => {
-  settings = (event as CustomEvent<LoadSettings>).detail;
-  history.replaceState(null, '', location.pathname + writePageOptions(location.search, settings) + location.hash);
-  void load();
+  session.settings = (event as CustomEvent<LoadSettings>).detail;
+  const query = writePageOptions(location.search, session.settings);
+  history.replaceState(null, '', location.pathname + query + location.hash);
+  void session.load();
 });
-loader.addEventListener('vivace-cancel-load', () => loading?.abort());
-loader.addEventListener('vivace-load-offer', (event) => {
-  if ((event as CustomEvent<Offer>).detail === 'cpu') settings = { ...settings, backend: 'cpu' };
-  void load();
-});
+loader.addEventListener('vivace-cancel-load', () => session.cancel());
+loader.addEventListener('vivace-load-offer', (event) => session.take((event as CustomEvent<Offer>).detail));
 byId<HTMLInputElement>('file').addEventListener('change', (event) => {
   const file = (event.target as HTMLInputElement).files?.[0];
   if (file) open(file);
@@ -128,4 +102,4 @@ connectThemeButton(byId<HTMLButtonElement>('theme'), (theme) => {
 connectDrawer(byId('panel'), byId('timing'), byId('close-panel'));
 connectDrop(document.body, (files) => open(files.length === 1 ? files[0]! : files));
 for (const message of asked.complaints) notices.show({ code: 'address', message });
-void load();
+void session.load();

@@ -42,7 +42,7 @@ export class VivaceSettings extends LitElement {
       <button class="icon" data-testid="settings" popovertarget="panel" title="Settings" aria-label="Settings">
         ${icons.settings}
       </button>
-      <div id="panel" popover role="dialog" aria-label="Settings" @beforetoggle=${this.place}>
+      <div id="panel" popover role="dialog" aria-label="Settings" @beforetoggle=${this.place} @keydown=${keepEscape}>
         <header>
           <h2>Settings</h2>
           <button class="link" @click=${this.resetAll}>Reset all</button>
@@ -138,6 +138,11 @@ export class VivaceSettings extends LitElement {
     style.bottom = `${innerHeight - button.top + 8}px`;
     style.maxHeight = `${Math.max(200, button.top - 16)}px`;
   };
+}
+
+/** Escape closes the popover, and nothing behind it. */
+function keepEscape(event: KeyboardEvent): void {
+  if (event.key === 'Escape') event.stopPropagation();
 }
 
 if (!customElements.get('vivace-settings')) customElements.define('vivace-settings', VivaceSettings);
