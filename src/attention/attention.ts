@@ -1,0 +1,92 @@
+// The attention room: siblings that answer one question (out = softmax(q k^T / sqrt(d)) v, causal, grouped queries) and the
+// choice among them. It knows nothing of layers, weights or tokens.
+
+import { AttentionUnavailable } from '../errors';
+import type { CommandList } from '../gpu/kernel';
+
+/** `k` and `v` are caches (nKvHeads, contextLength, headDim) of one layer. */
+export interface AttentionShape {
+  nHeads: number;
+  nKvHeads: number;
+  headDim: number;
+  contextLength: number;
+  /** f16: two halves packed in each 32-bit word. */
+  kvType: 'f16' | 'f32';
+}
+
+export const ATTENTION_NAMES = [
+  'cpu',
+  'eager',
+  'chunked',
+  'flash_prefill',
+  'fused_decode',
+  'split_kv_decode',
+] as const;
+
+export type AttentionName = (typeof ATTENTION_NAMES)[number];
+
+export interface AttentionKernel {
+  readonly name: AttentionName;
+  readonly parameters: Record<string, number>;
+  /** q, out: f32 (nTokens, nHeads, headDim), q rotated and not scaled; k, v hold the tokens of the pass already. */
+  bind(q: GPUBuffer, k: GPUBuffer, v: GPUBuffer, out: GPUBuffer): GPUBindGroup;
+  /** Adds this sibling's dispatches for a pass of nTokens to the list. */
+  record(list: CommandList, group: GPUBindGroup, nTokens: number): void;
+}
+
+/** The limits that decide whether a sibling can run: those of GPUSupportedLimits. */
+export interface AttentionLimits {
+  maxComputeWorkgroupStorageSize: number;
+  maxComputeInvocationsPerWorkgroup: number;
+}
+
+/** What a sibling would be compiled with, known before anything is compiled. */
+export interface AttentionPlan {
+  /** What a tuner may set. */
+  parameters: Record<string, number>;
+  /** Constants of the shader beyond its shape. */
+  derived: Record<string, number>;
+}
+
+export const MAX_HEAD_DIM = 256;
+
+/** Constants that every sibling's shader sees. */
+export function shapeConstants(shape: AttentionShape): Record<string, number> {
+  return {
+    N_HEADS: shape.nHeads,
+    N_KV_HEADS: shape.nKvHeads,
+    GQA_GROUP: shape.nHeads / shape.nKvHeads,
+    HEAD_DIM: shape.headDim,
+    CONTEXT: shape.contextLength,
+  };
+}
+
+export function checkShape(name: AttentionName, shape: AttentionShape): void {
+  const { nHeads, nKvHeads, headDim } = shape;
+  check(name, nHeads % nKvHeads === 0, `${nHeads} query heads do not share ${nKvHeads} key heads evenly`);
+  check(name, headDim % 8 === 0, `head_dim ${headDim} is no multiple of 8`);
+  check(name, headDim <= MAX_HEAD_DIM, `head_dim ${headDim} is above ${MAX_HEAD_DIM}`);
+}
+
+/** The defaults with what the caller set; a name that the sibling does not know is refused. */
+export function mergeParameters(
+  name: AttentionName,
+  defaults: Record<string, number>,
+  given: Record<string, number>,
+): Record<string, number> {
+  for (const [key, value] of Object.entries(given)) {
+    check(name, key in defaults, `it has no parameter ${key}, only ${Object.keys(defaults).join(', ')}`);
+    check(name, Number.isInteger(value) && value > 0, `${key} ${value} is no positive whole number`);
+  }
+  return { ...defaults, ...given };
+}
+
+export function checkLimits(name: AttentionName, limits: AttentionLimits, threads: number, bytes: number): void {
+  const { maxComputeInvocationsPerWorkgroup: most, maxComputeWorkgroupStorageSize: memory } = limits;
+  check(name, threads <= most, `it needs ${threads} invocations in a workgroup, this GPU grants ${most}`);
+  check(name, bytes <= memory, `it needs ${bytes} bytes of workgroup memory, this GPU grants ${memory}`);
+}
+
+export function check(name: AttentionName, holds: boolean, reason: string): void {
+  if (!holds) throw new AttentionUnavailable(name, reason);
+}

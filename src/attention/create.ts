@@ -1,0 +1,27 @@
+import { AttentionUnavailable } from '../errors';
+import type { Gpu } from '../gpu/device';
+import type { AttentionKernel, AttentionName, AttentionShape } from './attention';
+import { createFlashPrefill } from './flash_prefill';
+import { createFusedDecode } from './fused_decode';
+
+/** Compiles the sibling of that name. Parameters left out take their defaults. */
+export async function createAttention(
+  gpu: Gpu,
+  name: AttentionName,
+  shape: AttentionShape,
+  parameters?: Record<string, number>,
+): Promise<AttentionKernel> {
+  switch (name) {
+    case 'flash_prefill':
+      return createFlashPrefill(gpu, shape, parameters);
+    case 'fused_decode':
+      return createFusedDecode(gpu, shape, parameters);
+    case 'cpu':
+    case 'eager':
+    case 'chunked':
+    case 'split_kv_decode':
+      throw new AttentionUnavailable(name, 'it is not built yet');
+    default:
+      throw name satisfies never;
+  }
+}

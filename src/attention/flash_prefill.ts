@@ -1,0 +1,86 @@
+import wgsl from '../../shaders/attention/flash_prefill.wgsl?raw';
+import kvF16 from '../../shaders/lib/kv_f16.wgsl?raw';
+import kvF32 from '../../shaders/lib/kv_f32.wgsl?raw';
+import onlineSoftmax from '../../shaders/lib/online_softmax.wgsl?raw';
+import type { Gpu } from '../gpu/device';
+import { createKernel } from '../gpu/kernel';
+import {
+  type AttentionKernel,
+  type AttentionLimits,
+  type AttentionPlan,
+  type AttentionShape,
+  check,
+  checkLimits,
+  checkShape,
+  mergeParameters,
+  shapeConstants,
+} from './attention';
+
+const NAME = 'flash_prefill';
+/** Output columns of a workgroup by default: 64 accumulators a thread with the default blocks. */
+const MAX_DV_TILE = 128;
+/** Quads of q and k staged at once, at most. */
+const MAX_D_QUADS = 4;
+/** Quads of v staged at once, at most (8 KiB). */
+const V_STAGE = 512;
+
+/**
+ * BLOCK_M: query rows of a workgroup. BLOCK_N: keys of a tile. DV_TILE: output columns of a workgroup; fewer than head_dim
+ * means fewer registers, and K read head_dim / DV_TILE times.
+ */
+export function planFlashPrefill(
+  shape: AttentionShape,
+  limits: AttentionLimits,
+  given: Record<string, number> = {},
+): AttentionPlan {
+  checkShape(NAME, shape);
+  const { headDim } = shape;
+  const defaults = { BLOCK_M: 64, BLOCK_N: 32, DV_TILE: headDim / Math.ceil(headDim / MAX_DV_TILE) };
+  const parameters = mergeParameters(NAME, defaults, given);
+  const { BLOCK_M, BLOCK_N, DV_TILE } = parameters;
+  for (const block of ['BLOCK_M', 'BLOCK_N', 'DV_TILE']) {
+    check(NAME, parameters[block] % 4 === 0, `${block} ${parameters[block]} is no multiple of 4`);
+  }
+  check(NAME, headDim % DV_TILE === 0, `DV_TILE ${DV_TILE} does not divide head_dim ${headDim}`);
+  const dvQuads = DV_TILE / 4;
+  const threads = (BLOCK_M / 4) * (BLOCK_N / 4);
+  const derived = {
+    D_QUADS: largestDivisor(headDim / 4, MAX_D_QUADS),
+    V_KEYS: largestDivisor(BLOCK_N, Math.floor(V_STAGE / dvQuads)),
+  };
+  const stage = Math.max(derived.D_QUADS * (BLOCK_M + BLOCK_N), threads, derived.V_KEYS * dvQuads);
+  checkLimits(NAME, limits, threads, 4 * BLOCK_M * BLOCK_N + 16 * stage);
+  return { parameters, derived };
+}
+
+/** Prefill, after any cache; a pass of one token runs too, with most rows of its block idle. */
+export async function createFlashPrefill(
+  gpu: Gpu,
+  shape: AttentionShape,
+  given?: Record<string, number>,
+): Promise<AttentionKernel> {
+  const { parameters, derived } = planFlashPrefill(shape, gpu.limits, given);
+  const kernel = await createKernel(gpu, {
+    label: `attention/${NAME}`,
+    wgsl: [shape.kvType === 'f16' ? kvF16 : kvF32, onlineSoftmax, wgsl],
+    constants: { ...shapeConstants(shape), ...parameters, ...derived },
+    bindings: ['read', 'read', 'read', 'write'],
+  });
+  const { nKvHeads, headDim } = shape;
+  const rows = shape.nHeads / nKvHeads;
+  const { BLOCK_M, DV_TILE } = parameters;
+  return {
+    name: NAME,
+    parameters,
+    bind: (q, k, v, out) => kernel.bind(q, k, v, out),
+    record: (list, group, nTokens) =>
+      list.add(kernel, group, Math.ceil((nTokens * rows) / BLOCK_M), nKvHeads, headDim / DV_TILE),
+  };
+}
+
+/** The largest divisor of n that is at most `most`. */
+function largestDivisor(n: number, most: number): number {
+  let d = Math.min(n, most);
+  while (n % d !== 0) d--;
+  return d;
+}

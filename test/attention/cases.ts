@@ -1,0 +1,127 @@
+// The one case list of all attention siblings: shapes, lengths at tile edges, and contents that break careless softmaxes.
+
+import type { AttentionShape } from '../../src/attention/attention';
+import type { Pass } from './run';
+
+export interface AttentionCase {
+  title: string;
+  shape: AttentionShape;
+  position: number;
+  nTokens: number;
+  fill?: Fill;
+}
+
+/** Value of element d of a row (a query, or a key of the cache); the default is random around 0 with variance 1. */
+export interface Fill {
+  q?: (d: number) => number;
+  k?: (key: number, d: number) => number;
+  /** Share of the largest |v| by which an output may differ, where scores are too large for the usual bound. */
+  bound?: number;
+}
+
+export const SMALL: AttentionShape = { nHeads: 4, nKvHeads: 2, headDim: 32, contextLength: 64, kvType: 'f32' };
+const DECODE: AttentionShape = { nHeads: 8, nKvHeads: 2, headDim: 64, contextLength: 1100, kvType: 'f16' };
+const PREFILL: AttentionShape = { nHeads: 8, nKvHeads: 2, headDim: 64, contextLength: 300, kvType: 'f32' };
+
+/** Around the tiles of every sibling: 32 keys, 16 tokens of a group of 4 in 64 rows, 128 keys. */
+const KV_LENS = [1, 2, 31, 32, 33, 127, 128, 129, 200, 1000, 1100];
+const PREFILLS: [position: number, nTokens: number][] = [
+  [0, 2],
+  [0, 15],
+  [0, 16],
+  [0, 17],
+  [0, 33],
+  [1, 31],
+  [5, 3],
+  [31, 2],
+  [100, 29],
+  [127, 16],
+  [128, 17],
+  [200, 40],
+];
+
+function geometry(headDim: number, nKvHeads: number, group: number, kvType: 'f16' | 'f32'): AttentionCase[] {
+  const shape = { nHeads: nKvHeads * group, nKvHeads, headDim, contextLength: 150, kvType };
+  const title = `head_dim=${headDim} group=${group} kv_heads=${nKvHeads} ${kvType}`;
+  return [
+    { title: `${title} decode`, shape, position: 140, nTokens: 1 },
+    { title: `${title} prefill`, shape, position: 30, nTokens: 19 },
+  ];
+}
+
+const SHAPES = [
+  geometry(32, 2, 1, 'f32'),
+  geometry(64, 1, 3, 'f16'),
+  geometry(80, 2, 4, 'f16'),
+  geometry(96, 1, 7, 'f32'),
+  geometry(128, 1, 8, 'f16'),
+  geometry(256, 1, 8, 'f32'),
+  geometry(40, 3, 1, 'f16'),
+  geometry(32, 1, 19, 'f16'),
+].flat();
+
+const extreme = (title: string, fill: Fill): AttentionCase[] => [
+  { title: `${title}, decode`, shape: { ...PREFILL, contextLength: 300 }, position: 260, nTokens: 1, fill },
+  { title: `${title}, prefill`, shape: { ...PREFILL, contextLength: 300 }, position: 40, nTokens: 20, fill },
+];
+const first = (x: number) => (d: number) => (d === 0 ? x : 0);
+
+const EXTREMES = [
+  extreme('scores of +-1e4 and far apart', { q: first(800), k: (key, d) => (d ? 0 : 100 * Math.sin(key * key)) }),
+  extreme('scores of 1e4, close', { q: first(800), k: (key, d) => (d ? 0 : 100 + 0.01 * (key % 7)), bound: 2e-3 }),
+  extreme('each key above the one before', { q: first(8), k: (key, d) => (d ? 0 : key / 4) }),
+  extreme('each key below the one before', { q: first(8), k: (key, d) => (d ? 0 : -key / 4) }),
+  extreme('all scores equal', { q: () => 1, k: () => 0.5 }),
+  extreme('all scores 1e4 and equal', { q: first(800), k: (_, d) => (d ? 0 : 100) }),
+  extreme('all scores -0', { q: () => -0 }),
+  extreme('all scores -1e20', { q: first(1e10), k: (_, d) => (d ? 0 : -8e10) }),
+  extreme('scores from -1e20 to -3e22', { q: first(1e10), k: (key, d) => (d ? 0 : -8e10 * (1 + key)) }),
+].flat();
+
+export const CASES: AttentionCase[] = [
+  ...KV_LENS.map((kvLen) => ({ title: `kv_len=${kvLen}`, shape: DECODE, position: kvLen - 1, nTokens: 1 })),
+  ...PREFILLS.map(([position, nTokens]) => ({
+    title: `position=${position} n_tokens=${nTokens}`,
+    shape: PREFILL,
+    position,
+    nTokens,
+  })),
+  {
+    title: 'position=600 n_tokens=500 head_dim=32 group=2 f16',
+    shape: { nHeads: 2, nKvHeads: 1, headDim: 32, contextLength: 1101, kvType: 'f16' },
+    position: 600,
+    nTokens: 500,
+  },
+  ...SHAPES,
+  ...EXTREMES,
+];
+
+/** Inputs of a case, the same on every run. Cache rows past the pass hold NaN: no kernel may let them through. */
+export function passOf({ shape, position, nTokens, fill = {} }: Omit<AttentionCase, 'title'>): Pass {
+  const random = normal(shape.headDim * 7919 + position * 31 + nTokens);
+  const { nHeads, nKvHeads, headDim, contextLength } = shape;
+  const kvLen = position + nTokens;
+  const cache = (value: Fill['k']) =>
+    Float32Array.from({ length: nKvHeads * contextLength * headDim }, (_, i) => {
+      const key = Math.floor(i / headDim) % contextLength;
+      return key < kvLen ? (value?.(key, i % headDim) ?? random()) : Number.NaN;
+    });
+  return {
+    shape,
+    position,
+    nTokens,
+    q: Float32Array.from({ length: nTokens * nHeads * headDim }, (_, i) => fill.q?.(i % headDim) ?? random()),
+    k: cache(fill.k),
+    v: cache(undefined),
+  };
+}
+
+/** Normally distributed numbers (Box and Muller) from a linear congruential generator. */
+function normal(seed: number): () => number {
+  let state = seed >>> 0;
+  const uniform = () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return (state + 0.5) / 2 ** 32;
+  };
+  return () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
+}

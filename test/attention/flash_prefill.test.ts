@@ -1,0 +1,3 @@
+import { testSibling } from './suite';
+
+testSibling('flash_prefill');

@@ -1,0 +1,130 @@
+// What every attention sibling must pass, on every path. A sibling's test file calls testSibling with its name.
+
+import { describe, expect, test } from 'vitest';
+import type { AttentionName } from '../../src/attention/attention';
+import type { CapabilityName } from '../../src/gpu/limits';
+import { PATHS, pathName } from '../gpu/test_device';
+import { type AttentionCase, CASES, passOf, SMALL } from './cases';
+import { attentionRef } from './oracle';
+import { attentionOnGpu, type Pass, rounded, type Target } from './run';
+
+/**
+ * By how much an output may differ from the f64 textbook, as a share of the largest |v|, which bounds every output. The
+ * textbook is fed the values that the cache holds after rounding, so f16 and f32 caches share the bound.
+ */
+export const BOUND = 1e-5;
+
+export function testSibling(name: AttentionName): void {
+  for (const without of PATHS) {
+    describe(`${name}, ${pathName(without)}`, () => {
+      for (const c of CASES) test(c.title, () => checkCase({ name, without }, c));
+      seedTests({ name, without });
+    });
+  }
+}
+
+export async function checkCase(target: Target, c: Omit<AttentionCase, 'title'>): Promise<void> {
+  const pass = passOf(c);
+  expectClose(await attentionOnGpu(target, pass), pass, c.fill?.bound);
+}
+
+function expectClose(got: Float32Array, pass: Pass, bound = BOUND): void {
+  const v = rounded(pass.v, pass.shape);
+  const want = attentionRef(pass.q, rounded(pass.k, pass.shape), v, pass.shape, pass);
+  const scale = v.reduce((most, x) => (Number.isNaN(x) ? most : Math.max(most, Math.abs(x))), 0);
+  let worst = 0;
+  let at = 0;
+  for (const [i, x] of got.entries()) {
+    const error = Math.abs(x - want[i]) / scale;
+    if (error <= worst) continue; // a NaN is never skipped
+    worst = error;
+    at = i;
+    if (Number.isNaN(error)) break;
+  }
+  expect(worst, `element ${at}: got ${got[at]}, want ${want[at]}`).toBeLessThanOrEqual(bound);
+}
+
+/** The integration tests of a decode pipeline: a token, a prompt, causality, agreement, lengths, finiteness, time. */
+function seedTests(target: Target): void {
+  const small = (position: number, nTokens: number) => passOf({ shape: SMALL, position, nTokens });
+
+  test('a single token attends to itself alone: the output is its value', async () => {
+    const pass = small(0, 1);
+    const out = await attentionOnGpu(target, pass);
+    const { nHeads, nKvHeads, headDim, contextLength } = SMALL;
+    for (let i = 0; i < out.length; i++) {
+      const kvHead = Math.floor(i / headDim / (nHeads / nKvHeads));
+      expect(out[i]).toBeCloseTo(pass.v[kvHead * contextLength * headDim + (i % headDim)], 5);
+    }
+  });
+
+  test('16 tokens in one pass equal 16 passes of one token', async () => {
+    const pass = small(0, 16);
+    const together = await attentionOnGpu(target, pass);
+    const width = SMALL.nHeads * SMALL.headDim;
+    for (let t = 0; t < 16; t++) {
+      const q = pass.q.subarray(t * width, (t + 1) * width);
+      const alone = await attentionOnGpu(target, { ...pass, position: t, nTokens: 1, q });
+      alone.forEach((x, i) => {
+        expect(x).toBeCloseTo(together[t * width + i], 5);
+      });
+    }
+  });
+
+  test('changing a future key and value changes nothing before it', async () => {
+    const pass = small(10, 20);
+    const before = await attentionOnGpu(target, pass);
+    const [k, v] = [pass.k.slice(), pass.v.slice()];
+    const changed = 23; // of the positions 10 to 29
+    for (let h = 0; h < SMALL.nKvHeads; h++) {
+      const row = (h * SMALL.contextLength + changed) * SMALL.headDim;
+      k.fill(9, row, row + SMALL.headDim);
+      v.fill(-1000, row, row + SMALL.headDim);
+    }
+    const after = await attentionOnGpu(target, { ...pass, k, v });
+    const split = (changed - 10) * SMALL.nHeads * SMALL.headDim;
+    expect(after.subarray(0, split)).toEqual(before.subarray(0, split));
+    expect(after.subarray(split)).not.toEqual(before.subarray(split));
+  });
+
+  test('lengths 1 to 32 match the reference', async () => {
+    for (let nTokens = 1; nTokens <= 32; nTokens++) await checkCase(target, { shape: SMALL, position: 0, nTokens });
+  });
+
+  test('a NaN or an infinity in a query stays in its own head', async () => {
+    const width = SMALL.nHeads * SMALL.headDim;
+    for (const bad of [Number.NaN, Number.POSITIVE_INFINITY]) {
+      const pass = small(3, 4);
+      const clean = await attentionOnGpu(target, pass);
+      const head = 2 * width + SMALL.headDim; // token 2, head 1
+      const q = pass.q.slice();
+      q[head + 5] = bad;
+      const out = await attentionOnGpu(target, { ...pass, q });
+      const here = (i: number) => i >= head && i < head + SMALL.headDim;
+      expect(out.filter((_, i) => !here(i))).toEqual(clean.filter((_, i) => !here(i)));
+      expect(out.filter((_, i) => here(i)).every(Number.isNaN)).toBe(true);
+    }
+  });
+
+  test('time of a decode pass over 1000 keys', async () => {
+    const shape = { ...SMALL, nHeads: 8, headDim: 64, contextLength: 1024, kvType: 'f16' as const };
+    const pass = passOf({ shape, position: 999, nTokens: 1 });
+    await attentionOnGpu(target, pass);
+    const start = performance.now();
+    expectClose(await attentionOnGpu(target, pass), pass);
+    console.log(`${target.name}, ${pathName(target.without)}: ${(performance.now() - start).toFixed(1)} ms, transfers included`);
+  });
+}
+
+/** For test files that add targets of their own: a sibling with parameters other than its defaults. */
+export function testParameters(
+  name: AttentionName,
+  without: readonly CapabilityName[],
+  parameters: Record<string, number>,
+  cases: readonly AttentionCase[],
+): void {
+  const title = Object.entries(parameters).map(([key, value]) => `${key}=${value}`);
+  describe(`${name} with ${title.join(' ')}, ${pathName(without)}`, () => {
+    for (const c of cases) test(c.title, () => checkCase({ name, without, parameters }, c));
+  });
+}
