@@ -1,8 +1,9 @@
 // Runs one generation in headless Chromium: serves the built engine and a local model, listens, and hands back what came.
-// Text goes into and out of the page as ASCII JSON, so that any string survives, lone surrogates too.
+// Text goes into and out of the page as ASCII JSON, so that any string survives. generate_page.mjs is the other end.
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { asciiJson } from './ascii_json.mjs';
 import { DIST } from './build.mjs';
 import { launchChromium } from './chromium.mjs';
 import { serve } from './serve.mjs';
@@ -16,6 +17,7 @@ import { serve } from './serve.mjs';
  * @property {boolean | null} chat null: as the model has a template or not
  * @property {Omit<LoadOptions, 'onProgress' | 'signal'>} load
  * @property {Omit<GenerateOptions, 'signal'>} options
+ * @property {boolean} [streams] tell text and progress while they come
  * @typedef {import('./report.mjs').Run} Run
  * @typedef {import('../../src/engine/protocol').LoadProgress} LoadProgress
  * @typedef {object} Listener what the terminal shows while the page works
@@ -60,87 +62,11 @@ export function locateModel(model) {
   return { url: MOUNT + encodeURIComponent(path.basename(target)), mounts: { [route]: target } };
 }
 
-/** JSON in ASCII, so that no step between here and there has a chance to mend a lone surrogate. @param {unknown} value */
-function asciiJson(value) {
-  return JSON.stringify(value).replace(
-    /[\u007f-\uffff]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-}
+const HTML = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Vivace</title>
+<script type="module" src="/generate_page.mjs"></script>`;
 
 /**
- * Runs inside the page. It keeps the main thread free of everything but listening: text for the terminal leaves in batches.
- * @param {{ requestJson: string, streams: boolean }} argument
- */
-async function runInPage({ requestJson, streams }) {
-  const BATCH_MS = 30;
-  /** @type {(value: unknown) => string} */
-  const encode = (value) =>
-    JSON.stringify(value).replace(
-      /[\u007f-\uffff]/g,
-      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-    );
-  const page = /** @type {typeof globalThis & { vivaceTell: (json: string) => void, vivaceStop: AbortController }} */ (
-    globalThis
-  );
-  let pending = '';
-  let timer = 0;
-  const flush = () => {
-    clearTimeout(timer);
-    timer = 0;
-    if (pending !== '') page.vivaceTell(encode({ text: pending }));
-    pending = '';
-  };
-  /** @param {string} text */
-  const tellText = (text) => {
-    if (!streams) return;
-    pending += text;
-    timer ||= Number(setTimeout(flush, BATCH_MS));
-  };
-  try {
-    /** @type {Request} */
-    const request = JSON.parse(requestJson);
-    const source = '/lib/vivace.js';
-    /** @type {typeof import('../../src/engine/engine')} */
-    const { Engine } = await import(source);
-    page.vivaceStop = new AbortController();
-    const { signal } = page.vivaceStop;
-    const engine = await Engine.load(new URL(request.model, location.href).href, {
-      ...request.load,
-      signal,
-      onProgress: (progress) => streams && page.vivaceTell(encode({ progress })),
-    });
-    const { info } = engine;
-    const options = { ...request.options, signal };
-    const events =
-      (request.chat ?? info.hasChatTemplate)
-        ? engine.chat([{ role: 'user', content: request.prompt }], options)
-        : engine.complete(request.prompt, options);
-    const run = { info, warnings: /** @type {unknown[]} */ ([]), ids: /** @type {number[]} */ ([]), text: '' };
-    for await (const event of events) {
-      if (event.type === 'warning') run.warnings.push({ code: event.code, message: event.message });
-      if (event.type === 'token') run.ids.push(event.id);
-      if (event.type === 'token' || event.type === 'done') {
-        run.text += event.text;
-        tellText(event.text);
-      }
-      if (event.type === 'done') {
-        flush();
-        await engine.unload();
-        return encode({ run: { ...run, done: event } });
-      }
-    }
-    return encode({ failure: { code: 'internal', message: 'The engine ended without saying why.' } });
-  } catch (error) {
-    flush();
-    const { name, message, code } = /** @type {Error & { code?: unknown }} */ (error);
-    const known = typeof code === 'string' ? code : name === 'AbortError' ? 'abort' : 'internal';
-    return encode({ failure: { code: known, message } });
-  }
-}
-
-/**
- * @param {Omit<Request, 'model'> & { model: string | undefined }} request `model` as typed on the command line
+ * @param {Omit<Request, 'model' | 'streams'> & { model: string | undefined }} request `model` as typed on the command line
  * @param {Listener} listener
  * @param {(stop: () => void) => void} [onStoppable] gets a function that ends the answer early
  * @returns {Promise<Run>}
@@ -148,12 +74,14 @@ async function runInPage({ requestJson, streams }) {
 export async function generateInPage(request, listener, onStoppable) {
   const { url, mounts } = locateModel(request.model);
   const server = await serve({
-    mounts: { '/lib/': path.join(DIST, 'lib'), ...mounts },
+    mounts: {
+      '/lib/': path.join(DIST, 'lib'),
+      '/generate_page.mjs': path.join(import.meta.dirname, 'generate_page.mjs'),
+      '/ascii_json.mjs': path.join(import.meta.dirname, 'ascii_json.mjs'),
+      ...mounts,
+    },
     handlers: {
-      '/': (_request, response) => {
-        response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
-        response.end('<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Vivace</title>');
-      },
+      '/': (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(HTML),
     },
   });
   const browser = await launchChromium();
@@ -167,10 +95,10 @@ export async function generateInPage(request, listener, onStoppable) {
     });
     await page.goto(server.url);
     onStoppable?.(() => {
-      page.evaluate('globalThis.vivaceStop?.abort()').catch(() => {}); // the page may be gone already
+      page.evaluate('vivaceStop.abort()').catch(() => {}); // the page may be gone already
     });
-    const answer = await page.evaluate(runInPage, { requestJson: asciiJson({ ...request, model: url }), streams });
-    const { run, failure } = JSON.parse(answer);
+    const asked = JSON.stringify(asciiJson({ ...request, model: url, streams })); // a string literal, whatever it holds
+    const { run, failure } = JSON.parse(await page.evaluate(`vivaceRun(${asked})`));
     if (failure) throw new RunError(failure);
     return run;
   } finally {

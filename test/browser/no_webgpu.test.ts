@@ -1,0 +1,26 @@
+// A browser without WebGPU: the page says so once and computes on the CPU.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ended, lastAnswer, openSite, ready, type Site, send, textOf, visit } from './site';
+
+let site: Site;
+
+beforeAll(async () => {
+  site = await openSite({ webgpu: false });
+});
+
+afterAll(() => site?.close());
+
+test('without WebGPU the story comes from the CPU, with a notice', async () => {
+  const { page, strangers } = await visit(site);
+  const adapter = await page.evaluate(async () => (await navigator.gpu?.requestAdapter()) ?? null);
+  expect(adapter, 'this browser should have no WebGPU adapter').toBeNull();
+  await ready(page);
+  expect(await textOf(page.getByTestId('notice').first())).toMatch(/CPU/i);
+  await send(page, 'Tell me a story about a bear');
+  await expect.poll(async () => (await textOf(lastAnswer(page))).length).toBeGreaterThan(0);
+  await page.getByTestId('stop').click();
+  expect(await ended(page, 5_000)).toBe('done');
+  expect(await textOf(page.getByTestId('metrics').locator('[data-figure=backend]'))).toBe('cpu');
+  expect(strangers).toEqual([]);
+});

@@ -1,0 +1,99 @@
+// What browser tests share: the built page behind the project's own server, a Chromium, and eyes for what must never happen
+// (errors on the console, a request to another host).
+
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { DIST, ensureBuilt } from '../../tools/lib/build.mjs';
+import { launchChromium } from '../../tools/lib/chromium.mjs';
+import { type Served, serve } from '../../tools/lib/serve.mjs';
+
+const ARTIFACTS = path.join(import.meta.dirname, 'artifacts');
+
+export interface Site {
+  url: string;
+  browser: Browser;
+  close(): Promise<void>;
+}
+
+export async function openSite(options: { webgpu?: boolean } = {}): Promise<Site> {
+  await ensureBuilt();
+  const server: Served = await serve({
+    mounts: { '/': DIST },
+    handlers: {
+      '/page.gguf': (_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Sign in</title>');
+      },
+    },
+  });
+  const browser = await launchChromium(options);
+  return {
+    url: server.url,
+    browser,
+    async close() {
+      await browser.close();
+      await server.close();
+    },
+  };
+}
+
+export interface Visit {
+  page: Page;
+  /** Console errors and uncaught exceptions. */
+  errors: string[];
+  /** Addresses of other hosts that the page or its worker asked for. */
+  strangers: string[];
+}
+
+const DESKTOP = { width: 1280, height: 800 };
+
+/** Opens the page at an address such as '?backend=cpu', with fresh storage. */
+export async function visit(site: Site, address = '', viewport = DESKTOP): Promise<Visit> {
+  const context = await site.browser.newContext({ viewport });
+  const page = await context.newPage();
+  const errors: string[] = [];
+  const strangers: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text());
+  });
+  page.on('pageerror', (error) => errors.push(error.message));
+  context.on('request', (request) => {
+    const { protocol, host } = new URL(request.url());
+    if (protocol.startsWith('http') && host !== new URL(site.url).host) strangers.push(request.url());
+  });
+  await page.goto(site.url + address);
+  return { page, errors, strangers };
+}
+
+export const progress = (page: Page) => page.getByTestId('load-progress');
+export const prompt = (page: Page) => page.getByTestId('prompt');
+export const answers = (page: Page) => page.locator('[data-testid=message][data-role=assistant]');
+export const lastAnswer = (page: Page) => answers(page).last();
+
+/** The model is there: the examples can be clicked and a typed prompt can be sent. */
+export async function ready(page: Page): Promise<void> {
+  await prompt(page).fill('x');
+  await expect.poll(() => page.getByTestId('send').isEnabled(), { timeout: 90_000 }).toBe(true);
+  await prompt(page).fill('');
+}
+
+export async function send(page: Page, text: string): Promise<void> {
+  await prompt(page).fill(text);
+  await page.getByTestId('send').click();
+}
+
+export const textOf = async (locator: Locator) => (await locator.textContent())?.trim() ?? '';
+export const stateOf = (answer: Locator) => answer.getAttribute('data-state');
+
+/** Waits for the end of the newest answer and gives the state it ended in. */
+export async function ended(page: Page, timeout = 100_000): Promise<string | null> {
+  await expect.poll(() => stateOf(lastAnswer(page)), { timeout, interval: 50 }).not.toBe('streaming');
+  return stateOf(lastAnswer(page));
+}
+
+/** Kept in test/browser/artifacts/ for people to look at. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  await mkdir(ARTIFACTS, { recursive: true });
+  await page.screenshot({ path: path.join(ARTIFACTS, `${name}.png`) });
+}
