@@ -15,10 +15,13 @@ export function runToJson(run: RunRecord, info: EngineInfo | null): string {
  * where every token has one. No text: a spreadsheet would run a cell that starts with `=`.
  */
 export function runToCsv(run: RunRecord): string {
+  // Microseconds: finer digits are rounding errors of subtraction.
+  const rounded = (ms: number | null | undefined) =>
+    ms === null || ms === undefined ? '' : Math.round(ms * 1000) / 1000;
   const gpu = run.metrics?.gpuMs?.perToken;
   const gpuMs = gpu?.length === run.tokens.length ? gpu : undefined;
   const lines = run.tokens.map((token, i) =>
-    [i + 1, token.id, token.position, token.tbtMs ?? '', gpuMs?.[i] ?? ''].join(','),
+    [i + 1, token.id, token.position, rounded(token.tbtMs), rounded(gpuMs?.[i])].join(','),
   );
   return `${['token,id,position,tbt_ms,gpu_ms', ...lines].join('\n')}\n`;
 }

@@ -1,7 +1,7 @@
 // The chart of gaps over tokens: uPlot, with the run's percentiles and events drawn over it. Draws what it is given, keeps no run.
 
 import uPlot from 'uplot';
-import { formatMs } from './figures';
+import { formatMs } from './figure_format';
 import type { RunRecord } from './run_record';
 
 export interface ChartColours {

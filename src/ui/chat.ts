@@ -5,11 +5,11 @@ import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Engine, EngineEvent } from '../engine/engine';
 import { adviseRun, isAbort, type Offer } from './advice';
+import { renderEmpty, renderMeter } from './chat_parts';
 import { chatStyles } from './chat_styles';
 import './composer';
 import type { VivaceComposer } from './composer';
 import { contextTokens, newTurn, type Turn, toMessages } from './conversation';
-import { formatParameters } from './format';
 import { icons } from './icons';
 import { ScrollKeeper } from './scroll_keeper';
 import './settings';
@@ -104,7 +104,7 @@ export class VivaceChat extends LitElement {
       <div class="scroller" tabindex="-1" role="log" aria-live="off" aria-label="Conversation">
         <div class="column" @vivace-grown=${() => this.keeper?.follow()}>
           <slot name="notice"></slot>
-          ${this.turns.length === 0 ? this.renderEmpty() : nothing}
+          ${this.turns.length === 0 ? renderEmpty(this, (example) => this.onExample(example)) : nothing}
           ${repeat(
             this.turns,
             (turn) => turn.id,
@@ -131,7 +131,7 @@ export class VivaceChat extends LitElement {
             @vivace-settings=${this.onSettings}></vivace-settings>
           <button class="icon" data-testid="new-conversation" title="New conversation" aria-label="New conversation"
             ?disabled=${this.turns.length === 0} @click=${this.newConversation}>${icons.fresh}</button>
-          ${this.renderMeter()}
+          ${renderMeter(contextTokens(this.turns), this.engine?.info.contextLength)}
         </vivace-composer>
       </div>
       <div class="unseen" role="status">${this.announcement}</div>
@@ -146,37 +146,6 @@ export class VivaceChat extends LitElement {
 
   protected override updated(changed: PropertyValues<this>): void {
     if (changed.has('turns')) this.keeper?.follow();
-  }
-
-  private renderEmpty() {
-    const model = this.engine?.info.model;
-    const about =
-      this.welcome ||
-      (model
-        ? `${model.name}, ${formatParameters(model.parameters)} parameters, is running in this page. Nothing that you write leaves your machine.`
-        : '');
-    return html`<div class="empty">
-      <h1>${this.heading}</h1>
-      <p>${about}</p>
-      <slot name="loading"></slot>
-      <div class="examples">
-        ${this.examples.map(
-          (example) =>
-            html`<button class="example" data-testid="example" @click=${() => this.onExample(example)}>${example}</button>`,
-        )}
-      </div>
-    </div>`;
-  }
-
-  private renderMeter() {
-    const used = contextTokens(this.turns);
-    const all = this.engine?.info.contextLength;
-    if (used === null || all === undefined) return nothing;
-    const text = `${used.toLocaleString('en')} of ${all.toLocaleString('en')} tokens of the context are used`;
-    return html`<span class="meter" title=${text}>
-      <progress max=${all} .value=${Math.min(used, all)} aria-label=${text}></progress>
-      <span>${used.toLocaleString('en')} / ${all.toLocaleString('en')}</span>
-    </span>`;
   }
 
   private get composer(): VivaceComposer | null {

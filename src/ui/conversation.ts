@@ -64,8 +64,11 @@ export function endRemark(turn: Turn): string | null {
   switch (turn.finishReason) {
     case 'abort':
       return 'Stopped';
-    case 'length':
-      return `Ended at the limit of ${turn.usage?.completionTokens ?? ''} tokens. Max tokens in the settings raises it.`;
+    case 'length': {
+      const n = turn.usage?.completionTokens;
+      const limit = n === undefined ? 'its limit' : n === 1 ? 'the limit of 1 token' : `the limit of ${n} tokens`;
+      return `Ended at ${limit}. Max tokens in the settings raises it.`;
+    }
     case 'context':
       return 'The context is full. Start a new conversation to go on.';
     default:

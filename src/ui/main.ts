@@ -101,5 +101,7 @@ connectThemeButton(byId<HTMLButtonElement>('theme'), (theme) => {
 });
 connectDrawer(byId('panel'), byId('timing'), byId('close-panel'));
 connectDrop(document.body, (files) => open(files.length === 1 ? files[0]! : files));
+// On touch screens a focused field would open the keyboard over the page.
+if (matchMedia('(hover: hover)').matches) chat.updateComplete.then(() => chat.focus());
 for (const message of asked.complaints) notices.show({ code: 'address', message });
 void session.load();

@@ -55,14 +55,14 @@ export class VivaceTurn extends LitElement {
     const { turn } = this;
     return html`
       <div class="question">
-        <article data-testid="message" data-role="user" data-state="done" dir="auto">${turn.question}</article>
+        <article data-testid="message" data-role="user" data-state="done" dir="auto" aria-label="You">${turn.question}</article>
         <div class="actions">
           ${this.action('copy-question', 'Copy', this.copied === 'question' ? icons.done : icons.copy, this.copyQuestion)}
           ${this.isLast && !this.busy ? this.action('edit', 'Edit', icons.edit, () => this.offer('edit')) : nothing}
         </div>
       </div>
       <div class="answer">
-        <article data-testid="message" data-role="assistant" data-state=${turn.state} dir="auto"
+        <article data-testid="message" data-role="assistant" data-state=${turn.state} dir="auto" aria-label="Answer"
           aria-busy=${turn.state === 'streaming'}>
           ${turn.remarks.map((remark) => html`<p class="remark">${remark}</p>`)}
           <div class="text"></div>

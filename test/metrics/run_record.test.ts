@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { EngineEvent, EngineInfo, RunMetrics } from '../../src/engine/protocol';
 import { runToCsv, runToJson } from '../../src/metrics/export';
-import { figureGroups, formatBytes, formatMs, formatRate, headline } from '../../src/metrics/figures';
+import { formatBytes, formatMs, formatRate } from '../../src/metrics/figure_format';
+import { figureGroups, headline } from '../../src/metrics/figures';
 import { RunRecord } from '../../src/metrics/run_record';
 import { summariseGaps } from '../../src/metrics/tbt_stats';
 

@@ -1,0 +1,35 @@
+// Numbers of the panel as text. A value that is not known is a dash. Pure.
+
+export const NONE = '–';
+const KIB = 1024;
+
+/** Three significant digits at most: 0.42 ms, 7.3 ms, 184 ms, 2.1 s. */
+export function formatMs(ms: number | null): string {
+  if (ms === null) return NONE;
+  if (ms >= 1000) return `${(ms / 1000).toFixed(ms < 10000 ? 2 : 1)} s`;
+  if (ms >= 100) return `${ms.toFixed(0)} ms`;
+  return `${ms.toFixed(ms >= 10 ? 1 : 2)} ms`;
+}
+
+export function formatBytes(bytes: number | null): string {
+  if (bytes === null) return NONE;
+  if (bytes < KIB) return `${Math.round(bytes)} B`;
+  let value = bytes;
+  let unit = 'B';
+  for (const next of ['KiB', 'MiB', 'GiB', 'TiB']) {
+    if (value < KIB) break;
+    value /= KIB;
+    unit = next;
+  }
+  return `${value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} ${unit}`;
+}
+
+export function formatRate(perSecond: number | null): string {
+  if (perSecond === null || !Number.isFinite(perSecond)) return NONE;
+  return `${perSecond.toFixed(perSecond < 100 ? 1 : 0)} tok/s`;
+}
+
+export function formatCount(n: number | null): string {
+  if (n === null) return NONE;
+  return Number.isInteger(n) ? n.toLocaleString('en') : n.toFixed(1);
+}
