@@ -57,16 +57,19 @@ function row(name, summary) {
   return name.padEnd(22) + COLUMNS.map((column) => figure(summary[column]).padStart(WIDTH)).join('');
 }
 
-/** @param {number} count @param {string} noun */
-const counted = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+/** A count per token is whole unless the run ended in mid-flight. @param {number} value */
+const count = (value) => (Number.isInteger(value) ? String(value) : value.toFixed(1));
+
+/** @param {number} n @param {string} noun */
+const counted = (n, noun) => `${n} ${noun}${n === 1 ? '' : 's'}`;
 
 /** @param {RunMetrics} metrics */
 function costLine({ perToken, runAhead, peakGpuBytes }) {
   if (!perToken) return null;
   const { dispatches, submits, syncs, bytesRead } = perToken;
   const memory = peakGpuBytes === null ? '' : `; ${(peakGpuBytes / 1e6).toFixed(1)} MB of GPU memory`;
-  const each = [`${figure(dispatches)} dispatches`, `${figure(submits)} submits`, `${figure(syncs)} syncs`];
-  return `per token: ${each.join(', ')}, ${figure(bytesRead)} bytes read; run-ahead ${runAhead}${memory}`;
+  const each = [`${count(dispatches)} dispatches`, `${count(submits)} submits`, `${count(syncs)} syncs`];
+  return `per token: ${each.join(', ')}, ${count(bytesRead)} bytes read; run-ahead ${runAhead}${memory}`;
 }
 
 /** @param {Run} run @returns {string} */
