@@ -6,7 +6,8 @@ import type { CapabilityName } from '../../src/gpu/limits';
 
 Object.assign(globalThis, globals);
 // Dawn is freed when this object is collected, and devices with it: it lives as long as the module.
-const dawn = create([]);
+// SwiftShader spends seconds a kernel on clearing workgroup memory; off, a kernel that relies on zeros shows itself too.
+const dawn = create(['enable-dawn-features=disable_workgroup_init']);
 
 const devices = new Map<string, Promise<Gpu>>();
 

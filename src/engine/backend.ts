@@ -1,0 +1,32 @@
+import type { GpuCounters } from '../gpu/device';
+import type { SamplingParams } from '../sampling/sampling';
+import type { AttentionChoice, BackendName } from './protocol';
+
+/** One model ready to run, on the GPU or on the CPU. Positions count from 0; what lies past the caller's position is dead. */
+export interface Backend {
+  readonly name: BackendName;
+  readonly contextLength: number;
+  readonly attention: AttentionChoice;
+  /** The most decode steps that may be queued and unread. */
+  readonly maxRunAhead: number;
+  /** WebGPU calls so far; null on the CPU. */
+  readonly counters: Readonly<GpuCounters> | null;
+  readonly peakGpuBytes: number | null;
+
+  /** Before the first pass of a request. */
+  begin(sampling: SamplingParams): void;
+  /**
+   * Runs ids at position, position + 1 ... and samples the token after the last, which arrives through `token`.
+   * Resolves when every pass is queued; `onProgress` counts tokens whose passes are done; `stopped` is asked between passes.
+   * `token` is null when it was stopped.
+   */
+  prefill(
+    ids: Uint32Array<ArrayBuffer>,
+    position: number,
+    onProgress: (done: number) => void,
+    stopped: () => boolean,
+  ): Promise<{ token: Promise<number> | null }>;
+  /** Queues one step that reads the token at `position` and samples the next, whose id the promise brings. */
+  decode(position: number): Promise<number>;
+  destroy(): void;
+}

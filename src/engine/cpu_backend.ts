@@ -1,0 +1,106 @@
+import { dequantise } from '../cpu/dequantise';
+import { CpuLlama, type CpuWeights } from '../cpu/llama';
+import { sample } from '../cpu/sample';
+import type { ModelConfig } from '../model/config';
+import type { ModelTensors } from '../model/tensors';
+import type { SamplingParams } from '../sampling/sampling';
+import type { TensorInfo } from '../storage/model_file';
+import type { Backend } from './backend';
+import { nextTask } from './next_task';
+import type { AttentionChoice } from './protocol';
+
+/** Every tensor as f32 in memory. Read in the order of the model, one at a time. */
+export async function loadCpuWeights(
+  tensors: ModelTensors,
+  signal?: AbortSignal,
+): Promise<CpuWeights & { factors: Float32Array | null }> {
+  const read = async (tensor: TensorInfo): Promise<Float32Array> => {
+    signal?.throwIfAborted();
+    return dequantise(tensor.dtype, await tensor.read(0, tensor.byteLength));
+  };
+  const optional = async (tensor: TensorInfo | null) => (tensor ? read(tensor) : null);
+  const embedding = await read(tensors.embedding);
+  const layers: CpuWeights['layers'] = [];
+  for (const t of tensors.layers) {
+    layers.push({
+      attnNorm: await read(t.attnNorm),
+      wq: await read(t.wq),
+      wk: await read(t.wk),
+      wv: await read(t.wv),
+      wo: await read(t.wo),
+      bq: await optional(t.bq),
+      bk: await optional(t.bk),
+      bv: await optional(t.bv),
+      bo: await optional(t.bo),
+      mlpNorm: await read(t.mlpNorm),
+      wGate: await read(t.wGate),
+      wUp: await read(t.wUp),
+      wDown: await read(t.wDown),
+      bGate: await optional(t.bGate),
+      bUp: await optional(t.bUp),
+      bDown: await optional(t.bDown),
+    });
+  }
+  const finalNorm = await read(tensors.finalNorm);
+  const head = (await optional(tensors.head)) ?? embedding;
+  return { embedding, layers, finalNorm, head, factors: await optional(tensors.ropeFactors) };
+}
+
+/** The textbook pass, for machines without WebGPU. Between tokens it gives the worker a turn, so that a stop is heard. */
+export class CpuBackend implements Backend {
+  readonly name = 'cpu';
+  readonly maxRunAhead = 1;
+  readonly counters = null;
+  readonly peakGpuBytes = null;
+  readonly attention: AttentionChoice = {
+    prefill: 'textbook',
+    decode: 'textbook',
+    reason: 'the cpu backend runs plain loops',
+  };
+  private readonly llama: CpuLlama;
+  /** tokens[position], as on the GPU. */
+  private readonly tokens: Uint32Array;
+  private sampling: SamplingParams | null = null;
+
+  constructor(
+    config: ModelConfig,
+    weights: CpuWeights & { factors: Float32Array | null },
+    readonly contextLength: number,
+  ) {
+    const rope = { ...config.rope, factors: weights.factors };
+    this.llama = new CpuLlama({ ...config, rope }, weights, contextLength);
+    this.tokens = new Uint32Array(contextLength + 1);
+  }
+
+  begin(sampling: SamplingParams): void {
+    this.sampling = sampling;
+  }
+
+  async prefill(
+    ids: Uint32Array<ArrayBuffer>,
+    position: number,
+    onProgress: (done: number) => void,
+    stopped: () => boolean,
+  ): Promise<{ token: Promise<number> | null }> {
+    this.tokens.set(ids, position);
+    for (let t = 0; t < ids.length - 1; t++) {
+      this.llama.forwardHidden(ids[t], position + t);
+      onProgress(t + 1);
+      await nextTask();
+      if (stopped()) return { token: null };
+    }
+    return { token: this.decode(position + ids.length - 1) };
+  }
+
+  async decode(position: number): Promise<number> {
+    if (!this.sampling) throw new Error('decode before begin');
+    await nextTask();
+    const logits = this.llama.forward(this.tokens[position], position);
+    const context = this.tokens.subarray(0, position + 1);
+    const id = sample(logits, this.sampling, context, position + 1);
+    this.tokens[position + 1] = id;
+    return id;
+  }
+
+  destroy(): void {}
+}

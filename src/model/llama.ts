@@ -1,0 +1,252 @@
+import type { AttentionKernel, AttentionName } from '../attention/attention';
+import { createAttention } from '../attention/create';
+import { type AttentionChoice, selectAttention } from '../attention/select';
+import { ropeTable } from '../cpu/rope';
+import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
+import { CommandList } from '../gpu/kernel';
+import { createEmbed, type Embed } from '../kernels/embed';
+import { createGateUp } from '../kernels/gate_up';
+import { createHead } from '../kernels/head';
+import type { Linear, LinearShape } from '../kernels/linear';
+import { createQkv } from '../kernels/qkv';
+import { createRepetitionPenalty, type RepetitionPenalty, seenBytes } from '../kernels/repetition_penalty';
+import { createResidual } from '../kernels/residual';
+import { createSample, type Sample } from '../kernels/sample';
+import { packSampling, SAMPLING_BYTES, type SamplingParams } from '../sampling/sampling';
+import type { ModelConfig } from './config';
+import { createKvCache, type KvCache } from './kv_cache';
+import type { LayerWeights, ModelWeights, Product } from './weights';
+
+export type { AttentionName } from '../attention/attention';
+export type { AttentionChoice } from '../attention/select';
+
+/** Tokens of one prefill pass: enough rows to fill a GPU, few enough that no submit takes 100 ms. */
+export const PREFILL_CHUNK = 256;
+
+export interface LlamaOptions {
+  contextLength: number;
+  kvType: 'f16' | 'f32';
+  /** `auto` or the name of a sibling for prefill and decode alike. */
+  attention: AttentionName | 'auto';
+}
+
+/** A layer ready to record: each kernel with its buffers bound. */
+interface Layer {
+  qkv: Bound;
+  prefillAttention: GPUBindGroup;
+  decodeAttention: GPUBindGroup;
+  o: Bound;
+  gateUp: Bound;
+  down: Bound;
+}
+
+interface Bound {
+  kernel: Linear;
+  group: GPUBindGroup;
+}
+
+/** What a pass ends with: nothing (more of the prompt follows), or the next token. */
+export type PassEnd = 'none' | 'sample' | 'penalise_and_sample';
+
+/** The activations of one pass and the state that outlives it. Separate buffers, since barriers are per buffer. */
+interface Buffers {
+  x: GPUBuffer; // (PREFILL_CHUNK, hidden_size)
+  q: GPUBuffer; // (PREFILL_CHUNK, n_heads, head_dim)
+  attn: GPUBuffer; // (PREFILL_CHUNK, n_heads, head_dim)
+  h: GPUBuffer; // (PREFILL_CHUNK, intermediate_size)
+  logits: GPUBuffer; // (vocab_size)
+  tokens: GPUBuffer; // (context_length + 1), the id at each position
+  seen: GPUBuffer; // (vocab_size) bits
+  sampling: GPUBuffer; // struct Sampling
+  rope: GPUBuffer; // (context_length, head_dim / 2, 2)
+}
+
+/** The forward pass on the GPU: token ids in a buffer to the next id in the same buffer, with no CPU in between. */
+export class Llama {
+  private readonly lists = new Map<string, CommandList>();
+
+  private constructor(
+    private readonly gpu: Gpu,
+    readonly contextLength: number,
+    private readonly buffers: Buffers,
+    private readonly kvCache: KvCache,
+    private readonly embed: { kernel: Embed; group: GPUBindGroup },
+    private readonly layers: Layer[],
+    private readonly head: Bound,
+    private readonly penalty: { kernel: RepetitionPenalty; group: GPUBindGroup },
+    private readonly sample: { kernel: Sample; group: GPUBindGroup },
+    private readonly attention: { prefill: AttentionKernel; decode: AttentionKernel },
+    readonly choice: { prefill: AttentionChoice; decode: AttentionChoice },
+    readonly bytes: { kvCache: number; activations: number },
+  ) {}
+
+  /** Compiles every pipeline at once and allocates everything that a run will touch. */
+  static async create(gpu: Gpu, config: ModelConfig, weights: ModelWeights, options: LlamaOptions): Promise<Llama> {
+    const { contextLength, kvType } = options;
+    const shape = { nHeads: config.nHeads, nKvHeads: config.nKvHeads, headDim: config.headDim, contextLength, kvType };
+    const choose = (nTokens: number) =>
+      selectAttention({ nTokens, kvLen: contextLength, shape, limits: gpu.limits, forced: options.attention });
+    const choice = { prefill: choose(PREFILL_CHUNK), decode: choose(1) };
+
+    const before = gpu.allocatedBytes;
+    const { buffers, kvCache } = await gpu.guardMemory('The KV cache and the activations', async () => ({
+      kvCache: createKvCache(gpu, config, contextLength, kvType),
+      buffers: createBuffers(gpu, config, weights, contextLength),
+    }));
+    const bytes = { kvCache: kvCache.bytes, activations: gpu.allocatedBytes - before - kvCache.bytes };
+
+    const products = new ProductKernels(gpu, config, shape);
+    const { vocabSize, hiddenSize } = config;
+    const [prefill, decode, embed, penalty, sample, head, layerKernels] = await Promise.all([
+      createAttention(gpu, choice.prefill.name, shape, choice.prefill.parameters),
+      createAttention(gpu, choice.decode.name, shape, choice.decode.parameters),
+      createEmbed(gpu, { vocabSize, hiddenSize, format: weights.embedding.format }),
+      createRepetitionPenalty(gpu, { vocabSize }),
+      createSample(gpu, { vocabSize }),
+      createHead(gpu, products.shape(weights.head, true)),
+      Promise.all(weights.layers.map((layer) => products.ofLayer(layer))),
+    ]);
+
+    const { x, q, attn, h, logits, tokens, seen, sampling, rope } = buffers;
+    const bind = (kernel: Linear, { matrix, params }: Product, ...rest: GPUBuffer[]): Bound => ({
+      kernel,
+      group: kernel.bind(matrix.weights, matrix.scales, rest[0], params, ...rest.slice(1)),
+    });
+    const layers = weights.layers.map((layer, i): Layer => {
+      const kernel = layerKernels[i];
+      const [k, v] = [kvCache.k[i], kvCache.v[i]];
+      return {
+        qkv: bind(kernel.qkv, layer.qkv, x, rope, q, k, v),
+        prefillAttention: prefill.bind(q, k, v, attn),
+        decodeAttention: decode.bind(q, k, v, attn),
+        o: bind(kernel.o, layer.o, attn, x),
+        gateUp: bind(kernel.gateUp, layer.gateUp, x, h),
+        down: bind(kernel.down, layer.down, h, x),
+      };
+    });
+    return new Llama(
+      gpu,
+      contextLength,
+      buffers,
+      kvCache,
+      { kernel: embed, group: embed.bind(weights.embedding.weights, weights.embedding.scales, tokens, x) },
+      layers,
+      bind(head, weights.head, x, logits),
+      { kernel: penalty, group: penalty.bind(logits, sampling, tokens, seen) },
+      { kernel: sample, group: sample.bind(logits, sampling, tokens) },
+      { prefill, decode },
+      choice,
+      bytes,
+    );
+  }
+
+  /** tokens[position + t] becomes ids[t]: the prompt, before its passes. */
+  writeTokens(ids: Uint32Array<ArrayBuffer>, position: number): void {
+    this.gpu.write(this.buffers.tokens, ids, position * 4);
+  }
+
+  setSampling(params: SamplingParams): void {
+    this.gpu.write(this.buffers.sampling, new Uint8Array(packSampling(params)));
+  }
+
+  /** The buffer of ids, where a pass of nTokens at `position` leaves the next one at [position + nTokens]. */
+  get tokens(): GPUBuffer {
+    return this.buffers.tokens;
+  }
+
+  /** The dispatches of a pass of nTokens, made once per kind of pass and replayed. */
+  pass(nTokens: number, end: PassEnd): CommandList {
+    const key = `${nTokens} ${end}`;
+    const known = this.lists.get(key);
+    if (known) return known;
+    const list = this.forward(nTokens, end);
+    // Decode and whole chunks come again and again; what is left of a prompt seldom does.
+    if (nTokens === 1 || nTokens === PREFILL_CHUNK) this.lists.set(key, list);
+    return list;
+  }
+
+  private forward(nTokens: number, end: PassEnd): CommandList {
+    const list = new CommandList(this.gpu);
+    const attention = nTokens > 1 ? this.attention.prefill : this.attention.decode;
+
+    this.embed.kernel.record(list, this.embed.group, nTokens);
+    for (const layer of this.layers) {
+      layer.qkv.kernel.record(list, layer.qkv.group, nTokens); // norm, Wq Wk Wv, RoPE, K and V written in place
+      attention.record(list, nTokens > 1 ? layer.prefillAttention : layer.decodeAttention, nTokens);
+      layer.o.kernel.record(list, layer.o.group, nTokens); // x += Wo attn
+      layer.gateUp.kernel.record(list, layer.gateUp.group, nTokens); // norm, h = silu(gate) * up
+      layer.down.kernel.record(list, layer.down.group, nTokens); // x += Wdown h
+    }
+    if (end === 'none') return list;
+    this.head.kernel.record(list, this.head.group, nTokens); // norm and logits of the last token
+    if (end === 'penalise_and_sample') this.penalty.kernel.record(list, this.penalty.group);
+    this.sample.kernel.record(list, this.sample.group);
+    return list;
+  }
+
+  /** The logits of the newest pass, for tests. */
+  async readLogits(vocabSize: number): Promise<Float32Array> {
+    return new Float32Array(await this.gpu.read(this.buffers.logits, vocabSize * 4));
+  }
+
+  destroy(): void {
+    for (const buffer of [...Object.values(this.buffers), ...this.kvCache.k, ...this.kvCache.v]) {
+      this.gpu.destroyBuffer(buffer);
+    }
+  }
+}
+
+function createBuffers(gpu: Gpu, config: ModelConfig, weights: ModelWeights, contextLength: number): Buffers {
+  const storage = (label: string, elements: number) =>
+    gpu.createBuffer(label, elements * 4, GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC);
+  const qSize = config.nHeads * config.headDim;
+  const rope = ropeTable(config.headDim, { ...config.rope, factors: weights.ropeFactors }, contextLength);
+  return {
+    x: storage('x', PREFILL_CHUNK * config.hiddenSize),
+    q: storage('q', PREFILL_CHUNK * qSize),
+    attn: storage('attn', PREFILL_CHUNK * qSize),
+    h: storage('h', PREFILL_CHUNK * config.intermediateSize),
+    logits: storage('logits', config.vocabSize),
+    tokens: storage('tokens', contextLength + 1),
+    seen: storage('seen', seenBytes(config.vocabSize) / 4),
+    sampling: gpu.createBuffer('sampling', SAMPLING_BYTES, GPU_UNIFORM | GPU_COPY_DST),
+    rope: gpu.upload('rope', rope as Float32Array<ArrayBuffer>),
+  };
+}
+
+/** The products of a layer, compiled once for every layer that is stored alike. */
+class ProductKernels {
+  private readonly known = new Map<string, Promise<Linear>>();
+
+  constructor(
+    private readonly gpu: Gpu,
+    private readonly config: ModelConfig,
+    private readonly attention: Pick<
+      Parameters<typeof createQkv>[1],
+      'nHeads' | 'nKvHeads' | 'headDim' | 'contextLength' | 'kvType'
+    >,
+  ) {}
+
+  shape({ matrix, biased }: Product, normed: boolean): LinearShape {
+    const { rows, cols, format } = matrix;
+    return { rows, cols, format, bias: biased, normEps: normed ? this.config.rmsNormEps : null };
+  }
+
+  async ofLayer(layer: LayerWeights): Promise<Record<keyof LayerWeights, Linear>> {
+    const { gpu } = this;
+    const [qkv, o, gateUp, down] = await Promise.all([
+      this.once('qkv', this.shape(layer.qkv, true), (shape) => createQkv(gpu, { ...shape, ...this.attention })),
+      this.once('residual', this.shape(layer.o, false), (shape) => createResidual(gpu, shape)),
+      this.once('gate_up', this.shape(layer.gateUp, true), (shape) => createGateUp(gpu, shape)),
+      this.once('residual', this.shape(layer.down, false), (shape) => createResidual(gpu, shape)),
+    ]);
+    return { qkv, o, gateUp, down };
+  }
+
+  private once(name: string, shape: LinearShape, create: (shape: LinearShape) => Promise<Linear>): Promise<Linear> {
+    const key = `${name} ${JSON.stringify(shape)}`;
+    const kernel = this.known.get(key) ?? create(shape);
+    this.known.set(key, kernel);
+    return kernel;
+  }
+}

@@ -1,0 +1,207 @@
+import { dequantise } from '../cpu/dequantise';
+import { UnsupportedModelError } from '../errors';
+import { GPU_COPY_DST, GPU_STORAGE, type Gpu } from '../gpu/device';
+import { fileRowBytes, Repacker, type RepackTarget } from '../kernels/repack';
+import { planeBytes, type WeightFormat, type WeightMatrix } from '../kernels/weight_format';
+import type { TensorDtype, TensorInfo } from '../storage/model_file';
+import type { ModelConfig } from './config';
+import type { LayerTensors, ModelTensors } from './tensors';
+
+/** A matrix and the small f32 vector beside it: norm weight of its input where it has one, then bias. */
+export interface Product {
+  matrix: WeightMatrix;
+  params: GPUBuffer;
+  biased: boolean;
+}
+
+export interface LayerWeights {
+  /** Rows of Wq, Wk, Wv stacked, rotary pairs adjacent; params: attention norm, then biases. */
+  qkv: Product;
+  o: Product;
+  /** Rows of gate and up interleaved; params: MLP norm, then biases. */
+  gateUp: Product;
+  down: Product;
+}
+
+export interface ModelWeights {
+  embedding: WeightMatrix;
+  layers: LayerWeights[];
+  /** The same matrix as the embedding when tied; params: final norm. */
+  head: Product;
+  /** (head_dim / 2) of a GGUF, or null. */
+  ropeFactors: Float32Array | null;
+  bytes: number;
+}
+
+export interface LoadWeightsOptions {
+  signal?: AbortSignal;
+}
+
+const FORMAT: Record<TensorDtype, WeightFormat> = { F32: 'f32', F16: 'f16', BF16: 'bf16', Q8_0: 'q8', Q4_0: 'q4' };
+
+/** One tensor's way to the GPU. Run in the order of the file, so that it is read once from front to back. */
+type Job = () => Promise<void>;
+
+/** Reads every tensor and lays it out for the kernels. Buffers are allocated before the first byte is read. */
+export async function loadWeights(
+  gpu: Gpu,
+  tensors: ModelTensors,
+  config: ModelConfig,
+  fileOrder: ReadonlyMap<string, TensorInfo>,
+  { signal }: LoadWeightsOptions = {},
+): Promise<ModelWeights> {
+  const before = gpu.allocatedBytes;
+  const builder = new WeightBuilder(gpu, config);
+  const weights = await gpu.guardMemory('The weights', async () => {
+    const embedding = builder.matrix('embedding', [{ tensor: tensors.embedding }]);
+    const layers = tensors.layers.map((layer, i) => builder.layer(`layer.${i}`, layer));
+    const headMatrix = tensors.head ? builder.matrix('head', [{ tensor: tensors.head }]) : embedding;
+    return { embedding, layers, head: builder.product('head', headMatrix, tensors.finalNorm) };
+  });
+  const ropeFactors = tensors.ropeFactors ? new Float32Array(config.headDim / 2) : null;
+  if (tensors.ropeFactors) builder.vector(tensors.ropeFactors, (values) => ropeFactors?.set(values));
+  const bytes = gpu.allocatedBytes - before;
+  await builder.run(fileOrder, signal);
+  return { ...weights, ropeFactors, bytes };
+}
+
+/** A tensor's place among the rows of a stacked matrix. */
+interface Part {
+  tensor: TensorInfo;
+  dstRow0?: number;
+  dstStride?: number;
+  rotary?: boolean;
+}
+
+/** A bias goes where the rows of its matrix go; null where the model has none. */
+type BiasPart = Omit<Part, 'tensor'> & { tensor: TensorInfo | null };
+
+class WeightBuilder {
+  private readonly jobs = new Map<string, Job[]>();
+  private readonly uploads: (() => void)[] = [];
+  private readonly repacker: Repacker;
+
+  constructor(
+    private readonly gpu: Gpu,
+    private readonly config: ModelConfig,
+  ) {
+    this.repacker = new Repacker(gpu);
+  }
+
+  layer(label: string, t: LayerTensors): LayerWeights {
+    const qRows = t.wq.shape[0];
+    const kvRows = t.wk.shape[0];
+    const qkv = this.matrix(`${label}.qkv`, [
+      { tensor: t.wq, rotary: true },
+      { tensor: t.wk, dstRow0: qRows, rotary: true },
+      { tensor: t.wv, dstRow0: qRows + kvRows },
+    ]);
+    const gateUp = this.matrix(`${label}.gate_up`, [
+      { tensor: t.wGate, dstStride: 2 },
+      { tensor: t.wUp, dstRow0: 1, dstStride: 2 },
+    ]);
+    const o = this.matrix(`${label}.o`, [{ tensor: t.wo }]);
+    const down = this.matrix(`${label}.down`, [{ tensor: t.wDown }]);
+    return {
+      qkv: this.product(`${label}.qkv`, qkv, t.attnNorm, [
+        { tensor: t.bq, rotary: true },
+        { tensor: t.bk, dstRow0: qRows, rotary: true },
+        { tensor: t.bv, dstRow0: qRows + kvRows },
+      ]),
+      o: this.product(`${label}.o`, o, null, [{ tensor: t.bo }]),
+      gateUp: this.product(`${label}.gate_up`, gateUp, t.mlpNorm, [
+        { tensor: t.bGate, dstStride: 2 },
+        { tensor: t.bUp, dstRow0: 1, dstStride: 2 },
+      ]),
+      down: this.product(`${label}.down`, down, null, [{ tensor: t.bDown }]),
+    };
+  }
+
+  /** Allocates a matrix of the stacked rows of `parts` and queues their reading. */
+  matrix(label: string, parts: Part[]): WeightMatrix {
+    const { gpu } = this;
+    const [first] = parts;
+    const format = FORMAT[first.tensor.dtype];
+    const other = parts.find((part) => FORMAT[part.tensor.dtype] !== format);
+    if (other) {
+      throw new UnsupportedModelError(
+        `${first.tensor.name} is ${first.tensor.dtype} but ${other.tensor.name} is ${other.tensor.dtype}; ` +
+          'matrices of one product must be stored alike.',
+      );
+    }
+    const cols = first.tensor.shape[1];
+    const rows = parts.reduce((sum, part) => sum + part.tensor.shape[0], 0);
+    const bytes = planeBytes(format, rows, cols);
+    const usage = GPU_STORAGE | GPU_COPY_DST;
+    const weights = gpu.createBuffer(`weights.${label}`, bytes.weights, usage);
+    const scales = gpu.createBuffer(`weights.${label}.scales`, bytes.scales, usage);
+    const matrix = { format, rows, cols, weights, scales };
+    for (const part of parts) this.queue(part.tensor, () => this.readRows(part, matrix));
+    return matrix;
+  }
+
+  /** The vectors of a product, gathered on the CPU and uploaded once all are read. Biases come in the order of the rows. */
+  product(label: string, matrix: WeightMatrix, norm: TensorInfo | null, biases: BiasPart[] = []): Product {
+    const present = biases.filter((bias) => bias.tensor !== null);
+    const normSize = norm ? matrix.cols : 0;
+    const values = new Float32Array(normSize + (present.length > 0 ? matrix.rows : 0));
+    const params = this.gpu.createBuffer(`weights.${label}.params`, values.byteLength, GPU_STORAGE | GPU_COPY_DST);
+    if (norm) this.vector(norm, (weight) => values.set(weight));
+    for (const { tensor, rotary, dstRow0 = 0, dstStride = 1 } of present) {
+      this.vector(tensor as TensorInfo, (bias) => {
+        const placed = rotary ? rotaryOrder(bias, this.config) : bias;
+        for (let i = 0; i < placed.length; i++) values[normSize + dstRow0 + i * dstStride] = placed[i];
+      });
+    }
+    this.uploads.push(() => this.gpu.write(params, values));
+    return { matrix, params, biased: present.length > 0 };
+  }
+
+  /** Queues the reading of a small tensor as f32. */
+  vector(tensor: TensorInfo, use: (values: Float32Array<ArrayBuffer>) => void): void {
+    this.queue(tensor, async () => {
+      const bytes = await tensor.read(0, tensor.byteLength);
+      use(dequantise(tensor.dtype, bytes) as Float32Array<ArrayBuffer>);
+    });
+  }
+
+  async run(fileOrder: ReadonlyMap<string, TensorInfo>, signal?: AbortSignal): Promise<void> {
+    for (const name of fileOrder.keys()) {
+      for (const job of this.jobs.get(name) ?? []) {
+        signal?.throwIfAborted();
+        await job();
+        if (this.gpu.failure) throw this.gpu.failure;
+      }
+    }
+    for (const upload of this.uploads) upload();
+    this.repacker.destroy();
+  }
+
+  private queue(tensor: TensorInfo, job: Job): void {
+    this.jobs.set(tensor.name, [...(this.jobs.get(tensor.name) ?? []), job]);
+  }
+
+  private async readRows(part: Part, matrix: WeightMatrix): Promise<void> {
+    const { tensor, dstRow0 = 0, dstStride = 1 } = part;
+    const [rows, cols] = tensor.shape;
+    const rotaryDim = part.rotary && this.config.rotary === 'half' ? this.config.headDim : 0;
+    const rowBytes = fileRowBytes(matrix.format, cols);
+    const rowsPerChunk = Math.floor(this.repacker.stagingBytes / rowBytes);
+    for (let srcRow0 = 0; srcRow0 < rows; srcRow0 += rowsPerChunk) {
+      const n = Math.min(rowsPerChunk, rows - srcRow0);
+      const bytes = (await tensor.read(srcRow0 * rowBytes, n * rowBytes)) as Uint8Array<ArrayBuffer>;
+      const target: RepackTarget = { matrix, srcRow0, rows: n, dstRow0, dstStride, rotaryDim };
+      await this.repacker.repack(bytes, target);
+    }
+  }
+}
+
+/** Biases follow their rows: where halves become adjacent pairs, so do they. */
+function rotaryOrder(values: Float32Array<ArrayBuffer>, config: ModelConfig): Float32Array<ArrayBuffer> {
+  if (config.rotary === 'interleaved') return values;
+  const { headDim } = config;
+  return values.map((_, row) => {
+    const j = row % headDim;
+    return values[row - j + (j % 2) * (headDim / 2) + Math.floor(j / 2)];
+  });
+}

@@ -1,0 +1,89 @@
+// The forward pass on the GPU against the logits and greedy ids of transformers (test/fixtures/llama).
+
+import { describe, expect, test } from 'vitest';
+import { WebGpuBackend } from '../../src/engine/webgpu_backend';
+import { readConfig } from '../../src/model/config';
+import { Llama } from '../../src/model/llama';
+import { resolveTensors } from '../../src/model/tensors';
+import { loadWeights } from '../../src/model/weights';
+import { openModel } from '../../src/storage/model_file';
+import { relativeError } from '../close';
+import { fixtureNames, readFixture } from '../cpu/fixtures';
+import { PATHS, pathName, testGpu } from '../gpu/test_device';
+import { droppedFolder } from './files';
+
+const ROOT = new URL('../fixtures/llama/', import.meta.url).pathname;
+const GREEDY = { temperature: 0, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 0 };
+const CONTEXT = 64;
+
+const llamas = new Map<string, ReturnType<typeof load>>();
+
+/** One model per fixture, KV type and path, shared by its tests: each run starts at position 0 anyway. */
+function createLlama(name: string, kvType: 'f16' | 'f32', without: (typeof PATHS)[number]): ReturnType<typeof load> {
+  const key = `${name} ${kvType} ${without.join()}`;
+  const llama = llamas.get(key) ?? load(name, kvType, without);
+  llamas.set(key, llama);
+  return llama;
+}
+
+async function load(name: string, kvType: 'f16' | 'f32', without: (typeof PATHS)[number]) {
+  const gpu = await testGpu(without);
+  const files = await openModel(droppedFolder(ROOT + name));
+  const config = readConfig(files);
+  const weights = await loadWeights(gpu, resolveTensors(files, config), config, files.tensors);
+  const llama = await Llama.create(gpu, config, weights, { contextLength: CONTEXT, kvType, attention: 'auto' });
+  llama.setSampling(GREEDY);
+  return { gpu, config, llama };
+}
+
+for (const name of fixtureNames) {
+  for (const without of PATHS) {
+    describe(`${name}, ${pathName(without)}`, () => {
+      // Bounds are of the largest logit. With f32 keys and values only the order of sums differs; 11 bits of f16 keys, at
+      // which softmax is sharp in these random models, move logits by up to 0.5 %.
+      for (const [kvType, bound] of [
+        ['f32', 2e-5],
+        ['f16', 1e-2],
+      ] as const) {
+        test(`logits at every position, one token a pass and in one pass, ${kvType} KV`, async () => {
+          const { gpu, config, llama } = await createLlama(name, kvType, without);
+          const { inputIds: ids, logits } = readFixture(name);
+          llama.writeTokens(Uint32Array.from(ids), 0);
+          for (let position = 0; position < ids.length; position++) {
+            llama.pass(1, 'sample').run({ position, nTokens: 1 });
+            // The sampler overwrote the next prompt token.
+            llama.writeTokens(Uint32Array.from(ids), 0);
+            const error = relativeError(await llama.readLogits(config.vocabSize), logits[position]);
+            expect(error, `position ${position}`).toBeLessThan(bound);
+          }
+          // 31 tokens, then 17 more behind them: both chunks end inside a tile.
+          llama.pass(31, 'none').run({ position: 0, nTokens: 31 });
+          llama.pass(17, 'sample').run({ position: 31, nTokens: 17 });
+          expect(relativeError(await llama.readLogits(config.vocabSize), logits[47])).toBeLessThan(bound);
+          expect(gpu.failure).toBeNull();
+        });
+      }
+
+      test('greedy ids, four steps in flight', async () => {
+        const { gpu, llama } = await createLlama(name, 'f32', without);
+        const { promptIds: prompt, ids: expected } = readFixture(name).greedy;
+        const backend = new WebGpuBackend(gpu, llama);
+        backend.begin(GREEDY);
+        const { token } = await backend.prefill(
+          Uint32Array.from(prompt),
+          0,
+          () => {},
+          () => false,
+        );
+        const ids: (number | undefined | null)[] = [await token];
+        const inFlight: Promise<number>[] = [];
+        for (let position = prompt.length; ids.length < expected.length; position++) {
+          inFlight.push(backend.decode(position));
+          if (inFlight.length === 4) ids.push(await inFlight.shift());
+        }
+        expect(ids).toEqual(expected);
+        await Promise.all(inFlight);
+      });
+    });
+  }
+}
