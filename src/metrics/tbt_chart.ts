@@ -129,6 +129,7 @@ export class TbtChart {
       ctx.textBaseline = 'bottom';
       ctx.fillText(label, right ? x : x - ratio, bbox.top - 5 * ratio);
     };
+    let labelY = Number.NEGATIVE_INFINITY;
     const horizontal = (value: number | null, label: string) => {
       if (value === null || run.gaps.length < 4) return;
       const y = Math.round(plot.valToPos(Math.max(value, this.logScale ? LOG_FLOOR_MS : 0), 'y', true)) + 0.5;
@@ -141,7 +142,9 @@ export class TbtChart {
       ctx.stroke();
       ctx.textAlign = 'left';
       ctx.textBaseline = 'middle';
-      ctx.fillText(label, bbox.left + bbox.width + 5 * ratio, y);
+      // From below to above, each label at least a line over the one before.
+      labelY = labelY === Number.NEGATIVE_INFINITY ? y : Math.min(y, labelY - 12 * ratio);
+      ctx.fillText(label, bbox.left + bbox.width + 5 * ratio, labelY);
     };
 
     ctx.fillStyle = muted;

@@ -36,6 +36,7 @@ export class VivaceChat extends LitElement {
     engine: { attribute: false },
     loadSettings: { attribute: false },
     examples: { attribute: false },
+    canOpen: { type: Boolean, attribute: 'can-open' },
     heading: {},
     system: {},
     welcome: {},
@@ -48,6 +49,8 @@ export class VivaceChat extends LitElement {
   declare engine: Engine | null;
   declare loadSettings: LoadSettings;
   declare examples: readonly string[];
+  /** The settings offer to open model files; whoever hosts the chat hears `vivace-open`. */
+  declare canOpen: boolean;
   /** Headline of the empty conversation. */
   declare heading: string;
   /** A system message before the conversation, if any. */
@@ -68,6 +71,7 @@ export class VivaceChat extends LitElement {
     this.engine = null;
     this.loadSettings = STANDARD_LOAD;
     this.examples = STORY_EXAMPLES;
+    this.canOpen = false;
     this.heading = 'Once upon a time…';
     this.system = '';
     this.welcome = '';
@@ -127,7 +131,7 @@ export class VivaceChat extends LitElement {
         <vivace-composer placeholder=${this.turns.length === 0 ? 'Ask for a story, or for anything' : 'Go on'}
           ?streaming=${busy} ?ready=${this.engine !== null} @vivace-send=${(e: CustomEvent<string>) => this.ask(e.detail)}
           @vivace-stop=${this.stop}>
-          <vivace-settings .sampling=${this.sampling} .loaded=${this.loadSettings}
+          <vivace-settings .sampling=${this.sampling} .loaded=${this.loadSettings} ?canOpen=${this.canOpen}
             @vivace-settings=${this.onSettings}></vivace-settings>
           <button class="icon" data-testid="new-conversation" title="New conversation" aria-label="New conversation"
             ?disabled=${this.turns.length === 0} @click=${this.newConversation}>${icons.fresh}</button>

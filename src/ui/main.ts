@@ -1,6 +1,6 @@
 // The chat page: loads the model that the address asks for and passes what the engine says from the chat to the panel.
 
-import type { EngineEvent, EngineInfo, ModelLocation } from '../engine/engine';
+import type { EngineEvent, EngineInfo } from '../engine/engine';
 import type { Offer } from './advice';
 import './chat';
 import { formatTokenRate } from './format';
@@ -66,8 +66,9 @@ function show(info: EngineInfo): void {
   }
 }
 
-function open(model: ModelLocation): void {
-  session.model = model;
+function openFiles(files: File[]): void {
+  if (files.length === 0) return;
+  session.model = files.length === 1 ? files[0]! : files;
   notices.clear();
   void session.load();
 }
@@ -91,16 +92,16 @@ chat.addEventListener('vivace-reload', (event) => {
 });
 loader.addEventListener('vivace-cancel-load', () => session.cancel());
 loader.addEventListener('vivace-load-offer', (event) => session.take((event as CustomEvent<Offer>).detail));
-byId<HTMLInputElement>('file').addEventListener('change', (event) => {
-  const file = (event.target as HTMLInputElement).files?.[0];
-  if (file) open(file);
-});
+byId<HTMLInputElement>('file').addEventListener('change', (event) =>
+  openFiles([...((event.target as HTMLInputElement).files ?? [])]),
+);
+chat.addEventListener('vivace-open', (event) => openFiles((event as CustomEvent<File[]>).detail));
 
 connectThemeButton(byId<HTMLButtonElement>('theme'), (theme) => {
   panel.theme = theme;
 });
 connectDrawer(byId('panel'), byId('timing'), byId('close-panel'));
-connectDrop(document.body, (files) => open(files.length === 1 ? files[0]! : files));
+connectDrop(document.body, openFiles);
 // On touch screens a focused field would open the keyboard over the page.
 if (matchMedia('(hover: hover)').matches) chat.updateComplete.then(() => chat.focus());
 for (const message of asked.complaints) notices.show({ code: 'address', message });
