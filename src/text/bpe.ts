@@ -4,6 +4,7 @@
 
 import { TokenizerError } from '../errors';
 import { BYTE_TO_CHAR, byteToken, utf8Bytes } from './bytes';
+import { MinHeap } from './min_heap';
 
 export interface BpeOptions {
   readonly vocab: ReadonlyMap<string, number>;
@@ -194,40 +195,4 @@ function largest(values: Iterable<number>): number {
   let max = 0;
   for (const value of values) if (value > max) max = value;
   return max;
-}
-
-/** A binary heap of numbers in one typed array; pop answers -1 when it is empty. */
-class MinHeap {
-  private readonly keys: Float64Array;
-  private size = 0;
-
-  constructor(capacity: number) {
-    this.keys = new Float64Array(capacity);
-  }
-
-  push(key: number): void {
-    let i = this.size++;
-    while (i > 0) {
-      const parent = (i - 1) >> 1;
-      if (this.keys[parent] <= key) break;
-      this.keys[i] = this.keys[parent];
-      i = parent;
-    }
-    this.keys[i] = key;
-  }
-
-  pop(): number {
-    if (this.size === 0) return -1;
-    const top = this.keys[0];
-    const last = this.keys[--this.size];
-    let i = 0;
-    for (let child = 1; child < this.size; child = 2 * i + 1) {
-      if (child + 1 < this.size && this.keys[child + 1] < this.keys[child]) child++;
-      if (this.keys[child] >= last) break;
-      this.keys[i] = this.keys[child];
-      i = child;
-    }
-    this.keys[i] = last;
-    return top;
-  }
 }

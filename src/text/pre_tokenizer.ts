@@ -59,6 +59,7 @@ export function createTextPipeline(normalizer: JsonObject | null, preTokenizer: 
 function rewriteNormalizer(config: JsonObject): JsonObject[] {
   if (config.type === 'Sequence') return objects(config.normalizers).flatMap(rewriteNormalizer);
   if (config.type !== 'Replace') return [config];
+  patternOf(config); // throws where there is none
   return [{ ...config, content: (asString(config.content) ?? '').replaceAll('$', '$$$$') }];
 }
 
@@ -87,6 +88,8 @@ function rewrite(config: JsonObject): JsonObject[] {
       return [split(escapeRegex(asString(config.delimiter) ?? ''), 'Removed', false)];
     case 'Split':
       return [split(patternOf(config), asString(config.behavior) ?? 'Isolated', config.invert === true)];
+    case 'Replace':
+      return [{ ...config, pattern: { Regex: patternOf(config) } }];
     case 'Metaspace': {
       const mark = asString(config.replacement) ?? '\u2581';
       const scheme = asString(config.prepend_scheme) ?? (config.add_prefix_space === false ? 'never' : 'always');
@@ -130,7 +133,7 @@ function patternOf(config: JsonObject): string {
   const literal = asString(pattern?.String);
   if (regex !== null) return regex;
   if (literal !== null) return escapeRegex(literal);
-  throw new TokenizerError('A Split rule of the tokenizer has neither a Regex nor a String pattern.');
+  throw new TokenizerError(`A ${String(config.type)} rule of the tokenizer has neither a Regex nor a String pattern.`);
 }
 
 function escapeRegex(text: string): string {

@@ -2,9 +2,9 @@
 // This file: the tokenizer that every other part sees, put together from the parts beside it.
 
 import { TokenizerError } from '../errors';
-import { type AddedToken, AddedTokenSplitter, type GuardedRange } from './added_tokens';
-import { Bpe } from './bpe';
+import type { GuardedRange } from './added_tokens';
 import { utf8Bytes } from './bytes';
+import { Encoder } from './encoder';
 import { ggufVocabulary } from './gguf_vocabulary';
 import { createTextPipeline } from './pre_tokenizer';
 import { findSpecialTokens } from './special_tokens';
@@ -65,23 +65,13 @@ export function createTokenizer(files: TokenizerFiles): Tokenizer {
   const pipeline = createTextPipeline(parts.normalizer, parts.preTokenizer);
   const rules = createByteRules(parts.decoder, pipeline.byteLevel);
 
-  const added = new Map<number, AddedToken>(addedTokens.map((token) => [token.id, token]));
+  const encoder = new Encoder(parts, pipeline);
+
+  const added = new Map(addedTokens.map((token) => [token.id, token]));
   const addedIds = new Map(addedTokens.map((token) => [token.content, token.id]));
   const texts: (string | undefined)[] = [];
   for (const [token, id] of vocab) texts[id] = token;
   for (const token of addedTokens) texts[token.id] = token.content;
-
-  const forbidden = addedTokens.filter((token) => token.special && [...token.content].length > 1);
-  const model = new Bpe({
-    ...parts,
-    forbidden: new Set(forbidden.map((token) => token.id)),
-    byteLevel: pipeline.byteLevel,
-    unkId: parts.unkToken === null ? null : (vocab.get(parts.unkToken) ?? addedIds.get(parts.unkToken) ?? null),
-  });
-  const { normalize } = pipeline;
-  const rawSplitter = new AddedTokenSplitter(addedTokens.filter((token) => !token.normalized || !normalize));
-  const normalized = normalize ? addedTokens.filter((token) => token.normalized) : [];
-  const normalizedSplitter = new AddedTokenSplitter(normalized, (token) => normalize?.(token.content) ?? token.content);
 
   const special = findSpecialTokens(
     config,
@@ -91,48 +81,6 @@ export function createTokenizer(files: TokenizerFiles): Tokenizer {
     (id) => texts[id],
     (id) => added.has(id),
   );
-
-  function encodeWords(section: string, first: boolean, out: number[]): void {
-    for (const word of pipeline.words(section, first)) model.encodeWord(word, out);
-  }
-
-  /** One section between the added tokens of the raw text. */
-  function encodeSection(
-    text: string,
-    start: number,
-    end: number,
-    guarded: readonly GuardedRange[],
-    out: number[],
-  ): void {
-    const raw = text.slice(start, end);
-    const section = normalize ? normalize(raw) : raw;
-    if (section.length === 0) return;
-    const inside = guarded.filter((range) => range.start < end && range.end > start);
-    const found = normalizedSplitter.split(section);
-    if (inside.length > 0 && found.some((piece) => piece.id !== null)) {
-      // Places in normalised text are not places in the text: cut at the guarded stretches, then look in each piece.
-      const cuts = inside.flatMap((range) => [Math.max(range.start, start), Math.min(range.end, end)]);
-      const edges = [start, ...cuts, end];
-      for (let i = 0; i + 1 < edges.length; i++) {
-        const piece = text.slice(edges[i], edges[i + 1]);
-        if (piece === '') continue;
-        if (i % 2 === 1) encodeWords(normalize ? normalize(piece) : piece, edges[i] === 0, out);
-        else encodeSection(text, edges[i], edges[i + 1], [], out);
-      }
-      return;
-    }
-    for (const piece of found) {
-      if (piece.id !== null) out.push(piece.id);
-      else encodeWords(section.slice(piece.start, piece.end), start === 0 && piece.start === 0, out);
-    }
-  }
-
-  function encodeGuarded(text: string, guarded: readonly GuardedRange[], out: number[]): void {
-    for (const section of rawSplitter.split(text, guarded)) {
-      if (section.id !== null) out.push(section.id);
-      else encodeSection(text, section.start, section.end, guarded, out);
-    }
-  }
 
   function checked(text: string): string {
     if (text.length > MAX_TEXT_LENGTH) {
@@ -155,16 +103,16 @@ export function createTokenizer(files: TokenizerFiles): Tokenizer {
     ...special,
     encode(text, { addSpecialTokens = true } = {}) {
       const out: number[] = addSpecialTokens ? [...parts.prefix] : [];
-      encodeGuarded(checked(text), [], out);
+      encoder.encode(checked(text), [], out);
       if (addSpecialTokens) for (const id of parts.suffix) out.push(id);
       return Uint32Array.from(out);
     },
     encodePlain(text) {
       const out: number[] = [];
-      encodeGuarded(checked(text), [{ start: 0, end: text.length }], out);
+      encoder.encode(checked(text), [{ start: 0, end: text.length }], out);
       return Uint32Array.from(out);
     },
-    touchesAddedToken: (text) => !normalizedSplitter.isEmpty || rawSplitter.touches(text),
+    touchesAddedToken: (text) => encoder.touchesAddedToken(text),
     encodeParts(textParts) {
       const guarded: GuardedRange[] = [];
       let whole = '';
@@ -173,7 +121,7 @@ export function createTokenizer(files: TokenizerFiles): Tokenizer {
         whole += part.text;
       }
       const out: number[] = [];
-      encodeGuarded(checked(whole), guarded, out);
+      encoder.encode(checked(whole), guarded, out);
       return Uint32Array.from(out);
     },
     decode(ids) {
