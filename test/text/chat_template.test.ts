@@ -1,8 +1,10 @@
 // Chat templates against the renderings of a reference, and templates that mean harm.
 
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ChatTemplateError } from '../../src/errors';
 import { type ChatMessage, createChatTemplate, findChatTemplate } from '../../src/text/chat_template';
+import { SEED } from './arbitraries';
 import { dataFile, files, hasData, type Json, readJson } from './fixtures';
 
 const VECTORS = 'chat_templates/llama_cpp_vectors.json';
@@ -136,4 +138,50 @@ test('findChatTemplate reads a text, a list, a mapping and GGUF metadata', () =>
   expect(find(undefined, { gguf })).toBe('G');
   expect(find(7)).toBe(null);
   expect(findChatTemplate(files({}))).toBe(null);
+});
+
+test('whatever the source: a text, or a ChatTemplateError', () => {
+  const pieces = [
+    ...[
+      '{% for m in messages %}',
+      '{% endfor %}',
+      '{% if m %}',
+      '{% else %}',
+      '{% endif %}',
+      '{{ m.content }}',
+      '{{ m',
+    ],
+    ...[
+      '{% set a = [a, a] %}',
+      '{{ a | tojson }}',
+      '{{ messages[0:2:-1] }}',
+      '{% macro f(x) %}',
+      '{% endmacro %}',
+      '{{ f(f) }}',
+    ],
+    ...[
+      "{{ 'a' ~ 1 }}",
+      '{{ range(9) | sort }}',
+      '{% break %}',
+      '{#',
+      '#}',
+      '-%}',
+      '{{ namespace(a=1).a }}',
+      ' text\n',
+    ],
+  ];
+  fc.assert(
+    fc.property(
+      fc.array(fc.oneof(fc.constantFrom(...pieces), fc.string({ maxLength: 3 })), { maxLength: 8 }),
+      (parts) => {
+        try {
+          const text = createChatTemplate(parts.join(''), NO_TOKENS).render(HELLO, { addGenerationPrompt: true });
+          expect(typeof text).toBe('string');
+        } catch (error) {
+          expect(error).toBeInstanceOf(ChatTemplateError);
+        }
+      },
+    ),
+    { seed: SEED, numRuns: 1000 },
+  );
 });
