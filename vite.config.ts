@@ -2,10 +2,12 @@
 // tools/build.mjs runs them in turn, so each leaves the others' files alone.
 
 import { defineConfig, type UserConfig } from 'vite';
+import { wgslPlugin } from './tools/lib/wgsl_plugin.mjs';
 
 const shared: UserConfig = {
   base: './',
-  worker: { format: 'es' },
+  plugins: [wgslPlugin()],
+  worker: { format: 'es', plugins: () => [wgslPlugin()] },
   build: { target: 'es2022', sourcemap: false, emptyOutDir: false, reportCompressedSize: false },
 };
 

@@ -1,19 +1,27 @@
 // The only API that clients import. It speaks to the worker and turns its messages into async iterators.
 // It holds no model, no GPU object and no DOM node.
 
+import { proxy, type Remote, transfer, wrap } from 'comlink';
+import { WorkerError } from '../errors';
+import {
+  type ChatMessage,
+  type EngineEvent,
+  type EngineInfo,
+  fromFailure,
+  type GenerateInput,
+  type GenerateOptions,
+  type LoadOptions,
+  type LoadProgress,
+  type LoadResult,
+  type ModelLocation,
+  type RunMetrics,
+  type WorkerApi,
+  type WorkerFailure,
+} from './protocol';
+import EngineWorker from './worker?worker&inline';
+
 export { VivaceError } from '../errors';
 export type * from './protocol';
-
-import type {
-  ChatMessage,
-  EngineEvent,
-  EngineInfo,
-  GenerateOptions,
-  LoadOptions,
-  LoadProgress,
-  ModelLocation,
-  RunMetrics,
-} from './protocol';
 
 export interface EngineLoadOptions extends LoadOptions {
   onProgress?: (progress: LoadProgress) => void;
@@ -24,12 +32,168 @@ export interface EngineGenerateOptions extends GenerateOptions {
   signal?: AbortSignal;
 }
 
-export declare class Engine {
-  static load(model: ModelLocation, options?: EngineLoadOptions): Promise<Engine>;
-  readonly info: EngineInfo;
+/** A worker that is blocked by a policy is silent: past this it counts as dead. */
+const HANDSHAKE_MS = 15_000;
+
+export class Engine {
   /** Of the newest finished run, or null before the first. */
-  readonly metrics: RunMetrics | null;
-  chat(messages: readonly ChatMessage[], options?: EngineGenerateOptions): AsyncGenerator<EngineEvent, void, undefined>;
-  complete(prompt: string, options?: EngineGenerateOptions): AsyncGenerator<EngineEvent, void, undefined>;
-  unload(): Promise<void>;
+  metrics: RunMetrics | null = null;
+
+  private constructor(
+    private readonly connection: Connection,
+    readonly info: EngineInfo,
+  ) {}
+
+  /**
+   * Starts a worker and loads a model in it.
+   * @throws VivaceError with a `code`; DOMException AbortError when `signal` aborts
+   */
+  static async load(model: ModelLocation, options: EngineLoadOptions = {}): Promise<Engine> {
+    const { onProgress = () => {}, signal, ...loadOptions } = options;
+    signal?.throwIfAborted();
+    const connection = await Connection.open();
+    const cancel = () => void connection.worker.cancelLoad();
+    signal?.addEventListener('abort', cancel);
+    try {
+      const location = typeof model === 'string' ? new URL(model, globalThis.document?.baseURI).href : model;
+      const loading = connection.worker.load(location, loadOptions, proxy(onProgress)) as Promise<LoadResult>;
+      const result = await connection.alive(loading);
+      if ('type' in result) throw fromFailure(result);
+      signal?.throwIfAborted();
+      return new Engine(connection, result.info);
+    } catch (error) {
+      connection.close();
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+    }
+  }
+
+  /** Answers a conversation through the model's chat template. */
+  chat(
+    messages: readonly ChatMessage[],
+    options?: EngineGenerateOptions,
+  ): AsyncGenerator<EngineEvent, void, undefined> {
+    return this.generate({ messages }, options);
+  }
+
+  /** Continues a text as it is. */
+  complete(prompt: string, options?: EngineGenerateOptions): AsyncGenerator<EngineEvent, void, undefined> {
+    return this.generate({ prompt }, options);
+  }
+
+  /** Frees the model and ends the worker. */
+  async unload(): Promise<void> {
+    await this.connection.alive(this.connection.worker.unload()).catch(() => {});
+    this.connection.close();
+  }
+
+  /** Leaving the iterator early, or aborting the signal, stops the worker; the engine stays usable. */
+  private async *generate(
+    input: GenerateInput,
+    { signal, ...options }: EngineGenerateOptions = {},
+  ): AsyncGenerator<EngineEvent, void, undefined> {
+    const { port1, port2 } = new MessageChannel();
+    const inbox = new Inbox<EngineEvent | WorkerFailure>();
+    port1.onmessage = ({ data }) => inbox.put(data);
+    const stop = () => port1.postMessage('stop');
+    try {
+      await this.connection.alive(this.connection.worker.generate({ input, options }, transfer(port2, [port2])));
+      signal?.addEventListener('abort', stop);
+      if (signal?.aborted) stop();
+      for (;;) {
+        const message = await this.connection.alive(inbox.take());
+        if (message.type === 'error') throw fromFailure(message);
+        if (message.type === 'done') this.metrics = message.metrics;
+        yield message;
+        if (message.type === 'done') return;
+      }
+    } finally {
+      signal?.removeEventListener('abort', stop);
+      stop();
+      port1.close();
+    }
+  }
+}
+
+/** Messages in order, taken by whoever waits for them. */
+class Inbox<T> {
+  private readonly messages: T[] = [];
+  private wake: (() => void) | null = null;
+
+  put(message: T): void {
+    this.messages.push(message);
+    this.wake?.();
+  }
+
+  async take(): Promise<T> {
+    while (this.messages.length === 0) {
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+    }
+    return this.messages.shift() as T;
+  }
+}
+
+/** A worker and its death: a call to a dead worker would never settle, so every call goes through `alive`. */
+class Connection {
+  readonly worker: Remote<WorkerApi>;
+  private failure: Error | null = null;
+  private readonly waiting = new Set<(error: Error) => void>();
+
+  private constructor(private readonly thread: Worker) {
+    this.worker = wrap<WorkerApi>(thread);
+    thread.addEventListener('error', (event) => {
+      this.fail(
+        new WorkerError(`The engine's worker failed: ${event.message || 'it could not start'}. Reload the page.`),
+      );
+    });
+  }
+
+  static async open(): Promise<Connection> {
+    const connection = new Connection(new EngineWorker({ name: 'vivace' }));
+    const silent = setTimeout(() => {
+      connection.fail(
+        new WorkerError(
+          `The engine's worker did not start within ${HANDSHAKE_MS / 1000} seconds. ` +
+            "The page's Content-Security-Policy must allow worker-src blob:.",
+        ),
+      );
+    }, HANDSHAKE_MS);
+    try {
+      await connection.alive(connection.worker.ping());
+      return connection;
+    } catch (error) {
+      connection.close();
+      throw error;
+    } finally {
+      clearTimeout(silent);
+    }
+  }
+
+  /** What `call` brings, or the worker's death, whichever is first. */
+  async alive<T>(call: Promise<T>): Promise<T> {
+    if (this.failure) throw this.failure;
+    let die: (error: Error) => void = () => {};
+    const death = new Promise<never>((_, reject) => {
+      die = reject;
+    });
+    this.waiting.add(die);
+    try {
+      return await Promise.race([call, death]);
+    } finally {
+      this.waiting.delete(die);
+    }
+  }
+
+  private fail(error: Error): void {
+    this.failure ??= error;
+    for (const die of this.waiting) die(this.failure);
+  }
+
+  close(): void {
+    this.thread.terminate();
+    this.fail(new WorkerError('The engine was unloaded. Load a model again.'));
+  }
 }

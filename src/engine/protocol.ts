@@ -1,10 +1,11 @@
 // Everything that crosses the worker boundary, and nothing else: ids, text, numbers and events. No buffers, no logits.
 // Types only, but for two small functions that carry errors across.
 
-import type { Remote } from 'comlink';
 import { VivaceError } from '../errors';
+import type { AttentionName } from '../model/llama';
 
-export type AttentionName = 'cpu' | 'eager' | 'chunked' | 'flash_prefill' | 'fused_decode' | 'split_kv_decode';
+export type { AttentionName };
+
 export type BackendName = 'webgpu' | 'cpu';
 export type KvType = 'f16' | 'f32';
 export type ActivationType = 'f32' | 'q8';
@@ -166,11 +167,12 @@ export interface EngineInfo {
   warnings: Warning[];
 }
 
-/** One generation: the worker posts `EngineEvent`s and at last a `WorkerFailure` or `done` through the port. */
 export interface GenerateRequest {
   input: GenerateInput;
   options: GenerateOptions;
 }
+
+export type LoadResult = { info: EngineInfo } | WorkerFailure;
 
 export interface WorkerApi {
   /** Answers at once: the handshake that tells a live worker from a blocked one. */
@@ -179,14 +181,12 @@ export interface WorkerApi {
     location: ModelLocation,
     options: LoadOptions,
     onProgress: (progress: LoadProgress) => void,
-  ): Promise<EngineInfo>;
+  ): Promise<LoadResult>;
   cancelLoad(): void;
+  /** Posts `EngineEvent`s through the port, at last `done` or a `WorkerFailure`. Any message back asks it to stop. */
   generate(request: GenerateRequest, port: MessagePort): void;
-  stop(): void;
   unload(): Promise<void>;
 }
-
-export type RemoteWorker = Remote<WorkerApi>;
 
 /** An error in a form that structured clone keeps whole. */
 export interface WorkerFailure {

@@ -134,24 +134,26 @@ export class Gpu {
   }
 
   /** Runs `allocate` under error scopes, so that exhaustion is a typed error with the bytes asked for. */
-  async guardMemory<T>(what: string, allocate: () => Promise<T>): Promise<T> {
+  async guardMemory<T>(what: string, allocate: () => T): Promise<T> {
     const before = this.allocatedBytes;
     this.device.pushErrorScope('out-of-memory');
     this.device.pushErrorScope('validation');
-    let result: T;
+    // Synchronous between push and pop: scopes are a stack that concurrent work must not tangle.
+    let outcome: { result: T } | { error: unknown };
     try {
-      result = await allocate();
+      outcome = { result: allocate() };
     } catch (error) {
-      await Promise.all([this.device.popErrorScope(), this.device.popErrorScope()]);
-      throw error;
+      outcome = { error };
     }
-    const [invalid, exhausted] = await Promise.all([this.device.popErrorScope(), this.device.popErrorScope()]);
+    const scopes = [this.device.popErrorScope(), this.device.popErrorScope()];
+    const [invalid, exhausted] = await Promise.all(scopes);
+    if ('error' in outcome) throw outcome.error;
     if (exhausted) {
       const asked = this.allocatedBytes - before;
       throw new GpuMemoryError(what, asked, null, 'Close other GPU pages, or choose a smaller model or context.');
     }
     if (invalid) throw new GpuProgramError(what, invalid.message);
-    return result;
+    return outcome.result;
   }
 
   destroy(): void {

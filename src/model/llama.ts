@@ -67,6 +67,7 @@ export class Llama {
 
   private constructor(
     private readonly gpu: Gpu,
+    private readonly config: ModelConfig,
     readonly contextLength: number,
     private readonly buffers: Buffers,
     private readonly kvCache: KvCache,
@@ -80,7 +81,10 @@ export class Llama {
     readonly bytes: { kvCache: number; activations: number },
   ) {}
 
-  /** Compiles every pipeline at once and allocates everything that a run will touch. */
+  /**
+   * Compiles every pipeline at once and allocates everything that a run will touch. The weights may still be on their
+   * way; `start` follows when they are there.
+   */
   static async create(gpu: Gpu, config: ModelConfig, weights: ModelWeights, options: LlamaOptions): Promise<Llama> {
     const { contextLength, kvType } = options;
     const shape = { nHeads: config.nHeads, nKvHeads: config.nKvHeads, headDim: config.headDim, contextLength, kvType };
@@ -89,9 +93,9 @@ export class Llama {
     const choice = { prefill: choose(PREFILL_CHUNK), decode: choose(1) };
 
     const before = gpu.allocatedBytes;
-    const { buffers, kvCache } = await gpu.guardMemory('The KV cache and the activations', async () => ({
+    const { buffers, kvCache } = await gpu.guardMemory('The KV cache and the activations', () => ({
       kvCache: createKvCache(gpu, config, contextLength, kvType),
-      buffers: createBuffers(gpu, config, weights, contextLength),
+      buffers: createBuffers(gpu, config, contextLength),
     }));
     const bytes = { kvCache: kvCache.bytes, activations: gpu.allocatedBytes - before - kvCache.bytes };
 
@@ -126,6 +130,7 @@ export class Llama {
     });
     return new Llama(
       gpu,
+      config,
       contextLength,
       buffers,
       kvCache,
@@ -138,6 +143,13 @@ export class Llama {
       choice,
       bytes,
     );
+  }
+
+  /** The angles of every position; a GGUF's factors are among the weights. */
+  start(weights: ModelWeights): void {
+    const rope = { ...this.config.rope, factors: weights.ropeFactors };
+    const table = ropeTable(this.config.headDim, rope, this.contextLength);
+    this.gpu.write(this.buffers.rope, table as Float32Array<ArrayBuffer>);
   }
 
   /** tokens[position + t] becomes ids[t]: the prompt, before its passes. */
@@ -185,8 +197,8 @@ export class Llama {
   }
 
   /** The logits of the newest pass, for tests. */
-  async readLogits(vocabSize: number): Promise<Float32Array> {
-    return new Float32Array(await this.gpu.read(this.buffers.logits, vocabSize * 4));
+  async readLogits(): Promise<Float32Array> {
+    return new Float32Array(await this.gpu.read(this.buffers.logits, this.config.vocabSize * 4));
   }
 
   destroy(): void {
@@ -196,11 +208,10 @@ export class Llama {
   }
 }
 
-function createBuffers(gpu: Gpu, config: ModelConfig, weights: ModelWeights, contextLength: number): Buffers {
+function createBuffers(gpu: Gpu, config: ModelConfig, contextLength: number): Buffers {
   const storage = (label: string, elements: number) =>
     gpu.createBuffer(label, elements * 4, GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC);
   const qSize = config.nHeads * config.headDim;
-  const rope = ropeTable(config.headDim, { ...config.rope, factors: weights.ropeFactors }, contextLength);
   return {
     x: storage('x', PREFILL_CHUNK * config.hiddenSize),
     q: storage('q', PREFILL_CHUNK * qSize),
@@ -210,7 +221,7 @@ function createBuffers(gpu: Gpu, config: ModelConfig, weights: ModelWeights, con
     tokens: storage('tokens', contextLength + 1),
     seen: storage('seen', seenBytes(config.vocabSize) / 4),
     sampling: gpu.createBuffer('sampling', SAMPLING_BYTES, GPU_UNIFORM | GPU_COPY_DST),
-    rope: gpu.upload('rope', rope as Float32Array<ArrayBuffer>),
+    rope: storage('rope', contextLength * config.headDim),
   };
 }
 

@@ -3,7 +3,7 @@ import { UnsupportedModelError } from '../errors';
 import { GPU_COPY_DST, GPU_STORAGE, type Gpu } from '../gpu/device';
 import { fileRowBytes, Repacker, type RepackTarget } from '../kernels/repack';
 import { planeBytes, type WeightFormat, type WeightMatrix } from '../kernels/weight_format';
-import type { TensorDtype, TensorInfo } from '../storage/model_file';
+import type { ModelFiles, TensorDtype, TensorInfo } from '../storage/model_file';
 import type { ModelConfig } from './config';
 import type { LayerTensors, ModelTensors } from './tensors';
 
@@ -28,13 +28,9 @@ export interface ModelWeights {
   layers: LayerWeights[];
   /** The same matrix as the embedding when tied; params: final norm. */
   head: Product;
-  /** (head_dim / 2) of a GGUF, or null. */
+  /** (head_dim / 2) of a GGUF, once read; or null. */
   ropeFactors: Float32Array | null;
   bytes: number;
-}
-
-export interface LoadWeightsOptions {
-  signal?: AbortSignal;
 }
 
 const FORMAT: Record<TensorDtype, WeightFormat> = { F32: 'f32', F16: 'f16', BF16: 'bf16', Q8_0: 'q8', Q4_0: 'q4' };
@@ -42,27 +38,24 @@ const FORMAT: Record<TensorDtype, WeightFormat> = { F32: 'f32', F16: 'f16', BF16
 /** One tensor's way to the GPU. Run in the order of the file, so that it is read once from front to back. */
 type Job = () => Promise<void>;
 
-/** Reads every tensor and lays it out for the kernels. Buffers are allocated before the first byte is read. */
-export async function loadWeights(
+/** Allocates every buffer before the first byte is read. `read` fills them, from front to back of the files. */
+export async function allocateWeights(
   gpu: Gpu,
   tensors: ModelTensors,
   config: ModelConfig,
-  fileOrder: ReadonlyMap<string, TensorInfo>,
-  { signal }: LoadWeightsOptions = {},
-): Promise<ModelWeights> {
+): Promise<{ weights: ModelWeights; read: (files: ModelFiles, signal?: AbortSignal) => Promise<void> }> {
   const before = gpu.allocatedBytes;
-  const builder = new WeightBuilder(gpu, config);
-  const weights = await gpu.guardMemory('The weights', async () => {
+  const { builder, ...matrices } = await gpu.guardMemory('The weights', () => {
+    const builder = new WeightBuilder(gpu, config);
     const embedding = builder.matrix('embedding', [{ tensor: tensors.embedding }]);
     const layers = tensors.layers.map((layer, i) => builder.layer(`layer.${i}`, layer));
     const headMatrix = tensors.head ? builder.matrix('head', [{ tensor: tensors.head }]) : embedding;
-    return { embedding, layers, head: builder.product('head', headMatrix, tensors.finalNorm) };
+    return { builder, embedding, layers, head: builder.product('head', headMatrix, tensors.finalNorm) };
   });
   const ropeFactors = tensors.ropeFactors ? new Float32Array(config.headDim / 2) : null;
   if (tensors.ropeFactors) builder.vector(tensors.ropeFactors, (values) => ropeFactors?.set(values));
-  const bytes = gpu.allocatedBytes - before;
-  await builder.run(fileOrder, signal);
-  return { ...weights, ropeFactors, bytes };
+  const weights = { ...matrices, ropeFactors, bytes: gpu.allocatedBytes - before };
+  return { weights, read: (files, signal) => builder.run(files, signal) };
 }
 
 /** A tensor's place among the rows of a stacked matrix. */
@@ -165,8 +158,8 @@ class WeightBuilder {
     });
   }
 
-  async run(fileOrder: ReadonlyMap<string, TensorInfo>, signal?: AbortSignal): Promise<void> {
-    for (const name of fileOrder.keys()) {
+  async run(files: ModelFiles, signal?: AbortSignal): Promise<void> {
+    for (const name of files.tensors.keys()) {
       for (const job of this.jobs.get(name) ?? []) {
         signal?.throwIfAborted();
         await job();

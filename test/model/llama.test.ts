@@ -5,7 +5,7 @@ import { WebGpuBackend } from '../../src/engine/webgpu_backend';
 import { readConfig } from '../../src/model/config';
 import { Llama } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';
-import { loadWeights } from '../../src/model/weights';
+import { allocateWeights } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';
 import { relativeError } from '../close';
 import { fixtureNames, readFixture } from '../cpu/fixtures';
@@ -30,10 +30,12 @@ async function load(name: string, kvType: 'f16' | 'f32', without: (typeof PATHS)
   const gpu = await testGpu(without);
   const files = await openModel(droppedFolder(ROOT + name));
   const config = readConfig(files);
-  const weights = await loadWeights(gpu, resolveTensors(files, config), config, files.tensors);
+  const { weights, read } = await allocateWeights(gpu, resolveTensors(files, config), config);
   const llama = await Llama.create(gpu, config, weights, { contextLength: CONTEXT, kvType, attention: 'auto' });
+  await read(files);
+  llama.start(weights);
   llama.setSampling(GREEDY);
-  return { gpu, config, llama };
+  return { gpu, llama };
 }
 
 for (const name of fixtureNames) {
@@ -46,20 +48,20 @@ for (const name of fixtureNames) {
         ['f16', 1e-2],
       ] as const) {
         test(`logits at every position, one token a pass and in one pass, ${kvType} KV`, async () => {
-          const { gpu, config, llama } = await createLlama(name, kvType, without);
+          const { gpu, llama } = await createLlama(name, kvType, without);
           const { inputIds: ids, logits } = readFixture(name);
           llama.writeTokens(Uint32Array.from(ids), 0);
           for (let position = 0; position < ids.length; position++) {
             llama.pass(1, 'sample').run({ position, nTokens: 1 });
             // The sampler overwrote the next prompt token.
             llama.writeTokens(Uint32Array.from(ids), 0);
-            const error = relativeError(await llama.readLogits(config.vocabSize), logits[position]);
+            const error = relativeError(await llama.readLogits(), logits[position]);
             expect(error, `position ${position}`).toBeLessThan(bound);
           }
           // 31 tokens, then 17 more behind them: both chunks end inside a tile.
           llama.pass(31, 'none').run({ position: 0, nTokens: 31 });
           llama.pass(17, 'sample').run({ position: 31, nTokens: 17 });
-          expect(relativeError(await llama.readLogits(config.vocabSize), logits[47])).toBeLessThan(bound);
+          expect(relativeError(await llama.readLogits(), logits[47])).toBeLessThan(bound);
           expect(gpu.failure).toBeNull();
         });
       }

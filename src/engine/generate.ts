@@ -1,0 +1,164 @@
+// The loop and the only clock: prompt to ids, ids to tokens, tokens to events, with the time of each.
+// It knows no GPU: a backend queues steps and brings ids back late.
+
+import { InvalidRequestError } from '../errors';
+import { summariseGaps } from '../metrics/tbt_stats';
+import { resolveSampling } from '../sampling/sampling';
+import type { ChatTemplate } from '../text/chat_template';
+import { createStreamDecoder } from '../text/stream_decoder';
+import type { Tokenizer } from '../text/tokenizer';
+import type { Backend } from './backend';
+import { promptIds } from './prompt';
+import type { EngineEvent, FinishReason, GenerateInput, GenerateOptions, PerToken, RunMetrics } from './protocol';
+import { RunAhead } from './run_ahead';
+
+/** What a conversation runs on. `cachedIds` are the ids whose keys and values the cache holds, from position 0. */
+export interface Session {
+  backend: Backend;
+  tokenizer: Tokenizer;
+  template: ChatTemplate | null;
+  cachedIds: readonly number[];
+}
+
+/** Times are milliseconds of performance.now(). */
+interface Clock {
+  start: number;
+  tokenized: number;
+  first: number | null;
+  last: number;
+}
+
+/** Answers one request: events through `emit`, `done` last. Ends soon after `stopped` turns true; the session stays usable. */
+export async function generate(
+  session: Session,
+  input: GenerateInput,
+  options: GenerateOptions,
+  emit: (event: EngineEvent) => void,
+  stopped: () => boolean,
+): Promise<void> {
+  const { backend, tokenizer } = session;
+  const clock: Clock = { start: performance.now(), tokenized: 0, first: null, last: 0 };
+  const sampling = resolveSampling(options);
+  const runAhead = new RunAhead(options.runAhead ?? 'auto', backend.maxRunAhead);
+  const decoder = createStreamDecoder(tokenizer, { stop: checkStop(options.stop) });
+  const prompt = promptIds(input, tokenizer, session.template, backend.contextLength);
+  const room = backend.contextLength - prompt.length;
+  const most = Math.min(checkMaxTokens(options.maxTokens), room);
+  clock.tokenized = performance.now();
+
+  const cached = sharedPrefix(session.cachedIds, prompt);
+  const eos = new Set(tokenizer.eosIds);
+  const ids: number[] = [];
+  const gaps: number[] = [];
+  const inFlight: Promise<number>[] = [];
+  let steps = 0;
+  let finishReason: FinishReason | null = null;
+  let counted = backend.counters && { ...backend.counters };
+
+  const toPrefill = prompt.length - cached;
+  const progress = (done: number) => {
+    session.cachedIds = Array.from(prompt.subarray(0, cached + done));
+    emit({ type: 'prefill', done, total: toPrefill });
+  };
+  // Until the prompt is through, only what was shared is surely in the cache.
+  session.cachedIds = Array.from(prompt.subarray(0, cached));
+  progress(0);
+
+  try {
+    backend.begin(sampling);
+    const { token: firstToken } = await backend.prefill(prompt.slice(cached), cached, progress, stopped);
+    if (firstToken) inFlight.push(firstToken);
+    else finishReason = 'abort';
+    counted = backend.counters && { ...backend.counters };
+
+    while (finishReason === null) {
+      // Token i sits at prompt.length + i; the step that reads it brings token i + 1.
+      while (inFlight.length <= runAhead.depth && ids.length + inFlight.length < most) {
+        inFlight.push(backend.decode(prompt.length + ids.length + inFlight.length - 1));
+        steps++;
+      }
+      const id = await (inFlight.shift() as Promise<number>);
+      const now = performance.now();
+      if (clock.first === null) {
+        clock.first = now;
+        progress(toPrefill);
+      } else gaps.push(now - clock.last);
+      const tbtMs = ids.length === 0 ? null : now - clock.last;
+      clock.last = now;
+      runAhead.arrived(now);
+      ids.push(id);
+
+      const ended = eos.has(id);
+      const text = ended ? '' : decoder.push(id);
+      emit({ type: 'token', id, text, tbtMs, position: prompt.length + ids.length - 1 });
+      if (ended) finishReason = 'eos';
+      else if (decoder.stopped) finishReason = 'stop';
+      else if (stopped()) finishReason = 'abort';
+      else if (ids.length === most) finishReason = most === room ? 'context' : 'length';
+    }
+  } finally {
+    // Steps queued past the end are discarded: their positions are dead, nothing has to be undone.
+    await Promise.allSettled(inFlight);
+    session.cachedIds = ids.length === 0 ? session.cachedIds : [...prompt, ...ids.slice(0, -1)];
+  }
+
+  const metrics: RunMetrics = {
+    attention: backend.attention,
+    ttftMs: clock.first === null ? null : clock.first - clock.start,
+    tokenizeMs: clock.tokenized - clock.start,
+    prefillMs: (clock.first ?? performance.now()) - clock.tokenized,
+    prefillTokensPerSecond: clock.first === null ? null : perSecond(toPrefill, clock.first - clock.tokenized),
+    decodeTokensPerSecond: clock.first === null ? null : perSecond(gaps.length, clock.last - clock.first),
+    tbtMs: summariseGaps(gaps),
+    gpuMs: null,
+    perToken: perToken(backend, counted, steps),
+    runAhead: runAhead.depth,
+    peakGpuBytes: backend.peakGpuBytes,
+  };
+  emit({
+    type: 'done',
+    text: decoder.flush(),
+    finishReason: finishReason ?? 'abort',
+    seed: sampling.seed,
+    promptIds: Array.from(prompt),
+    usage: { promptTokens: prompt.length, cachedTokens: cached, completionTokens: ids.length },
+    metrics,
+  });
+}
+
+function checkMaxTokens(maxTokens: number | undefined): number {
+  if (maxTokens === undefined) return Number.POSITIVE_INFINITY;
+  if (Number.isInteger(maxTokens) && maxTokens >= 1) return maxTokens;
+  throw new InvalidRequestError(`maxTokens must be a whole number of at least 1, got ${String(maxTokens)}.`);
+}
+
+function checkStop(stop: readonly string[] | undefined): readonly string[] {
+  const wrong = (stop ?? []).find((text) => typeof text !== 'string' || text === '');
+  if (wrong !== undefined) throw new InvalidRequestError('A stop string must be text of at least one character.');
+  return stop ?? [];
+}
+
+/** Tokens at the start that need no new pass. The last of the prompt always runs: its logits give the first token. */
+function sharedPrefix(cached: readonly number[], prompt: Uint32Array): number {
+  const most = Math.min(cached.length, prompt.length - 1);
+  let n = 0;
+  while (n < most && cached[n] === prompt[n]) n++;
+  return n;
+}
+
+function perSecond(count: number, ms: number): number | null {
+  return count > 0 && ms > 0 ? (count * 1000) / ms : null;
+}
+
+/** What a decode step asked of WebGPU, from the counters at the calls. */
+function perToken(backend: Backend, before: Backend['counters'], steps: number): PerToken | null {
+  const after = backend.counters;
+  if (!before || !after || steps === 0) return null;
+  const each = (name: keyof PerToken) => (after[name] - before[name]) / steps;
+  return {
+    dispatches: each('dispatches'),
+    submits: each('submits'),
+    syncs: each('syncs'),
+    bytesRead: each('bytesRead'),
+  };
+}

@@ -1,0 +1,171 @@
+import { AttentionUnavailable, InvalidRequestError, WebGpuUnavailableError } from '../errors';
+import { Gpu } from '../gpu/device';
+import { type ModelConfig, readConfig } from '../model/config';
+import { kvBytesPerToken } from '../model/kv_cache';
+import { Llama } from '../model/llama';
+import { type ModelTensors, resolveTensors } from '../model/tensors';
+import { allocateWeights } from '../model/weights';
+import { type ModelFiles, openModel } from '../storage/model_file';
+import { createChatTemplate, findChatTemplate } from '../text/chat_template';
+import { createTokenizer } from '../text/tokenizer';
+import type { Backend } from './backend';
+import { CpuBackend, loadCpuWeights } from './cpu_backend';
+import type { Session } from './generate';
+import { LoadTracker } from './load_tracker';
+import type { EngineInfo, LoadOptions, LoadProgress, ModelLocation, Warning } from './protocol';
+import { WebGpuBackend } from './webgpu_backend';
+
+/** Bytes of keys and values that a context may take unless the caller asks for more. */
+const DEFAULT_KV_BYTES = 2 ** 30;
+
+export interface LoadedModel {
+  session: Session;
+  info: EngineInfo;
+}
+
+/** From a location to a model that answers: open, choose a backend, read the weights while pipelines compile. */
+export async function loadModel(
+  location: ModelLocation,
+  options: LoadOptions,
+  onProgress: (progress: LoadProgress) => void,
+  signal: AbortSignal,
+): Promise<LoadedModel> {
+  checkOptions(options);
+  const tracker = new LoadTracker(onProgress);
+  const files = await openModel(location, { signal, onBytes: (n) => tracker.addBytes(n) });
+  const config = readConfig(files);
+  const tensors = resolveTensors(files, config);
+  const tokenizer = createTokenizer(files);
+  const source = findChatTemplate(files);
+  const template = source === null ? null : createChatTemplate(source, tokenizer);
+  tracker.stage('weights', files.totalBytes);
+
+  const warnings: Warning[] = [];
+  const gpu = await requestGpu(options, warnings);
+  const contextLength = chooseContext(config, options, gpu, warnings);
+  const { backend, gpuBytes } = gpu
+    ? await loadOnGpu(gpu, { files, config, tensors, contextLength, options, signal, tracker })
+    : await loadOnCpu({ files, config, tensors, contextLength, options, signal });
+  tracker.stage('ready', files.totalBytes);
+  return {
+    session: { backend, tokenizer, template, cachedIds: [] },
+    info: {
+      model: describeModel(files, config),
+      backend: backend.name,
+      adapter: gpu?.adapterName ?? null,
+      contextLength,
+      kvCache: gpu ? (options.kvCache ?? 'f16') : 'f32',
+      activations: 'f32',
+      attention: backend.attention,
+      hasChatTemplate: template !== null,
+      gpuBytes,
+      loadMs: tracker.times(),
+      warnings,
+    },
+  };
+}
+
+interface Parts {
+  files: ModelFiles;
+  config: ModelConfig;
+  tensors: ModelTensors;
+  contextLength: number;
+  options: LoadOptions;
+  signal: AbortSignal;
+}
+
+type LoadedBackend = { backend: Backend; gpuBytes: EngineInfo['gpuBytes'] };
+
+async function loadOnGpu(gpu: Gpu, parts: Parts & { tracker: LoadTracker }): Promise<LoadedBackend> {
+  const { files, config, tensors, contextLength, options, signal, tracker } = parts;
+  try {
+    const { weights, read } = await allocateWeights(gpu, tensors, config);
+    const { kvCache: kvType = 'f16', attention = 'auto' } = options;
+    const compiling = Llama.create(gpu, config, weights, { contextLength, kvType, attention });
+    compiling.catch(() => {}); // awaited below; reading may fail first
+    await read(files, signal);
+    tracker.stage('compile', files.totalBytes);
+    const llama = await compiling;
+    llama.start(weights);
+    signal.throwIfAborted();
+    return { backend: new WebGpuBackend(gpu, llama), gpuBytes: { weights: weights.bytes, ...llama.bytes } };
+  } catch (error) {
+    gpu.destroy(); // everything that was allocated goes with the device
+    throw error;
+  }
+}
+
+async function loadOnCpu({ config, tensors, contextLength, options, signal }: Parts): Promise<LoadedBackend> {
+  if (options.attention && options.attention !== 'auto') {
+    throw new AttentionUnavailable(options.attention, 'the cpu backend runs plain loops and has no attention kernels');
+  }
+  const weights = await loadCpuWeights(tensors, signal);
+  return { backend: new CpuBackend(config, weights, contextLength), gpuBytes: null };
+}
+
+/** null: run on the CPU, because that was asked for or because there is no WebGPU, which is a warning. */
+async function requestGpu(options: LoadOptions, warnings: Warning[]): Promise<Gpu | null> {
+  if (options.backend === 'cpu') return null;
+  try {
+    return await Gpu.request();
+  } catch (error) {
+    if (options.backend === 'webgpu' || !(error instanceof WebGpuUnavailableError)) throw error;
+    warnings.push({ code: error.code, message: `${error.message} Running on the CPU, which is much slower.` });
+    return null;
+  }
+}
+
+/** What was asked for, within what the model was made for and what one binding and a sensible share of memory hold. */
+function chooseContext(config: ModelConfig, options: LoadOptions, gpu: Gpu | null, warnings: Warning[]): number {
+  const bytesPerToken = kvBytesPerToken(config, gpu ? (options.kvCache ?? 'f16') : 'f32');
+  const asked = options.contextLength;
+  const bindable = gpu ? Math.floor((gpu.bindingLimit * 2 * config.nLayers) / bytesPerToken) : Number.POSITIVE_INFINITY;
+  const modest = asked === undefined ? Math.floor(DEFAULT_KV_BYTES / bytesPerToken) : Number.POSITIVE_INFINITY;
+  const contextLength = Math.min(asked ?? config.contextLength, config.contextLength, bindable, modest);
+  const wanted = asked ?? config.contextLength;
+  if (contextLength < wanted) {
+    const why =
+      contextLength === config.contextLength ? 'the model was made for no more' : 'more would take too much memory';
+    warnings.push({
+      code: 'context-shortened',
+      message: `The context is ${contextLength} tokens instead of ${wanted}: ${why} (${bytesPerToken} bytes a token).`,
+    });
+  }
+  return contextLength;
+}
+
+function checkOptions({ contextLength, kvCache = 'f16', backend = 'auto', activations = 'auto' }: LoadOptions): void {
+  if (contextLength !== undefined && (!Number.isInteger(contextLength) || contextLength < 2)) {
+    throw new InvalidRequestError(`contextLength must be a whole number of at least 2, got ${String(contextLength)}.`);
+  }
+  if (kvCache !== 'f16' && kvCache !== 'f32') {
+    throw new InvalidRequestError(`kvCache must be f16 or f32, got ${String(kvCache)}.`);
+  }
+  if (backend !== 'auto' && backend !== 'webgpu' && backend !== 'cpu') {
+    throw new InvalidRequestError(`backend must be auto, webgpu or cpu, got ${String(backend)}.`);
+  }
+  if (activations !== 'auto' && activations !== 'f32') {
+    throw new InvalidRequestError(
+      `activations must be auto or f32, got ${String(activations)}: no other path is built yet.`,
+    );
+  }
+}
+
+function describeModel(files: ModelFiles, config: ModelConfig): EngineInfo['model'] {
+  const tensors = [...files.tensors.values()];
+  const { architecture, nLayers, hiddenSize, nHeads, nKvHeads, headDim, vocabSize } = config;
+  const elements = (shape: readonly number[]) => shape.reduce((product, size) => product * size, 1);
+  return {
+    name: files.name,
+    architecture,
+    parameters: tensors.reduce((sum, tensor) => sum + elements(tensor.shape), 0),
+    nLayers,
+    hiddenSize,
+    nHeads,
+    nKvHeads,
+    headDim,
+    vocabSize,
+    format: [...new Set(tensors.map((tensor) => tensor.dtype))].join(' + '),
+    fileBytes: files.totalBytes,
+  };
+}
