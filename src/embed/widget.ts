@@ -2,7 +2,7 @@
 // Until the window is opened for the first time nothing is downloaded and no worker runs.
 
 import { html, nothing, render, unsafeCSS } from 'lit';
-import type { Engine, EngineEvent } from '../engine/engine';
+import type { Engine, EngineEvent, Warning } from '../engine/engine';
 import type { VivaceMetrics } from '../metrics/metrics_panel';
 import '../metrics/metrics_panel';
 import type { Offer } from '../ui/advice';
@@ -12,6 +12,7 @@ import { icons } from '../ui/icons';
 import '../ui/loader';
 import type { LoadState } from '../ui/loader';
 import { ModelSession } from '../ui/model_session';
+import '../ui/notices';
 import { type LoadSettings, STANDARD_LOAD } from '../ui/settings_fields';
 import { sharedStyles } from '../ui/shared_styles';
 import themeCss from '../ui/theme.css?inline';
@@ -96,10 +97,16 @@ export class Widget {
         this.chat?.stop();
         this.engine = engine;
         this.render();
-        if (engine) this.emit('ready', undefined);
+        if (!engine) return;
+        this.warn(engine.info.warnings);
+        this.emit('ready', undefined);
       },
     });
     void this.session.load();
+  }
+
+  private warn(warnings: readonly Warning[]): void {
+    this.root.querySelector('vivace-notices')?.show(warnings);
   }
 
   private get chat(): VivaceChat | null {
@@ -135,6 +142,7 @@ export class Widget {
         .heading=${options.title} .system=${options.system} .welcome=${options.welcome} .examples=${options.examples}
         @vivace-run=${() => this.panel?.reset()} @vivace-end=${() => this.panel?.end()}
         @vivace-event=${this.onEvent} @vivace-reload=${this.onReload}>
+        <vivace-notices slot="notice"></vivace-notices>
         <vivace-loader slot="loading" .state=${this.state} @vivace-cancel-load=${() => this.session?.cancel()}
           @vivace-load-offer=${(event: CustomEvent<Offer>) => this.session?.take(event.detail)}></vivace-loader>
       </vivace-chat>
@@ -156,6 +164,7 @@ export class Widget {
 
   private onEvent = (event: CustomEvent<EngineEvent>) => {
     this.panel?.record(event.detail);
+    if (event.detail.type === 'warning') this.warn([event.detail]);
     this.emit('event', event.detail);
   };
 

@@ -184,6 +184,7 @@ export class VivaceChat extends LitElement {
   private onEvent(turn: Turn, event: EngineEvent): void {
     this.dispatchEvent(new CustomEvent<EngineEvent>('vivace-event', { detail: event }));
     if (event.type === 'token') turn.answer += event.text;
+    else if (event.type === 'prefill') turn.prefill = { done: event.done, total: event.total };
     else if (event.type === 'recovered') turn.remarks.push(event.message);
     else if (event.type === 'done') {
       turn.answer += event.text;

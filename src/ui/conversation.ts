@@ -11,6 +11,8 @@ export interface Turn {
   id: number;
   question: string;
   answer: string;
+  /** Tokens of the prompt that the model has read, and all of them; null until it begins. */
+  prefill: { done: number; total: number } | null;
   state: AnswerState;
   /** Once the answer has ended by itself or by the reader. */
   finishReason: FinishReason | null;
@@ -26,6 +28,7 @@ export function newTurn(id: number, question: string): Turn {
     id,
     question,
     answer: '',
+    prefill: null,
     state: 'streaming',
     finishReason: null,
     metrics: null,

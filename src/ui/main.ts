@@ -6,7 +6,7 @@ import './chat';
 import { formatTokenRate } from './format';
 import './loader';
 import { ModelSession } from './model_session';
-import { Notices } from './notices';
+import './notices';
 import { DEFAULT_MODEL, readPageOptions, writePageOptions } from './page_options';
 import { connectDrawer, connectDrop } from './page_parts';
 import type { LoadSettings } from './settings_fields';
@@ -36,7 +36,7 @@ const chat = document.querySelector('vivace-chat')!;
 const loader = document.querySelector('vivace-loader')!;
 const panel = byId<RunListener>('metrics');
 const tempo = byId('tempo');
-const notices = new Notices(byId('notices'));
+const notices = document.querySelector('vivace-notices')!;
 const asked = readPageOptions(location.search, document.baseURI);
 
 const session = new ModelSession(asked.model, asked.load, asked.contextLength, {
@@ -58,11 +58,11 @@ function show(info: EngineInfo): void {
     chat.examples = GENERAL_EXAMPLES;
   }
   byId('model').textContent = [info.model.name, info.adapter ?? info.backend].join(' · ');
-  for (const warning of info.warnings) notices.show(warning);
+  notices.show(info.warnings);
   if (!info.hasChatTemplate) {
     const message =
       'This model has no chat template: it goes on with each message as a text, and forgets the one before.';
-    notices.show({ code: 'no-chat-template', message });
+    notices.show([{ code: 'no-chat-template', message }]);
   }
 }
 
@@ -78,7 +78,7 @@ chat.addEventListener('vivace-end', () => panel.end());
 chat.addEventListener('vivace-event', (event) => {
   const detail = (event as CustomEvent<EngineEvent>).detail;
   panel.record(detail);
-  if (detail.type === 'warning') notices.show(detail);
+  if (detail.type === 'warning') notices.show([{ code: detail.code, message: detail.message }]);
   if (detail.type === 'done' && detail.metrics.decodeTokensPerSecond !== null) {
     tempo.hidden = false;
     tempo.textContent = `♩ = ${formatTokenRate(detail.metrics.decodeTokensPerSecond)}`;
@@ -104,5 +104,5 @@ connectDrawer(byId('panel'), byId('timing'), byId('close-panel'));
 connectDrop(document.body, openFiles);
 // On touch screens a focused field would open the keyboard over the page.
 if (matchMedia('(hover: hover)').matches) chat.updateComplete.then(() => chat.focus());
-for (const message of asked.complaints) notices.show({ code: 'address', message });
+notices.show(asked.complaints.map((message) => ({ code: 'address', message })));
 void session.load();

@@ -46,7 +46,7 @@ export class VivaceTurn extends LitElement {
     }
     this.frame ||= requestAnimationFrame(() => {
       this.frame = 0;
-      if (this.written === 0) this.requestUpdate();
+      if (this.written === 0) this.requestUpdate(); // the sign of waiting comes and goes
       this.write();
     });
   }
@@ -69,7 +69,7 @@ export class VivaceTurn extends LitElement {
           ${turn.state === 'streaming' && turn.answer === '' ? html`<span class="waiting" aria-hidden="true"></span>` : nothing}
           ${turn.advice ? this.renderAdvice(turn.advice) : nothing}
         </article>
-        ${turn.state === 'streaming' ? nothing : this.renderFooter()}
+        ${turn.state === 'streaming' ? this.renderWaiting() : this.renderFooter()}
       </div>
     `;
   }
@@ -96,6 +96,14 @@ export class VivaceTurn extends LitElement {
       this.ended = true;
       this.writer.end();
     }
+  }
+
+  /** A slow machine says what it does before its first word; on a fast one nobody sees this. */
+  private renderWaiting() {
+    const { answer, prefill } = this.turn;
+    if (answer !== '' || !prefill) return nothing;
+    const progress = prefill.done > 0 ? `, ${prefill.done} of ${prefill.total} tokens` : '';
+    return html`<p class="reading">Reading the conversation${progress}</p>`;
   }
 
   private renderAdvice(advice: Advice) {

@@ -35,6 +35,9 @@ export const turnStyles = css`
     background: var(--v-accent); animation: beat 900ms ease-in-out infinite alternate;
   }
   .waiting { margin: 0; }
+  .reading { margin: 4px 0 0; color: var(--v-muted); font-size: 14px; opacity: 0; animation: appear 200ms 700ms forwards; }
+  @keyframes appear { to { opacity: 1; } }
+  @media (prefers-reduced-motion: reduce) { .reading { opacity: 1; } }
   article[data-state='streaming'] .text > :is(ul, ol, pre, table, hr):last-child::after { display: none; }
   @keyframes beat { from { opacity: 1; } to { opacity: 0.25; } }
 
