@@ -67,7 +67,7 @@ export function ensurePackages() {
   const { status } = npm?.endsWith('npm-cli.js')
     ? spawnSync(process.execPath, [npm, ...flags], options)
     : spawnSync('npm', flags, { ...options, shell: process.platform === 'win32' });
-  if (status !== 0) give('npm ci failed: see above. Check the network, then run the same command again.');
+  if (status !== 0) give('npm ci failed: see above. Once that is mended, run the same command again.');
 }
 
 /** Where browsers with WebGPU usually are. @param {NodeJS.Platform} platform */
