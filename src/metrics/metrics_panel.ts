@@ -3,7 +3,7 @@
 
 import { html, LitElement, nothing, type PropertyValues, unsafeCSS } from 'lit';
 import uplotCss from 'uplot/dist/uPlot.min.css?inline';
-import type { EngineEvent, EngineInfo, Warning } from '../engine/engine';
+import type { EngineEvent, EngineInfo } from '../engine/engine';
 import { runToCsv, runToJson, saveText } from './export';
 import { formatMs } from './figure_format';
 import { type Figure, type FigureGroup, figureGroups, headline } from './figures';
@@ -87,7 +87,8 @@ export class VivaceMetrics extends LitElement {
 
   override render() {
     const { run } = this;
-    const warnings = [...(this.info?.warnings ?? []), ...run.warnings];
+    // Each run repeats what was said at load.
+    const warnings = new Set([...(this.info?.warnings ?? []), ...run.warnings].map((warning) => warning.message));
     return html`
       <header>
         <h2 title="TBT: milliseconds between two tokens as they arrive, bursts not smoothed.">Time between tokens</h2>
@@ -105,7 +106,7 @@ export class VivaceMetrics extends LitElement {
       </div>
       <div class="readout chart-end">${this.renderReadout()}</div>
       ${figureGroups(run, this.info).map((group) => this.renderGroup(group))}
-      ${warnings.length > 0 ? renderWarnings(warnings) : nothing}
+      ${warnings.size > 0 ? renderWarnings([...warnings]) : nothing}
       <span class="probe ink"></span><span class="probe muted"></span><span class="probe line"></span>
       <span class="probe accent"></span><span class="probe fill"></span>
     `;
@@ -211,8 +212,8 @@ function renderTile(figure: Figure) {
   </div>`;
 }
 
-function renderWarnings(warnings: readonly Warning[]) {
-  return html`<section><h3>Warnings</h3><ul>${warnings.map((w) => html`<li>${w.message}</li>`)}</ul></section>`;
+function renderWarnings(warnings: readonly string[]) {
+  return html`<section><h3>Warnings</h3><ul>${warnings.map((w) => html`<li>${w}</li>`)}</ul></section>`;
 }
 
 if (!customElements.get('vivace-metrics')) customElements.define('vivace-metrics', VivaceMetrics);

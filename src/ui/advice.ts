@@ -1,8 +1,9 @@
 // Errors as people need them: what happened, what to do next, and buttons for it. Pure.
+// The engine's own sentences name the remedy already; what is added here is what this page can do.
 
 import { VivaceError } from '../engine/engine';
 
-export type Offer = 'retry' | 'edit' | 'new' | 'reload' | 'cpu';
+export type Offer = 'retry' | 'edit' | 'new' | 'reload' | 'standard' | 'cpu';
 
 export interface Advice {
   what: string;
@@ -15,6 +16,7 @@ export const OFFER_LABELS: Record<Offer, string> = {
   edit: 'Edit the message',
   new: 'New conversation',
   reload: 'Load the model again',
+  standard: 'Load with the defaults',
   cpu: 'Use the CPU',
 };
 
@@ -41,8 +43,9 @@ export function adviseRun(error: unknown): Advice {
       return { what, next: 'The conversation is kept.', offers: ['reload', 'retry'] };
     case 'gpu-memory':
     case 'gpu-program':
-    case 'attention-unavailable':
       return { what, next: 'Load the model again, or compute on the CPU, slowly.', offers: ['reload', 'cpu'] };
+    case 'attention-unavailable':
+      return { what, next: 'The defaults run everywhere.', offers: ['standard'] };
     default:
       return {
         what,
@@ -56,17 +59,8 @@ export function adviseRun(error: unknown): Advice {
 export function adviseLoad(error: unknown): Advice {
   const what = said(error);
   switch (error instanceof VivaceError ? error.code : '') {
-    case 'model-fetch': {
-      const status = 'status' in (error as object) ? (error as { status: unknown }).status : null;
-      const missing = status === 404 || status === 410;
-      return {
-        what,
-        next: missing
-          ? 'There is no model at this address. Check it, or open a model file of your own.'
-          : 'Check the connection and the address, then try again; or open a model file of your own.',
-        offers: ['retry'],
-      };
-    }
+    case 'model-fetch':
+      return { what, next: 'Try again, or open a model file of your own.', offers: ['retry'] };
     case 'model-file':
     case 'unsupported-model':
     case 'tokenizer':
@@ -74,7 +68,6 @@ export function adviseLoad(error: unknown): Advice {
     case 'webgpu-unavailable':
     case 'gpu-memory':
     case 'gpu-program':
-    case 'attention-unavailable':
     case 'device-lost':
       return { what, next: 'Try again, or compute on the CPU, slowly.', offers: ['retry', 'cpu'] };
     case 'worker':
@@ -83,6 +76,8 @@ export function adviseLoad(error: unknown): Advice {
         next: 'Reload the page. If that does not help, the page’s policy forbids workers.',
         offers: ['retry'],
       };
+    case 'attention-unavailable':
+      return { what, next: 'The defaults run everywhere.', offers: ['standard'] };
     default:
       return { what, next: 'Try again; if it fails again, reload the page.', offers: ['retry'] };
   }

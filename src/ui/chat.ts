@@ -232,8 +232,10 @@ export class VivaceChat extends LitElement {
         else this.composer?.edit(turn.question);
         break;
       case 'reload':
+      case 'standard':
       case 'cpu': {
-        const detail: LoadSettings = offer === 'cpu' ? { ...this.loadSettings, backend: 'cpu' } : this.loadSettings;
+        const kept = offer === 'standard' ? STANDARD_LOAD : this.loadSettings;
+        const detail: LoadSettings = offer === 'cpu' ? { ...kept, backend: 'cpu' } : kept;
         this.dispatchEvent(new CustomEvent('vivace-reload', { detail, bubbles: true, composed: true }));
         break;
       }

@@ -4,7 +4,7 @@ import { Engine, type ModelLocation } from '../engine/engine';
 import { adviseLoad, isAbort, type Offer } from './advice';
 import type { LoadState } from './loader';
 import { toLoadOptions } from './page_options';
-import type { LoadSettings } from './settings_fields';
+import { type LoadSettings, STANDARD_LOAD } from './settings_fields';
 
 export interface SessionListener {
   onState(state: LoadState): void;
@@ -55,6 +55,7 @@ export class ModelSession {
 
   /** What the reader chose after a failed load. */
   take(offer: Offer): void {
+    if (offer === 'standard') this.settings = STANDARD_LOAD;
     if (offer === 'cpu') this.settings = { ...this.settings, backend: 'cpu' };
     void this.load();
   }

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { ContextOverflowError, DeviceLostError, ModelFetchError, WebGpuUnavailableError } from '../../src/errors';
+import {
+  AttentionUnavailable,
+  ContextOverflowError,
+  DeviceLostError,
+  ModelFetchError,
+  WebGpuUnavailableError,
+} from '../../src/errors';
 import { adviseLoad, adviseRun, isAbort } from '../../src/ui/advice';
 import { describeProgress } from '../../src/ui/describe_progress';
 import { formatParameters, formatSize, formatTimeLeft } from '../../src/ui/format';
@@ -23,9 +29,9 @@ test('an unknown error still says what to do next', () => {
   expect(adviseRun(new Error('')).what).not.toBe('');
 });
 
-test('a missing model, a broken connection and no WebGPU differ in what to do', () => {
-  expect(adviseLoad(new ModelFetchError('x', 404, 'x answered 404.')).next).toContain('no model at this address');
-  expect(adviseLoad(new ModelFetchError('x', null, 'The connection broke.')).next).toContain('connection');
+test('a missing model, a forced kernel and no WebGPU differ in what to do', () => {
+  expect(adviseLoad(new ModelFetchError('x', 404, 'x answered 404.')).next).toContain('model file of your own');
+  expect(adviseLoad(new AttentionUnavailable('eager', 'no GPU')).offers).toEqual(['standard']);
   expect(adviseLoad(new WebGpuUnavailableError('no adapter')).offers).toContain('cpu');
 });
 
