@@ -1,15 +1,13 @@
-// lane_sums(sums): every entry of `sums` added up over the LANES threads that share a row group; lane 0 has the result.
-// A tree in workgroup memory, for any device.
-var<workgroup> partial: array<f32, SUMS * WORKGROUP>;
+// lane_sums(sums): added up over the LANES threads that share a pair of rows; lane 0 has the result.
+// A tree in workgroup memory, for any device. Constants: LANES, WORKGROUP.
+var<workgroup> partial: array<vec3<f32>, WORKGROUP>;
 
-fn lane_sums(sums: ptr<function, array<f32, SUMS>>, lid: u32) {
-  for (var s = 0u; s < SUMS; s++) { partial[s * WORKGROUP + lid] = (*sums)[s]; }
+fn lane_sums(sums: vec3<f32>, lid: u32) -> vec3<f32> {
+  partial[lid] = sums;
   workgroupBarrier();
   for (var stride = LANES / 2u; stride > 0u; stride /= 2u) {
-    if (lid % LANES < stride) {
-      for (var s = 0u; s < SUMS; s++) { partial[s * WORKGROUP + lid] += partial[s * WORKGROUP + lid + stride]; }
-    }
+    if (lid % LANES < stride) { partial[lid] += partial[lid + stride]; }
     workgroupBarrier();
   }
-  for (var s = 0u; s < SUMS; s++) { (*sums)[s] = partial[s * WORKGROUP + lid]; }
+  return partial[lid];
 }

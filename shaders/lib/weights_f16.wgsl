@@ -2,12 +2,16 @@
 @group(0) @binding(0) var<storage, read> weights: array<vec4<u32>>;  // (rows, BLOCKS, 4)
 @group(0) @binding(1) var<storage, read> scales: array<u32>;         // unused
 
-fn weight_block(block: u32) -> array<vec4<f32>, 8> {
-  var w: array<vec4<f32>, 8>;
-  for (var i = 0u; i < 4u; i++) {
-    let q = weights[block * 4u + i];
-    w[2u * i] = vec4(unpack2x16float(q.x), unpack2x16float(q.y));
-    w[2u * i + 1u] = vec4(unpack2x16float(q.z), unpack2x16float(q.w));
-  }
-  return w;
+fn quad(lo: u32, hi: u32) -> vec4<f32> { return vec4(unpack2x16float(lo), unpack2x16float(hi)); }
+
+fn weight_block(block: u32) -> Block {
+  let i = block * 4u;
+  let p = weights[i];
+  let q = weights[i + 1u];
+  let r = weights[i + 2u];
+  let s = weights[i + 3u];
+  return Block(
+    quad(p.x, p.y), quad(p.z, p.w), quad(q.x, q.y), quad(q.z, q.w),
+    quad(r.x, r.y), quad(r.z, r.w), quad(s.x, s.y), quad(s.z, s.w),
+  );
 }

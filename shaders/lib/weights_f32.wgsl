@@ -2,8 +2,9 @@
 @group(0) @binding(0) var<storage, read> weights: array<vec4<u32>>;  // (rows, BLOCKS, 8)
 @group(0) @binding(1) var<storage, read> scales: array<u32>;         // unused
 
-fn weight_block(block: u32) -> array<vec4<f32>, 8> {
-  var w: array<vec4<f32>, 8>;
-  for (var i = 0u; i < 8u; i++) { w[i] = bitcast<vec4<f32>>(weights[block * 8u + i]); }
-  return w;
+fn quad(i: u32) -> vec4<f32> { return bitcast<vec4<f32>>(weights[i]); }
+
+fn weight_block(block: u32) -> Block {
+  let i = block * 8u;
+  return Block(quad(i), quad(i + 1u), quad(i + 2u), quad(i + 3u), quad(i + 4u), quad(i + 5u), quad(i + 6u), quad(i + 7u));
 }

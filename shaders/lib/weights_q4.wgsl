@@ -4,16 +4,18 @@
 @group(0) @binding(1) var<storage, read> scales: array<u32>;         // (rows, BLOCKS) halves, two to a word
 
 fn block_scale(block: u32) -> f32 {
-  return unpack2x16float(scales[block >> 1u])[block & 1u];
+  let pair = unpack2x16float(scales[block >> 1u]);
+  return select(pair.x, pair.y, (block & 1u) == 1u);
 }
 
-fn weight_block(block: u32) -> array<vec4<f32>, 8> {
-  var w: array<vec4<f32>, 8>;
+fn quad(d: f32, nibbles: u32) -> vec4<f32> { return d * (vec4<f32>(unpack4xU8(nibbles & 0x0f0f0f0fu)) - 8.0); }
+
+fn weight_block(block: u32) -> Block {
   let d = block_scale(block);
   let q = weights[block];
-  for (var i = 0u; i < 4u; i++) {
-    w[i] = d * (vec4<f32>(unpack4xU8(q[i] & 0x0f0f0f0fu)) - 8.0);
-    w[i + 4u] = d * (vec4<f32>(unpack4xU8((q[i] >> 4u) & 0x0f0f0f0fu)) - 8.0);
-  }
-  return w;
+  let high = q >> vec4(4u);
+  return Block(
+    quad(d, q.x), quad(d, q.y), quad(d, q.z), quad(d, q.w),
+    quad(d, high.x), quad(d, high.y), quad(d, high.z), quad(d, high.w),
+  );
 }

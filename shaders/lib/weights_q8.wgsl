@@ -3,17 +3,18 @@
 @group(0) @binding(1) var<storage, read> scales: array<u32>;         // (rows, BLOCKS) halves, two to a word
 
 fn block_scale(block: u32) -> f32 {
-  return unpack2x16float(scales[block >> 1u])[block & 1u];
+  let pair = unpack2x16float(scales[block >> 1u]);
+  return select(pair.x, pair.y, (block & 1u) == 1u);
 }
 
-fn weight_block(block: u32) -> array<vec4<f32>, 8> {
-  var w: array<vec4<f32>, 8>;
+fn quad(d: f32, q: u32) -> vec4<f32> { return d * vec4<f32>(unpack4xI8(q)); }
+
+fn weight_block(block: u32) -> Block {
   let d = block_scale(block);
-  let a = weights[block * 2u];
-  let b = weights[block * 2u + 1u];
-  for (var i = 0u; i < 4u; i++) {
-    w[i] = d * vec4<f32>(unpack4xI8(a[i]));
-    w[i + 4u] = d * vec4<f32>(unpack4xI8(b[i]));
-  }
-  return w;
+  let p = weights[block * 2u];
+  let q = weights[block * 2u + 1u];
+  return Block(
+    quad(d, p.x), quad(d, p.y), quad(d, p.z), quad(d, p.w),
+    quad(d, q.x), quad(d, q.y), quad(d, q.z), quad(d, q.w),
+  );
 }

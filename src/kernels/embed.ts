@@ -16,7 +16,7 @@ export async function createEmbed(
 ): Promise<Embed> {
   const kernel = await createKernel(gpu, {
     label: 'kernels/embed',
-    wgsl: [WEIGHT_FORMATS[shape.format].wgsl, wgsl],
+    wgsl: [...WEIGHT_FORMATS[shape.format].wgsl, wgsl],
     constants: { VOCAB_SIZE: shape.vocabSize, COLS: shape.hiddenSize },
     bindings: ['read', 'read', 'read', 'write'],
   });

@@ -2,6 +2,7 @@ import laneSumsPlain from '../../shaders/lib/lane_sums_plain.wgsl?raw';
 import laneSumsSubgroups from '../../shaders/lib/lane_sums_subgroups.wgsl?raw';
 import matmul from '../../shaders/lib/matmul.wgsl?raw';
 import matvec from '../../shaders/lib/matvec.wgsl?raw';
+import params from '../../shaders/lib/params.wgsl?raw';
 import type { Gpu } from '../gpu/device';
 import { type BindingKind, type CommandList, type Constant, createKernel, type Kernel } from '../gpu/kernel';
 import { BLOCK, WEIGHT_FORMATS, type WeightFormat } from './weight_format';
@@ -28,6 +29,8 @@ export interface Epilogue {
 const TILE_TOKENS = 32;
 const TILE_ROWS = 64;
 const MAX_GRID = 65535;
+/** Threads of a matvec workgroup. */
+const WORKGROUP = 64;
 
 /** One product in two forms: matvec for one token, matmul for many. Both take the same bind group. */
 export class Linear {
@@ -73,10 +76,8 @@ export async function createLinear(
   epilogue: Epilogue,
   lastTokenOnly = false,
 ): Promise<Linear> {
-  const workgroup = 64;
   const lanes = lanesFor(shape.cols);
-  const rowsPerLaneGroup = shape.rows >= 8192 ? 4 : 2;
-  const rowsPerWorkgroup = (workgroup / lanes) * rowsPerLaneGroup;
+  const rowsPerWorkgroup = (WORKGROUP / lanes) * 2;
   const subgroup = Math.min(lanes, gpu.can.subgroupMinSize);
   const constants = {
     ROWS: shape.rows,
@@ -90,13 +91,11 @@ export async function createLinear(
   const { wgsl } = WEIGHT_FORMATS[shape.format];
   const vector = createKernel(gpu, {
     label: `${epilogue.label}.matvec`,
-    wgsl: [wgsl, subgroup > 1 ? laneSumsSubgroups : laneSumsPlain, matvec, ...epilogue.wgsl],
+    wgsl: [...wgsl, params, subgroup > 1 ? laneSumsSubgroups : laneSumsPlain, matvec, ...epilogue.wgsl],
     constants: {
       ...constants,
-      WORKGROUP: workgroup,
+      WORKGROUP,
       LANES: lanes,
-      ROWS_PER_LANE_GROUP: rowsPerLaneGroup,
-      ROWS_PER_WORKGROUP: rowsPerWorkgroup,
       GRID_X: matvecGrid(shape.rows, rowsPerWorkgroup).gridX,
       ...(subgroup > 1 ? { SUBGROUP: subgroup } : {}),
     },
@@ -107,7 +106,7 @@ export async function createLinear(
     ? null
     : createKernel(gpu, {
         label: `${epilogue.label}.matmul`,
-        wgsl: [wgsl, matmul, ...epilogue.wgsl],
+        wgsl: [...wgsl, params, matmul, ...epilogue.wgsl],
         constants,
         bindings,
       });

@@ -1,6 +1,7 @@
 // The kernels room: one wrapper per file of shaders/kernels, with its constants, bindings and grid.
 // It records dispatches; it neither owns weights nor knows the order of a layer.
 
+import block from '../../shaders/lib/block.wgsl?raw';
 import bf16 from '../../shaders/lib/weights_bf16.wgsl?raw';
 import f16 from '../../shaders/lib/weights_f16.wgsl?raw';
 import f32 from '../../shaders/lib/weights_f32.wgsl?raw';
@@ -13,14 +14,15 @@ export type WeightFormat = 'f32' | 'f16' | 'bf16' | 'q8' | 'q4';
 /** Columns of one block. */
 export const BLOCK = 32;
 
-/** 32-bit words of one block without its scale, and whether it has an f16 scale in the scale plane. */
-export const WEIGHT_FORMATS: Record<WeightFormat, { payloadWords: number; scaled: boolean; wgsl: string }> = {
-  f32: { payloadWords: 32, scaled: false, wgsl: f32 },
-  f16: { payloadWords: 16, scaled: false, wgsl: f16 },
-  bf16: { payloadWords: 16, scaled: false, wgsl: bf16 },
-  q8: { payloadWords: 8, scaled: true, wgsl: q8 },
-  q4: { payloadWords: 4, scaled: true, wgsl: q4 },
-};
+/** 32-bit words of one block without its scale, and whether it has an f16 scale in the scale plane. `wgsl` defines Block and weight_block. */
+export const WEIGHT_FORMATS: Record<WeightFormat, { payloadWords: number; scaled: boolean; wgsl: readonly string[] }> =
+  {
+    f32: { payloadWords: 32, scaled: false, wgsl: [block, f32] },
+    f16: { payloadWords: 16, scaled: false, wgsl: [block, f16] },
+    bf16: { payloadWords: 16, scaled: false, wgsl: [block, bf16] },
+    q8: { payloadWords: 8, scaled: true, wgsl: [block, q8] },
+    q4: { payloadWords: 4, scaled: true, wgsl: [block, q4] },
+  };
 
 /** A matrix (rows, cols) on the GPU: its values, and the plane of f16 scales (16 unused bytes where there are none). */
 export interface WeightMatrix {

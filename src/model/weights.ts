@@ -137,7 +137,8 @@ class WeightBuilder {
   product(label: string, matrix: WeightMatrix, norm: TensorInfo | null, biases: BiasPart[] = []): Product {
     const present = biases.filter((bias) => bias.tensor !== null);
     const normSize = norm ? matrix.cols : 0;
-    const values = new Float32Array(normSize + (present.length > 0 ? matrix.rows : 0));
+    const size = normSize + (present.length > 0 ? matrix.rows : 0);
+    const values = new Float32Array(Math.ceil(size / 4) * 4); // the kernels read quads
     const params = this.gpu.createBuffer(`weights.${label}.params`, values.byteLength, GPU_STORAGE | GPU_COPY_DST);
     if (norm) this.vector(norm, (weight) => values.set(weight));
     for (const { tensor, rotary, dstRow0 = 0, dstStride = 1 } of present) {

@@ -43,7 +43,7 @@ async function operands(c: Case) {
     const row = x.subarray(t * cols, (t + 1) * cols);
     return linear(c.normed ? rmsNorm(row, norm, EPS) : row, values, c.biased ? bias : null);
   });
-  const params = gpu.upload('params', new Float32Array([...norm, ...bias]));
+  const params = gpu.upload('params', new Float32Array([...norm, ...bias, 0, 0, 0])); // whole quads
   return { matrix, x: gpu.upload('x', x), params, y };
 }
 
