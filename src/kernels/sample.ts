@@ -1,0 +1,23 @@
+import wgsl from '../../shaders/kernels/sample.wgsl?raw';
+import type { Gpu } from '../gpu/device';
+import { type CommandList, createKernel } from '../gpu/kernel';
+
+export interface Sample {
+  /** logits, sampling (SAMPLING_BYTES, see packSampling), tokens. */
+  bind(...buffers: readonly GPUBuffer[]): GPUBindGroup;
+  record(list: CommandList, group: GPUBindGroup): void;
+}
+
+/** Writes the next token to tokens[position + nTokens]. */
+export async function createSample(gpu: Gpu, shape: { vocabSize: number }): Promise<Sample> {
+  const kernel = await createKernel(gpu, {
+    label: 'kernels/sample',
+    wgsl: [wgsl],
+    constants: { VOCAB_SIZE: shape.vocabSize },
+    bindings: ['read', 'uniform', 'write'],
+  });
+  return {
+    bind: (...buffers) => kernel.bind(...buffers),
+    record: (list, group) => list.add(kernel, group, 1),
+  };
+}

@@ -1,0 +1,206 @@
+// The sampling kernel against src/cpu/sample.ts: the same id for the same logits, parameters, position and seed.
+
+import { describe, expect, test } from 'vitest';
+import { sample, survivors } from '../../src/cpu/sample';
+import { GPU_COPY_DST, GPU_UNIFORM } from '../../src/gpu/device';
+import { CommandList } from '../../src/gpu/kernel';
+import { createSample } from '../../src/kernels/sample';
+import { packSampling, SAMPLING_BYTES, type SamplingParams } from '../../src/sampling/sampling';
+import { PATHS, pathName, testGpu } from '../gpu/test_device';
+import { chiSquareZ, normalLogits, seededRandom } from '../sampling/statistics';
+
+const OFF: SamplingParams = { temperature: 1, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 7 };
+const CONTEXT = 2048;
+const UNTOUCHED = 0xffffffff;
+
+interface Draw {
+  /** The position of the first id. */
+  first: number;
+  /** Ids to draw at positions first, first + 1, ... Default 1. */
+  count?: number;
+  /** Tokens of each step. Default 1. */
+  nTokens?: number;
+}
+
+interface Sampler {
+  draw(logits: Float32Array<ArrayBuffer>, params: SamplingParams, draw: Draw): Promise<number[]>;
+}
+
+const samplers = new Map<string, Promise<Sampler>>();
+
+/** Compiled once for each vocabulary and path: that is most of a test's time. */
+function samplerFor(vocabSize: number, without: (typeof PATHS)[number] = []): Promise<Sampler> {
+  const key = `${vocabSize} ${without}`;
+  const sampler = samplers.get(key) ?? createSampler(vocabSize, without);
+  samplers.set(key, sampler);
+  return sampler;
+}
+
+async function createSampler(vocabSize: number, without: (typeof PATHS)[number]): Promise<Sampler> {
+  const gpu = await testGpu(without);
+  const kernel = await createSample(gpu, { vocabSize });
+  const logitsBuffer = gpu.upload('logits', new Float32Array(vocabSize));
+  const samplingBuffer = gpu.createBuffer('sampling', SAMPLING_BYTES, GPU_UNIFORM | GPU_COPY_DST);
+  const tokens = gpu.upload('tokens', new Uint32Array(CONTEXT + 1));
+  const list = new CommandList(gpu);
+  kernel.record(list, kernel.bind(logitsBuffer, samplingBuffer, tokens));
+  return {
+    async draw(logits, params, { first, count = 1, nTokens = 1 }) {
+      gpu.write(logitsBuffer, logits);
+      gpu.write(samplingBuffer, new Uint8Array(packSampling(params)));
+      gpu.write(tokens, new Uint32Array(CONTEXT + 1).fill(UNTOUCHED));
+      for (let i = 0; i < count; i++) list.run({ position: first + i - nTokens, nTokens });
+      const ids = [...new Uint32Array(await gpu.read(tokens))];
+      expect(gpu.failure).toBeNull();
+      expect(ids.findIndex((id) => id !== UNTOUCHED)).toBe(first);
+      expect(ids.findLastIndex((id) => id !== UNTOUCHED)).toBe(first + count - 1);
+      return ids.slice(first, first + count);
+    },
+  };
+}
+
+async function expectSame(
+  sampler: Sampler,
+  logits: Float32Array<ArrayBuffer>,
+  params: SamplingParams,
+  draw: Draw,
+): Promise<void> {
+  const wanted = Array.from({ length: draw.count ?? 1 }, (_, i) => sample(logits, params, [], draw.first + i));
+  expect(await sampler.draw(logits, params, draw), JSON.stringify(params)).toEqual(wanted);
+}
+
+const SETTINGS: Partial<SamplingParams>[] = [
+  { temperature: 0 },
+  {},
+  { temperature: 0.01 },
+  { temperature: 3, minP: 0.02 },
+  { topK: 1 },
+  { topK: 2 },
+  { topK: 40 },
+  { topK: 160 },
+  { topK: 161, topP: 0.7 },
+  { topK: 1000 },
+  { topP: 0 },
+  { topP: 0.5 },
+  { topP: 0.95 },
+  { topP: 0.999, temperature: 4 },
+  { minP: 0.1 },
+  { minP: 1 },
+  { temperature: 0.8, topK: 40, topP: 0.95, minP: 0.05 },
+];
+
+for (const without of PATHS) {
+  describe(pathName(without), () => {
+    for (const vocabSize of without.length === 0 ? [5, 255, 256, 257, 4096, 128256] : [257, 4096]) {
+      test(`draws what the textbook draws, vocab=${vocabSize}`, async () => {
+        const sampler = await samplerFor(vocabSize, without);
+        const random = seededRandom(vocabSize);
+        for (const [i, settings] of SETTINGS.entries()) {
+          const logits = normalLogits(vocabSize, 2.5, random);
+          const params = { ...OFF, ...settings, seed: 1000 + i };
+          await expectSame(sampler, logits, params, { first: 1 + i * 17, count: vocabSize > 10_000 ? 1 : 3 });
+        }
+      });
+    }
+  });
+}
+
+describe('edges', () => {
+  const vocabSize = 700;
+  const all = (value: number) => new Float32Array(vocabSize).fill(value);
+
+  async function expectSameAtAll(logits: Float32Array<ArrayBuffer>): Promise<void> {
+    const sampler = await samplerFor(logits.length);
+    for (const settings of SETTINGS) await expectSame(sampler, logits, { ...OFF, ...settings }, { first: 3 });
+  }
+
+  test('the id goes to position + n_tokens, drawn with that position', async () => {
+    const logits = normalLogits(vocabSize, 1, seededRandom(5));
+    await expectSame(await samplerFor(vocabSize), logits, OFF, { first: 53, nTokens: 33 });
+  });
+
+  test('all logits equal: 0, -1e30, huge', async () => {
+    for (const value of [0, -1e30, 3.4e38, -3.4e38]) await expectSameAtAll(all(value));
+  });
+
+  test('ties at the k-th and at the last of top-p live together', async () => {
+    await expectSameAtAll(Float32Array.from({ length: vocabSize }, (_, i) => -Math.floor(i / 3)));
+    await expectSameAtAll(Float32Array.from({ length: vocabSize }, (_, i) => (i * 7) % 5));
+    await expectSameAtAll(Float32Array.from({ length: vocabSize }, (_, i) => (i === 650 ? 1 : 0)));
+  });
+
+  test('-0 and +0 tie: the lowest id is greedy', async () => {
+    const logits = all(-1);
+    logits.set([-0, 0, -0], 300);
+    expect(await (await samplerFor(vocabSize)).draw(logits, { ...OFF, temperature: 0 }, { first: 1 })).toEqual([300]);
+    await expectSameAtAll(logits);
+  });
+
+  test('masked logits: all but one, all but three, -Infinity and -1e30', async () => {
+    for (const masked of [Number.NEGATIVE_INFINITY, -1e30]) {
+      const logits = all(masked);
+      logits[699] = -4;
+      await expectSameAtAll(logits);
+      logits[0] = -5;
+      logits[257] = -4.5;
+      await expectSameAtAll(logits);
+    }
+  });
+
+  test('NaN and infinities never win; where nothing is finite the token is 0', async () => {
+    const logits = normalLogits(vocabSize, 1, seededRandom(8));
+    for (let i = 0; i < vocabSize; i += 2) logits[i] = i % 4 === 0 ? Number.NaN : Number.POSITIVE_INFINITY;
+    const bits = new Uint32Array(logits.buffer);
+    bits[8] = 0xffffffff; // a negative NaN with every bit set
+    await expectSameAtAll(logits);
+    for (const value of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+      for (const settings of SETTINGS) {
+        expect(await (await samplerFor(vocabSize)).draw(all(value), { ...OFF, ...settings }, { first: 1 })).toEqual([
+          0,
+        ]);
+      }
+    }
+  });
+
+  test('logits across the whole range of f32', async () => {
+    const logits = Float32Array.from({ length: vocabSize }, (_, i) => (i % 2 ? -1 : 1) * 2 ** ((i % 250) - 125));
+    await expectSameAtAll(logits);
+  });
+
+  test('more ties than the list holds: vocab=4096', async () => {
+    const logits = Float32Array.from({ length: 4096 }, (_, i) => (i % 4 === 0 ? 2 : Math.sin(i)));
+    await expectSameAtAll(logits);
+  });
+
+  test('every large logit in one thread: ids that are equal modulo 256, vocab=128256', async () => {
+    const logits = normalLogits(128256, 1, seededRandom(9));
+    for (let i = 0; i < 100; i++) logits[256 * i + 3] = 10 + i / 50;
+    await expectSameAtAll(logits);
+  });
+
+  test('a flat distribution over a large vocabulary keeps the mass that top-p asks for, vocab=128256', async () => {
+    const wide = await samplerFor(128256);
+    const logits = Float32Array.from({ length: 128256 }, (_, i) => -i / 50_000);
+    await expectSame(wide, logits, { ...OFF, topP: 0.9 }, { first: 1, count: 3 });
+    await expectSame(wide, logits, { ...OFF, topP: 0.3, topK: 100_000 }, { first: 1, count: 3 });
+  });
+});
+
+describe('statistics', () => {
+  for (const [name, settings] of [
+    ['all off', {}],
+    ['temperature=0.7, top_k=10, top_p=0.9, min_p=0.05', { temperature: 0.7, topK: 10, topP: 0.9, minP: 0.05 }],
+  ] as const) {
+    test(`1000 draws follow the probabilities: ${name}`, async () => {
+      const vocabSize = 255;
+      const sampler = await samplerFor(vocabSize);
+      const logits = normalLogits(vocabSize, 1.5, seededRandom(3));
+      const params = { ...OFF, ...settings };
+      const probabilities = new Array<number>(vocabSize).fill(0);
+      for (const c of survivors(logits, params)) probabilities[c.id] = c.probability;
+      const counts = new Array<number>(vocabSize).fill(0);
+      for (const id of await sampler.draw(logits, params, { first: 1, count: 1000 })) counts[id]++;
+      expect(chiSquareZ(counts, probabilities)).toBeLessThan(4);
+    });
+  }
+});
