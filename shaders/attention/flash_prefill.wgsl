@@ -43,7 +43,7 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
   var l = vec4(0.0); // of this thread's keys
   var o: Output;
   for (var start = 0u; start < n_keys; start += BLOCK_N) {
-    var s = Scores();
+    var s = Scores(); // written out: without it Dawn on SwiftShader keeps the values of the tile before
     for (var d = 0u; d < QUADS; d += D_QUADS) {
       stage_q_k(lid, first_row, n_rows, wid.y, cache, d, start, n_keys);
       workgroupBarrier();

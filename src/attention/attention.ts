@@ -14,14 +14,7 @@ export interface AttentionShape {
   kvType: 'f16' | 'f32';
 }
 
-export const ATTENTION_NAMES = [
-  'cpu',
-  'eager',
-  'chunked',
-  'flash_prefill',
-  'fused_decode',
-  'split_kv_decode',
-] as const;
+export const ATTENTION_NAMES = ['cpu', 'eager', 'chunked', 'flash_prefill', 'fused_decode', 'split_kv_decode'] as const;
 
 export type AttentionName = (typeof ATTENTION_NAMES)[number];
 

@@ -67,12 +67,7 @@ export async function createFusedDecode(
   const parts = subgroups ? Math.max(MIN_PARTS, WORKGROUP / gpu.can.subgroupMinSize) : MIN_PARTS;
   const kernel = await createKernel(gpu, {
     label: `attention/${NAME}`,
-    wgsl: [
-      shape.kvType === 'f16' ? kvF16 : kvF32,
-      onlineSoftmax,
-      subgroups ? tileMaxSubgroups : tileMaxTree,
-      wgsl,
-    ],
+    wgsl: [shape.kvType === 'f16' ? kvF16 : kvF32, onlineSoftmax, subgroups ? tileMaxSubgroups : tileMaxTree, wgsl],
     constants: { ...shapeConstants(shape), ...parameters, PARTS: parts },
     bindings: ['read', 'read', 'read', 'write'],
     subgroups,

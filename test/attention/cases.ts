@@ -40,7 +40,7 @@ const PREFILLS: [position: number, nTokens: number][] = [
   [200, 40],
 ];
 
-function geometry(headDim: number, nKvHeads: number, group: number, kvType: 'f16' | 'f32'): AttentionCase[] {
+export function geometry(headDim: number, nKvHeads: number, group: number, kvType: 'f16' | 'f32'): AttentionCase[] {
   const shape = { nHeads: nKvHeads * group, nKvHeads, headDim, contextLength: 150, kvType };
   const title = `head_dim=${headDim} group=${group} kv_heads=${nKvHeads} ${kvType}`;
   return [
@@ -87,10 +87,10 @@ export const CASES: AttentionCase[] = [
     nTokens,
   })),
   {
-    title: 'position=600 n_tokens=500 head_dim=32 group=2 f16',
+    title: 'position=1000 n_tokens=70 head_dim=32 group=2 f16',
     shape: { nHeads: 2, nKvHeads: 1, headDim: 32, contextLength: 1101, kvType: 'f16' },
-    position: 600,
-    nTokens: 500,
+    position: 1000,
+    nTokens: 70,
   },
   ...SHAPES,
   ...EXTREMES,
@@ -101,11 +101,14 @@ export function passOf({ shape, position, nTokens, fill = {} }: Omit<AttentionCa
   const random = normal(shape.headDim * 7919 + position * 31 + nTokens);
   const { nHeads, nKvHeads, headDim, contextLength } = shape;
   const kvLen = position + nTokens;
-  const cache = (value: Fill['k']) =>
-    Float32Array.from({ length: nKvHeads * contextLength * headDim }, (_, i) => {
+  const cache = (value: Fill['k']) => {
+    const rows = new Float32Array(nKvHeads * contextLength * headDim);
+    for (let i = 0; i < rows.length; i++) {
       const key = Math.floor(i / headDim) % contextLength;
-      return key < kvLen ? (value?.(key, i % headDim) ?? random()) : Number.NaN;
-    });
+      rows[i] = key < kvLen ? (value?.(key, i % headDim) ?? random()) : Number.NaN;
+    }
+    return rows;
+  };
   return {
     shape,
     position,

@@ -31,8 +31,8 @@ const kernels = new Map<string, Promise<AttentionKernel>>();
 
 function kernelFor(gpu: Gpu, target: Target, shape: AttentionShape): Promise<AttentionKernel> {
   const key = JSON.stringify([target, shape]);
-  let kernel = kernels.get(key);
-  if (!kernel) kernels.set(key, (kernel = createAttention(gpu, target.name, shape, target.parameters)));
+  const kernel = kernels.get(key) ?? createAttention(gpu, target.name, shape, target.parameters);
+  kernels.set(key, kernel);
   return kernel;
 }
 
@@ -54,7 +54,8 @@ export async function attentionOnGpu(target: Target, pass: Pass): Promise<Float3
   if (gpu.failure) throw gpu.failure;
   bits.forEach((word, i) => {
     if (i < size && word === POISON) throw new Error(`${target.name} left element ${i} of ${size} unwritten`);
-    if (i >= size && word !== POISON) throw new Error(`${target.name} wrote element ${i}, past the ${size} of the pass`);
+    if (i >= size && word !== POISON)
+      throw new Error(`${target.name} wrote element ${i}, past the ${size} of the pass`);
   });
   return new Float32Array(bits.buffer, 0, size);
 }
@@ -67,7 +68,10 @@ function poison(size: number): Uint32Array<ArrayBuffer> {
 }
 
 function stored(cache: Float32Array, shape: AttentionShape): Float32Array<ArrayBuffer> | Uint16Array<ArrayBuffer> {
-  return shape.kvType === 'f16' ? Uint16Array.from(cache, toHalf) : new Float32Array(cache);
+  if (shape.kvType === 'f32') return new Float32Array(cache);
+  const halves = new Uint16Array(cache.length);
+  for (let i = 0; i < halves.length; i++) halves[i] = toHalf(cache[i]);
+  return halves;
 }
 
 /** What the kernel reads back from the cache. */

@@ -112,7 +112,9 @@ function seedTests(target: Target): void {
     await attentionOnGpu(target, pass);
     const start = performance.now();
     expectClose(await attentionOnGpu(target, pass), pass);
-    console.log(`${target.name}, ${pathName(target.without)}: ${(performance.now() - start).toFixed(1)} ms, transfers included`);
+    console.log(
+      `${target.name}, ${pathName(target.without)}: ${(performance.now() - start).toFixed(1)} ms, transfers included`,
+    );
   });
 }
 
