@@ -73,7 +73,7 @@ export async function generate(
 
     while (finishReason === null) {
       // Token i sits at prompt.length + i; the step that reads it brings token i + 1.
-      while (inFlight.length <= runAhead.depth && ids.length + inFlight.length < most) {
+      while (inFlight.length < runAhead.depth && ids.length + inFlight.length < most) {
         inFlight.push(backend.decode(prompt.length + ids.length + inFlight.length - 1));
         steps++;
       }

@@ -57,7 +57,7 @@ export interface GenerateOptions {
   seed?: number;
   /** The answer ends before the first of these. */
   stop?: readonly string[];
-  /** Steps queued on the GPU ahead of the one being read. Default `auto`. */
+  /** Steps in flight on the GPU, the one being read among them. Default `auto`. */
   runAhead?: 'auto' | number;
 }
 

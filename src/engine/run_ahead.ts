@@ -9,8 +9,8 @@ const START_DEPTH = 2;
 const WINDOW = 32;
 
 /**
- * How many steps to queue ahead of the one being read: a span of time, not a count. `auto` follows the mean gap of the
- * newest arrivals; a number stays as it is.
+ * How many steps to keep in flight, the one being read among them: a span of time, not a count. `auto` follows the mean
+ * gap of the newest arrivals; a number stays as it is, and 1 makes the GPU wait for the CPU at every token.
  */
 export class RunAhead {
   depth: number;

@@ -1,0 +1,152 @@
+// The loop against a scripted backend: what ends an answer, what is kept, what is counted, whatever the run-ahead.
+
+import { beforeAll, describe, expect, test } from 'vitest';
+import { generate, type Session } from '../../src/engine/generate';
+import type { EngineEvent, GenerateInput, GenerateOptions } from '../../src/engine/protocol';
+import type { ChatTemplate } from '../../src/text/chat_template';
+import type { Tokenizer } from '../../src/text/tokenizer';
+import { ScriptBackend } from './script_backend';
+import { openStoryteller } from './storyteller';
+
+const ANSWER = 'Once upon a time there was a brave cat. The cat was happy.';
+
+let tokenizer: Tokenizer;
+let template: ChatTemplate;
+beforeAll(async () => {
+  ({ tokenizer, template } = await openStoryteller());
+});
+
+/** A session whose model answers every prompt with ANSWER and an end token. */
+function session(contextLength = 256, delayMs = 0) {
+  const ids = [...tokenizer.encode(ANSWER), tokenizer.eosIds[0]];
+  let start = 0;
+  const backend = new ScriptBackend(contextLength, (position) => ids[position - start] ?? ids[0], delayMs);
+  const made: Session = { backend, tokenizer, template, cachedIds: [] };
+  const run = async (input: GenerateInput, options: GenerateOptions = {}, stopped: () => boolean = () => false) => {
+    start = ('messages' in input ? template.encode(input.messages, tokenizer) : tokenizer.encode(input.prompt)).length;
+    const events: EngineEvent[] = [];
+    await generate(made, input, { temperature: 0, ...options }, (event) => events.push(event), stopped);
+    return answerOf(events);
+  };
+  return { run, backend, made, ids };
+}
+
+function answerOf(events: EngineEvent[]) {
+  const tokens = events.filter((event) => event.type === 'token');
+  const done = events.at(-1);
+  if (done?.type !== 'done') throw new Error('the last event is not done');
+  return { events, tokens, done, ids: tokens.map((t) => t.id), text: tokens.map((t) => t.text).join('') + done.text };
+}
+
+const USER: GenerateInput = { messages: [{ role: 'user', content: 'Tell me a story about a brave cat' }] };
+
+describe('the end of an answer', () => {
+  for (const runAhead of [1, 2, 4, 8, 'auto'] as const) {
+    test(`is the end token, the same ids at run-ahead ${runAhead}`, async () => {
+      const { run, ids, backend } = session();
+      const answer = await run(USER, { runAhead });
+      expect(answer.ids).toEqual(ids);
+      expect(answer.text).toBe(ANSWER);
+      expect(answer.done.finishReason).toBe('eos');
+      expect(answer.done.usage.completionTokens).toBe(ids.length);
+      if (runAhead !== 'auto') expect(backend.deepest).toBe(runAhead);
+    });
+  }
+
+  test('is before a stop string that runs over token borders', async () => {
+    const answer = await session().run(USER, { stop: ['ave cat.'], runAhead: 4 });
+    expect(answer.text).toBe('Once upon a time there was a br');
+    expect(answer.done.finishReason).toBe('stop');
+  });
+
+  test('is the number of tokens asked for, and no step past it is queued', async () => {
+    const { run, ids, backend } = session();
+    const answer = await run(USER, { maxTokens: 3, runAhead: 8 });
+    expect(answer.ids).toEqual(ids.slice(0, 3));
+    expect(answer.done.finishReason).toBe('length');
+    expect(backend.counters.submits).toBe(3);
+  });
+
+  test('is the end of the context, and no position past it is touched', async () => {
+    const { run } = session(12);
+    const answer = await run({ prompt: 'Once upon a time' }, { runAhead: 8 });
+    expect(answer.done.finishReason).toBe('context');
+    expect(answer.done.usage.promptTokens + answer.done.usage.completionTokens).toBe(12);
+  });
+
+  test('is a stop by the reader, after which the session answers again', async () => {
+    const { run, ids } = session();
+    let asked = 0;
+    const stopped = await run(USER, { runAhead: 4 }, () => ++asked > 5);
+    expect(stopped.done.finishReason).toBe('abort');
+    expect(stopped.ids.length).toBeLessThan(ids.length);
+    expect((await run(USER)).ids).toEqual(ids);
+  });
+
+  test('is a stop before the first token', async () => {
+    const answer = await session().run(USER, {}, () => true);
+    expect(answer.done.finishReason).toBe('abort');
+    expect(answer.ids).toEqual([]);
+    expect(answer.done.metrics.ttftMs).toBeNull();
+  });
+});
+
+test('a second turn computes only what is new', async () => {
+  const { run, backend, ids } = session();
+  const first = await run(USER);
+  const messages = [
+    ...(USER as { messages: [] }).messages,
+    { role: 'assistant' as const, content: first.text },
+    { role: 'user' as const, content: 'Tell me another' },
+  ];
+  const second = await run({ messages });
+  const shared = first.done.usage.promptTokens + ids.length - 1;
+  expect(second.done.usage.cachedTokens).toBe(shared);
+  expect(backend.prefills[1]).toEqual({ position: shared, length: second.done.usage.promptTokens - shared });
+  const same = await run({ messages });
+  expect(same.done.usage.cachedTokens).toBe(same.done.usage.promptTokens - 1); // the last token always runs
+});
+
+test('times and counts are those of the run', async () => {
+  const { run } = session(256, 5);
+  const { tokens, done } = await run(USER, { runAhead: 1 });
+  const { metrics } = done;
+  expect(tokens[0].tbtMs).toBeNull();
+  expect(metrics.tbtMs.perToken).toEqual(tokens.slice(1).map((token) => token.tbtMs));
+  expect(metrics.ttftMs).toBeGreaterThan(4);
+  expect(metrics.tbtMs.mean).toBeGreaterThan(1);
+  expect(metrics.decodeTokensPerSecond).toBeCloseTo(1000 / (metrics.tbtMs.mean as number), 6);
+  expect(metrics.perToken).toEqual({ dispatches: 43, submits: 1, syncs: 1, bytesRead: 4 });
+  expect(metrics.gpuMs).toBeNull();
+  expect(tokens.map((token) => token.position)).toEqual(tokens.map((_, i) => done.usage.promptTokens + i));
+});
+
+describe('a request that cannot be run is refused with its reason', () => {
+  const cases: [string, GenerateInput, GenerateOptions, RegExp][] = [
+    ['no text', { prompt: '' }, {}, /empty/],
+    ['no messages', { messages: [] }, {}, /at least one message/],
+    ['an empty message', { messages: [{ role: 'user', content: ' \n' }] }, {}, /empty/],
+    ['a wrong role', { messages: [{ role: 'robot' as 'user', content: 'x' }] }, {}, /Message 0/],
+    ['no tokens', USER, { maxTokens: 0 }, /maxTokens.*got 0/],
+    ['a cold temperature', USER, { temperature: -1 }, /temperature.*got -1/],
+    ['an empty stop string', USER, { stop: [''] }, /stop string/],
+    ['a deep run-ahead', USER, { runAhead: 99 }, /from 1 to 8, got 99/],
+  ];
+  for (const [name, input, options, message] of cases) {
+    test(name, async () => {
+      await expect(session().run(input, options)).rejects.toThrow(message);
+    });
+  }
+
+  test('a prompt longer than the context, with both numbers', async () => {
+    const { run } = session(8);
+    await expect(run(USER)).rejects.toMatchObject({ code: 'context-overflow', contextLength: 8 });
+    await expect(run(USER)).rejects.toThrow(/\d+ tokens.*context holds 8/);
+  });
+
+  test('lone surrogates are answered, not refused', async () => {
+    const { run } = session();
+    const answer = await run({ messages: [{ role: 'user', content: 'a \ud800 b \udfff' }] });
+    expect(answer.text).toBe(ANSWER);
+  });
+});

@@ -1,0 +1,50 @@
+import type { Backend } from '../../src/engine/backend';
+
+/** A backend that says what it was told: the token at position p of the conversation is script(p). It checks its own use. */
+export class ScriptBackend implements Backend {
+  readonly name = 'webgpu';
+  readonly attention = { prefill: 'flash_prefill', decode: 'fused_decode', reason: 'a script' } as const;
+  readonly maxRunAhead = 8;
+  readonly counters = { dispatches: 0, submits: 0, syncs: 0, bytesRead: 0 };
+  readonly peakGpuBytes = 1000;
+  /** Tokens of each prefill, and the most steps that were in flight at a time. */
+  readonly prefills: { position: number; length: number }[] = [];
+  deepest = 0;
+  private inFlight = 0;
+  private next = 0;
+
+  constructor(
+    readonly contextLength: number,
+    private readonly script: (position: number) => number,
+    /** Milliseconds until an id comes back. */
+    private readonly delayMs = 0,
+  ) {}
+
+  begin(): void {}
+
+  async prefill(ids: Uint32Array, position: number, onProgress: (done: number) => void, stopped: () => boolean) {
+    this.prefills.push({ position, length: ids.length });
+    onProgress(0);
+    await new Promise((resolve) => setTimeout(resolve));
+    if (stopped()) return { token: null };
+    this.next = position + ids.length - 1;
+    return { token: this.decode(this.next) };
+  }
+
+  async decode(position: number): Promise<number> {
+    if (position !== this.next) throw new Error(`step at ${position}, expected ${this.next}`);
+    if (position >= this.contextLength) throw new Error(`position ${position} is outside the context`);
+    this.next++;
+    this.inFlight++;
+    this.deepest = Math.max(this.deepest, this.inFlight);
+    this.counters.dispatches += 43;
+    this.counters.submits++;
+    this.counters.syncs++;
+    this.counters.bytesRead += 4;
+    await new Promise((resolve) => setTimeout(resolve, this.delayMs));
+    this.inFlight--;
+    return this.script(position + 1);
+  }
+
+  destroy(): void {}
+}
