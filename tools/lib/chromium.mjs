@@ -23,7 +23,11 @@ export function chromiumFlags(env, webgpu) {
   const flags = ['--no-first-run', '--disable-background-networking'];
   if (process.getuid?.() === 0) flags.push('--no-sandbox'); // Chromium refuses to start as root with one
   if (!webgpu) return flags;
-  if (wantsSwiftShader(env)) return [...flags, '--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader'];
+  if (wantsSwiftShader(env)) {
+    // SwiftShader spends seconds a kernel on clearing workgroup memory, which no kernel of ours relies on.
+    const unsafe = ['--enable-unsafe-webgpu', '--enable-dawn-features=disable_workgroup_init'];
+    return [...flags, ...unsafe, '--use-webgpu-adapter=swiftshader'];
+  }
   if (env.CHROME_PATH) return flags; // such a program brings the flags of its own GPU
   if (process.platform === 'linux') {
     flags.push('--enable-unsafe-webgpu', '--enable-features=Vulkan', '--ignore-gpu-blocklist');
