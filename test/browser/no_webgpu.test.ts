@@ -1,7 +1,7 @@
 // A browser without WebGPU: the page says so once and computes on the CPU.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ended, lastAnswer, openSite, ready, type Site, send, textOf, visit } from './site';
+import { openSite, ready, type Site, sendAndStop, textOf, visit } from './site';
 
 let site: Site;
 
@@ -17,10 +17,7 @@ test('without WebGPU the story comes from the CPU, with a notice', async () => {
   expect(adapter, 'this browser should have no WebGPU adapter').toBeNull();
   await ready(page);
   expect(await textOf(page.getByTestId('notice').first())).toMatch(/CPU/i);
-  await send(page, 'Tell me a story about a bear');
-  await expect.poll(async () => (await textOf(lastAnswer(page))).length).toBeGreaterThan(0);
-  await page.getByTestId('stop').click();
-  expect(await ended(page, 5_000)).toBe('done');
+  expect(await sendAndStop(page, 'Tell me a story about a bear')).toBe('done');
   expect(await textOf(page.getByTestId('metrics').locator('[data-figure=backend]'))).toBe('cpu');
   expect(strangers).toEqual([]);
 });

@@ -78,6 +78,13 @@ export async function ready(page: Page): Promise<void> {
   await prompt(page).fill('');
 }
 
+/** Sets a number of the settings, such as maxTokens; '' is the standard. */
+export async function setting(page: Page, key: string, value: string): Promise<void> {
+  await page.getByTestId('settings').click();
+  await page.locator(`input#${key}`).fill(value);
+  await page.keyboard.press('Escape');
+}
+
 export async function send(page: Page, text: string): Promise<void> {
   await prompt(page).fill(text);
   await page.getByTestId('send').click();
@@ -85,6 +92,23 @@ export async function send(page: Page, text: string): Promise<void> {
 
 export const textOf = async (locator: Locator) => (await locator.textContent())?.trim() ?? '';
 export const stateOf = (answer: Locator) => answer.getAttribute('data-state');
+
+/** Waits for the first words of the newest answer. */
+export async function begun(page: Page): Promise<void> {
+  await expect
+    .poll(async () => (await textOf(lastAnswer(page))).length, { timeout: 60_000, interval: 20 })
+    .toBeGreaterThan(0);
+}
+
+const STOP_WITHIN_MS = 5_000;
+
+/** Asks, waits for the first words, stops, and gives the state that the answer is in then. */
+export async function sendAndStop(page: Page, text: string): Promise<string | null> {
+  await send(page, text);
+  await begun(page);
+  await page.getByTestId('stop').click();
+  return ended(page, STOP_WITHIN_MS);
+}
 
 /** Waits for the end of the newest answer and gives the state it ended in. */
 export async function ended(page: Page, timeout = 100_000): Promise<string | null> {
@@ -95,5 +119,5 @@ export async function ended(page: Page, timeout = 100_000): Promise<string | nul
 /** Kept in test/browser/artifacts/ for people to look at. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   await mkdir(ARTIFACTS, { recursive: true });
-  await page.screenshot({ path: path.join(ARTIFACTS, `${name}.png`) });
+  await page.screenshot({ path: path.join(ARTIFACTS, `${name}.png`), animations: 'disabled' });
 }
