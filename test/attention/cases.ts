@@ -60,9 +60,9 @@ const SHAPES = [
   geometry(32, 1, 19, 'f16'),
 ].flat();
 
-const extreme = (title: string, fill: Fill): AttentionCase[] => [
-  { title: `${title}, decode`, shape: { ...PREFILL, contextLength: 300 }, position: 260, nTokens: 1, fill },
-  { title: `${title}, prefill`, shape: { ...PREFILL, contextLength: 300 }, position: 40, nTokens: 20, fill },
+const extreme = (title: string, fill: Fill, position = 40, nTokens = 20): AttentionCase[] => [
+  { title: `${title}, decode`, shape: PREFILL, position: 260, nTokens: 1, fill },
+  { title: `${title}, prefill`, shape: PREFILL, position, nTokens, fill },
 ];
 const first = (x: number) => (d: number) => (d === 0 ? x : 0);
 
@@ -71,6 +71,8 @@ const EXTREMES = [
   extreme('scores of 1e4, close', { q: first(800), k: (key, d) => (d ? 0 : 100 + 0.01 * (key % 7)), bound: 2e-3 }),
   extreme('each key above the one before', { q: first(8), k: (key, d) => (d ? 0 : key / 4) }),
   extreme('each key below the one before', { q: first(8), k: (key, d) => (d ? 0 : -key / 4) }),
+  // Each key is the max of some row: a max that misses a thread overflows.
+  extreme('each key 200 above the one before', { q: first(800), k: (key, d) => (d ? 0 : 2 * key) }, 100, 31),
   extreme('all scores equal', { q: () => 1, k: () => 0.5 }),
   extreme('all scores 1e4 and equal', { q: first(800), k: (_, d) => (d ? 0 : 100) }),
   extreme('all scores -0', { q: () => -0 }),
@@ -78,7 +80,8 @@ const EXTREMES = [
   extreme('scores from -1e20 to -3e22', { q: first(1e10), k: (key, d) => (d ? 0 : -8e10 * (1 + key)) }),
 ].flat();
 
-export const CASES: AttentionCase[] = [
+/** What changes from step to step, on three shapes. */
+export const PROGRESS: AttentionCase[] = [
   ...KV_LENS.map((kvLen) => ({ title: `kv_len=${kvLen}`, shape: DECODE, position: kvLen - 1, nTokens: 1 })),
   ...PREFILLS.map(([position, nTokens]) => ({
     title: `position=${position} n_tokens=${nTokens}`,
@@ -92,9 +95,9 @@ export const CASES: AttentionCase[] = [
     position: 1000,
     nTokens: 70,
   },
-  ...SHAPES,
-  ...EXTREMES,
 ];
+
+export const CASES: AttentionCase[] = [...PROGRESS, ...SHAPES, ...EXTREMES];
 
 /** Inputs of a case, the same on every run. Cache rows past the pass hold NaN: no kernel may let them through. */
 export function passOf({ shape, position, nTokens, fill = {} }: Omit<AttentionCase, 'title'>): Pass {

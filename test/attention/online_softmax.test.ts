@@ -5,24 +5,31 @@ import onlineSoftmax from '../../shaders/lib/online_softmax.wgsl?raw';
 import { CommandList, createKernel } from '../../src/gpu/kernel';
 import { testGpu } from '../gpu/test_device';
 
-// out[i] = the state of scores (N, n_tokens) of row i, merged from one state per score.
+// out[i] = the state of scores (n_rows, COUNT) of row i, merged from one state per score.
 const wgsl = `
 @group(0) @binding(0) var<storage, read> scores: array<f32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<f32>>;
 @compute @workgroup_size(1) fn main(@builtin(workgroup_id) wid: vec3<u32>) {
   var state = SOFTMAX_EMPTY;
-  for (var i = 0u; i < COUNT; i++) { state = softmax_merge(state, SoftmaxState(scores[wid.x * COUNT + i], 1.0)); }
+  for (var i = 0u; i < COUNT; i++) {
+    let score = scores[wid.x * COUNT + i];
+    let m = max(M_START, score);
+    state = softmax_merge(state, SoftmaxState(m, softmax_p(score, m)));
+  }
   state = softmax_merge(state, SOFTMAX_EMPTY);
   out[wid.x] = vec2(state.m, state.l);
 }`;
 
-test('merged states equal the softmax of all scores, empty sets and hugely negative scores included', async () => {
+test('merged states equal the softmax of all scores, empty sets, masked and hugely negative scores included', async () => {
+  const MASKED = Number(/MASKED = (.*);/.exec(onlineSoftmax)?.[1]);
   const rows = [
     [0.5, -1, 3, 2],
     [3, 2, 0.5, -1],
     [-1e20, -1e20, -1e20, -1e20],
     [1e20, -1e20, 0, 1e20],
     [-0, 0, -0, 0],
+    [MASKED, 5, MASKED, 4],
+    [MASKED, MASKED, MASKED, MASKED],
   ];
   const gpu = await testGpu();
   const kernel = await createKernel(gpu, {
@@ -37,10 +44,10 @@ test('merged states equal the softmax of all scores, empty sets and hugely negat
   list.run({ position: 0, nTokens: 1 });
   const states = new Float32Array(await gpu.read(out, 8 * rows.length));
   for (const [i, row] of rows.entries()) {
-    const m = Math.fround(Math.max(...row));
+    const m = Math.fround(Math.max(-1e30, ...row));
     expect(states[2 * i]).toBe(m);
     expect(states[2 * i + 1]).toBeCloseTo(
-      row.reduce((l, score) => l + 2 ** (Math.fround(score) - m), 0),
+      row.reduce((l, score) => l + (score === MASKED ? 0 : 2 ** (Math.fround(score) - m)), 0),
       5,
     );
   }
