@@ -22,7 +22,7 @@ export interface AttentionChoice {
 
 type Plan = (shape: AttentionShape, limits: AttentionLimits, given?: Record<string, number>) => AttentionPlan;
 
-/** The siblings of design section 6; null is not built yet. Each that is built serves prefill and decode. */
+/** All siblings; null is not built yet. Each that is built serves prefill and decode. */
 const PLANS: Record<AttentionName, Plan | null> = {
   cpu: null,
   eager: null,
