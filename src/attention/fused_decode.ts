@@ -1,9 +1,9 @@
 import wgsl from '../../shaders/attention/fused_decode.wgsl?raw';
-import tileMaxSubgroups from '../../shaders/attention/tile_max_subgroups.wgsl?raw';
-import tileMaxTree from '../../shaders/attention/tile_max_tree.wgsl?raw';
 import kvF16 from '../../shaders/lib/kv_f16.wgsl?raw';
 import kvF32 from '../../shaders/lib/kv_f32.wgsl?raw';
 import onlineSoftmax from '../../shaders/lib/online_softmax.wgsl?raw';
+import tileMaxSubgroups from '../../shaders/lib/tile_max_subgroups.wgsl?raw';
+import tileMaxTree from '../../shaders/lib/tile_max_tree.wgsl?raw';
 import type { Gpu } from '../gpu/device';
 import { createKernel } from '../gpu/kernel';
 import {

@@ -88,7 +88,9 @@ async function loadOnGpu(gpu: Gpu, parts: Parts & { tracker: LoadTracker }): Pro
     const llama = await compiling;
     llama.start(weights);
     signal.throwIfAborted();
-    return { backend: new WebGpuBackend(gpu, llama), gpuBytes: { weights: weights.bytes, ...llama.bytes } };
+    const backend = new WebGpuBackend(gpu, llama);
+    await backend.warmUp();
+    return { backend, gpuBytes: { weights: weights.bytes, ...llama.bytes } };
   } catch (error) {
     gpu.destroy(); // everything that was allocated goes with the device
     throw error;

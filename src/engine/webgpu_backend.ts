@@ -68,6 +68,13 @@ export class WebGpuBackend implements Backend {
     return this.run(position, 1);
   }
 
+  /** Runs every pipeline once, so that the first answer does not pay for what drivers do on first use. */
+  async warmUp(): Promise<void> {
+    this.llama.pass(2, 'none').run({ position: 0, nTokens: 2 });
+    this.end = 'penalise_and_sample';
+    await this.run(0, 1);
+  }
+
   /** One submit: the pass, and the copy of the id that it leaves. */
   private run(position: number, nTokens: number): Promise<number> {
     if (this.gpu.failure) return Promise.reject(this.gpu.failure);
