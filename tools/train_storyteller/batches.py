@@ -109,13 +109,15 @@ def build_epoch(corpus: data.Corpus, tokenizer: Tokenizer, kind: str, seed: int,
     return pack(encode_chat(chats, tokenizer), rng)
 
 
-def build_held_out(corpus: data.Corpus, tokenizer: Tokenizer) -> dict[str, Rows]:
+def held_out_documents(corpus: data.Corpus, tokenizer: Tokenizer) -> dict[str, list[Document]]:
     rng = random.Random("held out")
     chats = [conversations.single(s, rng) for s in corpus.held_out if data.fits_chat(s)]
-    return {
-        "tales": pack(encode_tales(corpus.held_out, tokenizer), rng),
-        "chat": pack(encode_chat(chats, tokenizer), rng),
-    }
+    return {"tales": encode_tales(corpus.held_out, tokenizer), "chat": encode_chat(chats, tokenizer)}
+
+
+def build_held_out(corpus: data.Corpus, tokenizer: Tokenizer) -> dict[str, Rows]:
+    rng = random.Random("held out rows")
+    return {kind: pack(documents, rng) for kind, documents in held_out_documents(corpus, tokenizer).items()}
 
 
 def save(rows: Rows, path: Path) -> None:

@@ -125,7 +125,7 @@ def main() -> None:
 
     (args.out / "config.json").write_text(json.dumps(config.to_hugging_face(), indent=2) + "\n")
     ids = [tokenizer.token_to_id(IM_END), tokenizer.token_to_id(END_OF_TEXT)]
-    generation = {"do_sample": True, "eos_token_id": ids, "pad_token_id": ids[1], "temperature": 0.8, "top_p": 0.95}
+    generation = {"do_sample": True, "eos_token_id": ids, "pad_token_id": ids[1], "temperature": 0.8, "top_p": 0.9}
     (args.out / "generation_config.json").write_text(json.dumps(generation, indent=2) + "\n")
     shutil.copy(args.tokenizer / "tokenizer.json", args.out / "tokenizer.json")
     save(tokenizer, args.out)

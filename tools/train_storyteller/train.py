@@ -125,7 +125,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--dropout", type=float, default=0.1)
     parser.add_argument("--lr", type=float, default=3e-3)
     parser.add_argument("--weight-decay", type=float, default=0.1)
-    parser.add_argument("--optimizer", choices=["adamw", "muon"], default="adamw")
+    parser.add_argument("--optimizer", choices=["adamw", "muon"], default="muon")
     parser.add_argument("--chat-epochs", type=int, default=99, help="prepared epochs to use; 1 is training without retelling")
     parser.add_argument("--no-books", action="store_true")
     parser.add_argument("--teachers", type=Path, nargs="*", default=[])
