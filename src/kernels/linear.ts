@@ -64,9 +64,10 @@ function matvecGrid(rows: number, rowsPerWorkgroup: number): { gridX: number; gr
   return { gridX, gridY: Math.ceil(groups / gridX) };
 }
 
-/** Threads that share a row: as many as there are blocks to share, to 32. */
-function lanesFor(cols: number): number {
-  return Math.min(32, 2 ** Math.floor(Math.log2(cols / BLOCK)));
+/** Threads that share a pair of rows: as many as there are blocks to share, within one subgroup where there are subgroups. */
+function lanesFor(gpu: Gpu, cols: number): number {
+  const most = gpu.can.subgroupMinSize || 32;
+  return Math.min(most, 32, 2 ** Math.floor(Math.log2(cols / BLOCK)));
 }
 
 /** Compiles both cores around `epilogue`; `lastTokenOnly` leaves the matmul out (the head needs one row). */
@@ -76,9 +77,9 @@ export async function createLinear(
   epilogue: Epilogue,
   lastTokenOnly = false,
 ): Promise<Linear> {
-  const lanes = lanesFor(shape.cols);
+  const lanes = lanesFor(gpu, shape.cols);
+  const subgroups = gpu.can.subgroupMinSize > 0;
   const rowsPerWorkgroup = (WORKGROUP / lanes) * 2;
-  const subgroup = Math.min(lanes, gpu.can.subgroupMinSize);
   const constants = {
     ROWS: shape.rows,
     COLS: shape.cols,
@@ -91,16 +92,15 @@ export async function createLinear(
   const { wgsl } = WEIGHT_FORMATS[shape.format];
   const vector = createKernel(gpu, {
     label: `${epilogue.label}.matvec`,
-    wgsl: [...wgsl, params, subgroup > 1 ? laneSumsSubgroups : laneSumsPlain, matvec, ...epilogue.wgsl],
+    wgsl: [...wgsl, params, subgroups ? laneSumsSubgroups : laneSumsPlain, matvec, ...epilogue.wgsl],
     constants: {
       ...constants,
       WORKGROUP,
       LANES: lanes,
       GRID_X: matvecGrid(shape.rows, rowsPerWorkgroup).gridX,
-      ...(subgroup > 1 ? { SUBGROUP: subgroup } : {}),
     },
     bindings,
-    subgroups: subgroup > 1,
+    subgroups,
   });
   const many = lastTokenOnly
     ? null
