@@ -26,8 +26,8 @@ import type { VivaceTurn } from './turn';
 
 const STORY_EXAMPLES = [
   'Tell me a story about a brave cat',
-  'Tell me a story about a girl and her red balloon',
-  'Tell me a story about a lost puppy who finds a friend',
+  'Tell me a bedtime story about a sleepy bear',
+  'Tell me a story about a little red car',
 ];
 
 export class VivaceChat extends LitElement {

@@ -18,7 +18,6 @@ function modelFolders(): string[] {
 async function openFolder(path: string) {
   const names = readdirSync(path).filter((name) => statSync(join(path, name)).isFile());
   const model = await openModel(names.map((name) => new File([readFileSync(join(path, name))], name)));
-  expect(model.config).not.toBeNull();
   expect(model.tensors.size).toBeGreaterThan(0);
   for (const tensor of model.tensors.values()) {
     expect(await tensor.read(0, tensor.byteLength)).toHaveLength(tensor.byteLength);
@@ -35,5 +34,9 @@ describe('files of this repository', () => {
 
   const folders = modelFolders();
   if (folders.length === 0) test.skip('llama fixtures (skipped: none here)', () => {});
-  for (const path of folders) test(`fixture ${basename(path)}`, async () => void (await openFolder(path)));
+  for (const path of folders) {
+    test(`fixture ${basename(path)}`, async () => {
+      expect((await openFolder(path)).config).not.toBeNull();
+    });
+  }
 });

@@ -1,0 +1,81 @@
+// The storyteller's greedy ids on the GPU and on the CPU, against transformers on the same dequantised weights.
+
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { Backend } from '../../src/engine/backend';
+import { CpuBackend, loadCpuWeights } from '../../src/engine/cpu_backend';
+import { generate, type Session } from '../../src/engine/generate';
+import { WebGpuBackend } from '../../src/engine/webgpu_backend';
+import { readConfig } from '../../src/model/config';
+import { Llama } from '../../src/model/llama';
+import { resolveTensors } from '../../src/model/tensors';
+import { allocateWeights } from '../../src/model/weights';
+import { testGpu } from '../gpu/test_device';
+import { openStoryteller } from './storyteller';
+
+interface GreedyFixture {
+  prompt: string;
+  promptIds: number[];
+  ids: number[];
+  /** Logit of the best token less that of the second, at each step: where two backends may rightly differ it is tiny. */
+  margins: number[];
+}
+
+const FIXTURE = new URL('../fixtures/storyteller/greedy.json', import.meta.url);
+const cases: GreedyFixture[] = JSON.parse(readFileSync(FIXTURE, 'utf8'));
+const CONTEXT = 256;
+
+/** A software GPU takes seconds a prompt: it answers the first few, and all of them when asked to (VIVACE_ALL_PROMPTS=1). */
+const GPU_PROMPTS = process.env.VIVACE_ALL_PROMPTS ? cases.length : 4;
+const TIMEOUT_MS = 300_000;
+
+async function cpuBackend(): Promise<Backend> {
+  const { files } = await openStoryteller();
+  const config = readConfig(files);
+  return new CpuBackend(config, await loadCpuWeights(resolveTensors(files, config)), CONTEXT);
+}
+
+async function gpuBackend(): Promise<Backend> {
+  const gpu = await testGpu();
+  const { files } = await openStoryteller();
+  const config = readConfig(files);
+  const { weights, read } = await allocateWeights(gpu, resolveTensors(files, config), config);
+  const llama = await Llama.create(gpu, config, weights, { contextLength: CONTEXT, kvType: 'f32', attention: 'auto' });
+  await read(files);
+  llama.start(weights);
+  return new WebGpuBackend(gpu, llama);
+}
+
+const BACKENDS = [
+  { name: 'cpu', create: cpuBackend, prompts: cases.length },
+  { name: 'webgpu, f32 KV', create: gpuBackend, prompts: GPU_PROMPTS },
+];
+
+for (const { name, create, prompts } of BACKENDS) {
+  describe(name, () => {
+    let session: Promise<Session> | null = null;
+    const open = async (): Promise<Session> => {
+      const { tokenizer, template } = await openStoryteller();
+      return { backend: await create(), tokenizer, template, cachedIds: [] };
+    };
+    for (const { prompt, promptIds, ids } of cases.slice(0, prompts)) {
+      test(`${ids.length} ids of "${prompt}"`, { timeout: TIMEOUT_MS }, async () => {
+        session ??= open();
+        const made: number[] = [];
+        let asked: number[] = [];
+        await generate(
+          await session,
+          { messages: [{ role: 'user', content: prompt }] },
+          { temperature: 0, maxTokens: ids.length },
+          (event) => {
+            if (event.type === 'token') made.push(event.id);
+            if (event.type === 'done') asked = event.promptIds;
+          },
+          () => false,
+        );
+        expect(asked).toEqual(promptIds);
+        expect(made).toEqual(ids);
+      });
+    }
+  });
+}
