@@ -23,7 +23,7 @@ export class WebGpuBackend implements Backend {
     this.attention = {
       prefill: prefill.name,
       decode: decode.name,
-      reason: `prefill: ${prefill.reason}; decode: ${decode.reason}`,
+      reason: prefill.reason === decode.reason ? prefill.reason : `${prefill.reason}; ${decode.reason}`,
     };
     this.readback = new WordReadback(gpu, MAX_RUN_AHEAD + 1);
   }

@@ -163,21 +163,20 @@ export class CommandList {
   }
 
   /** Records every dispatch into one compute pass of `encoder`, with `step` visible to all. */
-  record(encoder: GPUCommandEncoder, step: Step, timestampWrites?: GPUComputePassTimestampWrites): void {
+  record(encoder: GPUCommandEncoder, step: Step): void {
     const { gpu, stepData } = this;
     stepData[0] = step.position;
     stepData[1] = step.nTokens;
     const uniform = gpu.can.immediates ? null : stepUniform(gpu);
     if (uniform) gpu.write(uniform.buffer, stepData);
-    const pass = encoder.beginComputePass(timestampWrites ? { timestampWrites } : undefined);
+    const pass = encoder.beginComputePass();
     if (uniform) pass.setBindGroup(1, uniform.group);
+    else (pass as unknown as ImmediatePass).setImmediates(0, stepData);
     let pipeline: GPUComputePipeline | null = null;
     for (const command of this.commands) {
       if (command.pipeline !== pipeline) {
         pipeline = command.pipeline;
         pass.setPipeline(pipeline);
-        // Immediates belong to the pass; some drivers drop them when the pipeline changes, so they are set again.
-        if (!uniform) (pass as unknown as ImmediatePass).setImmediates(0, stepData);
       }
       pass.setBindGroup(0, command.group);
       pass.dispatchWorkgroups(command.x, command.y, command.z);

@@ -21,10 +21,9 @@ export interface GpuCapabilities {
   subgroupMinSize: number;
   /** `var<immediate>`: progress travels in the command instead of a uniform buffer. */
   immediates: boolean;
-  timestamps: boolean;
 }
 
-export type CapabilityName = 'subgroups' | 'immediates' | 'timestamps';
+export type CapabilityName = 'subgroups' | 'immediates';
 
 type Limits = Record<string, number | undefined>;
 
@@ -49,6 +48,5 @@ export function capabilities(
   return {
     subgroupMinSize: has('subgroups', adapter.features.has('subgroups')) ? (adapter.info.subgroupMinSize ?? 4) : 0,
     immediates: has('immediates', languageFeatures.has('immediate_address_space') && immediateBytes >= STEP_BYTES),
-    timestamps: has('timestamps', adapter.features.has('timestamp-query')),
   };
 }
