@@ -19,7 +19,7 @@ function oneFile(
 ): UserConfig {
   return {
     ...shared,
-    define: { __INLINE_WORKER__: 'true', 'process.env.NODE_ENV': '"production"' },
+    define: { 'process.env.NODE_ENV': '"production"' },
     build: {
       ...shared.build,
       outDir,
@@ -35,5 +35,5 @@ export default defineConfig(({ mode }) => {
     return oneFile('src/engine/engine.ts', 'dist/lib', { formats: ['es'], name: 'Vivace', file: 'vivace.js' });
   if (mode === 'embed')
     return oneFile('src/embed/embed.ts', 'dist', { formats: ['iife'], name: 'Vivace', file: 'embed.js' });
-  return { ...shared, define: { __INLINE_WORKER__: 'false' }, server: { port: 5173 } };
+  return { ...shared, server: { port: 5173 } };
 });

@@ -5,13 +5,10 @@ import { softwareVulkan } from './tools/lib/ensure.mjs';
 
 Object.assign(process.env, softwareVulkan()); // before any fork: the loader reads it when a process starts
 
-const define = { __INLINE_WORKER__: 'false' };
-
 export default defineConfig({
   test: {
     projects: [
       {
-        define,
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
@@ -23,7 +20,6 @@ export default defineConfig({
         },
       },
       {
-        define,
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],

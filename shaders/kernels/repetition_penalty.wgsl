@@ -6,11 +6,6 @@
 @group(0) @binding(2) var<storage, read> tokens: array<u32>;                 // (context)
 @group(0) @binding(3) var<storage, read_write> seen: array<atomic<u32>>;     // (ceil(VOCAB_SIZE / 32)), one bit an id
 
-struct Sampling {
-  temperature: f32, top_k: u32, top_p: f32, min_p: f32,
-  repetition_penalty: f32, seed: u32, inverse_temperature: f32, log_min_p: f32,
-}
-
 const THREADS = 256u;
 
 @compute @workgroup_size(THREADS)

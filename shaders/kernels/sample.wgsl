@@ -11,11 +11,6 @@
 @group(0) @binding(1) var<uniform> sampling: Sampling;
 @group(0) @binding(2) var<storage, read_write> tokens: array<u32>;   // (CONTEXT + 1)
 
-struct Sampling {
-  temperature: f32, top_k: u32, top_p: f32, min_p: f32,
-  repetition_penalty: f32, seed: u32, inverse_temperature: f32, log_min_p: f32,
-}
-
 const THREADS = 256u;    // and the bins of one radix pass
 const LIST_SIZE = 512u;
 const LIST_GOAL = 160u;

@@ -2,11 +2,6 @@
 @group(0) @binding(0) var<storage, read> weights: array<vec4<u32>>;  // (rows, BLOCKS, 2)
 @group(0) @binding(1) var<storage, read> scales: array<u32>;         // (rows, BLOCKS) halves, two to a word
 
-fn block_scale(block: u32) -> f32 {
-  let pair = unpack2x16float(scales[block >> 1u]);
-  return select(pair.x, pair.y, (block & 1u) == 1u);
-}
-
 fn quad(d: f32, q: u32) -> vec4<f32> { return d * vec4<f32>(unpack4xI8(q)); }
 
 fn weight_block(block: u32) -> Block {

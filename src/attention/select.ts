@@ -13,7 +13,7 @@ export interface AttentionRequest {
   forced?: AttentionName | 'auto';
 }
 
-export interface AttentionChoice {
+export interface SelectedAttention {
   name: AttentionName;
   parameters: Record<string, number>;
   /** Why, as a fragment of a sentence for people. */
@@ -33,7 +33,7 @@ const PLANS: Record<AttentionName, Plan | null> = {
 };
 
 /** The sibling for a pass of nTokens that ends at kvLen. A forced one that cannot run throws, never a silent fallback. */
-export function selectAttention(request: AttentionRequest): AttentionChoice {
+export function selectAttention(request: AttentionRequest): SelectedAttention {
   const { nTokens, kvLen, forced = 'auto' } = request;
   if (forced !== 'auto') return { name: forced, parameters: plan(forced, request), reason: 'asked for by name' };
   const pass =

@@ -3,20 +3,20 @@
 
 import { proxy, type Remote, transfer, wrap } from 'comlink';
 import { WorkerError } from '../errors';
-import {
-  type ChatMessage,
-  type EngineEvent,
-  type EngineInfo,
-  fromFailure,
-  type GenerateInput,
-  type GenerateOptions,
-  type LoadOptions,
-  type LoadProgress,
-  type LoadResult,
-  type ModelLocation,
-  type RunMetrics,
-  type WorkerApi,
-  type WorkerFailure,
+import { fromFailure } from './failure';
+import type {
+  ChatMessage,
+  EngineEvent,
+  EngineInfo,
+  GenerateInput,
+  GenerateOptions,
+  LoadOptions,
+  LoadProgress,
+  LoadResult,
+  ModelLocation,
+  RunMetrics,
+  WorkerApi,
+  WorkerFailure,
 } from './protocol';
 import EngineWorker from './worker?worker&inline';
 
@@ -51,11 +51,12 @@ export class Engine {
   static async load(model: ModelLocation, options: EngineLoadOptions = {}): Promise<Engine> {
     const { onProgress = () => {}, signal, ...loadOptions } = options;
     signal?.throwIfAborted();
-    const connection = await Connection.open();
+    const connection = await Connection.open(signal);
     const cancel = () => void connection.worker.cancelLoad();
     signal?.addEventListener('abort', cancel);
     try {
-      const location = typeof model === 'string' ? new URL(model, globalThis.document?.baseURI).href : model;
+      signal?.throwIfAborted();
+      const location = typeof model === 'string' ? absolute(model) : model;
       const loading = connection.worker.load(location, loadOptions, proxy(onProgress)) as Promise<LoadResult>;
       const result = await connection.alive(loading);
       if ('type' in result) throw fromFailure(result);
@@ -116,6 +117,12 @@ export class Engine {
   }
 }
 
+/** The worker may have no base of its own (a blob), so it gets whole addresses; what is none it refuses with a sentence. */
+function absolute(location: string): string {
+  const base = globalThis.document?.baseURI;
+  return URL.canParse(location, base) ? new URL(location, base).href : location;
+}
+
 /** Messages in order, taken by whoever waits for them. */
 class Inbox<T> {
   private readonly messages: T[] = [];
@@ -151,7 +158,7 @@ class Connection {
     });
   }
 
-  static async open(): Promise<Connection> {
+  static async open(signal?: AbortSignal): Promise<Connection> {
     const connection = new Connection(new EngineWorker({ name: 'vivace' }));
     const silent = setTimeout(() => {
       connection.fail(
@@ -161,6 +168,8 @@ class Connection {
         ),
       );
     }, HANDSHAKE_MS);
+    const cancel = () => connection.fail(signal?.reason);
+    signal?.addEventListener('abort', cancel);
     try {
       await connection.alive(connection.worker.ping());
       return connection;
@@ -169,6 +178,7 @@ class Connection {
       throw error;
     } finally {
       clearTimeout(silent);
+      signal?.removeEventListener('abort', cancel);
     }
   }
 

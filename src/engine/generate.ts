@@ -17,6 +17,8 @@ export interface Session {
   backend: Backend;
   tokenizer: Tokenizer;
   template: ChatTemplate | null;
+  /** Rows of the embedding. */
+  vocabSize: number;
   cachedIds: readonly number[];
 }
 
@@ -41,7 +43,7 @@ export async function generate(
   const sampling = resolveSampling(options);
   const runAhead = new RunAhead(options.runAhead ?? 'auto', backend.maxRunAhead);
   const decoder = createStreamDecoder(tokenizer, { stop: checkStop(options.stop) });
-  const prompt = promptIds(input, tokenizer, session.template, backend.contextLength);
+  const prompt = promptIds(input, session);
   const room = backend.contextLength - prompt.length;
   const most = Math.min(checkMaxTokens(options.maxTokens), room);
   clock.tokenized = performance.now();
@@ -51,6 +53,10 @@ export async function generate(
   const ids: number[] = [];
   const gaps: number[] = [];
   const inFlight: Promise<number>[] = [];
+  const queue = (id: Promise<number>) => {
+    id.catch(() => {}); // heard when its turn comes, which may be after it failed
+    inFlight.push(id);
+  };
   let steps = 0;
   let finishReason: FinishReason | null = null;
   let counted = backend.counters && { ...backend.counters };
@@ -66,15 +72,16 @@ export async function generate(
 
   try {
     backend.begin(sampling);
-    const { token: firstToken } = await backend.prefill(prompt.slice(cached), cached, progress, stopped);
-    if (firstToken) inFlight.push(firstToken);
+    const run = () => backend.prefill(prompt.slice(cached), cached, progress, stopped);
+    const { token: firstToken } = stopped() ? { token: null } : await run();
+    if (firstToken) queue(firstToken);
     else finishReason = 'abort';
     counted = backend.counters && { ...backend.counters };
 
     while (finishReason === null) {
       // Token i sits at prompt.length + i; the step that reads it brings token i + 1.
       while (inFlight.length < runAhead.depth && ids.length + inFlight.length < most) {
-        inFlight.push(backend.decode(prompt.length + ids.length + inFlight.length - 1));
+        queue(backend.decode(prompt.length + ids.length + inFlight.length - 1));
         steps++;
       }
       const id = await (inFlight.shift() as Promise<number>);
@@ -133,9 +140,9 @@ function checkMaxTokens(maxTokens: number | undefined): number {
 }
 
 function checkStop(stop: readonly string[] | undefined): readonly string[] {
-  const wrong = (stop ?? []).find((text) => typeof text !== 'string' || text === '');
-  if (wrong !== undefined) throw new InvalidRequestError('A stop string must be text of at least one character.');
-  return stop ?? [];
+  const list = stop ?? [];
+  if (Array.isArray(list) && list.every((text) => typeof text === 'string' && text !== '')) return list;
+  throw new InvalidRequestError('stop must be a list of strings, each of at least one character.');
 }
 
 /** Tokens at the start that need no new pass. The last of the prompt always runs: its logits give the first token. */

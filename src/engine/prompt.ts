@@ -1,6 +1,7 @@
-import { ContextOverflowError, InvalidRequestError } from '../errors';
+import { ContextOverflowError, InvalidRequestError, TokenizerError } from '../errors';
 import type { ChatTemplate } from '../text/chat_template';
 import type { Tokenizer } from '../text/tokenizer';
+import type { Session } from './generate';
 import type { GenerateInput } from './protocol';
 
 const ROLES = new Set(['system', 'user', 'assistant']);
@@ -8,12 +9,16 @@ const ROLES = new Set(['system', 'user', 'assistant']);
 /** The ids to generate from. Refuses what cannot be answered: nothing at all, malformed messages, more than the context. */
 export function promptIds(
   input: GenerateInput,
-  tokenizer: Tokenizer,
-  template: ChatTemplate | null,
-  contextLength: number,
+  { tokenizer, template, vocabSize, backend: { contextLength } }: Session,
 ): Uint32Array<ArrayBuffer> {
   const ids = 'messages' in input ? chatIds(input.messages, tokenizer, template) : textIds(input.prompt, tokenizer);
   if (ids.length >= contextLength) throw new ContextOverflowError(ids.length, contextLength);
+  const stray = ids.find((id) => id >= vocabSize);
+  if (stray !== undefined) {
+    throw new TokenizerError(
+      `The tokenizer gave token ${stray}, but the model has ${vocabSize} rows: the two files do not belong together.`,
+    );
+  }
   return Uint32Array.from(ids);
 }
 

@@ -1,19 +1,14 @@
 // Everything that crosses the worker boundary, and nothing else: ids, text, numbers and events. No buffers, no logits.
-// Types only, but for two small functions that carry errors across.
+// Types only.
 
-import { VivaceError } from '../errors';
 import type { AttentionName } from '../model/llama';
+import type { ChatMessage } from '../text/chat_template';
 
-export type { AttentionName };
+export type { AttentionName, ChatMessage };
 
 export type BackendName = 'webgpu' | 'cpu';
 export type KvType = 'f16' | 'f32';
 export type ActivationType = 'f32' | 'q8';
-
-export interface ChatMessage {
-  role: 'system' | 'user' | 'assistant';
-  content: string;
-}
 
 /** URL of a folder in Hugging Face layout or of a .gguf file, or dropped files. */
 export type ModelLocation = string | File | File[];
@@ -71,7 +66,7 @@ export interface Warning {
   message: string;
 }
 
-/** Milliseconds between tokens at the caller, in order, bursts not smoothed. The first token has none (that is TTFT). */
+/** Milliseconds between tokens as the worker sees them arrive, in order, bursts not smoothed. The first token has none (that is TTFT). */
 export interface TbtSummary {
   mean: number | null;
   p50: number | null;
@@ -101,7 +96,7 @@ export interface PerToken {
 
 export interface RunMetrics {
   attention: AttentionChoice;
-  /** From the request to the first token at the caller. */
+  /** From the request's start in the worker to its first token there. */
   ttftMs: number | null;
   /** The parts of ttftMs: text to ids, and the prompt on the GPU. */
   tokenizeMs: number;
@@ -109,7 +104,7 @@ export interface RunMetrics {
   prefillTokensPerSecond: number | null;
   decodeTokensPerSecond: number | null;
   tbtMs: TbtSummary;
-  /** The GPU's own step times where timestamps were asked for, else null. */
+  /** The GPU's own step times: null, as no run asks for timestamps yet. */
   gpuMs: TbtSummary | null;
   perToken: PerToken | null;
   runAhead: number;
@@ -195,23 +190,4 @@ export interface WorkerFailure {
   code: string;
   message: string;
   details: Record<string, string | number | null>;
-}
-
-export function toFailure(error: unknown): WorkerFailure {
-  const e = error instanceof Error ? error : new Error(String(error));
-  const details: WorkerFailure['details'] = {};
-  for (const [key, value] of Object.entries(e)) {
-    if (typeof value === 'string' || typeof value === 'number' || value === null) details[key] = value;
-  }
-  const code = e instanceof VivaceError ? e.code : e.name === 'AbortError' ? 'abort' : 'internal';
-  return { type: 'error', name: e.name, code, message: e.message, details };
-}
-
-/** The error on the caller's side: same name, code, message and numbers; an abort stays a DOMException. */
-export function fromFailure(failure: WorkerFailure): Error {
-  if (failure.code === 'abort') return new DOMException(failure.message, 'AbortError');
-  const error = new VivaceError(failure.code, failure.message);
-  Object.assign(error, failure.details);
-  error.name = failure.name;
-  return error;
 }

@@ -1,4 +1,4 @@
-import { AttentionUnavailable, InvalidRequestError, WebGpuUnavailableError } from '../errors';
+import { AttentionUnavailable, InvalidRequestError, UnsupportedModelError, WebGpuUnavailableError } from '../errors';
 import { Gpu } from '../gpu/device';
 import { type ModelConfig, readConfig } from '../model/config';
 import { kvBytesPerToken } from '../model/kv_cache';
@@ -15,8 +15,11 @@ import { LoadTracker } from './load_tracker';
 import type { EngineInfo, LoadOptions, LoadProgress, ModelLocation, Warning } from './protocol';
 import { WebGpuBackend } from './webgpu_backend';
 
-/** Bytes of keys and values that a context may take unless the caller asks for more. */
-const DEFAULT_KV_BYTES = 2 ** 30;
+/** What a context may be and take, unless the caller asks for more. */
+const DEFAULT_CONTEXT_BYTES = 2 ** 30;
+const DEFAULT_CONTEXT = 2 ** 17;
+/** The most that the cpu backend, which holds every weight in f32, may take of a tab's memory. */
+const CPU_BYTES = 2 ** 32;
 
 export interface LoadedModel {
   session: Session;
@@ -48,7 +51,7 @@ export async function loadModel(
     : await loadOnCpu({ files, config, tensors, contextLength, options, signal });
   tracker.stage('ready', files.totalBytes);
   return {
-    session: { backend, tokenizer, template, cachedIds: [] },
+    session: { backend, tokenizer, template, vocabSize: config.vocabSize, cachedIds: [] },
     info: {
       model: describeModel(files, config),
       backend: backend.name,
@@ -97,9 +100,17 @@ async function loadOnGpu(gpu: Gpu, parts: Parts & { tracker: LoadTracker }): Pro
   }
 }
 
-async function loadOnCpu({ config, tensors, contextLength, options, signal }: Parts): Promise<LoadedBackend> {
+async function loadOnCpu({ files, config, tensors, contextLength, options, signal }: Parts): Promise<LoadedBackend> {
   if (options.attention && options.attention !== 'auto') {
     throw new AttentionUnavailable(options.attention, 'the cpu backend runs plain loops and has no attention kernels');
+  }
+  const parameters = countParameters(files);
+  const bytes = 4 * parameters + kvBytesPerToken(config, 'f32') * contextLength;
+  if (bytes > CPU_BYTES) {
+    throw new UnsupportedModelError(
+      `On the CPU this model would take ${bytes} bytes (${parameters} parameters in f32, and the context); ` +
+        `at most ${CPU_BYTES} are allowed. Use a browser with WebGPU, or a smaller model or context.`,
+    );
   }
   const weights = await loadCpuWeights(tensors, signal);
   return { backend: new CpuBackend(config, weights, contextLength), gpuBytes: null };
@@ -119,11 +130,14 @@ async function requestGpu(options: LoadOptions, warnings: Warning[]): Promise<Gp
 
 /** What was asked for, within what the model was made for and what one binding and a sensible share of memory hold. */
 function chooseContext(config: ModelConfig, options: LoadOptions, gpu: Gpu | null, warnings: Warning[]): number {
-  const bytesPerToken = kvBytesPerToken(config, gpu ? (options.kvCache ?? 'f16') : 'f32');
+  const kvBytes = kvBytesPerToken(config, gpu ? (options.kvCache ?? 'f16') : 'f32');
+  const ropeBytes = 4 * config.headDim;
+  const bytesPerToken = kvBytes + ropeBytes;
   const asked = options.contextLength;
-  const bindable = gpu ? Math.floor((gpu.bindingLimit * 2 * config.nLayers) / bytesPerToken) : Number.POSITIVE_INFINITY;
-  const modest = asked === undefined ? Math.floor(DEFAULT_KV_BYTES / bytesPerToken) : Number.POSITIVE_INFINITY;
-  const contextLength = Math.min(asked ?? config.contextLength, config.contextLength, bindable, modest);
+  const largestBinding = Math.max(kvBytes / (2 * config.nLayers), ropeBytes);
+  const bindable = gpu ? Math.floor(gpu.bindingLimit / largestBinding) : Number.POSITIVE_INFINITY;
+  const modest = Math.min(Math.floor(DEFAULT_CONTEXT_BYTES / bytesPerToken), DEFAULT_CONTEXT);
+  const contextLength = Math.min(asked ?? modest, config.contextLength, bindable);
   const wanted = asked ?? config.contextLength;
   if (contextLength < wanted) {
     const why =
@@ -153,14 +167,18 @@ function checkOptions({ contextLength, kvCache = 'f16', backend = 'auto', activa
   }
 }
 
+function countParameters(files: ModelFiles): number {
+  const elements = (shape: readonly number[]) => shape.reduce((product, size) => product * size, 1);
+  return [...files.tensors.values()].reduce((sum, tensor) => sum + elements(tensor.shape), 0);
+}
+
 function describeModel(files: ModelFiles, config: ModelConfig): EngineInfo['model'] {
   const tensors = [...files.tensors.values()];
   const { architecture, nLayers, hiddenSize, nHeads, nKvHeads, headDim, vocabSize } = config;
-  const elements = (shape: readonly number[]) => shape.reduce((product, size) => product * size, 1);
   return {
     name: files.name,
     architecture,
-    parameters: tensors.reduce((sum, tensor) => sum + elements(tensor.shape), 0),
+    parameters: countParameters(files),
     nLayers,
     hiddenSize,
     nHeads,

@@ -1,20 +1,26 @@
-// The worker: wires messages to the model, and nothing else.
+// The worker: wires messages to the model, and nothing else. One worker holds one model: a load is its first call.
 
 import { expose } from 'comlink';
 import { InvalidRequestError } from '../errors';
+import { toFailure } from './failure';
 import { generate } from './generate';
-import { type GenerateRequest, toFailure, type WorkerApi } from './protocol';
+import type { GenerateRequest, Warning, WorkerApi } from './protocol';
 import { type LoadedModel, loadModel } from './session';
 
 let model: LoadedModel | null = null;
-let loading: AbortController | null = null;
+const loading = new AbortController();
+/** What the load has to say, until a first request hears it. */
+let warnings: readonly Warning[] = [];
+/** Requests that have not ended; unloading stops them. */
+const requests = new Set<{ stopped: boolean }>();
 /** Requests run one after another: there is one cache. */
 let queue: Promise<void> = Promise.resolve();
 
 async function answer({ input, options }: GenerateRequest, port: MessagePort, stopped: () => boolean): Promise<void> {
   try {
     if (!model) throw new InvalidRequestError('No model is loaded.');
-    for (const warning of model.info.warnings) port.postMessage({ type: 'warning', ...warning });
+    for (const warning of warnings) port.postMessage({ type: 'warning', ...warning });
+    warnings = [];
     await generate(model.session, input, options, (event) => port.postMessage(event), stopped);
   } catch (error) {
     port.postMessage(toFailure(error));
@@ -25,33 +31,30 @@ const api: WorkerApi = {
   ping: () => 'pong',
 
   async load(location, options, onProgress) {
-    api.cancelLoad();
-    await api.unload();
-    const controller = new AbortController();
-    loading = controller;
     try {
-      model = await loadModel(location, options, onProgress, controller.signal);
+      model = await loadModel(location, options, onProgress, loading.signal);
+      warnings = model.info.warnings;
       return { info: model.info };
     } catch (error) {
       return toFailure(error);
-    } finally {
-      if (loading === controller) loading = null;
     }
   },
 
   cancelLoad() {
-    loading?.abort(new DOMException('Loading was cancelled.', 'AbortError'));
+    loading.abort(new DOMException('Loading was cancelled.', 'AbortError'));
   },
 
   generate(request, port) {
-    let stop = false;
+    const state = { stopped: false };
+    requests.add(state);
     port.onmessage = () => {
-      stop = true;
+      state.stopped = true;
     };
-    queue = queue.then(() => answer(request, port, () => stop));
+    queue = queue.then(() => answer(request, port, () => state.stopped)).finally(() => requests.delete(state));
   },
 
   async unload() {
+    for (const request of requests) request.stopped = true;
     await queue;
     model?.session.backend.destroy();
     model = null;

@@ -18,6 +18,18 @@ export interface GpuOptions {
   without?: readonly CapabilityName[];
 }
 
+/** By name: the class is no global in Node. */
+const isOutOfMemory = (error: GPUError) => error.constructor.name === 'GPUOutOfMemoryError';
+
+/** What the browser grants; a refusal is a typed error, so that callers can fall back. */
+async function granted<T>(request: Promise<T>): Promise<T> {
+  try {
+    return await request;
+  } catch (error) {
+    throw new WebGpuUnavailableError(error instanceof Error ? error.message : String(error));
+  }
+}
+
 /** A device with its books: what it can do, what was allocated on it, what was asked of it. */
 export class Gpu {
   readonly counters: GpuCounters = { dispatches: 0, submits: 0, syncs: 0, bytesRead: 0 };
@@ -35,23 +47,29 @@ export class Gpu {
       if (info.reason !== 'destroyed') this.failure ??= new DeviceLostError(info.message || info.reason);
     });
     device.addEventListener('uncapturederror', (event) => {
-      this.failure ??= new GpuProgramError('WebGPU', event.error.message);
+      const { error } = event;
+      this.failure ??= isOutOfMemory(error)
+        ? new GpuMemoryError(
+            'The GPU work',
+            this.allocatedBytes,
+            null,
+            'Close other GPU pages, or choose a smaller model.',
+          )
+        : new GpuProgramError('WebGPU', error.message);
     });
   }
 
   static async request(options: GpuOptions = {}): Promise<Gpu> {
     const gpu = options.gpu ?? globalThis.navigator?.gpu;
     if (!gpu) throw new WebGpuUnavailableError('this browser does not offer it to this page');
-    const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
+    const adapter = await granted(gpu.requestAdapter({ powerPreference: 'high-performance' }));
     if (!adapter) throw new WebGpuUnavailableError('the browser found no usable GPU');
     const can = capabilities(adapter, gpu.wgslLanguageFeatures, options.without ?? []);
     const requiredFeatures: GPUFeatureName[] = [];
     if (can.subgroupMinSize > 0) requiredFeatures.push('subgroups');
-    const device = await adapter.requestDevice({
-      label: 'vivace',
-      requiredFeatures,
-      requiredLimits: wantedLimits(adapter.limits),
-    });
+    const device = await granted(
+      adapter.requestDevice({ label: 'vivace', requiredFeatures, requiredLimits: wantedLimits(adapter.limits) }),
+    );
     const { vendor, architecture, description, device: model } = adapter.info;
     const name = description || [vendor, model || architecture].filter(Boolean).join(' ') || 'unknown adapter';
     return new Gpu(device, name, can);

@@ -26,8 +26,4 @@ export class WordReadback {
   async read(target: GPUBuffer): Promise<number> {
     return new Uint32Array(await this.gpu.readMapped(target, 4))[0];
   }
-
-  destroy(): void {
-    for (const buffer of this.ring) this.gpu.destroyBuffer(buffer);
-  }
 }

@@ -17,6 +17,7 @@ export interface RepackTarget {
 }
 
 const MAX_GRID_X = 32768;
+const MAX_QUEUED_CHUNKS = 8;
 
 /** Bytes of one row as it lies in a file. */
 export function fileRowBytes(format: WeightFormat, cols: number): number {
@@ -29,6 +30,7 @@ export class Repacker {
   private readonly kernels = new Map<string, Promise<Kernel>>();
   private readonly staging: GPUBuffer;
   private readonly chunk: GPUBuffer;
+  private queued = 0;
 
   constructor(
     private readonly gpu: Gpu,
@@ -52,6 +54,8 @@ export class Repacker {
     const list = new CommandList(this.gpu);
     list.add(kernel, kernel.bind(this.chunk, this.staging, matrix.weights, matrix.scales), x, Math.ceil(groups / x));
     list.run({ position: 0, nTokens: 0 });
+    // A file may be read faster than the GPU takes it: what waits in between is bounded.
+    if (++this.queued % MAX_QUEUED_CHUNKS === 0) await this.gpu.device.queue.onSubmittedWorkDone();
   }
 
   destroy(): void {

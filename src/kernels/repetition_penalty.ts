@@ -1,4 +1,5 @@
 import wgsl from '../../shaders/kernels/repetition_penalty.wgsl?raw';
+import sampling from '../../shaders/lib/sampling.wgsl?raw';
 import type { Gpu } from '../gpu/device';
 import { type CommandList, createKernel } from '../gpu/kernel';
 
@@ -17,7 +18,7 @@ export function seenBytes(vocabSize: number): number {
 export async function createRepetitionPenalty(gpu: Gpu, shape: { vocabSize: number }): Promise<RepetitionPenalty> {
   const kernel = await createKernel(gpu, {
     label: 'kernels/repetition_penalty',
-    wgsl: [wgsl],
+    wgsl: [sampling, wgsl],
     constants: { VOCAB_SIZE: shape.vocabSize },
     bindings: ['write', 'uniform', 'read', 'write'],
   });

@@ -1,4 +1,5 @@
 import wgsl from '../../shaders/kernels/sample.wgsl?raw';
+import sampling from '../../shaders/lib/sampling.wgsl?raw';
 import type { Gpu } from '../gpu/device';
 import { type CommandList, createKernel } from '../gpu/kernel';
 
@@ -12,7 +13,7 @@ export interface Sample {
 export async function createSample(gpu: Gpu, shape: { vocabSize: number }): Promise<Sample> {
   const kernel = await createKernel(gpu, {
     label: 'kernels/sample',
-    wgsl: [wgsl],
+    wgsl: [sampling, wgsl],
     constants: { VOCAB_SIZE: shape.vocabSize },
     bindings: ['read', 'uniform', 'write'],
   });

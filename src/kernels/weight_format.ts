@@ -2,6 +2,7 @@
 // It records dispatches; it neither owns weights nor knows the order of a layer.
 
 import block from '../../shaders/lib/block.wgsl?raw';
+import blockScale from '../../shaders/lib/block_scale.wgsl?raw';
 import bf16 from '../../shaders/lib/weights_bf16.wgsl?raw';
 import f16 from '../../shaders/lib/weights_f16.wgsl?raw';
 import f32 from '../../shaders/lib/weights_f32.wgsl?raw';
@@ -20,8 +21,8 @@ export const WEIGHT_FORMATS: Record<WeightFormat, { payloadWords: number; scaled
     f32: { payloadWords: 32, scaled: false, wgsl: [block, f32] },
     f16: { payloadWords: 16, scaled: false, wgsl: [block, f16] },
     bf16: { payloadWords: 16, scaled: false, wgsl: [block, bf16] },
-    q8: { payloadWords: 8, scaled: true, wgsl: [block, q8] },
-    q4: { payloadWords: 4, scaled: true, wgsl: [block, q4] },
+    q8: { payloadWords: 8, scaled: true, wgsl: [block, blockScale, q8] },
+    q4: { payloadWords: 4, scaled: true, wgsl: [block, blockScale, q4] },
   };
 
 /** A matrix (rows, cols) on the GPU: its values, and the plane of f16 scales (16 unused bytes where there are none). */

@@ -1,6 +1,6 @@
 import type { AttentionKernel, AttentionName } from '../attention/attention';
 import { createAttention } from '../attention/create';
-import { type AttentionChoice, selectAttention } from '../attention/select';
+import { type SelectedAttention, selectAttention } from '../attention/select';
 import { ropeTable } from '../cpu/rope';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import { CommandList } from '../gpu/kernel';
@@ -14,11 +14,11 @@ import { createResidual } from '../kernels/residual';
 import { createSample, type Sample } from '../kernels/sample';
 import { packSampling, SAMPLING_BYTES, type SamplingParams } from '../sampling/sampling';
 import type { ModelConfig } from './config';
-import { createKvCache, type KvCache } from './kv_cache';
+import { createKvCache } from './kv_cache';
 import type { LayerWeights, ModelWeights, Product } from './weights';
 
 export type { AttentionName } from '../attention/attention';
-export type { AttentionChoice } from '../attention/select';
+export type { SelectedAttention } from '../attention/select';
 
 /** Tokens of one prefill pass: enough rows to fill a GPU, few enough that no submit takes 100 ms. */
 export const PREFILL_CHUNK = 256;
@@ -70,14 +70,13 @@ export class Llama {
     private readonly config: ModelConfig,
     readonly contextLength: number,
     private readonly buffers: Buffers,
-    private readonly kvCache: KvCache,
     private readonly embed: { kernel: Embed; group: GPUBindGroup },
     private readonly layers: Layer[],
     private readonly head: Bound,
     private readonly penalty: { kernel: RepetitionPenalty; group: GPUBindGroup },
     private readonly sample: { kernel: Sample; group: GPUBindGroup },
     private readonly attention: { prefill: AttentionKernel; decode: AttentionKernel },
-    readonly choice: { prefill: AttentionChoice; decode: AttentionChoice },
+    readonly choice: { prefill: SelectedAttention; decode: SelectedAttention },
     readonly bytes: { kvCache: number; activations: number },
   ) {}
 
@@ -133,7 +132,6 @@ export class Llama {
       config,
       contextLength,
       buffers,
-      kvCache,
       { kernel: embed, group: embed.bind(weights.embedding.weights, weights.embedding.scales, tokens, x) },
       layers,
       bind(head, weights.head, x, logits),
@@ -199,12 +197,6 @@ export class Llama {
   /** The logits of the newest pass, for tests. */
   async readLogits(): Promise<Float32Array> {
     return new Float32Array(await this.gpu.read(this.buffers.logits, this.config.vocabSize * 4));
-  }
-
-  destroy(): void {
-    for (const buffer of [...Object.values(this.buffers), ...this.kvCache.k, ...this.kvCache.v]) {
-      this.gpu.destroyBuffer(buffer);
-    }
   }
 }
 

@@ -44,17 +44,18 @@ export async function allocateWeights(
   tensors: ModelTensors,
   config: ModelConfig,
 ): Promise<{ weights: ModelWeights; read: (files: ModelFiles, signal?: AbortSignal) => Promise<void> }> {
-  const before = gpu.allocatedBytes;
-  const { builder, ...matrices } = await gpu.guardMemory('The weights', () => {
+  const { builder, bytes, ...matrices } = await gpu.guardMemory('The weights', () => {
     const builder = new WeightBuilder(gpu, config);
+    const before = gpu.allocatedBytes; // the builder's staging is gone once the weights are there
     const embedding = builder.matrix('embedding', [{ tensor: tensors.embedding }]);
     const layers = tensors.layers.map((layer, i) => builder.layer(`layer.${i}`, layer));
     const headMatrix = tensors.head ? builder.matrix('head', [{ tensor: tensors.head }]) : embedding;
-    return { builder, embedding, layers, head: builder.product('head', headMatrix, tensors.finalNorm) };
+    const head = builder.product('head', headMatrix, tensors.finalNorm);
+    return { builder, bytes: gpu.allocatedBytes - before, embedding, layers, head };
   });
   const ropeFactors = tensors.ropeFactors ? new Float32Array(config.headDim / 2) : null;
   if (tensors.ropeFactors) builder.vector(tensors.ropeFactors, (values) => ropeFactors?.set(values));
-  const weights = { ...matrices, ropeFactors, bytes: gpu.allocatedBytes - before };
+  const weights = { ...matrices, ropeFactors, bytes };
   return { weights, read: (files, signal) => builder.run(files, signal) };
 }
 

@@ -21,7 +21,7 @@ function session(contextLength = 256, delayMs = 0) {
   const ids = [...tokenizer.encode(ANSWER), tokenizer.eosIds[0]];
   let start = 0;
   const backend = new ScriptBackend(contextLength, (position) => ids[position - start] ?? ids[0], delayMs);
-  const made: Session = { backend, tokenizer, template, cachedIds: [] };
+  const made: Session = { backend, tokenizer, template, vocabSize: 4096, cachedIds: [] };
   const run = async (input: GenerateInput, options: GenerateOptions = {}, stopped: () => boolean = () => false) => {
     start = ('messages' in input ? template.encode(input.messages, tokenizer) : tokenizer.encode(input.prompt)).length;
     const events: EngineEvent[] = [];
@@ -83,8 +83,10 @@ describe('the end of an answer', () => {
     expect((await run(USER)).ids).toEqual(ids);
   });
 
-  test('is a stop before the first token', async () => {
-    const answer = await session().run(USER, {}, () => true);
+  test('is a stop before the first token, which runs nothing', async () => {
+    const { run, backend } = session();
+    const answer = await run(USER, {}, () => true);
+    expect(backend.prefills).toEqual([]);
     expect(answer.done.finishReason).toBe('abort');
     expect(answer.ids).toEqual([]);
     expect(answer.done.metrics.ttftMs).toBeNull();
@@ -129,7 +131,8 @@ describe('a request that cannot be run is refused with its reason', () => {
     ['a wrong role', { messages: [{ role: 'robot' as 'user', content: 'x' }] }, {}, /Message 0/],
     ['no tokens', USER, { maxTokens: 0 }, /maxTokens.*got 0/],
     ['a cold temperature', USER, { temperature: -1 }, /temperature.*got -1/],
-    ['an empty stop string', USER, { stop: [''] }, /stop string/],
+    ['an empty stop string', USER, { stop: [''] }, /stop must be a list/],
+    ['a stop that is no list', USER, { stop: 'END' as unknown as string[] }, /stop must be a list/],
     ['a deep run-ahead', USER, { runAhead: 99 }, /from 1 to 8, got 99/],
   ];
   for (const [name, input, options, message] of cases) {
@@ -142,6 +145,12 @@ describe('a request that cannot be run is refused with its reason', () => {
     const { run } = session(8);
     await expect(run(USER)).rejects.toMatchObject({ code: 'context-overflow', contextLength: 8 });
     await expect(run(USER)).rejects.toThrow(/\d+ tokens.*context holds 8/);
+  });
+
+  test('a tokenizer of another model, with both numbers', async () => {
+    const { run, made } = session();
+    made.vocabSize = 40;
+    await expect(run(USER)).rejects.toThrow(/token \d+, but the model has 40 rows/);
   });
 
   test('lone surrogates are answered, not refused', async () => {

@@ -56,7 +56,7 @@ for (const { name, create, prompts } of BACKENDS) {
     let session: Promise<Session> | null = null;
     const open = async (): Promise<Session> => {
       const { tokenizer, template } = await openStoryteller();
-      return { backend: await create(), tokenizer, template, cachedIds: [] };
+      return { backend: await create(), tokenizer, template, vocabSize: 4096, cachedIds: [] };
     };
     for (const { prompt, promptIds, ids } of cases.slice(0, prompts)) {
       test(`${ids.length} ids of "${prompt}"`, { timeout: TIMEOUT_MS }, async () => {

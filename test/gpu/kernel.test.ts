@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { Gpu } from '../../src/gpu/device';
 import { CommandList, createKernel } from '../../src/gpu/kernel';
 import { PATHS, pathName, testGpu } from './test_device';
 
@@ -37,6 +38,12 @@ for (const without of PATHS) {
     expect(gpu.failure).toBeNull();
   });
 }
+
+test('a refused device is a typed error, so that callers can fall back', async () => {
+  const adapter = { features: new Set(), limits: {}, info: {}, requestDevice: () => Promise.reject(new Error('lost')) };
+  const gpu = { requestAdapter: async () => adapter, wgslLanguageFeatures: new Set() } as unknown as GPU;
+  await expect(Gpu.request({ gpu })).rejects.toMatchObject({ code: 'webgpu-unavailable', message: /lost/ });
+});
 
 test('a shader that does not compile is a typed error that names kernel and line', async () => {
   const gpu = await testGpu();

@@ -1,4 +1,5 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -112,4 +113,17 @@ test('a taken port is passed over when asked to, else it is an error', async () 
   expect(second.port).toBeGreaterThan(first.port);
   await expect(serve({ mounts: {}, port: first.port })).rejects.toThrow('EADDRINUSE');
   await Promise.all([first.close(), second.close()]);
+});
+
+test('an address that no URL parser takes is answered, and the server goes on', async () => {
+  const status = await new Promise((resolve, reject) => {
+    request({ port: server.port, path: '//' }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    })
+      .on('error', reject)
+      .end();
+  });
+  expect([200, 404]).toContain(status);
+  expect((await get('/app.js')).status).toBe(200);
 });

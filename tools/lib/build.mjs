@@ -10,14 +10,19 @@ import { ROOT } from './ensure.mjs';
 
 export const DIST = path.join(ROOT, 'dist');
 const STAMP = path.join(DIST, '.stamp');
-const INPUTS = ['src', 'shaders', 'public', 'index.html', 'vite.config.ts', 'tsconfig.json', 'package-lock.json'];
-
-/** Each build of vite.config.ts: its mode and the file without which there is nothing to build. */
-const BUILDS = [
-  { mode: 'page', entry: 'index.html' },
-  { mode: 'lib', entry: 'src/engine/engine.ts' },
-  { mode: 'embed', entry: 'src/embed/embed.ts' },
+const INPUTS = [
+  'src',
+  'shaders',
+  'public',
+  'index.html',
+  'vite.config.ts',
+  'tools/lib/wgsl_plugin.mjs',
+  'tsconfig.json',
+  'package-lock.json',
 ];
+
+/** The modes of vite.config.ts. */
+const BUILDS = ['page', 'lib', 'embed'];
 
 /** KB (1000 bytes) of gzip: the budget is what we owe, the ceiling what a build may not pass on the way there. */
 const BUDGETS = [
@@ -64,8 +69,7 @@ export async function buildAll() {
   const { build } = await import('vite');
   const before = await fingerprint();
   const startedMs = Date.now() - CLOCK_SLACK_MS;
-  for (const { mode, entry } of BUILDS) {
-    if (!existsSync(path.join(ROOT, entry))) continue;
+  for (const mode of BUILDS) {
     await build({ root: ROOT, configFile: path.join(ROOT, 'vite.config.ts'), mode, logLevel: 'warn' });
   }
   await prune(startedMs);

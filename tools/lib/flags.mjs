@@ -25,11 +25,20 @@ const FLAGS = {
   seed: { kind: 'whole', value: 'N', help: 'the same seed gives the same text (default 0)' },
   stop: { kind: 'texts', value: 'S', help: 'end before this text; may be given again' },
   context: { kind: 'whole', value: 'N', help: 'tokens of context' },
-  attention: { kind: 'text', words: ATTENTION, help: 'force a kernel (default auto)' },
+  attention: {
+    kind: 'text',
+    words: ATTENTION,
+    help: 'force a kernel (default auto; built so far: flash_prefill, fused_decode)',
+  },
   kv: { kind: 'text', words: ['f16', 'f32'], help: 'how keys and values are stored (default f16)' },
   backend: { kind: 'text', words: ['webgpu', 'cpu'], help: 'default: webgpu, or cpu where there is none' },
-  'run-ahead': { kind: 'whole', words: ['auto'], value: 'auto|N', help: 'steps queued ahead on the GPU' },
-  activations: { kind: 'text', words: ['auto', 'f32', 'q8'], help: 'default auto' },
+  'run-ahead': {
+    kind: 'whole',
+    words: ['auto'],
+    value: 'auto|N',
+    help: 'steps in flight on the GPU, the one being read among them',
+  },
+  activations: { kind: 'text', words: ['auto', 'f32', 'q8'], help: 'default auto; q8 is not built yet' },
   json: { kind: 'switch', help: 'one JSON object on stdout, nothing else' },
   help: { kind: 'switch', help: 'this text' },
 };

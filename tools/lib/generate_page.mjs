@@ -1,5 +1,5 @@
-// Runs inside the page that `generate` opens: one load, one answer. The main thread does nothing but listen, since time is measured
-// there: text for the terminal leaves in batches, and not at all when nobody watches.
+// Runs inside the page that `generate` opens: one load, one answer. The main thread only listens, since the worker keeps
+// the time beside it: text for the terminal leaves in batches, and not at all when nobody watches.
 
 import { asciiJson } from './ascii_json.mjs';
 

@@ -84,8 +84,10 @@ export async function generateInPage(request, listener, onStoppable) {
       '/': (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(HTML),
     },
   });
-  const browser = await launchChromium();
+  /** @type {import('playwright-core').Browser | null} */
+  let browser = null;
   try {
+    browser = await launchChromium();
     const page = await browser.newPage();
     const streams = Boolean(listener.onText);
     await page.exposeFunction('vivaceTell', (/** @type {string} */ json) => {
@@ -102,7 +104,7 @@ export async function generateInPage(request, listener, onStoppable) {
     if (failure) throw new RunError(failure);
     return run;
   } finally {
-    await browser.close();
+    await browser?.close();
     await server.close();
   }
 }

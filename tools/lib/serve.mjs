@@ -110,7 +110,7 @@ async function sendFile(request, response, file) {
 /** @param {ServeOptions} options @returns {Handler} */
 function listener({ mounts, handlers = {} }) {
   return (request, response) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    const [pathname = '/'] = (request.url ?? '/').split(/[?#]/); // a URL parser would throw on '//'
     const handler = handlers[pathname];
     if (handler) return handler(request, response);
     if (request.method !== 'GET' && request.method !== 'HEAD') return answer(response, 405, 'Only GET and HEAD');

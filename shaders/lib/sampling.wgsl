@@ -1,0 +1,5 @@
+// What a request asks of the sampler: the bytes of packSampling, 32 of them.
+struct Sampling {
+  temperature: f32, top_k: u32, top_p: f32, min_p: f32,
+  repetition_penalty: f32, seed: u32, inverse_temperature: f32, log_min_p: f32,
+}
