@@ -13,8 +13,8 @@ export interface Backend {
   readonly counters: Readonly<GpuCounters> | null;
   readonly peakGpuBytes: number | null;
 
-  /** Before the first pass of a request. */
-  begin(sampling: SamplingParams): void;
+  /** Before the first pass of a request; `timed` asks for stepTimes where the GPU has a clock. */
+  begin(sampling: SamplingParams, timed: boolean): void;
   /**
    * Runs ids at position, position + 1 ... and samples the token after the last, which arrives through `token`.
    * Resolves when every pass is queued; `onProgress` counts tokens whose passes are done; `stopped` is asked between passes.
@@ -28,5 +28,7 @@ export interface Backend {
   ): Promise<{ token: Promise<number> | null }>;
   /** Queues one step that reads the token at `position` and samples the next, whose id the promise brings. */
   decode(position: number): Promise<number>;
+  /** The GPU's own milliseconds of each decode step since `begin`, or null where it was not asked or has no clock. */
+  stepTimes(): Promise<number[] | null>;
   destroy(): void;
 }

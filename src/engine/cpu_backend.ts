@@ -102,5 +102,9 @@ export class CpuBackend implements Backend {
     return id;
   }
 
+  async stepTimes(): Promise<null> {
+    return null;
+  }
+
   destroy(): void {}
 }

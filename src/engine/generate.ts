@@ -71,7 +71,7 @@ export async function generate(
   progress(0);
 
   try {
-    backend.begin(sampling);
+    backend.begin(sampling, options.gpuTimes ?? true);
     const run = () => backend.prefill(prompt.slice(cached), cached, progress, stopped);
     const { token: firstToken } = stopped() ? { token: null } : await run();
     if (firstToken) queue(firstToken);
@@ -109,6 +109,8 @@ export async function generate(
     session.cachedIds = ids.length === 0 ? session.cachedIds : [...prompt, ...ids.slice(0, -1)];
   }
 
+  const stepCalls = perToken(backend, counted, steps); // before the times are read: that readback is no step's
+  const stepTimes = gaps.length > 0 ? await backend.stepTimes() : null;
   const metrics: RunMetrics = {
     attention: backend.attention,
     ttftMs: clock.first === null ? null : clock.first - clock.start,
@@ -117,8 +119,8 @@ export async function generate(
     prefillTokensPerSecond: clock.first === null ? null : perSecond(toPrefill, clock.first - clock.tokenized),
     decodeTokensPerSecond: clock.first === null ? null : perSecond(gaps.length, clock.last - clock.first),
     tbtMs: summariseGaps(gaps),
-    gpuMs: null,
-    perToken: perToken(backend, counted, steps),
+    gpuMs: stepTimes && summariseGaps(stepTimes.slice(0, gaps.length)),
+    perToken: stepCalls,
     runAhead: runAhead.depth,
     peakGpuBytes: backend.peakGpuBytes,
   };

@@ -54,6 +54,8 @@ export interface GenerateOptions {
   stop?: readonly string[];
   /** Steps in flight on the GPU, the one being read among them. Default `auto`. */
   runAhead?: 'auto' | number;
+  /** Time each step by the GPU's clock, where it has one: read once, after the answer. Default true. */
+  gpuTimes?: boolean;
 }
 
 /** What to generate from: a conversation for the chat template, or text as it is. */
@@ -104,7 +106,7 @@ export interface RunMetrics {
   prefillTokensPerSecond: number | null;
   decodeTokensPerSecond: number | null;
   tbtMs: TbtSummary;
-  /** The GPU's own step times: null, as no run asks for timestamps yet. */
+  /** The GPU's own time of each decode step, as `tbtMs` numbers them; null where the GPU has no clock, or was not asked. */
   gpuMs: TbtSummary | null;
   perToken: PerToken | null;
   runAhead: number;

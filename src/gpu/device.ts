@@ -67,6 +67,7 @@ export class Gpu {
     const can = capabilities(adapter, gpu.wgslLanguageFeatures, options.without ?? []);
     const requiredFeatures: GPUFeatureName[] = [];
     if (can.subgroupMinSize > 0) requiredFeatures.push('subgroups');
+    if (can.timestamps) requiredFeatures.push('timestamp-query');
     const device = await granted(
       adapter.requestDevice({ label: 'vivace', requiredFeatures, requiredLimits: wantedLimits(adapter.limits) }),
     );
@@ -184,3 +185,4 @@ export const GPU_COPY_SRC = 0x0004;
 export const GPU_COPY_DST = 0x0008;
 export const GPU_UNIFORM = 0x0040;
 export const GPU_STORAGE = 0x0080;
+export const GPU_QUERY_RESOLVE = 0x0200;

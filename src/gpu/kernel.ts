@@ -163,13 +163,13 @@ export class CommandList {
   }
 
   /** Records every dispatch into one compute pass of `encoder`, with `step` visible to all. */
-  record(encoder: GPUCommandEncoder, step: Step): void {
+  record(encoder: GPUCommandEncoder, step: Step, timestampWrites?: GPUComputePassTimestampWrites): void {
     const { gpu, stepData } = this;
     stepData[0] = step.position;
     stepData[1] = step.nTokens;
     const uniform = gpu.can.immediates ? null : stepUniform(gpu);
     if (uniform) gpu.write(uniform.buffer, stepData);
-    const pass = encoder.beginComputePass();
+    const pass = encoder.beginComputePass({ timestampWrites });
     if (uniform) pass.setBindGroup(1, uniform.group);
     else (pass as unknown as ImmediatePass).setImmediates(0, stepData);
     let pipeline: GPUComputePipeline | null = null;

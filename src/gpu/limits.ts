@@ -21,9 +21,11 @@ export interface GpuCapabilities {
   subgroupMinSize: number;
   /** `var<immediate>`: progress travels in the command instead of a uniform buffer. */
   immediates: boolean;
+  /** The GPU's clock at the ends of a pass. */
+  timestamps: boolean;
 }
 
-export type CapabilityName = 'subgroups' | 'immediates';
+export type CapabilityName = 'subgroups' | 'immediates' | 'timestamps';
 
 type Limits = Record<string, number | undefined>;
 
@@ -47,6 +49,7 @@ export function capabilities(
   const immediateBytes = (adapter.limits as unknown as Limits).maxImmediateSize ?? 0;
   return {
     subgroupMinSize: has('subgroups', adapter.features.has('subgroups')) ? (adapter.info.subgroupMinSize ?? 4) : 0,
+    timestamps: has('timestamps', adapter.features.has('timestamp-query')),
     immediates: has('immediates', languageFeatures.has('immediate_address_space') && immediateBytes >= STEP_BYTES),
   };
 }

@@ -19,9 +19,8 @@ export function runToCsv(run: RunRecord): string {
   const rounded = (ms: number | null | undefined) =>
     ms === null || ms === undefined ? '' : Math.round(ms * 1000) / 1000;
   const gpu = run.metrics?.gpuMs?.perToken;
-  const gpuMs = gpu?.length === run.tokens.length ? gpu : undefined;
   const lines = run.tokens.map((token, i) =>
-    [i + 1, token.id, token.position, rounded(token.tbtMs), rounded(gpuMs?.[i])].join(','),
+    [i + 1, token.id, token.position, rounded(token.tbtMs), rounded(gpu?.[i - 1])].join(','),
   );
   return `${['token,id,position,tbt_ms,gpu_ms', ...lines].join('\n')}\n`;
 }

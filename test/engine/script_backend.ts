@@ -46,5 +46,9 @@ export class ScriptBackend implements Backend {
     return this.script(position + 1);
   }
 
+  async stepTimes(): Promise<number[]> {
+    return Array.from({ length: this.counters.submits }, (_, i) => i);
+  }
+
   destroy(): void {}
 }

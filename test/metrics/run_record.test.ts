@@ -89,6 +89,18 @@ test('the CSV holds numbers alone, the first gap empty', () => {
   expect(runToCsv(run)).toBe('token,id,position,tbt_ms,gpu_ms\n1,5,9,,\n2,6,10,1.5,\n');
 });
 
+test('the CSV puts the time of a step beside the token that it brought', () => {
+  const run = runOf(3);
+  const done = doneAfter(run) as Extract<EngineEvent, { type: 'done' }>;
+  run.record({ ...done, metrics: { ...done.metrics, gpuMs: summariseGaps([0.25, 0.5]) } });
+  const columns = runToCsv(run)
+    .trim()
+    .split('\n')
+    .slice(1)
+    .map((line) => line.split(',').slice(-2).join());
+  expect(columns).toEqual([',', '2,0.25', '3,0.5']);
+});
+
 test('numbers keep three digits that mean something', () => {
   expect([0, 0.421, 7.346, 84.04, 184.4, 2100, 12_345].map(formatMs)).toEqual([
     '0.00 ms',

@@ -70,7 +70,7 @@ for (const name of fixtureNames) {
         const { gpu, llama } = await createLlama(name, 'f32', without);
         const { promptIds: prompt, ids: expected } = readFixture(name).greedy;
         const backend = new WebGpuBackend(gpu, llama);
-        backend.begin(GREEDY);
+        backend.begin(GREEDY, true);
         const { token } = await backend.prefill(
           Uint32Array.from(prompt),
           0,
@@ -85,6 +85,9 @@ for (const name of fixtureNames) {
         }
         expect(ids).toEqual(expected);
         await Promise.all(inFlight);
+        const times = await backend.stepTimes();
+        expect(times).toHaveLength(expected.length - 1 + inFlight.length);
+        expect(times?.every((ms) => ms >= 0 && ms < 10_000)).toBe(true);
       });
     });
   }

@@ -57,9 +57,11 @@ export function locateModel(model) {
   if (!existsSync(target)) {
     throw new RunError({ code: 'model-fetch', message: `No such file or folder: ${target}. Check --model.` });
   }
-  if (statSync(target).isDirectory()) return { url: MOUNT + modelInFolder(target), mounts: { [MOUNT]: target } };
-  const route = MOUNT + path.basename(target);
-  return { url: MOUNT + encodeURIComponent(path.basename(target)), mounts: { [route]: target } };
+  const route = MOUNT + path.basename(target); // its name is the model's name
+  const url = MOUNT + encodeURIComponent(path.basename(target));
+  if (statSync(target).isDirectory())
+    return { url: `${url}/${modelInFolder(target)}`, mounts: { [`${route}/`]: target } };
+  return { url, mounts: { [route]: target } };
 }
 
 const HTML = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Vivace</title>
