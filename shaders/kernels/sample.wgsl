@@ -4,9 +4,9 @@
 // A draw is Gumbel-max: the argmax of logit / temperature + g, where g depends on (id, position, seed) alone. Sums are sums of
 // integers. So no order of threads changes the result. src/cpu/sample.ts is the same in plain words.
 //
-// Two ways to a threshold: among few candidates (a list in workgroup memory) by comparing all pairs; among all logits by
-// radix select, four passes of eight bits. The list: each of the 256 threads knows the largest logit it read; whatever is as
+// The candidates of the list in workgroup memory: each of the 256 threads knows the largest logit it read; whatever is as
 // large as the top_k-th (or LIST_GOAL-th) of those 256 is listed, at least that many and seldom twice as many.
+// Constants: VOCAB_SIZE. Libraries: sampling, gumbel, sample_thresholds.
 @group(0) @binding(0) var<storage, read> logits: array<u32>;         // (VOCAB_SIZE) bits of f32: WGSL may assume no f32 is NaN
 @group(0) @binding(1) var<uniform> sampling: Sampling;
 @group(0) @binding(2) var<storage, read_write> tokens: array<u32>;   // (CONTEXT + 1)
@@ -80,123 +80,6 @@ fn reduce_sum(mine: u32) -> u32 {
   workgroupBarrier();
   if (tid == 0u) { agreed.x = atomicLoad(&counter); }
   return workgroupUniformLoad(&agreed).x;
-}
-
-// Lists every key >= floor; returns how many there are, which may be more than fit.
-fn build_list(floor: u32) -> u32 {
-  if (tid == 0u) { atomicStore(&counter, 0u); }
-  workgroupBarrier();
-  for (var first = 0u; first < VOCAB_SIZE; first += BATCH * THREADS) {
-    var keys = load_batch(first);
-    for (var j = 0u; j < BATCH; j++) {
-      if (keys[j] >= floor) {
-        let slot = atomicAdd(&counter, 1u);
-        if (slot < LIST_SIZE) {
-          list_key[slot] = keys[j];
-          list_id[slot] = first + j * THREADS + tid;
-        }
-      }
-    }
-  }
-  workgroupBarrier();
-  if (tid == 0u) { agreed.x = atomicLoad(&counter); }
-  return workgroupUniformLoad(&agreed).x;
-}
-
-// Gives each key >= floor of the list its weight, the others none; returns the sum.
-fn weigh_list(n: u32, floor: u32, unit: f32) -> u32 {
-  var sum = 0u;
-  for (var i = tid; i < n; i += THREADS) {
-    list_weight[i] = select(0u, weight(list_key[i], unit), list_key[i] >= floor);
-    sum += list_weight[i];
-  }
-  return reduce_sum(sum);
-}
-
-// The smallest key of the list with less than `goal` above it: what is as large weighs `goal` or more.
-fn list_threshold(n: u32, goal: u32) -> u32 {
-  if (tid == 0u) { atomicStore(&counter, 0xffffffffu); }
-  workgroupBarrier();
-  for (var i = tid; i < n; i += THREADS) {
-    let key = list_key[i];
-    var above = 0u;
-    for (var j = 0u; j < n; j++) { above += select(0u, list_weight[j], list_key[j] > key); }
-    if (above < goal) { atomicMin(&counter, key); }
-  }
-  workgroupBarrier();
-  if (tid == 0u) { agreed.x = atomicLoad(&counter); }
-  return workgroupUniformLoad(&agreed).x;
-}
-
-// The same among all logits with key >= floor; 0 if they weigh less than `goal` together.
-fn radix_threshold(floor: u32, unit: f32, goal: u32) -> u32 {
-  var prefix = 0u;     // the digits found so far
-  var mask = 0u;
-  var rest = goal;     // what is still to be weighed at this prefix
-  for (var digit = 0u; digit < 4u; digit++) {
-    let shift = 24u - 8u * digit;
-    atomicStore(&bins[tid], 0u);
-    workgroupBarrier();
-    for (var id = tid; id < VOCAB_SIZE; id += THREADS) {
-      let key = key_at(id);
-      if (key >= floor && (key & mask) == prefix) {
-        let w = weight(key, unit);
-        if (w > 0u) { atomicAdd(&bins[(key >> shift) & 255u], w); }
-      }
-    }
-    workgroupBarrier();
-    var above = 0u;
-    for (var bin = tid + 1u; bin < THREADS; bin++) { above += atomicLoad(&bins[bin]); }
-    let sum = above + atomicLoad(&bins[tid]);
-    if (sum >= rest && above < rest) { agreed = vec2u(tid, rest - above); }
-    if (tid == 0u && sum < rest) { agreed = vec2u(0u, rest); }
-    let found = workgroupUniformLoad(&agreed);
-    prefix |= found.x << shift;
-    mask |= 255u << shift;
-    rest = found.y;
-  }
-  return prefix;
-}
-
-// The weight of all logits with key >= floor.
-fn total_weight(floor: u32, unit: f32) -> u32 {
-  var sum = 0u;
-  for (var first = 0u; first < VOCAB_SIZE; first += BATCH * THREADS) {
-    var keys = load_batch(first);
-    for (var j = 0u; j < BATCH; j++) {
-      if (keys[j] >= floor) { sum += weight(keys[j], unit); }
-    }
-  }
-  return reduce_sum(sum);
-}
-
-// Fixed point such that all keys >= floor weigh at most 2^31 together, and not much less. A first, coarse sum bounds them:
-// each addend has half of a coarse step too much at most, or too little.
-fn fine_unit(floor: u32) -> f32 {
-  let coarse = f32(0x40000000u / VOCAB_SIZE);
-  return 2147483648.0 / ((f32(total_weight(floor, coarse)) + 0.5 * f32(VOCAB_SIZE)) / coarse);
-}
-
-// pcg3d of Jarzynski and Olano 2020, first word.
-fn pcg3d(id: u32, position: u32, seed: u32) -> u32 {
-  var v = vec3u(id, position, seed) * 1664525u + 1013904223u;
-  v.x += v.y * v.z;
-  v.y += v.z * v.x;
-  v.z += v.x * v.y;
-  v ^= v >> vec3u(16u);
-  return v.x + v.y * v.z;
-}
-
-// g = -log(e), e = -log(1 - v), v uniform in (0, 1). Small v win; WGSL's log is poor next to 1, so there e is
-// 2 atanh(z), z = v / (2 - v) <= 1/3, as a series.
-fn gumbel(id: u32, position: u32) -> f32 {
-  let v = min((f32(pcg3d(id, position, sampling.seed)) + 0.5) * 0x1p-32f, 1.0 - 0x1p-24f);
-  let z = v / (2.0 - v);
-  let s = z * z;
-  let series = 1.0 + s * (1.0 / 3.0 + s * (1.0 / 5.0 + s * (1.0 / 7.0 + s * (1.0 / 9.0 + s * (1.0 / 11.0 + s / 13.0)))));
-  var e = 2.0 * z * series;
-  if (v > 0.5) { e = -log(1.0 - v); }
-  return -log(e);
 }
 
 // The id with the best score among `n` of the list, or all logits, with key >= floor and enough probability for min-p.

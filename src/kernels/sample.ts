@@ -1,4 +1,6 @@
 import wgsl from '../../shaders/kernels/sample.wgsl?raw';
+import gumbel from '../../shaders/lib/gumbel.wgsl?raw';
+import thresholds from '../../shaders/lib/sample_thresholds.wgsl?raw';
 import sampling from '../../shaders/lib/sampling.wgsl?raw';
 import type { Gpu } from '../gpu/device';
 import { type CommandList, createKernel } from '../gpu/kernel';
@@ -13,7 +15,7 @@ export interface Sample {
 export async function createSample(gpu: Gpu, shape: { vocabSize: number }): Promise<Sample> {
   const kernel = await createKernel(gpu, {
     label: 'kernels/sample',
-    wgsl: [sampling, wgsl],
+    wgsl: [sampling, gumbel, thresholds, wgsl],
     constants: { VOCAB_SIZE: shape.vocabSize },
     bindings: ['read', 'uniform', 'write'],
   });
