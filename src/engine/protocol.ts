@@ -38,11 +38,11 @@ export interface LoadProgress {
 export interface GenerateOptions {
   /** Most tokens to generate; default: to the end of the context. */
   maxTokens?: number;
-  /** 0 is greedy. Default 0.8. */
+  /** 0 is greedy. Default 0.6. */
   temperature?: number;
   /** 0 turns it off. Default 40. */
   topK?: number;
-  /** 1 turns it off. Default 0.95. */
+  /** 1 turns it off. Default 0.9. */
   topP?: number;
   /** 0 turns it off. Default 0.05. */
   minP?: number;

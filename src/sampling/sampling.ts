@@ -19,9 +19,9 @@ export interface SamplingParams {
 }
 
 export const DEFAULT_SAMPLING = {
-  temperature: 0.8,
+  temperature: 0.6,
   topK: 40,
-  topP: 0.95,
+  topP: 0.9,
   minP: 0.05,
   repetitionPenalty: 1,
 } as const satisfies Omit<SamplingParams, 'seed'>;

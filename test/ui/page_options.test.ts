@@ -63,12 +63,12 @@ test('numbers are brought into range, and no number means the default', () => {
   const [temperature, topK] = SAMPLING_FIELDS;
   expect(readNumber(temperature!, '0.35')).toBe(0.35);
   expect(readNumber(temperature!, '-3')).toBe(0);
-  expect(readNumber(temperature!, '')).toBe(0.8);
+  expect(readNumber(temperature!, '')).toBe(0.6);
   expect(readNumber(topK!, '10.6')).toBe(11);
   expect(readNumber(topK!, 'many')).toBe(40);
 });
 
 test('empty fields leave the choice to the engine', () => {
   const options = toGenerateOptions(standardSampling());
-  expect(options).toEqual({ temperature: 0.8, topK: 40, topP: 0.95, minP: 0.05, repetitionPenalty: 1 });
+  expect(options).toEqual({ temperature: 0.6, topK: 40, topP: 0.9, minP: 0.05, repetitionPenalty: 1 });
 });
