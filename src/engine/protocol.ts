@@ -1,6 +1,7 @@
 // Everything that crosses the worker boundary, and nothing else: ids, text, numbers and events. No buffers, no logits.
 // Types only.
 
+import type { TbtSummary } from '../metrics/tbt_stats';
 import type { AttentionName } from '../model/llama';
 import type { ChatMessage } from '../text/chat_template';
 
@@ -68,17 +69,7 @@ export interface Warning {
   message: string;
 }
 
-/** Milliseconds between tokens as the worker sees them arrive, in order, bursts not smoothed. The first token has none (that is TTFT). */
-export interface TbtSummary {
-  mean: number | null;
-  p50: number | null;
-  p95: number | null;
-  p99: number | null;
-  max: number | null;
-  /** Mean absolute difference of neighbouring gaps. */
-  jitter: number | null;
-  perToken: number[];
-}
+export type { TbtSummary };
 
 export interface AttentionChoice {
   prefill: AttentionName | 'textbook';

@@ -1,12 +1,16 @@
 // Statistics over the gaps between tokens. Pure, with no imports: the loop that owns the clock uses it as well as the panel.
 
-/** The same shape as `TbtSummary` of the engine's protocol; a null says that there was nothing to measure. */
-export interface GapSummary {
+/**
+ * Milliseconds between tokens as the worker sees them arrive, in order, bursts not smoothed. The first token has none (that is
+ * TTFT); a null says that there was nothing to measure.
+ */
+export interface TbtSummary {
   mean: number | null;
   p50: number | null;
   p95: number | null;
   p99: number | null;
   max: number | null;
+  /** Mean absolute difference of neighbouring gaps. */
   jitter: number | null;
   perToken: number[];
 }
@@ -33,7 +37,7 @@ function jitter(gaps: readonly number[]): number | null {
 }
 
 /** Summarises gaps in milliseconds, given in order of arrival. One gap has no jitter, none has nothing at all. */
-export function summariseGaps(gaps: readonly number[]): GapSummary {
+export function summariseGaps(gaps: readonly number[]): TbtSummary {
   const sorted = Float64Array.from(gaps).sort();
   let sum = 0;
   for (const gap of gaps) sum += gap;

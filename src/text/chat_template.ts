@@ -4,7 +4,7 @@
 import { Environment, parse, tokenize } from '@huggingface/jinja';
 import { ChatTemplateError } from '../errors';
 import { asArray, asObject, asString } from './json';
-import { encodePartByPart, hideContents, revealContents } from './message_parts';
+import { hideContents, revealContents } from './message_parts';
 import { strftime } from './strftime';
 import { FueledInterpreter, MAX_OUTPUT } from './template_fuel';
 import type { Tokenizer, TokenizerFiles } from './tokenizer';
@@ -68,17 +68,11 @@ export function createChatTemplate(
     render,
     encode(messages, tokenizer) {
       const whole = render(messages, { addGenerationPrompt: true });
-      if (messages.every(({ content }) => tokenizer.touchesAddedToken?.(content) === false)) {
+      if (messages.every(({ content }) => !tokenizer.touchesAddedToken(content))) {
         return tokenizer.encode(whole, { addSpecialTokens: false });
       }
       const hidden = hideContents(messages);
-      const parts = revealContents(render(hidden.messages, { addGenerationPrompt: true }), hidden);
-      if (tokenizer.encodeParts) return tokenizer.encodeParts(parts);
-      return encodePartByPart(
-        parts,
-        (text) => tokenizer.encode(text, { addSpecialTokens: false }),
-        (text) => tokenizer.encodePlain(text),
-      );
+      return tokenizer.encodeParts(revealContents(render(hidden.messages, { addGenerationPrompt: true }), hidden));
     },
   };
 }

@@ -54,12 +54,3 @@ export function revealContents(rendered: string, { nonce, contents }: HiddenMess
   template(rendered.slice(from));
   return parts.filter((part) => part.text !== '');
 }
-
-/** For tokenizers that cannot encode parts as one text: each part by itself. */
-export function encodePartByPart(
-  parts: readonly TextPart[],
-  encode: (text: string) => Uint32Array,
-  encodePlain: (text: string) => Uint32Array,
-): Uint32Array {
-  return Uint32Array.from(parts.flatMap((part) => Array.from(part.plain ? encodePlain(part.text) : encode(part.text))));
-}

@@ -28,11 +28,10 @@ export interface Tokenizer {
   encode(text: string, options?: { addSpecialTokens?: boolean }): Uint32Array;
   /** Ids of a text that a person typed: never a control token. */
   encodePlain(text: string): Uint32Array;
-  /** Whether the text holds the text of an added token, or could complete one with what stands before or after it.
-   *  Optional, like the next: without them the chat template encodes a conversation piece by piece. */
-  touchesAddedToken?(text: string): boolean;
+  /** Whether the text holds the text of an added token, or could complete one with what stands before or after it. */
+  touchesAddedToken(text: string): boolean;
   /** Ids of one text given in parts, split into words as if it were whole; nothing is put before or after it. */
-  encodeParts?(parts: readonly TextPart[]): Uint32Array;
+  encodeParts(parts: readonly TextPart[]): Uint32Array;
   /** Text of the ids without control tokens. Spaces are left as the model wrote them. */
   decode(ids: ArrayLike<number>): string;
   tokenBytes(id: number): Uint8Array;

@@ -69,18 +69,6 @@ describe.each([
       { seed: SEED, numRuns: 300 },
     );
   });
-
-  test('a tokenizer without parts encodes the pieces one by one, as safely', () => {
-    const plain: Tokenizer = { ...tokenizer };
-    delete plain.touchesAddedToken;
-    delete plain.encodeParts;
-    fc.assert(
-      fc.property(chat(mixedText), (messages) => {
-        expect(controlCount(template.encode(messages, plain), tokenizer, names)).toBe(own(messages, tokenizer, names));
-      }),
-      { seed: SEED, numRuns: 200 },
-    );
-  });
 });
 
 test('a control token formed by a message and its surroundings is not one', () => {
