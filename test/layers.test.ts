@@ -15,7 +15,8 @@ const ALLOWED: Record<string, readonly string[]> = {
   sampling: [],
   cpu: [],
   kernels: ['gpu'],
-  attention: ['gpu'],
+  // A sibling is checked against the textbook when a model loads, and the cpu sibling is the textbook.
+  attention: ['gpu', 'cpu'],
   // The tables and small vectors that a load computes on the CPU are the textbook's (rope, dequantise).
   model: ['gpu', 'kernels', 'attention', 'sampling', 'storage', 'cpu'],
   engine: ['text', 'storage', 'model', 'gpu', 'cpu', 'sampling'],

@@ -10,6 +10,8 @@ export interface AttentionShape {
   nKvHeads: number;
   headDim: number;
   contextLength: number;
+  /** Most tokens of one pass. */
+  maxTokens: number;
   /** f16: two halves packed in each 32-bit word. */
   kvType: 'f16' | 'f32';
 }
@@ -18,19 +20,28 @@ export const ATTENTION_NAMES = ['cpu', 'eager', 'chunked', 'flash_prefill', 'fus
 
 export type AttentionName = (typeof ATTENTION_NAMES)[number];
 
+/** A sibling, compiled. Its scratch memory serves every layer, since layers run one after another. */
 export interface AttentionKernel {
   readonly name: AttentionName;
   readonly parameters: Record<string, number>;
+  /** Bytes of GPU memory beside q, k, v and out. */
+  readonly scratchBytes: number;
   /** q, out: f32 (nTokens, nHeads, headDim), q rotated and not scaled; k, v hold the tokens of the pass already. */
-  bind(q: GPUBuffer, k: GPUBuffer, v: GPUBuffer, out: GPUBuffer): GPUBindGroup;
+  bind(q: GPUBuffer, k: GPUBuffer, v: GPUBuffer, out: GPUBuffer): BoundAttention;
+  /** Frees the scratch memory. */
+  destroy(): void;
+}
+
+export interface BoundAttention {
   /** Adds this sibling's dispatches for a pass of nTokens to the list. */
-  record(list: CommandList, group: GPUBindGroup, nTokens: number): void;
+  record(list: CommandList, nTokens: number): void;
 }
 
 /** The limits that decide whether a sibling can run: those of GPUSupportedLimits. */
 export interface AttentionLimits {
   maxComputeWorkgroupStorageSize: number;
   maxComputeInvocationsPerWorkgroup: number;
+  maxStorageBufferBindingSize: number;
 }
 
 /** What a sibling would be compiled with, known before anything is compiled. */
@@ -39,6 +50,8 @@ export interface AttentionPlan {
   parameters: Record<string, number>;
   /** Constants of the shader beyond its shape. */
   derived: Record<string, number>;
+  /** Bytes of GPU memory beside q, k, v and out. */
+  scratchBytes: number;
 }
 
 export const MAX_HEAD_DIM = 256;
@@ -78,6 +91,11 @@ export function checkLimits(name: AttentionName, limits: AttentionLimits, thread
   const { maxComputeInvocationsPerWorkgroup: most, maxComputeWorkgroupStorageSize: memory } = limits;
   check(name, threads <= most, `it needs ${threads} invocations in a workgroup, this GPU grants ${most}`);
   check(name, bytes <= memory, `it needs ${bytes} bytes of workgroup memory, this GPU grants ${memory}`);
+}
+
+export function checkScratch(name: AttentionName, limits: AttentionLimits, bytes: number): void {
+  const { maxStorageBufferBindingSize: most } = limits;
+  check(name, bytes <= most, `it needs ${bytes} bytes of scratch memory in one binding, this GPU grants ${most}`);
 }
 
 export function check(name: AttentionName, holds: boolean, reason: string): void {

@@ -50,7 +50,7 @@ export function planFlashPrefill(
   };
   const stage = Math.max(derived.D_QUADS * (BLOCK_M + BLOCK_N), threads, derived.V_KEYS * dvQuads);
   checkLimits(NAME, limits, threads, 4 * BLOCK_M * BLOCK_N + 16 * stage);
-  return { parameters, derived };
+  return { parameters, derived, scratchBytes: 0 };
 }
 
 /** Prefill, after any cache; a pass of one token runs too, with most rows of its block idle. */
@@ -72,9 +72,15 @@ export async function createFlashPrefill(
   return {
     name: NAME,
     parameters,
-    bind: (q, k, v, out) => kernel.bind(q, k, v, out),
-    record: (list, group, nTokens) =>
-      list.add(kernel, group, Math.ceil((nTokens * rows) / BLOCK_M), nKvHeads, headDim / DV_TILE),
+    scratchBytes: 0,
+    bind(q, k, v, out) {
+      const group = kernel.bind(q, k, v, out);
+      return {
+        record: (list, nTokens) =>
+          list.add(kernel, group, Math.ceil((nTokens * rows) / BLOCK_M), nKvHeads, headDim / DV_TILE),
+      };
+    },
+    destroy() {},
   };
 }
 

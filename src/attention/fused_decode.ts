@@ -52,7 +52,7 @@ export function planFusedDecode(
   // PARTS depends on the subgroup size of the device; counted at its most, one part for every four threads.
   const floats = HEADS * (WORKGROUP + Math.max(MIN_PARTS, WORKGROUP / 4) + 3);
   checkLimits(NAME, limits, WORKGROUP, 16 * vectors + 4 * floats);
-  return { parameters, derived: {} };
+  return { parameters, derived: {}, scratchBytes: 0 };
 }
 
 /** Decode with a short cache; any number of tokens, each on its own. */
@@ -76,8 +76,12 @@ export async function createFusedDecode(
   return {
     name: NAME,
     parameters,
-    bind: (q, k, v, out) => kernel.bind(q, k, v, out),
-    record: (list, group, nTokens) => list.add(kernel, group, shape.nKvHeads, nTokens, slices),
+    scratchBytes: 0,
+    bind(q, k, v, out) {
+      const group = kernel.bind(q, k, v, out);
+      return { record: (list, nTokens) => list.add(kernel, group, shape.nKvHeads, nTokens, slices) };
+    },
+    destroy() {},
   };
 }
 

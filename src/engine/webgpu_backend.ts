@@ -62,7 +62,7 @@ export class WebGpuBackend implements Backend {
     this.llama.writeTokens(ids, position);
     let done = 0;
     while (ids.length - done > PREFILL_CHUNK) {
-      this.llama.pass(PREFILL_CHUNK, 'none').run({ position: position + done, nTokens: PREFILL_CHUNK });
+      await this.llama.pass(PREFILL_CHUNK, 'none').run({ position: position + done, nTokens: PREFILL_CHUNK });
       await this.gpu.device.queue.onSubmittedWorkDone();
       if (this.gpu.failure) throw this.gpu.failure;
       if (stopped()) return { token: null };
@@ -82,7 +82,7 @@ export class WebGpuBackend implements Backend {
 
   /** Runs every pipeline once: 5 ms of loading for 1 ms of the first TTFT on an H200, more where drivers compile at first use. */
   async warmUp(): Promise<void> {
-    this.llama.pass(2, 'none').run({ position: 0, nTokens: 2 });
+    await this.llama.pass(2, 'none').run({ position: 0, nTokens: 2 });
     this.end = 'penalise_and_sample';
     await this.run(0, 1);
   }

@@ -80,11 +80,25 @@ export function assemble(gpu: Gpu, source: KernelSource): string {
   return [...directives.filter(Boolean), step, constantLines(source.constants), ...source.wgsl].join('\n');
 }
 
-/** Compiles off the main path of the device; a refusal names the kernel and the line. */
-export async function createKernel(gpu: Gpu, source: KernelSource): Promise<Kernel> {
+const compiled = new WeakMap<Gpu, Map<string, Promise<Kernel>>>();
+
+/** Compiles off the main path of the device, each source once; a refusal names the kernel and the line. */
+export function createKernel(gpu: Gpu, source: KernelSource): Promise<Kernel> {
+  const code = assemble(gpu, source);
+  const key = [source.entryPoint, source.bindings, code].join('\n');
+  const kernels = compiled.get(gpu) ?? new Map<string, Promise<Kernel>>();
+  compiled.set(gpu, kernels);
+  const known = kernels.get(key);
+  if (known) return known;
+  const kernel = compile(gpu, source, code);
+  kernels.set(key, kernel);
+  kernel.catch(() => kernels.delete(key));
+  return kernel;
+}
+
+async function compile(gpu: Gpu, source: KernelSource, code: string): Promise<Kernel> {
   const { device } = gpu;
   const { label } = source;
-  const code = assemble(gpu, source);
   const layout = device.createBindGroupLayout({
     label,
     entries: source.bindings.map((kind, binding) => ({
@@ -151,9 +165,17 @@ export interface Command {
   z: number;
 }
 
-/** A flat list of dispatches, built once and replayed: nothing is created on replay but the encoder and its pass. */
+/** Work of the CPU in the middle of a pass: it waits for what was submitted before, and what follows waits for it. */
+export type HostStep = (step: Step) => Promise<void>;
+
+/**
+ * A flat list of dispatches, built once and replayed: nothing is created on replay but the encoder and its pass. Host steps
+ * cut it into parts; only a pass that needs the CPU has them.
+ */
 export class CommandList {
+  /** Dispatches after the last host step. */
   readonly commands: Command[] = [];
+  private readonly hostParts: { commands: Command[]; then: HostStep }[] = [];
   private readonly stepData = new Uint32Array(STEP_BYTES / 4);
 
   constructor(private readonly gpu: Gpu) {}
@@ -162,8 +184,43 @@ export class CommandList {
     this.commands.push({ pipeline: kernel.pipeline, group, x, y, z });
   }
 
-  /** Records every dispatch into one compute pass of `encoder`, with `step` visible to all. */
+  addHost(then: HostStep): void {
+    this.hostParts.push({ commands: this.commands.splice(0), then });
+  }
+
+  get needsHost(): boolean {
+    return this.hostParts.length > 0;
+  }
+
+  /** Submits and awaits everything up to the last host step; `record` or `run` adds the rest. */
+  async runHostParts(step: Step): Promise<void> {
+    for (const { commands, then } of this.hostParts) {
+      const encoder = this.gpu.device.createCommandEncoder();
+      this.recordPass(encoder, commands, step);
+      this.gpu.submit(encoder.finish());
+      await then(step);
+    }
+  }
+
+  /** Records every dispatch after the last host step into one compute pass of `encoder`, with `step` visible to all. */
   record(encoder: GPUCommandEncoder, step: Step, timestampWrites?: GPUComputePassTimestampWrites): void {
+    this.recordPass(encoder, this.commands, step, timestampWrites);
+  }
+
+  /** Runs it all in submits of its own. A list without host steps is submitted before this returns. */
+  async run(step: Step): Promise<void> {
+    if (this.needsHost) await this.runHostParts(step);
+    const encoder = this.gpu.device.createCommandEncoder();
+    this.record(encoder, step);
+    this.gpu.submit(encoder.finish());
+  }
+
+  private recordPass(
+    encoder: GPUCommandEncoder,
+    commands: readonly Command[],
+    step: Step,
+    timestampWrites?: GPUComputePassTimestampWrites,
+  ): void {
     const { gpu, stepData } = this;
     stepData[0] = step.position;
     stepData[1] = step.nTokens;
@@ -173,7 +230,7 @@ export class CommandList {
     if (uniform) pass.setBindGroup(1, uniform.group);
     else (pass as unknown as ImmediatePass).setImmediates(0, stepData);
     let pipeline: GPUComputePipeline | null = null;
-    for (const command of this.commands) {
+    for (const command of commands) {
       if (command.pipeline !== pipeline) {
         pipeline = command.pipeline;
         pass.setPipeline(pipeline);
@@ -182,14 +239,7 @@ export class CommandList {
       pass.dispatchWorkgroups(command.x, command.y, command.z);
     }
     pass.end();
-    gpu.counters.dispatches += this.commands.length;
-  }
-
-  /** Records into an encoder of its own and submits it. */
-  run(step: Step): void {
-    const encoder = this.gpu.device.createCommandEncoder();
-    this.record(encoder, step);
-    this.gpu.submit(encoder.finish());
+    gpu.counters.dispatches += commands.length;
   }
 }
 

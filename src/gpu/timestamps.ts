@@ -46,4 +46,10 @@ export class StepTimes {
     const ends = new BigUint64Array(await this.gpu.readMapped(this.readable, bytes));
     return Array.from({ length: this.steps }, (_, i) => Number(ends[2 * i + 1] - ends[2 * i]) / 1e6);
   }
+
+  destroy(): void {
+    this.stamps.destroy();
+    this.gpu.destroyBuffer(this.resolved);
+    this.gpu.destroyBuffer(this.readable);
+  }
 }

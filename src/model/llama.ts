@@ -1,4 +1,4 @@
-import type { AttentionKernel, AttentionName } from '../attention/attention';
+import type { AttentionName, BoundAttention } from '../attention/attention';
 import { createAttention } from '../attention/create';
 import { type SelectedAttention, selectAttention } from '../attention/select';
 import { ropeTable } from '../cpu/rope';
@@ -33,8 +33,8 @@ export interface LlamaOptions {
 /** A layer ready to record: each kernel with its buffers bound. */
 interface Layer {
   qkv: Bound;
-  prefillAttention: GPUBindGroup;
-  decodeAttention: GPUBindGroup;
+  prefillAttention: BoundAttention;
+  decodeAttention: BoundAttention;
   o: Bound;
   gateUp: Bound;
   down: Bound;
@@ -75,7 +75,6 @@ export class Llama {
     private readonly head: Bound,
     private readonly penalty: { kernel: RepetitionPenalty; group: GPUBindGroup },
     private readonly sample: { kernel: Sample; group: GPUBindGroup },
-    private readonly attention: { prefill: AttentionKernel; decode: AttentionKernel },
     readonly choice: { prefill: SelectedAttention; decode: SelectedAttention },
     readonly bytes: { kvCache: number; activations: number },
   ) {}
@@ -86,7 +85,8 @@ export class Llama {
    */
   static async create(gpu: Gpu, config: ModelConfig, weights: ModelWeights, options: LlamaOptions): Promise<Llama> {
     const { contextLength, kvType } = options;
-    const shape = { nHeads: config.nHeads, nKvHeads: config.nKvHeads, headDim: config.headDim, contextLength, kvType };
+    const { nHeads, nKvHeads, headDim } = config;
+    const shape = { nHeads, nKvHeads, headDim, contextLength, kvType, maxTokens: PREFILL_CHUNK };
     const choose = (nTokens: number) =>
       selectAttention({ nTokens, kvLen: contextLength, shape, limits: gpu.limits, forced: options.attention });
     const choice = { prefill: choose(PREFILL_CHUNK), decode: choose(1) };
@@ -137,7 +137,6 @@ export class Llama {
       bind(head, weights.head, x, logits),
       { kernel: penalty, group: penalty.bind(logits, sampling, tokens, seen) },
       { kernel: sample, group: sample.bind(logits, sampling, tokens) },
-      { prefill, decode },
       choice,
       bytes,
     );
@@ -177,12 +176,10 @@ export class Llama {
 
   private forward(nTokens: number, end: PassEnd): CommandList {
     const list = new CommandList(this.gpu);
-    const attention = nTokens > 1 ? this.attention.prefill : this.attention.decode;
-
     this.embed.kernel.record(list, this.embed.group, nTokens);
     for (const layer of this.layers) {
       layer.qkv.kernel.record(list, layer.qkv.group, nTokens); // norm, Wq Wk Wv, RoPE, K and V written in place
-      attention.record(list, nTokens > 1 ? layer.prefillAttention : layer.decodeAttention, nTokens);
+      (nTokens > 1 ? layer.prefillAttention : layer.decodeAttention).record(list, nTokens);
       layer.o.kernel.record(list, layer.o.group, nTokens); // x += Wo attn
       layer.gateUp.kernel.record(list, layer.gateUp.group, nTokens); // norm, h = silu(gate) * up
       layer.down.kernel.record(list, layer.down.group, nTokens); // x += Wdown h

@@ -19,9 +19,30 @@ export interface Fill {
   bound?: number;
 }
 
-export const SMALL: AttentionShape = { nHeads: 4, nKvHeads: 2, headDim: 32, contextLength: 64, kvType: 'f32' };
-const DECODE: AttentionShape = { nHeads: 8, nKvHeads: 2, headDim: 64, contextLength: 1100, kvType: 'f16' };
-const PREFILL: AttentionShape = { nHeads: 8, nKvHeads: 2, headDim: 64, contextLength: 300, kvType: 'f32' };
+export const SMALL: AttentionShape = {
+  nHeads: 4,
+  nKvHeads: 2,
+  headDim: 32,
+  contextLength: 64,
+  maxTokens: 32,
+  kvType: 'f32',
+};
+const DECODE: AttentionShape = {
+  nHeads: 8,
+  nKvHeads: 2,
+  headDim: 64,
+  contextLength: 1100,
+  maxTokens: 1,
+  kvType: 'f16',
+};
+const PREFILL: AttentionShape = {
+  nHeads: 8,
+  nKvHeads: 2,
+  headDim: 64,
+  contextLength: 300,
+  maxTokens: 40,
+  kvType: 'f32',
+};
 
 /** Around the tiles of every sibling: 32 keys, 16 tokens of a group of 4 in 64 rows, 128 keys. */
 const KV_LENS = [1, 2, 31, 32, 33, 127, 128, 129, 200, 1000, 1100];
@@ -41,7 +62,7 @@ const PREFILLS: [position: number, nTokens: number][] = [
 ];
 
 export function geometry(headDim: number, nKvHeads: number, group: number, kvType: 'f16' | 'f32'): AttentionCase[] {
-  const shape = { nHeads: nKvHeads * group, nKvHeads, headDim, contextLength: 150, kvType };
+  const shape = { nHeads: nKvHeads * group, nKvHeads, headDim, contextLength: 150, maxTokens: 19, kvType };
   const title = `head_dim=${headDim} group=${group} kv_heads=${nKvHeads} ${kvType}`;
   return [
     { title: `${title} decode`, shape, position: 140, nTokens: 1 },
@@ -91,7 +112,7 @@ export const PROGRESS: AttentionCase[] = [
   })),
   {
     title: 'position=1000 n_tokens=70 head_dim=32 group=2 f16',
-    shape: { nHeads: 2, nKvHeads: 1, headDim: 32, contextLength: 1101, kvType: 'f16' },
+    shape: { nHeads: 2, nKvHeads: 1, headDim: 32, contextLength: 1101, maxTokens: 70, kvType: 'f16' },
     position: 1000,
     nTokens: 70,
   },

@@ -11,7 +11,11 @@ testParameters('flash_prefill', [], { BLOCK_M: 32, BLOCK_N: 64, DV_TILE: 32 }, p
 testParameters('flash_prefill', [], { BLOCK_M: 32, BLOCK_N: 16, DV_TILE: 16 }, prefill(128));
 testParameters('flash_prefill', [], { BLOCK_M: 4, BLOCK_N: 12, DV_TILE: 20 }, prefill(80));
 
-const limits = { maxComputeWorkgroupStorageSize: 16384, maxComputeInvocationsPerWorkgroup: 256 };
+const limits = {
+  maxComputeWorkgroupStorageSize: 16384,
+  maxComputeInvocationsPerWorkgroup: 256,
+  maxStorageBufferBindingSize: 2 ** 27,
+};
 
 test('the default blocks fit 16 KiB at every head_dim', () => {
   for (let headDim = 8; headDim <= 256; headDim += 8) {

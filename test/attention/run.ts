@@ -47,8 +47,8 @@ export async function attentionOnGpu(target: Target, pass: Pass): Promise<Float3
   const v = gpu.upload('v', stored(pass.v, shape));
   const out = gpu.upload('out', poison(size));
   const list = new CommandList(gpu);
-  kernel.record(list, kernel.bind(q, k, v, out), nTokens);
-  list.run({ position, nTokens });
+  kernel.bind(q, k, v, out).record(list, nTokens);
+  await list.run({ position, nTokens });
   const bits = new Uint32Array(await gpu.read(out));
   for (const buffer of [q, k, v, out]) gpu.destroyBuffer(buffer);
   if (gpu.failure) throw gpu.failure;

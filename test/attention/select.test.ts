@@ -5,8 +5,12 @@ import { selectAttention } from '../../src/attention/select';
 import { AttentionUnavailable } from '../../src/errors';
 import { testGpu } from '../gpu/test_device';
 
-const shape = { nHeads: 32, nKvHeads: 8, headDim: 64, contextLength: 4096, kvType: 'f16' as const };
-const limits = { maxComputeWorkgroupStorageSize: 16384, maxComputeInvocationsPerWorkgroup: 256 };
+const shape = { nHeads: 32, nKvHeads: 8, headDim: 64, contextLength: 4096, maxTokens: 256, kvType: 'f16' as const };
+const limits = {
+  maxComputeWorkgroupStorageSize: 16384,
+  maxComputeInvocationsPerWorkgroup: 256,
+  maxStorageBufferBindingSize: 2 ** 27,
+};
 const decode = { nTokens: 1, kvLen: 200, shape, limits };
 const prefill = { nTokens: 100, kvLen: 200, shape, limits };
 const NOT_BUILT = ['cpu', 'eager', 'chunked', 'split_kv_decode'] as const;
