@@ -16,3 +16,20 @@ export interface AttentionProfile {
   /** When it was measured, ISO 8601. */
   tunedAt: string;
 }
+
+/** One candidate of a tuner: measured, or refused with the reason. */
+export interface TuneResult {
+  pass: 'prefill' | 'decode';
+  /** A to H: the combinations that every prefill is tried with first; null for those tried after them, and for decode. */
+  combination: string | null;
+  name: AttentionName;
+  parameters: Record<string, number>;
+  /** Tokens of the pass, and keys that its last token sees. */
+  nTokens: number;
+  kvLen: number;
+  /** Milliseconds of one layer's attention; null when refused. */
+  ms: number | null;
+  refused: string | null;
+  /** Whether it is the fastest of its pass and kvLen. Known at the end. */
+  fastest: boolean;
+}
