@@ -17,10 +17,5 @@ fn softmax_q_scale() -> f32 { return 1.4426950408889634 / sqrt(f32(HEAD_DIM)); }
 fn softmax_p(score: f32, m: f32) -> f32 { return exp2(score - m); }
 fn softmax_p4(score: vec4<f32>, m: vec4<f32>) -> vec4<f32> { return exp2(score - m); }
 
-// The state of a set of keys, and of two disjoint sets together. Each set's o is rescaled by softmax_p(its m, merged m).
+// The state of a set of keys. Disjoint sets add up once each is rescaled by softmax_p(its m, the larger m).
 struct SoftmaxState { m: f32, l: f32 }
-const SOFTMAX_EMPTY = SoftmaxState(M_START, 0.0);
-fn softmax_merge(a: SoftmaxState, b: SoftmaxState) -> SoftmaxState {
-  let m = max(a.m, b.m);
-  return SoftmaxState(m, a.l * softmax_p(a.m, m) + b.l * softmax_p(b.m, m));
-}

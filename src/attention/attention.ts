@@ -45,9 +45,9 @@ export interface AttentionLimits {
 }
 
 /** What a sibling would be compiled with, known before anything is compiled. */
-export interface AttentionPlan {
+export interface AttentionPlan<Parameter extends string = string> {
   /** What a tuner may set. */
-  parameters: Record<string, number>;
+  parameters: Record<Parameter, number>;
   /** Constants of the shader beyond its shape. */
   derived: Record<string, number>;
   /** Bytes of GPU memory beside q, k, v and out. */
@@ -75,11 +75,11 @@ export function checkShape(name: AttentionName, shape: AttentionShape): void {
 }
 
 /** The defaults with what the caller set; a name that the sibling does not know is refused. */
-export function mergeParameters(
+export function mergeParameters<Parameter extends string>(
   name: AttentionName,
-  defaults: Record<string, number>,
+  defaults: Record<Parameter, number>,
   given: Record<string, number>,
-): Record<string, number> {
+): Record<Parameter, number> {
   for (const [key, value] of Object.entries(given)) {
     check(name, key in defaults, `it has no parameter ${key}, only ${Object.keys(defaults).join(', ')}`);
     check(name, Number.isInteger(value) && value > 0, `${key} ${value} is no positive whole number`);

@@ -3,6 +3,7 @@ import type { Gpu } from '../gpu/device';
 import type { AttentionKernel, AttentionName, AttentionShape } from './attention';
 import { createFlashPrefill } from './flash_prefill';
 import { createFusedDecode } from './fused_decode';
+import { createSplitKvDecode } from './split_kv_decode';
 
 /** Compiles the sibling of that name. Parameters left out take their defaults. */
 export async function createAttention(
@@ -16,10 +17,11 @@ export async function createAttention(
       return createFlashPrefill(gpu, shape, parameters);
     case 'fused_decode':
       return createFusedDecode(gpu, shape, parameters);
+    case 'split_kv_decode':
+      return createSplitKvDecode(gpu, shape, parameters);
     case 'cpu':
     case 'eager':
     case 'chunked':
-    case 'split_kv_decode':
       throw new AttentionUnavailable(name, 'it is not built yet');
     default:
       throw name satisfies never;

@@ -38,7 +38,7 @@ export function planFlashPrefill(
   const defaults = { BLOCK_M: 64, BLOCK_N: 32, DV_TILE: headDim / Math.ceil(headDim / MAX_DV_TILE) };
   const parameters = mergeParameters(NAME, defaults, given);
   const { BLOCK_M, BLOCK_N, DV_TILE } = parameters;
-  for (const block of ['BLOCK_M', 'BLOCK_N', 'DV_TILE']) {
+  for (const block of ['BLOCK_M', 'BLOCK_N', 'DV_TILE'] as const) {
     check(NAME, parameters[block] % 4 === 0, `${block} ${parameters[block]} is no multiple of 4`);
   }
   check(NAME, headDim % DV_TILE === 0, `DV_TILE ${DV_TILE} does not divide head_dim ${headDim}`);

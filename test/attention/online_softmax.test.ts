@@ -9,14 +9,18 @@ import { testGpu } from '../gpu/test_device';
 const wgsl = `
 @group(0) @binding(0) var<storage, read> scores: array<f32>;
 @group(0) @binding(1) var<storage, read_write> out: array<vec2<f32>>;
+fn merge(a: SoftmaxState, b: SoftmaxState) -> SoftmaxState {
+  let m = max(a.m, b.m);
+  return SoftmaxState(m, a.l * softmax_p(a.m, m) + b.l * softmax_p(b.m, m));
+}
 @compute @workgroup_size(1) fn main(@builtin(workgroup_id) wid: vec3<u32>) {
-  var state = SOFTMAX_EMPTY;
+  var state = SoftmaxState(M_START, 0.0);
   for (var i = 0u; i < COUNT; i++) {
     let score = scores[wid.x * COUNT + i];
     let m = max(M_START, score);
-    state = softmax_merge(state, SoftmaxState(m, softmax_p(score, m)));
+    state = merge(state, SoftmaxState(m, softmax_p(score, m)));
   }
-  state = softmax_merge(state, SOFTMAX_EMPTY);
+  state = merge(state, SoftmaxState(M_START, 0.0));
   out[wid.x] = vec2(state.m, state.l);
 }`;
 
@@ -41,7 +45,7 @@ test('merged states equal the softmax of all scores, empty sets, masked and huge
   const out = gpu.upload('out', new Float32Array(2 * rows.length));
   const list = new CommandList(gpu);
   list.add(kernel, kernel.bind(gpu.upload('scores', new Float32Array(rows.flat())), out), rows.length);
-  list.run({ position: 0, nTokens: 1 });
+  await list.run({ position: 0, nTokens: 1 });
   const states = new Float32Array(await gpu.read(out, 8 * rows.length));
   for (const [i, row] of rows.entries()) {
     const m = Math.fround(Math.max(-1e30, ...row));
