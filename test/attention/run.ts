@@ -2,11 +2,12 @@
 
 import type { AttentionKernel, AttentionName, AttentionShape } from '../../src/attention/attention';
 import { createAttention } from '../../src/attention/create';
+import { halfToNumber } from '../../src/cpu/dequantise';
+import { toHalf } from '../../src/cpu/half';
 import type { Gpu } from '../../src/gpu/device';
 import { CommandList } from '../../src/gpu/kernel';
 import type { CapabilityName } from '../../src/gpu/limits';
 import { testGpu } from '../gpu/test_device';
-import { fromHalf, toHalf } from './half';
 
 export interface Pass {
   shape: AttentionShape;
@@ -76,5 +77,5 @@ function stored(cache: Float32Array, shape: AttentionShape): Float32Array<ArrayB
 
 /** What the kernel reads back from the cache. */
 export function rounded(cache: Float32Array, shape: AttentionShape): Float32Array {
-  return shape.kvType === 'f16' ? cache.map((x) => fromHalf(toHalf(x))) : cache;
+  return shape.kvType === 'f16' ? cache.map((x) => halfToNumber(toHalf(x))) : cache;
 }
