@@ -4,6 +4,8 @@ import { AttentionUnavailable } from '../errors';
 import type { AttentionLimits, AttentionName, AttentionPlan, AttentionShape } from './attention';
 import { planFlashPrefill } from './flash_prefill';
 import { planFusedDecode } from './fused_decode';
+import type { AttentionProfile, TunedAttention } from './profile';
+import { planSplitKvDecode, splitsFor } from './split_kv_decode';
 
 export interface AttentionRequest {
   nTokens: number;
@@ -11,14 +13,30 @@ export interface AttentionRequest {
   shape: AttentionShape;
   limits: AttentionLimits;
   forced?: AttentionName | 'auto';
+  /** What a tuner measured on this GPU for this shape. */
+  profile?: AttentionProfile;
+  /** Siblings that are not to be used, and what is wrong with each. */
+  setAside?: ReadonlyMap<AttentionName, string>;
 }
 
 export interface SelectedAttention {
   name: AttentionName;
   parameters: Record<string, number>;
-  /** Why, as a fragment of a sentence for people. */
+  /** Why, as a fragment of a sentence for people: `rule`, and what was passed over. */
   reason: string;
+  /** What decided, siblings that cannot run aside. */
+  rule: string;
+  /** Siblings that would have come first, and why they cannot run. */
+  skipped: readonly Skipped[];
 }
+
+export interface Skipped {
+  name: AttentionName;
+  why: string;
+}
+
+/** Keys from which on a cache is split over workgroups: `npm run bench -- attention`. One past a power of two, as all ranges. */
+export const SPLIT_KV_MIN = 2 ** 8 + 1;
 
 type Plan = (shape: AttentionShape, limits: AttentionLimits, given?: Record<string, number>) => AttentionPlan;
 
@@ -29,29 +47,94 @@ const PLANS: Record<AttentionName, Plan | null> = {
   chunked: null,
   flash_prefill: planFlashPrefill,
   fused_decode: planFusedDecode,
-  split_kv_decode: null,
+  split_kv_decode: planSplitKvDecode,
 };
 
-/** The sibling for a pass of nTokens that ends at kvLen. A forced one that cannot run throws, never a silent fallback. */
+/** In the order of preference, the tuned choice aside. */
+const PREFILL: readonly AttentionName[] = ['flash_prefill', 'chunked', 'eager', 'fused_decode', 'cpu'];
+const SHORT_DECODE: readonly AttentionName[] = [
+  'fused_decode',
+  'split_kv_decode',
+  'flash_prefill',
+  'chunked',
+  'eager',
+  'cpu',
+];
+const LONG_DECODE: readonly AttentionName[] = ['split_kv_decode', 'fused_decode', ...SHORT_DECODE.slice(2)];
+
+/**
+ * The sibling for a pass of nTokens that ends at kvLen.
+ * @throws AttentionUnavailable when a forced one cannot run (never a silent fallback), or none can
+ */
 export function selectAttention(request: AttentionRequest): SelectedAttention {
-  const { nTokens, kvLen, forced = 'auto' } = request;
-  if (forced !== 'auto') return { name: forced, parameters: plan(forced, request), reason: 'asked for by name' };
-  const pass =
-    nTokens > 1
-      ? `prefill of ${nTokens} tokens over ${kvLen} keys: query blocks share each tile of keys`
-      : `decode over ${kvLen} keys: one pass, K and V read once per KV head`;
-  const [first, second]: AttentionName[] =
-    nTokens > 1 ? ['flash_prefill', 'fused_decode'] : ['fused_decode', 'flash_prefill'];
+  const { nTokens, kvLen, forced = 'auto', profile } = request;
+  if (forced !== 'auto') return selected(forced, plan(forced, request), 'asked for by name', []);
+  const skipped: Skipped[] = [];
+  const tuned = profile && tunedFor(profile, request);
+  if (tuned) {
+    const rule = `tuned on this GPU ${profile.tunedAt.slice(0, 10)}`;
+    const parameters = tryPlan(tuned.name, request, skipped, tuned.parameters);
+    if (parameters) return selected(tuned.name, parameters, rule, []);
+  }
+  const decode = kvLen < SPLIT_KV_MIN ? SHORT_DECODE : LONG_DECODE;
+  for (const name of nTokens > 1 ? PREFILL : decode) {
+    const parameters = tryPlan(name, request, skipped);
+    if (parameters) return selected(name, parameters, 'the default, not tuned on this GPU', skipped);
+  }
+  throw new AttentionUnavailable('auto', skipped.map(({ name, why }) => `${name}: ${why}`).join('; '));
+}
+
+/** Reasons of one selection or of several, each once. */
+export function explain(rules: readonly string[], skipped: readonly Skipped[]): string {
+  const instead = skipped.map(({ name, why }) => `instead of ${name}: ${why}`);
+  return [...new Set([...rules, ...instead])].join('; ');
+}
+
+function selected(
+  name: AttentionName,
+  parameters: Record<string, number>,
+  rule: string,
+  skipped: readonly Skipped[],
+): SelectedAttention {
+  return { name, parameters, reason: explain([rule], skipped), rule, skipped };
+}
+
+function tunedFor(profile: AttentionProfile, { nTokens, kvLen }: AttentionRequest): TunedAttention | undefined {
+  if (nTokens > 1) return profile.prefill;
+  return profile.decode.find((entry) => entry.kvLen >= kvLen) ?? profile.decode.at(-1);
+}
+
+/** Parameters as planned; null when the sibling cannot run, with the reason added to `skipped`. */
+function tryPlan(
+  name: AttentionName,
+  request: AttentionRequest,
+  skipped: Skipped[],
+  tuned?: Record<string, number>,
+): Record<string, number> | null {
   try {
-    return { name: first, parameters: plan(first, request), reason: pass };
+    return plan(name, request, tuned);
   } catch (error) {
     if (!(error instanceof AttentionUnavailable)) throw error;
-    return { name: second, parameters: plan(second, request), reason: `instead of ${first}. ${error.message}` };
+    const why = reasonIn(error);
+    skipped.push({ name, why: tuned ? `what was tuned cannot run: ${why}` : why });
+    return null;
   }
 }
 
-function plan(name: AttentionName, request: AttentionRequest): Record<string, number> {
+/** The reason without the sentence that AttentionUnavailable puts around it. */
+function reasonIn({ message }: AttentionUnavailable): string {
+  return message.replace(/^Attention ".*?" cannot run here: /, '').replace(/\. Use "auto".*$/, '');
+}
+
+function plan(
+  name: AttentionName,
+  { shape, limits, kvLen, setAside }: AttentionRequest,
+  tuned?: Record<string, number>,
+): Record<string, number> {
   const planSibling = PLANS[name];
   if (!planSibling) throw new AttentionUnavailable(name, 'it is not built yet');
-  return planSibling(request.shape, request.limits).parameters;
+  const wrong = setAside?.get(name);
+  if (wrong !== undefined) throw new AttentionUnavailable(name, wrong);
+  const given = tuned ?? (name === 'split_kv_decode' ? { SPLITS: splitsFor(kvLen, shape) } : {});
+  return planSibling(shape, limits, given).parameters;
 }

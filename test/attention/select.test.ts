@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { ATTENTION_NAMES } from '../../src/attention/attention';
+import { ATTENTION_NAMES, type AttentionName } from '../../src/attention/attention';
 import { createAttention } from '../../src/attention/create';
-import { selectAttention } from '../../src/attention/select';
+import type { AttentionProfile } from '../../src/attention/profile';
+import { type AttentionRequest, SPLIT_KV_MIN, selectAttention } from '../../src/attention/select';
 import { AttentionUnavailable } from '../../src/errors';
 import { testGpu } from '../gpu/test_device';
 
@@ -11,55 +12,91 @@ const limits = {
   maxComputeInvocationsPerWorkgroup: 256,
   maxStorageBufferBindingSize: 2 ** 27,
 };
-const decode = { nTokens: 1, kvLen: 200, shape, limits };
-const prefill = { nTokens: 100, kvLen: 200, shape, limits };
-const NOT_BUILT = ['cpu', 'eager', 'chunked', 'split_kv_decode'] as const;
+const decode: AttentionRequest = { nTokens: 1, kvLen: 200, shape, limits };
+const prefill: AttentionRequest = { nTokens: 100, kvLen: 200, shape, limits };
+const DEFAULT = 'the default, not tuned on this GPU';
 
-describe('selectAttention', () => {
-  test('one token is decode, more are prefill', () => {
-    expect(selectAttention(decode)).toEqual({
-      name: 'fused_decode',
-      parameters: { WORKGROUP: 128, HEADS: 4 },
-      reason: 'decode over 200 keys: one pass, K and V read once per KV head',
-    });
-    expect(selectAttention({ ...prefill, forced: 'auto' })).toEqual({
-      name: 'flash_prefill',
-      parameters: { BLOCK_M: 64, BLOCK_N: 32, DV_TILE: 64 },
-      reason: 'prefill of 100 tokens over 200 keys: query blocks share each tile of keys',
-    });
-  });
+const PROFILE: AttentionProfile = {
+  prefill: { name: 'flash_prefill', parameters: { BLOCK_M: 32, BLOCK_N: 32, DV_TILE: 32 }, ms: 1 },
+  decode: [
+    { name: 'fused_decode', parameters: { WORKGROUP: 64 }, ms: 1, kvLen: 128 },
+    { name: 'split_kv_decode', parameters: { SPLITS: 4, WORKGROUP: 64 }, ms: 1, kvLen: 512 },
+    { name: 'split_kv_decode', parameters: { SPLITS: 32, WORKGROUP: 128 }, ms: 1, kvLen: 2048 },
+  ],
+  tunedAt: '2026-11-21T10:00:00.000Z',
+};
 
-  test('a forced name is taken for prefill and decode alike', () => {
-    for (const forced of ['flash_prefill', 'fused_decode'] as const) {
-      for (const request of [decode, prefill]) {
-        expect(selectAttention({ ...request, forced })).toMatchObject({ name: forced, reason: 'asked for by name' });
-      }
+const broken = (...names: AttentionName[]) => new Map(names.map((name) => [name, 'its outputs are wrong'] as const));
+
+describe('auto', () => {
+  test('many tokens are prefill', () => {
+    for (const forced of ['auto', undefined] as const) {
+      expect(selectAttention({ ...prefill, forced })).toMatchObject({
+        name: 'flash_prefill',
+        parameters: { BLOCK_M: 64, BLOCK_N: 32, DV_TILE: 64 },
+        reason: DEFAULT,
+        skipped: [],
+      });
     }
   });
 
-  test.each(NOT_BUILT)('%s, forced, is a typed error: it is not built yet', (forced) => {
-    expect(() => selectAttention({ ...decode, forced })).toThrow(AttentionUnavailable);
-    expect(() => selectAttention({ ...decode, forced })).toThrow(
-      `Attention "${forced}" cannot run here: it is not built`,
+  test.each([
+    [1, 'fused_decode', undefined],
+    [SPLIT_KV_MIN - 1, 'fused_decode', undefined],
+    [SPLIT_KV_MIN, 'split_kv_decode', 4],
+    [4096, 'split_kv_decode', 64],
+  ])('one token over %i keys is decode by %s', (kvLen, name, splits) => {
+    const choice = selectAttention({ ...decode, kvLen });
+    expect(choice).toMatchObject({ name, reason: DEFAULT, skipped: [] });
+    expect(choice.parameters.SPLITS).toBe(splits);
+  });
+
+  test('goes to the next sibling where the first does not fit, and says why', () => {
+    const small = { ...limits, maxComputeInvocationsPerWorkgroup: 64 };
+    const choice = selectAttention({ ...prefill, limits: small });
+    expect(choice.name).not.toBe('flash_prefill');
+    expect(choice.reason).toContain(
+      'instead of flash_prefill: it needs 128 invocations in a workgroup, this GPU grants 64',
+    );
+    expect(choice.reason).not.toContain('Use "auto"');
+  });
+
+  test.each([
+    [200, ['fused_decode'], 'split_kv_decode'],
+    [1000, ['split_kv_decode'], 'fused_decode'],
+    [1000, ['split_kv_decode', 'fused_decode'], 'flash_prefill'],
+  ] as const)('decode over %i keys without %j is by %s', (kvLen, names, next) => {
+    const choice = selectAttention({ ...decode, kvLen, setAside: broken(...names) });
+    expect(choice.name).toBe(next);
+    expect(choice.skipped).toEqual(names.map((name) => ({ name, why: 'its outputs are wrong' })));
+    expect(choice.reason).toBe(
+      [DEFAULT, ...names.map((name) => `instead of ${name}: its outputs are wrong`)].join('; '),
     );
   });
 
-  test('every name is either built or refused by name', () => {
-    const built = ATTENTION_NAMES.filter((name) => !NOT_BUILT.some((other) => other === name));
-    expect(built).toEqual(['flash_prefill', 'fused_decode']);
+  test('each sibling comes to its turn when all before it are set aside', () => {
+    const order = (request: AttentionRequest) => {
+      const names: AttentionName[] = [];
+      for (let i = 0; i < ATTENTION_NAMES.length; i++) {
+        try {
+          names.push(selectAttention({ ...request, setAside: broken(...names) }).name);
+        } catch {
+          return names;
+        }
+      }
+      return names;
+    };
+    const built = (names: AttentionName[]) => names.filter((name) => !NOT_BUILT.includes(name));
+    expect(order(prefill)).toEqual(built(['flash_prefill', 'chunked', 'eager', 'fused_decode', 'cpu']));
+    const last: AttentionName[] = ['flash_prefill', 'chunked', 'eager', 'cpu'];
+    expect(order(decode)).toEqual(built(['fused_decode', 'split_kv_decode', ...last]));
+    expect(order({ ...decode, kvLen: 3000 })).toEqual(built(['split_kv_decode', 'fused_decode', ...last]));
   });
 
-  test('auto goes to the other sibling where the first does not fit, and says why', () => {
-    const small = { ...limits, maxComputeWorkgroupStorageSize: 12000 };
-    const choice = selectAttention({ ...prefill, limits: small });
-    expect(choice.name).toBe('fused_decode');
-    expect(choice.reason).toContain('needs 16384 bytes of workgroup memory, this GPU grants 12000');
-  });
-
-  test('a forced sibling that does not fit is a typed error with the number', () => {
-    const small = { ...limits, maxComputeWorkgroupStorageSize: 12000 };
-    expect(() => selectAttention({ ...prefill, limits: small, forced: 'flash_prefill' })).toThrow(AttentionUnavailable);
-    expect(() => selectAttention({ ...prefill, limits: small, forced: 'flash_prefill' })).toThrow('grants 12000');
+  test('with all set aside is a typed error that names each', () => {
+    const request = { ...decode, setAside: broken(...ATTENTION_NAMES) };
+    expect(() => selectAttention(request)).toThrow(AttentionUnavailable);
+    expect(() => selectAttention(request)).toThrow(/fused_decode: its outputs are wrong; split_kv_decode: .*cpu: /);
   });
 
   test.each([
@@ -71,11 +108,80 @@ describe('selectAttention', () => {
   });
 });
 
-test('createAttention compiles what is built and refuses the rest with the same error', async () => {
+describe('a tuned profile', () => {
+  test('decides prefill', () => {
+    const { name, parameters, reason } = selectAttention({ ...prefill, profile: PROFILE });
+    expect({ name, reason }).toEqual({ name: 'flash_prefill', reason: 'tuned on this GPU 2026-11-21' });
+    expect(parameters).toMatchObject(PROFILE.prefill.parameters);
+  });
+
+  test.each([
+    [1, 0],
+    [128, 0],
+    [129, 1],
+    [512, 1],
+    [513, 2],
+    [2048, 2],
+    [4096, 2], // beyond what was measured, the last holds
+  ])('decides decode over %i keys by entry %i', (kvLen, entry) => {
+    const { name, parameters, reason } = selectAttention({ ...decode, kvLen, profile: PROFILE });
+    expect({ name, reason }).toEqual({ name: PROFILE.decode[entry].name, reason: 'tuned on this GPU 2026-11-21' });
+    expect(parameters).toMatchObject(PROFILE.decode[entry].parameters);
+  });
+
+  test('whose parameters no longer plan is ignored, and the reason says so', () => {
+    const parameters = { BLOCK_M: 32, BLOCK_N: 32, DV_TILE: 128 };
+    const choice = selectAttention({
+      ...prefill,
+      profile: { ...PROFILE, prefill: { ...PROFILE.prefill, parameters } },
+    });
+    expect(choice).toMatchObject({ name: 'flash_prefill', parameters: { DV_TILE: 64 } });
+    expect(choice.reason).toBe(
+      `${DEFAULT}; instead of flash_prefill: what was tuned cannot run: DV_TILE 128 does not divide head_dim 64`,
+    );
+  });
+
+  test('gives way where its sibling was set aside', () => {
+    const choice = selectAttention({ ...decode, profile: PROFILE, setAside: broken('fused_decode') });
+    expect(choice.name).toBe('split_kv_decode');
+  });
+
+  test('of no decode lengths decides prefill alone', () => {
+    const profile = { ...PROFILE, decode: [] };
+    expect(selectAttention({ ...decode, profile }).rule).toBe(DEFAULT);
+    expect(selectAttention({ ...prefill, profile }).rule).toContain('tuned');
+  });
+});
+
+const NOT_BUILT: readonly AttentionName[] = ['cpu', 'eager', 'chunked'];
+
+describe('a forced name', () => {
+  test('is taken for prefill and decode alike, whatever the profile says', () => {
+    for (const forced of ['flash_prefill', 'fused_decode', 'split_kv_decode'] as const) {
+      for (const request of [decode, prefill]) {
+        const choice = selectAttention({ ...request, forced, profile: PROFILE });
+        expect(choice).toMatchObject({ name: forced, reason: 'asked for by name', skipped: [] });
+      }
+    }
+  });
+
+  test('that does not fit is a typed error with the number', () => {
+    const request = { ...prefill, limits: { ...limits, maxComputeInvocationsPerWorkgroup: 64 } };
+    expect(() => selectAttention({ ...request, forced: 'flash_prefill' })).toThrow(AttentionUnavailable);
+    expect(() => selectAttention({ ...request, forced: 'flash_prefill' })).toThrow('grants 64');
+  });
+
+  test('that was set aside is a typed error with what is wrong', () => {
+    const request = { ...prefill, forced: 'flash_prefill', setAside: broken('flash_prefill') } as const;
+    expect(() => selectAttention(request)).toThrow(AttentionUnavailable);
+    expect(() => selectAttention(request)).toThrow('"flash_prefill" cannot run here: its outputs are wrong.');
+  });
+});
+
+test('createAttention compiles what was selected', async () => {
   const gpu = await testGpu();
-  const { name, parameters } = selectAttention(decode);
-  expect(await createAttention(gpu, name, shape, parameters)).toMatchObject({ name, parameters });
-  for (const other of NOT_BUILT) {
-    await expect(createAttention(gpu, other, shape)).rejects.toThrow(/not built yet/);
+  for (const request of [decode, prefill, { ...decode, kvLen: 1000 }]) {
+    const { name, parameters } = selectAttention(request);
+    expect(await createAttention(gpu, name, shape, parameters)).toMatchObject({ name, parameters });
   }
 });
