@@ -8,6 +8,7 @@ import '../metrics/metrics_panel';
 import type { Offer } from '../ui/advice';
 import type { VivaceChat } from '../ui/chat';
 import '../ui/chat';
+import type { Tuning } from '../ui/chat_parts';
 import { icons } from '../ui/icons';
 import '../ui/loader';
 import type { LoadState } from '../ui/loader';
@@ -34,6 +35,7 @@ export class Widget {
   private readonly listeners = new Map<string, Set<(detail: never) => void>>();
   private session: ModelSession | null = null;
   private engine: Engine | null = null;
+  private tuning: Tuning | null = null;
   private state: LoadState = { kind: 'loading', progress: null };
   private isOpen = false;
   private showsMetrics = false;
@@ -139,6 +141,7 @@ export class Widget {
         <button class="icon" aria-label="Close" title="Close" @click=${() => this.close()}>${icons.close}</button>
       </header>
       <vivace-chat ?hidden=${this.showsMetrics} .engine=${this.engine} .loadSettings=${this.session?.settings ?? STANDARD_LOAD}
+        .tuning=${this.tuning} @vivace-cancel-tuning=${() => this.panel?.cancelTuning()}
         .heading=${options.title} .system=${options.system} .welcome=${options.welcome} .examples=${options.examples}
         @vivace-run=${() => this.panel?.reset()} @vivace-end=${() => this.panel?.end()}
         @vivace-event=${this.onEvent} @vivace-reload=${this.onReload}>
@@ -149,7 +152,7 @@ export class Widget {
       ${
         options.metrics
           ? html`<vivace-metrics data-testid="metrics" ?hidden=${!this.showsMetrics} .theme=${options.theme}
-              .info=${this.engine?.info ?? null}></vivace-metrics>`
+              .engine=${this.engine} .info=${this.engine?.info ?? null} @vivace-tuning=${this.onTuning}></vivace-metrics>`
           : nothing
       }
     </div>`;
@@ -166,6 +169,11 @@ export class Widget {
     this.panel?.record(event.detail);
     if (event.detail.type === 'warning') this.warn([event.detail]);
     this.emit('event', event.detail);
+  };
+
+  private onTuning = (event: CustomEvent<Tuning | null>) => {
+    this.tuning = event.detail;
+    this.render();
   };
 
   private onReload = (event: CustomEvent<LoadSettings>) => {

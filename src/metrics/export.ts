@@ -1,7 +1,8 @@
-// A run as JSON (everything) and as CSV (one line per token, numbers alone). Pure, but for `saveText`.
+// A run as JSON (everything) and as CSV (one line per token, numbers alone), a tuning as JSON. Pure, but for `saveText`.
 
 import type { EngineInfo } from '../engine/engine';
 import type { RunRecord } from './run_record';
+import type { TuneOutcome } from './tunable';
 
 export function runToJson(run: RunRecord, info: EngineInfo | null): string {
   const { tokens, usage, finishReason, seed, warnings, marks, metrics } = run;
@@ -23,6 +24,11 @@ export function runToCsv(run: RunRecord): string {
     [i + 1, token.id, token.position, rounded(token.tbtMs), rounded(gpu?.[i - 1])].join(','),
   );
   return `${['token,id,position,tbt_ms,gpu_ms', ...lines].join('\n')}\n`;
+}
+
+/** All that a tuning found, with the machine and the shape that it holds for. */
+export function tuneToJson({ attention, stored, results }: TuneOutcome, info: EngineInfo | null): string {
+  return JSON.stringify({ info, attention, stored, results }, null, 2);
 }
 
 /** Hands a text to the browser's downloads. */

@@ -118,29 +118,6 @@ function gpuSteps(run: RunRecord): FigureGroup | null {
   };
 }
 
-function attention(run: RunRecord, info: EngineInfo | null): FigureGroup | null {
-  const choice = run.metrics?.attention ?? info?.attention;
-  if (!choice) return null;
-  return {
-    title: 'Attention',
-    figures: [
-      {
-        key: 'attention-prefill',
-        label: 'Prefill',
-        value: choice.prefill,
-        definition: 'Kernel that reads the prompt.',
-      },
-      {
-        key: 'attention-decode',
-        label: 'Decode',
-        value: choice.decode,
-        definition: 'Kernel that runs for each token.',
-      },
-    ],
-    note: choice.reason,
-  };
-}
-
 function perToken(run: RunRecord, info: EngineInfo | null): FigureGroup {
   const per = run.metrics?.perToken ?? null;
   const n = (key: 'dispatches' | 'submits' | 'syncs') => formatCount(per === null ? null : per[key]);
@@ -240,13 +217,6 @@ function machine(info: EngineInfo | null): FigureGroup | null {
 }
 
 export function figureGroups(run: RunRecord, info: EngineInfo | null): FigureGroup[] {
-  const groups = [
-    timing(run),
-    gpuSteps(run),
-    attention(run, info),
-    perToken(run, info),
-    memory(run, info),
-    machine(info),
-  ];
+  const groups = [timing(run), gpuSteps(run), perToken(run, info), memory(run, info), machine(info)];
   return groups.filter((group) => group !== null);
 }

@@ -3,30 +3,42 @@
 
 import { html, LitElement, nothing, type PropertyValues, unsafeCSS } from 'lit';
 import uplotCss from 'uplot/dist/uPlot.min.css?inline';
-import type { EngineEvent, EngineInfo } from '../engine/engine';
+import type { AttentionChoice, EngineEvent, EngineInfo } from '../engine/engine';
 import { runToCsv, runToJson, saveText } from './export';
 import { formatMs } from './figure_format';
-import { type Figure, type FigureGroup, figureGroups, headline } from './figures';
+import { figureGroups, headline } from './figures';
+import { renderGroup, renderTile, renderWarnings } from './panel_parts';
 import { panelStyles } from './panel_styles';
 import { RunRecord } from './run_record';
 import { type ChartColours, TbtChart } from './tbt_chart';
+import type { Tunable, TuneOutcome } from './tunable';
+import './tune_section';
 
 /** Redrawing more often than this tells nobody anything. */
 const REDRAW_MS = 48;
-const WIDE = new Set(['adapter', 'model', 'format', 'context', 'attention-prefill', 'attention-decode']);
+/** The attention comes before the first of these groups. */
+const AFTER_ATTENTION = 'Per token';
 
 export class VivaceMetrics extends LitElement {
   static override styles = [unsafeCSS(uplotCss), panelStyles];
   static override properties = {
     info: { attribute: false },
+    engine: { attribute: false },
     theme: {},
+    attention: { state: true },
+    answering: { state: true },
     logScale: { state: true },
     hovered: { state: true },
   };
   /** Of the loaded model, or null while there is none. */
   declare info: EngineInfo | null;
+  /** What can tune the attention, or null while there is no model. */
+  declare engine: Tunable | null;
   /** Any change makes the chart read its colours again. */
   declare theme: string;
+  /** What runs, from the newest of: load, answer, tuning. */
+  declare attention: AttentionChoice | null;
+  declare answering: boolean;
   declare logScale: boolean;
   declare hovered: number | null;
 
@@ -44,6 +56,9 @@ export class VivaceMetrics extends LitElement {
   constructor() {
     super();
     this.info = null;
+    this.engine = null;
+    this.attention = null;
+    this.answering = false;
     this.theme = '';
     this.logScale = false;
     this.hovered = null;
@@ -52,20 +67,28 @@ export class VivaceMetrics extends LitElement {
   /** Takes the next event of the current run. */
   record(event: EngineEvent): void {
     this.run.record(event);
+    if (event.type === 'done') this.attention = event.metrics.attention;
     this.queueRedraw();
   }
 
   /** The run is over, be it without a `done` event. */
   end(): void {
     this.run.isEnded = true;
+    this.answering = false;
     this.queueRedraw();
   }
 
   /** A new run begins now. */
   reset(): void {
     this.run = new RunRecord();
+    this.answering = true;
     this.hovered = null;
     this.queueRedraw();
+  }
+
+  /** Gives up a tuning under way, if any. */
+  cancelTuning(): void {
+    this.renderRoot.querySelector('vivace-tune')?.cancel();
   }
 
   override connectedCallback(): void {
@@ -105,11 +128,17 @@ export class VivaceMetrics extends LitElement {
         ${run.gaps.length === 0 ? html`<p class="empty">${this.emptyText()}</p>` : nothing}
       </div>
       <div class="readout chart-end">${this.renderReadout()}</div>
-      ${figureGroups(run, this.info).map((group) => this.renderGroup(group))}
+      ${figureGroups(run, this.info).map(
+        (group) => html`${group.title === AFTER_ATTENTION ? this.renderAttention() : nothing}${renderGroup(group)}`,
+      )}
       ${warnings.size > 0 ? renderWarnings([...warnings]) : nothing}
       <span class="probe ink"></span><span class="probe muted"></span><span class="probe line"></span>
       <span class="probe accent"></span><span class="probe fill"></span>
     `;
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has('info')) this.attention = this.info?.attention ?? null;
   }
 
   protected override updated(changed: PropertyValues<this>): void {
@@ -126,13 +155,9 @@ export class VivaceMetrics extends LitElement {
     }
   }
 
-  private renderGroup(group: FigureGroup) {
-    return html`<section>
-      <h3>${group.title}</h3>
-      ${group.title === 'GPU memory' ? html`<div class="bar" aria-hidden="true"><i></i><i></i><i></i></div>` : nothing}
-      <dl class="grid">${group.figures.map(renderFigure)}</dl>
-      ${group.note ? html`<p class="note">${group.note}</p>` : nothing}
-    </section>`;
+  private renderAttention() {
+    return html`<vivace-tune .engine=${this.engine} .info=${this.info} .attention=${this.attention} .answering=${this.answering}
+      @vivace-tuned=${this.onTuned}></vivace-tune>`;
   }
 
   private renderReadout() {
@@ -191,29 +216,14 @@ export class VivaceMetrics extends LitElement {
     return { accent: of('accent'), fill: of('fill'), ink: of('ink'), muted: of('muted'), line: of('line') };
   }
 
+  private onTuned = (event: CustomEvent<TuneOutcome>) => {
+    this.attention = event.detail.attention;
+  };
   private toggleLog = () => {
     this.logScale = !this.logScale;
   };
   private saveJson = () => saveText('vivace-run.json', 'application/json', runToJson(this.run, this.info));
   private saveCsv = () => saveText('vivace-run.csv', 'text/csv', runToCsv(this.run));
-}
-
-function renderFigure(figure: Figure) {
-  return html`<div class=${WIDE.has(figure.key) ? 'wide' : ''} title=${figure.definition}>
-    <dt>${figure.label}</dt><dd data-figure=${figure.key}>${figure.value}</dd>
-  </div>`;
-}
-
-/** As a figure, with a quiet unit. */
-function renderTile(figure: Figure) {
-  const [number, unit] = figure.value.split(' ');
-  return html`<div title=${figure.definition}>
-    <dt>${figure.label}</dt><dd data-figure=${figure.key}>${number}${unit ? html` <small>${unit}</small>` : nothing}</dd>
-  </div>`;
-}
-
-function renderWarnings(warnings: readonly string[]) {
-  return html`<section><h3>Warnings</h3><ul>${warnings.map((w) => html`<li>${w}</li>`)}</ul></section>`;
 }
 
 if (!customElements.get('vivace-metrics')) customElements.define('vivace-metrics', VivaceMetrics);

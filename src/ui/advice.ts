@@ -2,8 +2,9 @@
 // The engine's own sentences name the remedy already; what is added here is what this page can do.
 
 import { VivaceError } from '../engine/engine';
+import type { LoadSettings } from './settings_fields';
 
-export type Offer = 'retry' | 'edit' | 'new' | 'reload' | 'standard' | 'cpu';
+export type Offer = 'retry' | 'edit' | 'new' | 'reload' | 'auto-attention' | 'cpu';
 
 export interface Advice {
   what: string;
@@ -16,9 +17,16 @@ export const OFFER_LABELS: Record<Offer, string> = {
   edit: 'Edit the message',
   new: 'New conversation',
   reload: 'Load the model again',
-  standard: 'Load with the defaults',
+  'auto-attention': 'Go back to auto',
   cpu: 'Use the CPU',
 };
+
+/** What the model is loaded with after the reader took an offer. */
+export function settingsAfter(offer: Offer, settings: LoadSettings): LoadSettings {
+  if (offer === 'auto-attention') return { ...settings, attention: 'auto' };
+  if (offer === 'cpu') return { ...settings, backend: 'cpu' };
+  return settings;
+}
 
 export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
@@ -45,7 +53,7 @@ export function adviseRun(error: unknown): Advice {
     case 'gpu-program':
       return { what, next: 'Load the model again, or compute on the CPU, slowly.', offers: ['reload', 'cpu'] };
     case 'attention-unavailable':
-      return { what, next: 'The defaults run everywhere.', offers: ['standard'] };
+      return { what, next: 'Auto takes an attention that runs here.', offers: ['auto-attention'] };
     default:
       return {
         what,
@@ -77,7 +85,7 @@ export function adviseLoad(error: unknown): Advice {
         offers: ['retry'],
       };
     case 'attention-unavailable':
-      return { what, next: 'The defaults run everywhere.', offers: ['standard'] };
+      return { what, next: 'Auto takes an attention that runs here.', offers: ['auto-attention'] };
     default:
       return { what, next: 'Try again; if it fails again, reload the page.', offers: ['retry'] };
   }

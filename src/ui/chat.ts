@@ -1,15 +1,17 @@
 // <vivace-chat>: the conversation with one engine. It asks, listens and shows; it computes nothing.
-// Fires `vivace-run` and `vivace-end` around an answer, `vivace-event` with every engine event, `vivace-reload` when the model must be loaded again.
+// Fires `vivace-run` and `vivace-end` around an answer, `vivace-event` with every engine event, `vivace-reload` when the
+// model must be loaded again, `vivace-cancel-tuning` when the reader would rather have an answer.
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Engine, EngineEvent } from '../engine/engine';
-import { adviseRun, isAbort, type Offer } from './advice';
-import { renderEmpty, renderMeter } from './chat_parts';
+import { adviseRun, isAbort, type Offer, settingsAfter } from './advice';
+import { renderEmpty, renderMeter, renderTuning, type Tuning } from './chat_parts';
 import { chatStyles } from './chat_styles';
 import './composer';
 import type { VivaceComposer } from './composer';
 import { contextTokens, newTurn, type Turn, toMessages } from './conversation';
+import { Gate } from './gate';
 import { icons } from './icons';
 import { ScrollKeeper } from './scroll_keeper';
 import './settings';
@@ -36,6 +38,7 @@ export class VivaceChat extends LitElement {
     engine: { attribute: false },
     loadSettings: { attribute: false },
     examples: { attribute: false },
+    tuning: { attribute: false },
     canOpen: { type: Boolean, attribute: 'can-open' },
     heading: {},
     system: {},
@@ -49,6 +52,8 @@ export class VivaceChat extends LitElement {
   declare engine: Engine | null;
   declare loadSettings: LoadSettings;
   declare examples: readonly string[];
+  /** While a tuner has the GPU, else null. A question waits for it: what it would do to the times of both nobody wants. */
+  declare tuning: Tuning | null;
   /** The settings offer to open model files; whoever hosts the chat hears `vivace-open`. */
   declare canOpen: boolean;
   /** Headline of the empty conversation. */
@@ -64,6 +69,7 @@ export class VivaceChat extends LitElement {
 
   private abort: AbortController | null = null;
   private nextId = 0;
+  private readonly tuned = new Gate();
   private keeper: ScrollKeeper | null = null;
 
   constructor() {
@@ -71,6 +77,7 @@ export class VivaceChat extends LitElement {
     this.engine = null;
     this.loadSettings = STANDARD_LOAD;
     this.examples = STORY_EXAMPLES;
+    this.tuning = null;
     this.canOpen = false;
     this.heading = 'Once upon a time…';
     this.system = '';
@@ -128,6 +135,7 @@ export class VivaceChat extends LitElement {
             : html`<button class="icon latest" title="To the newest text" aria-label="To the newest text"
                 @click=${() => this.keeper?.jumpToEnd()}>${icons.down}</button>`
         }
+        ${this.tuning ? renderTuning(this.tuning, this.onCancelTuning) : nothing}
         <vivace-composer placeholder=${this.turns.length === 0 ? 'Ask for a story, or for anything' : 'Go on'}
           ?streaming=${busy} ?ready=${this.engine !== null} @vivace-send=${(e: CustomEvent<string>) => this.ask(e.detail)}
           @vivace-stop=${this.stop}>
@@ -150,6 +158,7 @@ export class VivaceChat extends LitElement {
 
   protected override updated(changed: PropertyValues<this>): void {
     if (changed.has('turns')) this.keeper?.follow();
+    if (changed.has('tuning') && !this.tuning) this.tuned.open();
   }
 
   private get composer(): VivaceComposer | null {
@@ -162,11 +171,15 @@ export class VivaceChat extends LitElement {
     const abort = new AbortController();
     this.abort = abort;
     const turn = newTurn(this.nextId++, question);
+    turn.waitsFor = this.tuning ? 'attention is being tuned.' : null;
     this.turns = [...this.turns, turn];
     this.keeper?.jumpToEnd();
-    this.announcement = 'The answer begins.';
-    this.dispatchEvent(new CustomEvent('vivace-run'));
+    this.announcement = turn.waitsFor ? 'The answer waits until attention is tuned.' : 'The answer begins.';
     try {
+      if (turn.waitsFor) await this.tuned.pass(abort.signal);
+      turn.waitsFor = null;
+      this.elementOf(turn)?.requestUpdate();
+      this.dispatchEvent(new CustomEvent('vivace-run'));
       const options = { ...toGenerateOptions(this.sampling), signal: abort.signal };
       const events = engine.info.hasChatTemplate
         ? engine.chat(toMessages(this.turns, this.system), options)
@@ -214,6 +227,10 @@ export class VivaceChat extends LitElement {
     else this.composer?.edit(example);
   }
 
+  private onCancelTuning = () => {
+    this.dispatchEvent(new CustomEvent('vivace-cancel-tuning'));
+  };
+
   private onSettings = (event: CustomEvent<SamplingSettings>) => {
     this.sampling = event.detail;
   };
@@ -232,11 +249,10 @@ export class VivaceChat extends LitElement {
         else this.composer?.edit(turn.question);
         break;
       case 'reload':
-      case 'standard':
+      case 'auto-attention':
       case 'cpu': {
-        const kept = offer === 'standard' ? STANDARD_LOAD : this.loadSettings;
-        const detail: LoadSettings = offer === 'cpu' ? { ...kept, backend: 'cpu' } : kept;
-        this.dispatchEvent(new CustomEvent('vivace-reload', { detail, bubbles: true, composed: true }));
+        const detail = settingsAfter(offer, this.loadSettings);
+        this.dispatchEvent(new CustomEvent<LoadSettings>('vivace-reload', { detail, bubbles: true, composed: true }));
         break;
       }
       default:

@@ -1,4 +1,4 @@
-// Two pieces of the chat that only show: the empty conversation and the context meter.
+// Pieces of the chat that only show: the empty conversation, the tuner at work, the context meter.
 
 import { html, nothing } from 'lit';
 import type { Engine } from '../engine/engine';
@@ -26,6 +26,22 @@ export function renderEmpty(chat: EmptyConversation, onExample: (example: string
           html`<button class="example" data-testid="example" @click=${() => onExample(example)}>${example}</button>`,
       )}
     </div>
+  </div>`;
+}
+
+/** How far the tuner is that keeps the engine from answering. */
+export interface Tuning {
+  done: number;
+  /** 0 while unknown. */
+  total: number;
+}
+
+/** A strip over the composer: what runs, what that means for a question, and a way out. */
+export function renderTuning({ done, total }: Tuning, onCancel: () => void) {
+  const count = total > 0 ? `, ${done.toLocaleString('en')} of ${total.toLocaleString('en')}` : '';
+  return html`<div class="tuning" data-testid="tuning">
+    <p>Attention is being tuned${count}. A question waits for that.</p>
+    <button class="button" data-testid="cancel-tuning" @click=${onCancel}>Cancel tuning</button>
   </div>`;
 }
 

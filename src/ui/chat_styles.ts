@@ -11,6 +11,12 @@ export const chatStyles = css`
     position: absolute; inset-inline-start: 50%; top: -46px; translate: -50% 0; border: 1px solid var(--v-line); border-radius: 50%;
     background: var(--v-surface); box-shadow: 0 4px 14px -6px var(--v-shadow);
   }
+  .tuning {
+    display: flex; align-items: center; gap: 12px; margin-bottom: 8px; padding: 7px 7px 7px 14px; border-radius: 12px;
+    background: var(--v-accent-soft); font-size: 14px; font-variant-numeric: tabular-nums;
+  }
+  .tuning p { flex: 1; min-width: 0; margin: 0; }
+  .tuning .button { flex: none; }
 
   .empty { margin: auto 0; padding: 24px 0; text-align: center; }
   h1 { margin: 0 0 10px; font: italic 400 clamp(30px, 5vw, 42px) / 1.15 var(--v-serif); letter-spacing: -0.01em; text-wrap: balance; }

@@ -14,6 +14,8 @@ export interface Turn {
   /** Tokens of the prompt that the model has read, and all of them; null until it begins. */
   prefill: { done: number; total: number } | null;
   state: AnswerState;
+  /** What the question waits for before the engine is asked; null once it is. */
+  waitsFor: string | null;
   /** Once the answer has ended by itself or by the reader. */
   finishReason: FinishReason | null;
   metrics: RunMetrics | null;
@@ -30,6 +32,7 @@ export function newTurn(id: number, question: string): Turn {
     answer: '',
     prefill: null,
     state: 'streaming',
+    waitsFor: null,
     finishReason: null,
     metrics: null,
     usage: null,

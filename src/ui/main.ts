@@ -1,8 +1,9 @@
 // The chat page: loads the model that the address asks for and passes what the engine says from the chat to the panel.
 
-import type { EngineEvent, EngineInfo } from '../engine/engine';
+import type { Engine, EngineEvent, EngineInfo } from '../engine/engine';
 import type { Offer } from './advice';
 import './chat';
+import type { Tuning } from './chat_parts';
 import { formatTokenRate } from './format';
 import './loader';
 import { ModelSession } from './model_session';
@@ -15,7 +16,9 @@ import { connectThemeButton } from './theme';
 /** What the page asks of the panel, which lives in another room and is known here by its name in the document alone. */
 interface RunListener extends HTMLElement {
   info: EngineInfo | null;
+  engine: Engine | null;
   theme: string;
+  cancelTuning(): void;
   record(event: EngineEvent): void;
   reset(): void;
   end(): void;
@@ -46,6 +49,7 @@ const session = new ModelSession(asked.model, asked.load, asked.contextLength, {
   onEngine(engine) {
     chat.stop();
     chat.engine = engine;
+    panel.engine = engine;
     chat.loadSettings = session.settings;
     if (engine) show(engine.info);
   },
@@ -64,6 +68,12 @@ function show(info: EngineInfo): void {
       'This model has no chat template: it goes on with each message as a text, and forgets the one before.';
     notices.show([{ code: 'no-chat-template', message }]);
   }
+}
+
+/** The page's address asks for what the model is loaded with, so that it can be opened again and shared. */
+function keepInAddress(): void {
+  const query = writePageOptions(location.search, session.settings);
+  history.replaceState(null, '', location.pathname + query + location.hash);
 }
 
 function openFiles(files: File[]): void {
@@ -86,12 +96,18 @@ chat.addEventListener('vivace-event', (event) => {
 });
 chat.addEventListener('vivace-reload', (event) => {
   session.settings = (event as CustomEvent<LoadSettings>).detail;
-  const query = writePageOptions(location.search, session.settings);
-  history.replaceState(null, '', location.pathname + query + location.hash);
+  keepInAddress();
   void session.load();
 });
+panel.addEventListener('vivace-tuning', (event) => {
+  chat.tuning = (event as CustomEvent<Tuning | null>).detail;
+});
+chat.addEventListener('vivace-cancel-tuning', () => panel.cancelTuning());
 loader.addEventListener('vivace-cancel-load', () => session.cancel());
-loader.addEventListener('vivace-load-offer', (event) => session.take((event as CustomEvent<Offer>).detail));
+loader.addEventListener('vivace-load-offer', (event) => {
+  session.take((event as CustomEvent<Offer>).detail);
+  keepInAddress();
+});
 byId<HTMLInputElement>('file').addEventListener('change', (event) =>
   openFiles([...((event.target as HTMLInputElement).files ?? [])]),
 );

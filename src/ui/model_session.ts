@@ -1,10 +1,10 @@
 // One model at a time: loads it, shows how far it is, and can cancel, retry, change the settings and let go. The page and the embed share it.
 
 import { Engine, type ModelLocation } from '../engine/engine';
-import { adviseLoad, isAbort, type Offer } from './advice';
+import { adviseLoad, isAbort, type Offer, settingsAfter } from './advice';
 import type { LoadState } from './loader';
 import { toLoadOptions } from './page_options';
-import { type LoadSettings, STANDARD_LOAD } from './settings_fields';
+import type { LoadSettings } from './settings_fields';
 
 export interface SessionListener {
   onState(state: LoadState): void;
@@ -55,8 +55,7 @@ export class ModelSession {
 
   /** What the reader chose after a failed load. */
   take(offer: Offer): void {
-    if (offer === 'standard') this.settings = STANDARD_LOAD;
-    if (offer === 'cpu') this.settings = { ...this.settings, backend: 'cpu' };
+    this.settings = settingsAfter(offer, this.settings);
     void this.load();
   }
 

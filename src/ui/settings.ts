@@ -100,12 +100,14 @@ export class VivaceSettings extends LitElement {
     const set = (choice: string) => {
       this.wanted = { ...this.wanted, [field.key]: choice };
     };
+    const help = field.choices.find(([choice]) => choice === value)?.[2];
     return html`<div class="field load" title=${field.help}>
       <label for=${field.key}>${field.label}</label>
-      <select id=${field.key} @change=${(event: Event) => set((event.target as HTMLSelectElement).value)}>
-        ${field.choices.map(([choice, label]) => html`<option value=${choice} .selected=${choice === value}>${label}</option>`)}
+      <select id=${field.key} aria-describedby="${field.key}-help" @change=${(event: Event) => set((event.target as HTMLSelectElement).value)}>
+        ${field.choices.map(([choice, label, words]) => html`<option value=${choice} .selected=${choice === value}>${label}${words ? `: ${words}` : ''}</option>`)}
       </select>
       ${this.renderUndo(field.label, value !== STANDARD_LOAD[field.key], () => set(STANDARD_LOAD[field.key]))}
+      <p id="${field.key}-help" class="help" ?hidden=${!help}>${help}</p>
     </div>`;
   }
 

@@ -113,11 +113,14 @@ export function toGenerateOptions(settings: SamplingSettings): EngineGenerateOpt
 /** Choices that the model is loaded with. */
 export type LoadSettings = Required<Pick<EngineLoadOptions, 'attention' | 'kvCache' | 'backend'>>;
 
+/** The help is a few words on what this choice is. */
+export type LoadChoice = readonly [value: string, label: string, help?: string];
+
 export interface LoadField {
   key: keyof LoadSettings;
   label: string;
   help: string;
-  choices: readonly (readonly [value: string, label: string])[];
+  choices: readonly LoadChoice[];
 }
 
 export const STANDARD_LOAD: LoadSettings = { attention: 'auto', kvCache: 'f16', backend: 'auto' };
@@ -126,8 +129,16 @@ export const LOAD_FIELDS: readonly LoadField[] = [
   {
     key: 'attention',
     label: 'Attention',
-    help: 'Which kernel computes attention. Auto takes the fastest that fits.',
-    choices: ['auto', 'cpu', 'eager', 'chunked', 'flash_prefill', 'fused_decode', 'split_kv_decode'].map((n) => [n, n]),
+    help: 'Which kernel computes attention, in prefill and decode alike. Auto takes the fastest that fits.',
+    choices: [
+      ['auto', 'auto', 'the fastest that runs here, tuned or not'],
+      ['cpu', 'cpu', 'reads everything back; the slow baseline'],
+      ['eager', 'eager', 'five kernels, all scores in memory; the unfused baseline'],
+      ['chunked', 'chunked', 'a block of queries at a time over all keys; little memory'],
+      ['flash_prefill', 'flash_prefill', 'tiles, no scores in memory; made for prompts'],
+      ['fused_decode', 'fused_decode', 'one pass over each KV head; made for short caches'],
+      ['split_kv_decode', 'split_kv_decode', 'the cache split over many workgroups; made for long caches'],
+    ],
   },
   {
     key: 'kvCache',

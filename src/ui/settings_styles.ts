@@ -16,6 +16,8 @@ export const settingsStyles = css`
   .link:hover { text-decoration: underline; }
   .field { display: grid; grid-template-columns: 9.3em 1fr 5.6em 28px; align-items: center; gap: 8px; min-height: 36px; }
   .field.load { grid-template-columns: 9.3em 1fr 28px; }
+  .field .help { grid-column: 2 / -1; margin: -4px 0 6px; color: var(--v-muted); font-size: 12.5px; }
+  select { text-overflow: ellipsis; }
   .field .icon:disabled { visibility: hidden; }
   label { color: var(--v-ink); }
   input, select { font: inherit; color: inherit; min-width: 0; }

@@ -100,7 +100,8 @@ export class VivaceTurn extends LitElement {
 
   /** A slow machine says what it does before its first word; on a fast one nobody sees this. */
   private renderWaiting() {
-    const { answer, prefill } = this.turn;
+    const { answer, prefill, waitsFor } = this.turn;
+    if (waitsFor) return html`<p class="reading at-once">Waiting: ${waitsFor}</p>`;
     if (answer !== '' || !prefill) return nothing;
     const progress = prefill.done > 0 ? `, ${prefill.done} of ${prefill.total} tokens` : '';
     return html`<p class="reading">Reading the conversation${progress}</p>`;

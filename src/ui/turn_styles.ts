@@ -36,6 +36,7 @@ export const turnStyles = css`
   }
   .waiting { margin: 0; }
   .reading { margin: 4px 0 0; color: var(--v-muted); font-size: 14px; opacity: 0; animation: appear 200ms 700ms forwards; }
+  .reading.at-once { opacity: 1; animation: none; }
   @keyframes appear { to { opacity: 1; } }
   @media (prefers-reduced-motion: reduce) { .reading { opacity: 1; } }
   article[data-state='streaming'] .text > :is(ul, ol, pre, table, hr):last-child::after { display: none; }

@@ -72,7 +72,6 @@ test('the engine’s own figures replace the live ones', () => {
   expect(value(run, 'syncs')).toBe('0.3');
   expect(value(run, 'run-ahead')).toBe('6');
   expect(value(run, 'tokens')).toBe('5 in, 5 out');
-  expect(value(run, 'attention-decode')).toBe('fused_decode');
 });
 
 test('a recovery is a mark in the chart and a warning', () => {

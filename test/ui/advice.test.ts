@@ -6,9 +6,10 @@ import {
   ModelFetchError,
   WebGpuUnavailableError,
 } from '../../src/errors';
-import { adviseLoad, adviseRun, isAbort } from '../../src/ui/advice';
+import { adviseLoad, adviseRun, isAbort, settingsAfter } from '../../src/ui/advice';
 import { describeProgress } from '../../src/ui/describe_progress';
 import { formatParameters, formatSize, formatTimeLeft } from '../../src/ui/format';
+import type { LoadSettings } from '../../src/ui/settings_fields';
 
 test('a prompt too long offers to edit it or to start over', () => {
   const advice = adviseRun(new ContextOverflowError(1200, 1024));
@@ -31,8 +32,15 @@ test('an unknown error still says what to do next', () => {
 
 test('a missing model, a forced kernel and no WebGPU differ in what to do', () => {
   expect(adviseLoad(new ModelFetchError('x', 404, 'x answered 404.')).next).toContain('model file of your own');
-  expect(adviseLoad(new AttentionUnavailable('eager', 'no GPU')).offers).toEqual(['standard']);
+  expect(adviseLoad(new AttentionUnavailable('eager', 'no GPU')).offers).toEqual(['auto-attention']);
   expect(adviseLoad(new WebGpuUnavailableError('no adapter')).offers).toContain('cpu');
+});
+
+test('an offer changes the one setting that it names', () => {
+  const settings: LoadSettings = { attention: 'eager', kvCache: 'f32', backend: 'webgpu' };
+  expect(settingsAfter('auto-attention', settings)).toEqual({ ...settings, attention: 'auto' });
+  expect(settingsAfter('cpu', settings)).toEqual({ ...settings, backend: 'cpu' });
+  expect(settingsAfter('retry', settings)).toEqual(settings);
 });
 
 test('only an AbortError is an abort', () => {

@@ -12,6 +12,8 @@ import type {
 } from '../../src/engine/protocol';
 import { VivaceError } from '../../src/errors';
 import { summariseGaps } from '../../src/metrics/tbt_stats';
+import type { Tunable, TuneOutcome, TuneResult } from '../../src/metrics/tunable';
+import { fakeResults } from './fake_tuning';
 
 export { VivaceError };
 
@@ -176,6 +178,21 @@ export class Engine {
 
   complete(prompt: string, options: { signal?: AbortSignal } = {}): AsyncGenerator<EngineEvent, void, undefined> {
     return this.chat([{ role: 'user', content: prompt }], options);
+  }
+
+  /** With `#refuse` in the page's address it fails midway, with `#frame` nothing is stored. */
+  async tune({ onResult, signal }: Parameters<Tunable['tune']>[0]): Promise<TuneOutcome> {
+    const results = fakeResults();
+    for (const [i, result] of results.entries()) {
+      await wait(200, signal);
+      const measured: TuneResult = { ...result, fastest: false };
+      onResult?.(measured, i + 1, results.length);
+      if (i === 9 && location.hash === '#refuse')
+        throw new VivaceError('device-lost', 'The GPU device was lost (reset). Load the model again to go on.');
+    }
+    const reason = `tuned on this GPU on ${new Date().toISOString().slice(0, 10)}: fastest of 11 candidates in prefill, by cache length in decode`;
+    this.info.attention = { prefill: 'flash_prefill', decode: 'split_kv_decode', reason };
+    return { results, attention: this.info.attention, stored: location.hash !== '#frame' };
   }
 
   async unload(): Promise<void> {}

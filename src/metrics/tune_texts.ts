@@ -1,0 +1,63 @@
+// What the panel says about tuning, before, while and after. Pure.
+
+import { type EngineInfo, VivaceError } from '../engine/engine';
+import { formatCount, formatMs } from './figure_format';
+import type { TuneOutcome, TuneResult } from './tunable';
+import { BASELINE, parametersText, type TuneTable } from './tune_table';
+
+/** Why tuning cannot start now, or null when it can. */
+export function whyNotTune(hasModel: boolean, info: EngineInfo | null, isAnswering: boolean): string | null {
+  if (!hasModel || !info) return 'There is no model yet: tuning measures with the shape of the one that is loaded.';
+  if (info.backend === 'cpu') return 'The cpu backend starts no kernels, so there is nothing to tune.';
+  if (isAnswering) return 'An answer is running: tuning would wait for the same GPU. Stop it, or tune after it.';
+  return null;
+}
+
+/** The newest candidate while others are still to come. */
+export function lastMeasured(result: TuneResult): string {
+  const size =
+    result.pass === 'prefill' ? `${formatCount(result.nTokens)} tokens` : `${formatCount(result.kvLen)} keys`;
+  const letter = result.combination === null ? '' : ` ${result.combination}`;
+  const parameters = parametersText(result.parameters);
+  const what = `${result.pass} of ${size}:${letter} ${result.name}${parameters ? ` (${parameters})` : ''}`;
+  return `${what}, ${result.ms === null ? 'refused' : formatMs(result.ms)}`;
+}
+
+/** How long the outcome holds. */
+export function keptText({ results, attention, stored }: TuneOutcome): string {
+  const fastest = results.filter((result) => result.fastest);
+  if (fastest.length === 0) return 'No candidate ran, so everything stays as it was.';
+  const runs = fastest.some((result) => result.name === attention[result.pass]);
+  if (!runs) {
+    const kept = stored ? 'Kept for this GPU and browser' : 'Known until the page closes';
+    return `${kept}. Attention was chosen by name in the settings, so that goes on; auto uses what was found.`;
+  }
+  return stored
+    ? 'Kept for this GPU and browser; used from now on.'
+    : 'Used until the page closes: this page may not store anything.';
+}
+
+/** The sentence over the prefill table. */
+export function prefillSummary({ winner, baseline }: TuneTable): string {
+  const parts: string[] = [];
+  if (winner) {
+    const gain = baseline && winner.label !== baseline ? `, ${winner.gain} against ${baseline}` : '';
+    parts.push(`Fastest: ${winner.label}, ${winner.ms} ms${gain}.`);
+  }
+  if (baseline && baseline !== BASELINE) {
+    parts.push(`${BASELINE} was refused, so the percentages are against ${baseline}, the first that ran.`);
+  }
+  return parts.join(' ');
+}
+
+/** What went wrong, with a next step. */
+export function tuneFailure(error: unknown): string {
+  const message = (error instanceof Error ? error.message : String(error)) || 'Tuning failed without a message.';
+  switch (error instanceof VivaceError ? error.code : '') {
+    case 'device-lost':
+    case 'worker':
+      return `${message} What ran before is used again after that.`;
+    default:
+      return `${message} What ran before goes on running. Try again; if it fails again, load the model again.`;
+  }
+}
