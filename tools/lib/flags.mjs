@@ -1,4 +1,4 @@
-// The flags of `generate`: one table gives parsing, checks and the usage text. Pure: no files, no process.
+// Flags of a command line, and those of `generate`: one table gives parsing, checks and the usage text. Pure: no files, no process.
 // Ranges of sampling parameters are the engine's to judge; here only the kind of value is.
 
 const ATTENTION = ['auto', 'cpu', 'eager', 'chunked', 'flash_prefill', 'fused_decode', 'split_kv_decode'];
@@ -45,13 +45,17 @@ const FLAGS = {
 
 const COLUMN = 36;
 
-/** @returns {string} */
-export function usage() {
-  const lines = Object.entries(FLAGS).map(([name, { kind, words, value, help }]) => {
+/** One line a flag. @param {Record<string, Flag>} flags */
+export function flagLines(flags) {
+  return Object.entries(flags).map(([name, { kind, words, value, help }]) => {
     const shown = kind === 'switch' ? `--${name}` : `--${name} ${value ?? words?.join('|')}`;
     return shown.length < COLUMN ? `  ${shown.padEnd(COLUMN)}${help}` : `  ${shown}\n  ${' '.repeat(COLUMN)}${help}`;
   });
-  return ['Usage: npm run --silent generate -- --prompt TEXT [flags]', ...lines].join('\n');
+}
+
+/** @returns {string} */
+export function usage() {
+  return ['Usage: npm run --silent generate -- --prompt TEXT [flags]', ...flagLines(FLAGS)].join('\n');
 }
 
 /** A command line that cannot be understood: one sentence for the person who typed it. */
@@ -73,15 +77,15 @@ function readValue(name, { kind, words }, text) {
 
 /**
  * A value may look like anything, a flag among them: `--prompt --help` asks about "--help".
- * @param {readonly string[]} args @returns {Values}
+ * @param {Record<string, Flag>} flags @param {readonly string[]} args @returns {Values}
  */
-export function parseFlags(args) {
+export function readFlags(flags, args) {
   /** @type {Values} */
   const values = {};
   for (let i = 0; i < args.length; i++) {
     const match = /^--([a-z-]+)(?:=([\s\S]*))?$/.exec(args[i] ?? '');
     const [, name = '', attached] = match ?? [];
-    const flag = Object.hasOwn(FLAGS, name) ? FLAGS[name] : undefined;
+    const flag = Object.hasOwn(flags, name) ? flags[name] : undefined;
     if (!flag) throw new UsageError(`Unknown argument ${args[i]}.`);
     if (flag.kind === 'switch') {
       if (attached !== undefined) throw new UsageError(`--${name} takes no value.`);
@@ -94,6 +98,12 @@ export function parseFlags(args) {
     const before = values[name];
     values[name] = flag.kind === 'texts' ? [...(Array.isArray(before) ? before : []), text] : value;
   }
+  return values;
+}
+
+/** The flags of `generate`. @param {readonly string[]} args @returns {Values} */
+export function parseFlags(args) {
+  const values = readFlags(FLAGS, args);
   if (values.help) return values;
   if (values.prompt === undefined) throw new UsageError('--prompt is needed.');
   if (values.chat && values.raw) throw new UsageError('--chat and --raw exclude each other.');

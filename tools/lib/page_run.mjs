@@ -1,12 +1,10 @@
 // Runs one generation in headless Chromium: serves the built engine and a local model, listens, and hands back what came.
-// Text goes into and out of the page as ASCII JSON, so that any string survives. generate_page.mjs is the other end.
+// generate_page.mjs is the other end.
 
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { asciiJson } from './ascii_json.mjs';
+import { RunError, runInPage } from './blank_page.mjs';
 import { DIST } from './build.mjs';
-import { launchChromium } from './chromium.mjs';
-import { serve } from './serve.mjs';
 
 /**
  * @typedef {import('../../src/engine/engine').EngineLoadOptions} LoadOptions
@@ -23,17 +21,7 @@ import { serve } from './serve.mjs';
  * @typedef {object} Listener what the terminal shows while the page works
  * @property {(text: string) => void} [onText]
  * @property {(progress: LoadProgress) => void} [onProgress]
- * @typedef {{ code: string, message: string }} Failure
  */
-
-/** A run that ended in an error: the typed error's code and sentence. */
-export class RunError extends Error {
-  /** @param {Failure} failure */
-  constructor({ code, message }) {
-    super(message);
-    this.code = code;
-  }
-}
 
 const STORYTELLER = path.join(DIST, 'models/storyteller');
 const MOUNT = '/local-model/';
@@ -64,9 +52,6 @@ export function locateModel(model) {
   return { url, mounts: { [route]: target } };
 }
 
-const HTML = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Vivace</title>
-<script type="module" src="/generate_page.mjs"></script>`;
-
 /**
  * @param {Omit<Request, 'model' | 'streams'> & { model: string | undefined }} request `model` as typed on the command line
  * @param {Listener} listener
@@ -75,38 +60,20 @@ const HTML = `<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,
  */
 export async function generateInPage(request, listener, onStoppable) {
   const { url, mounts } = locateModel(request.model);
-  const server = await serve({
+  const { answer } = await runInPage({
+    script: '/generate_page.mjs',
     mounts: {
       '/lib/': path.join(DIST, 'lib'),
       '/generate_page.mjs': path.join(import.meta.dirname, 'generate_page.mjs'),
       '/ascii_json.mjs': path.join(import.meta.dirname, 'ascii_json.mjs'),
       ...mounts,
     },
-    handlers: {
-      '/': (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(HTML),
-    },
-  });
-  /** @type {import('playwright-core').Browser | null} */
-  let browser = null;
-  try {
-    browser = await launchChromium();
-    const page = await browser.newPage();
-    const streams = Boolean(listener.onText);
-    await page.exposeFunction('vivaceTell', (/** @type {string} */ json) => {
-      const said = JSON.parse(json);
+    request: { ...request, model: url, streams: Boolean(listener.onText) },
+    onTold(said) {
       if (said.text !== undefined) listener.onText?.(said.text);
       if (said.progress !== undefined) listener.onProgress?.(said.progress);
-    });
-    await page.goto(server.url);
-    onStoppable?.(() => {
-      page.evaluate('vivaceStop.abort()').catch(() => {}); // the page may be gone already
-    });
-    const asked = JSON.stringify(asciiJson({ ...request, model: url, streams })); // a string literal, whatever it holds
-    const { run, failure } = JSON.parse(await page.evaluate(`vivaceRun(${asked})`));
-    if (failure) throw new RunError(failure);
-    return run;
-  } finally {
-    await browser?.close();
-    await server.close();
-  }
+    },
+    onStoppable,
+  });
+  return answer.run;
 }
