@@ -1,4 +1,5 @@
-// Three builds of the same sources, told apart by --mode: the page (dist/), the ESM package entry (dist/lib/), the script tag (dist/embed.js).
+// Four builds of the same sources, told apart by --mode: the page (dist/), the ESM package entry (dist/lib/), the script tag
+// (dist/embed.js), and what `npm run bench` runs in a page (dist/bench.js).
 // tools/build.mjs runs them in turn, so each leaves the others' files alone.
 
 import { defineConfig, type UserConfig } from 'vite';
@@ -35,5 +36,7 @@ export default defineConfig(({ mode }) => {
     return oneFile('src/engine/engine.ts', 'dist/lib', { formats: ['es'], name: 'Vivace', file: 'vivace.js' });
   if (mode === 'embed')
     return oneFile('src/embed/embed.ts', 'dist', { formats: ['iife'], name: 'Vivace', file: 'embed.js' });
+  if (mode === 'bench')
+    return oneFile('test/bench/page.ts', 'dist', { formats: ['es'], name: 'VivaceBench', file: 'bench.js' });
   return { ...shared, server: { port: 5173 } };
 });

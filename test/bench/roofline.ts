@@ -1,0 +1,21 @@
+// What this adapter can do at most, measured by two kernels that do nothing else.
+
+import type { Bench } from './bench';
+import { fma } from './fma';
+import { readMemory } from './read_memory';
+import type { Roofline, RooflinePoint } from './report';
+
+const best = (points: readonly RooflinePoint[]) => Math.max(...points.map((point) => point.value));
+
+/** It also warms the adapter up, so it comes first in every suite that compares with it. */
+export async function measureRoofline(bench: Bench): Promise<Roofline> {
+  const { gpu, request } = bench;
+  bench.say({ text: 'roofline: operations' });
+  if (!request.quick) await fma(gpu, false); // an idle GPU takes its first milliseconds at low clocks
+  const operations = await fma(gpu, request.quick);
+  bench.say({ text: `roofline: ${best(operations).toFixed(2)} TFLOP/s; memory` });
+  const { bytes, points } = await readMemory(gpu, request.quick);
+  bench.say({ text: `roofline: ${best(points).toFixed(1)} GB/s` });
+  const clock = gpu.can.timestamps ? 'gpu' : 'cpu';
+  return { readGBps: best(points), fmaTflops: best(operations), bytes, clock, read: points, fma: operations };
+}

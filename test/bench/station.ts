@@ -1,0 +1,56 @@
+// The buffers that all siblings are measured on at one length: q, out, and enough K and V that no cache of the GPU holds them.
+
+import type { AttentionShape } from '../../src/attention/attention';
+import type { Gpu } from '../../src/gpu/device';
+import { randomBuffers } from './random_buffers';
+
+export interface Station {
+  shape: AttentionShape;
+  /** Of the pass: the last token sees kvLen keys, which is the whole context. */
+  nTokens: number;
+  kvLen: number;
+  q: GPUBuffer;
+  out: GPUBuffer;
+  /** K and V of one repeat; repeats take turns. */
+  pairs: { k: GPUBuffer; v: GPUBuffer }[];
+  rotatedBytes: number;
+  destroy(): void;
+}
+
+/** More than the caches of any GPU that is sold. */
+const COLD_BYTES = 256e6;
+/** With short caches the number of buffers ends the rotation, at tens of megabytes. */
+const MAX_PAIRS = 1024;
+const QUICK_PAIRS = 2;
+
+/** Bytes of K and V together that one pass over the whole context must read. */
+export function kvBytes({ nKvHeads, headDim, contextLength, kvType }: AttentionShape): number {
+  return 2 * nKvHeads * contextLength * headDim * (kvType === 'f16' ? 2 : 4);
+}
+
+export async function openStation(gpu: Gpu, shape: AttentionShape, nTokens: number, quick: boolean): Promise<Station> {
+  const bytes = kvBytes(shape);
+  const wanted = nTokens > 1 ? 1 : Math.min(MAX_PAIRS, Math.ceil(COLD_BYTES / bytes));
+  const count = quick ? Math.min(QUICK_PAIRS, wanted) : wanted;
+  const rows = nTokens * shape.nHeads * shape.headDim * 4;
+  const [q, out] = await randomBuffers(gpu, 'bench.q_out', [rows, rows], 'f32');
+  let kv: GPUBuffer[];
+  try {
+    kv = await randomBuffers(gpu, 'bench.kv', Array(2 * count).fill(bytes / 2), shape.kvType);
+  } catch (error) {
+    for (const buffer of [q, out]) gpu.destroyBuffer(buffer);
+    throw error;
+  }
+  return {
+    shape,
+    nTokens,
+    kvLen: shape.contextLength,
+    q,
+    out,
+    pairs: Array.from({ length: count }, (_, i) => ({ k: kv[2 * i], v: kv[2 * i + 1] })),
+    rotatedBytes: count * bytes,
+    destroy() {
+      for (const buffer of [q, out, ...kv]) gpu.destroyBuffer(buffer);
+    },
+  };
+}
