@@ -1,6 +1,7 @@
 // `bench -- attention`: every sibling, prefill by prompt length and decode by cache length, at the head shapes of known models.
 
 import type { AttentionKernel, AttentionShape } from '../../src/attention/attention';
+import { checkAttention } from '../../src/attention/check';
 import { createAttention } from '../../src/attention/create';
 import { selectAttention } from '../../src/attention/select';
 import { VivaceError } from '../../src/errors';
@@ -14,7 +15,8 @@ import { kvBytes, openStation, type Station } from './station';
 
 const PROMPTS = [128, 512, 2048, 8192];
 const CACHES = [128, 512, 2048, 8192, 32768];
-const QUICK = [64, 256];
+const QUICK_PROMPTS = [32, 96];
+const QUICK_CACHES = [64, 256];
 /** The cpu sibling beyond these takes seconds a pass. */
 const CPU_MOST = { prefill: 128, decode: 2048 };
 
@@ -42,8 +44,8 @@ export async function attentionSuite(bench: Bench): Promise<BenchResult> {
 }
 
 function itinerary({ shapes, lengths, quick }: BenchRequest): Stop[] {
-  const prompts = lengths ?? (quick ? QUICK : PROMPTS);
-  const caches = lengths ?? (quick ? QUICK : CACHES);
+  const prompts = lengths ?? (quick ? QUICK_PROMPTS : PROMPTS);
+  const caches = lengths ?? (quick ? QUICK_CACHES : CACHES);
   return shapes.flatMap((shapeName) => [
     ...prompts.map((length): Stop => ({ shapeName, pass: 'prefill', length })),
     ...caches.map((length): Stop => ({ shapeName, pass: 'decode', length })),
@@ -130,10 +132,18 @@ async function measureRow(
   const kernel = await createAttention(gpu, row.name, station.shape, given);
   try {
     row.parameters = kernel.parameters;
+    await refuseWrong(bench, row, station, kernel);
     return figures(row, station, kernel, await time(bench, station, kernel), roofline);
   } finally {
     kernel.destroy();
   }
+}
+
+/** No wrong kernel is timed: a small pass of this very kernel must agree with the textbook. */
+async function refuseWrong(bench: Bench, row: AttentionRow, station: Station, kernel: AttentionKernel): Promise<void> {
+  const { q, out, pairs, shape, nTokens } = station;
+  const wrong = await checkAttention(bench.gpu, kernel, shape, { q, out, ...pairs[0] }, nTokens);
+  if (wrong !== null) throw new VivaceError('attention-wrong', `Attention "${row.name}" is wrong here: ${wrong}.`);
 }
 
 interface Timed {

@@ -1,7 +1,7 @@
 // Buffers of any size with random contents: one block is uploaded, the GPU repeats it.
 
+import { toHalf } from '../../src/cpu/half';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../../src/gpu/device';
-import { toHalf } from '../attention/half';
 import { randomArray } from '../random';
 
 const BLOCK_ELEMENTS = 1 << 20;
