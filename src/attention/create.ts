@@ -1,6 +1,7 @@
 import { AttentionUnavailable } from '../errors';
 import type { Gpu } from '../gpu/device';
 import type { AttentionKernel, AttentionName, AttentionShape } from './attention';
+import { createEager } from './eager';
 import { createFlashPrefill } from './flash_prefill';
 import { createFusedDecode } from './fused_decode';
 import { createSplitKvDecode } from './split_kv_decode';
@@ -13,6 +14,8 @@ export async function createAttention(
   parameters?: Record<string, number>,
 ): Promise<AttentionKernel> {
   switch (name) {
+    case 'eager':
+      return createEager(gpu, shape, parameters);
     case 'flash_prefill':
       return createFlashPrefill(gpu, shape, parameters);
     case 'fused_decode':
@@ -20,7 +23,6 @@ export async function createAttention(
     case 'split_kv_decode':
       return createSplitKvDecode(gpu, shape, parameters);
     case 'cpu':
-    case 'eager':
     case 'chunked':
       throw new AttentionUnavailable(name, 'it is not built yet');
     default:

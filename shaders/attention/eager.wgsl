@@ -1,0 +1,120 @@
+// o[t, h, :] = softmax_j(mask(q[t, h, :] . k[j, :] / sqrt(HEAD_DIM))) v[j, :], every matrix whole in memory, nothing fused
+//
+// Five kernels in this order, for some heads (a slab) at a time: query_key, scale, mask, softmax, times_value. Scores above
+// the diagonal are computed too, and masked after. The number of keys is not known when the grids are made, so workgroups
+// stride over them. z is a head of the slab, except where said.
+// Constants: N_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT; WORKGROUP, a power of two; TILE_TOKENS, no more than that.
+struct Slab { first_head: u32 }
+@group(0) @binding(0) var<storage, read> q: array<vec4<f32>>;         // (n_tokens, N_HEADS, QUADS)
+@group(0) @binding(1) var<storage, read> k_cache: array<KvQuad>;      // (N_KV_HEADS, CONTEXT, QUADS)
+@group(0) @binding(2) var<storage, read> v_cache: array<KvQuad>;      // (N_KV_HEADS, CONTEXT, QUADS)
+@group(0) @binding(3) var<storage, read_write> out: array<vec4<f32>>; // (n_tokens, N_HEADS, QUADS)
+@group(0) @binding(4) var<storage, read_write> scores: array<f32>;    // (heads of the slab, n_tokens, kv_len); p in the end
+@group(0) @binding(5) var<uniform> slab: Slab;
+
+const QUADS = HEAD_DIM / 4;
+
+var<workgroup> tree: array<f32, WORKGROUP>;
+
+fn kv_len() -> u32 { return step.position + step.n_tokens; }
+
+// Where the scores of a token begin.
+fn score_row(slab_head: u32, token: u32) -> u32 { return (slab_head * step.n_tokens + token) * kv_len(); }
+
+// Where a query begins, in q and out; and the keys and values of its KV head.
+fn query_quad(slab_head: u32, token: u32) -> u32 { return (token * N_HEADS + slab.first_head + slab_head) * QUADS; }
+fn cache_quad(slab_head: u32) -> u32 { return (slab.first_head + slab_head) / GQA_GROUP * CONTEXT * QUADS; }
+
+// scores = q k^T. One invocation a score; a workgroup makes tiles of up to TILE_TOKENS tokens (y) with as many keys (x) as
+// it has invocations for, so that a tile reads each of its queries and keys from memory once.
+@compute @workgroup_size(WORKGROUP)
+fn query_key(
+  @builtin(workgroup_id) wid: vec3<u32>,
+  @builtin(num_workgroups) grid: vec3<u32>,
+  @builtin(local_invocation_index) lid: u32,
+) {
+  let tokens = min(step.n_tokens, TILE_TOKENS);
+  let keys = WORKGROUP / tokens;
+  let token = wid.y * tokens + lid / keys;
+  if (lid / keys >= tokens || token >= step.n_tokens) { return; }
+  let query = query_quad(wid.z, token);
+  let cache = cache_quad(wid.z);
+  let row = score_row(wid.z, token);
+  for (var s = wid.x * keys + lid % keys; s < kv_len(); s += grid.x * keys) {
+    var sums = vec4(0.0);
+    for (var d = 0u; d < QUADS; d++) { sums += q[query + d] * kv_quad(k_cache[cache + s * QUADS + d]); }
+    scores[row + s] = sums.x + sums.y + sums.z + sums.w;
+  }
+}
+
+// scores *= log2(e) / sqrt(HEAD_DIM), so that exp2 stands for exp. Invocations (x) stride over all scores of a head.
+@compute @workgroup_size(WORKGROUP)
+fn scale(
+  @builtin(global_invocation_id) id: vec3<u32>,
+  @builtin(num_workgroups) grid: vec3<u32>,
+) {
+  let first = score_row(id.z, 0);
+  let n_scores = step.n_tokens * kv_len();
+  for (var i = id.x; i < n_scores; i += grid.x * WORKGROUP) { scores[first + i] *= softmax_q_scale(); }
+}
+
+// scores[t, j] = MASKED for every key j behind token t. One workgroup a row: token (x), head (y).
+@compute @workgroup_size(WORKGROUP)
+fn mask(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
+  let row = score_row(wid.y, wid.x);
+  for (var s = step.position + wid.x + 1 + lid; s < kv_len(); s += WORKGROUP) { scores[row + s] = MASKED; }
+}
+
+// scores[t, j] = p = exp2(scores[t, j] - m) / l, with m the max and l the sum of the row. One workgroup a row: token (x),
+// head (y).
+@compute @workgroup_size(WORKGROUP)
+fn softmax(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
+  let row = score_row(wid.y, wid.x);
+  var m = M_START;
+  for (var s = lid; s < kv_len(); s += WORKGROUP) { m = max(m, scores[row + s]); }
+  m = tree_max(m, lid);
+  var l = 0.0;
+  for (var s = lid; s < kv_len(); s += WORKGROUP) {
+    let p = softmax_p(scores[row + s], m);
+    scores[row + s] = p;
+    l += p;
+  }
+  l = tree_sum(l, lid);
+  for (var s = lid; s < kv_len(); s += WORKGROUP) { scores[row + s] /= l; }
+}
+
+fn tree_max(x: f32, lid: u32) -> f32 {
+  tree[lid] = x;
+  workgroupBarrier();
+  for (var stride = WORKGROUP / 2; stride > 0; stride /= 2) {
+    if (lid < stride) { tree[lid] = max(tree[lid], tree[lid + stride]); }
+    workgroupBarrier();
+  }
+  let m = tree[0];
+  workgroupBarrier(); // the tree is free again
+  return m;
+}
+
+fn tree_sum(x: f32, lid: u32) -> f32 {
+  tree[lid] = x;
+  workgroupBarrier();
+  for (var stride = WORKGROUP / 2; stride > 0; stride /= 2) {
+    if (lid < stride) { tree[lid] += tree[lid + stride]; }
+    workgroupBarrier();
+  }
+  return tree[0];
+}
+
+// o = p v. One invocation an output quad of a head, in the order (token, quad). It stops at the diagonal, where p becomes 0:
+// 0 times a NaN or an infinity of a later token would be NaN.
+@compute @workgroup_size(WORKGROUP)
+fn times_value(@builtin(global_invocation_id) id: vec3<u32>) {
+  let token = id.x / QUADS;
+  if (token >= step.n_tokens) { return; }
+  let quad = id.x % QUADS;
+  let row = score_row(id.z, token);
+  let cache = cache_quad(id.z);
+  var o = vec4(0.0);
+  for (var s = 0u; s <= step.position + token; s++) { o += scores[row + s] * kv_quad(v_cache[cache + s * QUADS + quad]); }
+  out[query_quad(id.z, token) + quad] = o;
+}

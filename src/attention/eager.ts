@@ -1,0 +1,114 @@
+import wgsl from '../../shaders/attention/eager.wgsl?raw';
+import kvF16 from '../../shaders/lib/kv_f16.wgsl?raw';
+import kvF32 from '../../shaders/lib/kv_f32.wgsl?raw';
+import onlineSoftmax from '../../shaders/lib/online_softmax.wgsl?raw';
+import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
+import { type CommandList, createKernel } from '../gpu/kernel';
+import {
+  type AttentionKernel,
+  type AttentionLimits,
+  type AttentionPlan,
+  type AttentionShape,
+  check,
+  checkLimits,
+  checkScratch,
+  checkShape,
+  mergeParameters,
+  shapeConstants,
+} from './attention';
+
+const NAME = 'eager';
+/** Scores kept at once by default, at most, in bytes. */
+const MAX_SCRATCH = 2 ** 30;
+const MAX_WORKGROUP = 256;
+/** Workgroups that stride over the keys of a tile of tokens, and over the scores of a head, at most. */
+const MAX_KEY_GROUPS = 64;
+const MAX_SCALE_GROUPS = 1024;
+/** The smallest buffer: holds the first head of a slab. */
+const SLAB_BYTES = 16;
+
+/** HEADS: query heads of a slab. Slabs run one after another over the same scores; fewer heads mean less memory. */
+export function planEager(
+  shape: AttentionShape,
+  limits: AttentionLimits,
+  given: Record<string, number> = {},
+): AttentionPlan<'HEADS'> {
+  checkShape(NAME, shape);
+  const { nHeads, contextLength, maxTokens } = shape;
+  const headBytes = 4 * maxTokens * contextLength;
+  checkScratch(NAME, limits, headBytes);
+  const fit = Math.floor(Math.min(limits.maxStorageBufferBindingSize, MAX_SCRATCH) / headBytes);
+  const slabs = Math.ceil(nHeads / Math.max(1, fit));
+  const parameters = mergeParameters(NAME, { HEADS: Math.ceil(nHeads / slabs) }, given);
+  const { HEADS } = parameters;
+  check(NAME, HEADS <= nHeads, `HEADS ${HEADS} is above ${nHeads}`);
+  checkScratch(NAME, limits, HEADS * headBytes);
+  const most = Math.min(MAX_WORKGROUP, limits.maxComputeInvocationsPerWorkgroup);
+  const derived = { WORKGROUP: 2 ** Math.floor(Math.log2(most)), TILE_TOKENS: 16 };
+  checkLimits(NAME, limits, derived.WORKGROUP, 4 * derived.WORKGROUP);
+  return { parameters, derived, scratchBytes: HEADS * headBytes + Math.ceil(nHeads / HEADS) * SLAB_BYTES };
+}
+
+/** Prefill and decode, unfused: the baseline that fusion is measured against. */
+export async function createEager(
+  gpu: Gpu,
+  shape: AttentionShape,
+  given?: Record<string, number>,
+): Promise<AttentionKernel> {
+  const { parameters, derived, scratchBytes } = planEager(shape, gpu.limits, given);
+  const { nHeads, headDim, contextLength, maxTokens } = shape;
+  const { HEADS } = parameters;
+  const kernel = (entryPoint: string) =>
+    createKernel(gpu, {
+      label: `attention/${NAME}.${entryPoint}`,
+      wgsl: [shape.kvType === 'f16' ? kvF16 : kvF32, onlineSoftmax, wgsl],
+      constants: { ...shapeConstants(shape), ...derived },
+      bindings: ['read', 'read', 'read', 'write', 'write', 'uniform'],
+      entryPoint,
+    });
+  const [queryKey, scale, mask, softmax, timesValue] = await Promise.all(
+    ['query_key', 'scale', 'mask', 'softmax', 'times_value'].map(kernel),
+  );
+  const { scores, slabs } = await gpu.guardMemory(`The scores of attention "${NAME}"`, () => ({
+    scores: gpu.createBuffer(`attention.${NAME}.scores`, 4 * HEADS * maxTokens * contextLength, GPU_STORAGE),
+    slabs: Array.from({ length: Math.ceil(nHeads / HEADS) }, (_, i) => createSlab(gpu, i * HEADS)),
+  }));
+  const { WORKGROUP, TILE_TOKENS } = derived;
+
+  const recordSlab = (list: CommandList, group: GPUBindGroup, heads: number, nTokens: number) => {
+    const tokens = Math.min(nTokens, TILE_TOKENS);
+    const keyGroups = Math.min(MAX_KEY_GROUPS, Math.ceil(contextLength / Math.floor(WORKGROUP / tokens)));
+    const scaleGroups = Math.min(MAX_SCALE_GROUPS, Math.ceil((nTokens * contextLength) / WORKGROUP));
+    list.add(queryKey, group, keyGroups, Math.ceil(nTokens / tokens), heads);
+    list.add(scale, group, scaleGroups, 1, heads);
+    list.add(mask, group, nTokens, heads);
+    list.add(softmax, group, nTokens, heads);
+    list.add(timesValue, group, Math.ceil((nTokens * headDim) / 4 / WORKGROUP), 1, heads);
+  };
+  return {
+    name: NAME,
+    parameters,
+    scratchBytes,
+    bind(q, k, v, out) {
+      // The five bind alike, so that a group of one serves all.
+      const groups = slabs.map((slab) => queryKey.bind(q, k, v, out, scores, slab));
+      return {
+        record(list, nTokens) {
+          check(NAME, nTokens <= maxTokens, `its scores hold ${maxTokens} tokens, not ${nTokens}`);
+          groups.forEach((group, i) => {
+            recordSlab(list, group, Math.min(HEADS, nHeads - i * HEADS), nTokens);
+          });
+        },
+      };
+    },
+    destroy() {
+      for (const buffer of [scores, ...slabs]) gpu.destroyBuffer(buffer);
+    },
+  };
+}
+
+function createSlab(gpu: Gpu, firstHead: number): GPUBuffer {
+  const slab = gpu.createBuffer(`attention.${NAME}.slab`, SLAB_BYTES, GPU_UNIFORM | GPU_COPY_DST);
+  gpu.write(slab, new Uint32Array([firstHead]));
+  return slab;
+}
