@@ -1,6 +1,7 @@
 // The check of a sibling on this very GPU before it is used: one small pass, compared with the textbook.
 
 import { attention as textbook } from '../cpu/attention';
+import { toHalf } from '../cpu/half';
 import { VivaceError } from '../errors';
 import type { Gpu } from '../gpu/device';
 import { CommandList, type Step } from '../gpu/kernel';
@@ -19,10 +20,12 @@ const DECODE_POSITION = 270;
 /** A prefill pass: more than one block of 64 rows, and past the end of a tile of 32 keys. */
 const PREFILL_POSITION = 40;
 const PREFILL_TOKENS = 70;
+/** Of the random values, v among them. */
+const LARGEST = 1.75;
 /** By how much an output may differ, as a share of the largest |v|. */
 const BOUND = 1e-4;
-/** Multiplications of the textbook, at most: about 15 ms. */
-const TEXTBOOK_WORK = 1 << 24;
+/** Multiplications of the textbook, at most: 4 to 25 ms. */
+const TEXTBOOK_WORK = 1 << 22;
 /** A score that overflows exp in f32 (above 88.7) unless the maximum is subtracted. */
 const LARGE_SCORE = 120;
 
@@ -41,8 +44,8 @@ export async function checkAttention(
   const pass = makePass(shape, step);
   const size = pass.q.length;
   gpu.write(buffers.q, pass.q);
-  writeCache(gpu, buffers.k, pass.k, shape);
-  writeCache(gpu, buffers.v, pass.v, shape);
+  writeCache(gpu, buffers.k, pass.k, K_TURN, shape);
+  writeCache(gpu, buffers.v, pass.v, V_TURN, shape);
   gpu.write(buffers.out, new Float32Array(size).fill(Number.NaN)); // what is left unwritten shows
   try {
     await runOnce(gpu, kernel, buffers, step);
@@ -72,68 +75,79 @@ async function runOnce(gpu: Gpu, kernel: AttentionKernel, { q, k, v, out }: Atte
   await running;
 }
 
-/** q (nTokens, nHeads, headDim); k, v one (kvLen, headDim) per KV head. */
+/** q (nTokens, nHeads, headDim); k, v (kvLen, headDim), which each KV head sees turned by a number of rows of its own. */
 interface Pass {
   q: Float32Array<ArrayBuffer>;
-  k: Float32Array<ArrayBuffer>[];
-  v: Float32Array<ArrayBuffer>[];
+  k: Float32Array<ArrayBuffer>;
+  v: Float32Array<ArrayBuffer>;
 }
 
+/** Rows by which the keys and the values of a KV head are turned against those of the head before. */
+const K_TURN = 7;
+const V_TURN = 13;
+
 /**
- * Random values of variance 1, the same every time and exact in f16. Two keys of each head are zero but for a large first
- * element, and of the query rows one in three sees it, the others have a zero there.
+ * Random values of variance 1, the same every time and exact in f16. Two keys are zero but for a large first element; of the
+ * query rows one in three sees it, the others have a zero there.
  */
-function makePass({ nHeads, nKvHeads, headDim }: AttentionShape, { position, nTokens }: Step): Pass {
+function makePass({ nHeads, headDim }: AttentionShape, { position, nTokens }: Step): Pass {
   const random = uniform(headDim * 7919 + position * 31 + nTokens);
-  const rows = (n: number) => Float32Array.from({ length: n * headDim }, random);
-  const q = rows(nTokens * nHeads);
-  for (let row = 0; row < nTokens * nHeads; row++) q[row * headDim] = isLarge(row, nHeads) ? 2 : 0;
+  const rows = (n: number) => {
+    const values = new Float32Array(n * headDim);
+    for (let i = 0; i < values.length; i++) values[i] = random();
+    return values;
+  };
   const kvLen = position + nTokens;
-  const heads = Array.from({ length: nKvHeads }, () => ({ k: rows(kvLen), v: rows(kvLen) }));
+  const pass = { q: rows(nTokens * nHeads), k: rows(kvLen), v: rows(kvLen) };
+  for (let row = 0; row < nTokens * nHeads; row++) pass.q[row * headDim] = isLarge(row, nHeads) ? 2 : 0;
   const unit = Math.sqrt(headDim) / 2; // a first element of k that makes a score of 1 against 2
-  for (const { k } of heads) {
-    for (const [key, score] of [
-      [Math.floor(kvLen / 3), LARGE_SCORE - 1],
-      [Math.floor((2 * kvLen) / 3), LARGE_SCORE],
-    ]) {
-      k.fill(0, key * headDim, (key + 1) * headDim);
-      k[key * headDim] = Math.round(score * unit);
-    }
+  for (const [key, score] of [
+    [Math.floor(kvLen / 3), LARGE_SCORE - 1],
+    [Math.floor((2 * kvLen) / 3), LARGE_SCORE],
+  ]) {
+    pass.k.fill(0, key * headDim, (key + 1) * headDim);
+    pass.k[key * headDim] = Math.round(score * unit);
   }
-  return { q, k: heads.map((head) => head.k), v: heads.map((head) => head.v) };
+  return pass;
 }
 
 function isLarge(row: number, nHeads: number): boolean {
   return ((row % nHeads) + Math.floor(row / nHeads)) % 3 === 1;
 }
 
-/** Multiples of 1/64 from -1.75 to 1.75 (variance 1.02), from a linear congruential generator. */
+/** Multiples of 1/64 from -LARGEST to LARGEST (variance 1.02), from a linear congruential generator. */
 function uniform(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return (((state >>> 8) % 225) - 112) / 64;
+    return ((state >>> 8) % (128 * LARGEST + 1)) / 64 - LARGEST;
   };
 }
 
 /** The rows of each KV head at its place in the cache (nKvHeads, contextLength, headDim); those past the pass stay. */
-function writeCache(gpu: Gpu, cache: GPUBuffer, heads: readonly Float32Array<ArrayBuffer>[], shape: AttentionShape) {
-  const { contextLength, headDim, kvType } = shape;
-  heads.forEach((rows, head) => {
-    const first = head * contextLength * headDim;
-    if (kvType === 'f16') gpu.write(cache, Uint16Array.from(rows, exactHalf), 2 * first);
-    else gpu.write(cache, rows, 4 * first);
-  });
+function writeCache(gpu: Gpu, cache: GPUBuffer, rows: Float32Array<ArrayBuffer>, turn: number, shape: AttentionShape) {
+  const stored = shape.kvType === 'f16' ? halves(rows) : rows;
+  for (let head = 0; head < shape.nKvHeads; head++) {
+    const from = (head * turn * shape.headDim) % rows.length;
+    const to = head * shape.contextLength * shape.headDim;
+    gpu.write(cache, stored.subarray(from), to * stored.BYTES_PER_ELEMENT);
+    gpu.write(cache, stored.subarray(0, from), (to + rows.length - from) * stored.BYTES_PER_ELEMENT);
+  }
 }
 
-const f32 = new Float32Array(1);
-const bits = new Uint32Array(f32.buffer);
+/** What writeCache writes for one head, (kvLen, headDim). */
+function rowsOfHead(rows: Float32Array, turn: number, head: number, headDim: number): Float32Array {
+  const from = (head * turn * headDim) % rows.length;
+  const turned = new Float32Array(rows.length);
+  turned.set(rows.subarray(from));
+  turned.set(rows.subarray(0, from), rows.length - from);
+  return turned;
+}
 
-/** IEEE 754 half precision of zero or of a number that it holds exactly as a normal one: no rounding. */
-function exactHalf(x: number): number {
-  f32[0] = x;
-  const magnitude = bits[0] & 0x7fffffff;
-  return magnitude === 0 ? 0 : ((bits[0] >>> 16) & 0x8000) | ((magnitude >>> 13) - ((127 - 15) << 10));
+function halves(rows: Float32Array): Uint16Array<ArrayBuffer> {
+  const packed = new Uint16Array(rows.length);
+  for (let i = 0; i < rows.length; i++) packed[i] = toHalf(rows[i]);
+  return packed;
 }
 
 /** Every element must be written; where the textbook would take too long, it computes every stride-th head of a token. */
@@ -141,21 +155,23 @@ function compare(out: Float32Array, pass: Pass, shape: AttentionShape, { positio
   const { nHeads, nKvHeads, headDim } = shape;
   const missing = out.findIndex(Number.isNaN);
   if (missing >= 0) return `element ${missing} of its outputs is not a number`;
-  const rows = nTokens * nHeads;
-  const stride = Math.ceil((2 * rows * (position + nTokens) * headDim) / TEXTBOOK_WORK);
-  const scale = pass.v.reduce((most, v) => v.reduce((a, x) => Math.max(a, Math.abs(x)), most), 0);
+  const group = nHeads / nKvHeads;
+  const stride = Math.ceil((2 * out.length * (position + nTokens)) / TEXTBOOK_WORK);
   const worst = { error: 0, at: 0, want: 0 };
-  for (let row = 0; row < rows; row++) {
-    const [t, h] = [Math.floor(row / nHeads), row % nHeads];
-    if ((t + h) % stride !== 0) continue;
-    const kvHead = Math.floor((h * nKvHeads) / nHeads);
-    const q = pass.q.subarray(row * headDim, (row + 1) * headDim);
-    const one = { nHeads: 1, nKvHeads: 1, headDim, position: position + t };
-    textbook(q, pass.k[kvHead], pass.v[kvHead], one).forEach((want, d) => {
-      const at = row * headDim + d;
-      const error = Math.abs(out[at] - want) / scale;
-      if (error > worst.error) Object.assign(worst, { error, at, want });
-    });
+  for (let kvHead = 0; kvHead < nKvHeads; kvHead++) {
+    const k = rowsOfHead(pass.k, K_TURN, kvHead, headDim);
+    const v = rowsOfHead(pass.v, V_TURN, kvHead, headDim);
+    for (let row = 0; row < nTokens * group; row++) {
+      const [t, h] = [Math.floor(row / group), kvHead * group + (row % group)];
+      if ((t + h) % stride !== 0) continue;
+      const first = (t * nHeads + h) * headDim;
+      const q = pass.q.subarray(first, first + headDim);
+      const one = textbook(q, k, v, { nHeads: 1, nKvHeads: 1, headDim, position: position + t });
+      for (let d = 0; d < headDim; d++) {
+        const error = Math.abs(out[first + d] - one[d]) / LARGEST;
+        if (error > worst.error) Object.assign(worst, { error, at: first + d, want: one[d] });
+      }
+    }
   }
   if (worst.error <= BOUND) return null;
   const [error, got, want] = [worst.error, out[worst.at], worst.want].map((x) => Number(x.toPrecision(3)));

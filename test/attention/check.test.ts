@@ -27,7 +27,7 @@ const SHAPES: AttentionShape[] = [
   { ...SHAPE, nHeads: 9, nKvHeads: 3, kvType: 'f32' },
   { ...SHAPE, nHeads: 1, nKvHeads: 1, headDim: 128, contextLength: 60 },
   { ...SHAPE, nHeads: 14, headDim: 40, contextLength: 100, maxTokens: 20 },
-  { ...SHAPE, headDim: 256, contextLength: 300, kvType: 'f32' },
+  { ...SHAPE, nHeads: 2, headDim: 256, contextLength: 300, kvType: 'f32' },
   { ...SHAPE, contextLength: 1, maxTokens: 1 },
 ];
 
@@ -83,7 +83,7 @@ const REWRITES: [string, number, (code: string) => string][] = [
 
 describe.each(ATTENTION_NAMES)('%s', (name) => {
   for (const without of PATHS) {
-    for (const shape of SHAPES) {
+    for (const shape of without.length === 0 ? SHAPES : [SHAPE]) {
       test(`passes with ${title(shape)}, ${pathName(without)}`, async (context) => {
         const gpu = await testGpu(without);
         const kernel = await create(context, gpu, name, shape);
