@@ -40,7 +40,7 @@ function renderCandidate(row: TuneRow) {
 /** One line per cache length with its winner; it opens to all candidates. */
 export function renderDecode(tables: readonly TuneTable[]) {
   if (tables.length === 0) return nothing;
-  return html`<h4>Decode, by cache length</h4>
+  return html`<h4>Decode, fastest by cache length</h4>
     <div data-testid="tune-decode">${tables.map(renderLength)}</div>`;
 }
 
@@ -48,7 +48,7 @@ function renderLength({ kvLen, rows, winner }: TuneTable) {
   return html`<details data-keys=${kvLen}>
     <summary>
       <span class="keys">${formatCount(kvLen)} keys</span>
-      <span class="name">${winner ? html`${breakable(winner.label)} ${fastest}` : `${rows.length} measured`}</span>
+      <span class="name">${winner ? breakable(winner.label) : `${rows.length} measured`}</span>
       <span class="ms">${winner ? `${winner.ms} ms` : nothing}</span>
     </summary>
     <div class="scroll" tabindex="0" role="region" aria-label="Candidates at ${kvLen} keys">

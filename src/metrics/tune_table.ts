@@ -80,9 +80,10 @@ function tilesOf({ parameters }: TuneResult): string[] | null {
   return tiles.every((tile) => tile !== undefined) ? tiles.map(String) : null;
 }
 
+/** Such as 'SPLITS 16, BLOCK_N 32'; a line breaks between two parameters, not within one. */
 export function parametersText(parameters: Record<string, number>): string {
   return Object.entries(parameters)
-    .map(([name, value]) => `${name} ${formatCount(value)}`)
+    .map(([name, value]) => `${name}\u00a0${formatCount(value)}`)
     .join(', ');
 }
 
