@@ -1,6 +1,7 @@
 import { AttentionUnavailable } from '../errors';
 import type { Gpu } from '../gpu/device';
 import type { AttentionKernel, AttentionName, AttentionShape } from './attention';
+import { createCpu } from './cpu';
 import { createEager } from './eager';
 import { createFlashPrefill } from './flash_prefill';
 import { createFusedDecode } from './fused_decode';
@@ -14,6 +15,8 @@ export async function createAttention(
   parameters?: Record<string, number>,
 ): Promise<AttentionKernel> {
   switch (name) {
+    case 'cpu':
+      return createCpu(gpu, shape, parameters);
     case 'eager':
       return createEager(gpu, shape, parameters);
     case 'flash_prefill':
@@ -22,7 +25,6 @@ export async function createAttention(
       return createFusedDecode(gpu, shape, parameters);
     case 'split_kv_decode':
       return createSplitKvDecode(gpu, shape, parameters);
-    case 'cpu':
     case 'chunked':
       throw new AttentionUnavailable(name, 'it is not built yet');
     default:

@@ -2,6 +2,7 @@
 
 import { AttentionUnavailable } from '../errors';
 import type { AttentionLimits, AttentionName, AttentionPlan, AttentionShape } from './attention';
+import { planCpu } from './cpu';
 import { planEager } from './eager';
 import { planFlashPrefill } from './flash_prefill';
 import { planFusedDecode } from './fused_decode';
@@ -43,7 +44,7 @@ type Plan = (shape: AttentionShape, limits: AttentionLimits, given?: Record<stri
 
 /** All siblings; null is not built yet. Each that is built serves prefill and decode. */
 const PLANS: Record<AttentionName, Plan | null> = {
-  cpu: null,
+  cpu: planCpu,
   eager: planEager,
   chunked: null,
   flash_prefill: planFlashPrefill,

@@ -153,7 +153,7 @@ describe('a tuned profile', () => {
   });
 });
 
-const NOT_BUILT: readonly AttentionName[] = ['cpu', 'chunked'];
+const NOT_BUILT: readonly AttentionName[] = ['chunked'];
 
 describe('a forced name', () => {
   test('is taken for prefill and decode alike, whatever the profile says', () => {

@@ -1,0 +1,119 @@
+import { attention as textbook } from '../cpu/attention';
+import { halfToNumber } from '../cpu/dequantise';
+import { GPU_COPY_DST, GPU_MAP_READ, type Gpu } from '../gpu/device';
+import type { Step } from '../gpu/kernel';
+import {
+  type AttentionKernel,
+  type AttentionLimits,
+  type AttentionPlan,
+  type AttentionShape,
+  check,
+  checkShape,
+} from './attention';
+
+const NAME = 'cpu';
+
+/** Needs no limits: it compiles nothing. It has no parameters. */
+export function planCpu(
+  shape: AttentionShape,
+  _limits: AttentionLimits,
+  given: Record<string, number> = {},
+): AttentionPlan<never> {
+  checkShape(NAME, shape);
+  check(NAME, Object.keys(given).length === 0, `it has no parameters, so no ${Object.keys(given).join(', ')} either`);
+  const { nHeads, maxTokens, contextLength } = shape;
+  return { parameters: {}, derived: {}, scratchBytes: rowBytes(shape, maxTokens * nHeads, contextLength) };
+}
+
+/** Q, K and V read back, attended by the textbook, the result uploaded: the last resort, and the loser to be measured. */
+export async function createCpu(
+  gpu: Gpu,
+  shape: AttentionShape,
+  given?: Record<string, number>,
+): Promise<AttentionKernel> {
+  const { parameters, scratchBytes } = planCpu(shape, gpu.limits, given);
+  const readback = await gpu.guardMemory(`The readback of attention "${NAME}"`, () =>
+    gpu.createBuffer(`attention.${NAME}.readback`, scratchBytes, GPU_MAP_READ | GPU_COPY_DST),
+  );
+  const unpack = shape.kvType === 'f16' ? unpackF16() : unpackF32;
+
+  const attend = async (step: Step, q: GPUBuffer, k: GPUBuffer, v: GPUBuffer): Promise<Float32Array<ArrayBuffer>> => {
+    const kvLen = step.position + step.nTokens;
+    const kvBytes = rowBytes(shape, 0, kvLen) / 2;
+    const bytes = copyInputs(gpu, readback, shape, step, q, [k, v]);
+    const data = await gpu.readMapped(readback, bytes);
+    const queries = new Float32Array(data, 0, (bytes - 2 * kvBytes) / 4);
+    const [keys, values] = [bytes - 2 * kvBytes, bytes - kvBytes].map((at) =>
+      tokensFirst(unpack(data, at, kvBytes), shape, kvLen),
+    );
+    return new Float32Array(textbook(queries, keys, values, { ...shape, ...step }));
+  };
+  return {
+    name: NAME,
+    parameters,
+    scratchBytes,
+    bind: (q, k, v, out) => ({
+      record: (list) => list.addHost(async (step) => gpu.write(out, await attend(step, q, k, v))),
+    }),
+    destroy() {
+      gpu.destroyBuffer(readback);
+    },
+  };
+}
+
+/** Bytes of that many queries and of the keys and values of kvLen tokens. */
+function rowBytes({ nKvHeads, headDim, kvType }: AttentionShape, nQueries: number, kvLen: number): number {
+  return headDim * (4 * nQueries + 2 * nKvHeads * kvLen * (kvType === 'f16' ? 2 : 4));
+}
+
+/** One submit that puts the queries of the pass and the rows in use of each cache one behind the other. Returns their bytes. */
+function copyInputs(
+  gpu: Gpu,
+  readback: GPUBuffer,
+  shape: AttentionShape,
+  { position, nTokens }: Step,
+  q: GPUBuffer,
+  caches: readonly GPUBuffer[],
+): number {
+  const { nHeads, nKvHeads, contextLength } = shape;
+  const encoder = gpu.device.createCommandEncoder({ label: `attention/${NAME}` });
+  let end = rowBytes(shape, nTokens * nHeads, 0);
+  encoder.copyBufferToBuffer(q, 0, readback, 0, end);
+  const perToken = rowBytes(shape, 0, 1) / (2 * nKvHeads);
+  const used = (position + nTokens) * perToken;
+  for (const cache of caches) {
+    for (let head = 0; head < nKvHeads; head++) {
+      encoder.copyBufferToBuffer(cache, head * contextLength * perToken, readback, end, used);
+      end += used;
+    }
+  }
+  gpu.submit(encoder.finish());
+  return end;
+}
+
+/** (nKvHeads, kvLen, headDim), as the cache has it, to (kvLen, nKvHeads, headDim), as the textbook wants it. */
+function tokensFirst(rows: Float32Array, { nKvHeads, headDim }: AttentionShape, kvLen: number): Float32Array {
+  const turned = new Float32Array(rows.length);
+  for (let head = 0; head < nKvHeads; head++) {
+    for (let s = 0; s < kvLen; s++) {
+      const from = (head * kvLen + s) * headDim;
+      turned.set(rows.subarray(from, from + headDim), (s * nKvHeads + head) * headDim);
+    }
+  }
+  return turned;
+}
+
+type Unpack = (data: ArrayBuffer, at: number, bytes: number) => Float32Array;
+
+const unpackF32: Unpack = (data, at, bytes) => new Float32Array(data, at, bytes / 4);
+
+/** By a table of all halves. */
+function unpackF16(): Unpack {
+  const numbers = Float32Array.from({ length: 0x10000 }, (_, half) => halfToNumber(half));
+  return (data, at, bytes) => {
+    const halves = new Uint16Array(data, at, bytes / 2);
+    const unpacked = new Float32Array(halves.length);
+    for (let i = 0; i < halves.length; i++) unpacked[i] = numbers[halves[i]];
+    return unpacked;
+  };
+}

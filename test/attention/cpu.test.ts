@@ -1,0 +1,3 @@
+import { testSibling } from './suite';
+
+testSibling('cpu', { subgroups: false });
