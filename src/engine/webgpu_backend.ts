@@ -1,7 +1,8 @@
 import type { Gpu } from '../gpu/device';
+import type { CommandList, Step } from '../gpu/kernel';
 import { WordReadback } from '../gpu/readback';
 import { StepTimes } from '../gpu/timestamps';
-import { type Llama, type PassEnd, PREFILL_CHUNK } from '../model/llama';
+import { type AttentionName, type Llama, type PassEnd, PREFILL_CHUNK } from '../model/llama';
 import type { SamplingParams } from '../sampling/sampling';
 import type { Backend } from './backend';
 import type { AttentionChoice } from './protocol';
@@ -13,25 +14,31 @@ const TIMED_STEPS = 2048;
 /** Queues passes of a Llama on the GPU and reads back one id a step, late. */
 export class WebGpuBackend implements Backend {
   readonly name = 'webgpu';
-  readonly maxRunAhead = MAX_RUN_AHEAD;
-  readonly attention: AttentionChoice;
   private readonly readback: WordReadback;
   private end: PassEnd = 'sample';
   private readonly clock: StepTimes | null;
   private timed = false;
+  /** The sibling of the newest decode step. */
+  private decodedBy: AttentionName;
 
   constructor(
     private readonly gpu: Gpu,
     private readonly llama: Llama,
   ) {
-    const { prefill, decode } = llama.choice;
-    this.attention = {
-      prefill: prefill.name,
-      decode: decode.name,
-      reason: prefill.reason === decode.reason ? prefill.reason : `${prefill.reason}; ${decode.reason}`,
-    };
+    this.decodedBy = llama.attention.at(1, 1).kernel.name;
     this.readback = new WordReadback(gpu, MAX_RUN_AHEAD + 1);
     this.clock = gpu.can.timestamps ? new StepTimes(gpu, TIMED_STEPS) : null;
+  }
+
+  /** A pass that needs the CPU in its middle runs alone. */
+  get maxRunAhead(): number {
+    return this.llama.needsHost ? 1 : MAX_RUN_AHEAD;
+  }
+
+  /** `decode`: what ran last; the siblings change with the length of the cache. */
+  get attention(): AttentionChoice {
+    const { prefill, reason } = this.llama.attention;
+    return { prefill: prefill.kernel.name, decode: this.decodedBy, reason };
   }
 
   get contextLength(): number {
@@ -48,7 +55,7 @@ export class WebGpuBackend implements Backend {
 
   begin(sampling: SamplingParams, timed: boolean): void {
     this.llama.setSampling(sampling);
-    this.timed = timed && this.clock !== null;
+    this.timed = timed && this.clock !== null && !this.llama.needsHost; // the clock would stop while the CPU works
     this.clock?.restart();
     this.end = sampling.repetitionPenalty === 1 ? 'sample' : 'penalise_and_sample';
   }
@@ -62,7 +69,8 @@ export class WebGpuBackend implements Backend {
     this.llama.writeTokens(ids, position);
     let done = 0;
     while (ids.length - done > PREFILL_CHUNK) {
-      await this.llama.pass(PREFILL_CHUNK, 'none').run({ position: position + done, nTokens: PREFILL_CHUNK });
+      const step = { position: position + done, nTokens: PREFILL_CHUNK };
+      await this.llama.pass(PREFILL_CHUNK, 'none', step.position).run(step);
       await this.gpu.device.queue.onSubmittedWorkDone();
       if (this.gpu.failure) throw this.gpu.failure;
       if (stopped()) return { token: null };
@@ -73,6 +81,7 @@ export class WebGpuBackend implements Backend {
   }
 
   decode(position: number): Promise<number> {
+    this.decodedBy = this.llama.attention.at(1, position + 1).kernel.name;
     return this.run(position, 1, this.timed ? this.clock?.next() : undefined);
   }
 
@@ -82,17 +91,25 @@ export class WebGpuBackend implements Backend {
 
   /** Runs every pipeline once: 5 ms of loading for 1 ms of the first TTFT on an H200, more where drivers compile at first use. */
   async warmUp(): Promise<void> {
-    await this.llama.pass(2, 'none').run({ position: 0, nTokens: 2 });
+    await this.llama.pass(2, 'none', 0).run({ position: 0, nTokens: 2 });
     this.end = 'penalise_and_sample';
     await this.run(0, 1);
   }
 
-  /** One submit: the pass, and the copy of the id that it leaves. */
   private run(position: number, nTokens: number, stamps?: GPUComputePassTimestampWrites): Promise<number> {
     if (this.gpu.failure) return Promise.reject(this.gpu.failure);
+    const list = this.llama.pass(nTokens, this.end, position);
+    const step = { position, nTokens };
+    return list.needsHost
+      ? list.runHostParts(step).then(() => this.submit(list, step))
+      : this.submit(list, step, stamps);
+  }
+
+  /** One submit: the pass, or what the CPU has left of it, and the copy of the id that it leaves. */
+  private submit(list: CommandList, step: Step, stamps?: GPUComputePassTimestampWrites): Promise<number> {
     const encoder = this.gpu.device.createCommandEncoder();
-    this.llama.pass(nTokens, this.end).record(encoder, { position, nTokens }, stamps);
-    const target = this.readback.copy(encoder, this.llama.tokens, (position + nTokens) * 4);
+    list.record(encoder, step, stamps);
+    const target = this.readback.copy(encoder, this.llama.tokens, (step.position + step.nTokens) * 4);
     this.gpu.submit(encoder.finish());
     return this.readback.read(target);
   }

@@ -1,6 +1,6 @@
-import type { AttentionName, BoundAttention } from '../attention/attention';
-import { createAttention } from '../attention/create';
-import { type SelectedAttention, selectAttention } from '../attention/select';
+import type { AttentionKernel, AttentionName, AttentionShape, BoundAttention } from '../attention/attention';
+import { type PreparedAttention, prepareAttention } from '../attention/prepare';
+import type { AttentionProfile } from '../attention/profile';
 import { ropeTable } from '../cpu/rope';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import { CommandList } from '../gpu/kernel';
@@ -14,11 +14,11 @@ import { createResidual } from '../kernels/residual';
 import { createSample, type Sample } from '../kernels/sample';
 import { packSampling, SAMPLING_BYTES, type SamplingParams } from '../sampling/sampling';
 import type { ModelConfig } from './config';
-import { createKvCache } from './kv_cache';
+import { createKvCache, type KvCache } from './kv_cache';
 import type { LayerWeights, ModelWeights, Product } from './weights';
 
 export type { AttentionName } from '../attention/attention';
-export type { SelectedAttention } from '../attention/select';
+export type { AttentionProfile, TuneResult } from '../attention/profile';
 
 /** Tokens of one prefill pass: enough rows to fill a GPU, few enough that no submit takes 100 ms. */
 export const PREFILL_CHUNK = 256;
@@ -28,13 +28,13 @@ export interface LlamaOptions {
   kvType: 'f16' | 'f32';
   /** `auto` or the name of a sibling for prefill and decode alike. */
   attention: AttentionName | 'auto';
+  /** What a tuner measured on this GPU; obeyed by `auto`. */
+  profile?: AttentionProfile;
 }
 
 /** A layer ready to record: each kernel with its buffers bound. */
 interface Layer {
   qkv: Bound;
-  prefillAttention: BoundAttention;
-  decodeAttention: BoundAttention;
   o: Bound;
   gateUp: Bound;
   down: Bound;
@@ -43,6 +43,12 @@ interface Layer {
 interface Bound {
   kernel: Linear;
   group: GPUBindGroup;
+}
+
+/** What attention runs on: the siblings in use, and each bound to the buffers of every layer. */
+interface Attention {
+  prepared: PreparedAttention;
+  bound: Map<AttentionKernel, BoundAttention[]>;
 }
 
 /** What a pass ends with: nothing (more of the prompt follows), or the next token. */
@@ -63,19 +69,23 @@ interface Buffers {
 
 /** The forward pass on the GPU: token ids in a buffer to the next id in the same buffer, with no CPU in between. */
 export class Llama {
-  private readonly lists = new Map<string, CommandList>();
+  private readonly lists = new Map<BoundAttention[], Map<string, CommandList>>();
 
   private constructor(
     private readonly gpu: Gpu,
     private readonly config: ModelConfig,
     readonly contextLength: number,
     private readonly buffers: Buffers,
+    private readonly kvCache: KvCache,
     private readonly embed: { kernel: Embed; group: GPUBindGroup },
     private readonly layers: Layer[],
     private readonly head: Bound,
     private readonly penalty: { kernel: RepetitionPenalty; group: GPUBindGroup },
     private readonly sample: { kernel: Sample; group: GPUBindGroup },
-    readonly choice: { prefill: SelectedAttention; decode: SelectedAttention },
+    readonly attentionShape: AttentionShape,
+    private current: Attention,
+    /** The sibling that was asked for by name, or `auto`. */
+    readonly asked: AttentionName | 'auto',
     readonly bytes: { kvCache: number; activations: number },
   ) {}
 
@@ -84,13 +94,9 @@ export class Llama {
    * way; `start` follows when they are there.
    */
   static async create(gpu: Gpu, config: ModelConfig, weights: ModelWeights, options: LlamaOptions): Promise<Llama> {
-    const { contextLength, kvType } = options;
+    const { contextLength, kvType, attention: asked, profile } = options;
     const { nHeads, nKvHeads, headDim } = config;
     const shape = { nHeads, nKvHeads, headDim, contextLength, kvType, maxTokens: PREFILL_CHUNK };
-    const choose = (nTokens: number) =>
-      selectAttention({ nTokens, kvLen: contextLength, shape, limits: gpu.limits, forced: options.attention });
-    const choice = { prefill: choose(PREFILL_CHUNK), decode: choose(1) };
-
     const before = gpu.allocatedBytes;
     const { buffers, kvCache } = await gpu.guardMemory('The KV cache and the activations', () => ({
       kvCache: createKvCache(gpu, config, contextLength, kvType),
@@ -100,9 +106,9 @@ export class Llama {
 
     const products = new ProductKernels(gpu, config, shape);
     const { vocabSize, hiddenSize } = config;
-    const [prefill, decode, embed, penalty, sample, head, layerKernels] = await Promise.all([
-      createAttention(gpu, choice.prefill.name, shape, choice.prefill.parameters),
-      createAttention(gpu, choice.decode.name, shape, choice.decode.parameters),
+    const { x, q, attn, h, logits, tokens, seen, sampling, rope } = buffers;
+    const [prepared, embed, penalty, sample, head, layerKernels] = await Promise.all([
+      prepareAttention(gpu, shape, { forced: asked, profile, buffers: checkBuffers(buffers, kvCache) }),
       createEmbed(gpu, { vocabSize, hiddenSize, format: weights.embedding.format }),
       createRepetitionPenalty(gpu, { vocabSize }),
       createSample(gpu, { vocabSize }),
@@ -110,7 +116,6 @@ export class Llama {
       Promise.all(weights.layers.map((layer) => products.ofLayer(layer))),
     ]);
 
-    const { x, q, attn, h, logits, tokens, seen, sampling, rope } = buffers;
     const bind = (kernel: Linear, { matrix, params }: Product, ...rest: GPUBuffer[]): Bound => ({
       kernel,
       group: kernel.bind(matrix.weights, matrix.scales, rest[0], params, ...rest.slice(1)),
@@ -120,8 +125,6 @@ export class Llama {
       const [k, v] = [kvCache.k[i], kvCache.v[i]];
       return {
         qkv: bind(kernel.qkv, layer.qkv, x, rope, q, k, v),
-        prefillAttention: prefill.bind(q, k, v, attn),
-        decodeAttention: decode.bind(q, k, v, attn),
         o: bind(kernel.o, layer.o, attn, x),
         gateUp: bind(kernel.gateUp, layer.gateUp, x, h),
         down: bind(kernel.down, layer.down, h, x),
@@ -132,12 +135,15 @@ export class Llama {
       config,
       contextLength,
       buffers,
+      kvCache,
       { kernel: embed, group: embed.bind(weights.embedding.weights, weights.embedding.scales, tokens, x) },
       layers,
       bind(head, weights.head, x, logits),
       { kernel: penalty, group: penalty.bind(logits, sampling, tokens, seen) },
       { kernel: sample, group: sample.bind(logits, sampling, tokens) },
-      choice,
+      shape,
+      bindAttention(prepared, buffers, kvCache),
+      asked,
       bytes,
     );
   }
@@ -163,23 +169,47 @@ export class Llama {
     return this.buffers.tokens;
   }
 
-  /** The dispatches of a pass of nTokens, made once per kind of pass and replayed. */
-  pass(nTokens: number, end: PassEnd): CommandList {
+  /** Which sibling runs which pass, and why. */
+  get attention(): PreparedAttention {
+    return this.current.prepared;
+  }
+
+  /** Whether a pass may wait for the CPU in its middle. */
+  get needsHost(): boolean {
+    return [...this.attention.kernels].some((kernel) => kernel.name === 'cpu');
+  }
+
+  /** From now on as the profile says. Between requests only; when it throws, nothing has changed. */
+  async retune(profile: AttentionProfile): Promise<void> {
+    const { gpu, attentionShape, asked: forced, buffers, kvCache } = this;
+    const options = { forced, profile, buffers: checkBuffers(buffers, kvCache) };
+    const prepared = await prepareAttention(gpu, attentionShape, options);
+    this.current.prepared.destroy();
+    this.current = bindAttention(prepared, buffers, kvCache);
+    this.lists.clear();
+  }
+
+  /** The dispatches of a pass of nTokens at `position`, made once per kind of pass and replayed. */
+  pass(nTokens: number, end: PassEnd, position: number): CommandList {
+    const { prepared, bound } = this.current;
+    const attention = bound.get(prepared.at(nTokens, position + nTokens).kernel) as BoundAttention[];
+    const lists = this.lists.get(attention) ?? new Map<string, CommandList>();
+    this.lists.set(attention, lists);
     const key = `${nTokens} ${end}`;
-    const known = this.lists.get(key);
+    const known = lists.get(key);
     if (known) return known;
-    const list = this.forward(nTokens, end);
+    const list = this.forward(nTokens, end, attention);
     // Decode and whole chunks come again and again; what is left of a prompt seldom does.
-    if (nTokens === 1 || nTokens === PREFILL_CHUNK) this.lists.set(key, list);
+    if (nTokens === 1 || nTokens === PREFILL_CHUNK) lists.set(key, list);
     return list;
   }
 
-  private forward(nTokens: number, end: PassEnd): CommandList {
+  private forward(nTokens: number, end: PassEnd, attention: readonly BoundAttention[]): CommandList {
     const list = new CommandList(this.gpu);
     this.embed.kernel.record(list, this.embed.group, nTokens);
-    for (const layer of this.layers) {
+    for (const [i, layer] of this.layers.entries()) {
       layer.qkv.kernel.record(list, layer.qkv.group, nTokens); // norm, Wq Wk Wv, RoPE, K and V written in place
-      (nTokens > 1 ? layer.prefillAttention : layer.decodeAttention).record(list, nTokens);
+      attention[i].record(list, nTokens);
       layer.o.kernel.record(list, layer.o.group, nTokens); // x += Wo attn
       layer.gateUp.kernel.record(list, layer.gateUp.group, nTokens); // norm, h = silu(gate) * up
       layer.down.kernel.record(list, layer.down.group, nTokens); // x += Wdown h
@@ -195,6 +225,16 @@ export class Llama {
   async readLogits(): Promise<Float32Array> {
     return new Float32Array(await this.gpu.read(this.buffers.logits, this.config.vocabSize * 4));
   }
+}
+
+/** The first layer's: attention is checked while no cache is in use yet. */
+function checkBuffers({ q, attn }: Buffers, { k, v }: KvCache) {
+  return { q, k: k[0], v: v[0], out: attn };
+}
+
+function bindAttention(prepared: PreparedAttention, { q, attn }: Buffers, { k, v }: KvCache): Attention {
+  const layers = (kernel: AttentionKernel) => k.map((keys, i) => kernel.bind(q, keys, v[i], attn));
+  return { prepared, bound: new Map([...prepared.kernels].map((kernel) => [kernel, layers(kernel)])) };
 }
 
 function createBuffers(gpu: Gpu, config: ModelConfig, contextLength: number): Buffers {

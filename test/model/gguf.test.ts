@@ -96,8 +96,8 @@ async function logitsOf(variant: Variant) {
   await read(files);
   llama.start(weights);
   llama.writeTokens(Uint32Array.from(IDS), 0);
-  llama.pass(IDS.length - 1, 'none').run({ position: 0, nTokens: IDS.length - 1 });
-  llama.pass(1, 'sample').run({ position: IDS.length - 1, nTokens: 1 });
+  llama.pass(IDS.length - 1, 'none', 0).run({ position: 0, nTokens: IDS.length - 1 });
+  llama.pass(1, 'sample', IDS.length - 1).run({ position: IDS.length - 1, nTokens: 1 });
   return { gpu: await llama.readLogits(), cpu: cpu.prefill(IDS, 0) };
 }
 

@@ -52,15 +52,15 @@ for (const name of fixtureNames) {
           const { inputIds: ids, logits } = readFixture(name);
           llama.writeTokens(Uint32Array.from(ids), 0);
           for (let position = 0; position < ids.length; position++) {
-            llama.pass(1, 'sample').run({ position, nTokens: 1 });
+            llama.pass(1, 'sample', position).run({ position, nTokens: 1 });
             // The sampler overwrote the next prompt token.
             llama.writeTokens(Uint32Array.from(ids), 0);
             const error = relativeError(await llama.readLogits(), logits[position]);
             expect(error, `position ${position}`).toBeLessThan(bound);
           }
           // 31 tokens, then 17 more behind them: both chunks end inside a tile.
-          llama.pass(31, 'none').run({ position: 0, nTokens: 31 });
-          llama.pass(17, 'sample').run({ position: 31, nTokens: 17 });
+          llama.pass(31, 'none', 0).run({ position: 0, nTokens: 31 });
+          llama.pass(17, 'sample', 31).run({ position: 31, nTokens: 17 });
           expect(relativeError(await llama.readLogits(), logits[47])).toBeLessThan(bound);
           expect(gpu.failure).toBeNull();
         });

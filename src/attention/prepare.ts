@@ -1,0 +1,191 @@
+// Makes attention ready for a model: chosen by cache length, compiled, and checked on this very GPU. A sibling that does not
+// compile or gives wrong numbers is set aside, and the next in the order of preference takes its place.
+
+import { AttentionUnavailable, GpuMemoryError, GpuProgramError } from '../errors';
+import type { Gpu } from '../gpu/device';
+import type { AttentionKernel, AttentionName, AttentionShape } from './attention';
+import { type AttentionBuffers, checkAttention } from './check';
+import { createAttention } from './create';
+import type { AttentionProfile } from './profile';
+import { explain, type SelectedAttention, selectAttention } from './select';
+
+export interface PrepareOptions {
+  /** A sibling for prefill and decode alike, or `auto`. */
+  forced?: AttentionName | 'auto';
+  profile?: AttentionProfile;
+  /** Of any layer; what they hold at the first few hundred positions is lost. */
+  buffers: AttentionBuffers;
+}
+
+export interface Ready {
+  selected: SelectedAttention;
+  kernel: AttentionKernel;
+}
+
+/** A sibling that failed on this GPU. */
+export interface SetAside {
+  name: AttentionName;
+  /** What is wrong with it, and which sibling runs instead: a sentence or two. */
+  message: string;
+}
+
+export class PreparedAttention {
+  constructor(
+    readonly prefill: Ready,
+    /** By cache length: entry i is for 2^(i-1) + 1 to 2^i keys, the last for those up to the context's end. */
+    readonly decode: readonly Ready[],
+    readonly setAside: readonly SetAside[],
+  ) {}
+
+  /** What runs a pass of nTokens whose last token sees kvLen keys. */
+  at(nTokens: number, kvLen: number): Ready {
+    return nTokens > 1 ? this.prefill : this.decode[rangeOf(kvLen)];
+  }
+
+  /** Each once. */
+  get kernels(): Set<AttentionKernel> {
+    return new Set([this.prefill, ...this.decode].map(({ kernel }) => kernel));
+  }
+
+  /** Which sibling decodes at which length, and why, as a fragment of a sentence for people. */
+  get reason(): string {
+    const all = [this.prefill, ...this.decode].map(({ selected }) => selected);
+    return explain(
+      [...describeDecode(this.decode), ...all.map(({ rule }) => rule)],
+      all.flatMap(({ skipped }) => skipped),
+    );
+  }
+
+  /** Frees the scratch memory. */
+  destroy(): void {
+    for (const kernel of this.kernels) kernel.destroy();
+  }
+}
+
+/** @throws AttentionUnavailable when the forced sibling cannot run or is wrong here, or when no sibling is left */
+export async function prepareAttention(
+  gpu: Gpu,
+  shape: AttentionShape,
+  { forced, profile, buffers }: PrepareOptions,
+): Promise<PreparedAttention> {
+  const bench = new Workbench(gpu, shape, buffers);
+  const select = (nTokens: number, kvLen: number) =>
+    selectAttention({ nTokens, kvLen, shape, limits: gpu.limits, forced, profile, setAside: bench.broken });
+  const ready = (selected: SelectedAttention): Ready => ({ selected, kernel: bench.kernel(selected) });
+  try {
+    for (;;) {
+      const prefill = select(shape.maxTokens, shape.contextLength);
+      const decode = rangeEnds(shape.contextLength).map((kvLen) => select(1, kvLen));
+      if (!(await bench.make(prefill, decode))) continue; // without what is broken
+      const setAside = describeSetAside(bench.broken, [prefill, ...decode]);
+      const prepared = new PreparedAttention(ready(prefill), decode.map(ready), setAside);
+      bench.clear(prepared.kernels);
+      return prepared;
+    }
+  } catch (error) {
+    bench.clear(new Set());
+    throw error;
+  }
+}
+
+/** Kernels in the making: each compiled once, and checked once for each kind of pass that it is chosen for. */
+class Workbench {
+  /** What is wrong with siblings that failed. */
+  readonly broken = new Map<AttentionName, string>();
+  private readonly kernels = new Map<string, AttentionKernel>();
+  private readonly checked = new Set<string>();
+
+  constructor(
+    private readonly gpu: Gpu,
+    private readonly shape: AttentionShape,
+    private readonly buffers: AttentionBuffers,
+  ) {}
+
+  kernel(selected: SelectedAttention): AttentionKernel {
+    return this.kernels.get(keyOf(selected)) as AttentionKernel;
+  }
+
+  /** False when one of these turned out to be broken. */
+  async make(prefill: SelectedAttention, decode: readonly SelectedAttention[]): Promise<boolean> {
+    const before = this.broken.size;
+    const each = new Map([prefill, ...decode].map((selected) => [keyOf(selected), selected]));
+    await Promise.all([...each.values()].map((selected) => this.compile(selected)));
+    // One after another: they share the buffers.
+    await this.check(prefill, this.shape.maxTokens);
+    for (const selected of decode) await this.check(selected, 1);
+    return this.broken.size === before;
+  }
+
+  private async compile(selected: SelectedAttention): Promise<void> {
+    const key = keyOf(selected);
+    if (this.kernels.has(key)) return;
+    try {
+      this.kernels.set(key, await createAttention(this.gpu, selected.name, this.shape, selected.parameters));
+    } catch (error) {
+      const own = [GpuProgramError, GpuMemoryError, AttentionUnavailable].some((type) => error instanceof type);
+      if (!own || this.gpu.failure) throw this.gpu.failure ?? error;
+      this.broken.set(selected.name, oneLine((error as Error).message));
+    }
+  }
+
+  private async check(selected: SelectedAttention, nTokens: number): Promise<void> {
+    const pass = `${keyOf(selected)} ${nTokens}`;
+    if (this.broken.has(selected.name) || this.checked.has(pass)) return;
+    this.checked.add(pass);
+    const wrong = await checkAttention(this.gpu, this.kernel(selected), this.shape, this.buffers, nTokens);
+    if (this.gpu.failure) throw this.gpu.failure; // not this kernel's: its check has error scopes of its own
+    if (wrong !== null) this.broken.set(selected.name, oneLine(wrong));
+  }
+
+  /** Frees the scratch memory of all but `keep`. */
+  clear(keep: ReadonlySet<AttentionKernel>): void {
+    for (const kernel of this.kernels.values()) if (!keep.has(kernel)) kernel.destroy();
+  }
+}
+
+/** Messages of shader compilers quote the source over several lines. */
+function oneLine(message: string): string {
+  const line = message.replace(/line \d+: .*\n/, '').replace(/\s+/g, ' ');
+  return line.length > 200 ? `${line.slice(0, 200)}...` : line;
+}
+
+function describeSetAside(broken: ReadonlyMap<AttentionName, string>, all: readonly SelectedAttention[]): SetAside[] {
+  return [...broken].map(([name, wrong]) => {
+    const after = all.filter(({ skipped }) => skipped.some((other) => other.name === name));
+    const instead = [...new Set(after.map((selected) => selected.name))].join(' and ');
+    return { name, message: `The attention kernel ${name} is not used: ${wrong}. ${instead} runs instead.` };
+  });
+}
+
+/** Such as "fused_decode up to 256 keys, then split_kv_decode (4 to 64 splits)"; nothing where one sibling says it all. */
+function describeDecode(decode: readonly Ready[]): string[] {
+  const parts: { name: AttentionName; upTo: number; splits: number[] }[] = [];
+  for (const [i, { selected }] of decode.entries()) {
+    const last = parts.at(-1);
+    const part = last?.name === selected.name ? last : { name: selected.name, upTo: 0, splits: [] };
+    if (part !== last) parts.push(part);
+    part.upTo = 2 ** i;
+    if (selected.parameters.SPLITS) part.splits.push(selected.parameters.SPLITS);
+  }
+  if (parts.length === 1 && parts[0].splits.length === 0) return [];
+  const texts = parts.map(({ name, upTo, splits }, i) => {
+    const [least, most] = [Math.min(...splits), Math.max(...splits)];
+    const detail = splits.length === 0 ? '' : ` (${least === most ? '' : `${least} to `}${most} splits)`;
+    return `${name}${detail}${i < parts.length - 1 ? ` up to ${upTo} keys` : ''}`;
+  });
+  return [texts.join(', then ')];
+}
+
+function keyOf({ name, parameters }: SelectedAttention): string {
+  return `${name} ${JSON.stringify(parameters)}`;
+}
+
+/** i for 2^(i-1) + 1 to 2^i keys. */
+function rangeOf(kvLen: number): number {
+  return 32 - Math.clz32(kvLen - 1);
+}
+
+/** The longest cache of each range. */
+function rangeEnds(contextLength: number): number[] {
+  return Array.from({ length: rangeOf(contextLength) + 1 }, (_, i) => Math.min(2 ** i, contextLength));
+}
