@@ -40,6 +40,7 @@ export const tuneStyles = css`
   :is(th, td):last-child { padding-inline-end: 4px; }
   thead th { color: var(--muted); font-size: 11px; white-space: normal; vertical-align: bottom; }
   tbody th { white-space: normal; }
+  details tbody th { white-space: nowrap; }
   tbody tr:not(.why) > * { border-top: 1px solid var(--line); }
   .text { text-align: start; white-space: normal; }
   .refused { color: var(--muted); }

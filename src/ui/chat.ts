@@ -10,7 +10,7 @@ import { renderEmpty, renderMeter, renderTuning, type Tuning } from './chat_part
 import { chatStyles } from './chat_styles';
 import './composer';
 import type { VivaceComposer } from './composer';
-import { contextTokens, newTurn, type Turn, toMessages } from './conversation';
+import { contextTokens, newTurn, type Turn, takeEvent, toMessages } from './conversation';
 import { Gate } from './gate';
 import { icons } from './icons';
 import { ScrollKeeper } from './scroll_keeper';
@@ -196,16 +196,7 @@ export class VivaceChat extends LitElement {
 
   private onEvent(turn: Turn, event: EngineEvent): void {
     this.dispatchEvent(new CustomEvent<EngineEvent>('vivace-event', { detail: event }));
-    if (event.type === 'token') turn.answer += event.text;
-    else if (event.type === 'prefill') turn.prefill = { done: event.done, total: event.total };
-    else if (event.type === 'recovered') turn.remarks.push(event.message);
-    else if (event.type === 'done') {
-      turn.answer += event.text;
-      turn.finishReason = event.finishReason;
-      turn.metrics = event.metrics;
-      turn.usage = event.usage;
-    } else return;
-    this.elementOf(turn)?.refresh();
+    if (takeEvent(turn, event)) this.elementOf(turn)?.refresh();
   }
 
   private finish(turn: Turn, state: 'done' | 'error'): void {

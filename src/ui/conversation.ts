@@ -1,6 +1,6 @@
 // The conversation as data: turns, what is sent to the engine of them, and what is said under an answer. Pure.
 
-import type { ChatMessage, FinishReason, RunMetrics, Usage } from '../engine/engine';
+import type { ChatMessage, EngineEvent, FinishReason, RunMetrics, Usage } from '../engine/engine';
 import type { Advice } from './advice';
 import { formatMilliseconds, formatTokenRate } from './format';
 
@@ -39,6 +39,32 @@ export function newTurn(id: number, question: string): Turn {
     advice: null,
     remarks: [],
   };
+}
+
+/** Takes into the turn what an event says of it. Whether anything changed that its reader sees. */
+export function takeEvent(turn: Turn, event: EngineEvent): boolean {
+  switch (event.type) {
+    case 'token':
+      turn.answer += event.text;
+      return true;
+    case 'prefill':
+      turn.prefill = { done: event.done, total: event.total };
+      return true;
+    case 'recovered':
+      turn.remarks.push(event.message);
+      return true;
+    case 'done':
+      turn.answer += event.text;
+      turn.finishReason = event.finishReason;
+      turn.metrics = event.metrics;
+      turn.usage = event.usage;
+      return true;
+    case 'warning':
+      return false;
+    default:
+      event satisfies never;
+      return false;
+  }
 }
 
 /**

@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest';
 import type { RunMetrics } from '../../src/engine/protocol';
-import { contextTokens, endRemark, newTurn, type Turn, timingParts, toMessages } from '../../src/ui/conversation';
+import {
+  contextTokens,
+  endRemark,
+  newTurn,
+  type Turn,
+  takeEvent,
+  timingParts,
+  toMessages,
+} from '../../src/ui/conversation';
 
 function turn(question: string, answer: string, more: Partial<Turn> = {}): Turn {
   return { ...newTurn(0, question), answer, state: 'done', ...more };
@@ -34,6 +42,16 @@ test('failed turns and empty answers are left out, so that roles alternate', () 
 test('an answer that was stopped midway stays part of the conversation', () => {
   const turns = [turn('a', 'half an', { finishReason: 'abort' }), turn('b', '')];
   expect(toMessages(turns, '').map((m) => m.content)).toEqual(['a', 'half an', 'b']);
+});
+
+test('events grow the answer, and a warning is not its business', () => {
+  const asked = newTurn(0, 'a');
+  expect(takeEvent(asked, { type: 'prefill', done: 2, total: 9 })).toBe(true);
+  expect(takeEvent(asked, { type: 'token', id: 1, text: 'He', tbtMs: null, position: 9 })).toBe(true);
+  expect(takeEvent(asked, { type: 'token', id: 2, text: 'llo', tbtMs: 1, position: 10 })).toBe(true);
+  expect(takeEvent(asked, { type: 'warning', code: 'attention-fallback', message: 'x' })).toBe(false);
+  expect(takeEvent(asked, { type: 'recovered', message: 'The GPU was replaced.' })).toBe(true);
+  expect(asked).toMatchObject({ answer: 'Hello', prefill: { done: 2, total: 9 }, remarks: ['The GPU was replaced.'] });
 });
 
 test('the context holds prompt and answer of the newest turn that has a usage', () => {
