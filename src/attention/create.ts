@@ -1,6 +1,6 @@
-import { AttentionUnavailable } from '../errors';
 import type { Gpu } from '../gpu/device';
 import type { AttentionKernel, AttentionName, AttentionShape } from './attention';
+import { createChunked } from './chunked';
 import { createCpu } from './cpu';
 import { createEager } from './eager';
 import { createFlashPrefill } from './flash_prefill';
@@ -17,6 +17,8 @@ export async function createAttention(
   switch (name) {
     case 'cpu':
       return createCpu(gpu, shape, parameters);
+    case 'chunked':
+      return createChunked(gpu, shape, parameters);
     case 'eager':
       return createEager(gpu, shape, parameters);
     case 'flash_prefill':
@@ -25,8 +27,6 @@ export async function createAttention(
       return createFusedDecode(gpu, shape, parameters);
     case 'split_kv_decode':
       return createSplitKvDecode(gpu, shape, parameters);
-    case 'chunked':
-      throw new AttentionUnavailable(name, 'it is not built yet');
     default:
       throw name satisfies never;
   }

@@ -2,6 +2,7 @@
 
 import { AttentionUnavailable } from '../errors';
 import type { AttentionLimits, AttentionName, AttentionPlan, AttentionShape } from './attention';
+import { planChunked } from './chunked';
 import { planCpu } from './cpu';
 import { planEager } from './eager';
 import { planFlashPrefill } from './flash_prefill';
@@ -42,11 +43,11 @@ export const SPLIT_KV_MIN = 2 ** 8 + 1;
 
 type Plan = (shape: AttentionShape, limits: AttentionLimits, given?: Record<string, number>) => AttentionPlan;
 
-/** All siblings; null is not built yet. Each that is built serves prefill and decode. */
-const PLANS: Record<AttentionName, Plan | null> = {
+/** All siblings. Each serves prefill and decode. */
+const PLANS: Record<AttentionName, Plan> = {
   cpu: planCpu,
   eager: planEager,
-  chunked: null,
+  chunked: planChunked,
   flash_prefill: planFlashPrefill,
   fused_decode: planFusedDecode,
   split_kv_decode: planSplitKvDecode,
@@ -133,10 +134,8 @@ function plan(
   { shape, limits, kvLen, setAside }: AttentionRequest,
   tuned?: Record<string, number>,
 ): Record<string, number> {
-  const planSibling = PLANS[name];
-  if (!planSibling) throw new AttentionUnavailable(name, 'it is not built yet');
   const wrong = setAside?.get(name);
   if (wrong !== undefined) throw new AttentionUnavailable(name, wrong);
   const given = tuned ?? (name === 'split_kv_decode' ? { SPLITS: splitsFor(kvLen, shape) } : {});
-  return planSibling(shape, limits, given).parameters;
+  return PLANS[name](shape, limits, given).parameters;
 }

@@ -1,0 +1,133 @@
+// o[t, h, :] = sum_j softmax_j(q[t, h, :] . k[j, :] / sqrt(HEAD_DIM)) v[j, :], over j <= step.position + t
+//
+// Memory-efficient attention: CHUNK tokens at a time over all the keys that the last of them sees. (Rabe and Staats 2021,
+// arXiv:2112.05682.) Three kernels for each chunk, in this order: query_key, softmax, times_value. Row r of a KV head is
+// token r / GQA_GROUP of the chunk, head r % GQA_GROUP of the group, so that the group shares each load of a key or value.
+// The number of keys is not known when the grids are made, so workgroups stride over them.
+// Constants: N_HEADS, N_KV_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT; CHUNK; WORKGROUP >= QUADS; TILE_QUADS, PARTS <= WORKGROUP.
+struct Chunk { first_token: u32 } // of the pass
+@group(0) @binding(0) var<storage, read> q: array<vec4<f32>>;         // (n_tokens, N_HEADS, QUADS)
+@group(0) @binding(1) var<storage, read> k_cache: array<KvQuad>;      // (N_KV_HEADS, CONTEXT, QUADS)
+@group(0) @binding(2) var<storage, read> v_cache: array<KvQuad>;      // (N_KV_HEADS, CONTEXT, QUADS)
+@group(0) @binding(3) var<storage, read_write> out: array<vec4<f32>>; // (n_tokens, N_HEADS, QUADS)
+@group(0) @binding(4) var<storage, read_write> scores: array<f32>;    // (N_KV_HEADS, CHUNK * GQA_GROUP, CONTEXT), then p
+@group(0) @binding(5) var<uniform> chunk: Chunk;
+
+const QUADS = HEAD_DIM / 4;
+const SLICES = WORKGROUP / QUADS; // of the keys, in times_value
+
+fn n_rows() -> u32 { return min(CHUNK, step.n_tokens - chunk.first_token) * GQA_GROUP; }
+
+// How many keys a row sees; the last row sees all that are visited.
+fn n_seen(row: u32) -> u32 { return step.position + chunk.first_token + row / GQA_GROUP + 1; }
+fn n_keys() -> u32 { return n_seen(n_rows() - 1); }
+
+// Four rows of a thread; past the end it has the last row again, and makes the same numbers of it.
+fn four_rows(first: u32) -> vec4<u32> { return min(first + vec4(0u, 1u, 2u, 3u), vec4(n_rows() - 1)); }
+
+// Where a row begins, in q and out; where its scores begin.
+fn row_quad(row: u32, kv_head: u32) -> u32 {
+  return ((chunk.first_token + row / GQA_GROUP) * N_HEADS + kv_head * GQA_GROUP + row % GQA_GROUP) * QUADS;
+}
+fn score_row(row: u32, kv_head: u32) -> u32 { return (kv_head * CHUNK * GQA_GROUP + row) * CONTEXT; }
+
+// scores = log2(e) / sqrt(HEAD_DIM) q k^T, MASKED above the diagonal. A thread has one key and four rows; a workgroup makes
+// tiles of up to 4 TILE_QUADS rows (y) with as many keys (x) as it has threads for. z: KV head.
+@compute @workgroup_size(WORKGROUP)
+fn query_key(
+  @builtin(workgroup_id) wid: vec3<u32>,
+  @builtin(num_workgroups) grid: vec3<u32>,
+  @builtin(local_invocation_index) lid: u32,
+) {
+  let row_quads = min((n_rows() + 3) / 4, TILE_QUADS);
+  let keys = WORKGROUP / row_quads;
+  let first_row = 4 * (wid.y * row_quads + lid % row_quads);
+  if (lid / row_quads >= keys || first_row >= n_rows()) { return; }
+  let rows = four_rows(first_row);
+  let seen = vec4(n_seen(rows.x), n_seen(rows.y), n_seen(rows.z), n_seen(rows.w));
+  let q0 = row_quad(rows.x, wid.z);
+  let q1 = row_quad(rows.y, wid.z);
+  let q2 = row_quad(rows.z, wid.z);
+  let q3 = row_quad(rows.w, wid.z);
+  for (var s = wid.x * keys + lid / row_quads; s < n_keys(); s += grid.x * keys) {
+    let key = (wid.z * CONTEXT + s) * QUADS;
+    var sums = vec4(0.0);
+    for (var d = 0u; d < QUADS; d++) {
+      let k = kv_quad(k_cache[key + d]);
+      sums += vec4(dot(q[q0 + d], k), dot(q[q1 + d], k), dot(q[q2 + d], k), dot(q[q3 + d], k));
+    }
+    sums = select(vec4(MASKED), sums * softmax_q_scale(), vec4(s) < seen);
+    scores[score_row(rows.x, wid.z) + s] = sums.x;
+    scores[score_row(rows.y, wid.z) + s] = sums.y;
+    scores[score_row(rows.z, wid.z) + s] = sums.z;
+    scores[score_row(rows.w, wid.z) + s] = sums.w;
+  }
+}
+
+var<workgroup> maxima: array<f32, WORKGROUP>;
+var<workgroup> parts: array<f32, PARTS>;
+
+// scores = p = exp2(score - m), m the max of the row; their sum l is left to times_value, which reads them all anyway.
+// One workgroup a row: token (x), head of the group (y), KV head (z).
+@compute @workgroup_size(WORKGROUP)
+fn softmax(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
+  let row = score_row(wid.x * GQA_GROUP + wid.y, wid.z);
+  var m = M_START;
+  for (var s = lid; s < n_keys(); s += WORKGROUP) { m = max(m, scores[row + s]); }
+  maxima[lid] = m;
+  workgroupBarrier();
+  if (lid < PARTS) {
+    for (var i = lid + PARTS; i < WORKGROUP; i += PARTS) { m = max(m, maxima[i]); }
+    parts[lid] = m;
+  }
+  workgroupBarrier();
+  for (var i = 0u; i < PARTS; i++) { m = max(m, parts[i]); }
+  for (var s = lid; s < n_keys(); s += WORKGROUP) { scores[row + s] = softmax_p(scores[row + s], m); }
+}
+
+var<workgroup> o_slices: array<vec4<f32>, 2 * SLICES * QUADS>; // of two rows
+var<workgroup> l_slices: array<vec4<f32>, SLICES>;             // of all four
+
+// o = p v / l. A thread has an output quad of four rows, over every SLICES-th key. x: four rows, y: KV head.
+@compute @workgroup_size(WORKGROUP)
+fn times_value(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
+  let rows = four_rows(4 * wid.x);
+  let p0 = score_row(rows.x, wid.y);
+  let p1 = score_row(rows.y, wid.y);
+  let p2 = score_row(rows.z, wid.y);
+  let p3 = score_row(rows.w, wid.y);
+  let quad = lid % QUADS;
+  let slice = lid / QUADS;
+  let end = select(0, n_seen(rows.w), slice < SLICES); // threads past the last slice idle
+  var o = mat4x4<f32>();
+  var l = vec4(0.0);
+  for (var s = slice; s < end; s += SLICES) {
+    let p = vec4(scores[p0 + s], scores[p1 + s], scores[p2 + s], scores[p3 + s]);
+    let v = kv_quad(v_cache[(wid.y * CONTEXT + s) * QUADS + quad]);
+    o += mat4x4(p.x * v, p.y * v, p.z * v, p.w * v);
+    l += p;
+  }
+
+  if (quad == 0 && slice < SLICES) { l_slices[slice] = l; }
+  for (var r = 0u; r < 4; r += 2) {
+    if (slice < SLICES) {
+      o_slices[lid] = o[r];
+      o_slices[SLICES * QUADS + lid] = o[r + 1];
+    }
+    workgroupBarrier();
+    if (lid < 2 * QUADS) { add_slices(4 * wid.x, r + lid / QUADS, wid.y, lid % QUADS); }
+    workgroupBarrier();
+  }
+}
+
+// The slices of row first_row + r together, o / l.
+fn add_slices(first_row: u32, r: u32, kv_head: u32, quad: u32) {
+  if (first_row + r >= n_rows()) { return; }
+  var o = vec4(0.0);
+  var l = 0.0;
+  for (var slice = 0u; slice < SLICES; slice++) {
+    o += o_slices[(r % 2 * SLICES + slice) * QUADS + quad];
+    l += l_slices[slice][r];
+  }
+  out[row_quad(first_row + r, kv_head) + quad] = o / l;
+}

@@ -1,0 +1,3 @@
+import { testSibling } from './suite';
+
+testSibling('chunked', { subgroups: false });
