@@ -34,7 +34,7 @@ function reportFailure(error, json) {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'internal';
   if (json) console.log(JSON.stringify({ error: { code, message } }));
   else console.error(`${code}: ${message}`);
-  process.exitCode = 1;
+  process.exitCode ||= 1; // 130 where the person ended it
 }
 
 /** The first Ctrl-C ends the suite after the row it is at, a second one ends the program. @param {() => void} stop */

@@ -1,14 +1,11 @@
 // `bench -- attention`: every sibling, prefill by prompt length and decode by cache length, at the head shapes of known models.
 
-import type { AttentionKernel, AttentionShape } from '../../src/attention/attention';
-import { checkAttention } from '../../src/attention/check';
-import { createAttention } from '../../src/attention/create';
+import type { AttentionShape } from '../../src/attention/attention';
 import { selectAttention } from '../../src/attention/select';
 import { VivaceError } from '../../src/errors';
-import { CommandList } from '../../src/gpu/kernel';
-import { timePass } from '../../src/gpu/time_pass';
 import { SHAPES } from '../../tools/lib/bench_shapes.mjs';
 import type { Bench } from './bench';
+import { type MeasuredAttention, measureAttention } from './measure_attention';
 import type { AttentionFigures, AttentionRow, BenchRequest, BenchResult, Roofline, ShapeName } from './report';
 import { measureRoofline } from './roofline';
 import { kvBytes, openStation, type Station } from './station';
@@ -127,48 +124,9 @@ async function measureRow(
 ): Promise<AttentionFigures> {
   const slow = tooSlow(row);
   if (slow) throw slow;
-  const { gpu } = bench;
-  const given = row.auto ? row.parameters : undefined;
-  const kernel = await createAttention(gpu, row.name, station.shape, given);
-  try {
-    row.parameters = kernel.parameters;
-    await refuseWrong(bench, row, station, kernel);
-    return figures(row, station, kernel, await time(bench, station, kernel), roofline);
-  } finally {
-    kernel.destroy();
-  }
-}
-
-/** No wrong kernel is timed: a small pass of this very kernel must agree with the textbook. */
-async function refuseWrong(bench: Bench, row: AttentionRow, station: Station, kernel: AttentionKernel): Promise<void> {
-  const { q, out, pairs, shape, nTokens } = station;
-  const wrong = await checkAttention(bench.gpu, kernel, shape, { q, out, ...pairs[0] }, nTokens);
-  if (wrong !== null) throw new VivaceError('attention-wrong', `Attention "${row.name}" is wrong here: ${wrong}.`);
-}
-
-interface Timed {
-  ms: number;
-  repeats: number;
-  clock: 'gpu' | 'cpu';
-  dispatches: number;
-}
-
-async function time(bench: Bench, station: Station, kernel: AttentionKernel): Promise<Timed> {
-  const { gpu, request } = bench;
-  const { nTokens, kvLen, q, out, pairs } = station;
-  const bound = pairs.map(({ k, v }) => kernel.bind(q, k, v, out));
-  const probe = new CommandList(gpu);
-  bound[0].record(probe, nTokens);
-  const options = request.quick
-    ? { minMs: 1, rounds: 1, budgetMs: 100 }
-    : { minMs: probe.needsHost ? 60 : 8, rounds: 5, minRepeats: probe.needsHost ? 1 : pairs.length, budgetMs: 1200 };
-  const timed = await timePass(
-    gpu,
-    { position: kvLen - nTokens, nTokens },
-    (list, repeat) => bound[repeat % bound.length].record(list, nTokens),
-    options,
-  );
-  return { ...timed, dispatches: probe.commands.length };
+  const measured = await measureAttention(bench, station, row.name, row.auto ? row.parameters : undefined);
+  row.parameters = measured.parameters;
+  return figures(row, station, measured, roofline);
 }
 
 /** Operations of causal attention: 2 * headDim for q . k and as many for p * v, for each head and each key that a token sees. */
@@ -179,21 +137,17 @@ function operations({ nHeads, headDim }: AttentionShape, nTokens: number): numbe
 function figures(
   row: AttentionRow,
   station: Station,
-  kernel: AttentionKernel,
-  timed: Timed,
+  { parameters: _, ...measured }: MeasuredAttention,
   roofline: Roofline,
 ): AttentionFigures {
-  const prefill = row.pass === 'prefill';
-  const tflops = prefill ? operations(station.shape, row.nTokens) / timed.ms / 1e9 : null;
-  const gbps = prefill ? null : kvBytes(station.shape) / timed.ms / 1e6;
-  return {
-    ...timed,
-    scratchBytes: kernel.scratchBytes,
-    tflops,
-    gbps,
-    fraction: tflops === null ? (gbps ?? 0) / roofline.readGBps : tflops / roofline.fmaTflops,
-    rotatedBytes: station.rotatedBytes,
-  };
+  const { ms } = measured;
+  const { rotatedBytes } = station;
+  if (row.pass === 'prefill') {
+    const tflops = operations(station.shape, row.nTokens) / ms / 1e9;
+    return { ...measured, tflops, gbps: null, fraction: tflops / roofline.fmaTflops, rotatedBytes };
+  }
+  const gbps = kvBytes(station.shape) / ms / 1e6;
+  return { ...measured, tflops: null, gbps, fraction: gbps / roofline.readGBps, rotatedBytes };
 }
 
 function describe({ shape, pass, kvLen, name, auto, measured, refused }: AttentionRow): string {

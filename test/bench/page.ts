@@ -3,6 +3,7 @@
 import { VivaceError } from '../../src/errors';
 import { asciiJson } from '../../tools/lib/ascii_json.mjs';
 import { attentionSuite } from './attention';
+import { baselineSuite } from './baseline';
 import { Bench } from './bench';
 import type { BenchRequest, BenchResult } from './report';
 import { measureRoofline } from './roofline';
@@ -41,6 +42,7 @@ async function suite(bench: Bench): Promise<BenchResult> {
     case 'attention':
       return attentionSuite(bench);
     case 'baseline':
+      return baselineSuite(bench);
     case 'tune':
       throw new VivaceError('not-built', `The suite ${name} is not built yet.`);
     default:

@@ -2,6 +2,7 @@
 
 import type { AttentionName } from '../../src/attention/attention';
 import type { TuneResult } from '../../src/attention/profile';
+import type { RunMetrics } from '../../src/engine/engine';
 import type { SHAPES } from '../../tools/lib/bench_shapes.mjs';
 
 export type ShapeName = keyof typeof SHAPES;
@@ -89,28 +90,42 @@ export interface Surroundings {
   interrupted: boolean;
 }
 
-/** One row of the baseline: attention on the CPU, or on the GPU. */
+/** One row of the baseline: attention through the CPU, or on the GPU. What could not be measured is null, with the reason. */
 export interface BaselineRow {
   title: 'CPU round trip' | 'GPU attention';
-  /** Mean time between the tokens of the chat model, and its percentiles as the engine gives them. */
+  chat: BaselineChat | null;
+  chatRefused: string | null;
+  alone: BaselineAlone | null;
+  aloneRefused: string | null;
+}
+
+/** An answer of the chat model. */
+export interface BaselineChat {
+  /** Mean time between tokens, and all that the engine says of it. */
   avgTbtMs: number | null;
-  tbtMs: Record<string, number> | null;
-  attention: { prefill: string; decode: string; reason: string } | null;
-  /** Attention alone, one layer, one token. */
-  attentionMs: number | null;
-  attentionName: string | null;
-  refused: string | null;
+  metrics: RunMetrics;
+  promptTokens: number;
+  ids: number[];
+}
+
+/** Attention of one layer alone, one token. */
+export interface BaselineAlone {
+  ms: number;
+  name: AttentionName;
+  parameters: Record<string, number>;
+  clock: 'gpu' | 'cpu';
 }
 
 export interface BaselineResult {
+  roofline: Roofline;
   rows: BaselineRow[];
-  /** Percent by which the GPU's figure is below the CPU's. */
-  improvement: { avgTbt: number | null; attention: number | null };
-  model: string;
-  promptTokens: number | null;
-  generatedTokens: number;
-  attentionShape: ShapeName;
-  attentionKvLen: number;
+  /** By how many percent the GPU's figure is below the CPU's; null where one is missing. */
+  lowerBy: { avgTbt: number | null; attention: number | null };
+  /** Whether both answers were the same, token for token; null where one is missing. */
+  sameIds: boolean | null;
+  model: string | null;
+  aloneShape: ShapeName;
+  aloneKvLen: number;
 }
 
 export interface TuneTable {

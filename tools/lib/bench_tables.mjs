@@ -1,5 +1,8 @@
 // What `bench` prints for people: one table a suite. Pure.
 
+import { figure, grid, parameterText } from './bench_grid.mjs';
+import { tuneTables } from './bench_tune_tables.mjs';
+
 /**
  * @typedef {import('../../test/bench/report').BenchReport} BenchReport
  * @typedef {import('../../test/bench/report').AttentionRow} AttentionRow
@@ -7,42 +10,11 @@
  * @typedef {import('../../test/bench/report').RooflinePoint} RooflinePoint
  */
 
-/** Three figures, as a measurement of this kind deserves. @param {number} value */
-export function figure(value) {
-  if (value === 0) return '0';
-  const whole = Math.floor(Math.log10(Math.abs(value))) + 1;
-  return value.toFixed(Math.max(0, 3 - whole));
-}
-
 /** @param {number} share */
 const percent = (share) => `${figure(100 * share)} %`;
 
 /** @param {number} bytes */
 const megabytes = (bytes) => (bytes === 0 ? '0' : `${figure(bytes / 1e6)} MB`);
-
-/** @param {Record<string, number>} parameters */
-export const parameterText = (parameters) =>
-  Object.entries(parameters)
-    .map(([name, value]) => `${name} ${value}`)
-    .join(', ');
-
-const GAP = '  ';
-
-/**
- * Columns as wide as they must be; numbers to the right. The last column may be as long as it likes.
- * @param {readonly string[]} head @param {readonly (readonly string[])[]} rows
- */
-export function grid(head, rows) {
-  const last = head.length - 1;
-  const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => (row[i] ?? '').length)));
-  const numeric = head.map((_, i) => rows.some((row) => /^[\d.]/.test(row[i] ?? '')));
-  const line = (/** @type {readonly string[]} */ cells) =>
-    cells
-      .map((cell, i) => (numeric[i] ? cell.padStart(widths[i] ?? 0) : i === last ? cell : cell.padEnd(widths[i] ?? 0)))
-      .join(GAP)
-      .trimEnd();
-  return [head, ...rows].map(line).join('\n');
-}
 
 /** @param {readonly RooflinePoint[]} points @param {string} unit @param {string} work */
 function pointTable(points, unit, work) {
@@ -85,6 +57,26 @@ function attentionTables(rows) {
   });
 }
 
+/** @param {import('../../test/bench/report').BaselineResult} baseline */
+function baselineTable({ rows, lowerBy, sameIds, model, aloneShape, aloneKvLen }) {
+  const head = ['', 'Avg TBT (ms)', 'attention time (ms)'];
+  const optional = (/** @type {number | null | undefined} */ value) => (value ? figure(value) : '-');
+  const share = (/** @type {number | null} */ value) => (value === null ? '-' : `${value.toFixed(0)} %`);
+  const cells = rows.map(({ title, chat, alone }) => [title, optional(chat?.avgTbtMs), optional(alone?.ms)]);
+  const lines = [grid(head, [...cells, ['lower by', share(lowerBy.avgTbt), share(lowerBy.attention)]])];
+  for (const { title, chat, chatRefused, alone, aloneRefused } of rows) {
+    if (chat) {
+      const { prefill, decode } = chat.metrics.attention;
+      const amount = `${chat.promptTokens} prompt tokens, ${chat.ids.length} generated`;
+      lines.push(`${title}: ${model}, ${amount}, attention ${prefill} and ${decode}`);
+    }
+    if (alone) lines.push(`${title}: ${alone.name} alone (${alone.clock} clock), ${aloneShape}, ${aloneKvLen} keys`);
+    for (const refused of [chatRefused, aloneRefused]) if (refused) lines.push(`${title}: ${refused}`);
+  }
+  if (sameIds !== null) lines.push(sameIds ? 'Both answers are the same.' : 'The two answers differ.');
+  return lines.join('\n');
+}
+
 /** @param {BenchReport} report @returns {string} */
 export function benchTables(report) {
   const features = Object.entries(report.can).map(([name, value]) => `${name} ${value}`);
@@ -109,7 +101,11 @@ function suiteTables(report) {
     }
     case 'attention':
       return [`${rooflineLine(report.roofline)}; KV ${report.kv}`, ...attentionTables(report.rows)];
+    case 'baseline':
+      return [baselineTable(report)];
+    case 'tune':
+      return report.tables.flatMap(tuneTables);
     default:
-      return [];
+      throw /** @satisfies {never} */ (report);
   }
 }
