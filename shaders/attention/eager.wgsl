@@ -3,7 +3,7 @@
 // Five kernels in this order, for some heads (a slab) at a time: query_key, scale, mask, softmax, times_value. Scores above
 // the diagonal are computed too, and masked after. The number of keys is not known when the grids are made, so workgroups
 // stride over them. z is a head of the slab, except where said.
-// Constants: N_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT; WORKGROUP, a power of two; TILE_TOKENS, no more than that.
+// Constants: N_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT; WORKGROUP; TILE_TOKENS, PARTS <= WORKGROUP.
 struct Slab { first_head: u32 }
 @group(0) @binding(0) var<storage, read> q: array<vec4<f32>>;         // (n_tokens, N_HEADS, QUADS)
 @group(0) @binding(1) var<storage, read> k_cache: array<KvQuad>;      // (N_KV_HEADS, CONTEXT, QUADS)
@@ -13,8 +13,6 @@ struct Slab { first_head: u32 }
 @group(0) @binding(5) var<uniform> slab: Slab;
 
 const QUADS = HEAD_DIM / 4;
-
-var<workgroup> tree: array<f32, WORKGROUP>;
 
 fn kv_len() -> u32 { return step.position + step.n_tokens; }
 
@@ -65,6 +63,9 @@ fn mask(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
   for (var s = step.position + wid.x + 1 + lid; s < kv_len(); s += WORKGROUP) { scores[row + s] = MASKED; }
 }
 
+var<workgroup> lanes: array<f32, WORKGROUP>;
+var<workgroup> parts: array<f32, PARTS>;
+
 // scores[t, j] = p = exp2(scores[t, j] - m) / l, with m the max and l the sum of the row. One workgroup a row: token (x),
 // head (y).
 @compute @workgroup_size(WORKGROUP)
@@ -72,37 +73,44 @@ fn softmax(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_inde
   let row = score_row(wid.y, wid.x);
   var m = M_START;
   for (var s = lid; s < kv_len(); s += WORKGROUP) { m = max(m, scores[row + s]); }
-  m = tree_max(m, lid);
+  m = row_max(m, lid);
   var l = 0.0;
   for (var s = lid; s < kv_len(); s += WORKGROUP) {
     let p = softmax_p(scores[row + s], m);
     scores[row + s] = p;
     l += p;
   }
-  l = tree_sum(l, lid);
+  l = row_sum(l, lid);
   for (var s = lid; s < kv_len(); s += WORKGROUP) { scores[row + s] /= l; }
 }
 
-fn tree_max(x: f32, lid: u32) -> f32 {
-  tree[lid] = x;
+// Of one number of each invocation, in two steps: PARTS of them first, so that two barriers are enough.
+fn row_max(x: f32, lid: u32) -> f32 {
+  lanes[lid] = x;
   workgroupBarrier();
-  for (var stride = WORKGROUP / 2; stride > 0; stride /= 2) {
-    if (lid < stride) { tree[lid] = max(tree[lid], tree[lid + stride]); }
-    workgroupBarrier();
+  if (lid < PARTS) {
+    var part = x;
+    for (var i = lid + PARTS; i < WORKGROUP; i += PARTS) { part = max(part, lanes[i]); }
+    parts[lid] = part;
   }
-  let m = tree[0];
-  workgroupBarrier(); // the tree is free again
+  workgroupBarrier();
+  var m = parts[0];
+  for (var i = 1u; i < PARTS; i++) { m = max(m, parts[i]); }
   return m;
 }
 
-fn tree_sum(x: f32, lid: u32) -> f32 {
-  tree[lid] = x;
+fn row_sum(x: f32, lid: u32) -> f32 {
+  lanes[lid] = x;
   workgroupBarrier();
-  for (var stride = WORKGROUP / 2; stride > 0; stride /= 2) {
-    if (lid < stride) { tree[lid] += tree[lid + stride]; }
-    workgroupBarrier();
+  if (lid < PARTS) {
+    var part = x;
+    for (var i = lid + PARTS; i < WORKGROUP; i += PARTS) { part += lanes[i]; }
+    parts[lid] = part;
   }
-  return tree[0];
+  workgroupBarrier();
+  var l = parts[0];
+  for (var i = 1u; i < PARTS; i++) { l += parts[i]; }
+  return l;
 }
 
 // o = p v. One invocation an output quad of a head, in the order (token, quad). It stops at the diagonal, where p becomes 0:

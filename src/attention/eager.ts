@@ -44,8 +44,8 @@ export function planEager(
   check(NAME, HEADS <= nHeads, `HEADS ${HEADS} is above ${nHeads}`);
   checkScratch(NAME, limits, HEADS * headBytes);
   const most = Math.min(MAX_WORKGROUP, limits.maxComputeInvocationsPerWorkgroup);
-  const derived = { WORKGROUP: 2 ** Math.floor(Math.log2(most)), TILE_TOKENS: 16 };
-  checkLimits(NAME, limits, derived.WORKGROUP, 4 * derived.WORKGROUP);
+  const derived = { WORKGROUP: 2 ** Math.floor(Math.log2(most)), TILE_TOKENS: 16, PARTS: 16 };
+  checkLimits(NAME, limits, derived.WORKGROUP, 4 * (derived.WORKGROUP + derived.PARTS));
   return { parameters, derived, scratchBytes: HEADS * headBytes + Math.ceil(nHeads / HEADS) * SLAB_BYTES };
 }
 
