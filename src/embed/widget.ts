@@ -152,7 +152,8 @@ export class Widget {
       ${
         options.metrics
           ? html`<vivace-metrics data-testid="metrics" ?hidden=${!this.showsMetrics} .theme=${options.theme}
-              .engine=${this.engine} .info=${this.engine?.info ?? null} @vivace-tuning=${this.onTuning}></vivace-metrics>`
+              .engine=${this.engine} .info=${this.engine?.info ?? null}
+              .asked=${this.session?.settings.attention ?? 'auto'} @vivace-tuning=${this.onTuning}></vivace-metrics>`
           : nothing
       }
     </div>`;

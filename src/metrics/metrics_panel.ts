@@ -24,6 +24,7 @@ export class VivaceMetrics extends LitElement {
   static override properties = {
     info: { attribute: false },
     engine: { attribute: false },
+    asked: {},
     theme: {},
     attention: { state: true },
     answering: { state: true },
@@ -34,6 +35,8 @@ export class VivaceMetrics extends LitElement {
   declare info: EngineInfo | null;
   /** What can tune the attention, or null while there is no model. */
   declare engine: Tunable | null;
+  /** The attention that the model was loaded with: 'auto' or a sibling's name. */
+  declare asked: string;
   /** Any change makes the chart read its colours again. */
   declare theme: string;
   /** What runs, from the newest of: load, answer, tuning. */
@@ -57,6 +60,7 @@ export class VivaceMetrics extends LitElement {
     super();
     this.info = null;
     this.engine = null;
+    this.asked = 'auto';
     this.attention = null;
     this.answering = false;
     this.theme = '';
@@ -156,7 +160,7 @@ export class VivaceMetrics extends LitElement {
   }
 
   private renderAttention() {
-    return html`<vivace-tune .engine=${this.engine} .info=${this.info} .attention=${this.attention} .answering=${this.answering}
+    return html`<vivace-tune .engine=${this.engine} .info=${this.info} .attention=${this.attention} .asked=${this.asked} .answering=${this.answering}
       @vivace-tuned=${this.onTuned}></vivace-tune>`;
   }
 

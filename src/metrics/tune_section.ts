@@ -29,6 +29,7 @@ export class VivaceTune extends LitElement {
     engine: { attribute: false },
     info: { attribute: false },
     attention: { attribute: false },
+    asked: {},
     answering: { type: Boolean },
     state: { state: true },
     results: { state: true },
@@ -38,6 +39,8 @@ export class VivaceTune extends LitElement {
   declare info: EngineInfo | null;
   /** What runs, as it was last heard. */
   declare attention: AttentionChoice | null;
+  /** The attention that the model was loaded with: 'auto' or a sibling's name. */
+  declare asked: string;
   /** An answer is being written, so the GPU is taken. */
   declare answering: boolean;
   declare state: TuneState;
@@ -48,6 +51,7 @@ export class VivaceTune extends LitElement {
     this.engine = null;
     this.info = null;
     this.attention = null;
+    this.asked = 'auto';
     this.answering = false;
     this.state = { kind: 'idle' };
     this.results = [];
@@ -77,7 +81,8 @@ export class VivaceTune extends LitElement {
   }
 
   private renderStart() {
-    const reason = whyNotTune(this.engine !== null, this.info, this.answering);
+    const { info, asked, answering } = this;
+    const reason = whyNotTune({ hasModel: this.engine !== null, info, asked, isAnswering: answering });
     const what = 'Measures every kernel at many sizes on this GPU, checks each first, and keeps the fastest.';
     return html`<div class="start">
       <button class="tune" data-testid="tune" ?disabled=${reason !== null} title=${reason ?? what} @click=${this.start}>
@@ -88,7 +93,7 @@ export class VivaceTune extends LitElement {
           ? html`<button class="tune" data-testid="tune-json" title="Save these results as JSON" @click=${this.saveJson}>JSON</button>`
           : nothing
       }
-      ${this.results.length === 0 ? html`<p class="note">${this.answering ? what : (reason ?? what)}</p>` : nothing}
+      ${this.results.length === 0 ? html`<p class="note">${answering ? what : (reason ?? what)}</p>` : nothing}
     </div>`;
   }
 

@@ -5,10 +5,21 @@ import { formatCount, formatMs } from './figure_format';
 import type { TuneOutcome, TuneResult } from './tunable';
 import { BASELINE, parametersText, type TuneTable } from './tune_table';
 
+/** What decides whether tuning can start. */
+export interface TuneConditions {
+  hasModel: boolean;
+  info: EngineInfo | null;
+  /** The attention that the model was loaded with: 'auto' or a sibling's name. */
+  asked: string;
+  isAnswering: boolean;
+}
+
 /** Why tuning cannot start now, or null when it can. */
-export function whyNotTune(hasModel: boolean, info: EngineInfo | null, isAnswering: boolean): string | null {
+export function whyNotTune({ hasModel, info, asked, isAnswering }: TuneConditions): string | null {
   if (!hasModel || !info) return 'There is no model yet: tuning measures with the shape of the one that is loaded.';
   if (info.backend === 'cpu') return 'The cpu backend starts no kernels, so there is nothing to tune.';
+  if (asked !== 'auto')
+    return `The settings ask for ${asked} by name, which tuning would not change: set it to auto first.`;
   if (isAnswering) return 'An answer is running: tuning would wait for the same GPU. Stop it, or tune after it.';
   return null;
 }
@@ -24,14 +35,8 @@ export function lastMeasured(result: TuneResult): string {
 }
 
 /** How long the outcome holds. */
-export function keptText({ results, attention, stored }: TuneOutcome): string {
-  const fastest = results.filter((result) => result.fastest);
-  if (fastest.length === 0) return 'No candidate ran, so everything stays as it was.';
-  const runs = fastest.some((result) => result.name === attention[result.pass]);
-  if (!runs) {
-    const kept = stored ? 'Kept for this GPU and browser' : 'Known until the page closes';
-    return `${kept}. Attention was chosen by name in the settings, so that goes on; auto uses what was found.`;
-  }
+export function keptText({ results, stored }: TuneOutcome): string {
+  if (!results.some((result) => result.fastest)) return 'No candidate ran, so everything stays as it was.';
   return stored
     ? 'Kept for this GPU and browser; used from now on.'
     : 'Used until the page closes: this page may not store anything.';
@@ -54,6 +59,8 @@ export function prefillSummary({ winner, baseline }: TuneTable): string {
 export function tuneFailure(error: unknown): string {
   const message = (error instanceof Error ? error.message : String(error)) || 'Tuning failed without a message.';
   switch (error instanceof VivaceError ? error.code : '') {
+    case 'invalid-request':
+      return message;
     case 'device-lost':
     case 'worker':
       return `${message} What ran before is used again after that.`;

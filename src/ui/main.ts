@@ -17,6 +17,8 @@ import { connectThemeButton } from './theme';
 interface RunListener extends HTMLElement {
   info: EngineInfo | null;
   engine: Engine | null;
+  /** The attention that the engine was loaded with. */
+  asked: string;
   theme: string;
   cancelTuning(): void;
   record(event: EngineEvent): void;
@@ -50,6 +52,7 @@ const session = new ModelSession(asked.model, asked.load, asked.contextLength, {
     chat.stop();
     chat.engine = engine;
     panel.engine = engine;
+    panel.asked = session.settings.attention;
     chat.loadSettings = session.settings;
     if (engine) show(engine.info);
   },

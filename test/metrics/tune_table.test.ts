@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { EngineInfo } from '../../src/engine/protocol';
-import { DeviceLostError } from '../../src/errors';
+import { DeviceLostError, InvalidRequestError } from '../../src/errors';
 import { tuneToJson } from '../../src/metrics/export';
 import type { TuneOutcome, TuneResult } from '../../src/metrics/tunable';
 import { type TuneTable, tuneTables } from '../../src/metrics/tune_table';
@@ -120,12 +120,14 @@ test('the newest candidate is named with its pass, its size and its time', () =>
 
 const info = (backend: 'webgpu' | 'cpu') => ({ backend }) as EngineInfo;
 
-test('why tuning cannot start: no model, the cpu backend, an answer', () => {
-  expect(whyNotTune(false, info('webgpu'), false)).toContain('no model');
-  expect(whyNotTune(true, null, false)).toContain('no model');
-  expect(whyNotTune(true, info('cpu'), true)).toContain('cpu backend');
-  expect(whyNotTune(true, info('webgpu'), true)).toContain('answer is running');
-  expect(whyNotTune(true, info('webgpu'), false)).toBeNull();
+test('why tuning cannot start: no model, the cpu backend, an attention by name, an answer', () => {
+  const fine = { hasModel: true, info: info('webgpu'), asked: 'auto', isAnswering: false };
+  expect(whyNotTune(fine)).toBeNull();
+  expect(whyNotTune({ ...fine, hasModel: false })).toContain('no model');
+  expect(whyNotTune({ ...fine, info: null })).toContain('no model');
+  expect(whyNotTune({ ...fine, info: info('cpu'), isAnswering: true })).toContain('cpu backend');
+  expect(whyNotTune({ ...fine, asked: 'eager' })).toContain('eager by name');
+  expect(whyNotTune({ ...fine, isAnswering: true })).toContain('answer is running');
 });
 
 function outcome(more: Partial<TuneOutcome> = {}): TuneOutcome {
@@ -139,16 +141,12 @@ test('the outcome says how long it holds', () => {
   expect(keptText(outcome({ results: [combination('A', null)] }))).toContain('No candidate ran');
 });
 
-test('a sibling chosen by name goes on after tuning, and the outcome says so', () => {
-  const attention = { prefill: 'eager', decode: 'eager', reason: 'asked for by name' } as const;
-  expect(keptText(outcome({ attention }))).toMatch(/^Kept .*chosen by name.*auto/);
-});
-
 test('a failure keeps its sentence and adds a next step', () => {
   expect(tuneFailure(new Error('boom.'))).toBe(
     'boom. What ran before goes on running. Try again; if it fails again, load the model again.',
   );
   expect(tuneFailure(new DeviceLostError('reset'))).toContain('Load the model again');
+  expect(tuneFailure(new InvalidRequestError('Load it with "auto" first.'))).toBe('Load it with "auto" first.');
   expect(tuneFailure('')).toContain('without a message');
 });
 

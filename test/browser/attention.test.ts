@@ -1,0 +1,57 @@
+// A sibling chosen by name in the page: it answers and the panel says so, or it is refused with a sentence and a way back.
+
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ended, lastAnswer, openSite, progress, ready, type Site, send, setting, stateOf, textOf, visit } from './site';
+
+const SIBLINGS = ['cpu', 'eager', 'chunked', 'flash_prefill', 'fused_decode', 'split_kv_decode'];
+
+let site: Site;
+
+beforeAll(async () => {
+  site = await openSite();
+});
+
+afterAll(() => site?.close());
+
+const attentionOf = (page: Page, what: string) =>
+  textOf(page.getByTestId('metrics').locator(`[data-figure=attention-${what}]`));
+
+for (const name of ['eager', 'cpu']) {
+  test(`?attention=${name} answers, and the panel says what ran and why`, async () => {
+    const { page, errors } = await visit(site, `?attention=${name}&context=256`);
+    await ready(page);
+    await setting(page, 'temperature', '0');
+    await setting(page, 'maxTokens', '6');
+    await send(page, 'Tell me a story about a cat');
+    expect(await ended(page)).toBe('done');
+    expect(await textOf(lastAnswer(page))).toMatch(/\w/);
+    expect([await attentionOf(page, 'prefill'), await attentionOf(page, 'decode')]).toEqual([name, name]);
+    expect(await attentionOf(page, 'reason')).toContain('asked for by name');
+    expect(await page.getByTestId('tune').isDisabled()).toBe(true);
+    expect(await page.getByTestId('tune').getAttribute('title')).toContain(`${name} by name`);
+    expect(errors).toEqual([]);
+    await page.context().close();
+  });
+}
+
+test('the settings name all six siblings, each with what it is', async () => {
+  const { page } = await visit(site, '?backend=cpu');
+  await page.getByTestId('settings').click();
+  const options = await page.locator('select#attention option').allTextContents();
+  expect(options.map((text) => text.split(':')[0]?.trim())).toEqual(['auto', ...SIBLINGS]);
+  expect(options.every((text) => /: \w.{10,}/.test(text))).toBe(true);
+  await page.locator('select#attention').selectOption('eager');
+  expect(await textOf(page.locator('.help:visible'))).toContain('unfused baseline');
+  await page.context().close();
+});
+
+test('one that cannot run is refused with a sentence, and one click goes back to auto', async () => {
+  const { page } = await visit(site, '?attention=eager&backend=cpu');
+  await expect.poll(() => stateOf(progress(page)), { timeout: 30_000 }).toBe('error');
+  expect(await textOf(progress(page))).toMatch(/"eager" cannot run here: .*cpu backend.*Auto/s);
+  await page.getByTestId('load-auto-attention').click();
+  await ready(page);
+  expect(new URL(page.url()).search).toBe('?backend=cpu');
+  await page.context().close();
+});
