@@ -67,7 +67,7 @@ export class VivaceTune extends LitElement {
       <h3>Attention</h3>
       ${attention ? renderChoice(attention) : nothing}
       ${state.kind === 'running' ? this.renderProgress(state) : this.renderStart()}
-      <p class="outcome" role="status">${this.outcomeText()}</p>
+      <p class="outcome ${state.kind}" role="status">${this.outcomeText()}</p>
       ${tuneTables(results, 'prefill').map(renderPrefill)}
       ${renderDecode(tuneTables(results, 'decode'))}
     </section>`;

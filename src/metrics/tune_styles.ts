@@ -13,6 +13,7 @@ export const tuneStyles = css`
   dd { margin: 0; min-width: 0; text-align: end; overflow-wrap: anywhere; }
   .note, .outcome { margin: 6px 0 0; font-size: 12px; overflow-wrap: anywhere; text-wrap: pretty; }
   .note { color: var(--muted); }
+  .outcome.failed { border-inline-start: 3px solid var(--v-danger, var(--accent)); padding-inline-start: 10px; }
   .outcome:empty { display: none; }
 
   .start { display: flex; flex-wrap: wrap; gap: 0 6px; margin-top: 9px; }

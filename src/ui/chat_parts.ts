@@ -41,7 +41,7 @@ export function renderTuning({ done, total }: Tuning, onCancel: () => void) {
   const count = total > 0 ? `, ${done.toLocaleString('en')} of ${total.toLocaleString('en')}` : '';
   return html`<div class="tuning" data-testid="tuning">
     <p>Attention is being tuned${count}. A question waits for that.</p>
-    <button class="button" data-testid="cancel-tuning" @click=${onCancel}>Cancel tuning</button>
+    <button class="button" data-testid="cancel-tuning" aria-label="Cancel tuning" @click=${onCancel}>Cancel</button>
   </div>`;
 }
 
