@@ -152,8 +152,9 @@ function oneLine(message: string): string {
 function describeSetAside(broken: ReadonlyMap<AttentionName, string>, all: readonly SelectedAttention[]): SetAside[] {
   return [...broken].map(([name, wrong]) => {
     const after = all.filter(({ skipped }) => skipped.some((other) => other.name === name));
-    const instead = [...new Set(after.map((selected) => selected.name))].join(' and ');
-    return { name, message: `The attention kernel ${name} is not used: ${wrong}. ${instead} runs instead.` };
+    const names = [...new Set(after.map((selected) => selected.name))];
+    const instead = `${names.join(' and ')} ${names.length > 1 ? 'run' : 'runs'} instead`;
+    return { name, message: `The attention kernel ${name} is not used: ${wrong}. ${instead}.` };
   });
 }
 

@@ -1,0 +1,165 @@
+// What a load does about siblings: chosen by cache length, checked on the GPU, done without where they are broken.
+
+import { describe, expect, test } from 'vitest';
+import type { AttentionName, AttentionShape } from '../../src/attention/attention';
+import { type PrepareOptions, prepareAttention } from '../../src/attention/prepare';
+import type { AttentionProfile } from '../../src/attention/profile';
+import { AttentionUnavailable } from '../../src/errors';
+import type { Gpu } from '../../src/gpu/device';
+import { breakSiblings, type Defect } from '../engine/broken_gpu';
+import { testGpu } from '../gpu/test_device';
+
+const SHORT: AttentionShape = {
+  nHeads: 2,
+  nKvHeads: 1,
+  headDim: 32,
+  contextLength: 60,
+  maxTokens: 16,
+  kvType: 'f32',
+};
+const LONG: AttentionShape = { ...SHORT, contextLength: 600, kvType: 'f16' };
+
+async function prepare(gpu: Gpu, shape: AttentionShape, options: Omit<PrepareOptions, 'buffers'> = {}) {
+  const before = gpu.allocatedBytes;
+  const size = shape.maxTokens * shape.nHeads * shape.headDim;
+  const make = (label: string, floats: number) => gpu.upload(label, new Float32Array(floats));
+  const cache = (label: string) => make(label, shape.nKvHeads * shape.contextLength * shape.headDim);
+  const buffers = { q: make('q', size), out: make('out', size), k: cache('k'), v: cache('v') };
+  try {
+    const prepared = await prepareAttention(gpu, shape, { ...options, buffers });
+    return { prepared, scratch: () => gpu.allocatedBytes - before };
+  } finally {
+    for (const buffer of Object.values(buffers)) gpu.destroyBuffer(buffer);
+  }
+}
+
+const namesAt = async (gpu: Gpu, shape: AttentionShape, options?: Omit<PrepareOptions, 'buffers'>) => {
+  const { prepared } = await prepare(gpu, shape, options);
+  return { prefill: prepared.prefill.kernel.name, decode: prepared.decode.map(({ kernel }) => kernel.name) };
+};
+
+const PROFILE: AttentionProfile = {
+  prefill: { name: 'flash_prefill', parameters: { BLOCK_M: 16, BLOCK_N: 16, DV_TILE: 32 }, ms: 1 },
+  decode: [
+    { name: 'fused_decode', parameters: { WORKGROUP: 64 }, ms: 1, kvLen: 128 },
+    { name: 'split_kv_decode', parameters: { SPLITS: 2, WORKGROUP: 64 }, ms: 1, kvLen: 600 },
+  ],
+  tunedAt: '2026-11-21T10:00:00.000Z',
+};
+
+describe('where all is well', () => {
+  test('a short context needs one kernel for decode and one for prefill', async () => {
+    const { prepared } = await prepare(await testGpu(), SHORT);
+    expect(prepared.kernels.size).toBe(2);
+    expect(prepared.decode).toHaveLength(7); // 1, 2, 4, 8, 16, 32, 60
+    expect(prepared.setAside).toEqual([]);
+    expect(prepared.at(16, 60).kernel.name).toBe('flash_prefill');
+    for (const kvLen of [1, 2, 3, 33, 60]) expect(prepared.at(1, kvLen).kernel.name).toBe('fused_decode');
+    expect(prepared.reason).toBe('the default, not tuned on this GPU');
+  });
+
+  test('decode changes its sibling past 256 keys, and its number of splits with the cache', async () => {
+    const { prepared, scratch } = await prepare(await testGpu(), LONG);
+    const at = (kvLen: number) => prepared.at(1, kvLen).kernel;
+    expect(at(256).name).toBe('fused_decode');
+    expect(at(257)).toMatchObject({ name: 'split_kv_decode', parameters: { SPLITS: 8 } });
+    expect(at(257)).toBe(at(512));
+    expect(at(513)).toBe(at(600));
+    expect(prepared.reason).toBe(
+      'fused_decode up to 256 keys, then split_kv_decode (8 splits); the default, not tuned on this GPU',
+    );
+    expect(scratch()).toBeGreaterThan(0);
+    prepared.destroy();
+    expect(scratch()).toBe(0);
+  });
+
+  test('a profile decides, and the reason tells when it was measured', async () => {
+    const { prepared } = await prepare(await testGpu(), LONG, { profile: PROFILE });
+    expect(prepared.prefill.kernel.parameters).toMatchObject(PROFILE.prefill.parameters);
+    expect(prepared.at(1, 128).kernel.parameters).toMatchObject({ WORKGROUP: 64 });
+    expect(prepared.at(1, 129).kernel).toMatchObject({ name: 'split_kv_decode', parameters: { SPLITS: 2 } });
+    expect(prepared.reason).toBe(
+      'fused_decode up to 128 keys, then split_kv_decode (2 splits); tuned on this GPU 2026-11-21',
+    );
+  });
+
+  test('a forced sibling runs everything', async () => {
+    const { prepared } = await prepare(await testGpu(), SHORT, { forced: 'fused_decode', profile: PROFILE });
+    expect(prepared.kernels.size).toBe(1);
+    expect(prepared.reason).toBe('asked for by name');
+  });
+});
+
+describe('a broken sibling is set aside, and the next takes over', () => {
+  const CHAIN: [Partial<Record<AttentionName, Defect>>, AttentionName, AttentionName][] = [
+    [{ flash_prefill: 'refused' }, 'chunked', 'fused_decode'],
+    [{ flash_prefill: 'wrong', chunked: 'wrong' }, 'eager', 'fused_decode'],
+    [{ flash_prefill: 'refused', chunked: 'refused', eager: 'wrong' }, 'fused_decode', 'fused_decode'],
+    [{ fused_decode: 'refused' }, 'flash_prefill', 'split_kv_decode'],
+    [{ fused_decode: 'wrong', split_kv_decode: 'refused' }, 'flash_prefill', 'flash_prefill'],
+    [
+      { flash_prefill: 'wrong', chunked: 'refused', eager: 'refused', fused_decode: 'wrong', split_kv_decode: 'wrong' },
+      'cpu',
+      'cpu',
+    ],
+  ];
+  for (const [defects, prefill, decode] of CHAIN) {
+    const title = Object.entries(defects).map(([name, defect]) => `${name} ${defect}`);
+    test(`${title.join(', ')}: prefill by ${prefill}, decode by ${decode}`, async () => {
+      const gpu = breakSiblings(await testGpu(), defects);
+      const { prepared, scratch } = await prepare(gpu, SHORT);
+      expect(prepared.prefill.kernel.name).toBe(prefill);
+      expect(new Set(prepared.decode.map(({ kernel }) => kernel.name))).toEqual(new Set([decode]));
+      const wrong = { refused: 'the shader was refused', wrong: 'its outputs' };
+      for (const { name, message } of prepared.setAside) {
+        expect(message).toContain(`The attention kernel ${name} is not used: `);
+        expect(message).toContain(wrong[defects[name] as Defect]);
+        expect(message).toMatch(/\. (?!undefined)([a-z_]+ runs|[a-z_]+ and [a-z_]+ run) instead\.$/);
+        expect(message).not.toContain('\n');
+        expect(prepared.reason).toContain(`instead of ${name}: `);
+      }
+      expect(prepared.setAside.map(({ name }) => name).sort()).toEqual(Object.keys(defects).sort());
+      prepared.destroy();
+      expect(scratch()).toBe(0); // nothing is left of those that failed
+      expect(gpu.failure).toBeNull();
+    });
+  }
+
+  test('a long cache goes on with what short ones use', async () => {
+    const gpu = breakSiblings(await testGpu(), { split_kv_decode: 'wrong' });
+    expect(new Set((await namesAt(gpu, LONG)).decode)).toEqual(new Set(['fused_decode']));
+  });
+
+  test('a profile that names it is not obeyed', async () => {
+    const gpu = breakSiblings(await testGpu(), { fused_decode: 'wrong' });
+    const { prefill, decode } = await namesAt(gpu, LONG, { profile: PROFILE });
+    expect(prefill).toBe('flash_prefill');
+    expect(new Set(decode)).toEqual(new Set(['split_kv_decode']));
+  });
+
+  test('when all are broken, the error names each', async () => {
+    const gpu = breakSiblings(await testGpu(), {
+      cpu: 'refused',
+      eager: 'refused',
+      chunked: 'refused',
+      flash_prefill: 'refused',
+      fused_decode: 'refused',
+      split_kv_decode: 'refused',
+    });
+    const before = gpu.allocatedBytes;
+    const failed = prepare(gpu, SHORT);
+    await expect(failed).rejects.toThrow(AttentionUnavailable);
+    await expect(failed).rejects.toThrow(/flash_prefill: .*chunked: .*cpu: .*needs \d+ bytes/);
+    expect(gpu.allocatedBytes).toBe(before);
+  });
+});
+
+test.each([
+  ['flash_prefill', 'wrong', 'its outputs differ from the textbook'],
+  ['fused_decode', 'refused', 'the shader was refused'],
+] as const)('%s, forced and %s, is a typed error, never another sibling', async (forced, defect, reason) => {
+  const gpu = breakSiblings(await testGpu(), { [forced]: defect });
+  const failed = prepare(gpu, SHORT, { forced });
+  await expect(failed).rejects.toThrow(AttentionUnavailable);
+  await expect(failed).rejects.toThrow(new RegExp(`"${forced}" cannot run here: .*${reason}`));
+});
