@@ -8,7 +8,7 @@ import type { Bench } from './bench';
 import { type MeasuredAttention, measureAttention } from './measure_attention';
 import type { AttentionFigures, AttentionRow, BenchRequest, BenchResult, Roofline, ShapeName } from './report';
 import { measureRoofline } from './roofline';
-import { kvBytes, openStation, type Station } from './station';
+import { coldPairs, kvBytes, openStation, type Station } from './station';
 
 const PROMPTS = [128, 512, 2048, 8192];
 const CACHES = [128, 512, 2048, 8192, 32768];
@@ -71,7 +71,7 @@ async function measureStop(
     const row = emptyRow(stop, name, nTokens);
     try {
       choose(bench, row, name, shape);
-      station ??= await openStation(bench.gpu, shape, nTokens, quick);
+      station ??= await openStation(bench.gpu, shape, nTokens, nTokens > 1 ? 1 : coldPairs(shape, quick));
       row.measured = await measureRow(bench, row, station, roofline);
     } catch (error) {
       if (!(error instanceof VivaceError)) throw error;

@@ -8,7 +8,7 @@ import type { Bench } from './bench';
 import { measureAttention } from './measure_attention';
 import type { BaselineAlone, BaselineChat, BaselineRow, BenchResult, ShapeName } from './report';
 import { measureRoofline } from './roofline';
-import { openStation } from './station';
+import { coldPairs, openStation } from './station';
 
 /** The engine as people load it, its worker inside. */
 const ENGINE = '/lib/vivace.js';
@@ -81,7 +81,7 @@ async function measureAlone(
   const shape = { ...SHAPES[shapeName], contextLength: kvLen, maxTokens: 1, kvType: request.kv };
   const { limits } = gpu;
   const { name, parameters } = selectAttention({ nTokens: 1, kvLen, shape, limits, forced: attention });
-  const station = await openStation(gpu, shape, 1, request.quick);
+  const station = await openStation(gpu, shape, 1, coldPairs(shape, request.quick));
   try {
     const { ms, clock } = await measureAttention(bench, station, name, parameters);
     return { ms, name, parameters, clock };

@@ -130,6 +130,8 @@ export interface BaselineResult {
 
 export interface TuneTable {
   shape: ShapeName;
+  /** Caches that repeats rotated over. */
+  layers: number;
   results: TuneResult[];
   error: string | null;
 }
@@ -138,7 +140,7 @@ export type BenchResult =
   | { suite: 'roofline'; roofline: Roofline }
   | { suite: 'attention'; kv: 'f16' | 'f32'; roofline: Roofline; rows: AttentionRow[] }
   | ({ suite: 'baseline' } & BaselineResult)
-  | { suite: 'tune'; kv: 'f16' | 'f32'; tables: TuneTable[] };
+  | { suite: 'tune'; kv: 'f16' | 'f32'; roofline: Roofline; tables: TuneTable[] };
 
 export type BenchReport = BenchResult & Surroundings & { browser: string };
 

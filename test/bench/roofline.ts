@@ -13,7 +13,8 @@ export async function measureRoofline(bench: Bench): Promise<Roofline> {
   bench.say({ text: 'roofline: operations' });
   if (!request.quick) await fma(gpu, false); // an idle GPU takes its first milliseconds at low clocks
   const operations = await fma(gpu, request.quick);
-  bench.say({ text: `roofline: ${best(operations).toFixed(2)} TFLOP/s; memory` });
+  bench.say({ text: `roofline: ${best(operations).toFixed(2)} TFLOP/s` });
+  bench.say({ text: 'roofline: memory' });
   const { bytes, points } = await readMemory(gpu, request.quick);
   bench.say({ text: `roofline: ${best(points).toFixed(1)} GB/s` });
   const clock = gpu.can.timestamps ? 'gpu' : 'cpu';

@@ -23,15 +23,19 @@ const COLD_BYTES = 256e6;
 const MAX_PAIRS = 1024;
 const QUICK_PAIRS = 2;
 
+/** Pairs of K and V for decode: as many as no cache holds together. */
+export function coldPairs(shape: AttentionShape, quick: boolean): number {
+  return Math.min(quick ? QUICK_PAIRS : MAX_PAIRS, Math.ceil(COLD_BYTES / kvBytes(shape)));
+}
+
 /** Bytes of K and V together that one pass over the whole context must read. */
 export function kvBytes({ nKvHeads, headDim, contextLength, kvType }: AttentionShape): number {
   return 2 * nKvHeads * contextLength * headDim * (kvType === 'f16' ? 2 : 4);
 }
 
-export async function openStation(gpu: Gpu, shape: AttentionShape, nTokens: number, quick: boolean): Promise<Station> {
+/** @throws GpuMemoryError */
+export async function openStation(gpu: Gpu, shape: AttentionShape, nTokens: number, count: number): Promise<Station> {
   const bytes = kvBytes(shape);
-  const wanted = nTokens > 1 ? 1 : Math.min(MAX_PAIRS, Math.ceil(COLD_BYTES / bytes));
-  const count = quick ? Math.min(QUICK_PAIRS, wanted) : wanted;
   const rows = nTokens * shape.nHeads * shape.headDim * 4;
   const [q, out] = await randomBuffers(gpu, 'bench.q_out', [rows, rows], 'f32');
   let kv: GPUBuffer[];

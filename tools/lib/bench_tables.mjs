@@ -104,7 +104,7 @@ function suiteTables(report) {
     case 'baseline':
       return [baselineTable(report)];
     case 'tune':
-      return report.tables.flatMap(tuneTables);
+      return [`${rooflineLine(report.roofline)}; KV ${report.kv}`, ...report.tables.flatMap(tuneTables)];
     default:
       throw /** @satisfies {never} */ (report);
   }

@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { benchUsage, parseBench } from '../../tools/lib/bench_flags.mjs';
+import { UsageError } from '../../tools/lib/flags.mjs';
+
+const parse = (line: string) => {
+  const command = parseBench(line.split(' ').filter(Boolean));
+  if ('help' in command) throw new Error('--help was not asked for');
+  return command;
+};
+
+test('a suite alone takes everything', () => {
+  const { suite, json, request } = parse('attention');
+  expect([suite, json, request.quick]).toEqual(['attention', false, false]);
+  expect(request.shapes).toEqual(['storyteller', 'llama-3.2-1b', 'llama-3.1-8b']);
+  expect(request.attention).toHaveLength(7);
+  expect([request.lengths, request.kv]).toEqual([null, 'f16']);
+});
+
+test('flags that are given again add up, each value once', () => {
+  const { json, request } = parse(
+    'attention --json --shape llama-3.1-8b --shape=llama-3.1-8b --attention auto --attention eager --lengths 64,128 --kv f32',
+  );
+  expect(json).toBe(true);
+  expect(request).toMatchObject({
+    shapes: ['llama-3.1-8b'],
+    attention: ['auto', 'eager'],
+    lengths: [64, 128],
+    kv: 'f32',
+  });
+});
+
+test('standards differ by suite, and --quick lowers them', () => {
+  expect(parse('tune').request.shapes).toEqual(['llama-3.1-8b']);
+  expect(parse('tune --quick').request.shapes).toEqual(['storyteller']);
+  expect(parse('tune --quick --shape llama-3.2-1b').request.shapes).toEqual(['llama-3.2-1b']);
+  expect(parse('baseline').request.context).toBe(512);
+  expect(parse('baseline --quick').request.context).toBe(64);
+  expect(parse('baseline --context 100 --model x.gguf')).toMatchObject({ model: 'x.gguf', request: { context: 100 } });
+});
+
+for (const [line, complaint] of [
+  ['', 'Which suite? Please choose roofline, attention, baseline, tune.'],
+  ['--json', 'Which suite?'],
+  ['attenton', 'No suite attenton: choose roofline, attention, baseline, tune.'],
+  ['toString', 'No suite toString'],
+  ['roofline --kv f16', 'Unknown argument --kv.'],
+  ['roofline extra', 'Unknown argument extra.'],
+  ['attention --speed', 'Unknown argument --speed.'],
+  ['attention --shape gpt-2', '--shape gpt-2: choose storyteller, llama-3.2-1b, llama-3.1-8b.'],
+  ['attention --attention flash', '--attention flash: choose cpu, eager'],
+  ['attention --lengths 12,-3', '--lengths 12,-3: not a list of whole numbers'],
+  ['attention --lengths=', 'not a list of whole numbers'],
+  ['attention --lengths', '--lengths needs a value.'],
+  ['baseline --context 0', '--context 0: at least 1.'],
+  ['baseline --context 1.5', 'not a whole number'],
+]) {
+  test(`"${line}" is refused`, () => {
+    expect(() => parse(line)).toThrow(UsageError);
+    expect(() => parse(line)).toThrow(complaint);
+  });
+}
+
+test('--help wins, and the usage names every suite and flag', () => {
+  expect(parseBench(['attention', '--help'])).toEqual({ help: true });
+  const words =
+    'roofline: attention: baseline: tune: --shape --attention --lengths --kv --context --model --json --quick';
+  for (const word of words.split(' ')) expect(benchUsage()).toContain(word);
+});

@@ -1,0 +1,135 @@
+import { expect, test } from 'vitest';
+import type { TuneResult } from '../../src/attention/profile';
+import { figure, grid } from '../../tools/lib/bench_grid.mjs';
+import { benchTables } from '../../tools/lib/bench_tables.mjs';
+import { tuneTables } from '../../tools/lib/bench_tune_tables.mjs';
+import type { BaselineRow } from '../bench/report';
+import { AROUND, attentionReport, ROOFLINE } from './bench_report';
+
+test('figures keep three digits, whatever their size', () => {
+  expect([1234.5, 123.45, 12.345, 1.2345, 0.012345, 0].map(figure)).toEqual([
+    '1235',
+    '123',
+    '12.3',
+    '1.23',
+    '0.0123',
+    '0',
+  ]);
+});
+
+test('columns are as wide as their widest cell, and numbers stand to the right', () => {
+  expect(
+    grid(
+      ['name', 'ms', 'why'],
+      [
+        ['a', '1.5', ''],
+        ['longer', '10', 'a reason'],
+      ],
+    ),
+  ).toBe(['name     ms  why', 'a       1.5', 'longer   10  a reason'].join('\n'));
+});
+
+test('attention: one table per shape, pass and length; rows that cannot run say why', () => {
+  const text = benchTables(attentionReport([128, 512]));
+  expect(text).toContain('A GPU & more, Chromium 1.2.3, 2026-01-02T03:04:05.678Z');
+  expect(text).toContain('roofline: 4000 GB/s read (over 2000 MB), 50.0 TFLOP/s f32 (gpu clock); KV f16');
+  const tables = text.split('\n\n').slice(2);
+  expect(tables.map((table) => table.split('\n')[0])).toEqual([
+    'llama-3.2-1b, prefill of 128 tokens',
+    'llama-3.2-1b, prefill of 512 tokens',
+    'llama-3.2-1b, decode, 128 keys of cache',
+    'llama-3.2-1b, decode, 512 keys of cache',
+  ]);
+  const lines = tables[2].split('\n');
+  expect(lines[1]).toMatch(/^attention +ms +GB\/s +of roofline +scratch +dispatches +clock +parameters$/);
+  expect(lines[2]).toMatch(/^eager +0\.0400 +400 +10\.0 % +1\.50 MB +5 +gpu +BLOCK_M 64, BLOCK_N 32$/);
+  expect(lines[5]).toMatch(/^auto \(split_kv_decode\) +0\.0100 /);
+  expect(lines[6]).toMatch(/^cpu +- .*It is too slow\.$/);
+  expect(tables[0]).toContain('TFLOP/s');
+});
+
+test('an interrupted suite says so', () => {
+  expect(benchTables({ ...attentionReport(), interrupted: true })).toMatch(/rows are missing\.$/);
+});
+
+test('roofline: the fastest first', () => {
+  const text = benchTables({ ...AROUND, suite: 'roofline', roofline: ROOFLINE });
+  expect(text).toMatch(/GB\/s +workgroup +loads a thread +workgroups\n4000 +512 +4 +4224\n3900 +256/);
+});
+
+const METRICS = { attention: { prefill: 'flash_prefill', decode: 'split_kv_decode', reason: '' } };
+
+function baselineRow(title: BaselineRow['title'], tbt: number, ms: number): BaselineRow {
+  const chat = { avgTbtMs: tbt, metrics: METRICS, promptTokens: 512, ids: [1, 2, 3] };
+  const alone = { ms, name: 'split_kv_decode', parameters: {}, clock: 'gpu' };
+  return { title, chat, chatRefused: null, alone, aloneRefused: null } as unknown as BaselineRow;
+}
+
+test('baseline: two rows and by how much the second is lower', () => {
+  const cpu = baselineRow('CPU round trip', 20, 18);
+  const gpu = baselineRow('GPU attention', 10, 2);
+  const baseline = { suite: 'baseline', roofline: ROOFLINE, model: 'a model', aloneShape: 'llama-3.2-1b' } as const;
+  const text = benchTables({
+    ...AROUND,
+    ...baseline,
+    rows: [cpu, gpu],
+    lowerBy: { avgTbt: 50, attention: 88.9 },
+    sameIds: true,
+    aloneKvLen: 2048,
+  });
+  expect(text).toMatch(
+    / +Avg TBT \(ms\) +attention time \(ms\)\nCPU round trip +20\.0 +18\.0\nGPU attention +10\.0 +2\.00\n/,
+  );
+  expect(text).toMatch(/lower by +50 % +89 %\n/);
+  expect(text).toContain('Both answers are the same.');
+  const refused = { ...cpu, chat: null, chatRefused: 'No model.' };
+  const without = benchTables({
+    ...AROUND,
+    ...baseline,
+    rows: [refused, gpu],
+    lowerBy: { avgTbt: null, attention: 88.9 },
+    sameIds: null,
+    aloneKvLen: 2048,
+  });
+  expect(without).toMatch(/lower by +- +89 %/);
+  expect(without).toContain('CPU round trip: No model.');
+});
+
+function tuned(combination: string | null, given: Partial<TuneResult>): TuneResult {
+  const parameters = { BLOCK_M: 32, BLOCK_N: 64, DV_TILE: 64 };
+  const pass = { pass: 'prefill', name: 'flash_prefill', nTokens: 512, kvLen: 2048 } as const;
+  return { ...pass, combination, parameters, ms: 1, refused: null, fastest: false, ...given };
+}
+
+const DECODE = { pass: 'decode', name: 'split_kv_decode', nTokens: 1, kvLen: 512 } as const;
+
+test('tune: letters, candidates after them, decode by cache length, the fastest marked', () => {
+  const results = [
+    tuned('A', { ms: 2 }),
+    tuned('G', { ms: 1 }),
+    tuned('H', { ms: null, refused: 'too large' }),
+    tuned(null, { ms: 0.5, fastest: true }),
+    tuned(null, { ...DECODE, kvLen: 2048, parameters: { SPLITS: 16, WORKGROUP: 128 }, ms: 0.03 }),
+    tuned(null, { ...DECODE, parameters: { SPLITS: 4, WORKGROUP: 64 }, ms: 0.01, fastest: true }),
+  ];
+  const [letters, others, decode, ...rest] = tuneTables({ shape: 'llama-3.1-8b', layers: 2, results, error: null });
+  expect(rest).toEqual([]);
+  expect(letters).toMatch(/^llama-3\.1-8b, prefill of 512 tokens over 2048 keys/);
+  expect(letters).toMatch(
+    /combo +BLOCK_M +BLOCK_N +DV_TILE +ms +vs G\nA +32 +64 +64 +2\.00 +-50 %\nG .* 0 %\nH .* refused: too large$/,
+  );
+  expect(others).toMatch(/flash_prefill +32 +64 +64 +0\.500 +\+100 % +<- fastest$/);
+  expect(decode).toMatch(/ 512 +split_kv_decode +4 +WORKGROUP 64 +0\.0100 +<- fastest\n2048 +split_kv_decode +16 /);
+});
+
+test('tune: where G was refused the first that ran is compared with, and an error comes last', () => {
+  const results = [
+    tuned('A', { ms: null, refused: 'no' }),
+    tuned('B', { ms: 3 }),
+    tuned('G', { ms: null, refused: 'no' }),
+  ];
+  const texts = tuneTables({ shape: 'storyteller', layers: 2, results, error: 'Stopped.' });
+  expect(texts[0]).toContain('vs B: faster by so many percent, since G was refused');
+  expect(texts.at(-1)).toBe('storyteller: Stopped.');
+  expect(tuneTables({ shape: 'storyteller', layers: 2, results: [], error: null })).toEqual([]);
+});
