@@ -1,6 +1,8 @@
 import type { GpuCounters } from '../gpu/device';
 import type { SamplingParams } from '../sampling/sampling';
-import type { AttentionChoice, BackendName } from './protocol';
+import type { AttentionChoice, BackendName, TuneOutcome, TuneResult } from './protocol';
+
+export type OnTuneResult = (result: TuneResult, done: number, total: number) => void;
 
 /** One model ready to run, on the GPU or on the CPU. Positions count from 0; what lies past the caller's position is dead. */
 export interface Backend {
@@ -30,5 +32,10 @@ export interface Backend {
   decode(position: number): Promise<number>;
   /** The GPU's own milliseconds of each decode step since `begin`, or null where it was not asked or has no clock. */
   stepTimes(): Promise<number[] | null>;
+  /**
+   * Measures attention and runs on the fastest from then on. Overwrites keys and values. `onResult` hears each candidate.
+   * @throws InvalidRequestError where there is nothing to tune; DOMException AbortError soon after `stopped` turns true
+   */
+  tune(onResult: OnTuneResult, stopped: () => boolean): Promise<TuneOutcome>;
   destroy(): void;
 }

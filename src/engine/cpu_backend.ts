@@ -1,6 +1,7 @@
 import { dequantise } from '../cpu/dequantise';
 import { CpuLlama, type CpuWeights } from '../cpu/llama';
 import { sample } from '../cpu/sample';
+import { InvalidRequestError } from '../errors';
 import type { ModelConfig } from '../model/config';
 import type { ModelTensors } from '../model/tensors';
 import type { SamplingParams } from '../sampling/sampling';
@@ -104,6 +105,10 @@ export class CpuBackend implements Backend {
 
   async stepTimes(): Promise<null> {
     return null;
+  }
+
+  async tune(): Promise<never> {
+    throw new InvalidRequestError('The cpu backend has no attention kernels to tune. Use a browser with WebGPU.');
   }
 
   destroy(): void {}

@@ -15,6 +15,9 @@ import type {
   LoadResult,
   ModelLocation,
   RunMetrics,
+  TuneMessage,
+  TuneOutcome,
+  TuneResult,
   WorkerApi,
   WorkerFailure,
 } from './protocol';
@@ -29,6 +32,12 @@ export interface EngineLoadOptions extends LoadOptions {
 }
 
 export interface EngineGenerateOptions extends GenerateOptions {
+  signal?: AbortSignal;
+}
+
+export interface EngineTuneOptions {
+  /** Each candidate as it was measured or refused; `total` is an estimate. */
+  onResult?: (result: TuneResult, done: number, total: number) => void;
   signal?: AbortSignal;
 }
 
@@ -83,31 +92,62 @@ export class Engine {
     return this.generate({ prompt }, options);
   }
 
+  /**
+   * Measures every way to compute attention on this GPU, after the requests before it, and runs on the fastest from then
+   * on. An abort changes nothing; the engine stays usable.
+   * @throws VivaceError on the cpu backend or with an attention that was chosen by name; DOMException AbortError
+   */
+  async tune({ onResult, signal }: EngineTuneOptions = {}): Promise<TuneOutcome> {
+    const messages = this.request<TuneMessage>((port) => this.connection.worker.tune(port), signal);
+    for await (const message of messages) {
+      if (message.type === 'result') onResult?.(message.result, message.done, message.total);
+      else {
+        const { results, attention, stored } = message;
+        this.info.attention = attention;
+        return { results, attention, stored };
+      }
+    }
+    throw new WorkerError("The engine's worker stopped before the end of tuning. Load the model again.");
+  }
+
   /** Frees the model and ends the worker. */
   async unload(): Promise<void> {
     await this.connection.alive(this.connection.worker.unload()).catch(() => {});
     this.connection.close();
   }
 
-  /** Leaving the iterator early, or aborting the signal, stops the worker; the engine stays usable. */
   private async *generate(
     input: GenerateInput,
     { signal, ...options }: EngineGenerateOptions = {},
   ): AsyncGenerator<EngineEvent, void, undefined> {
+    const { worker } = this.connection;
+    for await (const event of this.request<EngineEvent>((port) => worker.generate({ input, options }, port), signal)) {
+      if (event.type === 'done') this.metrics = event.metrics;
+      yield event;
+      if (event.type === 'done') return;
+    }
+  }
+
+  /**
+   * What the worker posts until the caller has enough. Leaving the iterator early, or aborting the signal, stops the
+   * worker; the engine stays usable.
+   */
+  private async *request<Message extends object>(
+    start: (port: MessagePort) => Promise<void>,
+    signal?: AbortSignal,
+  ): AsyncGenerator<Message, void, undefined> {
     const { port1, port2 } = new MessageChannel();
-    const inbox = new Inbox<EngineEvent | WorkerFailure>();
+    const inbox = new Inbox<Message | WorkerFailure>();
     port1.onmessage = ({ data }) => inbox.put(data);
     const stop = () => port1.postMessage('stop');
     try {
-      await this.connection.alive(this.connection.worker.generate({ input, options }, transfer(port2, [port2])));
+      await this.connection.alive(start(transfer(port2, [port2])));
       signal?.addEventListener('abort', stop);
       if (signal?.aborted) stop();
       for (;;) {
         const message = await this.connection.alive(inbox.take());
-        if (message.type === 'error') throw fromFailure(message);
-        if (message.type === 'done') this.metrics = message.metrics;
+        if (isFailure(message)) throw fromFailure(message);
         yield message;
-        if (message.type === 'done') return;
       }
     } finally {
       signal?.removeEventListener('abort', stop);
@@ -115,6 +155,10 @@ export class Engine {
       port1.close();
     }
   }
+}
+
+function isFailure(message: object): message is WorkerFailure {
+  return 'type' in message && message.type === 'error';
 }
 
 /** The worker may have no base of its own (a blob), so it gets whole addresses; what is none it refuses with a sentence. */

@@ -2,10 +2,10 @@
 // Types only.
 
 import type { TbtSummary } from '../metrics/tbt_stats';
-import type { AttentionName } from '../model/llama';
+import type { AttentionName, TuneResult } from '../model/llama';
 import type { ChatMessage } from '../text/chat_template';
 
-export type { AttentionName, ChatMessage };
+export type { AttentionName, ChatMessage, TuneResult };
 
 export type BackendName = 'webgpu' | 'cpu';
 export type KvType = 'f16' | 'f32';
@@ -76,6 +76,19 @@ export interface AttentionChoice {
   decode: AttentionName | 'textbook';
   reason: string;
 }
+
+/** What tuning found, and what attention runs on from now on. */
+export interface TuneOutcome {
+  results: TuneResult[];
+  attention: AttentionChoice;
+  /** Whether it was kept for the next load in this browser. */
+  stored: boolean;
+}
+
+/** `total` is an estimate, never below `done`. */
+export type TuneMessage =
+  | { type: 'result'; result: TuneResult; done: number; total: number }
+  | ({ type: 'tuned' } & TuneOutcome);
 
 /** Counted at the WebGPU calls, per generated token; null on the cpu backend. */
 export interface PerToken {
@@ -173,6 +186,8 @@ export interface WorkerApi {
   cancelLoad(): void;
   /** Posts `EngineEvent`s through the port, at last `done` or a `WorkerFailure`. Any message back asks it to stop. */
   generate(request: GenerateRequest, port: MessagePort): void;
+  /** Posts `TuneMessage`s through the port, at last `tuned` or a `WorkerFailure`. Any message back asks it to stop. */
+  tune(port: MessagePort): void;
   unload(): Promise<void>;
 }
 

@@ -12,6 +12,7 @@ import type { Backend } from './backend';
 import { CpuBackend, loadCpuWeights } from './cpu_backend';
 import type { Session } from './generate';
 import { LoadTracker } from './load_tracker';
+import { loadProfile, profileKey } from './profile_store';
 import type { EngineInfo, LoadOptions, LoadProgress, ModelLocation, Warning } from './protocol';
 import { WebGpuBackend } from './webgpu_backend';
 
@@ -46,18 +47,18 @@ export async function loadModel(
   const warnings: Warning[] = [];
   const gpu = await requestGpu(options, warnings);
   const contextLength = chooseContext(config, options, gpu, warnings);
-  const { backend, gpuBytes } = gpu
-    ? await loadOnGpu(gpu, { files, config, tensors, contextLength, options, signal, tracker })
-    : await loadOnCpu({ files, config, tensors, contextLength, options, signal });
+  const parts = { files, config, tensors, contextLength, options, signal, tracker, warnings };
+  const onGpu = gpu && (await loadOnGpu(gpu, parts));
+  const { backend, gpuBytes } = onGpu ?? (await loadOnCpu(parts));
   tracker.stage('ready', files.totalBytes);
   return {
     session: { backend, tokenizer, template, vocabSize: config.vocabSize, cachedIds: [] },
     info: {
       model: describeModel(files, config),
       backend: backend.name,
-      adapter: gpu?.adapterName ?? null,
+      adapter: onGpu ? gpu.adapterName : null,
       contextLength,
-      kvCache: gpu ? (options.kvCache ?? 'f16') : 'f32',
+      kvCache: onGpu ? (options.kvCache ?? 'f16') : 'f32',
       activations: 'f32',
       attention: backend.attention,
       hasChatTemplate: template !== null,
@@ -75,28 +76,37 @@ interface Parts {
   contextLength: number;
   options: LoadOptions;
   signal: AbortSignal;
+  tracker: LoadTracker;
+  warnings: Warning[];
 }
 
 type LoadedBackend = { backend: Backend; gpuBytes: EngineInfo['gpuBytes'] };
 
-async function loadOnGpu(gpu: Gpu, parts: Parts & { tracker: LoadTracker }): Promise<LoadedBackend> {
-  const { files, config, tensors, contextLength, options, signal, tracker } = parts;
+/** null: no attention kernel is right on this GPU, which is a warning; the CPU takes over. */
+async function loadOnGpu(gpu: Gpu, parts: Parts): Promise<LoadedBackend | null> {
+  const { files, config, tensors, contextLength, options, signal, tracker, warnings } = parts;
+  const { kvCache: kvType = 'f16', attention = 'auto', backend: asked = 'auto' } = options;
+  const key = profileKey(gpu, config, kvType);
   try {
+    const profile = attention === 'auto' ? ((await loadProfile(key)) ?? undefined) : undefined;
     const { weights, read } = await allocateWeights(gpu, tensors, config);
-    const { kvCache: kvType = 'f16', attention = 'auto' } = options;
-    const compiling = Llama.create(gpu, config, weights, { contextLength, kvType, attention });
+    const compiling = Llama.create(gpu, config, weights, { contextLength, kvType, attention, profile });
     compiling.catch(() => {}); // awaited below; reading may fail first
     await read(files, signal);
     tracker.stage('compile', files.totalBytes);
     const llama = await compiling;
     llama.start(weights);
     signal.throwIfAborted();
-    const backend = new WebGpuBackend(gpu, llama);
+    const backend = new WebGpuBackend(gpu, llama, key);
     await backend.warmUp();
+    for (const { message } of llama.attention.setAside) warnings.push({ code: 'attention-fallback', message });
     return { backend, gpuBytes: { weights: weights.bytes, ...llama.bytes } };
   } catch (error) {
     gpu.destroy(); // everything that was allocated goes with the device
-    throw error;
+    if (!(error instanceof AttentionUnavailable) || attention !== 'auto' || asked !== 'auto') throw error;
+    const why = error.message.replace(/ Use "auto".*$/, '');
+    warnings.push({ code: 'attention-fallback', message: `${why} Running on the CPU, which is much slower.` });
+    return null;
   }
 }
 

@@ -1,11 +1,13 @@
+import { InvalidRequestError } from '../errors';
 import type { Gpu } from '../gpu/device';
 import type { CommandList, Step } from '../gpu/kernel';
 import { WordReadback } from '../gpu/readback';
 import { StepTimes } from '../gpu/timestamps';
 import { type AttentionName, type Llama, type PassEnd, PREFILL_CHUNK } from '../model/llama';
 import type { SamplingParams } from '../sampling/sampling';
-import type { Backend } from './backend';
-import type { AttentionChoice } from './protocol';
+import type { Backend, OnTuneResult } from './backend';
+import { storeProfile } from './profile_store';
+import type { AttentionChoice, TuneOutcome } from './protocol';
 
 const MAX_RUN_AHEAD = 16;
 /** Steps of a run that are timed. */
@@ -24,6 +26,8 @@ export class WebGpuBackend implements Backend {
   constructor(
     private readonly gpu: Gpu,
     private readonly llama: Llama,
+    /** Where the tuner's findings are kept; null: nowhere. */
+    private readonly profileKey: string | null = null,
   ) {
     this.decodedBy = llama.attention.at(1, 1).kernel.name;
     this.readback = new WordReadback(gpu, MAX_RUN_AHEAD + 1);
@@ -112,6 +116,24 @@ export class WebGpuBackend implements Backend {
     const target = this.readback.copy(encoder, this.llama.tokens, (step.position + step.nTokens) * 4);
     this.gpu.submit(encoder.finish());
     return this.readback.read(target);
+  }
+
+  async tune(onResult: OnTuneResult, stopped: () => boolean): Promise<TuneOutcome> {
+    const { llama, profileKey } = this;
+    if (llama.asked !== 'auto') {
+      throw new InvalidRequestError(
+        `This model was loaded with attention "${llama.asked}", which tuning would not change. Load it with "auto" first.`,
+      );
+    }
+    const { profile, results } = await llama.tune({ onResult, stopped });
+    if (stopped()) throw new DOMException('Tuning was cancelled.', 'AbortError');
+    await llama.retune(profile);
+    this.decodedBy = llama.attention.at(1, 1).kernel.name;
+    return {
+      results,
+      attention: this.attention,
+      stored: profileKey !== null && (await storeProfile(profileKey, profile)),
+    };
   }
 
   destroy(): void {

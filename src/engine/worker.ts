@@ -2,9 +2,10 @@
 
 import { expose } from 'comlink';
 import { InvalidRequestError } from '../errors';
+import type { OnTuneResult } from './backend';
 import { toFailure } from './failure';
 import { generate } from './generate';
-import type { GenerateRequest, Warning, WorkerApi } from './protocol';
+import type { EngineEvent, TuneMessage, Warning, WorkerApi } from './protocol';
 import { type LoadedModel, loadModel } from './session';
 
 let model: LoadedModel | null = null;
@@ -16,15 +17,31 @@ const requests = new Set<{ stopped: boolean }>();
 /** Requests run one after another: there is one cache. */
 let queue: Promise<void> = Promise.resolve();
 
-async function answer({ input, options }: GenerateRequest, port: MessagePort, stopped: () => boolean): Promise<void> {
-  try {
-    if (!model) throw new InvalidRequestError('No model is loaded.');
-    for (const warning of warnings) port.postMessage({ type: 'warning', ...warning });
-    warnings = [];
-    await generate(model.session, input, options, (event) => port.postMessage(event), stopped);
-  } catch (error) {
-    port.postMessage(toFailure(error));
-  }
+/** Runs `work` after every request before it. What it posts goes through the port, as does what it throws. */
+function enqueue<Message>(
+  port: MessagePort,
+  work: (model: LoadedModel, post: (message: Message) => void, stopped: () => boolean) => Promise<void>,
+): void {
+  const state = { stopped: false };
+  requests.add(state);
+  port.onmessage = () => {
+    state.stopped = true;
+  };
+  const run = async () => {
+    try {
+      if (!model) throw new InvalidRequestError('No model is loaded.');
+      await work(
+        model,
+        (message) => port.postMessage(message),
+        () => state.stopped,
+      );
+    } catch (error) {
+      port.postMessage(toFailure(error));
+    } finally {
+      requests.delete(state);
+    }
+  };
+  queue = queue.then(run);
 }
 
 const api: WorkerApi = {
@@ -44,13 +61,22 @@ const api: WorkerApi = {
     loading.abort(new DOMException('Loading was cancelled.', 'AbortError'));
   },
 
-  generate(request, port) {
-    const state = { stopped: false };
-    requests.add(state);
-    port.onmessage = () => {
-      state.stopped = true;
-    };
-    queue = queue.then(() => answer(request, port, () => state.stopped)).finally(() => requests.delete(state));
+  generate({ input, options }, port) {
+    enqueue<EngineEvent>(port, async ({ session }, post, stopped) => {
+      for (const warning of warnings) post({ type: 'warning', ...warning });
+      warnings = [];
+      await generate(session, input, options, post, stopped);
+    });
+  },
+
+  tune(port) {
+    enqueue<TuneMessage>(port, async ({ session, info }, post, stopped) => {
+      session.cachedIds = []; // measuring overwrites the cache
+      const tell: OnTuneResult = (result, done, total) => post({ type: 'result', result, done, total });
+      const outcome = await session.backend.tune(tell, stopped);
+      info.attention = outcome.attention;
+      post({ type: 'tuned', ...outcome });
+    });
   },
 
   async unload() {

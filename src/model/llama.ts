@@ -1,6 +1,7 @@
 import type { AttentionKernel, AttentionName, AttentionShape, BoundAttention } from '../attention/attention';
 import { type PreparedAttention, prepareAttention } from '../attention/prepare';
 import type { AttentionProfile } from '../attention/profile';
+import { type TuneOptions, tuneAttention } from '../attention/tune';
 import { ropeTable } from '../cpu/rope';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import { CommandList } from '../gpu/kernel';
@@ -17,8 +18,9 @@ import type { ModelConfig } from './config';
 import { createKvCache, type KvCache } from './kv_cache';
 import type { LayerWeights, ModelWeights, Product } from './weights';
 
-export type { AttentionName } from '../attention/attention';
+export { ATTENTION_NAMES, type AttentionName } from '../attention/attention';
 export type { AttentionProfile, TuneResult } from '../attention/profile';
+export { attentionShaderHash } from '../attention/shader_hash';
 
 /** Tokens of one prefill pass: enough rows to fill a GPU, few enough that no submit takes 100 ms. */
 export const PREFILL_CHUNK = 256;
@@ -177,6 +179,12 @@ export class Llama {
   /** Whether a pass may wait for the CPU in its middle. */
   get needsHost(): boolean {
     return [...this.attention.kernels].some((kernel) => kernel.name === 'cpu');
+  }
+
+  /** Measures attention on the caches of this model, which it overwrites. */
+  tune(options: TuneOptions): ReturnType<typeof tuneAttention> {
+    const { q, attn: out } = this.buffers;
+    return tuneAttention(this.gpu, this.attentionShape, { q, out, k: this.kvCache.k, v: this.kvCache.v }, options);
   }
 
   /** From now on as the profile says. Between requests only; when it throws, nothing has changed. */

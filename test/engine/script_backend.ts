@@ -50,5 +50,9 @@ export class ScriptBackend implements Backend {
     return Array.from({ length: this.counters.submits }, (_, i) => i);
   }
 
+  async tune(): Promise<never> {
+    throw new Error('a script has nothing to tune');
+  }
+
   destroy(): void {}
 }

@@ -3,11 +3,11 @@ import { openModel } from '../../src/storage/model_file';
 import { createChatTemplate, findChatTemplate } from '../../src/text/chat_template';
 import { createTokenizer } from '../../src/text/tokenizer';
 
-const FILE = new URL('../../public/models/storyteller/storyteller-q8_0.gguf', import.meta.url);
+export const STORYTELLER = new URL('../../public/models/storyteller/storyteller-q8_0.gguf', import.meta.url);
 
 /** The embedded default model, opened as the page opens it: one GGUF with its own tokenizer and template. */
 export async function openStoryteller() {
-  const files = await openModel(new File([readFileSync(FILE)], 'storyteller-q8_0.gguf'));
+  const files = await openModel(new File([readFileSync(STORYTELLER)], 'storyteller-q8_0.gguf'));
   const tokenizer = createTokenizer(files);
   const template = createChatTemplate(findChatTemplate(files) as string, tokenizer);
   return { files, tokenizer, template };

@@ -1,0 +1,159 @@
+// Attention inside the engine: whichever sibling runs, forced, by cache length, after a fallback or tuned, the greedy ids of
+// a tiny model are those of transformers (test/fixtures/llama).
+
+import { describe, expect, test } from 'vitest';
+import { ATTENTION_NAMES } from '../../src/attention/attention';
+import { WebGpuBackend } from '../../src/engine/webgpu_backend';
+import type { Gpu } from '../../src/gpu/device';
+import { readConfig } from '../../src/model/config';
+import { type AttentionProfile, Llama, type LlamaOptions, type TuneResult } from '../../src/model/llama';
+import { resolveTensors } from '../../src/model/tensors';
+import { allocateWeights } from '../../src/model/weights';
+import { openModel } from '../../src/storage/model_file';
+import { readFixture } from '../cpu/fixtures';
+import { testGpu } from '../gpu/test_device';
+import { droppedFolder } from '../model/files';
+import { breakSiblings } from './broken_gpu';
+
+const NAME = 'f32_group4_hd32_bias_llama3_rope_parameters';
+const FOLDER = new URL(`../fixtures/llama/${NAME}`, import.meta.url).pathname;
+const GREEDY = { temperature: 0, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 0 };
+const { promptIds, ids: EXPECTED } = readFixture(NAME).greedy;
+
+async function load(gpu: Gpu, options: Partial<LlamaOptions> = {}) {
+  const files = await openModel(droppedFolder(FOLDER));
+  const config = readConfig(files);
+  const { weights, read } = await allocateWeights(gpu, resolveTensors(files, config), config);
+  const given = { contextLength: 64, kvType: 'f32', attention: 'auto', ...options } as const;
+  const llama = await Llama.create(gpu, config, weights, given);
+  await read(files);
+  llama.start(weights);
+  return { gpu, llama, backend: new WebGpuBackend(gpu, llama) };
+}
+
+/** Greedy ids after a prompt, and the sibling of each step; `ahead` steps in flight as the loop would have them. */
+async function run(backend: WebGpuBackend, prompt: readonly number[], count: number) {
+  const ahead = Math.min(4, backend.maxRunAhead);
+  backend.begin(GREEDY, true);
+  const never = () => false;
+  const { token } = await backend.prefill(Uint32Array.from(prompt), 0, () => {}, never);
+  const inFlight = [token as Promise<number>];
+  const ids: number[] = [];
+  const names = new Map<string, number>();
+  for (let queued = 1; ids.length < count; ) {
+    for (; queued < count && inFlight.length < ahead; queued++) {
+      inFlight.push(backend.decode(prompt.length + queued - 1));
+      const { decode } = backend.attention;
+      names.set(decode, (names.get(decode) ?? 0) + 1);
+    }
+    ids.push(await (inFlight.shift() as Promise<number>));
+  }
+  return { ids, names: Object.fromEntries(names) };
+}
+
+describe('forced by name', () => {
+  test.each(ATTENTION_NAMES)('%s gives the reference ids', async (attention) => {
+    const { gpu, llama, backend } = await load(await testGpu(), { attention });
+    const count = attention === 'cpu' ? 12 : EXPECTED.length;
+    expect((await run(backend, promptIds, count)).ids).toEqual(EXPECTED.slice(0, count));
+    expect(backend.attention).toMatchObject({ prefill: attention, decode: attention });
+    expect(backend.attention.reason).toContain('asked for by name');
+    expect(gpu.failure).toBeNull();
+    const host = attention === 'cpu';
+    expect(backend.maxRunAhead).toBe(host ? 1 : 16);
+    expect((await backend.stepTimes()) === null).toBe(host);
+    const tuning = backend.tune(
+      () => {},
+      () => false,
+    );
+    await expect(tuning).rejects.toThrow(`loaded with attention "${attention}"`);
+    llama.attention.destroy();
+  });
+});
+
+describe('broken on this GPU', () => {
+  test('flash_prefill and fused_decode: the ids stay right', async () => {
+    const gpu = breakSiblings(await testGpu(), { flash_prefill: 'wrong', fused_decode: 'refused' });
+    const { llama, backend } = await load(gpu);
+    expect((await run(backend, promptIds, EXPECTED.length)).ids).toEqual(EXPECTED);
+    expect(backend.attention).toMatchObject({ prefill: 'chunked', decode: 'split_kv_decode' });
+    expect(llama.attention.setAside.map(({ name }) => name).sort()).toEqual(['flash_prefill', 'fused_decode']);
+    expect(gpu.failure).toBeNull();
+  });
+
+  test('every GPU sibling: the cpu sibling gives the same ids, one step at a time', async () => {
+    const gpu = breakSiblings(await testGpu(), {
+      eager: 'wrong',
+      chunked: 'refused',
+      flash_prefill: 'refused',
+      fused_decode: 'wrong',
+      split_kv_decode: 'refused',
+    });
+    const { backend } = await load(gpu);
+    expect(backend.maxRunAhead).toBe(1);
+    expect((await run(backend, promptIds, 8)).ids).toEqual(EXPECTED.slice(0, 8));
+    expect(backend.attention).toMatchObject({ prefill: 'cpu', decode: 'cpu' });
+  });
+});
+
+test('a step past 256 keys changes the sibling and nothing else', async () => {
+  const gpu = await testGpu();
+  const prompt = Array.from({ length: 250 }, (_, i) => (i * 37) % 259);
+  const auto = await load(gpu, { contextLength: 300 });
+  const forced = await load(gpu, { contextLength: 300, attention: 'fused_decode' });
+  const { ids, names } = await run(auto.backend, prompt, 13);
+  expect(ids).toEqual((await run(forced.backend, prompt, 13)).ids);
+  expect(names).toEqual({ fused_decode: 6, split_kv_decode: 6 });
+});
+
+const PROFILE: AttentionProfile = {
+  prefill: { name: 'flash_prefill', parameters: { BLOCK_M: 16, BLOCK_N: 16, DV_TILE: 16 }, ms: 1 },
+  decode: [{ name: 'split_kv_decode', parameters: { SPLITS: 2 }, ms: 1, kvLen: 64 }],
+  tunedAt: '2026-11-21T10:00:00.000Z',
+};
+
+describe('a profile', () => {
+  test('counts from the next answer on, and leaves no memory behind', async () => {
+    const { gpu, llama, backend } = await load(await testGpu());
+    await run(backend, promptIds, 4);
+    await llama.retune(PROFILE);
+    const before = gpu.allocatedBytes;
+    await llama.retune(PROFILE);
+    expect(gpu.allocatedBytes).toBe(before);
+    expect((await run(backend, promptIds, EXPECTED.length)).ids).toEqual(EXPECTED);
+    expect(backend.attention).toEqual({
+      prefill: 'flash_prefill',
+      decode: 'split_kv_decode',
+      reason: 'split_kv_decode (2 splits); tuned on this GPU 2026-11-21',
+    });
+  });
+
+  test('comes out of tuning, which can be cancelled before', { timeout: 200_000 }, async () => {
+    const { gpu, backend, llama } = await load(await testGpu());
+    const untuned = backend.attention;
+    const before = gpu.allocatedBytes;
+    const heard: TuneResult[] = [];
+    const cancelled = backend.tune(
+      (result) => heard.push(result),
+      () => heard.length > 1,
+    );
+    await expect(cancelled).rejects.toMatchObject({ name: 'AbortError' });
+    expect(heard.length).toBeLessThan(4);
+    expect(gpu.allocatedBytes).toBe(before);
+    expect(backend.attention).toEqual(untuned);
+    expect((await run(backend, promptIds, 4)).ids).toEqual(EXPECTED.slice(0, 4));
+
+    const { results, attention, stored } = await backend.tune(
+      () => {},
+      () => false,
+    );
+    expect(stored).toBe(false); // there is no storage here
+    expect(attention.reason).toMatch(/^([a-z_ ()\d]+; )?tuned on this GPU \d{4}-\d\d-\d\d$/);
+    expect(attention).toEqual(backend.attention);
+    const fastest = results.filter((result) => result.fastest);
+    expect(fastest.find(({ pass }) => pass === 'prefill')?.name).toBe(attention.prefill);
+    expect(llama.attention.at(1, 64).kernel.name).toBe(fastest.findLast(({ pass }) => pass === 'decode')?.name);
+    expect((await run(backend, promptIds, EXPECTED.length)).ids).toEqual(EXPECTED);
+    expect(gpu.failure).toBeNull();
+  });
+});
