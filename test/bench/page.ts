@@ -7,6 +7,7 @@ import { baselineSuite } from './baseline';
 import { Bench } from './bench';
 import type { BenchRequest, BenchResult } from './report';
 import { measureRoofline } from './roofline';
+import { tuneSuite } from './tune';
 
 /** What tools/lib/bench_run.mjs puts into the page, and what it calls there. */
 interface Bridge {
@@ -44,7 +45,7 @@ async function suite(bench: Bench): Promise<BenchResult> {
     case 'baseline':
       return baselineSuite(bench);
     case 'tune':
-      throw new VivaceError('not-built', `The suite ${name} is not built yet.`);
+      return tuneSuite(bench);
     default:
       throw name satisfies never;
   }

@@ -86,6 +86,8 @@ export interface Surroundings {
   can: { subgroupMinSize: number; immediates: boolean; timestamps: boolean };
   features: string[];
   limits: Record<string, number>;
+  /** The figures are those of a test, not of a measurement. */
+  quick: boolean;
   /** Stopped by the person who started it: rows are missing. */
   interrupted: boolean;
 }

@@ -7,11 +7,10 @@ import type { Roofline, RooflinePoint } from './report';
 
 const best = (points: readonly RooflinePoint[]) => Math.max(...points.map((point) => point.value));
 
-/** It also warms the adapter up, so it comes first in every suite that compares with it. */
+/** It comes first in every suite that compares with it: an idle GPU takes its first milliseconds at low clocks. */
 export async function measureRoofline(bench: Bench): Promise<Roofline> {
   const { gpu, request } = bench;
   bench.say({ text: 'roofline: operations' });
-  if (!request.quick) await fma(gpu, false); // an idle GPU takes its first milliseconds at low clocks
   const operations = await fma(gpu, request.quick);
   bench.say({ text: `roofline: ${best(operations).toFixed(2)} TFLOP/s` });
   bench.say({ text: 'roofline: memory' });

@@ -73,5 +73,8 @@ test('what cannot be understood is one sentence and exit 2; a model that is not 
   expect([wrong.code, wrong.stdout, wrong.stderr]).toEqual([2, '', expect.stringMatching(/^No suite attenton.*\n$/)]);
   const missing = await bench('baseline --quick --json --model no/such/file.gguf');
   expect(missing.code).toBe(1);
-  expect(JSON.parse(missing.stdout).error).toMatchObject({ code: 'model-fetch', message: expect.stringContaining('file.gguf') });
+  expect(JSON.parse(missing.stdout).error).toMatchObject({
+    code: 'model-fetch',
+    message: expect.stringContaining('file.gguf'),
+  });
 });

@@ -84,6 +84,7 @@ export function benchTables(report) {
     `${report.adapter}, ${report.browser}, ${report.date}\n${features.join(', ')}`,
     ...suiteTables(report),
   ];
+  if (report.quick) parts.push('Quick: a test of the bench, not a measurement.');
   if (report.interrupted) parts.push('Interrupted: rows are missing.');
   return parts.join('\n\n');
 }
