@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { AttentionName } from '../../src/attention/attention';
 import { generate } from '../../src/engine/generate';
-import type { EngineEvent, LoadOptions } from '../../src/engine/protocol';
+import type { EngineEvent, GenerateInput, LoadOptions } from '../../src/engine/protocol';
 import { loadModel } from '../../src/engine/session';
 import { Gpu } from '../../src/gpu/device';
 import { testGpu } from '../gpu/test_device';
@@ -34,7 +34,7 @@ async function load(defects: Partial<Record<AttentionName, Defect>>, options: Lo
 
 async function answer({ session }: Awaited<ReturnType<typeof load>>, maxTokens: number) {
   const events: EngineEvent[] = [];
-  const input = { messages: [{ role: 'user', content: prompt }] };
+  const input: GenerateInput = { messages: [{ role: 'user', content: prompt }] };
   await generate(
     session,
     input,

@@ -37,6 +37,7 @@ for (const [line, complaint] of [
   ['--prompt x --max-tokens=', 'not a whole number'],
   ['--prompt x --temperature hot', 'not a number'],
   ['--prompt x --temperature Infinity', 'not a number'],
+  ['--prompt x --attention flash', 'choose auto, cpu, eager, chunked, flash_prefill, fused_decode, split_kv_decode'],
   ['--prompt x --backend tpu', 'choose webgpu, cpu'],
   ['--prompt x --chat --raw', 'exclude each other'],
 ]) {

@@ -28,7 +28,7 @@ const FLAGS = {
   attention: {
     kind: 'text',
     words: ATTENTION,
-    help: 'force a kernel (default auto; built so far: flash_prefill, fused_decode)',
+    help: 'force a kernel for prefill and decode alike (default auto: by length, or as tuned)',
   },
   kv: { kind: 'text', words: ['f16', 'f32'], help: 'how keys and values are stored (default f16)' },
   backend: { kind: 'text', words: ['webgpu', 'cpu'], help: 'default: webgpu, or cpu where there is none' },
