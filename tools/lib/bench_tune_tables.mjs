@@ -44,7 +44,8 @@ function prefillTables(results) {
   const figures = (/** @type {TuneResult} */ result) => [time(result), gain(result, baseline), remark(result)];
   const lettered = results.filter(({ combination }) => combination !== null);
   const around = results.filter(({ combination }) => combination === null);
-  const instead = baseline && baseline.combination !== BASELINE ? `, since ${BASELINE} was refused` : '';
+  const refused = results.some(({ combination, ms }) => combination === BASELINE && ms === null);
+  const instead = refused ? `, since ${BASELINE} was refused` : '';
   const size = `prefill of ${first.nTokens} tokens over ${first.kvLen} keys`;
   const title = `${size}, one layer (${against}: faster by so many percent${instead})`;
   const letters = grid(
