@@ -1,6 +1,7 @@
 // The tuner: measures candidates on this very GPU, each one verified before it is timed, and keeps the fastest.
 
 import type { Gpu } from '../gpu/device';
+import type { PassTimeOptions } from '../gpu/time_pass';
 import type { AttentionName, AttentionShape } from './attention';
 import {
   type Candidate,
@@ -30,8 +31,12 @@ export interface TuneOptions {
   kvLens?: readonly number[];
 }
 
-/** GPU work of one round. A candidate that takes longer than half the budget runs twice: to warm up, and to be timed. */
-const TIMING = { minMs: 4, rounds: 3, budgetMs: 40 };
+/** Of each candidate, by the clock. One that takes longer than half the budget runs twice: to warm up, and to be timed. */
+const TIMING = {
+  gpu: { minMs: 4, rounds: 3, budgetMs: 40 },
+  /** Completions reach the CPU on a grid of about 3 ms. */
+  cpu: { minMs: 50, rounds: 3, budgetMs: 250 },
+};
 /** An idle GPU spends its first milliseconds at low clocks. */
 const WARM_UP = { minMs: 40, rounds: 1, budgetMs: 60 };
 /** The longest prefill of one layer that is worth waiting for; browsers also take a GPU for dead after some seconds. */
@@ -39,7 +44,7 @@ const MAX_PREFILL_MS = 250;
 /** Faster by less is noise: what runs untuned is kept. */
 const MARGIN = 1.02;
 /** Candidates beside the fastest: at most so many, and none after so much time. */
-const CLIMB = { prefill: { steps: 10, untilMs: 8000 }, decode: { steps: 3, untilMs: 2000 } };
+const CLIMB = { prefill: { steps: 10, untilMs: 5000 }, decode: { steps: 3, untilMs: 1500 } };
 
 /**
  * Takes seconds on a fast GPU and up to a minute on a slow one; nothing else may use these buffers meanwhile. The thread has
@@ -67,6 +72,7 @@ class Tuner {
   readonly results: TuneResult[] = [];
   private readonly meter: CandidateMeter;
   private readonly target: Target;
+  private readonly timing: PassTimeOptions & { budgetMs: number };
   /** Results of the current pass. */
   private readonly tried = new Map<string, TuneResult>();
   /** How many candidates are probably left, of the current pass and of each after it. */
@@ -81,6 +87,7 @@ class Tuner {
   ) {
     this.meter = new CandidateMeter(gpu, shape, buffers);
     this.target = { shape, limits: gpu.limits };
+    this.timing = gpu.can.timestamps ? TIMING.gpu : TIMING.cpu;
     this.expected = passes.map((pass) => expectedCandidates(pass, this.target) + CLIMB[pass.pass].steps);
   }
 
@@ -94,7 +101,7 @@ class Tuner {
   async fit(pass: TunedPass): Promise<TunedPass> {
     this.throwIfStopped();
     const short = shortPrefill(pass);
-    const { ms } = await this.meter.measure(untunedCandidate(pass, this.target), short, TIMING);
+    const { ms } = await this.meter.measure(untunedCandidate(pass, this.target), short, this.timing);
     return fitted(pass, short, ms ?? 0, MAX_PREFILL_MS);
   }
 
@@ -140,9 +147,9 @@ class Tuner {
   private async settle(pass: TunedPass, untuned: Candidate): Promise<Measured> {
     const [best, ...others] = this.fastestFirst();
     const usual = others.find((result) => keyOf(result) === keyOf(untuned)) ?? best;
-    if (usual !== best && usual.ms < TIMING.budgetMs) {
+    if (usual !== best && usual.ms < this.timing.budgetMs) {
       for (const result of [best, usual]) {
-        const { ms } = await this.meter.measure(result, pass, TIMING);
+        const { ms } = await this.meter.measure(result, pass, this.timing);
         result.ms = Math.min(result.ms, ms ?? result.ms);
       }
     }
@@ -155,7 +162,7 @@ class Tuner {
     const key = keyOf(candidate);
     if (this.tried.has(key)) return;
     this.throwIfStopped();
-    const measurement = await this.meter.measure(candidate, pass, TIMING);
+    const measurement = await this.meter.measure(candidate, pass, this.timing);
     const result: TuneResult = { ...pass, ...candidate, ...measurement, fastest: false };
     this.tried.set(key, result);
     this.results.push(result);

@@ -42,7 +42,7 @@ describe('with times that are made up', () => {
       const ms = time(candidate, pass);
       return typeof ms === 'number' ? { ms, refused: null } : { ms: null, refused: ms };
     });
-    return tuneAttention({ limits } as unknown as Gpu, SHAPE, {} as TuneBuffers, options);
+    return tuneAttention({ limits, can: { timestamps: true } } as unknown as Gpu, SHAPE, {} as TuneBuffers, options);
   }
 
   test('prefill is tried with A to H first, in full and in this order', async () => {
