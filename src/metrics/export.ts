@@ -1,8 +1,7 @@
 // A run as JSON (everything) and as CSV (one line per token, numbers alone), a tuning as JSON. Pure, but for `saveText`.
 
-import type { EngineInfo } from '../engine/engine';
+import type { EngineInfo, TuneOutcome } from '../engine/engine';
 import type { RunRecord } from './run_record';
-import type { TuneOutcome } from './tunable';
 
 export function runToJson(run: RunRecord, info: EngineInfo | null): string {
   const { tokens, usage, finishReason, seed, warnings, marks, metrics } = run;

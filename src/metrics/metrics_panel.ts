@@ -3,7 +3,7 @@
 
 import { html, LitElement, nothing, type PropertyValues, unsafeCSS } from 'lit';
 import uplotCss from 'uplot/dist/uPlot.min.css?inline';
-import type { AttentionChoice, EngineEvent, EngineInfo } from '../engine/engine';
+import type { AttentionChoice, Engine, EngineEvent, EngineInfo, TuneOutcome } from '../engine/engine';
 import { runToCsv, runToJson, saveText } from './export';
 import { formatMs } from './figure_format';
 import { figureGroups, headline } from './figures';
@@ -11,7 +11,6 @@ import { renderGroup, renderTile, renderWarnings } from './panel_parts';
 import { panelStyles } from './panel_styles';
 import { RunRecord } from './run_record';
 import { type ChartColours, TbtChart } from './tbt_chart';
-import type { Tunable, TuneOutcome } from './tunable';
 import './tune_section';
 
 /** Redrawing more often than this tells nobody anything. */
@@ -33,8 +32,8 @@ export class VivaceMetrics extends LitElement {
   };
   /** Of the loaded model, or null while there is none. */
   declare info: EngineInfo | null;
-  /** What can tune the attention, or null while there is no model. */
-  declare engine: Tunable | null;
+  /** Whose attention can be tuned, or null while there is no model. */
+  declare engine: Engine | null;
   /** The attention that the model was loaded with: 'auto' or a sibling's name. */
   declare asked: string;
   /** Any change makes the chart read its colours again. */
@@ -116,6 +115,9 @@ export class VivaceMetrics extends LitElement {
     const { run } = this;
     // Each run repeats what was said at load.
     const warnings = new Set([...(this.info?.warnings ?? []), ...run.warnings].map((warning) => warning.message));
+    const groups = figureGroups(run, this.info);
+    // The attention has a place of its own in the markup: groups come and go, and what was tuned must stay.
+    const rest = groups.findIndex((group) => group.title === AFTER_ATTENTION);
     return html`
       <header>
         <h2 title="TBT: milliseconds between two tokens as they arrive, bursts not smoothed.">Time between tokens</h2>
@@ -132,9 +134,9 @@ export class VivaceMetrics extends LitElement {
         ${run.gaps.length === 0 ? html`<p class="empty">${this.emptyText()}</p>` : nothing}
       </div>
       <div class="readout chart-end">${this.renderReadout()}</div>
-      ${figureGroups(run, this.info).map(
-        (group) => html`${group.title === AFTER_ATTENTION ? this.renderAttention() : nothing}${renderGroup(group)}`,
-      )}
+      ${groups.slice(0, rest).map(renderGroup)}
+      ${this.renderAttention()}
+      ${groups.slice(rest).map(renderGroup)}
       ${warnings.size > 0 ? renderWarnings([...warnings]) : nothing}
       <span class="probe ink"></span><span class="probe muted"></span><span class="probe line"></span>
       <span class="probe accent"></span><span class="probe fill"></span>

@@ -2,9 +2,8 @@
 // Fires `vivace-tuning` with {done, total} while the tuner runs and null when it has ended, and, not bubbling, `vivace-tuned` with its outcome.
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
-import type { AttentionChoice, EngineInfo } from '../engine/engine';
+import type { AttentionChoice, Engine, EngineInfo, TuneOutcome, TuneResult } from '../engine/engine';
 import { saveText, tuneToJson } from './export';
-import type { Tunable, TuneOutcome, TuneResult } from './tunable';
 import { renderDecode, renderPrefill } from './tune_parts';
 import { tuneStyles } from './tune_styles';
 import { tuneTables } from './tune_table';
@@ -35,7 +34,7 @@ export class VivaceTune extends LitElement {
     results: { state: true },
   };
   /** Null while there is no model. Another engine ends the tuning of the one before, and its tables go. */
-  declare engine: Tunable | null;
+  declare engine: Engine | null;
   declare info: EngineInfo | null;
   /** What runs, as it was last heard. */
   declare attention: AttentionChoice | null;

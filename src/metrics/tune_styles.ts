@@ -40,15 +40,14 @@ export const tuneStyles = css`
   :is(th, td):first-child { padding-inline-start: 4px; text-align: start; }
   :is(th, td):last-child { padding-inline-end: 4px; }
   thead th { color: var(--muted); font-size: 11px; white-space: normal; vertical-align: bottom; }
-  tbody th { white-space: normal; }
-  details tbody th { white-space: nowrap; }
   tbody tr:not(.why) > * { border-top: 1px solid var(--line); }
   .text { text-align: start; white-space: normal; }
   .refused { color: var(--muted); }
   .why td { padding-top: 0; color: var(--muted); font-size: 11.5px; text-align: start; white-space: normal; overflow-wrap: anywhere; }
+  .between td { padding-top: 8px; color: var(--muted); font-size: 11px; text-align: start; }
   .winner > * { background: color-mix(in srgb, var(--accent) 12%, transparent); font-weight: 600; }
   .winner .text { font-weight: 400; }
-  .fastest {
+  .mark {
     display: inline-block; width: 9px; height: 4px; margin: 0 3px 3px 6px; border: solid var(--accent); border-width: 0 0 2px 2px;
     rotate: -48deg;
   }

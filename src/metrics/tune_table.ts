@@ -1,7 +1,7 @@
 // What a tuner found, as the rows of the panel's tables. Pure.
 
+import type { TuneResult } from '../engine/engine';
 import { formatCount, NONE } from './figure_format';
-import type { TuneResult } from './tunable';
 
 /** The combination that all others are compared with: the whole head in one output tile, which is no tiling at all. */
 export const BASELINE = 'G';
@@ -11,8 +11,11 @@ export const TILES = ['BLOCK_M', 'BLOCK_N', 'DV_TILE'] as const;
 const MOST_DECIMALS = 5;
 
 export interface TuneRow {
-  /** The letter of a combination, or the sibling's name. */
-  label: string;
+  /** The letter of a combination, or null for what was tried after them, and for decode. */
+  letter: string | null;
+  name: string;
+  /** As it is named in a sentence: the letter, or the name with its parameters. */
+  title: string;
   /** One text per column of TILES, or null for a sibling that has no such tiles. */
   tiles: string[] | null;
   /** All parameters as text, such as 'SPLITS 8'. */
@@ -22,6 +25,7 @@ export interface TuneRow {
   gain: string;
   /** Why it was refused; null when it was measured. */
   refused: string | null;
+  /** The one that is kept. */
   fastest: boolean;
 }
 
@@ -30,8 +34,8 @@ export interface TuneTable {
   nTokens: number;
   kvLen: number;
   rows: TuneRow[];
-  /** Label of what `gain` compares with, or null while nothing can be compared. */
-  baseline: string | null;
+  /** What `gain` compares with, or null while nothing can be compared. */
+  baseline: TuneRow | null;
   winner: TuneRow | null;
 }
 
@@ -52,7 +56,9 @@ function tableOf(results: readonly TuneResult[]): TuneTable {
   const baseline = baselineOf(results);
   const decimals = decimalsFor(results);
   const rows = results.map((result) => ({
-    label: labelOf(result),
+    letter: result.combination,
+    name: result.name,
+    title: titleOf(result),
     tiles: tilesOf(result),
     parameters: parametersText(result.parameters),
     ms: result.ms === null ? NONE : result.ms.toFixed(decimals),
@@ -60,12 +66,19 @@ function tableOf(results: readonly TuneResult[]): TuneTable {
     refused: result.refused ?? (result.ms === null ? 'no reason was given' : null),
     fastest: result.fastest,
   }));
-  const winner = rows.find((row) => row.fastest) ?? null;
-  return { nTokens, kvLen, rows, baseline: baseline && labelOf(baseline), winner };
+  return {
+    nTokens,
+    kvLen,
+    rows,
+    baseline: baseline && rows[results.indexOf(baseline)]!,
+    winner: rows.find((row) => row.fastest) ?? null,
+  };
 }
 
-function labelOf(result: TuneResult): string {
-  return result.combination ?? result.name;
+function titleOf({ combination, name, parameters }: TuneResult): string {
+  if (combination !== null) return combination;
+  const given = parametersText(parameters);
+  return given ? `${name} (${given})` : name;
 }
 
 /** G where it ran; the first that ran where G was refused; nothing while G is still to come. */

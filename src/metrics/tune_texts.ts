@@ -1,8 +1,7 @@
 // What the panel says about tuning, before, while and after. Pure.
 
-import { type EngineInfo, VivaceError } from '../engine/engine';
+import { type EngineInfo, type TuneOutcome, type TuneResult, VivaceError } from '../engine/engine';
 import { formatCount, formatMs } from './figure_format';
-import type { TuneOutcome, TuneResult } from './tunable';
 import { BASELINE, parametersText, type TuneTable } from './tune_table';
 
 /** What decides whether tuning can start. */
@@ -46,11 +45,11 @@ export function keptText({ results, stored }: TuneOutcome): string {
 export function prefillSummary({ winner, baseline }: TuneTable): string {
   const parts: string[] = [];
   if (winner) {
-    const gain = baseline && winner.label !== baseline ? `, ${winner.gain} against ${baseline}` : '';
-    parts.push(`Fastest: ${winner.label}, ${winner.ms} ms${gain}.`);
+    const gain = baseline && winner !== baseline ? `, ${winner.gain} against ${baseline.title}` : '';
+    parts.push(`Winner: ${winner.title}, ${winner.ms} ms${gain}.`);
   }
-  if (baseline && baseline !== BASELINE) {
-    parts.push(`${BASELINE} was refused, so the percentages are against ${baseline}, the first that ran.`);
+  if (baseline && baseline.letter !== BASELINE) {
+    parts.push(`${BASELINE} was refused, so the percentages are against ${baseline.title}, the first that ran.`);
   }
   return parts.join(' ');
 }

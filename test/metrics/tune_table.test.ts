@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import type { EngineInfo } from '../../src/engine/protocol';
+import type { EngineInfo, TuneOutcome, TuneResult } from '../../src/engine/protocol';
 import { DeviceLostError, InvalidRequestError } from '../../src/errors';
 import { tuneToJson } from '../../src/metrics/export';
-import type { TuneOutcome, TuneResult } from '../../src/metrics/tunable';
 import { type TuneTable, tuneTables } from '../../src/metrics/tune_table';
 import { keptText, lastMeasured, prefillSummary, tuneFailure, whyNotTune } from '../../src/metrics/tune_texts';
 import { fakeResults } from '../ui/fake_tuning';
@@ -28,7 +27,7 @@ const gains = (table: TuneTable) => table.rows.map((row) => row.gain);
 test('the gain is that of speed against G: twice as fast is +100 %', () => {
   const table = prefillOf(combination('A', 600), combination('D', 400), combination('E', 1600), combination('G', 800));
   expect(gains(table)).toEqual(['+33 %', '+100 %', '−50 %', '–']);
-  expect(table.baseline).toBe('G');
+  expect(table.baseline?.letter).toBe('G');
 });
 
 test('the same time as G is 0 %, without a sign', () => {
@@ -42,10 +41,10 @@ test('where G was refused the first that ran is the measure, and the summary say
     combination('C', 2, { fastest: true }),
     combination('G', null),
   );
-  expect(table.baseline).toBe('B');
+  expect(table.baseline?.letter).toBe('B');
   expect(gains(table)).toEqual(['–', '–', '+100 %', '–']);
   expect(prefillSummary(table)).toBe(
-    'Fastest: C, 2.00 ms, +100 % against B. G was refused, so the percentages are against B, the first that ran.',
+    'Winner: C, 2.00 ms, +100 % against B. G was refused, so the percentages are against B, the first that ran.',
   );
 });
 
@@ -88,20 +87,30 @@ for (const [times, texts] of [
   });
 }
 
+test('a winner without a letter is named with its parameters', () => {
+  const parameters = { BLOCK_M: 16, BLOCK_N: 32, DV_TILE: 64 };
+  const table = prefillOf(combination('G', 8), combination(null, 4, { parameters, fastest: true }));
+  expect(prefillSummary(table).replaceAll('\u00a0', ' ')).toBe(
+    'Winner: flash_prefill (BLOCK_M 16, BLOCK_N 32, DV_TILE 64), 4.00 ms, +100 % against G.',
+  );
+});
+
 test('all eight combinations have their tiles in columns, others their parameters as text', () => {
   const [table] = tuneTables(fakeResults(), 'prefill');
-  expect(table?.rows.map((row) => row.label).join(' ')).toBe('A B C D E F G H flash_prefill chunked eager');
+  expect(table?.rows.map((row) => row.letter ?? row.name).join(' ')).toBe(
+    'A B C D E F G H flash_prefill chunked eager',
+  );
   expect(table?.rows[3]).toMatchObject({ tiles: ['32', '64', '64'], ms: '0.0298', gain: '+67 %', fastest: true });
   expect(table?.rows[5]?.refused).toContain('36864');
   expect(table?.rows[9]).toMatchObject({ tiles: null, parameters: 'QUERY_CHUNK\u00a064' });
   expect(table?.rows[10]).toMatchObject({ tiles: null, parameters: '' });
-  expect(table?.winner?.label).toBe('D');
+  expect(table?.winner?.letter).toBe('D');
 });
 
 test('decode has a table per cache length, ascending, each with its winner', () => {
   const tables = tuneTables(fakeResults().reverse(), 'decode');
   expect(tables.map((table) => table.kvLen)).toEqual([256, 1024, 4096]);
-  expect(tables.map((table) => table.winner?.label)).toEqual(['fused_decode', 'split_kv_decode', 'split_kv_decode']);
+  expect(tables.map((table) => table.winner?.name)).toEqual(['fused_decode', 'split_kv_decode', 'split_kv_decode']);
   expect(tables.every((table) => table.rows.length === 5)).toBe(true);
 });
 

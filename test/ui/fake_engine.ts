@@ -1,6 +1,7 @@
 // An engine of the same shape as the real one, which tells one story in made-up time. For looking at the page without a model; never shipped.
 // The page's address steers it: ?model=…missing fails with 404, …html with HTML, …slow loads slowly; a prompt with "error" fails midway.
 
+import type { EngineTuneOptions } from '../../src/engine/engine';
 import type {
   ChatMessage,
   EngineEvent,
@@ -9,10 +10,11 @@ import type {
   LoadProgress,
   ModelLocation,
   RunMetrics,
+  TuneOutcome,
+  TuneResult,
 } from '../../src/engine/protocol';
 import { VivaceError } from '../../src/errors';
 import { summariseGaps } from '../../src/metrics/tbt_stats';
-import type { Tunable, TuneOutcome, TuneResult } from '../../src/metrics/tunable';
 import { fakeResults } from './fake_tuning';
 
 export { VivaceError };
@@ -181,7 +183,7 @@ export class Engine {
   }
 
   /** With `#refuse` in the page's address it fails midway, with `#frame` nothing is stored. */
-  async tune({ onResult, signal }: Parameters<Tunable['tune']>[0]): Promise<TuneOutcome> {
+  async tune({ onResult, signal }: EngineTuneOptions = {}): Promise<TuneOutcome> {
     const results = fakeResults();
     for (const [i, result] of results.entries()) {
       await wait(200, signal);

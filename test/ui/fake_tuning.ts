@@ -1,6 +1,6 @@
 // What a tuner could find, in made-up times: the eight combinations with one refused, others after them, decode at three cache lengths.
 
-import type { TuneResult } from '../../src/metrics/tunable';
+import type { TuneResult } from '../../src/engine/protocol';
 
 const COMBINATIONS = [
   ['A', 32, 32, 32, 0.0412],

@@ -1,0 +1,184 @@
+// Tuning as a person does it: one button in the panel, progress, a way out, tables of what was found, and a profile that the next visit uses.
+// A short context keeps the software GPU's part of it short.
+
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ended, openSite, ready, type Site, screenshot, send, setting, textOf, type Visit, visit } from './site';
+
+const TUNED_WITHIN_MS = 250_000;
+
+let site: Site;
+
+beforeAll(async () => {
+  site = await openSite();
+});
+
+afterAll(() => site?.close());
+
+const panel = (page: Page) => page.getByTestId('metrics');
+const tune = (page: Page) => page.getByTestId('tune');
+const progress = (page: Page) => page.getByTestId('tune-progress');
+const outcome = (page: Page) => textOf(panel(page).locator('.outcome'));
+const attentionOf = (page: Page, what: string) => textOf(panel(page).locator(`[data-figure=attention-${what}]`));
+const measured = async (page: Page) => Number(await progress(page).getAttribute('data-done'));
+
+async function measuring(page: Page, least: number): Promise<void> {
+  await expect.poll(() => measured(page), { timeout: 120_000, interval: 50 }).toBeGreaterThanOrEqual(least);
+}
+
+describe('one visit, and the next', () => {
+  let visited: Visit;
+  let before: string;
+
+  beforeAll(async () => {
+    visited = await visit(site, '?context=256');
+  });
+
+  afterAll(() => visited?.page.context().close());
+
+  test('before tuning the panel says what runs, and that it was not tuned', async () => {
+    const { page } = visited;
+    await ready(page);
+    await setting(page, 'temperature', '0');
+    await setting(page, 'maxTokens', '8');
+    before = await attentionOf(page, 'reason');
+    expect(await attentionOf(page, 'prefill')).toMatch(/^\w+$/);
+    expect(await attentionOf(page, 'decode')).toMatch(/^\w+$/);
+    expect(before).toContain('not tuned');
+  });
+
+  test('the button starts it from the keyboard, and candidates are counted and named', async () => {
+    const { page } = visited;
+    await tune(page).focus();
+    await page.keyboard.press('Enter');
+    await progress(page).waitFor();
+    await measuring(page, 1);
+    expect(await textOf(progress(page))).toMatch(/\d+ of \d+/);
+    expect(await textOf(progress(page).locator('.last'))).toMatch(/^prefill of \d+ tokens: A flash_prefill/);
+    const focused = () =>
+      page.evaluate(() =>
+        document
+          .querySelector('vivace-metrics')
+          ?.shadowRoot?.activeElement?.shadowRoot?.activeElement?.textContent?.trim(),
+      );
+    expect(await focused()).toBe('Cancel');
+  });
+
+  test('a question asked meanwhile waits, and is answered as soon as the tuning is cancelled', async () => {
+    const { page } = visited;
+    expect(await textOf(page.getByTestId('tuning'))).toMatch(/being tuned, \d+ of \d+/);
+    await send(page, 'Tell me a story about a cat');
+    await expect
+      .poll(() => textOf(page.locator('vivace-turn .reading').last()))
+      .toContain('Waiting: attention is being tuned');
+    await page.getByTestId('cancel-tuning').click();
+    expect(await ended(page)).toBe('done');
+    expect(await page.getByTestId('tuning').count()).toBe(0);
+    expect(await outcome(page)).toMatch(/^Cancelled after \d+ of \d+/);
+    expect(await attentionOf(page, 'reason')).toBe(before);
+    expect(await panel(page).getAttribute('data-points')).toBe('7');
+  });
+
+  test('a question that waits can be taken back, and the tuning goes on', async () => {
+    const { page } = visited;
+    await tune(page).click();
+    await measuring(page, 1);
+    await send(page, 'Tell me a story about a dog');
+    await page.getByTestId('stop').click();
+    expect(await ended(page, 2_000)).toBe('done');
+    await progress(page).waitFor({ timeout: 1_000 });
+  });
+
+  test('a whole run gives the eight combinations with one winner, and decode by cache length', {
+    timeout: TUNED_WITHIN_MS + 30_000,
+  }, async () => {
+    const { page } = visited;
+    await tune(page).waitFor({ timeout: TUNED_WITHIN_MS });
+    expect(await outcome(page)).toBe('Kept for this GPU and browser; used from now on.');
+    const table = page.getByTestId('tune-prefill');
+    for (const letter of 'ABCDEFGH') {
+      const cells = await table.locator(`tr[data-candidate=${letter}] td`).allTextContents();
+      expect(cells.slice(0, 3).join(' '), letter).toMatch(/^\d+ \d+ \d+$/);
+      expect(cells.slice(3).join(' ').trim(), letter).toMatch(/^(refused|[\d.]+ ([+−]?[\d,]+ %|–))$/);
+    }
+    expect(await table.locator('tr.winner').count()).toBe(1);
+    expect(await table.getByRole('img', { name: 'winner' }).count()).toBe(1);
+    const lengths = page.getByTestId('tune-decode').locator('details');
+    expect(await lengths.count()).toBeGreaterThan(0);
+    for (const length of await lengths.all()) {
+      expect(await textOf(length.locator('summary'))).toMatch(/^\d[\d,]* keys\s+\w+\s+[\d.]+ ms$/);
+      expect(await length.locator('tr.winner').count()).toBe(1);
+    }
+    expect(await attentionOf(page, 'reason')).toContain('tuned on this GPU');
+  });
+
+  test('the results are saved as JSON', async () => {
+    const { page } = visited;
+    const downloading = page.waitForEvent('download');
+    await page.getByTestId('tune-json').click();
+    const { results, attention, stored, info } = JSON.parse(await readFile(await (await downloading).path(), 'utf8'));
+    expect(results.filter((r: { combination: string | null }) => r.combination !== null)).toHaveLength(8);
+    expect([stored, info.backend]).toEqual([true, 'webgpu']);
+    expect(attention.reason).toContain('tuned on this GPU');
+  });
+
+  test('it is looked at: light, dark, phone width without sideways scrolling', async () => {
+    const { page } = visited;
+    await page.setViewportSize({ width: 1280, height: 1500 });
+    await page.getByTestId('tune-decode').locator('summary').first().click();
+    await page.emulateMedia({ colorScheme: 'light' });
+    await screenshot(page, 'tuned_light');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await screenshot(page, 'tuned_dark');
+    await page.setViewportSize({ width: 360, height: 1500 });
+    await page.getByRole('button', { name: 'Timing' }).click();
+    await screenshot(page, 'tuned_phone');
+    const overflow = await page.evaluate(() => {
+      const drawer = document.getElementById('panel')!;
+      return [document.documentElement.scrollWidth - innerWidth, drawer.scrollWidth - drawer.clientWidth];
+    });
+    expect(Math.max(...overflow)).toBeLessThanOrEqual(0);
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
+  test('the next visit uses what was found, and says so before and after an answer', async () => {
+    const { page } = visited;
+    const found = [await attentionOf(page, 'prefill'), await attentionOf(page, 'decode')];
+    await page.reload();
+    await ready(page);
+    expect(await attentionOf(page, 'reason')).toContain('tuned on this GPU');
+    expect([await attentionOf(page, 'prefill'), await attentionOf(page, 'decode')]).toEqual(found);
+    await setting(page, 'maxTokens', '8');
+    await send(page, 'Tell me a story about a cat');
+    expect(await ended(page)).toBe('done');
+    expect(await attentionOf(page, 'reason')).toContain('tuned on this GPU');
+  });
+
+  test('nothing was said on the console, and no other host was asked', () => {
+    expect(visited.errors).toEqual([]);
+    expect(visited.strangers).toEqual([]);
+  });
+});
+
+test('the cpu backend has nothing to tune: the button is off and says why', async () => {
+  const { page } = await visit(site, '?backend=cpu');
+  expect(await tune(page).isDisabled()).toBe(true);
+  expect(await tune(page).getAttribute('title')).toContain('no model');
+  await ready(page);
+  expect(await tune(page).isDisabled()).toBe(true);
+  expect(await tune(page).getAttribute('title')).toContain('cpu backend');
+  await page.context().close();
+});
+
+test('while an answer runs the button is off and says why', async () => {
+  const { page } = await visit(site, '?context=256');
+  await ready(page);
+  await send(page, 'Tell me a long story about a dragon');
+  await expect.poll(() => tune(page).getAttribute('title')).toContain('answer is running');
+  expect(await tune(page).isDisabled()).toBe(true);
+  await page.getByTestId('stop').click();
+  expect(await ended(page)).toBe('done');
+  await expect.poll(() => tune(page).isEnabled()).toBe(true);
+  await page.context().close();
+});
