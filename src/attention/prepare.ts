@@ -69,14 +69,20 @@ export async function prepareAttention(
   { forced, profile, buffers }: PrepareOptions,
 ): Promise<PreparedAttention> {
   const bench = new Workbench(gpu, shape, buffers);
+  let tuned = profile;
   const select = (nTokens: number, kvLen: number) =>
-    selectAttention({ nTokens, kvLen, shape, limits: gpu.limits, forced, profile, setAside: bench.broken });
+    selectAttention({ nTokens, kvLen, shape, limits: gpu.limits, forced, profile: tuned, setAside: bench.broken });
   const ready = (selected: SelectedAttention): Ready => ({ selected, kernel: bench.kernel(selected) });
   try {
     for (;;) {
       const prefill = select(shape.maxTokens, shape.contextLength);
       const decode = rangeEnds(shape.contextLength).map((kvLen) => select(1, kvLen));
-      if (!(await bench.make(prefill, decode))) continue; // without what is broken
+      if (!(await bench.make(prefill, decode))) {
+        // A profile gone bad, say by a new driver, says nothing of the siblings with their default parameters.
+        if (tuned) bench.broken.clear();
+        tuned = undefined;
+        continue;
+      }
       const setAside = describeSetAside(bench.broken, [prefill, ...decode]);
       const prepared = new PreparedAttention(ready(prefill), decode.map(ready), setAside);
       bench.clear(prepared.kernels);
@@ -131,10 +137,10 @@ class Workbench {
   private async check(selected: SelectedAttention, nTokens: number): Promise<void> {
     const pass = `${keyOf(selected)} ${nTokens}`;
     if (this.broken.has(selected.name) || this.checked.has(pass)) return;
-    this.checked.add(pass);
     const wrong = await checkAttention(this.gpu, this.kernel(selected), this.shape, this.buffers, nTokens);
     if (this.gpu.failure) throw this.gpu.failure; // not this kernel's: its check has error scopes of its own
-    if (wrong !== null) this.broken.set(selected.name, oneLine(wrong));
+    if (wrong === null) this.checked.add(pass);
+    else this.broken.set(selected.name, oneLine(wrong));
   }
 
   /** Frees the scratch memory of all but `keep`. */

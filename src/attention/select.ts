@@ -38,7 +38,10 @@ export interface Skipped {
   why: string;
 }
 
-/** Keys from which on a cache is split over workgroups: `npm run bench -- attention`. One past a power of two, as all ranges. */
+/**
+ * Keys from which on a cache is split over workgroups: `npm run bench -- attention` shows where that pays. One past a power
+ * of two, where the ranges of prepare.ts begin.
+ */
 export const SPLIT_KV_MIN = 2 ** 8 + 1;
 
 type Plan = (shape: AttentionShape, limits: AttentionLimits, given?: Record<string, number>) => AttentionPlan;

@@ -104,8 +104,7 @@ export class Llama {
       kvCache: createKvCache(gpu, config, contextLength, kvType),
       buffers: createBuffers(gpu, config, contextLength),
     }));
-    const bytes = { kvCache: kvCache.bytes, activations: gpu.allocatedBytes - before - kvCache.bytes };
-
+    const activations = gpu.allocatedBytes - before - kvCache.bytes;
     const products = new ProductKernels(gpu, config, shape);
     const { vocabSize, hiddenSize } = config;
     const { x, q, attn, h, logits, tokens, seen, sampling, rope } = buffers;
@@ -117,6 +116,8 @@ export class Llama {
       createHead(gpu, products.shape(weights.head, true)),
       Promise.all(weights.layers.map((layer) => products.ofLayer(layer))),
     ]);
+
+    const scratch = [...prepared.kernels].reduce((sum, kernel) => sum + kernel.scratchBytes, 0);
 
     const bind = (kernel: Linear, { matrix, params }: Product, ...rest: GPUBuffer[]): Bound => ({
       kernel,
@@ -146,7 +147,7 @@ export class Llama {
       shape,
       bindAttention(prepared, buffers, kvCache),
       asked,
-      bytes,
+      { kvCache: kvCache.bytes, activations: activations + scratch },
     );
   }
 

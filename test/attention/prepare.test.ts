@@ -137,6 +137,15 @@ describe('a broken sibling is set aside, and the next takes over', () => {
     expect(new Set(decode)).toEqual(new Set(['split_kv_decode']));
   });
 
+  test('a profile that went bad is dropped, which says nothing against its siblings', async () => {
+    const gpu = breakSiblings(await testGpu(), { eager: 'wrong' });
+    const profile: AttentionProfile = { ...PROFILE, prefill: { name: 'eager', parameters: {}, ms: 1 } };
+    const { prepared } = await prepare(gpu, SHORT, { profile });
+    expect(prepared.prefill.kernel.name).toBe('flash_prefill');
+    expect(prepared.setAside).toEqual([]);
+    expect(prepared.reason).toBe('the default, not tuned on this GPU');
+  });
+
   test('when all are broken, the error names each', async () => {
     const gpu = breakSiblings(await testGpu(), {
       cpu: 'refused',
