@@ -115,7 +115,7 @@ fn times_value(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_
       o_slices[SLICES * QUADS + lid] = o[r + 1];
     }
     workgroupBarrier();
-    if (lid < 2 * QUADS) { add_slices(4 * wid.x, r + lid / QUADS, wid.y, lid % QUADS); }
+    for (var i = lid; i < 2 * QUADS; i += WORKGROUP) { add_slices(4 * wid.x, r + i / QUADS, wid.y, i % QUADS); }
     workgroupBarrier();
   }
 }

@@ -19,32 +19,36 @@ import {
 
 const NAME = 'chunked';
 const DEFAULT_CHUNK = 32;
-const MAX_WORKGROUP = 256;
+const DEFAULT_WORKGROUP = 256;
 /** Workgroups that stride over the keys of a tile of rows, at most. */
 const MAX_KEY_GROUPS = 64;
 /** The smallest buffer: holds the first token of a chunk. */
 const CHUNK_BYTES = 16;
 
-/** CHUNK: tokens whose scores are kept at once, in all heads. */
+/** CHUNK: tokens whose scores are kept at once, in all heads. WORKGROUP: invocations, in each of the three kernels. */
 export function planChunked(
   shape: AttentionShape,
   limits: AttentionLimits,
   given: Record<string, number> = {},
-): AttentionPlan<'CHUNK'> {
+): AttentionPlan<'CHUNK' | 'WORKGROUP'> {
   checkShape(NAME, shape);
   const { nHeads, headDim, contextLength, maxTokens } = shape;
   const tokenBytes = 4 * nHeads * contextLength;
   checkScratch(NAME, limits, tokenBytes);
   const fit = Math.floor(limits.maxStorageBufferBindingSize / tokenBytes);
-  const parameters = mergeParameters(NAME, { CHUNK: Math.min(DEFAULT_CHUNK, maxTokens, fit) }, given);
-  const { CHUNK } = parameters;
+  const defaults = {
+    CHUNK: Math.min(DEFAULT_CHUNK, maxTokens, fit),
+    WORKGROUP: Math.min(DEFAULT_WORKGROUP, limits.maxComputeInvocationsPerWorkgroup),
+  };
+  const parameters = mergeParameters(NAME, defaults, given);
+  const { CHUNK, WORKGROUP } = parameters;
   check(NAME, CHUNK <= maxTokens, `CHUNK ${CHUNK} is above the ${maxTokens} tokens of a pass`);
   checkScratch(NAME, limits, CHUNK * tokenBytes);
-  const most = Math.min(MAX_WORKGROUP, limits.maxComputeInvocationsPerWorkgroup);
-  const derived = { WORKGROUP: 2 ** Math.floor(Math.log2(most)), TILE_QUADS: 4, PARTS: 16 };
+  const derived = { TILE_QUADS: 4, PARTS: 16 };
   const quads = headDim / 4;
-  const slices = Math.floor(derived.WORKGROUP / quads);
-  checkLimits(NAME, limits, Math.max(derived.WORKGROUP, quads), 16 * slices * (2 * quads + 1));
+  const least = Math.max(quads, derived.PARTS);
+  check(NAME, WORKGROUP >= least, `WORKGROUP ${WORKGROUP} is below the ${least} that head_dim ${headDim} needs`);
+  checkLimits(NAME, limits, WORKGROUP, 16 * Math.floor(WORKGROUP / quads) * (2 * quads + 1));
   return { parameters, derived, scratchBytes: CHUNK * tokenBytes + Math.ceil(maxTokens / CHUNK) * CHUNK_BYTES };
 }
 
@@ -56,7 +60,7 @@ export async function createChunked(
 ): Promise<AttentionKernel> {
   const { parameters, derived, scratchBytes } = planChunked(shape, gpu.limits, given);
   const { nHeads, nKvHeads, contextLength, maxTokens } = shape;
-  const { CHUNK } = parameters;
+  const { CHUNK, WORKGROUP } = parameters;
   const kernel = (entryPoint: string) =>
     createKernel(gpu, {
       label: `attention/${NAME}.${entryPoint}`,
@@ -70,7 +74,7 @@ export async function createChunked(
     scores: gpu.createBuffer(`attention.${NAME}.scores`, 4 * nHeads * CHUNK * contextLength, GPU_STORAGE),
     chunks: Array.from({ length: Math.ceil(maxTokens / CHUNK) }, (_, i) => createChunk(gpu, i * CHUNK)),
   }));
-  const { WORKGROUP, TILE_QUADS } = derived;
+  const { TILE_QUADS } = derived;
   const heads = nHeads / nKvHeads;
 
   const recordChunk = (list: CommandList, group: GPUBindGroup, tokens: number) => {

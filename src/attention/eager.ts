@@ -20,32 +20,39 @@ import {
 const NAME = 'eager';
 /** Scores kept at once by default, at most, in bytes. */
 const MAX_SCRATCH = 2 ** 30;
-const MAX_WORKGROUP = 256;
+const DEFAULT_WORKGROUP = 256;
 /** Workgroups that stride over the keys of a tile of tokens, and over the scores of a head, at most. */
 const MAX_KEY_GROUPS = 64;
-const MAX_SCALE_GROUPS = 1024;
+const MAX_SCALE_GROUPS = 256;
 /** The smallest buffer: holds the first head of a slab. */
 const SLAB_BYTES = 16;
 
-/** HEADS: query heads of a slab. Slabs run one after another over the same scores; fewer heads mean less memory. */
+/**
+ * HEADS: query heads of a slab. Slabs run one after another over the same scores; fewer heads mean less memory.
+ * WORKGROUP: invocations, in each of the five kernels.
+ */
 export function planEager(
   shape: AttentionShape,
   limits: AttentionLimits,
   given: Record<string, number> = {},
-): AttentionPlan<'HEADS'> {
+): AttentionPlan<'HEADS' | 'WORKGROUP'> {
   checkShape(NAME, shape);
   const { nHeads, contextLength, maxTokens } = shape;
   const headBytes = 4 * maxTokens * contextLength;
   checkScratch(NAME, limits, headBytes);
   const fit = Math.floor(Math.min(limits.maxStorageBufferBindingSize, MAX_SCRATCH) / headBytes);
   const slabs = Math.ceil(nHeads / Math.max(1, fit));
-  const parameters = mergeParameters(NAME, { HEADS: Math.ceil(nHeads / slabs) }, given);
-  const { HEADS } = parameters;
+  const defaults = {
+    HEADS: Math.ceil(nHeads / slabs),
+    WORKGROUP: Math.min(DEFAULT_WORKGROUP, limits.maxComputeInvocationsPerWorkgroup),
+  };
+  const parameters = mergeParameters(NAME, defaults, given);
+  const { HEADS, WORKGROUP } = parameters;
   check(NAME, HEADS <= nHeads, `HEADS ${HEADS} is above ${nHeads}`);
   checkScratch(NAME, limits, HEADS * headBytes);
-  const most = Math.min(MAX_WORKGROUP, limits.maxComputeInvocationsPerWorkgroup);
-  const derived = { WORKGROUP: 2 ** Math.floor(Math.log2(most)), TILE_TOKENS: 16, PARTS: 16 };
-  checkLimits(NAME, limits, derived.WORKGROUP, 4 * (derived.WORKGROUP + derived.PARTS));
+  const derived = { TILE_TOKENS: 16, PARTS: 16 };
+  check(NAME, WORKGROUP >= derived.PARTS, `WORKGROUP ${WORKGROUP} is below ${derived.PARTS}`);
+  checkLimits(NAME, limits, WORKGROUP, 4 * (WORKGROUP + derived.PARTS));
   return { parameters, derived, scratchBytes: HEADS * headBytes + Math.ceil(nHeads / HEADS) * SLAB_BYTES };
 }
 
@@ -57,12 +64,12 @@ export async function createEager(
 ): Promise<AttentionKernel> {
   const { parameters, derived, scratchBytes } = planEager(shape, gpu.limits, given);
   const { nHeads, headDim, contextLength, maxTokens } = shape;
-  const { HEADS } = parameters;
+  const { HEADS, WORKGROUP } = parameters;
   const kernel = (entryPoint: string) =>
     createKernel(gpu, {
       label: `attention/${NAME}.${entryPoint}`,
       wgsl: [shape.kvType === 'f16' ? kvF16 : kvF32, onlineSoftmax, wgsl],
-      constants: { ...shapeConstants(shape), ...derived },
+      constants: { ...shapeConstants(shape), ...derived, WORKGROUP },
       bindings: ['read', 'read', 'read', 'write', 'write', 'uniform'],
       entryPoint,
     });
@@ -73,7 +80,7 @@ export async function createEager(
     scores: gpu.createBuffer(`attention.${NAME}.scores`, 4 * HEADS * maxTokens * contextLength, GPU_STORAGE),
     slabs: Array.from({ length: Math.ceil(nHeads / HEADS) }, (_, i) => createSlab(gpu, i * HEADS)),
   }));
-  const { WORKGROUP, TILE_TOKENS } = derived;
+  const { TILE_TOKENS } = derived;
 
   const recordSlab = (list: CommandList, group: GPUBindGroup, heads: number, nTokens: number) => {
     const tokens = Math.min(nTokens, TILE_TOKENS);
