@@ -1,6 +1,6 @@
 // The one case list of all attention siblings: shapes, lengths at tile edges, and contents that break careless softmaxes.
 
-import type { AttentionShape } from '../../src/attention/attention';
+import type { AttentionName, AttentionShape } from '../../src/attention/attention';
 import type { Pass } from './run';
 
 export interface AttentionCase {
@@ -40,20 +40,34 @@ const PREFILL: AttentionShape = {
   nKvHeads: 2,
   headDim: 64,
   contextLength: 300,
-  maxTokens: 40,
+  maxTokens: 65,
   kvType: 'f32',
 };
+/** 8192 keys: beyond what any grid covers in one stride. */
+const LONG: AttentionShape = {
+  nHeads: 2,
+  nKvHeads: 1,
+  headDim: 32,
+  contextLength: 8192,
+  maxTokens: 5,
+  kvType: 'f16',
+};
 
-/** Around the tiles of every sibling: 32 keys, 16 tokens of a group of 4 in 64 rows, 128 keys. */
-const KV_LENS = [1, 2, 31, 32, 33, 127, 128, 129, 200, 1000, 1100];
+/** Around the tiles of every sibling, one less and one more: 32, 64, 128, 256 keys; in prefill 16, 32, 64 tokens. */
+const KV_LENS = [1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1000, 1100];
 const PREFILLS: [position: number, nTokens: number][] = [
   [0, 2],
   [0, 15],
   [0, 16],
   [0, 17],
+  [0, 31],
+  [0, 32],
   [0, 33],
   [1, 31],
   [5, 3],
+  [7, 63],
+  [7, 64],
+  [7, 65],
   [31, 2],
   [100, 29],
   [127, 16],
@@ -70,16 +84,27 @@ export function geometry(headDim: number, nKvHeads: number, group: number, kvTyp
   ];
 }
 
-const SHAPES = [
-  geometry(32, 2, 1, 'f32'),
-  geometry(64, 1, 3, 'f16'),
-  geometry(80, 2, 4, 'f16'),
-  geometry(96, 1, 7, 'f32'),
-  geometry(128, 1, 8, 'f16'),
-  geometry(256, 1, 8, 'f32'),
-  geometry(40, 3, 1, 'f16'),
-  geometry(32, 1, 19, 'f16'),
-].flat();
+const HEAD_DIMS = [32, 64, 80, 96, 128, 256];
+const GROUPS = [1, 3, 4, 7, 8];
+
+/** Every head_dim with every group, f16 and f32 in turn; then a head_dim and a group that nobody tiles for. */
+const SHAPES = [...crossed(() => true), ...geometry(40, 3, 1, 'f16'), ...geometry(32, 1, 19, 'f16')];
+
+function crossed(keep: (diagonal: number) => boolean): AttentionCase[] {
+  return HEAD_DIMS.flatMap((headDim, i) =>
+    GROUPS.flatMap((group, j) =>
+      keep(i + j) ? geometry(headDim, group < 4 ? 2 : 1, group, (i + j) % 2 ? 'f32' : 'f16') : [],
+    ),
+  );
+}
+
+/** Parameters that need more than 16 KiB of workgroup memory, up to 32: they run where the device grants it. */
+export const LARGE: Partial<Record<AttentionName, Record<string, number>>> = {
+  flash_prefill: { BLOCK_M: 64, BLOCK_N: 64, DV_TILE: 64 },
+  fused_decode: { WORKGROUP: 256, HEADS: 8 },
+  split_kv_decode: { SPLITS: 2, WORKGROUP: 256, HEADS: 8 },
+};
+export const LARGE_CASES = geometry(128, 1, 8, 'f16');
 
 const extreme = (title: string, fill: Fill, position = 40, nTokens = 20): AttentionCase[] => [
   { title: `${title}, decode`, shape: PREFILL, position: 260, nTokens: 1, fill },
@@ -101,7 +126,7 @@ const EXTREMES = [
   extreme('scores from -1e20 to -3e22', { q: first(1e10), k: (key, d) => (d ? 0 : -8e10 * (1 + key)) }),
 ].flat();
 
-/** What changes from step to step, on three shapes. */
+/** What changes from step to step, on a few shapes. */
 export const PROGRESS: AttentionCase[] = [
   ...KV_LENS.map((kvLen) => ({ title: `kv_len=${kvLen}`, shape: DECODE, position: kvLen - 1, nTokens: 1 })),
   ...PREFILLS.map(([position, nTokens]) => ({
@@ -116,9 +141,14 @@ export const PROGRESS: AttentionCase[] = [
     position: 1000,
     nTokens: 70,
   },
+  { title: 'kv_len=8192 head_dim=32 group=2 f16', shape: LONG, position: 8191, nTokens: 1 },
+  { title: 'position=8187 n_tokens=5 head_dim=32 group=2 f16', shape: LONG, position: 8187, nTokens: 5 },
 ];
 
 export const CASES: AttentionCase[] = [...PROGRESS, ...SHAPES, ...EXTREMES];
+
+/** For a sibling's second path: every head_dim and every group, but not each with each, since compiling takes most of the time. */
+export const FEWER_CASES: AttentionCase[] = [...PROGRESS, ...crossed((diagonal) => diagonal % 3 === 0), ...EXTREMES];
 
 /** Inputs of a case, the same on every run. Cache rows past the pass hold NaN: no kernel may let them through. */
 export function passOf({ shape, position, nTokens, fill = {} }: Omit<AttentionCase, 'title'>): Pass {

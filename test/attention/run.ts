@@ -39,26 +39,40 @@ function kernelFor(gpu: Gpu, target: Target, shape: AttentionShape): Promise<Att
 
 /** out of a pass, (nTokens, nHeads, headDim). Throws when an element is left unwritten or one past the end is not. */
 export async function attentionOnGpu(target: Target, pass: Pass): Promise<Float32Array> {
-  const { shape, position, nTokens } = pass;
+  return (await replayOnGpu(target, [pass]))[0];
+}
+
+/** The same of several passes by one command list: shape and nTokens are those of the first, positions may differ. */
+export async function replayOnGpu(target: Target, passes: readonly Pass[]): Promise<Float32Array[]> {
+  const [{ shape, nTokens }] = passes;
   const gpu = await testGpu(target.without);
   const kernel = await kernelFor(gpu, target, shape);
   const size = nTokens * shape.nHeads * shape.headDim;
-  const q = gpu.upload('q', new Float32Array(pass.q));
-  const k = gpu.upload('k', stored(pass.k, shape));
-  const v = gpu.upload('v', stored(pass.v, shape));
+  const [q, k, v] = (['q', 'k', 'v'] as const).map((name) => gpu.upload(name, data(passes[0], name)));
   const out = gpu.upload('out', poison(size));
   const list = new CommandList(gpu);
   kernel.bind(q, k, v, out).record(list, nTokens);
-  await list.run({ position, nTokens });
-  const bits = new Uint32Array(await gpu.read(out));
+  const outs: Float32Array[] = [];
+  for (const pass of passes) {
+    gpu.write(q, data(pass, 'q'));
+    gpu.write(k, data(pass, 'k'));
+    gpu.write(v, data(pass, 'v'));
+    gpu.write(out, poison(size));
+    await list.run({ position: pass.position, nTokens });
+    const bits = new Uint32Array(await gpu.read(out));
+    if (gpu.failure) throw gpu.failure;
+    checkWritten(target, bits, size);
+    outs.push(new Float32Array(bits.buffer, 0, size));
+  }
   for (const buffer of [q, k, v, out]) gpu.destroyBuffer(buffer);
-  if (gpu.failure) throw gpu.failure;
+  return outs;
+}
+
+function checkWritten({ name }: Target, bits: Uint32Array, size: number): void {
   bits.forEach((word, i) => {
-    if (i < size && word === POISON) throw new Error(`${target.name} left element ${i} of ${size} unwritten`);
-    if (i >= size && word !== POISON)
-      throw new Error(`${target.name} wrote element ${i}, past the ${size} of the pass`);
+    if (i < size && word === POISON) throw new Error(`${name} left element ${i} of ${size} unwritten`);
+    if (i >= size && word !== POISON) throw new Error(`${name} wrote element ${i}, past the ${size} of the pass`);
   });
-  return new Float32Array(bits.buffer, 0, size);
 }
 
 /** A NaN that no arithmetic makes. */
@@ -66,6 +80,10 @@ const POISON = 0x7fabcdef;
 
 function poison(size: number): Uint32Array<ArrayBuffer> {
   return new Uint32Array(size + GUARD).fill(POISON);
+}
+
+function data(pass: Pass, name: 'q' | 'k' | 'v'): Float32Array<ArrayBuffer> | Uint16Array<ArrayBuffer> {
+  return name === 'q' ? new Float32Array(pass.q) : stored(pass[name], pass.shape);
 }
 
 function stored(cache: Float32Array, shape: AttentionShape): Float32Array<ArrayBuffer> | Uint16Array<ArrayBuffer> {

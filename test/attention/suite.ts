@@ -2,11 +2,14 @@
 
 import { describe, expect, test } from 'vitest';
 import type { AttentionName } from '../../src/attention/attention';
+import { createAttention } from '../../src/attention/create';
+import { selectAttention } from '../../src/attention/select';
+import { AttentionUnavailable } from '../../src/errors';
 import type { CapabilityName } from '../../src/gpu/limits';
-import { PATHS, pathName } from '../gpu/test_device';
-import { type AttentionCase, CASES, PROGRESS, passOf, SMALL } from './cases';
+import { PATHS, pathName, testGpu } from '../gpu/test_device';
+import { type AttentionCase, CASES, FEWER_CASES, LARGE, LARGE_CASES, PROGRESS, passOf, SMALL } from './cases';
 import { attentionRef } from './oracle';
-import { attentionOnGpu, type Pass, rounded, type Target } from './run';
+import { attentionOnGpu, type Pass, replayOnGpu, rounded, type Target } from './run';
 
 /**
  * By how much an output may differ from the f64 textbook, as a share of the largest |v|, which bounds every output. The
@@ -18,9 +21,10 @@ export const BOUND = 1e-5;
 export function testSibling(name: AttentionName, uses: { subgroups: boolean }): void {
   for (const without of PATHS) {
     describe(`${name}, ${pathName(without)}`, () => {
-      const cases = without.length === 0 || uses.subgroups ? CASES : PROGRESS;
+      const cases = without.length === 0 ? CASES : uses.subgroups ? FEWER_CASES : PROGRESS;
       for (const c of cases) test(c.title, () => checkCase({ name, without }, c));
       seedTests({ name, without });
+      memoryTests({ name, without });
     });
   }
 }
@@ -73,6 +77,14 @@ function seedTests(target: Target): void {
     }
   });
 
+  test('a command list made once serves every position', async () => {
+    const passes = [40, 0, 7, 61].map((position) => small(position, 3));
+    const outs = await replayOnGpu(target, passes);
+    outs.forEach((out, i) => {
+      expectClose(out, passes[i]);
+    });
+  });
+
   test('changing a future key and value changes nothing before it', async () => {
     const pass = small(10, 20);
     const before = await attentionOnGpu(target, pass);
@@ -120,6 +132,52 @@ function seedTests(target: Target): void {
   });
 }
 
+/** The least that WebGPU grants. */
+export const LEAST_LIMITS = {
+  maxComputeWorkgroupStorageSize: 16384,
+  maxComputeInvocationsPerWorkgroup: 256,
+  maxStorageBufferBindingSize: 2 ** 27,
+};
+
+function memoryTests(target: Target): void {
+  const { name, without } = target;
+
+  test('its defaults fit the least that WebGPU grants, for every case', () => {
+    for (const { shape, position, nTokens } of CASES) {
+      const request = { nTokens, kvLen: position + nTokens, shape, limits: LEAST_LIMITS, forced: name };
+      expect(selectAttention(request).name).toBe(name);
+    }
+  });
+
+  test('it allocates the scratch memory that it states, and frees it', async () => {
+    const gpu = await testGpu(without);
+    const before = gpu.allocatedBytes;
+    const kernel = await createAttention(gpu, name, SMALL);
+    expect(gpu.allocatedBytes - before).toBe(kernel.scratchBytes);
+    kernel.destroy();
+    expect(gpu.allocatedBytes).toBe(before);
+  });
+
+  const parameters = LARGE[name];
+  if (!parameters) return;
+  for (const c of LARGE_CASES) {
+    test(`${c.title}, ${parameterTitle(parameters)}`, async (context) => {
+      try {
+        await checkCase({ ...target, parameters }, c);
+      } catch (error) {
+        const isRefused = error instanceof AttentionUnavailable && /workgroup memory, this GPU/.test(error.message);
+        context.skip(isRefused, isRefused ? error.message : '');
+        throw error;
+      }
+    });
+  }
+}
+
+const parameterTitle = (parameters: Record<string, number>) =>
+  Object.entries(parameters)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(' ');
+
 /** For test files that add targets of their own: a sibling with parameters other than its defaults. */
 export function testParameters(
   name: AttentionName,
@@ -127,8 +185,7 @@ export function testParameters(
   parameters: Record<string, number>,
   cases: readonly AttentionCase[],
 ): void {
-  const title = Object.entries(parameters).map(([key, value]) => `${key}=${value}`);
-  describe(`${name} with ${title.join(' ')}, ${pathName(without)}`, () => {
+  describe(`${name} with ${parameterTitle(parameters)}, ${pathName(without)}`, () => {
     for (const c of cases) test(c.title, () => checkCase({ name, without, parameters }, c));
   });
 }
