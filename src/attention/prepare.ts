@@ -90,7 +90,7 @@ export async function prepareAttention(
     }
   } catch (error) {
     bench.clear(new Set());
-    throw error;
+    throw gpu.failure ?? error; // on a lost device every sibling fails
   }
 }
 
@@ -149,9 +149,12 @@ class Workbench {
   }
 }
 
-/** Messages of shader compilers quote the source over several lines. */
+/** Without the source that shader compilers quote, and without its period. */
 function oneLine(message: string): string {
-  const line = message.replace(/line \d+: .*\n/, '').replace(/\s+/g, ' ');
+  const line = message
+    .replace(/line \d+: .*\n/, '')
+    .replace(/\s+/g, ' ')
+    .replace(/\.$/, '');
   return line.length > 200 ? `${line.slice(0, 200)}...` : line;
 }
 
