@@ -17,6 +17,7 @@ const INPUTS = [
   'public',
   'index.html',
   'vite.config.ts',
+  'tools/lib/wgsl_names.mjs',
   'tools/lib/wgsl_plugin.mjs',
   'tsconfig.json',
   'package-lock.json',
