@@ -180,7 +180,8 @@ function describeDecode(decode: readonly Ready[]): string[] {
   if (parts.length === 1 && parts[0].splits.length === 0) return [];
   const texts = parts.map(({ name, upTo, splits }, i) => {
     const [least, most] = [Math.min(...splits), Math.max(...splits)];
-    const detail = splits.length === 0 ? '' : ` (${least === most ? '' : `${least} to `}${most} splits)`;
+    const range = least === most ? '' : `${least} to `;
+    const detail = splits.length === 0 ? '' : ` (${range}${most} split${most === 1 ? '' : 's'})`;
     return `${name}${detail}${i < parts.length - 1 ? ` up to ${upTo} keys` : ''}`;
   });
   return [texts.join(', then ')];

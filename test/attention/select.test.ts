@@ -41,14 +41,18 @@ describe('auto', () => {
   });
 
   test.each([
-    [1, 'fused_decode', undefined],
-    [SPLIT_KV_MIN - 1, 'fused_decode', undefined],
-    [SPLIT_KV_MIN, 'split_kv_decode', 4],
-    [4096, 'split_kv_decode', 64],
-  ])('one token over %i keys is decode by %s', (kvLen, name, splits) => {
-    const choice = selectAttention({ ...decode, kvLen });
-    expect(choice).toMatchObject({ name, reason: DEFAULT, skipped: [] });
-    expect(choice.parameters.SPLITS).toBe(splits);
+    [1, 'fused_decode'],
+    [SPLIT_KV_MIN - 1, 'fused_decode'],
+    [SPLIT_KV_MIN, 'split_kv_decode'],
+    [4096, 'split_kv_decode'],
+  ])('one token over %i keys is decode by %s', (kvLen, name) => {
+    expect(selectAttention({ ...decode, kvLen })).toMatchObject({ name, reason: DEFAULT, skipped: [] });
+  });
+
+  test('a longer cache is split into more parts', () => {
+    const splits = (kvLen: number) => selectAttention({ ...decode, kvLen }).parameters.SPLITS;
+    expect(splits(512)).toBeGreaterThan(1);
+    expect(splits(4096)).toBeGreaterThan(splits(512));
   });
 
   test('goes to the next sibling where the first does not fit, and says why', () => {
