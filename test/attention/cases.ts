@@ -117,8 +117,8 @@ const EXTREMES = [
   extreme('scores of 1e4, close', { q: first(800), k: (key, d) => (d ? 0 : 100 + 0.01 * (key % 7)), bound: 2e-3 }),
   extreme('each key above the one before', { q: first(8), k: (key, d) => (d ? 0 : key / 4) }),
   extreme('each key below the one before', { q: first(8), k: (key, d) => (d ? 0 : -key / 4) }),
-  // Each key is the max of some row: a max that misses a thread overflows.
-  extreme('each key 200 above the one before', { q: first(800), k: (key, d) => (d ? 0 : 2 * key) }, 100, 31),
+  // Each key of a tile is the max of some row, key 255 too: a max that misses a thread overflows.
+  extreme('each key 200 above the one before', { q: first(800), k: (key, d) => (d ? 0 : 2 * key) }, 238, 33),
   extreme('all scores equal', { q: () => 1, k: () => 0.5 }),
   extreme('all scores 1e4 and equal', { q: first(800), k: (_, d) => (d ? 0 : 100) }),
   extreme('all scores -0', { q: () => -0 }),
