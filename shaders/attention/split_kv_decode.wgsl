@@ -2,11 +2,14 @@
 //   main    each workgroup attends to one split of the keys and leaves its m, l and o
 //   merge   o = sum_s alpha_s o_s / sum_s alpha_s l_s, with alpha_s = p of m_s under the largest m
 // (Flash-Decoding, Dao et al. 2023.) A pass of n tokens has n times the workgroups, so it splits the keys into n times fewer.
-// Constants: those of lib/decode_tiles; MAX_SPLITS; MERGE_WORKGROUP (at least QUADS).
-@group(0) @binding(3) var<storage, read_write> out: array<vec4<f32>>;        // (n_tokens, N_HEADS, QUADS)
-@group(0) @binding(4) var<storage, read_write> part_o: array<vec4<f32>>;     // (n_tokens, splits, N_HEADS, QUADS)
-@group(0) @binding(5) var<storage, read_write> part_ml: array<SoftmaxState>; // (n_tokens, splits, N_HEADS)
+// Constants: those of lib/decode_tiles; MAX_SPLITS; MERGE_COLUMNS and MERGE_SLICES, the two sides of a merging workgroup.
+@group(0) @binding(3) var<storage, read_write> out: array<f32>;              // (n_tokens, N_HEADS, HEAD_DIM)
+@group(0) @binding(4) var<storage, read_write> part_o: array<Heads>;         // (n_tokens, KV_QUADS, splits, HEAD_DIM)
+@group(0) @binding(5) var<storage, read_write> part_ml: array<State>;        // (n_tokens, KV_QUADS, splits)
 @group(0) @binding(6) var<uniform> splits_of_token: u32;                     // where the pass has one token; at most MAX_SPLITS
+
+struct State { m: Heads, l: Heads }
+const KV_QUADS = N_KV_HEADS * HEAD_SLICES * HEAD_QUADS; // quads of query heads that share a KV head
 
 fn n_splits() -> u32 { return max(splits_of_token / step.n_tokens, 1u); }
 
@@ -17,46 +20,76 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
   let n_keys = step.position + token + 1;
   let span = (n_keys + n_splits() - 1) / n_splits();
   let begin = min(wid.y * span, n_keys); // with more splits than keys some are empty: m = M_START, l = 0, o = 0
-  let work = Work(wid.x, token, wid.z % HEAD_SLICES, wid.y, begin, min(begin + span, n_keys));
-  attend(work, lid);
-  if (lid < live_heads(work)) { part_ml[first_part(work) + lid] = SoftmaxState(head_m[lid], head_l[lid]); }
+  attend(Work(wid.x, token, wid.z % HEAD_SLICES, wid.y, begin, min(begin + span, n_keys)), lid);
 }
 
-fn emit(work: Work, i: u32, o: vec4<f32>) { part_o[first_part(work) * QUADS + i] = o; }
+fn leave(work: Work, h: u32, m: Heads, l: Heads) { part_ml[part(work, h)] = State(m, l); }
 
-// Where the workgroup's first query head is among the parts.
-fn first_part(work: Work) -> u32 {
-  return (work.token * n_splits() + work.split) * N_HEADS + work.kv_head * GQA_GROUP + work.head_slice * HEADS;
+fn emit(work: Work, h: u32, d: u32, o: Heads, l: Heads) { part_o[part(work, h) * HEAD_DIM + d] = o; }
+
+fn part(work: Work, h: u32) -> u32 {
+  let quad = (work.token * N_KV_HEADS + work.kv_head) * HEAD_SLICES + work.head_slice;
+  return (quad * HEAD_QUADS + h) * n_splits() + work.split;
 }
 
-const MERGE_SLICES = MERGE_WORKGROUP / QUADS;
+var<workgroup> slice_ml: array<State, MERGE_SLICES>;
+var<workgroup> slice_o: array<Heads, MERGE_COLUMNS * MERGE_SLICES>;
 
-var<workgroup> parts: array<SoftmaxState, MAX_SPLITS>;
-var<workgroup> alphas: array<f32, MAX_SPLITS>;
-var<workgroup> slices: array<vec4<f32>, MERGE_WORKGROUP>;
-
-// One workgroup: one query head (x) of one token (y). A thread is a quad of columns and one of MERGE_SLICES subsets of the splits.
-@compute @workgroup_size(MERGE_WORKGROUP)
+// One workgroup: one quad of query heads of one token (x), MERGE_COLUMNS columns (y). A thread is a column and one of
+// MERGE_SLICES subsets of the splits.
+@compute @workgroup_size(MERGE_COLUMNS * MERGE_SLICES)
 fn merge(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
-  let first = wid.y * n_splits() * N_HEADS + wid.x;
-  for (var s = lid; s < n_splits(); s += MERGE_WORKGROUP) { parts[s] = part_ml[first + s * N_HEADS]; }
-  workgroupBarrier();
-  var m = M_START;
-  for (var s = 0u; s < n_splits(); s++) { m = max(m, parts[s].m); }
-  for (var s = lid; s < n_splits(); s += MERGE_WORKGROUP) { alphas[s] = softmax_p(parts[s].m, m); }
-  workgroupBarrier();
-  var o = vec4(0.0);
-  if (lid < MERGE_SLICES * QUADS) {
-    for (var s = lid / QUADS; s < n_splits(); s += MERGE_SLICES) {
-      o += alphas[s] * part_o[(first + s * N_HEADS) * QUADS + lid % QUADS];
-    }
+  let d = min(wid.y * MERGE_COLUMNS + lid % MERGE_COLUMNS, HEAD_DIM - 1);
+  let slice = lid / MERGE_COLUMNS;
+  var state = State(Heads(M_START), Heads(0.0));
+  var o = Heads(0.0);
+  for (var s = slice; s < n_splits(); s += 4 * MERGE_SLICES) { // four at a time, by name: see decode_tiles
+    let part0 = part_at(wid.x, s);
+    let part1 = part_at(wid.x, s + MERGE_SLICES);
+    let part2 = part_at(wid.x, s + 2 * MERGE_SLICES);
+    let part3 = part_at(wid.x, s + 3 * MERGE_SLICES);
+    let o0 = o_at(wid.x, s, d);
+    let o1 = o_at(wid.x, s + MERGE_SLICES, d);
+    let o2 = o_at(wid.x, s + 2 * MERGE_SLICES, d);
+    let o3 = o_at(wid.x, s + 3 * MERGE_SLICES, d);
+    let m = max(state.m, max(max(part0.m, part1.m), max(part2.m, part3.m)));
+    let alpha = softmax_p4(state.m, m);
+    let alpha0 = softmax_p4(part0.m, m);
+    let alpha1 = softmax_p4(part1.m, m);
+    let alpha2 = softmax_p4(part2.m, m);
+    let alpha3 = softmax_p4(part3.m, m);
+    o = alpha * o + alpha0 * o0 + alpha1 * o1 + alpha2 * o2 + alpha3 * o3;
+    state = State(m, alpha * state.l + alpha0 * part0.l + alpha1 * part1.l + alpha2 * part2.l + alpha3 * part3.l);
   }
-  slices[lid] = o;
+  if (lid % MERGE_COLUMNS == 0) { slice_ml[slice] = state; }
+  slice_o[lid] = o;
   workgroupBarrier();
-  if (lid < QUADS) {
-    for (var slice = 1u; slice < MERGE_SLICES; slice++) { o += slices[slice * QUADS + lid]; }
-    var l = 0.0;
-    for (var s = 0u; s < n_splits(); s++) { l += alphas[s] * parts[s].l; }
-    out[(wid.y * N_HEADS + wid.x) * QUADS + lid] = o / l;
+  if (lid < MERGE_COLUMNS && wid.y * MERGE_COLUMNS + lid < HEAD_DIM) {
+    var m = Heads(M_START);
+    for (var i = 0u; i < MERGE_SLICES; i++) { m = max(m, slice_ml[i].m); }
+    var l = Heads(0.0);
+    o = Heads(0.0);
+    for (var i = 0u; i < MERGE_SLICES; i++) {
+      let alpha = softmax_p4(slice_ml[i].m, m);
+      l += alpha * slice_ml[i].l;
+      o += alpha * slice_o[i * MERGE_COLUMNS + lid];
+    }
+    write_heads(wid.x, d, o / l);
+  }
+}
+
+// Past the last split: a state that weighs nothing, and the last o.
+fn part_at(quad: u32, split: u32) -> State {
+  if (split < n_splits()) { return part_ml[quad * n_splits() + split]; }
+  return State(Heads(MASKED), Heads(0.0));
+}
+fn o_at(quad: u32, split: u32, d: u32) -> Heads { return part_o[(quad * n_splits() + min(split, n_splits() - 1)) * HEAD_DIM + d]; }
+
+fn write_heads(token_quad: u32, d: u32, o: Heads) {
+  let quad = token_quad % KV_QUADS;
+  let work = Work(quad / (HEAD_SLICES * HEAD_QUADS), token_quad / KV_QUADS, quad / HEAD_QUADS % HEAD_SLICES, 0, 0, 0);
+  for (var j = 0u; j < 4; j++) {
+    let h = quad % HEAD_QUADS * 4 + j;
+    if (is_live(work, h)) { out[(work.token * N_HEADS + query_head(work, h)) * HEAD_DIM + d] = o[j]; }
   }
 }

@@ -1,135 +1,170 @@
 // m, l and o of HEADS query heads that share one KV head, for one token, over a range of keys: each key is visited once and
-// each row of K and V is read once for all the heads. Keys come in tiles of WORKGROUP:
-//   scores   thread j has the scores of key j against all heads (see row_scores_*)
-//   max      m and alpha of head g are kept by thread g (see tile_max_*)
-//   values   a thread is eight columns and one of SLICES subsets of the tile's keys: o of all heads in registers
-// At the end the slices are added up. The kernel behind this library defines emit(work, i, o): quad i of (HEADS, QUADS).
-// Constants: N_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT; HEADS, WORKGROUP (at least OCTS), PARTS (see tile_max_*).
-@group(0) @binding(0) var<storage, read> q: array<vec4<f32>>;     // (n_tokens, N_HEADS, QUADS)
+// each row of K and V is read once for all the heads. Four heads travel in one vec4, HEAD_QUADS of them. Keys come in tiles
+// of WORKGROUP:
+//   scores   thread j has the scores of key j (see row_scores_*)
+//   max      of the tile, known to every thread (see tile_reduce_*); m and alpha are the same in all
+//   values   a thread is eight columns and one of SLICES subsets of the tile's keys
+// At the end the slices are added up. The kernel behind this library defines what becomes of four heads, the h-th quad of the
+// workgroup's: leave(work, h, m, l), and emit(work, h, d, o, l) with o, not yet divided by l, at dimension d.
+// Constants: N_HEADS, N_KV_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT; HEADS, WORKGROUP (at least OCTS and 16), PARTS (tile_reduce_*).
+@group(0) @binding(0) var<storage, read> q: array<f32>;           // (n_tokens, N_HEADS, HEAD_DIM)
 @group(0) @binding(1) var<storage, read> k_cache: array<KvOct>;   // (N_KV_HEADS, CONTEXT, OCTS)
 @group(0) @binding(2) var<storage, read> v_cache: array<KvOct>;   // (N_KV_HEADS, CONTEXT, OCTS)
 
-const QUADS = HEAD_DIM / 4;
 const OCTS = HEAD_DIM / 8;
 const SLICES = WORKGROUP / OCTS;
+const HEAD_QUADS = (HEADS + 3) / 4;
 const HEAD_SLICES = (GQA_GROUP + HEADS - 1) / HEADS; // workgroups that share a KV head's group
-const MERGE = min(HEADS, max(256 / WORKGROUP, 1u));  // heads whose slices are added up at once
 
 struct Oct { a: vec4<f32>, b: vec4<f32> }
 
 // What one workgroup attends to: keys `begin` to `end`, which are split `split` of all.
 struct Work { kv_head: u32, token: u32, head_slice: u32, split: u32, begin: u32, end: u32 }
 
-var<workgroup> quads: array<vec4<f32>, max(HEADS * QUADS, MERGE * WORKGROUP * 2)>; // q: (HEADS, QUADS); then o of the slices
-var<workgroup> tile_p: array<f32, HEADS * WORKGROUP>;                              // p of the tile: (HEADS, WORKGROUP)
-var<workgroup> partial: array<f32, PARTS * HEADS>;                                 // (PARTS, HEADS)
-var<workgroup> head_m: array<f32, HEADS>;
-var<workgroup> head_alpha: array<f32, HEADS>;
-var<workgroup> head_l: array<f32, HEADS>;
+// Of four heads: the scores of a key, or one number each.
+alias Heads = vec4<f32>;
+alias Scores = array<Heads, HEAD_QUADS>;
+// q or o of four heads at eight columns, by name: an array that is indexed in a loop may land in memory.
+struct Columns { c0: Heads, c1: Heads, c2: Heads, c3: Heads, c4: Heads, c5: Heads, c6: Heads, c7: Heads }
 
-// Where the workgroup's first query head starts in q and out.
-fn first_quad(work: Work) -> u32 {
-  return (work.token * N_HEADS + work.kv_head * GQA_GROUP + work.head_slice * HEADS) * QUADS;
-}
+var<workgroup> q_heads: array<Heads, HEAD_QUADS * HEAD_DIM>;      // (HEAD_QUADS, 8, OCTS), scaled: see q_at
+var<workgroup> tile_p: array<Heads, 2 * HEAD_QUADS * WORKGROUP>;  // p of even and of odd tiles: (2, HEAD_QUADS, WORKGROUP)
+var<workgroup> partial: array<Heads, 2 * HEAD_QUADS * PARTS>;     // (2, HEAD_QUADS, PARTS)
 
-// The last slice of a group may hold fewer heads than HEADS.
-fn live_heads(work: Work) -> u32 { return min(HEADS, GQA_GROUP - work.head_slice * HEADS); }
+// Query head h of the workgroup's, and whether the group has it: the last slice may hold fewer heads than HEADS.
+fn query_head(work: Work, h: u32) -> u32 { return work.kv_head * GQA_GROUP + work.head_slice * HEADS + h; }
+fn is_live(work: Work, h: u32) -> bool { return h < min(HEADS, GQA_GROUP - work.head_slice * HEADS); }
 
-// Ends with head_m and head_l of the range in workgroup memory, and an emit for every quad of o.
 fn attend(work: Work, lid: u32) {
+  load_q(work, lid);
   let cache = work.kv_head * CONTEXT * OCTS;
-  let live_quads = live_heads(work) * QUADS;
-  for (var i = lid; i < HEADS * QUADS; i += WORKGROUP) {
-    quads[i] = vec4(0.0);
-    if (i < live_quads) { quads[i] = q[first_quad(work) + i] * softmax_q_scale(); }
-  }
-  if (lid < HEADS) { head_m[lid] = M_START; }
-  workgroupBarrier();
-
-  var l: array<f32, HEADS>; // of this thread's keys
-  var o: array<Oct, HEADS>;
+  var m: Scores;
+  for (var h = 0u; h < HEAD_QUADS; h++) { m[h] = Heads(M_START); }
+  var l: Scores; // of this thread's keys
+  var o: array<Columns, HEAD_QUADS>;
+  var odd = 0u;  // tiles take turns with workgroup memory, which saves a barrier at their end
   for (var start = work.begin; start < work.end; start += WORKGROUP) {
     let tile = min(WORKGROUP, work.end - start);
-    var s = array<f32, HEADS>();
+    var s = Scores();
     row_scores(&s, cache + start * OCTS, lid, tile);
-    for (var g = 0u; g < HEADS; g++) { s[g] = select(MASKED, s[g], lid < tile); }
-    raise_max(&s, lid);
-    for (var g = 0u; g < HEADS; g++) {
-      let p = softmax_p(s[g], head_m[g]);
-      tile_p[g * WORKGROUP + lid] = p;
-      l[g] = l[g] * head_alpha[g] + p;
-      o[g].a *= head_alpha[g];
-      o[g].b *= head_alpha[g];
+    for (var h = 0u; h < HEAD_QUADS; h++) { s[h] = select(Heads(MASKED), s[h], lid < tile); }
+    tile_max(&s, odd, lid);
+    workgroupBarrier();
+    for (var h = 0u; h < HEAD_QUADS; h++) {
+      var m_new = m[h];
+      for (var r = 0u; r < PARTS; r++) { m_new = max(m_new, partial[(odd * HEAD_QUADS + h) * PARTS + r]); }
+      let alpha = softmax_p4(m[h], m_new);
+      let p = softmax_p4(s[h], m_new);
+      m[h] = m_new;
+      l[h] = l[h] * alpha + p;
+      o[h] = scaled(o[h], alpha);
+      tile_p[(odd * HEAD_QUADS + h) * WORKGROUP + lid] = p;
     }
     workgroupBarrier();
-    add_values(&o, cache + start * OCTS, lid, tile);
-    workgroupBarrier();
+    add_values(&o, cache + start * OCTS, odd, lid, tile);
+    odd = 1 - odd;
   }
-
-  sum_l(&l, lid);
-  for (var first = 0u; first < HEADS; first += MERGE) {
-    let heads = min(MERGE, HEADS - first);
-    for (var g = 0u; g < heads; g++) {
-      quads[(g * WORKGROUP + lid) * 2] = o[first + g].a;
-      quads[(g * WORKGROUP + lid) * 2 + 1] = o[first + g].b;
-    }
-    workgroupBarrier();
-    for (var i = lid; i < heads * QUADS; i += WORKGROUP) {
-      var sum = vec4(0.0);
-      for (var slice = 0u; slice < SLICES; slice++) {
-        sum += quads[i / QUADS * WORKGROUP * 2 + slice * QUADS + i % QUADS];
-      }
-      if (first * QUADS + i < live_quads) { emit(work, first * QUADS + i, sum); }
-    }
-    workgroupBarrier();
-  }
+  finish(work, &m, &l, &o, lid);
 }
 
-// Thread g takes the tile's scores of head g into m, and leaves the alpha that this costs.
-fn raise_max(s: ptr<function, array<f32, HEADS>>, lid: u32) {
-  tile_max(s, lid);
-  workgroupBarrier();
-  if (lid < HEADS) {
-    let m = head_m[lid];
-    var m_new = m;
-    for (var r = 0u; r < PARTS; r++) { m_new = max(m_new, partial[r * HEADS + lid]); }
-    head_m[lid] = m_new;
-    head_alpha[lid] = softmax_p(m, m_new);
+// The place of dimension 8 c + j: neighbouring octs lie side by side, since neighbouring threads read them at once.
+fn q_at(h: u32, c: u32, j: u32) -> u32 { return (h * 8 + j) * OCTS + c; }
+
+fn load_q(work: Work, lid: u32) {
+  for (var i = lid; i < HEAD_QUADS * HEAD_DIM; i += WORKGROUP) {
+    let d = i % HEAD_DIM;
+    var x = Heads(0.0);
+    for (var j = 0u; j < 4; j++) {
+      let h = i / HEAD_DIM * 4 + j;
+      if (is_live(work, h)) { x[j] = q[(work.token * N_HEADS + query_head(work, h)) * HEAD_DIM + d]; }
+    }
+    q_heads[q_at(i / HEAD_DIM, d / 8, d % 8)] = x * softmax_q_scale();
   }
   workgroupBarrier();
 }
 
-// o[g] += p[g, j] v[j] over this thread's keys, four at a time. Keys past the tile are not read, they may hold anything:
-// the last key stands in for them, and their p is 0.
-fn add_values(o: ptr<function, array<Oct, HEADS>>, tile_cache: u32, lid: u32, tile: u32) {
+// q of four heads at the eight dimensions of oct c.
+fn q_oct(h: u32, c: u32) -> Columns {
+  let i = q_at(h, c, 0);
+  return Columns(
+    q_heads[i], q_heads[i + OCTS], q_heads[i + 2 * OCTS], q_heads[i + 3 * OCTS],
+    q_heads[i + 4 * OCTS], q_heads[i + 5 * OCTS], q_heads[i + 6 * OCTS], q_heads[i + 7 * OCTS],
+  );
+}
+
+// q . k over an oct.
+fn score_oct(q: Columns, k: Oct) -> Heads {
+  return q.c0 * k.a.x + q.c1 * k.a.y + q.c2 * k.a.z + q.c3 * k.a.w + q.c4 * k.b.x + q.c5 * k.b.y + q.c6 * k.b.z + q.c7 * k.b.w;
+}
+
+fn scaled(o: Columns, by: Heads) -> Columns {
+  return Columns(o.c0 * by, o.c1 * by, o.c2 * by, o.c3 * by, o.c4 * by, o.c5 * by, o.c6 * by, o.c7 * by);
+}
+
+fn plus(o: Columns, p: Heads, v: Oct) -> Columns {
+  return Columns(
+    o.c0 + p * v.a.x, o.c1 + p * v.a.y, o.c2 + p * v.a.z, o.c3 + p * v.a.w,
+    o.c4 + p * v.b.x, o.c5 + p * v.b.y, o.c6 + p * v.b.z, o.c7 + p * v.b.w,
+  );
+}
+
+// o += p[j] v[j] over this thread's keys, eight at a time, by name, since compilers do not hoist loads out of a loop. Keys past
+// the tile are not read, they may hold anything: the last key stands in for them, and their p is 0.
+fn add_values(o: ptr<function, array<Columns, HEAD_QUADS>>, tile_cache: u32, odd: u32, lid: u32, tile: u32) {
   if (lid >= SLICES * OCTS) { return; }
   let column = tile_cache + lid % OCTS;
-  for (var j = lid / OCTS * 4; j < tile; j += SLICES * 4) {
-    let v0 = kv_oct(v_cache[column + j * OCTS]);
-    let v1 = kv_oct(v_cache[column + min(j + 1, tile - 1) * OCTS]);
-    let v2 = kv_oct(v_cache[column + min(j + 2, tile - 1) * OCTS]);
-    let v3 = kv_oct(v_cache[column + min(j + 3, tile - 1) * OCTS]);
-    for (var g = 0u; g < HEADS; g++) {
-      let p = g * WORKGROUP + j;
-      (*o)[g].a += tile_p[p] * v0.a + tile_p[p + 1] * v1.a + tile_p[p + 2] * v2.a + tile_p[p + 3] * v3.a;
-      (*o)[g].b += tile_p[p] * v0.b + tile_p[p + 1] * v1.b + tile_p[p + 2] * v2.b + tile_p[p + 3] * v3.b;
+  for (var j = lid / OCTS; j < tile; j += SLICES * 8) {
+    let v0 = v_cache[column + j * OCTS];
+    let v1 = v_cache[column + min(j + SLICES, tile - 1) * OCTS];
+    let v2 = v_cache[column + min(j + 2 * SLICES, tile - 1) * OCTS];
+    let v3 = v_cache[column + min(j + 3 * SLICES, tile - 1) * OCTS];
+    let v4 = v_cache[column + min(j + 4 * SLICES, tile - 1) * OCTS];
+    let v5 = v_cache[column + min(j + 5 * SLICES, tile - 1) * OCTS];
+    let v6 = v_cache[column + min(j + 6 * SLICES, tile - 1) * OCTS];
+    let v7 = v_cache[column + min(j + 7 * SLICES, tile - 1) * OCTS];
+    for (var h = 0u; h < HEAD_QUADS; h++) {
+      var sum = plus((*o)[h], p_of(j, h, odd, tile), kv_oct(v0));
+      sum = plus(sum, p_of(j + SLICES, h, odd, tile), kv_oct(v1));
+      sum = plus(sum, p_of(j + 2 * SLICES, h, odd, tile), kv_oct(v2));
+      sum = plus(sum, p_of(j + 3 * SLICES, h, odd, tile), kv_oct(v3));
+      sum = plus(sum, p_of(j + 4 * SLICES, h, odd, tile), kv_oct(v4));
+      sum = plus(sum, p_of(j + 5 * SLICES, h, odd, tile), kv_oct(v5));
+      sum = plus(sum, p_of(j + 6 * SLICES, h, odd, tile), kv_oct(v6));
+      (*o)[h] = plus(sum, p_of(j + 7 * SLICES, h, odd, tile), kv_oct(v7));
     }
   }
 }
 
-// head_l[g] = sum of l[g] over the threads.
-fn sum_l(l: ptr<function, array<f32, HEADS>>, lid: u32) {
-  for (var g = 0u; g < HEADS; g++) { tile_p[g * WORKGROUP + lid] = (*l)[g]; }
+fn p_of(j: u32, h: u32, odd: u32, tile: u32) -> Heads {
+  return select(Heads(0.0), tile_p[(odd * HEAD_QUADS + h) * WORKGROUP + min(j, WORKGROUP - 1)], j < tile);
+}
+
+// Adds up l over the threads and o over the slices, a quarter of the columns at a time, and emits.
+fn finish(work: Work, m: ptr<function, Scores>, l: ptr<function, Scores>, o: ptr<function, array<Columns, HEAD_QUADS>>, lid: u32) {
   workgroupBarrier();
-  for (var i = lid; i < HEADS * PARTS; i += WORKGROUP) {
-    var sum = 0.0;
-    for (var j = i % PARTS; j < WORKGROUP; j += PARTS) { sum += tile_p[i / PARTS * WORKGROUP + j]; }
-    partial[i % PARTS * HEADS + i / PARTS] = sum;
+  tile_sum(l, 0, lid);
+  workgroupBarrier();
+  for (var h = 0u; h < HEAD_QUADS; h++) {
+    var sum = Heads(0.0);
+    for (var r = 0u; r < PARTS; r++) { sum += partial[h * PARTS + r]; }
+    if (lid == 0) { leave(work, h, (*m)[h], sum); }
+    let c = (*o)[h];
+    emit_columns(work, h, 0, c.c0, c.c1, sum, lid);
+    emit_columns(work, h, 2, c.c2, c.c3, sum, lid);
+    emit_columns(work, h, 4, c.c4, c.c5, sum, lid);
+    emit_columns(work, h, 6, c.c6, c.c7, sum, lid);
   }
+}
+
+// Columns `first` and the next of every oct.
+fn emit_columns(work: Work, h: u32, first: u32, a: Heads, b: Heads, l: Heads, lid: u32) {
   workgroupBarrier();
-  if (lid < HEADS) {
-    var sum = 0.0;
-    for (var r = 0u; r < PARTS; r++) { sum += partial[r * HEADS + lid]; }
-    head_l[lid] = sum;
+  tile_p[2 * lid] = a;
+  tile_p[2 * lid + 1] = b;
+  workgroupBarrier();
+  for (var i = lid; i < 2 * OCTS; i += WORKGROUP) {
+    var sum = Heads(0.0);
+    for (var slice = 0u; slice < SLICES; slice++) { sum += tile_p[2 * slice * OCTS + i]; }
+    emit(work, h, i / 2 * 8 + first + i % 2, sum, l);
   }
 }

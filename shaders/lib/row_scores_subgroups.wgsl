@@ -1,37 +1,46 @@
-// row_scores(s): s[g] = q[g] . k of key `lid` of the tile that starts at tile_cache. Four threads read their four rows
-// together, so that a load of theirs is four neighbouring octs, and each q is read from workgroup memory once for four keys;
-// then they trade sums. Past the tile its last row stands in. Four neighbouring threads must be in one subgroup.
-fn row_scores(s: ptr<function, array<f32, HEADS>>, tile_cache: u32, lid: u32, tile: u32) {
+// row_scores(s): the scores of key `lid` of the tile that starts at tile_cache. Four threads read their four rows together, so
+// that a load of theirs is four neighbouring octs, and each q is read from workgroup memory once for four keys; then they trade
+// sums. What lies past the tile is scored too, whatever it is, and masked later. Four neighbouring threads must be in one
+// subgroup. Eight loads are on their way at a time, by name, since compilers do not hoist them out of a loop.
+struct FourKeys { s0: Heads, s1: Heads, s2: Heads, s3: Heads }
+
+fn row_scores(s: ptr<function, Scores>, tile_cache: u32, lid: u32, tile: u32) {
   let rank = lid % 4;
-  let key = lid - rank;
-  var sums = array<vec4<f32>, HEADS>(); // over this thread's octs, of the four keys
-  if (key < tile) {
-    let row = tile_cache + key * OCTS + rank;
-    let row1 = tile_cache + min(key + 1, tile - 1) * OCTS + rank;
-    let row2 = tile_cache + min(key + 2, tile - 1) * OCTS + rank;
-    let row3 = tile_cache + min(key + 3, tile - 1) * OCTS + rank;
-    for (var c = 0u; c < OCTS; c += 4) {
-      if (OCTS % 4 == 0 || c + rank < OCTS) {
-        let k0 = kv_oct(k_cache[row + c]);
-        let k1 = kv_oct(k_cache[row1 + c]);
-        let k2 = kv_oct(k_cache[row2 + c]);
-        let k3 = kv_oct(k_cache[row3 + c]);
-        for (var g = 0u; g < HEADS; g++) {
-          let a = quads[g * QUADS + 2 * (c + rank)];
-          let b = quads[g * QUADS + 2 * (c + rank) + 1];
-          sums[g] += vec4(dot(a, k0.a), dot(a, k1.a), dot(a, k2.a), dot(a, k3.a));
-          sums[g] += vec4(dot(b, k0.b), dot(b, k1.b), dot(b, k2.b), dot(b, k3.b));
+  let row = tile_cache + (lid - rank) * OCTS;
+  var sums: array<FourKeys, HEAD_QUADS>; // over this thread's octs
+  if (lid - rank < tile) {
+    for (var c = rank; c < OCTS; c += 8) {
+      let k0 = k_cache[row + c];
+      let k1 = k_cache[row + OCTS + c];
+      let k2 = k_cache[row + 2 * OCTS + c];
+      let k3 = k_cache[row + 3 * OCTS + c];
+      let next = min(c + 4, OCTS - 1);
+      let k4 = k_cache[row + next];
+      let k5 = k_cache[row + OCTS + next];
+      let k6 = k_cache[row + 2 * OCTS + next];
+      let k7 = k_cache[row + 3 * OCTS + next];
+      for (var h = 0u; h < HEAD_QUADS; h++) {
+        sums[h] = score_four(sums[h], h, c, kv_oct(k0), kv_oct(k1), kv_oct(k2), kv_oct(k3));
+        if (OCTS % 8 == 0 || c + 4 < OCTS) {
+          sums[h] = score_four(sums[h], h, c + 4, kv_oct(k4), kv_oct(k5), kv_oct(k6), kv_oct(k7));
         }
       }
     }
   }
-  for (var g = 0u; g < HEADS; g++) { (*s)[g] = own_sum(sums[g], rank); }
+  for (var h = 0u; h < HEAD_QUADS; h++) { (*s)[h] = own_sum(sums[h], rank); }
 }
 
-// Component `rank` of the sum over the four threads: each gives away the half that its partner keeps, then the quarter.
-fn own_sum(sums: vec4<f32>, rank: u32) -> f32 {
+// x + q . k over oct c of four keys: each q is read once.
+fn score_four(x: FourKeys, h: u32, c: u32, k0: Oct, k1: Oct, k2: Oct, k3: Oct) -> FourKeys {
+  let q = q_oct(h, c);
+  return FourKeys(x.s0 + score_oct(q, k0), x.s1 + score_oct(q, k1), x.s2 + score_oct(q, k2), x.s3 + score_oct(q, k3));
+}
+
+// Of key `rank` of the four, over the four threads: each gives away the half that its partner keeps, then the quarter.
+fn own_sum(x: FourKeys, rank: u32) -> Heads {
   let upper = rank >= 2;
-  let half = select(sums.xy, sums.zw, upper) + subgroupShuffleXor(select(sums.zw, sums.xy, upper), 2);
+  let even_key = select(x.s0, x.s2, upper) + subgroupShuffleXor(select(x.s2, x.s0, upper), 2);
+  let odd_key = select(x.s1, x.s3, upper) + subgroupShuffleXor(select(x.s3, x.s1, upper), 2);
   let odd = rank % 2 == 1;
-  return select(half.x, half.y, odd) + subgroupShuffleXor(select(half.y, half.x, odd), 1);
+  return select(even_key, odd_key, odd) + subgroupShuffleXor(select(odd_key, even_key, odd), 1);
 }

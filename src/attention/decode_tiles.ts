@@ -4,8 +4,8 @@ import kvOctF32 from '../../shaders/lib/kv_oct_f32.wgsl?raw';
 import onlineSoftmax from '../../shaders/lib/online_softmax.wgsl?raw';
 import rowScoresPlain from '../../shaders/lib/row_scores_plain.wgsl?raw';
 import rowScoresSubgroups from '../../shaders/lib/row_scores_subgroups.wgsl?raw';
-import tileMaxSubgroups from '../../shaders/lib/tile_max_subgroups.wgsl?raw';
-import tileMaxTree from '../../shaders/lib/tile_max_tree.wgsl?raw';
+import tileReduceSubgroups from '../../shaders/lib/tile_reduce_subgroups.wgsl?raw';
+import tileReduceTree from '../../shaders/lib/tile_reduce_tree.wgsl?raw';
 import type { Gpu } from '../gpu/device';
 import {
   type AttentionLimits,
@@ -17,10 +17,13 @@ import {
   shapeConstants,
 } from './attention';
 
-/** Query heads whose accumulators fit the registers of a thread: 8 octs are 64 of them. */
+/** Query heads whose accumulators fit the registers of a thread: eight columns of 8 heads are 64 of them. */
 const MAX_HEADS = 8;
-/** Threads that share the reduction of one head. */
+/** Threads that share a reduction where there are no subgroups, and the smallest workgroup. */
 const MIN_PARTS = 16;
+/** Threads by default. */
+const SHORT_TILE = 128;
+const LONG_TILE = 256;
 /** The subgroup path trades sums among four neighbouring threads. */
 const TRADERS = 4;
 
@@ -33,12 +36,14 @@ export interface DecodeTiles {
   HEADS: number;
 }
 
-export function defaultTiles(shape: AttentionShape, limits: AttentionLimits): DecodeTiles {
+/** For workgroups that attend to `keys` keys each: no more threads than that, and what the GPU grants. */
+export function defaultTiles(shape: AttentionShape, limits: AttentionLimits, keys: number): DecodeTiles {
   const group = shape.nHeads / shape.nKvHeads;
-  return {
-    WORKGROUP: Math.min(128, 2 ** Math.floor(Math.log2(limits.maxComputeInvocationsPerWorkgroup))),
-    HEADS: Math.ceil(group / Math.ceil(group / MAX_HEADS)),
-  };
+  const HEADS = Math.ceil(group / Math.ceil(group / MAX_HEADS));
+  const { maxComputeInvocationsPerWorkgroup: most, maxComputeWorkgroupStorageSize: memory } = limits;
+  let WORKGROUP = keys >= LONG_TILE ? LONG_TILE : SHORT_TILE;
+  while (WORKGROUP > MIN_PARTS && (WORKGROUP > most || tileBytes(shape, { WORKGROUP, HEADS }) > memory)) WORKGROUP /= 2;
+  return { WORKGROUP, HEADS };
 }
 
 /** Workgroups that share a KV head's group of query heads. */
@@ -59,26 +64,35 @@ export function checkTiles(
   check(name, isPower, `WORKGROUP ${WORKGROUP} is no power of two from ${MIN_PARTS} up`);
   check(name, WORKGROUP >= octs, `head_dim ${shape.headDim} needs a WORKGROUP of ${octs} or more, not ${WORKGROUP}`);
   check(name, HEADS <= Math.min(group, MAX_HEADS), `HEADS ${HEADS} is above ${Math.min(group, MAX_HEADS)}`);
-  const merged = Math.min(HEADS, Math.max(256 / WORKGROUP, 1));
-  const vectors = Math.max(HEADS * 2 * octs, merged * WORKGROUP * 2);
-  // PARTS depends on the subgroup size of the device; counted at its most, one part for every four threads.
-  const floats = HEADS * (WORKGROUP + Math.max(MIN_PARTS, WORKGROUP / 4) + 3);
-  checkLimits(name, limits, WORKGROUP, 16 * vectors + 4 * floats);
+  checkLimits(name, limits, WORKGROUP, tileBytes(shape, { WORKGROUP, HEADS }));
+}
+
+/** Workgroup memory. PARTS depends on the subgroups of the device: counted at its most, one for every four threads. */
+function tileBytes({ headDim }: AttentionShape, { WORKGROUP, HEADS }: DecodeTiles): number {
+  const parts = Math.max(MIN_PARTS, WORKGROUP / TRADERS);
+  return 16 * Math.ceil(HEADS / 4) * (headDim + 2 * (WORKGROUP + parts));
 }
 
 /** The source and constants in front of a kernel that calls `attend`. */
 export function tileSource(gpu: Gpu, shape: AttentionShape, tiles: DecodeTiles) {
   const subgroups = gpu.can.subgroupMinSize >= TRADERS;
-  const parts = subgroups ? Math.max(MIN_PARTS, tiles.WORKGROUP / gpu.can.subgroupMinSize) : MIN_PARTS;
+  const subgroup = Math.min(gpu.can.subgroupMinSize, tiles.WORKGROUP);
+  const parts = subgroups ? tiles.WORKGROUP / subgroup : MIN_PARTS;
   return {
     wgsl: [
       shape.kvType === 'f16' ? kvOctF16 : kvOctF32,
       onlineSoftmax,
       decodeTiles,
       subgroups ? rowScoresSubgroups : rowScoresPlain,
-      subgroups ? tileMaxSubgroups : tileMaxTree,
+      subgroups ? tileReduceSubgroups : tileReduceTree,
     ],
-    constants: { ...shapeConstants(shape), WORKGROUP: tiles.WORKGROUP, HEADS: tiles.HEADS, PARTS: parts },
+    constants: {
+      ...shapeConstants(shape),
+      WORKGROUP: tiles.WORKGROUP,
+      HEADS: tiles.HEADS,
+      PARTS: parts,
+      SUBGROUP: subgroup,
+    },
     subgroups,
   };
 }

@@ -18,7 +18,7 @@ export function planFusedDecode(
   limits: AttentionLimits,
   given: Record<string, number> = {},
 ): AttentionPlan<'WORKGROUP' | 'HEADS'> {
-  const parameters = mergeParameters(NAME, { ...defaultTiles(shape, limits) }, given);
+  const parameters = mergeParameters(NAME, { ...defaultTiles(shape, limits, 0) }, given);
   checkTiles(NAME, shape, limits, parameters);
   return { parameters, derived: {}, scratchBytes: 0 };
 }

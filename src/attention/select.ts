@@ -8,7 +8,7 @@ import { planEager } from './eager';
 import { planFlashPrefill } from './flash_prefill';
 import { planFusedDecode } from './fused_decode';
 import type { AttentionProfile, TunedAttention } from './profile';
-import { planSplitKvDecode, splitsFor } from './split_kv_decode';
+import { planSplitKvDecode, untunedSplits } from './split_kv_decode';
 
 export interface AttentionRequest {
   nTokens: number;
@@ -139,6 +139,6 @@ function plan(
 ): Record<string, number> {
   const wrong = setAside?.get(name);
   if (wrong !== undefined) throw new AttentionUnavailable(name, wrong);
-  const given = tuned ?? (name === 'split_kv_decode' ? { SPLITS: splitsFor(kvLen, shape) } : {});
+  const given = tuned ?? (name === 'split_kv_decode' ? untunedSplits(kvLen, shape, limits) : {});
   return PLANS[name](shape, limits, given).parameters;
 }

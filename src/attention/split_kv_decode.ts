@@ -10,19 +10,27 @@ import {
   checkScratch,
   mergeParameters,
 } from './attention';
-import { checkTiles, defaultTiles, headSlices, tileSource } from './decode_tiles';
+import { checkTiles, type DecodeTiles, defaultTiles, headSlices, tileSource } from './decode_tiles';
 
 const NAME = 'split_kv_decode';
 const MAX_SPLITS = 256;
-const MERGE_WORKGROUP = 128;
-/** Keys that are worth a workgroup of their own, and workgroups that fill a large GPU. `npm run bench -- tune` sets both. */
-const MIN_SPLIT_KEYS = 64;
-const ENOUGH_WORKGROUPS = 512;
+const UNIFORM_BYTES = 16;
+const MERGE_COLUMNS = 16;
+const MAX_MERGE_SLICES = 16;
+/** Keys that are worth a workgroup, and workgroups that fill a large GPU. `npm run bench -- tune` shows whether they still do. */
+const MIN_SPLIT_KEYS = 128;
+const ENOUGH_WORKGROUPS = 256;
 
-/** Splits for a cache of kvLen keys where nothing was measured: a power of two. */
-export function splitsFor(kvLen: number, shape: AttentionShape): number {
+/** SPLITS and WORKGROUP for a cache of kvLen keys where nothing was measured. */
+export function untunedSplits(kvLen: number, shape: AttentionShape, limits: AttentionLimits) {
   const most = Math.min(kvLen / MIN_SPLIT_KEYS, ENOUGH_WORKGROUPS / shape.nKvHeads, MAX_SPLITS);
-  return 2 ** Math.floor(Math.log2(Math.max(1, most)));
+  const SPLITS = 2 ** Math.floor(Math.log2(Math.max(1, most)));
+  return { SPLITS, WORKGROUP: defaultTiles(shape, limits, kvLen / SPLITS).WORKGROUP };
+}
+
+/** Quads of query heads that share a KV head, over all KV heads. */
+function kvQuads(shape: AttentionShape, tiles: DecodeTiles): number {
+  return shape.nKvHeads * headSlices(shape, tiles) * Math.ceil(tiles.HEADS / 4);
 }
 
 /** SPLITS: parts of the keys, one workgroup each (times KV heads). WORKGROUP, HEADS: see DecodeTiles. */
@@ -31,15 +39,22 @@ export function planSplitKvDecode(
   limits: AttentionLimits,
   given: Record<string, number> = {},
 ): AttentionPlan<'SPLITS' | 'WORKGROUP' | 'HEADS'> {
-  const defaults = { SPLITS: splitsFor(shape.contextLength, shape), ...defaultTiles(shape, limits) };
+  const tiles = defaultTiles(shape, limits, 0);
+  const defaults = { ...tiles, ...untunedSplits(shape.contextLength, shape, limits) };
   const parameters = mergeParameters(NAME, defaults, given);
   checkTiles(NAME, shape, limits, parameters);
   const { SPLITS } = parameters;
+  const mostSlices = Math.floor(limits.maxComputeInvocationsPerWorkgroup / MERGE_COLUMNS);
+  const MERGE_SLICES = Math.min(MAX_MERGE_SLICES, mostSlices);
   check(NAME, SPLITS <= MAX_SPLITS, `SPLITS ${SPLITS} is above ${MAX_SPLITS}`);
-  const parts = Math.max(SPLITS, shape.maxTokens) * shape.nHeads;
-  const bytes = parts * shape.headDim * 4;
+  const quads = Math.max(SPLITS, shape.maxTokens) * kvQuads(shape, parameters);
+  const bytes = quads * shape.headDim * 16;
   checkScratch(NAME, limits, bytes);
-  return { parameters, derived: { MAX_SPLITS, MERGE_WORKGROUP }, scratchBytes: bytes + parts * 8 };
+  return {
+    parameters,
+    derived: { MAX_SPLITS, MERGE_COLUMNS, MERGE_SLICES },
+    scratchBytes: bytes + quads * 32 + UNIFORM_BYTES,
+  };
 }
 
 /** Decode with a long cache; any number of tokens, each on its own. The kernels are the same for every number of splits. */
@@ -62,11 +77,11 @@ export async function createSplitKvDecode(
   const [main, merge] = await Promise.all([kernel('main'), kernel('merge')]);
   const { SPLITS } = parameters;
   const buffers = await gpu.guardMemory(`attention/${NAME}`, () => {
-    const parts = Math.max(SPLITS, shape.maxTokens) * shape.nHeads;
+    const quads = Math.max(SPLITS, shape.maxTokens) * kvQuads(shape, parameters);
     return {
-      o: gpu.createBuffer(`${NAME}.part_o`, parts * shape.headDim * 4, GPU_STORAGE),
-      ml: gpu.createBuffer(`${NAME}.part_ml`, parts * 8, GPU_STORAGE),
-      splits: gpu.createBuffer(`${NAME}.splits`, 4, GPU_UNIFORM | GPU_COPY_DST),
+      o: gpu.createBuffer(`${NAME}.part_o`, quads * shape.headDim * 16, GPU_STORAGE),
+      ml: gpu.createBuffer(`${NAME}.part_ml`, quads * 32, GPU_STORAGE),
+      splits: gpu.createBuffer(`${NAME}.splits`, UNIFORM_BYTES, GPU_UNIFORM | GPU_COPY_DST),
     };
   });
   gpu.write(buffers.splits, new Uint32Array([SPLITS]));
@@ -80,7 +95,7 @@ export async function createSplitKvDecode(
         record(list, nTokens) {
           const splits = Math.max(1, Math.floor(SPLITS / nTokens));
           list.add(main, group, shape.nKvHeads, splits, nTokens * headSlices(shape, parameters));
-          list.add(merge, group, shape.nHeads, nTokens);
+          list.add(merge, group, nTokens * kvQuads(shape, parameters), Math.ceil(shape.headDim / MERGE_COLUMNS));
         },
       };
     },

@@ -19,7 +19,8 @@ test('the default workgroup fits 16 KiB at every head_dim and group', () => {
   for (let headDim = 8; headDim <= 256; headDim += 8) {
     for (const group of [1, 3, 4, 7, 8, 9, 19, 71]) {
       const shape = { ...SMALL, nHeads: 2 * group, headDim };
-      expect(planFusedDecode(shape, limits).parameters.WORKGROUP).toBe(128);
+      const tight = headDim > 192 && group > 4; // two quads of heads
+      expect(planFusedDecode(shape, limits).parameters.WORKGROUP).toBe(tight ? 64 : 128);
     }
   }
 });
@@ -38,7 +39,7 @@ test.each([
   [{ WORKGROUP: 48 }, 'WORKGROUP 48 is no power of two from 16 up'],
   [{ WORKGROUP: 16 }, 'head_dim 256 needs a WORKGROUP of 32 or more, not 16'],
   [{ WORKGROUP: 512 }, 'needs 512 invocations in a workgroup, this GPU grants 256'],
-  [{ WORKGROUP: 256 }, 'needs 18528 bytes of workgroup memory, this GPU grants 16384'],
+  [{ WORKGROUP: 256 }, 'needs 28672 bytes of workgroup memory, this GPU grants 16384'],
   [{ HEADS: 9 }, 'HEADS 9 is above 8'],
   [{ TILE: 64 }, 'has no parameter TILE, only WORKGROUP, HEADS'],
 ])('%o is refused before anything is compiled', (given, reason) => {

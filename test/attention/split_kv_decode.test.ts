@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { planSplitKvDecode, splitsFor } from '../../src/attention/split_kv_decode';
+import { planSplitKvDecode, untunedSplits } from '../../src/attention/split_kv_decode';
 import { geometry, PROGRESS, SMALL } from './cases';
 import { testParameters, testSibling } from './suite';
 
@@ -17,20 +17,27 @@ const limits = {
   maxStorageBufferBindingSize: 2 ** 27,
 };
 
-test('splits grow with the cache until the GPU is full', () => {
-  const shape = { ...SMALL, nKvHeads: 8 };
-  expect([1, 64, 127, 128, 512, 2048, 4096, 2 ** 17].map((kvLen) => splitsFor(kvLen, shape))).toEqual([
-    1, 1, 1, 2, 8, 32, 64, 64,
+test('splits grow with the cache until the GPU is full, then each takes more threads', () => {
+  const shape = { ...SMALL, nKvHeads: 8, nHeads: 32 };
+  const untuned = (kvLen: number, nKvHeads = 8) => {
+    const { SPLITS, WORKGROUP } = untunedSplits(kvLen, { ...shape, nKvHeads, nHeads: 4 * nKvHeads }, limits);
+    return [SPLITS, WORKGROUP];
+  };
+  expect([1, 255, 256, 512, 4096].map((kvLen) => untuned(kvLen)[0])).toEqual([1, 1, 2, 4, 32]);
+  expect([untuned(4096), untuned(8192), untuned(2 ** 17)]).toEqual([
+    [32, 128],
+    [32, 256],
+    [32, 256],
   ]);
-  expect(splitsFor(2 ** 17, { ...shape, nKvHeads: 1 })).toBe(256);
-  expect(splitsFor(2 ** 17, { ...shape, nKvHeads: 600 })).toBe(1);
+  expect(untuned(2 ** 17, 1)[0]).toBe(256);
+  expect(untuned(2 ** 17, 600)[0]).toBe(1);
 });
 
 test('scratch memory grows with splits, not with the cache', () => {
   const bytes = (contextLength: number, SPLITS: number) =>
     planSplitKvDecode({ ...SMALL, maxTokens: 1, contextLength }, limits, { SPLITS }).scratchBytes;
   expect(bytes(2 ** 17, 64)).toBe(bytes(64, 64));
-  expect(bytes(64, 64)).toBe(64 * SMALL.nHeads * (SMALL.headDim * 4 + 8));
+  expect(bytes(64, 64)).toBe(64 * 2 * (SMALL.headDim * 16 + 32) + 16); // two KV heads, a quad of query heads each
 });
 
 test.each([
@@ -38,7 +45,7 @@ test.each([
   [{ SPLITS: 0 }, 'SPLITS 0 is no positive whole number'],
   [{ WORKGROUP: 48 }, 'WORKGROUP 48 is no power of two from 16 up'],
   [{ WORKGROUP: 512 }, 'needs 512 invocations in a workgroup, this GPU grants 256'],
-  [{ TILE: 64 }, 'has no parameter TILE, only SPLITS, WORKGROUP, HEADS'],
+  [{ TILE: 64 }, 'has no parameter TILE, only WORKGROUP, HEADS, SPLITS'],
 ])('%o is refused before anything is compiled', (given, reason) => {
   expect(() => planSplitKvDecode({ ...SMALL, headDim: 128 }, limits, given)).toThrow(reason);
 });
