@@ -1,6 +1,7 @@
 // The only API that clients import. It speaks to the worker and turns its messages into async iterators.
 // It holds no model, no GPU object and no DOM node.
 
+import { proxy, type Remote, transfer, wrap } from 'comlink';
 import { WorkerError } from '../errors';
 import { fromFailure } from './failure';
 import type {
@@ -11,6 +12,7 @@ import type {
   GenerateOptions,
   LoadOptions,
   LoadProgress,
+  LoadResult,
   ModelLocation,
   RunMetrics,
   TuneMessage,
@@ -19,7 +21,6 @@ import type {
   WorkerApi,
   WorkerFailure,
 } from './protocol';
-import { callRemote, type Remote } from './remote';
 import EngineWorker from './worker?worker&inline';
 
 export { VivaceError } from '../errors';
@@ -65,7 +66,7 @@ export class Engine {
     try {
       signal?.throwIfAborted();
       const location = typeof model === 'string' ? absolute(model) : model;
-      const loading = connection.worker.load(location, loadOptions, onProgress);
+      const loading = connection.worker.load(location, loadOptions, proxy(onProgress)) as Promise<LoadResult>;
       const result = await connection.alive(loading);
       if ('type' in result) throw fromFailure(result);
       signal?.throwIfAborted();
@@ -140,7 +141,7 @@ export class Engine {
     port1.onmessage = ({ data }) => inbox.put(data);
     const stop = () => port1.postMessage('stop');
     try {
-      await this.connection.alive(start(port2));
+      await this.connection.alive(start(transfer(port2, [port2])));
       signal?.addEventListener('abort', stop);
       if (signal?.aborted) stop();
       for (;;) {
@@ -193,7 +194,7 @@ class Connection {
   private readonly waiting = new Set<(error: Error) => void>();
 
   private constructor(private readonly thread: Worker) {
-    this.worker = callRemote<WorkerApi>(thread);
+    this.worker = wrap<WorkerApi>(thread);
     thread.addEventListener('error', (event) => {
       this.fail(
         new WorkerError(`The engine's worker failed: ${event.message || 'it could not start'}. Reload the page.`),

@@ -1,11 +1,11 @@
 // The worker: wires messages to the model, and nothing else. One worker holds one model: a load is its first call.
 
+import { expose } from 'comlink';
 import { InvalidRequestError } from '../errors';
 import type { OnTuneResult } from './backend';
 import { toFailure } from './failure';
 import { generate } from './generate';
 import type { EngineEvent, TuneMessage, Warning, WorkerApi } from './protocol';
-import { answerCalls } from './remote';
 import { type LoadedModel, loadModel } from './session';
 
 let model: LoadedModel | null = null;
@@ -87,4 +87,4 @@ const api: WorkerApi = {
   },
 };
 
-answerCalls(api, self);
+expose(api);

@@ -1,13 +1,12 @@
 // Messages -> the text that the model was trained on, and that text -> ids such that nothing a person typed becomes a
-// control token. The template language is Jinja with the names that transformers gives it.
+// control token. The template language is Jinja, run by @huggingface/jinja with the names that transformers gives it.
 
+import { Environment, parse, tokenize } from '@huggingface/jinja';
 import { ChatTemplateError } from '../errors';
-import { parseTemplate } from './jinja_statements';
-import { type Callable, fail, itemsOf, Namespace, textOf, type Value } from './jinja_values';
 import { asArray, asObject, asString } from './json';
 import { hideContents, revealContents } from './message_parts';
 import { strftime } from './strftime';
-import { Rendering } from './template_fuel';
+import { FueledInterpreter, MAX_OUTPUT } from './template_fuel';
 import type { Tokenizer, TokenizerFiles } from './tokenizer';
 
 export interface ChatMessage {
@@ -33,21 +32,27 @@ export function createChatTemplate(
       `The chat template has ${source.length} characters; at most ${MAX_SOURCE} are allowed.`,
     );
   }
-  const write = guard(() => parseTemplate(source), 'cannot be read');
+  // The options are those of transformers.
+  const program = guard(() => parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true })), 'cannot be read');
 
   function run(messages: readonly ChatMessage[], addGenerationPrompt: boolean): string {
     return guard(() => {
-      const names: Record<string, Value> = {
+      const scope = new Environment();
+      const names: Record<string, unknown> = {
         ...GLOBALS,
-        messages: messages.map(({ role, content }) => new Map(Object.entries({ role, content }))),
+        messages: messages.map(({ role, content }) => ({ role, content })),
         add_generation_prompt: addGenerationPrompt,
         bos_token: tokens.bosToken ?? '',
         eos_token: tokens.eosToken ?? '',
         tools: null,
         documents: null,
       };
-      const rendering = new Rendering();
-      return rendering.capture(() => write(rendering, new Map(Object.entries(names))));
+      for (const name of Object.keys(names)) scope.set(name, names[name]);
+      const { value } = new FueledInterpreter(scope).run(program);
+      if (typeof value !== 'string' || value.length > MAX_OUTPUT) {
+        throw new ChatTemplateError(`The chat template gave more than ${MAX_OUTPUT} characters.`);
+      }
+      return value;
     }, 'failed');
   }
 
@@ -113,35 +118,28 @@ export function findChatTemplate(files: TokenizerFiles): string | null {
   );
 }
 
-const range: Callable = (bounds) => {
-  const [start, stop, step] = bounds.length === 1 ? [0, bounds[0], 1] : [bounds[0], bounds[1], bounds[2] ?? 1];
-  if (![start, stop, step].every(Number.isInteger) || step === 0) {
-    throw new ChatTemplateError('The chat template calls range() with something that is not a whole number.');
-  }
-  const length = Math.max(0, Math.ceil((Number(stop) - Number(start)) / Number(step)));
-  if (length > MAX_RANGE) {
-    throw new ChatTemplateError(`The chat template counts to ${length}; at most ${MAX_RANGE} is allowed.`);
-  }
-  return Array.from({ length }, (_, i) => Number(start) + i * Number(step));
-};
-
-/** namespace(a=1), or of a mapping or a list of pairs. */
-const namespace: Callable = ([source], named) => {
-  const pairs = source instanceof Map ? [...source] : itemsOf(source).map(itemsOf);
-  const values = new Map<Value, Value>(named);
-  for (const [key, value] of pairs) if (!named.has(textOf(key))) values.set(textOf(key), value);
-  return new Namespace(values);
-};
-
-const GLOBALS: Readonly<Record<string, Value>> = {
-  raise_exception: ([message]) => {
+const GLOBALS: Record<string, unknown> = {
+  true: true,
+  false: false,
+  none: null,
+  True: true,
+  False: false,
+  None: null,
+  raise_exception(message: unknown): never {
     throw new ChatTemplateError(typeof message === 'string' ? message : 'The chat template refused the conversation.');
   },
-  range,
-  namespace,
-  dict: (_, named) => new Map(named),
-  strftime_now: ([format]) =>
-    strftime(new Date(), typeof format === 'string' ? format : fail('a date needs a format.')),
+  range(...bounds: unknown[]): number[] {
+    const [start, stop, step] = bounds.length === 1 ? [0, bounds[0], 1] : [bounds[0], bounds[1], bounds[2] ?? 1];
+    if (![start, stop, step].every(Number.isInteger) || step === 0) {
+      throw new ChatTemplateError('The chat template calls range() with something that is not a whole number.');
+    }
+    const length = Math.max(0, Math.ceil((Number(stop) - Number(start)) / Number(step)));
+    if (length > MAX_RANGE) {
+      throw new ChatTemplateError(`The chat template counts to ${length}; at most ${MAX_RANGE} is allowed.`);
+    }
+    return Array.from({ length }, (_, i) => Number(start) + i * Number(step));
+  },
+  strftime_now: (format: unknown) => strftime(new Date(), String(format)),
 };
 
 /** Every failure of the template becomes the room's own error, with the words of the template or the interpreter. */

@@ -1,9 +1,16 @@
-// Text -> words, by the rules of tokenizer.json, each run as the reference does it (tokenizers 0.22 in Rust).
+// Text -> words, by the rules of tokenizer.json. The library runs them; this file first rewrites the rules where the
+// library is known to differ from the reference (tokenizers 0.22 in Rust), into rules that it runs the same way:
+//   ByteLevel          JavaScript's \s knows U+FEFF and not U+0085     -> Split by the reference's own expression
+//   Digits             JavaScript's \d is ASCII, Rust's numeric is \p{N} -> Split by \p{N}
+//   Punctuation        runs were kept together                          -> Split by one mark
+//   Whitespace         JavaScript's \w is ASCII                         -> Split by Unicode words
+//   Split              MergedWithPrevious, MergedWithNext, Contiguous, invert with Isolated, String with Removed
+//   Metaspace          words were not split at their marks              -> Split before each mark
+//   Replace (normalizer) a `$` in the replacement is a pattern in JavaScript
 
+import { SequenceNormalizer, SequencePreTokenizer } from '@huggingface/tokenizers';
 import { TokenizerError } from '../errors';
-import { BYTE_TO_CHAR, utf8Bytes } from './bytes';
 import { asArray, asObject, asString, isObject, type JsonObject } from './json';
-import { compileReferenceRegex } from './reference_regex';
 
 export interface TextPipeline {
   /** Null where the text is left as it is: then places in the text stay places in the normalised text. */
@@ -14,9 +21,8 @@ export interface TextPipeline {
   readonly byteLevel: boolean;
 }
 
-type Normalizer = (text: string) => string;
-/** One word -> several; `first` says that it starts the text. */
-type Splitter = (word: string, first: boolean) => string[];
+type NormalizerConfig = ConstructorParameters<typeof SequenceNormalizer>[0];
+type PreTokenizerConfig = ConstructorParameters<typeof SequencePreTokenizer>[0];
 
 // Of GPT-2; the reference compiles exactly this into its ByteLevel rule.
 export const GPT2_WORDS = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
@@ -24,15 +30,22 @@ const ONE_MARK = '[\\p{P}!-/:-@\\[-`{-~]';
 
 export function createTextPipeline(normalizer: JsonObject | null, preTokenizer: JsonObject | null): TextPipeline {
   try {
-    const rules = preTokenizer ? flatten(preTokenizer, 'pretokenizers') : [];
-    // ByteLevel respells each word after splitting it; where it closes the list the model does that, on bytes.
+    const rules = preTokenizer ? rewrite(preTokenizer) : [];
+    // A closing ByteLevel only respells each word; the model does that on bytes, so it is not run as text.
     const byteLevel = rules.at(-1)?.type === 'ByteLevel';
-    const splitters = rules.flatMap((rule, i) => splittersOf(rule, i === rules.length - 1));
-    const steps = normalizer ? flatten(normalizer, 'normalizers').map(normalizerOf) : [];
+    if (byteLevel) rules.pop();
+    const split =
+      rules.length > 0
+        ? new SequencePreTokenizer({ type: 'Sequence', pretokenizers: rules } as unknown as PreTokenizerConfig)
+        : null;
+    const steps = normalizer ? rewriteNormalizer(normalizer) : [];
+    const normalise =
+      steps.length > 0
+        ? new SequenceNormalizer({ type: 'Sequence', normalizers: steps } as unknown as NormalizerConfig)
+        : null;
     return {
-      normalize: steps.length > 0 ? (text) => steps.reduce((done, step) => step(done), text) : null,
-      words: (section, first) =>
-        splitters.reduce((words, split) => words.flatMap((word) => split(word, first)), [section]),
+      normalize: normalise && ((text) => normalise.normalize(text)),
+      words: (section, first) => split?.pre_tokenize(section, { section_index: first ? 0 : 1 }) ?? [section],
       byteLevel,
     };
   } catch (cause) {
@@ -43,99 +56,57 @@ export function createTextPipeline(normalizer: JsonObject | null, preTokenizer: 
   }
 }
 
-/** A rule, or those of a sequence inside sequences. */
-function flatten(config: JsonObject, member: 'normalizers' | 'pretokenizers'): JsonObject[] {
-  return config.type === 'Sequence' ? objects(config[member]).flatMap((inner) => flatten(inner, member)) : [config];
+function rewriteNormalizer(config: JsonObject): JsonObject[] {
+  if (config.type === 'Sequence') return objects(config.normalizers).flatMap(rewriteNormalizer);
+  if (config.type !== 'Replace') return [config];
+  patternOf(config); // throws where there is none
+  return [{ ...config, content: (asString(config.content) ?? '').replaceAll('$', '$$$$') }];
 }
 
-function normalizerOf(config: JsonObject): Normalizer {
+function rewrite(config: JsonObject): JsonObject[] {
   switch (config.type) {
-    case 'NFC':
-    case 'NFD':
-    case 'NFKC':
-    case 'NFKD': {
-      const form = config.type;
-      return (text) => text.normalize(form);
-    }
-    case 'Lowercase':
-      return (text) => text.toLowerCase();
-    case 'StripAccents':
-      return (text) => text.replace(/\p{M}/gu, '');
-    case 'Strip':
-      return (text) => {
-        const left = config.strip_left === false ? text : text.trimStart();
-        return config.strip_right === false ? left : left.trimEnd();
-      };
-    case 'Prepend': {
-      const before = asString(config.prepend) ?? '';
-      return (text) => (text === '' ? '' : before + text);
-    }
-    case 'Replace':
-      return replacer(patternOf(config), asString(config.content) ?? '');
-    default:
-      throw new TokenizerError(`The tokenizer normalizes text with "${String(config.type)}", which is not supported.`);
-  }
-}
-
-function splittersOf(config: JsonObject, last: boolean): Splitter[] {
-  switch (config.type) {
+    case 'Sequence':
+      return objects(config.pretokenizers).flatMap(rewrite);
     case 'ByteLevel': {
-      const space = replacer('\\A(?! )', ' ');
+      const prefix = { type: 'Replace', pattern: { Regex: '\\A(?! )' }, content: ' ' };
+      const spell = { type: 'ByteLevel', add_prefix_space: false, use_regex: false };
       return [
-        ...(config.add_prefix_space === true ? [(word: string) => [space(word)]] : []),
+        ...(config.add_prefix_space === true ? [prefix] : []),
         ...(config.use_regex === false ? [] : [isolate(GPT2_WORDS)]),
-        ...(last ? [] : [respell]),
+        spell,
       ];
     }
     case 'Digits':
       return [isolate(config.individual_digits === true ? '\\p{N}' : '\\p{N}+')];
     case 'Punctuation':
       return [split(ONE_MARK, asString(config.behavior) ?? 'Isolated', false)];
-    case 'BertPreTokenizer':
-      return [split('\\s+', 'Removed', false), isolate(ONE_MARK)];
     case 'Whitespace':
       return [split('\\w+|[^\\w\\s]+', 'Removed', true)];
     case 'WhitespaceSplit':
       return [split('\\s+', 'Removed', false)];
-    case 'FixedLength':
-      return [isolate(`[\\s\\S]{1,${Number(config.length)}}`)];
     case 'CharDelimiterSplit':
       return [split(escapeRegex(asString(config.delimiter) ?? ''), 'Removed', false)];
     case 'Split':
       return [split(patternOf(config), asString(config.behavior) ?? 'Isolated', config.invert === true)];
-    case 'Metaspace':
-      return metaspace(config);
+    case 'Replace':
+      return [{ ...config, pattern: { Regex: patternOf(config) } }];
+    case 'Metaspace': {
+      const mark = asString(config.replacement) ?? '\u2581';
+      const scheme = asString(config.prepend_scheme) ?? (config.add_prefix_space === false ? 'never' : 'always');
+      const spaces = { type: 'Metaspace', replacement: mark, prepend_scheme: scheme };
+      return config.split === false ? [spaces] : [spaces, split(escapeRegex(mark), 'MergedWithNext', false)];
+    }
     default:
-      throw new TokenizerError(`The tokenizer splits text with "${String(config.type)}", which is not supported.`);
+      return [config];
   }
 }
 
-function respell(word: string): string[] {
-  return [Array.from(utf8Bytes(word), (byte) => BYTE_TO_CHAR[byte]).join('')];
-}
-
-/** Spaces become marks; each mark starts a word. */
-function metaspace(config: JsonObject): Splitter[] {
-  const mark = asString(config.replacement) ?? '\u2581';
-  const scheme = asString(config.prepend_scheme) ?? (config.add_prefix_space === false ? 'never' : 'always');
-  const spaces: Splitter = (word, first) => {
-    const marked = word.replaceAll(' ', () => mark);
-    const prepend = scheme === 'always' || (scheme === 'first' && first);
-    return [prepend && !marked.startsWith(mark) ? mark + marked : marked];
-  };
-  return config.split === false ? [spaces] : [spaces, split(escapeRegex(mark), 'MergedWithNext', false)];
-}
-
-function split(regex: string, behavior: string, invert: boolean): Splitter {
+/** One Split rule in the only two forms that the library runs as the reference does: Isolated, and Removed. */
+function split(regex: string, behavior: string, invert: boolean): JsonObject {
   const rest = `(?:(?!${regex})[\\s\\S])*`;
   switch (behavior) {
-    case 'Removed': {
-      const pattern = compileReferenceRegex(regex);
-      return (word) =>
-        cut(word, pattern)
-          .filter((piece) => piece.matched === invert)
-          .map((piece) => piece.text);
-    }
+    case 'Removed':
+      return { type: 'Split', pattern: { Regex: regex }, behavior: 'Removed', invert };
     case 'Isolated':
       return isolate(regex); // inverted or not, both the matches and what lies between are kept
     case 'Contiguous':
@@ -152,28 +123,8 @@ function split(regex: string, behavior: string, invert: boolean): Splitter {
   );
 }
 
-function isolate(regex: string): Splitter {
-  const pattern = compileReferenceRegex(regex);
-  return (word) => cut(word, pattern).map((piece) => piece.text);
-}
-
-/** Matches and what lies between them, without the empty ones. */
-function cut(text: string, pattern: RegExp): { text: string; matched: boolean }[] {
-  const pieces: { text: string; matched: boolean }[] = [];
-  const add = (piece: string, matched: boolean) => piece !== '' && pieces.push({ text: piece, matched });
-  let end = 0;
-  for (const match of text.matchAll(pattern)) {
-    add(text.slice(end, match.index), false);
-    add(match[0], true);
-    end = match.index + match[0].length;
-  }
-  add(text.slice(end), false);
-  return pieces;
-}
-
-function replacer(regex: string, content: string): Normalizer {
-  const pattern = compileReferenceRegex(regex);
-  return (text) => text.replaceAll(pattern, () => content);
+function isolate(regex: string): JsonObject {
+  return { type: 'Split', pattern: { Regex: regex }, behavior: 'Isolated', invert: false };
 }
 
 function patternOf(config: JsonObject): string {

@@ -1,8 +1,8 @@
 // Chat templates come with model files, so they are run on fuel: every evaluation costs, big values cost more, and what a
 // few cheap steps could blow up without bound (texts, lists, values nested in themselves) has a size limit.
 
+import { Interpreter } from '@huggingface/jinja';
 import { ChatTemplateError } from '../errors';
-import { Namespace, type Value } from './jinja_values';
 
 /** Evaluations of one rendering. A ChatML conversation of 1,000 messages needs 15,000. */
 export const MAX_FUEL = 200_000;
@@ -11,99 +11,84 @@ const MAX_ITEMS = 100_000; // values inside one list or mapping, counted through
 const MAX_DEPTH = 100;
 const CHARACTERS_PER_FUEL = 1_000;
 const ITEMS_PER_FUEL = 100;
+const FUEL_PER_ROUND = 4; // a round of a loop costs this much before its body does
 /** The last resort where single steps are slow. Honest conversations render in some milliseconds. */
 const MAX_MILLISECONDS = 800;
+
+type Node = Parameters<Interpreter['evaluate']>[0];
+type Scope = Parameters<Interpreter['evaluate']>[1];
+type Value = ReturnType<Interpreter['evaluate']>;
 
 /** What a value holds, counted through all levels, a value that occurs twice counted twice: so much would printing it cost. */
 interface Weight {
   items: number;
   characters: number;
-  /** No namespace inside, so it stays as it is. */
-  settled: boolean;
 }
 
-/** One rendering: what it has written, and what it may still spend. */
-export class Rendering {
-  private output = '';
+export class FueledInterpreter extends Interpreter {
   private fuel = MAX_FUEL;
   private readonly deadline = performance.now() + MAX_MILLISECONDS;
-  private readonly weights = new WeakMap<object, Weight>();
+  private readonly looped = new WeakSet<object>(); // expressions that a loop runs over
+  private readonly weights = new WeakMap<object, Weight>(); // lists and mappings do not change; namespaces do
 
-  write(text: string): void {
-    this.output += this.checkLength(text, this.output.length);
+  override evaluate(node: Node, scope: Scope): Value {
+    this.burn(1);
+    if (performance.now() > this.deadline) {
+      throw new ChatTemplateError(`The chat template did not end within ${MAX_MILLISECONDS} milliseconds.`);
+    }
+    if (node?.type === 'For') {
+      const { iterable } = node as unknown as { iterable: { type: string; lhs?: object } };
+      this.looped.add(iterable.type === 'SelectExpression' ? iterable.lhs! : iterable);
+    }
+    const value = super.evaluate(node, scope);
+    if (value.type === 'StringValue') {
+      const { length } = value.value as string;
+      if (length > MAX_OUTPUT) {
+        throw new ChatTemplateError(
+          `The chat template made a text of ${length} characters; at most ${MAX_OUTPUT} are allowed.`,
+        );
+      }
+      this.burn(Math.floor(length / CHARACTERS_PER_FUEL));
+    } else if (value.value instanceof Map || Array.isArray(value.value)) {
+      const { items } = this.weigh(value, 0);
+      const length = Array.isArray(value.value) ? value.value.length : value.value.size;
+      this.burn(
+        node && this.looped.has(node) ? FUEL_PER_ROUND * length : Math.floor(Math.min(length, items) / ITEMS_PER_FUEL),
+      );
+    }
+    return value;
   }
 
-  /** What `body` writes, taken out of the output. */
-  capture(body: () => void): string {
-    const before = this.output;
-    this.output = '';
-    body();
-    const written = this.output;
-    this.output = before;
-    return written;
-  }
-
-  burn(amount: number): void {
+  private burn(amount: number): void {
     this.fuel -= amount;
     if (this.fuel < 0) {
       throw new ChatTemplateError(
         `The chat template did not end within ${MAX_FUEL} steps. Use another template or fewer messages.`,
       );
     }
-    if (performance.now() > this.deadline) {
-      throw new ChatTemplateError(`The chat template did not end within ${MAX_MILLISECONDS} milliseconds.`);
-    }
-  }
-
-  /** Pays for one evaluation and what it gave. */
-  pay(value: Value): Value {
-    let cost = 1;
-    if (typeof value === 'string') {
-      cost += Math.floor(this.checkLength(value).length / CHARACTERS_PER_FUEL);
-    } else if (Array.isArray(value) || value instanceof Map) {
-      const length = Array.isArray(value) ? value.length : value.size;
-      cost += Math.floor(Math.min(length, this.weigh(value, 0).items) / ITEMS_PER_FUEL);
-    } else if (value instanceof Namespace) this.weigh(value, 0);
-    this.burn(cost);
-    return value;
-  }
-
-  /** To be asked before a text is made from many pieces. */
-  checkSize(characters: number): void {
-    if (!(characters <= MAX_OUTPUT)) {
-      throw new ChatTemplateError(
-        `The chat template made a text of ${characters} characters; at most ${MAX_OUTPUT} are allowed.`,
-      );
-    }
-  }
-
-  private checkLength(text: string, before = 0): string {
-    this.checkSize(before + text.length);
-    return text;
   }
 
   private weigh(value: Value, depth: number): Weight {
-    const weight = { items: 1, characters: typeof value === 'string' ? value.length : 0, settled: true };
-    const inner = value instanceof Namespace ? value.values : value;
-    if (!Array.isArray(inner) && !(inner instanceof Map)) return weight;
-    const known = this.weights.get(inner);
+    const known = this.weights.get(value);
     if (known) return known;
-    if (depth > MAX_DEPTH) {
-      throw new ChatTemplateError(`The chat template nests values more than ${MAX_DEPTH} levels deep.`);
-    }
-    weight.settled = !(value instanceof Namespace);
-    for (const child of inner instanceof Map ? [...inner.keys(), ...inner.values()] : inner) {
-      const { items, characters, settled } = this.weigh(child, depth + 1);
-      weight.items += items;
-      weight.characters += characters;
-      weight.settled &&= settled;
-      if (weight.items > MAX_ITEMS || weight.characters > 2 * MAX_OUTPUT) {
-        throw new ChatTemplateError(
-          `The chat template made a value of more than ${MAX_ITEMS} items or ${2 * MAX_OUTPUT} characters.`,
-        );
+    const weight = { items: 1, characters: 0 };
+    if (value.type === 'StringValue') weight.characters = (value.value as string).length;
+    const inner = value.value;
+    if (inner instanceof Map || Array.isArray(inner)) {
+      if (depth > MAX_DEPTH)
+        throw new ChatTemplateError(`The chat template nests values more than ${MAX_DEPTH} levels deep.`);
+      for (const child of inner.values()) {
+        const { items, characters } = this.weigh(child as Value, depth + 1);
+        weight.items += items;
+        weight.characters += characters;
+        if (weight.items > MAX_ITEMS || weight.characters > 2 * MAX_OUTPUT) {
+          throw new ChatTemplateError(
+            `The chat template made a value of more than ${MAX_ITEMS} items or ${2 * MAX_OUTPUT} characters.`,
+          );
+        }
       }
+      if (value.type !== 'NamespaceValue') this.weights.set(value, weight);
     }
-    if (weight.settled) this.weights.set(inner, weight);
     return weight;
   }
 }
