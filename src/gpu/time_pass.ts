@@ -17,6 +17,8 @@ export interface PassTimeOptions {
   /** At least so many repeats in a round, where the budget allows them: as many as there are buffers to rotate over. */
   minRepeats?: number;
   maxRepeats?: number;
+  /** The work is repeated for so long before the rounds: a GPU that was idle may take half a second to its full clocks. */
+  warmMs?: number;
   /** All rounds together; what is slower than that is measured once, after one run to warm up. */
   budgetMs?: number;
 }
@@ -41,7 +43,7 @@ export async function timePass(
   add(probe, 0);
   const clock = gpu.can.timestamps && !probe.needsHost ? 'gpu' : 'cpu';
   const { minMs = clock === 'gpu' ? 5 : 60, rounds = 3, minRepeats = 1, maxRepeats = MAX_REPEATS } = options;
-  const { budgetMs = Number.POSITIVE_INFINITY } = options;
+  const { budgetMs = Number.POSITIVE_INFINITY, warmMs = 0 } = options;
   const times = clock === 'gpu' ? new StepTimes(gpu, 1) : null;
   const measure = async (repeats: number): Promise<number> => {
     const list = new CommandList(gpu);
@@ -62,6 +64,8 @@ export async function timePass(
       repeats = Math.min(affordable, wanted, MAX_GROWTH * repeats);
       ms = await measure(repeats);
     }
+    const warm = performance.now() + warmMs;
+    while (performance.now() < warm) ms = await measure(repeats);
     const taken = [ms];
     spentMs += ms;
     while (taken.length < rounds && spentMs + ms <= budgetMs) {

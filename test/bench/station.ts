@@ -14,6 +14,8 @@ export interface Station {
   /** K and V of one repeat; repeats take turns. */
   pairs: { k: GPUBuffer; v: GPUBuffer }[];
   rotatedBytes: number;
+  /** Whether something was timed here already. */
+  isWarm: boolean;
   destroy(): void;
 }
 
@@ -53,6 +55,7 @@ export async function openStation(gpu: Gpu, shape: AttentionShape, nTokens: numb
     out,
     pairs: Array.from({ length: count }, (_, i) => ({ k: kv[2 * i], v: kv[2 * i + 1] })),
     rotatedBytes: count * bytes,
+    isWarm: false,
     destroy() {
       for (const buffer of [q, out, ...kv]) gpu.destroyBuffer(buffer);
     },
