@@ -35,23 +35,24 @@ fn part(work: Work, h: u32) -> u32 {
 var<workgroup> slice_ml: array<State, MERGE_SLICES>;
 var<workgroup> slice_o: array<Heads, MERGE_COLUMNS * MERGE_SLICES>;
 
-// One workgroup: one quad of query heads of one token (x), MERGE_COLUMNS columns (y). A thread is a column and one of
+// One workgroup: one quad of query heads (x), MERGE_COLUMNS columns (y), one token (z). A thread is a column and one of
 // MERGE_SLICES subsets of the splits.
 @compute @workgroup_size(MERGE_COLUMNS * MERGE_SLICES)
 fn merge(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
   let d = min(wid.y * MERGE_COLUMNS + lid % MERGE_COLUMNS, HEAD_DIM - 1);
+  let quad = wid.z * KV_QUADS + wid.x;
   let slice = lid / MERGE_COLUMNS;
   var state = State(Heads(M_START), Heads(0.0));
   var o = Heads(0.0);
   for (var s = slice; s < n_splits(); s += 4 * MERGE_SLICES) { // four at a time, by name: see decode_tiles
-    let part0 = part_at(wid.x, s);
-    let part1 = part_at(wid.x, s + MERGE_SLICES);
-    let part2 = part_at(wid.x, s + 2 * MERGE_SLICES);
-    let part3 = part_at(wid.x, s + 3 * MERGE_SLICES);
-    let o0 = o_at(wid.x, s, d);
-    let o1 = o_at(wid.x, s + MERGE_SLICES, d);
-    let o2 = o_at(wid.x, s + 2 * MERGE_SLICES, d);
-    let o3 = o_at(wid.x, s + 3 * MERGE_SLICES, d);
+    let part0 = part_at(quad, s);
+    let part1 = part_at(quad, s + MERGE_SLICES);
+    let part2 = part_at(quad, s + 2 * MERGE_SLICES);
+    let part3 = part_at(quad, s + 3 * MERGE_SLICES);
+    let o0 = o_at(quad, s, d);
+    let o1 = o_at(quad, s + MERGE_SLICES, d);
+    let o2 = o_at(quad, s + 2 * MERGE_SLICES, d);
+    let o3 = o_at(quad, s + 3 * MERGE_SLICES, d);
     let m = max(state.m, max(max(part0.m, part1.m), max(part2.m, part3.m)));
     let alpha = softmax_p4(state.m, m);
     let alpha0 = softmax_p4(part0.m, m);
@@ -74,7 +75,7 @@ fn merge(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index)
       l += alpha * slice_ml[i].l;
       o += alpha * slice_o[i * MERGE_COLUMNS + lid];
     }
-    write_heads(wid.x, d, o / l);
+    write_heads(wid.z, wid.x, d, o / l);
   }
 }
 
@@ -85,9 +86,8 @@ fn part_at(quad: u32, split: u32) -> State {
 }
 fn o_at(quad: u32, split: u32, d: u32) -> Heads { return part_o[(quad * n_splits() + min(split, n_splits() - 1)) * HEAD_DIM + d]; }
 
-fn write_heads(token_quad: u32, d: u32, o: Heads) {
-  let quad = token_quad % KV_QUADS;
-  let work = Work(quad / (HEAD_SLICES * HEAD_QUADS), token_quad / KV_QUADS, quad / HEAD_QUADS % HEAD_SLICES, 0, 0, 0);
+fn write_heads(token: u32, quad: u32, d: u32, o: Heads) {
+  let work = Work(quad / (HEAD_SLICES * HEAD_QUADS), token, quad / HEAD_QUADS % HEAD_SLICES, 0, 0, 0);
   for (var j = 0u; j < 4; j++) {
     let h = quad % HEAD_QUADS * 4 + j;
     if (is_live(work, h)) { out[(work.token * N_HEADS + query_head(work, h)) * HEAD_DIM + d] = o[j]; }

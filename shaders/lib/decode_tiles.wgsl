@@ -24,7 +24,7 @@ struct Work { kv_head: u32, token: u32, head_slice: u32, split: u32, begin: u32,
 // Of four heads: the scores of a key, or one number each.
 alias Heads = vec4<f32>;
 alias Scores = array<Heads, HEAD_QUADS>;
-// q or o of four heads at eight columns, by name: an array that is indexed in a loop may land in memory.
+// o of four heads at the eight columns of a thread, by name: an array that is indexed in a loop may land in memory.
 struct Columns { c0: Heads, c1: Heads, c2: Heads, c3: Heads, c4: Heads, c5: Heads, c6: Heads, c7: Heads }
 
 var<workgroup> q_heads: array<Heads, HEAD_QUADS * HEAD_DIM>;      // (HEAD_QUADS, 8, OCTS), scaled: see q_at
@@ -83,18 +83,11 @@ fn load_q(work: Work, lid: u32) {
   workgroupBarrier();
 }
 
-// q of four heads at the eight dimensions of oct c.
-fn q_oct(h: u32, c: u32) -> Columns {
+// s + q . k over oct c. (A q that four keys share in registers takes a fifth more time on an H200: too many registers.)
+fn score_oct(s: Heads, h: u32, c: u32, k: Oct) -> Heads {
   let i = q_at(h, c, 0);
-  return Columns(
-    q_heads[i], q_heads[i + OCTS], q_heads[i + 2 * OCTS], q_heads[i + 3 * OCTS],
-    q_heads[i + 4 * OCTS], q_heads[i + 5 * OCTS], q_heads[i + 6 * OCTS], q_heads[i + 7 * OCTS],
-  );
-}
-
-// q . k over an oct.
-fn score_oct(q: Columns, k: Oct) -> Heads {
-  return q.c0 * k.a.x + q.c1 * k.a.y + q.c2 * k.a.z + q.c3 * k.a.w + q.c4 * k.b.x + q.c5 * k.b.y + q.c6 * k.b.z + q.c7 * k.b.w;
+  return s + q_heads[i] * k.a.x + q_heads[i + OCTS] * k.a.y + q_heads[i + 2 * OCTS] * k.a.z + q_heads[i + 3 * OCTS] * k.a.w
+    + q_heads[i + 4 * OCTS] * k.b.x + q_heads[i + 5 * OCTS] * k.b.y + q_heads[i + 6 * OCTS] * k.b.z + q_heads[i + 7 * OCTS] * k.b.w;
 }
 
 fn scaled(o: Columns, by: Heads) -> Columns {

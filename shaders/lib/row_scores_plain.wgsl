@@ -3,6 +3,6 @@ fn row_scores(s: ptr<function, Scores>, tile_cache: u32, lid: u32, tile: u32) {
   if (lid >= tile) { return; }
   for (var c = 0u; c < OCTS; c++) {
     let k = kv_oct(k_cache[tile_cache + lid * OCTS + c]);
-    for (var h = 0u; h < HEAD_QUADS; h++) { (*s)[h] += score_oct(q_oct(h, c), k); }
+    for (var h = 0u; h < HEAD_QUADS; h++) { (*s)[h] = score_oct((*s)[h], h, c, k); }
   }
 }

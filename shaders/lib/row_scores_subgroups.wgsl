@@ -30,10 +30,10 @@ fn row_scores(s: ptr<function, Scores>, tile_cache: u32, lid: u32, tile: u32) {
   for (var h = 0u; h < HEAD_QUADS; h++) { (*s)[h] = own_sum(sums[h], rank); }
 }
 
-// x + q . k over oct c of four keys: each q is read once.
 fn score_four(x: FourKeys, h: u32, c: u32, k0: Oct, k1: Oct, k2: Oct, k3: Oct) -> FourKeys {
-  let q = q_oct(h, c);
-  return FourKeys(x.s0 + score_oct(q, k0), x.s1 + score_oct(q, k1), x.s2 + score_oct(q, k2), x.s3 + score_oct(q, k3));
+  return FourKeys(
+    score_oct(x.s0, h, c, k0), score_oct(x.s1, h, c, k1), score_oct(x.s2, h, c, k2), score_oct(x.s3, h, c, k3),
+  );
 }
 
 // Of key `rank` of the four, over the four threads: each gives away the half that its partner keeps, then the quarter.

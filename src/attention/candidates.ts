@@ -100,7 +100,10 @@ function work({ nTokens, kvLen }: Pick<TunedPass, 'nTokens' | 'kvLen'>): number 
 /** Those that every tuning of the pass measures or refuses. */
 export function firstCandidates({ pass, kvLen }: TunedPass, target: Target): Candidate[] {
   if (pass === 'prefill') {
-    return Object.entries(COMBINATIONS).map(([letter, given]) => candidate(target, 'flash_prefill', given, letter));
+    return [
+      ...Object.entries(COMBINATIONS).map(([letter, given]) => candidate(target, 'flash_prefill', given, letter)),
+      ...WORKGROUPS.map((WORKGROUP) => candidate(target, 'fused_decode', { WORKGROUP })), // wins where caches are fast
+    ];
   }
   const splits = SPLITS.filter((parts) => kvLen >= parts * MIN_SPLIT_KEYS);
   return [

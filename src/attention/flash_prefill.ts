@@ -19,7 +19,7 @@ import {
 const NAME = 'flash_prefill';
 /** Output columns of a workgroup by default: 64 accumulators a thread with the default blocks. */
 const MAX_DV_TILE = 128;
-/** Quads of q and k staged at once, at most. */
+/** Quads of q and k staged at once, at most: 8 take twice the time of 4 on an H200 with a long prompt. */
 const MAX_D_QUADS = 4;
 /** Quads of v staged at once, at most (8 KiB). */
 const V_STAGE = 512;
@@ -35,13 +35,22 @@ export function planFlashPrefill(
 ): AttentionPlan {
   checkShape(NAME, shape);
   const { headDim } = shape;
-  const defaults = { BLOCK_M: 64, BLOCK_N: 32, DV_TILE: headDim / Math.ceil(headDim / MAX_DV_TILE) };
+  const defaults = { BLOCK_M: 64, BLOCK_N: 64, DV_TILE: headDim / Math.ceil(headDim / MAX_DV_TILE) };
+  const { threads, bytes } = stageOf(headDim, defaults);
+  const { maxComputeInvocationsPerWorkgroup: most, maxComputeWorkgroupStorageSize: memory } = limits;
+  if (threads > most || bytes > memory) defaults.BLOCK_N = 32; // 16 KiB and 128 invocations are granted everywhere
   const parameters = mergeParameters(NAME, defaults, given);
-  const { BLOCK_M, BLOCK_N, DV_TILE } = parameters;
   for (const block of ['BLOCK_M', 'BLOCK_N', 'DV_TILE'] as const) {
     check(NAME, parameters[block] % 4 === 0, `${block} ${parameters[block]} is no multiple of 4`);
   }
-  check(NAME, headDim % DV_TILE === 0, `DV_TILE ${DV_TILE} does not divide head_dim ${headDim}`);
+  check(NAME, headDim % parameters.DV_TILE === 0, `DV_TILE ${parameters.DV_TILE} does not divide head_dim ${headDim}`);
+  const stage = stageOf(headDim, parameters);
+  checkLimits(NAME, limits, stage.threads, stage.bytes);
+  return { parameters, derived: stage.derived, scratchBytes: 0 };
+}
+
+/** What a workgroup of these blocks takes, and what it stages at once. */
+function stageOf(headDim: number, { BLOCK_M, BLOCK_N, DV_TILE }: Record<'BLOCK_M' | 'BLOCK_N' | 'DV_TILE', number>) {
   const dvQuads = DV_TILE / 4;
   const threads = (BLOCK_M / 4) * (BLOCK_N / 4);
   const derived = {
@@ -49,8 +58,7 @@ export function planFlashPrefill(
     V_KEYS: largestDivisor(BLOCK_N, Math.floor(V_STAGE / dvQuads)),
   };
   const stage = Math.max(derived.D_QUADS * (BLOCK_M + BLOCK_N), threads, derived.V_KEYS * dvQuads);
-  checkLimits(NAME, limits, threads, 4 * BLOCK_M * BLOCK_N + 16 * stage);
-  return { parameters, derived, scratchBytes: 0 };
+  return { threads, derived, bytes: 4 * BLOCK_M * BLOCK_N + 16 * stage };
 }
 
 /** Prefill, after any cache; a pass of one token runs too, with most rows of its block idle. */

@@ -95,7 +95,7 @@ export async function createSplitKvDecode(
         record(list, nTokens) {
           const splits = Math.max(1, Math.floor(SPLITS / nTokens));
           list.add(main, group, shape.nKvHeads, splits, nTokens * headSlices(shape, parameters));
-          list.add(merge, group, nTokens * kvQuads(shape, parameters), Math.ceil(shape.headDim / MERGE_COLUMNS));
+          list.add(merge, group, kvQuads(shape, parameters), Math.ceil(shape.headDim / MERGE_COLUMNS), nTokens);
         },
       };
     },

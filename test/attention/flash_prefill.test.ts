@@ -24,6 +24,13 @@ test('the default blocks fit 16 KiB at every head_dim', () => {
   }
 });
 
+test('a GPU that grants more gets a larger tile of keys', () => {
+  const wide = { ...limits, maxComputeWorkgroupStorageSize: 32768 };
+  expect(planFlashPrefill({ ...SMALL, headDim: 128 }, wide).parameters.BLOCK_N).toBe(64);
+  const few = { ...wide, maxComputeInvocationsPerWorkgroup: 128 };
+  expect(planFlashPrefill({ ...SMALL, headDim: 128 }, few).parameters.BLOCK_N).toBe(32);
+});
+
 test.each([
   [{ DV_TILE: 48 }, 'DV_TILE 48 does not divide head_dim 128'],
   [{ DV_TILE: 2 }, 'DV_TILE 2 is no multiple of 4'],
