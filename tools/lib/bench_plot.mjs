@@ -87,7 +87,7 @@ function drawPanel({ title, xLabel, series }, left) {
     const y = round(scale.y(decade));
     parts.push(
       `<path class="grid" d="M0 ${y}h${width}"/>`,
-      label(-8, y + 4, String(decade), ' text-anchor="end" class="quiet"'),
+      label(-8, y + 4, String(Number(decade.toPrecision(1))), ' text-anchor="end" class="quiet"'),
     );
   }
   for (const length of scale.lengths) {
