@@ -80,8 +80,12 @@ export class ChatTemplateError extends VivaceError {
 
 /** A sibling of the attention family was forced by name and cannot run here. */
 export class AttentionUnavailable extends VivaceError {
+  /** A fragment of a sentence, without the name. */
+  readonly reason: string;
+
   constructor(name: string, reason: string) {
     super('attention-unavailable', `Attention "${name}" cannot run here: ${reason}. Use "auto" or another sibling.`);
+    this.reason = reason;
   }
 }
 

@@ -78,9 +78,7 @@ export class CandidateMeter {
 
 /** Why a candidate cannot run, as a fragment of a sentence; null for an error that says nothing about it. */
 function reasonOf(error: unknown): string | null {
-  if (error instanceof AttentionUnavailable) {
-    return error.message.replace(/^Attention ".*?" cannot run here: /, '').replace(/\. Use "auto".*$/, '');
-  }
+  if (error instanceof AttentionUnavailable) return error.reason;
   if (error instanceof GpuProgramError || error instanceof GpuMemoryError) return error.message.replace(/\s+/g, ' ');
   return null;
 }

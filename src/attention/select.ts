@@ -121,15 +121,10 @@ function tryPlan(
     return plan(name, request, tuned);
   } catch (error) {
     if (!(error instanceof AttentionUnavailable)) throw error;
-    const why = reasonIn(error);
-    skipped.push({ name, why: tuned ? `what was tuned cannot run: ${why}` : why });
+    const { reason } = error;
+    skipped.push({ name, why: tuned ? `what was tuned cannot run: ${reason}` : reason });
     return null;
   }
-}
-
-/** The reason without the sentence that AttentionUnavailable puts around it. */
-function reasonIn({ message }: AttentionUnavailable): string {
-  return message.replace(/^Attention ".*?" cannot run here: /, '').replace(/\. Use "auto".*$/, '');
 }
 
 function plan(
