@@ -7,7 +7,7 @@ import { selectAttention } from '../../src/attention/select';
 import { AttentionUnavailable } from '../../src/errors';
 import type { CapabilityName } from '../../src/gpu/limits';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
-import { type AttentionCase, CASES, FEWER_CASES, LARGE, LARGE_CASES, PROGRESS, passOf, SMALL } from './cases';
+import { type AttentionCase, CASES, fewerCases, LARGE, LARGE_CASES, PROGRESS, passOf, SMALL } from './cases';
 import { attentionRef } from './oracle';
 import { attentionOnGpu, type Pass, replayOnGpu, rounded, type Target } from './run';
 
@@ -17,11 +17,16 @@ import { attentionOnGpu, type Pass, replayOnGpu, rounded, type Target } from './
  */
 export const BOUND = 1e-5;
 
-/** A sibling without subgroup code differs between the paths in how it gets its step alone: there PROGRESS is enough. */
-export function testSibling(name: AttentionName, uses: { subgroups: boolean }): void {
+/**
+ * A sibling without subgroup code differs between the paths in how it gets its step alone: there PROGRESS is enough. One that
+ * shares its tiles with another, which runs every shape, runs a third of them on each path.
+ */
+export function testSibling(name: AttentionName, uses: { subgroups: boolean; tilesOf?: AttentionName }): void {
   for (const without of PATHS) {
     describe(`${name}, ${pathName(without)}`, () => {
-      const cases = without.length === 0 ? CASES : uses.subgroups ? FEWER_CASES : PROGRESS;
+      const all = uses.tilesOf ? fewerCases(1) : CASES;
+      const second = uses.subgroups ? fewerCases(uses.tilesOf ? 2 : 0) : PROGRESS;
+      const cases = without.length === 0 ? all : second;
       for (const c of cases) test(c.title, () => checkCase({ name, without }, c));
       seedTests({ name, without });
       memoryTests({ name, without });

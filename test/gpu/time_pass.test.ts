@@ -36,8 +36,8 @@ for (const [clock, without] of [
     test('a short pass is repeated until a round is long enough, or the repeats are as many as allowed', async () => {
       const gpu = await testGpu(without);
       const { add, free } = await work(gpu);
-      // One pass on a busy machine may take the CPU's clock many milliseconds.
-      const timed = await timePass(gpu, STEP, add, { minMs: clock === 'cpu' ? 60 : 3, rounds: 2 });
+      // One pass of a software GPU on a busy machine may take many milliseconds.
+      const timed = await timePass(gpu, STEP, add, { minMs: 60, rounds: 2 });
       expect(timed.clock).toBe(clock);
       expect(timed.repeats).toBeGreaterThan(1);
       expect(timed.ms).toBeGreaterThan(0);
