@@ -12,8 +12,8 @@ const MAX_DEPTH = 100;
 const CHARACTERS_PER_FUEL = 1_000;
 const ITEMS_PER_FUEL = 100;
 const FUEL_PER_ROUND = 4; // a round of a loop costs this much before its body does
-/** The last resort where single steps are slow. Honest conversations render in some milliseconds. */
-const MAX_MILLISECONDS = 800;
+/** The last resort where single steps are slow; reading the source comes on top. Honest conversations render in some milliseconds. */
+const MAX_MILLISECONDS = 600;
 
 type Node = Parameters<Interpreter['evaluate']>[0];
 type Scope = Parameters<Interpreter['evaluate']>[1];
