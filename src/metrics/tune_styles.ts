@@ -36,7 +36,7 @@ export const tuneStyles = css`
 
   .scroll { margin-top: 5px; overflow-x: auto; }
   table { width: 100%; border-collapse: collapse; font-size: 12px; line-height: 1.35; }
-  :is(th, td) { padding: 3px 0 3px 8px; text-align: end; font-weight: 400; white-space: nowrap; vertical-align: baseline; }
+  :is(th, td) { padding: 3px 0 3px 5px; text-align: end; font-weight: 400; white-space: nowrap; vertical-align: baseline; }
   :is(th, td):first-child { padding-inline-start: 4px; text-align: start; }
   :is(th, td):last-child { padding-inline-end: 4px; }
   thead th { color: var(--muted); font-size: 11px; white-space: normal; vertical-align: bottom; }
