@@ -20,7 +20,7 @@ export interface ChatTemplate {
   encode(messages: readonly ChatMessage[], tokenizer: Tokenizer): Uint32Array;
 }
 
-const MAX_SOURCE = 128_000; // the longest in use have some 30,000; the parser needs 2 to 4 microseconds a character
+const MAX_SOURCE = 64_000; // the longest in use have some 30,000; the parser needs 2 to 8 microseconds a character
 const MAX_RANGE = 10_000;
 
 export function createChatTemplate(

@@ -97,9 +97,9 @@ const hostile: [string, string][] = [
   ['no end', '{% for m in messages %}'],
   ['nonsense', '{% %}{{ }} {# '],
   ['an unknown filter', "{{ 'a' | exec }}"],
-  ['a long way to nothing', `${'{{ [[[[[[1]]]]]] }}'.repeat(6_500)}{{ 1 | exec }}`],
-  ['too much source', 'x'.repeat(128_001)],
-  ['too much text', `${'x'.repeat(100_000)}{% for i in range(9) %}{{ messages[0].content }}{% endfor %}`],
+  ['a long way to nothing', `${'{{ [[[[[[1]]]]]] }}'.repeat(3_300)}{{ 1 | exec }}`],
+  ['too much source', 'x'.repeat(64_001)],
+  ['too much text', `${'x'.repeat(60_000)}{% for i in range(9) %}{{ messages[0].content }}{% endfor %}`],
   ['the constructor of a function', "{{ ''.constructor.constructor('return 1')() }}"],
 ];
 
