@@ -61,7 +61,8 @@ const REWRITES: [string, number, (code: string) => string][] = [
 
 describe.each(ATTENTION_NAMES)('%s', (name) => {
   for (const without of PATHS) {
-    for (const shape of without.length === 0 ? SHAPES : [SHAPE]) {
+    // What the check does with a shape is the same for all: two that compile quickly are given every one.
+    for (const shape of without.length === 0 && ['cpu', 'chunked'].includes(name) ? SHAPES : [SHAPE]) {
       test(`passes with ${title(shape)}, ${pathName(without)}`, async () => {
         const gpu = await testGpu(without);
         const kernel = await createAttention(gpu, name, shape);
