@@ -1,6 +1,6 @@
 // x[t, :] = embedding[tokens[position + t], :]
-// One workgroup gathers one token row; each thread strides over its blocks of 32.
-// Constants: VOCAB_SIZE, COLS. Libraries: block, weights_*.
+// One workgroup gathers one token row, if it is among rows ROW0 .. ROW0 + PART_ROWS, which are bound; each thread strides over
+// its blocks of 32. Constants: VOCAB_SIZE, ROW0, PART_ROWS, COLS. Libraries: block, weights_*.
 const BLOCKS = COLS / 32u;
 
 @group(0) @binding(2) var<storage, read> tokens: array<u32>;            // (CONTEXT + 1): the token at each position
@@ -10,8 +10,10 @@ const BLOCKS = COLS / 32u;
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
   let token = group.x;
   let id = min(tokens[step.position + token], VOCAB_SIZE - 1u);
+  let row = id - ROW0;   // wraps for ids before the part
+  if (row >= PART_ROWS) { return; }
   for (var block = lid; block < BLOCKS; block += 64u) {
-    let w = weight_block(id * BLOCKS + block);
+    let w = weight_block(row * BLOCKS + block);
     let at = (token * BLOCKS + block) * 8u;
     x[at] = w.a;
     x[at + 1u] = w.b;

@@ -1,7 +1,8 @@
 // y[t, row] = rstd[t] * sum_k weights[row, k] * norm[k] * x[t, k] + bias[row]: matvec.wgsl for many tokens at once.
 // One workgroup of 128 threads makes a tile of TILE_TOKENS x TILE_ROWS, 32 columns (one block) at a time, each thread
-// 4 tokens x 4 rows. The sum of squares of a token is gathered while its tile is loaded.
-// Constants: ROWS, COLS, NORM, BIAS, EPS. Libraries: block, weights_*, params.
+// 4 tokens x 4 rows. The sum of squares of a token is gathered while its tile is loaded. The bound weights are rows
+// ROW0 .. ROW0 + PART_ROWS of ROWS, whole tiles where another part follows.
+// Constants: ROWS, ROW0, PART_ROWS, COLS, NORM, BIAS, EPS. Libraries: block, weights_*, params.
 // The kernel behind this library defines emit(token, row, y), row even.
 const BLOCKS = COLS / 32u;
 const TILE_TOKENS = 32u;
@@ -24,8 +25,8 @@ fn load_x(token0: u32, token: u32, block: u32, quad: u32) -> f32 {
   return square;
 }
 
-fn load_w(row: u32, block: u32, at: u32) {
-  let w = weight_block(min(row, ROWS - 1u) * BLOCKS + block);
+fn load_w(part_row: u32, block: u32, at: u32) {
+  let w = weight_block(min(part_row, PART_ROWS - 1u) * BLOCKS + block);
   w_tile[at] = w.a;
   w_tile[at + 1u] = w.b;
   w_tile[at + 2u] = w.c;
@@ -36,7 +37,7 @@ fn load_w(row: u32, block: u32, at: u32) {
   w_tile[at + 7u] = w.h;
 }
 
-fn finish(token0: u32, token: u32, row: u32, sums: vec4<f32>) {
+fn finish(token0: u32, token: u32, part_row: u32, sums: vec4<f32>) {
   if (token0 + token >= step.n_tokens) { return; }
   var rstd = 1.0;
   if (NORM) {
@@ -44,8 +45,9 @@ fn finish(token0: u32, token: u32, row: u32, sums: vec4<f32>) {
     for (var i = 0u; i < 8u; i++) { sum += squares[token * 8u + i]; }
     rstd = inverseSqrt(sum / f32(COLS) + EPS);
   }
-  if (row < ROWS) { emit(token0 + token, row, rstd * sums.xy + bias_pair(row)); }
-  if (row + 32u < ROWS) { emit(token0 + token, row + 32u, rstd * sums.zw + bias_pair(row + 32u)); }
+  let row = ROW0 + part_row;
+  if (part_row < PART_ROWS) { emit(token0 + token, row, rstd * sums.xy + bias_pair(row)); }
+  if (part_row + 32u < PART_ROWS) { emit(token0 + token, row + 32u, rstd * sums.zw + bias_pair(row + 32u)); }
 }
 
 @compute @workgroup_size(WORKGROUP)

@@ -1,8 +1,9 @@
 // y[row] = rstd * sum_k weights[row, k] * norm[k] * x[t, k] + bias[row], for t = the last token of the pass (decode has one).
 // rstd = 1 / sqrt(mean(x[t, :]^2) + EPS) and norm apply when NORM is set; the sum of squares rides along as one more row
 // of the product, so that the norm needs no pass and no barrier of its own (RMSNorm, Zhang and Sennrich 2019).
-// LANES threads share a pair of rows and stride along k in blocks of 32; lane 0 emits the pair.
-// Constants: ROWS, COLS, NORM, BIAS, EPS, WORKGROUP, LANES, GRID_X. Libraries: block, weights_*, params, lane_sums_*.
+// LANES threads share a pair of rows and stride along k in blocks of 32; lane 0 emits the pair. The bound weights are rows
+// ROW0 .. ROW0 + PART_ROWS of ROWS; ROW0 is even, and PART_ROWS too where another part follows.
+// Constants: ROWS, ROW0, PART_ROWS, COLS, NORM, BIAS, EPS, WORKGROUP, LANES, GRID_X. Libraries: block, weights_*, params, lane_sums_*.
 // The kernel behind this library defines emit(token, row, y), row even; y.y is past the end when ROWS is odd.
 const BLOCKS = COLS / 32u;
 const ROWS_PER_WORKGROUP = WORKGROUP / LANES * 2u;
@@ -12,10 +13,10 @@ const ROWS_PER_WORKGROUP = WORKGROUP / LANES * 2u;
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
   let lane = lid % LANES;
-  let row = (group.y * GRID_X + group.x) * ROWS_PER_WORKGROUP + lid / LANES * 2u;
-  // Rows past the end read the last row; their sums are never emitted.
-  let row0 = min(row, ROWS - 1u) * BLOCKS;
-  let row1 = min(row + 1u, ROWS - 1u) * BLOCKS;
+  let part_row = (group.y * GRID_X + group.x) * ROWS_PER_WORKGROUP + lid / LANES * 2u;
+  // Rows past the end of the part read its last row; their sums are never emitted.
+  let row0 = min(part_row, PART_ROWS - 1u) * BLOCKS;
+  let row1 = min(part_row + 1u, PART_ROWS - 1u) * BLOCKS;
   let x0 = (step.n_tokens - 1u) * BLOCKS * 8u;
   var sums = vec3(0.0);   // of the two rows, and of the squares
   for (var block = lane; block < BLOCKS; block += LANES) {
@@ -35,7 +36,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     sums.y += block_dot(weight_block(row1 + block), xs);
   }
   sums = lane_sums(sums, lid);
-  if (lane != 0u || row >= ROWS) { return; }
+  if (lane != 0u || part_row >= PART_ROWS) { return; }
+  let row = ROW0 + part_row;
   var rstd = 1.0;
   if (NORM) { rstd = inverseSqrt(sums.z / f32(COLS) + EPS); }
   emit(0u, row, rstd * sums.xy + bias_pair(row));

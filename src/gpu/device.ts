@@ -16,6 +16,8 @@ export interface GpuOptions {
   gpu?: GPU;
   /** Capabilities to leave unused even where the device has them. */
   without?: readonly CapabilityName[];
+  /** Plan for bindings of at most so many bytes, even where the device grants more: tests split small matrices. */
+  bindingLimit?: number;
 }
 
 /** By name: the class is no global in Node. */
@@ -42,6 +44,7 @@ export class Gpu {
     readonly device: GPUDevice,
     readonly adapterName: string,
     readonly can: GpuCapabilities,
+    private readonly plannedBinding: number,
   ) {
     void device.lost.then((info) => {
       if (info.reason !== 'destroyed') this.failure ??= new DeviceLostError(info.message || info.reason);
@@ -73,7 +76,7 @@ export class Gpu {
     );
     const { vendor, architecture, description, device: model } = adapter.info;
     const name = description || [vendor, model || architecture].filter(Boolean).join(' ') || 'unknown adapter';
-    return new Gpu(device, name, can);
+    return new Gpu(device, name, can, options.bindingLimit ?? Number.POSITIVE_INFINITY);
   }
 
   get limits(): GPUSupportedLimits {
@@ -95,7 +98,7 @@ export class Gpu {
 
   /** The most bytes that one storage binding may hold. */
   get bindingLimit(): number {
-    return Math.min(this.limits.maxBufferSize, this.limits.maxStorageBufferBindingSize);
+    return Math.min(this.limits.maxBufferSize, this.limits.maxStorageBufferBindingSize, this.plannedBinding);
   }
 
   destroyBuffer(buffer: GPUBuffer): void {

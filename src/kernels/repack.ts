@@ -1,7 +1,7 @@
 import wgsl from '../../shaders/kernels/repack.wgsl?raw';
 import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import { CommandList, createKernel, type Kernel } from '../gpu/kernel';
-import { BLOCK, WEIGHT_FORMATS, type WeightFormat, type WeightMatrix } from './weight_format';
+import { BLOCK, WEIGHT_FORMATS, type WeightFormat, type WeightMatrix, type WeightPart } from './weight_format';
 
 /** Where the rows of a chunk of file bytes go. */
 export interface RepackTarget {
@@ -30,15 +30,17 @@ export class Repacker {
   private readonly kernels = new Map<string, Promise<Kernel>>();
   private readonly staging: GPUBuffer;
   private readonly chunk: GPUBuffer;
+  /** The most bytes that one call takes. */
+  readonly stagingBytes: number;
   private queued = 0;
 
   constructor(
     private readonly gpu: Gpu,
-    /** The most bytes that one call takes. */
-    readonly stagingBytes = 8 * 2 ** 20,
+    stagingBytes = 8 * 2 ** 20,
   ) {
-    this.staging = gpu.createBuffer('repack.staging', stagingBytes + 4, GPU_STORAGE | GPU_COPY_DST);
-    this.chunk = gpu.createBuffer('repack.chunk', 20, GPU_UNIFORM | GPU_COPY_DST);
+    this.stagingBytes = Math.min(stagingBytes, gpu.bindingLimit - 4);
+    this.staging = gpu.createBuffer('repack.staging', this.stagingBytes + 4, GPU_STORAGE | GPU_COPY_DST);
+    this.chunk = gpu.createBuffer('repack.chunk', 28, GPU_UNIFORM | GPU_COPY_DST);
   }
 
   /** Queues one chunk; `bytes` may be reused as soon as this returns. */
@@ -46,14 +48,17 @@ export class Repacker {
     const { matrix, rows } = target;
     const blocks = matrix.cols / BLOCK;
     const kernel = await this.kernel(matrix.format, blocks);
-    const { srcRow0, dstRow0, dstStride, rotaryDim } = target;
     this.gpu.write(this.staging, bytes);
-    this.gpu.write(this.chunk, new Uint32Array([srcRow0, rows, dstRow0, dstStride, rotaryDim]));
     const groups = Math.ceil((rows * blocks) / 64);
     const x = Math.min(groups, MAX_GRID_X);
-    const list = new CommandList(this.gpu);
-    list.add(kernel, kernel.bind(this.chunk, this.staging, matrix.weights, matrix.scales), x, Math.ceil(groups / x));
-    list.run({ position: 0, nTokens: 0 });
+    for (const part of partsOf(target)) {
+      const { srcRow0, dstRow0, dstStride, rotaryDim } = target;
+      const chunk = [srcRow0, rows, dstRow0, dstStride, rotaryDim, part.row0, part.rows];
+      this.gpu.write(this.chunk, Uint32Array.from(chunk)); // queued behind the part before
+      const list = new CommandList(this.gpu);
+      list.add(kernel, kernel.bind(this.chunk, this.staging, part.weights, part.scales), x, Math.ceil(groups / x));
+      list.run({ position: 0, nTokens: 0 });
+    }
     // A file may be read faster than the GPU takes it: what waits in between is bounded.
     if (++this.queued % MAX_QUEUED_CHUNKS === 0) await this.gpu.device.queue.onSubmittedWorkDone();
   }
@@ -77,4 +82,12 @@ export class Repacker {
     this.kernels.set(key, kernel);
     return kernel;
   }
+}
+
+/** The parts that the rows of a chunk may fall into: rotary order moves a row within its head. */
+function partsOf({ matrix, srcRow0, rows, dstRow0, dstStride, rotaryDim }: RepackTarget): readonly WeightPart[] {
+  const run = rotaryDim || 1;
+  const first = dstRow0 + Math.floor(srcRow0 / run) * run * dstStride;
+  const end = dstRow0 + (Math.ceil((srcRow0 + rows) / run) * run - 1) * dstStride + 1;
+  return matrix.parts.filter((part) => part.row0 < end && part.row0 + part.rows > first);
 }

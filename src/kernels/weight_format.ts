@@ -8,6 +8,7 @@ import f16 from '../../shaders/lib/weights_f16.wgsl?raw';
 import f32 from '../../shaders/lib/weights_f32.wgsl?raw';
 import q4 from '../../shaders/lib/weights_q4.wgsl?raw';
 import q8 from '../../shaders/lib/weights_q8.wgsl?raw';
+import { GpuMemoryError } from '../errors';
 
 /** How a matrix lies on the GPU. Columns always come in blocks of 32. */
 export type WeightFormat = 'f32' | 'f16' | 'bf16' | 'q8' | 'q4';
@@ -25,18 +26,54 @@ export const WEIGHT_FORMATS: Record<WeightFormat, { payloadWords: number; scaled
     q4: { payloadWords: 4, scaled: true, wgsl: [block, blockScale, q4] },
   };
 
-/** A matrix (rows, cols) on the GPU: its values, and the plane of f16 scales (16 unused bytes where there are none). */
+/** Rows row0 .. row0 + rows of a matrix. */
+export interface RowRange {
+  row0: number;
+  rows: number;
+}
+
+/** Rows of a matrix that one binding holds: their values, and the plane of f16 scales (16 unused bytes where there are none). */
+export interface WeightPart extends RowRange {
+  weights: GPUBuffer;
+  scales: GPUBuffer;
+}
+
+/** A matrix (rows, cols) on the GPU. All parts but the last have the same number of rows, a multiple of PART_ROWS_STEP. */
 export interface WeightMatrix {
   format: WeightFormat;
   rows: number;
   cols: number;
-  weights: GPUBuffer;
-  scales: GPUBuffer;
+  parts: readonly WeightPart[];
 }
+
+/** Parts end between two tiles of any kernel. */
+export const PART_ROWS_STEP = 64;
 
 /** Bytes of the two planes. */
 export function planeBytes(format: WeightFormat, rows: number, cols: number): { weights: number; scales: number } {
   const blocks = (rows * cols) / BLOCK;
   const { payloadWords, scaled } = WEIGHT_FORMATS[format];
   return { weights: blocks * payloadWords * 4, scales: scaled ? Math.ceil(blocks / 2) * 4 : 0 };
+}
+
+/**
+ * The parts of a matrix, as few as possible and of about the same size, where a binding holds `limit` bytes; `what` names the
+ * matrix in a GpuMemoryError where not even PART_ROWS_STEP rows fit.
+ */
+export function planParts(what: string, format: WeightFormat, rows: number, cols: number, limit: number): RowRange[] {
+  if (planeBytes(format, rows, cols).weights <= limit) return [{ row0: 0, rows }];
+  const stepBytes = planeBytes(format, PART_ROWS_STEP, cols).weights;
+  const mostSteps = Math.floor(limit / stepBytes);
+  if (mostSteps === 0)
+    throw new GpuMemoryError(`A part of ${what}`, stepBytes, limit, 'Choose a smaller model or format.');
+  const steps = Math.ceil(rows / PART_ROWS_STEP);
+  return rowParts(rows, Math.ceil(steps / Math.ceil(steps / mostSteps)) * PART_ROWS_STEP);
+}
+
+/** Rows 0 .. rows in runs of `partRows`; the last run is what is left. */
+export function rowParts(rows: number, partRows: number): RowRange[] {
+  return Array.from({ length: Math.ceil(rows / partRows) }, (_, i) => ({
+    row0: i * partRows,
+    rows: Math.min(partRows, rows - i * partRows),
+  }));
 }

@@ -13,6 +13,7 @@ import { createQkv } from '../kernels/qkv';
 import { createRepetitionPenalty, type RepetitionPenalty, seenBytes } from '../kernels/repetition_penalty';
 import { createResidual } from '../kernels/residual';
 import { createSample, type Sample } from '../kernels/sample';
+import type { WeightFormat, WeightMatrix } from '../kernels/weight_format';
 import { packSampling, SAMPLING_BYTES, type SamplingParams } from '../sampling/sampling';
 import type { ModelConfig } from './config';
 import { createKvCache, type KvCache } from './kv_cache';
@@ -44,7 +45,7 @@ interface Layer {
 
 interface Bound {
   kernel: Linear;
-  group: GPUBindGroup;
+  groups: readonly GPUBindGroup[];
 }
 
 /** What attention runs on: the siblings in use, and each bound to the buffers of every layer. */
@@ -79,7 +80,7 @@ export class Llama {
     readonly contextLength: number,
     private readonly buffers: Buffers,
     private readonly kvCache: KvCache,
-    private readonly embed: { kernel: Embed; group: GPUBindGroup },
+    private readonly embed: { kernel: Embed; groups: readonly GPUBindGroup[] },
     private readonly layers: Layer[],
     private readonly head: Bound,
     private readonly penalty: { kernel: RepetitionPenalty; group: GPUBindGroup },
@@ -110,7 +111,7 @@ export class Llama {
     const { x, q, attn, h, logits, tokens, seen, sampling, rope } = buffers;
     const [prepared, embed, penalty, sample, head, layerKernels] = await Promise.all([
       prepareAttention(gpu, shape, { forced: asked, profile, buffers: checkBuffers(buffers, kvCache) }),
-      createEmbed(gpu, { vocabSize, hiddenSize, format: weights.embedding.format }),
+      createEmbed(gpu, { vocabSize, hiddenSize, ...storage(weights.embedding) }),
       createRepetitionPenalty(gpu, { vocabSize }),
       createSample(gpu, { vocabSize }),
       createHead(gpu, products.shape(weights.head, true)),
@@ -121,7 +122,7 @@ export class Llama {
 
     const bind = (kernel: Linear, { matrix, params }: Product, ...rest: GPUBuffer[]): Bound => ({
       kernel,
-      group: kernel.bind(matrix.weights, matrix.scales, rest[0], params, ...rest.slice(1)),
+      groups: kernel.bind(matrix, rest[0], params, ...rest.slice(1)),
     });
     const layers = weights.layers.map((layer, i): Layer => {
       const kernel = layerKernels[i];
@@ -139,7 +140,7 @@ export class Llama {
       contextLength,
       buffers,
       kvCache,
-      { kernel: embed, group: embed.bind(weights.embedding.weights, weights.embedding.scales, tokens, x) },
+      { kernel: embed, groups: embed.bind(weights.embedding, tokens, x) },
       layers,
       bind(head, weights.head, x, logits),
       { kernel: penalty, group: penalty.bind(logits, sampling, tokens, seen) },
@@ -215,16 +216,16 @@ export class Llama {
 
   private forward(nTokens: number, end: PassEnd, attention: readonly BoundAttention[]): CommandList {
     const list = new CommandList(this.gpu);
-    this.embed.kernel.record(list, this.embed.group, nTokens);
+    this.embed.kernel.record(list, this.embed.groups, nTokens);
     for (const [i, layer] of this.layers.entries()) {
-      layer.qkv.kernel.record(list, layer.qkv.group, nTokens); // norm, Wq Wk Wv, RoPE, K and V written in place
+      layer.qkv.kernel.record(list, layer.qkv.groups, nTokens); // norm, Wq Wk Wv, RoPE, K and V written in place
       attention[i].record(list, nTokens);
-      layer.o.kernel.record(list, layer.o.group, nTokens); // x += Wo attn
-      layer.gateUp.kernel.record(list, layer.gateUp.group, nTokens); // norm, h = silu(gate) * up
-      layer.down.kernel.record(list, layer.down.group, nTokens); // x += Wdown h
+      layer.o.kernel.record(list, layer.o.groups, nTokens); // x += Wo attn
+      layer.gateUp.kernel.record(list, layer.gateUp.groups, nTokens); // norm, h = silu(gate) * up
+      layer.down.kernel.record(list, layer.down.groups, nTokens); // x += Wdown h
     }
     if (end === 'none') return list;
-    this.head.kernel.record(list, this.head.group, nTokens); // norm and logits of the last token
+    this.head.kernel.record(list, this.head.groups, nTokens); // norm and logits of the last token
     if (end === 'penalise_and_sample') this.penalty.kernel.record(list, this.penalty.group);
     this.sample.kernel.record(list, this.sample.group);
     return list;
@@ -263,6 +264,11 @@ function createBuffers(gpu: Gpu, config: ModelConfig, contextLength: number): Bu
   };
 }
 
+/** How a matrix lies in memory, as far as kernels are compiled for it. */
+function storage({ format, parts }: WeightMatrix): { format: WeightFormat; partRows: number } {
+  return { format, partRows: parts[0].rows };
+}
+
 /** The products of a layer, compiled once for every layer that is stored alike. */
 class ProductKernels {
   private readonly known = new Map<string, Promise<Linear>>();
@@ -277,8 +283,8 @@ class ProductKernels {
   ) {}
 
   shape({ matrix, biased }: Product, normed: boolean): LinearShape {
-    const { rows, cols, format } = matrix;
-    return { rows, cols, format, bias: biased, normEps: normed ? this.config.rmsNormEps : null };
+    const { rows, cols } = matrix;
+    return { rows, cols, ...storage(matrix), bias: biased, normEps: normed ? this.config.rmsNormEps : null };
   }
 
   async ofLayer(layer: LayerWeights): Promise<Record<keyof LayerWeights, Linear>> {

@@ -2,7 +2,7 @@ import { dequantise } from '../cpu/dequantise';
 import { UnsupportedModelError } from '../errors';
 import { GPU_COPY_DST, GPU_STORAGE, type Gpu } from '../gpu/device';
 import { fileRowBytes, Repacker, type RepackTarget } from '../kernels/repack';
-import { planeBytes, type WeightFormat, type WeightMatrix } from '../kernels/weight_format';
+import { planeBytes, planParts, type WeightFormat, type WeightMatrix } from '../kernels/weight_format';
 import type { ModelFiles, TensorDtype, TensorInfo } from '../storage/model_file';
 import type { ModelConfig } from './config';
 import type { LayerTensors, ModelTensors } from './tensors';
@@ -125,11 +125,15 @@ class WeightBuilder {
     }
     const cols = first.tensor.shape[1];
     const rows = parts.reduce((sum, part) => sum + part.tensor.shape[0], 0);
-    const bytes = planeBytes(format, rows, cols);
     const usage = GPU_STORAGE | GPU_COPY_DST;
-    const weights = gpu.createBuffer(`weights.${label}`, bytes.weights, usage);
-    const scales = gpu.createBuffer(`weights.${label}.scales`, bytes.scales, usage);
-    const matrix = { format, rows, cols, weights, scales };
+    const plan = planParts(`weights.${label}`, format, rows, cols, gpu.bindingLimit);
+    const chunks = plan.map((range) => {
+      const bytes = planeBytes(format, range.rows, cols);
+      const name = plan.length === 1 ? `weights.${label}` : `weights.${label}.rows_${range.row0}`;
+      const weights = gpu.createBuffer(name, bytes.weights, usage);
+      return { ...range, weights, scales: gpu.createBuffer(`${name}.scales`, bytes.scales, usage) };
+    });
+    const matrix = { format, rows, cols, parts: chunks };
     for (const part of parts) this.queue(part.tensor, () => this.readRows(part, matrix));
     return matrix;
   }

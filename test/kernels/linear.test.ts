@@ -47,9 +47,9 @@ async function operands(c: Case) {
   return { matrix, x: gpu.upload('x', x), params, y };
 }
 
-function run(gpu: Gpu, product: Linear, group: GPUBindGroup, nTokens: number, position = 0): void {
+function run(gpu: Gpu, product: Linear, groups: readonly GPUBindGroup[], nTokens: number, position = 0): void {
   const list = new CommandList(gpu);
-  product.record(list, group, nTokens);
+  product.record(list, groups, nTokens);
   list.run({ position, nTokens });
 }
 
@@ -66,7 +66,7 @@ for (const without of PATHS) {
           const before = randomArray(nTokens * c.rows, 14);
           const residual = gpu.upload('residual', before);
           const product = await createResidual(gpu, { rows: c.rows, cols: c.cols, format, normEps: null, bias: true });
-          run(gpu, product, product.bind(matrix.weights, matrix.scales, x, params, residual), nTokens);
+          run(gpu, product, product.bind(matrix, x, params, residual), nTokens);
           const expected = flat(y).map((v, i) => v + before[i]);
           assertClose(await readFloats(gpu, residual, expected.length), expected, 1e-5);
           expect(gpu.failure).toBeNull();
@@ -81,7 +81,7 @@ for (const without of PATHS) {
         const { matrix, x, params, y } = await operands(c);
         const h = gpu.upload('h', new Float32Array(nTokens * 63 + 8).fill(-7));
         const product = await createGateUp(gpu, { ...c, normEps: EPS, bias: c.biased });
-        run(gpu, product, product.bind(matrix.weights, matrix.scales, x, params, h), nTokens);
+        run(gpu, product, product.bind(matrix, x, params, h), nTokens);
         const expected = flat(
           y.map((row) => Float32Array.from({ length: 63 }, (_, i) => silu(row[2 * i]) * row[2 * i + 1])),
         );
@@ -104,7 +104,7 @@ for (const without of PATHS) {
         const { matrix, x, params, y } = await operands(c);
         const logits = gpu.upload('logits', new Float32Array(vocab + 4).fill(-7));
         const product = await createHead(gpu, { ...c, normEps: EPS, bias: false });
-        run(gpu, product, product.bind(matrix.weights, matrix.scales, x, params, logits), 3);
+        run(gpu, product, product.bind(matrix, x, params, logits), 3);
         const actual = await readFloats(gpu, logits, vocab + 4);
         assertClose(actual.subarray(0, vocab), y[2], 1e-5);
         expect([...actual.subarray(vocab)]).toEqual(Array(4).fill(-7));
@@ -129,7 +129,7 @@ for (const without of PATHS) {
           const [k, v] = [gpu.upload('k', poison), gpu.upload('v', poison)];
           const product = await createQkv(gpu, { ...shape, cols, format: 'bf16', normEps: EPS, bias: true });
           const rope = gpu.upload('rope', table as Float32Array<ArrayBuffer>);
-          run(gpu, product, product.bind(matrix.weights, matrix.scales, x, params, rope, q, k, v), nTokens, position);
+          run(gpu, product, product.bind(matrix, x, params, rope, q, k, v), nTokens, position);
 
           const rows = y.map((row, t) => {
             const cosSin = table.subarray((position + t) * 32, (position + t + 1) * 32);

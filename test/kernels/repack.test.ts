@@ -1,30 +1,12 @@
 import { expect, test } from 'vitest';
 import { dequantise } from '../../src/cpu/dequantise';
-import type { Gpu } from '../../src/gpu/device';
-import { CommandList } from '../../src/gpu/kernel';
-import { createEmbed } from '../../src/kernels/embed';
 import { fileRowBytes, Repacker } from '../../src/kernels/repack';
-import type { WeightFormat, WeightMatrix } from '../../src/kernels/weight_format';
+import type { WeightFormat } from '../../src/kernels/weight_format';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
 import { randomFileBytes, STORED } from './file_bytes';
-import { emptyMatrix, readFloats } from './matrix';
+import { emptyMatrix, readRows } from './matrix';
 
 const FORMATS: WeightFormat[] = ['f32', 'f16', 'bf16', 'q8', 'q4'];
-
-/** Reads a matrix back as the kernels see it: through the embedding gather, every row once. */
-async function readRows(gpu: Gpu, matrix: WeightMatrix): Promise<Float32Array> {
-  const { rows, cols, format } = matrix;
-  const embed = await createEmbed(gpu, { vocabSize: rows, hiddenSize: cols, format });
-  const tokens = gpu.upload(
-    'tokens',
-    Uint32Array.from({ length: rows + 3 }, (_, i) => Math.max(0, i - 3)),
-  );
-  const x = gpu.upload('x', new Float32Array(rows * cols).fill(Number.NaN));
-  const list = new CommandList(gpu);
-  embed.record(list, embed.bind(matrix.weights, matrix.scales, tokens, x), rows);
-  list.run({ position: 3, nTokens: rows });
-  return readFloats(gpu, x, rows * cols);
-}
 
 for (const without of PATHS) {
   for (const format of FORMATS) {

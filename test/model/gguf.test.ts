@@ -3,7 +3,6 @@
 import { describe, expect, test } from 'vitest';
 import { CpuLlama } from '../../src/cpu/llama';
 import { loadCpuWeights } from '../../src/engine/cpu_backend';
-import type { WeightFormat } from '../../src/kernels/weight_format';
 import { readConfig } from '../../src/model/config';
 import { Llama } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';
@@ -11,78 +10,10 @@ import { allocateWeights } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';
 import { relativeError } from '../close';
 import { testGpu } from '../gpu/test_device';
-import { randomFileBytes } from '../kernels/file_bytes';
-import { randomArray } from '../random';
-import { type GgufTensor, value, writeGguf } from '../storage/write_gguf';
+import { value, writeGguf } from '../storage/write_gguf';
+import { modelFile, SHAPE, type Variant } from './tiny_gguf';
 
-const GGML_TYPE: Record<WeightFormat, number> = { f32: 0, f16: 1, q4: 2, q8: 8, bf16: 30 };
-const SHAPE = { vocab: 133, hidden: 96, intermediate: 160, layers: 2, heads: 6, kvHeads: 2, headDim: 32 };
 const IDS = Array.from({ length: 37 }, (_, i) => (i * 29) % SHAPE.vocab);
-
-interface Variant {
-  format: WeightFormat;
-  tied?: boolean;
-  ropeFactors?: boolean;
-  biased?: boolean;
-}
-
-function modelFile({ format, tied = false, ropeFactors = false, biased = false }: Variant): File {
-  const { vocab, hidden, intermediate, layers, heads, kvHeads, headDim } = SHAPE;
-  let seed = 1;
-  const matrix = (name: string, rows: number, cols: number): GgufTensor => ({
-    name,
-    ne: [cols, rows],
-    type: GGML_TYPE[format],
-    data: randomFileBytes(format, rows * cols, seed++),
-  });
-  const vector = (name: string, size: number, around: number): GgufTensor => ({
-    name,
-    ne: [size],
-    type: GGML_TYPE.f32,
-    data: new Uint8Array(randomArray(size, seed++, 0.5).map((v) => v + around).buffer),
-  });
-  const layer = (i: number) => [
-    vector(`blk.${i}.attn_norm.weight`, hidden, 1),
-    matrix(`blk.${i}.attn_q.weight`, heads * headDim, hidden),
-    matrix(`blk.${i}.attn_k.weight`, kvHeads * headDim, hidden),
-    matrix(`blk.${i}.attn_v.weight`, kvHeads * headDim, hidden),
-    matrix(`blk.${i}.attn_output.weight`, hidden, heads * headDim),
-    vector(`blk.${i}.ffn_norm.weight`, hidden, 1),
-    matrix(`blk.${i}.ffn_gate.weight`, intermediate, hidden),
-    matrix(`blk.${i}.ffn_up.weight`, intermediate, hidden),
-    matrix(`blk.${i}.ffn_down.weight`, hidden, intermediate),
-    ...(biased
-      ? [
-          vector(`blk.${i}.attn_q.bias`, heads * headDim, 0),
-          vector(`blk.${i}.attn_k.bias`, kvHeads * headDim, 0),
-          vector(`blk.${i}.attn_v.bias`, kvHeads * headDim, 0),
-        ]
-      : []),
-  ];
-  const bytes = writeGguf({
-    keys: [
-      ['general.architecture', value.string('llama')],
-      ['llama.block_count', value.u32(layers)],
-      ['llama.context_length', value.u32(64)],
-      ['llama.embedding_length', value.u32(hidden)],
-      ['llama.feed_forward_length', value.u32(intermediate)],
-      ['llama.attention.head_count', value.u32(heads)],
-      ['llama.attention.head_count_kv', value.u32(kvHeads)],
-      ['llama.attention.key_length', value.u32(headDim)],
-      ['llama.attention.value_length', value.u32(headDim)],
-      ['llama.attention.layer_norm_rms_epsilon', value.f32(1e-5)],
-      ['llama.rope.freq_base', value.f32(5000)],
-    ],
-    tensors: [
-      matrix('token_embd.weight', vocab, hidden),
-      ...Array.from({ length: layers }, (_, i) => layer(i)).flat(),
-      vector('output_norm.weight', hidden, 1),
-      ...(tied ? [] : [matrix('output.weight', vocab, hidden)]),
-      ...(ropeFactors ? [vector('rope_freqs.weight', headDim / 2, 4)] : []),
-    ],
-  });
-  return new File([bytes], `${format}.gguf`);
-}
 
 async function logitsOf(variant: Variant) {
   const gpu = await testGpu();
