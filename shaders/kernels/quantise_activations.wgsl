@@ -1,0 +1,67 @@
+// xq[t, :] = n(x[t, :]) in signed bytes: q = round(n / d), d = max|n| / 127 for each block of 32; n is RMSNorm when NORM.
+// One workgroup a token. Eight threads share a block, a quad each, and find its largest magnitude through workgroup memory.
+// The 1 / rms of a norm is one factor for the whole token: it waits for the last block and goes into d alone.
+// A block whose largest magnitude is below ZERO_BELOW is zero: 1 / d need not exist there.
+// Constants: COLS, NORM, EPS, ZERO_BELOW, WORKGROUP: a power of two, 8 at least.
+const QUADS = COLS / 4u;
+
+@group(0) @binding(0) var<storage, read> x: array<vec4<f32>>;       // (n_tokens, QUADS)
+@group(0) @binding(1) var<storage, read> params: array<vec4<f32>>;  // the norm weight comes first when NORM (lib/params.wgsl)
+// (n_tokens, QUADS) words of four bytes in the order of k, then (n_tokens, COLS / 32) bits of d in f32. In words, since
+// neighbours write to one vec4 of what lib/matmul_q8.wgsl reads.
+@group(0) @binding(2) var<storage, read_write> xq: array<u32>;
+
+var<workgroup> largest: array<f32, WORKGROUP>;
+var<workgroup> squares: array<f32, WORKGROUP>;
+
+fn block_largest(lid: u32) -> f32 {
+  let first = lid / 8u * 8u;
+  var m = 0.0;
+  for (var i = 0u; i < 8u; i++) { m = max(m, largest[first + i]); }
+  return m;
+}
+
+fn inverse_rms(square: f32, lid: u32) -> f32 {
+  squares[lid] = square;
+  for (var half = WORKGROUP / 2u; half > 0u; half /= 2u) {
+    workgroupBarrier();
+    if (lid < half) { squares[lid] += squares[lid + half]; }
+  }
+  workgroupBarrier();
+  return inverseSqrt(squares[0] / f32(COLS) + EPS);
+}
+
+@compute @workgroup_size(WORKGROUP)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
+  let token = group.x;
+  let d_plane = step.n_tokens * QUADS + token * (QUADS / 8u);
+  var square = 0.0;
+  for (var first = 0u; first < QUADS; first += WORKGROUP) {
+    let quad = first + lid;
+    var n = vec4(0.0);
+    if (quad < QUADS) {
+      n = x[token * QUADS + quad];
+      square += dot(n, n);
+      if (NORM) { n *= params[quad]; }
+    }
+    let magnitude = abs(n);
+    largest[lid] = max(max(magnitude.x, magnitude.y), max(magnitude.z, magnitude.w));
+    workgroupBarrier();
+    let m = block_largest(lid);
+    let zero = m < ZERO_BELOW;
+    let d = select(m / 127.0, 0.0, zero);
+    if (quad < QUADS) {
+      xq[token * QUADS + quad] = select(pack4xI8(vec4<i32>(round(n / d))), 0u, zero);
+      if (lid % 8u == 0u) { xq[d_plane + quad / 8u] = bitcast<u32>(d); }
+    }
+    workgroupBarrier();
+  }
+  if (NORM) {
+    let rstd = inverse_rms(square, lid);
+    if (lid % 8u != 0u) { return; }
+    for (var quad = lid; quad < QUADS; quad += WORKGROUP) {   // the blocks whose d this very thread wrote
+      let at = d_plane + quad / 8u;
+      xq[at] = bitcast<u32>(rstd * bitcast<f32>(xq[at]));
+    }
+  }
+}
