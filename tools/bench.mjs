@@ -1,5 +1,5 @@
 // `npm run --silent bench -- SUITE [flags]`: measures in headless Chromium, progress to stderr, tables or JSON to stdout.
-// Exit code 0 for a report, 1 for a typed error, 2 for a command line that cannot be understood, 130 after Ctrl-C.
+// Exit code 0 for a report, 1 for a typed error or a report in which every model was refused, 2 for a command line that cannot be understood, 130 after Ctrl-C.
 
 import { benchUsage, parseBench } from './lib/bench_flags.mjs';
 import { ensurePackages } from './lib/ensure.mjs';
@@ -37,6 +37,12 @@ function reportFailure(error, json) {
   process.exitCode ||= 1; // 130 where the person ended it
 }
 
+/** Every row of decode or prefill was refused. @param {import('../test/bench/report').BenchReport} report */
+function nothingRan(report) {
+  if (report.suite !== 'decode' && report.suite !== 'prefill') return false;
+  return report.rows.length > 0 && report.rows.every(({ refused }) => refused !== null);
+}
+
 /** The first Ctrl-C ends the suite after the row it is at, a second one ends the program. @param {() => void} stop */
 function stopOnInterrupt(stop) {
   process.once('SIGINT', () => {
@@ -59,6 +65,7 @@ async function main() {
     const report = await benchInPage(command.request, command.model, showProgress, stopOnInterrupt);
     endProgress();
     console.log(command.json ? JSON.stringify(report) : benchTables(report));
+    if (nothingRan(report)) process.exitCode ||= 1;
   } catch (error) {
     endProgress();
     reportFailure(error, command.json);

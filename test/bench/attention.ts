@@ -3,7 +3,7 @@
 import type { AttentionShape } from '../../src/attention/attention';
 import { selectAttention } from '../../src/attention/select';
 import { VivaceError } from '../../src/errors';
-import { SHAPES } from '../../tools/lib/bench_shapes.mjs';
+import { headShape } from '../../tools/lib/bench_shapes.mjs';
 import type { Bench } from './bench';
 import { type MeasuredAttention, measureAttention } from './measure_attention';
 import type { AttentionFigures, AttentionRow, BenchRequest, BenchResult, Roofline, ShapeName } from './report';
@@ -60,7 +60,7 @@ async function measureStop(
   const { kv, quick, attention } = bench.request;
   const nTokens = stop.pass === 'prefill' ? stop.length : 1;
   const shape: AttentionShape = {
-    ...SHAPES[stop.shapeName],
+    ...headShape(stop.shapeName),
     contextLength: stop.length,
     maxTokens: nTokens,
     kvType: kv,

@@ -3,7 +3,7 @@
 import { selectAttention } from '../../src/attention/select';
 import type { Engine as EngineClass } from '../../src/engine/engine';
 import { VivaceError } from '../../src/errors';
-import { SHAPES } from '../../tools/lib/bench_shapes.mjs';
+import { headShape } from '../../tools/lib/bench_shapes.mjs';
 import type { Bench } from './bench';
 import { measureAttention } from './measure_attention';
 import type { BaselineAlone, BaselineChat, BaselineRow, BenchResult, ShapeName } from './report';
@@ -78,7 +78,7 @@ async function measureAlone(
   { shape: shapeName, kvLen }: Size,
 ): Promise<BaselineAlone> {
   const { gpu, request } = bench;
-  const shape = { ...SHAPES[shapeName], contextLength: kvLen, maxTokens: 1, kvType: request.kv };
+  const shape = { ...headShape(shapeName), contextLength: kvLen, maxTokens: 1, kvType: request.kv };
   const { limits } = gpu;
   const { name, parameters } = selectAttention({ nTokens: 1, kvLen, shape, limits, forced: attention });
   const station = await openStation(gpu, shape, 1, coldPairs(shape, request.quick));

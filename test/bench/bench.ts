@@ -39,6 +39,7 @@ export class Bench {
       can: { ...can },
       features: [...device.features].sort(),
       limits: Object.fromEntries(WANTED_LIMITS.map((name) => [name, numbers[name] ?? 0])),
+      crossOriginIsolated: globalThis.crossOriginIsolated,
       quick: this.request.quick,
       interrupted: this.stopped,
     };

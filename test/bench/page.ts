@@ -1,13 +1,12 @@
 // Runs inside the page that `bench` opens: one suite, one answer. tools/lib/bench_run.mjs is the other end.
 
-import { VivaceError } from '../../src/errors';
+import { proxy, wrap } from 'comlink';
+import { WorkerError } from '../../src/errors';
 import { asciiJson } from '../../tools/lib/ascii_json.mjs';
-import { attentionSuite } from './attention';
-import { baselineSuite } from './baseline';
-import { Bench } from './bench';
-import type { BenchRequest, BenchResult } from './report';
-import { measureRoofline } from './roofline';
-import { tuneSuite } from './tune';
+import type { BenchProgress, BenchRequest, SuiteName } from './report';
+import { failureOf, type Outcome, runSuite } from './run_suite';
+import type { BenchWorker } from './worker';
+import SuiteWorker from './worker?worker&inline';
 
 /** What tools/lib/bench_run.mjs puts into the page, and what it calls there. */
 interface Bridge {
@@ -16,37 +15,31 @@ interface Bridge {
   vivaceRun(requestJson: string): Promise<string>;
 }
 
+/** Suites that measure what the engine's worker would see. */
+const IN_WORKER: readonly SuiteName[] = ['decode', 'prefill'];
+
 const bridge = globalThis as unknown as Bridge;
 bridge.vivaceStop = new AbortController();
 bridge.vivaceRun = async (requestJson) => {
-  try {
-    return asciiJson({ report: await run(JSON.parse(requestJson)) });
-  } catch (error) {
-    const { message, name } = error as Error;
-    const aborted = name === 'AbortError' ? 'abort' : 'internal';
-    return asciiJson({ failure: { code: error instanceof VivaceError ? error.code : aborted, message } });
-  }
+  const request: BenchRequest = JSON.parse(requestJson);
+  const run = IN_WORKER.includes(request.suite) ? runInWorker : runSuite;
+  return asciiJson(await run(request, (said) => bridge.vivaceTell(asciiJson(said)), bridge.vivaceStop.signal));
 };
 
-async function run(request: BenchRequest) {
-  const date = new Date().toISOString();
-  const bench = await Bench.open(request, (said) => bridge.vivaceTell(asciiJson(said)), bridge.vivaceStop.signal);
-  const result = await suite(bench);
-  return { ...bench.surroundings(date), ...result };
-}
-
-async function suite(bench: Bench): Promise<BenchResult> {
-  const { suite: name } = bench.request;
-  switch (name) {
-    case 'roofline':
-      return { suite: name, roofline: await measureRoofline(bench) };
-    case 'attention':
-      return attentionSuite(bench);
-    case 'baseline':
-      return baselineSuite(bench);
-    case 'tune':
-      return tuneSuite(bench);
-    default:
-      throw name satisfies never;
+async function runInWorker(
+  request: BenchRequest,
+  say: (progress: BenchProgress) => void,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const thread = new SuiteWorker({ name: 'vivace-bench' });
+  const worker = wrap<BenchWorker>(thread);
+  signal.addEventListener('abort', () => void worker.stop());
+  const death = new Promise<Outcome>((settle) => {
+    thread.onerror = ({ message }) => settle(failureOf(new WorkerError(`The bench's worker failed: ${message}.`)));
+  });
+  try {
+    return await Promise.race([worker.run(request, proxy(say)), death]); // a call to a dead worker never settles
+  } finally {
+    thread.terminate();
   }
 }

@@ -2,11 +2,12 @@
 
 import type { AttentionName } from '../../src/attention/attention';
 import type { TuneResult } from '../../src/attention/profile';
-import type { RunMetrics } from '../../src/engine/engine';
-import type { SHAPES } from '../../tools/lib/bench_shapes.mjs';
+import type { AttentionChoice, PerToken, RunMetrics, TbtSummary } from '../../src/engine/protocol';
+import type { MODELS } from '../../tools/lib/bench_shapes.mjs';
 
-export type ShapeName = keyof typeof SHAPES;
-export type SuiteName = 'roofline' | 'attention' | 'baseline' | 'tune';
+export type ShapeName = keyof typeof MODELS;
+export type SuiteName = 'roofline' | 'attention' | 'baseline' | 'tune' | 'decode' | 'prefill';
+export type Quant = 'q4' | 'q8' | 'f16';
 
 export interface BenchRequest {
   suite: SuiteName;
@@ -18,8 +19,18 @@ export interface BenchRequest {
   /** Prompt and cache lengths; null: the suite's own. */
   lengths: number[] | null;
   kv: 'f16' | 'f32';
-  /** Prompt tokens of the baseline's chat model. */
+  /** Prompt tokens of the baseline's chat model, and those before the first decode step. */
   context: number;
+  /** How the matrices of decode and prefill are stored. */
+  quant: Quant;
+  /** Decode steps of a round. */
+  tokens: number;
+  runAhead: 'auto' | number;
+  activations: 'auto' | 'f32' | 'q8';
+  /** Decode by run-ahead, then by context. */
+  sweep: boolean;
+  /** Answers measured for a row of decode or prefill. */
+  rounds: number;
   /** Where the page finds the model of the baseline. */
   model: string;
 }
@@ -86,6 +97,8 @@ export interface Surroundings {
   can: { subgroupMinSize: number; immediates: boolean; timestamps: boolean };
   features: string[];
   limits: Record<string, number>;
+  /** The page's clock has steps of 5 microseconds then, else of 100. */
+  crossOriginIsolated: boolean;
   /** The figures are those of a test, not of a measurement. */
   quick: boolean;
   /** Stopped by the person who started it: rows are missing. */
@@ -138,7 +151,120 @@ export interface TuneTable {
   error: string | null;
 }
 
+/** A typed error, in place of figures. */
+export interface Refusal {
+  code: string;
+  message: string;
+}
+
+/** Bytes of GPU memory that a model asks for, known before anything is allocated. */
+export interface ModelBytes {
+  weights: number;
+  kvCache: number;
+  activations: number;
+}
+
+/** Milliseconds, nearest rank. */
+export type Gaps = Pick<TbtSummary, 'mean' | 'p50' | 'p95' | 'p99' | 'max'>;
+
+/** One answer of a decode row. */
+export interface DecodeFigures {
+  /** Tokens after the first by the time between first and last. */
+  tokensPerSecond: number;
+  /** Between arrivals in the worker, bursts not smoothed. */
+  tbtMs: Gaps;
+  /** The GPU's own time of each step; null where it has no clock. */
+  gpuMs: Gaps | null;
+  /** What the worker spends in recording and submitting a step. */
+  cpuMsPerToken: number;
+  perToken: PerToken | null;
+  /** Steps in flight at the end. */
+  runAhead: number;
+  /** Bytes of a token by its time, and that by the roofline of the same run. */
+  gbps: number;
+  fraction: number;
+}
+
+export interface DecodeRow {
+  shape: ShapeName;
+  /** Prompt tokens, and decode steps after them. */
+  context: number;
+  tokens: number;
+  /** As asked. */
+  runAhead: 'auto' | number;
+  /** By tokens per second; null with the reason in `refused`. */
+  best: DecodeFigures | null;
+  median: DecodeFigures | null;
+  /** Tokens per second of every round, in order. */
+  rounds: number[];
+  /** The shortest of the answers that ran the whole prompt. */
+  ttftMs: number | null;
+  attention: AttentionChoice | null;
+  activations: string | null;
+  /** What a step has to read once: matrices with their scales, one row of the embedding; keys and values at mid-run. */
+  bytesPerToken: { weights: number; kv: number };
+  gpuBytes: ModelBytes;
+  refused: Refusal | null;
+}
+
+/** One kind of dispatch, all layers of it, alone in a pass: its sum over the kinds is no step time. */
+export interface KernelRow {
+  kind: string;
+  /** Dispatches of a step. */
+  calls: number;
+  /** Microseconds of one. */
+  us: number;
+  /** Of weights, or of keys and values, in a step; null where the kind reads neither. */
+  bytes: number | null;
+  gbps: number | null;
+  /** Of the sum over all kinds. */
+  share: number;
+}
+
+export interface KernelTable {
+  shape: ShapeName;
+  kvLen: number;
+  clock: 'gpu' | 'cpu';
+  rows: KernelRow[];
+}
+
+/** One prompt length. Times in milliseconds. */
+export interface PrefillRow {
+  shape: ShapeName;
+  tokens: number;
+  /** To the first token, in the worker; null with the reason in `refused`. */
+  best: PrefillFigures | null;
+  median: PrefillFigures | null;
+  /** Time to the first token of every round, in order. */
+  rounds: number[];
+  /** Of all passes by the GPU's clock, measured apart, and of the longest of them, which is one submit. */
+  gpuMs: number | null;
+  longestSubmitMs: number | null;
+  /** Operations of the products and of attention by `gpuMs`, else by the best time. */
+  tflops: number | null;
+  /** That by the f32 operations of the roofline, which integer products may pass. */
+  fraction: number | null;
+  attention: AttentionChoice | null;
+  activations: string | null;
+  gpuBytes: ModelBytes;
+  refused: Refusal | null;
+}
+
+export interface PrefillFigures {
+  ttftMs: number;
+  tokensPerSecond: number;
+}
+
+/** What decode and prefill were asked for. */
+export interface ModelChoice {
+  quant: Quant;
+  kv: 'f16' | 'f32';
+  roofline: Roofline;
+}
+
 export type BenchResult =
+  | ({ suite: 'decode'; rows: DecodeRow[]; kernels: KernelTable[] } & ModelChoice)
+  | ({ suite: 'prefill'; rows: PrefillRow[] } & ModelChoice)
   | { suite: 'roofline'; roofline: Roofline }
   | { suite: 'attention'; kv: 'f16' | 'f32'; roofline: Roofline; rows: AttentionRow[] }
   | ({ suite: 'baseline' } & BaselineResult)

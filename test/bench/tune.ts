@@ -4,7 +4,7 @@ import type { AttentionShape } from '../../src/attention/attention';
 import type { TuneResult } from '../../src/attention/profile';
 import { tuneAttention } from '../../src/attention/tune';
 import { VivaceError } from '../../src/errors';
-import { LAYERS, SHAPES } from '../../tools/lib/bench_shapes.mjs';
+import { headShape, MODELS } from '../../tools/lib/bench_shapes.mjs';
 import type { Bench } from './bench';
 import type { BenchResult, ShapeName, TuneTable } from './report';
 import { measureRoofline } from './roofline';
@@ -31,8 +31,8 @@ export async function tuneSuite(bench: Bench): Promise<BenchResult> {
 async function tuneShape(bench: Bench, name: ShapeName): Promise<TuneTable> {
   const { gpu } = bench;
   const { kv, quick } = bench.request;
-  const shape: AttentionShape = { ...SHAPES[name], ...(quick ? QUICK : SIZE), kvType: kv };
-  const layers = Math.max(1, Math.min(LAYERS[name], Math.floor(MOST_BYTES / kvBytes(shape))));
+  const shape: AttentionShape = { ...headShape(name), ...(quick ? QUICK : SIZE), kvType: kv };
+  const layers = Math.max(1, Math.min(MODELS[name].nLayers, Math.floor(MOST_BYTES / kvBytes(shape))));
   const heard: TuneResult[] = [];
   try {
     const { q, out, pairs, destroy } = await openStation(gpu, shape, shape.maxTokens, layers);

@@ -38,15 +38,59 @@ test('standards differ by suite, and --quick lowers them', () => {
   expect(parse('baseline --context 100 --model x.gguf')).toMatchObject({ model: 'x.gguf', request: { context: 100 } });
 });
 
+test('decode and prefill: one model of synthetic weights, and the numbers of a round', () => {
+  const { request } = parse('decode');
+  expect(request).toMatchObject({
+    shapes: ['llama-3.2-1b'],
+    attention: ['auto'],
+    quant: 'q4',
+    kv: 'f16',
+    sweep: false,
+  });
+  expect(request).toMatchObject({ context: 512, tokens: 512, runAhead: 'auto', activations: 'auto', rounds: 3 });
+  expect(parse('decode --quick').request).toMatchObject({
+    shapes: ['storyteller'],
+    context: 32,
+    tokens: 16,
+    rounds: 1,
+  });
+  const asked =
+    'decode --shape smollm2-135m --quant q8 --kv f32 --attention eager --run-ahead 4 --activations q8 --sweep';
+  expect(parse(`${asked} --context 7 --tokens 9 --rounds 2`).request).toMatchObject({
+    shapes: ['smollm2-135m'],
+    attention: ['eager'],
+    quant: 'q8',
+    kv: 'f32',
+    runAhead: 4,
+    activations: 'q8',
+    sweep: true,
+    context: 7,
+    tokens: 9,
+    rounds: 2,
+  });
+  expect(parse('prefill').request).toMatchObject({ lengths: null, rounds: 5 });
+  expect(parse('prefill --tokens 700').request.lengths).toEqual([700]);
+  expect(parse('prefill --context 700').request.lengths).toEqual([700]);
+});
+
 for (const [line, complaint] of [
-  ['', 'Which suite? Please choose roofline, attention, baseline, tune.'],
+  ['', 'Which suite? Please choose roofline, attention, baseline, tune, prefill, decode.'],
   ['--json', 'Which suite?'],
-  ['attenton', 'No suite attenton: choose roofline, attention, baseline, tune.'],
+  ['attenton', 'No suite attenton: choose roofline, attention, baseline, tune, prefill, decode.'],
   ['toString', 'No suite toString'],
   ['roofline --kv f16', 'Unknown argument --kv.'],
   ['roofline extra', 'Unknown argument extra.'],
   ['attention --speed', 'Unknown argument --speed.'],
-  ['attention --shape gpt-2', '--shape gpt-2: choose storyteller, llama-3.2-1b, llama-3.1-8b.'],
+  ['attention --shape gpt-2', '--shape gpt-2: choose storyteller, smollm2-135m, llama-3.2-1b, llama-3.1-8b.'],
+  ['decode --quant q5', '--quant q5: choose q4, q8, f16.'],
+  ['decode --run-ahead 0', '--run-ahead 0: at least 1.'],
+  ['decode --run-ahead many', 'not a whole number'],
+  ['decode --tokens 0', '--tokens 0: at least 1.'],
+  ['decode --rounds 0', '--rounds 0: at least 1.'],
+  ['decode --lengths 5', 'Unknown argument --lengths.'],
+  ['prefill --tokens 0', '--tokens 0: at least 1.'],
+  ['prefill --tokens 5 --context 5', 'are the same here'],
+  ['prefill --sweep', 'Unknown argument --sweep.'],
   ['attention --attention flash', '--attention flash: choose cpu, eager'],
   ['attention --lengths 12,-3', '--lengths 12,-3: not a list of whole numbers'],
   ['attention --lengths=', 'not a list of whole numbers'],
@@ -63,6 +107,7 @@ for (const [line, complaint] of [
 test('--help wins, and the usage names every suite and flag', () => {
   expect(parseBench(['attention', '--help'])).toEqual({ help: true });
   const words =
-    'roofline: attention: baseline: tune: --shape --attention --lengths --kv --context --model --json --quick';
+    'roofline: attention: baseline: tune: prefill: decode: --shape --attention --lengths --kv --context --model --quant ' +
+    '--tokens --run-ahead --activations --sweep --rounds --json --quick';
   for (const word of words.split(' ')) expect(benchUsage()).toContain(word);
 });

@@ -22,6 +22,7 @@ export const AROUND = {
   can: { subgroupMinSize: 32, immediates: true, timestamps: true },
   features: ['subgroups', 'timestamp-query'],
   limits: { maxBufferSize: 1 << 30 },
+  crossOriginIsolated: false,
   quick: false,
   interrupted: false,
 };

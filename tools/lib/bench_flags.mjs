@@ -1,6 +1,6 @@
 // The suites of `bench`, their flags, and the request that the page gets. Pure: no files, no process.
 
-import { SHAPES } from './bench_shapes.mjs';
+import { MODELS } from './bench_shapes.mjs';
 import { flagLines, readFlags, UsageError } from './flags.mjs';
 
 /**
@@ -12,7 +12,12 @@ import { flagLines, readFlags, UsageError } from './flags.mjs';
  */
 
 const SIBLINGS = ['cpu', 'eager', 'chunked', 'flash_prefill', 'fused_decode', 'split_kv_decode', 'auto'];
-const SHAPE_NAMES = Object.keys(SHAPES);
+const SHAPE_NAMES = Object.keys(MODELS);
+/** What attention is measured at unless asked otherwise. */
+const STANDARD_SHAPES = ['storyteller', 'llama-3.2-1b', 'llama-3.1-8b'];
+
+/** Suites of synthetic weights. @type {SuiteName[]} */
+const MADE_UP = ['decode', 'prefill'];
 
 /** @type {Record<string, Flag>} */
 const COMMON = {
@@ -25,9 +30,22 @@ const COMMON = {
 };
 
 /** @type {Flag} */
-const SHAPE = { kind: 'texts', words: SHAPE_NAMES, help: 'head shape; may be given again (default: all)' };
+const SHAPE = {
+  kind: 'texts',
+  words: SHAPE_NAMES,
+  help: 'head shape; may be given again (default: all but smollm2-135m)',
+};
 /** @type {Flag} */
 const KV = { kind: 'text', words: ['f16', 'f32'], help: 'how keys and values are stored (default f16)' };
+
+/** A model of synthetic weights. @type {Record<string, Flag>} */
+const MODEL = {
+  shape: { ...SHAPE, help: 'model shape; may be given again (default llama-3.2-1b)' },
+  quant: { kind: 'text', words: ['q4', 'q8', 'f16'], help: 'how its matrices are stored (default q4)' },
+  kv: KV,
+  attention: { kind: 'text', words: SIBLINGS, help: 'force a sibling (default auto)' },
+  activations: { kind: 'text', words: ['auto', 'f32', 'q8'], help: 'what products read (default auto)' },
+};
 
 /** @type {Record<SuiteName, { help: string, flags: Record<string, Flag> }>} */
 const SUITES = {
@@ -56,6 +74,31 @@ const SUITES = {
   tune: {
     help: 'the tuner: every candidate with its time or why it was refused, and the winner',
     flags: { shape: { ...SHAPE, help: 'head shape; may be given again (default llama-3.1-8b)' }, kv: KV },
+  },
+  prefill: {
+    help: 'prompts through a model of synthetic weights: tokens per second, time to the first token, passes on the GPU',
+    flags: {
+      ...MODEL,
+      tokens: { kind: 'whole', value: 'N', help: 'prompt tokens (default 128, 512 and 2048)' },
+      context: { kind: 'whole', value: 'N', help: 'the same' },
+      rounds: { kind: 'whole', value: 'N', help: 'prompts of each length, best and median are told (default 5)' },
+    },
+  },
+  decode: {
+    help: "the engine's loop over a model of synthetic weights: tokens per second, time between tokens, bytes, kernels",
+    flags: {
+      ...MODEL,
+      context: { kind: 'whole', value: 'N', help: 'prompt tokens (default 512)' },
+      tokens: { kind: 'whole', value: 'N', help: 'decode steps after them (default 512)' },
+      'run-ahead': {
+        kind: 'whole',
+        words: ['auto'],
+        value: 'auto|N',
+        help: 'steps in flight on the GPU (default auto)',
+      },
+      sweep: { kind: 'switch', help: 'by run-ahead 1, 2, 4, 8 and auto, then by context 128, 1k, 4k, 16k and 32k' },
+      rounds: { kind: 'whole', value: 'N', help: 'answers of each row, best and median are told (default 3)' },
+    },
   },
 };
 
@@ -89,11 +132,34 @@ function readSuite(name) {
 /** @param {SuiteName} suite @param {boolean} quick @returns {any} */
 function standardShapes(suite, quick) {
   if (quick) return ['storyteller'];
-  return suite === 'tune' ? ['llama-3.1-8b'] : SHAPE_NAMES;
+  if (suite === 'tune') return ['llama-3.1-8b'];
+  return MADE_UP.includes(suite) ? ['llama-3.2-1b'] : STANDARD_SHAPES;
 }
 
-const CONTEXT = 512;
-const QUICK_CONTEXT = 64;
+/** What is not asked for. */
+const STANDARDS = { context: 512, tokens: 512, rounds: { decode: 3, prefill: 5 } };
+const QUICK = { context: { decode: 32, baseline: 64 }, tokens: 16, rounds: 1 };
+
+/** @param {SuiteName} suite @param {boolean} quick */
+function standardNumbers(suite, quick) {
+  if (!quick) return { ...STANDARDS, rounds: suite === 'prefill' ? STANDARDS.rounds.prefill : STANDARDS.rounds.decode };
+  return { ...QUICK, context: suite === 'decode' ? QUICK.context.decode : QUICK.context.baseline };
+}
+
+/** @param {string} name @param {unknown} value @param {number} standard @returns {number} */
+function count(name, value, standard) {
+  const number = Number(value ?? standard);
+  if (number < 1) throw new UsageError(`--${name} ${number}: at least 1.`);
+  return number;
+}
+
+/** Prompt lengths: a list for attention, one number for prefill. @param {SuiteName} suite @param {import('./flags.mjs').Values} values */
+function lengthsOf(suite, { lengths, tokens, context }) {
+  if (suite !== 'prefill') return readLengths(lengths);
+  if (tokens !== undefined && context !== undefined) throw new UsageError('--tokens and --context are the same here.');
+  const asked = tokens ?? context;
+  return asked === undefined ? null : [Number(asked)];
+}
 
 /** @param {readonly string[]} args @returns {CommandLine} */
 export function parseBench(args) {
@@ -102,8 +168,9 @@ export function parseBench(args) {
   const suite = readSuite(name);
   const values = readFlags({ ...SUITES[suite].flags, ...COMMON }, rest);
   const quick = values.quick === true;
-  const context = Number(values.context ?? (quick ? QUICK_CONTEXT : CONTEXT));
-  if (context < 1) throw new UsageError(`--context ${context}: at least 1.`);
+  const standard = standardNumbers(suite, quick);
+  const context = count('context', values.context, standard.context);
+  const runAhead = values['run-ahead'] ?? 'auto';
   return {
     suite,
     json: values.json === true,
@@ -112,10 +179,18 @@ export function parseBench(args) {
       suite,
       quick,
       shapes: distinct(values.shape ?? standardShapes(suite, quick)),
-      attention: distinct(values.attention ?? SIBLINGS),
-      lengths: readLengths(values.lengths),
+      attention: MADE_UP.includes(suite)
+        ? distinct([values.attention ?? 'auto'])
+        : distinct(values.attention ?? SIBLINGS),
+      lengths: lengthsOf(suite, values),
       kv: values.kv === 'f32' ? 'f32' : 'f16',
       context,
+      quant: /** @type {BenchRequest['quant']} */ (values.quant ?? 'q4'),
+      tokens: count('tokens', values.tokens, standard.tokens),
+      runAhead: runAhead === 'auto' ? 'auto' : count('run-ahead', runAhead, 1),
+      activations: /** @type {BenchRequest['activations']} */ (values.activations ?? 'auto'),
+      sweep: values.sweep === true,
+      rounds: count('rounds', values.rounds, standard.rounds),
     },
   };
 }

@@ -1,13 +1,56 @@
-// The head shapes that benches measure attention at, by the models that have them. Runs in Node and in the page.
+// The shapes that benches measure at, by the models that have them. Runs in Node and in the page.
 
-/** @typedef {{ nHeads: number, nKvHeads: number, headDim: number }} HeadShape query heads, key heads, width of a head */
+/**
+ * @typedef {{ nHeads: number, nKvHeads: number, headDim: number }} HeadShape query heads, key heads, width of a head
+ * @typedef {HeadShape & { nLayers: number, hiddenSize: number, intermediateSize: number, vocabSize: number, tiedEmbedding: boolean }} ModelShape
+ */
 
-/** Layers of the same models: each has K and V of its own. @satisfies {Record<string, number>} */
-export const LAYERS = { storyteller: 8, 'llama-3.2-1b': 16, 'llama-3.1-8b': 32 };
-
-/** @satisfies {Record<string, HeadShape>} */
-export const SHAPES = {
-  storyteller: { nHeads: 6, nKvHeads: 2, headDim: 64 },
-  'llama-3.2-1b': { nHeads: 32, nKvHeads: 8, headDim: 64 },
-  'llama-3.1-8b': { nHeads: 32, nKvHeads: 8, headDim: 128 },
+/** @satisfies {Record<string, ModelShape>} */
+export const MODELS = {
+  storyteller: {
+    nLayers: 8,
+    hiddenSize: 384,
+    intermediateSize: 1024,
+    nHeads: 6,
+    nKvHeads: 2,
+    headDim: 64,
+    vocabSize: 4096,
+    tiedEmbedding: true,
+  },
+  'smollm2-135m': {
+    nLayers: 30,
+    hiddenSize: 576,
+    intermediateSize: 1536,
+    nHeads: 9,
+    nKvHeads: 3,
+    headDim: 64,
+    vocabSize: 49152,
+    tiedEmbedding: true,
+  },
+  'llama-3.2-1b': {
+    nLayers: 16,
+    hiddenSize: 2048,
+    intermediateSize: 8192,
+    nHeads: 32,
+    nKvHeads: 8,
+    headDim: 64,
+    vocabSize: 128256,
+    tiedEmbedding: true,
+  },
+  'llama-3.1-8b': {
+    nLayers: 32,
+    hiddenSize: 4096,
+    intermediateSize: 14336,
+    nHeads: 32,
+    nKvHeads: 8,
+    headDim: 128,
+    vocabSize: 128256,
+    tiedEmbedding: false,
+  },
 };
+
+/** What attention alone is measured at. @param {keyof typeof MODELS} name @returns {HeadShape} */
+export function headShape(name) {
+  const { nHeads, nKvHeads, headDim } = MODELS[name];
+  return { nHeads, nKvHeads, headDim };
+}

@@ -1,5 +1,6 @@
 // What `bench` prints for people: one table a suite. Pure.
 
+import { decodeTables, prefillTables } from './bench_decode_tables.mjs';
 import { figure, grid, parameterText } from './bench_grid.mjs';
 import { tuneTables } from './bench_tune_tables.mjs';
 
@@ -79,7 +80,8 @@ function baselineTable({ rows, lowerBy, sameIds, model, aloneShape, aloneKvLen }
 
 /** @param {BenchReport} report @returns {string} */
 export function benchTables(report) {
-  const features = Object.entries(report.can).map(([name, value]) => `${name} ${value}`);
+  const can = { ...report.can, crossOriginIsolated: report.crossOriginIsolated };
+  const features = Object.entries(can).map(([name, value]) => `${name} ${value}`);
   const parts = [
     `${report.adapter}, ${report.browser}, ${report.date}\n${features.join(', ')}`,
     ...suiteTables(report),
@@ -106,6 +108,10 @@ function suiteTables(report) {
       return [baselineTable(report)];
     case 'tune':
       return [`${rooflineLine(report.roofline)}; KV ${report.kv}`, ...report.tables.flatMap(tuneTables)];
+    case 'decode':
+      return [rooflineLine(report.roofline), ...decodeTables(report)];
+    case 'prefill':
+      return [rooflineLine(report.roofline), ...prefillTables(report)];
     default:
       throw /** @satisfies {never} */ (report);
   }

@@ -1,0 +1,124 @@
+// Models that no file describes: a shape's configuration, and what it costs in bytes and operations. Pure.
+
+import { GpuMemoryError } from '../../src/errors';
+import { BLOCK, planeBytes, planParts } from '../../src/kernels/weight_format';
+import type { ModelConfig } from '../../src/model/config';
+import { kvBytesPerToken } from '../../src/model/kv_cache';
+import { PREFILL_CHUNK } from '../../src/model/llama';
+import { MODELS } from '../../tools/lib/bench_shapes.mjs';
+import type { ModelBytes, Quant, ShapeName } from './report';
+
+type KvType = 'f16' | 'f32';
+
+export function syntheticConfig(name: ShapeName, contextLength: number): ModelConfig {
+  return {
+    ...MODELS[name],
+    architecture: name,
+    rmsNormEps: 1e-5,
+    rope: { theta: 500_000, scaling: null },
+    rotary: 'interleaved',
+    contextLength,
+    attentionBias: false,
+    mlpBias: false,
+  };
+}
+
+/** A matrix (rows, cols) that a step reads once, `count` times over. */
+export interface MatrixShape {
+  kind: 'qkv' | 'o' | 'gate_up' | 'down' | 'head';
+  rows: number;
+  cols: number;
+  count: number;
+  /** RMSNorm in front, whose weight is read, too. */
+  normed: boolean;
+}
+
+export function matrixShapes(config: ModelConfig): MatrixShape[] {
+  const { nLayers: count, hiddenSize, intermediateSize, nHeads, nKvHeads, headDim, vocabSize } = config;
+  const qSize = nHeads * headDim;
+  return [
+    { kind: 'qkv', rows: qSize + 2 * nKvHeads * headDim, cols: hiddenSize, count, normed: true },
+    { kind: 'o', rows: hiddenSize, cols: qSize, count, normed: false },
+    { kind: 'gate_up', rows: 2 * intermediateSize, cols: hiddenSize, count, normed: true },
+    { kind: 'down', rows: hiddenSize, cols: intermediateSize, count, normed: false },
+    { kind: 'head', rows: vocabSize, cols: hiddenSize, count: 1, normed: true },
+  ];
+}
+
+function matrixBytes(quant: Quant, { rows, cols, count, normed }: MatrixShape): number {
+  const { weights, scales } = planeBytes(quant, rows, cols);
+  return count * (weights + scales + (normed ? 4 * cols : 0));
+}
+
+/** Bytes that a decode step has to read once, by kind of dispatch; kinds that read neither weights nor cache are absent. */
+export function stepBytes(config: ModelConfig, quant: Quant, kvType: KvType, kvLen: number): Map<string, number> {
+  const row = planeBytes(quant, 1, config.hiddenSize);
+  return new Map<string, number>([
+    ['embed', row.weights + row.scales],
+    ['attention', kvBytesPerToken(config, kvType) * kvLen],
+    ...matrixShapes(config).map((shape) => [shape.kind, matrixBytes(quant, shape)] as const),
+  ]);
+}
+
+/** Floating-point operations of a prefill: two for each weight and token (the head sees one token), and causal attention. */
+export function prefillOperations(config: ModelConfig, nTokens: number): number {
+  const products = matrixShapes(config).map(
+    ({ kind, rows, cols, count }) => 2 * rows * cols * count * (kind === 'head' ? 1 : nTokens),
+  );
+  const { nLayers, nHeads, headDim } = config;
+  const attention = nLayers * 4 * headDim * nHeads * ((nTokens * (nTokens + 1)) / 2);
+  return products.reduce((sum, operations) => sum + operations, attention);
+}
+
+/** What loading will ask for; the activations to within what kernels add as scratch memory. */
+export function modelBytes(config: ModelConfig, quant: Quant, kvType: KvType, contextLength: number): ModelBytes {
+  const { tiedEmbedding, vocabSize, hiddenSize } = config;
+  const table = planeBytes(quant, vocabSize, hiddenSize);
+  const read = matrixShapes(config).reduce((sum, shape) => sum + matrixBytes(quant, shape), 0);
+  return {
+    weights: read + (tiedEmbedding ? 0 : table.weights + table.scales),
+    kvCache: kvBytesPerToken(config, kvType) * contextLength,
+    activations: largestBuffers(config, contextLength).reduce((sum, { bytes }) => sum + bytes, 0),
+  };
+}
+
+function largestBuffers(config: ModelConfig, contextLength: number): { what: string; bytes: number }[] {
+  const { hiddenSize, intermediateSize, nHeads, headDim, vocabSize } = config;
+  const floats = hiddenSize + 2 * nHeads * headDim + intermediateSize;
+  return [
+    { what: 'A chunk of activations', bytes: 4 * PREFILL_CHUNK * floats },
+    { what: 'The logits', bytes: 4 * vocabSize },
+    { what: 'The table of rotary angles', bytes: 4 * headDim * contextLength },
+  ];
+}
+
+const REMEDY = 'Choose a smaller shape, --quant or --context.';
+
+/**
+ * Refuses what no allocation could give: a buffer that passes what one binding holds. Matrices may come in parts.
+ * @throws GpuMemoryError with the bytes, before anything is allocated
+ */
+export function checkFits(
+  config: ModelConfig,
+  quant: Quant,
+  kvType: KvType,
+  contextLength: number,
+  limit: number,
+): void {
+  for (const { kind, rows, cols } of matrixShapes(config)) planParts(`the ${kind} matrix`, quant, rows, cols, limit);
+  const cache = (kvBytesPerToken(config, kvType) * contextLength) / (2 * config.nLayers);
+  const buffers = [{ what: 'The key cache of a layer', bytes: cache }, ...largestBuffers(config, contextLength)];
+  const tooLarge = buffers.find(({ bytes }) => bytes > limit);
+  if (tooLarge) throw new GpuMemoryError(tooLarge.what, tooLarge.bytes, limit, REMEDY);
+}
+
+/** Standard deviation of a product with activations of RMS 1, about: neither explodes nor vanishes over the layers. */
+const GAIN = 0.5;
+/** Of integers drawn evenly from 0 .. 15 less 8, and from -128 .. 127. */
+const DEVIATION = { q4: 4.6, q8: 74 };
+
+/** The scale of a block, or for f16 the largest weight. */
+export function weightScale(quant: Quant, cols: number): number {
+  const deviation = quant === 'f16' ? 1 / Math.sqrt(3) : DEVIATION[quant];
+  return GAIN / (deviation * Math.sqrt(Math.max(cols, BLOCK)));
+}

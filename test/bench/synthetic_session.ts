@@ -1,0 +1,121 @@
+// The engine's own session over a model that was made up: what decode and prefill are measured on.
+
+import { generate, type Session } from '../../src/engine/generate';
+import type { EngineEvent, RunMetrics, Usage } from '../../src/engine/protocol';
+import { WebGpuBackend } from '../../src/engine/webgpu_backend';
+import { InvalidRequestError, VivaceError } from '../../src/errors';
+import type { ModelConfig } from '../../src/model/config';
+import { Llama } from '../../src/model/llama';
+import type { Bench } from './bench';
+import type { ModelBytes, Refusal, ShapeName } from './report';
+import { seededTokenizer } from './seeded_tokenizer';
+import { checkFits, modelBytes, syntheticConfig } from './synthetic_config';
+import { syntheticWeights } from './synthetic_weights';
+
+export interface SyntheticModel {
+  config: ModelConfig;
+  llama: Llama;
+  session: Session;
+  /** What the products read: as the model says, or f32. */
+  activations: string;
+}
+
+export interface Answer {
+  metrics: RunMetrics;
+  usage: Usage;
+  /** Milliseconds that the worker spent in queueing decode steps, and how many they were. */
+  queueing: { ms: number; steps: number };
+}
+
+/** @throws GpuMemoryError with the bytes, before anything is allocated where that can be foreseen */
+export async function openSynthetic(bench: Bench, name: ShapeName, contextLength: number): Promise<SyntheticModel> {
+  const { gpu, request } = bench;
+  const { quant, kv: kvType, attention, activations } = request;
+  const config = syntheticConfig(name, contextLength);
+  checkFits(config, quant, kvType, contextLength, gpu.bindingLimit);
+  const weights = await syntheticWeights(gpu, config, quant);
+  const options = { contextLength, kvType, attention: attention[0], activations };
+  const llama = await Llama.create(gpu, config, weights, options);
+  const ran = 'activations' in llama ? String(llama.activations) : 'f32';
+  if (activations !== 'auto' && activations !== ran) {
+    throw new InvalidRequestError(`Activations ${activations} cannot run here: this model runs on ${ran}.`);
+  }
+  llama.start(weights);
+  const backend = new WebGpuBackend(gpu, llama);
+  await backend.warmUp();
+  const { vocabSize } = config;
+  const session = { backend, tokenizer: seededTokenizer(vocabSize), template: null, vocabSize, cachedIds: [] };
+  return { config, llama, session, activations: ran };
+}
+
+export function syntheticBytes(bench: Bench, name: ShapeName, contextLength: number): ModelBytes {
+  const { quant, kv } = bench.request;
+  return modelBytes(syntheticConfig(name, contextLength), quant, kv, contextLength);
+}
+
+/** One greedy answer of exactly `maxTokens` tokens by the engine's own loop. */
+export async function answer(
+  { session }: SyntheticModel,
+  prompt: string,
+  maxTokens: number,
+  runAhead: 'auto' | number = 'auto',
+): Promise<Answer> {
+  const watch = watchDecode(session);
+  const options = { maxTokens, temperature: 0, seed: 0, runAhead };
+  const ends: Extract<EngineEvent, { type: 'done' }>[] = [];
+  try {
+    await generate(
+      session,
+      { prompt },
+      options,
+      (event) => {
+        if (event.type === 'done') ends.push(event);
+      },
+      () => false,
+    );
+  } finally {
+    watch.stop();
+  }
+  const [{ metrics, usage, finishReason }] = ends;
+  if (usage.completionTokens !== maxTokens) {
+    throw new VivaceError('internal', `The answer ended after ${usage.completionTokens} tokens: ${finishReason}.`);
+  }
+  return { metrics, usage, queueing: watch.queueing };
+}
+
+/** Takes the time of every call of `decode`: what the CPU records and submits. */
+function watchDecode({ backend }: Session): { queueing: Answer['queueing']; stop(): void } {
+  const queueing = { ms: 0, steps: 0 };
+  const { decode } = backend;
+  backend.decode = (position) => {
+    const start = performance.now();
+    const id = decode.call(backend, position);
+    queueing.ms += performance.now() - start;
+    queueing.steps++;
+    return id;
+  };
+  return {
+    queueing,
+    stop() {
+      backend.decode = decode;
+    },
+  };
+}
+
+/** A typed error as the reason of a row; anything else is a defect and ends the suite. A lost device is renewed. */
+export async function refusalOf(bench: Bench, error: unknown): Promise<Refusal> {
+  if (!(error instanceof VivaceError)) throw error;
+  await bench.renew(); // with everything that was allocated
+  return { code: error.code, message: error.message };
+}
+
+/** Answers that nobody measures, until the GPU has left its idle clocks behind. */
+export async function warmUp(work: (round: number) => Promise<Answer>, quick: boolean): Promise<Answer[]> {
+  const end = performance.now() + (quick ? 0 : WARM_MS);
+  const answers: Answer[] = [];
+  do answers.push(await work(answers.length));
+  while (performance.now() < end);
+  return answers;
+}
+
+const WARM_MS = 800;

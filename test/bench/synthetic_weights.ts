@@ -1,0 +1,111 @@
+// The weights of a model of any shape, made on the GPU: random blocks are uploaded once and copied all over every matrix.
+
+import { toHalf } from '../../src/cpu/half';
+import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../../src/gpu/device';
+import { planeBytes, planParts, type WeightMatrix } from '../../src/kernels/weight_format';
+import type { ModelConfig } from '../../src/model/config';
+import type { LayerWeights, ModelWeights, Product } from '../../src/model/weights';
+import { randomSource } from '../random';
+import type { Quant } from './report';
+import { type MatrixShape, matrixShapes, weightScale } from './synthetic_config';
+
+const USAGE = GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC;
+/** 32-bit words of a random block: a prime, so that neighbouring rows do not repeat at the same place. */
+const BLOCK_WORDS = 1_048_573;
+/** Matrices begin in different places of the block. */
+const STRIDE_WORDS = 7919;
+
+/** A buffer that is to be filled from a random block. */
+interface Filling {
+  buffer: GPUBuffer;
+  /** Absent: whole random words, the integers of q4 and q8. Else random halves. */
+  halves?: { least: number; most: number };
+}
+
+/** Norms are 1. @throws GpuMemoryError where the GPU refuses the memory; what was granted goes with the device */
+export async function syntheticWeights(gpu: Gpu, config: ModelConfig, quant: Quant): Promise<ModelWeights> {
+  const before = gpu.allocatedBytes;
+  const builder = new Builder(gpu, quant);
+  const made = await gpu.guardMemory('The weights', () => {
+    const [qkv, o, gateUp, down, head] = matrixShapes(config);
+    const layers = Array.from({ length: config.nLayers }, (_, i): LayerWeights => {
+      const product = (shape: MatrixShape) => builder.product(`layer.${i}.${shape.kind}`, shape);
+      return { qkv: product(qkv), o: product(o), gateUp: product(gateUp), down: product(down) };
+    });
+    const headProduct = builder.product('head', head);
+    const embedding = config.tiedEmbedding ? headProduct.matrix : builder.matrix('embedding', head.rows, head.cols);
+    return { embedding, layers, head: headProduct };
+  });
+  const bytes = gpu.allocatedBytes - before;
+  await builder.fill();
+  return { ...made, ropeFactors: null, bytes };
+}
+
+class Builder {
+  private readonly fillings: Filling[] = [];
+  private readonly norms: { buffer: GPUBuffer; size: number }[] = [];
+
+  constructor(
+    private readonly gpu: Gpu,
+    private readonly quant: Quant,
+  ) {}
+
+  product(label: string, { rows, cols, normed }: MatrixShape): Product {
+    const matrix = this.matrix(label, rows, cols);
+    const params = this.gpu.createBuffer(`weights.${label}.params`, normed ? 4 * cols : 0, USAGE);
+    if (normed) this.norms.push({ buffer: params, size: cols });
+    return { matrix, params, biased: false };
+  }
+
+  matrix(label: string, rows: number, cols: number): WeightMatrix {
+    const { gpu, quant } = this;
+    const scale = weightScale(quant, cols);
+    const parts = planParts(label, quant, rows, cols, gpu.bindingLimit).map((range) => {
+      const bytes = planeBytes(quant, range.rows, cols);
+      const weights = gpu.createBuffer(`weights.${label}`, bytes.weights, USAGE);
+      const scales = gpu.createBuffer(`weights.${label}.scales`, bytes.scales, USAGE);
+      if (quant === 'f16') this.fillings.push({ buffer: weights, halves: { least: -scale, most: scale } });
+      else this.fillings.push({ buffer: weights }, { buffer: scales, halves: { least: scale / 2, most: 1.5 * scale } });
+      return { ...range, weights, scales };
+    });
+    return { format: quant, rows, cols, parts };
+  }
+
+  async fill(): Promise<void> {
+    const { gpu } = this;
+    for (const { buffer, size } of this.norms) gpu.write(buffer, new Float32Array(size).fill(1));
+    const blocks = new Map<string, GPUBuffer>();
+    for (const [i, filling] of this.fillings.entries()) {
+      const { halves } = filling;
+      const key = JSON.stringify(halves ?? null);
+      const block = blocks.get(key) ?? gpu.upload('bench.random', halves ? randomHalves(halves) : randomWords());
+      blocks.set(key, block);
+      copyAllOver(gpu, block, filling.buffer, 4 * ((i * STRIDE_WORDS) % BLOCK_WORDS));
+    }
+    await gpu.device.queue.onSubmittedWorkDone();
+    for (const block of blocks.values()) gpu.destroyBuffer(block);
+    if (gpu.failure) throw gpu.failure;
+  }
+}
+
+/** `block` from byte `from` to its end, then from its beginning, again and again. */
+function copyAllOver(gpu: Gpu, block: GPUBuffer, target: GPUBuffer, from: number): void {
+  const encoder = gpu.device.createCommandEncoder({ label: 'bench.random' });
+  let at = 0;
+  for (let start = from; at < target.size; start = 0) {
+    const bytes = Math.min(block.size - start, target.size - at);
+    encoder.copyBufferToBuffer(block, start, target, at, bytes);
+    at += bytes;
+  }
+  gpu.submit(encoder.finish());
+}
+
+function randomWords(): Uint32Array<ArrayBuffer> {
+  const next = randomSource(4);
+  return Uint32Array.from({ length: BLOCK_WORDS }, () => next() * 2 ** 32);
+}
+
+function randomHalves({ least, most }: { least: number; most: number }): Uint16Array<ArrayBuffer> {
+  const next = randomSource(16);
+  return Uint16Array.from({ length: 2 * BLOCK_WORDS }, () => toHalf(least + (most - least) * next()));
+}
