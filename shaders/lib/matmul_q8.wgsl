@@ -1,0 +1,153 @@
+// y[t, row] = sum over blocks of 32 of d_w d_x (sum of q_w q_x) + bias[row]: matmul.wgsl with signed bytes on both sides.
+// x was normed and quantised by kernels/quantise_activations.wgsl. The bound weights are rows ROW0 .. ROW0 + PART_ROWS of ROWS.
+//
+// One workgroup makes TILE_TOKENS (x) by TILE_ROWS (y), a block of k at a time; a thread has 8 rows and 4 or 8 tokens of it.
+// While the tile of one block is multiplied, the next is on its way from memory into registers; with two STAGES one barrier
+// a block is enough. Per thread and block of k, for 8 rows by 4 (8) tokens: 256 (512) dot4I8Packed, 24 (32) reads of 16 bytes
+// and 12 (16) of 4, 96 (192) others on floats. On a GPU that does 64 of these dots and reads 128 bytes of workgroup memory
+// a clock the reads take half (a third) of the time of the dots. Neighbouring threads alternate between tokens and rows (bits
+// 0, 2, 4 and 1, 3 of the index), so that each read of a half warp touches at most four 16-byte words, all in different banks.
+// Constants: ROWS, ROW0, PART_ROWS, COLS, NORM (only where the bias starts), BIAS; ROW_THREADS, a multiple of 4, TOKEN_THREADS,
+// of 8, TOKENS_EACH, STAGES. Libraries: matmul_q8_weights_*, block_scale, params.
+// The kernel behind this library defines emit(token, row, y), row even.
+const BLOCKS = COLS / 32u;
+const TILE_ROWS = 8u * ROW_THREADS;
+const TILE_TOKENS = TOKENS_EACH * TOKEN_THREADS;
+const THREADS = ROW_THREADS * TOKEN_THREADS;
+
+@group(0) @binding(2) var<storage, read> xq: array<vec4<u32>>;   // (n_tokens, BLOCKS, 2) bytes, then (n_tokens, BLOCKS) f32 d
+
+// A block of 32: elements 0 to 15, 16 to 31, and their scale.
+struct Quants { low: vec4<u32>, high: vec4<u32>, d: f32 }
+
+var<workgroup> w_low: array<array<vec4<u32>, TILE_ROWS>, STAGES>;
+var<workgroup> w_high: array<array<vec4<u32>, TILE_ROWS>, STAGES>;
+var<workgroup> w_d: array<array<f32, TILE_ROWS>, STAGES>;
+var<workgroup> x_low: array<array<vec4<u32>, TILE_TOKENS>, STAGES>;
+var<workgroup> x_high: array<array<vec4<u32>, TILE_TOKENS>, STAGES>;
+var<workgroup> x_d: array<array<f32, TILE_TOKENS>, STAGES>;
+
+fn carry_x(block: u32) -> Quants {
+  let d = step.n_tokens * BLOCKS * 8u + block;   // in words
+  return Quants(xq[block * 2u], xq[block * 2u + 1u], bitcast<f32>(xq[d >> 2u][d & 3u]));
+}
+
+fn row_at(stage: u32, row: u32) -> Quants { return Quants(w_low[stage][row], w_high[stage][row], w_d[stage][row]); }
+
+// Four tokens, TOKEN_THREADS apart, by name: an array would land in memory on some devices.
+struct Tokens {
+  low0: vec4<u32>, low1: vec4<u32>, low2: vec4<u32>, low3: vec4<u32>,
+  high0: vec4<u32>, high1: vec4<u32>, high2: vec4<u32>, high3: vec4<u32>,
+  d: vec4<f32>,
+}
+
+fn tokens_at(stage: u32, t0: u32) -> Tokens {
+  let t1 = t0 + TOKEN_THREADS;
+  let t2 = t0 + 2u * TOKEN_THREADS;
+  let t3 = t0 + 3u * TOKEN_THREADS;
+  return Tokens(
+    x_low[stage][t0], x_low[stage][t1], x_low[stage][t2], x_low[stage][t3],
+    x_high[stage][t0], x_high[stage][t1], x_high[stage][t2], x_high[stage][t3],
+    vec4(x_d[stage][t0], x_d[stage][t1], x_d[stage][t2], x_d[stage][t3]),
+  );
+}
+
+// At most 32 * 128 * 127 in magnitude, which an f32 holds exactly.
+fn dot32(w: Quants, low: vec4<u32>, high: vec4<u32>) -> i32 {
+  return dot4I8Packed(w.low.x, low.x) + dot4I8Packed(w.low.y, low.y)
+    + dot4I8Packed(w.low.z, low.z) + dot4I8Packed(w.low.w, low.w)
+    + dot4I8Packed(w.high.x, high.x) + dot4I8Packed(w.high.y, high.y)
+    + dot4I8Packed(w.high.z, high.z) + dot4I8Packed(w.high.w, high.w);
+}
+
+fn products(w: Quants, x: Tokens) -> vec4<f32> {
+  let dots = vec4(dot32(w, x.low0, x.high0), dot32(w, x.low1, x.high1), dot32(w, x.low2, x.high2), dot32(w, x.low3, x.high3));
+  return w.d * x.d * vec4<f32>(dots);
+}
+
+// Of four tokens and the eight rows of a thread.
+struct Sums {
+  r0: vec4<f32>, r1: vec4<f32>, r2: vec4<f32>, r3: vec4<f32>,
+  r4: vec4<f32>, r5: vec4<f32>, r6: vec4<f32>, r7: vec4<f32>,
+}
+
+// Adds one block of k. A pair of rows is read before the pair in front of it is used, and no more: registers are few.
+fn add_block(s: Sums, stage: u32, row: u32, x: Tokens) -> Sums {
+  let w0 = row_at(stage, row);
+  let w1 = row_at(stage, row + 1u);
+  let w2 = row_at(stage, row + 2u * ROW_THREADS);
+  let w3 = row_at(stage, row + 2u * ROW_THREADS + 1u);
+  let r0 = s.r0 + products(w0, x);
+  let r1 = s.r1 + products(w1, x);
+  let w4 = row_at(stage, row + 4u * ROW_THREADS);
+  let w5 = row_at(stage, row + 4u * ROW_THREADS + 1u);
+  let r2 = s.r2 + products(w2, x);
+  let r3 = s.r3 + products(w3, x);
+  let w6 = row_at(stage, row + 6u * ROW_THREADS);
+  let w7 = row_at(stage, row + 6u * ROW_THREADS + 1u);
+  let r4 = s.r4 + products(w4, x);
+  let r5 = s.r5 + products(w5, x);
+  return Sums(r0, r1, r2, r3, r4, r5, s.r6 + products(w6, x), s.r7 + products(w7, x));
+}
+
+// Emits four tokens of eight rows. The pairs of rows move down to the first, so that emit is written out once.
+fn finish(token: u32, first_row: u32, sums: Sums) {
+  var s = sums;
+  for (var part_row = first_row; part_row < first_row + 8u * ROW_THREADS; part_row += 2u * ROW_THREADS) {
+    if (part_row < PART_ROWS) {
+      let row = ROW0 + part_row;
+      let bias = bias_pair(row);
+      for (var i = 0u; i < 4u; i++) {
+        let t = token + i * TOKEN_THREADS;
+        if (t < step.n_tokens) { emit(t, row, vec2(s.r0[i], s.r1[i]) + bias); }
+      }
+    }
+    s = Sums(s.r2, s.r3, s.r4, s.r5, s.r6, s.r7, s.r6, s.r7);
+  }
+}
+
+@compute @workgroup_size(THREADS)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
+  let token0 = group.x * TILE_TOKENS;
+  let row0 = group.y * TILE_ROWS;
+  let warp = lid / 32u;
+  // Tokens my_token + i * TOKEN_THREADS; rows my_row, my_row + 1, and the pairs 2 * ROW_THREADS on.
+  let my_token = warp / (ROW_THREADS / 4u) * 8u + lid / 16u % 2u * 4u + lid / 4u % 2u * 2u + lid % 2u;
+  let my_row = warp % (ROW_THREADS / 4u) * 8u + lid / 8u % 2u * 4u + lid / 2u % 2u * 2u;
+  // The first threads carry a row each, the last ones a token each; past the end the last row or token again.
+  let x_lane = THREADS - 1u - lid;
+  let w_from = min(row0 + lid, PART_ROWS - 1u) * BLOCKS;
+  let x_from = min(token0 + x_lane, step.n_tokens - 1u) * BLOCKS;
+  var w: Carried;
+  var x: Quants;
+  if (lid < TILE_ROWS) { w = carry_weights(w_from); }
+  if (x_lane < TILE_TOKENS) { x = carry_x(x_from); }
+  var near = Sums();   // of the first four tokens of a thread
+  var far = Sums();    // of the other four, when TOKENS_EACH is 8
+  for (var block = 0u; block < BLOCKS; block++) {
+    let stage = block % STAGES;
+    if (lid < TILE_ROWS) {
+      let q = unpack_weights(w);
+      w_low[stage][lid] = q.low;
+      w_high[stage][lid] = q.high;
+      w_d[stage][lid] = q.d;
+    }
+    if (x_lane < TILE_TOKENS) {
+      x_low[stage][x_lane] = x.low;
+      x_high[stage][x_lane] = x.high;
+      x_d[stage][x_lane] = x.d;
+    }
+    workgroupBarrier();
+    let next = min(block + 1u, BLOCKS - 1u);
+    if (lid < TILE_ROWS) { w = carry_weights(w_from + next); }
+    if (x_lane < TILE_TOKENS) { x = carry_x(x_from + next); }
+
+    near = add_block(near, stage, my_row, tokens_at(stage, my_token));
+    if (TOKENS_EACH == 8u) { far = add_block(far, stage, my_row, tokens_at(stage, my_token + 4u * TOKEN_THREADS)); }
+    if (STAGES == 1u) { workgroupBarrier(); }
+  }
+  for (var token = my_token; token < TILE_TOKENS; token += 4u * TOKEN_THREADS) {
+    finish(token0 + token, row0 + my_row, near);
+    near = far;
+  }
+}
