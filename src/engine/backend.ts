@@ -4,12 +4,15 @@ import type { AttentionChoice, BackendName, TuneOutcome, TuneResult } from './pr
 
 export type OnTuneResult = (result: TuneResult, done: number, total: number) => void;
 
+/** The most steps of one `decodeMany`. */
+export const MOST_SHARED = 16;
+
 /** One model ready to run, on the GPU or on the CPU. Positions count from 0; what lies past the caller's position is dead. */
 export interface Backend {
   readonly name: BackendName;
   readonly contextLength: number;
   readonly attention: AttentionChoice;
-  /** The most decode steps that may be queued and unread. */
+  /** The most promises of `decode` and `decodeMany` that may be unsettled at a time. */
   readonly maxRunAhead: number;
   /** WebGPU calls so far; null on the CPU. */
   readonly counters: Readonly<GpuCounters> | null;
@@ -19,7 +22,8 @@ export interface Backend {
   begin(sampling: SamplingParams, timed: boolean): void;
   /**
    * Runs ids at position, position + 1 ... and samples the token after the last, which arrives through `token`.
-   * Resolves when every pass is queued; `onProgress` counts tokens whose passes are done; `stopped` is asked between passes.
+   * Resolves when every pass is queued and all but the last are done; `onProgress` counts tokens whose passes are done.
+   * `stopped` is asked between passes; the pass that then runs is the last.
    * `token` is null when it was stopped.
    */
   prefill(
@@ -30,6 +34,8 @@ export interface Backend {
   ): Promise<{ token: Promise<number> | null }>;
   /** Queues one step that reads the token at `position` and samples the next, whose id the promise brings. */
   decode(position: number): Promise<number>;
+  /** Queues `count` steps, at position, position + 1 ..., whose ids come back in one readback. Absent: one at a time. */
+  decodeMany?(position: number, count: number): Promise<Uint32Array>;
   /** The GPU's own milliseconds of each decode step since `begin`, or null where it was not asked or has no clock. */
   stepTimes(): Promise<number[] | null>;
   /**

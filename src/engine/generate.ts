@@ -7,7 +7,7 @@ import { resolveSampling } from '../sampling/sampling';
 import type { ChatTemplate } from '../text/chat_template';
 import { createStreamDecoder } from '../text/stream_decoder';
 import type { Tokenizer } from '../text/tokenizer';
-import type { Backend } from './backend';
+import { type Backend, MOST_SHARED } from './backend';
 import { promptIds } from './prompt';
 import type { EngineEvent, FinishReason, GenerateInput, GenerateOptions, PerToken, RunMetrics } from './protocol';
 import { RunAhead } from './run_ahead';
@@ -20,6 +20,8 @@ export interface Session {
   /** Rows of the embedding. */
   vocabSize: number;
   cachedIds: readonly number[];
+  /** What the answers so far taught about this browser and this GPU. */
+  runAhead?: RunAhead;
 }
 
 /** Times are milliseconds of performance.now(). */
@@ -41,7 +43,7 @@ export async function generate(
   const { backend, tokenizer } = session;
   const clock: Clock = { start: performance.now(), tokenized: 0, first: null, last: 0 };
   const sampling = resolveSampling(options);
-  const runAhead = new RunAhead(options.runAhead ?? 'auto', backend.maxRunAhead);
+  const runAhead = runAheadOf(session, options);
   const decoder = createStreamDecoder(tokenizer, { stop: checkStop(options.stop) });
   const prompt = promptIds(input, session);
   const room = backend.contextLength - prompt.length;
@@ -52,12 +54,13 @@ export async function generate(
   const eos = new Set(tokenizer.eosIds);
   const ids: number[] = [];
   const gaps: number[] = [];
-  const inFlight: Promise<number>[] = [];
-  const queue = (id: Promise<number>) => {
-    id.catch(() => {}); // heard when its turn comes, which may be after it failed
-    inFlight.push(id);
+  const inFlight: Promise<number | Uint32Array>[] = [];
+  let queued = 0; // tokens that are on their way or here
+  const queue = (arrival: Promise<number | Uint32Array>, count: number) => {
+    arrival.catch(ignore); // heard when its turn comes, which may be after it failed
+    inFlight.push(arrival);
+    queued += count;
   };
-  let steps = 0;
   let finishReason: FinishReason | null = null;
   let counted = backend.counters && { ...backend.counters };
 
@@ -70,38 +73,47 @@ export async function generate(
   session.cachedIds = Array.from(prompt.subarray(0, cached));
   progress(0);
 
+  const take = (id: number): FinishReason | null => {
+    const now = performance.now();
+    const tbtMs = clock.first === null ? null : now - clock.last;
+    if (tbtMs !== null) gaps.push(tbtMs);
+    else {
+      clock.first = now;
+      progress(toPrefill);
+    }
+    clock.last = now;
+    runAhead.arrived(now);
+    ids.push(id);
+
+    const ended = eos.has(id);
+    const text = ended ? '' : decoder.push(id);
+    emit({ type: 'token', id, text, tbtMs, position: prompt.length + ids.length - 1 });
+    if (ended) return 'eos';
+    if (decoder.stopped) return 'stop';
+    if (stopped()) return 'abort';
+    if (ids.length === most) return most === room ? 'context' : 'length';
+    return null;
+  };
+
   try {
     backend.begin(sampling, options.gpuTimes ?? true);
     const run = () => backend.prefill(prompt.slice(cached), cached, progress, stopped);
     const { token: firstToken } = stopped() ? { token: null } : await run();
-    if (firstToken) queue(firstToken);
+    if (firstToken) queue(firstToken, 1);
     else finishReason = 'abort';
     counted = backend.counters && { ...backend.counters };
 
     while (finishReason === null) {
-      // Token i sits at prompt.length + i; the step that reads it brings token i + 1.
-      while (inFlight.length < runAhead.depth && ids.length + inFlight.length < most) {
-        queue(backend.decode(prompt.length + ids.length + inFlight.length - 1));
-        steps++;
+      while (inFlight.length < backend.maxRunAhead && queued < most) {
+        const count = Math.min(runAhead.shared, most - queued);
+        if (queued - ids.length + count > runAhead.depth) break;
+        // Token i sits at prompt.length + i; the step that reads it brings token i + 1.
+        const position = prompt.length + queued - 1;
+        queue(count > 1 && backend.decodeMany ? backend.decodeMany(position, count) : backend.decode(position), count);
       }
-      const id = await (inFlight.shift() as Promise<number>);
-      const now = performance.now();
-      if (clock.first === null) {
-        clock.first = now;
-        progress(toPrefill);
-      } else gaps.push(now - clock.last);
-      const tbtMs = ids.length === 0 ? null : now - clock.last;
-      clock.last = now;
-      runAhead.arrived(now);
-      ids.push(id);
-
-      const ended = eos.has(id);
-      const text = ended ? '' : decoder.push(id);
-      emit({ type: 'token', id, text, tbtMs, position: prompt.length + ids.length - 1 });
-      if (ended) finishReason = 'eos';
-      else if (decoder.stopped) finishReason = 'stop';
-      else if (stopped()) finishReason = 'abort';
-      else if (ids.length === most) finishReason = most === room ? 'context' : 'length';
+      const arrival = await (inFlight.shift() as Promise<number | Uint32Array>);
+      if (typeof arrival === 'number') finishReason = take(arrival);
+      else for (let i = 0; i < arrival.length && finishReason === null; i++) finishReason = take(arrival[i]);
     }
   } finally {
     // Steps queued past the end are discarded: their positions are dead, nothing has to be undone.
@@ -109,7 +121,7 @@ export async function generate(
     session.cachedIds = ids.length === 0 ? session.cachedIds : [...prompt, ...ids.slice(0, -1)];
   }
 
-  const stepCalls = perToken(backend, counted, steps); // before the times are read: that readback is no step's
+  const stepCalls = perToken(backend, counted, queued - 1); // before the times are read: that readback is no step's
   const stepTimes = gaps.length > 0 ? await backend.stepTimes() : null;
   const metrics: RunMetrics = {
     attention: backend.attention,
@@ -133,6 +145,19 @@ export async function generate(
     usage: { promptTokens: prompt.length, cachedTokens: cached, completionTokens: ids.length },
     metrics,
   });
+}
+
+function ignore(): void {}
+
+/** A step's lateness and length outlive an answer: the next one starts at the depth that this one ended with. */
+function runAheadOf(session: Session, { runAhead: asked = 'auto' }: GenerateOptions): RunAhead {
+  const { backend, runAhead: known } = session;
+  const most = backend.maxRunAhead;
+  const mostShared = backend.decodeMany && most > 1 ? MOST_SHARED : 1;
+  const runAhead = known?.suits(asked, most, mostShared) ? known : new RunAhead(asked, most, mostShared);
+  runAhead.restart();
+  session.runAhead = runAhead;
+  return runAhead;
 }
 
 function checkMaxTokens(maxTokens: number | undefined): number {
@@ -162,7 +187,7 @@ function perSecond(count: number, ms: number): number | null {
 /** What a decode step asked of WebGPU, from the counters at the calls. */
 function perToken(backend: Backend, before: Backend['counters'], steps: number): PerToken | null {
   const after = backend.counters;
-  if (!before || !after || steps === 0) return null;
+  if (!before || !after || steps < 1) return null;
   const each = (name: keyof PerToken) => (after[name] - before[name]) / steps;
   return {
     dispatches: each('dispatches'),

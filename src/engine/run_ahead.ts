@@ -1,24 +1,61 @@
 import { InvalidRequestError } from '../errors';
 
-/** Work to keep queued: a finished readback reaches the page up to 3 ms late in Chromium, and half again. */
-const QUEUED_MS = 4.5;
-/** The most that a stop may have to wait for. */
+/** How late a finished readback may always be: Chromium's GPU process polls every 3 ms at most. */
+const LATE_MS = 3;
+/** The latest that a page is kept fed for: Firefox polls every 100 ms. */
+const MOST_LATE_MS = 100;
+/** So much of the lateness is kept queued, that the GPU still has work when a readback is late. */
+const HALF_AGAIN = 1.5;
+/** The most that a stop may have to wait for, where the browser itself lets it wait less. */
 const STOP_LATENCY_MS = 50;
 const START_DEPTH = 2;
-/** Tokens that one estimate of the step time looks back on: arrivals come in bursts, their mean does not. */
-const WINDOW = 32;
+/** Arrivals come in bursts, between which nothing comes for at least so long. */
+const PAUSE_MS = 1;
+/** A slice of time is long enough to tell the step time, and ends with a burst, or inside of one that lasts so long. */
+const SLICE_MS = 3;
+const LONG_BURST_MS = 100;
+/** Slices that the estimates look back on. */
+const SLICES = 8;
+/** Steps that come together after so long say that the page slept or stalled, and nothing about the GPU. */
+const ASLEEP_MS = 250;
+
+interface Slice {
+  stepMs: number;
+  /** The longest that nothing came. */
+  lateMs: number;
+}
 
 /**
- * How many steps to keep in flight, the one being read among them: a span of time, not a count. `auto` follows the mean
- * gap of the newest arrivals; a number stays as it is, and 1 makes the GPU wait for the CPU at every token.
+ * How many steps to keep in flight, the one being read among them: a span of time, not a count. A number that was asked for
+ * stays as it is, and 1 makes the GPU wait for the CPU at every token. `auto` follows the arrivals: what the browser keeps
+ * back for how long, regularly, is queued and half again.
+ *
+ * A stop is found with an id and waits for the steps behind it, 50 ms of them at most. Where a browser polls more seldom the
+ * GPU would starve on that, and a stop waits for the next poll anyway: there the bound is the lateness and half again. A
+ * page that sleeps for longer is not fed through its sleep.
  */
 export class RunAhead {
   depth: number;
-  private readonly arrivals: number[] = [];
+  /** Steps whose ids share a readback: 1 while the readbacks reach. */
+  shared = 1;
+  private readonly slices: Slice[] = [];
+  private newest = 0;
+  /** The slice that is not complete yet: where it begins (null before the first arrival), and what came in it. */
+  private sliceStart: number | null = null;
+  private steps = 0;
+  private lateMs = 0;
+  private burstStart = 0;
+  private last = 0;
 
+  /**
+   * @param most readbacks that may be unread at a time
+   * @param mostShared steps that may share one
+   * @throws InvalidRequestError when a number was asked for that is none from 1 to `most`
+   */
   constructor(
     private readonly asked: 'auto' | number,
     private readonly most: number,
+    private readonly mostShared = 1,
   ) {
     if (asked !== 'auto' && (!Number.isInteger(asked) || asked < 1 || asked > most)) {
       throw new InvalidRequestError(
@@ -28,16 +65,70 @@ export class RunAhead {
     this.depth = asked === 'auto' ? Math.min(START_DEPTH, most) : asked;
   }
 
-  /** A token arrived; `now` in milliseconds. */
+  /** Whether this would do for a request that asks for the same: what was learnt is then kept. */
+  suits(asked: 'auto' | number, most: number, mostShared: number): boolean {
+    return this.asked === asked && this.most === most && this.mostShared === mostShared;
+  }
+
+  /** The next arrival is the first of an answer: the time before it was no wait. */
+  restart(): void {
+    this.sliceStart = null;
+  }
+
+  /** An id arrived; `now` in milliseconds. */
   arrived(now: number): void {
     if (this.asked !== 'auto') return;
-    const { arrivals } = this;
-    arrivals.push(now);
-    if (arrivals.length > WINDOW) arrivals.shift();
-    const stepMs = (now - arrivals[0]) / (arrivals.length - 1);
-    if (!(stepMs > 0)) return; // the first arrival, or a burst within one tick of the clock
-    const wanted = Math.max(START_DEPTH, Math.ceil(QUEUED_MS / stepMs));
-    const allowed = Math.max(1, Math.floor(STOP_LATENCY_MS / stepMs));
-    this.depth = Math.min(wanted, allowed, this.most);
+    if (this.sliceStart === null) {
+      this.begin(now);
+      return;
+    }
+    const gap = now - this.last;
+    const paused = gap >= PAUSE_MS;
+    const spent = this.last - this.sliceStart;
+    if (paused ? spent >= SLICE_MS : this.last - this.burstStart >= LONG_BURST_MS) {
+      this.close(spent);
+      this.begin(this.last);
+    }
+    if (paused) this.burstStart = now;
+    this.steps++;
+    this.lateMs = Math.max(this.lateMs, gap);
+    this.last = now;
   }
+
+  private begin(at: number): void {
+    this.sliceStart = at;
+    this.burstStart = at;
+    this.last = at;
+    this.steps = 0;
+    this.lateMs = 0;
+  }
+
+  private close(spent: number): void {
+    const { slices, steps, lateMs } = this;
+    if (lateMs > ASLEEP_MS && steps > 1) return;
+    slices[this.newest] = { stepMs: spent / steps, lateMs };
+    this.newest = (this.newest + 1) % SLICES;
+    this.adapt();
+  }
+
+  private adapt(): void {
+    const { slices, most, mostShared } = this;
+    // A GPU that ran dry or a page that was busy only makes steps look longer, so the quick slices are to be believed. The
+    // lateness is what every other slice has: one stall is not regular.
+    const stepMs = rank(slices, 'stepMs', 1 / 4);
+    const lateMs = Math.min(rank(slices, 'lateMs', 1 / 2), MOST_LATE_MS);
+    const wantedMs = HALF_AGAIN * Math.max(LATE_MS, lateMs);
+    const polled = lateMs >= HALF_AGAIN * stepMs; // else the wait was for the GPU
+    const allowedMs = polled ? Math.max(STOP_LATENCY_MS, wantedMs) : STOP_LATENCY_MS;
+    const wanted = Math.max(START_DEPTH, Math.ceil(wantedMs / stepMs));
+    const allowed = 1 + Math.floor(allowedMs / stepMs);
+    this.depth = Math.min(wanted, allowed, most * mostShared);
+    this.shared = Math.ceil(this.depth / most);
+  }
+}
+
+/** The value that `share` of the slices stay below. */
+function rank(slices: readonly Slice[], key: keyof Slice, share: number): number {
+  const values = slices.map((slice) => slice[key]).sort((a, b) => a - b);
+  return values[Math.floor((values.length - 1) * share)];
 }

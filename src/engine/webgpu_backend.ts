@@ -3,13 +3,14 @@ import type { Gpu } from '../gpu/device';
 import type { CommandList, Step } from '../gpu/kernel';
 import { WordReadback } from '../gpu/readback';
 import { StepTimes } from '../gpu/timestamps';
-import { type AttentionName, type Llama, type PassEnd, PREFILL_CHUNK } from '../model/llama';
+import { type Llama, type PassEnd, PREFILL_CHUNK } from '../model/llama';
 import type { SamplingParams } from '../sampling/sampling';
-import type { Backend, OnTuneResult } from './backend';
+import { type Backend, MOST_SHARED, type OnTuneResult } from './backend';
 import { storeProfile } from './profile_store';
 import type { AttentionChoice, TuneOutcome } from './protocol';
 
-const MAX_RUN_AHEAD = 16;
+/** Readbacks in flight: 4.5 ms of steps of 0.07 ms. Each is a mapped buffer, of which drivers grant a few thousand. */
+const MAX_RUN_AHEAD = 64;
 /** Steps of a run that are timed. */
 const TIMED_STEPS = 2048;
 
@@ -20,8 +21,8 @@ export class WebGpuBackend implements Backend {
   private end: PassEnd = 'sample';
   private readonly clock: StepTimes | null;
   private timed = false;
-  /** The sibling of the newest decode step. */
-  private decodedBy: AttentionName;
+  /** The newest decode step, whose sibling `attention` names. */
+  private decodedAt = 0;
 
   constructor(
     private readonly gpu: Gpu,
@@ -29,8 +30,7 @@ export class WebGpuBackend implements Backend {
     /** Where the tuner's findings are kept; null: nowhere. */
     private readonly profileKey: string | null = null,
   ) {
-    this.decodedBy = llama.attention.at(1, 1).kernel.name;
-    this.readback = new WordReadback(gpu, MAX_RUN_AHEAD + 1);
+    this.readback = new WordReadback(gpu, MAX_RUN_AHEAD + 1, MOST_SHARED);
     this.clock = gpu.can.timestamps ? new StepTimes(gpu, TIMED_STEPS) : null;
   }
 
@@ -41,8 +41,9 @@ export class WebGpuBackend implements Backend {
 
   /** `decode`: what ran last; the siblings change with the length of the cache. */
   get attention(): AttentionChoice {
-    const { prefill, reason } = this.llama.attention;
-    return { prefill: prefill.kernel.name, decode: this.decodedBy, reason };
+    const { attention } = this.llama;
+    const decode = attention.at(1, this.decodedAt + 1).kernel.name;
+    return { prefill: attention.prefill.kernel.name, decode, reason: attention.reason };
   }
 
   get contextLength(): number {
@@ -70,23 +71,57 @@ export class WebGpuBackend implements Backend {
     onProgress: (done: number) => void,
     stopped: () => boolean,
   ): Promise<{ token: Promise<number> | null }> {
+    const { queue } = this.gpu.device;
     this.llama.writeTokens(ids, position);
-    let done = 0;
-    while (ids.length - done > PREFILL_CHUNK) {
-      const step = { position: position + done, nTokens: PREFILL_CHUNK };
-      await this.llama.pass(PREFILL_CHUNK, 'none', step.position).run(step);
-      await this.gpu.device.queue.onSubmittedWorkDone();
+    let queued = 0;
+    // Two passes in flight: a GPU that waited for the page to hear of each would idle for up to 3 ms a chunk.
+    let before: Promise<undefined> | null = null;
+    const heard = async () => {
+      await before;
       if (this.gpu.failure) throw this.gpu.failure;
+      if (before) onProgress(queued);
+    };
+    while (ids.length - queued > PREFILL_CHUNK) {
+      const step = { position: position + queued, nTokens: PREFILL_CHUNK };
+      await this.llama.pass(PREFILL_CHUNK, 'none', step.position).run(step);
+      const running: Promise<undefined> = queue.onSubmittedWorkDone();
+      running.catch(ignore); // awaited a chunk later
+      await heard();
+      before = running;
+      queued += PREFILL_CHUNK;
       if (stopped()) return { token: null };
-      done += PREFILL_CHUNK;
-      onProgress(done);
     }
-    return { token: this.run(position + done, ids.length - done) };
+    const token = this.run(position + queued, ids.length - queued);
+    token.catch(ignore); // the caller's, who gets it later
+    await heard();
+    return { token };
   }
 
   decode(position: number): Promise<number> {
-    this.decodedBy = this.llama.attention.at(1, position + 1).kernel.name;
-    return this.run(position, 1, this.timed ? this.clock?.next() : undefined);
+    this.decodedAt = position;
+    return this.run(position, 1, this.stamps());
+  }
+
+  /** One submit where progress travels in the commands; a uniform is rewritten between submits. */
+  decodeMany(position: number, count: number): Promise<Uint32Array> {
+    const { gpu, llama, readback } = this;
+    if (gpu.failure) return Promise.reject(gpu.failure);
+    this.decodedAt = position + count - 1;
+    let encoder = gpu.device.createCommandEncoder();
+    for (let at = position; at < position + count; at++) {
+      if (at > position && !gpu.can.immediates) {
+        gpu.submit(encoder.finish());
+        encoder = gpu.device.createCommandEncoder();
+      }
+      llama.pass(1, this.end, at).record(encoder, { position: at, nTokens: 1 }, this.stamps());
+    }
+    const target = readback.copy(encoder, llama.tokens, (position + 1) * 4, count);
+    gpu.submit(encoder.finish());
+    return readback.readMany(target, count);
+  }
+
+  private stamps(): GPUComputePassTimestampWrites | undefined {
+    return this.timed ? this.clock?.next() : undefined;
   }
 
   async stepTimes(): Promise<number[] | null> {
@@ -128,7 +163,7 @@ export class WebGpuBackend implements Backend {
     const { profile, results } = await llama.tune({ onResult, stopped });
     if (stopped()) throw new DOMException('Tuning was cancelled.', 'AbortError');
     await llama.retune(profile);
-    this.decodedBy = llama.attention.at(1, 1).kernel.name;
+    this.decodedAt = 0;
     return {
       results,
       attention: this.attention,
@@ -140,3 +175,5 @@ export class WebGpuBackend implements Backend {
     this.gpu.destroy();
   }
 }
+
+function ignore(): void {}

@@ -1,29 +1,65 @@
+import { DeviceLostError } from '../errors';
 import { GPU_COPY_DST, GPU_MAP_READ, type Gpu } from './device';
 
-/** A ring of mapped buffers of 4 bytes each: one number a step comes back late, while later steps are already queued. */
+/** A ring of small mapped buffers: the numbers of a step come back late, while later steps are already queued. */
 export class WordReadback {
   private readonly ring: GPUBuffer[];
   private next = 0;
 
-  /** `depth`: the most copies that may be unread at a time. */
+  /**
+   * @param depth the most copies that may be unread at a time
+   * @param words the most words of one copy
+   */
   constructor(
     private readonly gpu: Gpu,
     readonly depth: number,
+    words = 1,
   ) {
     this.ring = Array.from({ length: depth }, (_, i) =>
-      gpu.createBuffer(`readback.${i}`, 4, GPU_MAP_READ | GPU_COPY_DST),
+      gpu.createBuffer(`readback.${i}`, 4 * words, GPU_MAP_READ | GPU_COPY_DST),
     );
   }
 
-  /** Records the copy of the word at `offset` bytes of `source`; the target is to be read after the submit. */
-  copy(encoder: GPUCommandEncoder, source: GPUBuffer, offset: number): GPUBuffer {
+  /** Records the copy of the words at `offset` bytes of `source`; the target is to be read after the submit. */
+  copy(encoder: GPUCommandEncoder, source: GPUBuffer, offset: number, words = 1): GPUBuffer {
     const target = this.ring[this.next];
     this.next = (this.next + 1) % this.depth;
-    encoder.copyBufferToBuffer(source, offset, target, 0, 4);
+    encoder.copyBufferToBuffer(source, offset, target, 0, 4 * words);
     return target;
   }
 
+  /** The first word of `target`. @throws DeviceLostError, or what the device failed with before */
   async read(target: GPUBuffer): Promise<number> {
-    return new Uint32Array(await this.gpu.readMapped(target, 4))[0];
+    try {
+      await this.map(target, 4);
+    } catch (error) {
+      throw this.failure(error);
+    }
+    const word = new Uint32Array(target.getMappedRange(0, 4))[0];
+    target.unmap();
+    return word;
+  }
+
+  /** The first `words` of `target`. @throws DeviceLostError, or what the device failed with before */
+  async readMany(target: GPUBuffer, words: number): Promise<Uint32Array> {
+    try {
+      await this.map(target, 4 * words);
+    } catch (error) {
+      throw this.failure(error);
+    }
+    const copy = new Uint32Array(target.getMappedRange(0, 4 * words)).slice();
+    target.unmap();
+    return copy;
+  }
+
+  /** One sync. Not async itself: a step makes as few promises as it can. */
+  private map(target: GPUBuffer, bytes: number): Promise<undefined> {
+    this.gpu.counters.syncs++;
+    this.gpu.counters.bytesRead += bytes;
+    return target.mapAsync(GPU_MAP_READ, 0, bytes);
+  }
+
+  private failure(error: unknown): Error {
+    return this.gpu.failure ?? new DeviceLostError(error instanceof Error ? error.message : String(error));
   }
 }

@@ -1,0 +1,96 @@
+// Late stops: whatever ends an answer is found late, and nothing that follows can tell. Ids, text, usage and the next request
+// are those of run-ahead 1: every end on a toy, where a step costs nothing, and each way of sampling on a tiny model.
+
+import { describe, expect, test } from 'vitest';
+import type { Backend } from '../../src/engine/backend';
+import type { GenerateOptions } from '../../src/engine/protocol';
+import { readFixture } from '../cpu/fixtures';
+import { testGpu } from '../gpu/test_device';
+import { ask, numberSession, sharedRunAhead, TINY, tinyBackend, toyBackend } from './loop_session';
+
+const CONTEXT = 48;
+const PROMPT = readFixture(TINY).greedy.promptIds;
+/** Steps in flight; the last one by readbacks that several steps share. */
+const DEPTHS = [1, 2, 4, 8, 16, 'shared'] as const;
+type Depth = (typeof DEPTHS)[number];
+
+const GREEDY = { temperature: 0 };
+const SAMPLED = { temperature: 0.8, topK: 40, topP: 0.95, minP: 0, seed: 7 };
+const PENALISED = { ...SAMPLED, repetitionPenalty: 1.1 };
+
+interface End {
+  options: GenerateOptions;
+  eos?: number;
+  stopAfter?: number;
+  reason: string;
+  /** Tokens until then. */
+  count: number;
+}
+
+/** Ways to end an answer that would be `ids`. */
+const ENDS = {
+  'an end token': (ids) => ({ options: {}, eos: ids[fresh(ids)], reason: 'eos', count: fresh(ids) + 1 }),
+  'a stop string over two tokens': (ids) => {
+    const last = fresh(ids);
+    return { options: { stop: [`${ids[last - 1]} ${ids[last]}`] }, reason: 'stop', count: last + 1 };
+  },
+  'the reader': () => ({ options: {}, stopAfter: 6, reason: 'abort', count: 6 }),
+  'the number of tokens': () => ({ options: { maxTokens: 7 }, reason: 'length', count: 7 }),
+  'the end of the context': () => ({ options: {}, reason: 'context', count: CONTEXT - PROMPT.length }),
+} as const satisfies Record<string, (ids: readonly number[]) => End>;
+type EndName = keyof typeof ENDS;
+
+/** The place, past the first few, of a token that does not come before it. */
+function fresh(ids: readonly number[]): number {
+  return [7, 6, 8, 5, 9, 4].find((i) => ids.indexOf(ids[i]) === i) as number;
+}
+
+/** An answer, and the next one, which goes on behind it. */
+async function twoTurns(backend: Backend, depth: Depth, sampling: GenerateOptions, end: End) {
+  const session = numberSession(backend, end.eos === undefined ? [] : [end.eos]);
+  const options: GenerateOptions = { ...sampling, runAhead: depth === 'shared' ? 'auto' : depth };
+  if (depth === 'shared') session.runAhead = sharedRunAhead();
+  const stopped = (tokens: number) => end.stopAfter !== undefined && tokens >= end.stopAfter;
+  const first = await ask(session, { prompt: PROMPT.join(' ') }, { ...options, ...end.options }, { stopped });
+  const next = { prompt: [...PROMPT, ...first.ids.slice(0, 10), 5].join(' ') };
+  const second = await ask(session, next, { ...options, maxTokens: 3 });
+  return [first, second].map(({ ids, text, done: { finishReason, usage } }) => ({ ids, text, finishReason, usage }));
+}
+
+async function checkEnd(backend: Backend, sampling: GenerateOptions, name: EndName): Promise<void> {
+  const whole = { ...sampling, runAhead: 1, maxTokens: 12 };
+  const { ids } = await ask(numberSession(backend), { prompt: PROMPT.join(' ') }, whole);
+  const end: End = ENDS[name](ids);
+  const expected = await twoTurns(backend, 1, sampling, end);
+  const { finishReason, ids: got } = expected[0];
+  expect({ finishReason, count: got.length }).toEqual({ finishReason: end.reason, count: end.count });
+  expect(got.slice(0, 12)).toEqual(ids.slice(0, end.count));
+  // All of the first turn but its last token, which no step has read, is shared with the second.
+  expect(expected[1].usage.cachedTokens).toBe(PROMPT.length + Math.min(end.count - 1, 10));
+  for (const depth of DEPTHS.slice(1)) {
+    expect(await twoTurns(backend, depth, sampling, end), `run-ahead ${depth}`).toEqual(expected);
+  }
+}
+
+describe('a toy', () => {
+  test.each(Object.keys(ENDS) as EndName[])('ends by %s', async (name) => {
+    const gpu = await testGpu();
+    await checkEnd(await toyBackend(gpu, CONTEXT), GREEDY, name);
+    expect(gpu.failure).toBeNull();
+  });
+});
+
+describe('a tiny model', { timeout: 200_000 }, () => {
+  let loaded: ReturnType<typeof tinyBackend> | null = null;
+  test.each<[string, GenerateOptions, EndName]>([
+    ['greedy, by a stop string', GREEDY, 'a stop string over two tokens'],
+    ['greedy, by the reader', GREEDY, 'the reader'],
+    ['sampled, by a stop string', SAMPLED, 'a stop string over two tokens'],
+    ['sampled and penalised, by an end token', PENALISED, 'an end token'],
+  ])('%s', async (_title, sampling, name) => {
+    const gpu = await testGpu();
+    loaded ??= tinyBackend(gpu, CONTEXT);
+    await checkEnd(await loaded, sampling, name);
+    expect(gpu.failure).toBeNull();
+  });
+});

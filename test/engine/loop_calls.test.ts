@@ -1,0 +1,121 @@
+// What the loop asks of WebGPU, on a toy model of one kernel: per token nothing is created, prefill keeps two passes in
+// flight, steps may share a readback, and a lost device is one typed error.
+
+import { afterEach, describe, expect, test } from 'vitest';
+import { CallCounter } from '../gpu/call_counter';
+import { PATHS, pathName, testGpu } from '../gpu/test_device';
+import { ask, numberSession, sharedRunAhead, toyBackend, toyIds } from './loop_session';
+
+const PROMPT = [17, 4, 99];
+const INPUT = { prompt: PROMPT.join(' ') };
+
+let counter: CallCounter | null = null;
+afterEach(() => counter?.stop());
+
+describe.each(PATHS.map((without) => [pathName(without), without] as const))('%s', (_, without) => {
+  test('a token is one submit and one readback, and creates nothing', async () => {
+    const gpu = await testGpu(without);
+    const session = numberSession(await toyBackend(gpu, 100));
+    const options = { temperature: 0, runAhead: 8, maxTokens: 60 };
+    await ask(session, INPUT, options);
+    const calls = new CallCounter();
+    counter = calls;
+    const [from, to] = [12, 12 + 32];
+    let steady: string[] = [];
+    let begun = 0;
+    const onToken = (tokens: number) => {
+      if (tokens === from) begun = calls.calls.length;
+      if (tokens === to) steady = calls.calls.slice(begun);
+    };
+    const { ids, done } = await ask(session, INPUT, options, { onToken });
+    expect(ids).toEqual(toyIds(PROMPT, 60));
+    const counts: Record<string, number> = {};
+    for (const call of steady) counts[call] = (counts[call] ?? 0) + 1;
+    expect(counts).toEqual({
+      createCommandEncoder: 32,
+      beginComputePass: 32,
+      dispatchWorkgroups: 32,
+      copyBufferToBuffer: 32,
+      submit: 32,
+      mapAsync: 32,
+      ...(gpu.can.immediates ? {} : { writeBuffer: 32 }), // the step, where it cannot travel in the commands
+    });
+    expect(calls.creations).toEqual([]); // in the whole second answer
+    expect(done.metrics.perToken).toEqual({ dispatches: 1, submits: 1, syncs: 1, bytesRead: 4 });
+    expect(done.metrics.gpuMs === null || done.metrics.gpuMs.perToken.length === 59).toBe(true);
+  });
+
+  test('steps that share a readback bring the same ids', async () => {
+    const gpu = await testGpu(without);
+    const session = numberSession(await toyBackend(gpu, 100));
+    session.runAhead = sharedRunAhead();
+    const { ids, done } = await ask(session, INPUT, { temperature: 0, maxTokens: 61 });
+    expect(ids).toEqual(toyIds(PROMPT, 61));
+    const { perToken, runAhead, gpuMs } = done.metrics;
+    const submits = gpu.can.immediates ? 1 / 5 : 1;
+    expect(perToken).toEqual({ dispatches: 1, submits, syncs: 1 / 5, bytesRead: 4 });
+    expect(runAhead).toBe(20);
+    expect(gpuMs === null || gpuMs.perToken.length === 60).toBe(true);
+    expect(gpu.failure).toBeNull();
+  });
+
+  test('the ring is free again after stops with steps in flight', async () => {
+    const session = numberSession(await toyBackend(await testGpu(without), 400));
+    for (let round = 1; round <= 6; round++) {
+      const stopped = (tokens: number) => tokens >= round;
+      const { ids } = await ask(session, INPUT, { temperature: 0, runAhead: 64 }, { stopped });
+      expect(ids).toEqual(toyIds(PROMPT, round));
+    }
+    const { ids } = await ask(session, INPUT, { temperature: 0, runAhead: 64, maxTokens: 150 });
+    expect(ids).toEqual(toyIds(PROMPT, 150));
+  });
+});
+
+describe('prefill', () => {
+  const long = Array.from({ length: 3 * 256 + 40 }, (_, i) => (i * 37) % 259);
+  const input = { prompt: long.join(' ') };
+
+  test('submits a chunk before it awaits the one before, and counts only what is done', async () => {
+    const session = numberSession(await toyBackend(await testGpu(), 1000));
+    const calls = new CallCounter();
+    counter = calls;
+    const { ids, prefill } = await ask(session, input, { temperature: 0, maxTokens: 1, gpuTimes: false });
+    expect(ids).toEqual(toyIds(long, 1));
+    expect(prefill.map(({ done }) => done)).toEqual([0, 256, 512, 768, 808]);
+    const order = calls.calls.filter((call) => ['submit', 'onSubmittedWorkDone', 'mapAsync'].includes(call));
+    expect(order).toEqual([...Array(3).fill(['submit', 'onSubmittedWorkDone']).flat(), 'submit', 'mapAsync']);
+  });
+
+  test('that is stopped keeps what is done, and the next request goes on from there', async () => {
+    const session = numberSession(await toyBackend(await testGpu(), 1000));
+    let asked = 0;
+    const stop = await ask(session, input, { temperature: 0, maxTokens: 4 }, { stopped: () => ++asked > 2 });
+    expect(stop.done.finishReason).toBe('abort');
+    expect(stop.ids).toEqual([]);
+    expect(stop.prefill.map(({ done }) => done)).toEqual([0, 256]);
+    const next = await ask(session, input, { temperature: 0, maxTokens: 4 });
+    expect(next.done.usage.cachedTokens).toBe(256);
+    expect(next.ids).toEqual(toyIds(long, 4));
+  });
+});
+
+describe('a device that is lost', () => {
+  const rejections: unknown[] = [];
+  const note = (reason: unknown) => rejections.push(reason);
+  afterEach(() => process.off('unhandledRejection', note));
+
+  test.each([8, 'shared'] as const)('with steps in flight (%s) is one typed error', async (depth) => {
+    process.on('unhandledRejection', note);
+    const gpu = await testGpu(depth === 8 ? ['timestamps'] : ['timestamps', 'subgroups']); // a device of its own
+    const session = numberSession(await toyBackend(gpu, 400));
+    if (depth === 'shared') session.runAhead = sharedRunAhead();
+    const onToken = (tokens: number) => {
+      if (tokens === 21) gpu.device.destroy();
+    };
+    const options = { temperature: 0, runAhead: depth === 8 ? depth : ('auto' as const) };
+    await expect(ask(session, INPUT, options, { onToken })).rejects.toMatchObject({ code: 'device-lost' });
+    await expect(ask(session, INPUT, options)).rejects.toMatchObject({ code: 'device-lost' });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(rejections).toEqual([]);
+  });
+});

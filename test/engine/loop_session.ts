@@ -1,0 +1,126 @@
+// What the tests of the loop run on: a tiny model of test/fixtures/llama and a toy that is one kernel, whose tokens are written
+// as numbers: '195 104 122' is three of them.
+
+import { type Backend, MOST_SHARED } from '../../src/engine/backend';
+import { generate, type Session } from '../../src/engine/generate';
+import type { EngineEvent, GenerateInput, GenerateOptions } from '../../src/engine/protocol';
+import { RunAhead } from '../../src/engine/run_ahead';
+import { WebGpuBackend } from '../../src/engine/webgpu_backend';
+import type { Gpu } from '../../src/gpu/device';
+import { CommandList, createKernel } from '../../src/gpu/kernel';
+import { readConfig } from '../../src/model/config';
+import { Llama, type PassEnd } from '../../src/model/llama';
+import { resolveTensors } from '../../src/model/tensors';
+import { allocateWeights } from '../../src/model/weights';
+import { openModel } from '../../src/storage/model_file';
+import type { Tokenizer } from '../../src/text/tokenizer';
+import { droppedFolder } from '../model/files';
+
+export const TINY = 'f32_group4_hd32_bias_llama3_rope_parameters';
+const VOCAB_SIZE = 259;
+
+/** With one attention sibling for all: others would only take longer to compile. */
+export async function tinyBackend(gpu: Gpu, contextLength: number): Promise<WebGpuBackend> {
+  const files = await openModel(droppedFolder(new URL(`../fixtures/llama/${TINY}`, import.meta.url).pathname));
+  const config = readConfig(files);
+  const { weights, read } = await allocateWeights(gpu, resolveTensors(files, config), config);
+  const llama = await Llama.create(gpu, config, weights, { contextLength, kvType: 'f32', attention: 'fused_decode' });
+  await read(files);
+  llama.start(weights);
+  return new WebGpuBackend(gpu, llama);
+}
+
+const TOY = `
+@group(0) @binding(0) var<storage, read_write> tokens: array<u32>;
+@compute @workgroup_size(1) fn main() {
+  let last = step.position + step.n_tokens - 1u;
+  if (SAMPLE) { tokens[last + 1u] = (tokens[last] * 31u + last * 7u + tokens[0]) % VOCAB_SIZE; }
+}`;
+
+/** The rule of the toy, in plain loops: `count` ids after the prompt. */
+export function toyIds(prompt: readonly number[], count: number): number[] {
+  const tokens = [...prompt];
+  for (let n = 0; n < count; n++) {
+    const last = tokens.length - 1;
+    tokens.push((tokens[last] * 31 + last * 7 + tokens[0]) % VOCAB_SIZE);
+  }
+  return tokens.slice(prompt.length);
+}
+
+/** A model that compiles at once: its next token follows from the one before by arithmetic. */
+export async function toyBackend(gpu: Gpu, contextLength: number): Promise<WebGpuBackend> {
+  const tokens = gpu.upload('toy.tokens', new Uint32Array(contextLength + 1));
+  const list = async (sample: boolean) => {
+    const constants = { SAMPLE: sample, VOCAB_SIZE };
+    const kernel = await createKernel(gpu, { label: 'test/toy', wgsl: [TOY], constants, bindings: ['write'] });
+    const made = new CommandList(gpu);
+    made.add(kernel, kernel.bind(tokens), 1);
+    return made;
+  };
+  const [sampling, silent] = await Promise.all([list(true), list(false)]);
+  const sibling = { kernel: { name: 'fused_decode' } };
+  const llama = {
+    contextLength,
+    tokens,
+    needsHost: false,
+    attention: { prefill: sibling, at: () => sibling, reason: 'a toy' },
+    setSampling() {},
+    writeTokens: (ids: Uint32Array<ArrayBuffer>, position: number) => gpu.write(tokens, ids, 4 * position),
+    pass: (_nTokens: number, end: PassEnd) => (end === 'none' ? silent : sampling),
+  };
+  return new WebGpuBackend(gpu, llama as unknown as Llama);
+}
+
+/** Id 12 is the text ' 12'. What the loop does not ask for is not there. */
+export function numberTokenizer(eosIds: readonly number[] = []): Tokenizer {
+  const decode = (ids: ArrayLike<number>) => Array.from(ids, (id) => ` ${id}`).join('');
+  return {
+    eosIds,
+    encode: (text) => Uint32Array.from(text.trim().split(' '), Number),
+    decode,
+    tokenBytes: (id) => new TextEncoder().encode(decode([id])),
+  } as Tokenizer;
+}
+
+export function numberSession(backend: Backend, eosIds: readonly number[] = []): Session {
+  return { backend, tokenizer: numberTokenizer(eosIds), template: null, vocabSize: VOCAB_SIZE, cachedIds: [] };
+}
+
+/** Run-ahead that stays at 20 steps, 5 to a readback: what `auto` comes to where a browser polls seldom. */
+export function sharedRunAhead(): RunAhead {
+  return Object.assign(new RunAhead('auto', 64, MOST_SHARED), { depth: 20, shared: 5, arrived: () => {} });
+}
+
+export interface Answer {
+  ids: number[];
+  text: string;
+  done: Extract<EngineEvent, { type: 'done' }>;
+  prefill: Extract<EngineEvent, { type: 'prefill' }>[];
+}
+
+interface Listener {
+  stopped?: (tokens: number) => boolean;
+  onToken?: (tokens: number) => void;
+}
+
+/** One request. `stopped` is asked with the number of tokens heard; `onToken` is told it at each. */
+export async function ask(
+  session: Session,
+  input: GenerateInput,
+  options: GenerateOptions,
+  { stopped = () => false, onToken = () => {} }: Listener = {},
+): Promise<Answer> {
+  const ids: number[] = [];
+  const prefill: Answer['prefill'] = [];
+  let text = '';
+  let done: Answer['done'] | null = null;
+  const hear = (event: EngineEvent) => {
+    if (event.type === 'prefill') prefill.push(event);
+    if (event.type === 'token') onToken(ids.push(event.id));
+    if (event.type === 'token' || event.type === 'done') text += event.text;
+    if (event.type === 'done') done = event;
+  };
+  await generate(session, input, options, hear, () => stopped(ids.length));
+  if (!done) throw new Error('the answer did not end');
+  return { ids, text, done, prefill };
+}
