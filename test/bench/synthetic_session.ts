@@ -109,13 +109,12 @@ export async function refusalOf(bench: Bench, error: unknown): Promise<Refusal> 
   return { code: error.code, message: error.message };
 }
 
-/** Answers that nobody measures, until the GPU has left its idle clocks behind. */
-export async function warmUp(work: (round: number) => Promise<Answer>, quick: boolean): Promise<Answer[]> {
-  const end = performance.now() + (quick ? 0 : WARM_MS);
+const WARM_MS = 800;
+
+/** Answers that nobody measures, until the GPU has left its idle clocks behind; none where figures mean little anyway. */
+export async function warmUp(work: () => Promise<Answer>, quick: boolean): Promise<Answer[]> {
   const answers: Answer[] = [];
-  do answers.push(await work(answers.length));
-  while (performance.now() < end);
+  const end = performance.now() + WARM_MS;
+  while (!quick && performance.now() < end) answers.push(await work());
   return answers;
 }
-
-const WARM_MS = 800;

@@ -53,6 +53,48 @@ test('roofline: a table on stdout, progress on stderr', async () => {
   expect(stderr).toContain('roofline: memory');
 });
 
+test("decode: the engine's loop in a worker with a fine clock; a table of arrivals, costs and bytes", async () => {
+  const { stdout, code } = await bench(
+    'decode --quick --tokens 5 --context 1 --rounds 2 --run-ahead 2 --attention fused_decode',
+  );
+  expect(code).toBe(0);
+  expect(stdout).toContain('crossOriginIsolated true');
+  expect(stdout).toMatch(/storyteller, q4 weights, KV f16, activations \w+; decode of 5 tokens/);
+  expect(stdout).toMatch(/TBT mean +p50 +p95 +p99 +max +TTFT +attention\n +1 +2( +[\d.]+){8} +fused_decode\n/);
+  expect(stdout).toMatch(
+    /of roofline +dispatches +submits +syncs +bytes read\n +1 +2( +[\d.]+){8} +[\d.]+ %( +[\d.]+){4}\n/,
+  );
+});
+
+test('prefill: time to the first token of prompts that share nothing, beside the passes on the GPU', async () => {
+  const { stdout, code } = await bench('prefill --quick --json --tokens 8 --attention fused_decode');
+  expect(code).toBe(0);
+  const report: BenchReport = JSON.parse(stdout);
+  if (report.suite !== 'prefill') throw new Error(`a report of ${report.suite}`);
+  expect([report.crossOriginIsolated, report.rows.length]).toEqual([true, 1]);
+  const { tokens, rounds, best, median, gpuMs, longestSubmitMs, tflops, fraction, refused } = report.rows[0];
+  expect([tokens, rounds.length, refused]).toEqual([8, 1, null]);
+  expect([best?.ttftMs, median?.ttftMs]).toEqual([rounds[0], rounds[0]]);
+  expect(median?.tokensPerSecond).toBeCloseTo(8000 / rounds[0], 6);
+  expect(gpuMs).toBeGreaterThan(0);
+  expect(longestSubmitMs).toBe(gpuMs); // one pass
+  expect((fraction ?? 0) * report.roofline.fmaTflops).toBeCloseTo(tflops ?? 0, 9);
+});
+
+test('a shape that does not fit is refused with the bytes before anything is allocated, and exit 1', async () => {
+  const { stdout, code } = await bench('decode --quick --json --shape llama-3.1-8b --context 100000000');
+  expect(code).toBe(1);
+  const report: BenchReport = JSON.parse(stdout);
+  if (report.suite !== 'decode') throw new Error(`a report of ${report.suite}`);
+  const [{ refused, gpuBytes, median }] = report.rows;
+  const keys = 8 * 128 * 2 * 100_000_256; // of one layer, in f16
+  expect([refused?.code, median]).toEqual(['gpu-memory', null]);
+  expect(refused?.message).toContain(
+    `needs ${keys} bytes; this GPU grants ${report.limits.maxStorageBufferBindingSize}`,
+  );
+  expect(gpuBytes.kvCache).toBe(2 * 32 * keys);
+});
+
 test('Ctrl-C ends a suite after the row it is at: exit 130, and what was measured is there', async () => {
   let interrupted = false;
   const { stdout, code } = await bench(`${SMALL} --lengths 16,32,48,64,80,96`, (text, pid) => {
