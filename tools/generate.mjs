@@ -32,6 +32,7 @@ function toRequest(flags) {
       contextLength: flags.context,
       attention: flags.attention,
       kvCache: flags.kv,
+      quantize: flags.quantize,
       activations: flags.activations,
       backend: flags.backend,
     }),

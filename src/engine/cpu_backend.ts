@@ -1,49 +1,63 @@
 import { dequantise } from '../cpu/dequantise';
 import { CpuLlama, type CpuWeights } from '../cpu/llama';
+import { type BlockType, quantise as quantiseBlocks } from '../cpu/quantise';
 import { sample } from '../cpu/sample';
 import { InvalidRequestError } from '../errors';
 import type { ModelConfig } from '../model/config';
 import type { ModelTensors } from '../model/tensors';
+import { isPlainMatrix, type QuantisedFormat } from '../model/weights';
 import type { SamplingParams } from '../sampling/sampling';
 import type { TensorInfo } from '../storage/model_file';
 import type { Backend } from './backend';
 import { nextTask } from './next_task';
 import type { AttentionChoice } from './protocol';
 
-/** Every tensor as f32 in memory. Read in the order of the model, one at a time. */
+const BLOCK_TYPE: Record<QuantisedFormat, BlockType> = { q8: 'Q8_0', q4: 'Q4_0' };
+
+/**
+ * Every tensor as f32 in memory. Read in the order of the model, one at a time. With `quantise`, matrices have the values that
+ * quantising leaves them with, as on the GPU.
+ */
 export async function loadCpuWeights(
   tensors: ModelTensors,
   signal?: AbortSignal,
+  quantise?: QuantisedFormat,
 ): Promise<CpuWeights & { factors: Float32Array | null }> {
   const read = async (tensor: TensorInfo): Promise<Float32Array> => {
     signal?.throwIfAborted();
     return dequantise(tensor.dtype, await tensor.read(0, tensor.byteLength));
   };
+  const matrix = async (tensor: TensorInfo): Promise<Float32Array> => {
+    const values = await read(tensor);
+    if (!quantise || !isPlainMatrix(tensor)) return values;
+    const type = BLOCK_TYPE[quantise];
+    return dequantise(type, quantiseBlocks(type, values));
+  };
   const optional = async (tensor: TensorInfo | null) => (tensor ? read(tensor) : null);
-  const embedding = await read(tensors.embedding);
+  const embedding = await matrix(tensors.embedding);
   const layers: CpuWeights['layers'] = [];
   for (const t of tensors.layers) {
     layers.push({
       attnNorm: await read(t.attnNorm),
-      wq: await read(t.wq),
-      wk: await read(t.wk),
-      wv: await read(t.wv),
-      wo: await read(t.wo),
+      wq: await matrix(t.wq),
+      wk: await matrix(t.wk),
+      wv: await matrix(t.wv),
+      wo: await matrix(t.wo),
       bq: await optional(t.bq),
       bk: await optional(t.bk),
       bv: await optional(t.bv),
       bo: await optional(t.bo),
       mlpNorm: await read(t.mlpNorm),
-      wGate: await read(t.wGate),
-      wUp: await read(t.wUp),
-      wDown: await read(t.wDown),
+      wGate: await matrix(t.wGate),
+      wUp: await matrix(t.wUp),
+      wDown: await matrix(t.wDown),
       bGate: await optional(t.bGate),
       bUp: await optional(t.bUp),
       bDown: await optional(t.bDown),
     });
   }
   const finalNorm = await read(tensors.finalNorm);
-  const head = (await optional(tensors.head)) ?? embedding;
+  const head = tensors.head ? await matrix(tensors.head) : embedding;
   return { embedding, layers, finalNorm, head, factors: await optional(tensors.ropeFactors) };
 }
 

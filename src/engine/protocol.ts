@@ -10,6 +10,8 @@ export type { AttentionName, ChatMessage, TuneResult };
 export type BackendName = 'webgpu' | 'cpu';
 export type KvType = 'f16' | 'f32';
 export type ActivationType = 'f32' | 'q8';
+/** As Q8_0 and Q4_0 of GGUF. */
+export type QuantizedFormat = 'q8' | 'q4';
 
 /** URL of a folder in Hugging Face layout or of a .gguf file, or dropped files. */
 export type ModelLocation = string | File | File[];
@@ -23,6 +25,8 @@ export interface LoadOptions {
   kvCache?: KvType;
   /** `auto` is the fastest path whose quality is held by tests; `f32` is exact. */
   activations?: 'auto' | ActivationType;
+  /** Quantise matrices that the file holds as F32, F16 or BF16 while they load; others stay as they are. Default: no. */
+  quantize?: QuantizedFormat;
   /** `auto`: webgpu, or the cpu with a warning where there is no WebGPU. */
   backend?: 'auto' | BackendName;
 }
@@ -152,7 +156,7 @@ export interface EngineInfo {
     nKvHeads: number;
     headDim: number;
     vocabSize: number;
-    /** Such as 'Q8_0 + F32', as found in the file. */
+    /** Such as 'Q8_0 + F32', as found in the file, or 'F16, quantized to Q4_0'. */
     format: string;
     fileBytes: number;
   };

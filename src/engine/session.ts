@@ -4,7 +4,7 @@ import { type ModelConfig, readConfig } from '../model/config';
 import { kvBytesPerToken } from '../model/kv_cache';
 import { Llama } from '../model/llama';
 import { type ModelTensors, resolveTensors } from '../model/tensors';
-import { allocateWeights } from '../model/weights';
+import { allocateWeights, hasPlainMatrix } from '../model/weights';
 import { type ModelFiles, openModel } from '../storage/model_file';
 import { createChatTemplate, findChatTemplate } from '../text/chat_template';
 import { createTokenizer } from '../text/tokenizer';
@@ -45,6 +45,7 @@ export async function loadModel(
   tracker.stage('weights', files.totalBytes);
 
   const warnings: Warning[] = [];
+  const quantized = quantizes(files, tensors, options, warnings);
   const gpu = await requestGpu(options, warnings);
   const contextLength = chooseContext(config, options, gpu, warnings);
   const parts = { files, config, tensors, contextLength, options, signal, tracker, warnings };
@@ -54,7 +55,7 @@ export async function loadModel(
   return {
     session: { backend, tokenizer, template, vocabSize: config.vocabSize, cachedIds: [] },
     info: {
-      model: describeModel(files, config),
+      model: describeModel(files, config, quantized),
       backend: backend.name,
       adapter: onGpu ? gpu.adapterName : null,
       contextLength,
@@ -89,7 +90,7 @@ async function loadOnGpu(gpu: Gpu, parts: Parts): Promise<LoadedBackend | null> 
   const key = profileKey(gpu, config, kvType);
   try {
     const profile = attention === 'auto' ? ((await loadProfile(key)) ?? undefined) : undefined;
-    const { weights, read } = await allocateWeights(gpu, tensors, config);
+    const { weights, read } = await allocateWeights(gpu, tensors, config, options.quantize);
     const compiling = Llama.create(gpu, config, weights, { contextLength, kvType, attention, profile });
     compiling.catch(() => {}); // awaited below; reading may fail first
     await read(files, signal);
@@ -122,7 +123,7 @@ async function loadOnCpu({ files, config, tensors, contextLength, options, signa
         `at most ${CPU_BYTES} are allowed. Use a browser with WebGPU, or a smaller model or context.`,
     );
   }
-  const weights = await loadCpuWeights(tensors, signal);
+  const weights = await loadCpuWeights(tensors, signal, options.quantize);
   return { backend: new CpuBackend(config, weights, contextLength), gpuBytes: null };
 }
 
@@ -160,7 +161,22 @@ function chooseContext(config: ModelConfig, options: LoadOptions, gpu: Gpu | nul
   return contextLength;
 }
 
-function checkOptions({ contextLength, kvCache = 'f16', backend = 'auto', activations = 'auto' }: LoadOptions): void {
+/** What the matrices in full precision become, or null where none does; asked for in vain, it is a warning. */
+function quantizes(
+  files: ModelFiles,
+  tensors: ModelTensors,
+  { quantize }: LoadOptions,
+  warnings: Warning[],
+): 'Q8_0' | 'Q4_0' | null {
+  if (!quantize) return null;
+  if (hasPlainMatrix(tensors)) return quantize === 'q8' ? 'Q8_0' : 'Q4_0';
+  const message = `The matrices of this model are quantized already (${storedFormats(files)}); they stay as they are.`;
+  warnings.push({ code: 'quantize-ignored', message });
+  return null;
+}
+
+function checkOptions(options: LoadOptions): void {
+  const { contextLength, kvCache = 'f16', backend = 'auto', activations = 'auto', quantize } = options;
   if (contextLength !== undefined && (!Number.isInteger(contextLength) || contextLength < 2)) {
     throw new InvalidRequestError(`contextLength must be a whole number of at least 2, got ${String(contextLength)}.`);
   }
@@ -169,6 +185,9 @@ function checkOptions({ contextLength, kvCache = 'f16', backend = 'auto', activa
   }
   if (backend !== 'auto' && backend !== 'webgpu' && backend !== 'cpu') {
     throw new InvalidRequestError(`backend must be auto, webgpu or cpu, got ${String(backend)}.`);
+  }
+  if (quantize !== undefined && quantize !== 'q8' && quantize !== 'q4') {
+    throw new InvalidRequestError(`quantize must be q8 or q4, got ${String(quantize)}.`);
   }
   if (activations !== 'auto' && activations !== 'f32') {
     throw new InvalidRequestError(
@@ -182,8 +201,11 @@ function countParameters(files: ModelFiles): number {
   return [...files.tensors.values()].reduce((sum, tensor) => sum + elements(tensor.shape), 0);
 }
 
-function describeModel(files: ModelFiles, config: ModelConfig): EngineInfo['model'] {
-  const tensors = [...files.tensors.values()];
+function storedFormats(files: ModelFiles): string {
+  return [...new Set([...files.tensors.values()].map((tensor) => tensor.dtype))].join(' + ');
+}
+
+function describeModel(files: ModelFiles, config: ModelConfig, quantized: string | null): EngineInfo['model'] {
   const { architecture, nLayers, hiddenSize, nHeads, nKvHeads, headDim, vocabSize } = config;
   return {
     name: files.name,
@@ -195,7 +217,7 @@ function describeModel(files: ModelFiles, config: ModelConfig): EngineInfo['mode
     nKvHeads,
     headDim,
     vocabSize,
-    format: [...new Set(tensors.map((tensor) => tensor.dtype))].join(' + '),
+    format: quantized ? `${storedFormats(files)}, quantized to ${quantized}` : storedFormats(files),
     fileBytes: files.totalBytes,
   };
 }

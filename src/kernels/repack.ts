@@ -1,11 +1,16 @@
 import wgsl from '../../shaders/kernels/repack.wgsl?raw';
+import chunkRows from '../../shaders/lib/chunk_rows.wgsl?raw';
+import { GpuProgramError } from '../errors';
 import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import { CommandList, createKernel, type Kernel } from '../gpu/kernel';
+import { createQuantiseWeights, isPlain } from './quantise_weights';
 import { BLOCK, WEIGHT_FORMATS, type WeightFormat, type WeightMatrix, type WeightPart } from './weight_format';
 
 /** Where the rows of a chunk of file bytes go. */
 export interface RepackTarget {
   matrix: WeightMatrix;
+  /** How the file holds the rows: as the matrix does, or in full precision where the matrix is quantised. */
+  stored: WeightFormat;
   /** First row of the chunk within its tensor. */
   srcRow0: number;
   rows: number;
@@ -25,7 +30,7 @@ export function fileRowBytes(format: WeightFormat, cols: number): number {
   return (cols / BLOCK) * (payloadWords * 4 + (scaled ? 2 : 0));
 }
 
-/** Moves rows from the layout of a file to the layout of the kernels, on the GPU, through one staging buffer. */
+/** Moves rows from the layout of a file to the layout of the kernels, on the GPU, through one staging buffer; quantises them on the way. */
 export class Repacker {
   private readonly kernels = new Map<string, Promise<Kernel>>();
   private readonly staging: GPUBuffer;
@@ -40,20 +45,20 @@ export class Repacker {
   ) {
     this.stagingBytes = Math.min(stagingBytes, gpu.bindingLimit - 4);
     this.staging = gpu.createBuffer('repack.staging', this.stagingBytes + 4, GPU_STORAGE | GPU_COPY_DST);
-    this.chunk = gpu.createBuffer('repack.chunk', 28, GPU_UNIFORM | GPU_COPY_DST);
+    this.chunk = gpu.createBuffer('repack.chunk', 32, GPU_UNIFORM | GPU_COPY_DST);
   }
 
   /** Queues one chunk; `bytes` may be reused as soon as this returns. */
   async repack(bytes: Uint8Array<ArrayBuffer>, target: RepackTarget): Promise<void> {
-    const { matrix, rows } = target;
+    const { matrix, stored, rows } = target;
     const blocks = matrix.cols / BLOCK;
-    const kernel = await this.kernel(matrix.format, blocks);
+    const kernel = await this.kernel(stored, matrix.format, blocks);
     this.gpu.write(this.staging, bytes);
     const groups = Math.ceil((rows * blocks) / 64);
     const x = Math.min(groups, MAX_GRID_X);
     for (const part of partsOf(target)) {
       const { srcRow0, dstRow0, dstStride, rotaryDim } = target;
-      const chunk = [srcRow0, rows, dstRow0, dstStride, rotaryDim, part.row0, part.rows];
+      const chunk = [srcRow0, rows, dstRow0, dstStride, rotaryDim, part.row0, part.rows, 0];
       this.gpu.write(this.chunk, Uint32Array.from(chunk)); // queued behind the part before
       const list = new CommandList(this.gpu);
       list.add(kernel, kernel.bind(this.chunk, this.staging, part.weights, part.scales), x, Math.ceil(groups / x));
@@ -68,20 +73,24 @@ export class Repacker {
     this.gpu.destroyBuffer(this.chunk);
   }
 
-  private kernel(format: WeightFormat, blocks: number): Promise<Kernel> {
-    const key = `${format} ${blocks}`;
-    const { payloadWords, scaled } = WEIGHT_FORMATS[format];
-    const kernel =
-      this.kernels.get(key) ??
-      createKernel(this.gpu, {
-        label: 'kernels/repack',
-        wgsl: [wgsl],
-        constants: { BLOCKS: blocks, PAYLOAD_WORDS: payloadWords, SCALED: scaled },
-        bindings: ['uniform', 'read', 'write', 'write'],
-      });
+  private kernel(stored: WeightFormat, format: WeightFormat, blocks: number): Promise<Kernel> {
+    const key = `${stored} ${format} ${blocks}`;
+    const kernel = this.kernels.get(key) ?? createFor(this.gpu, stored, format, blocks);
     this.kernels.set(key, kernel);
     return kernel;
   }
+}
+
+function createFor(gpu: Gpu, stored: WeightFormat, format: WeightFormat, blocks: number): Promise<Kernel> {
+  if (isPlain(stored) && !isPlain(format)) return createQuantiseWeights(gpu, stored, format, blocks);
+  if (stored !== format) throw new GpuProgramError('kernels/repack', `cannot turn ${stored} into ${format}`);
+  const { payloadWords, scaled } = WEIGHT_FORMATS[format];
+  return createKernel(gpu, {
+    label: 'kernels/repack',
+    wgsl: [chunkRows, wgsl],
+    constants: { BLOCKS: blocks, PAYLOAD_WORDS: payloadWords, SCALED: scaled },
+    bindings: ['uniform', 'read', 'write', 'write'],
+  });
 }
 
 /** The parts that the rows of a chunk may fall into: rotary order moves a row within its head. */

@@ -1,6 +1,7 @@
 import { dequantise } from '../cpu/dequantise';
 import { UnsupportedModelError } from '../errors';
 import { GPU_COPY_DST, GPU_STORAGE, type Gpu } from '../gpu/device';
+import { isPlain, type QuantisedFormat } from '../kernels/quantise_weights';
 import { fileRowBytes, Repacker, type RepackTarget } from '../kernels/repack';
 import { planeBytes, planParts, type WeightFormat, type WeightMatrix } from '../kernels/weight_format';
 import type { ModelFiles, TensorDtype, TensorInfo } from '../storage/model_file';
@@ -35,17 +36,34 @@ export interface ModelWeights {
 
 const FORMAT: Record<TensorDtype, WeightFormat> = { F32: 'f32', F16: 'f16', BF16: 'bf16', Q8_0: 'q8', Q4_0: 'q4' };
 
+export type { QuantisedFormat };
+
+/** Whether quantising would change this matrix: those that are quantised in the file stay as they are. */
+export function isPlainMatrix(tensor: TensorInfo): boolean {
+  return isPlain(FORMAT[tensor.dtype]);
+}
+
+/** Whether any matrix of the model is stored in full precision. */
+export function hasPlainMatrix({ embedding, layers, head }: ModelTensors): boolean {
+  const inLayers = layers.flatMap(({ wq, wk, wv, wo, wGate, wUp, wDown }) => [wq, wk, wv, wo, wGate, wUp, wDown]);
+  return [embedding, ...inLayers, ...(head ? [head] : [])].some(isPlainMatrix);
+}
+
 /** One tensor's way to the GPU. Run in the order of the file, so that it is read once from front to back. */
 type Job = () => Promise<void>;
 
-/** Allocates every buffer before the first byte is read. `read` fills them, from front to back of the files. */
+/**
+ * Allocates every buffer before the first byte is read. `read` fills them, from front to back of the files. Matrices stored as
+ * F32, F16 or BF16 are quantised to `quantise` on their way; nothing but the staging buffer ever holds them in full.
+ */
 export async function allocateWeights(
   gpu: Gpu,
   tensors: ModelTensors,
   config: ModelConfig,
+  quantise?: QuantisedFormat,
 ): Promise<{ weights: ModelWeights; read: (files: ModelFiles, signal?: AbortSignal) => Promise<void> }> {
   const { builder, bytes, ...matrices } = await gpu.guardMemory('The weights', () => {
-    const builder = new WeightBuilder(gpu, config);
+    const builder = new WeightBuilder(gpu, config, quantise ?? null);
     const before = gpu.allocatedBytes; // the builder's staging is gone once the weights are there
     const embedding = builder.matrix('embedding', [{ tensor: tensors.embedding }]);
     const layers = tensors.layers.map((layer, i) => builder.layer(`layer.${i}`, layer));
@@ -78,6 +96,7 @@ class WeightBuilder {
   constructor(
     private readonly gpu: Gpu,
     private readonly config: ModelConfig,
+    private readonly quantise: QuantisedFormat | null,
   ) {
     this.repacker = new Repacker(gpu);
   }
@@ -115,8 +134,8 @@ class WeightBuilder {
   matrix(label: string, parts: Part[]): WeightMatrix {
     const { gpu } = this;
     const [first] = parts;
-    const format = FORMAT[first.tensor.dtype];
-    const other = parts.find((part) => FORMAT[part.tensor.dtype] !== format);
+    const format = this.formatOf(first.tensor);
+    const other = parts.find((part) => this.formatOf(part.tensor) !== format);
     if (other) {
       throw new UnsupportedModelError(
         `${first.tensor.name} is ${first.tensor.dtype} but ${other.tensor.name} is ${other.tensor.dtype}; ` +
@@ -136,6 +155,10 @@ class WeightBuilder {
     const matrix = { format, rows, cols, parts: chunks };
     for (const part of parts) this.queue(part.tensor, () => this.readRows(part, matrix));
     return matrix;
+  }
+
+  private formatOf(tensor: TensorInfo): WeightFormat {
+    return this.quantise && isPlainMatrix(tensor) ? this.quantise : FORMAT[tensor.dtype];
   }
 
   /** The vectors of a product, gathered on the CPU and uploaded once all are read. Biases come in the order of the rows. */
@@ -184,12 +207,13 @@ class WeightBuilder {
     const { tensor, dstRow0 = 0, dstStride = 1 } = part;
     const [rows, cols] = tensor.shape;
     const rotaryDim = part.rotary && this.config.rotary === 'half' ? this.config.headDim : 0;
-    const rowBytes = fileRowBytes(matrix.format, cols);
+    const stored = FORMAT[tensor.dtype];
+    const rowBytes = fileRowBytes(stored, cols);
     const rowsPerChunk = Math.floor(this.repacker.stagingBytes / rowBytes);
     for (let srcRow0 = 0; srcRow0 < rows; srcRow0 += rowsPerChunk) {
       const n = Math.min(rowsPerChunk, rows - srcRow0);
       const bytes = (await tensor.read(srcRow0 * rowBytes, n * rowBytes)) as Uint8Array<ArrayBuffer>;
-      const target: RepackTarget = { matrix, srcRow0, rows: n, dstRow0, dstStride, rotaryDim };
+      const target: RepackTarget = { matrix, stored, srcRow0, rows: n, dstRow0, dstStride, rotaryDim };
       await this.repacker.repack(bytes, target);
     }
   }

@@ -3,8 +3,10 @@
 import { describe, expect, test } from 'vitest';
 import { linear } from '../../src/cpu/linear';
 import { CommandList } from '../../src/gpu/kernel';
+import { createMatmul } from '../../src/kernels/matmul';
+import { createMatvec } from '../../src/kernels/matvec';
 import { fileRowBytes, Repacker } from '../../src/kernels/repack';
-import { createResidual } from '../../src/kernels/residual';
+import { RESIDUAL } from '../../src/kernels/residual';
 import { planeBytes, planParts } from '../../src/kernels/weight_format';
 import { assertClose } from '../close';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
@@ -65,7 +67,9 @@ for (const without of PATHS) {
       const x = randomArray(nTokens * cols, 11);
       const bias = randomArray(rows, 13);
       const residual = gpu.upload('residual', new Float32Array(nTokens * rows + 8).fill(-7));
-      const product = await createResidual(gpu, { rows, cols, format: 'q8', normEps: null, bias: true, partRows });
+      const shape = { rows, cols, format: 'q8' as const, normEps: null, bias: true, partRows };
+      const core = nTokens === 1 ? createMatvec(gpu, shape, RESIDUAL, 'f32') : createMatmul(gpu, shape, RESIDUAL);
+      const product = await core;
       const params = gpu.upload('params', new Float32Array([...bias, 0, 0, 0]));
       const list = new CommandList(gpu);
       product.record(list, product.bind(matrix, gpu.upload('x', x), params, residual), nTokens);
@@ -118,6 +122,7 @@ describe('rows of a file reach the part that they belong to', () => {
           for (let srcRow0 = 0; srcRow0 < n; srcRow0 += 50) {
             const chunk = bytes.subarray(srcRow0 * rowBytes, (srcRow0 + 50) * rowBytes);
             const place = {
+              stored: format,
               srcRow0,
               rows: chunk.length / rowBytes,
               dstRow0,

@@ -25,7 +25,15 @@ for (const without of PATHS) {
         for (let row = 0; row < rows; row += 64) {
           const chunk = bytes.subarray(row * rowBytes, Math.min(rows, row + 64) * rowBytes);
           const n = chunk.length / rowBytes;
-          await repacker.repack(chunk, { matrix, srcRow0: row, rows: n, dstRow0: 0, dstStride: 1, rotaryDim: 0 });
+          await repacker.repack(chunk, {
+            matrix,
+            stored: format,
+            srcRow0: row,
+            rows: n,
+            dstRow0: 0,
+            dstStride: 1,
+            rotaryDim: 0,
+          });
         }
         expect(await readRows(gpu, matrix)).toEqual(dequantise(STORED[format], bytes));
         expect(gpu.failure).toBeNull();
@@ -44,10 +52,42 @@ test('rows are interleaved by stride, and rotary halves become adjacent pairs', 
   const repacker = new Repacker(gpu, 16 * cols * 4);
   const bytes = (data: Float32Array) => new Uint8Array(data.buffer as ArrayBuffer);
   // Two heads of 4 in the half convention: rows 0 1 | 2 3 become 0 2 1 3.
-  await repacker.repack(bytes(rows(0, 4)), { matrix, srcRow0: 0, rows: 4, dstRow0: 0, dstStride: 1, rotaryDim: 4 });
-  await repacker.repack(bytes(rows(4, 4)), { matrix, srcRow0: 4, rows: 4, dstRow0: 0, dstStride: 1, rotaryDim: 4 });
-  await repacker.repack(bytes(rows(100, 4)), { matrix, srcRow0: 0, rows: 4, dstRow0: 8, dstStride: 2, rotaryDim: 0 });
-  await repacker.repack(bytes(rows(200, 4)), { matrix, srcRow0: 0, rows: 4, dstRow0: 9, dstStride: 2, rotaryDim: 0 });
+  await repacker.repack(bytes(rows(0, 4)), {
+    matrix,
+    stored: 'f32',
+    srcRow0: 0,
+    rows: 4,
+    dstRow0: 0,
+    dstStride: 1,
+    rotaryDim: 4,
+  });
+  await repacker.repack(bytes(rows(4, 4)), {
+    matrix,
+    stored: 'f32',
+    srcRow0: 4,
+    rows: 4,
+    dstRow0: 0,
+    dstStride: 1,
+    rotaryDim: 4,
+  });
+  await repacker.repack(bytes(rows(100, 4)), {
+    matrix,
+    stored: 'f32',
+    srcRow0: 0,
+    rows: 4,
+    dstRow0: 8,
+    dstStride: 2,
+    rotaryDim: 0,
+  });
+  await repacker.repack(bytes(rows(200, 4)), {
+    matrix,
+    stored: 'f32',
+    srcRow0: 0,
+    rows: 4,
+    dstRow0: 9,
+    dstStride: 2,
+    rotaryDim: 0,
+  });
   const order = [0, 2, 1, 3, 4, 6, 5, 7, 100, 200, 101, 201, 102, 202, 103, 203];
   const expected = new Float32Array(order.flatMap((row) => [...value(row)]));
   expect(await readRows(gpu, matrix)).toEqual(expected);

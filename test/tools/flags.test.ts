@@ -3,7 +3,9 @@ import { parseFlags, UsageError, usage } from '../../tools/lib/flags.mjs';
 
 test('every kind of flag, attached or apart', () => {
   const values = parseFlags(
-    '--prompt hello --temperature=0.7 --top-k 40 --stop a --stop=b --raw --json --run-ahead auto --kv f32'.split(' '),
+    '--prompt hello --temperature=0.7 --top-k 40 --stop a --stop=b --raw --json --run-ahead auto --kv f32 --quantize q4'.split(
+      ' ',
+    ),
   );
   expect(values).toEqual({
     prompt: 'hello',
@@ -14,6 +16,7 @@ test('every kind of flag, attached or apart', () => {
     json: true,
     'run-ahead': 'auto',
     kv: 'f32',
+    quantize: 'q4',
   });
 });
 
@@ -39,6 +42,7 @@ for (const [line, complaint] of [
   ['--prompt x --temperature Infinity', 'not a number'],
   ['--prompt x --attention flash', 'choose auto, cpu, eager, chunked, flash_prefill, fused_decode, split_kv_decode'],
   ['--prompt x --backend tpu', 'choose webgpu, cpu'],
+  ['--prompt x --quantize q5', 'choose q8, q4'],
   ['--prompt x --chat --raw', 'exclude each other'],
 ]) {
   test(`"${line}" is refused`, () => {
@@ -51,6 +55,6 @@ for (const [line, complaint] of [
 test('--help needs no prompt, and the usage names every flag of the contract', () => {
   expect(parseFlags(['--help'])).toEqual({ help: true });
   const contract =
-    'model chat raw max-tokens temperature top-k top-p min-p repetition-penalty seed stop context attention kv backend run-ahead activations json';
+    'model chat raw max-tokens temperature top-k top-p min-p repetition-penalty seed stop context attention kv quantize backend run-ahead activations json';
   for (const flag of contract.split(' ')) expect(usage()).toContain(`--${flag}`);
 });

@@ -31,6 +31,7 @@ const FLAGS = {
     help: 'force a kernel for prefill and decode alike (default auto: by length, or as tuned)',
   },
   kv: { kind: 'text', words: ['f16', 'f32'], help: 'how keys and values are stored (default f16)' },
+  quantize: { kind: 'text', words: ['q8', 'q4'], help: 'quantize F32, F16 and BF16 weights while they load' },
   backend: { kind: 'text', words: ['webgpu', 'cpu'], help: 'default: webgpu, or cpu where there is none' },
   'run-ahead': {
     kind: 'whole',

@@ -1,0 +1,29 @@
+import wgsl from '../../shaders/kernels/quantise_weights.wgsl?raw';
+import chunkRows from '../../shaders/lib/chunk_rows.wgsl?raw';
+import type { Gpu } from '../gpu/device';
+import { createKernel, type Kernel } from '../gpu/kernel';
+import type { WeightFormat } from './weight_format';
+
+/** What a matrix can be quantised to. */
+export type QuantisedFormat = Extract<WeightFormat, 'q8' | 'q4'>;
+/** What it can be quantised from. */
+export type PlainFormat = Exclude<WeightFormat, QuantisedFormat>;
+
+export function isPlain(format: WeightFormat): format is PlainFormat {
+  return format !== 'q8' && format !== 'q4';
+}
+
+/** `blocks`: of 32 values, a row. Binds the chunk, its bytes, weights, scales, as kernels/repack does. */
+export function createQuantiseWeights(
+  gpu: Gpu,
+  from: PlainFormat,
+  to: QuantisedFormat,
+  blocks: number,
+): Promise<Kernel> {
+  return createKernel(gpu, {
+    label: 'kernels/quantise_weights',
+    wgsl: [chunkRows, wgsl],
+    constants: { BLOCKS: blocks, FROM_F32: from === 'f32', FROM_BF16: from === 'bf16', TO_Q4: to === 'q4' },
+    bindings: ['uniform', 'read', 'write', 'write'],
+  });
+}
