@@ -4,14 +4,16 @@
 
 fn quad(lo: u32, hi: u32) -> vec4<f32> { return vec4(unpack2x16float(lo), unpack2x16float(hi)); }
 
-fn weight_block(block: u32) -> Block {
+struct Packed { p: vec4<u32>, q: vec4<u32>, r: vec4<u32>, s: vec4<u32> }
+
+fn load_packed(block: u32) -> Packed {
   let i = block * 4u;
-  let p = weights[i];
-  let q = weights[i + 1u];
-  let r = weights[i + 2u];
-  let s = weights[i + 3u];
+  return Packed(weights[i], weights[i + 1u], weights[i + 2u], weights[i + 3u]);
+}
+
+fn dequantise(w: Packed) -> Block {
   return Block(
-    quad(p.x, p.y), quad(p.z, p.w), quad(q.x, q.y), quad(q.z, q.w),
-    quad(r.x, r.y), quad(r.z, r.w), quad(s.x, s.y), quad(s.z, s.w),
+    quad(w.p.x, w.p.y), quad(w.p.z, w.p.w), quad(w.q.x, w.q.y), quad(w.q.z, w.q.w),
+    quad(w.r.x, w.r.y), quad(w.r.z, w.r.w), quad(w.s.x, w.s.y), quad(w.s.z, w.s.w),
   );
 }

@@ -1,15 +1,18 @@
-// w[j] = scale * q[j], q signed 8 bits (GGUF Q8_0): a block is two vec4<u32>, its f16 scale in a plane of its own.
+// w[j] = d * q[j], q signed 8 bits (GGUF Q8_0): a block is two vec4<u32>, its f16 scale in a plane of its own.
 @group(0) @binding(0) var<storage, read> weights: array<vec4<u32>>;  // (rows, BLOCKS, 2)
 @group(0) @binding(1) var<storage, read> scales: array<u32>;         // (rows, BLOCKS) halves, two to a word
 
+struct Packed { low: vec4<u32>, high: vec4<u32>, d: f32 }
+
+fn load_packed(block: u32) -> Packed {
+  return Packed(weights[block * 2u], weights[block * 2u + 1u], block_scale(block));
+}
+
 fn quad(d: f32, q: u32) -> vec4<f32> { return d * vec4<f32>(unpack4xI8(q)); }
 
-fn weight_block(block: u32) -> Block {
-  let d = block_scale(block);
-  let p = weights[block * 2u];
-  let q = weights[block * 2u + 1u];
+fn dequantise(w: Packed) -> Block {
   return Block(
-    quad(d, p.x), quad(d, p.y), quad(d, p.z), quad(d, p.w),
-    quad(d, q.x), quad(d, q.y), quad(d, q.z), quad(d, q.w),
+    quad(w.d, w.low.x), quad(w.d, w.low.y), quad(w.d, w.low.z), quad(w.d, w.low.w),
+    quad(w.d, w.high.x), quad(w.d, w.high.y), quad(w.d, w.high.z), quad(w.d, w.high.w),
   );
 }

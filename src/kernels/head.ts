@@ -1,8 +1,5 @@
 import wgsl from '../../shaders/kernels/head.wgsl?raw';
-import type { Gpu } from '../gpu/device';
-import { createLinear, type Linear, type LinearShape } from './linear';
+import type { Epilogue } from './linear';
 
-/** `rows` is the vocabulary. Binds weights, scales, x, params, logits. */
-export function createHead(gpu: Gpu, shape: LinearShape): Promise<Linear> {
-  return createLinear(gpu, shape, { label: 'kernels/head', wgsl: [wgsl], bindings: ['write'] }, true);
-}
+/** `rows` of the product is the vocabulary. Binds logits: f32 (rows). */
+export const HEAD: Epilogue = { label: 'kernels/head', wgsl: [wgsl], bindings: ['write'] };

@@ -11,7 +11,7 @@ export interface QuantiseShape {
 }
 
 /** Magnitudes below this count as zero, as in the textbook. */
-const ZERO_BELOW = 1e-30;
+export const ZERO_BELOW = 1e-30;
 const MAX_WORKGROUP = 256;
 
 /** Bytes of the rows of `nTokens` in signed bytes, and of their scales: what `xq` must hold. */

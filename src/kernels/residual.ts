@@ -1,8 +1,5 @@
 import wgsl from '../../shaders/kernels/residual.wgsl?raw';
-import type { Gpu } from '../gpu/device';
-import { createLinear, type Linear, type LinearShape } from './linear';
+import type { Epilogue } from './linear';
 
-/** Binds weights, scales, x, params, residual. */
-export function createResidual(gpu: Gpu, shape: LinearShape): Promise<Linear> {
-  return createLinear(gpu, shape, { label: 'kernels/residual', wgsl: [wgsl], bindings: ['write'] });
-}
+/** Adds the product to what is there. Binds residual: f32 (n_tokens, rows). */
+export const RESIDUAL: Epilogue = { label: 'kernels/residual', wgsl: [wgsl], bindings: ['write'] };

@@ -6,18 +6,15 @@ import { ropeTable } from '../cpu/rope';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import { CommandList } from '../gpu/kernel';
 import { createEmbed, type Embed } from '../kernels/embed';
-import { createGateUp } from '../kernels/gate_up';
-import { createHead } from '../kernels/head';
-import type { Linear, LinearShape } from '../kernels/linear';
-import { createQkv } from '../kernels/qkv';
+import { xqBytes } from '../kernels/quantise_activations';
 import { createRepetitionPenalty, type RepetitionPenalty, seenBytes } from '../kernels/repetition_penalty';
-import { createResidual } from '../kernels/residual';
 import { createSample, type Sample } from '../kernels/sample';
 import type { WeightFormat, WeightMatrix } from '../kernels/weight_format';
 import { packSampling, SAMPLING_BYTES, type SamplingParams } from '../sampling/sampling';
 import type { ModelConfig } from './config';
 import { createKvCache, type KvCache } from './kv_cache';
-import type { LayerWeights, ModelWeights, Product } from './weights';
+import { type ActivationType, type LayerProducts, ProductFactory, type Recordable } from './products';
+import type { ModelWeights } from './weights';
 
 export { ATTENTION_NAMES, type AttentionName } from '../attention/attention';
 export type { AttentionProfile, TuneResult } from '../attention/profile';
@@ -33,19 +30,14 @@ export interface LlamaOptions {
   attention: AttentionName | 'auto';
   /** What a tuner measured on this GPU; obeyed by `auto`. */
   profile?: AttentionProfile;
+  /** `q8` and `auto`: activations in signed bytes wherever a matrix has integers. Default f32, which is exact. */
+  activations?: 'auto' | ActivationType;
 }
 
-/** A layer ready to record: each kernel with its buffers bound. */
+/** A layer ready to record, for one token and for many. */
 interface Layer {
-  qkv: Bound;
-  o: Bound;
-  gateUp: Bound;
-  down: Bound;
-}
-
-interface Bound {
-  kernel: Linear;
-  groups: readonly GPUBindGroup[];
+  decode: LayerProducts;
+  prefill: LayerProducts;
 }
 
 /** What attention runs on: the siblings in use, and each bound to the buffers of every layer. */
@@ -63,6 +55,7 @@ interface Buffers {
   q: GPUBuffer; // (PREFILL_CHUNK, n_heads, head_dim)
   attn: GPUBuffer; // (PREFILL_CHUNK, n_heads, head_dim)
   h: GPUBuffer; // (PREFILL_CHUNK, intermediate_size)
+  xq: GPUBuffer; // (PREFILL_CHUNK, widest product) in signed bytes, and their scales
   logits: GPUBuffer; // (vocab_size)
   tokens: GPUBuffer; // (context_length + 1), the id at each position
   seen: GPUBuffer; // (vocab_size) bits
@@ -82,13 +75,15 @@ export class Llama {
     private readonly kvCache: KvCache,
     private readonly embed: { kernel: Embed; groups: readonly GPUBindGroup[] },
     private readonly layers: Layer[],
-    private readonly head: Bound,
+    private readonly head: Recordable,
     private readonly penalty: { kernel: RepetitionPenalty; group: GPUBindGroup },
     private readonly sample: { kernel: Sample; group: GPUBindGroup },
     readonly attentionShape: AttentionShape,
     private current: Attention,
     /** The sibling that was asked for by name, or `auto`. */
     readonly asked: AttentionName | 'auto',
+    /** What the products run on: q8 where any of them does. */
+    readonly activations: ActivationType,
     readonly bytes: { kvCache: number; activations: number },
   ) {}
 
@@ -97,43 +92,32 @@ export class Llama {
    * way; `start` follows when they are there.
    */
   static async create(gpu: Gpu, config: ModelConfig, weights: ModelWeights, options: LlamaOptions): Promise<Llama> {
-    const { contextLength, kvType, attention: asked, profile } = options;
-    const { nHeads, nKvHeads, headDim } = config;
+    const { contextLength, kvType, attention: asked, profile, activations = 'f32' } = options;
+    const { nHeads, nKvHeads, headDim, vocabSize, hiddenSize } = config;
     const shape = { nHeads, nKvHeads, headDim, contextLength, kvType, maxTokens: PREFILL_CHUNK };
     const before = gpu.allocatedBytes;
     const { buffers, kvCache } = await gpu.guardMemory('The KV cache and the activations', () => ({
       kvCache: createKvCache(gpu, config, contextLength, kvType),
       buffers: createBuffers(gpu, config, contextLength),
     }));
-    const activations = gpu.allocatedBytes - before - kvCache.bytes;
-    const products = new ProductKernels(gpu, config, shape);
-    const { vocabSize, hiddenSize } = config;
-    const { x, q, attn, h, logits, tokens, seen, sampling, rope } = buffers;
-    const [prepared, embed, penalty, sample, head, layerKernels] = await Promise.all([
+    const activationBytes = gpu.allocatedBytes - before - kvCache.bytes;
+    const products = new ProductFactory(gpu, config.rmsNormEps, shape, buffers, activations === 'f32' ? 'f32' : 'q8');
+    const { x, logits, tokens, seen, sampling } = buffers;
+    const [prepared, embed, penalty, sample, head, layers] = await Promise.all([
       prepareAttention(gpu, shape, { forced: asked, profile, buffers: checkBuffers(buffers, kvCache) }),
       createEmbed(gpu, { vocabSize, hiddenSize, ...storage(weights.embedding) }),
       createRepetitionPenalty(gpu, { vocabSize }),
       createSample(gpu, { vocabSize }),
-      createHead(gpu, products.shape(weights.head, true)),
-      Promise.all(weights.layers.map((layer) => products.ofLayer(layer))),
+      products.head(weights.head),
+      Promise.all(
+        weights.layers.map(async (layer, i): Promise<Layer> => {
+          const [k, v] = [kvCache.k[i], kvCache.v[i]];
+          const [decode, prefill] = await Promise.all([products.decode(layer, k, v), products.prefill(layer, k, v)]);
+          return { decode, prefill };
+        }),
+      ),
     ]);
-
     const scratch = [...prepared.kernels].reduce((sum, kernel) => sum + kernel.scratchBytes, 0);
-
-    const bind = (kernel: Linear, { matrix, params }: Product, ...rest: GPUBuffer[]): Bound => ({
-      kernel,
-      groups: kernel.bind(matrix, rest[0], params, ...rest.slice(1)),
-    });
-    const layers = weights.layers.map((layer, i): Layer => {
-      const kernel = layerKernels[i];
-      const [k, v] = [kvCache.k[i], kvCache.v[i]];
-      return {
-        qkv: bind(kernel.qkv, layer.qkv, x, rope, q, k, v),
-        o: bind(kernel.o, layer.o, attn, x),
-        gateUp: bind(kernel.gateUp, layer.gateUp, x, h),
-        down: bind(kernel.down, layer.down, h, x),
-      };
-    });
     return new Llama(
       gpu,
       config,
@@ -142,13 +126,14 @@ export class Llama {
       kvCache,
       { kernel: embed, groups: embed.bind(weights.embedding, tokens, x) },
       layers,
-      bind(head, weights.head, x, logits),
+      head,
       { kernel: penalty, group: penalty.bind(logits, sampling, tokens, seen) },
       { kernel: sample, group: sample.bind(logits, sampling, tokens) },
       shape,
       bindAttention(prepared, buffers, kvCache),
       asked,
-      { kvCache: kvCache.bytes, activations: activations + scratch },
+      products.usesQ8 ? 'q8' : 'f32',
+      { kvCache: kvCache.bytes, activations: activationBytes + scratch },
     );
   }
 
@@ -208,27 +193,46 @@ export class Llama {
     const key = `${nTokens} ${end}`;
     const known = lists.get(key);
     if (known) return known;
-    const list = this.forward(nTokens, end, attention);
+    const list = new CommandList(this.gpu);
+    this.forward(() => list, nTokens, end, attention);
     // Decode and whole chunks come again and again; what is left of a prompt seldom does.
     if (nTokens === 1 || nTokens === PREFILL_CHUNK) lists.set(key, list);
     return list;
   }
 
-  private forward(nTokens: number, end: PassEnd, attention: readonly BoundAttention[]): CommandList {
-    const list = new CommandList(this.gpu);
-    this.embed.kernel.record(list, this.embed.groups, nTokens);
+  /** The dispatches of such a pass by their kind, over all layers: for profiling. */
+  kinds(nTokens: number, end: PassEnd, position: number): Map<string, CommandList> {
+    const { prepared, bound } = this.current;
+    const attention = bound.get(prepared.at(nTokens, position + nTokens).kernel) as BoundAttention[];
+    const lists = new Map<string, CommandList>();
+    const listOf = (kind: string) => {
+      const list = lists.get(kind) ?? new CommandList(this.gpu);
+      lists.set(kind, list);
+      return list;
+    };
+    this.forward(listOf, nTokens, end, attention);
+    return lists;
+  }
+
+  private forward(
+    list: (kind: string) => CommandList,
+    nTokens: number,
+    end: PassEnd,
+    attention: readonly BoundAttention[],
+  ): void {
+    this.embed.kernel.record(list('embed'), this.embed.groups, nTokens);
     for (const [i, layer] of this.layers.entries()) {
-      layer.qkv.kernel.record(list, layer.qkv.groups, nTokens); // norm, Wq Wk Wv, RoPE, K and V written in place
-      attention[i].record(list, nTokens);
-      layer.o.kernel.record(list, layer.o.groups, nTokens); // x += Wo attn
-      layer.gateUp.kernel.record(list, layer.gateUp.groups, nTokens); // norm, h = silu(gate) * up
-      layer.down.kernel.record(list, layer.down.groups, nTokens); // x += Wdown h
+      const { qkv, o, gateUp, down } = nTokens > 1 ? layer.prefill : layer.decode;
+      qkv.record(list('qkv'), nTokens); // norm, Wq Wk Wv, RoPE, K and V written in place
+      attention[i].record(list('attention'), nTokens);
+      o.record(list('o'), nTokens); // x += Wo attn
+      gateUp.record(list('gate_up'), nTokens); // norm, h = silu(gate) * up
+      down.record(list('down'), nTokens); // x += Wdown h
     }
-    if (end === 'none') return list;
-    this.head.kernel.record(list, this.head.groups, nTokens); // norm and logits of the last token
-    if (end === 'penalise_and_sample') this.penalty.kernel.record(list, this.penalty.group);
-    this.sample.kernel.record(list, this.sample.group);
-    return list;
+    if (end === 'none') return;
+    this.head.record(list('head'), nTokens); // norm and logits of the last token
+    if (end === 'penalise_and_sample') this.penalty.kernel.record(list('penalty'), this.penalty.group);
+    this.sample.kernel.record(list('sample'), this.sample.group);
   }
 
   /** The logits of the newest pass, for tests. */
@@ -251,11 +255,13 @@ function createBuffers(gpu: Gpu, config: ModelConfig, contextLength: number): Bu
   const storage = (label: string, elements: number) =>
     gpu.createBuffer(label, elements * 4, GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC);
   const qSize = config.nHeads * config.headDim;
+  const widest = Math.max(qSize, config.hiddenSize, config.intermediateSize);
   return {
     x: storage('x', PREFILL_CHUNK * config.hiddenSize),
     q: storage('q', PREFILL_CHUNK * qSize),
     attn: storage('attn', PREFILL_CHUNK * qSize),
     h: storage('h', PREFILL_CHUNK * config.intermediateSize),
+    xq: storage('xq', xqBytes(PREFILL_CHUNK, widest) / 4),
     logits: storage('logits', config.vocabSize),
     tokens: storage('tokens', contextLength + 1),
     seen: storage('seen', seenBytes(config.vocabSize) / 4),
@@ -267,41 +273,4 @@ function createBuffers(gpu: Gpu, config: ModelConfig, contextLength: number): Bu
 /** How a matrix lies in memory, as far as kernels are compiled for it. */
 function storage({ format, parts }: WeightMatrix): { format: WeightFormat; partRows: number } {
   return { format, partRows: parts[0].rows };
-}
-
-/** The products of a layer, compiled once for every layer that is stored alike. */
-class ProductKernels {
-  private readonly known = new Map<string, Promise<Linear>>();
-
-  constructor(
-    private readonly gpu: Gpu,
-    private readonly config: ModelConfig,
-    private readonly attention: Pick<
-      Parameters<typeof createQkv>[1],
-      'nHeads' | 'nKvHeads' | 'headDim' | 'contextLength' | 'kvType'
-    >,
-  ) {}
-
-  shape({ matrix, biased }: Product, normed: boolean): LinearShape {
-    const { rows, cols } = matrix;
-    return { rows, cols, ...storage(matrix), bias: biased, normEps: normed ? this.config.rmsNormEps : null };
-  }
-
-  async ofLayer(layer: LayerWeights): Promise<Record<keyof LayerWeights, Linear>> {
-    const { gpu } = this;
-    const [qkv, o, gateUp, down] = await Promise.all([
-      this.once('qkv', this.shape(layer.qkv, true), (shape) => createQkv(gpu, { ...shape, ...this.attention })),
-      this.once('residual', this.shape(layer.o, false), (shape) => createResidual(gpu, shape)),
-      this.once('gate_up', this.shape(layer.gateUp, true), (shape) => createGateUp(gpu, shape)),
-      this.once('residual', this.shape(layer.down, false), (shape) => createResidual(gpu, shape)),
-    ]);
-    return { qkv, o, gateUp, down };
-  }
-
-  private once(name: string, shape: LinearShape, create: (shape: LinearShape) => Promise<Linear>): Promise<Linear> {
-    const key = `${name} ${JSON.stringify(shape)}`;
-    const kernel = this.known.get(key) ?? create(shape);
-    this.known.set(key, kernel);
-    return kernel;
-  }
 }

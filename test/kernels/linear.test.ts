@@ -1,4 +1,4 @@
-// The four products of a layer and the head, in both cores (matvec for one token, matmul for many), against the textbook.
+// The four products of a layer and the head in f32, in both cores (matvec for one token, matmul for many), against the textbook.
 
 import { describe, expect, test } from 'vitest';
 import { halfToNumber } from '../../src/cpu/dequantise';
@@ -7,11 +7,13 @@ import { rmsNorm } from '../../src/cpu/rms_norm';
 import { applyRope, ropeTable } from '../../src/cpu/rope';
 import type { Gpu } from '../../src/gpu/device';
 import { CommandList } from '../../src/gpu/kernel';
-import { createGateUp } from '../../src/kernels/gate_up';
-import { createHead } from '../../src/kernels/head';
-import type { Linear } from '../../src/kernels/linear';
-import { createQkv } from '../../src/kernels/qkv';
-import { createResidual } from '../../src/kernels/residual';
+import { GATE_UP } from '../../src/kernels/gate_up';
+import { HEAD } from '../../src/kernels/head';
+import type { Epilogue, Linear, LinearShape } from '../../src/kernels/linear';
+import { createMatmul } from '../../src/kernels/matmul';
+import { createMatvec } from '../../src/kernels/matvec';
+import { qkvEpilogue } from '../../src/kernels/qkv';
+import { RESIDUAL } from '../../src/kernels/residual';
 import type { WeightFormat } from '../../src/kernels/weight_format';
 import { assertClose } from '../close';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
@@ -47,6 +49,9 @@ async function operands(c: Case) {
   return { matrix, x: gpu.upload('x', x), params, y };
 }
 
+const create = (gpu: Gpu, shape: LinearShape, epilogue: Epilogue, nTokens: number): Promise<Linear> =>
+  nTokens === 1 ? createMatvec(gpu, shape, epilogue, 'f32') : createMatmul(gpu, shape, epilogue);
+
 function run(gpu: Gpu, product: Linear, groups: readonly GPUBindGroup[], nTokens: number, position = 0): void {
   const list = new CommandList(gpu);
   product.record(list, groups, nTokens);
@@ -65,7 +70,8 @@ for (const without of PATHS) {
           const { matrix, x, params, y } = await operands(c);
           const before = randomArray(nTokens * c.rows, 14);
           const residual = gpu.upload('residual', before);
-          const product = await createResidual(gpu, { rows: c.rows, cols: c.cols, format, normEps: null, bias: true });
+          const shape = { rows: c.rows, cols: c.cols, format, normEps: null, bias: true };
+          const product = await create(gpu, shape, RESIDUAL, nTokens);
           run(gpu, product, product.bind(matrix, x, params, residual), nTokens);
           const expected = flat(y).map((v, i) => v + before[i]);
           assertClose(await readFloats(gpu, residual, expected.length), expected, 1e-5);
@@ -80,7 +86,7 @@ for (const without of PATHS) {
         const c: Case = { gpu, rows: 126, cols: 64, nTokens, normed: true, biased: nTokens % 2 === 1, format: 'f16' };
         const { matrix, x, params, y } = await operands(c);
         const h = gpu.upload('h', new Float32Array(nTokens * 63 + 8).fill(-7));
-        const product = await createGateUp(gpu, { ...c, normEps: EPS, bias: c.biased });
+        const product = await create(gpu, { ...c, normEps: EPS, bias: c.biased }, GATE_UP, nTokens);
         run(gpu, product, product.bind(matrix, x, params, h), nTokens);
         const expected = flat(
           y.map((row) => Float32Array.from({ length: 63 }, (_, i) => silu(row[2 * i]) * row[2 * i + 1])),
@@ -103,7 +109,7 @@ for (const without of PATHS) {
         const c: Case = { gpu, rows: vocab, cols, nTokens: 3, normed: true, biased: false, format: 'q8' };
         const { matrix, x, params, y } = await operands(c);
         const logits = gpu.upload('logits', new Float32Array(vocab + 4).fill(-7));
-        const product = await createHead(gpu, { ...c, normEps: EPS, bias: false });
+        const product = await createMatvec(gpu, { ...c, normEps: EPS, bias: false }, HEAD, 'f32');
         run(gpu, product, product.bind(matrix, x, params, logits), 3);
         const actual = await readFloats(gpu, logits, vocab + 4);
         assertClose(actual.subarray(0, vocab), y[2], 1e-5);
@@ -127,7 +133,8 @@ for (const without of PATHS) {
           const q = gpu.upload('q', new Float32Array(nTokens * 96));
           const poison = new Float32Array(40 * 32).fill(-7);
           const [k, v] = [gpu.upload('k', poison), gpu.upload('v', poison)];
-          const product = await createQkv(gpu, { ...shape, cols, format: 'bf16', normEps: EPS, bias: true });
+          const linear = { rows: c.rows, cols, format: 'bf16' as const, normEps: EPS, bias: true };
+          const product = await create(gpu, linear, qkvEpilogue(shape), nTokens);
           const rope = gpu.upload('rope', table as Float32Array<ArrayBuffer>);
           run(gpu, product, product.bind(matrix, x, params, rope, q, k, v), nTokens, position);
 

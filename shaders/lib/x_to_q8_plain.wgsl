@@ -1,0 +1,24 @@
+// prepare_x for any device: one thread quantises a whole block.
+fn prepare_x(lid: u32) {
+  let x0 = (step.n_tokens - 1u) * (COLS / 4u);
+  for (var block = lid; block < BLOCKS; block += WORKGROUP) {
+    let i = block * 8u;
+    let at = x0 + i;
+    var v = Block(x[at], x[at + 1u], x[at + 2u], x[at + 3u], x[at + 4u], x[at + 5u], x[at + 6u], x[at + 7u]);
+    var square = 0.0;
+    if (NORM) {
+      square = block_dot(v, v);
+      v = Block(
+        v.a * norm_quad(i), v.b * norm_quad(i + 1u), v.c * norm_quad(i + 2u), v.d * norm_quad(i + 3u),
+        v.e * norm_quad(i + 4u), v.f * norm_quad(i + 5u), v.g * norm_quad(i + 6u), v.h * norm_quad(i + 7u),
+      );
+    }
+    let low = max(max(abs(v.a), abs(v.b)), max(abs(v.c), abs(v.d)));
+    let all = max(low, max(max(abs(v.e), abs(v.f)), max(abs(v.g), abs(v.h))));
+    let d = block_d(max(max(all.x, all.y), max(all.z, all.w)));
+    x_low[block] = vec4(quantise_quad(v.a, d.y), quantise_quad(v.b, d.y), quantise_quad(v.c, d.y), quantise_quad(v.d, d.y));
+    x_high[block] = vec4(quantise_quad(v.e, d.y), quantise_quad(v.f, d.y), quantise_quad(v.g, d.y), quantise_quad(v.h, d.y));
+    x_d[block] = vec2(d.x, square);
+  }
+  workgroupBarrier();
+}

@@ -1,0 +1,71 @@
+import dotF32 from '../../shaders/lib/dot_f32.wgsl?raw';
+import dotQ4 from '../../shaders/lib/dot_q4.wgsl?raw';
+import dotQ8 from '../../shaders/lib/dot_q8.wgsl?raw';
+import emitPairs from '../../shaders/lib/emit_pairs.wgsl?raw';
+import matvec from '../../shaders/lib/matvec.wgsl?raw';
+import rowSumsPlain from '../../shaders/lib/row_sums_plain.wgsl?raw';
+import rowSumsSubgroups from '../../shaders/lib/row_sums_subgroups.wgsl?raw';
+import xF32 from '../../shaders/lib/x_f32.wgsl?raw';
+import xQ8 from '../../shaders/lib/x_q8.wgsl?raw';
+import xQuantised from '../../shaders/lib/x_quantised.wgsl?raw';
+import xToQ8 from '../../shaders/lib/x_to_q8.wgsl?raw';
+import xToQ8Plain from '../../shaders/lib/x_to_q8_plain.wgsl?raw';
+import xToQ8Subgroups from '../../shaders/lib/x_to_q8_subgroups.wgsl?raw';
+import type { Gpu } from '../gpu/device';
+import { createLinear, type Epilogue, type Grid, type Linear, type LinearShape } from './linear';
+import { type MatvecParameters, planMatvec } from './matvec_plan';
+import { ZERO_BELOW } from './quantise_activations';
+import { WEIGHT_FORMATS, type WeightFormat } from './weight_format';
+
+/**
+ * How activations come and are multiplied: `f32` as they are; `to_q8` in f32, quantised by the product itself; `q8` quantised
+ * already, in the layout of kernels/quantise_activations for one token.
+ */
+export type MatvecInput = 'f32' | 'to_q8' | 'q8';
+
+const MAX_GRID = 65535;
+const INTEGER_DOTS: Partial<Record<WeightFormat, string>> = { q4: dotQ4, q8: dotQ8 };
+
+/** Lanes that quantise a block together where subgroups have as many. */
+const BLOCK_LANES = 8;
+
+/**
+ * The product of the last token of a pass.
+ * @throws GpuProgramError with the number that does not fit this GPU
+ */
+export function createMatvec(
+  gpu: Gpu,
+  shape: LinearShape,
+  epilogue: Epilogue,
+  input: MatvecInput,
+  given?: MatvecParameters,
+): Promise<Linear> {
+  const { subgroupMinSize } = gpu.can;
+  const subgroups = subgroupMinSize > 0;
+  const finishRows = epilogue.finishRows ?? 2;
+  const parameters = planMatvec({ ...shape, input, finishRows }, gpu.limits, subgroupMinSize, given);
+  const { WORKGROUP, LANES, GROUP_ROWS, TURNS } = parameters;
+  const rowsPerWorkgroup = (WORKGROUP / LANES) * GROUP_ROWS * TURNS;
+  const grid = ({ rows }: { rows: number }): Grid => {
+    const groups = Math.ceil(rows / rowsPerWorkgroup);
+    const x = Math.min(groups, MAX_GRID);
+    return [x, Math.ceil(groups / x)];
+  };
+  const dot = input === 'f32' ? dotF32 : (INTEGER_DOTS[shape.format] as string);
+  const prepare = subgroupMinSize >= BLOCK_LANES ? xToQ8Subgroups : xToQ8Plain;
+  const x = { f32: [xF32], to_q8: [xQuantised, xToQ8, prepare], q8: [xQuantised, xQ8] }[input];
+  return createLinear(gpu, shape, epilogue, {
+    name: `matvec_${input}`,
+    wgsl: [
+      ...WEIGHT_FORMATS[shape.format].wgsl,
+      ...x,
+      dot,
+      subgroups ? rowSumsSubgroups : rowSumsPlain,
+      matvec,
+      ...(epilogue.finishRows ? [] : [emitPairs]),
+    ],
+    constants: (part) => ({ ...parameters, GRID_X: grid(part)[0], ZERO_BELOW: { f32: ZERO_BELOW } }),
+    grid,
+    subgroups,
+  });
+}

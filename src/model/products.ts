@@ -1,0 +1,148 @@
+import type { Gpu } from '../gpu/device';
+import type { CommandList } from '../gpu/kernel';
+import { GATE_UP, GATE_UP_Q8 } from '../kernels/gate_up';
+import { HEAD } from '../kernels/head';
+import type { Epilogue, Linear, LinearShape } from '../kernels/linear';
+import { createMatmul } from '../kernels/matmul';
+import { createMatmulQ8, hasIntegers } from '../kernels/matmul_q8';
+import { createMatvec, type MatvecInput } from '../kernels/matvec';
+import { fitsMatvec } from '../kernels/matvec_plan';
+import { type QkvShape, qkvEpilogue } from '../kernels/qkv';
+import { createQuantiseActivations } from '../kernels/quantise_activations';
+import { RESIDUAL } from '../kernels/residual';
+import type { LayerWeights, Product } from './weights';
+
+export type ActivationType = 'f32' | 'q8';
+
+/** Something of a pass with its buffers bound, ready to record. */
+export interface Recordable {
+  record(list: CommandList, nTokens: number): void;
+}
+
+/** The products of a layer, for a pass of one token or for one of many. */
+export type LayerProducts = Record<keyof LayerWeights, Recordable>;
+
+/** Activations that products read and write, and what they need of one layer. */
+export interface ProductBuffers {
+  x: GPUBuffer;
+  q: GPUBuffer;
+  attn: GPUBuffer;
+  h: GPUBuffer;
+  /** Quantised activations of the product that is under way. */
+  xq: GPUBuffer;
+  logits: GPUBuffer;
+  rope: GPUBuffer;
+}
+
+/** Builds the products of a model, in f32 or, where a matrix has integers, on quantised activations. */
+export class ProductFactory {
+  /** Whether any product runs on quantised activations. */
+  usesQ8 = false;
+
+  constructor(
+    private readonly gpu: Gpu,
+    private readonly normEps: number,
+    private readonly qkvShape: QkvShape,
+    private readonly buffers: ProductBuffers,
+    private readonly activations: ActivationType,
+  ) {}
+
+  /** For one token. */
+  async decode(layer: LayerWeights, k: GPUBuffer, v: GPUBuffer): Promise<LayerProducts> {
+    const { x, q, attn, h, xq, rope } = this.buffers;
+    const downQ8 = this.isQ8(layer.down, false, 'q8');
+    const gated = downQ8 ? { epilogue: GATE_UP_Q8, out: xq } : { epilogue: GATE_UP, out: h };
+    const [qkv, o, gateUp, down] = await Promise.all([
+      this.matvec(layer.qkv, true, qkvEpilogue(this.qkvShape), x, rope, q, k, v),
+      this.matvec(layer.o, false, RESIDUAL, attn, x),
+      this.matvec(layer.gateUp, true, gated.epilogue, x, gated.out),
+      downQ8
+        ? this.vector(layer.down, false, RESIDUAL, 'q8', xq, x)
+        : this.vector(layer.down, false, RESIDUAL, 'f32', h, x),
+    ]);
+    return { qkv, o, gateUp, down };
+  }
+
+  /** For many tokens. */
+  async prefill(layer: LayerWeights, k: GPUBuffer, v: GPUBuffer): Promise<LayerProducts> {
+    const { x, q, attn, h, rope } = this.buffers;
+    const [qkv, o, gateUp, down] = await Promise.all([
+      this.matmul(layer.qkv, true, qkvEpilogue(this.qkvShape), x, rope, q, k, v),
+      this.matmul(layer.o, false, RESIDUAL, attn, x),
+      this.matmul(layer.gateUp, true, GATE_UP, x, h),
+      this.matmul(layer.down, false, RESIDUAL, h, x),
+    ]);
+    return { qkv, o, gateUp, down };
+  }
+
+  /** Logits of the last token of a pass. */
+  head(head: Product): Promise<Recordable> {
+    const { x, logits } = this.buffers;
+    return this.matvec(head, true, HEAD, x, logits);
+  }
+
+  private matvec(product: Product, normed: boolean, epilogue: Epilogue, ...buffers: GPUBuffer[]): Promise<Recordable> {
+    const input = this.isQ8(product, normed, 'to_q8', epilogue.finishRows) ? 'to_q8' : 'f32';
+    return this.vector(product, normed, epilogue, input, ...buffers);
+  }
+
+  private async vector(
+    product: Product,
+    normed: boolean,
+    epilogue: Epilogue,
+    input: MatvecInput,
+    ...buffers: GPUBuffer[]
+  ): Promise<Recordable> {
+    const kernel = await createMatvec(this.gpu, this.shape(product, normed), epilogue, input);
+    return bound(kernel, product, buffers);
+  }
+
+  private async matmul(
+    product: Product,
+    normed: boolean,
+    epilogue: Epilogue,
+    ...buffers: GPUBuffer[]
+  ): Promise<Recordable> {
+    const { gpu } = this;
+    const shape = this.shape(product, normed);
+    const { format, cols, normEps } = shape;
+    if (this.activations === 'f32' || !hasIntegers(format)) {
+      return bound(await createMatmul(gpu, shape, epilogue), product, buffers);
+    }
+    this.usesQ8 = true;
+    const [from, ...own] = buffers;
+    const { xq } = this.buffers;
+    const [quantise, kernel] = await Promise.all([
+      createQuantiseActivations(gpu, { cols, normEps }),
+      createMatmulQ8(gpu, { ...shape, format }, epilogue),
+    ]);
+    const quantised = quantise.bind(from, product.params, xq);
+    const groups = kernel.bind(product.matrix, xq, product.params, ...own);
+    return {
+      record(list, nTokens) {
+        quantise.record(list, quantised, nTokens);
+        kernel.record(list, groups, nTokens);
+      },
+    };
+  }
+
+  /** Integers where they were asked for, the matrix has them, and quantised activations fit this GPU. */
+  private isQ8(product: Product, normed: boolean, input: 'to_q8' | 'q8', finishRows = 2): boolean {
+    const shape = this.shape(product, normed);
+    if (this.activations === 'f32' || !hasIntegers(shape.format)) return false;
+    const fits = fitsMatvec({ ...shape, input, finishRows }, this.gpu.limits, this.gpu.can.subgroupMinSize);
+    this.usesQ8 ||= fits;
+    return fits;
+  }
+
+  private shape({ matrix, biased }: Product, normed: boolean): LinearShape {
+    const { rows, cols, format, parts } = matrix;
+    return { rows, cols, format, partRows: parts[0].rows, bias: biased, normEps: normed ? this.normEps : null };
+  }
+}
+
+/** `buffers`: the activations first, then the epilogue's own. */
+function bound(kernel: Linear, { matrix, params }: Product, [from, ...own]: readonly GPUBuffer[]): Recordable {
+  const groups = kernel.bind(matrix, from, params, ...own);
+  return { record: (list, nTokens) => kernel.record(list, groups, nTokens) };
+}

@@ -1,0 +1,123 @@
+// Products of one token on quantised activations against the textbook: quantised by the product itself, or by whoever wrote them.
+
+import { describe, expect, test } from 'vitest';
+import { linearQ8, quantiseActivations } from '../../src/cpu/quantise_activations';
+import { rmsNorm } from '../../src/cpu/rms_norm';
+import type { Gpu } from '../../src/gpu/device';
+import { CommandList } from '../../src/gpu/kernel';
+import { GATE_UP_Q8 } from '../../src/kernels/gate_up';
+import { HEAD } from '../../src/kernels/head';
+import type { Linear } from '../../src/kernels/linear';
+import { createMatvec } from '../../src/kernels/matvec';
+import { xqBytes } from '../../src/kernels/quantise_activations';
+import { RESIDUAL } from '../../src/kernels/residual';
+import { assertClose } from '../close';
+import { PATHS, pathName, testGpu } from '../gpu/test_device';
+import { randomArray } from '../random';
+import { randomFileBytes } from './file_bytes';
+import { randomMatrix, readFloats } from './matrix';
+
+const EPS = 1e-5;
+const STORED = { q4: 'Q4_0', q8: 'Q8_0' } as const;
+
+async function matrixOf(gpu: Gpu, format: 'q4' | 'q8', rows: number, cols: number) {
+  const seed = rows * 7 + cols;
+  const { matrix } = await randomMatrix(gpu, format, rows, cols, seed);
+  return { matrix, bytes: randomFileBytes(format, rows * cols, seed) };
+}
+
+function run(gpu: Gpu, product: Linear, groups: readonly GPUBindGroup[], nTokens = 1): void {
+  const list = new CommandList(gpu);
+  product.record(list, groups, nTokens);
+  list.run({ position: 0, nTokens });
+}
+
+for (const without of PATHS) {
+  describe(pathName(without), () => {
+    for (const format of ['q4', 'q8'] as const) {
+      for (const [rows, cols] of [
+        [65, 96],
+        [64, 1056],
+      ]) {
+        test(`residual adds W x + bias, ${format}, x quantised on the way, ${rows}x${cols}`, async () => {
+          const gpu = await testGpu(without);
+          const { matrix, bytes } = await matrixOf(gpu, format, rows, cols);
+          const [x, bias, before] = [randomArray(cols, 11, 2), randomArray(rows, 13), randomArray(rows, 14)];
+          x.fill(0, 32, 64); // a block of zeros
+          const shape = { rows, cols, format, normEps: null, bias: true };
+          const product = await createMatvec(gpu, shape, RESIDUAL, 'to_q8');
+          const params = gpu.upload('params', new Float32Array([...bias, 0, 0, 0]));
+          const residual = gpu.upload('residual', before);
+          run(gpu, product, product.bind(matrix, gpu.upload('x', x), params, residual));
+          const y = linearQ8(quantiseActivations(x), STORED[format], bytes, bias);
+          assertClose(
+            await readFloats(gpu, residual, rows),
+            y.map((v, i) => v + before[i]),
+            1e-5,
+          );
+          expect(gpu.failure).toBeNull();
+        });
+      }
+
+      test(`residual adds W x, ${format}, x quantised already, 65x224`, async () => {
+        const gpu = await testGpu(without);
+        const [rows, cols] = [65, 224];
+        const { matrix, bytes } = await matrixOf(gpu, format, rows, cols);
+        const quantised = quantiseActivations(randomArray(cols, 11, 2));
+        const xq = new Uint8Array(xqBytes(1, cols));
+        xq.set(new Uint8Array(quantised.q.buffer));
+        xq.set(new Uint8Array(quantised.d.buffer), cols);
+        const product = await createMatvec(gpu, { rows, cols, format, normEps: null, bias: false }, RESIDUAL, 'q8');
+        const residual = gpu.upload('residual', new Float32Array(rows));
+        const params = gpu.upload('params', new Float32Array(4));
+        run(gpu, product, product.bind(matrix, gpu.upload('xq', xq), params, residual));
+        assertClose(await readFloats(gpu, residual, rows), linearQ8(quantised, STORED[format], bytes, null), 1e-5);
+      });
+    }
+
+    test('head gives the logits of the last of 3 tokens, normed, 259x96', async () => {
+      const gpu = await testGpu(without);
+      const [rows, cols] = [259, 96];
+      const { matrix, bytes } = await matrixOf(gpu, 'q4', rows, cols);
+      const [x, norm] = [randomArray(3 * cols, 11, 2), randomArray(cols, 12).map((w) => w + 1)];
+      const product = await createMatvec(gpu, { rows, cols, format: 'q4', normEps: EPS, bias: false }, HEAD, 'to_q8');
+      const logits = gpu.upload('logits', new Float32Array(rows + 4).fill(-7));
+      run(gpu, product, product.bind(matrix, gpu.upload('x', x), gpu.upload('params', norm), logits), 3);
+      const y = linearQ8(quantiseActivations(rmsNorm(x.subarray(2 * cols), norm, EPS)), 'Q4_0', bytes, null);
+      const actual = await readFloats(gpu, logits, rows + 4);
+      assertClose(actual.subarray(0, rows), y, 1e-5);
+      expect([...actual.subarray(rows)]).toEqual(Array(4).fill(-7)); // nothing past the end
+    });
+
+    for (const intermediate of [32, 160]) {
+      test(`gate_up_q8 is silu(gate) * up in signed bytes, 2x${intermediate} rows`, async () => {
+        const gpu = await testGpu(without);
+        const [rows, cols] = [2 * intermediate, 64];
+        const { matrix, bytes } = await matrixOf(gpu, 'q8', rows, cols);
+        const [x, norm] = [randomArray(cols, 11, 2), randomArray(cols, 12).map((w) => w + 1)];
+        const bias = randomArray(rows, 13);
+        const shape = { rows, cols, format: 'q8' as const, normEps: EPS, bias: true };
+        const product = await createMatvec(gpu, shape, GATE_UP_Q8, 'to_q8');
+        const words = xqBytes(1, intermediate) / 4;
+        const h = gpu.upload('h', new Uint32Array(words + 4).fill(7));
+        run(
+          gpu,
+          product,
+          product.bind(matrix, gpu.upload('x', x), gpu.upload('params', Float32Array.of(...norm, ...bias)), h),
+        );
+        const y = linearQ8(quantiseActivations(rmsNorm(x, norm, EPS)), 'Q8_0', bytes, bias);
+        const expected = Float32Array.from({ length: intermediate }, (_, i) => silu(y[2 * i]) * y[2 * i + 1]);
+        const { d } = quantiseActivations(expected);
+        const got = await gpu.read(h);
+        assertClose(new Float32Array(got, intermediate, d.length), d, 1e-5);
+        const q = new Int8Array(got, 0, intermediate);
+        const worst = Math.max(...expected.map((v, i) => Math.abs(q[i] - v / d[Math.floor(i / 32)])));
+        expect(worst).toBeLessThan(0.501); // the nearest integer, a tie either way by a rounding error
+        expect([...new Uint32Array(got, words * 4)]).toEqual([7, 7, 7, 7]); // nothing past the end
+        expect(gpu.failure).toBeNull();
+      });
+    }
+  });
+}
+
+const silu = (v: number) => v / (1 + Math.exp(-v));
