@@ -3,10 +3,10 @@
 //
 // One workgroup makes TILE_TOKENS (x) by TILE_ROWS (y), a block of k at a time; a thread has 8 rows and 4 or 8 tokens of it.
 // While the tile of one block is multiplied, the next is on its way from memory into registers; with two STAGES one barrier
-// a block is enough. Per thread and block of k, for 8 rows by 4 (8) tokens: 256 (512) dot4I8Packed, 24 (32) reads of 16 bytes
-// and 12 (16) of 4, 96 (192) others on floats. On a GPU that does 64 of these dots and reads 128 bytes of workgroup memory
-// a clock the reads take half (a third) of the time of the dots. Neighbouring threads alternate between tokens and rows (bits
-// 0, 2, 4 and 1, 3 of the index), so that each read of a half warp touches at most four 16-byte words, all in different banks.
+// a block is enough. A thread does per block of k, 8 rows and 4 tokens: 256 dot4I8Packed, 24 reads of 16 bytes and 12 of 4 from
+// workgroup memory, 128 operations on floats. A GPU that does 64 of these dots a clock and reads 128 bytes needs half as long
+// for the reads as for the dots, and less with 8 tokens, which share the reads of the rows. Neighbouring threads alternate
+// between tokens and rows (bits 0, 2, 4 and 1, 3 of the index): each half warp reads four words of 16 bytes in different banks.
 // Constants: ROWS, ROW0, PART_ROWS, COLS, NORM (only where the bias starts), BIAS; ROW_THREADS, a multiple of 4, TOKEN_THREADS,
 // of 8, TOKENS_EACH, STAGES. Libraries: matmul_q8_weights_*, block_scale, params.
 // The kernel behind this library defines emit(token, row, y), row even.
@@ -20,19 +20,41 @@ const THREADS = ROW_THREADS * TOKEN_THREADS;
 // A block of 32: elements 0 to 15, 16 to 31, and their scale.
 struct Quants { low: vec4<u32>, high: vec4<u32>, d: f32 }
 
-var<workgroup> w_low: array<array<vec4<u32>, TILE_ROWS>, STAGES>;
-var<workgroup> w_high: array<array<vec4<u32>, TILE_ROWS>, STAGES>;
-var<workgroup> w_d: array<array<f32, TILE_ROWS>, STAGES>;
-var<workgroup> x_low: array<array<vec4<u32>, TILE_TOKENS>, STAGES>;
-var<workgroup> x_high: array<array<vec4<u32>, TILE_TOKENS>, STAGES>;
-var<workgroup> x_d: array<array<f32, TILE_TOKENS>, STAGES>;
+// A thread's rows and tokens lie strides apart, each stride an array of its own: one index that the compiler has to bound, and
+// constants beside it. Rows come in pairs, as emit wants them.
+alias RowPairs = array<array<array<vec4<u32>, 2>, ROW_THREADS>, 4>;
+alias TokenRuns = array<array<vec4<u32>, TOKEN_THREADS>, TOKENS_EACH>;
+var<workgroup> w_low: array<RowPairs, STAGES>;
+var<workgroup> w_high: array<RowPairs, STAGES>;
+var<workgroup> w_d: array<array<array<array<f32, 2>, ROW_THREADS>, 4>, STAGES>;
+var<workgroup> x_low: array<TokenRuns, STAGES>;
+var<workgroup> x_high: array<TokenRuns, STAGES>;
+var<workgroup> x_d: array<array<array<f32, TOKEN_THREADS>, TOKENS_EACH>, STAGES>;
 
 fn carry_x(block: u32) -> Quants {
   let d = step.n_tokens * BLOCKS * 8u + block;   // in words
   return Quants(xq[block * 2u], xq[block * 2u + 1u], bitcast<f32>(xq[d >> 2u][d & 3u]));
 }
 
-fn row_at(stage: u32, row: u32) -> Quants { return Quants(w_low[stage][row], w_high[stage][row], w_d[stage][row]); }
+fn stage_weights(stage: u32, row: u32, q: Quants) {
+  let run = row / (2u * ROW_THREADS);
+  let pair = row / 2u % ROW_THREADS;
+  w_low[stage][run][pair][row % 2u] = q.low;
+  w_high[stage][run][pair][row % 2u] = q.high;
+  w_d[stage][run][pair][row % 2u] = q.d;
+}
+
+fn stage_x(stage: u32, token: u32, q: Quants) {
+  let run = token / TOKEN_THREADS;
+  let at = token % TOKEN_THREADS;
+  x_low[stage][run][at] = q.low;
+  x_high[stage][run][at] = q.high;
+  x_d[stage][run][at] = q.d;
+}
+
+fn row_at(stage: u32, run: u32, pair: u32, odd: u32) -> Quants {
+  return Quants(w_low[stage][run][pair][odd], w_high[stage][run][pair][odd], w_d[stage][run][pair][odd]);
+}
 
 // Four tokens, TOKEN_THREADS apart, by name: an array would land in memory on some devices.
 struct Tokens {
@@ -41,14 +63,11 @@ struct Tokens {
   d: vec4<f32>,
 }
 
-fn tokens_at(stage: u32, t0: u32) -> Tokens {
-  let t1 = t0 + TOKEN_THREADS;
-  let t2 = t0 + 2u * TOKEN_THREADS;
-  let t3 = t0 + 3u * TOKEN_THREADS;
+fn tokens_at(stage: u32, run: u32, at: u32) -> Tokens {
   return Tokens(
-    x_low[stage][t0], x_low[stage][t1], x_low[stage][t2], x_low[stage][t3],
-    x_high[stage][t0], x_high[stage][t1], x_high[stage][t2], x_high[stage][t3],
-    vec4(x_d[stage][t0], x_d[stage][t1], x_d[stage][t2], x_d[stage][t3]),
+    x_low[stage][run][at], x_low[stage][run + 1u][at], x_low[stage][run + 2u][at], x_low[stage][run + 3u][at],
+    x_high[stage][run][at], x_high[stage][run + 1u][at], x_high[stage][run + 2u][at], x_high[stage][run + 3u][at],
+    vec4(x_d[stage][run][at], x_d[stage][run + 1u][at], x_d[stage][run + 2u][at], x_d[stage][run + 3u][at]),
   );
 }
 
@@ -72,19 +91,19 @@ struct Sums {
 }
 
 // Adds one block of k. A pair of rows is read before the pair in front of it is used, and no more: registers are few.
-fn add_block(s: Sums, stage: u32, row: u32, x: Tokens) -> Sums {
-  let w0 = row_at(stage, row);
-  let w1 = row_at(stage, row + 1u);
-  let w2 = row_at(stage, row + 2u * ROW_THREADS);
-  let w3 = row_at(stage, row + 2u * ROW_THREADS + 1u);
+fn add_block(s: Sums, stage: u32, pair: u32, x: Tokens) -> Sums {
+  let w0 = row_at(stage, 0u, pair, 0u);
+  let w1 = row_at(stage, 0u, pair, 1u);
+  let w2 = row_at(stage, 1u, pair, 0u);
+  let w3 = row_at(stage, 1u, pair, 1u);
   let r0 = s.r0 + products(w0, x);
   let r1 = s.r1 + products(w1, x);
-  let w4 = row_at(stage, row + 4u * ROW_THREADS);
-  let w5 = row_at(stage, row + 4u * ROW_THREADS + 1u);
+  let w4 = row_at(stage, 2u, pair, 0u);
+  let w5 = row_at(stage, 2u, pair, 1u);
   let r2 = s.r2 + products(w2, x);
   let r3 = s.r3 + products(w3, x);
-  let w6 = row_at(stage, row + 6u * ROW_THREADS);
-  let w7 = row_at(stage, row + 6u * ROW_THREADS + 1u);
+  let w6 = row_at(stage, 3u, pair, 0u);
+  let w7 = row_at(stage, 3u, pair, 1u);
   let r4 = s.r4 + products(w4, x);
   let r5 = s.r5 + products(w5, x);
   return Sums(r0, r1, r2, r3, r4, r5, s.r6 + products(w6, x), s.r7 + products(w7, x));
@@ -111,9 +130,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   let token0 = group.x * TILE_TOKENS;
   let row0 = group.y * TILE_ROWS;
   let warp = lid / 32u;
-  // Tokens my_token + i * TOKEN_THREADS; rows my_row, my_row + 1, and the pairs 2 * ROW_THREADS on.
   let my_token = warp / (ROW_THREADS / 4u) * 8u + lid / 16u % 2u * 4u + lid / 4u % 2u * 2u + lid % 2u;
-  let my_row = warp % (ROW_THREADS / 4u) * 8u + lid / 8u % 2u * 4u + lid / 2u % 2u * 2u;
+  let my_pair = warp % (ROW_THREADS / 4u) * 4u + lid / 8u % 2u * 2u + lid / 2u % 2u;
   // The first threads carry a row each, the last ones a token each; past the end the last row or token again.
   let x_lane = THREADS - 1u - lid;
   let w_from = min(row0 + lid, PART_ROWS - 1u) * BLOCKS;
@@ -126,28 +144,18 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   var far = Sums();    // of the other four, when TOKENS_EACH is 8
   for (var block = 0u; block < BLOCKS; block++) {
     let stage = block % STAGES;
-    if (lid < TILE_ROWS) {
-      let q = unpack_weights(w);
-      w_low[stage][lid] = q.low;
-      w_high[stage][lid] = q.high;
-      w_d[stage][lid] = q.d;
-    }
-    if (x_lane < TILE_TOKENS) {
-      x_low[stage][x_lane] = x.low;
-      x_high[stage][x_lane] = x.high;
-      x_d[stage][x_lane] = x.d;
-    }
+    if (lid < TILE_ROWS) { stage_weights(stage, lid, unpack_weights(w)); }
+    if (x_lane < TILE_TOKENS) { stage_x(stage, x_lane, x); }
     workgroupBarrier();
     let next = min(block + 1u, BLOCKS - 1u);
     if (lid < TILE_ROWS) { w = carry_weights(w_from + next); }
     if (x_lane < TILE_TOKENS) { x = carry_x(x_from + next); }
-
-    near = add_block(near, stage, my_row, tokens_at(stage, my_token));
-    if (TOKENS_EACH == 8u) { far = add_block(far, stage, my_row, tokens_at(stage, my_token + 4u * TOKEN_THREADS)); }
+    near = add_block(near, stage, my_pair, tokens_at(stage, 0u, my_token));
+    if (TOKENS_EACH == 8u) { far = add_block(far, stage, my_pair, tokens_at(stage, 4u, my_token)); }
     if (STAGES == 1u) { workgroupBarrier(); }
   }
   for (var token = my_token; token < TILE_TOKENS; token += 4u * TOKEN_THREADS) {
-    finish(token0 + token, row0 + my_row, near);
+    finish(token0 + token, row0 + 2u * my_pair, near);
     near = far;
   }
 }
