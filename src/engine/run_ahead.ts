@@ -2,8 +2,6 @@ import { InvalidRequestError } from '../errors';
 
 /** How late a finished readback may always be: Chromium's GPU process polls every 3 ms at most. */
 const LATE_MS = 3;
-/** The latest that a page is kept fed for: Firefox polls every 100 ms. */
-const MOST_LATE_MS = 100;
 /** So much of the lateness is kept queued, that the GPU still has work when a readback is late. */
 const HALF_AGAIN = 1.5;
 /** The most that a stop may have to wait for, where the browser itself lets it wait less. */
@@ -16,7 +14,7 @@ const SLICE_MS = 3;
 const LONG_BURST_MS = 100;
 /** Slices that the estimates look back on. */
 const SLICES = 8;
-/** Steps that come together after so long say that the page slept or stalled, and nothing about the GPU. */
+/** Firefox polls every 100 ms. Steps that come together after longer than this say that the page slept or stalled. */
 const ASLEEP_MS = 250;
 
 interface Slice {
@@ -32,7 +30,7 @@ interface Slice {
  *
  * A stop is found with an id and waits for the steps behind it, 50 ms of them at most. Where a browser polls more seldom the
  * GPU would starve on that, and a stop waits for the next poll anyway: there the bound is the lateness and half again. A
- * page that sleeps for longer is not fed through its sleep.
+ * page that sleeps is not fed through its sleep, and goes on as before when it wakes.
  */
 export class RunAhead {
   depth: number;
@@ -116,7 +114,7 @@ export class RunAhead {
     // A GPU that ran dry or a page that was busy only makes steps look longer, so the quick slices are to be believed. The
     // lateness is what every other slice has: one stall is not regular.
     const stepMs = rank(slices, 'stepMs', 1 / 4);
-    const lateMs = Math.min(rank(slices, 'lateMs', 1 / 2), MOST_LATE_MS);
+    const lateMs = rank(slices, 'lateMs', 1 / 2);
     const wantedMs = HALF_AGAIN * Math.max(LATE_MS, lateMs);
     const polled = lateMs >= HALF_AGAIN * stepMs; // else the wait was for the GPU
     const allowedMs = polled ? Math.max(STOP_LATENCY_MS, wantedMs) : STOP_LATENCY_MS;

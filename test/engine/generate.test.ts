@@ -3,6 +3,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { generate, type Session } from '../../src/engine/generate';
 import type { EngineEvent, GenerateInput, GenerateOptions } from '../../src/engine/protocol';
+import { DeviceLostError } from '../../src/errors';
 import type { ChatTemplate } from '../../src/text/chat_template';
 import type { Tokenizer } from '../../src/text/tokenizer';
 import { ScriptBackend } from './script_backend';
@@ -91,6 +92,45 @@ describe('the end of an answer', () => {
     expect(answer.ids).toEqual([]);
     expect(answer.done.metrics.ttftMs).toBeNull();
   });
+});
+
+test('a reader that never reads holds nothing up, and gets no more than the events of its tokens', async () => {
+  const { run, made, ids } = session();
+  expect((await run(USER)).ids).toEqual(ids); // sets the script to this prompt
+  let events = 0;
+  const emit = () => {
+    events++;
+    return new Promise<void>(() => {});
+  };
+  await generate(made, USER, { temperature: 0, runAhead: 4 }, emit, () => false);
+  expect(events).toBeLessThanOrEqual(ids.length + 4); // what is left: prefill and done
+});
+
+describe('a device that fails with steps in flight', () => {
+  for (const order of ['oldest first', 'newest first'] as const) {
+    test(`is one error and nothing unhandled, ${order}`, async () => {
+      const unhandled: unknown[] = [];
+      const note = (reason: unknown) => unhandled.push(reason);
+      process.on('unhandledRejection', note);
+      const { run, backend, ids } = session();
+      const decode = backend.decode.bind(backend);
+      let steps = 0;
+      backend.decode = async (position) => {
+        const step = ++steps;
+        const id = await decode(position);
+        if (step < 10) return id;
+        const late = order === 'oldest first' ? step - 10 : 18 - step;
+        await new Promise((resolve) => setTimeout(resolve, 5 * Math.max(0, late)));
+        throw new DeviceLostError(`step ${step}`);
+      };
+      await expect(run(USER, { runAhead: 8 })).rejects.toMatchObject({ code: 'device-lost', message: /step 10/ });
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      process.off('unhandledRejection', note);
+      expect(unhandled).toEqual([]);
+      backend.decode = decode;
+      expect((await run(USER, { runAhead: 8 })).ids).toEqual(ids);
+    });
+  }
 });
 
 test('a second turn computes only what is new', async () => {

@@ -47,15 +47,29 @@ describe.each(PATHS.map((without) => [pathName(without), without] as const))('%s
 
   test('steps that share a readback bring the same ids', async () => {
     const gpu = await testGpu(without);
-    const session = numberSession(await toyBackend(gpu, 100));
+    const session = numberSession(await toyBackend(gpu, 500));
     session.runAhead = sharedRunAhead();
-    const { ids, done } = await ask(session, INPUT, { temperature: 0, maxTokens: 61 });
-    expect(ids).toEqual(toyIds(PROMPT, 61));
+    const { ids, done } = await ask(session, INPUT, { temperature: 0, maxTokens: 401 }); // more than once round the ring
+    expect(ids).toEqual(toyIds(PROMPT, 401));
     const { perToken, runAhead, gpuMs } = done.metrics;
     const submits = gpu.can.immediates ? 1 / 5 : 1;
     expect(perToken).toEqual({ dispatches: 1, submits, syncs: 1 / 5, bytesRead: 4 });
     expect(runAhead).toBe(20);
-    expect(gpuMs === null || gpuMs.perToken.length === 60).toBe(true);
+    expect(gpuMs === null || gpuMs.perToken.length === 400).toBe(true);
+    expect(gpu.failure).toBeNull();
+  });
+
+  test('the ring is never overrun while readbacks come to be shared', async () => {
+    const gpu = await testGpu(without);
+    const session = numberSession(await toyBackend(gpu, 500));
+    const runAhead = Object.assign(sharedRunAhead(), { depth: 64, shared: 1 });
+    session.runAhead = runAhead;
+    const onToken = (tokens: number) => {
+      if (tokens === 10) Object.assign(runAhead, { depth: 128, shared: 2 });
+      if (tokens === 200) Object.assign(runAhead, { depth: 64, shared: 1 });
+    };
+    const { ids } = await ask(session, INPUT, { temperature: 0, maxTokens: 400 }, { onToken });
+    expect(ids).toEqual(toyIds(PROMPT, 400));
     expect(gpu.failure).toBeNull();
   });
 
