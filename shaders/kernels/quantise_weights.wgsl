@@ -20,7 +20,7 @@ fn value(block: u32, j: u32) -> f32 {
   return select(halves.x, halves.y, (j & 1u) == 1u);
 }
 
-// a / b, both positive, they and the quotient normal, rounded to nearest even: long division of the fractions.
+// a / b, both positive, they and the quotient normal, rounded to nearest: long division of the fractions.
 fn divide(a: u32, b: u32) -> u32 {
   let divisor = (b & 0x7fffffu) | 0x800000u;
   var rest = (a & 0x7fffffu) | 0x800000u;
@@ -35,8 +35,8 @@ fn divide(a: u32, b: u32) -> u32 {
     quotient = (quotient << 1u) | bit;
     rest = (rest - bit * divisor) << 1u;
   }
-  let up = quotient & (u32(rest != 0u) | (quotient >> 1u)) & 1u;
-  return (exponent << 23u) + (quotient >> 1u) - 0x800000u + up;   // a carry belongs in the exponent
+  // No quotient of two floats lies halfway between two others. A carry belongs in the exponent.
+  return (exponent << 23u) + (quotient >> 1u) - 0x800000u + (quotient & 1u);
 }
 
 // The nearest half, ties to even, of a positive f32: 65520 and above are infinite.
