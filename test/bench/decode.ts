@@ -163,7 +163,7 @@ async function measureRows(
       rounds: figures.map(({ tokensPerSecond }) => tokensPerSecond),
       ttftMs: Math.min(...whole.map(({ metrics }) => metrics.ttftMs ?? Number.POSITIVE_INFINITY)),
       attention: answers.at(-1)?.metrics.attention ?? null,
-      activations: model.activations,
+      activations: model.llama.activations,
     };
   });
 }

@@ -122,7 +122,7 @@ async function timePasses(
 
 function figuresOf(
   answers: readonly Answer[],
-  { config, activations }: SyntheticModel,
+  { config, llama }: SyntheticModel,
   tokens: number,
   passes: readonly number[] | null,
   roofline: Roofline,
@@ -141,7 +141,7 @@ function figuresOf(
     tflops,
     fraction: tflops / roofline.fmaTflops,
     attention: answers.at(-1)?.metrics.attention ?? null,
-    activations,
+    activations: llama.activations,
   };
 }
 

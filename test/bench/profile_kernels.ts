@@ -3,7 +3,6 @@
 
 import type { CommandList } from '../../src/gpu/kernel';
 import { timePass } from '../../src/gpu/time_pass';
-import type { PassEnd } from '../../src/model/llama';
 import type { Bench } from './bench';
 import type { KernelRow, KernelTable, ShapeName } from './report';
 import { stepBytes } from './synthetic_config';
@@ -12,25 +11,20 @@ import type { SyntheticModel } from './synthetic_session';
 const TIMING = { minMs: 10, rounds: 5, warmMs: 800, budgetMs: 1200 };
 const QUICK = { minMs: 1, rounds: 1, budgetMs: 100 };
 
-/** A Llama that tells the dispatches of a step by what they do. */
-interface Kinds {
-  kinds(nTokens: number, end: PassEnd, position: number): Map<string, CommandList>;
-}
-
-/** Of a step that sees `kvLen` keys; null where the model cannot tell its dispatches apart, or needs the CPU among them. */
+/** Of a step that sees `kvLen` keys; null where it needs the CPU among its dispatches. */
 export async function profileKernels(
   bench: Bench,
   { llama, config }: SyntheticModel,
   shape: ShapeName,
   kvLen: number,
 ): Promise<KernelTable | null> {
-  if (!('kinds' in llama) || llama.needsHost) return null;
+  if (llama.needsHost) return null;
   const { gpu, request } = bench;
   const step = { position: kvLen - 1, nTokens: 1 };
   const bytes = stepBytes(config, request.quant, request.kv, kvLen);
   const timed: { kind: string; calls: number; ms: number }[] = [];
   let clock: KernelTable['clock'] = 'cpu';
-  for (const [kind, { commands }] of (llama as unknown as Kinds).kinds(1, 'sample', step.position)) {
+  for (const [kind, { commands }] of llama.kinds(1, 'sample', step.position)) {
     bench.say({ text: `${shape}, ${kvLen} keys: ${kind} alone` });
     const add = (list: CommandList) => list.commands.push(...commands);
     const time = await timePass(gpu, step, add, request.quick ? QUICK : TIMING);

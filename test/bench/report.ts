@@ -2,7 +2,7 @@
 
 import type { AttentionName } from '../../src/attention/attention';
 import type { TuneResult } from '../../src/attention/profile';
-import type { AttentionChoice, PerToken, RunMetrics, TbtSummary } from '../../src/engine/protocol';
+import type { ActivationType, AttentionChoice, PerToken, RunMetrics, TbtSummary } from '../../src/engine/protocol';
 import type { MODELS } from '../../tools/lib/bench_shapes.mjs';
 
 export type ShapeName = keyof typeof MODELS;
@@ -200,7 +200,7 @@ export interface DecodeRow {
   /** The shortest of the answers that ran the whole prompt. */
   ttftMs: number | null;
   attention: AttentionChoice | null;
-  activations: string | null;
+  activations: ActivationType | null;
   /** What a step has to read once: matrices with their scales, one row of the embedding; keys and values at mid-run. */
   bytesPerToken: { weights: number; kv: number };
   gpuBytes: ModelBytes;
@@ -245,7 +245,7 @@ export interface PrefillRow {
   /** That by the f32 operations of the roofline, which integer products may pass. */
   fraction: number | null;
   attention: AttentionChoice | null;
-  activations: string | null;
+  activations: ActivationType | null;
   gpuBytes: ModelBytes;
   refused: Refusal | null;
 }

@@ -1,6 +1,7 @@
 // Models that no file describes: a shape's configuration, and what it costs in bytes and operations. Pure.
 
 import { GpuMemoryError } from '../../src/errors';
+import { xqBytes } from '../../src/kernels/quantise_activations';
 import { BLOCK, planeBytes, planParts } from '../../src/kernels/weight_format';
 import type { ModelConfig } from '../../src/model/config';
 import { kvBytesPerToken } from '../../src/model/kv_cache';
@@ -84,9 +85,11 @@ export function modelBytes(config: ModelConfig, quant: Quant, kvType: KvType, co
 
 function largestBuffers(config: ModelConfig, contextLength: number): { what: string; bytes: number }[] {
   const { hiddenSize, intermediateSize, nHeads, headDim, vocabSize } = config;
-  const floats = hiddenSize + 2 * nHeads * headDim + intermediateSize;
+  const qSize = nHeads * headDim;
+  const floats = hiddenSize + 2 * qSize + intermediateSize;
   return [
     { what: 'A chunk of activations', bytes: 4 * PREFILL_CHUNK * floats },
+    { what: 'A chunk in signed bytes', bytes: xqBytes(PREFILL_CHUNK, Math.max(hiddenSize, qSize, intermediateSize)) },
     { what: 'The logits', bytes: 4 * vocabSize },
     { what: 'The table of rotary angles', bytes: 4 * headDim * contextLength },
   ];

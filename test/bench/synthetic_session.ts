@@ -16,8 +16,6 @@ export interface SyntheticModel {
   config: ModelConfig;
   llama: Llama;
   session: Session;
-  /** What the products read: as the model says, or f32. */
-  activations: string;
 }
 
 export interface Answer {
@@ -34,18 +32,21 @@ export async function openSynthetic(bench: Bench, name: ShapeName, contextLength
   const config = syntheticConfig(name, contextLength);
   checkFits(config, quant, kvType, contextLength, gpu.bindingLimit);
   const weights = await syntheticWeights(gpu, config, quant);
-  const options = { contextLength, kvType, attention: attention[0], activations };
-  const llama = await Llama.create(gpu, config, weights, options);
-  const ran = 'activations' in llama ? String(llama.activations) : 'f32';
-  if (activations !== 'auto' && activations !== ran) {
-    throw new InvalidRequestError(`Activations ${activations} cannot run here: this model runs on ${ran}.`);
+  const llama = await Llama.create(gpu, config, weights, {
+    contextLength,
+    kvType,
+    attention: attention[0],
+    activations,
+  });
+  if (activations !== 'auto' && activations !== llama.activations) {
+    throw new InvalidRequestError(`Activations ${activations} cannot run here: ${quant} runs on ${llama.activations}.`);
   }
   llama.start(weights);
   const backend = new WebGpuBackend(gpu, llama);
   await backend.warmUp();
   const { vocabSize } = config;
   const session = { backend, tokenizer: seededTokenizer(vocabSize), template: null, vocabSize, cachedIds: [] };
-  return { config, llama, session, activations: ran };
+  return { config, llama, session };
 }
 
 export function syntheticBytes(bench: Bench, name: ShapeName, contextLength: number): ModelBytes {

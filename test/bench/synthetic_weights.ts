@@ -72,13 +72,13 @@ class Builder {
   }
 
   async fill(): Promise<void> {
-    const { gpu } = this;
+    const { gpu, quant } = this;
     for (const { buffer, size } of this.norms) gpu.write(buffer, new Float32Array(size).fill(1));
     const blocks = new Map<string, GPUBuffer>();
     for (const [i, filling] of this.fillings.entries()) {
       const { halves } = filling;
       const key = JSON.stringify(halves ?? null);
-      const block = blocks.get(key) ?? gpu.upload('bench.random', halves ? randomHalves(halves) : randomWords());
+      const block = blocks.get(key) ?? gpu.upload('bench.random', halves ? randomHalves(halves) : randomWords(quant));
       blocks.set(key, block);
       copyAllOver(gpu, block, filling.buffer, 4 * ((i * STRIDE_WORDS) % BLOCK_WORDS));
     }
@@ -100,9 +100,12 @@ function copyAllOver(gpu: Gpu, block: GPUBuffer, target: GPUBuffer, from: number
   gpu.submit(encoder.finish());
 }
 
-function randomWords(): Uint32Array<ArrayBuffer> {
+/** The integers of q8, or of q4: there a nibble of 0 becomes one of 8, so that values are 0 on average and sums do not drift. */
+function randomWords(quant: Quant): Uint32Array<ArrayBuffer> {
   const next = randomSource(4);
-  return Uint32Array.from({ length: BLOCK_WORDS }, () => next() * 2 ** 32);
+  const words = Uint32Array.from({ length: BLOCK_WORDS }, () => next() * 2 ** 32);
+  if (quant !== 'q4') return words;
+  return words.map((word) => word | ((~(word | (word >>> 1) | (word >>> 2) | (word >>> 3)) & 0x11111111) << 3));
 }
 
 function randomHalves({ least, most }: { least: number; most: number }): Uint16Array<ArrayBuffer> {

@@ -64,6 +64,9 @@ test("decode: the engine's loop in a worker with a fine clock; a table of arriva
   expect(stdout).toMatch(
     /of roofline +dispatches +submits +syncs +bytes read\n +1 +2( +[\d.]+){8} +[\d.]+ %( +[\d.]+){4}\n/,
   );
+  const kernels = stdout.split(/kernel +us +calls.*\n/)[1];
+  for (const kind of ['embed +[\\d.]+ +1 ', 'qkv +[\\d.]+ +8 ', 'attention +[\\d.]+ +8 ', 'down +[\\d.]+ +8 ', 'head '])
+    expect(kernels).toMatch(new RegExp(`^${kind}`, 'm'));
 });
 
 test('prefill: time to the first token of prompts that share nothing, beside the passes on the GPU', async () => {

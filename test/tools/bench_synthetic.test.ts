@@ -104,6 +104,9 @@ for (const quant of ['q4', 'q8', 'f16'] as const) {
     expect(first).not.toEqual(second);
     expect(embedding).not.toEqual(head);
 
+    const nibbles = first.reduce((sum, word) => sum + (word & 15) + ((word >>> 16) & 15), 0) / (2 * first.length);
+    if (quant === 'q4') expect(nibbles).toBeGreaterThan(7.75); // which stands for 0: nothing drifts
+
     const { matrix, params } = made.layers[0].qkv;
     expect(new Float32Array(await gpu.read(params))).toEqual(new Float32Array(64).fill(1));
     const { weights, scales } = matrix.parts[0];
