@@ -8,7 +8,7 @@
 // for the reads as for the dots, and less with 8 tokens, which share the reads of the rows. Neighbouring threads alternate
 // between tokens and rows (bits 0, 2, 4 and 1, 3 of the index): each half warp reads four words of 16 bytes in different banks.
 // Constants: ROWS, ROW0, PART_ROWS, COLS, NORM (only where the bias starts), BIAS; ROW_THREADS, a multiple of 4, TOKEN_THREADS,
-// of 8, TOKENS_EACH, STAGES. Libraries: matmul_q8_weights_*, block_scale, params.
+// of 8, TOKENS_EACH, STAGES. Libraries: weights_*, matmul_q8_unpack_*, params.
 // The kernel behind this library defines emit(token, row, y), row even.
 const BLOCKS = COLS / 32u;
 const TILE_ROWS = 8u * ROW_THREADS;
@@ -31,7 +31,7 @@ var<workgroup> x_low: array<TokenRuns, STAGES>;
 var<workgroup> x_high: array<TokenRuns, STAGES>;
 var<workgroup> x_d: array<array<array<f32, TOKEN_THREADS>, TOKENS_EACH>, STAGES>;
 
-fn carry_x(block: u32) -> Quants {
+fn load_x(block: u32) -> Quants {
   let d = step.n_tokens * BLOCKS * 8u + block;   // in words
   return Quants(xq[block * 2u], xq[block * 2u + 1u], bitcast<f32>(xq[d >> 2u][d & 3u]));
 }
@@ -136,20 +136,20 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   let x_lane = THREADS - 1u - lid;
   let w_from = min(row0 + lid, PART_ROWS - 1u) * BLOCKS;
   let x_from = min(token0 + x_lane, step.n_tokens - 1u) * BLOCKS;
-  var w: Carried;
+  var w: Packed;
   var x: Quants;
-  if (lid < TILE_ROWS) { w = carry_weights(w_from); }
-  if (x_lane < TILE_TOKENS) { x = carry_x(x_from); }
+  if (lid < TILE_ROWS) { w = load_packed(w_from); }
+  if (x_lane < TILE_TOKENS) { x = load_x(x_from); }
   var near = Sums();   // of the first four tokens of a thread
   var far = Sums();    // of the other four, when TOKENS_EACH is 8
   for (var block = 0u; block < BLOCKS; block++) {
     let stage = block % STAGES;
-    if (lid < TILE_ROWS) { stage_weights(stage, lid, unpack_weights(w)); }
+    if (lid < TILE_ROWS) { stage_weights(stage, lid, unpack(w)); }
     if (x_lane < TILE_TOKENS) { stage_x(stage, x_lane, x); }
     workgroupBarrier();
     let next = min(block + 1u, BLOCKS - 1u);
-    if (lid < TILE_ROWS) { w = carry_weights(w_from + next); }
-    if (x_lane < TILE_TOKENS) { x = carry_x(x_from + next); }
+    if (lid < TILE_ROWS) { w = load_packed(w_from + next); }
+    if (x_lane < TILE_TOKENS) { x = load_x(x_from + next); }
     near = add_block(near, stage, my_pair, tokens_at(stage, 0u, my_token));
     if (TOKENS_EACH == 8u) { far = add_block(far, stage, my_pair, tokens_at(stage, 4u, my_token)); }
     if (STAGES == 1u) { workgroupBarrier(); }

@@ -1,13 +1,10 @@
-import blockScale from '../../shaders/lib/block_scale.wgsl?raw';
 import matmul from '../../shaders/lib/matmul_q8.wgsl?raw';
-import q4 from '../../shaders/lib/matmul_q8_weights_q4.wgsl?raw';
-import q8 from '../../shaders/lib/matmul_q8_weights_q8.wgsl?raw';
-import params from '../../shaders/lib/params.wgsl?raw';
+import q4 from '../../shaders/lib/matmul_q8_unpack_q4.wgsl?raw';
+import q8 from '../../shaders/lib/matmul_q8_unpack_q8.wgsl?raw';
 import { GpuProgramError } from '../errors';
 import type { Gpu } from '../gpu/device';
-import { type CommandList, createKernel, type Kernel } from '../gpu/kernel';
-import type { Epilogue, LinearShape } from './linear';
-import { rowParts, type WeightFormat, type WeightMatrix } from './weight_format';
+import { createLinear, type Epilogue, type Linear, type LinearShape } from './linear';
+import { WEIGHT_FORMATS, type WeightFormat } from './weight_format';
 
 /** How a workgroup shares its tile: 8 rows a thread, `tokensEach` tokens a thread. */
 export interface Tiles {
@@ -46,13 +43,13 @@ export const MATMUL_TILES: readonly Tiles[] = [
   { rowThreads: 4, tokenThreads: 8, tokensEach: 4, stages: 2 }, // 32 x 32, 32 threads
 ];
 
-const WEIGHTS: Record<MatmulQ8Shape['format'], string> = { q4, q8 };
+const UNPACK: Record<MatmulQ8Shape['format'], string> = { q4, q8 };
 
 /** Tokens of a whole chunk of a prompt. */
 const MANY_TOKENS = 512;
 
 /** Whether a matrix of this format can be multiplied in integers. */
-export const hasIntegers = (format: WeightFormat): format is MatmulQ8Shape['format'] => format in WEIGHTS;
+export const hasIntegers = (format: WeightFormat): format is MatmulQ8Shape['format'] => format in UNPACK;
 
 /** A block of 32 bytes and its scale, for each row and token of each stage. */
 function tileBytes(tiles: Tiles): number {
@@ -63,7 +60,8 @@ type TileLimits = Pick<GPUSupportedLimits, 'maxComputeInvocationsPerWorkgroup' |
 
 /**
  * The tiles of a pass of about `nTokens` with a matrix of `rows`: those given, where they fit, else a default that fits
- * everywhere. Throws GpuProgramError with the number that does not.
+ * everywhere.
+ * @throws GpuProgramError with the number that does not
  */
 export function planMatmulQ8(limits: TileLimits, nTokens: number, rows: number, given?: Tiles): Tiles {
   const small = Math.min(nTokens, rows) <= 32;
@@ -85,59 +83,23 @@ export function planMatmulQ8(limits: TileLimits, nTokens: number, rows: number, 
   return tiles;
 }
 
-/** A product of many tokens in integers: a dispatch for each part of the matrix. */
-export class MatmulQ8 {
-  constructor(
-    readonly tiles: Tiles,
-    private readonly parts: readonly { rows: number; kernel: Kernel }[],
-  ) {}
-
-  /** `buffers`: xq (kernels/quantise_activations), params, then the epilogue's own. One group for each part. */
-  bind(matrix: WeightMatrix, ...buffers: readonly GPUBuffer[]): readonly GPUBindGroup[] {
-    return this.parts.map(({ kernel }, i) => {
-      const { weights, scales } = matrix.parts[i];
-      return kernel.bind(weights, scales, ...buffers);
-    });
-  }
-
-  /** All tokens of the pass. Workgroups that share rows are neighbours: weights come from memory once. */
-  record(list: CommandList, groups: readonly GPUBindGroup[], nTokens: number): void {
-    const x = Math.ceil(nTokens / tileTokens(this.tiles));
-    for (const [i, { rows, kernel }] of this.parts.entries()) {
-      list.add(kernel, groups[i], x, Math.ceil(rows / tileRows(this.tiles)));
-    }
-  }
-}
-
-/** Compiles the product around `epilogue` for every part of the matrix, with the default tiles of many tokens or those given. */
-export async function createMatmulQ8(
-  gpu: Gpu,
-  shape: MatmulQ8Shape,
-  epilogue: Epilogue,
-  given?: Tiles,
-): Promise<MatmulQ8> {
+/**
+ * The product of all tokens of a pass on quantised activations, with the default tiles of many tokens or those given. x is
+ * what kernels/quantise_activations writes. Workgroups that share rows are neighbours: weights come from memory once.
+ * @throws GpuProgramError with the number that does not fit
+ */
+export function createMatmulQ8(gpu: Gpu, shape: MatmulQ8Shape, epilogue: Epilogue, given?: Tiles): Promise<Linear> {
   const tiles = planMatmulQ8(gpu.limits, MANY_TOKENS, shape.rows, given);
   const { rowThreads, tokenThreads, tokensEach, stages } = tiles;
-  const parts = rowParts(shape.rows, shape.partRows ?? shape.rows).map(async (range) => ({
-    rows: range.rows,
-    kernel: await createKernel(gpu, {
-      label: `${epilogue.label}.matmul_q8`,
-      wgsl: [WEIGHTS[shape.format], blockScale, params, matmul, ...epilogue.wgsl],
-      constants: {
-        ROWS: shape.rows,
-        ROW0: range.row0,
-        PART_ROWS: range.rows,
-        COLS: shape.cols,
-        NORM: shape.normEps !== null,
-        BIAS: shape.bias,
-        ROW_THREADS: rowThreads,
-        TOKEN_THREADS: tokenThreads,
-        TOKENS_EACH: tokensEach,
-        STAGES: stages,
-        ...epilogue.constants,
-      },
-      bindings: ['read', 'read', 'read', 'read', ...epilogue.bindings],
+  return createLinear(gpu, shape, epilogue, {
+    name: 'matmul_q8',
+    wgsl: [...WEIGHT_FORMATS[shape.format].wgsl, UNPACK[shape.format], matmul],
+    constants: () => ({
+      ROW_THREADS: rowThreads,
+      TOKEN_THREADS: tokenThreads,
+      TOKENS_EACH: tokensEach,
+      STAGES: stages,
     }),
-  }));
-  return new MatmulQ8(tiles, await Promise.all(parts));
+    grid: ({ rows }, nTokens) => [Math.ceil(nTokens / tileTokens(tiles)), Math.ceil(rows / tileRows(tiles))],
+  });
 }

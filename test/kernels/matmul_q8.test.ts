@@ -1,15 +1,12 @@
 // The product of many tokens in signed bytes against the textbook, at the edges of its tiles and under every epilogue.
 
 import { describe, expect, test } from 'vitest';
-import gateUp from '../../shaders/kernels/gate_up.wgsl?raw';
-import head from '../../shaders/kernels/head.wgsl?raw';
-import qkv from '../../shaders/kernels/qkv.wgsl?raw';
-import residual from '../../shaders/kernels/residual.wgsl?raw';
-import kvPairF32 from '../../shaders/lib/kv_pair_f32.wgsl?raw';
 import { linearQ8, quantiseActivations } from '../../src/cpu/quantise_activations';
 import { applyRope, ropeTable } from '../../src/cpu/rope';
 import type { Gpu } from '../../src/gpu/device';
 import { CommandList } from '../../src/gpu/kernel';
+import { GATE_UP } from '../../src/kernels/gate_up';
+import { HEAD } from '../../src/kernels/head';
 import type { Epilogue } from '../../src/kernels/linear';
 import {
   createMatmulQ8,
@@ -20,7 +17,9 @@ import {
   tileRows,
   tileTokens,
 } from '../../src/kernels/matmul_q8';
+import { qkvEpilogue } from '../../src/kernels/qkv';
 import { xqBytes } from '../../src/kernels/quantise_activations';
+import { RESIDUAL } from '../../src/kernels/residual';
 import { assertClose } from '../close';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
 import { randomArray } from '../random';
@@ -91,8 +90,7 @@ for (const nTokens of [31, 32, 33]) {
     const o = await operands(gpu, shape, nTokens);
     const before = randomArray(nTokens * shape.rows + 8, 14);
     const buffer = gpu.upload('residual', before);
-    const epilogue: Epilogue = { label: 'residual', wgsl: [residual], bindings: ['write'] };
-    await run(gpu, shape, epilogue, SMALL, o, [buffer], { nTokens, position: 0 });
+    await run(gpu, shape, RESIDUAL, SMALL, o, [buffer], { nTokens, position: 0 });
     const expected = flat(o.y).map((v, i) => v + before[i]);
     const actual = await readFloats(gpu, buffer, before.length);
     assertClose(actual.subarray(0, expected.length), expected, 1e-5);
@@ -107,8 +105,7 @@ test('gate_up is silu(gate) * up, q8, 63 and 65 tokens, 2x31 rows, a single bloc
     const shape = shapeOf(62, 32, 'q8', { bias: true });
     const o = await operands(gpu, shape, nTokens);
     const h = gpu.upload('h', new Float32Array(nTokens * 31 + 8).fill(-7));
-    const epilogue: Epilogue = { label: 'gate_up', wgsl: [gateUp], bindings: ['write'] };
-    await run(gpu, shape, epilogue, MATMUL_TILES[2], o, [h], { nTokens, position: 0 });
+    await run(gpu, shape, GATE_UP, MATMUL_TILES[2], o, [h], { nTokens, position: 0 });
     const expected = flat(
       o.y.map((row) => Float32Array.from({ length: 31 }, (_, i) => silu(row[2 * i]) * row[2 * i + 1])),
     );
@@ -133,12 +130,7 @@ test('qkv rotates q and k and writes the cache, q8, 67 tokens at 5, the default 
     cache(),
     cache(),
   ];
-  const epilogue: Epilogue = {
-    label: 'qkv',
-    wgsl: [kvPairF32, qkv],
-    constants: { N_HEADS: 3, N_KV_HEADS: 1, HEAD_DIM: 32, CONTEXT: context },
-    bindings: ['read', 'write', 'write', 'write'],
-  };
+  const epilogue = qkvEpilogue({ nHeads: 3, nKvHeads: 1, headDim: 32, contextLength: context, kvType: 'f32' });
   await run(gpu, shape, epilogue, MATMUL_TILES[0], o, [rope, q, k, v], { nTokens, position });
   const rows = o.y.map((row, t) => {
     const rotated = row.slice(0, 128);
@@ -156,8 +148,7 @@ test(`head gives logits, q4, vocabulary 67, one stage, ${pathName(PATHS[1])}`, a
   const shape = shapeOf(67, 96, 'q4');
   const o = await operands(gpu, shape, 1);
   const logits = gpu.upload('logits', new Float32Array(67 + 4).fill(-7));
-  const epilogue: Epilogue = { label: 'head', wgsl: [head], bindings: ['write'] };
-  await run(gpu, shape, epilogue, { ...SMALL, stages: 1 }, o, [logits], { nTokens: 1, position: 0 });
+  await run(gpu, shape, HEAD, { ...SMALL, stages: 1 }, o, [logits], { nTokens: 1, position: 0 });
   const actual = await readFloats(gpu, logits, 67 + 4);
   assertClose(actual.subarray(0, 67), o.y[0], 1e-5);
   expect([...actual.subarray(67)]).toEqual(Array(4).fill(-7));
