@@ -4,7 +4,7 @@ import { halfToNumber } from './dequantise';
 const BLOCK = 32;
 
 /** A block whose largest magnitude is below this counts as zero: its scale would be no normal f32 on every device. */
-export const ZERO_BELOW = 1e-30;
+const ZERO_BELOW = 1e-30;
 
 /** A row of activations in signed bytes: x[i] is about q[i] * d[i / 32]. */
 export interface QuantisedRow {
@@ -12,8 +12,6 @@ export interface QuantisedRow {
   q: Int8Array;
   /** (n / 32), the scale of each block. */
   d: Float32Array;
-  /** (n / 32), the sum of each block's q: what a zero point of the weights is multiplied with. */
-  sum: Int32Array;
 }
 
 /**
@@ -26,16 +24,13 @@ export function quantiseActivations(x: Float32Array): QuantisedRow {
     throw new RangeError(`quantiseActivations: ${x.length} numbers are no whole number of blocks of ${BLOCK}.`);
   }
   const nBlocks = x.length / BLOCK;
-  const row = { q: new Int8Array(x.length), d: new Float32Array(nBlocks), sum: new Int32Array(nBlocks) };
+  const row = { q: new Int8Array(x.length), d: new Float32Array(nBlocks) };
   for (let b = 0; b < nBlocks; b++) {
     let largest = 0;
     for (let i = b * BLOCK; i < (b + 1) * BLOCK; i++) largest = Math.max(largest, Math.abs(x[i]));
     if (largest < ZERO_BELOW) continue;
     row.d[b] = largest / 127;
-    for (let i = b * BLOCK; i < (b + 1) * BLOCK; i++) {
-      row.q[i] = roundHalfToEven(x[i] / row.d[b]);
-      row.sum[b] += row.q[i];
-    }
+    for (let i = b * BLOCK; i < (b + 1) * BLOCK; i++) row.q[i] = roundHalfToEven(x[i] / row.d[b]);
   }
   return row;
 }

@@ -10,19 +10,18 @@ test('the largest magnitude of a block becomes 127, the others are rounded, halv
   const x = new Float32Array(64);
   x.set([127, 0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 3.49, -3.51]);
   x.set([-254, 1, 3, 2], 32); // d = 2
-  const { q, d, sum } = quantiseActivations(x);
+  const { q, d } = quantiseActivations(x);
   expect([...d]).toEqual([1, 2]);
   expect([...q.slice(0, 10)]).toEqual([127, 0, 2, 2, 0, -2, -2, 3, -4, 0]);
   expect([...q.slice(32, 37)]).toEqual([-127, 0, 2, 1, 0]);
-  expect([...sum]).toEqual([126, -124]);
 });
 
 test('a zero block, and one too small for an f32 scale, have d = 0 and q = 0', () => {
   const x = new Float32Array(64);
   x[40] = 1e-35;
-  const { q, d, sum } = quantiseActivations(x);
+  const { q, d } = quantiseActivations(x);
   expect([...q]).toEqual(Array(64).fill(0));
-  expect([...d, ...sum]).toEqual([0, 0, 0, 0]);
+  expect([...d]).toEqual([0, 0]);
 });
 
 test('a NaN makes its block NaN, and no other', () => {
