@@ -6,7 +6,7 @@ import { loadCpuWeights } from '../../src/engine/cpu_backend';
 import { readConfig } from '../../src/model/config';
 import { Llama } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';
-import { allocateWeights } from '../../src/model/weights';
+import { allocateWeights, type QuantisedFormat } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';
 import { relativeError } from '../close';
 import { testGpu } from '../gpu/test_device';
@@ -14,39 +14,57 @@ import { value, writeGguf } from '../storage/write_gguf';
 import { modelFile, SHAPE, type Variant } from './tiny_gguf';
 
 const IDS = Array.from({ length: 37 }, (_, i) => (i * 29) % SHAPE.vocab);
+const STEPS = 16;
+const GREEDY = { temperature: 0, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 0 };
 
-async function logitsOf(variant: Variant) {
+async function load(variant: Variant, quantise?: QuantisedFormat) {
   const gpu = await testGpu();
   const files = await openModel(modelFile(variant));
   const config = readConfig(files);
   const tensors = resolveTensors(files, config);
-  const { factors, ...cpuWeights } = await loadCpuWeights(tensors);
+  const { factors, ...cpuWeights } = await loadCpuWeights(tensors, undefined, quantise);
   const cpu = new CpuLlama({ ...config, rope: { ...config.rope, factors } }, cpuWeights, 64);
-  const { weights, read } = await allocateWeights(gpu, tensors, config);
+  const { weights, read } = await allocateWeights(gpu, tensors, config, quantise);
   const llama = await Llama.create(gpu, config, weights, { contextLength: 64, kvType: 'f32', attention: 'auto' });
   await read(files);
   llama.start(weights);
+  llama.setSampling(GREEDY);
   llama.writeTokens(Uint32Array.from(IDS), 0);
-  llama.pass(IDS.length - 1, 'none', 0).run({ position: 0, nTokens: IDS.length - 1 });
-  llama.pass(1, 'sample', IDS.length - 1).run({ position: IDS.length - 1, nTokens: 1 });
-  return { gpu: await llama.readLogits(), cpu: cpu.prefill(IDS, 0) };
+  return { gpu, llama, cpu };
 }
 
-describe('logits after a prefill and a step', () => {
-  const variants: Variant[] = [
-    { format: 'f32', ropeFactors: true },
-    { format: 'f16', tied: true, biased: true },
-    { format: 'bf16' },
-    { format: 'q8', tied: true, ropeFactors: true },
-    { format: 'q4', biased: true },
+describe('logits after a prefill and a step, then greedy ids', () => {
+  const variants: [Variant, QuantisedFormat?][] = [
+    [{ format: 'f32', ropeFactors: true }],
+    [{ format: 'f16', tied: true, biased: true }],
+    [{ format: 'bf16' }],
+    [{ format: 'q8', tied: true, ropeFactors: true }],
+    [{ format: 'q4', biased: true }],
+    [{ format: 'f16', tied: true, ropeFactors: true }, 'q8'],
+    [{ format: 'bf16', biased: true }, 'q4'],
   ];
-  for (const variant of variants) {
-    test(Object.entries(variant).flat().join(' '), async () => {
-      const { gpu, cpu } = await logitsOf(variant);
-      expect(relativeError(gpu, cpu)).toBeLessThan(2e-5);
+  for (const [variant, quantise] of variants) {
+    const name = Object.entries(variant).flat().join(' ');
+    test(quantise ? `${name}, quantised to ${quantise}` : name, async () => {
+      const { gpu, llama, cpu } = await load(variant, quantise);
+      const last = IDS.length - 1;
+      llama.pass(last, 'none', 0).run({ position: 0, nTokens: last });
+      llama.pass(1, 'sample', last).run({ position: last, nTokens: 1 });
+      const logits = cpu.prefill(IDS, 0);
+      expect(relativeError(await llama.readLogits(), logits)).toBeLessThan(2e-5);
+
+      const expected = [argmax(logits)];
+      for (let position = IDS.length; position < IDS.length + STEPS; position++) {
+        llama.pass(1, 'sample', position).run({ position, nTokens: 1 });
+        expected.push(argmax(cpu.forward(expected[expected.length - 1], position)));
+      }
+      const ids = new Uint32Array(await gpu.read(llama.tokens, 4 * (IDS.length + expected.length)));
+      expect([...ids.subarray(IDS.length)]).toEqual(expected);
     });
   }
 });
+
+const argmax = (values: Float32Array) => values.indexOf(values.reduce((a, b) => Math.max(a, b)));
 
 describe('a file that does not hold a model it could run is refused by name', () => {
   const refuse = (change: (bytes: Uint8Array) => Uint8Array) => async () => {
