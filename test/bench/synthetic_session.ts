@@ -16,6 +16,8 @@ export interface SyntheticModel {
   config: ModelConfig;
   llama: Llama;
   session: Session;
+  /** What the loop learnt of each run-ahead that was asked for: rounds in turns must not teach each other. */
+  learnt: Map<'auto' | number, Session['runAhead']>;
 }
 
 export interface Answer {
@@ -46,7 +48,7 @@ export async function openSynthetic(bench: Bench, name: ShapeName, contextLength
   await backend.warmUp();
   const { vocabSize } = config;
   const session = { backend, tokenizer: seededTokenizer(vocabSize), template: null, vocabSize, cachedIds: [] };
-  return { config, llama, session };
+  return { config, llama, session, learnt: new Map() };
 }
 
 export function syntheticBytes(bench: Bench, name: ShapeName, contextLength: number): ModelBytes {
@@ -56,13 +58,14 @@ export function syntheticBytes(bench: Bench, name: ShapeName, contextLength: num
 
 /** One greedy answer of exactly `maxTokens` tokens by the engine's own loop. */
 export async function answer(
-  { session }: SyntheticModel,
+  { session, learnt }: SyntheticModel,
   prompt: string,
   maxTokens: number,
   runAhead: 'auto' | number = 'auto',
 ): Promise<Answer> {
   const watch = watchDecode(session);
   const options = { maxTokens, temperature: 0, seed: 0, runAhead };
+  session.runAhead = learnt.get(runAhead);
   const ends: Extract<EngineEvent, { type: 'done' }>[] = [];
   try {
     await generate(
@@ -76,6 +79,7 @@ export async function answer(
     );
   } finally {
     watch.stop();
+    learnt.set(runAhead, session.runAhead);
   }
   const [{ metrics, usage, finishReason }] = ends;
   if (usage.completionTokens !== maxTokens) {
@@ -84,21 +88,25 @@ export async function answer(
   return { metrics, usage, queueing: watch.queueing };
 }
 
-/** Takes the time of every call of `decode`: what the CPU records and submits. */
+/** Takes the time of every call that queues decode steps: what the CPU records and submits. */
 function watchDecode({ backend }: Session): { queueing: Answer['queueing']; stop(): void } {
   const queueing = { ms: 0, steps: 0 };
-  const { decode } = backend;
-  backend.decode = (position) => {
+  const { decode, decodeMany } = backend;
+  const timed = <T>(steps: number, queue: () => T): T => {
     const start = performance.now();
-    const id = decode.call(backend, position);
+    const queued = queue();
     queueing.ms += performance.now() - start;
-    queueing.steps++;
-    return id;
+    queueing.steps += steps;
+    return queued;
   };
+  backend.decode = (position) => timed(1, () => decode.call(backend, position));
+  if (decodeMany) {
+    backend.decodeMany = (position, count) => timed(count, () => decodeMany.call(backend, position, count));
+  }
   return {
     queueing,
     stop() {
-      backend.decode = decode;
+      Object.assign(backend, { decode, decodeMany });
     },
   };
 }
