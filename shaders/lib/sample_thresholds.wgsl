@@ -1,50 +1,32 @@
 // Thresholds for kernels/sample.wgsl: the smallest key such that the keys as large hold a goal, in count or in weight.
 // Two ways: among the few candidates of a list by comparing all pairs; among all logits by radix select, four passes of
 // eight bits. Sums are sums of integers, so no order of threads changes a result.
-// Lists every key >= floor; returns how many there are, which may be more than fit.
-fn build_list(floor: u32) -> u32 {
-  if (tid == 0u) { atomicStore(&counter, 0u); }
-  workgroupBarrier();
-  for (var first = 0u; first < VOCAB_SIZE; first += BATCH * THREADS) {
-    var keys = load_batch(first);
-    for (var j = 0u; j < BATCH; j++) {
-      if (keys[j] >= floor) {
-        let slot = atomicAdd(&counter, 1u);
-        if (slot < LIST_SIZE) {
-          list_key[slot] = keys[j];
-          list_id[slot] = first + j * THREADS + tid;
-        }
-      }
-    }
-  }
-  workgroupBarrier();
-  if (tid == 0u) { agreed.x = atomicLoad(&counter); }
-  return workgroupUniformLoad(&agreed).x;
-}
-
 // Gives each key >= floor of the list its weight, the others none; returns the sum.
 fn weigh_list(n: u32, floor: u32, unit: f32) -> u32 {
-  var sum = 0u;
+  var mass = 0u;
   for (var i = tid; i < n; i += THREADS) {
-    list_weight[i] = select(0u, weight(list_key[i], unit), list_key[i] >= floor);
-    sum += list_weight[i];
+    let key = list[i].x;
+    let w = select(0u, weight(key, unit), key >= floor);
+    list[i].y = w;
+    mass += w;
   }
-  return reduce_sum(sum);
+  return reduce_sum(vec2u(mass, 0u)).x;
 }
 
 // The smallest key of the list with less than `goal` above it: what is as large weighs `goal` or more.
 fn list_threshold(n: u32, goal: u32) -> u32 {
-  if (tid == 0u) { atomicStore(&counter, 0xffffffffu); }
+  if (tid == 0u) { atomicStore(&counter[0], 0xffffffffu); }
   workgroupBarrier();
   for (var i = tid; i < n; i += THREADS) {
-    let key = list_key[i];
+    let key = list[i].x;
     var above = 0u;
-    for (var j = 0u; j < n; j++) { above += select(0u, list_weight[j], list_key[j] > key); }
-    if (above < goal) { atomicMin(&counter, key); }
+    for (var j = 0u; j < n; j++) {
+      let other = list[j];
+      above += select(0u, other.y, other.x > key);
+    }
+    if (above < goal) { atomicMin(&counter[0], key); }
   }
-  workgroupBarrier();
-  if (tid == 0u) { agreed.x = atomicLoad(&counter); }
-  return workgroupUniformLoad(&agreed).x;
+  return counted();
 }
 
 // The same among all logits with key >= floor; 0 if they weigh less than `goal` together.
@@ -56,19 +38,13 @@ fn radix_threshold(floor: u32, unit: f32, goal: u32) -> u32 {
     let shift = 24u - 8u * digit;
     atomicStore(&bins[tid], 0u);
     workgroupBarrier();
-    for (var id = tid; id < VOCAB_SIZE; id += THREADS) {
-      let key = key_at(id);
-      if (key >= floor && (key & mask) == prefix) {
-        let w = weight(key, unit);
-        if (w > 0u) { atomicAdd(&bins[(key >> shift) & 255u], w); }
-      }
-    }
+    scan_logits(Visit(BIN, floor, unit, prefix, mask, shift), ALL);
     workgroupBarrier();
     var above = 0u;
     for (var bin = tid + 1u; bin < THREADS; bin++) { above += atomicLoad(&bins[bin]); }
-    let sum = above + atomicLoad(&bins[tid]);
-    if (sum >= rest && above < rest) { agreed = vec2u(tid, rest - above); }
-    if (tid == 0u && sum < rest) { agreed = vec2u(0u, rest); }
+    let all = above + atomicLoad(&bins[tid]);
+    if (all >= rest && above < rest) { agreed = vec2u(tid, rest - above); }
+    if (tid == 0u && all < rest) { agreed = vec2u(0u, rest); }
     let found = workgroupUniformLoad(&agreed);
     prefix |= found.x << shift;
     mask |= 255u << shift;
@@ -77,21 +53,10 @@ fn radix_threshold(floor: u32, unit: f32, goal: u32) -> u32 {
   return prefix;
 }
 
-// The weight of all logits with key >= floor.
-fn total_weight(floor: u32, unit: f32) -> u32 {
-  var sum = 0u;
-  for (var first = 0u; first < VOCAB_SIZE; first += BATCH * THREADS) {
-    var keys = load_batch(first);
-    for (var j = 0u; j < BATCH; j++) {
-      if (keys[j] >= floor) { sum += weight(keys[j], unit); }
-    }
-  }
-  return reduce_sum(sum);
-}
-
-// Fixed point such that all keys >= floor weigh at most 2^31 together, and not much less. A first, coarse sum bounds them:
-// each addend has half of a coarse step too much at most, or too little.
-fn fine_unit(floor: u32) -> f32 {
-  let coarse = f32(0x40000000u / VOCAB_SIZE);
-  return 2147483648.0 / ((f32(total_weight(floor, coarse)) + 0.5 * f32(VOCAB_SIZE)) / coarse);
+// The probability of all logits with key >= floor, relative to the best: exact to 2^-32 each, and summed as integers.
+fn mass(floor: u32) -> f32 {
+  sum = vec2u(0u, 0u);
+  scan_logits(Visit(SUM, floor, 0x1p31f, 0u, 0u, 0u), ALL);
+  let total = reduce_sum(vec2u(sum.x & 0xfffffu, sum.y + (sum.x >> 20u)));
+  return (f32(total.y) + f32(total.x) * 0x1p-20f) * 0x1p-11f;
 }

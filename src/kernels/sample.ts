@@ -1,12 +1,15 @@
 import wgsl from '../../shaders/kernels/sample.wgsl?raw';
 import gumbel from '../../shaders/lib/gumbel.wgsl?raw';
+import logitKey from '../../shaders/lib/logit_key.wgsl?raw';
+import candidates from '../../shaders/lib/sample_candidates.wgsl?raw';
+import draw from '../../shaders/lib/sample_draw.wgsl?raw';
 import thresholds from '../../shaders/lib/sample_thresholds.wgsl?raw';
 import sampling from '../../shaders/lib/sampling.wgsl?raw';
 import type { Gpu } from '../gpu/device';
 import { type CommandList, createKernel } from '../gpu/kernel';
 
 export interface Sample {
-  /** logits, sampling (SAMPLING_BYTES, see packSampling), tokens. */
+  /** logits (logitsBytes), maxima of these logits (maximaBytes), sampling (SAMPLING_BYTES, see packSampling), tokens. */
   bind(...buffers: readonly GPUBuffer[]): GPUBindGroup;
   record(list: CommandList, group: GPUBindGroup): void;
 }
@@ -15,9 +18,9 @@ export interface Sample {
 export async function createSample(gpu: Gpu, shape: { vocabSize: number }): Promise<Sample> {
   const kernel = await createKernel(gpu, {
     label: 'kernels/sample',
-    wgsl: [sampling, gumbel, thresholds, wgsl],
+    wgsl: [sampling, gumbel, logitKey, candidates, thresholds, draw, wgsl],
     constants: { VOCAB_SIZE: shape.vocabSize },
-    bindings: ['read', 'uniform', 'write'],
+    bindings: ['read', 'read', 'uniform', 'write'],
   });
   return {
     bind: (...buffers) => kernel.bind(...buffers),

@@ -6,6 +6,7 @@ import { ropeTable } from '../cpu/rope';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import { CommandList } from '../gpu/kernel';
 import { createEmbed, type Embed } from '../kernels/embed';
+import { createMaxima, logitsBytes, type Maxima, maximaBytes } from '../kernels/maxima';
 import { xqBytes } from '../kernels/quantise_activations';
 import { createRepetitionPenalty, type RepetitionPenalty, seenBytes } from '../kernels/repetition_penalty';
 import { createSample, type Sample } from '../kernels/sample';
@@ -57,6 +58,7 @@ interface Buffers {
   h: GPUBuffer; // (PREFILL_CHUNK, intermediate_size)
   xq: GPUBuffer; // (PREFILL_CHUNK, widest product) in signed bytes, and their scales
   logits: GPUBuffer; // (vocab_size)
+  maxima: GPUBuffer; // (ceil(vocab_size / 32)), the largest key of every 32 logits
   tokens: GPUBuffer; // (context_length + 1), the id at each position
   seen: GPUBuffer; // (vocab_size) bits
   sampling: GPUBuffer; // struct Sampling
@@ -77,6 +79,7 @@ export class Llama {
     private readonly layers: Layer[],
     private readonly head: Recordable,
     private readonly penalty: { kernel: RepetitionPenalty; group: GPUBindGroup },
+    private readonly maxima: { kernel: Maxima; group: GPUBindGroup },
     private readonly sample: { kernel: Sample; group: GPUBindGroup },
     readonly attentionShape: AttentionShape,
     private current: Attention,
@@ -102,11 +105,12 @@ export class Llama {
     }));
     const activationBytes = gpu.allocatedBytes - before - kvCache.bytes;
     const products = new ProductFactory(gpu, config.rmsNormEps, shape, buffers, activations === 'f32' ? 'f32' : 'q8');
-    const { x, logits, tokens, seen, sampling } = buffers;
-    const [prepared, embed, penalty, sample, head, layers] = await Promise.all([
+    const { x, logits, maxima, tokens, seen, sampling } = buffers;
+    const [prepared, embed, penalty, maximum, sample, head, layers] = await Promise.all([
       prepareAttention(gpu, shape, { forced: asked, profile, buffers: checkBuffers(buffers, kvCache) }),
       createEmbed(gpu, { vocabSize, hiddenSize, ...storage(weights.embedding) }),
       createRepetitionPenalty(gpu, { vocabSize }),
+      createMaxima(gpu, { vocabSize }),
       createSample(gpu, { vocabSize }),
       products.head(weights.head),
       Promise.all(
@@ -128,7 +132,8 @@ export class Llama {
       layers,
       head,
       { kernel: penalty, group: penalty.bind(logits, sampling, tokens, seen) },
-      { kernel: sample, group: sample.bind(logits, sampling, tokens) },
+      { kernel: maximum, group: maximum.bind(logits, maxima) },
+      { kernel: sample, group: sample.bind(logits, maxima, sampling, tokens) },
       shape,
       bindAttention(prepared, buffers, kvCache),
       asked,
@@ -232,6 +237,7 @@ export class Llama {
     if (end === 'none') return;
     this.head.record(list('head'), nTokens); // norm and logits of the last token
     if (end === 'penalise_and_sample') this.penalty.kernel.record(list('penalty'), this.penalty.group);
+    this.maxima.kernel.record(list('maxima'), this.maxima.group);
     this.sample.kernel.record(list('sample'), this.sample.group);
   }
 
@@ -262,7 +268,8 @@ function createBuffers(gpu: Gpu, config: ModelConfig, contextLength: number): Bu
     attn: storage('attn', PREFILL_CHUNK * qSize),
     h: storage('h', PREFILL_CHUNK * config.intermediateSize),
     xq: storage('xq', xqBytes(PREFILL_CHUNK, widest) / 4),
-    logits: storage('logits', config.vocabSize),
+    logits: storage('logits', logitsBytes(config.vocabSize) / 4),
+    maxima: storage('maxima', maximaBytes(config.vocabSize) / 4),
     tokens: storage('tokens', contextLength + 1),
     seen: storage('seen', seenBytes(config.vocabSize) / 4),
     sampling: gpu.createBuffer('sampling', SAMPLING_BYTES, GPU_UNIFORM | GPU_COPY_DST),

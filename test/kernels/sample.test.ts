@@ -2,10 +2,12 @@
 
 import { describe, expect, test } from 'vitest';
 import { sample, survivors } from '../../src/cpu/sample';
-import { GPU_COPY_DST, GPU_UNIFORM } from '../../src/gpu/device';
+import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM } from '../../src/gpu/device';
 import { CommandList } from '../../src/gpu/kernel';
+import { createMaxima, logitsBytes, maximaBytes } from '../../src/kernels/maxima';
+import { createRepetitionPenalty, seenBytes } from '../../src/kernels/repetition_penalty';
 import { createSample } from '../../src/kernels/sample';
-import { packSampling, SAMPLING_BYTES, type SamplingParams } from '../../src/sampling/sampling';
+import { DEFAULT_SAMPLING, packSampling, SAMPLING_BYTES, type SamplingParams } from '../../src/sampling/sampling';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
 import { chiSquareZ, normalLogits, seededRandom } from '../sampling/statistics';
 
@@ -24,6 +26,8 @@ interface Draw {
 
 interface Sampler {
   draw(logits: Float32Array<ArrayBuffer>, params: SamplingParams, draw: Draw): Promise<number[]>;
+  /** As a decode step does it: the penalty for `context`, the maxima, then the draw of the token that follows. */
+  drawPenalised(logits: Float32Array<ArrayBuffer>, params: SamplingParams, context: readonly number[]): Promise<number>;
 }
 
 const samplers = new Map<string, Promise<Sampler>>();
@@ -38,12 +42,24 @@ function samplerFor(vocabSize: number, without: (typeof PATHS)[number] = []): Pr
 
 async function createSampler(vocabSize: number, without: (typeof PATHS)[number]): Promise<Sampler> {
   const gpu = await testGpu(without);
-  const kernel = await createSample(gpu, { vocabSize });
-  const logitsBuffer = gpu.upload('logits', new Float32Array(vocabSize));
+  const [penalty, maxima, kernel] = await Promise.all([
+    createRepetitionPenalty(gpu, { vocabSize }),
+    createMaxima(gpu, { vocabSize }),
+    createSample(gpu, { vocabSize }),
+  ]);
+  // What lies behind the last logit and the last maximum would win if it were read.
+  const logitsBuffer = gpu.upload('logits', new Float32Array(logitsBytes(vocabSize) / 4).fill(1e38));
+  const maximaBuffer = gpu.upload('maxima', new Uint32Array(maximaBytes(vocabSize) / 4).fill(UNTOUCHED));
   const samplingBuffer = gpu.createBuffer('sampling', SAMPLING_BYTES, GPU_UNIFORM | GPU_COPY_DST);
   const tokens = gpu.upload('tokens', new Uint32Array(CONTEXT + 1));
+  const seen = gpu.createBuffer('seen', seenBytes(vocabSize), GPU_STORAGE);
   const list = new CommandList(gpu);
-  kernel.record(list, kernel.bind(logitsBuffer, samplingBuffer, tokens));
+  const penalisedList = new CommandList(gpu);
+  penalty.record(penalisedList, penalty.bind(logitsBuffer, samplingBuffer, tokens, seen));
+  for (const each of [list, penalisedList]) {
+    maxima.record(each, maxima.bind(logitsBuffer, maximaBuffer));
+    kernel.record(each, kernel.bind(logitsBuffer, maximaBuffer, samplingBuffer, tokens));
+  }
   return {
     async draw(logits, params, { first, count = 1, nTokens = 1 }) {
       gpu.write(logitsBuffer, logits);
@@ -55,6 +71,15 @@ async function createSampler(vocabSize: number, without: (typeof PATHS)[number])
       expect(ids.findIndex((id) => id !== UNTOUCHED)).toBe(first);
       expect(ids.findLastIndex((id) => id !== UNTOUCHED)).toBe(first + count - 1);
       return ids.slice(first, first + count);
+    },
+    async drawPenalised(logits, params, context) {
+      gpu.write(logitsBuffer, logits);
+      gpu.write(samplingBuffer, new Uint8Array(packSampling(params)));
+      gpu.write(tokens, Uint32Array.from(context));
+      penalisedList.run({ position: context.length - 1, nTokens: 1 });
+      const ids = new Uint32Array(await gpu.read(tokens));
+      expect(gpu.failure).toBeNull();
+      return ids[context.length];
     },
   };
 }
@@ -91,7 +116,7 @@ const SETTINGS: Partial<SamplingParams>[] = [
 
 for (const without of PATHS) {
   describe(pathName(without), () => {
-    for (const vocabSize of without.length === 0 ? [5, 255, 256, 257, 4096, 128256] : [257, 4096]) {
+    for (const vocabSize of without.length === 0 ? [1, 31, 32, 33, 257, 4096, 128256] : [257, 4096]) {
       test(`draws what the textbook draws, vocab=${vocabSize}`, async () => {
         const sampler = await samplerFor(vocabSize, without);
         const random = seededRandom(vocabSize);
@@ -102,6 +127,20 @@ for (const without of PATHS) {
         }
       });
     }
+  });
+}
+
+// 131,072 ids have as many maxima as the workgroup reads at once.
+for (const vocabSize of [70001, 131073]) {
+  test(`draws what the textbook draws, greedy, with the defaults and without filters, vocab=${vocabSize}`, async () => {
+    const sampler = await samplerFor(vocabSize);
+    const logits = normalLogits(vocabSize, 2.5, seededRandom(vocabSize));
+    for (const settings of [{ temperature: 0 }, DEFAULT_SAMPLING, {}]) {
+      await expectSame(sampler, logits, { ...OFF, ...settings }, { first: 9, count: 3 });
+    }
+    logits[vocabSize - 1] = 30; // the last group is not full
+    await expectSame(sampler, logits, { ...OFF, temperature: 0 }, { first: 1 });
+    await expectSame(sampler, logits, { ...OFF, ...DEFAULT_SAMPLING }, { first: 1 });
   });
 }
 
@@ -172,6 +211,31 @@ describe('edges', () => {
     await expectSameAtAll(logits);
   });
 
+  test('every large logit in one group', async () => {
+    const logits = normalLogits(4096, 1, seededRandom(10));
+    for (let i = 0; i < 32; i++) logits[64 + i] = 12 + (i % 7) / 10;
+    await expectSameAtAll(logits);
+  });
+
+  test('one large logit in each group, equal or not: a bound for the draw that is too high at first, too low at last', async () => {
+    for (const step of [0, 1e-4]) {
+      const logits = Float32Array.from({ length: 4096 }, (_, i) => (i % 32 === 9 ? 5 - i * step : -20));
+      const sampler = await samplerFor(4096);
+      await expectSame(sampler, logits, OFF, { first: 1, count: 60 });
+      await expectSame(sampler, logits, { ...OFF, minP: 0.3 }, { first: 1, count: 3 });
+    }
+  });
+
+  test('a long flat tail: thousands of equal logits at the threshold, vocab=128256', async () => {
+    const sampler = await samplerFor(128256);
+    const logits = Float32Array.from({ length: 128256 }, (_, i) =>
+      i % 5000 === 7 ? 6 + i / 1e5 : i % 9 === 0 ? -1 : -1.5,
+    );
+    for (const settings of [{ topK: 40 }, { topP: 0.9 }, { topK: 20, topP: 0.5 }, { minP: 0.1 }, DEFAULT_SAMPLING]) {
+      await expectSame(sampler, logits, { ...OFF, ...settings }, { first: 1, count: 2 });
+    }
+  });
+
   test('every large logit in one thread: ids that are equal modulo 256, vocab=128256', async () => {
     const logits = normalLogits(128256, 1, seededRandom(9));
     for (let i = 0; i < 100; i++) logits[256 * i + 3] = 10 + i / 50;
@@ -186,13 +250,23 @@ describe('edges', () => {
   });
 });
 
+test('a penalty changes the maxima, too: penalty, maxima and draw are the textbook in one', async () => {
+  const sampler = await samplerFor(700);
+  const logits = normalLogits(700, 2, seededRandom(21));
+  const context = [...logits.keys()].sort((a, b) => logits[b] - logits[a]).slice(0, 40);
+  for (const settings of SETTINGS) {
+    const params = { ...OFF, ...settings, repetitionPenalty: 1.8 };
+    expect(await sampler.drawPenalised(logits, params, context)).toBe(sample(logits, params, context));
+  }
+});
+
 describe('statistics', () => {
   for (const [name, settings] of [
     ['all off', {}],
     ['temperature=0.7, top_k=10, top_p=0.9, min_p=0.05', { temperature: 0.7, topK: 10, topP: 0.9, minP: 0.05 }],
   ] as const) {
     test(`1000 draws follow the probabilities: ${name}`, async () => {
-      const vocabSize = 255;
+      const vocabSize = 257;
       const sampler = await samplerFor(vocabSize);
       const logits = normalLogits(vocabSize, 1.5, seededRandom(3));
       const params = { ...OFF, ...settings };

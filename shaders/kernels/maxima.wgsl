@@ -1,0 +1,33 @@
+// maxima[g] = the largest key (logit_key) among logits[32 g .. 32 g + 31]; 0 where none is finite.
+// One thread a group: its eight loads do not wait for each other. Constants: VOCAB_SIZE. Libraries: logit_key.
+@group(0) @binding(0) var<storage, read> logits: array<vec4u>;        // (VOCAB_SIZE) bits of f32, padded to 16 bytes
+@group(0) @binding(1) var<storage, read_write> maxima: array<u32>;    // (ceil(VOCAB_SIZE / 32))
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) gid: vec3u) {
+  let group = gid.x;
+  var quad = 8u * group;
+  var a = load(quad);
+  var b = load(quad + 1u);
+  var c = load(quad + 2u);
+  var d = load(quad + 3u);
+  var e = load(quad + 4u);
+  var f = load(quad + 5u);
+  var g = load(quad + 6u);
+  var h = load(quad + 7u);
+  var most = vec4u(0u);
+  // Turned around in registers: an index into registers is slow.
+  for (; quad < 8u * group + 8u; quad++) {
+    most = max(most, keys(a, 4u * quad));
+    a = b; b = c; c = d; d = e; e = f; f = g; g = h;
+  }
+  if (group < (VOCAB_SIZE + 31u) / 32u) { maxima[group] = max(max(most.x, most.y), max(most.z, most.w)); }
+}
+
+fn load(quad: u32) -> vec4u { return logits[min(quad, (VOCAB_SIZE - 1u) / 4u)]; }
+
+// The keys of four logits; past the end 0.
+fn keys(bits: vec4u, id: u32) -> vec4u {
+  let keys = vec4u(key_of(bits.x), key_of(bits.y), key_of(bits.z), key_of(bits.w));
+  return select(vec4u(0u), keys, vec4u(id) + vec4u(0u, 1u, 2u, 3u) < vec4u(VOCAB_SIZE));
+}

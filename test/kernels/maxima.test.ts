@@ -1,0 +1,63 @@
+// The maxima kernel against plain loops: the key of the largest finite logit of every 32.
+
+import { expect, test } from 'vitest';
+import { CommandList } from '../../src/gpu/kernel';
+import { createMaxima, logitsBytes, maximaBytes } from '../../src/kernels/maxima';
+import { PATHS, pathName, testGpu } from '../gpu/test_device';
+import { normalLogits, seededRandom } from '../sampling/statistics';
+
+const UNTOUCHED = 0xabababab;
+
+/** Keys order as logits do; 0 where there is none. */
+function key(logit: number): number {
+  if (!Number.isFinite(logit)) return 0;
+  const bits = new Uint32Array(Float32Array.of(logit === 0 ? 0 : logit).buffer)[0];
+  return (bits < 0x80000000 ? bits + 0x80000000 : ~bits) >>> 0;
+}
+
+/** All words of the buffer, those past the last group included. */
+async function maximaOnGpu(logits: Float32Array, without: (typeof PATHS)[number]): Promise<number[]> {
+  const gpu = await testGpu(without);
+  const vocabSize = logits.length;
+  const kernel = await createMaxima(gpu, { vocabSize });
+  const padded = new Float32Array(logitsBytes(vocabSize) / 4).fill(3e38);
+  padded.set(logits);
+  const maxima = gpu.upload('maxima', new Uint32Array(maximaBytes(vocabSize) / 4).fill(UNTOUCHED));
+  const list = new CommandList(gpu);
+  kernel.record(list, kernel.bind(gpu.upload('logits', padded), maxima));
+  list.run({ position: 0, nTokens: 1 });
+  const found = [...new Uint32Array(await gpu.read(maxima))];
+  expect(gpu.failure).toBeNull();
+  return found;
+}
+
+function expected(logits: Float32Array): number[] {
+  const maxima = new Array<number>(maximaBytes(logits.length) / 4).fill(UNTOUCHED);
+  for (let g = 0; 32 * g < logits.length; g++) {
+    maxima[g] = Math.max(...[...logits.subarray(32 * g, 32 * g + 32)].map(key));
+  }
+  return maxima;
+}
+
+for (const without of PATHS) {
+  for (const vocabSize of without.length === 0 ? [1, 31, 32, 33, 2049, 128256] : [33]) {
+    test(`the largest key of every 32 logits, vocab=${vocabSize}, ${pathName(without)}`, async () => {
+      const logits = normalLogits(vocabSize, 3, seededRandom(vocabSize));
+      expect(await maximaOnGpu(logits, without)).toEqual(expected(logits));
+    });
+  }
+}
+
+test('NaN, infinities, zeros, the largest and the smallest f32; the last group is not full', async () => {
+  const logits = new Float32Array(2049).fill(-3.4e38);
+  logits.set([Number.NaN, Number.POSITIVE_INFINITY, -1], 0);
+  new Uint32Array(logits.buffer)[3] = 0xffffffff; // a negative NaN
+  logits.fill(Number.NEGATIVE_INFINITY, 32, 64);
+  logits.fill(-0, 64, 96);
+  logits.set([-0, 0, -1e-45], 96);
+  logits.set([1e-45, 3.4e38, 2e38], 128);
+  logits[2048] = Number.NaN;
+  const wanted = expected(logits);
+  expect(wanted.slice(0, 5)).toEqual([key(-1), 0, 0x80000000, 0x80000000, key(3.4e38)]);
+  expect(await maximaOnGpu(logits, [])).toEqual(wanted);
+});
