@@ -7,6 +7,7 @@
 // exp(-RACERS / 32) at most, and far less where the logits of a group are alike.
 const RACERS = 64.0;
 const LARGEST_NOISE = 23.0;      // -log(2^-33) = 22.87
+const LEAST_NOISE = -3.0;        // -log(24 log(2)) = -2.81: the best logit scores more, so the bound never falls further
 const MARGIN = 0.001;            // far above the rounding of exp and log
 
 var<private> bound: f32;
@@ -31,7 +32,7 @@ fn winner(kept: Kept) -> u32 {
     }
     for (var i = tid; i < n; i += THREADS) { draw(list[i].x, list_id[i], kept.floor); }
     let found = reduce_best();
-    if (kept.listed || found.x >= key_of(bitcast<u32>(goal))) { return found.y; }
+    if (kept.listed || found.x >= key_of(bitcast<u32>(goal)) || goal < LEAST_NOISE) { return found.y; }
     goal -= 3.0;
   }
 }
