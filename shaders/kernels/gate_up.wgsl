@@ -2,6 +2,8 @@
 // Epilogue of matvec.wgsl or matmul.wgsl over the rows of Wg and Wu interleaved: gate 0, up 0, gate 1, up 1 ...
 @group(0) @binding(4) var<storage, read_write> h: array<f32>;   // (n_tokens, ROWS / 2)
 
-fn emit(token: u32, row: u32, y: vec2<f32>) {
+fn fetch(token: u32, row: u32) -> vec2<f32> { return vec2(0.0); }
+
+fn emit(token: u32, row: u32, y: vec2<f32>, fetched: vec2<f32>) {
   h[(token * ROWS + row) / 2u] = y.x / (1.0 + exp(-y.x)) * y.y;
 }

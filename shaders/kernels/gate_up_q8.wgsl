@@ -11,6 +11,8 @@ fn block_largest(first: u32) -> f32 {
   return max(max(all.x, all.y), max(all.z, all.w));
 }
 
+fn fetch_ahead(first_row: u32, lid: u32) {}
+
 fn finish(first_row: u32, lid: u32) {
   for (var i = lid; i < ROWS_PER_WORKGROUP / 2u; i += WORKGROUP) {
     let y = y_pair(first_row, 2u * i);

@@ -10,19 +10,22 @@ const KV_ROWS = N_KV_HEADS * HEAD_DIM;
 @group(0) @binding(6) var<storage, read_write> k_cache: array<KvPair>;     // (N_KV_HEADS, CONTEXT, HEAD_DIM / 2)
 @group(0) @binding(7) var<storage, read_write> v_cache: array<KvPair>;     // (N_KV_HEADS, CONTEXT, HEAD_DIM / 2)
 
-fn rotate(y: vec2<f32>, position: u32, pair: u32) -> vec2<f32> {
-  let cs = rope[position * (HEAD_DIM / 2u) + pair];
+fn rotate(y: vec2<f32>, cs: vec2<f32>) -> vec2<f32> {
   return vec2(y.x * cs.x - y.y * cs.y, y.x * cs.y + y.y * cs.x);
 }
 
-fn emit(token: u32, row: u32, y: vec2<f32>) {
+fn fetch(token: u32, row: u32) -> vec2<f32> {
+  return rope[(step.position + token) * (HEAD_DIM / 2u) + row % HEAD_DIM / 2u];
+}
+
+fn emit(token: u32, row: u32, y: vec2<f32>, cs: vec2<f32>) {
   let position = step.position + token;
   let pair = row % HEAD_DIM / 2u;
   if (row < Q_ROWS) {
-    q[(token * Q_ROWS + row) / 2u] = rotate(y, position, pair);
+    q[(token * Q_ROWS + row) / 2u] = rotate(y, cs);
   } else if (row < Q_ROWS + KV_ROWS) {
     let head = (row - Q_ROWS) / HEAD_DIM;
-    k_cache[(head * CONTEXT + position) * (HEAD_DIM / 2u) + pair] = kv_pair(rotate(y, position, pair));
+    k_cache[(head * CONTEXT + position) * (HEAD_DIM / 2u) + pair] = kv_pair(rotate(y, cs));
   } else {
     let head = (row - Q_ROWS - KV_ROWS) / HEAD_DIM;
     v_cache[(head * CONTEXT + position) * (HEAD_DIM / 2u) + pair] = kv_pair(y);

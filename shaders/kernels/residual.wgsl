@@ -2,7 +2,12 @@
 // Epilogue of matvec.wgsl or matmul.wgsl.
 @group(0) @binding(4) var<storage, read_write> residual: array<f32>;   // (n_tokens, ROWS)
 
-fn emit(token: u32, row: u32, y: vec2<f32>) {
-  residual[token * ROWS + row] += y.x;
-  if (row + 1u < ROWS) { residual[token * ROWS + row + 1u] += y.y; }
+fn fetch(token: u32, row: u32) -> vec2<f32> {
+  let at = token * ROWS + row;
+  return vec2(residual[at], residual[min(at + 1u, (token + 1u) * ROWS - 1u)]);
+}
+
+fn emit(token: u32, row: u32, y: vec2<f32>, before: vec2<f32>) {
+  residual[token * ROWS + row] = before.x + y.x;
+  if (row + 1u < ROWS) { residual[token * ROWS + row + 1u] = before.y + y.y; }
 }

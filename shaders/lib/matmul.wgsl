@@ -3,7 +3,7 @@
 // 4 tokens x 4 rows. The sum of squares of a token is gathered while its tile is loaded. The bound weights are rows
 // ROW0 .. ROW0 + PART_ROWS of ROWS, whole tiles where another part follows.
 // Constants: ROWS, ROW0, PART_ROWS, COLS, NORM, BIAS, EPS. Libraries: block, weights_*, params.
-// The kernel behind this library defines emit(token, row, y), row even.
+// The kernel behind this library defines fetch(token, row) and emit(token, row, y, fetched), row even.
 const BLOCKS = COLS / 32u;
 const TILE_TOKENS = 32u;
 const TILE_ROWS = 64u;
@@ -46,8 +46,9 @@ fn finish(token0: u32, token: u32, part_row: u32, sums: vec4<f32>) {
     rstd = inverseSqrt(sum / f32(COLS) + EPS);
   }
   let row = ROW0 + part_row;
-  if (part_row < PART_ROWS) { emit(token0 + token, row, rstd * sums.xy + bias_pair(row)); }
-  if (part_row + 32u < PART_ROWS) { emit(token0 + token, row + 32u, rstd * sums.zw + bias_pair(row + 32u)); }
+  let t = token0 + token;
+  if (part_row < PART_ROWS) { emit(t, row, rstd * sums.xy + bias_pair(row), fetch(t, row)); }
+  if (part_row + 32u < PART_ROWS) { emit(t, row + 32u, rstd * sums.zw + bias_pair(row + 32u), fetch(t, row + 32u)); }
 }
 
 @compute @workgroup_size(WORKGROUP)

@@ -9,7 +9,7 @@
 // between tokens and rows (bits 0, 2, 4 and 1, 3 of the index): each half warp reads four words of 16 bytes in different banks.
 // Constants: ROWS, ROW0, PART_ROWS, COLS, NORM (only where the bias starts), BIAS; ROW_THREADS, a multiple of 4, TOKEN_THREADS,
 // of 8, TOKENS_EACH, STAGES. Libraries: weights_*, matmul_q8_unpack_*, params.
-// The kernel behind this library defines emit(token, row, y), row even.
+// The kernel behind this library defines fetch(token, row) and emit(token, row, y, fetched), row even.
 const BLOCKS = COLS / 32u;
 const TILE_ROWS = 8u * ROW_THREADS;
 const TILE_TOKENS = TOKENS_EACH * TOKEN_THREADS;
@@ -118,7 +118,7 @@ fn finish(token: u32, first_row: u32, sums: Sums) {
       let bias = bias_pair(row);
       for (var i = 0u; i < 4u; i++) {
         let t = token + i * TOKEN_THREADS;
-        if (t < step.n_tokens) { emit(t, row, vec2(s.r0[i], s.r1[i]) + bias); }
+        if (t < step.n_tokens) { emit(t, row, vec2(s.r0[i], s.r1[i]) + bias, fetch(t, row)); }
       }
     }
     s = Sums(s.r2, s.r3, s.r4, s.r5, s.r6, s.r7, s.r6, s.r7);

@@ -8,7 +8,7 @@
 // The bound weights are rows ROW0 .. ROW0 + PART_ROWS of ROWS, ROW0 and PART_ROWS even where another part follows.
 // Constants: ROWS, ROW0, PART_ROWS, COLS, NORM, BIAS, EPS, WORKGROUP, LANES, GROUP_ROWS, SLOTS, TURNS, GRID_X.
 // Libraries: block, weights_*, x_*, dot_*, params, row_sums_*. The kernel behind this library, or lib/emit_pairs in front of
-// one that takes pairs of rows, defines finish(first_row, lid), which reads y_pair.
+// one that takes pairs of rows, defines fetch_ahead(first_row, lid), and finish(first_row, lid), which reads y_pair.
 const BLOCKS = COLS / 32u;
 const DEPTH = SLOTS / GROUP_ROWS;
 const STRIDE = LANES * DEPTH;                              // blocks of a trip
@@ -53,6 +53,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   let my_row = lid / LANES * GROUP_ROWS;
   let first_row = (group.y * GRID_X + group.x) * ROWS_PER_WORKGROUP;
   var next = load_slots(first_row + my_row, lane);
+  fetch_ahead(first_row, lid);
   prepare_x(lid);
   var sums = vec4(0.0);    // one a slot
   var square = 0.0;

@@ -1,10 +1,11 @@
 // prepare_x for any device: one thread quantises a whole block.
 fn prepare_x(lid: u32) {
-  let x0 = (step.n_tokens - 1u) * (COLS / 4u);
   for (var block = lid; block < BLOCKS; block += WORKGROUP) {
     let i = block * 8u;
-    let at = x0 + i;
-    var v = Block(x[at], x[at + 1u], x[at + 2u], x[at + 3u], x[at + 4u], x[at + 5u], x[at + 6u], x[at + 7u]);
+    var v = Block(
+      x_quad(i), x_quad(i + 1u), x_quad(i + 2u), x_quad(i + 3u),
+      x_quad(i + 4u), x_quad(i + 5u), x_quad(i + 6u), x_quad(i + 7u),
+    );
     var square = 0.0;
     if (NORM) {
       square = block_dot(v, v);
@@ -14,8 +15,7 @@ fn prepare_x(lid: u32) {
       );
     }
     let low = max(max(abs(v.a), abs(v.b)), max(abs(v.c), abs(v.d)));
-    let all = max(low, max(max(abs(v.e), abs(v.f)), max(abs(v.g), abs(v.h))));
-    let d = block_d(max(max(all.x, all.y), max(all.z, all.w)));
+    let d = block_d(largest(max(low, max(max(abs(v.e), abs(v.f)), max(abs(v.g), abs(v.h))))));
     x_low[block] = vec4(quantise_quad(v.a, d.y), quantise_quad(v.b, d.y), quantise_quad(v.c, d.y), quantise_quad(v.d, d.y));
     x_high[block] = vec4(quantise_quad(v.e, d.y), quantise_quad(v.f, d.y), quantise_quad(v.g, d.y), quantise_quad(v.h, d.y));
     x_d[block] = vec2(d.x, square);

@@ -1,30 +1,29 @@
-// prepare_x where a subgroup has eight lanes or more: eight of them hold a block, a quad each.
+// prepare_x where subgroups have four lanes or more: BLOCK_LANES of them, 4 or 8, hold a block, two quads each or one.
 fn prepare_x(lid: u32) {
-  let x0 = (step.n_tokens - 1u) * (COLS / 4u);
-  for (var first = 0u; first < COLS / 4u; first += WORKGROUP) {
-    let i = min(first + lid, COLS / 4u - 1u);   // past the end: the last quad again, by lanes of blocks that do not exist
-    var v = x[x0 + i];
+  let lane = lid % BLOCK_LANES;
+  for (var first = 0u; first < BLOCKS; first += WORKGROUP / BLOCK_LANES) {
+    let here = first + lid / BLOCK_LANES;
+    let block = min(here, BLOCKS - 1u);   // past the end: the last block again
+    var v = x_quad(block * 8u + lane);
+    var w = vec4(0.0);
+    if (BLOCK_LANES == 4u) { w = x_quad(block * 8u + 4u + lane); }
     var square = 0.0;
     if (NORM) {
-      square = dot(v, v);
-      v *= norm_quad(i);
+      square = dot(v, v) + dot(w, w);
+      v *= norm_quad(block * 8u + lane);
+      if (BLOCK_LANES == 4u) { w *= norm_quad(block * 8u + 4u + lane); }
     }
-    let a = abs(v);
-    var most = max(max(a.x, a.y), max(a.z, a.w));
-    most = max(most, subgroupShuffleXor(most, 1u));
-    most = max(most, subgroupShuffleXor(most, 2u));
-    most = max(most, subgroupShuffleXor(most, 4u));
-    if (NORM) {
-      square += subgroupShuffleXor(square, 1u);
-      square += subgroupShuffleXor(square, 2u);
-      square += subgroupShuffleXor(square, 4u);
+    var most = max(largest(v), largest(w));
+    for (var offset = BLOCK_LANES / 2u; offset > 0u; offset /= 2u) {
+      most = max(most, subgroupShuffleXor(most, offset));
+      if (NORM) { square += subgroupShuffleXor(square, offset); }
     }
     let d = block_d(most);
-    let q = quantise_quad(v, d.y);
-    if (first + lid < COLS / 4u) {
-      let block = i / 8u;
-      if (i % 8u < 4u) { x_low[block][i % 4u] = q; } else { x_high[block][i % 4u] = q; }
-      if (i % 8u == 0u) { x_d[block] = vec2(d.x, square); }
+    if (here < BLOCKS) {
+      let q = quantise_quad(v, d.y);
+      if (lane < 4u) { x_low[block][lane] = q; } else { x_high[block][lane % 4u] = q; }
+      if (BLOCK_LANES == 4u) { x_high[block][lane] = quantise_quad(w, d.y); }
+      if (lane == 0u) { x_d[block] = vec2(d.x, square); }
     }
   }
   workgroupBarrier();

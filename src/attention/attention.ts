@@ -26,6 +26,8 @@ export interface AttentionKernel {
   readonly parameters: Record<string, number>;
   /** Bytes of GPU memory beside q, k, v and out. */
   readonly scratchBytes: number;
+  /** What a pass leaves when its parts are not merged. */
+  readonly parts?: AttentionParts;
   /** q, out: f32 (nTokens, nHeads, headDim), q rotated and not scaled; k, v hold the tokens of the pass already. */
   bind(q: GPUBuffer, k: GPUBuffer, v: GPUBuffer, out: GPUBuffer): BoundAttention;
   /** Frees the scratch memory. */
@@ -35,6 +37,19 @@ export interface AttentionKernel {
 export interface BoundAttention {
   /** Adds this sibling's dispatches for a pass of nTokens to the list. */
   record(list: CommandList, nTokens: number): void;
+  /** The same but for the merging of parts, which is left to whoever reads them. */
+  recordParts?(list: CommandList, nTokens: number): void;
+}
+
+/** Softmax over `count` parts of the keys, for each query head of one token. */
+export interface AttentionParts {
+  /** f32 (nHeads, count, headDim), not yet divided by l. */
+  o: GPUBuffer;
+  /** f32 (nHeads, count, 2): m and l. */
+  ml: GPUBuffer;
+  /** A uniform with `count`. */
+  splits: GPUBuffer;
+  count: number;
 }
 
 /** The limits that decide whether a sibling can run: those of GPUSupportedLimits. */

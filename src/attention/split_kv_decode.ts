@@ -1,6 +1,7 @@
 import wgsl from '../../shaders/attention/split_kv_decode.wgsl?raw';
+import mergeParts from '../../shaders/lib/merge_parts.wgsl?raw';
 import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
-import { createKernel } from '../gpu/kernel';
+import { type CommandList, createKernel } from '../gpu/kernel';
 import {
   type AttentionKernel,
   type AttentionLimits,
@@ -10,13 +11,16 @@ import {
   checkScratch,
   mergeParameters,
 } from './attention';
-import { checkTiles, type DecodeTiles, defaultTiles, headSlices, tileSource } from './decode_tiles';
+import { checkTiles, defaultTiles, headSlices, tileSource } from './decode_tiles';
 
 const NAME = 'split_kv_decode';
 const MAX_SPLITS = 256;
 const UNIFORM_BYTES = 16;
-const MERGE_COLUMNS = 16;
+/** Threads of a merging workgroup, at most. */
+const MERGE_THREADS = 256;
 const MAX_MERGE_SLICES = 16;
+/** m and l. */
+const STATE_BYTES = 8;
 /** Keys that are worth a workgroup, and workgroups that fill a large GPU. `npm run bench -- tune` shows whether they still do. */
 const MIN_SPLIT_KEYS = 128;
 const ENOUGH_WORKGROUPS = 256;
@@ -26,11 +30,6 @@ export function untunedSplits(kvLen: number, shape: AttentionShape, limits: Atte
   const most = Math.min(kvLen / MIN_SPLIT_KEYS, ENOUGH_WORKGROUPS / shape.nKvHeads, MAX_SPLITS);
   const SPLITS = 2 ** Math.floor(Math.log2(Math.max(1, most)));
   return { SPLITS, WORKGROUP: defaultTiles(shape, limits, kvLen / SPLITS).WORKGROUP };
-}
-
-/** Quads of query heads that share a KV head, over all KV heads. */
-function kvQuads(shape: AttentionShape, tiles: DecodeTiles): number {
-  return shape.nKvHeads * headSlices(shape, tiles) * Math.ceil(tiles.HEADS / 4);
 }
 
 /** SPLITS: parts of the keys, one workgroup each (times KV heads). WORKGROUP, HEADS: see DecodeTiles. */
@@ -44,17 +43,18 @@ export function planSplitKvDecode(
   const parameters = mergeParameters(NAME, defaults, given);
   checkTiles(NAME, shape, limits, parameters);
   const { SPLITS } = parameters;
-  const mostSlices = Math.floor(limits.maxComputeInvocationsPerWorkgroup / MERGE_COLUMNS);
-  const MERGE_SLICES = Math.min(MAX_MERGE_SLICES, mostSlices);
+  const mostThreads = Math.min(MERGE_THREADS, limits.maxComputeInvocationsPerWorkgroup);
+  const MERGE_SLICES = Math.min(MAX_MERGE_SLICES, Math.floor(mostThreads / (shape.headDim / 4)));
   check(NAME, SPLITS <= MAX_SPLITS, `SPLITS ${SPLITS} is above ${MAX_SPLITS}`);
-  const quads = Math.max(SPLITS, shape.maxTokens) * kvQuads(shape, parameters);
-  const bytes = quads * shape.headDim * 16;
-  checkScratch(NAME, limits, bytes);
-  return {
-    parameters,
-    derived: { MAX_SPLITS, MERGE_COLUMNS, MERGE_SLICES },
-    scratchBytes: bytes + quads * 32 + UNIFORM_BYTES,
-  };
+  const bytes = partBytes(shape, SPLITS);
+  checkScratch(NAME, limits, bytes.o);
+  return { parameters, derived: { MAX_SPLITS, MERGE_SLICES }, scratchBytes: bytes.o + bytes.ml + UNIFORM_BYTES };
+}
+
+/** Of the parts that a pass leaves: f32 o (tokens, heads, splits, headDim), and m and l of each. */
+function partBytes({ nHeads, headDim, maxTokens }: AttentionShape, splits: number): { o: number; ml: number } {
+  const parts = Math.max(splits, maxTokens) * nHeads;
+  return { o: parts * headDim * 4, ml: parts * STATE_BYTES };
 }
 
 /** Decode with a long cache; any number of tokens, each on its own. The kernels are the same for every number of splits. */
@@ -69,7 +69,7 @@ export async function createSplitKvDecode(
     createKernel(gpu, {
       ...source,
       label: `attention/${NAME}.${entryPoint}`,
-      wgsl: [...source.wgsl, wgsl],
+      wgsl: [...source.wgsl, mergeParts, wgsl],
       constants: { ...source.constants, ...derived },
       bindings: ['read', 'read', 'read', 'write', 'write', 'write', 'uniform'],
       entryPoint,
@@ -77,10 +77,10 @@ export async function createSplitKvDecode(
   const [main, merge] = await Promise.all([kernel('main'), kernel('merge')]);
   const { SPLITS } = parameters;
   const buffers = await gpu.guardMemory(`attention/${NAME}`, () => {
-    const quads = Math.max(SPLITS, shape.maxTokens) * kvQuads(shape, parameters);
+    const bytes = partBytes(shape, SPLITS);
     return {
-      o: gpu.createBuffer(`${NAME}.part_o`, quads * shape.headDim * 16, GPU_STORAGE),
-      ml: gpu.createBuffer(`${NAME}.part_ml`, quads * 32, GPU_STORAGE),
+      o: gpu.createBuffer(`${NAME}.part_o`, bytes.o, GPU_STORAGE),
+      ml: gpu.createBuffer(`${NAME}.part_ml`, bytes.ml, GPU_STORAGE),
       splits: gpu.createBuffer(`${NAME}.splits`, UNIFORM_BYTES, GPU_UNIFORM | GPU_COPY_DST),
     };
   });
@@ -89,13 +89,18 @@ export async function createSplitKvDecode(
     name: NAME,
     parameters,
     scratchBytes,
+    parts: { ...buffers, count: SPLITS },
     bind(q, k, v, out) {
       const group = main.bind(q, k, v, out, buffers.o, buffers.ml, buffers.splits);
+      const recordParts = (list: CommandList, nTokens: number) => {
+        const splits = Math.max(1, Math.floor(SPLITS / nTokens));
+        list.add(main, group, shape.nKvHeads, splits, nTokens * headSlices(shape, parameters));
+      };
       return {
+        recordParts,
         record(list, nTokens) {
-          const splits = Math.max(1, Math.floor(SPLITS / nTokens));
-          list.add(main, group, shape.nKvHeads, splits, nTokens * headSlices(shape, parameters));
-          list.add(merge, group, kvQuads(shape, parameters), Math.ceil(shape.headDim / MERGE_COLUMNS), nTokens);
+          recordParts(list, nTokens);
+          list.add(merge, group, shape.nHeads, nTokens);
         },
       };
     },

@@ -54,6 +54,8 @@ export interface LinearCore {
   wgsl: readonly string[];
   constants(part: RowRange): Readonly<Record<string, Constant>>;
   grid(part: RowRange, nTokens: number): Grid;
+  /** Behind those of the epilogue. */
+  bindings?: readonly BindingKind[];
   subgroups?: boolean;
 }
 
@@ -79,7 +81,7 @@ export async function createLinear(
         ...core.constants(part),
         ...epilogue.constants,
       },
-      bindings: ['read', 'read', 'read', 'read', ...epilogue.bindings],
+      bindings: ['read', 'read', 'read', 'read', ...epilogue.bindings, ...(core.bindings ?? [])],
       subgroups: core.subgroups,
     }),
     grid: (nTokens: number) => core.grid(part, nTokens),

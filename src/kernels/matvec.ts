@@ -3,11 +3,15 @@ import dotQ4 from '../../shaders/lib/dot_q4.wgsl?raw';
 import dotQ8 from '../../shaders/lib/dot_q8.wgsl?raw';
 import emitPairs from '../../shaders/lib/emit_pairs.wgsl?raw';
 import matvec from '../../shaders/lib/matvec.wgsl?raw';
+import mergeParts from '../../shaders/lib/merge_parts.wgsl?raw';
+import onlineSoftmax from '../../shaders/lib/online_softmax.wgsl?raw';
 import rowSumsPlain from '../../shaders/lib/row_sums_plain.wgsl?raw';
 import rowSumsSubgroups from '../../shaders/lib/row_sums_subgroups.wgsl?raw';
 import xF32 from '../../shaders/lib/x_f32.wgsl?raw';
+import xParts from '../../shaders/lib/x_parts.wgsl?raw';
 import xQ8 from '../../shaders/lib/x_q8.wgsl?raw';
 import xQuantised from '../../shaders/lib/x_quantised.wgsl?raw';
+import xRow from '../../shaders/lib/x_row.wgsl?raw';
 import xToQ8 from '../../shaders/lib/x_to_q8.wgsl?raw';
 import xToQ8Plain from '../../shaders/lib/x_to_q8_plain.wgsl?raw';
 import xToQ8Subgroups from '../../shaders/lib/x_to_q8_subgroups.wgsl?raw';
@@ -18,16 +22,18 @@ import { ZERO_BELOW } from './quantise_activations';
 import { WEIGHT_FORMATS, type WeightFormat } from './weight_format';
 
 /**
- * How activations come and are multiplied: `f32` as they are; `to_q8` in f32, quantised by the product itself; `q8` quantised
- * already, in the layout of kernels/quantise_activations for one token.
+ * How activations come and are multiplied: `f32` as they are; `to_q8` in f32, quantised by the product itself; `parts_to_q8` in
+ * parts of attention that are merged first, bound behind the epilogue's one buffer: m and l, and a uniform with the number of
+ * parts; `q8` quantised already, in the layout of kernels/quantise_activations for one token.
  */
-export type MatvecInput = 'f32' | 'to_q8' | 'q8';
+export type MatvecInput = 'f32' | 'to_q8' | 'parts_to_q8' | 'q8';
 
 const MAX_GRID = 65535;
 const INTEGER_DOTS: Partial<Record<WeightFormat, string>> = { q4: dotQ4, q8: dotQ8 };
 
 /** Lanes that quantise a block together where subgroups have as many. */
-const BLOCK_LANES = 8;
+const MOST_BLOCK_LANES = 8;
+const LEAST_BLOCK_LANES = 4;
 
 /**
  * The product of the last token of a pass.
@@ -52,8 +58,13 @@ export function createMatvec(
     return [x, Math.ceil(groups / x)];
   };
   const dot = input === 'f32' ? dotF32 : (INTEGER_DOTS[shape.format] as string);
-  const prepare = subgroupMinSize >= BLOCK_LANES ? xToQ8Subgroups : xToQ8Plain;
-  const x = { f32: [xF32], to_q8: [xQuantised, xToQ8, prepare], q8: [xQuantised, xQ8] }[input];
+  const prepare = subgroupMinSize >= LEAST_BLOCK_LANES ? xToQ8Subgroups : xToQ8Plain;
+  const x = {
+    f32: [xF32],
+    to_q8: [xQuantised, xToQ8, xRow, prepare],
+    parts_to_q8: [xQuantised, xToQ8, onlineSoftmax, mergeParts, xParts, prepare],
+    q8: [xQuantised, xQ8],
+  }[input];
   return createLinear(gpu, shape, epilogue, {
     name: `matvec_${input}`,
     wgsl: [
@@ -64,7 +75,13 @@ export function createMatvec(
       matvec,
       ...(epilogue.finishRows ? [] : [emitPairs]),
     ],
-    constants: (part) => ({ ...parameters, GRID_X: grid(part)[0], ZERO_BELOW: { f32: ZERO_BELOW } }),
+    constants: (part) => ({
+      ...parameters,
+      GRID_X: grid(part)[0],
+      ZERO_BELOW: { f32: ZERO_BELOW },
+      BLOCK_LANES: Math.min(MOST_BLOCK_LANES, subgroupMinSize),
+    }),
+    bindings: input === 'parts_to_q8' ? ['read', 'uniform'] : [],
     grid,
     subgroups,
   });

@@ -19,7 +19,7 @@ export interface MatvecParameters {
 }
 
 export interface MatvecShape extends LinearShape {
-  input: 'f32' | 'to_q8' | 'q8';
+  input: 'f32' | 'to_q8' | 'parts_to_q8' | 'q8';
   /** A workgroup has this many rows, or a multiple. */
   finishRows: number;
 }
@@ -40,7 +40,7 @@ const PLAIN_LANES = 8;
 const HARDWARE_SUBGROUP = 8;
 const MIN_WORKGROUP = 64;
 /** Quantising x takes many threads; everything else starts sooner in a small workgroup. */
-const MOST_THREADS: Record<MatvecShape['input'], number> = { to_q8: 512, q8: 256, f32: 128 };
+const MOST_THREADS: Record<MatvecShape['input'], number> = { to_q8: 512, parts_to_q8: 512, q8: 256, f32: 128 };
 const MOST_SLOTS: Record<WeightFormat, number> = { q4: 4, q8: 4, f16: 2, bf16: 2, f32: 2 };
 
 /** Slots hide the latency of memory, of which a software GPU has little; each one makes it compile longer. */
@@ -111,7 +111,7 @@ function defaults(shape: MatvecShape, limits: MatvecLimits, subgroupMinSize: num
 
 /** Bytes of workgroup memory of lib/matvec.wgsl with its libraries; an epilogue may take 4 bytes a row more. */
 function workgroupBytes({ cols, input }: MatvecShape, rows: number, lanesInMemory: number): number {
-  const x = input === 'to_q8' ? cols + (cols / BLOCK) * 8 : 0;
+  const x = input === 'to_q8' || input === 'parts_to_q8' ? cols + (cols / BLOCK) * 8 : 0;
   return x + (rows + 1) * 4 * lanesInMemory + rows * 4;
 }
 
@@ -131,6 +131,7 @@ function check(shape: MatvecShape, limits: MatvecLimits, subgroupMinSize: number
     refuse(`${LANES} lanes exceed the subgroups of ${subgroupMinSize} of this GPU`);
   }
   const rows = (WORKGROUP / LANES) * GROUP_ROWS * TURNS;
+  if (GROUP_ROWS * TURNS > 2 * LANES) refuse(`${rows} rows a workgroup are more than two for each thread`);
   if (rows % shape.finishRows !== 0) refuse(`${rows} rows a workgroup are no multiple of ${shape.finishRows}`);
   const bytes = workgroupBytes(shape, rows, subgroupMinSize > 0 ? 1 : LANES);
   if (bytes > mostBytes) refuse(`${bytes} bytes of workgroup memory exceed the ${mostBytes} of this GPU`);

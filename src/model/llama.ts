@@ -44,7 +44,13 @@ interface Layer {
 /** What attention runs on: the siblings in use, and each bound to the buffers of every layer. */
 interface Attention {
   prepared: PreparedAttention;
-  bound: Map<AttentionKernel, BoundAttention[]>;
+  bound: Map<AttentionKernel, BoundLayer[]>;
+}
+
+/** The attention of a layer, and the output projection that merges its parts, where there is one. */
+interface BoundLayer {
+  attention: BoundAttention;
+  mergingO: Recordable | null;
 }
 
 /** What a pass ends with: nothing (more of the prompt follows), or the next token. */
@@ -67,7 +73,7 @@ interface Buffers {
 
 /** The forward pass on the GPU: token ids in a buffer to the next id in the same buffer, with no CPU in between. */
 export class Llama {
-  private readonly lists = new Map<BoundAttention[], Map<string, CommandList>>();
+  private readonly lists = new Map<BoundLayer[], Map<string, CommandList>>();
 
   private constructor(
     private readonly gpu: Gpu,
@@ -83,6 +89,7 @@ export class Llama {
     private readonly sample: { kernel: Sample; group: GPUBindGroup },
     readonly attentionShape: AttentionShape,
     private current: Attention,
+    private readonly made: { weights: ModelWeights; products: ProductFactory },
     /** The sibling that was asked for by name, or `auto`. */
     readonly asked: AttentionName | 'auto',
     /** What the products run on: q8 where any of them does. */
@@ -135,7 +142,8 @@ export class Llama {
       { kernel: maximum, group: maximum.bind(logits, maxima) },
       { kernel: sample, group: sample.bind(logits, maxima, sampling, tokens) },
       shape,
-      bindAttention(prepared, buffers, kvCache),
+      await bindAttention(prepared, buffers, kvCache, weights, products),
+      { weights, products },
       asked,
       products.usesQ8 ? 'q8' : 'f32',
       { kvCache: kvCache.bytes, activations: activationBytes + scratch },
@@ -184,15 +192,16 @@ export class Llama {
     const { gpu, attentionShape, asked: forced, buffers, kvCache } = this;
     const options = { forced, profile, buffers: checkBuffers(buffers, kvCache) };
     const prepared = await prepareAttention(gpu, attentionShape, options);
+    const next = await bindAttention(prepared, buffers, kvCache, this.made.weights, this.made.products);
     this.current.prepared.destroy();
-    this.current = bindAttention(prepared, buffers, kvCache);
+    this.current = next;
     this.lists.clear();
   }
 
   /** The dispatches of a pass of nTokens at `position`, made once per kind of pass and replayed. */
   pass(nTokens: number, end: PassEnd, position: number): CommandList {
     const { prepared, bound } = this.current;
-    const attention = bound.get(prepared.at(nTokens, position + nTokens).kernel) as BoundAttention[];
+    const attention = bound.get(prepared.at(nTokens, position + nTokens).kernel) as BoundLayer[];
     const lists = this.lists.get(attention) ?? new Map<string, CommandList>();
     this.lists.set(attention, lists);
     const key = `${nTokens} ${end}`;
@@ -208,7 +217,7 @@ export class Llama {
   /** The dispatches of such a pass by their kind, over all layers: for profiling. */
   kinds(nTokens: number, end: PassEnd, position: number): Map<string, CommandList> {
     const { prepared, bound } = this.current;
-    const attention = bound.get(prepared.at(nTokens, position + nTokens).kernel) as BoundAttention[];
+    const attention = bound.get(prepared.at(nTokens, position + nTokens).kernel) as BoundLayer[];
     const lists = new Map<string, CommandList>();
     const listOf = (kind: string) => {
       const list = lists.get(kind) ?? new CommandList(this.gpu);
@@ -223,21 +232,29 @@ export class Llama {
     list: (kind: string) => CommandList,
     nTokens: number,
     end: PassEnd,
-    attention: readonly BoundAttention[],
+    attention: readonly BoundLayer[],
   ): void {
     this.embed.kernel.record(list('embed'), this.embed.groups, nTokens);
     for (const [i, layer] of this.layers.entries()) {
       const { qkv, o, gateUp, down } = nTokens > 1 ? layer.prefill : layer.decode;
       qkv.record(list('qkv'), nTokens); // norm, Wq Wk Wv, RoPE, K and V written in place
-      attention[i].record(list('attention'), nTokens);
-      o.record(list('o'), nTokens); // x += Wo attn
+      const { attention: attend, mergingO } = attention[i];
+      if (nTokens === 1 && mergingO) {
+        attend.recordParts?.(list('attention'), nTokens);
+        mergingO.record(list('o'), nTokens); // x += Wo attn, the parts of attn merged
+      } else {
+        attend.record(list('attention'), nTokens);
+        o.record(list('o'), nTokens); // x += Wo attn
+      }
       gateUp.record(list('gate_up'), nTokens); // norm, h = silu(gate) * up
       down.record(list('down'), nTokens); // x += Wdown h
     }
     if (end === 'none') return;
     this.head.record(list('head'), nTokens); // norm and logits of the last token
-    if (end === 'penalise_and_sample') this.penalty.kernel.record(list('penalty'), this.penalty.group);
-    this.maxima.kernel.record(list('maxima'), this.maxima.group);
+    if (end === 'penalise_and_sample') {
+      this.penalty.kernel.record(list('penalty'), this.penalty.group);
+      this.maxima.kernel.record(list('maxima'), this.maxima.group);
+    }
     this.sample.kernel.record(list('sample'), this.sample.group);
   }
 
@@ -252,9 +269,22 @@ function checkBuffers({ q, attn }: Buffers, { k, v }: KvCache) {
   return { q, k: k[0], v: v[0], out: attn };
 }
 
-function bindAttention(prepared: PreparedAttention, { q, attn }: Buffers, { k, v }: KvCache): Attention {
-  const layers = (kernel: AttentionKernel) => k.map((keys, i) => kernel.bind(q, keys, v[i], attn));
-  return { prepared, bound: new Map([...prepared.kernels].map((kernel) => [kernel, layers(kernel)])) };
+async function bindAttention(
+  prepared: PreparedAttention,
+  { q, attn }: Buffers,
+  { k, v }: KvCache,
+  { layers }: ModelWeights,
+  products: ProductFactory,
+): Promise<Attention> {
+  const layersOf = (kernel: AttentionKernel): Promise<BoundLayer[]> =>
+    Promise.all(
+      k.map(async (keys, i) => ({
+        attention: kernel.bind(q, keys, v[i], attn),
+        mergingO: kernel.parts ? await products.mergingO(layers[i], kernel.parts) : null,
+      })),
+    );
+  const bound = [...prepared.kernels].map(async (kernel) => [kernel, await layersOf(kernel)] as const);
+  return { prepared, bound: new Map(await Promise.all(bound)) };
 }
 
 function createBuffers(gpu: Gpu, config: ModelConfig, contextLength: number): Buffers {

@@ -1,6 +1,8 @@
+import type { AttentionParts } from '../attention/attention';
 import type { Gpu } from '../gpu/device';
 import type { CommandList } from '../gpu/kernel';
-import { GATE_UP, GATE_UP_Q8 } from '../kernels/gate_up';
+import { GATE_UP } from '../kernels/gate_up';
+import { GATE_UP_Q8 } from '../kernels/gate_up_q8';
 import { HEAD } from '../kernels/head';
 import type { Epilogue, Linear, LinearShape } from '../kernels/linear';
 import { createMatmul } from '../kernels/matmul';
@@ -13,6 +15,9 @@ import { RESIDUAL } from '../kernels/residual';
 import type { LayerWeights, Product } from './weights';
 
 export type ActivationType = 'f32' | 'q8';
+
+/** Parts of attention that the output projection merges; more of them are merged by a dispatch of their own. */
+const MOST_MERGED_PARTS = 8;
 
 /** Something of a pass with its buffers bound, ready to record. */
 export interface Recordable {
@@ -31,6 +36,7 @@ export interface ProductBuffers {
   /** Quantised activations of the product that is under way. */
   xq: GPUBuffer;
   logits: GPUBuffer;
+  maxima: GPUBuffer;
   rope: GPUBuffer;
 }
 
@@ -63,6 +69,18 @@ export class ProductFactory {
     return { qkv, o, gateUp, down };
   }
 
+  /**
+   * The output projection of one token that merges the parts of attention on its way; null where it cannot, or should not:
+   * each of its workgroups reads all parts, so they must be few.
+   */
+  async mergingO({ o }: LayerWeights, parts: AttentionParts): Promise<Recordable | null> {
+    const { gpu } = this;
+    if (parts.count > MOST_MERGED_PARTS || !this.isQ8(o, false, 'parts_to_q8')) return null;
+    const epilogue = { ...RESIDUAL, constants: { HEAD_DIM: this.qkvShape.headDim } };
+    const kernel = await createMatvec(gpu, this.shape(o, false), epilogue, 'parts_to_q8');
+    return bound(kernel, o, [parts.o, this.buffers.x, parts.ml, parts.splits]);
+  }
+
   /** For many tokens. */
   async prefill(layer: LayerWeights, k: GPUBuffer, v: GPUBuffer): Promise<LayerProducts> {
     const { x, q, attn, h, rope } = this.buffers;
@@ -75,10 +93,10 @@ export class ProductFactory {
     return { qkv, o, gateUp, down };
   }
 
-  /** Logits of the last token of a pass. */
+  /** Logits of the last token of a pass, and their maxima. */
   head(head: Product): Promise<Recordable> {
-    const { x, logits } = this.buffers;
-    return this.matvec(head, true, HEAD, x, logits);
+    const { x, logits, maxima } = this.buffers;
+    return this.matvec(head, true, HEAD, x, logits, maxima);
   }
 
   private matvec(product: Product, normed: boolean, epilogue: Epilogue, ...buffers: GPUBuffer[]): Promise<Recordable> {
@@ -127,7 +145,7 @@ export class ProductFactory {
   }
 
   /** Integers where they were asked for, the matrix has them, and quantised activations fit this GPU. */
-  private isQ8(product: Product, normed: boolean, input: 'to_q8' | 'q8', finishRows = 2): boolean {
+  private isQ8(product: Product, normed: boolean, input: Exclude<MatvecInput, 'f32'>, finishRows = 2): boolean {
     const shape = this.shape(product, normed);
     if (this.activations === 'f32' || !hasIntegers(shape.format)) return false;
     const fits = fitsMatvec({ ...shape, input, finishRows }, this.gpu.limits, this.gpu.can.subgroupMinSize);

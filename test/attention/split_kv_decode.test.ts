@@ -37,7 +37,7 @@ test('scratch memory grows with splits, not with the cache', () => {
   const bytes = (contextLength: number, SPLITS: number) =>
     planSplitKvDecode({ ...SMALL, maxTokens: 1, contextLength }, limits, { SPLITS }).scratchBytes;
   expect(bytes(2 ** 17, 64)).toBe(bytes(64, 64));
-  expect(bytes(64, 64)).toBe(64 * 2 * (SMALL.headDim * 16 + 32) + 16); // two KV heads, a quad of query heads each
+  expect(bytes(64, 64)).toBe(64 * SMALL.nHeads * (SMALL.headDim * 4 + 8) + 16);
 });
 
 test.each([

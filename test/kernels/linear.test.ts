@@ -109,11 +109,18 @@ for (const without of PATHS) {
         const c: Case = { gpu, rows: vocab, cols, nTokens: 3, normed: true, biased: false, format: 'q8' };
         const { matrix, x, params, y } = await operands(c);
         const logits = gpu.upload('logits', new Float32Array(vocab + 4).fill(-7));
+        const groups = Math.ceil(vocab / 32);
+        const maxima = gpu.upload('maxima', new Uint32Array(groups + 4).fill(7));
         const product = await createMatvec(gpu, { ...c, normEps: EPS, bias: false }, HEAD, 'f32');
-        run(gpu, product, product.bind(matrix, x, params, logits), 3);
+        run(gpu, product, product.bind(matrix, x, params, logits, maxima), 3);
         const actual = await readFloats(gpu, logits, vocab + 4);
         assertClose(actual.subarray(0, vocab), y[2], 1e-5);
         expect([...actual.subarray(vocab)]).toEqual(Array(4).fill(-7));
+        const keys = new Uint32Array(await gpu.read(maxima));
+        const largest = Array.from({ length: groups }, (_, g) =>
+          Math.max(...actual.subarray(0, vocab).subarray(32 * g, 32 * g + 32)),
+        );
+        expect([...keys]).toEqual([...Uint32Array.from(largest, keyOf), 7, 7, 7, 7]);
       });
     }
 
@@ -161,6 +168,12 @@ for (const without of PATHS) {
       }
     }
   });
+}
+
+/** Ordered as the logits are: see shaders/lib/logit_key.wgsl. */
+function keyOf(logit: number): number {
+  const [bits] = new Uint32Array(Float32Array.of(logit).buffer);
+  return logit < 0 ? ~bits >>> 0 : (bits | 0x80000000) >>> 0;
 }
 
 const silu = (v: number) => v / (1 + Math.exp(-v));

@@ -6,7 +6,6 @@ import { applyRope, ropeTable } from '../../src/cpu/rope';
 import type { Gpu } from '../../src/gpu/device';
 import { CommandList } from '../../src/gpu/kernel';
 import { GATE_UP } from '../../src/kernels/gate_up';
-import { HEAD } from '../../src/kernels/head';
 import type { Epilogue } from '../../src/kernels/linear';
 import {
   createMatmulQ8,
@@ -117,6 +116,21 @@ test('gate_up is silu(gate) * up, q8, 63 and 65 tokens, 2x31 rows, a single bloc
 
 const silu = (v: number) => v / (1 + Math.exp(-v));
 
+test(`residual adds W x, q4, 67 rows, one token, one stage, ${pathName(PATHS[1])}`, async () => {
+  const gpu = await testGpu(PATHS[1]);
+  const shape = shapeOf(67, 96, 'q4');
+  const o = await operands(gpu, shape, 1);
+  const residual = gpu.upload('residual', new Float32Array(67 + 4).fill(-7));
+  await run(gpu, shape, RESIDUAL, { ...SMALL, stages: 1 }, o, [residual], { nTokens: 1, position: 0 });
+  const actual = await readFloats(gpu, residual, 67 + 4);
+  assertClose(
+    actual.subarray(0, 67),
+    o.y[0].map((v) => v - 7),
+    1e-5,
+  );
+  expect([...actual.subarray(67)]).toEqual(Array(4).fill(-7));
+});
+
 test('qkv rotates q and k and writes the cache, q8, 67 tokens at 5, the default tiles', async () => {
   const gpu = await testGpu();
   const [nTokens, position, context] = [67, 5, 72];
@@ -141,17 +155,6 @@ test('qkv rotates q and k and writes the cache, q8, 67 tokens at 5, the default 
   assertClose(await readFloats(gpu, q, nTokens * 96), flat(rows.map((r) => r.q)), 1e-5);
   assertClose(await readFloats(gpu, k, context * 32), flat([untouched, ...rows.map((r) => r.k)]), 1e-5);
   assertClose(await readFloats(gpu, v, context * 32), flat([untouched, ...rows.map((r) => r.v)]), 1e-5);
-});
-
-test(`head gives logits, q4, vocabulary 67, one stage, ${pathName(PATHS[1])}`, async () => {
-  const gpu = await testGpu(PATHS[1]);
-  const shape = shapeOf(67, 96, 'q4');
-  const o = await operands(gpu, shape, 1);
-  const logits = gpu.upload('logits', new Float32Array(67 + 4).fill(-7));
-  await run(gpu, shape, HEAD, { ...SMALL, stages: 1 }, o, [logits], { nTokens: 1, position: 0 });
-  const actual = await readFloats(gpu, logits, 67 + 4);
-  assertClose(actual.subarray(0, 67), o.y[0], 1e-5);
-  expect([...actual.subarray(67)]).toEqual(Array(4).fill(-7));
 });
 
 describe('planMatmulQ8', () => {

@@ -3,9 +3,9 @@
 import { describe, expect, test } from 'vitest';
 import { linearQ8, quantiseActivations } from '../../src/cpu/quantise_activations';
 import { rmsNorm } from '../../src/cpu/rms_norm';
-import type { Gpu } from '../../src/gpu/device';
+import { GPU_COPY_DST, GPU_UNIFORM, type Gpu } from '../../src/gpu/device';
 import { CommandList } from '../../src/gpu/kernel';
-import { GATE_UP_Q8 } from '../../src/kernels/gate_up';
+import { GATE_UP_Q8 } from '../../src/kernels/gate_up_q8';
 import { HEAD } from '../../src/kernels/head';
 import type { Linear } from '../../src/kernels/linear';
 import { createMatvec } from '../../src/kernels/matvec';
@@ -82,12 +82,45 @@ for (const without of PATHS) {
       const [x, norm] = [randomArray(3 * cols, 11, 2), randomArray(cols, 12).map((w) => w + 1)];
       const product = await createMatvec(gpu, { rows, cols, format: 'q4', normEps: EPS, bias: false }, HEAD, 'to_q8');
       const logits = gpu.upload('logits', new Float32Array(rows + 4).fill(-7));
-      run(gpu, product, product.bind(matrix, gpu.upload('x', x), gpu.upload('params', norm), logits), 3);
+      const maxima = gpu.upload('maxima', new Uint32Array(Math.ceil(rows / 32)));
+      run(gpu, product, product.bind(matrix, gpu.upload('x', x), gpu.upload('params', norm), logits, maxima), 3);
       const y = linearQ8(quantiseActivations(rmsNorm(x.subarray(2 * cols), norm, EPS)), 'Q4_0', bytes, null);
       const actual = await readFloats(gpu, logits, rows + 4);
       assertClose(actual.subarray(0, rows), y, 1e-5);
       expect([...actual.subarray(rows)]).toEqual(Array(4).fill(-7)); // nothing past the end
     });
+
+    for (const count of [1, 5, 8]) {
+      test(`residual adds W x, x merged from ${count} parts of attention, 65x96`, async () => {
+        const gpu = await testGpu(without);
+        const [rows, cols, headDim] = [65, 96, 32];
+        const { matrix, bytes } = await matrixOf(gpu, 'q4', rows, cols);
+        const nHeads = cols / headDim;
+        const [o, m, l] = [
+          randomArray(nHeads * count * headDim, 21, 2),
+          randomArray(nHeads * count, 22, 9),
+          randomArray(nHeads * count, 23),
+        ];
+        const ml = Float32Array.from({ length: 2 * m.length }, (_, i) =>
+          i % 2 === 0 ? m[i >> 1] : Math.abs(l[i >> 1]) + 0.1,
+        );
+        const x = mergeOnCpu(o, ml, nHeads, count, headDim);
+        const epilogue = { ...RESIDUAL, constants: { HEAD_DIM: headDim } };
+        const shape = { rows, cols, format: 'q4' as const, normEps: null, bias: false };
+        const product = await createMatvec(gpu, shape, epilogue, 'parts_to_q8');
+        const splits = gpu.createBuffer('splits', 16, GPU_UNIFORM | GPU_COPY_DST);
+        gpu.write(splits, Uint32Array.of(count));
+        const residual = gpu.upload('residual', new Float32Array(rows));
+        const parts = [gpu.upload('ml', ml), splits];
+        run(
+          gpu,
+          product,
+          product.bind(matrix, gpu.upload('o', o), gpu.upload('params', new Float32Array(4)), residual, ...parts),
+        );
+        assertClose(await readFloats(gpu, residual, rows), linearQ8(quantiseActivations(x), 'Q4_0', bytes, null), 1e-4);
+        expect(gpu.failure).toBeNull();
+      });
+    }
 
     for (const intermediate of [32, 160]) {
       test(`gate_up_q8 is silu(gate) * up in signed bytes, 2x${intermediate} rows`, async () => {
@@ -117,6 +150,18 @@ for (const without of PATHS) {
         expect(gpu.failure).toBeNull();
       });
     }
+  });
+}
+
+/** o of each head over all parts: their weights are l 2^(m - the largest m). */
+function mergeOnCpu(o: Float32Array, ml: Float32Array, nHeads: number, count: number, headDim: number): Float32Array {
+  return Float32Array.from({ length: nHeads * headDim }, (_, i) => {
+    const [head, d] = [Math.floor(i / headDim), i % headDim];
+    const parts = Array.from({ length: count }, (_, s) => head * count + s);
+    const most = Math.max(...parts.map((part) => ml[2 * part]));
+    const sum = (value: (part: number) => number) =>
+      parts.reduce((total, part) => total + value(part) * 2 ** (ml[2 * part] - most), 0);
+    return sum((part) => o[part * headDim + d]) / sum((part) => ml[2 * part + 1]);
   });
 }
 
