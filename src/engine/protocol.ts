@@ -23,7 +23,10 @@ export interface LoadOptions {
   attention?: 'auto' | AttentionName;
   /** How keys and values are stored. Default f16. */
   kvCache?: KvType;
-  /** `auto` is the fastest path whose quality is held by tests; `f32` is exact. */
+  /**
+   * What products read where a matrix has integers (Q8_0, Q4_0): signed bytes or, exact, f32. `auto`: q8, but f32 on an
+   * adapter of software and on the cpu. `q8` is refused where no matrix has integers.
+   */
   activations?: 'auto' | ActivationType;
   /** Quantise matrices that the file holds as F32, F16 or BF16 while they load; others stay as they are. Default: no. */
   quantize?: QuantizedFormat;
@@ -164,6 +167,7 @@ export interface EngineInfo {
   adapter: string | null;
   contextLength: number;
   kvCache: KvType;
+  /** What runs: q8 where any product does. */
   activations: ActivationType;
   attention: AttentionChoice;
   hasChatTemplate: boolean;

@@ -11,9 +11,10 @@ import { createTokenizer } from '../text/tokenizer';
 import type { Backend } from './backend';
 import { CpuBackend, loadCpuWeights } from './cpu_backend';
 import type { Session } from './generate';
+import { checkActivations, checkOptions, chooseActivations } from './load_options';
 import { LoadTracker } from './load_tracker';
 import { loadProfile, profileKey } from './profile_store';
-import type { EngineInfo, LoadOptions, LoadProgress, ModelLocation, Warning } from './protocol';
+import type { ActivationType, EngineInfo, LoadOptions, LoadProgress, ModelLocation, Warning } from './protocol';
 import { WebGpuBackend } from './webgpu_backend';
 
 /** What a context may be and take, unless the caller asks for more. */
@@ -46,11 +47,12 @@ export async function loadModel(
 
   const warnings: Warning[] = [];
   const quantized = quantizes(files, tensors, options, warnings);
+  checkActivations(tensors, options);
   const gpu = await requestGpu(options, warnings);
   const contextLength = chooseContext(config, options, gpu, warnings);
   const parts = { files, config, tensors, contextLength, options, signal, tracker, warnings };
   const onGpu = gpu && (await loadOnGpu(gpu, parts));
-  const { backend, gpuBytes } = onGpu ?? (await loadOnCpu(parts));
+  const { backend, activations, gpuBytes } = onGpu ?? (await loadOnCpu(parts));
   tracker.stage('ready', files.totalBytes);
   return {
     session: { backend, tokenizer, template, vocabSize: config.vocabSize, cachedIds: [] },
@@ -60,7 +62,7 @@ export async function loadModel(
       adapter: onGpu ? gpu.adapterName : null,
       contextLength,
       kvCache: onGpu ? (options.kvCache ?? 'f16') : 'f32',
-      activations: 'f32',
+      activations,
       attention: backend.attention,
       hasChatTemplate: template !== null,
       gpuBytes,
@@ -81,7 +83,7 @@ interface Parts {
   warnings: Warning[];
 }
 
-type LoadedBackend = { backend: Backend; gpuBytes: EngineInfo['gpuBytes'] };
+type LoadedBackend = { backend: Backend; activations: ActivationType; gpuBytes: EngineInfo['gpuBytes'] };
 
 /** null: no attention kernel is right on this GPU, which is a warning; the CPU takes over. */
 async function loadOnGpu(gpu: Gpu, parts: Parts): Promise<LoadedBackend | null> {
@@ -91,7 +93,13 @@ async function loadOnGpu(gpu: Gpu, parts: Parts): Promise<LoadedBackend | null> 
   try {
     const profile = attention === 'auto' ? ((await loadProfile(key)) ?? undefined) : undefined;
     const { weights, read } = await allocateWeights(gpu, tensors, config, options.quantize);
-    const compiling = Llama.create(gpu, config, weights, { contextLength, kvType, attention, profile });
+    const compiling = Llama.create(gpu, config, weights, {
+      contextLength,
+      kvType,
+      attention,
+      profile,
+      activations: chooseActivations(options, gpu.isSoftware),
+    });
     compiling.catch(() => {}); // awaited below; reading may fail first
     await read(files, signal);
     tracker.stage('compile', files.totalBytes);
@@ -101,7 +109,7 @@ async function loadOnGpu(gpu: Gpu, parts: Parts): Promise<LoadedBackend | null> 
     const backend = new WebGpuBackend(gpu, llama, key);
     await backend.warmUp();
     for (const { message } of llama.attention.setAside) warnings.push({ code: 'attention-fallback', message });
-    return { backend, gpuBytes: { weights: weights.bytes, ...llama.bytes } };
+    return { backend, activations: llama.activations, gpuBytes: { weights: weights.bytes, ...llama.bytes } };
   } catch (error) {
     gpu.destroy(); // everything that was allocated goes with the device
     if (!(error instanceof AttentionUnavailable) || attention !== 'auto' || asked !== 'auto') throw error;
@@ -115,6 +123,9 @@ async function loadOnCpu({ files, config, tensors, contextLength, options, signa
   if (options.attention && options.attention !== 'auto') {
     throw new AttentionUnavailable(options.attention, 'the cpu backend runs plain loops and has no attention kernels');
   }
+  if (options.activations === 'q8') {
+    throw new InvalidRequestError('Activations q8 need WebGPU: the cpu backend computes in f32. Choose auto or f32.');
+  }
   const parameters = countParameters(files);
   const bytes = 4 * parameters + kvBytesPerToken(config, 'f32') * contextLength;
   if (bytes > CPU_BYTES) {
@@ -124,7 +135,7 @@ async function loadOnCpu({ files, config, tensors, contextLength, options, signa
     );
   }
   const weights = await loadCpuWeights(tensors, signal, options.quantize);
-  return { backend: new CpuBackend(config, weights, contextLength), gpuBytes: null };
+  return { backend: new CpuBackend(config, weights, contextLength), activations: 'f32', gpuBytes: null };
 }
 
 /** null: run on the CPU, because that was asked for or because there is no WebGPU, which is a warning. */
@@ -173,27 +184,6 @@ function quantizes(
   const message = `The matrices of this model are quantized already (${storedFormats(files)}); they stay as they are.`;
   warnings.push({ code: 'quantize-ignored', message });
   return null;
-}
-
-function checkOptions(options: LoadOptions): void {
-  const { contextLength, kvCache = 'f16', backend = 'auto', activations = 'auto', quantize } = options;
-  if (contextLength !== undefined && (!Number.isInteger(contextLength) || contextLength < 2)) {
-    throw new InvalidRequestError(`contextLength must be a whole number of at least 2, got ${String(contextLength)}.`);
-  }
-  if (kvCache !== 'f16' && kvCache !== 'f32') {
-    throw new InvalidRequestError(`kvCache must be f16 or f32, got ${String(kvCache)}.`);
-  }
-  if (backend !== 'auto' && backend !== 'webgpu' && backend !== 'cpu') {
-    throw new InvalidRequestError(`backend must be auto, webgpu or cpu, got ${String(backend)}.`);
-  }
-  if (quantize !== undefined && quantize !== 'q8' && quantize !== 'q4') {
-    throw new InvalidRequestError(`quantize must be q8 or q4, got ${String(quantize)}.`);
-  }
-  if (activations !== 'auto' && activations !== 'f32') {
-    throw new InvalidRequestError(
-      `activations must be auto or f32, got ${String(activations)}: no other path is built yet.`,
-    );
-  }
 }
 
 function countParameters(files: ModelFiles): number {

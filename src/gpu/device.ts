@@ -44,6 +44,8 @@ export class Gpu {
     readonly device: GPUDevice,
     readonly adapterName: string,
     readonly can: GpuCapabilities,
+    /** The adapter computes on the CPU: it compiles kernels for seconds, and nothing that hardware has is fast on it. */
+    readonly isSoftware: boolean,
     private readonly plannedBinding: number,
   ) {
     void device.lost.then((info) => {
@@ -76,7 +78,8 @@ export class Gpu {
     );
     const { vendor, architecture, description, device: model } = adapter.info;
     const name = description || [vendor, model || architecture].filter(Boolean).join(' ') || 'unknown adapter';
-    return new Gpu(device, name, can, options.bindingLimit ?? Number.POSITIVE_INFINITY);
+    const isSoftware = adapter.info.isFallbackAdapter === true; // older browsers do not say
+    return new Gpu(device, name, can, isSoftware, options.bindingLimit ?? Number.POSITIVE_INFINITY);
   }
 
   get limits(): GPUSupportedLimits {

@@ -207,6 +207,12 @@ function machine(info: EngineInfo | null): FigureGroup | null {
         definition: 'Tokens that fit, and how their keys and values are stored.',
       },
       {
+        key: 'activations',
+        label: 'Activations',
+        value: info.activations,
+        definition: 'What quantized matrices are multiplied with: signed bytes (q8), or f32, which is exact.',
+      },
+      {
         key: 'load',
         label: 'Loading',
         value: formatMs(loadMs.open + loadMs.weights + loadMs.compile),

@@ -1,4 +1,4 @@
-// What the page's address asks for. Pure: `?model=URL&backend=&attention=&kv=&context=`.
+// What the page's address asks for. Pure: `?model=URL&backend=&attention=&kv=&activations=&context=`.
 
 import type { EngineLoadOptions } from '../engine/engine';
 import { LOAD_FIELDS, type LoadSettings, STANDARD_LOAD } from './settings_fields';
@@ -14,7 +14,12 @@ export interface PageOptions {
   complaints: string[];
 }
 
-const PARAMETERS: Record<keyof LoadSettings, string> = { attention: 'attention', kvCache: 'kv', backend: 'backend' };
+const PARAMETERS: Record<keyof LoadSettings, string> = {
+  attention: 'attention',
+  kvCache: 'kv',
+  activations: 'activations',
+  backend: 'backend',
+};
 
 export function readPageOptions(search: string, base: string): PageOptions {
   const query = new URLSearchParams(search);

@@ -111,7 +111,7 @@ export function toGenerateOptions(settings: SamplingSettings): EngineGenerateOpt
 }
 
 /** Choices that the model is loaded with. */
-export type LoadSettings = Required<Pick<EngineLoadOptions, 'attention' | 'kvCache' | 'backend'>>;
+export type LoadSettings = Required<Pick<EngineLoadOptions, 'attention' | 'kvCache' | 'activations' | 'backend'>>;
 
 /** The help is a few words on what this choice is. */
 export type LoadChoice = readonly [value: string, label: string, help?: string];
@@ -123,7 +123,7 @@ export interface LoadField {
   choices: readonly LoadChoice[];
 }
 
-export const STANDARD_LOAD: LoadSettings = { attention: 'auto', kvCache: 'f16', backend: 'auto' };
+export const STANDARD_LOAD: LoadSettings = { attention: 'auto', kvCache: 'f16', activations: 'auto', backend: 'auto' };
 
 export const LOAD_FIELDS: readonly LoadField[] = [
   {
@@ -147,6 +147,16 @@ export const LOAD_FIELDS: readonly LoadField[] = [
     choices: [
       ['f16', 'f16'],
       ['f32', 'f32'],
+    ],
+  },
+  {
+    key: 'activations',
+    label: 'Activations',
+    help: 'What matrices are multiplied with, where they are quantized: q8 is fast, f32 is exact.',
+    choices: [
+      ['auto', 'auto', 'q8 on a real GPU, else f32'],
+      ['q8', 'q8', 'signed bytes; needs quantized weights'],
+      ['f32', 'f32', 'exact'],
     ],
   },
   {

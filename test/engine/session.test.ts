@@ -48,7 +48,7 @@ async function answer({ session }: Awaited<ReturnType<typeof load>>, maxTokens: 
 test('a sibling that is wrong is a warning with its successor, the story the same', { timeout: 200_000 }, async () => {
   const loaded = await load({ flash_prefill: 'wrong' });
   const { info } = loaded;
-  expect(info.backend).toBe('webgpu');
+  expect(info).toMatchObject({ backend: 'webgpu', activations: 'f32' }); // by itself: this GPU is software
   expect(info.attention).toMatchObject({ prefill: 'chunked', decode: 'fused_decode' });
   expect(info.warnings).toHaveLength(1);
   expect(info.warnings[0].code).toBe('attention-fallback');
@@ -60,7 +60,8 @@ test('a sibling that is wrong is a warning with its successor, the story the sam
 
 test('where no attention runs on the GPU the CPU takes over, with a warning', async () => {
   const loaded = await load(ALL);
-  expect(loaded.info).toMatchObject({ backend: 'cpu', adapter: null, kvCache: 'f32', gpuBytes: null });
+  expect(loaded.info).toMatchObject({ backend: 'cpu', adapter: null, kvCache: 'f32', activations: 'f32' });
+  expect(loaded.info.gpuBytes).toBeNull();
   expect(loaded.info.attention).toMatchObject({ prefill: 'textbook', decode: 'textbook' });
   expect(loaded.info.warnings).toHaveLength(1);
   const [{ code, message }] = loaded.info.warnings;

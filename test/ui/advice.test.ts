@@ -37,7 +37,7 @@ test('a missing model, a forced kernel and no WebGPU differ in what to do', () =
 });
 
 test('an offer changes the one setting that it names', () => {
-  const settings: LoadSettings = { attention: 'eager', kvCache: 'f32', backend: 'webgpu' };
+  const settings: LoadSettings = { attention: 'eager', kvCache: 'f32', activations: 'f32', backend: 'webgpu' };
   expect(settingsAfter('auto-attention', settings)).toEqual({ ...settings, attention: 'auto' });
   expect(settingsAfter('cpu', settings)).toEqual({ ...settings, backend: 'cpu' });
   expect(settingsAfter('retry', settings)).toEqual(settings);

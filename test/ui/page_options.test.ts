@@ -19,11 +19,14 @@ test('without a query the storyteller beside the page is loaded, with the defaul
   });
 });
 
-test('model, backend, attention, kv and context are taken from the address', () => {
-  const options = readPageOptions('?model=../m/x.gguf&backend=cpu&attention=eager&kv=f32&context=256', BASE);
+test('model, backend, attention, kv, activations and context are taken from the address', () => {
+  const options = readPageOptions(
+    '?model=../m/x.gguf&backend=cpu&attention=eager&kv=f32&activations=q8&context=256',
+    BASE,
+  );
   expect(options).toEqual({
     model: 'https://example.com/m/x.gguf',
-    load: { backend: 'cpu', attention: 'eager', kvCache: 'f32' },
+    load: { backend: 'cpu', attention: 'eager', kvCache: 'f32', activations: 'q8' },
     contextLength: 256,
     complaints: [],
   });
@@ -31,6 +34,7 @@ test('model, backend, attention, kv and context are taken from the address', () 
     backend: 'cpu',
     attention: 'eager',
     kvCache: 'f32',
+    activations: 'q8',
     contextLength: 256,
   });
 });
@@ -39,6 +43,7 @@ for (const search of [
   '?backend=gpu',
   '?attention=magic',
   '?kv=q4',
+  '?activations=f16',
   '?context=-1',
   '?context=1e3',
   '?model=javascript:alert(1)',

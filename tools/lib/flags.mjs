@@ -39,7 +39,11 @@ const FLAGS = {
     value: 'auto|N',
     help: 'steps in flight on the GPU, the one being read among them',
   },
-  activations: { kind: 'text', words: ['auto', 'f32', 'q8'], help: 'default auto; q8 is not built yet' },
+  activations: {
+    kind: 'text',
+    words: ['auto', 'f32', 'q8'],
+    help: 'what products read (default auto: q8 where weights have integers, on hardware; f32 is exact)',
+  },
   json: { kind: 'switch', help: 'one JSON object on stdout, nothing else' },
   help: { kind: 'switch', help: 'this text' },
 };
