@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Backend } from '../../src/engine/backend';
 import { CpuBackend, loadCpuWeights } from '../../src/engine/cpu_backend';
 import { generate, type Session } from '../../src/engine/generate';
+import type { EngineEvent, GenerateOptions } from '../../src/engine/protocol';
 import { WebGpuBackend } from '../../src/engine/webgpu_backend';
 import { readConfig } from '../../src/model/config';
 import { Llama } from '../../src/model/llama';
@@ -29,6 +30,11 @@ const CONTEXT = 256;
 const GPU_PROMPTS = process.env.VIVACE_ALL_PROMPTS ? cases.length : 2;
 const TIMEOUT_MS = 300_000;
 
+const SAMPLINGS: Record<string, GenerateOptions> = {
+  greedy: { temperature: 0 },
+  'sampled and penalised': { temperature: 0.8, topK: 40, topP: 0.95, minP: 0, repetitionPenalty: 1.1, seed: 3 },
+};
+
 async function cpuBackend(): Promise<Backend> {
   const { files } = await openStoryteller();
   const config = readConfig(files);
@@ -40,7 +46,8 @@ async function gpuBackend(): Promise<Backend> {
   const { files } = await openStoryteller();
   const config = readConfig(files);
   const { weights, read } = await allocateWeights(gpu, resolveTensors(files, config), config);
-  const llama = await Llama.create(gpu, config, weights, { contextLength: CONTEXT, kvType: 'f32', attention: 'auto' });
+  const exact = { contextLength: CONTEXT, kvType: 'f32', attention: 'auto', activations: 'f32' } as const;
+  const llama = await Llama.create(gpu, config, weights, exact);
   await read(files);
   llama.start(weights);
   return new WebGpuBackend(gpu, llama);
@@ -77,5 +84,31 @@ for (const { name, create, prompts } of BACKENDS) {
         expect(made).toEqual(ids);
       });
     }
+    if (name === 'cpu') return;
+    test.each(Object.keys(SAMPLINGS))(
+      '%s, a late stop is found at the same token at every depth',
+      async (sampling) => {
+        session ??= open();
+        const opened = await session;
+        const answer = async (options: GenerateOptions) => {
+          const made: number[] = [];
+          let text = '';
+          const hear = (event: EngineEvent) => {
+            if (event.type === 'token') made.push(event.id);
+            if (event.type === 'token' || event.type === 'done') text += event.text;
+          };
+          const given = { ...SAMPLINGS[sampling], maxTokens: 7, ...options };
+          await generate(opened, { prompt: 'Once upon a time' }, given, hear, () => false);
+          return { ids: made, text };
+        };
+        const whole = await answer({ runAhead: 1 });
+        const [fourth, fifth] = whole.ids.slice(3, 5).map((id) => opened.tokenizer.decode([id]));
+        const stop = [fourth.slice(-1) + fifth.slice(0, 2)];
+        const first = await answer({ runAhead: 1, stop });
+        expect(first.ids).toEqual(whole.ids.slice(0, 5));
+        for (const runAhead of [2, 4, 8]) expect(await answer({ runAhead, stop }), `${runAhead}`).toEqual(first);
+      },
+      TIMEOUT_MS,
+    );
   });
 }
