@@ -1,7 +1,18 @@
 // What was tuned comes back from storage only if it is sound: storage is as untrusted as a file.
 
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { loadProfile, parseProfile, profileKey, storeProfile } from '../../src/engine/profile_store';
+import {
+  loadProductProfile,
+  loadProfile,
+  mergeProductProfiles,
+  parseProductProfile,
+  parseProfile,
+  productProfileKey,
+  profileKey,
+  storeProductProfile,
+  storeProfile,
+} from '../../src/engine/profile_store';
 import type { ModelConfig } from '../../src/model/config';
 import { testGpu } from '../gpu/test_device';
 
@@ -60,6 +71,8 @@ test('without storage there is no profile, and nothing throws', async () => {
   expect(globalThis.indexedDB).toBeUndefined();
   expect(await loadProfile('key')).toBeNull();
   expect(await storeProfile('key', parseProfile(PROFILE)!)).toBe(false);
+  expect(await loadProductProfile('key')).toBeNull();
+  expect(await storeProductProfile('key', PRODUCTS)).toBe(false);
 });
 
 test('the key changes with the GPU, its capabilities, the shape of the heads and the type of the cache', async () => {
@@ -76,4 +89,74 @@ test('the key changes with the GPU, its capabilities, the shape of the heads and
   ];
   expect(new Set(keys).size).toBe(keys.length);
   expect(profileKey(gpu, config, 'f16')).toBe(keys[0]);
+});
+
+const MATVEC = { WORKGROUP: 512, LANES: 16, GROUP_ROWS: 1, SLOTS: 4, TURNS: 1 };
+const TILES = { rowThreads: 8, tokenThreads: 16, tokensEach: 4, stages: 2 } as const;
+const KEY = 'gate_up_q8 16384x2048 q4 to_q8';
+const TILES_KEY = 'gate_up 16384x2048 q4 q8';
+const PRODUCTS = { products: { [KEY]: MATVEC }, tiles: { [TILES_KEY]: TILES }, tunedAt: PROFILE.tunedAt };
+
+test('a sound profile of products comes back as it is, without what does not belong to it', () => {
+  const products = { [KEY]: { ...MATVEC, extra: 1 } };
+  expect(parseProductProfile(structuredClone({ ...PRODUCTS, products, extra: 1 }))).toEqual(PRODUCTS);
+  expect(parseProductProfile({ ...PRODUCTS, products: {}, tiles: {} })).not.toBeNull();
+});
+
+describe('a profile of products is ignored:', () => {
+  const matvec = (change: object) => ({ ...PRODUCTS, products: { [KEY]: { ...MATVEC, ...change } } });
+  const tiles = (change: object) => ({ ...PRODUCTS, tiles: { [TILES_KEY]: { ...TILES, ...change } } });
+  const many = Object.fromEntries(Array.from({ length: 257 }, (_, i) => [`qkv ${i}x32 q4 f32`, MATVEC]));
+  const cases: Record<string, unknown> = {
+    nothing: undefined,
+    'a list': [PRODUCTS],
+    'a profile of attention': PROFILE,
+    'no date': { ...PRODUCTS, tunedAt: 1 },
+    'no tiles': { ...PRODUCTS, tiles: undefined },
+    'a list of products': { ...PRODUCTS, products: [MATVEC] },
+    'too many': { ...PRODUCTS, products: many },
+    'a key that no shape has': { ...PRODUCTS, products: { constructor: MATVEC } },
+    'a key of code': { ...PRODUCTS, products: { [`${KEY};`]: MATVEC } },
+    'a missing number': matvec({ SLOTS: undefined }),
+    'a number of text': matvec({ LANES: '16' }),
+    zero: matvec({ TURNS: 0 }),
+    'a fraction': matvec({ TURNS: 0.5 }),
+    'no power of two': matvec({ WORKGROUP: 96 }),
+    'a huge number': matvec({ WORKGROUP: 2 ** 17 }),
+    'a shape that is a text': { ...PRODUCTS, products: { [KEY]: 'MATVEC' } },
+    'tokens that no tile has': tiles({ tokensEach: 16 }),
+    'stages that no tile has': tiles({ stages: 4 }),
+  };
+  for (const [name, value] of Object.entries(cases)) {
+    test(name, () => expect(parseProductProfile(value)).toBeNull());
+  }
+
+  test('anything that was changed anywhere, unless it is still sound', () => {
+    fc.assert(
+      fc.property(fc.constantFrom('products', 'tiles', 'tunedAt'), fc.anything(), (field, value) => {
+        const parsed = parseProductProfile({ ...PRODUCTS, [field]: value });
+        if (parsed) expect(parseProductProfile(structuredClone(parsed))).toEqual(parsed);
+      }),
+    );
+    fc.assert(fc.property(fc.anything(), (value) => void parseProductProfile(value)));
+  });
+});
+
+test('newer shapes join older ones and replace them, until there are too many', () => {
+  const newer = { products: { [KEY]: { ...MATVEC, TURNS: 2 }, other: MATVEC }, tiles: {}, tunedAt: 'later' };
+  expect(mergeProductProfiles(PRODUCTS, newer)).toEqual({ ...newer, tiles: PRODUCTS.tiles });
+  expect(mergeProductProfiles(null, newer)).toEqual(newer);
+  const full = Object.fromEntries(Array.from({ length: 256 }, (_, i) => [`${i}`, MATVEC]));
+  expect(mergeProductProfiles({ ...PRODUCTS, products: full }, newer)).toEqual(newer);
+});
+
+test('the key of products changes with the GPU and its capabilities', async () => {
+  const gpu = await testGpu();
+  const keys = [
+    productProfileKey(gpu),
+    productProfileKey(await testGpu(['subgroups'])),
+    productProfileKey(Object.create(gpu, { adapterName: { value: 'another' } })),
+  ];
+  expect(new Set(keys).size).toBe(keys.length);
+  expect(productProfileKey(gpu)).toBe(keys[0]);
 });

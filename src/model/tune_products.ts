@@ -1,0 +1,204 @@
+// The tuner of products: measures candidates for each matrix shape of a model on this very GPU, with the model's own weights and
+// buffers, each one verified before it is timed, and keeps the fastest.
+
+import type { Gpu } from '../gpu/device';
+import type { Epilogue, LinearShape } from '../kernels/linear';
+import { createMatmulQ8, hasIntegers, type Tiles } from '../kernels/matmul_q8';
+import { createMatvec, type MatvecInput } from '../kernels/matvec';
+import type { MatvecParameters } from '../kernels/matvec_plan';
+import { type ProductProfile, type ProductResult, productKey } from '../kernels/product_profile';
+import type { QkvShape } from '../kernels/qkv';
+import { matvecCandidates, tileCandidates } from '../kernels/tune_products_candidates';
+import { type BoundProduct, type MeasuredProduct, ProductMeter, type ProductTiming } from './tune_products_measure';
+import type { Output } from './tune_products_outputs';
+
+export type { ProductProfile, ProductResult } from '../kernels/product_profile';
+export { productShaderHash } from '../kernels/tune_products_hash';
+export type { MatvecParameters, Tiles };
+
+/** A product of a model as it was made: a matvec of decode, or a matmul of prefill on quantised activations. */
+export interface TunableProduct extends BoundProduct {
+  name: ProductResult['name'];
+  pass: 'decode' | 'prefill';
+  shape: LinearShape;
+  epilogue: Epilogue;
+  input: MatvecInput;
+}
+
+export interface TuneProductsOptions {
+  /** After each shape, for each candidate, measured or refused. */
+  onResult?: (result: ProductResult, done: number, total: number) => void;
+  /** Asked before each candidate; true ends the tuning. */
+  stopped?: () => boolean;
+  /** Tokens of a prefill pass. */
+  prefillTokens: number;
+  /** What is tried, the default first. */
+  candidates?: { matvec: typeof matvecCandidates; tiles: typeof tileCandidates };
+  timing?: ProductTiming;
+}
+
+/** Faster by less is noise: what runs untuned is kept. */
+const MARGIN = 1.02;
+
+/** One shape with its candidates, and where the winner goes. */
+interface Group {
+  key: string;
+  product: TunableProduct;
+  measured: MeasuredProduct<MatvecParameters | Tiles>;
+}
+
+/** How many candidates there are: the total of a tuning's progress. */
+export function countCandidates(
+  gpu: Gpu,
+  shape: QkvShape,
+  products: readonly TunableProduct[],
+  options: TuneProductsOptions,
+) {
+  return groupsOf(gpu, shape, products, options).reduce((sum, { measured }) => sum + measured.candidates.length, 0);
+}
+
+/**
+ * Takes a second for each shape on a fast GPU; nothing else may use these buffers meanwhile. Shapes for which there is no choice
+ * are left out.
+ * @throws DOMException AbortError when stopped
+ */
+export async function tuneProducts(
+  gpu: Gpu,
+  shape: QkvShape,
+  products: readonly TunableProduct[],
+  options: TuneProductsOptions,
+): Promise<{ profile: ProductProfile; results: ProductResult[] }> {
+  const throwIfStopped = () => {
+    if (options.stopped?.()) throw new DOMException('The tuning was stopped.', 'AbortError');
+  };
+  const meter = new ProductMeter(gpu, throwIfStopped, options.timing);
+  const groups = groupsOf(gpu, shape, products, options);
+  const total = groups.reduce((sum, { measured }) => sum + measured.candidates.length, 0);
+  const tuned = { products: {} as Record<string, MatvecParameters>, tiles: {} as Record<string, Tiles> };
+  const results: ProductResult[] = [];
+  for (const { key, product, measured } of groups) {
+    const found = await tuneGroup(meter, product, measured);
+    const best = found.findIndex(({ fastest }) => fastest);
+    if (best >= 0) {
+      const winner = measured.candidates[best];
+      if (product.pass === 'decode') tuned.products[key] = winner as MatvecParameters;
+      else tuned.tiles[key] = winner as Tiles;
+    }
+    for (const result of found) {
+      results.push(result);
+      options.onResult?.({ ...result, fastest: false }, results.length, total);
+    }
+    throwIfStopped();
+  }
+  return { profile: { ...tuned, tunedAt: new Date().toISOString() }, results };
+}
+
+async function tuneGroup(
+  meter: ProductMeter,
+  { name, shape: { rows, cols, format }, input }: TunableProduct,
+  measured: Group['measured'],
+): Promise<ProductResult[]> {
+  const measurements = await meter.measure(measured);
+  const results = measured.candidates.map((parameters, i): ProductResult => {
+    const size = { rows, cols, format, input, nTokens: measured.nTokens };
+    return {
+      pass: 'product',
+      name,
+      ...size,
+      parameters: { ...parameters },
+      isDefault: i === 0,
+      ...measurements[i],
+      fastest: false,
+    };
+  });
+  const ran = results.filter((result): result is ProductResult & { ms: number } => result.ms !== null);
+  const [best] = ran.toSorted((a, b) => a.ms - b.ms);
+  const usual = ran.find(({ isDefault }) => isDefault) ?? best;
+  const kept = best && best.ms * MARGIN < usual.ms ? best : usual;
+  if (kept) kept.fastest = true;
+  return results;
+}
+
+/** The distinct shapes, those of decode first; for each, the products of all layers. */
+function groupsOf(
+  gpu: Gpu,
+  qkv: QkvShape,
+  products: readonly TunableProduct[],
+  { prefillTokens, candidates: tried = { matvec: matvecCandidates, tiles: tileCandidates } }: TuneProductsOptions,
+): Group[] {
+  const same = new Map<string, TunableProduct[]>();
+  for (const product of products.toSorted((a, b) => a.pass.localeCompare(b.pass))) {
+    const key = `${product.pass} ${productKey(product.epilogue.label, product.shape, product.input)}`;
+    same.set(key, [...(same.get(key) ?? []), product]);
+  }
+  return [...same.values()].flatMap((layers) => {
+    const [product] = layers;
+    const nTokens = product.pass === 'decode' ? 1 : prefillTokens;
+    const { candidates, create } = variants(gpu, product, tried);
+    if (candidates.length < 2) return [];
+    const { rows, cols } = product.shape;
+    const measured = { rows, cols, nTokens, quantised: product.input === 'q8', layers, candidates, create };
+    const outputs = outputsOf(product, nTokens, qkv);
+    return [
+      {
+        key: productKey(product.epilogue.label, product.shape, product.input),
+        product,
+        measured: { ...measured, outputs },
+      },
+    ];
+  });
+}
+
+function variants(
+  gpu: Gpu,
+  { pass, shape, epilogue, input }: TunableProduct,
+  tried: Required<TuneProductsOptions>['candidates'],
+): Pick<Group['measured'], 'candidates' | 'create'> {
+  const { limits } = gpu;
+  const { subgroupMinSize } = gpu.can;
+  const { format } = shape;
+  if (pass === 'prefill' && hasIntegers(format)) {
+    return {
+      candidates: tried.tiles(shape.rows, limits, subgroupMinSize),
+      create: (tiles) => createMatmulQ8(gpu, { ...shape, format }, epilogue, tiles as Tiles),
+    };
+  }
+  const planned = { ...shape, input, finishRows: epilogue.finishRows ?? 2 };
+  return {
+    candidates: tried.matvec(planned, limits, subgroupMinSize),
+    create: (given) => createMatvec(gpu, shape, epilogue, input, given as MatvecParameters),
+  };
+}
+
+/** What the epilogue writes in a pass of nTokens at position 0. */
+function outputsOf({ epilogue, shape: { rows }, buffers }: TunableProduct, nTokens: number, qkv: QkvShape): Output[] {
+  const [, first, ...more] = buffers;
+  const whole = (buffer: GPUBuffer, bytes: number, as: Output['as']): Output => ({
+    ranges: [{ buffer, offset: 0, bytes }],
+    as,
+  });
+  switch (epilogue.label) {
+    case 'kernels/qkv': {
+      const [q, k, v] = more;
+      const { nHeads, nKvHeads, headDim, contextLength, kvType } = qkv;
+      const elementBytes = kvType === 'f16' ? 2 : 4;
+      const cache = (buffer: GPUBuffer): Output => ({
+        ranges: Array.from({ length: nKvHeads }, (_, head) => ({
+          buffer,
+          offset: head * contextLength * headDim * elementBytes,
+          bytes: nTokens * headDim * elementBytes,
+        })),
+        as: kvType,
+      });
+      return [whole(q, nTokens * nHeads * headDim * 4, 'f32'), cache(k), cache(v)];
+    }
+    case 'kernels/residual':
+      return [{ ...whole(first, nTokens * rows * 4, 'f32'), adds: true }];
+    case 'kernels/gate_up_q8':
+      return [whole(first, (rows / 2) * (1 + 4 / 32), 'q8')];
+    case 'kernels/head':
+      return [whole(first, rows * 4, 'f32'), ...more.map((maxima) => whole(maxima, Math.ceil(rows / 32) * 4, 'key'))];
+    default: // gate_up
+      return [whole(first, nTokens * (rows / 2) * 4, 'f32')];
+  }
+}
