@@ -39,7 +39,7 @@ export interface Backend {
   /** The GPU's own milliseconds of each decode step since `begin`, or null where it was not asked or has no clock. */
   stepTimes(): Promise<number[] | null>;
   /**
-   * Measures attention and runs on the fastest from then on. Overwrites keys and values. `onResult` hears each candidate.
+   * Measures attention and products and runs on the fastest from then on. Overwrites keys and values. `onResult` hears each candidate.
    * @throws InvalidRequestError where there is nothing to tune; DOMException AbortError soon after `stopped` turns true
    */
   tune(onResult: OnTuneResult, stopped: () => boolean): Promise<TuneOutcome>;

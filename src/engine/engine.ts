@@ -93,8 +93,8 @@ export class Engine {
   }
 
   /**
-   * Measures every way to compute attention on this GPU, after the requests before it, and runs on the fastest from then
-   * on. An abort changes nothing; the engine stays usable.
+   * Measures every way to compute attention and matrix products on this GPU, after the requests before it, and runs on the
+   * fastest from then on. An abort changes nothing; the engine stays usable.
    * @throws VivaceError on the cpu backend or with an attention that was chosen by name; DOMException AbortError
    */
   async tune({ onResult, signal }: EngineTuneOptions = {}): Promise<TuneOutcome> {

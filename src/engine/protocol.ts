@@ -2,10 +2,11 @@
 // Types only.
 
 import type { TbtSummary } from '../metrics/tbt_stats';
-import type { AttentionName, TuneResult } from '../model/llama';
+import type { AttentionName, TuneResult as AttentionResult } from '../model/llama';
+import type { ProductResult } from '../model/tune_products';
 import type { ChatMessage } from '../text/chat_template';
 
-export type { AttentionName, ChatMessage, TuneResult };
+export type { AttentionName, AttentionResult, ChatMessage, ProductResult };
 
 export type BackendName = 'webgpu' | 'cpu';
 export type KvType = 'f16' | 'f32';
@@ -84,7 +85,10 @@ export interface AttentionChoice {
   reason: string;
 }
 
-/** What tuning found, and what attention runs on from now on. */
+/** One candidate of a tuning, by `pass`: attention's are `prefill` and `decode`, those of matrix products `product`. */
+export type TuneResult = AttentionResult | ProductResult;
+
+/** What tuning found, attention first, and what attention runs on from now on. */
 export interface TuneOutcome {
   results: TuneResult[];
   attention: AttentionChoice;

@@ -8,7 +8,6 @@ import { createMatvec, type MatvecInput } from './matvec';
 import type { MatvecParameters } from './matvec_plan';
 import type { WeightFormat } from './weight_format';
 
-
 /** The fastest correct parameters by `productKey`; good for one GPU, one browser and these shaders only. */
 export interface ProductProfile {
   /** Of one token. */

@@ -34,7 +34,8 @@ const MOST_TURNS = 8;
 /** Of a chunk of a prompt, about. */
 const MANY_TOKENS = 256;
 
-const isSoftware = (subgroupMinSize: number): boolean => subgroupMinSize > 0 && subgroupMinSize < HARDWARE_SUBGROUP;
+export const isSoftware = (subgroupMinSize: number): boolean =>
+  subgroupMinSize > 0 && subgroupMinSize < HARDWARE_SUBGROUP;
 
 /**
  * Parameters that fit this GPU and leave it enough workgroups, each once: the default, its neighbours, then good ones of other GPUs.
@@ -44,6 +45,7 @@ export function matvecCandidates(
   shape: MatvecShape,
   limits: MatvecLimits,
   subgroupMinSize: number,
+  software = isSoftware(subgroupMinSize),
 ): MatvecParameters[] {
   const usual = planMatvec(shape, limits, subgroupMinSize);
   const { SLOTS } = usual;
@@ -69,7 +71,7 @@ export function matvecCandidates(
       TURNS,
     }),
   );
-  const others = isSoftware(subgroupMinSize) ? neighbours(usual).slice(0, 1) : [...neighbours(usual), ...seeds];
+  const others = software ? neighbours(usual).slice(0, 1) : [...neighbours(usual), ...seeds];
   return distinct([usual, ...others.map((p) => whole(p, shape)).filter(fits)]).slice(0, MOST_CANDIDATES);
 }
 
@@ -90,9 +92,9 @@ function neighbours(p: MatvecParameters): MatvecParameters[] {
 }
 
 /** MATMUL_TILES that fit this GPU, that which a matrix of `rows` gets untuned first. */
-export function tileCandidates(rows: number, limits: MatvecLimits, subgroupMinSize: number): Tiles[] {
+export function tileCandidates(rows: number, limits: MatvecLimits, software: boolean): Tiles[] {
   const usual = planMatmulQ8(limits, MANY_TOKENS, rows);
-  if (isSoftware(subgroupMinSize)) return [usual];
+  if (software) return [usual];
   const fitting = MATMUL_TILES.filter((tiles) => isPlanned(() => planMatmulQ8(limits, MANY_TOKENS, rows, tiles)));
   return distinct([usual, ...fitting]);
 }

@@ -5,6 +5,8 @@ import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import type { AttentionChoice, Engine, EngineInfo, TuneOutcome, TuneResult } from '../engine/engine';
 import { saveText, tuneToJson } from './export';
 import { renderDecode, renderPrefill } from './tune_parts';
+import { renderProducts } from './tune_products_parts';
+import { productTables } from './tune_products_table';
 import { tuneStyles } from './tune_styles';
 import { tuneTables } from './tune_table';
 import { keptText, lastMeasured, tuneFailure, whyNotTune } from './tune_texts';
@@ -69,6 +71,7 @@ export class VivaceTune extends LitElement {
       <p class="outcome ${state.kind}" role="status">${this.outcomeText()}</p>
       ${tuneTables(results, 'prefill').map(renderPrefill)}
       ${renderDecode(tuneTables(results, 'decode'))}
+      ${renderProducts(productTables(results))}
     </section>`;
   }
 
@@ -82,7 +85,8 @@ export class VivaceTune extends LitElement {
   private renderStart() {
     const { info, asked, answering } = this;
     const reason = whyNotTune({ hasModel: this.engine !== null, info, asked, isAnswering: answering });
-    const what = 'Measures every kernel at many sizes on this GPU, checks each first, and keeps the fastest.';
+    const what =
+      'Measures attention and matrix products in many ways on this GPU, checks each first, and keeps the fastest.';
     return html`<div class="start">
       <button class="tune" data-testid="tune" ?disabled=${reason !== null} title=${reason ?? what} @click=${this.start}>
         Tune attention

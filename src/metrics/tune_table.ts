@@ -1,6 +1,6 @@
-// What a tuner found, as the rows of the panel's tables. Pure.
+// What a tuner found for attention, as the rows of the panel's tables. Pure.
 
-import type { TuneResult } from '../engine/engine';
+import type { AttentionResult, TuneResult } from '../engine/engine';
 import { formatCount, NONE } from './figure_format';
 
 /** The combination that all others are compared with: the whole head in one output tile, which is no tiling at all. */
@@ -40,10 +40,10 @@ export interface TuneTable {
 }
 
 /** One table per size, ascending; for decode that is the cache length. */
-export function tuneTables(results: readonly TuneResult[], pass: TuneResult['pass']): TuneTable[] {
-  const sizes = new Map<string, TuneResult[]>();
+export function tuneTables(results: readonly TuneResult[], pass: AttentionResult['pass']): TuneTable[] {
+  const sizes = new Map<string, AttentionResult[]>();
   for (const result of results) {
-    if (result.pass !== pass) continue;
+    if (result.pass === 'product' || result.pass !== pass) continue;
     const size = `${result.nTokens} ${result.kvLen}`;
     sizes.set(size, [...(sizes.get(size) ?? []), result]);
   }
@@ -51,7 +51,7 @@ export function tuneTables(results: readonly TuneResult[], pass: TuneResult['pas
   return tables.sort((a, b) => a.kvLen - b.kvLen || a.nTokens - b.nTokens);
 }
 
-function tableOf(results: readonly TuneResult[]): TuneTable {
+function tableOf(results: readonly AttentionResult[]): TuneTable {
   const { nTokens, kvLen } = results[0]!;
   const baseline = baselineOf(results);
   const decimals = decimalsFor(results);
@@ -75,20 +75,20 @@ function tableOf(results: readonly TuneResult[]): TuneTable {
   };
 }
 
-function titleOf({ combination, name, parameters }: TuneResult): string {
+function titleOf({ combination, name, parameters }: AttentionResult): string {
   if (combination !== null) return combination;
   const given = parametersText(parameters);
   return given ? `${name} (${given})` : name;
 }
 
 /** G where it ran; the first that ran where G was refused; nothing while G is still to come. */
-function baselineOf(results: readonly TuneResult[]): TuneResult | null {
+function baselineOf(results: readonly AttentionResult[]): AttentionResult | null {
   const g = results.find((result) => result.combination === BASELINE);
   if (!g || g.ms !== null) return g ?? null;
   return results.find((result) => result.ms !== null) ?? null;
 }
 
-function tilesOf({ parameters }: TuneResult): string[] | null {
+function tilesOf({ parameters }: AttentionResult): string[] | null {
   const tiles = TILES.map((name) => parameters[name]);
   return tiles.every((tile) => tile !== undefined) ? tiles.map(String) : null;
 }
@@ -100,14 +100,17 @@ export function parametersText(parameters: Record<string, number>): string {
     .join(', ');
 }
 
-function gainText(result: TuneResult, baseline: TuneResult | null): string {
+/** A candidate's time, as far as it is known. */
+type Timed = Pick<TuneResult, 'ms'>;
+
+export function gainText(result: Timed, baseline: Timed | null): string {
   if (result === baseline || !baseline?.ms || !result.ms) return NONE;
   const percent = Math.round(100 * (baseline.ms / result.ms - 1));
   return `${percent > 0 ? '+' : percent < 0 ? '−' : ''}${formatCount(Math.abs(percent))} %`;
 }
 
 /** So many that the fastest has three digits that mean something, the same in all rows, so that the points align. */
-function decimalsFor(results: readonly TuneResult[]): number {
+export function decimalsFor(results: readonly Timed[]): number {
   const least = Math.min(...results.map((result) => result.ms || Number.POSITIVE_INFINITY));
   if (!Number.isFinite(least)) return 0;
   return Math.min(MOST_DECIMALS, Math.max(0, 2 - Math.floor(Math.log10(least))));

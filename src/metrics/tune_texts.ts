@@ -1,7 +1,8 @@
 // What the panel says about tuning, before, while and after. Pure.
 
-import { type EngineInfo, type TuneOutcome, type TuneResult, VivaceError } from '../engine/engine';
+import { type EngineInfo, type ProductResult, type TuneOutcome, type TuneResult, VivaceError } from '../engine/engine';
 import { formatCount, formatMs } from './figure_format';
+import { productTitle } from './tune_products_table';
 import { BASELINE, parametersText, type TuneTable } from './tune_table';
 
 /** What decides whether tuning can start. */
@@ -25,12 +26,19 @@ export function whyNotTune({ hasModel, info, asked, isAnswering }: TuneCondition
 
 /** The newest candidate while others are still to come. */
 export function lastMeasured(result: TuneResult): string {
+  if (result.pass === 'product') return lastProduct(result);
   const size =
     result.pass === 'prefill' ? `${formatCount(result.nTokens)} tokens` : `${formatCount(result.kvLen)} keys`;
   const letter = result.combination === null ? '' : ` ${result.combination}`;
   const parameters = parametersText(result.parameters);
   const what = `${result.pass} of ${size}:${letter} ${result.name}${parameters ? ` (${parameters})` : ''}`;
   return `${what}, ${result.ms === null ? 'refused' : formatMs(result.ms)}`;
+}
+
+function lastProduct(result: ProductResult): string {
+  const pass = result.nTokens === 1 ? 'decode' : `prefill of ${formatCount(result.nTokens)} tokens`;
+  const what = `${pass}: ${productTitle(result)} (${parametersText(result.parameters)})`;
+  return `${what}, ${result.ms === null ? 'refused' : `${(1000 * result.ms).toFixed(1)} µs`}`;
 }
 
 /** How long the outcome holds. */

@@ -8,7 +8,7 @@ import { createMatvec, type MatvecInput } from '../kernels/matvec';
 import type { MatvecParameters } from '../kernels/matvec_plan';
 import { type ProductProfile, type ProductResult, productKey } from '../kernels/product_profile';
 import type { QkvShape } from '../kernels/qkv';
-import { matvecCandidates, tileCandidates } from '../kernels/tune_products_candidates';
+import { isSoftware, matvecCandidates, tileCandidates } from '../kernels/tune_products_candidates';
 import { type BoundProduct, type MeasuredProduct, ProductMeter, type ProductTiming } from './tune_products_measure';
 import type { Output } from './tune_products_outputs';
 
@@ -156,16 +156,17 @@ function variants(
 ): Pick<Group['measured'], 'candidates' | 'create'> {
   const { limits } = gpu;
   const { subgroupMinSize } = gpu.can;
+  const software = gpu.isSoftware || isSoftware(subgroupMinSize);
   const { format } = shape;
   if (pass === 'prefill' && hasIntegers(format)) {
     return {
-      candidates: tried.tiles(shape.rows, limits, subgroupMinSize),
+      candidates: tried.tiles(shape.rows, limits, software),
       create: (tiles) => createMatmulQ8(gpu, { ...shape, format }, epilogue, tiles as Tiles),
     };
   }
   const planned = { ...shape, input, finishRows: epilogue.finishRows ?? 2 };
   return {
-    candidates: tried.matvec(planned, limits, subgroupMinSize),
+    candidates: tried.matvec(planned, limits, subgroupMinSize, software),
     create: (given) => createMatvec(gpu, shape, epilogue, input, given as MatvecParameters),
   };
 }

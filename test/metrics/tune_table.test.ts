@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import type { EngineInfo, TuneOutcome, TuneResult } from '../../src/engine/protocol';
+import type { AttentionResult, EngineInfo, TuneOutcome } from '../../src/engine/protocol';
 import { DeviceLostError, InvalidRequestError } from '../../src/errors';
 import { tuneToJson } from '../../src/metrics/export';
 import { type TuneTable, tuneTables } from '../../src/metrics/tune_table';
 import { keptText, lastMeasured, prefillSummary, tuneFailure, whyNotTune } from '../../src/metrics/tune_texts';
 import { fakeResults } from '../ui/fake_tuning';
 
-function combination(letter: string | null, ms: number | null, more: Partial<TuneResult> = {}): TuneResult {
+function combination(letter: string | null, ms: number | null, more: Partial<AttentionResult> = {}): AttentionResult {
   return {
     pass: 'prefill',
     combination: letter,
@@ -21,7 +21,7 @@ function combination(letter: string | null, ms: number | null, more: Partial<Tun
   };
 }
 
-const prefillOf = (...results: TuneResult[]) => tuneTables(results, 'prefill')[0] as TuneTable;
+const prefillOf = (...results: AttentionResult[]) => tuneTables(results, 'prefill')[0] as TuneTable;
 const gains = (table: TuneTable) => table.rows.map((row) => row.gain);
 
 test('the gain is that of speed against G: twice as fast is +100 %', () => {

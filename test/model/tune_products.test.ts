@@ -78,7 +78,7 @@ test('each shape of decode is measured, the layers of a shape together, and one 
 
 test('the tiles of prefill are measured on a chunk of tokens', async () => {
   const gpu = await testGpu();
-  const tiles: typeof tileCandidates = (rows, limits) => tileCandidates(rows, limits, 32).slice(-2);
+  const tiles: typeof tileCandidates = (rows, limits) => tileCandidates(rows, limits, false).slice(-2);
   const candidates = { matvec: matvecCandidates, tiles };
   const { profile, results } = await tune(gpu, await projections(gpu, 'q8', 'prefill'), { candidates });
   expect(results).toMatchObject([

@@ -1,6 +1,6 @@
 // What a tuner could find, in made-up times: the eight combinations with one refused, others after them, decode at three cache lengths.
 
-import type { TuneResult } from '../../src/engine/protocol';
+import type { AttentionResult, TuneResult } from '../../src/engine/protocol';
 
 const COMBINATIONS = [
   ['A', 32, 32, 32, 0.0412],
@@ -18,10 +18,10 @@ const REFUSED =
 
 function prefill(
   combination: string | null,
-  name: TuneResult['name'],
+  name: AttentionResult['name'],
   parameters: Record<string, number>,
   ms: number | null,
-): TuneResult {
+): AttentionResult {
   const refused = ms === null ? REFUSED : null;
   return {
     pass: 'prefill',
@@ -38,10 +38,10 @@ function prefill(
 
 function decode(
   kvLen: number,
-  name: TuneResult['name'],
+  name: AttentionResult['name'],
   parameters: Record<string, number>,
   ms: number | null,
-): TuneResult {
+): AttentionResult {
   const fastest = kvLen > 256 ? parameters.SPLITS === 16 : parameters.BLOCK_N === 64;
   const refused = ms === null ? 'its numbers differ from the textbook by 0.31' : null;
   return { pass: 'decode', combination: null, name, parameters, nTokens: 1, kvLen, ms, refused, fastest };
