@@ -18,6 +18,7 @@ const INPUTS = [
   'index.html',
   'vite.config.ts',
   'tools/lib/wgsl_plugin.mjs',
+  'tools/lib/wgsl_compact.mjs',
   'tsconfig.json',
   'package-lock.json',
 ];

@@ -1,0 +1,94 @@
+// Makes a shader short, the same program in fewer bytes: comments and white space go, and the names that a function declares
+// for itself become single letters. Names of a module stay: a kernel is joined from several files and from constants.
+
+const TOKEN =
+  /\/\/[^\n]*|\/\*[\s\S]*?\*\/|\s+|[A-Za-z_]\w*|0[xX][\da-fA-F.]+(?:[pP][+-]?\d+)?[iufh]?|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[iufh]?|./g;
+const BLANK = /^(\s|\/\/|\/\*)/;
+const WORD = /^[A-Za-z_]/;
+const WORDLIKE = /\w/;
+const OPERATOR = /^[-+*/%&|^<>=!]$/;
+const LETTERS = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+
+/** Words, numbers and single characters; `spaced` where something blank came before. @param {string} source WGSL */
+export function tokensOf(source) {
+  const tokens = [];
+  let spaced = false;
+  for (const [text] of source.matchAll(TOKEN)) {
+    const blank = BLANK.test(text);
+    if (!blank) tokens.push({ text, spaced });
+    spaced = blank;
+  }
+  return tokens;
+}
+
+/** @typedef {ReturnType<typeof tokensOf>} Tokens */
+
+/** From each `fn` to the brace that ends its body: [first, last] tokens. @param {Tokens} tokens */
+function functionsOf(tokens) {
+  const found = [];
+  let depth = 0;
+  let first = -1;
+  for (const [i, { text }] of tokens.entries()) {
+    if (text === 'fn') first = i;
+    if (text === '{') depth++;
+    if (text === '}' && --depth === 0 && first >= 0) {
+      found.push([first, i]);
+      first = -1;
+    }
+  }
+  return found;
+}
+
+/** Parameters and what `let`, `var` and `const` declare, in order. @param {Tokens} body of one function, from `fn` */
+function localsOf(body) {
+  const names = new Set();
+  let depth = 0; // of braces: 0 is the signature
+  for (const [i, { text }] of body.entries()) {
+    if (text === '{') depth++;
+    if (text === '}') depth--;
+    const before = body[i - 1]?.text ?? '';
+    const declared = depth === 0 ? body[i + 1]?.text === ':' : ['let', 'var', 'const'].includes(before);
+    if (declared && WORD.test(text)) names.add(text);
+  }
+  return names;
+}
+
+/** Neither a member nor the name of a built-in value. @param {Tokens} tokens @param {number} i */
+function isName(tokens, i) {
+  return WORD.test(tokens[i].text) && tokens[i - 1]?.text !== '.' && tokens[i - 2]?.text !== 'builtin';
+}
+
+/** @param {Tokens} tokens @param {Set<string>} shared names of the module: a local that hides one stays as it is */
+function renameLocals(tokens, shared) {
+  for (const [first, last] of functionsOf(tokens)) {
+    const body = tokens.slice(first, last + 1);
+    const locals = [...localsOf(body)].filter((name) => !shared.has(name));
+    const others = new Set(body.map(({ text }) => text).filter((text) => !locals.includes(text)));
+    const free = LETTERS.filter((letter) => !others.has(letter));
+    const short = new Map(locals.map((name, i) => [name, free[i] ?? name]));
+    for (const [i, { text }] of body.entries()) {
+      if (isName(body, i)) tokens[first + i].text = short.get(text) ?? text;
+    }
+  }
+}
+
+/** What stands outside of all functions. @param {Tokens} tokens */
+function moduleNames(tokens) {
+  const inside = functionsOf(tokens);
+  const outside = tokens.filter((_, i) => !inside.some(([first, last]) => i > first + 1 && i <= last));
+  return new Set(outside.map(({ text }) => text));
+}
+
+/** @param {string} source WGSL */
+export function compactWgsl(source) {
+  const tokens = tokensOf(source);
+  renameLocals(tokens, moduleNames(tokens));
+  let out = '';
+  for (const { text, spaced } of tokens) {
+    const last = out.at(-1) ?? '';
+    const words = WORDLIKE.test(last) && WORDLIKE.test(text[0] ?? '');
+    const operators = spaced && OPERATOR.test(last) && OPERATOR.test(text); // `a - -b` must not become `a--b`
+    out += words || operators ? ` ${text}` : text;
+  }
+  return out;
+}
