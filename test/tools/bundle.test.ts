@@ -32,3 +32,10 @@ test('shaders travel once, shortened, side by side', () => {
   expect(between).toBeGreaterThan(0);
   expect(between).toBeLessThan(64_000); // all shaders together, a fifth of the bundle
 });
+
+test('hashes of shaders are values: nothing in the bundle makes them', () => {
+  const offsetBasis = readFileSync(path.join(ROOT, 'src/gpu/source_hash.ts'), 'utf8').match(/0x[0-9a-f]{8}/)?.[0];
+  expect(Number(offsetBasis)).toBeGreaterThan(0);
+  expect(bundle).not.toContain(String(Number(offsetBasis)));
+  expect(bundle).not.toContain('shaders/attention/');
+});

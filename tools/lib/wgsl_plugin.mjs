@@ -1,6 +1,7 @@
-// What a build does to shaders: it shortens them and lays them side by side. Only in builds: line
+// What a build does to shaders: it shortens them, lays them side by side, and hashes them in advance. Only in builds: line
 // numbers in errors stay true while developing.
 
+import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ROOT } from './ensure.mjs';
@@ -18,6 +19,19 @@ async function shadersOf(...rooms) {
 /** @param {string} file */
 async function shortened(file) {
   return compactWgsl(await readFile(file, 'utf8'));
+}
+
+/**
+ * A file that exports one hash of shaders becomes that hash: a bundle need not hold the means, nor sources that nothing else uses.
+ * @param {string} code which says by `import.meta.glob` what is hashed
+ */
+async function hashedInAdvance(code) {
+  const rooms = [...code.matchAll(/shaders\/(\w+)\/\*\.wgsl/g)].map(([, room = '']) => room);
+  const name = /export function (\w+)\(\): string/.exec(code)?.[1];
+  if (rooms.length === 0 || !name) return null;
+  const hash = createHash('sha256');
+  for (const file of await shadersOf(...rooms)) hash.update(await shortened(path.join(SHADERS, file)));
+  return `export const ${name} = () => '${hash.digest('hex').slice(0, 8)}';`;
 }
 
 /**
@@ -43,6 +57,7 @@ export function wgslPlugin() {
       return `export default ${JSON.stringify(await shortened(file))}`;
     },
     async transform(code, id) {
+      if (id.endsWith('_hash.ts')) return hashedInAdvance(code);
       return id.endsWith(WORKER) ? (await inOrder()) + code : null;
     },
   };
