@@ -16,7 +16,7 @@ const TRIPS = (BLOCKS + STRIDE - 1u) / STRIDE;
 const RAGGED = BLOCKS % STRIDE != 0u;
 const ROWS_PER_TURN = WORKGROUP / LANES * GROUP_ROWS;
 const ROWS_PER_WORKGROUP = ROWS_PER_TURN * TURNS;
-const SUMS = ROWS_PER_WORKGROUP + 1u;                      // and the sum of squares
+const SQUARES = ROWS_PER_WORKGROUP;                        // one more sum, that of squares
 
 struct Slots { a: Packed, b: Packed, c: Packed, d: Packed }
 
@@ -43,7 +43,7 @@ fn slot_x(block: u32) -> X {
 // Rows `row`, even, and `row` + 1 of the workgroup; the second is past the end when the last row is even.
 fn y_pair(first_row: u32, row: u32) -> vec2<f32> {
   var rstd = 1.0;
-  if (NORM) { rstd = inverseSqrt(row_sum(ROWS_PER_WORKGROUP) / f32(COLS) + EPS); }
+  if (NORM) { rstd = inverseSqrt(row_sum(SQUARES) / f32(COLS) + EPS); }
   return rstd * vec2(row_sum(row), row_sum(row + 1u)) + bias_pair(ROW0 + first_row + row);
 }
 
@@ -91,7 +91,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
       sums = vec4(0.0);
     }
   }
-  if (NORM && lid < LANES) { put_sum(ROWS_PER_WORKGROUP, lane, square); }   // every group of lanes has it
+  if (NORM) { put_square(lid, square); }
   workgroupBarrier();
   finish(first_row, lid);
 }

@@ -14,9 +14,13 @@ fn prepare_x(lid: u32) {
       if (BLOCK_LANES == 4u) { w *= norm_quad(block * 8u + 4u + lane); }
     }
     var most = max(largest(v), largest(w));
-    for (var offset = BLOCK_LANES / 2u; offset > 0u; offset /= 2u) {
-      most = max(most, subgroupShuffleXor(most, offset));
-      if (NORM) { square += subgroupShuffleXor(square, offset); }
+    most = max(most, subgroupShuffleXor(most, 1u));
+    most = max(most, subgroupShuffleXor(most, 2u));
+    if (BLOCK_LANES == 8u) { most = max(most, subgroupShuffleXor(most, 4u)); }
+    if (NORM) {
+      square += subgroupShuffleXor(square, 1u);
+      square += subgroupShuffleXor(square, 2u);
+      if (BLOCK_LANES == 8u) { square += subgroupShuffleXor(square, 4u); }
     }
     let d = block_d(most);
     if (here < BLOCKS) {

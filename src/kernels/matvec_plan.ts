@@ -29,29 +29,32 @@ export type MatvecLimits = Pick<
   'maxComputeInvocationsPerWorkgroup' | 'maxComputeWorkgroupStorageSize'
 >;
 
-/** Workgroups that keep a large GPU busy to the end of a dispatch; rows past that make a workgroup's own work longer. */
-const ENOUGH_WORKGROUPS = 192;
-/** Below this a dispatch leaves most of a large GPU idle. */
+/** Workgroups that keep a large GPU busy to the end of a dispatch. Each one that quantises x does so anew: fewer of those. */
+const ENOUGH_WORKGROUPS: Record<MatvecShape['input'], number> = { to_q8: 96, parts_to_q8: 96, q8: 192, f32: 96 };
+/** Below this a dispatch leaves most of a large GPU idle. Merging parts takes long in each workgroup: fewer, larger ones. */
 const FEW_WORKGROUPS = 96;
+const FEW_MERGING_WORKGROUPS = 48;
 const MAX_LANES = 32;
+/** Lanes that share a row while there are enough rows for the GPU. */
+const MOST_LANES: Record<MatvecShape['input'], number> = { to_q8: 16, parts_to_q8: 32, q8: 32, f32: 32 };
 /** Threads that share a row where there are no subgroups: their sums wait in workgroup memory. */
 const PLAIN_LANES = 8;
 /** A subgroup smaller than this is a software GPU's: its threads run one after another. */
 const HARDWARE_SUBGROUP = 8;
 const MIN_WORKGROUP = 64;
 /** Quantising x takes many threads; everything else starts sooner in a small workgroup. */
-const MOST_THREADS: Record<MatvecShape['input'], number> = { to_q8: 512, parts_to_q8: 512, q8: 256, f32: 128 };
+const MOST_THREADS: Record<MatvecShape['input'], number> = { to_q8: 512, parts_to_q8: 1024, q8: 256, f32: 128 };
 const MOST_SLOTS: Record<WeightFormat, number> = { q4: 4, q8: 4, f16: 2, bf16: 2, f32: 2 };
 
 /** Slots hide the latency of memory, of which a software GPU has little; each one makes it compile longer. */
 const SOFTWARE_SLOTS = 2;
 
-/** Rows of a group and turns of a workgroup, each twice the rows of the one before. */
+/** Rows of a group and turns of a workgroup, from few to many. */
 const GROWTH: readonly (readonly [groupRows: number, turns: number])[] = [
   [1, 1],
   [2, 1],
+  [4, 1],
   [2, 2],
-  [4, 2],
   [4, 4],
 ];
 
@@ -90,14 +93,16 @@ function defaults(shape: MatvecShape, limits: MatvecLimits, subgroupMinSize: num
   const hardware = subgroupMinSize >= HARDWARE_SUBGROUP;
   const SLOTS = hardware || input !== 'f32' ? MOST_SLOTS[shape.format] : SOFTWARE_SLOTS;
   const most = Math.min(hardware ? MOST_THREADS[input] : MIN_WORKGROUP, limits.maxComputeInvocationsPerWorkgroup);
-  let LANES = Math.min(mostLanes, Math.max(Math.min(4, mostLanes), floorPower(blocks / SLOTS)));
+  let LANES = Math.min(mostLanes, MOST_LANES[input], Math.max(4, floorPower(blocks / SLOTS)));
   let WORKGROUP = floorPower(most);
+  const few = input === 'parts_to_q8' ? FEW_MERGING_WORKGROUPS : FEW_WORKGROUPS;
   const workgroups = (growth: number) => rows / ((WORKGROUP / LANES) * growth);
-  while (LANES < mostLanes && LANES * SLOTS < blocks && workgroups(1) < FEW_WORKGROUPS) LANES *= 2;
-  while (WORKGROUP > MIN_WORKGROUP && workgroups(1) < FEW_WORKGROUPS) WORKGROUP /= 2;
+  if (input === 'parts_to_q8') while (WORKGROUP > MIN_WORKGROUP && workgroups(1) < few) WORKGROUP /= 2;
+  while (LANES < mostLanes && LANES * SLOTS <= blocks && workgroups(1) < few) LANES *= 2;
+  while (WORKGROUP > MIN_WORKGROUP && workgroups(1) < few) WORKGROUP /= 2;
   const rowsOf = ([groupRows, turns]: readonly [number, number]) => (WORKGROUP / LANES) * groupRows * turns;
   const fits = ([groupRows, turns]: readonly [number, number]) =>
-    groupRows <= SLOTS && (hardware || turns === 1) && workgroups(groupRows * turns) >= ENOUGH_WORKGROUPS;
+    groupRows <= SLOTS && (turns === 1 || (hardware && input !== 'f32')) && workgroups(groupRows * turns) >= ENOUGH_WORKGROUPS[input];
   const growth = GROWTH.filter(fits).at(-1) ?? GROWTH[0];
   let [GROUP_ROWS, TURNS] = growth;
   if (!hardware) GROUP_ROWS = SLOTS; // threads in turn: fewer of them, with more rows each

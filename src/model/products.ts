@@ -17,7 +17,7 @@ import type { LayerWeights, Product } from './weights';
 export type ActivationType = 'f32' | 'q8';
 
 /** Parts of attention that the output projection merges; more of them are merged by a dispatch of their own. */
-const MOST_MERGED_PARTS = 8;
+const MOST_MERGED_PARTS = 16;
 
 /** Something of a pass with its buffers bound, ready to record. */
 export interface Recordable {
