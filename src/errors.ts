@@ -1,13 +1,30 @@
 // Every error that Vivace throws on purpose: a class, a stable `code`, one sentence with the number that broke and a remedy.
 // This file imports nothing, so that every room may use it.
 
+/** The names of the classes by code: in a bundle a class has another one. */
+const NAMES: Readonly<Record<string, string>> = {
+  'invalid-request': 'InvalidRequestError',
+  'context-overflow': 'ContextOverflowError',
+  'model-fetch': 'ModelFetchError',
+  'model-file': 'ModelFileError',
+  'unsupported-model': 'UnsupportedModelError',
+  tokenizer: 'TokenizerError',
+  'chat-template': 'ChatTemplateError',
+  'attention-unavailable': 'AttentionUnavailable',
+  'webgpu-unavailable': 'WebGpuUnavailableError',
+  'gpu-memory': 'GpuMemoryError',
+  'device-lost': 'DeviceLostError',
+  'gpu-program': 'GpuProgramError',
+  worker: 'WorkerError',
+};
+
 /** The base of all typed errors. `code` is stable and machine readable; `message` is a sentence for people. */
 export class VivaceError extends Error {
   readonly code: string;
 
   constructor(code: string, message: string, options?: ErrorOptions) {
     super(message, options);
-    this.name = new.target.name;
+    this.name = NAMES[code] ?? 'VivaceError';
     this.code = code;
   }
 }

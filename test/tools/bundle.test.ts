@@ -39,3 +39,10 @@ test('hashes of shaders are values: nothing in the bundle makes them', () => {
   expect(bundle).not.toContain(String(Number(offsetBasis)));
   expect(bundle).not.toContain('shaders/attention/');
 });
+
+test('errors keep their names, whatever their classes are called in a bundle', async () => {
+  const { VivaceError } = await import(/* @vite-ignore */ `data:text/javascript,${encodeURIComponent(bundle)}`);
+  expect(VivaceError.name).not.toBe('VivaceError');
+  expect(new VivaceError('internal', '').name).toBe('VivaceError');
+  expect(new VivaceError('model-fetch', '').name).toBe('ModelFetchError');
+});
