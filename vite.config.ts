@@ -8,7 +8,11 @@ import { wgslPlugin } from './tools/lib/wgsl_plugin.mjs';
 const shared: UserConfig = {
   base: './',
   plugins: [wgslPlugin()],
-  worker: { format: 'es', plugins: () => [wgslPlugin()] },
+  worker: {
+    format: 'es',
+    plugins: () => [wgslPlugin()],
+    rolldownOptions: { output: { comments: { annotation: false, jsdoc: false, legal: true } } }, // no bundler reads a worker again
+  },
   build: { target: 'es2022', sourcemap: false, emptyOutDir: false, reportCompressedSize: false },
 };
 
