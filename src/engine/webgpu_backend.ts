@@ -139,9 +139,8 @@ export class WebGpuBackend implements Backend {
     if (this.gpu.failure) return Promise.reject(this.gpu.failure);
     const list = this.llama.pass(nTokens, this.end, position);
     const step = { position, nTokens };
-    return list.needsHost
-      ? list.runHostParts(step).then(() => this.submit(list, step))
-      : this.submit(list, step, stamps);
+    const parts = list.runParts(step);
+    return list.needsHost ? parts.then(() => this.submit(list, step)) : this.submit(list, step, stamps);
   }
 
   /** One submit: the pass, or what the CPU has left of it, and the copy of the id that it leaves. */

@@ -168,14 +168,20 @@ export interface Command {
 /** Work of the CPU in the middle of a pass: it waits for what was submitted before, and what follows waits for it. */
 export type HostStep = (step: Step) => Promise<void>;
 
+/** Part of a list that is submitted on its own; `host` is what the CPU does before the next. */
+interface Part {
+  commands: Command[];
+  host: HostStep | null;
+}
+
 /**
- * A flat list of dispatches, built once and replayed: nothing is created on replay but the encoder and its pass. Host steps
- * cut it into parts; only a pass that needs the CPU has them.
+ * A flat list of dispatches, built once and replayed: nothing is created on replay but the encoder and its pass. Long passes
+ * are cut into several submits; host steps cut, too, and only a pass that needs the CPU has them.
  */
 export class CommandList {
-  /** Dispatches after the last host step. */
+  /** Dispatches after the last cut or host step. */
   readonly commands: Command[] = [];
-  private readonly hostParts: { commands: Command[]; then: HostStep }[] = [];
+  private readonly parts: Part[] = [];
   private readonly stepData = new Uint32Array(STEP_BYTES / 4);
 
   constructor(private readonly gpu: Gpu) {}
@@ -184,32 +190,43 @@ export class CommandList {
     this.commands.push({ pipeline: kernel.pipeline, group, x, y, z });
   }
 
-  addHost(then: HostStep): void {
-    this.hostParts.push({ commands: this.commands.splice(0), then });
+  addHost(host: HostStep): void {
+    this.parts.push({ commands: this.commands.splice(0), host });
+  }
+
+  /** What was added so far is submitted apart from what follows: no submit is to take too long. */
+  cut(): void {
+    if (this.commands.length > 0) this.parts.push({ commands: this.commands.splice(0), host: null });
   }
 
   get needsHost(): boolean {
-    return this.hostParts.length > 0;
+    return this.parts.some(({ host }) => host !== null);
   }
 
-  /** Submits and awaits everything up to the last host step; `record` or `run` adds the rest. */
-  async runHostParts(step: Step): Promise<void> {
-    for (const { commands, then } of this.hostParts) {
+  /** The dispatches of each submit. */
+  get submits(): readonly (readonly Command[])[] {
+    return [...this.parts.map(({ commands }) => commands), this.commands];
+  }
+
+  /** Submits everything up to the last cut, before it returns, or awaits it up to the last host step; `record` adds the rest. */
+  async runParts(step: Step): Promise<void> {
+    for (const { commands, host } of this.parts) {
       const encoder = this.gpu.device.createCommandEncoder();
       this.recordPass(encoder, commands, step);
       this.gpu.submit(encoder.finish());
-      await then(step);
+      if (host) await host(step);
     }
   }
 
-  /** Records every dispatch after the last host step into one compute pass of `encoder`, with `step` visible to all. */
+  /** Records every dispatch after the last cut or host step into one compute pass of `encoder`, with `step` visible to all. */
   record(encoder: GPUCommandEncoder, step: Step, timestampWrites?: GPUComputePassTimestampWrites): void {
     this.recordPass(encoder, this.commands, step, timestampWrites);
   }
 
   /** Runs it all in submits of its own. A list without host steps is submitted before this returns. */
   async run(step: Step): Promise<void> {
-    if (this.needsHost) await this.runHostParts(step);
+    const parts = this.runParts(step);
+    if (this.needsHost) await parts;
     const encoder = this.gpu.device.createCommandEncoder();
     this.record(encoder, step);
     this.gpu.submit(encoder.finish());

@@ -25,7 +25,7 @@ export interface MatmulQ8Shape extends LinearShape {
 export const tileRows = ({ rowThreads }: Tiles): number => 8 * rowThreads;
 export const tileTokens = ({ tokenThreads, tokensEach }: Tiles): number => tokensEach * tokenThreads;
 
-/** Sets worth measuring. The first is the default, the last that of short prompts: both run on every adapter. */
+/** Sets worth measuring: see defaultTiles. All but the largest run on every adapter. */
 export const MATMUL_TILES: readonly Tiles[] = [
   { rowThreads: 8, tokenThreads: 16, tokensEach: 4, stages: 2 }, // 64 rows x 64 tokens, 128 threads, 9 KiB
   { rowThreads: 8, tokenThreads: 16, tokensEach: 4, stages: 1 },
@@ -43,6 +43,12 @@ export const MATMUL_TILES: readonly Tiles[] = [
   { rowThreads: 4, tokenThreads: 8, tokensEach: 4, stages: 2 }, // 32 x 32, 32 threads
 ];
 
+const [, MEDIUM_TILES] = MATMUL_TILES;
+const LARGE_TILES = MATMUL_TILES[5];
+const SMALL_TILES = MATMUL_TILES[MATMUL_TILES.length - 1];
+/** Workgroups that fill a large GPU twice over. */
+const ENOUGH_WORKGROUPS = 256;
+
 const UNPACK: Record<MatmulQ8Shape['format'], string> = { q4, q8 };
 
 /** Tokens of a whole chunk of a prompt. */
@@ -50,6 +56,16 @@ const MANY_TOKENS = 512;
 
 /** Whether a matrix of this format can be multiplied in integers. */
 export const hasIntegers = (format: WeightFormat): format is MatmulQ8Shape['format'] => format in UNPACK;
+
+/**
+ * Where workgroups are plenty, 128 rows with 8 tokens a thread, which read least; else the 64 x 64 that fill a large GPU, and
+ * small ones for short prompts. Measured by `npm run bench -- tune`.
+ */
+function defaultTiles(nTokens: number, rows: number): Tiles {
+  if (Math.min(nTokens, rows) <= 32) return SMALL_TILES;
+  const workgroups = Math.ceil(rows / tileRows(LARGE_TILES)) * Math.ceil(nTokens / tileTokens(LARGE_TILES));
+  return workgroups >= ENOUGH_WORKGROUPS ? LARGE_TILES : MEDIUM_TILES;
+}
 
 /** A block of 32 bytes and its scale, for each row and token of each stage. */
 function tileBytes(tiles: Tiles): number {
@@ -64,8 +80,7 @@ type TileLimits = Pick<GPUSupportedLimits, 'maxComputeInvocationsPerWorkgroup' |
  * @throws GpuProgramError with the number that does not
  */
 export function planMatmulQ8(limits: TileLimits, nTokens: number, rows: number, given?: Tiles): Tiles {
-  const small = Math.min(nTokens, rows) <= 32;
-  const tiles = given ?? MATMUL_TILES[small ? MATMUL_TILES.length - 1 : 0];
+  const tiles = given ?? defaultTiles(nTokens, rows);
   const { rowThreads, tokenThreads, tokensEach } = tiles;
   const { maxComputeInvocationsPerWorkgroup: mostThreads, maxComputeWorkgroupStorageSize: mostBytes } = limits;
   const refuse = (why: string) =>

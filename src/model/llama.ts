@@ -21,8 +21,10 @@ export { ATTENTION_NAMES, type AttentionName } from '../attention/attention';
 export type { AttentionProfile, TuneResult } from '../attention/profile';
 export { attentionShaderHash } from '../attention/shader_hash';
 
-/** Tokens of one prefill pass: enough rows to fill a GPU, few enough that no submit takes 100 ms. */
-export const PREFILL_CHUNK = 256;
+/** Tokens of one prefill pass: enough rows to fill a large GPU. */
+export const PREFILL_CHUNK = 512;
+/** Operations of one submit, or of one layer where that has more: a GPU of a TFLOP/s takes 100 ms for them. */
+const SUBMIT_OPERATIONS = 1e11;
 
 export interface LlamaOptions {
   contextLength: number;
@@ -208,7 +210,16 @@ export class Llama {
     const known = lists.get(key);
     if (known) return known;
     const list = new CommandList(this.gpu);
-    this.forward(() => list, nTokens, end, attention);
+    const every = nTokens > 1 ? this.layersPerSubmit(nTokens) : Number.POSITIVE_INFINITY;
+    this.forward(
+      () => list,
+      nTokens,
+      end,
+      attention,
+      (layer) => {
+        if ((layer + 1) % every === 0) list.cut();
+      },
+    );
     // Decode and whole chunks come again and again; what is left of a prompt seldom does.
     if (nTokens === 1 || nTokens === PREFILL_CHUNK) lists.set(key, list);
     return list;
@@ -228,11 +239,18 @@ export class Llama {
     return lists;
   }
 
+  private layersPerSubmit(nTokens: number): number {
+    const { hiddenSize, intermediateSize, nHeads, nKvHeads, headDim } = this.config;
+    const weights = hiddenSize * (2 * (nHeads + nKvHeads) * headDim + 3 * intermediateSize);
+    return Math.max(1, Math.floor(SUBMIT_OPERATIONS / (2 * nTokens * weights)));
+  }
+
   private forward(
     list: (kind: string) => CommandList,
     nTokens: number,
     end: PassEnd,
     attention: readonly BoundLayer[],
+    onLayer: (layer: number) => void = () => {},
   ): void {
     this.embed.kernel.record(list('embed'), this.embed.groups, nTokens);
     for (const [i, layer] of this.layers.entries()) {
@@ -248,6 +266,7 @@ export class Llama {
       }
       gateUp.record(list('gate_up'), nTokens); // norm, h = silu(gate) * up
       down.record(list('down'), nTokens); // x += Wdown h
+      onLayer(i);
     }
     if (end === 'none') return;
     this.head.record(list('head'), nTokens); // norm and logits of the last token

@@ -2,6 +2,7 @@
 // flight, steps may share a readback, and a lost device is one typed error.
 
 import { afterEach, describe, expect, test } from 'vitest';
+import { PREFILL_CHUNK } from '../../src/model/llama';
 import { CallCounter } from '../gpu/call_counter';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
 import { ask, numberSession, sharedRunAhead, toyBackend, toyIds } from './loop_session';
@@ -86,29 +87,29 @@ describe.each(PATHS.map((without) => [pathName(without), without] as const))('%s
 });
 
 describe('prefill', () => {
-  const long = Array.from({ length: 3 * 256 + 40 }, (_, i) => (i * 37) % 259);
+  const long = Array.from({ length: 3 * PREFILL_CHUNK + 40 }, (_, i) => (i * 37) % 259);
   const input = { prompt: long.join(' ') };
 
   test('submits a chunk before it awaits the one before, and counts only what is done', async () => {
-    const session = numberSession(await toyBackend(await testGpu(), 1000));
+    const session = numberSession(await toyBackend(await testGpu(), 4 * PREFILL_CHUNK));
     const calls = new CallCounter();
     counter = calls;
     const { ids, prefill } = await ask(session, input, { temperature: 0, maxTokens: 1, gpuTimes: false });
     expect(ids).toEqual(toyIds(long, 1));
-    expect(prefill.map(({ done }) => done)).toEqual([0, 256, 512, 768, 808]);
+    expect(prefill.map(({ done }) => done)).toEqual([0, 1, 2, 3].map((n) => n * PREFILL_CHUNK).concat(long.length));
     const order = calls.calls.filter((call) => ['submit', 'onSubmittedWorkDone', 'mapAsync'].includes(call));
     expect(order).toEqual([...Array(3).fill(['submit', 'onSubmittedWorkDone']).flat(), 'submit', 'mapAsync']);
   });
 
   test('that is stopped keeps what is done, and the next request goes on from there', async () => {
-    const session = numberSession(await toyBackend(await testGpu(), 1000));
+    const session = numberSession(await toyBackend(await testGpu(), 4 * PREFILL_CHUNK));
     let asked = 0;
     const stop = await ask(session, input, { temperature: 0, maxTokens: 4 }, { stopped: () => ++asked > 2 });
     expect(stop.done.finishReason).toBe('abort');
     expect(stop.ids).toEqual([]);
-    expect(stop.prefill.map(({ done }) => done)).toEqual([0, 256]);
+    expect(stop.prefill.map(({ done }) => done)).toEqual([0, PREFILL_CHUNK]);
     const next = await ask(session, input, { temperature: 0, maxTokens: 4 });
-    expect(next.done.usage.cachedTokens).toBe(256);
+    expect(next.done.usage.cachedTokens).toBe(PREFILL_CHUNK);
     expect(next.ids).toEqual(toyIds(long, 4));
   });
 });

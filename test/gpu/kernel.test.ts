@@ -55,3 +55,28 @@ test('a buffer past the limit is refused with both numbers before it is asked fo
   const gpu = await testGpu();
   expect(() => gpu.createBuffer('huge', 2 ** 45, 0x80)).toThrow(/huge needs 35184372088832 bytes/);
 });
+
+test('a list that was cut is as many submits, all made before run returns', async () => {
+  const gpu = await testGpu();
+  const kernel = await createKernel(gpu, {
+    label: 'test/count',
+    wgsl: [
+      '@group(0) @binding(0) var<storage, read_write> y: u32; @compute @workgroup_size(1) fn main() { y = y * 3u + 1u; }',
+    ],
+    constants: {},
+    bindings: ['write'],
+  });
+  const y = gpu.upload('y', Uint32Array.of(0));
+  const list = new CommandList(gpu);
+  list.cut(); // nothing there yet
+  for (let i = 0; i < 3; i++) {
+    list.add(kernel, kernel.bind(y), 1);
+    if (i < 2) list.cut();
+  }
+  const before = gpu.counters.submits;
+  list.run({ position: 0, nTokens: 1 });
+  expect(gpu.counters.submits - before).toBe(3);
+  expect(list.submits.map((commands) => commands.length)).toEqual([1, 1, 1]);
+  expect(list.needsHost).toBe(false);
+  expect([...new Uint32Array(await gpu.read(y, 4))]).toEqual([13]);
+});

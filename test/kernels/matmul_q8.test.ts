@@ -182,13 +182,14 @@ describe('planMatmulQ8', () => {
     expect(() => plan({ ...SMALL, tokenThreads: 12 })).toThrow('12 threads');
   });
 
-  test('a short prompt, or a matrix of few rows, gets smaller tiles', () => {
+  test('many rows get larger tiles, a short prompt or few rows smaller ones', () => {
     const tile = (nTokens: number, rows: number) => {
       const tiles = planMatmulQ8(least, nTokens, rows);
       return [tileTokens(tiles), tileRows(tiles)];
     };
     expect(tile(512, 2048)).toEqual([64, 64]);
     expect(tile(33, 2048)).toEqual([64, 64]);
+    expect(tile(512, 16384)).toEqual([64, 128]);
     expect(tile(32, 2048)).toEqual([32, 32]);
   });
 });
