@@ -13,7 +13,7 @@ import { CpuBackend, loadCpuWeights } from './cpu_backend';
 import type { Session } from './generate';
 import { checkActivations, checkOptions, chooseActivations } from './load_options';
 import { LoadTracker } from './load_tracker';
-import { loadProfile, profileKey } from './profile_store';
+import { loadProductProfile, loadProfile, productProfileKey, profileKey } from './profile_store';
 import type { ActivationType, EngineInfo, LoadOptions, LoadProgress, ModelLocation, Warning } from './protocol';
 import { WebGpuBackend } from './webgpu_backend';
 
@@ -91,13 +91,17 @@ async function loadOnGpu(gpu: Gpu, parts: Parts): Promise<LoadedBackend | null> 
   const { kvCache: kvType = 'f16', attention = 'auto', backend: asked = 'auto' } = options;
   const key = profileKey(gpu, config, kvType);
   try {
-    const profile = attention === 'auto' ? ((await loadProfile(key)) ?? undefined) : undefined;
+    const [profile, productProfile] = await Promise.all([
+      attention === 'auto' ? loadProfile(key) : null,
+      loadProductProfile(productProfileKey(gpu)),
+    ]);
     const { weights, read } = await allocateWeights(gpu, tensors, config, options.quantize);
     const compiling = Llama.create(gpu, config, weights, {
       contextLength,
       kvType,
       attention,
-      profile,
+      profile: profile ?? undefined,
+      productProfile: productProfile ?? undefined,
       activations: chooseActivations(options, gpu.isSoftware),
     });
     compiling.catch(() => {}); // awaited below; reading may fail first

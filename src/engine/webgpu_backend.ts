@@ -6,7 +6,7 @@ import { StepTimes } from '../gpu/timestamps';
 import { type Llama, type PassEnd, PREFILL_CHUNK } from '../model/llama';
 import type { SamplingParams } from '../sampling/sampling';
 import { type Backend, MOST_SHARED, type OnTuneResult } from './backend';
-import { storeProfile } from './profile_store';
+import { productProfileKey, storeProductProfile, storeProfile } from './profile_store';
 import type { AttentionChoice, TuneOutcome } from './protocol';
 
 /** Readbacks in flight: 4.5 ms of steps of 0.07 ms. Each is a mapped buffer, of which drivers grant a few thousand. */
@@ -159,14 +159,26 @@ export class WebGpuBackend implements Backend {
         `This model was loaded with attention "${llama.asked}", which tuning would not change. Load it with "auto" first.`,
       );
     }
-    const { profile, results } = await llama.tune({ onResult, stopped });
+    const still = llama.countProductCandidates();
+    const attention = await llama.tune({
+      onResult: (result, done, total) => onResult(result, done, total + still),
+      stopped,
+    });
+    const before = attention.results.length;
+    const products = await llama.tuneProducts({
+      onResult: (result, done, total) => onResult(result, before + done, before + total),
+      stopped,
+    });
     if (stopped()) throw new DOMException('Tuning was cancelled.', 'AbortError');
-    await llama.retune(profile);
+    await llama.retune(attention.profile, products.profile);
     this.decodedAt = 0;
     return {
-      results,
+      results: [...attention.results, ...products.results],
       attention: this.attention,
-      stored: profileKey !== null && (await storeProfile(profileKey, profile)),
+      stored:
+        profileKey !== null &&
+        (await storeProfile(profileKey, attention.profile)) &&
+        (await storeProductProfile(productProfileKey(this.gpu), products.profile)),
     };
   }
 

@@ -39,13 +39,9 @@ export interface ProductResult {
   fastest: boolean;
 }
 
-/**
- * Equal for products that read their matrix in the same way; `name` is the epilogue's label. Merging parts of attention
- * changes how x is made, and nothing of that.
- */
+/** Equal for products that run alike: by the epilogue's label, the matrix, and how activations come. */
 export function productKey(name: string, { rows, cols, format }: LinearShape, input: MatvecInput): string {
-  const stem = name.slice(name.lastIndexOf('/') + 1);
-  return `${stem} ${rows}x${cols} ${format} ${input === 'parts_to_q8' ? 'to_q8' : input}`;
+  return `${name.slice(name.lastIndexOf('/') + 1)} ${rows}x${cols} ${format} ${input}`;
 }
 
 /**

@@ -7,6 +7,7 @@ import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '
 import { CommandList } from '../gpu/kernel';
 import { createEmbed, type Embed } from '../kernels/embed';
 import { createMaxima, logitsBytes, type Maxima, maximaBytes } from '../kernels/maxima';
+import type { ProductProfile } from '../kernels/product_profile';
 import { xqBytes } from '../kernels/quantise_activations';
 import { createRepetitionPenalty, type RepetitionPenalty, seenBytes } from '../kernels/repetition_penalty';
 import { createSample, type Sample } from '../kernels/sample';
@@ -15,6 +16,7 @@ import { packSampling, SAMPLING_BYTES, type SamplingParams } from '../sampling/s
 import type { ModelConfig } from './config';
 import { createKvCache, type KvCache } from './kv_cache';
 import { type ActivationType, type LayerProducts, ProductFactory, type Recordable } from './products';
+import { countCandidates, namedProducts, type TuneProductsOptions, tuneProducts } from './tune_products';
 import type { ModelWeights } from './weights';
 
 export { ATTENTION_NAMES, type AttentionName } from '../attention/attention';
@@ -33,6 +35,8 @@ export interface LlamaOptions {
   attention: AttentionName | 'auto';
   /** What a tuner measured on this GPU; obeyed by `auto`. */
   profile?: AttentionProfile;
+  /** The same of matrix products. */
+  productProfile?: ProductProfile;
   /** `q8` and `auto`: activations in signed bytes wherever a matrix has integers. Default f32, which is exact. */
   activations?: 'auto' | ActivationType;
 }
@@ -41,6 +45,13 @@ export interface LlamaOptions {
 interface Layer {
   decode: LayerProducts;
   prefill: LayerProducts;
+}
+
+/** The products of all layers, ready to record, and who made them. */
+interface Products {
+  factory: ProductFactory;
+  layers: Layer[];
+  head: Recordable;
 }
 
 /** What attention runs on: the siblings in use, and each bound to the buffers of every layer. */
@@ -84,14 +95,13 @@ export class Llama {
     private readonly buffers: Buffers,
     private readonly kvCache: KvCache,
     private readonly embed: { kernel: Embed; groups: readonly GPUBindGroup[] },
-    private readonly layers: Layer[],
-    private readonly head: Recordable,
+    private readonly weights: ModelWeights,
+    private products: Products,
     private readonly penalty: { kernel: RepetitionPenalty; group: GPUBindGroup },
     private readonly maxima: { kernel: Maxima; group: GPUBindGroup },
     private readonly sample: { kernel: Sample; group: GPUBindGroup },
     readonly attentionShape: AttentionShape,
     private current: Attention,
-    private readonly made: { weights: ModelWeights; products: ProductFactory },
     /** The sibling that was asked for by name, or `auto`. */
     readonly asked: AttentionName | 'auto',
     /** What the products run on: q8 where any of them does. */
@@ -104,7 +114,7 @@ export class Llama {
    * way; `start` follows when they are there.
    */
   static async create(gpu: Gpu, config: ModelConfig, weights: ModelWeights, options: LlamaOptions): Promise<Llama> {
-    const { contextLength, kvType, attention: asked, profile, activations = 'f32' } = options;
+    const { contextLength, kvType, attention: asked, profile, productProfile, activations = 'f32' } = options;
     const { nHeads, nKvHeads, headDim, vocabSize, hiddenSize } = config;
     const shape = { nHeads, nKvHeads, headDim, contextLength, kvType, maxTokens: PREFILL_CHUNK };
     const before = gpu.allocatedBytes;
@@ -113,22 +123,16 @@ export class Llama {
       buffers: createBuffers(gpu, config, contextLength),
     }));
     const activationBytes = gpu.allocatedBytes - before - kvCache.bytes;
-    const products = new ProductFactory(gpu, config.rmsNormEps, shape, buffers, activations === 'f32' ? 'f32' : 'q8');
+    const inputs = activations === 'f32' ? 'f32' : 'q8';
+    const factory = new ProductFactory(gpu, config.rmsNormEps, shape, buffers, inputs, productProfile);
     const { x, logits, maxima, tokens, seen, sampling } = buffers;
-    const [prepared, embed, penalty, maximum, sample, head, layers] = await Promise.all([
+    const [prepared, embed, penalty, maximum, sample, products] = await Promise.all([
       prepareAttention(gpu, shape, { forced: asked, profile, buffers: checkBuffers(buffers, kvCache) }),
       createEmbed(gpu, { vocabSize, hiddenSize, ...storage(weights.embedding) }),
       createRepetitionPenalty(gpu, { vocabSize }),
       createMaxima(gpu, { vocabSize }),
       createSample(gpu, { vocabSize }),
-      products.head(weights.head),
-      Promise.all(
-        weights.layers.map(async (layer, i): Promise<Layer> => {
-          const [k, v] = [kvCache.k[i], kvCache.v[i]];
-          const [decode, prefill] = await Promise.all([products.decode(layer, k, v), products.prefill(layer, k, v)]);
-          return { decode, prefill };
-        }),
-      ),
+      bindProducts(factory, weights, kvCache),
     ]);
     const scratch = [...prepared.kernels].reduce((sum, kernel) => sum + kernel.scratchBytes, 0);
     return new Llama(
@@ -138,16 +142,15 @@ export class Llama {
       buffers,
       kvCache,
       { kernel: embed, groups: embed.bind(weights.embedding, tokens, x) },
-      layers,
-      head,
+      weights,
+      products,
       { kernel: penalty, group: penalty.bind(logits, sampling, tokens, seen) },
       { kernel: maximum, group: maximum.bind(logits, maxima) },
       { kernel: sample, group: sample.bind(logits, maxima, sampling, tokens) },
       shape,
-      await bindAttention(prepared, buffers, kvCache, weights, products),
-      { weights, products },
+      await bindAttention(prepared, buffers, kvCache, weights, factory),
       asked,
-      products.usesQ8 ? 'q8' : 'f32',
+      factory.usesQ8 ? 'q8' : 'f32',
       { kvCache: kvCache.bytes, activations: activationBytes + scratch },
     );
   }
@@ -189,14 +192,35 @@ export class Llama {
     return tuneAttention(this.gpu, this.attentionShape, { q, out, k: this.kvCache.k, v: this.kvCache.v }, options);
   }
 
-  /** From now on as the profile says. Between requests only; when it throws, nothing has changed. */
-  async retune(profile: AttentionProfile): Promise<void> {
-    const { gpu, attentionShape, asked: forced, buffers, kvCache } = this;
+  /** How many candidates `tuneProducts` will try. */
+  countProductCandidates(): number {
+    return countCandidates(this.gpu, this.attentionShape, this.tunableProducts(), this.prefillTokens);
+  }
+
+  /** Measures products on the buffers of this model, which it overwrites. */
+  tuneProducts(options: TuneProductsOptions): ReturnType<typeof tuneProducts> {
+    const { gpu, attentionShape, prefillTokens } = this;
+    return tuneProducts(gpu, attentionShape, this.tunableProducts(), prefillTokens, options);
+  }
+
+  private tunableProducts() {
+    return namedProducts(this.products.factory.made, this.weights);
+  }
+
+  private get prefillTokens(): number {
+    return Math.min(PREFILL_CHUNK, this.contextLength);
+  }
+
+  /** From now on as the profiles say. Between requests only; when it throws, nothing has changed. */
+  async retune(profile: AttentionProfile, productProfile?: ProductProfile): Promise<void> {
+    const { gpu, attentionShape, asked: forced, buffers, kvCache, weights } = this;
+    const products = await bindProducts(this.products.factory.retuned(productProfile), weights, kvCache);
     const options = { forced, profile, buffers: checkBuffers(buffers, kvCache) };
     const prepared = await prepareAttention(gpu, attentionShape, options);
-    const next = await bindAttention(prepared, buffers, kvCache, this.made.weights, this.made.products);
+    const next = await bindAttention(prepared, buffers, kvCache, weights, products.factory);
     this.current.prepared.destroy();
     this.current = next;
+    this.products = products;
     this.lists.clear();
   }
 
@@ -253,7 +277,7 @@ export class Llama {
     onLayer: (layer: number) => void = () => {},
   ): void {
     this.embed.kernel.record(list('embed'), this.embed.groups, nTokens);
-    for (const [i, layer] of this.layers.entries()) {
+    for (const [i, layer] of this.products.layers.entries()) {
       const { qkv, o, gateUp, down } = nTokens > 1 ? layer.prefill : layer.decode;
       qkv.record(list('qkv'), nTokens); // norm, Wq Wk Wv, RoPE, K and V written in place
       const { attention: attend, mergingO } = attention[i];
@@ -269,7 +293,7 @@ export class Llama {
       onLayer(i);
     }
     if (end === 'none') return;
-    this.head.record(list('head'), nTokens); // norm and logits of the last token
+    this.products.head.record(list('head'), nTokens); // norm and logits of the last token
     if (end === 'penalise_and_sample') {
       this.penalty.kernel.record(list('penalty'), this.penalty.group);
       this.maxima.kernel.record(list('maxima'), this.maxima.group);
@@ -286,6 +310,18 @@ export class Llama {
 /** The first layer's: attention is checked while no cache is in use yet. */
 function checkBuffers({ q, attn }: Buffers, { k, v }: KvCache) {
   return { q, k: k[0], v: v[0], out: attn };
+}
+
+async function bindProducts(factory: ProductFactory, weights: ModelWeights, { k, v }: KvCache): Promise<Products> {
+  const layers = weights.layers.map(async (layer, i): Promise<Layer> => {
+    const [decode, prefill] = await Promise.all([
+      factory.decode(layer, k[i], v[i]),
+      factory.prefill(layer, k[i], v[i]),
+    ]);
+    return { decode, prefill };
+  });
+  const [head, ...bound] = await Promise.all([factory.head(weights.head), ...layers]);
+  return { factory, layers: bound, head };
 }
 
 async function bindAttention(

@@ -6,12 +6,14 @@ import { GATE_UP_Q8 } from '../kernels/gate_up_q8';
 import { HEAD } from '../kernels/head';
 import type { Epilogue, Linear, LinearShape } from '../kernels/linear';
 import { createMatmul } from '../kernels/matmul';
-import { createMatmulQ8, hasIntegers } from '../kernels/matmul_q8';
-import { createMatvec, type MatvecInput } from '../kernels/matvec';
+import { hasIntegers } from '../kernels/matmul_q8';
+import type { MatvecInput } from '../kernels/matvec';
 import { fitsMatvec } from '../kernels/matvec_plan';
+import { createTunedMatmulQ8, createTunedMatvec, type ProductProfile } from '../kernels/product_profile';
 import { type QkvShape, qkvEpilogue } from '../kernels/qkv';
 import { createQuantiseActivations } from '../kernels/quantise_activations';
 import { RESIDUAL } from '../kernels/residual';
+import type { MadeProduct } from './tune_products';
 import type { LayerWeights, Product } from './weights';
 
 export type ActivationType = 'f32' | 'q8';
@@ -44,6 +46,8 @@ export interface ProductBuffers {
 export class ProductFactory {
   /** Whether any product runs on quantised activations. */
   usesQ8 = false;
+  /** What can be tuned: products of one token, and those of many on quantised activations. */
+  readonly made: MadeProduct[] = [];
 
   constructor(
     private readonly gpu: Gpu,
@@ -51,7 +55,14 @@ export class ProductFactory {
     private readonly qkvShape: QkvShape,
     private readonly buffers: ProductBuffers,
     private readonly activations: ActivationType,
+    /** What a tuner found; where it has nothing that fits, the defaults. */
+    private readonly tuned: ProductProfile | null = null,
   ) {}
+
+  /** One that makes the same products by another profile. */
+  retuned(profile = this.tuned): ProductFactory {
+    return new ProductFactory(this.gpu, this.normEps, this.qkvShape, this.buffers, this.activations, profile);
+  }
 
   /** For one token. */
   async decode(layer: LayerWeights, k: GPUBuffer, v: GPUBuffer): Promise<LayerProducts> {
@@ -74,11 +85,9 @@ export class ProductFactory {
    * each of its workgroups reads all parts, so they must be few.
    */
   async mergingO({ o }: LayerWeights, parts: AttentionParts): Promise<Recordable | null> {
-    const { gpu } = this;
     if (parts.count > MOST_MERGED_PARTS || !this.isQ8(o, false, 'parts_to_q8')) return null;
     const epilogue = { ...RESIDUAL, constants: { HEAD_DIM: this.qkvShape.headDim } };
-    const kernel = await createMatvec(gpu, this.shape(o, false), epilogue, 'parts_to_q8');
-    return bound(kernel, o, [parts.o, this.buffers.x, parts.ml, parts.splits]);
+    return this.vector(o, false, epilogue, 'parts_to_q8', parts.o, this.buffers.x, parts.ml, parts.splits);
   }
 
   /** For many tokens. */
@@ -111,7 +120,10 @@ export class ProductFactory {
     input: MatvecInput,
     ...buffers: GPUBuffer[]
   ): Promise<Recordable> {
-    const kernel = await createMatvec(this.gpu, this.shape(product, normed), epilogue, input);
+    const shape = this.shape(product, normed);
+    const kernel = await createTunedMatvec(this.gpu, shape, epilogue, input, this.tuned);
+    const { matrix, params } = product;
+    this.made.push({ pass: 'decode', shape, epilogue, input, matrix, params, buffers });
     return bound(kernel, product, buffers);
   }
 
@@ -132,10 +144,12 @@ export class ProductFactory {
     const { xq } = this.buffers;
     const [quantise, kernel] = await Promise.all([
       createQuantiseActivations(gpu, { cols, normEps }),
-      createMatmulQ8(gpu, { ...shape, format }, epilogue),
+      createTunedMatmulQ8(gpu, { ...shape, format }, epilogue, this.tuned),
     ]);
     const quantised = quantise.bind(from, product.params, xq);
-    const groups = kernel.bind(product.matrix, xq, product.params, ...own);
+    const { matrix, params } = product;
+    const groups = kernel.bind(matrix, xq, params, ...own);
+    this.made.push({ pass: 'prefill', shape, epilogue, input: 'q8', matrix, params, buffers: [xq, ...own] });
     return {
       record(list, nTokens) {
         quantise.record(list, quantised, nTokens);

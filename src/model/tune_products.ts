@@ -9,8 +9,10 @@ import type { MatvecParameters } from '../kernels/matvec_plan';
 import { type ProductProfile, type ProductResult, productKey } from '../kernels/product_profile';
 import type { QkvShape } from '../kernels/qkv';
 import { isSoftware, matvecCandidates, tileCandidates } from '../kernels/tune_products_candidates';
+import type { WeightMatrix } from '../kernels/weight_format';
 import { type BoundProduct, type MeasuredProduct, ProductMeter, type ProductTiming } from './tune_products_measure';
 import type { Output } from './tune_products_outputs';
+import type { LayerWeights, ModelWeights } from './weights';
 
 export type { ProductProfile, ProductResult } from '../kernels/product_profile';
 export { productShaderHash } from '../kernels/tune_products_hash';
@@ -30,8 +32,6 @@ export interface TuneProductsOptions {
   onResult?: (result: ProductResult, done: number, total: number) => void;
   /** Asked before each candidate; true ends the tuning. */
   stopped?: () => boolean;
-  /** Tokens of a prefill pass. */
-  prefillTokens: number;
   /** What is tried, the default first. */
   candidates?: { matvec: typeof matvecCandidates; tiles: typeof tileCandidates };
   timing?: ProductTiming;
@@ -39,6 +39,25 @@ export interface TuneProductsOptions {
 
 /** Faster by less is noise: what runs untuned is kept. */
 const MARGIN = 1.02;
+
+/** A product of a model before it is named. */
+export type MadeProduct = Omit<TunableProduct, 'name'>;
+
+const NAMES: Record<keyof LayerWeights, ProductResult['name']> = {
+  qkv: 'qkv',
+  o: 'o',
+  gateUp: 'gate_up',
+  down: 'down',
+};
+
+/** Named by their place in the model. */
+export function namedProducts(made: readonly MadeProduct[], { layers }: ModelWeights): TunableProduct[] {
+  const names = new Map<WeightMatrix, ProductResult['name']>();
+  for (const layer of layers) {
+    for (const [key, name] of Object.entries(NAMES)) names.set(layer[key as keyof LayerWeights].matrix, name);
+  }
+  return made.map((product) => ({ ...product, name: names.get(product.matrix) ?? 'head' }));
+}
 
 /** One shape with its candidates, and where the winner goes. */
 interface Group {
@@ -52,28 +71,32 @@ export function countCandidates(
   gpu: Gpu,
   shape: QkvShape,
   products: readonly TunableProduct[],
-  options: TuneProductsOptions,
-) {
-  return groupsOf(gpu, shape, products, options).reduce((sum, { measured }) => sum + measured.candidates.length, 0);
+  prefillTokens: number,
+): number {
+  return total(groupsOf(gpu, shape, products, prefillTokens));
+}
+
+function total(groups: readonly Group[]): number {
+  return groups.reduce((sum, { measured }) => sum + measured.candidates.length, 0);
 }
 
 /**
- * Takes a second for each shape on a fast GPU; nothing else may use these buffers meanwhile. Shapes for which there is no choice
- * are left out.
+ * Takes a second for each shape on a fast GPU; nothing else may use these buffers meanwhile. `prefillTokens`: of a chunk of a
+ * prompt. Shapes for which there is no choice are left out.
  * @throws DOMException AbortError when stopped
  */
 export async function tuneProducts(
   gpu: Gpu,
   shape: QkvShape,
   products: readonly TunableProduct[],
-  options: TuneProductsOptions,
+  prefillTokens: number,
+  options: TuneProductsOptions = {},
 ): Promise<{ profile: ProductProfile; results: ProductResult[] }> {
   const throwIfStopped = () => {
     if (options.stopped?.()) throw new DOMException('The tuning was stopped.', 'AbortError');
   };
   const meter = new ProductMeter(gpu, throwIfStopped, options.timing);
-  const groups = groupsOf(gpu, shape, products, options);
-  const total = groups.reduce((sum, { measured }) => sum + measured.candidates.length, 0);
+  const groups = groupsOf(gpu, shape, products, prefillTokens, options.candidates);
   const tuned = { products: {} as Record<string, MatvecParameters>, tiles: {} as Record<string, Tiles> };
   const results: ProductResult[] = [];
   for (const { key, product, measured } of groups) {
@@ -86,7 +109,7 @@ export async function tuneProducts(
     }
     for (const result of found) {
       results.push(result);
-      options.onResult?.({ ...result, fastest: false }, results.length, total);
+      options.onResult?.({ ...result, fastest: false }, results.length, total(groups));
     }
     throwIfStopped();
   }
@@ -124,7 +147,8 @@ function groupsOf(
   gpu: Gpu,
   qkv: QkvShape,
   products: readonly TunableProduct[],
-  { prefillTokens, candidates: tried = { matvec: matvecCandidates, tiles: tileCandidates } }: TuneProductsOptions,
+  prefillTokens: number,
+  tried = { matvec: matvecCandidates, tiles: tileCandidates },
 ): Group[] {
   const same = new Map<string, TunableProduct[]>();
   for (const product of products.toSorted((a, b) => a.pass.localeCompare(b.pass))) {
@@ -136,8 +160,11 @@ function groupsOf(
     const nTokens = product.pass === 'decode' ? 1 : prefillTokens;
     const { candidates, create } = variants(gpu, product, tried);
     if (candidates.length < 2) return [];
-    const { rows, cols } = product.shape;
-    const measured = { rows, cols, nTokens, quantised: product.input === 'q8', layers, candidates, create };
+    const {
+      shape: { rows, cols },
+      input,
+    } = product;
+    const measured = { rows, cols, nTokens, input, layers, candidates, create };
     const outputs = outputsOf(product, nTokens, qkv);
     return [
       {

@@ -7,6 +7,7 @@ import { CommandList } from '../gpu/kernel';
 import { type PassTimeOptions, timePass } from '../gpu/time_pass';
 import { StepTimes } from '../gpu/timestamps';
 import type { Linear } from '../kernels/linear';
+import type { MatvecInput } from '../kernels/matvec';
 import type { WeightMatrix } from '../kernels/weight_format';
 import { faultOf, type Output, readOutputs, resetOutputs, type Values } from './tune_products_outputs';
 
@@ -22,8 +23,7 @@ export interface MeasuredProduct<Parameters> {
   rows: number;
   cols: number;
   nTokens: number;
-  /** Whether the activations are quantised already. */
-  quantised: boolean;
+  input: MatvecInput;
   /** The same of every layer, so that no cache of the GPU holds all weights. */
   layers: readonly BoundProduct[];
   /** Of the first layer. */
@@ -183,12 +183,22 @@ export class ProductMeter {
 const stepOf = ({ nTokens }: { nTokens: number }) => ({ position: 0, nTokens });
 
 /** Random activations in every buffer that the layers read them from. */
-function writeActivations<P>(gpu: Gpu, { cols, nTokens, quantised, layers }: MeasuredProduct<P>): void {
-  const x = randomFloats(nTokens * cols, 1);
+function writeActivations<P>(gpu: Gpu, { cols, nTokens, input, layers }: MeasuredProduct<P>): void {
   const inputs = new Set(layers.map(({ buffers }) => buffers[0]));
-  const { q, d } = quantised ? quantiseActivations(x) : { q: null, d: null };
+  if (input === 'parts_to_q8') {
+    for (const o of inputs) gpu.write(o, randomFloats(o.size / 4, 1));
+    for (const ml of new Set(layers.map(({ buffers }) => buffers[2]))) {
+      gpu.write(
+        ml,
+        randomFloats(ml.size / 4, 3).map((value, i) => (i % 2 === 0 ? value : value + 2)),
+      ); // l is above 0
+    }
+    return;
+  }
+  const x = randomFloats(nTokens * cols, 1);
+  const { q, d } = input === 'q8' ? quantiseActivations(x) : { q: x, d: null };
   for (const buffer of inputs) {
-    gpu.write(buffer, (q ?? x) as ArrayBufferView<ArrayBuffer>);
+    gpu.write(buffer, q as ArrayBufferView<ArrayBuffer>);
     if (d) gpu.write(buffer, d as Float32Array<ArrayBuffer>, nTokens * cols);
   }
 }

@@ -16,7 +16,7 @@ import { randomArray } from '../random';
 
 const SHAPE = { nHeads: 2, nKvHeads: 1, headDim: 32, contextLength: 40, kvType: 'f16' } as const;
 const HIDDEN = 64;
-const OPTIONS: TuneProductsOptions = { prefillTokens: 33, timing: { passMs: 0.1, mostMs: 1, warmMs: 0 } };
+const OPTIONS: TuneProductsOptions = { timing: { passMs: 0.1, mostMs: 1, warmMs: 0 } };
 
 function empty(gpu: Gpu, label: string, bytes: number): GPUBuffer {
   return gpu.createBuffer(label, bytes, GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC);
@@ -43,7 +43,7 @@ async function projections(gpu: Gpu, input: MatvecInput, pass: TunableProduct['p
 async function tune(gpu: Gpu, products: readonly TunableProduct[], options: Partial<TuneProductsOptions> = {}) {
   const before = gpu.allocatedBytes;
   try {
-    return await tuneProducts(gpu, SHAPE, products, { ...OPTIONS, ...options });
+    return await tuneProducts(gpu, SHAPE, products, 33, { ...OPTIONS, ...options });
   } finally {
     expect(gpu.allocatedBytes).toBe(before);
     expect(gpu.failure).toBeNull();
