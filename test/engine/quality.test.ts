@@ -1,0 +1,70 @@
+// What quantised activations cost the storyteller: the GPU on q8 follows stories that the textbook pass tells in f32.
+// `npm run bench -- quality` asks the same of 20 stories on the GPU of the machine.
+
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { CpuLlama } from '../../src/cpu/llama';
+import { loadCpuWeights } from '../../src/engine/cpu_backend';
+import { readConfig } from '../../src/model/config';
+import { Llama } from '../../src/model/llama';
+import { resolveTensors } from '../../src/model/tensors';
+import { allocateWeights } from '../../src/model/weights';
+import { testGpu } from '../gpu/test_device';
+import { compareSpeakers, type Speaker, speakerOf } from './quality';
+import { asF32 } from './quality_tensors';
+import { openStoryteller } from './storyteller';
+
+const FIXTURE = new URL('../fixtures/storyteller/greedy.json', import.meta.url);
+const [{ promptIds: PROMPT }]: { promptIds: number[] }[] = JSON.parse(readFileSync(FIXTURE, 'utf8'));
+const CONTEXT = 128;
+/** A software GPU takes seconds to compile, and tenths of one for a token. */
+const TIMEOUT_MS = 300_000;
+
+/** Both formats of integers in one model: the file's Q8_0, but in the MLP Q4_0, which takes half the time of two models. */
+async function open(): Promise<{ f32: Speaker; q8: Speaker }> {
+  const { files } = await openStoryteller();
+  const config = readConfig(files);
+  const stored = resolveTensors(files, config);
+  const layers = stored.layers.map((layer) => {
+    const { wGate, wUp, wDown } = layer;
+    return { ...layer, wGate: asF32(wGate), wUp: asF32(wUp), wDown: asF32(wDown) };
+  });
+  const tensors = { ...stored, layers };
+  const { factors, ...cpuWeights } = await loadCpuWeights(tensors, undefined, 'q4');
+  const cpu = new CpuLlama({ ...config, rope: { ...config.rope, factors } }, cpuWeights, CONTEXT);
+  const f32: Speaker = {
+    begin: async (ids) => cpu.prefill(ids, 0),
+    follow: async (id, position) => cpu.forward(id, position),
+  };
+  const gpu = await testGpu();
+  const { weights, read } = await allocateWeights(gpu, tensors, config, 'q4');
+  const [{ qkv, o, gateUp, down }] = weights.layers;
+  const formats = [qkv, o, gateUp, down, weights.head].map(({ matrix }) => matrix.format);
+  expect(formats).toEqual(['q8', 'q8', 'q4', 'q4', 'q8']);
+  const llama = await Llama.create(gpu, config, weights, {
+    contextLength: CONTEXT,
+    kvType: 'f16',
+    attention: 'fused_decode',
+    activations: 'q8',
+  });
+  expect(llama.activations).toBe('q8');
+  await read(files);
+  llama.start(weights);
+  return { f32, q8: speakerOf(llama) };
+}
+
+const TOKENS = 32;
+
+test('on q8 activations the storyteller says what it says on f32', { timeout: TIMEOUT_MS }, async () => {
+  const { f32, q8 } = await open();
+  const quality = await compareSpeakers(f32, q8, [{ prompt: PROMPT, seed: 0, maxTokens: TOKENS, eosIds: [] }]);
+  const { tokens, perplexity, ratio, agreement, divergence, flips } = quality;
+  expect(tokens).toBe(TOKENS);
+  expect(perplexity.reference).toBeGreaterThan(1.5); // a story, not a loop
+  expect(perplexity.reference).toBeLessThan(10);
+  expect(Math.abs(ratio - 1)).toBeLessThan(0.01);
+  expect(agreement, JSON.stringify(flips)).toBeGreaterThanOrEqual(0.99);
+  // Far within the 0.01 nats that 1 % of perplexity is: it was 1.9e-5, and with one bit less it would be four times that.
+  expect(divergence).toBeLessThan(4e-5);
+  expect(divergence).toBeGreaterThan(1e-7); // it did run on signed bytes
+});

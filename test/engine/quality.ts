@@ -1,0 +1,125 @@
+// How far a model on quantised activations is from the same weights on f32: it follows stories that the f32 model tells, and both
+// say at each token what may come. Needs neither Node nor a browser: the unit test and the bench share it.
+
+import { argmax, sample } from '../../src/cpu/sample';
+import type { Llama } from '../../src/model/llama';
+
+/** A model that says what may come next: logits (vocab). */
+export interface Speaker {
+  /** After the last of `ids`, which begin a new text. */
+  begin(ids: readonly number[]): Promise<Float32Array>;
+  /** After `id`, which stands at `position`. */
+  follow(id: number, position: number): Promise<Float32Array>;
+}
+
+/** One pass for the beginning, at most a chunk of tokens, then a step a token. */
+export function speakerOf(llama: Llama): Speaker {
+  const run = async (ids: readonly number[], position: number) => {
+    llama.writeTokens(Uint32Array.from(ids), position); // the pass before left the token of its own choice there
+    await llama.pass(ids.length, 'sample', position).run({ position, nTokens: ids.length });
+    return llama.readLogits();
+  };
+  llama.setSampling({ temperature: 0, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 0 });
+  return { begin: (ids) => run(ids, 0), follow: (id, position) => run([id], position) };
+}
+
+export interface Story {
+  prompt: readonly number[];
+  /** Of the drawing of its tokens. */
+  seed: number;
+  /** It ends after so many tokens, or with one of `eosIds`, which counts. */
+  maxTokens: number;
+  eosIds: readonly number[];
+}
+
+/** Where the two disagree on the likeliest token: by how many nats the reference preferred its own. */
+export interface Flip {
+  story: number;
+  position: number;
+  margin: number;
+}
+
+export interface Quality {
+  /** Stories and their tokens so far. */
+  told: number;
+  tokens: number;
+  perplexity: { reference: number; measured: number };
+  /** Perplexity of the measured model by that of the reference, over the same tokens. */
+  ratio: number;
+  /** Of the tokens before which both hold the same id for the likeliest. */
+  agreement: number;
+  /** Mean divergence of Kullback and Leibler from the reference's distribution to the measured, in nats. */
+  divergence: number;
+  flips: Flip[];
+}
+
+/**
+ * Tells the stories by drawing from all of the reference's distribution, at temperature 1, so that the mean surprise of the reference is
+ * the entropy of its own language, and of the measured model that and the divergence.
+ */
+export async function compareSpeakers(
+  reference: Speaker,
+  measured: Speaker,
+  stories: Iterable<Story>,
+  onStory: (quality: Quality) => void = () => {},
+): Promise<Quality> {
+  const tally = new Tally();
+  for (const { prompt, seed, maxTokens, eosIds } of stories) {
+    const wholly = { temperature: 1, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed };
+    let [expected, heard] = await Promise.all([reference.begin(prompt), measured.begin(prompt)]);
+    for (let position = prompt.length; ; position++) {
+      const id = sample(expected, wholly, [], position);
+      tally.add(expected, heard, id, position);
+      if (position + 1 === prompt.length + maxTokens || eosIds.includes(id)) break;
+      [expected, heard] = await Promise.all([reference.follow(id, position), measured.follow(id, position)]);
+    }
+    tally.told++;
+    onStory(tally.quality());
+  }
+  return tally.quality();
+}
+
+class Tally {
+  told = 0;
+  private tokens = 0;
+  /** Sums of nats. */
+  private referenceNats = 0;
+  private measuredNats = 0;
+  private divergence = 0;
+  private readonly flips: Flip[] = [];
+
+  /** Both models' logits before token `id`. */
+  add(expected: Float32Array, heard: Float32Array, id: number, position: number): void {
+    const p = logProbabilities(expected);
+    const q = logProbabilities(heard);
+    this.tokens++;
+    this.referenceNats -= p[id];
+    this.measuredNats -= q[id];
+    for (let i = 0; i < p.length; i++) this.divergence += Math.exp(p[i]) * (p[i] - q[i]);
+    const [best, other] = [argmax(expected), argmax(heard)];
+    if (best !== other) this.flips.push({ story: this.told, position, margin: expected[best] - expected[other] });
+  }
+
+  quality(): Quality {
+    const { told, tokens, referenceNats, measuredNats, divergence, flips } = this;
+    return {
+      told,
+      tokens,
+      perplexity: { reference: Math.exp(referenceNats / tokens), measured: Math.exp(measuredNats / tokens) },
+      ratio: Math.exp((measuredNats - referenceNats) / tokens),
+      agreement: 1 - flips.length / tokens,
+      divergence: divergence / tokens,
+      flips: [...flips],
+    };
+  }
+}
+
+/** log softmax, in doubles. */
+function logProbabilities(logits: Float32Array): Float64Array {
+  let max = Number.NEGATIVE_INFINITY;
+  for (const logit of logits) max = Math.max(max, logit);
+  let sum = 0;
+  for (const logit of logits) sum += Math.exp(logit - max);
+  const logSum = max + Math.log(sum);
+  return Float64Array.from(logits, (logit) => logit - logSum);
+}
