@@ -4,9 +4,10 @@ import type { AttentionName } from '../../src/attention/attention';
 import type { TuneResult } from '../../src/attention/profile';
 import type { ActivationType, AttentionChoice, PerToken, RunMetrics, TbtSummary } from '../../src/engine/protocol';
 import type { MODELS } from '../../tools/lib/bench_shapes.mjs';
+import type { Quality } from '../engine/quality';
 
 export type ShapeName = keyof typeof MODELS;
-export type SuiteName = 'roofline' | 'attention' | 'baseline' | 'tune' | 'decode' | 'prefill';
+export type SuiteName = 'roofline' | 'attention' | 'baseline' | 'tune' | 'decode' | 'prefill' | 'quality';
 export type Quant = 'q4' | 'q8' | 'f16';
 
 export interface BenchRequest {
@@ -23,7 +24,7 @@ export interface BenchRequest {
   context: number;
   /** How the matrices of decode and prefill are stored. */
   quant: Quant;
-  /** Decode steps of a round. */
+  /** Decode steps of a round; most tokens of a story. */
   tokens: number;
   runAhead: 'auto' | number;
   activations: 'auto' | 'f32' | 'q8';
@@ -31,7 +32,7 @@ export interface BenchRequest {
   sweep: boolean;
   /** Answers measured for a row of decode or prefill. */
   rounds: number;
-  /** Where the page finds the model of the baseline. */
+  /** Where the page finds the model of baseline and quality. */
   model: string;
 }
 
@@ -255,6 +256,12 @@ export interface PrefillFigures {
   tokensPerSecond: number;
 }
 
+/** Quantised activations (measured) against f32 (reference) on the same weights. */
+export interface QualityRow extends Omit<Quality, 'told'> {
+  weights: 'q8' | 'q4';
+  stories: number;
+}
+
 /** What decode and prefill were asked for. */
 export interface ModelChoice {
   quant: Quant;
@@ -268,6 +275,7 @@ export type BenchResult =
   | { suite: 'roofline'; roofline: Roofline }
   | { suite: 'attention'; kv: 'f16' | 'f32'; roofline: Roofline; rows: AttentionRow[] }
   | ({ suite: 'baseline' } & BaselineResult)
+  | { suite: 'quality'; model: string; kv: 'f16' | 'f32'; tokens: number; rows: QualityRow[] }
   | { suite: 'tune'; kv: 'f16' | 'f32'; roofline: Roofline; tables: TuneTable[] };
 
 export type BenchReport = BenchResult & Surroundings & { browser: string };

@@ -6,6 +6,7 @@ import { baselineSuite } from './baseline';
 import { Bench } from './bench';
 import { decodeSuite } from './decode';
 import { prefillSuite } from './prefill';
+import { qualitySuite } from './quality';
 import type { BenchProgress, BenchRequest, BenchResult, Refusal, Surroundings } from './report';
 import { measureRoofline } from './roofline';
 import { tuneSuite } from './tune';
@@ -50,6 +51,8 @@ async function suite(bench: Bench): Promise<BenchResult> {
       return decodeSuite(bench);
     case 'prefill':
       return prefillSuite(bench);
+    case 'quality':
+      return qualitySuite(bench);
     default:
       throw name satisfies never;
   }

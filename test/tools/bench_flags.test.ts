@@ -73,10 +73,18 @@ test('decode and prefill: one model of synthetic weights, and the numbers of a r
   expect(parse('prefill --context 700').request.lengths).toEqual([700]);
 });
 
+test('quality: stories of so many tokens', () => {
+  expect(parse('quality').request).toMatchObject({ tokens: 200, kv: 'f16', quick: false });
+  expect(parse('quality --tokens 7 --kv f32 --model x.gguf')).toMatchObject({
+    model: 'x.gguf',
+    request: { tokens: 7, kv: 'f32' },
+  });
+});
+
 for (const [line, complaint] of [
-  ['', 'Which suite? Please choose roofline, attention, baseline, tune, prefill, decode.'],
+  ['', 'Which suite? Please choose roofline, attention, baseline, tune, prefill, decode, quality.'],
   ['--json', 'Which suite?'],
-  ['attenton', 'No suite attenton: choose roofline, attention, baseline, tune, prefill, decode.'],
+  ['attenton', 'No suite attenton: choose roofline, attention, baseline, tune, prefill, decode, quality.'],
   ['toString', 'No suite toString'],
   ['roofline --kv f16', 'Unknown argument --kv.'],
   ['roofline extra', 'Unknown argument extra.'],
@@ -95,6 +103,7 @@ for (const [line, complaint] of [
   ['attention --lengths 12,-3', '--lengths 12,-3: not a list of whole numbers'],
   ['attention --lengths=', 'not a list of whole numbers'],
   ['attention --lengths', '--lengths needs a value.'],
+  ['quality --tokens 0', '--tokens 0: at least 1.'],
   ['baseline --context 0', '--context 0: at least 1.'],
   ['baseline --context 1.5', 'not a whole number'],
 ]) {
@@ -107,7 +116,7 @@ for (const [line, complaint] of [
 test('--help wins, and the usage names every suite and flag', () => {
   expect(parseBench(['attention', '--help'])).toEqual({ help: true });
   const words =
-    'roofline: attention: baseline: tune: prefill: decode: --shape --attention --lengths --kv --context --model --quant ' +
+    'roofline: attention: baseline: tune: prefill: decode: quality: --shape --attention --lengths --kv --context --model --quant ' +
     '--tokens --run-ahead --activations --sweep --rounds --json --quick';
   for (const word of words.split(' ')) expect(benchUsage()).toContain(word);
 });

@@ -52,6 +52,31 @@ test('an interrupted suite says so', () => {
   expect(benchTables({ ...attentionReport(), interrupted: true })).toMatch(/rows are missing\.$/);
 });
 
+test('quality: figures of both weights, and how near a tie the likeliest tokens were that differ', () => {
+  const row = {
+    stories: 20,
+    tokens: 3000,
+    perplexity: { reference: 4.5, measured: 4.5009 },
+    ratio: 1.0002,
+    agreement: 0.999,
+    divergence: 4.2e-5,
+    flips: [0.002, 0.0152, 0.001].map((margin) => ({ story: 1, position: 20, margin })),
+  };
+  const exact = { ...row, agreement: 1, flips: [] };
+  const rows = [
+    { weights: 'q8', ...row },
+    { weights: 'q4', ...exact },
+  ] as const;
+  const text = benchTables({ ...AROUND, suite: 'quality', model: 'a model', kv: 'f16', tokens: 200, rows: [...rows] });
+  const [title, head, ...lines] = text.split('\n\n')[1].split('\n');
+  expect(title).toMatch(/^a model, KV f16; stories of at most 200 tokens/);
+  expect(head).toMatch(
+    /^weights +stories +tokens +perplexity f32 +q8 +q8 \/ f32 +top-1 agreement +KL, nats +flips +widest, nats$/,
+  );
+  expect(lines[0]).toMatch(/^q8 +20 +3000 +4\.5000 +4\.5009 +1\.00020 +99\.90 % +4\.2e-5 +3 +0\.0152$/);
+  expect(lines[1]).toMatch(/ 100\.00 % +4\.2e-5 +0 +-$/);
+});
+
 test('roofline: the fastest first', () => {
   const text = benchTables({ ...AROUND, suite: 'roofline', roofline: ROOFLINE });
   expect(text).toMatch(/GB\/s +workgroup +loads a thread +workgroups\n4000 +512 +4 +4224\n3900 +256/);

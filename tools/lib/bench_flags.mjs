@@ -100,6 +100,14 @@ const SUITES = {
       rounds: { kind: 'whole', value: 'N', help: 'answers of each row, best and median are told (default 3)' },
     },
   },
+  quality: {
+    help: 'q8 activations against f32 on the same weights, in q8 and in q4: perplexity and top-1 agreement on 20 stories',
+    flags: {
+      tokens: { kind: 'whole', value: 'N', help: 'most tokens of a story (default 200)' },
+      kv: KV,
+      model: { kind: 'text', value: 'DIR|FILE.gguf|URL', help: 'default: the embedded storyteller' },
+    },
+  },
 };
 
 /** @returns {string} */
@@ -137,12 +145,19 @@ function standardShapes(suite, quick) {
 }
 
 /** What is not asked for. */
-const STANDARDS = { context: 512, tokens: 512, rounds: { decode: 3, prefill: 5 } };
+const STANDARDS = { context: 512, tokens: { decode: 512, quality: 200 }, rounds: { decode: 3, prefill: 5 } };
 const QUICK = { context: { decode: 32, baseline: 64 }, tokens: 16, rounds: 1 };
 
 /** @param {SuiteName} suite @param {boolean} quick */
 function standardNumbers(suite, quick) {
-  if (!quick) return { ...STANDARDS, rounds: suite === 'prefill' ? STANDARDS.rounds.prefill : STANDARDS.rounds.decode };
+  if (!quick) {
+    const { context, tokens, rounds } = STANDARDS;
+    return {
+      context,
+      tokens: suite === 'quality' ? tokens.quality : tokens.decode,
+      rounds: suite === 'prefill' ? rounds.prefill : rounds.decode,
+    };
+  }
   return { ...QUICK, context: suite === 'decode' ? QUICK.context.decode : QUICK.context.baseline };
 }
 

@@ -78,6 +78,36 @@ function baselineTable({ rows, lowerBy, sameIds, model, aloneShape, aloneKvLen }
   return lines.join('\n');
 }
 
+/** @param {Extract<BenchReport, { suite: 'quality' }>} quality */
+function qualityTable({ model, kv, tokens, rows }) {
+  const title = `${model}, KV ${kv}; stories of at most ${tokens} tokens, drawn in f32 at temperature 1, and followed on q8 activations`;
+  const head = [
+    'weights',
+    'stories',
+    'tokens',
+    'perplexity f32',
+    'q8',
+    'q8 / f32',
+    'top-1 agreement',
+    'KL, nats',
+    'flips',
+    'widest, nats',
+  ];
+  const cells = rows.map(({ weights, stories, tokens: told, perplexity, ratio, agreement, divergence, flips }) => [
+    weights,
+    String(stories),
+    String(told),
+    perplexity.reference.toFixed(4),
+    perplexity.measured.toFixed(4),
+    ratio.toFixed(5),
+    `${(100 * agreement).toFixed(2)} %`,
+    divergence.toExponential(1),
+    String(flips.length),
+    flips.length === 0 ? '-' : Math.max(...flips.map(({ margin }) => margin)).toFixed(4),
+  ]);
+  return `${title}\n${grid(head, cells)}`;
+}
+
 /** @param {BenchReport} report @returns {string} */
 export function benchTables(report) {
   const can = { ...report.can, crossOriginIsolated: report.crossOriginIsolated };
@@ -112,6 +142,8 @@ function suiteTables(report) {
       return [rooflineLine(report.roofline), ...decodeTables(report)];
     case 'prefill':
       return [rooflineLine(report.roofline), ...prefillTables(report)];
+    case 'quality':
+      return [qualityTable(report)];
     default:
       throw /** @satisfies {never} */ (report);
   }
