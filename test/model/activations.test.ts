@@ -1,0 +1,86 @@
+// A whole model on quantised activations: close to the exact one, and the same whether the output projection merges the parts
+// of attention or reads them merged, and whether tokens come one at a time or in one pass.
+
+import { expect, test } from 'vitest';
+import type { AttentionName } from '../../src/attention/attention';
+import { CpuLlama } from '../../src/cpu/llama';
+import { loadCpuWeights } from '../../src/engine/cpu_backend';
+import { readConfig } from '../../src/model/config';
+import { Llama } from '../../src/model/llama';
+import { resolveTensors } from '../../src/model/tensors';
+import { allocateWeights } from '../../src/model/weights';
+import { openModel } from '../../src/storage/model_file';
+import { relativeError } from '../close';
+import { readFixture } from '../cpu/fixtures';
+import { testGpu } from '../gpu/test_device';
+import { droppedFolder } from './files';
+
+const NAME = 'f16_group3_hd32_bias_sharded';
+const ROOT = new URL('../fixtures/llama/', import.meta.url).pathname;
+const GREEDY = { temperature: 0, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 0 };
+const STEPS = 12;
+
+const TIMEOUT_MS = 180_000; // most of it compiling
+
+async function open() {
+  const files = await openModel(droppedFolder(ROOT + NAME));
+  const config = readConfig(files);
+  return { files, config, tensors: resolveTensors(files, config) };
+}
+
+async function load(attention: AttentionName): Promise<Llama> {
+  const gpu = await testGpu();
+  const { files, config, tensors } = await open();
+  const { weights, read } = await allocateWeights(gpu, tensors, config, 'q8');
+  const shape = { contextLength: 64, kvType: 'f32', attention, activations: 'q8' } as const;
+  const llama = await Llama.create(gpu, config, weights, shape);
+  await read(files);
+  llama.start(weights);
+  llama.setSampling(GREEDY);
+  return llama;
+}
+
+/** The logits of the same weights on f32 activations. */
+async function exactLogits(): Promise<Float32Array[]> {
+  const { config, tensors } = await open();
+  const { factors, ...weights } = await loadCpuWeights(tensors, undefined, 'q8');
+  const cpu = new CpuLlama({ ...config, rope: { ...config.rope, factors } }, weights, 64);
+  return readFixture(NAME)
+    .inputIds.slice(0, STEPS)
+    .map((id, position) => Float32Array.from(cpu.forward(id, position)));
+}
+
+/** Logits after each of the first tokens of the fixture, one token a pass. */
+async function decode(llama: Llama): Promise<Float32Array[]> {
+  const ids = Uint32Array.from(readFixture(NAME).inputIds);
+  const logits: Float32Array[] = [];
+  for (let position = 0; position < STEPS; position++) {
+    llama.writeTokens(ids, 0); // the sampler overwrote the next one
+    await llama.pass(1, 'sample', position).run({ position, nTokens: 1 });
+    logits.push(await llama.readLogits());
+  }
+  return logits;
+}
+
+/** The largest error of any step, relative to its largest logit. */
+const worst = (a: Float32Array[], b: Float32Array[]) => Math.max(...a.map((logits, i) => relativeError(logits, b[i])));
+
+test('one token at a time and in one pass, parts of attention merged on the way or before', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const exact = await exactLogits();
+  const fused = await load('fused_decode');
+  expect(fused.activations).toBe('q8');
+  const quantised = await decode(fused);
+  const far = worst(quantised, exact);
+  expect(far).toBeGreaterThan(1e-5); // else nothing was quantised
+  expect(far).toBeLessThan(0.05);
+
+  const split = await load('split_kv_decode');
+  expect(split.pass(1, 'sample', 0).commands).toHaveLength(2 * 5 + 3); // embed, five a layer, head, sample: none that merges
+  expect(worst(await decode(split), quantised)).toBeLessThan(0.01); // a rounding error may flip a quantised value
+
+  fused.writeTokens(Uint32Array.from(readFixture(NAME).inputIds), 0);
+  await fused.pass(STEPS, 'sample', 0).run({ position: 0, nTokens: STEPS });
+  expect(relativeError(await fused.readLogits(), quantised[STEPS - 1])).toBeLessThan(0.02);
+});
