@@ -5,15 +5,24 @@
 import { defineConfig, type UserConfig } from 'vite';
 import { wgslPlugin } from './tools/lib/wgsl_plugin.mjs';
 
+/** A slow machine is no news: `generate` may have to build first, and has nothing else to say on stderr. */
+const checks = { bundlerTimings: false };
+
 const shared: UserConfig = {
   base: './',
   plugins: [wgslPlugin()],
   worker: {
     format: 'es',
     plugins: () => [wgslPlugin()],
-    rolldownOptions: { output: { comments: { annotation: false, jsdoc: false, legal: true } } }, // no bundler reads a worker again
+    rolldownOptions: { checks, output: { comments: { annotation: false, jsdoc: false, legal: true } } }, // no bundler reads a worker again
   },
-  build: { target: 'es2022', sourcemap: false, emptyOutDir: false, reportCompressedSize: false },
+  build: {
+    target: 'es2022',
+    sourcemap: false,
+    emptyOutDir: false,
+    reportCompressedSize: false,
+    rolldownOptions: { checks },
+  },
 };
 
 /** A bundle with everything in one file: the worker travels inside it. */
@@ -30,7 +39,7 @@ function oneFile(
       outDir,
       copyPublicDir: false,
       lib: { entry, formats: lib.formats, name: lib.name, fileName: () => lib.file },
-      rolldownOptions: { output: { minify: true } }, // Vite leaves whitespace in ES libraries
+      rolldownOptions: { checks, output: { minify: true } }, // Vite leaves whitespace in ES libraries
     },
   };
 }

@@ -37,26 +37,23 @@ test('no local takes a name that its function knows from elsewhere', () => {
   );
 });
 
-/** Which names differ, by function and as they stand outside: [depth-0 run or body, old name, new name]. */
-function renamed(before: string, after: string) {
+/** What stands for each token of `before` in `after`, by function; everything outside of functions is one such scope at a time. */
+function replaced(before: string, after: string) {
   const old = tokensOf(before).map(({ text }) => text);
   const now = tokensOf(after).map(({ text }) => text);
-  expect(now.length).toBe(old.length);
   const scopes: Map<string, string>[] = [new Map()];
+  const broken: string[] = old.length === now.length ? [] : [`${old.length} tokens became ${now.length}`];
   let depth = 0;
   for (const [i, text] of old.entries()) {
     if (depth === 0 && (text === '@' || text === 'fn')) scopes.push(new Map());
     if (text === '{') depth++;
     if (text === '}') depth--;
     if (text === '}' && depth === 0) scopes.push(new Map());
-    if (old[i - 1] === '.') expect(now[i]).toBe(text);
-    else {
-      const scope = scopes.at(-1) as Map<string, string>;
-      expect(scope.get(text) ?? now[i]).toBe(now[i]); // one new name for each old one
-      scope.set(text, now[i] ?? '');
-    }
+    const names = old[i - 1] === '.' ? new Map([[text, text]]) : (scopes.at(-1) ?? new Map()); // members stay
+    if ((names.get(text) ?? now[i]) !== now[i]) broken.push(`${text} became ${now[i]}, not ${names.get(text)}`);
+    names.set(text, now[i]);
   }
-  return scopes;
+  return { scopes, broken };
 }
 
 const files = readdirSync(SHADERS, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.wgsl'));
@@ -64,8 +61,10 @@ const files = readdirSync(SHADERS, { recursive: true, encoding: 'utf8' }).filter
 test.each(files)('%s is the same program: names change one to one within a function', (file) => {
   const source = readFileSync(path.join(SHADERS, file), 'utf8');
   const short = compactWgsl(source);
-  for (const scope of renamed(source, short)) {
-    expect(new Set(scope.values()).size).toBe(scope.size); // and one old name for each new one
+  const { scopes, broken } = replaced(source, short);
+  expect(broken).toEqual([]);
+  for (const scope of scopes) {
+    expect(new Set(scope.values()).size).toBe(scope.size); // one old name for each new one
     for (const [old, now] of scope) if (old !== now) expect(source).toMatch(new RegExp(`\\b${old}\\b\\s*[:=;,]`));
   }
   expect(short.length).toBeLessThan(source.length);

@@ -74,9 +74,13 @@ function renameLocals(tokens, shared) {
 
 /** What stands outside of all functions. @param {Tokens} tokens */
 function moduleNames(tokens) {
-  const inside = functionsOf(tokens);
-  const outside = tokens.filter((_, i) => !inside.some(([first, last]) => i > first + 1 && i <= last));
-  return new Set(outside.map(({ text }) => text));
+  const names = new Set();
+  let next = 0;
+  for (const [first, last] of [...functionsOf(tokens), [tokens.length, tokens.length]]) {
+    for (const { text } of tokens.slice(next, first + 2)) names.add(text); // `fn` and its name, too
+    next = last + 1;
+  }
+  return names;
 }
 
 /** @param {string} source WGSL */
@@ -84,11 +88,12 @@ export function compactWgsl(source) {
   const tokens = tokensOf(source);
   renameLocals(tokens, moduleNames(tokens));
   let out = '';
+  let last = '';
   for (const { text, spaced } of tokens) {
-    const last = out.at(-1) ?? '';
     const words = WORDLIKE.test(last) && WORDLIKE.test(text[0] ?? '');
     const operators = spaced && OPERATOR.test(last) && OPERATOR.test(text); // `a - -b` must not become `a--b`
     out += words || operators ? ` ${text}` : text;
+    last = text.at(-1) ?? '';
   }
   return out;
 }
