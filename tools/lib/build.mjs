@@ -28,7 +28,7 @@ const BUILDS = ['page', 'lib', 'embed', 'bench'];
 
 /** KB (1000 bytes) of gzip: the budget is what we owe, the ceiling what a build may not pass on the way there. */
 const BUDGETS = [
-  { name: 'engine core', file: 'lib/vivace.js', budgetKb: 60, ceilingKb: 80 },
+  { name: 'engine core', file: 'lib/vivace.js', budgetKb: 60, ceilingKb: 94 },
   { name: 'embed script with UI', file: 'embed.js', budgetKb: 160, ceilingKb: 160 },
 ];
 
