@@ -1,29 +1,42 @@
-// `bench -- tune`: the engine's tuner at the head shapes of known models, with the caches of all their layers.
+// `bench -- tune`: the engine's tuners at the shapes of known models: attention with the caches of all their layers, matrix
+// products with synthetic weights.
 
 import type { AttentionShape } from '../../src/attention/attention';
 import type { TuneResult } from '../../src/attention/profile';
 import { tuneAttention } from '../../src/attention/tune';
 import { VivaceError } from '../../src/errors';
+import { Llama } from '../../src/model/llama';
+import type { ProductResult } from '../../src/model/tune_products';
 import { headShape, MODELS } from '../../tools/lib/bench_shapes.mjs';
 import type { Bench } from './bench';
 import type { BenchResult, ShapeName, TuneTable } from './report';
 import { measureRoofline } from './roofline';
 import { kvBytes, openStation } from './station';
+import { checkFits, syntheticConfig } from './synthetic_config';
+import { syntheticWeights } from './synthetic_weights';
 
 /** Tokens of the prefill pass, as many as the engine gives to one pass at most. */
 const SIZE = { maxTokens: 512, contextLength: 32768 };
 const QUICK = { maxTokens: 16, contextLength: 128 };
 const QUICK_LENGTHS = [128];
+const STOPPED = 'Stopped: the fastest is not known.';
 /** For the caches of all layers. */
 const MOST_BYTES = 2e9;
+
+/** What was found for the products of a shape, beside its attention. */
+export interface ProductsTable extends TuneTable {
+  products: ProductResult[];
+  productsError: string | null;
+}
 
 export async function tuneSuite(bench: Bench): Promise<BenchResult> {
   const { kv, shapes } = bench.request;
   const roofline = await measureRoofline(bench);
-  const tables: TuneTable[] = [];
+  const tables: ProductsTable[] = [];
   for (const name of shapes) {
     if (bench.stopped) break;
-    tables.push(await tuneShape(bench, name));
+    const attention = await tuneShape(bench, name);
+    tables.push({ ...attention, ...(await tuneProductsOf(bench, name)) });
   }
   return { suite: 'tune', kv, roofline, tables };
 }
@@ -47,11 +60,49 @@ async function tuneShape(bench: Bench, name: ShapeName): Promise<TuneTable> {
     }).finally(destroy);
     return { shape: name, layers, results, error: null };
   } catch (error) {
-    if (bench.stopped) return { shape: name, layers, results: heard, error: 'Stopped: the fastest is not known.' };
+    if (bench.stopped) return { shape: name, layers, results: heard, error: STOPPED };
     if (!(error instanceof VivaceError)) throw error;
     if (gpu.failure) await bench.renew();
     return { shape: name, layers, results: heard, error: error.message };
   }
+}
+
+/** Of a whole model, since the weights of all its layers are what no cache holds. */
+async function tuneProductsOf(
+  bench: Bench,
+  name: ShapeName,
+): Promise<Pick<ProductsTable, 'products' | 'productsError'>> {
+  const { gpu } = bench;
+  const { quant, kv: kvType, activations, quick } = bench.request;
+  const { contextLength } = quick ? QUICK : { contextLength: SIZE.maxTokens };
+  const products: ProductResult[] = [];
+  let productsError: string | null = null;
+  try {
+    if (bench.stopped) throw new VivaceError('abort', STOPPED);
+    const config = syntheticConfig(name, contextLength);
+    checkFits(config, quant, kvType, contextLength, gpu.bindingLimit);
+    const weights = await syntheticWeights(gpu, config, quant);
+    const llama = await Llama.create(gpu, config, weights, { contextLength, kvType, attention: 'auto', activations });
+    llama.start(weights);
+    const { results } = await llama.tuneProducts({
+      stopped: () => bench.stopped,
+      onResult(result, done, total) {
+        products.push(result);
+        bench.say({ text: `${name}, ${describeProduct(result)}`, done, total });
+      },
+    });
+    products.splice(0, products.length, ...results); // with the winners
+  } catch (error) {
+    if (!bench.stopped && !(error instanceof VivaceError)) throw error;
+    productsError = bench.stopped ? STOPPED : (error as VivaceError).message;
+  }
+  await bench.renew(); // with all weights: the next model needs the memory
+  return { products, productsError };
+}
+
+function describeProduct({ name, nTokens, parameters, ms, refused }: ProductResult): string {
+  const what = `${name} of ${nTokens} ${Object.values(parameters).join(' ')}`;
+  return `${what}: ${ms === null ? refused : `${(1000 * ms).toFixed(2)} us`}`;
 }
 
 function describe({ pass, kvLen, combination, name, parameters, ms, refused }: TuneResult): string {

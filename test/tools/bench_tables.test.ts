@@ -147,6 +147,44 @@ test('tune: letters, candidates after them, decode by cache length, the fastest 
   expect(decode).toMatch(/ 512 +split_kv_decode +4 +WORKGROUP 64 +0\.0100 +<- fastest\n2048 +split_kv_decode +16 /);
 });
 
+test('tune: products by shape, against the default, the kept one marked', () => {
+  const product = {
+    pass: 'product',
+    name: 'o',
+    rows: 2048,
+    cols: 2048,
+    format: 'q4',
+    input: 'to_q8',
+    nTokens: 1,
+    parameters: { WORKGROUP: 512, LANES: 32 },
+    isDefault: true,
+    ms: 0.004,
+    refused: null,
+    fastest: false,
+  } as const;
+  const products = [
+    product,
+    { ...product, isDefault: false, ms: 0.002, fastest: true },
+    { ...product, isDefault: false, ms: null, refused: 'wrong' },
+    { ...product, nTokens: 512, ms: 1 },
+  ];
+  const table = {
+    shape: 'storyteller',
+    layers: 2,
+    results: [],
+    error: null,
+    products,
+    productsError: 'Stopped.',
+  } as const;
+  const [decode, prefill, error] = tuneTables({ ...table, results: [] });
+  expect(decode).toMatch(
+    /^storyteller, decode, o 2048 x 2048, q4, activations to_q8, cold\nparameters +us +vs default/,
+  );
+  expect(decode).toMatch(/4\.00 +0 % +default\n.* 2\.00 +100 % +<- kept\n.* - +- +refused: wrong$/);
+  expect(prefill).toMatch(/prefill of 512 tokens, o .*\n.*\n.* 1000 +0 % +default$/);
+  expect(error).toBe('storyteller: Stopped.');
+});
+
 test('tune: where G was refused the first that ran is compared with, and an error comes last', () => {
   const results = [
     tuned('A', { ms: null, refused: 'no' }),

@@ -1,10 +1,13 @@
-// The tuner's answer as tables: the lettered combinations, what was tried around their best, and decode by cache length. Pure.
+// The tuners' answers as tables: the lettered combinations, what was tried around their best, decode by cache length, and
+// matrix products by shape. Pure.
 
 import { figure, grid, parameterText } from './bench_grid.mjs';
 
 /**
  * @typedef {import('../../src/attention/profile').TuneResult} TuneResult
+ * @typedef {import('../../src/model/tune_products').ProductResult} ProductResult
  * @typedef {import('../../test/bench/report').TuneTable} TuneTable
+ * @typedef {import('../../test/bench/tune').ProductsTable} ProductsTable
  */
 
 /** The combination that others are compared with: no tiling of the output. */
@@ -78,9 +81,36 @@ function decodeTables(results) {
   return [`decode by cache length, one layer\n${grid(['keys', 'attention', 'splits', 'tile', 'ms', ''], cells)}`];
 }
 
-/** @param {TuneTable} table @returns {string[]} */
-export function tuneTables({ shape, results, error }) {
+/** @param {ProductResult[]} results of one shape in decode or prefill @returns {string} */
+function productTable(results) {
+  const [{ name, rows, cols, format, input, nTokens }] = /** @type {[ProductResult]} */ (results);
+  const usual = results.find(({ isDefault }) => isDefault)?.ms ?? null;
+  const cells = results.map(({ parameters, ms, isDefault, fastest, refused }) => [
+    parameterText(parameters),
+    ms === null ? NONE : figure(1000 * ms),
+    ms === null || usual === null ? NONE : `${Math.round(100 * (usual / ms - 1))} %`,
+    [isDefault ? 'default' : '', fastest ? '<- kept' : '', refused === null ? '' : `refused: ${refused}`]
+      .filter(Boolean)
+      .join(' '),
+  ]);
+  const pass = nTokens === 1 ? 'decode' : `prefill of ${nTokens} tokens`;
+  const title = `${pass}, ${name} ${rows} x ${cols}, ${format}, activations ${input}, cold`;
+  return `${title}\n${grid(['parameters', 'us', 'vs default', ''], cells)}`;
+}
+
+/** @param {ProductResult[]} results @returns {string[]} a table for each shape, in the order of measuring */
+function productTables(results) {
+  const keyOf = (/** @type {ProductResult} */ { name, rows, cols, format, input, nTokens }) =>
+    [name, rows, cols, format, input, nTokens].join();
+  const keys = [...new Set(results.map(keyOf))];
+  return keys.map((key) => productTable(results.filter((result) => keyOf(result) === key)));
+}
+
+/** @param {TuneTable & Partial<ProductsTable>} table @returns {string[]} */
+export function tuneTables({ shape, results, error, products = [], productsError = null }) {
   const of = (/** @type {TuneResult['pass']} */ pass) => results.filter((result) => result.pass === pass);
   const tables = [...prefillTables(of('prefill')), ...decodeTables(of('decode'))];
-  return [...tables.map((text) => `${shape}, ${text}`), ...(error === null ? [] : [`${shape}: ${error}`])];
+  const errors = (/** @type {string | null} */ said) => (said === null ? [] : [`${shape}: ${said}`]);
+  const titled = (/** @type {string[]} */ texts) => texts.map((text) => `${shape}, ${text}`);
+  return [...titled(tables), ...errors(error), ...titled(productTables(products)), ...errors(productsError)];
 }
