@@ -10,26 +10,24 @@ const GAIN = 'How much faster than what runs untuned: its time / this one’s �
 /** One line per matrix shape with its winner; it opens to all candidates. */
 export function renderProducts(tables: readonly ProductTable[]) {
   if (tables.length === 0) return nothing;
-  const of = (title: string, some: readonly ProductTable[]) =>
-    some.length === 0 ? nothing : html`<h4>${title}</h4><div>${some.map(renderShape)}</div>`;
+  const decode = tables.filter(({ nTokens }) => nTokens === 1);
+  const prefill = tables.filter(({ nTokens }) => nTokens > 1);
   return html`<div data-testid="tune-products">
-    ${of(
-      'Matrix products of decode',
-      tables.filter(({ nTokens }) => nTokens === 1),
-    )}
-    ${of(
-      'Matrix products of prefill',
-      tables.filter(({ nTokens }) => nTokens > 1),
-    )}
+    ${renderPass('Matrix products of decode', decode)}
+    ${renderPass(`Matrix products of prefill, ${formatCount(prefill[0]?.nTokens ?? null)} tokens`, prefill)}
   </div>`;
 }
 
-function renderShape({ title, nTokens, rows, winner }: ProductTable) {
-  const tokens = nTokens === 1 ? '' : `, ${formatCount(nTokens)} tokens`;
+function renderPass(title: string, tables: readonly ProductTable[]) {
+  if (tables.length === 0) return nothing;
+  return html`<h4>${title}</h4><div>${tables.map(renderShape)}</div>`;
+}
+
+function renderShape({ title, rows, winner }: ProductTable) {
   return html`<details data-product=${title}>
     <summary>
-      <span class="keys">${title}${tokens}</span>
-      <span class="name">${winner ? (winner.isDefault ? 'default' : winner.gain) : `${rows.length} measured`}</span>
+      <span class="product">${title}</span>
+      <span class="ms">${winner ? (winner.isDefault ? 'default' : winner.gain) : `${rows.length} measured`}</span>
       <span class="ms">${winner ? `${winner.us} µs` : nothing}</span>
     </summary>
     <div class="scroll" tabindex="0" role="region" aria-label="Candidates of ${title}">

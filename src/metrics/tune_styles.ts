@@ -63,6 +63,7 @@ export const tuneStyles = css`
   summary:hover { background: color-mix(in srgb, var(--line) 50%, transparent); }
   .keys { min-width: 6.2em; color: var(--muted); text-align: end; white-space: nowrap; }
   .name { flex: 1; min-width: 0; }
+  .product { flex: 1; min-width: 0; color: var(--muted); }
   .ms { text-align: end; white-space: nowrap; }
   .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 `;

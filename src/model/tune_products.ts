@@ -142,6 +142,12 @@ async function tuneGroup(
   return results;
 }
 
+const ORDER: readonly ProductResult['name'][] = ['qkv', 'o', 'gate_up', 'down', 'head'];
+
+/** Decode first, then in the order of a pass. */
+const placeOf = ({ pass, name }: TunableProduct): number =>
+  (pass === 'decode' ? 0 : ORDER.length) + ORDER.indexOf(name);
+
 /** The distinct shapes, those of decode first; for each, the products of all layers. */
 function groupsOf(
   gpu: Gpu,
@@ -151,7 +157,7 @@ function groupsOf(
   tried = { matvec: matvecCandidates, tiles: tileCandidates },
 ): Group[] {
   const same = new Map<string, TunableProduct[]>();
-  for (const product of products.toSorted((a, b) => a.pass.localeCompare(b.pass))) {
+  for (const product of products.toSorted((a, b) => placeOf(a) - placeOf(b))) {
     const key = `${product.pass} ${productKey(product.epilogue.label, product.shape, product.input)}`;
     same.set(key, [...(same.get(key) ?? []), product]);
   }

@@ -113,12 +113,24 @@ describe('one visit, and the next', () => {
     expect(await attentionOf(page, 'reason')).toContain('tuned on this GPU');
   });
 
+  test('matrix products follow, by shape, each with its winner', async () => {
+    const shapes = visited.page.getByTestId('tune-products').locator('details');
+    const names = await shapes.evaluateAll((all) =>
+      all.map((each) => each.getAttribute('data-product')?.split(' ')[0]),
+    );
+    expect(names.slice(0, 5)).toEqual(['qkv', 'o', 'gate_up', 'down', 'head']);
+    for (const shape of await shapes.all()) {
+      expect(await textOf(shape.locator('summary'))).toMatch(/×[\s\S]*(default|[+−]\d+ %|0 %)\s+[\d.]+ µs$/);
+      expect(await shape.locator('tr.winner').count()).toBe(1);
+    }
+  });
+
   test('the results are saved as JSON', async () => {
     const { page } = visited;
     const downloading = page.waitForEvent('download');
     await page.getByTestId('tune-json').click();
     const { results, attention, stored, info } = JSON.parse(await readFile(await (await downloading).path(), 'utf8'));
-    expect(results.filter((r: { combination: string | null }) => r.combination !== null)).toHaveLength(8);
+    expect(results.filter((r: { combination?: string | null }) => typeof r.combination === 'string')).toHaveLength(8);
     expect([stored, info.backend]).toEqual([true, 'webgpu']);
     expect(attention.reason).toContain('tuned on this GPU');
   });
