@@ -27,7 +27,7 @@ export const SMALL: AttentionShape = {
   maxTokens: 32,
   kvType: 'f32',
 };
-const DECODE: AttentionShape = {
+export const DECODE: AttentionShape = {
   nHeads: 8,
   nKvHeads: 2,
   headDim: 64,
@@ -49,7 +49,7 @@ const LONG: AttentionShape = {
   nKvHeads: 1,
   headDim: 32,
   contextLength: 8192,
-  maxTokens: 5,
+  maxTokens: 70,
   kvType: 'f16',
 };
 
@@ -88,8 +88,6 @@ const HEAD_DIMS = [32, 64, 80, 96, 128, 256];
 const GROUPS = [1, 3, 4, 7, 8];
 
 /** Every head_dim with every group, f16 and f32 in turn; then a head_dim and a group that nobody tiles for. */
-const SHAPES = [...crossed(() => true), ...geometry(40, 3, 1, 'f16'), ...geometry(32, 1, 19, 'f16')];
-
 function crossed(keep: (diagonal: number) => boolean): AttentionCase[] {
   return HEAD_DIMS.flatMap((headDim, i) =>
     GROUPS.flatMap((group, j) =>
@@ -97,6 +95,7 @@ function crossed(keep: (diagonal: number) => boolean): AttentionCase[] {
     ),
   );
 }
+const UNTILED = [...geometry(40, 3, 1, 'f16'), ...geometry(32, 1, 19, 'f16')];
 
 /** Parameters that need more than 16 KiB of workgroup memory, up to 32: they run where the device grants it. */
 export const LARGE: Partial<Record<AttentionName, Record<string, number>>> = {
@@ -135,21 +134,19 @@ export const PROGRESS: AttentionCase[] = [
     position,
     nTokens,
   })),
-  {
-    title: 'position=1000 n_tokens=70 head_dim=32 group=2 f16',
-    shape: { nHeads: 2, nKvHeads: 1, headDim: 32, contextLength: 1101, maxTokens: 70, kvType: 'f16' },
-    position: 1000,
-    nTokens: 70,
-  },
+  { title: 'position=1000 n_tokens=70 head_dim=32 group=2 f16', shape: LONG, position: 1000, nTokens: 70 },
   { title: 'kv_len=8192 head_dim=32 group=2 f16', shape: LONG, position: 8191, nTokens: 1 },
   { title: 'position=8187 n_tokens=5 head_dim=32 group=2 f16', shape: LONG, position: 8187, nTokens: 5 },
 ];
 
-export const CASES: AttentionCase[] = [...PROGRESS, ...SHAPES, ...EXTREMES];
+export const CASES: AttentionCase[] = [...PROGRESS, ...crossed(() => true), ...UNTILED, ...EXTREMES];
 
-/** One of three parts of the shapes, each with every head_dim and every group, but not each with each: compiling takes long. */
-export function fewerCases(third: 0 | 1 | 2): AttentionCase[] {
-  return [...PROGRESS, ...crossed((diagonal) => diagonal % 3 === third), ...EXTREMES];
+/** Which of three parts of the crossing: each has every head_dim and every group, but not each with each. */
+export type Third = 0 | 1 | 2;
+
+/** All lengths and contents, which cost little, and a third of the shapes: each is compiled anew, which takes long. */
+export function casesOf(third: Third): AttentionCase[] {
+  return [...PROGRESS, ...crossed((diagonal) => diagonal % 3 === third), ...UNTILED, ...EXTREMES];
 }
 
 /** Inputs of a case, the same on every run. Cache rows past the pass hold NaN: no kernel may let them through. */

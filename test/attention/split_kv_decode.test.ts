@@ -3,7 +3,7 @@ import { planSplitKvDecode, untunedSplits } from '../../src/attention/split_kv_d
 import { geometry, PROGRESS, SMALL } from './cases';
 import { testParameters, testSibling } from './suite';
 
-testSibling('split_kv_decode', { subgroups: true, tilesOf: 'fused_decode' });
+testSibling('split_kv_decode', { all: 2, plain: 0 });
 
 const lengths = PROGRESS.filter((c) => c.shape.headDim === 64 && c.nTokens === 1);
 testParameters('split_kv_decode', [], { SPLITS: 1 }, lengths);

@@ -7,7 +7,18 @@ import { selectAttention } from '../../src/attention/select';
 import { AttentionUnavailable } from '../../src/errors';
 import type { CapabilityName } from '../../src/gpu/limits';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
-import { type AttentionCase, CASES, fewerCases, LARGE, LARGE_CASES, PROGRESS, passOf, SMALL } from './cases';
+import {
+  type AttentionCase,
+  CASES,
+  casesOf,
+  DECODE,
+  LARGE,
+  LARGE_CASES,
+  PROGRESS,
+  passOf,
+  SMALL,
+  type Third,
+} from './cases';
 import { attentionRef } from './oracle';
 import { attentionOnGpu, type Pass, replayOnGpu, rounded, type Target } from './run';
 
@@ -18,15 +29,14 @@ import { attentionOnGpu, type Pass, replayOnGpu, rounded, type Target } from './
 export const BOUND = 1e-5;
 
 /**
- * A sibling without subgroup code differs between the paths in how it gets its step alone: there PROGRESS is enough. One that
- * shares its tiles with another, which runs every shape, runs a third of them on each path.
+ * A third of the shapes on each path; siblings that share their tiles choose different ones, and walk the whole crossing
+ * together. A sibling without subgroup code differs between the paths in how it gets its step alone: PROGRESS is enough there.
  */
-export function testSibling(name: AttentionName, uses: { subgroups: boolean; tilesOf?: AttentionName }): void {
+export function testSibling(name: AttentionName, thirds: { all: Third; plain?: Third }): void {
   for (const without of PATHS) {
     describe(`${name}, ${pathName(without)}`, () => {
-      const all = uses.tilesOf ? fewerCases(1) : CASES;
-      const second = uses.subgroups ? fewerCases(uses.tilesOf ? 2 : 0) : PROGRESS;
-      const cases = without.length === 0 ? all : second;
+      const third = without.length === 0 ? thirds.all : thirds.plain;
+      const cases = third === undefined ? PROGRESS : casesOf(third);
       for (const c of cases) test(c.title, () => checkCase({ name, without }, c));
       seedTests({ name, without });
       memoryTests({ name, without });
@@ -126,8 +136,7 @@ function seedTests(target: Target): void {
   });
 
   test('time of a decode pass over 1000 keys', async () => {
-    const shape = { ...SMALL, nHeads: 8, headDim: 64, contextLength: 1024, kvType: 'f16' as const };
-    const pass = passOf({ shape, position: 999, nTokens: 1 });
+    const pass = passOf({ shape: DECODE, position: 999, nTokens: 1 });
     await attentionOnGpu(target, pass);
     const start = performance.now();
     expectClose(await attentionOnGpu(target, pass), pass);
