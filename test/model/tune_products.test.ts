@@ -1,7 +1,7 @@
 // The tuner of products on a GPU: winners by shape, wrong candidates refused, memory as before.
 
 import { describe, expect, test } from 'vitest';
-import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../../src/gpu/device';
+import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../../src/gpu/device';
 import { GATE_UP_Q8 } from '../../src/kernels/gate_up_q8';
 import type { MatvecInput } from '../../src/kernels/matvec';
 import { qkvEpilogue } from '../../src/kernels/qkv';
@@ -64,16 +64,34 @@ test('each shape of decode is measured, the layers of a shape together, and one 
   const heard: [string, number, number][] = [];
   const onResult: TuneProductsOptions['onResult'] = ({ name }, done, total) => heard.push([name, done, total]);
   const { profile, results } = await tune(gpu, products, { onResult });
-  expect(heard).toEqual(['qkv', 'qkv', 'gate_up', 'gate_up', 'o', 'o'].map((name, i) => [name, i + 1, 6]));
+  expect(heard).toEqual(['qkv', 'qkv', 'o', 'o', 'gate_up', 'gate_up'].map((name, i) => [name, i + 1, 6]));
   expect(results.map(({ refused }) => refused)).toEqual(Array(6).fill(null));
   for (const { ms } of results) expect(ms).toBeGreaterThan(0);
   expect(results.map(({ isDefault }) => isDefault)).toEqual([true, false, true, false, true, false]);
   const kept = results.filter(({ fastest }) => fastest);
   expect(Object.entries(profile.products)).toEqual([
     ['qkv 128x64 q4 to_q8', kept[0].parameters],
-    ['gate_up_q8 128x64 q4 to_q8', kept[1].parameters],
-    ['residual 64x64 q4 q8', kept[2].parameters],
+    ['residual 64x64 q4 q8', kept[1].parameters],
+    ['gate_up_q8 128x64 q4 to_q8', kept[2].parameters],
   ]);
+});
+
+test('an output projection that merges parts of attention is measured on parts', async () => {
+  const gpu = await testGpu();
+  const splits = gpu.createBuffer('splits', 16, GPU_UNIFORM | GPU_COPY_DST);
+  gpu.write(splits, Uint32Array.of(2));
+  const [o, out, ml] = [
+    empty(gpu, 'o', 2 * 2 * 32 * 4),
+    empty(gpu, 'out', HIDDEN * 4),
+    empty(gpu, 'ml', 2 * 2 * 2 * 4),
+  ];
+  const epilogue = { ...RESIDUAL, constants: { HEAD_DIM: 32 } };
+  const kind: Kind = { name: 'o', pass: 'decode', epilogue, input: 'parts_to_q8', rows: HIDDEN };
+  const { profile, results } = await tune(gpu, [await product(gpu, kind, 5, [o, out, ml, splits])]);
+  expect(results.map(({ refused }) => refused)).toEqual([null, null]);
+  expect(Object.keys(profile.products)).toEqual(['residual 64x64 q4 parts_to_q8']);
+  const values = new Float32Array(await gpu.read(out, HIDDEN * 4));
+  expect(values.every(Number.isFinite)).toBe(true);
 });
 
 test('the tiles of prefill are measured on a chunk of tokens', async () => {
