@@ -126,7 +126,10 @@ async function compile(gpu: Gpu, source: KernelSource, code: string): Promise<Ke
     const info = await module.getCompilationInfo();
     const first = info.messages.find((m) => m.type === 'error');
     const where = first
-      ? `line ${first.lineNum}: ${code.split('\n')[first.lineNum - 1]?.trim()}\n${first.message}`
+      ? `line ${first.lineNum}: ${code
+          .split('\n')
+          [first.lineNum - 1]?.slice(Math.max(0, first.linePos - 60), first.linePos + 60)
+          .trim()}\n${first.message}`
       : '';
     throw new GpuProgramError(label, `the shader was refused. ${where || (error as Error).message}`);
   }

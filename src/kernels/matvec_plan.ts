@@ -46,8 +46,13 @@ const MIN_WORKGROUP = 64;
 const MOST_THREADS: Record<MatvecShape['input'], number> = { to_q8: 512, parts_to_q8: 1024, q8: 256, f32: 128 };
 const MOST_SLOTS: Record<WeightFormat, number> = { q4: 4, q8: 4, f16: 2, bf16: 2, f32: 2 };
 
-/** Slots hide the latency of memory, of which a software GPU has little; each one makes it compile longer. */
+/**
+ * Slots hide the latency of memory, of which a software GPU has little; each one makes it compile longer. Its barriers cost a
+ * switch for each subgroup: two of them with more turns are a fifth faster than sixteen.
+ */
 const SOFTWARE_SLOTS = 2;
+const SOFTWARE_SUBGROUPS = 2;
+const SOFTWARE_TURNS = 4;
 
 /** Rows of a group and turns of a workgroup, from few to many. */
 const GROWTH: readonly (readonly [groupRows: number, turns: number])[] = [
@@ -102,10 +107,16 @@ function defaults(shape: MatvecShape, limits: MatvecLimits, subgroupMinSize: num
   while (WORKGROUP > MIN_WORKGROUP && workgroups(1) < few) WORKGROUP /= 2;
   const rowsOf = ([groupRows, turns]: readonly [number, number]) => (WORKGROUP / LANES) * groupRows * turns;
   const fits = ([groupRows, turns]: readonly [number, number]) =>
-    groupRows <= SLOTS && (turns === 1 || (hardware && input !== 'f32')) && workgroups(groupRows * turns) >= ENOUGH_WORKGROUPS[input];
+    groupRows <= SLOTS &&
+    (turns === 1 || (hardware && input !== 'f32')) &&
+    workgroups(groupRows * turns) >= ENOUGH_WORKGROUPS[input];
   const growth = GROWTH.filter(fits).at(-1) ?? GROWTH[0];
   let [GROUP_ROWS, TURNS] = growth;
   if (!hardware) GROUP_ROWS = SLOTS; // threads in turn: fewer of them, with more rows each
+  if (!hardware && subgroupMinSize > 0 && input === 'f32') {
+    WORKGROUP = Math.min(most, Math.max(SOFTWARE_SUBGROUPS * subgroupMinSize, LANES));
+    TURNS = SOFTWARE_TURNS;
+  }
   while (rowsOf([GROUP_ROWS, TURNS]) % finishRows !== 0) {
     if (WORKGROUP < most) WORKGROUP *= 2;
     else if (GROUP_ROWS < SLOTS) GROUP_ROWS *= 2;

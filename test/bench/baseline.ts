@@ -101,6 +101,7 @@ async function answer(
   const engine = await Engine.load(new URL(request.model, location.href).href, {
     attention,
     kvCache: request.kv,
+    activations: 'f32', // so that both answers are the same, id for id
     signal,
   });
   try {
