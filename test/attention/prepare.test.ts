@@ -9,6 +9,9 @@ import type { Gpu } from '../../src/gpu/device';
 import { breakSiblings, type Defect } from '../engine/broken_gpu';
 import { testGpu } from '../gpu/test_device';
 
+/** Which sibling runs is the same with subgroups, whose kernels take twice as long to compile here. */
+const plainGpu = () => testGpu(['subgroups']);
+
 const SHORT: AttentionShape = {
   nHeads: 2,
   nKvHeads: 1,
@@ -49,7 +52,7 @@ const PROFILE: AttentionProfile = {
 
 describe('where all is well', () => {
   test('a short context needs one kernel for decode and one for prefill', async () => {
-    const { prepared } = await prepare(await testGpu(), SHORT);
+    const { prepared } = await prepare(await plainGpu(), SHORT);
     expect(prepared.kernels.size).toBe(2);
     expect(prepared.decode).toHaveLength(7); // 1, 2, 4, 8, 16, 32, 60
     expect(prepared.setAside).toEqual([]);
@@ -59,7 +62,7 @@ describe('where all is well', () => {
   });
 
   test('decode changes its sibling past 256 keys, and its number of splits with the cache', async () => {
-    const { prepared, scratch } = await prepare(await testGpu(), LONG);
+    const { prepared, scratch } = await prepare(await plainGpu(), LONG);
     const at = (kvLen: number) => prepared.at(1, kvLen).kernel;
     expect(at(256).name).toBe('fused_decode');
     expect(at(257).name).toBe('split_kv_decode');
@@ -74,7 +77,7 @@ describe('where all is well', () => {
   });
 
   test('a profile decides, and the reason tells when it was measured', async () => {
-    const { prepared } = await prepare(await testGpu(), LONG, { profile: PROFILE });
+    const { prepared } = await prepare(await plainGpu(), LONG, { profile: PROFILE });
     expect(prepared.prefill.kernel.parameters).toMatchObject(PROFILE.prefill.parameters);
     expect(prepared.at(1, 128).kernel.parameters).toMatchObject({ WORKGROUP: 64 });
     expect(prepared.at(1, 129).kernel).toMatchObject({ name: 'split_kv_decode', parameters: { SPLITS: 2 } });
@@ -84,10 +87,10 @@ describe('where all is well', () => {
   });
 
   test('a forced sibling runs everything', async () => {
-    const { prepared } = await prepare(await testGpu(), SHORT, { forced: 'fused_decode', profile: PROFILE });
+    const { prepared } = await prepare(await plainGpu(), SHORT, { forced: 'fused_decode', profile: PROFILE });
     expect(prepared.kernels.size).toBe(1);
     expect(prepared.reason).toBe('asked for by name');
-    const split = await prepare(await testGpu(), SHORT, { forced: 'split_kv_decode' });
+    const split = await prepare(await plainGpu(), SHORT, { forced: 'split_kv_decode' });
     expect(split.prepared.reason).toBe('split_kv_decode (1 split); asked for by name');
   });
 });
@@ -108,7 +111,7 @@ describe('a broken sibling is set aside, and the next takes over', () => {
   for (const [defects, prefill, decode] of CHAIN) {
     const title = Object.entries(defects).map(([name, defect]) => `${name} ${defect}`);
     test(`${title.join(', ')}: prefill by ${prefill}, decode by ${decode}`, async () => {
-      const gpu = breakSiblings(await testGpu(), defects);
+      const gpu = breakSiblings(await plainGpu(), defects);
       const { prepared, scratch } = await prepare(gpu, SHORT);
       expect(prepared.prefill.kernel.name).toBe(prefill);
       expect(new Set(prepared.decode.map(({ kernel }) => kernel.name))).toEqual(new Set([decode]));
@@ -128,19 +131,19 @@ describe('a broken sibling is set aside, and the next takes over', () => {
   }
 
   test('a long cache goes on with what short ones use', async () => {
-    const gpu = breakSiblings(await testGpu(), { split_kv_decode: 'wrong' });
+    const gpu = breakSiblings(await plainGpu(), { split_kv_decode: 'wrong' });
     expect(new Set((await namesAt(gpu, LONG)).decode)).toEqual(new Set(['fused_decode']));
   });
 
   test('a profile that names it is not obeyed', async () => {
-    const gpu = breakSiblings(await testGpu(), { fused_decode: 'wrong' });
+    const gpu = breakSiblings(await plainGpu(), { fused_decode: 'wrong' });
     const { prefill, decode } = await namesAt(gpu, LONG, { profile: PROFILE });
     expect(prefill).toBe('flash_prefill');
     expect(new Set(decode)).toEqual(new Set(['split_kv_decode']));
   });
 
   test('a profile that went bad is dropped, which says nothing against its siblings', async () => {
-    const gpu = breakSiblings(await testGpu(), { eager: 'wrong' });
+    const gpu = breakSiblings(await plainGpu(), { eager: 'wrong' });
     const profile: AttentionProfile = { ...PROFILE, prefill: { name: 'eager', parameters: {}, ms: 1 } };
     const { prepared } = await prepare(gpu, SHORT, { profile });
     expect(prepared.prefill.kernel.name).toBe('flash_prefill');
@@ -149,13 +152,13 @@ describe('a broken sibling is set aside, and the next takes over', () => {
   });
 
   test("a lost device is no sibling's fault", async () => {
-    const gpu = breakSiblings(await testGpu(), { flash_prefill: 'refused' });
+    const gpu = breakSiblings(await plainGpu(), { flash_prefill: 'refused' });
     gpu.failure = new DeviceLostError('a test');
     await expect(prepare(gpu, SHORT)).rejects.toThrow(DeviceLostError);
   });
 
   test('when all are broken, the error names each', async () => {
-    const gpu = breakSiblings(await testGpu(), {
+    const gpu = breakSiblings(await plainGpu(), {
       cpu: 'refused',
       eager: 'refused',
       chunked: 'refused',
@@ -175,7 +178,7 @@ test.each([
   ['flash_prefill', 'wrong', 'its outputs differ from the textbook'],
   ['fused_decode', 'refused', 'the shader was refused'],
 ] as const)('%s, forced and %s, is a typed error, never another sibling', async (forced, defect, reason) => {
-  const gpu = breakSiblings(await testGpu(), { [forced]: defect });
+  const gpu = breakSiblings(await plainGpu(), { [forced]: defect });
   const failed = prepare(gpu, SHORT, { forced });
   await expect(failed).rejects.toThrow(AttentionUnavailable);
   await expect(failed).rejects.toThrow(new RegExp(`"${forced}" cannot run here: .*${reason}`));
