@@ -116,11 +116,12 @@ const SETTINGS: Partial<SamplingParams>[] = [
 
 for (const without of PATHS) {
   describe(pathName(without), () => {
-    for (const vocabSize of without.length === 0 ? [1, 31, 32, 33, 257, 4096, 128256] : [257, 4096]) {
+    for (const vocabSize of without.length === 0 ? [1, 31, 32, 33, 257, 4096, 128256] : [4096]) {
       test(`draws what the textbook draws, vocab=${vocabSize}`, async () => {
         const sampler = await samplerFor(vocabSize, without);
         const random = seededRandom(vocabSize);
         for (const [i, settings] of SETTINGS.entries()) {
+          if (vocabSize > 10_000 && i % 2 === 1) continue; // every setting draws from as many below, in one thread
           const logits = normalLogits(vocabSize, 2.5, random);
           const params = { ...OFF, ...settings, seed: 1000 + i };
           await expectSame(sampler, logits, params, { first: 1 + i * 17, count: vocabSize > 10_000 ? 1 : 3 });
@@ -131,18 +132,17 @@ for (const without of PATHS) {
 }
 
 // 131,072 ids have as many maxima as the workgroup reads at once.
-for (const vocabSize of [70001, 131073]) {
-  test(`draws what the textbook draws, greedy, with the defaults and without filters, vocab=${vocabSize}`, async () => {
-    const sampler = await samplerFor(vocabSize);
-    const logits = normalLogits(vocabSize, 2.5, seededRandom(vocabSize));
-    for (const settings of [{ temperature: 0 }, DEFAULT_SAMPLING, {}]) {
-      await expectSame(sampler, logits, { ...OFF, ...settings }, { first: 9, count: 3 });
-    }
-    logits[vocabSize - 1] = 30; // the last group is not full
-    await expectSame(sampler, logits, { ...OFF, temperature: 0 }, { first: 1 });
-    await expectSame(sampler, logits, { ...OFF, ...DEFAULT_SAMPLING }, { first: 1 });
-  });
-}
+test('draws what the textbook draws, greedy, with the defaults and without filters, vocab=131073', async () => {
+  const vocabSize = 131073;
+  const sampler = await samplerFor(vocabSize);
+  const logits = normalLogits(vocabSize, 2.5, seededRandom(vocabSize));
+  for (const settings of [{ temperature: 0 }, DEFAULT_SAMPLING, {}]) {
+    await expectSame(sampler, logits, { ...OFF, ...settings }, { first: 9, count: 3 });
+  }
+  logits[vocabSize - 1] = 30; // the last group is not full
+  await expectSame(sampler, logits, { ...OFF, temperature: 0 }, { first: 1 });
+  await expectSame(sampler, logits, { ...OFF, ...DEFAULT_SAMPLING }, { first: 1 });
+});
 
 describe('edges', () => {
   const vocabSize = 700;
