@@ -79,8 +79,8 @@ export async function createSplitKvDecode(
   const buffers = await gpu.guardMemory(`attention/${NAME}`, () => {
     const bytes = partBytes(shape, SPLITS);
     return {
-      o: gpu.createBuffer(`${NAME}.part_o`, bytes.o, GPU_STORAGE),
-      ml: gpu.createBuffer(`${NAME}.part_ml`, bytes.ml, GPU_STORAGE),
+      o: gpu.createBuffer(`${NAME}.part_o`, bytes.o, GPU_STORAGE | GPU_COPY_DST),
+      ml: gpu.createBuffer(`${NAME}.part_ml`, bytes.ml, GPU_STORAGE | GPU_COPY_DST),
       splits: gpu.createBuffer(`${NAME}.splits`, UNIFORM_BYTES, GPU_UNIFORM | GPU_COPY_DST),
     };
   });

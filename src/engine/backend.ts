@@ -14,6 +14,8 @@ export interface Backend {
   readonly attention: AttentionChoice;
   /** The most promises of `decode` and `decodeMany` that may be unsettled at a time. */
   readonly maxRunAhead: number;
+  /** A decode step took no longer than this, in milliseconds, when the model was made ready. */
+  readonly stepBoundMs?: number;
   /** WebGPU calls so far; null on the CPU. */
   readonly counters: Readonly<GpuCounters> | null;
   readonly peakGpuBytes: number | null;

@@ -154,7 +154,9 @@ function runAheadOf(session: Session, { runAhead: asked = 'auto' }: GenerateOpti
   const { backend, runAhead: known } = session;
   const most = backend.maxRunAhead;
   const mostShared = backend.decodeMany && most > 1 ? MOST_SHARED : 1;
-  const runAhead = known?.suits(asked, most, mostShared) ? known : new RunAhead(asked, most, mostShared);
+  const runAhead = known?.suits(asked, most, mostShared)
+    ? known
+    : new RunAhead(asked, most, mostShared, backend.stepBoundMs);
   runAhead.restart();
   session.runAhead = runAhead;
   return runAhead;

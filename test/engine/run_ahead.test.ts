@@ -186,3 +186,13 @@ test('a number stays as it is, and must be one that the ring can hold', () => {
   expect(runAhead).toMatchObject({ depth: 4, shared: 1 });
   for (const asked of [0, 17, 1.5, Number.NaN]) expect(() => new RunAhead(asked, 16)).toThrow(/runAhead/);
 });
+
+test.each([
+  [3, 16], // an H200 in Chromium: mostly the wait for the id
+  [5, 10],
+  [40, 2],
+  [500, 2],
+])('steps of at most %i ms: %i to begin with', (stepBoundMs, depth) => {
+  expect(new RunAhead('auto', 64, 1, stepBoundMs).depth).toBe(depth);
+  expect(new RunAhead(4, 64, 1, stepBoundMs).depth).toBe(4);
+});
