@@ -7,8 +7,11 @@ const HALF_AGAIN = 1.5;
 /** The most that a stop may have to wait for, where the browser itself lets it wait less. */
 const STOP_LATENCY_MS = 50;
 const START_DEPTH = 2;
-/** The most to start with where steps are known to be short: what Chromium needs for a step of a third of a millisecond. */
-const FAST_START_DEPTH = 16;
+/**
+ * The most to start with where steps are known to be short: twice what Chromium needs for a step of a third of a millisecond.
+ * Too few at first would last: a GPU that runs dry makes its steps look long enough for that few.
+ */
+const FAST_START_DEPTH = 32;
 /** Arrivals come in bursts, between which nothing comes for at least so long. */
 const PAUSE_MS = 1;
 /** A slice of time is long enough to tell the step time, and ends with a burst, or inside of one that lasts so long. */
