@@ -52,7 +52,7 @@ const ENOUGH_WORKGROUPS = 256;
 const UNPACK: Record<MatmulQ8Shape['format'], string> = { q4, q8 };
 
 /** Tokens of a whole chunk of a prompt. */
-const MANY_TOKENS = 512;
+export const MANY_TOKENS = 512;
 
 /** Whether a matrix of this format can be multiplied in integers. */
 export const hasIntegers = (format: WeightFormat): format is MatmulQ8Shape['format'] => format in UNPACK;

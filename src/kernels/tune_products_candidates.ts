@@ -1,7 +1,7 @@
 // What a tuner tries for a product, the default first. Pure: no GPU is asked.
 
 import { GpuProgramError } from '../errors';
-import { MATMUL_TILES, planMatmulQ8, type Tiles } from './matmul_q8';
+import { MANY_TOKENS, MATMUL_TILES, planMatmulQ8, type Tiles } from './matmul_q8';
 import { type MatvecLimits, type MatvecParameters, type MatvecShape, planMatvec } from './matvec_plan';
 
 type Seed = readonly [WORKGROUP: number, LANES: number, GROUP_ROWS: number, TURNS: number];
@@ -31,8 +31,6 @@ const MIN_LANES = 4;
 const MAX_LANES = 32;
 const PLAIN_LANES = 8;
 const MOST_TURNS = 8;
-/** Of a chunk of a prompt, about. */
-const MANY_TOKENS = 256;
 
 export const isSoftware = (subgroupMinSize: number): boolean =>
   subgroupMinSize > 0 && subgroupMinSize < HARDWARE_SUBGROUP;
@@ -54,7 +52,7 @@ export function matvecCandidates(
     Math.ceil(shape.rows / ((p.WORKGROUP / p.LANES) * p.GROUP_ROWS * p.TURNS));
   const least = Math.min(LEAST_WORKGROUPS, workgroups(usual) / 2);
   const fits = (p: MatvecParameters) =>
-    p.WORKGROUP >= MIN_WORKGROUP &&
+    p.WORKGROUP >= Math.min(MIN_WORKGROUP, usual.WORKGROUP) &&
     p.LANES >= Math.min(MIN_LANES, usual.LANES) &&
     p.LANES <= mostLanes &&
     p.GROUP_ROWS >= 1 &&
