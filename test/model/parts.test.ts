@@ -6,17 +6,18 @@ import { CpuLlama } from '../../src/cpu/llama';
 import { loadCpuWeights } from '../../src/engine/cpu_backend';
 import { Gpu } from '../../src/gpu/device';
 import { readConfig } from '../../src/model/config';
-import { Llama } from '../../src/model/llama';
+import { Llama, PREFILL_CHUNK } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';
 import { relativeError } from '../close';
 import { modelFile } from './tiny_gguf';
 
-// No activation needs more than 256 tokens x 192 values, the limit. The matrices of 192 columns that have more than 256 rows do.
-const SHAPE = { vocab: 333, hidden: 192, intermediate: 192, layers: 1, heads: 6, kvHeads: 1, headDim: 32 };
-const LIMIT = 256 * 192 * 4;
-const IDS = [0, 191, 192, 332, 5, 200, 77];
+// No activation needs more than a chunk of tokens x 288 values, the limit. The matrices of 288 columns that have more rows than
+// the chunk has tokens do. Rows 320 and on are the second part of the embedding.
+const SHAPE = { vocab: 600, hidden: 288, intermediate: 288, layers: 1, heads: 6, kvHeads: 1, headDim: 32 };
+const LIMIT = PREFILL_CHUNK * 288 * 4;
+const IDS = [0, 319, 320, 599, 5, 200, 77];
 const dawn = create(['enable-dawn-features=disable_workgroup_init']);
 
 test('embedding, head and gate_up in two parts each', async () => {
