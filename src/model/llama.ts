@@ -3,16 +3,16 @@ import { type PreparedAttention, prepareAttention } from '../attention/prepare';
 import type { AttentionProfile } from '../attention/profile';
 import { type TuneOptions, tuneAttention } from '../attention/tune';
 import { ropeTable } from '../cpu/rope';
-import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
+import type { Gpu } from '../gpu/device';
 import { CommandList } from '../gpu/kernel';
 import { createEmbed, type Embed } from '../kernels/embed';
-import { createMaxima, logitsBytes, type Maxima, maximaBytes } from '../kernels/maxima';
+import { createMaxima, type Maxima } from '../kernels/maxima';
 import type { ProductProfile } from '../kernels/product_profile';
-import { xqBytes } from '../kernels/quantise_activations';
-import { createRepetitionPenalty, type RepetitionPenalty, seenBytes } from '../kernels/repetition_penalty';
+import { createRepetitionPenalty, type RepetitionPenalty } from '../kernels/repetition_penalty';
 import { createSample, type Sample } from '../kernels/sample';
 import type { WeightFormat, WeightMatrix } from '../kernels/weight_format';
-import { packSampling, SAMPLING_BYTES, type SamplingParams } from '../sampling/sampling';
+import { packSampling, type SamplingParams } from '../sampling/sampling';
+import { type Buffers, createBuffers, PREFILL_CHUNK } from './buffers';
 import type { ModelConfig } from './config';
 import { createKvCache, type KvCache } from './kv_cache';
 import { type ActivationType, type LayerProducts, ProductFactory, type Recordable } from './products';
@@ -22,9 +22,8 @@ import type { ModelWeights } from './weights';
 export { ATTENTION_NAMES, type AttentionName } from '../attention/attention';
 export type { AttentionProfile, TuneResult } from '../attention/profile';
 export { attentionShaderHash } from '../attention/shader_hash';
+export { PREFILL_CHUNK } from './buffers';
 
-/** Tokens of one prefill pass: enough rows to fill a large GPU. */
-export const PREFILL_CHUNK = 512;
 /** Operations of one submit, or of one layer where that has more: a GPU of a TFLOP/s takes 100 ms for them. */
 const SUBMIT_OPERATIONS = 1e11;
 
@@ -68,21 +67,6 @@ interface BoundLayer {
 
 /** What a pass ends with: nothing (more of the prompt follows), or the next token. */
 export type PassEnd = 'none' | 'sample' | 'penalise_and_sample';
-
-/** The activations of one pass and the state that outlives it. Separate buffers, since barriers are per buffer. */
-interface Buffers {
-  x: GPUBuffer; // (PREFILL_CHUNK, hidden_size)
-  q: GPUBuffer; // (PREFILL_CHUNK, n_heads, head_dim)
-  attn: GPUBuffer; // (PREFILL_CHUNK, n_heads, head_dim)
-  h: GPUBuffer; // (PREFILL_CHUNK, intermediate_size)
-  xq: GPUBuffer; // (PREFILL_CHUNK, widest product) in signed bytes, and their scales
-  logits: GPUBuffer; // (vocab_size)
-  maxima: GPUBuffer; // (ceil(vocab_size / 32)), the largest key of every 32 logits
-  tokens: GPUBuffer; // (context_length + 1), the id at each position
-  seen: GPUBuffer; // (vocab_size) bits
-  sampling: GPUBuffer; // struct Sampling
-  rope: GPUBuffer; // (context_length, head_dim / 2, 2)
-}
 
 /** The forward pass on the GPU: token ids in a buffer to the next id in the same buffer, with no CPU in between. */
 export class Llama {
@@ -340,26 +324,6 @@ async function bindAttention(
     );
   const bound = [...prepared.kernels].map(async (kernel) => [kernel, await layersOf(kernel)] as const);
   return { prepared, bound: new Map(await Promise.all(bound)) };
-}
-
-function createBuffers(gpu: Gpu, config: ModelConfig, contextLength: number): Buffers {
-  const storage = (label: string, elements: number) =>
-    gpu.createBuffer(label, elements * 4, GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC);
-  const qSize = config.nHeads * config.headDim;
-  const widest = Math.max(qSize, config.hiddenSize, config.intermediateSize);
-  return {
-    x: storage('x', PREFILL_CHUNK * config.hiddenSize),
-    q: storage('q', PREFILL_CHUNK * qSize),
-    attn: storage('attn', PREFILL_CHUNK * qSize),
-    h: storage('h', PREFILL_CHUNK * config.intermediateSize),
-    xq: storage('xq', xqBytes(PREFILL_CHUNK, widest) / 4),
-    logits: storage('logits', logitsBytes(config.vocabSize) / 4),
-    maxima: storage('maxima', maximaBytes(config.vocabSize) / 4),
-    tokens: storage('tokens', contextLength + 1),
-    seen: storage('seen', seenBytes(config.vocabSize) / 4),
-    sampling: gpu.createBuffer('sampling', SAMPLING_BYTES, GPU_UNIFORM | GPU_COPY_DST),
-    rope: storage('rope', contextLength * config.headDim),
-  };
 }
 
 /** How a matrix lies in memory, as far as kernels are compiled for it. */

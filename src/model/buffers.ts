@@ -1,0 +1,44 @@
+import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
+import { logitsBytes, maximaBytes } from '../kernels/maxima';
+import { xqBytes } from '../kernels/quantise_activations';
+import { seenBytes } from '../kernels/repetition_penalty';
+import { SAMPLING_BYTES } from '../sampling/sampling';
+import type { ModelConfig } from './config';
+
+/** Tokens of one prefill pass: enough rows to fill a large GPU. */
+export const PREFILL_CHUNK = 512;
+
+/** The activations of one pass and the state that outlives it. Separate buffers, since barriers are per buffer. */
+export interface Buffers {
+  x: GPUBuffer; // (PREFILL_CHUNK, hidden_size)
+  q: GPUBuffer; // (PREFILL_CHUNK, n_heads, head_dim)
+  attn: GPUBuffer; // (PREFILL_CHUNK, n_heads, head_dim)
+  h: GPUBuffer; // (PREFILL_CHUNK, intermediate_size)
+  xq: GPUBuffer; // (PREFILL_CHUNK, widest product) in signed bytes, and their scales
+  logits: GPUBuffer; // (vocab_size)
+  maxima: GPUBuffer; // (ceil(vocab_size / 32)), the largest key of every 32 logits
+  tokens: GPUBuffer; // (context_length + 1), the id at each position
+  seen: GPUBuffer; // (vocab_size) bits
+  sampling: GPUBuffer; // struct Sampling
+  rope: GPUBuffer; // (context_length, head_dim / 2, 2)
+}
+
+export function createBuffers(gpu: Gpu, config: ModelConfig, contextLength: number): Buffers {
+  const storage = (label: string, elements: number) =>
+    gpu.createBuffer(label, elements * 4, GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC);
+  const qSize = config.nHeads * config.headDim;
+  const widest = Math.max(qSize, config.hiddenSize, config.intermediateSize);
+  return {
+    x: storage('x', PREFILL_CHUNK * config.hiddenSize),
+    q: storage('q', PREFILL_CHUNK * qSize),
+    attn: storage('attn', PREFILL_CHUNK * qSize),
+    h: storage('h', PREFILL_CHUNK * config.intermediateSize),
+    xq: storage('xq', xqBytes(PREFILL_CHUNK, widest) / 4),
+    logits: storage('logits', logitsBytes(config.vocabSize) / 4),
+    maxima: storage('maxima', maximaBytes(config.vocabSize) / 4),
+    tokens: storage('tokens', contextLength + 1),
+    seen: storage('seen', seenBytes(config.vocabSize) / 4),
+    sampling: gpu.createBuffer('sampling', SAMPLING_BYTES, GPU_UNIFORM | GPU_COPY_DST),
+    rope: storage('rope', contextLength * config.headDim),
+  };
+}
