@@ -42,7 +42,7 @@ test('the settings name all six siblings, each with what it is', async () => {
   expect(options.map((text) => text.split(':')[0]?.trim())).toEqual(['auto', ...SIBLINGS]);
   expect(options.every((text) => /: \w.{10,}/.test(text))).toBe(true);
   await page.locator('select#attention').selectOption('eager');
-  expect(await textOf(page.locator('.help:visible'))).toContain('unfused baseline');
+  expect(await textOf(page.locator('#attention-help:visible'))).toContain('unfused baseline');
   await page.context().close();
 });
 
