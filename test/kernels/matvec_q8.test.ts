@@ -1,6 +1,8 @@
 // Products of one token on quantised activations against the textbook: quantised by the product itself, or by whoever wrote them.
 
 import { describe, expect, test } from 'vitest';
+import { dequantise } from '../../src/cpu/dequantise';
+import { linear } from '../../src/cpu/linear';
 import { linearQ8, quantiseActivations } from '../../src/cpu/quantise_activations';
 import { rmsNorm } from '../../src/cpu/rms_norm';
 import { GPU_COPY_DST, GPU_UNIFORM, type Gpu } from '../../src/gpu/device';
@@ -89,6 +91,34 @@ for (const without of PATHS) {
       assertClose(actual.subarray(0, rows), y, 1e-5);
       expect([...actual.subarray(rows)]).toEqual(Array(4).fill(-7)); // nothing past the end
     });
+
+    // What large GPUs run: several blocks of a row in flight, and several turns. A software GPU's defaults have neither.
+    for (const [GROUP_ROWS, TURNS] of [
+      [1, 2],
+      [2, 2],
+      [4, 1],
+    ]) {
+      for (const input of ['to_q8', 'f32'] as const) {
+        test(`head, ${input}, ${GROUP_ROWS} rows of 4 slots and ${TURNS} turns, 67x1056`, async () => {
+          const gpu = await testGpu(without);
+          const [rows, cols] = [67, 1056]; // 33 blocks: the last trip is not full
+          const { matrix, bytes } = await matrixOf(gpu, 'q4', rows, cols);
+          const [x, norm] = [randomArray(cols, 11, 2), randomArray(cols, 12).map((w) => w + 1)];
+          const shape = { rows, cols, format: 'q4' as const, normEps: EPS, bias: false };
+          const given = { WORKGROUP: 64, LANES: 4, GROUP_ROWS, SLOTS: 4, TURNS };
+          const product = await createMatvec(gpu, shape, HEAD, input, given);
+          const logits = gpu.upload('logits', new Float32Array(rows));
+          const maxima = gpu.upload('maxima', new Uint32Array(3));
+          run(gpu, product, product.bind(matrix, gpu.upload('x', x), gpu.upload('params', norm), logits, maxima));
+          const n = rmsNorm(x, norm, EPS);
+          const y =
+            input === 'f32'
+              ? linear(n, dequantise('Q4_0', bytes), null)
+              : linearQ8(quantiseActivations(n), 'Q4_0', bytes, null);
+          assertClose(await readFloats(gpu, logits, rows), y, 1e-5);
+        });
+      }
+    }
 
     for (const count of [1, 5, 8]) {
       test(`residual adds W x, x merged from ${count} parts of attention, 65x96`, async () => {
