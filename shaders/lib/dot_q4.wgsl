@@ -3,5 +3,7 @@
 fn product(w: Packed, x: X) -> f32 {
   let mask = vec4(0xf0f0f0f0u);
   let sign = vec4(0x80808080u);
-  return w.d / 16.0 * x.d * f32(dot32(((w.q << vec4(4u)) & mask) ^ sign, (w.q & mask) ^ sign, x));
+  let low = ((w.q << vec4(4u)) & mask) ^ sign;
+  let high = (w.q & mask) ^ sign;
+  return w.d / 16.0 * x.d * f32(dot32(low, high, x.low, x.high));
 }

@@ -8,7 +8,7 @@
 // for the reads as for the dots, and less with 8 tokens, which share the reads of the rows. Neighbouring threads alternate
 // between tokens and rows (bits 0, 2, 4 and 1, 3 of the index): each half warp reads four words of 16 bytes in different banks.
 // Constants: ROWS, ROW0, PART_ROWS, COLS, NORM (only where the bias starts), BIAS; ROW_THREADS, a multiple of 4, TOKEN_THREADS,
-// of 8, TOKENS_EACH, STAGES. Libraries: weights_*, matmul_q8_unpack_*, params.
+// of 8, TOKENS_EACH, STAGES. Libraries: dot32, weights_*, matmul_q8_unpack_*, params.
 // The kernel behind this library defines fetch(token, row) and emit(token, row, y, fetched), row even.
 const BLOCKS = COLS / 32u;
 const TILE_ROWS = 8u * ROW_THREADS;
@@ -71,16 +71,13 @@ fn tokens_at(stage: u32, run: u32, at: u32) -> Tokens {
   );
 }
 
-// At most 32 * 128 * 127 in magnitude, which an f32 holds exactly.
-fn dot32(w: Quants, low: vec4<u32>, high: vec4<u32>) -> i32 {
-  return dot4I8Packed(w.low.x, low.x) + dot4I8Packed(w.low.y, low.y)
-    + dot4I8Packed(w.low.z, low.z) + dot4I8Packed(w.low.w, low.w)
-    + dot4I8Packed(w.high.x, high.x) + dot4I8Packed(w.high.y, high.y)
-    + dot4I8Packed(w.high.z, high.z) + dot4I8Packed(w.high.w, high.w);
-}
-
 fn products(w: Quants, x: Tokens) -> vec4<f32> {
-  let dots = vec4(dot32(w, x.low0, x.high0), dot32(w, x.low1, x.high1), dot32(w, x.low2, x.high2), dot32(w, x.low3, x.high3));
+  let dots = vec4(
+    dot32(w.low, w.high, x.low0, x.high0),
+    dot32(w.low, w.high, x.low1, x.high1),
+    dot32(w.low, w.high, x.low2, x.high2),
+    dot32(w.low, w.high, x.low3, x.high3),
+  );
   return w.d * x.d * vec4<f32>(dots);
 }
 

@@ -1,14 +1,6 @@
 // A block of activations in signed bytes, x[j] = d * q[j]: elements 0 to 15, 16 to 31, and what an RMSNorm needs of it.
 struct X { low: vec4<u32>, high: vec4<u32>, d: f32, square: f32 }
 
-// At most 32 * 128 * 127 in magnitude, which an f32 holds exactly.
-fn dot32(low: vec4<u32>, high: vec4<u32>, x: X) -> i32 {
-  return dot4I8Packed(low.x, x.low.x) + dot4I8Packed(low.y, x.low.y)
-    + dot4I8Packed(low.z, x.low.z) + dot4I8Packed(low.w, x.low.w)
-    + dot4I8Packed(high.x, x.high.x) + dot4I8Packed(high.y, x.high.y)
-    + dot4I8Packed(high.z, x.high.z) + dot4I8Packed(high.w, x.high.w);
-}
-
 // d of a block whose largest magnitude is `most`, and 1 / d; where most is below ZERO_BELOW the block is zero.
 fn block_d(most: f32) -> vec2<f32> {
   return select(vec2(most / 127.0, 127.0 / most), vec2(0.0), most < ZERO_BELOW);

@@ -9,7 +9,7 @@ const STOP_LATENCY_MS = 50;
 const START_DEPTH = 2;
 /**
  * The most to start with where steps are known to be short: twice what Chromium needs for a step of a third of a millisecond.
- * Too few at first would last: a GPU that runs dry makes its steps look long enough for that few.
+ * Too few at first could last: a GPU that runs dry makes its steps look longer than they are.
  */
 const FAST_START_DEPTH = 32;
 /** Arrivals come in bursts, between which nothing comes for at least so long. */

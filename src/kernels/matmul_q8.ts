@@ -1,3 +1,4 @@
+import dot32 from '../../shaders/lib/dot32.wgsl?raw';
 import matmul from '../../shaders/lib/matmul_q8.wgsl?raw';
 import q4 from '../../shaders/lib/matmul_q8_unpack_q4.wgsl?raw';
 import q8 from '../../shaders/lib/matmul_q8_unpack_q8.wgsl?raw';
@@ -108,7 +109,7 @@ export function createMatmulQ8(gpu: Gpu, shape: MatmulQ8Shape, epilogue: Epilogu
   const { rowThreads, tokenThreads, tokensEach, stages } = tiles;
   return createLinear(gpu, shape, epilogue, {
     name: 'matmul_q8',
-    wgsl: [...WEIGHT_FORMATS[shape.format].wgsl, UNPACK[shape.format], matmul],
+    wgsl: [...WEIGHT_FORMATS[shape.format].wgsl, dot32, UNPACK[shape.format], matmul],
     constants: () => ({
       ROW_THREADS: rowThreads,
       TOKEN_THREADS: tokenThreads,

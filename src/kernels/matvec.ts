@@ -1,6 +1,7 @@
 import dotF32 from '../../shaders/lib/dot_f32.wgsl?raw';
 import dotQ4 from '../../shaders/lib/dot_q4.wgsl?raw';
 import dotQ8 from '../../shaders/lib/dot_q8.wgsl?raw';
+import dot32 from '../../shaders/lib/dot32.wgsl?raw';
 import emitPairs from '../../shaders/lib/emit_pairs.wgsl?raw';
 import matvec from '../../shaders/lib/matvec.wgsl?raw';
 import mergeParts from '../../shaders/lib/merge_parts.wgsl?raw';
@@ -61,9 +62,9 @@ export function createMatvec(
   const prepare = subgroupMinSize >= LEAST_BLOCK_LANES ? xToQ8Subgroups : xToQ8Plain;
   const x = {
     f32: [xF32],
-    to_q8: [xQuantised, xToQ8, xRow, prepare],
-    parts_to_q8: [xQuantised, xToQ8, onlineSoftmax, mergeParts, xParts, prepare],
-    q8: [xQuantised, xQ8],
+    to_q8: [dot32, xQuantised, xToQ8, xRow, prepare],
+    parts_to_q8: [dot32, xQuantised, xToQ8, onlineSoftmax, mergeParts, xParts, prepare],
+    q8: [dot32, xQuantised, xQ8],
   }[input];
   return createLinear(gpu, shape, epilogue, {
     name: `matvec_${input}`,
