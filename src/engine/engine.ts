@@ -27,6 +27,8 @@ export { VivaceError } from '../errors';
 export type * from './protocol';
 
 export interface EngineLoadOptions extends LoadOptions {
+  /** Address of `vivace_worker.js` on the page's own origin, for pages whose policy forbids workers from a blob. */
+  workerUrl?: string;
   onProgress?: (progress: LoadProgress) => void;
   signal?: AbortSignal;
 }
@@ -58,9 +60,9 @@ export class Engine {
    * @throws VivaceError with a `code`; DOMException AbortError when `signal` aborts
    */
   static async load(model: ModelLocation, options: EngineLoadOptions = {}): Promise<Engine> {
-    const { onProgress = () => {}, signal, ...loadOptions } = options;
+    const { onProgress = () => {}, signal, workerUrl, ...loadOptions } = options;
     signal?.throwIfAborted();
-    const connection = await Connection.open(signal);
+    const connection = await Connection.open(workerUrl, signal);
     const cancel = () => void connection.worker.cancelLoad();
     signal?.addEventListener('abort', cancel);
     try {
@@ -187,6 +189,24 @@ class Inbox<T> {
   }
 }
 
+/** Shared by all engines of a page: a policy may be made once only. */
+let policy: { createScriptURL(url: string): string } | null = null;
+
+/** A page that wants trusted types gets a policy that lets the one address through that its own script named. */
+function trusted(url: string): string {
+  const { trustedTypes } = globalThis as {
+    trustedTypes?: { createPolicy(name: string, rules: object): typeof policy };
+  };
+  if (!trustedTypes) return url;
+  policy ??= trustedTypes.createPolicy('vivace', { createScriptURL: (address: string) => address });
+  return policy?.createScriptURL(url) ?? url;
+}
+
+function startWorker(url: string | undefined): Worker {
+  if (url === undefined) return new EngineWorker({ name: 'vivace' });
+  return new Worker(trusted(absolute(url)), { type: 'module', name: 'vivace' });
+}
+
 /** A worker and its death: a call to a dead worker would never settle, so every call goes through `alive`. */
 class Connection {
   readonly worker: Remote<WorkerApi>;
@@ -202,13 +222,13 @@ class Connection {
     });
   }
 
-  static async open(signal?: AbortSignal): Promise<Connection> {
-    const connection = new Connection(new EngineWorker({ name: 'vivace' }));
+  static async open(workerUrl?: string, signal?: AbortSignal): Promise<Connection> {
+    const connection = new Connection(startWorker(workerUrl));
     const silent = setTimeout(() => {
       connection.fail(
         new WorkerError(
           `The engine's worker did not start within ${HANDSHAKE_MS / 1000} seconds. ` +
-            "The page's Content-Security-Policy must allow worker-src blob:.",
+            "The page's Content-Security-Policy must allow worker-src blob:, or workerUrl name a file of its own origin.",
         ),
       );
     }, HANDSHAKE_MS);

@@ -68,7 +68,6 @@ export class VivaceChat extends LitElement {
   declare announcement: string;
 
   private abort: AbortController | null = null;
-  private nextId = 0;
   private readonly tuned = new Gate();
   private keeper: ScrollKeeper | null = null;
 
@@ -170,7 +169,7 @@ export class VivaceChat extends LitElement {
     if (!engine || this.abort) return;
     const abort = new AbortController();
     this.abort = abort;
-    const turn = newTurn(this.nextId++, question);
+    const turn = newTurn(question, this.turns.at(-1)?.id ?? null);
     turn.waitsFor = this.tuning ? 'attention is being tuned.' : null;
     this.turns = [...this.turns, turn];
     this.keeper?.jumpToEnd();

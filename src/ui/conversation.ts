@@ -6,9 +6,21 @@ import { formatMilliseconds, formatTokenRate } from './format';
 
 export type AnswerState = 'streaming' | 'done' | 'error';
 
+/** What the line under an answer says. */
+export interface Timing {
+  decodeTokensPerSecond: number | null;
+  ttftMs: number | null;
+  tbtP50Ms: number | null;
+}
+
 /** One question and its answer. */
 export interface Turn {
-  id: number;
+  /** Unique everywhere. */
+  id: string;
+  /** The turn before it, or null for a first one. */
+  parent: string | null;
+  /** Milliseconds since 1970. */
+  createdAt: number;
   question: string;
   answer: string;
   /** Tokens of the prompt that the model has read, and all of them; null until it begins. */
@@ -18,23 +30,30 @@ export interface Turn {
   waitsFor: string | null;
   /** Once the answer has ended by itself or by the reader. */
   finishReason: FinishReason | null;
-  metrics: RunMetrics | null;
+  timing: Timing | null;
   usage: Usage | null;
   advice: Advice | null;
   /** Said between question and answer, such as that the GPU was replaced. */
   remarks: string[];
 }
 
-export function newTurn(id: number, question: string): Turn {
+/** 128 random bits. crypto.randomUUID is for secure contexts alone; a page on a local network has none. */
+export function uniqueId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+export function newTurn(question: string, parent: string | null = null): Turn {
   return {
-    id,
+    id: uniqueId(),
+    parent,
+    createdAt: Date.now(),
     question,
     answer: '',
     prefill: null,
     state: 'streaming',
     waitsFor: null,
     finishReason: null,
-    metrics: null,
+    timing: null,
     usage: null,
     advice: null,
     remarks: [],
@@ -56,7 +75,7 @@ export function takeEvent(turn: Turn, event: EngineEvent): boolean {
     case 'done':
       turn.answer += event.text;
       turn.finishReason = event.finishReason;
-      turn.metrics = event.metrics;
+      turn.timing = timingOf(event.metrics);
       turn.usage = event.usage;
       return true;
     case 'warning':
@@ -82,12 +101,16 @@ export function toMessages(turns: readonly Turn[], system: string): ChatMessage[
   return messages;
 }
 
+function timingOf({ decodeTokensPerSecond, ttftMs, tbtMs }: RunMetrics): Timing {
+  return { decodeTokensPerSecond, ttftMs, tbtP50Ms: tbtMs.p50 };
+}
+
 /** The line under an answer: speed, wait, rhythm. */
-export function timingParts(metrics: RunMetrics): string[] {
+export function timingParts({ decodeTokensPerSecond, ttftMs, tbtP50Ms }: Timing): string[] {
   const parts: string[] = [];
-  if (metrics.decodeTokensPerSecond !== null) parts.push(formatTokenRate(metrics.decodeTokensPerSecond));
-  if (metrics.ttftMs !== null) parts.push(`first token ${formatMilliseconds(metrics.ttftMs)}`);
-  if (metrics.tbtMs.p50 !== null) parts.push(`TBT p50 ${formatMilliseconds(metrics.tbtMs.p50)}`);
+  if (decodeTokensPerSecond !== null) parts.push(formatTokenRate(decodeTokensPerSecond));
+  if (ttftMs !== null) parts.push(`first token ${formatMilliseconds(ttftMs)}`);
+  if (tbtP50Ms !== null) parts.push(`TBT p50 ${formatMilliseconds(tbtP50Ms)}`);
   return parts;
 }
 

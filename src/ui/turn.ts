@@ -128,7 +128,7 @@ export class VivaceTurn extends LitElement {
     return html`<footer>
       ${turn.answer ? this.action('copy', 'Copy the answer', this.copied === 'answer' ? icons.done : icons.copy, this.copyAnswer) : nothing}
       ${this.isLast && !this.busy && !turn.advice ? this.action('again', 'Answer again', icons.again, () => this.offer('retry')) : nothing}
-      ${turn.metrics ? html`<span class="timing" data-testid="timing">${timingParts(turn.metrics).map((part, i) => html`${i > 0 ? ' · ' : ''}<span>${part}</span>`)}</span>` : nothing}
+      ${turn.timing ? html`<span class="timing" data-testid="timing">${timingParts(turn.timing).map((part, i) => html`${i > 0 ? ' · ' : ''}<span>${part}</span>`)}</span>` : nothing}
       ${remark ? html`<span class="end">${remark}</span>` : nothing}
     </footer>`;
   }
