@@ -1,0 +1,190 @@
+// An engine that answers by a script, put into the real built page: what it says, how fast and how it ends is the test's choice, and no
+// model is loaded. What it was asked is kept in `window.__asked`.
+
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import type { ChatMessage, FinishReason } from '../../src/engine/protocol';
+import { progress, type Site, stateOf, type Visit, visit } from './site';
+
+export interface ScriptedAnswer {
+  text?: string;
+  /** Letters of a token. Default 4. */
+  piece?: number;
+  /** Milliseconds before each token. Default 0: as fast as microtasks allow. */
+  gapMs?: number;
+  /** How it ends, unless the reader, `maxTokens` or the context ends it before. Default 'eos'. */
+  finishReason?: FinishReason;
+  /** Default: 4 a message and a quarter of its letters. */
+  promptTokens?: number;
+  /** After so many tokens it waits for `release(page)`. */
+  holdAfter?: number;
+  /** Thrown after `errorAfter` tokens (default 0). A `code` of '' makes it an error of nobody's. */
+  error?: { code: string; message: string };
+  errorAfter?: number;
+}
+
+export interface Script {
+  /** The answers to the first, the second ... question; the last one answers all later ones, too. */
+  answers: ScriptedAnswer[];
+  /** Default 1024. A prompt beyond it is refused, an answer that reaches it ends. */
+  contextLength?: number;
+  hasChatTemplate?: boolean;
+}
+
+/** One request, as the engine got it. */
+export interface Asked {
+  messages: ChatMessage[] | null;
+  prompt: string | null;
+  options: Record<string, unknown>;
+}
+
+interface ScriptedWindow extends Window {
+  __asked: Asked[];
+  __release: () => void;
+}
+
+/** Opens the page without a model and gives it an engine that answers by the script. */
+export async function visitScripted(
+  site: Site,
+  script: Script,
+  viewport?: { width: number; height: number },
+): Promise<Visit> {
+  const visited = await visit(site, '?model=/page.gguf', viewport); // refused with a sentence, without a word on the console
+  await expect.poll(() => stateOf(progress(visited.page)), { timeout: 30_000, interval: 20 }).toBe('error');
+  await installScripted(visited.page, script);
+  return visited;
+}
+
+/** Gives the page's chat an engine that answers by the script. A model that is loading must have failed before. */
+export async function installScripted(page: Page, script: Script): Promise<void> {
+  await page.evaluate(install, script);
+}
+
+/** What the engine was asked until now. */
+export function asked(page: Page): Promise<Asked[]> {
+  return page.evaluate(() => (window as unknown as ScriptedWindow).__asked);
+}
+
+/** An answer that holds goes on. */
+export function release(page: Page): Promise<void> {
+  return page.evaluate(() => (window as unknown as ScriptedWindow).__release());
+}
+
+/** Runs in the page, so it must need nothing from around it. */
+function install({ answers, contextLength = 1024, hasChatTemplate = true }: Script): void {
+  const scope = window as unknown as ScriptedWindow;
+  const whenReleased: (() => void)[] = [];
+  scope.__asked = [];
+  scope.__release = () => {
+    for (const go of whenReleased.splice(0)) go();
+  };
+  const info = {
+    model: {
+      name: 'script',
+      architecture: 'llama',
+      parameters: 15_000_000,
+      nLayers: 6,
+      hiddenSize: 288,
+      nHeads: 6,
+      nKvHeads: 6,
+      headDim: 48,
+      vocabSize: 32_000,
+      format: 'Q8_0 + F32',
+      fileBytes: 26_115_072,
+    },
+    backend: 'webgpu',
+    adapter: 'Example GPU',
+    contextLength,
+    kvCache: 'f16',
+    activations: 'q8',
+    attention: { prefill: 'flash_prefill', decode: 'fused_decode', reason: 'the script says so' },
+    hasChatTemplate,
+    gpuBytes: { weights: 27_400_192, kvCache: 7_077_888, activations: 1_204_224 },
+    loadMs: { open: 41, weights: 612, compile: 188 },
+    warnings: [],
+  };
+  const failure = ({ code, message }: { code: string; message: string }) =>
+    Object.assign(new Error(message), code ? { code } : {});
+
+  function metricsOf(gaps: number[], ttftMs: number, promptTokens: number) {
+    const sorted = [...gaps].sort((a, b) => a - b);
+    const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? null;
+    const mean = gaps.length > 0 ? gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length : null;
+    const tbtMs = {
+      mean,
+      p50: at(0.5),
+      p95: at(0.95),
+      p99: at(0.99),
+      max: sorted.at(-1) ?? null,
+      jitter: 0,
+      perToken: gaps,
+    };
+    return {
+      attention: info.attention,
+      ttftMs,
+      tokenizeMs: 0.5,
+      prefillMs: ttftMs,
+      prefillTokensPerSecond: ttftMs > 0 ? (1000 * promptTokens) / ttftMs : null,
+      decodeTokensPerSecond: mean ? 1000 / mean : null,
+      tbtMs,
+      gpuMs: null,
+      perToken: { dispatches: 33, submits: 1, syncs: 0.1, bytesRead: 4 },
+      runAhead: 6,
+      peakGpuBytes: 41_205_760,
+    };
+  }
+
+  async function* answer(texts: string[], options: { maxTokens?: number; signal?: AbortSignal }) {
+    const script = answers[Math.min(scope.__asked.length, answers.length) - 1] ?? {};
+    const { text = '', piece = 4, gapMs = 0, error, errorAfter = 0, holdAfter } = script;
+    const promptTokens = script.promptTokens ?? texts.reduce((sum, said) => sum + 4 + Math.ceil(said.length / 4), 0);
+    if (promptTokens >= contextLength) {
+      const message = `The prompt has ${promptTokens} tokens, but the context holds ${contextLength} and the answer needs at least one.`;
+      throw failure({ code: 'context-overflow', message });
+    }
+    const { signal, maxTokens = Number.POSITIVE_INFINITY } = options;
+    const stopped = new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()));
+    const started = performance.now();
+    yield { type: 'prefill', done: promptTokens, total: promptTokens };
+    const ttftMs = performance.now() - started;
+    const gaps: number[] = [];
+    let last = performance.now();
+    let finishReason = script.finishReason ?? 'eos';
+    let n = 0;
+    for (let from = 0; from < text.length || (error && n <= errorAfter); from += piece, n++) {
+      if (n === holdAfter) await Promise.race([stopped, new Promise<void>((resolve) => whenReleased.push(resolve))]);
+      if (error && n === errorAfter) throw failure(error);
+      if (gapMs > 0) await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, gapMs))]);
+      if (signal?.aborted) finishReason = 'abort';
+      else if (n >= maxTokens) finishReason = 'length';
+      else if (promptTokens + n >= contextLength) finishReason = 'context';
+      if (signal?.aborted || n >= maxTokens || promptTokens + n >= contextLength) break;
+      const now = performance.now();
+      if (n > 0) gaps.push(now - last);
+      const tbtMs = n > 0 ? now - last : null;
+      last = now;
+      yield { type: 'token', id: n, text: text.slice(from, from + piece), tbtMs, position: promptTokens + n };
+    }
+    const usage = { promptTokens, cachedTokens: 0, completionTokens: n };
+    const metrics = metricsOf(gaps, ttftMs, promptTokens);
+    yield { type: 'done', text: '', finishReason, seed: 1, promptIds: [1], usage, metrics };
+  }
+
+  function request(messages: ChatMessage[] | null, prompt: string | null, options: { signal?: AbortSignal } = {}) {
+    const { signal: _signal, ...plain } = options;
+    scope.__asked.push({ messages, prompt, options: plain });
+    return answer(messages ? messages.map(({ content }) => content) : [prompt ?? ''], options);
+  }
+
+  const engine = {
+    info,
+    metrics: null,
+    chat: (messages: ChatMessage[], options?: { signal?: AbortSignal }) => request(messages, null, options),
+    complete: (prompt: string, options?: { signal?: AbortSignal }) => request(null, prompt, options),
+    tune: () => Promise.reject(failure({ code: 'invalid-request', message: 'A script cannot be tuned.' })),
+    unload: () => Promise.resolve(),
+  };
+  Object.assign(document.querySelector('vivace-chat') ?? {}, { engine });
+  Object.assign(document.querySelector('vivace-metrics') ?? {}, { info, engine });
+  Object.assign(document.querySelector('vivace-loader') ?? {}, { state: { kind: 'ready' } });
+}
