@@ -1,6 +1,6 @@
 import type { GpuCounters } from '../gpu/device';
 import type { SamplingParams } from '../sampling/sampling';
-import type { AttentionChoice, BackendName, TuneOutcome, TuneResult } from './protocol';
+import type { AttentionChoice, BackendName, Roofline, TuneOutcome, TuneResult } from './protocol';
 
 export type OnTuneResult = (result: TuneResult, done: number, total: number) => void;
 
@@ -45,5 +45,10 @@ export interface Backend {
    * @throws InvalidRequestError where there is nothing to tune; DOMException AbortError soon after `stopped` turns true
    */
   tune(onResult: OnTuneResult, stopped: () => boolean): Promise<TuneOutcome>;
+  /**
+   * The fastest read of memory, measured at the first call. Leaves keys and values as they are.
+   * @throws as `tune`, and GpuMemoryError
+   */
+  roofline(stopped: () => boolean): Promise<Roofline>;
   destroy(): void;
 }

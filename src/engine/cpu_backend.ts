@@ -125,5 +125,9 @@ export class CpuBackend implements Backend {
     throw new InvalidRequestError('The cpu backend has no attention kernels to tune. Use a browser with WebGPU.');
   }
 
+  async roofline(): Promise<never> {
+    throw new InvalidRequestError('The cpu backend has no GPU memory to measure. Use a browser with WebGPU.');
+  }
+
   destroy(): void {}
 }

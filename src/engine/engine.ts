@@ -14,6 +14,7 @@ import type {
   LoadProgress,
   LoadResult,
   ModelLocation,
+  Roofline,
   RunMetrics,
   TuneMessage,
   TuneOutcome,
@@ -25,6 +26,7 @@ import EngineWorker from './worker?worker&inline';
 
 export { VivaceError } from '../errors';
 export type * from './protocol';
+export { type RunHeard, type RunReport, runReport } from './run_report';
 
 export interface EngineLoadOptions extends LoadOptions {
   /** Address of `vivace_worker.js` on the page's own origin, for pages whose policy forbids workers from a blob. */
@@ -110,6 +112,20 @@ export class Engine {
       }
     }
     throw new WorkerError("The engine's worker stopped before the end of tuning. Load the model again.");
+  }
+
+  /**
+   * The most that this GPU reads from memory: measured once, after the requests before it, and known from then on. It takes
+   * about half a second and, for that time, up to 256 MB of GPU memory.
+   * @throws VivaceError on the cpu backend or where memory is short; DOMException AbortError
+   */
+  async roofline({ signal }: { signal?: AbortSignal } = {}): Promise<Roofline> {
+    const answers = this.request<Roofline>((port) => this.connection.worker.roofline(port), signal);
+    try {
+      return (await answers.next()).value as Roofline; // one message, or an error
+    } finally {
+      await answers.return();
+    }
   }
 
   /** Frees the model and ends the worker. */

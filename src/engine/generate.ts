@@ -1,4 +1,4 @@
-// The loop and the only clock: prompt to ids, ids to tokens, tokens to events, with the time of each.
+// The loop: prompt to ids, ids to tokens, tokens to events, with the time of each by the only clock (token_clock).
 // It knows no GPU: a backend queues steps and brings ids back late.
 
 import { InvalidRequestError } from '../errors';
@@ -9,8 +9,17 @@ import { createStreamDecoder } from '../text/stream_decoder';
 import type { Tokenizer } from '../text/tokenizer';
 import { type Backend, MOST_SHARED } from './backend';
 import { promptIds } from './prompt';
-import type { EngineEvent, FinishReason, GenerateInput, GenerateOptions, PerToken, RunMetrics } from './protocol';
+import type {
+  EngineEvent,
+  FinishReason,
+  GenerateInput,
+  GenerateOptions,
+  PerToken,
+  RunMetrics,
+  TokenEvent,
+} from './protocol';
 import { RunAhead } from './run_ahead';
+import { TokenClock } from './token_clock';
 
 /** What a conversation runs on. `cachedIds` are the ids whose keys and values the cache holds, from position 0. */
 export interface Session {
@@ -24,14 +33,6 @@ export interface Session {
   runAhead?: RunAhead;
 }
 
-/** Times are milliseconds of performance.now(). */
-interface Clock {
-  start: number;
-  tokenized: number;
-  first: number | null;
-  last: number;
-}
-
 /** Answers one request: events through `emit`, `done` last. Ends soon after `stopped` turns true; the session stays usable. */
 export async function generate(
   session: Session,
@@ -41,7 +42,7 @@ export async function generate(
   stopped: () => boolean,
 ): Promise<void> {
   const { backend, tokenizer } = session;
-  const clock: Clock = { start: performance.now(), tokenized: 0, first: null, last: 0 };
+  const clock = new TokenClock();
   const sampling = resolveSampling(options);
   const runAhead = runAheadOf(session, options);
   const decoder = createStreamDecoder(tokenizer, { stop: checkStop(options.stop) });
@@ -53,16 +54,17 @@ export async function generate(
   const cached = sharedPrefix(session.cachedIds, prompt);
   const eos = new Set(tokenizer.eosIds);
   const ids: number[] = [];
-  const gaps: number[] = [];
   const inFlight: Promise<number | Uint32Array>[] = [];
   let queued = 0; // tokens that are on their way or here
-  const queue = (arrival: Promise<number | Uint32Array>, count: number) => {
+  const queue = (arrival: Promise<number | Uint32Array>, count: number, recordedAt: number) => {
     arrival.catch(ignore); // heard when its turn comes, which may be after it failed
     inFlight.push(arrival);
     queued += count;
+    for (let i = 0; i < count; i++) clock.records(recordedAt);
   };
   let finishReason: FinishReason | null = null;
   let counted = backend.counters && { ...backend.counters };
+  let compiled = counted?.pipelines ?? 0;
 
   const toPrefill = prompt.length - cached;
   const progress = (done: number) => {
@@ -74,20 +76,20 @@ export async function generate(
   progress(0);
 
   const take = (id: number): FinishReason | null => {
-    const now = performance.now();
-    const tbtMs = clock.first === null ? null : now - clock.last;
-    if (tbtMs !== null) gaps.push(tbtMs);
-    else {
-      clock.first = now;
-      progress(toPrefill);
-    }
-    clock.last = now;
-    runAhead.arrived(now);
-    ids.push(id);
+    clock.arrived();
+    runAhead.arrived(clock.last);
+    if (ids.push(id) === 1) progress(toPrefill);
 
     const ended = eos.has(id);
     const text = ended ? '' : decoder.push(id);
-    emit({ type: 'token', id, text, tbtMs, position: prompt.length + ids.length - 1 });
+    const { tbtMs, inFlightMs, workerMs } = clock;
+    const position = prompt.length + ids.length - 1;
+    const atMs = performance.timeOrigin + clock.last;
+    const event: TokenEvent = { type: 'token', id, text, tbtMs, position, atMs, inFlightMs, workerMs };
+    const { pipelines = 0 } = backend.counters ?? {};
+    if (pipelines > compiled) event.pipelines = pipelines - compiled;
+    compiled = pipelines;
+    emit(event);
     if (ended) return 'eos';
     if (decoder.stopped) return 'stop';
     if (stopped()) return 'abort';
@@ -99,7 +101,7 @@ export async function generate(
     backend.begin(sampling, options.gpuTimes ?? true);
     const run = () => backend.prefill(prompt.slice(cached), cached, progress, stopped);
     const { token: firstToken } = stopped() ? { token: null } : await run();
-    if (firstToken) queue(firstToken, 1);
+    if (firstToken) queue(firstToken, 1, clock.tokenized);
     else finishReason = 'abort';
     counted = backend.counters && { ...backend.counters };
 
@@ -109,8 +111,11 @@ export async function generate(
         if (queued - ids.length + count > runAhead.depth) break;
         // Token i sits at prompt.length + i; the step that reads it brings token i + 1.
         const position = prompt.length + queued - 1;
-        queue(count > 1 && backend.decodeMany ? backend.decodeMany(position, count) : backend.decode(position), count);
+        const now = performance.now();
+        const asks = count > 1 && backend.decodeMany ? backend.decodeMany(position, count) : backend.decode(position);
+        queue(asks, count, now);
       }
+      clock.waits();
       const arrival = await (inFlight.shift() as Promise<number | Uint32Array>);
       if (typeof arrival === 'number') finishReason = take(arrival);
       else for (let i = 0; i < arrival.length && finishReason === null; i++) finishReason = take(arrival[i]);
@@ -122,16 +127,16 @@ export async function generate(
   }
 
   const stepCalls = perToken(backend, counted, queued - 1); // before the times are read: that readback is no step's
-  const stepTimes = gaps.length > 0 ? await backend.stepTimes() : null;
+  const stepTimes = clock.gaps.length > 0 ? await backend.stepTimes() : null;
   const metrics: RunMetrics = {
     attention: backend.attention,
     ttftMs: clock.first === null ? null : clock.first - clock.start,
     tokenizeMs: clock.tokenized - clock.start,
     prefillMs: (clock.first ?? performance.now()) - clock.tokenized,
     prefillTokensPerSecond: clock.first === null ? null : perSecond(toPrefill, clock.first - clock.tokenized),
-    decodeTokensPerSecond: clock.first === null ? null : perSecond(gaps.length, clock.last - clock.first),
-    tbtMs: summariseGaps(gaps),
-    gpuMs: stepTimes && summariseGaps(stepTimes.slice(0, gaps.length)),
+    decodeTokensPerSecond: clock.first === null ? null : perSecond(clock.gaps.length, clock.last - clock.first),
+    tbtMs: summariseGaps(clock.gaps),
+    gpuMs: stepTimes && summariseGaps(stepTimes.slice(0, clock.gaps.length)),
     perToken: stepCalls,
     runAhead: runAhead.depth,
     peakGpuBytes: backend.peakGpuBytes,

@@ -101,6 +101,12 @@ export type TuneMessage =
   | { type: 'result'; result: TuneResult; done: number; total: number }
   | ({ type: 'tuned' } & TuneOutcome);
 
+/** The most that this GPU reads from memory, in GB/s (1e9 bytes), and whose clock measured it. */
+export interface Roofline {
+  readGBps: number;
+  clock: 'gpu' | 'cpu';
+}
+
 /** Counted at the WebGPU calls, per generated token; null on the cpu backend. */
 export interface PerToken {
   dispatches: number;
@@ -135,10 +141,28 @@ export interface Usage {
   completionTokens: number;
 }
 
+/** A token with its stages, in milliseconds as the worker's clock tells them. */
+export interface TokenEvent {
+  type: 'token';
+  id: number;
+  text: string;
+  /** Since the token before it arrived; null for the first. */
+  tbtMs: number | null;
+  position: number;
+  /** When it arrived in the worker, since the epoch of 1970: what a page can set beside its own clock. */
+  atMs: number;
+  /** From the recording of the step that made it (of the first token: from the end of tokenising) to its arrival. */
+  inFlightMs: number;
+  /** What the worker's own thread took of tbtMs: recording steps, decoding text, posting, collecting garbage. Null for the first. */
+  workerMs: number | null;
+  /** Pipelines that were compiled since the token before, where there were any. */
+  pipelines?: number;
+}
+
 /** `text` of token and done events, appended in order, is the answer. */
 export type EngineEvent =
   | { type: 'prefill'; done: number; total: number }
-  | { type: 'token'; id: number; text: string; tbtMs: number | null; position: number }
+  | TokenEvent
   | { type: 'warning'; code: string; message: string }
   | { type: 'recovered'; message: string }
   | {
@@ -176,6 +200,11 @@ export interface EngineInfo {
   attention: AttentionChoice;
   hasChatTemplate: boolean;
   gpuBytes: { weights: number; kvCache: number; activations: number } | null;
+  /**
+   * Bytes that a decode step has to read once: weights as they lie on the GPU, and keys and values for each position of the
+   * context before it. Null on the cpu backend.
+   */
+  bytesPerToken: { weights: number; kvPerPosition: number } | null;
   loadMs: { open: number; weights: number; compile: number };
   warnings: Warning[];
 }
@@ -200,6 +229,8 @@ export interface WorkerApi {
   generate(request: GenerateRequest, port: MessagePort): void;
   /** Posts `TuneMessage`s through the port, at last `tuned` or a `WorkerFailure`. Any message back asks it to stop. */
   tune(port: MessagePort): void;
+  /** Posts a `Roofline` or a `WorkerFailure` through the port. Any message back asks it to stop. */
+  roofline(port: MessagePort): void;
   unload(): Promise<void>;
 }
 

@@ -3,6 +3,7 @@ import { Gpu } from '../gpu/device';
 import { type ModelConfig, readConfig } from '../model/config';
 import { kvBytesPerToken } from '../model/kv_cache';
 import { Llama } from '../model/llama';
+import { stepWeightBytes } from '../model/step_bytes';
 import { type ModelTensors, resolveTensors } from '../model/tensors';
 import { allocateWeights, hasPlainMatrix } from '../model/weights';
 import { type ModelFiles, openModel } from '../storage/model_file';
@@ -52,7 +53,7 @@ export async function loadModel(
   const contextLength = chooseContext(config, options, gpu, warnings);
   const parts = { files, config, tensors, contextLength, options, signal, tracker, warnings };
   const onGpu = gpu && (await loadOnGpu(gpu, parts));
-  const { backend, activations, gpuBytes } = onGpu ?? (await loadOnCpu(parts));
+  const { backend, activations, gpuBytes, bytesPerToken } = onGpu ?? (await loadOnCpu(parts));
   tracker.stage('ready', files.totalBytes);
   return {
     session: { backend, tokenizer, template, vocabSize: config.vocabSize, cachedIds: [] },
@@ -66,6 +67,7 @@ export async function loadModel(
       attention: backend.attention,
       hasChatTemplate: template !== null,
       gpuBytes,
+      bytesPerToken,
       loadMs: tracker.times(),
       warnings,
     },
@@ -83,7 +85,7 @@ interface Parts {
   warnings: Warning[];
 }
 
-type LoadedBackend = { backend: Backend; activations: ActivationType; gpuBytes: EngineInfo['gpuBytes'] };
+type LoadedBackend = { backend: Backend; activations: ActivationType } & Pick<EngineInfo, 'gpuBytes' | 'bytesPerToken'>;
 
 /** null: no attention kernel is right on this GPU, which is a warning; the CPU takes over. */
 async function loadOnGpu(gpu: Gpu, parts: Parts): Promise<LoadedBackend | null> {
@@ -113,7 +115,12 @@ async function loadOnGpu(gpu: Gpu, parts: Parts): Promise<LoadedBackend | null> 
     const backend = new WebGpuBackend(gpu, llama, key);
     await backend.warmUp();
     for (const { message } of llama.attention.setAside) warnings.push({ code: 'attention-fallback', message });
-    return { backend, activations: llama.activations, gpuBytes: { weights: weights.bytes, ...llama.bytes } };
+    return {
+      backend,
+      activations: llama.activations,
+      gpuBytes: { weights: weights.bytes, ...llama.bytes },
+      bytesPerToken: { weights: stepWeightBytes(weights), kvPerPosition: kvBytesPerToken(config, kvType) },
+    };
   } catch (error) {
     gpu.destroy(); // everything that was allocated goes with the device
     if (!(error instanceof AttentionUnavailable) || attention !== 'auto' || asked !== 'auto') throw error;
@@ -139,7 +146,8 @@ async function loadOnCpu({ files, config, tensors, contextLength, options, signa
     );
   }
   const weights = await loadCpuWeights(tensors, signal, options.quantize);
-  return { backend: new CpuBackend(config, weights, contextLength), activations: 'f32', gpuBytes: null };
+  const backend = new CpuBackend(config, weights, contextLength);
+  return { backend, activations: 'f32', gpuBytes: null, bytesPerToken: null };
 }
 
 /** null: run on the CPU, because that was asked for or because there is no WebGPU, which is a warning. */

@@ -4,10 +4,11 @@ import type { CommandList, Step } from '../gpu/kernel';
 import { WordReadback } from '../gpu/readback';
 import { StepTimes } from '../gpu/timestamps';
 import { type Llama, type PassEnd, PREFILL_CHUNK } from '../model/llama';
+import { measureRoofline } from '../model/roofline';
 import type { SamplingParams } from '../sampling/sampling';
 import { type Backend, MOST_SHARED, type OnTuneResult } from './backend';
 import { productProfileKey, storeProductProfile, storeProfile } from './profile_store';
-import type { AttentionChoice, TuneOutcome } from './protocol';
+import type { AttentionChoice, Roofline, TuneOutcome } from './protocol';
 
 /** Readbacks in flight: 4.5 ms of steps of 0.07 ms. Each is a mapped buffer, of which drivers grant a few thousand. */
 const MAX_RUN_AHEAD = 64;
@@ -24,6 +25,7 @@ export class WebGpuBackend implements Backend {
   private timed = false;
   /** The newest decode step, whose sibling `attention` names. */
   private decodedAt = 0;
+  private measured: Roofline | null = null;
 
   constructor(
     private readonly gpu: Gpu,
@@ -187,6 +189,11 @@ export class WebGpuBackend implements Backend {
         (await storeProfile(profileKey, attention.profile)) &&
         (await storeProductProfile(productProfileKey(this.gpu), products.profile)),
     };
+  }
+
+  async roofline(stopped: () => boolean): Promise<Roofline> {
+    this.measured ??= await measureRoofline(this.gpu, stopped);
+    return this.measured;
   }
 
   destroy(): void {

@@ -5,7 +5,7 @@ import { InvalidRequestError } from '../errors';
 import type { OnTuneResult } from './backend';
 import { toFailure } from './failure';
 import { generate } from './generate';
-import type { EngineEvent, TuneMessage, Warning, WorkerApi } from './protocol';
+import type { EngineEvent, Roofline, TuneMessage, Warning, WorkerApi } from './protocol';
 import { type LoadedModel, loadModel } from './session';
 
 let model: LoadedModel | null = null;
@@ -77,6 +77,10 @@ const api: WorkerApi = {
       info.attention = outcome.attention;
       post({ type: 'tuned', ...outcome });
     });
+  },
+
+  roofline(port) {
+    enqueue<Roofline>(port, async ({ session }, post, stopped) => post(await session.backend.roofline(stopped)));
   },
 
   async unload() {

@@ -9,6 +9,8 @@ export interface GpuCounters {
   syncs: number;
   /** Bytes mapped for reading. */
   bytesRead: number;
+  /** Pipelines that were compiled. */
+  pipelines: number;
 }
 
 export interface GpuOptions {
@@ -34,7 +36,7 @@ async function granted<T>(request: Promise<T>): Promise<T> {
 
 /** A device with its books: what it can do, what was allocated on it, what was asked of it. */
 export class Gpu {
-  readonly counters: GpuCounters = { dispatches: 0, submits: 0, syncs: 0, bytesRead: 0 };
+  readonly counters: GpuCounters = { dispatches: 0, submits: 0, syncs: 0, bytesRead: 0, pipelines: 0 };
   allocatedBytes = 0;
   peakBytes = 0;
   /** The first error that no scope caught, or the loss of the device; checked by the loop between steps. */

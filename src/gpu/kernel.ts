@@ -120,6 +120,7 @@ async function compile(gpu: Gpu, source: KernelSource, code: string): Promise<Ke
     const compute = { module, entryPoint: source.entryPoint ?? 'main' };
     const pipeline = await device.createComputePipelineAsync({ label, layout: pipelineLayout, compute });
     await refused;
+    gpu.counters.pipelines++;
     return new Kernel(gpu, label, pipeline, layout, source.bindings.length);
   } catch (error) {
     await refused;

@@ -1,28 +1,32 @@
-// A run as JSON (everything) and as CSV (one line per token, numbers alone), a tuning as JSON. Pure, but for `saveText`.
+// A run as JSON (the object of `generate --json`) and as CSV (one line per token, numbers alone), a tuning as JSON. Pure, but for `saveText`.
 
-import type { EngineInfo, TuneOutcome } from '../engine/engine';
-import type { RunRecord } from './run_record';
+import { type EngineInfo, runReport, type TuneOutcome } from '../engine/engine';
+import { gpuMsOf, type RunData } from './run_record';
 
-export function runToJson(run: RunRecord, info: EngineInfo | null): string {
-  const { tokens, usage, finishReason, seed, warnings, marks, metrics } = run;
-  const text = tokens.map((token) => token.text).join('');
-  const summary = metrics ?? { ttftMs: run.ttftMs, tbtMs: run.tbt };
-  return JSON.stringify({ info, finishReason, seed, usage, metrics: summary, marks, warnings, text, tokens }, null, 2);
+/** `info` where the run itself knows none. A run without `done` has what is known, and null for the rest. */
+export function runToJson(run: RunData, info: EngineInfo | null): string {
+  const { tokens, warnings, done, ttftMs, tbt: tbtMs, decodeTokensPerSecond } = run;
+  const ids = tokens.map((token) => token.id);
+  const text = tokens.map((token) => token.text).join('') + (done?.text ?? '');
+  const measured = { ttftMs, tbtMs, decodeTokensPerSecond };
+  return JSON.stringify(runReport({ info: run.info ?? info, warnings, ids, text, done, measured }));
 }
 
+/** Microseconds: finer digits are rounding errors of subtraction. */
+const rounded = (ms: number | null) => (ms === null ? '' : Math.round(ms * 1000) / 1000);
+
 /**
- * Columns: token (from 1), id, position in the context, gap before it in ms (empty for the first), the GPU's own step time
- * where every token has one. No text: a spreadsheet would run a cell that starts with `=`.
+ * Columns: token (from 1), id, position in the context, and milliseconds: the gap before it, the GPU's own step time, and its
+ * stages as RecordedToken has them. What is not known is empty. No text: a spreadsheet would run a cell that starts with `=`.
  */
-export function runToCsv(run: RunRecord): string {
-  // Microseconds: finer digits are rounding errors of subtraction.
-  const rounded = (ms: number | null | undefined) =>
-    ms === null || ms === undefined ? '' : Math.round(ms * 1000) / 1000;
-  const gpu = run.metrics?.gpuMs?.perToken;
-  const lines = run.tokens.map((token, i) =>
-    [i + 1, token.id, token.position, rounded(token.tbtMs), rounded(gpu?.[i - 1])].join(','),
-  );
-  return `${['token,id,position,tbt_ms,gpu_ms', ...lines].join('\n')}\n`;
+export function runToCsv(run: RunData): string {
+  const lines = run.tokens.map(({ id, position, ...token }, i) => {
+    const { tbtMs, inFlightMs, workerMs, receivedMs, paintedMs } = token;
+    const times = [tbtMs, gpuMsOf(run, i), inFlightMs, workerMs, receivedMs, paintedMs];
+    return [i + 1, id, position, ...times.map(rounded)].join(',');
+  });
+  const header = 'token,id,position,tbt_ms,gpu_ms,in_flight_ms,worker_ms,received_ms,painted_ms';
+  return `${[header, ...lines].join('\n')}\n`;
 }
 
 /** All that a tuning found, with the machine and the shape that it holds for. */

@@ -6,6 +6,7 @@ import { BLOCK, planeBytes, planParts } from '../../src/kernels/weight_format';
 import type { ModelConfig } from '../../src/model/config';
 import { kvBytesPerToken } from '../../src/model/kv_cache';
 import { PREFILL_CHUNK } from '../../src/model/llama';
+import { matrixBytes } from '../../src/model/step_bytes';
 import { MODELS } from '../../tools/lib/bench_shapes.mjs';
 import type { ModelBytes, Quant, ShapeName } from './report';
 
@@ -46,9 +47,8 @@ export function matrixShapes(config: ModelConfig): MatrixShape[] {
   ];
 }
 
-function matrixBytes(quant: Quant, { rows, cols, count, normed }: MatrixShape): number {
-  const { weights, scales } = planeBytes(quant, rows, cols);
-  return count * (weights + scales + (normed ? 4 * cols : 0));
+function matricesBytes(quant: Quant, { count, ...shape }: MatrixShape): number {
+  return count * matrixBytes({ ...shape, format: quant, biased: false });
 }
 
 /** Bytes that a decode step has to read once, by kind of dispatch; kinds that read neither weights nor cache are absent. */
@@ -57,7 +57,7 @@ export function stepBytes(config: ModelConfig, quant: Quant, kvType: KvType, kvL
   return new Map<string, number>([
     ['embed', row.weights + row.scales],
     ['attention', kvBytesPerToken(config, kvType) * kvLen],
-    ...matrixShapes(config).map((shape) => [shape.kind, matrixBytes(quant, shape)] as const),
+    ...matrixShapes(config).map((shape) => [shape.kind, matricesBytes(quant, shape)] as const),
   ]);
 }
 
@@ -75,7 +75,7 @@ export function prefillOperations(config: ModelConfig, nTokens: number): number 
 export function modelBytes(config: ModelConfig, quant: Quant, kvType: KvType, contextLength: number): ModelBytes {
   const { tiedEmbedding, vocabSize, hiddenSize } = config;
   const table = planeBytes(quant, vocabSize, hiddenSize);
-  const read = matrixShapes(config).reduce((sum, shape) => sum + matrixBytes(quant, shape), 0);
+  const read = matrixShapes(config).reduce((sum, shape) => sum + matricesBytes(quant, shape), 0);
   return {
     weights: read + (tiedEmbedding ? 0 : table.weights + table.scales),
     kvCache: kvBytesPerToken(config, kvType) * contextLength,

@@ -5,7 +5,7 @@ export class ScriptBackend implements Backend {
   readonly name = 'webgpu';
   readonly attention = { prefill: 'flash_prefill', decode: 'fused_decode', reason: 'a script' } as const;
   readonly maxRunAhead = 8;
-  readonly counters = { dispatches: 0, submits: 0, syncs: 0, bytesRead: 0 };
+  readonly counters = { dispatches: 0, submits: 0, syncs: 0, bytesRead: 0, pipelines: 0 };
   readonly peakGpuBytes = 1000;
   /** Tokens of each prefill, and the most steps that were in flight at a time. */
   readonly prefills: { position: number; length: number }[] = [];
@@ -52,6 +52,10 @@ export class ScriptBackend implements Backend {
 
   async tune(): Promise<never> {
     throw new Error('a script has nothing to tune');
+  }
+
+  async roofline(): Promise<never> {
+    throw new Error('a script has no memory to measure');
   }
 
   destroy(): void {}

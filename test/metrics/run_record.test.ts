@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
 import type { EngineEvent, EngineInfo, RunMetrics } from '../../src/engine/protocol';
-import { runToCsv, runToJson } from '../../src/metrics/export';
 import { formatBytes, formatMs, formatRate } from '../../src/metrics/figure_format';
 import { figureGroups, headline } from '../../src/metrics/figures';
-import { RunRecord } from '../../src/metrics/run_record';
+import { gpuMsOf, RunRecord } from '../../src/metrics/run_record';
 import { summariseGaps } from '../../src/metrics/tbt_stats';
+import { tokenEvent } from './events';
 
 /** A run of n tokens; the gap before token i (from 2) is i ms. */
 function runOf(n: number): RunRecord {
   let now = 100;
-  const run = new RunRecord(() => now);
+  const run = new RunRecord({ now: () => now });
   run.record({ type: 'prefill', done: 5, total: 5 });
   now = 184;
   for (let i = 1; i <= n; i++) {
-    run.record({ type: 'token', id: 1000 + i, text: `t${i}`, tbtMs: i === 1 ? null : i, position: 4 + i });
+    run.record(tokenEvent({ id: 1000 + i, text: `t${i}`, tbtMs: i === 1 ? null : i, position: 4 + i }));
   }
   return run;
 }
@@ -50,8 +50,6 @@ for (const n of [0, 1, 2, 1000]) {
       expect(figure.value).not.toMatch(/NaN|undefined|null|Infinity/);
       expect(figure.definition.length).toBeGreaterThan(10);
     }
-    expect(runToCsv(run).trim().split('\n')).toHaveLength(n + 1);
-    expect(JSON.parse(runToJson(run, null)).tokens).toHaveLength(n);
   });
 }
 
@@ -77,27 +75,75 @@ test('the engine’s own figures replace the live ones', () => {
 test('a recovery is a mark in the chart and a warning', () => {
   const run = runOf(3);
   run.record({ type: 'recovered', message: 'The GPU was replaced.' });
-  expect(run.marks).toEqual([{ afterToken: 3, label: 'GPU recovered' }]);
+  expect(run.marks).toEqual([{ afterToken: 3, atMs: 184, label: 'GPU recovered' }]);
   expect(run.warnings[0]?.message).toBe('The GPU was replaced.');
 });
 
-test('the CSV holds numbers alone, the first gap empty', () => {
-  const run = new RunRecord(() => 0);
-  run.record({ type: 'token', id: 5, text: '=cmd()', tbtMs: null, position: 9 });
-  run.record({ type: 'token', id: 6, text: ',', tbtMs: 1.5, position: 10 });
-  expect(runToCsv(run)).toBe('token,id,position,tbt_ms,gpu_ms\n1,5,9,,\n2,6,10,1.5,\n');
+/** A clock and frames that the test moves. */
+function stage() {
+  const frames: (() => () => void)[] = [];
+  const clock = { now: 1000 };
+  const run = new RunRecord({ now: () => clock.now, onPaint: (inFrame) => void frames.push(inFrame) });
+  return { run, clock, frames };
+}
+
+test('a token is stamped when the page hears of it, and when the frame that shows it is painted', () => {
+  const { run, clock, frames } = stage();
+  const hear = (at: number, atMs: number) => {
+    clock.now = at;
+    run.record(tokenEvent({ atMs, tbtMs: run.tokens.length === 0 ? null : 1 }));
+  };
+  hear(1002, 1000);
+  hear(1003, 1001);
+  expect(frames).toHaveLength(1); // for both
+  expect(run.tokens.map((token) => [token.receivedMs, token.paintedMs])).toEqual([
+    [2, null],
+    [2, null],
+  ]);
+  const painted = frames[0]!();
+  hear(1010, 1009); // too late for this frame
+  clock.now = 1012;
+  painted();
+  expect(run.tokens.map((token) => token.paintedMs)).toEqual([12, 11, null]);
+  expect(frames).toHaveLength(2);
+  const next = frames[1]!();
+  clock.now = 1028;
+  next();
+  expect(run.tokens.map((token) => token.paintedMs)).toEqual([12, 11, 19]);
 });
 
-test('the CSV puts the time of a step beside the token that it brought', () => {
+test('two clocks that differ by a little give no time below zero', () => {
+  const { run, frames } = stage();
+  run.record(tokenEvent({ atMs: 1000.4 }));
+  frames[0]!()();
+  expect([run.tokens[0]!.receivedMs, run.tokens[0]!.paintedMs]).toEqual([0, 0]);
+});
+
+test('a frozen run stays as it was', () => {
+  const run = runOf(3);
+  const frozen = run.freeze();
+  run.record(tokenEvent({ tbtMs: 50 }));
+  run.mark('tab hidden');
+  run.record(doneAfter(run));
+  expect([frozen.tokens.length, frozen.gaps, frozen.marks, frozen.metrics]).toEqual([3, [2, 3], [], null]);
+  expect(frozen.tbt.max).toBe(3);
+  expect(run.freeze()).toMatchObject({ isEnded: true, ttftMs: 90, finishReason: 'eos', seed: 7 });
+});
+
+test('the label says what the run was made on', () => {
+  const info = { kvCache: 'f16', activations: 'q8', attention: { decode: 'split_kv_decode' } } as EngineInfo;
+  const run = new RunRecord({ info, now: () => 0 });
+  expect(run.label).toBe('split_kv_decode, KV f16, activations q8');
+  run.record(doneAfter(run)); // says what really ran
+  expect(run.label).toBe('fused_decode, KV f16, activations q8');
+  expect(new RunRecord().label).toBe('');
+});
+
+test('the time of a step belongs to the token that it brought', () => {
   const run = runOf(3);
   const done = doneAfter(run) as Extract<EngineEvent, { type: 'done' }>;
   run.record({ ...done, metrics: { ...done.metrics, gpuMs: summariseGaps([0.25, 0.5]) } });
-  const columns = runToCsv(run)
-    .trim()
-    .split('\n')
-    .slice(1)
-    .map((line) => line.split(',').slice(-2).join());
-  expect(columns).toEqual([',', '2,0.25', '3,0.5']);
+  expect([0, 1, 2, 3].map((i) => gpuMsOf(run, i))).toEqual([null, 0.25, 0.5, null]);
 });
 
 test('numbers keep three digits that mean something', () => {

@@ -41,6 +41,7 @@ const run: Run = {
     attention: metrics.attention,
     hasChatTemplate: true,
     gpuBytes: null,
+    bytesPerToken: null,
     loadMs: { open: 1, weights: 1, compile: 1 },
     warnings: [repeated],
   },

@@ -9,6 +9,7 @@ import type {
   LoadOptions,
   LoadProgress,
   ModelLocation,
+  Roofline,
   RunMetrics,
   TuneOutcome,
   TuneResult,
@@ -70,6 +71,7 @@ function infoFor(options: LoadOptions): EngineInfo {
         },
     hasChatTemplate: true,
     gpuBytes: onCpu ? null : { weights: 27_400_192, kvCache: 7_077_888, activations: 1_204_224 },
+    bytesPerToken: onCpu ? null : { weights: 16_100_000, kvPerPosition: 6912 },
     loadMs: { open: 41, weights: 612, compile: 188 },
     warnings: onCpu
       ? [{ code: 'no-webgpu', message: 'WebGPU is not available here, so the model runs on the CPU, slowly.' }]
@@ -173,7 +175,8 @@ export class Engine {
       const tbtMs = i === 0 ? null : now - last;
       if (tbtMs !== null) gaps.push(tbtMs);
       last = now;
-      yield { type: 'token', id: i, text: pieces[i]!, tbtMs, position: promptTokens + i };
+      const stages = { atMs: performance.timeOrigin + now, inFlightMs: 2 * (tbtMs ?? 4), workerMs: tbtMs && 0.1 };
+      yield { type: 'token', id: i, text: pieces[i]!, tbtMs, position: promptTokens + i, ...stages };
     }
     yield done('eos', pieces.length);
   }
@@ -195,6 +198,11 @@ export class Engine {
     const reason = `tuned on this GPU on ${new Date().toISOString().slice(0, 10)}: fastest of 11 candidates in prefill, by cache length in decode`;
     this.info.attention = { prefill: 'flash_prefill', decode: 'split_kv_decode', reason };
     return { results, attention: this.info.attention, stored: location.hash !== '#frame' };
+  }
+
+  async roofline({ signal }: { signal?: AbortSignal } = {}): Promise<Roofline> {
+    await wait(500, signal);
+    return { readGBps: 812.4, clock: 'gpu' };
   }
 
   async unload(): Promise<void> {}

@@ -1,0 +1,29 @@
+import { planeBytes, type WeightFormat } from '../kernels/weight_format';
+import type { ModelWeights, Product } from './weights';
+
+/** A matrix of a decode step, and which vectors are read beside it. */
+export interface StepMatrix {
+  format: WeightFormat;
+  rows: number;
+  cols: number;
+  /** RMSNorm in front. */
+  normed: boolean;
+  biased: boolean;
+}
+
+/** Bytes of a matrix and its vectors, which are f32: what one token reads of them. */
+export function matrixBytes({ format, rows, cols, normed, biased }: StepMatrix): number {
+  const { weights, scales } = planeBytes(format, rows, cols);
+  return weights + scales + 4 * ((normed ? cols : 0) + (biased ? rows : 0));
+}
+
+/** Bytes of weights that a decode step has to read: every matrix once, as it lies on the GPU, and a row of the embedding. */
+export function stepWeightBytes({ embedding, layers, head }: ModelWeights): number {
+  const bytes = ({ matrix, biased }: Product, normed: boolean) => matrixBytes({ ...matrix, normed, biased });
+  const row = matrixBytes({ ...embedding, rows: 1, normed: false, biased: false });
+  return layers.reduce(
+    (sum, { qkv, o, gateUp, down }) =>
+      sum + bytes(qkv, true) + bytes(o, false) + bytes(gateUp, true) + bytes(down, false),
+    row + bytes(head, true),
+  );
+}
