@@ -45,9 +45,10 @@ test('an answer that was stopped midway stays part of the conversation', () => {
 
 test('events grow the answer, and a warning is not its business', () => {
   const asked = newTurn('a');
+  const stages = { atMs: 0, inFlightMs: 1, workerMs: null };
   expect(takeEvent(asked, { type: 'prefill', done: 2, total: 9 })).toBe(true);
-  expect(takeEvent(asked, { type: 'token', id: 1, text: 'He', tbtMs: null, position: 9 })).toBe(true);
-  expect(takeEvent(asked, { type: 'token', id: 2, text: 'llo', tbtMs: 1, position: 10 })).toBe(true);
+  expect(takeEvent(asked, { type: 'token', id: 1, text: 'He', tbtMs: null, position: 9, ...stages })).toBe(true);
+  expect(takeEvent(asked, { type: 'token', id: 2, text: 'llo', tbtMs: 1, position: 10, ...stages })).toBe(true);
   expect(takeEvent(asked, { type: 'warning', code: 'attention-fallback', message: 'x' })).toBe(false);
   expect(takeEvent(asked, { type: 'recovered', message: 'The GPU was replaced.' })).toBe(true);
   expect(asked).toMatchObject({ answer: 'Hello', prefill: { done: 2, total: 9 }, remarks: ['The GPU was replaced.'] });
