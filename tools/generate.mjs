@@ -72,7 +72,7 @@ async function main() {
   ensurePackages();
   const { ensureBuilt } = await import('./lib/build.mjs');
   const { generateInPage } = await import('./lib/page_run.mjs');
-  const { jsonReport, table } = await import('./lib/report.mjs');
+  const { table } = await import('./lib/report.mjs');
   const json = flags.json === true;
   const listener = json
     ? {}
@@ -81,7 +81,7 @@ async function main() {
   try {
     await ensureBuilt();
     const run = await generateInPage(toRequest(flags), listener, stopOnInterrupt);
-    console.log(json ? JSON.stringify(jsonReport(run)) : `\n\n${table(run)}`);
+    console.log(json ? JSON.stringify(run.report) : `\n\n${table(run)}`);
   } catch (error) {
     reportFailure(error, json);
   }

@@ -201,7 +201,8 @@ describe('strings that break careless tools', () => {
         load: { backend: 'cpu' as const },
         options: { maxTokens: 4, temperature: 0 },
       };
-      const { done, ids, text: answer } = await generateInPage(request, {});
+      const { done, report } = await generateInPage(request, {});
+      const { ids, text: answer } = report;
       expect(done.promptIds.length).toBeGreaterThan(4);
       expect(ids.length).toBeGreaterThan(0);
       expect(answer).not.toMatch(/\p{Surrogate}/u);

@@ -56,7 +56,7 @@ class Teller {
 /** @param {Request} request @param {Teller | null} tell */
 async function run(request, tell) {
   /** @type {typeof import('../../src/engine/engine')} */
-  const { Engine } = await import(ENGINE);
+  const { Engine, runReport } = await import(ENGINE);
   const { signal } = bridge.vivaceStop;
   const engine = await Engine.load(new URL(request.model, location.href).href, {
     ...request.load,
@@ -69,18 +69,19 @@ async function run(request, tell) {
   const events = asChat
     ? engine.chat([{ role: 'user', content: request.prompt }], options)
     : engine.complete(request.prompt, options);
-  /** @type {Omit<import('./report.mjs').Run, 'done'>} */
-  const heard = { info, warnings: [], ids: [], text: '' };
+  const warnings = [];
+  const ids = [];
+  let text = '';
   for await (const event of events) {
-    if (event.type === 'warning') heard.warnings.push({ code: event.code, message: event.message });
-    if (event.type === 'token') heard.ids.push(event.id);
+    if (event.type === 'warning') warnings.push(event);
+    if (event.type === 'token') ids.push(event.id);
     if (event.type === 'token' || event.type === 'done') {
-      heard.text += event.text;
+      text += event.text;
       tell?.text(event.text);
     }
     if (event.type === 'done') {
       await engine.unload();
-      return { ...heard, done: event };
+      return { info, done: event, report: runReport({ info, warnings, ids, text, done: event }) };
     }
   }
   throw new Error('The engine ended without saying why.');

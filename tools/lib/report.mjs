@@ -1,46 +1,13 @@
-// What `generate` prints after a run: the object of --json and the table for people. Pure.
+// What `generate` prints after a run for people. The object of --json is the engine's own (src/engine/run_report.ts). Pure.
 
 /**
  * @typedef {import('../../src/engine/protocol').RunMetrics} RunMetrics
  * @typedef {import('../../src/engine/protocol').TbtSummary} TbtSummary
- * @typedef {import('../../src/engine/protocol').Warning} Warning
  * @typedef {object} Run what came back from the page
  * @property {import('../../src/engine/protocol').EngineInfo} info
- * @property {Warning[]} warnings
- * @property {number[]} ids
- * @property {string} text
  * @property {Extract<import('../../src/engine/protocol').EngineEvent, { type: 'done' }>} done
+ * @property {import('../../src/engine/run_report').RunReport} report
  */
-
-/** One warning may come with the load and again as an event. @param {Warning[]} warnings */
-function distinct(warnings) {
-  const seen = new Map(warnings.map((warning) => [`${warning.code}\0${warning.message}`, warning]));
-  return [...seen.values()].map(({ code, message }) => ({ code, message }));
-}
-
-/** The contract of --json. @param {Run} run */
-export function jsonReport({ info, warnings, ids, text, done }) {
-  const { metrics } = done;
-  return {
-    model: info.model.name,
-    adapter: info.adapter,
-    backend: info.backend,
-    attention: metrics.attention,
-    promptIds: done.promptIds,
-    ids,
-    text,
-    finishReason: done.finishReason,
-    warnings: distinct([...info.warnings, ...warnings]),
-    ttftMs: metrics.ttftMs,
-    prefillTokensPerSecond: metrics.prefillTokensPerSecond,
-    decodeTokensPerSecond: metrics.decodeTokensPerSecond,
-    tbtMs: metrics.tbtMs,
-    gpuMs: metrics.gpuMs,
-    perToken: metrics.perToken,
-    runAhead: metrics.runAhead,
-    peakGpuBytes: metrics.peakGpuBytes,
-  };
-}
 
 const COLUMNS = /** @type {const} */ (['mean', 'p50', 'p95', 'p99', 'max', 'jitter']);
 const WIDTH = 9;
@@ -73,7 +40,7 @@ function costLine({ perToken, runAhead, peakGpuBytes }) {
 }
 
 /** @param {Run} run @returns {string} */
-export function table({ info, warnings, ids, done }) {
+export function table({ info, done, report }) {
   const { metrics, usage } = done;
   const { attention } = metrics;
   const speed = `prefill ${figure(metrics.prefillTokensPerSecond)} tok/s, decode ${figure(metrics.decodeTokensPerSecond)} tok/s`;
@@ -82,11 +49,11 @@ export function table({ info, warnings, ids, done }) {
     row('TBT, ms', metrics.tbtMs),
     metrics.gpuMs && row('GPU step, ms', metrics.gpuMs),
     `TTFT ${figure(metrics.ttftMs)} ms; ${speed}`,
-    `${counted(usage.promptTokens, 'prompt token')}, ${counted(ids.length, 'token')} generated, ended by ${done.finishReason}`,
+    `${counted(usage.promptTokens, 'prompt token')}, ${counted(report.ids.length, 'token')} generated, ended by ${done.finishReason}`,
     `${info.model.name} on ${info.backend}${info.adapter ? ` (${info.adapter})` : ''}, KV ${info.kvCache}, activations ${info.activations}`,
     `attention: prefill ${attention.prefill}, decode ${attention.decode} (${attention.reason})`,
     costLine(metrics),
-    ...distinct([...info.warnings, ...warnings]).map(({ code, message }) => `warning ${code}: ${message}`),
+    ...report.warnings.map(({ code, message }) => `warning ${code}: ${message}`),
   ];
   return lines.filter((line) => line !== null).join('\n');
 }
