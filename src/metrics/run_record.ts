@@ -13,65 +13,11 @@ import type {
   Warning,
 } from '../engine/engine';
 import { afterPaint } from './after_paint';
+import { type DoneEvent, MARK, type Mark, type RecordedToken, type RunData, type Stall } from './run_data';
+import { findStalls } from './stalls';
 import { summariseGaps } from './tbt_stats';
 
-/** All but `paintedMs` is known when the token is recorded. Milliseconds. */
-export interface RecordedToken extends Omit<TokenEvent, 'type'> {
-  /** From its arrival in the worker until this page heard of it; two clocks of a machine may differ by a little: never below 0. */
-  receivedMs: number;
-  /** From its arrival in the worker until the next frame was painted; null until then. A hidden page paints nothing. */
-  paintedMs: number | null;
-}
-
-/** Something that happened between two tokens and may explain a gap. */
-export interface Mark {
-  /** Tokens that had arrived by then. */
-  afterToken: number;
-  /** Milliseconds since the epoch of 1970, as the page's clock tells them. */
-  atMs: number;
-  label: string;
-}
-
-/** Labels of marks that explain a stall. */
-export const MARK = {
-  hidden: 'tab hidden',
-  shown: 'tab shown',
-  tuning: 'tuning',
-  tuned: 'tuning ended',
-  recovered: 'GPU recovered',
-} as const;
-
-type DoneEvent = Extract<EngineEvent, { type: 'done' }>;
-
-/** A run as figures, charts, stalls and exports read it: one that goes on, or one that was kept to compare with. */
-export interface RunData {
-  /** Of the model that answers; null where nobody said. */
-  readonly info: EngineInfo | null;
-  /** What it ran on, in a few words: 'fused_decode, KV f16, activations q8'. */
-  readonly label: string;
-  /** The first answer since the model was loaded: its reader waited for the load, too. */
-  readonly isFirst: boolean;
-  readonly tokens: readonly RecordedToken[];
-  /** The chart's points: numbers of the tokens that have a gap before them, counted from 1, and these gaps. */
-  readonly tokenNumbers: readonly number[];
-  readonly gaps: readonly number[];
-  readonly marks: readonly Mark[];
-  readonly warnings: readonly Warning[];
-  readonly prefill: { done: number; total: number } | null;
-  readonly done: DoneEvent | null;
-  readonly seed: number | null;
-  readonly usage: Usage | null;
-  readonly finishReason: FinishReason | null;
-  readonly metrics: RunMetrics | null;
-  /** The run is over, with or without figures of the engine. */
-  readonly isEnded: boolean;
-  /** From the engine when it is known, until then as seen from here. */
-  readonly ttftMs: number | null;
-  /** From the engine once the run is done, of the gaps so far until then. */
-  readonly tbt: TbtSummary;
-  /** Tokens per second over the gaps so far: (n - 1) / (t_n - t_1). */
-  readonly decodeTokensPerSecond: number | null;
-}
+export { gpuMsOf, MARK, type Mark, type RecordedToken, type RunData } from './run_data';
 
 export interface RunRecordOptions {
   info?: EngineInfo | null;
@@ -100,6 +46,7 @@ export class RunRecord implements RunData {
   private readonly startedAt: number;
   private firstTokenAt: number | null = null;
   private summarySoFar: TbtSummary = summariseGaps([]);
+  private stallsSoFar: { of: string; stalls: readonly Stall[] } | null = null;
   /** Tokens that were painted, and whether a frame is awaited. */
   private painted = 0;
   private awaitsPaint = false;
@@ -152,6 +99,12 @@ export class RunRecord implements RunData {
     return mean ? 1000 / mean : null;
   }
 
+  get stalls(): readonly Stall[] {
+    const of = [this.gaps.length, this.marks.length, this.isEnded].join();
+    if (this.stallsSoFar?.of !== of) this.stallsSoFar = { of, stalls: findStalls(this) };
+    return this.stallsSoFar.stalls;
+  }
+
   get isRunning(): boolean {
     return !this.isEnded && (this.prefill !== null || this.tokens.length > 0);
   }
@@ -187,10 +140,10 @@ export class RunRecord implements RunData {
   /** The run as it is now, as data of its own: what comes later changes nothing in it. */
   freeze(): RunData {
     const { info, label, isFirst, prefill, done, seed, usage, finishReason, metrics, isEnded } = this;
-    const { ttftMs, tbt, decodeTokensPerSecond } = this;
+    const { ttftMs, tbt, decodeTokensPerSecond, stalls } = this;
     const facts = { info, label, isFirst, prefill, done, seed, usage, finishReason, metrics, isEnded };
     const { tokens, tokenNumbers, gaps, marks, warnings } = this;
-    const lists = { tokens, tokenNumbers, gaps, marks, warnings };
+    const lists = { tokens, tokenNumbers, gaps, marks, warnings, stalls };
     return structuredClone({ ...facts, ...lists, ttftMs, tbt, decodeTokensPerSecond });
   }
 
@@ -219,9 +172,4 @@ export class RunRecord implements RunData {
       }
     };
   };
-}
-
-/** The GPU's own milliseconds of the step that brought a token (counted from 0), once the run is done and where it has a clock. */
-export function gpuMsOf(run: RunData, index: number): number | null {
-  return run.metrics?.gpuMs?.perToken[index - 1] ?? null;
 }
