@@ -25,6 +25,7 @@ import type {
 import EngineWorker from './worker?worker&inline';
 
 export { VivaceError } from '../errors';
+export { type CachedModel, cacheUsage, deleteCachedModel, listCachedModels } from './model_cache';
 export type * from './protocol';
 export { type RunHeard, type RunReport, runReport } from './run_report';
 

@@ -5,7 +5,7 @@ import type { ActivationType, LoadOptions } from './protocol';
 
 /** @throws InvalidRequestError for values that no model can be loaded with */
 export function checkOptions(options: LoadOptions): void {
-  const { contextLength, kvCache = 'f16', backend = 'auto', activations = 'auto', quantize } = options;
+  const { contextLength, kvCache = 'f16', backend = 'auto', activations = 'auto', quantize, cache = true } = options;
   if (contextLength !== undefined && (!Number.isInteger(contextLength) || contextLength < 2)) {
     throw new InvalidRequestError(`contextLength must be a whole number of at least 2, got ${String(contextLength)}.`);
   }
@@ -21,6 +21,7 @@ export function checkOptions(options: LoadOptions): void {
   if (activations !== 'auto' && activations !== 'f32' && activations !== 'q8') {
     throw new InvalidRequestError(`activations must be auto, f32 or q8, got ${String(activations)}.`);
   }
+  if (typeof cache !== 'boolean') throw new InvalidRequestError(`cache must be true or false, got ${String(cache)}.`);
 }
 
 /**

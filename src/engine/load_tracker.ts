@@ -8,13 +8,18 @@ export class LoadTracker {
   private current: LoadProgress['stage'] = 'open';
   private loadedBytes = 0;
   private totalBytes = 0;
+  private cachedBytes = 0;
+  /** When the network had to help, null while it has not. */
+  private fetchMs: number | null = null;
   private readonly startMs = performance.now();
   private readonly stageStarts = new Map<LoadProgress['stage'], number>([['open', this.startMs]]);
   private lastTold = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly tell: (progress: LoadProgress) => void) {}
 
-  addBytes(bytes: number): void {
+  addBytes(bytes: number, fromCache = false): void {
+    if (fromCache) this.cachedBytes += bytes;
+    else this.fetchMs ??= this.cachedBytes > 0 ? performance.now() : this.startMs;
     this.loadedBytes += bytes;
     this.report(false);
   }
@@ -39,8 +44,10 @@ export class LoadTracker {
     const time = performance.now();
     if (!now && time - this.lastTold < INTERVAL_MS) return;
     this.lastTold = time;
-    const seconds = (time - this.startMs) / 1000;
-    const bytesPerSecond = seconds > 0 && this.loadedBytes > 0 ? this.loadedBytes / seconds : null;
+    // What is left comes as fast as what was fetched so far, not as what was here already.
+    const seconds = (time - (this.fetchMs ?? this.startMs)) / 1000;
+    const bytes = this.fetchMs === null ? this.cachedBytes : this.loadedBytes - this.cachedBytes;
+    const bytesPerSecond = seconds > 0 && bytes > 0 ? bytes / seconds : null;
     // Headers are read too, and a part may come twice after a broken connection: never show more than there is.
     const loadedBytes = this.totalBytes > 0 ? Math.min(this.loadedBytes, this.totalBytes) : this.loadedBytes;
     const left = this.totalBytes - loadedBytes;
@@ -48,6 +55,7 @@ export class LoadTracker {
       stage: this.current,
       loadedBytes: this.current === 'ready' ? this.totalBytes : loadedBytes,
       totalBytes: this.totalBytes,
+      cachedBytes: Math.min(this.cachedBytes, loadedBytes),
       bytesPerSecond,
       secondsLeft: bytesPerSecond === null || this.totalBytes === 0 ? null : left / bytesPerSecond,
     });

@@ -6,6 +6,7 @@ import { Llama } from '../model/llama';
 import { stepWeightBytes } from '../model/step_bytes';
 import { type ModelTensors, resolveTensors } from '../model/tensors';
 import { allocateWeights, hasPlainMatrix } from '../model/weights';
+import { openCache } from '../storage/cache';
 import { type ModelFiles, openModel } from '../storage/model_file';
 import { createChatTemplate, findChatTemplate } from '../text/chat_template';
 import { createTokenizer } from '../text/tokenizer';
@@ -38,7 +39,11 @@ export async function loadModel(
 ): Promise<LoadedModel> {
   checkOptions(options);
   const tracker = new LoadTracker(onProgress);
-  const files = await openModel(location, { signal, onBytes: (n) => tracker.addBytes(n) });
+  const warnings: Warning[] = [];
+  const mayKeep = options.cache !== false && typeof location === 'string';
+  const cache = mayKeep ? await openCache(location, (warning) => warnings.push(warning)) : null;
+  const onBytes = (bytes: number, fromCache?: boolean) => tracker.addBytes(bytes, fromCache);
+  const files = await openModel(location, { signal, onBytes, cache });
   const config = readConfig(files);
   const tensors = resolveTensors(files, config);
   const tokenizer = createTokenizer(files);
@@ -46,7 +51,6 @@ export async function loadModel(
   const template = source === null ? null : createChatTemplate(source, tokenizer);
   tracker.stage('weights', files.totalBytes);
 
-  const warnings: Warning[] = [];
   const quantized = quantizes(files, tensors, options, warnings);
   checkActivations(tensors, options);
   const gpu = await requestGpu(options, warnings);

@@ -5,8 +5,13 @@ import type { ByteSource, OpenOptions } from './source';
 /** Bytes per read of a Blob: large enough to be fast, small enough that progress moves and an abort is quick. */
 const PIECE_BYTES = 8 * 1024 * 1024;
 
+/** Its bytes are copies. */
+export interface BlobSource extends ByteSource {
+  read(offset: number, length: number): Promise<Uint8Array<ArrayBuffer>>;
+}
+
 /** A dropped file, or a body kept in memory, as a ByteSource. */
-export function blobSource(name: string, blob: Blob, options: OpenOptions = {}): ByteSource {
+export function blobSource(name: string, blob: Blob, options: OpenOptions = {}): BlobSource {
   const { signal, onBytes } = options;
 
   async function piece(start: number, end: number): Promise<Uint8Array<ArrayBuffer>> {

@@ -1,6 +1,7 @@
 import { ModelFetchError, ModelFileError } from '../errors';
 import { blobSource } from './blob_source';
 import { quoted } from './bounds';
+import { WebPageError } from './http';
 import type { ModelFolder, OpenOptions } from './source';
 import { urlFileName, urlSource, wholeUrlSource } from './url_source';
 
@@ -34,12 +35,17 @@ export function urlFolder(url: URL, options: OpenOptions = {}): ModelFolder {
     async open(file, kind = 'weights') {
       const fileUrl = new URL(url);
       fileUrl.pathname = path + encodeURIComponent(file);
+      if (options.cache?.isAbsent(fileUrl.href)) return null;
       try {
         return await (kind === 'weights'
           ? urlSource(fileUrl.href, options)
           : wholeUrlSource(fileUrl.href, kind, options));
       } catch (error) {
-        if (error instanceof ModelFetchError && (error.status === 404 || error.status === 410)) return null;
+        const status = error instanceof ModelFetchError ? error.status : null;
+        const isAbsent = status === 404 || status === 410;
+        // The others are absence where the file need not be there: if the model opens all the same, it was none of its files.
+        if (isAbsent || status === 403 || error instanceof WebPageError) options.cache?.noteAbsent(fileUrl.href);
+        if (isAbsent) return null;
         throw error;
       }
     },

@@ -45,7 +45,18 @@ type Weights = Pick<ModelFiles, 'format' | 'tensors' | 'gguf'>;
 export async function openModel(location: ModelLocation, options: OpenOptions = {}): Promise<ModelFiles> {
   options.signal?.throwIfAborted();
   if (typeof location !== 'string') return openFiles(Array.isArray(location) ? location : [location], options);
-  const url = resolveUrl(location);
+  const { cache } = options;
+  try {
+    const files = await openUrl(resolveUrl(location), options);
+    await cache?.finish(files.name);
+    return files;
+  } catch (error) {
+    await cache?.flush(); // what is here already is found by the next load
+    throw error;
+  }
+}
+
+async function openUrl(url: URL, options: OpenOptions): Promise<ModelFiles> {
   if (!isGguf(url.pathname)) return openFolder(urlFolder(url, options));
   return openGguf(await urlSource(url.href, options), urlFolder(new URL(`.${url.search}`, url), options));
 }

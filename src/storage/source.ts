@@ -1,6 +1,8 @@
 // Storage: where bytes come from (URLs, dropped files) and the strict parsers of what they hold.
 // It must not know the GPU, the tokenizer or the model: it hands out names, shapes and bytes, and checks every number first.
 
+import type { ModelCache } from './cache';
+
 export { blobSource } from './blob_source';
 export { urlSource } from './url_source';
 
@@ -39,5 +41,7 @@ export interface OpenOptions {
   /** Ends every read; the pending call rejects with the signal's reason. */
   signal?: AbortSignal;
   /** Called with the number of bytes newly received from network or disk. A repeated request counts again. */
-  onBytes?: (bytes: number) => void;
+  onBytes?: (bytes: number, fromCache?: boolean) => void;
+  /** Where the files of this model's URL are kept and found again. Default: nowhere. */
+  cache?: ModelCache | null;
 }

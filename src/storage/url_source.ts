@@ -1,6 +1,7 @@
 import { ModelFetchError } from '../errors';
 import { blobSource } from './blob_source';
 import { checkRange, checkTextSize } from './bounds';
+import { type Connect, cachedRemote } from './cached_remote';
 import { type Answer, get, HTTP_TUNING, type HttpTuning, refuseWebPage, retryable, shown, withRetries } from './http';
 import type { ByteSource, FileKind, OpenOptions } from './source';
 import { WindowCache } from './window_cache';
@@ -8,18 +9,71 @@ import { WindowCache } from './window_cache';
 /** Chunks are joined to blobs of this size, which the browser may keep outside this thread's heap. */
 const BLOB_PART_BYTES = 4 * 1024 * 1024;
 
+/** What the network gives of a file: any part of it, each checked to be of this size and version. */
+export interface Remote {
+  readonly size: number;
+  /** What names the version, or '' where the server does not say. */
+  readonly version: string;
+  part(offset: number, length: number): Promise<Uint8Array<ArrayBuffer>>;
+}
+
 /**
  * A file behind a URL, read by HTTP ranges as it is asked for. A server that ignores ranges is accepted: its answer,
  * the whole file, is then kept in a Blob. Every part must be the range asked for, of the same length and version.
  * @throws ModelFetchError for a status other than success, a web page, a wrong range, a changed file, a broken network
  */
-export async function urlSource(
+export function urlSource(
   url: string,
   options: OpenOptions = {},
   tuning: HttpTuning = HTTP_TUNING,
 ): Promise<ByteSource> {
+  return openSource(url, 'weights', (at) => connect(url, at, options, tuning), options, tuning);
+}
+
+/** A file behind a URL, fetched whole in one request, which may travel compressed. Text past 64 MB is refused. */
+export function wholeUrlSource(
+  url: string,
+  kind: FileKind,
+  options: OpenOptions = {},
+  tuning: HttpTuning = HTTP_TUNING,
+): Promise<ByteSource> {
+  return openSource(url, kind, () => connectWhole(url, kind, options, tuning), options, tuning);
+}
+
+async function openSource(
+  url: string,
+  kind: FileKind,
+  connecting: Connect,
+  options: OpenOptions,
+  { windowBytes }: HttpTuning,
+): Promise<ByteSource> {
+  options.signal?.throwIfAborted();
+  const { cache } = options;
+  const name = urlFileName(url);
+  const { size, part } = cache
+    ? await cachedRemote(url, kind, connecting, windowBytes, { ...options, cache })
+    : await connecting(0);
+  const windows = new WindowCache(size, windowBytes, part);
+  return {
+    name,
+    size,
+    async read(offset, length) {
+      checkRange(name, size, offset, length);
+      try {
+        options.signal?.throwIfAborted();
+        return await windows.read(offset, length);
+      } catch (error) {
+        await cache?.flush(); // what is here already is found by the next load
+        throw error;
+      }
+    },
+  };
+}
+
+/** By ranges, the first of which begins at `at`. */
+async function connect(url: string, at: number, options: OpenOptions, tuning: HttpTuning): Promise<Remote> {
   const first = await withRetries(tuning, options.signal, async () => {
-    const answer = await get(url, [0, tuning.windowBytes - 1], tuning, options.signal);
+    const answer = await get(url, [at, at + tuning.windowBytes - 1], tuning, options.signal);
     try {
       refuseWebPage(url, answer);
     } catch (error) {
@@ -33,18 +87,12 @@ export async function urlSource(
   if (range === null) {
     // Another origin may hide Content-Range from us (Access-Control-Expose-Headers): then no part could be checked.
     first.discard();
-    return wholeUrlSource(url, 'weights', options, tuning);
+    return connectWhole(url, 'weights', options, tuning);
   }
-  return rangeSource(url, first, range, options, tuning);
+  return rangeRemote(url, at, first, range, options, tuning);
 }
 
-/** A file behind a URL, fetched whole in one request, which may travel compressed. Text past 64 MB is refused. */
-export function wholeUrlSource(
-  url: string,
-  kind: FileKind,
-  options: OpenOptions = {},
-  tuning: HttpTuning = HTTP_TUNING,
-): Promise<ByteSource> {
+function connectWhole(url: string, kind: FileKind, options: OpenOptions, tuning: HttpTuning): Promise<Remote> {
   return withRetries(tuning, options.signal, async () => {
     const answer = await get(url, null, tuning, options.signal);
     return keepWhole(url, answer, kind, options);
@@ -61,21 +109,22 @@ export function urlFileName(url: string): string {
   }
 }
 
-async function rangeSource(
+async function rangeRemote(
   url: string,
+  at: number,
   first: Answer,
   contentRange: string,
   options: OpenOptions,
   tuning: HttpTuning,
-): Promise<ByteSource> {
+): Promise<Remote> {
   const size = Number(/^bytes \d+-\d+\/(\d{1,15})$/.exec(contentRange)?.[1] ?? 'NaN');
   const version = versionOf(first);
-  if (!(size > 0)) {
+  if (!(size > at)) {
     first.discard();
     throw wrongRange(url, first, `a part of unknown length ("${contentRange}")`);
   }
 
-  async function part(offset: number, length: number, opened?: Answer): Promise<Uint8Array> {
+  async function fetchPart(offset: number, length: number, opened?: Answer): Promise<Uint8Array<ArrayBuffer>> {
     const bytes = new Uint8Array(length);
     let done = 0; // a further attempt goes on where the last one broke off
     await withRetries(tuning, options.signal, async () => {
@@ -101,18 +150,16 @@ async function rangeSource(
     return bytes;
   }
 
-  const windows = new WindowCache(size, tuning.windowBytes, part);
-  const start = await part(0, Math.min(tuning.windowBytes, size), first);
-  refuseWebPage(url, first, start);
-  windows.seed(start);
-  const name = urlFileName(url);
+  let start: Uint8Array<ArrayBuffer> | null = await fetchPart(at, Math.min(tuning.windowBytes, size - at), first);
+  if (at === 0) refuseWebPage(url, first, start);
   return {
-    name,
     size,
-    async read(offset, length) {
-      options.signal?.throwIfAborted();
-      checkRange(name, size, offset, length);
-      return windows.read(offset, length);
+    version,
+    async part(offset, length) {
+      if (offset !== at || length !== start?.length) return fetchPart(offset, length);
+      const bytes = start;
+      start = null; // handed over, once
+      return bytes;
     },
   };
 }
@@ -152,7 +199,7 @@ function wrongRange(url: string, answer: Answer, what: string): ModelFetchError 
 }
 
 /** Reads a whole body into a Blob, counting as it arrives. */
-async function keepWhole(url: string, answer: Answer, kind: FileKind, options: OpenOptions): Promise<ByteSource> {
+async function keepWhole(url: string, answer: Answer, kind: FileKind, options: OpenOptions): Promise<Remote> {
   const name = urlFileName(url);
   const parts: Blob[] = [];
   let pending: Uint8Array<ArrayBuffer>[] = [];
@@ -179,5 +226,6 @@ async function keepWhole(url: string, answer: Answer, kind: FileKind, options: O
     options.onBytes?.(chunk.length);
   });
   flush();
-  return blobSource(name, new Blob(parts), { signal: options.signal });
+  const { read } = blobSource(name, new Blob(parts), { signal: options.signal });
+  return { size, version: versionOf(answer), part: read };
 }

@@ -58,7 +58,7 @@ export class VivaceLoader extends LitElement {
         return this.renderProgress(state.progress);
       case 'cancelled':
         return html`<div class="box" data-testid="load-progress" data-state="cancelled">
-          <p>Loading was cancelled. What has arrived may be kept, so it can go faster next time.</p>
+          <p>Loading was cancelled. What has arrived from an address is kept where this browser allows it, and loading goes on from there.</p>
           ${this.renderOffers(['retry'])}
         </div>`;
       case 'failed':

@@ -1,0 +1,248 @@
+// Keeps the files of one model while it loads, and gives them back at the next load: pieces by content, manifests last.
+// Storage that refuses, fills up or loses things never breaks a load: it goes on from the network.
+
+import {
+  bytesHere,
+  type FileManifest,
+  fileKey,
+  isWhole,
+  type ModelManifest,
+  mergeFiles,
+  modelKey,
+  nPieces,
+  parseFile,
+  parseModel,
+  pieceLength,
+} from './manifest';
+import { idbManifests, type ManifestStore, soon } from './manifest_store';
+import { isQuotaError, opfsPieces, type PieceStore, pieceName } from './piece_store';
+import type { FileKind } from './source';
+
+export interface Stores {
+  pieces: PieceStore;
+  manifests: ManifestStore;
+}
+
+/** What the reader should know: `cache-full`. */
+export type OnCacheWarning = (warning: { code: string; message: string }) => void;
+
+/** @throws where the browser refuses storage */
+export async function openStores(): Promise<Stores> {
+  if (!globalThis.crypto?.subtle) throw new Error('Pieces cannot be named: this page is not secure.');
+  const stores = { pieces: await soon(opfsPieces()), manifests: idbManifests() };
+  await soon(stores.manifests.get('')); // a refusal shows here
+  return stores;
+}
+
+/** The cache of the model at `location`, or null where there is no storage, or nothing that could be kept. */
+export async function openCache(location: string, onWarning: OnCacheWarning): Promise<ModelCache | null> {
+  if (!/^https?:/i.test(location)) return null;
+  try {
+    return await ModelCache.open(location, await openStores(), onWarning);
+  } catch {
+    return null;
+  }
+}
+
+/** Manifests are written after so many pieces, */
+const PIECES_A_FLUSH = 4;
+/** or when no piece came for so long. */
+const IDLE_MS = 1000;
+/** A piece that takes longer to write or read counts as refused. */
+const PIECE_PATIENCE_MS = 20_000;
+
+export class ModelCache {
+  /** Every file that the model needs is here: nothing of it is asked of the network. */
+  isWhole = false;
+  private model: ModelManifest | null = null;
+  private name = '';
+  private isOpened = false;
+  private isFull = false;
+  private keeps = true;
+  private isGone = false;
+  private modelChanged = false;
+  private unwritten = 0;
+  private idle: ReturnType<typeof setTimeout> | undefined;
+  private flushing: Promise<void> = Promise.resolve();
+  private readonly files = new Map<string, FileManifest>();
+  private readonly absent = new Set<string>();
+  private readonly changed = new Set<string>();
+  /** Keys that the database is known to have: when one is gone, someone deleted the model. */
+  private readonly stored = new Set<string>();
+  /** Names of pieces that did not hold what their name says. */
+  private readonly bad = new Set<string>();
+  private readonly keeping = new Set<Promise<void>>();
+
+  private constructor(
+    private readonly location: string,
+    private readonly stores: Stores,
+    private readonly onWarning: OnCacheWarning,
+  ) {}
+
+  /** @throws where the database refuses */
+  static async open(location: string, stores: Stores, onWarning: OnCacheWarning): Promise<ModelCache> {
+    const cache = new ModelCache(location, stores, onWarning);
+    cache.model = parseModel(location, await soon(cache.get(modelKey(location))));
+    if (cache.model?.isOpened) {
+      const files = await soon(Promise.all(cache.model.files.map((url) => cache.lookUp(url))));
+      cache.isWhole = files.every((file) => file !== null && isWhole(file));
+    }
+    return cache;
+  }
+
+  /** What is known of a file, or null. Small files of a model that is not whole are asked for anew, as they belong together. */
+  async find(url: string, kind: FileKind, pieceBytes: number): Promise<FileManifest | null> {
+    if (kind !== 'weights' && !this.isWhole) return null;
+    const file = await soon(this.lookUp(url)).catch(() => null);
+    return file?.pieceBytes === pieceBytes ? file : null;
+  }
+
+  /** From now on pieces of this file are kept. */
+  adopt(file: FileManifest): void {
+    this.files.set(file.url, file);
+    this.modelChanged ||= !this.model?.files.includes(file.url);
+  }
+
+  /** Whether a whole model is known to have no such file. */
+  isAbsent(url: string): boolean {
+    return this.isWhole && (this.model?.absent.includes(url) ?? false);
+  }
+
+  noteAbsent(url: string): void {
+    this.absent.add(url);
+  }
+
+  /** A piece, if it is here and holds what its name says. */
+  async read(file: FileManifest, index: number): Promise<Uint8Array<ArrayBuffer> | null> {
+    const name = file.hashes[index];
+    if (name === null) return null;
+    const bytes = await soon(this.stores.pieces.read(name), PIECE_PATIENCE_MS).catch(() => null);
+    if (bytes?.length === pieceLength(file, index) && (await pieceName(bytes)) === name) return bytes;
+    if (bytes) await this.stores.pieces.remove(name);
+    file.hashes[index] = null;
+    this.bad.add(name);
+    this.noteChange(file);
+    return null;
+  }
+
+  /** Keeps a piece; the bytes may be changed once this is settled. Never throws. */
+  keep(file: FileManifest, index: number, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    if (!this.keeps || this.isGone) return Promise.resolve();
+    const work = async () => {
+      const name = await pieceName(bytes);
+      await soon(this.stores.pieces.write(name, bytes), PIECE_PATIENCE_MS);
+      this.bad.delete(name);
+      file.hashes[index] = name;
+      this.noteChange(file);
+    };
+    const kept = work()
+      .catch((error) => this.stop(error))
+      .finally(() => this.keeping.delete(kept));
+    this.keeping.add(kept);
+    return kept;
+  }
+
+  /** A file that is another one by now: the next load fetches it anew. */
+  async forget(url: string): Promise<void> {
+    this.files.delete(url);
+    this.changed.delete(url);
+    await this.stores.manifests.remove([fileKey(url)]).catch(() => {});
+  }
+
+  /** The model was opened without an error: these are its files, all of them. Never throws. */
+  finish(name: string): Promise<void> {
+    this.name = name;
+    this.isOpened = true;
+    this.modelChanged = true;
+    return this.flush();
+  }
+
+  /** Writes the manifests of what is here, pieces under way included. Never throws. */
+  flush(): Promise<void> {
+    this.flushing = this.flushing.then(() => this.writeManifests()).catch((error) => this.stop(error));
+    return this.flushing;
+  }
+
+  private async writeManifests(): Promise<void> {
+    await Promise.allSettled(this.keeping);
+    clearTimeout(this.idle);
+    if (!this.modelChanged && this.changed.size === 0) return;
+    const urls = [...this.changed];
+    this.changed.clear();
+    this.unwritten = 0;
+    this.modelChanged = false;
+    await soon(
+      this.stores.manifests.alone(async () => {
+        await this.update(modelKey(this.location), (old) => this.modelManifest(parseModel(this.location, old)));
+        for (const url of urls) {
+          const file = this.files.get(url);
+          if (file) await this.update(fileKey(url), (old) => mergeFiles(parseFile(url, old), file, this.bad));
+        }
+      }),
+    );
+  }
+
+  private modelManifest(old: ModelManifest | null): ModelManifest {
+    const files = [...this.files.keys()];
+    return {
+      location: this.location,
+      name: this.name || old?.name || this.location,
+      files: this.isOpened ? files : [...new Set([...(old?.files ?? []), ...files])],
+      absent: this.isOpened ? [...this.absent, ...((this.isWhole && this.model?.absent) || [])] : (old?.absent ?? []),
+      isOpened: this.isOpened || (old?.isOpened ?? false),
+      usedAt: Date.now(),
+    };
+  }
+
+  private async update(key: string, change: (old: unknown) => unknown): Promise<void> {
+    await this.stores.manifests.update(key, (old) => {
+      // Deleted, here or in another tab, while it loads: it is not brought back.
+      if (old === undefined && this.stored.has(key)) this.isGone = true;
+      if (this.isGone && old === undefined) return undefined;
+      this.stored.add(key);
+      return change(old);
+    });
+  }
+
+  private noteChange(file: FileManifest): void {
+    if (this.files.get(file.url) !== file) return;
+    this.changed.add(file.url);
+    this.unwritten++;
+    clearTimeout(this.idle);
+    if (this.unwritten >= PIECES_A_FLUSH || isWhole(file)) void this.flush();
+    else this.idle = setTimeout(() => void this.flush(), IDLE_MS);
+  }
+
+  private stop(error: unknown): void {
+    this.keeps = false;
+    if (!isQuotaError(error) || this.isFull) return;
+    this.isFull = true;
+    const files = [...this.files.values()];
+    const needed = megabytes(files.reduce((sum, { size }) => sum + size, 0));
+    const here = megabytes(files.reduce((sum, file) => sum + bytesHere(file), 0));
+    const message =
+      `This browser's storage is full: of the ${needed} that this model needs, ${here} are kept. ` +
+      'It works, and the rest is fetched again at the next load. Delete a model that is kept to make room.';
+    this.onWarning({ code: 'cache-full', message });
+  }
+
+  private async lookUp(url: string): Promise<FileManifest | null> {
+    return parseFile(url, await this.get(fileKey(url)));
+  }
+
+  private async get(key: string): Promise<unknown> {
+    const value = await this.stores.manifests.get(key);
+    if (value !== undefined) this.stored.add(key);
+    return value;
+  }
+}
+
+/** A file of which no piece is here yet. */
+export function newFile(url: string, size: number, version: string, pieceBytes: number): FileManifest {
+  const hashes = new Array<null>(nPieces({ size, pieceBytes })).fill(null);
+  return { url, size, version, pieceBytes, hashes, savedAt: Date.now() };
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}

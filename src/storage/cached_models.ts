@@ -1,0 +1,93 @@
+// The models in the cache, as people see and delete them.
+
+import type { Stores } from './cache';
+import {
+  bytesHere,
+  type FileManifest,
+  fileKey,
+  isWhole,
+  type ModelManifest,
+  modelKey,
+  parseFile,
+  parseModel,
+} from './manifest';
+
+export interface CachedModel {
+  /** What was given to the engine, and can be given again. */
+  location: string;
+  name: string;
+  /** Bytes that are here. */
+  bytes: number;
+  /** Of how many, or null where not all of its files are known. */
+  totalBytes: number | null;
+  /** It loads without a network. */
+  isComplete: boolean;
+  /** Milliseconds since 1970. */
+  usedAt: number;
+}
+
+interface Known {
+  models: ModelManifest[];
+  files: Map<string, FileManifest>;
+  /** Keys of what cannot be read, or belongs to nothing. */
+  strays: unknown[];
+}
+
+/** Those of which anything is here, the last used first. */
+export async function listModels({ manifests }: Stores): Promise<CachedModel[]> {
+  const { models, files } = sortOut(await manifests.entries());
+  return models
+    .map((model) => describe(model, files))
+    .filter(({ bytes }) => bytes > 0)
+    .sort((a, b) => b.usedAt - a.usedAt);
+}
+
+function describe(
+  { location, name, files: urls, isOpened, usedAt }: ModelManifest,
+  known: Known['files'],
+): CachedModel {
+  const files = urls.map((url) => known.get(url) ?? null);
+  const isKnown = isOpened && files.every((file) => file !== null);
+  return {
+    location,
+    name,
+    bytes: files.reduce((sum, file) => sum + (file ? bytesHere(file) : 0), 0),
+    totalBytes: isKnown ? files.reduce((sum, file) => sum + (file?.size ?? 0), 0) : null,
+    isComplete: isKnown && files.every((file) => file !== null && isWhole(file)),
+    usedAt,
+  };
+}
+
+/** Pieces that no manifest names, younger than this, may belong to a load in another tab. */
+const STRAY_MS = 60 * 60 * 1000;
+
+/** Deletes a model with all that no other model shares: manifests first, then pieces. */
+export function deleteModel({ manifests, pieces }: Stores, location: string): Promise<void> {
+  return manifests.alone(async () => {
+    const before = sortOut(await manifests.entries());
+    const models = before.models.filter((model) => model.location !== location);
+    const shared = new Set(models.flatMap((model) => model.files));
+    const gone = [...before.files.values()].filter(({ url }) => !shared.has(url));
+    await manifests.remove([modelKey(location), ...gone.map(({ url }) => fileKey(url)), ...before.strays]);
+    const named = (files: FileManifest[]) => new Set(files.flatMap(({ hashes }) => hashes));
+    const kept = named([...before.files.values()].filter(({ url }) => shared.has(url)));
+    const deleted = named(gone);
+    for (const { name, writtenAt } of await pieces.list()) {
+      if (kept.has(name)) continue;
+      if (deleted.has(name) || Date.now() - writtenAt > STRAY_MS) await pieces.remove(name);
+    }
+  });
+}
+
+function sortOut(entries: [key: unknown, value: unknown][]): Known {
+  const known: Known = { models: [], files: new Map(), strays: [] };
+  for (const [key, value] of entries) {
+    const [, kind, id] = /^(file|model) (.*)$/s.exec(String(key)) ?? [];
+    const file = kind === 'file' ? parseFile(id, value) : null;
+    const model = kind === 'model' ? parseModel(id, value) : null;
+    if (file) known.files.set(id, file);
+    else if (model) known.models.push(model);
+    else known.strays.push(key);
+  }
+  return known;
+}

@@ -1,0 +1,112 @@
+// What the cache knows of files and models, as kept beside the pieces. Pure.
+// It is untrusted: another version wrote it, or anyone with access to the page's storage.
+
+/** A file behind a URL. A piece is written before its hash is named here. */
+export interface FileManifest {
+  url: string;
+  /** Bytes of the whole file. */
+  size: number;
+  /** Its ETag or date; '' where the server gave none. */
+  version: string;
+  /** Length of every piece, in bytes, but the last, which may be shorter. */
+  pieceBytes: number;
+  /** SHA-256 of each piece, in hex; null: not here yet. */
+  hashes: (string | null)[];
+  /** Milliseconds since 1970. */
+  savedAt: number;
+}
+
+/** A model as it was asked for, and its files. */
+export interface ModelManifest {
+  /** What was given to the engine. */
+  location: string;
+  name: string;
+  /** URLs of its files, and of those that it might have and has not. */
+  files: string[];
+  absent: string[];
+  /** All of its files are named: it was opened once without an error. */
+  isOpened: boolean;
+  /** Milliseconds since 1970. */
+  usedAt: number;
+}
+
+const MAX_TEXT = 8192;
+const MAX_FILES = 4096;
+const MAX_PIECES = 1 << 20;
+const MAX_PIECE_BYTES = 64 * 1024 * 1024;
+
+export const fileKey = (url: string) => `file ${url}`;
+export const modelKey = (location: string) => `model ${location}`;
+
+export function nPieces({ size, pieceBytes }: Pick<FileManifest, 'size' | 'pieceBytes'>): number {
+  return Math.ceil(size / pieceBytes);
+}
+
+/** Bytes of the piece at `index`. */
+export function pieceLength({ size, pieceBytes }: FileManifest, index: number): number {
+  return Math.min(pieceBytes, size - index * pieceBytes);
+}
+
+/** A copy of what is sound through and through, or null. */
+export function parseFile(url: string, value: unknown): FileManifest | null {
+  if (!isRecord(value) || value.url !== url || !isText(url)) return null;
+  const { size, version, pieceBytes, savedAt } = value;
+  if (!isCount(size) || !isCount(pieceBytes) || pieceBytes < 1 || pieceBytes > MAX_PIECE_BYTES) return null;
+  const n = nPieces({ size, pieceBytes });
+  if (n > MAX_PIECES || !Array.isArray(value.hashes) || value.hashes.length !== n) return null;
+  const hashes = Array.from(value.hashes as unknown[]); // holes become undefined, which `every` would pass over
+  if (!isText(version) || !isCount(savedAt) || !hashes.every((hash) => hash === null || isHash(hash))) return null;
+  return { url, size, version, pieceBytes, hashes, savedAt };
+}
+
+/** A copy of what is sound through and through, or null. */
+export function parseModel(location: string, value: unknown): ModelManifest | null {
+  if (!isRecord(value) || value.location !== location || !isText(location)) return null;
+  const { name, files, absent, isOpened, usedAt } = value;
+  if (!isText(name) || !isUrls(files) || !isUrls(absent) || typeof isOpened !== 'boolean') return null;
+  return isCount(usedAt) ? { location, name, files: [...files], absent: [...absent], isOpened, usedAt } : null;
+}
+
+/** Bytes of a file that are here. */
+export function bytesHere(file: FileManifest): number {
+  return file.hashes.reduce((sum, hash, i) => sum + (hash === null ? 0 : pieceLength(file, i)), 0);
+}
+
+export function isWhole(file: FileManifest): boolean {
+  return !file.hashes.includes(null);
+}
+
+/** Whether both are one version of one file, cut alike. Without a version nobody knows. */
+export function isSameVersion(
+  a: Pick<FileManifest, 'size' | 'version'> | null,
+  b: Pick<FileManifest, 'size' | 'version'>,
+): boolean {
+  return a !== null && b.version !== '' && a.size === b.size && a.version === b.version;
+}
+
+/** What two tabs know together of one version of a file, less the pieces that were found to be `bad`; else the newer. */
+export function mergeFiles(older: FileManifest | null, newer: FileManifest, bad: ReadonlySet<string>): FileManifest {
+  if (!older || !isSameVersion(older, newer) || older.pieceBytes !== newer.pieceBytes) return newer;
+  const rest = older.hashes.map((hash) => (hash !== null && bad.has(hash) ? null : hash));
+  return { ...newer, hashes: newer.hashes.map((hash, i) => hash ?? rest[i]), savedAt: older.savedAt };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_TEXT;
+}
+
+function isUrls(value: unknown): value is string[] {
+  return Array.isArray(value) && value.length <= MAX_FILES && value.every(isText);
+}
+
+function isHash(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}

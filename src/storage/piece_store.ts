@@ -1,0 +1,114 @@
+// Pieces of files in the browser's private file system (OPFS), named by the SHA-256 of their bytes.
+
+/** Bytes by name. A piece is there wholly or not at all; who reads one checks what it holds. */
+export interface PieceStore {
+  /** The piece's bytes, or null where it is not there or cannot be read any more. */
+  read(name: string): Promise<Uint8Array<ArrayBuffer> | null>;
+  /** @throws DOMException QuotaExceededError, and whatever else the browser's storage refuses with */
+  write(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
+  /** Never throws: what cannot be removed now, since another tab holds it, is found by a later sweep. */
+  remove(name: string): Promise<void>;
+  /** Every name, with what an interrupted write left behind, and when it was last written (milliseconds since 1970). */
+  list(): Promise<{ name: string; writtenAt: number }[]>;
+}
+
+/** The name of what `bytes` hold. */
+export async function pieceName(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  return [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** For messages and checks: storage has no room for what was to be written. */
+export function isQuotaError(error: unknown): boolean {
+  return error instanceof Error && error.name === 'QuotaExceededError';
+}
+
+/** What the DOM types lack: workers alone have sync handles, and not every browser can rename. */
+interface FileHandle extends Omit<FileSystemFileHandle, 'createWritable' | 'move'> {
+  createSyncAccessHandle?(): Promise<{
+    write(bytes: Uint8Array, at: { at: number }): number;
+    flush(): void;
+    close(): void;
+  }>;
+  createWritable?(): Promise<{ write(bytes: Uint8Array<ArrayBuffer>): Promise<void>; close(): Promise<void> }>;
+  move?(name: string): Promise<void>;
+}
+
+const FOLDER = 'vivace-pieces';
+
+/** @throws where there is no such storage: insecure pages, private windows, frames of other sites */
+export async function opfsPieces(): Promise<PieceStore> {
+  const root = await navigator.storage.getDirectory();
+  return new OpfsPieces(await root.getDirectoryHandle(FOLDER, { create: true }));
+}
+
+class OpfsPieces implements PieceStore {
+  constructor(private readonly folder: FileSystemDirectoryHandle) {}
+
+  async read(name: string): Promise<Uint8Array<ArrayBuffer> | null> {
+    try {
+      const file = await (await this.folder.getFileHandle(name)).getFile();
+      return new Uint8Array(await file.arrayBuffer());
+    } catch {
+      return null; // never written, or deleted since, by another tab perhaps
+    }
+  }
+
+  async write(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    if ((await this.sizeOf(name)) === bytes.length) return; // the same piece of another file, or from another tab
+    // Two tabs may write one piece: each under a name of its own first.
+    const temporary = `${name}.${crypto.randomUUID()}`;
+    const handle = (await this.folder.getFileHandle(temporary, { create: true })) as FileHandle;
+    try {
+      if (handle.move) {
+        await fill(handle, bytes);
+        await handle.move(name);
+        return;
+      }
+      await fill((await this.folder.getFileHandle(name, { create: true })) as FileHandle, bytes);
+    } catch (error) {
+      await this.remove(temporary);
+      throw error;
+    }
+    await this.remove(temporary);
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.folder.removeEntry(name).catch(() => {});
+  }
+
+  async list(): Promise<{ name: string; writtenAt: number }[]> {
+    const found: { name: string; writtenAt: number }[] = [];
+    for await (const [name, handle] of this.folder.entries()) {
+      const file = await (handle as FileSystemFileHandle).getFile().catch(() => null);
+      found.push({ name, writtenAt: file?.lastModified ?? Date.now() });
+    }
+    return found;
+  }
+
+  private async sizeOf(name: string): Promise<number | null> {
+    try {
+      return (await (await this.folder.getFileHandle(name)).getFile()).size;
+    } catch {
+      return null;
+    }
+  }
+}
+
+async function fill(handle: FileHandle, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+  if (!handle.createSyncAccessHandle) {
+    const writable = await handle.createWritable?.();
+    await writable?.write(bytes);
+    await writable?.close();
+    return;
+  }
+  const access = await handle.createSyncAccessHandle();
+  try {
+    const written = access.write(bytes, { at: 0 });
+    // A disk that is full may take a part and say no more.
+    if (written !== bytes.length) throw new DOMException(`${written} bytes were written.`, 'QuotaExceededError');
+    access.flush();
+  } finally {
+    access.close();
+  }
+}

@@ -1,0 +1,373 @@
+import { describe, expect, test } from 'vitest';
+import { ModelCache } from '../../src/storage/cache';
+import { deleteModel, listModels } from '../../src/storage/cached_models';
+import type { HttpTuning } from '../../src/storage/http';
+import { type FileManifest, parseFile, parseModel } from '../../src/storage/manifest';
+import { openModel } from '../../src/storage/model_file';
+import { urlSource } from '../../src/storage/url_source';
+import { type FakeStores, fakeStores } from './fake_stores';
+import { type Hook, sendFile, serve } from './serve';
+import { ramp, value, writeGguf } from './write_gguf';
+import { writeSafetensors } from './write_safetensors';
+
+const TUNING: HttpTuning = { windowBytes: 1000, retryDelaysMs: [1], stallMs: 5000 };
+const PIECES = 5;
+const noise = (seed: number) => Buffer.from(ramp(4500).map((byte, i) => byte ^ (i >> 8) ^ seed));
+const file = noise(0);
+
+interface Load {
+  bytes: Uint8Array;
+  fetched: number;
+  cached: number;
+  warnings: { code: string; message: string }[];
+}
+
+/** Opens f.bin as a model of one file and reads it all, in steps; `meanwhile` runs after each. */
+async function load(url: string, stores: FakeStores, meanwhile: (step: number) => unknown = () => {}): Promise<Load> {
+  const warnings: Load['warnings'] = [];
+  const cache = await ModelCache.open(url, stores, (warning) => warnings.push(warning));
+  let fetched = 0;
+  let cached = 0;
+  const onBytes = (n: number, fromCache?: boolean) => {
+    if (fromCache) cached += n;
+    else fetched += n;
+  };
+  const source = await urlSource(url, { cache, onBytes }, TUNING);
+  await cache.finish('f');
+  const bytes = new Uint8Array(source.size);
+  for (let step = 0; step * 500 < source.size; step++) {
+    bytes.set(await source.read(step * 500, Math.min(500, source.size - step * 500)), step * 500);
+    await meanwhile(step);
+  }
+  await cache.flush();
+  return { bytes, fetched, cached, warnings };
+}
+
+async function site(hook?: Hook) {
+  const served = await serve({ 'f.bin': file }, hook);
+  return { ...served, url: `${served.url}f.bin` };
+}
+
+/** A server whose answers can be changed while a test runs. */
+async function mutableSite() {
+  const now: { hook: Hook } = { hook: () => false };
+  return { now, ...(await site((...request) => now.hook(...request))) };
+}
+
+const down: Hook = (_, response) => !!response.writeHead(500).end();
+const manifestOf = (stores: FakeStores, url: string) => stores.manifests.values.get(`file ${url}`) as FileManifest;
+
+describe('a file that was loaded once', () => {
+  test('is read again without a request', async () => {
+    const { url, requests, now } = await mutableSite();
+    const stores = fakeStores();
+    const first = await load(url, stores);
+    expect(first).toMatchObject({ bytes: new Uint8Array(file), fetched: 4500, cached: 0, warnings: [] });
+    expect(stores.pieces.pieces.size).toBe(PIECES);
+    requests.length = 0;
+    now.hook = down;
+    expect(await load(url, stores)).toMatchObject({ bytes: new Uint8Array(file), fetched: 0, cached: 4500 });
+    expect(requests).toEqual([]);
+  });
+
+  test('a server without ranges is kept, too', async () => {
+    const { url, requests } = await site((_, response) => !!response.writeHead(200, { etag: '"w"' }).end(file));
+    const stores = fakeStores();
+    await load(url, stores);
+    expect(await load(url, stores)).toMatchObject({ bytes: new Uint8Array(file), fetched: 0 });
+    expect(requests).toHaveLength(1);
+  });
+
+  const damages: [string, (stores: FakeStores, name: string) => void][] = [
+    ['altered', ({ pieces }, name) => pieces.pieces.get(name)!.fill(7, 100, 101)],
+    ['torn', ({ pieces }, name) => pieces.pieces.set(name, pieces.pieces.get(name)!.slice(0, 300))],
+    ['empty', ({ pieces }, name) => pieces.pieces.set(name, new Uint8Array(0))],
+    ['gone', ({ pieces }, name) => pieces.pieces.delete(name)],
+  ];
+  test.each(damages)('a piece that is %s is fetched again, alone, and is whole then', async (_, damage) => {
+    const { url, requests } = await site();
+    const stores = fakeStores();
+    await load(url, stores);
+    requests.length = 0;
+    damage(stores, manifestOf(stores, url).hashes[2]!);
+    expect(await load(url, stores)).toMatchObject({ bytes: new Uint8Array(file), fetched: 1000, cached: 3500 });
+    expect(requests).toEqual(['f.bin bytes=2000-2999']);
+    expect(await load(url, stores)).toMatchObject({ bytes: new Uint8Array(file), fetched: 0 });
+  });
+
+  test('a piece that is altered while nothing can be fetched is an error, not wrong bytes; the list says so', async () => {
+    const { url, now } = await mutableSite();
+    const stores = fakeStores();
+    await load(url, stores);
+    stores.pieces.pieces.get(manifestOf(stores, url).hashes[2]!)!.fill(7);
+    now.hook = down;
+    await expect(load(url, stores)).rejects.toThrow(/500/);
+    expect(await listModels(stores)).toMatchObject([{ bytes: 3500, isComplete: false }]);
+  });
+
+  test('a lost piece of a file that changed since is an error, and the next load is of the new one', async () => {
+    const { url, now } = await mutableSite();
+    const stores = fakeStores();
+    await load(url, stores);
+    stores.pieces.pieces.delete(manifestOf(stores, url).hashes[2]!);
+    const newer = noise(9);
+    now.hook = (request, response) => sendFile(request, response, newer, { headers: { etag: '"v2"' } });
+    await expect(load(url, stores)).rejects.toThrow(/changed since it was kept/);
+    expect((await load(url, stores)).bytes).toEqual(new Uint8Array(newer));
+  });
+});
+
+describe('a load that was cut', () => {
+  test.each([0, 1, 2, 3])('after piece %d goes on there', async (last) => {
+    const { url, now, requests } = await mutableSite();
+    const stores = fakeStores();
+    now.hook = (request, response, nth) => nth > last && down(request, response, nth);
+    await expect(load(url, stores)).rejects.toThrow(/500/);
+    const here = manifestOf(stores, url).hashes.map((hash) => hash !== null);
+    expect(here).toEqual([0, 1, 2, 3, 4].map((index) => index <= last));
+    now.hook = () => false;
+    requests.length = 0;
+    const second = await load(url, stores);
+    expect(second).toMatchObject({ bytes: new Uint8Array(file), cached: (last + 1) * 1000 });
+    expect(new Set(requests).size).toBe(PIECES - 1 - last); // the first load may still try a window that it read ahead
+    now.hook = down;
+    expect((await load(url, stores)).fetched).toBe(0);
+  });
+
+  const changes: [string, Record<string, string>, Buffer][] = [
+    ['another ETag', { etag: '"v2"' }, noise(3)],
+    ['another length', {}, noise(3).subarray(0, 3700)],
+    ['a length before the first missing piece', {}, noise(3).subarray(0, 900)],
+    ['no version', { etag: '' }, noise(3)],
+  ];
+  test.each(changes)('and a file of %s since: nothing of the old one is used', async (_, headers, newer) => {
+    const { url, now } = await mutableSite();
+    const stores = fakeStores();
+    now.hook = (request, response, nth) => nth > 2 && down(request, response, nth);
+    await expect(load(url, stores)).rejects.toThrow(/500/);
+    now.hook = (request, response) => {
+      const first = Number(/=(\d+)/.exec(request.headers.range ?? '')?.[1]);
+      if (first >= newer.length) return !!response.writeHead(416).end();
+      return sendFile(request, response, newer, { headers });
+    };
+    expect(await load(url, stores)).toMatchObject({ bytes: new Uint8Array(newer), cached: 0 });
+  });
+
+  test('cancelled: what had arrived is kept', async () => {
+    const { url } = await site();
+    const stores = fakeStores();
+    const cache = await ModelCache.open(url, stores, () => {});
+    const aborter = new AbortController();
+    const source = await urlSource(url, { cache, signal: aborter.signal }, TUNING);
+    await source.read(0, 2500);
+    aborter.abort(new Error('the person left'));
+    await expect(source.read(2500, 10)).rejects.toThrow('the person left');
+    expect(manifestOf(stores, url).hashes.filter((hash) => hash !== null).length).toBeGreaterThanOrEqual(3);
+  });
+});
+
+describe('storage that fails', () => {
+  test.each([0, 1, 2, 3, 4])('full at write %d: the load goes on, one warning, and what is kept is used', async (n) => {
+    const { url } = await site();
+    const stores = fakeStores();
+    stores.pieces.fullAt = n;
+    const first = await load(url, stores);
+    expect(first.bytes).toEqual(new Uint8Array(file));
+    expect(first.warnings).toEqual([
+      { code: 'cache-full', message: expect.stringMatching(/storage is full.*0\.0 MB/) },
+    ]);
+    expect(stores.pieces.pieces.size).toBe(n);
+    stores.pieces.fullAt = Number.POSITIVE_INFINITY;
+    const second = await load(url, stores);
+    expect([second.bytes, second.cached, second.warnings]).toEqual([new Uint8Array(file), n * 1000, []]);
+    expect((await load(url, stores)).fetched).toBe(0);
+  });
+
+  test('a database that refuses to write: as without a cache', async () => {
+    const { url } = await site();
+    const stores = fakeStores();
+    stores.manifests.refuses = true;
+    expect(await load(url, stores)).toMatchObject({ bytes: new Uint8Array(file), fetched: 4500, warnings: [] });
+    expect(stores.manifests.values.size).toBe(0);
+  });
+});
+
+describe('deletion', () => {
+  test('while it loads, after any step: the load ends well, and nothing of it comes back', async () => {
+    for (let at = 0; at < 9; at++) {
+      const { url } = await site();
+      const stores = fakeStores();
+      const remove = (step: number) => step === at && deleteModel(stores, url);
+      expect((await load(url, stores, remove)).bytes).toEqual(new Uint8Array(file));
+      expect(await listModels(stores)).toEqual([]);
+      expect(stores.manifests.values.size).toBe(0);
+    }
+  });
+
+  test('while it is read from the cache: the rest comes from the network', async () => {
+    const { url } = await site();
+    const stores = fakeStores();
+    await load(url, stores);
+    const second = await load(url, stores, (step) => step === 2 && deleteModel(stores, url));
+    expect(second.bytes).toEqual(new Uint8Array(file));
+    expect(second.fetched).toBeGreaterThan(0);
+    expect(await listModels(stores)).toEqual([]);
+  });
+
+  test('leaves what another model shares, and sweeps up old strays only', async () => {
+    const served = await serve({ 'a.bin': file, 'b.bin': Buffer.concat([file.subarray(0, 1000), noise(5)]) });
+    const [a, b] = [`${served.url}a.bin`, `${served.url}b.bin`];
+    const stores = fakeStores();
+    await load(a, stores);
+    await load(b, stores);
+    const stray = 'f'.repeat(64);
+    stores.pieces.pieces.set(stray, new Uint8Array(3));
+    stores.manifests.values.set('file nonsense', { url: 5 });
+    await deleteModel(stores, a);
+    expect((await listModels(stores)).map(({ location }) => location)).toEqual([b]);
+    expect(stores.pieces.pieces.has(stray)).toBe(true);
+    expect(stores.pieces.pieces.size).toBe(6 + 1);
+    expect(stores.manifests.values.has('file nonsense')).toBe(false);
+    expect((await load(b, stores)).fetched).toBe(0);
+    stores.pieces.age = 2 * 60 * 60 * 1000;
+    await deleteModel(stores, b);
+    expect(stores.pieces.pieces.size).toBe(0);
+    expect(stores.manifests.values.size).toBe(0);
+  });
+});
+
+test('two tabs that load one model at a time know together what is here', async () => {
+  const { url } = await site();
+  const stores = fakeStores();
+  const results = await Promise.all([load(url, stores), load(url, stores)]);
+  for (const { bytes } of results) expect(bytes).toEqual(new Uint8Array(file));
+  expect(await listModels(stores)).toMatchObject([{ bytes: 4500, totalBytes: 4500, isComplete: true }]);
+  expect((await load(url, stores)).fetched).toBe(0);
+});
+
+describe('hostile manifests', () => {
+  const hash = 'a'.repeat(64);
+  const sound: FileManifest = {
+    url: 'u',
+    size: 4500,
+    version: '"v1"',
+    pieceBytes: 1000,
+    hashes: [hash, null, null, null, hash],
+    savedAt: 1,
+  };
+  const holes = new Array(5);
+  holes[0] = hash;
+
+  test('a sound one is read', () => {
+    expect(parseFile('u', sound)).toEqual(sound);
+    expect(parseFile('u', { ...sound, size: 0, hashes: [] })).not.toBe(null);
+  });
+
+  test.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+    ['a list', [sound]],
+    ['another URL', { ...sound, url: 'v' }],
+    ['too few hashes', { ...sound, hashes: [hash] }],
+    ['too many hashes', { ...sound, hashes: [...sound.hashes, hash] }],
+    ['holes', { ...sound, hashes: holes }],
+    ['a path for a hash', { ...sound, hashes: ['../../x', null, null, null, null] }],
+    ['a size below 0', { ...sound, size: -1 }],
+    ['a size past 2^53', { ...sound, size: 2 ** 60 }],
+    ['no number', { ...sound, size: '4500' }],
+    ['pieces of nothing', { ...sound, pieceBytes: 0 }],
+    ['pieces of a fraction', { ...sound, pieceBytes: 0.5 }],
+    ['a piece of a terabyte', { ...sound, size: 2 ** 40, pieceBytes: 2 ** 40, hashes: [hash] }],
+    ['a version that is none', { ...sound, version: 7 }],
+    ['no date', { ...sound, savedAt: Number.NaN }],
+  ])('%s', (_, manifest) => expect(parseFile('u', manifest)).toBe(null));
+
+  const model = { location: 'l', name: 'n', files: ['u'], absent: [], isOpened: true, usedAt: 1 };
+  test.each<[string, unknown]>([
+    ['another location', { ...model, location: 'm' }],
+    ['files that are no text', { ...model, files: [{}] }],
+    ['endless files', { ...model, files: new Array(5000).fill('u') }],
+    ['an endless name', { ...model, name: 'n'.repeat(10_000) }],
+    ['isOpened for no boolean', { ...model, isOpened: 1 }],
+  ])('of a model: %s', (_, manifest) => expect(parseModel('l', manifest)).toBe(null));
+
+  test('are as good as none: the model is loaded, and kept anew', async () => {
+    const { url } = await site();
+    const stores = fakeStores();
+    stores.manifests.values.set(`file ${url}`, { ...sound, url, hashes: [hash] });
+    stores.manifests.values.set(`model ${url}`, { ...model, location: 8 });
+    expect(await listModels(stores)).toEqual([]);
+    expect(await load(url, stores)).toMatchObject({ bytes: new Uint8Array(file), cached: 0 });
+    expect((await load(url, stores)).fetched).toBe(0);
+  });
+
+  test('a manifest that names other pieces for a file gives no wrong bytes that are not what it names', async () => {
+    const { url } = await site();
+    const stores = fakeStores();
+    await load(url, stores);
+    const known = manifestOf(stores, url);
+    stores.manifests.values.set(`file ${url}`, { ...known, hashes: known.hashes.with(1, hash) });
+    expect((await load(url, stores)).bytes).toEqual(new Uint8Array(file));
+  });
+});
+
+describe('a folder', () => {
+  const files = {
+    'm/config.json': '{"model_type":"llama"}',
+    'm/tokenizer.json': '{"model":{"type":"BPE"}}',
+    'm/model.safetensors': writeSafetensors({ a: { dtype: 'F32', shape: [2], data: ramp(8) } }),
+  };
+
+  async function open(url: string, stores: FakeStores) {
+    const cache = await ModelCache.open(url, stores, () => {});
+    const model = await openModel(url, { cache });
+    for (const tensor of model.tensors.values()) await tensor.read(0, tensor.byteLength);
+    await cache.flush();
+    return model;
+  }
+
+  test('is opened without a request once it is whole, with what it has not', async () => {
+    const served = await serve(files);
+    const stores = fakeStores();
+    const first = await open(`${served.url}m`, stores);
+    expect(await listModels(stores)).toMatchObject([{ location: `${served.url}m`, name: 'm', isComplete: true }]);
+    served.requests.length = 0;
+    expect(await open(`${served.url}m`, stores)).toMatchObject({ config: first.config, tokenizerConfig: null });
+    expect(served.requests).toEqual([]);
+  });
+
+  test('that is not whole asks for its small files anew', async () => {
+    const now = { config: files['m/config.json'] };
+    const served = await serve(files, (request, response) => {
+      if (!request.url?.endsWith('config.json') || request.url.includes('_config')) return false;
+      return !!response.writeHead(200, { etag: now.config }).end(now.config);
+    });
+    const stores = fakeStores();
+    await open(`${served.url}m`, stores);
+    stores.manifests.values.delete(`file ${served.url}m/model.safetensors`);
+    now.config = '{"model_type":"newer"}';
+    expect((await open(`${served.url}m`, stores)).config).toEqual({ model_type: 'newer' });
+  });
+
+  test('that cannot be opened is no model that is whole', async () => {
+    const served = await serve({ 'm/config.json': files['m/config.json'] });
+    const stores = fakeStores();
+    await expect(open(`${served.url}m`, stores)).rejects.toThrow(/model.safetensors/);
+    expect((await listModels(stores)).filter(({ isComplete }) => isComplete)).toEqual([]);
+    const later = await serve(files);
+    expect(await open(`${later.url}m`, stores)).toMatchObject({ format: 'safetensors' });
+  });
+
+  test('a .gguf with its own tokenizer is one file', async () => {
+    const gguf = writeGguf({
+      keys: [['tokenizer.ggml.tokens', value.strings(['a'])]],
+      tensors: [{ name: 'w', ne: [4], data: ramp(16) }],
+    });
+    const served = await serve({ 'x.gguf': gguf });
+    const stores = fakeStores();
+    await open(`${served.url}x.gguf`, stores);
+    served.requests.length = 0;
+    expect((await open(`${served.url}x.gguf`, stores)).name).toBe('x.gguf');
+    expect(served.requests).toEqual([]);
+  });
+});

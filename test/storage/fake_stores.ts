@@ -1,0 +1,71 @@
+// The browser's storage in memory: it can fill up, lose pieces and be deleted from under a load.
+
+import type { Stores } from '../../src/storage/cache';
+import type { ManifestStore } from '../../src/storage/manifest_store';
+import type { PieceStore } from '../../src/storage/piece_store';
+
+export class FakePieces implements PieceStore {
+  readonly pieces = new Map<string, Uint8Array<ArrayBuffer>>();
+  /** Milliseconds that every piece seems to lie here. */
+  age = 0;
+  writes = 0;
+  /** Of the writes, this one and all after it find no room. */
+  fullAt = Number.POSITIVE_INFINITY;
+
+  async read(name: string): Promise<Uint8Array<ArrayBuffer> | null> {
+    return this.pieces.get(name)?.slice() ?? null;
+  }
+
+  async write(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    if (this.writes++ >= this.fullAt) throw new DOMException('no room', 'QuotaExceededError');
+    this.pieces.set(name, bytes.slice());
+  }
+
+  async remove(name: string): Promise<void> {
+    this.pieces.delete(name);
+  }
+
+  async list(): Promise<{ name: string; writtenAt: number }[]> {
+    return [...this.pieces.keys()].map((name) => ({ name, writtenAt: Date.now() - this.age }));
+  }
+}
+
+export class FakeManifests implements ManifestStore {
+  readonly values = new Map<unknown, unknown>();
+  refuses = false;
+  private queue: Promise<unknown> = Promise.resolve();
+
+  async get(key: string): Promise<unknown> {
+    return structuredClone(this.values.get(key));
+  }
+
+  async update(key: string, change: (old: unknown) => unknown): Promise<void> {
+    if (this.refuses) throw new DOMException('no database', 'InvalidStateError');
+    const value = change(structuredClone(this.values.get(key)));
+    if (value === undefined) this.values.delete(key);
+    else this.values.set(key, structuredClone(value));
+  }
+
+  async entries(): Promise<[unknown, unknown][]> {
+    return structuredClone([...this.values]);
+  }
+
+  async remove(keys: readonly unknown[]): Promise<void> {
+    for (const key of keys) this.values.delete(key);
+  }
+
+  alone(work: () => Promise<void>): Promise<void> {
+    const done = this.queue.then(work);
+    this.queue = done.catch(() => {});
+    return done;
+  }
+}
+
+export interface FakeStores extends Stores {
+  pieces: FakePieces;
+  manifests: FakeManifests;
+}
+
+export function fakeStores(): FakeStores {
+  return { pieces: new FakePieces(), manifests: new FakeManifests() };
+}
