@@ -33,6 +33,8 @@ export interface LoadOptions {
   quantize?: QuantizedFormat;
   /** `auto`: webgpu, or the cpu with a warning where there is no WebGPU. */
   backend?: 'auto' | BackendName;
+  /** Keep what is fetched from a URL in this browser, and use what was kept. Default true. */
+  cache?: boolean;
 }
 
 export interface LoadProgress {
@@ -40,6 +42,8 @@ export interface LoadProgress {
   /** Bytes of the model that have arrived, and how many there are (0 while unknown). */
   loadedBytes: number;
   totalBytes: number;
+  /** Those of loadedBytes that this browser had kept. Default 0. */
+  cachedBytes?: number;
   bytesPerSecond: number | null;
   secondsLeft: number | null;
 }
