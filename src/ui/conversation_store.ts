@@ -1,0 +1,253 @@
+// The conversations that this browser keeps. Several tabs may write at once: what one saves is merged with what is there.
+
+import type { Turn } from './conversation';
+import { ConversationFileError, parseConversation } from './conversation_file';
+import { type Conversation, mergeConversations, titleOf } from './conversation_tree';
+import { type KeyValueTable, memoryTable, openTable } from './library_storage';
+
+const NAME = 'vivace-conversations';
+const INDEX = 'index';
+const KEPT = 'conversation/';
+/** Written as a page closed, and not merged yet. */
+const LATE = 'late/';
+const MAX_SUMMARIES = 100_000;
+
+/** What a list shows of a conversation. */
+export interface Summary {
+  readonly id: string;
+  readonly title: string;
+  /** Milliseconds since 1970. */
+  readonly updatedAt: number;
+  /** How many, on all branches. */
+  readonly turns: number;
+}
+
+export class ConversationStore {
+  /** Hears a sentence with a next step when something could not be kept. */
+  onError: (sentence: string) => void = () => {};
+  private kept = true;
+  private readonly ready: Promise<void>;
+  private readonly listeners = new Set<() => void>();
+  /** Ids of the turns that this page's copy of a conversation had last: one that it lacks now was removed, one that it never had is another tab's. */
+  private readonly seen = new Map<string, ReadonlySet<string>>();
+  /** Ids of what is stored and is no conversation, so that it is not read at each listing. */
+  private readonly unreadable = new Set<string>();
+
+  constructor(
+    private table: KeyValueTable = openTable(NAME, 'conversations'),
+    private readonly channel: BroadcastChannel | null = openChannel(),
+  ) {
+    this.ready = table.keys().then(
+      () => {},
+      () => {
+        this.table = memoryTable();
+        this.kept = false;
+      },
+    );
+    if (channel) channel.onmessage = () => this.tell();
+  }
+
+  /** False where the browser refuses storage: conversations then last as long as the page. Known once `list` has answered. */
+  get isKept(): boolean {
+    return this.kept;
+  }
+
+  /** Calls back after each change, made here or in another tab. Gives the function that ends it. */
+  onChange(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  close(): void {
+    this.listeners.clear();
+    this.channel?.close();
+  }
+
+  /** Newest first. An index that is missing, broken or behind is made anew from what is there. */
+  async list(): Promise<Summary[]> {
+    await this.ready;
+    const keys = await this.mergeLate(await this.table.keys());
+    const ids = new Set(keys.filter((key) => key.startsWith(KEPT)).map((key) => key.slice(KEPT.length)));
+    const index = readIndex(await this.table.get(INDEX));
+    const missing = [...ids].filter((id) => !index.has(id) && !this.unreadable.has(id));
+    const gone = [...index.keys()].filter((id) => !ids.has(id));
+    for (const id of missing) {
+      const conversation = await this.load(id);
+      if (conversation) index.set(id, summarise(conversation));
+      else this.unreadable.add(id);
+    }
+    for (const id of gone) index.delete(id);
+    if (missing.length + gone.length > 0) await this.table.update(INDEX, () => [...index.values()]);
+    return [...index.values()].sort((a, b) => b.updatedAt - a.updatedAt);
+  }
+
+  /** Null of one that is not there, or no longer one. */
+  async load(id: string): Promise<Conversation | null> {
+    await this.ready;
+    return readConversation(await this.table.get(KEPT + id));
+  }
+
+  /** The page shows this copy from now on: a turn that it has now and lacks in a later `save` was removed by the reader. */
+  adopt({ id, turns }: Conversation): void {
+    this.seen.set(id, new Set(turns.map((turn) => turn.id)));
+  }
+
+  /** Merges the page's copy into what is stored. What goes wrong is said through `onError`. An empty conversation is not stored. */
+  async save(conversation: Conversation): Promise<boolean> {
+    const seen = this.seen.get(conversation.id) ?? new Set();
+    this.adopt(conversation);
+    return this.put(conversation, (old, copy) => {
+      const present = new Set(copy.turns.map(({ id }) => id));
+      const merged = mergeConversations(old, copy);
+      const turns = withoutRemoved(merged.turns, (id) => seen.has(id) && !present.has(id));
+      return { ...merged, title: old.title, turns }; // `rename` alone changes a title: the page's copy may have an older one
+    });
+  }
+
+  /** Merges a copy from elsewhere, a file or an undone deletion. */
+  add(conversation: Conversation): Promise<boolean> {
+    return this.put(conversation, (old, copy) => {
+      const merged = mergeConversations(old, copy);
+      return { ...merged, title: merged.title || old.title || copy.title };
+    });
+  }
+
+  /** What `save` can still do in a page that is being closed: it is merged by whoever lists next. */
+  saveLate(conversation: Conversation): void {
+    if (conversation.turns.length > 0) this.table.putNow(LATE + conversation.id, conversation);
+  }
+
+  async rename(id: string, title: string): Promise<void> {
+    await this.ready;
+    await this.guard(async () => {
+      let summary: Summary | null = null;
+      await this.table.update(KEPT + id, (old) => {
+        const renamed = { ...parseConversation(old), title: title.trim().slice(0, 200) };
+        summary = summarise(renamed);
+        return renamed;
+      });
+      await this.writeSummary(summary!);
+    });
+  }
+
+  /** Gives what was removed, for those who change their mind. */
+  async remove(id: string): Promise<Conversation | null> {
+    await this.ready;
+    const conversation = await this.load(id);
+    await this.guard(async () => {
+      await this.table.delete(KEPT + id);
+      await this.table.delete(LATE + id);
+      await this.table.update(INDEX, (old) => [...readIndex(old).values()].filter((summary) => summary.id !== id));
+      this.seen.delete(id);
+      this.announce();
+    });
+    return conversation;
+  }
+
+  private async put(
+    conversation: Conversation,
+    merge: (old: Conversation, copy: Conversation) => Conversation,
+  ): Promise<boolean> {
+    await this.ready;
+    if (conversation.turns.length === 0) return true;
+    return this.guard(async () => {
+      const copy = parseConversation(conversation);
+      let summary: Summary | null = null;
+      await this.table.update(KEPT + conversation.id, (value) => {
+        const old = readConversation(value);
+        const merged = old ? parseConversation(merge(old, copy)) : copy;
+        summary = summarise(merged);
+        return merged;
+      });
+      this.unreadable.delete(conversation.id);
+      await this.writeSummary(summary!);
+    });
+  }
+
+  private async writeSummary(summary: Summary): Promise<void> {
+    await this.table.update(INDEX, (old) => [...readIndex(old).set(summary.id, summary).values()]);
+    this.announce();
+  }
+
+  /** Takes in what closing pages left. Gives the keys that are there afterwards. */
+  private async mergeLate(keys: string[]): Promise<string[]> {
+    const late = keys.filter((key) => key.startsWith(LATE));
+    for (const key of late) {
+      const conversation = readConversation(await this.table.get(key));
+      const merge = (old: Conversation, copy: Conversation) => ({ ...mergeConversations(old, copy), title: old.title });
+      if (conversation && !(await this.put(conversation, merge))) continue;
+      await this.table.delete(key);
+    }
+    return late.length > 0 ? this.table.keys() : keys;
+  }
+
+  private async guard(work: () => Promise<void>): Promise<boolean> {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      this.onError(sayWhy(error));
+      return false;
+    }
+  }
+
+  private announce(): void {
+    this.channel?.postMessage('changed');
+    this.tell();
+  }
+
+  private tell(): void {
+    for (const listener of this.listeners) listener();
+  }
+}
+
+function sayWhy(error: unknown): string {
+  if (error instanceof ConversationFileError) {
+    return `This conversation can no longer be kept here. ${error.message} Start a new conversation.`;
+  }
+  if ((error as Error | null)?.name === 'QuotaExceededError') {
+    return 'The browser has no room left for conversations. Export some and delete them here; the newest text is kept while the page is open.';
+  }
+  return 'The browser did not keep the conversation. Export it, then reload the page.';
+}
+
+function readConversation(value: unknown): Conversation | null {
+  try {
+    return parseConversation(value);
+  } catch (error) {
+    if (error instanceof ConversationFileError) return null;
+    throw error;
+  }
+}
+
+function summarise(conversation: Conversation): Summary {
+  const { id, updatedAt, turns } = conversation;
+  return { id, title: titleOf(conversation), updatedAt, turns: turns.length };
+}
+
+/** Empty when any of it is broken. */
+function readIndex(value: unknown): Map<string, Summary> {
+  const isSound = Array.isArray(value) && value.length <= MAX_SUMMARIES && value.every(isSummary);
+  return new Map(isSound ? (value as Summary[]).map((summary) => [summary.id, summary]) : []);
+}
+
+function isSummary(value: unknown): value is Summary {
+  const { id, title, updatedAt, turns } = (value ?? {}) as Partial<Record<keyof Summary, unknown>>;
+  const areTexts = typeof id === 'string' && id.length <= 64 && typeof title === 'string' && title.length <= 1000;
+  return areTexts && Number.isFinite(updatedAt) && Number.isInteger(turns);
+}
+
+/** Without the turns that were removed, but for those that another tab has gone on from. */
+function withoutRemoved(turns: readonly Turn[], isRemoved: (id: string) => boolean): Turn[] {
+  const parents = new Set<string | null>();
+  const left = turns.toReversed().filter((turn) => {
+    if (isRemoved(turn.id) && !parents.has(turn.id)) return false;
+    parents.add(turn.parent);
+    return true;
+  });
+  return left.reverse();
+}
+
+function openChannel(): BroadcastChannel | null {
+  return typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel(NAME);
+}

@@ -1,0 +1,325 @@
+// <vivace-library>: the list of the conversations that this browser keeps. Fires `vivace-open-conversation` with the one that the reader
+// wants to see, `vivace-new-conversation` for an empty one, and `vivace-close-library` when the one that is shown was chosen again.
+
+import { html, LitElement, nothing, type PropertyValues } from 'lit';
+import { repeat } from 'lit/directives/repeat.js';
+import { ConversationFileError, exportConversations } from './conversation_file';
+import { ConversationStore, type Summary } from './conversation_store';
+import type { Conversation } from './conversation_tree';
+import { icons } from './icons';
+import { describeImport, fileNameOf, isConversationFile, readConversations, saveJson } from './library_file';
+import { LibraryKeeper } from './library_keeper';
+import { groupByDay, type Note, neighbourOf, type RowActions, renderNote, renderRow } from './library_parts';
+import { libraryStyles } from './library_styles';
+import { sharedStyles } from './shared_styles';
+
+const NOTE_MS = 10_000;
+
+export class VivaceLibrary extends LitElement implements RowActions {
+  static override styles = [sharedStyles, libraryStyles];
+  static override properties = {
+    current: {},
+    summaries: { state: true },
+    renamed: { state: true },
+    stop: { state: true },
+    note: { state: true },
+  };
+  /** Id of the conversation that is shown elsewhere. */
+  declare current: string;
+  /** Null until they are read. */
+  declare summaries: Summary[] | null;
+  declare renamed: string | null;
+  /** The row that Tab comes to. */
+  declare stop: string | null;
+  declare note: Note | null;
+
+  private readonly store = new ConversationStore();
+  private readonly keeper = new LibraryKeeper(this.store);
+  private noteTimer: ReturnType<typeof setTimeout> | undefined;
+  private stopListening = () => {};
+
+  constructor() {
+    super();
+    this.current = '';
+    this.summaries = null;
+    this.renamed = null;
+    this.stop = null;
+    this.note = null;
+    this.store.onError = (text) => this.say(text, true);
+    this.addEventListener('keydown', this.onKey);
+    this.addEventListener('dragover', this.onDrag);
+    this.addEventListener('dragleave', () => this.classList.remove('dropping'));
+    this.addEventListener('drop', this.onDrop);
+  }
+
+  /** The page calls it whenever its conversation changed. It is stored soon, and when the page is left at the latest. */
+  keep(conversation: Conversation): void {
+    this.keeper.keep(conversation);
+  }
+
+  /** What a page begins with: the conversation changed last, or null where there is none. */
+  async openNewest(): Promise<Conversation | null> {
+    await this.refresh();
+    for (const { id } of this.summaries ?? []) {
+      const conversation = await this.store.load(id);
+      if (!conversation) continue;
+      this.store.adopt(conversation);
+      return conversation;
+    }
+    return null;
+  }
+
+  async open(id: string): Promise<void> {
+    this.stop = id;
+    if (id === this.current) return this.fire('vivace-close-library');
+    await this.keeper.flush();
+    const conversation = await this.store.load(id);
+    if (!conversation) {
+      this.say('This conversation is no longer here: another tab deleted it.', true);
+      return this.refresh();
+    }
+    this.show(conversation);
+  }
+
+  startRename(id: string): void {
+    this.renamed = id;
+    void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLInputElement>('.rename')?.select());
+  }
+
+  async rename(id: string, title: string, keepFocus = false): Promise<void> {
+    if (this.renamed !== id) return; // the field goes, and loses its focus as it does
+    this.renamed = null;
+    if (keepFocus) void this.focusRow(id);
+    await this.keeper.flush();
+    await this.store.rename(id, title);
+  }
+
+  cancelRename(id: string): void {
+    this.renamed = null;
+    void this.focusRow(id);
+  }
+
+  async export(id: string): Promise<void> {
+    await this.keeper.flush();
+    const conversation = await this.store.load(id);
+    const title = this.summaries?.find((summary) => summary.id === id)?.title ?? '';
+    if (conversation) saveJson(fileNameOf(title), exportConversations([conversation]));
+  }
+
+  async delete(id: string): Promise<void> {
+    const ids = this.shownIds();
+    const title = this.summaries?.find((summary) => summary.id === id)?.title ?? '';
+    const wasCurrent = id === this.current;
+    await this.keeper.flush();
+    this.keeper.forget(id);
+    const removed = await this.store.remove(id);
+    if (wasCurrent) this.fire('vivace-new-conversation');
+    await this.refresh();
+    const undo = removed ? () => this.undo(removed, wasCurrent) : null;
+    this.say(`Deleted “${title}”.`, false, undo);
+    await this.focusRow(neighbourOf(ids, id));
+  }
+
+  override render() {
+    const isEmpty = this.summaries?.length === 0;
+    return html`
+      <button class="button fresh" data-testid="library-new" @click=${() => this.fire('vivace-new-conversation')}>
+        ${icons.fresh}New conversation
+      </button>
+      <nav class="list" aria-label="Conversations">
+        ${isEmpty ? html`<p class="empty">No conversations yet. What you write here is kept in this browser alone.</p>` : nothing}
+        ${groupByDay(this.summaries ?? []).map(
+          ({ name, summaries }) => html`<h2 id=${name}>${name}</h2>
+            <ul aria-labelledby=${name}>${repeat(
+              summaries,
+              ({ id }) => id,
+              (summary) => this.renderRow(summary),
+            )}</ul>`,
+        )}
+      </nav>
+      ${renderNote(this.note, () => this.dismiss())}
+      <footer>
+        <button class="link" data-testid="library-export-all" ?disabled=${isEmpty} @click=${this.exportAll}>Export all</button>
+        <button class="link" data-testid="library-import" title="A .json file that Vivace exported; it can be dropped here, too"
+          @click=${() => this.fileInput.click()}>Import</button>
+        <input type="file" hidden accept=".json,application/json" multiple aria-label="Import conversations" @change=${this.onFiles} />
+        ${
+          this.summaries && !this.store.isKept
+            ? html`<p class="kept">This browser keeps nothing here: conversations last as long as the page.</p>`
+            : nothing
+        }
+      </footer>
+    `;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.stopListening = this.store.onChange(() => void this.refresh());
+    addEventListener('pagehide', this.onLeave);
+    document.addEventListener('visibilitychange', this.onHidden);
+    void this.refresh();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.stopListening();
+    removeEventListener('pagehide', this.onLeave);
+    document.removeEventListener('visibilitychange', this.onHidden);
+    clearTimeout(this.noteTimer);
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    const ids = this.shownIds();
+    if (changed.has('current') && ids.includes(this.current)) this.stop = this.current;
+    if (this.stop === null || !ids.includes(this.stop)) this.stop = ids[0] ?? null;
+  }
+
+  private renderRow(summary: Summary) {
+    const { id } = summary;
+    const state = { isCurrent: id === this.current, isRenamed: id === this.renamed, isStop: id === this.stop };
+    return renderRow(summary, state, this);
+  }
+
+  private get fileInput(): HTMLInputElement {
+    return this.renderRoot.querySelector<HTMLInputElement>('input[type=file]')!;
+  }
+
+  private shownIds(): string[] {
+    return (this.summaries ?? []).map(({ id }) => id);
+  }
+
+  private async refresh(): Promise<void> {
+    try {
+      this.summaries = await this.store.list();
+    } catch {
+      this.say('The list of conversations could not be read. Reload the page.', true);
+    }
+  }
+
+  private show(conversation: Conversation): void {
+    this.store.adopt(conversation);
+    this.fire('vivace-open-conversation', conversation);
+  }
+
+  private fire(name: string, detail?: Conversation): void {
+    this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }));
+  }
+
+  private async undo(conversation: Conversation, wasCurrent: boolean): Promise<void> {
+    this.dismiss();
+    this.keeper.remember(conversation.id);
+    await this.store.add(conversation);
+    if (wasCurrent) this.show(conversation);
+    await this.refresh();
+    await this.focusRow(conversation.id);
+  }
+
+  private async focusRow(id: string | null): Promise<void> {
+    if (id !== null) this.stop = id;
+    await this.updateComplete;
+    const row = id === null ? null : this.renderRoot.querySelector<HTMLElement>(`[data-id="${id}"] .title`);
+    (row ?? this.renderRoot.querySelector<HTMLElement>('.fresh'))?.focus();
+  }
+
+  private say(text: string, isError: boolean, undo: (() => void) | null = null): void {
+    this.note = { text, isError, undo };
+    this.dismissLater();
+  }
+
+  /** A note stays while the pointer or the focus is on it, and an error until it is dismissed. */
+  private dismissLater(): void {
+    clearTimeout(this.noteTimer);
+    if (this.note?.isError) return;
+    this.noteTimer = setTimeout(() => {
+      if (this.renderRoot.querySelector('.note:is(:hover, :focus-within)')) this.dismissLater();
+      else this.note = null;
+    }, NOTE_MS);
+  }
+
+  private dismiss(): void {
+    const hadFocus = this.renderRoot.querySelector('.note:focus-within') !== null;
+    this.note = null;
+    if (hadFocus) void this.focusRow(this.stop);
+  }
+
+  private exportAll = async () => {
+    await this.keeper.flush();
+    const all = await Promise.all(this.shownIds().map((id) => this.store.load(id)));
+    saveJson('vivace-conversations', exportConversations(all.filter((conversation) => conversation !== null)));
+  };
+
+  private onFiles = async (event: Event) => {
+    const input = event.target as HTMLInputElement;
+    const files = [...(input.files ?? [])];
+    input.value = ''; // so that the same file can be chosen again
+    await this.import(files);
+  };
+
+  private async import(files: readonly File[]): Promise<void> {
+    let added = 0;
+    const refused: string[] = [];
+    await this.keeper.flush();
+    for (const file of files) {
+      try {
+        const found = await readConversations(file);
+        refused.push(...found.refused);
+        for (const conversation of found.conversations) {
+          this.keeper.remember(conversation.id);
+          if (await this.store.add(conversation)) added += 1;
+        }
+      } catch (error) {
+        refused.push(error instanceof ConversationFileError ? error.message : `${file.name} could not be read.`);
+      }
+    }
+    const text = added > 0 ? describeImport(added, refused) : (refused[0] ?? 'No conversations came in.');
+    this.say(text, refused.length > 0);
+  }
+
+  private onKey = (event: KeyboardEvent) => {
+    const inRow = event.composedPath().find((node) => node instanceof HTMLElement && node.dataset.id !== undefined);
+    const id = (inRow as HTMLElement | undefined)?.dataset.id;
+    const isUndo = event.key === 'z' && (event.ctrlKey || event.metaKey) && this.note?.undo;
+    if (isUndo) isUndo();
+    else if (id && event.key === 'F2') this.startRename(id);
+    else if (id && event.key === 'Delete') void this.delete(id);
+    else if (id && ['ArrowDown', 'ArrowUp', 'Home', 'End'].includes(event.key)) this.moveFocus(id, event.key);
+    else return;
+    event.preventDefault();
+  };
+
+  private moveFocus(id: string, key: string): void {
+    const ids = this.shownIds();
+    const at = ids.indexOf(id);
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: ids.length - 1 }[key]!;
+    void this.focusRow(ids[Math.min(Math.max(to, 0), ids.length - 1)]!);
+  }
+
+  private onDrag = (event: DragEvent) => {
+    if (!event.dataTransfer?.types.includes('Files')) return;
+    event.preventDefault();
+    this.classList.add('dropping');
+  };
+
+  /** A handled event, so that the page does not take the file for a model. */
+  private onDrop = (event: DragEvent) => {
+    this.classList.remove('dropping');
+    const files = [...(event.dataTransfer?.files ?? [])].filter(isConversationFile);
+    if (files.length === 0) return;
+    event.preventDefault();
+    void this.import(files);
+  };
+
+  private onHidden = () => {
+    if (document.visibilityState === 'hidden') void this.keeper.flush();
+  };
+
+  private onLeave = () => this.keeper.flushNow();
+}
+
+if (!customElements.get('vivace-library')) customElements.define('vivace-library', VivaceLibrary);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'vivace-library': VivaceLibrary;
+  }
+}

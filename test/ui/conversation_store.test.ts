@@ -1,0 +1,289 @@
+// Conversations in a store: several tabs write to one table, indexes break, and pages close in the middle.
+
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Turn } from '../../src/ui/conversation';
+import { ConversationStore, type Summary } from '../../src/ui/conversation_store';
+import { addTurn, type Conversation, newConversation, removeTurn, titleOf } from '../../src/ui/conversation_tree';
+import { LibraryKeeper, SAVE_AFTER_MS } from '../../src/ui/library_keeper';
+import { groupByDay, neighbourOf } from '../../src/ui/library_parts';
+import { type KeyValueTable, memoryTable } from '../../src/ui/library_storage';
+
+let table: KeyValueTable;
+
+beforeEach(() => {
+  table = memoryTable();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** As another tab has it: another store over the same table. */
+const openStore = (over = table) => new ConversationStore(over, null);
+
+function asking(question: string, to = newConversation()): { conversation: Conversation; turn: Turn } {
+  const { conversation, turn } = addTurn(to, to.turns.at(-1)?.id ?? null, question);
+  Object.assign(turn, { state: 'done', answer: `Answer to ${question}`, finishReason: 'eos' });
+  return { conversation, turn };
+}
+
+const titles = async (store: ConversationStore) => (await store.list()).map(({ title }) => title);
+const questions = (conversation: Conversation | null) => conversation?.turns.map(({ question }) => question);
+
+test('what was saved is listed, newest first, and loaded as it was', async () => {
+  const store = openStore();
+  const old = { ...asking('first').conversation, updatedAt: 1000 };
+  const fresh = { ...asking('second').conversation, updatedAt: 2000 };
+  await store.save({ ...old, createdAt: 0 });
+  await store.save({ ...fresh, createdAt: 0 });
+  expect(await openStore().list()).toEqual([
+    { id: fresh.id, title: 'second', updatedAt: 2000, turns: 1 },
+    { id: old.id, title: 'first', updatedAt: 1000, turns: 1 },
+  ]);
+  expect(await openStore().load(old.id)).toEqual({ ...old, createdAt: 0 });
+});
+
+test('an empty conversation is not stored', async () => {
+  const store = openStore();
+  await store.save(newConversation());
+  expect(await store.list()).toEqual([]);
+});
+
+test('two tabs that go on with one conversation lose nothing', async () => {
+  const [one, two] = [openStore(), openStore()];
+  const { conversation } = asking('start');
+  await one.save(conversation);
+  two.adopt((await two.load(conversation.id))!);
+  const inOne = asking('from one', conversation).conversation;
+  const inTwo = asking('from two', conversation).conversation;
+  await Promise.all([one.save(inOne), two.save(inTwo)]);
+  await one.save(asking('one again', inOne).conversation);
+  expect(questions(await openStore().load(conversation.id))!.sort()).toEqual([
+    'from one',
+    'from two',
+    'one again',
+    'start',
+  ]);
+});
+
+test('a turn that the reader replaced does not come back, but one that another tab went on from stays', async () => {
+  const store = openStore();
+  const { conversation, turn } = asking('fails');
+  await store.save(conversation);
+  const replaced = asking('works', removeTurn(conversation, turn)).conversation;
+  await store.save(replaced);
+  expect(questions(await store.load(conversation.id))).toEqual(['works']);
+
+  const other = asking('goes on', conversation).conversation;
+  await openStore().save(other);
+  await store.save(replaced);
+  expect(questions(await store.load(conversation.id))!.sort()).toEqual(['fails', 'goes on', 'works']);
+});
+
+test('exporting or listing what another tab wrote does not make it look removed', async () => {
+  const [mine, theirs] = [openStore(), openStore()];
+  const { conversation } = asking('start');
+  await mine.save(conversation);
+  await theirs.save(asking('theirs', conversation).conversation);
+  await mine.load(conversation.id);
+  await mine.list();
+  await mine.save(asking('mine', conversation).conversation);
+  expect(questions(await mine.load(conversation.id))!.sort()).toEqual(['mine', 'start', 'theirs']);
+});
+
+test('a new title outlives what the page saves with the old one', async () => {
+  const store = openStore();
+  const { conversation } = asking('Why?');
+  await store.save(conversation);
+  await store.rename(conversation.id, '  Sky  ');
+  await store.save(asking('And then?', conversation).conversation);
+  expect(await titles(store)).toEqual(['Sky']);
+  await store.rename(conversation.id, '');
+  expect(await titles(store)).toEqual(['Why?']);
+});
+
+test('what was removed can be put back', async () => {
+  const store = openStore();
+  const { conversation } = asking('keep me');
+  await store.save(conversation);
+  await store.rename(conversation.id, 'Mine');
+  const removed = await store.remove(conversation.id);
+  expect(await store.list()).toEqual([]);
+  expect(await table.keys()).toEqual(['index']);
+  await store.add(removed!);
+  expect(titleOf((await store.load(conversation.id))!)).toBe('Mine');
+  expect(await titles(store)).toEqual(['Mine']);
+});
+
+for (const [name, broken] of [
+  ['missing', undefined],
+  ['no list', { length: 3 }],
+  ['of strange entries', [{ id: 7 }, null]],
+  ['behind', []],
+  ['ahead', [{ id: 'ffffffffffffffffffffffffffffffff', title: 'Gone', updatedAt: 1, turns: 1 } satisfies Summary]],
+] as const) {
+  test(`an index that is ${name} heals`, async () => {
+    const { conversation } = asking('still here');
+    await openStore().save(conversation);
+    await table.update('index', () => broken);
+    expect(await titles(openStore())).toEqual(['still here']);
+    const healed = (await table.get('index')) as Summary[];
+    expect(healed.map(({ id }) => id)).toEqual([conversation.id]);
+  });
+}
+
+test('the list does not read the texts', async () => {
+  const { conversation } = asking('long');
+  await openStore().save(conversation);
+  const get = vi.spyOn(table, 'get');
+  await openStore().list();
+  expect(get.mock.calls).toEqual([['index']]);
+});
+
+test('a stored value that is no conversation is left out, and replaced by a sound one', async () => {
+  const { conversation } = asking('sound');
+  await table.update(`conversation/${conversation.id}`, () => ({ turns: 'none' }));
+  const store = openStore();
+  expect(await store.list()).toEqual([]);
+  expect(await store.load(conversation.id)).toBeNull();
+  await store.save(conversation);
+  expect(await titles(store)).toEqual(['sound']);
+});
+
+test('a merge that would make a circle of turns is refused, and what is stored stays', async () => {
+  const store = openStore();
+  const first = asking('first');
+  const { conversation, turn } = asking('second', first.conversation);
+  await store.save(conversation);
+  const [a, b] = conversation.turns;
+  const hostile = {
+    ...conversation,
+    updatedAt: Date.now() + 1,
+    turns: [
+      { ...turn, parent: null },
+      { ...a!, parent: b!.id },
+    ],
+  };
+  const said = vi.fn();
+  store.onError = said;
+  expect(await store.add(hostile)).toBe(false);
+  expect(said.mock.calls[0]![0]).toMatch(
+    /^This conversation can no longer be kept here\. .*does not come before it\. Start /,
+  );
+  expect(await store.load(conversation.id)).toEqual(conversation);
+});
+
+test('what a closing page wrote in haste is taken in by the next list', async () => {
+  const { conversation } = asking('start');
+  const store = openStore();
+  await store.save(conversation);
+  store.saveLate(asking('in haste', conversation).conversation);
+  const next = openStore();
+  await next.list();
+  expect(questions(await next.load(conversation.id))).toEqual(['start', 'in haste']);
+  expect((await table.keys()).sort()).toEqual([`conversation/${conversation.id}`, 'index']);
+});
+
+test('where storage is refused, conversations are kept in memory, and it is known', async () => {
+  const refused: KeyValueTable = { ...table, keys: () => Promise.reject(new DOMException('No', 'SecurityError')) };
+  const store = openStore(refused);
+  const { conversation } = asking('for now');
+  await store.save(conversation);
+  expect(await titles(store)).toEqual(['for now']);
+  expect(store.isKept).toBe(false);
+  expect(await table.keys()).toEqual([]);
+  const kept = openStore();
+  await kept.list();
+  expect(kept.isKept).toBe(true);
+});
+
+test('a full disk is a sentence with a next step', async () => {
+  const full: KeyValueTable = { ...table, update: () => Promise.reject(new DOMException('', 'QuotaExceededError')) };
+  const store = openStore(full);
+  const said = vi.fn();
+  store.onError = said;
+  expect(await store.save(asking('too much').conversation)).toBe(false);
+  expect(said).toHaveBeenCalledExactlyOnceWith(
+    'The browser has no room left for conversations. Export some and delete them here; the newest text is kept while the page is open.',
+  );
+});
+
+test('a conversation past the bounds is said, not lost in silence', async () => {
+  const store = openStore();
+  const said = vi.fn();
+  store.onError = said;
+  const { conversation, turn } = asking('long');
+  turn.answer = 'x'.repeat(10_000_001);
+  expect(await store.save(conversation)).toBe(false);
+  expect(said.mock.calls[0]![0]).toMatch(
+    /^This conversation can no longer be kept here\. Turn 1: its answer has 10000001 letters/,
+  );
+});
+
+test('other tabs hear of changes', async () => {
+  const [near, far] = [new BroadcastChannel('test'), new BroadcastChannel('test')];
+  const [here, there] = [new ConversationStore(table, near), new ConversationStore(table, far)];
+  const heard = new Promise<void>((resolve) => there.onChange(resolve));
+  await here.save(asking('news').conversation);
+  await heard;
+  here.close();
+  there.close();
+});
+
+test('a burst of changes is one save, and a page that closes hands over what is unsaved', async () => {
+  vi.useFakeTimers();
+  const saved: number[] = [];
+  const late: number[] = [];
+  const keeper = new LibraryKeeper({
+    save: async ({ turns }) => Boolean(saved.push(turns.length)),
+    saveLate: ({ turns }) => void late.push(turns.length),
+  });
+  let { conversation } = asking('1');
+  for (const question of ['2', '3']) {
+    conversation = asking(question, conversation).conversation;
+    keeper.keep(conversation);
+  }
+  keeper.flushNow();
+  expect([saved, late]).toEqual([[], [3]]);
+  await vi.advanceTimersByTimeAsync(SAVE_AFTER_MS);
+  expect(saved).toEqual([3]);
+  keeper.flushNow();
+  expect(late).toEqual([3]);
+});
+
+test('a deleted conversation does not come back with the end of its last answer', async () => {
+  vi.useFakeTimers();
+  const save = vi.fn(async () => true);
+  const keeper = new LibraryKeeper({ save, saveLate: () => {} });
+  const { conversation } = asking('gone');
+  keeper.forget(conversation.id);
+  keeper.keep(conversation);
+  await vi.advanceTimersByTimeAsync(SAVE_AFTER_MS);
+  expect(save).not.toHaveBeenCalled();
+  keeper.remember(conversation.id);
+  keeper.keep(conversation);
+  await vi.advanceTimersByTimeAsync(SAVE_AFTER_MS);
+  expect(save).toHaveBeenCalledOnce();
+});
+
+test('days begin at the midnight of the reader', () => {
+  const now = new Date(2026, 2, 1, 0, 30);
+  const at = (id: string, ...date: [number, number, number, number, number]) => ({
+    id,
+    title: id,
+    turns: 1,
+    updatedAt: new Date(...date).getTime(),
+  });
+  const summaries = [at('a', 2026, 2, 1, 0, 1), at('b', 2026, 1, 28, 23, 59), at('c', 2026, 1, 27, 23, 59)];
+  expect(groupByDay(summaries, now).map(({ name, summaries: found }) => [name, found.map(({ id }) => id)])).toEqual([
+    ['Today', ['a']],
+    ['Yesterday', ['b']],
+    ['Earlier', ['c']],
+  ]);
+  expect(groupByDay(summaries.slice(2), now).map(({ name }) => name)).toEqual(['Earlier']);
+});
+
+test('after a deletion the next row has the focus, or the one before', () => {
+  expect(['a', 'b', 'c'].map((id) => neighbourOf(['a', 'b', 'c'], id))).toEqual(['b', 'c', 'b']);
+  expect(neighbourOf(['a'], 'a')).toBeNull();
+});
