@@ -33,3 +33,13 @@ export function formatCount(n: number | null): string {
   if (n === null) return NONE;
   return Number.isInteger(n) ? n.toLocaleString('en') : n.toFixed(1);
 }
+
+/** GB/s, 1e9 bytes each. */
+export function formatSpeed(gbps: number | null): string {
+  return gbps === null ? NONE : `${gbps.toFixed(gbps < 10 ? 2 : gbps < 100 ? 1 : 0)} GB/s`;
+}
+
+/** A share of 1. */
+export function formatPerCent(share: number | null): string {
+  return share === null ? NONE : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
+}

@@ -1,28 +1,16 @@
 // Turns a run and the engine's info into the figures that the panel shows, each with its definition. Pure.
 
-import type { EngineInfo } from '../engine/engine';
-import { formatBytes, formatCount, formatMs, formatRate, NONE } from './figure_format';
-import type { RunRecord } from './run_record';
+import type { EngineInfo, Roofline } from '../engine/engine';
+import type { Figure, FigureGroup } from './figure';
+import { formatMs, formatRate, NONE } from './figure_format';
+import { gpuSteps, machine, memory, perToken } from './machine_figures';
+import type { RunData } from './run_data';
 
-export interface Figure {
-  /** Stable name, for tests and for the markup. */
-  key: string;
-  label: string;
-  value: string;
-  /** What the figure means and how it was measured. */
-  definition: string;
-}
-
-export interface FigureGroup {
-  title: string;
-  figures: Figure[];
-  /** A sentence under the figures. */
-  note?: string;
-}
+export type { Figure, FigureGroup } from './figure';
 
 /** The tiles on top: what a reader of the stream feels. */
-export function headline(run: RunRecord): Figure[] {
-  const { tbt } = run;
+export function headline({ tbt }: RunData): Figure[] {
+  const share = (n: number) => `${n} of 100 gaps between tokens are no longer.`;
   return [
     {
       key: 'p50',
@@ -30,8 +18,8 @@ export function headline(run: RunRecord): Figure[] {
       value: formatMs(tbt.p50),
       definition: 'Half of the gaps between tokens are no longer.',
     },
-    { key: 'p95', label: 'p95', value: formatMs(tbt.p95), definition: '95 of 100 gaps between tokens are no longer.' },
-    { key: 'p99', label: 'p99', value: formatMs(tbt.p99), definition: '99 of 100 gaps between tokens are no longer.' },
+    { key: 'p95', label: 'p95', value: formatMs(tbt.p95), definition: share(95) },
+    { key: 'p99', label: 'p99', value: formatMs(tbt.p99), definition: share(99) },
     {
       key: 'max',
       label: 'max',
@@ -41,10 +29,8 @@ export function headline(run: RunRecord): Figure[] {
   ];
 }
 
-function timing(run: RunRecord): FigureGroup {
-  const m = run.metrics;
+function timing(run: RunData): FigureGroup {
   const { tbt } = run;
-  const prefill = run.prefill && !m && run.prefill.done < run.prefill.total;
   return {
     title: 'Timing',
     figures: [
@@ -55,10 +41,10 @@ function timing(run: RunRecord): FigureGroup {
         definition: 'Tokens generated a second after the first: (n − 1) / (time of the last − time of the first).',
       },
       {
-        key: 'prefill-rate',
-        label: 'Prefill',
-        value: formatRate(m?.prefillTokensPerSecond ?? null),
-        definition: 'Prompt tokens a second. Those still in the cache from the turn before are not counted.',
+        key: 'tokens',
+        label: 'Tokens',
+        value: `${run.usage?.promptTokens ?? run.prefill?.total ?? NONE} in, ${run.tokens.length} out`,
+        definition: 'Prompt tokens and generated tokens.',
       },
       {
         key: 'mean',
@@ -67,162 +53,81 @@ function timing(run: RunRecord): FigureGroup {
         definition: 'Mean time between tokens. It hides stalls: look at p99 and the chart.',
       },
       {
-        key: 'ttft',
-        label: 'First token',
-        value: formatMs(run.ttftMs),
-        definition: m
-          ? 'TTFT: from the request to the first token, measured by the engine.'
-          : 'TTFT: from the request to the first token, as seen by this page until the run is done.',
-      },
-      {
         key: 'jitter',
         label: 'Jitter',
         value: formatMs(tbt.jitter),
         definition: 'Mean absolute difference of neighbouring gaps. 0 is a perfectly even stream.',
       },
-      {
-        key: 'tokenize',
-        label: '– tokenising',
-        value: formatMs(m?.tokenizeMs ?? null),
-        definition: 'Part of TTFT: chat template and text to token ids.',
-      },
-      {
-        key: 'tokens',
-        label: 'Tokens',
-        value: `${run.usage?.promptTokens ?? run.prefill?.total ?? NONE} in, ${run.tokens.length} out`,
-        definition: `Prompt tokens and generated tokens. ${run.usage?.cachedTokens ?? 0} prompt tokens were in the cache already.`,
-      },
-      {
-        key: 'prefill',
-        label: '– prefill',
-        value: prefill ? `${run.prefill!.done} of ${run.prefill!.total}` : formatMs(m?.prefillMs ?? null),
-        definition: 'Part of TTFT: the prompt through the model. While it runs: prompt tokens done, and all.',
-      },
     ],
+    note: 'By the clock of the engine’s worker, which browsers round: to 0.1 ms in Chromium.',
   };
 }
 
-function gpuSteps(run: RunRecord): FigureGroup | null {
-  const gpu = run.metrics?.gpuMs;
-  if (!gpu) return null;
-  const own = 'The GPU’s own time for one step, from its timestamps, without waiting and transfer. ';
-  const grid = 'Browsers round timestamps to 65 microseconds unless developer features are on.';
-  return {
-    title: 'On the GPU',
-    figures: (['p50', 'p95', 'p99', 'max'] as const).map((key) => ({
-      key: `gpu-${key}`,
-      label: `Step ${key}`,
-      value: formatMs(gpu[key]),
-      definition: own + grid,
-    })),
-  };
+/** TTFT and its parts; of the first answer, also what was waited for before it could be asked. */
+function firstToken(run: RunData, info: EngineInfo | null): FigureGroup {
+  const { metrics, prefill, usage } = run;
+  const isPrefilling = prefill && !metrics && prefill.done < prefill.total;
+  const figures: Figure[] = [
+    {
+      key: 'ttft',
+      label: 'First token',
+      value: formatMs(run.ttftMs),
+      definition: metrics
+        ? 'TTFT: from the request to the first token, measured by the engine.'
+        : 'TTFT: from the request to the first token, as seen by this page until the run is done.',
+    },
+    {
+      key: 'prefill-rate',
+      label: 'Prefill',
+      value: formatRate(metrics?.prefillTokensPerSecond ?? null),
+      definition: 'Prompt tokens a second. Those still in the cache from the turn before are not counted.',
+    },
+    {
+      key: 'tokenize',
+      label: '– tokenising',
+      value: formatMs(metrics?.tokenizeMs ?? null),
+      definition: 'Part of TTFT: chat template and text to token ids.',
+    },
+    {
+      key: 'prefill',
+      label: '– prefill',
+      value: isPrefilling ? `${prefill.done} of ${prefill.total}` : formatMs(metrics?.prefillMs ?? null),
+      definition: 'Part of TTFT: the prompt through the model. While it runs: prompt tokens done, and all.',
+    },
+    {
+      key: 'cached',
+      label: 'Reused',
+      value: usage ? `${usage.cachedTokens} of ${usage.promptTokens}` : NONE,
+      definition:
+        'Prompt tokens whose keys and values were still in the cache from the turn before: no prefill for them.',
+    },
+  ];
+  return { title: 'Time to first token', figures: [...figures, ...(run.isFirst && info ? loading(info) : [])] };
 }
 
-function perToken(run: RunRecord, info: EngineInfo | null): FigureGroup {
-  const per = run.metrics?.perToken ?? null;
-  const n = (key: 'dispatches' | 'submits' | 'syncs') => formatCount(per === null ? null : per[key]);
-  const group: FigureGroup = {
-    title: 'Per token',
-    figures: [
-      {
-        key: 'dispatches',
-        label: 'Dispatches',
-        value: n('dispatches'),
-        definition: 'Kernels started on the GPU per token.',
-      },
-      {
-        key: 'submits',
-        label: 'Submits',
-        value: n('submits'),
-        definition: 'Command buffers handed to the GPU per token.',
-      },
-      {
-        key: 'syncs',
-        label: 'Syncs',
-        value: n('syncs'),
-        definition: 'Readbacks per token that the CPU had to wait for.',
-      },
-      {
-        key: 'bytes-read',
-        label: 'Read back',
-        value: formatBytes(per?.bytesRead ?? null),
-        definition: 'Bytes that came back from the GPU per token: ids, no logits.',
-      },
-      {
-        key: 'run-ahead',
-        label: 'Run-ahead',
-        value: run.metrics ? formatCount(run.metrics.runAhead) : NONE,
-        definition: 'Steps queued on the GPU ahead of the one being read, so that it never waits for the CPU.',
-      },
-    ],
-  };
-  if (info?.backend === 'cpu') group.note = 'The cpu backend starts no kernels, so there is nothing to count.';
-  return group;
-}
-
-function memory(run: RunRecord, info: EngineInfo | null): FigureGroup | null {
-  const bytes = info?.gpuBytes;
-  if (!bytes) return null;
-  const figure = (key: string, label: string, value: number | null, definition: string): Figure => ({
-    key,
+function loading({ loadMs }: EngineInfo): Figure[] {
+  const part = (key: keyof typeof loadMs, label: string, what: string): Figure => ({
+    key: `first-${key}`,
     label,
-    value: formatBytes(value),
-    definition,
+    value: formatMs(loadMs[key]),
+    definition: `Before the first answer: ${what} It is no part of TTFT.`,
   });
-  return {
-    title: 'GPU memory',
-    figures: [
-      figure('memory-weights', 'Weights', bytes.weights, 'Buffers that hold the model.'),
-      figure('memory-kv', 'KV cache', bytes.kvCache, 'Keys and values of the whole context, allocated at load.'),
-      figure('memory-activations', 'Activations', bytes.activations, 'Everything else that a step needs.'),
-      figure('memory-peak', 'Peak', run.metrics?.peakGpuBytes ?? null, 'Most bytes held at once, loading included.'),
-    ],
-  };
+  return [
+    part('open', 'Before: open', 'the model’s header, tokenizer and configuration were read.'),
+    part('weights', 'Before: weights', 'the weights were read and put on the GPU, while kernels compiled.'),
+    part('compile', 'Before: compile', 'what compiling took beyond that, the checks of the kernels and a first pass.'),
+  ];
 }
 
-function machine(info: EngineInfo | null): FigureGroup | null {
-  if (!info) return null;
-  const { model, loadMs } = info;
-  return {
-    title: 'Model and machine',
-    figures: [
-      { key: 'backend', label: 'Backend', value: info.backend, definition: 'What computes: WebGPU or plain loops.' },
-      {
-        key: 'adapter',
-        label: 'Adapter',
-        value: info.adapter ?? NONE,
-        definition: 'The GPU, as the browser names it.',
-      },
-      { key: 'model', label: 'Model', value: model.name, definition: `${model.architecture}, ${model.nLayers} layers` },
-      {
-        key: 'format',
-        label: 'Weights',
-        value: `${model.format}, ${formatBytes(model.fileBytes)}`,
-        definition: 'Number formats found in the file, and its size.',
-      },
-      {
-        key: 'context',
-        label: 'Context',
-        value: `${formatCount(info.contextLength)} tokens, KV ${info.kvCache}`,
-        definition: 'Tokens that fit, and how their keys and values are stored.',
-      },
-      {
-        key: 'activations',
-        label: 'Activations',
-        value: info.activations,
-        definition: 'What quantized matrices are multiplied with: signed bytes (q8), or f32, which is exact.',
-      },
-      {
-        key: 'load',
-        label: 'Loading',
-        value: formatMs(loadMs.open + loadMs.weights + loadMs.compile),
-        definition: `Open ${formatMs(loadMs.open)}, weights ${formatMs(loadMs.weights)}, compile ${formatMs(loadMs.compile)}.`,
-      },
-    ],
-  };
-}
-
-export function figureGroups(run: RunRecord, info: EngineInfo | null): FigureGroup[] {
-  const groups = [timing(run), gpuSteps(run), perToken(run, info), memory(run, info), machine(info)];
+/** `roofline`: what this GPU reads at most, where it was measured. */
+export function figureGroups(run: RunData, info: EngineInfo | null, roofline: Roofline | null = null): FigureGroup[] {
+  const groups = [
+    timing(run),
+    firstToken(run, info),
+    gpuSteps(run),
+    perToken(run, info, roofline),
+    memory(run, info),
+    machine(info),
+  ];
   return groups.filter((group) => group !== null);
 }
