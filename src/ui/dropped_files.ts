@@ -1,0 +1,63 @@
+// Files and folders that were dropped, as a flat list of files.
+
+const MAX_ENTRIES = 2000;
+const MAX_DEPTH = 8;
+
+interface Found {
+  file: File;
+  depth: number;
+}
+
+/**
+ * The files of a drop, folders opened: at most 2000 entries, 8 levels deep, nothing hidden. To be called while the event is handled.
+ * A list has no paths: of two files of one name the one less deep counts, since repositories repeat names in subfolders.
+ */
+export async function filesOf(transfer: DataTransfer): Promise<File[]> {
+  const files = [...transfer.files];
+  const entries = [...transfer.items].map((item) => (item.kind === 'file' ? item.webkitGetAsEntry?.() : null));
+  if (!entries.some((entry) => entry?.isDirectory)) return files;
+  return shallowest(await walk(entries.filter((entry) => entry !== null && entry !== undefined)));
+}
+
+/** Level by level, so that the limits cut off what lies deepest. */
+async function walk(roots: FileSystemEntry[]): Promise<Found[]> {
+  const found: Found[] = [];
+  let level = roots;
+  let nEntries = 0;
+  for (let depth = 0; depth <= MAX_DEPTH && level.length > 0; depth++) {
+    const next: FileSystemEntry[] = [];
+    for (const entry of level) {
+      if (entry.name.startsWith('.')) continue;
+      if (++nEntries > MAX_ENTRIES) return found;
+      if (entry.isDirectory) next.push(...(await childrenOf(entry as FileSystemDirectoryEntry)));
+      else {
+        const file = await fileOf(entry as FileSystemFileEntry);
+        if (file) found.push({ file, depth });
+      }
+    }
+    level = next;
+  }
+  return found;
+}
+
+/** A reader gives a hundred at a time; a folder that cannot be read is empty. */
+async function childrenOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+  const reader = folder.createReader();
+  const children: FileSystemEntry[] = [];
+  while (children.length < MAX_ENTRIES) {
+    const some = await new Promise<FileSystemEntry[]>((resolve) => reader.readEntries(resolve, () => resolve([])));
+    if (some.length === 0) break;
+    children.push(...some);
+  }
+  return children;
+}
+
+function fileOf(entry: FileSystemFileEntry): Promise<File | null> {
+  return new Promise((resolve) => entry.file(resolve, () => resolve(null)));
+}
+
+function shallowest(found: readonly Found[]): File[] {
+  const depths = new Map<string, number>();
+  for (const { file, depth } of found) depths.set(file.name, Math.min(depth, depths.get(file.name) ?? depth));
+  return found.filter(({ file, depth }) => depths.get(file.name) === depth).map(({ file }) => file);
+}
