@@ -1,25 +1,31 @@
-// <vivace-metrics>: what the newest run did to time, live. It listens to engine events and draws at most once a frame, on the page's
-// own thread, so that it does not disturb the worker that it measures.
+// <vivace-metrics>: what the newest run did to time, live, beside runs that were pinned. It listens to engine events and draws on the page's
+// own thread, seldom and only while it is seen, so that it does not disturb the worker that it measures.
 
-import { html, LitElement, nothing, type PropertyValues, unsafeCSS } from 'lit';
-import uplotCss from 'uplot/dist/uPlot.min.css?inline';
-import type { AttentionChoice, Engine, EngineEvent, EngineInfo, TuneOutcome } from '../engine/engine';
+import { html, LitElement, nothing, type PropertyValues } from 'lit';
+import type { AttentionChoice, Engine, EngineEvent, EngineInfo, Roofline, TuneOutcome } from '../engine/engine';
+import './chart_section';
+import { renderComparison } from './comparison_parts';
 import { runToCsv, runToJson, saveText } from './export';
-import { formatMs } from './figure_format';
 import { figureGroups, headline } from './figures';
-import { renderGroup, renderTile, renderWarnings } from './panel_parts';
+import { Pacer } from './pacer';
+import { renderGroup, renderTile, renderToolbar, renderWarnings } from './panel_parts';
 import { panelStyles } from './panel_styles';
+import { PIN_DASHES, type Pin, type PinLetter } from './picture';
+import './roofline_section';
+import { MARK } from './run_data';
 import { RunRecord } from './run_record';
-import { type ChartColours, TbtChart } from './tbt_chart';
 import './tune_section';
 
-/** Redrawing more often than this tells nobody anything. */
-const REDRAW_MS = 48;
+/** Of the figures; the chart has a pace of its own. */
+const PACE = { leastMs: 250, share: 0.005 };
 /** The attention comes before the first of these groups. */
 const AFTER_ATTENTION = 'Per token';
+/** Runs whose points stay in the view over context. */
+const MOST_PAST = 19;
+const LETTERS = Object.keys(PIN_DASHES) as PinLetter[];
 
 export class VivaceMetrics extends LitElement {
-  static override styles = [unsafeCSS(uplotCss), panelStyles];
+  static override styles = panelStyles;
   static override properties = {
     info: { attribute: false },
     engine: { attribute: false },
@@ -27,10 +33,12 @@ export class VivaceMetrics extends LitElement {
     theme: {},
     attention: { state: true },
     answering: { state: true },
-    logScale: { state: true },
-    hovered: { state: true },
+    tuning: { state: true },
+    roofline: { state: true },
+    isLog: { state: true },
+    pins: { state: true },
   };
-  /** Of the loaded model, or null while there is none. */
+  /** Of the loaded model, or null while there is none. Another model begins a new view over context; pinned runs stay. */
   declare info: EngineInfo | null;
   /** Whose attention can be tuned, or null while there is no model. */
   declare engine: Engine | null;
@@ -41,18 +49,18 @@ export class VivaceMetrics extends LitElement {
   /** What runs, from the newest of: load, answer, tuning. */
   declare attention: AttentionChoice | null;
   declare answering: boolean;
-  declare logScale: boolean;
-  declare hovered: number | null;
+  declare tuning: boolean;
+  declare roofline: Roofline | null;
+  declare isLog: boolean;
+  declare pins: readonly Pin[];
 
   private run = new RunRecord();
-  private chart: TbtChart | null = null;
-  private redrawQueued = false;
-  private drawnAt = 0;
-  private readonly resizes = new ResizeObserver(() => this.chart?.resize());
-  private readonly darkness = matchMedia('(prefers-color-scheme: dark)');
-  private readonly repaint = () => this.chart?.repaint(this.colours());
+  private past: readonly RunRecord[] = [];
+  private runsOfModel = 0;
+  private readonly pacer = new Pacer(() => this.requestUpdate(), PACE);
+  private readonly sight = new IntersectionObserver((entries) => this.pacer.show(entries.at(-1)!.isIntersecting));
   private readonly onVisibility = () => {
-    if (this.run.isRunning) this.run.mark(document.hidden ? 'tab hidden' : 'tab shown');
+    if (this.run.isRunning) this.run.mark(document.hidden ? MARK.hidden : MARK.shown);
   };
 
   constructor() {
@@ -62,31 +70,38 @@ export class VivaceMetrics extends LitElement {
     this.asked = 'auto';
     this.attention = null;
     this.answering = false;
+    this.tuning = false;
+    this.roofline = null;
     this.theme = '';
-    this.logScale = false;
-    this.hovered = null;
+    this.isLog = false;
+    this.pins = [];
+    this.addEventListener('vivace-tuning', (event) => {
+      const isTuning = (event as CustomEvent).detail !== null;
+      if (isTuning !== this.tuning && this.run.isRunning) this.run.mark(isTuning ? MARK.tuning : MARK.tuned);
+      this.tuning = isTuning;
+    });
   }
 
   /** Takes the next event of the current run. */
   record(event: EngineEvent): void {
     this.run.record(event);
     if (event.type === 'done') this.attention = event.metrics.attention;
-    this.queueRedraw();
+    this.ask(event.type === 'done');
   }
 
   /** The run is over, be it without a `done` event. */
   end(): void {
     this.run.isEnded = true;
     this.answering = false;
-    this.queueRedraw();
+    this.ask(true);
   }
 
   /** A new run begins now. */
   reset(): void {
-    this.run = new RunRecord();
+    if (this.run.gaps.length > 0) this.past = [...this.past, this.run].slice(-MOST_PAST);
+    this.run = new RunRecord({ info: this.info, isFirst: this.runsOfModel++ === 0 });
     this.answering = true;
-    this.hovered = null;
-    this.queueRedraw();
+    this.ask(true);
   }
 
   /** Gives up a tuning under way, if any. */
@@ -96,140 +111,94 @@ export class VivaceMetrics extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.setAttribute('data-points', String(this.run.gaps.length));
-    this.darkness.addEventListener('change', this.repaint);
     document.addEventListener('visibilitychange', this.onVisibility);
-    if (this.hasUpdated) this.buildChart();
+    this.sight.observe(this);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    this.darkness.removeEventListener('change', this.repaint);
     document.removeEventListener('visibilitychange', this.onVisibility);
-    this.resizes.disconnect();
-    this.chart?.destroy();
-    this.chart = null;
+    this.sight.disconnect();
+    this.pacer.show(false);
   }
 
   override render() {
-    const { run } = this;
+    const { run, pins, past, isLog, info } = this;
+    const { tbt, stalls } = run;
     // Each run repeats what was said at load.
-    const warnings = new Set([...(this.info?.warnings ?? []), ...run.warnings].map((warning) => warning.message));
-    const groups = figureGroups(run, this.info);
+    const warnings = new Set([...(info?.warnings ?? []), ...run.warnings].map((warning) => warning.message));
+    const groups = figureGroups(run, info, this.roofline);
     // The attention has a place of its own in the markup: groups come and go, and what was tuned must stay.
     const rest = groups.findIndex((group) => group.title === AFTER_ATTENTION);
     return html`
-      <header>
-        <h2 title="TBT: milliseconds between two tokens as they arrive, bursts not smoothed.">Time between tokens</h2>
-        ${run.isRunning ? html`<span class="live" role="img" aria-label="running" title="Running"></span>` : nothing}
-        <span class="tools">
-          <button aria-pressed=${this.logScale} title="Logarithmic scale" @click=${this.toggleLog}>Log</button>
-          <button ?disabled=${run.tokens.length === 0} title="Save this run as JSON" @click=${this.saveJson}>JSON</button>
-          <button ?disabled=${run.tokens.length === 0} title="Save this run as CSV" @click=${this.saveCsv}>CSV</button>
-        </span>
-      </header>
+      ${renderToolbar({ run, isLog, whyNotPin: this.whyNotPin(), onLog: this.toggleLog, onPin: this.pin, onJson: this.saveJson, onCsv: this.saveCsv })}
       <dl class="tiles">${headline(run).map(renderTile)}</dl>
-      <div class="chart" role="img" aria-label="Milliseconds between tokens, over the tokens of this run">
-        <div class=${run.gaps.length === 0 ? 'plot idle' : 'plot'}></div>
-        ${run.gaps.length === 0 ? html`<p class="empty">${this.emptyText()}</p>` : nothing}
-      </div>
-      <div class="readout chart-end">${this.renderReadout()}</div>
+      <vivace-chart .runs=${{ run, tbt, stalls, pins, past, isLog }} .theme=${this.theme}></vivace-chart>
+      ${renderComparison(pins, run, this.unpin)}
       ${groups.slice(0, rest).map(renderGroup)}
-      ${this.renderAttention()}
-      ${groups.slice(rest).map(renderGroup)}
+      <vivace-tune .engine=${this.engine} .info=${info} .attention=${this.attention} .asked=${this.asked} .answering=${this.answering}
+        @vivace-tuned=${this.onTuned}></vivace-tune>
+      ${groups.slice(rest, rest + 1).map(renderGroup)}
+      <vivace-roofline .engine=${this.engine} .info=${info} .busy=${this.answering || this.tuning}
+        @vivace-roofline=${this.onRoofline}></vivace-roofline>
+      ${groups.slice(rest + 1).map(renderGroup)}
       ${warnings.size > 0 ? renderWarnings([...warnings]) : nothing}
-      <span class="probe ink"></span><span class="probe muted"></span><span class="probe line"></span>
-      <span class="probe accent"></span><span class="probe fill"></span>
     `;
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    if (changed.has('info')) this.attention = this.info?.attention ?? null;
-  }
-
-  protected override updated(changed: PropertyValues<this>): void {
-    if (!this.chart || changed.has('logScale')) this.buildChart();
-    else if (changed.has('theme')) this.repaint();
-    const bytes = this.info?.gpuBytes;
-    if (bytes) {
-      const parts = [bytes.weights, bytes.kvCache, bytes.activations];
-      const total = parts.reduce((a, b) => a + b, 0) || 1;
-      // Through the object model: the page's policy forbids style attributes.
-      this.renderRoot.querySelectorAll<HTMLElement>('.bar i').forEach((bar, i) => {
-        bar.style.flexBasis = `${(100 * parts[i]!) / total}%`;
-      });
-    }
-  }
-
-  private renderAttention() {
-    return html`<vivace-tune .engine=${this.engine} .info=${this.info} .attention=${this.attention} .asked=${this.asked} .answering=${this.answering}
-      @vivace-tuned=${this.onTuned}></vivace-tune>`;
-  }
-
-  private renderReadout() {
-    const index = this.hovered;
-    const number = index === null ? undefined : this.run.tokenNumbers[index];
-    if (index === null || number === undefined) {
-      return this.run.gaps.length > 0 ? 'Point at the chart to read one token.' : nothing;
-    }
-    const token = this.run.tokens[number - 1]!;
-    return html`<b>${formatMs(this.run.gaps[index]!)}</b> before token ${number}, position ${token.position},
-      <code>${JSON.stringify(token.text)}</code>`;
-  }
-
-  private emptyText(): string {
-    if (this.run.tokens.length > 0) return 'One token has no gap before it.';
-    if (this.run.prefill) return 'Reading the prompt…';
-    return 'Ask something, and every gap between two tokens appears here as it happens.';
-  }
-
-  private buildChart(): void {
-    const parent = this.renderRoot.querySelector<HTMLElement>('.plot');
-    if (!parent) return;
-    this.chart?.destroy();
-    this.chart = new TbtChart(parent, this.colours(), this.logScale, (index) => {
-      this.hovered = index;
-    });
-    this.resizes.disconnect();
-    this.resizes.observe(parent);
-    this.drawChart();
-  }
-
-  private drawChart(): void {
     this.setAttribute('data-points', String(this.run.gaps.length));
-    this.chart?.draw(this.run);
+    if (!changed.has('info')) return;
+    this.attention = this.info?.attention ?? null;
+    this.past = [];
+    this.runsOfModel = 0;
   }
 
-  private queueRedraw(): void {
-    if (this.redrawQueued) return;
-    this.redrawQueued = true;
-    const frame = (now: number) => {
-      if (now - this.drawnAt < REDRAW_MS && !this.run.isEnded) {
-        requestAnimationFrame(frame);
-        return;
-      }
-      this.redrawQueued = false;
-      this.drawnAt = now;
-      this.drawChart();
-      this.requestUpdate();
-    };
-    requestAnimationFrame(frame);
+  protected override updated(): void {
+    const bytes = this.info?.gpuBytes;
+    if (!bytes) return;
+    const parts = [bytes.weights, bytes.kvCache, bytes.activations];
+    const total = parts.reduce((a, b) => a + b, 0) || 1;
+    // Through the object model: the page's policy forbids style attributes.
+    this.renderRoot.querySelectorAll<HTMLElement>('.bar i').forEach((bar, i) => {
+      bar.style.flexBasis = `${(100 * parts[i]!) / total}%`;
+    });
   }
 
-  private colours(): ChartColours {
-    // A canvas cannot read CSS variables; hidden elements resolve them.
-    const of = (name: string) => getComputedStyle(this.renderRoot.querySelector(`.probe.${name}`)!).color;
-    return { accent: of('accent'), fill: of('fill'), ink: of('ink'), muted: of('muted'), line: of('line') };
+  private ask(isLast: boolean): void {
+    this.pacer.ask(isLast);
+    this.renderRoot.querySelector('vivace-chart')?.ask(isLast);
   }
 
-  private onTuned = (event: CustomEvent<TuneOutcome>) => {
+  /** Why the newest run cannot be pinned, or null. */
+  private whyNotPin(): string | null {
+    if (this.run.gaps.length === 0 || !this.run.isEnded) return 'A run can be pinned when it is over';
+    if (this.pins.some(({ run }) => run === this.run)) return 'This run is pinned';
+    return this.pins.length < LETTERS.length ? null : `${LETTERS.length} runs are pinned: unpin one first`;
+  }
+
+  private readonly pin = () => {
+    const letter = LETTERS.find((each) => this.pins.every((pin) => pin.letter !== each));
+    if (!letter || this.whyNotPin() !== null) return;
+    const pins = [...this.pins, { letter, run: this.run }];
+    this.pins = pins.sort((a, b) => LETTERS.indexOf(a.letter) - LETTERS.indexOf(b.letter));
+  };
+
+  private readonly unpin = (letter: PinLetter) => {
+    this.pins = this.pins.filter((pin) => pin.letter !== letter);
+  };
+
+  private readonly onTuned = (event: CustomEvent<TuneOutcome>) => {
     this.attention = event.detail.attention;
   };
-  private toggleLog = () => {
-    this.logScale = !this.logScale;
+  private readonly onRoofline = (event: CustomEvent<Roofline | null>) => {
+    this.roofline = event.detail;
   };
-  private saveJson = () => saveText('vivace-run.json', 'application/json', runToJson(this.run, this.info));
-  private saveCsv = () => saveText('vivace-run.csv', 'text/csv', runToCsv(this.run));
+  private readonly toggleLog = () => {
+    this.isLog = !this.isLog;
+  };
+  private readonly saveJson = () => saveText('vivace-run.json', 'application/json', runToJson(this.run, this.info));
+  private readonly saveCsv = () => saveText('vivace-run.csv', 'text/csv', runToCsv(this.run));
 }
 
 if (!customElements.get('vivace-metrics')) customElements.define('vivace-metrics', VivaceMetrics);

@@ -1,10 +1,37 @@
-// The panel's figures as markup: tiles, groups, warnings. They only show.
+// The panel's markup around the chart: toolbar, tiles, groups of figures, warnings. They only show.
 
 import { html, nothing } from 'lit';
 import type { Figure, FigureGroup } from './figures';
+import type { RunData } from './run_data';
 
 /** Figures that take a whole line. */
 const WIDE = new Set(['adapter', 'model', 'format', 'context']);
+
+interface Toolbar {
+  run: RunData & { isRunning: boolean };
+  isLog: boolean;
+  /** Null: the run can be pinned. */
+  whyNotPin: string | null;
+  onLog: () => void;
+  onPin: () => void;
+  onJson: () => void;
+  onCsv: () => void;
+}
+
+export function renderToolbar({ run, isLog, whyNotPin, onLog, onPin, onJson, onCsv }: Toolbar) {
+  const isEmpty = run.tokens.length === 0;
+  const pinTitle = whyNotPin ?? 'Keep this run in the chart and compare later ones with it';
+  return html`<header>
+    <h2 title="TBT: milliseconds between two tokens as they arrive, bursts not smoothed.">Time between tokens</h2>
+    ${run.isRunning ? html`<span class="live" role="img" aria-label="running" title="Running"></span>` : nothing}
+    <span class="tools">
+      <button data-testid="log" aria-pressed=${isLog} title="Logarithmic scale of milliseconds" @click=${onLog}>Log</button>
+      <button data-testid="pin" ?disabled=${whyNotPin !== null} title=${pinTitle} @click=${onPin}>Pin</button>
+      <button data-testid="json" ?disabled=${isEmpty} title="Save this run as JSON" @click=${onJson}>JSON</button>
+      <button data-testid="csv" ?disabled=${isEmpty} title="Save this run as CSV" @click=${onCsv}>CSV</button>
+    </span>
+  </header>`;
+}
 
 export function renderGroup(group: FigureGroup) {
   return html`<section>

@@ -9,26 +9,30 @@ export const panelStyles = css`
     --line: var(--v-line, color-mix(in srgb, CanvasText 14%, transparent));
     --surface: var(--v-surface, Canvas);
     --accent: var(--v-accent, LinkText);
+    --danger: var(--v-danger, light-dark(#a8321f, #f0907d));
+    --pin-a: light-dark(#a8500a, #f2a65e);
+    --pin-b: light-dark(#6544b8, #b9a3f5);
+    --pin-c: light-dark(#1d5fae, #82b8f6);
     display: block;
     color: var(--ink);
     font: 400 13px / 1.45 var(--v-font, system-ui, sans-serif);
     font-variant-numeric: tabular-nums;
   }
   :host([hidden]) { display: none; }
-  header { display: flex; align-items: baseline; gap: 8px; margin-bottom: 10px; }
+  header { display: flex; align-items: baseline; gap: 6px; margin-bottom: 10px; }
   h2 { margin: 0; white-space: nowrap; font-size: 14px; font-weight: 600; letter-spacing: -0.005em; }
   .live { align-self: center; width: 8px; height: 8px; border-radius: 50%; background: var(--accent); animation: beat 900ms ease-in-out infinite alternate; }
   @keyframes beat { to { opacity: 0.2; } }
   @media (prefers-reduced-motion: reduce) { .live { animation: none; } }
-  .tools { margin-inline-start: auto; display: flex; gap: 2px; }
+  .tools { margin-inline-start: auto; display: flex; gap: 1px; margin-inline-end: -5px; }
   button {
     font: inherit; font-size: 12px; color: var(--muted); background: none; border: 0; border-radius: 6px;
-    padding: 3px 7px; cursor: pointer;
+    padding: 3px 5px; cursor: pointer;
   }
   button:hover:not(:disabled) { color: var(--ink); background: var(--line); }
   button[aria-pressed='true'] { color: var(--accent); }
   button:disabled { opacity: 0.45; cursor: default; }
-  button:focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
+  :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 
   .tiles { display: grid; grid-template-columns: repeat(4, 1fr); margin: 0 0 12px; }
   .tiles > div { padding-inline-start: 10px; border-inline-start: 1px solid var(--line); }
@@ -37,18 +41,9 @@ export const panelStyles = css`
   .tiles dd small { font-size: 12px; font-weight: 400; letter-spacing: 0; color: var(--muted); }
   .tiles dd { margin: 0; font-size: 18px; font-weight: 600; letter-spacing: -0.02em; white-space: nowrap; }
 
-  .chart { position: relative; min-height: 216px; }
-  .empty {
-    position: absolute; inset: 40px 44px 40px 52px; display: grid; place-content: center; margin: 0; text-align: center;
-    color: var(--muted); pointer-events: none; text-wrap: balance;
-  }
-  .idle { opacity: 0.25; }
-  .readout { min-height: 19px; color: var(--muted); font-size: 12px; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-  .readout b { color: var(--ink); font-weight: 600; }
-  .readout code { font: 12px var(--v-mono, ui-monospace, monospace); white-space: pre; }
-
+  vivace-chart { margin-bottom: 6px; }
+  vivace-roofline { margin-bottom: 12px; }
   section { border-top: 1px solid var(--line); padding: 11px 0 12px; }
-  .chart-end { margin-bottom: 10px; }
   h3 { margin: 0 0 5px; font-size: 12px; font-weight: 600; }
   dl.grid { display: grid; grid-template-columns: 1fr 1fr; column-gap: 20px; row-gap: 2px; margin: 0; }
   dl.grid > div { display: flex; justify-content: space-between; gap: 8px; min-width: 0; }
@@ -63,9 +58,21 @@ export const panelStyles = css`
   .bar i { display: block; flex: 0 0 0; background: var(--accent); }
   .bar i:nth-child(2) { opacity: 0.6; }
   .bar i:nth-child(3) { opacity: 0.3; }
-  .probe { position: absolute; visibility: hidden; }
-  .probe.muted { color: var(--muted); }
-  .probe.line { color: var(--line); }
-  .probe.accent { color: var(--accent); }
-  .probe.fill { color: color-mix(in srgb, var(--accent) 12%, transparent); }
+
+  .legend { padding: 0; margin: 0 0 6px; list-style: none; font-size: 12px; }
+  .legend li { display: flex; align-items: baseline; gap: 6px; }
+  .legend .what { flex: 1; min-width: 0; color: var(--muted); overflow-wrap: anywhere; }
+  .legend button { margin-inline-end: -5px; }
+  .swatch { flex: none; align-self: start; margin-top: 5px; }
+  .now { color: var(--accent); }
+  .a { color: var(--pin-a); }
+  .b { color: var(--pin-b); }
+  .c { color: var(--pin-c); }
+  .scroll { overflow-x: auto; }
+  table { width: 100%; border-collapse: collapse; font-size: 12px; line-height: 1.35; }
+  :is(th, td) { padding: 3px 0 3px 8px; text-align: end; font-weight: 400; white-space: nowrap; vertical-align: baseline; }
+  tbody tr > * { border-top: 1px solid var(--line); }
+  tbody th { padding-inline-start: 0; color: var(--muted); text-align: start; cursor: help; }
+  thead th { font-weight: 600; }
+  td small { display: block; color: var(--muted); font-size: 11px; }
 `;

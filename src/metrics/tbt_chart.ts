@@ -1,160 +1,199 @@
-// The chart of gaps over tokens: uPlot, with the run's percentiles and events drawn over it. Draws what it is given, keeps no run.
+// Paints pictures with uPlot, and says where the pointer is. It knows nothing of runs.
 
 import uPlot from 'uplot';
-import { formatMs } from './figure_format';
-import type { RunRecord } from './run_record';
+import { type Colours, LEAD, paintMarks } from './chart_marks';
+import type { Picture, Scale, Series, Spot } from './picture';
 
-export interface ChartColours {
-  accent: string;
-  fill: string;
-  ink: string;
-  muted: string;
-  line: string;
-}
-
-/** The x axis holds at least so many tokens, so that the first ones do not fly apart. */
-const MIN_TOKENS = 24;
-/** Gaps of one burst may be 0 ms, which a logarithm cannot show. */
-const LOG_FLOOR_MS = 0.01;
 const HEIGHT = 216;
+/** CSS pixels around the plot: labels of verticals on top, of levels at the end. */
+const PADDING = [18, 32, 0, 0] as const;
+const X_AXIS = 28;
+const Y_AXIS = 44;
+const AROUND = PADDING[1] + Y_AXIS;
+/** Steps of an axis of tokens. */
+const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000];
+const MOST_LOG_TICKS = 6;
+
+const PATHS: Record<Series['kind'], uPlot.Series.PathBuilder> = {
+  line: whereNotEmpty(uPlot.paths.linear!()),
+  points: whereNotEmpty(squares),
+  steps: whereNotEmpty(uPlot.paths.stepped!({ align: 1 })),
+};
+/** CSS pixels of a point's side. */
+const POINT = 3;
 
 export class TbtChart {
-  private plot: uPlot;
-  private run: RunRecord | null = null;
+  private plot: uPlot | null = null;
+  private picture: Picture | null = null;
+  /** What the plot was made for: series and scales that it cannot change. */
+  private shape = '';
+  private readonly dot = document.createElement('i');
 
+  /** @param onPoint place on the scales that the pointer is at, or null as it leaves */
   constructor(
     private readonly parent: HTMLElement,
-    private colours: ChartColours,
-    readonly logScale: boolean,
-    private readonly onHover: (pointIndex: number | null) => void,
+    private colours: Colours,
+    private readonly onPoint: (x: number, y: number) => void,
+    private readonly onLeave: () => void,
   ) {
-    this.plot = new uPlot(this.options(), [[], []], parent);
+    this.dot.className = 'dot';
   }
 
-  draw(run: RunRecord): void {
-    this.run = run;
-    const y = this.logScale ? run.gaps.map((gap) => Math.max(gap, LOG_FLOOR_MS)) : run.gaps;
-    this.plot.setData([run.tokenNumbers, y]);
+  /** CSS pixels of the plot's width. */
+  get columns(): number {
+    return this.plot ? Math.max(1, this.plot.over.clientWidth) : 240;
+  }
+
+  draw(picture: Picture): void {
+    this.picture = picture;
+    const shape = [picture.x, picture.y, ...picture.series]
+      .map((part) => ('ink' in part ? part.kind + part.ink + part.isFilled : part.isLog))
+      .join();
+    if (!this.plot || shape !== this.shape) {
+      this.plot?.destroy();
+      this.shape = shape;
+      this.plot = new uPlot(this.options(picture), this.data(picture), this.parent);
+      this.plot.over.append(this.dot);
+      this.plot.over.addEventListener('pointermove', this.point);
+      this.plot.over.addEventListener('pointerdown', this.point);
+      this.plot.over.addEventListener('pointerleave', this.onLeave);
+      this.plot.batch(() => {}); // paints now, not in a microtask
+    } else this.plot.batch((plot: uPlot) => plot.setData(this.data(picture)));
+  }
+
+  /** Puts the cursor on a spot of the newest picture, or takes it away. */
+  mark(spot: Pick<Spot, 'x' | 'y'> | null): void {
+    this.dot.hidden = spot === null;
+    if (!spot || !this.plot) return;
+    const [x, y] = [this.plot.valToPos(spot.x, 'x'), this.plot.valToPos(spot.y, 'y')];
+    this.dot.style.translate = `${x}px 0`;
+    this.dot.style.setProperty('--y', `${Math.min(this.plot.over.clientHeight, y)}px`);
   }
 
   /** Fits the width of the parent. */
   resize(): void {
     const width = this.parent.clientWidth;
-    if (width > 0 && width !== this.plot.width) this.plot.setSize({ width, height: HEIGHT });
+    if (this.plot && width > 0 && width !== this.plot.width) this.plot.setSize({ width, height: HEIGHT });
   }
 
   /** The theme has changed: colours are read again. */
-  repaint(colours: ChartColours): void {
+  repaint(colours: Colours): void {
     this.colours = colours;
-    this.plot.redraw(false, true);
+    this.plot?.redraw(false, true);
   }
 
   destroy(): void {
-    this.plot.destroy();
+    this.plot?.destroy();
+    this.plot = null;
   }
 
-  private options(): uPlot.Options {
+  private readonly point = ({ clientX, clientY }: PointerEvent) => {
+    if (!this.plot) return;
+    const { left, top } = this.plot.over.getBoundingClientRect();
+    this.onPoint(this.plot.posToVal(clientX - left, 'x'), this.plot.posToVal(clientY - top, 'y'));
+  };
+
+  private data({ series }: Picture): uPlot.AlignedData {
+    // With mode 2 each series has an x of its own, which uPlot's types do not know.
+    return [null, ...series.map(({ data }) => data)] as unknown as uPlot.AlignedData;
+  }
+
+  private options(picture: Picture): uPlot.Options {
     const axis = {
       stroke: () => this.colours.muted,
-      grid: { stroke: () => this.colours.line, width: 1 },
       ticks: { show: false },
       font: '11px system-ui, sans-serif',
+      gap: 6,
+      values: (_: uPlot, ticks: (number | null)[], side: number) => {
+        const { min } = side === 0 ? this.picture!.x : this.picture!.y;
+        return ticks.map((tick) => (tick === null || tick < min ? '' : String(+tick.toFixed(3))));
+      },
     };
     return {
+      mode: 2,
       width: Math.max(this.parent.clientWidth, 200),
       height: HEIGHT,
-      padding: [18, 32, 0, 0],
+      padding: [...PADDING],
       legend: { show: false },
-      cursor: { y: false, drag: { x: false, y: false }, points: { size: 7 } },
+      cursor: { show: false },
       scales: {
-        x: { time: false, range: (_, _min, max) => [1, Math.max(max ?? 0, MIN_TOKENS)] },
-        y: this.logScale
-          ? { distr: 3, range: (_, min, max) => [(min ?? 1) / 1.5, (max ?? 10) * 1.5] }
-          : { range: (_, _min, max) => [0, (max || 10) * 1.12] },
+        x: { time: false, ...distribution(picture.x), range: (plot) => this.rangeX(plot) },
+        y: { ...distribution(picture.y), range: () => [this.picture!.y.min, this.picture!.y.max] },
       },
-      series: [
-        {},
-        {
-          stroke: () => this.colours.accent,
-          fill: () => this.colours.fill,
-          width: 1.25,
-          points: { show: (_, _series, i0, i1) => i1 - i0 < 60, size: 4, fill: () => this.colours.accent },
-        },
-      ],
+      series: [{}, ...picture.series.map((series) => this.seriesOptions(series))],
       axes: [
         {
           ...axis,
-          size: 28,
-          gap: 6,
+          ...ticksOf(picture.x),
+          size: X_AXIS,
           grid: { show: false },
-          incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000],
+          ...(picture.xTitle ? {} : { incrs: WHOLE }),
         },
         {
           ...axis,
-          size: 44,
-          gap: 6,
+          ...ticksOf(picture.y),
+          size: Y_AXIS,
           space: 34,
-          values: (_, ticks) => ticks.map((t) => (t === null ? '' : `${+t.toFixed(3)}`)),
+          grid: { stroke: () => this.colours.line, width: 1, ...ticksOf(picture.y) },
         },
       ],
-      hooks: {
-        draw: [(plot) => this.drawMarks(plot)],
-        setCursor: [(plot) => this.onHover(plot.cursor.idx ?? null)],
-      },
+      hooks: { draw: [(plot) => paintMarks(plot, this.picture!, this.colours, devicePixelRatio)] },
     };
   }
 
-  /** Lines across the plot: TTFT at the first token, events where they happened, p50 and p99 from left to right. */
-  private drawMarks(plot: uPlot): void {
-    const run = this.run;
-    if (!run) return;
-    const { ctx, bbox } = plot;
-    const ratio = devicePixelRatio;
-    const { ink, muted, accent } = this.colours;
-    ctx.save();
-    ctx.lineWidth = ratio;
-    ctx.font = `${11 * ratio}px system-ui, sans-serif`;
-
-    const vertical = (token: number, label: string, colour: string) => {
-      const x = Math.round(plot.valToPos(token, 'x', true)) + 0.5;
-      ctx.strokeStyle = colour;
-      ctx.fillStyle = colour;
-      ctx.setLineDash([]);
-      ctx.beginPath();
-      ctx.moveTo(x, bbox.top - 4 * ratio);
-      ctx.lineTo(x, bbox.top + bbox.height);
-      ctx.stroke();
-      const right = x + ctx.measureText(label).width > bbox.left + bbox.width;
-      ctx.textAlign = right ? 'right' : 'left';
-      ctx.textBaseline = 'bottom';
-      ctx.fillText(label, right ? x : x - ratio, bbox.top - 5 * ratio);
+  private seriesOptions({ kind, ink, dash, isFilled }: Series): uPlot.Series {
+    const colour = () => this.colours[ink];
+    const isPoints = kind === 'points';
+    return {
+      facets: [
+        { scale: 'x', auto: true, sorted: 1 },
+        { scale: 'y', auto: true },
+      ],
+      paths: PATHS[kind],
+      stroke: isPoints ? undefined : colour,
+      fill: isPoints ? colour : isFilled ? () => this.colours.fill : undefined,
+      width: isPoints ? 0 : 1.25,
+      dash: dash && [...dash],
+      points: { show: false },
     };
-    let labelY = Number.NEGATIVE_INFINITY;
-    const horizontal = (value: number | null, label: string) => {
-      if (value === null || run.gaps.length < 4) return;
-      const y = Math.round(plot.valToPos(Math.max(value, this.logScale ? LOG_FLOOR_MS : 0), 'y', true)) + 0.5;
-      ctx.strokeStyle = muted;
-      ctx.fillStyle = ink;
-      ctx.setLineDash([3 * ratio, 3 * ratio]);
-      ctx.beginPath();
-      ctx.moveTo(bbox.left, y);
-      ctx.lineTo(bbox.left + bbox.width, y);
-      ctx.stroke();
-      ctx.textAlign = 'left';
-      ctx.textBaseline = 'middle';
-      // From below to above, each label at least a line over the one before.
-      labelY = labelY === Number.NEGATIVE_INFINITY ? y : Math.min(y, labelY - 12 * ratio);
-      ctx.fillText(label, bbox.left + bbox.width + 5 * ratio, labelY);
-    };
-
-    ctx.fillStyle = muted;
-    ctx.textAlign = 'right';
-    ctx.textBaseline = 'bottom';
-    ctx.fillText('ms', bbox.left - 6 * ratio, bbox.top - 5 * ratio);
-    if (run.ttftMs !== null) vertical(1, `first token after ${formatMs(run.ttftMs)}`, accent);
-    for (const mark of run.marks) vertical(Math.max(1, mark.afterToken), mark.label, ink);
-    horizontal(run.tbt.p50, 'p50');
-    horizontal(run.tbt.p99, 'p99');
-    ctx.restore();
   }
+
+  /** The bar of prefill takes pixels in front of the first x, however many tokens there are. */
+  private rangeX(plot: uPlot): [number, number] {
+    const { x, lead } = this.picture!;
+    const width = plot.bbox?.width / devicePixelRatio || this.parent.clientWidth - AROUND;
+    return [lead ? x.min - ((x.max - x.min) * LEAD) / (width - LEAD) : x.min, x.max];
+  }
+}
+
+function distribution({ isLog }: Scale): Partial<uPlot.Scale> {
+  return isLog ? { distr: 3 } : {};
+}
+
+/** uPlot's own choice for logarithms leaves a short axis with one number. */
+function ticksOf({ isLog }: Scale): { filter?: uPlot.Axis.Filter } {
+  return isLog ? { filter: (_, ticks) => logTicks(ticks) } : {};
+}
+
+/** Of 1, 2, 3 ... 9, 10, 20 ... those that begin with 1, 2 or 5, or, where these are many, with 1; null for the others. */
+export function logTicks(ticks: readonly number[]): (number | null)[] {
+  const digit = (tick: number) => Math.round(tick / 10 ** Math.floor(Math.log10(tick) + 1e-9));
+  const chosen = ticks.filter((tick) => [1, 2, 5].includes(digit(tick)));
+  const digits = chosen.length > MOST_LOG_TICKS ? [1] : [1, 2, 5];
+  return ticks.map((tick) => (digits.includes(digit(tick)) ? tick : null));
+}
+
+/** uPlot asks for the path of an empty series, too, and its builders need a point. */
+function whereNotEmpty(build: uPlot.Series.PathBuilder): uPlot.Series.PathBuilder {
+  return (plot, series, from, to) => (to < from ? null : build(plot, series, from, to));
+}
+
+function squares(plot: uPlot, series: number): uPlot.Series.Paths {
+  const [xs, ys] = plot.data[series] as unknown as Series['data'];
+  const side = POINT * devicePixelRatio;
+  const fill = new Path2D();
+  for (let i = 0; i < ys.length; i++) {
+    fill.rect(plot.valToPos(xs[i]!, 'x', true) - side / 2, plot.valToPos(ys[i]!, 'y', true) - side / 2, side, side);
+  }
+  return { fill };
 }

@@ -89,7 +89,7 @@ export class VivaceTune extends LitElement {
       'Measures attention and matrix products in many ways on this GPU, checks each first, and keeps the fastest.';
     return html`<div class="start">
       <button class="tune" data-testid="tune" ?disabled=${reason !== null} title=${reason ?? what} @click=${this.start}>
-        Tune attention
+        Tune this GPU
       </button>
       ${
         this.state.kind === 'done'

@@ -1,0 +1,123 @@
+// What is painted over the series of a picture: the bar of prefill, lines across, their labels, rings around stalled tokens.
+
+import type uPlot from 'uplot';
+import type { Ink, Picture } from './picture';
+
+/** `fill` is below the line. */
+export type Colours = Record<Ink | 'fill', string>;
+
+/** CSS pixels. */
+export const LEAD = 17;
+const LINE_HEIGHT = 12;
+const FONT = '11px system-ui, sans-serif';
+
+/**
+ * Where labels go that want to be at these places, ascending, so that each is at least a line from the next: moved up and down as
+ * little as it takes, and kept within [min, max] where there is room.
+ */
+export function spreadLabels(wanted: readonly number[], gap: number, min: number, max: number): number[] {
+  const places = wanted.map((place) => Math.min(max, Math.max(min, place)));
+  for (let i = 1; i < places.length; i++) places[i] = Math.max(places[i]!, places[i - 1]! + gap);
+  let ceiling = max;
+  for (let i = places.length - 1; i >= 0; i--) {
+    places[i] = Math.min(places[i]!, ceiling);
+    ceiling = places[i]! - gap;
+  }
+  return places;
+}
+
+/** Paints with the canvas's own pixels; `ratio` of them are one CSS pixel. */
+export function paintMarks(plot: uPlot, picture: Picture, colours: Colours, ratio: number): void {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.font = FONT.replace('11', String(11 * ratio));
+  ctx.lineWidth = ratio;
+  ctx.fillStyle = colours.muted;
+  text(ctx, picture.yTitle, bbox.left - 6 * ratio, bbox.top - 5 * ratio, 'right', 'bottom');
+  text(ctx, picture.xTitle, bbox.left + bbox.width + 14 * ratio, bbox.top + bbox.height + 6 * ratio, 'left', 'top');
+  if (picture.lead) paintLead(plot, picture.lead, colours, ratio);
+  paintVerticals(plot, picture, colours, ratio);
+  paintLevels(plot, picture, colours, ratio);
+  ctx.setLineDash([]);
+  ctx.lineWidth = 2 * ratio;
+  ctx.strokeStyle = colours.danger;
+  for (const { x, y } of picture.rings) {
+    ctx.beginPath();
+    ctx.arc(plot.valToPos(x, 'x', true), plot.valToPos(y, 'y', true), 5 * ratio, 0, 2 * Math.PI);
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
+function paintLead({ ctx, bbox }: uPlot, label: string, colours: Colours, ratio: number): void {
+  const width = LEAD * ratio;
+  ctx.save();
+  ctx.globalAlpha = 0.16;
+  ctx.fillStyle = colours.ink;
+  ctx.fillRect(bbox.left, bbox.top, width, bbox.height);
+  ctx.globalAlpha = 1;
+  ctx.translate(bbox.left + width / 2, bbox.top + bbox.height - 6 * ratio);
+  ctx.rotate(-Math.PI / 2);
+  text(ctx, label, 0, ratio, 'left', 'middle');
+  ctx.restore();
+}
+
+/** Lines from top to bottom. A label that would run into the one before it stands behind that, or is left out. */
+function paintVerticals(plot: uPlot, { verticals }: Picture, colours: Colours, ratio: number): void {
+  const { ctx, bbox } = plot;
+  const end = bbox.left + bbox.width;
+  let free = Number.NEGATIVE_INFINITY;
+  ctx.setLineDash([]);
+  for (const { x, label, ink } of verticals) {
+    const at = Math.round(plot.valToPos(x, 'x', true)) + 0.5;
+    ctx.strokeStyle = ctx.fillStyle = colours[ink];
+    line(ctx, at, bbox.top - 4 * ratio, at, bbox.top + bbox.height);
+    const { width } = ctx.measureText(label);
+    const wanted = Math.max(bbox.left, Math.min(at - ratio, end - width));
+    const from = Math.max(wanted, free);
+    if (from > wanted + width || from + width > plot.ctx.canvas.width) continue;
+    text(ctx, label, from, bbox.top - 5 * ratio, 'left', 'bottom');
+    free = from + width + 6 * ratio;
+  }
+}
+
+/** Dashed lines from left to right, named behind their ends. */
+function paintLevels(plot: uPlot, { levels }: Picture, colours: Colours, ratio: number): void {
+  const { ctx, bbox } = plot;
+  const end = bbox.left + bbox.width;
+  const lines = levels.map(({ y, label }) => ({ label, at: Math.round(plot.valToPos(y, 'y', true)) + 0.5 }));
+  lines.sort((a, b) => a.at - b.at);
+  const places = spreadLabels(
+    lines.map(({ at }) => at),
+    LINE_HEIGHT * ratio,
+    bbox.top,
+    bbox.top + bbox.height,
+  );
+  ctx.strokeStyle = colours.muted;
+  ctx.fillStyle = colours.ink;
+  ctx.setLineDash([3 * ratio, 3 * ratio]);
+  lines.forEach(({ at, label }, i) => {
+    line(ctx, bbox.left, at, end, at);
+    text(ctx, label, end + 5 * ratio, places[i]!, 'left', 'middle');
+  });
+}
+
+function line(ctx: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number): void {
+  ctx.beginPath();
+  ctx.moveTo(x0, y0);
+  ctx.lineTo(x1, y1);
+  ctx.stroke();
+}
+
+function text(
+  ctx: CanvasRenderingContext2D,
+  content: string,
+  x: number,
+  y: number,
+  align: CanvasTextAlign,
+  baseline: CanvasTextBaseline,
+): void {
+  ctx.textAlign = align;
+  ctx.textBaseline = baseline;
+  ctx.fillText(content, x, y);
+}

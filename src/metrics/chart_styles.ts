@@ -1,0 +1,55 @@
+// The look of the chart, its tabs and its readout. It takes the variables of the panel around it.
+
+import { css } from 'lit';
+
+export const chartStyles = css`
+  :host { display: block; }
+  [role='tablist'] { display: flex; gap: 2px; margin-bottom: 8px; border-bottom: 1px solid var(--line); }
+  [role='tab'] {
+    padding: 4px 8px 5px; border: 0; border-bottom: 2px solid transparent; margin-bottom: -1px; background: none; color: var(--muted);
+    font: inherit; font-size: 12px; white-space: nowrap; cursor: pointer;
+  }
+  [role='tab']:hover { color: var(--ink); }
+  [role='tab'][aria-selected='true'] { border-color: var(--accent); color: var(--ink); font-weight: 600; }
+  :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
+  .chart { position: relative; min-height: 216px; }
+  .plot { border-radius: 4px; }
+  .empty {
+    position: absolute; inset: 40px 44px 40px 52px; display: grid; place-content: center; margin: 0; text-align: center;
+    color: var(--muted); pointer-events: none; text-wrap: balance;
+  }
+  .idle { opacity: 0.25; }
+  .u-over { cursor: crosshair; touch-action: pan-y; }
+  .dot { position: absolute; top: 0; bottom: 0; left: -0.5px; width: 0; border-left: 1px solid var(--muted); pointer-events: none; }
+  .dot[hidden] { display: none; }
+  .dot::after {
+    content: ''; position: absolute; top: calc(var(--y) - 4px); left: -4.5px; width: 8px; height: 8px; border-radius: 50%; background: var(--ink);
+  }
+
+  /* As high as a whole readout, so that the figures below do not jump. */
+  .readout { min-height: 72px; padding-top: 2px; color: var(--muted); font-size: 12px; text-wrap: pretty; }
+  .readout:empty { min-height: 12px; }
+  p { margin: 0; }
+  .line { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+  b { color: var(--ink); font-weight: 600; }
+  code { font: 12px var(--v-mono, ui-monospace, monospace); white-space: pre; unicode-bidi: isolate; }
+  .stages { display: grid; grid-template-columns: repeat(5, auto); justify-content: space-between; gap: 6px; margin: 2px 0; }
+  .stages dt { font-size: 11px; cursor: help; white-space: nowrap; }
+  .stages dd { margin: 0; color: var(--ink); white-space: nowrap; }
+  .stalled { color: var(--danger); white-space: normal; }
+  .stalls { padding: 6px 0 10px; font-size: 12px; }
+  h3 { margin: 0 0 3px; font-size: 12px; font-weight: 600; }
+  ul { margin: 0; padding-inline-start: 16px; }
+  li::marker { color: var(--danger); }
+  .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+
+  .probe { position: absolute; visibility: hidden; }
+  .probe.muted { color: var(--muted); }
+  .probe.line { color: var(--line); }
+  .probe.accent { color: var(--accent); }
+  .probe.fill { color: color-mix(in srgb, var(--accent) 12%, transparent); }
+  .probe.danger { color: var(--danger); }
+  .probe.a { color: var(--pin-a); }
+  .probe.b { color: var(--pin-b); }
+  .probe.c { color: var(--pin-c); }
+`;

@@ -1,0 +1,107 @@
+// Points of a chart: growing buffers that are used again for every drawing, fewer points where there are more than pixels, a
+// running median. Pure.
+
+/** x and y of so many points; the arrays may be longer. */
+export class Points {
+  xs = new Float64Array(256);
+  ys = new Float64Array(256);
+  length = 0;
+
+  clear(): void {
+    this.length = 0;
+  }
+
+  push(x: number, y: number): void {
+    if (this.length === this.xs.length) {
+      this.xs = grown(this.xs);
+      this.ys = grown(this.ys);
+    }
+    this.xs[this.length] = x;
+    this.ys[this.length++] = y;
+  }
+
+  /** Without copying: what is pushed later is not in it. */
+  view(): [xs: Float64Array, ys: Float64Array] {
+    return [this.xs.subarray(0, this.length), this.ys.subarray(0, this.length)];
+  }
+}
+
+function grown(array: Float64Array): Float64Array<ArrayBuffer> {
+  const larger = new Float64Array(array.length * 2);
+  larger.set(array);
+  return larger;
+}
+
+/**
+ * Puts the points into `out`: all of them, or, where they are more than two a column, the lowest and the highest of each
+ * column in the order in which they came. So no peak is lost.
+ * @param columns pixels of the width, at least 1
+ */
+export function decimate(xs: ArrayLike<number>, ys: ArrayLike<number>, columns: number, out: Points): void {
+  out.clear();
+  const n = ys.length;
+  const perColumn = Math.ceil(n / columns);
+  if (perColumn <= 2) {
+    for (let i = 0; i < n; i++) out.push(xs[i]!, ys[i]!);
+    return;
+  }
+  for (let start = 0; start < n; start += perColumn) {
+    let low = start;
+    let high = start;
+    for (let i = start + 1; i < Math.min(n, start + perColumn); i++) {
+      if (ys[i]! < ys[low]!) low = i;
+      else if (ys[i]! > ys[high]!) high = i;
+    }
+    const [first, second] = low < high ? [low, high] : [high, low];
+    out.push(xs[first]!, ys[first]!);
+    if (second !== first) out.push(xs[second]!, ys[second]!);
+  }
+}
+
+/**
+ * Puts the median of every point and its neighbours into `out`: of `reach` to each side, fewer at the ends. Of an even number
+ * it is the lower of the two in the middle, so that it was measured. At most `most` points are looked at, evenly picked.
+ */
+export function runningMedian(
+  xs: ArrayLike<number>,
+  ys: ArrayLike<number>,
+  reach: number,
+  most: number,
+  out: Points,
+): void {
+  out.clear();
+  const step = Math.max(1, Math.ceil(ys.length / most));
+  const n = Math.ceil(ys.length / step);
+  const sorted = new Float64Array(2 * reach + 2);
+  let size = 0;
+  for (let i = 0, next = 0; i < n; i++) {
+    for (; next < n && next <= i + reach; next++) size = insert(sorted, size, ys[next * step]!);
+    if (i > reach) size = remove(sorted, size, ys[(i - reach - 1) * step]!);
+    out.push(xs[i * step]!, sorted[(size - 1) >> 1]!);
+  }
+}
+
+function insert(sorted: Float64Array, size: number, value: number): number {
+  let i = size;
+  for (; i > 0 && sorted[i - 1]! > value; i--) sorted[i] = sorted[i - 1]!;
+  sorted[i] = value;
+  return size + 1;
+}
+
+function remove(sorted: Float64Array, size: number, value: number): number {
+  sorted.copyWithin(sorted.subarray(0, size).indexOf(value), sorted.subarray(0, size).indexOf(value) + 1, size);
+  return size - 1;
+}
+
+/** Index of the value nearest to `x` in ascending values; -1 for none. */
+export function nearest(ascending: ArrayLike<number>, x: number): number {
+  let low = 0;
+  let high = ascending.length - 1;
+  if (high < 0) return -1;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (ascending[middle]! < x) low = middle;
+    else high = middle;
+  }
+  return x - ascending[low]! <= ascending[high]! - x ? low : high;
+}

@@ -1,0 +1,120 @@
+// Synthetic runs for the panel of the real built page: events as the engine sends them, at times that the test chooses.
+
+import type { Page } from 'playwright-core';
+
+export interface FedRun {
+  /** Milliseconds before each token but the first. */
+  gaps: number[];
+  /** Texts of the tokens; the last one is repeated. Default ' word'. */
+  texts?: string[];
+  /** The position of the first token. Default 17, which is also how many tokens the prompt has. */
+  from?: number;
+  attention?: string;
+  kvCache?: string;
+  /** Whether `done` comes. Default true. */
+  isDone?: boolean;
+  gpuMs?: number;
+}
+
+/** Runs a whole synthetic answer through the panel, at once. */
+export async function feed(page: Page, run: FedRun): Promise<void> {
+  await page.evaluate(play, run);
+}
+
+/** Runs in the page, so it must need nothing from around it. */
+function play({
+  gaps,
+  texts = [' word'],
+  from = 17,
+  attention = 'fused_decode',
+  kvCache = 'f16',
+  isDone = true,
+  gpuMs = 0.6,
+}: FedRun): void {
+  // biome-ignore lint/suspicious/noExplicitAny: the panel of a built page has no types
+  const panel = document.querySelector('vivace-metrics') as any;
+  const choice = { prefill: 'flash_prefill', decode: attention, reason: 'the test says so' };
+  const sorted = [...gaps].sort((a, b) => a - b);
+  const at = (p: number) => sorted[Math.max(0, Math.ceil((p * sorted.length) / 100) - 1)] ?? null;
+  const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
+  const summary = (perToken: number[]) => ({
+    mean,
+    p50: at(50),
+    p95: at(95),
+    p99: at(99),
+    max: at(100),
+    jitter: 1,
+    perToken,
+  });
+  if (panel.info?.kvCache !== kvCache) {
+    panel.info = {
+      model: {
+        name: 'script',
+        architecture: 'llama',
+        parameters: 1,
+        nLayers: 6,
+        hiddenSize: 288,
+        nHeads: 6,
+        nKvHeads: 6,
+        headDim: 48,
+        vocabSize: 32000,
+        format: 'Q8_0',
+        fileBytes: 26_115_072,
+      },
+      backend: 'webgpu',
+      adapter: 'Example GPU',
+      contextLength: 1024,
+      kvCache,
+      activations: 'q8',
+      attention: choice,
+      hasChatTemplate: true,
+      gpuBytes: { weights: 27_400_192, kvCache: 7_077_888, activations: 1_204_224 },
+      bytesPerToken: { weights: 15_000_000, kvPerPosition: 6912 },
+      loadMs: { open: 41, weights: 612, compile: 188 },
+      warnings: [],
+    };
+  }
+  panel.reset();
+  panel.record({ type: 'prefill', done: from, total: from });
+  let atMs = performance.timeOrigin + performance.now() - 5;
+  [null, ...gaps].forEach((tbtMs, i) => {
+    const text = texts[Math.min(i, texts.length - 1)];
+    panel.record({
+      type: 'token',
+      id: i,
+      text,
+      tbtMs,
+      position: from + i,
+      atMs,
+      inFlightMs: 12.1,
+      workerMs: i === 0 ? null : 0.25,
+    });
+    atMs += 0.01;
+  });
+  const total = gaps.length + 1;
+  const metrics = {
+    attention: choice,
+    ttftMs: 40,
+    tokenizeMs: 0.5,
+    prefillMs: 31,
+    prefillTokensPerSecond: 548,
+    decodeTokensPerSecond: 1000 / mean,
+    tbtMs: summary(gaps),
+    gpuMs: { ...summary(gaps.map(() => gpuMs)), p50: gpuMs },
+    perToken: { dispatches: 43, submits: 1, syncs: 1, bytesRead: 4 },
+    runAhead: 8,
+    peakGpuBytes: 41_205_760,
+  };
+  const usage = { promptTokens: from, cachedTokens: 0, completionTokens: total };
+  if (isDone)
+    panel.record({
+      type: 'done',
+      text: '',
+      finishReason: 'eos',
+      seed: 1,
+      promptIds: Array(from).fill(1),
+      usage,
+      metrics,
+    });
+  if (isDone) panel.end();
+}

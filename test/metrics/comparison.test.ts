@@ -1,0 +1,58 @@
+// Runs side by side: ratios to the first pinned one, unknown figures, and which runs stand there at all.
+
+import { describe, expect, test } from 'vitest';
+import { columnName, columnsOf, comparisonRows, ratioText } from '../../src/metrics/comparison';
+import type { RunData } from '../../src/metrics/run_data';
+import { summariseGaps } from '../../src/metrics/tbt_stats';
+
+function run(gaps: number[], gpuMs: number | null = null): RunData {
+  const tbt = summariseGaps(gaps);
+  const metrics = { prefillTokensPerSecond: 500, gpuMs: gpuMs === null ? null : summariseGaps([gpuMs]) };
+  return { gaps, tbt, ttftMs: 40, decodeTokensPerSecond: 1000 / (tbt.mean ?? 1), metrics } as unknown as RunData;
+}
+
+const cellsOf = (rows: ReturnType<typeof comparisonRows>, key: string) => rows.find((row) => row.key === key)?.cells;
+
+describe('rows', () => {
+  test('each figure stands beside that of the first run', () => {
+    const rows = comparisonRows([
+      { letter: 'a', run: run([4, 4, 4, 10], 0.5) },
+      { letter: null, run: run([8, 8, 8, 5], 0.6) },
+    ]);
+    expect(cellsOf(rows, 'p50')).toEqual([
+      { value: '4.00 ms', ratio: '' },
+      { value: '8.00 ms', ratio: '×2.00' },
+    ]);
+    expect(cellsOf(rows, 'max')?.[1]).toEqual({ value: '8.00 ms', ratio: '×0.80' });
+    expect(cellsOf(rows, 'gpu')?.[1]).toEqual({ value: '0.60 ms', ratio: '×1.20' });
+    expect(cellsOf(rows, 'ttft')?.[1]?.ratio).toBe('×1.00');
+  });
+
+  test('a figure that no run has makes no row, one that a run lacks a dash', () => {
+    const columns = [
+      { letter: 'a' as const, run: run([4, 5]) },
+      { letter: 'b' as const, run: run([4, 5], 0.6) },
+    ];
+    expect(cellsOf(comparisonRows(columns), 'gpu')?.map(({ value, ratio }) => value + ratio)).toEqual(['–', '0.60 ms']);
+    expect(cellsOf(comparisonRows(columns.slice(0, 1)), 'gpu')).toBeUndefined();
+  });
+
+  test('ratios have three digits, and nothing is divided by 0', () => {
+    expect([ratioText(12.34, 10), ratioText(123.4, 10), ratioText(12340, 10)]).toEqual(['×1.23', '×12.3', '×1234']);
+    expect([ratioText(1, 0), ratioText(null, 3), ratioText(1, null)]).toEqual(['', '', '']);
+  });
+});
+
+test('the newest run stands beside the pinned ones unless it is one of them or has no gaps', () => {
+  const [pinned, newest] = [run([1, 2]), run([3, 4])];
+  const pins = [{ letter: 'a' as const, run: pinned }];
+  expect(columnsOf(pins, newest).map(({ letter }) => letter)).toEqual(['a', null]);
+  expect(columnsOf(pins, pinned)).toHaveLength(1);
+  expect(columnsOf(pins, run([]))).toHaveLength(1);
+});
+
+test('a run is named by its attention, KV type and backend', () => {
+  const info = { backend: 'webgpu', attention: { prefill: 'flash_prefill', decode: 'eager' } };
+  const named = { ...run([1]), label: 'eager, KV f16, activations q8', info, metrics: null } as unknown as RunData;
+  expect(columnName({ letter: null, run: named })).toBe('flash_prefill / eager, KV f16, activations q8 · webgpu');
+});
