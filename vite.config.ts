@@ -1,16 +1,19 @@
-// Four builds of the same sources, told apart by --mode: the page (dist/), the ESM package entry (dist/lib/), the script tag
-// (dist/embed.js), and what `npm run bench` runs in a page (dist/bench.js).
+// Builds of the same sources, told apart by --mode: the page (dist/), the script tag (dist/embed.js) and its panel
+// (dist/embed_panel.js), the package's two ESM entries (dist/lib/), and what `npm run bench` runs in a page (dist/bench.js).
 // tools/build.mjs runs them in turn, so each leaves the others' files alone.
 
-import { defineConfig, type UserConfig } from 'vite';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { defineConfig, type Plugin, type UserConfig } from 'vite';
 import { wgslPlugin } from './tools/lib/wgsl_plugin.mjs';
+import { workerPlugin } from './tools/lib/worker_plugin.mjs';
 
 /** A slow machine is no news: `generate` may have to build first, and has nothing else to say on stderr. */
 const checks = { bundlerTimings: false };
 
 const shared: UserConfig = {
   base: './',
-  plugins: [wgslPlugin()],
+  plugins: [wgslPlugin(), workerPlugin()],
   worker: {
     format: 'es',
     plugins: () => [wgslPlugin()],
@@ -25,31 +28,62 @@ const shared: UserConfig = {
   },
 };
 
+const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
+
+interface Bundle {
+  entry: string;
+  /** Below dist/. */
+  file: string;
+  format: 'es' | 'iife';
+  /** What stays an import: our module by the end of its path, and the file beside the bundle that takes its place. */
+  external?: readonly [module: string, file: string];
+}
+
+const BUNDLES: Record<string, Bundle> = {
+  lib: { entry: 'src/engine/engine.ts', file: 'lib/vivace.js', format: 'es' },
+  elements: {
+    entry: 'src/embed/elements_entry.ts',
+    file: 'lib/elements.js',
+    format: 'es',
+    external: ['/src/engine/engine', './vivace.js'],
+  },
+  embed: { entry: 'src/embed/embed.ts', file: 'embed.js', format: 'iife' },
+  panel: { entry: 'src/embed/panel_entry.ts', file: 'embed_panel.js', format: 'iife' },
+  bench: { entry: 'test/bench/page.ts', file: 'bench.js', format: 'es' },
+};
+
 /** A bundle with everything in one file: the worker travels inside it. */
-function oneFile(
-  entry: string,
-  outDir: string,
-  lib: { formats: ['es'] | ['iife']; name: string; file: string },
-): UserConfig {
+function oneFile({ entry, file, format, external }: Bundle): UserConfig {
   return {
     ...shared,
-    define: { 'process.env.NODE_ENV': '"production"' },
+    define: {
+      'process.env.NODE_ENV': '"production"',
+      'import.meta.env.VIVACE_VERSION': JSON.stringify(version),
+    },
+    plugins: [...(shared.plugins ?? []), external && leftOutside(...external)],
     build: {
       ...shared.build,
-      outDir,
+      outDir: path.join('dist', path.dirname(file)),
       copyPublicDir: false,
-      lib: { entry, formats: lib.formats, name: lib.name, fileName: () => lib.file },
+      lib: { entry, formats: [format], name: 'VivaceBundle', fileName: () => path.basename(file) },
       rolldownOptions: { checks, output: { minify: true } }, // Vite leaves whitespace in ES libraries
     },
   };
 }
 
+/** Imports of one of our modules become imports of the bundle that holds it. */
+function leftOutside(module: string, file: string): Plugin {
+  return {
+    name: 'left-outside',
+    enforce: 'pre',
+    resolveId(id, importer) {
+      if (!importer || !id.startsWith('.')) return null;
+      return path.resolve(path.dirname(importer), id).endsWith(module) ? { id: file, external: true } : null;
+    },
+  };
+}
+
 export default defineConfig(({ mode }) => {
-  if (mode === 'lib')
-    return oneFile('src/engine/engine.ts', 'dist/lib', { formats: ['es'], name: 'Vivace', file: 'vivace.js' });
-  if (mode === 'embed')
-    return oneFile('src/embed/embed.ts', 'dist', { formats: ['iife'], name: 'Vivace', file: 'embed.js' });
-  if (mode === 'bench')
-    return oneFile('test/bench/page.ts', 'dist', { formats: ['es'], name: 'VivaceBench', file: 'bench.js' });
-  return { ...shared, server: { port: 5173 } };
+  const bundle = BUNDLES[mode];
+  return bundle ? oneFile(bundle) : { ...shared, server: { port: 5173 } };
 });

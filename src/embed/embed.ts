@@ -1,54 +1,111 @@
 // The script tag: one classic script that puts a chat with a model on any page, and a handle for that page's own scripts.
-// <script src="embed.js" data-model data-title data-theme data-position data-system data-welcome data-examples="a | b" data-metrics></script>
+// <script src="embed.js" data-model data-title data-theme data-position data-system data-welcome data-examples="a | b" data-panel
+//   data-worker data-open></script>
+// It also gives <vivace-chat model="..."> and <vivace-metrics for="..."> to those who compose.
 
+import {
+  type ChatMessage,
+  type EngineEvent,
+  type EngineGenerateOptions,
+  type EngineLoadOptions,
+  VivaceError,
+} from '../engine/engine';
+import { VivaceChat } from '../ui/chat';
+import { giveModels } from './elements';
+import { VERSION } from './engine_pool';
 import { readEmbedOptions } from './options';
+import { addPanelScript } from './panel_script';
 import { Widget, type WidgetEvents } from './widget';
 
+/** Calls that come before the page has a body wait for it. */
 export interface VivaceHandle {
+  readonly version: string;
   open(): void;
   close(): void;
-  /** Takes the chat off the page and frees the model. */
-  destroy(): void;
+  /**
+   * Loads the tag's model, or another, without opening the window.
+   * @throws VivaceError with a `code`; DOMException AbortError after an abort
+   */
+  load(model?: string, options?: EngineLoadOptions): Promise<void>;
+  /**
+   * Answers a conversation, or one question after the tag's system message, without showing it; loads the model if it is not there.
+   * @throws VivaceError with a `code`
+   */
+  chat(
+    asked: readonly ChatMessage[] | string,
+    options?: EngineGenerateOptions,
+  ): AsyncGenerator<EngineEvent, void, undefined>;
+  /** Calls back on every such event from now on; what it returns ends that. */
   on<K extends keyof WidgetEvents>(name: K, listener: (detail: WidgetEvents[K]) => void): () => void;
+  /** Takes the chat off the page and lets go of the model. */
+  destroy(): Promise<void>;
 }
 
 declare global {
   interface Window {
+    /** Of the first tag on the page. */
     Vivace?: VivaceHandle;
+  }
+  interface HTMLScriptElement {
+    /** Of this tag. */
+    vivace?: VivaceHandle;
   }
 }
 
-/** Calls that come before the page has a body wait for it. */
-function start(script: HTMLScriptElement): VivaceHandle {
-  const options = readEmbedOptions(script.dataset, script.src || document.baseURI, document.baseURI);
-  const widget = new Promise<Widget>((resolve) => {
-    const make = () => resolve(new Widget(options));
-    if (document.body) make();
-    else document.addEventListener('DOMContentLoaded', make, { once: true });
+function whenBody(): Promise<void> {
+  return new Promise((resolve) => {
+    if (document.body) resolve();
+    else document.addEventListener('DOMContentLoaded', () => resolve(), { once: true });
   });
+}
+
+function start(script: HTMLScriptElement): VivaceHandle {
+  const { options, complaints } = readEmbedOptions(script.dataset, script.src || document.baseURI, document.baseURI);
+  for (const complaint of complaints) console.warn(`Vivace: ${complaint}`);
+  const widget = whenBody().then(() => new Widget(options));
+  let ended: Promise<void> | null = null;
+  const alive = async (): Promise<Widget> => {
+    if (ended) throw new VivaceError('invalid-request', 'This chat was destroyed. Add the script tag again.');
+    return widget;
+  };
   const handle: VivaceHandle = {
+    version: VERSION,
     open: () => void widget.then((w) => w.open()),
     close: () => void widget.then((w) => w.close()),
-    destroy() {
-      if (window.Vivace === handle) delete window.Vivace;
-      void widget.then((w) => w.destroy());
+    async load(model, loadOptions) {
+      await (await alive()).load(model && new URL(model, document.baseURI).href, loadOptions);
+    },
+    async *chat(asked, generateOptions) {
+      yield* (await alive()).ask(asked, generateOptions);
     },
     on(name, listener) {
-      let end: (() => void) | null = null;
-      let isEnded = false;
+      const over = new AbortController();
       void widget.then((w) => {
-        if (!isEnded) end = w.on(name, listener);
+        if (!over.signal.aborted) over.signal.addEventListener('abort', w.on(name, listener));
       });
-      return () => {
-        isEnded = true;
-        end?.();
-      };
+      return () => over.abort();
+    },
+    destroy() {
+      if (window.Vivace === handle) delete window.Vivace;
+      delete script.vivace;
+      ended ??= widget.then((w) => w.destroy());
+      return ended;
     },
   };
   return handle;
 }
 
+/** Panels that stand in the page need their script at once. */
+function addPanels(): void {
+  if (document.querySelector('vivace-metrics')) addPanelScript((message) => console.warn(`Vivace: ${message}`));
+}
+
+giveModels(VivaceChat);
+if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', addPanels, { once: true });
+else addPanels();
+
 const script = document.currentScript;
-if (window.Vivace) console.warn('Vivace is on this page already; the second script tag is left alone.');
-else if (script instanceof HTMLScriptElement) window.Vivace = start(script);
-else console.error('Vivace: load embed.js with a plain <script src> tag, without type="module".');
+if (script instanceof HTMLScriptElement) {
+  script.vivace = start(script);
+  window.Vivace ??= script.vivace;
+} else console.error('Vivace: load embed.js with a plain <script src> tag, without type="module".');

@@ -1,39 +1,82 @@
-// What the script tag asks for. Pure: the tag's data-* attributes and two addresses in, options out.
+// What the script tag asks for. Pure: the tag's data-* attributes and two addresses in, options and complaints out.
 
 import { DEFAULT_MODEL } from '../ui/page_options';
 
+const THEMES = ['auto', 'light', 'dark'] as const;
+/** `none` has no button: the page opens the window itself. */
+const POSITIONS = ['bottom-right', 'bottom-left', 'none'] as const;
+
 export interface EmbedOptions {
+  /** Absolute address. */
   model: string;
   title: string;
-  theme: 'auto' | 'light' | 'dark';
-  position: 'bottom-right' | 'bottom-left';
+  theme: (typeof THEMES)[number];
+  /** Null: the corner where lines end on this page, right or left. */
+  position: (typeof POSITIONS)[number] | null;
   /** A system message before the conversation. */
   system: string;
   /** What the empty conversation says. */
   welcome: string;
-  /** A button shows the panel of gaps between tokens. */
-  metrics: boolean;
+  /** Questions to begin with. */
   examples: readonly string[];
+  /** A button shows the panel of gaps between tokens. */
+  panel: boolean;
+  /** Absolute address of vivace_worker.js on the page's own origin, for pages that forbid workers from a blob. */
+  worker: string | undefined;
+  /** The window is open from the start. */
+  open: boolean;
 }
 
-function oneOf<T extends string>(choices: readonly T[], value: string | undefined): T {
-  return choices.find((choice) => choice === value) ?? choices[0]!;
+export interface ReadOptions {
+  options: EmbedOptions;
+  /** What was not understood, a sentence each. */
+  complaints: string[];
 }
 
 /** A model named in the tag is found from the page; without one, the storyteller lies beside the script. */
-export function readEmbedOptions(data: DOMStringMap, scriptAddress: string, pageAddress: string): EmbedOptions {
-  const model = data.model ? new URL(data.model, pageAddress) : new URL(DEFAULT_MODEL, scriptAddress);
-  return {
-    model: model.href,
+export function readEmbedOptions(data: DOMStringMap, scriptAddress: string, pageAddress: string): ReadOptions {
+  const complaints: string[] = [];
+  const oneOf = <T extends string>(name: string, choices: readonly T[]): T | null => {
+    const value = data[name];
+    const found = choices.find((choice) => choice === value);
+    if (value && !found) complaints.push(`data-${name}="${value}" is none of ${choices.join(', ')}; it is left out.`);
+    return found ?? null;
+  };
+  const flag = (name: string): boolean => {
+    const value = data[name];
+    if (value && value !== 'true' && value !== 'false') {
+      complaints.push(`data-${name}="${value}" is none of true, false; it counts as true.`);
+    }
+    return value !== undefined && value !== 'false';
+  };
+  const options: EmbedOptions = {
+    model: readAddress('model', data.model, pageAddress, complaints) ?? new URL(DEFAULT_MODEL, scriptAddress).href,
     title: data.title || 'Vivace',
-    theme: oneOf(['auto', 'light', 'dark'], data.theme),
-    position: oneOf(['bottom-right', 'bottom-left'], data.position),
+    theme: oneOf('theme', THEMES) ?? 'auto',
+    position: oneOf('position', POSITIONS),
     system: data.system ?? '',
     welcome: data.welcome ?? '',
-    metrics: data.metrics !== undefined && data.metrics !== 'false',
-    examples: (data.examples ?? '')
-      .split('|')
-      .map((s) => s.trim())
-      .filter(Boolean),
+    examples: splitExamples(data.examples),
+    panel: flag('panel'),
+    worker: readAddress('worker', data.worker, pageAddress, complaints),
+    open: flag('open'),
   };
+  return { options, complaints };
+}
+
+/** The questions of an attribute, between bars. */
+export function splitExamples(value: string | null | undefined): string[] {
+  return (value ?? '')
+    .split('|')
+    .map((example) => example.trim())
+    .filter(Boolean);
+}
+
+/** The whole address, or undefined with a complaint where it is none that can be fetched. */
+export function readAddress(name: string, value: string | null | undefined, base: string, complaints: string[]) {
+  if (!value) return undefined;
+  const url = URL.canParse(value, base) ? new URL(value, base) : null;
+  if (url && /^(?:https?|blob):$/.test(url.protocol)) return url.href;
+  complaints.push(`${name}="${value}" is no address on the web (http, https, blob); it is left out.`);
+  return undefined;
 }

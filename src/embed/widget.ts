@@ -1,10 +1,17 @@
 // The chat button and its window on somebody else's page, in a shadow root that their styles do not reach.
-// Until the window is opened for the first time nothing is downloaded and no worker runs.
+// Until the window is opened for the first time, or the page asks for the model, nothing is downloaded and no worker runs.
 
-import { html, nothing, render, unsafeCSS } from 'lit';
-import type { Engine, EngineEvent, Warning } from '../engine/engine';
+import { html, nothing, render } from 'lit';
+import type {
+  ChatMessage,
+  Engine,
+  EngineEvent,
+  EngineGenerateOptions,
+  EngineLoadOptions,
+  VivaceError,
+  Warning,
+} from '../engine/engine';
 import type { VivaceMetrics } from '../metrics/metrics_panel';
-import '../metrics/metrics_panel';
 import type { Offer } from '../ui/advice';
 import type { VivaceChat } from '../ui/chat';
 import '../ui/chat';
@@ -12,69 +19,105 @@ import type { Tuning } from '../ui/chat_parts';
 import { icons } from '../ui/icons';
 import '../ui/loader';
 import type { LoadState } from '../ui/loader';
-import { ModelSession } from '../ui/model_session';
 import '../ui/notices';
-import { type LoadSettings, STANDARD_LOAD } from '../ui/settings_fields';
+import type { LoadSettings } from '../ui/settings_fields';
 import { sharedStyles } from '../ui/shared_styles';
-import themeCss from '../ui/theme.css?inline';
+import { EmbedSession, WAITING } from './embed_session';
+import { sharedPool } from './engine_pool';
 import type { EmbedOptions } from './options';
+import { addPanelScript } from './panel_script';
+import { adopt, hostTheme } from './protect';
 import { widgetStyles } from './widget_styles';
 
 /** What a page can listen to, and what its listener gets. */
 export interface WidgetEvents {
   open: undefined;
   close: undefined;
+  /** The model is there. */
   ready: undefined;
+  /** Of the engine, for the answers of this window. */
   event: EngineEvent;
-  error: { message: string };
+  /** A question, when it is asked, and an answer, when it has ended. */
+  message: { role: 'user' | 'assistant'; content: string };
+  /** A load or an answer failed. `code` as VivaceError has it, '' for errors of other kinds. */
+  error: { code: string; message: string };
 }
 
 export class Widget {
   private readonly host = document.createElement('div');
   private readonly root = this.host.attachShadow({ mode: 'open' });
   private readonly listeners = new Map<string, Set<(detail: never) => void>>();
-  private session: ModelSession | null = null;
+  private readonly session: EmbedSession;
   private engine: Engine | null = null;
   private tuning: Tuning | null = null;
   private state: LoadState = { kind: 'loading', progress: null };
   private isOpen = false;
-  private showsMetrics = false;
+  private wasOpened = false;
+  private showsPanel = false;
+  private panelState = 'The panel is on its way.';
 
   constructor(private readonly options: EmbedOptions) {
-    const sheets = [unsafeCSS(themeCss), sharedStyles, widgetStyles].map((style) => style.styleSheet);
-    this.root.adoptedStyleSheets = sheets.filter((sheet) => sheet !== undefined);
-    this.host.dataset.theme = options.theme;
-    this.host.dataset.position = options.position;
-    this.host.dataset.testid = 'vivace-embed';
+    this.session = new EmbedSession(options.model, options.worker, sharedPool(), {
+      onState: (state) => this.onState(state),
+      onEngine: (engine) => this.onEngine(engine),
+      onWaiting: (isWaiting) => this.onWaiting(isWaiting),
+    });
+    adopt(this.root, [hostTheme, sharedStyles, widgetStyles]);
+    const { dataset } = this.host;
+    dataset.theme = options.theme;
+    if (options.position && options.position !== 'none') dataset.position = options.position;
+    dataset.testid = 'vivace-embed';
+    this.host.lang = 'en'; // of our words, whatever the page's are
     this.host.addEventListener('keydown', (event) => {
-      if (event.key === 'Escape' && this.isOpen && !this.chat?.isStreaming) this.close();
+      if (event.key === 'Escape' && this.isOpen && !event.defaultPrevented && !this.chat?.isStreaming) this.close();
     });
     document.body.append(this.host);
     this.render();
+    if (options.open) this.open(false);
   }
 
-  open(): void {
-    if (this.isOpen) return;
-    this.isOpen = true;
-    if (!this.session) this.start();
+  /** Shows the window; the first time the model is loaded. */
+  open(takesFocus = true): void {
+    if (this.isOpen || !this.host.isConnected) return;
+    this.isOpen = this.wasOpened = true;
+    if (this.options.panel) {
+      addPanelScript((message) => {
+        this.panelState = message;
+        this.warn([{ code: 'panel', message }]);
+        this.render();
+      });
+    }
+    this.session.start();
     this.render();
-    this.chat?.updateComplete.then(() => this.chat?.focus());
+    if (takesFocus) this.focus();
     this.emit('open', undefined);
   }
 
   close(): void {
     if (!this.isOpen) return;
+    const hadFocus = this.root.activeElement !== null;
     this.isOpen = false;
     this.render();
-    this.root.querySelector<HTMLElement>('.launcher')?.focus();
+    if (hadFocus) this.root.querySelector<HTMLElement>('.launcher')?.focus();
     this.emit('close', undefined);
   }
 
+  /** Takes everything off the page and lets go of the model. */
   async destroy(): Promise<void> {
     this.chat?.stop();
     this.host.remove();
     this.listeners.clear();
-    await this.session?.close();
+    await this.session.close();
+  }
+
+  /** Loads the model without opening the window. @throws as Engine.load */
+  async load(model?: string, options?: EngineLoadOptions): Promise<void> {
+    await this.session.load(model, options);
+  }
+
+  /** Answers outside of the window, with the same model. */
+  ask(asked: readonly ChatMessage[] | string, options?: EngineGenerateOptions) {
+    return this.session.chat(asked, this.options.system, options);
   }
 
   /** Calls back on every such event from now on; what it returns ends that. */
@@ -85,83 +128,135 @@ export class Widget {
   }
 
   private emit<K extends keyof WidgetEvents>(name: K, detail: WidgetEvents[K]): void {
-    for (const listener of this.listeners.get(name) ?? []) (listener as (detail: WidgetEvents[K]) => void)(detail);
+    for (const listener of this.listeners.get(name) ?? []) {
+      try {
+        (listener as (detail: WidgetEvents[K]) => void)(detail);
+      } catch (error) {
+        reportError(error); // the page's own, which must not end an answer
+      }
+    }
   }
 
-  private start(): void {
-    this.session = new ModelSession(this.options.model, STANDARD_LOAD, undefined, {
-      onState: (state) => {
-        this.state = state;
-        if (state.kind === 'failed') this.emit('error', { message: state.advice.what });
-        this.render();
-      },
-      onEngine: (engine) => {
-        this.chat?.stop();
-        this.engine = engine;
-        this.render();
-        if (!engine) return;
-        this.warn(engine.info.warnings);
-        this.emit('ready', undefined);
-      },
-    });
-    void this.session.load();
+  private fail(error: unknown): void {
+    const { code, message } = error as Partial<VivaceError>;
+    this.emit('error', { code: typeof code === 'string' ? code : '', message: message ?? String(error) });
+  }
+
+  private focus(): void {
+    const { chat } = this;
+    // On touch screens a focused field would open the keyboard over the page.
+    if (!matchMedia('(hover: hover)').matches) this.root.querySelector<HTMLElement>('.window')?.focus();
+    else chat?.updateComplete.then(() => chat.focus());
+  }
+
+  private onState(state: LoadState): void {
+    this.state = state;
+    if (state.kind === 'failed') this.fail(this.session.failure);
+    this.render();
+  }
+
+  private onEngine(engine: Engine | null): void {
+    this.chat?.stop();
+    this.engine = engine && this.overheard(engine);
+    this.render();
+    if (!engine) return;
+    this.warn(engine.info.warnings);
+    this.emit('ready', undefined);
+  }
+
+  private onWaiting(isWaiting: boolean): void {
+    const waiting = this.root.querySelector<HTMLElementTagNameMap['vivace-notices']>('.waiting');
+    if (isWaiting) waiting?.show([WAITING]);
+    else waiting?.clear();
+  }
+
+  /** The engine as the chat of this window has it: what is asked and answered is told to the page. */
+  private overheard(engine: Engine): Engine {
+    const chat: Pick<Engine, 'chat' | 'complete'> = {
+      chat: (messages, options) => this.tell(messages.at(-1)?.content, engine.chat(messages, options)),
+      complete: (prompt, options) => this.tell(prompt, engine.complete(prompt, options)),
+    };
+    return Object.assign(Object.create(engine), chat);
+  }
+
+  private async *tell(question: unknown, events: AsyncGenerator<EngineEvent, void, undefined>) {
+    this.emit('message', { role: 'user', content: String(question) });
+    let content = '';
+    try {
+      for await (const event of events) {
+        if (event.type === 'token' || event.type === 'done') content += event.text;
+        this.emit('event', event);
+        yield event;
+      }
+    } catch (error) {
+      this.fail(error);
+      throw error;
+    } finally {
+      if (content) this.emit('message', { role: 'assistant', content });
+    }
   }
 
   private warn(warnings: readonly Warning[]): void {
-    this.root.querySelector('vivace-notices')?.show(warnings);
+    this.chat?.querySelector('vivace-notices')?.show(warnings);
   }
 
   private get chat(): VivaceChat | null {
     return this.root.querySelector('vivace-chat');
   }
 
+  /** Null until its script is there. */
   private get panel(): VivaceMetrics | null {
-    return this.root.querySelector('vivace-metrics');
+    return this.root.querySelector<VivaceMetrics>('vivace-metrics:defined');
   }
 
   private render(): void {
     this.host.toggleAttribute('data-open', this.isOpen);
     const label = this.isOpen ? `Close ${this.options.title}` : `Open ${this.options.title}`;
     // The window stays in the page once it was opened, so that the conversation does.
-    const chatWindow = this.session ? this.renderWindow() : nothing;
     render(
-      html`${chatWindow}
-        <button class="launcher" data-testid="launcher" aria-expanded=${this.isOpen} aria-label=${label} title=${label}
-          @click=${() => (this.isOpen ? this.close() : this.open())}>${this.isOpen ? icons.down : icons.chat}</button>`,
+      html`${this.wasOpened ? this.renderWindow() : nothing}
+        ${
+          this.options.position === 'none'
+            ? nothing
+            : html`<button class="launcher" data-testid="launcher" aria-expanded=${this.isOpen} aria-label=${label} title=${label}
+                @click=${() => (this.isOpen ? this.close() : this.open())}>${this.isOpen ? icons.down : icons.chat}</button>`
+        }`,
       this.root,
     );
   }
 
   private renderWindow() {
     const { options } = this;
-    return html`<div class="window" role="dialog" aria-label=${options.title} ?hidden=${!this.isOpen}>
+    return html`<div class=${options.position === 'none' ? 'window alone' : 'window'} role="dialog" aria-label=${options.title}
+      tabindex="-1" data-testid="window" ?hidden=${!this.isOpen}>
       <header>
         <h2>${options.title}</h2>
-        ${options.metrics ? this.renderMetricsButton() : nothing}
-        <button class="icon" aria-label="Close" title="Close" @click=${() => this.close()}>${icons.close}</button>
+        ${options.panel ? this.renderPanelButton() : nothing}
+        <button class="icon" data-testid="close" aria-label="Close" title="Close" @click=${() => this.close()}>${icons.close}</button>
       </header>
-      <vivace-chat ?hidden=${this.showsMetrics} .engine=${this.engine} .loadSettings=${this.session?.settings ?? STANDARD_LOAD}
+      <vivace-notices class="waiting" data-testid="waiting"></vivace-notices>
+      <vivace-chat ?hidden=${this.showsPanel} .engine=${this.engine} .loadSettings=${this.session.settings}
         .tuning=${this.tuning} @vivace-cancel-tuning=${() => this.panel?.cancelTuning()}
         .heading=${options.title} .system=${options.system} .welcome=${options.welcome} .examples=${options.examples}
-        @vivace-run=${() => this.panel?.reset()} @vivace-end=${() => this.panel?.end()}
-        @vivace-event=${this.onEvent} @vivace-reload=${this.onReload}>
+        @vivace-run=${() => this.panel?.reset()} @vivace-end=${() => this.panel?.end()} @vivace-event=${this.onEvent}
+        @vivace-reload=${(event: CustomEvent<LoadSettings>) => this.session.reload(event.detail)}>
         <vivace-notices slot="notice"></vivace-notices>
-        <vivace-loader slot="loading" .state=${this.state} @vivace-cancel-load=${() => this.session?.cancel()}
-          @vivace-load-offer=${(event: CustomEvent<Offer>) => this.session?.take(event.detail)}></vivace-loader>
+        <vivace-loader slot="loading" .state=${this.state} @vivace-cancel-load=${() => this.session.cancel()}
+          @vivace-load-offer=${(event: CustomEvent<Offer>) => this.session.take(event.detail)}></vivace-loader>
       </vivace-chat>
-      ${
-        options.metrics
-          ? html`<vivace-metrics data-testid="metrics" ?hidden=${!this.showsMetrics} .theme=${options.theme}
-              .engine=${this.engine} .info=${this.engine?.info ?? null}
-              .asked=${this.session?.settings.attention ?? 'auto'} @vivace-tuning=${this.onTuning}></vivace-metrics>`
-          : nothing
-      }
+      ${options.panel ? this.renderPanel() : nothing}
     </div>`;
   }
 
-  private renderMetricsButton() {
-    return html`<button class="icon" aria-label="Timing" title="Timing" aria-pressed=${this.showsMetrics} @click=${() => {
-      this.showsMetrics = !this.showsMetrics;
+  private renderPanel() {
+    return html`<vivace-metrics data-testid="metrics" ?hidden=${!this.showsPanel} .theme=${this.options.theme} .engine=${this.engine}
+      .info=${this.engine?.info ?? null} .asked=${this.session.settings.attention}
+      @vivace-tuning=${this.onTuning}>${this.panelState}</vivace-metrics>`;
+  }
+
+  private renderPanelButton() {
+    return html`<button class="icon" data-testid="timing" aria-label="Timing" title="Timing" aria-pressed=${this.showsPanel} @click=${() => {
+      this.showsPanel = !this.showsPanel;
       this.render();
     }}>${icons.chart}</button>`;
   }
@@ -169,17 +264,10 @@ export class Widget {
   private onEvent = (event: CustomEvent<EngineEvent>) => {
     this.panel?.record(event.detail);
     if (event.detail.type === 'warning') this.warn([event.detail]);
-    this.emit('event', event.detail);
   };
 
   private onTuning = (event: CustomEvent<Tuning | null>) => {
     this.tuning = event.detail;
     this.render();
-  };
-
-  private onReload = (event: CustomEvent<LoadSettings>) => {
-    if (!this.session) return;
-    this.session.settings = event.detail;
-    void this.session.load();
   };
 }

@@ -1,8 +1,9 @@
 // The only API that clients import. It speaks to the worker and turns its messages into async iterators.
 // It holds no model, no GPU object and no DOM node.
 
-import { proxy, type Remote, transfer, wrap } from 'comlink';
+import { proxy, transfer } from 'comlink';
 import { WorkerError } from '../errors';
+import { absolute, Connection } from './connection';
 import { fromFailure } from './failure';
 import type {
   ChatMessage,
@@ -19,15 +20,14 @@ import type {
   TuneMessage,
   TuneOutcome,
   TuneResult,
-  WorkerApi,
   WorkerFailure,
 } from './protocol';
-import EngineWorker from './worker?worker&inline';
 
 export { VivaceError } from '../errors';
 export { type CachedModel, cacheUsage, deleteCachedModel, listCachedModels } from './model_cache';
 export type * from './protocol';
 export { type RunHeard, type RunReport, runReport } from './run_report';
+export { trustedScriptUrl } from './script_url';
 
 export interface EngineLoadOptions extends LoadOptions {
   /** Address of `vivace_worker.js` on the page's own origin, for pages whose policy forbids workers from a blob. */
@@ -45,9 +45,6 @@ export interface EngineTuneOptions {
   onResult?: (result: TuneResult, done: number, total: number) => void;
   signal?: AbortSignal;
 }
-
-/** A worker that is blocked by a policy is silent: past this it counts as dead. */
-const HANDSHAKE_MS = 15_000;
 
 export class Engine {
   /** Of the newest finished run, or null before the first. */
@@ -180,12 +177,6 @@ function isFailure(message: object): message is WorkerFailure {
   return 'type' in message && message.type === 'error';
 }
 
-/** The worker may have no base of its own (a blob), so it gets whole addresses; what is none it refuses with a sentence. */
-function absolute(location: string): string {
-  const base = globalThis.document?.baseURI;
-  return URL.canParse(location, base) ? new URL(location, base).href : location;
-}
-
 /** Messages in order, taken by whoever waits for them. */
 class Inbox<T> {
   private readonly messages: T[] = [];
@@ -203,88 +194,5 @@ class Inbox<T> {
       });
     }
     return this.messages.shift() as T;
-  }
-}
-
-/** Shared by all engines of a page: a policy may be made once only. */
-let policy: { createScriptURL(url: string): string } | null = null;
-
-/** A page that wants trusted types gets a policy that lets the one address through that its own script named. */
-function trusted(url: string): string {
-  const { trustedTypes } = globalThis as {
-    trustedTypes?: { createPolicy(name: string, rules: object): typeof policy };
-  };
-  if (!trustedTypes) return url;
-  policy ??= trustedTypes.createPolicy('vivace', { createScriptURL: (address: string) => address });
-  return policy?.createScriptURL(url) ?? url;
-}
-
-function startWorker(url: string | undefined): Worker {
-  if (url === undefined) return new EngineWorker({ name: 'vivace' });
-  return new Worker(trusted(absolute(url)), { type: 'module', name: 'vivace' });
-}
-
-/** A worker and its death: a call to a dead worker would never settle, so every call goes through `alive`. */
-class Connection {
-  readonly worker: Remote<WorkerApi>;
-  private failure: Error | null = null;
-  private readonly waiting = new Set<(error: Error) => void>();
-
-  private constructor(private readonly thread: Worker) {
-    this.worker = wrap<WorkerApi>(thread);
-    thread.addEventListener('error', (event) => {
-      this.fail(
-        new WorkerError(`The engine's worker failed: ${event.message || 'it could not start'}. Reload the page.`),
-      );
-    });
-  }
-
-  static async open(workerUrl?: string, signal?: AbortSignal): Promise<Connection> {
-    const connection = new Connection(startWorker(workerUrl));
-    const silent = setTimeout(() => {
-      connection.fail(
-        new WorkerError(
-          `The engine's worker did not start within ${HANDSHAKE_MS / 1000} seconds. ` +
-            "The page's Content-Security-Policy must allow worker-src blob:, or workerUrl name a file of its own origin.",
-        ),
-      );
-    }, HANDSHAKE_MS);
-    const cancel = () => connection.fail(signal?.reason);
-    signal?.addEventListener('abort', cancel);
-    try {
-      await connection.alive(connection.worker.ping());
-      return connection;
-    } catch (error) {
-      connection.close();
-      throw error;
-    } finally {
-      clearTimeout(silent);
-      signal?.removeEventListener('abort', cancel);
-    }
-  }
-
-  /** What `call` brings, or the worker's death, whichever is first. */
-  async alive<T>(call: Promise<T>): Promise<T> {
-    if (this.failure) throw this.failure;
-    let die: (error: Error) => void = () => {};
-    const death = new Promise<never>((_, reject) => {
-      die = reject;
-    });
-    this.waiting.add(die);
-    try {
-      return await Promise.race([call, death]);
-    } finally {
-      this.waiting.delete(die);
-    }
-  }
-
-  private fail(error: Error): void {
-    this.failure ??= error;
-    for (const die of this.waiting) die(this.failure);
-  }
-
-  close(): void {
-    this.thread.terminate();
-    this.fail(new WorkerError('The engine was unloaded. Load a model again.'));
   }
 }

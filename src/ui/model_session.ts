@@ -1,6 +1,6 @@
 // One model at a time: loads it, shows how far it is, and can cancel, retry, change the settings and let go. The page and the embed share it.
 
-import { Engine, type ModelLocation } from '../engine/engine';
+import { Engine, type EngineLoadOptions, type ModelLocation } from '../engine/engine';
 import { adviseLoad, isAbort, type Offer, settingsAfter } from './advice';
 import type { LoadState } from './loader';
 import { toLoadOptions } from './page_options';
@@ -21,6 +21,8 @@ export class ModelSession {
     public settings: LoadSettings,
     private readonly contextLength: number | undefined,
     private readonly listener: SessionListener,
+    private readonly open: (model: ModelLocation, options: EngineLoadOptions) => Promise<Engine> = (model, options) =>
+      Engine.load(model, options),
   ) {}
 
   /** Loads the model anew; a load under way is given up. What goes wrong becomes a state, never an exception. */
@@ -32,7 +34,7 @@ export class ModelSession {
     this.listener.onState({ kind: 'loading', progress: null });
     try {
       await this.letGo();
-      const engine = await Engine.load(this.model, {
+      const engine = await this.open(this.model, {
         ...toLoadOptions(this.settings, this.contextLength),
         signal: abort.signal,
         onProgress: (progress) => {

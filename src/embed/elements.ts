@@ -1,0 +1,119 @@
+// <vivace-chat model="...">: a chat that brings its own model, for those who compose a page. Attributes: model, system, welcome, heading,
+// examples ("a | b"), theme (auto, light, dark), worker, autoload. The model is loaded when the chat is first used, or at once with `autoload`.
+// Fires `vivace-engine` when the model has come or gone. A chat without the attribute is left as it is.
+
+import type { ReactiveController } from 'lit';
+import type { Engine, EngineEvent } from '../engine/engine';
+import type { Offer } from '../ui/advice';
+import type { VivaceChat } from '../ui/chat';
+import '../ui/loader';
+import '../ui/notices';
+import type { LoadSettings } from '../ui/settings_fields';
+import { EmbedSession, WAITING } from './embed_session';
+import { sharedPool } from './engine_pool';
+import { readAddress, splitExamples } from './options';
+import { keepDisplay, protect } from './protect';
+
+const ATTRIBUTES = ['model', 'worker', 'autoload', 'theme', 'examples'];
+
+class ChatWithModel implements ReactiveController {
+  private session: EmbedSession | null = null;
+  private address: string | undefined;
+  private readonly loader = document.createElement('vivace-loader');
+  private readonly notices = document.createElement('vivace-notices');
+  private readonly waiting = document.createElement('vivace-notices');
+  private readonly changes = new MutationObserver(() => this.read());
+  private connected = new AbortController();
+
+  constructor(private readonly chat: VivaceChat) {
+    this.loader.slot = 'loading';
+    this.loader.hidden = true;
+    this.notices.slot = this.waiting.slot = 'notice';
+    chat.addController(this);
+  }
+
+  hostConnected(): void {
+    const { chat, loader } = this;
+    const { signal } = this.connected;
+    this.changes.observe(chat, { attributeFilter: ATTRIBUTES });
+    for (const name of ['focusin', 'pointerdown']) chat.addEventListener(name, () => this.session?.start(), { signal });
+    const hear = <T>(target: EventTarget, name: string, listener: (detail: T) => void) =>
+      target.addEventListener(name, (event) => this.session && listener((event as CustomEvent<T>).detail), { signal });
+    hear(loader, 'vivace-cancel-load', () => this.session?.cancel());
+    hear(loader, 'vivace-load-offer', (offer: Offer) => this.session?.take(offer));
+    hear(chat, 'vivace-reload', (settings: LoadSettings) => this.session?.reload(settings));
+    hear(chat, 'vivace-event', (event: EngineEvent) => {
+      if (event.type === 'warning') this.notices.show([event]);
+    });
+    this.read();
+  }
+
+  hostDisconnected(): void {
+    this.connected.abort();
+    this.connected = new AbortController();
+    this.changes.disconnect();
+    // An element that is only moved comes back at once, and keeps its model.
+    queueMicrotask(() => {
+      if (!this.chat.isConnected) this.letGo();
+    });
+  }
+
+  /** Does what the attributes say now. */
+  private read(): void {
+    const { chat } = this;
+    const complaints: string[] = [];
+    const address = readAddress('model', chat.getAttribute('model'), document.baseURI, complaints);
+    if (address !== this.address) {
+      this.letGo();
+      this.address = address;
+      if (address) this.hold(address, readAddress('worker', chat.getAttribute('worker'), document.baseURI, complaints));
+    }
+    for (const complaint of complaints) console.warn(`Vivace: <vivace-chat> ${complaint}`);
+    if (!address) return;
+    chat.dataset.theme = chat.getAttribute('theme') ?? 'auto';
+    if (chat.hasAttribute('examples')) chat.examples = splitExamples(chat.getAttribute('examples'));
+    if (chat.hasAttribute('autoload')) this.session?.start();
+  }
+
+  private hold(address: string, workerUrl: string | undefined): void {
+    const { chat, loader, notices, waiting } = this;
+    protect(chat, 'flex');
+    chat.append(waiting, notices, loader);
+    for (const part of [waiting, notices, loader]) keepDisplay(part);
+    this.session = new EmbedSession(address, workerUrl, sharedPool(), {
+      onState: (state) => {
+        loader.hidden = false;
+        loader.state = state;
+      },
+      onEngine: (engine) => this.show(engine),
+      onWaiting: (isWaiting) => {
+        if (isWaiting) waiting.show([WAITING]);
+        else waiting.clear();
+      },
+    });
+  }
+
+  private show(engine: Engine | null): void {
+    const { chat } = this;
+    chat.stop();
+    chat.engine = engine;
+    if (this.session) chat.loadSettings = this.session.settings;
+    if (engine) this.notices.show(engine.info.warnings);
+    chat.dispatchEvent(new CustomEvent('vivace-engine'));
+  }
+
+  private letGo(): void {
+    const { session } = this;
+    this.session = null;
+    this.address = undefined;
+    for (const part of [this.loader, this.notices, this.waiting]) part.remove();
+    if (session) void session.close();
+  }
+}
+
+/** Every chat of the page, now and later, listens to its attributes. */
+export function giveModels(chats: typeof VivaceChat): void {
+  if (customElements.get('vivace-chat') !== chats) return; // another copy of the script was first, and does it
+  chats.addInitializer((chat) => new ChatWithModel(chat as VivaceChat));
+  for (const chat of document.querySelectorAll('vivace-chat')) new ChatWithModel(chat);
+}

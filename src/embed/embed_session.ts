@@ -1,0 +1,197 @@
+// One chat's hold on a model of the pool: loads it when it is wanted for the first time, and answers whoever waits for it.
+
+import type {
+  ChatMessage,
+  Engine,
+  EngineEvent,
+  EngineGenerateOptions,
+  EngineLoadOptions,
+  Warning,
+} from '../engine/engine';
+import type { LoadState } from '../ui/loader';
+import { ModelSession } from '../ui/model_session';
+import { LOAD_FIELDS, type LoadSettings, STANDARD_LOAD } from '../ui/settings_fields';
+import { abortable, type EnginePool } from './engine_pool';
+
+export interface EmbedListener {
+  onState(state: LoadState): void;
+  /** Null while there is no model to ask. */
+  onEngine(engine: Engine | null): void;
+  /** Whether an answer waits for one of another chat on this page. */
+  onWaiting(isWaiting: boolean): void;
+}
+
+/** What a chat says while it waits for another's answer. */
+export const WAITING: Warning = {
+  code: 'waiting',
+  message: 'The model is answering in another chat on this page. This answer comes after it.',
+};
+
+interface Waiter {
+  resolve: (engine: Engine) => void;
+  reject: (error: unknown) => void;
+}
+
+export class EmbedSession {
+  engine: Engine | null = null;
+  /** Null until somebody wants the model. */
+  state: LoadState | null = null;
+  private session: ModelSession;
+  /** What a load asks for beside its settings. */
+  private extras: EngineLoadOptions = {};
+  /** Why the newest load did not end well. */
+  failure: unknown = null;
+  private waiters: Waiter[] = [];
+  private isClosed = false;
+
+  constructor(
+    model: string,
+    private readonly workerUrl: string | undefined,
+    private readonly pool: EnginePool,
+    private readonly listener: EmbedListener,
+  ) {
+    this.session = this.sessionFor(model, STANDARD_LOAD);
+  }
+
+  get settings(): LoadSettings {
+    return this.session.settings;
+  }
+
+  /**
+   * The model, loaded if it is not: another one, or with other options, where these are given.
+   * @throws what Engine.load throws; DOMException AbortError after `signal`, the reader's cancel or `close`
+   */
+  async load(model?: string, options: EngineLoadOptions = {}): Promise<Engine> {
+    const { signal, onProgress, ...wanted } = options;
+    if (this.isClosed) throw new DOMException('The chat was taken off the page.', 'AbortError');
+    signal?.throwIfAborted();
+    if (this.differs(model, wanted)) {
+      void this.session.close();
+      this.state = null;
+      this.extras = wanted;
+      this.session = this.sessionFor(model ?? String(this.session.model), settingsOf(wanted));
+    }
+    if (onProgress) this.extras = { ...this.extras, onProgress };
+    const cancel = () => this.cancel();
+    signal?.addEventListener('abort', cancel);
+    try {
+      return await abortable(this.ready(), signal);
+    } finally {
+      signal?.removeEventListener('abort', cancel);
+    }
+  }
+
+  /** Answers a conversation, or one question after the system message; without a chat template the text is continued. */
+  async *chat(
+    asked: readonly ChatMessage[] | string,
+    system: string,
+    options: EngineGenerateOptions = {},
+  ): AsyncGenerator<EngineEvent, void, undefined> {
+    const engine = await abortable(this.ready(), options.signal);
+    if (typeof asked !== 'string') return yield* engine.chat(asked, options);
+    if (!engine.info.hasChatTemplate) return yield* engine.complete(asked, options);
+    const messages: ChatMessage[] = system ? [{ role: 'system', content: system }] : [];
+    yield* engine.chat([...messages, { role: 'user', content: asked }], options);
+  }
+
+  /** The model, be it there, on its way, or still to be asked for. */
+  private ready(): Promise<Engine> {
+    if (this.engine) return Promise.resolve(this.engine);
+    const ready = new Promise<Engine>((resolve, reject) => this.waiters.push({ resolve, reject }));
+    if (this.state?.kind !== 'loading') void this.session.load();
+    return ready;
+  }
+
+  /** Starts the load if it has not been started; how it ends is told to the listener alone. */
+  start(): void {
+    if (this.state === null) void this.session.load();
+  }
+
+  reload(settings: LoadSettings): void {
+    this.session.settings = settings;
+    void this.session.load();
+  }
+
+  take(offer: Parameters<ModelSession['take']>[0]): void {
+    this.session.take(offer);
+  }
+
+  cancel(): void {
+    this.session.cancel();
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.settle(null, new DOMException('The chat was taken off the page.', 'AbortError'));
+    await this.session.close();
+  }
+
+  private differs(model: string | undefined, wanted: EngineLoadOptions): boolean {
+    if (model !== undefined && model !== this.session.model) return true;
+    const now: Record<string, unknown> = { ...this.extras, ...this.session.settings };
+    return Object.entries(wanted).some(([key, value]) => value !== undefined && value !== now[key]);
+  }
+
+  private sessionFor(model: string, settings: LoadSettings): ModelSession {
+    const session: ModelSession = new ModelSession(
+      model,
+      settings,
+      undefined,
+      {
+        onState: (state) => {
+          if (session === this.session) this.onState(state);
+        },
+        onEngine: (engine) => {
+          if (session === this.session) this.onEngine(engine);
+        },
+      },
+      (location, options) => this.open(String(location), options),
+    );
+    return session;
+  }
+
+  private async open(model: string, options: EngineLoadOptions): Promise<Engine> {
+    const { onProgress, ...extras } = this.extras;
+    try {
+      return await this.pool.acquire(model, {
+        workerUrl: this.workerUrl,
+        ...extras,
+        ...options,
+        onProgress: (progress) => {
+          options.onProgress?.(progress);
+          onProgress?.(progress);
+        },
+        onWaiting: (isWaiting) => this.listener.onWaiting(isWaiting),
+      });
+    } catch (error) {
+      this.failure = error;
+      throw error;
+    }
+  }
+
+  private onState(state: LoadState): void {
+    this.state = state;
+    this.listener.onState(state);
+    if (state.kind === 'failed' || state.kind === 'cancelled') this.settle(null, this.failure);
+  }
+
+  private onEngine(engine: Engine | null): void {
+    this.engine = engine;
+    this.listener.onEngine(engine);
+    if (engine) this.settle(engine, null);
+  }
+
+  private settle(engine: Engine | null, error: unknown): void {
+    for (const { resolve, reject } of this.waiters.splice(0)) {
+      if (engine) resolve(engine);
+      else reject(error);
+    }
+  }
+}
+
+/** Those of the options that the settings of a chat know, the rest as usual. */
+function settingsOf(options: EngineLoadOptions): LoadSettings {
+  const settings = { ...STANDARD_LOAD };
+  for (const { key } of LOAD_FIELDS) Object.assign(settings, options[key] === undefined ? {} : { [key]: options[key] });
+  return settings;
+}

@@ -1,0 +1,167 @@
+// Engines that the chats of a page share: one for each model and its load settings. The last that lets go unloads it.
+
+import {
+  Engine,
+  type EngineEvent,
+  type EngineLoadOptions,
+  type LoadProgress,
+  type VivaceError,
+} from '../engine/engine';
+
+export interface PoolOptions extends EngineLoadOptions {
+  /** Whether a request of this holder waits for one of another. */
+  onWaiting?: (isWaiting: boolean) => void;
+}
+
+type LoadEngine = (model: string, options: EngineLoadOptions) => Promise<Engine>;
+
+/** One engine and those who hold it. */
+interface Entry {
+  key: string;
+  engine: Promise<Engine>;
+  loading: AbortController;
+  listeners: Set<(progress: LoadProgress) => void>;
+  progress: LoadProgress | null;
+  holders: number;
+  /** Requests that have not ended. */
+  requests: number;
+}
+
+/** After these errors an engine answers nothing any more. */
+const FATAL = ['worker', 'device-lost'];
+
+export class EnginePool {
+  private readonly entries = new Map<string, Entry>();
+
+  constructor(private readonly load: LoadEngine = (model, options) => Engine.load(model, options)) {}
+
+  /**
+   * The engine for a model, loaded if no one holds it yet. `unload()` of what comes back lets go of it, and ends its requests.
+   * @throws as Engine.load; an abort of `signal` ends the load only if nobody else waits for it
+   */
+  async acquire(model: string, options: PoolOptions = {}): Promise<Engine> {
+    const { onProgress = () => {}, onWaiting = () => {}, signal, ...settings } = options;
+    signal?.throwIfAborted();
+    const entry = this.entryOf(model, settings);
+    entry.holders++;
+    entry.listeners.add(onProgress);
+    if (entry.progress) onProgress(entry.progress);
+    try {
+      return this.lease(entry, await abortable(entry.engine, signal), onWaiting);
+    } catch (error) {
+      this.letGo(entry);
+      throw error;
+    } finally {
+      entry.listeners.delete(onProgress);
+    }
+  }
+
+  private entryOf(model: string, settings: EngineLoadOptions): Entry {
+    const given = Object.entries(settings).filter(([, value]) => value !== undefined);
+    const key = JSON.stringify([model, ...given.sort(([a], [b]) => (a < b ? -1 : 1))]);
+    const found = this.entries.get(key);
+    if (found) return found;
+    const loading = new AbortController();
+    const listeners: Entry['listeners'] = new Set();
+    const onProgress = (progress: LoadProgress) => {
+      entry.progress = progress;
+      for (const listener of listeners) listener(progress);
+    };
+    const engine = this.load(model, { ...settings, signal: loading.signal, onProgress });
+    const entry: Entry = { key, engine, loading, listeners, progress: null, holders: 0, requests: 0 };
+    this.entries.set(key, entry);
+    engine.catch(() => this.retire(entry));
+    return entry;
+  }
+
+  /** Whoever asks from now on gets another engine. */
+  private retire(entry: Entry): void {
+    if (this.entries.get(entry.key) === entry) this.entries.delete(entry.key);
+  }
+
+  private async letGo(entry: Entry): Promise<void> {
+    if (--entry.holders > 0) return;
+    this.retire(entry);
+    entry.loading.abort(new DOMException('Loading was cancelled.', 'AbortError'));
+    const engine = await entry.engine.catch(() => null);
+    await engine?.unload();
+  }
+
+  /** The engine as one holder sees it: requests stop when it lets go, and `unload` is that. */
+  private lease(entry: Entry, engine: Engine, onWaiting: (isWaiting: boolean) => void): Engine {
+    const gone = new AbortController();
+    const watch = (
+      start: (signal: AbortSignal) => AsyncGenerator<EngineEvent, void, undefined>,
+      signal?: AbortSignal,
+    ) => this.watch(entry, start, signal ? AbortSignal.any([gone.signal, signal]) : gone.signal, onWaiting);
+    const held: Pick<Engine, 'chat' | 'complete' | 'unload'> = {
+      chat: (messages, options) => watch((signal) => engine.chat(messages, { ...options, signal }), options?.signal),
+      complete: (prompt, options) =>
+        watch((signal) => engine.complete(prompt, { ...options, signal }), options?.signal),
+      unload: async () => {
+        if (gone.signal.aborted) return;
+        gone.abort();
+        await this.letGo(entry);
+      },
+    };
+    return Object.assign(Object.create(engine), held);
+  }
+
+  private async *watch(
+    entry: Entry,
+    start: (signal: AbortSignal) => AsyncGenerator<EngineEvent, void, undefined>,
+    signal: AbortSignal,
+    onWaiting: (isWaiting: boolean) => void,
+  ): AsyncGenerator<EngineEvent, void, undefined> {
+    let waits = entry.requests++ > 0; // the worker answers one after another
+    const begin = () => {
+      if (waits) onWaiting(false);
+      waits = false;
+    };
+    if (waits) onWaiting(true);
+    try {
+      for await (const event of start(signal)) {
+        begin();
+        yield event;
+      }
+    } catch (error) {
+      if (FATAL.includes((error as VivaceError).code)) this.retire(entry);
+      throw error;
+    } finally {
+      entry.requests--;
+      begin();
+    }
+  }
+}
+
+/** Of the package; bundles of different versions share nothing. */
+const VERSION: string = import.meta.env?.VIVACE_VERSION ?? 'sources';
+const PLACE = Symbol.for('vivace.engines');
+
+/** The pool of this page: copies of the script share it as well, if they are of one version. */
+export function sharedPool(): EnginePool {
+  const scope = globalThis as { [PLACE]?: { version: string; pool: EnginePool } };
+  scope[PLACE] ??= { version: VERSION, pool: new EnginePool() };
+  if (scope[PLACE].version === VERSION) return scope[PLACE].pool;
+  own ??= new EnginePool();
+  return own;
+}
+
+let own: EnginePool | null = null;
+
+export { VERSION };
+
+/** What `promise` brings, or the signal's reason, whichever is first. */
+export async function abortable<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (!signal) return promise;
+  signal.throwIfAborted();
+  const settled = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { signal: settled.signal });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    settled.abort();
+  }
+}

@@ -1,0 +1,120 @@
+// Somebody else's page, and the server that the script tag comes from: two origins. The second sends what a plain CDN sends, byte ranges
+// and `Access-Control-Allow-Origin: *`, and nothing else for our sake.
+
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
+import { DIST, ensureBuilt } from '../../tools/lib/build.mjs';
+import { launchChromium } from '../../tools/lib/chromium.mjs';
+import { parseRange, resolveFile } from '../../tools/lib/serve.mjs';
+
+export interface HostPage {
+  body?: string;
+  head?: string;
+  /** Of its <html>, such as `dir="rtl"`. */
+  root?: string;
+  csp?: string;
+}
+
+export interface Hosts {
+  browser: Browser;
+  /** Where embed.js lies. */
+  cdn: string;
+  /** Where the pages are. */
+  host: string;
+  /** The addresses of this page of the host from now on. */
+  put(page: HostPage): string;
+  close(): Promise<void>;
+}
+
+async function listen(name: string, listener: RequestListener) {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { url: `http://${name}:${(server.address() as AddressInfo).port}/`, close };
+}
+
+const TYPES: Record<string, string> = { js: 'text/javascript', html: 'text/html; charset=utf-8' };
+
+const sendBuilt: RequestListener = async (request, response) => {
+  const file = resolveFile(new URL(request.url ?? '/', 'http://cdn').pathname, { '/': DIST });
+  const found = file && (await stat(file).catch(() => null));
+  if (!file || !found) return void response.writeHead(404).end();
+  const range = parseRange(request.headers.range, found.size);
+  if (range === 'unsatisfiable') return void response.writeHead(416).end();
+  const { start, end } = range ?? { start: 0, end: found.size - 1 };
+  response.writeHead(range ? 206 : 200, {
+    'access-control-allow-origin': '*',
+    'content-type': TYPES[file.split('.').at(-1) ?? ''] ?? 'application/octet-stream',
+    'content-length': end - start + 1,
+    ...(range && { 'content-range': `bytes ${start}-${end}/${found.size}` }),
+  });
+  createReadStream(file, { start, end }).pipe(response);
+};
+
+/** The worker's file also lies on the host, for pages that forbid workers from a blob. */
+export async function openHosts(): Promise<Hosts> {
+  await ensureBuilt();
+  const pages = new Map<string, HostPage>();
+  const cdn = await listen('127.0.0.1', sendBuilt);
+  const host = await listen('localhost', (request, response) => {
+    const found = pages.get(request.url ?? '');
+    if (!found) return sendBuilt(request, response);
+    response.writeHead(200, {
+      'content-type': 'text/html; charset=utf-8',
+      ...(found.csp && { 'content-security-policy': found.csp }),
+    });
+    response.end(
+      `<!doctype html><html ${found.root ?? 'lang="en"'}><head><meta charset="utf-8"><link rel="icon" href="data:,">` +
+        `<meta name="viewport" content="width=device-width, initial-scale=1"><title>Host</title>${found.head ?? ''}</head>` +
+        `<body>${found.body ?? ''}</body></html>`,
+    );
+  });
+  const browser = await launchChromium({ webgpu: false }); // the cpu backend is there within a second
+  return {
+    browser,
+    cdn: cdn.url,
+    host: host.url,
+    put(page) {
+      pages.set(`/page/${pages.size}`, page);
+      return `${host.url}page/${pages.size - 1}`;
+    },
+    async close() {
+      await browser.close();
+      cdn.close();
+      host.close();
+    },
+  };
+}
+
+export interface HostVisit {
+  page: Page;
+  /** Paths of what was asked for, but the page itself. */
+  requests: string[];
+  /** What was said on the console, its type first, and uncaught exceptions. */
+  said: string[];
+}
+
+export async function visitHost(
+  hosts: Hosts,
+  page: HostPage,
+  viewport = { width: 1000, height: 760 },
+): Promise<HostVisit> {
+  const address = hosts.put(page);
+  const context = await hosts.browser.newContext({ viewport });
+  const opened = await context.newPage();
+  const requests: string[] = [];
+  const said: string[] = [];
+  context.on('request', (request) => {
+    if (request.url() !== address && !request.url().startsWith('data:')) requests.push(request.url());
+  });
+  opened.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));
+  opened.on('pageerror', (error) => said.push(`exception: ${error.message}`));
+  await opened.goto(address);
+  return { page: opened, requests, said };
+}

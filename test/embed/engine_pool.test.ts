@@ -1,0 +1,140 @@
+import { expect, test, vi } from 'vitest';
+import { EnginePool, type PoolOptions } from '../../src/embed/engine_pool';
+import type { Engine, EngineEvent, EngineLoadOptions } from '../../src/engine/engine';
+
+/** A model that loads when it is told to, and answers with two tokens, the second when it is told to. */
+function scripted() {
+  const loads: { model: string; options: EngineLoadOptions; finish: () => void; fail: (error: Error) => void }[] = [];
+  const engines: { unloaded: boolean; go: () => void; signals: (AbortSignal | undefined)[] }[] = [];
+  const pool = new EnginePool((model, options) => {
+    const state = { unloaded: false, go: () => {}, signals: [] as (AbortSignal | undefined)[] };
+    const token = (text: string) => ({ type: 'token', text }) as EngineEvent;
+    const engine = {
+      info: { model },
+      async *chat(_messages: unknown, { signal }: { signal?: AbortSignal } = {}) {
+        state.signals.push(signal);
+        if (_messages === 'dies') throw Object.assign(new Error('gone'), { code: 'worker' });
+        yield token('a');
+        await new Promise<void>((resolve) => {
+          state.go = resolve;
+        });
+        yield token('b');
+      },
+      async unload() {
+        state.unloaded = true;
+      },
+    } as unknown as Engine;
+    return new Promise((resolve, reject) => {
+      const finish = () => {
+        engines.push(state);
+        resolve(engine);
+      };
+      options.signal?.addEventListener('abort', () => reject(options.signal?.reason));
+      loads.push({ model, options, finish, fail: reject });
+    });
+  });
+  return { pool, loads, engines };
+}
+
+async function two(first?: PoolOptions, second?: PoolOptions) {
+  const { pool, loads, engines } = scripted();
+  const asked = [pool.acquire('m', first), pool.acquire('m', second)];
+  loads[0]?.finish();
+  const [a, b] = (await Promise.all(asked)) as [Engine, Engine];
+  return { pool, loads, engine: engines[0]!, a, b };
+}
+
+test('the same model with the same settings is loaded once, whoever asks, in whatever order options come', async () => {
+  const { loads, a, b } = await two({ kvCache: 'f32', backend: 'cpu' }, { backend: 'cpu', kvCache: 'f32' });
+  expect(loads).toHaveLength(1);
+  expect(a.info).toBe(b.info);
+});
+
+test('another model or other settings are another engine', () => {
+  const { pool, loads } = scripted();
+  pool.acquire('m');
+  pool.acquire('n');
+  pool.acquire('m', { kvCache: 'f32' });
+  expect(loads.map(({ model }) => model)).toEqual(['m', 'n', 'm']);
+});
+
+test('the last that lets go unloads, and letting go twice counts once', async () => {
+  const { engine, a, b } = await two();
+  await a.unload();
+  await a.unload();
+  expect(engine.unloaded).toBe(false);
+  await b.unload();
+  expect(engine.unloaded).toBe(true);
+});
+
+test('a load goes on while anybody waits for it, and ends when nobody does', async () => {
+  const { pool, loads } = scripted();
+  const [one, other] = [new AbortController(), new AbortController()];
+  const asked = [pool.acquire('m', { signal: one.signal }), pool.acquire('m', { signal: other.signal })];
+  one.abort();
+  await expect(asked[0]).rejects.toThrow();
+  expect(loads[0]?.options.signal?.aborted).toBe(false);
+  other.abort();
+  await expect(asked[1]).rejects.toThrow();
+  expect(loads[0]?.options.signal?.aborted).toBe(true);
+  pool.acquire('m');
+  expect(loads).toHaveLength(2);
+});
+
+test('everyone hears the progress, latecomers where it is', () => {
+  const { pool, loads } = scripted();
+  const heard = [vi.fn(), vi.fn()];
+  const progress = {
+    stage: 'weights',
+    loadedBytes: 1,
+    totalBytes: 2,
+    bytesPerSecond: null,
+    secondsLeft: null,
+  } as const;
+  pool.acquire('m', { onProgress: heard[0] });
+  loads[0]?.options.onProgress?.(progress);
+  pool.acquire('m', { onProgress: heard[1] });
+  for (const listener of heard) expect(listener.mock.calls).toEqual([[progress]]);
+});
+
+test('a load that failed fails for all, and is tried again for the next', async () => {
+  const { pool, loads } = scripted();
+  const asked = [pool.acquire('m'), pool.acquire('m')];
+  loads[0]?.fail(new Error('404'));
+  for (const result of await Promise.allSettled(asked)) expect(result.status).toBe('rejected');
+  pool.acquire('m');
+  expect(loads).toHaveLength(2);
+});
+
+test('the second question says that it waits, until its first event', async () => {
+  const waiting: boolean[] = [];
+  const { engine, a, b } = await two({}, { onWaiting: (isWaiting) => waiting.push(isWaiting) });
+  const first = a.chat([]);
+  await first.next();
+  const second = b.chat([]);
+  const begun = second.next();
+  expect(waiting).toEqual([true]);
+  await begun;
+  expect(waiting).toEqual([true, false]);
+  engine.go();
+  await first.return();
+  await second.return();
+  const third = b.chat([]);
+  await third.next();
+  expect(waiting).toEqual([true, false]); // nobody else asks now
+});
+
+test('who lets go ends its own requests, and not those of others', async () => {
+  const { engine, a, b } = await two();
+  await a.chat([]).next();
+  await b.chat([]).next();
+  await a.unload();
+  expect(engine.signals.map((signal) => signal?.aborted)).toEqual([true, false]);
+});
+
+test('an engine whose worker died is not given to anybody again', async () => {
+  const { pool, loads, a } = await two();
+  await expect(a.chat('dies' as never).next()).rejects.toThrow('gone');
+  pool.acquire('m');
+  expect(loads).toHaveLength(2);
+});

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { readEmbedOptions } from '../../src/embed/options';
+
+const SCRIPT = 'https://cdn.example.com/vivace/embed.js';
+const PAGE = 'https://shop.example.com/help/';
+
+test('a bare tag brings the storyteller that lies beside the script', () => {
+  expect(readEmbedOptions({}, SCRIPT, PAGE)).toEqual({
+    options: {
+      model: 'https://cdn.example.com/vivace/models/storyteller/storyteller-q8_0.gguf',
+      title: 'Vivace',
+      theme: 'auto',
+      position: null,
+      system: '',
+      welcome: '',
+      examples: [],
+      panel: false,
+      worker: undefined,
+      open: false,
+    },
+    complaints: [],
+  });
+});
+
+test('a model and a worker are found from the page', () => {
+  const data = {
+    model: '../m.gguf',
+    worker: '/vivace_worker.js',
+    position: 'bottom-left',
+    theme: 'dark',
+    panel: '',
+    open: 'false',
+    examples: ' a | |b ',
+  };
+  const { options, complaints } = readEmbedOptions(data, SCRIPT, PAGE);
+  expect(options).toMatchObject({
+    model: 'https://shop.example.com/m.gguf',
+    worker: 'https://shop.example.com/vivace_worker.js',
+    position: 'bottom-left',
+    theme: 'dark',
+    panel: true,
+    open: false,
+    examples: ['a', 'b'],
+  });
+  expect(complaints).toEqual([]);
+});
+
+test('what is not understood falls back to the usual, with a sentence that names the choices', () => {
+  const data = { theme: 'pink', position: 'top', panel: 'on', model: 'javascript:alert(1)', worker: 'http://[' };
+  const { options, complaints } = readEmbedOptions(data, SCRIPT, PAGE);
+  expect(options).toMatchObject({ theme: 'auto', position: null, panel: true, worker: undefined });
+  expect(options.model).toContain('storyteller');
+  expect(complaints).toHaveLength(5);
+  expect(complaints.join('\n')).toMatch(/pink.*auto, light, dark/);
+  expect(complaints.join('\n')).toMatch(/top.*bottom-right, bottom-left, none/);
+});

@@ -1,0 +1,49 @@
+// The worker's code as text inside src/engine/worker_source.ts: the page, the package and the script tag start it from a blob of
+// their own making, which a page that wants trusted types needs. Vite's `?worker&inline` would start it for us, as plain text.
+
+import path from 'node:path';
+import { build } from 'vite';
+import { ROOT } from './ensure.mjs';
+import { wgslPlugin } from './wgsl_plugin.mjs';
+
+const PLACE = '/src/engine/worker_source.ts';
+
+/** The engine's worker as one module. @returns {Promise<string>} */
+export async function bundleWorker() {
+  const output = await build({
+    root: ROOT,
+    configFile: false,
+    logLevel: 'warn',
+    plugins: [wgslPlugin()],
+    build: {
+      write: false,
+      target: 'es2022',
+      reportCompressedSize: false,
+      rolldownOptions: {
+        checks: { bundlerTimings: false },
+        input: path.join(ROOT, 'src/engine/worker.ts'),
+        output: {
+          format: 'es',
+          codeSplitting: false,
+          minify: true,
+          comments: { annotation: false, jsdoc: false, legal: true }, // no bundler reads a worker again
+        },
+      },
+    },
+  });
+  const [result] = /** @type {import('vite').Rolldown.RolldownOutput[]} */ ([output].flat());
+  const chunks = result?.output ?? [];
+  if (chunks.length !== 1 || chunks[0]?.type !== 'chunk') throw new Error(`The worker became ${chunks.length} files.`);
+  return chunks[0].code;
+}
+
+/** @returns {import('vite').Plugin} */
+export function workerPlugin() {
+  return {
+    name: 'worker-source',
+    enforce: 'pre',
+    async load(id) {
+      return id.endsWith(PLACE) ? `export const workerSource = ${JSON.stringify(await bundleWorker())};` : null;
+    },
+  };
+}
