@@ -203,6 +203,7 @@ export interface EngineInfo {
   activations: ActivationType;
   attention: AttentionChoice;
   hasChatTemplate: boolean;
+  /** What is allocated when the model is ready; `activations` is all that is neither weights nor cache. */
   gpuBytes: { weights: number; kvCache: number; activations: number } | null;
   /**
    * Bytes that a decode step has to read once: weights as they lie on the GPU, and keys and values for each position of the

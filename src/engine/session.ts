@@ -119,10 +119,12 @@ async function loadOnGpu(gpu: Gpu, parts: Parts): Promise<LoadedBackend | null> 
     const backend = new WebGpuBackend(gpu, llama, key);
     await backend.warmUp();
     for (const { message } of llama.attention.setAside) warnings.push({ code: 'attention-fallback', message });
+    const { kvCacheBytes, activations } = llama;
+    const others = gpu.allocatedBytes - weights.bytes - kvCacheBytes;
     return {
       backend,
-      activations: llama.activations,
-      gpuBytes: { weights: weights.bytes, ...llama.bytes },
+      activations,
+      gpuBytes: { weights: weights.bytes, kvCache: kvCacheBytes, activations: others },
       bytesPerToken: { weights: stepWeightBytes(weights), kvPerPosition: kvBytesPerToken(config, kvType) },
     };
   } catch (error) {

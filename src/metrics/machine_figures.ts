@@ -92,7 +92,12 @@ export function memory(run: RunData, info: EngineInfo | null): FigureGroup | nul
     figures: [
       figure('memory-weights', 'Weights', bytes.weights, 'Buffers that hold the model.'),
       figure('memory-kv', 'KV cache', bytes.kvCache, 'Keys and values of the whole context, allocated at load.'),
-      figure('memory-activations', 'Activations', bytes.activations, 'Everything else that a step needs.'),
+      figure(
+        'memory-activations',
+        'Activations',
+        bytes.activations,
+        'Everything else: activations, scratch memory of attention, readbacks, timestamps.',
+      ),
       figure('memory-peak', 'Peak', run.metrics?.peakGpuBytes ?? null, 'Most bytes held at once, loading included.'),
     ],
   };

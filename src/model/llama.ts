@@ -90,7 +90,7 @@ export class Llama {
     readonly asked: AttentionName | 'auto',
     /** What the products run on: q8 where any of them does. */
     readonly activations: ActivationType,
-    readonly bytes: { kvCache: number; activations: number },
+    readonly kvCacheBytes: number,
   ) {}
 
   /**
@@ -101,12 +101,10 @@ export class Llama {
     const { contextLength, kvType, attention: asked, profile, productProfile, activations = 'f32' } = options;
     const { nHeads, nKvHeads, headDim, vocabSize, hiddenSize } = config;
     const shape = { nHeads, nKvHeads, headDim, contextLength, kvType, maxTokens: PREFILL_CHUNK };
-    const before = gpu.allocatedBytes;
     const { buffers, kvCache } = await gpu.guardMemory('The KV cache and the activations', () => ({
       kvCache: createKvCache(gpu, config, contextLength, kvType),
       buffers: createBuffers(gpu, config, contextLength),
     }));
-    const activationBytes = gpu.allocatedBytes - before - kvCache.bytes;
     const inputs = activations === 'f32' ? 'f32' : 'q8';
     const factory = new ProductFactory(gpu, config.rmsNormEps, shape, buffers, inputs, productProfile);
     const { x, logits, maxima, tokens, seen, sampling } = buffers;
@@ -118,7 +116,6 @@ export class Llama {
       createSample(gpu, { vocabSize }),
       bindProducts(factory, weights, kvCache),
     ]);
-    const scratch = [...prepared.kernels].reduce((sum, kernel) => sum + kernel.scratchBytes, 0);
     return new Llama(
       gpu,
       config,
@@ -135,7 +132,7 @@ export class Llama {
       await bindAttention(prepared, buffers, kvCache, weights, factory),
       asked,
       factory.usesQ8 ? 'q8' : 'f32',
-      { kvCache: kvCache.bytes, activations: activationBytes + scratch },
+      kvCache.bytes,
     );
   }
 

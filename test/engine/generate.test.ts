@@ -1,8 +1,10 @@
 // The loop against a scripted backend: what ends an answer, what is kept, what is counted, whatever the run-ahead.
 
 import { beforeAll, describe, expect, test } from 'vitest';
+import { MOST_SHARED } from '../../src/engine/backend';
 import { generate, type Session } from '../../src/engine/generate';
 import type { EngineEvent, GenerateInput, GenerateOptions } from '../../src/engine/protocol';
+import { RunAhead } from '../../src/engine/run_ahead';
 import { DeviceLostError } from '../../src/errors';
 import type { ChatTemplate } from '../../src/text/chat_template';
 import type { Tokenizer } from '../../src/text/tokenizer';
@@ -162,6 +164,87 @@ test('times and counts are those of the run', async () => {
   // One time for each gap: steps queued past the end are left out.
   expect(metrics.gpuMs?.perToken).toEqual(metrics.tbtMs.perToken.map((_, i) => i));
   expect(tokens.map((token) => token.position)).toEqual(tokens.map((_, i) => done.usage.promptTokens + i));
+});
+
+describe('the stages of a token', () => {
+  test('arrivals are on the clock of the day, as far apart as their gaps; the first was in flight since its prompt was ids', async () => {
+    const { run } = session(256, 5);
+    const from = Date.now();
+    const { tokens, done } = await run(USER, { runAhead: 1, maxTokens: 6 });
+    expect(Math.abs(tokens[0].atMs - from)).toBeLessThan(10_000);
+    for (const [i, { atMs, tbtMs }] of tokens.entries()) {
+      if (i > 0) expect(atMs - tokens[i - 1].atMs).toBeCloseTo(tbtMs as number, 2);
+    }
+    const { ttftMs, tokenizeMs } = done.metrics;
+    expect(tokens[0].inFlightMs).toBeCloseTo((ttftMs as number) - tokenizeMs, 6);
+    expect(tokens[0].workerMs).toBeNull();
+    for (const { inFlightMs } of tokens) expect(inFlightMs).toBeGreaterThan(4);
+  });
+
+  test('a step that was queued behind others was in flight for as long as they took', async () => {
+    const { run, backend } = session();
+    let line = Promise.resolve();
+    const decode = backend.decode.bind(backend);
+    backend.decode = async (position) => {
+      const step = decode(position);
+      line = line.then(() => new Promise((resolve) => setTimeout(resolve, 5))); // one after another
+      await line;
+      return step;
+    };
+    const { tokens } = await run(USER, { runAhead: 4, maxTokens: 9 });
+    const { tbtMs, inFlightMs } = tokens[7];
+    expect(inFlightMs).toBeGreaterThan(14);
+    expect(inFlightMs).toBeGreaterThan(2 * (tbtMs as number));
+  });
+
+  test('the worker’s share of a gap is what its own thread took, be it with the event or with the next step', async () => {
+    const { made, backend } = session(256, 5);
+    const busy = (ms: number) => {
+      for (const end = performance.now() + ms; performance.now() < end; );
+    };
+    const decode = backend.decode.bind(backend);
+    let steps = 0;
+    backend.decode = (position) => {
+      if (++steps === 6) busy(30);
+      return decode(position);
+    };
+    const shares: (number | null)[] = [];
+    const emit = (event: EngineEvent) => {
+      if (event.type === 'token' && shares.push(event.workerMs) === 2) busy(20);
+    };
+    await generate(made, USER, { temperature: 0, runAhead: 1, maxTokens: 8 }, emit, () => false);
+    expect(shares[2]).toBeGreaterThanOrEqual(20); // the third token waited for the event of the second
+    expect(shares[5]).toBeGreaterThanOrEqual(30); // and the sixth for its own recording
+    const others = shares.filter((share, i) => share !== null && i !== 2 && i !== 5) as number[];
+    expect(Math.min(...others)).toBeLessThan(4); // waiting is no work
+  });
+
+  test('tokens that come in one readback are each other’s work', async () => {
+    const { run, backend, made } = session();
+    Object.assign(backend, {
+      decodeMany: async (position: number, count: number) => {
+        const ids = Array.from({ length: count }, (_, i) => backend.decode(position + i));
+        return Uint32Array.from(await Promise.all(ids));
+      },
+    });
+    made.runAhead = Object.assign(new RunAhead('auto', 8, MOST_SHARED), { depth: 8, shared: 4, arrived: () => {} });
+    const { tokens } = await run(USER, { maxTokens: 9 });
+    for (const i of [2, 3, 4, 6, 7, 8]) expect(tokens[i].workerMs).toBe(tokens[i].tbtMs);
+    expect(tokens[5].inFlightMs).toBeGreaterThanOrEqual(0);
+  });
+
+  test('pipelines that were compiled since the token before are counted, and none is no field', async () => {
+    const { run, backend } = session();
+    const decode = backend.decode.bind(backend);
+    let steps = 0;
+    backend.decode = (position) => {
+      if (++steps === 4) backend.counters.pipelines += 2;
+      return decode(position);
+    };
+    const { tokens } = await run(USER, { runAhead: 1, maxTokens: 6 });
+    expect(tokens.map((token) => token.pipelines)).toEqual([undefined, undefined, undefined, 2, undefined, undefined]);
+    expect('pipelines' in tokens[0]).toBe(false);
+  });
 });
 
 describe('a request that cannot be run is refused with its reason', () => {
