@@ -106,16 +106,23 @@ function firstToken(run: RunData, info: EngineInfo | null): FigureGroup {
 }
 
 function loading({ loadMs }: EngineInfo): Figure[] {
-  const part = (key: keyof typeof loadMs, label: string, what: string): Figure => ({
+  const { open, weights, compile } = loadMs;
+  const figure = (key: string, label: string, ms: number, what: string): Figure => ({
     key: `first-${key}`,
     label,
-    value: formatMs(loadMs[key]),
+    value: formatMs(ms),
     definition: `Before the first answer: ${what} It is no part of TTFT.`,
   });
   return [
-    part('open', 'Before: open', 'the model’s header, tokenizer and configuration were read.'),
-    part('weights', 'Before: weights', 'the weights were read and put on the GPU, while kernels compiled.'),
-    part('compile', 'Before: compile', 'what compiling took beyond that, the checks of the kernels and a first pass.'),
+    figure('load', 'Loading', open + weights + compile, 'the model was loaded.'),
+    figure('open', '– open', open, 'the model’s header, tokenizer and configuration were read.'),
+    figure('weights', '– weights', weights, 'the weights were read and put in place, while kernels compiled.'),
+    figure(
+      'compile',
+      '– compile',
+      compile,
+      'what compiling took beyond that, the checks of the kernels and a first pass.',
+    ),
   ];
 }
 
