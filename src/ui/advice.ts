@@ -1,10 +1,9 @@
 // Errors as people need them: what happened, what to do next, and buttons for it. Pure.
 // The engine's own sentences name the remedy already; what is added here is what this page can do.
 
-import { VivaceError } from '../engine/engine';
 import type { LoadSettings } from './settings_fields';
 
-export type Offer = 'retry' | 'edit' | 'new' | 'reload' | 'auto-attention' | 'cpu';
+export type Offer = 'retry' | 'edit' | 'new' | 'forget' | 'no-system' | 'reload' | 'auto-attention' | 'cpu';
 
 export interface Advice {
   what: string;
@@ -16,6 +15,8 @@ export const OFFER_LABELS: Record<Offer, string> = {
   retry: 'Try again',
   edit: 'Edit the message',
   new: 'New conversation',
+  forget: 'Go on without the oldest messages',
+  'no-system': 'Go on without the system prompt',
   reload: 'Load the model again',
   'auto-attention': 'Go back to auto',
   cpu: 'Use the CPU',
@@ -32,19 +33,42 @@ export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }
 
+/** An error's own code. Its class says nothing here: two scripts on a page may each have their own. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
 function said(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message || 'The error came without a message.';
 }
 
+/** Under an answer that ended because the context is full. */
+export const FULL_CONTEXT: Advice = {
+  what: 'The context is full: the model has no room for more.',
+  next: 'Nothing is deleted, whatever you choose.',
+  offers: ['forget', 'new', 'edit'],
+};
+
 /** Of an answer that failed. The conversation and the question are kept in any case. */
-export function adviseRun(error: unknown): Advice {
+export function adviseRun(error: unknown, hasSystem = false): Advice {
   const what = said(error);
-  switch (error instanceof VivaceError ? error.code : '') {
+  switch (codeOf(error)) {
     case 'context-overflow':
-      return { what, next: 'Your message is kept: edit it, or start over.', offers: ['new', 'edit'] };
-    case 'invalid-request':
+      return {
+        what,
+        next: 'Your message is kept: make it shorter, or make room for it.',
+        offers: ['forget', 'new', 'edit'],
+      };
     case 'chat-template':
+      return hasSystem
+        ? {
+            what,
+            next: 'Some models take no system prompt. Go on without it, or change it in the settings.',
+            offers: ['no-system', 'edit'],
+          }
+        : { what, next: 'Your message is kept: edit it, or open another model.', offers: ['edit'] };
+    case 'invalid-request':
       return { what, next: 'Your message is kept: edit it, or check the settings.', offers: ['edit'] };
     case 'device-lost':
     case 'worker':
@@ -66,7 +90,7 @@ export function adviseRun(error: unknown): Advice {
 /** Of a model that did not load. */
 export function adviseLoad(error: unknown): Advice {
   const what = said(error);
-  switch (error instanceof VivaceError ? error.code : '') {
+  switch (codeOf(error)) {
     case 'model-fetch':
       return { what, next: 'Try again, or open a model file of your own.', offers: ['retry'] };
     case 'model-file':

@@ -1,30 +1,27 @@
-// <vivace-chat>: the conversation with one engine. It asks, listens and shows; it computes nothing.
-// Fires `vivace-run` and `vivace-end` around an answer, `vivace-event` with every engine event, `vivace-reload` when the
-// model must be loaded again, `vivace-cancel-tuning` when the reader would rather have an answer.
+// <vivace-chat>: the conversation with one engine, as it is shown. It asks, listens and shows; it computes nothing.
+// Fires `vivace-run` and `vivace-end` around an answer, `vivace-event` with every engine event, `vivace-changed` with the conversation when
+// there is something to keep, `vivace-reload` when the model must be loaded again, `vivace-cancel-tuning` when the reader would rather have
+// an answer.
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import type { Engine, EngineEvent } from '../engine/engine';
-import { adviseRun, isAbort, type Offer, settingsAfter } from './advice';
-import { renderEmpty, renderMeter, renderTuning, type Tuning } from './chat_parts';
+import type { Engine } from '../engine/engine';
+import { type Offer, settingsAfter } from './advice';
+import { renderEmpty, renderMemoryLine, renderMeter, renderTuning, type Tuning } from './chat_parts';
+import { type ChatHost, ChatSession } from './chat_session';
 import { chatStyles } from './chat_styles';
 import './composer';
 import type { VivaceComposer } from './composer';
-import { contextTokens, newTurn, type Turn, takeEvent, toMessages } from './conversation';
-import { Gate } from './gate';
+import type { Turn } from './conversation';
+import { type Conversation, newConversation, type Step } from './conversation_tree';
 import { icons } from './icons';
 import { ScrollKeeper } from './scroll_keeper';
 import './settings';
-import {
-  type LoadSettings,
-  type SamplingSettings,
-  STANDARD_LOAD,
-  standardSampling,
-  toGenerateOptions,
-} from './settings_fields';
+import { type LoadSettings, type SamplingSettings, STANDARD_LOAD, standardSampling } from './settings_fields';
+import { readRemembered, writeRemembered } from './settings_store';
 import { sharedStyles } from './shared_styles';
 import './turn';
-import type { VivaceTurn } from './turn';
+import type { TurnAction, VivaceTurn } from './turn';
 
 const STORY_EXAMPLES = [
   'Tell me a story about a brave cat',
@@ -32,7 +29,10 @@ const STORY_EXAMPLES = [
   'Tell me a story about a little red car',
 ];
 
-export class VivaceChat extends LitElement {
+/** Turns shown at first, and more with each press of the button above them. */
+const TURNS_AT_ONCE = 200;
+
+export class VivaceChat extends LitElement implements ChatHost {
   static override styles = [sharedStyles, chatStyles];
   static override properties = {
     engine: { attribute: false },
@@ -40,11 +40,13 @@ export class VivaceChat extends LitElement {
     examples: { attribute: false },
     tuning: { attribute: false },
     canOpen: { type: Boolean, attribute: 'can-open' },
+    remember: { type: Boolean },
+    shortcuts: { type: Boolean },
     heading: {},
     system: {},
     welcome: {},
-    turns: { state: true },
     sampling: { state: true },
+    limit: { state: true },
     following: { state: true },
     announcement: { state: true },
   };
@@ -56,20 +58,25 @@ export class VivaceChat extends LitElement {
   declare tuning: Tuning | null;
   /** The settings offer to open model files; whoever hosts the chat hears `vivace-open`. */
   declare canOpen: boolean;
+  /** Settings and the system prompt last used are kept in this browser: for a page of its own. */
+  declare remember: boolean;
+  /** Ctrl or Cmd + Shift + O anywhere in the document begins a new conversation. */
+  declare shortcuts: boolean;
   /** Headline of the empty conversation. */
   declare heading: string;
-  /** A system message before the conversation, if any. */
+  /** The system message of new conversations, if any, until a reader writes another. */
   declare system: string;
   /** What the empty conversation says under its headline; by default what the model is. */
   declare welcome: string;
-  declare turns: Turn[];
   declare sampling: SamplingSettings;
-  declare following: boolean;
-  declare announcement: string;
+  declare private limit: number;
+  declare private following: boolean;
+  declare private announcement: string;
 
-  private abort: AbortController | null = null;
-  private readonly tuned = new Gate();
+  private readonly session = new ChatSession(this);
   private keeper: ScrollKeeper | null = null;
+  /** The element of the turn that changed last. */
+  private newest: VivaceTurn | null = null;
 
   constructor() {
     super();
@@ -78,144 +85,186 @@ export class VivaceChat extends LitElement {
     this.examples = STORY_EXAMPLES;
     this.tuning = null;
     this.canOpen = false;
+    this.remember = false;
+    this.shortcuts = false;
     this.heading = 'Once upon a time…';
     this.system = '';
     this.welcome = '';
-    this.turns = [];
     this.sampling = standardSampling();
+    this.limit = TURNS_AT_ONCE;
     this.following = true;
     this.announcement = '';
     this.addEventListener('keydown', (event) => {
-      if (event.key === 'Escape' && this.abort && !event.defaultPrevented) this.stop();
+      if (event.key === 'Escape' && this.isStreaming && !event.defaultPrevented) this.stop();
     });
   }
 
-  get isStreaming(): boolean {
-    return this.abort !== null;
+  /** What is shown. Another one may be set at any time: an answer under way ends with the text that it has, and the engine stays. */
+  get conversation(): Conversation {
+    return this.session.conversation;
   }
 
+  set conversation(conversation: Conversation) {
+    if (conversation === this.session.conversation) return;
+    this.session.open(conversation);
+    this.limit = TURNS_AT_ONCE;
+    this.keeper?.jumpToEnd();
+  }
+
+  get isStreaming(): boolean {
+    return this.session.isAnswering;
+  }
+
+  /** The answer under way ends as soon as the engine has heard of it; what it said stays. */
   stop(): void {
-    this.abort?.abort();
+    if (!this.isStreaming) return;
+    this.session.stop();
+    this.focusAfter();
   }
 
   newConversation(): void {
-    this.stop();
-    this.turns = [];
-    this.composer?.focus();
+    if (this.session.steps.length > 0) {
+      this.conversation = newConversation(this.system);
+      this.session.keep();
+    }
+    this.focus();
   }
 
   override focus(): void {
     this.composer?.focus();
   }
 
+  override connectedCallback(): void {
+    super.connectedCallback();
+    document.addEventListener('keydown', this.onShortcut);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    document.removeEventListener('keydown', this.onShortcut);
+    this.session.leave();
+  }
+
+  onChange(): void {
+    this.requestUpdate();
+  }
+
+  /** Called for every token, so it does next to nothing. */
+  onTurnChange(turn: Turn): void {
+    if (this.newest?.turn !== turn || !this.newest.isConnected) this.newest = this.elementOf(turn);
+    this.newest?.refresh();
+  }
+
+  announce(text: string): void {
+    this.announcement = text;
+  }
+
   override render() {
-    const busy = this.isStreaming;
+    const { session } = this;
+    const isEmpty = session.steps.length === 0;
     return html`
       <div class="scroller" tabindex="-1" role="log" aria-live="off" aria-label="Conversation">
-        <div class="column" @vivace-grown=${() => this.keeper?.follow()}>
+        <div class="column">
           <slot name="notice"></slot>
-          ${this.turns.length === 0 ? renderEmpty(this, (example) => this.onExample(example)) : nothing}
-          ${repeat(
-            this.turns,
-            (turn) => turn.id,
-            (
-              turn,
-              i,
-            ) => html`<vivace-turn data-id=${turn.id} .turn=${turn} ?isLast=${i === this.turns.length - 1} ?busy=${busy}
-              @vivace-offer=${(event: CustomEvent<Offer>) => this.onOffer(event.detail)}></vivace-turn>`,
-          )}
-          ${this.turns.length > 0 ? html`<slot name="loading"></slot>` : nothing}
+          ${isEmpty ? renderEmpty(this, this.onExample) : this.renderTurns()}
+          ${isEmpty ? nothing : html`<slot name="loading"></slot>`}
         </div>
       </div>
       <div class="dock">
         ${
-          this.following || this.turns.length === 0
+          this.following || isEmpty
             ? nothing
             : html`<button class="icon latest" title="To the newest text" aria-label="To the newest text"
                 @click=${() => this.keeper?.jumpToEnd()}>${icons.down}</button>`
         }
         ${this.tuning ? renderTuning(this.tuning, this.onCancelTuning) : nothing}
-        <vivace-composer placeholder=${this.turns.length === 0 ? 'Ask for a story, or for anything' : 'Go on'}
-          ?streaming=${busy} ?ready=${this.engine !== null} @vivace-send=${(e: CustomEvent<string>) => this.ask(e.detail)}
-          @vivace-stop=${this.stop}>
-          <vivace-settings .sampling=${this.sampling} .loaded=${this.loadSettings} ?canOpen=${this.canOpen}
-            @vivace-settings=${this.onSettings}></vivace-settings>
+        <vivace-composer placeholder=${isEmpty ? 'Ask for a story, or for anything' : 'Go on'} ?streaming=${this.isStreaming}
+          ?ready=${this.engine !== null} @vivace-send=${this.onSend} @vivace-stop=${this.stop} @vivace-recall=${this.onRecall}>
+          <vivace-settings .sampling=${this.sampling} .system=${this.conversation.system} .loaded=${this.loadSettings}
+            ?canOpen=${this.canOpen} @vivace-settings=${this.onSettings} @vivace-system=${this.onSystem}></vivace-settings>
           <button class="icon" data-testid="new-conversation" title="New conversation" aria-label="New conversation"
-            ?disabled=${this.turns.length === 0} @click=${this.newConversation}>${icons.fresh}</button>
-          ${renderMeter(contextTokens(this.turns), this.engine?.info.contextLength)}
+            ?disabled=${isEmpty} @click=${this.newConversation}>${icons.fresh}</button>
+          ${renderMeter(session.contextTokens, this.engine?.info.contextLength)}
         </vivace-composer>
       </div>
-      <div class="unseen" role="status">${this.announcement}</div>
+      <div class="unseen" role="status" data-testid="status">${this.announcement}</div>
     `;
   }
 
+  private renderTurns() {
+    const { steps, memoryStart, isFull, canForget } = this.session;
+    const hidden = Math.max(0, steps.length - this.limit);
+    const last = steps.length - 1;
+    const blocked = this.isStreaming
+      ? 'Wait until the answer has ended.'
+      : this.engine
+        ? ''
+        : 'The model is not ready yet.';
+    return html`
+      ${
+        hidden > 0
+          ? html`<button class="button earlier" data-testid="earlier" @click=${this.onEarlier}>Show earlier messages</button>`
+          : nothing
+      }
+      ${repeat(
+        steps.slice(hidden),
+        ({ turn }) => turn.id,
+        (step, i) => html`${i + hidden === memoryStart && memoryStart > 0 ? renderMemoryLine() : nothing}
+          <vivace-turn data-id=${step.turn.id} .turn=${step.turn} .place=${step.among.indexOf(step.turn)} .places=${step.among.length}
+            .isLast=${i + hidden === last} .isFull=${isFull && i + hidden === last} .canForget=${canForget && i + hidden === last}
+            .blocked=${blocked} @vivace-turn=${(event: CustomEvent<TurnAction>) => this.onTurn(step, event.detail)}></vivace-turn>`,
+      )}
+      ${memoryStart > last ? renderMemoryLine() : nothing}`;
+  }
+
   protected override firstUpdated(): void {
-    this.keeper = new ScrollKeeper(this.renderRoot.querySelector<HTMLElement>('.scroller')!, (isFollowing) => {
+    const element = (name: string) => this.renderRoot.querySelector<HTMLElement>(name)!;
+    this.keeper = new ScrollKeeper(element('.scroller'), element('.column'), (isFollowing) => {
       this.following = isFollowing;
     });
   }
 
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has('remember') && this.remember) {
+      const { sampling, system } = readRemembered();
+      this.sampling = sampling;
+      this.system ||= system;
+    }
+    const isNew = this.session.steps.length === 0 && this.conversation.system !== this.system;
+    if (changed.has('system') && isNew) this.session.open({ ...this.conversation, system: this.system });
+  }
+
   protected override updated(changed: PropertyValues<this>): void {
-    if (changed.has('turns')) this.keeper?.follow();
-    if (changed.has('tuning') && !this.tuning) this.tuned.open();
+    if (changed.has('tuning') && !this.tuning) this.session.tuned.open();
   }
 
   private get composer(): VivaceComposer | null {
     return this.renderRoot?.querySelector('vivace-composer') ?? null;
   }
 
-  private async ask(question: string): Promise<void> {
-    const { engine } = this;
-    if (!engine || this.abort) return;
-    const abort = new AbortController();
-    this.abort = abort;
-    const turn = newTurn(question, this.turns.at(-1)?.id ?? null);
-    turn.waitsFor = this.tuning ? 'attention is being tuned.' : null;
-    this.turns = [...this.turns, turn];
-    this.keeper?.jumpToEnd();
-    this.announcement = turn.waitsFor ? 'The answer waits until attention is tuned.' : 'The answer begins.';
-    try {
-      if (turn.waitsFor) await this.tuned.pass(abort.signal);
-      turn.waitsFor = null;
-      this.elementOf(turn)?.requestUpdate();
-      this.dispatchEvent(new CustomEvent('vivace-run'));
-      const options = { ...toGenerateOptions(this.sampling), signal: abort.signal };
-      const events = engine.info.hasChatTemplate
-        ? engine.chat(toMessages(this.turns, this.system), options)
-        : engine.complete(question, options);
-      for await (const event of events) this.onEvent(turn, event);
-      if (abort.signal.aborted) turn.finishReason ??= 'abort';
-      this.finish(turn, 'done');
-    } catch (error) {
-      if (!isAbort(error)) turn.advice = adviseRun(error);
-      else turn.finishReason = 'abort';
-      this.finish(turn, turn.advice ? 'error' : 'done');
-    }
-  }
-
-  private onEvent(turn: Turn, event: EngineEvent): void {
-    this.dispatchEvent(new CustomEvent<EngineEvent>('vivace-event', { detail: event }));
-    if (takeEvent(turn, event)) this.elementOf(turn)?.refresh();
-  }
-
-  private finish(turn: Turn, state: 'done' | 'error'): void {
-    turn.state = state;
-    this.abort = null;
-    this.dispatchEvent(new CustomEvent('vivace-end'));
-    this.turns = [...this.turns];
-    this.elementOf(turn)?.refresh();
-    const words = turn.answer.split(/\s+/).filter(Boolean).length;
-    this.announcement = state === 'error' ? 'The answer failed.' : `The answer is complete, ${words} words.`;
-  }
-
   private elementOf(turn: Turn): VivaceTurn | null {
     return this.renderRoot.querySelector<VivaceTurn>(`vivace-turn[data-id="${turn.id}"]`);
   }
 
-  private onExample(example: string): void {
-    if (this.engine && !this.isStreaming) this.ask(example);
-    else this.composer?.edit(example);
+  /** Where the focus goes when what had it is gone. On touch screens a focused field would open the keyboard. */
+  private focusAfter(): void {
+    if (matchMedia('(hover: hover)').matches) this.focus();
+    else this.renderRoot.querySelector<HTMLElement>('.scroller')?.focus();
   }
+
+  private rememberAll(): void {
+    if (this.remember) writeRemembered({ sampling: this.sampling, system: this.system });
+  }
+
+  private onSend = (event: CustomEvent<string>) => {
+    this.session.ask(event.detail);
+    this.keeper?.jumpToEnd();
+  };
+
+  private onExample = (example: string) => {
+    if (this.engine && !this.isStreaming) this.session.ask(example);
+    else this.composer?.edit(example);
+  };
 
   private onCancelTuning = () => {
     this.dispatchEvent(new CustomEvent('vivace-cancel-tuning'));
@@ -223,20 +272,82 @@ export class VivaceChat extends LitElement {
 
   private onSettings = (event: CustomEvent<SamplingSettings>) => {
     this.sampling = event.detail;
+    this.rememberAll();
   };
 
-  private onOffer(offer: Offer): void {
-    const turn = this.turns.at(-1);
-    if (!turn || this.isStreaming) return;
+  private onSystem = (event: CustomEvent<string>) => this.setSystem(event.detail);
+
+  /** Of this conversation, and of those to come. */
+  private setSystem(system: string): void {
+    this.system = system;
+    this.session.setSystem(system);
+    this.rememberAll();
+  }
+
+  private onShortcut = (event: KeyboardEvent) => {
+    if (!this.shortcuts || event.code !== 'KeyO' || !event.shiftKey || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    this.newConversation();
+  };
+
+  private onRecall = () => {
+    const last = this.session.steps.at(-1);
+    if (last) this.elementOf(last.turn)?.edit();
+  };
+
+  private onEarlier = () => {
+    const first = this.session.steps.at(-this.limit)!.turn;
+    void this.keeper?.hold(
+      () => this.elementOf(first),
+      () => {
+        this.limit += TURNS_AT_ONCE;
+        return this.updateComplete;
+      },
+    );
+  };
+
+  private onTurn(step: Step, action: TurnAction): void {
+    if (action.kind === 'step') void this.showVersion(step, action.by);
+    else if (action.kind === 'offer') this.onOffer(step.turn, action.offer);
+    else this.askInstead(step.turn, action.question);
+  }
+
+  private askInstead(turn: Turn, question?: string): void {
+    this.session.askInstead(turn, question);
+    this.keeper?.jumpToEnd();
+    this.focusAfter();
+  }
+
+  private async showVersion(step: Step, by: 1 | -1): Promise<void> {
+    let shown = step.turn;
+    await this.keeper?.hold(
+      () => this.elementOf(shown),
+      () => {
+        shown = this.session.showVersion(step, by) ?? shown;
+        return this.updateComplete;
+      },
+    );
+    this.elementOf(shown)?.focusStep(by);
+  }
+
+  private onOffer(turn: Turn, offer: Offer): void {
     switch (offer) {
       case 'new':
         this.newConversation();
         break;
       case 'retry':
+        this.askInstead(turn);
+        break;
+      case 'no-system':
+        this.setSystem('');
+        this.askInstead(turn);
+        break;
+      case 'forget':
+        this.session.makeRoom(turn);
+        this.focusAfter();
+        break;
       case 'edit':
-        this.turns = this.turns.slice(0, -1);
-        if (offer === 'retry' && this.engine) this.ask(turn.question);
-        else this.composer?.edit(turn.question);
+        this.elementOf(turn)?.edit();
         break;
       case 'reload':
       case 'auto-attention':

@@ -1,7 +1,8 @@
-// Pieces of the chat that only show: the empty conversation, the tuner at work, the context meter.
+// Pieces of the chat that only show: the empty conversation, the tuner at work, the context meter, where memory begins.
 
 import { html, nothing } from 'lit';
 import type { Engine } from '../engine/engine';
+import { NEARLY_FULL } from './chat_context';
 import { formatParameters } from './format';
 
 interface EmptyConversation {
@@ -48,10 +49,15 @@ export function renderTuning({ done, total }: Tuning, onCancel: () => void) {
 /** How much of the context the conversation has filled; nothing before the first answer. */
 export function renderMeter(used: number | null, all: number | undefined) {
   if (used === null || all === undefined) return nothing;
-  const count = `${used.toLocaleString('en')} / ${all.toLocaleString('en')}`;
-  const title = `Tokens of the conversation, of those that the context holds: ${count}`;
-  return html`<span class="meter" title=${title}>
+  const words = `${used.toLocaleString('en')} of ${all.toLocaleString('en')} tokens`;
+  const title = `The conversation fills ${words} of the context`;
+  return html`<span class="meter" data-testid="meter" data-state=${used / all > NEARLY_FULL ? 'nearly-full' : 'roomy'} title=${title}>
     <progress max=${all} .value=${Math.min(used, all)} aria-label=${title}></progress>
-    <span>${count}</span>
+    <span>${words}</span>
   </span>`;
+}
+
+/** Between what the model no longer reads and what it does. */
+export function renderMemoryLine() {
+  return html`<p class="memory" data-testid="memory">The model no longer reads what is above</p>`;
 }

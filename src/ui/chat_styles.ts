@@ -33,7 +33,15 @@ export const chatStyles = css`
   progress::-webkit-progress-bar { background: var(--v-line); }
   progress::-webkit-progress-value { background: var(--v-accent); }
   progress::-moz-progress-bar { background: var(--v-accent); }
+  .meter[data-state='nearly-full'] { color: var(--v-danger); }
+  .meter[data-state='nearly-full'] progress::-webkit-progress-value { background: var(--v-danger); }
+  .meter[data-state='nearly-full'] progress::-moz-progress-bar { background: var(--v-danger); }
+
+  .memory { display: flex; align-items: center; gap: 12px; margin: 14px 0; color: var(--v-muted); font-size: 13px; text-align: center; }
+  .memory::before, .memory::after { content: ''; flex: 1; border-top: 1px solid var(--v-line); }
+  .earlier { align-self: center; margin-bottom: 12px; }
   @media (max-width: 480px) {
+    .meter progress { display: none; }
     .column { padding-inline: 14px; }
     .dock { padding-inline: 10px; }
   }

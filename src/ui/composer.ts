@@ -1,9 +1,15 @@
 // <vivace-composer>: where the reader writes. Enter sends, Shift+Enter breaks the line, Escape or the button stops an answer.
-// Fires `vivace-send` with the text and `vivace-stop`.
+// Fires `vivace-send` with the text, `vivace-stop`, and `vivace-recall` when ArrowUp is pressed in an empty field.
 
 import { css, html, LitElement, type PropertyValues } from 'lit';
 import { icons } from './icons';
 import { sharedStyles } from './shared_styles';
+
+/** Makes a field as high as its text; its style may set a limit. */
+export function fitHeight(area: HTMLTextAreaElement): void {
+  area.style.height = 'auto';
+  area.style.height = `${area.scrollHeight + area.offsetHeight - area.clientHeight}px`;
+}
 
 export class VivaceComposer extends LitElement {
   static override styles = [
@@ -42,6 +48,7 @@ export class VivaceComposer extends LitElement {
   /** False while there is no model to send to; writing works all the same. */
   declare ready: boolean;
   declare placeholder: string;
+  private losesFocus = false;
 
   constructor() {
     super();
@@ -82,10 +89,14 @@ export class VivaceComposer extends LitElement {
     </div>`;
   }
 
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    this.losesFocus =
+      changed.has('streaming') && !this.streaming && this.shadowRoot?.activeElement?.matches('.stop') === true;
+  }
+
   protected override updated(changed: PropertyValues<this>): void {
-    if (!changed.has('value')) return;
-    this.area.style.height = 'auto';
-    this.area.style.height = `${this.area.scrollHeight}px`;
+    if (changed.has('value')) fitHeight(this.area);
+    if (this.losesFocus) this.area.focus(); // it was on the button to stop, which is gone
   }
 
   private get area(): HTMLTextAreaElement {
@@ -97,10 +108,13 @@ export class VivaceComposer extends LitElement {
   };
 
   private onKey = (event: KeyboardEvent) => {
-    // While an input method composes a character, Enter belongs to it.
-    if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) {
+    if (event.isComposing) return; // the key belongs to an input method
+    if (event.key === 'Enter' && !event.shiftKey) {
       event.preventDefault();
       this.send();
+    } else if (event.key === 'ArrowUp' && this.area.value === '') {
+      event.preventDefault();
+      this.dispatchEvent(new CustomEvent('vivace-recall'));
     }
   };
 
@@ -118,7 +132,6 @@ export class VivaceComposer extends LitElement {
 
   private stop = () => {
     this.dispatchEvent(new CustomEvent('vivace-stop'));
-    this.area.focus();
   };
 }
 

@@ -125,14 +125,24 @@ export function endRemark(turn: Turn): string | null {
       return `Ended at ${limit}. Max tokens in the settings raises it.`;
     }
     case 'context':
-      return 'The context is full. Start a new conversation to go on.';
+      return 'The context is full.';
     default:
       return turn.answer.trim() === '' && turn.state === 'done' ? 'The model ended without a word. Try again.' : null;
   }
 }
 
-/** Tokens of the conversation in the context after its newest answered turn, or null before the first. */
-export function contextTokens(turns: readonly Turn[]): number | null {
-  const usage = turns.findLast((turn) => turn.usage !== null)?.usage;
-  return usage ? usage.promptTokens + usage.completionTokens : null;
+const EXCERPT_LINES = 12;
+const EXCERPT_LETTERS = 900;
+
+/** The beginning of a question that is too long to be shown whole, or null of one that is not. */
+export function excerptOf(question: string): string | null {
+  const start = question.slice(0, EXCERPT_LETTERS + 1);
+  const lines = start.split('\n');
+  if (lines.length > EXCERPT_LINES) return lines.slice(0, EXCERPT_LINES).join('\n');
+  if (start.length <= EXCERPT_LETTERS) return null;
+  return start.slice(0, EXCERPT_LETTERS).replace(/[\ud800-\udbff]$/, ''); // no half of a character
+}
+
+export function countWords(text: string): number {
+  return text.split(/\s+/).filter(Boolean).length;
 }

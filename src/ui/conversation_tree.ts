@@ -16,6 +16,22 @@ export interface Conversation {
   readonly turns: readonly Turn[];
   /** Of the turns that share a parent, the one that is shown: its id by the parent's, by '' for the first of all. */
   readonly shown: Readonly<Record<string, string>>;
+  /** Where the model's memory begins; left out while it reads everything. */
+  readonly memory?: Memory;
+}
+
+/** Ids of turns. On a branch without the first one nothing is forgotten. */
+export interface Memory {
+  /** The newest turn that the model no longer reads, nor any before it. */
+  readonly after: string;
+  /** The newest turn of the branch when this was chosen: turns after it were answered with the shorter memory. */
+  readonly since: string;
+}
+
+/** A turn as the reader comes upon it: one of those that stand for its place, oldest first. */
+export interface Step {
+  turn: Turn;
+  among: readonly Turn[];
 }
 
 const ROOT = '';
@@ -26,15 +42,20 @@ export function newConversation(system = ''): Conversation {
   return { id: uniqueId(), title: '', createdAt: now, updatedAt: now, system, turns: [], shown: {} };
 }
 
-/** The turns from the first to the last of the branch that is shown. */
-export function shownPath({ turns, shown }: Conversation): Turn[] {
-  const path: Turn[] = [];
+/** The turns from the first to the last of the branch that is shown, each with those beside it. */
+export function shownSteps({ turns, shown }: Conversation): Step[] {
+  const steps: Step[] = [];
   const children = byParent(turns);
-  for (let next = children.get(ROOT); next; next = children.get(path.at(-1)!.id)) {
-    const chosen = shown[next[0]!.parent ?? ROOT];
-    path.push(next.find((turn) => turn.id === chosen) ?? next.at(-1)!);
+  for (let among = children.get(ROOT); among; among = children.get(steps.at(-1)!.turn.id)) {
+    const chosen = shown[among[0]!.parent ?? ROOT];
+    steps.push({ turn: among.find((turn) => turn.id === chosen) ?? among.at(-1)!, among });
   }
-  return path;
+  return steps;
+}
+
+/** The turns from the first to the last of the branch that is shown. */
+export function shownPath(conversation: Conversation): Turn[] {
+  return shownSteps(conversation).map(({ turn }) => turn);
 }
 
 /** The turns that stand for one place of the conversation, oldest first; the turn itself is one of them. */
@@ -66,6 +87,25 @@ export function removeTurn(conversation: Conversation, { id }: Turn): Conversati
     Object.entries(conversation.shown).filter(([parent, child]) => !gone.has(parent) && !gone.has(child)),
   );
   return { ...conversation, updatedAt: Date.now(), turns, shown };
+}
+
+/** Another question, or another answer to the same one, in a turn's place: beside it, or instead of it where nothing would be lost. */
+export function replaceTurn(
+  conversation: Conversation,
+  turn: Turn,
+  question: string,
+): { conversation: Conversation; turn: Turn } {
+  const isSpent = turn.answer.trim() === '' && !conversation.turns.some(({ parent }) => parent === turn.id);
+  return addTurn(isSpent ? removeTurn(conversation, turn) : conversation, turn.parent, question);
+}
+
+/** A conversation that was kept: an answer that was being written then has stopped since. */
+export function settled(conversation: Conversation): Conversation {
+  if (!conversation.turns.some(({ state }) => state === 'streaming')) return conversation;
+  const turns = conversation.turns.map((turn): Turn => {
+    return turn.state === 'streaming' ? { ...turn, state: 'done', finishReason: 'abort', waitsFor: null } : turn;
+  });
+  return { ...conversation, turns };
 }
 
 /** What a list calls it. */

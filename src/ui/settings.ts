@@ -1,7 +1,8 @@
-// <vivace-settings>: a button and the popover with all settings. Fires `vivace-settings` when a sampling value changed and `vivace-reload`
-// with the load settings when the reader wants the model loaded anew with them.
+// <vivace-settings>: a button and the popover with all settings. Fires `vivace-settings` when a sampling value changed, `vivace-system` when
+// the system prompt did, and `vivace-reload` with the load settings when the reader wants the model loaded anew with them.
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
+import { fitHeight } from './composer';
 import { icons } from './icons';
 import {
   LOAD_FIELDS,
@@ -21,11 +22,14 @@ export class VivaceSettings extends LitElement {
   static override styles = [sharedStyles, settingsStyles];
   static override properties = {
     sampling: { attribute: false },
+    system: { attribute: false },
     loaded: { attribute: false },
     canOpen: { type: Boolean },
     wanted: { state: true },
   };
   declare sampling: SamplingSettings;
+  /** The system prompt of the conversation. */
+  declare system: string;
   /** What the model was loaded with. */
   declare loaded: LoadSettings;
   /** Offers to open model files: fires `vivace-open` with them. */
@@ -35,6 +39,7 @@ export class VivaceSettings extends LitElement {
   constructor() {
     super();
     this.sampling = standardSampling();
+    this.system = '';
     this.loaded = STANDARD_LOAD;
     this.canOpen = false;
     this.wanted = STANDARD_LOAD;
@@ -46,11 +51,16 @@ export class VivaceSettings extends LitElement {
       <button class="icon" data-testid="settings" popovertarget="panel" title="Settings" aria-label="Settings">
         ${icons.settings}
       </button>
-      <div id="panel" popover role="dialog" aria-label="Settings" @beforetoggle=${this.place} @keydown=${keepEscape}>
+      <div id="panel" popover role="dialog" aria-label="Settings" @beforetoggle=${this.place} @toggle=${this.fit} @keydown=${keepEscape}>
         <header>
           <h2>Settings</h2>
-          <button class="link" @click=${this.resetAll}>Reset all</button>
+          <button class="link" data-testid="reset-all" title="Sampling and model as they were at first" @click=${this.resetAll}>Reset all</button>
         </header>
+        <div class="system" title="What the model is told before the conversation. New conversations begin with it, too.">
+          <label for="system">System prompt</label>
+          <textarea id="system" data-testid="system" rows="2" dir="auto" placeholder="None. For example: Answer in one sentence."
+            .value=${this.system} @input=${this.writeSystem}></textarea>
+        </div>
         ${SAMPLING_FIELDS.map((field) => this.renderSampling(field))}
         <h3>Model</h3>
         ${LOAD_FIELDS.map((field) => this.renderLoad(field))}
@@ -125,6 +135,12 @@ export class VivaceSettings extends LitElement {
     this.requestUpdate();
   }
 
+  private writeSystem = (event: Event) => {
+    const area = event.target as HTMLTextAreaElement;
+    fitHeight(area);
+    this.dispatchEvent(new CustomEvent('vivace-system', { detail: area.value }));
+  };
+
   private resetAll = () => {
     this.sampling = standardSampling();
     this.wanted = STANDARD_LOAD;
@@ -148,6 +164,11 @@ export class VivaceSettings extends LitElement {
   private get panel(): HTMLElement {
     return this.renderRoot.querySelector<HTMLElement>('#panel')!;
   }
+
+  /** Only what is shown has a height. */
+  private fit = (event: ToggleEvent) => {
+    if (event.newState === 'open') fitHeight(this.renderRoot.querySelector('textarea')!);
+  };
 
   /** Above the button, inside the window: a popover is in the top layer and knows nothing of where it was opened. */
   private place = (event: ToggleEvent) => {

@@ -100,9 +100,13 @@ export function standardSampling(): SamplingSettings {
 /** What a person typed, as a value in range; the default where it is no number. */
 export function readNumber(field: SamplingField, text: string): number | null {
   const value = text.trim() === '' ? Number.NaN : Number(text);
-  if (!Number.isFinite(value)) return field.standard;
-  const inRange = Math.min(field.max, Math.max(field.min, value));
-  return Number.isInteger(field.step) ? Math.round(inRange) : inRange;
+  return Number.isFinite(value) ? inRange(field, value) : field.standard;
+}
+
+/** The nearest value that the field allows. */
+export function inRange(field: SamplingField, value: number): number {
+  const near = Math.min(field.max, Math.max(field.min, value));
+  return Number.isInteger(field.step) ? Math.round(near) : near;
 }
 
 /** Only what differs from nothing: a null leaves the choice to the engine. */

@@ -14,6 +14,13 @@ export const settingsStyles = css`
   h3 { margin: 14px 0 6px; padding-top: 13px; border-top: 1px solid var(--v-line); font-size: 13px; font-weight: 600; }
   .link { border: 0; background: none; padding: 2px; color: var(--v-accent); cursor: pointer; font-size: 13px; }
   .link:hover { text-decoration: underline; }
+  .system { margin-bottom: 10px; }
+  .system label { display: block; margin-bottom: 5px; }
+  textarea {
+    display: block; width: 100%; max-height: 30vh; padding: 7px 9px; border: 1px solid var(--v-line); border-radius: 7px; background: var(--v-bg);
+    color: inherit; font: inherit; resize: vertical; overflow-y: auto;
+  }
+  textarea::placeholder { color: var(--v-muted); opacity: 1; }
   .field { display: grid; grid-template-columns: 9.3em 1fr 5.6em 28px; align-items: center; gap: 8px; min-height: 36px; }
   .field.load { grid-template-columns: 9.3em 1fr 28px; }
   .field .help { grid-column: 2 / -1; margin: -4px 0 6px; color: var(--v-muted); font-size: 12.5px; }

@@ -1,28 +1,52 @@
 // <vivace-turn>: one question and its answer. The answer's text is written once, as Markdown, while it streams; nothing is rendered twice.
-// Fires `vivace-offer` with what the reader asks for: to try again, to edit, to load the model again.
+// Fires `vivace-turn` with what the reader asks for.
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
-import { type Advice, OFFER_LABELS, type Offer } from './advice';
-import { endRemark, type Turn, timingParts } from './conversation';
+import { type Advice, FULL_CONTEXT, type Offer } from './advice';
+import { endRemark, excerptOf, type Turn, timingParts } from './conversation';
 import { icons } from './icons';
 import { MarkdownWriter } from './markdown';
 import { sharedStyles } from './shared_styles';
+import './turn_editor';
+import { renderAdvice, renderPager, renderWaiting } from './turn_parts';
 import { turnStyles } from './turn_styles';
+
+/** To ask in this turn's place, to show the version before or after this one, or what an offer says. */
+export type TurnAction =
+  | { kind: 'ask'; question: string }
+  | { kind: 'step'; by: 1 | -1 }
+  | { kind: 'offer'; offer: Offer };
 
 export class VivaceTurn extends LitElement {
   static override styles = [sharedStyles, turnStyles];
   static override properties = {
     turn: { attribute: false },
-    isLast: { type: Boolean },
-    busy: { type: Boolean },
+    place: { attribute: false },
+    places: { attribute: false },
+    isLast: { attribute: false },
+    isFull: { attribute: false },
+    canForget: { attribute: false },
+    blocked: { attribute: false },
     copied: { state: true },
+    editing: { state: true },
+    opened: { state: true },
   };
   declare turn: Turn;
-  /** Only the newest turn can be edited or tried again. */
+  /** Which of how many versions of this message it is, from 0. */
+  declare place: number;
+  declare places: number;
+  /** Offers stand under the newest turn alone. */
   declare isLast: boolean;
-  /** An answer is being written somewhere in the conversation. */
-  declare busy: boolean;
+  /** The context has no room for more. */
+  declare isFull: boolean;
+  /** There are messages that the model could forget. */
+  declare canForget: boolean;
+  /** Why the model cannot be asked now, or ''. */
+  declare blocked: string;
   declare copied: 'question' | 'answer' | null;
+  declare editing: boolean;
+  /** A long question is shown whole. */
+  declare opened: boolean;
 
   private writer: MarkdownWriter | null = null;
   private written = 0;
@@ -31,9 +55,15 @@ export class VivaceTurn extends LitElement {
 
   constructor() {
     super();
+    this.place = 0;
+    this.places = 1;
     this.isLast = false;
-    this.busy = false;
+    this.isFull = false;
+    this.canForget = false;
+    this.blocked = '';
     this.copied = null;
+    this.editing = false;
+    this.opened = false;
   }
 
   /** The turn's data has changed. Text is written once a frame, however fast tokens come; the end of an answer at once. */
@@ -51,25 +81,30 @@ export class VivaceTurn extends LitElement {
     });
   }
 
+  /** Opens the editor of the question. */
+  edit(): void {
+    if (this.blocked === '') this.editing = true;
+  }
+
+  /** Puts the focus on the button of the version before (-1) or after (1). */
+  focusStep(by: 1 | -1): void {
+    this.button(by < 0 ? 'version-before' : 'version-after')?.focus();
+  }
+
   override render() {
     const { turn } = this;
     return html`
-      <div class="question">
-        <article data-testid="message" data-role="user" data-state="done" dir="auto" aria-label="You">${turn.question}</article>
-        <div class="actions">
-          ${this.action('copy-question', 'Copy', this.copied === 'question' ? icons.done : icons.copy, this.copyQuestion)}
-          ${this.isLast && !this.busy ? this.action('edit', 'Edit', icons.edit, () => this.offer('edit')) : nothing}
-        </div>
-      </div>
+      <div class="question">${this.editing ? this.renderEditor() : this.renderQuestion()}</div>
       <div class="answer">
-        <article data-testid="message" data-role="assistant" data-state=${turn.state} dir="auto" aria-label="Answer"
+        <article data-testid="message" data-role="assistant" data-state=${turn.state} aria-label="Answer"
           aria-busy=${turn.state === 'streaming'}>
           ${turn.remarks.map((remark) => html`<p class="remark">${remark}</p>`)}
-          <div class="text"></div>
+          <div class="text" dir="auto"></div>
           ${turn.state === 'streaming' && turn.answer === '' ? html`<span class="waiting" aria-hidden="true"></span>` : nothing}
-          ${turn.advice ? this.renderAdvice(turn.advice) : nothing}
+          ${turn.advice ? this.renderAdvice(turn.advice, true) : nothing}
         </article>
-        ${turn.state === 'streaming' ? this.renderWaiting() : this.renderFooter()}
+        ${turn.state === 'streaming' ? renderWaiting(turn) : this.renderFooter()}
+        ${this.isLast && this.isFull ? this.renderAdvice(FULL_CONTEXT, false) : nothing}
       </div>
     `;
   }
@@ -90,7 +125,6 @@ export class VivaceTurn extends LitElement {
     if (turn.answer.length > this.written) {
       this.writer.write(turn.answer.slice(this.written));
       this.written = turn.answer.length;
-      this.dispatchEvent(new CustomEvent('vivace-grown', { bubbles: true, composed: true }));
     }
     if (turn.state !== 'streaming' && !this.ended) {
       this.ended = true;
@@ -98,28 +132,40 @@ export class VivaceTurn extends LitElement {
     }
   }
 
-  /** A slow machine says what it does before its first word; on a fast one nobody sees this. */
-  private renderWaiting() {
-    const { answer, prefill, waitsFor } = this.turn;
-    if (waitsFor) return html`<p class="reading at-once">Waiting: ${waitsFor}</p>`;
-    if (answer !== '' || !prefill) return nothing;
-    const progress = prefill.done > 0 ? `, ${prefill.done} of ${prefill.total} tokens` : '';
-    return html`<p class="reading">Reading the conversation${progress}</p>`;
+  private renderQuestion() {
+    const { question } = this.turn;
+    const excerpt = excerptOf(question);
+    const isCut = excerpt !== null && !this.opened;
+    return html`
+      <article data-testid="message" data-role="user" data-state="done" dir="auto" aria-label="You">${isCut ? `${excerpt}…` : question}</article>
+      <div class="actions">
+        ${
+          excerpt === null
+            ? nothing
+            : html`<button class="link" data-testid="whole" aria-expanded=${this.opened} @click=${this.open}>
+                ${this.opened ? 'Show less' : 'Show all'}
+              </button>`
+        }
+        ${this.places > 1 ? renderPager(this.place, this.places, (by) => this.fire({ kind: 'step', by })) : nothing}
+        <span class="quiet">
+          ${this.action('copy-question', 'Copy', this.copied === 'question' ? icons.done : icons.copy, this.copyQuestion)}
+          ${this.asking('edit', 'Edit', icons.edit, () => this.edit())}
+        </span>
+      </div>`;
   }
 
-  private renderAdvice(advice: Advice) {
-    const offers = this.isLast ? advice.offers : [];
-    return html`<div class="advice" role="alert">
-      <p><strong>${advice.what}</strong></p>
-      <p>${advice.next}</p>
-      ${
-        offers.length > 0
-          ? html`<p class="offers">
-              ${offers.map((o) => html`<button class="button" @click=${() => this.offer(o)}>${OFFER_LABELS[o]}</button>`)}
-            </p>`
-          : nothing
-      }
-    </div>`;
+  private renderEditor() {
+    return html`<vivace-turn-editor .text=${this.turn.question} .blocked=${this.blocked} @vivace-cancel=${this.endEditing}
+      @vivace-save=${(event: CustomEvent<string>) => this.save(event.detail)}></vivace-turn-editor>`;
+  }
+
+  private renderAdvice(advice: Advice, isAlert: boolean) {
+    const offers = this.isLast ? advice.offers.filter((offer) => offer !== 'forget' || this.canForget) : [];
+    return renderAdvice(advice, offers, {
+      isAlert,
+      blocked: this.blocked,
+      onOffer: (offer) => this.fire({ kind: 'offer', offer }),
+    });
   }
 
   private renderFooter() {
@@ -127,9 +173,9 @@ export class VivaceTurn extends LitElement {
     const remark = endRemark(turn);
     return html`<footer>
       ${turn.answer ? this.action('copy', 'Copy the answer', this.copied === 'answer' ? icons.done : icons.copy, this.copyAnswer) : nothing}
-      ${this.isLast && !this.busy && !turn.advice ? this.action('again', 'Answer again', icons.again, () => this.offer('retry')) : nothing}
+      ${turn.advice && this.isLast ? nothing : this.asking('again', 'Answer again', icons.again, () => this.fire({ kind: 'ask', question: turn.question }))}
       ${turn.timing ? html`<span class="timing" data-testid="timing">${timingParts(turn.timing).map((part, i) => html`${i > 0 ? ' · ' : ''}<span>${part}</span>`)}</span>` : nothing}
-      ${remark ? html`<span class="end">${remark}</span>` : nothing}
+      ${remark ? html`<span class="end" data-testid="end">${remark}</span>` : nothing}
     </footer>`;
   }
 
@@ -137,8 +183,34 @@ export class VivaceTurn extends LitElement {
     return html`<button class="icon small" data-testid=${id} title=${label} aria-label=${label} @click=${act}>${icon}</button>`;
   }
 
-  private offer(offer: Offer): void {
-    this.dispatchEvent(new CustomEvent('vivace-offer', { detail: offer, bubbles: true, composed: true }));
+  /** A button that asks the model, and says why it cannot where it cannot. */
+  private asking(id: string, label: string, icon: unknown, act: () => void) {
+    const { blocked } = this;
+    return html`<button class="icon small" data-testid=${id} title=${blocked ? `${label}: ${blocked}` : label} aria-label=${label}
+      aria-disabled=${blocked !== ''} @click=${() => blocked || act()}>${icon}</button>`;
+  }
+
+  private button(id: string): HTMLElement | null {
+    return this.renderRoot.querySelector<HTMLElement>(`[data-testid=${id}]`);
+  }
+
+  private fire(detail: TurnAction): void {
+    this.dispatchEvent(new CustomEvent('vivace-turn', { detail }));
+  }
+
+  private open = () => {
+    this.opened = !this.opened;
+  };
+
+  private endEditing = async () => {
+    this.editing = false;
+    await this.updateComplete;
+    this.button('edit')?.focus();
+  };
+
+  private save(question: string): void {
+    if (question === this.turn.question) void this.endEditing();
+    else this.fire({ kind: 'ask', question });
   }
 
   private copyQuestion = () => this.copy('question', this.turn.question);

@@ -3,28 +3,39 @@
 import { css } from 'lit';
 
 export const turnStyles = css`
-  :host { display: block; padding: 10px 0; font: 400 16px / 1.62 var(--v-font); color: var(--v-ink); }
+  /* Turns out of sight are not laid out; the room beside them is for what focus draws around buttons. */
+  :host {
+    display: block; margin-inline: -8px; padding: 10px 8px; font: 400 16px / 1.62 var(--v-font); color: var(--v-ink);
+    content-visibility: auto; contain-intrinsic-block-size: auto 180px;
+  }
   article { overflow-wrap: anywhere; }
+  [aria-disabled='true'] { opacity: 0.45; cursor: default; }
 
   .question { display: flex; flex-direction: column; align-items: flex-end; }
   .question article {
     max-width: min(85%, 34rem); padding: 9px 15px; border-radius: 18px; border-end-end-radius: 6px; background: var(--v-sunken);
     white-space: pre-wrap;
   }
-  .actions { display: flex; height: 30px; margin-top: 2px; opacity: 0; transition: opacity 120ms; }
-  .question:hover .actions, .question:focus-within .actions { opacity: 1; }
-  @media (hover: none) { .actions { opacity: 1; } }
+  .actions { display: flex; align-items: center; min-height: 30px; margin-top: 2px; }
+  .quiet { opacity: 0; transition: opacity 120ms; }
+  .question:hover .quiet, .quiet:focus-within { opacity: 1; }
+  @media (hover: none) { .quiet { opacity: 1; } }
+  .pager { display: inline-flex; align-items: center; margin-inline-end: 2px; color: var(--v-muted); font-size: 12.5px; font-variant-numeric: tabular-nums; }
+  .pager .icon { width: 24px; font-size: 17px; line-height: 1; }
+  .link { border: 0; background: none; padding: 2px 6px; margin-inline-end: 2px; border-radius: 5px; color: var(--v-accent); cursor: pointer; font-size: 13px; }
+  .link:hover { text-decoration: underline; }
 
   .answer { margin-top: 4px; }
   footer {
-    display: flex; flex-wrap: wrap; align-items: center; gap: 0 4px; min-height: 30px; margin: 6px 0 0 -6px; color: var(--v-muted);
+    display: flex; flex-wrap: wrap; align-items: center; gap: 0 4px; min-height: 30px; margin-block-start: 6px; margin-inline-start: -6px; color: var(--v-muted);
     font-size: 12.5px; font-variant-numeric: tabular-nums;
   }
   footer .timing span { white-space: nowrap; }
   footer .timing { margin-inline-start: 4px; }
   footer .end { margin-inline-start: 8px; }
   .remark { margin: 0 0 8px; color: var(--v-muted); font-size: 14px; }
-  .advice { border-inline-start: 3px solid var(--v-danger); padding: 2px 0 2px 14px; margin: 6px 0; font-size: 15px; line-height: 1.5; }
+  .advice { border-inline-start: 3px solid var(--v-danger); padding: 2px 0; padding-inline-start: 14px; margin: 6px 0; font-size: 15px; line-height: 1.5; }
+  .advice[role='note'] { border-inline-start-color: var(--v-accent); margin-top: 12px; }
   .text:not(:empty) + .advice { margin-top: 16px; }
   .advice p { margin: 0 0 4px; }
   .advice strong { font-weight: 600; }

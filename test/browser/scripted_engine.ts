@@ -2,9 +2,8 @@
 // model is loaded. What it was asked is kept in `window.__asked`.
 
 import type { Page } from 'playwright-core';
-import { expect } from 'vitest';
 import type { ChatMessage, FinishReason } from '../../src/engine/protocol';
-import { progress, type Site, stateOf, type Visit, visit } from './site';
+import { type Site, type Visit, visit } from './site';
 
 export interface ScriptedAnswer {
   text?: string;
@@ -50,7 +49,7 @@ export async function visitScripted(
   viewport?: { width: number; height: number },
 ): Promise<Visit> {
   const visited = await visit(site, '?model=/page.gguf', viewport); // refused with a sentence, without a word on the console
-  await expect.poll(() => stateOf(progress(visited.page)), { timeout: 30_000, interval: 20 }).toBe('error');
+  await visited.page.locator('[data-testid=load-progress][data-state=error]').waitFor();
   await installScripted(visited.page, script);
   return visited;
 }

@@ -1,20 +1,34 @@
 import { expect, test } from 'vitest';
 import {
   AttentionUnavailable,
+  ChatTemplateError,
   ContextOverflowError,
   DeviceLostError,
   ModelFetchError,
   WebGpuUnavailableError,
 } from '../../src/errors';
-import { adviseLoad, adviseRun, isAbort, settingsAfter } from '../../src/ui/advice';
+import { adviseLoad, adviseRun, codeOf, isAbort, settingsAfter } from '../../src/ui/advice';
 import { describeProgress } from '../../src/ui/describe_progress';
 import { formatParameters, formatSize, formatTimeLeft } from '../../src/ui/format';
 import type { LoadSettings } from '../../src/ui/settings_fields';
 
-test('a prompt too long offers to edit it or to start over', () => {
+test('a prompt too long offers to make room, to start over or to edit it', () => {
   const advice = adviseRun(new ContextOverflowError(1200, 1024));
   expect(advice.what).toContain('1200');
-  expect(advice.offers).toEqual(['new', 'edit']);
+  expect(advice.offers).toEqual(['forget', 'new', 'edit']);
+});
+
+test('a template that fails offers to leave out the system prompt, where there is one', () => {
+  const error = new ChatTemplateError('No system role.');
+  expect(adviseRun(error, true).offers).toEqual(['no-system', 'edit']);
+  expect(adviseRun(error).offers).toEqual(['edit']);
+});
+
+test('a code is known by its name, whichever script made the error', () => {
+  expect(codeOf(Object.assign(new Error('x'), { code: 'device-lost' }))).toBe('device-lost');
+  expect(codeOf(new DOMException('x', 'AbortError'))).toBe('');
+  expect(codeOf(new Error('x'))).toBe('');
+  expect(codeOf('x')).toBe('');
 });
 
 test('a lost device offers to load the model again', () => {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import {
-  contextTokens,
+  countWords,
   endRemark,
+  excerptOf,
   newTurn,
   type Turn,
   takeEvent,
@@ -54,10 +55,19 @@ test('events grow the answer, and a warning is not its business', () => {
   expect(asked).toMatchObject({ answer: 'Hello', prefill: { done: 2, total: 9 }, remarks: ['The GPU was replaced.'] });
 });
 
-test('the context holds prompt and answer of the newest turn that has a usage', () => {
-  expect(contextTokens([])).toBeNull();
-  const usage = { promptTokens: 20, cachedTokens: 0, completionTokens: 5 };
-  expect(contextTokens([turn('a', 'A', { usage }), turn('b', '', { state: 'error' })])).toBe(25);
+test('a question is cut after twelve lines or 900 letters, never within a character', () => {
+  expect(excerptOf('a short one')).toBeNull();
+  expect(excerptOf(Array(12).fill('line').join('\n'))).toBeNull();
+  expect(excerptOf(Array(13).fill('line').join('\n'))?.split('\n')).toHaveLength(12);
+  expect(excerptOf('x'.repeat(900))).toBeNull();
+  expect(excerptOf('x'.repeat(1_000_000))).toHaveLength(900);
+  expect(excerptOf(`x${'🐱'.repeat(900)}`)).toBe(`x${'🐱'.repeat(449)}`);
+});
+
+test('words are counted by the space between them', () => {
+  expect([countWords(''), countWords(' \n'), countWords('one'), countWords(' once  upon\na time ')]).toEqual([
+    0, 0, 1, 4,
+  ]);
 });
 
 test('the line under an answer leaves out what is unknown', () => {

@@ -6,7 +6,10 @@ import {
   mergeConversations,
   newConversation,
   removeTurn,
+  replaceTurn,
+  settled,
   shownPath,
+  shownSteps,
   showTurn,
   siblings,
   titleOf,
@@ -43,6 +46,37 @@ test('a turn goes with all that follows it, and its sibling is shown', () => {
   const { conversation, c, a } = branched();
   expect(questions(removeTurn(conversation, c))).toEqual(['a', 'b', 'after b']);
   expect(removeTurn(conversation, a).turns).toEqual([]);
+});
+
+test('each turn that is shown knows those beside it', () => {
+  const { conversation, b, c } = branched();
+  expect(shownSteps(conversation).map(({ among }) => among.map(({ question }) => question))).toEqual([
+    ['a'],
+    ['b', 'c'],
+    ['after c'],
+  ]);
+  expect(shownSteps(showTurn(conversation, b))[1]).toEqual({ turn: b, among: [b, c] });
+});
+
+test('a turn is replaced where it said nothing and nothing followed, else branched', () => {
+  const failed = addTurn(newConversation(), null, 'a');
+  const again = replaceTurn(failed.conversation, failed.turn, 'a, again').conversation;
+  expect(again.turns.map((turn) => turn.question)).toEqual(['a, again']);
+  const { conversation, b } = branched();
+  expect(replaceTurn(conversation, b, 'd').conversation.turns).toHaveLength(6); // an empty answer, but one that was gone on from
+  const said = { ...conversation.turns.at(-1)!, answer: 'half' };
+  const half = { ...conversation, turns: [...conversation.turns.slice(0, -1), said] };
+  const branch = replaceTurn(half, said, 'after c').conversation;
+  expect(shownSteps(branch).at(-1)?.among).toHaveLength(2);
+  expect(shownPath(branch).at(-1)?.answer).toBe('');
+});
+
+test('an answer that was being written when its page went away has stopped', () => {
+  const { conversation, turn } = addTurn(newConversation(), null, 'a');
+  turn.answer = 'half';
+  expect(settled(conversation).turns[0]).toMatchObject({ answer: 'half', state: 'done', finishReason: 'abort' });
+  expect(turn.state).toBe('streaming');
+  expect(settled(settled(conversation))).toEqual(settled(conversation));
 });
 
 test('it is called after its first question until a person names it', () => {

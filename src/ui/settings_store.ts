@@ -1,0 +1,57 @@
+// Sampling settings and the system prompt last used, kept between visits where the browser allows it. What is read back is not trusted.
+
+import { inRange, SAMPLING_FIELDS, type SamplingSettings, standardSampling } from './settings_fields';
+
+export interface Remembered {
+  sampling: SamplingSettings;
+  system: string;
+}
+
+const KEY = 'vivace-settings';
+const MAX_LETTERS = 100_000;
+
+/** What a stored text says, as far as it can be used; the rest is as it comes. */
+export function parseRemembered(text: string | null): Remembered {
+  const remembered = { sampling: standardSampling(), system: '' };
+  const stored = parseObject(text);
+  const sampling = Object(stored.sampling) as Record<string, unknown>;
+  for (const field of SAMPLING_FIELDS) {
+    const value = Object.hasOwn(sampling, field.key) ? sampling[field.key] : undefined;
+    if (typeof value === 'number' && Number.isFinite(value)) remembered.sampling[field.key] = inRange(field, value);
+  }
+  const { system } = stored;
+  if (typeof system === 'string' && system.length <= MAX_LETTERS) remembered.system = system;
+  return remembered;
+}
+
+function parseObject(text: string | null): Record<string, unknown> {
+  if (text === null || text.length > 2 * MAX_LETTERS) return {};
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+export function readRemembered(): Remembered {
+  try {
+    return parseRemembered(localStorage.getItem(KEY));
+  } catch {
+    return parseRemembered(null); // storage is refused, as in a cross-site frame
+  }
+}
+
+/** Only what differs from the standard is written. */
+export function writeRemembered({ sampling, system }: Remembered): void {
+  const changed = SAMPLING_FIELDS.filter(({ key, standard }) => sampling[key] !== standard);
+  try {
+    if (changed.length === 0 && system === '') {
+      localStorage.removeItem(KEY);
+      return;
+    }
+    const chosen = Object.fromEntries(changed.map(({ key }) => [key, sampling[key]]));
+    localStorage.setItem(KEY, JSON.stringify({ sampling: chosen, system: system.slice(0, MAX_LETTERS) }));
+  } catch {
+    // they last as long as the page
+  }
+}
