@@ -1,82 +1,112 @@
-// Model text to DOM nodes, as it streams. Whatever the model writes stays text: no HTML is parsed, nothing is fetched, and a link
-// goes to a web page, a mail address or nowhere.
+// Model text to DOM nodes, as it streams. Whatever the model writes stays text (markdown_nodes.ts), and however much of it comes at once, the
+// page stays responsive: what would hold up a frame is written in the next ones, and what would hold up the parser is written plainly.
 
 import * as smd from 'streaming-markdown';
+import { MAX_DEPTH, MarkdownNodes } from './markdown_nodes';
+import { type Paced, type Pacer, pagePacer } from './markdown_pacer';
 
-/** Letters of what a code fence may name as its language. */
-const LANGUAGE = /^[\w+#.-]{1,32}$/;
-const DIGITS = /^\d{1,9}$/;
-
+/** Letters between two looks at the clock. */
+const STRIDE = 256;
 /**
- * The address of a link that a model wrote, or null when it may not be followed. Browsers drop control characters and tabs inside
- * a scheme, so `java\tscript:` is dropped of them before it is judged, and what was judged is what is used.
+ * The parser compares all that it holds back with each new letter, which takes quadratic time. Addresses of links are the longest that
+ * anyone needs it to hold.
  */
-export function safeHref(href: string): string | null {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to drop
-  const address = href.replace(/[\u0000-\u0020\u007f-\u00a0\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]/g, '');
-  return /^(?:https?:|mailto:|#)/i.test(address) ? address : null;
-}
+const MAX_PENDING = 2048;
+/** Nodes of one answer; what follows is plain text. The longest real answers have a few thousand. */
+const MAX_NODES = 20_000;
+const MAX_TABLE_CELLS = 3000;
 
-/** A renderer that makes nodes by name from a fixed list and sets no attribute that the model chose, but for a safe href. */
-export function guardedRenderer(root: HTMLElement): smd.Default_Renderer {
-  const renderer = smd.default_renderer(root);
-  return {
-    ...renderer,
-    add_token(data, type) {
-      if (type === smd.IMAGE) return openElement(data, 'span', 'image');
-      if (type === smd.EQUATION_BLOCK || type === smd.EQUATION_INLINE) return openElement(data, 'code', 'math');
-      smd.default_add_token(data, type);
-    },
-    set_attr(data, type, value) {
-      const node = data.nodes[data.index]!;
-      switch (type) {
-        case smd.HREF:
-          setLink(node, safeHref(value));
-          break;
-        case smd.LANG:
-          if (LANGUAGE.test(value)) node.setAttribute('data-language', value);
-          break;
-        case smd.START:
-          if (DIGITS.test(value)) node.setAttribute('start', value);
-          break;
-        case smd.CHECKED:
-          node.setAttribute('checked', '');
-          break;
-        default: // SRC and whatever comes later: an address that the browser would fetch by itself tells others what was said
-      }
-    },
-  };
-}
+/** Writes Markdown into one element, piece by piece, and tells when it grew later by a bubbling `vivace-grown`. */
+export class MarkdownWriter implements Paced {
+  private readonly nodes: MarkdownNodes;
+  private parser: smd.Parser;
+  /** Not written yet, from `at` on. */
+  private waiting = '';
+  private at = 0;
+  private isEnding = false;
+  /** Text goes as it is: to the end of its line, or to the end of all. */
+  private plain: 'no' | 'line' | 'rest' = 'no';
 
-function openElement(data: smd.Default_Renderer_Data, name: string, className: string): void {
-  const element = document.createElement(name);
-  element.setAttribute('class', className);
-  const parent = data.nodes[data.index]!;
-  data.nodes[++data.index] = parent.appendChild(element);
-}
-
-function setLink(node: HTMLElement, address: string | null): void {
-  if (address === null) return;
-  node.setAttribute('href', address);
-  node.setAttribute('title', address);
-  node.setAttribute('rel', 'noopener noreferrer nofollow');
-  node.setAttribute('target', '_blank');
-}
-
-/** Writes Markdown into one element, piece by piece. */
-export class MarkdownWriter {
-  private readonly parser: smd.Parser;
-
-  constructor(root: HTMLElement) {
-    this.parser = smd.parser(guardedRenderer(root));
+  constructor(
+    private readonly root: HTMLElement,
+    private readonly pacer: Pacer = pagePacer,
+  ) {
+    this.nodes = new MarkdownNodes(root);
+    this.parser = smd.parser(this.nodes.renderer);
   }
 
   write(text: string): void {
-    smd.parser_write(this.parser, text);
+    this.waiting = this.waiting.slice(this.at) + text;
+    this.at = 0;
+    this.pacer.run(this);
   }
 
   /** Shows what was held back because it might have become markup. */
   end(): void {
-    smd.parser_end(this.parser);
+    this.isEnding = true;
+    this.pacer.run(this);
+  }
+
+  /** Goes on until all is written or `spend` says that the frame is full. Whether all is written. */
+  step(spend: (cost: number) => boolean): boolean {
+    while (this.at < this.waiting.length) {
+      const { cost } = this.nodes;
+      this.writeStride();
+      if (!spend(this.nodes.cost - cost) && this.at < this.waiting.length) return false;
+    }
+    this.waiting = '';
+    this.at = 0;
+    if (this.isEnding) this.close();
+    return true;
+  }
+
+  grown(): void {
+    this.root.dispatchEvent(new CustomEvent('vivace-grown', { bubbles: true, composed: true }));
+  }
+
+  private writeStride(): void {
+    const end = Math.min(this.at + STRIDE, this.waiting.length);
+    while (this.at < end) {
+      if (this.plain === 'no') this.parse();
+      else this.writePlainly(end);
+    }
+    this.nodes.flush();
+  }
+
+  /** One character at a time, so that no limit is passed by more than one character makes. */
+  private parse(): void {
+    const letter = String.fromCodePoint(this.waiting.codePointAt(this.at)!);
+    this.at += letter.length;
+    smd.parser_write(this.parser, letter);
+    const { len, pending, indent_len } = this.parser;
+    const { count, cells } = this.nodes;
+    if (count > MAX_NODES) this.giveUp('rest');
+    else if (len > MAX_DEPTH || pending.length + indent_len > MAX_PENDING || cells > MAX_TABLE_CELLS)
+      this.giveUp('line');
+  }
+
+  private giveUp(plain: 'line' | 'rest'): void {
+    const { pending, indent, token } = this.parser;
+    this.nodes.openPlain();
+    if (token !== smd.RAW_URL) this.nodes.addText(indent + pending); // which is shown as it comes
+    this.plain = plain;
+  }
+
+  private writePlainly(end: number): void {
+    const newline = this.plain === 'line' ? this.waiting.indexOf('\n', this.at) : -1;
+    const stop = newline >= 0 && newline < end ? newline : end;
+    this.nodes.addText(this.waiting.slice(this.at, stop));
+    this.at = stop;
+    if (stop !== newline) return;
+    this.at += 1;
+    this.plain = 'no';
+    this.nodes.closeAll();
+    this.parser = smd.parser(this.nodes.renderer);
+  }
+
+  private close(): void {
+    if (this.plain === 'no') smd.parser_end(this.parser);
+    this.nodes.flush();
+    this.isEnding = false;
   }
 }

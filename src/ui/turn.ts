@@ -3,6 +3,7 @@
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import { type Advice, FULL_CONTEXT, type Offer } from './advice';
+import { codeBlockStyles } from './code_block_styles';
 import { endRemark, excerptOf, type Turn, timingParts } from './conversation';
 import { icons } from './icons';
 import { MarkdownWriter } from './markdown';
@@ -18,7 +19,7 @@ export type TurnAction =
   | { kind: 'offer'; offer: Offer };
 
 export class VivaceTurn extends LitElement {
-  static override styles = [sharedStyles, turnStyles];
+  static override styles = [sharedStyles, turnStyles, codeBlockStyles];
   static override properties = {
     turn: { attribute: false },
     place: { attribute: false },

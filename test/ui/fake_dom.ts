@@ -1,8 +1,24 @@
-// As much of a document as a Markdown renderer touches: elements, text, attributes.
+// As much of a document as a Markdown renderer touches: elements, text, attributes, clicks.
+
+export class FakeText {
+  readonly nodeType = 3;
+
+  constructor(public data: string) {}
+
+  get length(): number {
+    return this.data.length;
+  }
+
+  appendData(text: string): void {
+    this.data += text;
+  }
+}
 
 export class FakeElement {
+  readonly nodeType = 1;
   readonly attributes = new Map<string, string>();
-  readonly childNodes: (FakeElement | string)[] = [];
+  readonly childNodes: (FakeElement | FakeText)[] = [];
+  readonly listeners = new Map<string, () => void>();
   parentElement: FakeElement | null = null;
   type = '';
   disabled = false;
@@ -14,29 +30,57 @@ export class FakeElement {
   }
 
   get children(): FakeElement[] {
-    return this.childNodes.filter((node) => typeof node !== 'string');
+    return this.childNodes.filter((node) => node instanceof FakeElement);
   }
 
-  appendChild<T extends FakeElement | string>(node: T): T {
+  get lastChild(): FakeElement | FakeText | null {
+    return this.childNodes.at(-1) ?? null;
+  }
+
+  appendChild<T extends FakeElement | FakeText>(node: T): T {
     this.childNodes.push(node);
-    if (typeof node !== 'string') node.parentElement = this;
+    if (node instanceof FakeElement) node.parentElement = this;
     return node;
+  }
+
+  cloneNode(): FakeElement {
+    const clone = new FakeElement(this.tag);
+    for (const [name, value] of this.attributes) clone.setAttribute(name, value);
+    return clone;
+  }
+
+  dispatchEvent(): void {}
+
+  addEventListener(type: string, listener: () => void): void {
+    this.listeners.set(type, listener);
   }
 
   setAttribute(name: string, value: string): void {
     this.attributes.set(name, value);
   }
 
+  removeAttribute(name: string): void {
+    this.attributes.delete(name);
+  }
+
   descendants(): FakeElement[] {
-    return this.children.flatMap((child) => [child, ...child.descendants()]);
+    const found: FakeElement[] = [];
+    const walk = (element: FakeElement) => {
+      for (const child of element.children) {
+        found.push(child);
+        walk(child);
+      }
+    };
+    walk(this);
+    return found;
   }
 
   text(): string {
-    return this.childNodes.map((node) => (typeof node === 'string' ? node : node.text())).join('');
+    return this.childNodes.map((node) => (node instanceof FakeText ? node.data : node.text())).join('');
   }
 }
 
 export const fakeDocument = {
   createElement: (tag: string) => new FakeElement(tag),
-  createTextNode: (text: string) => text,
+  createTextNode: (text: string) => new FakeText(text),
 };

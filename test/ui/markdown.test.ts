@@ -1,30 +1,49 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { MarkdownWriter, safeHref } from '../../src/ui/markdown';
+import { MarkdownWriter } from '../../src/ui/markdown';
+import { FRAME_COST, Pacer } from '../../src/ui/markdown_pacer';
+import { safeHref, visibleText } from '../../src/ui/markdown_text';
 import { FakeElement, fakeDocument } from './fake_dom';
 
 const ELEMENTS = new Set(
-  'p br hr h1 h2 h3 h4 h5 h6 em strong s code a span ul ol li input pre table thead tbody tr th td blockquote'.split(
+  'p br hr h1 h2 h3 h4 h5 h6 em strong s code a span ul ol li input pre table thead tbody tr th td blockquote div button'.split(
     ' ',
   ),
 );
-const ATTRIBUTES = new Set(['class', 'href', 'title', 'rel', 'target', 'data-language', 'start', 'checked']);
+const ATTRIBUTES = new Set(
+  'class href title rel target data-language start checked tabindex role aria-label type'.split(' '),
+);
+const CLASSES = new Set(['image', 'math', 'run', 'plain', 'table-box', 'code-block', 'code-bar', 'code-copy']);
 
 beforeEach(() => {
   vi.stubGlobal('document', fakeDocument);
   // The parser notes nonsense in its input there, and goes on.
-  vi.spyOn(console, 'assert').mockImplementation(() => {});
+  vi.stubGlobal('console', { ...console, assert: () => {} });
 });
 afterEach(() => {
   vi.unstubAllGlobals();
   vi.restoreAllMocks();
 });
 
+/** Frames come when a test says so, and never take long. */
+function handPaced(): { pacer: Pacer; frame(): boolean } {
+  const frames: (() => void)[] = [];
+  const pacer = new Pacer({ now: () => 0, nextFrame: (callback) => frames.push(callback) });
+  const frame = () => {
+    const callback = frames.shift();
+    callback?.();
+    return callback !== undefined;
+  };
+  return { pacer, frame };
+}
+
 function render(chunks: readonly string[]): FakeElement {
   const root = new FakeElement('div');
-  const writer = new MarkdownWriter(root as unknown as HTMLElement);
+  const { pacer, frame } = handPaced();
+  const writer = new MarkdownWriter(root as unknown as HTMLElement, pacer);
   for (const chunk of chunks) writer.write(chunk);
   writer.end();
+  while (frame());
   return root;
 }
 
@@ -34,7 +53,7 @@ function findUnsafe(root: FakeElement): string[] {
     if (!ELEMENTS.has(element.tag)) unsafe.push(`<${element.tag}>`);
     for (const [name, value] of element.attributes) {
       if (!ATTRIBUTES.has(name)) unsafe.push(`${element.tag}[${name}]`);
-      if (name === 'class' && value !== 'image' && value !== 'math') unsafe.push(`class=${value}`);
+      if (name === 'class' && !CLASSES.has(value)) unsafe.push(`class=${value}`);
       if (name === 'href' && !/^(https?:|mailto:|#)/i.test(value)) unsafe.push(`href=${value}`);
       if (name === 'href' && element.attributes.get('rel') !== 'noopener noreferrer nofollow') unsafe.push('no rel');
     }
@@ -145,4 +164,201 @@ test('safeHref judges what a browser would open', () => {
   for (const bad of ['javascript:x', 'java\nscript:x', '/local', 'page.html', '', 'file:///x', '\u0000javascript:x']) {
     expect(safeHref(bad)).toBeNull();
   }
+});
+
+test('code has a bar with its language and a button that copies it as it was written, while it streams, too', async () => {
+  const writeText = vi.fn(async (_text: string) => {});
+  vi.stubGlobal('navigator', { clipboard: { writeText } });
+  const root = new FakeElement('div');
+  const { pacer } = handPaced();
+  const writer = new MarkdownWriter(root as unknown as HTMLElement, pacer);
+  writer.write('```python\nprint("\u202etxt")\n  x = 1\n');
+  const [block] = root.children;
+  expect([block!.attributes.get('aria-label'), block!.text()]).toEqual([
+    'Code, python',
+    'print("[U+202E]txt")\n  x = 1',
+  ]);
+  const button = block!.descendants().find(({ tag }) => tag === 'button')!;
+  button.listeners.get('click')!();
+  await vi.waitFor(() => expect(button.attributes.get('aria-label')).toBe('Copied'));
+  writer.write('y = 2\n```\nAfter');
+  writer.end();
+  button.listeners.get('click')!();
+  expect(writeText.mock.calls).toEqual([['print("\u202etxt")\n  x = 1'], ['print("\u202etxt")\n  x = 1\ny = 2']]);
+  expect(root.children.map(({ tag }) => tag)).toEqual(['div', 'p']);
+});
+
+test('a table scrolls in a box of its own', () => {
+  const root = render(['| a | b |\n|---|---|\n| 1 | 2 |\n']);
+  expect(root.children.map(({ attributes }) => attributes.get('class'))).toEqual(['table-box']);
+  expect(root.descendants().map(({ tag }) => tag)).toEqual([
+    'div',
+    'table',
+    'thead',
+    'tr',
+    'th',
+    'th',
+    'tbody',
+    'tr',
+    'td',
+    'td',
+  ]);
+});
+
+test('nodes once written stay', () => {
+  const root = new FakeElement('div');
+  const { pacer } = handPaced();
+  const writer = new MarkdownWriter(root as unknown as HTMLElement, pacer);
+  const text = '# One\n\ntwo **three** `four`\n\n```js\nfive\n```\n\n- six\n- seven\n\n| a |\n|---|\n| b |\n\nend';
+  let before: FakeElement[] = [];
+  for (const letter of text) {
+    writer.write(letter);
+    const after = root.descendants();
+    expect(before.every((element) => after.includes(element))).toBe(true);
+    before = after;
+  }
+});
+
+test('characters that do not stay in their place are shown', () => {
+  expect(visibleText('a\u001b[31mb\u0000c\td\r\n\u009b', false)).toBe('a␛[31mb␀c\td\n\ufffd');
+  expect(visibleText('\ud800x\udc00 😀', false)).toBe('\ufffdx\ufffd 😀');
+  expect(visibleText('\u202eevil\u202c \u2067שלום\u2069', false)).toBe('[U+202E]evil\u202c \u2067שלום\u2069');
+  expect(visibleText('\u202eevil\u202c', true)).toBe('[U+202E]evil[U+202C]');
+});
+
+/** Letters: what takes quadratic time takes seconds with so many. */
+const FLOOD = 200_000;
+const fill = (piece: string) => piece.repeat(Math.ceil(FLOOD / piece.length));
+/** What a model can write to hold up a page. */
+const FLOODS: Record<string, string> = {
+  'a line without spaces': fill('x'),
+  'opening brackets': fill('['),
+  asterisks: fill('*'),
+  backticks: fill('`'),
+  tildes: fill('~'),
+  underscores: fill('_'),
+  dollars: fill('$'),
+  'dashes and spaces': fill('- '),
+  'list marks before a word': `${fill('- ')}x`,
+  hashes: fill('#'),
+  digits: fill('1'),
+  spaces: fill(' '),
+  'spaces after a line': `x\n${fill(' ')}x`,
+  newlines: fill('\n'),
+  'short lines': fill('a\n'),
+  paragraphs: fill('a\n\n'),
+  'list items': fill('- a\n'),
+  rules: fill('---\n'),
+  emphasis: fill('*a*b'),
+  links: fill('[a](https://a.b) '),
+  'a link without an end': `[a](https://${fill('a')}`,
+  'an address without an end': `https://${fill('a')}`,
+  'the language of a fence': `\`\`\`${fill('a')}`,
+  'code in one line': `\`\`\`\n${fill('x')}`,
+  'code of short lines': `\`\`\`\n${fill('x\n')}`,
+  'code blocks': fill('```\na\n```\n'),
+  'nested quotes': fill(`${'> '.repeat(10_000)}x\n`),
+  'growing quotes': Array.from({ length: 1400 }, (_, i) => `${'>'.repeat(i)} x\n`).join(''),
+  'nested lists': Array.from({ length: 1400 }, (_, i) => `${' '.repeat(i)}- x\n`).join(''),
+  'a row of columns': fill('| a '),
+  'rows of columns': fill(`${'| a '.repeat(5000)}|\n`),
+  'rows of two': fill('| a | b |\n'),
+  'rows of nothing': fill('|'),
+  'the line under a head': `| a |\n|${fill('-')}`,
+  tasks: fill('- [x] a\n'),
+  'marks on one letter': `a${fill('\u0301')}`,
+  'halves of characters': fill('\ud83d'),
+  overrides: fill('\u202e'),
+  emoji: fill('😀'),
+};
+
+/** What a browser has to make and lay out. */
+interface Size {
+  nodes: number;
+  depth: number;
+  /** Letters directly in one element. */
+  longest: number;
+}
+
+function sizeOf(root: FakeElement): Size {
+  const size = { nodes: 0, depth: 0, longest: 0 };
+  const walk = (element: FakeElement, depth: number) => {
+    let letters = 0;
+    for (const child of element.childNodes) {
+      size.nodes += 1;
+      if (child instanceof FakeElement) walk(child, depth + 1);
+      else letters += child.length;
+    }
+    size.depth = Math.max(size.depth, depth);
+    size.longest = Math.max(size.longest, letters);
+  };
+  walk(root, 0);
+  return size;
+}
+
+for (const [name, text] of Object.entries(FLOODS)) {
+  test(`a flood of ${name} is written in frames, in linear time, into a bounded tree`, () => {
+    const root = new FakeElement('div');
+    const { pacer, frame } = handPaced();
+    const writer = new MarkdownWriter(root as unknown as HTMLElement, pacer);
+    const started = performance.now();
+    writer.write(text);
+    writer.end();
+    expect(sizeOf(root).nodes).toBeLessThan(FRAME_COST / 20);
+    while (frame());
+    expect(performance.now() - started).toBeLessThan(3000);
+    const { nodes, depth, longest } = sizeOf(root);
+    expect(nodes).toBeLessThan(25_000);
+    expect(depth).toBeLessThan(25);
+    expect(longest).toBeLessThan(65_000);
+    expect(findUnsafe(root)).toEqual([]);
+  });
+}
+
+test('a line that is too much is shown as it is, and Markdown goes on after it', () => {
+  const long = `[a](https://${'b'.repeat(5000)}`;
+  const root = render([`# Before\n\n${long}\n\n**after**\n`]);
+  expect(root.children.map(({ tag, attributes }) => [tag, attributes.get('class')])).toEqual([
+    ['h1', undefined],
+    ['p', undefined],
+    ['p', 'plain'],
+    ['p', undefined],
+  ]);
+  expect(root.text().replaceAll('b', '')).toBe('Beforea](https://after');
+  expect(
+    root.children
+      .at(-1)!
+      .descendants()
+      .map(({ tag }) => tag),
+  ).toEqual(['strong']);
+});
+
+test('a long block goes on in runs with its emphasis, and loses no letter', () => {
+  const words = Array.from({ length: 5000 }, (_, i) => `w${i}`).join(' ');
+  const root = render([`**${words}**`]);
+  expect(root.text()).toBe(words);
+  const tags = root.descendants().map(({ tag }) => tag);
+  expect(tags).toEqual(['p', 'strong', 'span', 'strong', 'span', 'strong', 'span', 'strong']);
+});
+
+test('lines of long code are not cut between runs', () => {
+  const lines = Array.from({ length: 3000 }, (_, i) => `line ${i}\n`);
+  const root = render([`\`\`\`\n${lines.join('')}\`\`\`\n`]);
+  const runs = root.descendants().filter(({ attributes }) => attributes.get('class') === 'run');
+  expect(runs.length).toBeGreaterThan(2);
+  for (const run of runs) expect(run.text()).toMatch(/^line /);
+  expect(`${root.text()}\n`).toBe(lines.join(''));
+});
+
+test('one long answer does not keep another from beginning, and both end', () => {
+  const { pacer, frame } = handPaced();
+  const [long, short] = [new FakeElement('div'), new FakeElement('div')];
+  const [first, second] = [long, short].map((root) => new MarkdownWriter(root as unknown as HTMLElement, pacer));
+  first!.write('x'.repeat(FRAME_COST * 3));
+  second!.write('short');
+  first!.end();
+  second!.end();
+  expect([long.text().length < FRAME_COST * 2, short.text()]).toEqual([true, '']);
+  while (frame());
+  expect([long.text().length, short.text()]).toEqual([FRAME_COST * 3, 'short']);
 });

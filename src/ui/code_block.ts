@@ -1,0 +1,58 @@
+// A block of code with its bar: the language, and a button that copies the code as the model wrote it. The bar has no text of its own (its
+// words are painted by code_block_styles.ts), so that it is never part of what a reader selects.
+
+const COPIED_MS = 1600;
+
+export interface CodeBlock {
+  block: HTMLElement;
+  /** Where the text goes. */
+  code: HTMLElement;
+  /** What the button copies. */
+  source: { text: string };
+  setLanguage(language: string): void;
+}
+
+function element(name: string, attributes: Record<string, string>): HTMLElement {
+  const made = document.createElement(name);
+  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
+  return made;
+}
+
+export function createCodeBlock(): CodeBlock {
+  const source = { text: '' };
+  const block = element('div', { class: 'code-block', role: 'group', 'aria-label': 'Code' });
+  const bar = element('div', { class: 'code-bar' });
+  const button = element('button', { class: 'code-copy', type: 'button', 'aria-label': 'Copy the code' });
+  const pre = element('pre', { tabindex: '0' }); // long lines scroll, by keyboard, too
+  const code = element('code', {});
+  button.addEventListener('click', () => void copy(source.text, code, button));
+  bar.appendChild(button);
+  block.appendChild(bar);
+  pre.appendChild(code);
+  block.appendChild(pre);
+  return {
+    block,
+    code,
+    source,
+    setLanguage(language) {
+      code.setAttribute('data-language', language);
+      bar.setAttribute('data-language', language);
+      block.setAttribute('aria-label', `Code, ${language}`);
+    },
+  };
+}
+
+async function copy(text: string, code: HTMLElement, button: HTMLElement): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    getSelection()?.selectAllChildren(code); // where the page may not copy, the reader can
+    return;
+  }
+  button.setAttribute('data-copied', '');
+  button.setAttribute('aria-label', 'Copied');
+  setTimeout(() => {
+    button.removeAttribute('data-copied');
+    button.setAttribute('aria-label', 'Copy the code');
+  }, COPIED_MS);
+}

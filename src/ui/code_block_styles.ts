@@ -1,0 +1,31 @@
+// How code with its bar, wide tables and text of any kind are kept in their place inside an answer.
+
+import { css } from 'lit';
+
+export const codeBlockStyles = css`
+  .code-block { margin: 0 0 0.85em; border-radius: 11px; background: var(--v-sunken); direction: ltr; }
+  .code-bar {
+    display: flex; align-items: center; min-height: 34px; padding: 0 6px 0 15px; border-bottom: 1px solid var(--v-line);
+    color: var(--v-muted); font: 400 12.5px / 1.2 var(--v-font); user-select: none; -webkit-user-select: none;
+  }
+  .code-bar::before { content: attr(data-language); overflow: hidden; text-overflow: ellipsis; }
+  .code-copy {
+    margin-inline-start: auto; padding: 4px 9px; border: 0; border-radius: 7px; background: none; color: inherit; font: inherit; cursor: pointer;
+  }
+  .code-copy::before { content: 'Copy'; }
+  .code-copy[data-copied]::before { content: 'Copied'; }
+  .code-copy:hover { background: var(--v-line); color: var(--v-ink); }
+  .text .code-block pre { margin: 0; border-radius: 0 0 11px 11px; background: none; }
+  .text .code-block:last-child { margin-bottom: 0; }
+  .code-block pre:focus-visible, .table-box:focus-visible { outline-offset: -2px; }
+
+  .table-box { max-width: 100%; margin: 0 0 0.85em; overflow-x: auto; }
+  .text .table-box table { display: table; max-width: none; margin: 0; overflow: visible; }
+  article[data-state='streaming'] .text > :is(.code-block, .table-box):last-child::after { display: none; }
+
+  .run { display: block; }
+  .run, .plain { unicode-bidi: plaintext; }
+  .plain { white-space: pre-wrap; }
+  .text code { unicode-bidi: isolate; }
+  .text { overflow: clip; overflow-clip-margin: 6px; } /* letters with towers of marks cover no button */
+`;

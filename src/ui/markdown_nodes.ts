@@ -1,0 +1,276 @@
+// The nodes of one answer. They are made by name from a fixed list and have no attribute that the model chose, but for a safe href: no HTML is
+// parsed, nothing is fetched, and a link goes to a web page, a mail address or nowhere. Trees stay shallow, rows narrow, and the text of a
+// block comes in runs of bounded length, since a browser lays out again what it appends to.
+
+import * as smd from 'streaming-markdown';
+import { type CodeBlock, createCodeBlock } from './code_block';
+import { safeHref, visibleText, wholeLetters } from './markdown_text';
+
+/** Of the parser, too, whose own tables end at 24. */
+export const MAX_DEPTH = 20;
+const MAX_COLUMNS = 60;
+const RUN_LETTERS = 8000;
+/** Lines of code stay whole up to this. */
+const MAX_RUN_LETTERS = 4 * RUN_LETTERS;
+/** What a node costs to make and lay out, in letters. */
+const NODE_COST = 32;
+/** A text node takes what comes later, up to this. */
+const TEXT_LETTERS = 500;
+const TEXT_NODE = 3;
+/** Letters of what a code fence may name as its language. */
+const LANGUAGE = /^[\w+#.-]{1,32}$/;
+const DIGITS = /^\d{1,9}$/;
+
+const INLINE = new Set<smd.Token>([
+  smd.ITALIC_AST,
+  smd.ITALIC_UND,
+  smd.STRONG_AST,
+  smd.STRONG_UND,
+  smd.STRIKE,
+  smd.CODE_INLINE,
+  smd.RAW_URL,
+  smd.LINK,
+  smd.IMAGE,
+  smd.EQUATION_INLINE,
+  smd.LINE_BREAK,
+  smd.CHECKBOX,
+]);
+
+/** An element with text of its own. */
+interface Block {
+  element: HTMLElement;
+  /** Of the run that is being written. */
+  letters: number;
+  endsLine: boolean;
+  /** Where a line ends matters: it is not cut, if it can be. */
+  keepsLines: boolean;
+  code: CodeBlock | null;
+}
+
+export class MarkdownNodes {
+  /** Nodes made so far. */
+  count = 0;
+  /** Letters and nodes written so far, in letters. */
+  cost = 0;
+  /** Of the table that is being written. */
+  cells = 0;
+  readonly renderer: smd.Default_Renderer;
+  private readonly data: smd.Default_Renderer_Data;
+  /** By level of the tree; null for an inline element, which belongs to the block around it. */
+  private readonly blocks: (Block | null)[] = [null];
+  /** Where the text of the newest cell goes. */
+  private cell: { node: HTMLElement; block: Block } | null = null;
+  private held = '';
+
+  constructor(root: HTMLElement) {
+    this.data = { nodes: [root], index: 0 };
+    this.renderer = {
+      data: this.data,
+      add_token: (_data, type) => this.open(type),
+      end_token: () => this.close(),
+      add_text: (_data, text) => this.addText(text),
+      set_attr: (_data, type, value) => this.setAttribute(type, value),
+    };
+  }
+
+  addText(text: string): void {
+    this.held += text;
+  }
+
+  /** Text is gathered, so that a block has few text nodes however it came. */
+  flush(): void {
+    let text = this.held;
+    this.held = '';
+    while (text !== '') {
+      const block = this.blocks[this.blockLevel()] ?? null;
+      const room = block ? roomFor(text, block) : text.length;
+      if (room <= 0) {
+        this.startRun();
+        continue;
+      }
+      const piece = text.slice(0, wholeLetters(text, room));
+      text = text.slice(piece.length);
+      this.append(visibleText(piece, Boolean(block?.code)));
+      if (block?.code) block.code.source.text += piece;
+      if (block) Object.assign(block, { letters: block.letters + piece.length, endsLine: piece.endsWith('\n') });
+    }
+  }
+
+  closeAll(): void {
+    this.flush();
+    this.data.index = 0;
+    this.cells = 0;
+  }
+
+  /** A block outside of all others for text that is shown as it is. */
+  openPlain(): void {
+    this.closeAll();
+    this.pushBlock(this.make('p', 'plain'), { keepsLines: true });
+  }
+
+  private get node(): HTMLElement {
+    return this.data.nodes[this.data.index]!;
+  }
+
+  private append(text: string): void {
+    const last = this.node.lastChild;
+    this.cost += text.length;
+    if (last?.nodeType === TEXT_NODE && (last as Text).length < TEXT_LETTERS) {
+      (last as Text).appendData(text);
+    } else {
+      this.node.appendChild(document.createTextNode(text));
+      this.made(1);
+    }
+  }
+
+  private open(type: smd.Token): void {
+    this.flush();
+    const isBlock = !INLINE.has(type);
+    if (this.data.index >= MAX_DEPTH) this.push(this.node, null);
+    else if (type === smd.CODE_BLOCK || type === smd.CODE_FENCE) this.openCode();
+    else if (type === smd.TABLE) this.openTable();
+    else if (type === smd.TABLE_CELL) this.openCell();
+    else if (type === smd.EQUATION_BLOCK) this.pushBlock(this.make('code', 'math'));
+    else if (isBlock) this.pushBlock(this.makeNamed(type));
+    else this.push(this.makeInline(type), null);
+  }
+
+  private makeInline(type: smd.Token): HTMLElement {
+    this.weigh();
+    if (type === smd.IMAGE) return this.make('span', 'image');
+    if (type === smd.EQUATION_INLINE) return this.make('code', 'math');
+    const element = this.makeNamed(type);
+    if (type === smd.CHECKBOX) element.setAttribute('aria-label', 'Task');
+    return element;
+  }
+
+  /** By the library, which knows the names. */
+  private makeNamed(type: smd.Token): HTMLElement {
+    smd.default_add_token(this.data, type);
+    const element = this.node;
+    this.data.index -= 1;
+    this.made(1);
+    return element;
+  }
+
+  private openCode(): void {
+    const code = createCodeBlock();
+    this.node.appendChild(code.block);
+    this.made(5);
+    this.pushBlock(code.code, { code, keepsLines: true });
+  }
+
+  private openTable(): void {
+    this.cells = 0;
+    const box = this.make('div', 'table-box');
+    box.setAttribute('tabindex', '0'); // a wide table scrolls, by keyboard, too
+    box.setAttribute('role', 'group');
+    box.setAttribute('aria-label', 'Table');
+    this.made(1);
+    this.pushBlock(box.appendChild(document.createElement('table')));
+  }
+
+  /** Cells past the last column go into it: a browser takes seconds for rows of thousands. */
+  private openCell(): void {
+    this.cells += 1;
+    if (this.node.children.length < MAX_COLUMNS || !this.cell) {
+      this.pushBlock(this.makeNamed(smd.TABLE_CELL));
+    } else {
+      this.push(this.cell.node, this.cell.block);
+      this.addText(' ');
+    }
+  }
+
+  private close(): void {
+    this.flush();
+    const block = this.blocks[this.data.index];
+    if (block && /^T[DH]$/.test(block.element.tagName)) this.cell = { node: this.node, block };
+    this.data.index -= 1;
+  }
+
+  private setAttribute(type: smd.Attr, value: string): void {
+    const node = this.node;
+    switch (type) {
+      case smd.HREF:
+        if (node.tagName === 'A') setLink(node, safeHref(value));
+        break;
+      case smd.LANG:
+        if (LANGUAGE.test(value)) this.blocks[this.data.index]?.code?.setLanguage(value);
+        break;
+      case smd.START:
+        if (node.tagName === 'OL' && DIGITS.test(value)) node.setAttribute('start', value);
+        break;
+      case smd.CHECKED:
+        if (node.tagName === 'INPUT') node.setAttribute('checked', '');
+        break;
+      default: // SRC and whatever comes later: an address that the browser would fetch by itself tells others what was said
+    }
+  }
+
+  private make(name: string, className: string): HTMLElement {
+    const element = document.createElement(name);
+    element.setAttribute('class', className);
+    this.made(1);
+    return this.node.appendChild(element);
+  }
+
+  private push(element: HTMLElement, block: Block | null): void {
+    this.data.nodes[++this.data.index] = element;
+    this.blocks[this.data.index] = block;
+  }
+
+  private pushBlock(element: HTMLElement, known: Partial<Block> = {}): void {
+    this.push(element, { element, letters: 0, endsLine: false, keepsLines: false, code: null, ...known });
+  }
+
+  private made(nodes: number): void {
+    this.count += nodes;
+    this.cost += nodes * NODE_COST;
+  }
+
+  /** An inline element is part of a run, too. */
+  private weigh(): void {
+    const block = this.blocks[this.blockLevel()];
+    if (!block) return;
+    block.letters += NODE_COST;
+    if (block.letters > RUN_LETTERS && !block.keepsLines) this.startRun();
+  }
+
+  /** The level of the block that text goes to; 0, which is none, outside of all. */
+  private blockLevel(): number {
+    let level = this.data.index;
+    while (level > 0 && !this.blocks[level]) level -= 1;
+    return level;
+  }
+
+  /** The text of a block goes on in a child of its own, with the inline elements that are open. */
+  private startRun(): void {
+    const { nodes, index } = this.data;
+    const level = this.blockLevel();
+    const block = this.blocks[level]!;
+    nodes[level] = block.element.appendChild(document.createElement('span'));
+    nodes[level].setAttribute('class', 'run');
+    for (let i = level + 1; i <= index; i++) {
+      nodes[i] = nodes[i - 1]!.appendChild(nodes[i]!.cloneNode(false) as HTMLElement);
+    }
+    this.made(1 + index - level);
+    block.letters = 0;
+  }
+}
+
+/** How much of a text goes into the run that is being written; 0 when it is full. */
+function roomFor(text: string, { letters, endsLine, keepsLines }: Block): number {
+  if (!keepsLines) return RUN_LETTERS - letters;
+  if (letters >= RUN_LETTERS && endsLine) return 0;
+  const line = text.indexOf('\n', Math.max(0, RUN_LETTERS - letters)) + 1;
+  const room = MAX_RUN_LETTERS - letters;
+  return line > 0 ? Math.min(line, room) : room;
+}
+
+function setLink(node: HTMLElement, address: string | null): void {
+  if (address === null) return;
+  node.setAttribute('href', address);
+  node.setAttribute('title', address);
+  node.setAttribute('rel', 'noopener noreferrer nofollow');
+  node.setAttribute('target', '_blank');
+}

@@ -1,0 +1,67 @@
+// How much text may become nodes in one frame, over everything on the page.
+
+export interface Paced {
+  /** Works until done (true) or until `spend`, told what was spent, says that the frame is full. */
+  step(spend: (cost: number) => boolean): boolean;
+  /** Told after work that was done later than it was asked for. */
+  grown(): void;
+}
+
+export interface Clock {
+  now(): number;
+  /** Calls back before the next frame is painted. */
+  nextFrame(callback: () => void): void;
+}
+
+const FRAME_MS = 8;
+/** Letters, and elements as so many letters: layout comes after the script, and costs more than it. */
+export const FRAME_COST = 24_000;
+
+export class Pacer {
+  private readonly waiting = new Set<Paced>();
+  private isFrameAsked = false;
+  private until = 0;
+  private left = 0;
+
+  constructor(private readonly clock: Clock) {}
+
+  /** Does the work now, as far as this frame has room for it, and the rest in the next ones. */
+  run(work: Paced): void {
+    if (!this.isFrameAsked) this.begin();
+    if (!this.isFull && !this.waiting.has(work) && work.step(this.spend)) return;
+    this.waiting.add(work);
+  }
+
+  private begin(): void {
+    this.until = this.clock.now() + FRAME_MS;
+    this.left = FRAME_COST;
+    this.isFrameAsked = true;
+    this.clock.nextFrame(() => {
+      this.isFrameAsked = false;
+      if (this.waiting.size > 0) this.goOn();
+    });
+  }
+
+  private goOn(): void {
+    this.begin();
+    for (const work of this.waiting) {
+      if (this.isFull) return;
+      if (work.step(this.spend)) this.waiting.delete(work);
+      work.grown();
+    }
+  }
+
+  private get isFull(): boolean {
+    return this.left <= 0 || this.clock.now() > this.until;
+  }
+
+  private readonly spend = (cost: number): boolean => {
+    this.left -= cost;
+    return !this.isFull;
+  };
+}
+
+export const pagePacer = new Pacer({
+  now: () => performance.now(),
+  nextFrame: (callback) => requestAnimationFrame(callback),
+});
