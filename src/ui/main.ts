@@ -1,12 +1,16 @@
-// The chat page: loads the model that the address asks for and passes what the engine says from the chat to the panel.
+// The chat page: loads the model that the address asks for and passes on what its parts tell each other: chat, panel, conversations, models.
 
 import type { Engine, EngineEvent, EngineInfo } from '../engine/engine';
 import type { Offer } from './advice';
 import './chat';
 import type { Tuning } from './chat_parts';
+import { type Conversation, newConversation } from './conversation_tree';
+import { filesOf } from './dropped_files';
 import { formatTokenRate } from './format';
+import './library';
 import './loader';
 import { ModelSession } from './model_session';
+import './models';
 import './notices';
 import { DEFAULT_MODEL, readPageOptions, writePageOptions } from './page_options';
 import { connectDrawer, connectDrop } from './page_parts';
@@ -38,15 +42,20 @@ function byId<T extends HTMLElement>(id: string): T {
 }
 
 const chat = document.querySelector('vivace-chat')!;
+const library = document.querySelector('vivace-library')!;
 const loader = document.querySelector('vivace-loader')!;
+const models = document.querySelector('vivace-models')!;
 const panel = byId<RunListener>('metrics');
 const tempo = byId('tempo');
 const notices = document.querySelector('vivace-notices')!;
+/** What the chat shows of itself while it is empty. */
+const stories = { heading: chat.heading, examples: chat.examples };
 const asked = readPageOptions(location.search, document.baseURI);
 
 const session = new ModelSession(asked.model, asked.load, asked.contextLength, {
   onState(state) {
     loader.state = state;
+    models.running = session.model;
   },
   onEngine(engine) {
     chat.stop();
@@ -60,11 +69,12 @@ const session = new ModelSession(asked.model, asked.load, asked.contextLength, {
 
 function show(info: EngineInfo): void {
   panel.info = info;
-  if (session.model !== new URL(DEFAULT_MODEL, document.baseURI).href) {
-    chat.heading = 'What is on your mind?';
-    chat.examples = GENERAL_EXAMPLES;
-  }
-  byId('model').textContent = [info.model.name, info.adapter ?? info.backend].join(' · ');
+  const tellsStories = session.model === new URL(DEFAULT_MODEL, document.baseURI).href;
+  chat.heading = tellsStories ? stories.heading : 'What is on your mind?';
+  chat.examples = tellsStories ? stories.examples : GENERAL_EXAMPLES;
+  const name = [info.model.name, info.adapter ?? info.backend].join(' · ');
+  byId('model-name').textContent = name;
+  byId('model').title = `${name}. Choose another model`;
   notices.show(info.warnings);
   if (!info.hasChatTemplate) {
     const message =
@@ -75,15 +85,21 @@ function show(info: EngineInfo): void {
 
 /** The page's address asks for what the model is loaded with, so that it can be opened again and shared. */
 function keepInAddress(): void {
-  const query = writePageOptions(location.search, session.settings);
+  const query = writePageOptions(location.search, session.settings, session.model, document.baseURI);
   history.replaceState(null, '', location.pathname + query + location.hash);
 }
 
-function openFiles(files: File[]): void {
-  if (files.length === 0) return;
-  session.model = files.length === 1 ? files[0]! : files;
+function openModel(model: string | File[]): void {
+  if (model.length === 0) return;
+  session.model = typeof model === 'string' || model.length > 1 ? model : model[0]!;
+  keepInAddress();
   notices.clear();
   void session.load();
+}
+
+function openConversation(conversation: Conversation): void {
+  chat.conversation = conversation;
+  library.current = conversation.id;
 }
 
 chat.addEventListener('vivace-run', () => panel.reset());
@@ -102,6 +118,11 @@ chat.addEventListener('vivace-reload', (event) => {
   keepInAddress();
   void session.load();
 });
+chat.addEventListener('vivace-changed', (event) => {
+  const conversation = (event as CustomEvent<Conversation>).detail;
+  library.current = conversation.id;
+  library.keep(conversation);
+});
 panel.addEventListener('vivace-tuning', (event) => {
   chat.tuning = (event as CustomEvent<Tuning | null>).detail;
 });
@@ -111,17 +132,33 @@ loader.addEventListener('vivace-load-offer', (event) => {
   session.take((event as CustomEvent<Offer>).detail);
   keepInAddress();
 });
-byId<HTMLInputElement>('file').addEventListener('change', (event) =>
-  openFiles([...((event.target as HTMLInputElement).files ?? [])]),
-);
-chat.addEventListener('vivace-open', (event) => openFiles((event as CustomEvent<File[]>).detail));
+for (const id of ['model', 'other-model']) byId(id).addEventListener('click', () => models.show());
+models.addEventListener('vivace-model', (event) => {
+  openModel((event as CustomEvent<{ location: string | File[] }>).detail.location);
+});
+
+const shelf = connectDrawer(byId('shelf'), byId('conversations'), byId('close-shelf'));
+library.addEventListener('vivace-open-conversation', (event) => {
+  openConversation((event as CustomEvent<Conversation>).detail);
+  shelf.close();
+});
+library.addEventListener('vivace-new-conversation', () => {
+  openConversation(newConversation(chat.system));
+  shelf.close();
+  chat.focus();
+});
+library.addEventListener('vivace-close-library', () => shelf.close());
 
 connectThemeButton(byId<HTMLButtonElement>('theme'), (theme) => {
   panel.theme = theme;
 });
 connectDrawer(byId('panel'), byId('timing'), byId('close-panel'));
-connectDrop(document.body, openFiles);
+connectDrop(document.body, async (dropped) => openModel(await filesOf(dropped)));
 // On touch screens a focused field would open the keyboard over the page.
 if (matchMedia('(hover: hover)').matches) chat.updateComplete.then(() => chat.focus());
 notices.show(asked.complaints.map((message) => ({ code: 'address', message })));
 void session.load();
+void library.openNewest().then((conversation) => {
+  // Whoever wrote something in the meantime goes on with that.
+  if (conversation && chat.conversation.turns.length === 0) openConversation(conversation);
+});

@@ -38,7 +38,7 @@ export class ModelSession {
         ...toLoadOptions(this.settings, this.contextLength),
         signal: abort.signal,
         onProgress: (progress) => {
-          if (isCurrent()) this.listener.onState({ kind: 'loading', progress });
+          if (isCurrent() && !this.engine) this.listener.onState({ kind: 'loading', progress });
         },
       });
       if (!isCurrent()) return await engine.unload();

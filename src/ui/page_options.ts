@@ -1,6 +1,6 @@
 // What the page's address asks for. Pure: `?model=URL&backend=&attention=&kv=&activations=&context=`.
 
-import type { EngineLoadOptions } from '../engine/engine';
+import type { EngineLoadOptions, ModelLocation } from '../engine/engine';
 import { LOAD_FIELDS, type LoadSettings, STANDARD_LOAD } from './settings_fields';
 
 export const DEFAULT_MODEL = 'models/storyteller/storyteller-q8_0.gguf';
@@ -52,9 +52,11 @@ function modelAddress(asked: string | null, base: string, complaints: string[]):
   return new URL(DEFAULT_MODEL, base).href;
 }
 
-/** The same page with other load settings, so that its address can be kept and shared. */
-export function writePageOptions(search: string, load: LoadSettings): string {
+/** The same page with another model and other load settings, so that its address can be kept and shared. Files have no address. */
+export function writePageOptions(search: string, load: LoadSettings, model: ModelLocation, base: string): string {
   const query = new URLSearchParams(search);
+  if (typeof model !== 'string' || model === new URL(DEFAULT_MODEL, base).href) query.delete('model');
+  else if (modelAddress(query.get('model'), base, []) !== model) query.set('model', model);
   for (const { key } of LOAD_FIELDS) {
     if (load[key] === STANDARD_LOAD[key]) query.delete(PARAMETERS[key]);
     else query.set(PARAMETERS[key], load[key]);

@@ -1,7 +1,7 @@
-// Small behaviours of the page: the drawer that holds the panel on narrow screens, and model files dropped on the page.
+// Small behaviours of the page: drawers that hold what narrow screens have no room for, and model files dropped on the page.
 
 /** The button opens and closes the drawer; Escape and the drawer's own button close it and give the focus back. */
-export function connectDrawer(drawer: HTMLElement, button: HTMLElement, close: HTMLElement): void {
+export function connectDrawer(drawer: HTMLElement, button: HTMLElement, close: HTMLElement): { close(): void } {
   const set = (isOpen: boolean) => {
     drawer.classList.toggle('open', isOpen);
     button.setAttribute('aria-expanded', String(isOpen));
@@ -10,12 +10,17 @@ export function connectDrawer(drawer: HTMLElement, button: HTMLElement, close: H
   button.addEventListener('click', () => set(!drawer.classList.contains('open')));
   close.addEventListener('click', () => set(false));
   drawer.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape' && drawer.classList.contains('open')) set(false);
+    if (event.key === 'Escape' && drawer.classList.contains('open') && !event.defaultPrevented) set(false);
   });
+  return {
+    close() {
+      if (drawer.classList.contains('open')) set(false);
+    },
+  };
 }
 
 /** Files dropped anywhere on the page are a model to open. Without this the browser would leave the page for them. */
-export function connectDrop(target: HTMLElement, onFiles: (files: File[]) => void): void {
+export function connectDrop(target: HTMLElement, onDrop: (dropped: DataTransfer) => void): void {
   const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
   target.addEventListener('dragover', (event) => {
     if (!hasFiles(event)) return;
@@ -27,9 +32,8 @@ export function connectDrop(target: HTMLElement, onFiles: (files: File[]) => voi
   });
   target.addEventListener('drop', (event) => {
     target.classList.remove('dropping');
-    if (!hasFiles(event)) return;
+    if (!hasFiles(event) || event.defaultPrevented) return; // a part of the page may have taken them
     event.preventDefault();
-    const files = [...(event.dataTransfer?.files ?? [])];
-    if (files.length > 0) onFiles(files);
+    onDrop(event.dataTransfer!);
   });
 }

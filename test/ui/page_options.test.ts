@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readPageOptions, toLoadOptions, writePageOptions } from '../../src/ui/page_options';
+import { DEFAULT_MODEL, readPageOptions, toLoadOptions, writePageOptions } from '../../src/ui/page_options';
 import {
   readNumber,
   SAMPLING_FIELDS,
@@ -9,6 +9,7 @@ import {
 } from '../../src/ui/settings_fields';
 
 const BASE = 'https://example.com/chat/';
+const STORYTELLER = new URL(DEFAULT_MODEL, BASE).href;
 
 test('without a query the storyteller beside the page is loaded, with the defaults', () => {
   expect(readPageOptions('', BASE)).toEqual({
@@ -58,10 +59,19 @@ for (const search of [
 }
 
 test('changed load settings go into the address, defaults leave it, the rest stays', () => {
-  expect(writePageOptions('?model=x.gguf&kv=f32', { ...STANDARD_LOAD, attention: 'eager' })).toBe(
-    '?model=x.gguf&attention=eager',
-  );
-  expect(writePageOptions('?kv=f32', STANDARD_LOAD)).toBe('');
+  const eager = { ...STANDARD_LOAD, attention: 'eager' } as const;
+  const x = new URL('x.gguf', BASE).href;
+  expect(writePageOptions('?model=x.gguf&kv=f32', eager, x, BASE)).toBe('?model=x.gguf&attention=eager');
+  expect(writePageOptions('?kv=f32', STANDARD_LOAD, STORYTELLER, BASE)).toBe('');
+});
+
+test('another model goes into the address; the storyteller and files have none', () => {
+  const y = 'https://example.org/y/';
+  for (const search of ['', '?model=x.gguf', '?model=javascript:1']) {
+    expect(writePageOptions(search, STANDARD_LOAD, y, BASE)).toBe(`?model=${encodeURIComponent(y)}`);
+    expect(writePageOptions(search, STANDARD_LOAD, STORYTELLER, BASE)).toBe('');
+    expect(writePageOptions(search, STANDARD_LOAD, [], BASE)).toBe('');
+  }
 });
 
 test('numbers are brought into range, and no number means the default', () => {
