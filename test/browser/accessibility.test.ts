@@ -1,0 +1,122 @@
+// axe-core on all that people meet: the page with its dialogs, drawers and panel, and the embed; light and dark, wide and narrow.
+
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { AxeResults, RunOptions } from 'axe-core';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { visitScripted } from './scripted_engine';
+import { ended, openSite, type Site, send } from './site';
+
+const PHONE = { width: 360, height: 740 };
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+let site: Site;
+let axe: string;
+
+beforeAll(async () => {
+  axe = await readFile(AXE, 'utf8');
+  site = await openSite({ webgpu: false });
+});
+
+afterAll(() => site?.close());
+
+/** What axe finds serious or critical, one line each: everything in light; in dark the contrast, since nothing else changes. */
+async function findings(page: Page): Promise<string[]> {
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+  const all = await run(page, {});
+  await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+  const dark = await run(page, { runOnly: ['color-contrast'] });
+  return [...all, ...dark.map((line) => `in dark, ${line}`)];
+}
+
+async function run(page: Page, options: RunOptions): Promise<string[]> {
+  if (!(await page.evaluate('typeof axe === "object"'))) await page.evaluate(axe);
+  const { violations } = await page.evaluate(
+    (options) => {
+      const { axe } = globalThis as unknown as { axe: { run(options: RunOptions): Promise<AxeResults> } };
+      return axe.run(options);
+    },
+    { ...options, resultTypes: ['violations'] as 'violations'[] },
+  );
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target.flat().join(' ')).join(', ')}`);
+}
+
+const TEXT = `# A heading
+
+A paragraph with **strong**, *emphasised* and \`code\` words, and a [link](https://example.com).
+
+| animal | legs |
+|---|---|
+| cat | 4 |
+
+1. first
+2. second
+
+\`\`\`js
+const answer = 42;
+\`\`\`
+`;
+
+for (const [width, viewport] of [
+  ['wide', { width: 1280, height: 800 }],
+  ['on a phone', PHONE],
+] as const) {
+  test(`the page ${width}: empty, in conversation, its settings, its models, its drawers`, async () => {
+    const { page } = await visitScripted(site, { answers: [{ text: TEXT }] }, viewport);
+    expect(await findings(page)).toEqual([]);
+
+    await send(page, 'Tell me about cats');
+    expect(await ended(page)).toBe('done');
+    expect(await findings(page)).toEqual([]);
+
+    await page.getByTestId('settings').click();
+    expect(await findings(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+
+    await page.locator('#model').click();
+    expect(await findings(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+
+    for (const drawer of viewport === PHONE ? ['#conversations', '#timing'] : []) {
+      await page.locator(drawer).click();
+      expect(await findings(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+    }
+    await page.context().close();
+  });
+}
+
+test('an answer that failed', async () => {
+  const error = { code: 'device-lost', message: 'The GPU device was lost. Load the model again.' };
+  const { page } = await visitScripted(site, { answers: [{ text: TEXT, errorAfter: 3, error }] });
+  await send(page, 'Fail');
+  expect(await ended(page)).toBe('error');
+  expect(await findings(page)).toEqual([]);
+  await page.context().close();
+});
+
+test('the embed, closed and open', async () => {
+  const context = await site.browser.newContext();
+  const page = await context.newPage();
+  await page.goto(`${site.url}embed_demo.html`);
+  expect(await findings(page)).toEqual([]);
+  await page.getByTestId('launcher').click();
+  await page.getByTestId('prompt').waitFor();
+  expect(await findings(page)).toEqual([]);
+  await context.close();
+});
+
+test('axe would find a button without a name and text without contrast', async () => {
+  const { page } = await visitScripted(site, { answers: [{ text: TEXT }] });
+  await page.evaluate(() => {
+    const paragraph = document.createElement('p');
+    paragraph.textContent = 'hard to read';
+    paragraph.style.color = '#ddd';
+    document.body.append(document.createElement('button'), paragraph);
+  });
+  expect((await run(page, {})).map((line) => line.split(':')[0])).toEqual(['button-name', 'color-contrast']);
+  await page.context().close();
+});
