@@ -16,7 +16,6 @@ import {
 } from './manifest';
 import { idbManifests, type ManifestStore, soon } from './manifest_store';
 import { isQuotaError, opfsPieces, type PieceStore, pieceName } from './piece_store';
-import type { FileKind } from './source';
 
 export interface Stores {
   pieces: PieceStore;
@@ -90,9 +89,8 @@ export class ModelCache {
     return cache;
   }
 
-  /** What is known of a file, or null. Small files of a model that is not whole are asked for anew, as they belong together. */
-  async find(url: string, kind: FileKind, pieceBytes: number): Promise<FileManifest | null> {
-    if (kind !== 'weights' && !this.isWhole) return null;
+  /** What is known of a file, or null. */
+  async find(url: string, pieceBytes: number): Promise<FileManifest | null> {
     const file = await soon(this.lookUp(url)).catch(() => null);
     return file?.pieceBytes === pieceBytes ? file : null;
   }
@@ -140,13 +138,6 @@ export class ModelCache {
       .finally(() => this.keeping.delete(kept));
     this.keeping.add(kept);
     return kept;
-  }
-
-  /** A file that is another one by now: the next load fetches it anew. */
-  async forget(url: string): Promise<void> {
-    this.files.delete(url);
-    this.changed.delete(url);
-    await this.stores.manifests.remove([fileKey(url)]).catch(() => {});
   }
 
   /** The model was opened without an error: these are its files, all of them. Never throws. */

@@ -3,8 +3,8 @@
 import { ModelFetchError } from '../errors';
 import { type ModelCache, newFile } from './cache';
 import { shown } from './http';
-import { isSameVersion, nPieces } from './manifest';
-import type { FileKind, OpenOptions } from './source';
+import { type FileManifest, isSameVersion, nPieces } from './manifest';
+import type { OpenOptions } from './source';
 import type { Remote } from './url_source';
 
 /** Asks the network for a file, first for the part at `at`. */
@@ -17,28 +17,26 @@ export type Connect = (at: number) => Promise<Remote>;
  */
 export async function cachedRemote(
   url: string,
-  kind: FileKind,
   connect: Connect,
   pieceBytes: number,
   { cache, onBytes }: OpenOptions & { cache: ModelCache },
 ): Promise<Remote> {
-  const known = await cache.find(url, kind, pieceBytes);
+  const known = await cache.find(url, pieceBytes);
   let remote: Promise<Remote> | null = null;
-  let file = known;
-  if (!file || !cache.isWhole) {
+  let file: FileManifest;
+  if (known && cache.isWhole) file = known;
+  else {
     const now = await connectAt(connect, known ? pieceToAskFor(known) * pieceBytes : 0);
     remote = Promise.resolve(now);
-    if (!known || !isSameVersion(known, now)) file = newFile(url, now.size, now.version, pieceBytes);
+    file = known && isSameVersion(known, now) ? known : newFile(url, now.size, now.version, pieceBytes);
   }
-  const manifest = file as NonNullable<typeof file>;
-  cache.adopt(manifest);
+  cache.adopt(file);
 
   /** Once, for all pieces that are wanted at a time; again after a failure. */
   function reconnect(at: number): Promise<Remote> {
     remote ??= connectAt(connect, at).then(
-      async (now) => {
-        if (isSameVersion(manifest, now)) return now;
-        await cache.forget(url);
+      (now) => {
+        if (isSameVersion(file, now)) return now;
         throw new ModelFetchError(url, null, `${shown(url)} changed since it was kept here. Load the model again.`);
       },
       (error) => {
@@ -50,23 +48,23 @@ export async function cachedRemote(
   }
 
   return {
-    size: manifest.size,
-    version: manifest.version,
+    size: file.size,
+    version: file.version,
     async part(offset, length) {
       const index = offset / pieceBytes;
-      const kept = await cache.read(manifest, index);
+      const kept = await cache.read(file, index);
       if (kept) {
         onBytes?.(kept.length, true);
         return kept;
       }
       const bytes = await (await reconnect(offset)).part(offset, length);
-      await cache.keep(manifest, index, bytes);
+      await cache.keep(file, index, bytes);
       return bytes;
     },
   };
 }
 
-function pieceToAskFor(file: Parameters<typeof nPieces>[0] & { hashes: readonly (string | null)[] }): number {
+function pieceToAskFor(file: FileManifest): number {
   const missing = file.hashes.indexOf(null);
   return missing >= 0 ? missing : Math.max(0, nPieces(file) - 1);
 }

@@ -27,7 +27,7 @@ export function urlSource(
   options: OpenOptions = {},
   tuning: HttpTuning = HTTP_TUNING,
 ): Promise<ByteSource> {
-  return openSource(url, 'weights', (at) => connect(url, at, options, tuning), options, tuning);
+  return openSource(url, (at) => connect(url, at, options, tuning), options, tuning);
 }
 
 /** A file behind a URL, fetched whole in one request, which may travel compressed. Text past 64 MB is refused. */
@@ -37,12 +37,11 @@ export function wholeUrlSource(
   options: OpenOptions = {},
   tuning: HttpTuning = HTTP_TUNING,
 ): Promise<ByteSource> {
-  return openSource(url, kind, () => connectWhole(url, kind, options, tuning), options, tuning);
+  return openSource(url, () => connectWhole(url, kind, options, tuning), options, tuning);
 }
 
 async function openSource(
   url: string,
-  kind: FileKind,
   connecting: Connect,
   options: OpenOptions,
   { windowBytes }: HttpTuning,
@@ -51,7 +50,7 @@ async function openSource(
   const { cache } = options;
   const name = urlFileName(url);
   const { size, part } = cache
-    ? await cachedRemote(url, kind, connecting, windowBytes, { ...options, cache })
+    ? await cachedRemote(url, connecting, windowBytes, { ...options, cache })
     : await connecting(0);
   const windows = new WindowCache(size, windowBytes, part);
   return {

@@ -118,7 +118,7 @@ export class VivaceModels extends LitElement {
 
   private renderFiles() {
     return html`<section>
-      <h3>Files of this machine</h3>
+      <h3>Files of this machine ${this.renderRunning(null)}</h3>
       <div class="row wrap">
         <label class="button file">Open files…<input type="file" data-testid="open-files" multiple accept=".gguf,.safetensors,.json,.jinja" @change=${this.loadFiles} /></label>
         <label class="button file">Open a folder…<input type="file" data-testid="open-folder" webkitdirectory @change=${this.loadFiles} /></label>
@@ -149,7 +149,7 @@ export class VivaceModels extends LitElement {
     return html`<li data-testid="kept-model" data-complete=${model.isComplete}>
       <div class="what">
         <strong>${name}</strong> ${this.renderRunning(location)}
-        <span class="address" dir="ltr" title=${location}>${showAddress(location, document.baseURI)}</span>
+        <span class="address" title=${location}><bdi dir="ltr">${showAddress(location, document.baseURI)}</bdi></span>
         <span>${describeKept(model)} · ${describeUse(model.usedAt, Date.now())}</span>
       </div>
       ${
@@ -167,8 +167,11 @@ export class VivaceModels extends LitElement {
     </li>`;
   }
 
-  private renderRunning(location: string) {
-    return this.running === location ? html`<span class="running" data-testid="running">running</span>` : nothing;
+  /** Null: files. */
+  private renderRunning(location: string | null) {
+    const isRunning =
+      location === null ? this.running !== null && typeof this.running !== 'string' : this.running === location;
+    return isRunning ? html`<span class="running" data-testid="running">running</span>` : nothing;
   }
 
   private loadAddress = (event: Event) => {

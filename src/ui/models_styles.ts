@@ -11,7 +11,7 @@ export const modelsStyles = css`
   }
   dialog::backdrop { background: rgb(0 0 0 / 0.35); }
   .inside { padding: 16px 20px 20px; }
-  header { display: flex; align-items: center; justify-content: space-between; margin: 0 -7px 12px 0; }
+  header { display: flex; align-items: center; justify-content: space-between; margin-block-end: 12px; margin-inline-end: -7px; }
   h2 { margin: 0; font-size: 17px; font-weight: 600; }
   h3 { margin: 0 0 8px; font-size: 13px; font-weight: 600; }
   p { margin: 0; }

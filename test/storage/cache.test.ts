@@ -332,7 +332,9 @@ describe('a folder', () => {
     const first = await open(`${served.url}m`, stores);
     expect(await listModels(stores)).toMatchObject([{ location: `${served.url}m`, name: 'm', isComplete: true }]);
     served.requests.length = 0;
-    expect(await open(`${served.url}m`, stores)).toMatchObject({ config: first.config, tokenizerConfig: null });
+    for (let again = 0; again < 3; again++) {
+      expect(await open(`${served.url}m`, stores)).toMatchObject({ config: first.config, tokenizerConfig: null });
+    }
     expect(served.requests).toEqual([]);
   });
 
@@ -344,7 +346,8 @@ describe('a folder', () => {
     });
     const stores = fakeStores();
     await open(`${served.url}m`, stores);
-    stores.manifests.values.delete(`file ${served.url}m/model.safetensors`);
+    const weights = stores.manifests.values.get(`file ${served.url}m/model.safetensors`) as FileManifest;
+    weights.hashes[0] = null;
     now.config = '{"model_type":"newer"}';
     expect((await open(`${served.url}m`, stores)).config).toEqual({ model_type: 'newer' });
   });

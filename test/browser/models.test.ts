@@ -1,0 +1,225 @@
+// Models as people open, keep and delete them, in one visit: the second load asks the network for no weights, a load that was cut goes on
+// where it was, and what is kept is listed until it is deleted.
+
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { CDPSession, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { ROOT } from '../../tools/lib/ensure.mjs';
+import { type Served, serve } from '../../tools/lib/serve.mjs';
+import {
+  ended,
+  lastAnswer,
+  openSite,
+  progress,
+  ready,
+  type Site,
+  send,
+  setting,
+  textOf,
+  type Visit,
+  visit,
+} from './site';
+
+const MODEL = 'models/storyteller/storyteller-q8_0.gguf';
+const CPU = '?backend=cpu'; // loads in a second where there is no GPU
+const PIECE = 4 * 1024 * 1024;
+
+let site: Site;
+let visited: Visit;
+let page: Page;
+/** First bytes that were asked of the page's own server. */
+let asked: number[] = [];
+
+/** Another origin with the storyteller on it, and a twin of other weights. Requests past `opensUntil` bytes wait for ever. */
+let other: Served;
+let opensUntil = Number.POSITIVE_INFINITY;
+let otherAsked: number[] = [];
+
+const firstByte = (range: string | undefined) => Number(/^bytes=(\d+)-/.exec(range ?? '')?.[1]);
+
+async function serveOther(): Promise<Served> {
+  const file = await readFile(path.join(ROOT, 'public', MODEL));
+  const twin = Buffer.from(file);
+  for (let at = PIECE / 2; at < twin.length; at += PIECE) twin[at]! ^= 1; // every piece is another one
+  const handlerOf =
+    (bytes: Buffer): NonNullable<Parameters<typeof serve>[0]['handlers']>[string] =>
+    (request, response) => {
+      const first = firstByte(request.headers.range);
+      otherAsked.push(first);
+      if (first >= opensUntil) return;
+      const part = bytes.subarray(first, first + PIECE);
+      const cors = { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'ETag, Content-Range' };
+      const range = `bytes ${first}-${first + part.length - 1}/${bytes.length}`;
+      response.writeHead(206, { ...cors, etag: '"1"', 'content-range': range }).end(part);
+    };
+  return serve({ mounts: {}, handlers: { '/story.gguf': handlerOf(file), '/twin.gguf': handlerOf(twin) } });
+}
+
+beforeAll(async () => {
+  [site, other] = await Promise.all([openSite(), serveOther()]);
+  visited = await visit(site, CPU);
+  page = visited.page;
+  await page.context().addInitScript(() => {
+    // What the loader said, which is gone when the model is there.
+    const said: string[] = [];
+    Object.assign(globalThis, { said });
+    const look = () => {
+      const bytes = document.querySelector('vivace-loader')?.shadowRoot?.querySelector('.bytes')?.textContent;
+      if (bytes) said.push(bytes);
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+  page.context().on('request', (request) => {
+    if (request.url() === site.url + MODEL) asked.push(firstByte(request.headers().range));
+  });
+});
+
+afterAll(async () => {
+  await other?.close();
+  await site?.close();
+});
+
+beforeEach(() => {
+  opensUntil = Number.POSITIVE_INFINITY;
+  otherAsked = [];
+  asked = [];
+});
+
+async function answers(): Promise<void> {
+  await send(page, 'Tell me a story about a brave cat');
+  expect(await ended(page)).toBe('done');
+  expect((await textOf(lastAnswer(page))).length).toBeGreaterThan(3);
+}
+
+async function openDialog(): Promise<void> {
+  await page.getByTestId('open-models').click();
+  await page.getByTestId('models').waitFor();
+}
+
+async function loadAddress(address: string): Promise<void> {
+  await openDialog();
+  await page.getByTestId('model-address').fill(address);
+  await page.keyboard.press('Enter');
+}
+
+const kept = (name = '') => page.getByTestId('kept-model').filter({ hasText: name }).first();
+const nKept = () => page.getByTestId('kept-model').count();
+
+/** Names of what lies in the browser's file system, and how long each is. */
+const pieces = () =>
+  page.evaluate(async () => {
+    const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle('vivace-pieces');
+    const found: [name: string, size: number][] = [];
+    for await (const [name, handle] of folder.entries()) {
+      found.push([name, (await (handle as FileSystemFileHandle).getFile()).size]);
+    }
+    return found.sort((a, b) => b[1] - a[1]);
+  });
+
+test('a model that was loaded once loads without the network', async () => {
+  await ready(page);
+  asked = [];
+  await page.route('**/*.gguf', (route) => route.abort());
+  await page.reload();
+  await ready(page);
+  await page.unroute('**/*.gguf');
+  await setting(page, 'maxTokens', '4');
+  await answers();
+  expect(asked).toEqual([]);
+  const said = await page.evaluate(() => (globalThis as unknown as { said: string[] }).said.join());
+  expect(said).toContain("from this browser's storage");
+});
+
+test('a piece that was altered is fetched again, alone', async () => {
+  const before = await pieces();
+  expect(before).toHaveLength(4);
+  for (const [name] of before) expect(name).toMatch(/^[0-9a-f]{64}$/);
+  await page.evaluate(async (name) => {
+    const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle('vivace-pieces');
+    const file = await (await folder.getFileHandle(name)).createWritable({ keepExistingData: true });
+    await file.write({ type: 'write', position: 1000, data: new Uint8Array([1, 2, 3, 4]) });
+    await file.close();
+  }, before[3]![0]);
+  await page.reload();
+  await ready(page);
+  await setting(page, 'maxTokens', '4');
+  expect(asked).toEqual([3 * PIECE]);
+  expect(await pieces()).toEqual(before);
+});
+
+test('what is no address is said beside the field; Escape closes and gives the focus back', async () => {
+  await loadAddress('javascript:alert(1)');
+  expect(await page.getByTestId('address-help').textContent()).toContain('begin with https://');
+  expect(await page.getByTestId('model-address').getAttribute('aria-invalid')).toBe('true');
+  await page.keyboard.press('Escape');
+  await expect.poll(() => page.getByTestId('models').isVisible()).toBe(false);
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('data-testid'))).toBe('open-models');
+});
+
+test('an address is loaded from the dialog; cancelled in the middle it goes on where it was', async () => {
+  opensUntil = 2 * PIECE;
+  await loadAddress(`${other.url}twin.gguf`);
+  await expect.poll(() => otherAsked.includes(2 * PIECE), { timeout: 10_000, interval: 20 }).toBe(true);
+  await page.getByTestId('cancel-load').click();
+  await expect.poll(() => progress(page).getAttribute('data-state')).toBe('cancelled');
+  await openDialog();
+  await expect.poll(() => textOf(kept('twin'))).toMatch(/5\d % of 15\.\d MB here/);
+  await page.keyboard.press('Escape');
+  opensUntil = Number.POSITIVE_INFINITY;
+  otherAsked = [];
+  await page.getByTestId('load-retry').click();
+  await ready(page);
+  expect(otherAsked.sort((a, b) => a - b)).toEqual([2 * PIECE, 3 * PIECE]);
+  await answers();
+  await openDialog();
+  await expect.poll(() => textOf(kept('twin'))).toMatch(/twin\.gguf.*running.*15\.\d MB, complete · used today/s);
+});
+
+test('deleting asks first, and takes the pieces of this model alone', async () => {
+  expect(await nKept()).toBe(2);
+  expect(await pieces()).toHaveLength(8);
+  await kept('twin').getByTestId('delete').click();
+  await kept('twin').getByTestId('keep').click();
+  expect(await nKept()).toBe(2);
+  await kept('twin').getByTestId('delete').click();
+  await page.keyboard.press('Enter'); // the focus is on the yes
+  await expect.poll(nKept).toBe(1);
+  expect(await textOf(kept())).toMatch(/storyteller-q8_0\.gguf/);
+  expect(await textOf(page.getByTestId('kept-total'))).toMatch(/^One model, 15\.\d MB\. This browser allows this site/);
+  expect(await pieces()).toHaveLength(4);
+  await kept().getByTestId('delete').click();
+  await kept().getByTestId('confirm-delete').click();
+  await page.getByTestId('kept-none').waitFor();
+  expect(await pieces()).toEqual([]);
+  await page.getByTestId('close-models').click();
+});
+
+test('storage that is full is a notice with both sizes; the model answers, and what fitted is used', async () => {
+  const limited: CDPSession = await page.context().newCDPSession(page);
+  const { origin } = new URL(site.url);
+  await limited.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 10_000_000 });
+  await loadAddress(`${other.url}story.gguf`);
+  await ready(page);
+  await answers();
+  const notice = page.locator('[data-testid=notice][data-code=cache-full]');
+  expect(await textOf(notice)).toMatch(/of the 15\.\d MB that this model needs, [48]\.\d MB are kept/);
+  await limited.send('Storage.overrideQuotaForOrigin', { origin });
+});
+
+test('a .gguf file that is dropped on the page is loaded, and not kept', async () => {
+  const before = await pieces();
+  await page.evaluate(async (address) => {
+    const file = new File([await (await fetch(address)).blob()], 'dropped.gguf');
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(file);
+    const drop = new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true });
+    document.querySelector('main')!.dispatchEvent(drop);
+  }, MODEL);
+  await expect.poll(() => textOf(page.locator('#model')), { timeout: 20_000 }).toContain('dropped.gguf');
+  await ready(page);
+  await answers();
+  expect(await pieces()).toEqual(before);
+  expect(visited.errors.filter((error) => !error.includes('ERR_FAILED'))).toEqual([]);
+});
