@@ -4,10 +4,15 @@
 const NEAR_PX = 40;
 /** Browsers place at fractions of a pixel. */
 const SLACK_PX = 4;
+/** A scroll so soon after it is the reader's. */
+const GESTURE_MS = 500;
+const GESTURES = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const;
 
 export class ScrollKeeper {
   isFollowing = true;
   private lastTop = 0;
+  private lastHeight = 0;
+  private touchedAt = Number.NEGATIVE_INFINITY;
 
   /** `column` is the text within the scroller. */
   constructor(
@@ -16,6 +21,10 @@ export class ScrollKeeper {
     private readonly onChange: (isFollowing: boolean) => void,
   ) {
     scroller.addEventListener('scroll', () => this.onScroll(), { passive: true });
+    const touch = () => {
+      this.touchedAt = performance.now();
+    };
+    for (const name of GESTURES) scroller.addEventListener(name, touch, { passive: true });
     // The text grows; its window shrinks when a phone's keyboard opens.
     const observer = new ResizeObserver(() => this.follow());
     observer.observe(scroller);
@@ -41,14 +50,19 @@ export class ScrollKeeper {
     if (this.isFollowing) this.scroller.scrollTop = this.scroller.scrollHeight;
   }
 
-  /** Up is away from the end. The text above may change its height as it comes into view, so the distance alone says nothing. */
+  /**
+   * Up is away from the end where the reader does it. The browser moves the view by itself, too, when text above it gets another
+   * height as it is laid out.
+   */
   private onScroll(): void {
     const { distance } = this;
-    const { scrollTop } = this.scroller;
+    const { scrollTop, scrollHeight } = this.scroller;
+    const isReaders = scrollHeight === this.lastHeight || performance.now() - this.touchedAt < GESTURE_MS;
     const isUp = scrollTop < this.lastTop;
     this.lastTop = scrollTop;
+    this.lastHeight = scrollHeight;
     if (distance < SLACK_PX || (!isUp && distance < NEAR_PX)) this.set(true);
-    else if (isUp) this.set(false);
+    else if (isUp && isReaders) this.set(false);
   }
 
   /** Pixels to the end. */

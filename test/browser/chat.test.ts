@@ -1,0 +1,428 @@
+// The chat with an engine that answers by a script: streaming, stopping, branches, a full context, settings, and what a reader hears.
+
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Conversation } from '../../src/ui/conversation_tree';
+import { asked, installScripted, release, type Script, visitScripted } from './scripted_engine';
+import { answers, begun, ended, lastAnswer, openSite, prompt, type Site, send, setting, stateOf, textOf } from './site';
+
+let site: Site;
+let page: Page;
+let errors: string[];
+
+beforeAll(async () => {
+  site = await openSite({ webgpu: false });
+  ({ page, errors } = await visitScripted(site, { answers: [] }));
+});
+
+afterAll(() => site?.close());
+
+/** A new conversation with an engine that answers by the script. */
+async function open(script: Script): Promise<void> {
+  await installScripted(page, script);
+  await page.evaluate(() => document.querySelector('vivace-chat')?.newConversation());
+  await expect.poll(() => answers(page).count(), { interval: 10 }).toBe(0);
+}
+
+const questions = () => page.locator('[data-testid=message][data-role=user]');
+const textsOf = async (locator: ReturnType<typeof questions>) => (await locator.allTextContents()).map((t) => t.trim());
+const byId = (id: string) => page.getByTestId(id);
+const status = () => textOf(byId('status'));
+const turns = (n: number) => Array.from({ length: n }, (_, i) => ({ text: `answer ${i + 1}` }));
+
+async function sendAll(...texts: string[]): Promise<void> {
+  for (const text of texts) {
+    await send(page, text);
+    expect(await ended(page)).toBe('done');
+  }
+}
+
+/** What the engine was asked last, as 'role:content'. */
+async function lastAsked(): Promise<string[] | undefined> {
+  return (await asked(page)).at(-1)?.messages?.map(({ role, content }) => `${role}:${content}`);
+}
+
+/** The name of what has the focus, through shadow roots. */
+function focused(): Promise<string> {
+  return page.evaluate(() => {
+    let element = document.activeElement;
+    while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+    return element?.getAttribute('data-testid') ?? element?.localName ?? '';
+  });
+}
+
+describe('an answer', () => {
+  test('streams, is announced at its begin and end but not in between, and Stop keeps its text', async () => {
+    await open({ answers: [{ text: 'word '.repeat(200), piece: 5, holdAfter: 40 }] });
+    await page.evaluate(() => {
+      const said: string[] = [];
+      Object.assign(window, { said });
+      const line = document.querySelector('vivace-chat')?.shadowRoot?.querySelector('[role=status]');
+      new MutationObserver(() => said.push(line?.textContent ?? '')).observe(line!, {
+        subtree: true,
+        childList: true,
+        characterData: true,
+      });
+    });
+    await send(page, 'Go');
+    await begun(page);
+    expect(await stateOf(lastAnswer(page))).toBe('streaming');
+    expect(await byId('again').count()).toBe(0);
+    expect(await byId('edit').getAttribute('aria-disabled')).toBe('true');
+    expect(await byId('edit').getAttribute('title')).toContain('Wait until the answer has ended');
+    await byId('stop').click();
+    expect(await ended(page)).toBe('done');
+    expect(await textOf(lastAnswer(page))).toBe('word '.repeat(40).trim());
+    expect(await textOf(byId('end'))).toBe('Stopped');
+    expect(await focused()).toBe('prompt');
+    expect(await page.evaluate(() => (window as unknown as { said: string[] }).said)).toEqual([
+      'The answer begins.',
+      'The answer was stopped, 40 words.',
+    ]);
+    await send(page, 'And on');
+    await begun(page);
+    await page.keyboard.press('Escape');
+    expect(await ended(page)).toBe('done');
+    expect(await focused()).toBe('prompt');
+  });
+
+  test('from right to left is laid out so, beside one from left to right', async () => {
+    await open({ answers: [{ text: 'مرحبا بالعالم. كان يا ما كان قطة شجاعة.' }, { text: 'Hello.' }] });
+    await sendAll('مرحبا', 'Hello');
+    const directions = () =>
+      page.evaluate(() => {
+        const found = document.querySelector('vivace-chat')!.shadowRoot!.querySelectorAll('vivace-turn');
+        return [...found].map((turn) => getComputedStyle(turn.shadowRoot!.querySelector('.text')!).direction);
+      });
+    expect(await directions()).toEqual(['rtl', 'ltr']);
+  });
+
+  test('that fails is a sentence with buttons, never a stack; trying again takes its place', async () => {
+    await open({
+      answers: [{ error: { code: 'device-lost', message: 'The GPU device was lost (reset).' } }, { text: 'Fine.' }],
+    });
+    await send(page, 'Go');
+    expect(await ended(page)).toBe('error');
+    const text = await textOf(byId('advice'));
+    expect(text).toContain('The GPU device was lost (reset).');
+    expect(text).not.toMatch(/\bat .*:\d+/);
+    expect(await byId('advice').getAttribute('role')).toBe('alert');
+    expect(await byId('offer-reload').isVisible()).toBe(true);
+    await byId('offer-retry').click();
+    expect(await ended(page)).toBe('done');
+    expect(await textsOf(answers(page))).toEqual(['Fine.']);
+    expect(await byId('version').count()).toBe(0);
+  });
+
+  test('that fails midway keeps its text, and another one is a branch', async () => {
+    await open({
+      answers: [{ text: 'one two', errorAfter: 1, error: { code: '', message: 'Boom.' } }, { text: 'Fine.' }],
+    });
+    await send(page, 'Go');
+    expect(await ended(page)).toBe('error');
+    expect(await textOf(lastAnswer(page))).toMatch(/^one\s.*Boom/s);
+    await byId('offer-retry').click();
+    expect(await ended(page)).toBe('done');
+    expect(await textOf(byId('version'))).toBe('2/2');
+  });
+});
+
+describe('branches', () => {
+  test('another answer is the second version, and the first comes back', async () => {
+    await open({ answers: turns(2) });
+    await sendAll('Go');
+    await byId('again').click();
+    await expect.poll(() => textOf(lastAnswer(page))).toBe('answer 2');
+    expect(await ended(page)).toBe('done');
+    expect(await focused()).toBe('prompt');
+    expect(await textOf(byId('version'))).toBe('2/2');
+    await byId('version-before').click();
+    await expect.poll(() => textOf(lastAnswer(page))).toBe('answer 1');
+    expect(await textOf(byId('version'))).toBe('1/2');
+    expect(await focused()).toBe('version-before');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => textOf(lastAnswer(page))).toBe('answer 2');
+  });
+
+  test('an earlier question is edited in its place; what followed the old one comes back with it', async () => {
+    await open({ answers: turns(4) });
+    await sendAll('first', 'second', 'third');
+    await byId('edit').nth(1).click();
+    await byId('edit-text').fill('another second');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => textsOf(questions())).toEqual(['first', 'another second']);
+    expect(await ended(page)).toBe('done');
+    expect(await lastAsked()).toEqual(['user:first', 'assistant:answer 1', 'user:another second']);
+    await byId('version-before').click();
+    await expect.poll(() => textsOf(questions())).toEqual(['first', 'second', 'third']);
+    expect(await textsOf(answers(page))).toEqual(['answer 1', 'answer 2', 'answer 3']);
+  });
+
+  test('Escape leaves a question as it was, and stops nothing', async () => {
+    await open({ answers: turns(2) });
+    await sendAll('first');
+    await prompt(page).focus();
+    await page.keyboard.press('ArrowUp'); // in an empty field: the last question
+    await expect.poll(focused).toBe('edit-text');
+    await page.keyboard.type(' and more');
+    await page.keyboard.press('Escape');
+    await expect.poll(focused).toBe('edit');
+    expect(await textsOf(questions())).toEqual(['first']);
+    expect((await asked(page)).length).toBe(1);
+  });
+
+  test('a conversation from elsewhere is shown; an answer under way ends with its text and is kept', async () => {
+    await open({ answers: [{ text: 'one two three', holdAfter: 2 }, { text: 'Fine.' }] });
+    await send(page, 'Go');
+    await begun(page);
+    const kept = await page.evaluate(() => {
+      const chat = document.querySelector('vivace-chat')!;
+      const changes: Conversation[] = [];
+      chat.addEventListener('vivace-changed', (event) => changes.push((event as CustomEvent<Conversation>).detail));
+      const first = chat.conversation.turns[0]!;
+      const turn = { ...first, id: 'f'.repeat(32), question: 'Before', answer: 'half', state: 'streaming' as const };
+      chat.conversation = { ...chat.conversation, id: 'e'.repeat(32), turns: [turn], shown: {} };
+      const { state, finishReason, answer } = changes[0]!.turns[0]!;
+      return { state, finishReason, answer };
+    });
+    expect(kept).toEqual({ state: 'done', finishReason: 'abort', answer: 'one two ' });
+    await expect.poll(() => textsOf(questions())).toEqual(['Before']);
+    expect(await stateOf(lastAnswer(page))).toBe('done');
+    expect(await textOf(byId('end'))).toBe('Stopped');
+    expect(await byId('send').count()).toBe(1);
+    await sendAll('And now?');
+    expect(await lastAsked()).toEqual(['user:Before', 'assistant:half', 'user:And now?']);
+  });
+});
+
+describe('the context', () => {
+  test('is counted in words, warns when nearly full, and goes on without the oldest messages', async () => {
+    const text = 'abcd'.repeat(28); // 28 tokens each way
+    await open({ contextLength: 200, answers: [{ text }] });
+    const question = 'abcd'.repeat(24); // 28 with what is around it
+    await sendAll(question);
+    expect(await textOf(byId('meter'))).toBe('56 of 200 tokens');
+    await sendAll(question);
+    await sendAll(question);
+    expect(await textOf(byId('meter'))).toBe('176 of 200 tokens');
+    expect(await byId('meter').getAttribute('data-state')).toBe('nearly-full');
+    expect(await status()).toContain('88 % full');
+
+    await send(page, question);
+    expect(await ended(page)).toBe('error');
+    expect(await textOf(byId('advice'))).toMatch(/\d{3} tokens.*200/s);
+    expect(await byId('offer-new').isVisible()).toBe(true);
+    await byId('offer-forget').click();
+    await expect.poll(() => stateOf(lastAnswer(page))).toBe('done');
+    const before = (await asked(page)).at(-2)!.messages!.length;
+    expect((await lastAsked())?.length).toBeLessThan(before);
+    expect(await textsOf(questions())).toHaveLength(4); // nothing is deleted
+    expect(await textOf(byId('memory'))).toBe('The model no longer reads what is above');
+    const below = await byId('memory').evaluate((line) => line.getBoundingClientRect().top);
+    const first = await questions()
+      .first()
+      .evaluate((element) => element.getBoundingClientRect().top);
+    expect(below).toBeGreaterThan(first);
+  });
+
+  test('that fills up under an answer offers a way on below it', async () => {
+    await open({ contextLength: 60, answers: [{ text: 'abcd'.repeat(100) }, { text: 'Fine.' }] });
+    await sendAll('Go');
+    expect(await textOf(byId('end'))).toBe('The context is full.');
+    expect(await textOf(byId('meter'))).toBe('60 of 60 tokens');
+    await byId('offer-forget').click();
+    await expect.poll(() => byId('memory').count()).toBe(1);
+    expect(await byId('offer-forget').count()).toBe(0);
+    expect(await focused()).toBe('prompt');
+    await sendAll('And then?');
+    expect(await lastAsked()).toEqual(['user:And then?']);
+  });
+
+  test('a question longer than all of it offers no forgetting, and editing it takes its place', async () => {
+    await open({ contextLength: 60, answers: [{ text: 'Fine.' }] });
+    await send(page, 'abcd'.repeat(100));
+    expect(await ended(page)).toBe('error');
+    expect(await byId('offer-forget').count()).toBe(0);
+    await byId('offer-edit').click();
+    await byId('edit-text').fill('short');
+    await byId('edit-save').click();
+    await expect.poll(() => textsOf(answers(page))).toEqual(['Fine.']);
+    expect(await textsOf(questions())).toEqual(['short']);
+  });
+});
+
+describe('settings', () => {
+  test('reach the engine, and one press brings them back', async () => {
+    await open({ answers: turns(3) });
+    await setting(page, 'temperature', '0.2');
+    await setting(page, 'seed', '7');
+    await sendAll('Go');
+    expect((await asked(page))[0]?.options).toMatchObject({ temperature: 0.2, seed: 7 });
+    await byId('settings').click();
+    await byId('reset-all').click();
+    await page.keyboard.press('Escape');
+    await sendAll('Go');
+    const { options } = (await asked(page))[1]!;
+    expect(options).toMatchObject({ temperature: 0.6 });
+    expect(options).not.toHaveProperty('seed');
+  });
+
+  test('a system prompt comes first, is that of the next conversation, too, and a model that takes none is gone on with without it', async () => {
+    await open({
+      answers: [{ text: 'Yes.' }, { error: { code: 'chat-template', message: 'No system role.' } }, { text: 'Yes.' }],
+    });
+    await byId('settings').click();
+    await byId('system').fill('Be brief.');
+    await page.keyboard.press('Escape');
+    await sendAll('Go');
+    expect(await lastAsked()).toEqual(['system:Be brief.', 'user:Go']);
+    await byId('new-conversation').click();
+    await expect.poll(() => answers(page).count()).toBe(0);
+    await send(page, 'Again');
+    expect(await ended(page)).toBe('error');
+    expect(await lastAsked()).toEqual(['system:Be brief.', 'user:Again']);
+    await byId('offer-no-system').click();
+    await expect.poll(() => stateOf(lastAnswer(page))).toBe('done');
+    expect(await lastAsked()).toEqual(['user:Again']);
+  });
+});
+
+describe('by hand', () => {
+  test('everything is reached by the keyboard alone', async () => {
+    await open({ answers: turns(3) });
+    await prompt(page).focus();
+    await page.keyboard.type('first');
+    await page.keyboard.press('Shift+Enter');
+    await page.keyboard.type('line two');
+    await page.keyboard.press('Enter');
+    expect(await ended(page)).toBe('done');
+    expect(await textsOf(questions())).toEqual(['first\nline two']);
+    const order: string[] = [];
+    for (let i = 0; i < 6; i++) {
+      await page.keyboard.press('Shift+Tab');
+      order.push(await focused());
+    }
+    expect(order.slice(0, 4)).toEqual(['again', 'copy', 'edit', 'copy-question']);
+    await prompt(page).focus();
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('settings');
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('new-conversation');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => answers(page).count()).toBe(0);
+    await expect.poll(focused).toBe('prompt');
+  });
+
+  test('a long question is cut until the reader wants it whole', async () => {
+    await open({ answers: turns(1) });
+    const long = Array.from({ length: 40 }, (_, i) => `line ${i}`).join('\n');
+    await sendAll(long);
+    expect(await textOf(questions())).toMatch(/line 11…$/);
+    await byId('whole').click();
+    expect(await textOf(questions())).toBe(long);
+    expect(await byId('whole').getAttribute('aria-expanded')).toBe('true');
+    expect((await lastAsked())?.[0]).toBe(`user:${long}`);
+  });
+
+  test('a phone shows all of it without scrolling sideways', async () => {
+    const text = `A ${'very'.repeat(60)} long word.\n\n| a | b | c | d | e | f |\n|-|-|-|-|-|-|\n| ${'cell '.repeat(9)}| b | c | d | e | f |\n`;
+    await page.setViewportSize({ width: 360, height: 740 });
+    await open({ answers: [{ text }] });
+    await sendAll(`${'🐱'.repeat(100)} ${'x'.repeat(200)}`);
+    const sideways = await page.evaluate(() => {
+      const scroller = document.querySelector('vivace-chat')!.shadowRoot!.querySelector('.scroller')!;
+      return [document.documentElement.scrollWidth - innerWidth, scroller.scrollWidth - scroller.clientWidth];
+    });
+    expect(sideways).toEqual([0, 0]);
+    await byId('settings').click();
+    const box = (await page.locator('#panel[popover]').boundingBox())!;
+    expect(box.x).toBeGreaterThanOrEqual(0);
+    expect(box.x + box.width).toBeLessThanOrEqual(360);
+    expect(box.y).toBeGreaterThanOrEqual(0);
+    await page.keyboard.press('Escape');
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+});
+
+/** Asks, and gives the median of the milliseconds between the frames until the answer has ended. */
+function frameWhileAnswering(): Promise<number> {
+  return page.evaluate(async () => {
+    const chat = document.querySelector('vivace-chat')!;
+    const gaps: number[] = [];
+    let last = performance.now();
+    let isWatching = true;
+    const watch = (now: number) => {
+      gaps.push(now - last);
+      last = now;
+      if (isWatching) requestAnimationFrame(watch);
+    };
+    requestAnimationFrame(watch);
+    const end = new Promise((resolve) => chat.addEventListener('vivace-end', resolve, { once: true }));
+    chat.shadowRoot!.querySelector('vivace-composer')!.dispatchEvent(new CustomEvent('vivace-send', { detail: 'Go' }));
+    await end;
+    isWatching = false;
+    return gaps.sort((a, b) => a - b)[gaps.length >> 1]!;
+  });
+}
+
+test('200 turns slow no frame while an answer streams, and the reader stays at the end', async () => {
+  await open({ contextLength: 100_000, answers: [{ text: 'word '.repeat(200), piece: 5, gapMs: 1 }] });
+  const alone = await frameWhileAnswering();
+  await page.evaluate(() => {
+    const chat = document.querySelector('vivace-chat')!;
+    const [first] = chat.conversation.turns;
+    const id = (i: number) => i.toString(16).padStart(32, '0');
+    const turns = Array.from({ length: 200 }, (_, i) => {
+      const answer = 'Some *words*.\n\n- one\n- two\n'.repeat(8);
+      return { ...first!, id: id(i), parent: i === 0 ? null : id(i - 1), question: `question ${i}`, answer };
+    });
+    chat.conversation = { ...chat.conversation, id: 'a'.repeat(32), turns, shown: {} };
+  });
+  await expect.poll(() => answers(page).count()).toBe(200);
+  expect(await frameWhileAnswering()).toBeLessThan(2 * alone + 17);
+  expect(await ended(page)).toBe('done');
+  const distance = () =>
+    page.evaluate(() => {
+      const scroller = document.querySelector('vivace-chat')!.shadowRoot!.querySelector('.scroller')!;
+      return scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
+    });
+  await expect.poll(distance).toBeLessThan(5);
+});
+
+test('a reader who scrolls away while an answer streams stays there, until the button takes them to the end', async () => {
+  await open({
+    contextLength: 100_000,
+    answers: [{ text: 'word\n\n'.repeat(300), piece: 6, gapMs: 2, holdAfter: 100 }],
+  });
+  const top = () =>
+    page.evaluate(() => document.querySelector('vivace-chat')!.shadowRoot!.querySelector('.scroller')!.scrollTop);
+  const end = page.getByRole('button', { name: 'To the newest text' });
+  await send(page, 'Go');
+  await expect.poll(top).toBeGreaterThan(1000);
+  await lastAnswer(page).hover();
+  await page.mouse.wheel(0, -900);
+  await expect.poll(() => end.count()).toBe(1);
+  const before = await top();
+  await release(page);
+  expect(await ended(page)).toBe('done');
+  expect(await top()).toBe(before);
+  await end.click();
+  await expect.poll(top).toBeGreaterThan(before + 1000);
+  await expect.poll(() => end.count()).toBe(0);
+});
+
+test('a long answer says every half minute that it goes on', async () => {
+  await page.clock.install();
+  await open({ answers: [{ text: 'word '.repeat(200), piece: 5, holdAfter: 40 }] });
+  await send(page, 'Go');
+  await begun(page);
+  expect(await status()).toBe('The answer begins.');
+  await page.clock.fastForward(30_000);
+  await expect.poll(status).toBe('Still writing, 40 words.');
+  await release(page);
+  expect(await ended(page)).toBe('done');
+  expect(await status()).toBe('The answer is complete, 200 words.');
+});
+
+test('nothing was said on the console', () => expect(errors).toEqual([]));
