@@ -44,6 +44,7 @@ export class ChatSession {
   private current = newConversation();
   private run: AnswerRun | null = null;
   private keepTimer: ReturnType<typeof setTimeout> | undefined;
+  private ticker: ReturnType<typeof setInterval> | undefined;
   private hasWarned = false;
 
   constructor(private readonly host: ChatHost) {}
@@ -166,7 +167,7 @@ export class ChatSession {
     this.show(conversation);
     this.keep();
     this.host.announce('');
-    const stillWriting = setInterval(() => {
+    this.ticker = setInterval(() => {
       if (turn.answer) this.host.announce(`Still writing, ${countWords(turn.answer)} words.`);
     }, STILL_WRITING_MS);
     if (await this.mayBegin(run)) {
@@ -176,7 +177,6 @@ export class ChatSession {
         if (run.isLeft || !run.hasOverflowed || !makesRoom || !this.forget(room)) break;
       }
     }
-    clearInterval(stillWriting);
     if (!run.isLeft) this.finish(turn);
   }
 
@@ -205,6 +205,7 @@ export class ChatSession {
 
   private finish(turn: Turn): void {
     this.run = null;
+    clearInterval(this.ticker);
     this.host.dispatchEvent(new CustomEvent('vivace-end'));
     this.host.onChange();
     this.host.onTurnChange(turn);

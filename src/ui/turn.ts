@@ -140,6 +140,10 @@ export class VivaceTurn extends LitElement {
     return html`
       <article data-testid="message" data-role="user" data-state="done" dir="auto" aria-label="You">${isCut ? `${excerpt}…` : question}</article>
       <div class="actions">
+        <span class="quiet">
+          ${this.action('copy-question', 'Copy', this.copied === 'question' ? icons.done : icons.copy, this.copyQuestion)}
+          ${this.asking('edit', 'Edit', icons.edit, () => this.edit())}
+        </span>
         ${
           excerpt === null
             ? nothing
@@ -148,10 +152,6 @@ export class VivaceTurn extends LitElement {
               </button>`
         }
         ${this.places > 1 ? renderPager(this.place, this.places, (by) => this.fire({ kind: 'step', by })) : nothing}
-        <span class="quiet">
-          ${this.action('copy-question', 'Copy', this.copied === 'question' ? icons.done : icons.copy, this.copyQuestion)}
-          ${this.asking('edit', 'Edit', icons.edit, () => this.edit())}
-        </span>
       </div>`;
   }
 
@@ -171,7 +171,7 @@ export class VivaceTurn extends LitElement {
 
   private renderFooter() {
     const { turn } = this;
-    const remark = endRemark(turn);
+    const remark = this.isLast && this.isFull ? null : endRemark(turn); // a full context has a word of its own below
     return html`<footer>
       ${turn.answer ? this.action('copy', 'Copy the answer', this.copied === 'answer' ? icons.done : icons.copy, this.copyAnswer) : nothing}
       ${turn.advice && this.isLast ? nothing : this.asking('again', 'Answer again', icons.again, () => this.fire({ kind: 'ask', question: turn.question }))}

@@ -9,11 +9,13 @@ export class VivaceTurnEditor extends LitElement {
   static override styles = [
     sharedStyles,
     css`
-      :host { display: block; width: 100%; }
+      :host { display: block; width: 100%; margin-bottom: 14px; }
       textarea {
         display: block; width: 100%; max-height: 50vh; padding: 10px 14px; border: 1px solid var(--v-accent); border-radius: 14px; resize: none;
         background: var(--v-surface); color: var(--v-ink); font: 400 16px / 1.5 var(--v-font); overflow-y: auto; overscroll-behavior: contain;
       }
+      textarea:focus-visible { outline: none; box-shadow: 0 0 0 1px var(--v-accent); }
+      [aria-disabled='true'] { opacity: 0.45; cursor: default; }
       .row { display: flex; flex-wrap: wrap; justify-content: flex-end; gap: 8px; margin-top: 8px; }
     `,
   ];

@@ -31,8 +31,8 @@ export const turnStyles = css`
     font-size: 12.5px; font-variant-numeric: tabular-nums;
   }
   footer .timing span { white-space: nowrap; }
-  footer .timing { margin-inline-start: 4px; }
-  footer .end { margin-inline-start: 8px; }
+  footer .timing { margin-inline-start: 6px; }
+  footer .end { margin-inline-start: 6px; }
   .remark { margin: 0 0 8px; color: var(--v-muted); font-size: 14px; }
   .advice { border-inline-start: 3px solid var(--v-danger); padding: 2px 0; padding-inline-start: 14px; margin: 6px 0; font-size: 15px; line-height: 1.5; }
   .advice[role='note'] { border-inline-start-color: var(--v-accent); margin-top: 12px; }

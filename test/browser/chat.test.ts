@@ -229,11 +229,13 @@ describe('the context', () => {
   test('that fills up under an answer offers a way on below it', async () => {
     await open({ contextLength: 60, answers: [{ text: 'abcd'.repeat(100) }, { text: 'Fine.' }] });
     await sendAll('Go');
-    expect(await textOf(byId('end'))).toBe('The context is full.');
+    expect(await textOf(byId('advice'))).toContain('The context is full');
+    expect(await byId('advice').getAttribute('role')).toBe('note'); // nothing failed
     expect(await textOf(byId('meter'))).toBe('60 of 60 tokens');
     await byId('offer-forget').click();
     await expect.poll(() => byId('memory').count()).toBe(1);
-    expect(await byId('offer-forget').count()).toBe(0);
+    expect(await byId('advice').count()).toBe(0);
+    expect(await textOf(byId('end'))).toBe('The context is full.');
     expect(await focused()).toBe('prompt');
     await sendAll('And then?');
     expect(await lastAsked()).toEqual(['user:And then?']);
