@@ -24,6 +24,7 @@ const shared: UserConfig = {
     sourcemap: false,
     emptyOutDir: false,
     reportCompressedSize: false,
+    chunkSizeWarningLimit: 1000, // KB; a page has one script, with the worker inside it
     rolldownOptions: { checks },
   },
 };

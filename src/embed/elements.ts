@@ -12,7 +12,7 @@ import type { LoadSettings } from '../ui/settings_fields';
 import { EmbedSession, WAITING } from './embed_session';
 import { sharedPool } from './engine_pool';
 import { readAddress, splitExamples } from './options';
-import { keepDisplay, protect } from './protect';
+import { protect, shelter } from './protect';
 
 const ATTRIBUTES = ['model', 'worker', 'autoload', 'theme', 'examples'];
 
@@ -22,13 +22,13 @@ class ChatWithModel implements ReactiveController {
   private readonly loader = document.createElement('vivace-loader');
   private readonly notices = document.createElement('vivace-notices');
   private readonly waiting = document.createElement('vivace-notices');
+  /** Where these are in the chat. */
+  private readonly notes = shelter('notice', this.waiting, this.notices);
+  private readonly progress = shelter('loading', this.loader);
   private readonly changes = new MutationObserver(() => this.read());
   private connected = new AbortController();
 
   constructor(private readonly chat: VivaceChat) {
-    this.loader.slot = 'loading';
-    this.loader.hidden = true;
-    this.notices.slot = this.waiting.slot = 'notice';
     chat.addController(this);
   }
 
@@ -76,14 +76,13 @@ class ChatWithModel implements ReactiveController {
   }
 
   private hold(address: string, workerUrl: string | undefined): void {
-    const { chat, loader, notices, waiting } = this;
+    const { chat, loader, waiting } = this;
     protect(chat, 'flex');
-    chat.append(waiting, notices, loader);
-    for (const part of [waiting, notices, loader]) keepDisplay(part);
+    chat.append(this.notes);
     this.session = new EmbedSession(address, workerUrl, sharedPool(), {
       onState: (state) => {
-        loader.hidden = false;
         loader.state = state;
+        chat.append(this.progress);
       },
       onEngine: (engine) => this.show(engine),
       onWaiting: (isWaiting) => {
@@ -106,7 +105,8 @@ class ChatWithModel implements ReactiveController {
     const { session } = this;
     this.session = null;
     this.address = undefined;
-    for (const part of [this.loader, this.notices, this.waiting]) part.remove();
+    this.progress.remove();
+    this.notes.remove();
     if (session) void session.close();
   }
 }

@@ -31,7 +31,6 @@ const displays = {
     `:host { display: block !important; box-sizing: border-box; padding: 16px 18px; background: var(--v-bg); ${inheritedReset} }`,
   ),
 };
-const block = unsafeCSS(':host { display: block !important; }');
 const hidden = unsafeCSS(':host([hidden]) { display: none !important; }');
 
 /** Gives an element of ours that stands in somebody else's page its own colours and text; its size and place stay the page's. */
@@ -39,7 +38,16 @@ export function protect(element: ReactiveElement, display: keyof typeof displays
   adopt(element.renderRoot as ShadowRoot, [hostTheme, displays[display], hidden]);
 }
 
-/** For parts of ours that a page's rules for every element reach, though they show inside of an element of ours. */
-export function keepDisplay(element: ReactiveElement): void {
-  adopt(element.renderRoot as ShadowRoot, [block, hidden]);
+const sheltered = unsafeCSS(
+  ':host { all: initial !important; color-scheme: inherit !important; display: block !important; }',
+);
+
+/** Puts parts of ours into a slot of ours so that a page's rules for every element do not reach them there. */
+export function shelter(slot: string, ...parts: HTMLElement[]): HTMLElement {
+  const host = document.createElement('div');
+  host.slot = slot;
+  const root = host.attachShadow({ mode: 'open' });
+  adopt(root, [sheltered]);
+  root.append(...parts);
+  return host;
 }

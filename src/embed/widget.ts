@@ -255,7 +255,7 @@ export class Widget {
   }
 
   private renderPanelButton() {
-    return html`<button class="icon" data-testid="timing" aria-label="Timing" title="Timing" aria-pressed=${this.showsPanel} @click=${() => {
+    return html`<button class="icon" data-testid="panel-button" aria-label="Timing" title="Timing" aria-pressed=${this.showsPanel} @click=${() => {
       this.showsPanel = !this.showsPanel;
       this.render();
     }}>${icons.chart}</button>`;

@@ -106,7 +106,7 @@ export async function visitHost(
   viewport = { width: 1000, height: 760 },
 ): Promise<HostVisit> {
   const address = hosts.put(page);
-  const context = await hosts.browser.newContext({ viewport });
+  const context = await hosts.browser.newContext({ viewport, reducedMotion: 'reduce' });
   const opened = await context.newPage();
   const requests: string[] = [];
   const said: string[] = [];

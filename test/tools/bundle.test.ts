@@ -1,18 +1,38 @@
-// What the build makes of the sources, in memory: the ESM entry with the worker inside it.
+// What the build makes of the sources, in memory: the ESM entries and the script tag, with the worker inside them, and their types.
 
-import { readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { build, type Rolldown } from 'vite';
 import { beforeAll, expect, test } from 'vitest';
+import { BUDGETS } from '../../tools/lib/build.mjs';
 import { compactWgsl } from '../../tools/lib/wgsl_compact.mjs';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
+/** The code of one build of vite.config.ts. */
+async function codeOf(mode: string): Promise<string> {
+  const output = await build({ root: ROOT, mode, logLevel: 'warn', build: { write: false } });
+  const [result] = [output].flat() as Rolldown.RolldownOutput[];
+  expect(result?.output).toHaveLength(1);
+  return result?.output[0].code ?? '';
+}
+
 let bundle = '';
+let embed = '';
+let panel = '';
+let elements = '';
 
 beforeAll(async () => {
-  const output = await build({ root: ROOT, mode: 'lib', logLevel: 'warn', build: { write: false } });
-  bundle = (output as Rolldown.RolldownOutput[])[0]?.output[0].code ?? '';
+  [bundle, embed, panel, elements] = [
+    await codeOf('lib'),
+    await codeOf('embed'),
+    await codeOf('panel'),
+    await codeOf('elements'),
+  ];
 });
 
 const shader = (file: string) => readFileSync(path.join(ROOT, 'shaders', file), 'utf8');
@@ -45,4 +65,76 @@ test('errors keep their names, whatever their classes are called in a bundle', a
   expect(VivaceError.name).not.toBe('VivaceError');
   expect(new VivaceError('internal', '').name).toBe('VivaceError');
   expect(new VivaceError('model-fetch', '').name).toBe('ModelFetchError');
+});
+
+test('the script tag and its panel keep their budgets', () => {
+  const files: Record<string, string> = { 'embed.js': embed, 'embed_panel.js': panel };
+  const held = BUDGETS.filter(({ files: names }) => names.every((name) => name in files));
+  expect(held).toHaveLength(3);
+  for (const { name, files: names, budgetKb } of held) {
+    const kb = names.reduce((sum, file) => sum + gzipSync(files[file] ?? '', { level: 9 }).length / 1000, 0);
+    expect(kb, name).toBeGreaterThan(budgetKb / 4);
+    expect(kb, name).toBeLessThanOrEqual(budgetKb);
+  }
+});
+
+test('nothing asks for unsafe-eval or wasm-unsafe-eval', () => {
+  for (const code of [bundle, embed, panel, elements])
+    expect(code).not.toMatch(/\beval\(|\bFunction\(|\bWebAssembly\b/);
+});
+
+test('the engine travels in one of the bundles that meet on a page', () => {
+  const worker = (code: string) => code.split('createShaderModule').length - 1;
+  expect(worker(bundle)).toBeGreaterThan(0);
+  expect(worker(embed)).toBe(worker(bundle));
+  expect(worker(panel)).toBe(0);
+  expect(worker(elements)).toBe(0);
+  expect(elements).toMatch(/from *["']\.\/vivace\.js["']/);
+});
+
+const CONSUMER = `
+import { Engine, type EngineEvent, VivaceError } from 'vivace';
+import type { VivaceChat } from 'vivace/elements';
+import type { VivaceHandle } from 'vivace/embed.js';
+
+export async function tell(chat: VivaceChat): Promise<string> {
+  const engine = await Engine.load('m.gguf', { backend: 'cpu', onProgress: ({ loadedBytes }) => loadedBytes.toFixed() });
+  let text = '';
+  for await (const event of engine.chat([{ role: 'user', content: 'Hi' }])) {
+    const heard: EngineEvent = event;
+    if (heard.type === 'token') text += heard.text;
+  }
+  chat.engine = engine;
+  window.Vivace?.on('message', ({ role }) => role === 'user');
+  const handle: VivaceHandle | undefined = window.Vivace;
+  await handle?.load();
+  // @ts-expect-error: an option that there is not
+  await Engine.load('m.gguf', { nonsense: 1 });
+  return text + new VivaceError('internal', text).code;
+}
+`;
+
+test('a client of the package compiles against its types alone', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'vivace-consumer-'));
+  const run = async (...args: string[]) =>
+    promisify(execFile)(process.execPath, [path.join(ROOT, 'node_modules/typescript/bin/tsc'), ...args], {
+      cwd: folder,
+    })
+      .then(({ stdout }) => stdout)
+      .catch(({ stdout }) => stdout as string);
+  try {
+    const own = path.join(folder, 'node_modules/vivace');
+    mkdirSync(own, { recursive: true });
+    cpSync(path.join(ROOT, 'package.json'), path.join(own, 'package.json'));
+    for (const name of ['lit', 'lit-html', 'lit-element', '@lit']) {
+      symlinkSync(path.join(ROOT, 'node_modules', name), path.join(folder, 'node_modules', name));
+    }
+    writeFileSync(path.join(folder, 'consumer.ts'), CONSUMER);
+    await run('-p', path.join(ROOT, 'tsconfig.types.json'), '--outDir', path.join(own, 'dist/lib/types'));
+    const settings =
+      '--ignoreConfig --noEmit --strict --target ES2022 --module ESNext --moduleResolution bundler --types';
+    expect(await run(...settings.split(' '), '', 'consumer.ts')).toBe('');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -1,0 +1,410 @@
+// One script tag on somebody else's page, from another origin: what it asks for and when, under which policies it works, what it
+// leaves alone, and what the page can do with it. The browser has no WebGPU: the cpu backend is there within a second.
+
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { VivaceHandle } from '../../src/embed/embed';
+import type { VivaceChat } from '../../src/ui/chat';
+import { type HostPage, type Hosts, type HostVisit, openHosts, visitHost } from './host_site';
+import { begun, ended, lastAnswer, ready, send, stateOf, textOf } from './site';
+
+/** What a person waits for a reason at most. */
+const REASON_MS = 5_000;
+/** What a machine with other work may take for what takes a moment. */
+const SOON = { timeout: 10_000, interval: 20 };
+
+let hosts: Hosts;
+
+beforeAll(async () => {
+  hosts = await openHosts();
+});
+
+afterAll(() => hosts?.close());
+
+const tag = (attributes = '') => `<script src="${hosts.cdn}embed.js" ${attributes}></script>`;
+const model = () => `${hosts.cdn}models/storyteller/storyteller-q8_0.gguf`;
+const pathsOf = ({ requests }: HostVisit) => requests.map((address) => new URL(address).pathname);
+const workersOf = (page: Page) => page.workers().length;
+
+interface HostWindow extends Window {
+  Vivace: VivaceHandle;
+  heard: [string, unknown][];
+}
+
+describe('a bare page with one tag', () => {
+  let visited: HostVisit;
+
+  beforeAll(async () => {
+    visited = await visitHost(hosts, {
+      body: `<h1>Host</h1>${tag('data-panel data-title="Tales" data-welcome="What about?" data-examples="A fox | A hen"')}
+        <script>heard = []; for (const name of ['open', 'close', 'ready', 'message', 'error', 'event']) Vivace.on(name, (detail) => heard.push([name, detail]));</script>`,
+    });
+  });
+
+  afterAll(() => visited?.page.context().close());
+
+  const heard = (name: string) =>
+    visited.page.evaluate(
+      (wanted) =>
+        (window as unknown as HostWindow).heard.filter(([kind]) => kind === wanted).map(([, detail]) => detail),
+      name,
+    );
+
+  test('asks for nothing but itself and keeps nothing before it is opened', async () => {
+    const { page } = visited;
+    await page.getByTestId('launcher').waitFor();
+    expect(pathsOf(visited)).toEqual(['/embed.js']);
+    expect(workersOf(page)).toBe(0);
+    const kept = await page.evaluate(async () => [
+      localStorage.length,
+      (await indexedDB.databases()).length,
+      (await (await navigator.storage.getDirectory()).keys().next()).done ? 0 : 1,
+    ]);
+    expect(kept).toEqual([0, 0, 0]);
+  });
+
+  test('opens with a click, loads from the other origin, and answers', async () => {
+    const { page } = visited;
+    await page.getByTestId('launcher').click();
+    await ready(page);
+    expect(await page.getByTestId('example').count()).toBe(2);
+    await send(page, 'Tell me a story about a fox');
+    await begun(page);
+    await expect.poll(async () => (await textOf(lastAnswer(page))).length, { timeout: 20_000 }).toBeGreaterThan(20);
+    await page.getByTestId('stop').click();
+    expect(await ended(page, REASON_MS)).toBe('done');
+  });
+
+  test('told the page all of it', async () => {
+    expect(await heard('open')).toHaveLength(1);
+    expect(await heard('ready')).toHaveLength(1);
+    expect(await heard('error')).toEqual([]);
+    const messages = (await heard('message')) as { role: string; content: string }[];
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+    expect(messages[0]?.content).toBe('Tell me a story about a fox');
+    const events = (await heard('event')) as { type: string; text?: string }[];
+    const tokens = events.filter(({ type }) => type === 'token').map(({ text }) => text);
+    expect(tokens.length).toBeGreaterThan(2);
+    expect(messages[1]?.content.startsWith(tokens.join(''))).toBe(true);
+  });
+
+  test('shows the panel, which came when the window was opened', async () => {
+    const { page } = visited;
+    expect(pathsOf(visited).filter((path) => path === '/embed_panel.js')).toHaveLength(1);
+    await page.getByTestId('panel-button').click();
+    await expect
+      .poll(async () => Number(await page.getByTestId('metrics').getAttribute('data-points')), SOON)
+      .toBeGreaterThan(1);
+    await page.getByTestId('panel-button').click();
+  });
+
+  test('has no serious fault for assistive technology', async () => {
+    const { page } = visited;
+    await page.evaluate(axe.source);
+    const { violations } = await page.evaluate(() =>
+      (window as unknown as { axe: typeof axe }).axe.run(
+        document.querySelector('[data-testid=vivace-embed]') as Element,
+      ),
+    );
+    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    expect(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  });
+
+  test('Escape closes the window, the button has the focus, and the conversation stays', async () => {
+    const { page } = visited;
+    const focused = () =>
+      page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.getAttribute('data-testid') ?? '');
+    await page.getByTestId('prompt').focus();
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.getByTestId('window').isVisible(), SOON).toBe(false);
+    expect(await focused()).toBe('launcher');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.getByTestId('prompt').evaluate((field) => field.matches(':focus')), SOON).toBe(true);
+    expect(await stateOf(lastAnswer(page))).toBe('done');
+  });
+
+  test('covers a phone, without sideways scrolling, and closes there', async () => {
+    const { page } = visited;
+    await page.setViewportSize({ width: 360, height: 700 });
+    expect(await page.getByTestId('window').boundingBox()).toEqual({ x: 0, y: 0, width: 360, height: 700 });
+    expect(await page.getByTestId('launcher').isVisible()).toBe(false);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
+    await page.getByTestId('close').click();
+    expect(await page.getByTestId('launcher').isVisible()).toBe(true);
+  });
+
+  test('goes away without a trace, as often as it is told, and said nothing on the console', async () => {
+    const { page } = visited;
+    await page.evaluate(async () => {
+      const { Vivace } = window as unknown as HostWindow;
+      await Promise.all([Vivace.destroy(), Vivace.destroy()]);
+    });
+    expect(await page.getByTestId('vivace-embed').count()).toBe(0);
+    expect(await page.evaluate(() => 'Vivace' in window)).toBe(false);
+    await expect.poll(() => workersOf(page), SOON).toBe(0);
+    expect(visited.said).toEqual([]);
+  });
+});
+
+describe('policies of the host', () => {
+  /** Loads through the handle: 'ready', or what was thrown, with the time it took. */
+  async function load(page: HostPage, attributes = '') {
+    const visited = await visitHost(hosts, { body: tag(attributes), ...page });
+    const outcome = await visited.page.evaluate(async () => {
+      const begin = performance.now();
+      const { Vivace } = window as unknown as HostWindow;
+      const result = await Vivace.load().then(
+        () => ({ code: 'ready', message: '' }),
+        ({ code, message }: { code: string; message: string }) => ({ code, message }),
+      );
+      return { ...result, ms: performance.now() - begin };
+    });
+    return { ...outcome, visited };
+  }
+
+  const strict = (rest: string) => `default-src 'none'; script-src ${hosts.cdn}; img-src data:; ${rest}`;
+
+  for (const [what, page, attributes] of [
+    [
+      'a strict policy with worker-src blob:',
+      () => ({ csp: strict(`worker-src blob:; connect-src ${hosts.cdn}`) }),
+      '',
+    ],
+    [
+      'a strict policy without blob:, and data-worker',
+      () => ({ csp: strict("worker-src 'self'") }),
+      'data-worker="/vivace_worker.js"',
+    ],
+    ['trusted types', () => ({ csp: "require-trusted-types-for 'script'; trusted-types vivace lit-html" }), ''],
+    [
+      'trusted types and a worker from a file',
+      () => ({ csp: "require-trusted-types-for 'script'" }),
+      'data-worker="/vivace_worker.js"',
+    ],
+  ] as const) {
+    test(`${what}: loads`, async () => {
+      const { code, message, visited } = await load(page(), attributes);
+      expect([code, message]).toEqual(['ready', '']);
+      expect(visited.said).toEqual([]);
+      expect(await visited.page.evaluate(() => crossOriginIsolated)).toBe(false);
+      await visited.page.context().close();
+    });
+  }
+
+  test('a nonce is passed on to the panel, under trusted types', async () => {
+    const csp = "script-src 'nonce-a1'; worker-src blob:; require-trusted-types-for 'script'";
+    const visited = await visitHost(hosts, { csp, body: tag('nonce="a1" data-panel data-open') });
+    await visited.page.waitForFunction(() => customElements.get('vivace-metrics'), null, { timeout: 10_000 });
+    expect(visited.said).toEqual([]);
+    await visited.page.context().close();
+  });
+
+  test('a panel that cannot be had is a notice, and the chat works', async () => {
+    const csp = `script-src ${hosts.cdn}embed.js; worker-src blob:`;
+    const { page } = await visitHost(hosts, { csp, body: tag('data-panel data-open') });
+    await expect
+      .poll(() => page.locator('[data-code=panel]').textContent(), SOON)
+      .toMatch(/embed_panel\.js.*chat works/);
+    await ready(page);
+    await page.context().close();
+  });
+
+  for (const [what, csp, attributes, pattern] of [
+    ['no worker at all', "worker-src 'none'", '', /Content-Security-Policy.*worker-src blob:.*data-worker/],
+    [
+      'no worker from that file',
+      'worker-src blob:',
+      'data-worker="/vivace_worker.js"',
+      /worker-src http:\/\/localhost/,
+    ],
+    ['a file that is no worker', '', 'data-worker="/nothing.js"', /nothing\.js.*vivace_worker\.js/],
+    ['a worker of another origin', '', 'data-worker="ELSEWHERE"', /own origin/],
+  ] as const) {
+    test(`${what}: a sentence says what to do`, async () => {
+      const named = attributes.replace('ELSEWHERE', `${hosts.cdn}vivace_worker.js`);
+      const { code, message, ms, visited } = await load({ csp: csp && `script-src ${hosts.cdn}; ${csp}` }, named);
+      expect(code).toBe('worker');
+      expect(message).toMatch(pattern);
+      expect(ms).toBeLessThan(REASON_MS);
+      await visited.page.context().close();
+    });
+  }
+});
+
+describe('pages with habits of their own', () => {
+  const HOSTILE = `<style>
+    * { all: unset !important; color-scheme: dark !important; }
+    html { font: 40px/3 monospace !important; }
+    body { color: red; letter-spacing: 9px; text-transform: uppercase; text-align: right; visibility: hidden; cursor: wait; }
+    button, div, h2, textarea, vivace-chat { display: none !important; }
+    button, div, h2, textarea { transform: rotate(9deg) !important; }
+  </style>`;
+
+  /** How the parts of the window look, and those of a chat that stands in the page. */
+  const looks = (page: Page) =>
+    page.evaluate(() => {
+      const host = document.querySelector('[data-testid=vivace-embed]') as Element;
+      const composed = document.querySelector('vivace-chat') as Element;
+      const inside = (part: Element | null | undefined, selector: string) => [
+        ...(part?.shadowRoot?.querySelectorAll(selector) ?? []),
+      ];
+      const parts = [
+        host,
+        ...inside(host, '.launcher, .window, header, h2'),
+        ...inside(host.shadowRoot?.querySelector('vivace-chat'), 'h1, p'),
+        composed,
+        ...inside(composed, 'h1, p'),
+        ...inside(composed.lastElementChild?.shadowRoot?.querySelector('vivace-loader'), 'p, button'),
+      ];
+      return parts.map((part) => {
+        const style = getComputedStyle(part);
+        const { width, height } = part.getBoundingClientRect();
+        const text = [style.font, style.color, style.letterSpacing, style.textTransform, style.textAlign, style.cursor];
+        return [part.localName, width, height, style.visibility, style.zIndex, ...text];
+      });
+    });
+
+  test('their styles do not reach the chat, and its styles do not reach them', async () => {
+    const body = '<h1 style="color: rgb(1, 2, 3)">Host</h1><p class="window">Text</p><button class="icon">B</button>';
+    const styles = (page: Page) =>
+      page.evaluate(() =>
+        [...document.querySelectorAll('html, body, h1, p, body > button')].flatMap((part) => {
+          const style = getComputedStyle(part);
+          return [...style].map((name) => `${part.localName} ${name}: ${style.getPropertyValue(name)}`);
+        }),
+      );
+    const nothing = `${hosts.cdn}nothing.gguf`;
+    const size = 'width: 300px !important; height: 300px !important';
+    const composed = `<vivace-chat model="${nothing}" autoload theme="light" style="${size}"></vivace-chat>`;
+    const open = composed + tag(`data-open data-theme="light" data-model="${nothing}"`);
+    const [bare, plain, hostile] = await Promise.all([
+      visitHost(hosts, { body: `${body}<div style="${size}"></div>` }),
+      visitHost(hosts, { body: body + open }),
+      visitHost(hosts, { head: HOSTILE, body: open }),
+    ]);
+    for (const { page } of [plain, hostile])
+      await expect.poll(() => page.getByTestId('load-retry').count(), SOON).toBe(2);
+    expect(await looks(hostile.page)).toEqual(await looks(plain.page));
+    const own = await styles(bare.page);
+    expect(own.length).toBeGreaterThan(500);
+    expect((await styles(plain.page)).filter((style, i) => style !== own[i])).toEqual([]);
+    for (const { page } of [bare, plain, hostile]) await page.context().close();
+  });
+
+  test('where lines end on the left, so does the page: the chat is there, unless it is told', async () => {
+    const rtl = { root: 'dir="rtl" lang="ar"' };
+    const { page } = await visitHost(hosts, { ...rtl, body: tag() + tag('data-position="bottom-right"') });
+    const boxes = await Promise.all([0, 1].map((i) => page.getByTestId('launcher').nth(i).boundingBox()));
+    expect(boxes.map((box) => box?.x)).toEqual([20, 1000 - 20 - 56]);
+    await page.context().close();
+  });
+
+  test('a value that is none is a warning with the choices', async () => {
+    const { page, said } = await visitHost(hosts, { body: tag('data-theme="pink"') });
+    await page.getByTestId('launcher').waitFor();
+    expect(said).toEqual([expect.stringMatching(/^warning: .*pink.*auto, light, dark/)]);
+    await page.context().close();
+  });
+});
+
+describe('the handle', () => {
+  test('answers without a window, stops, refuses by code, and waits for a body', async () => {
+    const { page } = await visitHost(hosts, { head: `${tag()}<script>Vivace.open(); Vivace.close()</script>` });
+    const seen = await page.evaluate(async (nowhere) => {
+      const { Vivace } = window as unknown as HostWindow;
+      const texts: string[] = [];
+      const types = new Set<string>();
+      for await (const event of Vivace.chat('Tell me a story', { maxTokens: 5, temperature: 0 })) {
+        types.add(event.type);
+        if (event.type === 'token') texts.push(event.text);
+      }
+      const stop = new AbortController();
+      let counted = 0;
+      for await (const event of Vivace.chat([{ role: 'user', content: 'Hi' }], { signal: stop.signal })) {
+        if (event.type === 'token' && ++counted === 3) stop.abort();
+      }
+      const codeOf = (error: { code?: string; name: string }) => error.code ?? error.name;
+      const refused = await Vivace.load(nowhere).catch(codeOf);
+      const { version } = Vivace;
+      await Vivace.destroy();
+      const late = await Vivace.load().catch(codeOf);
+      return { texts, types: [...types], counted, refused, late, version };
+    }, `${hosts.cdn}nothing.gguf`);
+    expect(seen.texts.length).toBeGreaterThan(3);
+    expect(seen.types).toEqual(expect.arrayContaining(['prefill', 'token', 'done']));
+    expect(seen.counted).toBeLessThan(60); // an answer to its end has more
+    expect([seen.refused, seen.late]).toEqual(['model-fetch', 'invalid-request']);
+    expect(seen.version).toMatch(/^\d+\.\d+\.\d+$/);
+    await expect.poll(() => workersOf(page), SOON).toBe(0);
+    await page.context().close();
+  });
+
+  test('two tags share one engine; the second question waits and says so; the last to go takes the engine along', async () => {
+    const { page } = await visitHost(hosts, {
+      body: tag('id="one" data-open data-position="bottom-left"') + tag('id="two" data-open'),
+    });
+    const chats = page.getByTestId('vivace-embed');
+    for (const i of [0, 1]) {
+      await chats.nth(i).getByTestId('prompt').fill('Tell me a long story');
+      await expect.poll(() => chats.nth(i).getByTestId('send').isEnabled(), { timeout: 20_000 }).toBe(true);
+    }
+    expect(workersOf(page)).toBe(1);
+    for (const i of [0, 1]) await chats.nth(i).getByTestId('send').click();
+    await expect.poll(() => textOf(chats.nth(1).locator('[data-code=waiting]')), SOON).toMatch(/another chat/);
+    await chats.nth(0).getByTestId('stop').click();
+    await expect
+      .poll(() => textOf(chats.nth(1).locator('[data-role=assistant]')), { timeout: 20_000 })
+      .toMatch(/\w{2}/);
+    expect(await chats.nth(1).locator('[data-code=waiting]').count()).toBe(0);
+    const destroy = (id: string) =>
+      page.evaluate((name) => (document.getElementById(name) as HTMLScriptElement).vivace?.destroy(), id);
+    await destroy('one');
+    expect(workersOf(page)).toBe(1);
+    await destroy('two');
+    await expect.poll(() => workersOf(page), SOON).toBe(0);
+    await page.context().close();
+  });
+});
+
+describe('a page that composes', () => {
+  const parts = (attributes: string) => `<vivace-metrics for="tales"></vivace-metrics>
+    <vivace-chat id="tales" model="${model()}" heading="Tales" examples="A fox | A hen" ${attributes}></vivace-chat>`;
+
+  test('a chat loads when it is used, its panel follows it, and both go with their elements', async () => {
+    const visited = await visitHost(hosts, {
+      head: '<style>* { all: unset !important } vivace-chat { height: 500px !important }</style>',
+      body: parts('theme="dark"') + tag('data-position="none"'),
+    });
+    const { page } = visited;
+    await page.getByText('A hen').waitFor();
+    await page.waitForFunction(() => customElements.get('vivace-metrics'));
+    expect(pathsOf(visited).sort()).toEqual(['/embed.js', '/embed_panel.js']);
+    await page.getByTestId('prompt').click();
+    await ready(page);
+    await send(page, 'Tell me a story about a hen');
+    await expect
+      .poll(async () => Number(await page.locator('vivace-metrics').getAttribute('data-points')), { timeout: 20_000 })
+      .toBeGreaterThan(1);
+    const keepsModel = await page.locator('vivace-chat').evaluate(async (chat) => {
+      document.body.append(chat); // only moved
+      await new Promise((resolve) => setTimeout(resolve));
+      return (chat as unknown as VivaceChat).engine !== null;
+    });
+    expect([keepsModel, workersOf(page)]).toEqual([true, 1]);
+    await page.locator('vivace-chat').evaluate((chat) => chat.remove());
+    await expect.poll(() => workersOf(page), SOON).toBe(0);
+    expect(visited.said).toEqual([]);
+    await page.context().close();
+  });
+
+  test('the package defines the same elements', async () => {
+    const visited = await visitHost(hosts, {
+      body: `${parts('autoload')}<script type="module" src="${hosts.cdn}lib/elements.js"></script>`,
+    });
+    await ready(visited.page);
+    expect(pathsOf(visited).filter((path) => path.endsWith('.js'))).toEqual(['/lib/elements.js', '/lib/vivace.js']);
+    expect(visited.said).toEqual([]);
+    await visited.page.context().close();
+  });
+});
