@@ -290,6 +290,35 @@ describe('settings', () => {
   });
 });
 
+describe('a page of its own', () => {
+  const own = () =>
+    page.evaluate(() => {
+      const chat = document.querySelector('vivace-chat')!;
+      chat.newConversation();
+      return { temperature: chat.sampling.temperature, system: chat.conversation.system };
+    });
+
+  test('keeps settings and the system prompt for the next visit, and a shortcut begins a new conversation', async () => {
+    await open({ answers: turns(1) });
+    await setting(page, 'temperature', '0.3');
+    await byId('settings').click();
+    await byId('system').fill('Be brief.');
+    await page.keyboard.press('Escape');
+    await sendAll('Go');
+    await page.locator('body').click({ position: { x: 2, y: 2 } });
+    await page.keyboard.press('Control+Shift+O');
+    await expect.poll(() => answers(page).count()).toBe(0);
+    expect(await focused()).toBe('prompt');
+    await page.reload();
+    await page.locator('[data-testid=load-progress][data-state=error]').waitFor();
+    expect(await own()).toEqual({ temperature: 0.3, system: 'Be brief.' });
+    await page.evaluate(() => localStorage.clear());
+    await page.reload();
+    await page.locator('[data-testid=load-progress][data-state=error]').waitFor();
+    expect(await own()).toEqual({ temperature: 0.6, system: '' });
+  });
+});
+
 describe('by hand', () => {
   test('everything is reached by the keyboard alone', async () => {
     await open({ answers: turns(3) });
@@ -347,6 +376,20 @@ describe('by hand', () => {
   });
 });
 
+/** Shows a conversation of so many turns, copies of the first one of what is shown. */
+async function showTurns(n: number): Promise<void> {
+  await page.evaluate((length) => {
+    const chat = document.querySelector('vivace-chat')!;
+    const [first] = chat.conversation.turns;
+    const id = (i: number) => i.toString(16).padStart(32, '0');
+    const turns = Array.from({ length }, (_, i) => {
+      const answer = 'Some *words*.\n\n- one\n- two\n'.repeat(8);
+      return { ...first!, id: id(i), parent: i === 0 ? null : id(i - 1), question: `question ${i}`, answer };
+    });
+    chat.conversation = { ...chat.conversation, id: 'a'.repeat(32), turns, shown: {} };
+  }, n);
+}
+
 /** Asks, and gives the median of the milliseconds between the frames until the answer has ended. */
 function frameWhileAnswering(): Promise<number> {
   return page.evaluate(async () => {
@@ -371,16 +414,7 @@ function frameWhileAnswering(): Promise<number> {
 test('200 turns slow no frame while an answer streams, and the reader stays at the end', async () => {
   await open({ contextLength: 100_000, answers: [{ text: 'word '.repeat(200), piece: 5, gapMs: 1 }] });
   const alone = await frameWhileAnswering();
-  await page.evaluate(() => {
-    const chat = document.querySelector('vivace-chat')!;
-    const [first] = chat.conversation.turns;
-    const id = (i: number) => i.toString(16).padStart(32, '0');
-    const turns = Array.from({ length: 200 }, (_, i) => {
-      const answer = 'Some *words*.\n\n- one\n- two\n'.repeat(8);
-      return { ...first!, id: id(i), parent: i === 0 ? null : id(i - 1), question: `question ${i}`, answer };
-    });
-    chat.conversation = { ...chat.conversation, id: 'a'.repeat(32), turns, shown: {} };
-  });
+  await showTurns(200);
   await expect.poll(() => answers(page).count()).toBe(200);
   expect(await frameWhileAnswering()).toBeLessThan(2 * alone + 17);
   expect(await ended(page)).toBe('done');
@@ -390,6 +424,19 @@ test('200 turns slow no frame while an answer streams, and the reader stays at t
       return scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
     });
   await expect.poll(distance).toBeLessThan(5);
+});
+
+test('of a very long conversation the newest 200 turns are shown, and the earlier ones when asked for', async () => {
+  await open({ contextLength: 100_000, answers: turns(1) });
+  await sendAll('Go');
+  await showTurns(230);
+  await expect.poll(() => answers(page).count()).toBe(200);
+  expect(await textOf(questions().first())).toBe('question 30');
+  await byId('earlier').click();
+  await expect.poll(() => answers(page).count()).toBe(230);
+  expect(await byId('earlier').count()).toBe(0);
+  await sendAll('And on');
+  expect((await lastAsked())?.length).toBe(2 * 230 + 1); // shown or not, the model reads it
 });
 
 test('a reader who scrolls away while an answer streams stays there, until the button takes them to the end', async () => {
