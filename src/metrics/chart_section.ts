@@ -15,7 +15,7 @@ import { TbtChart } from './tbt_chart';
 import { TokensView } from './tokens_view';
 
 /** Redrawing more often than this tells nobody anything. */
-const PACE = { leastMs: 48, share: 0.01 };
+const PACE = { leastMs: 48, share: 0.008 };
 
 export type ChartRuns = Omit<ChartInput, 'columns'>;
 

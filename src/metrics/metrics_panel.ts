@@ -17,7 +17,7 @@ import { RunRecord } from './run_record';
 import './tune_section';
 
 /** Of the figures; the chart has a pace of its own. */
-const PACE = { leastMs: 250, share: 0.005 };
+const PACE = { leastMs: 250, share: 0.004 };
 /** The attention comes before the first of these groups. */
 const AFTER_ATTENTION = 'Per token';
 /** Runs whose points stay in the view over context. */
@@ -57,6 +57,7 @@ export class VivaceMetrics extends LitElement {
   private run = new RunRecord();
   private past: readonly RunRecord[] = [];
   private runsOfModel = 0;
+  private drawings = 0;
   private readonly pacer = new Pacer(() => this.requestUpdate(), PACE);
   private readonly sight = new IntersectionObserver((entries) => this.pacer.show(entries.at(-1)!.isIntersecting));
   private readonly onVisibility = () => {
@@ -131,7 +132,7 @@ export class VivaceMetrics extends LitElement {
     // The attention has a place of its own in the markup: groups come and go, and what was tuned must stay.
     const rest = groups.findIndex((group) => group.title === AFTER_ATTENTION);
     return html`
-      ${renderToolbar({ run, isLog, whyNotPin: this.whyNotPin(), onLog: this.toggleLog, onPin: this.pin, onJson: this.saveJson, onCsv: this.saveCsv })}
+      ${renderToolbar({ run, isOdd: this.drawings++ % 2 === 1, isLog, whyNotPin: this.whyNotPin(), onLog: this.toggleLog, onPin: this.pin, onJson: this.saveJson, onCsv: this.saveCsv })}
       <dl class="tiles">${headline(run).map(renderTile)}</dl>
       <vivace-chart .runs=${{ run, tbt, stalls, pins, past, isLog }} .theme=${this.theme}></vivace-chart>
       ${renderComparison(pins, run, this.unpin)}

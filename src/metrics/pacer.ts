@@ -1,10 +1,12 @@
 // When to draw: soon after it was asked for, in a frame, but seldom enough that drawing takes its share of the page's thread at most, and
 // never while there is nothing to see.
 
+import { afterPaint } from './after_paint';
+
 export interface Pace {
   /** No sooner after the last drawing than this, in milliseconds. */
   leastMs: number;
-  /** Drawing takes this part of the page's time at most, as far as past drawings tell. */
+  /** Drawing and painting take this part of the page's time at most, as far as past ones tell. */
   share: number;
 }
 
@@ -15,7 +17,7 @@ const LATE_FRAME_MS = 40;
 /** Then drawing waits so many times as long. */
 const LATE_FACTOR = 2;
 
-/** Milliseconds to wait from the end of one drawing to the next. */
+/** Milliseconds to wait from one drawing to the next. */
 export function waitAfter(costMs: number, isLate: boolean, { leastMs, share }: Pace): number {
   const wait = Math.max(leastMs, costMs / share);
   return Math.min(MOST_MS, isLate ? wait * LATE_FACTOR : wait);
@@ -62,17 +64,19 @@ export class Pacer {
 
   private readonly awaitFrame = () => {
     this.timer = undefined;
-    const from = performance.now();
-    requestAnimationFrame(() => {
-      const now = performance.now();
-      this.isLate = now - from > LATE_FRAME_MS;
+    const asked = performance.now();
+    afterPaint(() => {
+      const from = performance.now();
+      this.isLate = from - asked > LATE_FRAME_MS;
       this.isPending = false;
-      if (!this.isShown) return;
+      if (!this.isShown) return () => {};
       this.isAsked = false;
+      this.drawnAt = from;
       this.draw();
-      this.drawnAt = performance.now();
-      this.costMs = this.costMs * 0.7 + (this.drawnAt - now) * 0.3;
-      this.plan();
+      // Painting belongs to it.
+      return () => {
+        this.costMs = this.costMs * 0.7 + (performance.now() - from) * 0.3;
+      };
     });
   };
 }

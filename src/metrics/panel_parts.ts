@@ -9,6 +9,8 @@ const WIDE = new Set(['adapter', 'model', 'format', 'context']);
 
 interface Toolbar {
   run: RunData & { isRunning: boolean };
+  /** The light of a running run goes on and off with it. */
+  isOdd: boolean;
   isLog: boolean;
   /** Null: the run can be pinned. */
   whyNotPin: string | null;
@@ -18,12 +20,12 @@ interface Toolbar {
   onCsv: () => void;
 }
 
-export function renderToolbar({ run, isLog, whyNotPin, onLog, onPin, onJson, onCsv }: Toolbar) {
+export function renderToolbar({ run, isOdd, isLog, whyNotPin, onLog, onPin, onJson, onCsv }: Toolbar) {
   const isEmpty = run.tokens.length === 0;
   const pinTitle = whyNotPin ?? 'Keep this run in the chart and compare later ones with it';
   return html`<header>
     <h2 title="TBT: milliseconds between two tokens as they arrive, bursts not smoothed.">Time between tokens</h2>
-    ${run.isRunning ? html`<span class="live" role="img" aria-label="running" title="Running"></span>` : nothing}
+    ${run.isRunning ? html`<span class=${isOdd ? 'live odd' : 'live'} role="img" aria-label="running" title="Running"></span>` : nothing}
     <span class="tools">
       <button data-testid="log" aria-pressed=${isLog} title="Logarithmic scale of milliseconds" @click=${onLog}>Log</button>
       <button data-testid="pin" ?disabled=${whyNotPin !== null} title=${pinTitle} @click=${onPin}>Pin</button>

@@ -21,9 +21,10 @@ export const panelStyles = css`
   :host([hidden]) { display: none; }
   header { display: flex; align-items: baseline; gap: 6px; margin-bottom: 10px; }
   h2 { margin: 0; white-space: nowrap; font-size: 14px; font-weight: 600; letter-spacing: -0.005em; }
-  .live { align-self: center; width: 8px; height: 8px; border-radius: 50%; background: var(--accent); animation: beat 900ms ease-in-out infinite alternate; }
-  @keyframes beat { to { opacity: 0.2; } }
-  @media (prefers-reduced-motion: reduce) { .live { animation: none; } }
+  .live { align-self: center; width: 8px; height: 8px; border-radius: 50%; background: var(--accent); }
+  /* It beats with the figures: an animation would make the browser compose every frame. */
+  .live.odd { opacity: 0.35; }
+  @media (prefers-reduced-motion: reduce) { .live { opacity: 1; } }
   .tools { margin-inline-start: auto; display: flex; gap: 1px; margin-inline-end: -5px; }
   button {
     font: inherit; font-size: 12px; color: var(--muted); background: none; border: 0; border-radius: 6px;
@@ -45,7 +46,7 @@ export const panelStyles = css`
   vivace-roofline { margin-bottom: 12px; }
   section { border-top: 1px solid var(--line); padding: 11px 0 12px; }
   h3 { margin: 0 0 5px; font-size: 12px; font-weight: 600; }
-  dl.grid { display: grid; grid-template-columns: 1fr 1fr; column-gap: 20px; row-gap: 2px; margin: 0; }
+  dl.grid { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); column-gap: 20px; row-gap: 2px; margin: 0; }
   dl.grid > div { display: flex; justify-content: space-between; gap: 8px; min-width: 0; }
   dl.grid > div.wide { grid-column: 1 / -1; }
   dl.grid dt { color: var(--muted); white-space: nowrap; cursor: help; }

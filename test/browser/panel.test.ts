@@ -1,0 +1,271 @@
+// The panel as a person uses it, on synthetic runs in the real built page: views, readout by mouse and by keyboard, stalls, pinned runs, files, and nothing
+// drawn where nothing is seen. No model is loaded.
+
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { feed } from './panel_feed';
+import { openSite, type Site, screenshot, textOf, type Visit, visit } from './site';
+
+const SOON = { timeout: 5_000, interval: 20 };
+/** 100 even gaps with one stall before token 57. */
+const STALLED = Array.from({ length: 100 }, (_, i) => (i === 55 ? 60 : 5 + (i % 5) / 10));
+const EVEN = Array.from({ length: 120 }, (_, i) => 10 + (i % 3) / 10);
+
+let site: Site;
+
+beforeAll(async () => {
+  site = await openSite();
+});
+
+afterAll(() => site?.close());
+
+const panel = (page: Page) => page.getByTestId('metrics');
+const plot = (page: Page) => page.getByTestId('plot');
+const readout = (page: Page) => textOf(page.getByTestId('readout'));
+const spoken = (page: Page) => textOf(panel(page).locator('vivace-chart [role=status]'));
+const points = (page: Page) => panel(page).getAttribute('data-points');
+
+async function open(viewport?: { width: number; height: number }): Promise<Visit> {
+  const visited = await visit(site, '?model=/page.gguf', viewport);
+  await visited.page.locator('[data-testid=load-progress][data-state=error]').waitFor();
+  return visited;
+}
+
+/** How often a canvas was cleared, which each drawing does once. */
+async function countDrawings(page: Page): Promise<() => Promise<number>> {
+  await page.evaluate(() => {
+    const { prototype } = CanvasRenderingContext2D;
+    const clear = prototype.clearRect;
+    Object.assign(window, { __drawn: 0 });
+    prototype.clearRect = function (...rect) {
+      (window as unknown as { __drawn: number }).__drawn++;
+      clear.apply(this, rect);
+    };
+  });
+  return () => page.evaluate(() => (window as unknown as { __drawn: number }).__drawn);
+}
+
+/** Colours of the chart's canvas that are far from grey. */
+function coloursOf(page: Page): Promise<number> {
+  return plot(page)
+    .locator('canvas')
+    .evaluate((canvas: HTMLCanvasElement) => {
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+      let n = 0;
+      for (let i = 0; i < data.length; i += 4) {
+        const [r, g, b, a] = [data[i]!, data[i + 1]!, data[i + 2]!, data[i + 3]!];
+        if (a > 128 && Math.max(r, g, b) - Math.min(r, g, b) > 60) n++;
+      }
+      return n;
+    });
+}
+
+describe('one run after the other', () => {
+  let visited: Visit;
+
+  beforeAll(async () => {
+    visited = await open();
+    await feed(visited.page, { gaps: STALLED, texts: ['Once', ' "upon"\n\u202e', ' a'] });
+    await panel(visited.page).and(visited.page.locator('[data-points="100"]')).waitFor();
+  });
+
+  afterAll(() => visited?.page.context().close());
+
+  test('the mouse reads a token with its text and its stages', async () => {
+    const { page } = visited;
+    await expect.poll(() => coloursOf(page), SOON).toBeGreaterThan(100);
+    const over = await plot(page).locator('.u-over').boundingBox();
+    await page.mouse.move(over!.x + 1, over!.y + 60);
+    await expect.poll(() => readout(page), SOON).toContain('before token 2, position 18');
+    expect(await readout(page)).toContain(String.raw`" \"upon\"\n\u{202e}"`);
+    expect(await readout(page)).toMatch(
+      /in flight\s*12\.1 ms\s*GPU step\s*0\.60 ms\s*worker\s*0\.25 ms\s*to page\s*[\d.]+ ms/,
+    );
+    await expect.poll(() => readout(page), SOON).toMatch(/to paint\s*[\d.]+ ms/);
+    await page.mouse.move(over!.x + over!.width - 1, over!.y + 60);
+    await expect.poll(() => readout(page), SOON).toContain('before token 101, position 117');
+    expect(await spoken(page)).toBe(''); // the pointer says nothing aloud
+    await page.mouse.move(5, 5);
+    await expect.poll(() => readout(page), SOON).toContain('Point at the chart');
+  });
+
+  test('the keyboard goes from token to token, and what it reads is spoken', async () => {
+    const { page } = visited;
+    await plot(page).focus();
+    await page.keyboard.press('End');
+    await expect
+      .poll(() => spoken(page), SOON)
+      .toMatch(/^\d.* before token 101, position 117, " a"; in flight 12\.1 ms, .*to page/);
+    await page.keyboard.press('ArrowLeft');
+    await expect.poll(() => readout(page), SOON).toContain('before token 100');
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowRight');
+    await expect.poll(() => spoken(page), SOON).toContain('before token 3');
+  });
+
+  test('a stall is listed with its cause, ringed, and explained where the cursor stands on it', async () => {
+    const { page } = visited;
+    const stalls = page.getByTestId('stalls').locator('li');
+    expect(await stalls.count()).toBe(1);
+    expect(await textOf(stalls.first())).toMatch(/^60\.0 ms before token 57\. \w.{10,}\.$/);
+    await plot(page).focus();
+    await page.keyboard.press('Home');
+    for (let i = 2; i < 57; i++) await page.keyboard.press('ArrowRight');
+    const cause = (await textOf(stalls.first())).split('57. ')[1]!;
+    await expect.poll(() => readout(page), SOON).toContain(cause);
+    expect(await spoken(page)).toContain(cause);
+  });
+
+  test('tabs show three views; arrow keys go round', async () => {
+    const { page } = visited;
+    const selected = () => panel(page).getByRole('tab', { selected: true }).textContent();
+    expect(await selected()).toBe('Over tokens');
+    await page.getByTestId('view-tokens').focus();
+    await page.keyboard.press('ArrowRight');
+    expect(await selected()).toBe('Over context');
+    await plot(page).focus();
+    await page.keyboard.press('Home');
+    await expect.poll(() => spoken(page), SOON).toContain('before token 2, position 18');
+    await page.getByTestId('view-context').focus();
+    await page.keyboard.press('ArrowRight');
+    expect(await selected()).toBe('Histogram');
+    await plot(page).focus();
+    await page.keyboard.press('End');
+    await expect
+      .poll(() => spoken(page), SOON)
+      .toMatch(/^1 of 100 gaps \(1\.0 %\) from [\d.]+ ms to 60\.0 ms: before token 57$/);
+    await page.getByTestId('view-histogram').focus();
+    await page.keyboard.press('ArrowRight');
+    expect(await selected()).toBe('Over tokens');
+  });
+
+  test('a pinned run stands beside the next one, with ratios, and can be unpinned', async () => {
+    const { page } = visited;
+    await page.getByTestId('pin').click();
+    expect(await page.getByTestId('pin').isDisabled()).toBe(true);
+    await feed(page, { gaps: EVEN, attention: 'eager', kvCache: 'f32', from: 150 });
+    const comparison = page.getByTestId('comparison');
+    const row = (key: string) => textOf(comparison.locator(`tr[data-row=${key}]`));
+    await expect.poll(() => row('p50'), SOON).toMatch(/p50\s+5\.20 ms\s*10\.1 ms ×1\.94/);
+    expect(await row('max')).toMatch(/60\.0 ms\s*10\.2 ms ×0\.17/);
+    const legend = await comparison.locator('li').allTextContents();
+    expect(legend.map((text) => text.replace(/\s+/g, ' ').trim())).toEqual([
+      expect.stringMatching(/^A flash_prefill \/ fused_decode, KV f16.*webgpu, 101 tokens Unpin$/),
+      expect.stringMatching(/^Now flash_prefill \/ eager, KV f32.*webgpu, 121 tokens$/),
+    ]);
+    expect(
+      new Set(
+        await comparison.locator('path').evaluateAll((all) => all.map((path) => path.getAttribute('stroke-dasharray'))),
+      ).size,
+    ).toBe(2);
+    await page.getByTestId('view-context').click();
+    await screenshot(page, 'panel_compared');
+    await page.getByRole('button', { name: 'Unpin run A' }).click();
+    await expect.poll(() => comparison.count(), SOON).toBe(0);
+  });
+
+  test('three runs can be pinned, not four', async () => {
+    const { page } = visited;
+    for (const gaps of [EVEN, STALLED, EVEN]) {
+      await feed(page, { gaps });
+      await page.getByTestId('pin').click();
+    }
+    await feed(page, { gaps: STALLED });
+    await expect.poll(() => page.getByTestId('pin').getAttribute('title'), SOON).toContain('unpin one first');
+    expect(await page.getByTestId('pin').isDisabled()).toBe(true);
+    expect(await page.getByTestId('comparison').locator('thead th').allTextContents()).toEqual(['A', 'B', 'C', 'Now']);
+    await page.getByRole('button', { name: 'Unpin run B' }).click();
+    await page.getByTestId('pin').click();
+    await expect
+      .poll(() => page.getByTestId('comparison').locator('thead th').allTextContents(), SOON)
+      .toEqual(['A', 'B', 'C']);
+  });
+
+  test('the roofline is measured at a press, once the GPU is free, and the figure follows', async () => {
+    const { page } = visited;
+    const button = page.getByTestId('roofline');
+    expect(await button.isDisabled()).toBe(true); // no engine
+    await page.evaluate(() => {
+      const readings = [{ readGBps: 250, clock: 'gpu' }];
+      const roofline = async () => readings.pop() ?? Promise.reject(new Error('No memory is left. Close other tabs.'));
+      Object.assign(document.querySelector('vivace-metrics')!, { engine: { roofline } });
+    });
+    const result = () => textOf(page.getByTestId('roofline-result'));
+    await button.click();
+    await expect.poll(result, SOON).toMatch(/250 GB\/s at most, by the GPU’s clock/);
+    await expect.poll(() => textOf(panel(page).locator('[data-figure=roofline]')), SOON).toMatch(/^\d.* %$/);
+    await button.click();
+    await expect.poll(result, SOON).toBe('No memory is left. Close other tabs.');
+  });
+
+  test('JSON and CSV are saved', async () => {
+    const { page } = visited;
+    const saved = async (button: string) => {
+      const downloading = page.waitForEvent('download');
+      await page.getByTestId(button).click();
+      return readFile(await (await downloading).path(), 'utf8');
+    };
+    const report = JSON.parse(await saved('json'));
+    expect(report.tbtMs.perToken).toEqual(STALLED);
+    expect([report.backend, report.ids.length]).toEqual(['webgpu', 101]);
+    const lines = (await saved('csv')).trim().split('\n');
+    expect(lines).toHaveLength(102);
+    expect(lines[0]).toMatch(/^token,id,position,tbt_ms,gpu_ms/);
+    expect(lines[57]).toMatch(/^57,56,73,60,0\.6,/);
+  });
+
+  test('it is looked at: light and dark, all views, and a logarithm', async () => {
+    const { page } = visited;
+    await page.setViewportSize({ width: 1280, height: 1400 });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      for (const view of ['tokens', 'context', 'histogram']) {
+        await page.getByTestId(`view-${view}`).click();
+        await expect.poll(() => coloursOf(page), SOON).toBeGreaterThan(100);
+        await screenshot(page, `panel_${view}_${colorScheme}`);
+      }
+      await page.getByTestId('log').click();
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
+  test('nothing was said on the console, and no other host was asked', () => {
+    expect(visited.errors).toEqual([]);
+    expect(visited.strangers).toEqual([]);
+  });
+});
+
+describe('a phone', () => {
+  let visited: Visit;
+
+  beforeAll(async () => {
+    visited = await open({ width: 360, height: 740 });
+  });
+
+  afterAll(() => visited?.page.context().close());
+
+  test('a closed drawer draws nothing while a run goes on, and shows all of it when it opens', async () => {
+    const { page } = visited;
+    const drawn = await countDrawings(page);
+    await feed(page, { gaps: STALLED });
+    await page.evaluate(() => new Promise((resolve) => setTimeout(() => requestAnimationFrame(resolve), 400)));
+    expect(await drawn()).toBe(0);
+    await page.getByRole('button', { name: 'Timing' }).click();
+    await expect.poll(() => points(page), SOON).toBe('100');
+    await expect.poll(drawn, SOON).toBeGreaterThan(0);
+  });
+
+  test('nothing is wider than the screen, with a comparison, too', async () => {
+    const { page } = visited;
+    await page.getByTestId('pin').click();
+    await feed(page, { gaps: EVEN, attention: 'split_kv_decode' });
+    await page.getByTestId('comparison').locator('table').waitFor();
+    await screenshot(page, 'panel_phone');
+    const overflow = await page.evaluate(() => {
+      const drawer = document.getElementById('panel')!;
+      return [document.documentElement.scrollWidth - innerWidth, drawer.scrollWidth - drawer.clientWidth];
+    });
+    expect(Math.max(...overflow)).toBeLessThanOrEqual(0);
+  });
+});
