@@ -125,7 +125,7 @@ export function endRemark(turn: Turn): string | null {
       return `Ended at ${limit}. Max tokens in the settings raises it.`;
     }
     case 'context':
-      return 'The context is full.';
+      return 'Ended here: the context was full.';
     default:
       return turn.answer.trim() === '' && turn.state === 'done' ? 'The model ended without a word. Try again.' : null;
   }

@@ -235,7 +235,7 @@ describe('the context', () => {
     await byId('offer-forget').click();
     await expect.poll(() => byId('memory').count()).toBe(1);
     expect(await byId('advice').count()).toBe(0);
-    expect(await textOf(byId('end'))).toBe('The context is full.');
+    expect(await textOf(byId('end'))).toBe('Ended here: the context was full.');
     expect(await focused()).toBe('prompt');
     await sendAll('And then?');
     expect(await lastAsked()).toEqual(['user:And then?']);
