@@ -24,6 +24,8 @@ import {
 const MODEL = 'models/storyteller/storyteller-q8_0.gguf';
 const CPU = '?backend=cpu'; // loads in a second where there is no GPU
 const PIECE = 4 * 1024 * 1024;
+/** On a machine that is busy with other things. */
+const SOON = { timeout: 20_000, interval: 20 };
 
 let site: Site;
 let visited: Visit;
@@ -94,7 +96,7 @@ async function answers(): Promise<void> {
 }
 
 async function openDialog(): Promise<void> {
-  await page.getByTestId('open-models').click();
+  await page.locator('#model').click();
   await page.getByTestId('models').waitFor();
 }
 
@@ -113,6 +115,7 @@ const pieces = () =>
     const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle('vivace-pieces');
     const found: [name: string, size: number][] = [];
     for await (const [name, handle] of folder.entries()) {
+      if (name.length > 64) continue; // being written
       found.push([name, (await (handle as FileSystemFileHandle).getFile()).size]);
     }
     return found.sort((a, b) => b[1] - a[1]);
@@ -154,18 +157,18 @@ test('what is no address is said beside the field; Escape closes and gives the f
   expect(await page.getByTestId('address-help').textContent()).toContain('begin with https://');
   expect(await page.getByTestId('model-address').getAttribute('aria-invalid')).toBe('true');
   await page.keyboard.press('Escape');
-  await expect.poll(() => page.getByTestId('models').isVisible()).toBe(false);
-  expect(await page.evaluate(() => document.activeElement?.getAttribute('data-testid'))).toBe('open-models');
+  await expect.poll(() => page.getByTestId('models').isVisible(), SOON).toBe(false);
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe('model');
 });
 
 test('an address is loaded from the dialog; cancelled in the middle it goes on where it was', async () => {
   opensUntil = 2 * PIECE;
   await loadAddress(`${other.url}twin.gguf`);
-  await expect.poll(() => otherAsked.includes(2 * PIECE), { timeout: 10_000, interval: 20 }).toBe(true);
+  await expect.poll(async () => (await pieces()).length, SOON).toBe(4 + 2);
   await page.getByTestId('cancel-load').click();
-  await expect.poll(() => progress(page).getAttribute('data-state')).toBe('cancelled');
+  await expect.poll(() => progress(page).getAttribute('data-state'), SOON).toBe('cancelled');
   await openDialog();
-  await expect.poll(() => textOf(kept('twin'))).toMatch(/5\d % of 15\.\d MB here/);
+  await expect.poll(() => textOf(kept('twin')), SOON).toMatch(/5\d % of 15\.\d MB here/);
   await page.keyboard.press('Escape');
   opensUntil = Number.POSITIVE_INFINITY;
   otherAsked = [];
@@ -174,7 +177,7 @@ test('an address is loaded from the dialog; cancelled in the middle it goes on w
   expect(otherAsked.sort((a, b) => a - b)).toEqual([2 * PIECE, 3 * PIECE]);
   await answers();
   await openDialog();
-  await expect.poll(() => textOf(kept('twin'))).toMatch(/twin\.gguf.*running.*15\.\d MB, complete · used today/s);
+  await expect.poll(() => textOf(kept('twin')), SOON).toMatch(/twin\.gguf.*running.*15\.\d MB, complete · used today/s);
 });
 
 test('deleting asks first, and takes the pieces of this model alone', async () => {
@@ -185,7 +188,7 @@ test('deleting asks first, and takes the pieces of this model alone', async () =
   expect(await nKept()).toBe(2);
   await kept('twin').getByTestId('delete').click();
   await page.keyboard.press('Enter'); // the focus is on the yes
-  await expect.poll(nKept).toBe(1);
+  await expect.poll(nKept, SOON).toBe(1);
   expect(await textOf(kept())).toMatch(/storyteller-q8_0\.gguf/);
   expect(await textOf(page.getByTestId('kept-total'))).toMatch(/^One model, 15\.\d MB\. This browser allows this site/);
   expect(await pieces()).toHaveLength(4);
@@ -204,7 +207,7 @@ test('storage that is full is a notice with both sizes; the model answers, and w
   await ready(page);
   await answers();
   const notice = page.locator('[data-testid=notice][data-code=cache-full]');
-  expect(await textOf(notice)).toMatch(/of the 15\.\d MB that this model needs, [48]\.\d MB are kept/);
+  expect(await textOf(notice)).toMatch(/of the 15\.\d MB that this model needs, [1-9]\.\d MB are kept/);
   await limited.send('Storage.overrideQuotaForOrigin', { origin });
 });
 
@@ -217,7 +220,7 @@ test('a .gguf file that is dropped on the page is loaded, and not kept', async (
     const drop = new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true });
     document.querySelector('main')!.dispatchEvent(drop);
   }, MODEL);
-  await expect.poll(() => textOf(page.locator('#model')), { timeout: 20_000 }).toContain('dropped.gguf');
+  await expect.poll(() => textOf(page.locator('#model-name')), SOON).toContain('dropped.gguf');
   await ready(page);
   await answers();
   expect(await pieces()).toEqual(before);
