@@ -1,6 +1,6 @@
 // What the panel says about tuning, before, while and after. Pure.
 
-import { type EngineInfo, type ProductResult, type TuneOutcome, type TuneResult, VivaceError } from '../engine/engine';
+import type { EngineInfo, ProductResult, TuneOutcome, TuneResult } from '../engine/engine';
 import { formatCount, formatMs } from './figure_format';
 import { productTitle } from './tune_products_table';
 import { BASELINE, parametersText, type TuneTable } from './tune_table';
@@ -65,7 +65,7 @@ export function prefillSummary({ winner, baseline }: TuneTable): string {
 /** What went wrong, with a next step. */
 export function tuneFailure(error: unknown): string {
   const message = (error instanceof Error ? error.message : String(error)) || 'Tuning failed without a message.';
-  switch (error instanceof VivaceError ? error.code : '') {
+  switch ((error as { code?: unknown } | null)?.code) {
     case 'invalid-request':
       return message;
     case 'device-lost':

@@ -39,7 +39,6 @@ export class VivaceChat extends LitElement implements ChatHost {
     loadSettings: { attribute: false },
     examples: { attribute: false },
     tuning: { attribute: false },
-    canOpen: { type: Boolean, attribute: 'can-open' },
     remember: { type: Boolean },
     shortcuts: { type: Boolean },
     heading: {},
@@ -56,8 +55,6 @@ export class VivaceChat extends LitElement implements ChatHost {
   declare examples: readonly string[];
   /** While a tuner has the GPU, else null. A question waits for it: what it would do to the times of both nobody wants. */
   declare tuning: Tuning | null;
-  /** The settings offer to open model files; whoever hosts the chat hears `vivace-open`. */
-  declare canOpen: boolean;
   /** Settings and the system prompt last used are kept in this browser: for a page of its own. */
   declare remember: boolean;
   /** Ctrl or Cmd + Shift + O anywhere in the document begins a new conversation. */
@@ -84,7 +81,6 @@ export class VivaceChat extends LitElement implements ChatHost {
     this.loadSettings = STANDARD_LOAD;
     this.examples = STORY_EXAMPLES;
     this.tuning = null;
-    this.canOpen = false;
     this.remember = false;
     this.shortcuts = false;
     this.heading = 'Once upon a time…';
@@ -180,8 +176,7 @@ export class VivaceChat extends LitElement implements ChatHost {
         ${this.tuning ? renderTuning(this.tuning, this.onCancelTuning) : nothing}
         <vivace-composer placeholder=${isEmpty ? 'Ask for a story, or for anything' : 'Go on'} ?streaming=${this.isStreaming}
           ?ready=${this.engine !== null} @vivace-send=${this.onSend} @vivace-stop=${this.stop} @vivace-recall=${this.onRecall}>
-          <vivace-settings .sampling=${this.sampling} .system=${this.conversation.system} .loaded=${this.loadSettings}
-            ?canOpen=${this.canOpen} @vivace-settings=${this.onSettings} @vivace-system=${this.onSystem}></vivace-settings>
+          <vivace-settings .sampling=${this.sampling} .system=${this.conversation.system} .loaded=${this.loadSettings} @vivace-settings=${this.onSettings} @vivace-system=${this.onSystem}></vivace-settings>
           <button class="icon" data-testid="new-conversation" title="New conversation" aria-label="New conversation"
             ?disabled=${isEmpty} @click=${this.newConversation}>${icons.fresh}</button>
           ${renderMeter(session.contextTokens, this.engine?.info.contextLength)}

@@ -19,7 +19,7 @@ export function renderEmpty(chat: EmptyConversation, onExample: (example: string
     : '';
   return html`<div class="empty">
     <h1>${chat.heading}</h1>
-    <p>${chat.welcome || about}</p>
+    <p dir="auto">${chat.welcome || about}</p>
     <slot name="loading"></slot>
     <div class="examples">
       ${chat.examples.map(
@@ -41,7 +41,7 @@ export interface Tuning {
 export function renderTuning({ done, total }: Tuning, onCancel: () => void) {
   const count = total > 0 ? `, ${done.toLocaleString('en')} of ${total.toLocaleString('en')}` : '';
   return html`<div class="tuning" data-testid="tuning">
-    <p>Attention is being tuned${count}. A question waits for that.</p>
+    <p>This GPU is being tuned${count}. A question waits for that.</p>
     <button class="button" data-testid="cancel-tuning" aria-label="Cancel tuning" @click=${onCancel}>Cancel</button>
   </div>`;
 }

@@ -180,11 +180,11 @@ export class ChatSession {
     if (!run.isLeft) this.finish(turn);
   }
 
-  /** While attention is tuned a question waits. Whether it is still to be answered then. */
+  /** While a tuner has the GPU a question waits. Whether it is still to be answered then. */
   private async mayBegin(run: AnswerRun): Promise<boolean> {
     if (!this.host.tuning) return true;
-    run.turn.waitsFor = 'attention is being tuned.';
-    this.host.announce('The answer waits until attention is tuned.');
+    run.turn.waitsFor = 'this GPU is being tuned.';
+    this.host.announce('The answer waits until this GPU is tuned.');
     const passes = await run.passes(this.tuned);
     this.host.onTurnChange(run.turn);
     return passes;

@@ -5,8 +5,8 @@ import { css } from 'lit';
 export const chatStyles = css`
   :host { display: flex; flex-direction: column; min-height: 0; color: var(--v-ink); font: 400 16px / 1.5 var(--v-font); }
   .scroller { flex: 1; min-height: 0; overflow-y: auto; overscroll-behavior: contain; scrollbar-gutter: stable both-edges; outline: none; }
-  .column { box-sizing: border-box; max-width: 46rem; min-height: 100%; margin: 0 auto; padding: 20px 20px 28px; display: flex; flex-direction: column; }
-  .dock { position: relative; width: 100%; max-width: 46rem; margin: 0 auto; padding: 0 20px 4px; }
+  .column { box-sizing: border-box; max-width: 736px; min-height: 100%; margin: 0 auto; padding: 20px 20px 28px; display: flex; flex-direction: column; }
+  .dock { position: relative; width: 100%; max-width: 736px; margin: 0 auto; padding: 0 20px 4px; }
   .latest {
     position: absolute; inset-inline-start: 50%; top: -46px; translate: -50% 0; border: 1px solid var(--v-line); border-radius: 50%;
     background: var(--v-surface); box-shadow: 0 4px 14px -6px var(--v-shadow);
@@ -20,8 +20,8 @@ export const chatStyles = css`
 
   .empty { margin: auto 0; padding: 24px 0; text-align: center; }
   h1 { margin: 0 0 10px; font: italic 400 clamp(30px, 5vw, 42px) / 1.15 var(--v-serif); letter-spacing: -0.01em; text-wrap: balance; }
-  .empty p { max-width: 30rem; min-height: 1.5em; margin: 0 auto 26px; color: var(--v-muted); font-size: 15px; text-wrap: balance; }
-  .examples { display: grid; gap: 8px; max-width: 30rem; margin: 0 auto; }
+  .empty p { max-width: 480px; min-height: 1.5em; margin: 0 auto 26px; color: var(--v-muted); font-size: 15px; text-wrap: balance; }
+  .examples { display: grid; gap: 8px; max-width: 480px; margin: 0 auto; }
   .example {
     padding: 11px 16px; border: 1px solid var(--v-line); border-radius: 12px; background: var(--v-surface); font-size: 15px;
     text-align: start; cursor: pointer; transition: border-color 120ms;

@@ -24,6 +24,8 @@ export const codeBlockStyles = css`
   article[data-state='streaming'] .text > :is(.code-block, .table-box):last-child::after { display: none; }
 
   .run { display: block; }
+  :is(p, li) > .run { content-visibility: auto; contain-intrinsic-block-size: auto 400px; } /* code scrolls sideways, which this would clip */
+  .text a:not([href]) { color: inherit; text-decoration: none; }
   .run, .plain { unicode-bidi: plaintext; }
   .plain { white-space: pre-wrap; }
   .text code { unicode-bidi: isolate; }

@@ -1,7 +1,7 @@
 // <vivace-library>: the list of the conversations that this browser keeps. Fires `vivace-open-conversation` with the one that the reader
 // wants to see, `vivace-new-conversation` for an empty one, and `vivace-close-library` when the one that is shown was chosen again.
 
-import { html, LitElement, nothing, type PropertyValues } from 'lit';
+import { html, LitElement, nothing } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import { ConversationFileError, exportConversations } from './conversation_file';
 import { ConversationStore, type Summary } from './conversation_store';
@@ -70,7 +70,6 @@ export class VivaceLibrary extends LitElement implements RowActions {
   }
 
   async open(id: string): Promise<void> {
-    this.stop = id;
     if (id === this.current) return this.fire('vivace-close-library');
     await this.keeper.flush();
     const conversation = await this.store.load(id);
@@ -126,7 +125,7 @@ export class VivaceLibrary extends LitElement implements RowActions {
       <button class="button fresh" data-testid="library-new" @click=${() => this.fire('vivace-new-conversation')}>
         ${icons.fresh}New conversation
       </button>
-      <nav class="list" aria-label="Conversations">
+      <nav class="list" aria-label="Conversations" @focusin=${this.onFocus}>
         ${isEmpty ? html`<p class="empty">No conversations yet. What you write here is kept in this browser alone.</p>` : nothing}
         ${groupByDay(this.summaries ?? []).map(
           ({ name, summaries }) => html`<h2 id=${name}>${name}</h2>
@@ -168,9 +167,10 @@ export class VivaceLibrary extends LitElement implements RowActions {
     clearTimeout(this.noteTimer);
   }
 
-  protected override willUpdate(changed: PropertyValues<this>): void {
+  protected override willUpdate(): void {
     const ids = this.shownIds();
-    if (changed.has('current') && ids.includes(this.current)) this.stop = this.current;
+    const isInUse = this.renderRoot?.querySelector('.list:focus-within');
+    if (!isInUse && ids.includes(this.current)) this.stop = this.current;
     if (this.stop === null || !ids.includes(this.stop)) this.stop = ids[0] ?? null;
   }
 
@@ -215,7 +215,6 @@ export class VivaceLibrary extends LitElement implements RowActions {
   }
 
   private async focusRow(id: string | null): Promise<void> {
-    if (id !== null) this.stop = id;
     await this.updateComplete;
     const row = id === null ? null : this.renderRoot.querySelector<HTMLElement>(`[data-id="${id}"] .title`);
     (row ?? this.renderRoot.querySelector<HTMLElement>('.fresh'))?.focus();
@@ -275,9 +274,12 @@ export class VivaceLibrary extends LitElement implements RowActions {
     this.say(text, refused.length > 0);
   }
 
+  private onFocus = (event: Event) => {
+    this.stop = rowOf(event) ?? this.stop;
+  };
+
   private onKey = (event: KeyboardEvent) => {
-    const inRow = event.composedPath().find((node) => node instanceof HTMLElement && node.dataset.id !== undefined);
-    const id = (inRow as HTMLElement | undefined)?.dataset.id;
+    const id = rowOf(event);
     const isUndo = event.key === 'z' && (event.ctrlKey || event.metaKey) && this.note?.undo;
     if (isUndo) isUndo();
     else if (id && event.key === 'F2') this.startRename(id);
@@ -314,6 +316,13 @@ export class VivaceLibrary extends LitElement implements RowActions {
   };
 
   private onLeave = () => this.keeper.flushNow();
+}
+
+/** Id of the conversation whose row an event comes from. */
+function rowOf(event: Event): string | undefined {
+  const isRow = (node: EventTarget): node is HTMLElement =>
+    node instanceof HTMLElement && node.dataset.id !== undefined;
+  return event.composedPath().find(isRow)?.dataset.id;
 }
 
 if (!customElements.get('vivace-library')) customElements.define('vivace-library', VivaceLibrary);

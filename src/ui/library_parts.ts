@@ -50,16 +50,16 @@ export function renderRow(summary: Summary, state: RowState, actions: RowActions
   const { id, title } = summary;
   if (state.isRenamed) return renderRename(summary, actions);
   const tabindex = state.isStop ? 0 : -1;
-  const action = (name: string, label: string, icon: unknown, act: (id: string) => void) =>
+  const action = (name: string, label: string, icon: unknown, act: 'startRename' | 'export' | 'delete') =>
     html`<button class="icon small" data-testid=${`library-${name}`} tabindex=${tabindex} title=${label}
-      aria-label=${`${label} “${title}”`} @click=${() => act(id)}>${icon}</button>`;
+      aria-label=${`${label} “${title}”`} @click=${() => actions[act](id)}>${icon}</button>`;
   return html`<li class=${state.isCurrent ? 'row current' : 'row'} data-id=${id} data-testid="library-row">
     <button class="title" data-testid="library-open" tabindex=${tabindex} title=${title} dir="auto" aria-keyshortcuts="F2 Delete"
       aria-current=${state.isCurrent ? 'true' : nothing} @click=${() => actions.open(id)}>${title}</button>
     <span class="actions">
-      ${action('rename', 'Rename', icons.edit, actions.startRename)}
-      ${action('export', 'Export as JSON', icons.down, actions.export)}
-      ${action('delete', 'Delete', icons.close, actions.delete)}
+      ${action('rename', 'Rename', icons.edit, 'startRename')}
+      ${action('export', 'Export as JSON', icons.down, 'export')}
+      ${action('delete', 'Delete', icons.close, 'delete')}
     </span>
   </li>`;
 }

@@ -24,7 +24,7 @@ export class VivaceLoader extends LitElement {
   static override styles = [
     sharedStyles,
     css`
-      :host { display: block; width: 100%; max-width: 30rem; margin: 0 auto 26px; font: 400 14px / 1.45 var(--v-font); text-align: start; color: var(--v-ink); }
+      :host { display: block; width: 100%; max-width: 480px; margin: 0 auto 26px; font: 400 14px / 1.45 var(--v-font); text-align: start; color: var(--v-ink); }
       .line { display: flex; align-items: baseline; gap: 12px; font-variant-numeric: tabular-nums; }
       .bytes { flex: 1; color: var(--v-muted); text-align: end; }
       .row { display: flex; align-items: center; gap: 12px; margin-top: 7px; }

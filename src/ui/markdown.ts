@@ -13,7 +13,7 @@ const STRIDE = 256;
  */
 const MAX_PENDING = 2048;
 /** Nodes of one answer; what follows is plain text. The longest real answers have a few thousand. */
-const MAX_NODES = 20_000;
+const MAX_NODES = 10_000;
 const MAX_TABLE_CELLS = 3000;
 
 /** Writes Markdown into one element, piece by piece, and tells when it grew later by a bubbling `vivace-grown`. */
@@ -31,7 +31,7 @@ export class MarkdownWriter implements Paced {
     private readonly root: HTMLElement,
     private readonly pacer: Pacer = pagePacer,
   ) {
-    this.nodes = new MarkdownNodes(root);
+    this.nodes = new MarkdownNodes(root, () => this.parser.pending);
     this.parser = smd.parser(this.nodes.renderer);
   }
 
@@ -106,7 +106,7 @@ export class MarkdownWriter implements Paced {
 
   private close(): void {
     if (this.plain === 'no') smd.parser_end(this.parser);
-    this.nodes.flush();
+    this.nodes.closeAll();
     this.isEnding = false;
   }
 }

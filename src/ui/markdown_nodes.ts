@@ -14,6 +14,8 @@ const RUN_LETTERS = 8000;
 const MAX_RUN_LETTERS = 4 * RUN_LETTERS;
 /** What a node costs to make and lay out, in letters. */
 const NODE_COST = 32;
+/** The same of a line in text that keeps its lines. */
+const LINE_COST = 24;
 /** A text node takes what comes later, up to this. */
 const TEXT_LETTERS = 500;
 const TEXT_NODE = 3;
@@ -61,8 +63,14 @@ export class MarkdownNodes {
   /** Where the text of the newest cell goes. */
   private cell: { node: HTMLElement; block: Block } | null = null;
   private held = '';
+  /** Links whose address is known, good or bad. */
+  private readonly addressed = new WeakSet<HTMLElement>();
 
-  constructor(root: HTMLElement) {
+  /** `pending` gives what the parser holds back. */
+  constructor(
+    root: HTMLElement,
+    private readonly pending: () => string,
+  ) {
     this.data = { nodes: [root], index: 0 };
     this.renderer = {
       data: this.data,
@@ -92,13 +100,15 @@ export class MarkdownNodes {
       text = text.slice(piece.length);
       this.append(visibleText(piece, Boolean(block?.code)));
       if (block?.code) block.code.source.text += piece;
-      if (block) Object.assign(block, { letters: block.letters + piece.length, endsLine: piece.endsWith('\n') });
+      if (!block) continue;
+      block.letters += piece.length + LINE_COST * linesIn(piece);
+      block.endsLine = piece.endsWith('\n');
     }
   }
 
   closeAll(): void {
     this.flush();
-    this.data.index = 0;
+    while (this.data.index > 0) this.close();
     this.cells = 0;
   }
 
@@ -114,7 +124,7 @@ export class MarkdownNodes {
 
   private append(text: string): void {
     const last = this.node.lastChild;
-    this.cost += text.length;
+    this.cost += text.length + LINE_COST * linesIn(text);
     if (last?.nodeType === TEXT_NODE && (last as Text).length < TEXT_LETTERS) {
       (last as Text).appendData(text);
     } else {
@@ -185,14 +195,25 @@ export class MarkdownNodes {
     this.flush();
     const block = this.blocks[this.data.index];
     if (block && /^T[DH]$/.test(block.element.tagName)) this.cell = { node: this.node, block };
+    if (this.node.tagName === 'A' && !this.addressed.has(this.node)) this.restoreBrackets();
     this.data.index -= 1;
+  }
+
+  /** Brackets without an address after them are no link, as in `list[0]`; the parser has dropped them. */
+  private restoreBrackets(): void {
+    const { node } = this;
+    node.insertBefore(document.createTextNode('['), node.firstChild);
+    if (this.pending() === ']') node.appendChild(document.createTextNode(']'));
+    this.made(2);
   }
 
   private setAttribute(type: smd.Attr, value: string): void {
     const node = this.node;
     switch (type) {
       case smd.HREF:
-        if (node.tagName === 'A') setLink(node, safeHref(value));
+        if (node.tagName !== 'A') break;
+        this.addressed.add(node);
+        setLink(node, safeHref(value));
         break;
       case smd.LANG:
         if (LANGUAGE.test(value)) this.blocks[this.data.index]?.code?.setLanguage(value);
@@ -256,6 +277,12 @@ export class MarkdownNodes {
     this.made(1 + index - level);
     block.letters = 0;
   }
+}
+
+function linesIn(text: string): number {
+  let lines = 0;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1;
+  return lines;
 }
 
 /** How much of a text goes into the run that is being written; 0 when it is full. */

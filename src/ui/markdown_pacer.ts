@@ -15,7 +15,7 @@ export interface Clock {
 
 const FRAME_MS = 8;
 /** Letters, and elements as so many letters: layout comes after the script, and costs more than it. */
-export const FRAME_COST = 24_000;
+export const FRAME_COST = 12_000;
 
 export class Pacer {
   private readonly waiting = new Set<Paced>();

@@ -45,7 +45,7 @@ export class VivaceNotices extends LitElement {
       this.shown,
       (warning) => warning,
       (warning) => html`<div class="notice" data-testid="notice" data-code=${warning.code} role="status">
-        <p>${warning.message}</p>
+        <p dir="auto">${warning.message}</p>
         <button class="icon small" aria-label="Dismiss" title="Dismiss" @click=${() => this.dismiss(warning)}>${icons.close}</button>
       </div>`,
     );

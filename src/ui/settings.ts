@@ -24,7 +24,6 @@ export class VivaceSettings extends LitElement {
     sampling: { attribute: false },
     system: { attribute: false },
     loaded: { attribute: false },
-    canOpen: { type: Boolean },
     wanted: { state: true },
   };
   declare sampling: SamplingSettings;
@@ -32,8 +31,6 @@ export class VivaceSettings extends LitElement {
   declare system: string;
   /** What the model was loaded with. */
   declare loaded: LoadSettings;
-  /** Offers to open model files: fires `vivace-open` with them. */
-  declare canOpen: boolean;
   declare wanted: LoadSettings;
 
   constructor() {
@@ -41,7 +38,6 @@ export class VivaceSettings extends LitElement {
     this.sampling = standardSampling();
     this.system = '';
     this.loaded = STANDARD_LOAD;
-    this.canOpen = false;
     this.wanted = STANDARD_LOAD;
   }
 
@@ -70,13 +66,6 @@ export class VivaceSettings extends LitElement {
                 <p>These take effect when the model is loaded again. The conversation stays.</p>
                 <button class="button primary" data-testid="reload" @click=${this.reload}>Load again</button>
               </div>`
-            : nothing
-        }
-        ${
-          this.canOpen
-            ? html`<label class="open" title="A .gguf file, or all files of a folder in Hugging Face layout">
-                Open another model…<input type="file" multiple accept=".gguf,.safetensors,.json" @change=${this.open} />
-              </label>`
             : nothing
         }
       </div>
@@ -150,15 +139,6 @@ export class VivaceSettings extends LitElement {
   private reload = () => {
     this.panel.hidePopover();
     this.dispatchEvent(new CustomEvent('vivace-reload', { detail: this.wanted, bubbles: true, composed: true }));
-  };
-
-  private open = (event: Event) => {
-    const input = event.target as HTMLInputElement;
-    const files = [...(input.files ?? [])];
-    input.value = '';
-    if (files.length === 0) return;
-    this.panel.hidePopover();
-    this.dispatchEvent(new CustomEvent('vivace-open', { detail: files, bubbles: true, composed: true }));
   };
 
   private get panel(): HTMLElement {

@@ -39,10 +39,6 @@ export const settingsStyles = css`
   .reload { display: flex; align-items: center; gap: 12px; margin-top: 10px; padding: 10px 12px; border-radius: 10px; background: var(--v-accent-soft); }
   .reload p { margin: 0; flex: 1; font-size: 13px; }
   .reload .button { white-space: nowrap; }
-  .open { display: inline-block; margin-top: 10px; color: var(--v-accent); font-size: 13px; cursor: pointer; }
-  .open:hover { text-decoration: underline; }
-  .open:focus-within { outline: 2px solid var(--v-accent); outline-offset: 3px; border-radius: 3px; }
-  .open input { position: absolute; width: 1px; height: 1px; opacity: 0; }
   @media (max-width: 420px) {
     .field { grid-template-columns: 6.2em 1fr 5.2em 28px; gap: 6px; }
   }

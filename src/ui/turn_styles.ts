@@ -13,7 +13,7 @@ export const turnStyles = css`
 
   .question { display: flex; flex-direction: column; align-items: flex-end; }
   .question article {
-    max-width: min(85%, 34rem); padding: 9px 15px; border-radius: 18px; border-end-end-radius: 6px; background: var(--v-sunken);
+    max-width: min(85%, 544px); padding: 9px 15px; border-radius: 18px; border-end-end-radius: 6px; background: var(--v-sunken);
     white-space: pre-wrap;
   }
   .actions { display: flex; align-items: center; min-height: 30px; margin-top: 2px; }

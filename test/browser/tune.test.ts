@@ -71,7 +71,7 @@ describe('one visit, and the next', () => {
     await send(page, 'Tell me a story about a cat');
     await expect
       .poll(() => textOf(page.locator('vivace-turn .reading').last()))
-      .toContain('Waiting: attention is being tuned');
+      .toContain('Waiting: this GPU is being tuned');
     await page.getByTestId('cancel-tuning').click();
     expect(await ended(page)).toBe('done');
     expect(await page.getByTestId('tuning').count()).toBe(0);
