@@ -37,6 +37,14 @@ export class FakeElement {
     return this.childNodes.at(-1) ?? null;
   }
 
+  get firstChild(): FakeElement | FakeText | null {
+    return this.childNodes[0] ?? null;
+  }
+
+  insertBefore(node: FakeText, before: FakeElement | FakeText | null): void {
+    this.childNodes.splice(before ? this.childNodes.indexOf(before) : this.childNodes.length, 0, node);
+  }
+
   appendChild<T extends FakeElement | FakeText>(node: T): T {
     this.childNodes.push(node);
     if (node instanceof FakeElement) node.parentElement = this;

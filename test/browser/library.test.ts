@@ -1,0 +1,233 @@
+// Several conversations: they are kept by the browser, listed, renamed, deleted and put back, carried to another browser as a file, and
+// two tabs that write at once lose nothing.
+
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { installScripted, type Script, visitScripted } from './scripted_engine';
+import { ended, lastAnswer, openSite, prompt, type Site, send, stateOf, textOf, type Visit } from './site';
+
+const SCRIPT: Script = { answers: [{ text: 'A short answer.' }] };
+const SOON = { timeout: 5000, interval: 20 };
+
+let site: Site;
+let visited: Visit;
+let page: Page;
+
+beforeAll(async () => {
+  site = await openSite();
+});
+
+afterAll(() => site?.close());
+
+const rows = (of = page) => of.getByTestId('library-row');
+const titles = (of = page) => rows(of).getByTestId('library-open').allTextContents();
+const note = (of = page) => of.getByTestId('library-note');
+const focused = (of = page) =>
+  of.evaluate(() => {
+    let element = document.activeElement;
+    while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+    return element?.textContent?.trim() || element?.tagName;
+  });
+
+async function ask(text: string, of = page): Promise<void> {
+  await send(of, text);
+  expect(await ended(of)).toBe('done');
+}
+
+/** Another page of the same browser profile: a tab, or this one loaded again. */
+async function revisit(of: Page): Promise<void> {
+  await of.goto(`${site.url}?model=/page.gguf`);
+  await expect.poll(() => stateOf(of.getByTestId('load-progress')), { timeout: 30_000, interval: 20 }).toBe('error');
+  await installScripted(of, SCRIPT);
+}
+
+async function downloadText(of: Page, click: () => Promise<void>): Promise<string> {
+  const [download] = await Promise.all([of.waitForEvent('download'), click()]);
+  return readFile((await download.path())!, 'utf8');
+}
+
+async function importText(of: Page, text: string, name = 'conversations.json'): Promise<void> {
+  const [chooser] = await Promise.all([of.waitForEvent('filechooser'), of.getByTestId('library-import').click()]);
+  await chooser.setFiles({ name, mimeType: 'application/json', buffer: Buffer.from(text) });
+}
+
+describe('in one browser', () => {
+  beforeEach(async () => {
+    visited = await visitScripted(site, SCRIPT);
+    page = visited.page;
+    return async () => {
+      expect(visited.errors.filter((error) => !/Failed to load resource/.test(error))).toEqual([]);
+      await page.context().close();
+    };
+  });
+
+  test('conversations are kept at once, opened again, and there after a reload', async () => {
+    expect(await titles()).toEqual([]);
+    await ask('The first question');
+    await page.getByTestId('library-new').click();
+    await ask('The second question');
+    await expect.poll(() => titles(), SOON).toEqual(['The second question', 'The first question']);
+    await rows().nth(1).getByTestId('library-open').click();
+    await expect.poll(() => page.locator('[data-role=user]').allTextContents(), SOON).toEqual(['The first question']);
+    expect(await rows().nth(1).getByTestId('library-open').getAttribute('aria-current')).toBe('true');
+    await ask('One more'); // and the page goes before it is saved
+    await revisit(page);
+    await expect
+      .poll(() => page.locator('[data-role=user]').allTextContents(), SOON)
+      .toEqual(['The first question', 'One more']);
+    expect(await textOf(lastAnswer(page))).toContain('A short answer.');
+    expect(await titles()).toEqual(['The first question', 'The second question']);
+  });
+
+  test('by keyboard: arrows, rename, delete, undo, and the focus is never lost', async () => {
+    for (const question of ['Apples', 'Pears', 'Plums']) {
+      await page.getByTestId('library-new').click();
+      await ask(question);
+      await expect.poll(async () => (await titles())[0], SOON).toBe(question);
+    }
+    await page.getByTestId('library-new').focus();
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('Plums');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('F2');
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type('Sweet pears');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => titles(), SOON).toEqual(['Plums', 'Sweet pears', 'Apples']);
+    expect(await focused()).toBe('Sweet pears');
+    await page.keyboard.press('F2');
+    await page.keyboard.type('not this');
+    await page.keyboard.press('Escape');
+    expect([await titles(), await focused()]).toEqual([['Plums', 'Sweet pears', 'Apples'], 'Sweet pears']);
+    await page.keyboard.press('Delete');
+    await expect.poll(() => titles(), SOON).toEqual(['Plums', 'Apples']);
+    await expect.poll(() => focused(), SOON).toBe('Apples');
+    expect(await note().textContent()).toContain('Deleted “Sweet pears”.');
+    await page.getByTestId('library-undo').click();
+    await expect.poll(() => titles(), SOON).toEqual(['Plums', 'Sweet pears', 'Apples']);
+    await expect.poll(() => focused(), SOON).toBe('Sweet pears');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.locator('[data-role=user]').allTextContents(), SOON).toEqual(['Pears']);
+  });
+
+  test('the conversation on the screen can be deleted while its answer is written, and stays deleted', async () => {
+    await installScripted(page, { answers: [{ text: 'word '.repeat(50), holdAfter: 5 }] });
+    await send(page, 'Delete me');
+    await expect.poll(() => titles(), SOON).toEqual(['Delete me']);
+    await rows().first().hover();
+    await rows().first().getByTestId('library-delete').click();
+    await expect.poll(() => titles(), SOON).toEqual([]);
+    await expect.poll(() => page.locator('[data-role=user]').count(), SOON).toBe(0);
+    await page.getByTestId('library-new').click();
+    await installScripted(page, SCRIPT);
+    await ask('Something else');
+    await expect.poll(() => titles(), SOON).toEqual(['Something else']);
+  });
+
+  test('a broken index heals, and so does one that lacks what is there', async () => {
+    await ask('Still here');
+    await expect.poll(() => titles(), SOON).toEqual(['Still here']);
+    await page.evaluate(
+      () =>
+        new Promise<void>((resolve, reject) => {
+          const request = indexedDB.open('vivace-conversations');
+          request.onerror = () => reject(request.error);
+          request.onsuccess = () => {
+            const write = request.result.transaction('conversations', 'readwrite');
+            write.objectStore('conversations').put([{ id: 7 }], 'index');
+            write.objectStore('conversations').put({ turns: 'none' }, 'conversation/00000000000000000000000000000000');
+            write.oncomplete = () => resolve();
+          };
+        }),
+    );
+    await revisit(page);
+    await expect.poll(() => titles(), SOON).toEqual(['Still here']);
+  });
+
+  test('two tabs that go on with one conversation lose nothing, and each sees the list of the other', async () => {
+    await ask('Start');
+    await expect.poll(() => titles(), SOON).toEqual(['Start']);
+    const other = await page.context().newPage();
+    await revisit(other);
+    await expect.poll(() => other.locator('[data-role=user]').allTextContents(), SOON).toEqual(['Start']);
+    await Promise.all([ask('From one', page), ask('From two', other)]);
+    await other.getByTestId('library-new').click();
+    await ask('A second one', other);
+    await expect.poll(() => titles(page), SOON).toEqual(['A second one', 'Start']);
+    await revisit(page);
+    await rows().nth(1).getByTestId('library-open').click();
+    // Both are branches after the first question.
+    await expect.poll(() => page.locator('[data-role=user]').count(), SOON).toBe(2);
+    const stored = await downloadText(page, () => page.getByTestId('library-export-all').click());
+    const { conversations } = JSON.parse(stored) as { conversations: { turns: { question: string }[] }[] };
+    const questions = conversations.map(({ turns }) => turns.map(({ question }) => question).sort());
+    expect(questions.sort()).toEqual([['A second one'], ['From one', 'From two', 'Start']]);
+  });
+});
+
+describe('as a file', () => {
+  test('what is exported and imported in a fresh browser is the same', async () => {
+    const first = await visitScripted(site, SCRIPT);
+    await ask('Take me along', first.page);
+    await first.page.getByTestId('library-new').click();
+    await ask('And me', first.page);
+    await expect.poll(() => titles(first.page), SOON).toEqual(['And me', 'Take me along']);
+    const exported = await downloadText(first.page, () => first.page.getByTestId('library-export-all').click());
+    await rows(first.page).nth(1).hover();
+    const one = await downloadText(first.page, () => rows(first.page).nth(1).getByTestId('library-export').click());
+    await first.page.context().close();
+
+    const second = await visitScripted(site, SCRIPT);
+    await importText(second.page, one);
+    await expect.poll(() => titles(second.page), SOON).toEqual(['Take me along']);
+    expect(await note(second.page).textContent()).toContain('1 conversation came in.');
+    await importText(second.page, exported);
+    await expect.poll(() => titles(second.page), SOON).toEqual(['And me', 'Take me along']);
+    const again = await downloadText(second.page, () => second.page.getByTestId('library-export-all').click());
+    expect(JSON.parse(again).conversations).toEqual(JSON.parse(exported).conversations);
+
+    await importText(second.page, '{"format":"vivace-conversations","version":1,"conversations":[{"turns":[7]}]}');
+    await expect
+      .poll(() => note(second.page).textContent(), SOON)
+      .toContain('Nothing was imported. Turn 1: it is not an object.');
+    expect(await note(second.page).getAttribute('role')).toBe('alert');
+
+    await second.page.getByTestId('library-new').click();
+    await second.page.getByTestId('library-note').getByLabel('Dismiss').click();
+    await drop(second.page, 'conversations.json', exported);
+    await expect.poll(() => note(second.page).textContent(), SOON).toContain('2 conversations came in.');
+    expect(await prompt(second.page).isVisible()).toBe(true); // the page did not take the file for a model
+    expect(await second.page.getByTestId('load-progress').count()).toBe(0);
+    await second.page.context().close();
+  });
+
+  async function drop(of: Page, name: string, text: string): Promise<void> {
+    await of.evaluate(
+      ([fileName, content]) => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([content!], fileName!, { type: 'application/json' }));
+        for (const type of ['dragover', 'drop']) {
+          const event = new DragEvent(type, { bubbles: true, composed: true, cancelable: true, dataTransfer });
+          document.querySelector('vivace-library')!.dispatchEvent(event);
+        }
+      },
+      [name, text],
+    );
+  }
+});
+
+test('where the browser refuses storage, the list says so and works', async () => {
+  const context = await site.browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const refused = await context.newPage();
+  await refused.addInitScript(() => {
+    IDBFactory.prototype.open = () => {
+      throw new DOMException('Refused', 'SecurityError');
+    };
+  });
+  await revisit(refused);
+  await ask('Only for now', refused);
+  await expect.poll(() => titles(refused), SOON).toEqual(['Only for now']);
+  expect(await refused.locator('vivace-library').getByText('This browser keeps nothing here').isVisible()).toBe(true);
+  await context.close();
+});
