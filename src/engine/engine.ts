@@ -24,7 +24,7 @@ import type {
 } from './protocol';
 
 export { VivaceError } from '../errors';
-export { type CachedModel, cacheUsage, deleteCachedModel, listCachedModels } from './model_cache';
+export { cacheUsage, deleteCachedModel, listCachedModels } from './model_cache';
 export type * from './protocol';
 export { type RunHeard, type RunReport, runReport } from './run_report';
 export { trustedScriptUrl } from './script_url';

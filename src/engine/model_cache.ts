@@ -1,23 +1,32 @@
-// What the page may know of the models that were kept, and delete. It runs on the page, beside the worker that keeps them.
+// What a page may know of the models that this browser keeps, and delete. A worker does it, as it does the keeping.
 
-import { openStores } from '../storage/cache';
-import { type CachedModel, deleteModel, listModels } from '../storage/cached_models';
+import type { Remote } from 'comlink';
+import { Connection } from './connection';
+import type { CachedModel, WorkerApi } from './protocol';
 
-export type { CachedModel };
+async function inWorker<T>(call: (worker: Remote<WorkerApi>) => Promise<T>): Promise<T> {
+  const connection = await Connection.open();
+  try {
+    return await connection.alive(call(connection.worker));
+  } finally {
+    connection.close();
+  }
+}
 
-/** The models that are kept in this browser, the last used first; none where it keeps nothing. */
-export async function listCachedModels(): Promise<CachedModel[]> {
-  const stores = await openStores().catch(() => null);
-  return stores ? listModels(stores) : [];
+/**
+ * The models that are kept in this browser, the last used first; none where it keeps nothing.
+ * @throws WorkerError where no worker starts
+ */
+export function listCachedModels(): Promise<CachedModel[]> {
+  return inWorker((worker) => worker.listCachedModels());
 }
 
 /**
  * Deletes a model by its `location`. One that is in use, in another tab too, goes on from memory or from the network.
- * @throws DOMException where the browser's storage fails
+ * @throws Error where the browser's storage fails
  */
-export async function deleteCachedModel(location: string): Promise<void> {
-  const stores = await openStores().catch(() => null);
-  if (stores) await deleteModel(stores, location);
+export function deleteCachedModel(location: string): Promise<void> {
+  return inWorker((worker) => worker.deleteCachedModel(location));
 }
 
 /** Bytes that this site keeps in the browser, and how many it may; null where the browser does not say. */

@@ -4,9 +4,10 @@
 import type { TbtSummary } from '../metrics/tbt_stats';
 import type { AttentionName, TuneResult as AttentionResult } from '../model/llama';
 import type { ProductResult } from '../model/tune_products';
+import type { CachedModel } from '../storage/cached_models';
 import type { ChatMessage } from '../text/chat_template';
 
-export type { AttentionName, AttentionResult, ChatMessage, ProductResult };
+export type { AttentionName, AttentionResult, CachedModel, ChatMessage, ProductResult };
 
 export type BackendName = 'webgpu' | 'cpu';
 export type KvType = 'f16' | 'f32';
@@ -236,6 +237,9 @@ export interface WorkerApi {
   tune(port: MessagePort): void;
   /** Posts a `Roofline` or a `WorkerFailure` through the port. Any message back asks it to stop. */
   roofline(port: MessagePort): void;
+  /** Of this browser, not of the model that is loaded. */
+  listCachedModels(): Promise<CachedModel[]>;
+  deleteCachedModel(location: string): Promise<void>;
   unload(): Promise<void>;
 }
 

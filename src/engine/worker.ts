@@ -2,6 +2,8 @@
 
 import { expose } from 'comlink';
 import { InvalidRequestError } from '../errors';
+import { openStores } from '../storage/cache';
+import { deleteModel, listModels } from '../storage/cached_models';
 import type { OnTuneResult } from './backend';
 import { toFailure } from './failure';
 import { generate } from './generate';
@@ -81,6 +83,16 @@ const api: WorkerApi = {
 
   roofline(port) {
     enqueue<Roofline>(port, async ({ session }, post, stopped) => post(await session.backend.roofline(stopped)));
+  },
+
+  async listCachedModels() {
+    const stores = await openStores().catch(() => null);
+    return stores ? listModels(stores) : [];
+  },
+
+  async deleteCachedModel(location) {
+    const stores = await openStores().catch(() => null);
+    if (stores) await deleteModel(stores, location);
   },
 
   async unload() {

@@ -102,6 +102,7 @@ async function answer(
     attention,
     kvCache: request.kv,
     activations: 'f32', // so that both answers are the same, id for id
+    cache: false,
     signal,
   });
   try {

@@ -34,7 +34,7 @@ const BUILDS = ['page', 'lib', 'elements', 'embed', 'panel', 'bench'];
 
 /** KB (1000 bytes) of gzip: the budget is what we owe, the ceiling what a build may not pass on the way there. */
 export const BUDGETS = [
-  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 94 },
+  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 99 },
   { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 160 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 60 },
   { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 220 },

@@ -60,6 +60,7 @@ async function run(request, tell) {
   const { signal } = bridge.vivaceStop;
   const engine = await Engine.load(new URL(request.model, location.href).href, {
     ...request.load,
+    cache: false, // each run has a browser of its own
     signal,
     onProgress: (progress) => tell?.progress(progress),
   });
