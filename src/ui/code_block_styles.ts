@@ -23,6 +23,7 @@ export const codeBlockStyles = css`
   .text .table-box table { display: table; max-width: none; margin: 0; overflow: visible; }
   article[data-state='streaming'] .text > :is(.code-block, .table-box):last-child::after { display: none; }
 
+  .text li:has(> input) { list-style: none; margin-inline-start: -1.4em; }
   .run { display: block; }
   :is(p, li) > .run { content-visibility: auto; contain-intrinsic-block-size: auto 400px; } /* code scrolls sideways, which this would clip */
   .text a:not([href]) { color: inherit; text-decoration: none; }

@@ -16,6 +16,7 @@ export const libraryStyles = css`
   h2:first-child { margin-top: 4px; }
   ul { margin: 0; padding: 0; list-style: none; }
   .row { position: relative; display: flex; align-items: center; border-radius: 9px; content-visibility: auto; contain-intrinsic-height: auto 36px; }
+  .row + .row { margin-top: 2px; }
   .row:hover, .row:focus-within { background: var(--v-sunken); }
   .row.current { background: var(--v-accent-soft); }
   .title {
