@@ -17,7 +17,7 @@ import { RunRecord } from './run_record';
 import './tune_section';
 
 /** Of the figures; the chart has a pace of its own. */
-const PACE = { leastMs: 250, share: 0.004 };
+const PACE = { leastMs: 250, share: 0.003 };
 /** The attention comes before the first of these groups. */
 const AFTER_ATTENTION = 'Per token';
 /** Runs whose points stay in the view over context. */
