@@ -137,16 +137,6 @@ export class RunRecord implements RunData {
     this.marks.push({ afterToken: this.tokens.length, atMs: this.now(), label });
   }
 
-  /** The run as it is now, as data of its own: what comes later changes nothing in it. */
-  freeze(): RunData {
-    const { info, label, isFirst, prefill, done, seed, usage, finishReason, metrics, isEnded } = this;
-    const { ttftMs, tbt, decodeTokensPerSecond, stalls } = this;
-    const facts = { info, label, isFirst, prefill, done, seed, usage, finishReason, metrics, isEnded };
-    const { tokens, tokenNumbers, gaps, marks, warnings } = this;
-    const lists = { tokens, tokenNumbers, gaps, marks, warnings, stalls };
-    return structuredClone({ ...facts, ...lists, ttftMs, tbt, decodeTokensPerSecond });
-  }
-
   private recordToken({ type, ...token }: TokenEvent): void {
     const now = this.now();
     this.firstTokenAt ??= now;

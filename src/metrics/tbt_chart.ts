@@ -176,7 +176,7 @@ function ticksOf({ isLog }: Scale): { filter?: uPlot.Axis.Filter } {
 }
 
 /** Of 1, 2, 3 ... 9, 10, 20 ... those that begin with 1, 2 or 5, or, where these are many, with 1; null for the others. */
-export function logTicks(ticks: readonly number[]): (number | null)[] {
+function logTicks(ticks: readonly number[]): (number | null)[] {
   const digit = (tick: number) => Math.round(tick / 10 ** Math.floor(Math.log10(tick) + 1e-9));
   const chosen = ticks.filter((tick) => [1, 2, 5].includes(digit(tick)));
   const digits = chosen.length > MOST_LOG_TICKS ? [1] : [1, 2, 5];

@@ -53,14 +53,12 @@ export function shownSteps({ turns, shown }: Conversation): Step[] {
   return steps;
 }
 
-/** The turns from the first to the last of the branch that is shown. */
-export function shownPath(conversation: Conversation): Turn[] {
-  return shownSteps(conversation).map(({ turn }) => turn);
-}
-
-/** The turns that stand for one place of the conversation, oldest first; the turn itself is one of them. */
-export function siblings({ turns }: Conversation, turn: Turn): Turn[] {
-  return turns.filter(({ parent }) => parent === turn.parent);
+/** The turns from the first to this one, on whatever branch it is. */
+export function pathTo({ turns }: Conversation, turn: Turn): Turn[] {
+  const byId = new Map(turns.map((other) => [other.id, other]));
+  const path: Turn[] = [];
+  for (let at: Turn | undefined = turn; at; at = byId.get(at.parent ?? ROOT)) path.unshift(at);
+  return path;
 }
 
 /** Adds a turn after `parent` (null: at the start) and shows it. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { RunMetrics, TokenEvent } from '../../src/engine/protocol';
-import { MARK, type RunData } from '../../src/metrics/run_data';
+import { type DoneEvent, MARK, type RunData } from '../../src/metrics/run_data';
 import { RunRecord } from '../../src/metrics/run_record';
 import { findStalls } from '../../src/metrics/stalls';
 import { summariseGaps } from '../../src/metrics/tbt_stats';
@@ -25,8 +25,10 @@ function runOf(
 }
 
 /** The same with the GPU's own times of all steps. */
-function timed(run: RunRecord, gpuMs: readonly number[]): RunData {
-  return { ...run.freeze(), metrics: { gpuMs: summariseGaps(gpuMs) } as RunMetrics };
+function timed(run: RunRecord, gpuMs: readonly number[]): RunRecord {
+  const metrics = { tbtMs: run.tbt, gpuMs: summariseGaps(gpuMs) } as RunMetrics;
+  run.record({ type: 'done', metrics } as DoneEvent);
+  return run;
 }
 
 const even = (n: number, ms: number) => Array<number>(n).fill(ms);
@@ -120,7 +122,7 @@ describe('the cause', () => {
   test('the first gap after a prompt, unless the whole prompt was in the cache', () => {
     const gaps = [60, ...even(20, 2)];
     expect(causes(runOf(gaps))).toEqual([[2, 'prefill']]);
-    expect(causes({ ...runOf(gaps).freeze(), prefill: { done: 1, total: 1 } })).toEqual([[2, 'busy']]);
+    expect(causes(Object.assign(runOf(gaps), { prefill: { done: 1, total: 1 } }))).toEqual([[2, 'busy']]);
   });
 
   test('a GPU step that was as long', () => {

@@ -10,7 +10,7 @@ import {
   importConversations,
   parseConversation,
 } from '../../src/ui/conversation_file';
-import { addTurn, type Conversation, newConversation, shownPath } from '../../src/ui/conversation_tree';
+import { addTurn, type Conversation, newConversation, shownSteps } from '../../src/ui/conversation_tree';
 
 /** Every UTF-16 unit may come, halves of characters, too. */
 const text = fc.oneof(
@@ -121,7 +121,7 @@ function damage(value: Record<string, unknown>, place: number, put: unknown): vo
   };
   walk(value);
   const [node, key] = places[place % places.length]!;
-  node[key] = put;
+  node[key] = structuredClone(put); // a later damage may fall into it, and must not put it into itself
 }
 
 function parseOrSentence(value: unknown): Conversation | string {
@@ -225,7 +225,7 @@ test('no prototype is touched, and no unknown field comes along', () => {
   expect(Object.keys(parsed!).sort()).toEqual(Object.keys(made).sort());
   expect(Object.keys(parsed!.turns[0]!).sort()).toEqual(Object.keys(made.turns[0]!).sort());
   expect(Object.getPrototypeOf(parsed!.shown)).toBe(Object.prototype);
-  expect(shownPath(parsed!).map(({ question }) => question)).toEqual(['Why?']);
+  expect(shownSteps(parsed!).map(({ turn }) => turn.question)).toEqual(['Why?']);
 });
 
 test('an answer that was being written has stopped since', () => {

@@ -8,13 +8,12 @@ import {
   removeTurn,
   replaceTurn,
   settled,
-  shownPath,
   shownSteps,
   showTurn,
-  siblings,
   titleOf,
 } from '../../src/ui/conversation_tree';
 
+const shownPath = (conversation: Conversation) => shownSteps(conversation).map(({ turn }) => turn);
 const questions = (conversation: Conversation) => shownPath(conversation).map((turn) => turn.question);
 
 /** a, then b and its edited form c beside it, each followed by one more. */
@@ -30,7 +29,7 @@ function branched() {
 test('a new branch is shown, and the old one comes back whole', () => {
   const { conversation, b, c } = branched();
   expect(questions(conversation)).toEqual(['a', 'c', 'after c']);
-  expect(siblings(conversation, c).map((turn) => turn.question)).toEqual(['b', 'c']);
+  expect(shownSteps(conversation)[1]!.among.map((turn) => turn.question)).toEqual(['b', 'c']);
   expect(questions(showTurn(conversation, b))).toEqual(['a', 'b', 'after b']);
   expect(questions(showTurn(showTurn(conversation, b), c))).toEqual(['a', 'c', 'after c']);
 });
