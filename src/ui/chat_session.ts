@@ -84,6 +84,7 @@ export class ChatSession {
   /** Goes to another conversation. An answer under way ends with the text that it has. */
   open(conversation: Conversation): void {
     this.leave();
+    if (this.keepTimer !== undefined) this.keep(); // what was written of the old one may not be said of the new one
     this.hasWarned = false;
     this.show(settled(conversation));
   }
