@@ -9,6 +9,7 @@ import {
   addTurn,
   type Conversation,
   newConversation,
+  pathTo,
   replaceTurn,
   type Step,
   settled,
@@ -174,8 +175,8 @@ export class ChatSession {
     if (await this.mayBegin(run)) {
       this.host.dispatchEvent(new CustomEvent('vivace-run'));
       for (let room = engine.info.contextLength / 2; ; room /= 2) {
-        await run.ask(engine, this.messages(), toGenerateOptions(this.host.sampling));
-        if (run.isLeft || !run.hasOverflowed || !makesRoom || !this.forget(room)) break;
+        await run.ask(engine, this.messages(turn), toGenerateOptions(this.host.sampling));
+        if (run.isLeft || !run.hasOverflowed || !makesRoom || !this.forget(room, pathTo(this.current, turn))) break;
       }
     }
     if (!run.isLeft) this.finish(turn);
@@ -191,9 +192,10 @@ export class ChatSession {
     return passes;
   }
 
-  /** What the model is to read. */
-  private messages() {
-    return toMessages(this.path.slice(this.memoryStart), this.current.system);
+  /** What the model is to read to answer a turn. Another branch may be shown by now. */
+  private messages(turn: Turn) {
+    const path = pathTo(this.current, turn);
+    return toMessages(path.slice(memoryStart(path, this.current.memory)), this.current.system);
   }
 
   private onEvent(turn: Turn, event: EngineEvent, isSeen: boolean): void {
@@ -223,8 +225,8 @@ export class ChatSession {
   }
 
   /** Whether there was anything to forget. */
-  private forget(room: number): boolean {
-    const memory = forgetOldest(this.path, this.current.memory, room);
+  private forget(room: number, path: readonly Turn[] = this.path): boolean {
+    const memory = forgetOldest(path, this.current.memory, room);
     if (memory) this.show({ ...this.current, memory, updatedAt: Date.now() });
     return memory !== undefined;
   }

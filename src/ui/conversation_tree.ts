@@ -61,6 +61,14 @@ export function pathTo({ turns }: Conversation, turn: Turn): Turn[] {
   return path;
 }
 
+/** The turns from the first to this one, on whatever branch it is. */
+export function pathTo({ turns }: Conversation, turn: Turn): Turn[] {
+  const byId = new Map(turns.map((other) => [other.id, other]));
+  const path: Turn[] = [];
+  for (let at: Turn | undefined = turn; at; at = byId.get(at.parent ?? ROOT)) path.push(at);
+  return path.reverse();
+}
+
 /** Adds a turn after `parent` (null: at the start) and shows it. */
 export function addTurn(
   conversation: Conversation,

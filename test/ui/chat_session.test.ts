@@ -191,6 +191,23 @@ test('a system prompt that was just written stays with its conversation', async 
   expect(kept.length).toBe(said); // the other one has nothing new
 });
 
+test('what it reads is its own branch, though another is shown by then', async () => {
+  const { session, asked } = setUp(
+    async function* () {
+      yield token('now');
+    },
+    { tuning: {} },
+  );
+  session.ask('old');
+  session.tuned.open();
+  await settle();
+  session.askInstead(session.path[0]!, 'new');
+  session.showVersion(session.steps[0]!, -1);
+  session.tuned.open();
+  await settle();
+  expect(asked).toEqual([['old'], ['new']]);
+});
+
 test('one answer at a time, and none without an engine', async () => {
   const { session } = setUp(async function* (_messages, signal) {
     yield token('half');
