@@ -57,14 +57,6 @@ export function shownSteps({ turns, shown }: Conversation): Step[] {
 export function pathTo({ turns }: Conversation, turn: Turn): Turn[] {
   const byId = new Map(turns.map((other) => [other.id, other]));
   const path: Turn[] = [];
-  for (let at: Turn | undefined = turn; at; at = byId.get(at.parent ?? ROOT)) path.unshift(at);
-  return path;
-}
-
-/** The turns from the first to this one, on whatever branch it is. */
-export function pathTo({ turns }: Conversation, turn: Turn): Turn[] {
-  const byId = new Map(turns.map((other) => [other.id, other]));
-  const path: Turn[] = [];
   for (let at: Turn | undefined = turn; at; at = byId.get(at.parent ?? ROOT)) path.push(at);
   return path.reverse();
 }

@@ -176,21 +176,6 @@ test('it is asked when the tuner is done', async () => {
   expect(session.path[0]?.answer).toBe('now');
 });
 
-test('a system prompt that was just written stays with its conversation', async () => {
-  const { session, kept } = setUp(async function* () {
-    yield token('now');
-  });
-  session.ask('Go');
-  await settle();
-  const { id } = session.conversation;
-  session.setSystem('Be short.');
-  session.open(newConversation());
-  expect(kept.at(-1)).toMatchObject({ id, system: 'Be short.' });
-  const said = kept.length;
-  await vi.advanceTimersByTimeAsync(10_000);
-  expect(kept.length).toBe(said); // the other one has nothing new
-});
-
 test('what it reads is its own branch, though another is shown by then', async () => {
   const { session, asked } = setUp(
     async function* () {
@@ -206,6 +191,21 @@ test('what it reads is its own branch, though another is shown by then', async (
   session.tuned.open();
   await settle();
   expect(asked).toEqual([['old'], ['new']]);
+});
+
+test('a system prompt that was just written stays with its conversation', async () => {
+  const { session, kept } = setUp(async function* () {
+    yield token('now');
+  });
+  session.ask('Go');
+  await settle();
+  const { id } = session.conversation;
+  session.setSystem('Be short.');
+  session.open(newConversation());
+  expect(kept.at(-1)).toMatchObject({ id, system: 'Be short.' });
+  const said = kept.length;
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(kept.length).toBe(said); // the other one has nothing new
 });
 
 test('one answer at a time, and none without an engine', async () => {
