@@ -71,8 +71,7 @@ export class VivaceLibrary extends LitElement implements RowActions {
 
   async open(id: string): Promise<void> {
     if (id === this.current) return this.fire('vivace-close-library');
-    await this.keeper.flush();
-    const conversation = await this.store.load(id);
+    const conversation = await this.newest(id);
     if (!conversation) {
       this.say('This conversation is no longer here: another tab deleted it.', true);
       return this.refresh();
@@ -99,8 +98,7 @@ export class VivaceLibrary extends LitElement implements RowActions {
   }
 
   async export(id: string): Promise<void> {
-    await this.keeper.flush();
-    const conversation = await this.store.load(id);
+    const conversation = await this.newest(id);
     const title = this.summaries?.find((summary) => summary.id === id)?.title ?? '';
     if (conversation) saveJson(fileNameOf(title), exportConversations([conversation]));
   }
@@ -180,6 +178,11 @@ export class VivaceLibrary extends LitElement implements RowActions {
     return renderRow(summary, state, this);
   }
 
+  private async newest(id: string): Promise<Conversation | null> {
+    await this.keeper.flush();
+    return this.keeper.newer.get(id) ?? this.store.load(id);
+  }
+
   private get fileInput(): HTMLInputElement {
     return this.renderRoot.querySelector<HTMLInputElement>('input[type=file]')!;
   }
@@ -243,7 +246,9 @@ export class VivaceLibrary extends LitElement implements RowActions {
 
   private exportAll = async () => {
     await this.keeper.flush();
-    const all = await Promise.all(this.shownIds().map((id) => this.store.load(id)));
+    const { newer } = this.keeper;
+    const ids = new Set([...newer.keys(), ...this.shownIds()]);
+    const all = await Promise.all([...ids].map((id) => newer.get(id) ?? this.store.load(id)));
     saveJson('vivace-conversations', exportConversations(all.filter((conversation) => conversation !== null)));
   };
 

@@ -23,16 +23,21 @@ export class LibraryKeeper {
     this.timer ??= setTimeout(() => this.flush(), SAVE_AFTER_MS);
   }
 
-  /** Resolves when everything kept so far is stored, or was refused. */
+  /** Resolves when everything kept so far is stored, or was refused: that stays here, and is in `newer`. */
   async flush(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
     const saves = [...this.unsaved.values()].map(async (conversation) => {
-      await this.store.save(conversation);
-      // What came in the meantime is saved by its own timer.
-      if (this.unsaved.get(conversation.id) === conversation) this.unsaved.delete(conversation.id);
+      const isStored = await this.store.save(conversation);
+      // What came in the meantime is saved by its own timer; what was refused is tried again with what comes next.
+      if (isStored && this.unsaved.get(conversation.id) === conversation) this.unsaved.delete(conversation.id);
     });
     await Promise.all(saves);
+  }
+
+  /** Copies that are newer than what is stored: all that there is of a conversation that storage refused. */
+  get newer(): ReadonlyMap<string, Conversation> {
+    return this.unsaved;
   }
 
   /** For a page that is being closed. */

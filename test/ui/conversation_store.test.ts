@@ -251,6 +251,22 @@ test('a burst of changes is one save, and a page that closes hands over what is 
   expect(late).toEqual([3]);
 });
 
+test('what storage refuses stays here, and is tried again with what comes next', async () => {
+  let hasRoom = false;
+  const late: Conversation[] = [];
+  const keeper = new LibraryKeeper({ save: async () => hasRoom, saveLate: (copy) => void late.push(copy) });
+  const [refused, other] = [asking('1').conversation, asking('2').conversation];
+  keeper.keep(refused);
+  await keeper.flush();
+  expect(keeper.newer.get(refused.id)).toBe(refused);
+  keeper.flushNow();
+  expect(late).toEqual([refused]);
+  hasRoom = true;
+  keeper.keep(other);
+  await keeper.flush();
+  expect(keeper.newer.size).toBe(0);
+});
+
 test('a deleted conversation does not come back with the end of its last answer', async () => {
   vi.useFakeTimers();
   const save = vi.fn(async () => true);
