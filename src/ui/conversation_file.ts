@@ -105,13 +105,13 @@ export function parseConversation(value: unknown): Conversation {
     turns.push(turn);
   }
   reader.at('');
-  const createdAt = reader.number(fields.createdAt, 'createdAt', MAX_TIME);
+  // A copy from the future would win over every other one.
+  const time = (name: 'createdAt' | 'updatedAt') => Math.min(reader.number(fields[name], name, MAX_TIME), Date.now());
   const conversation: Conversation = {
     id: reader.id(fields.id, 'its id'),
     title: reader.text(fields.title, 'its title', MAX_TITLE),
-    createdAt,
-    // A copy from the future would win over every other one.
-    updatedAt: Math.min(reader.number(fields.updatedAt, 'updatedAt', MAX_TIME), Math.max(createdAt, Date.now())),
+    createdAt: time('createdAt'),
+    updatedAt: time('updatedAt'),
     system: reader.text(fields.system, 'its system message'),
     turns,
     shown: parseShown(reader, fields.shown, known),

@@ -240,6 +240,9 @@ test('an answer that was being written has stopped since', () => {
 });
 
 test('a copy from the future is as new as now', () => {
-  const parsed = parseConversation({ ...newConversation(), updatedAt: 8e15 });
-  expect(parsed.updatedAt).toBeLessThanOrEqual(Date.now());
+  for (const times of [{ updatedAt: 8e15 }, { createdAt: 8e15, updatedAt: 8e15 }]) {
+    const parsed = parseConversation({ ...newConversation(), ...times });
+    expect(parsed.updatedAt).toBeLessThanOrEqual(Date.now());
+    expect(parsed.createdAt).toBeLessThanOrEqual(Date.now());
+  }
 });
