@@ -84,7 +84,8 @@ export class ConversationStore {
   /** Null of one that is not there, or no longer one. */
   async load(id: string): Promise<Conversation | null> {
     await this.ready;
-    return readConversation(await this.table.get(KEPT + id));
+    const conversation = readConversation(await this.table.get(KEPT + id));
+    return conversation?.id === id ? conversation : null;
   }
 
   /** The page shows this copy from now on: a turn that it has now and lacks in a later `save` was removed by the reader. */

@@ -251,6 +251,12 @@ test('a burst of changes is one save, and a page that closes hands over what is 
   expect(late).toEqual([3]);
 });
 
+test('what lies in the place of another conversation is none', async () => {
+  const { conversation } = asking('elsewhere');
+  await table.update(`conversation/${newConversation().id}`, () => conversation);
+  expect(await titles(openStore())).toEqual([]);
+});
+
 test('what storage refuses stays here, and is tried again with what comes next', async () => {
   let hasRoom = false;
   const late: Conversation[] = [];
