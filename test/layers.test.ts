@@ -29,6 +29,8 @@ const ALLOWED: Record<string, readonly string[]> = {
 const LEAVES: Record<string, (room: string) => boolean> = {
   'errors.ts': () => true,
   'metrics/tbt_stats.ts': (room) => room === 'engine',
+  'ui/format.ts': (room) => room === 'metrics',
+  'ui/save_text.ts': (room) => room === 'metrics',
 };
 
 /** Clients listen: of the engine they may import its API alone. */

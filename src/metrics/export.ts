@@ -1,4 +1,4 @@
-// A run as JSON (the object of `generate --json`) and as CSV (one line per token, numbers alone), a tuning as JSON. Pure, but for `saveText`.
+// A run as JSON (the object of `generate --json`) and as CSV (one line per token, numbers alone), a tuning as JSON. Pure.
 
 import { type EngineInfo, runReport, type TuneOutcome } from '../engine/engine';
 import { gpuMsOf, type RunData } from './run_record';
@@ -32,14 +32,4 @@ export function runToCsv(run: RunData): string {
 /** All that a tuning found, with the machine and the shape that it holds for. */
 export function tuneToJson({ attention, stored, results }: TuneOutcome, info: EngineInfo | null): string {
   return JSON.stringify({ info, attention, stored, results }, null, 2);
-}
-
-/** Hands a text to the browser's downloads. */
-export function saveText(name: string, type: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -4,8 +4,9 @@
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import type { AttentionChoice, Engine, EngineEvent, EngineInfo, Roofline, TuneOutcome } from '../engine/engine';
 import './chart_section';
+import { saveText } from '../ui/save_text';
 import { renderComparison } from './comparison_parts';
-import { runToCsv, runToJson, saveText } from './export';
+import { runToCsv, runToJson } from './export';
 import { figureGroups, headline } from './figures';
 import { Pacer } from './pacer';
 import { renderGroup, renderTile, renderToolbar, renderWarnings } from './panel_parts';

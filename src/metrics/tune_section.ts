@@ -3,7 +3,8 @@
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import type { AttentionChoice, Engine, EngineInfo, TuneOutcome, TuneResult } from '../engine/engine';
-import { saveText, tuneToJson } from './export';
+import { saveText } from '../ui/save_text';
+import { tuneToJson } from './export';
 import { renderDecode, renderPrefill } from './tune_parts';
 import { renderProducts } from './tune_products_parts';
 import { productTables } from './tune_products_table';

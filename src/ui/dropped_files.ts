@@ -1,4 +1,4 @@
-// Files and folders that were dropped, as a flat list of files.
+// Where files can be dropped, and files and folders that were, as a flat list of files.
 
 const MAX_ENTRIES = 2000;
 const MAX_DEPTH = 8;
@@ -6,6 +6,24 @@ const MAX_DEPTH = 8;
 interface Found {
   file: File;
   depth: number;
+}
+
+/** Hands files that are dropped on the target to `take`, which says whether it takes them; else what is around the target may. */
+export function connectDrop(target: HTMLElement, take: (dropped: DataTransfer) => boolean): void {
+  const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
+  target.addEventListener('dragover', (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    target.classList.add('dropping');
+  });
+  target.addEventListener('dragleave', (event) => {
+    if (!target.contains(event.relatedTarget as Node | null)) target.classList.remove('dropping');
+  });
+  target.addEventListener('drop', (event) => {
+    target.classList.remove('dropping');
+    if (event.defaultPrevented || !hasFiles(event)) return; // a part of the target may have taken them
+    if (take(event.dataTransfer!)) event.preventDefault();
+  });
 }
 
 /**

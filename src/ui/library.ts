@@ -3,17 +3,16 @@
 
 import { html, LitElement, nothing } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import { ConversationFileError, exportConversations } from './conversation_file';
 import { ConversationStore, type Summary } from './conversation_store';
 import type { Conversation } from './conversation_tree';
+import { connectDrop } from './dropped_files';
 import { icons } from './icons';
-import { describeImport, fileNameOf, isConversationFile, readConversations, saveJson } from './library_file';
+import { fileNameOf, importFiles, isConversationFile, saveConversations } from './library_file';
 import { LibraryKeeper } from './library_keeper';
-import { groupByDay, type Note, neighbourOf, type RowActions, renderNote, renderRow } from './library_parts';
+import { LibraryNote } from './library_note';
+import { groupByDay, neighbourOf, type RowActions, renderRow } from './library_parts';
 import { libraryStyles } from './library_styles';
 import { sharedStyles } from './shared_styles';
-
-const NOTE_MS = 10_000;
 
 export class VivaceLibrary extends LitElement implements RowActions {
   static override styles = [sharedStyles, libraryStyles];
@@ -22,7 +21,6 @@ export class VivaceLibrary extends LitElement implements RowActions {
     summaries: { state: true },
     renamed: { state: true },
     stop: { state: true },
-    note: { state: true },
   };
   /** Id of the conversation that is shown elsewhere. */
   declare current: string;
@@ -31,11 +29,10 @@ export class VivaceLibrary extends LitElement implements RowActions {
   declare renamed: string | null;
   /** The row that Tab comes to. */
   declare stop: string | null;
-  declare note: Note | null;
 
   private readonly store = new ConversationStore();
   private readonly keeper = new LibraryKeeper(this.store);
-  private noteTimer: ReturnType<typeof setTimeout> | undefined;
+  private readonly note = new LibraryNote(this);
   private stopListening = () => {};
 
   constructor() {
@@ -44,12 +41,14 @@ export class VivaceLibrary extends LitElement implements RowActions {
     this.summaries = null;
     this.renamed = null;
     this.stop = null;
-    this.note = null;
-    this.store.onError = (text) => this.say(text, true);
+    this.store.onError = (text) => this.note.say(text, true);
     this.addEventListener('keydown', this.onKey);
-    this.addEventListener('dragover', this.onDrag);
-    this.addEventListener('dragleave', () => this.classList.remove('dropping'));
-    this.addEventListener('drop', this.onDrop);
+    // What is taken here the page does not take for a model.
+    connectDrop(this, (dropped) => {
+      const files = [...dropped.files].filter(isConversationFile);
+      if (files.length > 0) void this.import(files);
+      return files.length > 0;
+    });
   }
 
   /** The page calls it whenever its conversation changed. It is stored soon, and when the page is left at the latest. */
@@ -73,7 +72,7 @@ export class VivaceLibrary extends LitElement implements RowActions {
     if (id === this.current) return this.fire('vivace-close-library');
     const conversation = await this.newest(id);
     if (!conversation) {
-      this.say('This conversation is no longer here: another tab deleted it.', true);
+      this.note.say('This conversation is no longer here: another tab deleted it.', true);
       return this.refresh();
     }
     this.show(conversation);
@@ -100,7 +99,7 @@ export class VivaceLibrary extends LitElement implements RowActions {
   async export(id: string): Promise<void> {
     const conversation = await this.newest(id);
     const title = this.summaries?.find((summary) => summary.id === id)?.title ?? '';
-    if (conversation) saveJson(fileNameOf(title), exportConversations([conversation]));
+    if (conversation) saveConversations(fileNameOf(title), [conversation]);
   }
 
   async delete(id: string): Promise<void> {
@@ -113,7 +112,7 @@ export class VivaceLibrary extends LitElement implements RowActions {
     if (wasCurrent) this.fire('vivace-new-conversation');
     await this.refresh();
     const undo = removed ? () => this.undo(removed, wasCurrent) : null;
-    this.say(`Deleted “${title}”.`, false, undo);
+    this.note.say(`Deleted “${title}”.`, false, undo);
     await this.focusRow(neighbourOf(ids, id));
   }
 
@@ -134,7 +133,7 @@ export class VivaceLibrary extends LitElement implements RowActions {
             )}</ul>`,
         )}
       </nav>
-      ${renderNote(this.note, () => this.dismiss())}
+      ${this.note.render(() => this.dismiss())}
       <footer>
         <button class="link" data-testid="library-export-all" ?disabled=${isEmpty} @click=${this.exportAll}>Export all</button>
         <button class="link" data-testid="library-import" title="A .json file that Vivace exported; it can be dropped here, too"
@@ -162,7 +161,6 @@ export class VivaceLibrary extends LitElement implements RowActions {
     this.stopListening();
     removeEventListener('pagehide', this.onLeave);
     document.removeEventListener('visibilitychange', this.onHidden);
-    clearTimeout(this.noteTimer);
   }
 
   protected override willUpdate(): void {
@@ -195,7 +193,7 @@ export class VivaceLibrary extends LitElement implements RowActions {
     try {
       this.summaries = await this.store.list();
     } catch {
-      this.say('The list of conversations could not be read. Reload the page.', true);
+      this.note.say('The list of conversations could not be read. Reload the page.', true);
     }
   }
 
@@ -223,25 +221,8 @@ export class VivaceLibrary extends LitElement implements RowActions {
     (row ?? this.renderRoot.querySelector<HTMLElement>('.fresh'))?.focus();
   }
 
-  private say(text: string, isError: boolean, undo: (() => void) | null = null): void {
-    this.note = { text, isError, undo };
-    this.dismissLater();
-  }
-
-  /** A note stays while the pointer or the focus is on it, and an error until it is dismissed. */
-  private dismissLater(): void {
-    clearTimeout(this.noteTimer);
-    if (this.note?.isError) return;
-    this.noteTimer = setTimeout(() => {
-      if (this.renderRoot.querySelector('.note:is(:hover, :focus-within)')) this.dismissLater();
-      else this.note = null;
-    }, NOTE_MS);
-  }
-
   private dismiss(): void {
-    const hadFocus = this.renderRoot.querySelector('.note:focus-within') !== null;
-    this.note = null;
-    if (hadFocus) void this.focusRow(this.stop);
+    if (this.note.dismiss()) void this.focusRow(this.stop);
   }
 
   private exportAll = async () => {
@@ -249,7 +230,8 @@ export class VivaceLibrary extends LitElement implements RowActions {
     const { newer } = this.keeper;
     const ids = new Set([...newer.keys(), ...this.shownIds()]);
     const all = await Promise.all([...ids].map((id) => newer.get(id) ?? this.store.load(id)));
-    saveJson('vivace-conversations', exportConversations(all.filter((conversation) => conversation !== null)));
+    const found = all.filter((conversation) => conversation !== null);
+    saveConversations('vivace-conversations', found);
   };
 
   private onFiles = async (event: Event) => {
@@ -260,23 +242,12 @@ export class VivaceLibrary extends LitElement implements RowActions {
   };
 
   private async import(files: readonly File[]): Promise<void> {
-    let added = 0;
-    const refused: string[] = [];
     await this.keeper.flush();
-    for (const file of files) {
-      try {
-        const found = await readConversations(file);
-        refused.push(...found.refused);
-        for (const conversation of found.conversations) {
-          this.keeper.remember(conversation.id);
-          if (await this.store.add(conversation)) added += 1;
-        }
-      } catch (error) {
-        refused.push(error instanceof ConversationFileError ? error.message : `${file.name} could not be read.`);
-      }
-    }
-    const text = added > 0 ? describeImport(added, refused) : (refused[0] ?? 'No conversations came in.');
-    this.say(text, refused.length > 0);
+    const { text, isError } = await importFiles(files, (conversation) => {
+      this.keeper.remember(conversation.id);
+      return this.store.add(conversation);
+    });
+    this.note.say(text, isError);
   }
 
   private onFocus = (event: Event) => {
@@ -285,7 +256,7 @@ export class VivaceLibrary extends LitElement implements RowActions {
 
   private onKey = (event: KeyboardEvent) => {
     const id = rowOf(event);
-    const isUndo = event.key === 'z' && (event.ctrlKey || event.metaKey) && this.note?.undo;
+    const isUndo = event.key === 'z' && (event.ctrlKey || event.metaKey) && this.note.undo;
     if (isUndo) isUndo();
     else if (id && event.key === 'F2') this.startRename(id);
     else if (id && event.key === 'Delete') void this.delete(id);
@@ -300,21 +271,6 @@ export class VivaceLibrary extends LitElement implements RowActions {
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: ids.length - 1 }[key]!;
     void this.focusRow(ids[Math.min(Math.max(to, 0), ids.length - 1)]!);
   }
-
-  private onDrag = (event: DragEvent) => {
-    if (!event.dataTransfer?.types.includes('Files')) return;
-    event.preventDefault();
-    this.classList.add('dropping');
-  };
-
-  /** A handled event, so that the page does not take the file for a model. */
-  private onDrop = (event: DragEvent) => {
-    this.classList.remove('dropping');
-    const files = [...(event.dataTransfer?.files ?? [])].filter(isConversationFile);
-    if (files.length === 0) return;
-    event.preventDefault();
-    void this.import(files);
-  };
 
   private onHidden = () => {
     if (document.visibilityState === 'hidden') void this.keeper.flush();

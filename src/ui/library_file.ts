@@ -1,28 +1,54 @@
 // Files to and from the list of conversations.
 
-import { checkFileSize, type Imported, importConversations } from './conversation_file';
+import {
+  ConversationFileError,
+  checkFileSize,
+  exportConversations,
+  type Imported,
+  importConversations,
+} from './conversation_file';
+import type { Conversation } from './conversation_tree';
+import { saveText } from './save_text';
 
-/** What a dropped or chosen file holds. Throws ConversationFileError. */
-export async function readConversations(file: File): Promise<Imported> {
+export interface ImportOutcome {
+  text: string;
+  isError: boolean;
+}
+
+/** Adds the conversations of the files, and says what came of it. `add` gives whether it could keep one. */
+export async function importFiles(
+  files: readonly File[],
+  add: (conversation: Conversation) => Promise<boolean>,
+): Promise<ImportOutcome> {
+  let added = 0;
+  const refused: string[] = [];
+  for (const file of files) {
+    try {
+      const found = await readConversations(file);
+      refused.push(...found.refused);
+      for (const conversation of found.conversations) if (await add(conversation)) added += 1;
+    } catch (error) {
+      refused.push(error instanceof ConversationFileError ? error.message : `${file.name} could not be read.`);
+    }
+  }
+  const text = added > 0 ? describeImport(added, refused) : (refused[0] ?? 'No conversations came in.');
+  return { text, isError: refused.length > 0 };
+}
+
+async function readConversations(file: File): Promise<Imported> {
   checkFileSize(file.size);
   return importConversations(await file.text());
 }
 
-/** What is said after an import. */
-export function describeImport(added: number, refused: readonly string[]): string {
+function describeImport(added: number, refused: readonly string[]): string {
   const came = added === 1 ? '1 conversation came in.' : `${added} conversations came in.`;
   if (refused.length === 0) return came;
   return `${came} ${refused.length} ${refused.length === 1 ? 'was' : 'were'} refused. ${refused[0]}`;
 }
 
-/** Hands a JSON text to the browser's downloads. */
-export function saveJson(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = `${name}.json`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+/** Hands conversations to the browser's downloads. */
+export function saveConversations(name: string, conversations: readonly Conversation[]): void {
+  saveText(`${name}.json`, 'application/json', exportConversations(conversations));
 }
 
 /** A title as the name of a file on any system. */

@@ -1,4 +1,4 @@
-// Pieces of the list of conversations: its groups, one row, and the line that says what was done.
+// Pieces of the list of conversations: its groups and one row.
 
 import { html, nothing } from 'lit';
 import type { Summary } from './conversation_store';
@@ -75,23 +75,4 @@ function renderRename({ id, title }: Summary, actions: RowActions) {
     <input class="rename" data-testid="library-title" dir="auto" maxlength="200" aria-label="Title of the conversation" .value=${title}
       @keydown=${onKey} @blur=${onBlur} />
   </li>`;
-}
-
-export interface Note {
-  text: string;
-  isError: boolean;
-  /** Offered for as long as the note is there. */
-  undo: (() => void) | null;
-}
-
-export function renderNote(note: Note | null, dismiss: () => void) {
-  return html`<div class="note" role=${note?.isError ? 'alert' : 'status'} data-testid="library-note">
-    ${
-      note
-        ? html`<p>${note.text}</p>
-            ${note.undo ? html`<button class="button" data-testid="library-undo" @click=${note.undo}>Undo</button>` : nothing}
-            <button class="icon small" title="Dismiss" aria-label="Dismiss" @click=${dismiss}>${icons.close}</button>`
-        : nothing
-    }
-  </div>`;
 }

@@ -5,7 +5,7 @@ import type { Offer } from './advice';
 import './chat';
 import type { Tuning } from './chat_parts';
 import { type Conversation, newConversation } from './conversation_tree';
-import { filesOf } from './dropped_files';
+import { connectDrop, filesOf } from './dropped_files';
 import { formatTokenRate } from './format';
 import './library';
 import './loader';
@@ -13,7 +13,7 @@ import { ModelSession } from './model_session';
 import './models';
 import './notices';
 import { DEFAULT_MODEL, readPageOptions, writePageOptions } from './page_options';
-import { connectDrawer, connectDrop } from './page_parts';
+import { connectDrawer } from './page_parts';
 import type { LoadSettings } from './settings_fields';
 import { connectThemeButton } from './theme';
 
@@ -153,7 +153,10 @@ connectThemeButton(byId<HTMLButtonElement>('theme'), (theme) => {
   panel.theme = theme;
 });
 connectDrawer(byId('panel'), byId('timing'), byId('close-panel'));
-connectDrop(document.body, async (dropped) => openModel(await filesOf(dropped)));
+connectDrop(document.body, (dropped) => {
+  void filesOf(dropped).then(openModel);
+  return true; // without this the browser would leave the page for them
+});
 // On touch screens a focused field would open the keyboard over the page.
 if (matchMedia('(hover: hover)').matches) chat.updateComplete.then(() => chat.focus());
 notices.show(asked.complaints.map((message) => ({ code: 'address', message })));

@@ -1,4 +1,4 @@
-// Small behaviours of the page: drawers that hold what narrow screens have no room for, and model files dropped on the page.
+// A small behaviour of the page: drawers that hold what narrow screens have no room for.
 
 /** The button opens and closes the drawer; Escape and the drawer's own button close it and give the focus back. */
 export function connectDrawer(drawer: HTMLElement, button: HTMLElement, close: HTMLElement): { close(): void } {
@@ -17,23 +17,4 @@ export function connectDrawer(drawer: HTMLElement, button: HTMLElement, close: H
       if (drawer.classList.contains('open')) set(false);
     },
   };
-}
-
-/** Files dropped anywhere on the page are a model to open. Without this the browser would leave the page for them. */
-export function connectDrop(target: HTMLElement, onDrop: (dropped: DataTransfer) => void): void {
-  const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
-  target.addEventListener('dragover', (event) => {
-    if (!hasFiles(event)) return;
-    event.preventDefault();
-    target.classList.add('dropping');
-  });
-  target.addEventListener('dragleave', (event) => {
-    if (event.relatedTarget === null) target.classList.remove('dropping');
-  });
-  target.addEventListener('drop', (event) => {
-    target.classList.remove('dropping');
-    if (!hasFiles(event) || event.defaultPrevented) return; // a part of the page may have taken them
-    event.preventDefault();
-    onDrop(event.dataTransfer!);
-  });
 }
