@@ -1,14 +1,12 @@
 // Numbers of the panel as text. A value that is not known is a dash. Pure.
 
+import { formatMilliseconds, formatTokenRate } from '../ui/format';
+
 export const NONE = '–';
 const KIB = 1024;
 
-/** Three significant digits at most: 0.42 ms, 7.3 ms, 184 ms, 2.1 s. */
 export function formatMs(ms: number | null): string {
-  if (ms === null) return NONE;
-  if (ms >= 1000) return `${(ms / 1000).toFixed(ms < 10000 ? 2 : 1)} s`;
-  if (ms >= 100) return `${ms.toFixed(0)} ms`;
-  return `${ms.toFixed(ms >= 10 ? 1 : 2)} ms`;
+  return ms === null ? NONE : formatMilliseconds(ms);
 }
 
 export function formatBytes(bytes: number | null): string {
@@ -26,7 +24,7 @@ export function formatBytes(bytes: number | null): string {
 
 export function formatRate(perSecond: number | null): string {
   if (perSecond === null || !Number.isFinite(perSecond)) return NONE;
-  return `${perSecond.toFixed(perSecond < 100 ? 1 : 0)} tok/s`;
+  return formatTokenRate(perSecond);
 }
 
 export function formatCount(n: number | null): string {

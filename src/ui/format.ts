@@ -24,6 +24,7 @@ export function formatTokenRate(perSecond: number): string {
   return `${perSecond.toFixed(perSecond < 100 ? 1 : 0)} tok/s`;
 }
 
+/** Three significant digits: 0.42 ms, 7.30 ms, 184 ms, 2.10 s. */
 export function formatMilliseconds(ms: number): string {
   if (ms >= 1000) return `${(ms / 1000).toFixed(ms < 10000 ? 2 : 1)} s`;
   return `${ms.toFixed(ms >= 100 ? 0 : ms >= 10 ? 1 : 2)} ms`;
