@@ -1,6 +1,7 @@
 // Keeps the files of one model while it loads, and gives them back at the next load: pieces by content, manifests last.
 // Storage that refuses, fills up or loses things never breaks a load: it goes on from the network.
 
+import { removeUnnamed } from './cached_models';
 import {
   bytesHere,
   type FileManifest,
@@ -70,6 +71,8 @@ export class ModelCache {
   private readonly stored = new Set<string>();
   /** Names of pieces that did not hold what their name says. */
   private readonly bad = new Set<string>();
+  /** Names of pieces of a version that is no more. */
+  private readonly replaced = new Set<string>();
   private readonly keeping = new Set<Promise<void>>();
 
   private constructor(
@@ -167,10 +170,21 @@ export class ModelCache {
         await this.update(modelKey(this.location), (old) => this.modelManifest(parseModel(this.location, old)));
         for (const url of urls) {
           const file = this.files.get(url);
-          if (file) await this.update(fileKey(url), (old) => mergeFiles(parseFile(url, old), file, this.bad));
+          if (file) await this.update(fileKey(url), (old) => this.merge(parseFile(url, old), file));
         }
       }),
     );
+    if (this.replaced.size === 0) return;
+    const names = new Set(this.replaced);
+    this.replaced.clear();
+    void removeUnnamed(this.stores, names).catch(() => {}); // the next deletion of a model finds them
+  }
+
+  private merge(old: FileManifest | null, file: FileManifest): FileManifest {
+    const merged = mergeFiles(old, file, this.bad);
+    const named = new Set(merged.hashes);
+    for (const hash of old?.hashes ?? []) if (hash !== null && !named.has(hash)) this.replaced.add(hash);
+    return merged;
   }
 
   private modelManifest(old: ModelManifest | null): ModelManifest {

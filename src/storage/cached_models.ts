@@ -79,6 +79,15 @@ export function deleteModel({ manifests, pieces }: Stores, location: string): Pr
   });
 }
 
+/** Of these pieces, deletes those that no file names. */
+export function removeUnnamed({ manifests, pieces }: Stores, names: ReadonlySet<string>): Promise<void> {
+  return manifests.alone(async () => {
+    const { files } = sortOut(await manifests.entries());
+    const kept = new Set([...files.values()].flatMap(({ hashes }) => hashes));
+    for (const name of names) if (!kept.has(name)) await pieces.remove(name);
+  });
+}
+
 function sortOut(entries: [key: unknown, value: unknown][]): Known {
   const known: Known = { models: [], files: new Map(), strays: [] };
   for (const [key, value] of entries) {

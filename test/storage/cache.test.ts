@@ -110,10 +110,14 @@ describe('a file that was loaded once', () => {
     const stores = fakeStores();
     await load(url, stores);
     stores.pieces.pieces.delete(manifestOf(stores, url).hashes[2]!);
-    const newer = noise(9);
+    const newer = Buffer.concat([noise(9).subarray(0, 4000), file.subarray(4000)]); // its last piece is that of the old one
     now.hook = (request, response) => sendFile(request, response, newer, { headers: { etag: '"v2"' } });
     await expect(load(url, stores)).rejects.toThrow(/changed since it was kept/);
     expect((await load(url, stores)).bytes).toEqual(new Uint8Array(newer));
+    // The old version takes no room any more.
+    const named = () => manifestOf(stores, url).hashes.toSorted();
+    await expect.poll(() => [...stores.pieces.pieces.keys()].toSorted(), { interval: 5 }).toEqual(named());
+    expect((await load(url, stores)).fetched).toBe(0);
   });
 });
 
