@@ -90,14 +90,17 @@ export class EnginePool {
   /** The engine as one holder sees it: requests stop when it lets go, and `unload` is that. */
   private lease(entry: Entry, engine: Engine, onWaiting: (isWaiting: boolean) => void): Engine {
     const gone = new AbortController();
+    const either = (signal?: AbortSignal) => (signal ? AbortSignal.any([gone.signal, signal]) : gone.signal);
     const watch = (
       start: (signal: AbortSignal) => AsyncGenerator<EngineEvent, void, undefined>,
       signal?: AbortSignal,
-    ) => this.watch(entry, start, signal ? AbortSignal.any([gone.signal, signal]) : gone.signal, onWaiting);
-    const held: Pick<Engine, 'chat' | 'complete' | 'unload'> = {
+    ) => this.watch(entry, start, either(signal), onWaiting);
+    const held: Pick<Engine, 'chat' | 'complete' | 'tune' | 'roofline' | 'unload'> = {
       chat: (messages, options) => watch((signal) => engine.chat(messages, { ...options, signal }), options?.signal),
       complete: (prompt, options) =>
         watch((signal) => engine.complete(prompt, { ...options, signal }), options?.signal),
+      tune: (options) => engine.tune({ ...options, signal: either(options?.signal) }),
+      roofline: (options) => engine.roofline({ signal: either(options?.signal) }),
       unload: async () => {
         if (gone.signal.aborted) return;
         gone.abort();

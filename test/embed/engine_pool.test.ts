@@ -20,6 +20,12 @@ function scripted() {
         });
         yield token('b');
       },
+      async tune({ signal }: { signal?: AbortSignal } = {}) {
+        state.signals.push(signal);
+      },
+      async roofline({ signal }: { signal?: AbortSignal } = {}) {
+        state.signals.push(signal);
+      },
       async unload() {
         state.unloaded = true;
       },
@@ -128,8 +134,11 @@ test('who lets go ends its own requests, and not those of others', async () => {
   const { engine, a, b } = await two();
   await a.chat([]).next();
   await b.chat([]).next();
+  await a.tune();
+  await b.roofline();
+  await a.roofline();
   await a.unload();
-  expect(engine.signals.map((signal) => signal?.aborted)).toEqual([true, false]);
+  expect(engine.signals.map((signal) => signal?.aborted)).toEqual([true, false, true, false, true]);
 });
 
 test('an engine whose worker died is not given to anybody again', async () => {
