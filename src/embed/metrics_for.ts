@@ -9,6 +9,8 @@ import { protect } from './protect';
 
 class MetricsFor implements ReactiveController {
   private connected = new AbortController();
+  /** The chat that waits for this panel's tuner. */
+  private waiting: VivaceChat | null = null;
 
   constructor(private readonly panel: VivaceMetrics) {
     panel.addController(this);
@@ -39,7 +41,9 @@ class MetricsFor implements ReactiveController {
     hear('vivace-cancel-tuning', () => this.panel.cancelTuning());
     const onTuning = (event: Event) => {
       const { chat } = this;
-      if (chat) chat.tuning = (event as CustomEvent).detail;
+      if (!chat) return;
+      chat.tuning = (event as CustomEvent).detail;
+      this.waiting = chat.tuning && chat;
     };
     this.panel.addEventListener('vivace-tuning', onTuning, { signal });
     this.follow();
@@ -48,6 +52,11 @@ class MetricsFor implements ReactiveController {
   hostDisconnected(): void {
     this.connected.abort();
     this.connected = new AbortController();
+    if (!this.waiting) return;
+    // From here on nobody hears when the tuner is done.
+    this.panel.cancelTuning();
+    this.waiting.tuning = null;
+    this.waiting = null;
   }
 
   /** Null while the chat is not there, or is not yet what it will be. */

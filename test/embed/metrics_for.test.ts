@@ -1,0 +1,50 @@
+import { expect, test, vi } from 'vitest';
+import { followChats } from '../../src/embed/metrics_for';
+
+/** As much of a panel as its controller touches, in a document with one chat. */
+class Panel extends EventTarget {
+  readonly renderRoot = { adoptedStyleSheets: [] };
+  readonly dataset = {};
+  readonly cancelTuning = vi.fn();
+  controller!: { hostConnected(): void; hostDisconnected(): void };
+
+  constructor(private readonly root: EventTarget) {
+    super();
+  }
+
+  addController(controller: Panel['controller']): void {
+    this.controller = controller;
+  }
+
+  hasAttribute = () => true;
+  getAttribute = () => 'chat';
+  getRootNode = () => this.root;
+
+  tunes(detail: object | null): void {
+    this.dispatchEvent(new CustomEvent('vivace-tuning', { detail }));
+  }
+}
+
+test('a chat does not wait for the tuner of a panel that is gone', () => {
+  const chat = { dataset: {}, tuning: null as object | null };
+  const panel = new Panel(Object.assign(new EventTarget(), { querySelector: () => chat }));
+  vi.stubGlobal('customElements', { get: () => panels });
+  vi.stubGlobal('document', { querySelectorAll: () => [panel] });
+  vi.stubGlobal('CSS', { escape: (text: string) => text });
+  const panels = { addInitializer() {} };
+  followChats(panels as unknown as Parameters<typeof followChats>[0]);
+  panel.controller.hostConnected();
+  panel.controller.hostDisconnected();
+  expect(panel.cancelTuning).not.toHaveBeenCalled();
+  panel.controller.hostConnected();
+  panel.tunes({ done: 1, total: 9 });
+  expect(chat.tuning).toEqual({ done: 1, total: 9 });
+  panel.controller.hostDisconnected();
+  expect(chat.tuning).toBeNull();
+  expect(panel.cancelTuning).toHaveBeenCalledOnce();
+  panel.controller.hostConnected();
+  panel.tunes({ done: 1, total: 9 });
+  panel.tunes(null);
+  expect(chat.tuning).toBeNull();
+  vi.unstubAllGlobals();
+});
