@@ -171,6 +171,7 @@ export class EmbedSession {
 
   private onState(state: LoadState): void {
     this.state = state;
+    if (state.kind === 'cancelled') this.failure = new DOMException('Loading was cancelled.', 'AbortError');
     this.listener.onState(state);
     if (state.kind === 'failed' || state.kind === 'cancelled') this.settle(null, this.failure);
   }

@@ -15,6 +15,8 @@ export interface SessionListener {
 export class ModelSession {
   private engine: Engine | null = null;
   private loading: AbortController | null = null;
+  /** Settles when the engine before this one has given its memory back. */
+  private unloading: Promise<void> = Promise.resolve();
 
   constructor(
     public model: ModelLocation,
@@ -34,6 +36,7 @@ export class ModelSession {
     this.listener.onState({ kind: 'loading', progress: null });
     try {
       await this.letGo();
+      abort.signal.throwIfAborted();
       const engine = await this.open(this.model, {
         ...toLoadOptions(this.settings, this.contextLength),
         signal: abort.signal,
@@ -71,6 +74,7 @@ export class ModelSession {
     const old = this.engine;
     this.engine = null;
     this.listener.onEngine(null);
-    await old?.unload();
+    if (old) this.unloading = old.unload().catch(() => {});
+    await this.unloading;
   }
 }
