@@ -15,6 +15,7 @@ import type { VivaceComposer } from './composer';
 import type { Turn } from './conversation';
 import { type Conversation, newConversation, type Step } from './conversation_tree';
 import { icons } from './icons';
+import { isComposing } from './input_method';
 import { ScrollKeeper } from './scroll_keeper';
 import './settings';
 import { type LoadSettings, type SamplingSettings, STANDARD_LOAD, standardSampling } from './settings_fields';
@@ -91,7 +92,7 @@ export class VivaceChat extends LitElement implements ChatHost {
     this.following = true;
     this.announcement = '';
     this.addEventListener('keydown', (event) => {
-      if (event.key === 'Escape' && this.isStreaming && !event.defaultPrevented) this.stop();
+      if (event.key === 'Escape' && this.isStreaming && !event.defaultPrevented && !isComposing(event)) this.stop();
     });
   }
 

@@ -3,6 +3,7 @@
 
 import { css, html, LitElement, type PropertyValues } from 'lit';
 import { icons } from './icons';
+import { isComposing } from './input_method';
 import { sharedStyles } from './shared_styles';
 
 /** Makes a field as high as its text; its style may set a limit. */
@@ -108,7 +109,7 @@ export class VivaceComposer extends LitElement {
   };
 
   private onKey = (event: KeyboardEvent) => {
-    if (event.isComposing) return; // the key belongs to an input method
+    if (isComposing(event)) return;
     if (event.key === 'Enter' && !event.shiftKey) {
       event.preventDefault();
       this.send();

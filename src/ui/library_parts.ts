@@ -3,6 +3,7 @@
 import { html, nothing } from 'lit';
 import type { Summary } from './conversation_store';
 import { icons } from './icons';
+import { isComposing } from './input_method';
 
 export interface Group {
   name: 'Today' | 'Yesterday' | 'Earlier';
@@ -67,7 +68,8 @@ export function renderRow(summary: Summary, state: RowState, actions: RowActions
 function renderRename({ id, title }: Summary, actions: RowActions) {
   const onKey = (event: KeyboardEvent) => {
     event.stopPropagation(); // letters here are no shortcuts of the list or of the page
-    if (event.key === 'Enter' && !event.isComposing) actions.rename(id, (event.target as HTMLInputElement).value, true);
+    if (isComposing(event)) return;
+    if (event.key === 'Enter') actions.rename(id, (event.target as HTMLInputElement).value, true);
     if (event.key === 'Escape') actions.cancelRename(id);
   };
   const onBlur = (event: Event) => actions.rename(id, (event.target as HTMLInputElement).value);

@@ -3,6 +3,7 @@
 
 import { css, html, LitElement } from 'lit';
 import { fitHeight } from './composer';
+import { isComposing } from './input_method';
 import { sharedStyles } from './shared_styles';
 
 export class VivaceTurnEditor extends LitElement {
@@ -52,7 +53,7 @@ export class VivaceTurnEditor extends LitElement {
   }
 
   private onKey = (event: KeyboardEvent) => {
-    if (event.isComposing) return; // the key belongs to an input method
+    if (isComposing(event)) return;
     if (event.key === 'Escape') {
       event.stopPropagation(); // it closes this, and stops or closes nothing else
       event.preventDefault();
