@@ -131,18 +131,18 @@ export class ConversationStore {
     });
   }
 
-  /** Gives what was removed, for those who change their mind. */
+  /** Gives what was removed, for those who change their mind; null where nothing was: it was gone already, or `onError` has heard why. */
   async remove(id: string): Promise<Conversation | null> {
     await this.ready;
     const conversation = await this.load(id);
-    await this.guard(async () => {
+    const isGone = await this.guard(async () => {
       await this.table.delete(KEPT + id);
       await this.table.delete(LATE + id);
       await this.table.update(INDEX, (old) => [...readIndex(old).values()].filter((summary) => summary.id !== id));
       this.seen.delete(id);
       this.announce();
     });
-    return conversation;
+    return isGone ? conversation : null;
   }
 
   private async put(

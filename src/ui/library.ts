@@ -107,12 +107,17 @@ export class VivaceLibrary extends LitElement implements RowActions {
     const title = this.summaries?.find((summary) => summary.id === id)?.title ?? '';
     const wasCurrent = id === this.current;
     await this.keeper.flush();
+    const refused = this.keeper.newer.get(id);
     this.keeper.forget(id);
     const removed = await this.store.remove(id);
+    if (!removed) {
+      this.keeper.remember(id);
+      if (refused) this.keeper.keep(refused);
+      return this.refresh();
+    }
     if (wasCurrent) this.fire('vivace-new-conversation');
     await this.refresh();
-    const undo = removed ? () => this.undo(removed, wasCurrent) : null;
-    this.note.say(`Deleted “${title}”.`, false, undo);
+    this.note.say(`Deleted “${title}”.`, false, () => this.undo(refused ?? removed, wasCurrent));
     await this.focusRow(neighbourOf(ids, id));
   }
 

@@ -257,6 +257,17 @@ test('what lies in the place of another conversation is none', async () => {
   expect(await titles(openStore())).toEqual([]);
 });
 
+test('what could not be removed was not', async () => {
+  const { conversation } = asking('still here');
+  const store = openStore({ ...table, delete: () => Promise.reject(new Error('no')) });
+  const heard: string[] = [];
+  store.onError = (sentence) => heard.push(sentence);
+  await store.save(conversation);
+  expect(await store.remove(conversation.id)).toBeNull();
+  expect(heard).toHaveLength(1);
+  expect(await titles(store)).toEqual(['still here']);
+});
+
 test('what storage refuses stays here, and is tried again with what comes next', async () => {
   let hasRoom = false;
   const late: Conversation[] = [];
