@@ -63,7 +63,7 @@ export class EmbedSession {
    */
   async load(model?: string, options: EngineLoadOptions = {}): Promise<Engine> {
     const { signal, onProgress, ...wanted } = options;
-    if (this.isClosed) throw new DOMException('The chat was taken off the page.', 'AbortError');
+    if (this.isClosed) throw wasTakenOff();
     signal?.throwIfAborted();
     if (this.differs(model, wanted)) {
       void this.session.close();
@@ -96,6 +96,7 @@ export class EmbedSession {
 
   /** The model, be it there, on its way, or still to be asked for. */
   private ready(): Promise<Engine> {
+    if (this.isClosed) return Promise.reject(wasTakenOff());
     if (this.engine) return Promise.resolve(this.engine);
     const ready = new Promise<Engine>((resolve, reject) => this.waiters.push({ resolve, reject }));
     if (this.state?.kind !== 'loading') void this.session.load();
@@ -122,7 +123,7 @@ export class EmbedSession {
 
   async close(): Promise<void> {
     this.isClosed = true;
-    this.settle(null, new DOMException('The chat was taken off the page.', 'AbortError'));
+    this.settle(null, wasTakenOff());
     await this.session.close();
   }
 
@@ -188,6 +189,10 @@ export class EmbedSession {
       else reject(error);
     }
   }
+}
+
+function wasTakenOff(): DOMException {
+  return new DOMException('The chat was taken off the page.', 'AbortError');
 }
 
 /** Those of the options that the settings of a chat know, the rest as usual. */
