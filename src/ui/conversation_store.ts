@@ -77,7 +77,14 @@ export class ConversationStore {
       else this.unreadable.add(id);
     }
     for (const id of gone) index.delete(id);
-    if (missing.length + gone.length > 0) await this.table.update(INDEX, () => [...index.values()]);
+    if (missing.length + gone.length > 0) {
+      await this.table.update(INDEX, (value) => {
+        const newest = readIndex(value); // another tab may have written since it was read
+        for (const id of gone) newest.delete(id);
+        for (const id of missing) if (index.has(id) && !newest.has(id)) newest.set(id, index.get(id)!);
+        return [...newest.values()];
+      });
+    }
     return [...index.values()].sort((a, b) => b.updatedAt - a.updatedAt);
   }
 

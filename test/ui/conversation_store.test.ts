@@ -257,6 +257,18 @@ test('what lies in the place of another conversation is none', async () => {
   expect(await titles(openStore())).toEqual([]);
 });
 
+test('a title that another tab gives while the index is mended stays', async () => {
+  const [known, missing] = [asking('known').conversation, asking('missing').conversation];
+  await openStore().save(known);
+  await table.update(`conversation/${missing.id}`, () => missing);
+  const get = async (key: string) => {
+    if (key.endsWith(missing.id)) await openStore().rename(known.id, 'renamed');
+    return table.get(key);
+  };
+  await openStore({ ...table, get }).list();
+  expect((await titles(openStore())).sort()).toEqual(['missing', 'renamed']);
+});
+
 test('what could not be removed was not', async () => {
   const { conversation } = asking('still here');
   const store = openStore({ ...table, delete: () => Promise.reject(new Error('no')) });
