@@ -5,21 +5,32 @@ import { createRequire } from 'node:module';
 import type { AxeResults, RunOptions } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { visitScripted } from './scripted_engine';
-import { ended, openSite, type Site, send } from './site';
+import { installScripted, type Script, visitScripted } from './scripted_engine';
+import { answers, ended, openSite, type Site, send } from './site';
 
+const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 360, height: 740 };
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 let site: Site;
 let axe: string;
+let page: Page;
 
 beforeAll(async () => {
   axe = await readFile(AXE, 'utf8');
   site = await openSite({ webgpu: false });
+  ({ page } = await visitScripted(site, { answers: [] }));
 });
 
 afterAll(() => site?.close());
+
+/** A new conversation on a screen of this size. */
+async function open(script: Script, viewport = DESKTOP): Promise<void> {
+  await page.setViewportSize(viewport);
+  await installScripted(page, script);
+  await page.evaluate(() => document.querySelector('vivace-chat')?.newConversation());
+  await expect.poll(() => answers(page).count(), { interval: 10 }).toBe(0);
+}
 
 /** What axe finds serious or critical, one line each: everything in light; in dark the contrast, since nothing else changes. */
 async function findings(page: Page): Promise<string[]> {
@@ -61,11 +72,11 @@ const answer = 42;
 `;
 
 for (const [width, viewport] of [
-  ['wide', { width: 1280, height: 800 }],
+  ['wide', DESKTOP],
   ['on a phone', PHONE],
 ] as const) {
   test(`the page ${width}: empty, in conversation, its settings, its models, its drawers`, async () => {
-    const { page } = await visitScripted(site, { answers: [{ text: TEXT }] }, viewport);
+    await open({ answers: [{ text: TEXT }] }, viewport);
     expect(await findings(page)).toEqual([]);
 
     await send(page, 'Tell me about cats');
@@ -85,17 +96,15 @@ for (const [width, viewport] of [
       expect(await findings(page)).toEqual([]);
       await page.keyboard.press('Escape');
     }
-    await page.context().close();
   });
 }
 
 test('an answer that failed', async () => {
   const error = { code: 'device-lost', message: 'The GPU device was lost. Load the model again.' };
-  const { page } = await visitScripted(site, { answers: [{ text: TEXT, errorAfter: 3, error }] });
+  await open({ answers: [{ text: TEXT, errorAfter: 3, error }] });
   await send(page, 'Fail');
   expect(await ended(page)).toBe('error');
   expect(await findings(page)).toEqual([]);
-  await page.context().close();
 });
 
 test('the embed, closed and open', async () => {
@@ -110,7 +119,7 @@ test('the embed, closed and open', async () => {
 });
 
 test('axe would find a button without a name and text without contrast', async () => {
-  const { page } = await visitScripted(site, { answers: [{ text: TEXT }] });
+  await page.emulateMedia({ colorScheme: 'light' });
   await page.evaluate(() => {
     const paragraph = document.createElement('p');
     paragraph.textContent = 'hard to read';
@@ -118,5 +127,4 @@ test('axe would find a button without a name and text without contrast', async (
     document.body.append(document.createElement('button'), paragraph);
   });
   expect((await run(page, {})).map((line) => line.split(':')[0])).toEqual(['button-name', 'color-contrast']);
-  await page.context().close();
 });

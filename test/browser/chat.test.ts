@@ -412,7 +412,7 @@ function frameWhileAnswering(): Promise<number> {
 }
 
 test('200 turns slow no frame while an answer streams, and the reader stays at the end', async () => {
-  await open({ contextLength: 100_000, answers: [{ text: 'word '.repeat(200), piece: 5, gapMs: 1 }] });
+  await open({ contextLength: 100_000, answers: [{ text: 'word '.repeat(120), piece: 5, gapMs: 1 }] });
   const alone = await frameWhileAnswering();
   await showTurns(200);
   await expect.poll(() => answers(page).count()).toBe(200);
@@ -442,7 +442,7 @@ test('of a very long conversation the newest 200 turns are shown, and the earlie
 test('a reader who scrolls away while an answer streams stays there, until the button takes them to the end', async () => {
   await open({
     contextLength: 100_000,
-    answers: [{ text: 'word\n\n'.repeat(300), piece: 6, gapMs: 2, holdAfter: 100 }],
+    answers: [{ text: 'word\n\n'.repeat(150), piece: 6, gapMs: 2, holdAfter: 70 }],
   });
   const top = () =>
     page.evaluate(() => document.querySelector('vivace-chat')!.shadowRoot!.querySelector('.scroller')!.scrollTop);

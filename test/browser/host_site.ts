@@ -1,5 +1,5 @@
 // Somebody else's page, and the server that the script tag comes from: two origins. The second sends what a plain CDN sends, byte ranges
-// and `Access-Control-Allow-Origin: *`, and nothing else for our sake.
+// and `Access-Control-Allow-Origin: *` (of what is missing, too), and nothing else for our sake.
 
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -44,12 +44,12 @@ const TYPES: Record<string, string> = { js: 'text/javascript', html: 'text/html;
 const sendBuilt: RequestListener = async (request, response) => {
   const file = resolveFile(new URL(request.url ?? '/', 'http://cdn').pathname, { '/': DIST });
   const found = file && (await stat(file).catch(() => null));
+  response.setHeader('access-control-allow-origin', '*');
   if (!file || !found) return void response.writeHead(404).end();
   const range = parseRange(request.headers.range, found.size);
   if (range === 'unsatisfiable') return void response.writeHead(416).end();
   const { start, end } = range ?? { start: 0, end: found.size - 1 };
   response.writeHead(range ? 206 : 200, {
-    'access-control-allow-origin': '*',
     'content-type': TYPES[file.split('.').at(-1) ?? ''] ?? 'application/octet-stream',
     'content-length': end - start + 1,
     ...(range && { 'content-range': `bytes ${start}-${end}/${found.size}` }),

@@ -15,7 +15,7 @@ let visited: Visit;
 let page: Page;
 
 beforeAll(async () => {
-  site = await openSite();
+  site = await openSite({ webgpu: false });
 });
 
 afterAll(() => site?.close());
@@ -53,13 +53,22 @@ async function importText(of: Page, text: string, name = 'conversations.json'): 
 }
 
 describe('in one browser', () => {
-  beforeEach(async () => {
+  beforeAll(async () => {
     visited = await visitScripted(site, SCRIPT);
     page = visited.page;
-    return async () => {
-      expect(visited.errors.filter((error) => !/Failed to load resource/.test(error))).toEqual([]);
-      await page.context().close();
-    };
+  });
+
+  afterAll(() => page?.context().close());
+
+  /** Nothing is kept, as on a first visit, which would take a second for each test. */
+  beforeEach(async () => {
+    await page.evaluate(async () => {
+      const library = document.querySelector('vivace-library')!;
+      for (const { id } of library.summaries ?? []) await library.delete(id);
+    });
+    await page.getByTestId('library-new').click();
+    await expect.poll(() => titles(), SOON).toEqual([]);
+    return () => expect(visited.errors.filter((error) => !/Failed to load resource/.test(error))).toEqual([]);
   });
 
   test('conversations are kept at once, opened again, and there after a reload', async () => {
@@ -163,6 +172,7 @@ describe('in one browser', () => {
     const { conversations } = JSON.parse(stored) as { conversations: { turns: { question: string }[] }[] };
     const questions = conversations.map(({ turns }) => turns.map(({ question }) => question).sort());
     expect(questions.sort()).toEqual([['A second one'], ['From one', 'From two', 'Start']]);
+    await other.close();
   });
 });
 

@@ -59,7 +59,7 @@ async function serveOther(): Promise<Served> {
 }
 
 beforeAll(async () => {
-  [site, other] = await Promise.all([openSite(), serveOther()]);
+  [site, other] = await Promise.all([openSite({ webgpu: false }), serveOther()]);
   visited = await visit(site, CPU);
   page = visited.page;
   await page.context().addInitScript(() => {
