@@ -1,7 +1,7 @@
 // The conversations that this browser keeps. Several tabs may write at once: what one saves is merged with what is there.
 
 import type { Turn } from './conversation';
-import { ConversationFileError, parseConversation } from './conversation_file';
+import { ConversationFileError, parseConversation } from './conversation_parse';
 import { type Conversation, mergeConversations, titleOf } from './conversation_tree';
 import { type KeyValueTable, memoryTable, openTable } from './library_storage';
 

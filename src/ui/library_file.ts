@@ -1,12 +1,7 @@
 // Files to and from the list of conversations.
 
-import {
-  ConversationFileError,
-  checkFileSize,
-  exportConversations,
-  type Imported,
-  importConversations,
-} from './conversation_file';
+import { checkFileSize, exportConversations, type Imported, importConversations } from './conversation_file';
+import { ConversationFileError } from './conversation_parse';
 import type { Conversation } from './conversation_tree';
 import { saveText } from './save_text';
 

@@ -3,13 +3,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { newTurn, type Turn, uniqueId } from '../../src/ui/conversation';
-import {
-  ConversationFileError,
-  checkFileSize,
-  exportConversations,
-  importConversations,
-  parseConversation,
-} from '../../src/ui/conversation_file';
+import { checkFileSize, exportConversations, importConversations } from '../../src/ui/conversation_file';
+import { ConversationFileError, parseConversation } from '../../src/ui/conversation_parse';
 import { addTurn, type Conversation, newConversation, shownSteps } from '../../src/ui/conversation_tree';
 
 /** Every UTF-16 unit may come, halves of characters, too. */
