@@ -5,6 +5,7 @@ import type { Offer } from './advice';
 import './chat';
 import type { Tuning } from './chat_parts';
 import { type Conversation, newConversation } from './conversation_tree';
+import { connectDrawer } from './drawer';
 import { connectDrop, filesOf } from './dropped_files';
 import { formatTokenRate } from './format';
 import './library';
@@ -13,7 +14,6 @@ import { ModelSession } from './model_session';
 import './models';
 import './notices';
 import { DEFAULT_MODEL, readPageOptions, writePageOptions } from './page_options';
-import { connectDrawer } from './page_parts';
 import type { LoadSettings } from './settings_fields';
 import { connectThemeButton } from './theme';
 

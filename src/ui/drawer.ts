@@ -1,4 +1,4 @@
-// A small behaviour of the page: drawers that hold what narrow screens have no room for.
+// A drawer holds what narrow screens have no room for.
 
 /** The button opens and closes the drawer; Escape and the drawer's own button close it and give the focus back. */
 export function connectDrawer(drawer: HTMLElement, button: HTMLElement, close: HTMLElement): { close(): void } {
