@@ -117,7 +117,7 @@ test('control characters, direction overrides and towers of marks stay in their 
 const FLOODS: Record<string, string> = {
   'a megabyte in a line without spaces': fill('x', MEGA),
   'a megabyte of brackets': fill('[', MEGA),
-  'emphasis and links': fill('*a*b [c](https://d.e) '),
+  'emphasis and links': fill('*a*b [c](https://d.e) ', 300_000),
   'short paragraphs': fill('a\n\n', 30_000),
   'code of short lines': `\`\`\`\n${fill('x = 1\n')}`,
   'nested quotes': fill(`${'> '.repeat(10_000)}x\n`),
