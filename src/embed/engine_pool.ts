@@ -28,7 +28,7 @@ interface Entry {
 }
 
 /** After these errors an engine answers nothing any more. */
-const FATAL = ['worker', 'device-lost'];
+const FATAL = ['worker', 'device-lost', 'gpu-memory', 'gpu-program'];
 
 export class EnginePool {
   private readonly entries = new Map<string, Entry>();

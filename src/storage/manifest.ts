@@ -62,6 +62,7 @@ export function parseFile(url: string, value: unknown): FileManifest | null {
 /** A copy of what is sound through and through, or null. */
 export function parseModel(location: string, value: unknown): ModelManifest | null {
   if (!isRecord(value) || value.location !== location || !isText(location)) return null;
+  if (!/^https?:/i.test(location) || !URL.canParse(location)) return null;
   const { name, files, absent, isOpened, usedAt } = value;
   if (!isText(name) || !isUrls(files) || !isUrls(absent) || typeof isOpened !== 'boolean') return null;
   return isCount(usedAt) ? { location, name, files: [...files], absent: [...absent], isOpened, usedAt } : null;

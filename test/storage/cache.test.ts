@@ -286,14 +286,20 @@ describe('hostile manifests', () => {
     ['no date', { ...sound, savedAt: Number.NaN }],
   ])('%s', (_, manifest) => expect(parseFile('u', manifest)).toBe(null));
 
-  const model = { location: 'l', name: 'n', files: ['u'], absent: [], isOpened: true, usedAt: 1 };
+  const location = 'https://example.com/m.gguf';
+  const model = { location, name: 'n', files: ['u'], absent: [], isOpened: true, usedAt: 1 };
   test.each<[string, unknown]>([
-    ['another location', { ...model, location: 'm' }],
+    ['another location', { ...model, location: `${location}?` }],
     ['files that are no text', { ...model, files: [{}] }],
     ['endless files', { ...model, files: new Array(5000).fill('u') }],
     ['an endless name', { ...model, name: 'n'.repeat(10_000) }],
     ['isOpened for no boolean', { ...model, isOpened: 1 }],
-  ])('of a model: %s', (_, manifest) => expect(parseModel('l', manifest)).toBe(null));
+  ])('of a model: %s', (_, manifest) => expect(parseModel(location, manifest)).toBe(null));
+
+  test.each(['m', 'javascript:alert(1)', 'https://[', ''])('of a model at %o, which cannot be loaded', (place) => {
+    expect(parseModel(location, model)).toEqual(model);
+    expect(parseModel(place, { ...model, location: place })).toBe(null);
+  });
 
   test('are as good as none: the model is loaded, and kept anew', async () => {
     const { url } = await site();
