@@ -34,7 +34,6 @@ export async function measureRoofline(
   const [x, out] = await allocate(gpu, Math.min(bytes, gpu.bindingLimit));
   try {
     fill(gpu, x);
-    gpu.peakBytes = peakBytes; // which tells what answers need
     let readGBps = 0;
     for (const shape of shapes) {
       if (stopped()) throw new DOMException('Measuring was cancelled.', 'AbortError');
@@ -44,6 +43,7 @@ export async function measureRoofline(
   } finally {
     gpu.destroyBuffer(x);
     gpu.destroyBuffer(out);
+    gpu.peakBytes = peakBytes; // which tells what answers need
   }
 }
 
