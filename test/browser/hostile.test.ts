@@ -128,7 +128,8 @@ const FLOODS: Record<string, string> = {
 };
 
 for (const [name, text] of Object.entries(FLOODS)) {
-  test(`the page stays responsive under ${name}, at once`, async () => {
+  // Again when the machine was taken away for a while: what is slow is slow each time.
+  test(`the page stays responsive under ${name}, at once`, { retry: 2 }, async () => {
     await page.evaluate(() => {
       const gaps: number[] = [];
       Object.assign(window, { gaps });
