@@ -78,7 +78,7 @@ describe('one conversation, from the first visit on', () => {
   test('an example starts a story that streams token by token, about what was asked', async () => {
     const { page } = visited;
     await setting(page, 'temperature', '0');
-    await setting(page, 'maxTokens', '48'); // a software GPU is slow
+    await setting(page, 'maxTokens', '24'); // a software GPU is slow
     await page.getByTestId('example').first().click();
     const lengths = await watchLengths(visited);
     expect(lengths.length).toBeGreaterThanOrEqual(STEPS_OF_A_STREAM);

@@ -5,7 +5,7 @@ import type { CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSite, type Site, visit } from './site';
 
-const TOKENS = 400;
+const TOKENS = 250;
 const MS_PER_TOKEN = 2;
 const MOST_PERCENT = 2;
 /** Of the page's own thread, where drawing is done; the worker has another. A machine without a GPU draws and composes there in software. */
