@@ -5,7 +5,8 @@ import type { CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSite, type Site, visit } from './site';
 
-const TOKENS = 400;
+/** Longer than the panel ever waits from one drawing to the next, a second, also where the worker counts too fast. */
+const TOKENS = 700;
 const MS_PER_TOKEN = 2;
 const MOST_PERCENT = 2;
 /** Of the page's own thread, where drawing is done; the worker has another. A machine without a GPU draws and composes there in software. */
@@ -136,7 +137,7 @@ test(`at ${1000 / MS_PER_TOKEN} tokens a second the panel takes less than ${MOST
       .map((value) => value.toFixed(2))
       .join(', ');
   console.log(`the worker is slower by ${told(slower)} %; the page's thread works ${told(ofThread)} % more`);
-  expect(pairs.filter(({ on }) => on.drawn > 0).length).toBeGreaterThan(PAIRS / 2); // a slow machine may draw in the next run alone
+  expect(Math.min(...pairs.map(({ on }) => on.drawn))).toBeGreaterThan(0); // or nothing was measured
   expect(Math.max(...pairs.map(({ off }) => off.drawn))).toBe(0);
   // Two runs of the same work differ by more than the panel takes, on a machine that is shared: only what is beyond chance counts here.
   // `node tools/panel_cost.mjs` tells the figure where there is a GPU.
