@@ -4,7 +4,7 @@
 import { html, LitElement, nothing } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import { ConversationStore, type Summary } from './conversation_store';
-import type { Conversation } from './conversation_tree';
+import { type Conversation, mergeConversations } from './conversation_tree';
 import { connectDrop } from './dropped_files';
 import { icons } from './icons';
 import { fileNameOf, importFiles, isConversationFile, saveConversations } from './library_file';
@@ -183,7 +183,11 @@ export class VivaceLibrary extends LitElement implements RowActions {
 
   private async newest(id: string): Promise<Conversation | null> {
     await this.keeper.flush();
-    return this.keeper.newer.get(id) ?? this.store.load(id);
+    const here = this.keeper.newer.get(id);
+    if (!here) return this.store.load(id);
+    // Another tab may have gone on with what is not stored here yet.
+    const stored = await this.store.load(id).catch(() => null);
+    return stored ? { ...mergeConversations(stored, here), title: stored.title } : here;
   }
 
   private get fileInput(): HTMLInputElement {
@@ -232,9 +236,8 @@ export class VivaceLibrary extends LitElement implements RowActions {
 
   private exportAll = async () => {
     await this.keeper.flush();
-    const { newer } = this.keeper;
-    const ids = new Set([...newer.keys(), ...this.shownIds()]);
-    const all = await Promise.all([...ids].map((id) => newer.get(id) ?? this.store.load(id)));
+    const ids = new Set([...this.keeper.newer.keys(), ...this.shownIds()]);
+    const all = await Promise.all([...ids].map((id) => this.newest(id)));
     const found = all.filter((conversation) => conversation !== null);
     saveConversations('vivace-conversations', found);
   };
