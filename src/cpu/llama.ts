@@ -22,7 +22,7 @@ export interface CpuLlamaConfig {
 
 /** Matrices are (n_out, n_in), row-major. */
 export interface CpuLayer {
-  attnNorm: Float32Array; // (hidden)
+  attnNorm: Float32Array | null; // (hidden)
   wq: Float32Array; // (n_heads * head_dim, hidden)
   wk: Float32Array; // (n_kv_heads * head_dim, hidden)
   wv: Float32Array; // (n_kv_heads * head_dim, hidden)
@@ -31,7 +31,11 @@ export interface CpuLayer {
   bk: Float32Array | null;
   bv: Float32Array | null;
   bo: Float32Array | null;
-  mlpNorm: Float32Array; // (hidden)
+  qNorm: Float32Array | null; // (head_dim) or (n_heads * head_dim)
+  kNorm: Float32Array | null; // (head_dim) or (n_kv_heads * head_dim)
+  postAttnNorm: Float32Array | null; // (hidden)
+  postMlpNorm: Float32Array | null; // (hidden)
+  mlpNorm: Float32Array | null; // (hidden)
   wGate: Float32Array; // (intermediate, hidden)
   wUp: Float32Array; // (intermediate, hidden)
   wDown: Float32Array; // (hidden, intermediate)
@@ -86,7 +90,7 @@ export class CpuLlama {
     for (const [i, layer] of this.#weights.layers.entries()) {
       const cache = this.#cache[i];
 
-      const normed = rmsNorm(x, layer.attnNorm, rmsNormEps);
+      const normed = layer.attnNorm ? rmsNorm(x, layer.attnNorm, rmsNormEps) : x;
       const q = linear(normed, layer.wq, layer.bq);
       const k = linear(normed, layer.wk, layer.bk);
       const v = linear(normed, layer.wv, layer.bv);
@@ -97,7 +101,7 @@ export class CpuLlama {
       const attended = attention(q, cache.k, cache.v, { nHeads, nKvHeads, headDim, position });
       add(x, linear(attended, layer.wo, layer.bo));
 
-      const mlpNormed = rmsNorm(x, layer.mlpNorm, rmsNormEps);
+      const mlpNormed = layer.mlpNorm ? rmsNorm(x, layer.mlpNorm, rmsNormEps) : x;
       const gate = linear(mlpNormed, layer.wGate, layer.bGate);
       const up = linear(mlpNormed, layer.wUp, layer.bUp);
       add(x, linear(swiglu(gate, up), layer.wDown, layer.bDown));

@@ -38,7 +38,7 @@ export async function loadCpuWeights(
   const layers: CpuWeights['layers'] = [];
   for (const t of tensors.layers) {
     layers.push({
-      attnNorm: await read(t.attnNorm),
+      attnNorm: await optional(t.attnNorm),
       wq: await matrix(t.wq),
       wk: await matrix(t.wk),
       wv: await matrix(t.wv),
@@ -47,7 +47,11 @@ export async function loadCpuWeights(
       bk: await optional(t.bk),
       bv: await optional(t.bv),
       bo: await optional(t.bo),
-      mlpNorm: await read(t.mlpNorm),
+      qNorm: await optional(t.qNorm),
+      kNorm: await optional(t.kNorm),
+      postAttnNorm: await optional(t.postAttnNorm),
+      postMlpNorm: await optional(t.postMlpNorm),
+      mlpNorm: await optional(t.mlpNorm),
       wGate: await matrix(t.wGate),
       wUp: await matrix(t.wUp),
       wDown: await matrix(t.wDown),
@@ -82,7 +86,7 @@ export class CpuBackend implements Backend {
     weights: CpuWeights & { factors: Float32Array | null },
     readonly contextLength: number,
   ) {
-    const rope = { ...config.rope, factors: weights.factors };
+    const rope = { ...config.ropes[0], factors: weights.factors };
     this.llama = new CpuLlama({ ...config, rope }, weights, contextLength);
     this.tokens = new Uint32Array(contextLength + 1);
   }

@@ -8,6 +8,14 @@ import type { ModelFiles } from '../storage/model_file';
 import { configFromGguf } from './config_gguf';
 import { configFromHuggingFace } from './config_huggingface';
 
+/** What may differ from layer to layer. */
+export interface LayerConfig {
+  /** Which of `ropes` turns q and k; null: none does (NoPE). */
+  rope: number | null;
+  /** Keys that a token sees, itself included; null: all before it. */
+  window: number | null;
+}
+
 /** A LLaMA-style model in the field's words. Sizes are counts of elements; every one has been checked. */
 export interface ModelConfig {
   architecture: string;
@@ -19,15 +27,59 @@ export interface ModelConfig {
   nKvHeads: number;
   headDim: number;
   rmsNormEps: number;
-  rope: RopeParameters;
-  /** How the rows of Wq and Wk pair up: halves (Hugging Face) or neighbours (GGUF). */
+  /** The kinds of rotary embedding that layers have, one or two. */
+  ropes: readonly RopeParameters[];
+  /** One for each layer. */
+  layers: readonly LayerConfig[];
+  /** How the rows of Wq and Wk pair up: halves (Hugging Face) or neighbours (GGUF of some architectures). */
   rotary: 'half' | 'interleaved';
   /** Positions that the model was made for. */
   contextLength: number;
   tiedEmbedding: boolean;
-  /** The file promises biases of attention and MLP; they must be there. */
-  attentionBias: boolean;
+  /** The file promises these biases; they must be there. */
+  qkvBias: boolean;
+  outputBias: boolean;
   mlpBias: boolean;
+  /** Of the gate of the MLP. */
+  activation: 'silu' | 'gelu_tanh';
+  /** RMSNorm multiplies by this plus the stored weight: 1 in Gemma's safetensors, else 0. */
+  normOffset: number;
+  /** RMSNorm of what attention and the MLP read; all but OLMo 2 have it. */
+  preNorms: boolean;
+  /** RMSNorm of what attention and the MLP add to the residual stream (Gemma, OLMo 2). */
+  postNorms: boolean;
+  /** RMSNorm of q and k before they are turned: of each head (Qwen 3, Gemma 3), or of all heads as one vector (OLMo 2). */
+  qkNorm: 'none' | 'heads' | 'vector';
+  /** Factor of the embedding. */
+  embeddingScale: number;
+  /** Factor of q . k; 1 / sqrt(head_dim) in most models. */
+  attentionScale: number;
+  /** cap: score -> cap * tanh(score / cap) after scaling, before the mask; null: none. */
+  attentionSoftcap: number | null;
+  /** Factor of what attention and the MLP add to the residual stream. */
+  residualScale: number;
+  /** Factor of the logits, before the cap. */
+  logitScale: number;
+  logitSoftcap: number | null;
+}
+
+/** What most models have in common. */
+export const PLAIN = {
+  activation: 'silu',
+  normOffset: 0,
+  preNorms: true,
+  postNorms: false,
+  qkNorm: 'none',
+  embeddingScale: 1,
+  attentionSoftcap: null,
+  residualScale: 1,
+  logitScale: 1,
+  logitSoftcap: null,
+} as const;
+
+/** Layers that are all alike. */
+export function sameLayers(nLayers: number): LayerConfig[] {
+  return Array.from({ length: nLayers }, () => ({ rope: 0, window: null }));
 }
 
 export function readConfig(files: ModelFiles): ModelConfig {

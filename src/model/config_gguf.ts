@@ -2,7 +2,7 @@ import type { RopeParameters } from '../cpu/rope';
 import { UnsupportedModelError } from '../errors';
 import type { GgufValue } from '../storage/gguf';
 import type { ModelFiles } from '../storage/model_file';
-import type { ModelConfig } from './config';
+import { type ModelConfig, PLAIN, sameLayers } from './config';
 import { ConfigReader, MAX } from './config_numbers';
 
 /** Keys of the GGUF specification (ggml, docs/gguf.md), section "LLM". */
@@ -25,21 +25,26 @@ export function configFromGguf(metadata: ReadonlyMap<string, GgufValue>, files: 
       `Heads of ${headDim} with values of ${valueDim} and ${rotaryDim} rotary dimensions are not supported: all three must be equal.`,
     );
   }
+  const nLayers = read.count('llama.block_count', MAX.layers);
   return {
+    ...PLAIN,
     architecture,
     vocabSize: read.count('llama.vocab_size', MAX.vocab, files.tensors.get('token_embd.weight')?.shape[0]),
     hiddenSize,
     intermediateSize: read.count('llama.feed_forward_length', MAX.intermediate),
-    nLayers: read.count('llama.block_count', MAX.layers),
+    nLayers,
     nHeads,
     nKvHeads: read.count('llama.attention.head_count_kv', MAX.heads, nHeads),
     headDim,
     rmsNormEps: read.positive('llama.attention.layer_norm_rms_epsilon'),
-    rope: ropeParameters(read),
+    ropes: [ropeParameters(read)],
+    layers: sameLayers(nLayers),
+    attentionScale: headDim ** -0.5,
     rotary: 'interleaved',
     contextLength: read.count('llama.context_length', MAX.context),
     tiedEmbedding: !files.tensors.has('output.weight'),
-    attentionBias: files.tensors.has('blk.0.attn_q.bias'),
+    qkvBias: files.tensors.has('blk.0.attn_q.bias'),
+    outputBias: files.tensors.has('blk.0.attn_output.bias'),
     mlpBias: files.tensors.has('blk.0.ffn_gate.bias'),
   };
 }

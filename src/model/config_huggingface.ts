@@ -1,6 +1,6 @@
 import type { RopeParameters } from '../cpu/rope';
 import { UnsupportedModelError } from '../errors';
-import type { ModelConfig } from './config';
+import { type ModelConfig, PLAIN, sameLayers } from './config';
 import { ConfigReader, MAX } from './config_numbers';
 
 const WHERE = 'config.json';
@@ -19,21 +19,27 @@ export function configFromHuggingFace(config: Record<string, unknown>): ModelCon
   }
   const hiddenSize = read.count('hidden_size', MAX.hidden);
   const nHeads = read.count('num_attention_heads', MAX.heads);
+  const headDim = read.count('head_dim', MAX.headDim, hiddenSize / nHeads);
+  const nLayers = read.count('num_hidden_layers', MAX.layers);
   return {
+    ...PLAIN,
     architecture: 'llama',
     vocabSize: read.count('vocab_size', MAX.vocab),
     hiddenSize,
     intermediateSize: read.count('intermediate_size', MAX.intermediate),
-    nLayers: read.count('num_hidden_layers', MAX.layers),
+    nLayers,
     nHeads,
     nKvHeads: read.count('num_key_value_heads', MAX.heads, nHeads),
-    headDim: read.count('head_dim', MAX.headDim, hiddenSize / nHeads),
+    headDim,
     rmsNormEps: read.positive('rms_norm_eps', 1e-6),
-    rope: ropeParameters(read),
+    ropes: [ropeParameters(read)],
+    layers: sameLayers(nLayers),
+    attentionScale: headDim ** -0.5,
     rotary: 'half',
     contextLength: read.count('max_position_embeddings', MAX.context, 2048),
     tiedEmbedding: read.flag('tie_word_embeddings', false),
-    attentionBias: read.flag('attention_bias', false),
+    qkvBias: read.flag('attention_bias', false),
+    outputBias: read.flag('attention_bias', false),
     mlpBias: read.flag('mlp_bias', false),
   };
 }

@@ -138,7 +138,7 @@ export class Llama {
 
   /** The angles of every position; a GGUF's factors are among the weights. */
   start(weights: ModelWeights): void {
-    const rope = { ...this.config.rope, factors: weights.ropeFactors };
+    const rope = { ...this.config.ropes[0], factors: weights.ropeFactors };
     const table = ropeTable(this.config.headDim, rope, this.contextLength);
     this.gpu.write(this.buffers.rope, table as Float32Array<ArrayBuffer>);
   }

@@ -4,7 +4,8 @@ import type { ModelConfig } from './config';
 
 /** The tensors of a layer, each of the shape that the config promises. Matrices are (rows out, columns in). */
 export interface LayerTensors {
-  attnNorm: TensorInfo;
+  /** null without pre-norms. */
+  attnNorm: TensorInfo | null;
   wq: TensorInfo;
   wk: TensorInfo;
   wv: TensorInfo;
@@ -13,7 +14,13 @@ export interface LayerTensors {
   bk: TensorInfo | null;
   bv: TensorInfo | null;
   bo: TensorInfo | null;
-  mlpNorm: TensorInfo;
+  /** (head_dim), or of the whole vector; null without q/k norms. */
+  qNorm: TensorInfo | null;
+  kNorm: TensorInfo | null;
+  /** (hidden); null without post-norms. */
+  postAttnNorm: TensorInfo | null;
+  postMlpNorm: TensorInfo | null;
+  mlpNorm: TensorInfo | null;
   wGate: TensorInfo;
   wUp: TensorInfo;
   wDown: TensorInfo;
@@ -114,18 +121,21 @@ export function resolveTensors(files: ModelFiles, config: ModelConfig): ModelTen
     const weight = (part: keyof Names['part'], ...shape: number[]) => needed(at(part, 'weight'), ...shape);
     const bias = (part: keyof Names['part'], promised: boolean, size: number) =>
       promised ? needed(at(part, 'bias'), size) : null;
-    const { attentionBias, mlpBias } = config;
+    const { qkvBias, outputBias, mlpBias } = config;
     return {
       attnNorm: weight('attnNorm', hiddenSize),
       wq: weight('q', qSize, hiddenSize),
       wk: weight('k', kvSize, hiddenSize),
       wv: weight('v', kvSize, hiddenSize),
       wo: weight('o', hiddenSize, qSize),
-      bq: bias('q', attentionBias, qSize),
-      bk: bias('k', attentionBias, kvSize),
-      bv: bias('v', attentionBias, kvSize),
-      // A GGUF has a bias of the output projection or has none; config.json's attention_bias promises it.
-      bo: files.gguf ? optional(at('o', 'bias'), hiddenSize) : bias('o', attentionBias, hiddenSize),
+      bq: bias('q', qkvBias, qSize),
+      bk: bias('k', qkvBias, kvSize),
+      bv: bias('v', qkvBias, kvSize),
+      bo: bias('o', outputBias, hiddenSize),
+      qNorm: null,
+      kNorm: null,
+      postAttnNorm: null,
+      postMlpNorm: null,
       mlpNorm: weight('mlpNorm', hiddenSize),
       wGate: weight('gate', intermediateSize, hiddenSize),
       wUp: weight('up', intermediateSize, hiddenSize),

@@ -3,7 +3,7 @@
 import { GpuMemoryError } from '../../src/errors';
 import { xqBytes } from '../../src/kernels/quantise_activations';
 import { BLOCK, planeBytes, planParts } from '../../src/kernels/weight_format';
-import type { ModelConfig } from '../../src/model/config';
+import { type ModelConfig, PLAIN, sameLayers } from '../../src/model/config';
 import { kvBytesPerToken } from '../../src/model/kv_cache';
 import { PREFILL_CHUNK } from '../../src/model/llama';
 import { matrixBytes } from '../../src/model/step_bytes';
@@ -14,13 +14,17 @@ type KvType = 'f16' | 'f32';
 
 export function syntheticConfig(name: ShapeName, contextLength: number): ModelConfig {
   return {
+    ...PLAIN,
     ...MODELS[name],
     architecture: name,
     rmsNormEps: 1e-5,
-    rope: { theta: 500_000, scaling: null },
+    ropes: [{ theta: 500_000, scaling: null }],
+    layers: sameLayers(MODELS[name].nLayers),
+    attentionScale: MODELS[name].headDim ** -0.5,
     rotary: 'interleaved',
     contextLength,
-    attentionBias: false,
+    qkvBias: false,
+    outputBias: false,
     mlpBias: false,
   };
 }

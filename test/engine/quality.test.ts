@@ -31,7 +31,7 @@ async function open(): Promise<{ f32: Speaker; q8: Speaker }> {
   });
   const tensors = { ...stored, layers };
   const { factors, ...cpuWeights } = await loadCpuWeights(tensors, undefined, 'q4');
-  const cpu = new CpuLlama({ ...config, rope: { ...config.rope, factors } }, cpuWeights, CONTEXT);
+  const cpu = new CpuLlama({ ...config, rope: { ...config.ropes[0], factors } }, cpuWeights, CONTEXT);
   const f32: Speaker = {
     begin: async (ids) => cpu.prefill(ids, 0),
     follow: async (id, position) => cpu.forward(id, position),

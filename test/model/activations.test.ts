@@ -44,7 +44,7 @@ async function load(attention: AttentionName): Promise<Llama> {
 async function exactLogits(): Promise<Float32Array[]> {
   const { config, tensors } = await open();
   const { factors, ...weights } = await loadCpuWeights(tensors, undefined, 'q8');
-  const cpu = new CpuLlama({ ...config, rope: { ...config.rope, factors } }, weights, 64);
+  const cpu = new CpuLlama({ ...config, rope: { ...config.ropes[0], factors } }, weights, 64);
   return readFixture(NAME)
     .inputIds.slice(0, STEPS)
     .map((id, position) => Float32Array.from(cpu.forward(id, position)));

@@ -23,7 +23,7 @@ async function load(variant: Variant, quantise?: QuantisedFormat) {
   const config = readConfig(files);
   const tensors = resolveTensors(files, config);
   const { factors, ...cpuWeights } = await loadCpuWeights(tensors, undefined, quantise);
-  const cpu = new CpuLlama({ ...config, rope: { ...config.rope, factors } }, cpuWeights, 64);
+  const cpu = new CpuLlama({ ...config, rope: { ...config.ropes[0], factors } }, cpuWeights, 64);
   const { weights, read } = await allocateWeights(gpu, tensors, config, quantise);
   const llama = await Llama.create(gpu, config, weights, { contextLength: 64, kvType: 'f32', attention: 'auto' });
   await read(files);

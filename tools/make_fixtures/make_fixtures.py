@@ -3,6 +3,7 @@
 It must not import anything of the engine: a fixture that shares code with what it checks proves nothing.
 
     python3 tools/make_fixtures/make_fixtures.py llama         # tiny seeded random models, logits and greedy ids
+    python3 tools/make_fixtures/make_fixtures.py architectures # the same of other architectures and kinds of RoPE
     python3 tools/make_fixtures/make_fixtures.py storyteller   # greedy ids and tokenizer ids of the shipped model
 """
 
@@ -16,12 +17,16 @@ STORYTELLER = ROOT / "public" / "models" / "storyteller"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["llama", "storyteller"])
+    parser.add_argument("what", choices=["llama", "architectures", "storyteller"])
     what = parser.parse_args().what
     if what == "llama":
         from llama import write_llama_fixtures
 
         write_llama_fixtures(FIXTURES / "llama")
+    elif what == "architectures":
+        from architectures import write_architecture_fixtures
+
+        write_architecture_fixtures(FIXTURES / "architectures")
     else:
         from storyteller import write_greedy, write_tokenizer
 
