@@ -63,3 +63,29 @@ for (const [nHeads, nKvHeads] of [
     }
   });
 }
+
+for (const window of [1, 2, 5, 6, 7]) {
+  test(`a row sees the last keys alone: window=${window}, 6 keys before the second row`, () => {
+    const [headDim, position, nTokens] = [4, 5, 2];
+    const shape = { nHeads: 2, nKvHeads: 1, headDim, position, nTokens };
+    const q = random(nTokens * 2 * headDim, 1);
+    const k = random((position + nTokens) * headDim, 2);
+    const v = random((position + nTokens) * headDim, 3);
+    const o = attention(q, k, v, { ...shape, window });
+    for (let t = 0; t < nTokens; t++) {
+      const kvLen = position + t + 1;
+      const seen = (cache: Float32Array) => cache.slice(Math.max(0, kvLen - window) * headDim, kvLen * headDim);
+      const row = q.slice(t * 2 * headDim, (t + 1) * 2 * headDim);
+      const alone = { ...shape, nTokens: 1, position: Math.min(kvLen, window) - 1 };
+      const wanted = attention(row, seen(k), seen(v), alone);
+      expect([...o.slice(t * 2 * headDim, (t + 1) * 2 * headDim)]).toEqual([...wanted]);
+    }
+  });
+}
+
+test('a soft cap bends scores after scaling: 3 tanh(score / 3)', () => {
+  const shape = { nHeads: 1, nKvHeads: 1, headDim: 1, position: 1, scale: 2, softcap: 3 };
+  const o = attention(Float32Array.of(1), Float32Array.of(1, 50), Float32Array.of(2, 4), shape)[0];
+  const p = 1 / (1 + Math.exp(3 * Math.tanh(2 / 3) - 3));
+  expect(o).toBeCloseTo(4 * p + 2 * (1 - p), 6);
+});
