@@ -1,7 +1,7 @@
 import wgsl from '../../shaders/kernels/embed.wgsl?raw';
 import type { Gpu } from '../gpu/device';
 import { type CommandList, createKernel } from '../gpu/kernel';
-import { rowParts, WEIGHT_FORMATS, type WeightFormat, type WeightMatrix } from './weight_format';
+import { type FormatRange, WEIGHT_FORMATS, type WeightMatrix } from './weight_format';
 
 export interface Embed {
   /** One group for each part of the embedding. */
@@ -12,16 +12,14 @@ export interface Embed {
 export interface EmbedShape {
   vocabSize: number;
   hiddenSize: number;
-  format: WeightFormat;
-  /** Rows of each part of the embedding but the last; all of them when left out. */
-  partRows?: number;
+  parts: readonly FormatRange[];
 }
 
 /** Gathers token rows of an embedding (vocabSize, hiddenSize): a dispatch for each part, which copies the rows it has. */
 export async function createEmbed(gpu: Gpu, shape: EmbedShape): Promise<Embed> {
-  const { vocabSize, hiddenSize, format, partRows = vocabSize } = shape;
+  const { vocabSize, hiddenSize, parts } = shape;
   const kernels = await Promise.all(
-    rowParts(vocabSize, partRows).map(({ row0, rows }) =>
+    parts.map(({ row0, rows, format }) =>
       createKernel(gpu, {
         label: 'kernels/embed',
         wgsl: [...WEIGHT_FORMATS[format].wgsl, wgsl],

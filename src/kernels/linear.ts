@@ -1,7 +1,8 @@
 import params from '../../shaders/lib/params.wgsl?raw';
+import { GpuProgramError } from '../errors';
 import type { Gpu } from '../gpu/device';
 import { type BindingKind, type CommandList, type Constant, createKernel, type Kernel } from '../gpu/kernel';
-import { type RowRange, rowParts, type WeightFormat, type WeightMatrix } from './weight_format';
+import type { RowRange, WeightFormat, WeightRun } from './weight_format';
 
 /** A product with a weight matrix (rows, cols), optionally of RMS-normalised activations, optionally with a bias. */
 export interface LinearShape {
@@ -12,8 +13,8 @@ export interface LinearShape {
   normEps: number | null;
   /** A bias of `rows` floats follows in params. */
   bias: boolean;
-  /** Rows of each part of the matrix but the last; all of them when left out. */
-  partRows?: number;
+  /** The rows of this format, where each part is a multiple of the rows that the epilogue takes, 2 at least; all when left out. */
+  parts?: readonly RowRange[];
 }
 
 /** What becomes of a product: an `emit` that takes pairs of rows, and its bindings from 4 on. */
@@ -34,9 +35,9 @@ export class Linear {
   constructor(private readonly parts: readonly { kernel: Kernel; grid: (nTokens: number) => Grid }[]) {}
 
   /** `buffers`: x, params, then the epilogue's own. One group for each part. */
-  bind(matrix: WeightMatrix, ...buffers: readonly GPUBuffer[]): readonly GPUBindGroup[] {
+  bind(run: Pick<WeightRun, 'parts'>, ...buffers: readonly GPUBuffer[]): readonly GPUBindGroup[] {
     return this.parts.map(({ kernel }, i) => {
-      const { weights, scales } = matrix.parts[i];
+      const { weights, scales } = run.parts[i];
       return kernel.bind(weights, scales, ...buffers);
     });
   }
@@ -59,14 +60,24 @@ export interface LinearCore {
   subgroups?: boolean;
 }
 
-/** Compiles a core around `epilogue` for every part of the matrix. */
+/**
+ * Compiles a core around `epilogue` for every part of the matrix.
+ * @throws GpuProgramError where a part begins within rows that the epilogue takes together
+ */
 export async function createLinear(
   gpu: Gpu,
   shape: LinearShape,
   epilogue: Epilogue,
   core: LinearCore,
 ): Promise<Linear> {
-  const parts = rowParts(shape.rows, shape.partRows ?? shape.rows).map(async (part) => ({
+  const ranges = shape.parts ?? [{ row0: 0, rows: shape.rows }];
+  const { finishRows = 2 } = epilogue;
+  const cut = ranges.find(({ row0 }) => row0 % finishRows !== 0);
+  if (cut) {
+    const why = `a part begins at row ${cut.row0}, within ${finishRows} rows that belong together`;
+    throw new GpuProgramError(epilogue.label, `${why}. Store the tensors of this matrix in one format.`);
+  }
+  const parts = ranges.map(async (part) => ({
     kernel: await createKernel(gpu, {
       label: `${epilogue.label}.${core.name}`,
       wgsl: [params, ...core.wgsl, ...epilogue.wgsl],

@@ -9,7 +9,7 @@ import { BLOCK, WEIGHT_FORMATS, type WeightFormat, type WeightMatrix, type Weigh
 /** Where the rows of a chunk of file bytes go. */
 export interface RepackTarget {
   matrix: WeightMatrix;
-  /** How the file holds the rows: as the matrix does, or in full precision where the matrix is quantised. */
+  /** How the file holds the rows: as their part of the matrix does, or in full precision where the matrix is quantised. */
   stored: WeightFormat;
   /** First row of the chunk within its tensor. */
   srcRow0: number;
@@ -52,11 +52,13 @@ export class Repacker {
   async repack(bytes: Uint8Array<ArrayBuffer>, target: RepackTarget): Promise<void> {
     const { matrix, stored, rows } = target;
     const blocks = matrix.cols / BLOCK;
-    const kernel = await this.kernel(stored, matrix.format, blocks);
+    const parts = partsOf(target);
+    const kernels = await Promise.all(parts.map(({ format }) => this.kernel(stored, format, blocks)));
     this.gpu.write(this.staging, bytes);
     const groups = Math.ceil((rows * blocks) / 64);
     const x = Math.min(groups, MAX_GRID_X);
-    for (const part of partsOf(target)) {
+    for (const [i, part] of parts.entries()) {
+      const kernel = kernels[i];
       const { srcRow0, dstRow0, dstStride, rotaryDim } = target;
       const chunk = [srcRow0, rows, dstRow0, dstStride, rotaryDim, part.row0, part.rows, 0];
       this.gpu.write(this.chunk, Uint32Array.from(chunk)); // queued behind the part before

@@ -32,21 +32,42 @@ export interface RowRange {
   rows: number;
 }
 
+/** Rows of one format. */
+export interface FormatRange extends RowRange {
+  format: WeightFormat;
+}
+
 /** Rows of a matrix that one binding holds: their values, and the plane of f16 scales (16 unused bytes where there are none). */
-export interface WeightPart extends RowRange {
+export interface WeightPart extends FormatRange {
   weights: GPUBuffer;
   scales: GPUBuffer;
 }
 
-/** A matrix (rows, cols) on the GPU. All parts but the last have the same number of rows, a multiple of PART_ROWS_STEP. */
+/** A matrix (rows, cols) on the GPU, its parts in the order of their rows. Tensors that are stacked in it may differ in format. */
 export interface WeightMatrix {
-  format: WeightFormat;
   rows: number;
   cols: number;
   parts: readonly WeightPart[];
 }
 
-/** Parts end between two tiles of any kernel. */
+/** Neighbouring parts of one format: what one kind of kernel multiplies. */
+export interface WeightRun {
+  format: WeightFormat;
+  parts: readonly WeightPart[];
+}
+
+/** The parts of a matrix, in order. A matrix of one format is one run. */
+export function formatRuns({ parts }: WeightMatrix): WeightRun[] {
+  const runs: { format: WeightFormat; parts: WeightPart[] }[] = [];
+  for (const part of parts) {
+    const last = runs.at(-1);
+    if (last?.format === part.format) last.parts.push(part);
+    else runs.push({ format: part.format, parts: [part] });
+  }
+  return runs;
+}
+
+/** Rows of one format are cut between two tiles of any kernel, and between whole groups of rows of any epilogue. */
 export const PART_ROWS_STEP = 64;
 
 /** Bytes of the two planes. */

@@ -10,7 +10,6 @@ import { createMaxima, type Maxima } from '../kernels/maxima';
 import type { ProductProfile } from '../kernels/product_profile';
 import { createRepetitionPenalty, type RepetitionPenalty } from '../kernels/repetition_penalty';
 import { createSample, type Sample } from '../kernels/sample';
-import type { WeightFormat, WeightMatrix } from '../kernels/weight_format';
 import { packSampling, type SamplingParams } from '../sampling/sampling';
 import { type Buffers, createBuffers, PREFILL_CHUNK } from './buffers';
 import type { ModelConfig } from './config';
@@ -110,7 +109,7 @@ export class Llama {
     const { x, logits, maxima, tokens, seen, sampling } = buffers;
     const [prepared, embed, penalty, maximum, sample, products] = await Promise.all([
       prepareAttention(gpu, shape, { forced: asked, profile, buffers: checkBuffers(buffers, kvCache) }),
-      createEmbed(gpu, { vocabSize, hiddenSize, ...storage(weights.embedding) }),
+      createEmbed(gpu, { vocabSize, hiddenSize, parts: weights.embedding.parts }),
       createRepetitionPenalty(gpu, { vocabSize }),
       createMaxima(gpu, { vocabSize }),
       createSample(gpu, { vocabSize }),
@@ -321,9 +320,4 @@ async function bindAttention(
     );
   const bound = [...prepared.kernels].map(async (kernel) => [kernel, await layersOf(kernel)] as const);
   return { prepared, bound: new Map(await Promise.all(bound)) };
-}
-
-/** How a matrix lies in memory, as far as kernels are compiled for it. */
-function storage({ format, parts }: WeightMatrix): { format: WeightFormat; partRows: number } {
-  return { format, partRows: parts[0].rows };
 }

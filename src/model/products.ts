@@ -6,13 +6,14 @@ import { GATE_UP_Q8 } from '../kernels/gate_up_q8';
 import { HEAD } from '../kernels/head';
 import type { Epilogue, Linear, LinearShape } from '../kernels/linear';
 import { createMatmul } from '../kernels/matmul';
-import { hasIntegers } from '../kernels/matmul_q8';
+import { hasIntegers, type MatmulQ8Shape } from '../kernels/matmul_q8';
 import type { MatvecInput } from '../kernels/matvec';
 import { fitsMatvec } from '../kernels/matvec_plan';
 import { createTunedMatmulQ8, createTunedMatvec, type ProductProfile } from '../kernels/product_profile';
 import { type QkvShape, qkvEpilogue } from '../kernels/qkv';
 import { createQuantiseActivations } from '../kernels/quantise_activations';
 import { RESIDUAL } from '../kernels/residual';
+import { formatRuns, type WeightFormat, type WeightRun } from '../kernels/weight_format';
 import type { MadeProduct } from './tune_products';
 import type { LayerWeights, Product } from './weights';
 
@@ -108,9 +109,18 @@ export class ProductFactory {
     return this.matvec(head, true, HEAD, x, logits, maxima);
   }
 
-  private matvec(product: Product, normed: boolean, epilogue: Epilogue, ...buffers: GPUBuffer[]): Promise<Recordable> {
-    const input = this.isQ8(product, normed, 'to_q8', epilogue.finishRows) ? 'to_q8' : 'f32';
-    return this.vector(product, normed, epilogue, input, ...buffers);
+  /** Each run of rows of one format in integers, where it has them. */
+  private async matvec(
+    product: Product,
+    normed: boolean,
+    epilogue: Epilogue,
+    ...buffers: GPUBuffer[]
+  ): Promise<Recordable> {
+    const runs = formatRuns(product.matrix).map((run) => {
+      const input = this.isQ8Run(product, run, normed, 'to_q8', epilogue.finishRows) ? 'to_q8' : 'f32';
+      return this.vectorRun(product, run, normed, epilogue, input, ...buffers);
+    });
+    return inOrder(await Promise.all(runs));
   }
 
   private async vector(
@@ -120,11 +130,29 @@ export class ProductFactory {
     input: MatvecInput,
     ...buffers: GPUBuffer[]
   ): Promise<Recordable> {
-    const shape = this.shape(product, normed);
+    const runs = formatRuns(product.matrix).map((run) =>
+      this.vectorRun(product, run, normed, epilogue, input, ...buffers),
+    );
+    return inOrder(await Promise.all(runs));
+  }
+
+  private async vectorRun(
+    product: Product,
+    run: WeightRun,
+    normed: boolean,
+    epilogue: Epilogue,
+    input: MatvecInput,
+    ...buffers: GPUBuffer[]
+  ): Promise<Recordable> {
+    const shape = this.shape(product, run, normed);
     const kernel = await createTunedMatvec(this.gpu, shape, epilogue, input, this.tuned);
-    const { matrix, params } = product;
-    this.made.push({ pass: 'decode', shape, epilogue, input, matrix, params, buffers });
-    return bound(kernel, product, buffers);
+    this.keep(product, run, { pass: 'decode', shape, epilogue, input, buffers });
+    return bound(kernel, run, product, buffers);
+  }
+
+  /** For the tuner, which asks for all rows of an output: those of mixed matrices are run as they are. */
+  private keep({ matrix, params }: Product, { parts }: WeightRun, made: Omit<MadeProduct, 'matrix' | 'params'>): void {
+    if (parts.length === matrix.parts.length) this.made.push({ ...made, matrix, params });
   }
 
   private async matmul(
@@ -133,48 +161,78 @@ export class ProductFactory {
     epilogue: Epilogue,
     ...buffers: GPUBuffer[]
   ): Promise<Recordable> {
-    const { gpu } = this;
-    const shape = this.shape(product, normed);
-    const { format, cols, normEps } = shape;
-    if (this.activations === 'f32' || !hasIntegers(format)) {
-      return bound(await createMatmul(gpu, shape, epilogue), product, buffers);
-    }
+    const runs = formatRuns(product.matrix);
+    const made = runs.map((run) => this.matmulRun(product, run, normed, epilogue, ...buffers));
+    if (!runs.some(({ format }) => this.inIntegers(format))) return inOrder(await Promise.all(made));
     this.usesQ8 = true;
-    const [from, ...own] = buffers;
+    return inOrder(await Promise.all([this.quantise(product, normed, buffers[0]), ...made]));
+  }
+
+  private async matmulRun(
+    product: Product,
+    run: WeightRun,
+    normed: boolean,
+    epilogue: Epilogue,
+    ...[from, ...own]: GPUBuffer[]
+  ): Promise<Recordable> {
+    const { gpu } = this;
     const { xq } = this.buffers;
-    const [quantise, kernel] = await Promise.all([
-      createQuantiseActivations(gpu, { cols, normEps }),
-      createTunedMatmulQ8(gpu, { ...shape, format }, epilogue, this.tuned),
-    ]);
-    const quantised = quantise.bind(from, product.params, xq);
-    const { matrix, params } = product;
-    const groups = kernel.bind(matrix, xq, params, ...own);
-    this.made.push({ pass: 'prefill', shape, epilogue, input: 'q8', matrix, params, buffers: [xq, ...own] });
-    return {
-      record(list, nTokens) {
-        quantise.record(list, quantised, nTokens);
-        kernel.record(list, groups, nTokens);
-      },
-    };
+    const shape = this.shape(product, run, normed);
+    const { format } = shape;
+    if (!this.inIntegers(format)) return bound(await createMatmul(gpu, shape, epilogue), run, product, [from, ...own]);
+    const kernel = await createTunedMatmulQ8(gpu, { ...shape, format }, epilogue, this.tuned);
+    this.keep(product, run, { pass: 'prefill', shape, epilogue, input: 'q8', buffers: [xq, ...own] });
+    return bound(kernel, run, product, [xq, ...own]);
+  }
+
+  /** The activations of a product of many tokens in signed bytes. */
+  private async quantise({ matrix, params }: Product, normed: boolean, from: GPUBuffer): Promise<Recordable> {
+    const shape = { cols: matrix.cols, normEps: normed ? this.normEps : null };
+    const kernel = await createQuantiseActivations(this.gpu, shape);
+    const group = kernel.bind(from, params, this.buffers.xq);
+    return { record: (list, nTokens) => kernel.record(list, group, nTokens) };
+  }
+
+  private inIntegers(format: WeightFormat): format is MatmulQ8Shape['format'] {
+    return this.activations === 'q8' && hasIntegers(format);
   }
 
   /** Integers where they were asked for, the matrix has them, and quantised activations fit this GPU. */
   private isQ8(product: Product, normed: boolean, input: Exclude<MatvecInput, 'f32'>, finishRows = 2): boolean {
-    const shape = this.shape(product, normed);
-    if (this.activations === 'f32' || !hasIntegers(shape.format)) return false;
+    return formatRuns(product.matrix).every((run) => this.isQ8Run(product, run, normed, input, finishRows));
+  }
+
+  private isQ8Run(
+    product: Product,
+    run: WeightRun,
+    normed: boolean,
+    input: Exclude<MatvecInput, 'f32'>,
+    finishRows = 2,
+  ): boolean {
+    const shape = this.shape(product, run, normed);
+    if (!this.inIntegers(shape.format)) return false;
     const fits = fitsMatvec({ ...shape, input, finishRows }, this.gpu.limits, this.gpu.can.subgroupMinSize);
     this.usesQ8 ||= fits;
     return fits;
   }
 
-  private shape({ matrix, biased }: Product, normed: boolean): LinearShape {
-    const { rows, cols, format, parts } = matrix;
-    return { rows, cols, format, partRows: parts[0].rows, bias: biased, normEps: normed ? this.normEps : null };
+  private shape({ matrix, biased }: Product, { format, parts }: WeightRun, normed: boolean): LinearShape {
+    const { rows, cols } = matrix;
+    return { rows, cols, format, parts, bias: biased, normEps: normed ? this.normEps : null };
   }
 }
 
 /** `buffers`: the activations first, then the epilogue's own. */
-function bound(kernel: Linear, { matrix, params }: Product, [from, ...own]: readonly GPUBuffer[]): Recordable {
-  const groups = kernel.bind(matrix, from, params, ...own);
+function bound(kernel: Linear, run: WeightRun, { params }: Product, [from, ...own]: readonly GPUBuffer[]): Recordable {
+  const groups = kernel.bind(run, from, params, ...own);
   return { record: (list, nTokens) => kernel.record(list, groups, nTokens) };
+}
+
+function inOrder(all: readonly Recordable[]): Recordable {
+  if (all.length === 1) return all[0];
+  return {
+    record(list, nTokens) {
+      for (const each of all) each.record(list, nTokens);
+    },
+  };
 }

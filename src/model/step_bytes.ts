@@ -1,4 +1,4 @@
-import { planeBytes, type WeightFormat } from '../kernels/weight_format';
+import { planeBytes, type RowRange, type WeightFormat } from '../kernels/weight_format';
 import type { ModelWeights, Product } from './weights';
 
 /** A matrix of a decode step, and which vectors are read beside it. */
@@ -12,15 +12,23 @@ export interface StepMatrix {
 }
 
 /** Bytes of a matrix and its vectors, which are f32: what one token reads of them. */
-export function matrixBytes({ format, rows, cols, normed, biased }: StepMatrix): number {
-  const { weights, scales } = planeBytes(format, rows, cols);
-  return weights + scales + 4 * ((normed ? cols : 0) + (biased ? rows : 0));
+export function matrixBytes(matrix: StepMatrix): number {
+  return planesOf(matrix, matrix.cols) + vectorBytes(matrix);
 }
+
+function planesOf({ format, rows }: { format: WeightFormat } & Pick<RowRange, 'rows'>, cols: number): number {
+  const { weights, scales } = planeBytes(format, rows, cols);
+  return weights + scales;
+}
+
+const vectorBytes = ({ rows, cols, normed, biased }: Omit<StepMatrix, 'format'>): number =>
+  4 * ((normed ? cols : 0) + (biased ? rows : 0));
 
 /** Bytes of weights that a decode step has to read: every matrix once, as it lies on the GPU, and a row of the embedding. */
 export function stepWeightBytes({ embedding, layers, head }: ModelWeights): number {
-  const bytes = ({ matrix, biased }: Product, normed: boolean) => matrixBytes({ ...matrix, normed, biased });
-  const row = matrixBytes({ ...embedding, rows: 1, normed: false, biased: false });
+  const bytes = ({ matrix: { parts, rows, cols }, biased }: Product, normed: boolean) =>
+    parts.reduce((sum, part) => sum + planesOf(part, cols), vectorBytes({ rows, cols, normed, biased }));
+  const row = planesOf({ ...embedding.parts[0], rows: 1 }, embedding.cols);
   return layers.reduce(
     (sum, { qkv, o, gateUp, down }) =>
       sum + bytes(qkv, true) + bytes(o, false) + bytes(gateUp, true) + bytes(down, false),

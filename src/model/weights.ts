@@ -3,7 +3,13 @@ import { UnsupportedModelError } from '../errors';
 import { GPU_COPY_DST, GPU_STORAGE, type Gpu } from '../gpu/device';
 import { isPlain, type QuantisedFormat } from '../kernels/quantise_weights';
 import { fileRowBytes, Repacker, type RepackTarget } from '../kernels/repack';
-import { planeBytes, planParts, type WeightFormat, type WeightMatrix } from '../kernels/weight_format';
+import {
+  type FormatRange,
+  planeBytes,
+  planParts,
+  type WeightFormat,
+  type WeightMatrix,
+} from '../kernels/weight_format';
 import type { ModelFiles, TensorDtype, TensorInfo } from '../storage/model_file';
 import type { ModelConfig } from './config';
 import type { LayerTensors, ModelTensors } from './tensors';
@@ -133,28 +139,44 @@ class WeightBuilder {
   /** Allocates a matrix of the stacked rows of `parts` and queues their reading. */
   matrix(label: string, parts: Part[]): WeightMatrix {
     const { gpu } = this;
-    const [first] = parts;
-    const format = this.formatOf(first.tensor);
-    const other = parts.find((part) => this.formatOf(part.tensor) !== format);
-    if (other) {
-      throw new UnsupportedModelError(
-        `${first.tensor.name} is ${first.tensor.dtype} but ${other.tensor.name} is ${other.tensor.dtype}; ` +
-          'matrices of one product must be stored alike.',
-      );
-    }
-    const cols = first.tensor.shape[1];
+    const cols = parts[0].tensor.shape[1];
     const rows = parts.reduce((sum, part) => sum + part.tensor.shape[0], 0);
     const usage = GPU_STORAGE | GPU_COPY_DST;
-    const plan = planParts(`weights.${label}`, format, rows, cols, gpu.bindingLimit);
+    const plan = this.formatRanges(parts).flatMap(({ format, row0, rows }) =>
+      planParts(`weights.${label}`, format, rows, cols, gpu.bindingLimit).map(
+        (range): FormatRange => ({ format, row0: row0 + range.row0, rows: range.rows }),
+      ),
+    );
     const chunks = plan.map((range) => {
-      const bytes = planeBytes(format, range.rows, cols);
+      const bytes = planeBytes(range.format, range.rows, cols);
       const name = plan.length === 1 ? `weights.${label}` : `weights.${label}.rows_${range.row0}`;
       const weights = gpu.createBuffer(name, bytes.weights, usage);
       return { ...range, weights, scales: gpu.createBuffer(`${name}.scales`, bytes.scales, usage) };
     });
-    const matrix = { format, rows, cols, parts: chunks };
+    const matrix = { rows, cols, parts: chunks };
     for (const part of parts) this.queue(part.tensor, () => this.readRows(part, matrix));
     return matrix;
+  }
+
+  /** The rows of stacked tensors by their format, neighbours of one format together. Interleaved tensors must be alike. */
+  private formatRanges(parts: readonly Part[]): FormatRange[] {
+    const ranges: FormatRange[] = [];
+    const [{ tensor: first }] = parts;
+    for (const { tensor, dstRow0 = 0, dstStride = 1 } of parts) {
+      const format = this.formatOf(tensor);
+      const last = ranges.at(-1);
+      if (last?.format === format) {
+        last.rows += tensor.shape[0];
+      } else if (last && dstStride > 1) {
+        throw new UnsupportedModelError(
+          `${first.name} is ${first.dtype} but ${tensor.name} is ${tensor.dtype}: their rows are multiplied in turns ` +
+            'and must be stored alike. Use a file that has both in one format.',
+        );
+      } else {
+        ranges.push({ format, row0: dstRow0, rows: tensor.shape[0] });
+      }
+    }
+    return ranges;
   }
 
   private formatOf(tensor: TensorInfo): WeightFormat {

@@ -66,9 +66,9 @@ class Builder {
       const scales = gpu.createBuffer(`weights.${label}.scales`, bytes.scales, USAGE);
       if (quant === 'f16') this.fillings.push({ buffer: weights, halves: { least: -scale, most: scale } });
       else this.fillings.push({ buffer: weights }, { buffer: scales, halves: { least: scale / 2, most: 1.5 * scale } });
-      return { ...range, weights, scales };
+      return { ...range, format: quant, weights, scales };
     });
-    return { format: quant, rows, cols, parts };
+    return { rows, cols, parts };
   }
 
   async fill(): Promise<void> {

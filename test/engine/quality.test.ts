@@ -39,7 +39,7 @@ async function open(): Promise<{ f32: Speaker; q8: Speaker }> {
   const gpu = await testGpu();
   const { weights, read } = await allocateWeights(gpu, tensors, config, 'q4');
   const [{ qkv, o, gateUp, down }] = weights.layers;
-  const formats = [qkv, o, gateUp, down, weights.head].map(({ matrix }) => matrix.format);
+  const formats = [qkv, o, gateUp, down, weights.head].map(({ matrix }) => matrix.parts[0].format);
   expect(formats).toEqual(['q8', 'q8', 'q4', 'q4', 'q8']);
   const llama = await Llama.create(gpu, config, weights, {
     contextLength: CONTEXT,

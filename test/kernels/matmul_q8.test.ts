@@ -19,6 +19,7 @@ import {
 import { qkvEpilogue } from '../../src/kernels/qkv';
 import { xqBytes } from '../../src/kernels/quantise_activations';
 import { RESIDUAL } from '../../src/kernels/residual';
+import { rowParts } from '../../src/kernels/weight_format';
 import { assertClose } from '../close';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
 import { randomArray } from '../random';
@@ -30,9 +31,9 @@ const SMALL = MATMUL_TILES[MATMUL_TILES.length - 1];
 
 /** Random operands on both sides, and the textbook's rows of y for every token. */
 async function operands(gpu: Gpu, shape: MatmulQ8Shape, nTokens: number) {
-  const { rows, cols, format, bias, normEps, partRows } = shape;
+  const { rows, cols, format, bias, normEps, parts } = shape;
   const seed = rows * 7 + cols;
-  const { matrix } = await randomMatrix(gpu, format, rows, cols, seed, partRows);
+  const { matrix } = await randomMatrix(gpu, format, rows, cols, seed, parts?.[0].rows);
   const bytes = randomFileBytes(format, rows * cols, seed);
   const biases = bias ? randomArray(rows, 13) : null;
   const norm = randomArray(normEps === null ? 0 : cols, 12); // in front of the bias; the product must not look at it
@@ -84,7 +85,7 @@ const shapeOf = (
 
 for (const nTokens of [31, 32, 33]) {
   test(`residual adds W x + bias, q4, ${nTokens} tokens, 65x96 in parts of 64 rows and of 1`, async () => {
-    const shape = shapeOf(65, 96, 'q4', { normEps: 1e-5, bias: true, partRows: 64 });
+    const shape = shapeOf(65, 96, 'q4', { normEps: 1e-5, bias: true, parts: rowParts(65, 64) });
     const gpu = await testGpu();
     const o = await operands(gpu, shape, nTokens);
     const before = randomArray(nTokens * shape.rows + 8, 14);

@@ -13,9 +13,9 @@ export function emptyMatrix(gpu: Gpu, format: WeightFormat, rows: number, cols: 
   const parts = rowParts(rows, partRows).map((range) => {
     const bytes = planeBytes(format, range.rows, cols);
     const weights = gpu.createBuffer('test.weights', bytes.weights, USAGE);
-    return { ...range, weights, scales: gpu.createBuffer('test.scales', bytes.scales, USAGE) };
+    return { ...range, format, weights, scales: gpu.createBuffer('test.scales', bytes.scales, USAGE) };
   });
-  return { format, rows, cols, parts };
+  return { rows, cols, parts };
 }
 
 /** A random matrix on the GPU as the kernels want it, and the same numbers for the textbook. */
@@ -40,8 +40,8 @@ export async function readFloats(gpu: Gpu, buffer: GPUBuffer, length: number): P
 
 /** Reads a matrix back as the kernels see it: through the embedding gather, every row once. */
 export async function readRows(gpu: Gpu, matrix: WeightMatrix): Promise<Float32Array> {
-  const { rows, cols, format } = matrix;
-  const embed = await createEmbed(gpu, { vocabSize: rows, hiddenSize: cols, format, partRows: matrix.parts[0].rows });
+  const { rows, cols, parts } = matrix;
+  const embed = await createEmbed(gpu, { vocabSize: rows, hiddenSize: cols, parts });
   const tokens = gpu.upload(
     'tokens',
     Uint32Array.from({ length: rows + 3 }, (_, i) => Math.max(0, i - 3)),

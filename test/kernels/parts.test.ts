@@ -7,7 +7,7 @@ import { createMatmul } from '../../src/kernels/matmul';
 import { createMatvec } from '../../src/kernels/matvec';
 import { fileRowBytes, Repacker } from '../../src/kernels/repack';
 import { RESIDUAL } from '../../src/kernels/residual';
-import { planeBytes, planParts } from '../../src/kernels/weight_format';
+import { formatRuns, planeBytes, planParts } from '../../src/kernels/weight_format';
 import { assertClose } from '../close';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
 import { randomArray } from '../random';
@@ -67,7 +67,7 @@ for (const without of PATHS) {
       const x = randomArray(nTokens * cols, 11);
       const bias = randomArray(rows, 13);
       const residual = gpu.upload('residual', new Float32Array(nTokens * rows + 8).fill(-7));
-      const shape = { rows, cols, format: 'q8' as const, normEps: null, bias: true, partRows };
+      const shape = { rows, cols, format: 'q8' as const, normEps: null, bias: true, parts: matrix.parts };
       const core = nTokens === 1 ? createMatvec(gpu, shape, RESIDUAL, 'f32') : createMatmul(gpu, shape, RESIDUAL);
       const product = await core;
       const params = gpu.upload('params', new Float32Array([...bias, 0, 0, 0]));
@@ -86,6 +86,25 @@ for (const without of PATHS) {
     });
   }
 }
+
+test('formats come in runs of neighbouring parts; one that begins at an odd row is refused', async () => {
+  const gpu = await testGpu();
+  const parts = [
+    emptyMatrix(gpu, 'q8', 192, 32, 64),
+    emptyMatrix(gpu, 'f16', 63, 32),
+    emptyMatrix(gpu, 'q8', 2, 32),
+  ].flatMap((matrix, i) => matrix.parts.map((part) => ({ ...part, row0: part.row0 + [0, 192, 255][i] })));
+  const runs = formatRuns({ rows: 257, cols: 32, parts });
+  expect(runs.map(({ format, parts: own }) => [format, own.length])).toEqual([
+    ['q8', 3],
+    ['f16', 1],
+    ['q8', 1],
+  ]);
+  const shape = { rows: 257, cols: 32, normEps: null, bias: false };
+  await expect(createMatvec(gpu, { ...shape, ...runs[2] }, RESIDUAL, 'f32')).rejects.toThrow(
+    'begins at row 255, within 2',
+  );
+});
 
 describe('rows of a file reach the part that they belong to', () => {
   // Parts of 64 rows; heads of 96 and pairs of interleaved rows lie across their edges, and so do chunks of 50 file rows.

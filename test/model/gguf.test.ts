@@ -17,7 +17,7 @@ const IDS = Array.from({ length: 37 }, (_, i) => (i * 29) % SHAPE.vocab);
 const STEPS = 16;
 const GREEDY = { temperature: 0, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 0 };
 
-async function load(variant: Variant, quantise?: QuantisedFormat) {
+async function load(variant: Variant, quantise?: QuantisedFormat, activations: 'f32' | 'q8' = 'f32') {
   const gpu = await testGpu();
   const files = await openModel(modelFile(variant));
   const config = readConfig(files);
@@ -25,7 +25,8 @@ async function load(variant: Variant, quantise?: QuantisedFormat) {
   const { factors, ...cpuWeights } = await loadCpuWeights(tensors, undefined, quantise);
   const cpu = new CpuLlama({ ...config, rope: { ...config.ropes[0], factors } }, cpuWeights, 64);
   const { weights, read } = await allocateWeights(gpu, tensors, config, quantise);
-  const llama = await Llama.create(gpu, config, weights, { contextLength: 64, kvType: 'f32', attention: 'auto' });
+  const shape = { contextLength: 64, kvType: 'f32', attention: 'auto', activations } as const;
+  const llama = await Llama.create(gpu, config, weights, shape);
   await read(files);
   llama.start(weights);
   llama.setSampling(GREEDY);
@@ -42,9 +43,10 @@ describe('logits after a prefill and a step, then greedy ids', () => {
     [{ format: 'q4', biased: true }],
     [{ format: 'f16', tied: true, ropeFactors: true }, 'q8'],
     [{ format: 'bf16', biased: true }, 'q4'],
+    [{ format: 'q4', biased: true, mixed: { attn_v: 'f16', ffn_down: 'q8', output: 'bf16' } }],
   ];
   for (const [variant, quantise] of variants) {
-    const name = Object.entries(variant).flat().join(' ');
+    const name = JSON.stringify(variant).replaceAll('"', '');
     test(quantise ? `${name}, quantised to ${quantise}` : name, async () => {
       const { gpu, llama, cpu } = await load(variant, quantise);
       const last = IDS.length - 1;
@@ -64,6 +66,18 @@ describe('logits after a prefill and a step, then greedy ids', () => {
   }
 });
 
+test('stacked tensors of different formats on quantised activations, in a step and in a prefill', async () => {
+  const variant: Variant = { format: 'q4', biased: true, mixed: { attn_v: 'f16', attn_k: 'q8' } };
+  const { llama, cpu } = await load(variant, undefined, 'q8');
+  const last = IDS.length - 1;
+  llama.pass(last, 'none', 0).run({ position: 0, nTokens: last });
+  const step = llama.pass(1, 'sample', last);
+  expect(step.commands).toHaveLength(2 * (3 + 4) + 3); // q, k and v by themselves; embed, head, sample
+  step.run({ position: last, nTokens: 1 });
+  expect(llama.activations).toBe('q8');
+  expect(relativeError(await llama.readLogits(), cpu.prefill(IDS, 0))).toBeLessThan(0.05);
+});
+
 const argmax = (values: Float32Array) => values.indexOf(values.reduce((a, b) => Math.max(a, b)));
 
 describe('a file that does not hold a model it could run is refused by name', () => {
@@ -81,6 +95,15 @@ describe('a file that does not hold a model it could run is refused by name', ()
   test('a missing tensor, and one that has no place', async () => {
     await expect(refuse(renamed('blk.1.ffn_up.weight', 'blk.1.ffn_xx.weight'))()).rejects.toThrow(
       /blk\.1\.ffn_up\.weight \(160, 96\) is missing/,
+    );
+  });
+
+  test('gate and up in different formats, whose rows are interleaved', async () => {
+    const gpu = await testGpu();
+    const files = await openModel(modelFile({ format: 'q8', mixed: { ffn_up: 'f16' } }));
+    const config = readConfig(files);
+    await expect(allocateWeights(gpu, resolveTensors(files, config), config)).rejects.toThrow(
+      /ffn_gate\.weight is Q8_0 but blk\.0\.ffn_up\.weight is F16.*Use a file/,
     );
   });
 

@@ -10,20 +10,22 @@ export const SHAPE = { vocab: 133, hidden: 96, intermediate: 160, layers: 2, hea
 
 export interface Variant {
   format: WeightFormat;
+  /** Matrices of these stems that are stored otherwise, as attn_v. */
+  mixed?: Readonly<Record<string, WeightFormat>>;
   tied?: boolean;
   ropeFactors?: boolean;
   biased?: boolean;
 }
 
-export function modelFile({ format, tied = false, ropeFactors = false, biased = false }: Variant, shape = SHAPE): File {
+export function modelFile(variant: Variant, shape = SHAPE): File {
+  const { format, mixed = {}, tied = false, ropeFactors = false, biased = false } = variant;
   const { vocab, hidden, intermediate, layers, heads, kvHeads, headDim } = shape;
   let seed = 1;
-  const matrix = (name: string, rows: number, cols: number): GgufTensor => ({
-    name,
-    ne: [cols, rows],
-    type: GGML_TYPE[format],
-    data: randomFileBytes(format, rows * cols, seed++),
-  });
+  const matrix = (name: string, rows: number, cols: number): GgufTensor => {
+    const stored = mixed[name.split('.').at(-2) ?? ''] ?? format;
+    const data = randomFileBytes(stored, rows * cols, seed++);
+    return { name, ne: [cols, rows], type: GGML_TYPE[stored], data };
+  };
   const vector = (name: string, size: number, around: number): GgufTensor => ({
     name,
     ne: [size],
