@@ -1,6 +1,6 @@
-// x[t, :] = embedding[tokens[position + t], :]
+// x[t, :] = SCALE * embedding[tokens[position + t], :]
 // One workgroup gathers one token row, if it is among rows ROW0 .. ROW0 + PART_ROWS, which are bound; each thread strides over
-// its blocks of 32. Constants: VOCAB_SIZE, ROW0, PART_ROWS, COLS. Libraries: block, weights_*.
+// its blocks of 32. Constants: VOCAB_SIZE, ROW0, PART_ROWS, COLS, SCALE. Libraries: block, weights_*.
 const BLOCKS = COLS / 32u;
 
 @group(0) @binding(2) var<storage, read> tokens: array<u32>;            // (CONTEXT + 1): the token at each position
@@ -15,13 +15,13 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   for (var block = lid; block < BLOCKS; block += 64u) {
     let w = dequantise(load_packed(row * BLOCKS + block));
     let at = (token * BLOCKS + block) * 8u;
-    x[at] = w.a;
-    x[at + 1u] = w.b;
-    x[at + 2u] = w.c;
-    x[at + 3u] = w.d;
-    x[at + 4u] = w.e;
-    x[at + 5u] = w.f;
-    x[at + 6u] = w.g;
-    x[at + 7u] = w.h;
+    x[at] = SCALE * w.a;
+    x[at + 1u] = SCALE * w.b;
+    x[at + 2u] = SCALE * w.c;
+    x[at + 3u] = SCALE * w.d;
+    x[at + 4u] = SCALE * w.e;
+    x[at + 5u] = SCALE * w.f;
+    x[at + 6u] = SCALE * w.g;
+    x[at + 7u] = SCALE * w.h;
   }
 }

@@ -1,5 +1,5 @@
-// h[i] = silu(gate) * up as in gate_up.wgsl, of one token, quantised in blocks of 32 for the down projection: finish of
-// matvec.wgsl over the rows of Wg and Wu interleaved. A workgroup has whole blocks, 64 rows each.
+// h[i] = activation(gate) * up as in gate_up.wgsl, of one token, quantised in blocks of 32 for the down projection: finish of
+// matvec.wgsl over the rows of Wg and Wu interleaved. A workgroup has whole blocks, 64 rows each. Libraries: activation_*.
 @group(0) @binding(4) var<storage, read_write> h: array<u32>;   // (ROWS / 2) bytes, then (ROWS / 64) f32 d
 
 var<workgroup> h_quads: array<vec4<f32>, ROWS_PER_WORKGROUP / 8u>;
@@ -16,7 +16,7 @@ fn fetch_ahead(first_row: u32, lid: u32) {}
 fn finish(first_row: u32, lid: u32) {
   for (var i = lid; i < ROWS_PER_WORKGROUP / 2u; i += WORKGROUP) {
     let y = y_pair(first_row, 2u * i);
-    h_quads[i / 4u][i % 4u] = y.x / (1.0 + exp(-y.x)) * y.y;
+    h_quads[i / 4u][i % 4u] = activation(y.x) * y.y;
   }
   workgroupBarrier();
   for (var i = lid; i < ROWS_PER_WORKGROUP / 8u; i += WORKGROUP) {   // a quad of h each

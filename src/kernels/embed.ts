@@ -13,17 +13,19 @@ export interface EmbedShape {
   vocabSize: number;
   hiddenSize: number;
   parts: readonly FormatRange[];
+  /** Factor of the rows; 1 when left out. */
+  scale?: number;
 }
 
 /** Gathers token rows of an embedding (vocabSize, hiddenSize): a dispatch for each part, which copies the rows it has. */
 export async function createEmbed(gpu: Gpu, shape: EmbedShape): Promise<Embed> {
-  const { vocabSize, hiddenSize, parts } = shape;
+  const { vocabSize, hiddenSize, parts, scale = 1 } = shape;
   const kernels = await Promise.all(
     parts.map(({ row0, rows, format }) =>
       createKernel(gpu, {
         label: 'kernels/embed',
         wgsl: [...WEIGHT_FORMATS[format].wgsl, wgsl],
-        constants: { VOCAB_SIZE: vocabSize, ROW0: row0, PART_ROWS: rows, COLS: hiddenSize },
+        constants: { VOCAB_SIZE: vocabSize, ROW0: row0, PART_ROWS: rows, COLS: hiddenSize, SCALE: { f32: scale } },
         bindings: ['read', 'read', 'read', 'write'],
       }),
     ),

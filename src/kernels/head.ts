@@ -2,10 +2,18 @@ import wgsl from '../../shaders/kernels/head.wgsl?raw';
 import logitKey from '../../shaders/lib/logit_key.wgsl?raw';
 import type { Epilogue } from './linear';
 
-/** `rows` of the product is the vocabulary. Binds logits (logitsBytes) and maxima (maximaBytes), both for `sample`. */
-export const HEAD: Epilogue = {
-  label: 'kernels/head',
-  wgsl: [logitKey, wgsl],
-  bindings: ['write', 'write'],
-  finishRows: 32,
-};
+/**
+ * `rows` of the product is the vocabulary; logits are `scale` times the product, and where there is a softcap
+ * cap * tanh(logit / cap). Binds logits (logitsBytes) and maxima (maximaBytes), both for `sample`.
+ */
+export function headEpilogue(scale: number, softcap: number | null): Epilogue {
+  return {
+    label: 'kernels/head',
+    wgsl: [logitKey, wgsl],
+    constants: { SCALE: { f32: scale }, SOFTCAP: { f32: softcap ?? 0 } },
+    bindings: ['write', 'write'],
+    finishRows: 32,
+  };
+}
+
+export const HEAD = headEpilogue(1, null);

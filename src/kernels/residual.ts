@@ -1,5 +1,9 @@
 import wgsl from '../../shaders/kernels/residual.wgsl?raw';
 import type { Epilogue } from './linear';
 
-/** Adds the product to what is there. Binds residual: f32 (n_tokens, rows). */
-export const RESIDUAL: Epilogue = { label: 'kernels/residual', wgsl: [wgsl], bindings: ['write'] };
+/** Adds `scale` times the product to what is there. Binds residual: f32 (n_tokens, rows). */
+export function residualEpilogue(scale: number): Epilogue {
+  return { label: 'kernels/residual', wgsl: [wgsl], constants: { SCALE: { f32: scale } }, bindings: ['write'] };
+}
+
+export const RESIDUAL = residualEpilogue(1);

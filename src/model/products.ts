@@ -87,7 +87,7 @@ export class ProductFactory {
    */
   async mergingO({ o }: LayerWeights, parts: AttentionParts): Promise<Recordable | null> {
     if (parts.count > MOST_MERGED_PARTS || !this.isQ8(o, false, 'parts_to_q8')) return null;
-    const epilogue = { ...RESIDUAL, constants: { HEAD_DIM: this.qkvShape.headDim } };
+    const epilogue = { ...RESIDUAL, constants: { ...RESIDUAL.constants, HEAD_DIM: this.qkvShape.headDim } };
     return this.vector(o, false, epilogue, 'parts_to_q8', parts.o, this.buffers.x, parts.ml, parts.splits);
   }
 

@@ -135,7 +135,7 @@ for (const without of PATHS) {
           i % 2 === 0 ? m[i >> 1] : Math.abs(l[i >> 1]) + 0.1,
         );
         const x = mergeOnCpu(o, ml, nHeads, count, headDim);
-        const epilogue = { ...RESIDUAL, constants: { HEAD_DIM: headDim } };
+        const epilogue = { ...RESIDUAL, constants: { ...RESIDUAL.constants, HEAD_DIM: headDim } };
         const shape = { rows, cols, format: 'q4' as const, normEps: null, bias: false };
         const product = await createMatvec(gpu, shape, epilogue, 'parts_to_q8');
         const splits = gpu.createBuffer('splits', 16, GPU_UNIFORM | GPU_COPY_DST);

@@ -85,7 +85,7 @@ test('an output projection that merges parts of attention is measured on parts',
     empty(gpu, 'out', HIDDEN * 4),
     empty(gpu, 'ml', 2 * 2 * 2 * 4),
   ];
-  const epilogue = { ...RESIDUAL, constants: { HEAD_DIM: 32 } };
+  const epilogue = { ...RESIDUAL, constants: { ...RESIDUAL.constants, HEAD_DIM: 32 } };
   const kind: Kind = { name: 'o', pass: 'decode', epilogue, input: 'parts_to_q8', rows: HIDDEN };
   const { profile, results } = await tune(gpu, [await product(gpu, kind, 5, [o, out, ml, splits])]);
   expect(results.map(({ refused }) => refused)).toEqual([null, null]);
