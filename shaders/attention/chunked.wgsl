@@ -1,10 +1,11 @@
-// o[t, h, :] = sum_j softmax_j(q[t, h, :] . k[j, :] / sqrt(HEAD_DIM)) v[j, :], over j <= step.position + t
+// o[t, h, :] = sum_j softmax_j(softcap(scale q[t, h, :] . k[j, :])) v[j, :], over first_seen(n) <= j < n = step.position + t + 1
 //
-// Memory-efficient attention: CHUNK tokens at a time over all the keys that the last of them sees. (Rabe and Staats 2021,
+// Memory-efficient attention: CHUNK tokens at a time over all the keys that some of them sees. (Rabe and Staats 2021,
 // arXiv:2112.05682.) Three kernels for each chunk, in this order: query_key, softmax, times_value. Row r of a KV head is
 // token r / GQA_GROUP of the chunk, head r % GQA_GROUP of the group, so that the group shares each load of a key or value.
 // The number of keys is not known when the grids are made, so workgroups stride over them.
-// Constants: N_HEADS, N_KV_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT; CHUNK; WORKGROUP >= QUADS; TILE_QUADS, PARTS <= WORKGROUP.
+// Constants: N_HEADS, N_KV_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT, Q_SCALE; CHUNK; WORKGROUP >= QUADS; TILE_QUADS,
+// PARTS <= WORKGROUP.
 struct Chunk { first_token: u32 } // of the pass
 @group(0) @binding(0) var<storage, read> q: array<vec4<f32>>;         // (n_tokens, N_HEADS, QUADS)
 @group(0) @binding(1) var<storage, read> k_cache: array<KvQuad>;      // (N_KV_HEADS, CONTEXT, QUADS)
@@ -18,8 +19,9 @@ const SLICES = WORKGROUP / QUADS; // of the keys, in times_value
 
 fn n_rows() -> u32 { return min(CHUNK, step.n_tokens - chunk.first_token) * GQA_GROUP; }
 
-// How many keys a row sees; the last row sees all that are visited.
+// Keys up to a row's own. Visited are those from the first that the first row sees up to the last row's own.
 fn n_seen(row: u32) -> u32 { return step.position + chunk.first_token + row / GQA_GROUP + 1; }
+fn first_key() -> u32 { return first_seen(n_seen(0)); }
 fn n_keys() -> u32 { return n_seen(n_rows() - 1); }
 
 // Four rows of a thread; past the end it has the last row again, and makes the same numbers of it.
@@ -31,7 +33,7 @@ fn row_quad(row: u32, kv_head: u32) -> u32 {
 }
 fn score_row(row: u32, kv_head: u32) -> u32 { return (kv_head * CHUNK * GQA_GROUP + row) * CONTEXT; }
 
-// scores = log2(e) / sqrt(HEAD_DIM) q k^T, MASKED above the diagonal. A thread has one key and four rows; a workgroup makes
+// scores = softcap(Q_SCALE q k^T), MASKED where a row does not see the key. A thread has one key and four rows; a workgroup makes
 // tiles of up to 4 TILE_QUADS rows (y) with as many keys (x) as it has threads for. z: KV head.
 @compute @workgroup_size(WORKGROUP)
 fn query_key(
@@ -49,14 +51,14 @@ fn query_key(
   let q1 = row_quad(rows.y, wid.z);
   let q2 = row_quad(rows.z, wid.z);
   let q3 = row_quad(rows.w, wid.z);
-  for (var s = wid.x * keys + lid / row_quads; s < n_keys(); s += grid.x * keys) {
+  for (var s = first_key() + wid.x * keys + lid / row_quads; s < n_keys(); s += grid.x * keys) {
     let key = (wid.z * CONTEXT + s) * QUADS;
     var sums = vec4(0.0);
     for (var d = 0u; d < QUADS; d++) {
       let k = kv_quad(k_cache[key + d]);
       sums += vec4(dot(q[q0 + d], k), dot(q[q1 + d], k), dot(q[q2 + d], k), dot(q[q3 + d], k));
     }
-    sums = select(vec4(MASKED), sums * softmax_q_scale(), vec4(s) < seen);
+    sums = select(vec4(MASKED), softcap4(sums * Q_SCALE), (vec4(s) < seen) & (vec4(s) >= first_seen4(seen)));
     scores[score_row(rows.x, wid.z) + s] = sums.x;
     scores[score_row(rows.y, wid.z) + s] = sums.y;
     scores[score_row(rows.z, wid.z) + s] = sums.z;
@@ -73,7 +75,7 @@ var<workgroup> parts: array<f32, PARTS>;
 fn softmax(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
   let row = score_row(wid.x * GQA_GROUP + wid.y, wid.z);
   var m = M_START;
-  for (var s = lid; s < n_keys(); s += WORKGROUP) { m = max(m, scores[row + s]); }
+  for (var s = first_key() + lid; s < n_keys(); s += WORKGROUP) { m = max(m, scores[row + s]); }
   maxima[lid] = m;
   workgroupBarrier();
   if (lid < PARTS) {
@@ -82,7 +84,7 @@ fn softmax(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_inde
   }
   workgroupBarrier();
   for (var i = 0u; i < PARTS; i++) { m = max(m, parts[i]); }
-  for (var s = lid; s < n_keys(); s += WORKGROUP) { scores[row + s] = softmax_p(scores[row + s], m); }
+  for (var s = first_key() + lid; s < n_keys(); s += WORKGROUP) { scores[row + s] = softmax_p(scores[row + s], m); }
 }
 
 var<workgroup> o_slices: array<vec4<f32>, 2 * SLICES * QUADS>; // of two rows
@@ -101,7 +103,7 @@ fn times_value(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_
   let end = select(0, n_seen(rows.w), slice < SLICES); // threads past the last slice idle
   var o = mat4x4<f32>();
   var l = vec4(0.0);
-  for (var s = slice; s < end; s += SLICES) {
+  for (var s = first_key() + slice; s < end; s += SLICES) {
     let p = vec4(scores[p0 + s], scores[p1 + s], scores[p2 + s], scores[p3 + s]);
     let v = kv_quad(v_cache[(wid.y * CONTEXT + s) * QUADS + quad]);
     o += mat4x4(p.x * v, p.y * v, p.z * v, p.w * v);

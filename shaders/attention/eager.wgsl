@@ -1,9 +1,9 @@
-// o[t, h, :] = softmax_j(mask(q[t, h, :] . k[j, :] / sqrt(HEAD_DIM))) v[j, :], every matrix whole in memory, nothing fused
+// o[t, h, :] = softmax_j(mask(softcap(scale q[t, h, :] . k[j, :]))) v[j, :], every matrix whole in memory, nothing fused
 //
-// Five kernels in this order, for some heads (a slab) at a time: query_key, scale, mask, softmax, times_value. Scores above
-// the diagonal are computed too, and masked after. The number of keys is not known when the grids are made, so workgroups
+// Five kernels in this order, for some heads (a slab) at a time: query_key, scale, mask, softmax, times_value. Scores that
+// a token does not see are computed too, and masked after. The number of keys is not known when the grids are made, so workgroups
 // stride over them. z is a head of the slab, except where said.
-// Constants: N_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT; WORKGROUP; TILE_TOKENS, PARTS <= WORKGROUP.
+// Constants: N_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT, Q_SCALE; WORKGROUP; TILE_TOKENS, PARTS <= WORKGROUP.
 struct Slab { first_head: u32 }
 @group(0) @binding(0) var<storage, read> q: array<vec4<f32>>;         // (n_tokens, N_HEADS, QUADS)
 @group(0) @binding(1) var<storage, read> k_cache: array<KvQuad>;      // (N_KV_HEADS, CONTEXT, QUADS)
@@ -15,6 +15,9 @@ struct Slab { first_head: u32 }
 const QUADS = HEAD_DIM / 4;
 
 fn kv_len() -> u32 { return step.position + step.n_tokens; }
+
+// Keys up to a token's own.
+fn n_keys(token: u32) -> u32 { return step.position + token + 1; }
 
 // Where the scores of a token begin.
 fn score_row(slab_head: u32, token: u32) -> u32 { return (slab_head * step.n_tokens + token) * kv_len(); }
@@ -45,7 +48,8 @@ fn query_key(
   }
 }
 
-// scores *= log2(e) / sqrt(HEAD_DIM), so that exp2 stands for exp. Invocations (x) stride over all scores of a head.
+// scores = softcap(Q_SCALE scores), log2(e) in the factor, so that exp2 stands for exp. Invocations (x) stride over all scores
+// of a head.
 @compute @workgroup_size(WORKGROUP)
 fn scale(
   @builtin(global_invocation_id) id: vec3<u32>,
@@ -53,14 +57,18 @@ fn scale(
 ) {
   let first = score_row(id.z, 0);
   let n_scores = step.n_tokens * kv_len();
-  for (var i = id.x; i < n_scores; i += grid.x * WORKGROUP) { scores[first + i] *= softmax_q_scale(); }
+  for (var i = id.x; i < n_scores; i += grid.x * WORKGROUP) {
+    scores[first + i] = softcap(scores[first + i] * Q_SCALE);
+  }
 }
 
-// scores[t, j] = MASKED for every key j behind token t. One workgroup a row: token (x), head (y).
+// scores[t, j] = MASKED for every key j that token t does not see. One workgroup a row: token (x), head (y).
 @compute @workgroup_size(WORKGROUP)
 fn mask(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
   let row = score_row(wid.y, wid.x);
-  for (var s = step.position + wid.x + 1 + lid; s < kv_len(); s += WORKGROUP) { scores[row + s] = MASKED; }
+  let n = n_keys(wid.x);
+  for (var s = lid; s < first_seen(n); s += WORKGROUP) { scores[row + s] = MASKED; }
+  for (var s = n + lid; s < kv_len(); s += WORKGROUP) { scores[row + s] = MASKED; }
 }
 
 var<workgroup> lanes: array<f32, WORKGROUP>;
@@ -113,7 +121,7 @@ fn row_sum(x: f32, lid: u32) -> f32 {
   return l;
 }
 
-// o = p v. One invocation an output quad of a head, in the order (token, quad). It stops at the diagonal, where p becomes 0:
+// o = p v. One invocation an output quad of a head, in the order (token, quad). It keeps to what the token sees: p is 0 beyond, and
 // 0 times a NaN or an infinity of a later token would be NaN.
 @compute @workgroup_size(WORKGROUP)
 fn times_value(@builtin(global_invocation_id) id: vec3<u32>) {
@@ -123,6 +131,7 @@ fn times_value(@builtin(global_invocation_id) id: vec3<u32>) {
   let row = score_row(id.z, token);
   let cache = cache_quad(id.z);
   var o = vec4(0.0);
-  for (var s = 0u; s <= step.position + token; s++) { o += scores[row + s] * kv_quad(v_cache[cache + s * QUADS + quad]); }
+  let n = n_keys(token);
+  for (var s = first_seen(n); s < n; s++) { o += scores[row + s] * kv_quad(v_cache[cache + s * QUADS + quad]); }
   out[query_quad(id.z, token) + quad] = o;
 }

@@ -1,10 +1,10 @@
-// o[t, h, :] = sum_j softmax_j(q[t, h, :] . k[j, :] / sqrt(HEAD_DIM)) v[j, :], over j <= step.position + t
+// o[t, h, :] = sum_j softmax_j(softcap(scale q[t, h, :] . k[j, :])) v[j, :], over first_seen(n) <= j < n = step.position + t + 1
 //
 // One workgroup: BLOCK_M rows (x) of one KV head (y), DV_TILE columns of the output (z). Row r is token r / GQA_GROUP,
-// head r % GQA_GROUP of the group, so that the group shares every tile of BLOCK_N keys. Tiles above the diagonal are never
-// visited. A thread (tx, ty) of TX * TY holds four rows, 4 ty to 4 ty + 3, one in each lane of m, l and the scores: of them
+// head r % GQA_GROUP of the group, so that the group shares every tile of BLOCK_N keys. Tiles above the diagonal,
+// or before the windows of all rows, are never visited. A thread (tx, ty) of TX * TY holds four rows, 4 ty to 4 ty + 3, one in each lane of m, l and the scores: of them
 // it has the scores of keys tx + TX j, and the output quads tx + TX c. (FlashAttention-2, Dao 2023, arXiv:2307.08691.)
-// Constants: N_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT; BLOCK_M, BLOCK_N, DV_TILE; D_QUADS, V_KEYS: what `stage` holds at once.
+// Constants: N_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT, Q_SCALE; BLOCK_M, BLOCK_N, DV_TILE; D_QUADS, V_KEYS: what `stage` holds at once.
 @group(0) @binding(0) var<storage, read> q: array<vec4<f32>>;         // (n_tokens, N_HEADS, QUADS)
 @group(0) @binding(1) var<storage, read> k_cache: array<KvQuad>;      // (N_KV_HEADS, CONTEXT, QUADS)
 @group(0) @binding(2) var<storage, read> v_cache: array<KvQuad>;      // (N_KV_HEADS, CONTEXT, QUADS)
@@ -33,8 +33,8 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
   let n_rows = step.n_tokens * GQA_GROUP;
   let first_row = ((n_rows + BLOCK_M - 1) / BLOCK_M - 1 - wid.x) * BLOCK_M; // the blocks that see most keys start first
   let last_row = min(first_row + BLOCK_M, n_rows) - 1;
-  let n_keys = step.position + last_row / GQA_GROUP + 1;   // seen by some row
-  let all_see = step.position + first_row / GQA_GROUP + 1; // seen by every row
+  let n_keys = step.position + last_row / GQA_GROUP + 1;   // up to the last row's own
+  let all_see = step.position + first_row / GQA_GROUP + 1; // up to the first row's own
   let rows = first_row + 4 * ty + vec4(0u, 1u, 2u, 3u);
   let sees = step.position + rows / GQA_GROUP + 1;
   let cache = wid.y * CONTEXT * QUADS;
@@ -42,7 +42,7 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
   var m = vec4(M_START);
   var l = vec4(0.0); // of this thread's keys
   var o: Output;
-  for (var start = 0u; start < n_keys; start += BLOCK_N) {
+  for (var start = first_seen(all_see); start < n_keys; start += BLOCK_N) {
     var s = Scores(); // written out: without it Dawn on SwiftShader keeps the values of the tile before
     for (var d = 0u; d < QUADS; d += D_QUADS) {
       stage_q_k(lid, first_row, n_rows, wid.y, cache, d, start, n_keys);
@@ -50,8 +50,12 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
       add_scores(&s, tx, ty);
       workgroupBarrier();
     }
-    if (start + BLOCK_N > all_see) {
-      for (var j = 0u; j < 4; j++) { s[j] = select(vec4(MASKED), s[j], vec4(start + tx + TX * j) < sees); }
+    for (var j = 0u; j < 4; j++) { s[j] = softcap4(s[j]); }
+    if (start + BLOCK_N > all_see || start < first_seen(n_keys)) {
+      for (var j = 0u; j < 4; j++) {
+        let key = vec4(start + tx + TX * j);
+        s[j] = select(vec4(MASKED), s[j], (key < sees) & (key >= first_seen4(sees)));
+      }
     }
 
     stage[tx * TY + ty] = max(max(s[0], s[1]), max(s[2], s[3]));
@@ -103,7 +107,7 @@ fn stage_q_k(lid: u32, first_row: u32, n_rows: u32, kv_head: u32, cache: u32, d:
   for (var i = lid; i < D_QUADS * BLOCK_M; i += THREADS) {
     let row = first_row + i / D_QUADS;
     var x = vec4(0.0);
-    if (row < n_rows) { x = q[row_quad(row, kv_head) + d + i % D_QUADS] * softmax_q_scale(); }
+    if (row < n_rows) { x = q[row_quad(row, kv_head) + d + i % D_QUADS] * Q_SCALE; }
     stage[i % D_QUADS * BLOCK_M + i / D_QUADS] = x;
   }
   for (var i = lid; i < D_QUADS * BLOCK_N; i += THREADS) {

@@ -1,11 +1,12 @@
-// o[t, h, :] = sum_j softmax_j(q[t, h, :] . k[j, :] / sqrt(HEAD_DIM)) v[j, :], over j <= step.position + t
+// o[t, h, :] = sum_j softmax_j(softcap(scale q[t, h, :] . k[j, :])) v[j, :], over first_seen(n) <= j < n = step.position + t + 1
 //
-// One workgroup: one KV head (x), one token (y), HEADS query heads of its group (z), all keys (see lib/decode_tiles).
+// One workgroup: one KV head (x), one token (y), HEADS query heads of its group (z), all keys that it sees (see lib/decode_tiles).
 @group(0) @binding(3) var<storage, read_write> out: array<f32>; // (n_tokens, N_HEADS, HEAD_DIM)
 
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
-  attend(Work(wid.x, wid.y, wid.z, 0, 0, step.position + wid.y + 1), lid);
+  let n_keys = step.position + wid.y + 1;
+  attend(Work(wid.x, wid.y, wid.z, 0, first_seen(n_keys), n_keys), lid);
 }
 
 fn emit(work: Work, h: u32, d: u32, o: Heads, l: Heads) {

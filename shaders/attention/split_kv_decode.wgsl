@@ -1,4 +1,5 @@
-// o[t, h, :] = sum_j softmax_j(q[t, h, :] . k[j, :] / sqrt(HEAD_DIM)) v[j, :], over j <= step.position + t, in two passes:
+// o[t, h, :] = sum_j softmax_j(softcap(scale q[t, h, :] . k[j, :])) v[j, :], over first_seen(n) <= j < n = step.position + t + 1,
+// in two passes:
 //   main    each workgroup attends to one split of the keys and leaves its m, l and o
 //   merge   o of all splits (lib/merge_parts; Flash-Decoding, Dao et al. 2023)
 // A pass of n tokens has n times the workgroups, so it splits the keys into n times fewer.
@@ -16,8 +17,9 @@ fn n_splits() -> u32 { return max(splits_of_token / step.n_tokens, 1u); }
 fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
   let token = wid.z / HEAD_SLICES;
   let n_keys = step.position + token + 1;
-  let span = (n_keys + n_splits() - 1) / n_splits();
-  let begin = min(wid.y * span, n_keys); // with more splits than keys some are empty: m = M_START, l = 0, o = 0
+  let first = first_seen(n_keys);
+  let span = (n_keys - first + n_splits() - 1) / n_splits();
+  let begin = min(first + wid.y * span, n_keys); // with more splits than keys some are empty: m = M_START, l = 0, o = 0
   attend(Work(wid.x, token, wid.z % HEAD_SLICES, wid.y, begin, min(begin + span, n_keys)), lid);
 }
 

@@ -6,7 +6,7 @@
 //   values   a thread is eight columns and one of SLICES subsets of the tile's keys
 // At the end the slices are added up. The kernel behind this library defines what becomes of four heads, the h-th quad of the
 // workgroup's: leave(work, h, m, l), and emit(work, h, d, o, l) with o, not yet divided by l, at dimension d.
-// Constants: N_HEADS, N_KV_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT; HEADS, WORKGROUP (at least OCTS and 16), PARTS (tile_reduce_*).
+// Constants: N_HEADS, N_KV_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT, Q_SCALE; HEADS, WORKGROUP (at least OCTS and 16), PARTS (tile_reduce_*).
 @group(0) @binding(0) var<storage, read> q: array<f32>;           // (n_tokens, N_HEADS, HEAD_DIM)
 @group(0) @binding(1) var<storage, read> k_cache: array<KvOct>;   // (N_KV_HEADS, CONTEXT, OCTS)
 @group(0) @binding(2) var<storage, read> v_cache: array<KvOct>;   // (N_KV_HEADS, CONTEXT, OCTS)
@@ -47,7 +47,7 @@ fn attend(work: Work, lid: u32) {
     let tile = min(WORKGROUP, work.end - start);
     var s = Scores();
     row_scores(&s, cache + start * OCTS, lid, tile);
-    for (var h = 0u; h < HEAD_QUADS; h++) { s[h] = select(Heads(MASKED), s[h], lid < tile); }
+    for (var h = 0u; h < HEAD_QUADS; h++) { s[h] = select(Heads(MASKED), softcap4(s[h]), lid < tile); }
     tile_max(&s, odd, lid);
     workgroupBarrier();
     for (var h = 0u; h < HEAD_QUADS; h++) {
@@ -78,7 +78,7 @@ fn load_q(work: Work, lid: u32) {
       let h = i / HEAD_DIM * 4 + j;
       if (is_live(work, h)) { x[j] = q[(work.token * N_HEADS + query_head(work, h)) * HEAD_DIM + d]; }
     }
-    q_heads[q_at(i / HEAD_DIM, d / 8, d % 8)] = x * softmax_q_scale();
+    q_heads[q_at(i / HEAD_DIM, d / 8, d % 8)] = x * Q_SCALE;
   }
   workgroupBarrier();
 }

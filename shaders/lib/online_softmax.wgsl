@@ -3,15 +3,12 @@
 //   l      running sum of p = exp2(score - m)
 //   o      running sum of p * v, kept by the kernel; the answer is o / l
 //   alpha  exp2(m - m_new): rescales l and o when a tile raises the max
-// Scores carry the factor log2(e) / sqrt(HEAD_DIM), folded into q when it is loaded, so exp2 stands for exp.
-// Constants: HEAD_DIM.
+// Scores carry the factor log2(e), so exp2 stands for exp.
 
 // Where m starts: finite, since -inf - -inf is NaN. A masked score lies below it, so that its p is exp2(-1e30) = 0 even
 // in a tile that masks everything, and such a tile leaves the state as it was.
 const M_START = -1e30;
 const MASKED = -2e30;
-
-fn softmax_q_scale() -> f32 { return 1.4426950408889634 / sqrt(f32(HEAD_DIM)); }
 
 // p of a score under the running max m; and alpha, which is p of the old max under the new one.
 fn softmax_p(score: f32, m: f32) -> f32 { return exp2(score - m); }

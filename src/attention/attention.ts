@@ -1,5 +1,5 @@
-// The attention room: siblings that answer one question (out = softmax(q k^T / sqrt(d)) v, causal, grouped queries) and the
-// choice among them. It knows nothing of layers, weights or tokens.
+// The attention room: siblings that answer one question (out = softmax(softcap(scale q k^T)) v, causal, grouped queries, maybe
+// the newest keys alone) and the choice among them. It knows nothing of layers, weights or tokens.
 
 import { AttentionUnavailable } from '../errors';
 import type { CommandList } from '../gpu/kernel';
@@ -14,6 +14,12 @@ export interface AttentionShape {
   maxTokens: number;
   /** f16: two halves packed in each 32-bit word. */
   kvType: 'f16' | 'f32';
+  /** Factor of q . k; 1 / sqrt(headDim) in most models. */
+  scale: number;
+  /** score -> cap * tanh(score / cap) after scaling, before the mask; null: none. */
+  softcap: number | null;
+  /** Whether some layer has a window. Without, no shader looks for one. */
+  windowed: boolean;
 }
 
 export const ATTENTION_NAMES = ['cpu', 'eager', 'chunked', 'flash_prefill', 'fused_decode', 'split_kv_decode'] as const;
@@ -28,8 +34,12 @@ export interface AttentionKernel {
   readonly scratchBytes: number;
   /** What a pass leaves when its parts are not merged. */
   readonly parts?: AttentionParts;
-  /** q, out: f32 (nTokens, nHeads, headDim), q rotated and not scaled; k, v hold the tokens of the pass already. */
-  bind(q: GPUBuffer, k: GPUBuffer, v: GPUBuffer, out: GPUBuffer): BoundAttention;
+  /**
+   * q, out: f32 (nTokens, nHeads, headDim), q rotated and not scaled; k, v hold the tokens of the pass already. window: keys
+   * that a token sees, its own included; null: all before it.
+   * @throws AttentionUnavailable for a window where the shape has none
+   */
+  bind(q: GPUBuffer, k: GPUBuffer, v: GPUBuffer, out: GPUBuffer, window: number | null): BoundAttention;
   /** Frees the scratch memory. */
   destroy(): void;
 }
@@ -71,22 +81,22 @@ export interface AttentionPlan<Parameter extends string = string> {
 
 export const MAX_HEAD_DIM = 256;
 
-/** Constants that every sibling's shader sees. */
-export function shapeConstants(shape: AttentionShape): Record<string, number> {
-  return {
-    N_HEADS: shape.nHeads,
-    N_KV_HEADS: shape.nKvHeads,
-    GQA_GROUP: shape.nHeads / shape.nKvHeads,
-    HEAD_DIM: shape.headDim,
-    CONTEXT: shape.contextLength,
-  };
-}
-
 export function checkShape(name: AttentionName, shape: AttentionShape): void {
-  const { nHeads, nKvHeads, headDim } = shape;
+  const { nHeads, nKvHeads, headDim, scale, softcap } = shape;
   check(name, nHeads % nKvHeads === 0, `${nHeads} query heads do not share ${nKvHeads} key heads evenly`);
   check(name, headDim % 8 === 0, `head_dim ${headDim} is no multiple of 8`);
   check(name, headDim <= MAX_HEAD_DIM, `head_dim ${headDim} is above ${MAX_HEAD_DIM}`);
+  check(name, isFactor(scale), `the scale of its scores, ${scale}, is no positive number of 32 bits`);
+  check(
+    name,
+    softcap === null || isFactor(softcap),
+    `the cap of its scores, ${softcap}, is no positive number of 32 bits`,
+  );
+}
+
+/** Whether shaders can multiply by it and divide by it. */
+function isFactor(x: number): boolean {
+  return x > 1e-30 && x < 1e30;
 }
 
 /** The defaults with what the caller set; a name that the sibling does not know is refused. */

@@ -1,6 +1,7 @@
 // The check of a sibling on this very GPU before it is used: one small pass, compared with the textbook.
 
 import { attention as textbook } from '../cpu/attention';
+import { halfToNumber } from '../cpu/dequantise';
 import { toHalf } from '../cpu/half';
 import { VivaceError } from '../errors';
 import type { Gpu } from '../gpu/device';
@@ -26,8 +27,10 @@ const LARGEST = 1.75;
 const BOUND = 1e-4;
 /** Multiplications of the textbook, at most: 4 to 25 ms. */
 const TEXTBOOK_WORK = 1 << 22;
-/** A score that overflows exp in f32 (above 88.7) unless the maximum is subtracted. */
+/** A score that overflows exp in f32 (above 88.7) unless the maximum is subtracted or the score capped. */
 const LARGE_SCORE = 120;
+/** The first element of a key that makes a large score, at most: f16 ends at 65504. */
+const LARGEST_KEY = 60000;
 
 /**
  * Runs a small pass of the kernel, of one token or of up to nTokens, on buffers whose contents may be lost. Null when its
@@ -48,7 +51,7 @@ export async function checkAttention(
   writeCache(gpu, buffers.v, pass.v, V_TURN, shape);
   gpu.write(buffers.out, new Float32Array(size).fill(Number.NaN)); // what is left unwritten shows
   try {
-    await runOnce(gpu, kernel, buffers, step);
+    await runOnce(gpu, kernel, buffers, step, checkedWindow(shape, step));
     const out = new Float32Array(await gpu.read(buffers.out, 4 * size));
     return gpu.failure?.message ?? compare(out, pass, shape, step);
   } catch (error) {
@@ -63,12 +66,23 @@ function checkedStep({ maxTokens, contextLength }: AttentionShape, most: number)
   return { nTokens, position: Math.min(before, contextLength - nTokens) };
 }
 
+/** Of a shape with windows: one that hides about half of the keys, and leaves a decode pass more than a tile of 128. */
+function checkedWindow({ windowed }: AttentionShape, { position, nTokens }: Step): number | null {
+  return windowed ? Math.ceil((position + nTokens) / 2) : null;
+}
+
 /** Under error scopes: a pass that the GPU refuses is this kernel's error, not the device's. */
-async function runOnce(gpu: Gpu, kernel: AttentionKernel, { q, k, v, out }: AttentionBuffers, step: Step) {
+async function runOnce(
+  gpu: Gpu,
+  kernel: AttentionKernel,
+  { q, k, v, out }: AttentionBuffers,
+  step: Step,
+  window: number | null,
+) {
   const list = new CommandList(gpu);
   let running: Promise<void> | undefined;
   await gpu.guardMemory(`attention/${kernel.name}`, () => {
-    kernel.bind(q, k, v, out).record(list, step.nTokens);
+    kernel.bind(q, k, v, out, window).record(list, step.nTokens);
     running = list.run(step);
     running.catch(() => {}); // awaited below, once the scopes have answered
   });
@@ -90,7 +104,7 @@ const V_TURN = 13;
  * Random values of variance 1, the same every time and exact in f16. Two keys are zero but for a large first element; of the
  * query rows one in three sees it, the others have a zero there.
  */
-function makePass({ nHeads, headDim }: AttentionShape, { position, nTokens }: Step): Pass {
+function makePass({ nHeads, headDim, scale }: AttentionShape, { position, nTokens }: Step): Pass {
   const random = uniform(headDim * 7919 + position * 31 + nTokens);
   const rows = (n: number) => {
     const values = new Float32Array(n * headDim);
@@ -100,13 +114,13 @@ function makePass({ nHeads, headDim }: AttentionShape, { position, nTokens }: St
   const kvLen = position + nTokens;
   const pass = { q: rows(nTokens * nHeads), k: rows(kvLen), v: rows(kvLen) };
   for (let row = 0; row < nTokens * nHeads; row++) pass.q[row * headDim] = isLarge(row, nHeads) ? 2 : 0;
-  const unit = Math.sqrt(headDim) / 2; // a first element of k that makes a score of 1 against 2
+  const unit = 1 / (2 * scale); // a first element of k that makes a score of 1 against 2
   for (const [key, score] of [
     [Math.floor(kvLen / 3), LARGE_SCORE - 1],
     [Math.floor((2 * kvLen) / 3), LARGE_SCORE],
   ]) {
     pass.k.fill(0, key * headDim, (key + 1) * headDim);
-    pass.k[key * headDim] = Math.round(score * unit);
+    pass.k[key * headDim] = halfToNumber(toHalf(Math.min(score * unit, LARGEST_KEY)));
   }
   return pass;
 }
@@ -152,10 +166,12 @@ function halves(rows: Float32Array): Uint16Array<ArrayBuffer> {
 
 /** Every element must be written; where the textbook would take too long, it computes every stride-th head of a token. */
 function compare(out: Float32Array, pass: Pass, shape: AttentionShape, { position, nTokens }: Step): string | null {
-  const { nHeads, nKvHeads, headDim } = shape;
+  const { nHeads, nKvHeads, headDim, scale, softcap } = shape;
+  const window = checkedWindow(shape, { position, nTokens });
   const missing = out.findIndex(Number.isNaN);
   if (missing >= 0) return `element ${missing} of its outputs is not a number`;
   const group = nHeads / nKvHeads;
+  const head = { nHeads: 1, nKvHeads: 1, headDim, scale, softcap, window };
   const stride = Math.ceil((2 * out.length * (position + nTokens)) / TEXTBOOK_WORK);
   const worst = { error: 0, at: 0, want: 0 };
   for (let kvHead = 0; kvHead < nKvHeads; kvHead++) {
@@ -166,10 +182,10 @@ function compare(out: Float32Array, pass: Pass, shape: AttentionShape, { positio
       if ((t + h) % stride !== 0) continue;
       const first = (t * nHeads + h) * headDim;
       const q = pass.q.subarray(first, first + headDim);
-      const one = textbook(q, k, v, { nHeads: 1, nKvHeads: 1, headDim, position: position + t });
+      const want = textbook(q, k, v, { ...head, position: position + t });
       for (let d = 0; d < headDim; d++) {
-        const error = Math.abs(out[first + d] - one[d]) / LARGEST;
-        if (error > worst.error) Object.assign(worst, { error, at: first + d, want: one[d] });
+        const error = Math.abs(out[first + d] - want[d]) / LARGEST;
+        if (error > worst.error) Object.assign(worst, { error, at: first + d, want: want[d] });
       }
     }
   }

@@ -1,7 +1,6 @@
 import wgsl from '../../shaders/attention/chunked.wgsl?raw';
 import kvF16 from '../../shaders/lib/kv_f16.wgsl?raw';
 import kvF32 from '../../shaders/lib/kv_f32.wgsl?raw';
-import onlineSoftmax from '../../shaders/lib/online_softmax.wgsl?raw';
 import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import { type CommandList, createKernel } from '../gpu/kernel';
 import {
@@ -14,8 +13,8 @@ import {
   checkScratch,
   checkShape,
   mergeParameters,
-  shapeConstants,
 } from './attention';
+import { attentionSource, Windows } from './source';
 
 const NAME = 'chunked';
 const DEFAULT_CHUNK = 32;
@@ -61,12 +60,14 @@ export async function createChunked(
   const { parameters, derived, scratchBytes } = planChunked(shape, gpu.limits, given);
   const { nHeads, nKvHeads, contextLength, maxTokens } = shape;
   const { CHUNK, WORKGROUP } = parameters;
+  const source = attentionSource(shape, ['read', 'read', 'read', 'write', 'write', 'uniform']);
+  const windows = new Windows(gpu, NAME, shape.windowed);
   const kernel = (entryPoint: string) =>
     createKernel(gpu, {
+      ...source,
       label: `attention/${NAME}.${entryPoint}`,
-      wgsl: [shape.kvType === 'f16' ? kvF16 : kvF32, onlineSoftmax, wgsl],
-      constants: { ...shapeConstants(shape), ...parameters, ...derived },
-      bindings: ['read', 'read', 'read', 'write', 'write', 'uniform'],
+      wgsl: [shape.kvType === 'f16' ? kvF16 : kvF32, ...source.wgsl, wgsl],
+      constants: { ...source.constants, ...parameters, ...derived },
       entryPoint,
     });
   const [queryKey, softmax, timesValue] = await Promise.all(['query_key', 'softmax', 'times_value'].map(kernel));
@@ -89,9 +90,9 @@ export async function createChunked(
     name: NAME,
     parameters,
     scratchBytes,
-    bind(q, k, v, out) {
+    bind(q, k, v, out, window) {
       // The three bind alike, so that a group of one serves all.
-      const groups = chunks.map((chunk) => queryKey.bind(q, k, v, out, scores, chunk));
+      const groups = chunks.map((chunk) => queryKey.bind(q, k, v, out, scores, chunk, ...windows.of(window)));
       return {
         record(list, nTokens) {
           check(NAME, nTokens <= maxTokens, `its chunks hold ${maxTokens} tokens, not ${nTokens}`);
@@ -101,6 +102,7 @@ export async function createChunked(
     },
     destroy() {
       for (const buffer of [scores, ...chunks]) gpu.destroyBuffer(buffer);
+      windows.destroy();
     },
   };
 }

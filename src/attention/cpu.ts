@@ -10,6 +10,7 @@ import {
   check,
   checkShape,
 } from './attention';
+import { checkWindow } from './source';
 
 const NAME = 'cpu';
 
@@ -37,7 +38,7 @@ export async function createCpu(
   );
   const unpack = shape.kvType === 'f16' ? unpackF16() : unpackF32;
 
-  const attend = async (step: Step, q: GPUBuffer, k: GPUBuffer, v: GPUBuffer): Promise<Float32Array<ArrayBuffer>> => {
+  const attend = async (step: Step, q: GPUBuffer, k: GPUBuffer, v: GPUBuffer, window: number | null) => {
     const kvLen = step.position + step.nTokens;
     const kvBytes = rowBytes(shape, 0, kvLen) / 2;
     const bytes = copyInputs(gpu, readback, shape, step, q, [k, v]);
@@ -46,15 +47,16 @@ export async function createCpu(
     const [keys, values] = [bytes - 2 * kvBytes, bytes - kvBytes].map((at) =>
       tokensFirst(unpack(data, at, kvBytes), shape, kvLen),
     );
-    return new Float32Array(textbook(queries, keys, values, { ...shape, ...step }));
+    return new Float32Array(textbook(queries, keys, values, { ...shape, ...step, window }));
   };
   return {
     name: NAME,
     parameters,
     scratchBytes,
-    bind: (q, k, v, out) => ({
-      record: (list) => list.addHost(async (step) => gpu.write(out, await attend(step, q, k, v))),
-    }),
+    bind(q, k, v, out, window) {
+      checkWindow(NAME, shape.windowed, window);
+      return { record: (list) => list.addHost(async (step) => gpu.write(out, await attend(step, q, k, v, window))) };
+    },
     destroy() {
       gpu.destroyBuffer(readback);
     },

@@ -1,12 +1,12 @@
 import decodeTiles from '../../shaders/lib/decode_tiles.wgsl?raw';
 import kvOctF16 from '../../shaders/lib/kv_oct_f16.wgsl?raw';
 import kvOctF32 from '../../shaders/lib/kv_oct_f32.wgsl?raw';
-import onlineSoftmax from '../../shaders/lib/online_softmax.wgsl?raw';
 import rowScoresPlain from '../../shaders/lib/row_scores_plain.wgsl?raw';
 import rowScoresSubgroups from '../../shaders/lib/row_scores_subgroups.wgsl?raw';
 import tileReduceSubgroups from '../../shaders/lib/tile_reduce_subgroups.wgsl?raw';
 import tileReduceTree from '../../shaders/lib/tile_reduce_tree.wgsl?raw';
 import type { Gpu } from '../gpu/device';
+import type { BindingKind } from '../gpu/kernel';
 import {
   type AttentionLimits,
   type AttentionName,
@@ -14,8 +14,8 @@ import {
   check,
   checkLimits,
   checkShape,
-  shapeConstants,
 } from './attention';
+import { attentionSource } from './source';
 
 /** Query heads whose accumulators fit the registers of a thread: eight columns of 8 heads are 64 of them. */
 const MAX_HEADS = 8;
@@ -73,21 +73,23 @@ function tileBytes({ headDim }: AttentionShape, { WORKGROUP, HEADS }: DecodeTile
   return 16 * Math.ceil(HEADS / 4) * (headDim + 2 * (WORKGROUP + parts));
 }
 
-/** The source and constants in front of a kernel that calls `attend`. */
-export function tileSource(gpu: Gpu, shape: AttentionShape, tiles: DecodeTiles) {
+/** The source and constants in front of a kernel that calls `attend`, and its bindings. */
+export function tileSource(gpu: Gpu, shape: AttentionShape, tiles: DecodeTiles, bindings: readonly BindingKind[]) {
+  const source = attentionSource(shape, bindings);
   const subgroups = gpu.can.subgroupMinSize >= TRADERS;
   const subgroup = Math.min(gpu.can.subgroupMinSize, tiles.WORKGROUP);
   const parts = subgroups ? tiles.WORKGROUP / subgroup : MIN_PARTS;
   return {
+    ...source,
     wgsl: [
       shape.kvType === 'f16' ? kvOctF16 : kvOctF32,
-      onlineSoftmax,
+      ...source.wgsl,
       decodeTiles,
       subgroups ? rowScoresSubgroups : rowScoresPlain,
       subgroups ? tileReduceSubgroups : tileReduceTree,
     ],
     constants: {
-      ...shapeConstants(shape),
+      ...source.constants,
       WORKGROUP: tiles.WORKGROUP,
       HEADS: tiles.HEADS,
       PARTS: parts,

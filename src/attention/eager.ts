@@ -1,7 +1,6 @@
 import wgsl from '../../shaders/attention/eager.wgsl?raw';
 import kvF16 from '../../shaders/lib/kv_f16.wgsl?raw';
 import kvF32 from '../../shaders/lib/kv_f32.wgsl?raw';
-import onlineSoftmax from '../../shaders/lib/online_softmax.wgsl?raw';
 import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import { type CommandList, createKernel } from '../gpu/kernel';
 import {
@@ -14,8 +13,8 @@ import {
   checkScratch,
   checkShape,
   mergeParameters,
-  shapeConstants,
 } from './attention';
+import { attentionSource, Windows } from './source';
 
 const NAME = 'eager';
 /** Scores kept at once by default, at most, in bytes. */
@@ -65,12 +64,14 @@ export async function createEager(
   const { parameters, derived, scratchBytes } = planEager(shape, gpu.limits, given);
   const { nHeads, headDim, contextLength, maxTokens } = shape;
   const { HEADS, WORKGROUP } = parameters;
+  const source = attentionSource(shape, ['read', 'read', 'read', 'write', 'write', 'uniform']);
+  const windows = new Windows(gpu, NAME, shape.windowed);
   const kernel = (entryPoint: string) =>
     createKernel(gpu, {
+      ...source,
       label: `attention/${NAME}.${entryPoint}`,
-      wgsl: [shape.kvType === 'f16' ? kvF16 : kvF32, onlineSoftmax, wgsl],
-      constants: { ...shapeConstants(shape), ...derived, WORKGROUP },
-      bindings: ['read', 'read', 'read', 'write', 'write', 'uniform'],
+      wgsl: [shape.kvType === 'f16' ? kvF16 : kvF32, ...source.wgsl, wgsl],
+      constants: { ...source.constants, ...derived, WORKGROUP },
       entryPoint,
     });
   const [queryKey, scale, mask, softmax, timesValue] = await Promise.all(
@@ -96,9 +97,9 @@ export async function createEager(
     name: NAME,
     parameters,
     scratchBytes,
-    bind(q, k, v, out) {
+    bind(q, k, v, out, window) {
       // The five bind alike, so that a group of one serves all.
-      const groups = slabs.map((slab) => queryKey.bind(q, k, v, out, scores, slab));
+      const groups = slabs.map((slab) => queryKey.bind(q, k, v, out, scores, slab, ...windows.of(window)));
       return {
         record(list, nTokens) {
           check(NAME, nTokens <= maxTokens, `its scores hold ${maxTokens} tokens, not ${nTokens}`);
@@ -110,6 +111,7 @@ export async function createEager(
     },
     destroy() {
       for (const buffer of [scores, ...slabs]) gpu.destroyBuffer(buffer);
+      windows.destroy();
     },
   };
 }

@@ -1,7 +1,6 @@
 import wgsl from '../../shaders/attention/flash_prefill.wgsl?raw';
 import kvF16 from '../../shaders/lib/kv_f16.wgsl?raw';
 import kvF32 from '../../shaders/lib/kv_f32.wgsl?raw';
-import onlineSoftmax from '../../shaders/lib/online_softmax.wgsl?raw';
 import type { Gpu } from '../gpu/device';
 import { createKernel } from '../gpu/kernel';
 import {
@@ -13,8 +12,8 @@ import {
   checkLimits,
   checkShape,
   mergeParameters,
-  shapeConstants,
 } from './attention';
+import { attentionSource, Windows } from './source';
 
 const NAME = 'flash_prefill';
 /** Output columns of a workgroup by default: 64 accumulators a thread with the default blocks. */
@@ -68,12 +67,14 @@ export async function createFlashPrefill(
   given?: Record<string, number>,
 ): Promise<AttentionKernel> {
   const { parameters, derived } = planFlashPrefill(shape, gpu.limits, given);
+  const source = attentionSource(shape, ['read', 'read', 'read', 'write']);
   const kernel = await createKernel(gpu, {
+    ...source,
     label: `attention/${NAME}`,
-    wgsl: [shape.kvType === 'f16' ? kvF16 : kvF32, onlineSoftmax, wgsl],
-    constants: { ...shapeConstants(shape), ...parameters, ...derived },
-    bindings: ['read', 'read', 'read', 'write'],
+    wgsl: [shape.kvType === 'f16' ? kvF16 : kvF32, ...source.wgsl, wgsl],
+    constants: { ...source.constants, ...parameters, ...derived },
   });
+  const windows = new Windows(gpu, NAME, shape.windowed);
   const { nKvHeads, headDim } = shape;
   const rows = shape.nHeads / nKvHeads;
   const { BLOCK_M, DV_TILE } = parameters;
@@ -81,14 +82,14 @@ export async function createFlashPrefill(
     name: NAME,
     parameters,
     scratchBytes: 0,
-    bind(q, k, v, out) {
-      const group = kernel.bind(q, k, v, out);
+    bind(q, k, v, out, window) {
+      const group = kernel.bind(q, k, v, out, ...windows.of(window));
       return {
         record: (list, nTokens) =>
           list.add(kernel, group, Math.ceil((nTokens * rows) / BLOCK_M), nKvHeads, headDim / DV_TILE),
       };
     },
-    destroy() {},
+    destroy: () => windows.destroy(),
   };
 }
 

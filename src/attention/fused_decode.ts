@@ -9,6 +9,7 @@ import {
   mergeParameters,
 } from './attention';
 import { checkTiles, defaultTiles, headSlices, tileSource } from './decode_tiles';
+import { Windows } from './source';
 
 const NAME = 'fused_decode';
 
@@ -30,23 +31,23 @@ export async function createFusedDecode(
   given?: Record<string, number>,
 ): Promise<AttentionKernel> {
   const { parameters } = planFusedDecode(shape, gpu.limits, given);
-  const source = tileSource(gpu, shape, parameters);
+  const source = tileSource(gpu, shape, parameters, ['read', 'read', 'read', 'write']);
   const kernel = await createKernel(gpu, {
     ...source,
     label: `attention/${NAME}`,
     wgsl: [...source.wgsl, wgsl],
-    bindings: ['read', 'read', 'read', 'write'],
   });
+  const windows = new Windows(gpu, NAME, shape.windowed);
   return {
     name: NAME,
     parameters,
     scratchBytes: 0,
-    bind(q, k, v, out) {
-      const group = kernel.bind(q, k, v, out);
+    bind(q, k, v, out, window) {
+      const group = kernel.bind(q, k, v, out, ...windows.of(window));
       return {
         record: (list, nTokens) => list.add(kernel, group, shape.nKvHeads, nTokens, headSlices(shape, parameters)),
       };
     },
-    destroy() {},
+    destroy: () => windows.destroy(),
   };
 }

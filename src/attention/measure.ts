@@ -15,6 +15,8 @@ export interface TuneBuffers {
   out: GPUBuffer;
   k: readonly GPUBuffer[];
   v: readonly GPUBuffer[];
+  /** The window of each layer. */
+  windows: readonly (number | null)[];
 }
 
 /** Milliseconds of one layer's attention, or the reason why it cannot run here. */
@@ -67,8 +69,8 @@ export class CandidateMeter {
 
   /** Each repeat reads another layer's keys and values, so that no cache of the GPU holds them all. */
   private async time(kernel: AttentionKernel, pass: TunedPass, timing: PassTimeOptions): Promise<number> {
-    const { q, k, v, out } = this.buffers;
-    const layers = k.map((keys, layer) => kernel.bind(q, keys, v[layer], out));
+    const { q, k, v, out, windows } = this.buffers;
+    const layers = k.map((keys, layer) => kernel.bind(q, keys, v[layer], out, windows[layer]));
     const step = { position: pass.kvLen - pass.nTokens, nTokens: pass.nTokens };
     const add = (list: CommandList, repeat: number) => layers[repeat % layers.length].record(list, pass.nTokens);
     const { ms } = await timePass(this.gpu, step, add, { ...timing, minRepeats: layers.length });

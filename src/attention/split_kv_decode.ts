@@ -12,6 +12,7 @@ import {
   mergeParameters,
 } from './attention';
 import { checkTiles, defaultTiles, headSlices, tileSource } from './decode_tiles';
+import { Windows } from './source';
 
 const NAME = 'split_kv_decode';
 const MAX_SPLITS = 256;
@@ -64,14 +65,14 @@ export async function createSplitKvDecode(
   given?: Record<string, number>,
 ): Promise<AttentionKernel> {
   const { parameters, derived, scratchBytes } = planSplitKvDecode(shape, gpu.limits, given);
-  const source = tileSource(gpu, shape, parameters);
+  const bindings = ['read', 'read', 'read', 'write', 'write', 'write', 'uniform'] as const;
+  const source = tileSource(gpu, shape, parameters, bindings);
   const kernel = (entryPoint: string) =>
     createKernel(gpu, {
       ...source,
       label: `attention/${NAME}.${entryPoint}`,
       wgsl: [...source.wgsl, mergeParts, wgsl],
       constants: { ...source.constants, ...derived },
-      bindings: ['read', 'read', 'read', 'write', 'write', 'write', 'uniform'],
       entryPoint,
     });
   const [main, merge] = await Promise.all([kernel('main'), kernel('merge')]);
@@ -85,13 +86,14 @@ export async function createSplitKvDecode(
     };
   });
   gpu.write(buffers.splits, new Uint32Array([SPLITS]));
+  const windows = new Windows(gpu, NAME, shape.windowed);
   return {
     name: NAME,
     parameters,
     scratchBytes,
     parts: { ...buffers, count: SPLITS },
-    bind(q, k, v, out) {
-      const group = main.bind(q, k, v, out, buffers.o, buffers.ml, buffers.splits);
+    bind(q, k, v, out, window) {
+      const group = main.bind(q, k, v, out, buffers.o, buffers.ml, buffers.splits, ...windows.of(window));
       const recordParts = (list: CommandList, nTokens: number) => {
         const splits = Math.max(1, Math.floor(SPLITS / nTokens));
         list.add(main, group, shape.nKvHeads, splits, nTokens * headSlices(shape, parameters));
@@ -106,6 +108,7 @@ export async function createSplitKvDecode(
     },
     destroy() {
       for (const buffer of Object.values(buffers)) gpu.destroyBuffer(buffer);
+      windows.destroy();
     },
   };
 }

@@ -99,7 +99,17 @@ export class Llama {
   static async create(gpu: Gpu, config: ModelConfig, weights: ModelWeights, options: LlamaOptions): Promise<Llama> {
     const { contextLength, kvType, attention: asked, profile, productProfile, activations = 'f32' } = options;
     const { nHeads, nKvHeads, headDim, vocabSize, hiddenSize } = config;
-    const shape = { nHeads, nKvHeads, headDim, contextLength, kvType, maxTokens: PREFILL_CHUNK };
+    const shape: AttentionShape = {
+      nHeads,
+      nKvHeads,
+      headDim,
+      contextLength,
+      kvType,
+      maxTokens: PREFILL_CHUNK,
+      scale: config.attentionScale,
+      softcap: config.attentionSoftcap,
+      windowed: config.layers.some(({ window }) => window !== null),
+    };
     const { buffers, kvCache } = await gpu.guardMemory('The KV cache and the activations', () => ({
       kvCache: createKvCache(gpu, config, contextLength, kvType),
       buffers: createBuffers(gpu, config, contextLength),
@@ -128,7 +138,7 @@ export class Llama {
       { kernel: maximum, group: maximum.bind(logits, maxima) },
       { kernel: sample, group: sample.bind(logits, maxima, sampling, tokens) },
       shape,
-      await bindAttention(prepared, buffers, kvCache, weights, factory),
+      await bindAttention(prepared, buffers, kvCache, weights, factory, config),
       asked,
       factory.usesQ8 ? 'q8' : 'f32',
       kvCache.bytes,
@@ -169,7 +179,9 @@ export class Llama {
   /** Measures attention on the caches of this model, which it overwrites. */
   tune(options: TuneOptions): ReturnType<typeof tuneAttention> {
     const { q, attn: out } = this.buffers;
-    return tuneAttention(this.gpu, this.attentionShape, { q, out, k: this.kvCache.k, v: this.kvCache.v }, options);
+    const windows = this.config.layers.map(({ window }) => window);
+    const buffers = { q, out, k: this.kvCache.k, v: this.kvCache.v, windows };
+    return tuneAttention(this.gpu, this.attentionShape, buffers, options);
   }
 
   /** How many candidates `tuneProducts` will try. */
@@ -193,11 +205,11 @@ export class Llama {
 
   /** From now on as the profiles say. Between requests only; when it throws, nothing has changed. */
   async retune(profile: AttentionProfile, productProfile?: ProductProfile): Promise<void> {
-    const { gpu, attentionShape, asked: forced, buffers, kvCache, weights } = this;
+    const { gpu, config, attentionShape, asked: forced, buffers, kvCache, weights } = this;
     const products = await bindProducts(this.products.factory.retuned(productProfile), weights, kvCache);
     const options = { forced, profile, buffers: checkBuffers(buffers, kvCache) };
     const prepared = await prepareAttention(gpu, attentionShape, options);
-    const next = await bindAttention(prepared, buffers, kvCache, weights, products.factory);
+    const next = await bindAttention(prepared, buffers, kvCache, weights, products.factory, config);
     this.current.prepared.destroy();
     this.current = next;
     this.products = products;
@@ -310,11 +322,12 @@ async function bindAttention(
   { k, v }: KvCache,
   { layers }: ModelWeights,
   products: ProductFactory,
+  config: ModelConfig,
 ): Promise<Attention> {
   const layersOf = (kernel: AttentionKernel): Promise<BoundLayer[]> =>
     Promise.all(
       k.map(async (keys, i) => ({
-        attention: kernel.bind(q, keys, v[i], attn),
+        attention: kernel.bind(q, keys, v[i], attn, config.layers[i].window),
         mergingO: kernel.parts ? await products.mergingO(layers[i], kernel.parts) : null,
       })),
     );

@@ -19,6 +19,11 @@ export interface Fill {
   bound?: number;
 }
 
+/** Scores as most models have them. */
+export function plainScores(headDim: number): Pick<AttentionShape, 'scale' | 'softcap' | 'windowed'> {
+  return { scale: headDim ** -0.5, softcap: null, windowed: false };
+}
+
 export const SMALL: AttentionShape = {
   nHeads: 4,
   nKvHeads: 2,
@@ -26,6 +31,7 @@ export const SMALL: AttentionShape = {
   contextLength: 64,
   maxTokens: 32,
   kvType: 'f32',
+  ...plainScores(32),
 };
 export const DECODE: AttentionShape = {
   nHeads: 8,
@@ -34,6 +40,7 @@ export const DECODE: AttentionShape = {
   contextLength: 1100,
   maxTokens: 1,
   kvType: 'f16',
+  ...plainScores(64),
 };
 const PREFILL: AttentionShape = {
   nHeads: 8,
@@ -42,6 +49,7 @@ const PREFILL: AttentionShape = {
   contextLength: 300,
   maxTokens: 65,
   kvType: 'f32',
+  ...plainScores(64),
 };
 /** 8192 keys: beyond what any grid covers in one stride. */
 const LONG: AttentionShape = {
@@ -51,6 +59,7 @@ const LONG: AttentionShape = {
   contextLength: 8192,
   maxTokens: 70,
   kvType: 'f16',
+  ...plainScores(32),
 };
 
 /** Around the tiles of every sibling, one less and one more: 32, 64, 128, 256 keys; in prefill 16, 32, 64 tokens. */
@@ -76,7 +85,15 @@ const PREFILLS: [position: number, nTokens: number][] = [
 ];
 
 export function geometry(headDim: number, nKvHeads: number, group: number, kvType: 'f16' | 'f32'): AttentionCase[] {
-  const shape = { nHeads: nKvHeads * group, nKvHeads, headDim, contextLength: 150, maxTokens: 19, kvType };
+  const shape = {
+    nHeads: nKvHeads * group,
+    nKvHeads,
+    headDim,
+    contextLength: 150,
+    maxTokens: 19,
+    kvType,
+    ...plainScores(headDim),
+  };
   const title = `head_dim=${headDim} group=${group} kv_heads=${nKvHeads} ${kvType}`;
   return [
     { title: `${title} decode`, shape, position: 140, nTokens: 1 },

@@ -52,7 +52,7 @@ test('three dispatches a chunk', async () => {
   const gpu = await testGpu();
   const kernel = await createChunked(gpu, SMALL, { CHUNK: 15 });
   const [q, k, v, out] = ['q', 'k', 'v', 'out'].map((name) => gpu.upload(name, new Float32Array(32 * 4 * 32)));
-  const bound = kernel.bind(q, k, v, out);
+  const bound = kernel.bind(q, k, v, out, null);
   const list = new CommandList(gpu);
   bound.record(list, 31);
   expect(list.commands).toHaveLength(3 * 3);

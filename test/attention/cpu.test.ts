@@ -30,7 +30,7 @@ test.each(['f32', 'f16'] as const)(
     const kernel = await createCpu(gpu, { ...SMALL, kvType });
     const [q, k, v, out] = ['q', 'k', 'v', 'out'].map((name) => gpu.upload(name, new Float32Array(4096)));
     const list = new CommandList(gpu);
-    kernel.bind(q, k, v, out).record(list, 3);
+    kernel.bind(q, k, v, out, null).record(list, 3);
     expect(list.needsHost).toBe(true);
     for (const position of [0, 61]) {
       const before = { ...gpu.counters };

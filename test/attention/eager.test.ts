@@ -51,7 +51,7 @@ test('nothing is fused: five dispatches a slab', async () => {
   const gpu = await testGpu();
   const kernel = await createEager(gpu, SMALL, { HEADS: 3 });
   const [q, k, v, out] = ['q', 'k', 'v', 'out'].map((name) => gpu.upload(name, new Float32Array(32 * 4 * 32)));
-  const bound = kernel.bind(q, k, v, out);
+  const bound = kernel.bind(q, k, v, out, null);
   const list = new CommandList(gpu);
   bound.record(list, 32);
   expect(list.commands).toHaveLength(2 * 5);

@@ -9,7 +9,7 @@ export function attentionRef(
   k: Float32Array,
   v: Float32Array,
   shape: AttentionShape,
-  step: { position: number; nTokens: number },
+  step: { position: number; nTokens: number; window?: number | null },
 ): Float32Array {
   const kvLen = step.position + step.nTokens;
   return attentionCpu(q, tokensFirst(k, shape, kvLen), tokensFirst(v, shape, kvLen), { ...shape, ...step });

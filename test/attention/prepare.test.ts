@@ -8,6 +8,7 @@ import { AttentionUnavailable, DeviceLostError } from '../../src/errors';
 import type { Gpu } from '../../src/gpu/device';
 import { breakSiblings, type Defect } from '../engine/broken_gpu';
 import { testGpu } from '../gpu/test_device';
+import { plainScores } from './cases';
 
 /** Which sibling runs is the same with subgroups, whose kernels take twice as long to compile here. */
 const plainGpu = () => testGpu(['subgroups']);
@@ -19,6 +20,7 @@ const SHORT: AttentionShape = {
   contextLength: 60,
   maxTokens: 16,
   kvType: 'f32',
+  ...plainScores(32),
 };
 const LONG: AttentionShape = { ...SHORT, contextLength: 600, kvType: 'f16' };
 

@@ -16,6 +16,8 @@ export interface Pass {
   q: Float32Array;
   k: Float32Array;
   v: Float32Array;
+  /** Keys that a token sees; default all. */
+  window?: number | null;
 }
 
 /** Where a pass runs: which sibling, on which capabilities, with which parameters. */
@@ -42,16 +44,16 @@ export async function attentionOnGpu(target: Target, pass: Pass): Promise<Float3
   return (await replayOnGpu(target, [pass]))[0];
 }
 
-/** The same of several passes by one command list: shape and nTokens are those of the first, positions may differ. */
+/** The same of several passes by one command list: shape, nTokens and window are those of the first, positions may differ. */
 export async function replayOnGpu(target: Target, passes: readonly Pass[]): Promise<Float32Array[]> {
-  const [{ shape, nTokens }] = passes;
+  const [{ shape, nTokens, window = null }] = passes;
   const gpu = await testGpu(target.without);
   const kernel = await kernelFor(gpu, target, shape);
   const size = nTokens * shape.nHeads * shape.headDim;
   const [q, k, v] = (['q', 'k', 'v'] as const).map((name) => gpu.upload(name, data(passes[0], name)));
   const out = gpu.upload('out', poison(size));
   const list = new CommandList(gpu);
-  kernel.bind(q, k, v, out).record(list, nTokens);
+  kernel.bind(q, k, v, out, window).record(list, nTokens);
   const outs: Float32Array[] = [];
   for (const pass of passes) {
     gpu.write(q, data(pass, 'q'));

@@ -1,12 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import { ATTENTION_NAMES, type AttentionName } from '../../src/attention/attention';
+import { ATTENTION_NAMES, type AttentionName, type AttentionShape } from '../../src/attention/attention';
 import { createAttention } from '../../src/attention/create';
 import type { AttentionProfile } from '../../src/attention/profile';
 import { type AttentionRequest, SPLIT_KV_MIN, selectAttention } from '../../src/attention/select';
 import { AttentionUnavailable } from '../../src/errors';
 import { testGpu } from '../gpu/test_device';
+import { plainScores } from './cases';
 
-const shape = { nHeads: 32, nKvHeads: 8, headDim: 64, contextLength: 4096, maxTokens: 256, kvType: 'f16' as const };
+const shape: AttentionShape = {
+  nHeads: 32,
+  nKvHeads: 8,
+  headDim: 64,
+  contextLength: 4096,
+  maxTokens: 256,
+  kvType: 'f16',
+  ...plainScores(64),
+};
 const limits = {
   maxComputeWorkgroupStorageSize: 16384,
   maxComputeInvocationsPerWorkgroup: 256,
@@ -106,6 +115,9 @@ describe('auto', () => {
     [{ headDim: 264 }, 'head_dim 264 is above 256'],
     [{ headDim: 36 }, 'head_dim 36 is no multiple of 8'],
     [{ nHeads: 30 }, '30 query heads do not share 8 key heads evenly'],
+    [{ scale: 0 }, 'the scale of its scores, 0, is no positive number of 32 bits'],
+    [{ scale: Number.NaN }, 'the scale of its scores, NaN, is no positive number of 32 bits'],
+    [{ softcap: 1e39 }, 'the cap of its scores, 1e+39, is no positive number of 32 bits'],
   ])('a shape that no sibling serves is refused: %o', (odd, reason) => {
     expect(() => selectAttention({ ...decode, shape: { ...shape, ...odd } })).toThrow(reason);
   });

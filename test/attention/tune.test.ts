@@ -9,6 +9,7 @@ import { type TuneOptions, tuneAttention } from '../../src/attention/tune';
 import type { Gpu } from '../../src/gpu/device';
 import { testGpu } from '../gpu/test_device';
 import { modelBuffers, withBrokenShaders } from './buffers';
+import { plainScores } from './cases';
 
 const LETTERS = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'];
 const passKey = ({ pass, kvLen }: TuneResult) => `${pass} ${kvLen}`;
@@ -21,6 +22,7 @@ describe('with times that are made up', () => {
     contextLength: 4096,
     maxTokens: 256,
     kvType: 'f16',
+    ...plainScores(128),
   };
   const limits = {
     maxComputeWorkgroupStorageSize: 32768,
@@ -197,6 +199,7 @@ describe('on a GPU', () => {
     contextLength: 150,
     maxTokens: 48,
     kvType: 'f16',
+    ...plainScores(64),
   };
 
   /** Tunes on buffers of two layers; whatever happens, memory must be as before. */
@@ -208,7 +211,7 @@ describe('on a GPU', () => {
       return await tuneAttention(
         gpu,
         shape,
-        { q, out, k: layers.map(({ k }) => k), v: layers.map(({ v }) => v) },
+        { q, out, k: layers.map(({ k }) => k), v: layers.map(({ v }) => v), windows: [null, null] },
         options,
       );
     } finally {
@@ -248,7 +251,7 @@ describe('on a GPU', () => {
   async function measureBroken(gpu: Gpu, contextLength: number, rewrite: (code: string) => string) {
     const shape = { ...SHAPE, contextLength };
     const { q, k, v, out } = modelBuffers(gpu, shape);
-    const meter = new CandidateMeter(gpu, shape, { q, out, k: [k], v: [v] });
+    const meter = new CandidateMeter(gpu, shape, { q, out, k: [k], v: [v], windows: [null] });
     const pass = { pass: 'decode', nTokens: 1, kvLen: 40 } as const;
     const [candidate] = firstCandidates(pass, { shape, limits: gpu.limits });
     const before = gpu.counters.dispatches;

@@ -55,7 +55,7 @@ async function refuseWrong(bench: Bench, station: Station, kernel: AttentionKern
 async function time(bench: Bench, station: Station, kernel: AttentionKernel) {
   const { gpu, request } = bench;
   const { nTokens, kvLen, q, out, pairs } = station;
-  const bound = pairs.map(({ k, v }) => kernel.bind(q, k, v, out));
+  const bound = pairs.map(({ k, v }) => kernel.bind(q, k, v, out, null));
   const probe = new CommandList(gpu);
   bound[0].record(probe, nTokens);
   const minMs = gpu.can.timestamps && !probe.needsHost ? MIN_MS.gpu : MIN_MS.cpu;

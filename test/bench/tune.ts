@@ -49,7 +49,8 @@ async function tuneShape(bench: Bench, name: ShapeName): Promise<TuneTable> {
   const heard: TuneResult[] = [];
   try {
     const { q, out, pairs, destroy } = await openStation(gpu, shape, shape.maxTokens, layers);
-    const buffers = { q, out, k: pairs.map(({ k }) => k), v: pairs.map(({ v }) => v) };
+    const windows = pairs.map(() => null);
+    const buffers = { q, out, k: pairs.map(({ k }) => k), v: pairs.map(({ v }) => v), windows };
     const { results } = await tuneAttention(gpu, shape, buffers, {
       stopped: () => bench.stopped,
       kvLens: quick ? QUICK_LENGTHS : undefined,

@@ -2,6 +2,7 @@
 
 /**
  * @typedef {{ nHeads: number, nKvHeads: number, headDim: number }} HeadShape query heads, key heads, width of a head
+ * @typedef {HeadShape & { scale: number, softcap: null, windowed: false }} AttentionHeads with scores as most models have them
  * @typedef {HeadShape & { nLayers: number, hiddenSize: number, intermediateSize: number, vocabSize: number, tiedEmbedding: boolean }} ModelShape
  */
 
@@ -49,8 +50,8 @@ export const MODELS = {
   },
 };
 
-/** What attention alone is measured at. @param {keyof typeof MODELS} name @returns {HeadShape} */
+/** What attention alone is measured at. @param {keyof typeof MODELS} name @returns {AttentionHeads} */
 export function headShape(name) {
   const { nHeads, nKvHeads, headDim } = MODELS[name];
-  return { nHeads, nKvHeads, headDim };
+  return { nHeads, nKvHeads, headDim, scale: headDim ** -0.5, softcap: null, windowed: false };
 }

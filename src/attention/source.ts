@@ -1,0 +1,77 @@
+// What every sibling's shaders are made of: the libraries and constants that say what a score is and which keys a query sees.
+
+import onlineSoftmax from '../../shaders/lib/online_softmax.wgsl?raw';
+import softcapped from '../../shaders/lib/softcap.wgsl?raw';
+import uncapped from '../../shaders/lib/softcap_none.wgsl?raw';
+import windowed from '../../shaders/lib/window.wgsl?raw';
+import unwindowed from '../../shaders/lib/window_none.wgsl?raw';
+import { GPU_COPY_DST, GPU_UNIFORM, type Gpu } from '../gpu/device';
+import type { BindingKind, Constant, KernelSource } from '../gpu/kernel';
+import { type AttentionName, type AttentionShape, check } from './attention';
+
+const WINDOW_BYTES = 16;
+/** The window of a layer that sees all keys. */
+const NO_WINDOW = 2 ** 32 - 1;
+
+type AttentionSource = Pick<KernelSource, 'wgsl' | 'constants' | 'bindings'>;
+
+/** To go in front of a sibling's own, with its bindings; the window, where the shape has one, is bound behind them. */
+export function attentionSource(shape: AttentionShape, bindings: readonly BindingKind[]): AttentionSource {
+  const { nHeads, nKvHeads, headDim, contextLength, scale, softcap } = shape;
+  const constants: Record<string, Constant> = {
+    N_HEADS: nHeads,
+    N_KV_HEADS: nKvHeads,
+    GQA_GROUP: nHeads / nKvHeads,
+    HEAD_DIM: headDim,
+    CONTEXT: contextLength,
+    Q_SCALE: { f32: Math.LOG2E * scale },
+  };
+  if (softcap !== null) constants.SOFTCAP = { f32: softcap };
+  if (shape.windowed) constants.WINDOW_BINDING = bindings.length;
+  return {
+    wgsl: [onlineSoftmax, softcap === null ? uncapped : softcapped, shape.windowed ? windowed : unwindowed],
+    constants,
+    bindings: shape.windowed ? [...bindings, 'uniform'] : bindings,
+  };
+}
+
+/** The uniforms of a sibling's windows: one for each window that some layer has, made when it is bound first. */
+export class Windows {
+  private readonly buffers = new Map<number, GPUBuffer>();
+
+  constructor(
+    private readonly gpu: Gpu,
+    private readonly name: AttentionName,
+    private readonly isWindowed: boolean,
+  ) {}
+
+  /**
+   * What a layer binds behind everything else: nothing where the shape has no windows.
+   * @throws AttentionUnavailable for a window that no shader would look at
+   */
+  of(window: number | null): GPUBuffer[] {
+    checkWindow(this.name, this.isWindowed, window);
+    if (!this.isWindowed) return [];
+    const keys = Math.min(window ?? NO_WINDOW, NO_WINDOW);
+    const buffer = this.buffers.get(keys) ?? this.create(keys);
+    this.buffers.set(keys, buffer);
+    return [buffer];
+  }
+
+  private create(keys: number): GPUBuffer {
+    const buffer = this.gpu.createBuffer(`attention.${this.name}.window`, WINDOW_BYTES, GPU_UNIFORM | GPU_COPY_DST);
+    this.gpu.write(buffer, new Uint32Array([keys]));
+    return buffer;
+  }
+
+  destroy(): void {
+    for (const buffer of this.buffers.values()) this.gpu.destroyBuffer(buffer);
+    this.buffers.clear();
+  }
+}
+
+export function checkWindow(name: AttentionName, isWindowed: boolean, window: number | null): void {
+  if (window === null) return;
+  check(name, isWindowed, `it was compiled without windows, and a layer has one of ${window} keys`);
+  check(name, Number.isInteger(window) && window > 0, `a window of ${window} keys is no positive whole number`);
+}
