@@ -1,7 +1,7 @@
 const f32 = new Float32Array(1);
 const bits = new Uint32Array(f32.buffer);
 
-/** The IEEE 754 binary16 nearest to x, ties to even, as 16 bits; 65520 and above are infinite. Back: halfToNumber of dequantise. */
+/** The IEEE 754 binary16 nearest to x, ties to even, as 16 bits; 65520 and above are infinite. Back: halfToNumber. */
 export function toHalf(x: number): number {
   f32[0] = x;
   const sign = (bits[0] >>> 16) & 0x8000;
@@ -18,3 +18,16 @@ function roundEven(x: number): number {
   const rest = x - down;
   return rest > 0.5 || (rest === 0.5 && down % 2 === 1) ? down + 1 : down;
 }
+
+/** IEEE 754 binary16 to a number: sign, 5 bits of exponent (bias 15), 10 bits of fraction. */
+export function halfToNumber(half: number): number {
+  const sign = half & 0x8000 ? -1 : 1;
+  const exponent = (half >> 10) & 0x1f;
+  const fraction = half & 0x3ff;
+  if (exponent === 0) return sign * fraction * 2 ** -24;
+  if (exponent === 31) return fraction ? Number.NaN : sign * Number.POSITIVE_INFINITY;
+  return sign * (1024 + fraction) * 2 ** (exponent - 25);
+}
+
+/** The half at byte `at`, little-endian. */
+export const halfAt = (bytes: Uint8Array, at: number): number => halfToNumber(bytes[at] | (bytes[at + 1] << 8));

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { dequantise, halfToNumber } from '../../src/cpu/dequantise';
 
@@ -54,9 +55,23 @@ for (const [type, unit] of [
   ['BF16', 2],
   ['Q8_0', 34],
   ['Q4_0', 18],
+  ['Q6_K', 210],
 ] as const) {
   test(`${type}: no bytes are no numbers, ${unit + 1} bytes are refused`, () => {
     expect(dequantise(type, new Uint8Array(0)).length).toBe(0);
     expect(() => dequantise(type, new Uint8Array(unit + 1))).toThrow(`${unit + 1} bytes`);
   });
 }
+
+const BLOCKS = new URL('../fixtures/ggml_blocks/', import.meta.url);
+const ELEMENTS = 12 * 256; // of a fixture: tools/make_fixtures/ggml_blocks.py
+
+test.each(['Q8_0', 'Q4_0', 'Q4_1', 'Q5_0', 'Q5_1', 'IQ4_NL', 'Q2_K', 'Q3_K', 'Q4_K', 'Q5_K', 'Q6_K'] as const)(
+  '%s: random blocks have the bits that gguf-py reads in them',
+  (type) => {
+    const file = new Uint8Array(readFileSync(new URL(`${type}.bin`, BLOCKS)));
+    const values = dequantise(type, file.subarray(0, -4 * ELEMENTS));
+    expect(values.length).toBe(ELEMENTS);
+    expect(new Uint32Array(values.buffer)).toEqual(new Uint32Array(file.slice(-4 * ELEMENTS).buffer));
+  },
+);
