@@ -8,6 +8,7 @@ export interface AttentionCase {
   shape: AttentionShape;
   position: number;
   nTokens: number;
+  window?: number | null;
   fill?: Fill;
 }
 
@@ -142,6 +143,42 @@ const EXTREMES = [
   extreme('scores from -1e20 to -3e22', { q: first(1e10), k: (key, d) => (d ? 0 : -8e10 * (1 + key)) }),
 ].flat();
 
+/** A factor that is not 1 / sqrt(head_dim), a cap that bends most scores, and windows; a group of 3, whose rows cross tokens. */
+export function scored(kvType: 'f16' | 'f32'): AttentionShape {
+  const heads = { nHeads: 6, nKvHeads: 2, headDim: 64 };
+  return { ...heads, contextLength: 300, maxTokens: 70, kvType, scale: 1, softcap: 20, windowed: true };
+}
+
+/** Around every sibling's tiles, from one key to more than there are; by position and number of tokens. */
+const WINDOWS: [position: number, nTokens: number, windows: (number | null)[]][] = [
+  [0, 1, [1, 7, null]],
+  [261, 1, [1, 2, 31, 63, 64, 65, 127, 128, 129, 134, 261, 262, 263, 2 ** 40, null]], // 134: two tiles, 128 keys hidden
+  [0, 64, [1, 15, 16, 17, 63, 64, 65]],
+  [130, 41, [1, 2, 15, 31, 32, 33, 41, 63, 64, 65, 127, 128, 129, 130, 170, 171, null]],
+  [290, 5, [3, 100]],
+];
+
+/** Kernels that take cap and windows, for models with such scores. */
+export function scoredCases(kvType: 'f16' | 'f32'): AttentionCase[] {
+  const shape = scored(kvType);
+  const windows = WINDOWS.flatMap(([position, nTokens, all]) =>
+    all.map((window): AttentionCase => {
+      const title = `position=${position} n_tokens=${nTokens} window=${window ?? 'none'} capped ${kvType}`;
+      return { title, shape, position, nTokens, window };
+    }),
+  );
+  const capped = (title: string, fill: Fill): AttentionCase[] => [
+    { title: `${title}, capped, decode`, shape, position: 260, nTokens: 1, fill },
+    { title: `${title}, capped, prefill`, shape, position: 40, nTokens: 20, window: 30, fill },
+  ];
+  return [
+    ...windows,
+    ...capped('scores of +-8e4 and far apart', { q: first(800), k: (key, d) => (d ? 0 : 100 * Math.sin(key * key)) }),
+    ...capped('scores from -1e20 to -3e22', { q: first(1e10), k: (key, d) => (d ? 0 : -1e10 * (1 + key)) }),
+    ...capped('scores near 0', { q: first(1), k: (key, d) => (d ? 0 : 1e-3 * Math.sin(key)) }),
+  ];
+}
+
 /** What changes from step to step, on a few shapes. */
 export const PROGRESS: AttentionCase[] = [
   ...KV_LENS.map((kvLen) => ({ title: `kv_len=${kvLen}`, shape: DECODE, position: kvLen - 1, nTokens: 1 })),
@@ -166,16 +203,17 @@ export function casesOf(third: Third): AttentionCase[] {
   return [...PROGRESS, ...crossed((diagonal) => diagonal % 3 === third), ...UNTILED, ...EXTREMES];
 }
 
-/** Inputs of a case, the same on every run. Cache rows past the pass hold NaN: no kernel may let them through. */
-export function passOf({ shape, position, nTokens, fill = {} }: Omit<AttentionCase, 'title'>): Pass {
+/** Inputs of a case, the same on every run. Cache rows that no token sees hold NaN: no kernel may let them through. */
+export function passOf({ shape, position, nTokens, window = null, fill = {} }: Omit<AttentionCase, 'title'>): Pass {
   const random = normal(shape.headDim * 7919 + position * 31 + nTokens);
   const { nHeads, nKvHeads, headDim, contextLength } = shape;
   const kvLen = position + nTokens;
+  const firstSeen = window === null ? 0 : position + 1 - window;
   const cache = (value: Fill['k']) => {
     const rows = new Float32Array(nKvHeads * contextLength * headDim);
     for (let i = 0; i < rows.length; i++) {
       const key = Math.floor(i / headDim) % contextLength;
-      rows[i] = key < kvLen ? (value?.(key, i % headDim) ?? random()) : Number.NaN;
+      rows[i] = key < kvLen && key >= firstSeen ? (value?.(key, i % headDim) ?? random()) : Number.NaN;
     }
     return rows;
   };
@@ -183,6 +221,7 @@ export function passOf({ shape, position, nTokens, fill = {} }: Omit<AttentionCa
     shape,
     position,
     nTokens,
+    window,
     q: Float32Array.from({ length: nTokens * nHeads * headDim }, (_, i) => fill.q?.(i % headDim) ?? random()),
     k: cache(fill.k),
     v: cache(undefined),

@@ -27,6 +27,8 @@ const SHAPES: AttentionShape[] = [
   { ...SHAPE, contextLength: 1, maxTokens: 1 },
 ];
 
+const SCORED: AttentionShape = { ...SHAPE, scale: 0.3, softcap: 50, windowed: true };
+
 const title = ({ nHeads, nKvHeads, headDim, contextLength, maxTokens, kvType }: AttentionShape) =>
   `heads=${nHeads}/${nKvHeads} head_dim=${headDim} context=${contextLength} max_tokens=${maxTokens} ${kvType}`;
 
@@ -82,6 +84,21 @@ describe.each(ATTENTION_NAMES)('%s', (name) => {
     const gpu = await plainGpu();
     const kernel = await createAttention(gpu, name, SHAPE);
     for (const nTokens of [1, 128]) expect(await checkOnce(gpu, wrap(kernel), SHAPE, nTokens)).toMatch(fault);
+    kernel.destroy();
+  });
+
+  test('passes with a scale, a cap and windows, and is caught without each of them', async () => {
+    const gpu = await plainGpu();
+    const kernel = await createAttention(gpu, name, SCORED);
+    const unwindowed: AttentionKernel = { ...kernel, bind: (q, k, v, out) => kernel.bind(q, k, v, out, null) };
+    for (const nTokens of [1, 128]) {
+      const fault = (checked: AttentionKernel, changes: Partial<AttentionShape> = {}) =>
+        checkOnce(gpu, checked, { ...SCORED, ...changes }, nTokens);
+      expect(await fault(kernel)).toBeNull();
+      expect(await fault(kernel, { scale: 0.303 })).toMatch(/differ from the textbook/);
+      expect(await fault(kernel, { softcap: null })).toMatch(/differ from the textbook/);
+      expect(await fault(unwindowed)).toMatch(/differ from the textbook/);
+    }
     kernel.destroy();
   });
 

@@ -1,12 +1,13 @@
 // What every attention sibling must pass, on every path. A sibling's test file calls testSibling with its name.
 
 import { describe, expect, test } from 'vitest';
-import type { AttentionName } from '../../src/attention/attention';
+import type { AttentionName, AttentionShape } from '../../src/attention/attention';
 import { createAttention } from '../../src/attention/create';
 import { selectAttention } from '../../src/attention/select';
 import { AttentionUnavailable } from '../../src/errors';
 import type { CapabilityName } from '../../src/gpu/limits';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
+import { modelBuffers } from './buffers';
 import {
   type AttentionCase,
   CASES,
@@ -17,6 +18,8 @@ import {
   PROGRESS,
   passOf,
   SMALL,
+  scored,
+  scoredCases,
   type Third,
 } from './cases';
 import { attentionRef } from './oracle';
@@ -38,10 +41,16 @@ export function testSibling(name: AttentionName, thirds: { all: Third; plain?: T
       const third = without.length === 0 ? thirds.all : thirds.plain;
       const cases = third === undefined ? PROGRESS : casesOf(third);
       for (const c of cases) test(c.title, () => checkCase({ name, without }, c));
+      for (const c of scoredCases(kvTypeOf(without))) test(c.title, () => checkCase({ name, without }, c));
       seedTests({ name, without });
       memoryTests({ name, without });
     });
   }
+}
+
+/** Of shapes with a cap and windows, which are compiled for one type of cache on each path. */
+function kvTypeOf(without: readonly CapabilityName[]): 'f16' | 'f32' {
+  return without.length === 0 ? 'f16' : 'f32';
 }
 
 export async function checkCase(target: Target, c: Omit<AttentionCase, 'title'>): Promise<void> {
@@ -170,6 +179,33 @@ function memoryTests(target: Target): void {
     expect(gpu.allocatedBytes - before).toBe(kernel.scratchBytes);
     kernel.destroy();
     expect(gpu.allocatedBytes).toBe(before);
+  });
+
+  test('layers with equal windows share a uniform, which goes with the kernel', async () => {
+    const gpu = await testGpu(without);
+    const shape = scored(kvTypeOf(without));
+    const before = gpu.allocatedBytes;
+    const kernel = await createAttention(gpu, name, shape);
+    const { q, k, v, out } = modelBuffers(gpu, shape);
+    const unbound = gpu.allocatedBytes;
+    for (const window of [7, null, 8, 7, null]) kernel.bind(q, k, v, out, window);
+    expect(gpu.allocatedBytes - unbound).toBe(name === 'cpu' ? 0 : 3 * 16);
+    for (const buffer of [q, k, v, out]) gpu.destroyBuffer(buffer);
+    kernel.destroy();
+    expect(gpu.allocatedBytes).toBe(before);
+  });
+
+  test('a window that its shaders would not look at is refused, and one of no keys', async () => {
+    const gpu = await testGpu(without);
+    const buffer = gpu.upload('any', new Float32Array(4));
+    const bind = async (shape: AttentionShape, window: number) =>
+      (await createAttention(gpu, name, shape)).bind(buffer, buffer, buffer, buffer, window);
+    await expect(bind(SMALL, 7)).rejects.toThrow('it was compiled without windows, and a layer has one of 7 keys');
+    for (const window of [0, -1, 1.5, Number.NaN]) {
+      const refused = `a window of ${window} keys is no positive whole number`;
+      await expect(bind(scored(kvTypeOf(without)), window)).rejects.toThrow(refused);
+    }
+    gpu.destroyBuffer(buffer);
   });
 
   const parameters = LARGE[name];
