@@ -24,6 +24,16 @@ import type {
 } from './protocol';
 
 export { VivaceError } from '../errors';
+export {
+  HUB,
+  type HubAddress,
+  hubLocation,
+  isHubHost,
+  mayOwn,
+  parseHubId,
+  readHubUrl,
+  showHubAddress,
+} from '../storage/hub_address';
 export { cacheUsage, deleteCachedModel, listCachedModels } from './model_cache';
 export type * from './protocol';
 export { type RunHeard, type RunReport, runReport } from './run_report';
@@ -68,7 +78,9 @@ export class Engine {
     try {
       signal?.throwIfAborted();
       const location = typeof model === 'string' ? absolute(model) : model;
-      const loading = connection.worker.load(location, loadOptions, proxy(onProgress)) as Promise<LoadResult>;
+      const { hubUrl } = loadOptions;
+      const options = hubUrl === undefined ? loadOptions : { ...loadOptions, hubUrl: absolute(hubUrl) };
+      const loading = connection.worker.load(location, options, proxy(onProgress)) as Promise<LoadResult>;
       const result = await connection.alive(loading);
       if ('type' in result) throw fromFailure(result);
       signal?.throwIfAborted();

@@ -5,7 +5,15 @@ import type { ActivationType, LoadOptions } from './protocol';
 
 /** @throws InvalidRequestError for values that no model can be loaded with */
 export function checkOptions(options: LoadOptions): void {
-  const { contextLength, kvCache = 'f16', backend = 'auto', activations = 'auto', quantize, cache = true } = options;
+  const {
+    contextLength,
+    kvCache = 'f16',
+    backend = 'auto',
+    activations = 'auto',
+    quantize,
+    cache = true,
+    hubUrl,
+  } = options;
   if (contextLength !== undefined && (!Number.isInteger(contextLength) || contextLength < 2)) {
     throw new InvalidRequestError(`contextLength must be a whole number of at least 2, got ${String(contextLength)}.`);
   }
@@ -21,7 +29,12 @@ export function checkOptions(options: LoadOptions): void {
   if (activations !== 'auto' && activations !== 'f32' && activations !== 'q8') {
     throw new InvalidRequestError(`activations must be auto, f32 or q8, got ${String(activations)}.`);
   }
-  if (typeof cache !== 'boolean') throw new InvalidRequestError(`cache must be true or false, got ${String(cache)}.`);
+  if (typeof cache !== 'boolean' && cache !== 'check') {
+    throw new InvalidRequestError(`cache must be true, false or check, got ${String(cache)}.`);
+  }
+  if (hubUrl !== undefined && !(URL.canParse(hubUrl) && /^https?:$/.test(new URL(hubUrl).protocol))) {
+    throw new InvalidRequestError(`hubUrl must be an http or https address, got ${String(hubUrl)}.`);
+  }
 }
 
 /**

@@ -15,7 +15,10 @@ export type ActivationType = 'f32' | 'q8';
 /** As Q8_0 and Q4_0 of GGUF. */
 export type QuantizedFormat = 'q8' | 'q4';
 
-/** URL of a folder in Hugging Face layout or of a .gguf file, or dropped files. */
+/**
+ * URL of a folder in Hugging Face layout or of a .gguf file; `hf:owner/repo`, then `@revision` and `/file.gguf` or `:Q4_K_M` where
+ * wanted; or dropped files.
+ */
 export type ModelLocation = string | File | File[];
 
 export interface LoadOptions {
@@ -34,8 +37,18 @@ export interface LoadOptions {
   quantize?: QuantizedFormat;
   /** `auto`: webgpu, or the cpu with a warning where there is no WebGPU. */
   backend?: 'auto' | BackendName;
-  /** Keep what is fetched from a URL in this browser, and use what was kept. Default true. */
-  cache?: boolean;
+  /**
+   * Keep what is fetched from a URL in this browser, and use what was kept. Default true: a model that is kept whole asks nothing of
+   * the network, so that it loads anywhere and tells nobody; a newer version of it is found with `check`, which asks a hub for
+   * the newest commit, any other server for each file's version, and loads what changed. Where no server answers, it is as true.
+   */
+  cache?: boolean | 'check';
+  /**
+   * The hub that `hf:` means, a mirror perhaps; of its files `/{owner}/{repo}/resolve/{revision}/{path}` are needed, and
+   * `/api/models/{owner}/{repo}/revision/{revision}`, which names commit, files and hashes, is used where it is. Default
+   * https://huggingface.co.
+   */
+  hubUrl?: string;
 }
 
 export interface LoadProgress {

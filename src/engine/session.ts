@@ -7,6 +7,7 @@ import { stepWeightBytes } from '../model/step_bytes';
 import { type ModelTensors, resolveTensors } from '../model/tensors';
 import { allocateWeights, hasPlainMatrix } from '../model/weights';
 import { openCache } from '../storage/cache';
+import { resolveUrl } from '../storage/folder';
 import { type ModelFiles, openModel } from '../storage/model_file';
 import { createChatTemplate, findChatTemplate } from '../text/chat_template';
 import { createTokenizer } from '../text/tokenizer';
@@ -40,10 +41,26 @@ export async function loadModel(
   checkOptions(options);
   const tracker = new LoadTracker(onProgress);
   const warnings: Warning[] = [];
-  const mayKeep = options.cache !== false && typeof location === 'string';
-  const cache = mayKeep ? await openCache(location, (warning) => warnings.push(warning)) : null;
-  const onBytes = (bytes: number, fromCache?: boolean) => tracker.addBytes(bytes, fromCache);
-  const files = await openModel(location, { signal, onBytes, cache });
+  const onWarning = (warning: Warning) => void warnings.push(warning);
+  const place = typeof location === 'string' ? resolveUrl(location, options.hubUrl).href : location;
+  const { cache: keeps = true } = options;
+  const cache = keeps && typeof place === 'string' ? await openCache(place, onWarning, keeps === 'check') : null;
+  try {
+    const onBytes = (bytes: number, fromCache?: boolean) => tracker.addBytes(bytes, fromCache);
+    const files = await openModel(place, { signal, onBytes, onWarning, cache, hub: options.hubUrl });
+    return await loadFiles(files, options, tracker, warnings, signal);
+  } finally {
+    void cache?.close();
+  }
+}
+
+async function loadFiles(
+  files: ModelFiles,
+  options: LoadOptions,
+  tracker: LoadTracker,
+  warnings: Warning[],
+  signal: AbortSignal,
+): Promise<LoadedModel> {
   const config = readConfig(files);
   const tensors = resolveTensors(files, config);
   const tokenizer = createTokenizer(files);

@@ -1,11 +1,12 @@
 // Keeps the files of one model while it loads, and gives them back at the next load: pieces by content, manifests last.
 // Storage that refuses, fills up or loses things never breaks a load: it goes on from the network.
 
-import { removeUnnamed } from './cached_models';
+import { describeFull } from './cache_full';
+import { removeOutdated, removeUnnamed } from './cached_models';
 import {
-  bytesHere,
   type FileManifest,
   fileKey,
+  isSameVersion,
   isWhole,
   type ModelManifest,
   mergeFiles,
@@ -14,8 +15,9 @@ import {
   parseFile,
   parseModel,
   pieceLength,
+  type Resolved,
 } from './manifest';
-import { idbManifests, type ManifestStore, soon } from './manifest_store';
+import { idbManifests, type ManifestStore, type Presence, soon } from './manifest_store';
 import { isQuotaError, opfsPieces, type PieceStore, pieceName } from './piece_store';
 
 export interface Stores {
@@ -34,11 +36,14 @@ export async function openStores(): Promise<Stores> {
   return stores;
 }
 
-/** The cache of the model at `location`, or null where there is no storage, or nothing that could be kept. */
-export async function openCache(location: string, onWarning: OnCacheWarning): Promise<ModelCache | null> {
+/**
+ * The cache of the model at `location`, or null where there is no storage, or nothing that could be kept. With `asks` a model that
+ * is whole is asked of the network, too, in case there is a new version of it.
+ */
+export async function openCache(location: string, onWarning: OnCacheWarning, asks = false): Promise<ModelCache | null> {
   if (!/^https?:/i.test(location)) return null;
   try {
-    return await ModelCache.open(location, await openStores(), onWarning);
+    return await ModelCache.open(location, await openStores(), onWarning, asks);
   } catch {
     return null;
   }
@@ -54,6 +59,10 @@ const PIECE_PATIENCE_MS = 20_000;
 export class ModelCache {
   /** Every file that the model needs is here: nothing of it is asked of the network. */
   isWhole = false;
+  /** As `isWhole`, but the network is asked all the same. */
+  wasWhole = false;
+  private resolved: Resolved | null = null;
+  private presence: Presence = { others: false, leave() {} };
   private model: ModelManifest | null = null;
   private name = '';
   private isOpened = false;
@@ -63,6 +72,7 @@ export class ModelCache {
   private modelChanged = false;
   private unwritten = 0;
   private idle: ReturnType<typeof setTimeout> | undefined;
+  private telling: Promise<void> = Promise.resolve();
   private flushing: Promise<void> = Promise.resolve();
   private readonly files = new Map<string, FileManifest>();
   private readonly absent = new Set<string>();
@@ -81,21 +91,104 @@ export class ModelCache {
     private readonly onWarning: OnCacheWarning,
   ) {}
 
-  /** @throws where the database refuses */
-  static async open(location: string, stores: Stores, onWarning: OnCacheWarning): Promise<ModelCache> {
+  /** To be closed after the load. @throws where the database refuses */
+  static async open(location: string, stores: Stores, onWarning: OnCacheWarning, asks = false): Promise<ModelCache> {
     const cache = new ModelCache(location, stores, onWarning);
     cache.model = parseModel(location, await soon(cache.get(modelKey(location))));
     if (cache.model?.isOpened) {
       const files = await soon(Promise.all(cache.model.files.map((url) => cache.lookUp(url))));
-      cache.isWhole = files.every((file) => file !== null && isWhole(file));
+      cache.wasWhole = files.every((file) => file !== null && isWhole(file));
+      cache.isWhole = cache.wasWhole && !asks;
     }
+    cache.presence = await soon(stores.manifests.join(location)).catch(() => cache.presence);
     return cache;
+  }
+
+  /** The load is over, well or not; what is under way is still kept. Never throws. */
+  async close(): Promise<void> {
+    await this.flush();
+    await this.telling;
+    this.presence.leave();
+  }
+
+  /** Another tab is loading this model: what it found out is as good as an answer of the network. */
+  get hasCompany(): boolean {
+    return this.presence.others;
+  }
+
+  /** What the repository was when the model was kept, or null where that is to be asked. */
+  get keptAs(): Resolved | null {
+    return this.isWhole ? (this.model?.resolved ?? null) : null;
+  }
+
+  noteResolved(resolved: Resolved): void {
+    this.resolved = resolved;
+  }
+
+  /** The network does not answer: what was whole before it was asked is used as it is. */
+  goOffline(): boolean {
+    this.isWhole = this.wasWhole;
+    this.files.clear();
+    return this.isWhole;
+  }
+
+  /** Work on a file or piece that no other tab does meanwhile. */
+  turn<T>(
+    name: string,
+    work: (hold: (until: Promise<unknown>) => void) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    return this.keeps ? this.stores.manifests.turn(name, work, signal) : work(() => {});
   }
 
   /** What is known of a file, or null. */
   async find(url: string, pieceBytes: number): Promise<FileManifest | null> {
     const file = await soon(this.lookUp(url)).catch(() => null);
     return file?.pieceBytes === pieceBytes ? file : null;
+  }
+
+  /** A file of this model's version before with this SHA-256 in hex, or null. */
+  async findContent(sha256: string, pieceBytes: number): Promise<FileManifest | null> {
+    for (const url of this.model?.files ?? []) {
+      const file = await this.find(url, pieceBytes);
+      if (file?.sha256 === sha256) return file;
+    }
+    return null;
+  }
+
+  /** Takes over what another tab has written of a piece since. */
+  async refresh(file: FileManifest, index: number): Promise<void> {
+    const known = await this.find(file.url, file.pieceBytes);
+    const name = known && isSameVersion(file, known) ? known.hashes[index] : null;
+    if (name !== null && !this.bad.has(name)) file.hashes[index] = name;
+  }
+
+  /** Whether all bytes of a file were found to have this SHA-256 before. */
+  isVerified(url: string, sha256: string): boolean {
+    return this.files.get(url)?.sha256 === sha256;
+  }
+
+  noteVerified(url: string, sha256: string): void {
+    const file = this.files.get(url);
+    if (!file) return;
+    file.sha256 = sha256;
+    this.noteChange(file);
+  }
+
+  /** Nothing of a file is right: its pieces go. Never throws. */
+  async drop(url: string): Promise<void> {
+    const file = this.files.get(url);
+    if (!file) return;
+    await Promise.allSettled(this.keeping);
+    for (const [index, name] of file.hashes.entries()) {
+      if (name === null) continue;
+      this.bad.add(name);
+      await this.stores.pieces.remove(name);
+      file.hashes[index] = null;
+    }
+    delete file.sha256;
+    this.noteChange(file);
+    await this.flush();
   }
 
   /** From now on pieces of this file are kept. */
@@ -121,6 +214,7 @@ export class ModelCache {
     if (bytes?.length === pieceLength(file, index) && (await pieceName(bytes)) === name) return bytes;
     if (bytes) await this.stores.pieces.remove(name);
     file.hashes[index] = null;
+    delete file.sha256;
     this.bad.add(name);
     this.noteChange(file);
     return null;
@@ -164,16 +258,28 @@ export class ModelCache {
     const urls = [...this.changed];
     this.changed.clear();
     this.unwritten = 0;
+    // A version that replaces a whole one does so when it is whole itself.
+    const isOver = this.isOpened && (!this.wasWhole || this.allHere());
+    const outdated = isOver ? (this.model?.files ?? []).filter((url) => !this.files.has(url)) : [];
+    const writesModel = this.modelChanged || outdated.length > 0;
     this.modelChanged = false;
     await soon(
       this.stores.manifests.alone(async () => {
-        await this.update(modelKey(this.location), (old) => this.modelManifest(parseModel(this.location, old)));
+        if (writesModel) {
+          await this.update(modelKey(this.location), (old) =>
+            this.modelManifest(parseModel(this.location, old), isOver),
+          );
+        }
         for (const url of urls) {
           const file = this.files.get(url);
           if (file) await this.update(fileKey(url), (old) => this.merge(parseFile(url, old), file));
         }
       }),
     );
+    if (outdated.length > 0 && this.model) {
+      this.model = { ...this.model, files: [...this.files.keys()] };
+      void removeOutdated(this.stores, outdated).catch(() => {}); // the next deletion of a model finds them
+    }
     if (this.replaced.size === 0) return;
     const names = new Set(this.replaced);
     this.replaced.clear();
@@ -187,16 +293,23 @@ export class ModelCache {
     return merged;
   }
 
-  private modelManifest(old: ModelManifest | null): ModelManifest {
+  private modelManifest(old: ModelManifest | null, isOver: boolean): ModelManifest {
     const files = [...this.files.keys()];
+    const resolved = isOver ? (this.resolved ?? this.keptAs) : (old?.resolved ?? null);
+    const before = this.wasWhole ? (old?.files ?? []) : [...new Set([...(old?.files ?? []), ...files])];
     return {
       location: this.location,
       name: this.name || old?.name || this.location,
-      files: this.isOpened ? files : [...new Set([...(old?.files ?? []), ...files])],
-      absent: this.isOpened ? [...this.absent, ...((this.isWhole && this.model?.absent) || [])] : (old?.absent ?? []),
-      isOpened: this.isOpened || (old?.isOpened ?? false),
+      files: isOver ? files : before,
+      absent: isOver ? [...this.absent, ...((this.isWhole && this.model?.absent) || [])] : (old?.absent ?? []),
+      isOpened: isOver || (old?.isOpened ?? false),
       usedAt: Date.now(),
+      ...(resolved && { resolved }),
     };
+  }
+
+  private allHere(): boolean {
+    return [...this.files.values()].every(isWhole);
   }
 
   private async update(key: string, change: (old: unknown) => unknown): Promise<void> {
@@ -223,12 +336,9 @@ export class ModelCache {
     if (!isQuotaError(error) || this.isFull) return;
     this.isFull = true;
     const files = [...this.files.values()];
-    const needed = megabytes(files.reduce((sum, { size }) => sum + size, 0));
-    const here = megabytes(files.reduce((sum, file) => sum + bytesHere(file), 0));
-    const message =
-      `This browser's storage is full: of the ${needed} that this model needs, ${here} are kept. ` +
-      'It works, and the rest is fetched again at the next load. Delete a model that is kept to make room.';
-    this.onWarning({ code: 'cache-full', message });
+    this.telling = describeFull(this.stores, this.location, files).then((message) =>
+      this.onWarning({ code: 'cache-full', message }),
+    );
   }
 
   private async lookUp(url: string): Promise<FileManifest | null> {
@@ -246,8 +356,4 @@ export class ModelCache {
 export function newFile(url: string, size: number, version: string, pieceBytes: number): FileManifest {
   const hashes = new Array<null>(nPieces({ size, pieceBytes })).fill(null);
   return { url, size, version, pieceBytes, hashes, savedAt: Date.now() };
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(1)} MB`;
 }

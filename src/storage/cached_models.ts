@@ -88,6 +88,21 @@ export function removeUnnamed({ manifests, pieces }: Stores, names: ReadonlySet<
   });
 }
 
+/** Deletes files that no model names any more, with their pieces. */
+export function removeOutdated({ manifests, pieces }: Stores, urls: readonly string[]): Promise<void> {
+  return manifests.alone(async () => {
+    const { models, files } = sortOut(await manifests.entries());
+    const named = new Set(models.flatMap((model) => model.files));
+    const gone = urls.flatMap((url) => (named.has(url) ? [] : (files.get(url) ?? [])));
+    await manifests.remove(gone.map(({ url }) => fileKey(url)));
+    for (const { url } of gone) files.delete(url);
+    const kept = new Set([...files.values()].flatMap(({ hashes }) => hashes));
+    for (const name of new Set(gone.flatMap(({ hashes }) => hashes))) {
+      if (name !== null && !kept.has(name)) await pieces.remove(name);
+    }
+  });
+}
+
 function sortOut(entries: [key: unknown, value: unknown][]): Known {
   const known: Known = { models: [], files: new Map(), strays: [] };
   for (const [key, value] of entries) {

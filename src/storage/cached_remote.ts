@@ -1,36 +1,48 @@
-// A file of which some pieces, or all, are in the cache, and the rest comes from the network.
+// A file of which some pieces, or all, are in the cache, and the rest comes from the network: once for all tabs that load it.
 
-import { ModelFetchError } from '../errors';
+import { ModelFetchError, ModelFileError } from '../errors';
 import { type ModelCache, newFile } from './cache';
 import { shown } from './http';
-import { type FileManifest, isSameVersion, nPieces } from './manifest';
+import { type FileManifest, isSameVersion, isWhole, nPieces, pieceLength } from './manifest';
+import { pieceName } from './piece_store';
 import type { OpenOptions } from './source';
 import type { Remote } from './url_source';
 
 /** Asks the network for a file, first for the part at `at`. */
 export type Connect = (at: number) => Promise<Remote>;
 
+/** A file that came whole is kept at once up to this size; a larger one piece by piece, as it is read. */
+const MAX_SMALL = 64 * 1024 * 1024;
+
+type Options = OpenOptions & { cache: ModelCache };
+
+/** What a file is, and what the network gave while that was found out. */
+interface Opened {
+  file: FileManifest;
+  /** Null where the network was not asked. */
+  remote: Remote | null;
+  /** The piece that came with the answer. */
+  first: { index: number; bytes: Uint8Array<ArrayBuffer> } | null;
+}
+
 /**
  * A file of a model that is whole asks nothing of the network, unless a piece was lost. Any other is asked for its version,
- * with the first piece that is missing; what is here of another version is not used.
- * @throws as `connect`; ModelFetchError when a lost piece can only be had of another version
+ * with the first piece that is missing; what is here of another version is not used. Of tabs that load one file at a time each piece
+ * is fetched by the first that wants it.
+ * @throws as `connect`; ModelFetchError when a lost piece can only be had of another version; ModelFileError when it holds
+ *   something else than the one that was lost, of a file whose hash was checked
  */
 export async function cachedRemote(
   url: string,
   connect: Connect,
   pieceBytes: number,
-  { cache, onBytes }: OpenOptions & { cache: ModelCache },
+  options: Options,
 ): Promise<Remote> {
-  const known = await cache.find(url, pieceBytes);
-  let remote: Promise<Remote> | null = null;
-  let file: FileManifest;
-  if (known && cache.isWhole) file = known;
-  else {
-    const now = await connectAt(connect, known ? pieceToAskFor(known) * pieceBytes : 0);
-    remote = Promise.resolve(now);
-    file = known && isSameVersion(known, now) ? known : newFile(url, now.size, now.version, pieceBytes);
-  }
-  cache.adopt(file);
+  const { cache, onBytes, signal } = options;
+  const opened = await openOnce(url, connect, pieceBytes, options);
+  const { file } = opened;
+  let { first } = opened;
+  let remote = opened.remote && Promise.resolve(opened.remote);
 
   /** Once, for all pieces that are wanted at a time; again after a failure. */
   function reconnect(at: number): Promise<Remote> {
@@ -47,21 +59,113 @@ export async function cachedRemote(
     return remote;
   }
 
+  async function kept(index: number): Promise<Uint8Array<ArrayBuffer> | null> {
+    const bytes = await cache.read(file, index);
+    if (bytes) onBytes?.(bytes.length, true);
+    return bytes;
+  }
+
   return {
     size: file.size,
     version: file.version,
+    isWhole: opened.remote?.isWhole ?? false,
     async part(offset, length) {
       const index = offset / pieceBytes;
-      const kept = await cache.read(file, index);
-      if (kept) {
-        onBytes?.(kept.length, true);
-        return kept;
+      if (first?.index === index) {
+        const { bytes } = first;
+        first = null; // handed over, once
+        return bytes;
       }
-      const bytes = await (await reconnect(offset)).part(offset, length);
-      await cache.keep(file, index, bytes);
-      return bytes;
+      if (opened.remote?.isWhole) return keepPart(cache, file, index, await opened.remote.part(offset, length));
+      const { sha256 } = file;
+      const lost = sha256 === undefined ? null : file.hashes[index];
+      const here = await kept(index);
+      if (here) return here;
+      return cache.turn(
+        `piece ${index} ${url}`,
+        async (hold) => {
+          await cache.refresh(file, index);
+          const written = await kept(index); // by another tab, meanwhile
+          if (written) return written;
+          const bytes = await (await reconnect(offset)).part(offset, length);
+          if (lost !== null && (await pieceName(bytes)) !== lost) {
+            throw new ModelFileError(
+              shown(url),
+              `differs at byte ${offset} from what was checked. Load the model again.`,
+            );
+          }
+          await cache.keep(file, index, bytes);
+          if (lost !== null && sha256 && isWhole(file)) cache.noteVerified(url, sha256);
+          hold(cache.flush());
+          return bytes;
+        },
+        signal,
+      );
     },
   };
+}
+
+/** Finds out what the file is: from the cache where that is enough, else from the network, one tab at a time. */
+async function openOnce(url: string, connect: Connect, pieceBytes: number, options: Options): Promise<Opened> {
+  const { cache, signal, hashes } = options;
+  return cache.turn(
+    `file ${url}`,
+    async () => {
+      const known = await cache.find(url, pieceBytes);
+      if (known && (cache.isWhole || cache.hasCompany)) {
+        cache.adopt(known);
+        return { file: known, remote: null, first: null };
+      }
+      const at = known ? pieceToAskFor(known) * pieceBytes : 0;
+      const remote = await connectAt(connect, at);
+      const isSame = known !== null && isSameVersion(known, remote);
+      const file = isSame ? known : newFile(url, remote.size, remote.version, pieceBytes);
+      const sha256 = hashes?.get(url);
+      if (!isSame && sha256) await takeOver(cache, file, sha256);
+      cache.adopt(file);
+      return { file, remote, first: await keepFirst(cache, file, remote, at) };
+    },
+    signal,
+  );
+}
+
+/** What came with the answer is kept before another tab has its turn. */
+async function keepFirst(cache: ModelCache, file: FileManifest, remote: Remote, at: number): Promise<Opened['first']> {
+  if (remote.isWhole) {
+    if (file.size > MAX_SMALL) return null;
+    for (let index = 0; index < nPieces(file); index++)
+      await keepPart(cache, file, index, await partOf(remote, file, index));
+    await cache.flush();
+    return null;
+  }
+  const index = at < file.size ? at / file.pieceBytes : 0;
+  if (file.size === 0 || file.hashes[index] !== null) return null;
+  const bytes = await partOf(remote, file, index);
+  await keepPart(cache, file, index, bytes);
+  await cache.flush();
+  return { index, bytes };
+}
+
+function partOf(remote: Remote, file: FileManifest, index: number): Promise<Uint8Array<ArrayBuffer>> {
+  return remote.part(index * file.pieceBytes, pieceLength(file, index));
+}
+
+async function keepPart(
+  cache: ModelCache,
+  file: FileManifest,
+  index: number,
+  bytes: Uint8Array<ArrayBuffer>,
+): Promise<Uint8Array<ArrayBuffer>> {
+  if (file.hashes[index] === null) await cache.keep(file, index, bytes);
+  return bytes;
+}
+
+/** The same content under another address, as of the commit before, need not be fetched again. */
+async function takeOver(cache: ModelCache, file: FileManifest, sha256: string): Promise<void> {
+  const twin = await cache.findContent(sha256, file.pieceBytes);
+  if (twin?.size !== file.size) return;
+  file.hashes = [...twin.hashes];
+  file.sha256 = sha256;
 }
 
 function pieceToAskFor(file: FileManifest): number {

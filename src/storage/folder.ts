@@ -2,27 +2,30 @@ import { ModelFetchError, ModelFileError } from '../errors';
 import { blobSource } from './blob_source';
 import { quoted } from './bounds';
 import { WebPageError } from './http';
+import { HUB, hubLocation, parseHubId, readHubUrl } from './hub_address';
 import type { ModelFolder, OpenOptions } from './source';
 import { urlFileName, urlSource, wholeUrlSource } from './url_source';
 
-const HUB_HOSTS: ReadonlySet<string> = new Set(['huggingface.co', 'hf.co']);
-
 /**
- * A model's address made absolute. A model page of the Hugging Face hub, as people copy it, becomes the folder of its files.
- * @throws ModelFetchError when it is no URL
+ * A model's address made absolute, and one spelling for one model: a hub's repository, be it an id after `hf:` or a page as people
+ * copy it, becomes the folder of its files, `hub/owner/repo/resolve/revision/`. `hub` is where ids belong.
+ * @throws ModelFetchError when it is no URL, or an id that is none
  */
-export function resolveUrl(location: string): URL {
+export function resolveUrl(location: string, hub = HUB): URL {
+  if (/^hf:/i.test(location)) {
+    const address = parseHubId(location);
+    if (address) return new URL(hubLocation(hub, address));
+    const remedy = 'Write hf:owner/repo, then @revision and /file.gguf or :Q4_K_M where wanted.';
+    throw new ModelFetchError(location, null, `${quoted(location)} names no repository. ${remedy}`);
+  }
   let url: URL;
   try {
     url = new URL(location, globalThis.location?.href);
   } catch {
     throw new ModelFetchError(location, null, `${quoted(location)} is not a URL. Give the full address of the model.`);
   }
-  if (HUB_HOSTS.has(url.hostname)) {
-    const page = /^\/([^/]+\/[^/]+)(?:\/(?:tree|blob|resolve)\/([^/]+)(\/.*)?)?\/?$/.exec(url.pathname);
-    if (page) url.pathname = `/${page[1]}/resolve/${page[2] ?? 'main'}${page[3] ?? '/'}`;
-  }
-  return url;
+  const onHub = readHubUrl(url, hub);
+  return onHub ? new URL(hubLocation(onHub.hub, onHub.address)) : url;
 }
 
 /** The folder at `url`, whose query (a signature, say) is kept on every file. A file that answers 404 or 410 is not there. */

@@ -33,6 +33,8 @@ class Retryable extends Error {
 
 /** A response whose body is read chunk by chunk. */
 export interface Answer {
+  /** Where it came from at last, after redirects. */
+  from: string;
   status: number;
   headers: Headers;
   /** Reads the body to its end, or stops early when `onChunk` throws. A broken body is retryable. */
@@ -66,7 +68,8 @@ export function retryable(url: string, status: number | null, message: string, w
 }
 
 /**
- * One GET. `range` is the first and last byte asked for, or null for the whole file.
+ * One GET of `url`, by way of `via` where that is known to lead there. `range` is the first and last byte asked for, or null for
+ * the whole file.
  * @returns an answer of status 200 or 206
  * @throws ModelFetchError with the status and a remedy for any other status; retryable where that may help
  */
@@ -75,6 +78,7 @@ export async function get(
   range: readonly [first: number, last: number] | null,
   tuning: HttpTuning,
   signal?: AbortSignal,
+  via = url,
 ): Promise<Answer> {
   const connection = new AbortController();
   const stop = () => connection.abort();
@@ -98,7 +102,7 @@ export async function get(
   // Chromium's HTTP cache asks again for parts that are read side by side: a third more requests, at two thirds the speed.
   const cache: RequestCache = range ? 'no-store' : 'default';
   const headers: HeadersInit = range ? { Range: `bytes=${range[0]}-${range[1]}` } : {};
-  const response = await fetch(url, { cache, headers, signal: connection.signal }).catch((error) => {
+  const response = await fetch(via, { cache, headers, signal: connection.signal }).catch((error) => {
     throw broken(error);
   });
   const discard = () => {
@@ -110,6 +114,7 @@ export async function get(
     throw refusal(url, response);
   }
   return {
+    from: response.redirected ? response.url : via,
     status: response.status,
     headers: response.headers,
     discard,

@@ -12,8 +12,16 @@ export interface FileManifest {
   pieceBytes: number;
   /** SHA-256 of each piece, in hex; null: not here yet. */
   hashes: (string | null)[];
+  /** SHA-256 of the whole file in hex, where all of its bytes were found to have the one that was expected. */
+  sha256?: string;
   /** Milliseconds since 1970. */
   savedAt: number;
+}
+
+/** What a repository of a hub was found to be: the commit, '' where the hub does not tell, and the file, '' for a folder. */
+export interface Resolved {
+  commit: string;
+  file: string;
 }
 
 /** A model as it was asked for, and its files. */
@@ -26,6 +34,8 @@ export interface ModelManifest {
   absent: string[];
   /** All of its files are named: it was opened once without an error. */
   isOpened: boolean;
+  /** Of a hub's repository. */
+  resolved?: Resolved;
   /** Milliseconds since 1970. */
   usedAt: number;
 }
@@ -56,7 +66,8 @@ export function parseFile(url: string, value: unknown): FileManifest | null {
   if (n > MAX_PIECES || !Array.isArray(value.hashes) || value.hashes.length !== n) return null;
   const hashes = Array.from(value.hashes as unknown[]); // holes become undefined, which `every` would pass over
   if (!isText(version) || !isCount(savedAt) || !hashes.every((hash) => hash === null || isHash(hash))) return null;
-  return { url, size, version, pieceBytes, hashes, savedAt };
+  const whole = isHash(value.sha256) && !hashes.includes(null) ? { sha256: value.sha256 } : {};
+  return { url, size, version, pieceBytes, hashes, savedAt, ...whole };
 }
 
 /** A copy of what is sound through and through, or null. */
@@ -65,7 +76,17 @@ export function parseModel(location: string, value: unknown): ModelManifest | nu
   if (!/^https?:/i.test(location) || !URL.canParse(location)) return null;
   const { name, files, absent, isOpened, usedAt } = value;
   if (!isText(name) || !isUrls(files) || !isUrls(absent) || typeof isOpened !== 'boolean') return null;
-  return isCount(usedAt) ? { location, name, files: [...files], absent: [...absent], isOpened, usedAt } : null;
+  if (!isCount(usedAt)) return null;
+  const resolved = parseResolved(value.resolved);
+  const manifest = { location, name, files: [...files], absent: [...absent], isOpened, usedAt };
+  return resolved ? { ...manifest, resolved } : manifest;
+}
+
+function parseResolved(value: unknown): Resolved | null {
+  if (!isRecord(value)) return null;
+  const { commit, file } = value;
+  if (typeof commit !== 'string' || !/^([0-9a-f]{40})?$/.test(commit) || !isText(file)) return null;
+  return /(^|\/)\.\.?(\/|$)/.test(file) ? null : { commit, file };
 }
 
 /** Bytes of a file that are here. */
@@ -89,7 +110,9 @@ export function isSameVersion(
 export function mergeFiles(older: FileManifest | null, newer: FileManifest, bad: ReadonlySet<string>): FileManifest {
   if (!older || !isSameVersion(older, newer) || older.pieceBytes !== newer.pieceBytes) return newer;
   const rest = older.hashes.map((hash) => (hash !== null && bad.has(hash) ? null : hash));
-  return { ...newer, hashes: newer.hashes.map((hash, i) => hash ?? rest[i]), savedAt: older.savedAt };
+  const hashes = newer.hashes.map((hash, i) => hash ?? rest[i]);
+  const sha256 = newer.sha256 ?? (rest.includes(null) ? undefined : older.sha256);
+  return { ...newer, hashes, savedAt: older.savedAt, ...(sha256 && { sha256 }) };
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

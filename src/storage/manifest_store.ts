@@ -14,7 +14,29 @@ export interface ManifestStore {
    * meanwhile: the next one finds it.
    */
   alone(work: () => Promise<void>): Promise<void>;
+  /**
+   * As `alone`, for work on what `name` names alone, whose outcome is given back before its turn ends: that lasts until what is
+   * passed to `hold` settles, too. Who waits longer than a minute, for a tab that hangs perhaps, goes on out of turn.
+   * @throws as `work`; the signal's reason when it aborts while waiting
+   */
+  turn<T>(
+    name: string,
+    work: (hold: (until: Promise<unknown>) => void) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T>;
+  /** Says to other tabs that this one is at what `name` names, until `leave`. `others`: another tab is, too. */
+  join(name: string): Promise<Presence>;
 }
+
+export interface Presence {
+  others: boolean;
+  leave(): void;
+}
+
+const TURN_MS = 60_000;
+
+/** The browser's locks; none on pages that are not secure. */
+const locks = () => navigator.locks as LockManager | undefined;
 
 export function idbManifests(): ManifestStore {
   const database = createStore('vivace-models', 'manifests');
@@ -37,10 +59,47 @@ export function idbManifests(): ManifestStore {
         return promisifyRequest<undefined>(store.transaction);
       }),
     alone: async (work) => {
-      const locks = navigator.locks as LockManager | undefined;
-      await (locks ? locks.request('vivace-models', work) : work());
+      await (locks()?.request('vivace-models', work) ?? work());
     },
+    turn,
+    join,
   };
+}
+
+function turn<T>(
+  name: string,
+  work: (hold: (until: Promise<unknown>) => void) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  const free = () => work(() => {});
+  const manager = locks();
+  if (!manager) return free();
+  const patience = AbortSignal.timeout(TURN_MS);
+  return new Promise((resolve, reject) => {
+    const taken = async () => {
+      const held: Promise<unknown>[] = [];
+      const working = work((until) => held.push(until));
+      working.then(resolve, reject);
+      await working.catch(() => {});
+      await Promise.allSettled(held);
+    };
+    const options = { signal: signal ? AbortSignal.any([signal, patience]) : patience };
+    manager.request(`vivace ${name}`, options, taken).catch((error) => {
+      if (signal?.aborted || !patience.aborted) reject(signal?.aborted ? signal.reason : error);
+      else free().then(resolve, reject);
+    });
+  });
+}
+
+async function join(name: string): Promise<Presence> {
+  const manager = locks();
+  if (!manager) return { others: false, leave() {} };
+  const lock = `vivace at ${name}`;
+  const leave = await new Promise<() => void>((joined, refused) => {
+    manager.request(lock, { mode: 'shared' }, () => new Promise<void>((gone) => joined(gone))).catch(refused);
+  });
+  const { held = [] } = await manager.query();
+  return { others: held.filter((one) => one.name === lock).length > 1, leave };
 }
 
 /** Storage that does not answer in this time counts as refused: some browsers never do. */

@@ -1,15 +1,19 @@
-import { ModelFetchError, ModelFileError, UnsupportedModelError } from '../errors';
+import { ModelFetchError, ModelFileError } from '../errors';
 import { blobSource } from './blob_source';
 import { checkTextSize, isPlainName, quoted } from './bounds';
 import { filesFolder, resolveUrl, urlFolder } from './folder';
-import { type GgufValue, parseGguf } from './gguf';
+import type { GgufValue } from './gguf';
 import { WebPageError } from './http';
+import { chooseGguf, fileUrl, ggufChoices, type HubListing, hubFolder, listHub } from './hub';
+import { type HubAddress, readHubUrl } from './hub_address';
 import { decodeUtf8, type JsonObject, parseJsonObject } from './json';
 import { parseSafetensors } from './safetensors';
 import { openShards, SHARD_INDEX } from './shards';
 import type { ByteSource, ModelFolder, ModelLocation, OpenOptions } from './source';
+import { firstPart, openGgufParts } from './split_gguf';
 import type { TensorInfo } from './tensor';
 import { urlSource } from './url_source';
+import { WindowPool } from './window_cache';
 
 export type { TensorDtype, TensorInfo } from './tensor';
 
@@ -46,8 +50,12 @@ export async function openModel(location: ModelLocation, options: OpenOptions = 
   options.signal?.throwIfAborted();
   if (typeof location !== 'string') return openFiles(Array.isArray(location) ? location : [location], options);
   const { cache } = options;
+  const url = resolveUrl(location, options.hub);
   try {
-    const files = await openUrl(resolveUrl(location), options);
+    const files = await openUrl(url, options).catch((error) => {
+      if (isOffline(error) && cache?.goOffline()) return openUrl(url, options);
+      throw error;
+    });
     await cache?.finish(files.name);
     return files;
   } catch (error) {
@@ -56,9 +64,51 @@ export async function openModel(location: ModelLocation, options: OpenOptions = 
   }
 }
 
-async function openUrl(url: URL, options: OpenOptions): Promise<ModelFiles> {
-  if (!isGguf(url.pathname)) return openFolder(urlFolder(url, options));
+async function openUrl(url: URL, asked: OpenOptions): Promise<ModelFiles> {
+  const options = { ...asked, windows: new WindowPool() };
+  const onHub = readHubUrl(url, options.hub);
+  if (onHub) return openHub(onHub.hub, onHub.address, options);
+  return isGguf(url.pathname) ? openGgufAt(url, options) : openFolder(urlFolder(url, options));
+}
+
+async function openGgufAt(url: URL, options: OpenOptions): Promise<ModelFiles> {
   return openGguf(await urlSource(url.href, options), urlFolder(new URL(`.${url.search}`, url), options));
+}
+
+/** A repository of a hub: all files of one commit, and the hashes of those that it tells. */
+async function openHub(hub: string, address: HubAddress, options: OpenOptions): Promise<ModelFiles> {
+  const { cache } = options;
+  let resolved = cache?.keptAs ?? null;
+  let hashes = options.hashes;
+  if (!resolved) {
+    const listing = await listHub(hub, address, options);
+    const commit = listing?.commit ?? '';
+    const folder = hubFolder(hub, address, commit || address.revision);
+    hashes = new Map(listing?.files.flatMap(({ path, sha256 }) => (sha256 ? [[fileUrl(folder, path), sha256]] : [])));
+    resolved = { commit, file: address.file || (listing ? await fileOfHub(listing, folder, address, options) : '') };
+  }
+  cache?.noteResolved(resolved);
+  const folder = hubFolder(hub, address, resolved.commit || address.revision);
+  const withHashes = { ...options, hashes };
+  return resolved.file === ''
+    ? openFolder(urlFolder(new URL(`${folder}/`), withHashes))
+    : openGgufAt(new URL(fileUrl(folder, resolved.file)), withHashes);
+}
+
+/** '' for the folder: it holds safetensors, or its config.json names the GGUF file. Else a GGUF file of those listed. */
+async function fileOfHub(listing: HubListing, folder: string, address: HubAddress, options: OpenOptions) {
+  const { files } = listing;
+  const has = (...paths: string[]) => files.some(({ path }) => paths.includes(path));
+  if (address.quantization) return chooseGguf(files, address, options);
+  if (has(WEIGHTS, SHARD_INDEX) || ggufChoices(files).length === 0) return '';
+  const { cache, ...uncached } = options; // which file it is decides what is kept
+  const config = has('config.json') ? await readJson(urlFolder(new URL(`${folder}/`), uncached), 'config.json') : null;
+  return typeof config?.gguf_file === 'string' ? '' : chooseGguf(files, address, options);
+}
+
+/** No server was reached. */
+function isOffline(error: unknown): boolean {
+  return error instanceof ModelFetchError && error.status === null;
 }
 
 /** Dropped files: those of a folder, or one .gguf file, with or without others beside it. */
@@ -69,14 +119,20 @@ async function openFiles(files: readonly File[], options: OpenOptions): Promise<
   if (ggufs.length === 0 || hasSafetensors) return openFolder(folder);
   const config = await readJson(folder, 'config.json');
   if (typeof config?.gguf_file === 'string') return openFolder(folder);
-  if (ggufs.length > 1) {
-    throw new ModelFileError(folder.name, `holds ${ggufs.length} .gguf files. Choose one of them.`);
+  const models = [...new Set(ggufs.map(({ name }) => firstPart(name)))];
+  if (models.length > 1) {
+    const some = models.slice(0, 8).map(quoted).join(', ');
+    throw new ModelFileError(
+      folder.name,
+      `holds ${models.length} models in .gguf files (${some}). Choose one of them.`,
+    );
   }
-  return openGguf(blobSource(ggufs[0].name, ggufs[0], options), folder);
+  const first = await folder.open(models[0]);
+  return openGguf(first ?? blobSource(ggufs[0].name, ggufs[0], options), folder);
 }
 
 async function openGguf(source: ByteSource, folder: ModelFolder): Promise<ModelFiles> {
-  const weights = await ggufWeights(source);
+  const weights = await ggufWeights(source, folder);
   const ownTokenizer = weights.gguf?.has('tokenizer.ggml.tokens');
   if (ownTokenizer) {
     const none = { config: null, generationConfig: null, tokenizerJson: null, tokenizerConfig: null };
@@ -109,7 +165,7 @@ async function openWeights(folder: ModelFolder, config: JsonObject): Promise<Wei
       );
     }
     const source = await optional(folder.open(file));
-    if (source) return ggufWeights(source);
+    if (source) return ggufWeights(source, folder);
     looked.push(file);
   }
   const single = await optional(folder.open(WEIGHTS));
@@ -124,13 +180,8 @@ async function openWeights(folder: ModelFolder, config: JsonObject): Promise<Wei
   );
 }
 
-async function ggufWeights(source: ByteSource): Promise<Weights> {
-  const { metadata, tensors } = await parseGguf(source);
-  const parts = metadata.get('split.count');
-  if (typeof parts === 'number' && parts > 1) {
-    const remedy = 'Join them with `llama-gguf-split --merge`.';
-    throw new UnsupportedModelError(`${source.name} is one of ${parts} parts of a split GGUF. ${remedy}`);
-  }
+async function ggufWeights(source: ByteSource, folder: ModelFolder): Promise<Weights> {
+  const { metadata, tensors } = await openGgufParts(source, folder);
   return { format: 'gguf', tensors: byName(tensors), gguf: metadata };
 }
 

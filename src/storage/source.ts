@@ -2,6 +2,7 @@
 // It must not know the GPU, the tokenizer or the model: it hands out names, shapes and bytes, and checks every number first.
 
 import type { ModelCache } from './cache';
+import type { WindowPool } from './window_cache';
 
 export { blobSource } from './blob_source';
 export { urlSource } from './url_source';
@@ -34,7 +35,7 @@ export interface ModelFolder {
   open(path: string, kind?: FileKind): Promise<ByteSource | null>;
 }
 
-/** URL of a folder or of a .gguf file; one dropped file; or the files of a dropped folder. */
+/** URL of a folder, of a .gguf file or of a hub's repository; one dropped file; or the files of a dropped folder. */
 export type ModelLocation = string | File | File[];
 
 export interface OpenOptions {
@@ -44,4 +45,12 @@ export interface OpenOptions {
   onBytes?: (bytes: number, fromCache?: boolean) => void;
   /** Where the files of this model's URL are kept and found again. Default: nowhere. */
   cache?: ModelCache | null;
+  /** Told of what a person should know of the model that was opened: `quantization-chosen`. */
+  onWarning?: (warning: { code: string; message: string }) => void;
+  /** The hub whose repositories are asked for their commit and hashes. Default: huggingface.co. */
+  hub?: string;
+  /** SHA-256 by URL, in hex, of files that have one: bytes that passed wholly are checked against it. */
+  hashes?: ReadonlyMap<string, string>;
+  /** Shared by the files of one model: bounds the memory of all of them. */
+  windows?: WindowPool;
 }

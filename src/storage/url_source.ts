@@ -4,7 +4,8 @@ import { checkRange, checkTextSize } from './bounds';
 import { type Connect, cachedRemote } from './cached_remote';
 import { type Answer, get, HTTP_TUNING, type HttpTuning, refuseWebPage, retryable, shown, withRetries } from './http';
 import type { ByteSource, FileKind, OpenOptions } from './source';
-import { WindowCache } from './window_cache';
+import { WholeHash } from './whole_hash';
+import { WindowCache, type WindowPool } from './window_cache';
 
 /** Chunks are joined to blobs of this size, which the browser may keep outside this thread's heap. */
 const BLOB_PART_BYTES = 4 * 1024 * 1024;
@@ -14,6 +15,8 @@ export interface Remote {
   readonly size: number;
   /** What names the version, or '' where the server does not say. */
   readonly version: string;
+  /** The file came in one piece, and is here. */
+  readonly isWhole: boolean;
   part(offset: number, length: number): Promise<Uint8Array<ArrayBuffer>>;
 }
 
@@ -27,7 +30,7 @@ export function urlSource(
   options: OpenOptions = {},
   tuning: HttpTuning = HTTP_TUNING,
 ): Promise<ByteSource> {
-  return openSource(url, (at) => connect(url, at, options, tuning), options, tuning);
+  return openSource(url, (at) => connect(url, at, options, tuning), options, tuning, options.windows);
 }
 
 /** A file behind a URL, fetched whole in one request, which may travel compressed. Text past 64 MB is refused. */
@@ -45,14 +48,14 @@ async function openSource(
   connecting: Connect,
   options: OpenOptions,
   { windowBytes }: HttpTuning,
+  pool?: WindowPool,
 ): Promise<ByteSource> {
   options.signal?.throwIfAborted();
   const { cache } = options;
   const name = urlFileName(url);
-  const { size, part } = cache
-    ? await cachedRemote(url, connecting, windowBytes, { ...options, cache })
-    : await connecting(0);
-  const windows = new WindowCache(size, windowBytes, part);
+  const remote = cache ? await cachedRemote(url, connecting, windowBytes, { ...options, cache }) : await connecting(0);
+  const { size } = remote;
+  const windows = new WindowCache(size, windowBytes, checkedPart(url, remote, windowBytes, options), pool);
   return {
     name,
     size,
@@ -66,6 +69,28 @@ async function openSource(
         throw error;
       }
     },
+  };
+}
+
+/** The parts of a file, and an error with the last of them where the whole has not the hash that it should have. */
+function checkedPart(
+  url: string,
+  { size, part }: Remote,
+  windowBytes: number,
+  { hashes, cache }: OpenOptions,
+): Remote['part'] {
+  const expected = hashes?.get(url);
+  if (!expected || size === 0 || cache?.isVerified(url, expected)) return part;
+  const whole = new WholeHash(urlFileName(url), Math.ceil(size / windowBytes), expected);
+  return async (offset, length) => {
+    const bytes = await part(offset, length);
+    try {
+      if (whole.add(offset / windowBytes, bytes)) cache?.noteVerified(url, expected);
+    } catch (error) {
+      await cache?.drop(url);
+      throw error;
+    }
+    return bytes;
   };
 }
 
@@ -118,9 +143,24 @@ async function rangeRemote(
 ): Promise<Remote> {
   const size = Number(/^bytes \d+-\d+\/(\d{1,15})$/.exec(contentRange)?.[1] ?? 'NaN');
   const version = versionOf(first);
+  /** Where the last part came from: a hub sends everyone on to a store, by an address that expires. */
+  let via = first.from;
   if (!(size > at)) {
     first.discard();
     throw wrongRange(url, first, `a part of unknown length ("${contentRange}")`);
+  }
+
+  async function getVia(range: readonly [number, number]): Promise<Answer> {
+    const at = via;
+    via = url; // unless this goes well, the next one asks for the way again
+    const tried = at === url ? null : get(url, range, tuning, options.signal, at);
+    const answer =
+      (await tried?.catch((error) => {
+        if (error instanceof ModelFetchError) return null; // refused for good there: the address has expired
+        throw error;
+      })) ?? (await get(url, range, tuning, options.signal));
+    via = answer.from;
+    return answer;
   }
 
   async function fetchPart(offset: number, length: number, opened?: Answer): Promise<Uint8Array<ArrayBuffer>> {
@@ -128,7 +168,7 @@ async function rangeRemote(
     let done = 0; // a further attempt goes on where the last one broke off
     await withRetries(tuning, options.signal, async () => {
       const range = [offset + done, offset + length - 1] as const;
-      const answer = opened ?? (await get(url, range, tuning, options.signal));
+      const answer = opened ?? (await getVia(range));
       opened = undefined;
       try {
         checkPart(url, answer, range, size, version);
@@ -154,6 +194,7 @@ async function rangeRemote(
   return {
     size,
     version,
+    isWhole: false,
     async part(offset, length) {
       if (offset !== at || length !== start?.length) return fetchPart(offset, length);
       const bytes = start;
@@ -226,5 +267,5 @@ async function keepWhole(url: string, answer: Answer, kind: FileKind, options: O
   });
   flush();
   const { read } = blobSource(name, new Blob(parts), { signal: options.signal });
-  return { size, version: versionOf(answer), part: read };
+  return { size, version: versionOf(answer), isWhole: true, part: read };
 }

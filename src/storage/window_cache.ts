@@ -3,6 +3,24 @@ const KEEP = 3;
 /** Windows requested past the one being read, once reading goes forward: the round trip hides behind the transfer. */
 const READ_AHEAD = 2;
 
+/** Files of a model that keep windows at a time: a model in a hundred shards takes no more than one in six. */
+const FILES = 6;
+
+/** The files of one model that hold windows, the last read at the end. */
+export class WindowPool {
+  private readonly caches = new Set<WindowCache>();
+
+  use(cache: WindowCache): void {
+    this.caches.delete(cache);
+    this.caches.add(cache);
+    for (const oldest of this.caches) {
+      if (this.caches.size <= FILES) return;
+      this.caches.delete(oldest);
+      oldest.clear();
+    }
+  }
+}
+
 interface Window {
   bytes: Promise<Uint8Array>;
   settled: boolean;
@@ -20,19 +38,25 @@ export class WindowCache {
   private lastIndex = -1;
 
   /** `size` is the file's; `fetch` gets exactly the bytes of one window, the last of which may be short. */
-  constructor(size: number, windowBytes: number, fetch: (offset: number, length: number) => Promise<Uint8Array>) {
+  constructor(
+    size: number,
+    windowBytes: number,
+    fetch: (offset: number, length: number) => Promise<Uint8Array>,
+    private readonly pool: WindowPool | null = null,
+  ) {
     this.size = size;
     this.windowBytes = windowBytes;
     this.fetch = fetch;
   }
 
-  /** Puts window 0 in place: its bytes came with the request that opened the file. */
-  seed(bytes: Uint8Array): void {
-    this.windows.set(0, { bytes: Promise.resolve(bytes), settled: true });
+  /** Lets go of every settled window. */
+  clear(): void {
+    for (const [index, { settled }] of this.windows) if (settled) this.windows.delete(index);
   }
 
   /** `length` bytes from `offset`, copied. The caller has checked that they are inside the file. */
   async read(offset: number, length: number): Promise<Uint8Array> {
+    this.pool?.use(this);
     const out = new Uint8Array(length);
     let done = 0;
     while (done < length) {

@@ -32,15 +32,20 @@ async function load(url: string, stores: FakeStores, meanwhile: (step: number) =
     if (fromCache) cached += n;
     else fetched += n;
   };
-  const source = await urlSource(url, { cache, onBytes }, TUNING);
-  await cache.finish('f');
-  const bytes = new Uint8Array(source.size);
-  for (let step = 0; step * 500 < source.size; step++) {
-    bytes.set(await source.read(step * 500, Math.min(500, source.size - step * 500)), step * 500);
-    await meanwhile(step);
+  const tab = new AbortController(); // a load that failed ends, with what it was reading ahead
+  try {
+    const source = await urlSource(url, { cache, onBytes, signal: tab.signal }, TUNING);
+    await cache.finish('f');
+    const bytes = new Uint8Array(source.size);
+    for (let step = 0; step * 500 < source.size; step++) {
+      bytes.set(await source.read(step * 500, Math.min(500, source.size - step * 500)), step * 500);
+      await meanwhile(step);
+    }
+    return { bytes, fetched, cached, warnings };
+  } finally {
+    tab.abort();
+    await cache.close();
   }
-  await cache.flush();
-  return { bytes, fetched, cached, warnings };
 }
 
 async function site(hook?: Hook) {
@@ -133,7 +138,7 @@ describe('a load that was cut', () => {
     requests.length = 0;
     const second = await load(url, stores);
     expect(second).toMatchObject({ bytes: new Uint8Array(file), cached: (last + 1) * 1000 });
-    expect(new Set(requests).size).toBe(PIECES - 1 - last); // the first load may still try a window that it read ahead
+    expect(new Set(requests).size).toBe(PIECES - 1 - last); // one that the first load had sent may come late
     now.hook = down;
     expect((await load(url, stores)).fetched).toBe(0);
   });
@@ -178,13 +183,23 @@ describe('storage that fails', () => {
     const first = await load(url, stores);
     expect(first.bytes).toEqual(new Uint8Array(file));
     expect(first.warnings).toEqual([
-      { code: 'cache-full', message: expect.stringMatching(/storage is full.*0\.0 MB/) },
+      { code: 'cache-full', message: expect.stringMatching(/storage is full.*0\.0 MB.*No other model is kept/) },
     ]);
     expect(stores.pieces.pieces.size).toBe(n);
     stores.pieces.fullAt = Number.POSITIVE_INFINITY;
     const second = await load(url, stores);
     expect([second.bytes, second.cached, second.warnings]).toEqual([new Uint8Array(file), n * 1000, []]);
     expect((await load(url, stores)).fetched).toBe(0);
+  });
+
+  test('full: the models that could be deleted are named, the largest first', async () => {
+    const served = await serve({ 'a.bin': file, 'b.bin': Buffer.concat([noise(5), noise(6)]), 'c.bin': noise(7) });
+    const stores = fakeStores();
+    await load(`${served.url}a.bin`, stores);
+    await load(`${served.url}b.bin`, stores);
+    stores.pieces.fullAt = 0;
+    const { warnings } = await load(`${served.url}c.bin`, stores);
+    expect(warnings[0].message).toMatch(/Delete a model that is kept to make room: f \(0\.0 MB\), f \(0\.0 MB\)\.$/);
   });
 
   test('a database that refuses to write: as without a cache', async () => {
@@ -240,13 +255,50 @@ describe('deletion', () => {
   });
 });
 
-test('two tabs that load one model at a time know together what is here', async () => {
-  const { url } = await site();
-  const stores = fakeStores();
-  const results = await Promise.all([load(url, stores), load(url, stores)]);
-  for (const { bytes } of results) expect(bytes).toEqual(new Uint8Array(file));
-  expect(await listModels(stores)).toMatchObject([{ bytes: 4500, totalBytes: 4500, isComplete: true }]);
-  expect((await load(url, stores)).fetched).toBe(0);
+describe('two tabs that load one model at a time', () => {
+  test('fetch every piece once, and both are right', async () => {
+    const { url, requests } = await site();
+    const stores = fakeStores();
+    const results = await Promise.all([load(url, stores), load(url, stores)]);
+    for (const { bytes } of results) expect(bytes).toEqual(new Uint8Array(file));
+    expect(results.reduce((sum, { fetched }) => sum + fetched, 0)).toBe(4500);
+    expect(requests).toHaveLength(PIECES);
+    expect(await listModels(stores)).toMatchObject([{ bytes: 4500, totalBytes: 4500, isComplete: true }]);
+    expect((await load(url, stores)).fetched).toBe(0);
+  });
+
+  test('one that comes in the middle fetches nothing again, ahead of the other or behind it', async () => {
+    const { url, requests } = await site();
+    const stores = fakeStores();
+    let second: Promise<Load> | null = null;
+    const first = await load(url, stores, async (step) => {
+      if (step === 3) second = load(url, stores);
+      if (step === 5) await second; // the first waits, the second goes on alone
+    });
+    expect([first.bytes, (await second!).bytes]).toEqual([new Uint8Array(file), new Uint8Array(file)]);
+    expect(requests).toHaveLength(PIECES);
+  });
+
+  test('when the first dies, the second goes on', async () => {
+    const { url } = await site();
+    const stores = fakeStores();
+    let second: Promise<Load> | null = null;
+    const first = load(url, stores, (step) => {
+      second ??= load(url, stores);
+      if (step === 3) throw new Error('the tab was closed');
+    });
+    await expect(first).rejects.toThrow('was closed');
+    expect((await second!).bytes).toEqual(new Uint8Array(file));
+  });
+
+  test('where storage is full, each fetches for itself', async () => {
+    const { url } = await site();
+    const stores = fakeStores();
+    stores.pieces.fullAt = 1;
+    for (const { bytes } of await Promise.all([load(url, stores), load(url, stores)])) {
+      expect(bytes).toEqual(new Uint8Array(file));
+    }
+  });
 });
 
 describe('hostile manifests', () => {
@@ -330,10 +382,13 @@ describe('a folder', () => {
 
   async function open(url: string, stores: FakeStores) {
     const cache = await ModelCache.open(url, stores, () => {});
-    const model = await openModel(url, { cache });
-    for (const tensor of model.tensors.values()) await tensor.read(0, tensor.byteLength);
-    await cache.flush();
-    return model;
+    try {
+      const model = await openModel(url, { cache });
+      for (const tensor of model.tensors.values()) await tensor.read(0, tensor.byteLength);
+      return model;
+    } finally {
+      await cache.close();
+    }
   }
 
   test('is opened without a request once it is whole, with what it has not', async () => {

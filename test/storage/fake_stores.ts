@@ -1,7 +1,7 @@
 // The browser's storage in memory: it can fill up, lose pieces and be deleted from under a load.
 
 import type { Stores } from '../../src/storage/cache';
-import type { ManifestStore } from '../../src/storage/manifest_store';
+import type { ManifestStore, Presence } from '../../src/storage/manifest_store';
 import type { PieceStore } from '../../src/storage/piece_store';
 
 export class FakePieces implements PieceStore {
@@ -58,6 +58,27 @@ export class FakeManifests implements ManifestStore {
     const done = this.queue.then(work);
     this.queue = done.catch(() => {});
     return done;
+  }
+
+  private readonly turns = new Map<string, Promise<unknown>>();
+  private readonly present = new Map<string, number>();
+
+  turn<T>(name: string, work: (hold: (until: Promise<unknown>) => void) => Promise<T>): Promise<T> {
+    const held: Promise<unknown>[] = [];
+    const before = this.turns.get(name) ?? Promise.resolve();
+    const done = before.then(() => work((until) => held.push(until)));
+    const over = done.catch(() => {}).then(() => Promise.allSettled(held));
+    this.turns.set(name, over);
+    return done;
+  }
+
+  async join(name: string): Promise<Presence> {
+    const count = (change: number) => {
+      const now = (this.present.get(name) ?? 0) + change;
+      this.present.set(name, now);
+      return now;
+    };
+    return { others: count(1) > 1, leave: () => count(-1) };
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ModelFetchError, ModelFileError, UnsupportedModelError } from '../../src/errors';
+import { ModelFetchError, ModelFileError } from '../../src/errors';
 import { resolveUrl } from '../../src/storage/folder';
 import { openModel } from '../../src/storage/model_file';
 import type { ModelLocation } from '../../src/storage/source';
@@ -190,7 +190,9 @@ describe('a URL', () => {
   test.each([
     ['https://huggingface.co/org/model', 'https://huggingface.co/org/model/resolve/main/'],
     ['https://huggingface.co/org/model/tree/v2', 'https://huggingface.co/org/model/resolve/v2/'],
-    ['https://hf.co/org/model/blob/main/q8.gguf', 'https://hf.co/org/model/resolve/main/q8.gguf'],
+    ['https://hf.co/org/model/blob/main/q8.gguf', 'https://huggingface.co/org/model/resolve/main/q8.gguf'],
+    ['hf:org/model@v2/sub/q8.gguf', 'https://huggingface.co/org/model/resolve/v2/sub/q8.gguf'],
+    ['hf:org/model:q4_k_m', 'https://huggingface.co/org/model/resolve/main/#q4_k_m'],
     ['https://example.org/org/model', 'https://example.org/org/model'],
   ])('%s reads %s', (from, to) => {
     expect(resolveUrl(from).href).toBe(to);
@@ -225,15 +227,14 @@ describe('dropped files', () => {
   });
 
   test.each([
-    ['two GGUFs', [new File([], 'a.gguf'), new File([], 'b.gguf')], ModelFileError, /holds 2 \.gguf files/],
+    [
+      'two GGUFs',
+      [new File([], 'a.gguf'), new File([], 'b.gguf')],
+      ModelFileError,
+      /holds 2 models in \.gguf files \("a.gguf", "b.gguf"\)/,
+    ],
     ['none', [], ModelFetchError, /holds no config\.json/],
     ['weights alone', new File([], 'model.safetensors'), ModelFetchError, /holds no config\.json/],
-    [
-      'a part of a split GGUF',
-      new File([writeGguf({ keys: [['split.count', value.u16(3)]] })], 'a-00001-of-00003.gguf'),
-      UnsupportedModelError,
-      /one of 3 parts/,
-    ],
   ] as [string, ModelLocation, new (...args: never[]) => Error, RegExp][])('%s', async (_, files, type, message) => {
     const error = await openModel(files).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(type);

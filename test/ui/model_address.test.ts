@@ -15,6 +15,13 @@ describe('what is understood', () => {
     ['owner/repo/file.gguf', `${HUB}/owner/repo/resolve/main/file.gguf`],
     ['owner/repo@abc/sub/file.Q8_0.GGUF', `${HUB}/owner/repo/resolve/abc/sub/file.Q8_0.GGUF`],
     ['owner/repo/a b.gguf'.replace(' ', '+'), `${HUB}/owner/repo/resolve/main/a%2Bb.gguf`],
+    ['hf:owner/repo@v1.0', `${HUB}/owner/repo/resolve/v1.0/`],
+    ['owner/repo:Q4_K_M', `${HUB}/owner/repo/resolve/main/#Q4_K_M`],
+    [`${HUB}/owner/repo/resolve/main/#Q4_K_M`, `${HUB}/owner/repo/resolve/main/#Q4_K_M`],
+    [
+      'https://mirror.example/hub/owner/repo/resolve/v1/x.gguf',
+      'https://mirror.example/hub/owner/repo/resolve/v1/x.gguf',
+    ],
     ['https://huggingface.co/owner/repo', `${HUB}/owner/repo/resolve/main/`],
     ['https://huggingface.co/owner/repo/', `${HUB}/owner/repo/resolve/main/`],
     ['https://huggingface.co/owner/repo/tree/v2', `${HUB}/owner/repo/resolve/v2/`],
@@ -74,6 +81,10 @@ describe('what is refused, in a sentence', () => {
     ['https://huggingface.co/datasets/a/b', /no model/],
     ['https://huggingface.co/spaces/a', /no model/],
     ['datasets/a', /no owner/],
+    ['hf:spaces/a', /no owner/],
+    ['hf:owner', /neither a repository/],
+    ['hf:a/b:', /neither a repository/],
+    ['a/b:Q4_K_M/x.gguf', /neither a repository/],
     ['x'.repeat(3000), /too long \b.*3000/],
     [`${'a'.repeat(200)}/b`, /neither/],
   ])('%j', (text, words) => {
@@ -101,6 +112,7 @@ describe('what is refused, in a sentence', () => {
 test.each([
   [`${HUB}/owner/repo/resolve/main/`, 'owner/repo'],
   [`${HUB}/owner/repo/resolve/v1/f.gguf`, 'owner/repo@v1/f.gguf'],
+  [`${HUB}/owner/repo/resolve/main/#Q8_0`, 'owner/repo:Q8_0'],
   ['https://files.example/a/m%20x.gguf?sig=secret', 'files.example/a/m x.gguf'],
   ['https://page.example/models/m.gguf', '/models/m.gguf'],
   ['https://files.example/%E0%A4%A', 'files.example/%E0%A4%A'],
