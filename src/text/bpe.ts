@@ -5,6 +5,7 @@
 import { TokenizerError } from '../errors';
 import { BYTE_TO_CHAR, byteToken, utf8Bytes } from './bytes';
 import { MinHeap } from './min_heap';
+import { seam } from './seam';
 
 export interface BpeOptions {
   readonly vocab: ReadonlyMap<string, number>;
@@ -91,7 +92,7 @@ export class Bpe {
       return;
     }
     for (let start = 0; start < word.length; ) {
-      const end = runEnd(word, start);
+      const end = seam(word, start, LONGEST_RUN);
       const symbols = this.symbols(start === 0 && end === word.length ? word : word.slice(start, end));
       const ids = symbols.length <= SHORT_WORD ? this.mergeShort(symbols) : this.mergeLong(symbols);
       for (const id of ids) out.push(id);
@@ -179,17 +180,6 @@ export class Bpe {
 }
 
 const POSITIONS = 2 ** 19; // more than the bytes of the longest run (three per UTF-16 unit)
-
-/** Where the run from `start` ends: the word's end, or for a huge word a seam, before a word's space if there is one. */
-function runEnd(word: string, start: number): number {
-  if (word.length - start <= LONGEST_RUN) return word.length;
-  const limit = start + LONGEST_RUN;
-  for (let i = limit; i > start + LONGEST_RUN / 2; i--) {
-    if ((word[i] === '\u2581' || word[i] === ' ') && word[i - 1] !== word[i]) return i;
-  }
-  const unit = word.charCodeAt(limit);
-  return unit >= 0xdc00 && unit <= 0xdfff ? limit - 1 : limit; // never between the halves of a character
-}
 
 function largest(values: Iterable<number>): number {
   let max = 0;

@@ -1,7 +1,7 @@
 // `tokenizer.ggml.pre`: the name that a GGUF file gives to its rules for splitting text into words.
 // Each name stands for expressions applied one after another, every match and every stretch between matches a word.
 
-import { GPT2_WORDS } from './pre_tokenizer';
+import { CONTRACTIONS, caseWords, GPT2_WORDS, SPACES, words } from './word_patterns';
 
 export interface PreType {
   readonly splits: readonly string[];
@@ -10,19 +10,6 @@ export interface PreType {
   /** Texts begin with bos unless the file says otherwise. */
   readonly addBos: boolean;
 }
-
-const CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)";
-const SPACES = '\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+';
-/** The words of Llama 3 and its many relatives; they differ in how many digits make a word. */
-const words = (digits: string) =>
-  `${CONTRACTIONS}|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|${digits}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|${SPACES}`;
-
-const UPPER = '[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]';
-const LOWER = '[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]';
-/** Words cut where lower case meets upper case: Mistral's Tekken and OpenAI's o200k. */
-const caseWords = (ending: string, digits: string) =>
-  `[^\\r\\n\\p{L}\\p{N}]?${UPPER}*${LOWER}+${ending}|[^\\r\\n\\p{L}\\p{N}]?${UPPER}+${LOWER}*${ending}|${digits}` +
-  `| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|${SPACES}`;
 
 const DEEPSEEK3 = [
   '\\p{N}{1,3}',

@@ -11,6 +11,9 @@
 import { SequenceNormalizer, SequencePreTokenizer } from '@huggingface/tokenizers';
 import { TokenizerError } from '../errors';
 import { asArray, asObject, asString, isObject, type JsonObject } from './json';
+import { type RegexCost, regexCost } from './regex_cost';
+import { seam } from './seam';
+import { GPT2_WORDS } from './word_patterns';
 
 export interface TextPipeline {
   /** Null where the text is left as it is: then places in the text stay places in the normalised text. */
@@ -24,8 +27,8 @@ export interface TextPipeline {
 type NormalizerConfig = ConstructorParameters<typeof SequenceNormalizer>[0];
 type PreTokenizerConfig = ConstructorParameters<typeof SequencePreTokenizer>[0];
 
-// Of GPT-2; the reference compiles exactly this into its ByteLevel rule.
-export const GPT2_WORDS = "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
+const LONGEST_PIECE = 1024; // what an expression that is no more than polynomial sees at once
+const MAX_MILLISECONDS = 2000;
 const ONE_MARK = '[\\p{P}!-/:-@\\[-`{-~]';
 
 export function createTextPipeline(normalizer: JsonObject | null, preTokenizer: JsonObject | null): TextPipeline {
@@ -34,10 +37,7 @@ export function createTextPipeline(normalizer: JsonObject | null, preTokenizer: 
     // A closing ByteLevel only respells each word; the model does that on bytes, so it is not run as text.
     const byteLevel = rules.at(-1)?.type === 'ByteLevel';
     if (byteLevel) rules.pop();
-    const split =
-      rules.length > 0
-        ? new SequencePreTokenizer({ type: 'Sequence', pretokenizers: rules } as unknown as PreTokenizerConfig)
-        : null;
+    const stages = createStages(rules);
     const steps = normalizer ? rewriteNormalizer(normalizer) : [];
     const normalise =
       steps.length > 0
@@ -45,7 +45,7 @@ export function createTextPipeline(normalizer: JsonObject | null, preTokenizer: 
         : null;
     return {
       normalize: normalise && ((text) => normalise.normalize(text)),
-      words: (section, first) => split?.pre_tokenize(section, { section_index: first ? 0 : 1 }) ?? [section],
+      words: (section, first) => stages.reduce((words, stage) => stage(words, first), [section]),
       byteLevel,
     };
   } catch (cause) {
@@ -56,10 +56,49 @@ export function createTextPipeline(normalizer: JsonObject | null, preTokenizer: 
   }
 }
 
+type Stage = (words: string[], first: boolean) => string[];
+
+/** Rules that run one after another; those whose expressions may try things again and again stand alone. */
+function createStages(rules: readonly JsonObject[]): Stage[] {
+  const groups: JsonObject[][] = [];
+  rules.forEach((rule, i) => {
+    if (i === 0 || rule.cost === 'polynomial' || rules[i - 1].cost === 'polynomial') groups.push([]);
+    groups.at(-1)!.push(rule);
+  });
+  return groups.map((pretokenizers) => {
+    const library = new SequencePreTokenizer({ type: 'Sequence', pretokenizers } as unknown as PreTokenizerConfig);
+    const run: Stage = (words, first) => library.pre_tokenize(words, { section_index: first ? 0 : 1 });
+    return pretokenizers[0].cost === 'polynomial' ? inPieces(run) : run;
+  });
+}
+
+/** The same on short pieces of the text, against the clock. */
+function inPieces(run: Stage): Stage {
+  return (words, first) => {
+    const deadline = performance.now() + MAX_MILLISECONDS;
+    const out: string[] = [];
+    for (const word of words) {
+      for (let start = 0; start < word.length; ) {
+        const end = seam(word, start, LONGEST_PIECE);
+        for (const part of run([word.slice(start, end)], first)) out.push(part);
+        start = end;
+        if (performance.now() <= deadline) continue;
+        throw new TokenizerError(
+          `Splitting ${word.length} characters by the tokenizer's expressions took more than ${MAX_MILLISECONDS} milliseconds. Shorten the text.`,
+        );
+      }
+    }
+    return out;
+  };
+}
+
 function rewriteNormalizer(config: JsonObject): JsonObject[] {
   if (config.type === 'Sequence') return objects(config.normalizers).flatMap(rewriteNormalizer);
   if (config.type !== 'Replace') return [config];
-  patternOf(config); // throws where there is none
+  const pattern = patternOf(config);
+  if (costOf(config) !== 'linear') {
+    throw new TokenizerError(`The tokenizer rewrites text by an expression that could take too long: ${pattern}`);
+  }
   return [{ ...config, content: (asString(config.content) ?? '').replaceAll('$', '$$$$') }];
 }
 
@@ -87,9 +126,14 @@ function rewrite(config: JsonObject): JsonObject[] {
     case 'CharDelimiterSplit':
       return [split(escapeRegex(asString(config.delimiter) ?? ''), 'Removed', false)];
     case 'Split':
-      return [split(patternOf(config), asString(config.behavior) ?? 'Isolated', config.invert === true)];
+      return [
+        {
+          ...split(patternOf(config), asString(config.behavior) ?? 'Isolated', config.invert === true),
+          cost: costOf(config),
+        },
+      ];
     case 'Replace':
-      return [{ ...config, pattern: { Regex: patternOf(config) } }];
+      return [{ ...config, pattern: { Regex: patternOf(config) }, cost: costOf(config) }];
     case 'Metaspace': {
       const mark = asString(config.replacement) ?? '\u2581';
       const scheme = asString(config.prepend_scheme) ?? (config.add_prefix_space === false ? 'never' : 'always');
@@ -112,7 +156,8 @@ function split(regex: string, behavior: string, invert: boolean): JsonObject {
     case 'Contiguous':
       return isolate(invert ? regex : `(?:${regex})+`);
     case 'MergedWithPrevious':
-      if (!invert) return isolate(`${rest}(?:${regex})`);
+      // The match is left out where there is none: or each letter of such a text would look for it anew.
+      if (!invert) return isolate(`(?:${regex})|${rest}(?:${regex})?`);
       break;
     case 'MergedWithNext':
       if (!invert) return isolate(`(?:${regex})${rest}`);
@@ -134,6 +179,11 @@ function patternOf(config: JsonObject): string {
   if (regex !== null) return regex;
   if (literal !== null) return escapeRegex(literal);
   throw new TokenizerError(`A ${String(config.type)} rule of the tokenizer has neither a Regex nor a String pattern.`);
+}
+
+function costOf(config: JsonObject): RegexCost {
+  const regex = asString(asObject(config.pattern)?.Regex);
+  return regex === null ? 'linear' : regexCost(regex);
 }
 
 function escapeRegex(text: string): string {

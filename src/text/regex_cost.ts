@@ -1,0 +1,211 @@
+// What an expression of a tokenizer file may cost. JavaScript's expressions backtrack and cannot be stopped, so an expression
+// is read before it runs. LINEAR: once a stretch without bound was taken, nothing that follows it can fail, so nothing is tried
+// twice. POLYNOMIAL: it may fail there, but at most two such stretches follow each other and none lies in another: harmless on
+// short pieces of text. Everything else is refused.
+
+import { TokenizerError } from '../errors';
+import { CASE_WORDS } from './word_patterns';
+
+export type RegexCost = 'linear' | 'polynomial';
+
+const MAX_SOURCE = 4096;
+const MAX_NESTING = 50;
+const MAX_WAYS = 1000; // in which the part without unbounded repeats may match at one place
+const MAX_LENGTH = 1024; // of that part: longer ones count as unbounded
+const MAX_STRETCHES = 2;
+
+/** What one part of an expression can do. */
+interface Part {
+  /** Succeeds wherever it stands: `*`, `?`, `{0,n}`. */
+  readonly optional: boolean;
+  /** Unbounded repeats on the way through it, at most. */
+  readonly stretches: number;
+  readonly ways: number;
+  readonly length: number;
+  /** No unbounded stretch in it is followed by something that can fail. */
+  readonly steady: boolean;
+  /** An unbounded or long repeat of something that varies itself: exponential where what follows can fail. */
+  readonly nested: boolean;
+}
+
+const EMPTY: Part = { optional: true, stretches: 0, ways: 1, length: 0, steady: true, nested: false };
+const CHARACTER: Part = { ...EMPTY, optional: false, length: 1 };
+
+/**
+ * Alternatives in use that fail after an unbounded stretch and yet are linear: `\s+(?!\S)` gives back one character;
+ * the others are tried once per stretch, as another alternative of the same expression (the second) takes it whole.
+ */
+const KNOWN: readonly (readonly [string, string | null])[] = [
+  ['\\s+(?!\\S)', null],
+  ['\\s*[\\r\\n]+', '\\s+'],
+  ['\\s*[\\r\\n]', '\\s+'],
+  ...CASE_WORDS,
+];
+
+/** @throws TokenizerError where the expression could take time without bound, or cannot be read. */
+export function regexCost(source: string): RegexCost {
+  const shown = source.length > 80 ? `${source.slice(0, 80)}...` : source;
+  if (source.length > MAX_SOURCE) {
+    throw new TokenizerError(
+      `The tokenizer has an expression of ${source.length} characters; at most ${MAX_SOURCE} are allowed: ${shown}`,
+    );
+  }
+  // Line breaks stand in some files as themselves.
+  const canonical = (text: string) => text.replaceAll('\r', '\\r').replaceAll('\n', '\\n');
+  const reader = new Reader(source);
+  const alternatives = reader.alternatives(0);
+  if (!reader.atEnd) reader.fail('a closing bracket too many');
+  const texts = new Set(alternatives.map(({ text }) => canonical(text)));
+  const known = (text: string) =>
+    KNOWN.some(([known, needs]) => known === text && (needs === null || texts.has(needs)));
+  const rest = alternatives.filter(({ text }) => !known(canonical(text))).map(({ part }) => part);
+  const whole = either(rest);
+  if (whole.steady && whole.ways * whole.length <= MAX_WAYS * MAX_LENGTH) return 'linear';
+  if (!whole.nested && whole.stretches <= MAX_STRETCHES && whole.ways <= MAX_WAYS) return 'polynomial';
+  throw new TokenizerError(
+    `The tokenizer splits or rewrites text by an expression that could take time without bound: ${shown} ` +
+      `(${whole.stretches} unbounded repeats, ${whole.ways} ways). Use a file of the model with plainer rules.`,
+  );
+}
+
+function either(parts: readonly Part[]): Part {
+  if (parts.length === 0) return EMPTY;
+  return {
+    optional: parts.some((part) => part.optional),
+    stretches: Math.max(...parts.map((part) => part.stretches)),
+    ways: parts.reduce((sum, part) => sum + part.ways, 0),
+    length: Math.max(...parts.map((part) => part.length)),
+    steady: parts.every((part) => part.steady),
+    nested: parts.some((part) => part.nested),
+  };
+}
+
+function sequence(parts: readonly Part[]): Part {
+  let after = false; // an unbounded stretch
+  let steady = true;
+  for (const part of parts) {
+    if (!part.steady || (after && !part.optional)) steady = false;
+    after ||= part.stretches > 0;
+  }
+  return {
+    optional: parts.every((part) => part.optional),
+    stretches: parts.reduce((sum, part) => sum + part.stretches, 0),
+    ways: parts.reduce((product, part) => product * part.ways, 1),
+    length: parts.reduce((sum, part) => sum + part.length, 0),
+    steady,
+    nested: parts.some((part) => part.nested),
+  };
+}
+
+/** min to max times one part. */
+function repeat(part: Part, min: number, max: number): Part {
+  const varies = part.stretches > 0 || part.ways > 1;
+  const long = part.length * max > MAX_LENGTH && min !== max;
+  const unbounded = max === Number.POSITIVE_INFINITY || long;
+  const times = unbounded ? 1 : Math.max(1, max);
+  return {
+    optional: min === 0 || part.optional,
+    stretches: (unbounded ? 1 : 0) + part.stretches * times,
+    ways: part.ways ** (unbounded ? Math.max(1, min) : times) * (unbounded ? 1 : max - min + 1),
+    length: part.length * (unbounded ? Math.max(1, min) : times),
+    // Several compulsory rounds of an unbounded part share one stretch in many ways.
+    steady: part.steady && !(part.stretches > 0 && min > 1),
+    nested: part.nested || (varies && unbounded) || (part.stretches > 0 && max > 1),
+  };
+}
+
+class Reader {
+  private at = 0;
+
+  constructor(private readonly source: string) {}
+
+  get atEnd(): boolean {
+    return this.at >= this.source.length;
+  }
+
+  fail(what: string): never {
+    throw new TokenizerError(
+      `The tokenizer has an expression that cannot be used: ${what} at character ${this.at} of ${JSON.stringify(this.source.slice(0, 80))}.`,
+    );
+  }
+
+  alternatives(depth: number): { text: string; part: Part }[] {
+    if (depth > MAX_NESTING) this.fail(`more than ${MAX_NESTING} brackets in each other`);
+    const found: { text: string; part: Part }[] = [];
+    for (;;) {
+      const start = this.at;
+      const parts: Part[] = [];
+      while (!this.atEnd && !'|)'.includes(this.source[this.at])) parts.push(this.quantified(this.atom(depth)));
+      found.push({ text: this.source.slice(start, this.at), part: sequence(parts) });
+      if (this.source[this.at] !== '|') return found;
+      this.at++;
+    }
+  }
+
+  private take(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.at;
+    const match = pattern.exec(this.source);
+    if (match) this.at = pattern.lastIndex;
+    return match;
+  }
+
+  private atom(depth: number): Part {
+    const char = this.source[this.at];
+    if (char === '(') return this.group(depth);
+    if (char === '[') return this.characterClass();
+    if (char === '\\') {
+      if (this.take(/\\(?:[1-9]|k[<'{]|g[<'{])/y)) this.fail('a reference to a group');
+      if (this.take(/\\[AzZbBG]/y)) return { ...CHARACTER, length: 0 };
+      if (!this.take(/\\(?:[pPxu]\{[^}]*\}|[\s\S])/uy)) this.fail('a lonely backslash');
+      return CHARACTER;
+    }
+    if ('*+?'.includes(char)) this.fail('a repeat of nothing');
+    this.take(/[\s\S]/uy);
+    return CHARACTER;
+  }
+
+  private group(depth: number): Part {
+    const open = this.take(/\((?:\?(?:[imsx-]*:|>|=|!|<=|<!|<[A-Za-z_]\w*>)|(?!\?))/y);
+    if (!open) {
+      if (this.take(/\(\?[imsx-]+\)/y)) return EMPTY;
+      this.fail('an unknown kind of group');
+    }
+    const inner = either(this.alternatives(depth + 1).map(({ part }) => part));
+    if (this.source[this.at] !== ')') this.fail('a missing bracket');
+    this.at++;
+    const looks = /[=!]$/.test(open[0]);
+    // What looks around itself can fail, and is tried again wherever it stands.
+    return looks ? { ...inner, optional: false, steady: inner.stretches === 0 } : inner;
+  }
+
+  private characterClass(): Part {
+    let open = 0;
+    do {
+      if (this.take(/\[\^?\]?/y)) open++;
+      else if (this.take(/\]/y)) open--;
+      else if (!this.take(/\\[\s\S]|[^\]\\[]/uy)) this.fail('a missing bracket');
+    } while (open > 0);
+    return CHARACTER;
+  }
+
+  private quantified(part: Part): Part {
+    let whole = part;
+    for (let rounds = 0; ; rounds++) {
+      const match = this.take(/([*+?])[+?]?|\{(\d{0,6})(,?)(\d{0,6})\}\??/y);
+      if (!match || match[0] === '{}' || match[0] === '{,}') return whole;
+      if (rounds > 1) this.fail('a repeat of a repeat');
+      const [, sign, low, comma, high] = match;
+      const min = sign ? (sign === '+' ? 1 : 0) : Number(low);
+      const max = sign
+        ? sign === '?'
+          ? 1
+          : Number.POSITIVE_INFINITY
+        : comma === ''
+          ? min
+          : high === ''
+            ? Number.POSITIVE_INFINITY
+            : Number(high);
+      whole = repeat(whole, min, max);
+    }
+  }
+}

@@ -1,0 +1,128 @@
+// Expressions of tokenizer files: those in use run as they are, those that hang are refused or run on short pieces.
+
+import { describe, expect, test } from 'vitest';
+import { TokenizerError } from '../../src/errors';
+import { PRE_TYPES } from '../../src/text/gguf_pre_types';
+import { regexCost } from '../../src/text/regex_cost';
+import { createTokenizer } from '../../src/text/tokenizer';
+import { caseWords } from '../../src/text/word_patterns';
+import { files, type Json } from './fixtures';
+import { byteLevelJson } from './tiny_vocabulary';
+
+const CL100K =
+  "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+";
+const WORDS = (digits: string, first = "(?i:'s|'t|'re|'ve|'m|'ll|'d)") =>
+  `${first}|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|${digits}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`;
+
+/** Of published tokenizer.json files, letter for letter. */
+const IN_USE: [string, string][] = [
+  ['Llama 3', WORDS('\\p{N}{1,3}')],
+  ['Qwen 2 and 3', WORDS('\\p{N}')],
+  ['StableLM 2', WORDS('\\p{N}', "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])")],
+  ['Qwen 3.5', WORDS('\\p{N}').replace('\\p{L}+', '[\\p{L}\\p{M}]+')],
+  ['OLMo 2 and Phi-4', CL100K],
+  ['GPT-4o', caseWords("(?i:'s|'t|'re|'ve|'m|'ll|'d)?", '\\p{N}{1,3}')],
+  ['Tekken', caseWords('', '\\p{N}')],
+  ['BLOOM', ' ?[^(\\s|[.,!?…。，、।۔،])]+'],
+  [
+    'DeepSeek 3, letters',
+    '[!"#$%&\'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+|\\s+(?!\\S)|\\s+',
+  ],
+  ['DeepSeek Coder', '\\s?\\p{L}+'],
+  [
+    'EXAONE MoE',
+    '[^\\r\\n\\p{L}\\p{N}]?(?:\\p{L}\\p{M}*(?: \\p{L}\\p{M}*)*)+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]?|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+',
+  ],
+  ['T5 and ALBERT', ' {2,}'],
+  ['CLIP', '\\s+'],
+  ['Falcon', '[0-9][0-9][0-9]'],
+];
+
+test.each(IN_USE)('%s runs as it is', (_, source) => {
+  expect(regexCost(source)).toBe('linear');
+});
+
+test('so do the rules of GGUF files', () => {
+  for (const [name, { splits }] of PRE_TYPES) {
+    for (const source of splits) expect([name, source, regexCost(source)]).toEqual([name, source, 'linear']);
+  }
+});
+
+test.each([
+  ['two repeats that share a text', 'a*a*b'],
+  ['a search for an end', '\\s+$'],
+  ['thousands, from the end', '\\d{1,3}(?=(?:\\d{3})*\\b)'],
+  ['a known part without the part that makes it safe', '\\s*[\\r\\n]+'],
+  ['an exact word after a repeat', '.*x'],
+])('runs on short pieces: %s', (_, source) => {
+  expect(regexCost(source)).toBe('polynomial');
+});
+
+test.each([
+  ['a repeat of a repeat', '(a+)+b'],
+  ['the same in disguise', '(?:a*){1,}$'],
+  ['a repeated choice', '(?:a|a)*b'],
+  ['many choices', `${'a?'.repeat(30)}${'a'.repeat(30)}`],
+  ['many choices, counted', '(?:a?){30}a{30}'],
+  ['counted repeats', '(?:a{1,100}){1,100}b'],
+  ['rounds that share a stretch', '(?:a{1,3}){1000,}b'],
+  ['three repeats', '.*.*.*x'],
+  ['a repeat in what looks ahead', '(?:(?=a+b)a)*c'],
+  ['a reference', '(a+)\\1+b'],
+  ['a named reference', '(?<x>a)\\k<x>'],
+  ['many brackets', `${'('.repeat(60)}a${')'.repeat(60)}`],
+  ['too long', 'a'.repeat(5000)],
+  ['an open bracket', '(a'],
+  ['an open class', '[a'],
+  ['a closing bracket', 'a)'],
+  ['a condition', '(?(1)a|b)'],
+  ['nothing to repeat', '*'],
+])('is refused: %s', (_, source) => {
+  const start = performance.now();
+  expect(() => regexCost(source)).toThrow(TokenizerError);
+  expect(performance.now() - start).toBeLessThan(100);
+});
+
+const withSplit = (pattern: Json, behavior = 'Isolated'): Json => ({
+  ...byteLevelJson(),
+  pre_tokenizer: {
+    type: 'Sequence',
+    pretokenizers: [
+      { type: 'Split', pattern, behavior, invert: false },
+      { type: 'ByteLevel', add_prefix_space: false, use_regex: false },
+    ],
+  },
+});
+
+describe('inside a tokenizer', () => {
+  test('an expression that hangs is refused with its text', () => {
+    const run = (tokenizerJson: Json) => () => createTokenizer(files({ tokenizerJson }));
+    expect(run(withSplit({ Regex: '(a+)+b' }))).toThrow(/\(a\+\)\+b/);
+    const normalizer = (Regex: string) => ({
+      ...byteLevelJson(),
+      normalizer: { type: 'Sequence', normalizers: [{ type: 'Replace', pattern: { Regex }, content: '' }] },
+    });
+    expect(run(normalizer('(.*)*x'))).toThrow(TokenizerError);
+    expect(run(normalizer('a*b'))).toThrow(TokenizerError);
+    expect(run(normalizer(' {2,}'))).not.toThrow();
+  });
+
+  test('a slow one ends, with ids or with an error', () => {
+    const tokenizer = createTokenizer(files({ tokenizerJson: withSplit({ Regex: 'a*a*b' }) }));
+    expect(tokenizer.decode(tokenizer.encodePlain('the aab dog'))).toBe('the aab dog');
+    const start = performance.now();
+    expect(() => tokenizer.encodePlain('a'.repeat(1_000_000))).toThrow(TokenizerError);
+    expect(performance.now() - start).toBeLessThan(6000);
+  });
+
+  test.each(['MergedWithPrevious', 'MergedWithNext', 'Removed', 'Contiguous', 'Isolated'])(
+    'a text without the mark to split at takes no time: %s',
+    (behavior) => {
+      const tokenizer = createTokenizer(files({ tokenizerJson: withSplit({ String: ' ' }, behavior) }));
+      const start = process.cpuUsage();
+      tokenizer.encodePlain('x'.repeat(200_000));
+      const { user, system } = process.cpuUsage(start);
+      expect((user + system) / 1000).toBeLessThan(1500);
+    },
+  );
+});
