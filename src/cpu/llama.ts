@@ -1,28 +1,45 @@
-// The LLaMA forward pass, top to bottom: one token in, logits out. Touvron et al. 2023, arXiv:2302.13971.
+// The LLaMA forward pass, top to bottom: one token in, logits out. Touvron et al. 2023, arXiv:2302.13971. What other
+// architectures do otherwise has names in the config: Gemma 2, arXiv:2408.00118; OLMo 2, arXiv:2501.00656; and others.
 
 import { InvalidRequestError } from '../errors';
 import { attention } from './attention';
+import { type Activation, gatedUnit } from './gated_unit';
 import { linear } from './linear';
 import { rmsNorm } from './rms_norm';
-import { applyRope, type RopeParameters, type Rotary, ropeTable } from './rope';
-import { swiglu } from './swiglu';
+import {
+  applyRope,
+  type RopeFactors,
+  type RopeParameters,
+  type Rotary,
+  ropeTable,
+  rotaryDimOf,
+  withRopeFactors,
+} from './rope';
 
+/** What the pass needs of a model's config; its fields are explained in model/config.ts. */
 export interface CpuLlamaConfig {
   vocabSize: number;
   hiddenSize: number;
-  intermediateSize: number;
-  nLayers: number;
   nHeads: number;
   nKvHeads: number;
   headDim: number;
   rmsNormEps: number;
-  rope: RopeParameters;
+  normOffset: number;
+  ropes: readonly RopeParameters[];
   rotary: Rotary;
+  layers: readonly { rope: number | null; window: number | null }[];
+  activation: Activation;
+  embeddingScale: number;
+  attentionScale: number;
+  attentionSoftcap: number | null;
+  residualScale: number;
+  logitScale: number;
+  logitSoftcap: number | null;
 }
 
 /** Matrices are (n_out, n_in), row-major. */
 export interface CpuLayer {
-  attnNorm: Float32Array | null; // (hidden)
+  attnNorm: Float32Array | null; // (hidden); null: no such norm, here and below
   wq: Float32Array; // (n_heads * head_dim, hidden)
   wk: Float32Array; // (n_kv_heads * head_dim, hidden)
   wv: Float32Array; // (n_kv_heads * head_dim, hidden)
@@ -50,12 +67,15 @@ export interface CpuWeights {
   finalNorm: Float32Array; // (hidden)
   /** (vocab, hidden); the same array as `embedding` when the two are tied. */
   head: Float32Array;
+  /** Of a GGUF; null where config.ropes says it all. */
+  ropeFactors: RopeFactors | null;
 }
 
 export class CpuLlama {
   readonly #config: CpuLlamaConfig;
   readonly #weights: CpuWeights;
   readonly #contextLength: number;
+  readonly #ropes: readonly RopeParameters[];
   /** Keys and values of each layer: (context_length, n_kv_heads, head_dim). Rows past the position are dead. */
   readonly #cache: { k: Float32Array; v: Float32Array }[];
 
@@ -63,6 +83,8 @@ export class CpuLlama {
     this.#config = config;
     this.#weights = weights;
     this.#contextLength = contextLength;
+    const { ropeFactors } = weights;
+    this.#ropes = config.ropes.map((rope) => (ropeFactors ? withRopeFactors(rope, ropeFactors) : rope));
     const rows = contextLength * config.nKvHeads * config.headDim;
     this.#cache = weights.layers.map(() => ({ k: new Float32Array(rows), v: new Float32Array(rows) }));
   }
@@ -82,35 +104,55 @@ export class CpuLlama {
 
   /** The residual stream (hidden) after the last layer, before the final norm. */
   forwardHidden(id: number, position: number): Float32Array {
-    const { nHeads, nKvHeads, headDim, hiddenSize, rmsNormEps, rope, rotary } = this.#config;
     this.#check(id, position);
-    const cosSin = ropeTable(headDim, rope, 1, position);
+    const config = this.#config;
+    const { nHeads, nKvHeads, headDim, hiddenSize, rotary, residualScale } = config;
+    const cosSins = this.#ropes.map((rope) => ropeTable(headDim, rope, 1, position, this.#contextLength));
     const x = this.#weights.embedding.slice(id * hiddenSize, (id + 1) * hiddenSize);
+    for (let i = 0; i < hiddenSize; i++) x[i] *= config.embeddingScale;
 
     for (const [i, layer] of this.#weights.layers.entries()) {
+      const { rope, window } = config.layers[i];
       const cache = this.#cache[i];
 
-      const normed = layer.attnNorm ? rmsNorm(x, layer.attnNorm, rmsNormEps) : x;
-      const q = linear(normed, layer.wq, layer.bq);
-      const k = linear(normed, layer.wk, layer.bk);
+      const normed = this.#norm(x, layer.attnNorm);
+      const q = this.#norm(linear(normed, layer.wq, layer.bq), layer.qNorm);
+      const k = this.#norm(linear(normed, layer.wk, layer.bk), layer.kNorm);
       const v = linear(normed, layer.wv, layer.bv);
-      applyRope(q, cosSin, headDim, rotary);
-      applyRope(k, cosSin, headDim, rotary);
+      if (rope !== null) {
+        const rotaryDim = rotaryDimOf(headDim, this.#ropes[rope]);
+        applyRope(q, cosSins[rope], headDim, rotary, rotaryDim);
+        applyRope(k, cosSins[rope], headDim, rotary, rotaryDim);
+      }
       cache.k.set(k, position * k.length);
       cache.v.set(v, position * v.length);
-      const attended = attention(q, cache.k, cache.v, { nHeads, nKvHeads, headDim, position });
-      add(x, linear(attended, layer.wo, layer.bo));
+      const { attentionScale: scale, attentionSoftcap: softcap } = config;
+      const shape = { nHeads, nKvHeads, headDim, position, scale, softcap, window };
+      const attended = linear(attention(q, cache.k, cache.v, shape), layer.wo, layer.bo);
+      add(x, this.#norm(attended, layer.postAttnNorm), residualScale);
 
-      const mlpNormed = layer.mlpNorm ? rmsNorm(x, layer.mlpNorm, rmsNormEps) : x;
+      const mlpNormed = this.#norm(x, layer.mlpNorm);
       const gate = linear(mlpNormed, layer.wGate, layer.bGate);
       const up = linear(mlpNormed, layer.wUp, layer.bUp);
-      add(x, linear(swiglu(gate, up), layer.wDown, layer.bDown));
+      const down = linear(gatedUnit(config.activation, gate, up), layer.wDown, layer.bDown);
+      add(x, this.#norm(down, layer.postMlpNorm), residualScale);
     }
     return x;
   }
 
+  /** cap(logit_scale * head(norm(x))), with cap(y) = softcap * tanh(y / softcap). */
   #logits(x: Float32Array): Float32Array {
-    return linear(rmsNorm(x, this.#weights.finalNorm, this.#config.rmsNormEps), this.#weights.head, null);
+    const { logitScale, logitSoftcap } = this.#config;
+    const logits = linear(this.#norm(x, this.#weights.finalNorm), this.#weights.head, null);
+    for (let i = 0; i < logits.length; i++) {
+      const logit = logitScale * logits[i];
+      logits[i] = logitSoftcap === null ? logit : logitSoftcap * Math.tanh(logit / logitSoftcap);
+    }
+    return logits;
+  }
+
+  #norm(x: Float32Array, weight: Float32Array | null): Float32Array {
+    return weight === null ? x : rmsNorm(x, weight, this.#config.rmsNormEps, this.#config.normOffset);
   }
 
   #check(id: number, position: number): void {
@@ -123,7 +165,7 @@ export class CpuLlama {
   }
 }
 
-/** x += y, the residual connection. */
-function add(x: Float32Array, y: Float32Array): void {
-  for (let i = 0; i < x.length; i++) x[i] += y[i];
+/** x += scale * y, the residual connection. */
+function add(x: Float32Array, y: Float32Array, scale: number): void {
+  for (let i = 0; i < x.length; i++) x[i] += scale * y[i];
 }

@@ -2,15 +2,19 @@
 // It must not share code with a kernel, tile, or be clever: each file is one operation as the papers write it.
 
 /**
- * y[i] = x[i] * weight[i] / sqrt(mean(x^2) + eps)
+ * y[r, i] = x[r, i] * (offset + weight[i]) / sqrt(mean(x[r, :]^2) + eps)
  *
- * x, weight, result: (hidden). Zhang and Sennrich 2019, arXiv:1910.07467, with eps inside the root as in LLaMA.
+ * weight: (size); x, result: (n_rows, size), one row for the residual stream, one a head for q and k. Zhang and Sennrich
+ * 2019, arXiv:1910.07467, with eps inside the root as in LLaMA. Gemma has an offset of 1.
  */
-export function rmsNorm(x: Float32Array, weight: Float32Array, eps: number): Float32Array {
-  let sumSquares = 0;
-  for (let i = 0; i < x.length; i++) sumSquares += x[i] * x[i];
-  const scale = 1 / Math.sqrt(sumSquares / x.length + eps);
+export function rmsNorm(x: Float32Array, weight: Float32Array, eps: number, offset = 0): Float32Array {
+  const size = weight.length;
   const y = new Float32Array(x.length);
-  for (let i = 0; i < x.length; i++) y[i] = x[i] * scale * weight[i];
+  for (let row = 0; row < x.length; row += size) {
+    let sumSquares = 0;
+    for (let i = 0; i < size; i++) sumSquares += x[row + i] * x[row + i];
+    const scale = 1 / Math.sqrt(sumSquares / size + eps);
+    for (let i = 0; i < size; i++) y[row + i] = x[row + i] * scale * (offset + weight[i]);
+  }
   return y;
 }

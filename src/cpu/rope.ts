@@ -1,44 +1,138 @@
 // Rotary position embedding. Su et al. 2021, arXiv:2104.09864.
 // Pair j of a head turns by the angle position * inverse_frequency[j]; what "pair j" means is the rotary convention.
 
-/** Which two elements of a head are one pair: j and j + head_dim / 2 (Hugging Face), or 2 j and 2 j + 1 (GGUF llama). */
+import { UnsupportedModelError } from '../errors';
+
+/** Which two elements of a head are one pair: j and j + rotary_dim / 2 (Hugging Face), or 2 j and 2 j + 1 (GGUF llama). */
 export type Rotary = 'half' | 'interleaved';
+
+/**
+ * How the frequencies of a model differ from theta^(-2 j / rotary_dim); see `inverseFrequencies` for the formulas.
+ * A context longer than `originalContextLength` is what dynamic and longrope change by.
+ */
+export type RopeScaling =
+  | { type: 'linear'; factor: number }
+  | { type: 'dynamic'; factor: number; originalContextLength: number }
+  | {
+      type: 'llama3';
+      factor: number;
+      lowFreqFactor: number;
+      highFreqFactor: number;
+      originalContextLength: number;
+    }
+  | {
+      type: 'yarn';
+      factor: number;
+      betaFast: number;
+      betaSlow: number;
+      /** Whether the bounds of the ramp are rounded outwards to whole pairs. */
+      truncate: boolean;
+      /** Factor of cos and sin. */
+      attentionFactor: number;
+      originalContextLength: number;
+    }
+  | {
+      type: 'longrope';
+      /** One for each pair; empty until `withRopeFactors`, where they are tensors of a GGUF. */
+      shortFactors: ArrayLike<number>;
+      longFactors: ArrayLike<number>;
+      attentionFactor: number;
+      originalContextLength: number;
+    };
 
 export interface RopeParameters {
   theta: number;
-  scaling:
-    | null
-    | { type: 'linear'; factor: number }
-    | {
-        type: 'llama3';
-        factor: number;
-        lowFreqFactor: number;
-        highFreqFactor: number;
-        originalContextLength: number;
-      };
-  /** `rope_freqs.weight` of a GGUF, (head_dim / 2): each inverse frequency is divided by its factor. */
-  factors?: Float32Array | null;
+  /** The first elements of a head, which turn; those past them stay. Left out: all. */
+  rotaryDim?: number;
+  scaling: null | RopeScaling;
+  /** `rope_freqs.weight` of a GGUF, (rotary_dim / 2): each inverse frequency is divided by its factor. */
+  factors?: ArrayLike<number> | null;
+}
+
+/** Factors that a GGUF keeps as tensors, each (rotary_dim / 2) or null. */
+export interface RopeFactors {
+  /** rope_freqs.weight: llama3 scaling, worked out. */
+  all: Float32Array | null;
+  /** rope_factors_short.weight and rope_factors_long.weight: longrope. */
+  short: Float32Array | null;
+  long: Float32Array | null;
+}
+
+/** The parameters with the factors of a GGUF's tensors in their places. */
+export function withRopeFactors(rope: RopeParameters, { all, short, long }: RopeFactors): RopeParameters {
+  const { scaling } = rope;
+  if (scaling?.type !== 'longrope') return { ...rope, factors: all };
+  const shortFactors = short ?? scaling.shortFactors;
+  return { ...rope, factors: all, scaling: { ...scaling, shortFactors, longFactors: long ?? scaling.longFactors } };
+}
+
+/** Elements of a head that turn. */
+export function rotaryDimOf(headDim: number, rope: RopeParameters): number {
+  return rope.rotaryDim ?? headDim;
 }
 
 /**
- * inverse_frequency[j] = theta^(-2 j / head_dim), then the scaling of the model. Result: (head_dim / 2).
+ * inverse_frequency[j] = theta^(-2 j / rotary_dim), then the scaling of the model. Result: (head_dim / 2); pairs past
+ * rotary_dim / 2 have 0 and do not turn. `contextLength` is that with which the model is loaded: past the original one
+ * dynamic and longrope change all frequencies at once, so that a key once written stays true.
  *
- * llama3 (transformers, modeling_rope_utils.py): with w = 2 pi / inverse_frequency the wavelength in tokens and
- * s = (original_context / w - low) / (high - low), short waves (s > 1) stay, long waves (s < 0) are divided by `factor`,
- * and those between are mixed: (1 - s) * f / factor + s * f.
+ * Scalings (transformers, modeling_rope_utils.py), with w = 2 pi / inverse_frequency the wavelength in tokens:
+ * linear divides by `factor`. dynamic enlarges theta. llama3, with s = (original_context / w - low) / (high - low): short
+ * waves (s > 1) stay, long waves (s < 0) are divided by `factor`, and those between are mixed: (1 - s) f / factor + s f.
+ * yarn (arXiv:2309.00071) mixes likewise along a ramp over j. longrope (arXiv:2402.13753) divides each by its own factor.
+ * @throws UnsupportedModelError when a frequency is not finite
  */
-export function inverseFrequencies(headDim: number, rope: RopeParameters): Float64Array {
+export function inverseFrequencies(headDim: number, rope: RopeParameters, contextLength = 0): Float64Array {
+  const dim = rotaryDimOf(headDim, rope);
+  const theta =
+    rope.scaling?.type === 'dynamic' ? dynamicTheta(rope.theta, dim, rope.scaling, contextLength) : rope.theta;
   const frequencies = new Float64Array(headDim / 2);
-  for (let j = 0; j < frequencies.length; j++) {
-    const scaled = scale(rope.theta ** ((-2 * j) / headDim), rope.scaling);
+  for (let j = 0; j < dim / 2; j++) {
+    const plain = theta ** ((-2 * j) / dim);
+    const scaled = rope.scaling ? scale(plain, j, dim, rope.theta, rope.scaling, contextLength) : plain;
     frequencies[j] = rope.factors ? scaled / rope.factors[j] : scaled;
+    if (!Number.isFinite(frequencies[j])) {
+      throw new UnsupportedModelError(`RoPE: frequency ${j} of ${dim / 2} is ${frequencies[j]}; the scaling is wrong.`);
+    }
   }
   return frequencies;
 }
 
-function scale(frequency: number, scaling: RopeParameters['scaling']): number {
-  if (scaling === null) return frequency;
-  if (scaling.type === 'linear') return frequency / scaling.factor;
+type Scaling<T extends RopeScaling['type']> = Extract<RopeScaling, { type: T }>;
+
+/** NTK: theta * (factor * context / original - (factor - 1))^(dim / (dim - 2)), past the original context. */
+function dynamicTheta(theta: number, dim: number, scaling: Scaling<'dynamic'>, contextLength: number): number {
+  const { factor, originalContextLength } = scaling;
+  const stretch = Math.max(contextLength, originalContextLength) / originalContextLength;
+  return theta * (factor * stretch - (factor - 1)) ** (dim / (dim - 2));
+}
+
+function scale(
+  frequency: number,
+  j: number,
+  dim: number,
+  theta: number,
+  scaling: RopeScaling,
+  contextLength: number,
+): number {
+  switch (scaling.type) {
+    case 'linear':
+      return frequency / scaling.factor;
+    case 'dynamic':
+      return frequency;
+    case 'llama3':
+      return llama3(frequency, scaling);
+    case 'yarn':
+      return yarn(frequency, j, dim, theta, scaling);
+    case 'longrope': {
+      const isLong = contextLength > scaling.originalContextLength;
+      return frequency / (isLong ? scaling.longFactors : scaling.shortFactors)[j];
+    }
+  }
+  return scaling satisfies never;
+}
+
+function llama3(frequency: number, scaling: Scaling<'llama3'>): number {
   const { factor, lowFreqFactor: low, highFreqFactor: high, originalContextLength } = scaling;
   const wavelength = (2 * Math.PI) / frequency;
   if (wavelength < originalContextLength / high) return frequency;
@@ -47,18 +141,40 @@ function scale(frequency: number, scaling: RopeParameters['scaling']): number {
   return ((1 - s) * frequency) / factor + s * frequency;
 }
 
+/** Pairs that turn more than beta_fast times over the original context stay, fewer than beta_slow: divided by `factor`. */
+function yarn(frequency: number, j: number, dim: number, theta: number, scaling: Scaling<'yarn'>): number {
+  const { factor, betaFast, betaSlow, truncate, originalContextLength } = scaling;
+  /** The pair that turns so often. */
+  const pairOf = (turns: number) =>
+    (dim * Math.log(originalContextLength / (turns * 2 * Math.PI))) / (2 * Math.log(theta));
+  const low = Math.max(truncate ? Math.floor(pairOf(betaFast)) : pairOf(betaFast), 0);
+  const high = Math.min(truncate ? Math.ceil(pairOf(betaSlow)) : pairOf(betaSlow), dim - 1);
+  const ramp = Math.min(1, Math.max(0, (j - low) / (high === low ? 0.001 : high - low)));
+  return ramp * (frequency / factor) + (1 - ramp) * frequency;
+}
+
 /**
- * cos and sin of every angle, computed in f64. Result: (n_positions, head_dim / 2, 2), cos before sin,
- * for the positions first, first + 1, ... first + n_positions - 1.
+ * cos and sin of every angle, computed in f64, times the attention factor of yarn and longrope. Result: (n_positions,
+ * head_dim / 2, 2), cos before sin, for the positions first, first + 1, ... first + n_positions - 1 of a model that was
+ * loaded with `contextLength`.
  */
-export function ropeTable(headDim: number, rope: RopeParameters, nPositions: number, first = 0): Float32Array {
-  const frequencies = inverseFrequencies(headDim, rope);
+export function ropeTable(
+  headDim: number,
+  rope: RopeParameters,
+  nPositions: number,
+  first = 0,
+  contextLength = first + nPositions,
+): Float32Array {
+  const frequencies = inverseFrequencies(headDim, rope, contextLength);
+  const nTurned = rotaryDimOf(headDim, rope) / 2;
+  const factor = rope.scaling && 'attentionFactor' in rope.scaling ? rope.scaling.attentionFactor : 1;
   const table = new Float32Array(nPositions * headDim);
   for (let t = 0; t < nPositions; t++) {
     for (let j = 0; j < frequencies.length; j++) {
       const angle = (first + t) * frequencies[j];
-      table[t * headDim + 2 * j] = Math.cos(angle);
-      table[t * headDim + 2 * j + 1] = Math.sin(angle);
+      const amount = j < nTurned ? factor : 1; // what does not turn is not scaled either
+      table[t * headDim + 2 * j] = amount * Math.cos(angle);
+      table[t * headDim + 2 * j + 1] = amount * Math.sin(angle);
     }
   }
   return table;
@@ -67,10 +183,17 @@ export function ropeTable(headDim: number, rope: RopeParameters, nPositions: num
 /**
  * Turns every pair (a, b) of every head, in place: (a, b) -> (a cos - b sin, b cos + a sin).
  *
- * x: (n_heads, head_dim) of one token; cosSin: (head_dim / 2, 2), that token's row of `ropeTable`.
+ * x: (n_heads, head_dim) of one token; cosSin: (head_dim / 2, 2), that token's row of `ropeTable`. Pairs lie within the first
+ * `rotaryDim` elements of a head; those past them stay.
  */
-export function applyRope(x: Float32Array, cosSin: Float32Array, headDim: number, rotary: Rotary): void {
-  const half = headDim / 2;
+export function applyRope(
+  x: Float32Array,
+  cosSin: Float32Array,
+  headDim: number,
+  rotary: Rotary,
+  rotaryDim = headDim,
+): void {
+  const half = rotaryDim / 2;
   for (let head = 0; head < x.length; head += headDim) {
     for (let j = 0; j < half; j++) {
       const ia = rotary === 'half' ? head + j : head + 2 * j;

@@ -1,6 +1,7 @@
 import { dequantise } from '../cpu/dequantise';
 import { CpuLlama, type CpuWeights } from '../cpu/llama';
 import { type BlockType, quantise as quantiseBlocks } from '../cpu/quantise';
+import type { RopeFactors } from '../cpu/rope';
 import { sample } from '../cpu/sample';
 import { InvalidRequestError } from '../errors';
 import type { ModelConfig } from '../model/config';
@@ -22,7 +23,7 @@ export async function loadCpuWeights(
   tensors: ModelTensors,
   signal?: AbortSignal,
   quantise?: QuantisedFormat,
-): Promise<CpuWeights & { factors: Float32Array | null }> {
+): Promise<CpuWeights> {
   const read = async (tensor: TensorInfo): Promise<Float32Array> => {
     signal?.throwIfAborted();
     return dequantise(tensor.dtype, await tensor.read(0, tensor.byteLength));
@@ -62,7 +63,15 @@ export async function loadCpuWeights(
   }
   const finalNorm = await read(tensors.finalNorm);
   const head = tensors.head ? await matrix(tensors.head) : embedding;
-  return { embedding, layers, finalNorm, head, factors: await optional(tensors.ropeFactors) };
+  return { embedding, layers, finalNorm, head, ropeFactors: await readRopeFactors(tensors) };
+}
+
+/** The factors that a GGUF has as tensors, for `withRopeFactors`. */
+async function readRopeFactors({ ropeFactors }: ModelTensors): Promise<RopeFactors | null> {
+  if (!ropeFactors) return null;
+  const read = async (tensor: TensorInfo | null) =>
+    tensor && dequantise(tensor.dtype, await tensor.read(0, tensor.byteLength));
+  return { all: await read(ropeFactors.all), short: await read(ropeFactors.short), long: await read(ropeFactors.long) };
 }
 
 /** The textbook pass, for machines without WebGPU. Between tokens it gives the worker a turn, so that a stop is heard. */
@@ -83,11 +92,10 @@ export class CpuBackend implements Backend {
 
   constructor(
     config: ModelConfig,
-    weights: CpuWeights & { factors: Float32Array | null },
+    weights: CpuWeights,
     readonly contextLength: number,
   ) {
-    const rope = { ...config.ropes[0], factors: weights.factors };
-    this.llama = new CpuLlama({ ...config, rope }, weights, contextLength);
+    this.llama = new CpuLlama(config, weights, contextLength);
     this.tokens = new Uint32Array(contextLength + 1);
   }
 

@@ -5,8 +5,11 @@ import type { RopeParameters } from '../cpu/rope';
 import { UnsupportedModelError } from '../errors';
 import { BLOCK } from '../kernels/weight_format';
 import type { ModelFiles } from '../storage/model_file';
+import { PLAIN } from './config_architectures';
 import { configFromGguf } from './config_gguf';
 import { configFromHuggingFace } from './config_huggingface';
+
+export { PLAIN };
 
 /** What may differ from layer to layer. */
 export interface LayerConfig {
@@ -27,7 +30,7 @@ export interface ModelConfig {
   nKvHeads: number;
   headDim: number;
   rmsNormEps: number;
-  /** The kinds of rotary embedding that layers have, one or two. */
+  /** The kinds of rotary embedding that layers have, one or two. All turn as many elements of a head. */
   ropes: readonly RopeParameters[];
   /** One for each layer. */
   layers: readonly LayerConfig[];
@@ -63,27 +66,13 @@ export interface ModelConfig {
   logitSoftcap: number | null;
 }
 
-/** What most models have in common. */
-export const PLAIN = {
-  activation: 'silu',
-  normOffset: 0,
-  preNorms: true,
-  postNorms: false,
-  qkNorm: 'none',
-  embeddingScale: 1,
-  attentionSoftcap: null,
-  residualScale: 1,
-  logitScale: 1,
-  logitSoftcap: null,
-} as const;
-
 /** Layers that are all alike. */
 export function sameLayers(nLayers: number): LayerConfig[] {
   return Array.from({ length: nLayers }, () => ({ rope: 0, window: null }));
 }
 
 export function readConfig(files: ModelFiles): ModelConfig {
-  const config = files.gguf ? configFromGguf(files.gguf, files) : configFromHuggingFace(files.config ?? {});
+  const config = files.gguf ? configFromGguf(files.gguf, files.tensors) : configFromHuggingFace(files.config ?? {});
   checkShapes(config);
   return config;
 }

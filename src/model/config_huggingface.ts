@@ -1,67 +1,256 @@
-import type { RopeParameters } from '../cpu/rope';
 import { UnsupportedModelError } from '../errors';
-import { type ModelConfig, PLAIN, sameLayers } from './config';
+import type { LayerConfig, ModelConfig } from './config';
+import { type ArchitectureName, stretchedContext, traitsOf } from './config_architectures';
+import { readRopes } from './config_huggingface_rope';
 import { ConfigReader, MAX } from './config_numbers';
 
 const WHERE = 'config.json';
 
-/** config.json of transformers (LlamaConfig), classic keys and those of transformers 5 (`rope_parameters`). */
-export function configFromHuggingFace(config: Record<string, unknown>): ModelConfig {
-  const keys = new Map(Object.entries(config));
-  const read = new ConfigReader(WHERE, (key) => keys.get(key));
-  const modelType = read.text('model_type');
-  if (modelType !== 'llama') {
-    throw new UnsupportedModelError(`${WHERE}: model_type is "${modelType}"; only "llama" is supported.`);
-  }
-  const activation = read.text('hidden_act') ?? 'silu';
-  if (activation !== 'silu') {
-    throw new UnsupportedModelError(`${WHERE}: hidden_act is "${activation}"; only "silu" is supported.`);
-  }
+type Keys = Readonly<Record<string, unknown>>;
+
+/** How a model_type of transformers fills a ModelConfig. Source: configuration_<model_type>.py and modeling_<model_type>.py. */
+interface HuggingFaceArchitecture {
+  name: ArchitectureName;
+  /** What keys mean that are left out, as opposed to null. */
+  defaults: Keys;
+  /** Layers that see `sliding_window` keys, unless `layer_types` says it. Left out: none do. */
+  isLocal?: (read: ConfigReader, layer: number, hasRope: boolean) => boolean;
+  /** Local layers have a rope of their own. */
+  localRope?: boolean;
+  /** Whether q and k of a layer turn. Left out: all do. */
+  hasRope?: (read: ConfigReader, nLayers: number) => boolean[];
+  /** What only this architecture reads. */
+  differences?: (read: ConfigReader) => Partial<ModelConfig>;
+}
+
+const QWEN = {
+  defaults: { max_position_embeddings: 32768, use_sliding_window: false, sliding_window: 4096, max_window_layers: 28 },
+  isLocal: (read: ConfigReader, layer: number) => layer >= read.whole('max_window_layers', MAX.layers),
+};
+
+const GEMMA = {
+  head_dim: 256,
+  hidden_activation: 'gelu_pytorch_tanh',
+  tie_word_embeddings: true,
+  query_pre_attn_scalar: 256,
+  sliding_window: 4096,
+};
+
+const gemma = (read: ConfigReader): Partial<ModelConfig> => ({
+  normOffset: 1,
+  attentionScale: read.positive('query_pre_attn_scalar') ** -0.5,
+  attentionSoftcap: read.optionalPositive('attn_logit_softcapping'),
+  logitSoftcap: read.optionalPositive('final_logit_softcapping'),
+});
+
+const GEMMA3: HuggingFaceArchitecture = {
+  name: 'gemma3',
+  // The text part of a multimodal checkpoint leaves out whatever is as in Gemma3TextConfig.
+  defaults: {
+    ...GEMMA,
+    vocab_size: 262208,
+    hidden_size: 2304,
+    intermediate_size: 9216,
+    num_hidden_layers: 26,
+    num_attention_heads: 8,
+    num_key_value_heads: 4,
+    max_position_embeddings: 131072,
+    rope_theta: 1e6,
+    rope_local_base_freq: 1e4,
+    sliding_window_pattern: 6,
+  },
+  isLocal: (read, layer) => (layer + 1) % read.count('sliding_window_pattern', MAX.layers) !== 0,
+  localRope: true,
+  differences: gemma,
+};
+
+const ARCHITECTURES: ReadonlyMap<string, HuggingFaceArchitecture> = new Map(
+  Object.entries<HuggingFaceArchitecture>({
+    llama: { name: 'llama', defaults: {} },
+    mistral: {
+      name: 'mistral',
+      defaults: { max_position_embeddings: 131072, num_key_value_heads: 8, sliding_window: 4096 },
+      isLocal: () => true,
+    },
+    qwen2: { name: 'qwen2', ...QWEN, differences: () => ({ qkvBias: true }) },
+    qwen3: { name: 'qwen3', ...QWEN, defaults: { ...QWEN.defaults, head_dim: 128 } },
+    smollm3: {
+      name: 'smollm3',
+      defaults: {
+        max_position_embeddings: 32768,
+        num_key_value_heads: 4,
+        rope_theta: 2e6,
+        tie_word_embeddings: true,
+        use_sliding_window: false,
+        no_rope_layer_interval: 4,
+      },
+      isLocal: (_read, _layer, hasRope) => !hasRope,
+      hasRope: smollm3Ropes,
+    },
+    gemma2: {
+      name: 'gemma2',
+      defaults: {
+        ...GEMMA,
+        max_position_embeddings: 8192,
+        attn_logit_softcapping: 50,
+        final_logit_softcapping: 30,
+      },
+      isLocal: (_read, layer) => layer % 2 === 0,
+      differences: gemma,
+    },
+    gemma3: GEMMA3,
+    gemma3_text: GEMMA3,
+    phi3: {
+      name: 'phi3',
+      defaults: { max_position_embeddings: 4096, original_max_position_embeddings: 4096, rms_norm_eps: 1e-5 },
+      isLocal: () => true,
+    },
+    granite: { name: 'granite', defaults: {}, differences: granite },
+    olmo2: { name: 'olmo2', defaults: { rms_norm_eps: 1e-5 } },
+  }),
+);
+
+function granite(read: ConfigReader): Partial<ModelConfig> {
+  return {
+    embeddingScale: read.positive('embedding_multiplier', 1),
+    attentionScale: read.positive('attention_multiplier', 1),
+    residualScale: read.positive('residual_multiplier', 1),
+    logitScale: 1 / read.positive('logits_scaling', 1),
+  };
+}
+
+/** `no_rope_layers` holds 1 for the layers that turn. */
+function smollm3Ropes(read: ConfigReader, nLayers: number): boolean[] {
+  const listed = read.list('no_rope_layers', nLayers, 'numbers 0 or 1', (v): v is 0 | 1 => v === 0 || v === 1);
+  if (listed) return listed.map((turns) => turns === 1);
+  const interval = read.count('no_rope_layer_interval', MAX.layers);
+  return Array.from({ length: nLayers }, (_, layer) => (layer + 1) % interval !== 0);
+}
+
+/**
+ * config.json of transformers, in the spelling of version 5 (`rope_parameters`, `layer_types`) or an older one.
+ * @throws UnsupportedModelError for other architectures, quantised checkpoints, and numbers out of range
+ */
+export function configFromHuggingFace(config: Keys): ModelConfig {
+  refuseQuantised(config);
+  const { architecture, keys } = findArchitecture(config);
+  const { defaults } = architecture;
+  // A key that is null says "none"; only one that is left out takes the default.
+  const read = new ConfigReader(WHERE, (key) => (Object.hasOwn(keys, key) ? keys[key] : defaults[key]));
+  refuseVariants(read);
   const hiddenSize = read.count('hidden_size', MAX.hidden);
   const nHeads = read.count('num_attention_heads', MAX.heads);
   const headDim = read.count('head_dim', MAX.headDim, hiddenSize / nHeads);
-  const nLayers = read.count('num_hidden_layers', MAX.layers);
+  const ropes = readRopes(read, headDim, architecture.localRope ?? false, architecture.name);
+  const attentionBias = read.flag('attention_bias', false);
   return {
-    ...PLAIN,
-    architecture: 'llama',
+    ...traitsOf(architecture.name, hiddenSize),
+    architecture: architecture.name,
     vocabSize: read.count('vocab_size', MAX.vocab),
     hiddenSize,
     intermediateSize: read.count('intermediate_size', MAX.intermediate),
-    nLayers,
+    nLayers: read.count('num_hidden_layers', MAX.layers),
     nHeads,
     nKvHeads: read.count('num_key_value_heads', MAX.heads, nHeads),
     headDim,
     rmsNormEps: read.positive('rms_norm_eps', 1e-6),
-    ropes: [ropeParameters(read)],
-    layers: sameLayers(nLayers),
+    ropes,
+    layers: readLayers(read, architecture),
     attentionScale: headDim ** -0.5,
     rotary: 'half',
-    contextLength: read.count('max_position_embeddings', MAX.context, 2048),
+    contextLength: stretchedContext(read.count('max_position_embeddings', MAX.context, 2048), ropes[0].scaling),
     tiedEmbedding: read.flag('tie_word_embeddings', false),
-    qkvBias: read.flag('attention_bias', false),
-    outputBias: read.flag('attention_bias', false),
+    qkvBias: attentionBias,
+    outputBias: attentionBias,
     mlpBias: read.flag('mlp_bias', false),
+    activation: readActivation(read),
+    ...architecture.differences?.(read),
   };
 }
 
-/** modeling_rope_utils.py of transformers: kinds default, linear and llama3. */
-function ropeParameters(read: ConfigReader): RopeParameters {
-  const rope = read.inner('rope_parameters') ?? read.inner('rope_scaling');
-  const theta = read.inner('rope_parameters')?.positive('rope_theta', 10000) ?? read.positive('rope_theta', 10000);
-  const kind = rope?.text('rope_type') ?? rope?.text('type') ?? 'default';
-  if (!rope || kind === 'default') return { theta, scaling: null };
-  if (kind === 'linear') return { theta, scaling: { type: 'linear', factor: rope.positive('factor') } };
-  if (kind === 'llama3') {
-    return {
-      theta,
-      scaling: {
-        type: 'llama3',
-        factor: rope.positive('factor'),
-        lowFreqFactor: rope.positive('low_freq_factor'),
-        highFreqFactor: rope.positive('high_freq_factor'),
-        originalContextLength: rope.count('original_max_position_embeddings', MAX.context),
-      },
-    };
+/** The architecture that config.json names, and the keys that describe its text model. */
+function findArchitecture(config: Keys): { architecture: HuggingFaceArchitecture; keys: Keys } {
+  const modelType = new ConfigReader(WHERE, (key) => config[key]).text('model_type') ?? '';
+  const architecture = ARCHITECTURES.get(modelType);
+  if (!architecture) {
+    const known = [...ARCHITECTURES.keys()].join(', ');
+    throw new UnsupportedModelError(
+      `${WHERE}: model_type is "${modelType.slice(0, 80)}", which is not supported. Choose a model of one of these types: ${known}.`,
+    );
   }
-  throw new UnsupportedModelError(`${WHERE}: RoPE scaling "${kind}" is not supported; default, linear and llama3 are.`);
+  const text = modelType === 'gemma3' ? config.text_config : config;
+  if (typeof text !== 'object' || text === null || Array.isArray(text)) {
+    throw new UnsupportedModelError(`${WHERE}: a model of type "${modelType}" needs text_config, an object.`);
+  }
+  const isTied = config.tie_word_embeddings === undefined ? {} : { tie_word_embeddings: config.tie_word_embeddings };
+  return { architecture, keys: { ...isTied, ...text } };
+}
+
+/** Checkpoints whose matrices are stored in a format of their own: GPTQ, AWQ, bitsandbytes, compressed-tensors, fp8 ... */
+function refuseQuantised(config: Keys): void {
+  const read = new ConfigReader(WHERE, (key) => config[key]);
+  for (const part of [read, read.inner('text_config')]) {
+    const quantisation = part?.inner('quantization_config') ?? part?.inner('compression_config');
+    if (!quantisation) continue;
+    const method = (quantisation.text('quant_method') ?? 'an unnamed method').slice(0, 80);
+    throw new UnsupportedModelError(
+      `${WHERE}: the weights are quantised by ${method} (quantization_config), which is not supported. ` +
+        'Use the repository of the unquantised model, or a GGUF file of it.',
+    );
+  }
+}
+
+/** Relatives that share a model_type with a supported model but compute something else. */
+function refuseVariants(read: ConfigReader): void {
+  for (const key of ['num_local_experts', 'num_experts', 'n_routed_experts']) {
+    const experts = read.has(key) ? read.whole(key, MAX.layers) : 0;
+    if (experts > 1) {
+      throw new UnsupportedModelError(
+        `${WHERE}: ${key} is ${experts}: a mixture of experts, which is not supported. Choose a dense model.`,
+      );
+    }
+  }
+  if (read.flag('use_bidirectional_attention', false)) {
+    throw new UnsupportedModelError(
+      `${WHERE}: use_bidirectional_attention is true: the model embeds text and cannot write any. Choose a chat model.`,
+    );
+  }
+}
+
+const ACTIVATIONS: Readonly<Record<string, ModelConfig['activation']>> = {
+  silu: 'silu',
+  swish: 'silu',
+  gelu_pytorch_tanh: 'gelu_tanh',
+};
+
+function readActivation(read: ConfigReader): ModelConfig['activation'] {
+  const key = read.has('hidden_activation') ? 'hidden_activation' : 'hidden_act';
+  const name = read.text(key) ?? 'silu';
+  if (!Object.hasOwn(ACTIVATIONS, name)) {
+    const known = Object.keys(ACTIVATIONS).join(', ');
+    throw new UnsupportedModelError(
+      `${WHERE}: ${key} is "${name.slice(0, 80)}", which is not supported. Choose a model with one of these: ${known}.`,
+    );
+  }
+  return ACTIVATIONS[name];
+}
+
+function readLayers(read: ConfigReader, architecture: HuggingFaceArchitecture): LayerConfig[] {
+  const { isLocal, localRope } = architecture;
+  const nLayers = read.count('num_hidden_layers', MAX.layers);
+  const turns = architecture.hasRope?.(read, nLayers) ?? Array.from({ length: nLayers }, () => true);
+  const types = isLocal ? read.list('layer_types', nLayers, LAYER_TYPES, isLayerType) : null;
+  const isWindowed = isLocal !== undefined && read.flag('use_sliding_window', true);
+  const window = isWindowed ? read.optionalCount('sliding_window', MAX.context) : null;
+  return turns.map((hasRope, layer) => {
+    const local = types ? types[layer] === 'sliding_attention' : (isLocal?.(read, layer, hasRope) ?? false);
+    const rope = localRope && local ? 1 : 0;
+    return { rope: hasRope ? rope : null, window: local ? window : null };
+  });
+}
+
+const LAYER_TYPES = 'of "full_attention" and "sliding_attention"';
+
+function isLayerType(value: unknown): value is 'full_attention' | 'sliding_attention' {
+  return value === 'full_attention' || value === 'sliding_attention';
 }

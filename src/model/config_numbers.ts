@@ -4,16 +4,19 @@ import { UnsupportedModelError } from '../errors';
 export class ConfigReader {
   constructor(
     private readonly where: string,
-    private readonly get: (key: string) => unknown,
+    private readonly find: (key: string) => unknown,
+    /** In front of every key. */
+    private readonly prefix = '',
   ) {}
 
   /** A whole number from 1 to `max`. */
   count(key: string, max: number, fallback?: number): number {
-    const value = this.number(key, fallback);
-    if (!Number.isInteger(value) || value < 1 || value > max) {
-      throw this.refuse(key, value, `a whole number from 1 to ${max}`);
-    }
-    return value;
+    return this.integer(key, 1, max, fallback);
+  }
+
+  /** A whole number from 0 to `max`. */
+  whole(key: string, max: number, fallback?: number): number {
+    return this.integer(key, 0, max, fallback);
   }
 
   /** A finite number above zero. */
@@ -21,6 +24,16 @@ export class ConfigReader {
     const value = this.number(key, fallback);
     if (!Number.isFinite(value) || value <= 0) throw this.refuse(key, value, 'a number above 0');
     return value;
+  }
+
+  /** As `count`, or null where the key is missing or null. */
+  optionalCount(key: string, max: number): number | null {
+    return this.has(key) ? this.count(key, max) : null;
+  }
+
+  /** As `positive`, or null where the key is missing or null. */
+  optionalPositive(key: string): number | null {
+    return this.has(key) ? this.positive(key) : null;
   }
 
   flag(key: string, fallback: boolean): boolean {
@@ -42,19 +55,57 @@ export class ConfigReader {
     if (value === undefined || value === null) return null;
     if (typeof value !== 'object' || Array.isArray(value)) throw this.refuse(key, value, 'an object');
     const entries = new Map(Object.entries(value));
-    return new ConfigReader(`${this.where}: ${key}`, (name) => entries.get(name));
+    return new ConfigReader(`${this.where}: ${this.prefix}${key}`, (name) => entries.get(name));
+  }
+
+  /** `length` values, or null where there are none; each must pass `isRight`, of which `wanted` speaks. */
+  list<T extends string | number | boolean>(
+    key: string,
+    length: number,
+    wanted: string,
+    isRight: (value: unknown) => value is T,
+  ): T[] | null {
+    if (!this.has(key)) return null;
+    const values = this.get(key);
+    if (!Array.isArray(values) || values.length !== length || !values.every(isRight)) {
+      const found = Array.isArray(values) ? `a list of ${values.length}` : values;
+      throw this.refuse(key, found, `a list of ${length} ${wanted}`);
+    }
+    return values;
+  }
+
+  private get(key: string): unknown {
+    return this.find(this.prefix + key);
+  }
+
+  isList(key: string): boolean {
+    return Array.isArray(this.get(key));
+  }
+
+  has(key: string): boolean {
+    const value = this.get(key);
+    return value !== undefined && value !== null;
+  }
+
+  private integer(key: string, min: number, max: number, fallback?: number): number {
+    const value = this.number(key, fallback);
+    if (!Number.isInteger(value) || value < min || value > max) {
+      throw this.refuse(key, value, `a whole number from ${min} to ${max}`);
+    }
+    return value;
   }
 
   private number(key: string, fallback?: number): number {
     const value = this.get(key) ?? fallback;
-    if (value === undefined) throw new UnsupportedModelError(`${this.where} lacks ${key}.`);
+    if (value === undefined || value === null)
+      throw new UnsupportedModelError(`${this.where} lacks ${this.prefix}${key}.`);
     if (typeof value !== 'number' && typeof value !== 'bigint') throw this.refuse(key, value, 'a number');
     return Number(value);
   }
 
   private refuse(key: string, value: unknown, wanted: string): UnsupportedModelError {
     const shown = typeof value === 'object' ? 'a structure' : String(value).slice(0, 80);
-    return new UnsupportedModelError(`${this.where}: ${key} must be ${wanted}, but is ${shown}.`);
+    return new UnsupportedModelError(`${this.where}: ${this.prefix}${key} must be ${wanted}, but is ${shown}.`);
   }
 }
 

@@ -1,6 +1,8 @@
+import { type RopeFactors, rotaryDimOf } from '../cpu/rope';
 import { ModelFileError, UnsupportedModelError } from '../errors';
 import type { ModelFiles, TensorInfo } from '../storage/model_file';
 import type { ModelConfig } from './config';
+import { type LayerPart, type Names, tensorNames } from './tensor_names';
 
 /** The tensors of a layer, each of the shape that the config promises. Matrices are (rows out, columns in). */
 export interface LayerTensors {
@@ -35,131 +37,153 @@ export interface ModelTensors {
   finalNorm: TensorInfo;
   /** null when the head is the embedding. */
   head: TensorInfo | null;
-  /** (head_dim / 2): what a GGUF has instead of llama3 scaling. */
-  ropeFactors: TensorInfo | null;
+  /** (rotary_dim / 2) each: what a GGUF has instead of the numbers of llama3 (`all`) and longrope scaling; null: none of them. */
+  ropeFactors: Record<keyof RopeFactors, TensorInfo | null> | null;
 }
 
-interface Names {
-  embedding: string;
-  finalNorm: string;
-  head: string;
-  ropeFactors: string | null;
-  layer: (index: number) => string;
-  /** Stems behind the layer prefix; a bias is the same stem with `bias` for `weight`. */
-  part: Record<'attnNorm' | 'q' | 'k' | 'v' | 'o' | 'mlpNorm' | 'gate' | 'up' | 'down', string>;
-  /** Tensors that say nothing new. */
-  ignored: RegExp;
-}
-
-const HUGGING_FACE: Names = {
-  embedding: 'model.embed_tokens.weight',
-  finalNorm: 'model.norm.weight',
-  head: 'lm_head.weight',
-  ropeFactors: null,
-  layer: (i) => `model.layers.${i}.`,
-  part: {
-    attnNorm: 'input_layernorm',
-    q: 'self_attn.q_proj',
-    k: 'self_attn.k_proj',
-    v: 'self_attn.v_proj',
-    o: 'self_attn.o_proj',
-    mlpNorm: 'post_attention_layernorm',
-    gate: 'mlp.gate_proj',
-    up: 'mlp.up_proj',
-    down: 'mlp.down_proj',
-  },
-  ignored: /\.rotary_emb\.inv_freq$/,
-};
-
-const GGUF: Names = {
-  embedding: 'token_embd.weight',
-  finalNorm: 'output_norm.weight',
-  head: 'output.weight',
-  ropeFactors: 'rope_freqs.weight',
-  layer: (i) => `blk.${i}.`,
-  part: {
-    attnNorm: 'attn_norm',
-    q: 'attn_q',
-    k: 'attn_k',
-    v: 'attn_v',
-    o: 'attn_output',
-    mlpNorm: 'ffn_norm',
-    gate: 'ffn_gate',
-    up: 'ffn_up',
-    down: 'ffn_down',
-  },
-  ignored: /(?!)/,
-};
-
-/** Finds every tensor that the model needs, checks its shape, and refuses files with tensors that nobody would use. */
+/**
+ * Finds every tensor that the model needs, checks its shape, and refuses files with tensors that nobody would use.
+ * Parts of a fused matrix (Phi 3) are views of its rows: they bear its name.
+ */
 export function resolveTensors(files: ModelFiles, config: ModelConfig): ModelTensors {
-  const names = files.gguf ? GGUF : HUGGING_FACE;
-  const used = new Set<string>();
-  const { hiddenSize, intermediateSize, headDim } = config;
-  const qSize = config.nHeads * headDim;
-  const kvSize = config.nKvHeads * headDim;
-
-  const optional = (name: string, ...shape: number[]): TensorInfo | null => {
-    const tensor = files.tensors.get(name);
-    if (!tensor) return null;
-    used.add(name);
-    if (tensor.shape.length !== shape.length || tensor.shape.some((size, i) => size !== shape[i])) {
-      throw new ModelFileError(
-        files.name,
-        `tensor ${name} has shape (${tensor.shape.join(', ')}); the config asks for (${shape.join(', ')}).`,
-      );
-    }
-    return tensor;
-  };
-  const needed = (name: string, ...shape: number[]): TensorInfo => {
-    const tensor = optional(name, ...shape);
-    if (!tensor) throw new ModelFileError(files.name, `tensor ${name} (${shape.join(', ')}) is missing.`);
-    return tensor;
-  };
-  const layer = (index: number): LayerTensors => {
-    const at = (part: keyof Names['part'], kind: string) => `${names.layer(index)}${names.part[part]}.${kind}`;
-    const weight = (part: keyof Names['part'], ...shape: number[]) => needed(at(part, 'weight'), ...shape);
-    const bias = (part: keyof Names['part'], promised: boolean, size: number) =>
-      promised ? needed(at(part, 'bias'), size) : null;
-    const { qkvBias, outputBias, mlpBias } = config;
-    return {
-      attnNorm: weight('attnNorm', hiddenSize),
-      wq: weight('q', qSize, hiddenSize),
-      wk: weight('k', kvSize, hiddenSize),
-      wv: weight('v', kvSize, hiddenSize),
-      wo: weight('o', hiddenSize, qSize),
-      bq: bias('q', qkvBias, qSize),
-      bk: bias('k', qkvBias, kvSize),
-      bv: bias('v', qkvBias, kvSize),
-      bo: bias('o', outputBias, hiddenSize),
-      qNorm: null,
-      kNorm: null,
-      postAttnNorm: null,
-      postMlpNorm: null,
-      mlpNorm: weight('mlpNorm', hiddenSize),
-      wGate: weight('gate', intermediateSize, hiddenSize),
-      wUp: weight('up', intermediateSize, hiddenSize),
-      wDown: weight('down', hiddenSize, intermediateSize),
-      bGate: bias('gate', mlpBias, intermediateSize),
-      bUp: bias('up', mlpBias, intermediateSize),
-      bDown: bias('down', mlpBias, hiddenSize),
-    };
-  };
-
+  const names = tensorNames(files, config);
+  const finder = new TensorFinder(files);
+  const { vocabSize, hiddenSize } = config;
+  const nPairs = rotaryDimOf(config.headDim, config.ropes[0]) / 2;
+  const [all, short, long] = (['all', 'short', 'long'] as const).map((kind) => {
+    const name = names.ropeFactors?.[kind];
+    return name ? finder.optional(name, nPairs) : null;
+  });
   const tensors: ModelTensors = {
-    embedding: needed(names.embedding, config.vocabSize, hiddenSize),
-    layers: Array.from({ length: config.nLayers }, (_, i) => layer(i)),
-    finalNorm: needed(names.finalNorm, hiddenSize),
-    head: config.tiedEmbedding ? null : needed(names.head, config.vocabSize, hiddenSize),
-    ropeFactors: names.ropeFactors ? optional(names.ropeFactors, headDim / 2) : null,
+    embedding: finder.needed(names.embedding, vocabSize, hiddenSize),
+    layers: Array.from({ length: config.nLayers }, (_, i) => layerTensors(finder, names, names.layer(i), config)),
+    finalNorm: finder.needed(names.finalNorm, hiddenSize),
+    head: config.tiedEmbedding ? null : finder.needed(names.head, vocabSize, hiddenSize),
+    ropeFactors: all || short || long ? { all, short, long } : null,
   };
   // A file with tied embeddings may still carry the head, a copy.
-  if (config.tiedEmbedding) used.add(names.head);
+  if (config.tiedEmbedding) finder.used.add(names.head);
   for (const name of files.tensors.keys()) {
-    if (used.has(name) || names.ignored.test(name)) continue;
+    if (finder.used.has(name) || names.ignored.test(name)) continue;
     throw new UnsupportedModelError(
       `${files.name}: tensor ${name} has no place in a ${config.architecture} model; ignoring it would give wrong answers.`,
     );
   }
   return tensors;
+}
+
+function layerTensors(finder: TensorFinder, names: Names, prefix: string, config: ModelConfig): LayerTensors {
+  const { hiddenSize, intermediateSize, headDim, qkvBias, outputBias, mlpBias } = config;
+  const qSize = config.nHeads * headDim;
+  const kvSize = config.nKvHeads * headDim;
+  const perHead = config.qkNorm === 'heads';
+  const stem = (part: LayerPart) => prefix + names.part[part];
+  const weight = (part: LayerPart, ...shape: number[]) => finder.needed(`${stem(part)}.weight`, ...shape);
+  const norm = (part: LayerPart, isThere: boolean, size = hiddenSize) => (isThere ? weight(part, size) : null);
+  /** Matrices or biases, which lie behind one another in a tensor of their own where the first is missing. */
+  const stacked = (fused: LayerPart, kind: string, parts: [LayerPart, rows: number][], ...cols: number[]) =>
+    finder.has(`${stem(fused)}.${kind}`) && !finder.has(`${stem(parts[0][0])}.${kind}`)
+      ? finder.rows(
+          `${stem(fused)}.${kind}`,
+          parts.map(([, rows]) => rows),
+          cols,
+        )
+      : parts.map(([part, rows]) => finder.needed(`${stem(part)}.${kind}`, rows, ...cols));
+  const biases = (promised: boolean, fused: LayerPart, parts: [LayerPart, rows: number][]) =>
+    promised ? stacked(fused, 'bias', parts) : parts.map(() => null);
+
+  const qkv: [LayerPart, number][] = [
+    ['q', qSize],
+    ['k', kvSize],
+    ['v', kvSize],
+  ];
+  const gateUp: [LayerPart, number][] = [
+    ['gate', intermediateSize],
+    ['up', intermediateSize],
+  ];
+  const [wq, wk, wv] = stacked('qkv', 'weight', qkv, hiddenSize);
+  const [bq, bk, bv] = biases(qkvBias, 'qkv', qkv);
+  const [wGate, wUp] = stacked('gateUp', 'weight', gateUp, hiddenSize);
+  const [bGate, bUp] = biases(mlpBias, 'gateUp', gateUp);
+  return {
+    attnNorm: norm('attnNorm', config.preNorms),
+    wq,
+    wk,
+    wv,
+    wo: weight('o', hiddenSize, qSize),
+    bq,
+    bk,
+    bv,
+    bo: outputBias ? finder.needed(`${stem('o')}.bias`, hiddenSize) : null,
+    qNorm: norm('qNorm', config.qkNorm !== 'none', perHead ? headDim : qSize),
+    kNorm: norm('kNorm', config.qkNorm !== 'none', perHead ? headDim : kvSize),
+    postAttnNorm: norm('postAttnNorm', config.postNorms),
+    postMlpNorm: norm('postMlpNorm', config.postNorms),
+    mlpNorm: norm('mlpNorm', config.preNorms),
+    wGate,
+    wUp,
+    wDown: weight('down', hiddenSize, intermediateSize),
+    bGate,
+    bUp,
+    bDown: mlpBias ? finder.needed(`${stem('down')}.bias`, hiddenSize) : null,
+  };
+}
+
+/** Looks tensors up by name and shape, and remembers which were asked for. */
+class TensorFinder {
+  readonly used = new Set<string>();
+
+  constructor(private readonly files: ModelFiles) {}
+
+  has(name: string): boolean {
+    return this.files.tensors.has(name);
+  }
+
+  optional(name: string, ...shape: number[]): TensorInfo | null {
+    const tensor = this.files.tensors.get(name);
+    if (!tensor) return null;
+    this.used.add(name);
+    if (tensor.shape.length !== shape.length || tensor.shape.some((size, i) => size !== shape[i])) {
+      throw new ModelFileError(
+        this.files.name,
+        `tensor ${name} has shape (${tensor.shape.join(', ')}); the config asks for (${shape.join(', ')}).`,
+      );
+    }
+    return tensor;
+  }
+
+  needed(name: string, ...shape: number[]): TensorInfo {
+    const tensor = this.optional(name, ...shape);
+    if (!tensor) throw new ModelFileError(this.files.name, `tensor ${name} (${shape.join(', ')}) is missing.`);
+    return tensor;
+  }
+
+  /** Views of runs of rows, the first `counts[0]`, then `counts[1]` ...; together they are the tensor. */
+  rows(name: string, counts: readonly number[], cols: readonly number[]): TensorInfo[] {
+    const total = counts.reduce((sum, count) => sum + count, 0);
+    const whole = this.needed(name, total, ...cols);
+    const rowBytes = whole.byteLength / total; // a row is whole blocks
+    let first = 0;
+    return counts.map((count) => {
+      const start = first * rowBytes;
+      first += count;
+      return rowsOf(whole, start, count, count * rowBytes);
+    });
+  }
+}
+
+/** `count` rows of a tensor, from the byte `start`. */
+function rowsOf(whole: TensorInfo, start: number, count: number, byteLength: number): TensorInfo {
+  return {
+    name: whole.name,
+    dtype: whole.dtype,
+    shape: [count, ...whole.shape.slice(1)],
+    byteLength,
+    async read(offset, length) {
+      if (offset + length > byteLength) {
+        throw new RangeError(`${whole.name}: bytes ${offset} to ${offset + length} of a view of ${byteLength}.`);
+      }
+      return whole.read(start + offset, length);
+    },
+  };
 }

@@ -3,16 +3,21 @@
 import { describe, expect, test } from 'vitest';
 import { CpuLlama } from '../../src/cpu/llama';
 import { argmax } from '../../src/cpu/sample';
-import { fixtureNames, readFixture } from './fixtures';
+import { ARCHITECTURE_CONTEXT, architectureNames, fixtureNames, loadFixture, readFixture } from './fixtures';
+import { maxError, standardDeviation } from './logit_errors';
 
 /** Largest error of a logit, as a share of the standard deviation of the logits. Both sides round activations to f32. */
 const BOUND = 1e-4;
 
-test('there are fixtures', () => expect(fixtureNames.length).toBeGreaterThan(0));
+test('there are fixtures', () => {
+  expect(fixtureNames.length).toBeGreaterThanOrEqual(5);
+  expect(architectureNames.length).toBeGreaterThanOrEqual(15);
+});
 
-describe.each(fixtureNames)('%s', (name) => {
-  const { config, weights, inputIds, logits, greedy } = readFixture(name);
-  const contextLength = 64;
+describe.each([...fixtureNames, ...architectureNames])('%s', async (name) => {
+  const { inputIds, logits, greedy } = readFixture(name);
+  const { config, weights } = await loadFixture(name);
+  const contextLength = architectureNames.includes(name) ? ARCHITECTURE_CONTEXT : 64;
   const spread = standardDeviation(logits);
 
   test(`logits are within ${BOUND} of their spread at ${inputIds.length} positions`, () => {
@@ -42,8 +47,8 @@ describe.each(fixtureNames)('%s', (name) => {
   });
 });
 
-test('a token outside the vocabulary, a position outside the context and an empty prefill are refused', () => {
-  const { config, weights } = readFixture(fixtureNames[0]);
+test('a token outside the vocabulary, a position outside the context and an empty prefill are refused', async () => {
+  const { config, weights } = await loadFixture(fixtureNames[0]);
   const llama = new CpuLlama(config, weights, 8);
   expect(() => llama.forward(config.vocabSize, 0)).toThrow(`Token ${config.vocabSize}`);
   expect(() => llama.forward(-1, 0)).toThrow('Token -1');
@@ -51,8 +56,9 @@ test('a token outside the vocabulary, a position outside the context and an empt
   expect(() => llama.prefill([], 0)).toThrow('at least one token');
 });
 
-test('interleaved rotary gives the same logits when the rows of Wq and Wk are permuted to match', () => {
-  const { config, weights, inputIds, logits } = readFixture('f16_group1_hd32_tied');
+test('interleaved rotary gives the same logits when the rows of Wq and Wk are permuted to match', async () => {
+  const { inputIds, logits } = readFixture('f16_group1_hd32_tied');
+  const { config, weights } = await loadFixture('f16_group1_hd32_tied');
   const layers = weights.layers.map((layer) => ({
     ...layer,
     wq: interleaveRows(layer.wq, config.headDim, config.hiddenSize),
@@ -72,20 +78,4 @@ function interleaveRows(weight: Float32Array, headDim: number, nIn: number): Flo
     permuted.set(weight.subarray(row * nIn, (row + 1) * nIn), to * nIn);
   }
   return permuted;
-}
-
-function maxError(actual: Float32Array, wanted: Float32Array): number {
-  expect(actual.length).toBe(wanted.length);
-  let worst = 0;
-  for (let i = 0; i < actual.length; i++) {
-    const error = Math.abs(actual[i] - wanted[i]);
-    if (!(error <= worst)) worst = error; // a NaN is the worst of all
-  }
-  return worst;
-}
-
-function standardDeviation(rows: readonly Float32Array[]): number {
-  const all = rows.flatMap((row) => [...row]);
-  const mean = all.reduce((a, b) => a + b) / all.length;
-  return Math.sqrt(all.reduce((sum, v) => sum + (v - mean) ** 2, 0) / all.length);
 }

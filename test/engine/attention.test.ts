@@ -12,7 +12,7 @@ import { type AttentionProfile, Llama, type LlamaOptions } from '../../src/model
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';
-import { readFixture } from '../cpu/fixtures';
+import { loadFixture, readFixture } from '../cpu/fixtures';
 import { testGpu } from '../gpu/test_device';
 import { droppedFolder } from '../model/files';
 import { breakSiblings } from './broken_gpu';
@@ -108,7 +108,7 @@ test('a step past 256 keys changes the sibling and nothing else', { timeout: TIM
   const { backend } = await load(gpu, { contextLength: 300 });
   const { ids, names } = await run(backend, prompt, 13);
   expect(names).toEqual({ fused_decode: 6, split_kv_decode: 6 });
-  const { config, weights } = readFixture(NAME);
+  const { config, weights } = await loadFixture(NAME);
   const cpu = new CpuLlama(config, weights, 300);
   const best = (logits: Float32Array) => logits.indexOf(Math.max(...logits));
   const expected = [best(cpu.prefill(prompt, 0))];

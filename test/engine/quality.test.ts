@@ -30,8 +30,8 @@ async function open(): Promise<{ f32: Speaker; q8: Speaker }> {
     return { ...layer, wGate: asF32(wGate), wUp: asF32(wUp), wDown: asF32(wDown) };
   });
   const tensors = { ...stored, layers };
-  const { factors, ...cpuWeights } = await loadCpuWeights(tensors, undefined, 'q4');
-  const cpu = new CpuLlama({ ...config, rope: { ...config.ropes[0], factors } }, cpuWeights, CONTEXT);
+  const cpuWeights = await loadCpuWeights(tensors, undefined, 'q4');
+  const cpu = new CpuLlama(config, cpuWeights, CONTEXT);
   const f32: Speaker = {
     begin: async (ids) => cpu.prefill(ids, 0),
     follow: async (id, position) => cpu.forward(id, position),

@@ -13,7 +13,7 @@ export function modelAsF32({ embedding, layers, finalNorm, head, ropeFactors }: 
     }),
     finalNorm: asF32(finalNorm),
     head: optional(head),
-    ropeFactors: optional(ropeFactors),
+    ropeFactors,
   };
 }
 

@@ -22,8 +22,8 @@ async function load(variant: Variant, quantise?: QuantisedFormat, activations: '
   const files = await openModel(modelFile(variant));
   const config = readConfig(files);
   const tensors = resolveTensors(files, config);
-  const { factors, ...cpuWeights } = await loadCpuWeights(tensors, undefined, quantise);
-  const cpu = new CpuLlama({ ...config, rope: { ...config.ropes[0], factors } }, cpuWeights, 64);
+  const cpuWeights = await loadCpuWeights(tensors, undefined, quantise);
+  const cpu = new CpuLlama(config, cpuWeights, 64);
   const { weights, read } = await allocateWeights(gpu, tensors, config, quantise);
   const shape = { contextLength: 64, kvType: 'f32', attention: 'auto', activations } as const;
   const llama = await Llama.create(gpu, config, weights, shape);

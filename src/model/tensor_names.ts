@@ -1,0 +1,105 @@
+import type { RopeFactors } from '../cpu/rope';
+import type { ModelFiles } from '../storage/model_file';
+import type { ModelConfig } from './config';
+
+export type LayerPart =
+  | 'attnNorm'
+  | 'q'
+  | 'k'
+  | 'v'
+  | 'qkv'
+  | 'o'
+  | 'qNorm'
+  | 'kNorm'
+  | 'postAttnNorm'
+  | 'mlpNorm'
+  | 'gate'
+  | 'up'
+  | 'gateUp'
+  | 'down'
+  | 'postMlpNorm';
+
+/** How the tensors of a model are called in its file. */
+export interface Names {
+  embedding: string;
+  finalNorm: string;
+  head: string;
+  ropeFactors?: Record<keyof RopeFactors, string>;
+  /** The prefix of a layer. */
+  layer: (index: number) => string;
+  /** Stems behind the layer prefix; `weight` or `bias` follows. `qkv` and `gateUp` are parts stacked in one tensor. */
+  part: Record<LayerPart, string>;
+  /** Tensors that say nothing new, or nothing about text. */
+  ignored: RegExp;
+}
+
+export function tensorNames(files: ModelFiles, config: ModelConfig): Names {
+  return files.gguf ? GGUF : huggingFace(files, config);
+}
+
+/** Where the language model lies: alone, or in a multimodal checkpoint as transformers writes it or wrote it. */
+const ROOTS = [
+  { model: 'model.', head: 'lm_head.weight' },
+  { model: 'language_model.model.', head: 'language_model.lm_head.weight' },
+  { model: 'model.language_model.', head: 'lm_head.weight' },
+];
+
+const ROTARY = /\.rotary_emb\.inv_freq$/;
+const ROTARY_AND_VISION = /\.rotary_emb\.inv_freq$|^(model\.)?(vision_tower|multi_modal_projector)\./;
+
+/** Names of transformers, modeling_<model_type>.py. */
+function huggingFace(files: ModelFiles, { postNorms }: ModelConfig): Names {
+  const root = ROOTS.find(({ model }) => files.tensors.has(`${model}embed_tokens.weight`)) ?? ROOTS[0];
+  return {
+    embedding: `${root.model}embed_tokens.weight`,
+    finalNorm: `${root.model}norm.weight`,
+    head: root.head,
+    layer: (i) => `${root.model}layers.${i}.`,
+    part: {
+      attnNorm: 'input_layernorm',
+      q: 'self_attn.q_proj',
+      k: 'self_attn.k_proj',
+      v: 'self_attn.v_proj',
+      qkv: 'self_attn.qkv_proj',
+      o: 'self_attn.o_proj',
+      qNorm: 'self_attn.q_norm',
+      kNorm: 'self_attn.k_norm',
+      // With post-norms this name is what it says; without them it is the norm before the MLP.
+      postAttnNorm: 'post_attention_layernorm',
+      mlpNorm: postNorms ? 'pre_feedforward_layernorm' : 'post_attention_layernorm',
+      gate: 'mlp.gate_proj',
+      up: 'mlp.up_proj',
+      gateUp: 'mlp.gate_up_proj',
+      down: 'mlp.down_proj',
+      postMlpNorm: 'post_feedforward_layernorm',
+    },
+    ignored: root === ROOTS[0] ? ROTARY : ROTARY_AND_VISION,
+  };
+}
+
+/** Names of gguf-py, constants.py, TENSOR_NAMES. */
+const GGUF: Names = {
+  embedding: 'token_embd.weight',
+  finalNorm: 'output_norm.weight',
+  head: 'output.weight',
+  ropeFactors: { all: 'rope_freqs.weight', short: 'rope_factors_short.weight', long: 'rope_factors_long.weight' },
+  layer: (i) => `blk.${i}.`,
+  part: {
+    attnNorm: 'attn_norm',
+    q: 'attn_q',
+    k: 'attn_k',
+    v: 'attn_v',
+    qkv: 'attn_qkv',
+    o: 'attn_output',
+    qNorm: 'attn_q_norm',
+    kNorm: 'attn_k_norm',
+    postAttnNorm: 'post_attention_norm',
+    mlpNorm: 'ffn_norm',
+    gate: 'ffn_gate',
+    up: 'ffn_up',
+    gateUp: 'ffn_up', // without ffn_gate it holds the gate's rows, then its own (Phi 3)
+    down: 'ffn_down',
+    postMlpNorm: 'post_ffw_norm',
+  },
+  ignored: /(?!)/,
+};
