@@ -121,8 +121,9 @@ async function openOnce(url: string, connect: Connect, pieceBytes: number, optio
       const isSame = known !== null && isSameVersion(known, remote);
       const file = isSame ? known : newFile(url, remote.size, remote.version, pieceBytes);
       const sha256 = hashes?.get(url);
-      if (!isSame && sha256) await takeOver(cache, file, sha256);
+      const isTaken = !isSame && sha256 !== undefined && (await takeOver(cache, file, sha256));
       cache.adopt(file);
+      if (isTaken) cache.noteVerified(url, sha256);
       return { file, remote, first: await keepFirst(cache, file, remote, at) };
     },
     signal,
@@ -161,11 +162,11 @@ async function keepPart(
 }
 
 /** The same content under another address, as of the commit before, need not be fetched again. */
-async function takeOver(cache: ModelCache, file: FileManifest, sha256: string): Promise<void> {
+async function takeOver(cache: ModelCache, file: FileManifest, sha256: string): Promise<boolean> {
   const twin = await cache.findContent(sha256, file.pieceBytes);
-  if (twin?.size !== file.size) return;
+  if (twin?.size !== file.size) return false;
   file.hashes = [...twin.hashes];
-  file.sha256 = sha256;
+  return true;
 }
 
 function pieceToAskFor(file: FileManifest): number {

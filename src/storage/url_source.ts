@@ -151,14 +151,13 @@ async function rangeRemote(
   }
 
   async function getVia(range: readonly [number, number]): Promise<Answer> {
-    const at = via;
-    via = url; // unless this goes well, the next one asks for the way again
-    const tried = at === url ? null : get(url, range, tuning, options.signal, at);
-    const answer =
-      (await tried?.catch((error) => {
-        if (error instanceof ModelFetchError) return null; // refused for good there: the address has expired
-        throw error;
-      })) ?? (await get(url, range, tuning, options.signal));
+    const tried = via === url ? null : get(url, range, tuning, options.signal, via);
+    const seen = await tried?.catch((error) => {
+      via = url; // its address may have expired: the hub knows another
+      if (error instanceof ModelFetchError) return null;
+      throw error;
+    });
+    const answer = seen ?? (await get(url, range, tuning, options.signal));
     via = answer.from;
     return answer;
   }
