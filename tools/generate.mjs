@@ -35,6 +35,7 @@ function toRequest(flags) {
       quantize: flags.quantize,
       activations: flags.activations,
       backend: flags.backend,
+      hubUrl: flags.hub,
     }),
     options: given({
       maxTokens: flags['max-tokens'],

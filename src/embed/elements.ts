@@ -11,10 +11,10 @@ import '../ui/notices';
 import type { LoadSettings } from '../ui/settings_fields';
 import { EmbedSession, WAITING } from './embed_session';
 import { sharedPool } from './engine_pool';
-import { readAddress, splitExamples } from './options';
+import { readAddress, readModel, splitExamples } from './options';
 import { protect, shelter } from './protect';
 
-const ATTRIBUTES = ['model', 'worker', 'autoload', 'theme', 'examples'];
+const ATTRIBUTES = ['model', 'hub', 'worker', 'autoload', 'theme', 'examples'];
 
 class ChatWithModel implements ReactiveController {
   private session: EmbedSession | null = null;
@@ -62,7 +62,8 @@ class ChatWithModel implements ReactiveController {
   private read(): void {
     const { chat } = this;
     const complaints: string[] = [];
-    const address = readAddress('model', chat.getAttribute('model'), document.baseURI, complaints);
+    const names = { model: chat.getAttribute('model') ?? '', hub: chat.getAttribute('hub') ?? '' };
+    const address = readModel(names, document.baseURI, complaints);
     if (address !== this.address) {
       this.letGo();
       this.address = address;

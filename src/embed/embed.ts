@@ -1,5 +1,5 @@
 // The script tag: one classic script that puts a chat with a model on any page, and a handle for that page's own scripts.
-// <script src="embed.js" data-model data-title data-theme data-position data-system data-welcome data-examples="a | b" data-panel
+// <script src="embed.js" data-model data-hub data-title data-theme data-position data-system data-welcome data-examples="a | b" data-panel
 //   data-worker data-open></script>
 // It also gives <vivace-chat model="..."> and <vivace-metrics for="..."> to those who compose.
 
@@ -8,6 +8,7 @@ import {
   type EngineEvent,
   type EngineGenerateOptions,
   type EngineLoadOptions,
+  modelLocation,
   VivaceError,
 } from '../engine/engine';
 import { VivaceChat } from '../ui/chat';
@@ -73,7 +74,10 @@ function start(script: HTMLScriptElement): VivaceHandle {
     open: () => void widget.then((w) => w.open()),
     close: () => void widget.then((w) => w.close()),
     async load(model, loadOptions) {
-      await (await alive()).load(model && new URL(model, document.baseURI).href, loadOptions);
+      await (await alive()).load(
+        model && (modelLocation(model, document.baseURI, loadOptions?.hubUrl) ?? model),
+        loadOptions,
+      );
     },
     async *chat(asked, generateOptions) {
       yield* (await alive()).ask(asked, generateOptions);

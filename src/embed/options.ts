@@ -1,5 +1,6 @@
 // What the script tag asks for. Pure: the tag's data-* attributes and two addresses in, options and complaints out.
 
+import { HUB, modelLocation } from '../engine/engine';
 import { DEFAULT_MODEL } from '../ui/page_options';
 
 const THEMES = ['auto', 'light', 'dark'] as const;
@@ -33,7 +34,10 @@ export interface ReadOptions {
   complaints: string[];
 }
 
-/** A model named in the tag is found from the page; without one, the storyteller lies beside the script. */
+/**
+ * A model named in the tag is found from the page, or on the hub (owner/repo; data-hub names another hub than the public one); without
+ * one, the storyteller lies beside the script.
+ */
 export function readEmbedOptions(data: DOMStringMap, scriptAddress: string, pageAddress: string): ReadOptions {
   const complaints: string[] = [];
   const oneOf = <T extends string>(name: string, choices: readonly T[]): T | null => {
@@ -50,7 +54,7 @@ export function readEmbedOptions(data: DOMStringMap, scriptAddress: string, page
     return value !== undefined && value !== 'false';
   };
   const options: EmbedOptions = {
-    model: readAddress('model', data.model, pageAddress, complaints) ?? new URL(DEFAULT_MODEL, scriptAddress).href,
+    model: readModel(data, pageAddress, complaints) ?? new URL(DEFAULT_MODEL, scriptAddress).href,
     title: data.title || 'Vivace',
     theme: oneOf('theme', THEMES) ?? 'auto',
     position: oneOf('position', POSITIONS),
@@ -62,6 +66,14 @@ export function readEmbedOptions(data: DOMStringMap, scriptAddress: string, page
     open: flag('open'),
   };
   return { options, complaints };
+}
+
+/** As `readAddress`, for a model: a repository of a hub, too. */
+export function readModel({ model, hub }: DOMStringMap, base: string, complaints: string[]): string | undefined {
+  if (!model) return undefined;
+  const found = modelLocation(model, base, readAddress('hub', hub, base, complaints) ?? HUB);
+  if (found === null) complaints.push(`model="${model}" is no repository and no address on the web; it is left out.`);
+  return found ?? undefined;
 }
 
 /** The questions of an attribute, between bars. */

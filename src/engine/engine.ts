@@ -30,6 +30,7 @@ export {
   hubLocation,
   isHubHost,
   mayOwn,
+  modelLocation,
   parseHubId,
   readHubUrl,
   showHubAddress,

@@ -68,6 +68,19 @@ export function hubLocation(hub: string, { owner, name, revision, file, quantiza
   return `${slashed(hub)}${owner}/${name}/resolve/${encodeURIComponent(revision)}/${path}${choice}`;
 }
 
+/**
+ * The whole address of a model that a page or a tag names: an id of a hub, with or without `hf:`, or an address that may be relative to
+ * `base`. `folder/file.gguf` is the latter. Null for what can be neither.
+ */
+export function modelLocation(text: string, base: string, hub = HUB): string | null {
+  const id = /^[^/]+\/[^/]+\.gguf$/i.test(text) && !/^hf:/i.test(text) ? null : parseHubId(text);
+  if (id) return hubLocation(hub, id);
+  const url = URL.canParse(text, base) ? new URL(text, base) : null;
+  if (!url || !/^(?:https?|blob):$/.test(url.protocol)) return null;
+  const onHub = readHubUrl(url, hub);
+  return onHub ? hubLocation(onHub.hub, onHub.address) : url.href;
+}
+
 /** As people write it. */
 export function showHubAddress({ owner, name, revision, file, quantization }: HubAddress): string {
   const at = revision === 'main' ? '' : `@${revision}`;

@@ -15,7 +15,7 @@ import { icons } from './icons';
 import { readModelAddress, showAddress } from './model_address';
 import { describeKept, describeUsage, describeUse } from './model_words';
 import { modelsStyles } from './models_styles';
-import { DEFAULT_MODEL } from './page_options';
+import { DEFAULT_MODEL, hubOf } from './page_options';
 import { sharedStyles } from './shared_styles';
 
 /** Detail of `vivace-model`. */
@@ -111,7 +111,7 @@ export class VivaceModels extends LitElement {
         <button class="button primary" data-testid="load-address">Load</button>
       </div>
       <p id="address-help" class=${this.complaint ? 'complaint' : 'help'} role=${this.complaint ? 'alert' : nothing} data-testid="address-help">
-        ${this.complaint || 'owner/name, owner/name@revision, owner/name/file.gguf, or any https address of a .gguf file or a folder.'}
+        ${this.complaint || 'owner/name, owner/name@revision, owner/name:Q4_K_M, owner/name/file.gguf, or any https address of a .gguf file or a folder.'}
       </p>
     </form>`;
   }
@@ -177,7 +177,7 @@ export class VivaceModels extends LitElement {
   private loadAddress = (event: Event) => {
     event.preventDefault();
     const field = this.renderRoot.querySelector<HTMLInputElement>('#address')!;
-    const read = readModelAddress(field.value, document.baseURI);
+    const read = readModelAddress(field.value, document.baseURI, hubOf(location.search, document.baseURI));
     if ('location' in read) {
       field.value = '';
       this.choose(read.location);

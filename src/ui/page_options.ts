@@ -1,6 +1,6 @@
-// What the page's address asks for. Pure: `?model=URL&backend=&attention=&kv=&activations=&context=`.
+// What the page's address asks for. Pure: `?model=URL|owner/repo&hub=URL&backend=&attention=&kv=&activations=&context=`.
 
-import type { EngineLoadOptions, ModelLocation } from '../engine/engine';
+import { type EngineLoadOptions, HUB, type ModelLocation, modelLocation } from '../engine/engine';
 import { LOAD_FIELDS, type LoadSettings, STANDARD_LOAD } from './settings_fields';
 
 export const DEFAULT_MODEL = 'models/storyteller/storyteller-q8_0.gguf';
@@ -40,13 +40,23 @@ export function readPageOptions(search: string, base: string): PageOptions {
   if (context !== null && contextLength === undefined) {
     complaints.push(`The address asks for context=${context}, which is no number of tokens.`);
   }
-  return { model: modelAddress(query.get('model'), base, complaints), load, contextLength, complaints };
+  const model = modelAddress(query, base, complaints);
+  return { model, load, contextLength, complaints };
 }
 
-function modelAddress(asked: string | null, base: string, complaints: string[]): string {
+/** The hub that the page's address names for `owner/repo`, or the public one. */
+export function hubOf(search: string, base: string): string {
+  const asked = new URLSearchParams(search).get('hub');
+  return asked && URL.canParse(asked, base) && /^https?:$/.test(new URL(asked, base).protocol)
+    ? new URL(asked, base).href.replace(/\/$/, '')
+    : HUB;
+}
+
+function modelAddress(query: URLSearchParams, base: string, complaints: string[]): string {
+  const asked = query.get('model');
   if (asked) {
-    const address = URL.canParse(asked, base) ? new URL(asked, base) : null;
-    if (address && /^(?:https?|blob):$/.test(address.protocol)) return address.href;
+    const address = modelLocation(asked, base, hubOf(query.toString(), base));
+    if (address) return address;
     complaints.push(`The address asks for model=${asked}, which is no web address; the storyteller is loaded instead.`);
   }
   return new URL(DEFAULT_MODEL, base).href;
@@ -56,7 +66,7 @@ function modelAddress(asked: string | null, base: string, complaints: string[]):
 export function writePageOptions(search: string, load: LoadSettings, model: ModelLocation, base: string): string {
   const query = new URLSearchParams(search);
   if (typeof model !== 'string' || model === new URL(DEFAULT_MODEL, base).href) query.delete('model');
-  else if (modelAddress(query.get('model'), base, []) !== model) query.set('model', model);
+  else if (modelAddress(query, base, []) !== model) query.set('model', model);
   for (const { key } of LOAD_FIELDS) {
     if (load[key] === STANDARD_LOAD[key]) query.delete(PARAMETERS[key]);
     else query.set(PARAMETERS[key], load[key]);

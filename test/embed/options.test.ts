@@ -54,3 +54,13 @@ test('what is not understood falls back to the usual, with a sentence that names
   expect(complaints.join('\n')).toMatch(/pink.*auto, light, dark/);
   expect(complaints.join('\n')).toMatch(/top.*bottom-right, bottom-left, none/);
 });
+
+test.each([
+  ['owner/repo', undefined, 'https://huggingface.co/owner/repo/resolve/main/'],
+  ['owner/repo:Q8_0', 'https://mirror.example.com/', 'https://mirror.example.com/owner/repo/resolve/main/#Q8_0'],
+  ['models/m.gguf', undefined, 'https://shop.example.com/help/models/m.gguf'],
+  ['./owner/repo', undefined, 'https://shop.example.com/help/owner/repo'],
+])('data-model=%s with data-hub=%s is %s', (model, hub, location) => {
+  const read = readEmbedOptions({ model, ...(hub && { hub }) }, SCRIPT, PAGE);
+  expect([read.options.model, read.complaints]).toEqual([location, []]);
+});

@@ -40,6 +40,19 @@ test('model, backend, attention, kv, activations and context are taken from the 
   });
 });
 
+test.each([
+  ['?model=owner/repo', 'https://huggingface.co/owner/repo/resolve/main/'],
+  ['?model=hf:owner/repo@v1/x.gguf', 'https://huggingface.co/owner/repo/resolve/v1/x.gguf'],
+  ['?model=owner/repo:Q4_K_M&hub=http://localhost:7/h/', 'http://localhost:7/h/owner/repo/resolve/main/#Q4_K_M'],
+  ['?model=m/x.gguf', 'https://example.com/chat/m/x.gguf'],
+  ['?model=models/storyteller', 'https://example.com/chat/models/storyteller'],
+])('%s is %s, and is not written anew', (search, model) => {
+  expect(readPageOptions(search, BASE)).toMatchObject({ model, complaints: [] });
+  expect(new URLSearchParams(writePageOptions(search, STANDARD_LOAD, model, BASE))).toEqual(
+    new URLSearchParams(search),
+  );
+});
+
 for (const search of [
   '?backend=gpu',
   '?attention=magic',

@@ -13,7 +13,12 @@ const ATTENTION = ['auto', 'cpu', 'eager', 'chunked', 'flash_prefill', 'fused_de
 /** @type {Record<string, Flag>} */
 const FLAGS = {
   prompt: { kind: 'text', value: 'TEXT', help: 'what to answer or continue (required)' },
-  model: { kind: 'text', value: 'DIR|FILE.gguf|URL', help: 'default: the embedded storyteller' },
+  model: {
+    kind: 'text',
+    value: 'DIR|FILE.gguf|URL|owner/repo',
+    help: 'default: the embedded storyteller; hf:owner/repo[@revision][/file.gguf|:Q4_K_M] is never a path',
+  },
+  hub: { kind: 'text', value: 'URL', help: 'where owner/repo is (default https://huggingface.co)' },
   chat: { kind: 'switch', help: 'the prompt is one user message (default for a model with a template)' },
   raw: { kind: 'switch', help: 'no template: continue the prompt as it is' },
   'max-tokens': { kind: 'whole', value: 'N', help: 'most tokens to generate (default: to the end of the context)' },

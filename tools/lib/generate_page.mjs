@@ -58,7 +58,7 @@ async function run(request, tell) {
   /** @type {typeof import('../../src/engine/engine')} */
   const { Engine, runReport } = await import(ENGINE);
   const { signal } = bridge.vivaceStop;
-  const engine = await Engine.load(new URL(request.model, location.href).href, {
+  const engine = await Engine.load(request.model, {
     ...request.load,
     cache: false, // each run has a browser of its own
     signal,

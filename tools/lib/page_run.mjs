@@ -26,24 +26,40 @@ import { DIST } from './build.mjs';
 const STORYTELLER = path.join(DIST, 'models/storyteller');
 const MOUNT = '/local-model/';
 
-/** A folder that holds one GGUF file and no safetensors means that file. @param {string} folder */
+/** A folder that holds one GGUF file, or the parts of one, and no safetensors means that file. @param {string} folder */
 function modelInFolder(folder) {
-  const files = readdirSync(folder);
+  const files = readdirSync(folder).sort();
   const gguf = files.filter((file) => file.endsWith('.gguf'));
-  const only = gguf.length === 1 && !files.some((file) => file.endsWith('.safetensors'));
+  const models = new Set(gguf.map((file) => file.replace(/-\d{5}(-of-\d{5}\.gguf)$/, '$1')));
+  const only = models.size === 1 && !files.some((file) => file.endsWith('.safetensors'));
   return only ? encodeURIComponent(gguf[0] ?? '') : '';
+}
+
+/** `hf:owner/repo` and what may follow; without `hf:` only where it cannot be a path, or nothing lies there. */
+const HUB_ID = /^(?:hf:)?[A-Za-z0-9][\w.-]*\/[A-Za-z0-9][\w.-]*(?:@[\w./-]+)?(?:\/.+\.gguf|:[\w-]+)?$/i;
+
+/** @param {string | undefined} model @returns {string | null} the id with `hf:` in front */
+function hubId(model) {
+  if (model === undefined || !HUB_ID.test(model)) return null;
+  if (/^hf:/i.test(model)) return model;
+  return existsSync(path.resolve(model)) ? null : `hf:${model}`;
 }
 
 /**
  * Where the page finds the model, and what must be served for that.
- * @param {string | undefined} model as typed: a folder, a file, a URL, or nothing
+ * @param {string | undefined} model as typed: a folder, a file, a URL, a repository of a hub, or nothing
  * @returns {{ url: string, mounts: Record<string, string> }}
  */
 export function locateModel(model) {
   if (model !== undefined && /^https?:\/\//i.test(model)) return { url: model, mounts: {} };
+  const id = hubId(model);
+  if (id) return { url: id, mounts: {} };
   const target = path.resolve(model ?? STORYTELLER);
   if (!existsSync(target)) {
-    throw new RunError({ code: 'model-fetch', message: `No such file or folder: ${target}. Check --model.` });
+    throw new RunError({
+      code: 'model-fetch',
+      message: `No such file or folder: ${target}. Check --model; a repository of a hub is owner/repo.`,
+    });
   }
   const route = MOUNT + path.basename(target); // its name is the model's name
   const url = MOUNT + encodeURIComponent(path.basename(target));
