@@ -1,12 +1,14 @@
 // Where the blocks of a chunk of file rows go, one thread a block. Row r of the chunk lands in row
 // dst_row0 + rotary(src_row0 + r) * dst_stride: strides interleave gate and up; rotary turns the half convention (pairs
-// HEAD_DIM / 2 apart, Hugging Face) into adjacent pairs, where rotary_dim is not 0. Only rows part_row0 .. part_row0 + part_rows
+// rotary_dim / 2 apart within the first rotary_dim rows of each head, Hugging Face) into adjacent pairs, where rotary_dim is not 0;
+// the other rows of a head stay. Only rows part_row0 .. part_row0 + part_rows
 // are bound; a chunk runs once for each part that its rows may fall into. Constants: BLOCKS (a row).
 struct Chunk {
   src_row0: u32,
   rows: u32,
   dst_row0: u32,
   dst_stride: u32,
+  head_dim: u32,
   rotary_dim: u32,
   part_row0: u32,
   part_rows: u32,
@@ -20,7 +22,8 @@ const NOWHERE = 0xffffffffu;
 
 fn rotary(row: u32) -> u32 {
   if (chunk.rotary_dim == 0u) { return row; }
-  let j = row % chunk.rotary_dim;
+  let j = row % chunk.head_dim;
+  if (j >= chunk.rotary_dim) { return row; }
   let half = chunk.rotary_dim / 2u;
   return row - j + select(2u * j, 2u * (j - half) + 1u, j >= half);
 }

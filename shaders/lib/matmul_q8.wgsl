@@ -1,4 +1,5 @@
 // y[t, row] = sum over blocks of 32 of d_w d_x (sum of q_w q_x) + bias[row]: matmul.wgsl with signed bytes on both sides.
+// Scales of weights and activations are what lib/matmul_q8_scales_* make of them.
 // x was normed and quantised by kernels/quantise_activations.wgsl. The bound weights are rows ROW0 .. ROW0 + PART_ROWS of ROWS.
 //
 // One workgroup makes TILE_TOKENS (x) by TILE_ROWS (y), a block of k at a time; a thread has 8 rows and 4 or 8 tokens of it.
@@ -8,7 +9,7 @@
 // for the reads as for the dots, and less with 8 tokens, which share the reads of the rows. Neighbouring threads alternate
 // between tokens and rows (bits 0, 2, 4 and 1, 3 of the index): each half warp reads four words of 16 bytes in different banks.
 // Constants: ROWS, ROW0, PART_ROWS, COLS, NORM (only where the bias starts), BIAS; ROW_THREADS, a multiple of 4, TOKEN_THREADS,
-// of 8, TOKENS_EACH, STAGES. Libraries: dot32, weights_*, matmul_q8_unpack_*, params.
+// of 8, TOKENS_EACH, STAGES. Libraries: dot32, weights_*, matmul_q8_unpack_*, matmul_q8_scales_*, params.
 // The kernel behind this library defines fetch(token, row) and emit(token, row, y, fetched), row even.
 const BLOCKS = COLS / 32u;
 const TILE_ROWS = 8u * ROW_THREADS;
@@ -18,7 +19,8 @@ const THREADS = ROW_THREADS * TOKEN_THREADS;
 @group(0) @binding(2) var<storage, read> xq: array<vec4<u32>>;   // (n_tokens, BLOCKS, 2) bytes, then (n_tokens, BLOCKS) f32 d
 
 // A block of 32: elements 0 to 15, 16 to 31, and their scale.
-struct Quants { low: vec4<u32>, high: vec4<u32>, d: f32 }
+struct Quants { low: vec4<u32>, high: vec4<u32>, d: WScale }
+struct XQuants { low: vec4<u32>, high: vec4<u32>, d: f32 }
 
 // A thread's rows and tokens lie strides apart, each stride an array of its own: one index that the compiler has to bound, and
 // constants beside it. Rows come in pairs, as emit wants them.
@@ -26,14 +28,14 @@ alias RowPairs = array<array<array<vec4<u32>, 2>, ROW_THREADS>, 4>;
 alias TokenRuns = array<array<vec4<u32>, TOKEN_THREADS>, TOKENS_EACH>;
 var<workgroup> w_low: array<RowPairs, STAGES>;
 var<workgroup> w_high: array<RowPairs, STAGES>;
-var<workgroup> w_d: array<array<array<array<f32, 2>, ROW_THREADS>, 4>, STAGES>;
+var<workgroup> w_d: array<array<array<array<WScale, 2>, ROW_THREADS>, 4>, STAGES>;
 var<workgroup> x_low: array<TokenRuns, STAGES>;
 var<workgroup> x_high: array<TokenRuns, STAGES>;
-var<workgroup> x_d: array<array<array<f32, TOKEN_THREADS>, TOKENS_EACH>, STAGES>;
+var<workgroup> x_d: array<array<array<XScale, TOKEN_THREADS>, TOKENS_EACH>, STAGES>;
 
-fn load_x(block: u32) -> Quants {
+fn load_x(block: u32) -> XQuants {
   let d = step.n_tokens * BLOCKS * 8u + block;   // in words
-  return Quants(xq[block * 2u], xq[block * 2u + 1u], bitcast<f32>(xq[d >> 2u][d & 3u]));
+  return XQuants(xq[block * 2u], xq[block * 2u + 1u], bitcast<f32>(xq[d >> 2u][d & 3u]));
 }
 
 fn stage_weights(stage: u32, row: u32, q: Quants) {
@@ -44,12 +46,12 @@ fn stage_weights(stage: u32, row: u32, q: Quants) {
   w_d[stage][run][pair][row % 2u] = q.d;
 }
 
-fn stage_x(stage: u32, token: u32, q: Quants) {
+fn stage_x(stage: u32, token: u32, q: XQuants) {
   let run = token / TOKEN_THREADS;
   let at = token % TOKEN_THREADS;
   x_low[stage][run][at] = q.low;
   x_high[stage][run][at] = q.high;
-  x_d[stage][run][at] = q.d;
+  x_d[stage][run][at] = x_scale(q);
 }
 
 fn row_at(stage: u32, run: u32, pair: u32, odd: u32) -> Quants {
@@ -60,25 +62,15 @@ fn row_at(stage: u32, run: u32, pair: u32, odd: u32) -> Quants {
 struct Tokens {
   low0: vec4<u32>, low1: vec4<u32>, low2: vec4<u32>, low3: vec4<u32>,
   high0: vec4<u32>, high1: vec4<u32>, high2: vec4<u32>, high3: vec4<u32>,
-  d: vec4<f32>,
+  d: XScales,
 }
 
 fn tokens_at(stage: u32, run: u32, at: u32) -> Tokens {
   return Tokens(
     x_low[stage][run][at], x_low[stage][run + 1u][at], x_low[stage][run + 2u][at], x_low[stage][run + 3u][at],
     x_high[stage][run][at], x_high[stage][run + 1u][at], x_high[stage][run + 2u][at], x_high[stage][run + 3u][at],
-    vec4(x_d[stage][run][at], x_d[stage][run + 1u][at], x_d[stage][run + 2u][at], x_d[stage][run + 3u][at]),
+    x_scales(x_d[stage][run][at], x_d[stage][run + 1u][at], x_d[stage][run + 2u][at], x_d[stage][run + 3u][at]),
   );
-}
-
-fn products(w: Quants, x: Tokens) -> vec4<f32> {
-  let dots = vec4(
-    dot32(w.low, w.high, x.low0, x.high0),
-    dot32(w.low, w.high, x.low1, x.high1),
-    dot32(w.low, w.high, x.low2, x.high2),
-    dot32(w.low, w.high, x.low3, x.high3),
-  );
-  return w.d * x.d * vec4<f32>(dots);
 }
 
 // Of four tokens and the eight rows of a thread.
@@ -134,7 +126,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   let w_from = min(row0 + lid, PART_ROWS - 1u) * BLOCKS;
   let x_from = min(token0 + x_lane, step.n_tokens - 1u) * BLOCKS;
   var w: Packed;
-  var x: Quants;
+  var x: XQuants;
   if (lid < TILE_ROWS) { w = load_packed(w_from); }
   if (x_lane < TILE_TOKENS) { x = load_x(x_from); }
   var near = Sums();   // of the first four tokens of a thread

@@ -1,9 +1,2 @@
 // A block of activations in signed bytes, x[j] = d * q[j]: elements 0 to 15, 16 to 31, and what an RMSNorm needs of it.
 struct X { low: vec4<u32>, high: vec4<u32>, d: f32, square: f32 }
-
-// d of a block whose largest magnitude is `most`, and 1 / d; where most is below ZERO_BELOW the block is zero.
-fn block_d(most: f32) -> vec2<f32> {
-  return select(vec2(most / 127.0, 127.0 / most), vec2(0.0), most < ZERO_BELOW);
-}
-
-fn quantise_quad(v: vec4<f32>, inverse_d: f32) -> u32 { return pack4xI8(vec4<i32>(round(v * inverse_d))); }

@@ -14,7 +14,7 @@ const MAX_ENTRIES = 64;
 const MAX_SHAPES = 256;
 const DATE = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 /** As productKey makes it. */
-const PRODUCT_KEY = /^[a-z][a-z0-9_]{0,31} \d{1,9}x\d{1,9} [a-z0-9]{2,4} [a-z0-9_]{2,16}$/;
+const PRODUCT_KEY = /^[a-z][a-z0-9_]{0,31} \d{1,9}x\d{1,9} [a-z0-9_]{2,4} [a-z0-9_]{2,16}$/;
 const MATVEC_NAMES = ['WORKGROUP', 'LANES', 'GROUP_ROWS', 'SLOTS', 'TURNS'] as const;
 const TILE_NAMES = ['rowThreads', 'tokenThreads', 'tokensEach', 'stages'] as const;
 

@@ -1,11 +1,17 @@
+import dot16 from '../../shaders/lib/dot16.wgsl?raw';
 import dot32 from '../../shaders/lib/dot32.wgsl?raw';
 import matmul from '../../shaders/lib/matmul_q8.wgsl?raw';
+import scalesAffine from '../../shaders/lib/matmul_q8_scales_affine.wgsl?raw';
+import scalesHalves from '../../shaders/lib/matmul_q8_scales_halves.wgsl?raw';
+import scalesOne from '../../shaders/lib/matmul_q8_scales_one.wgsl?raw';
+import affine from '../../shaders/lib/matmul_q8_unpack_affine.wgsl?raw';
 import q4 from '../../shaders/lib/matmul_q8_unpack_q4.wgsl?raw';
+import q6K from '../../shaders/lib/matmul_q8_unpack_q6_k.wgsl?raw';
 import q8 from '../../shaders/lib/matmul_q8_unpack_q8.wgsl?raw';
 import { GpuProgramError } from '../errors';
 import type { Gpu } from '../gpu/device';
 import { createLinear, type Epilogue, type Linear, type LinearShape } from './linear';
-import { WEIGHT_FORMATS, type WeightFormat } from './weight_format';
+import { type IntegerFormat, WEIGHT_FORMATS, type WeightFormat } from './weight_format';
 
 /** How a workgroup shares its tile: 8 rows a thread, `tokensEach` tokens a thread. */
 export interface Tiles {
@@ -20,7 +26,7 @@ export interface Tiles {
 
 /** A matrix of a format that has integers: `normEps` only says that a norm weight stands in front of the bias in params. */
 export interface MatmulQ8Shape extends LinearShape {
-  format: 'q8' | 'q4';
+  format: IntegerFormat;
 }
 
 export const tileRows = ({ rowThreads }: Tiles): number => 8 * rowThreads;
@@ -50,13 +56,30 @@ const SMALL_TILES = MATMUL_TILES[MATMUL_TILES.length - 1];
 /** Workgroups that fill a large GPU twice over. */
 const ENOUGH_WORKGROUPS = 256;
 
-const UNPACK: Record<MatmulQ8Shape['format'], string> = { q4, q8 };
+/** How a block becomes signed bytes, and what scales do; floats of those in workgroup memory, for a row and for a token. */
+interface Integers {
+  wgsl: readonly string[];
+  wFloats: 1 | 2;
+  xFloats: 1 | 2;
+}
+
+const AFFINE: Integers = { wgsl: [dot16, affine, scalesAffine], wFloats: 2, xFloats: 2 };
+
+const INTEGERS: Record<IntegerFormat, Integers> = {
+  q4: { wgsl: [q4, scalesOne], wFloats: 1, xFloats: 1 },
+  q8: { wgsl: [q8, scalesOne], wFloats: 1, xFloats: 1 },
+  q4_1: AFFINE,
+  q5_1: AFFINE,
+  q4_k: AFFINE,
+  q5_k: AFFINE,
+  q6_k: { wgsl: [dot16, q6K, scalesHalves], wFloats: 2, xFloats: 1 },
+};
 
 /** Tokens of a whole chunk of a prompt. */
 export const MANY_TOKENS = 512;
 
 /** Whether a matrix of this format can be multiplied in integers. */
-export const hasIntegers = (format: WeightFormat): format is MatmulQ8Shape['format'] => format in UNPACK;
+export const hasIntegers = (format: WeightFormat): format is IntegerFormat => format in INTEGERS;
 
 /**
  * Where workgroups are plenty, 128 rows with 8 tokens a thread, which read least; else the 64 x 64 that fill a large GPU, and
@@ -69,8 +92,9 @@ function defaultTiles(nTokens: number, rows: number): Tiles {
 }
 
 /** A block of 32 bytes and its scale, for each row and token of each stage. */
-function tileBytes(tiles: Tiles): number {
-  return tiles.stages * (tileRows(tiles) + tileTokens(tiles)) * 36;
+function tileBytes(tiles: Tiles, format: IntegerFormat): number {
+  const { wFloats, xFloats } = INTEGERS[format];
+  return tiles.stages * (tileRows(tiles) * (32 + 4 * wFloats) + tileTokens(tiles) * (32 + 4 * xFloats));
 }
 
 type TileLimits = Pick<GPUSupportedLimits, 'maxComputeInvocationsPerWorkgroup' | 'maxComputeWorkgroupStorageSize'>;
@@ -80,7 +104,13 @@ type TileLimits = Pick<GPUSupportedLimits, 'maxComputeInvocationsPerWorkgroup' |
  * everywhere.
  * @throws GpuProgramError with the number that does not
  */
-export function planMatmulQ8(limits: TileLimits, nTokens: number, rows: number, given?: Tiles): Tiles {
+export function planMatmulQ8(
+  limits: TileLimits,
+  nTokens: number,
+  rows: number,
+  given?: Tiles,
+  format: IntegerFormat = 'q4',
+): Tiles {
   const tiles = given ?? defaultTiles(nTokens, rows);
   const { rowThreads, tokenThreads, tokensEach } = tiles;
   const { maxComputeInvocationsPerWorkgroup: mostThreads, maxComputeWorkgroupStorageSize: mostBytes } = limits;
@@ -94,7 +124,7 @@ export function planMatmulQ8(limits: TileLimits, nTokens: number, rows: number, 
   }
   const threads = rowThreads * tokenThreads;
   if (threads > mostThreads) throw refuse(`a workgroup of ${threads} threads exceeds the ${mostThreads} of this GPU`);
-  const bytes = tileBytes(tiles);
+  const bytes = tileBytes(tiles, format);
   if (bytes > mostBytes) throw refuse(`${bytes} bytes of workgroup memory exceed the ${mostBytes} of this GPU`);
   return tiles;
 }
@@ -105,11 +135,11 @@ export function planMatmulQ8(limits: TileLimits, nTokens: number, rows: number, 
  * @throws GpuProgramError with the number that does not fit
  */
 export function createMatmulQ8(gpu: Gpu, shape: MatmulQ8Shape, epilogue: Epilogue, given?: Tiles): Promise<Linear> {
-  const tiles = planMatmulQ8(gpu.limits, MANY_TOKENS, shape.rows, given);
+  const tiles = planMatmulQ8(gpu.limits, MANY_TOKENS, shape.rows, given, shape.format);
   const { rowThreads, tokenThreads, tokensEach, stages } = tiles;
   return createLinear(gpu, shape, epilogue, {
     name: 'matmul_q8',
-    wgsl: [...WEIGHT_FORMATS[shape.format].wgsl, dot32, UNPACK[shape.format], matmul],
+    wgsl: [...WEIGHT_FORMATS[shape.format].wgsl, dot32, ...INTEGERS[shape.format].wgsl, matmul],
     constants: () => ({
       ROW_THREADS: rowThreads,
       TOKEN_THREADS: tokenThreads,

@@ -1,11 +1,15 @@
+import dotAffine from '../../shaders/lib/dot_affine.wgsl?raw';
 import dotF32 from '../../shaders/lib/dot_f32.wgsl?raw';
 import dotQ4 from '../../shaders/lib/dot_q4.wgsl?raw';
+import dotQ6K from '../../shaders/lib/dot_q6_k.wgsl?raw';
 import dotQ8 from '../../shaders/lib/dot_q8.wgsl?raw';
+import dot16 from '../../shaders/lib/dot16.wgsl?raw';
 import dot32 from '../../shaders/lib/dot32.wgsl?raw';
 import emitPairs from '../../shaders/lib/emit_pairs.wgsl?raw';
 import matvec from '../../shaders/lib/matvec.wgsl?raw';
 import mergeParts from '../../shaders/lib/merge_parts.wgsl?raw';
 import onlineSoftmax from '../../shaders/lib/online_softmax.wgsl?raw';
+import quantiseBlock from '../../shaders/lib/quantise_block.wgsl?raw';
 import rowSumsPlain from '../../shaders/lib/row_sums_plain.wgsl?raw';
 import rowSumsSubgroups from '../../shaders/lib/row_sums_subgroups.wgsl?raw';
 import xF32 from '../../shaders/lib/x_f32.wgsl?raw';
@@ -20,7 +24,7 @@ import type { Gpu } from '../gpu/device';
 import { createLinear, type Epilogue, type Grid, type Linear, type LinearShape } from './linear';
 import { type MatvecParameters, planMatvec } from './matvec_plan';
 import { ZERO_BELOW } from './quantise_activations';
-import { WEIGHT_FORMATS, type WeightFormat } from './weight_format';
+import { type IntegerFormat, WEIGHT_FORMATS } from './weight_format';
 
 /**
  * How activations come and are multiplied: `f32` as they are; `to_q8` in f32, quantised by the product itself; `parts_to_q8` in
@@ -30,7 +34,16 @@ import { WEIGHT_FORMATS, type WeightFormat } from './weight_format';
 export type MatvecInput = 'f32' | 'to_q8' | 'parts_to_q8' | 'q8';
 
 const MAX_GRID = 65535;
-const INTEGER_DOTS: Partial<Record<WeightFormat, string>> = { q4: dotQ4, q8: dotQ8 };
+const AFFINE_DOT = [dot16, dotAffine];
+const INTEGER_DOTS: Record<IntegerFormat, readonly string[]> = {
+  q4: [dotQ4],
+  q8: [dotQ8],
+  q4_1: AFFINE_DOT,
+  q5_1: AFFINE_DOT,
+  q4_k: AFFINE_DOT,
+  q5_k: AFFINE_DOT,
+  q6_k: [dot16, dotQ6K],
+};
 
 /** Lanes that quantise a block together where subgroups have as many. */
 const MOST_BLOCK_LANES = 8;
@@ -58,7 +71,7 @@ export function createMatvec(
     const x = Math.min(groups, MAX_GRID);
     return [x, Math.ceil(groups / x)];
   };
-  const dot = input === 'f32' ? dotF32 : (INTEGER_DOTS[shape.format] as string);
+  const dot = input === 'f32' ? [dotF32] : INTEGER_DOTS[shape.format as IntegerFormat];
   const prepare = subgroupMinSize >= LEAST_BLOCK_LANES ? xToQ8Subgroups : xToQ8Plain;
   const x = {
     f32: [xF32],
@@ -70,8 +83,9 @@ export function createMatvec(
     name: `matvec_${input}`,
     wgsl: [
       ...WEIGHT_FORMATS[shape.format].wgsl,
+      quantiseBlock,
       ...x,
-      dot,
+      ...dot,
       subgroups ? rowSumsSubgroups : rowSumsPlain,
       matvec,
       ...(epilogue.finishRows ? [] : [emitPairs]),

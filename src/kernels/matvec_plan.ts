@@ -44,7 +44,19 @@ const HARDWARE_SUBGROUP = 8;
 const MIN_WORKGROUP = 64;
 /** Quantising x takes many threads; everything else starts sooner in a small workgroup. */
 const MOST_THREADS: Record<MatvecShape['input'], number> = { to_q8: 512, parts_to_q8: 1024, q8: 256, f32: 128 };
-const MOST_SLOTS: Record<WeightFormat, number> = { q4: 4, q8: 4, f16: 2, bf16: 2, f32: 2 };
+const MOST_SLOTS: Record<WeightFormat, number> = {
+  f32: 2,
+  f16: 2,
+  bf16: 2,
+  q8: 4,
+  q4: 4,
+  q4_1: 4,
+  q5_1: 4,
+  q2_k: 4,
+  q4_k: 4,
+  q5_k: 4,
+  q6_k: 4,
+};
 
 /**
  * Slots hide the latency of memory, of which a software GPU has little; each one makes it compile longer. Its barriers cost a

@@ -7,10 +7,10 @@ import type { WeightFormat } from './weight_format';
 /** What a matrix can be quantised to. */
 export type QuantisedFormat = Extract<WeightFormat, 'q8' | 'q4'>;
 /** What it can be quantised from. */
-export type PlainFormat = Exclude<WeightFormat, QuantisedFormat>;
+export type PlainFormat = Extract<WeightFormat, 'f32' | 'f16' | 'bf16'>;
 
 export function isPlain(format: WeightFormat): format is PlainFormat {
-  return format !== 'q8' && format !== 'q4';
+  return format === 'f32' || format === 'f16' || format === 'bf16';
 }
 
 /** `blocks`: of 32 values, a row. Binds the chunk, its bytes, weights, scales, as kernels/repack does. */

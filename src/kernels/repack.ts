@@ -3,32 +3,29 @@ import chunkRows from '../../shaders/lib/chunk_rows.wgsl?raw';
 import { GpuProgramError } from '../errors';
 import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import { CommandList, createKernel, type Kernel } from '../gpu/kernel';
+import { FILE_TYPES, type FileType } from './file_types';
 import { createQuantiseWeights, isPlain } from './quantise_weights';
-import { BLOCK, WEIGHT_FORMATS, type WeightFormat, type WeightMatrix, type WeightPart } from './weight_format';
+import { BLOCK, type WeightFormat, type WeightMatrix, type WeightPart } from './weight_format';
 
 /** Where the rows of a chunk of file bytes go. */
 export interface RepackTarget {
   matrix: WeightMatrix;
-  /** How the file holds the rows: as their part of the matrix does, or in full precision where the matrix is quantised. */
-  stored: WeightFormat;
+  /** How the file holds the rows: as FILE_TYPES has it for their part of the matrix, or in full precision where that is quantised. */
+  stored: FileType;
   /** First row of the chunk within its tensor. */
   srcRow0: number;
   rows: number;
   /** Row r of the tensor lands in dstRow0 + r * dstStride. */
   dstRow0: number;
   dstStride: number;
-  /** head_dim where rotary pairs are to be made adjacent, else 0. */
+  /** Rows of a head that turn, where rotary pairs are to be made adjacent; else 0. */
   rotaryDim: number;
+  /** Rows of a head; `rotaryDim` when left out. */
+  headDim?: number;
 }
 
 const MAX_GRID_X = 32768;
 const MAX_QUEUED_CHUNKS = 8;
-
-/** Bytes of one row as it lies in a file. */
-export function fileRowBytes(format: WeightFormat, cols: number): number {
-  const { payloadWords, scaled } = WEIGHT_FORMATS[format];
-  return (cols / BLOCK) * (payloadWords * 4 + (scaled ? 2 : 0));
-}
 
 /** Moves rows from the layout of a file to the layout of the kernels, on the GPU, through one staging buffer; quantises them on the way. */
 export class Repacker {
@@ -45,7 +42,7 @@ export class Repacker {
   ) {
     this.stagingBytes = Math.min(stagingBytes, gpu.bindingLimit - 4);
     this.staging = gpu.createBuffer('repack.staging', this.stagingBytes + 4, GPU_STORAGE | GPU_COPY_DST);
-    this.chunk = gpu.createBuffer('repack.chunk', 32, GPU_UNIFORM | GPU_COPY_DST);
+    this.chunk = gpu.createBuffer('repack.chunk', 36, GPU_UNIFORM | GPU_COPY_DST);
   }
 
   /** Queues one chunk; `bytes` may be reused as soon as this returns. */
@@ -59,8 +56,8 @@ export class Repacker {
     const x = Math.min(groups, MAX_GRID_X);
     for (const [i, part] of parts.entries()) {
       const kernel = kernels[i];
-      const { srcRow0, dstRow0, dstStride, rotaryDim } = target;
-      const chunk = [srcRow0, rows, dstRow0, dstStride, rotaryDim, part.row0, part.rows, 0];
+      const { srcRow0, dstRow0, dstStride, rotaryDim, headDim = rotaryDim } = target;
+      const chunk = [srcRow0, rows, dstRow0, dstStride, headDim, rotaryDim, part.row0, part.rows, 0];
       this.gpu.write(this.chunk, Uint32Array.from(chunk)); // queued behind the part before
       const list = new CommandList(this.gpu);
       list.add(kernel, kernel.bind(this.chunk, this.staging, part.weights, part.scales), x, Math.ceil(groups / x));
@@ -75,7 +72,7 @@ export class Repacker {
     this.gpu.destroyBuffer(this.chunk);
   }
 
-  private kernel(stored: WeightFormat, format: WeightFormat, blocks: number): Promise<Kernel> {
+  private kernel(stored: FileType, format: WeightFormat, blocks: number): Promise<Kernel> {
     const key = `${stored} ${format} ${blocks}`;
     const kernel = this.kernels.get(key) ?? createFor(this.gpu, stored, format, blocks);
     this.kernels.set(key, kernel);
@@ -83,21 +80,22 @@ export class Repacker {
   }
 }
 
-function createFor(gpu: Gpu, stored: WeightFormat, format: WeightFormat, blocks: number): Promise<Kernel> {
-  if (isPlain(stored) && !isPlain(format)) return createQuantiseWeights(gpu, stored, format, blocks);
-  if (stored !== format) throw new GpuProgramError('kernels/repack', `cannot turn ${stored} into ${format}`);
-  const { payloadWords, scaled } = WEIGHT_FORMATS[format];
+function createFor(gpu: Gpu, stored: FileType, format: WeightFormat, blocks: number): Promise<Kernel> {
+  const { format: kept, blockBytes, wgsl: moveBlock, constants } = FILE_TYPES[stored];
+  if (isPlain(kept) && (format === 'q8' || format === 'q4')) return createQuantiseWeights(gpu, kept, format, blocks);
+  if (kept !== format) throw new GpuProgramError('kernels/repack', `cannot turn ${stored} into ${format}`);
   return createKernel(gpu, {
     label: 'kernels/repack',
-    wgsl: [chunkRows, wgsl],
-    constants: { BLOCKS: blocks, PAYLOAD_WORDS: payloadWords, SCALED: scaled },
+    wgsl: [chunkRows, ...moveBlock, wgsl],
+    constants: { BLOCKS: blocks, BLOCK_BYTES: blockBytes, ...constants },
     bindings: ['uniform', 'read', 'write', 'write'],
   });
 }
 
 /** The parts that the rows of a chunk may fall into: rotary order moves a row within its head. */
-function partsOf({ matrix, srcRow0, rows, dstRow0, dstStride, rotaryDim }: RepackTarget): readonly WeightPart[] {
-  const run = rotaryDim || 1;
+function partsOf(target: RepackTarget): readonly WeightPart[] {
+  const { matrix, srcRow0, rows, dstRow0, dstStride, rotaryDim, headDim = rotaryDim } = target;
+  const run = rotaryDim > 0 ? headDim : 1;
   const first = dstRow0 + Math.floor(srcRow0 / run) * run * dstStride;
   const end = dstRow0 + (Math.ceil((srcRow0 + rows) / run) * run - 1) * dstStride + 1;
   return matrix.parts.filter((part) => part.row0 < end && part.row0 + part.rows > first);

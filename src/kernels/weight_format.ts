@@ -1,30 +1,63 @@
 // The kernels room: one wrapper per file of shaders/kernels, with its constants, bindings and grid.
 // It records dispatches; it neither owns weights nor knows the order of a layer.
 
+import affineBlock from '../../shaders/lib/affine_block.wgsl?raw';
+import affineK from '../../shaders/lib/affine_k.wgsl?raw';
 import block from '../../shaders/lib/block.wgsl?raw';
 import blockScale from '../../shaders/lib/block_scale.wgsl?raw';
+import affine from '../../shaders/lib/weights_affine.wgsl?raw';
 import bf16 from '../../shaders/lib/weights_bf16.wgsl?raw';
 import f16 from '../../shaders/lib/weights_f16.wgsl?raw';
 import f32 from '../../shaders/lib/weights_f32.wgsl?raw';
+import fiveBits from '../../shaders/lib/weights_five_bits.wgsl?raw';
+import nibbles from '../../shaders/lib/weights_nibbles.wgsl?raw';
+import q2K from '../../shaders/lib/weights_q2_k.wgsl?raw';
 import q4 from '../../shaders/lib/weights_q4.wgsl?raw';
+import q6K from '../../shaders/lib/weights_q6_k.wgsl?raw';
 import q8 from '../../shaders/lib/weights_q8.wgsl?raw';
 import { GpuMemoryError } from '../errors';
 
 /** How a matrix lies on the GPU. Columns always come in blocks of 32. */
-export type WeightFormat = 'f32' | 'f16' | 'bf16' | 'q8' | 'q4';
+export type WeightFormat = 'f32' | 'f16' | 'bf16' | 'q8' | 'q4' | 'q4_1' | 'q5_1' | 'q2_k' | 'q4_k' | 'q5_k' | 'q6_k';
+
+/** Those that are multiplied with signed bytes. Scales of 16 beside minima, as in q2_k, would take more than it saves. */
+export type IntegerFormat = Exclude<WeightFormat, 'f32' | 'f16' | 'bf16' | 'q2_k'>;
 
 /** Columns of one block. */
 export const BLOCK = 32;
 
-/** 32-bit words of one block without its scale, and whether it has an f16 scale in the scale plane. `wgsl` defines Block and weight_block. */
-export const WEIGHT_FORMATS: Record<WeightFormat, { payloadWords: number; scaled: boolean; wgsl: readonly string[] }> =
-  {
-    f32: { payloadWords: 32, scaled: false, wgsl: [block, f32] },
-    f16: { payloadWords: 16, scaled: false, wgsl: [block, f16] },
-    bf16: { payloadWords: 16, scaled: false, wgsl: [block, bf16] },
-    q8: { payloadWords: 8, scaled: true, wgsl: [block, blockScale, q8] },
-    q4: { payloadWords: 4, scaled: true, wgsl: [block, blockScale, q4] },
-  };
+/** So many 32-bit words hold so many neighbouring blocks. */
+interface Plane {
+  blocks: number;
+  words: number;
+}
+
+/** The two planes of a matrix, its values and, where it has them, scales. `wgsl` defines Block, Packed, load_packed and dequantise. */
+interface FormatPlanes {
+  weights: Plane;
+  scales: Plane | null;
+  wgsl: readonly string[];
+}
+
+/** Two f16 and 12 bytes; 16 bytes and two f16. */
+const K_HEADER: Plane = { blocks: 8, words: 4 };
+const K_SCALES: Plane = { blocks: 8, words: 5 };
+const HALVES: Plane = { blocks: 2, words: 1 };
+const each = (words: number): Plane => ({ blocks: 1, words });
+
+export const WEIGHT_FORMATS: Record<WeightFormat, FormatPlanes> = {
+  f32: { weights: each(32), scales: null, wgsl: [block, f32] },
+  f16: { weights: each(16), scales: null, wgsl: [block, f16] },
+  bf16: { weights: each(16), scales: null, wgsl: [block, bf16] },
+  q8: { weights: each(8), scales: HALVES, wgsl: [block, blockScale, q8] },
+  q4: { weights: each(4), scales: HALVES, wgsl: [block, blockScale, q4] },
+  q4_1: { weights: each(4), scales: each(1), wgsl: [block, nibbles, affineBlock, affine] },
+  q5_1: { weights: { blocks: 4, words: 20 }, scales: each(1), wgsl: [block, fiveBits, affineBlock, affine] },
+  q2_k: { weights: { blocks: 2, words: 4 }, scales: K_SCALES, wgsl: [block, q2K] },
+  q4_k: { weights: each(4), scales: K_HEADER, wgsl: [block, nibbles, affineK, affine] },
+  q5_k: { weights: { blocks: 4, words: 20 }, scales: K_HEADER, wgsl: [block, fiveBits, affineK, affine] },
+  q6_k: { weights: { blocks: 2, words: 12 }, scales: K_SCALES, wgsl: [block, q6K] },
+};
 
 /** Rows row0 .. row0 + rows of a matrix. */
 export interface RowRange {
@@ -37,7 +70,7 @@ export interface FormatRange extends RowRange {
   format: WeightFormat;
 }
 
-/** Rows of a matrix that one binding holds: their values, and the plane of f16 scales (16 unused bytes where there are none). */
+/** Rows of a matrix that one binding holds: their values, and the plane of scales (16 unused bytes where there are none). */
 export interface WeightPart extends FormatRange {
   weights: GPUBuffer;
   scales: GPUBuffer;
@@ -72,9 +105,10 @@ export const PART_ROWS_STEP = 64;
 
 /** Bytes of the two planes. */
 export function planeBytes(format: WeightFormat, rows: number, cols: number): { weights: number; scales: number } {
-  const blocks = (rows * cols) / BLOCK;
-  const { payloadWords, scaled } = WEIGHT_FORMATS[format];
-  return { weights: blocks * payloadWords * 4, scales: scaled ? Math.ceil(blocks / 2) * 4 : 0 };
+  const nBlocks = (rows * cols) / BLOCK;
+  const bytes = ({ blocks, words }: Plane) => Math.ceil(nBlocks / blocks) * words * 4;
+  const { weights, scales } = WEIGHT_FORMATS[format];
+  return { weights: bytes(weights), scales: scales ? bytes(scales) : 0 };
 }
 
 /**

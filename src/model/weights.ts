@@ -1,8 +1,9 @@
 import { dequantise } from '../cpu/dequantise';
 import { UnsupportedModelError } from '../errors';
 import { GPU_COPY_DST, GPU_STORAGE, type Gpu } from '../gpu/device';
+import { FILE_TYPES, fileRowBytes } from '../kernels/file_types';
 import { isPlain, type QuantisedFormat } from '../kernels/quantise_weights';
-import { fileRowBytes, Repacker, type RepackTarget } from '../kernels/repack';
+import { Repacker, type RepackTarget } from '../kernels/repack';
 import {
   type FormatRange,
   planeBytes,
@@ -40,13 +41,13 @@ export interface ModelWeights {
   bytes: number;
 }
 
-const FORMAT: Record<TensorDtype, WeightFormat> = { F32: 'f32', F16: 'f16', BF16: 'bf16', Q8_0: 'q8', Q4_0: 'q4' };
+const formatOf = (dtype: TensorDtype): WeightFormat => FILE_TYPES[dtype].format;
 
 export type { QuantisedFormat };
 
 /** Whether quantising would change this matrix: those that are quantised in the file stay as they are. */
 export function isPlainMatrix(tensor: TensorInfo): boolean {
-  return isPlain(FORMAT[tensor.dtype]);
+  return isPlain(formatOf(tensor.dtype));
 }
 
 /** Whether any matrix of the model is stored in full precision. */
@@ -180,7 +181,7 @@ class WeightBuilder {
   }
 
   private formatOf(tensor: TensorInfo): WeightFormat {
-    return this.quantise && isPlainMatrix(tensor) ? this.quantise : FORMAT[tensor.dtype];
+    return this.quantise && isPlainMatrix(tensor) ? this.quantise : formatOf(tensor.dtype);
   }
 
   /** The vectors of a product, gathered on the CPU and uploaded once all are read. Biases come in the order of the rows. */
@@ -229,7 +230,7 @@ class WeightBuilder {
     const { tensor, dstRow0 = 0, dstStride = 1 } = part;
     const [rows, cols] = tensor.shape;
     const rotaryDim = part.rotary && this.config.rotary === 'half' ? this.config.headDim : 0;
-    const stored = FORMAT[tensor.dtype];
+    const stored = tensor.dtype;
     const rowBytes = fileRowBytes(stored, cols);
     const rowsPerChunk = Math.floor(this.repacker.stagingBytes / rowBytes);
     for (let srcRow0 = 0; srcRow0 < rows; srcRow0 += rowsPerChunk) {

@@ -5,27 +5,27 @@ export const SUPPORTED_GGML_TYPES: ReadonlyMap<number, TensorDtype> = new Map<nu
   [0, 'F32'],
   [1, 'F16'],
   [2, 'Q4_0'],
-  [8, 'Q8_0'],
-  [30, 'BF16'],
-]);
-
-/** The others, so that a message can name them. Numbers 4, 5, 31 to 33 and 36 to 38 were withdrawn. */
-const OTHER_GGML_TYPES: ReadonlyMap<number, string> = new Map([
   [3, 'Q4_1'],
   [6, 'Q5_0'],
   [7, 'Q5_1'],
-  [9, 'Q8_1'],
+  [8, 'Q8_0'],
   [10, 'Q2_K'],
   [11, 'Q3_K'],
   [12, 'Q4_K'],
   [13, 'Q5_K'],
   [14, 'Q6_K'],
+  [20, 'IQ4_NL'],
+  [30, 'BF16'],
+]);
+
+/** The others, so that a message can name them. Numbers 4, 5, 31 to 33 and 36 to 38 were withdrawn. */
+const OTHER_GGML_TYPES: ReadonlyMap<number, string> = new Map([
+  [9, 'Q8_1'],
   [15, 'Q8_K'],
   [16, 'IQ2_XXS'],
   [17, 'IQ2_XS'],
   [18, 'IQ3_XXS'],
   [19, 'IQ1_S'],
-  [20, 'IQ4_NL'],
   [21, 'IQ3_S'],
   [22, 'IQ2_S'],
   [23, 'IQ4_XS'],

@@ -2,16 +2,39 @@ import { ModelFileError } from '../errors';
 import { checkRange, quoted } from './bounds';
 import type { ByteSource } from './source';
 
-/** How a tensor's elements are stored. Q8_0 and Q4_0 are ggml's blocks of 32 elements with one f16 scale in front. */
-export type TensorDtype = 'F32' | 'F16' | 'BF16' | 'Q8_0' | 'Q4_0';
+/** How a tensor's elements are stored. Names with a Q are ggml's blocks of 32 elements, those with a K of 256. */
+export type TensorDtype =
+  | 'F32'
+  | 'F16'
+  | 'BF16'
+  | 'Q8_0'
+  | 'Q4_0'
+  | 'Q4_1'
+  | 'Q5_0'
+  | 'Q5_1'
+  | 'Q2_K'
+  | 'Q3_K'
+  | 'Q4_K'
+  | 'Q5_K'
+  | 'Q6_K'
+  | 'IQ4_NL';
 
-/** Elements and bytes of one block; a plain number is a block of one. Source: ggml-common.h, block_q8_0 and block_q4_0. */
+/** Elements and bytes of one block; a plain number is a block of one. Source: ggml-common.h, block_q8_0 and so on. */
 export const DTYPE: Record<TensorDtype, { blockElements: number; blockBytes: number }> = {
   F32: { blockElements: 1, blockBytes: 4 },
   F16: { blockElements: 1, blockBytes: 2 },
   BF16: { blockElements: 1, blockBytes: 2 },
   Q8_0: { blockElements: 32, blockBytes: 34 },
   Q4_0: { blockElements: 32, blockBytes: 18 },
+  Q4_1: { blockElements: 32, blockBytes: 20 },
+  Q5_0: { blockElements: 32, blockBytes: 22 },
+  Q5_1: { blockElements: 32, blockBytes: 24 },
+  Q2_K: { blockElements: 256, blockBytes: 84 },
+  Q3_K: { blockElements: 256, blockBytes: 110 },
+  Q4_K: { blockElements: 256, blockBytes: 144 },
+  Q5_K: { blockElements: 256, blockBytes: 176 },
+  Q6_K: { blockElements: 256, blockBytes: 210 },
+  IQ4_NL: { blockElements: 32, blockBytes: 18 },
 };
 
 /** One tensor of a model file. Its place and length have been checked against the file. */

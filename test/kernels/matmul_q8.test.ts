@@ -1,7 +1,8 @@
 // The product of many tokens in signed bytes against the textbook, at the edges of its tiles and under every epilogue.
 
 import { describe, expect, test } from 'vitest';
-import { linearQ8, quantiseActivations } from '../../src/cpu/quantise_activations';
+import { linear } from '../../src/cpu/linear';
+import { quantiseActivations } from '../../src/cpu/quantise_activations';
 import { applyRope, ropeTable } from '../../src/cpu/rope';
 import type { Gpu } from '../../src/gpu/device';
 import { CommandList } from '../../src/gpu/kernel';
@@ -23,7 +24,6 @@ import { rowParts } from '../../src/kernels/weight_format';
 import { assertClose } from '../close';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
 import { randomArray } from '../random';
-import { randomFileBytes } from './file_bytes';
 import { randomMatrix, readFloats } from './matrix';
 
 /** 32 rows x 32 tokens in 32 threads: the quickest to compile and to run here. */
@@ -33,8 +33,7 @@ const SMALL = MATMUL_TILES[MATMUL_TILES.length - 1];
 async function operands(gpu: Gpu, shape: MatmulQ8Shape, nTokens: number) {
   const { rows, cols, format, bias, normEps, parts } = shape;
   const seed = rows * 7 + cols;
-  const { matrix } = await randomMatrix(gpu, format, rows, cols, seed, parts?.[0].rows);
-  const bytes = randomFileBytes(format, rows * cols, seed);
+  const { matrix, values } = await randomMatrix(gpu, format, rows, cols, seed, parts?.[0].rows);
   const biases = bias ? randomArray(rows, 13) : null;
   const norm = randomArray(normEps === null ? 0 : cols, 12); // in front of the bias; the product must not look at it
   const x = Array.from({ length: nTokens }, (_, t) => quantiseActivations(randomArray(cols, 100 + t, t + 1)));
@@ -48,7 +47,13 @@ async function operands(gpu: Gpu, shape: MatmulQ8Shape, nTokens: number) {
     matrix,
     xq: gpu.upload('xq', packed),
     params: gpu.upload('params', new Float32Array([...norm, ...(biases ?? []), 0, 0, 0, 0])), // whole quads
-    y: x.map((row) => linearQ8(row, format === 'q8' ? 'Q8_0' : 'Q4_0', bytes, biases)),
+    y: x.map(({ q, d }) =>
+      linear(
+        Float32Array.from(q, (each, i) => each * d[Math.floor(i / 32)]),
+        values,
+        biases,
+      ),
+    ),
   };
 }
 
@@ -72,7 +77,7 @@ const flat = (rows: Float32Array[]) => Float32Array.from(rows.flatMap((row) => [
 const shapeOf = (
   rows: number,
   cols: number,
-  format: 'q4' | 'q8',
+  format: MatmulQ8Shape['format'],
   rest: Partial<MatmulQ8Shape> = {},
 ): MatmulQ8Shape => ({
   rows,
@@ -95,6 +100,22 @@ for (const nTokens of [31, 32, 33]) {
     const actual = await readFloats(gpu, buffer, before.length);
     assertClose(actual.subarray(0, expected.length), expected, 1e-5);
     expect([...actual.subarray(expected.length)]).toEqual([...before.subarray(expected.length)]);
+    expect(gpu.failure).toBeNull();
+  });
+}
+
+for (const [format, cols] of [
+  ['q5_1', 96],
+  ['q4_k', 512],
+  ['q6_k', 512],
+] as const) {
+  test(`residual adds W x, ${format}, 33 tokens, 65x${cols}`, async () => {
+    const gpu = await testGpu();
+    const shape = shapeOf(65, cols, format);
+    const o = await operands(gpu, shape, 33);
+    const residual = gpu.upload('residual', new Float32Array(33 * 65));
+    await run(gpu, shape, RESIDUAL, SMALL, o, [residual], { nTokens: 33, position: 0 });
+    assertClose(await readFloats(gpu, residual, 33 * 65), flat(o.y), 1e-5);
     expect(gpu.failure).toBeNull();
   });
 }
@@ -181,6 +202,13 @@ describe('planMatmulQ8', () => {
     expect(() => plan({ ...SMALL, rowThreads: 6 })).toThrow('6 threads');
     expect(() => plan({ ...SMALL, tokensEach: 8 })).toThrow('4 threads');
     expect(() => plan({ ...SMALL, tokenThreads: 12 })).toThrow('12 threads');
+  });
+
+  test('formats with more scales need more memory', () => {
+    const most = { maxComputeInvocationsPerWorkgroup: 256, maxComputeWorkgroupStorageSize: 18432 };
+    expect(planMatmulQ8(most, 512, 64, largest, 'q4')).toBe(largest);
+    expect(() => planMatmulQ8(most, 512, 64, largest, 'q6_k')).toThrow('19456 bytes');
+    expect(() => planMatmulQ8(most, 512, 64, largest, 'q4_k')).toThrow('20480 bytes');
   });
 
   test('many rows get larger tiles, a short prompt or few rows smaller ones', () => {

@@ -30,7 +30,15 @@ export async function randomMatrix(
   const bytes = randomFileBytes(format, rows * cols, seed);
   const matrix = emptyMatrix(gpu, format, rows, cols, partRows);
   const repacker = new Repacker(gpu, bytes.length);
-  await repacker.repack(bytes, { matrix, stored: format, srcRow0: 0, rows, dstRow0: 0, dstStride: 1, rotaryDim: 0 });
+  await repacker.repack(bytes, {
+    matrix,
+    stored: STORED[format],
+    srcRow0: 0,
+    rows,
+    dstRow0: 0,
+    dstStride: 1,
+    rotaryDim: 0,
+  });
   return { matrix, values: dequantise(STORED[format], bytes) };
 }
 

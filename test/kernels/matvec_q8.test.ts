@@ -77,6 +77,33 @@ for (const without of PATHS) {
       });
     }
 
+    for (const [format, cols] of [
+      ['q4_1', 96],
+      ['q5_1', 224],
+      ['q4_k', 256],
+      ['q5_k', 768],
+      ['q6_k', 768],
+    ] as const) {
+      test(`residual adds W x, ${format}, x quantised on the way, 67x${cols}`, async () => {
+        const gpu = await testGpu(without);
+        const rows = 67;
+        const { matrix, values } = await randomMatrix(gpu, format, rows, cols, cols);
+        const x = randomArray(cols, 11, 2);
+        const product = await createMatvec(gpu, { rows, cols, format, normEps: null, bias: false }, RESIDUAL, 'to_q8');
+        const residual = gpu.upload('residual', new Float32Array(rows));
+        const params = gpu.upload('params', new Float32Array(4));
+        run(gpu, product, product.bind(matrix, gpu.upload('x', x), params, residual));
+        const { q, d } = quantiseActivations(x);
+        const y = linear(
+          Float32Array.from(q, (each, i) => each * d[Math.floor(i / 32)]),
+          values,
+          null,
+        );
+        assertClose(await readFloats(gpu, residual, rows), y, 1e-5);
+        expect(gpu.failure).toBeNull();
+      });
+    }
+
     test('head gives the logits of the last of 3 tokens, normed, 259x96', async () => {
       const gpu = await testGpu(without);
       const [rows, cols] = [259, 96];
@@ -152,15 +179,19 @@ for (const without of PATHS) {
       });
     }
 
-    for (const intermediate of [32, 160]) {
-      test(`gate_up_q8 is silu(gate) * up in signed bytes, 2x${intermediate} rows`, async () => {
+    for (const [intermediate, input] of [
+      [32, 'to_q8'],
+      [160, 'to_q8'],
+      [32, 'f32'], // of a matrix without integers
+    ] as const) {
+      test(`gate_up_q8 is silu(gate) * up in signed bytes, 2x${intermediate} rows, ${input}`, async () => {
         const gpu = await testGpu(without);
         const [rows, cols] = [2 * intermediate, 64];
         const { matrix, bytes } = await matrixOf(gpu, 'q8', rows, cols);
         const [x, norm] = [randomArray(cols, 11, 2), randomArray(cols, 12).map((w) => w + 1)];
         const bias = randomArray(rows, 13);
         const shape = { rows, cols, format: 'q8' as const, normEps: EPS, bias: true };
-        const product = await createMatvec(gpu, shape, GATE_UP_Q8, 'to_q8');
+        const product = await createMatvec(gpu, shape, GATE_UP_Q8, input);
         const words = xqBytes(1, intermediate) / 4;
         const h = gpu.upload('h', new Uint32Array(words + 4).fill(7));
         run(
@@ -168,7 +199,11 @@ for (const without of PATHS) {
           product,
           product.bind(matrix, gpu.upload('x', x), gpu.upload('params', Float32Array.of(...norm, ...bias)), h),
         );
-        const y = linearQ8(quantiseActivations(rmsNorm(x, norm, EPS)), 'Q8_0', bytes, bias);
+        const n = rmsNorm(x, norm, EPS);
+        const y =
+          input === 'f32'
+            ? linear(n, dequantise('Q8_0', bytes), bias)
+            : linearQ8(quantiseActivations(n), 'Q8_0', bytes, bias);
         const expected = Float32Array.from({ length: intermediate }, (_, i) => silu(y[2 * i]) * y[2 * i + 1]);
         const { d } = quantiseActivations(expected);
         const got = await gpu.read(h);

@@ -3,15 +3,16 @@
 import { describe, expect, test } from 'vitest';
 import { linear } from '../../src/cpu/linear';
 import { CommandList } from '../../src/gpu/kernel';
+import { fileRowBytes } from '../../src/kernels/file_types';
 import { createMatmul } from '../../src/kernels/matmul';
 import { createMatvec } from '../../src/kernels/matvec';
-import { fileRowBytes, Repacker } from '../../src/kernels/repack';
+import { Repacker } from '../../src/kernels/repack';
 import { RESIDUAL } from '../../src/kernels/residual';
 import { formatRuns, planeBytes, planParts } from '../../src/kernels/weight_format';
 import { assertClose } from '../close';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
 import { randomArray } from '../random';
-import { randomFileBytes } from './file_bytes';
+import { randomFileBytes, STORED } from './file_bytes';
 import { emptyMatrix, randomMatrix, readFloats, readRows } from './matrix';
 
 describe('the plan of parts', () => {
@@ -134,14 +135,14 @@ describe('rows of a file reach the part that they belong to', () => {
         const rows = sources.reduce((sum, [, , n]) => sum + n, 0);
         const whole = emptyMatrix(gpu, format, rows, cols);
         const parts = emptyMatrix(gpu, format, rows, cols, 64);
-        const rowBytes = fileRowBytes(format, cols);
+        const rowBytes = fileRowBytes(STORED[format], cols);
         const repacker = new Repacker(gpu, 50 * rowBytes);
         for (const [i, [dstRow0, dstStride, n]] of sources.entries()) {
           const bytes = randomFileBytes(format, n * cols, i + 1);
           for (let srcRow0 = 0; srcRow0 < n; srcRow0 += 50) {
             const chunk = bytes.subarray(srcRow0 * rowBytes, (srcRow0 + 50) * rowBytes);
             const place = {
-              stored: format,
+              stored: STORED[format],
               srcRow0,
               rows: chunk.length / rowBytes,
               dstRow0,

@@ -5,9 +5,10 @@ import { dequantise } from '../../src/cpu/dequantise';
 import { toHalf } from '../../src/cpu/half';
 import { quantise } from '../../src/cpu/quantise';
 import type { Gpu } from '../../src/gpu/device';
+import { type FileType, fileRowBytes } from '../../src/kernels/file_types';
 import type { PlainFormat, QuantisedFormat } from '../../src/kernels/quantise_weights';
-import { fileRowBytes, Repacker } from '../../src/kernels/repack';
-import type { WeightFormat, WeightMatrix } from '../../src/kernels/weight_format';
+import { Repacker } from '../../src/kernels/repack';
+import type { WeightMatrix } from '../../src/kernels/weight_format';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
 import { randomSource } from '../random';
 import { STORED } from './file_bytes';
@@ -50,7 +51,7 @@ function fileBytes(from: PlainFormat, x: Float32Array): Uint8Array<ArrayBuffer> 
   return new Uint8Array(Uint16Array.from(new Uint32Array(x.slice().buffer), (bits) => bits >>> 16).buffer);
 }
 
-async function repacked(gpu: Gpu, stored: WeightFormat, to: QuantisedFormat, bytes: Uint8Array<ArrayBuffer>) {
+async function repacked(gpu: Gpu, stored: FileType, to: QuantisedFormat, bytes: Uint8Array<ArrayBuffer>) {
   const rowBytes = fileRowBytes(stored, COLS);
   const rows = bytes.length / rowBytes;
   const matrix = emptyMatrix(gpu, to, rows, COLS, 128);
@@ -79,7 +80,7 @@ for (const to of ['q8', 'q4'] as const) {
       const gpu = await testGpu(without);
       const bytes = fileBytes(from, values());
       const textbook = quantise(to === 'q8' ? 'Q8_0' : 'Q4_0', dequantise(STORED[from], bytes));
-      expect(await repacked(gpu, from, to, bytes)).toEqual(await repacked(gpu, to, to, textbook));
+      expect(await repacked(gpu, STORED[from], to, bytes)).toEqual(await repacked(gpu, STORED[to], to, textbook));
       expect(gpu.failure).toBeNull();
     });
   }
@@ -87,7 +88,7 @@ for (const to of ['q8', 'q4'] as const) {
 
 test('a file in one quantised format cannot become another', async () => {
   const gpu = await testGpu();
-  await expect(repacked(gpu, 'q8', 'q4', new Uint8Array(fileRowBytes('q8', COLS)))).rejects.toThrow(
-    'cannot turn q8 into q4',
+  await expect(repacked(gpu, 'Q8_0', 'q4', new Uint8Array(fileRowBytes('Q8_0', COLS)))).rejects.toThrow(
+    'cannot turn Q8_0 into q4',
   );
 });

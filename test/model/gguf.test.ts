@@ -11,15 +11,15 @@ import { openModel } from '../../src/storage/model_file';
 import { relativeError } from '../close';
 import { testGpu } from '../gpu/test_device';
 import { value, writeGguf } from '../storage/write_gguf';
-import { modelFile, SHAPE, type Variant } from './tiny_gguf';
+import { modelFile, SHAPE, type Variant, WIDE } from './tiny_gguf';
 
 const IDS = Array.from({ length: 37 }, (_, i) => (i * 29) % SHAPE.vocab);
 const STEPS = 16;
 const GREEDY = { temperature: 0, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 0 };
 
-async function load(variant: Variant, quantise?: QuantisedFormat, activations: 'f32' | 'q8' = 'f32') {
+async function load(variant: Variant, quantise?: QuantisedFormat, activations: 'f32' | 'q8' = 'f32', size = SHAPE) {
   const gpu = await testGpu();
-  const files = await openModel(modelFile(variant));
+  const files = await openModel(modelFile(variant, size));
   const config = readConfig(files);
   const tensors = resolveTensors(files, config);
   const cpuWeights = await loadCpuWeights(tensors, undefined, quantise);
@@ -77,6 +77,30 @@ test('stacked tensors of different formats on quantised activations, in a step a
   expect(llama.activations).toBe('q8');
   expect(relativeError(await llama.readLogits(), cpu.prefill(IDS, 0))).toBeLessThan(0.05);
 });
+
+/** As llama.cpp mixes them: a Q4_K_M, and a Q2_K with what its quantiser leaves in better formats. */
+const MIXED: Variant[] = [
+  { format: 'Q4_K', mixed: { attn_v: 'Q6_K', ffn_down: 'Q6_K', output: 'Q6_K', token_embd: 'Q8_0' } },
+  { format: 'Q5_K', mixed: { attn_k: 'Q4_K', ffn_down: 'Q5_1', output: 'Q6_K', token_embd: 'Q4_1' }, tied: true },
+  { format: 'Q2_K', mixed: { attn_v: 'Q3_K', ffn_down: 'Q3_K', attn_output: 'Q5_0', output: 'IQ4_NL' } },
+];
+
+for (const [i, variant] of MIXED.entries()) {
+  for (const activations of i === 0 ? (['f32', 'q8'] as const) : (['f32'] as const)) {
+    test(`${JSON.stringify(variant).replaceAll('"', '')}, activations in ${activations}`, async () => {
+      const { gpu, llama, cpu } = await load(variant, undefined, activations, WIDE);
+      const ids = IDS.map((id) => id % WIDE.vocab);
+      llama.writeTokens(Uint32Array.from(ids), 0);
+      const last = ids.length - 1;
+      llama.pass(last, 'none', 0).run({ position: 0, nTokens: last });
+      llama.pass(1, 'sample', last).run({ position: last, nTokens: 1 });
+      expect(llama.activations).toBe(activations);
+      const far = relativeError(await llama.readLogits(), cpu.prefill(ids, 0));
+      expect(far).toBeLessThan(activations === 'f32' ? 2e-5 : 0.05);
+      expect(gpu.failure).toBeNull();
+    });
+  }
+}
 
 const argmax = (values: Float32Array) => values.indexOf(values.reduce((a, b) => Math.max(a, b)));
 

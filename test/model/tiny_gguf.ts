@@ -1,17 +1,23 @@
 // Small GGUF files of random weights, in every format.
 
+import type { FileType } from '../../src/kernels/file_types';
 import type { WeightFormat } from '../../src/kernels/weight_format';
-import { randomFileBytes } from '../kernels/file_bytes';
+import { SUPPORTED_GGML_TYPES } from '../../src/storage/ggml_types';
+import { randomFileBytes, STORED } from '../kernels/file_bytes';
 import { randomArray } from '../random';
 import { type GgufTensor, value, writeGguf } from '../storage/write_gguf';
 
-const GGML_TYPE: Record<WeightFormat, number> = { f32: 0, f16: 1, q4: 2, q8: 8, bf16: 30 };
+const GGML_TYPE = new Map([...SUPPORTED_GGML_TYPES].map(([number, name]) => [name, number]));
+const typeNumber = (name: WeightFormat | FileType): number =>
+  GGML_TYPE.get(name in STORED ? STORED[name as WeightFormat] : (name as FileType)) ?? Number.NaN;
+/** For K-quants, whose rows are multiples of 256. */
+export const WIDE = { vocab: 67, hidden: 256, intermediate: 256, layers: 1, heads: 4, kvHeads: 1, headDim: 64 };
 export const SHAPE = { vocab: 133, hidden: 96, intermediate: 160, layers: 2, heads: 6, kvHeads: 2, headDim: 32 };
 
 export interface Variant {
-  format: WeightFormat;
+  format: WeightFormat | FileType;
   /** Matrices of these stems that are stored otherwise, as attn_v. */
-  mixed?: Readonly<Record<string, WeightFormat>>;
+  mixed?: Readonly<Record<string, WeightFormat | FileType>>;
   tied?: boolean;
   ropeFactors?: boolean;
   biased?: boolean;
@@ -24,12 +30,12 @@ export function modelFile(variant: Variant, shape = SHAPE): File {
   const matrix = (name: string, rows: number, cols: number): GgufTensor => {
     const stored = mixed[name.split('.').at(-2) ?? ''] ?? format;
     const data = randomFileBytes(stored, rows * cols, seed++);
-    return { name, ne: [cols, rows], type: GGML_TYPE[stored], data };
+    return { name, ne: [cols, rows], type: typeNumber(stored), data };
   };
   const vector = (name: string, size: number, around: number): GgufTensor => ({
     name,
     ne: [size],
-    type: GGML_TYPE.f32,
+    type: typeNumber('f32'),
     data: new Uint8Array(randomArray(size, seed++, 0.5).map((v) => v + around).buffer),
   });
   const layer = (i: number) => [

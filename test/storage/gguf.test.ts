@@ -174,7 +174,7 @@ describe('malformed files', () => {
     ['version 1', { version: 1 }, /version 1/],
     ['version 4', { version: 4 }, /version 4/],
     ['big-endian', { version: 0x03000000 }, /big-endian/],
-    ['Q6_K', { tensors: [tensor('blk.0.ffn', { type: 14 })] }, /"blk.0.ffn" is stored as Q6_K/],
+    ['IQ4_XS', { tensors: [tensor('blk.0.ffn', { type: 23 })] }, /"blk.0.ffn" is stored as IQ4_XS/],
     ['type 9999', { tensors: [tensor('t', { type: 9999 })] }, /unknown ggml type \(9999\)/],
   ] as [string, GgufSpec, RegExp][])('%s is unsupported', async (_, spec, message) => {
     const error = await parse(spec).catch((e: unknown) => e);
