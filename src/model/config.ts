@@ -74,8 +74,32 @@ export function sameLayers(nLayers: number): LayerConfig[] {
 export function readConfig(files: ModelFiles): ModelConfig {
   const config = files.gguf ? configFromGguf(files.gguf, files.tensors) : configFromHuggingFace(files.config ?? {});
   checkShapes(config);
+  checkFactors(config);
   return config;
 }
+
+/** The kernels compute in f32, where a factor may be too large or too small to be one. */
+function checkFactors(config: ModelConfig): void {
+  const { rmsNormEps, embeddingScale, attentionScale, attentionSoftcap, residualScale, logitScale, logitSoftcap } =
+    config;
+  const factors = {
+    rmsNormEps,
+    embeddingScale,
+    attentionScale,
+    attentionSoftcap,
+    residualScale,
+    logitScale,
+    logitSoftcap,
+  };
+  for (const [name, factor] of Object.entries(factors)) {
+    if (factor !== null && !(Math.abs(factor) >= SMALLEST && Math.abs(factor) <= LARGEST)) {
+      throw new UnsupportedModelError(`${name} is ${factor}; factors of ${SMALLEST} to ${LARGEST} are supported.`);
+    }
+  }
+}
+
+const SMALLEST = 1e-30;
+const LARGEST = 1e30;
 
 /** What the kernels ask of any model; a refusal names the number. */
 function checkShapes(config: ModelConfig): void {

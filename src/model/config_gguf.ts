@@ -4,69 +4,10 @@ import type { GgufValue } from '../storage/gguf';
 import type { ModelFiles } from '../storage/model_file';
 import type { LayerConfig, ModelConfig } from './config';
 import { type ArchitectureName, stretchedContext, traitsOf } from './config_architectures';
+import { GGUF, type GgufArchitecture } from './config_gguf_architectures';
 import { ConfigReader, MAX } from './config_numbers';
 
 const WHERE = 'GGUF metadata';
-
-interface Sizes {
-  nLayers: number;
-  nHeads: number;
-  hiddenSize: number;
-}
-
-/**
- * What llama.cpp has in its code and not in the file. Sources: llama_model_rope_type (`rotary`) and load_hparams (the rest) of
- * src/llama-model.cpp.
- */
-interface GgufArchitecture {
-  rotary: ModelConfig['rotary'];
-  /** Window of the local layers where the file names none. */
-  window?: number;
-  /** Every such layer is a global one; without it all layers are local, if the file has a window. */
-  globalPeriod?: number;
-  /** theta of the local layers, which have no scaling. Left out: all layers are alike. */
-  localTheta?: number;
-  /** Every such layer is without RoPE. */
-  nopePeriod?: number;
-  /** Layers of the one size (27B) in which q . k is scaled by hidden / n_heads instead of head_dim. */
-  layersScaledByHidden?: number;
-  /** What only this architecture reads. */
-  differences?: (read: ConfigReader) => Partial<ModelConfig>;
-}
-
-const ARCHITECTURES: Partial<Record<ArchitectureName, GgufArchitecture>> = {
-  llama: { rotary: 'interleaved' },
-  qwen2: { rotary: 'half' },
-  qwen3: { rotary: 'half' },
-  smollm3: { rotary: 'interleaved', nopePeriod: 4 },
-  gemma2: {
-    rotary: 'half',
-    window: 4096,
-    globalPeriod: 2,
-    layersScaledByHidden: 46,
-    differences: (read) => ({
-      attentionSoftcap: read.positive('attn_logit_softcapping', 50),
-      logitSoftcap: read.positive('final_logit_softcapping', 30),
-    }),
-  },
-  gemma3: {
-    rotary: 'half',
-    globalPeriod: 6,
-    localTheta: 10000,
-    layersScaledByHidden: 62,
-    differences: (read) => ({ logitSoftcap: read.optionalPositive('final_logit_softcapping') }),
-  },
-  phi3: { rotary: 'half' },
-  granite: {
-    rotary: 'interleaved',
-    differences: (read) => ({
-      embeddingScale: read.positive('embedding_scale', 1),
-      residualScale: read.positive('residual_scale', 1),
-      logitScale: 1 / read.positive('logit_scale', 1),
-    }),
-  },
-  olmo2: { rotary: 'half' },
-};
 
 /**
  * Keys of the GGUF specification (ggml, docs/gguf.md, section "LLM", and gguf-py, constants.py).
@@ -88,6 +29,7 @@ export function configFromGguf(metadata: ReadonlyMap<string, GgufValue>, tensors
     );
   }
   const nLayers = read.count('block_count', MAX.layers);
+  const scaledDim = nLayers === architecture.layersScaledByHidden ? hiddenSize / nHeads : headDim;
   const contextLength = read.count('context_length', MAX.context);
   const ropes = readRopes(read, architecture, headDim, contextLength, tensors);
   return {
@@ -103,7 +45,7 @@ export function configFromGguf(metadata: ReadonlyMap<string, GgufValue>, tensors
     rmsNormEps: read.positive('attention.layer_norm_rms_epsilon'),
     ropes,
     layers: readLayers(read, name, architecture, nLayers),
-    attentionScale: read.positive('attention.scale', headScale({ nLayers, nHeads, hiddenSize }, headDim, architecture)),
+    attentionScale: read.positive('attention.scale', scaledDim ** -0.5),
     rotary: architecture.rotary,
     contextLength: stretchedContext(contextLength, ropes[0].scaling),
     tiedEmbedding: !tensors.has('output.weight'),
@@ -118,18 +60,13 @@ function findArchitecture(metadata: ReadonlyMap<string, GgufValue>): {
   name: ArchitectureName;
   architecture: GgufArchitecture;
 } {
-  const known = Object.entries(ARCHITECTURES) as [ArchitectureName, GgufArchitecture][];
+  const known = Object.entries(GGUF) as [ArchitectureName, GgufArchitecture][];
   const wanted = new ConfigReader(WHERE, (key) => metadata.get(key)).text('general.architecture') ?? '';
   const found = known.find(([name]) => name === wanted);
   if (found) return { name: found[0], architecture: found[1] };
   throw new UnsupportedModelError(
     `GGUF architecture "${wanted.slice(0, 80)}" is not supported. Choose a model of one of these: ${known.map(([name]) => name).join(', ')}.`,
   );
-}
-
-/** 1 / sqrt(head_dim) but in the largest Gemma. */
-function headScale({ nLayers, nHeads, hiddenSize }: Sizes, headDim: number, architecture: GgufArchitecture): number {
-  return (nLayers === architecture.layersScaledByHidden ? hiddenSize / nHeads : headDim) ** -0.5;
 }
 
 function readLayers(

@@ -182,8 +182,12 @@ test('yarn takes its attention factor from the file, from two mscales, or from t
 
 describe('refusals name what is wrong and what to do', () => {
   const refused: [string, Json, RegExp][] = [
-    ['other architectures', { model_type: 'bert' }, /model_type is "bert".*Choose .*llama, mistral, .*gemma3.*olmo2/],
-    ['no architecture', { model_type: undefined }, /model_type is ""/],
+    [
+      'other architectures',
+      { model_type: 'bert' },
+      /model_type "bert" is not supported.*Choose .*llama, mistral, .*gemma3.*olmo2/,
+    ],
+    ['no architecture', { model_type: undefined }, /there is no model_type.*Choose/],
     ['experts', { num_local_experts: 8 }, /num_local_experts is 8: a mixture of experts.*dense/],
     ['embedding models', { use_bidirectional_attention: true }, /embeds text/],
     ['activations', { hidden_act: 'relu2' }, /hidden_act is "relu2".*silu, swish, gelu_pytorch_tanh/],
@@ -203,6 +207,7 @@ describe('refusals name what is wrong and what to do', () => {
     ['half a longrope', { rope_scaling: { type: 'longrope' } }, /lacks short_factor/],
     ['layers', { num_hidden_layers: 1e9 }, /num_hidden_layers must be a whole number from 1 to 1024/],
     ['null sizes', { hidden_size: null }, /lacks hidden_size/],
+    ['factors', { rms_norm_eps: 1e-40 }, /rmsNormEps is 1e-40; factors of 1e-30 to 1e\+30/],
     ['scales', { model_type: 'granite', logits_scaling: 0 }, /logits_scaling must be a number above 0/],
   ];
   for (const [what, change, message] of refused) {
