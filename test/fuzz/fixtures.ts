@@ -1,0 +1,37 @@
+// The project's own small models, as the files that a person would drop.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { droppedFolder } from '../model/files';
+import { input } from './worker_input';
+
+const { root } = input;
+
+export function readText(file: string): string {
+  return readFileSync(path.join(root, file), 'utf8');
+}
+
+export function readJsonFile(file: string): Record<string, unknown> {
+  return JSON.parse(readText(file)) as Record<string, unknown>;
+}
+
+export interface Fixture {
+  /** The files of the model itself. */
+  files: File[];
+  /** config.json in the spellings that there are. */
+  configs: Record<string, unknown>[];
+}
+
+/** Folders of test/fixtures with a config.json, in the order of their names. */
+export const FIXTURES: readonly Fixture[] = ['llama', 'architectures'].flatMap((room) =>
+  readdirSync(path.join(root, 'test/fixtures', room))
+    .sort()
+    .map((name) => `test/fixtures/${room}/${name}`)
+    .map((folder) => ({
+      files: droppedFolder(path.join(root, folder)).filter(({ name }) => /^(config\.json|model.*)$/.test(name)),
+      configs: ['config.json', 'config.classic.json']
+        .map((name) => `${folder}/${name}`)
+        .filter((file) => existsSync(path.join(root, file)))
+        .map(readJsonFile),
+    })),
+);

@@ -1,0 +1,39 @@
+// JSON texts: random ones, real ones with changes, and bytes that are no text.
+
+import fc from 'fast-check';
+import { checkTextSize } from '../../src/storage/bounds';
+import { decodeUtf8, parseJsonObject } from '../../src/storage/json';
+import { NASTY_NAMES } from './edges';
+import type { Loader } from './loaders';
+import { mutateBytes } from './mutate_bytes';
+import { mutateTree, printTree, treeOf } from './mutate_json';
+import type { Random } from './random';
+
+/** Any UTF-16 units, halves of characters among them. */
+const texts = fc.array(fc.nat(0xffff), { maxLength: 8 }).map((units) => String.fromCharCode(...units));
+const keys = fc.oneof(fc.constantFrom(...NASTY_NAMES), fc.string(), texts);
+const values = fc.dictionary(keys, fc.oneof(fc.jsonValue({ maxDepth: 4 }), texts));
+const TREE = treeOf({ name: 'x', list: [1, [2, { a: null }]], 'a"b\\': { '\u0061': 1, b: { c: 'd', e: [{}, {}] } } });
+
+export const jsonLoader: Loader = {
+  name: 'json',
+  makeCase(random) {
+    const text = random.chance(0.3) ? JSON.stringify(random.sample(values)) : printTree(mutateTree(random, TREE));
+    const bytes = new TextEncoder().encode(text);
+    const file = random.chance(0.3) ? mutateBytes(random, bytes) : bytes;
+    const uniqueKeys = random.chance(0.5);
+    return () => readJson(file, uniqueKeys);
+  },
+};
+
+/** As openModel reads a JSON file. */
+export function readJson(file: Uint8Array, uniqueKeys = false): Record<string, unknown> {
+  checkTextSize('x.json', file.length);
+  return parseJsonObject('x.json', decodeUtf8('x.json', 'its text', file), { uniqueKeys });
+}
+
+/** A tree as the bytes of a file, now and then with an edit behind the tree's back. */
+export function jsonBytes(random: Random, value: unknown, numbers?: number): Uint8Array<ArrayBuffer> {
+  const bytes = new TextEncoder().encode(printTree(mutateTree(random, treeOf(value), numbers)));
+  return random.chance(0.05) ? mutateBytes(random, bytes) : bytes;
+}

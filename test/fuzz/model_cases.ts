@@ -1,0 +1,75 @@
+// Whole models as a person drops them, one of their files changed, through every step of a load that comes before the weights.
+
+import { readConfig } from '../../src/model/config';
+import { resolveTensors } from '../../src/model/tensors';
+import { openModel } from '../../src/storage/model_file';
+import { writeGguf } from '../storage/write_gguf';
+import { byteLevelJson } from '../text/tiny_vocabulary';
+import { FIXTURES, type Fixture } from './fixtures';
+import { withLies } from './gguf_cases';
+import { jsonBytes } from './json_cases';
+import type { Loader } from './loaders';
+import { mutateBytes } from './mutate_bytes';
+import type { Random } from './random';
+import { TEMPLATES } from './template_grammar';
+import { GGUF_SPECS } from './tiny_model';
+import { use } from './tokenizer_cases';
+
+const VALID_GGUFS = GGUF_SPECS.map((spec) => writeGguf(spec));
+const SIDE_FILES: readonly [name: string, content: unknown][] = [
+  ['tokenizer.json', byteLevelJson()],
+  ['tokenizer_config.json', { eos_token: '<|end|>' }],
+  ['generation_config.json', { eos_token_id: 1 }],
+  ['chat_template.jinja', TEMPLATES[2]],
+];
+
+interface Part {
+  name: string;
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+const FOLDERS: readonly Part[][] = await Promise.all(FIXTURES.map(partsOf));
+
+export const modelLoader: Loader = {
+  name: 'model',
+  makeCase(random) {
+    const files = random.chance(0.4) ? [ggufFile(random)] : folder(random);
+    return async () => {
+      const model = await openModel(files);
+      resolveTensors(model, readConfig(model));
+      use(model);
+    };
+  },
+};
+
+async function partsOf({ files }: Fixture): Promise<Part[]> {
+  const own = files.map(async (file) => ({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) }));
+  const side = SIDE_FILES.map(([name, content]) => ({ name, bytes: utf8(content) }));
+  return [...(await Promise.all(own)), ...side];
+}
+
+function utf8(content: unknown): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(typeof content === 'string' ? content : JSON.stringify(content));
+}
+
+function ggufFile(random: Random): File {
+  const i = random.int(GGUF_SPECS.length);
+  const bytes = random.chance(0.6) ? writeGguf(withLies(random, GGUF_SPECS[i])) : mutateBytes(random, VALID_GGUFS[i]);
+  return new File([bytes], 'x.gguf');
+}
+
+function folder(random: Random): File[] {
+  const parts = random.pick(FOLDERS);
+  const chosen = random.int(parts.length);
+  const rename = random.chance(0.05);
+  return parts.flatMap(({ name, bytes }, i) => {
+    if (i !== chosen) return [new File([bytes], name)];
+    if (rename) return random.chance(0.5) ? [] : [new File([bytes], random.pick(parts).name)];
+    return [new File([changed(random, name, bytes)], name)];
+  });
+}
+
+function changed(random: Random, name: string, bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  if (!name.endsWith('.json') || random.chance(0.3)) return mutateBytes(random, bytes);
+  return jsonBytes(random, JSON.parse(new TextDecoder().decode(bytes)));
+}

@@ -1,0 +1,156 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { build, type Rolldown } from 'vite';
+import type { Failure, Limits, Outcomes, Task, WorkerInput, WorkerMessage } from './protocol';
+
+const ROOT = path.resolve(import.meta.dirname, '../..');
+const TICK_MS = 50;
+/** A case that ends late is told by the worker; one that has used so many times its limit does not end. */
+const HANGS = 3;
+/** A case that uses no CPU time and does not end waits for something that never comes. */
+const STALLS_MS = 15_000;
+/** Exit code of Node when the last await never settles. */
+const UNSETTLED = 13;
+
+/** The worker and all that it imports as one module in `folder`, since a process of Node runs no TypeScript. Its path. */
+export async function bundleWorker(folder: string): Promise<string> {
+  const result = await build({
+    configFile: false,
+    root: ROOT,
+    logLevel: 'error',
+    build: { write: false, ssr: path.join(ROOT, 'test/fuzz/worker.ts'), target: 'node20', minify: false },
+    ssr: { noExternal: true, target: 'node' },
+  });
+  const [{ output }] = [result].flat() as Rolldown.RolldownOutput[];
+  if (output.length !== 1) throw new Error(`The worker became ${output.length} files; one was expected.`);
+  const program = path.join(folder, 'worker.mjs');
+  writeFileSync(program, output[0].code);
+  return program;
+}
+
+interface Round {
+  /** Cases begun. */
+  ran: number;
+  failures: Failure[];
+  /** Cases that broke a limit which they may keep when they run alone. */
+  doubts: Failure[];
+  outcomes: Outcomes[];
+}
+
+/**
+ * Runs the tasks in a process, one case after another. A case that takes too long, or ends the process, is run once more
+ * alone before it counts.
+ */
+export async function runTasks(program: string, tasks: Task[], limits: Limits): Promise<Omit<Round, 'doubts'>> {
+  const { ran, failures, doubts, outcomes } = await runRounds(program, tasks, limits);
+  for (const { loader, seed } of doubts) {
+    const again = await runRounds(program, [{ loader, seeds: [seed] }], limits);
+    failures.push(...again.failures, ...again.doubts);
+  }
+  return { ran, failures, outcomes };
+}
+
+/** A new process after each that was ended, from the case behind the one that ended it. */
+async function runRounds(program: string, tasks: Task[], limits: Limits): Promise<Round> {
+  const all: Round = { ran: 0, failures: [], doubts: [], outcomes: [] };
+  for (let left = tasks; left.length > 0; ) {
+    const { round, ended } = await runProcess(program, left, limits);
+    all.ran += round.ran;
+    all.failures.push(...round.failures);
+    all.doubts.push(...round.doubts);
+    all.outcomes.push(...round.outcomes);
+    if (ended === null) break;
+    const [loader, seed] = caseAt(left, round.ran - 1);
+    all.doubts.push({ loader, seed, why: ended });
+    left = tasksAfter(left, round.ran);
+  }
+  return all;
+}
+
+/** One process, to its end or to its first case that does not end. */
+function runProcess(program: string, tasks: Task[], limits: Limits): Promise<{ round: Round; ended: string | null }> {
+  const folder = mkdtempSync(path.join(path.dirname(program), 'run-'));
+  const progress = path.join(folder, 'progress');
+  const input = path.join(folder, 'input.json');
+  writeFileSync(progress, new Uint8Array(4));
+  writeFileSync(input, JSON.stringify({ root: ROOT, limits, tasks, progress } satisfies WorkerInput));
+  const begun = () => readFileSync(progress).readInt32LE(0);
+  const child = fork(program, [input], { execArgv: [`--max-old-space-size=${limits.megabytes}`], silent: true });
+  const round: Round = { ran: 0, failures: [], doubts: [], outcomes: [] };
+  child.on('message', (message: WorkerMessage) => {
+    if (message.type === 'outcomes') round.outcomes.push(message.outcomes);
+    else (message.mayRepeat ? round.doubts : round.failures).push(message.failure);
+  });
+  let said = '';
+  child.stderr?.on('data', (text) => {
+    said += text;
+  });
+  return new Promise((resolve, reject) => {
+    let ended: string | null = null;
+    const watch = watchdog(child, begun, limits, (why) => {
+      ended = why;
+      child.kill('SIGKILL');
+    });
+    child.on('error', reject);
+    child.on('close', (exitCode, signal) => {
+      clearInterval(watch);
+      round.ran = begun();
+      if (exitCode === UNSETTLED) ended ??= 'never settled';
+      else if (exitCode !== 0)
+        ended ??= `ended the process with ${signal ?? exitCode}: ${/FATAL.*/.exec(said)?.[0] ?? said}`;
+      if (round.ran === 0) reject(new Error(`The worker did not begin: ${said}`));
+      else resolve({ round, ended });
+    });
+  });
+}
+
+/** Calls `end` once when the count stands still for longer than a case may take. */
+function watchdog(
+  child: ChildProcess,
+  begun: () => number,
+  limits: Limits,
+  end: (why: string) => void,
+): NodeJS.Timeout {
+  let last = { begun: 0, cpu: 0, wall: 0 };
+  let done = false;
+  return setInterval(() => {
+    const wall = performance.now();
+    const now = { begun: begun(), cpu: cpuMsOf(child) ?? wall, wall };
+    if (now.begun !== last.begun) last = now;
+    if (done || now.begun === 0) return;
+    const cpuMs = now.cpu - last.cpu;
+    const wallMs = now.wall - last.wall;
+    done = cpuMs > HANGS * limits.cpuMs || wallMs > Math.max(STALLS_MS, 10 * HANGS * limits.cpuMs);
+    if (done) end(`did not end within ${cpuMs.toFixed(0)} ms of CPU time, ${wallMs.toFixed(0)} ms in all`);
+  }, TICK_MS);
+}
+
+/** CPU time of a process, where the system tells it (Linux, in ticks of 10 ms). */
+function cpuMsOf({ pid }: ChildProcess): number | null {
+  try {
+    // Behind the name in brackets, which may hold spaces: state is field 3, utime 14, stime 15.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+    return 10 * (Number(fields[11]) + Number(fields[12]));
+  } catch {
+    return null;
+  }
+}
+
+function caseAt(tasks: Task[], index: number): [loader: string, seed: number] {
+  let at = index;
+  for (const { loader, seeds } of tasks) {
+    if (at < seeds.length) return [loader, seeds[at]];
+    at -= seeds.length;
+  }
+  throw new Error(`There is no case ${index}.`);
+}
+
+function tasksAfter(tasks: Task[], begun: number): Task[] {
+  let skip = begun;
+  return tasks.flatMap(({ loader, seeds }) => {
+    const left = seeds.slice(skip);
+    skip = Math.max(0, skip - seeds.length);
+    return left.length > 0 ? [{ loader, seeds: left }] : [];
+  });
+}
