@@ -8,7 +8,7 @@ import type { Quality } from '../engine/quality';
 
 export type ShapeName = keyof typeof MODELS;
 export type SuiteName = 'roofline' | 'attention' | 'baseline' | 'tune' | 'decode' | 'prefill' | 'quality';
-export type Quant = 'q4' | 'q8' | 'f16';
+export type Quant = 'q4' | 'q8' | 'q4_k' | 'q5_k' | 'q6_k' | 'f16';
 
 export interface BenchRequest {
   suite: SuiteName;

@@ -1,6 +1,6 @@
 // Models that no file describes: a shape's configuration, and what it costs in bytes and operations. Pure.
 
-import { GpuMemoryError } from '../../src/errors';
+import { GpuMemoryError, InvalidRequestError } from '../../src/errors';
 import { xqBytes } from '../../src/kernels/quantise_activations';
 import { BLOCK, planeBytes, planParts } from '../../src/kernels/weight_format';
 import { type ModelConfig, PLAIN, sameLayers } from '../../src/model/config';
@@ -99,11 +99,14 @@ function largestBuffers(config: ModelConfig, contextLength: number): { what: str
   ];
 }
 
+/** Values of a block of a K-quant. */
+const K_BLOCK = 256;
+
 const REMEDY = 'Choose a smaller shape, --quant or --context.';
 
 /**
  * Refuses what no allocation could give: a buffer that passes what one binding holds. Matrices may come in parts.
- * @throws GpuMemoryError with the bytes, before anything is allocated
+ * @throws GpuMemoryError with the bytes, before anything is allocated; InvalidRequestError for rows that are no whole blocks
  */
 export function checkFits(
   config: ModelConfig,
@@ -112,6 +115,11 @@ export function checkFits(
   contextLength: number,
   limit: number,
 ): void {
+  const narrow = matrixShapes(config).find(({ cols }) => quant.endsWith('_k') && cols % K_BLOCK !== 0);
+  if (narrow) {
+    const why = `${quant} comes in blocks of ${K_BLOCK}, and rows of ${narrow.kind} have ${narrow.cols}`;
+    throw new InvalidRequestError(`${why}. Choose another --quant or --shape.`);
+  }
   for (const { kind, rows, cols } of matrixShapes(config)) planParts(`the ${kind} matrix`, quant, rows, cols, limit);
   const cache = (kvBytesPerToken(config, kvType) * contextLength) / (2 * config.nLayers);
   const buffers = [{ what: 'The key cache of a layer', bytes: cache }, ...largestBuffers(config, contextLength)];
@@ -121,8 +129,8 @@ export function checkFits(
 
 /** Standard deviation of a product with activations of RMS 1, about: neither explodes nor vanishes over the layers. */
 const GAIN = 0.5;
-/** Of integers drawn evenly from 0 .. 15 less 8, and from -128 .. 127. */
-const DEVIATION = { q4: 4.6, q8: 74 };
+/** Of integers drawn evenly from 0 .. 15 less 8 (q4), from -128 .. 127 (q8); and of those that random_scales multiplies with small ones. */
+const DEVIATION = { q4: 4.6, q8: 74, q4_k: 4.6 * 36.5, q5_k: 9.2 * 36.5, q6_k: 18.5 * 9.2 };
 
 /** The scale of a block, or for f16 the largest weight. */
 export function weightScale(quant: Quant, cols: number): number {

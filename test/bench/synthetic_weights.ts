@@ -6,6 +6,7 @@ import { planeBytes, planParts, type WeightMatrix } from '../../src/kernels/weig
 import type { ModelConfig } from '../../src/model/config';
 import type { LayerWeights, ModelWeights, Product } from '../../src/model/weights';
 import { randomSource } from '../random';
+import { randomScales } from './random_scales';
 import type { Quant } from './report';
 import { type MatrixShape, matrixShapes, weightScale } from './synthetic_config';
 
@@ -15,11 +16,10 @@ const BLOCK_WORDS = 1_048_573;
 /** Matrices begin in different places of the block. */
 const STRIDE_WORDS = 7919;
 
-/** A buffer that is to be filled from a random block. */
+/** A buffer that is to be filled from a random block: of values, or of scales around `scale`. */
 interface Filling {
   buffer: GPUBuffer;
-  /** Absent: whole random words, the integers of q4 and q8. Else random halves. */
-  halves?: { least: number; most: number };
+  scale?: number;
 }
 
 /** Norms are 1. @throws GpuMemoryError where the GPU refuses the memory; what was granted goes with the device */
@@ -64,27 +64,36 @@ class Builder {
       const bytes = planeBytes(quant, range.rows, cols);
       const weights = gpu.createBuffer(`weights.${label}`, bytes.weights, USAGE);
       const scales = gpu.createBuffer(`weights.${label}.scales`, bytes.scales, USAGE);
-      if (quant === 'f16') this.fillings.push({ buffer: weights, halves: { least: -scale, most: scale } });
-      else this.fillings.push({ buffer: weights }, { buffer: scales, halves: { least: scale / 2, most: 1.5 * scale } });
+      if (quant === 'f16') this.fillings.push({ buffer: weights, scale });
+      else this.fillings.push({ buffer: weights }, { buffer: scales, scale });
       return { ...range, format: quant, weights, scales };
     });
     return { rows, cols, parts };
   }
 
   async fill(): Promise<void> {
-    const { gpu, quant } = this;
+    const { gpu } = this;
     for (const { buffer, size } of this.norms) gpu.write(buffer, new Float32Array(size).fill(1));
-    const blocks = new Map<string, GPUBuffer>();
-    for (const [i, filling] of this.fillings.entries()) {
-      const { halves } = filling;
-      const key = JSON.stringify(halves ?? null);
-      const block = blocks.get(key) ?? gpu.upload('bench.random', halves ? randomHalves(halves) : randomWords(quant));
-      blocks.set(key, block);
-      copyAllOver(gpu, block, filling.buffer, 4 * ((i * STRIDE_WORDS) % BLOCK_WORDS));
+    const blocks = new Map<number | undefined, { random: GPUBuffer; period: number }>();
+    for (const [i, { buffer, scale }] of this.fillings.entries()) {
+      const block = blocks.get(scale) ?? this.randomBlock(scale);
+      blocks.set(scale, block);
+      const { random, period } = block;
+      const start = (i * STRIDE_WORDS) % (random.size / 4);
+      copyAllOver(gpu, random, buffer, 4 * (start - (start % period)));
     }
     await gpu.device.queue.onSubmittedWorkDone();
-    for (const block of blocks.values()) gpu.destroyBuffer(block);
+    for (const { random } of blocks.values()) gpu.destroyBuffer(random);
     if (gpu.failure) throw gpu.failure;
+  }
+
+  private randomBlock(scale: number | undefined): { random: GPUBuffer; period: number } {
+    const { gpu, quant } = this;
+    const { words, period } =
+      scale === undefined || quant === 'f16'
+        ? { words: randomWords(quant, scale), period: 1 }
+        : randomScales(quant, scale, BLOCK_WORDS);
+    return { random: gpu.upload('bench.random', words), period };
   }
 }
 
@@ -100,15 +109,12 @@ function copyAllOver(gpu: Gpu, block: GPUBuffer, target: GPUBuffer, from: number
   gpu.submit(encoder.finish());
 }
 
-/** The integers of q8, or of q4: there a nibble of 0 becomes one of 8, so that values are 0 on average and sums do not drift. */
-function randomWords(quant: Quant): Uint32Array<ArrayBuffer> {
+/** Two f16 up to `most`, or integers; in q4 a nibble of 0 becomes one of 8, so that values are 0 on average and sums do not drift. */
+function randomWords(quant: Quant, most = 0): Uint32Array<ArrayBuffer> {
   const next = randomSource(4);
+  const half = () => toHalf(most * (2 * next() - 1));
+  if (quant === 'f16') return Uint32Array.from({ length: BLOCK_WORDS }, () => half() | (half() << 16));
   const words = Uint32Array.from({ length: BLOCK_WORDS }, () => next() * 2 ** 32);
   if (quant !== 'q4') return words;
   return words.map((word) => word | ((~(word | (word >>> 1) | (word >>> 2) | (word >>> 3)) & 0x11111111) << 3));
-}
-
-function randomHalves({ least, most }: { least: number; most: number }): Uint16Array<ArrayBuffer> {
-  const next = randomSource(16);
-  return Uint16Array.from({ length: 2 * BLOCK_WORDS }, () => toHalf(least + (most - least) * next()));
 }

@@ -90,7 +90,7 @@ for (const [line, complaint] of [
   ['roofline extra', 'Unknown argument extra.'],
   ['attention --speed', 'Unknown argument --speed.'],
   ['attention --shape gpt-2', '--shape gpt-2: choose storyteller, smollm2-135m, llama-3.2-1b, llama-3.1-8b.'],
-  ['decode --quant q5', '--quant q5: choose q4, q8, f16.'],
+  ['decode --quant q5', '--quant q5: choose q4, q8, q4_k, q5_k, q6_k, f16.'],
   ['decode --run-ahead 0', '--run-ahead 0: at least 1.'],
   ['decode --run-ahead many', 'not a whole number'],
   ['decode --tokens 0', '--tokens 0: at least 1.'],

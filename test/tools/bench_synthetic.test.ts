@@ -17,6 +17,7 @@ import {
 } from '../bench/synthetic_config';
 import { syntheticWeights } from '../bench/synthetic_weights';
 import { testGpu } from '../gpu/test_device';
+import { readRows } from '../kernels/matrix';
 
 const total = (bytes: Map<string, number>) => [...bytes.values()].reduce((sum, each) => sum + each, 0);
 
@@ -45,6 +46,27 @@ test('a step reads every matrix but the embedding once, norms, one row of the em
   expect(stepBytes(config, 'f16', 'f32', 768).get('attention')).toBe(2 * (bytes.get('attention') ?? 0));
   expect(stepBytes(config, 'q8', 'f16', 768).get('head')).toBe(128256 * 2048 * 1.0625 + 4 * 2048);
 });
+
+test('a shape whose rows are no whole blocks of 256 is refused in such a format', () => {
+  const config = syntheticConfig('smollm2-135m', 512);
+  expect(() => checkFits(config, 'q4_k', 'f16', 512, 2 ** 30)).toThrow('rows of qkv have 576');
+  expect(() => checkFits(syntheticConfig('llama-3.2-1b', 512), 'q4_k', 'f16', 512, 2 ** 30)).not.toThrow();
+});
+
+for (const quant of ['q4_k', 'q5_k', 'q6_k'] as const) {
+  test(`${quant} weights made on the GPU are 0 on average, and as large as the others`, async () => {
+    const gpu = await testGpu();
+    const wide = { ...TINY, nLayers: 1, hiddenSize: 256, intermediateSize: 256, nHeads: 8, vocabSize: 512 };
+    const { head } = await syntheticWeights(gpu, wide, quant);
+    const values = await readRows(gpu, head.matrix);
+    const mean = values.reduce((sum, v) => sum + v, 0) / values.length;
+    const deviation = Math.sqrt(values.reduce((sum, v) => sum + v * v, 0) / values.length);
+    expect(deviation * Math.sqrt(256)).toBeGreaterThan(0.4);
+    expect(deviation * Math.sqrt(256)).toBeLessThan(0.6);
+    expect(Math.abs(mean)).toBeLessThan(0.05 * deviation);
+    expect(gpu.failure).toBeNull();
+  });
+}
 
 test('operations of a prefill: two a weight and token, the head once, attention without the future', () => {
   const config = syntheticConfig('storyteller', 512);

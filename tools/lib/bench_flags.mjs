@@ -41,7 +41,11 @@ const KV = { kind: 'text', words: ['f16', 'f32'], help: 'how keys and values are
 /** A model of synthetic weights. @type {Record<string, Flag>} */
 const MODEL = {
   shape: { ...SHAPE, help: 'model shape; may be given again (default llama-3.2-1b)' },
-  quant: { kind: 'text', words: ['q4', 'q8', 'f16'], help: 'how its matrices are stored (default q4)' },
+  quant: {
+    kind: 'text',
+    words: ['q4', 'q8', 'q4_k', 'q5_k', 'q6_k', 'f16'],
+    help: 'how its matrices are stored (default q4)',
+  },
   kv: KV,
   attention: { kind: 'text', words: SIBLINGS, help: 'force a sibling (default auto)' },
   activations: { kind: 'text', words: ['auto', 'f32', 'q8'], help: 'what products read (default auto)' },
