@@ -36,12 +36,12 @@ function modelInFolder(folder) {
 }
 
 /** `hf:owner/repo` and what may follow; without `hf:` only where it cannot be a path, or nothing lies there. */
-const HUB_ID = /^(?:hf:)?[A-Za-z0-9][\w.-]*\/[A-Za-z0-9][\w.-]*(?:@[\w./-]+)?(?:\/.+\.gguf|:[\w-]+)?$/i;
+const HUB_ID = /^[A-Za-z0-9][\w.-]*\/[A-Za-z0-9][\w.-]*(?:@[\w./-]+)?(?:\/.+\.gguf|:[\w-]+)?$/i;
 
 /** @param {string | undefined} model @returns {string | null} the id with `hf:` in front */
 function hubId(model) {
-  if (model === undefined || !HUB_ID.test(model)) return null;
-  if (/^hf:/i.test(model)) return model;
+  if (model === undefined || /^hf:/i.test(model)) return model ?? null; // what is wrong with it the engine says
+  if (!HUB_ID.test(model)) return null;
   return existsSync(path.resolve(model)) ? null : `hf:${model}`;
 }
 

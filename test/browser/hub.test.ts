@@ -1,0 +1,57 @@
+// A model of a hub as people have it: asked for by its name, loaded once, found again when the hub is gone, and fetched once by two tabs.
+
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ROOT } from '../../tools/lib/ensure.mjs';
+import { type FakeHub, fakeHub } from '../storage/fake_hub';
+import { ended, openSite, ready, type Site, send, setting, textOf, visit } from './site';
+
+const STORYTELLER = path.join(ROOT, 'public/models/storyteller/storyteller-q8_0.gguf');
+const SOON = { timeout: 20_000, interval: 20 };
+
+let site: Site;
+let hub: FakeHub;
+let size: number;
+
+beforeAll(async () => {
+  [site, hub] = await Promise.all([openSite({ webgpu: false }), fakeHub()]);
+  const file = new Uint8Array(await readFile(STORYTELLER));
+  size = file.length;
+  hub.push('tales/short', { 'README.md': '#', 'storyteller-q8_0.gguf': file });
+});
+
+afterAll(async () => {
+  await site?.close();
+  hub?.close();
+});
+
+const query = (model: string) => `?backend=cpu&hub=${encodeURIComponent(hub.url)}&model=${model}`;
+
+async function answers(page: Page): Promise<void> {
+  await setting(page, 'maxTokens', '4');
+  await send(page, 'Tell me a story');
+  expect(await ended(page)).toBe('done');
+}
+
+test('two tabs that open it at a time share one download; it is kept, and answers when the hub is gone', async () => {
+  const { page, errors } = await visit(site, query('tales/short'));
+  const second = await page.context().newPage();
+  await second.goto(site.url + query('hf:tales/short'));
+  await Promise.all([ready(page), ready(second)]);
+  expect(hub.sent).toBe(size);
+  await answers(page);
+  await second.close();
+
+  hub.close();
+  hub.requests.length = 0;
+  await page.reload();
+  await ready(page);
+  await answers(page);
+  expect(hub.requests).toEqual([]);
+  await page.locator('#model').click();
+  const kept = page.getByTestId('kept-model');
+  await expect.poll(() => textOf(kept), SOON).toMatch(/storyteller-q8_0\.gguf.*running.*15\.\d MB, complete/s);
+  expect(errors).toEqual([]);
+});
