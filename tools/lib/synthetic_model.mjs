@@ -1,0 +1,146 @@
+// A model of any size that lies nowhere: a LLaMA shape in BF16 safetensors, its bytes made as they are asked for from one block of small numbers.
+
+import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { parseRange } from './serve.mjs';
+
+const BLOCK = 1 << 20;
+const VOCAB = 32_000;
+const HEAD_DIM = 64;
+
+/**
+ * @typedef {{ name: string, shape: number[], bytes: number }} Tensor
+ * @typedef {object} Synthetic
+ * @property {number} bytes of all weights
+ * @property {Record<string, import('./serve.mjs').Handler>} handlers by path below `prefix`
+ * @property {() => number} sent bytes of weights sent so far
+ */
+
+/** @param {string} name @param {number[]} shape @returns {Tensor} */
+function tensor(name, ...shape) {
+  return { name, shape, bytes: 2 * shape.reduce((product, size) => product * size, 1) };
+}
+
+/** @param {number} hidden @param {number} layer */
+function layerOf(hidden, layer) {
+  const [inner, kv, at] = [4 * hidden, hidden / 4, `model.layers.${layer}`];
+  return [
+    tensor(`${at}.input_layernorm.weight`, hidden),
+    tensor(`${at}.self_attn.q_proj.weight`, hidden, hidden),
+    tensor(`${at}.self_attn.k_proj.weight`, kv, hidden),
+    tensor(`${at}.self_attn.v_proj.weight`, kv, hidden),
+    tensor(`${at}.self_attn.o_proj.weight`, hidden, hidden),
+    tensor(`${at}.post_attention_layernorm.weight`, hidden),
+    tensor(`${at}.mlp.gate_proj.weight`, inner, hidden),
+    tensor(`${at}.mlp.up_proj.weight`, inner, hidden),
+    tensor(`${at}.mlp.down_proj.weight`, hidden, inner),
+  ];
+}
+
+/** Layers until there are so many bytes. @param {number} bytes @returns {{ hidden: number, layers: number, tensors: Tensor[] }} */
+function shapeOf(bytes) {
+  const hidden = bytes > 4e8 ? 2048 : bytes > 5e7 ? 512 : 256;
+  const tensors = [tensor('model.embed_tokens.weight', VOCAB, hidden)];
+  const total = () => tensors.reduce((sum, one) => sum + one.bytes, 0);
+  let layers = 0;
+  do tensors.push(...layerOf(hidden, layers++));
+  while (total() < bytes);
+  return { hidden, layers, tensors: [...tensors, tensor('model.norm.weight', hidden)] };
+}
+
+/** @param {Tensor[]} tensors @returns {Buffer} */
+function headerOf(tensors) {
+  /** @type {Record<string, unknown>} */
+  const entries = {};
+  let at = 0;
+  for (const { name, shape, bytes } of tensors) {
+    entries[name] = { dtype: 'BF16', shape, data_offsets: [at, at + bytes] };
+    at += bytes;
+  }
+  const text = Buffer.from(JSON.stringify(entries));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(text.length));
+  return Buffer.concat([length, text]);
+}
+
+/** Numbers of BF16 between 0.008 and 0.03, of both signs. */
+function blockOfNumbers() {
+  const block = randomBytes(BLOCK);
+  for (let i = 1; i < BLOCK; i += 2) block[i] = 0x3c | ((block[i] ?? 0) & 0x80);
+  return block;
+}
+
+/** A token a byte. */
+function tokenizer() {
+  const printable = (/** @type {number} */ byte) => (byte > 32 && byte < 127) || (byte > 160 && byte !== 173);
+  let extra = 256;
+  const chars = Array.from({ length: 256 }, (_, byte) => String.fromCodePoint(printable(byte) ? byte : extra++));
+  const bytes = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true };
+  const vocab = Object.fromEntries(chars.map((char, id) => [char, id]));
+  const model = { type: 'BPE', vocab, merges: [] };
+  return { added_tokens: [], normalizer: null, pre_tokenizer: bytes, post_processor: null, decoder: bytes, model };
+}
+
+/** @param {number} bytes about so many @param {string} prefix such as '/model/' @returns {Synthetic} */
+export function syntheticModel(bytes, prefix) {
+  const { hidden, layers, tensors } = shapeOf(bytes);
+  const header = headerOf(tensors);
+  const total = tensors.reduce((sum, one) => sum + one.bytes, 0);
+  const size = header.length + total;
+  const block = blockOfNumbers();
+  let sent = 0;
+  /** @param {number} start @param {number} end the last byte */
+  function* bytesOf(start, end) {
+    for (let at = start; at <= end; ) {
+      const part =
+        at < header.length
+          ? header.subarray(at, end + 1)
+          : block.subarray((at - header.length) % BLOCK, ((at - header.length) % BLOCK) + end + 1 - at);
+      at += part.length;
+      sent += part.length;
+      yield part;
+    }
+  }
+  /** @type {import('./serve.mjs').Handler} */
+  const weights = (request, response) => {
+    const range = parseRange(request.headers.range, size);
+    if (range === 'unsatisfiable') return void response.writeHead(416).end();
+    const { start, end } = range ?? { start: 0, end: size - 1 };
+    response.writeHead(range ? 206 : 200, {
+      etag: '"synthetic"',
+      'content-length': end - start + 1,
+      ...(range && { 'content-range': `bytes ${start}-${end}/${size}` }),
+    });
+    Readable.from(bytesOf(start, end))
+      .on('error', () => {})
+      .pipe(response);
+  };
+  const config = {
+    model_type: 'llama',
+    architectures: ['LlamaForCausalLM'],
+    vocab_size: VOCAB,
+    hidden_size: hidden,
+    intermediate_size: 4 * hidden,
+    num_hidden_layers: layers,
+    num_attention_heads: hidden / HEAD_DIM,
+    num_key_value_heads: hidden / HEAD_DIM / 4,
+    head_dim: HEAD_DIM,
+    hidden_act: 'silu',
+    max_position_embeddings: 2048,
+    rms_norm_eps: 1e-5,
+    rope_theta: 10_000,
+    tie_word_embeddings: true,
+  };
+  /** @param {unknown} value @returns {import('./serve.mjs').Handler} */
+  const json = (value) => (_, response) =>
+    void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+  return {
+    bytes: total,
+    sent: () => sent,
+    handlers: {
+      [`${prefix}config.json`]: json(config),
+      [`${prefix}tokenizer.json`]: json(tokenizer()),
+      [`${prefix}model.safetensors`]: weights,
+    },
+  };
+}
