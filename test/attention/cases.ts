@@ -34,20 +34,12 @@ export const SMALL: AttentionShape = {
   kvType: 'f32',
   ...plainScores(32),
 };
-export const DECODE: AttentionShape = {
+/** Whatever needs no shape of its own runs on this one: compiling a kernel takes longer than most passes. */
+export const COMMON: AttentionShape = {
   nHeads: 8,
   nKvHeads: 2,
   headDim: 64,
   contextLength: 1100,
-  maxTokens: 1,
-  kvType: 'f16',
-  ...plainScores(64),
-};
-const PREFILL: AttentionShape = {
-  nHeads: 8,
-  nKvHeads: 2,
-  headDim: 64,
-  contextLength: 300,
   maxTokens: 65,
   kvType: 'f32',
   ...plainScores(64),
@@ -105,15 +97,30 @@ export function geometry(headDim: number, nKvHeads: number, group: number, kvTyp
 const HEAD_DIMS = [32, 64, 80, 96, 128, 256];
 const GROUPS = [1, 3, 4, 7, 8];
 
-/** Every head_dim with every group, f16 and f32 in turn; then a head_dim and a group that nobody tiles for. */
-function crossed(keep: (diagonal: number) => boolean): AttentionCase[] {
-  return HEAD_DIMS.flatMap((headDim, i) =>
-    GROUPS.flatMap((group, j) =>
-      keep(i + j) ? geometry(headDim, group < 4 ? 2 : 1, group, (i + j) % 2 ? 'f32' : 'f16') : [],
-    ),
-  );
+/** Every head_dim with every group, f16 and f32 in turn. */
+const CROSSED = HEAD_DIMS.flatMap((headDim, i) =>
+  GROUPS.flatMap((group, j) => geometry(headDim, group < 4 ? 2 : 1, group, (i + j) % 2 ? 'f32' : 'f16')),
+);
+/** A head_dim that nobody tiles for, and a group. */
+const UNTILED = [geometry(40, 3, 1, 'f16'), geometry(32, 1, 19, 'f16')];
+
+/** A sibling's share of the shapes: those that share their tiles take different halves. */
+export type Half = 0 | 1;
+
+/** Query heads that fill one vec4, and two: the loops of every kernel of tiles turn once or twice. */
+const NARROW = [1, 3, 4];
+const WIDE = [7, 8];
+/** 0 and 1 by turns that are not those of narrow and wide. */
+const turn = (i: number) => ((i + 1) >> 1) % 2;
+
+/** Every head_dim and every group, narrow and wide by turns; the other half has each head_dim the other way round. */
+function halfOf(half: Half): AttentionCase[][] {
+  return HEAD_DIMS.map((headDim, i) => {
+    const groups = (i + half) % 2 === 0 ? NARROW : WIDE;
+    const group = groups[(i >> 1) % groups.length];
+    return geometry(headDim, group < 4 ? 2 : 1, group, turn(i) === half ? 'f16' : 'f32');
+  });
 }
-const UNTILED = [...geometry(40, 3, 1, 'f16'), ...geometry(32, 1, 19, 'f16')];
 
 /** Parameters that need more than 16 KiB of workgroup memory, up to 32: they run where the device grants it. */
 export const LARGE: Partial<Record<AttentionName, Record<string, number>>> = {
@@ -124,8 +131,8 @@ export const LARGE: Partial<Record<AttentionName, Record<string, number>>> = {
 export const LARGE_CASES = geometry(128, 1, 8, 'f16');
 
 const extreme = (title: string, fill: Fill, position = 40, nTokens = 20): AttentionCase[] => [
-  { title: `${title}, decode`, shape: PREFILL, position: 260, nTokens: 1, fill },
-  { title: `${title}, prefill`, shape: PREFILL, position, nTokens, fill },
+  { title: `${title}, decode`, shape: COMMON, position: 260, nTokens: 1, fill },
+  { title: `${title}, prefill`, shape: COMMON, position, nTokens, fill },
 ];
 const first = (x: number) => (d: number) => (d === 0 ? x : 0);
 
@@ -151,10 +158,10 @@ export function scored(kvType: 'f16' | 'f32'): AttentionShape {
 
 /** Around every sibling's tiles, from one key to more than there are; by position and number of tokens. */
 const WINDOWS: [position: number, nTokens: number, windows: (number | null)[]][] = [
-  [0, 1, [1, 7, null]],
-  [261, 1, [1, 2, 31, 63, 64, 65, 127, 128, 129, 134, 261, 262, 263, 2 ** 40, null]], // 134: two tiles, 128 keys hidden
-  [0, 64, [1, 15, 16, 17, 63, 64, 65]],
-  [130, 41, [1, 2, 15, 31, 32, 33, 41, 63, 64, 65, 127, 128, 129, 130, 170, 171, null]],
+  [0, 1, [1, null]],
+  [261, 1, [1, 2, 127, 128, 129, 134, 261, 262, 2 ** 40, null]], // 134: two tiles of 128, and 128 keys hidden
+  [0, 64, [1, 16, 63, 64]],
+  [130, 41, [1, 31, 32, 33, 64, 65, 128, 170, 171, null]],
   [290, 5, [3, 100]],
 ];
 
@@ -181,26 +188,43 @@ export function scoredCases(kvType: 'f16' | 'f32'): AttentionCase[] {
 
 /** What changes from step to step, on a few shapes. */
 export const PROGRESS: AttentionCase[] = [
-  ...KV_LENS.map((kvLen) => ({ title: `kv_len=${kvLen}`, shape: DECODE, position: kvLen - 1, nTokens: 1 })),
+  ...KV_LENS.map((kvLen) => ({ title: `kv_len=${kvLen}`, shape: COMMON, position: kvLen - 1, nTokens: 1 })),
   ...PREFILLS.map(([position, nTokens]) => ({
     title: `position=${position} n_tokens=${nTokens}`,
-    shape: PREFILL,
+    shape: COMMON,
     position,
     nTokens,
   })),
+];
+
+/** Many keys, and a group of 2. */
+const FAR: AttentionCase[] = [
   { title: 'position=1000 n_tokens=70 head_dim=32 group=2 f16', shape: LONG, position: 1000, nTokens: 70 },
   { title: 'kv_len=8192 head_dim=32 group=2 f16', shape: LONG, position: 8191, nTokens: 1 },
   { title: 'position=8187 n_tokens=5 head_dim=32 group=2 f16', shape: LONG, position: 8187, nTokens: 5 },
 ];
 
-export const CASES: AttentionCase[] = [...PROGRESS, ...crossed(() => true), ...UNTILED, ...EXTREMES];
+export const CASES: AttentionCase[] = [...PROGRESS, ...FAR, ...CROSSED, ...UNTILED.flat(), ...EXTREMES];
 
-/** Which of three parts of the crossing: each has every head_dim and every group, but not each with each. */
-export type Third = 0 | 1 | 2;
+/** For a sibling whose source is the same on both paths. */
+export function casesOf(half: Half): AttentionCase[] {
+  return [...PROGRESS, ...FAR, ...halfOf(half).flat(), ...UNTILED.flat(), ...EXTREMES];
+}
 
-/** All lengths and contents, which cost little, and a third of the shapes: each is compiled anew, which takes long. */
-export function casesOf(third: Third): AttentionCase[] {
-  return [...PROGRESS, ...crossed((diagonal) => diagonal % 3 === third), ...UNTILED, ...EXTREMES];
+/** For one of two siblings that share their tiles and have a source for each path. */
+export function tileCasesOf(half: Half): AttentionCase[] {
+  return [...PROGRESS, ...FAR, ...halfOf(half).flat(), ...UNTILED[half], ...EXTREMES];
+}
+
+/** Without subgroups scores and reductions alone are made otherwise, of which no shape but these is known: each head_dim once. */
+export function plainTileCasesOf(half: Half): AttentionCase[] {
+  return [
+    ...PROGRESS,
+    ...halfOf(1)
+      .filter((_, i) => turn(i) === half)
+      .flat(),
+    ...EXTREMES,
+  ];
 }
 
 /** Inputs of a case, the same on every run. Cache rows that no token sees hold NaN: no kernel may let them through. */

@@ -5,7 +5,7 @@ import { testGpu } from '../gpu/test_device';
 import { type AttentionCase, geometry, SMALL } from './cases';
 import { LEAST_LIMITS, testParameters, testSibling } from './suite';
 
-testSibling('chunked', { all: 1 });
+testSibling('chunked', 1);
 
 const shape = { ...SMALL, nHeads: 6, kvType: 'f16' as const }; // a group of 3: a thread's rows cross tokens
 const around7: AttentionCase[] = [1, 6, 7, 8, 14, 15].map((nTokens) => ({

@@ -5,7 +5,7 @@ import { testGpu } from '../gpu/test_device';
 import { SMALL } from './cases';
 import { testSibling } from './suite';
 
-testSibling('cpu', { all: 0 });
+testSibling('cpu', 0);
 
 const NONE = {
   maxComputeWorkgroupStorageSize: 0,

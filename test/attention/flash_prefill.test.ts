@@ -3,7 +3,7 @@ import { planFlashPrefill } from '../../src/attention/flash_prefill';
 import { geometry, SMALL } from './cases';
 import { testParameters, testSibling } from './suite';
 
-testSibling('flash_prefill', { all: 0 });
+testSibling('flash_prefill', 0);
 
 const prefill = (headDim: number) => geometry(headDim, 1, 4, 'f16').slice(1);
 testParameters('flash_prefill', [], { BLOCK_M: 32, BLOCK_N: 32, DV_TILE: 128 }, prefill(128));

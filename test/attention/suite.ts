@@ -11,16 +11,17 @@ import { modelBuffers } from './buffers';
 import {
   type AttentionCase,
   CASES,
+  COMMON,
   casesOf,
-  DECODE,
+  type Half,
   LARGE,
   LARGE_CASES,
   PROGRESS,
   passOf,
-  SMALL,
+  plainTileCasesOf,
   scored,
   scoredCases,
-  type Third,
+  tileCasesOf,
 } from './cases';
 import { attentionRef } from './oracle';
 import { attentionOnGpu, type Pass, replayOnGpu, rounded, type Target } from './run';
@@ -32,15 +33,17 @@ import { attentionOnGpu, type Pass, replayOnGpu, rounded, type Target } from './
 export const BOUND = 1e-5;
 
 /**
- * A third of the shapes on each path; siblings that share their tiles choose different ones, and walk the whole crossing
- * together. A sibling without subgroup code differs between the paths in how it gets its step alone: PROGRESS is enough there.
+ * Compiling takes most of the time of these tests, so shapes are shared out: a half of them to each sibling, and to the path
+ * that needs them. `own`: the sibling has a source of its own on each path; else the paths differ in how it gets its step
+ * alone, for which PROGRESS is enough.
  */
-export function testSibling(name: AttentionName, thirds: { all: Third; plain?: Third }): void {
+export function testSibling(name: AttentionName, half: Half, { own = false } = {}): void {
   for (const without of PATHS) {
+    const isPlain = without.length > 0;
     describe(`${name}, ${pathName(without)}`, () => {
-      const third = without.length === 0 ? thirds.all : thirds.plain;
-      const cases = third === undefined ? PROGRESS : casesOf(third);
-      for (const c of cases) test(c.title, () => checkCase({ name, without }, c));
+      const shared = isPlain ? PROGRESS : casesOf(half);
+      const owned = isPlain ? plainTileCasesOf(half) : tileCasesOf(half);
+      for (const c of own ? owned : shared) test(c.title, () => checkCase({ name, without }, c));
       for (const c of scoredCases(kvTypeOf(without))) test(c.title, () => checkCase({ name, without }, c));
       seedTests({ name, without });
       memoryTests({ name, without });
@@ -76,12 +79,12 @@ function expectClose(got: Float32Array, pass: Pass, bound = BOUND): void {
 
 /** The integration tests of a decode pipeline: a token, a prompt, causality, agreement, lengths, finiteness, time. */
 function seedTests(target: Target): void {
-  const small = (position: number, nTokens: number) => passOf({ shape: SMALL, position, nTokens });
+  const common = (position: number, nTokens: number) => passOf({ shape: COMMON, position, nTokens });
 
   test('a single token attends to itself alone: the output is its value', async () => {
-    const pass = small(0, 1);
+    const pass = common(0, 1);
     const out = await attentionOnGpu(target, pass);
-    const { nHeads, nKvHeads, headDim, contextLength } = SMALL;
+    const { nHeads, nKvHeads, headDim, contextLength } = COMMON;
     for (let i = 0; i < out.length; i++) {
       const kvHead = Math.floor(i / headDim / (nHeads / nKvHeads));
       expect(out[i]).toBeCloseTo(pass.v[kvHead * contextLength * headDim + (i % headDim)], 5);
@@ -89,9 +92,9 @@ function seedTests(target: Target): void {
   });
 
   test('16 tokens in one pass equal 16 passes of one token', async () => {
-    const pass = small(0, 16);
+    const pass = common(0, 16);
     const together = await attentionOnGpu(target, pass);
-    const width = SMALL.nHeads * SMALL.headDim;
+    const width = COMMON.nHeads * COMMON.headDim;
     for (let t = 0; t < 16; t++) {
       const q = pass.q.subarray(t * width, (t + 1) * width);
       const alone = await attentionOnGpu(target, { ...pass, position: t, nTokens: 1, q });
@@ -102,7 +105,7 @@ function seedTests(target: Target): void {
   });
 
   test('a command list made once serves every position', async () => {
-    const passes = [40, 0, 7, 61].map((position) => small(position, 3));
+    const passes = [40, 0, 7, 61].map((position) => common(position, 3));
     const outs = await replayOnGpu(target, passes);
     outs.forEach((out, i) => {
       expectClose(out, passes[i]);
@@ -110,42 +113,42 @@ function seedTests(target: Target): void {
   });
 
   test('changing a future key and value changes nothing before it', async () => {
-    const pass = small(10, 20);
+    const pass = common(10, 20);
     const before = await attentionOnGpu(target, pass);
     const [k, v] = [pass.k.slice(), pass.v.slice()];
     const changed = 23; // of the positions 10 to 29
-    for (let h = 0; h < SMALL.nKvHeads; h++) {
-      const row = (h * SMALL.contextLength + changed) * SMALL.headDim;
-      k.fill(9, row, row + SMALL.headDim);
-      v.fill(-1000, row, row + SMALL.headDim);
+    for (let h = 0; h < COMMON.nKvHeads; h++) {
+      const row = (h * COMMON.contextLength + changed) * COMMON.headDim;
+      k.fill(9, row, row + COMMON.headDim);
+      v.fill(-1000, row, row + COMMON.headDim);
     }
     const after = await attentionOnGpu(target, { ...pass, k, v });
-    const split = (changed - 10) * SMALL.nHeads * SMALL.headDim;
+    const split = (changed - 10) * COMMON.nHeads * COMMON.headDim;
     expect(after.subarray(0, split)).toEqual(before.subarray(0, split));
     expect(after.subarray(split)).not.toEqual(before.subarray(split));
   });
 
   test('lengths 1 to 32 match the reference', async () => {
-    for (let nTokens = 1; nTokens <= 32; nTokens++) await checkCase(target, { shape: SMALL, position: 0, nTokens });
+    for (let nTokens = 1; nTokens <= 32; nTokens++) await checkCase(target, { shape: COMMON, position: 0, nTokens });
   });
 
   test('a NaN or an infinity in a query stays in its own head', async () => {
-    const width = SMALL.nHeads * SMALL.headDim;
+    const width = COMMON.nHeads * COMMON.headDim;
     for (const bad of [Number.NaN, Number.POSITIVE_INFINITY]) {
-      const pass = small(3, 4);
+      const pass = common(3, 4);
       const clean = await attentionOnGpu(target, pass);
-      const head = 2 * width + SMALL.headDim; // token 2, head 1
+      const head = 2 * width + COMMON.headDim; // token 2, head 1
       const q = pass.q.slice();
       q[head + 5] = bad;
       const out = await attentionOnGpu(target, { ...pass, q });
-      const here = (i: number) => i >= head && i < head + SMALL.headDim;
+      const here = (i: number) => i >= head && i < head + COMMON.headDim;
       expect(out.filter((_, i) => !here(i))).toEqual(clean.filter((_, i) => !here(i)));
       expect(out.filter((_, i) => here(i)).every(Number.isNaN)).toBe(true);
     }
   });
 
   test('time of a decode pass over 1000 keys', async () => {
-    const pass = passOf({ shape: DECODE, position: 999, nTokens: 1 });
+    const pass = passOf({ shape: COMMON, position: 999, nTokens: 1 });
     await attentionOnGpu(target, pass);
     const start = performance.now();
     expectClose(await attentionOnGpu(target, pass), pass);
@@ -175,7 +178,7 @@ function memoryTests(target: Target): void {
   test('it allocates the scratch memory that it states, and frees it', async () => {
     const gpu = await testGpu(without);
     const before = gpu.allocatedBytes;
-    const kernel = await createAttention(gpu, name, SMALL);
+    const kernel = await createAttention(gpu, name, COMMON);
     expect(gpu.allocatedBytes - before).toBe(kernel.scratchBytes);
     kernel.destroy();
     expect(gpu.allocatedBytes).toBe(before);
@@ -200,7 +203,7 @@ function memoryTests(target: Target): void {
     const buffer = gpu.upload('any', new Float32Array(4));
     const bind = async (shape: AttentionShape, window: number) =>
       (await createAttention(gpu, name, shape)).bind(buffer, buffer, buffer, buffer, window);
-    await expect(bind(SMALL, 7)).rejects.toThrow('it was compiled without windows, and a layer has one of 7 keys');
+    await expect(bind(COMMON, 7)).rejects.toThrow('it was compiled without windows, and a layer has one of 7 keys');
     for (const window of [0, -1, 1.5, Number.NaN]) {
       const refused = `a window of ${window} keys is no positive whole number`;
       await expect(bind(scored(kvTypeOf(without)), window)).rejects.toThrow(refused);
@@ -209,7 +212,7 @@ function memoryTests(target: Target): void {
   });
 
   const parameters = LARGE[name];
-  if (!parameters) return;
+  if (!parameters || without.length > 0) return;
   for (const c of LARGE_CASES) {
     test(`${c.title}, ${parameterTitle(parameters)}`, async (context) => {
       try {
