@@ -17,6 +17,11 @@ export interface LinearShape {
   parts?: readonly RowRange[];
 }
 
+/** Rows that a dispatch of this shape, or its parts together, make: fewer than `rows` where a matrix mixes formats. */
+export function ownRows({ rows, parts }: Pick<LinearShape, 'rows' | 'parts'>): number {
+  return parts ? parts.reduce((sum, part) => sum + part.rows, 0) : rows;
+}
+
 /** What becomes of a product: an `emit` that takes pairs of rows, and its bindings from 4 on. */
 export interface Epilogue {
   label: string;

@@ -10,7 +10,7 @@ import q6K from '../../shaders/lib/matmul_q8_unpack_q6_k.wgsl?raw';
 import q8 from '../../shaders/lib/matmul_q8_unpack_q8.wgsl?raw';
 import { GpuProgramError } from '../errors';
 import type { Gpu } from '../gpu/device';
-import { createLinear, type Epilogue, type Linear, type LinearShape } from './linear';
+import { createLinear, type Epilogue, type Linear, type LinearShape, ownRows } from './linear';
 import { type IntegerFormat, WEIGHT_FORMATS, type WeightFormat } from './weight_format';
 
 /** How a workgroup shares its tile: 8 rows a thread, `tokensEach` tokens a thread. */
@@ -135,7 +135,7 @@ export function planMatmulQ8(
  * @throws GpuProgramError with the number that does not fit
  */
 export function createMatmulQ8(gpu: Gpu, shape: MatmulQ8Shape, epilogue: Epilogue, given?: Tiles): Promise<Linear> {
-  const tiles = planMatmulQ8(gpu.limits, MANY_TOKENS, shape.rows, given, shape.format);
+  const tiles = planMatmulQ8(gpu.limits, MANY_TOKENS, ownRows(shape), given, shape.format);
   const { rowThreads, tokenThreads, tokensEach, stages } = tiles;
   return createLinear(gpu, shape, epilogue, {
     name: 'matmul_q8',

@@ -21,7 +21,7 @@ import xToQ8 from '../../shaders/lib/x_to_q8.wgsl?raw';
 import xToQ8Plain from '../../shaders/lib/x_to_q8_plain.wgsl?raw';
 import xToQ8Subgroups from '../../shaders/lib/x_to_q8_subgroups.wgsl?raw';
 import type { Gpu } from '../gpu/device';
-import { createLinear, type Epilogue, type Grid, type Linear, type LinearShape } from './linear';
+import { createLinear, type Epilogue, type Grid, type Linear, type LinearShape, ownRows } from './linear';
 import { type MatvecParameters, planMatvec } from './matvec_plan';
 import { ZERO_BELOW } from './quantise_activations';
 import { type IntegerFormat, WEIGHT_FORMATS } from './weight_format';
@@ -63,7 +63,12 @@ export function createMatvec(
   const { subgroupMinSize } = gpu.can;
   const subgroups = subgroupMinSize > 0;
   const finishRows = epilogue.finishRows ?? 2;
-  const parameters = planMatvec({ ...shape, input, finishRows }, gpu.limits, subgroupMinSize, given);
+  const parameters = planMatvec(
+    { ...shape, rows: ownRows(shape), input, finishRows },
+    gpu.limits,
+    subgroupMinSize,
+    given,
+  );
   const { WORKGROUP, LANES, GROUP_ROWS, TURNS } = parameters;
   const rowsPerWorkgroup = (WORKGROUP / LANES) * GROUP_ROWS * TURNS;
   const grid = ({ rows }: { rows: number }): Grid => {

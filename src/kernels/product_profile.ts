@@ -2,7 +2,7 @@
 
 import { GpuProgramError } from '../errors';
 import type { Gpu } from '../gpu/device';
-import type { Epilogue, Linear, LinearShape } from './linear';
+import { type Epilogue, type Linear, type LinearShape, ownRows } from './linear';
 import { createMatmulQ8, type MatmulQ8Shape, type Tiles } from './matmul_q8';
 import { createMatvec, type MatvecInput } from './matvec';
 import type { MatvecParameters } from './matvec_plan';
@@ -40,8 +40,9 @@ export interface ProductResult {
 }
 
 /** Equal for products that run alike: by the epilogue's label, the matrix, and how activations come. */
-export function productKey(name: string, { rows, cols, format }: LinearShape, input: MatvecInput): string {
-  return `${name.slice(name.lastIndexOf('/') + 1)} ${rows}x${cols} ${format} ${input}`;
+export function productKey(name: string, shape: LinearShape, input: MatvecInput): string {
+  const { cols, format } = shape;
+  return `${name.slice(name.lastIndexOf('/') + 1)} ${ownRows(shape)}x${cols} ${format} ${input}`;
 }
 
 /**

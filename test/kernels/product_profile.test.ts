@@ -33,6 +33,9 @@ test('a key tells labels, shapes, formats and inputs apart', () => {
     productKey(RESIDUAL.label, SHAPE, 'parts_to_q8'),
   ];
   expect(new Set(keys).size).toBe(keys.length);
+  // Of a matrix that mixes formats, the rows of its own parts count.
+  const half = { ...SHAPE, rows: 2 * SHAPE.rows, parts: [{ row0: SHAPE.rows, rows: SHAPE.rows }] };
+  expect(productKey(RESIDUAL.label, half, 'f32')).toBe(productKey(RESIDUAL.label, SHAPE, 'f32'));
 });
 
 test.each([

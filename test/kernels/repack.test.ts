@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { dequantise } from '../../src/cpu/dequantise';
 import { FILE_TYPES, type FileType, fileRowBytes } from '../../src/kernels/file_types';
 import { Repacker } from '../../src/kernels/repack';
+import { DTYPE } from '../../src/storage/tensor';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
 import { randomFileBytes } from './file_bytes';
 import { emptyMatrix, readRows } from './matrix';
@@ -43,6 +44,13 @@ for (const without of PATHS) {
     }
   }
 }
+
+test('the sizes of blocks are those of the reader of files', () => {
+  for (const type of TYPES) {
+    const { blockElements, blockBytes } = DTYPE[type]; // a plain number is a block of one
+    expect(fileRowBytes(type, 256)).toBe((256 / blockElements) * blockBytes);
+  }
+});
 
 test('rows are interleaved by stride, and rotary halves become adjacent pairs', async () => {
   const gpu = await testGpu();
