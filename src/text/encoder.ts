@@ -1,13 +1,14 @@
 // Text -> ids, in the reference's order: added tokens of the raw text, the normalizer, added tokens of the normalised text,
-// words, byte pair encoding. A text may have guarded stretches, in which added tokens are not recognised.
+// words, the vocabulary's model. A text may have guarded stretches, in which added tokens are not recognised.
 
 import { type AddedToken, AddedTokenSplitter, type GuardedRange } from './added_tokens';
 import { Bpe } from './bpe';
+import { createUnigram, createWordPiece, type WordModel } from './library_models';
 import type { TextPipeline } from './pre_tokenizer';
 import type { TokenizerParts } from './tokenizer_json';
 
 export class Encoder {
-  private readonly model: Bpe;
+  private readonly model: WordModel;
   private readonly raw: AddedTokenSplitter;
   private readonly normalized: AddedTokenSplitter;
 
@@ -15,15 +16,8 @@ export class Encoder {
     parts: TokenizerParts,
     private readonly pipeline: TextPipeline,
   ) {
-    const { vocab, addedTokens, unkToken } = parts;
-    const isControl = (token: AddedToken) => token.special && [...token.content].length > 1;
-    const unkId = unkToken === null ? null : (vocab.get(unkToken) ?? null);
-    this.model = new Bpe({
-      ...parts,
-      forbidden: new Set(addedTokens.filter(isControl).map((token) => token.id)),
-      byteLevel: pipeline.byteLevel,
-      unkId: unkId ?? addedTokens.find((token) => token.content === unkToken)?.id ?? null,
-    });
+    const { addedTokens } = parts;
+    this.model = createModel(parts, pipeline.byteLevel);
     const { normalize } = pipeline;
     const late = (token: AddedToken) => normalize !== null && token.normalized;
     this.raw = new AddedTokenSplitter(addedTokens.filter((token) => !late(token)));
@@ -83,4 +77,17 @@ export class Encoder {
     if (section === '') return;
     for (const word of this.pipeline.words(section, first)) this.model.encodeWord(word, out);
   }
+}
+
+function createModel(parts: TokenizerParts, byteLevel: boolean): WordModel {
+  const { model, vocab, addedTokens, unkToken } = parts;
+  const isControl = (token: AddedToken) => token.special && [...token.content].length > 1;
+  const forbidden = new Set(addedTokens.filter(isControl).map((token) => token.id));
+  if (model.type === 'Unigram') return createUnigram({ ...model, forbidden });
+  const unkId =
+    unkToken === null
+      ? null
+      : (vocab.get(unkToken) ?? addedTokens.find((token) => token.content === unkToken)?.id ?? null);
+  if (model.type === 'WordPiece') return createWordPiece({ ...model, vocab, forbidden, unkId, unkToken });
+  return new Bpe({ ...model, vocab, forbidden, byteLevel, unkId });
 }

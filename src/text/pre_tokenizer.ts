@@ -6,12 +6,13 @@
 //   Whitespace         JavaScript's \w is ASCII                         -> Split by Unicode words
 //   Split              MergedWithPrevious, MergedWithNext, Contiguous, invert with Isolated, String with Removed
 //   Metaspace          words were not split at their marks              -> Split before each mark
-//   Replace (normalizer) a `$` in the replacement is a pattern in JavaScript
+//   BertPreTokenizer   JavaScript's \s again                           -> Split by spaces and by one mark
 
-import { SequenceNormalizer, SequencePreTokenizer } from '@huggingface/tokenizers';
+import { SequencePreTokenizer } from '@huggingface/tokenizers';
 import { TokenizerError } from '../errors';
-import { asArray, asObject, asString, isObject, type JsonObject } from './json';
-import { type RegexCost, regexCost } from './regex_cost';
+import { asString, type JsonObject } from './json';
+import { createNormalizer } from './normalizer';
+import { costOf, escapeRegex, objects, patternOf } from './rule_patterns';
 import { seam } from './seam';
 import { GPT2_WORDS } from './word_patterns';
 
@@ -24,7 +25,6 @@ export interface TextPipeline {
   readonly byteLevel: boolean;
 }
 
-type NormalizerConfig = ConstructorParameters<typeof SequenceNormalizer>[0];
 type PreTokenizerConfig = ConstructorParameters<typeof SequencePreTokenizer>[0];
 
 const LONGEST_PIECE = 1024; // what an expression that is no more than polynomial sees at once
@@ -38,13 +38,8 @@ export function createTextPipeline(normalizer: JsonObject | null, preTokenizer: 
     const byteLevel = rules.at(-1)?.type === 'ByteLevel';
     if (byteLevel) rules.pop();
     const stages = createStages(rules);
-    const steps = normalizer ? rewriteNormalizer(normalizer) : [];
-    const normalise =
-      steps.length > 0
-        ? new SequenceNormalizer({ type: 'Sequence', normalizers: steps } as unknown as NormalizerConfig)
-        : null;
     return {
-      normalize: normalise && ((text) => normalise.normalize(text)),
+      normalize: createNormalizer(normalizer),
       words: (section, first) => stages.reduce((words, stage) => stage(words, first), [section]),
       byteLevel,
     };
@@ -92,16 +87,6 @@ function inPieces(run: Stage): Stage {
   };
 }
 
-function rewriteNormalizer(config: JsonObject): JsonObject[] {
-  if (config.type === 'Sequence') return objects(config.normalizers).flatMap(rewriteNormalizer);
-  if (config.type !== 'Replace') return [config];
-  const pattern = patternOf(config);
-  if (costOf(config) !== 'linear') {
-    throw new TokenizerError(`The tokenizer rewrites text by an expression that could take too long: ${pattern}`);
-  }
-  return [{ ...config, content: (asString(config.content) ?? '').replaceAll('$', '$$$$') }];
-}
-
 function rewrite(config: JsonObject): JsonObject[] {
   switch (config.type) {
     case 'Sequence':
@@ -121,6 +106,8 @@ function rewrite(config: JsonObject): JsonObject[] {
       return [split(ONE_MARK, asString(config.behavior) ?? 'Isolated', false)];
     case 'Whitespace':
       return [split('\\w+|[^\\w\\s]+', 'Removed', true)];
+    case 'BertPreTokenizer':
+      return [split('\\s+', 'Removed', false), isolate(ONE_MARK)];
     case 'WhitespaceSplit':
       return [split('\\s+', 'Removed', false)];
     case 'CharDelimiterSplit':
@@ -170,26 +157,4 @@ function split(regex: string, behavior: string, invert: boolean): JsonObject {
 
 function isolate(regex: string): JsonObject {
   return { type: 'Split', pattern: { Regex: regex }, behavior: 'Isolated', invert: false };
-}
-
-function patternOf(config: JsonObject): string {
-  const pattern = asObject(config.pattern);
-  const regex = asString(pattern?.Regex);
-  const literal = asString(pattern?.String);
-  if (regex !== null) return regex;
-  if (literal !== null) return escapeRegex(literal);
-  throw new TokenizerError(`A ${String(config.type)} rule of the tokenizer has neither a Regex nor a String pattern.`);
-}
-
-function costOf(config: JsonObject): RegexCost {
-  const regex = asString(asObject(config.pattern)?.Regex);
-  return regex === null ? 'linear' : regexCost(regex);
-}
-
-function escapeRegex(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|&~#-]/g, '\\$&');
-}
-
-function objects(value: unknown): JsonObject[] {
-  return asArray(value).filter(isObject);
 }

@@ -18,6 +18,7 @@ export function createByteRules(decoder: JsonObject | null, spelledInBytes: bool
   if (steps.some((step) => step.type === 'ByteLevel') || (steps.length === 0 && spelledInBytes)) {
     return { bytes: byteLevelBytes, dropFirstSpace: false };
   }
+  if (steps.length === 1 && steps[0].type === 'WordPiece') return wordPieceRules(steps[0]);
   const replacements: [string, string][] = [];
   let dropFirstSpace = false;
   let byteFallback = false;
@@ -45,6 +46,20 @@ export function createByteRules(decoder: JsonObject | null, spelledInBytes: bool
     return utf8Bytes(replacements.reduce((text, [from, to]) => text.replaceAll(from, () => to), token));
   }
 }
+
+/** A piece goes on the word before it, everything else begins with a space; the reference tidies each token by itself. */
+function wordPieceRules(decoder: JsonObject): ByteRules {
+  const prefix = asString(decoder.prefix) ?? '##';
+  const tidied = decoder.cleanup === false ? [] : TIDIED;
+  const bytes = (token: string) => {
+    const text = token.startsWith(prefix) ? token.slice(prefix.length) : ` ${token}`;
+    return utf8Bytes(tidied.reduce((tidy, [from, to]) => tidy.replaceAll(from, to), text));
+  };
+  return { dropFirstSpace: true, bytes };
+}
+
+/** Of the reference's clean-up, what a single token can hold. */
+const TIDIED = ['.', '?', '!', ',', "n't", "'m", "'s", "'ve", "'re"].map((end) => [` ${end}`, end] as const);
 
 function flatten(decoder: JsonObject): JsonObject[] {
   if (decoder.type !== 'Sequence') return [decoder];

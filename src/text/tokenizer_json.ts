@@ -2,20 +2,25 @@
 
 import { TokenizerError } from '../errors';
 import type { AddedToken } from './added_tokens';
+import type { BpeOptions } from './bpe';
 import { asArray, asId, asObject, asString, type JsonObject, MAX_VOCABULARY, tokenContent } from './json';
+import type { UnigramOptions, WordPieceOptions } from './library_models';
+
+export type BpeParts = { readonly type: 'BPE' } & Pick<
+  BpeOptions,
+  'merges' | 'mergeRanks' | 'byteFallback' | 'ignoreMerges' | 'fuseUnk'
+>;
+export type UnigramParts = { readonly type: 'Unigram' } & Pick<UnigramOptions, 'pieces' | 'unkId' | 'byteFallback'>;
+export type WordPieceParts = { readonly type: 'WordPiece' } & Pick<WordPieceOptions, 'subwordPrefix' | 'longestWord'>;
 
 export interface TokenizerParts {
   readonly normalizer: JsonObject | null;
   readonly preTokenizer: JsonObject | null;
   readonly decoder: JsonObject | null;
   readonly vocab: ReadonlyMap<string, number>;
-  readonly merges: readonly (readonly [string, string])[];
-  readonly mergeRanks: readonly number[] | null;
+  readonly model: BpeParts | UnigramParts | WordPieceParts;
   readonly addedTokens: readonly AddedToken[];
   readonly unkToken: string | null;
-  readonly byteFallback: boolean;
-  readonly ignoreMerges: boolean;
-  readonly fuseUnk: boolean;
   /** Ids that the post-processor puts before and after a text. */
   readonly prefix: readonly number[];
   readonly suffix: readonly number[];
@@ -27,26 +32,76 @@ const NAMED_TOKENS = ['bos_token', 'eos_token', 'unk_token', 'sep_token', 'pad_t
 export function readTokenizerJson(json: JsonObject, config: JsonObject): TokenizerParts {
   const model = asObject(json.model);
   if (!model) throw new TokenizerError('tokenizer.json has no "model".');
-  const type = asString(model.type) ?? (Array.isArray(model.merges) ? 'BPE' : 'unknown');
-  if (type !== 'BPE') throw new TokenizerError(`The tokenizer's model is "${type}"; only BPE is supported.`);
-  if (model.continuing_subword_prefix || model.end_of_word_suffix) {
-    throw new TokenizerError('The tokenizer marks the inside or the end of words, which is not supported.');
+  const type = asString(model.type) ?? guessType(model);
+  if (type !== 'BPE' && type !== 'Unigram' && type !== 'WordPiece') {
+    throw new TokenizerError(
+      `The tokenizer's model is "${type}"; "BPE", "Unigram" and "WordPiece" are supported. Use a model with one of them.`,
+    );
   }
-  const vocab = readVocabulary(model.vocab);
+  const pieces = type === 'Unigram' ? readPieces(model.vocab) : null;
+  const vocab = pieces ? new Map(pieces.map(([text], id) => [text, id])) : readVocabulary(model.vocab);
   return {
     normalizer: asObject(json.normalizer),
     preTokenizer: asObject(json.pre_tokenizer),
     decoder: asObject(json.decoder),
     vocab,
-    merges: readMerges(model.merges),
-    mergeRanks: Array.isArray(model.merge_ranks) ? (model.merge_ranks as number[]) : null, // ours: gguf_vocabulary.ts
+    model: pieces ? unigramParts(model, pieces) : type === 'BPE' ? bpeParts(model) : wordPieceParts(model),
     addedTokens: readAddedTokens(json, config, vocab),
     unkToken: asString(model.unk_token),
+    ...readPostProcessor(asObject(json.post_processor)),
+  };
+}
+
+/** Older files do not name their model. */
+function guessType(model: JsonObject): string {
+  if (Array.isArray(model.merges)) return 'BPE';
+  if (Array.isArray(model.vocab)) return 'Unigram';
+  return typeof model.continuing_subword_prefix === 'string' ? 'WordPiece' : 'unknown';
+}
+
+function bpeParts(model: JsonObject): BpeParts {
+  if (model.continuing_subword_prefix || model.end_of_word_suffix) {
+    throw new TokenizerError('The tokenizer marks the inside or the end of words, which is not supported.');
+  }
+  return {
+    type: 'BPE',
+    merges: readMerges(model.merges),
+    mergeRanks: Array.isArray(model.merge_ranks) ? (model.merge_ranks as number[]) : null, // ours: gguf_vocabulary.ts
     byteFallback: model.byte_fallback === true,
     ignoreMerges: model.ignore_merges === true,
     fuseUnk: model.fuse_unk === true,
-    ...readPostProcessor(asObject(json.post_processor)),
   };
+}
+
+function unigramParts(model: JsonObject, pieces: readonly [string, number][]): UnigramParts {
+  const unkId = asId(model.unk_id);
+  if (unkId !== null && unkId >= pieces.length) {
+    throw new TokenizerError(`The unknown token has the id ${unkId}; the vocabulary has ${pieces.length} tokens.`);
+  }
+  return { type: 'Unigram', pieces, unkId, byteFallback: model.byte_fallback === true };
+}
+
+function wordPieceParts(model: JsonObject): WordPieceParts {
+  return {
+    type: 'WordPiece',
+    subwordPrefix: asString(model.continuing_subword_prefix) ?? '##',
+    longestWord: typeof model.max_input_chars_per_word === 'number' ? model.max_input_chars_per_word : 100,
+  };
+}
+
+/** Unigram: a list of [text, score], the place is the id. */
+function readPieces(value: unknown): [string, number][] {
+  const pieces = asArray(value);
+  if (pieces.length === 0 || pieces.length > MAX_VOCABULARY) {
+    throw new TokenizerError(`The vocabulary has ${pieces.length} tokens; 1 to ${MAX_VOCABULARY} are supported.`);
+  }
+  return pieces.map((piece, id) => {
+    const [text, score] = asArray(piece);
+    if (typeof text !== 'string' || !Number.isFinite(score)) {
+      throw new TokenizerError(`Token ${id} of the vocabulary is not a text with a score.`);
+    }
+    return [text, score as number];
+  });
 }
 
 function readVocabulary(value: unknown): Map<string, number> {

@@ -15,7 +15,23 @@ const model = (change: Json): Json => {
 
 const DAMAGED: [string, Json, string][] = [
   ['nothing at all', {}, 'model'],
-  ['another model', model({ type: 'Unigram' }), 'Unigram'],
+  ['another model', model({ type: 'WordLevel' }), 'WordLevel'],
+  ['pieces that are no list', model({ type: 'Unigram' }), '0 tokens'],
+  ['a piece without a score', model({ type: 'Unigram', vocab: [['a', -1], ['b']] }), 'Token 1'],
+  ['a score without end', model({ type: 'Unigram', vocab: [['a', Number.NaN]] }), 'Token 0'],
+  ['an unknown token past the end', model({ type: 'Unigram', vocab: [['a', -1]], unk_id: 1 }), 'the id 1'],
+  ['words without end', model({ type: 'WordPiece', max_input_chars_per_word: 1e9 }), '1000000000'],
+  ['words of no length', model({ type: 'WordPiece', max_input_chars_per_word: Number.NaN }), 'NaN'],
+  [
+    'a character map that is no base64',
+    { ...byteLevelJson(), normalizer: { type: 'Precompiled', precompiled_charsmap: '!' } },
+    'base64',
+  ],
+  [
+    'a character map past its end',
+    { ...byteLevelJson(), normalizer: { type: 'Precompiled', precompiled_charsmap: btoa('\xff\xff\0\0') } },
+    '65535',
+  ],
   ['no vocabulary', model({ vocab: null }), 'vocabulary'],
   ['an empty vocabulary', model({ vocab: {} }), '0 tokens'],
   ['an id below zero', model({ vocab: { a: -1 } }), '-1'],
@@ -42,7 +58,7 @@ const DAMAGED: [string, Json, string][] = [
   ],
   ['an unknown pre-tokenizer', { ...byteLevelJson(), pre_tokenizer: { type: 'Nope' } }, 'Nope'],
   ['an unknown normalizer', { ...byteLevelJson(), normalizer: { type: 'Nope' } }, 'Nope'],
-  ['an unknown decoder', { ...byteLevelJson(), decoder: { type: 'WordPiece' } }, 'WordPiece'],
+  ['an unknown decoder', { ...byteLevelJson(), decoder: { type: 'BPEDecoder' } }, 'BPEDecoder'],
   [
     'a broken expression',
     { ...byteLevelJson(), pre_tokenizer: { type: 'Split', pattern: { Regex: '(' } } },
@@ -93,12 +109,15 @@ describe('GGUF metadata', () => {
 
 test('whatever stands in the place of a part: a tokenizer, or a TokenizerError', () => {
   const keys = ['model', 'added_tokens', 'normalizer', 'pre_tokenizer', 'post_processor', 'decoder'];
-  const modelKeys = ['type', 'vocab', 'merges', 'unk_token', 'merge_ranks', 'byte_fallback'];
+  const modelKeys = ['type', 'vocab', 'merges', 'unk_token', 'merge_ranks', 'byte_fallback', 'unk_id'];
+  const types = ['BPE', 'Unigram', 'WordPiece', 'BertNormalizer', 'Precompiled', 'BertPreTokenizer'];
   const junk = fc.oneof(
     fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<unknown>,
     fc.record({
       type: fc.constantFrom('Sequence', 'Split', 'ByteLevel', 'Replace', 'Metaspace', 'TemplateProcessing', 'Strip'),
     }),
+    fc.record({ type: fc.constantFrom(...types), vocab: fc.constantFrom<unknown>([['a', 0]], { a: 0 }, [], 1) }),
+    fc.constantFrom(...types),
   );
   fc.assert(
     fc.property(fc.constantFrom(...keys), fc.constantFrom('', ...modelKeys), junk, (key, modelKey, value) => {

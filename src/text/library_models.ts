@@ -1,0 +1,124 @@
+// Unigram and WordPiece vocabularies, run by the library; around it only what it leaves open: words without end, unknown
+// characters as bytes, and control tokens that some vocabularies list among the ordinary ones.
+
+import { Unigram, WordPiece } from '@huggingface/tokenizers';
+import { TokenizerError } from '../errors';
+import { byteToken, utf8Bytes } from './bytes';
+import { seam } from './seam';
+
+/** The ids of one word at a time. */
+export interface WordModel {
+  /** Appends the ids of one word to `out`. */
+  encodeWord(word: string, out: number[]): void;
+}
+
+export interface UnigramOptions {
+  /** Text and score (a log probability) of each id. */
+  readonly pieces: readonly (readonly [string, number])[];
+  /** Ids that text must never become. */
+  readonly forbidden: ReadonlySet<number>;
+  readonly unkId: number | null;
+  /** Unknown characters become <0xHH> tokens where the vocabulary has them all. */
+  readonly byteFallback: boolean;
+}
+
+export interface WordPieceOptions {
+  readonly vocab: ReadonlyMap<string, number>;
+  readonly forbidden: ReadonlySet<number>;
+  readonly unkId: number | null;
+  readonly unkToken: string | null;
+  /** Before every piece that goes on a word, such as ##. */
+  readonly subwordPrefix: string;
+  /** Words of more characters are unknown. */
+  readonly longestWord: number;
+}
+
+const LONGEST_RUN = 8192; // of a Unigram lattice, in UTF-16 units: it keeps some 100 bytes a unit
+const LONGEST_WORD = 256; // of WordPiece, whose work is the square of it; all in use have 100
+const CACHE_WORDS = 20_000;
+const CACHE_WORD_LENGTH = 32;
+
+type UnigramConfig = ConstructorParameters<typeof Unigram>[0];
+type WordPieceConfig = ConstructorParameters<typeof WordPiece>[0];
+
+/** The likeliest pieces of each word (Viterbi); an unknown character costs 10 more than the least likely piece. */
+export function createUnigram({ pieces, forbidden, unkId, byteFallback }: UnigramOptions): WordModel {
+  // A piece without text is never found in any.
+  const vocab = pieces.map(([text, score], id) => [forbidden.has(id) ? '' : text, score]);
+  const config = { type: 'Unigram', vocab, unk_id: unkId ?? undefined };
+  const library = new Unigram(config as unknown as UnigramConfig, '');
+  const ids = new Map(vocab.map(([text], id) => [text, id]));
+  const fallback = byteFallback ? Array.from({ length: 256 }, (_, byte) => ids.get(byteToken(byte)) ?? -1) : null;
+
+  /** Neighbouring unknown characters are one unknown text, as in the reference. */
+  function unknown(text: string, out: number[]): void {
+    const known = ids.get(text);
+    const bytes = fallback ? Array.from(utf8Bytes(text), (byte) => fallback[byte]) : [];
+    if (known !== undefined) out.push(known);
+    else if (bytes.length > 0 && bytes.every((id) => id >= 0)) for (const id of bytes) out.push(id);
+    else if (unkId !== null) out.push(unkId);
+  }
+
+  return cached((word, out) => {
+    for (let start = 0; start < word.length; ) {
+      const end = seam(word, start, LONGEST_RUN);
+      let gap = '';
+      for (const piece of library.tokenize(word.slice(start, end))) {
+        const id = ids.get(piece);
+        if (id === undefined) {
+          gap += piece;
+          continue;
+        }
+        if (gap !== '') unknown(gap, out);
+        gap = '';
+        out.push(id);
+      }
+      if (gap !== '') unknown(gap, out);
+      start = end;
+    }
+  });
+}
+
+/** The longest piece first, again and again; a word with a gap is unknown as a whole. */
+export function createWordPiece(options: WordPieceOptions): WordModel {
+  const { vocab, forbidden, unkId, unkToken, subwordPrefix, longestWord } = options;
+  if (!(longestWord >= 0 && longestWord <= LONGEST_WORD)) {
+    throw new TokenizerError(
+      `The tokenizer cuts words of up to ${longestWord} characters in pieces; at most ${LONGEST_WORD} are supported.`,
+    );
+  }
+  const usable: Record<string, number> = Object.create(null);
+  for (const [token, id] of vocab) if (!forbidden.has(id)) usable[token] = id;
+  const library = new WordPiece({
+    type: 'WordPiece',
+    vocab: usable,
+    unk_token: unkToken ?? '',
+    continuing_subword_prefix: subwordPrefix,
+    max_input_chars_per_word: longestWord,
+  } as unknown as WordPieceConfig);
+  return cached((word, out) => {
+    for (const piece of library.encode([word])) {
+      const id = piece === unkToken ? unkId : (usable[piece] ?? unkId);
+      if (id !== null) out.push(id);
+    }
+  });
+}
+
+/** Remembers the ids of short words. */
+function cached(encode: (word: string, out: number[]) => void): WordModel {
+  const cache = new Map<string, readonly number[]>();
+  return {
+    encodeWord(word, out) {
+      if (word.length > CACHE_WORD_LENGTH) return encode(word, out);
+      let ids = cache.get(word);
+      if (ids === undefined) {
+        const fresh: number[] = [];
+        encode(word, fresh);
+        ids = fresh;
+        if (cache.size >= CACHE_WORDS) cache.clear();
+        cache.set(word, ids);
+      }
+      for (const id of ids) out.push(id);
+    },
+  };
+}
