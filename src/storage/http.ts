@@ -43,19 +43,25 @@ export interface Answer {
   discard(): void;
 }
 
-/** Runs `attempt` until it succeeds, fails for good, or has failed retryably once more than there are delays. */
+/**
+ * Runs `attempt` until it succeeds, fails for good, or has failed retryably once more than there are delays in a row: an attempt
+ * that brought `progress` further begins a new row, so that a line that is cut again and again is no end while anything comes.
+ */
 export async function withRetries<T>(
   tuning: HttpTuning,
   signal: AbortSignal | undefined,
   attempt: () => Promise<T>,
+  progress: () => number = () => 0,
 ): Promise<T> {
   for (let tries = 0; ; tries++) {
+    const reached = progress();
     try {
       signal?.throwIfAborted();
       return await attempt();
     } catch (error) {
       signal?.throwIfAborted(); // the reason, not the AbortError that it caused
       if (!(error instanceof Retryable)) throw error;
+      if (progress() > reached) tries = 0;
       if (tries >= tuning.retryDelaysMs.length) throw error.cause;
       await wait(Math.max(tuning.retryDelaysMs[tries], error.waitMs), signal);
     }

@@ -165,7 +165,7 @@ async function rangeRemote(
   async function fetchPart(offset: number, length: number, opened?: Answer): Promise<Uint8Array<ArrayBuffer>> {
     const bytes = new Uint8Array(length);
     let done = 0; // a further attempt goes on where the last one broke off
-    await withRetries(tuning, options.signal, async () => {
+    const attempt = async () => {
       const range = [offset + done, offset + length - 1] as const;
       const answer = opened ?? (await getVia(range));
       opened = undefined;
@@ -184,7 +184,8 @@ async function rangeRemote(
       if (done < length) {
         throw retryable(url, answer.status, `${shown(url)} sent ${done} of ${length} bytes at ${offset}. Try again.`);
       }
-    });
+    };
+    await withRetries(tuning, options.signal, attempt, () => done);
     return bytes;
   }
 

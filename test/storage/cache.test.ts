@@ -23,9 +23,14 @@ interface Load {
 }
 
 /** Opens f.bin as a model of one file and reads it all, in steps; `meanwhile` runs after each. */
-async function load(url: string, stores: FakeStores, meanwhile: (step: number) => unknown = () => {}): Promise<Load> {
+async function load(
+  url: string,
+  stores: FakeStores,
+  meanwhile: (step: number) => unknown = () => {},
+  asks = false,
+): Promise<Load> {
   const warnings: Load['warnings'] = [];
-  const cache = await ModelCache.open(url, stores, (warning) => warnings.push(warning));
+  const cache = await ModelCache.open(url, stores, (warning) => warnings.push(warning), asks);
   let fetched = 0;
   let cached = 0;
   const onBytes = (n: number, fromCache?: boolean) => {
@@ -123,6 +128,30 @@ describe('a file that was loaded once', () => {
     const named = () => manifestOf(stores, url).hashes.toSorted();
     await expect.poll(() => [...stores.pieces.pieces.keys()].toSorted(), { interval: 5 }).toEqual(named());
     expect((await load(url, stores)).fetched).toBe(0);
+  });
+});
+
+describe('a model that is whole and is asked for a new version', () => {
+  const asks = true;
+
+  test('the same: its weights are not fetched again', async () => {
+    const { url, requests } = await site();
+    const stores = fakeStores();
+    await load(url, stores);
+    requests.length = 0;
+    expect(await load(url, stores, undefined, asks)).toMatchObject({ bytes: new Uint8Array(file), cached: 4500 });
+    expect(requests).toEqual(['f.bin bytes=4000-4999']);
+  });
+
+  test('another: that is loaded, and the old one goes', async () => {
+    const { url, now } = await mutableSite();
+    const stores = fakeStores();
+    await load(url, stores);
+    now.hook = (request, response) => sendFile(request, response, noise(9), { headers: { etag: '"v2"' } });
+    expect((await load(url, stores)).bytes).toEqual(new Uint8Array(file)); // nobody asked
+    expect((await load(url, stores, undefined, asks)).bytes).toEqual(new Uint8Array(noise(9)));
+    expect(await load(url, stores)).toMatchObject({ bytes: new Uint8Array(noise(9)), fetched: 0 });
+    await expect.poll(() => stores.pieces.pieces.size, { interval: 5 }).toBe(PIECES);
   });
 });
 

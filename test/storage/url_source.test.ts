@@ -2,10 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { ModelFetchError, ModelFileError } from '../../src/errors';
 import type { HttpTuning } from '../../src/storage/http';
 import { urlSource, wholeUrlSource } from '../../src/storage/url_source';
+import { cutAfter } from './fake_hub';
 import { type Hook, sendFile, serve } from './serve';
 import { ramp } from './write_gguf';
 
 const TUNING: HttpTuning = { windowBytes: 1000, retryDelaysMs: [1, 2, 3], stallMs: 5000 };
+const FAST: HttpTuning = { ...TUNING, retryDelaysMs: [0, 0, 0] };
 const file = Buffer.from(ramp(4500).map((byte, i) => byte ^ (i >> 8)));
 const bytes = (from: number, to: number) => new Uint8Array(file.subarray(from, to));
 
@@ -80,6 +82,17 @@ describe('a server with ranges', () => {
     });
     expect(await (await opening).read(1000, 500)).toEqual(bytes(1000, 1500));
     expect(site.requests).toContain('f.bin bytes=1300-1999');
+  });
+
+  test('a line that is cut every 90 bytes brings the file all the same', async () => {
+    const { opening } = await open((request, response) => cutAfter(90, request, response, file), {}, FAST);
+    expect(await (await opening).read(0, 1500)).toEqual(bytes(0, 1500));
+  });
+
+  test('a line that is cut before the first byte, again and again, does not', async () => {
+    const { opening, site } = await open((request, response) => cutAfter(0, request, response, file), {}, FAST);
+    expect((await failure(opening)).status).toBe(null);
+    expect(site.requests).toHaveLength(4);
   });
 
   test.each([500, 503, 429])('%d, then fine', async (status) => {
