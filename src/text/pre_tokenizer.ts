@@ -28,7 +28,7 @@ export interface TextPipeline {
 type PreTokenizerConfig = ConstructorParameters<typeof SequencePreTokenizer>[0];
 
 const LONGEST_PIECE = 1024; // what an expression that is no more than polynomial sees at once
-const MAX_MILLISECONDS = 2000;
+const MAX_MILLISECONDS = 1000;
 const ONE_MARK = '[\\p{P}!-/:-@\\[-`{-~]';
 
 export function createTextPipeline(normalizer: JsonObject | null, preTokenizer: JsonObject | null): TextPipeline {

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { blobSource } from '../../src/storage/blob_source';
 import { parseGguf } from '../../src/storage/gguf';
 import { createTokenizer, type Tokenizer } from '../../src/text/tokenizer';
-import { dataFile, files, hasData, readJson, vectors } from './fixtures';
+import { dataFile, files, hasData, projectFile, readJson, vectors } from './fixtures';
 
 async function fromGguf(path: string): Promise<Tokenizer> {
   const { metadata } = await parseGguf(blobSource('vocabulary.gguf', await openAsBlob(dataFile(path))));
@@ -33,4 +33,17 @@ describe.each(CASES)('%s from %s', (name, path) => {
       }
     },
   );
+});
+
+const { texts } = readJson(projectFile('test/fixtures/tokenizer/models.json')) as { texts: string[] };
+const published = readJson(projectFile('test/fixtures/tokenizer/published.json')) as Record<string, number[][]>;
+
+describe.each(Object.entries(published))('%s from tokenizer.json', (name, ids) => {
+  const path = `tokenizers/${name}/tokenizer.json`;
+  test.skipIf(!hasData(path))('gives the reference’s ids for hostile texts (skipped where the data is absent)', () => {
+    const tokenizer = fromJson(path);
+    texts.forEach((text, i) => {
+      expect([text, ...tokenizer.encode(text, { addSpecialTokens: false })]).toEqual([text, ...ids[i]]);
+    });
+  });
 });

@@ -1,12 +1,14 @@
 """Small trained tokenizers of every kind, as tokenizer.json, with the ids that the reference gives for plain and hostile texts.
 
 test/fixtures/tokenizer/models.json holds {texts, models: {name: {tokenizer, ids, decoded}}}: of each text the ids without what the
-post-processor adds, and what they decode to without control tokens.
+post-processor adds, and what they decode to without control tokens. With a folder of published tokenizers (NAME/tokenizer.json)
+published.json holds their ids of the same texts. Training is not repeatable to the last piece: each run makes other vocabularies.
 """
 import base64
 import io
 import json
 import struct
+import sys
 from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
@@ -181,6 +183,19 @@ def make(folder):
     return path
 
 
+def make_published(folder, data):
+    """Ids of the same texts by published tokenizers: {name: ids}, for each folder of `data` with a tokenizer.json."""
+    result = {}
+    for path in sorted(Path(data).glob("*/tokenizer.json")):
+        tokenizer = Tokenizer.from_file(str(path))
+        result[path.parent.name] = [tokenizer.encode(text, add_special_tokens=False).ids for text in TEXTS]
+    path = Path(folder) / "tokenizer" / "published.json"
+    path.write_text(json.dumps(result, separators=(",", ":")) + "\n", "utf-8")
+    return path
+
+
 if __name__ == "__main__":
-    written = make(Path(__file__).parents[2] / "test" / "fixtures")
-    print(written, written.stat().st_size, "bytes")
+    fixtures = Path(__file__).parents[2] / "test" / "fixtures"
+    written = [make(fixtures)] + [make_published(fixtures, folder) for folder in sys.argv[1:2]]
+    for path in written:
+        print(path, path.stat().st_size, "bytes")
