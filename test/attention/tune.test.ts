@@ -200,6 +200,7 @@ describe('on a GPU', () => {
     maxTokens: 48,
     kvType: 'f16',
     ...plainScores(64),
+    windowed: true,
   };
 
   /** Tunes on buffers of two layers; whatever happens, memory must be as before. */
@@ -211,7 +212,7 @@ describe('on a GPU', () => {
       return await tuneAttention(
         gpu,
         shape,
-        { q, out, k: layers.map(({ k }) => k), v: layers.map(({ v }) => v), windows: [null, null] },
+        { q, out, k: layers.map(({ k }) => k), v: layers.map(({ v }) => v), windows: [40, null] },
         options,
       );
     } finally {
@@ -271,6 +272,20 @@ describe('on a GPU', () => {
     expect(measured).toEqual({ ms: null, refused: expect.stringMatching(/^its outputs differ from the textbook by/) });
     expect(again).toEqual(measured);
     expect(dispatches).toBe(1);
+  });
+
+  test('each layer is timed with its window', async () => {
+    const gpu = await testGpu();
+    const { q, k, v, out } = modelBuffers(gpu, SHAPE);
+    const meter = new CandidateMeter(gpu, SHAPE, { q, out, k: [k, k, k], v: [v, v, v], windows: [7, null, 7] });
+    const pass = { pass: 'decode', nTokens: 1, kvLen: 150 } as const;
+    const [candidate] = firstCandidates(pass, { shape: SHAPE, limits: gpu.limits });
+    const written = vi.spyOn(gpu, 'write');
+    expect((await meter.measure(candidate, pass, {})).ms).toBeGreaterThan(0);
+    const windows = written.mock.calls.filter(([{ label }]) => label === 'attention.fused_decode.window');
+    expect(windows.map(([, data]) => (data as Uint32Array)[0])).toEqual([75, 7, 2 ** 32 - 1]); // 75: that of the check
+    vi.restoreAllMocks();
+    for (const buffer of [q, k, v, out]) gpu.destroyBuffer(buffer);
   });
 
   test('a shader that does not compile is refused with its name, and tried anew when asked again', async () => {
