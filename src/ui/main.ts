@@ -11,6 +11,7 @@ import { formatTokenRate } from './format';
 import './library';
 import './loader';
 import { ModelSession } from './model_session';
+import type { ChosenModel } from './models';
 import './models';
 import './notices';
 import { DEFAULT_MODEL, readPageOptions, writePageOptions } from './page_options';
@@ -89,12 +90,12 @@ function keepInAddress(): void {
   history.replaceState(null, '', location.pathname + query + location.hash);
 }
 
-function openModel(model: string | File[]): void {
+function openModel(model: string | File[], asks = false): void {
   if (model.length === 0) return;
   session.model = typeof model === 'string' || model.length > 1 ? model : model[0]!;
   keepInAddress();
   notices.clear();
-  void session.load();
+  void session.load(asks);
 }
 
 function openConversation(conversation: Conversation): void {
@@ -134,7 +135,8 @@ loader.addEventListener('vivace-load-offer', (event) => {
 });
 for (const id of ['model', 'other-model']) byId(id).addEventListener('click', () => models.show());
 models.addEventListener('vivace-model', (event) => {
-  openModel((event as CustomEvent<{ location: string | File[] }>).detail.location);
+  const { location, asks } = (event as CustomEvent<ChosenModel>).detail;
+  openModel(location, asks);
 });
 
 const shelf = connectDrawer(byId('shelf'), byId('conversations'), byId('close-shelf'));

@@ -27,8 +27,11 @@ export class ModelSession {
       Engine.load(model, options),
   ) {}
 
-  /** Loads the model anew; a load under way is given up. What goes wrong becomes a state, never an exception. */
-  async load(): Promise<void> {
+  /**
+   * Loads the model anew, with `asks` its newest version; a load under way is given up. What goes wrong becomes a state, never an
+   * exception.
+   */
+  async load(asks = false): Promise<void> {
     const abort = new AbortController();
     const isCurrent = () => this.loading === abort;
     this.loading?.abort();
@@ -39,6 +42,7 @@ export class ModelSession {
       abort.signal.throwIfAborted();
       const engine = await this.open(this.model, {
         ...toLoadOptions(this.settings, this.contextLength),
+        ...(asks && { cache: 'check' as const }),
         signal: abort.signal,
         onProgress: (progress) => {
           if (isCurrent() && !this.engine) this.listener.onState({ kind: 'loading', progress });

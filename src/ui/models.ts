@@ -21,6 +21,8 @@ import { sharedStyles } from './shared_styles';
 /** Detail of `vivace-model`. */
 export interface ChosenModel {
   location: string | File[];
+  /** The network is to be asked for a new version, though the model is kept whole. */
+  asks: boolean;
 }
 
 export class VivaceModels extends LitElement {
@@ -161,6 +163,12 @@ export class VivaceModels extends LitElement {
             </div>`
           : html`<div class="row">
               <button class="button" data-testid="load-kept" aria-label="Load ${name}" @click=${() => this.choose(location)}>Load</button>
+              ${
+                model.isComplete
+                  ? html`<button class="button" data-testid="update" title="Asks whether there is a new version, and loads it"
+                      aria-label="Update ${name}" @click=${() => this.choose(location, true)}>Update</button>`
+                  : nothing
+              }
               <button class="button" data-testid="delete" data-location=${location} aria-label="Delete ${name}" @click=${() => this.ask(location, location)}>Delete</button>
             </div>`
       }
@@ -194,12 +202,12 @@ export class VivaceModels extends LitElement {
     if (files.length > 0) this.choose(files);
   };
 
-  private choose(location: ChosenModel['location']): void {
+  private choose(location: ChosenModel['location'], asks = false): void {
     // The browser may clear away what it keeps when it is short of room, unless it was asked not to.
     const isForeign = typeof location === 'string' && new URL(location).origin !== new URL(document.baseURI).origin;
     if (isForeign) void navigator.storage?.persist?.().catch(() => {});
     this.close();
-    const detail: ChosenModel = { location };
+    const detail: ChosenModel = { location, asks };
     this.dispatchEvent(new CustomEvent('vivace-model', { detail, bubbles: true, composed: true }));
   }
 

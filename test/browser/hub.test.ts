@@ -9,15 +9,17 @@ import { type FakeHub, fakeHub } from '../storage/fake_hub';
 import { ended, openSite, ready, type Site, send, setting, textOf, visit } from './site';
 
 const STORYTELLER = path.join(ROOT, 'public/models/storyteller/storyteller-q8_0.gguf');
+const PIECE = 4 * 1024 * 1024;
 const SOON = { timeout: 20_000, interval: 20 };
 
 let site: Site;
 let hub: FakeHub;
+let file: Uint8Array;
 let size: number;
 
 beforeAll(async () => {
   [site, hub] = await Promise.all([openSite({ webgpu: false }), fakeHub()]);
-  const file = new Uint8Array(await readFile(STORYTELLER));
+  file = new Uint8Array(await readFile(STORYTELLER));
   size = file.length;
   hub.push('tales/short', { 'README.md': '#', 'storyteller-q8_0.gguf': file });
 });
@@ -43,6 +45,14 @@ test('two tabs that open it at a time share one download; it is kept, and answer
   expect(hub.sent).toBe(size);
   await answers(page);
   await second.close();
+
+  const commit = hub.push('tales/short', { 'README.md': '# newer', 'storyteller-q8_0.gguf': file });
+  hub.requests.length = 0;
+  await page.locator('#model').click();
+  await page.getByTestId('update').click();
+  await expect.poll(() => hub.requests.some((line) => line.includes(commit)), SOON).toBe(true);
+  await ready(page);
+  expect(hub.sent).toBeLessThan(size + PIECE + 1); // its version was asked for, and nothing else is new
 
   hub.close();
   hub.requests.length = 0;
