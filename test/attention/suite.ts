@@ -19,12 +19,11 @@ import {
   PROGRESS,
   passOf,
   plainTileCasesOf,
-  scored,
-  scoredCases,
   tileCasesOf,
 } from './cases';
 import { attentionRef } from './oracle';
 import { attentionOnGpu, type Pass, replayOnGpu, rounded, type Target } from './run';
+import { scored, scoredCases } from './scored_cases';
 
 /**
  * By how much an output may differ from the f64 textbook, as a share of the largest |v|, which bounds every output. The

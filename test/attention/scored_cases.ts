@@ -1,0 +1,40 @@
+// Cases of scores that are made otherwise than in most models: another scale, a cap, windows. One shape, so one kernel.
+
+import type { AttentionShape } from '../../src/attention/attention';
+import { type AttentionCase, type Fill, first } from './cases';
+
+/** A factor that is not 1 / sqrt(head_dim), a cap that bends most scores, and windows; a group of 3, whose rows cross tokens. */
+export function scored(kvType: 'f16' | 'f32'): AttentionShape {
+  const heads = { nHeads: 6, nKvHeads: 2, headDim: 64 };
+  return { ...heads, contextLength: 300, maxTokens: 70, kvType, scale: 1, softcap: 20, windowed: true };
+}
+
+/** Around every sibling's tiles, from one key to more than there are; by position and number of tokens. */
+const WINDOWS: [position: number, nTokens: number, windows: (number | null)[]][] = [
+  [0, 1, [1, null]],
+  [261, 1, [1, 2, 127, 128, 129, 134, 261, 262, 2 ** 40, null]], // 134: two tiles of 128, and 128 keys hidden
+  [0, 64, [1, 16, 63, 64]],
+  [130, 41, [1, 31, 32, 33, 64, 65, 128, 170, 171, null]],
+  [290, 5, [3, 100]],
+];
+
+/** Kernels that take cap and windows, for models with such scores. */
+export function scoredCases(kvType: 'f16' | 'f32'): AttentionCase[] {
+  const shape = scored(kvType);
+  const windows = WINDOWS.flatMap(([position, nTokens, all]) =>
+    all.map((window): AttentionCase => {
+      const title = `position=${position} n_tokens=${nTokens} window=${window ?? 'none'} capped ${kvType}`;
+      return { title, shape, position, nTokens, window };
+    }),
+  );
+  const capped = (title: string, fill: Fill): AttentionCase[] => [
+    { title: `${title}, capped, decode`, shape, position: 260, nTokens: 1, fill },
+    { title: `${title}, capped, prefill`, shape, position: 40, nTokens: 20, window: 30, fill },
+  ];
+  return [
+    ...windows,
+    ...capped('scores of +-8e4 and far apart', { q: first(800), k: (key, d) => (d ? 0 : 100 * Math.sin(key * key)) }),
+    ...capped('scores from -1e20 to -3e22', { q: first(1e10), k: (key, d) => (d ? 0 : -1e10 * (1 + key)) }),
+    ...capped('scores near 0', { q: first(1), k: (key, d) => (d ? 0 : 1e-3 * Math.sin(key)) }),
+  ];
+}
