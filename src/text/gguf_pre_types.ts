@@ -24,56 +24,60 @@ const type = (splits: readonly string[], ignoreMerges = false, addBos = false): 
   addBos,
 });
 
+const LEAD = '[^\\r\\n\\p{L}\\p{N}]?';
+const MARKS = ' ?[^\\s\\p{L}\\p{N}]+';
+/** Words between spaces and the stops of many scripts. */
+const BLOOM = ' ?[^(\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+';
+/** Runs of spaces in pieces whose lengths are powers of two. */
+const SPACES_BY_TWOS = `${[512, 256, 128, 64, 32, 16, 8, 4].map((n) => `\\s{${n}}(?!\\S)`).join('|')}|\\s{1,2}(?!\\S)|\\s{1}`;
+
 const GPT2 = type([GPT2_WORDS]);
 const DIGITS = type(['\\p{N}', GPT2_WORDS]);
 const LLAMA3 = type([words('\\p{N}{1,3}')], true, true);
 const LLAMA3_PLAIN = type([words('\\p{N}{1,3}')]);
 const QWEN2 = type([words('\\p{N}')]);
+const GPT4O = type([caseWords(`${CONTRACTIONS}?`, '\\p{N}{1,3}')]);
+const BAILING = type([`'(?i:[sdmt]|ll|ve|re)|${LEAD}\\p{L}+|\\p{N}|${MARKS}[\\r\\n]*|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+`]);
 
-export const PRE_TYPES: ReadonlyMap<string, PreType> = new Map(
-  Object.entries({
-    default: type(['[\\p{P}\\$\\+<=>\\^~\\|]+', GPT2_WORDS, '\\p{N}+', '[0-9][0-9][0-9]']),
-    'gpt-2': GPT2,
-    'phi-2': GPT2,
-    mpt: GPT2,
-    olmo: GPT2,
-    jais: GPT2,
-    gigachat: GPT2,
-    trillion: GPT2,
-    exaone4: GPT2,
-    'a.x-4.0': GPT2,
-    mellum: GPT2,
-    'granite-docling': GPT2,
-    starcoder: DIGITS,
-    refact: DIGITS,
-    smollm: DIGITS,
-    'command-r': DIGITS,
-    codeshell: DIGITS,
-    exaone: DIGITS,
-    'minerva-7b': DIGITS,
-    llama3: LLAMA3,
-    'llama-v3': LLAMA3,
-    'llama-bpe': LLAMA3,
-    falcon3: LLAMA3,
-    'falcon-h1': LLAMA3,
-    pixtral: LLAMA3,
-    'midm-2.0': LLAMA3,
-    lfm2: LLAMA3,
-    dbrx: LLAMA3_PLAIN,
-    'smaug-bpe': LLAMA3_PLAIN,
-    glm4: LLAMA3_PLAIN,
-    'chatglm-bpe': LLAMA3_PLAIN,
-    qwen2: QWEN2,
-    stablelm2: QWEN2,
-    'deepseek-r1-qwen': QWEN2,
-    megrez: QWEN2,
-    hunyuan: QWEN2,
-    'solar-open': QWEN2,
-    'grok-2': QWEN2,
-    tekken: type([caseWords('', '\\p{N}')], true, true),
-    'gpt-4o': type([caseWords(`${CONTRACTIONS}?`, '\\p{N}{1,3}')]),
-    llama4: type([caseWords(`${CONTRACTIONS}?`, '\\p{N}{1,3}')]),
-    'deepseek-v3': type(DEEPSEEK3),
-    'hunyuan-dense': type(DEEPSEEK3),
-  }),
-);
+/** Names that share their rules. */
+const named = (names: string, rules: PreType) => names.split(' ').map((name) => [name, rules] as const);
+
+/** As in llama.cpp's llama-vocab.cpp; what it splits by code of its own (kimi-k2, afmoe, gemma4) is not here. */
+export const PRE_TYPES: ReadonlyMap<string, PreType> = new Map([
+  ...named('default', type(['[\\p{P}\\$\\+<=>\\^~\\|]+', GPT2_WORDS, '\\p{N}+', '[0-9][0-9][0-9]'])),
+  ...named('gpt-2 phi-2 mpt olmo jais gigachat trillion exaone4 a.x-4.0 mellum granite-docling modern-bert', GPT2),
+  ...named('starcoder refact smollm command-r codeshell exaone minerva-7b mellum2', DIGITS),
+  ...named('llama3 llama-v3 llama-bpe falcon3 falcon-h1 pixtral midm-2.0 lfm2', LLAMA3),
+  ...named('dbrx smaug-bpe glm4 chatglm-bpe', LLAMA3_PLAIN),
+  ...named('qwen2 stablelm2 deepseek-r1-qwen megrez kormo hunyuan solar-open grok-2', QWEN2),
+  ...named('tekken', type([caseWords('', '\\p{N}')], true, true)),
+  ...named('gpt-4o llama4 kanana2 talkie minimax-m2', GPT4O),
+  ...named('deepseek-v3 hunyuan-dense hy_v4 joyai-llm', type(DEEPSEEK3)),
+  ...named('bailingmoe bailingmoe2 llada-moe', BAILING),
+  ...named('bloom gpt3-finnish poro-chat', type([BLOOM])),
+  ...named('viking', type([BLOOM, '\\p{N}'])),
+  ...named('falcon', type(['[\\p{P}\\$\\+<=>\\^~\\|`]+', GPT2_WORDS, '[0-9][0-9][0-9]'])),
+  ...named(
+    'deepseek-coder',
+    type(['[\\r\\n]', '\\s?\\p{L}+', '\\s?\\p{P}+', '[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+', '\\p{N}']),
+  ),
+  ...named(
+    'qwen35',
+    type([`${CONTRACTIONS}|${LEAD}[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*|${SPACES}`]),
+  ),
+  ...named('seed-coder', type([`${CONTRACTIONS}|${LEAD}\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}\\r\\n]+|${SPACES}`])),
+  ...named('ufakzeka', type([`${LEAD}\\p{L}+|\\p{N}|${MARKS}[\\r\\n]*|${SPACES}`])),
+  ...named('laguna', type(['[^\\n]+|[\\n]+', words('\\p{N}')])),
+  ...named('minicpm5', type(['\\p{N}{1,3}', words('\\p{N}+')], true)),
+  ...named(
+    'exaone-moe',
+    type([
+      `${CONTRACTIONS}|${LEAD}(?:\\p{L}\\p{M}*(?: \\p{L}\\p{M}*)*)+|\\p{N}|${MARKS}[\\r\\n/]?|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+`,
+    ]),
+  ),
+  ...named(
+    'jais-2',
+    type([`${CONTRACTIONS}|${LEAD}\\p{L}+|\\p{N}{1,3}|${MARKS}[\\r\\n]*|\\s*[\\r\\n]+|${SPACES_BY_TWOS}`]),
+  ),
+  ...named('tiny_aya cohere2moe', type(['\\d{1,3}(?=(?:\\d{3})*\\b)', caseWords(`${CONTRACTIONS}?`, '\\p{N}{1,3}')])),
+]);

@@ -5,6 +5,7 @@ import { TokenizerError } from '../errors';
 import { byteOfToken } from './bytes';
 import { PRE_TYPES } from './gguf_pre_types';
 import { asId, asString, type JsonObject, MAX_VOCABULARY } from './json';
+import { END_TOKENS } from './special_tokens';
 
 // tokenizer.ggml.token_type
 const UNKNOWN = 2;
@@ -38,7 +39,7 @@ export function ggufVocabulary(gguf: ReadonlyMap<string, unknown>): {
     model === 'gpt2' ? byteLevelParts(get, words) : model === 'llama' ? sentencePieceParts(gguf, get, words) : null;
   if (!parts) {
     throw new TokenizerError(
-      `The GGUF file's vocabulary is of the kind ${JSON.stringify(model)}; "gpt2" and "llama" are supported.`,
+      `The GGUF file's vocabulary is of the kind ${JSON.stringify(model)}; "gpt2" and "llama" are supported. Put the model's tokenizer.json beside it.`,
     );
   }
   const flag = (name: string, otherwise: boolean) => (typeof get(name) === 'boolean' ? get(name) === true : otherwise);
@@ -86,7 +87,8 @@ function addedTokens({ tokens, types }: Words, gguf: ReadonlyMap<string, unknown
   const swallows = gguf.get('general.architecture') === 'phi3';
   const keeps = ['<unk>', '<s>', '<|endoftext|>'];
   return tokens.flatMap((content, id) => {
-    const special = types[id] === CONTROL;
+    // Some files call the token that ends a turn an ordinary one.
+    const special = types[id] === CONTROL || (types[id] === NORMAL && END_TOKENS.has(content));
     if ((!special && types[id] !== USER_DEFINED) || content === '') return [];
     return { id, content, special, normalized: false, rstrip: swallows && !keeps.includes(content) };
   });

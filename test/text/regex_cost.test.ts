@@ -42,10 +42,10 @@ test.each(IN_USE)('%s runs as it is', (_, source) => {
   expect(regexCost(source)).toBe('linear');
 });
 
-test('so do the rules of GGUF files', () => {
-  for (const [name, { splits }] of PRE_TYPES) {
-    for (const source of splits) expect([name, source, regexCost(source)]).toEqual([name, source, 'linear']);
-  }
+test('so do the rules of GGUF files, but for three', () => {
+  const slow = [...PRE_TYPES].filter(([, { splits }]) => splits.some((source) => regexCost(source) !== 'linear'));
+  // Runs of spaces by powers of two; digits counted in thousands from the end of the number.
+  expect(slow.map(([name]) => name)).toEqual(['jais-2', 'tiny_aya', 'cohere2moe']);
 });
 
 test.each([
