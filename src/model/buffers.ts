@@ -14,13 +14,14 @@ export interface Buffers {
   q: GPUBuffer; // (PREFILL_CHUNK, n_heads, head_dim)
   attn: GPUBuffer; // (PREFILL_CHUNK, n_heads, head_dim)
   h: GPUBuffer; // (PREFILL_CHUNK, intermediate_size)
+  y: GPUBuffer; // (PREFILL_CHUNK, widest product that is normalised), empty where none is
   xq: GPUBuffer; // (PREFILL_CHUNK, widest product) in signed bytes, and their scales
   logits: GPUBuffer; // (vocab_size)
   maxima: GPUBuffer; // (ceil(vocab_size / 32)), the largest key of every 32 logits
   tokens: GPUBuffer; // (context_length + 1), the id at each position
   seen: GPUBuffer; // (vocab_size) bits
   sampling: GPUBuffer; // struct Sampling
-  rope: GPUBuffer; // (context_length, head_dim / 2, 2)
+  ropes: GPUBuffer[]; // each (context_length, head_dim / 2, 2)
 }
 
 export function createBuffers(gpu: Gpu, config: ModelConfig, contextLength: number): Buffers {
@@ -33,12 +34,18 @@ export function createBuffers(gpu: Gpu, config: ModelConfig, contextLength: numb
     q: storage('q', PREFILL_CHUNK * qSize),
     attn: storage('attn', PREFILL_CHUNK * qSize),
     h: storage('h', PREFILL_CHUNK * config.intermediateSize),
+    y: storage('y', PREFILL_CHUNK * widestNormed(config)),
     xq: storage('xq', xqBytes(PREFILL_CHUNK, widest) / 4),
     logits: storage('logits', logitsBytes(config.vocabSize) / 4),
     maxima: storage('maxima', maximaBytes(config.vocabSize) / 4),
     tokens: storage('tokens', contextLength + 1),
     seen: storage('seen', seenBytes(config.vocabSize) / 4),
     sampling: gpu.createBuffer('sampling', SAMPLING_BYTES, GPU_UNIFORM | GPU_COPY_DST),
-    rope: storage('rope', contextLength * config.headDim),
+    ropes: config.ropes.map((_, i) => storage(`rope.${i}`, contextLength * config.headDim)),
   };
+}
+
+/** Rows of q, k and v, or of what is added to the residual stream, where they have norms. */
+function widestNormed({ qkNorm, postNorms, nHeads, nKvHeads, headDim, hiddenSize }: ModelConfig): number {
+  return Math.max(qkNorm === 'none' ? 0 : (nHeads + 2 * nKvHeads) * headDim, postNorms ? hiddenSize : 0);
 }

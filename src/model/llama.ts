@@ -2,7 +2,7 @@ import type { AttentionKernel, AttentionName, AttentionShape, BoundAttention } f
 import { type PreparedAttention, prepareAttention } from '../attention/prepare';
 import type { AttentionProfile } from '../attention/profile';
 import { type TuneOptions, tuneAttention } from '../attention/tune';
-import { ropeTable } from '../cpu/rope';
+import { ropeTable, withRopeFactors } from '../cpu/rope';
 import type { Gpu } from '../gpu/device';
 import { CommandList } from '../gpu/kernel';
 import { createEmbed, type Embed } from '../kernels/embed';
@@ -14,7 +14,7 @@ import { packSampling, type SamplingParams } from '../sampling/sampling';
 import { type Buffers, createBuffers, PREFILL_CHUNK } from './buffers';
 import type { ModelConfig } from './config';
 import { createKvCache, type KvCache } from './kv_cache';
-import { type ActivationType, type LayerProducts, ProductFactory, type Recordable } from './products';
+import { type ActivationType, type LayerPlace, type LayerProducts, ProductFactory, type Recordable } from './products';
 import { countCandidates, namedProducts, type TuneProductsOptions, tuneProducts } from './tune_products';
 import type { ModelWeights } from './weights';
 
@@ -115,15 +115,15 @@ export class Llama {
       buffers: createBuffers(gpu, config, contextLength),
     }));
     const inputs = activations === 'f32' ? 'f32' : 'q8';
-    const factory = new ProductFactory(gpu, config.rmsNormEps, shape, buffers, inputs, productProfile);
+    const factory = new ProductFactory(gpu, config, shape, buffers, inputs, productProfile);
     const { x, logits, maxima, tokens, seen, sampling } = buffers;
     const [prepared, embed, penalty, maximum, sample, products] = await Promise.all([
       prepareAttention(gpu, shape, { forced: asked, profile, buffers: checkBuffers(buffers, kvCache) }),
-      createEmbed(gpu, { vocabSize, hiddenSize, parts: weights.embedding.parts }),
+      createEmbed(gpu, { vocabSize, hiddenSize, parts: weights.embedding.parts, scale: config.embeddingScale }),
       createRepetitionPenalty(gpu, { vocabSize }),
       createMaxima(gpu, { vocabSize }),
       createSample(gpu, { vocabSize }),
-      bindProducts(factory, weights, kvCache),
+      bindProducts(factory, weights, placesOf(config, kvCache)),
     ]);
     return new Llama(
       gpu,
@@ -147,9 +147,12 @@ export class Llama {
 
   /** The angles of every position; a GGUF's factors are among the weights. */
   start(weights: ModelWeights): void {
-    const rope = { ...this.config.ropes[0], factors: weights.ropeFactors };
-    const table = ropeTable(this.config.headDim, rope, this.contextLength);
-    this.gpu.write(this.buffers.rope, table as Float32Array<ArrayBuffer>);
+    const { headDim, ropes } = this.config;
+    for (const [i, rope] of ropes.entries()) {
+      const parameters = weights.ropeFactors ? withRopeFactors(rope, weights.ropeFactors) : rope;
+      const table = ropeTable(headDim, parameters, this.contextLength, 0, this.contextLength);
+      this.gpu.write(this.buffers.ropes[i], table as Float32Array<ArrayBuffer>);
+    }
   }
 
   /** tokens[position + t] becomes ids[t]: the prompt, before its passes. */
@@ -206,7 +209,11 @@ export class Llama {
   /** From now on as the profiles say. Between requests only; when it throws, nothing has changed. */
   async retune(profile: AttentionProfile, productProfile?: ProductProfile): Promise<void> {
     const { gpu, config, attentionShape, asked: forced, buffers, kvCache, weights } = this;
-    const products = await bindProducts(this.products.factory.retuned(productProfile), weights, kvCache);
+    const products = await bindProducts(
+      this.products.factory.retuned(productProfile),
+      weights,
+      placesOf(config, kvCache),
+    );
     const options = { forced, profile, buffers: checkBuffers(buffers, kvCache) };
     const prepared = await prepareAttention(gpu, attentionShape, options);
     const next = await bindAttention(prepared, buffers, kvCache, weights, products.factory, config);
@@ -271,7 +278,7 @@ export class Llama {
     this.embed.kernel.record(list('embed'), this.embed.groups, nTokens);
     for (const [i, layer] of this.products.layers.entries()) {
       const { qkv, o, gateUp, down } = nTokens > 1 ? layer.prefill : layer.decode;
-      qkv.record(list('qkv'), nTokens); // norm, Wq Wk Wv, RoPE, K and V written in place
+      qkv.record(list('qkv'), nTokens); // norm, Wq Wk Wv, norms of q and k, RoPE, K and V written in place
       const { attention: attend, mergingO } = attention[i];
       if (nTokens === 1 && mergingO) {
         attend.recordParts?.(list('attention'), nTokens);
@@ -280,7 +287,7 @@ export class Llama {
         attend.record(list('attention'), nTokens);
         o.record(list('o'), nTokens); // x += Wo attn
       }
-      gateUp.record(list('gate_up'), nTokens); // norm, h = silu(gate) * up
+      gateUp.record(list('gate_up'), nTokens); // norm, h = activation(gate) * up
       down.record(list('down'), nTokens); // x += Wdown h
       onLayer(i);
     }
@@ -304,12 +311,17 @@ function checkBuffers({ q, attn }: Buffers, { k, v }: KvCache) {
   return { q, k: k[0], v: v[0], out: attn };
 }
 
-async function bindProducts(factory: ProductFactory, weights: ModelWeights, { k, v }: KvCache): Promise<Products> {
+function placesOf({ layers }: ModelConfig, { k, v }: KvCache): LayerPlace[] {
+  return layers.map(({ rope }, i) => ({ k: k[i], v: v[i], rope }));
+}
+
+async function bindProducts(
+  factory: ProductFactory,
+  weights: ModelWeights,
+  places: readonly LayerPlace[],
+): Promise<Products> {
   const layers = weights.layers.map(async (layer, i): Promise<Layer> => {
-    const [decode, prefill] = await Promise.all([
-      factory.decode(layer, k[i], v[i]),
-      factory.prefill(layer, k[i], v[i]),
-    ]);
+    const [decode, prefill] = await Promise.all([factory.decode(layer, places[i]), factory.prefill(layer, places[i])]);
     return { decode, prefill };
   });
   const [head, ...bound] = await Promise.all([factory.head(weights.head), ...layers]);

@@ -1,82 +1,108 @@
+// The products of a layer and the head, with all that happens to their rows: which dispatches those are, the config decides once.
+
 import type { AttentionParts } from '../attention/attention';
 import type { Gpu } from '../gpu/device';
-import type { CommandList } from '../gpu/kernel';
-import { GATE_UP } from '../kernels/gate_up';
-import { GATE_UP_Q8 } from '../kernels/gate_up_q8';
-import { HEAD } from '../kernels/head';
-import type { Epilogue, Linear, LinearShape } from '../kernels/linear';
-import { createMatmul } from '../kernels/matmul';
-import { hasIntegers, type MatmulQ8Shape } from '../kernels/matmul_q8';
-import type { MatvecInput } from '../kernels/matvec';
-import { fitsMatvec } from '../kernels/matvec_plan';
-import { createTunedMatmulQ8, createTunedMatvec, type ProductProfile } from '../kernels/product_profile';
+import { gateUpEpilogue } from '../kernels/gate_up';
+import { gateUpQ8Epilogue } from '../kernels/gate_up_q8';
+import { headEpilogue } from '../kernels/head';
+import { createNormRope } from '../kernels/norm_rope';
+import { createPostNorm } from '../kernels/post_norm';
+import type { ProductProfile } from '../kernels/product_profile';
 import { type QkvShape, qkvEpilogue } from '../kernels/qkv';
-import { createQuantiseActivations } from '../kernels/quantise_activations';
-import { RESIDUAL } from '../kernels/residual';
-import { formatRuns, type WeightFormat, type WeightRun } from '../kernels/weight_format';
-import type { MadeProduct } from './tune_products';
+import { residualEpilogue } from '../kernels/residual';
+import { STORE } from '../kernels/store';
+import type { ModelConfig } from './config';
+import { type ActivationType, inOrder, Multiplier, type Multiply, type Recordable } from './multiplier';
 import type { LayerWeights, Product } from './weights';
 
-export type ActivationType = 'f32' | 'q8';
+export type { ActivationType, Recordable };
 
 /** Parts of attention that the output projection merges; more of them are merged by a dispatch of their own. */
 const MOST_MERGED_PARTS = 16;
 
-/** Something of a pass with its buffers bound, ready to record. */
-export interface Recordable {
-  record(list: CommandList, nTokens: number): void;
-}
-
 /** The products of a layer, for a pass of one token or for one of many. */
 export type LayerProducts = Record<keyof LayerWeights, Recordable>;
 
-/** Activations that products read and write, and what they need of one layer. */
+/** What the products of one layer alone read and write. */
+export interface LayerPlace {
+  k: GPUBuffer;
+  v: GPUBuffer;
+  /** Which table of angles turns q and k; null: none does. */
+  rope: number | null;
+}
+
+/** Activations that products read and write. */
 export interface ProductBuffers {
   x: GPUBuffer;
   q: GPUBuffer;
   attn: GPUBuffer;
   h: GPUBuffer;
+  /** A product that is to be normalised. */
+  y: GPUBuffer;
   /** Quantised activations of the product that is under way. */
   xq: GPUBuffer;
   logits: GPUBuffer;
   maxima: GPUBuffer;
-  rope: GPUBuffer;
+  ropes: readonly GPUBuffer[];
 }
 
 /** Builds the products of a model, in f32 or, where a matrix has integers, on quantised activations. */
 export class ProductFactory {
-  /** Whether any product runs on quantised activations. */
-  usesQ8 = false;
-  /** What can be tuned: products of one token, and those of many on quantised activations. */
-  readonly made: MadeProduct[] = [];
+  private readonly multiplier: Multiplier;
 
   constructor(
     private readonly gpu: Gpu,
-    private readonly normEps: number,
+    private readonly config: ModelConfig,
     private readonly qkvShape: QkvShape,
     private readonly buffers: ProductBuffers,
     private readonly activations: ActivationType,
-    /** What a tuner found; where it has nothing that fits, the defaults. */
     private readonly tuned: ProductProfile | null = null,
-  ) {}
+  ) {
+    this.multiplier = new Multiplier(gpu, config.rmsNormEps, buffers.xq, activations, tuned);
+  }
 
   /** One that makes the same products by another profile. */
   retuned(profile = this.tuned): ProductFactory {
-    return new ProductFactory(this.gpu, this.normEps, this.qkvShape, this.buffers, this.activations, profile);
+    return new ProductFactory(this.gpu, this.config, this.qkvShape, this.buffers, this.activations, profile);
+  }
+
+  get usesQ8(): boolean {
+    return this.multiplier.usesQ8;
+  }
+
+  get made(): Multiplier['made'] {
+    return this.multiplier.made;
   }
 
   /** For one token. */
-  async decode(layer: LayerWeights, k: GPUBuffer, v: GPUBuffer): Promise<LayerProducts> {
-    const { x, q, attn, h, xq, rope } = this.buffers;
-    const downQ8 = this.isQ8(layer.down, false, 'q8');
-    const gated = downQ8 ? { epilogue: GATE_UP_Q8, out: xq } : { epilogue: GATE_UP, out: h };
+  async decode(layer: LayerWeights, place: LayerPlace): Promise<LayerProducts> {
+    const { multiplier } = this;
+    const { x, attn, h, xq } = this.buffers;
+    const { activation } = this.config;
+    const matvec: Multiply = (...product) => multiplier.matvec(...product);
+    const quantised: Multiply = (product, epilogue, ...buffers) =>
+      multiplier.vector(product, epilogue, 'q8', ...buffers);
+    const gateUpQ8 = gateUpQ8Epilogue(activation);
+    // Whoever writes h quantises it, if that one itself is made of integers.
+    const hQ8 = multiplier.isQ8(layer.down, 'q8') && multiplier.isQ8(layer.gateUp, 'to_q8', gateUpQ8.finishRows);
     const [qkv, o, gateUp, down] = await Promise.all([
-      this.matvec(layer.qkv, true, qkvEpilogue(this.qkvShape), x, rope, q, k, v),
-      this.matvec(layer.o, false, RESIDUAL, attn, x),
-      this.matvec(layer.gateUp, true, gated.epilogue, x, gated.out),
-      downQ8
-        ? this.vector(layer.down, false, RESIDUAL, 'q8', xq, x)
-        : this.vector(layer.down, false, RESIDUAL, 'f32', h, x),
+      this.qkv(matvec, layer.qkv, place),
+      this.add(matvec, layer.o, attn),
+      hQ8 ? matvec(layer.gateUp, gateUpQ8, x, xq) : matvec(layer.gateUp, gateUpEpilogue(activation), x, h),
+      hQ8 ? this.add(quantised, layer.down, xq) : this.add(matvec, layer.down, h),
+    ]);
+    return { qkv, o, gateUp, down };
+  }
+
+  /** For many tokens. */
+  async prefill(layer: LayerWeights, place: LayerPlace): Promise<LayerProducts> {
+    const { x, attn, h } = this.buffers;
+    const matmul: Multiply = (...product) => this.multiplier.matmul(...product);
+    const [qkv, o, gateUp, down] = await Promise.all([
+      this.qkv(matmul, layer.qkv, place),
+      this.add(matmul, layer.o, attn),
+      matmul(layer.gateUp, gateUpEpilogue(this.config.activation), x, h),
+      this.add(matmul, layer.down, h),
     ]);
     return { qkv, o, gateUp, down };
   }
@@ -86,153 +112,50 @@ export class ProductFactory {
    * each of its workgroups reads all parts, so they must be few.
    */
   async mergingO({ o }: LayerWeights, parts: AttentionParts): Promise<Recordable | null> {
-    if (parts.count > MOST_MERGED_PARTS || !this.isQ8(o, false, 'parts_to_q8')) return null;
-    const epilogue = { ...RESIDUAL, constants: { ...RESIDUAL.constants, HEAD_DIM: this.qkvShape.headDim } };
-    return this.vector(o, false, epilogue, 'parts_to_q8', parts.o, this.buffers.x, parts.ml, parts.splits);
-  }
-
-  /** For many tokens. */
-  async prefill(layer: LayerWeights, k: GPUBuffer, v: GPUBuffer): Promise<LayerProducts> {
-    const { x, q, attn, h, rope } = this.buffers;
-    const [qkv, o, gateUp, down] = await Promise.all([
-      this.matmul(layer.qkv, true, qkvEpilogue(this.qkvShape), x, rope, q, k, v),
-      this.matmul(layer.o, false, RESIDUAL, attn, x),
-      this.matmul(layer.gateUp, true, GATE_UP, x, h),
-      this.matmul(layer.down, false, RESIDUAL, h, x),
-    ]);
-    return { qkv, o, gateUp, down };
+    const { multiplier, qkvShape } = this;
+    if (parts.count > MOST_MERGED_PARTS || !multiplier.isQ8(o, 'parts_to_q8')) return null;
+    const merging: Multiply = (product, epilogue, from, to) => {
+      const constants = { ...epilogue.constants, HEAD_DIM: qkvShape.headDim };
+      return multiplier.vector(product, { ...epilogue, constants }, 'parts_to_q8', from, to, parts.ml, parts.splits);
+    };
+    return this.add(merging, o, parts.o);
   }
 
   /** Logits of the last token of a pass, and their maxima. */
   head(head: Product): Promise<Recordable> {
     const { x, logits, maxima } = this.buffers;
-    return this.matvec(head, true, HEAD, x, logits, maxima);
+    const { logitScale, logitSoftcap } = this.config;
+    return this.multiplier.matvec(head, headEpilogue(logitScale, logitSoftcap), x, logits, maxima);
   }
 
-  /** Each run of rows of one format in integers, where it has them. */
-  private async matvec(
-    product: Product,
-    normed: boolean,
-    epilogue: Epilogue,
-    ...buffers: GPUBuffer[]
-  ): Promise<Recordable> {
-    const runs = formatRuns(product.matrix).map((run) => {
-      const input = this.isQ8Run(product, run, normed, 'to_q8', epilogue.finishRows) ? 'to_q8' : 'f32';
-      return this.vectorRun(product, run, normed, epilogue, input, ...buffers);
-    });
-    return inOrder(await Promise.all(runs));
+  /** q, k and v of a layer, in two dispatches where q and k are normalised before they are turned. */
+  private async qkv(multiply: Multiply, product: Product, { k, v, rope }: LayerPlace): Promise<Recordable> {
+    const { gpu, qkvShape } = this;
+    const { qkNorm, rmsNormEps: normEps } = this.config;
+    const { x, y, q, ropes } = this.buffers;
+    const rotary = rope !== null;
+    const angles = ropes[rope ?? 0]; // bound in any case
+    if (!product.outputNorm || qkNorm === 'none') {
+      return multiply(product, qkvEpilogue(qkvShape, rotary), x, angles, q, k, v);
+    }
+    const [stored, kernel] = await Promise.all([
+      multiply(product, STORE, x, y),
+      createNormRope(gpu, { ...qkvShape, norm: qkNorm, normEps, rotary }),
+    ]);
+    const group = kernel.bind(y, product.outputNorm, angles, q, k, v);
+    return inOrder([stored, { record: (list, nTokens) => kernel.record(list, group, nTokens) }]);
   }
 
-  private async vector(
-    product: Product,
-    normed: boolean,
-    epilogue: Epilogue,
-    input: MatvecInput,
-    ...buffers: GPUBuffer[]
-  ): Promise<Recordable> {
-    const runs = formatRuns(product.matrix).map((run) =>
-      this.vectorRun(product, run, normed, epilogue, input, ...buffers),
-    );
-    return inOrder(await Promise.all(runs));
+  /** Adds a product to the residual stream, in two dispatches where it is normalised first. */
+  private async add(multiply: Multiply, product: Product, from: GPUBuffer): Promise<Recordable> {
+    const { hiddenSize: cols, rmsNormEps: normEps, residualScale: scale } = this.config;
+    const { x, y } = this.buffers;
+    if (!product.outputNorm) return multiply(product, residualEpilogue(scale), from, x);
+    const [stored, kernel] = await Promise.all([
+      multiply(product, STORE, from, y),
+      createPostNorm(this.gpu, { cols, normEps, scale }),
+    ]);
+    const group = kernel.bind(y, product.outputNorm, x);
+    return inOrder([stored, { record: (list, nTokens) => kernel.record(list, group, nTokens) }]);
   }
-
-  private async vectorRun(
-    product: Product,
-    run: WeightRun,
-    normed: boolean,
-    epilogue: Epilogue,
-    input: MatvecInput,
-    ...buffers: GPUBuffer[]
-  ): Promise<Recordable> {
-    const shape = this.shape(product, run, normed);
-    const kernel = await createTunedMatvec(this.gpu, shape, epilogue, input, this.tuned);
-    this.keep(product, run, { pass: 'decode', shape, epilogue, input, buffers });
-    return bound(kernel, run, product, buffers);
-  }
-
-  /** For the tuner, which asks for all rows of an output: those of mixed matrices are run as they are. */
-  private keep({ matrix, params }: Product, { parts }: WeightRun, made: Omit<MadeProduct, 'matrix' | 'params'>): void {
-    if (parts.length === matrix.parts.length) this.made.push({ ...made, matrix, params });
-  }
-
-  private async matmul(
-    product: Product,
-    normed: boolean,
-    epilogue: Epilogue,
-    ...buffers: GPUBuffer[]
-  ): Promise<Recordable> {
-    const runs = formatRuns(product.matrix);
-    const made = runs.map((run) => this.matmulRun(product, run, normed, epilogue, ...buffers));
-    if (!runs.some(({ format }) => this.inIntegers(format))) return inOrder(await Promise.all(made));
-    this.usesQ8 = true;
-    return inOrder(await Promise.all([this.quantise(product, normed, buffers[0]), ...made]));
-  }
-
-  private async matmulRun(
-    product: Product,
-    run: WeightRun,
-    normed: boolean,
-    epilogue: Epilogue,
-    ...[from, ...own]: GPUBuffer[]
-  ): Promise<Recordable> {
-    const { gpu } = this;
-    const { xq } = this.buffers;
-    const shape = this.shape(product, run, normed);
-    const { format } = shape;
-    if (!this.inIntegers(format)) return bound(await createMatmul(gpu, shape, epilogue), run, product, [from, ...own]);
-    const kernel = await createTunedMatmulQ8(gpu, { ...shape, format }, epilogue, this.tuned);
-    this.keep(product, run, { pass: 'prefill', shape, epilogue, input: 'q8', buffers: [xq, ...own] });
-    return bound(kernel, run, product, [xq, ...own]);
-  }
-
-  /** The activations of a product of many tokens in signed bytes. */
-  private async quantise({ matrix, params }: Product, normed: boolean, from: GPUBuffer): Promise<Recordable> {
-    const shape = { cols: matrix.cols, normEps: normed ? this.normEps : null };
-    const kernel = await createQuantiseActivations(this.gpu, shape);
-    const group = kernel.bind(from, params, this.buffers.xq);
-    return { record: (list, nTokens) => kernel.record(list, group, nTokens) };
-  }
-
-  private inIntegers(format: WeightFormat): format is MatmulQ8Shape['format'] {
-    return this.activations === 'q8' && hasIntegers(format);
-  }
-
-  /** Integers where they were asked for, the matrix has them, and quantised activations fit this GPU. */
-  private isQ8(product: Product, normed: boolean, input: Exclude<MatvecInput, 'f32'>, finishRows = 2): boolean {
-    return formatRuns(product.matrix).every((run) => this.isQ8Run(product, run, normed, input, finishRows));
-  }
-
-  private isQ8Run(
-    product: Product,
-    run: WeightRun,
-    normed: boolean,
-    input: Exclude<MatvecInput, 'f32'>,
-    finishRows = 2,
-  ): boolean {
-    const shape = this.shape(product, run, normed);
-    if (!this.inIntegers(shape.format)) return false;
-    const fits = fitsMatvec({ ...shape, input, finishRows }, this.gpu.limits, this.gpu.can.subgroupMinSize);
-    this.usesQ8 ||= fits;
-    return fits;
-  }
-
-  private shape({ matrix, biased }: Product, { format, parts }: WeightRun, normed: boolean): LinearShape {
-    const { rows, cols } = matrix;
-    return { rows, cols, format, parts, bias: biased, normEps: normed ? this.normEps : null };
-  }
-}
-
-/** `buffers`: the activations first, then the epilogue's own. */
-function bound(kernel: Linear, run: WeightRun, { params }: Product, [from, ...own]: readonly GPUBuffer[]): Recordable {
-  const groups = kernel.bind(run, from, params, ...own);
-  return { record: (list, nTokens) => kernel.record(list, groups, nTokens) };
-}
-
-function inOrder(all: readonly Recordable[]): Recordable {
-  if (all.length === 1) return all[0];
-  return {
-    record(list, nTokens) {
-      for (const each of all) each.record(list, nTokens);
-    },
-  };
 }

@@ -26,12 +26,14 @@ const vectorBytes = ({ rows, cols, normed, biased }: Omit<StepMatrix, 'format'>)
 
 /** Bytes of weights that a decode step has to read: every matrix once, as it lies on the GPU, and a row of the embedding. */
 export function stepWeightBytes({ embedding, layers, head }: ModelWeights): number {
-  const bytes = ({ matrix: { parts, rows, cols }, biased }: Product, normed: boolean) =>
-    parts.reduce((sum, part) => sum + planesOf(part, cols), vectorBytes({ rows, cols, normed, biased }));
+  const bytes = ({ matrix: { parts, rows, cols }, outputNorm, ...vectors }: Product) =>
+    parts.reduce(
+      (sum, part) => sum + planesOf(part, cols),
+      vectorBytes({ rows, cols, ...vectors }) + (outputNorm?.size ?? 0),
+    );
   const row = planesOf({ ...embedding.parts[0], rows: 1 }, embedding.cols);
   return layers.reduce(
-    (sum, { qkv, o, gateUp, down }) =>
-      sum + bytes(qkv, true) + bytes(o, false) + bytes(gateUp, true) + bytes(down, false),
-    row + bytes(head, true),
+    (sum, { qkv, o, gateUp, down }) => sum + bytes(qkv) + bytes(o) + bytes(gateUp) + bytes(down),
+    row + bytes(head),
   );
 }

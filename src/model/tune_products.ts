@@ -226,6 +226,8 @@ function outputsOf({ epilogue, shape: { rows }, buffers }: TunableProduct, nToke
       });
       return [whole(q, nTokens * nHeads * headDim * 4, 'f32'), cache(k), cache(v)];
     }
+    case 'kernels/store':
+      return [whole(first, nTokens * rows * 4, 'f32')];
     case 'kernels/residual':
       return [{ ...whole(first, nTokens * rows * 4, 'f32'), adds: true }];
     case 'kernels/gate_up_q8':

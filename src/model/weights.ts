@@ -1,25 +1,24 @@
-import { dequantise } from '../cpu/dequantise';
-import { UnsupportedModelError } from '../errors';
-import { GPU_COPY_DST, GPU_STORAGE, type Gpu } from '../gpu/device';
-import { FILE_TYPES, fileRowBytes } from '../kernels/file_types';
-import { isPlain, type QuantisedFormat } from '../kernels/quantise_weights';
-import { Repacker, type RepackTarget } from '../kernels/repack';
-import {
-  type FormatRange,
-  planeBytes,
-  planParts,
-  type WeightFormat,
-  type WeightMatrix,
-} from '../kernels/weight_format';
-import type { ModelFiles, TensorDtype, TensorInfo } from '../storage/model_file';
+import { type RopeFactors, rotaryDimOf } from '../cpu/rope';
+import type { Gpu } from '../gpu/device';
+import type { QuantisedFormat } from '../kernels/quantise_weights';
+import type { WeightMatrix } from '../kernels/weight_format';
+import type { ModelFiles, TensorInfo } from '../storage/model_file';
 import type { ModelConfig } from './config';
 import type { LayerTensors, ModelTensors } from './tensors';
+import { isPlainMatrix, type Part, type VectorPart, WeightBuilder } from './weight_builder';
 
-/** A matrix and the small f32 vector beside it: norm weight of its input where it has one, then bias. */
+export type { QuantisedFormat };
+export { isPlainMatrix };
+
+/** A matrix and the small f32 vectors beside it. */
 export interface Product {
   matrix: WeightMatrix;
+  /** Norm weight of its input where it is normed, then bias. */
   params: GPUBuffer;
+  normed: boolean;
   biased: boolean;
+  /** Weights of an RMSNorm of what comes out: of q, then of k (qkv), or of what is added to the residual stream (o, down). */
+  outputNorm: GPUBuffer | null;
 }
 
 export interface LayerWeights {
@@ -36,18 +35,9 @@ export interface ModelWeights {
   layers: LayerWeights[];
   /** The same matrix as the embedding when tied; params: final norm. */
   head: Product;
-  /** (head_dim / 2) of a GGUF, once read; or null. */
-  ropeFactors: Float32Array | null;
+  /** Of a GGUF, once read; or null. */
+  ropeFactors: RopeFactors | null;
   bytes: number;
-}
-
-const formatOf = (dtype: TensorDtype): WeightFormat => FILE_TYPES[dtype].format;
-
-export type { QuantisedFormat };
-
-/** Whether quantising would change this matrix: those that are quantised in the file stay as they are. */
-export function isPlainMatrix(tensor: TensorInfo): boolean {
-  return isPlain(formatOf(tensor.dtype));
 }
 
 /** Whether any matrix of the model is stored in full precision. */
@@ -55,9 +45,6 @@ export function hasPlainMatrix({ embedding, layers, head }: ModelTensors): boole
   const inLayers = layers.flatMap(({ wq, wk, wv, wo, wGate, wUp, wDown }) => [wq, wk, wv, wo, wGate, wUp, wDown]);
   return [embedding, ...inLayers, ...(head ? [head] : [])].some(isPlainMatrix);
 }
-
-/** One tensor's way to the GPU. Run in the order of the file, so that it is read once from front to back. */
-type Job = () => Promise<void>;
 
 /**
  * Allocates every buffer before the first byte is read. `read` fills them, from front to back of the files. Matrices stored as
@@ -70,184 +57,111 @@ export async function allocateWeights(
   quantise?: QuantisedFormat,
 ): Promise<{ weights: ModelWeights; read: (files: ModelFiles, signal?: AbortSignal) => Promise<void> }> {
   const { builder, bytes, ...matrices } = await gpu.guardMemory('The weights', () => {
-    const builder = new WeightBuilder(gpu, config, quantise ?? null);
+    const builder = new WeightBuilder(gpu, config.headDim, quantise ?? null);
     const before = gpu.allocatedBytes; // the builder's staging is gone once the weights are there
     const embedding = builder.matrix('embedding', [{ tensor: tensors.embedding }]);
-    const layers = tensors.layers.map((layer, i) => builder.layer(`layer.${i}`, layer));
+    const layers = tensors.layers.map((_, i) => layerWeights(builder, tensors, config, i));
     const headMatrix = tensors.head ? builder.matrix('head', [{ tensor: tensors.head }]) : embedding;
-    const head = builder.product('head', headMatrix, tensors.finalNorm);
+    const head = product(builder, 'head', headMatrix, { norm: plus(tensors.finalNorm, config.normOffset) });
     return { builder, bytes: gpu.allocatedBytes - before, embedding, layers, head };
   });
-  const ropeFactors = tensors.ropeFactors ? new Float32Array(config.headDim / 2) : null;
-  if (tensors.ropeFactors) builder.vector(tensors.ropeFactors, (values) => ropeFactors?.set(values));
-  const weights = { ...matrices, ropeFactors, bytes };
+  const weights = { ...matrices, ropeFactors: tensors.ropeFactors && readFactors(builder, tensors.ropeFactors), bytes };
   return { weights, read: (files, signal) => builder.run(files, signal) };
 }
 
-/** A tensor's place among the rows of a stacked matrix. */
-interface Part {
-  tensor: TensorInfo;
-  dstRow0?: number;
-  dstStride?: number;
-  rotary?: boolean;
-}
-
-/** A bias goes where the rows of its matrix go; null where the model has none. */
-type BiasPart = Omit<Part, 'tensor'> & { tensor: TensorInfo | null };
-
-class WeightBuilder {
-  private readonly jobs = new Map<string, Job[]>();
-  private readonly uploads: (() => void)[] = [];
-  private readonly repacker: Repacker;
-
-  constructor(
-    private readonly gpu: Gpu,
-    private readonly config: ModelConfig,
-    private readonly quantise: QuantisedFormat | null,
-  ) {
-    this.repacker = new Repacker(gpu);
-  }
-
-  layer(label: string, t: LayerTensors): LayerWeights {
-    const qRows = t.wq.shape[0];
-    const kvRows = t.wk.shape[0];
-    const qkv = this.matrix(`${label}.qkv`, [
-      { tensor: t.wq, rotary: true },
-      { tensor: t.wk, dstRow0: qRows, rotary: true },
-      { tensor: t.wv, dstRow0: qRows + kvRows },
-    ]);
-    const gateUp = this.matrix(`${label}.gate_up`, [
-      { tensor: t.wGate, dstStride: 2 },
-      { tensor: t.wUp, dstRow0: 1, dstStride: 2 },
-    ]);
-    const o = this.matrix(`${label}.o`, [{ tensor: t.wo }]);
-    const down = this.matrix(`${label}.down`, [{ tensor: t.wDown }]);
-    return {
-      qkv: this.product(`${label}.qkv`, qkv, t.attnNorm, [
-        { tensor: t.bq, rotary: true },
-        { tensor: t.bk, dstRow0: qRows, rotary: true },
-        { tensor: t.bv, dstRow0: qRows + kvRows },
-      ]),
-      o: this.product(`${label}.o`, o, null, [{ tensor: t.bo }]),
-      gateUp: this.product(`${label}.gate_up`, gateUp, t.mlpNorm, [
-        { tensor: t.bGate, dstStride: 2 },
-        { tensor: t.bUp, dstRow0: 1, dstStride: 2 },
-      ]),
-      down: this.product(`${label}.down`, down, null, [{ tensor: t.bDown }]),
-    };
-  }
-
-  /** Allocates a matrix of the stacked rows of `parts` and queues their reading. */
-  matrix(label: string, parts: Part[]): WeightMatrix {
-    const { gpu } = this;
-    const cols = parts[0].tensor.shape[1];
-    const rows = parts.reduce((sum, part) => sum + part.tensor.shape[0], 0);
-    const usage = GPU_STORAGE | GPU_COPY_DST;
-    const plan = this.formatRanges(parts).flatMap(({ format, row0, rows }) =>
-      planParts(`weights.${label}`, format, rows, cols, gpu.bindingLimit).map(
-        (range): FormatRange => ({ format, row0: row0 + range.row0, rows: range.rows }),
-      ),
-    );
-    const chunks = plan.map((range) => {
-      const bytes = planeBytes(range.format, range.rows, cols);
-      const name = plan.length === 1 ? `weights.${label}` : `weights.${label}.rows_${range.row0}`;
-      const weights = gpu.createBuffer(name, bytes.weights, usage);
-      return { ...range, weights, scales: gpu.createBuffer(`${name}.scales`, bytes.scales, usage) };
-    });
-    const matrix = { rows, cols, parts: chunks };
-    for (const part of parts) this.queue(part.tensor, () => this.readRows(part, matrix));
-    return matrix;
-  }
-
-  /** The rows of stacked tensors by their format, neighbours of one format together. Interleaved tensors must be alike. */
-  private formatRanges(parts: readonly Part[]): FormatRange[] {
-    const ranges: FormatRange[] = [];
-    const [{ tensor: first }] = parts;
-    for (const { tensor, dstRow0 = 0, dstStride = 1 } of parts) {
-      const format = this.formatOf(tensor);
-      const last = ranges.at(-1);
-      if (last?.format === format) {
-        last.rows += tensor.shape[0];
-      } else if (last && dstStride > 1) {
-        throw new UnsupportedModelError(
-          `${first.name} is ${first.dtype} but ${tensor.name} is ${tensor.dtype}: their rows are multiplied in turns ` +
-            'and must be stored alike. Use a file that has both in one format.',
-        );
-      } else {
-        ranges.push({ format, row0: dstRow0, rows: tensor.shape[0] });
-      }
-    }
-    return ranges;
-  }
-
-  private formatOf(tensor: TensorInfo): WeightFormat {
-    return this.quantise && isPlainMatrix(tensor) ? this.quantise : formatOf(tensor.dtype);
-  }
-
-  /** The vectors of a product, gathered on the CPU and uploaded once all are read. Biases come in the order of the rows. */
-  product(label: string, matrix: WeightMatrix, norm: TensorInfo | null, biases: BiasPart[] = []): Product {
-    const present = biases.filter((bias) => bias.tensor !== null);
-    const normSize = norm ? matrix.cols : 0;
-    const size = normSize + (present.length > 0 ? matrix.rows : 0);
-    const values = new Float32Array(Math.ceil(size / 4) * 4); // the kernels read quads
-    const params = this.gpu.createBuffer(`weights.${label}.params`, values.byteLength, GPU_STORAGE | GPU_COPY_DST);
-    if (norm) this.vector(norm, (weight) => values.set(weight));
-    for (const { tensor, rotary, dstRow0 = 0, dstStride = 1 } of present) {
-      this.vector(tensor as TensorInfo, (bias) => {
-        const placed = rotary ? rotaryOrder(bias, this.config) : bias;
-        for (let i = 0; i < placed.length; i++) values[normSize + dstRow0 + i * dstStride] = placed[i];
-      });
-    }
-    this.uploads.push(() => this.gpu.write(params, values));
-    return { matrix, params, biased: present.length > 0 };
-  }
-
-  /** Queues the reading of a small tensor as f32. */
-  vector(tensor: TensorInfo, use: (values: Float32Array<ArrayBuffer>) => void): void {
-    this.queue(tensor, async () => {
-      const bytes = await tensor.read(0, tensor.byteLength);
-      use(dequantise(tensor.dtype, bytes) as Float32Array<ArrayBuffer>);
+/** Filled when the builder runs. */
+function readFactors(builder: WeightBuilder, tensors: NonNullable<ModelTensors['ropeFactors']>): RopeFactors {
+  const factors: RopeFactors = { all: null, short: null, long: null };
+  for (const kind of ['all', 'short', 'long'] as const) {
+    const tensor = tensors[kind];
+    if (!tensor) continue;
+    builder.vector(tensor, (values) => {
+      factors[kind] = values;
     });
   }
-
-  async run(files: ModelFiles, signal?: AbortSignal): Promise<void> {
-    for (const name of files.tensors.keys()) {
-      for (const job of this.jobs.get(name) ?? []) {
-        signal?.throwIfAborted();
-        await job();
-        if (this.gpu.failure) throw this.gpu.failure;
-      }
-    }
-    for (const upload of this.uploads) upload();
-    this.repacker.destroy();
-  }
-
-  private queue(tensor: TensorInfo, job: Job): void {
-    this.jobs.set(tensor.name, [...(this.jobs.get(tensor.name) ?? []), job]);
-  }
-
-  private async readRows(part: Part, matrix: WeightMatrix): Promise<void> {
-    const { tensor, dstRow0 = 0, dstStride = 1 } = part;
-    const [rows, cols] = tensor.shape;
-    const rotaryDim = part.rotary && this.config.rotary === 'half' ? this.config.headDim : 0;
-    const stored = tensor.dtype;
-    const rowBytes = fileRowBytes(stored, cols);
-    const rowsPerChunk = Math.floor(this.repacker.stagingBytes / rowBytes);
-    for (let srcRow0 = 0; srcRow0 < rows; srcRow0 += rowsPerChunk) {
-      const n = Math.min(rowsPerChunk, rows - srcRow0);
-      const bytes = (await tensor.read(srcRow0 * rowBytes, n * rowBytes)) as Uint8Array<ArrayBuffer>;
-      const target: RepackTarget = { matrix, stored, srcRow0, rows: n, dstRow0, dstStride, rotaryDim };
-      await this.repacker.repack(bytes, target);
-    }
-  }
+  return factors;
 }
 
-/** Biases follow their rows: where halves become adjacent pairs, so do they. */
-function rotaryOrder(values: Float32Array<ArrayBuffer>, config: ModelConfig): Float32Array<ArrayBuffer> {
-  if (config.rotary === 'interleaved') return values;
-  const { headDim } = config;
-  return values.map((_, row) => {
-    const j = row % headDim;
-    return values[row - j + (j % 2) * (headDim / 2) + Math.floor(j / 2)];
-  });
+function layerWeights(
+  builder: WeightBuilder,
+  { layers }: ModelTensors,
+  config: ModelConfig,
+  index: number,
+): LayerWeights {
+  const t = layers[index];
+  const label = `layer.${index}`;
+  const { normOffset } = config;
+  const rotaryDim = reorderedDim(config, index);
+  const [qRows, kvRows] = [t.wq.shape[0], t.wk.shape[0]];
+  const heads = (q: TensorInfo | null, k: TensorInfo | null, v: TensorInfo | null) => [
+    ...place(q, { rotaryDim }),
+    ...place(k, { dstRow0: qRows, rotaryDim }),
+    ...place(v, { dstRow0: qRows + kvRows }),
+  ];
+  const inTurns = (gate: TensorInfo | null, up: TensorInfo | null) => [
+    ...place(gate, { dstStride: 2 }),
+    ...place(up, { dstRow0: 1, dstStride: 2 }),
+  ];
+  const qkv = builder.matrix(`${label}.qkv`, heads(t.wq, t.wk, t.wv));
+  const gateUp = builder.matrix(`${label}.gate_up`, inTurns(t.wGate, t.wUp));
+  const o = builder.matrix(`${label}.o`, place(t.wo));
+  const down = builder.matrix(`${label}.down`, place(t.wDown));
+  return {
+    qkv: product(builder, `${label}.qkv`, qkv, {
+      norm: plus(t.attnNorm, normOffset),
+      biases: heads(t.bq, t.bk, t.bv),
+      outputNorm: qkNorm(t, rotaryDim, normOffset),
+    }),
+    o: product(builder, `${label}.o`, o, { biases: place(t.bo), outputNorm: plus(t.postAttnNorm, normOffset) }),
+    gateUp: product(builder, `${label}.gate_up`, gateUp, {
+      norm: plus(t.mlpNorm, normOffset),
+      biases: inTurns(t.bGate, t.bUp),
+    }),
+    down: product(builder, `${label}.down`, down, {
+      biases: place(t.bDown),
+      outputNorm: plus(t.postMlpNorm, normOffset),
+    }),
+  };
+}
+
+/** Rows of a head whose pairs a layer's RoPE turns and the file keeps apart: in the half convention. */
+function reorderedDim({ rotary, layers, ropes, headDim }: ModelConfig, index: number): number {
+  const { rope } = layers[index];
+  return rotary === 'half' && rope !== null ? rotaryDimOf(headDim, ropes[rope]) : 0;
+}
+
+/** A tensor's place, or none where the model has no such tensor. */
+function place(tensor: TensorInfo | null, at: Omit<Part, 'tensor'> = {}): Part[] {
+  return tensor ? [{ tensor, ...at }] : [];
+}
+
+function plus(norm: TensorInfo | null, offset: number): VectorPart[] {
+  return norm ? [{ tensor: norm, plus: offset }] : [];
+}
+
+function qkNorm({ qNorm, kNorm }: LayerTensors, rotaryDim: number, offset: number): VectorPart[] {
+  if (!qNorm || !kNorm) return [];
+  const at = { rotaryDim, plus: offset };
+  return [
+    { tensor: qNorm, ...at },
+    { tensor: kNorm, dstRow0: qNorm.shape[0], ...at },
+  ];
+}
+
+/** The vectors beside a matrix. Biases come in the order of its rows. */
+function product(
+  builder: WeightBuilder,
+  label: string,
+  matrix: WeightMatrix,
+  { norm = [], biases = [], outputNorm = [] }: Partial<Record<'norm' | 'biases' | 'outputNorm', readonly VectorPart[]>>,
+): Product {
+  const [normed, biased] = [norm.length > 0, biases.length > 0];
+  const normSize = normed ? matrix.cols : 0;
+  const params = builder.vectors(`${label}.params`, normSize + (biased ? matrix.rows : 0), [
+    ...norm,
+    ...biases.map(({ dstRow0 = 0, ...bias }) => ({ ...bias, dstRow0: normSize + dstRow0 })),
+  ]);
+  const outputSize = outputNorm.reduce((sum, { tensor }) => sum + tensor.shape[0], 0);
+  const output = outputSize > 0 ? builder.vectors(`${label}.output_norm`, outputSize, outputNorm) : null;
+  return { matrix, params, normed, biased, outputNorm: output };
 }

@@ -54,7 +54,7 @@ class Builder {
     const matrix = this.matrix(label, rows, cols);
     const params = this.gpu.createBuffer(`weights.${label}.params`, normed ? 4 * cols : 0, USAGE);
     if (normed) this.norms.push({ buffer: params, size: cols });
-    return { matrix, params, biased: false };
+    return { matrix, params, normed, biased: false, outputNorm: null };
   }
 
   matrix(label: string, rows: number, cols: number): WeightMatrix {
