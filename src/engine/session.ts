@@ -48,7 +48,9 @@ export async function loadModel(
   try {
     const onBytes = (bytes: number, fromCache?: boolean) => tracker.addBytes(bytes, fromCache);
     const files = await openModel(place, { signal, onBytes, onWarning, cache, hub: options.hubUrl });
-    return await loadFiles(files, options, tracker, warnings, signal);
+    const loaded = await loadFiles(files, options, tracker, warnings, signal);
+    cache?.noteLoaded();
+    return loaded;
   } finally {
     void cache?.close();
   }

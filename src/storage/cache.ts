@@ -6,6 +6,7 @@ import { removeOutdated, removeUnnamed } from './cached_models';
 import {
   type FileManifest,
   fileKey,
+  isEnough,
   isSameVersion,
   isWhole,
   type ModelManifest,
@@ -83,6 +84,8 @@ export class ModelCache {
   private readonly bad = new Set<string>();
   /** Names of pieces of a version that is no more. */
   private readonly replaced = new Set<string>();
+  /** Files of which a piece was read and could not be kept. */
+  private readonly missed = new Set<FileManifest>();
   private readonly keeping = new Set<Promise<void>>();
 
   private constructor(
@@ -97,11 +100,20 @@ export class ModelCache {
     cache.model = parseModel(location, await soon(cache.get(modelKey(location))));
     if (cache.model?.isOpened) {
       const files = await soon(Promise.all(cache.model.files.map((url) => cache.lookUp(url))));
-      cache.wasWhole = files.every((file) => file !== null && isWhole(file));
+      cache.wasWhole = files.every((file) => file !== null && isEnough(file));
       cache.isWhole = cache.wasWhole && !asks;
     }
     cache.presence = await soon(stores.manifests.join(location)).catch(() => cache.presence);
     return cache;
+  }
+
+  /** The load ended well: of each file no more is needed than was read. */
+  noteLoaded(): void {
+    for (const file of this.files.values()) {
+      if (isEnough(file) || this.missed.has(file)) continue;
+      file.isEnough = true;
+      this.noteChange(file);
+    }
   }
 
   /** The load is over, well or not; what is under way is still kept. Never throws. */
@@ -187,6 +199,7 @@ export class ModelCache {
       file.hashes[index] = null;
     }
     delete file.sha256;
+    delete file.isEnough;
     this.noteChange(file);
     await this.flush();
   }
@@ -215,6 +228,7 @@ export class ModelCache {
     if (bytes) await this.stores.pieces.remove(name);
     file.hashes[index] = null;
     delete file.sha256;
+    delete file.isEnough;
     this.bad.add(name);
     this.noteChange(file);
     return null;
@@ -222,7 +236,10 @@ export class ModelCache {
 
   /** Keeps a piece; the bytes may be changed once this is settled. Never throws. */
   keep(file: FileManifest, index: number, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-    if (!this.keeps || this.isGone) return Promise.resolve();
+    if (!this.keeps || this.isGone) {
+      this.missed.add(file);
+      return Promise.resolve();
+    }
     const work = async () => {
       const name = await pieceName(bytes);
       await soon(this.stores.pieces.write(name, bytes), PIECE_PATIENCE_MS);
@@ -231,7 +248,10 @@ export class ModelCache {
       this.noteChange(file);
     };
     const kept = work()
-      .catch((error) => this.stop(error))
+      .catch((error) => {
+        this.missed.add(file);
+        this.stop(error);
+      })
       .finally(() => this.keeping.delete(kept));
     this.keeping.add(kept);
     return kept;
@@ -309,7 +329,7 @@ export class ModelCache {
   }
 
   private allHere(): boolean {
-    return [...this.files.values()].every(isWhole);
+    return [...this.files.values()].every(isEnough);
   }
 
   private async update(key: string, change: (old: unknown) => unknown): Promise<void> {

@@ -5,7 +5,7 @@ import {
   bytesHere,
   type FileManifest,
   fileKey,
-  isWhole,
+  isEnough,
   type ModelManifest,
   modelKey,
   parseFile,
@@ -48,12 +48,13 @@ function describe(
 ): CachedModel {
   const files = urls.map((url) => known.get(url) ?? null);
   const isKnown = isOpened && files.every((file) => file !== null);
+  const due = (file: FileManifest) => (isEnough(file) ? bytesHere(file) : file.size);
   return {
     location,
     name,
     bytes: files.reduce((sum, file) => sum + (file ? bytesHere(file) : 0), 0),
-    totalBytes: isKnown ? files.reduce((sum, file) => sum + (file?.size ?? 0), 0) : null,
-    isComplete: isKnown && files.every((file) => file !== null && isWhole(file)),
+    totalBytes: isKnown ? files.reduce((sum, file) => sum + (file ? due(file) : 0), 0) : null,
+    isComplete: isKnown && files.every((file) => file !== null && isEnough(file)),
     usedAt,
   };
 }

@@ -14,6 +14,8 @@ export interface FileManifest {
   hashes: (string | null)[];
   /** SHA-256 of the whole file in hex, where all of its bytes were found to have the one that was expected. */
   sha256?: string;
+  /** A load ended well with the pieces that are here: the model needs no others, such as those of weights for pictures. */
+  isEnough?: true;
   /** Milliseconds since 1970. */
   savedAt: number;
 }
@@ -67,7 +69,8 @@ export function parseFile(url: string, value: unknown): FileManifest | null {
   const hashes = Array.from(value.hashes as unknown[]); // holes become undefined, which `every` would pass over
   if (!isText(version) || !isCount(savedAt) || !hashes.every((hash) => hash === null || isHash(hash))) return null;
   const whole = isHash(value.sha256) && !hashes.includes(null) ? { sha256: value.sha256 } : {};
-  return { url, size, version, pieceBytes, hashes, savedAt, ...whole };
+  const enough = value.isEnough === true ? { isEnough: true as const } : {};
+  return { url, size, version, pieceBytes, hashes, savedAt, ...whole, ...enough };
 }
 
 /** A copy of what is sound through and through, or null. */
@@ -98,6 +101,11 @@ export function isWhole(file: FileManifest): boolean {
   return !file.hashes.includes(null);
 }
 
+/** Whether a load needs no piece that is not here. */
+export function isEnough(file: FileManifest): boolean {
+  return isWhole(file) || file.isEnough === true;
+}
+
 /** Whether both are one version of one file, cut alike. Without a version nobody knows. */
 export function isSameVersion(
   a: Pick<FileManifest, 'size' | 'version'> | null,
@@ -112,7 +120,9 @@ export function mergeFiles(older: FileManifest | null, newer: FileManifest, bad:
   const rest = older.hashes.map((hash) => (hash !== null && bad.has(hash) ? null : hash));
   const hashes = newer.hashes.map((hash, i) => hash ?? rest[i]);
   const sha256 = newer.sha256 ?? (rest.includes(null) ? undefined : older.sha256);
-  return { ...newer, hashes, savedAt: older.savedAt, ...(sha256 && { sha256 }) };
+  const isSound = rest.every((hash, i) => hash === older.hashes[i]);
+  const isEnough = newer.isEnough ?? (isSound ? older.isEnough : undefined);
+  return { ...newer, hashes, savedAt: older.savedAt, ...(sha256 && { sha256 }), ...(isEnough && { isEnough }) };
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

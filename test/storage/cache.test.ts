@@ -8,7 +8,7 @@ import { urlSource } from '../../src/storage/url_source';
 import { type FakeStores, fakeStores } from './fake_stores';
 import { type Hook, sendFile, serve } from './serve';
 import { ramp, value, writeGguf } from './write_gguf';
-import { writeSafetensors } from './write_safetensors';
+import { withHeader, writeSafetensors } from './write_safetensors';
 
 const TUNING: HttpTuning = { windowBytes: 1000, retryDelaysMs: [1], stallMs: 5000 };
 const PIECES = 5;
@@ -429,6 +429,40 @@ describe('a folder', () => {
     for (let again = 0; again < 3; again++) {
       expect(await open(`${served.url}m`, stores)).toMatchObject({ config: first.config, tokenizerConfig: null });
     }
+    expect(served.requests).toEqual([]);
+  });
+
+  test('of which a model needs only some weights is enough as it is, until one of these is lost', async () => {
+    const sizes = { a: 8, picture: 12_000_000, z: 8 };
+    let end = 0;
+    const header = Object.entries(sizes).map(([name, size]) => {
+      end += size;
+      return [name, { dtype: 'F32', shape: [size / 4], data_offsets: [end - size, end] }];
+    });
+    const weights = withHeader(JSON.stringify(Object.fromEntries(header)), ramp(end));
+    const served = await serve({ ...files, 'm/model.safetensors': weights });
+    const stores = fakeStores();
+    const use = async () => {
+      const cache = await ModelCache.open(`${served.url}m`, stores, () => {});
+      const model = await openModel(`${served.url}m`, { cache });
+      const read = [await model.tensors.get('a')!.read(0, 8), await model.tensors.get('z')!.read(0, 8)];
+      cache.noteLoaded();
+      await cache.close();
+      return read;
+    };
+    const first = await use();
+    const [known] = await listModels(stores);
+    expect(known).toMatchObject({ isComplete: true, bytes: known.totalBytes });
+    expect(known.bytes).toBeLessThan(10_000_000);
+    served.requests.length = 0;
+    expect(await use()).toEqual(first);
+    expect(served.requests).toEqual([]);
+    const manifest = stores.manifests.values.get(`file ${served.url}m/model.safetensors`) as FileManifest;
+    stores.pieces.pieces.delete(manifest.hashes.findLast((hash) => hash !== null)!);
+    expect(await use()).toEqual(first);
+    expect(served.requests).toHaveLength(1);
+    served.requests.length = 0;
+    expect(await use()).toEqual(first);
     expect(served.requests).toEqual([]);
   });
 
