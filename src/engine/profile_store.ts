@@ -18,10 +18,13 @@ const PRODUCT_KEY = /^[a-z][a-z0-9_]{0,31} \d{1,9}x\d{1,9} [a-z0-9_]{2,4} [a-z0-
 const MATVEC_NAMES = ['WORKGROUP', 'LANES', 'GROUP_ROWS', 'SLOTS', 'TURNS'] as const;
 const TILE_NAMES = ['rowThreads', 'tokenThreads', 'tokensEach', 'stages'] as const;
 
-/** Measurements hold for one GPU with its capabilities, one browser, one shape of heads, and these shaders. */
-export function profileKey(gpu: Gpu, { nHeads, nKvHeads, headDim }: ModelConfig, kvType: KvType): string {
+/** Measurements hold for one GPU with its capabilities, one browser, one shape of heads, cap, windows, and these shaders. */
+export function profileKey(gpu: Gpu, config: ModelConfig, kvType: KvType): string {
+  const { nHeads, nKvHeads, headDim, attentionSoftcap, layers } = config;
   const browser = globalThis.navigator?.userAgent;
-  const parts = [gpu.adapterName, gpu.can, browser, nHeads, nKvHeads, headDim, kvType, attentionShaderHash()];
+  const windows = [...new Set(layers.map(({ window }) => window))];
+  const heads = [nHeads, nKvHeads, headDim, kvType, attentionSoftcap !== null, windows];
+  const parts = [gpu.adapterName, gpu.can, browser, ...heads, attentionShaderHash()];
   return `vivace/attention/${JSON.stringify(parts)}`;
 }
 

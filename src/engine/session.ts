@@ -191,7 +191,7 @@ async function requestGpu(options: LoadOptions, warnings: Warning[]): Promise<Gp
 function chooseContext(config: ModelConfig, options: LoadOptions, gpu: Gpu | null, warnings: Warning[]): number {
   const kvBytes = kvBytesPerToken(config, gpu ? (options.kvCache ?? 'f16') : 'f32');
   const ropeBytes = 4 * config.headDim;
-  const bytesPerToken = kvBytes + ropeBytes;
+  const bytesPerToken = kvBytes + ropeBytes * config.ropes.length;
   const asked = options.contextLength;
   const largestBinding = Math.max(kvBytes / (2 * config.nLayers), ropeBytes);
   const bindable = gpu ? Math.floor(gpu.bindingLimit / largestBinding) : Number.POSITIVE_INFINITY;

@@ -1,7 +1,10 @@
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../gpu/device';
 import type { ModelConfig } from './config';
 
-/** Keys and values of every layer, each (n_kv_heads, context_length, head_dim), written in place and never grown. */
+/**
+ * Keys and values of every layer, each (n_kv_heads, context_length, head_dim), written in place and never grown. Layers with a
+ * window have them all, too: attention leaves out what it does not see, and a rewind may go as far back as it likes.
+ */
 export interface KvCache {
   k: GPUBuffer[];
   v: GPUBuffer[];

@@ -75,15 +75,25 @@ test('without storage there is no profile, and nothing throws', async () => {
   expect(await storeProductProfile('key', PRODUCTS)).toBe(false);
 });
 
-test('the key changes with the GPU, its capabilities, the shape of the heads and the type of the cache', async () => {
+test('the key changes with the GPU, its capabilities, the shape of the heads, caps, windows and the type of the cache', async () => {
   const gpu = await testGpu();
-  const config = { nHeads: 8, nKvHeads: 2, headDim: 64 } as ModelConfig;
+  const layers = [{ rope: 0, window: null }];
+  const config = {
+    nHeads: 8,
+    nKvHeads: 2,
+    headDim: 64,
+    attentionSoftcap: null,
+    layers: [...layers],
+  } as unknown as ModelConfig;
   const keys = [
     profileKey(gpu, config, 'f16'),
     profileKey(gpu, config, 'f32'),
     profileKey(gpu, { ...config, nHeads: 4 }, 'f16'),
     profileKey(gpu, { ...config, nKvHeads: 1 }, 'f16'),
     profileKey(gpu, { ...config, headDim: 128 }, 'f16'),
+    profileKey(gpu, { ...config, attentionSoftcap: 50 }, 'f16'),
+    profileKey(gpu, { ...config, layers: [...layers, { rope: 0, window: 512 }] }, 'f16'),
+    profileKey(gpu, { ...config, layers: [...layers, { rope: 0, window: 4096 }] }, 'f16'),
     profileKey(await testGpu(['subgroups']), config, 'f16'),
     profileKey(Object.create(gpu, { adapterName: { value: 'another' } }), config, 'f16'),
   ];

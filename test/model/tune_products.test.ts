@@ -6,6 +6,7 @@ import { GATE_UP_Q8 } from '../../src/kernels/gate_up_q8';
 import type { MatvecInput } from '../../src/kernels/matvec';
 import { qkvEpilogue } from '../../src/kernels/qkv';
 import { RESIDUAL } from '../../src/kernels/residual';
+import { STORE } from '../../src/kernels/store';
 import { matvecCandidates, tileCandidates } from '../../src/kernels/tune_products_candidates';
 import { type TunableProduct, type TuneProductsOptions, tuneProducts } from '../../src/model/tune_products';
 import { faultOf } from '../../src/model/tune_products_outputs';
@@ -53,6 +54,7 @@ async function tune(gpu: Gpu, products: readonly TunableProduct[], options: Part
 test('each shape of decode is measured, the layers of a shape together, and one candidate of each is kept', async () => {
   const gpu = await testGpu();
   const [x, q, h] = [empty(gpu, 'x', HIDDEN * 4), empty(gpu, 'q', 256), empty(gpu, 'h', 80)];
+  const out = empty(gpu, 'out', HIDDEN * 4);
   const rope = gpu.upload('rope', randomArray(40 * 32, 1));
   const [k, v] = [empty(gpu, 'k', 40 * 32 * 2), empty(gpu, 'v', 40 * 32 * 2)];
   const of = { pass: 'decode', input: 'to_q8', rows: 128 } as const;
@@ -60,19 +62,23 @@ test('each shape of decode is measured, the layers of a shape together, and one 
     await product(gpu, { ...of, name: 'qkv', epilogue: qkvEpilogue(SHAPE) }, 1, [x, rope, q, k, v]),
     await product(gpu, { ...of, name: 'gate_up', epilogue: GATE_UP_Q8 }, 2, [x, h]),
     ...(await projections(gpu, 'q8')),
+    await product(gpu, { name: 'down', pass: 'decode', epilogue: STORE, input: 'q8', rows: HIDDEN }, 6, [x, out]),
   ];
   const heard: [string, number, number][] = [];
   const onResult: TuneProductsOptions['onResult'] = ({ name }, done, total) => heard.push([name, done, total]);
   const { profile, results } = await tune(gpu, products, { onResult });
-  expect(heard).toEqual(['qkv', 'qkv', 'o', 'o', 'gate_up', 'gate_up'].map((name, i) => [name, i + 1, 6]));
-  expect(results.map(({ refused }) => refused)).toEqual(Array(6).fill(null));
+  expect(heard).toEqual(
+    ['qkv', 'o', 'gate_up', 'down'].flatMap((name, i) => [0, 1].map((j) => [name, 2 * i + j + 1, 8])),
+  );
+  expect(results.map(({ refused }) => refused)).toEqual(Array(8).fill(null));
   for (const { ms } of results) expect(ms).toBeGreaterThan(0);
-  expect(results.map(({ isDefault }) => isDefault)).toEqual([true, false, true, false, true, false]);
+  expect(results.map(({ isDefault }) => isDefault)).toEqual(Array(4).fill([true, false]).flat());
   const kept = results.filter(({ fastest }) => fastest);
   expect(Object.entries(profile.products)).toEqual([
     ['qkv 128x64 q4 to_q8', kept[0].parameters],
     ['residual 64x64 q4 q8', kept[1].parameters],
     ['gate_up_q8 128x64 q4 to_q8', kept[2].parameters],
+    ['store 64x64 q4 q8', kept[3].parameters],
   ]);
 });
 
@@ -114,7 +120,7 @@ describe('a candidate', () => {
     calls++;
     const products = (await projections(gpu, 'f32')).map((each) => ({
       ...each,
-      epilogue: { ...each.epilogue, constants: { CALL: calls } },
+      epilogue: { ...each.epilogue, constants: { ...each.epilogue.constants, CALL: calls } },
     }));
     return withBrokenShaders(gpu, 'kernels/residual', rewrite, () => tune(gpu, products));
   }
@@ -123,9 +129,9 @@ describe('a candidate', () => {
   const isSecond = (code: string) => code.includes('const WORKGROUP = 16u;');
 
   test.each([
-    ['wrong in every row', 'before.x + y.x', 'before.x + 1.2 * y.x'],
-    ['wrong in one row', 'before.x + y.x', 'before.x + select(y.x, 0.0, row == 30u)'],
-    ['no number', 'before.y + y.y', 'before.y + y.y / f32(PART_ROWS - ROWS)'],
+    ['wrong in every row', 'before.x + SCALE * y.x', 'before.x + 1.2 * y.x'],
+    ['wrong in one row', 'before.x + SCALE * y.x', 'before.x + select(y.x, 0.0, row == 30u)'],
+    ['no number', 'before.y + SCALE * y.y', 'before.y + y.y / f32(PART_ROWS - ROWS)'],
   ])('that is %s is refused and never kept', async (_, right, wrong) => {
     const gpu = await testGpu();
     const rewrite = (code: string) => (isSecond(code) ? code.replaceAll(right, wrong) : code);
