@@ -1,6 +1,6 @@
 // What a hub says of a repository: its commit, its files, their sizes and hashes. It may say nothing: a mirror can be a plain folder.
 
-import { ModelFetchError, ModelFileError, VivaceError } from '../errors';
+import { ModelFileError, VivaceError } from '../errors';
 import { HTTP_TUNING, type HttpTuning } from './http';
 import { type HubAddress, showHubAddress } from './hub_address';
 import { decodeUtf8, isJsonObject, parseJsonObject } from './json';
@@ -146,9 +146,4 @@ function gigabytes(bytes: number): string {
     : bytes < 1e9
       ? `${(bytes / 1e6).toFixed(0)} MB`
       : `${(bytes / 1e9).toFixed(1)} GB`;
-}
-
-/** A hub's file that the listing does not name, for the sentence. @throws never */
-export function notListed(id: string, path: string): ModelFetchError {
-  return new ModelFetchError(id, 404, `${id} has no file ${path}. Check the name, and that of the revision.`);
 }

@@ -145,6 +145,7 @@ async function rangeRemote(
   const version = versionOf(first);
   /** Where the last part came from: a hub sends everyone on to a store, by an address that expires. */
   let via = first.from;
+  let isShort = true; // until that way fails: it may not be open to pages
   if (!(size > at)) {
     first.discard();
     throw wrongRange(url, first, `a part of unknown length ("${contentRange}")`);
@@ -155,10 +156,11 @@ async function rangeRemote(
     const seen = await tried?.catch((error) => {
       via = url; // its address may have expired: the hub knows another
       if (error instanceof ModelFetchError) return null;
+      isShort = false;
       throw error;
     });
     const answer = seen ?? (await get(url, range, tuning, options.signal));
-    via = answer.from;
+    if (isShort) via = answer.from;
     return answer;
   }
 

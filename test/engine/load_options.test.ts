@@ -37,6 +37,11 @@ describe('refused with a sentence', () => {
 
   test('q8 on the cpu', () => refuse({ activations: 'q8', quantize: 'q8', backend: 'cpu' }, /need WebGPU/));
 
+  test('a hub or a cache that is none', async () => {
+    await refuse({ hubUrl: 'ftp://hub' }, /^hubUrl must be an http or https address, got ftp:\/\/hub\.$/);
+    await refuse({ cache: 'always' } as unknown as LoadOptions, /^cache must be true, false or check, got always\.$/);
+  });
+
   test('another value', async () => {
     for (const activations of ['f16', '', null]) {
       const pattern = new RegExp(`^activations must be auto, f32 or q8, got ${activations}\\.$`);

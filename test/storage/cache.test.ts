@@ -375,7 +375,30 @@ describe('hostile manifests', () => {
     ['endless files', { ...model, files: new Array(5000).fill('u') }],
     ['an endless name', { ...model, name: 'n'.repeat(10_000) }],
     ['isOpened for no boolean', { ...model, isOpened: 1 }],
+    ['no date', { ...model, usedAt: 'today' }],
   ])('of a model: %s', (_, manifest) => expect(parseModel(location, manifest)).toBe(null));
+
+  test('what a repository was found to be is left out where it is no commit, or a path that climbs', () => {
+    const commit = 'c'.repeat(40);
+    const read = (resolved: unknown) => parseModel(location, { ...model, resolved })?.resolved;
+    expect(read({ commit, file: 'a/b.gguf' })).toEqual({ commit, file: 'a/b.gguf' });
+    expect(read({ commit: '', file: '' })).toEqual({ commit: '', file: '' });
+    for (const wrong of [
+      { commit: 'main', file: '' },
+      { commit, file: '../../other/x.gguf' },
+      { commit, file: 7 },
+      commit,
+    ]) {
+      expect(read(wrong)).toBeUndefined();
+    }
+  });
+
+  test('a hash of the whole counts only where all pieces are named', () => {
+    const whole = { ...sound, hashes: new Array(5).fill(hash) };
+    expect(parseFile('u', { ...whole, sha256: hash })?.sha256).toBe(hash);
+    expect(parseFile('u', { ...sound, sha256: hash })?.sha256).toBeUndefined();
+    expect(parseFile('u', { ...whole, sha256: '../x' })?.sha256).toBeUndefined();
+  });
 
   test.each(['m', 'javascript:alert(1)', 'https://[', ''])('of a model at %o, which cannot be loaded', (place) => {
     expect(parseModel(location, model)).toEqual(model);

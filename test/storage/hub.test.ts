@@ -263,6 +263,21 @@ describe('a hub that is not well', () => {
     expect(hub.requests.filter((line) => /^hub .*model\.safetensors/.test(line)).length).toBeGreaterThan(1);
   });
 
+  test('a store that takes no one who comes straight to it: by the hub, every time', async () => {
+    const seen = new Set<string>();
+    let straight = 0;
+    hub.faults.hook = (request) => {
+      const signature = /signature=.*/.exec(request.url ?? '')?.[0];
+      if (!signature || !seen.has(signature)) return !seen.add(signature ?? '');
+      straight++;
+      request.socket.destroy();
+      return true;
+    };
+    expect((await file(SAFE)).bytes).toEqual(noise(4500));
+    expect(straight).toBeGreaterThan(0);
+    expect(straight).toBeLessThanOrEqual(3); // once, by a window and the two that are read ahead of it
+  });
+
   test('no ranges: read whole', async () => {
     hub.faults.noRanges = true;
     expect((await file(SAFE)).bytes).toEqual(noise(4500));
