@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { CpuLlama } from '../../src/cpu/llama';
 import { loadCpuWeights } from '../../src/engine/cpu_backend';
 import { readConfig } from '../../src/model/config';
-import { Llama } from '../../src/model/llama';
+import { Llama, type LlamaOptions } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights, type QuantisedFormat } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';
@@ -17,7 +17,7 @@ const IDS = Array.from({ length: 37 }, (_, i) => (i * 29) % SHAPE.vocab);
 const STEPS = 16;
 const GREEDY = { temperature: 0, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 0 };
 
-async function load(variant: Variant, quantise?: QuantisedFormat, activations: 'f32' | 'q8' = 'f32', size = SHAPE) {
+async function load(variant: Variant, quantise?: QuantisedFormat, options: Partial<LlamaOptions> = {}, size = SHAPE) {
   const gpu = await testGpu();
   const files = await openModel(modelFile(variant, size));
   const config = readConfig(files);
@@ -25,7 +25,7 @@ async function load(variant: Variant, quantise?: QuantisedFormat, activations: '
   const cpuWeights = await loadCpuWeights(tensors, undefined, quantise);
   const cpu = new CpuLlama(config, cpuWeights, 64);
   const { weights, read } = await allocateWeights(gpu, tensors, config, quantise);
-  const shape = { contextLength: 64, kvType: 'f32', attention: 'auto', activations } as const;
+  const shape: LlamaOptions = { contextLength: 64, kvType: 'f32', attention: 'auto', ...options };
   const llama = await Llama.create(gpu, config, weights, shape);
   await read(files);
   llama.start(weights);
@@ -66,41 +66,36 @@ describe('logits after a prefill and a step, then greedy ids', () => {
   }
 });
 
-test('stacked tensors of different formats on quantised activations, in a step and in a prefill', async () => {
-  const variant: Variant = { format: 'q4', biased: true, mixed: { attn_v: 'f16', attn_k: 'q8' } };
-  const { llama, cpu } = await load(variant, undefined, 'q8');
-  const last = IDS.length - 1;
-  llama.pass(last, 'none', 0).run({ position: 0, nTokens: last });
-  const step = llama.pass(1, 'sample', last);
-  expect(step.commands).toHaveLength(2 * (3 + 4) + 3); // q, k and v by themselves; embed, head, sample
-  step.run({ position: last, nTokens: 1 });
-  expect(llama.activations).toBe('q8');
-  expect(relativeError(await llama.readLogits(), cpu.prefill(IDS, 0))).toBeLessThan(0.05);
-});
-
-/** As llama.cpp mixes them: a Q4_K_M, and a Q2_K with what its quantiser leaves in better formats. */
-const MIXED: Variant[] = [
-  { format: 'Q4_K', mixed: { attn_v: 'Q6_K', ffn_down: 'Q6_K', output: 'Q6_K', token_embd: 'Q8_0' } },
-  { format: 'Q5_K', mixed: { attn_k: 'Q4_K', ffn_down: 'Q5_1', output: 'Q6_K', token_embd: 'Q4_1' }, tied: true },
-  { format: 'Q2_K', mixed: { attn_v: 'Q3_K', ffn_down: 'Q3_K', attn_output: 'Q5_0', output: 'IQ4_NL' } },
+/** As llama.cpp mixes them: a Q4_K_M with K in full precision, a Q5_K and a Q2_K with what quantisers leave in other formats. */
+const MIXED: [Variant, 'f32' | 'q8'][] = [
+  [
+    { format: 'Q4_K', mixed: { attn_k: 'F16', attn_v: 'Q6_K', ffn_down: 'Q6_K', output: 'Q6_K', token_embd: 'Q8_0' } },
+    'q8',
+  ],
+  [
+    { format: 'Q5_K', mixed: { attn_k: 'Q4_K', attn_v: 'Q6_K', ffn_down: 'Q5_1', token_embd: 'Q4_1' }, tied: true },
+    'f32',
+  ],
+  [{ format: 'Q2_K', mixed: { attn_v: 'Q3_K', ffn_down: 'Q3_K', attn_output: 'Q5_0', output: 'IQ4_NL' } }, 'f32'],
 ];
 
-for (const [i, variant] of MIXED.entries()) {
-  for (const activations of i === 0 ? (['f32', 'q8'] as const) : (['f32'] as const)) {
-    test(`${JSON.stringify(variant).replaceAll('"', '')}, activations in ${activations}`, async () => {
-      const { gpu, llama, cpu } = await load(variant, undefined, activations, WIDE);
-      const ids = IDS.map((id) => id % WIDE.vocab);
-      llama.writeTokens(Uint32Array.from(ids), 0);
-      const last = ids.length - 1;
-      llama.pass(last, 'none', 0).run({ position: 0, nTokens: last });
-      llama.pass(1, 'sample', last).run({ position: last, nTokens: 1 });
-      expect(llama.activations).toBe(activations);
-      const far = relativeError(await llama.readLogits(), cpu.prefill(ids, 0));
-      expect(far).toBeLessThan(activations === 'f32' ? 2e-5 : 0.05);
-      expect(gpu.failure).toBeNull();
-    });
-  }
-}
+test.each(MIXED)('%o, activations in %s, in a prefill and a step', async (variant, activations) => {
+  const { gpu, llama, cpu } = await load(variant, undefined, { activations, attention: 'fused_decode' }, WIDE);
+  const ids = IDS.map((id) => id % WIDE.vocab);
+  llama.writeTokens(Uint32Array.from(ids), 0);
+  const last = ids.length - 1;
+  llama.pass(last, 'none', 0).run({ position: 0, nTokens: last });
+  const step = llama.pass(1, 'sample', last);
+  // Each format of q, k and v by itself, then attention, o, gate_up, down; embed, head, sample.
+  expect(step.commands).toHaveLength(
+    new Set([variant.format, variant.mixed?.attn_k ?? variant.format, variant.mixed?.attn_v]).size + 4 + 3,
+  );
+  step.run({ position: last, nTokens: 1 });
+  expect(llama.activations).toBe(activations);
+  const far = relativeError(await llama.readLogits(), cpu.prefill(ids, 0));
+  expect(far).toBeLessThan(activations === 'f32' ? 2e-5 : 0.05);
+  expect(gpu.failure).toBeNull();
+});
 
 const argmax = (values: Float32Array) => values.indexOf(values.reduce((a, b) => Math.max(a, b)));
 
