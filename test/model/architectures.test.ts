@@ -2,12 +2,14 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { CpuLlama } from '../../src/cpu/llama';
+import { loadCpuWeights } from '../../src/engine/cpu_backend';
 import { WebGpuBackend } from '../../src/engine/webgpu_backend';
 import type { Gpu } from '../../src/gpu/device';
 import { readConfig } from '../../src/model/config';
-import { Llama } from '../../src/model/llama';
+import { Llama, type LlamaOptions } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';
-import { allocateWeights } from '../../src/model/weights';
+import { allocateWeights, type QuantisedFormat } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';
 import { relativeError } from '../close';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
@@ -18,6 +20,8 @@ const NAMES = readdirSync(ROOT).sort();
 const GREEDY = { temperature: 0, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 0 };
 /** What longrope and dynamic scaling depend on: the fixtures were made with it. */
 const CONTEXT = 48;
+/** Of decode on quantised activations. */
+const STEPS = 12;
 const TIMEOUT_MS = 180_000; // most of it compiling
 /** Of the largest logit; only the order of sums differs. */
 const BOUND = 2e-5;
@@ -28,14 +32,25 @@ const PLAIN = ['gemma3', 'olmo2', 'smollm3'];
 /** Siblings of attention have tests of their own: these two, with caps and windows and without, take those that a user gets. */
 const AUTO = ['gemma2', 'llama_yarn'];
 
-async function load(name: string, without: (typeof PATHS)[number]) {
-  const gpu = await testGpu(without);
+async function open(name: string) {
   const files = await openModel(droppedFolder(ROOT + name));
   const config = readConfig(files);
-  const { weights, read } = await allocateWeights(gpu, resolveTensors(files, config), config);
+  return { files, config, tensors: resolveTensors(files, config) };
+}
+
+type Options = Partial<Pick<LlamaOptions, 'attention' | 'activations'>> & { quantise?: QuantisedFormat };
+
+async function load(name: string, without: (typeof PATHS)[number], { quantise, ...options }: Options) {
+  const gpu = await testGpu(without);
+  const { files, config, tensors } = await open(name);
+  const { weights, read } = await allocateWeights(gpu, tensors, config, quantise);
   const attention = AUTO.includes(name) ? 'auto' : 'fused_decode';
-  const options = { contextLength: CONTEXT, kvType: 'f32', attention } as const;
-  const llama = await Llama.create(gpu, config, weights, options);
+  const llama = await Llama.create(gpu, config, weights, {
+    contextLength: CONTEXT,
+    kvType: 'f32',
+    attention,
+    ...options,
+  });
   await read(files);
   llama.start(weights);
   llama.setSampling(GREEDY);
@@ -117,7 +132,7 @@ for (const name of NAMES) {
     test(`${name}: logits at every position, in chunks, and greedy ids, ${pathName(without)}`, {
       timeout: TIMEOUT_MS,
     }, async () => {
-      const { gpu, llama } = await load(name, without);
+      const { gpu, llama } = await load(name, without, {});
       const { ids, logits, promptIds, greedyIds } = readExpected(name);
       expect(worst(await decode(llama, ids), logits)).toBeLessThan(BOUND);
       // Both chunks end inside a tile, and reach further back than any window.
@@ -126,4 +141,27 @@ for (const name of NAMES) {
       expect(gpu.failure).toBeNull();
     });
   }
+}
+
+// Norms of q and k, post-norms and GELU around products in integers; in Gemma's case one that merges the parts of attention, too.
+for (const [name, attention] of [
+  ['gemma3', 'split_kv_decode'],
+  ['qwen3', 'fused_decode'],
+] as const) {
+  test(`${name} on quantised activations is close to the same weights on exact ones`, {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const { gpu, llama } = await load(name, [], { quantise: 'q8', activations: 'q8', attention });
+    expect(llama.activations).toBe('q8');
+    const ids = readExpected(name).ids.slice(0, STEPS);
+    const { config, tensors } = await open(name);
+    const cpu = new CpuLlama(config, await loadCpuWeights(tensors, undefined, 'q8'), CONTEXT);
+    const exact = ids.map((id, position) => Float32Array.from(cpu.forward(id, position)));
+    const quantised = await decode(llama, ids);
+    const far = worst(quantised, exact);
+    expect(far).toBeGreaterThan(1e-3); // else nothing was quantised
+    expect(far).toBeLessThan(0.06);
+    expect(worst(await prefill(llama, ids, [STEPS]), [quantised[STEPS - 1]])).toBeLessThan(0.03);
+    expect(gpu.failure).toBeNull();
+  });
 }
