@@ -3,7 +3,8 @@ import { quoted } from './bounds';
 import type { ByteSource } from './source';
 
 const CHUNK_BYTES = 1024 * 1024;
-const MAX_HEADER_BYTES = 256 * 1024 * 1024;
+/** The largest vocabulary in use (Gemma 3) makes a header of some 20 MB. */
+const MAX_HEADER_BYTES = 64 * 1024 * 1024;
 const MAX_STRING_BYTES = 16 * 1024 * 1024;
 
 /**
@@ -41,13 +42,12 @@ export class GgufReader {
 
   /**
    * Makes the next n bytes available; `what` is named when the file ends before them.
-   * @throws ModelFileError when the file, or the 256 MB that a header may take, ends before
+   * @throws ModelFileError when the file, or the 64 MB that a header may take, ends before
    */
   async ensure(n: number, what: string): Promise<void> {
     if (this.has(n)) return;
     const { position } = this;
-    if (n > this.bytesLeft) throw this.error(`is truncated: ${what} needs ${n} bytes, ${this.bytesLeft} are left`);
-    if (position + n > MAX_HEADER_BYTES) throw this.error(`its header passes ${MAX_HEADER_BYTES} bytes`);
+    this.checkSpace(n, what);
     const rest = this.chunk.subarray(this.at);
     const fresh = Math.min(Math.max(n - rest.length, CHUNK_BYTES), this.bytesLeft - rest.length);
     const bytes = await this.source.read(position + rest.length, fresh);
@@ -81,10 +81,17 @@ export class GgufReader {
     return value;
   }
 
-  /** n bytes in memory of their own. */
-  bytes(n: number): Uint8Array<ArrayBuffer> {
-    const copy = this.chunk.slice(this.at, this.at + n);
-    this.at += n;
+  /** n bytes in memory of their own, taken chunk by chunk, so that no chunk grows to their number. Errors as `ensure`. */
+  async bytes(n: number, what: string): Promise<Uint8Array<ArrayBuffer>> {
+    this.checkSpace(n, what);
+    const copy = new Uint8Array(n);
+    for (let done = 0; done < n; ) {
+      const part = Math.min(CHUNK_BYTES, n - done);
+      await this.ensure(part, what);
+      copy.set(this.chunk.subarray(this.at, this.at + part), done);
+      this.at += part;
+      done += part;
+    }
     return copy;
   }
 
@@ -113,6 +120,11 @@ export class GgufReader {
       this.file,
       `${message} (at byte ${this.position} of ${this.source.size}). Fetch it again.`,
     );
+  }
+
+  private checkSpace(n: number, what: string): void {
+    if (n > this.bytesLeft) throw this.error(`is truncated: ${what} needs ${n} bytes, ${this.bytesLeft} are left`);
+    if (this.position + n > MAX_HEADER_BYTES) throw this.error(`its header passes ${MAX_HEADER_BYTES} bytes`);
   }
 
   private stringLength(what: string, maxBytes: number): number {

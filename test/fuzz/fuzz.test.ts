@@ -26,6 +26,7 @@ const PLAN: Readonly<Record<string, { cases: number; loading: number }>> = {
   'gguf vocabulary': { cases: 500, loading: 5 },
   template: { cases: 600, loading: 5 },
   model: { cases: 600, loading: 5 },
+  large: { cases: 24, loading: 0 },
 };
 const PLANNED = Object.values(PLAN).reduce((sum, { cases }) => sum + cases, 0);
 const SCALE = Number(VIVACE_FUZZ_CASES ?? PLANNED) / PLANNED;
@@ -68,7 +69,7 @@ test.skipIf(VIVACE_FUZZ_CASE)(
     expect(ran).toBe(tasks.reduce((sum, { seeds }) => sum + seeds.length, 0));
     for (const { loader, counts } of outcomes) {
       const total = Object.values(counts).reduce((sum, n) => sum + n, 0);
-      expect(counts.loaded / total, loader).toBeGreaterThan((PLAN[loader]?.loading ?? 0) / 100);
+      expect((counts.loaded ?? 0) / total, loader).toBeGreaterThanOrEqual((PLAN[loader]?.loading ?? 0) / 100);
     }
   },
   300_000 * Math.max(1, SCALE),

@@ -3,6 +3,7 @@
 import { configLoader } from './config_cases';
 import { ggufLoader } from './gguf_cases';
 import { jsonLoader } from './json_cases';
+import { largeLoader } from './large_cases';
 import { modelLoader } from './model_cases';
 import type { Random } from './random';
 import { safetensorsLoader } from './safetensors_cases';
@@ -27,4 +28,5 @@ export const LOADERS: readonly Loader[] = [
   ggufVocabularyLoader,
   templateLoader,
   modelLoader,
+  largeLoader,
 ];
