@@ -104,7 +104,7 @@ test('the key changes with the GPU, its capabilities, the shape of the heads, ca
 const MATVEC = { WORKGROUP: 512, LANES: 16, GROUP_ROWS: 1, SLOTS: 4, TURNS: 1 };
 const TILES = { rowThreads: 8, tokenThreads: 16, tokensEach: 4, stages: 2 } as const;
 const KEY = 'gate_up_q8 16384x2048 q4 to_q8';
-const TILES_KEY = 'gate_up 16384x2048 q4 q8';
+const TILES_KEY = 'gate_up 16384x2048 q4_k q8';
 const PRODUCTS = { products: { [KEY]: MATVEC }, tiles: { [TILES_KEY]: TILES }, tunedAt: PROFILE.tunedAt };
 
 test('a sound profile of products comes back as it is, without what does not belong to it', () => {
