@@ -16,6 +16,7 @@ import { syntheticModel } from './lib/synthetic_model.mjs';
 /** @type {Record<string, import('./lib/flags.mjs').Flag>} */
 const FLAGS = {
   gb: { kind: 'number', value: 'N', help: 'size of the model in 1e9 bytes (default 1)' },
+  hub: { kind: 'switch', help: 'as a repository of a hub, whose SHA-256 is checked while it loads' },
   'no-cache': { kind: 'switch', help: 'keep nothing, and load once' },
   backend: { kind: 'text', words: ['webgpu', 'cpu'], help: 'default webgpu' },
   json: { kind: 'switch', help: 'one JSON object on stdout, nothing else' },
@@ -23,15 +24,16 @@ const FLAGS = {
 };
 
 const HTML = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Load</title>';
-const PREFIX = '/model/';
+const COMMIT = 'c'.repeat(40);
+const REPOSITORY = 'synthetic/model';
 
-/** Runs in the page. @param {{ cache: boolean, backend: 'webgpu' | 'cpu' }} options */
-async function loadInPage(options) {
+/** Runs in the page. @param {{ model: string, hubUrl: string, cache: boolean, backend: 'webgpu' | 'cpu' }} options */
+async function loadInPage({ model: asked, ...options }) {
   /** @type {typeof import('../src/engine/engine')} */
   const { Engine } = await import(/** @type {string} */ ('/lib/vivace.js'));
   const started = performance.now();
   let cachedBytes = 0;
-  const engine = await Engine.load('/model/', {
+  const engine = await Engine.load(asked, {
     ...options,
     contextLength: 64,
     onProgress: (progress) => {
@@ -58,6 +60,17 @@ async function measure(context, url, profile, options) {
   return { ...loaded, megabytesPerSecond: loaded.bytes / 1e6 / loaded.weightsSeconds, peaks };
 }
 
+/** What a hub tells of the repository. @param {string} sha256 @returns {import('./lib/serve.mjs').Handler} */
+function listingOf(sha256) {
+  const siblings = [
+    { rfilename: 'config.json' },
+    { rfilename: 'tokenizer.json' },
+    { rfilename: 'model.safetensors', lfs: { sha256 } },
+  ];
+  return (_, response) =>
+    void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ sha: COMMIT, siblings }));
+}
+
 /** @param {string} name @param {Awaited<ReturnType<typeof measure>>} run */
 function describe(name, { seconds, megabytesPerSecond, cachedBytes, warnings, peaks }) {
   const mb = (/** @type {number} */ bytes) => `${(bytes / 1e6).toFixed(0)} MB`;
@@ -79,11 +92,15 @@ async function main() {
   if (flags.help) return console.log(['Usage: node tools/load_memory.mjs [flags]', ...flagLines(FLAGS)].join('\n'));
   await ensureBuilt();
   const { chromium } = await import('playwright-core');
-  const model = syntheticModel(Number(flags.gb ?? 1) * 1e9, PREFIX);
+  const prefix = flags.hub ? `/${REPOSITORY}/resolve/${COMMIT}/` : '/model/';
+  const model = syntheticModel(Number(flags.gb ?? 1) * 1e9, prefix);
+  /** @type {Record<string, import('./lib/serve.mjs').Handler>} */
+  const listing = flags.hub ? { [`/api/models/${REPOSITORY}/revision/main`]: listingOf(model.sha256()) } : {};
   const server = await serve({
     mounts: { '/lib/': path.join(DIST, 'lib') },
     handlers: {
       ...model.handlers,
+      ...listing,
       '/': (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(HTML),
     },
   });
@@ -95,7 +112,12 @@ async function main() {
     args: chromiumFlags(process.env, flags.backend !== 'cpu'),
   });
   try {
-    const options = { cache: !flags['no-cache'], backend: /** @type {'webgpu' | 'cpu'} */ (flags.backend ?? 'webgpu') };
+    const options = {
+      model: flags.hub ? `hf:${REPOSITORY}` : prefix,
+      hubUrl: server.url,
+      cache: !flags['no-cache'],
+      backend: /** @type {'webgpu' | 'cpu'} */ (flags.backend ?? 'webgpu'),
+    };
     const first = await measure(context, server.url, profile, options);
     const sentBytes = model.sent();
     const second = options.cache ? await measure(context, server.url, profile, options) : null;

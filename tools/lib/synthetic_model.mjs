@@ -1,6 +1,6 @@
 // A model of any size that lies nowhere: a LLaMA shape in BF16 safetensors, its bytes made as they are asked for from one block of small numbers.
 
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { parseRange } from './serve.mjs';
 
@@ -14,6 +14,7 @@ const HEAD_DIM = 64;
  * @property {number} bytes of all weights
  * @property {Record<string, import('./serve.mjs').Handler>} handlers by path below `prefix`
  * @property {() => number} sent bytes of weights sent so far
+ * @property {() => string} sha256 of the file of weights, in hex; takes a second or so for each GB
  */
 
 /** @param {string} name @param {number[]} shape @returns {Tensor} */
@@ -97,7 +98,6 @@ export function syntheticModel(bytes, prefix) {
           ? header.subarray(at, end + 1)
           : block.subarray((at - header.length) % BLOCK, ((at - header.length) % BLOCK) + end + 1 - at);
       at += part.length;
-      sent += part.length;
       yield part;
     }
   }
@@ -111,6 +111,7 @@ export function syntheticModel(bytes, prefix) {
       'content-length': end - start + 1,
       ...(range && { 'content-range': `bytes ${start}-${end}/${size}` }),
     });
+    sent += end - start + 1;
     Readable.from(bytesOf(start, end))
       .on('error', () => {})
       .pipe(response);
@@ -137,6 +138,11 @@ export function syntheticModel(bytes, prefix) {
   return {
     bytes: total,
     sent: () => sent,
+    sha256() {
+      const hash = createHash('sha256');
+      for (const part of bytesOf(0, size - 1)) hash.update(part);
+      return hash.digest('hex');
+    },
     handlers: {
       [`${prefix}config.json`]: json(config),
       [`${prefix}tokenizer.json`]: json(tokenizer()),
