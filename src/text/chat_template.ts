@@ -21,6 +21,7 @@ export interface ChatTemplate {
 }
 
 const MAX_SOURCE = 64_000; // the longest in use have some 30,000; the parser needs 2 to 8 microseconds a character
+const MAX_SPACES = 1_000;
 const MAX_RANGE = 10_000;
 
 export function createChatTemplate(
@@ -30,6 +31,13 @@ export function createChatTemplate(
   if (source.length > MAX_SOURCE) {
     throw new ChatTemplateError(
       `The chat template has ${source.length} characters; at most ${MAX_SOURCE} are allowed.`,
+    );
+  }
+  // The library's reader takes the square of the length of a run of spaces.
+  const spaces = source.split(/\S+/).reduce((longest, run) => Math.max(longest, run.length), 0);
+  if (spaces > MAX_SPACES) {
+    throw new ChatTemplateError(
+      `The chat template has ${spaces} spaces and line breaks in a row; at most ${MAX_SPACES} are allowed.`,
     );
   }
   // The options are those of transformers.

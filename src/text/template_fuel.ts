@@ -25,10 +25,41 @@ interface Weight {
   characters: number;
 }
 
+const STRIPS: ReadonlySet<unknown> = new Set(['strip', 'lstrip', 'rstrip']);
+
+type Method = Value & { value: (args: Value[], scope: Scope) => Value };
+
+/** strip, lstrip and rstrip of one text take the characters to remove, as in Python; the library ignores them. */
+function giveStripArguments(text: Value): void {
+  const { builtins } = text as unknown as { builtins: Map<string, Method> };
+  const Text = text.constructor as new (value: string) => Value;
+  for (const name of ['strip', 'lstrip', 'rstrip']) {
+    const plain = builtins.get(name)!;
+    const Callable = plain.constructor as new (run: Method['value']) => Method;
+    const run: Method['value'] = (args, scope) =>
+      args[0]?.type === 'StringValue'
+        ? new Text(strip(text.value as string, args[0].value as string, name !== 'rstrip', name !== 'lstrip'))
+        : plain.value(args, scope);
+    builtins.set(name, new Callable(run));
+  }
+}
+
+/** The text without any of the characters at its start, at its end, or at both. */
+function strip(text: string, characters: string, left: boolean, right: boolean): string {
+  const points = Array.from(text);
+  const unwanted = new Set(characters);
+  let start = 0;
+  let end = points.length;
+  if (left) while (start < end && unwanted.has(points[start])) start++;
+  if (right) while (end > start && unwanted.has(points[end - 1])) end--;
+  return points.slice(start, end).join('');
+}
+
 export class FueledInterpreter extends Interpreter {
   private fuel = MAX_FUEL;
   private readonly deadline = performance.now() + MAX_MILLISECONDS;
   private readonly looped = new WeakSet<object>(); // expressions that a loop runs over
+  private readonly stripped = new WeakSet<object>(); // expressions whose text is stripped
   private readonly weights = new WeakMap<object, Weight>(); // lists and mappings do not change; namespaces do
 
   override evaluate(node: Node, scope: Scope): Value {
@@ -40,8 +71,10 @@ export class FueledInterpreter extends Interpreter {
       const { iterable } = node as unknown as { iterable: { type: string; lhs?: object } };
       this.looped.add(iterable.type === 'SelectExpression' ? iterable.lhs! : iterable);
     }
+    this.noteStrip(node);
     const value = super.evaluate(node, scope);
     if (value.type === 'StringValue') {
+      if (node && this.stripped.has(node)) giveStripArguments(value);
       const { length } = value.value as string;
       if (length > MAX_OUTPUT) {
         throw new ChatTemplateError(
@@ -57,6 +90,13 @@ export class FueledInterpreter extends Interpreter {
       );
     }
     return value;
+  }
+
+  /** `text.strip('x')`: the text is to learn what the library leaves out. */
+  private noteStrip(node: Node): void {
+    if (node?.type !== 'MemberExpression') return;
+    const { object, property } = node as unknown as { object: object; property: { value?: unknown } };
+    if (STRIPS.has(property.value)) this.stripped.add(object);
   }
 
   private burn(amount: number): void {

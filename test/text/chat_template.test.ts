@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { ChatTemplateError } from '../../src/errors';
 import { type ChatMessage, createChatTemplate, findChatTemplate } from '../../src/text/chat_template';
 import { SEED } from './arbitraries';
-import { dataFile, files, hasData, type Json, readJson } from './fixtures';
+import { dataFile, files, hasData, type Json, projectFile, readJson } from './fixtures';
 
 const VECTORS = 'chat_templates/llama_cpp_vectors.json';
 const NO_TOKENS = { bosToken: null, eosToken: null };
@@ -58,6 +58,40 @@ test('dates are in English', () => {
   expect(template.render(HELLO, { addGenerationPrompt: true })).toMatch(/^\d\d [A-Z][a-z]{2} \d{4} % %q$/);
 });
 
+/** Two million characters in `ns.x`, from forty steps. */
+const BIG = "{% set ns = namespace(x='ab') %}{% for i in range(20) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}";
+const again = (expression: string) =>
+  `{% set r = range(9999) %}{% for i in r %}{% set y = ${expression} %}{% endfor %}`;
+const EXPENSIVE: [string, string][] = [
+  ['every letter replaced by a text', "{{ messages[0].content.replace('y', messages[0].content) }}"],
+  ['every letter replaced, by the filter', "{{ messages[0].content | replace('y', messages[0].content) }}"],
+  ['nothing replaced by a text', "{{ messages[0].content.replace('', messages[0].content) }}"],
+  ['a list joined with a text', '{{ range(9999) | join(messages[0].content) }}'],
+  ['a text in a million parts', `${BIG}{{ ns.x.split('a') | length }}`],
+  ['a text replaced again and again', BIG + again("ns.x.replace('a', 'b')")],
+  ['a text reversed again and again', BIG + again('ns.x[::-1]')],
+  ['a list reversed again and again', again('r[::-1]')],
+  ['a text stripped again and again', BIG + again("ns.x.strip('ab')")],
+  ['a list sorted again and again', again('r | sort')],
+  ['a list made unique again and again', again('r | unique')],
+  ['long JSON again and again', BIG + again('ns.x | tojson')],
+  ['a date with many years', "{{ strftime_now(messages[0].content.replace('y', '%Y%B%A')) }}"],
+  [
+    'a tree of macros',
+    '{% macro f(g, n) %}{% if n > 0 %}{{ g(g, n - 1) }}{{ g(g, n - 1) }}{% endif %}{% endmacro %}{{ f(f, 90) }}',
+  ],
+  ['a macro that gets itself', '{% macro f(g) %}{{ g(g) }}{{ g(g) }}{% endmacro %}{{ f(f) }}'],
+  ['a sum of 31,000', `{{ ${'1+'.repeat(31_000)}1 }}`],
+  ['not, not, not', `{{ ${'not '.repeat(15_000)}1 }}`],
+  ['a chain of names', `{{ messages${'.a'.repeat(30_000)} }}`],
+  ['a chain of calls', `{{ range${'()'.repeat(30_000)} }}`],
+  ['nested choices', `{{ ${'1 if 0 else '.repeat(5_000)}2 }}`],
+  ['one choice after another', `{% if 0 %}${'{% elif 0 %}'.repeat(5_000)}{% endif %}`],
+  ['spaces in a tag', `{{${' '.repeat(60_000)}`],
+  ['spaces before a tag', `${' '.repeat(60_000)}x{% if 1 %}{% endif %}`],
+  ['line breaks', `${'\n'.repeat(60_000)}{%- if 1 %}`],
+];
+
 const nested = (depth: number) => `{% set a = ['xx'] %}${'{% set a = [a, a] %}'.repeat(depth)}`;
 const hostile: [string, string][] = [
   ['nested loops with a body', '{% for i in range(10000) %}{% for j in range(10000) %}x{% endfor %}{% endfor %}'],
@@ -100,6 +134,7 @@ const hostile: [string, string][] = [
   ['a long way to nothing', `${'{{ [[[[[[1]]]]]] }}'.repeat(3_300)}{{ 1 | exec }}`],
   ['too much source', 'x'.repeat(64_001)],
   ['too much text', `${'x'.repeat(60_000)}{% for i in range(9) %}{{ messages[0].content }}{% endfor %}`],
+  ...EXPENSIVE,
   ['the constructor of a function', "{{ ''.constructor.constructor('return 1')() }}"],
 ];
 
@@ -111,6 +146,28 @@ test.each(hostile)('ends in a typed error within a second: %s', (_, source) => {
   );
   const { user, system } = process.cpuUsage(start);
   expect((user + system) / 1000).toBeLessThan(1000);
+});
+
+test.each([
+  ['a filter', '{{ [1, 2] | max }}', 'max'],
+  ['a statement', '{% raw %}{% endraw %}', 'raw'],
+  ['a test', '{{ 1 is divisible }}', 'divisible'],
+  ['an argument', "{{ [1] | map('string') | list }}", 'map'],
+  ['an operator', "{{ 'a' * 3 }}", '*'],
+])('what the language has and the library lacks is named: %s', (_, source, name) => {
+  const run = () => createChatTemplate(source, NO_TOKENS).render(HELLO, { addGenerationPrompt: true });
+  expect(run).toThrow(ChatTemplateError);
+  expect(run).toThrow(name);
+});
+
+const features = readJson(projectFile('test/fixtures/tokenizer/templates.json')) as {
+  messages: ChatMessage[];
+  cases: [string, string][];
+} & Json;
+
+test.each(features.cases)('renders as Jinja in Python does: %s', (source, expected) => {
+  const template = createChatTemplate(source, NO_TOKENS);
+  expect(template.render(features.messages, { addGenerationPrompt: true })).toBe(expected);
 });
 
 test('a long but honest conversation renders', () => {

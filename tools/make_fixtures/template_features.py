@@ -1,0 +1,84 @@
+"""What the language of chat templates means: snippets with the renderings of Jinja in Python, set up as transformers does.
+
+test/fixtures/tokenizer/templates.json holds {messages, cases: [[source, expected]]}. Needs `jinja2`.
+"""
+import json
+from pathlib import Path
+
+from jinja2 import nodes
+from jinja2.ext import Extension
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+MESSAGES = [
+    {"role": "user", "content": "U"},
+    {"role": "assistant", "content": "A"},
+    {"role": "user", "content": "V"},
+]
+
+SNIPPETS = [
+    "{{ '\\n\\n  x \\n'.strip('\\n') }}|{{ 'xyaxy'.strip('yx') }}|{{ 'xyaxy'.lstrip('x') }}|{{ 'xyaxy'.rstrip('y') }}|{{ ' a '.strip() }}|{{ 'aa'.strip('a') }}|{{ '🙂a🙂'.strip('🙂') }}",
+    "{% set t = messages[0].content ~ '--' %}{{ t.rstrip('-').rstrip('U') }}{{ t.strip() }}{{ t.strip('-') }}",
+    "{% set ns = namespace(n=0, last='') %}{% for m in messages %}{% set ns.n = ns.n + 1 %}{% set ns.last = m.role %}{% endfor %}{{ ns.n }}{{ ns.last }}",
+    "{% macro turn(role, text='none') %}<{{ role }}>{{ text | trim }}{% endmacro %}{{ turn('a', ' b ') }}{{ turn('c') }}{{ turn(role='d', text='e') }}",
+    "{% for m in messages[1:] %}{{ loop.index }}{{ loop.index0 }}{{ 'f' if loop.first }}{{ 'l' if loop.last }}{{ loop.length }}{{ loop.revindex }};{% endfor %}",
+    "{% for m in messages %}{% if loop.previtem is defined and loop.previtem.role != m.role %}|{% endif %}{{ m.role }}{% if loop.nextitem is defined %},{% endif %}{% endfor %}",
+    "{{ messages[::-1] | map(attribute='role') | join('-') }}{{ messages[-1]['content'] }}{{ 'abcdef'[1:-1] }}{{ 'abc'[::-1] }}",
+    "{{ {'a': [1, 2.5, true, none], 'ü': 'q\"<'} | tojson }}{{ [1, {'b': 2}] | tojson(indent=2) }}",
+    "{% set d = {'x': 1, 'y': 2} %}{% for k, v in d.items() %}{{ k }}={{ v }} {% endfor %}{{ d.get('x') }}{{ d.get('z', 'none') }}{{ d.keys() | join('+') }}{{ d.values() | list }}",
+    "{% for k, v in {'b': 1, 'a': 2} | dictsort %}{{ k }}{{ v }}{% endfor %}{% for k, v in {'b': 1} | items %}{{ k }}{{ v }}{% endfor %}",
+    "{{ 'y' if tools is none else 'n' }}{{ 'y' if tools is defined else 'n' }}{{ 'y' if nothing is defined else 'n' }}{{ 'y' if nothing is undefined else 'n' }}{{ 'y' if 'a' is string else 'n' }}{{ 'y' if 1 is number else 'n' }}{{ 'y' if [] is iterable else 'n' }}{{ 'y' if {} is mapping else 'n' }}{{ 'y' if 3 is odd else 'n' }}{{ 'y' if true is true else 'n' }}{{ 'y' if 1 is integer else 'n' }}{{ 'y' if [1] is sequence else 'n' }}",
+    "{% if tools %}T{% elif documents %}D{% else %}E{% endif %}{{ 'y' if messages else 'n' }}{{ 'only' if false }}",
+    "{{ '  a b '.strip() }}{{ 'xxaxx'.strip('x') }}{{ 'a,b,c'.split(',') | join('+') }}{{ 'a b  c'.split() | join('+') }}{{ 'y' if 'abc'.startswith('ab') }}{{ 'y' if 'abc'.endswith('d') }}{{ 'Ab'.upper() }}{{ 'Ab'.lower() }}{{ 'a b'.title() }}{{ 'aXbX'.replace('X', '-') }}{{ '--a'.lstrip('-') }}{{ 'a\n'.rstrip('\n') }}",
+    "{{ 'think</think>answer'.split('</think>')[-1] }}{{ 'think</think>answer'.split('</think>')[0].rstrip('\n').split('<think>')[-1].lstrip('\n') }}",
+    "{{ messages | selectattr('role', 'equalto', 'user') | list | length }}{{ messages | rejectattr('role', 'equalto', 'user') | map(attribute='content') | join('+') }}{{ (messages | selectattr('role', 'equalto', 'user') | first).content }}",
+    "{{ [3, 1, 2] | sort }}{{ [1, 2, 3] | last }}{{ [1, 1, 2] | unique | join }}{{ [1, 2, 3] | reverse | list }}",
+    "{{ 7 // 2 }} {{ 7 % 2 }} {{ 7 / 2 }} {{ 2 * 3 }} {{ -1 }} {{ 1.0 }} {{ 'a' ~ 1 }}",
+    "{{ 'y' if 'a' in 'abc' else 'n' }}{{ 'y' if 'a' not in ['b'] else 'n' }}{{ 'y' if 'k' in {'k': 1} }}{{ 'y' if not true else 'n' }}{{ 'y' if 1 < 2 else 'n' }}{{ 'y' if 1 == 1.0 else 'n' }}{{ 'y' if 'a' != 'b' else 'n' }}{{ 'y' if true and false or true else 'n' }}",
+    "{% set x %}block {{ 1 }}{% endset %}{{ x | upper }}{% set a, b = [1, 2] %}{{ a }}{{ b }}",
+    "{% for i in range(5) %}{% if i == 1 %}{% continue %}{% endif %}{% if i == 3 %}{% break %}{% endif %}{{ i }}{% endfor %}",
+    "{% for m in messages if m.role == 'user' %}{{ m.content }}{% else %}none{% endfor %}{% for m in [] %}x{% else %}empty{% endfor %}",
+    "{{ 'a' | default('b') }}{{ nothing | default('b') }}{{ '' | default('c', true) }}{{ none | default('d', boolean=true) }}",
+    "{{ 'hello world' | capitalize }}{{ 'hello' | length }}{{ 'a-b' | replace('-', '+') }}{{ ' x ' | trim }}{{ 'A' | lower }}{{ '5' | int + 1 }}{{ 3.7 | int }}{{ '2.5' | float }}{{ 5 | string }}{{ -3 | abs }}",
+    "  {% if true %}\n    text\n  {% endif %}\n  {%- for i in [1, 2] -%}\n  {{ i }}\n  {%- endfor %}\nend",
+    "{# comment #}a{#- trimmed -#} b {{- ' c' -}} d",
+    "{% filter upper %}abc{% endfilter %}",
+    "{% macro m() %}({{ caller() }}){% endmacro %}{% call m() %}in{% endcall %}",
+    "{{ 'x' | indent(2) }}{{ 'a\nb' | indent(2) }}{{ 'a\nb' | indent(2, true) }}{{ 'a\nb' | indent(width=3, first=false) }}",
+    "{% generation %}g{% endgeneration %}",
+    "{% set l = ['a'] %}{% set l = l + ['b'] %}{{ l | join('+') }}",
+    "{{ 'y' if messages[0].content is string and messages[0].content else 'n' }}{{ 'y' if messages[0].tool_calls is defined else 'n' }}{{ 'y' if messages[0]['tool_calls'] is not none else 'n' }}",
+]
+
+
+class Generation(Extension):
+    """{% generation %} marks the model's own words; it prints them as they are."""
+
+    tags = {"generation"}
+
+    def parse(self, parser):
+        line = next(parser.stream).lineno
+        body = parser.parse_statements(["name:endgeneration"], drop_needle=True)
+        return nodes.CallBlock(self.call_method("show"), [], [], body).set_lineno(line)
+
+    def show(self, caller):
+        return caller()
+
+
+def to_json(value, ensure_ascii=False, indent=None, separators=None, sort_keys=False):
+    return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys)
+
+
+def main():
+    environment = ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=[Generation, "jinja2.ext.loopcontrols"]
+    )
+    environment.filters["tojson"] = to_json
+    names = {"messages": MESSAGES, "tools": None, "documents": None, "add_generation_prompt": True}
+    cases = [[source, environment.from_string(source).render(**names)] for source in SNIPPETS]
+    path = Path(__file__).parents[2] / "test" / "fixtures" / "tokenizer" / "templates.json"
+    path.write_text(json.dumps({"messages": MESSAGES, "cases": cases}, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    print(path, len(cases))
+
+
+if __name__ == "__main__":
+    main()
