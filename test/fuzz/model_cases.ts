@@ -3,6 +3,7 @@
 import { readConfig } from '../../src/model/config';
 import { resolveTensors } from '../../src/model/tensors';
 import { openModel } from '../../src/storage/model_file';
+import { splitGguf } from '../storage/split_file';
 import { writeGguf } from '../storage/write_gguf';
 import { byteLevelJson } from '../text/tiny_vocabulary';
 import { FIXTURES, type Fixture } from './fixtures';
@@ -28,7 +29,8 @@ interface Part {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-const FOLDERS: readonly Part[][] = await Promise.all(FIXTURES.map(partsOf));
+const SPLIT = Object.entries(splitGguf(VALID_GGUFS[0], 'x', 3)).map(([name, bytes]) => ({ name, bytes: bytes.slice() }));
+const FOLDERS: readonly Part[][] = [...(await Promise.all(FIXTURES.map(partsOf))), SPLIT, SPLIT, SPLIT];
 
 export const modelLoader: Loader = {
   name: 'model',
