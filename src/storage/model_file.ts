@@ -4,11 +4,11 @@ import { checkTextSize, isPlainName, quoted } from './bounds';
 import { filesFolder, resolveUrl, urlFolder } from './folder';
 import type { GgufValue } from './gguf';
 import { WebPageError } from './http';
-import { chooseGguf, fileUrl, ggufChoices, type HubListing, hubFolder, listHub } from './hub';
-import { type HubAddress, readHubUrl } from './hub_address';
+import { readHubUrl } from './hub_address';
+import { resolveHub } from './hub_model';
 import { decodeUtf8, type JsonObject, parseJsonObject } from './json';
 import { parseSafetensors } from './safetensors';
-import { openShards, SHARD_INDEX } from './shards';
+import { openShards, SHARD_INDEX, WEIGHTS } from './shards';
 import type { ByteSource, ModelFolder, ModelLocation, OpenOptions } from './source';
 import { firstPart, openGgufParts } from './split_gguf';
 import type { TensorInfo } from './tensor';
@@ -16,8 +16,6 @@ import { urlSource } from './url_source';
 import { WindowPool } from './window_cache';
 
 export type { TensorDtype, TensorInfo } from './tensor';
-
-const WEIGHTS = 'model.safetensors';
 
 /** A model as its files tell it: every number in it has been checked against the files, no tensor has been read. */
 export interface ModelFiles {
@@ -67,43 +65,13 @@ export async function openModel(location: ModelLocation, options: OpenOptions = 
 async function openUrl(url: URL, asked: OpenOptions): Promise<ModelFiles> {
   const options = { ...asked, windows: new WindowPool() };
   const onHub = readHubUrl(url, options.hub);
-  if (onHub) return openHub(onHub.hub, onHub.address, options);
-  return isGguf(url.pathname) ? openGgufAt(url, options) : openFolder(urlFolder(url, options));
+  const { url: at, hashes } = onHub ? await resolveHub(onHub.hub, onHub.address, options) : { url, hashes: undefined };
+  const withHashes = { ...options, hashes };
+  return isGguf(at.pathname) ? openGgufAt(at, withHashes) : openFolder(urlFolder(at, withHashes));
 }
 
 async function openGgufAt(url: URL, options: OpenOptions): Promise<ModelFiles> {
   return openGguf(await urlSource(url.href, options), urlFolder(new URL(`.${url.search}`, url), options));
-}
-
-/** A repository of a hub: all files of one commit, and the hashes of those that it tells. */
-async function openHub(hub: string, address: HubAddress, options: OpenOptions): Promise<ModelFiles> {
-  const { cache } = options;
-  let resolved = cache?.keptAs ?? null;
-  let hashes = options.hashes;
-  if (!resolved) {
-    const listing = await listHub(hub, address, options);
-    const commit = listing?.commit ?? '';
-    const folder = hubFolder(hub, address, commit || address.revision);
-    hashes = new Map(listing?.files.flatMap(({ path, sha256 }) => (sha256 ? [[fileUrl(folder, path), sha256]] : [])));
-    resolved = { commit, file: address.file || (listing ? await fileOfHub(listing, folder, address, options) : '') };
-  }
-  cache?.noteResolved(resolved);
-  const folder = hubFolder(hub, address, resolved.commit || address.revision);
-  const withHashes = { ...options, hashes };
-  return resolved.file === ''
-    ? openFolder(urlFolder(new URL(`${folder}/`), withHashes))
-    : openGgufAt(new URL(fileUrl(folder, resolved.file)), withHashes);
-}
-
-/** '' for the folder: it holds safetensors, or its config.json names the GGUF file. Else a GGUF file of those listed. */
-async function fileOfHub(listing: HubListing, folder: string, address: HubAddress, options: OpenOptions) {
-  const { files } = listing;
-  const has = (...paths: string[]) => files.some(({ path }) => paths.includes(path));
-  if (address.quantization) return chooseGguf(files, address, options);
-  if (has(WEIGHTS, SHARD_INDEX) || ggufChoices(files).length === 0) return '';
-  const { cache, ...uncached } = options; // which file it is decides what is kept
-  const config = has('config.json') ? await readJson(urlFolder(new URL(`${folder}/`), uncached), 'config.json') : null;
-  return typeof config?.gguf_file === 'string' ? '' : chooseGguf(files, address, options);
 }
 
 /** No server was reached. */

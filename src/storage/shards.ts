@@ -5,6 +5,8 @@ import { parseSafetensors } from './safetensors';
 import type { ModelFolder } from './source';
 import type { TensorInfo } from './tensor';
 
+/** The weights of a folder, in one file or by an index of several. */
+export const WEIGHTS = 'model.safetensors';
 export const SHARD_INDEX = 'model.safetensors.index.json';
 const MAX_SHARDS = 1024;
 
