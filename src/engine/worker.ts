@@ -2,8 +2,8 @@
 
 import { expose } from 'comlink';
 import { InvalidRequestError } from '../errors';
-import { openStores } from '../storage/cache';
 import { deleteModel, listModels } from '../storage/cached_models';
+import { openStores } from '../storage/stores';
 import type { OnTuneResult } from './backend';
 import { toFailure } from './failure';
 import { generate } from './generate';

@@ -12,30 +12,17 @@ import {
   type ModelManifest,
   mergeFiles,
   modelKey,
-  nPieces,
   parseFile,
   parseModel,
   pieceLength,
   type Resolved,
 } from './manifest';
-import { idbManifests, type ManifestStore, type Presence, soon } from './manifest_store';
-import { isQuotaError, opfsPieces, type PieceStore, pieceName } from './piece_store';
-
-export interface Stores {
-  pieces: PieceStore;
-  manifests: ManifestStore;
-}
+import { type Presence, soon } from './manifest_store';
+import { isQuotaError, pieceName } from './piece_store';
+import { openStores, type Stores } from './stores';
 
 /** What the reader should know: `cache-full`. */
 export type OnCacheWarning = (warning: { code: string; message: string }) => void;
-
-/** @throws where the browser refuses storage */
-export async function openStores(): Promise<Stores> {
-  if (!globalThis.crypto?.subtle) throw new Error('Pieces cannot be named: this page is not secure.');
-  const stores = { pieces: await soon(opfsPieces()), manifests: idbManifests() };
-  await soon(stores.manifests.get('')); // a refusal shows here
-  return stores;
-}
 
 /**
  * The cache of the model at `location`, or null where there is no storage, or nothing that could be kept. With `asks` a model that
@@ -370,10 +357,4 @@ export class ModelCache {
     if (value !== undefined) this.stored.add(key);
     return value;
   }
-}
-
-/** A file of which no piece is here yet. */
-export function newFile(url: string, size: number, version: string, pieceBytes: number): FileManifest {
-  const hashes = new Array<null>(nPieces({ size, pieceBytes })).fill(null);
-  return { url, size, version, pieceBytes, hashes, savedAt: Date.now() };
 }

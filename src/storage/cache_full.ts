@@ -1,9 +1,9 @@
 // What a person is told when the browser's storage has no room for a model: how much it needs, and what could go.
 
-import type { Stores } from './cache';
 import { listModels } from './cached_models';
 import { bytesHere, type FileManifest } from './manifest';
 import { soon } from './manifest_store';
+import type { Stores } from './stores';
 
 const MAX_NAMED = 5;
 

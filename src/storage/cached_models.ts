@@ -1,6 +1,5 @@
 // The models in the cache, as people see and delete them.
 
-import type { Stores } from './cache';
 import {
   bytesHere,
   type FileManifest,
@@ -11,6 +10,7 @@ import {
   parseFile,
   parseModel,
 } from './manifest';
+import type { Stores } from './stores';
 
 export interface CachedModel {
   /** What was given to the engine, and can be given again. */

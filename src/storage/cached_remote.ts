@@ -1,9 +1,9 @@
 // A file of which some pieces, or all, are in the cache, and the rest comes from the network: once for all tabs that load it.
 
 import { ModelFetchError, ModelFileError } from '../errors';
-import { type ModelCache, newFile } from './cache';
+import type { ModelCache } from './cache';
 import { shown } from './http';
-import { type FileManifest, isSameVersion, isWhole, nPieces, pieceLength } from './manifest';
+import { type FileManifest, isSameVersion, isWhole, newFile, nPieces, pieceLength } from './manifest';
 import { pieceName } from './piece_store';
 import type { OpenOptions } from './source';
 import type { Remote } from './url_source';

@@ -59,6 +59,12 @@ export function pieceLength({ size, pieceBytes }: FileManifest, index: number): 
   return Math.min(pieceBytes, size - index * pieceBytes);
 }
 
+/** A file of which no piece is here yet. */
+export function newFile(url: string, size: number, version: string, pieceBytes: number): FileManifest {
+  const hashes = new Array<null>(nPieces({ size, pieceBytes })).fill(null);
+  return { url, size, version, pieceBytes, hashes, savedAt: Date.now() };
+}
+
 /** A copy of what is sound through and through, or null. */
 export function parseFile(url: string, value: unknown): FileManifest | null {
   if (!isRecord(value) || value.url !== url || !isText(url)) return null;

@@ -1,8 +1,8 @@
 // The browser's storage in memory: it can fill up, lose pieces and be deleted from under a load.
 
-import type { Stores } from '../../src/storage/cache';
 import type { ManifestStore, Presence } from '../../src/storage/manifest_store';
 import type { PieceStore } from '../../src/storage/piece_store';
+import type { Stores } from '../../src/storage/stores';
 
 export class FakePieces implements PieceStore {
   readonly pieces = new Map<string, Uint8Array<ArrayBuffer>>();
