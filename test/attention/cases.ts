@@ -202,10 +202,12 @@ export function passOf({ shape, position, nTokens, window = null, fill = {} }: O
   const kvLen = position + nTokens;
   const firstSeen = window === null ? 0 : position + 1 - window;
   const cache = (value: Fill['k']) => {
-    const rows = new Float32Array(nKvHeads * contextLength * headDim);
-    for (let i = 0; i < rows.length; i++) {
-      const key = Math.floor(i / headDim) % contextLength;
-      rows[i] = key < kvLen && key >= firstSeen ? (value?.(key, i % headDim) ?? random()) : Number.NaN;
+    const rows = new Float32Array(nKvHeads * contextLength * headDim).fill(Number.NaN);
+    for (let head = 0; head < nKvHeads; head++) {
+      for (let key = Math.max(0, firstSeen); key < kvLen; key++) {
+        const row = (head * contextLength + key) * headDim;
+        for (let d = 0; d < headDim; d++) rows[row + d] = value?.(key, d) ?? random();
+      }
     }
     return rows;
   };
