@@ -81,7 +81,8 @@ function readLayers(
       `${WHERE}: an olmo2 with a sliding window of ${window} is OLMo 3, which is not supported. Choose OLMo 2.`,
     );
   }
-  const isLocal = localLayers(read, nLayers, globalPeriod);
+  const pattern = localLayers(read, nLayers, globalPeriod);
+  const isLocal = (layer: number) => window !== null && pattern(layer);
   return Array.from({ length: nLayers }, (_, layer) => {
     const rope = localTheta !== undefined && isLocal(layer) ? 1 : 0;
     const hasRope = nopePeriod === undefined || (layer + 1) % nopePeriod !== 0;
@@ -126,7 +127,9 @@ function readRopes(
  */
 function readScaling(read: ConfigReader, contextLength: number, tensors: ModelFiles['tensors']): RopeScaling | null {
   const hasFactors = tensors.has('rope_factors_long.weight') && tensors.has('rope_factors_short.weight');
-  const hasFactor = read.has('rope.scaling.factor');
+  // The second is the name of it before there were types.
+  const factorKey = read.has('rope.scaling.factor') ? 'rope.scaling.factor' : 'rope.scale_linear';
+  const hasFactor = read.has(factorKey);
   const kind = read.text('rope.scaling.type') ?? (hasFactors ? 'longrope' : hasFactor ? 'linear' : 'none');
   const originalContextLength = read.count('rope.scaling.original_context_length', MAX.context, contextLength);
   const attentionFactor = read.positive('rope.scaling.attn_factor', 1);
@@ -134,7 +137,7 @@ function readScaling(read: ConfigReader, contextLength: number, tensors: ModelFi
     return { type: 'longrope', shortFactors: [], longFactors: [], attentionFactor, originalContextLength };
   }
   if (kind === 'none') return null;
-  if (kind === 'linear') return { type: 'linear', factor: read.positive('rope.scaling.factor') };
+  if (kind === 'linear') return { type: 'linear', factor: read.positive(factorKey) };
   if (kind === 'yarn') {
     const factor = read.positive('rope.scaling.factor');
     return {

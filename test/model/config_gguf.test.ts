@@ -103,6 +103,16 @@ test('Gemma 3: every sixth layer is global, the others turn with theta 10000', a
   expect((await configOf('gemma3', large)).attentionScale).toBe(64 ** -0.5);
 });
 
+test('Gemma 3 without a window has no local layers, and so no local theta', async () => {
+  const config = await configOf('gemma3', { 'rope.freq_base': value.f32(1e6) });
+  expect(config.layers).toEqual(Array.from({ length: 12 }, () => ({ rope: 0, window: null })));
+});
+
+test('a factor of RoPE by its name of 2023 is linear', async () => {
+  const config = await configOf('llama', { 'rope.scale_linear': value.f32(4) });
+  expect(config.ropes).toEqual([{ theta: 10000, scaling: { type: 'linear', factor: 4 } }]);
+});
+
 test('SmolLM3 has no RoPE in every fourth layer, rows of LLaMA, Granite and SmolLM3 are neighbours', async () => {
   const config = await configOf('smollm3', {}, 5);
   expect(config.layers.map(({ rope }) => rope)).toEqual([0, 0, 0, null, 0]);
