@@ -14,6 +14,7 @@ const WHERE = 'config.json';
 export function configFromHuggingFace(config: Keys): ModelConfig {
   refuseQuantised(config);
   const { architecture, keys } = findArchitecture(config);
+  refuseOtherTasks(config);
   const { defaults } = architecture;
   // A key that is null says "none"; only one that is left out takes the default.
   const read = new ConfigReader(WHERE, (key) => (Object.hasOwn(keys, key) ? keys[key] : defaults[key]));
@@ -70,15 +71,32 @@ function findArchitecture(config: Keys): { architecture: HuggingFaceArchitecture
 function refuseQuantised(config: Keys): void {
   const read = new ConfigReader(WHERE, (key) => config[key]);
   for (const part of [read, read.inner('text_config')]) {
-    const quantisation = part?.inner('quantization_config') ?? part?.inner('compression_config');
+    const key = QUANTISED.find((name) => part?.has(name));
+    const quantisation = key && part?.inner(key);
     if (!quantisation) continue;
     const method = (quantisation.text('quant_method') ?? 'an unnamed method').slice(0, 80);
     throw new UnsupportedModelError(
-      `${WHERE}: the weights are quantised by ${method} (quantization_config), which is not supported. ` +
+      `${WHERE}: the weights are quantised by ${method} (${key}), which is not supported. ` +
         'Use the repository of the unquantised model, or a GGUF file of it.',
     );
   }
 }
+
+/** Keys that describe such a format; the last is that of MLX. */
+const QUANTISED = ['quantization_config', 'compression_config', 'quantization'];
+
+/** A class without a head, or with one for another task, may have the model_type of one that writes. */
+function refuseOtherTasks(config: Keys): void {
+  const { architectures } = config;
+  const names = Array.isArray(architectures) ? architectures.filter((name) => typeof name === 'string') : [];
+  if (names.length === 0 || names.some((name) => WRITES.test(name))) return;
+  const named = names[0].slice(0, 80);
+  throw new UnsupportedModelError(
+    `${WHERE}: architectures names ${named}, which embeds or rates text and cannot write any. Choose a chat model.`,
+  );
+}
+
+const WRITES = /ForCausalLM$|ForConditionalGeneration$/;
 
 /** Relatives that share a model_type with a supported model but compute something else. */
 function refuseVariants(read: ConfigReader): void {
@@ -123,7 +141,7 @@ function readLayers(read: ConfigReader, architecture: HuggingFaceArchitecture): 
   const isWindowed = isLocal !== undefined && read.flag('use_sliding_window', true);
   const window = isWindowed ? read.optionalCount('sliding_window', MAX.context) : null;
   return turns.map((hasRope, layer) => {
-    const local = types ? types[layer] === 'sliding_attention' : (isLocal?.(read, layer, hasRope) ?? false);
+    const local = types ? types[layer] === 'sliding_attention' : isWindowed && isLocal(read, layer, hasRope);
     const rope = localRope && local ? 1 : 0;
     return { rope: hasRope ? rope : null, window: local ? window : null };
   });

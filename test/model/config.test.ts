@@ -6,6 +6,8 @@ import { resolveTensors } from '../../src/model/tensors';
 import { type ModelFiles, openModel } from '../../src/storage/model_file';
 import { architectureNames, fixtureFolder } from '../cpu/fixtures';
 import { droppedFolder } from './files';
+import { PLAIN_MODELS } from './published_plain';
+import { SPECIAL_MODELS } from './published_special';
 
 type Json = Record<string, unknown>;
 
@@ -41,6 +43,14 @@ describe('both spellings of a fixture give the same config', () => {
   }
 });
 
+describe('published models are read as transformers reads them', () => {
+  test.each([...PLAIN_MODELS, ...SPECIAL_MODELS])('$name', ({ config, expected, layers }) => {
+    const read = configOf(config);
+    expect(read).toMatchObject(expected);
+    expect(read.layers.slice(0, layers.length).map(({ window, rope }) => [window, rope])).toEqual(layers);
+  });
+});
+
 test('LLaMA: what is left out is plain', () => {
   expect(configOf({ model_type: 'llama', ...SIZES })).toMatchObject({
     headDim: 128,
@@ -64,6 +74,7 @@ test('Qwen 2 and 3: windows count only with use_sliding_window, and from max_win
   const qwen = { model_type: 'qwen2', sliding_window: 512, max_window_layers: 3 };
   expect(windows(qwen)).toEqual([null, null, null, null]);
   expect(windows({ ...qwen, use_sliding_window: true })).toEqual([null, null, null, 512]);
+  expect(windows({ ...qwen, sliding_window: null, max_window_layers: null })).toEqual([null, null, null, null]);
   expect(configOf({ ...SIZES, ...qwen })).toMatchObject({ qkvBias: true, outputBias: false, qkNorm: 'none' });
   expect(configOf({ ...SIZES, model_type: 'qwen3' })).toMatchObject({ qkvBias: false, qkNorm: 'heads', headDim: 128 });
 });
@@ -180,6 +191,12 @@ test('yarn takes its attention factor from the file, from two mscales, or from t
   expect(yarn({ mscale: 1, mscale_all_dim: 1 })).toMatchObject({ attentionFactor: 1 });
 });
 
+test('architectures that are no names say nothing', () => {
+  for (const architectures of [null, [], {}, [{ toString: 1 }], [null, 'LlamaForCausalLM']]) {
+    expect(configOf({ model_type: 'llama', ...SIZES, architectures }).architecture).toBe('llama');
+  }
+});
+
 describe('refusals name what is wrong and what to do', () => {
   const refused: [string, Json, RegExp][] = [
     [
@@ -193,6 +210,14 @@ describe('refusals name what is wrong and what to do', () => {
     ['activations', { hidden_act: 'relu2' }, /hidden_act is "relu2".*silu, swish, gelu_pytorch_tanh/],
     ['GPTQ', { quantization_config: { quant_method: 'gptq', bits: 4 } }, /quantised by gptq.*unquantised.*GGUF/],
     ['AWQ', { quantization_config: { quant_method: 'awq' } }, /quantised by awq/],
+    ['MLX', { quantization: { group_size: 64, bits: 4 } }, /quantised by an unnamed method \(quantization\).*GGUF/],
+    ['bitsandbytes', { quantization_config: { load_in_4bit: true, quant_method: 'bitsandbytes' } }, /bitsandbytes/],
+    ['models without a head', { architectures: ['LlamaModel'] }, /architectures names LlamaModel.*chat model/],
+    [
+      'classifiers',
+      { model_type: 'qwen3', architectures: ['Qwen3ForSequenceClassification'] },
+      /names Qwen3ForSequenceClassification.*cannot write/,
+    ],
     ['nameless formats', { quantization_config: {} }, /quantised by an unnamed method/],
     ['RoPE', { rope_scaling: { type: 'mrope' } }, /RoPE of type "mrope".*longrope are/],
     ['layer types', { model_type: 'qwen3', layer_types: ['full_attention'] }, /layer_types must be a list of 4/],

@@ -1,0 +1,30 @@
+// config.json of published models as they are, but for keys that have nothing to do with numbers, and what transformers makes of
+// each. Sources: the repositories of that name on the Hugging Face hub.
+
+import type { ModelConfig } from '../../src/model/config';
+
+export interface Published {
+  name: string;
+  config: Record<string, unknown>;
+  expected: Partial<ModelConfig> & Pick<ModelConfig, 'headDim' | 'contextLength' | 'tiedEmbedding'>;
+  /** Window and rope of the first layers. */
+  layers: [window: number | null, rope: number | null][];
+}
+
+export const PLAIN_LAYER: Published['layers'] = [[null, 0]];
+
+export const sizes = (
+  vocab: number,
+  hidden: number,
+  intermediate: number,
+  layers: number,
+  heads: number,
+  kvHeads: number,
+) => ({
+  vocab_size: vocab,
+  hidden_size: hidden,
+  intermediate_size: intermediate,
+  num_hidden_layers: layers,
+  num_attention_heads: heads,
+  num_key_value_heads: kvHeads,
+});

@@ -1,0 +1,243 @@
+// Models whose layers are those of LLaMA: Mistral, Qwen, SmolLM and their like.
+
+import { PLAIN_LAYER, type Published, sizes } from './published';
+
+const llama = (more: object) => ({
+  architectures: ['LlamaForCausalLM'],
+  model_type: 'llama',
+  attention_bias: false,
+  hidden_act: 'silu',
+  pretraining_tp: 1,
+  rms_norm_eps: 1e-5,
+  rope_scaling: null,
+  ...more,
+});
+
+const mistral = (more: object) => ({
+  architectures: ['MistralForCausalLM'],
+  model_type: 'mistral',
+  hidden_act: 'silu',
+  rms_norm_eps: 1e-5,
+  tie_word_embeddings: false,
+  ...more,
+});
+
+const qwen2 = (more: object) => ({
+  architectures: ['Qwen2ForCausalLM'],
+  model_type: 'qwen2',
+  hidden_act: 'silu',
+  rms_norm_eps: 1e-6,
+  use_sliding_window: false,
+  ...more,
+});
+
+export const PLAIN_MODELS: Published[] = [
+  {
+    name: 'meta-llama/Llama-3.2-1B-Instruct',
+    config: llama({
+      ...sizes(128256, 2048, 8192, 16, 32, 8),
+      head_dim: 64,
+      max_position_embeddings: 131072,
+      mlp_bias: false,
+      rope_scaling: {
+        factor: 32.0,
+        high_freq_factor: 4.0,
+        low_freq_factor: 1.0,
+        original_max_position_embeddings: 8192,
+        rope_type: 'llama3',
+      },
+      rope_theta: 500000.0,
+      tie_word_embeddings: true,
+    }),
+    expected: {
+      headDim: 64,
+      contextLength: 131072,
+      tiedEmbedding: true,
+      ropes: [
+        {
+          theta: 500000,
+          scaling: { type: 'llama3', factor: 32, lowFreqFactor: 1, highFreqFactor: 4, originalContextLength: 8192 },
+        },
+      ],
+    },
+    layers: PLAIN_LAYER,
+  },
+  {
+    name: 'HuggingFaceTB/SmolLM2-135M-Instruct',
+    config: llama({
+      ...sizes(49152, 576, 1536, 30, 9, 3),
+      is_llama_config: true,
+      max_position_embeddings: 8192,
+      rope_interleaved: false,
+      rope_theta: 100000,
+      tie_word_embeddings: true,
+    }),
+    expected: { headDim: 64, contextLength: 8192, tiedEmbedding: true, ropes: [{ theta: 100000, scaling: null }] },
+    layers: PLAIN_LAYER,
+  },
+  {
+    name: 'TinyLlama/TinyLlama-1.1B-Chat-v1.0',
+    config: llama({
+      ...sizes(32000, 2048, 5632, 22, 32, 4),
+      max_position_embeddings: 2048,
+      tie_word_embeddings: false,
+    }),
+    expected: { headDim: 64, contextLength: 2048, tiedEmbedding: false, rmsNormEps: 1e-5 },
+    layers: PLAIN_LAYER,
+  },
+  {
+    name: '01-ai/Yi-6B',
+    config: llama({ ...sizes(64000, 4096, 11008, 32, 32, 4), max_position_embeddings: 4096, rope_theta: 5000000.0 }),
+    expected: { headDim: 128, contextLength: 4096, tiedEmbedding: false },
+    layers: PLAIN_LAYER,
+  },
+  {
+    name: 'deepseek-ai/deepseek-coder-1.3b-instruct',
+    config: llama({
+      ...sizes(32256, 2048, 5504, 24, 16, 16),
+      max_position_embeddings: 16384,
+      rms_norm_eps: 1e-6,
+      rope_scaling: { factor: 4.0, type: 'linear' },
+      rope_theta: 100000,
+      tie_word_embeddings: false,
+    }),
+    expected: {
+      headDim: 128,
+      contextLength: 16384,
+      tiedEmbedding: false,
+      ropes: [{ theta: 100000, scaling: { type: 'linear', factor: 4 } }],
+    },
+    layers: PLAIN_LAYER,
+  },
+  {
+    name: 'ibm-granite/granite-3b-code-base-2k, a llama with biases',
+    config: llama({
+      ...sizes(49152, 2560, 10240, 32, 32, 32),
+      attention_bias: true,
+      max_position_embeddings: 2048,
+      mlp_bias: true,
+      rope_theta: 10000,
+      tie_word_embeddings: true,
+    }),
+    expected: { headDim: 80, contextLength: 2048, tiedEmbedding: true, qkvBias: true, outputBias: true, mlpBias: true },
+    layers: PLAIN_LAYER,
+  },
+  {
+    name: 'mistralai/Mistral-7B-v0.1',
+    config: mistral({
+      ...sizes(32000, 4096, 14336, 32, 32, 8),
+      max_position_embeddings: 32768,
+      rope_theta: 10000.0,
+      sliding_window: 4096,
+    }),
+    expected: { headDim: 128, contextLength: 32768, tiedEmbedding: false },
+    layers: [[4096, 0]],
+  },
+  {
+    name: 'mistralai/Mistral-7B-v0.3',
+    config: mistral({
+      ...sizes(32768, 4096, 14336, 32, 32, 8),
+      max_position_embeddings: 32768,
+      rope_theta: 1000000.0,
+      sliding_window: null,
+    }),
+    expected: { headDim: 128, contextLength: 32768, tiedEmbedding: false },
+    layers: PLAIN_LAYER,
+  },
+  {
+    name: 'mistralai/Mistral-Nemo-Instruct-2407',
+    config: mistral({
+      ...sizes(131072, 5120, 14336, 40, 32, 8),
+      head_dim: 128,
+      max_position_embeddings: 131072,
+      rope_theta: 1000000.0,
+      sliding_window: null,
+    }),
+    expected: { headDim: 128, contextLength: 131072, tiedEmbedding: false, attentionScale: 128 ** -0.5 },
+    layers: PLAIN_LAYER,
+  },
+  {
+    name: 'Qwen/Qwen2.5-0.5B-Instruct',
+    config: qwen2({
+      ...sizes(151936, 896, 4864, 24, 14, 2),
+      max_position_embeddings: 32768,
+      max_window_layers: 21,
+      rope_theta: 1000000.0,
+      sliding_window: 32768,
+      tie_word_embeddings: true,
+    }),
+    expected: { headDim: 64, contextLength: 32768, tiedEmbedding: true, qkvBias: true, outputBias: false },
+    layers: PLAIN_LAYER,
+  },
+  {
+    name: 'deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B',
+    config: qwen2({
+      ...sizes(151936, 1536, 8960, 28, 12, 2),
+      max_position_embeddings: 131072,
+      max_window_layers: 21,
+      rope_theta: 10000,
+      sliding_window: 4096,
+      tie_word_embeddings: false,
+      use_mrope: false,
+    }),
+    expected: { headDim: 128, contextLength: 131072, tiedEmbedding: false, qkvBias: true },
+    layers: PLAIN_LAYER,
+  },
+  {
+    name: 'Qwen/Qwen3-0.6B',
+    config: {
+      ...sizes(151936, 1024, 3072, 28, 16, 8),
+      architectures: ['Qwen3ForCausalLM'],
+      model_type: 'qwen3',
+      attention_bias: false,
+      head_dim: 128,
+      hidden_act: 'silu',
+      max_position_embeddings: 40960,
+      max_window_layers: 28,
+      rms_norm_eps: 1e-6,
+      rope_scaling: null,
+      rope_theta: 1000000,
+      sliding_window: null,
+      tie_word_embeddings: true,
+      use_sliding_window: false,
+    },
+    expected: { headDim: 128, contextLength: 40960, tiedEmbedding: true, qkvBias: false, qkNorm: 'heads' },
+    layers: PLAIN_LAYER,
+  },
+  {
+    name: 'HuggingFaceTB/SmolLM3-3B',
+    config: {
+      ...sizes(128256, 2048, 11008, 36, 16, 4),
+      architectures: ['SmolLM3ForCausalLM'],
+      model_type: 'smollm3',
+      attention_bias: false,
+      hidden_act: 'silu',
+      layer_types: Array(36).fill('full_attention'),
+      max_position_embeddings: 65536,
+      max_window_layers: 28,
+      mlp_bias: false,
+      no_rope_layer_interval: 4,
+      no_rope_layers: Array.from({ length: 36 }, (_, i) => ((i + 1) % 4 === 0 ? 0 : 1)),
+      pretraining_tp: 2,
+      rms_norm_eps: 1e-6,
+      rope_scaling: null,
+      rope_theta: 5000000.0,
+      sliding_window: null,
+      use_sliding_window: false,
+    },
+    expected: {
+      headDim: 128,
+      contextLength: 65536,
+      tiedEmbedding: true,
+      qkvBias: false,
+      ropes: [{ theta: 5e6, scaling: null }],
+    },
+    layers: [
+      [null, 0],
+      [null, 0],
+      [null, 0],
+      [null, null],
+      [null, 0],
+    ],
+  },
+];
