@@ -157,20 +157,22 @@ function sentencePieceParts(gguf: ReadonlyMap<string, unknown>, get: Get, words:
       'The GGUF vocabulary rewrites its text, which is not supported. Put the model’s tokenizer.json beside it.',
     );
   }
-  const usable = (id: unknown): id is number =>
-    typeof id === 'number' && types[id] === NORMAL && !byteOfToken(tokens[id]);
-  const order = tokens.map((_, id) => id).filter((id) => usable(id) && vocab[tokens[id]] === id);
-  order.sort((a, b) => scores[b] - scores[a] || a - b);
-  const merges: [string, string][] = [];
+  const ids = new Map<string, number>(); // of the tokens that merging may use
+  tokens.forEach((token, id) => {
+    if (types[id] === NORMAL && vocab[token] === id && !byteOfToken(token)) ids.set(token, id);
+  });
+  const order = [...ids.values()].sort((a, b) => scores[b] - scores[a] || a - b);
+  const merges: number[] = [];
   const ranks: number[] = [];
   let rank = 0;
   order.forEach((id, place) => {
     if (place > 0 && scores[id] !== scores[order[place - 1]]) rank++;
     const token = tokens[id];
     for (let cut = 1; cut < token.length; cut++) {
-      const [left, right] = [token.slice(0, cut), token.slice(cut)];
-      if (!usable(vocab[left]) || !usable(vocab[right])) continue;
-      merges.push([left, right]);
+      const left = ids.get(token.slice(0, cut));
+      const right = left === undefined ? undefined : ids.get(token.slice(cut));
+      if (left === undefined || right === undefined) continue;
+      merges.push(left, right, id);
       ranks.push(rank);
     }
   });
@@ -197,8 +199,8 @@ function sentencePieceParts(gguf: ReadonlyMap<string, unknown>, get: Get, words:
       model: {
         type: 'BPE',
         vocab,
-        merges,
-        merge_ranks: ranks,
+        merges: Uint32Array.from(merges),
+        merge_ranks: Uint32Array.from(ranks),
         unk_token: tokens[unkId] ?? null,
         fuse_unk: true,
         byte_fallback: true,

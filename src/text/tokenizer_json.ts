@@ -45,7 +45,7 @@ export function readTokenizerJson(json: JsonObject, config: JsonObject): Tokeniz
     preTokenizer: asObject(json.pre_tokenizer),
     decoder: asObject(json.decoder),
     vocab,
-    model: pieces ? unigramParts(model, pieces) : type === 'BPE' ? bpeParts(model) : wordPieceParts(model),
+    model: pieces ? unigramParts(model, pieces) : type === 'BPE' ? bpeParts(model, vocab) : wordPieceParts(model),
     addedTokens: readAddedTokens(json, config, vocab),
     unkToken: asString(model.unk_token),
     ...readPostProcessor(asObject(json.post_processor)),
@@ -59,14 +59,15 @@ function guessType(model: JsonObject): string {
   return typeof model.continuing_subword_prefix === 'string' ? 'WordPiece' : 'unknown';
 }
 
-function bpeParts(model: JsonObject): BpeParts {
+function bpeParts(model: JsonObject, vocab: ReadonlyMap<string, number>): BpeParts {
   if (model.continuing_subword_prefix || model.end_of_word_suffix) {
     throw new TokenizerError('The tokenizer marks the inside or the end of words, which is not supported.');
   }
   return {
     type: 'BPE',
-    merges: readMerges(model.merges),
-    mergeRanks: Array.isArray(model.merge_ranks) ? (model.merge_ranks as number[]) : null, // ours: gguf_vocabulary.ts
+    // Arrays of numbers are ours: gguf_vocabulary.ts.
+    merges: model.merges instanceof Uint32Array ? model.merges : readMerges(model.merges, vocab),
+    mergeRanks: model.merge_ranks instanceof Uint32Array ? model.merge_ranks : null,
     byteFallback: model.byte_fallback === true,
     ignoreMerges: model.ignore_merges === true,
     fuseUnk: model.fuse_unk === true,
@@ -121,16 +122,28 @@ function readVocabulary(value: unknown): Map<string, number> {
   return vocab;
 }
 
+const isText = (value: unknown) => typeof value === 'string' && value !== '';
+
 /** Both spellings: "a b", and ["a", "b"] where tokens may hold spaces. */
-function readMerges(value: unknown): [string, string][] {
+function readMerges(value: unknown, vocab: ReadonlyMap<string, number>): Uint32Array {
   if (!Array.isArray(value)) throw new TokenizerError('tokenizer.json has no list of merges.');
-  return value.map((merge: unknown, i) => {
+  const ids = new Uint32Array(3 * value.length);
+  value.forEach((merge: unknown, i) => {
     const pair = typeof merge === 'string' ? merge.split(' ') : merge;
-    if (Array.isArray(pair) && pair.length === 2 && pair.every((part) => typeof part === 'string' && part !== '')) {
-      return pair as [string, string];
+    if (!Array.isArray(pair) || pair.length !== 2 || !isText(pair[0]) || !isText(pair[1])) {
+      throw new TokenizerError(`Merge ${i} is not a pair of tokens.`);
     }
-    throw new TokenizerError(`Merge ${i} is not a pair of tokens.`);
+    const left = vocab.get(pair[0]);
+    const right = vocab.get(pair[1]);
+    const both = vocab.get(pair[0] + pair[1]);
+    if (left === undefined || right === undefined || both === undefined) {
+      throw new TokenizerError(`Merge ${i} (${JSON.stringify(pair)}) names a token that the vocabulary lacks.`);
+    }
+    ids[3 * i] = left;
+    ids[3 * i + 1] = right;
+    ids[3 * i + 2] = both;
   });
+  return ids;
 }
 
 function readAddedTokens(json: JsonObject, config: JsonObject, vocab: ReadonlyMap<string, number>): AddedToken[] {
