@@ -1,7 +1,13 @@
 import { InvalidRequestError } from '../errors';
+import type { ModelConfig } from '../model/config';
+import { kvBytesPerToken } from '../model/kv_cache';
 import type { ModelTensors } from '../model/tensors';
 import { isPlainMatrix } from '../model/weights';
-import type { ActivationType, LoadOptions } from './protocol';
+import type { ActivationType, LoadOptions, Warning } from './protocol';
+
+/** What a context may be and take, unless the caller asks for more. */
+const DEFAULT_CONTEXT_BYTES = 2 ** 30;
+const DEFAULT_CONTEXT = 2 ** 17;
 
 /** @throws InvalidRequestError for values that no model can be loaded with */
 export function checkOptions(options: LoadOptions): void {
@@ -58,4 +64,48 @@ export function chooseActivations({ activations = 'auto' }: LoadOptions, isSoftw
   if (activations !== 'auto') return activations;
   // A CPU that plays a GPU gains nothing from them, and takes seconds longer to compile their kernels.
   return isSoftware ? 'f32' : 'q8';
+}
+
+/**
+ * Tokens of context: what was asked for, within what the model was made for and what one binding holds; unasked, also within
+ * a sensible share of memory and the context in which the model is most exact.
+ *
+ * bindingLimit: bytes that a binding of the GPU may have; null: the model runs on the CPU.
+ */
+export function chooseContext(
+  config: ModelConfig,
+  { contextLength: asked, kvCache = 'f16' }: LoadOptions,
+  bindingLimit: number | null,
+  warnings: Warning[],
+): number {
+  const kvBytes = kvBytesPerToken(config, bindingLimit === null ? 'f32' : kvCache);
+  const ropeBytes = 4 * config.headDim; // of each table
+  const bytesPerToken = kvBytes + ropeBytes * config.ropes.length;
+  const largestBinding = Math.max(kvBytes / (2 * config.nLayers), ropeBytes);
+  const bindable = Math.floor((bindingLimit ?? Number.POSITIVE_INFINITY) / largestBinding);
+  const exact = exactContext(config);
+  const modest = Math.min(Math.floor(DEFAULT_CONTEXT_BYTES / bytesPerToken), DEFAULT_CONTEXT, exact);
+  const contextLength = Math.min(asked ?? modest, config.contextLength, bindable);
+  const wanted = asked ?? config.contextLength;
+  if (contextLength < wanted) {
+    const why =
+      contextLength === config.contextLength
+        ? 'the model was made for no more'
+        : contextLength === exact
+          ? 'with more it would answer short chats, too, less exactly; ask for more where a chat needs it'
+          : `more would take too much memory (${bytesPerToken} bytes a token)`;
+    const message = `The context is ${contextLength} tokens instead of ${wanted}: ${why}.`;
+    warnings.push({ code: 'context-shortened', message });
+  }
+  return contextLength;
+}
+
+/** Positions past which dynamic and longrope scaling change the frequencies of all positions (inverseFrequencies). */
+function exactContext({ ropes }: ModelConfig): number {
+  const limits = ropes.map(({ scaling }) =>
+    scaling?.type === 'dynamic' || scaling?.type === 'longrope'
+      ? scaling.originalContextLength
+      : Number.POSITIVE_INFINITY,
+  );
+  return Math.min(...limits);
 }

@@ -14,15 +14,12 @@ import { createTokenizer } from '../text/tokenizer';
 import type { Backend } from './backend';
 import { CpuBackend, loadCpuWeights } from './cpu_backend';
 import type { Session } from './generate';
-import { checkActivations, checkOptions, chooseActivations } from './load_options';
+import { checkActivations, checkOptions, chooseActivations, chooseContext } from './load_options';
 import { LoadTracker } from './load_tracker';
 import { loadProductProfile, loadProfile, productProfileKey, profileKey } from './profile_store';
 import type { ActivationType, EngineInfo, LoadOptions, LoadProgress, ModelLocation, Warning } from './protocol';
 import { WebGpuBackend } from './webgpu_backend';
 
-/** What a context may be and take, unless the caller asks for more. */
-const DEFAULT_CONTEXT_BYTES = 2 ** 30;
-const DEFAULT_CONTEXT = 2 ** 17;
 /** The most that the cpu backend, which holds every weight in f32, may take of a tab's memory. */
 const CPU_BYTES = 2 ** 32;
 
@@ -73,7 +70,7 @@ async function loadFiles(
   const quantized = quantizes(files, tensors, options, warnings);
   checkActivations(tensors, options);
   const gpu = await requestGpu(options, warnings);
-  const contextLength = chooseContext(config, options, gpu, warnings);
+  const contextLength = chooseContext(config, options, gpu?.bindingLimit ?? null, warnings);
   const parts = { files, config, tensors, contextLength, options, signal, tracker, warnings };
   const onGpu = gpu && (await loadOnGpu(gpu, parts));
   const { backend, activations, gpuBytes, bytesPerToken } = onGpu ?? (await loadOnCpu(parts));
@@ -185,28 +182,6 @@ async function requestGpu(options: LoadOptions, warnings: Warning[]): Promise<Gp
     warnings.push({ code: error.code, message: `${error.message} Running on the CPU, which is much slower.` });
     return null;
   }
-}
-
-/** What was asked for, within what the model was made for and what one binding and a sensible share of memory hold. */
-function chooseContext(config: ModelConfig, options: LoadOptions, gpu: Gpu | null, warnings: Warning[]): number {
-  const kvBytes = kvBytesPerToken(config, gpu ? (options.kvCache ?? 'f16') : 'f32');
-  const ropeBytes = 4 * config.headDim;
-  const bytesPerToken = kvBytes + ropeBytes * config.ropes.length;
-  const asked = options.contextLength;
-  const largestBinding = Math.max(kvBytes / (2 * config.nLayers), ropeBytes);
-  const bindable = gpu ? Math.floor(gpu.bindingLimit / largestBinding) : Number.POSITIVE_INFINITY;
-  const modest = Math.min(Math.floor(DEFAULT_CONTEXT_BYTES / bytesPerToken), DEFAULT_CONTEXT);
-  const contextLength = Math.min(asked ?? modest, config.contextLength, bindable);
-  const wanted = asked ?? config.contextLength;
-  if (contextLength < wanted) {
-    const why =
-      contextLength === config.contextLength ? 'the model was made for no more' : 'more would take too much memory';
-    warnings.push({
-      code: 'context-shortened',
-      message: `The context is ${contextLength} tokens instead of ${wanted}: ${why} (${bytesPerToken} bytes a token).`,
-    });
-  }
-  return contextLength;
 }
 
 /** What the matrices in full precision become, or null where none does; asked for in vain, it is a warning. */
