@@ -4,17 +4,38 @@ import { readConfig } from '../../src/model/config';
 import { resolveTensors } from '../../src/model/tensors';
 import type { GgufValue } from '../../src/storage/gguf';
 import { type ModelFiles, openModel } from '../../src/storage/model_file';
+import { openAsGguf } from '../model/architectures_gguf';
 import { EDGE_LENGTHS } from './edges';
 import { FIXTURES } from './fixtures';
 import { jsonBytes, readJson } from './json_cases';
 import type { Loader } from './loaders';
 import type { Random } from './random';
-import { MODEL_METADATA, TINY_GGUF } from './tiny_model';
 
 const MODELS = await Promise.all(
-  FIXTURES.map(async ({ files, configs }) => ({ files: await openModel(files), configs })),
+  FIXTURES.map(async ({ name, files, configs }) => ({ name, files: await openModel(files), configs })),
 );
-const GGUF = await openModel(TINY_GGUF);
+/** One of each architecture, and of each scaling that a GGUF knows. */
+const GGUFS = await Promise.all(MODELS.filter(isGguf).map(({ files }) => openAsGguf(files)));
+
+function isGguf({ name, files }: (typeof MODELS)[number]): boolean {
+  return name !== 'llama_dynamic' && files.tensors.get('model.embed_tokens.weight')?.dtype === 'BF16';
+}
+
+/** Keys of some architecture that others lack. */
+const MORE_KEYS = [
+  'vocab_size',
+  'expert_count',
+  'rope.scaling.type',
+  'rope.scaling.factor',
+  'rope.scaling.attn_factor',
+  'rope.freq_base_swa',
+  'attention.scale',
+  'attention.sliding_window',
+  'attention.sliding_window_pattern',
+  'attn_logit_softcapping',
+  'final_logit_softcapping',
+  'logit_scale',
+];
 
 export const configLoader: Loader = {
   name: 'config',
@@ -28,10 +49,14 @@ function jsonCase(random: Random) {
 }
 
 function ggufCase(random: Random) {
-  const metadata = new Map<string, GgufValue>(MODEL_METADATA);
-  const keys = [...metadata.keys(), 'llama.vocab_size', 'llama.rope.scaling.type', 'llama.expert_count'];
+  const files = random.pick(GGUFS);
+  const metadata = new Map<string, GgufValue>(files.gguf);
+  const arch = metadata.get('general.architecture');
+  const keys = [...metadata.keys(), ...MORE_KEYS.map((key) => `${arch}.${key}`)];
   for (let n = 1 + random.int(2); n > 0; n--) metadata.set(random.pick(keys), edgeValue(random));
-  return () => resolve({ ...GGUF, gguf: metadata });
+  const tensors = new Map(files.tensors);
+  if (random.chance(0.1)) tensors.delete(random.pick([...tensors.keys()]));
+  return () => resolve({ ...files, gguf: metadata, tensors });
 }
 
 /** Values as the parser gives them. */
@@ -57,8 +82,10 @@ function edgeValue(random: Random): GgufValue {
     true,
     'linear',
     'yarn',
+    'longrope',
     '',
     Int32Array.of(1, -1),
+    [true, false, true, false],
     Float32Array.of(Number.NaN),
     ['a', 'b'],
     [1n, 2],

@@ -16,6 +16,8 @@ export function readJsonFile(file: string): Record<string, unknown> {
 }
 
 export interface Fixture {
+  /** Of its folder. */
+  name: string;
   /** The files of the model itself. */
   files: File[];
   /** config.json in the spellings that there are. */
@@ -26,8 +28,9 @@ export interface Fixture {
 export const FIXTURES: readonly Fixture[] = ['llama', 'architectures'].flatMap((room) =>
   readdirSync(path.join(root, 'test/fixtures', room))
     .sort()
-    .map((name) => `test/fixtures/${room}/${name}`)
-    .map((folder) => ({
+    .map((name) => ({ name, folder: `test/fixtures/${room}/${name}` }))
+    .map(({ name, folder }) => ({
+      name,
       files: droppedFolder(path.join(root, folder)).filter(({ name }) => /^(config\.json|model.*)$/.test(name)),
       configs: ['config.json', 'config.classic.json']
         .map((name) => `${folder}/${name}`)

@@ -29,7 +29,10 @@ interface Part {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-const SPLIT = Object.entries(splitGguf(VALID_GGUFS[0], 'x', 3)).map(([name, bytes]) => ({ name, bytes: bytes.slice() }));
+const SPLIT = Object.entries(splitGguf(VALID_GGUFS[0], 'x', 3)).map(([name, bytes]) => ({
+  name,
+  bytes: bytes.slice(),
+}));
 const FOLDERS: readonly Part[][] = [...(await Promise.all(FIXTURES.map(partsOf))), SPLIT, SPLIT, SPLIT];
 
 export const modelLoader: Loader = {

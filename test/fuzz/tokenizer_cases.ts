@@ -14,7 +14,13 @@ import { TEMPLATES } from './template_grammar';
 import { decoders, normalizers, postProcessors, preTokenizers } from './tokenizer_grammar';
 
 const STORYTELLER = readJsonFile('public/models/storyteller/tokenizer.json');
+/** Unigram, WordPiece and byte pair encoding, as the reference trains them. */
+const TRAINED = readJsonFile('test/fixtures/tokenizer/models.json').models as Record<
+  string,
+  { tokenizer: Record<string, unknown> }
+>;
 const VOCABULARIES = [
+  ...Object.values(TRAINED).map(({ tokenizer }) => tokenizer),
   byteLevelJson(),
   byteLevelJson(),
   ggufVocabulary(sentencePieceGguf()).tokenizerJson,
