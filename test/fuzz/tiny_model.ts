@@ -1,13 +1,13 @@
 // A GGUF file with all that an engine asks for: metadata, vocabulary, template, and the tensors of one layer.
 
-import { type GgufSpec, type GgufTensor, writeGguf } from '../storage/write_gguf';
+import type { GgufSpec, GgufTensor } from '../storage/write_gguf';
 import { byteLevelGguf, sentencePieceGguf } from '../text/tiny_vocabulary';
 import { keysOf } from './gguf_values';
 import { TEMPLATES } from './template_grammar';
 
 const SIZE = 32; // of everything: hidden, intermediate, head
 
-export const MODEL_METADATA: ReadonlyMap<string, string | number> = new Map<string, string | number>([
+const MODEL_METADATA: ReadonlyMap<string, string | number> = new Map<string, string | number>([
   ['general.architecture', 'llama'],
   ['llama.block_count', 1],
   ['llama.context_length', 64],
@@ -27,8 +27,6 @@ export const GGUF_SPECS: readonly GgufSpec[] = [byteLevelGguf(), sentencePieceGg
   keys: keysOf(new Map([...MODEL_METADATA, ...vocabulary, ['tokenizer.chat_template', TEMPLATES[0]]])),
   tensors: tensors((vocabulary.get('tokenizer.ggml.tokens') as string[]).length),
 }));
-
-export const TINY_GGUF = new File([writeGguf(GGUF_SPECS[0])], 'tiny.gguf');
 
 function tensors(vocab: number): GgufTensor[] {
   const f16 = (name: string, ...ne: number[]): GgufTensor => ({

@@ -1,12 +1,10 @@
-// The fixtures of test/fixtures as GGUF files, by the rules of llama.cpp's convert_hf_to_gguf.py: names, permuted rows, Gemma's
+// A model of safetensors as a GGUF file, by the rules of llama.cpp's convert_hf_to_gguf.py: names, permuted rows, Gemma's
 // norms, factors of RoPE. What those rules lose and GGUF has a key for (windows of Mistral and Qwen 2, the scale of
 // query_pre_attn_scalar) is written, too.
 
 import { dequantise } from '../../src/cpu/dequantise';
 import { type ModelFiles, openModel, type TensorInfo } from '../../src/storage/model_file';
-import { fixtureFolder } from '../cpu/fixtures';
 import { type Bytes, type GgufTensor, T, value, writeGguf } from '../storage/write_gguf';
-import { droppedFolder } from './files';
 
 interface Rope {
   rope_type: string;
@@ -55,9 +53,8 @@ const POST_NORMS = ['gemma2', 'gemma3', 'olmo2'];
 const F32 = 0;
 const BF16 = 30;
 
-/** A fixture as a .gguf file: matrices as they are stored, vectors in F32. */
-export async function architectureGguf(name: string): Promise<File> {
-  const files = await openModel(droppedFolder(fixtureFolder(name)));
+/** A fixture, opened from its safetensors, as a GGUF: matrices as they are stored, vectors in F32. */
+export async function openAsGguf(files: ModelFiles): Promise<ModelFiles> {
   const config = files.config as unknown as Config;
   const arch = ARCHITECTURE[config.model_type] ?? config.model_type;
   const rope = ropeOf(config);
@@ -67,11 +64,7 @@ export async function architectureGguf(name: string): Promise<File> {
     keys.push([`${arch}.${key}`, write]);
   }
   const bytes = writeGguf({ keys, tensors: [...tensors, ...factorTensors(config, rope)] });
-  return new File([bytes], `${name}.gguf`);
-}
-
-export async function openArchitectureGguf(name: string): Promise<ModelFiles> {
-  return openModel([await architectureGguf(name)]);
+  return openModel([new File([bytes], 'model.gguf')]);
 }
 
 function headDimOf({ head_dim, hidden_size, num_attention_heads }: Config): number {

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { CpuLlama } from '../../src/cpu/llama';
 import { readConfig } from '../../src/model/config';
-import { openModel } from '../../src/storage/model_file';
+import { type ModelFiles, openModel } from '../../src/storage/model_file';
 import {
   ARCHITECTURE_CONTEXT,
   architectureNames,
@@ -14,7 +14,7 @@ import {
 } from '../cpu/fixtures';
 import { maxError, standardDeviation } from '../cpu/logit_errors';
 import { type Bytes, value, writeGguf } from '../storage/write_gguf';
-import { openArchitectureGguf } from './architectures_gguf';
+import { openAsGguf } from './architectures_gguf';
 import { droppedFolder } from './files';
 
 /** As for safetensors, of the spread of the logits: theta and the scales of a GGUF are rounded to f32. */
@@ -22,6 +22,10 @@ const BOUND = 1e-4;
 
 /** GGUF has no dynamic scaling. */
 const NAMES = [...architectureNames.filter((name) => name !== 'llama_dynamic'), 'bf16_group4_hd128_llama3'];
+
+async function openArchitectureGguf(name: string): Promise<ModelFiles> {
+  return openAsGguf(await openModel(droppedFolder(fixtureFolder(name))));
+}
 
 /** Logits of the fixture: with every fourth layer without RoPE, since llama.cpp knows no other SmolLM3. */
 async function expectedLogits(name: string): Promise<Float32Array[]> {
