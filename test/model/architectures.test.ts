@@ -13,6 +13,7 @@ import { allocateWeights, type QuantisedFormat } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';
 import { relativeError } from '../close';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
+import { openAsGguf } from './architectures_gguf';
 import { droppedFolder } from './files';
 
 const ROOT = new URL('../fixtures/architectures/', import.meta.url).pathname;
@@ -32,17 +33,21 @@ const PLAIN = ['gemma3', 'olmo2', 'smollm3'];
 /** Siblings of attention have tests of their own: these two, with caps and windows and without, take those that a user gets. */
 const AUTO = ['gemma2', 'llama_yarn'];
 
-async function open(name: string) {
-  const files = await openModel(droppedFolder(ROOT + name));
+async function open(name: string, from: 'folder' | 'gguf' = 'folder') {
+  const folder = await openModel(droppedFolder(ROOT + name));
+  const files = from === 'gguf' ? await openAsGguf(folder) : folder;
   const config = readConfig(files);
   return { files, config, tensors: resolveTensors(files, config) };
 }
 
-type Options = Partial<Pick<LlamaOptions, 'attention' | 'activations'>> & { quantise?: QuantisedFormat };
+type Options = Partial<Pick<LlamaOptions, 'attention' | 'activations'>> & {
+  quantise?: QuantisedFormat;
+  from?: 'folder' | 'gguf';
+};
 
-async function load(name: string, without: (typeof PATHS)[number], { quantise, ...options }: Options) {
+async function load(name: string, without: (typeof PATHS)[number], { quantise, from, ...options }: Options) {
   const gpu = await testGpu(without);
-  const { files, config, tensors } = await open(name);
+  const { files, config, tensors } = await open(name, from);
   const { weights, read } = await allocateWeights(gpu, tensors, config, quantise);
   const attention = AUTO.includes(name) ? 'auto' : 'fused_decode';
   const llama = await Llama.create(gpu, config, weights, {
@@ -151,6 +156,16 @@ for (const name of NAMES) {
       expect(gpu.failure).toBeNull();
     });
   }
+}
+
+// Factors as tensors and fused matrices, pairs that are neighbours in the file, norms that have their offset already.
+for (const name of ['phi3_longrope_long', 'granite', 'gemma2']) {
+  test(`${name} of a GGUF gives the same logits`, { timeout: TIMEOUT_MS }, async () => {
+    const { gpu, llama } = await load(name, [], { from: 'gguf' });
+    const { ids, logits } = readExpected(name);
+    expect(worst(await prefill(llama, ids, [31, 17]), [logits[30], logits[47]])).toBeLessThan(BOUND);
+    expect(gpu.failure).toBeNull();
+  });
 }
 
 // Norms of q and k, post-norms and GELU around products in integers; in Gemma's case one that merges the parts of attention, too.
