@@ -117,7 +117,12 @@ export class ModelCache {
 
   /** What the repository was when the model was kept, or null where that is to be asked. */
   get keptAs(): Resolved | null {
-    return this.isWhole ? (this.model?.resolved ?? null) : null;
+    return this.isWhole ? this.lastKeptAs : null;
+  }
+
+  /** What the repository was when any of the model was kept, or null: for when the network does not tell. */
+  get lastKeptAs(): Resolved | null {
+    return this.model?.resolved ?? null;
   }
 
   noteResolved(resolved: Resolved): void {

@@ -1,7 +1,9 @@
+import { ModelFetchError } from '../errors';
 import { urlFolder } from './folder';
 import { chooseGguf, fileUrl, ggufChoices, type HubListing, hubFolder, listHub } from './hub';
-import type { HubAddress } from './hub_address';
+import { type HubAddress, showHubAddress } from './hub_address';
 import { decodeUtf8, type JsonObject, parseJsonObject } from './json';
+import type { Resolved } from './manifest';
 import { SHARD_INDEX, WEIGHTS } from './shards';
 import type { OpenOptions } from './source';
 
@@ -18,16 +20,24 @@ export async function resolveHub(
   const { cache } = options;
   const hashes = new Map<string, string>();
   let resolved = cache?.keptAs ?? null;
-  if (!resolved) {
-    const listing = await listHub(hub, address, options);
-    const commit = listing?.commit ?? '';
-    const folder = hubFolder(hub, address, commit || address.revision);
-    for (const { path, sha256 } of listing?.files ?? []) if (sha256) hashes.set(fileUrl(folder, path), sha256);
-    resolved = { commit, file: address.file || (listing ? await fileOf(listing, folder, address, options) : '') };
+  const listing = resolved ? null : await listHub(hub, address, options);
+  if (listing) {
+    const folder = hubFolder(hub, address, listing.commit);
+    for (const { path, sha256 } of listing.files) if (sha256) hashes.set(fileUrl(folder, path), sha256);
+    resolved = { commit: listing.commit, file: address.file || (await fileOf(listing, folder, address, options)) };
   }
+  resolved ??= cache?.lastKeptAs ?? unlisted(address);
   cache?.noteResolved(resolved);
   const folder = hubFolder(hub, address, resolved.commit || address.revision);
   return { url: new URL(fileUrl(folder, resolved.file)), hashes };
+}
+
+/** @throws ModelFetchError for a quantization: which file has it is not known */
+function unlisted(address: HubAddress): Resolved {
+  if (!address.quantization) return { commit: '', file: address.file };
+  const [id, whole] = [showHubAddress(address), showHubAddress({ ...address, quantization: '' })];
+  const remedy = `Check the connection and the name, or name a file, as in ${whole}/file.gguf.`;
+  throw new ModelFetchError(id, null, `${id} was not found: the hub does not list its files. ${remedy}`);
 }
 
 /** '' for the folder: it holds safetensors, or its config.json names the GGUF file. Else a GGUF file of those listed. */

@@ -283,6 +283,26 @@ describe('a hub that is not well', () => {
     expect((await file(SAFE)).bytes).toEqual(noise(4500));
   });
 
+  test('whose listing fails for a while: a load that was cut goes on at its commit, and an update fetches nothing', async () => {
+    hub.push('o/r', SAFE);
+    hub.faults.hook = (request, response, nth) =>
+      nth > 1 && !!request.url?.includes('signature') && !!response.writeHead(500).end();
+    await expect(load('hf:o/r')).rejects.toThrow(/500/);
+    hub.faults.hook = (request, response) => !!request.url?.startsWith('/api/') && !!response.writeHead(500).end();
+    hub.push('o/r', { ...SAFE, 'model.safetensors': weights(1) });
+    const second = await load('hf:o/r');
+    expect(second.bytes).toEqual(noise(4500));
+    expect(second.fetched).toBeLessThan(4500);
+    expect((await load('hf:o/r', { asks: true })).fetched).toBeLessThan(2000); // the version of each file
+  });
+
+  test('without a listing a quantization cannot be found: the remedy names a file', async () => {
+    hub.faults.noListing = true;
+    hub.push('o/r', { 'm-Q8_0.gguf': gguf('q8') });
+    await expect(load('hf:o/r:Q8_0')).rejects.toThrow(/does not list its files.*o\/r\/file\.gguf/);
+    expect(await load('hf:o/r/m-Q8_0.gguf')).toMatchObject({ title: 'q8' });
+  });
+
   test('429 with a time to wait, 500, then fine', async () => {
     const status = [429, 500];
     hub.faults.hook = (request, response, nth) =>
