@@ -112,7 +112,7 @@ async function openOnce(url: string, connect: Connect, pieceBytes: number, optio
     `file ${url}`,
     async () => {
       const known = await cache.find(url, pieceBytes);
-      if (known && (cache.isWhole || cache.hasCompany)) {
+      if (known && (cache.isWhole || (cache.hasCompany && known.version !== ''))) {
         cache.adopt(known);
         return { file: known, remote: null, first: null };
       }

@@ -24,7 +24,7 @@ export interface ManifestStore {
     work: (hold: (until: Promise<unknown>) => void) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T>;
-  /** Says to other tabs that this one is at what `name` names, until `leave`. `others`: another tab is, too. */
+  /** Says to other tabs that this one is at what `name` names, until `leave`. `others`: another tab was there before. */
   join(name: string): Promise<Presence>;
 }
 
@@ -91,15 +91,17 @@ function turn<T>(
   });
 }
 
+/** Of tabs that come at a time one is the first, and the others know it. */
 async function join(name: string): Promise<Presence> {
   const manager = locks();
   if (!manager) return { others: false, leave() {} };
-  const lock = `vivace at ${name}`;
-  const leave = await new Promise<() => void>((joined, refused) => {
-    manager.request(lock, { mode: 'shared' }, () => new Promise<void>((gone) => joined(gone))).catch(refused);
+  return new Promise((joined, refused) => {
+    const at = (lock: Lock | null) => {
+      if (!lock) return joined({ others: true, leave() {} });
+      return new Promise<void>((leave) => joined({ others: false, leave }));
+    };
+    manager.request(`vivace at ${name}`, { ifAvailable: true }, at).catch(refused);
   });
-  const { held = [] } = await manager.query();
-  return { others: held.filter((one) => one.name === lock).length > 1, leave };
 }
 
 /** Storage that does not answer in this time counts as refused: some browsers never do. */

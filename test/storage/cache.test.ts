@@ -320,6 +320,21 @@ describe('two tabs that load one model at a time', () => {
     expect((await second!).bytes).toEqual(new Uint8Array(file));
   });
 
+  test.each<[string, Record<string, string>]>([
+    ['whose version no one tells', { etag: '' }],
+    ['of which an older version is here in part', { etag: '"v2"' }],
+  ])('a file %s: both are right', async (_, headers) => {
+    const { url, now } = await mutableSite();
+    const stores = fakeStores();
+    const newer = noise(3);
+    now.hook = (request, response, nth) => nth > 1 && down(request, response, nth);
+    await expect(load(url, stores)).rejects.toThrow(/500/);
+    now.hook = (request, response) => sendFile(request, response, newer, { headers });
+    for (const { bytes } of await Promise.all([load(url, stores), load(url, stores)])) {
+      expect(bytes).toEqual(new Uint8Array(newer));
+    }
+  });
+
   test('where storage is full, each fetches for itself', async () => {
     const { url } = await site();
     const stores = fakeStores();
