@@ -88,6 +88,7 @@ export async function get(
 ): Promise<Answer> {
   const connection = new AbortController();
   const stop = () => connection.abort();
+  if (signal?.aborted) stop();
   signal?.addEventListener('abort', stop, { once: true });
   let timer: ReturnType<typeof setTimeout> | undefined;
   const alive = () => {
@@ -101,7 +102,7 @@ export async function get(
   const broken = (error: unknown) => {
     finish();
     const why = connection.signal.aborted ? `nothing arrived for ${tuning.stallMs} ms` : reasonOf(error);
-    return retryable(url, null, `${shown(url)} could not be fetched: ${why}. Check the connection and try again.`);
+    return retryable(url, null, `${shown(url)} could not be fetched: ${why}. Check the connection${corsOf(url)}.`);
   };
 
   alive();
@@ -186,6 +187,13 @@ export function refuseWebPage(
 /** A URL without its query, which may hold a signature. */
 export function shown(url: string): string {
   return url.replace(/[?#].*$/s, '');
+}
+
+/** A browser does not tell a server that is away from one that does not let this page read its answers. */
+function corsOf(url: string): string {
+  const { origin, host } = new URL(url);
+  const isOwn = globalThis.location === undefined || globalThis.location.origin === origin;
+  return isOwn ? ' and try again' : `, and that ${host} lets pages of other origins read its files (CORS)`;
 }
 
 /** What went wrong below fetch; Node hides it in `cause`. */

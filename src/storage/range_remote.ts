@@ -3,6 +3,9 @@ import { type Answer, get, type HttpTuning, refuseWebPage, retryable, shown, wit
 import type { OpenOptions } from './source';
 import type { Remote } from './url_source';
 
+/** 4 TiB: what is known of a file's parts takes memory for each. */
+const MAX_BYTES = 2 ** 42;
+
 /**
  * A file that is read by ranges, of which the `first` answer, from byte `at`, is here. Every part must be the range asked for, of the same
  * length and version.
@@ -24,6 +27,10 @@ export async function rangeRemote(
   if (!(size > at)) {
     first.discard();
     throw wrongRange(url, first, `a part of unknown length ("${contentRange}")`);
+  }
+  if (size > MAX_BYTES) {
+    first.discard();
+    throw wrongRange(url, first, `a part of ${size} bytes, where a file has ${MAX_BYTES} at most`);
   }
 
   async function getVia(range: readonly [number, number]): Promise<Answer> {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ModelFetchError, ModelFileError } from '../../src/errors';
 import type { HttpTuning } from '../../src/storage/http';
 import { urlSource, wholeUrlSource } from '../../src/storage/url_source';
@@ -173,6 +173,7 @@ describe('wrong answers', () => {
     ['a longer range', always({ headers: { 'content-range': 'bytes 0-1999/4500' } }), /was due/],
     ['an unknown length', always({ headers: { 'content-range': 'bytes 0-999/*' } }), /unknown length/],
     ['a length of 0', always({ headers: { 'content-range': 'bytes 0-999/0' } }), /unknown length/],
+    ['a petabyte', always({ headers: { 'content-range': 'bytes 0-999/999999999999999' } }), /at most/],
     ['nonsense for a range', always({ headers: { 'content-range': 'rows 1' } }), /unknown length/],
     ['another length later', later({ headers: { 'content-range': 'bytes 4000-4499/4600' } }), /was due/],
     [
@@ -213,6 +214,16 @@ describe('wrong answers', () => {
     expect(error.status).toBe(null);
     expect(error.message).toMatch(/could not be fetched/);
     expect(error.message).not.toMatch(/secret/);
+  });
+
+  test('no answer that this page may read: CORS is named, unless the server is its own', async () => {
+    onTestFinished(() => void vi.unstubAllGlobals());
+    const complaint = async (origin: string) => {
+      vi.stubGlobal('location', new URL(origin));
+      return (await failure(urlSource('http://127.0.0.1:9/model.gguf', {}, TUNING))).message;
+    };
+    expect(await complaint('https://page.example')).toMatch(/127\.0\.0\.1:9 lets pages of other origins.*\(CORS\)/);
+    expect(await complaint('http://127.0.0.1:9')).not.toMatch(/CORS/);
   });
 });
 
