@@ -15,6 +15,8 @@ export interface SessionListener {
 export class ModelSession {
   private engine: Engine | null = null;
   private loading: AbortController | null = null;
+  /** The newest load was to ask for a new version. */
+  private asks = false;
   /** Settles when the engine before this one has given its memory back. */
   private unloading: Promise<void> = Promise.resolve();
 
@@ -32,6 +34,7 @@ export class ModelSession {
    * exception.
    */
   async load(asks = false): Promise<void> {
+    this.asks = asks;
     const abort = new AbortController();
     const isCurrent = () => this.loading === abort;
     this.loading?.abort();
@@ -65,7 +68,7 @@ export class ModelSession {
   /** What the reader chose after a failed load. */
   take(offer: Offer): void {
     this.settings = settingsAfter(offer, this.settings);
-    void this.load();
+    void this.load(this.asks);
   }
 
   async close(): Promise<void> {

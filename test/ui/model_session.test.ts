@@ -35,3 +35,18 @@ test('a load that is cancelled before it begins is cancelled, and can be tried a
   await session.load();
   expect(states).toEqual(['loading', 'cancelled', 'loading', 'ready']);
 });
+
+test('an update that failed or was cancelled is tried again as an update; what is opened next is none', async () => {
+  const asked: unknown[] = [];
+  const listener = { onState() {}, onEngine() {} };
+  const session = new ModelSession('m', STANDARD_LOAD, undefined, listener, async (_, { cache }) => {
+    asked.push(cache);
+    throw new Error('the line was cut');
+  });
+  await session.load(true);
+  session.take('retry');
+  await new Promise((resolve) => setTimeout(resolve));
+  session.model = 'n';
+  await session.load();
+  expect(asked).toEqual(['check', 'check', undefined]);
+});
