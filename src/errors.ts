@@ -18,12 +18,15 @@ const NAMES: Readonly<Record<string, string>> = {
   worker: 'WorkerError',
 };
 
+/** The most characters of a message, which may quote an untrusted file. */
+const MAX_MESSAGE = 1000;
+
 /** The base of all typed errors. `code` is stable and machine readable; `message` is a sentence for people. */
 export class VivaceError extends Error {
   readonly code: string;
 
   constructor(code: string, message: string, options?: ErrorOptions) {
-    super(message, options);
+    super(message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE - 1)}…` : message, options);
     this.name = NAMES[code] ?? 'VivaceError';
     this.code = code;
   }

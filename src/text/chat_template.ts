@@ -6,7 +6,7 @@ import { ChatTemplateError } from '../errors';
 import { asArray, asObject, asString } from './json';
 import { hideContents, revealContents } from './message_parts';
 import { strftime } from './strftime';
-import { FueledInterpreter, MAX_OUTPUT } from './template_fuel';
+import { FueledInterpreter, MAX_OUTPUT, templateDeadline } from './template_fuel';
 import type { Tokenizer, TokenizerFiles } from './tokenizer';
 
 export interface ChatMessage {
@@ -43,7 +43,7 @@ export function createChatTemplate(
   // The options are those of transformers.
   const program = guard(() => parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true })), 'cannot be read');
 
-  function run(messages: readonly ChatMessage[], addGenerationPrompt: boolean): string {
+  function run(messages: readonly ChatMessage[], addGenerationPrompt: boolean, deadline: number): string {
     return guard(() => {
       const scope = new Environment();
       const names: Record<string, unknown> = {
@@ -56,7 +56,7 @@ export function createChatTemplate(
         documents: null,
       };
       for (const name of Object.keys(names)) scope.set(name, names[name]);
-      const { value } = new FueledInterpreter(scope).run(program);
+      const { value } = new FueledInterpreter(scope, deadline).run(program);
       if (typeof value !== 'string' || value.length > MAX_OUTPUT) {
         throw new ChatTemplateError(`The chat template gave more than ${MAX_OUTPUT} characters.`);
       }
@@ -66,21 +66,23 @@ export function createChatTemplate(
 
   let knowsSystem: boolean | null = null;
 
-  function render(messages: readonly ChatMessage[], { addGenerationPrompt }: { addGenerationPrompt: boolean }): string {
-    if (!messages.some((message) => message.role === 'system')) return run(messages, addGenerationPrompt);
-    knowsSystem ??= showsSystemMessage((probe) => run(probe, false));
-    return run(knowsSystem ? messages : systemIntoUser(messages), addGenerationPrompt);
+  /** All renderings that one call needs share its deadline. */
+  function render(messages: readonly ChatMessage[], addGenerationPrompt: boolean, deadline: number): string {
+    if (!messages.some((message) => message.role === 'system')) return run(messages, addGenerationPrompt, deadline);
+    knowsSystem ??= showsSystemMessage((probe) => run(probe, false, deadline));
+    return run(knowsSystem ? messages : systemIntoUser(messages), addGenerationPrompt, deadline);
   }
 
   return {
-    render,
+    render: (messages, { addGenerationPrompt }) => render(messages, addGenerationPrompt, templateDeadline()),
     encode(messages, tokenizer) {
-      const whole = render(messages, { addGenerationPrompt: true });
+      const deadline = templateDeadline();
+      const whole = render(messages, true, deadline);
       if (messages.every(({ content }) => !tokenizer.touchesAddedToken(content))) {
         return tokenizer.encode(whole, { addSpecialTokens: false });
       }
       const hidden = hideContents(messages);
-      return tokenizer.encodeParts(revealContents(render(hidden.messages, { addGenerationPrompt: true }), hidden));
+      return tokenizer.encodeParts(revealContents(render(hidden.messages, true, deadline), hidden));
     },
   };
 }

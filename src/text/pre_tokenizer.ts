@@ -36,6 +36,11 @@ export function createTextPipeline(normalizer: JsonObject | null, preTokenizer: 
     const rules = preTokenizer ? rewrite(preTokenizer) : [];
     // A closing ByteLevel only respells each word; the model does that on bytes, so it is not run as text.
     const byteLevel = rules.at(-1)?.type === 'ByteLevel';
+    const spellings = rules.filter(({ type }) => type === 'ByteLevel').length;
+    if (spellings > 1) {
+      // Each of them would spell what the one before has spelled, twice as long.
+      throw new TokenizerError(`The tokenizer spells its text in bytes ${spellings} times; once is supported.`);
+    }
     if (byteLevel) rules.pop();
     const stages = createStages(rules);
     return {
@@ -126,6 +131,15 @@ function rewrite(config: JsonObject): JsonObject[] {
       const scheme = asString(config.prepend_scheme) ?? (config.add_prefix_space === false ? 'never' : 'always');
       const spaces = { type: 'Metaspace', replacement: mark, prepend_scheme: scheme };
       return config.split === false ? [spaces] : [spaces, split(escapeRegex(mark), 'MergedWithNext', false)];
+    }
+    case 'FixedLength': {
+      const { length } = config;
+      if (!Number.isSafeInteger(length) || Number(length) < 1) {
+        throw new TokenizerError(
+          `A FixedLength rule of the tokenizer has a length of ${String(length).slice(0, 80)}; it must be 1 or more.`,
+        );
+      }
+      return [config];
     }
     default:
       return [config];

@@ -55,12 +55,23 @@ function strip(text: string, characters: string, left: boolean, right: boolean):
   return points.slice(start, end).join('');
 }
 
+/** When a rendering that begins now must have ended, in milliseconds of performance.now(). */
+export function templateDeadline(): number {
+  return performance.now() + MAX_MILLISECONDS;
+}
+
 export class FueledInterpreter extends Interpreter {
   private fuel = MAX_FUEL;
-  private readonly deadline = performance.now() + MAX_MILLISECONDS;
   private readonly looped = new WeakSet<object>(); // expressions that a loop runs over
   private readonly stripped = new WeakSet<object>(); // expressions whose text is stripped
   private readonly weights = new WeakMap<object, Weight>(); // lists and mappings do not change; namespaces do
+
+  constructor(
+    scope: Scope,
+    private readonly deadline: number,
+  ) {
+    super(scope);
+  }
 
   override evaluate(node: Node, scope: Scope): Value {
     this.burn(1);

@@ -7,7 +7,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isKnown, KNOWN_FAULTS, KNOWN_HANGS } from './known_faults';
 import type { Failure, Outcomes, Task } from './protocol';
 import { caseSeed } from './random';
 import { bundleWorker, runTasks } from './supervise';
@@ -64,8 +63,7 @@ test.skipIf(VIVACE_FUZZ_CASE)(
     });
     const { ran, failures, outcomes } = await runTasks(program, tasks, LIMITS);
     console.log(table(outcomes));
-    console.log(['Known failures:', ...failures.filter(isKnown).map(reproduction)].join('\n'));
-    expect(failures.filter((failure) => !isKnown(failure)).map(reproduction)).toEqual([]);
+    expect(failures.map(reproduction)).toEqual([]);
     expect(ran).toBe(tasks.reduce((sum, { seeds }) => sum + seeds.length, 0));
     for (const { loader, counts } of outcomes) {
       const total = Object.values(counts).reduce((sum, n) => sum + n, 0);
@@ -74,9 +72,6 @@ test.skipIf(VIVACE_FUZZ_CASE)(
   },
   300_000 * Math.max(1, SCALE),
 );
-
-for (const { what } of KNOWN_FAULTS) test.todo(what);
-for (const what of KNOWN_HANGS) test.todo(what);
 
 test('there are 20,000 at least', () => {
   expect(PLANNED).toBeGreaterThanOrEqual(20_000);
