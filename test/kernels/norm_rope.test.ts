@@ -100,3 +100,25 @@ for (const without of PATHS) {
     }
   });
 }
+
+test('values past the largest half are the largest half, never an infinity', async () => {
+  const gpu = await testGpu();
+  const { nHeads, nKvHeads, headDim, kvType, ...rest } = CASES[1]; // a kernel that is there already
+  const shape = { nHeads, nKvHeads, headDim, kvType, norm: rest.norm, rotary: rest.rotary };
+  const y = new Float32Array((nHeads + 2 * nKvHeads) * headDim);
+  const v0 = (nHeads + nKvHeads) * headDim;
+  y.set([65504, 65520, -65520, 3e38, -3e38, 0.5], v0);
+  const weight = new Float32Array(2 * headDim).fill(1e6); // of normed keys: some are past it, too
+  y.fill(1, nHeads * headDim, v0);
+  const cache = () => gpu.upload('cache', new Uint8Array(2 * nKvHeads * headDim * CONTEXT));
+  const [k, v, q] = [cache(), cache(), gpu.upload('q', new Float32Array(nHeads * headDim))];
+  const kernel = await createNormRope(gpu, { ...shape, normEps: EPS, contextLength: CONTEXT });
+  const angles = Float32Array.from({ length: CONTEXT * headDim }, (_, i) => (i % 2 === 0 ? 1 : 0));
+  const buffers = [gpu.upload('y', y), gpu.upload('w', weight), gpu.upload('rope', angles)] as const;
+  const list = new CommandList(gpu);
+  kernel.record(list, kernel.bind(...buffers, q, k, v), 1);
+  list.run({ position: 0, nTokens: 1 });
+  const values = halves(await gpu.read(v, 12));
+  expect([...values]).toEqual([65504, 65504, -65504, 65504, -65504, 0.5]);
+  expect([...halves(await gpu.read(k, 8))]).toEqual([65504, 65504, 65504, 65504]);
+});
