@@ -1,4 +1,4 @@
-// y[t, :] = W x[t, :] + bias: a product as it is, for a norm that needs all its rows at once.
+// y[t, :] = W x[t, :] + bias: a product as it is, for what needs all its rows at once.
 // Epilogue of matvec.wgsl or matmul.wgsl.
 @group(0) @binding(4) var<storage, read_write> stored: array<f32>;   // (n_tokens, ROWS)
 

@@ -14,7 +14,7 @@ export interface Buffers {
   q: GPUBuffer; // (PREFILL_CHUNK, n_heads, head_dim)
   attn: GPUBuffer; // (PREFILL_CHUNK, n_heads, head_dim)
   h: GPUBuffer; // (PREFILL_CHUNK, intermediate_size)
-  y: GPUBuffer; // (PREFILL_CHUNK, widest product that is normalised), empty where none is
+  y: GPUBuffer; // (PREFILL_CHUNK, widest product that is stored), empty where none is
   xq: GPUBuffer; // (PREFILL_CHUNK, widest product) in signed bytes, and their scales
   logits: GPUBuffer; // (vocab_size)
   maxima: GPUBuffer; // (ceil(vocab_size / 32)), the largest key of every 32 logits
@@ -24,17 +24,19 @@ export interface Buffers {
   ropes: GPUBuffer[]; // each (context_length, head_dim / 2, 2)
 }
 
-export function createBuffers(gpu: Gpu, config: ModelConfig, contextLength: number): Buffers {
+/** `storesGateUp`: gate and up of some layer are stored before they are multiplied (`isInTurns`). */
+export function createBuffers(gpu: Gpu, config: ModelConfig, contextLength: number, storesGateUp = false): Buffers {
   const storage = (label: string, elements: number) =>
     gpu.createBuffer(label, elements * 4, GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC);
   const qSize = config.nHeads * config.headDim;
+  const stored = Math.max(widestNormed(config), storesGateUp ? 2 * config.intermediateSize : 0);
   const widest = Math.max(qSize, config.hiddenSize, config.intermediateSize);
   return {
     x: storage('x', PREFILL_CHUNK * config.hiddenSize),
     q: storage('q', PREFILL_CHUNK * qSize),
     attn: storage('attn', PREFILL_CHUNK * qSize),
     h: storage('h', PREFILL_CHUNK * config.intermediateSize),
-    y: storage('y', PREFILL_CHUNK * widestNormed(config)),
+    y: storage('y', PREFILL_CHUNK * stored),
     xq: storage('xq', xqBytes(PREFILL_CHUNK, widest) / 4),
     logits: storage('logits', logitsBytes(config.vocabSize) / 4),
     maxima: storage('maxima', maximaBytes(config.vocabSize) / 4),

@@ -16,7 +16,7 @@ import type { ModelConfig } from './config';
 import { createKvCache, type KvCache } from './kv_cache';
 import { type ActivationType, type LayerPlace, type LayerProducts, ProductFactory, type Recordable } from './products';
 import { countCandidates, namedProducts, type TuneProductsOptions, tuneProducts } from './tune_products';
-import type { ModelWeights } from './weights';
+import { isInTurns, type ModelWeights } from './weights';
 
 export { ATTENTION_NAMES, type AttentionName } from '../attention/attention';
 export type { AttentionProfile, TuneResult } from '../attention/profile';
@@ -112,7 +112,7 @@ export class Llama {
     };
     const { buffers, kvCache } = await gpu.guardMemory('The KV cache and the activations', () => ({
       kvCache: createKvCache(gpu, config, contextLength, kvType),
-      buffers: createBuffers(gpu, config, contextLength),
+      buffers: createBuffers(gpu, config, contextLength, !weights.layers.every(({ gateUp }) => isInTurns(gateUp))),
     }));
     const inputs = activations === 'f32' ? 'f32' : 'q8';
     const factory = new ProductFactory(gpu, config, shape, buffers, inputs, productProfile);

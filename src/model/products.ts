@@ -4,6 +4,7 @@ import type { AttentionParts } from '../attention/attention';
 import type { Gpu } from '../gpu/device';
 import { gateUpEpilogue } from '../kernels/gate_up';
 import { gateUpQ8Epilogue } from '../kernels/gate_up_q8';
+import { createGatedUnit } from '../kernels/gated_unit';
 import { headEpilogue } from '../kernels/head';
 import { createNormRope } from '../kernels/norm_rope';
 import { createPostNorm } from '../kernels/post_norm';
@@ -13,7 +14,7 @@ import { residualEpilogue } from '../kernels/residual';
 import { STORE } from '../kernels/store';
 import type { ModelConfig } from './config';
 import { type ActivationType, inOrder, Multiplier, type Multiply, type Recordable } from './multiplier';
-import type { LayerWeights, Product } from './weights';
+import { isInTurns, type LayerWeights, type Product } from './weights';
 
 export type { ActivationType, Recordable };
 
@@ -37,7 +38,7 @@ export interface ProductBuffers {
   q: GPUBuffer;
   attn: GPUBuffer;
   h: GPUBuffer;
-  /** A product that is to be normalised. */
+  /** A product that is to be normalised, or gate and up. */
   y: GPUBuffer;
   /** Quantised activations of the product that is under way. */
   xq: GPUBuffer;
@@ -78,17 +79,19 @@ export class ProductFactory {
   async decode(layer: LayerWeights, place: LayerPlace): Promise<LayerProducts> {
     const { multiplier } = this;
     const { x, attn, h, xq } = this.buffers;
-    const { activation } = this.config;
     const matvec: Multiply = (...product) => multiplier.matvec(...product);
     const quantised: Multiply = (product, epilogue, ...buffers) =>
       multiplier.vector(product, epilogue, 'q8', ...buffers);
-    const gateUpQ8 = gateUpQ8Epilogue(activation);
+    const gateUpQ8 = gateUpQ8Epilogue(this.config.activation);
     // Whoever writes h quantises it, if that one itself is made of integers.
-    const hQ8 = multiplier.isQ8(layer.down, 'q8') && multiplier.isQ8(layer.gateUp, 'to_q8', gateUpQ8.finishRows);
+    const hQ8 =
+      isInTurns(layer.gateUp) &&
+      multiplier.isQ8(layer.down, 'q8') &&
+      multiplier.isQ8(layer.gateUp, 'to_q8', gateUpQ8.finishRows);
     const [qkv, o, gateUp, down] = await Promise.all([
       this.qkv(matvec, layer.qkv, place),
       this.add(matvec, layer.o, attn),
-      hQ8 ? matvec(layer.gateUp, gateUpQ8, x, xq) : matvec(layer.gateUp, gateUpEpilogue(activation), x, h),
+      hQ8 ? matvec(layer.gateUp, gateUpQ8, x, xq) : this.gateUp(matvec, layer.gateUp),
       hQ8 ? this.add(quantised, layer.down, xq) : this.add(matvec, layer.down, h),
     ]);
     return { qkv, o, gateUp, down };
@@ -96,12 +99,12 @@ export class ProductFactory {
 
   /** For many tokens. */
   async prefill(layer: LayerWeights, place: LayerPlace): Promise<LayerProducts> {
-    const { x, attn, h } = this.buffers;
+    const { attn, h } = this.buffers;
     const matmul: Multiply = (...product) => this.multiplier.matmul(...product);
     const [qkv, o, gateUp, down] = await Promise.all([
       this.qkv(matmul, layer.qkv, place),
       this.add(matmul, layer.o, attn),
-      matmul(layer.gateUp, gateUpEpilogue(this.config.activation), x, h),
+      this.gateUp(matmul, layer.gateUp),
       this.add(matmul, layer.down, h),
     ]);
     return { qkv, o, gateUp, down };
@@ -143,6 +146,19 @@ export class ProductFactory {
       createNormRope(gpu, { ...qkvShape, norm: qkNorm, normEps, rotary }),
     ]);
     const group = kernel.bind(y, product.outputNorm, angles, q, k, v);
+    return inOrder([stored, { record: (list, nTokens) => kernel.record(list, group, nTokens) }]);
+  }
+
+  /** h of the MLP, in two dispatches where gate and up are not multiplied in turns. */
+  private async gateUp(multiply: Multiply, product: Product): Promise<Recordable> {
+    const { activation, intermediateSize: intermediate } = this.config;
+    const { x, y, h } = this.buffers;
+    if (isInTurns(product)) return multiply(product, gateUpEpilogue(activation), x, h);
+    const [stored, kernel] = await Promise.all([
+      multiply(product, STORE, x, y),
+      createGatedUnit(this.gpu, { intermediate, activation }),
+    ]);
+    const group = kernel.bind(y, h);
     return inOrder([stored, { record: (list, nTokens) => kernel.record(list, group, nTokens) }]);
   }
 

@@ -1,7 +1,6 @@
 // The way of tensors to the GPU: stacked matrices in the layout of the kernels, and small vectors gathered into one buffer.
 
 import { dequantise } from '../cpu/dequantise';
-import { UnsupportedModelError } from '../errors';
 import { GPU_COPY_DST, GPU_STORAGE, type Gpu } from '../gpu/device';
 import { FILE_TYPES, fileRowBytes } from '../kernels/file_types';
 import { isPlain, type QuantisedFormat } from '../kernels/quantise_weights';
@@ -75,23 +74,19 @@ export class WeightBuilder {
     return matrix;
   }
 
-  /** The rows of stacked tensors by their format, neighbours of one format together. Interleaved tensors must be alike. */
+  /** Whether rows of both can be multiplied in turns: they lie in one format. */
+  areAlike(a: TensorInfo, b: TensorInfo): boolean {
+    return this.formatOf(a) === this.formatOf(b);
+  }
+
+  /** The rows of stacked tensors by their format, neighbours of one format together. Tensors in turns are alike. */
   private formatRanges(parts: readonly Part[]): FormatRange[] {
     const ranges: FormatRange[] = [];
-    const [{ tensor: first }] = parts;
-    for (const { tensor, dstRow0 = 0, dstStride = 1 } of parts) {
+    for (const { tensor, dstRow0 = 0 } of parts) {
       const format = this.formatOf(tensor);
       const last = ranges.at(-1);
-      if (last?.format === format) {
-        last.rows += tensor.shape[0];
-      } else if (last && dstStride > 1) {
-        throw new UnsupportedModelError(
-          `${first.name} is ${first.dtype} but ${tensor.name} is ${tensor.dtype}: their rows are multiplied in turns ` +
-            'and must be stored alike. Use a file that has both in one format.',
-        );
-      } else {
-        ranges.push({ format, row0: dstRow0, rows: tensor.shape[0] });
-      }
+      if (last?.format === format) last.rows += tensor.shape[0];
+      else ranges.push({ format, row0: dstRow0, rows: tensor.shape[0] });
     }
     return ranges;
   }

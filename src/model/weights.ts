@@ -1,7 +1,7 @@
 import { type RopeFactors, rotaryDimOf } from '../cpu/rope';
 import type { Gpu } from '../gpu/device';
 import type { QuantisedFormat } from '../kernels/quantise_weights';
-import type { WeightMatrix } from '../kernels/weight_format';
+import { formatRuns, type WeightMatrix } from '../kernels/weight_format';
 import type { ModelFiles, TensorInfo } from '../storage/model_file';
 import type { ModelConfig } from './config';
 import type { LayerTensors, ModelTensors } from './tensors';
@@ -25,7 +25,7 @@ export interface LayerWeights {
   /** Rows of Wq, Wk, Wv stacked, rotary pairs adjacent; params: attention norm, then biases. */
   qkv: Product;
   o: Product;
-  /** Rows of gate and up interleaved; params: MLP norm, then biases. */
+  /** Rows of gate and up in turns, or where their formats differ (`isInTurns`) one behind the other; params: MLP norm, then biases. */
   gateUp: Product;
   down: Product;
 }
@@ -38,6 +38,11 @@ export interface ModelWeights {
   /** Of a GGUF, once read; or null. */
   ropeFactors: RopeFactors | null;
   bytes: number;
+}
+
+/** Whether the rows of gate and up are neighbours, so that who multiplies them has both. */
+export function isInTurns(gateUp: Product): boolean {
+  return formatRuns(gateUp.matrix).length === 1;
 }
 
 /** Whether any matrix of the model is stored in full precision. */
@@ -98,12 +103,13 @@ function layerWeights(
     ...place(k, { dstRow0: qRows, rotaryDim }),
     ...place(v, { dstRow0: qRows + kvRows }),
   ];
-  const inTurns = (gate: TensorInfo | null, up: TensorInfo | null) => [
-    ...place(gate, { dstStride: 2 }),
-    ...place(up, { dstRow0: 1, dstStride: 2 }),
+  const [dstRow0, dstStride] = builder.areAlike(t.wGate, t.wUp) ? [1, 2] : [t.wGate.shape[0], 1];
+  const mlp = (gate: TensorInfo | null, up: TensorInfo | null) => [
+    ...place(gate, { dstStride }),
+    ...place(up, { dstRow0, dstStride }),
   ];
   const qkv = builder.matrix(`${label}.qkv`, heads(t.wq, t.wk, t.wv));
-  const gateUp = builder.matrix(`${label}.gate_up`, inTurns(t.wGate, t.wUp));
+  const gateUp = builder.matrix(`${label}.gate_up`, mlp(t.wGate, t.wUp));
   const o = builder.matrix(`${label}.o`, place(t.wo));
   const down = builder.matrix(`${label}.down`, place(t.wDown));
   return {
@@ -115,7 +121,7 @@ function layerWeights(
     o: product(builder, `${label}.o`, o, { biases: place(t.bo), outputNorm: plus(t.postAttnNorm, normOffset) }),
     gateUp: product(builder, `${label}.gate_up`, gateUp, {
       norm: plus(t.mlpNorm, normOffset),
-      biases: inTurns(t.bGate, t.bUp),
+      biases: mlp(t.bGate, t.bUp),
     }),
     down: product(builder, `${label}.down`, down, {
       biases: place(t.bDown),
