@@ -17,6 +17,7 @@ import { syntheticModel } from './lib/synthetic_model.mjs';
 const FLAGS = {
   gb: { kind: 'number', value: 'N', help: 'size of the model in 1e9 bytes (default 1)' },
   hub: { kind: 'switch', help: 'as a repository of a hub, whose SHA-256 is checked while it loads' },
+  'no-ranges': { kind: 'switch', help: 'from a server that sends files whole, whatever part is asked for' },
   'no-cache': { kind: 'switch', help: 'keep nothing, and load once' },
   backend: { kind: 'text', words: ['webgpu', 'cpu'], help: 'default webgpu' },
   json: { kind: 'switch', help: 'one JSON object on stdout, nothing else' },
@@ -93,7 +94,7 @@ async function main() {
   await ensureBuilt();
   const { chromium } = await import('playwright-core');
   const prefix = flags.hub ? `/${REPOSITORY}/resolve/${COMMIT}/` : '/model/';
-  const model = syntheticModel(Number(flags.gb ?? 1) * 1e9, prefix);
+  const model = syntheticModel(Number(flags.gb ?? 1) * 1e9, prefix, !flags['no-ranges']);
   /** @type {Record<string, import('./lib/serve.mjs').Handler>} */
   const listing = flags.hub ? { [`/api/models/${REPOSITORY}/revision/main`]: listingOf(model.sha256()) } : {};
   const server = await serve({

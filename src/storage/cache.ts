@@ -71,6 +71,8 @@ export class ModelCache {
   private readonly bad = new Set<string>();
   /** Names of pieces of a version that is no more. */
   private readonly replaced = new Set<string>();
+  /** Names of pieces that this load keeps: not to be removed, though no manifest may name them yet. */
+  private readonly wanted = new Set<string>();
   /** Files of which a piece was read and could not be kept. */
   private readonly missed = new Set<FileManifest>();
   private readonly keeping = new Set<Promise<void>>();
@@ -234,6 +236,7 @@ export class ModelCache {
     }
     const work = async () => {
       const name = await pieceName(bytes);
+      this.wanted.add(name);
       await soon(this.stores.pieces.write(name, bytes), PIECE_PATIENCE_MS);
       this.bad.delete(name);
       file.hashes[index] = name;
@@ -295,7 +298,7 @@ export class ModelCache {
     if (this.replaced.size === 0) return;
     const names = new Set(this.replaced);
     this.replaced.clear();
-    void removeUnnamed(this.stores, names).catch(() => {}); // the next deletion of a model finds them
+    void removeUnnamed(this.stores, names, this.wanted).catch(() => {}); // the next deletion of a model finds them
   }
 
   private merge(old: FileManifest | null, file: FileManifest): FileManifest {

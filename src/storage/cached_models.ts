@@ -80,12 +80,16 @@ export function deleteModel({ manifests, pieces }: Stores, location: string): Pr
   });
 }
 
-/** Of these pieces, deletes those that no file names. */
-export function removeUnnamed({ manifests, pieces }: Stores, names: ReadonlySet<string>): Promise<void> {
+/** Of these pieces, deletes those that no file names and no one wants, who may do so meanwhile. */
+export function removeUnnamed(
+  { manifests, pieces }: Stores,
+  names: ReadonlySet<string>,
+  wanted: ReadonlySet<string>,
+): Promise<void> {
   return manifests.alone(async () => {
     const { files } = sortOut(await manifests.entries());
     const kept = new Set([...files.values()].flatMap(({ hashes }) => hashes));
-    for (const name of names) if (!kept.has(name)) await pieces.remove(name);
+    for (const name of names) if (!kept.has(name) && !wanted.has(name)) await pieces.remove(name);
   });
 }
 

@@ -11,9 +11,6 @@ import type { Remote } from './url_source';
 /** Asks the network for a file, first for the part at `at`. */
 export type Connect = (at: number) => Promise<Remote>;
 
-/** A file that came whole is kept at once up to this size; a larger one piece by piece, as it is read. */
-const MAX_SMALL = 64 * 1024 * 1024;
-
 type Options = OpenOptions & { cache: ModelCache };
 
 /** What a file is, and what the network gave while that was found out. */
@@ -76,7 +73,7 @@ export async function cachedRemote(
         first = null; // handed over, once
         return bytes;
       }
-      if (opened.remote?.isWhole) return keepPart(cache, file, index, await opened.remote.part(offset, length));
+      if (opened.remote?.isWhole) return opened.remote.part(offset, length);
       const { sha256 } = file;
       const lost = sha256 === undefined ? null : file.hashes[index];
       const here = await kept(index);
@@ -118,6 +115,7 @@ async function openOnce(url: string, connect: Connect, pieceBytes: number, optio
       }
       const at = known ? pieceToAskFor(known) * pieceBytes : 0;
       const remote = await connectAt(connect, at);
+      if (remote.file) return { file: remote.file, remote, first: null };
       const isSame = known !== null && isSameVersion(known, remote);
       const file = isSame ? known : newFile(url, remote.size, remote.version, pieceBytes);
       const sha256 = hashes?.get(url);
@@ -132,33 +130,12 @@ async function openOnce(url: string, connect: Connect, pieceBytes: number, optio
 
 /** What came with the answer is kept before another tab has its turn. */
 async function keepFirst(cache: ModelCache, file: FileManifest, remote: Remote, at: number): Promise<Opened['first']> {
-  if (remote.isWhole) {
-    if (file.size > MAX_SMALL) return null;
-    for (let index = 0; index < nPieces(file); index++)
-      await keepPart(cache, file, index, await partOf(remote, file, index));
-    await cache.flush();
-    return null;
-  }
   const index = at < file.size ? at / file.pieceBytes : 0;
   if (file.size === 0 || file.hashes[index] !== null) return null;
-  const bytes = await partOf(remote, file, index);
-  await keepPart(cache, file, index, bytes);
+  const bytes = await remote.part(index * file.pieceBytes, pieceLength(file, index));
+  await cache.keep(file, index, bytes);
   await cache.flush();
   return { index, bytes };
-}
-
-function partOf(remote: Remote, file: FileManifest, index: number): Promise<Uint8Array<ArrayBuffer>> {
-  return remote.part(index * file.pieceBytes, pieceLength(file, index));
-}
-
-async function keepPart(
-  cache: ModelCache,
-  file: FileManifest,
-  index: number,
-  bytes: Uint8Array<ArrayBuffer>,
-): Promise<Uint8Array<ArrayBuffer>> {
-  if (file.hashes[index] === null) await cache.keep(file, index, bytes);
-  return bytes;
 }
 
 /** The same content under another address, as of the commit before, need not be fetched again. */

@@ -1,10 +1,10 @@
 import { ModelFetchError, ModelFileError } from '../errors';
 import { blobSource } from './blob_source';
 import { quoted } from './bounds';
-import { WebPageError } from './http';
+import { urlFileName, WebPageError } from './http';
 import { HUB, hubLocation, parseHubId, readHubUrl } from './hub_address';
 import type { ModelFolder, OpenOptions } from './source';
-import { urlFileName, urlSource, wholeUrlSource } from './url_source';
+import { urlSource, wholeUrlSource } from './url_source';
 
 /**
  * A model's address made absolute, and one spelling for one model: a hub's repository, be it an id after `hf:` or a page as people

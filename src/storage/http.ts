@@ -38,7 +38,7 @@ export interface Answer {
   status: number;
   headers: Headers;
   /** Reads the body to its end, or stops early when `onChunk` throws. A broken body is retryable. */
-  read(onChunk: (chunk: Uint8Array<ArrayBuffer>) => void): Promise<void>;
+  read(onChunk: (chunk: Uint8Array<ArrayBuffer>) => void | Promise<void>): Promise<void>;
   /** Drops the body and the connection. */
   discard(): void;
 }
@@ -134,7 +134,7 @@ export async function get(
             throw broken(error);
           });
           if (!part || part.done) return;
-          onChunk(part.value);
+          await onChunk(part.value);
         }
       } catch (error) {
         stop();
@@ -187,6 +187,16 @@ export function refuseWebPage(
 /** A URL without its query, which may hold a signature. */
 export function shown(url: string): string {
   return url.replace(/[?#].*$/s, '');
+}
+
+/** The last part of a URL's path, as a name for people. */
+export function urlFileName(url: string): string {
+  const last = shown(url).replace(/\/+$/, '').split('/').at(-1) || url;
+  try {
+    return decodeURIComponent(last);
+  } catch {
+    return last;
+  }
 }
 
 /** A browser does not tell a server that is away from one that does not let this page read its answers. */

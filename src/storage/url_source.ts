@@ -1,14 +1,12 @@
-import { blobSource } from './blob_source';
-import { checkRange, checkTextSize } from './bounds';
+import { checkRange } from './bounds';
 import { type Connect, cachedRemote } from './cached_remote';
-import { type Answer, get, HTTP_TUNING, type HttpTuning, refuseWebPage, shown, withRetries } from './http';
-import { rangeRemote, versionOf } from './range_remote';
+import { get, HTTP_TUNING, type HttpTuning, refuseWebPage, urlFileName, withRetries } from './http';
+import type { FileManifest } from './manifest';
+import { rangeRemote } from './range_remote';
 import type { ByteSource, FileKind, OpenOptions } from './source';
 import { WholeHash } from './whole_hash';
+import { wholeRemote } from './whole_remote';
 import { WindowCache, type WindowPool } from './window_cache';
-
-/** Chunks are joined to blobs of this size, which the browser may keep outside this thread's heap. */
-const BLOB_PART_BYTES = 4 * 1024 * 1024;
 
 /** What the network gives of a file: any part of it, each checked to be of this size and version. */
 export interface Remote {
@@ -17,12 +15,14 @@ export interface Remote {
   readonly version: string;
   /** The file came in one piece, and is here. */
   readonly isWhole: boolean;
+  /** Of a file that came whole: what is kept of it, where it is to be kept. */
+  readonly file?: FileManifest;
   part(offset: number, length: number): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 /**
  * A file behind a URL, read by HTTP ranges as it is asked for. A server that ignores ranges is accepted: its answer,
- * the whole file, is then kept in a Blob. Every part must be the range asked for, of the same length and version.
+ * the whole file, is then kept piece by piece. Every part must be the range asked for, of the same length and version.
  * @throws ModelFetchError for a status other than success, a web page, a wrong range, a changed file, a broken network
  */
 export function urlSource(
@@ -104,7 +104,7 @@ async function connect(url: string, at: number, options: OpenOptions, tuning: Ht
       answer.discard();
       throw error;
     }
-    return answer.status === 206 ? answer : keepWhole(url, answer, 'weights', options);
+    return answer.status === 206 ? answer : wholeRemote(url, answer, 'weights', options, tuning.windowBytes);
   });
   if ('size' in first) return first;
   const range = first.headers.get('content-range');
@@ -119,48 +119,6 @@ async function connect(url: string, at: number, options: OpenOptions, tuning: Ht
 function connectWhole(url: string, kind: FileKind, options: OpenOptions, tuning: HttpTuning): Promise<Remote> {
   return withRetries(tuning, options.signal, async () => {
     const answer = await get(url, null, tuning, options.signal);
-    return keepWhole(url, answer, kind, options);
+    return wholeRemote(url, answer, kind, options, tuning.windowBytes);
   });
-}
-
-/** The last part of a URL's path, as a name for people. */
-export function urlFileName(url: string): string {
-  const last = shown(url).replace(/\/+$/, '').split('/').at(-1) || url;
-  try {
-    return decodeURIComponent(last);
-  } catch {
-    return last;
-  }
-}
-
-/** Reads a whole body into a Blob, counting as it arrives. */
-async function keepWhole(url: string, answer: Answer, kind: FileKind, options: OpenOptions): Promise<Remote> {
-  const name = urlFileName(url);
-  const parts: Blob[] = [];
-  let pending: Uint8Array<ArrayBuffer>[] = [];
-  let pendingBytes = 0;
-  let size = 0;
-  const flush = () => {
-    parts.push(new Blob(pending));
-    pending = [];
-    pendingBytes = 0;
-  };
-  try {
-    refuseWebPage(url, answer);
-  } catch (error) {
-    answer.discard();
-    throw error;
-  }
-  await answer.read((chunk) => {
-    if (size === 0) refuseWebPage(url, answer, chunk, kind === 'json');
-    size += chunk.length;
-    if (kind !== 'weights') checkTextSize(name, size);
-    pending.push(chunk);
-    pendingBytes += chunk.length;
-    if (pendingBytes >= BLOB_PART_BYTES) flush();
-    options.onBytes?.(chunk.length);
-  });
-  flush();
-  const { read } = blobSource(name, new Blob(parts), { signal: options.signal });
-  return { size, version: versionOf(answer), isWhole: true, part: read };
 }

@@ -1,4 +1,6 @@
-import { describe, expect, test } from 'vitest';
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ModelCache } from '../../src/storage/cache';
 import { deleteModel, listModels } from '../../src/storage/cached_models';
 import type { HttpTuning } from '../../src/storage/http';
@@ -129,6 +131,95 @@ describe('a file that was loaded once', () => {
     await expect.poll(() => [...stores.pieces.pieces.keys()].toSorted(), { interval: 5 }).toEqual(named());
     expect((await load(url, stores)).fetched).toBe(0);
   });
+});
+
+describe('a server that sends files whole, whatever part is asked for', () => {
+  const whole: Hook = (_, response) => !!response.writeHead(200, { etag: '"w"' }).end(file);
+  const zipped: Hook = (_, response) =>
+    !!response.writeHead(200, { etag: '"w"', 'content-encoding': 'gzip' }).end(gzipSync(file));
+
+  test.each([
+    ['plain', whole],
+    ['compressed', zipped],
+  ])('%s: every piece is kept as it comes, and none in memory', async (_, hook) => {
+    const { url, requests } = await site(hook);
+    const stores = fakeStores();
+    const blobs = vi.spyOn(globalThis, 'Blob');
+    onTestFinished(() => blobs.mockRestore());
+    expect((await load(url, stores)).bytes).toEqual(new Uint8Array(file));
+    expect(await load(url, stores)).toMatchObject({ bytes: new Uint8Array(file), fetched: 0 });
+    expect(requests).toHaveLength(1);
+    expect(blobs).not.toHaveBeenCalled();
+  });
+
+  test.each([0, 2, 4])('storage that is full at write %d: the rest is held by the browser', async (n) => {
+    const { url } = await site(whole);
+    const stores = fakeStores();
+    stores.pieces.fullAt = n;
+    const { bytes, warnings } = await load(url, stores);
+    expect(bytes).toEqual(new Uint8Array(file));
+    expect(warnings).toMatchObject([{ code: 'cache-full' }]);
+    expect(await listModels(stores)).toMatchObject(n === 0 ? [] : [{ isComplete: false }]);
+  });
+
+  test.each([0, 999, 1000, 2500, 4499])(
+    'cut after byte %d, once or for good: never taken for the whole',
+    async (at) => {
+      const cut: Hook = (request, response) => {
+        response.writeHead(200, { etag: '"w"', 'content-length': file.length });
+        return response.write(file.subarray(0, at), () => setTimeout(() => request.socket.destroy(), 2)) || true;
+      };
+      const { url, now } = await mutableSite();
+      const stores = fakeStores();
+      now.hook = cut;
+      await expect(load(url, stores)).rejects.toThrow(/could not be fetched/);
+      expect((await listModels(stores)).filter(({ isComplete }) => isComplete)).toEqual([]);
+      let cuts = 1;
+      now.hook = (...request) => (cuts-- > 0 ? cut(...request) : whole(...request));
+      expect((await load(url, stores)).bytes).toEqual(new Uint8Array(file));
+      expect((await load(url, stores)).fetched).toBe(0);
+      expect(stores.pieces.pieces.size).toBe(PIECES);
+    },
+  );
+
+  test('a piece that was lost since is an error with a remedy', async () => {
+    const { url } = await site(whole);
+    const stores = fakeStores();
+    const losing = load(url, stores, (step) => step === 0 && stores.pieces.pieces.clear());
+    await expect(losing).rejects.toThrow(/lost a part of its 4500 bytes.*supports ranges/);
+  });
+});
+
+test('cancelled at any moment: the reason comes at once, and the next load is right and fetches what is missing', async () => {
+  const served = await mutableSite();
+  await fc.assert(
+    fc.asyncProperty(fc.nat(60), fc.boolean(), async (ticks, hasRanges) => {
+      served.now.hook = hasRanges ? () => false : (_, response) => !!response.writeHead(200, { etag: '"w"' }).end(file);
+      const stores = fakeStores();
+      const cache = await ModelCache.open(served.url, stores, () => {});
+      const tab = new AbortController();
+      const reason = new Error('the person left');
+      const loading = (async () => {
+        const source = await urlSource(served.url, { cache, signal: tab.signal }, TUNING);
+        await cache.finish('f');
+        for (let at = 0; at < source.size; at += 500) await source.read(at, Math.min(500, source.size - at));
+      })();
+      const ended = loading.then(
+        () => null,
+        (error: unknown) => error,
+      );
+      for (let tick = 0; tick < ticks; tick++) await new Promise((resolve) => setImmediate(resolve));
+      tab.abort(reason);
+      expect([null, reason]).toContain(await ended);
+      await cache.close();
+      const kept = hasRanges ? stores.pieces.pieces.size : 0;
+      const again = await load(served.url, stores);
+      expect(again.bytes).toEqual(new Uint8Array(file));
+      if (hasRanges) expect(again.fetched).toBeLessThanOrEqual((PIECES - kept) * 1000);
+      expect(await load(served.url, stores)).toMatchObject({ bytes: new Uint8Array(file), fetched: 0 });
+    }),
+    { numRuns: 25 },
+  );
 });
 
 describe('a model that is whole and is asked for a new version', () => {

@@ -82,8 +82,11 @@ function tokenizer() {
   return { added_tokens: [], normalizer: null, pre_tokenizer: bytes, post_processor: null, decoder: bytes, model };
 }
 
-/** @param {number} bytes about so many @param {string} prefix such as '/model/' @returns {Synthetic} */
-export function syntheticModel(bytes, prefix) {
+/**
+ * @param {number} bytes about so many @param {string} prefix such as '/model/' @param {boolean} hasRanges else weights come whole
+ * @returns {Synthetic}
+ */
+export function syntheticModel(bytes, prefix, hasRanges = true) {
   const { hidden, layers, tensors } = shapeOf(bytes);
   const header = headerOf(tensors);
   const total = tensors.reduce((sum, one) => sum + one.bytes, 0);
@@ -103,7 +106,7 @@ export function syntheticModel(bytes, prefix) {
   }
   /** @type {import('./serve.mjs').Handler} */
   const weights = (request, response) => {
-    const range = parseRange(request.headers.range, size);
+    const range = hasRanges ? parseRange(request.headers.range, size) : null;
     if (range === 'unsatisfiable') return void response.writeHead(416).end();
     const { start, end } = range ?? { start: 0, end: size - 1 };
     response.writeHead(range ? 206 : 200, {
