@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { compactWgsl, tokensOf } from '../../tools/lib/wgsl_compact.mjs';
+import { compactWgsl, shortNames, tokensOf } from '../../tools/lib/wgsl_compact.mjs';
+import { namesOfShaders } from '../../tools/lib/wgsl_plugin.mjs';
 
 const SHADERS = path.resolve(import.meta.dirname, '../../shaders');
 
@@ -68,4 +69,37 @@ test.each(files)('%s is the same program: names change one to one within a funct
     for (const [old, now] of scope) if (old !== now) expect(source).toMatch(new RegExp(`\\b${old}\\b\\s*[:=;,]`));
   }
   expect(short.length).toBeLessThan(source.length);
+});
+
+test('what files declare has one short name in all of them', () => {
+  const library = 'struct Pair { left: u32, other: u32 }\nvar<workgroup> shared_pairs: array<Pair, SIZE>;';
+  const kernel =
+    'fn first_left(pair: Pair) -> u32 { let left = pair.left; shared_pairs[0].other = left; return left; }';
+  const names = shortNames([library, kernel], []);
+  expect(compactWgsl(library, names)).toBe('struct a0{b0:u32,c0:u32}var<workgroup>d0:array<a0,SIZE>;');
+  expect(compactWgsl(kernel, names)).toBe('fn e0(a:a0)->u32{let b=a.b0;d0[0].c0=b;return b;}');
+});
+
+test('names that others use, and names of the language, stay as they are', () => {
+  const source =
+    'struct Flags { max: u32, align: u32, num_workgroups: u32, xyz: u32 }\nconst a0 = 1; override DEPTH: u32; ' +
+    '@compute @workgroup_size(8) @align(4) fn main(@builtin(num_workgroups) grid: vec3<u32>) { store(max(grid.xyz), DEPTH); }';
+  const names = shortNames([source], ['const constants = { DEPTH };', "entryPoint: 'main'"]);
+  expect([...names]).toEqual([['Flags', 'b0']]);
+});
+
+test('the shaders rename one to one, and nothing that the engine or the language names', async () => {
+  const sources = files.map((file) => readFileSync(path.join(SHADERS, file), 'utf8'));
+  const names = await namesOfShaders();
+  expect(names.size).toBeGreaterThan(100);
+  expect(new Set(names.values()).size).toBe(names.size);
+  const words = new Set(sources.flatMap((source) => tokensOf(compactWgsl(source)).map(({ text }) => text)));
+  for (const short of names.values()) expect(words).not.toContain(short);
+  for (const stays of ['main', 'step', 'position', 'WORKGROUP', 'HEAD_DIM', 'vec4', 'array', 'workgroupBarrier']) {
+    expect(names).not.toContain(stays);
+  }
+  for (const source of sources) {
+    const long = tokensOf(compactWgsl(source)).map(({ text }) => names.get(text) ?? text);
+    expect(tokensOf(compactWgsl(source, names)).map(({ text }) => text)).toEqual(long);
+  }
 });

@@ -1,5 +1,6 @@
-// Makes a shader short, the same program in fewer bytes: comments and white space go, and the names that a function declares
-// for itself become single letters. Names of a module stay: a kernel is joined from several files and from constants.
+// Makes shaders short, the same programs in fewer bytes: comments and white space go, the names that a function declares for
+// itself become single letters, and what modules declare and nobody else names becomes a letter and a digit. Those change
+// in all files alike: a kernel is joined from several, and from constants whose names stay.
 
 const TOKEN =
   /\/\/[^\n]*|\/\*[\s\S]*?\*\/|\s+|[A-Za-z_]\w*|0[xX][\da-fA-F.]+(?:[pP][+-]?\d+)?[iufh]?|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[iufh]?|./g;
@@ -8,6 +9,11 @@ const WORD = /^[A-Za-z_]/;
 const WORDLIKE = /\w/;
 const OPERATOR = /^[-+*/%&|^<>=!]$/;
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+/** Neither a keyword nor a swizzle has a digit behind one letter. */
+const SHORT = [...'0123456789'].flatMap((digit) => LETTERS.map((letter) => letter + digit));
+const CALLABLE = ['fn', 'struct', 'alias'];
+const DECLARES = [...CALLABLE, 'const', 'var', 'override'];
+const SWIZZLE = /^([xyzw]{1,4}|[rgba]{1,4})$/;
 
 /** Words, numbers and single characters; `spaced` where something blank came before. @param {string} source WGSL */
 export function tokensOf(source) {
@@ -83,10 +89,44 @@ function moduleNames(tokens) {
   return names;
 }
 
-/** @param {string} source WGSL */
-export function compactWgsl(source) {
+/** A name that these tokens declare at `i`, of a module, a member, a parameter or a local. @param {Tokens} tokens @param {number} i */
+function isDeclared(tokens, i) {
+  const before = tokens[i - 1]?.text ?? '';
+  const after = tokens[i + 1]?.text;
+  return DECLARES.includes(before) || (after === ':' && ['{', ',', '>', '('].includes(before));
+}
+
+/** A name of the language: of an attribute, a built-in value, or a function that no file declares. @param {Tokens} tokens @param {number} i */
+function isForeign(tokens, i, /** @type {Set<string>} */ callable) {
+  if (tokens[i - 1]?.text === '@' || tokens[i - 2]?.text === 'builtin') return true;
+  return tokens[i + 1]?.text === '(' && !callable.has(tokens[i].text);
+}
+
+/**
+ * What becomes of the names that the shaders declare, the same in every file.
+ * @param {string[]} sources WGSL of all files that may be joined
+ * @param {string[]} others what is joined with them or names what they declare: the names in there stay
+ * @returns {Map<string, string>} for `compactWgsl`
+ */
+export function shortNames(sources, others) {
+  const files = sources.map(tokensOf);
+  const words = new Set(files.flat().map(({ text }) => text));
+  const kept = new Set(others.flatMap((text) => text.match(/\w+/g) ?? []));
+  const named = (/** @type {(tokens: Tokens, i: number) => boolean} */ is) =>
+    new Set(files.flatMap((tokens) => tokens.filter((_, i) => is(tokens, i)).map(({ text }) => text)));
+  const callable = named((tokens, i) => CALLABLE.includes(tokens[i - 1]?.text ?? ''));
+  const foreign = named((tokens, i) => isForeign(tokens, i, callable));
+  const stays = (/** @type {string} */ name) => kept.has(name) || foreign.has(name) || SWIZZLE.test(name);
+  const long = [...named(isDeclared)].filter((name) => name.length > 2 && !stays(name));
+  const free = SHORT.filter((name) => !words.has(name) && !kept.has(name));
+  return new Map(long.map((name, i) => [name, free[i] ?? name]));
+}
+
+/** @param {string} source WGSL @param {ReadonlyMap<string, string>} names see `shortNames` */
+export function compactWgsl(source, names = new Map()) {
   const tokens = tokensOf(source);
   renameLocals(tokens, moduleNames(tokens));
+  for (const token of tokens) token.text = names.get(token.text) ?? token.text;
   let out = '';
   let last = '';
   for (const { text, spaced } of tokens) {

@@ -5,10 +5,24 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ROOT } from './ensure.mjs';
-import { compactWgsl } from './wgsl_compact.mjs';
+import { compactWgsl, shortNames } from './wgsl_compact.mjs';
 
 const SHADERS = path.join(ROOT, 'shaders');
 const WORKER = '/src/engine/worker.ts';
+/** Rooms whose code gives shaders their constants and knows their entry points. */
+const JOINERS = ['src', 'test/bench'];
+const COMMENTS = /^\s*(\/\*[\s\S]*?\*\/|\/\/.*$)/gm;
+
+/** What is in the page's and in the worker's code, which meet behind and in front of it: gzip finds repetitions 32 KB apart. */
+const SHARED = ['comlink', '/src/errors', '/src/storage/hub_address'];
+
+/** Imports that change nothing but the order. @param {readonly string[]} ids */
+function importsOf(ids) {
+  return ids.map((id) => `import ${JSON.stringify(id)};`).join('');
+}
+
+/** For the module that holds the worker's code. */
+export const sharedImports = importsOf(SHARED);
 
 /** Room and name of the shaders in these folders of shaders/. @param {string[]} rooms */
 async function shadersOf(...rooms) {
@@ -16,9 +30,29 @@ async function shadersOf(...rooms) {
   return rooms.flatMap((room, i) => (lists[i] ?? []).sort().map((file) => `${room}/${file}`));
 }
 
-/** @param {string} file */
-async function shortened(file) {
-  return compactWgsl(await readFile(file, 'utf8'));
+/** @type {Promise<Map<string, string>> | undefined} */
+let names;
+
+/** Short names for all shaders, see `shortNames`. */
+export async function namesOfShaders() {
+  const shaders = (await shadersOf('lib', 'kernels', 'attention')).map((file) => path.join(SHADERS, file));
+  const below = await Promise.all(
+    JOINERS.map(async (room) =>
+      (await readdir(path.join(ROOT, room), { recursive: true })).map((file) => path.join(ROOT, room, file)),
+    ),
+  );
+  const texts = (/** @type {string[]} */ files) => Promise.all(files.map((file) => readFile(file, 'utf8')));
+  const code = await texts(below.flat().filter((file) => file.endsWith('.ts')));
+  return shortNames(
+    await texts(shaders),
+    code.map((text) => text.replace(COMMENTS, '')),
+  );
+}
+
+/** A shader as bundles hold it. @param {string} file */
+export async function shortened(file) {
+  names ??= namesOfShaders();
+  return compactWgsl(await readFile(file, 'utf8'), await names);
 }
 
 /**
@@ -34,15 +68,10 @@ async function hashedInAdvance(code) {
   return `export const ${name} = () => '${hash.digest('hex').slice(0, 8)}';`;
 }
 
-/**
- * Imports that change nothing but the order in the worker's bundle, since gzip finds repetitions no further than 32 KB apart:
- * shaders side by side, behind comlink, which ends the page's code in front of an inlined worker.
- */
+/** The order of the worker's bundle: what the page has, too, and shaders side by side. */
 async function inOrder() {
   const files = await shadersOf('lib', 'kernels', 'attention');
-  return ['comlink', ...files.map((file) => `/shaders/${file}?raw`)]
-    .map((id) => `import ${JSON.stringify(id)};`)
-    .join('');
+  return importsOf([...SHARED, ...files.map((file) => `/shaders/${file}?raw`)]);
 }
 
 /** @returns {import('vite').Plugin} */

@@ -4,7 +4,7 @@
 import path from 'node:path';
 import { build } from 'vite';
 import { ROOT } from './ensure.mjs';
-import { wgslPlugin } from './wgsl_plugin.mjs';
+import { sharedImports, wgslPlugin } from './wgsl_plugin.mjs';
 
 const PLACE = '/src/engine/worker_source.ts';
 
@@ -43,7 +43,8 @@ export function workerPlugin() {
     name: 'worker-source',
     enforce: 'pre',
     async load(id) {
-      return id.endsWith(PLACE) ? `export const workerSource = ${JSON.stringify(await bundleWorker())};` : null;
+      if (!id.endsWith(PLACE)) return null;
+      return `${sharedImports}export const workerSource = ${JSON.stringify(await bundleWorker())};`;
     },
   };
 }
