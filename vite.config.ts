@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
+import { templatePlugin } from './tools/lib/template_plugin.mjs';
 import { wgslPlugin } from './tools/lib/wgsl_plugin.mjs';
 import { workerPlugin } from './tools/lib/worker_plugin.mjs';
 
@@ -13,7 +14,7 @@ const checks = { bundlerTimings: false };
 
 const shared: UserConfig = {
   base: './',
-  plugins: [wgslPlugin(), workerPlugin()],
+  plugins: [wgslPlugin(), workerPlugin(), templatePlugin()],
   worker: {
     format: 'es',
     plugins: () => [wgslPlugin()],

@@ -21,6 +21,7 @@ const INPUTS = [
   'vite.config.ts',
   'package.json',
   'tools/lib/build.mjs',
+  'tools/lib/template_plugin.mjs',
   'tools/lib/worker_plugin.mjs',
   'tools/lib/wgsl_plugin.mjs',
   'tools/lib/wgsl_compact.mjs',
