@@ -16,9 +16,7 @@ const WHERE = 'GGUF metadata';
 export function configFromGguf(metadata: ReadonlyMap<string, GgufValue>, tensors: ModelFiles['tensors']): ModelConfig {
   const { name, architecture } = findArchitecture(metadata);
   const read = new ConfigReader(WHERE, (key) => metadata.get(key), `${name}.`);
-  if (read.has('expert_count') && read.whole('expert_count', MAX.layers) > 0) {
-    throw new UnsupportedModelError('This GGUF is a mixture of experts, which is not supported. Choose a dense model.');
-  }
+  refuseVariants(read);
   const hiddenSize = read.count('embedding_length', MAX.hidden);
   const nHeads = read.count('attention.head_count', MAX.heads);
   const headDim = read.count('attention.key_length', MAX.headDim, hiddenSize / nHeads);
@@ -54,6 +52,20 @@ export function configFromGguf(metadata: ReadonlyMap<string, GgufValue>, tensors
     mlpBias: tensors.has('blk.0.ffn_gate.bias'),
     ...architecture.differences?.(read),
   };
+}
+
+/** Relatives of a supported architecture that compute, or are made for, something else. */
+function refuseVariants(read: ConfigReader): void {
+  if (read.has('expert_count') && read.whole('expert_count', MAX.layers) > 0) {
+    throw new UnsupportedModelError('This GGUF is a mixture of experts, which is not supported. Choose a dense model.');
+  }
+  // llama.h, enum llama_pooling_type: how the vectors of a text become one, or 0.
+  const pools = read.has('pooling_type') && read.whole('pooling_type', MAX.layers) > 0;
+  if (pools || !read.flag('attention.causal', true)) {
+    throw new UnsupportedModelError(
+      `This GGUF embeds or rates text (${pools ? 'pooling_type' : 'attention.causal'}) and cannot write any. Choose a chat model.`,
+    );
+  }
 }
 
 function findArchitecture(metadata: ReadonlyMap<string, GgufValue>): {

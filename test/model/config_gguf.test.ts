@@ -117,6 +117,11 @@ test('a factor of RoPE by its name of 2023 is linear', async () => {
   expect(config.ropes).toEqual([{ theta: 10000, scaling: { type: 'linear', factor: 4 } }]);
 });
 
+test('a causal model that pools nothing is one that writes', async () => {
+  const keys = { pooling_type: value.u32(0), 'attention.causal': value.bool(1), expert_count: value.u32(0) };
+  expect((await configOf('qwen3', keys)).architecture).toBe('qwen3');
+});
+
 test('SmolLM3 has no RoPE in every fourth layer, rows of LLaMA, Granite and SmolLM3 are neighbours', async () => {
   const config = await configOf('smollm3', {}, 5);
   expect(config.layers.map(({ rope }) => rope)).toEqual([0, 0, 0, null, 0]);
@@ -130,6 +135,13 @@ describe('refusals', () => {
   const refused: [string, string, Record<string, (out: Bytes) => void>, RegExp][] = [
     ['other architectures', 'mamba', {}, /"mamba" is not supported.*llama, qwen2, .*olmo2/],
     ['experts', 'llama', { expert_count: value.u32(8) }, /mixture of experts/],
+    ['embedding models', 'qwen3', { pooling_type: value.u32(3) }, /embeds or rates text \(pooling_type\).*chat model/],
+    [
+      'bidirectional models',
+      'llama',
+      { 'attention.causal': value.bool(0) },
+      /embeds or rates text \(attention.causal\)/,
+    ],
     ['OLMo 3', 'olmo2', { 'attention.sliding_window': value.u32(4096) }, /OLMo 3/],
     ['values of another size', 'qwen3', { 'attention.value_length': value.u32(64) }, /Keys of 128 with values of 64/],
     ['RoPE', 'llama', { 'rope.scaling.type': value.string('mrope') }, /RoPE scaling "mrope"/],
