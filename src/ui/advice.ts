@@ -96,7 +96,7 @@ export function adviseLoad(error: unknown): Advice {
     case 'model-file':
     case 'unsupported-model':
     case 'tokenizer':
-      return { what, next: 'Open another model: a .gguf file of a LLaMA-style model.', offers: ['retry'] };
+      return { what, next: 'Try again, or open another model or file.', offers: ['retry'] };
     case 'webgpu-unavailable':
     case 'gpu-memory':
     case 'gpu-program':
