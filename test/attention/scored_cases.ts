@@ -1,7 +1,7 @@
 // Cases of scores that are made otherwise than in most models: another scale, a cap, windows. One shape, so one kernel.
 
 import type { AttentionShape } from '../../src/attention/attention';
-import { type AttentionCase, type Fill, first } from './cases';
+import { type AttentionCase, type Fill, first, plainScores, SMALL } from './cases';
 
 /** A factor that is not 1 / sqrt(head_dim), a cap that bends most scores, and windows; a group of 3, whose rows cross tokens. */
 export function scored(kvType: 'f16' | 'f32'): AttentionShape {
@@ -36,5 +36,17 @@ export function scoredCases(kvType: 'f16' | 'f32'): AttentionCase[] {
     ...capped('scores of +-8e4 and far apart', { q: first(800), k: (key, d) => (d ? 0 : 100 * Math.sin(key * key)) }),
     ...capped('scores from -1e20 to -3e22', { q: first(1e10), k: (key, d) => (d ? 0 : -1e10 * (1 + key)) }),
     ...capped('scores near 0', { q: first(1), k: (key, d) => (d ? 0 : 1e-3 * Math.sin(key)) }),
+  ];
+}
+
+/** Either without the other, which is other libraries: windows on the path with all capabilities, a cap on the plain one. */
+export function eitherCases(isPlain: boolean): AttentionCase[] {
+  const changes = isPlain ? { softcap: 0.5 } : { windowed: true };
+  const shape = { ...SMALL, contextLength: 150, ...plainScores(32), ...changes };
+  const window = isPlain ? null : 10;
+  const title = isPlain ? 'capped, no windows' : `window=${window}, no cap`;
+  return [
+    { title: `${title}, decode`, shape, position: 140, nTokens: 1, window }, // a tile of 128 keys hidden
+    { title: `${title}, prefill`, shape, position: 30, nTokens: 19, window },
   ];
 }
