@@ -10,7 +10,7 @@ import { compactWgsl, shortNames } from './wgsl_compact.mjs';
 const SHADERS = path.join(ROOT, 'shaders');
 const WORKER = '/src/engine/worker.ts';
 /** Rooms whose code gives shaders their constants and knows their entry points. */
-const JOINERS = ['src', 'test/bench'];
+const JOINERS = ['src/gpu', 'src/kernels', 'src/attention', 'src/model', 'test/bench'];
 const COMMENTS = /^\s*(\/\*[\s\S]*?\*\/|\/\/.*$)/gm;
 
 /** What is in the page's and in the worker's code, which meet behind and in front of it: gzip finds repetitions 32 KB apart. */
@@ -80,6 +80,9 @@ export function wgslPlugin() {
     name: 'wgsl',
     apply: 'build',
     enforce: 'pre',
+    buildStart() {
+      names = undefined; // sources may have changed since
+    },
     async load(id) {
       const [file = '', query] = id.split('?');
       if (!file.endsWith('.wgsl') || query !== 'raw') return null;
