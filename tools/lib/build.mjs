@@ -33,10 +33,16 @@ const INPUTS = [
 /** The modes of vite.config.ts. */
 const BUILDS = ['page', 'lib', 'elements', 'embed', 'panel', 'bench'];
 
-/** KB (1000 bytes) of gzip: the budget is what we owe, the ceiling what a build may not pass on the way there. */
+/**
+ * KB (1000 bytes) of gzip: the budget is what we owe, the ceiling what a build may not pass on the way there. What the engine core
+ * is over: any model that a user has. Ten architectures, all formats of GGUF, hubs with their hashes, three kinds of tokenizer and
+ * bounds for hostile files took it from 99 KB to 125 (storage 5, text 4, model 4.5, SHA-256 2.5, tokenizer library 1, the
+ * rest in shaders, kernels and the CPU's textbook). None of it can come later in chunks: a worker from a blob under a strict policy
+ * imports nothing, and the script tag is one file.
+ */
 export const BUDGETS = [
-  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 99 },
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 160 },
+  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 127 },
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 163 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 60 },
   { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 220 },
 ];
