@@ -29,7 +29,7 @@ export interface LoadOptions {
   /** How keys and values are stored. Default f16. */
   kvCache?: KvType;
   /**
-   * What products read where a matrix has integers (Q8_0, Q4_0): signed bytes or, exact, f32. `auto`: q8, but f32 on an
+   * What products read where a matrix has integers (quantised, but not Q2_K): signed bytes or, exact, f32. `auto`: q8, but f32 on an
    * adapter of software and on the cpu. `q8` is refused where no matrix has integers.
    */
   activations?: 'auto' | ActivationType;
