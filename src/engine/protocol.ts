@@ -22,7 +22,10 @@ export type QuantizedFormat = 'q8' | 'q4';
 export type ModelLocation = string | File | File[];
 
 export interface LoadOptions {
-  /** Tokens of context; default and ceiling: what the model was made for, lowered (with a warning) to what fits the GPU. */
+  /**
+   * Tokens of context, at most what the model was made for and fits the GPU. Default: that, within a share of memory, and within
+   * the context of the training where a longer one changes RoPE (longrope, dynamic). Less than the model's is a warning.
+   */
   contextLength?: number;
   /** `auto`, or the name of an attention sibling: forced means forced. */
   attention?: 'auto' | AttentionName;

@@ -1,6 +1,6 @@
 import { AttentionUnavailable, InvalidRequestError, UnsupportedModelError, WebGpuUnavailableError } from '../errors';
 import { Gpu } from '../gpu/device';
-import { type ModelConfig, readConfig } from '../model/config';
+import { checkConfigJson, type ModelConfig, readConfig } from '../model/config';
 import { kvBytesPerToken } from '../model/kv_cache';
 import { Llama } from '../model/llama';
 import { stepWeightBytes } from '../model/step_bytes';
@@ -44,7 +44,14 @@ export async function loadModel(
   const cache = keeps && typeof place === 'string' ? await openCache(place, onWarning, keeps === 'check') : null;
   try {
     const onBytes = (bytes: number, fromCache?: boolean) => tracker.addBytes(bytes, fromCache);
-    const files = await openModel(place, { signal, onBytes, onWarning, cache, hub: options.hubUrl });
+    const files = await openModel(place, {
+      signal,
+      onBytes,
+      onWarning,
+      onConfig: checkConfigJson,
+      cache,
+      hub: options.hubUrl,
+    });
     const loaded = await loadFiles(files, options, tracker, warnings, signal);
     cache?.noteLoaded();
     return loaded;

@@ -78,6 +78,14 @@ export function readConfig(files: ModelFiles): ModelConfig {
   return config;
 }
 
+/**
+ * Refuses by config.json alone, before the weights are opened: those of a quantised checkpoint are of types that say less.
+ * @throws UnsupportedModelError
+ */
+export function checkConfigJson(config: Readonly<Record<string, unknown>>): void {
+  configFromHuggingFace(config);
+}
+
 /** The kernels compute in f32, where a factor may be too large or too small to be one. */
 function checkFactors(config: ModelConfig): void {
   const { rmsNormEps, embeddingScale, attentionScale, attentionSoftcap, residualScale, logitScale, logitSoftcap } =

@@ -67,7 +67,7 @@ async function openUrl(url: URL, asked: OpenOptions): Promise<ModelFiles> {
   const onHub = readHubUrl(url, options.hub);
   const { url: at, hashes } = onHub ? await resolveHub(onHub.hub, onHub.address, options) : { url, hashes: undefined };
   const withHashes = { ...options, hashes };
-  return isGguf(at.pathname) ? openGgufAt(at, withHashes) : openFolder(urlFolder(at, withHashes));
+  return isGguf(at.pathname) ? openGgufAt(at, withHashes) : openFolder(urlFolder(at, withHashes), options);
 }
 
 async function openGgufAt(url: URL, options: OpenOptions): Promise<ModelFiles> {
@@ -84,9 +84,9 @@ async function openFiles(files: readonly File[], options: OpenOptions): Promise<
   const folder = filesFolder(files, options);
   const ggufs = files.filter((file) => isGguf(file.name));
   const hasSafetensors = files.some(({ name }) => name === WEIGHTS || name === SHARD_INDEX);
-  if (ggufs.length === 0 || hasSafetensors) return openFolder(folder);
+  if (ggufs.length === 0 || hasSafetensors) return openFolder(folder, options);
   const config = await readJson(folder, 'config.json');
-  if (typeof config?.gguf_file === 'string') return openFolder(folder);
+  if (typeof config?.gguf_file === 'string') return openFolder(folder, options);
   const models = [...new Set(ggufs.map(({ name }) => firstPart(name)))];
   if (models.length > 1) {
     const some = models.slice(0, 8).map(quoted).join(', ');
@@ -110,13 +110,14 @@ async function openGguf(source: ByteSource, folder: ModelFolder): Promise<ModelF
   return { name: source.name, totalBytes: sum(weights), ...weights, config, ...side };
 }
 
-async function openFolder(folder: ModelFolder): Promise<ModelFiles> {
+async function openFolder(folder: ModelFolder, { onConfig }: OpenOptions): Promise<ModelFiles> {
   const configFile = await folder.open('config.json', 'json');
   if (!configFile) {
     const remedy = 'A model is a folder with config.json and safetensors files, or a .gguf file.';
     throw new ModelFetchError(folder.name, null, `${folder.name} holds no config.json. ${remedy}`);
   }
   const config = parseJsonObject(configFile.name, await readText(configFile));
+  if (config.gguf_file === undefined) onConfig?.(config);
   const [weights, side] = await Promise.all([openWeights(folder, config), readSideFiles(folder)]);
   return { name: folder.name, totalBytes: sum(weights), ...weights, config, ...side };
 }

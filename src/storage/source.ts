@@ -47,6 +47,8 @@ export interface OpenOptions {
   cache?: ModelCache | null;
   /** Told of what a person should know of the model that was opened: `quantization-chosen`. */
   onWarning?: (warning: { code: string; message: string }) => void;
+  /** Given config.json before the weights that it describes are opened; what it throws is why they are not. */
+  onConfig?: (config: Record<string, unknown>) => void;
   /** The hub whose repositories are asked for their commit and hashes. Default: huggingface.co. */
   hub?: string;
   /** SHA-256 by URL, in hex, of files that have one: bytes that passed wholly are checked against it. */

@@ -54,6 +54,18 @@ describe('refused with a sentence', () => {
   });
 });
 
+test('a quantised checkpoint is named as one, not by the types of its tensors', async () => {
+  const header = JSON.stringify({
+    'model.layers.0.mlp.down_proj.qweight': { dtype: 'I32', shape: [1], data_offsets: [0, 4] },
+  });
+  const padded = header.padEnd(Math.ceil(header.length / 8) * 8);
+  const weights = new File([BigUint64Array.of(BigInt(padded.length)), padded, new Uint8Array(4)], 'model.safetensors');
+  const config = { model_type: 'llama', quantization_config: { quant_method: 'gptq', bits: 4 } };
+  const files = [new File([JSON.stringify(config)], 'config.json'), weights];
+  const loading = loadModel(files, {}, () => {}, new AbortController().signal);
+  await expect(loading).rejects.toThrow(/quantised by gptq .*GGUF/);
+});
+
 test('on the cpu info says f32', async () => {
   const { info } = await load({ backend: 'cpu', quantize: 'q8' });
   expect(info.activations).toBe('f32');
