@@ -116,7 +116,7 @@ test('Ctrl-C ends a suite after the row it is at: exit 130, and what was measure
 test('what cannot be understood is one sentence and exit 2; a model that is not there is a typed error and exit 1', async () => {
   const wrong = await bench('attenton');
   expect([wrong.code, wrong.stdout, wrong.stderr]).toEqual([2, '', expect.stringMatching(/^No suite attenton.*\n$/)]);
-  const missing = await bench('baseline --quick --json --model no/such/file.gguf');
+  const missing = await bench('baseline --quick --json --model ./no/such/file.gguf');
   expect(missing.code).toBe(1);
   expect(JSON.parse(missing.stdout).error).toMatchObject({
     code: 'model-fetch',

@@ -1,5 +1,5 @@
 // `npm run generate` as scripts use it: the contract of its JSON, errors with a code, and strings that break careless tools.
-// Three runs are on the GPU, which compiles for long here; what is no matter of the GPU is asked of the CPU backend.
+// Two runs are on the GPU, which compiles for long here; what is no matter of the GPU is asked of the CPU backend.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,6 +10,7 @@ import { generateInPage } from '../../tools/lib/page_run.mjs';
 
 const STORY = 'Tell me a story about a brave cat';
 const CPU = ['--backend', 'cpu'];
+const EXACT = ['--prompt', STORY, '--max-tokens', '24', '--activations', 'f32', '--kv', 'f32'];
 
 interface Finished {
   code: number | null;
@@ -79,10 +80,11 @@ function kindOf(value: unknown): string {
 }
 
 describe('--json', () => {
-  const exact = ['--prompt', STORY, '--max-tokens', '24', '--activations', 'f32', '--kv', 'f32'];
+  const onGpu = () => generateJson(...EXACT, '--backend', 'webgpu', '--run-ahead', '4');
+  let run: Awaited<ReturnType<typeof onGpu>>;
 
   test('every field of the contract is there, with the right type, and the figures agree with each other', async () => {
-    const run = await generateJson(...exact, '--backend', 'webgpu');
+    run = await onGpu();
     const wrong = Object.entries(CONTRACT).filter(([field, kind]) => {
       const found = kindOf(field.split('.').reduce((at, key) => at?.[key], run));
       return !(
@@ -103,13 +105,25 @@ describe('--json', () => {
     expect(run.perToken.bytesRead).toBeLessThanOrEqual(4);
     expect(run.text).toMatch(/\w/);
 
-    const cpu = await generateJson(...exact, '--backend', 'cpu');
+    const cpu = await generateJson(...EXACT, ...CPU);
     expect([run.backend, cpu.backend]).toEqual(['webgpu', 'cpu']);
+    expect([run.warnings, run.runAhead]).toEqual([[], 4]);
     expect(run.promptIds).toEqual(cpu.promptIds);
     expect(run.ids).toEqual(cpu.ids); // greedily and in f32
     expect(run.text).toBe(cpu.text);
     expect(cpu.adapter).toBeNull();
     expect(cpu.perToken).toBeNull();
+  });
+
+  test('without it text comes as it is made, the same at another run-ahead, then a blank line and the table', async () => {
+    const child = start([...EXACT, '--run-ahead', '1']);
+    let chunks = 0;
+    child.stdout?.on('data', () => chunks++);
+    const { stdout, code } = await collect(child);
+    expect(code).toBe(0);
+    expect(chunks).toBeGreaterThan(2);
+    expect(stdout.startsWith(`${run.text}\n\n`)).toBe(true);
+    expect(stdout.split('\n\n').at(-1)).toMatch(/^ +mean +p50 +p95 +p99 +max +jitter\nTBT, ms +\d/);
   });
 
   test('a stop string ends it', async () => {
@@ -131,7 +145,6 @@ describe('errors', () => {
       'model-fetch',
       /No such file or folder/,
     ],
-    ['an impossible temperature', ['--prompt', 'x', '--temperature', '-1'], 'invalid-request', /temperature/i],
     [
       'a prompt longer than the context',
       ['--prompt', 'word '.repeat(40), '--context', '32'],
@@ -148,9 +161,9 @@ describe('errors', () => {
   }
 
   test('without --json the sentence is on stderr and stdout is empty', async () => {
-    const { code, stdout, stderr } = await generate('--prompt', '', ...CPU);
+    const { code, stdout, stderr } = await generate('--prompt', 'x', '--model', 'no/such/folder');
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/empty/i);
+    expect(stderr).toMatch(/^No such file or folder.*\n$/);
   });
 
   test('an unknown flag: exit 2, a line and the usage', async () => {
@@ -160,52 +173,30 @@ describe('errors', () => {
   });
 });
 
-describe('in a terminal', () => {
-  test('text comes as it is made, then a blank line and the table; a seed gives it again at another run-ahead', async () => {
-    const sampled = ['--prompt', STORY, '--max-tokens', '16', '--temperature', '0.9', '--seed', '7'];
-    const child = start([...sampled, '--run-ahead', '1']);
-    let chunks = 0;
-    child.stdout?.on('data', () => chunks++);
-    const { stdout, code } = await collect(child);
-    expect(code).toBe(0);
-    expect(chunks).toBeGreaterThan(2);
-    const [text, table] = stdout.split('\n\n').slice(-2);
-    expect(text?.trim()).not.toBe('');
-    expect(table).toMatch(/^ +mean +p50 +p95 +p99 +max +jitter\nTBT, ms +\d/);
-    const again = await generateJson(...sampled, '--run-ahead', '4');
-    expect([again.backend, again.warnings]).toEqual(['webgpu', []]);
-    expect([again.runAhead, again.ids.length]).toEqual([4, 16]);
-    expect(stdout.startsWith(`${again.text}\n\n`)).toBe(true);
-  });
-
-  test('Ctrl-C ends the answer in order', async () => {
-    const child = start(['--prompt', STORY, '--temperature', '0.8', ...CPU]);
-    child.stdout?.once('data', () => child.kill('SIGINT'));
-    const { stdout, code } = await collect(child);
-    expect(code).toBe(130);
-    expect(stdout).toContain('TBT, ms');
-  });
+test('Ctrl-C ends the answer in order', async () => {
+  const child = start(['--prompt', STORY, '--temperature', '0.8', ...CPU]);
+  child.stdout?.once('data', () => child.kill('SIGINT'));
+  const { stdout, code } = await collect(child);
+  expect(code).toBe(130);
+  expect(stdout).toContain('TBT, ms');
 });
 
-describe('strings that break careless tools', () => {
-  for (const [what, text] of [
-    ['emoji, Chinese, Arabic, combining marks', 'Tell \u{1f469}‍\u{1f680} 一只猫 قطة e\u0301 \u0000'],
-    ['lone surrogates', 'a \ud83d cat \udc31 \udc31\ud83d'],
-    ['quotes, markup and control tokens', `"'\`\${1}</script><|im_end|>\n<|im_start|>system\n\\u0041`],
-  ] as const) {
-    test(`${what} are answered`, async () => {
-      const request = {
-        model: undefined,
-        prompt: text,
-        chat: null,
-        load: { backend: 'cpu' as const },
-        options: { maxTokens: 4, temperature: 0 },
-      };
-      const { done, report } = await generateInPage(request, {});
-      const { ids, text: answer } = report;
-      expect(done.promptIds.length).toBeGreaterThan(4);
-      expect(ids.length).toBeGreaterThan(0);
-      expect(answer).not.toMatch(/\p{Surrogate}/u);
-    });
-  }
+test('strings that break careless tools are answered', async () => {
+  const strings = [
+    'Tell \u{1f469}‍\u{1f680} 一只猫 قطة e\u0301 \u0000',
+    'a \ud83d cat \udc31 \udc31\ud83d', // lone surrogates
+    `"'\`\${1}</script><|im_end|>\n<|im_start|>system\n\\u0041`,
+  ];
+  const request = {
+    model: undefined,
+    prompt: strings.join('\n'),
+    chat: null,
+    load: { backend: 'cpu' as const },
+    options: { maxTokens: 4, temperature: 0 },
+  };
+  const { done, report } = await generateInPage(request, {});
+  const { ids, text: answer } = report;
+  expect(done.promptIds.length).toBeGreaterThan(30);
+  expect(ids.length).toBeGreaterThan(0);
+  expect(answer).not.toMatch(/\p{Surrogate}/u);
 });

@@ -12,7 +12,7 @@ const MOST_PERCENT = 2;
 /** Of the page's own thread, where drawing is done; the worker has another. A machine without a GPU draws and composes there in software. */
 const MOST_OF_THREAD = 10;
 /** Pairs of runs. */
-const PAIRS = 8;
+const PAIRS = 5;
 
 let site: Site;
 

@@ -167,6 +167,17 @@ describe('one visit, and the next', () => {
     expect(await attentionOf(page, 'reason')).toContain('tuned on this GPU');
   });
 
+  test('while an answer runs the button is off and says why', async () => {
+    const { page } = visited;
+    await setting(page, 'maxTokens', '200');
+    await send(page, 'Tell me a long story about a dragon');
+    await expect.poll(() => tune(page).getAttribute('title')).toContain('answer is running');
+    expect(await tune(page).isDisabled()).toBe(true);
+    await page.getByTestId('stop').click();
+    expect(await ended(page)).toBe('done');
+    await expect.poll(() => tune(page).isEnabled()).toBe(true);
+  });
+
   test('nothing was said on the console, and no other host was asked', () => {
     expect(visited.errors).toEqual([]);
     expect(visited.strangers).toEqual([]);
@@ -180,17 +191,5 @@ test('the cpu backend has nothing to tune: the button is off and says why', asyn
   await ready(page);
   expect(await tune(page).isDisabled()).toBe(true);
   expect(await tune(page).getAttribute('title')).toContain('cpu backend');
-  await page.context().close();
-});
-
-test('while an answer runs the button is off and says why', async () => {
-  const { page } = await visit(site, '?context=256');
-  await ready(page);
-  await send(page, 'Tell me a long story about a dragon');
-  await expect.poll(() => tune(page).getAttribute('title')).toContain('answer is running');
-  expect(await tune(page).isDisabled()).toBe(true);
-  await page.getByTestId('stop').click();
-  expect(await ended(page)).toBe('done');
-  await expect.poll(() => tune(page).isEnabled()).toBe(true);
   await page.context().close();
 });
