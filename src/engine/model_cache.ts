@@ -22,7 +22,8 @@ export function listCachedModels(): Promise<CachedModel[]> {
 }
 
 /**
- * Deletes a model by its `location`. One that is in use, in another tab too, goes on from memory or from the network.
+ * Deletes a model by its `location`. One that is in use, in another tab too, goes on from memory or from the network; from a
+ * server without ranges it must be loaded again.
  * @throws Error where the browser's storage fails
  */
 export function deleteCachedModel(location: string): Promise<void> {

@@ -2,6 +2,7 @@
 // Storage that refuses, fills up or loses things never breaks a load: it goes on from the network.
 
 import { describeFull } from './cache_full';
+import { removeUnnamed } from './cached_models';
 import { type FileManifest, isEnough, isSameVersion, pieceLength, type Resolved } from './manifest';
 import { type Presence, soon } from './manifest_store';
 import { ModelRecord } from './model_record';
@@ -159,6 +160,21 @@ export class ModelCache {
   /** From now on pieces of this file are kept. */
   adopt(file: FileManifest): void {
     this.record.adopt(file);
+  }
+
+  /** All of a file that was arriving is here. Never throws. */
+  noteArrived(file: FileManifest): Promise<void> {
+    delete file.isArriving;
+    this.record.noteChange(file);
+    return this.flush();
+  }
+
+  /** The end of a file that was arriving does not come: its pieces go, unless others share them. Never throws. */
+  async release(file: FileManifest): Promise<void> {
+    await this.pieces.settle();
+    const names = new Set(file.hashes.filter((name) => name !== null));
+    for (const name of names) this.pieces.wanted.delete(name);
+    await soon(removeUnnamed(this.stores, names, this.pieces.wanted)).catch(() => {}); // the next deletion of a model finds them
   }
 
   /** Whether a whole model is known to have no such file. */

@@ -16,6 +16,8 @@ export interface FileManifest {
   sha256?: string;
   /** A load ended well with the pieces that are here: the model needs no others, such as those of weights for pictures. */
   isEnough?: true;
+  /** Its end has not come, nor is its size known: not to be written yet. */
+  isArriving?: true;
   /** Milliseconds since 1970. */
   savedAt: number;
 }

@@ -73,7 +73,7 @@ export class ModelRecord {
   }
 
   noteChange(file: FileManifest): void {
-    if (this.files.get(file.url) !== file) return;
+    if (this.files.get(file.url) !== file || file.isArriving) return;
     this.changed.add(file.url);
     this.unwritten++;
     clearTimeout(this.idle);

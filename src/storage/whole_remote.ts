@@ -26,20 +26,25 @@ export async function wholeRemote(
   }
   const arriving = new ArrivingFile(url, versionOf(answer), pieceBytes, options);
   let size = 0;
-  await answer.read((chunk) => {
-    if (size === 0) refuseWebPage(url, answer, chunk, kind === 'json');
-    size += chunk.length;
-    if (kind !== 'weights') checkTextSize(urlFileName(url), size);
-    options.onBytes?.(chunk.length);
-    return arriving.add(chunk);
-  });
+  try {
+    await answer.read((chunk) => {
+      if (size === 0) refuseWebPage(url, answer, chunk, kind === 'json');
+      size += chunk.length;
+      if (kind !== 'weights') checkTextSize(urlFileName(url), size);
+      options.onBytes?.(chunk.length);
+      return arriving.add(chunk);
+    });
+  } catch (error) {
+    await options.cache?.release(arriving.file);
+    throw error;
+  }
   await arriving.end();
   return arriving;
 }
 
 class ArrivingFile implements Remote {
   readonly isWhole = true;
-  /** Of a piece more than is here: a file whose end did not come is never taken for one that is whole. */
+  /** As large as the pieces that are here and one more, until the end has come. */
   readonly file: FileManifest;
   private readonly piece: Uint8Array<ArrayBuffer>;
   private filled = 0;
@@ -52,7 +57,7 @@ class ArrivingFile implements Remote {
     pieceBytes: number,
     private readonly options: OpenOptions,
   ) {
-    this.file = newFile(url, pieceBytes, version, pieceBytes);
+    this.file = { ...newFile(url, pieceBytes, version, pieceBytes), isArriving: true };
     this.piece = new Uint8Array(pieceBytes);
     options.cache?.adopt(this.file);
   }
@@ -79,7 +84,7 @@ class ArrivingFile implements Remote {
     this.file.size += this.filled - this.piece.length;
     this.file.hashes.length = nPieces(this.file);
     if (this.filled > 0) await this.put();
-    await this.options.cache?.flush();
+    await this.options.cache?.noteArrived(this.file);
   }
 
   private async put(): Promise<void> {
@@ -98,7 +103,7 @@ class ArrivingFile implements Remote {
     signal?.throwIfAborted();
     if (bytes?.length === length) return bytes;
     const what = `${shown(this.url)} came whole, and this browser lost a part of its ${this.size} bytes`;
-    const remedy = 'Load it from a server that supports ranges, or download it and open the file.';
+    const remedy = 'Load the model again; if that does not help, download it and open the file.';
     throw new ModelFetchError(this.url, null, `${what}. ${remedy}`);
   };
 }
