@@ -37,12 +37,6 @@ function reportFailure(error, json) {
   process.exitCode ||= 1; // 130 where the person ended it
 }
 
-/** Every row of decode or prefill was refused. @param {import('../test/bench/report').BenchReport} report */
-function nothingRan(report) {
-  if (report.suite !== 'decode' && report.suite !== 'prefill') return false;
-  return report.rows.length > 0 && report.rows.every(({ refused }) => refused !== null);
-}
-
 /** The first Ctrl-C ends the suite after the row it is at, a second one ends the program. @param {() => void} stop */
 function stopOnInterrupt(stop) {
   process.once('SIGINT', () => {
@@ -58,14 +52,14 @@ async function main() {
   ensurePackages();
   const { ensureBuilt } = await import('./lib/build.mjs');
   const { benchInPage } = await import('./lib/bench_run.mjs');
-  const { benchTables } = await import('./lib/bench_tables.mjs');
+  const { benchTables, everyModelRefused } = await import('./lib/bench_tables.mjs');
   process.stdout.on('error', () => process.exit(1)); // the reader of a pipe left
   try {
     await ensureBuilt();
     const report = await benchInPage(command.request, command.model, showProgress, stopOnInterrupt);
     endProgress();
     console.log(command.json ? JSON.stringify(report) : benchTables(report));
-    if (nothingRan(report)) process.exitCode ||= 1;
+    if (everyModelRefused(report)) process.exitCode ||= 1;
   } catch (error) {
     endProgress();
     reportFailure(error, command.json);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { TuneResult } from '../../src/attention/profile';
 import { figure, grid } from '../../tools/lib/bench_grid.mjs';
-import { benchTables } from '../../tools/lib/bench_tables.mjs';
+import { benchTables, everyModelRefused } from '../../tools/lib/bench_tables.mjs';
 import { tuneTables } from '../../tools/lib/bench_tune_tables.mjs';
-import type { BaselineRow } from '../bench/report';
+import type { BaselineRow, BenchReport } from '../bench/report';
 import { AROUND, attentionReport, ROOFLINE } from './bench_report';
 
 test('figures keep three digits, whatever their size', () => {
@@ -108,16 +108,19 @@ test('baseline: two rows and by how much the second is lower', () => {
   expect(text).toMatch(/lower by +50 % +89 %\n/);
   expect(text).toContain('Both answers are the same.');
   const refused = { ...cpu, chat: null, chatRefused: 'No model.' };
-  const without = benchTables({
+  const without: BenchReport = {
     ...AROUND,
     ...baseline,
     rows: [refused, gpu],
     lowerBy: { avgTbt: null, attention: 88.9 },
     sameIds: null,
     aloneKvLen: 2048,
-  });
-  expect(without).toMatch(/lower by +- +89 %/);
-  expect(without).toContain('CPU round trip: No model.');
+  };
+  expect(benchTables(without)).toMatch(/lower by +- +89 %/);
+  expect(benchTables(without)).toContain('CPU round trip: No model.');
+  expect(everyModelRefused(without)).toBe(false);
+  expect(everyModelRefused({ ...without, rows: [refused, refused] })).toBe(true);
+  expect(everyModelRefused({ ...without, rows: [] })).toBe(false); // interrupted before the first
 });
 
 function tuned(combination: string | null, given: Partial<TuneResult>): TuneResult {

@@ -108,6 +108,17 @@ function qualityTable({ model, kv, tokens, rows }) {
   return `${title}\n${grid(head, cells)}`;
 }
 
+/** The report is of no model, then, whatever else was measured. @param {BenchReport} report */
+export function everyModelRefused(report) {
+  const refusals =
+    report.suite === 'baseline'
+      ? report.rows.map(({ chatRefused }) => chatRefused)
+      : report.suite === 'decode' || report.suite === 'prefill'
+        ? report.rows.map(({ refused }) => refused)
+        : [];
+  return refusals.length > 0 && refusals.every((refused) => refused !== null);
+}
+
 /** @param {BenchReport} report @returns {string} */
 export function benchTables(report) {
   const can = { ...report.can, crossOriginIsolated: report.crossOriginIsolated };
