@@ -94,11 +94,13 @@ export class ModelCache {
     this.record.resolved = resolved;
   }
 
-  /** The network does not answer: what was whole before it was asked is used as it is. */
+  /** The network does not answer: what was whole before it was asked is used as it is. False where that would be nothing new. */
   goOffline(): boolean {
-    this.record.isWhole = this.record.wasWhole;
+    const { isWhole, wasWhole } = this.record;
+    if (isWhole || !wasWhole) return false;
+    this.record.isWhole = true;
     this.record.files.clear();
-    return this.isWhole;
+    return true;
   }
 
   /** Work on a file or piece that no other tab does meanwhile. */

@@ -122,6 +122,16 @@ describe('a repository', () => {
     expect(await load('hf:o/r')).toMatchObject({ fetched: 0 });
   });
 
+  test('of which a piece was lost, without a network: one attempt, not two', async () => {
+    hub.push('o/r', SAFE);
+    await load('hf:o/r');
+    stores.pieces.pieces.clear();
+    hub.requests.length = 0;
+    hub.faults.hook = (request) => !!request.socket.destroy();
+    await expect(load('hf:o/r')).rejects.toThrow(/could not be fetched/);
+    expect(hub.requests.filter((line) => line.includes('config.json'))).toHaveLength(4);
+  });
+
   test('cut on the way to a newer commit: the old one is still there without a network', async () => {
     hub.push('o/r', SAFE);
     await load('hf:o/r');
