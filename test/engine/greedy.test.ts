@@ -37,11 +37,6 @@ const some = (nClosest: number, nEnding: number) =>
 const TIMEOUT_MS = 300_000;
 
 const SAMPLED = { temperature: 0.8, topK: 40, topP: 0.95, minP: 0, repetitionPenalty: 1.1, seed: 3 };
-/** The end of a pass differs, and what a rewind must undo: the penalty's marks, too. */
-const STOPS: { title: string; sampling: GenerateOptions; depths: number[] }[] = [
-  { title: 'greedy', sampling: { temperature: 0 }, depths: [4] },
-  { title: 'sampled and penalised', sampling: SAMPLED, depths: [2, 8] },
-];
 
 async function cpuBackend(): Promise<Backend> {
   const { files } = await openStoryteller();
@@ -93,9 +88,10 @@ for (const { name, create, prompts } of BACKENDS) {
       });
     }
     if (name === 'cpu') return;
-    test.each(STOPS)(
-      '$title, a late stop is found at the same token at depths $depths',
-      async ({ sampling, depths }) => {
+    // loop.test.ts has the other ends and depths; here text is made of bytes of tokens.
+    test(
+      'a late stop within a token, sampled and penalised, is found at the same one at depth 8',
+      async () => {
         session ??= open();
         const opened = await session;
         const answer = async (options: GenerateOptions) => {
@@ -105,7 +101,7 @@ for (const { name, create, prompts } of BACKENDS) {
             if (event.type === 'token') made.push(event.id);
             if (event.type === 'token' || event.type === 'done') text += event.text;
           };
-          const given = { ...sampling, maxTokens: 7, ...options };
+          const given = { ...SAMPLED, maxTokens: 7, ...options };
           await generate(opened, { prompt: 'Once upon a time' }, given, hear, () => false);
           return { ids: made, text };
         };
@@ -114,7 +110,7 @@ for (const { name, create, prompts } of BACKENDS) {
         const stop = [fourth.slice(-1) + fifth.slice(0, 2)];
         const first = await answer({ runAhead: 1, stop });
         expect(first.ids).toEqual(whole.ids.slice(0, 5));
-        for (const runAhead of depths) expect(await answer({ runAhead, stop }), `${runAhead}`).toEqual(first);
+        expect(await answer({ runAhead: 8, stop })).toEqual(first);
       },
       TIMEOUT_MS,
     );
