@@ -447,10 +447,14 @@ test('a reader who scrolls away while an answer streams stays there, until the b
   const top = () =>
     page.evaluate(() => document.querySelector('vivace-chat')!.shadowRoot!.querySelector('.scroller')!.scrollTop);
   const end = page.getByRole('button', { name: 'To the newest text' });
+  const words = async () => (await textOf(lastAnswer(page))).match(/word/g)?.length;
   await send(page, 'Go');
+  await expect.poll(words).toBe(70);
   await expect.poll(top).toBeGreaterThan(1000);
   await lastAnswer(page).hover();
+  const newest = await top();
   await page.mouse.wheel(0, -900);
+  await expect.poll(top).toBe(newest - 900); // the wheel is heard before it turns anything
   await expect.poll(() => end.count()).toBe(1);
   const before = await top();
   await release(page);
