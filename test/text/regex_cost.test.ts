@@ -6,6 +6,7 @@ import { PRE_TYPES } from '../../src/text/gguf_pre_types';
 import { regexCost } from '../../src/text/regex_cost';
 import { createTokenizer } from '../../src/text/tokenizer';
 import { caseWords } from '../../src/text/word_patterns';
+import { cpuMs } from '../storage/cpu_time';
 import { files, type Json } from './fixtures';
 import { byteLevelJson } from './tiny_vocabulary';
 
@@ -78,9 +79,9 @@ test.each([
   ['a condition', '(?(1)a|b)'],
   ['nothing to repeat', '*'],
 ])('is refused: %s', (_, source) => {
-  const start = performance.now();
+  const start = cpuMs();
   expect(() => regexCost(source)).toThrow(TokenizerError);
-  expect(performance.now() - start).toBeLessThan(100);
+  expect(cpuMs() - start).toBeLessThan(100);
 });
 
 const withSplit = (pattern: Json, behavior = 'Isolated'): Json => ({
@@ -110,9 +111,9 @@ describe('inside a tokenizer', () => {
   test('a slow one ends, with ids or with an error', () => {
     const tokenizer = createTokenizer(files({ tokenizerJson: withSplit({ Regex: 'a*a*b' }) }));
     expect(tokenizer.decode(tokenizer.encodePlain('the aab dog'))).toBe('the aab dog');
-    const start = performance.now();
+    const start = cpuMs();
     expect(() => tokenizer.encodePlain('a'.repeat(1_000_000))).toThrow(TokenizerError);
-    expect(performance.now() - start).toBeLessThan(6000);
+    expect(cpuMs() - start).toBeLessThan(6000);
   });
 
   test.each(['MergedWithPrevious', 'MergedWithNext', 'Removed', 'Contiguous', 'Isolated'])(

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readModelAddress, showAddress } from '../../src/ui/model_address';
+import { cpuMs } from '../storage/cpu_time';
 
 const BASE = 'https://page.example/chat/';
 const HUB = 'https://huggingface.co';
@@ -97,7 +98,7 @@ describe('what is refused, in a sentence', () => {
   });
 
   test('takes no time for hostile text', () => {
-    const began = performance.now();
+    const began = cpuMs();
     for (const text of [
       `${'a.'.repeat(900)}@`,
       `a/${'-'.repeat(1900)}/`,
@@ -105,7 +106,7 @@ describe('what is refused, in a sentence', () => {
       '/'.repeat(2000),
     ])
       read(text);
-    expect(performance.now() - began).toBeLessThan(200);
+    expect(cpuMs() - began).toBeLessThan(200);
   });
 });
 
