@@ -61,8 +61,10 @@ function run(gpu: Gpu, product: Linear, groups: readonly GPUBindGroup[], nTokens
 const flat = (rows: Float32Array[]) => Float32Array.from(rows.flatMap((row) => [...row]));
 
 for (const without of PATHS) {
+  // Paths differ in how sums are made and a step is told, not in how a format is read or a result kept: on the plain one, fewer of those.
+  const isPlain = without.length > 0;
   describe(pathName(without), () => {
-    for (const format of FORMATS) {
+    for (const format of isPlain ? (['q8', 'q4'] as const) : FORMATS) {
       for (const nTokens of format === 'q8' ? TOKENS : [1, 33]) {
         test(`residual adds W x + bias, ${format}, ${nTokens} tokens, 65x96`, async () => {
           const gpu = await testGpu(without);
@@ -103,7 +105,7 @@ for (const without of PATHS) {
       [259, 96],
       [8193, 32],
       [70001, 32],
-    ]) {
+    ].filter(([rows]) => !isPlain || rows > 2)) {
       test(`head gives the logits of the last token alone, vocabulary ${vocab}, 3 tokens`, async () => {
         const gpu = await testGpu(without);
         const c: Case = { gpu, rows: vocab, cols, nTokens: 3, normed: true, biased: false, format: 'q8' };
@@ -124,7 +126,7 @@ for (const without of PATHS) {
       });
     }
 
-    for (const kvType of ['f16', 'f32'] as const) {
+    for (const kvType of isPlain ? (['f32'] as const) : (['f16', 'f32'] as const)) {
       for (const { nTokens, position, cols } of [
         { nTokens: 1, position: 0, cols: 32 },
         { nTokens: 1, position: 39, cols: 1024 },
