@@ -79,7 +79,7 @@ export interface AttentionPlan<Parameter extends string = string> {
   scratchBytes: number;
 }
 
-export const MAX_HEAD_DIM = 256;
+const MAX_HEAD_DIM = 256;
 
 export function checkShape(name: AttentionName, shape: AttentionShape): void {
   const { nHeads, nKvHeads, headDim, scale, softcap } = shape;

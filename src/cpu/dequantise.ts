@@ -14,7 +14,7 @@ export type StoredType = PlainType | SmallType | KType;
 const BLOCK = 32;
 
 /** What a nibble of IQ4_NL stands for. Source: ggml-common.h, kvalues_iq4nl. */
-export const IQ4_NL_VALUES = [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113] as const;
+const IQ4_NL_VALUES = [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113] as const;
 
 /** Source: ggml-common.h (block_q8_0 and so on) and ggml-quants.c (dequantize_row_q8_0 and so on). */
 const BLOCKS: Record<SmallType | KType, BlockFormat> = {

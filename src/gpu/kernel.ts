@@ -57,7 +57,7 @@ export class Kernel {
   }
 }
 
-export function constantLines(constants: Readonly<Record<string, Constant>>): string {
+function constantLines(constants: Readonly<Record<string, Constant>>): string {
   return Object.entries(constants)
     .map(([name, value]) => `const ${name} = ${literal(value)};`)
     .join('\n');
@@ -70,7 +70,7 @@ function literal(value: Constant): string {
 }
 
 /** The whole source as compiled: directives, Step, constants, libraries, kernel. */
-export function assemble(gpu: Gpu, source: KernelSource): string {
+function assemble(gpu: Gpu, source: KernelSource): string {
   const directives = [
     source.subgroups ? 'enable subgroups;' : '',
     gpu.can.immediates ? 'requires immediate_address_space;' : '',

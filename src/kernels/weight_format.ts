@@ -101,7 +101,7 @@ export function formatRuns({ parts }: WeightMatrix): WeightRun[] {
 }
 
 /** Rows of one format are cut between two tiles of any kernel, and between whole groups of rows of any epilogue. */
-export const PART_ROWS_STEP = 64;
+const PART_ROWS_STEP = 64;
 
 /** Bytes of the two planes. */
 export function planeBytes(format: WeightFormat, rows: number, cols: number): { weights: number; scales: number } {

@@ -5,7 +5,7 @@ import { Interpreter } from '@huggingface/jinja';
 import { ChatTemplateError } from '../errors';
 
 /** Evaluations of one rendering. A ChatML conversation of 1,000 messages needs 15,000. */
-export const MAX_FUEL = 200_000;
+const MAX_FUEL = 200_000;
 export const MAX_OUTPUT = 4_000_000;
 const MAX_ITEMS = 100_000; // values inside one list or mapping, counted through all levels
 const MAX_DEPTH = 100;

@@ -56,7 +56,7 @@ function kvTypeOf(without: readonly CapabilityName[]): 'f16' | 'f32' {
   return without.length === 0 ? 'f16' : 'f32';
 }
 
-export async function checkCase(target: Target, c: Omit<AttentionCase, 'title'>): Promise<void> {
+async function checkCase(target: Target, c: Omit<AttentionCase, 'title'>): Promise<void> {
   const pass = passOf(c);
   expectClose(await attentionOnGpu(target, pass), pass, c.fill?.bound);
 }

@@ -3,7 +3,7 @@
 import './test_device'; // which makes the classes global
 
 /** Nothing of this may happen for a token. Encoders and passes are no part: WebGPU has no way to use one again. */
-export const CREATIONS = [
+const CREATIONS = [
   'createBuffer',
   'createBindGroup',
   'createBindGroupLayout',

@@ -27,7 +27,7 @@ function pointTable(points, unit, work) {
 }
 
 /** @param {Roofline} roofline */
-export function rooflineLine({ readGBps, fmaTflops, bytes, clock }) {
+function rooflineLine({ readGBps, fmaTflops, bytes, clock }) {
   return `roofline: ${figure(readGBps)} GB/s read (over ${megabytes(bytes)}), ${figure(fmaTflops)} TFLOP/s f32 (${clock} clock)`;
 }
 

@@ -9,7 +9,7 @@ import { ensureChromium } from './ensure.mjs';
  * a browser named by CHROME_PATH chooses for itself.
  * @param {NodeJS.ProcessEnv} env
  */
-export function wantsSwiftShader(env) {
+function wantsSwiftShader(env) {
   if (env.VIVACE_SWIFTSHADER) return env.VIVACE_SWIFTSHADER !== '0';
   if (env.CHROME_PATH || process.platform !== 'linux') return false;
   return !['/dev/dri', '/dev/nvidiactl', '/dev/dxg'].some((device) => existsSync(device));

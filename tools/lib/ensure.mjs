@@ -23,7 +23,7 @@ function give(line) {
 }
 
 /** @param {string} [version] such as '20.19.0' */
-export function ensureNode(version = process.versions.node) {
+function ensureNode(version = process.versions.node) {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [oldestMajor = 0, oldestMinor = 0] = NODE_OLDEST;
   if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return;
@@ -86,7 +86,7 @@ function usualPlaces(platform) {
 }
 
 /** @returns {string | null} */
-export function findChromium() {
+function findChromium() {
   const forced = process.env.CHROME_PATH;
   if (forced) {
     if (!existsSync(forced)) give(`CHROME_PATH is ${forced}, but there is no such file.`);
