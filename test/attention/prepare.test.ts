@@ -6,7 +6,7 @@ import { type PrepareOptions, prepareAttention } from '../../src/attention/prepa
 import type { AttentionProfile } from '../../src/attention/profile';
 import { AttentionUnavailable, DeviceLostError } from '../../src/errors';
 import type { Gpu } from '../../src/gpu/device';
-import { breakSiblings, type Defect } from '../engine/broken_gpu';
+import { ALL_REFUSED, breakSiblings, type Defect } from '../engine/broken_gpu';
 import { testGpu } from '../gpu/test_device';
 import { plainScores } from './cases';
 
@@ -160,14 +160,7 @@ describe('a broken sibling is set aside, and the next takes over', () => {
   });
 
   test('when all are broken, the error names each', async () => {
-    const gpu = breakSiblings(await plainGpu(), {
-      cpu: 'refused',
-      eager: 'refused',
-      chunked: 'refused',
-      flash_prefill: 'refused',
-      fused_decode: 'refused',
-      split_kv_decode: 'refused',
-    });
+    const gpu = breakSiblings(await plainGpu(), ALL_REFUSED);
     const before = gpu.allocatedBytes;
     const failed = prepare(gpu, SHORT);
     await expect(failed).rejects.toThrow(AttentionUnavailable);

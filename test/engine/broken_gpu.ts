@@ -1,11 +1,15 @@
 // A GPU on which some attention siblings are broken, made of one that works: what a bad driver does, on purpose.
 
-import type { AttentionName } from '../../src/attention/attention';
+import { ATTENTION_NAMES, type AttentionName } from '../../src/attention/attention';
 import { GpuMemoryError } from '../../src/errors';
 import type { Gpu } from '../../src/gpu/device';
 
 /** `refused`: the shader does not compile. `wrong`: it compiles and gives wrong numbers. */
 export type Defect = 'refused' | 'wrong';
+
+export const ALL_REFUSED: Partial<Record<AttentionName, Defect>> = Object.fromEntries(
+  ATTENTION_NAMES.map((name) => [name, 'refused']),
+);
 
 /** The cpu sibling has no shader: both defects deny it its memory. */
 export function breakSiblings(gpu: Gpu, defects: Partial<Record<AttentionName, Defect>>): Gpu {

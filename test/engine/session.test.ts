@@ -8,19 +8,11 @@ import type { EngineEvent, GenerateInput, LoadOptions } from '../../src/engine/p
 import { loadModel } from '../../src/engine/session';
 import { Gpu } from '../../src/gpu/device';
 import { testGpu } from '../gpu/test_device';
-import { breakSiblings, type Defect } from './broken_gpu';
+import { ALL_REFUSED, breakSiblings, type Defect } from './broken_gpu';
 import { STORYTELLER } from './storyteller';
 
 const FIXTURE = new URL('../fixtures/storyteller/greedy.json', import.meta.url);
 const [{ prompt, ids: EXPECTED }] = JSON.parse(readFileSync(FIXTURE, 'utf8'));
-const ALL: Partial<Record<AttentionName, Defect>> = {
-  cpu: 'refused',
-  eager: 'refused',
-  chunked: 'refused',
-  flash_prefill: 'refused',
-  fused_decode: 'refused',
-  split_kv_decode: 'refused',
-};
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -59,7 +51,7 @@ test('a sibling that is wrong is a warning with its successor, the story the sam
 });
 
 test('where no attention runs on the GPU the CPU takes over, with a warning', async () => {
-  const loaded = await load(ALL);
+  const loaded = await load(ALL_REFUSED);
   expect(loaded.info).toMatchObject({ backend: 'cpu', adapter: null, kvCache: 'f32', activations: 'f32' });
   expect(loaded.info.gpuBytes).toBeNull();
   expect(loaded.info.attention).toMatchObject({ prefill: 'textbook', decode: 'textbook' });
@@ -78,7 +70,7 @@ test('where no attention runs on the GPU the CPU takes over, with a warning', as
 });
 
 test.each<[string, Partial<Record<AttentionName, Defect>>, LoadOptions]>([
-  ['the GPU was asked for', ALL, { backend: 'webgpu' }],
+  ['the GPU was asked for', ALL_REFUSED, { backend: 'webgpu' }],
   ['the sibling was asked for', { eager: 'refused' }, { attention: 'eager' }],
 ])('but where %s it is a typed error', async (_, defects, options) => {
   await expect(load(defects, options)).rejects.toMatchObject({ code: 'attention-unavailable' });
