@@ -1,7 +1,6 @@
 import { dequantise } from '../cpu/dequantise';
 import { CpuLlama, type CpuWeights } from '../cpu/llama';
 import { type BlockType, quantise as quantiseBlocks } from '../cpu/quantise';
-import type { RopeFactors } from '../cpu/rope';
 import { sample } from '../cpu/sample';
 import { InvalidRequestError } from '../errors';
 import type { ModelConfig } from '../model/config';
@@ -16,62 +15,73 @@ import type { AttentionChoice } from './protocol';
 const BLOCK_TYPE: Record<QuantisedFormat, BlockType> = { q8: 'Q8_0', q4: 'Q4_0' };
 
 /**
- * Every tensor as f32 in memory. Read in the order of the model, one at a time. With `quantise`, matrices have the values that
- * quantising leaves them with, as on the GPU.
+ * Every tensor as f32 in memory, read one at a time in the order of their names in `order`, that of the files: so a file is read from
+ * front to back, and can be checked as a whole. With `quantise`, matrices have the values that quantising leaves them with, as on the GPU.
  */
 export async function loadCpuWeights(
   tensors: ModelTensors,
   signal?: AbortSignal,
   quantise?: QuantisedFormat,
+  order: Iterable<string> = [],
 ): Promise<CpuWeights> {
-  const read = async (tensor: TensorInfo): Promise<Float32Array> => {
+  const values = new Map<TensorInfo, Float32Array>();
+  for (const tensor of inOrder(tensors, order)) {
     signal?.throwIfAborted();
-    return dequantise(tensor.dtype, await tensor.read(0, tensor.byteLength));
-  };
-  const matrix = async (tensor: TensorInfo): Promise<Float32Array> => {
-    const values = await read(tensor);
-    if (!quantise || !isPlainMatrix(tensor)) return values;
+    values.set(tensor, dequantise(tensor.dtype, await tensor.read(0, tensor.byteLength)));
+  }
+  const read = (tensor: TensorInfo) => values.get(tensor) as Float32Array;
+  const matrix = (tensor: TensorInfo): Float32Array => {
+    if (!quantise || !isPlainMatrix(tensor)) return read(tensor);
     const type = BLOCK_TYPE[quantise];
-    return dequantise(type, quantiseBlocks(type, values));
+    return dequantise(type, quantiseBlocks(type, read(tensor)));
   };
-  const optional = async (tensor: TensorInfo | null) => (tensor ? read(tensor) : null);
-  const embedding = await matrix(tensors.embedding);
+  const optional = (tensor: TensorInfo | null) => (tensor ? read(tensor) : null);
+  const embedding = matrix(tensors.embedding);
   const layers: CpuWeights['layers'] = [];
   for (const t of tensors.layers) {
     layers.push({
-      attnNorm: await optional(t.attnNorm),
-      wq: await matrix(t.wq),
-      wk: await matrix(t.wk),
-      wv: await matrix(t.wv),
-      wo: await matrix(t.wo),
-      bq: await optional(t.bq),
-      bk: await optional(t.bk),
-      bv: await optional(t.bv),
-      bo: await optional(t.bo),
-      qNorm: await optional(t.qNorm),
-      kNorm: await optional(t.kNorm),
-      postAttnNorm: await optional(t.postAttnNorm),
-      postMlpNorm: await optional(t.postMlpNorm),
-      mlpNorm: await optional(t.mlpNorm),
-      wGate: await matrix(t.wGate),
-      wUp: await matrix(t.wUp),
-      wDown: await matrix(t.wDown),
-      bGate: await optional(t.bGate),
-      bUp: await optional(t.bUp),
-      bDown: await optional(t.bDown),
+      attnNorm: optional(t.attnNorm),
+      wq: matrix(t.wq),
+      wk: matrix(t.wk),
+      wv: matrix(t.wv),
+      wo: matrix(t.wo),
+      bq: optional(t.bq),
+      bk: optional(t.bk),
+      bv: optional(t.bv),
+      bo: optional(t.bo),
+      qNorm: optional(t.qNorm),
+      kNorm: optional(t.kNorm),
+      postAttnNorm: optional(t.postAttnNorm),
+      postMlpNorm: optional(t.postMlpNorm),
+      mlpNorm: optional(t.mlpNorm),
+      wGate: matrix(t.wGate),
+      wUp: matrix(t.wUp),
+      wDown: matrix(t.wDown),
+      bGate: optional(t.bGate),
+      bUp: optional(t.bUp),
+      bDown: optional(t.bDown),
     });
   }
-  const finalNorm = await read(tensors.finalNorm);
-  const head = tensors.head ? await matrix(tensors.head) : embedding;
-  return { embedding, layers, finalNorm, head, ropeFactors: await readRopeFactors(tensors) };
+  const finalNorm = read(tensors.finalNorm);
+  const head = tensors.head ? matrix(tensors.head) : embedding;
+  const { all = null, short = null, long = null } = tensors.ropeFactors ?? {};
+  const ropeFactors = tensors.ropeFactors && { all: optional(all), short: optional(short), long: optional(long) };
+  return { embedding, layers, finalNorm, head, ropeFactors };
 }
 
-/** The factors that a GGUF has as tensors, for `withRopeFactors`. */
-async function readRopeFactors({ ropeFactors }: ModelTensors): Promise<RopeFactors | null> {
-  if (!ropeFactors) return null;
-  const read = async (tensor: TensorInfo | null) =>
-    tensor && dequantise(tensor.dtype, await tensor.read(0, tensor.byteLength));
-  return { all: await read(ropeFactors.all), short: await read(ropeFactors.short), long: await read(ropeFactors.long) };
+/** Every tensor of the model, those of the names in `order` as they come there. */
+function inOrder({ embedding, layers, finalNorm, head, ropeFactors }: ModelTensors, order: Iterable<string>) {
+  const places = new Map([...order].map((name, i) => [name, i]));
+  const place = ({ name }: TensorInfo) => places.get(name) ?? places.size;
+  return [
+    embedding,
+    ...layers.flatMap((layer) => Object.values(layer)),
+    finalNorm,
+    head,
+    ...Object.values(ropeFactors ?? {}),
+  ]
+    .filter((tensor) => tensor !== null)
+    .sort((a, b) => place(a) - place(b));
 }
 
 /** The textbook pass, for machines without WebGPU. Between tokens it gives the worker a turn, so that a stop is heard. */

@@ -174,7 +174,7 @@ async function loadOnCpu({ files, config, tensors, contextLength, options, signa
         `at most ${CPU_BYTES} are allowed. Use a browser with WebGPU, or a smaller model or context.`,
     );
   }
-  const weights = await loadCpuWeights(tensors, signal, options.quantize);
+  const weights = await loadCpuWeights(tensors, signal, options.quantize, files.tensors.keys());
   const backend = new CpuBackend(config, weights, contextLength);
   return { backend, activations: 'f32', gpuBytes: null, bytesPerToken: null };
 }
