@@ -6,12 +6,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DIST, ensureBuilt } from './lib/build.mjs';
-import { chromiumFlags } from './lib/chromium.mjs';
 import { ensureChromium } from './lib/ensure.mjs';
-import { flagLines, readFlags } from './lib/flags.mjs';
 import { watchMemory } from './lib/memory_watch.mjs';
 import { serve } from './lib/serve.mjs';
 import { syntheticModel } from './lib/synthetic_model.mjs';
+import { toolMain } from './lib/tool_main.mjs';
 
 /** @type {Record<string, import('./lib/flags.mjs').Flag>} */
 const FLAGS = {
@@ -21,7 +20,6 @@ const FLAGS = {
   'no-cache': { kind: 'switch', help: 'keep nothing, and load once' },
   backend: { kind: 'text', words: ['webgpu', 'cpu'], help: 'default webgpu' },
   json: { kind: 'switch', help: 'one JSON object on stdout, nothing else' },
-  help: { kind: 'switch', help: 'this text' },
 };
 
 const HTML = '<!doctype html><meta charset="utf-8"><link rel="icon" href="data:,"><title>Load</title>';
@@ -88,11 +86,11 @@ function describe(name, { seconds, megabytesPerSecond, cachedBytes, warnings, pe
   ].join('\n');
 }
 
-async function main() {
-  const flags = readFlags(FLAGS, process.argv.slice(2));
-  if (flags.help) return console.log(['Usage: node tools/load_memory.mjs [flags]', ...flagLines(FLAGS)].join('\n'));
+/** @param {import('./lib/flags.mjs').Values} flags */
+async function main(flags) {
   await ensureBuilt();
   const { chromium } = await import('playwright-core');
+  const { chromiumFlags } = await import('./lib/chromium.mjs');
   const prefix = flags.hub ? `/${REPOSITORY}/resolve/${COMMIT}/` : '/model/';
   const model = syntheticModel(Number(flags.gb ?? 1) * 1e9, prefix, !flags['no-ranges']);
   /** @type {Record<string, import('./lib/serve.mjs').Handler>} */
@@ -137,4 +135,4 @@ async function main() {
   }
 }
 
-await main();
+await toolMain('node tools/load_memory.mjs', FLAGS, main);

@@ -2,10 +2,9 @@
 // on the screen, heard by nobody with the panel off the page. Prints both and their difference.
 
 import { DIST, ensureBuilt } from './lib/build.mjs';
-import { launchChromium } from './lib/chromium.mjs';
-import { flagLines, readFlags } from './lib/flags.mjs';
 import { comparePanel } from './lib/panel_cost_page.mjs';
 import { serve } from './lib/serve.mjs';
+import { toolMain } from './lib/tool_main.mjs';
 
 /** @type {Record<string, import('./lib/flags.mjs').Flag>} */
 const FLAGS = {
@@ -13,7 +12,6 @@ const FLAGS = {
   'run-ahead': { kind: 'whole', words: ['auto'], value: 'auto|N', help: 'steps in flight on the GPU (default auto)' },
   backend: { kind: 'text', words: ['webgpu', 'cpu'], help: 'default webgpu' },
   json: { kind: 'switch', help: 'one JSON object on stdout, nothing else' },
-  help: { kind: 'switch', help: 'this text' },
 };
 
 const READY_WITHIN_MS = 120_000;
@@ -26,10 +24,10 @@ function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-async function main() {
-  const flags = readFlags(FLAGS, process.argv.slice(2));
-  if (flags.help) return console.log(['Usage: node tools/panel_cost.mjs [flags]', ...flagLines(FLAGS)].join('\n'));
+/** @param {import('./lib/flags.mjs').Values} flags */
+async function main(flags) {
   await ensureBuilt();
+  const { launchChromium } = await import('./lib/chromium.mjs');
   const server = await serve({ mounts: { '/': DIST } });
   const browser = await launchChromium();
   try {
@@ -56,4 +54,4 @@ async function main() {
   }
 }
 
-await main();
+await toolMain('node tools/panel_cost.mjs', FLAGS, main);
