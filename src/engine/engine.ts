@@ -5,6 +5,7 @@ import { proxy, transfer } from 'comlink';
 import { WorkerError } from '../errors';
 import { absolute, Connection } from './connection';
 import { fromFailure } from './failure';
+import { HashThread } from './hash_thread';
 import type {
   ChatMessage,
   EngineEvent,
@@ -74,6 +75,7 @@ export class Engine {
     const { onProgress = () => {}, signal, workerUrl, ...loadOptions } = options;
     signal?.throwIfAborted();
     const connection = await Connection.open(workerUrl, signal);
+    const hashing = new HashThread(workerUrl, signal);
     const cancel = () => void connection.worker.cancelLoad();
     signal?.addEventListener('abort', cancel);
     try {
@@ -81,8 +83,9 @@ export class Engine {
       const location = typeof model === 'string' ? absolute(model) : model;
       const { hubUrl } = loadOptions;
       const options = hubUrl === undefined ? loadOptions : { ...loadOptions, hubUrl: absolute(hubUrl) };
-      const loading = connection.worker.load(location, options, proxy(onProgress)) as Promise<LoadResult>;
-      const result = await connection.alive(loading);
+      const { worker } = connection;
+      const loading = worker.load(location, options, proxy(onProgress), proxy(hashing.start)) as Promise<LoadResult>;
+      const result = await Promise.race([connection.alive(loading), hashing.lost]);
       if ('type' in result) throw fromFailure(result);
       signal?.throwIfAborted();
       return new Engine(connection, result.info);
@@ -90,6 +93,7 @@ export class Engine {
       connection.close();
       throw error;
     } finally {
+      hashing.close();
       signal?.removeEventListener('abort', cancel);
     }
   }

@@ -238,6 +238,9 @@ export interface GenerateRequest {
 
 export type LoadResult = { info: EngineInfo } | WorkerFailure;
 
+/** Asks the page for a second worker that hashes what comes through the port. Whether there is one. */
+export type StartHasher = (port: MessagePort) => Promise<boolean>;
+
 export interface WorkerApi {
   /** Answers at once: the handshake that tells a live worker from a blocked one. */
   ping(): 'pong';
@@ -245,6 +248,7 @@ export interface WorkerApi {
     location: ModelLocation,
     options: LoadOptions,
     onProgress: (progress: LoadProgress) => void,
+    startHasher: StartHasher,
   ): Promise<LoadResult>;
   cancelLoad(): void;
   /** Posts `EngineEvent`s through the port, at last `done` or a `WorkerFailure`. Any message back asks it to stop. */
@@ -253,6 +257,8 @@ export interface WorkerApi {
   tune(port: MessagePort): void;
   /** Posts a `Roofline` or a `WorkerFailure` through the port. Any message back asks it to stop. */
   roofline(port: MessagePort): void;
+  /** Hashes what comes through the port (storage/hash_port): in a worker of its own, which loads no model. */
+  hash(port: MessagePort): void;
   /** Of this browser, not of the model that is loaded. */
   listCachedModels(): Promise<CachedModel[]>;
   deleteCachedModel(location: string): Promise<void>;

@@ -9,6 +9,7 @@ import { allocateWeights, hasPlainMatrix } from '../model/weights';
 import { openCache } from '../storage/cache';
 import { resolveUrl } from '../storage/folder';
 import { type ModelFiles, openModel } from '../storage/model_file';
+import type { OpenOptions } from '../storage/source';
 import { createChatTemplate, findChatTemplate } from '../text/chat_template';
 import { createTokenizer } from '../text/tokenizer';
 import type { Backend } from './backend';
@@ -34,6 +35,7 @@ export async function loadModel(
   options: LoadOptions,
   onProgress: (progress: LoadProgress) => void,
   signal: AbortSignal,
+  createHasher?: OpenOptions['createHasher'],
 ): Promise<LoadedModel> {
   checkOptions(options);
   const tracker = new LoadTracker(onProgress);
@@ -49,6 +51,7 @@ export async function loadModel(
       onBytes,
       onWarning,
       onConfig: checkConfigJson,
+      createHasher,
       cache,
       hub: options.hubUrl,
     });

@@ -1,13 +1,14 @@
 // The worker: wires messages to the model, and nothing else. One worker holds one model: a load is its first call.
 
-import { expose } from 'comlink';
+import { expose, transfer } from 'comlink';
 import { InvalidRequestError } from '../errors';
 import { deleteModel, listModels } from '../storage/cached_models';
+import { type Hasher, portHasher, serveHasher } from '../storage/hash_port';
 import { openStores } from '../storage/stores';
 import type { OnTuneResult } from './backend';
 import { toFailure } from './failure';
 import { generate } from './generate';
-import type { EngineEvent, Roofline, TuneMessage, Warning, WorkerApi } from './protocol';
+import type { EngineEvent, Roofline, StartHasher, TuneMessage, Warning, WorkerApi } from './protocol';
 import { type LoadedModel, loadModel } from './session';
 
 let model: LoadedModel | null = null;
@@ -46,12 +47,23 @@ function enqueue<Message>(
   queue = queue.then(run);
 }
 
+/** Smaller files are hashed in less time than a worker takes to start. */
+const ELSEWHERE_BYTES = 32 * 2 ** 20;
+
+async function hasherElsewhere(size: number, startHasher: StartHasher): Promise<Hasher | null> {
+  if (size < ELSEWHERE_BYTES) return null;
+  const { port1, port2 } = new MessageChannel();
+  const isThere = await startHasher(transfer(port2, [port2])).catch(() => false);
+  return isThere ? portHasher(port1) : null;
+}
+
 const api: WorkerApi = {
   ping: () => 'pong',
 
-  async load(location, options, onProgress) {
+  async load(location, options, onProgress, startHasher) {
     try {
-      model = await loadModel(location, options, onProgress, loading.signal);
+      const createHasher = (size: number) => hasherElsewhere(size, startHasher);
+      model = await loadModel(location, options, onProgress, loading.signal, createHasher);
       warnings = model.info.warnings;
       return { info: model.info };
     } catch (error) {
@@ -84,6 +96,8 @@ const api: WorkerApi = {
   roofline(port) {
     enqueue<Roofline>(port, async ({ session }, post, stopped) => post(await session.backend.roofline(stopped)));
   },
+
+  hash: serveHasher,
 
   async listCachedModels() {
     const stores = await openStores().catch(() => null);

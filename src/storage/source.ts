@@ -2,6 +2,7 @@
 // It must not know the GPU, the tokenizer or the model: it hands out names, shapes and bytes, and checks every number first.
 
 import type { ModelCache } from './cache';
+import type { Hasher } from './whole_hash';
 import type { WindowPool } from './window_cache';
 
 export { blobSource } from './blob_source';
@@ -53,6 +54,8 @@ export interface OpenOptions {
   hub?: string;
   /** SHA-256 by URL, in hex, of files that have one: bytes that passed wholly are checked against it. */
   hashes?: ReadonlyMap<string, string>;
+  /** What hashes a file of so many bytes; null, or without it: this thread. Never rejects. */
+  createHasher?: (size: number) => Promise<Hasher | null>;
   /** Shared by the files of one model: bounds the memory of all of them. */
   windows?: WindowPool;
 }

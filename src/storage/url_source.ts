@@ -4,7 +4,7 @@ import { get, HTTP_TUNING, type HttpTuning, refuseWebPage, urlFileName, withRetr
 import type { FileManifest } from './manifest';
 import { rangeRemote } from './range_remote';
 import type { ByteSource, FileKind, OpenOptions } from './source';
-import { WholeHash } from './whole_hash';
+import { localHasher, WholeHash } from './whole_hash';
 import { wholeRemote } from './whole_remote';
 import { WindowCache, type WindowPool } from './window_cache';
 
@@ -77,15 +77,16 @@ function checkedPart(
   url: string,
   { size, part }: Remote,
   windowBytes: number,
-  { hashes, cache }: OpenOptions,
+  { hashes, cache, createHasher }: OpenOptions,
 ): Remote['part'] {
   const expected = hashes?.get(url);
   if (!expected || size === 0 || cache?.isVerified(url, expected)) return part;
-  const whole = new WholeHash(urlFileName(url), Math.ceil(size / windowBytes), expected);
+  const hasher = createHasher?.(size).then((made) => made ?? localHasher());
+  const whole = new WholeHash(urlFileName(url), Math.ceil(size / windowBytes), expected, hasher);
   return async (offset, length) => {
     const bytes = await part(offset, length);
     try {
-      if (whole.add(offset / windowBytes, bytes)) cache?.noteVerified(url, expected);
+      if (await whole.add(offset / windowBytes, bytes)) cache?.noteVerified(url, expected);
     } catch (error) {
       await cache?.drop(url);
       throw error;
