@@ -4,7 +4,10 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DIST } from '../../tools/lib/build.mjs';
 import { ROOT } from '../../tools/lib/ensure.mjs';
+import { serve } from '../../tools/lib/serve.mjs';
+import { syntheticModel } from '../../tools/lib/synthetic_model.mjs';
 import { type FakeHub, fakeHub } from '../storage/fake_hub';
 import { ended, openSite, ready, type Site, send, setting, textOf, visit } from './site';
 
@@ -28,6 +31,14 @@ afterAll(async () => {
   await site?.close();
   hub?.close();
 });
+
+/** In a page of its own, as text: what imports is rewritten here. */
+const LOAD = `import('/lib/vivace.js').then(({ Engine }) =>
+  Engine.load('hf:big/model', { hubUrl: location.origin, backend: 'cpu', cache: false, contextLength: 16 }).then(
+    (engine) => engine.unload().then(() => 'loaded'),
+    (error) => error.message,
+  ),
+)`;
 
 const query = (model: string) => `?backend=cpu&hub=${encodeURIComponent(hub.url)}&model=${model}`;
 
@@ -64,4 +75,40 @@ test('two tabs that open it at a time share one download; it is kept, and answer
   const kept = page.getByTestId('kept-model');
   await expect.poll(() => textOf(kept), SOON).toMatch(/storyteller-q8_0\.gguf.*running.*15\.\d MB, complete/s);
   expect(errors).toEqual([]);
+});
+
+test('a large file is hashed by a second worker, and refused when its hash is another', async () => {
+  const commit = 'c'.repeat(40);
+  const model = syntheticModel(40e6, `/big/model/resolve/${commit}/`);
+  let sha256 = '0'.repeat(64);
+  const siblings = () => [
+    { rfilename: 'config.json' },
+    { rfilename: 'tokenizer.json' },
+    { rfilename: 'model.safetensors', lfs: { sha256 } },
+  ];
+  const server = await serve({
+    mounts: { '/lib/': path.join(DIST, 'lib') },
+    handlers: {
+      ...model.handlers,
+      '/api/models/big/model/revision/main': (_, response) =>
+        response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ sha: commit, siblings: siblings() })),
+      '/': (_, response) =>
+        response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Hub</title>'),
+    },
+  });
+  const { page: other } = await visit(site, '?backend=cpu');
+  const page = await other.context().newPage();
+  let workers = 0;
+  page.on('worker', () => workers++);
+  await page.goto(server.url);
+  const load = () => page.evaluate<string>(LOAD);
+  expect(await load()).toContain(`${model.sha256()}, where the hub says ${sha256}`);
+  sha256 = model.sha256();
+  expect(await load()).toBe('loaded');
+  expect(workers).toBe(4);
+  await expect.poll(() => page.workers().length, SOON).toBe(0);
+  await page.close();
+  await server.close();
 });
