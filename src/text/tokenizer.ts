@@ -57,7 +57,9 @@ export function createTokenizer(files: TokenizerFiles): Tokenizer {
     ? { tokenizerJson: files.tokenizerJson, tokenizerConfig: files.tokenizerConfig ?? {} }
     : files.gguf && ggufVocabulary(files.gguf);
   if (!vocabulary)
-    throw new TokenizerError('The model has 0 vocabularies: neither a tokenizer.json nor one in a GGUF file.');
+    throw new TokenizerError(
+      'The model has 0 vocabularies: neither a tokenizer.json nor one in a GGUF file. Put the tokenizer.json of its repository beside it.',
+    );
   const config = vocabulary.tokenizerConfig;
   const parts = readTokenizerJson(vocabulary.tokenizerJson, config);
   const { vocab, addedTokens } = parts;
