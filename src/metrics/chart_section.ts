@@ -39,6 +39,8 @@ export class VivaceChart extends LitElement {
   private readonly histogram = new HistogramView();
   private readonly views: readonly View[] = [new TokensView(), new ContextView(), this.histogram];
   private chart: TbtChart | null = null;
+  /** What is on the canvas. */
+  private drawn: View | null = null;
   private readonly pacer = new Pacer(() => this.paint(), PACE);
   private readonly resizes = new ResizeObserver(() => this.chart?.resize());
   private readonly sight = new IntersectionObserver((entries) => this.pacer.show(entries.at(-1)!.isIntersecting));
@@ -140,6 +142,7 @@ export class VivaceChart extends LitElement {
       this.resizes.observe(parent);
     }
     this.chart.draw(this.view.picture({ ...this.runs, columns: this.chart.columns }));
+    this.drawn = this.view;
     // A bin's height, or a percentile's place, may have changed under the cursor.
     if (this.spot && this.spot.run === null)
       this.spot = this.spot.index < this.view.count() ? this.view.spot(this.spot.index) : null;
@@ -168,6 +171,7 @@ export class VivaceChart extends LitElement {
   };
 
   private readonly onKey = (event: KeyboardEvent) => {
+    if (this.drawn !== this.view) this.paint(); // a view knows its tokens once it is drawn, and a key may come sooner
     const isHere = this.spot && (this.spot.run ?? this.runs?.run) === this.runs?.run;
     const next = moved(event, isHere ? this.spot!.index : null, this.view.count(), false);
     if (next === null) return;

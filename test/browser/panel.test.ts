@@ -119,8 +119,14 @@ describe('one run after the other', () => {
 
   test('tabs show three views; arrow keys go round', async () => {
     const { page } = visited;
-    const selected = () => panel(page).getByRole('tab', { selected: true }).textContent();
-    expect(await selected()).toBe('Over tokens');
+    const tab = panel(page).getByRole('tab', { selected: true });
+    const selected = async () => {
+      // The focus follows the choice when the tabs are drawn.
+      const isFocused = () => tab.evaluate((one) => (one.getRootNode() as ShadowRoot).activeElement === one);
+      await expect.poll(isFocused, SOON).toBe(true);
+      return tab.textContent();
+    };
+    expect(await tab.textContent()).toBe('Over tokens');
     await page.getByTestId('view-tokens').focus();
     await page.keyboard.press('ArrowRight');
     expect(await selected()).toBe('Over context');
