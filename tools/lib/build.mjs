@@ -34,11 +34,10 @@ const INPUTS = [
 const BUILDS = ['page', 'lib', 'elements', 'embed', 'panel', 'bench'];
 
 /**
- * KB (1000 bytes) of gzip: the budget is what we owe, the ceiling what a build may not pass on the way there. What the engine core
- * is over: any model that a user has. Ten architectures, all formats of GGUF, hubs with their hashes, three kinds of tokenizer and
- * bounds for hostile files took it from 99 KB to 125 (storage 5, text 4, model 4.5, SHA-256 2.5, tokenizer library 1, the
- * rest in shaders, kernels and the CPU's textbook). None of it can come later in chunks: a worker from a blob under a strict policy
- * imports nothing, and the script tag is one file.
+ * KB (1000 bytes) of gzip: the budget is what we owe, the ceiling what a build may not pass on the way there. Ten architectures,
+ * the formats of GGUF, hubs with their hashes, three kinds of tokenizer and bounds for hostile files took the engine core from 99 KB
+ * to 125 (storage 5, text 4, model 4.5, SHA-256 2.5, tokenizer library 1, the rest in shaders, kernels and the CPU's textbook). None
+ * of it can come later in chunks: a worker from a blob under a strict policy imports nothing, and the script tag is one file.
  */
 export const BUDGETS = [
   { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 127 },
