@@ -7,7 +7,7 @@ import path from 'node:path';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
 import { templatePlugin } from './tools/lib/template_plugin.mjs';
 import { wgslPlugin } from './tools/lib/wgsl_plugin.mjs';
-import { workerPlugin } from './tools/lib/worker_plugin.mjs';
+import { MINIFY, workerPlugin } from './tools/lib/worker_plugin.mjs';
 
 /** A slow machine is no news: `generate` may have to build first, and has nothing else to say on stderr. */
 const checks = { bundlerTimings: false };
@@ -26,7 +26,7 @@ const shared: UserConfig = {
     emptyOutDir: false,
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1000, // KB; a page has one script, with the worker inside it
-    rolldownOptions: { checks },
+    rolldownOptions: { checks, output: { minify: MINIFY } },
   },
 };
 
@@ -68,7 +68,6 @@ function oneFile({ entry, file, format, external }: Bundle): UserConfig {
       outDir: path.join('dist', path.dirname(file)),
       copyPublicDir: false,
       lib: { entry, formats: [format], name: 'VivaceBundle', fileName: () => path.basename(file) },
-      rolldownOptions: { checks, output: { minify: true } }, // Vite leaves whitespace in ES libraries
     },
   };
 }

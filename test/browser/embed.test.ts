@@ -5,7 +5,11 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { VivaceHandle } from '../../src/embed/embed';
+import { createTokenizer } from '../../src/text/tokenizer';
 import type { VivaceChat } from '../../src/ui/chat';
+import { modelFile } from '../model/tiny_gguf';
+import { files } from '../text/fixtures';
+import { sentencePieceGguf } from '../text/tiny_vocabulary';
 import { type HostPage, type Hosts, type HostVisit, openHosts, visitHost } from './host_site';
 import { begun, ended, lastAnswer, ready, send, stateOf, textOf } from './site';
 
@@ -306,6 +310,32 @@ describe('pages with habits of their own', () => {
     expect(said).toEqual([expect.stringMatching(/^warning: .*pink.*auto, light, dark/)]);
     await page.context().close();
   });
+});
+
+test('a page and servers that name no charset: the same ids, and texts as they are meant', async () => {
+  const vocabulary = sentencePieceGguf();
+  const vocab = (vocabulary.get('tokenizer.ggml.tokens') as string[]).length;
+  const shape = { vocab, hidden: 64, intermediate: 64, layers: 1, heads: 2, kvHeads: 1, headDim: 32 };
+  const bytes = new Uint8Array(await modelFile({ format: 'f32', vocabulary }, shape).arrayBuffer());
+  const address = hosts.putFile('tiny.gguf', bytes);
+  const { page, said } = await visitHost(hosts, {
+    namesNoCharset: true,
+    body: tag(`data-model="${address}" data-open`),
+  });
+  const text = 'the quick brown fox';
+  const ids = await page.evaluate(async (prompt) => {
+    const { Vivace } = window as unknown as HostWindow;
+    let found: number[] = [];
+    for await (const event of Vivace.chat(prompt, { maxTokens: 1 })) if (event.type === 'done') found = event.promptIds;
+    return [document.characterSet, ...found];
+  }, text);
+  expect(ids).toEqual(['windows-1252', ...createTokenizer(files({ gguf: vocabulary })).encode(text)]);
+  await ready(page);
+  await send(page, text);
+  expect(await ended(page, REASON_MS)).toBe('done');
+  expect(await page.getByTestId('timing').innerText()).toMatch(/^[\d.]+ tok\/s \u00b7 /);
+  expect(said).toEqual([]);
+  await page.context().close();
 });
 
 describe('the handle', () => {

@@ -16,6 +16,8 @@ export interface HostPage {
   /** Of its <html>, such as `dir="rtl"`. */
   root?: string;
   csp?: string;
+  /** Neither the page nor the server names a charset. */
+  namesNoCharset?: boolean;
 }
 
 export interface Hosts {
@@ -26,6 +28,8 @@ export interface Hosts {
   host: string;
   /** The addresses of this page of the host from now on. */
   put(page: HostPage): string;
+  /** The address of these bytes on the other origin, whole, from now on. */
+  putFile(name: string, bytes: Uint8Array): string;
   close(): Promise<void>;
 }
 
@@ -61,16 +65,22 @@ const sendBuilt: RequestListener = async (request, response) => {
 export async function openHosts(): Promise<Hosts> {
   await ensureBuilt();
   const pages = new Map<string, HostPage>();
-  const cdn = await listen('127.0.0.1', sendBuilt);
+  const files = new Map<string, Uint8Array>();
+  const cdn = await listen('127.0.0.1', (request, response) => {
+    const bytes = files.get(request.url ?? '');
+    if (!bytes) return sendBuilt(request, response);
+    response.setHeader('access-control-allow-origin', '*');
+    response.end(bytes);
+  });
   const host = await listen('localhost', (request, response) => {
     const found = pages.get(request.url ?? '');
     if (!found) return sendBuilt(request, response);
     response.writeHead(200, {
-      'content-type': 'text/html; charset=utf-8',
+      'content-type': found.namesNoCharset ? 'text/html' : 'text/html; charset=utf-8',
       ...(found.csp && { 'content-security-policy': found.csp }),
     });
     response.end(
-      `<!doctype html><html ${found.root ?? 'lang="en"'}><head><meta charset="utf-8"><link rel="icon" href="data:,">` +
+      `<!doctype html><html ${found.root ?? 'lang="en"'}><head>${found.namesNoCharset ? '' : '<meta charset="utf-8">'}<link rel="icon" href="data:,">` +
         `<meta name="viewport" content="width=device-width, initial-scale=1"><title>Host</title>${found.head ?? ''}</head>` +
         `<body>${found.body ?? ''}</body></html>`,
     );
@@ -83,6 +93,10 @@ export async function openHosts(): Promise<Hosts> {
     put(page) {
       pages.set(`/page/${pages.size}`, page);
       return `${host.url}page/${pages.size - 1}`;
+    },
+    putFile(name, bytes) {
+      files.set(`/files/${name}`, bytes);
+      return `${cdn.url}files/${name}`;
     },
     async close() {
       await browser.close();

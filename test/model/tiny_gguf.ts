@@ -5,7 +5,7 @@ import type { WeightFormat } from '../../src/kernels/weight_format';
 import { SUPPORTED_GGML_TYPES } from '../../src/storage/ggml_types';
 import { randomFileBytes, STORED } from '../kernels/file_bytes';
 import { randomArray } from '../random';
-import { type GgufTensor, value, writeGguf } from '../storage/write_gguf';
+import { type Bytes, type GgufTensor, T, value, writeGguf } from '../storage/write_gguf';
 
 const GGML_TYPE = new Map([...SUPPORTED_GGML_TYPES].map(([number, name]) => [name, number]));
 const typeNumber = (name: WeightFormat | FileType): number =>
@@ -21,10 +21,21 @@ export interface Variant {
   tied?: boolean;
   ropeFactors?: boolean;
   biased?: boolean;
+  /** Metadata of a tokenizer, as test/text/tiny_vocabulary makes it. */
+  vocabulary?: ReadonlyMap<string, unknown>;
+}
+
+/** Writes a value of metadata by the type that it has in JavaScript. */
+function written(found: unknown): (out: Bytes) => void {
+  if (typeof found === 'string') return value.string(found);
+  if (typeof found === 'number') return value.u32(found);
+  if (found instanceof Int32Array) return value.array(T.i32, found.length, new Uint8Array(found.buffer));
+  if (found instanceof Float32Array) return value.array(T.f32, found.length, new Uint8Array(found.buffer));
+  return value.strings(found as string[]);
 }
 
 export function modelFile(variant: Variant, shape = SHAPE): File {
-  const { format, mixed = {}, tied = false, ropeFactors = false, biased = false } = variant;
+  const { format, mixed = {}, tied = false, ropeFactors = false, biased = false, vocabulary = new Map() } = variant;
   const { vocab, hidden, intermediate, layers, heads, kvHeads, headDim } = shape;
   let seed = 1;
   const matrix = (name: string, rows: number, cols: number): GgufTensor => {
@@ -69,6 +80,7 @@ export function modelFile(variant: Variant, shape = SHAPE): File {
       ['llama.attention.value_length', value.u32(headDim)],
       ['llama.attention.layer_norm_rms_epsilon', value.f32(1e-5)],
       ['llama.rope.freq_base', value.f32(5000)],
+      ...Array.from(vocabulary, ([key, found]) => [key, written(found)] as [string, (out: Bytes) => void]),
     ],
     tensors: [
       matrix('token_embd.weight', vocab, hidden),

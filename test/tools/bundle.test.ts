@@ -1,25 +1,16 @@
-// What the build makes of the sources, in memory: the ESM entries and the script tag, with the worker inside them, and their types.
+// What the build makes of the sources: the ESM entries and the script tag, with the worker inside them, and their types.
 
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { build, type Rolldown } from 'vite';
 import { beforeAll, expect, test } from 'vitest';
-import { BUDGETS } from '../../tools/lib/build.mjs';
+import { BUDGETS, DIST, ensureBuilt } from '../../tools/lib/build.mjs';
 import { shortened } from '../../tools/lib/wgsl_plugin.mjs';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-
-/** The code of one build of vite.config.ts. */
-async function codeOf(mode: string): Promise<string> {
-  const output = await build({ root: ROOT, mode, logLevel: 'warn', build: { write: false } });
-  const [result] = [output].flat() as Rolldown.RolldownOutput[];
-  expect(result?.output).toHaveLength(1);
-  return result?.output[0].code ?? '';
-}
 
 let bundle = '';
 let embed = '';
@@ -27,13 +18,30 @@ let panel = '';
 let elements = '';
 
 beforeAll(async () => {
-  process.env.NODE_ENV = 'production'; // as tools/lib/build.mjs has it: with `test`, libraries bring their larger twins for development
-  [bundle, embed, panel, elements] = [
-    await codeOf('lib'),
-    await codeOf('embed'),
-    await codeOf('panel'),
-    await codeOf('elements'),
-  ];
+  await ensureBuilt();
+  [bundle, embed, panel, elements] = ['lib/vivace.js', 'embed.js', 'embed_panel.js', 'lib/elements.js'].map((file) =>
+    readFileSync(path.join(DIST, file), 'utf8'),
+  ) as [string, string, string, string];
+});
+
+/** Names of the files in dist/ that end so. */
+const built = (ending: string) =>
+  readdirSync(DIST, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith(ending));
+
+test('every byte of every script and style sheet is ASCII, so that a page without a charset reads it right', () => {
+  const scripts = built('.js');
+  expect(scripts).toEqual(expect.arrayContaining(['embed.js', 'embed_panel.js', 'vivace_worker.js', 'lib/vivace.js']));
+  for (const file of [...scripts, ...built('.css')]) {
+    const bytes = readFileSync(path.join(DIST, file));
+    const at = bytes.findIndex((byte) => byte > 0x7e);
+    expect(`${file}: ${at < 0 ? 'ASCII' : bytes.subarray(at - 40, at + 8)}`).toBe(`${file}: ASCII`);
+  }
+});
+
+test('pages name their charset first', () => {
+  for (const file of built('.html')) {
+    expect(readFileSync(path.join(DIST, file), 'utf8'), file).toMatch(/<head>\s*<meta charset="utf-8" \/>/);
+  }
 });
 
 const shader = (file: string) => shortened(path.join(ROOT, 'shaders', file));

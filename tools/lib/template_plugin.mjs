@@ -1,5 +1,5 @@
 // Makes the styles and the markup in templates short, in builds: a style sheet loses its comments and the white space between
-// its words, markup its indentation, which is as good as the line break in front of it.
+// its words, markup its indentation, which is as good as the line break in front of it. What is left becomes ASCII.
 
 const COMMENT = /("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\/\*[\s\S]*?\*\//g;
 const SPACE = /("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|\s*([{};,])\s*|(:)\s+|\s+/g;
@@ -15,6 +15,14 @@ export function compactCss(text) {
 /** @param {string} text of markup */
 export function compactMarkup(text) {
   return text.replace(/\n\s+/g, '\n');
+}
+
+/** The same text for a tag that reads no raw strings, in ASCII. @param {string} text of a template, as its source has it */
+export function escapeTemplate(text) {
+  return text.replace(
+    /(\\[^\u0080-\uffff])|\\?([\u0080-\uffff])/g,
+    (_, kept, unit) => kept ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /** @type {Record<string, (text: string) => string>} */
@@ -40,7 +48,8 @@ export function templatePlugin() {
       handler(code) {
         let short = code;
         for (const { start, end, tag } of [...textsIn(this.parse(code))].sort((a, b) => b.start - a.start)) {
-          short = short.slice(0, start) + COMPACT[tag]?.(short.slice(start, end)) + short.slice(end);
+          const text = escapeTemplate(COMPACT[tag]?.(short.slice(start, end)) ?? '');
+          short = short.slice(0, start) + text + short.slice(end);
         }
         return { code: short, map: null };
       },

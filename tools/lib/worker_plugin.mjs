@@ -8,6 +8,13 @@ import { sharedImports, wgslPlugin } from './wgsl_plugin.mjs';
 
 const PLACE = '/src/engine/worker_source.ts';
 
+/**
+ * Every bundle is ASCII: a classic script without a charset is read in the charset of its page, which may be windows-1252.
+ * Texts of templates with a tag are left as they are; template_plugin escapes ours.
+ * @satisfies {import('vite').Rolldown.OutputOptions['minify']}
+ */
+export const MINIFY = { compress: true, mangle: true, codegen: { removeWhitespace: true, asciiOnly: true } };
+
 /** The engine's worker as one module. @returns {Promise<string>} */
 export async function bundleWorker() {
   const output = await build({
@@ -25,7 +32,7 @@ export async function bundleWorker() {
         output: {
           format: 'es',
           codeSplitting: false,
-          minify: true,
+          minify: MINIFY,
           comments: { annotation: false, jsdoc: false, legal: true }, // no bundler reads a worker again
         },
       },
