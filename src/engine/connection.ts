@@ -33,18 +33,21 @@ export class Connection {
   readonly worker: Remote<WorkerApi>;
   private failure: Error | null = null;
   private readonly waiting = new Set<(error: Error) => void>();
+  /** Ends what listens to the thread. Comlink keeps a thread while its proxy is held, and a listener would hold it through `this`. */
+  private readonly over = new AbortController();
 
   private constructor(
     private readonly thread: Worker,
     url: string,
   ) {
     this.worker = wrap<WorkerApi>(thread);
-    thread.addEventListener('error', ({ message }) => {
+    const onError = ({ message }: ErrorEvent) => {
       const error = message
         ? new WorkerError(`The engine's worker failed: ${message}. Reload the page.`)
         : noWorker(url, 'the browser does not say why');
       setTimeout(() => this.fail(error), message ? 0 : VIOLATION_MS);
-    });
+    };
+    thread.addEventListener('error', onError, { signal: this.over.signal });
   }
 
   /**
@@ -106,6 +109,7 @@ export class Connection {
 
   private fail(error: Error): void {
     this.failure ??= error;
+    this.over.abort();
     for (const die of this.waiting) die(this.failure);
   }
 
