@@ -159,8 +159,8 @@ export class EmbedSession {
         ...extras,
         ...options,
         onProgress: (progress) => {
-          options.onProgress?.(progress);
           onProgress?.(progress);
+          return options.onProgress?.(progress);
         },
         onWaiting: (isWaiting) => this.listener.onWaiting(isWaiting),
       });

@@ -20,7 +20,7 @@ interface Entry {
   key: string;
   engine: Promise<Engine>;
   loading: AbortController;
-  listeners: Set<(progress: LoadProgress) => void>;
+  listeners: Set<(progress: LoadProgress) => void | Promise<void>>;
   progress: LoadProgress | null;
   holders: number;
   /** Requests that have not ended. */
@@ -63,9 +63,9 @@ export class EnginePool {
     if (found) return found;
     const loading = new AbortController();
     const listeners: Entry['listeners'] = new Set();
-    const onProgress = (progress: LoadProgress) => {
+    const onProgress = async (progress: LoadProgress) => {
       entry.progress = progress;
-      for (const listener of listeners) listener(progress);
+      await Promise.all([...listeners].map((listener) => listener(progress)));
     };
     const engine = this.load(model, { ...settings, signal: loading.signal, onProgress });
     const entry: Entry = { key, engine, loading, listeners, progress: null, holders: 0, requests: 0 };

@@ -44,7 +44,8 @@ export { trustedScriptUrl } from './script_url';
 export interface EngineLoadOptions extends LoadOptions {
   /** Address of `vivace_worker.js` on the page's own origin, for pages whose policy forbids workers from a blob. */
   workerUrl?: string;
-  onProgress?: (progress: LoadProgress) => void;
+  /** At stage `weights` the model's headers were read and accepted; before it takes memory the load waits for what this returns. */
+  onProgress?: (progress: LoadProgress) => void | Promise<void>;
   signal?: AbortSignal;
 }
 
@@ -84,7 +85,8 @@ export class Engine {
       const { hubUrl } = loadOptions;
       const options = hubUrl === undefined ? loadOptions : { ...loadOptions, hubUrl: absolute(hubUrl) };
       const { worker } = connection;
-      const loading = worker.load(location, options, proxy(onProgress), proxy(hashing.start)) as Promise<LoadResult>;
+      const hear = async (progress: LoadProgress) => void (await onProgress(progress));
+      const loading = worker.load(location, options, proxy(hear), proxy(hashing.start)) as Promise<LoadResult>;
       const result = await Promise.race([connection.alive(loading), hashing.lost]);
       if ('type' in result) throw fromFailure(result);
       signal?.throwIfAborted();

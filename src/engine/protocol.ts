@@ -247,7 +247,7 @@ export interface WorkerApi {
   load(
     location: ModelLocation,
     options: LoadOptions,
-    onProgress: (progress: LoadProgress) => void,
+    onProgress: (progress: LoadProgress) => unknown,
     startHasher: StartHasher,
   ): Promise<LoadResult>;
   cancelLoad(): void;

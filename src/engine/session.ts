@@ -33,7 +33,7 @@ export interface LoadedModel {
 export async function loadModel(
   location: ModelLocation,
   options: LoadOptions,
-  onProgress: (progress: LoadProgress) => void,
+  onProgress: (progress: LoadProgress) => unknown,
   signal: AbortSignal,
   createHasher?: OpenOptions['createHasher'],
 ): Promise<LoadedModel> {
@@ -75,12 +75,13 @@ async function loadFiles(
   const tokenizer = createTokenizer(files);
   const source = findChatTemplate(files);
   const template = source === null ? null : createChatTemplate(source, tokenizer);
-  tracker.stage('weights', files.totalBytes);
-
   const quantized = quantizes(files, tensors, options, warnings);
   checkActivations(tensors, options);
   const gpu = await requestGpu(options, warnings);
   const contextLength = chooseContext(config, options, gpu?.bindingLimit ?? null, warnings);
+  tracker.stage('weights', files.totalBytes); // all that is cheap to find out is known
+  await tracker.heard();
+  signal.throwIfAborted();
   const parts = { files, config, tensors, contextLength, options, signal, tracker, warnings };
   const onGpu = gpu && (await loadOnGpu(gpu, parts));
   const { backend, activations, gpuBytes, bytesPerToken } = onGpu ?? (await loadOnCpu(parts));

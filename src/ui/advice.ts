@@ -3,7 +3,17 @@
 
 import type { LoadSettings } from './settings_fields';
 
-export type Offer = 'retry' | 'edit' | 'new' | 'forget' | 'no-system' | 'reload' | 'auto-attention' | 'cpu';
+export type Offer =
+  | 'retry'
+  | 'edit'
+  | 'new'
+  | 'forget'
+  | 'no-system'
+  | 'reload'
+  | 'auto-attention'
+  | 'cpu'
+  | 'keep'
+  | 'former';
 
 export interface Advice {
   what: string;
@@ -20,6 +30,8 @@ export const OFFER_LABELS: Record<Offer, string> = {
   reload: 'Load the model again',
   'auto-attention': 'Go back to auto',
   cpu: 'Use the CPU',
+  keep: 'Go on with the running model',
+  former: 'Load the model from before',
 };
 
 /** What the model is loaded with after the reader took an offer. */

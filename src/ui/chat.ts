@@ -352,6 +352,9 @@ export class VivaceChat extends LitElement implements ChatHost {
         this.dispatchEvent(new CustomEvent<LoadSettings>('vivace-reload', { detail, bubbles: true, composed: true }));
         break;
       }
+      case 'keep':
+      case 'former':
+        break; // under a load alone
       default:
         offer satisfies never;
     }

@@ -8,8 +8,8 @@ interface Found {
   depth: number;
 }
 
-/** Hands files that are dropped on the target to `take`, which says whether it takes them; else what is around the target may. */
-export function connectDrop(target: HTMLElement, take: (dropped: DataTransfer) => boolean): void {
+/** Hands files that are dropped on the target to `take`; by itself the browser would leave the page for them. */
+export function connectDrop(target: HTMLElement, take: (dropped: DataTransfer) => void): void {
   const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
   target.addEventListener('dragover', (event) => {
     if (!hasFiles(event)) return;
@@ -21,8 +21,9 @@ export function connectDrop(target: HTMLElement, take: (dropped: DataTransfer) =
   });
   target.addEventListener('drop', (event) => {
     target.classList.remove('dropping');
-    if (event.defaultPrevented || !hasFiles(event)) return; // a part of the target may have taken them
-    if (take(event.dataTransfer!)) event.preventDefault();
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    take(event.dataTransfer!);
   });
 }
 

@@ -5,9 +5,8 @@ import { html, LitElement, nothing } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import { ConversationStore, type Summary } from './conversation_store';
 import { type Conversation, mergeConversations } from './conversation_tree';
-import { connectDrop } from './dropped_files';
 import { icons } from './icons';
-import { fileNameOf, importFiles, isConversationFile, saveConversations } from './library_file';
+import { fileNameOf, importFiles, saveConversations } from './library_file';
 import { LibraryKeeper } from './library_keeper';
 import { LibraryNote } from './library_note';
 import { groupByDay, neighbourOf, type RowActions, renderRow } from './library_parts';
@@ -43,12 +42,6 @@ export class VivaceLibrary extends LitElement implements RowActions {
     this.stop = null;
     this.store.onError = (text) => this.note.say(text, true);
     this.addEventListener('keydown', this.onKey);
-    // What is taken here the page does not take for a model.
-    connectDrop(this, (dropped) => {
-      const files = [...dropped.files].filter(isConversationFile);
-      if (files.length > 0) void this.import(files);
-      return files.length > 0;
-    });
   }
 
   /** The page calls it whenever its conversation changed. It is stored soon, and when the page is left at the latest. */
@@ -141,7 +134,7 @@ export class VivaceLibrary extends LitElement implements RowActions {
       ${this.note.render(() => this.dismiss())}
       <footer>
         <button class="link" data-testid="library-export-all" ?disabled=${isEmpty} @click=${this.exportAll}>Export all</button>
-        <button class="link" data-testid="library-import" title="A .json file that Vivace exported; it can be dropped here, too"
+        <button class="link" data-testid="library-import" title="A .json file that Vivace exported; it can be dropped anywhere on the page, too"
           @click=${() => this.fileInput.click()}>Import</button>
         <input type="file" hidden accept=".json,application/json" multiple aria-label="Import conversations" @change=${this.onFiles} />
         ${
@@ -249,7 +242,8 @@ export class VivaceLibrary extends LitElement implements RowActions {
     await this.import(files);
   };
 
-  private async import(files: readonly File[]): Promise<void> {
+  /** Adds what is in files that were exported, and says what came of it. */
+  async import(files: readonly File[]): Promise<void> {
     await this.keeper.flush();
     const { text, isError } = await importFiles(files, (conversation) => {
       this.keeper.remember(conversation.id);

@@ -51,7 +51,3 @@ export function fileNameOf(title: string): string {
   const words = title.match(/[\p{L}\p{N}]+/gu) ?? [];
   return ['vivace', ...words].join('-').slice(0, 60).replace(/-$/, '');
 }
-
-export function isConversationFile(file: File): boolean {
-  return file.type === 'application/json' || /\.json$/i.test(file.name);
-}

@@ -7,7 +7,6 @@ export const libraryStyles = css`
     display: flex; flex-direction: column; gap: 8px; height: 100%; min-height: 0; padding: 12px 10px; font: 400 14px / 1.4 var(--v-font);
     color: var(--v-ink);
   }
-  :host(.dropping) { outline: 2px dashed var(--v-accent); outline-offset: -4px; }
   .fresh { flex: none; justify-content: center; }
   .fresh svg { width: 18px; height: 18px; }
 

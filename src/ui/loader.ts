@@ -16,7 +16,7 @@ const STAGES: Record<LoadProgress['stage'], string> = {
 
 export type LoadState =
   | { kind: 'loading'; progress: LoadProgress | null }
-  | { kind: 'cancelled' }
+  | { kind: 'cancelled'; offers: readonly Offer[] }
   | { kind: 'failed'; advice: Advice }
   | { kind: 'ready' };
 
@@ -59,7 +59,7 @@ export class VivaceLoader extends LitElement {
       case 'cancelled':
         return html`<div class="box" data-testid="load-progress" data-state="cancelled">
           <p>Loading was cancelled. What has arrived from an address is kept where this browser allows it, and loading goes on from there.</p>
-          ${this.renderOffers(['retry'])}
+          ${this.renderOffers(state.offers)}
         </div>`;
       case 'failed':
         return html`<div class="advice" data-testid="load-progress" data-state="error" role="alert">

@@ -1,15 +1,17 @@
 // The chat page: loads the model that the address asks for and passes on what its parts tell each other: chat, panel, conversations, models.
 
-import type { Engine, EngineEvent, EngineInfo } from '../engine/engine';
+import type { Engine, EngineEvent, EngineInfo, ModelLocation } from '../engine/engine';
 import type { Offer } from './advice';
 import './chat';
 import type { Tuning } from './chat_parts';
 import { type Conversation, newConversation } from './conversation_tree';
 import { connectDrawer } from './drawer';
 import { connectDrop, filesOf } from './dropped_files';
+import { kindOf } from './file_kind';
 import { formatTokenRate } from './format';
 import './library';
 import './loader';
+import { showAddress } from './model_address';
 import { ModelSession } from './model_session';
 import type { ChosenModel } from './models';
 import './models';
@@ -56,26 +58,41 @@ const asked = readPageOptions(location.search, document.baseURI);
 const session = new ModelSession(asked.model, asked.load, asked.contextLength, {
   onState(state) {
     loader.state = state;
-    models.running = session.model;
+    nameModel(state.kind === 'loading');
   },
   onEngine(engine) {
     chat.stop();
+    if (chat.engine) notices.clear(); // what was said of it may be said again of the next one
     chat.engine = engine;
     panel.engine = engine;
     panel.asked = session.settings.attention;
     chat.loadSettings = session.settings;
     if (engine) show(engine.info);
+    nameModel(engine === null);
   },
 });
 
+/** The header names what runs; where nothing does, what is on its way. */
+function nameModel(isLoading: boolean): void {
+  const info = chat.engine?.info;
+  let name = 'Choose a model';
+  if (info) name = [info.model.name, info.adapter ?? info.backend].join(' · ');
+  else if (isLoading) name = `Loading ${showModel(session.model)}`;
+  models.running = session.running;
+  byId('model-name').textContent = name;
+  byId('model').title = info || isLoading ? `${name}. Choose another model` : name;
+}
+
+function showModel(model: ModelLocation): string {
+  if (typeof model === 'string') return showAddress(model, document.baseURI).split('/').at(-1) || 'a model';
+  return model instanceof File ? model.name : 'files';
+}
+
 function show(info: EngineInfo): void {
   panel.info = info;
-  const tellsStories = session.model === new URL(DEFAULT_MODEL, document.baseURI).href;
+  const tellsStories = session.running === new URL(DEFAULT_MODEL, document.baseURI).href;
   chat.heading = tellsStories ? stories.heading : 'What is on your mind?';
   chat.examples = tellsStories ? stories.examples : GENERAL_EXAMPLES;
-  const name = [info.model.name, info.adapter ?? info.backend].join(' · ');
-  byId('model-name').textContent = name;
-  byId('model').title = `${name}. Choose another model`;
   notices.show(info.warnings);
   if (!info.hasChatTemplate) {
     const message =
@@ -90,12 +107,19 @@ function keepInAddress(): void {
   history.replaceState(null, '', location.pathname + query + location.hash);
 }
 
-function openModel(model: string | File[], asks = false): void {
-  if (model.length === 0) return;
-  session.model = typeof model === 'string' || model.length > 1 ? model : model[0]!;
+async function openModel(model: ModelLocation, asks = false): Promise<void> {
+  session.model = model;
   keepInAddress();
-  notices.clear();
-  void session.load(asks);
+  await session.load(asks);
+  keepInAddress(); // the model from before may still be the one that runs
+}
+
+/** Conversations are imported, a model is loaded, and of anything else it is said that it is neither. */
+async function openFiles(files: readonly File[]): Promise<void> {
+  const found = await kindOf(files);
+  if (found.kind === 'conversations') return library.import(found.files);
+  if (found.kind === 'model') return openModel(found.files.length === 1 ? found.files[0]! : found.files);
+  notices.say({ code: 'no-model', message: found.complaint });
 }
 
 function openConversation(conversation: Conversation): void {
@@ -116,8 +140,7 @@ chat.addEventListener('vivace-event', (event) => {
 });
 chat.addEventListener('vivace-reload', (event) => {
   session.settings = (event as CustomEvent<LoadSettings>).detail;
-  keepInAddress();
-  void session.load();
+  void openModel(session.model);
 });
 chat.addEventListener('vivace-changed', (event) => {
   const conversation = (event as CustomEvent<Conversation>).detail;
@@ -130,13 +153,14 @@ panel.addEventListener('vivace-tuning', (event) => {
 chat.addEventListener('vivace-cancel-tuning', () => panel.cancelTuning());
 loader.addEventListener('vivace-cancel-load', () => session.cancel());
 loader.addEventListener('vivace-load-offer', (event) => {
-  session.take((event as CustomEvent<Offer>).detail);
+  const taken = session.take((event as CustomEvent<Offer>).detail);
   keepInAddress();
+  void taken.then(keepInAddress);
 });
 for (const id of ['model', 'other-model']) byId(id).addEventListener('click', () => models.show());
 models.addEventListener('vivace-model', (event) => {
   const { location, asks } = (event as CustomEvent<ChosenModel>).detail;
-  openModel(location, asks);
+  void (typeof location === 'string' ? openModel(location, asks) : openFiles(location));
 });
 
 const shelf = connectDrawer(byId('shelf'), byId('conversations'), byId('close-shelf'));
@@ -156,8 +180,7 @@ connectThemeButton(byId<HTMLButtonElement>('theme'), (theme) => {
 });
 connectDrawer(byId('panel'), byId('timing'), byId('close-panel'));
 connectDrop(document.body, (dropped) => {
-  void filesOf(dropped).then(openModel);
-  return true; // without this the browser would leave the page for them
+  void filesOf(dropped).then(openFiles);
 });
 // On touch screens a focused field would open the keyboard over the page.
 if (matchMedia('(hover: hover)').matches) chat.updateComplete.then(() => chat.focus());

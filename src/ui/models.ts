@@ -1,5 +1,5 @@
 // <vivace-models>: the dialog in which a model is chosen: the storyteller, an address, files, or one that is kept in this browser.
-// Open it with show(). Fires `vivace-model` with { location } and closes; `running` marks what is loaded now.
+// Open it with show(). Fires `vivace-model` with { location } and closes; `running` marks what runs.
 
 import { html, LitElement, nothing } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
@@ -35,7 +35,7 @@ export class VivaceModels extends LitElement {
     asking: { state: true },
     said: { state: true },
   };
-  /** What is loaded, or being loaded, as the engine was given it. */
+  /** What runs, as the engine was given it. */
   declare running: ModelLocation | null;
   /** Null until it is known. */
   declare private kept: CachedModel[] | null;

@@ -34,6 +34,11 @@ export class VivaceNotices extends LitElement {
     }
   }
 
+  /** For what a reader has just done: said as often as it is done, once at a time. */
+  say(warning: Warning): void {
+    this.shown = [...this.shown.filter(({ code }) => code !== warning.code), warning];
+  }
+
   /** For another model: what was said of the old one may be said again. */
   clear(): void {
     this.known.clear();

@@ -219,7 +219,7 @@ describe('as a file', () => {
         dataTransfer.items.add(new File([content!], fileName!, { type: 'application/json' }));
         for (const type of ['dragover', 'drop']) {
           const event = new DragEvent(type, { bubbles: true, composed: true, cancelable: true, dataTransfer });
-          document.querySelector('vivace-library')!.dispatchEvent(event);
+          document.querySelector('vivace-chat')!.dispatchEvent(event);
         }
       },
       [name, text],

@@ -106,6 +106,22 @@ async function loadAddress(address: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
+const named = () => textOf(page.locator('#model-name'));
+const notice = (code: string) => page.locator(`[data-testid=notice][data-code=${code}]`);
+
+/** Drops a file in the middle of the page; its content is text, or what is at an address. */
+function drop(name: string, text: string | null, address = ''): Promise<void> {
+  return page.evaluate(
+    async ([fileName, content, from]) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([content ?? (await (await fetch(from!)).blob())], fileName!));
+      const event = new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true });
+      document.querySelector('main')!.dispatchEvent(event);
+    },
+    [name, text, address] as const,
+  );
+}
+
 const kept = (name = '') => page.getByTestId('kept-model').filter({ hasText: name }).first();
 const nKept = () => page.getByTestId('kept-model').count();
 
@@ -152,6 +168,31 @@ test('a piece that was altered is fetched again, alone', async () => {
   expect(await pieces()).toEqual(before);
 });
 
+test('a model that answers does so until the next one is known to be a model', async () => {
+  await setting(page, 'maxTokens', '4');
+  const name = await named();
+  expect(name).toContain('storyteller');
+  opensUntil = 0;
+  await loadAddress(`${other.url}story.gguf`);
+  await expect.poll(() => otherAsked, SOON).toContain(0);
+  await answers();
+  await page.getByTestId('cancel-load').click();
+  await expect.poll(() => progress(page).count(), SOON).toBe(0);
+  await loadAddress('/page.gguf');
+  await expect.poll(() => textOf(progress(page)), SOON).toMatch(/web page|HTML/);
+  expect(await named()).toBe(name);
+  expect(page.url()).not.toContain('page.gguf');
+  await answers();
+  await page.getByTestId('load-keep').click();
+  await expect.poll(() => progress(page).count(), SOON).toBe(0);
+  await drop('photo.png', '\u0089PNG');
+  await expect.poll(() => textOf(notice('no-model')), SOON).toContain('“photo.png” is no model');
+  await drop('m.gguf', '<!doctype html>');
+  await expect.poll(() => textOf(notice('no-model')), SOON).toContain('“m.gguf” does not begin with “GGUF”');
+  expect(await named()).toBe(name);
+  await answers();
+});
+
 test('what is no address is said beside the field; Escape closes and gives the focus back', async () => {
   await loadAddress('javascript:alert(1)');
   expect(await page.getByTestId('address-help').textContent()).toContain('begin with https://');
@@ -165,6 +206,7 @@ test('an address is loaded from the dialog; cancelled in the middle it goes on w
   opensUntil = 2 * PIECE;
   await loadAddress(`${other.url}twin.gguf`);
   await expect.poll(async () => (await pieces()).length, SOON).toBe(4 + 2);
+  expect(await named()).toBe('Loading twin.gguf');
   await page.getByTestId('cancel-load').click();
   await expect.poll(() => progress(page).getAttribute('data-state'), SOON).toBe('cancelled');
   await openDialog();
@@ -204,23 +246,16 @@ test('storage that is full is a notice with both sizes; the model answers, and w
   const { origin } = new URL(site.url);
   await limited.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 10_000_000 });
   await loadAddress(`${other.url}story.gguf`);
-  await ready(page);
+  await expect.poll(named, SOON).toMatch(/^story\.gguf/);
   await answers();
-  const notice = page.locator('[data-testid=notice][data-code=cache-full]');
-  expect(await textOf(notice)).toMatch(/of the 15\.\d MB that this model needs, [1-9]\.\d MB are kept/);
+  expect(await textOf(notice('cache-full'))).toMatch(/of the 15\.\d MB that this model needs, [1-9]\.\d MB are kept/);
   await limited.send('Storage.overrideQuotaForOrigin', { origin });
 });
 
 test('a .gguf file that is dropped on the page is loaded, and not kept', async () => {
   const before = await pieces();
-  await page.evaluate(async (address) => {
-    const file = new File([await (await fetch(address)).blob()], 'dropped.gguf');
-    const dataTransfer = new DataTransfer();
-    dataTransfer.items.add(file);
-    const drop = new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true });
-    document.querySelector('main')!.dispatchEvent(drop);
-  }, MODEL);
-  await expect.poll(() => textOf(page.locator('#model-name')), SOON).toContain('dropped.gguf');
+  await drop('dropped.gguf', null, MODEL);
+  await expect.poll(named, SOON).toMatch(/^dropped\.gguf/);
   await ready(page);
   await answers();
   expect(await pieces()).toEqual(before);

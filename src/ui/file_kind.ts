@@ -1,0 +1,49 @@
+// What files that a reader opened or dropped are, judged by their names and first bytes before anything is done with them.
+
+/** A header's magic, and enough of an export to tell it from a part of a model. */
+const HEAD_BYTES = 256;
+const MAX_LOOKED_AT = 64;
+const EXPORT = /^\s*\{\s*"(?:format"\s*:\s*"vivace-conversations"|(?:id|title|createdAt|updatedAt|system|turns)"\s*:)/;
+const NEEDED = 'A model is a .gguf file, or a folder with config.json and safetensors files.';
+
+export type FileKind =
+  | { kind: 'model'; files: File[] }
+  | { kind: 'conversations'; files: File[] }
+  | { kind: 'neither'; complaint: string };
+
+/** Files of a model, conversations that were exported, or neither: then why, in a sentence with a next step. */
+export async function kindOf(files: readonly File[]): Promise<FileKind> {
+  const named = (pattern: RegExp) => files.filter(({ name }) => pattern.test(name));
+  if (named(/^config\.json$/).length > 0) return { kind: 'model', files: [...files] };
+  const ggufs = named(/\.gguf$/i);
+  if (ggufs.length > 0) {
+    const heads = await Promise.all(ggufs.slice(0, MAX_LOOKED_AT).map(headOf));
+    const wrong = ggufs[heads.findIndex((head) => head !== null && !head.startsWith('GGUF'))];
+    return wrong
+      ? { kind: 'neither', complaint: `${quoted(wrong)} does not begin with “GGUF”. Download the file again.` }
+      : { kind: 'model', files: [...files] };
+  }
+  const texts = files.filter(isJson);
+  const heads = await Promise.all(texts.slice(0, MAX_LOOKED_AT).map(headOf));
+  const exported = texts.filter((_, i) => EXPORT.test(heads[i] ?? ''));
+  if (exported.length > 0) return { kind: 'conversations', files: exported };
+  if (files.length === 0) return { kind: 'neither', complaint: `Nothing in there can be read. ${NEEDED}` };
+  const what = files.length === 1 ? `${quoted(files[0]!)} is` : `${quoted(files[0]!)} and what came with it are`;
+  return { kind: 'neither', complaint: `${what} no model and no exported conversation. ${NEEDED}` };
+}
+
+function isJson({ type, name }: File): boolean {
+  return type === 'application/json' || /\.json$/i.test(name);
+}
+
+/** Null of a file that cannot be read: whoever opens it says why. */
+async function headOf(file: File): Promise<string | null> {
+  return file
+    .slice(0, HEAD_BYTES)
+    .text()
+    .catch(() => null);
+}
+
+function quoted({ name }: File): string {
+  return `“${name.length > 60 ? `${name.slice(0, 60)}…` : name}”`;
+}
