@@ -13,6 +13,7 @@ import { EmbedSession, WAITING } from './embed_session';
 import { sharedPool } from './engine_pool';
 import { readAddress, readModel, splitExamples } from './options';
 import { protect, shelter } from './protect';
+import { whenRemoved } from './removal';
 
 const ATTRIBUTES = ['model', 'hub', 'worker', 'autoload', 'theme', 'examples'];
 
@@ -52,10 +53,7 @@ class ChatWithModel implements ReactiveController {
     this.connected.abort();
     this.connected = new AbortController();
     this.changes.disconnect();
-    // An element that is only moved comes back at once, and keeps its model.
-    queueMicrotask(() => {
-      if (!this.chat.isConnected) this.letGo();
-    });
+    whenRemoved(this.chat, () => this.letGo());
   }
 
   /** Does what the attributes say now. */

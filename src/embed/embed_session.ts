@@ -121,10 +121,16 @@ export class EmbedSession {
     this.session.cancel();
   }
 
-  async close(): Promise<void> {
-    this.isClosed = true;
+  /** Lets go of the model, until somebody wants it again. */
+  async release(): Promise<void> {
+    this.state = null;
     this.settle(null, wasTakenOff());
     await this.session.close();
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await this.release();
   }
 
   private differs(model: string | undefined, wanted: EngineLoadOptions): boolean {

@@ -23,8 +23,13 @@ export function addPanelScript(onError: (message: string) => void): void {
     document.head.append(script);
   }
   const added = script;
-  added.addEventListener('error', () => {
+  const over = new AbortController(); // the script stays in the page, and would keep whoever listens to it
+  const { signal } = over;
+  added.addEventListener('load', () => over.abort(), { signal });
+  const onFailure = () => {
+    over.abort();
     added.remove(); // so that the next who asks tries again
     onError(`The panel could not be loaded from ${added.src}. The chat works without it.`);
-  });
+  };
+  added.addEventListener('error', onFailure, { signal });
 }

@@ -27,6 +27,7 @@ import { sharedPool } from './engine_pool';
 import type { EmbedOptions } from './options';
 import { addPanelScript } from './panel_script';
 import { adopt, hostTheme } from './protect';
+import { createWidgetHost } from './removal';
 import { widgetStyles } from './widget_styles';
 
 /** What a page can listen to, and what its listener gets. */
@@ -44,7 +45,7 @@ export interface WidgetEvents {
 }
 
 export class Widget {
-  private readonly host = document.createElement('div');
+  private readonly host = createWidgetHost();
   private readonly root = this.host.attachShadow({ mode: 'open' });
   private readonly listeners = new Map<string, Set<(detail: never) => void>>();
   private readonly session: EmbedSession;
@@ -70,6 +71,10 @@ export class Widget {
     this.host.lang = 'en'; // of our words, whatever the page's are
     this.host.addEventListener('keydown', (event) => {
       if (event.key === 'Escape' && this.isOpen && !event.defaultPrevented && !this.chat?.isStreaming) this.close();
+    });
+    this.host.addEventListener('vivace-removed', () => this.release());
+    this.host.addEventListener('vivace-connected', () => {
+      if (this.isOpen) this.session.start();
     });
     document.body.append(this.host);
     this.render();
@@ -108,6 +113,13 @@ export class Widget {
     this.host.remove();
     this.listeners.clear();
     await this.session.close();
+  }
+
+  /** The page took the widget off: the model goes, until the widget is used again. */
+  private release(): void {
+    this.state = { kind: 'loading', progress: null };
+    void this.session.release();
+    this.render();
   }
 
   /** Loads the model without opening the window. @throws as Engine.load */

@@ -39,6 +39,10 @@ export class VivaceSettings extends LitElement {
     this.system = '';
     this.loaded = STANDARD_LOAD;
     this.wanted = STANDARD_LOAD;
+    // Escape closes the popover, and nothing behind it, also while the button that opened it has the focus.
+    this.addEventListener('keydown', (event) => {
+      if (event.key === 'Escape' && this.panel.matches(':popover-open')) event.stopPropagation();
+    });
   }
 
   override render() {
@@ -47,7 +51,7 @@ export class VivaceSettings extends LitElement {
       <button class="icon" data-testid="settings" popovertarget="panel" title="Settings" aria-label="Settings">
         ${icons.settings}
       </button>
-      <div id="panel" popover role="dialog" aria-label="Settings" @beforetoggle=${this.place} @toggle=${this.fit} @keydown=${keepEscape}>
+      <div id="panel" popover role="dialog" aria-label="Settings" @beforetoggle=${this.place} @toggle=${this.fit}>
         <header>
           <h2>Settings</h2>
           <button class="link" data-testid="reset-all" title="Sampling and model as they were at first" @click=${this.resetAll}>Reset all</button>
@@ -161,11 +165,6 @@ export class VivaceSettings extends LitElement {
     style.bottom = `${innerHeight - button.top + 8}px`;
     style.maxHeight = `${Math.max(200, button.top - 16)}px`;
   };
-}
-
-/** Escape closes the popover, and nothing behind it. */
-function keepEscape(event: KeyboardEvent): void {
-  if (event.key === 'Escape') event.stopPropagation();
 }
 
 if (!customElements.get('vivace-settings')) customElements.define('vivace-settings', VivaceSettings);

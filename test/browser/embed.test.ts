@@ -115,6 +115,18 @@ describe('a bare page with one tag', () => {
     expect(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
   });
 
+  test('Escape closes the settings, whatever has the focus, and not the window', async () => {
+    const { page } = visited;
+    const settings = page.getByTestId('settings');
+    for (const focused of [settings, page.getByTestId('system')]) {
+      await settings.click();
+      await focused.focus();
+      await page.keyboard.press('Escape');
+      expect(await page.getByTestId('system').isVisible()).toBe(false);
+      expect(await page.getByTestId('window').isVisible()).toBe(true);
+    }
+  });
+
   test('Escape closes the window, the button has the focus, and the conversation stays', async () => {
     const { page } = visited;
     const focused = () =>
@@ -312,12 +324,17 @@ describe('pages with habits of their own', () => {
   });
 });
 
-test('a page and servers that name no charset: the same ids, and texts as they are meant', async () => {
+/** A model of random weights that loads at once, and its vocabulary: pieces of SentencePiece. */
+async function tinyModel() {
   const vocabulary = sentencePieceGguf();
   const vocab = (vocabulary.get('tokenizer.ggml.tokens') as string[]).length;
   const shape = { vocab, hidden: 64, intermediate: 64, layers: 1, heads: 2, kvHeads: 1, headDim: 32 };
-  const bytes = new Uint8Array(await modelFile({ format: 'f32', vocabulary }, shape).arrayBuffer());
-  const address = hosts.putFile('tiny.gguf', bytes);
+  const file = modelFile({ format: 'f32', vocabulary }, shape);
+  return { address: hosts.putFile('tiny.gguf', new Uint8Array(await file.arrayBuffer())), vocabulary };
+}
+
+test('a page and servers that name no charset: the same ids, and texts as they are meant', async () => {
+  const { address, vocabulary } = await tinyModel();
   const { page, said } = await visitHost(hosts, {
     namesNoCharset: true,
     body: tag(`data-model="${address}" data-open`),
@@ -336,6 +353,101 @@ test('a page and servers that name no charset: the same ids, and texts as they a
   expect(await page.getByTestId('timing').innerText()).toMatch(/^[\d.]+ tok\/s \u00b7 /);
   expect(said).toEqual([]);
   await page.context().close();
+});
+
+describe('what a page has when the chat is gone', () => {
+  /** Nodes and listeners of all pages of the browser's process, once collecting garbage finds no more. */
+  async function countersOf(page: Page) {
+    const session = await page.context().newCDPSession(page);
+    const collect = async () => {
+      await session.send('HeapProfiler.collectGarbage');
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))); // registries are called
+      const { nodes, jsEventListeners } = await session.send('Memory.getDOMCounters');
+      return { nodes, jsEventListeners };
+    };
+    let newest = await collect();
+    for (let before = null; JSON.stringify(newest) !== JSON.stringify(before); newest = await collect())
+      before = newest;
+    await session.detach();
+    return newest;
+  }
+
+  /** What is there after the second of some cycles, and after the last. */
+  async function afterCycles(page: Page, cycle: () => Promise<void>) {
+    const counted = [];
+    for (let i = 0; i < 4; i++) {
+      await cycle();
+      counted.push(await countersOf(page));
+    }
+    return { second: counted[1], last: counted.at(-1) };
+  }
+
+  test('a tag that came, answered and was destroyed keeps no listener and no node', async () => {
+    const { address } = await tinyModel();
+    const { page } = await visitHost(hosts, {});
+    const attributes = { src: `${hosts.cdn}embed.js`, 'data-model': address, 'data-panel': '', 'data-open': '' };
+    const cycle = () =>
+      page.evaluate(async (given) => {
+        const script = document.createElement('script');
+        for (const [name, value] of Object.entries(given)) script.setAttribute(name, value);
+        document.head.append(script);
+        await new Promise((loaded) => script.addEventListener('load', loaded, { once: true }));
+        const { vivace } = script;
+        await vivace?.load();
+        const events = vivace?.chat('the fox', { maxTokens: 2 });
+        while (events && !(await events.next()).done) {}
+        await customElements.whenDefined('vivace-metrics');
+        await vivace?.destroy();
+        script.remove();
+      }, attributes);
+    const { second, last } = await afterCycles(page, cycle);
+    expect(last).toEqual(second);
+    await page.context().close();
+  });
+
+  test('elements that came, answered and were removed keep no listener and no node', async () => {
+    const { address } = await tinyModel();
+    const { page } = await visitHost(hosts, {
+      body: `<vivace-metrics></vivace-metrics>${tag('data-position="none"')}`,
+    });
+    await page.waitForFunction(() => customElements.get('vivace-metrics'));
+    const cycle = async () => {
+      await page.evaluate(async (model) => {
+        const place = document.createElement('div');
+        place.innerHTML = `<vivace-chat id="c" model="${model}" autoload></vivace-chat><vivace-metrics for="c"></vivace-metrics>`;
+        document.body.append(place);
+        const chat = place.querySelector('vivace-chat') as VivaceChat;
+        while (!chat.engine) await new Promise((come) => chat.addEventListener('vivace-engine', come, { once: true }));
+        for await (const _ of chat.engine.complete('the fox', { maxTokens: 2 }));
+        place.remove();
+      }, address);
+      await expect.poll(() => workersOf(page), SOON).toBe(0);
+    };
+    const { second, last } = await afterCycles(page, cycle);
+    expect(last).toEqual(second);
+    await page.context().close();
+  });
+
+  test('a widget that the page removes lets go of its model, one that is only moved keeps it, and one that returns loads again', async () => {
+    const { address } = await tinyModel();
+    const { page, said } = await visitHost(hosts, { body: tag(`data-model="${address}" data-open`) });
+    await ready(page);
+    await page.getByTestId('vivace-embed').evaluate(async (host) => {
+      host.remove();
+      await Promise.resolve(); // still the same task
+      document.body.append(host);
+      await new Promise((resolve) => setTimeout(resolve));
+    });
+    expect([await page.getByTestId('send').isVisible(), workersOf(page)]).toEqual([true, 1]);
+    const host = await page.getByTestId('vivace-embed').elementHandle();
+    await host?.evaluate((element) => element.remove());
+    await expect.poll(() => workersOf(page), SOON).toBe(0);
+    await host?.evaluate((element) => document.body.append(element));
+    await ready(page);
+    expect(workersOf(page)).toBe(1);
+    expect(said).toEqual([]);
+    await page.context().close();
+  });
 });
 
 describe('the handle', () => {
@@ -417,7 +529,9 @@ describe('a page that composes', () => {
       .poll(async () => Number(await page.locator('vivace-metrics').getAttribute('data-points')), { timeout: 20_000 })
       .toBeGreaterThan(1);
     const keepsModel = await page.locator('vivace-chat').evaluate(async (chat) => {
-      document.body.append(chat); // only moved
+      chat.remove();
+      await Promise.resolve(); // still the same task
+      document.body.append(chat);
       await new Promise((resolve) => setTimeout(resolve));
       return (chat as unknown as VivaceChat).engine !== null;
     });
