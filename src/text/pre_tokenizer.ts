@@ -12,7 +12,7 @@ import { SequencePreTokenizer } from '@huggingface/tokenizers';
 import { TokenizerError } from '../errors';
 import { asString, type JsonObject } from './json';
 import { createNormalizer } from './normalizer';
-import { costOf, escapeRegex, objects, patternOf } from './rule_patterns';
+import { costOf, literalRegex, objects, patternOf, typedErrors } from './rule_patterns';
 import { seam } from './seam';
 import { GPT2_WORDS } from './word_patterns';
 
@@ -29,10 +29,11 @@ type PreTokenizerConfig = ConstructorParameters<typeof SequencePreTokenizer>[0];
 
 const LONGEST_PIECE = 1024; // what an expression that is no more than polynomial sees at once
 const MAX_MILLISECONDS = 1000;
+const COMPILED_FOR = ['a', '\u2581'];
 const ONE_MARK = '[\\p{P}!-/:-@\\[-`{-~]';
 
 export function createTextPipeline(normalizer: JsonObject | null, preTokenizer: JsonObject | null): TextPipeline {
-  try {
+  return typedErrors(() => {
     const rules = preTokenizer ? rewrite(preTokenizer) : [];
     // A closing ByteLevel only respells each word; the model does that on bytes, so it is not run as text.
     const byteLevel = rules.at(-1)?.type === 'ByteLevel';
@@ -43,17 +44,17 @@ export function createTextPipeline(normalizer: JsonObject | null, preTokenizer: 
     }
     if (byteLevel) rules.pop();
     const stages = createStages(rules);
+    const normalize = createNormalizer(normalizer);
+    const words: TextPipeline['words'] = (section, first) =>
+      stages.reduce((words, stage) => stage(words, first), [section]);
+    // JavaScript compiles an expression when it first runs, and once more for characters past U+00FF.
+    for (const probe of COMPILED_FOR) words(normalize?.(probe) ?? probe, true);
     return {
-      normalize: createNormalizer(normalizer),
-      words: (section, first) => stages.reduce((words, stage) => stage(words, first), [section]),
+      normalize: normalize && ((text) => typedErrors(() => normalize(text))),
+      words: (section, first) => typedErrors(() => words(section, first)),
       byteLevel,
     };
-  } catch (cause) {
-    if (cause instanceof TokenizerError) throw cause;
-    throw new TokenizerError(`The tokenizer's rules for splitting text cannot be used: ${(cause as Error).message}`, {
-      cause,
-    });
-  }
+  });
 }
 
 type Stage = (words: string[], first: boolean) => string[];
@@ -116,7 +117,7 @@ function rewrite(config: JsonObject): JsonObject[] {
     case 'WhitespaceSplit':
       return [split('\\s+', 'Removed', false)];
     case 'CharDelimiterSplit':
-      return [split(escapeRegex(asString(config.delimiter) ?? ''), 'Removed', false)];
+      return [split(literalRegex(config, asString(config.delimiter) ?? ''), 'Removed', false)];
     case 'Split':
       return [
         {
@@ -130,7 +131,7 @@ function rewrite(config: JsonObject): JsonObject[] {
       const mark = asString(config.replacement) ?? '\u2581';
       const scheme = asString(config.prepend_scheme) ?? (config.add_prefix_space === false ? 'never' : 'always');
       const spaces = { type: 'Metaspace', replacement: mark, prepend_scheme: scheme };
-      return config.split === false ? [spaces] : [spaces, split(escapeRegex(mark), 'MergedWithNext', false)];
+      return config.split === false ? [spaces] : [spaces, split(literalRegex(config, mark), 'MergedWithNext', false)];
     }
     case 'FixedLength': {
       const { length } = config;

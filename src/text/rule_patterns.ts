@@ -7,17 +7,25 @@ import { type RegexCost, regexCost } from './regex_cost';
 /** The longest in use has less than 1,500 characters; JavaScript fails on one of some hundred thousand when it first runs. */
 const MAX_PATTERN = 10_000;
 
+function checkLength({ type }: JsonObject, pattern: string): void {
+  if (pattern.length <= MAX_PATTERN) return;
+  throw new TokenizerError(
+    `A ${String(type)} rule of the tokenizer has a pattern of ${pattern.length} characters; at most ${MAX_PATTERN} are allowed.`,
+  );
+}
+
+/** The source of an expression that finds a text which the rule names. */
+export function literalRegex(config: JsonObject, text: string): string {
+  checkLength(config, text);
+  return escapeRegex(text);
+}
+
 /** The source of a rule's pattern, literal or not. */
 export function patternOf(config: JsonObject): string {
   const pattern = asObject(config.pattern);
   const regex = asString(pattern?.Regex);
   const literal = asString(pattern?.String);
-  const { length } = regex ?? literal ?? '';
-  if (length > MAX_PATTERN) {
-    throw new TokenizerError(
-      `A ${String(config.type)} rule of the tokenizer has a pattern of ${length} characters; at most ${MAX_PATTERN} are allowed.`,
-    );
-  }
+  checkLength(config, regex ?? literal ?? '');
   if (regex !== null) return regex;
   if (literal !== null) return escapeRegex(literal);
   throw new TokenizerError(`A ${String(config.type)} rule of the tokenizer has neither a Regex nor a String pattern.`);
@@ -28,10 +36,22 @@ export function costOf(config: JsonObject): RegexCost {
   return regex === null ? 'linear' : regexCost(regex);
 }
 
-export function escapeRegex(text: string): string {
+function escapeRegex(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|&~#-]/g, '\\$&');
 }
 
 export function objects(value: unknown): JsonObject[] {
   return asArray(value).filter(isObject);
+}
+
+/** Runs rules of the library, which knows no errors of ours: an expression can be too large, a text grow past what a string holds. */
+export function typedErrors<T>(run: () => T): T {
+  try {
+    return run();
+  } catch (cause) {
+    if (cause instanceof TokenizerError) throw cause;
+    throw new TokenizerError(`The tokenizer's rules for splitting text cannot be used: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
 }

@@ -69,6 +69,10 @@ test.each([
   ['rounds that share a stretch', '(?:a{1,3}){1000,}b'],
   ['three repeats', '.*.*.*x'],
   ['a repeat in what looks ahead', '(?:(?=a+b)a)*c'],
+  ['classes in a row, which the compiler walks in all ways', '\\p{L}{1,3}'.repeat(3)],
+  ['the same in threes', '[^\\p{L}\\p{N}]{3}'.repeat(3)],
+  ['the same as a choice', '(?:\\p{L}|\\p{N}|\\p{M}|\\p{P})'.repeat(8)],
+  ['the same where it may be left out', `(?:${'[\\p{L}]'.repeat(8)})?`],
   ['a reference', '(a+)\\1+b'],
   ['a named reference', '(?<x>a)\\k<x>'],
   ['many brackets', `${'('.repeat(60)}a${')'.repeat(60)}`],
@@ -114,6 +118,22 @@ describe('inside a tokenizer', () => {
     const start = cpuMs();
     expect(() => tokenizer.encodePlain('a'.repeat(1_000_000))).toThrow(TokenizerError);
     expect(cpuMs() - start).toBeLessThan(6000);
+  });
+
+  test.each<[string, Json]>([
+    ['Metaspace', { type: 'Metaspace', replacement: '\u2581'.repeat(65_537) }],
+    ['CharDelimiterSplit', { type: 'CharDelimiterSplit', delimiter: '\u2581'.repeat(65_537) }],
+    ['Split', { type: 'Split', pattern: { String: '\u2581'.repeat(65_537) }, behavior: 'Isolated' }],
+    ['Split by a class that is none', { type: 'Split', pattern: { Regex: '\\p{Nope}' }, behavior: 'Isolated' }],
+  ])('a text to split at that is too large for an expression is refused: %s', (_, rule) => {
+    const run = () => createTokenizer(files({ tokenizerJson: { ...byteLevelJson(), pre_tokenizer: rule } }));
+    expect(run).toThrow(TokenizerError);
+  });
+
+  test('a rule that fails while it runs is a typed error, too', () => {
+    const grows = { type: 'Replace', pattern: { String: 'a' }, content: 'b'.repeat(2 ** 20) };
+    const tokenizer = createTokenizer(files({ tokenizerJson: { ...byteLevelJson(), normalizer: grows } }));
+    expect(() => tokenizer.encodePlain('a'.repeat(1000))).toThrow(TokenizerError);
   });
 
   test.each(['MergedWithPrevious', 'MergedWithNext', 'Removed', 'Contiguous', 'Isolated'])(
