@@ -21,14 +21,29 @@ const NAMES: Readonly<Record<string, string>> = {
 /** The most characters of a message, which may quote an untrusted file. */
 const MAX_MESSAGE = 1000;
 
+/** Codes of errors that come back until the request, the model or the browser is another one. */
+const LASTING = new Set([
+  'invalid-request',
+  'context-overflow',
+  'unsupported-model',
+  'tokenizer',
+  'chat-template',
+  'attention-unavailable',
+  'webgpu-unavailable',
+  'gpu-program',
+]);
+
 /** The base of all typed errors. `code` is stable and machine readable; `message` is a sentence for people. */
 export class VivaceError extends Error {
   readonly code: string;
+  /** The same call may work when it is made again: on a newly loaded engine where this one is lost (`Engine.lost`). */
+  readonly canRetry: boolean;
 
-  constructor(code: string, message: string, options?: ErrorOptions) {
+  constructor(code: string, message: string, options: ErrorOptions & { canRetry?: boolean } = {}) {
     super(message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE - 1)}…` : message, options);
     this.name = NAMES[code] ?? 'VivaceError';
     this.code = code;
+    this.canRetry = options.canRetry ?? !LASTING.has(code);
   }
 }
 
@@ -55,13 +70,17 @@ export class ContextOverflowError extends VivaceError {
   }
 }
 
+/** Statuses below 500 that may pass: a timeout, a request that came too early, too many requests. */
+const PASSING_STATUSES = [408, 425, 429];
+
 /** A model file could not be fetched: a status other than success, a page of HTML, a broken connection. */
 export class ModelFetchError extends VivaceError {
   readonly url: string;
   readonly status: number | null;
 
   constructor(url: string, status: number | null, message: string) {
-    super('model-fetch', message);
+    const refused = status !== null && status >= 400 && status < 500 && !PASSING_STATUSES.includes(status);
+    super('model-fetch', message, { canRetry: !refused });
     this.url = url;
     this.status = status;
   }
@@ -126,7 +145,8 @@ export class GpuMemoryError extends VivaceError {
 
   constructor(what: string, requestedBytes: number, grantedBytes: number | null, remedy: string) {
     const granted = grantedBytes === null ? 'the GPU refused it' : `this GPU grants ${grantedBytes}`;
-    super('gpu-memory', `${what} needs ${requestedBytes} bytes; ${granted}. ${remedy}`);
+    const canRetry = grantedBytes === null; // other pages may free memory; a limit stays
+    super('gpu-memory', `${what} needs ${requestedBytes} bytes; ${granted}. ${remedy}`, { canRetry });
     this.requestedBytes = requestedBytes;
     this.grantedBytes = grantedBytes;
   }
@@ -148,7 +168,7 @@ export class GpuProgramError extends VivaceError {
 
 /** The engine's worker died, could not start, or does not answer. */
 export class WorkerError extends VivaceError {
-  constructor(message: string) {
-    super('worker', message);
+  constructor(message: string, options?: { canRetry?: boolean }) {
+    super('worker', message, options);
   }
 }

@@ -50,5 +50,9 @@ export interface Backend {
    * @throws as `tune`, and GpuMemoryError
    */
   roofline(stopped: () => boolean): Promise<Roofline>;
+  /** Resolves with what makes every later call fail, if it ever comes to that. */
+  readonly failing?: Promise<Error>;
+  /** What a call failed with, or what is behind it. */
+  explain?(error: unknown): Promise<unknown>;
   destroy(): void;
 }

@@ -1,8 +1,9 @@
 // The engine's worker as clients hold it: how it is started, and how its death is heard.
 
 import { type Remote, wrap } from 'comlink';
-import { WorkerError } from '../errors';
-import type { WorkerApi } from './protocol';
+import { VivaceError, WorkerError } from '../errors';
+import { fromFailure } from './failure';
+import type { LostMessage, WorkerApi } from './protocol';
 import { trustedScriptUrl } from './script_url';
 import { workerSource } from './worker_source';
 
@@ -10,6 +11,12 @@ import { workerSource } from './worker_source';
 const HANDSHAKE_MS = 15_000;
 /** The report of a policy's violation says more than the worker's error event, and may come after it. */
 const VIOLATION_MS = 200;
+/** While the page waits for a worker, the worker is asked so often whether it lives. */
+const BEAT_MS = 10_000;
+/** Beats without an answer after which a worker counts as dead: one token of a large model on the CPU takes seconds. */
+const MOST_UNANSWERED = 6;
+/** A worker that is to end may put its storage in order for so long. */
+const LAST_WORDS_MS = 1000;
 
 /** The worker may have no base of its own (a blob), so it gets whole addresses; what is none it refuses with a sentence. */
 export function absolute(location: string): string {
@@ -25,14 +32,25 @@ function noWorker(url: string, why: string, directive = ''): WorkerError {
     : isBlob
       ? 'Reload the page'
       : `${url} must be vivace_worker.js of this version, on the page's own origin`;
-  return new WorkerError(`The engine's worker did not start: ${why}. ${remedy}.`);
+  return new WorkerError(`The engine's worker did not start: ${why}. ${remedy}.`, { canRetry: isBlob && !directive });
 }
 
-/** A worker and its death: a call to a dead worker would never settle, so every call goes through `alive`. */
+type Listener = (error: Error) => void;
+
+/** A worker and its death: a call to a dead worker would never settle, so whoever waits for one listens for its death. */
 export class Connection {
   readonly worker: Remote<WorkerApi>;
-  private failure: Error | null = null;
-  private readonly waiting = new Set<(error: Error) => void>();
+  /** Why the worker answers nothing any more: it died, or its GPU is lost. Null while it works, and after `close`. */
+  lost: VivaceError | null = null;
+  /** Resolves with `lost`, if it ever comes to that. */
+  readonly whenLost: Promise<VivaceError>;
+  private tellLost: (error: VivaceError) => void = () => {};
+  /** Why nothing may be asked any more. */
+  private ended: Error | null = null;
+  private readonly listeners = new Set<Listener>();
+  /** Asks the worker whether it lives, while somebody waits for it. */
+  private heart: ReturnType<typeof setInterval> | undefined;
+  private unanswered = 0;
   /** Ends what listens to the thread. Comlink keeps a thread while its proxy is held, and a listener would hold it through `this`. */
   private readonly over = new AbortController();
 
@@ -40,14 +58,21 @@ export class Connection {
     private readonly thread: Worker,
     url: string,
   ) {
+    this.whenLost = new Promise((resolve) => {
+      this.tellLost = resolve;
+    });
     this.worker = wrap<WorkerApi>(thread);
+    const { signal } = this.over;
+    const onMessage = ({ data }: MessageEvent<Partial<LostMessage> | null>) => {
+      const error = data?.lost && fromFailure(data.lost);
+      if (error instanceof VivaceError) this.fail(error);
+    };
+    thread.addEventListener('message', onMessage, { signal });
     const onError = ({ message }: ErrorEvent) => {
-      const error = message
-        ? new WorkerError(`The engine's worker failed: ${message}. Reload the page.`)
-        : noWorker(url, 'the browser does not say why');
+      const error = message ? died(`it failed with "${message}"`) : noWorker(url, 'the browser does not say why');
       setTimeout(() => this.fail(error), message ? 0 : VIOLATION_MS);
     };
-    thread.addEventListener('error', onError, { signal: this.over.signal });
+    thread.addEventListener('error', onError, { signal });
   }
 
   /**
@@ -80,9 +105,10 @@ export class Connection {
     const silent = setTimeout(() => {
       connection.fail(noWorker(url, `no answer within ${HANDSHAKE_MS / 1000} seconds`));
     }, HANDSHAKE_MS);
-    signal?.addEventListener('abort', () => connection.fail(signal.reason), { signal: over });
+    signal?.addEventListener('abort', () => connection.end(signal.reason), { signal: over });
     try {
       await connection.alive(connection.worker.ping());
+      connection.waitForLock().catch(() => {}); // without Web Locks the beats have to do
       return connection;
     } catch (error) {
       connection.close();
@@ -94,29 +120,96 @@ export class Connection {
 
   /** What `call` brings, or the worker's death, whichever is first. */
   async alive<T>(call: Promise<T>): Promise<T> {
-    if (this.failure) throw this.failure;
-    let die: (error: Error) => void = () => {};
+    let ignore = () => {};
     const death = new Promise<never>((_, reject) => {
-      die = reject;
+      ignore = this.onEnd(reject);
     });
-    this.waiting.add(die);
     try {
       return await Promise.race([call, death]);
     } finally {
-      this.waiting.delete(die);
+      ignore();
     }
   }
 
-  private fail(error: Error): void {
-    this.failure ??= error;
-    this.over.abort();
-    for (const die of this.waiting) die(this.failure);
+  /** Tells `listener` when the worker ends, or at once where it did, until the function that comes back is called. */
+  onEnd(listener: Listener): () => void {
+    if (this.ended) {
+      listener(this.ended);
+      return () => {};
+    }
+    this.listeners.add(listener);
+    this.heart ??= setInterval(() => this.beat(), BEAT_MS);
+    return () => {
+      this.listeners.delete(listener);
+      if (this.listeners.size === 0) this.rest();
+    };
   }
 
-  close(): void {
-    this.thread.terminate();
-    this.fail(new WorkerError('The engine was unloaded. Load a model again.'));
+  /** Counts beats, not time: a machine that slept finds its worker alive. */
+  private beat(): void {
+    if (this.unanswered++ === 0) void this.hearPulse();
+    if (this.unanswered > MOST_UNANSWERED) {
+      this.fail(died(`it gave no answer for ${(MOST_UNANSWERED * BEAT_MS) / 1000} seconds`));
+    }
   }
+
+  /** Waits for the lock that the worker holds while it lives: a worker may end without a word. */
+  private async waitForLock(): Promise<void> {
+    const { locks } = navigator;
+    const name = await this.worker.holdLock();
+    if (name === null) return;
+    // A lock that is free already is not the one that the worker holds: the browser keeps the two apart.
+    if (await locks.request(name, { ifAvailable: true }, (lock) => lock !== null)) return;
+    await locks.request(name, () => this.fail(died('the browser or a script ended it')));
+  }
+
+  private async hearPulse(): Promise<void> {
+    await this.worker.ping();
+    this.unanswered = 0;
+  }
+
+  private rest(): void {
+    clearInterval(this.heart);
+    this.heart = undefined;
+    this.unanswered = 0;
+  }
+
+  private fail(error: VivaceError): void {
+    if (this.ended) return;
+    this.lost = error;
+    this.end(error);
+    this.tellLost(error);
+  }
+
+  private end(error: Error): void {
+    if (this.ended) return;
+    this.ended = error;
+    this.over.abort();
+    this.thread.terminate();
+    this.rest();
+    for (const listener of this.listeners) listener(error);
+    this.listeners.clear();
+  }
+
+  /** Ends the worker at once. */
+  close(): void {
+    this.end(new WorkerError('The engine was unloaded. Load a model again.'));
+  }
+
+  /** Ends the worker when it has settled `lastWords`, or when that takes too long. */
+  async closeAfter(lastWords: Promise<unknown>): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, LAST_WORDS_MS);
+    });
+    await Promise.race([this.alive(lastWords), late]).catch(() => {});
+    clearTimeout(timer);
+    this.close();
+  }
+}
+
+function died(how: string): WorkerError {
+  return new WorkerError(`The engine's worker ended: ${how}. Load the model again.`);
 }
 
 function start(url: string): Worker {

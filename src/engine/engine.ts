@@ -2,10 +2,11 @@
 // It holds no model, no GPU object and no DOM node.
 
 import { proxy, transfer } from 'comlink';
-import { WorkerError } from '../errors';
+import type { VivaceError } from '../errors';
 import { absolute, Connection } from './connection';
 import { fromFailure } from './failure';
 import { HashThread } from './hash_thread';
+import { Inbox } from './inbox';
 import type {
   ChatMessage,
   EngineEvent,
@@ -23,6 +24,10 @@ import type {
   TuneResult,
   WorkerFailure,
 } from './protocol';
+import { StoppedAnswer } from './stopped_answer';
+
+/** How long a worker that began an answer has to end it itself after a stop: then the answer has all its figures. */
+const STOP_MS = 250;
 
 export { VivaceError } from '../errors';
 export {
@@ -76,28 +81,47 @@ export class Engine {
     const { onProgress = () => {}, signal, workerUrl, ...loadOptions } = options;
     signal?.throwIfAborted();
     const connection = await Connection.open(workerUrl, signal);
+    const { worker } = connection;
     const hashing = new HashThread(workerUrl, signal);
-    const cancel = () => void connection.worker.cancelLoad();
-    signal?.addEventListener('abort', cancel);
+    let loading: Promise<LoadResult> | null = null;
+    let cancel = () => {};
+    const cancelled = new Promise<never>((_, reject) => {
+      cancel = () => reject(signal?.reason);
+      signal?.addEventListener('abort', cancel);
+    });
+    cancelled.catch(() => {}); // awaited below, unless something fails before
     try {
       signal?.throwIfAborted();
       const location = typeof model === 'string' ? absolute(model) : model;
       const { hubUrl } = loadOptions;
       const options = hubUrl === undefined ? loadOptions : { ...loadOptions, hubUrl: absolute(hubUrl) };
-      const { worker } = connection;
-      const hear = async (progress: LoadProgress) => void (await onProgress(progress));
-      const loading = worker.load(location, options, proxy(hear), proxy(hashing.start)) as Promise<LoadResult>;
-      const result = await Promise.race([connection.alive(loading), hashing.lost]);
+      const hear = async (progress: LoadProgress) => {
+        if (!signal?.aborted) await onProgress(progress);
+      };
+      loading = worker.load(location, options, proxy(hear), proxy(hashing.start)) as Promise<LoadResult>;
+      const result = await Promise.race([connection.alive(loading), hashing.lost, cancelled]);
       if ('type' in result) throw fromFailure(result);
-      signal?.throwIfAborted();
       return new Engine(connection, result.info);
     } catch (error) {
-      connection.close();
+      if (loading && signal?.aborted) {
+        void worker.cancelLoad();
+        void connection.closeAfter(loading);
+      } else connection.close();
       throw error;
     } finally {
       hashing.close();
       signal?.removeEventListener('abort', cancel);
     }
+  }
+
+  /** Why this engine answers nothing any more: its worker died, or its GPU is lost. Null while it works. Load a new one. */
+  get lost(): VivaceError | null {
+    return this.connection.lost;
+  }
+
+  /** Resolves with `lost`, if it ever comes to that; `unload` is no loss. */
+  get whenLost(): Promise<VivaceError> {
+    return this.connection.whenLost;
   }
 
   /** Answers a conversation through the model's chat template. */
@@ -128,7 +152,7 @@ export class Engine {
         return { results, attention, stored };
       }
     }
-    throw new WorkerError("The engine's worker stopped before the end of tuning. Load the model again.");
+    throw signal?.reason;
   }
 
   /**
@@ -137,56 +161,77 @@ export class Engine {
    * @throws VivaceError on the cpu backend or where memory is short; DOMException AbortError
    */
   async roofline({ signal }: { signal?: AbortSignal } = {}): Promise<Roofline> {
-    const answers = this.request<Roofline>((port) => this.connection.worker.roofline(port), signal);
-    try {
-      return (await answers.next()).value as Roofline; // one message, or an error
-    } finally {
-      await answers.return();
+    for await (const roofline of this.request<Roofline>((port) => this.connection.worker.roofline(port), signal)) {
+      return roofline;
     }
+    throw signal?.reason;
   }
 
-  /** Frees the model and ends the worker. */
+  /** Frees the model and ends the worker, whatever the worker does. */
   async unload(): Promise<void> {
-    await this.connection.alive(this.connection.worker.unload()).catch(() => {});
-    this.connection.close();
+    await this.connection.closeAfter(this.connection.worker.unload());
   }
 
   private async *generate(
     input: GenerateInput,
-    { signal, ...options }: EngineGenerateOptions = {},
+    { signal, seed = randomSeed(), ...others }: EngineGenerateOptions = {},
   ): AsyncGenerator<EngineEvent, void, undefined> {
     const { worker } = this.connection;
-    for await (const event of this.request<EngineEvent>((port) => worker.generate({ input, options }, port), signal)) {
+    const options = { ...others, seed };
+    const heard = new StoppedAnswer(this.info.attention, seed);
+    for await (const event of this.request<EngineEvent>(
+      (port) => worker.generate({ input, options }, port),
+      signal,
+      STOP_MS,
+    )) {
+      heard.hear(event);
       if (event.type === 'done') this.metrics = event.metrics;
       yield event;
       if (event.type === 'done') return;
     }
+    const done = heard.done();
+    this.metrics = done.metrics;
+    yield done;
   }
 
   /**
-   * What the worker posts until the caller has enough. Leaving the iterator early, or aborting the signal, stops the
-   * worker; the engine stays usable.
+   * What the worker posts until the caller has enough. Leaving the iterator early stops the worker; so does an abort of the
+   * signal, which ends the iterator: at once, or where the worker began, when it has had `graceMs` for its last words.
    */
   private async *request<Message extends object>(
     start: (port: MessagePort) => Promise<void>,
     signal?: AbortSignal,
+    graceMs = 0,
   ): AsyncGenerator<Message, void, undefined> {
+    if (signal?.aborted) return;
     const { port1, port2 } = new MessageChannel();
     const inbox = new Inbox<Message | WorkerFailure>();
-    port1.onmessage = ({ data }) => inbox.put(data);
-    const stop = () => port1.postMessage('stop');
+    let began = false;
+    port1.onmessage = ({ data }) => {
+      began = true;
+      inbox.put(data);
+    };
+    let grace: ReturnType<typeof setTimeout> | undefined;
+    const abort = () => {
+      port1.postMessage('stop');
+      if (began && graceMs > 0) grace = setTimeout(() => inbox.end(), graceMs);
+      else inbox.end();
+    };
+    const ignore = this.connection.onEnd((error) => inbox.fail(error));
+    signal?.addEventListener('abort', abort);
     try {
-      await this.connection.alive(start(transfer(port2, [port2])));
-      signal?.addEventListener('abort', stop);
-      if (signal?.aborted) stop();
+      start(transfer(port2, [port2])).catch((error) => inbox.fail(error));
       for (;;) {
-        const message = await this.connection.alive(inbox.take());
+        const message = await inbox.take();
+        if (message === undefined) return;
         if (isFailure(message)) throw fromFailure(message);
         yield message;
       }
     } finally {
-      signal?.removeEventListener('abort', stop);
-      stop();
+      ignore();
+      signal?.removeEventListener('abort', abort);
+      clearTimeout(grace);
+      port1.postMessage('stop');
       port1.close();
     }
   }
@@ -196,22 +241,6 @@ function isFailure(message: object): message is WorkerFailure {
   return 'type' in message && message.type === 'error';
 }
 
-/** Messages in order, taken by whoever waits for them. */
-class Inbox<T> {
-  private readonly messages: T[] = [];
-  private wake: (() => void) | null = null;
-
-  put(message: T): void {
-    this.messages.push(message);
-    this.wake?.();
-  }
-
-  async take(): Promise<T> {
-    while (this.messages.length === 0) {
-      await new Promise<void>((resolve) => {
-        this.wake = resolve;
-      });
-    }
-    return this.messages.shift() as T;
-  }
+function randomSeed(): number {
+  return crypto.getRandomValues(new Uint32Array(1))[0];
 }

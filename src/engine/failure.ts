@@ -3,13 +3,14 @@
 import { VivaceError } from '../errors';
 import type { WorkerFailure } from './protocol';
 
-export function toFailure(error: unknown): WorkerFailure {
+/** `stopped`: the caller stopped the work. Else an AbortError is the browser's own, which is a failure like others. */
+export function toFailure(error: unknown, stopped = false): WorkerFailure {
   const e = error instanceof Error ? error : new Error(String(error));
   const details: WorkerFailure['details'] = {};
   for (const [key, value] of Object.entries(e)) {
-    if (typeof value === 'string' || typeof value === 'number' || value === null) details[key] = value;
+    if (value === null || ['string', 'number', 'boolean'].includes(typeof value)) details[key] = value;
   }
-  const code = e instanceof VivaceError ? e.code : e.name === 'AbortError' ? 'abort' : 'internal';
+  const code = e instanceof VivaceError ? e.code : stopped && e.name === 'AbortError' ? 'abort' : 'internal';
   return { type: 'error', name: e.name, code, message: e.message, details };
 }
 

@@ -25,7 +25,7 @@ export class HashThread {
       this.connection ??= Connection.open(this.workerUrl, this.signal);
       const connection = await this.connection;
       await connection.alive(connection.worker.hash(transfer(port, [port])));
-      connection.alive(new Promise(() => {})).catch(this.lose);
+      connection.onEnd(this.lose);
       return true;
     } catch {
       return false; // the first worker hashes for itself

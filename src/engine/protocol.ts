@@ -244,6 +244,8 @@ export type StartHasher = (port: MessagePort) => Promise<boolean>;
 export interface WorkerApi {
   /** Answers at once: the handshake that tells a live worker from a blocked one. */
   ping(): 'pong';
+  /** Takes a Web Lock that is free again when the worker ends. Its name, or null where there are no locks. */
+  holdLock(): Promise<string | null>;
   load(
     location: ModelLocation,
     options: LoadOptions,
@@ -271,5 +273,10 @@ export interface WorkerFailure {
   name: string;
   code: string;
   message: string;
-  details: Record<string, string | number | null>;
+  details: Record<string, string | number | boolean | null>;
+}
+
+/** Posted by the worker, not as the answer to a call: its GPU is lost, so that it answers no request any more. */
+export interface LostMessage {
+  lost: WorkerFailure;
 }

@@ -154,7 +154,8 @@ async function loadOnGpu(gpu: Gpu, parts: Parts): Promise<LoadedBackend | null> 
       gpuBytes: { weights: weights.bytes, kvCache: kvCacheBytes, activations: others },
       bytesPerToken: { weights: stepWeightBytes(weights), kvPerPosition: kvBytesPerToken(config, kvType) },
     };
-  } catch (error) {
+  } catch (thrown) {
+    const error = signal.aborted ? thrown : await gpu.explain(thrown);
     gpu.destroy(); // everything that was allocated goes with the device
     if (!(error instanceof AttentionUnavailable) || attention !== 'auto' || asked !== 'auto') throw error;
     const why = error.message.replace(/ Use "auto".*$/, '');

@@ -196,6 +196,14 @@ export class WebGpuBackend implements Backend {
     return this.measured;
   }
 
+  get failing(): Promise<Error> {
+    return this.gpu.failing;
+  }
+
+  explain(error: unknown): Promise<unknown> {
+    return this.gpu.explain(error);
+  }
+
   destroy(): void {
     this.gpu.destroy();
   }

@@ -1,6 +1,6 @@
 // The worker: wires messages to the model, and nothing else. One worker holds one model: a load is its first call.
 
-import { expose, transfer } from 'comlink';
+import { type Endpoint, transfer } from 'comlink';
 import { InvalidRequestError } from '../errors';
 import { deleteModel, listModels } from '../storage/cached_models';
 import { type Hasher, portHasher, serveHasher } from '../storage/hash_port';
@@ -8,7 +8,8 @@ import { openStores } from '../storage/stores';
 import type { OnTuneResult } from './backend';
 import { toFailure } from './failure';
 import { generate } from './generate';
-import type { EngineEvent, Roofline, StartHasher, TuneMessage, Warning, WorkerApi } from './protocol';
+import type { EngineEvent, LostMessage, Roofline, StartHasher, TuneMessage, Warning, WorkerApi } from './protocol';
+import { serve } from './serve';
 import { type LoadedModel, loadModel } from './session';
 
 let model: LoadedModel | null = null;
@@ -25,6 +26,7 @@ function enqueue<Message>(
   port: MessagePort,
   work: (model: LoadedModel, post: (message: Message) => void, stopped: () => boolean) => Promise<void>,
 ): void {
+  if (!(port instanceof MessagePort)) throw new InvalidRequestError('A request needs a port for its answer.');
   const state = { stopped: false };
   requests.add(state);
   port.onmessage = () => {
@@ -32,6 +34,7 @@ function enqueue<Message>(
   };
   const run = async () => {
     try {
+      if (state.stopped) return; // nobody waits for it any more
       if (!model) throw new InvalidRequestError('No model is loaded.');
       await work(
         model,
@@ -39,7 +42,8 @@ function enqueue<Message>(
         () => state.stopped,
       );
     } catch (error) {
-      port.postMessage(toFailure(error));
+      const cause = state.stopped ? error : await model?.session.backend.explain?.(error);
+      port.postMessage(toFailure(cause ?? error, state.stopped));
     } finally {
       requests.delete(state);
     }
@@ -57,17 +61,37 @@ async function hasherElsewhere(size: number, startHasher: StartHasher): Promise<
   return isThere ? portHasher(port1) : null;
 }
 
+/** A new lock, held for good. Null where the browser has no locks, or refuses them to this origin. */
+async function holdLock(): Promise<string | null> {
+  const name = `vivace-worker-${crypto.getRandomValues(new Uint32Array(4)).join('-')}`;
+  try {
+    await new Promise<void>((held, refused) => {
+      const forever = () => new Promise<never>(() => held());
+      navigator.locks.request(name, forever).catch(refused);
+    });
+    return name;
+  } catch {
+    return null;
+  }
+}
+
 const api: WorkerApi = {
   ping: () => 'pong',
+
+  holdLock,
 
   async load(location, options, onProgress, startHasher) {
     try {
       const createHasher = (size: number) => hasherElsewhere(size, startHasher);
       model = await loadModel(location, options, onProgress, loading.signal, createHasher);
       warnings = model.info.warnings;
+      void model.session.backend.failing?.then((error) => {
+        const message: LostMessage = { lost: toFailure(error) };
+        postMessage(message);
+      });
       return { info: model.info };
     } catch (error) {
-      return toFailure(error);
+      return toFailure(error, loading.signal.aborted);
     }
   },
 
@@ -117,4 +141,4 @@ const api: WorkerApi = {
   },
 };
 
-expose(api);
+serve(api, globalThis as unknown as Endpoint);

@@ -1,4 +1,4 @@
-import { DeviceLostError, GpuMemoryError, GpuProgramError, WebGpuUnavailableError } from '../errors';
+import { DeviceLostError, GpuMemoryError, GpuProgramError, VivaceError, WebGpuUnavailableError } from '../errors';
 import { type CapabilityName, capabilities, type GpuCapabilities, wantedLimits } from './limits';
 
 /** WebGPU calls since the device was made. The metrics of a run are differences of these. */
@@ -22,6 +22,12 @@ export interface GpuOptions {
   bindingLimit?: number;
 }
 
+/** The news of a lost device may come so much later than the calls that fail with it. */
+const LOSS_MS = 500;
+
+/** Errors of a call that a lost device may have caused. */
+const GPU_CODES = ['gpu-program', 'gpu-memory', 'attention-unavailable', 'device-lost'];
+
 /** By name: the class is no global in Node. */
 const isOutOfMemory = (error: GPUError) => error.constructor.name === 'GPUOutOfMemoryError';
 
@@ -41,6 +47,10 @@ export class Gpu {
   peakBytes = 0;
   /** The first error that no scope caught, or the loss of the device; checked by the loop between steps. */
   failure: Error | null = null;
+  /** Resolves with `failure`, if it ever comes to that. */
+  readonly failing: Promise<Error>;
+  private tellFailing: (error: Error) => void = () => {};
+  private isDestroyed = false;
 
   private constructor(
     readonly device: GPUDevice,
@@ -50,20 +60,34 @@ export class Gpu {
     readonly isSoftware: boolean,
     private readonly plannedBinding: number,
   ) {
+    this.failing = new Promise((resolve) => {
+      this.tellFailing = resolve;
+    });
     void device.lost.then((info) => {
-      if (info.reason !== 'destroyed') this.failure ??= new DeviceLostError(info.message || info.reason);
+      if (!this.isDestroyed) this.fail(new DeviceLostError(info.message || info.reason));
     });
-    device.addEventListener('uncapturederror', (event) => {
-      const { error } = event;
-      this.failure ??= isOutOfMemory(error)
-        ? new GpuMemoryError(
-            'The GPU work',
-            this.allocatedBytes,
-            null,
-            'Close other GPU pages, or choose a smaller model.',
-          )
-        : new GpuProgramError('WebGPU', error.message);
+    device.addEventListener('uncapturederror', ({ error }) => {
+      if (!isOutOfMemory(error)) return this.fail(new GpuProgramError('WebGPU', error.message));
+      const remedy = 'Close other GPU pages, or choose a smaller model.';
+      this.fail(new GpuMemoryError('The GPU work', this.allocatedBytes, null, remedy));
     });
+  }
+
+  private fail(error: Error): void {
+    this.failure ??= error;
+    this.tellFailing(this.failure);
+  }
+
+  /**
+   * What a call failed with, or the loss of the device behind it: a lost device ends each call in words of its own. Waits a
+   * moment for the news of the loss where the error does not say what is wrong.
+   */
+  async explain(error: unknown): Promise<unknown> {
+    if (error instanceof VivaceError && !GPU_CODES.includes(error.code)) return error;
+    if (!this.failure && (!(error instanceof VivaceError) || error.code === 'gpu-program')) {
+      await Promise.race([this.failing, new Promise((resolve) => setTimeout(resolve, LOSS_MS))]);
+    }
+    return this.failure ?? error;
   }
 
   static async request(options: GpuOptions = {}): Promise<Gpu> {
@@ -172,7 +196,9 @@ export class Gpu {
       outcome = { error };
     }
     const scopes = [this.device.popErrorScope(), this.device.popErrorScope()];
-    const [invalid, exhausted] = await Promise.all(scopes);
+    const [invalid, exhausted] = await Promise.all(scopes).catch(async (error) => {
+      throw await this.explain(error);
+    });
     if ('error' in outcome) throw outcome.error;
     if (exhausted) {
       const asked = this.allocatedBytes - before;
@@ -183,6 +209,7 @@ export class Gpu {
   }
 
   destroy(): void {
+    this.isDestroyed = true;
     this.device.destroy();
   }
 }

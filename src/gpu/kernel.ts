@@ -111,6 +111,7 @@ async function compile(gpu: Gpu, source: KernelSource, code: string): Promise<Ke
   device.pushErrorScope('validation');
   const module = device.createShaderModule({ label, code });
   const refused = device.popErrorScope();
+  refused.catch(ignore); // of a lost device, which the pipeline tells
   const pipelineLayout = device.createPipelineLayout({
     label,
     bindGroupLayouts: gpu.can.immediates ? [layout] : [layout, stepUniform(gpu).layout],
@@ -123,17 +124,22 @@ async function compile(gpu: Gpu, source: KernelSource, code: string): Promise<Ke
     gpu.counters.pipelines++;
     return new Kernel(gpu, label, pipeline, layout, source.bindings.length);
   } catch (error) {
-    await refused;
-    const info = await module.getCompilationInfo();
-    const first = info.messages.find((m) => m.type === 'error');
-    const where = first
-      ? `line ${first.lineNum}: ${code
-          .split('\n')
-          [first.lineNum - 1]?.slice(Math.max(0, first.linePos - 60), first.linePos + 60)
-          .trim()}\n${first.message}`
-      : '';
-    throw new GpuProgramError(label, `the shader was refused. ${where || (error as Error).message}`);
+    const where = await refusedLine(module, code).catch(() => null);
+    if (where !== null) throw new GpuProgramError(label, `the shader was refused. ${where}`);
+    throw await gpu.explain(new GpuProgramError(label, `the shader was refused. ${(error as Error).message}`));
   }
+}
+
+function ignore(): void {}
+
+/** The first line that the compiler refused, and why; null where it refused none. */
+async function refusedLine(module: GPUShaderModule, code: string): Promise<string | null> {
+  const { messages } = await module.getCompilationInfo();
+  const first = messages.find(({ type }) => type === 'error');
+  if (!first) return null;
+  const { lineNum, linePos, message } = first;
+  const line = code.split('\n')[lineNum - 1]?.slice(Math.max(0, linePos - 60), linePos + 60);
+  return `line ${lineNum}: ${line?.trim()}\n${message}`;
 }
 
 const BUFFER_TYPE = { read: 'read-only-storage', write: 'storage', uniform: 'uniform' } as const;

@@ -1,0 +1,303 @@
+// Requests of a page to its worker, both as they are, with a scripted model: what a stop and the end of a worker do to each.
+
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Engine, type EngineEvent, type EngineInfo } from '../../src/engine/engine';
+import type { LoadedModel } from '../../src/engine/session';
+import { DeviceLostError, InvalidRequestError } from '../../src/errors';
+import { engineWorker, type FakeWorker, stubWorkers } from './fake_worker';
+import { numberSession } from './loop_session';
+import { ScriptBackend } from './script_backend';
+
+/** The load of the worker's next model. */
+let load: (signal: AbortSignal) => Promise<LoadedModel>;
+vi.mock('../../src/engine/session', () => ({
+  loadModel: (_place: unknown, _options: unknown, _tell: unknown, signal: AbortSignal) => load(signal),
+}));
+
+/** Steps wait for `go`, as those of a GPU that has time. */
+class SteppedBackend extends ScriptBackend {
+  override readonly maxRunAhead = 1 as 8;
+  readonly failing: Promise<Error>;
+  lose: (error: Error) => void = () => {};
+  private waiting: (() => void)[] = [];
+  private allowed = 0;
+
+  constructor() {
+    super(1000, (position) => position % 100);
+    this.failing = new Promise((resolve) => {
+      this.lose = resolve;
+    });
+  }
+
+  go(steps: number): void {
+    this.allowed += steps;
+    while (this.allowed > 0 && this.waiting.length > 0) {
+      this.allowed--;
+      this.waiting.shift()?.();
+    }
+  }
+
+  override async decode(position: number): Promise<number> {
+    if (this.allowed > 0) this.allowed--;
+    else await new Promise<void>((resolve) => this.waiting.push(resolve));
+    return super.decode(position);
+  }
+}
+
+const INFO = {
+  attention: { prefill: 'eager', decode: 'eager', reason: 'a test' },
+  warnings: [],
+} as unknown as EngineInfo;
+
+let workers: FakeWorker[];
+let backend: SteppedBackend;
+
+beforeEach(() => {
+  workers = stubWorkers(engineWorker);
+  backend = new SteppedBackend();
+  load = async () => ({ session: numberSession(backend), info: INFO });
+});
+
+afterEach(() => {
+  for (const worker of workers) if (!worker.isTerminated) worker.terminate();
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+function loadEngine(): Promise<Engine> {
+  return Engine.load('https://example.org/model.gguf');
+}
+
+/** What a request says, as far as it was read. */
+function read(events: AsyncGenerator<EngineEvent, void, undefined>) {
+  const heard: EngineEvent[] = [];
+  const whole = (async () => {
+    for await (const event of events) heard.push(event);
+    return heard;
+  })();
+  whole.catch(() => {});
+  const tokens = () => heard.filter(({ type }) => type === 'token').length;
+  return { heard, whole, tokens };
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+const done = (events: readonly EngineEvent[]) => {
+  const last = events.at(-1);
+  if (last?.type !== 'done') throw new Error(`the last event is ${last?.type}`);
+  return last;
+};
+
+describe('a stop', () => {
+  test('ends a queued request while the one ahead waits for its GPU, and the next one runs', async () => {
+    const engine = await loadEngine();
+    const ahead = read(engine.complete('1 2 3', { maxTokens: 3 }));
+    backend.go(1);
+    await until(() => ahead.tokens() === 1);
+    const stop = new AbortController();
+    const queued = read(engine.complete('4 5', { signal: stop.signal }));
+    const last = read(engine.complete('6 7', { maxTokens: 2 }));
+    await until(() => true);
+    stop.abort();
+    expect(done(await queued.whole)).toMatchObject({ finishReason: 'abort', usage: { completionTokens: 0 } });
+    expect(ahead.tokens()).toBe(1);
+    backend.go(10);
+    expect(done(await ahead.whole).finishReason).toBe('length');
+    expect(done(await last.whole).finishReason).toBe('length');
+    // The queued request never reached the model.
+    expect(backend.prefills.map(({ length }) => length)).toEqual([3, 2]);
+  });
+
+  test('takes effect at the next token, with all figures of the worker', async () => {
+    const engine = await loadEngine();
+    const stop = new AbortController();
+    const answer = read(engine.complete('1 2 3', { signal: stop.signal, seed: 5 }));
+    backend.go(2);
+    await until(() => answer.tokens() === 2);
+    stop.abort();
+    backend.go(1);
+    const end = done(await answer.whole);
+    expect(answer.tokens()).toBe(3);
+    expect(end).toMatchObject({ finishReason: 'abort', seed: 5, promptIds: [1, 2, 3], usage: { completionTokens: 3 } });
+    expect(engine.metrics).toBe(end.metrics);
+  });
+
+  test('ends an answer whose worker does not hear it, with what the page heard', async () => {
+    const engine = await loadEngine();
+    const stop = new AbortController();
+    const answer = read(engine.complete('1 2 3', { signal: stop.signal, seed: 5 }));
+    backend.go(2);
+    await until(() => answer.tokens() === 2);
+    workers[0].hang();
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    stop.abort();
+    vi.runAllTimers();
+    const end = done(await answer.whole);
+    expect(end).toMatchObject({
+      finishReason: 'abort',
+      seed: 5,
+      usage: { promptTokens: 3, cachedTokens: 0, completionTokens: 2 },
+    });
+    expect(end.metrics.tbtMs.perToken).toHaveLength(1);
+    expect(engine.metrics).toBe(end.metrics);
+  });
+
+  test('ends a tuning at once, with the reason of the signal', async () => {
+    const engine = await loadEngine();
+    const stop = new AbortController();
+    const ahead = read(engine.complete('1 2 3'));
+    const tuning = engine.tune({ signal: stop.signal });
+    stop.abort(new DOMException('enough', 'AbortError'));
+    await expect(tuning).rejects.toThrow('enough');
+    await expect(engine.roofline({ signal: stop.signal })).rejects.toThrow('enough');
+    expect(ahead.heard).toEqual([]);
+  });
+
+  test('of a load ends it at once, and the worker a moment later', async () => {
+    const stop = new AbortController();
+    let heard: AbortSignal | null = null;
+    load = (signal) => {
+      heard = signal;
+      return new Promise(() => {});
+    };
+    const loading = Engine.load('https://example.org/model.gguf', { signal: stop.signal });
+    await until(() => heard !== null);
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    stop.abort(new DOMException('enough', 'AbortError'));
+    await expect(loading).rejects.toThrow('enough');
+    await until(() => heard?.aborted === true); // it may put its storage in order
+    expect(workers[0].isTerminated).toBe(false);
+    await vi.runAllTimersAsync();
+    expect(workers[0].isTerminated).toBe(true);
+  });
+});
+
+describe('a worker that ends without a word', () => {
+  test('is noticed by its silence, told to all, and ended', async () => {
+    const engine = await loadEngine();
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const answer = read(engine.complete('1 2 3'));
+    const queued = read(engine.complete('4'));
+    backend.go(2);
+    await until(() => answer.tokens() === 2);
+    workers[0].hang();
+    vi.advanceTimersByTime(60_000);
+    expect(engine.lost).toBeNull();
+    vi.advanceTimersByTime(10_000);
+    expect(engine.lost).toMatchObject({ code: 'worker', canRetry: true, message: expect.stringMatching(/60 seconds/) });
+    await expect(answer.whole).rejects.toBe(engine.lost);
+    await expect(queued.whole).rejects.toBe(engine.lost);
+    await expect(read(engine.complete('4')).whole).rejects.toBe(engine.lost);
+    expect(await engine.whenLost).toBe(engine.lost);
+    expect(workers[0].isTerminated).toBe(true);
+  });
+
+  test('is not suspected while it answers, however long a token takes', async () => {
+    const engine = await loadEngine();
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const answer = read(engine.complete('1 2 3', { maxTokens: 1 }));
+    for (let beats = 0; beats < 20; beats++) {
+      const before = workers[0].said;
+      vi.advanceTimersByTime(10_000);
+      await until(() => workers[0].said > before); // the answer to the beat
+    }
+    backend.go(1);
+    expect(done(await answer.whole).finishReason).toBe('length');
+    expect(engine.lost).toBeNull();
+    expect(vi.getTimerCount()).toBe(0); // nobody waits, nothing beats
+  });
+
+  test('is noticed at once by its Web Lock', async () => {
+    const locks = new FakeLocks();
+    vi.stubGlobal('navigator', { locks });
+    const engine = await loadEngine();
+    const answer = read(engine.complete('1 2 3'));
+    await until(() => locks.waiting === 1);
+    locks.release();
+    await expect(answer.whole).rejects.toMatchObject({ code: 'worker', canRetry: true });
+    expect(engine.lost).toMatchObject({ code: 'worker' });
+  });
+
+  test('is unloaded all the same', async () => {
+    const engine = await loadEngine();
+    workers[0].hang();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const unloaded = engine.unload();
+    vi.runAllTimers();
+    await unloaded;
+    expect(workers[0].isTerminated).toBe(true);
+    expect(engine.lost).toBeNull();
+    await expect(read(engine.complete('1')).whole).rejects.toThrow('The engine was unloaded. Load a model again.');
+  });
+
+  test('is told while it loads', async () => {
+    load = () => new Promise(() => {});
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const loading = Engine.load('https://example.org/model.gguf');
+    loading.catch(() => {});
+    await until(() => workers.length === 1 && vi.getTimerCount() === 1);
+    workers[0].hang();
+    vi.advanceTimersByTime(70_000);
+    await expect(loading).rejects.toMatchObject({ code: 'worker' });
+  });
+});
+
+describe('a lost GPU', () => {
+  test('is told by an idle engine, and by every request after it', async () => {
+    const engine = await loadEngine();
+    backend.lose(new DeviceLostError('a test'));
+    expect(await engine.whenLost).toMatchObject({ code: 'device-lost', canRetry: true });
+    await expect(read(engine.complete('1')).whole).rejects.toMatchObject({ code: 'device-lost' });
+    expect(workers[0].isTerminated).toBe(true); // and all its memory with it
+  });
+
+  test('is what any call failed with', async () => {
+    const engine = await loadEngine();
+    Object.assign(backend, { explain: async () => new DeviceLostError('a test') });
+    backend.decode = async () => {
+      throw new DOMException('A valid external Instance reference no longer exists.', 'AbortError');
+    };
+    await expect(read(engine.complete('1')).whole).rejects.toMatchObject({ code: 'device-lost' });
+  });
+});
+
+test("an AbortError of the browser's own is no abort of the caller", async () => {
+  const engine = await loadEngine();
+  backend.decode = async () => {
+    throw new DOMException('The buffer was unmapped.', 'AbortError');
+  };
+  const failure = await read(engine.complete('1')).whole.catch((error: unknown) => error);
+  expect(failure).not.toBeInstanceOf(DOMException);
+  expect(failure).toMatchObject({ code: 'internal', name: 'AbortError', canRetry: true });
+});
+
+test('errors say on both sides of the border whether trying again can work', async () => {
+  const engine = await loadEngine();
+  const failure = await read(engine.complete('1', { temperature: -1 })).whole.catch((error: unknown) => error);
+  expect(failure).toMatchObject({ code: 'invalid-request', canRetry: false });
+  expect(new InvalidRequestError('x').canRetry).toBe(false);
+});
+
+/** Web Locks of one page and its worker, as far as the engine uses them. */
+class FakeLocks {
+  waiting = 0;
+  release: () => void = () => {};
+  private held: Promise<unknown> | null = null;
+
+  async request(_name: string, ...rest: unknown[]): Promise<unknown> {
+    const work = rest.at(-1) as (lock: object | null) => Promise<unknown> | unknown;
+    if (rest.length === 2) return work(this.held ? null : {});
+    if (this.held) {
+      this.waiting++;
+      await this.held;
+      return work({});
+    }
+    const freed = new Promise<void>((resolve) => {
+      this.release = resolve;
+    });
+    this.held = Promise.race([Promise.resolve(work({})), freed]);
+    return this.held;
+  }
+}
