@@ -20,6 +20,8 @@ export interface AttentionShape {
   softcap: number | null;
   /** Whether some layer has a window. Without, no shader looks for one. */
   windowed: boolean;
+  /** Whether the output projection merges the parts of a split cache, so that splitting costs no dispatch. Default false. */
+  partsMergeInO?: boolean;
 }
 
 export const ATTENTION_NAMES = ['cpu', 'eager', 'chunked', 'flash_prefill', 'fused_decode', 'split_kv_decode'] as const;

@@ -196,7 +196,7 @@ function rangeOf(kvLen: number): number {
   return 32 - Math.clz32(kvLen - 1);
 }
 
-/** The longest cache of each range. */
+/** The longest cache of each range; the last end may lie past the context, so that a range is the same in every context. */
 function rangeEnds(contextLength: number): number[] {
-  return Array.from({ length: rangeOf(contextLength) + 1 }, (_, i) => Math.min(2 ** i, contextLength));
+  return Array.from({ length: rangeOf(contextLength) + 1 }, (_, i) => 2 ** i);
 }

@@ -39,10 +39,12 @@ export interface Skipped {
 }
 
 /**
- * Keys from which on a cache is split over workgroups: `npm run bench -- attention` shows where that pays. One past a power
- * of two, where the ranges of prepare.ts begin.
+ * Keys from which on a cache is split over workgroups: `npm run bench -- attention` shows where that pays. Each is one past a
+ * power of two, where a range of prepare.ts begins.
  */
 export const SPLIT_KV_MIN = 2 ** 8 + 1;
+/** The same where the output projection merges the parts: `npm run bench -- decode --context 128` shows where that pays. */
+export const SPLIT_KV_MIN_MERGED_IN_O = 2 ** 7 + 1;
 
 type Plan = (shape: AttentionShape, limits: AttentionLimits, given?: Record<string, number>) => AttentionPlan;
 
@@ -82,7 +84,8 @@ export function selectAttention(request: AttentionRequest): SelectedAttention {
     const parameters = tryPlan(tuned.name, request, skipped, tuned.parameters);
     if (parameters) return selected(tuned.name, parameters, rule, []);
   }
-  const decode = kvLen < SPLIT_KV_MIN ? SHORT_DECODE : LONG_DECODE;
+  const splitMin = request.shape.partsMergeInO ? SPLIT_KV_MIN_MERGED_IN_O : SPLIT_KV_MIN;
+  const decode = kvLen < splitMin ? SHORT_DECODE : LONG_DECODE;
   for (const name of nTokens > 1 ? PREFILL : decode) {
     const parameters = tryPlan(name, request, skipped);
     if (parameters) return selected(name, parameters, 'the default, not tuned on this GPU', skipped);

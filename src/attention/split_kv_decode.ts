@@ -25,10 +25,14 @@ const STATE_BYTES = 8;
 /** Keys that are worth a workgroup, and workgroups that fill a large GPU. `npm run bench -- tune` shows whether they still do. */
 const MIN_SPLIT_KEYS = 128;
 const ENOUGH_WORKGROUPS = 256;
+/** Splits of a short cache, and the fewest keys of each, where the output projection merges them. */
+const SHORT_CACHE_SPLITS = 4;
+const MIN_SHORT_SPLIT_KEYS = 32;
 
 /** SPLITS and WORKGROUP for a cache of kvLen keys where nothing was measured. */
 export function untunedSplits(kvLen: number, shape: AttentionShape, limits: AttentionLimits) {
-  const most = Math.min(kvLen / MIN_SPLIT_KEYS, ENOUGH_WORKGROUPS / shape.nKvHeads, MAX_SPLITS);
+  const short = shape.partsMergeInO ? Math.min(SHORT_CACHE_SPLITS, kvLen / MIN_SHORT_SPLIT_KEYS) : 1;
+  const most = Math.min(Math.max(short, kvLen / MIN_SPLIT_KEYS), ENOUGH_WORKGROUPS / shape.nKvHeads, MAX_SPLITS);
   const SPLITS = 2 ** Math.floor(Math.log2(Math.max(1, most)));
   return { SPLITS, WORKGROUP: defaultTiles(shape, limits, kvLen / SPLITS).WORKGROUP };
 }

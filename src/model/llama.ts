@@ -99,7 +99,7 @@ export class Llama {
   static async create(gpu: Gpu, config: ModelConfig, weights: ModelWeights, options: LlamaOptions): Promise<Llama> {
     const { contextLength, kvType, attention: asked, profile, productProfile, activations = 'f32' } = options;
     const { nHeads, nKvHeads, headDim, vocabSize, hiddenSize } = config;
-    const shape: AttentionShape = {
+    const heads: AttentionShape = {
       nHeads,
       nKvHeads,
       headDim,
@@ -115,7 +115,8 @@ export class Llama {
       buffers: createBuffers(gpu, config, contextLength, !weights.layers.every(({ gateUp }) => isInTurns(gateUp))),
     }));
     const inputs = activations === 'f32' ? 'f32' : 'q8';
-    const factory = new ProductFactory(gpu, config, shape, buffers, inputs, productProfile);
+    const factory = new ProductFactory(gpu, config, heads, buffers, inputs, productProfile);
+    const shape = { ...heads, partsMergeInO: weights.layers.every(({ o }) => factory.canMergeIn(o)) };
     const { x, logits, maxima, tokens, seen, sampling } = buffers;
     const [prepared, embed, penalty, maximum, sample, products] = await Promise.all([
       prepareAttention(gpu, shape, { forced: asked, profile, buffers: checkBuffers(buffers, kvCache) }),

@@ -116,12 +116,17 @@ export class ProductFactory {
    */
   async mergingO({ o }: LayerWeights, parts: AttentionParts): Promise<Recordable | null> {
     const { multiplier, qkvShape } = this;
-    if (parts.count > MOST_MERGED_PARTS || !multiplier.isQ8(o, 'parts_to_q8')) return null;
+    if (parts.count > MOST_MERGED_PARTS || !this.canMergeIn(o)) return null;
     const merging: Multiply = (product, epilogue, from, to) => {
       const constants = { ...epilogue.constants, HEAD_DIM: qkvShape.headDim };
       return multiplier.vector(product, { ...epilogue, constants }, 'parts_to_q8', from, to, parts.ml, parts.splits);
     };
     return this.add(merging, o, parts.o);
+  }
+
+  /** Whether an output projection of one token can merge parts of attention. */
+  canMergeIn(o: Product): boolean {
+    return this.multiplier.isQ8(o, 'parts_to_q8');
   }
 
   /** Logits of the last token of a pass, and their maxima. */

@@ -78,6 +78,16 @@ describe('where all is well', () => {
     expect(scratch()).toBe(0);
   });
 
+  test('the context that was asked for changes nothing at a length', async () => {
+    const gpu = await plainGpu();
+    const ends = [600, 768, 1024].map((contextLength) => ({ ...LONG, contextLength }));
+    const [first, ...others] = await Promise.all(ends.map((shape) => prepare(gpu, shape)));
+    for (const kvLen of [1, 256, 257, 513, 600]) {
+      const { name, parameters } = first.prepared.at(1, kvLen).kernel;
+      for (const { prepared } of others) expect(prepared.at(1, kvLen).kernel).toMatchObject({ name, parameters });
+    }
+  });
+
   test('a profile decides, and the reason tells when it was measured', async () => {
     const { prepared } = await prepare(await plainGpu(), LONG, { profile: PROFILE });
     expect(prepared.prefill.kernel.parameters).toMatchObject(PROFILE.prefill.parameters);

@@ -2,7 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { ATTENTION_NAMES, type AttentionName, type AttentionShape } from '../../src/attention/attention';
 import { createAttention } from '../../src/attention/create';
 import type { AttentionProfile } from '../../src/attention/profile';
-import { type AttentionRequest, SPLIT_KV_MIN, selectAttention } from '../../src/attention/select';
+import {
+  type AttentionRequest,
+  SPLIT_KV_MIN,
+  SPLIT_KV_MIN_MERGED_IN_O,
+  selectAttention,
+} from '../../src/attention/select';
 import { AttentionUnavailable } from '../../src/errors';
 import { testGpu } from '../gpu/test_device';
 import { plainScores } from './cases';
@@ -50,12 +55,15 @@ describe('auto', () => {
   });
 
   test.each([
-    [1, 'fused_decode'],
-    [SPLIT_KV_MIN - 1, 'fused_decode'],
-    [SPLIT_KV_MIN, 'split_kv_decode'],
-    [4096, 'split_kv_decode'],
-  ])('one token over %i keys is decode by %s', (kvLen, name) => {
-    expect(selectAttention({ ...decode, kvLen })).toMatchObject({ name, reason: DEFAULT, skipped: [] });
+    [1, false, 'fused_decode'],
+    [SPLIT_KV_MIN - 1, false, 'fused_decode'],
+    [SPLIT_KV_MIN, false, 'split_kv_decode'],
+    [4096, false, 'split_kv_decode'],
+    [SPLIT_KV_MIN_MERGED_IN_O - 1, true, 'fused_decode'],
+    [SPLIT_KV_MIN_MERGED_IN_O, true, 'split_kv_decode'],
+  ])('one token over %i keys, parts merged in o: %s, is decode by %s', (kvLen, partsMergeInO, name) => {
+    const request = { ...decode, kvLen, shape: { ...shape, partsMergeInO } };
+    expect(selectAttention(request)).toMatchObject({ name, reason: DEFAULT, skipped: [] });
   });
 
   test('a longer cache is split into more parts', () => {

@@ -33,6 +33,12 @@ test('splits grow with the cache until the GPU is full, then each takes more thr
   expect(untuned(2 ** 17, 600)[0]).toBe(1);
 });
 
+test('a short cache is split in four where the output projection merges the parts', () => {
+  const shape = { ...SMALL, nKvHeads: 8, nHeads: 32, partsMergeInO: true };
+  const untuned = (kvLen: number) => untunedSplits(kvLen, shape, limits).SPLITS;
+  expect([1, 32, 64, 128, 256, 512, 1024, 4096].map(untuned)).toEqual([1, 1, 2, 4, 4, 4, 8, 32]);
+});
+
 test('scratch memory grows with splits, not with the cache', () => {
   const bytes = (contextLength: number, SPLITS: number) =>
     planSplitKvDecode({ ...SMALL, maxTokens: 1, contextLength }, limits, { SPLITS }).scratchBytes;
