@@ -27,10 +27,32 @@ function readArguments() {
   }
 }
 
+/** What pages of other origins ask for: the scripts of the tag and of the package, and models. */
+const FOR_OTHERS = /^\/(?:(?:embed|embed_panel|vivace_worker)\.js|lib\/|models\/)/;
+
+/** Serves other origins while developing: models as they are, scripts as they are built, again after each change. */
+async function crossOriginPlugin() {
+  const { DIST, ensureBuilt } = await import('./lib/build.mjs');
+  const { listener } = await import('./lib/serve.mjs');
+  const answer = listener({ mounts: { '/': DIST, '/models/': `${ROOT}/public/models` }, crossOrigin: true });
+  let built = Promise.resolve();
+  /** @type {import('vite').Connect.NextHandleFunction} */
+  const serveOthers = (request, response, next) => {
+    const address = request.url ?? '';
+    if (!FOR_OTHERS.test(address)) return next();
+    if (!address.startsWith('/models/')) built = built.catch(() => {}).then(ensureBuilt); // one build at a time
+    built.then(() => answer(request, response), next);
+  };
+  /** @type {import('vite').Plugin} */
+  const plugin = { name: 'cross-origin', configureServer: ({ middlewares }) => void middlewares.use(serveOthers) };
+  return plugin;
+}
+
 /** @param {number} port */
 async function startDev(port) {
   const { createServer } = await import('vite');
-  const server = await createServer({ root: ROOT, server: { port }, logLevel: 'warn' });
+  const plugins = [await crossOriginPlugin()];
+  const server = await createServer({ root: ROOT, server: { port }, plugins, logLevel: 'warn' });
   await server.listen();
   return { url: server.resolvedUrls?.local[0] ?? '', close: () => server.close() };
 }
@@ -40,7 +62,7 @@ async function startBuilt(port) {
   const { DIST, ensureBuilt } = await import('./lib/build.mjs');
   const { serve } = await import('./lib/serve.mjs');
   await ensureBuilt();
-  return serve({ mounts: { '/': DIST }, port, nextPort: true });
+  return serve({ mounts: { '/': DIST }, port, nextPort: true, crossOrigin: true });
 }
 
 const { port, dev } = readArguments();

@@ -85,6 +85,30 @@ test('HEAD answers the size and no bytes; other methods are refused', async () =
   expect((await fetch(server.url, { method: 'POST', body: 'x' })).status).toBe(405);
 });
 
+test('other origins are let in where they are meant to be, with what ranges need, and nowhere else', async () => {
+  const open = await serve({ mounts: { '/': path.join(folder, 'site') }, crossOrigin: true });
+  try {
+    const ask = (init: RequestInit) => fetch(new URL('/ten.gguf', open.url), init);
+    for (const [init, status] of [
+      [{ headers: { range: 'bytes=2-4' } }, 206],
+      [{ headers: { range: 'bytes=10-' } }, 416],
+      [{ method: 'HEAD' }, 200],
+      [{ method: 'OPTIONS' }, 204],
+    ] as const) {
+      const { headers, status: got } = await ask(init);
+      expect(got).toBe(status);
+      expect(headers.get('access-control-allow-origin')).toBe('*');
+      expect(headers.get('access-control-expose-headers')).toMatch(/Content-Range.*ETag/);
+      expect(headers.get('access-control-allow-headers')).toMatch(/Range/);
+      expect(headers.get('cross-origin-resource-policy')).toBe('cross-origin');
+    }
+    expect((await fetch(new URL('/nothing.gguf', open.url))).headers.get('access-control-allow-origin')).toBe('*');
+  } finally {
+    await open.close();
+  }
+  expect((await get('/ten.gguf')).headers.get('access-control-allow-origin')).toBe(null);
+});
+
 for (const route of [
   '/nothing.gguf',
   '/..%2fsecret.txt',

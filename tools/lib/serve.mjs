@@ -1,5 +1,5 @@
-// A static file server for the built page and for local models: byte ranges (models are read in pieces), right types, no cache surprises.
-// It listens on this machine only and knows nothing of the engine.
+// A static file server for the built page and for local models: byte ranges (models are read in pieces), right types, no cache surprises,
+// and other origins where they are let in. It listens on this machine only and knows nothing of the engine.
 
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -31,6 +31,7 @@ const TYPES = {
  * @typedef {object} ServeOptions
  * @property {Record<string, string>} mounts URL prefix -> folder (prefix ends with '/') or single file
  * @property {Record<string, Handler>} [handlers] URL path -> answer made by code; asked first
+ * @property {boolean} [crossOrigin] pages of every origin may use what is served
  * @property {number} [port] 0 or absent: any free one
  * @property {boolean} [nextPort] when the port is taken, try the ones after it
  * @typedef {{ url: string, port: number, close: () => Promise<void> }} Served
@@ -82,6 +83,14 @@ function answer(response, status, text) {
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
 }
 
+/** What a page of another origin needs to run a script of ours, to read a model in ranges, and to see whether the model changed. */
+const CROSS_ORIGIN = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-headers': 'Range, If-Range, If-None-Match',
+  'access-control-expose-headers': 'Accept-Ranges, Content-Range, ETag',
+  'cross-origin-resource-policy': 'cross-origin',
+};
+
 /** @param {Request} request @param {Response} response @param {string} file */
 async function sendFile(request, response, file) {
   const found = await stat(file).catch(() => null);
@@ -107,9 +116,13 @@ async function sendFile(request, response, file) {
   pipeline(createReadStream(file, { start, end }), response, () => {}); // a client that leaves is no error
 }
 
-/** @param {ServeOptions} options @returns {Handler} */
-function listener({ mounts, handlers = {} }) {
+/** @param {Pick<ServeOptions, 'mounts' | 'handlers' | 'crossOrigin'>} options @returns {Handler} */
+export function listener({ mounts, handlers = {}, crossOrigin = false }) {
   return (request, response) => {
+    if (crossOrigin) {
+      for (const [name, value] of Object.entries(CROSS_ORIGIN)) response.setHeader(name, value);
+      if (request.method === 'OPTIONS') return void response.writeHead(204).end();
+    }
     const [pathname = '/'] = (request.url ?? '/').split(/[?#]/); // a URL parser would throw on '//'
     const handler = handlers[pathname];
     if (handler) return handler(request, response);
