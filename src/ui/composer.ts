@@ -2,15 +2,10 @@
 // Fires `vivace-send` with the text, `vivace-stop`, and `vivace-recall` when ArrowUp is pressed in an empty field.
 
 import { css, html, LitElement, type PropertyValues } from 'lit';
+import { fitHeight } from './field_height';
 import { icons } from './icons';
 import { isComposing } from './input_method';
 import { sharedStyles } from './shared_styles';
-
-/** Makes a field as high as its text; its style may set a limit. */
-export function fitHeight(area: HTMLTextAreaElement): void {
-  area.style.height = 'auto';
-  area.style.height = `${area.scrollHeight + area.offsetHeight - area.clientHeight}px`;
-}
 
 export class VivaceComposer extends LitElement {
   static override styles = [

@@ -1,5 +1,6 @@
 // Conversations as text of a file, which anyone may have written. Pure.
 
+import { uniqueId } from './conversation';
 import { ConversationFileError, parseConversation } from './conversation_parse';
 import type { Conversation } from './conversation_tree';
 
@@ -26,9 +27,14 @@ export function importConversations(text: string): Imported {
   const value = readJson(text);
   const found = conversationsOf(value);
   const imported: Imported = { conversations: [], refused: [] };
+  const ids = new Set<string>();
   found.forEach((raw, i) => {
     try {
-      imported.conversations.push(parseConversation(raw));
+      const conversation = parseConversation(raw);
+      // A file holds a conversation once: two of one id are two, and none may take the other's place.
+      const id = ids.has(conversation.id) ? uniqueId() : conversation.id;
+      ids.add(id);
+      imported.conversations.push({ ...conversation, id });
     } catch (error) {
       if (!(error instanceof ConversationFileError)) throw error;
       imported.refused.push(found.length === 1 ? error.message : `Conversation ${i + 1}: ${lowerFirst(error.message)}`);

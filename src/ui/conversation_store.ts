@@ -11,6 +11,8 @@ const KEPT = 'conversation/';
 /** Written as a page closed, and not merged yet. */
 const LATE = 'late/';
 const MAX_SUMMARIES = 100_000;
+/** Conversations in one step of an import: the page paints between two steps. */
+const BATCH = 100;
 
 /** What a list shows of a conversation. */
 export interface Summary {
@@ -112,12 +114,43 @@ export class ConversationStore {
     });
   }
 
-  /** Merges a copy from elsewhere, a file or an undone deletion. */
+  /** Merges a copy from elsewhere, say an undone deletion. */
   add(conversation: Conversation): Promise<boolean> {
-    return this.put(conversation, (old, copy) => {
-      const merged = mergeConversations(old, copy);
-      return { ...merged, title: merged.title || old.title || copy.title };
-    });
+    return this.put(conversation, mergeCopies);
+  }
+
+  /** Merges many copies, each id once, in few steps. Gives how many are kept; what went wrong first is said through `onError`. */
+  async addAll(conversations: readonly Conversation[], onProgress: (done: number) => void = () => {}): Promise<number> {
+    await this.ready;
+    const summaries: Summary[] = [];
+    let failure: unknown = null;
+    for (let from = 0; from < conversations.length && !isFull(failure); from += BATCH) {
+      onProgress(from);
+      const batch = conversations.slice(from, from + BATCH).filter(({ turns }) => turns.length > 0);
+      const copies = new Map(batch.map((copy) => [KEPT + copy.id, copy]));
+      const merged: Summary[] = [];
+      try {
+        await this.table.updateMany([...copies.keys()], (key, value) => {
+          try {
+            const copy = parseConversation(copies.get(key));
+            const old = readConversation(value);
+            const result = old ? parseConversation(mergeCopies(old, copy)) : copy;
+            merged.push(summarise(result));
+            return result;
+          } catch (error) {
+            failure ??= error;
+            return undefined;
+          }
+        });
+        summaries.push(...merged);
+      } catch (error) {
+        failure ??= error;
+      }
+    }
+    for (const { id } of summaries) this.unreadable.delete(id);
+    if (summaries.length > 0) await this.guard(() => this.writeSummaries(summaries));
+    if (failure !== null) this.onError(sayWhy(failure));
+    return summaries.length;
   }
 
   /** What `save` can still do in a page that is being closed: it is merged by whoever lists next. */
@@ -134,7 +167,7 @@ export class ConversationStore {
         summary = summarise(renamed);
         return renamed;
       });
-      await this.writeSummary(summary!);
+      await this.writeSummaries([summary!]);
     });
   }
 
@@ -168,12 +201,16 @@ export class ConversationStore {
         return merged;
       });
       this.unreadable.delete(conversation.id);
-      await this.writeSummary(summary!);
+      await this.writeSummaries([summary!]);
     });
   }
 
-  private async writeSummary(summary: Summary): Promise<void> {
-    await this.table.update(INDEX, (old) => [...readIndex(old).set(summary.id, summary).values()]);
+  private async writeSummaries(summaries: readonly Summary[]): Promise<void> {
+    await this.table.update(INDEX, (old) => {
+      const index = readIndex(old);
+      for (const summary of summaries) index.set(summary.id, summary);
+      return [...index.values()];
+    });
     this.announce();
   }
 
@@ -209,11 +246,20 @@ export class ConversationStore {
   }
 }
 
+function mergeCopies(old: Conversation, copy: Conversation): Conversation {
+  const merged = mergeConversations(old, copy);
+  return { ...merged, title: merged.title || old.title || copy.title };
+}
+
+function isFull(error: unknown): boolean {
+  return (error as Error | null)?.name === 'QuotaExceededError';
+}
+
 function sayWhy(error: unknown): string {
   if (error instanceof ConversationFileError) {
     return `This conversation can no longer be kept here. ${error.message} Start a new conversation.`;
   }
-  if ((error as Error | null)?.name === 'QuotaExceededError') {
+  if (isFull(error)) {
     return 'The browser has no room left for conversations. Export some and delete them here; the newest text is kept while the page is open.';
   }
   return 'The browser did not keep the conversation. Export it, then reload the page.';

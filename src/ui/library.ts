@@ -245,9 +245,11 @@ export class VivaceLibrary extends LitElement implements RowActions {
   /** Adds what is in files that were exported, and says what came of it. */
   async import(files: readonly File[]): Promise<void> {
     await this.keeper.flush();
-    const { text, isError } = await importFiles(files, (conversation) => {
-      this.keeper.remember(conversation.id);
-      return this.store.add(conversation);
+    const { text, isError } = await importFiles(files, (conversations) => {
+      for (const { id } of conversations) this.keeper.remember(id);
+      return this.store.addAll(conversations, (done) => {
+        if (done > 0) this.note.say(`Importing: ${done} of ${conversations.length} conversations.`, false);
+      });
     });
     this.note.say(text, isError);
   }

@@ -10,10 +10,10 @@ export interface ImportOutcome {
   isError: boolean;
 }
 
-/** Adds the conversations of the files, and says what came of it. `add` gives whether it could keep one. */
+/** Adds the conversations of the files, and says what came of it. `addAll` gives how many it could keep. */
 export async function importFiles(
   files: readonly File[],
-  add: (conversation: Conversation) => Promise<boolean>,
+  addAll: (conversations: readonly Conversation[]) => Promise<number>,
 ): Promise<ImportOutcome> {
   let added = 0;
   const refused: string[] = [];
@@ -21,7 +21,7 @@ export async function importFiles(
     try {
       const found = await readConversations(file);
       refused.push(...found.refused);
-      for (const conversation of found.conversations) if (await add(conversation)) added += 1;
+      added += await addAll(found.conversations);
     } catch (error) {
       refused.push(error instanceof ConversationFileError ? error.message : `${file.name} could not be read.`);
     }

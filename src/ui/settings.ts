@@ -2,7 +2,7 @@
 // the system prompt did, and `vivace-reload` with the load settings when the reader wants the model loaded anew with them.
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
-import { fitHeight } from './composer';
+import { fitHeight } from './field_height';
 import { icons } from './icons';
 import {
   LOAD_FIELDS,

@@ -2,7 +2,7 @@
 // Escape leaves it as it was. Fires `vivace-save` with the text and `vivace-cancel`.
 
 import { css, html, LitElement } from 'lit';
-import { fitHeight } from './composer';
+import { fitHeight } from './field_height';
 import { isComposing } from './input_method';
 import { sharedStyles } from './shared_styles';
 

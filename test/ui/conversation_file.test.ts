@@ -241,3 +241,13 @@ test('a copy from the future is as new as now', () => {
     expect(parsed.createdAt).toBeLessThanOrEqual(Date.now());
   }
 });
+
+test('of two conversations with one id in a file both come in', () => {
+  const asking = (question: string) => addTurn(newConversation(), null, question).conversation;
+  const [first, second] = [asking('first'), asking('second')];
+  const { conversations } = importConversations(exportConversations([first, { ...second, id: first.id }]));
+  expect(conversations.map(({ turns }) => turns[0]?.question)).toEqual(['first', 'second']);
+  expect(conversations[0]?.id).toBe(first.id);
+  expect(conversations[1]?.id).toMatch(/^(?!0{32})[0-9a-f]{32}$/);
+  expect(conversations[1]?.id).not.toBe(first.id);
+});

@@ -197,6 +197,56 @@ test('where storage is refused, conversations are kept in memory, and it is know
   expect(kept.isKept).toBe(true);
 });
 
+test('an import of 3,000 conversations is a few steps of storage, and each is there', async () => {
+  const all = Array.from({ length: 3000 }, (_, i) => asking(`question ${i}`).conversation);
+  const calls = { get: 0, update: 0, updateMany: 0, putNow: 0, delete: 0, keys: 0 };
+  const counted = Object.fromEntries(
+    Object.entries(table).map(([name, call]) => [
+      name,
+      (...args: unknown[]) => {
+        calls[name as keyof typeof calls] += 1;
+        return (call as (...args: unknown[]) => unknown)(...args);
+      },
+    ]),
+  ) as unknown as KeyValueTable;
+  const store = openStore(counted);
+  const heard = vi.fn();
+  store.onChange(heard);
+  const steps: number[] = [];
+  expect(await store.addAll(all, (done) => steps.push(done))).toBe(3000);
+  expect(calls).toEqual({ get: 0, update: 1, updateMany: 30, putNow: 0, delete: 0, keys: 1 });
+  expect(steps).toEqual(Array.from({ length: 30 }, (_, i) => 100 * i));
+  expect(heard).toHaveBeenCalledOnce();
+  expect(await store.list()).toHaveLength(3000);
+  expect(questions(await openStore().load(all[2999]!.id))).toEqual(['question 2999']);
+});
+
+test('of an import what cannot be merged is left out and said once, and a step that storage refuses costs that step', async () => {
+  const store = openStore();
+  const said = vi.fn();
+  store.onError = said;
+  const first = asking('first');
+  const { conversation, turn } = asking('second', first.conversation);
+  await store.save(conversation);
+  const [a, b] = conversation.turns;
+  const turns = [
+    { ...turn, parent: null },
+    { ...a!, parent: b!.id },
+  ];
+  const circle = { ...conversation, updatedAt: Date.now() + 1, turns };
+  expect(await store.addAll([circle, asking('sound').conversation])).toBe(1);
+  expect(await store.load(conversation.id)).toEqual(conversation);
+  expect(said).toHaveBeenCalledOnce();
+
+  let step = 0;
+  const updateMany: KeyValueTable['updateMany'] = (keys, change) =>
+    ++step === 2 ? Promise.reject(new Error('no')) : table.updateMany(keys, change);
+  const shaky = openStore({ ...table, updateMany });
+  const many = Array.from({ length: 250 }, (_, i) => asking(`${i}`).conversation);
+  expect(await shaky.addAll(many)).toBe(150);
+  expect(await shaky.list()).toHaveLength(152);
+});
+
 test('a full disk is a sentence with a next step', async () => {
   const full: KeyValueTable = { ...table, update: () => Promise.reject(new DOMException('', 'QuotaExceededError')) };
   const store = openStore(full);
