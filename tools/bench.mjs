@@ -51,12 +51,13 @@ async function main() {
   if ('help' in command) return console.log(benchUsage());
   ensurePackages();
   const { ensureBuilt } = await import('./lib/build.mjs');
-  const { benchInPage } = await import('./lib/bench_run.mjs');
+  const { benchInBrowsers } = await import('./lib/bench_run.mjs');
   const { benchTables, everyModelRefused } = await import('./lib/bench_tables.mjs');
   process.stdout.on('error', () => process.exit(1)); // the reader of a pipe left
   try {
     await ensureBuilt();
-    const report = await benchInPage(command.request, command.model, showProgress, stopOnInterrupt);
+    const { browsers, request, model } = command;
+    const report = await benchInBrowsers(browsers, request, model, showProgress, stopOnInterrupt);
     endProgress();
     console.log(command.json ? JSON.stringify(report) : benchTables(report));
     if (everyModelRefused(report)) process.exitCode ||= 1;

@@ -198,6 +198,8 @@ export interface DecodeRow {
   median: DecodeFigures | null;
   /** Tokens per second of every round, in order. */
   rounds: number[];
+  /** Tokens per second of the median round in each browser, where several ran; all else is of the browser in the middle. */
+  browsers?: number[];
   /** The shortest of the answers that ran the whole prompt. */
   ttftMs: number | null;
   attention: AttentionChoice | null;
@@ -238,6 +240,8 @@ export interface PrefillRow {
   median: PrefillFigures | null;
   /** Time to the first token of every round, in order. */
   rounds: number[];
+  /** Tokens per second of the median round in each browser, where several ran; all else is of the browser in the middle. */
+  browsers?: number[];
   /** Of all passes by the GPU's clock, measured apart, and of the longest of them, which is one submit. */
   gpuMs: number | null;
   longestSubmitMs: number | null;

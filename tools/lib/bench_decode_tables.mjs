@@ -42,6 +42,9 @@ function byShape(rows) {
 /** @param {Gaps | null | undefined} gaps */
 const percentiles = (gaps) => [gaps?.p50, gaps?.p95, gaps?.p99, gaps?.max].map(optional);
 
+/** Lowest and highest of several browsers, where several ran. @param {readonly number[] | undefined} speeds */
+const spreadText = (speeds) => (speeds ? `${figure(Math.min(...speeds))} to ${figure(Math.max(...speeds))}` : NONE);
+
 /** As asked, and where `auto` settled. @param {DecodeRow} row */
 function runAheadText({ runAhead, median }) {
   return runAhead === 'auto' && median ? `auto (${median.runAhead})` : String(runAhead);
@@ -49,10 +52,11 @@ function runAheadText({ runAhead, median }) {
 
 /** When tokens arrive. @param {DecodeRow[]} rows */
 function arrivalTable(rows) {
-  const head = ['context', 'run-ahead', 'tok/s', 'best', 'TBT mean', 'p50', 'p95', 'p99', 'max', 'TTFT', 'attention'];
+  const speeds = ['tok/s', 'browsers', 'best'];
+  const head = ['context', 'run-ahead', ...speeds, 'TBT mean', 'p50', 'p95', 'p99', 'max', 'TTFT', 'attention'];
   const cells = rows.map((row) => {
-    const { context, best, median, ttftMs, attention } = row;
-    const speed = [optional(median?.tokensPerSecond), optional(best?.tokensPerSecond)];
+    const { context, best, median, browsers, ttftMs, attention } = row;
+    const speed = [optional(median?.tokensPerSecond), spreadText(browsers), optional(best?.tokensPerSecond)];
     const gaps = [optional(median?.tbtMs.mean), ...percentiles(median?.tbtMs)];
     return [String(context), runAheadText(row), ...speed, ...gaps, optional(ttftMs), attention?.decode ?? NONE];
   });
@@ -128,10 +132,11 @@ export function decodeTables(report) {
 /** @param {PrefillRow[]} rows */
 function prefillTable(rows) {
   const spent = ['GPU ms', 'longest submit', 'TFLOP/s', 'of f32 roofline'];
-  const head = ['tokens', 'tok/s', 'best', 'TTFT', 'best', ...spent, 'attention'];
-  const cells = rows.map(({ tokens, median, best, gpuMs, longestSubmitMs, tflops, fraction, attention }) => [
+  const head = ['tokens', 'tok/s', 'browsers', 'best', 'TTFT', 'best', ...spent, 'attention'];
+  const cells = rows.map(({ tokens, median, browsers, best, gpuMs, longestSubmitMs, tflops, fraction, attention }) => [
     String(tokens),
     optional(median?.tokensPerSecond),
+    spreadText(browsers),
     optional(best?.tokensPerSecond),
     optional(median?.ttftMs),
     optional(best?.ttftMs),

@@ -7,8 +7,8 @@ import { flagLines, readFlags, UsageError } from './flags.mjs';
  * @typedef {import('../../test/bench/report').BenchRequest} BenchRequest
  * @typedef {import('../../test/bench/report').SuiteName} SuiteName
  * @typedef {import('./flags.mjs').Flag} Flag
- * @typedef {{ suite: SuiteName, json: boolean, model: string | undefined, request: Omit<BenchRequest, 'model'> } | { help: true }} CommandLine
- *   `model` as typed
+ * @typedef {{ suite: SuiteName, json: boolean, model: string | undefined, browsers: number, request: Omit<BenchRequest, 'model'> } | { help: true }} CommandLine
+ *   `model` as typed; `browsers`: how many run the request, one after another
  */
 
 const SIBLINGS = ['cpu', 'eager', 'chunked', 'flash_prefill', 'fused_decode', 'split_kv_decode', 'auto'];
@@ -40,6 +40,11 @@ const KV = { kind: 'text', words: ['f16', 'f32'], help: 'how keys and values are
 
 /** A model of synthetic weights. @type {Record<string, Flag>} */
 const MODEL = {
+  browsers: {
+    kind: 'whole',
+    value: 'N',
+    help: 'fresh browsers, one after another: the middle one and the spread are told (default 1)',
+  },
   shape: { ...SHAPE, help: 'model shape; may be given again (default llama-3.2-1b)' },
   quant: {
     kind: 'text',
@@ -194,6 +199,7 @@ export function parseBench(args) {
     suite,
     json: values.json === true,
     model: values.model === undefined ? undefined : String(values.model),
+    browsers: count('browsers', values.browsers, 1),
     request: {
       suite,
       quick,

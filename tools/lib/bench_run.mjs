@@ -1,6 +1,7 @@
-// Runs one suite in headless Chromium and hands back its report. test/bench/page.ts, bundled, is the other end.
+// Runs one suite in headless Chromium, in one browser or several, and hands back the report. test/bench/page.ts, bundled, is the other end.
 
 import path from 'node:path';
+import { mergeBrowsers } from './bench_browsers.mjs';
 import { runInPage } from './blank_page.mjs';
 import { DIST } from './build.mjs';
 import { locateModel } from './page_run.mjs';
@@ -32,4 +33,33 @@ export async function benchInPage(request, model, onProgress, onStoppable) {
     isolated: FINE_CLOCK.includes(request.suite),
   });
   return { ...answer.report, browser: `Chromium ${browserVersion}` };
+}
+
+/**
+ * The same in `browsers` fresh ones, one after another: what differs from browser to browser is then seen.
+ * @param {number} browsers at least 1
+ * @param {Omit<BenchRequest, 'model'>} request
+ * @param {string | undefined} model
+ * @param {(progress: BenchProgress) => void} onProgress
+ * @param {(stop: () => void) => void} [onStoppable] gets a function that ends the suite after the row it is at; no browser follows
+ * @returns {Promise<BenchReport>}
+ */
+export async function benchInBrowsers(browsers, request, model, onProgress, onStoppable) {
+  let stopPage = () => {};
+  let stopped = false;
+  onStoppable?.(() => {
+    stopped = true;
+    stopPage();
+  });
+  /** @type {BenchReport[]} */
+  const reports = [];
+  while (reports.length < browsers && !stopped) {
+    const title = browsers > 1 ? `browser ${reports.length + 1} of ${browsers}, ` : '';
+    const tell = (/** @type {BenchProgress} */ said) => onProgress({ ...said, text: title + said.text });
+    const report = await benchInPage(request, model, tell, (stop) => {
+      stopPage = stop;
+    });
+    reports.push(report);
+  }
+  return mergeBrowsers(reports);
 }
