@@ -5,7 +5,7 @@ import { cpuMs } from '../storage/cpu_time';
 import type { Loader } from './loaders';
 
 function bad(name: string, run: () => unknown): Loader {
-  return { name, makeCase: () => run };
+  return { name, makeInput: () => null, prepare: () => run };
 }
 
 function spin(ms: number): void {
@@ -18,7 +18,7 @@ export const BAD_LOADERS: readonly Loader[] = [
   }),
   bad('hangs', () => spin(60_000)),
   bad('never settles', () => new Promise(() => {})),
-  bad('is slow', () => spin(400)),
+  bad('is slow', () => spin(1400)),
   bad('throws untyped', () => (undefined as unknown as { x: number }).x),
   bad('says too much', () => {
     const error = new ModelFileError('x', 'is no model.');

@@ -15,7 +15,9 @@ const MODELS = await Promise.all(
   FIXTURES.map(async ({ name, files, configs }) => ({ name, files: await openModel(files), configs })),
 );
 /** One of each architecture, and of each scaling that a GGUF knows. */
-const GGUFS = await Promise.all(MODELS.filter(isGguf).map(({ files }) => openAsGguf(files)));
+const GGUFS = await Promise.all(
+  MODELS.filter(isGguf).map(async ({ name, files }) => ({ name, files: await openAsGguf(files) })),
+);
 
 function isGguf({ name, files }: (typeof MODELS)[number]): boolean {
   return name !== 'llama_dynamic' && files.tensors.get('model.embed_tokens.weight')?.dtype === 'BF16';
@@ -37,26 +39,50 @@ const MORE_KEYS = [
   'logit_scale',
 ];
 
-export const configLoader: Loader = {
-  name: 'config',
-  makeCase: (random) => (random.chance(0.3) ? ggufCase(random) : jsonCase(random)),
-};
-
-function jsonCase(random: Random) {
-  const { files, configs } = random.pick(MODELS);
-  const file = jsonBytes(random, random.pick(configs), 0.6);
-  return () => resolve({ ...files, config: readJson(file) });
+interface JsonInput {
+  kind: 'json';
+  /** Name of a fixture. */
+  model: string;
+  file: Uint8Array;
 }
 
-function ggufCase(random: Random) {
-  const files = random.pick(GGUFS);
+interface GgufInput {
+  kind: 'gguf';
+  model: string;
+  changes: [key: string, value: GgufValue][];
+  /** Name of a tensor that is missing. */
+  missing: string | null;
+}
+
+export const configLoader: Loader<JsonInput | GgufInput> = {
+  name: 'config',
+  makeInput: (random) => (random.chance(0.3) ? ggufInput(random) : jsonInput(random)),
+  prepare(input) {
+    const { files } = (input.kind === 'json' ? MODELS : GGUFS).find(({ name }) => name === input.model)!;
+    if (input.kind === 'json') return () => resolve({ ...files, config: readJson(input.file) });
+    const gguf = new Map<string, GgufValue>([...(files.gguf ?? []), ...input.changes]);
+    const tensors = new Map(files.tensors);
+    if (input.missing !== null) tensors.delete(input.missing);
+    return () => resolve({ ...files, gguf, tensors });
+  },
+};
+
+function jsonInput(random: Random): JsonInput {
+  const { name, configs } = random.pick(MODELS);
+  return { kind: 'json', model: name, file: jsonBytes(random, random.pick(configs), 0.6) };
+}
+
+function ggufInput(random: Random): GgufInput {
+  const { name, files } = random.pick(GGUFS);
   const metadata = new Map<string, GgufValue>(files.gguf);
   const arch = metadata.get('general.architecture');
   const keys = [...metadata.keys(), ...MORE_KEYS.map((key) => `${arch}.${key}`)];
-  for (let n = 1 + random.int(2); n > 0; n--) metadata.set(random.pick(keys), edgeValue(random));
-  const tensors = new Map(files.tensors);
-  if (random.chance(0.1)) tensors.delete(random.pick([...tensors.keys()]));
-  return () => resolve({ ...files, gguf: metadata, tensors });
+  const changes = Array.from({ length: 1 + random.int(2) }, (): [string, GgufValue] => [
+    random.pick(keys),
+    edgeValue(random),
+  ]);
+  const missing = random.chance(0.1) ? random.pick([...files.tensors.keys()]) : null;
+  return { kind: 'gguf', model: name, changes, missing };
 }
 
 /** Values as the parser gives them. */

@@ -29,11 +29,13 @@ const TENSORS: GgufTensor[] = [
 const SPEC: GgufSpec = { keys: KEYS, tensors: TENSORS };
 const VALID = writeGguf(SPEC);
 
-export const ggufLoader: Loader = {
+export const ggufLoader: Loader<Uint8Array<ArrayBuffer>> = {
   name: 'gguf',
-  makeCase(random) {
+  makeInput(random) {
     const lying = random.chance(0.7) ? writeGguf(withLies(random, SPEC)) : VALID;
-    const file = lying === VALID || random.chance(0.15) ? mutateBytes(random, lying) : lying;
+    return lying === VALID || random.chance(0.15) ? mutateBytes(random, lying) : lying;
+  },
+  prepare(file) {
     return async () => readAll((await parseGguf(blobSource('x.gguf', new Blob([file])))).tensors);
   },
 };

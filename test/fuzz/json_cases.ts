@@ -15,13 +15,15 @@ const keys = fc.oneof(fc.constantFrom(...NASTY_NAMES), fc.string(), texts);
 const values = fc.dictionary(keys, fc.oneof(fc.jsonValue({ maxDepth: 4 }), texts));
 const TREE = treeOf({ name: 'x', list: [1, [2, { a: null }]], 'a"b\\': { '\u0061': 1, b: { c: 'd', e: [{}, {}] } } });
 
-export const jsonLoader: Loader = {
+export const jsonLoader: Loader<{ file: Uint8Array; uniqueKeys: boolean }> = {
   name: 'json',
-  makeCase(random) {
+  makeInput(random) {
     const text = random.chance(0.3) ? JSON.stringify(random.sample(values)) : printTree(mutateTree(random, TREE));
     const bytes = new TextEncoder().encode(text);
     const file = random.chance(0.3) ? mutateBytes(random, bytes) : bytes;
-    const uniqueKeys = random.chance(0.5);
+    return { file, uniqueKeys: random.chance(0.5) };
+  },
+  prepare({ file, uniqueKeys }) {
     return () => readJson(file, uniqueKeys);
   },
 };

@@ -12,9 +12,24 @@ import type { Random } from './random';
 const MEGABYTE = 2 ** 20;
 const SIZES = [1, 4, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65].map((n) => n * MEGABYTE);
 
-export const largeLoader: Loader = {
+/** `before`, then `count` times `piece`, then `after`: a text with a piece repeated, or `count` keys. */
+type TextInput = { before: string; piece: string; count: number; after: string } | { keys: number; metadata: boolean };
+
+type LargeInput =
+  | { kind: 'json'; text: TextInput; uniqueKeys: boolean }
+  | { kind: 'safetensors'; text: TextInput }
+  | { kind: 'gguf'; type: number; element: Uint8Array; elements: number };
+
+export const largeLoader: Loader<LargeInput> = {
   name: 'large',
-  makeCase: (random) => random.pick([safetensorsCase, ggufCase, jsonCase])(random),
+  makeInput: (random) => random.pick([safetensorsInput, ggufInput, jsonInput])(random),
+  prepare(input) {
+    if (input.kind === 'gguf') return ggufCase(input);
+    const bytes = jsonText(input.text);
+    if (input.kind === 'json') return () => readJson(bytes, input.uniqueKeys);
+    const prefix = new Bytes().u64(bytes.length).done();
+    return () => parseSafetensors(blobSource('x.safetensors', new Blob([prefix, bytes])));
+  },
 };
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
@@ -39,39 +54,42 @@ const JSON_PIECES: readonly [before: string, piece: string, after: string][] = [
   ['', '\\"', ''],
 ];
 
-/** An object of `size` bytes and a little. Every fourth has a key for each piece. */
-function jsonText(random: Random, size: number): Uint8Array<ArrayBuffer> {
-  if (random.chance(0.25)) {
-    const pieces: string[] = [];
-    for (let length = 0, i = 0; length < Math.min(size, 32 * MEGABYTE); i++)
-      length += pieces.push(`"k${i}":${i % 10}`) && 14;
-    return utf8(`{${random.chance(0.5) ? '"__metadata__":{' : ''}${pieces.join(',')}}}`);
-  }
+/** An object of some megabytes. Every fourth has a key for each piece. */
+function textInput(random: Random): TextInput {
+  const size = random.pick(SIZES);
+  if (random.chance(0.25))
+    return { keys: Math.floor(Math.min(size, 32 * MEGABYTE) / 14), metadata: random.chance(0.5) };
   const [before, piece, after] = random.pick(JSON_PIECES);
-  const bytes = utf8(piece);
-  const middle = fill(new Uint8Array(bytes.length * Math.floor(size / bytes.length)), bytes);
-  return join(utf8(before), middle, utf8(after));
+  return { before, piece, count: Math.floor(size / utf8(piece).length), after };
 }
 
-function jsonCase(random: Random) {
-  const bytes = jsonText(random, random.pick(SIZES));
-  const uniqueKeys = random.chance(0.3);
-  return () => readJson(bytes, uniqueKeys);
+function jsonText(text: TextInput): Uint8Array<ArrayBuffer> {
+  if ('keys' in text) {
+    const pairs = Array.from({ length: text.keys }, (_, i) => `"k${i}":${i % 10}`);
+    return utf8(`{${text.metadata ? '"__metadata__":{' : ''}${pairs.join(',')}}}`);
+  }
+  const piece = utf8(text.piece);
+  return join(utf8(text.before), fill(new Uint8Array(piece.length * text.count), piece), utf8(text.after));
 }
 
-function safetensorsCase(random: Random) {
-  const header = jsonText(random, random.pick(SIZES));
-  const prefix = new Bytes().u64(header.length).done();
-  return () => parseSafetensors(blobSource('x.safetensors', new Blob([prefix, header])));
+function jsonInput(random: Random): LargeInput {
+  return { kind: 'json', text: textInput(random), uniqueKeys: random.chance(0.3) };
+}
+
+function safetensorsInput(random: Random): LargeInput {
+  return { kind: 'safetensors', text: textInput(random) };
 }
 
 /** One key that is a long text, or a list of many elements of any type. */
-function ggufCase(random: Random) {
+function ggufInput(random: Random): LargeInput {
   const size = random.pick(SIZES);
   const type = random.pick([T.u8, T.u32, T.f64, T.u64, T.bool, T.string, T.string, T.string]);
   const element =
     type === T.string ? stringOf(random) : new Uint8Array({ [T.u32]: 4, [T.f64]: 8, [T.u64]: 8 }[type as 4] ?? 1);
-  const elements = Math.floor(size / element.length);
+  return { kind: 'gguf', type, element, elements: Math.floor(size / element.length) };
+}
+
+function ggufCase({ type, element, elements }: LargeInput & { kind: 'gguf' }) {
   const before = writeGguf({ keys: [['k', value.array(type, elements, [])]] });
   return async () => (await parseGguf(repeated(before, element, elements))).metadata.size;
 }

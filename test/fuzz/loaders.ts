@@ -13,13 +13,16 @@ import { ggufVocabularyLoader, tokenizerLoader } from './tokenizer_cases';
 /** Loads one hostile file and uses what came of it; throws a typed error where it does not load. */
 export type Case = () => unknown;
 
-export interface Loader {
+/** `Input` is plain data that corpus_rows.ts can write down, so that a case outlives the generator that found it. */
+export interface Loader<Input = unknown> {
   readonly name: string;
-  /** The case that follows from the seed. Its making is not measured. */
-  makeCase(random: Random): Case;
+  /** The input that follows from the seed. */
+  makeInput(random: Random): Input;
+  /** The case of an input. Its making is not measured. */
+  prepare(input: Input): Case;
 }
 
-export const LOADERS: readonly Loader[] = [
+export const LOADERS = [
   ggufLoader,
   safetensorsLoader,
   jsonLoader,
@@ -29,4 +32,4 @@ export const LOADERS: readonly Loader[] = [
   templateLoader,
   modelLoader,
   largeLoader,
-];
+] as readonly Loader[];

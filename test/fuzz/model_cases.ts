@@ -35,10 +35,11 @@ const SPLIT = Object.entries(splitGguf(VALID_GGUFS[0], 'x', 3)).map(([name, byte
 }));
 const FOLDERS: readonly Part[][] = [...(await Promise.all(FIXTURES.map(partsOf))), SPLIT, SPLIT, SPLIT];
 
-export const modelLoader: Loader = {
+export const modelLoader: Loader<Part[]> = {
   name: 'model',
-  makeCase(random) {
-    const files = random.chance(0.4) ? [ggufFile(random)] : folder(random);
+  makeInput: (random) => (random.chance(0.4) ? [ggufFile(random)] : folder(random)),
+  prepare(parts) {
+    const files = parts.map(({ name, bytes }) => new File([bytes], name));
     return async () => {
       const model = await openModel(files);
       resolveTensors(model, readConfig(model));
@@ -57,20 +58,20 @@ function utf8(content: unknown): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(typeof content === 'string' ? content : JSON.stringify(content));
 }
 
-function ggufFile(random: Random): File {
+function ggufFile(random: Random): Part {
   const i = random.int(GGUF_SPECS.length);
   const bytes = random.chance(0.6) ? writeGguf(withLies(random, GGUF_SPECS[i])) : mutateBytes(random, VALID_GGUFS[i]);
-  return new File([bytes], 'x.gguf');
+  return { name: 'x.gguf', bytes };
 }
 
-function folder(random: Random): File[] {
+function folder(random: Random): Part[] {
   const parts = random.pick(FOLDERS);
   const chosen = random.int(parts.length);
   const rename = random.chance(0.05);
   return parts.flatMap(({ name, bytes }, i) => {
-    if (i !== chosen) return [new File([bytes], name)];
-    if (rename) return random.chance(0.5) ? [] : [new File([bytes], random.pick(parts).name)];
-    return [new File([changed(random, name, bytes)], name)];
+    if (i !== chosen) return [{ name, bytes }];
+    if (rename) return random.chance(0.5) ? [] : [{ name: random.pick(parts).name, bytes }];
+    return [{ name, bytes: changed(random, name, bytes) }];
   });
 }
 

@@ -10,9 +10,13 @@ export interface Limits {
 export interface Task {
   loader: string;
   seeds: number[];
+  /** The inputs as corpus_rows.ts writes them; a seed is then a row's number. Otherwise inputs follow from the seeds. */
+  rows?: Readonly<Record<number, unknown>>;
 }
 
 export interface WorkerInput {
+  /** Inputs are written down instead of run. */
+  writeInputs: boolean;
   /** Of the project. */
   root: string;
   limits: Limits;
@@ -38,4 +42,5 @@ export interface Outcomes {
 
 export type WorkerMessage =
   | { type: 'outcomes'; outcomes: Outcomes }
+  | { type: 'input'; input: unknown }
   | { type: 'failure'; failure: Failure; mayRepeat: boolean };

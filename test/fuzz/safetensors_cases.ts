@@ -25,10 +25,10 @@ const VALID = writeSafetensors(
   { format: 'pt' },
 );
 
-export const safetensorsLoader: Loader = {
+export const safetensorsLoader: Loader<Uint8Array<ArrayBuffer>> = {
   name: 'safetensors',
-  makeCase(random) {
-    const file = random.pick([treeFile, treeFile, entriesFile, editedFile])(random);
+  makeInput: (random) => random.pick([treeFile, treeFile, entriesFile, editedFile])(random),
+  prepare(file) {
     return async () => readAll(await parseSafetensors(blobSource('x.safetensors', new Blob([file]))));
   },
 };

@@ -29,6 +29,13 @@ export async function bundleWorker(folder: string): Promise<string> {
   return program;
 }
 
+/** The input of a case, as a row of the corpus holds it. */
+export async function inputOf(program: string, loader: string, seed: number, limits: Limits): Promise<unknown> {
+  const { round } = await runProcess(program, [{ loader, seeds: [seed] }], limits, true);
+  if (round.inputs.length !== 1) throw new Error(`The case ${loader}:${seed} could not be made again.`);
+  return round.inputs[0];
+}
+
 interface Round {
   /** Cases begun. */
   ran: number;
@@ -36,16 +43,22 @@ interface Round {
   /** Cases that broke a limit which they may keep when they run alone. */
   doubts: Failure[];
   outcomes: Outcomes[];
+  inputs: unknown[];
 }
 
 /**
  * Runs the tasks in a process, one case after another. A case that takes too long, or ends the process, is run once more
  * alone before it counts.
  */
-export async function runTasks(program: string, tasks: Task[], limits: Limits): Promise<Omit<Round, 'doubts'>> {
+export async function runTasks(
+  program: string,
+  tasks: Task[],
+  limits: Limits,
+): Promise<Omit<Round, 'doubts' | 'inputs'>> {
   const { ran, failures, doubts, outcomes } = await runRounds(program, tasks, limits);
   for (const { loader, seed } of doubts) {
-    const again = await runRounds(program, [{ loader, seeds: [seed] }], limits);
+    const rows = tasks.find((task) => task.loader === loader && task.seeds.includes(seed))?.rows;
+    const again = await runRounds(program, [{ loader, seeds: [seed], rows }], limits);
     failures.push(...again.failures, ...again.doubts);
   }
   return { ran, failures, outcomes };
@@ -53,7 +66,7 @@ export async function runTasks(program: string, tasks: Task[], limits: Limits): 
 
 /** A new process after each that was ended, from the case behind the one that ended it. */
 async function runRounds(program: string, tasks: Task[], limits: Limits): Promise<Round> {
-  const all: Round = { ran: 0, failures: [], doubts: [], outcomes: [] };
+  const all: Round = { ran: 0, failures: [], doubts: [], outcomes: [], inputs: [] };
   for (let left = tasks; left.length > 0; ) {
     const { round, ended } = await runProcess(program, left, limits);
     all.ran += round.ran;
@@ -69,17 +82,23 @@ async function runRounds(program: string, tasks: Task[], limits: Limits): Promis
 }
 
 /** One process, to its end or to its first case that does not end. */
-function runProcess(program: string, tasks: Task[], limits: Limits): Promise<{ round: Round; ended: string | null }> {
+function runProcess(
+  program: string,
+  tasks: Task[],
+  limits: Limits,
+  writeInputs = false,
+): Promise<{ round: Round; ended: string | null }> {
   const folder = mkdtempSync(path.join(path.dirname(program), 'run-'));
   const progress = path.join(folder, 'progress');
   const input = path.join(folder, 'input.json');
   writeFileSync(progress, new Uint8Array(4));
-  writeFileSync(input, JSON.stringify({ root: ROOT, limits, tasks, progress } satisfies WorkerInput));
+  writeFileSync(input, JSON.stringify({ root: ROOT, limits, tasks, progress, writeInputs } satisfies WorkerInput));
   const begun = () => readFileSync(progress).readInt32LE(0);
   const child = fork(program, [input], { execArgv: [`--max-old-space-size=${limits.megabytes}`], silent: true });
-  const round: Round = { ran: 0, failures: [], doubts: [], outcomes: [] };
+  const round: Round = { ran: 0, failures: [], doubts: [], outcomes: [], inputs: [] };
   child.on('message', (message: WorkerMessage) => {
     if (message.type === 'outcomes') round.outcomes.push(message.outcomes);
+    else if (message.type === 'input') round.inputs.push(message.input);
     else (message.mayRepeat ? round.doubts : round.failures).push(message.failure);
   });
   let said = '';
@@ -148,9 +167,9 @@ function caseAt(tasks: Task[], index: number): [loader: string, seed: number] {
 
 function tasksAfter(tasks: Task[], begun: number): Task[] {
   let skip = begun;
-  return tasks.flatMap(({ loader, seeds }) => {
-    const left = seeds.slice(skip);
-    skip = Math.max(0, skip - seeds.length);
-    return left.length > 0 ? [{ loader, seeds: left }] : [];
+  return tasks.flatMap((task) => {
+    const left = task.seeds.slice(skip);
+    skip = Math.max(0, skip - task.seeds.length);
+    return left.length > 0 ? [{ ...task, seeds: left }] : [];
   });
 }

@@ -1,6 +1,6 @@
 // Chat templates: random programs, published habits with edits, and repetition of pieces.
 
-import { createChatTemplate } from '../../src/text/chat_template';
+import { type ChatMessage, createChatTemplate } from '../../src/text/chat_template';
 import { createTokenizer } from '../../src/text/tokenizer';
 import { byteLevelJson } from '../text/tiny_vocabulary';
 import type { Loader } from './loaders';
@@ -14,12 +14,20 @@ const TOKENIZER = createTokenizer({
   gguf: null,
 });
 
-export const templateLoader: Loader = {
+interface TemplateInput {
+  source: string;
+  conversation: ChatMessage[];
+  addGenerationPrompt: boolean;
+}
+
+export const templateLoader: Loader<TemplateInput> = {
   name: 'template',
-  makeCase(random) {
+  makeInput(random) {
     const source = random.chance(0.5) ? random.sample(templatePrograms) : editedTemplate(random);
     const conversation = random.pick(CONVERSATIONS);
-    const addGenerationPrompt = random.chance(0.5);
+    return { source, conversation, addGenerationPrompt: random.chance(0.5) };
+  },
+  prepare({ source, conversation, addGenerationPrompt }) {
     return () => {
       const template = createChatTemplate(source, { bosToken: '<s>', eosToken: '<|end|>' });
       template.render(conversation, { addGenerationPrompt });

@@ -42,33 +42,46 @@ const TEXTS = [
 /** They take most of the time: few cases read them. */
 const LONG_TEXTS = ['x'.repeat(30_000), `${' '.repeat(5000)}${'ab '.repeat(2000)}`];
 
-export const tokenizerLoader: Loader = {
+interface TokenizerInput {
+  /** Of tokenizer.json and its two companions. */
+  json: Uint8Array;
+  config: Uint8Array;
+  generation: Uint8Array;
+  isLong: boolean;
+}
+
+export const tokenizerLoader: Loader<TokenizerInput> = {
   name: 'tokenizer',
-  makeCase(random) {
+  makeInput(random) {
     const whole = random.chance(0.003) ? STORYTELLER : random.pick(VOCABULARIES);
     const vocabulary = random.chance(0.4) ? withRules(random, whole) : whole;
     const [json, config, generation] = changeOne(random, [vocabulary, CONFIG, GENERATION]);
-    const texts = random.chance(0.1) ? LONG_TEXTS : TEXTS;
+    return { json, config, generation, isLong: random.chance(0.1) };
+  },
+  prepare({ json, config, generation, isLong }) {
     return () => {
       const tokenizerConfig = readJson(config);
       use(
         { tokenizerJson: readJson(json), tokenizerConfig, generationConfig: readJson(generation), gguf: null },
-        texts,
+        isLong ? LONG_TEXTS : TEXTS,
       );
     };
   },
 };
 
-export const ggufVocabularyLoader: Loader = {
+export const ggufVocabularyLoader: Loader<{ gguf: Map<string, unknown>; isLong: boolean }> = {
   name: 'gguf vocabulary',
-  makeCase(random) {
+  makeInput(random) {
     const gguf = new Map(random.chance(0.5) ? byteLevelGguf() : sentencePieceGguf());
     for (let n = 1 + random.int(2); n > 0; n--) {
       const key = random.pick([...gguf.keys(), ...MORE_KEYS]);
       gguf.set(key, changed(random, gguf.get(key)));
     }
-    const texts = random.chance(0.1) ? LONG_TEXTS : TEXTS;
-    return () => use({ tokenizerJson: null, tokenizerConfig: null, generationConfig: null, gguf }, texts);
+    return { gguf, isLong: random.chance(0.1) };
+  },
+  prepare({ gguf, isLong }) {
+    const files = { tokenizerJson: null, tokenizerConfig: null, generationConfig: null, gguf };
+    return () => use(files, isLong ? LONG_TEXTS : TEXTS);
   },
 };
 

@@ -37,7 +37,29 @@ const patterns = fc.constantFrom(
   ],
   ...['(a+)+$', '(a|a)*$', '(a*)*b', '(\\w+\\s?)*!$', '((a+)+)+!', '(.*.*)*=', '(?:x+x+)+y', '(a|b|ab)*c'],
 );
+/** What an engine compiles in many ways, one behind the other. */
+const composed = fc
+  .array(
+    fc.tuple(
+      fc.constantFrom(
+        'a',
+        '.',
+        '\\s',
+        '\\p{L}',
+        '\\P{L}',
+        '[^\\s\\p{N}]',
+        '(?:\\p{L}|\\p{N})',
+        '(?=\\p{M})',
+        '(?:a|\\S+)',
+        '🙂',
+      ),
+      fc.constantFrom('', '', '?', '+', '*', '{3}', '{1,3}', '{2,900}', '|'),
+    ),
+    { minLength: 1, maxLength: 10 },
+  )
+  .map((pieces) => pieces.flat().join(''));
 const pattern = fc.oneof(
+  composed.map((Regex) => ({ Regex })),
   patterns.map((Regex) => ({ Regex })),
   fc.constantFrom('', ' ', 'a', '▁', '$&').map((literal) => ({ String: literal })),
   junk,

@@ -5,6 +5,7 @@ import { VivaceError } from '../../src/errors';
 import { cpuMs } from '../storage/cpu_time';
 import { allocatedBytes } from './allocations';
 import { BAD_LOADERS } from './bad_loaders';
+import { readInput, writeInput } from './corpus_rows';
 import { type Case, LOADERS } from './loaders';
 import type { Task, WorkerMessage } from './protocol';
 import { Random } from './random';
@@ -24,7 +25,7 @@ process.on('uncaughtException', (error) => fail(`threw outside of its call: ${de
 
 for (const task of tasks) await runTask(task);
 
-async function runTask({ loader: name, seeds }: Task): Promise<void> {
+async function runTask({ loader: name, seeds, rows }: Task): Promise<void> {
   const loader = [...LOADERS, ...BAD_LOADERS].find((one) => one.name === name);
   if (!loader) throw new Error(`There is no loader "${name}".`);
   const counts: Record<string, number> = {};
@@ -34,7 +35,12 @@ async function runTask({ loader: name, seeds }: Task): Promise<void> {
     current = { loader: name, seed };
     begun[0]++;
     writeSync(progress, begun, 0, 4, 0);
-    const { outcome, ms } = await runCase(loader.makeCase(new Random(seed)));
+    const made = rows ? readInput(rows[seed] as never) : loader.makeInput(new Random(seed));
+    if (input.writeInputs) {
+      post({ type: 'input', input: writeInput(made) });
+      continue;
+    }
+    const { outcome, ms } = await runCase(loader.prepare(made));
     longestMs = Math.max(longestMs, ms);
     counts[outcome] = (counts[outcome] ?? 0) + 1;
     await new Promise(setImmediate); // what the case left behind is told under its own name
