@@ -10,6 +10,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'unsupported-model': 'UnsupportedModelError',
   tokenizer: 'TokenizerError',
   'chat-template': 'ChatTemplateError',
+  'not-finite': 'NotFiniteError',
   'attention-unavailable': 'AttentionUnavailable',
   'webgpu-unavailable': 'WebGpuUnavailableError',
   'gpu-memory': 'GpuMemoryError',
@@ -28,6 +29,7 @@ const LASTING = new Set([
   'unsupported-model',
   'tokenizer',
   'chat-template',
+  'not-finite',
   'attention-unavailable',
   'webgpu-unavailable',
   'gpu-program',
@@ -114,6 +116,21 @@ export class TokenizerError extends VivaceError {
 export class ChatTemplateError extends VivaceError {
   constructor(message: string, options?: ErrorOptions) {
     super('chat-template', message, options);
+  }
+}
+
+/** The model's numbers for the next token are NaN or infinite, so that there is none to choose. */
+export class NotFiniteError extends VivaceError {
+  /** The place in the context that has no token. */
+  readonly position: number;
+
+  constructor(position: number) {
+    super(
+      'not-finite',
+      `The model computed NaN or infinity for the token at position ${position}. Its file is damaged, or its numbers are too ` +
+        'large for the format: load another file, or the same one with kvCache f32 or activations f32.',
+    );
+    this.position = position;
   }
 }
 

@@ -1,4 +1,4 @@
-// maxima[g] = the largest key (logit_key) among logits[32 g .. 32 g + 31]; 0 where none is finite.
+// maxima[g] = the largest key (logit_key) among logits[32 g .. 32 g + 31]: 0 where all are -Infinity.
 // One thread a group: its eight loads do not wait for each other. Constants: VOCAB_SIZE. Libraries: logit_key.
 @group(0) @binding(0) var<storage, read> logits: array<vec4u>;        // (VOCAB_SIZE) bits of f32, padded to 16 bytes
 @group(0) @binding(1) var<storage, read_write> maxima: array<u32>;    // (ceil(VOCAB_SIZE / 32))

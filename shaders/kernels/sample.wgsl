@@ -1,6 +1,7 @@
 // tokens[position + n_tokens] = an id drawn from softmax(logits / temperature), after top-k, top-p and min-p.
 // One workgroup does it all, without a sort: each filter is a threshold on the logit, found by counting what lies above.
 // maxima[g] is the largest key among the 32 logits of group g: only groups that can matter are read (sample_candidates).
+// Where a logit is NaN or +Infinity, or none is finite, the id is NO_TOKEN, which the loop tells as an error.
 //
 // A draw is Gumbel-max: the argmax of logit / temperature + g, where g depends on (id, position, seed) alone. Sums are sums of
 // integers. So no order of threads changes the result. src/cpu/sample.ts is the same in plain words.
@@ -17,6 +18,7 @@
 
 const THREADS = 256u;    // and the bins of one radix pass
 const LIST_SIZE = 512u;
+const NO_TOKEN = 0xffffffffu;    // as in src/sampling/sampling.ts
 // The list holds what is as large as the top_k-th of these, or 5/8 of them: all groups, else the best group of each thread.
 const CONTENDERS = select(min(THREADS, MAXIMA_QUADS), GROUPS, GROUPS <= THREADS);
 
@@ -83,7 +85,7 @@ fn reduce_sum(addend: vec2u) -> vec2u {
   return workgroupUniformLoad(&agreed);
 }
 
-// The lowest id of the top group with the top key; where nothing is finite: 0.
+// The lowest id of the top group with the top key.
 fn greedy() -> u32 {
   if (tid == 0u) { atomicStore(&counter[0], 0xffffffffu); }
   workgroupBarrier();
@@ -151,7 +153,9 @@ fn main(@builtin(local_invocation_id) lid: vec3u) {
   scan_groups(BEST, 0u);
   let largest = reduce_best();
   top = largest;
-  var id: u32;
-  if (sampling.temperature > 0.0 && largest.x > 0u) { id = sample(); } else { id = greedy(); }
+  var id = NO_TOKEN;
+  if (largest.x > 0u && largest.x != NOT_FINITE) {
+    if (sampling.temperature > 0.0) { id = sample(); } else { id = greedy(); }
+  }
   if (tid == 0u) { tokens[position] = id; }
 }

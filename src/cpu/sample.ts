@@ -1,7 +1,10 @@
 // Choosing the next token, as the papers write it: with a sort. The same random numbers as shaders/kernels/sample.wgsl.
 //
-// Order: repetition penalty, temperature, top-k, top-p, min-p, draw. Only finite logits are candidates: NaN and both infinities
-// never win, and where no logit is finite the token is 0. Equal logits live or die together.
+// Order: repetition penalty, temperature, top-k, top-p, min-p, draw. Only finite logits are candidates. A NaN or +Infinity is no
+// number to choose by: there is no token then, and none where all are -Infinity. Equal logits live or die together.
+
+/** In place of a token. */
+export const NO_TOKEN = 0xffffffff;
 
 export interface SampleParameters {
   /** 0 is greedy: the largest logit, and of equals the lowest id. */
@@ -25,7 +28,7 @@ export interface Candidate {
 }
 
 /**
- * The id of the next token. logits: (vocab), left as they are; context: the tokens so far;
+ * The id of the next token, or NO_TOKEN. logits: (vocab), left as they are; context: the tokens so far;
  * position: the place that the new token will take, `context.length` in ordinary use.
  */
 export function sample(
@@ -35,7 +38,8 @@ export function sample(
   position = context.length,
 ): number {
   const penalised = penaliseRepetition(logits, context, parameters.repetitionPenalty);
-  if (parameters.temperature === 0) return argmax(penalised);
+  const best = argmax(penalised);
+  if (parameters.temperature === 0 || best === NO_TOKEN) return best;
   return draw(survivors(penalised, parameters), parameters, position);
 }
 
@@ -53,13 +57,19 @@ export function penaliseRepetition(
   return penalised;
 }
 
-/** The id of the largest finite logit, the lowest of equals; 0 where none is finite. */
+/** The id of the largest logit, the lowest of equals; NO_TOKEN where one is NaN or +Infinity, or none is finite. */
 export function argmax(logits: Float32Array): number {
-  let best = -1;
+  let best = NO_TOKEN;
+  let most = Number.NEGATIVE_INFINITY;
   for (let id = 0; id < logits.length; id++) {
-    if (Number.isFinite(logits[id]) && (best < 0 || logits[id] > logits[best])) best = id;
+    const logit = logits[id];
+    if (!(logit < Number.POSITIVE_INFINITY)) return NO_TOKEN;
+    if (logit > most) {
+      best = id;
+      most = logit;
+    }
   }
-  return Math.max(best, 0);
+  return best;
 }
 
 /** The candidates that may be drawn, most probable first; their probabilities are renormalised to sum to 1. */

@@ -1,9 +1,9 @@
 // The loop: prompt to ids, ids to tokens, tokens to events, with the time of each by the only clock (token_clock).
 // It knows no GPU: a backend queues steps and brings ids back late.
 
-import { InvalidRequestError } from '../errors';
+import { InvalidRequestError, NotFiniteError } from '../errors';
 import { summariseGaps } from '../metrics/tbt_stats';
-import { resolveSampling } from '../sampling/sampling';
+import { NO_TOKEN, resolveSampling } from '../sampling/sampling';
 import type { ChatTemplate } from '../text/chat_template';
 import { createStreamDecoder } from '../text/stream_decoder';
 import type { Tokenizer } from '../text/tokenizer';
@@ -75,7 +75,12 @@ export async function generate(
   session.cachedIds = Array.from(prompt.subarray(0, cached));
   progress(0);
 
+  let isWhole = true; // what the cache holds can be used again
   const take = (id: number): FinishReason | null => {
+    if (id === NO_TOKEN) {
+      isWhole = false;
+      throw new NotFiniteError(prompt.length + ids.length);
+    }
     clock.arrived();
     runAhead.arrived(clock.last);
     if (ids.push(id) === 1) progress(toPrefill);
@@ -123,7 +128,8 @@ export async function generate(
   } finally {
     // Steps queued past the end are discarded: their positions are dead, nothing has to be undone.
     await Promise.allSettled(inFlight);
-    session.cachedIds = ids.length === 0 ? session.cachedIds : [...prompt, ...ids.slice(0, -1)];
+    if (!isWhole) session.cachedIds = [];
+    else if (ids.length > 0) session.cachedIds = [...prompt, ...ids.slice(0, -1)];
   }
 
   const stepCalls = perToken(backend, counted, queued - 1); // before the times are read: that readback is no step's

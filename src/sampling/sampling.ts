@@ -26,6 +26,9 @@ export const DEFAULT_SAMPLING = {
   repetitionPenalty: 1,
 } as const satisfies Omit<SamplingParams, 'seed'>;
 
+/** What a backend brings in place of a token where a logit is NaN or infinite, or none is finite (src/cpu/sample.ts has it, too). */
+export const NO_TOKEN = 0xffffffff;
+
 /** Below this a temperature is greedy: 1 / temperature times a difference of logits would leave the range of f32. */
 const COLDEST = 1e-6;
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   argmax,
   gumbel,
+  NO_TOKEN,
   pcg3d,
   penaliseRepetition,
   type SampleParameters,
@@ -23,12 +24,21 @@ describe('greedy', () => {
     expect(argmax(Float32Array.of(-1e30, -2e30))).toBe(0);
   });
 
-  test('NaN and infinities never win; where nothing is finite the token is 0', () => {
-    const inf = Number.POSITIVE_INFINITY;
-    expect(argmax(Float32Array.of(Number.NaN, inf, -inf, -5))).toBe(3);
-    expect(argmax(Float32Array.of(Number.NaN, inf))).toBe(0);
-    expect(sample(Float32Array.of(Number.NaN, inf, -5), OFF, [])).toBe(2);
-    expect(sample(Float32Array.of(Number.NaN, -inf), OFF, [])).toBe(0);
+  test('-Infinity never wins', () => {
+    expect(argmax(Float32Array.of(Number.NEGATIVE_INFINITY, -5, -6))).toBe(1);
+    expect(sample(Float32Array.of(Number.NEGATIVE_INFINITY, -5, Number.NEGATIVE_INFINITY), OFF, [])).toBe(1);
+  });
+
+  test('a NaN or +Infinity anywhere, or nothing but -Infinity, leaves no token', () => {
+    for (const bad of [Number.NaN, Number.POSITIVE_INFINITY]) {
+      for (const at of [0, 1, 2]) {
+        const logits = Float32Array.of(3, -1, 2).fill(bad, at, at + 1);
+        for (const parameters of [OFF, { ...OFF, temperature: 0 }, { ...OFF, repetitionPenalty: 2 }]) {
+          expect(sample(logits, parameters, [at])).toBe(NO_TOKEN);
+        }
+      }
+    }
+    expect(sample(new Float32Array(3).fill(Number.NEGATIVE_INFINITY), OFF, [])).toBe(NO_TOKEN);
   });
 });
 

@@ -6,7 +6,7 @@ import type { Backend } from '../../src/engine/backend';
 import type { GenerateOptions } from '../../src/engine/protocol';
 import { readFixture } from '../cpu/fixtures';
 import { testGpu } from '../gpu/test_device';
-import { ask, numberSession, sharedRunAhead, TINY, tinyBackend, toyBackend } from './loop_session';
+import { ask, damagedFiles, numberSession, sharedRunAhead, TINY, tinyBackend, toyBackend } from './loop_session';
 
 const CONTEXT = 48;
 const PROMPT = readFixture(TINY).greedy.promptIds;
@@ -91,6 +91,17 @@ describe('a tiny model', { timeout: 200_000 }, () => {
     const gpu = await testGpu();
     loaded ??= tinyBackend(gpu, CONTEXT);
     await checkEnd(await loaded, sampling, name);
+    expect(gpu.failure).toBeNull();
+  });
+
+  test('with a NaN among its weights is an error that says so, whatever the sampling and the run-ahead', async () => {
+    const gpu = await testGpu();
+    const files = await damagedFiles('model.layers.0.self_attn.o_proj.weight', Number.NaN);
+    const backend = await tinyBackend(gpu, CONTEXT, files);
+    for (const [i, sampling] of [GREEDY, SAMPLED, PENALISED].entries()) {
+      const asked = ask(numberSession(backend), { prompt: '10 20 30' }, { ...sampling, runAhead: [1, 8, 16][i] });
+      await expect(asked).rejects.toMatchObject({ code: 'not-finite', position: 3 });
+    }
     expect(gpu.failure).toBeNull();
   });
 });

@@ -19,9 +19,24 @@ import { droppedFolder } from '../model/files';
 export const TINY = 'f32_group4_hd32_bias_llama3_rope_parameters';
 const VOCAB_SIZE = 259;
 
+export const tinyFiles = () => droppedFolder(new URL(`../fixtures/llama/${TINY}`, import.meta.url).pathname);
+
+/** The tiny model with `value` as one of the numbers of `tensor`. */
+export async function damagedFiles(tensor: string, value: number): Promise<File[]> {
+  const files = tinyFiles();
+  const at = files.findIndex(({ name }) => name === 'model.safetensors');
+  const bytes = new Uint8Array(await files[at].arrayBuffer());
+  const view = new DataView(bytes.buffer);
+  const length = view.getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)));
+  view.setFloat32(8 + length + header[tensor].data_offsets[0] + 20, value, true);
+  files[at] = new File([bytes], 'model.safetensors');
+  return files;
+}
+
 /** With one attention sibling for all: others would only take longer to compile. */
-export async function tinyBackend(gpu: Gpu, contextLength: number): Promise<WebGpuBackend> {
-  const files = await openModel(droppedFolder(new URL(`../fixtures/llama/${TINY}`, import.meta.url).pathname));
+export async function tinyBackend(gpu: Gpu, contextLength: number, dropped = tinyFiles()): Promise<WebGpuBackend> {
+  const files = await openModel(dropped);
   const config = readConfig(files);
   const { weights, read } = await allocateWeights(gpu, resolveTensors(files, config), config);
   const llama = await Llama.create(gpu, config, weights, { contextLength, kvType: 'f32', attention: 'fused_decode' });

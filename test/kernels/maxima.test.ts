@@ -1,4 +1,4 @@
-// The maxima kernel against plain loops: the key of the largest finite logit of every 32.
+// The maxima kernel against plain loops: the key of the largest logit of every 32, NaN and +Infinity above all.
 
 import { expect, test } from 'vitest';
 import { CommandList } from '../../src/gpu/kernel';
@@ -8,9 +8,12 @@ import { normalLogits, seededRandom } from '../sampling/statistics';
 
 const UNTOUCHED = 0xabababab;
 
+const NOT_FINITE = 0xffffffff;
+
 /** Keys order as logits do; 0 where there is none. */
 function key(logit: number): number {
-  if (!Number.isFinite(logit)) return 0;
+  if (logit === Number.NEGATIVE_INFINITY) return 0;
+  if (!Number.isFinite(logit)) return NOT_FINITE;
   const bits = new Uint32Array(Float32Array.of(logit === 0 ? 0 : logit).buffer)[0];
   return (bits < 0x80000000 ? bits + 0x80000000 : ~bits) >>> 0;
 }
@@ -50,14 +53,17 @@ for (const without of PATHS) {
 
 test('NaN, infinities, zeros, the largest and the smallest f32; the last group is not full', async () => {
   const logits = new Float32Array(2049).fill(-3.4e38);
-  logits.set([Number.NaN, Number.POSITIVE_INFINITY, -1], 0);
-  new Uint32Array(logits.buffer)[3] = 0xffffffff; // a negative NaN
+  const bits = new Uint32Array(logits.buffer);
+  bits[5] = 0xffffffff; // a negative NaN with every bit set
+  bits[31] = 0x7f800001; // a signalling one
   logits.fill(Number.NEGATIVE_INFINITY, 32, 64);
   logits.fill(-0, 64, 96);
   logits.set([-0, 0, -1e-45], 96);
   logits.set([1e-45, 3.4e38, 2e38], 128);
+  logits[160] = Number.POSITIVE_INFINITY;
   logits[2048] = Number.NaN;
   const wanted = expected(logits);
-  expect(wanted.slice(0, 5)).toEqual([key(-1), 0, 0x80000000, 0x80000000, key(3.4e38)]);
+  expect(wanted.slice(0, 6)).toEqual([NOT_FINITE, 0, 0x80000000, 0x80000000, key(3.4e38), NOT_FINITE]);
+  expect(wanted[64]).toBe(NOT_FINITE);
   expect(await maximaOnGpu(logits, [])).toEqual(wanted);
 });

@@ -1,19 +1,25 @@
 // The sampling kernel against src/cpu/sample.ts: the same id for the same logits, parameters, position and seed.
 
 import { describe, expect, test } from 'vitest';
-import { sample } from '../../src/cpu/sample';
+import { sample, NO_TOKEN as TEXTBOOK_NO_TOKEN } from '../../src/cpu/sample';
 import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM } from '../../src/gpu/device';
 import { CommandList } from '../../src/gpu/kernel';
 import { createMaxima, logitsBytes, maximaBytes } from '../../src/kernels/maxima';
 import { createRepetitionPenalty, seenBytes } from '../../src/kernels/repetition_penalty';
 import { createSample } from '../../src/kernels/sample';
-import { DEFAULT_SAMPLING, packSampling, SAMPLING_BYTES, type SamplingParams } from '../../src/sampling/sampling';
+import {
+  DEFAULT_SAMPLING,
+  NO_TOKEN,
+  packSampling,
+  SAMPLING_BYTES,
+  type SamplingParams,
+} from '../../src/sampling/sampling';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
 import { normalLogits, seededRandom } from '../sampling/statistics';
 
 const OFF: SamplingParams = { temperature: 1, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 7 };
 const CONTEXT = 2048;
-const UNTOUCHED = 0xffffffff;
+const UNTOUCHED = 0xfffffffe;
 
 interface Draw {
   /** The position of the first id. */
@@ -186,17 +192,40 @@ describe('edges', () => {
     }
   });
 
-  test('NaN and infinities never win; where nothing is finite the token is 0', async () => {
+  test('-Infinity is never drawn', async () => {
     const logits = normalLogits(vocabSize, 1, seededRandom(8));
-    for (let i = 0; i < vocabSize; i += 2) logits[i] = i % 4 === 0 ? Number.NaN : Number.POSITIVE_INFINITY;
-    const bits = new Uint32Array(logits.buffer);
-    bits[8] = 0xffffffff; // a negative NaN with every bit set
+    for (let i = 0; i < vocabSize; i += 2) logits[i] = Number.NEGATIVE_INFINITY;
     await expectSameAtAll(logits);
+  });
+
+  test('no token where one logit is NaN or +Infinity, wherever it stands, or where all are -Infinity', async () => {
+    expect(TEXTBOOK_NO_TOKEN).toBe(NO_TOKEN);
+    const sampler = await samplerFor(vocabSize);
+    const few: Partial<SamplingParams>[] = [{ temperature: 0 }, {}, { topK: 40 }, { topP: 0.5 }, DEFAULT_SAMPLING];
+    // +Infinity; NaN, quiet and signalling, positive and negative: by their bits, which no arithmetic has seen.
+    for (const bits of [0x7f800000, 0x7fc00000, 0x7f800001, 0xffc00000, 0xff800001, 0xffffffff]) {
+      for (const at of [0, 33, vocabSize - 1]) {
+        const logits = normalLogits(vocabSize, 1, seededRandom(8));
+        new Uint32Array(logits.buffer)[at] = bits;
+        const settings = few[(at + bits) % few.length];
+        expect(sample(logits, { ...OFF, ...settings }, [], 1)).toBe(NO_TOKEN);
+        expect(await sampler.draw(logits, { ...OFF, ...settings }, { first: 1 })).toEqual([NO_TOKEN]);
+      }
+    }
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
-      for (const settings of SETTINGS) {
-        expect(await (await samplerFor(vocabSize)).draw(all(value), { ...OFF, ...settings }, { first: 1 })).toEqual([
-          0,
-        ]);
+      for (const settings of few) {
+        expect(await sampler.draw(all(value), { ...OFF, ...settings }, { first: 1 })).toEqual([NO_TOKEN]);
+      }
+    }
+  });
+
+  test('no token where the penalty meets a NaN or +Infinity', async () => {
+    const sampler = await samplerFor(vocabSize);
+    for (const value of [Number.NaN, Number.POSITIVE_INFINITY]) {
+      const logits = normalLogits(vocabSize, 1, seededRandom(8));
+      logits[300] = value;
+      for (const context of [[5], [300, 5]]) {
+        expect(await sampler.drawPenalised(logits, { ...OFF, repetitionPenalty: 1.8 }, context)).toBe(NO_TOKEN);
       }
     }
   });
