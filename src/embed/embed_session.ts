@@ -94,10 +94,10 @@ export class EmbedSession {
     yield* engine.chat([...messages, { role: 'user', content: asked }], options);
   }
 
-  /** The model, be it there, on its way, or still to be asked for. */
+  /** The model, be it there, on its way, still to be asked for, or lost and to be loaded again. */
   private ready(): Promise<Engine> {
     if (this.isClosed) return Promise.reject(wasTakenOff());
-    if (this.engine) return Promise.resolve(this.engine);
+    if (this.engine && !this.engine.lost) return Promise.resolve(this.engine);
     const ready = new Promise<Engine>((resolve, reject) => this.waiters.push({ resolve, reject }));
     if (this.state?.kind !== 'loading') void this.session.load();
     return ready;

@@ -19,12 +19,16 @@ type LoadEngine = (model: string, options: EngineLoadOptions) => Promise<Engine>
 interface Entry {
   key: string;
   engine: Promise<Engine>;
+  /** Null before it is there. */
+  loaded: Engine | null;
   loading: AbortController;
   listeners: Set<(progress: LoadProgress) => void | Promise<void>>;
   progress: LoadProgress | null;
   holders: number;
   /** Requests that have not ended. */
   requests: number;
+  /** An answer's error after which the engine gives no other. */
+  failure: VivaceError | null;
 }
 
 /** After these errors an engine answers nothing any more. */
@@ -60,7 +64,7 @@ export class EnginePool {
     const given = Object.entries(settings).filter(([, value]) => value !== undefined);
     const key = JSON.stringify([model, ...given.sort(([a], [b]) => (a < b ? -1 : 1))]);
     const found = this.entries.get(key);
-    if (found) return found;
+    if (found && !found.loaded?.lost) return found;
     const loading = new AbortController();
     const listeners: Entry['listeners'] = new Set();
     const onProgress = async (progress: LoadProgress) => {
@@ -68,9 +72,24 @@ export class EnginePool {
       await Promise.all([...listeners].map((listener) => listener(progress)));
     };
     const engine = this.load(model, { ...settings, signal: loading.signal, onProgress });
-    const entry: Entry = { key, engine, loading, listeners, progress: null, holders: 0, requests: 0 };
+    const entry: Entry = {
+      key,
+      engine,
+      loaded: null,
+      loading,
+      listeners,
+      progress: null,
+      holders: 0,
+      requests: 0,
+      failure: null,
+    };
     this.entries.set(key, entry);
-    engine.catch(() => this.retire(entry));
+    engine.then(
+      (loaded) => {
+        entry.loaded = loaded;
+      },
+      () => this.retire(entry),
+    );
     return entry;
   }
 
@@ -107,7 +126,8 @@ export class EnginePool {
         await this.letGo(entry);
       },
     };
-    return Object.assign(Object.create(engine), held);
+    const lost = { get: () => engine.lost ?? entry.failure };
+    return Object.assign(Object.create(engine, { lost }), held);
   }
 
   private async *watch(
@@ -128,7 +148,10 @@ export class EnginePool {
         yield event;
       }
     } catch (error) {
-      if (FATAL.includes((error as VivaceError).code)) this.retire(entry);
+      if (FATAL.includes((error as VivaceError).code)) {
+        entry.failure = error as VivaceError;
+        this.retire(entry);
+      }
       throw error;
     } finally {
       entry.requests--;

@@ -482,6 +482,26 @@ describe('the handle', () => {
     await page.context().close();
   });
 
+  test('after the end of its worker it loads the model again and answers', async () => {
+    const { address } = await tinyModel();
+    const { page } = await visitHost(hosts, { body: tag(`data-model="${address}"`) });
+    const answer = () =>
+      page.evaluate(async () => {
+        const { Vivace } = window as unknown as HostWindow;
+        await Vivace.load();
+        let ended = '';
+        for await (const event of Vivace.chat('the fox', { maxTokens: 2 }))
+          if (event.type === 'done') ended = event.finishReason;
+        return ended;
+      });
+    expect(await answer()).toBe('length');
+    await page.workers()[0]?.evaluate(() => close());
+    await expect.poll(() => workersOf(page), SOON).toBe(0);
+    await answer().catch(() => {}); // the page may not have noticed yet
+    expect(await answer()).toBe('length');
+    await page.context().close();
+  });
+
   test('two tags share one engine; the second question waits and says so; the last to go takes the engine along', async () => {
     const { page } = await visitHost(hosts, {
       body: tag('id="one" data-open data-position="bottom-left"') + tag('id="two" data-open'),

@@ -1,16 +1,32 @@
 import { expect, test, vi } from 'vitest';
 import { EmbedSession } from '../../src/embed/embed_session';
 import { EnginePool } from '../../src/embed/engine_pool';
+import type { Engine } from '../../src/engine/engine';
+
+const listener = { onState() {}, onEngine() {}, onWaiting() {} };
 
 test('a question that comes as the chat goes off the page loads no model that nobody would let go of', async () => {
   const load = vi.fn(() => new Promise<never>(() => {}));
-  const session = new EmbedSession('m', undefined, new EnginePool(load), {
-    onState() {},
-    onEngine() {},
-    onWaiting() {},
-  });
+  const session = new EmbedSession('m', undefined, new EnginePool(load), listener);
   await session.close();
   await expect(session.chat('Hello', '').next()).rejects.toThrow('taken off the page');
   await expect(session.load()).rejects.toThrow('taken off the page');
   expect(load).not.toHaveBeenCalled();
+});
+
+test('a model that was lost is loaded again for the next who wants it, once for all who do', async () => {
+  const engines: { lost: Error | null }[] = [];
+  const pool = new EnginePool(async () => {
+    const engine = { lost: null, async unload() {} };
+    engines.push(engine);
+    return engine as unknown as Engine;
+  });
+  const sessions = [0, 1].map(() => new EmbedSession('m', undefined, pool, listener));
+  const load = () => Promise.all(sessions.map((session) => session.load()));
+  await load();
+  expect((await load()).map(({ lost }) => lost)).toEqual([null, null]);
+  expect(engines).toHaveLength(1);
+  engines[0]!.lost = new Error('no GPU');
+  expect((await load()).map(({ lost }) => lost)).toEqual([null, null]);
+  expect(engines).toHaveLength(2);
 });

@@ -5,12 +5,25 @@ import type { Engine, EngineEvent, EngineLoadOptions } from '../../src/engine/en
 /** A model that loads when it is told to, and answers with two tokens, the second when it is told to. */
 function scripted() {
   const loads: { model: string; options: EngineLoadOptions; finish: () => void; fail: (error: Error) => void }[] = [];
-  const engines: { unloaded: boolean; go: () => void; signals: (AbortSignal | undefined)[] }[] = [];
+  const engines: {
+    unloaded: boolean;
+    go: () => void;
+    signals: (AbortSignal | undefined)[];
+    lost: Error | null;
+  }[] = [];
   const pool = new EnginePool((model, options) => {
-    const state = { unloaded: false, go: () => {}, signals: [] as (AbortSignal | undefined)[] };
+    const state = {
+      unloaded: false,
+      go: () => {},
+      signals: [] as (AbortSignal | undefined)[],
+      lost: null as Error | null,
+    };
     const token = (text: string) => ({ type: 'token', text }) as EngineEvent;
     const engine = {
       info: { model },
+      get lost() {
+        return state.lost;
+      },
       async *chat(_messages: unknown, { signal }: { signal?: AbortSignal } = {}) {
         state.signals.push(signal);
         if (_messages === 'dies') throw Object.assign(new Error('gone'), { code: 'worker' });
@@ -141,9 +154,19 @@ test('who lets go ends its own requests, and not those of others', async () => {
   expect(engine.signals.map((signal) => signal?.aborted)).toEqual([true, false, true, false, true]);
 });
 
-test('an engine whose worker died is not given to anybody again', async () => {
-  const { pool, loads, a } = await two();
+test('an engine whose answer ended in a fatal error is not given to anybody again, and all who hold it see that', async () => {
+  const { pool, loads, a, b } = await two();
+  expect([a.lost, b.lost]).toEqual([null, null]);
   await expect(a.chat('dies' as never).next()).rejects.toThrow('gone');
+  pool.acquire('m');
+  expect(loads).toHaveLength(2);
+  expect([a.lost?.message, b.lost?.message]).toEqual(['gone', 'gone']);
+});
+
+test('an engine that was lost while nobody asked it anything is not given to anybody again', async () => {
+  const { pool, loads, engine, a, b } = await two();
+  engine.lost = new Error('no GPU');
+  expect([a.lost?.message, b.lost?.message]).toEqual(['no GPU', 'no GPU']);
   pool.acquire('m');
   expect(loads).toHaveLength(2);
 });
