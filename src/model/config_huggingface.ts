@@ -12,13 +12,13 @@ const WHERE = 'config.json';
  * @throws UnsupportedModelError for other architectures, quantised checkpoints, and numbers out of range
  */
 export function configFromHuggingFace(config: Keys): ModelConfig {
-  refuseQuantised(config);
   const { architecture, keys } = findArchitecture(config);
   refuseOtherTasks(config);
   const { defaults } = architecture;
   // A key that is null says "none"; only one that is left out takes the default.
   const read = new ConfigReader(WHERE, (key) => (Object.hasOwn(keys, key) ? keys[key] : defaults[key]));
   refuseVariants(read);
+  refuseQuantised(config); // last of these: its remedy, a GGUF file, helps with no other refusal
   const hiddenSize = read.count('hidden_size', MAX.hidden);
   const nHeads = read.count('num_attention_heads', MAX.heads);
   const headDim = read.count('head_dim', MAX.headDim, hiddenSize / nHeads);

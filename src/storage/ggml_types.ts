@@ -38,6 +38,9 @@ const OTHER_GGML_TYPES: ReadonlyMap<number, string> = new Map([
   [34, 'TQ1_0'],
   [35, 'TQ2_0'],
   [39, 'MXFP4'],
+  [40, 'NVFP4'],
+  [41, 'Q1_0'],
+  [42, 'Q2_0'],
 ]);
 
 export function ggmlTypeName(type: number): string {

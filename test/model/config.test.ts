@@ -204,6 +204,16 @@ describe('refusals name what is wrong and what to do', () => {
       { model_type: 'bert' },
       /model_type "bert" is not supported.*Choose .*llama, mistral, .*gemma3.*olmo2/,
     ],
+    [
+      'other architectures, quantised too: a GGUF file would not help',
+      { model_type: 'bert', quantization_config: { quant_method: 'gptq' } },
+      /model_type "bert" is not supported/,
+    ],
+    [
+      'experts, quantised too',
+      { num_local_experts: 8, quantization_config: { quant_method: 'gptq' } },
+      /num_local_experts is 8/,
+    ],
     ['no architecture', { model_type: undefined }, /there is no model_type.*Choose/],
     ['experts', { num_local_experts: 8 }, /num_local_experts is 8: a mixture of experts.*dense/],
     ['embedding models', { use_bidirectional_attention: true }, /embeds text/],

@@ -175,6 +175,9 @@ describe('malformed files', () => {
     ['version 4', { version: 4 }, /version 4/],
     ['big-endian', { version: 0x03000000 }, /big-endian/],
     ['IQ4_XS', { tensors: [tensor('blk.0.ffn', { type: 23 })] }, /"blk.0.ffn" is stored as IQ4_XS/],
+    ['NVFP4', { tensors: [tensor('t', { type: 40 })] }, /stored as NVFP4/],
+    ['Q1_0', { tensors: [tensor('t', { type: 41 })] }, /stored as Q1_0/],
+    ['Q2_0', { tensors: [tensor('t', { type: 42 })] }, /stored as Q2_0/],
     ['type 9999', { tensors: [tensor('t', { type: 9999 })] }, /unknown ggml type \(9999\)/],
   ] as [string, GgufSpec, RegExp][])('%s is unsupported', async (_, spec, message) => {
     const error = await parse(spec).catch((e: unknown) => e);
