@@ -3,14 +3,14 @@ import type { ModelConfig } from '../model/config';
 import { kvBytesPerToken } from '../model/kv_cache';
 import type { ModelTensors } from '../model/tensors';
 import { isPlainMatrix } from '../model/weights';
-import type { ActivationType, LoadOptions, Warning } from './protocol';
+import type { ActivationType, LoadOptions, ModelLocation, Warning } from './protocol';
 
 /** What a context may be and take, unless the caller asks for more. */
 const DEFAULT_CONTEXT_BYTES = 2 ** 30;
 const DEFAULT_CONTEXT = 2 ** 17;
 
 /** @throws InvalidRequestError for values that no model can be loaded with */
-export function checkOptions(options: LoadOptions): void {
+export function checkOptions(options: LoadOptions, location: ModelLocation = ''): void {
   const {
     contextLength,
     kvCache = 'f16',
@@ -19,6 +19,7 @@ export function checkOptions(options: LoadOptions): void {
     quantize,
     cache = true,
     hubUrl,
+    sha256,
   } = options;
   if (contextLength !== undefined && (!Number.isInteger(contextLength) || contextLength < 2)) {
     throw new InvalidRequestError(`contextLength must be a whole number of at least 2, got ${String(contextLength)}.`);
@@ -41,6 +42,11 @@ export function checkOptions(options: LoadOptions): void {
   if (hubUrl !== undefined && !(URL.canParse(hubUrl) && /^https?:$/.test(new URL(hubUrl).protocol))) {
     throw new InvalidRequestError(`hubUrl must be an http or https address, got ${String(hubUrl)}.`);
   }
+  if (sha256 === undefined) return;
+  if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/i.test(sha256)) {
+    throw new InvalidRequestError(`sha256 must be 64 hex digits, got ${String(sha256).slice(0, 80)}.`);
+  }
+  if (typeof location !== 'string') throw new InvalidRequestError('sha256 needs the address of a model, not a file.');
 }
 
 /**

@@ -32,6 +32,7 @@ export function deleteCachedModel(location: string): Promise<void> {
 
 /** Bytes that this site keeps in the browser, and how many it may; null where the browser does not say. */
 export async function cacheUsage(): Promise<{ usedBytes: number; quotaBytes: number } | null> {
-  const { usage, quota } = (await globalThis.navigator?.storage?.estimate?.().catch(() => null)) ?? {};
+  const estimate = async () => globalThis.navigator?.storage?.estimate?.();
+  const { usage, quota } = (await estimate().catch(() => null)) ?? {};
   return usage === undefined || quota === undefined ? null : { usedBytes: usage, quotaBytes: quota };
 }

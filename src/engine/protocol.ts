@@ -43,9 +43,15 @@ export interface LoadOptions {
   /**
    * Keep what is fetched from a URL in this browser, and use what was kept. Default true: a model that is kept whole asks nothing of
    * the network, so that it loads anywhere and tells nobody; a newer version of it is found with `check`, which asks a hub for
-   * the newest commit, any other server for each file's version, and loads what changed. Where no server answers, it is as true.
+   * the newest commit, any other server for each file's version, and loads what changed; what no hash has vouched for is held
+   * against the server's bytes, once. Where no server answers, it is as true.
    */
   cache?: boolean | 'check';
+  /**
+   * SHA-256 in hex of the .gguf file that is named, or of the model.safetensors of a folder: a file with another is an error. Hubs
+   * tell it by themselves, other servers may (Repr-Digest).
+   */
+  sha256?: string;
   /**
    * The hub that `hf:` means, a mirror perhaps; of its files `/{owner}/{repo}/resolve/{revision}/{path}` are needed, and
    * `/api/models/{owner}/{repo}/revision/{revision}`, which names commit, files and hashes, is used where it is. Default

@@ -15,6 +15,7 @@ import { createTokenizer } from '../text/tokenizer';
 import type { Backend } from './backend';
 import { CpuBackend, loadCpuWeights } from './cpu_backend';
 import type { Session } from './generate';
+import { type Attempt, blamesFiles, describeRepair, mayHeal } from './load_again';
 import { checkActivations, checkOptions, chooseActivations, chooseContext } from './load_options';
 import { LoadTracker } from './load_tracker';
 import { loadProductProfile, loadProfile, productProfileKey, profileKey } from './profile_store';
@@ -37,44 +38,102 @@ export async function loadModel(
   signal: AbortSignal,
   createHasher?: OpenOptions['createHasher'],
 ): Promise<LoadedModel> {
-  checkOptions(options);
-  const tracker = new LoadTracker(onProgress);
-  const warnings: Warning[] = [];
-  const onWarning = (warning: Warning) => void warnings.push(warning);
+  checkOptions(options, location);
   const place = typeof location === 'string' ? resolveUrl(location, options.hubUrl).href : location;
-  const { cache: keeps = true } = options;
-  const cache = keeps && typeof place === 'string' ? await openCache(place, onWarning, keeps === 'check') : null;
+  const load = (attempt: Attempt, isSecond: boolean) =>
+    loadOnce(place, options, new LoadTracker(onProgress), signal, createHasher, attempt, isSecond);
+  const newAttempt = (): Attempt => ({ readBytes: 0, fetchedBytes: 0, isParsed: false });
+  const first = newAttempt();
   try {
-    const onBytes = (bytes: number, fromCache?: boolean) => tracker.addBytes(bytes, fromCache);
-    const files = await openModel(place, {
-      signal,
-      onBytes,
-      onWarning,
-      onConfig: checkConfigJson,
-      createHasher,
-      cache,
-      hub: options.hubUrl,
-    });
-    const loaded = await loadFiles(files, options, tracker, warnings, signal);
-    cache?.noteLoaded();
+    return await load(first, false);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (typeof place !== 'string' || !mayHeal(error, first)) throw error;
+    const loaded = await load(newAttempt(), true);
+    loaded.info.warnings.push(describeRepair(error));
     return loaded;
-  } finally {
-    void cache?.close();
   }
 }
 
-async function loadFiles(
-  files: ModelFiles,
+async function loadOnce(
+  place: ModelLocation,
   options: LoadOptions,
   tracker: LoadTracker,
-  warnings: Warning[],
   signal: AbortSignal,
+  createHasher: OpenOptions['createHasher'],
+  attempt: Attempt,
+  isSecond: boolean,
 ): Promise<LoadedModel> {
+  const warnings: Warning[] = [];
+  const onWarning = (warning: Warning) => void warnings.push(warning);
+  const { cache: keeps = true, sha256 } = options;
+  const asks = keeps === 'check';
+  const cache = keeps && typeof place === 'string' ? await openCache(place, onWarning, asks) : null;
+  const ended = new AbortController(); // what is read ahead ends with the load
+  const abort = () => ended.abort(signal.reason);
+  signal.addEventListener('abort', abort);
+  let isVerified = false;
+  let closing: Promise<void> | undefined;
+  try {
+    signal.throwIfAborted();
+    const files = await openModel(place, {
+      signal: ended.signal,
+      onBytes(bytes, fromCache) {
+        attempt.readBytes += bytes;
+        if (!fromCache) attempt.fetchedBytes += bytes;
+        tracker.addBytes(bytes, fromCache);
+      },
+      onWarning,
+      onConfig: checkConfigJson,
+      onVerified() {
+        isVerified = true;
+      },
+      createHasher,
+      cache,
+      hub: options.hubUrl,
+      httpCache: isSecond ? 'reload' : asks ? 'no-cache' : 'default',
+      sha256: sha256?.toLowerCase(),
+    });
+    const parts = readModel(files);
+    attempt.isParsed = true;
+    const loaded = await loadFiles(parts, options, tracker, warnings, signal);
+    if (sha256 !== undefined && !isVerified) warnings.push(UNVERIFIED);
+    cache?.noteLoaded();
+    return loaded;
+  } catch (error) {
+    ended.abort(error);
+    if (blamesFiles(error, attempt)) await cache?.discard();
+    closing = cache?.close();
+    if (mayHeal(error, attempt)) await closing; // a second load is not to find this one there
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', abort);
+    closing ??= cache?.close();
+  }
+}
+
+const UNVERIFIED: Warning = {
+  code: 'sha256-unverified',
+  message: 'The model does not need all bytes of its file, so that their SHA-256 was not computed.',
+};
+
+/** All but the weights. */
+function readModel(files: ModelFiles) {
   const config = readConfig(files);
   const tensors = resolveTensors(files, config);
   const tokenizer = createTokenizer(files);
   const source = findChatTemplate(files);
   const template = source === null ? null : createChatTemplate(source, tokenizer);
+  return { files, config, tensors, tokenizer, template };
+}
+
+async function loadFiles(
+  { files, config, tensors, tokenizer, template }: ReturnType<typeof readModel>,
+  options: LoadOptions,
+  tracker: LoadTracker,
+  warnings: Warning[],
+  signal: AbortSignal,
+): Promise<LoadedModel> {
   const quantized = quantizes(files, tensors, options, warnings);
   checkActivations(tensors, options);
   const gpu = await requestGpu(options, warnings);

@@ -37,6 +37,8 @@ export class ModelCache {
     location: string,
     private readonly stores: Stores,
     onWarning: OnCacheWarning,
+    /** What is here is held against the network, be it whole or not. */
+    readonly asks: boolean,
   ) {
     this.pieces = new PieceKeeper(stores.pieces, () => {
       this.telling = describeFull(stores, location, [...this.record.files.values()]).then((message) =>
@@ -48,9 +50,9 @@ export class ModelCache {
 
   /** To be closed after the load. @throws where the database refuses */
   static async open(location: string, stores: Stores, onWarning: OnCacheWarning, asks = false): Promise<ModelCache> {
-    const cache = new ModelCache(location, stores, onWarning);
+    const cache = new ModelCache(location, stores, onWarning, asks);
     await cache.record.open(asks);
-    cache.presence = await soon(stores.manifests.join(location)).catch(() => cache.presence);
+    cache.presence = await soon(() => stores.manifests.join(location)).catch(() => cache.presence);
     return cache;
   }
 
@@ -114,7 +116,7 @@ export class ModelCache {
 
   /** What is known of a file, or null. */
   async find(url: string, pieceBytes: number): Promise<FileManifest | null> {
-    const file = await soon(this.record.lookUp(url)).catch(() => null);
+    const file = await soon(() => this.record.lookUp(url)).catch(() => null);
     return file?.pieceBytes === pieceBytes ? file : null;
   }
 
@@ -159,6 +161,30 @@ export class ModelCache {
     await this.flush();
   }
 
+  /** The load ended because of what its files hold: the pieces that it read go, and the next load fetches them. Never throws. */
+  async discard(): Promise<void> {
+    await this.pieces.settle();
+    for (const file of this.record.files.values()) {
+      for (const [index, name] of file.hashes.entries()) {
+        if (name === null || !this.pieces.used.has(name)) continue;
+        await this.pieces.remove(name);
+        this.lose(file, index);
+      }
+    }
+    await this.flush();
+  }
+
+  /** The server has other bytes for a piece than those that were kept. */
+  replace(file: FileManifest, index: number, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    this.lose(file, index);
+    return this.keep(file, index, bytes);
+  }
+
+  noteCompared(file: FileManifest): void {
+    file.isCompared = true;
+    this.record.noteChange(file);
+  }
+
   /** From now on pieces of this file are kept. */
   adopt(file: FileManifest): void {
     this.record.adopt(file);
@@ -176,7 +202,7 @@ export class ModelCache {
     await this.pieces.settle();
     const names = new Set(file.hashes.filter((name) => name !== null));
     for (const name of names) this.pieces.wanted.delete(name);
-    await soon(removeUnnamed(this.stores, names, this.pieces.wanted)).catch(() => {}); // the next deletion of a model finds them
+    await soon(() => removeUnnamed(this.stores, names, this.pieces.wanted)).catch(() => {}); // the next deletion of a model finds them
   }
 
   /** Whether a whole model is known to have no such file. */
@@ -201,6 +227,7 @@ export class ModelCache {
     file.hashes[index] = null;
     delete file.sha256;
     delete file.isEnough;
+    delete file.isCompared;
     this.record.noteChange(file);
   }
 
@@ -210,6 +237,7 @@ export class ModelCache {
     await this.pieces.keep(bytes, (name) => {
       if (name === null) return void this.missed.add(file);
       file.hashes[index] = name;
+      delete file.isCompared;
       this.record.noteChange(file);
     });
   }

@@ -26,13 +26,14 @@ export async function describeFull(stores: Stores, location: string, files: read
 }
 
 async function otherModels(stores: Stores, location: string): Promise<{ name: string; bytes: number }[]> {
-  const models = await soon(listModels(stores)).catch(() => []);
+  const models = await soon(() => listModels(stores)).catch(() => []);
   return models.filter((model) => model.location !== location).sort((a, b) => b.bytes - a.bytes);
 }
 
 /** What the browser thinks that this site may still keep. */
 async function freeBytes(): Promise<number | null> {
-  const { usage, quota } = (await globalThis.navigator?.storage?.estimate?.().catch(() => null)) ?? {};
+  const estimate = async () => globalThis.navigator?.storage?.estimate?.();
+  const { usage, quota } = (await estimate().catch(() => null)) ?? {};
   return usage === undefined || quota === undefined ? null : Math.max(0, quota - usage);
 }
 

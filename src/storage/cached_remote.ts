@@ -2,7 +2,7 @@
 
 import { ModelFetchError, ModelFileError } from '../errors';
 import type { ModelCache } from './cache';
-import { shown } from './http';
+import { ChangedFileError, shown, urlFileName } from './http';
 import { type FileManifest, isSameVersion, isWhole, newFile, nPieces, pieceLength } from './manifest';
 import { pieceName } from './piece_store';
 import type { OpenOptions } from './source';
@@ -20,6 +20,8 @@ interface Opened {
   remote: Remote | null;
   /** The piece that came with the answer. */
   first: { index: number; bytes: Uint8Array<ArrayBuffer> } | null;
+  /** What is here is held against the server's bytes. */
+  compares?: boolean;
 }
 
 /**
@@ -35,7 +37,7 @@ export async function cachedRemote(
   pieceBytes: number,
   options: Options,
 ): Promise<Remote> {
-  const { cache, onBytes, signal } = options;
+  const { cache, onBytes, onWarning, signal } = options;
   const opened = await openOnce(url, connect, pieceBytes, options);
   const { file } = opened;
   let { first } = opened;
@@ -46,7 +48,7 @@ export async function cachedRemote(
     remote ??= connectAt(connect, at).then(
       (now) => {
         if (isSameVersion(file, now)) return now;
-        throw new ModelFetchError(url, null, `${shown(url)} changed since it was kept here. Load the model again.`);
+        throw new ChangedFileError(url, null, `${shown(url)} changed since it was kept here. Load the model again.`);
       },
       (error) => {
         remote = null;
@@ -62,9 +64,35 @@ export async function cachedRemote(
     return bytes;
   }
 
+  const toCompare = new Set(opened.compares ? file.hashes.flatMap((name, index) => (name === null ? [] : index)) : []);
+  let differs = false;
+
+  /** A piece as the server has it now, which takes the place of what was kept; null where no server answers. */
+  async function compared(index: number, length: number): Promise<Uint8Array<ArrayBuffer> | null> {
+    toCompare.delete(index);
+    let bytes: Uint8Array<ArrayBuffer>;
+    try {
+      bytes = await (await reconnect(index * pieceBytes)).part(index * pieceBytes, length);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!(error instanceof ModelFetchError) || error instanceof ChangedFileError) throw error;
+      toCompare.clear(); // as without an update
+      return null;
+    }
+    if ((await pieceName(bytes)) !== file.hashes[index]) {
+      if (!differs) onWarning?.({ code: 'fetched-again', message: `${urlFileName(url)} ${DIFFERED}` });
+      differs = true;
+      await cache.replace(file, index, bytes);
+    } else if (toCompare.size === 0 && !differs) {
+      cache.noteCompared(file);
+    }
+    return bytes;
+  }
+
   return {
     size: file.size,
     version: file.version,
+    digest: opened.remote?.digest ?? null,
     isWhole: opened.remote?.isWhole ?? false,
     async part(offset, length) {
       const index = offset / pieceBytes;
@@ -74,6 +102,8 @@ export async function cachedRemote(
         return bytes;
       }
       if (opened.remote?.isWhole) return opened.remote.part(offset, length);
+      const fresh = toCompare.has(index) ? await compared(index, length) : null;
+      if (fresh) return fresh;
       const { sha256 } = file;
       const lost = sha256 === undefined ? null : file.hashes[index];
       const here = await kept(index);
@@ -109,7 +139,7 @@ async function openOnce(url: string, connect: Connect, pieceBytes: number, optio
     `file ${url}`,
     async () => {
       const known = await cache.find(url, pieceBytes);
-      if (known && (cache.isWhole || (cache.hasCompany && known.version !== ''))) {
+      if (known && (cache.isWhole || (cache.hasCompany && !cache.asks && known.version !== ''))) {
         cache.adopt(known);
         return { file: known, remote: null, first: null };
       }
@@ -118,14 +148,22 @@ async function openOnce(url: string, connect: Connect, pieceBytes: number, optio
       if (remote.file) return { file: remote.file, remote, first: null };
       const isSame = known !== null && isSameVersion(known, remote);
       const file = isSame ? known : newFile(url, remote.size, remote.version, pieceBytes);
-      const sha256 = hashes?.get(url);
-      const isTaken = !isSame && sha256 !== undefined && (await takeOver(cache, file, sha256));
+      const sha256 = hashes?.get(url) ?? remote.digest;
+      const isTaken = !isSame && sha256 !== null && (await takeOver(cache, file, sha256));
       cache.adopt(file);
       if (isTaken) cache.noteVerified(url, sha256);
-      return { file, remote, first: await keepFirst(cache, file, remote, at) };
+      const compares = isSame && cache.asks && !isSure(file, sha256);
+      return { file, remote, first: await keepFirst(cache, file, remote, at), compares };
     },
     signal,
   );
+}
+
+const DIFFERED = 'was kept here with other bytes than the server has now; these were taken instead.';
+
+/** Whether what is here has been checked, or will be while it is read. A version does not do that: the bytes under it may have come wrong. */
+function isSure(file: FileManifest, sha256: string | null): boolean {
+  return file.sha256 !== undefined || file.isCompared === true || (sha256 !== null && isWhole(file));
 }
 
 /** What came with the answer is kept before another tab has its turn. */

@@ -28,6 +28,13 @@ export function resolveUrl(location: string, hub = HUB): URL {
   return onHub ? new URL(hubLocation(onHub.hub, onHub.address)) : url;
 }
 
+/** The address of a file in the folder at `url`. */
+export function urlInFolder(url: URL, file: string): string {
+  const fileUrl = new URL(url);
+  fileUrl.pathname = url.pathname.replace(/\/*$/, '/') + encodeURIComponent(file);
+  return fileUrl.href;
+}
+
 /** The folder at `url`, whose query (a signature, say) is kept on every file. A file that answers 404 or 410 is not there. */
 export function urlFolder(url: URL, options: OpenOptions = {}): ModelFolder {
   const path = url.pathname.replace(/\/*$/, '/');
@@ -36,18 +43,15 @@ export function urlFolder(url: URL, options: OpenOptions = {}): ModelFolder {
   return {
     name: hubName ?? (path === '/' ? url.host : urlFileName(path)),
     async open(file, kind = 'weights') {
-      const fileUrl = new URL(url);
-      fileUrl.pathname = path + encodeURIComponent(file);
-      if (options.cache?.isAbsent(fileUrl.href)) return null;
+      const fileUrl = urlInFolder(url, file);
+      if (options.cache?.isAbsent(fileUrl)) return null;
       try {
-        return await (kind === 'weights'
-          ? urlSource(fileUrl.href, options)
-          : wholeUrlSource(fileUrl.href, kind, options));
+        return await (kind === 'weights' ? urlSource(fileUrl, options) : wholeUrlSource(fileUrl, kind, options));
       } catch (error) {
         const status = error instanceof ModelFetchError ? error.status : null;
         const isAbsent = status === 404 || status === 410;
         // The others are absence where the file need not be there: if the model opens all the same, it was none of its files.
-        if (isAbsent || status === 403 || error instanceof WebPageError) options.cache?.noteAbsent(fileUrl.href);
+        if (isAbsent || status === 403 || error instanceof WebPageError) options.cache?.noteAbsent(fileUrl);
         if (isAbsent) return null;
         throw error;
       }

@@ -21,6 +21,9 @@ const MAX_RETRY_AFTER_MS = 10_000;
 /** The server answered 2xx with an HTML page: a login form, or a single-page app that answers every path. */
 export class WebPageError extends ModelFetchError {}
 
+/** A file is another one than before; a new load takes it as it is now. */
+export class ChangedFileError extends ModelFetchError {}
+
 /** Wraps what is worth another attempt; `cause` is thrown when the attempts are used up. */
 class Retryable extends Error {
   readonly waitMs: number;
@@ -70,12 +73,21 @@ export async function withRetries<T>(
 
 /** An error that `withRetries` answers with another attempt. */
 export function retryable(url: string, status: number | null, message: string, waitMs = 0): Error {
-  return new Retryable(new ModelFetchError(url, status, message), waitMs);
+  return tryAgain(new ModelFetchError(url, status, message), waitMs);
+}
+
+/** As `retryable`, of an error that is there already. */
+export function tryAgain(cause: ModelFetchError, waitMs = 0): Error {
+  return new Retryable(cause, waitMs);
+}
+
+export function isRetryable(error: unknown): boolean {
+  return error instanceof Retryable;
 }
 
 /**
  * One GET of `url`, by way of `via` where that is known to lead there. `range` is the first and last byte asked for, or null for
- * the whole file.
+ * the whole file, which the browser's HTTP cache may answer as `whole` says. `ifRange` is the version that a range is asked of.
  * @returns an answer of status 200 or 206
  * @throws ModelFetchError with the status and a remedy for any other status; retryable where that may help
  */
@@ -84,7 +96,7 @@ export async function get(
   range: readonly [first: number, last: number] | null,
   tuning: HttpTuning,
   signal?: AbortSignal,
-  via = url,
+  { via = url, whole = 'default', ifRange }: { via?: string; whole?: RequestCache; ifRange?: string } = {},
 ): Promise<Answer> {
   const connection = new AbortController();
   const stop = () => connection.abort();
@@ -107,8 +119,9 @@ export async function get(
 
   alive();
   // Chromium's HTTP cache asks again for parts that are read side by side: a third more requests, at two thirds the speed.
-  const cache: RequestCache = range ? 'no-store' : 'default';
-  const headers: HeadersInit = range ? { Range: `bytes=${range[0]}-${range[1]}` } : {};
+  const cache = range ? 'no-store' : whole;
+  const headers: Record<string, string> = range ? { Range: `bytes=${range[0]}-${range[1]}` } : {};
+  if (ifRange) headers['If-Range'] = ifRange;
   const response = await fetch(via, { cache, headers, signal: connection.signal }).catch((error) => {
     throw broken(error);
   });
@@ -127,13 +140,14 @@ export async function get(
     discard,
     async read(onChunk) {
       const reader = response.body?.getReader();
+      if (!reader) return finish();
       try {
         for (;;) {
           alive();
-          const part = await reader?.read().catch((error) => {
+          const part = await endingWith(connection.signal, reader.read()).catch((error) => {
             throw broken(error);
           });
-          if (!part || part.done) return;
+          if (part.done) return;
           await onChunk(part.value);
         }
       } catch (error) {
@@ -144,6 +158,16 @@ export async function get(
       }
     },
   };
+}
+
+/** What `reading` brings; rejects when the signal aborts, which some bodies that wait for their reader do not hear. */
+function endingWith<T>(signal: AbortSignal, reading: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    reading.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
 }
 
 function refusal(url: string, response: Response): Error {

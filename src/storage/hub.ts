@@ -43,7 +43,7 @@ export function fileUrl(folder: string, path: string): string {
 export async function listHub(
   hub: string,
   address: HubAddress,
-  { signal }: OpenOptions,
+  { signal, httpCache }: OpenOptions,
   tuning: HttpTuning = HTTP_TUNING,
 ): Promise<HubListing | null> {
   // It can be done without: where there is no network, that should not take twice as long to find out.
@@ -51,7 +51,7 @@ export async function listHub(
   const { owner, name, revision } = address;
   const url = `${hub.replace(/\/+$/, '')}/api/models/${owner}/${name}/revision/${encodeURIComponent(revision)}?blobs=true`;
   try {
-    const source = await wholeUrlSource(url, 'json', { signal }, hasty);
+    const source = await wholeUrlSource(url, 'json', { signal, httpCache }, hasty);
     const text = decodeUtf8(source.name, 'its text', await source.read(0, source.size));
     return parseListing(parseJsonObject(`The listing of ${showHubAddress(address)}`, text));
   } catch (error) {

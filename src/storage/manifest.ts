@@ -1,6 +1,9 @@
 // What the cache knows of files and models, as kept beside the pieces. Pure.
 // It is untrusted: another version wrote it, or anyone with access to the page's storage.
 
+import { sha256 as sha256Of } from '@noble/hashes/sha2.js';
+import { toHex } from './piece_store';
+
 /** A file behind a URL. A piece is written before its hash is named here. */
 export interface FileManifest {
   url: string;
@@ -16,6 +19,8 @@ export interface FileManifest {
   sha256?: string;
   /** A load ended well with the pieces that are here: the model needs no others, such as those of weights for pictures. */
   isEnough?: true;
+  /** Every piece came alike twice: an update found the server's bytes to be those that were kept. */
+  isCompared?: true;
   /** Its end has not come, nor is its size known: not to be written yet. */
   isArriving?: true;
   /** Milliseconds since 1970. */
@@ -76,9 +81,22 @@ export function parseFile(url: string, value: unknown): FileManifest | null {
   if (n > MAX_PIECES || !Array.isArray(value.hashes) || value.hashes.length !== n) return null;
   const hashes = Array.from(value.hashes as unknown[]); // holes become undefined, which `every` would pass over
   if (!isText(version) || !isCount(savedAt) || !hashes.every((hash) => hash === null || isHash(hash))) return null;
+  const { seal } = value;
   const whole = isHash(value.sha256) && !hashes.includes(null) ? { sha256: value.sha256 } : {};
   const enough = value.isEnough === true ? { isEnough: true as const } : {};
-  return { url, size, version, pieceBytes, hashes, savedAt, ...whole, ...enough };
+  const compared = value.isCompared === true ? { isCompared: true as const } : {};
+  const file: FileManifest = { url, size, version, pieceBytes, hashes, savedAt, ...whole, ...enough, ...compared };
+  return seal === undefined || seal === sealOf(value as unknown as FileManifest) ? file : null;
+}
+
+/** As it is written: with a hash of itself, since hashes in another order, say, are as sound as the right ones. */
+export function sealed(file: FileManifest): FileManifest & { seal: string } {
+  return { ...file, seal: sealOf(file) };
+}
+
+function sealOf({ url, size, version, pieceBytes, hashes, sha256, isEnough, isCompared }: FileManifest): string {
+  const parts = [url, size, version, pieceBytes, hashes, sha256, isEnough, isCompared];
+  return toHex(sha256Of(new TextEncoder().encode(JSON.stringify(parts))));
 }
 
 /** A copy of what is sound through and through, or null. */

@@ -1,6 +1,9 @@
 // Manifests in IndexedDB, in a database of their own.
 
 import { createStore, entries, get, promisifyRequest } from 'idb-keyval';
+import { alone, join, type Presence, turn } from './tab_locks';
+
+export type { Presence };
 
 /** Values by key. They are untrusted: parse them. */
 export interface ManifestStore {
@@ -28,89 +31,57 @@ export interface ManifestStore {
   join(name: string): Promise<Presence>;
 }
 
-export interface Presence {
-  others: boolean;
-  leave(): void;
-}
-
-const TURN_MS = 60_000;
-
-/** The browser's locks; none on pages that are not secure. */
-const locks = () => navigator.locks as LockManager | undefined;
-
 export function idbManifests(): ManifestStore {
   const database = createStore('vivace-models', 'manifests');
   return {
     get: (key) => get<unknown>(key, database),
     entries: () => entries<IDBValidKey, unknown>(database),
-    update: (key, change) =>
-      database('readwrite', (store) => {
-        const request = store.get(key);
-        request.onsuccess = () => {
-          const value = change(request.result);
-          if (value === undefined) store.delete(key);
-          else store.put(value, key);
-        };
-        return promisifyRequest<undefined>(store.transaction);
-      }),
+    update: (key, change) => database('readwrite', (store) => updated(store, key, change)),
     remove: (keys) =>
       database('readwrite', (store) => {
         for (const key of keys) store.delete(key as IDBValidKey);
         return promisifyRequest<undefined>(store.transaction);
       }),
-    alone: async (work) => {
-      await (locks()?.request('vivace-models', work) ?? work());
-    },
+    alone,
     turn,
     join,
   };
 }
 
-function turn<T>(
-  name: string,
-  work: (hold: (until: Promise<unknown>) => void) => Promise<T>,
-  signal?: AbortSignal,
-): Promise<T> {
-  const free = () => work(() => {});
-  const manager = locks();
-  if (!manager) return free();
-  const patience = AbortSignal.timeout(TURN_MS);
+/** What throws in an event's listener would end the worker: it rejects. */
+function updated(store: IDBObjectStore, key: string, change: (old: unknown) => unknown): Promise<void> {
+  const { transaction } = store;
   return new Promise((resolve, reject) => {
-    const taken = async () => {
-      const held: Promise<unknown>[] = [];
-      const working = work((until) => held.push(until));
-      working.then(resolve, reject);
-      await working.catch(() => {});
-      await Promise.allSettled(held);
+    const refused = () => reject(transaction.error ?? new Error('The database refused a change.'));
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = refused;
+    transaction.onerror = refused;
+    const request = store.get(key);
+    request.onsuccess = () => {
+      try {
+        const value = change(request.result);
+        if (value === undefined) store.delete(key);
+        else store.put(value, key);
+      } catch (error) {
+        reject(error);
+        transaction.abort();
+      }
     };
-    const options = { signal: signal ? AbortSignal.any([signal, patience]) : patience };
-    manager.request(`vivace ${name}`, options, taken).catch((error) => {
-      if (signal?.aborted || !patience.aborted) reject(signal?.aborted ? signal.reason : error);
-      else free().then(resolve, reject);
-    });
-  });
-}
-
-/** Of tabs that come at a time one is the first, and the others know it. */
-async function join(name: string): Promise<Presence> {
-  const manager = locks();
-  if (!manager) return { others: false, leave() {} };
-  return new Promise((joined, refused) => {
-    const at = (lock: Lock | null) => {
-      if (!lock) return joined({ others: true, leave() {} });
-      return new Promise<void>((leave) => joined({ others: false, leave }));
-    };
-    manager.request(`vivace at ${name}`, { ifAvailable: true }, at).catch(refused);
   });
 }
 
 /** Storage that does not answer in this time counts as refused: some browsers never do. */
 const PATIENCE_MS = 5000;
 
-export function soon<T>(promise: Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
+/** What `ask` brings. @throws as `ask`, at once or later, and when the storage does not answer */
+export async function soon<T>(ask: () => Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error('The storage does not answer.')), patienceMs);
   });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+  try {
+    return await Promise.race([ask(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

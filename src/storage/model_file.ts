@@ -1,7 +1,7 @@
-import { ModelFetchError, ModelFileError } from '../errors';
+import { InvalidRequestError, ModelFetchError, ModelFileError } from '../errors';
 import { blobSource } from './blob_source';
 import { checkTextSize, isPlainName, quoted } from './bounds';
-import { filesFolder, resolveUrl, urlFolder } from './folder';
+import { filesFolder, resolveUrl, urlFolder, urlInFolder } from './folder';
 import type { GgufValue } from './gguf';
 import { WebPageError } from './http';
 import { readHubUrl } from './hub_address';
@@ -65,7 +65,9 @@ export async function openModel(location: ModelLocation, options: OpenOptions = 
 async function openUrl(url: URL, asked: OpenOptions): Promise<ModelFiles> {
   const options = { ...asked, windows: new WindowPool() };
   const onHub = readHubUrl(url, options.hub);
-  const { url: at, hashes } = onHub ? await resolveHub(onHub.hub, onHub.address, options) : { url, hashes: undefined };
+  const { url: at, hashes: told } = onHub ? await resolveHub(onHub.hub, onHub.address, options) : { url, hashes: [] };
+  const hashes = new Map(told);
+  if (options.sha256) hashes.set(isGguf(at.pathname) ? at.href : urlInFolder(at, WEIGHTS), options.sha256);
   const withHashes = { ...options, hashes };
   return isGguf(at.pathname) ? openGgufAt(at, withHashes) : openFolder(urlFolder(at, withHashes), options);
 }
@@ -110,7 +112,7 @@ async function openGguf(source: ByteSource, folder: ModelFolder): Promise<ModelF
   return { name: source.name, totalBytes: sum(weights), ...weights, config, ...side };
 }
 
-async function openFolder(folder: ModelFolder, { onConfig }: OpenOptions): Promise<ModelFiles> {
+async function openFolder(folder: ModelFolder, { onConfig, sha256 }: OpenOptions): Promise<ModelFiles> {
   const configFile = await folder.open('config.json', 'json');
   if (!configFile) {
     const remedy = 'A model is a folder with config.json and safetensors files, or a .gguf file.';
@@ -118,12 +120,12 @@ async function openFolder(folder: ModelFolder, { onConfig }: OpenOptions): Promi
   }
   const config = parseJsonObject(configFile.name, await readText(configFile));
   if (config.gguf_file === undefined) onConfig?.(config);
-  const [weights, side] = await Promise.all([openWeights(folder, config), readSideFiles(folder)]);
+  const [weights, side] = await Promise.all([openWeights(folder, config, sha256), readSideFiles(folder)]);
   return { name: folder.name, totalBytes: sum(weights), ...weights, config, ...side };
 }
 
 /** The weights of a folder: the GGUF that config.json names as "gguf_file", one safetensors file, or shards. */
-async function openWeights(folder: ModelFolder, config: JsonObject): Promise<Weights> {
+async function openWeights(folder: ModelFolder, config: JsonObject, sha256?: string): Promise<Weights> {
   const looked: string[] = [];
   if (typeof config.gguf_file === 'string') {
     const file = config.gguf_file;
@@ -134,18 +136,28 @@ async function openWeights(folder: ModelFolder, config: JsonObject): Promise<Wei
       );
     }
     const source = await optional(folder.open(file));
+    if (source) refuseHash(sha256, file);
     if (source) return ggufWeights(source, folder);
     looked.push(file);
   }
   const single = await optional(folder.open(WEIGHTS));
   if (single) return safetensorsWeights(await parseSafetensors(single));
   const index = await readJson(folder, SHARD_INDEX, { uniqueKeys: true });
+  if (index) refuseHash(sha256, SHARD_INDEX);
   if (index) return safetensorsWeights(await openShards(folder, index));
   looked.push(WEIGHTS, SHARD_INDEX);
   throw new ModelFetchError(
     folder.name,
     null,
     `${folder.name} holds no weights: looked for ${looked.join(', ')}. Use a model with safetensors weights, or a .gguf file.`,
+  );
+}
+
+/** @throws InvalidRequestError where there is a hash: it would be of nothing that is read */
+function refuseHash(sha256: string | undefined, file: string): void {
+  if (sha256 === undefined) return;
+  throw new InvalidRequestError(
+    `sha256 is that of a .gguf file or of ${WEIGHTS}, and this folder's weights are named by ${file}. Leave sha256 out, or name the file.`,
   );
 }
 

@@ -13,6 +13,7 @@ import {
   parseFile,
   parseModel,
   type Resolved,
+  sealed,
 } from './manifest';
 import { soon } from './manifest_store';
 import type { PieceKeeper } from './piece_keeper';
@@ -56,9 +57,10 @@ export class ModelRecord {
 
   /** Reads what is kept. @throws where the database refuses */
   async open(asks: boolean): Promise<void> {
-    this.model = parseModel(this.location, await soon(this.get(modelKey(this.location))));
+    this.model = parseModel(this.location, await soon(() => this.get(modelKey(this.location))));
     if (!this.model?.isOpened) return;
-    const files = await soon(Promise.all(this.model.files.map((url) => this.lookUp(url))));
+    const { files: urls } = this.model;
+    const files = await soon(() => Promise.all(urls.map((url) => this.lookUp(url))));
     this.wasWhole = files.every((file) => file !== null && isEnough(file));
     this.isWhole = this.wasWhole && !asks;
   }
@@ -107,14 +109,14 @@ export class ModelRecord {
     const outdated = isOver ? (this.model?.files ?? []).filter((url) => !this.files.has(url)) : [];
     const writesModel = this.modelChanged || outdated.length > 0;
     this.modelChanged = false;
-    await soon(
+    await soon(() =>
       this.stores.manifests.alone(async () => {
         if (writesModel) {
           await this.update(modelKey(this.location), (old) => this.describe(parseModel(this.location, old), isOver));
         }
         for (const url of urls) {
           const file = this.files.get(url);
-          if (file) await this.update(fileKey(url), (old) => this.merge(parseFile(url, old), file));
+          if (file) await this.update(fileKey(url), (old) => sealed(this.merge(parseFile(url, old), file)));
         }
       }),
     );

@@ -13,6 +13,8 @@ export class PieceKeeper {
   readonly bad = new Set<string>();
   /** Names of pieces that this load keeps: not to be removed, though no manifest may name them yet. */
   readonly wanted = new Set<string>();
+  /** Names of pieces that this load read or kept. */
+  readonly used = new Set<string>();
   private isFull = false;
   private readonly writing = new Set<Promise<void>>();
 
@@ -39,7 +41,8 @@ export class PieceKeeper {
   private async write(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
     const name = await pieceName(bytes);
     this.wanted.add(name);
-    await soon(this.store.write(name, bytes), PATIENCE_MS);
+    this.used.add(name);
+    await soon(() => this.store.write(name, bytes), PATIENCE_MS);
     this.bad.delete(name);
     return name;
   }
@@ -51,9 +54,12 @@ export class PieceKeeper {
 
   /** A piece of so many bytes, or null where it is not here, or is another one, which is removed. */
   async read(name: string, length: number): Promise<Uint8Array<ArrayBuffer> | null> {
-    const bytes = await soon(this.store.read(name), PATIENCE_MS).catch(() => null);
-    if (bytes?.length === length && (await pieceName(bytes)) === name) return bytes;
-    if (bytes) await this.store.remove(name);
+    const bytes = await soon(() => this.store.read(name), PATIENCE_MS).catch(() => null);
+    if (bytes?.length === length && (await pieceName(bytes)) === name) {
+      this.used.add(name);
+      return bytes;
+    }
+    if (bytes) await this.remove(name);
     this.bad.add(name);
     return null;
   }
@@ -61,7 +67,7 @@ export class PieceKeeper {
   /** Never throws. */
   async remove(name: string): Promise<void> {
     this.bad.add(name);
-    await this.store.remove(name);
+    await soon(() => this.store.remove(name), PATIENCE_MS).catch(() => {}); // a later sweep finds it
   }
 
   /** From now on nothing is kept. */

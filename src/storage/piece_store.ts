@@ -14,8 +14,11 @@ export interface PieceStore {
 
 /** The name of what `bytes` hold. */
 export async function pieceName(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
-  return [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
+}
+
+export function toHex(bytes: Uint8Array): string {
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** For messages and checks: storage has no room for what was to be written. */
@@ -74,7 +77,11 @@ class OpfsPieces implements PieceStore {
   }
 
   async remove(name: string): Promise<void> {
-    await this.folder.removeEntry(name).catch(() => {});
+    try {
+      await this.folder.removeEntry(name);
+    } catch {
+      // held by another tab, or gone
+    }
   }
 
   async list(): Promise<{ name: string; writtenAt: number }[]> {

@@ -46,12 +46,18 @@ export interface OpenOptions {
   onBytes?: (bytes: number, fromCache?: boolean) => void;
   /** Where the files of this model's URL are kept and found again. Default: nowhere. */
   cache?: ModelCache | null;
-  /** Told of what a person should know of the model that was opened: `quantization-chosen`. */
+  /** How far the browser's HTTP cache may answer for files that are fetched whole; parts never come from it. */
+  httpCache?: RequestCache;
+  /** Told of what a person should know of the model that was opened: `quantization-chosen`, `fetched-again`. */
   onWarning?: (warning: { code: string; message: string }) => void;
   /** Given config.json before the weights that it describes are opened; what it throws is why they are not. */
   onConfig?: (config: Record<string, unknown>) => void;
   /** The hub whose repositories are asked for their commit and hashes. Default: huggingface.co. */
   hub?: string;
+  /** SHA-256 in hex that the weights should have: of the .gguf file that is named, or of a folder's model.safetensors. */
+  sha256?: string;
+  /** The weights were found to have `sha256`. */
+  onVerified?: () => void;
   /** SHA-256 by URL, in hex, of files that have one: bytes that passed wholly are checked against it. */
   hashes?: ReadonlyMap<string, string>;
   /** What hashes a file of so many bytes; null, or without it: this thread. Never rejects. */

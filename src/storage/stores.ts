@@ -11,7 +11,7 @@ export interface Stores {
 /** @throws where the browser refuses storage */
 export async function openStores(): Promise<Stores> {
   if (!globalThis.crypto?.subtle) throw new Error('Pieces cannot be named: this page is not secure.');
-  const stores = { pieces: await soon(opfsPieces()), manifests: idbManifests() };
-  await soon(stores.manifests.get('')); // a refusal shows here
+  const stores = { pieces: await soon(opfsPieces), manifests: idbManifests() };
+  await soon(() => stores.manifests.get('')); // a refusal shows here
   return stores;
 }

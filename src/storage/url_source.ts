@@ -1,6 +1,6 @@
 import { checkRange } from './bounds';
 import { type Connect, cachedRemote } from './cached_remote';
-import { get, HTTP_TUNING, type HttpTuning, refuseWebPage, urlFileName, withRetries } from './http';
+import { get, HTTP_TUNING, type HttpTuning, refuseWebPage, urlFileName, WebPageError, withRetries } from './http';
 import type { FileManifest } from './manifest';
 import { rangeRemote } from './range_remote';
 import type { ByteSource, FileKind, OpenOptions } from './source';
@@ -13,6 +13,8 @@ export interface Remote {
   readonly size: number;
   /** What names the version, or '' where the server does not say. */
   readonly version: string;
+  /** SHA-256 of the whole file in hex, where the server tells it. */
+  readonly digest: string | null;
   /** The file came in one piece, and is here. */
   readonly isWhole: boolean;
   /** Of a file that came whole: what is kept of it, where it is to be kept. */
@@ -30,7 +32,8 @@ export function urlSource(
   options: OpenOptions = {},
   tuning: HttpTuning = HTTP_TUNING,
 ): Promise<ByteSource> {
-  return openSource(url, (at) => connect(url, at, options, tuning), options, tuning, options.windows);
+  const connecting = (at: number) => pastPage(() => connect(url, at, options, tuning));
+  return openSource(url, connecting, options, tuning, options.windows);
 }
 
 /** A file behind a URL, fetched whole in one request, which may travel compressed. Text past 64 MB is refused. */
@@ -40,7 +43,17 @@ export function wholeUrlSource(
   options: OpenOptions = {},
   tuning: HttpTuning = HTTP_TUNING,
 ): Promise<ByteSource> {
-  return openSource(url, () => connectWhole(url, kind, options, tuning), options, tuning);
+  return openSource(url, () => pastPage(() => connectWhole(url, kind, options, tuning)), options, tuning);
+}
+
+/** A page in place of a file may be that of a gateway, or of a network that wants a login: it is asked once more before it is believed. */
+async function pastPage<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof WebPageError)) throw error;
+    return ask();
+  }
 }
 
 async function openSource(
@@ -75,18 +88,26 @@ async function openSource(
 /** The parts of a file, and an error with the last of them where the whole has not the hash that it should have. */
 function checkedPart(
   url: string,
-  { size, part }: Remote,
+  { size, part, digest }: Remote,
   windowBytes: number,
-  { hashes, cache, createHasher }: OpenOptions,
+  { hashes, cache, createHasher, sha256, onVerified }: OpenOptions,
 ): Remote['part'] {
-  const expected = hashes?.get(url);
-  if (!expected || size === 0 || cache?.isVerified(url, expected)) return part;
+  const expected = hashes?.get(url) ?? digest;
+  const verified = () => void (expected === sha256 && onVerified?.());
+  if (!expected || size === 0) return part;
+  if (cache?.isVerified(url, expected)) {
+    verified();
+    return part;
+  }
   const hasher = createHasher?.(size).then((made) => made ?? localHasher());
   const whole = new WholeHash(urlFileName(url), Math.ceil(size / windowBytes), expected, hasher);
   return async (offset, length) => {
     const bytes = await part(offset, length);
     try {
-      if (await whole.add(offset / windowBytes, bytes)) cache?.noteVerified(url, expected);
+      if (await whole.add(offset / windowBytes, bytes)) {
+        cache?.noteVerified(url, expected);
+        verified();
+      }
     } catch (error) {
       await cache?.drop(url);
       throw error;
@@ -119,7 +140,7 @@ async function connect(url: string, at: number, options: OpenOptions, tuning: Ht
 
 function connectWhole(url: string, kind: FileKind, options: OpenOptions, tuning: HttpTuning): Promise<Remote> {
   return withRetries(tuning, options.signal, async () => {
-    const answer = await get(url, null, tuning, options.signal);
+    const answer = await get(url, null, tuning, options.signal, { whole: options.httpCache });
     return wholeRemote(url, answer, kind, options, tuning.windowBytes);
   });
 }

@@ -1,5 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { ModelFileError } from '../errors';
+import { toHex } from './piece_store';
 
 /** SHA-256 of bytes that come in pieces, in order: the browser's own takes a file whole. */
 export interface Hasher {
@@ -16,7 +17,7 @@ export function localHasher(): Hasher {
     async update(bytes) {
       hash.update(bytes);
     },
-    digest: async () => [...hash.digest()].map((byte) => byte.toString(16).padStart(2, '0')).join(''),
+    digest: async () => toHex(hash.digest()),
   };
 }
 
@@ -62,7 +63,7 @@ export class WholeHash {
     if (!isLast) return false;
     const found = await (await this.hasher).digest();
     if (found === this.expected) return true;
-    const what = `has the SHA-256 ${found}, where the hub says ${this.expected}`;
+    const what = `has the SHA-256 ${found} and should have ${this.expected}`;
     this.failure = new ModelFileError(this.name, `${what}. Nothing of it was kept; load the model again.`);
     throw this.failure;
   }

@@ -2,7 +2,7 @@ import { ModelFetchError } from '../errors';
 import { checkTextSize } from './bounds';
 import { type Answer, refuseWebPage, shown, urlFileName } from './http';
 import { type FileManifest, newFile, nPieces } from './manifest';
-import { versionOf } from './range_remote';
+import { digestOf, versionOf } from './range_remote';
 import type { FileKind, OpenOptions } from './source';
 import type { Remote } from './url_source';
 
@@ -39,11 +39,14 @@ export async function wholeRemote(
     throw error;
   }
   await arriving.end();
+  // Another origin may hide that an answer travelled compressed; its length tells.
+  if (Number(answer.headers.get('content-length')) === arriving.size) arriving.digest = digestOf(answer);
   return arriving;
 }
 
 class ArrivingFile implements Remote {
   readonly isWhole = true;
+  digest: string | null = null;
   /** As large as the pieces that are here and one more, until the end has come. */
   readonly file: FileManifest;
   private readonly piece: Uint8Array<ArrayBuffer>;

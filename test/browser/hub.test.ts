@@ -104,7 +104,7 @@ test('a large file is hashed by a second worker, and refused when its hash is an
   page.on('worker', () => workers++);
   await page.goto(server.url);
   const load = () => page.evaluate<string>(LOAD);
-  expect(await load()).toContain(`${model.sha256()}, where the hub says ${sha256}`);
+  expect(await load()).toContain(`${model.sha256()} and should have ${sha256}`);
   sha256 = model.sha256();
   expect(await load()).toBe('loaded');
   expect(workers).toBe(4);

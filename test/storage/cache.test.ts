@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -32,7 +33,8 @@ async function load(
   asks = false,
 ): Promise<Load> {
   const warnings: Load['warnings'] = [];
-  const cache = await ModelCache.open(url, stores, (warning) => warnings.push(warning), asks);
+  const onWarning = (warning: Load['warnings'][number]) => void warnings.push(warning);
+  const cache = await ModelCache.open(url, stores, onWarning, asks);
   let fetched = 0;
   let cached = 0;
   const onBytes = (n: number, fromCache?: boolean) => {
@@ -41,7 +43,7 @@ async function load(
   };
   const tab = new AbortController(); // a load that failed ends, with what it was reading ahead
   try {
-    const source = await urlSource(url, { cache, onBytes, signal: tab.signal }, TUNING);
+    const source = await urlSource(url, { cache, onBytes, onWarning, signal: tab.signal }, TUNING);
     await cache.finish('f');
     const bytes = new Uint8Array(source.size);
     for (let step = 0; step * 500 < source.size; step++) {
@@ -225,13 +227,81 @@ test('cancelled at any moment: the reason comes at once, and the next load is ri
 describe('a model that is whole and is asked for a new version', () => {
   const asks = true;
 
-  test('the same: its weights are not fetched again', async () => {
-    const { url, requests } = await site();
+  const digest = `sha-256=:${createHash('sha256').update(file).digest('base64')}:`;
+  const withDigest: Hook = (request, response) =>
+    sendFile(request, response, file, { headers: { 'repr-digest': `sha-512=:AA==:, ${digest}` } });
+
+  test('the same, of a server that tells a hash: its weights are not fetched again', async () => {
+    const { url, requests } = await site(withDigest);
     const stores = fakeStores();
     await load(url, stores);
     requests.length = 0;
     expect(await load(url, stores, undefined, asks)).toMatchObject({ bytes: new Uint8Array(file), cached: 4500 });
     expect(requests).toEqual(['f.bin bytes=4000-4999']);
+  });
+
+  test('the same, of a server that tells no hash: its bytes are held against those that are kept, once', async () => {
+    const { url, requests } = await site();
+    const stores = fakeStores();
+    await load(url, stores);
+    expect(await load(url, stores, undefined, asks)).toMatchObject({ bytes: new Uint8Array(file), fetched: 4500 });
+    requests.length = 0;
+    const third = await load(url, stores, undefined, asks);
+    expect(third).toMatchObject({ bytes: new Uint8Array(file), cached: 4500, warnings: [] });
+    expect(requests).toEqual(['f.bin bytes=4000-4999']);
+  });
+
+  test.each([0, 1, 2, 3, 4])(
+    'piece %d once came with wrong bytes: the update has the right ones, and says so',
+    async (n) => {
+      const { url, now } = await mutableSite();
+      const stores = fakeStores();
+      const damage = (part: Buffer) => Buffer.from(part.map((byte) => byte ^ 1));
+      now.hook = (request, response) =>
+        !!request.headers.range?.startsWith(`bytes=${n * 1000}-`) &&
+        sendFile(request, response, file, { body: damage });
+      expect((await load(url, stores)).bytes).not.toEqual(new Uint8Array(file));
+      now.hook = () => false;
+      expect((await load(url, stores)).bytes).not.toEqual(new Uint8Array(file)); // no one can know
+      const { bytes, warnings } = await load(url, stores, undefined, asks);
+      expect(bytes).toEqual(new Uint8Array(file));
+      expect(warnings).toMatchObject([
+        { code: 'fetched-again', message: expect.stringMatching(/^f\.bin was kept here with other/) },
+      ]);
+      expect(await load(url, stores)).toMatchObject({ bytes: new Uint8Array(file), fetched: 0, warnings: [] });
+      await expect.poll(() => stores.pieces.pieces.size, { interval: 5 }).toBe(PIECES);
+    },
+  );
+
+  test('no server answers in the middle of it: what is kept is used', async () => {
+    const { url, now } = await mutableSite();
+    const stores = fakeStores();
+    await load(url, stores);
+    now.hook = (request, response, nth) => nth > PIECES + 1 && down(request, response, nth);
+    expect((await load(url, stores, undefined, asks)).bytes).toEqual(new Uint8Array(file));
+  });
+
+  test('a wrong byte under a hash that the server tells is an error, and is not kept', async () => {
+    const wrong = (part: Buffer) => Buffer.from(part.map((byte, i) => (i === 7 ? byte ^ 1 : byte)));
+    const { url, now } = await mutableSite();
+    const stores = fakeStores();
+    now.hook = (request, response) =>
+      sendFile(request, response, file, { headers: { 'repr-digest': digest }, body: wrong });
+    await expect(load(url, stores)).rejects.toThrow(/f\.bin: has the SHA-256 [0-9a-f]{64} and should have/);
+    expect(stores.pieces.pieces.size).toBe(0);
+    now.hook = withDigest;
+    expect((await load(url, stores)).bytes).toEqual(new Uint8Array(file));
+  });
+
+  test('a hash of an answer that travels compressed says nothing of the file', async () => {
+    const zipped = gzipSync(file);
+    const headers = {
+      'content-encoding': 'gzip',
+      'content-length': zipped.length,
+      'repr-digest': `sha-256=:${createHash('sha256').update(zipped).digest('base64')}:`,
+    };
+    const { url } = await site((_, response) => !!response.writeHead(200, headers).end(zipped));
+    expect((await load(url, fakeStores())).bytes).toEqual(new Uint8Array(file));
   });
 
   test('another: that is loaded, and the old one goes', async () => {
@@ -519,6 +589,23 @@ describe('hostile manifests', () => {
     expect(await listModels(stores)).toEqual([]);
     expect(await load(url, stores)).toMatchObject({ bytes: new Uint8Array(file), cached: 0 });
     expect((await load(url, stores)).fetched).toBe(0);
+  });
+
+  const rotate = (list: (string | null)[]) => [...list.slice(1, 4), list[0], list[4]]; // the last is shorter
+  test.each<[string, (known: FileManifest) => Partial<FileManifest>]>([
+    ['hashes in another order', ({ hashes }) => ({ hashes: rotate(hashes) })],
+    ['another size', ({ size }) => ({ size: size + 1 })],
+    ['another version', () => ({ version: '"v0"' })],
+    ['a hash of the whole that is none', () => ({ sha256: 'b'.repeat(64) })],
+    ['pieces that are said to be enough', ({ hashes }) => ({ hashes: hashes.with(2, null), isEnough: true })],
+  ])('a manifest with %s is as good as none', async (_, damage) => {
+    const { url } = await site();
+    const stores = fakeStores();
+    await load(url, stores);
+    const known = manifestOf(stores, url);
+    stores.manifests.values.set(`file ${url}`, { ...known, ...damage(known) });
+    expect(await load(url, stores)).toMatchObject({ bytes: new Uint8Array(file), fetched: 4500 });
+    expect(await load(url, stores)).toMatchObject({ bytes: new Uint8Array(file), fetched: 0 });
   });
 
   test('a manifest that names other pieces for a file gives no wrong bytes that are not what it names', async () => {

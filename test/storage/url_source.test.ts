@@ -123,6 +123,44 @@ describe('a server with ranges', () => {
     const { opening } = await open(stall, {}, { ...TUNING, stallMs: 60, retryDelaysMs: [1] });
     expect(String(await failure(opening))).toMatch(/nothing arrived for 60 ms/);
   });
+
+  test('a body that stalls before its end is told as the stall, whatever the server answers to the next request', async () => {
+    const stall: Hook = (_, response) => {
+      response.writeHead(206, { etag: '"v1"', 'content-range': 'bytes 0-999/4500', 'content-length': '1000' });
+      return response.write(file.subarray(0, 300)); // the same start, whatever part is asked for
+    };
+    const { opening } = await open(stall, {}, { ...TUNING, stallMs: 60, retryDelaysMs: [1] });
+    expect(String(await failure(opening))).toMatch(/nothing arrived for 60 ms/);
+  });
+
+  test('a connection that stays open after the last byte: the part is here', async () => {
+    const { opening, site } = await open(
+      (request, response, nth) => {
+        if (nth !== 1) return false;
+        const [first, last] = request.headers.range!.slice(6).split('-').map(Number);
+        response.writeHead(206, { etag: '"v1"', 'content-range': `bytes ${first}-${last}/4500` });
+        return response.write(file.subarray(first, last + 1)) || true;
+      },
+      {},
+      { ...TUNING, stallMs: 60, retryDelaysMs: [1] },
+    );
+    expect(await (await opening).read(1000, 500)).toEqual(bytes(1000, 1500));
+    expect(site.requests).toEqual(['f.bin bytes=0-999', 'f.bin bytes=1000-1999']);
+  });
+
+  test.each(['200', '206'])(
+    'a web page in place of a part, once, by status %s: the part is asked for again',
+    async (status) => {
+      const { opening } = await open((request, response, nth) => {
+        if (nth !== 1) return false;
+        const page = { 'content-type': 'text/html' };
+        if (status === '206')
+          return sendFile(request, response, file, { headers: page, body: (part) => part.fill(32) });
+        return !!response.writeHead(200, page).end('<!doctype html>');
+      });
+      expect(await (await opening).read(1000, 500)).toEqual(bytes(1000, 1500));
+    },
+  );
 });
 
 describe('a server without ranges', () => {

@@ -28,7 +28,7 @@ describe.each([
   test('what is not as expected is refused with both hashes, and so is every piece after', async () => {
     const hash = whole('0'.repeat(64));
     for (const [i, piece] of PIECES.slice(0, -1).entries()) expect(await hash.add(i, piece)).toBe(false);
-    await expect(hash.add(8, PIECES[8])).rejects.toThrow(`${SHA256}, where the hub says ${'0'.repeat(64)}`);
+    await expect(hash.add(8, PIECES[8])).rejects.toThrow(`${SHA256} and should have ${'0'.repeat(64)}`);
     await expect(hash.add(0, PIECES[0])).rejects.toThrow(SHA256);
   });
 
