@@ -1,7 +1,7 @@
 // Pinned runs as markup: a legend with their lines, and the table that compares them. It only shows.
 
 import { html, nothing, svg } from 'lit';
-import { type Column, columnName, columnsOf, comparisonRows } from './comparison';
+import { type Cell, type Column, columnName, columnsOf, comparisonRows } from './comparison';
 import { PIN_DASHES, type Pin, type PinLetter } from './picture';
 import type { RunData } from './run_data';
 
@@ -30,7 +30,7 @@ function renderColumn(column: Column, unpin: (letter: PinLetter) => void) {
       ${svg`<path d="M0 4h24" fill="none" stroke="currentColor" stroke-width="2" stroke-dasharray=${dashes} />`}
     </svg>
     <b>${name}</b>
-    <span class="what">${columnName(column)}, ${run.tokens.length} tokens</span>
+    <span class="what">${columnName(column)}, ${run.tokens.length} tokens, n = ${run.gaps.length} gaps</span>
     ${
       letter === null
         ? nothing
@@ -49,9 +49,14 @@ function renderTable(columns: readonly Column[]) {
       <tbody>${comparisonRows(columns).map(
         ({ key, label, definition, cells }) => html`<tr data-row=${key}>
           <th scope="row" title=${definition}>${label}</th>
-          ${cells.map(({ value, ratio }) => html`<td>${value}${ratio ? html` <small title="Times run ${base}">${ratio}</small>` : nothing}</td>`)}
+          ${cells.map((cell) => renderCell(cell, base))}
         </tr>`,
       )}</tbody>
     </table>
   </div>`;
+}
+
+function renderCell({ value, ratio, caveat }: Cell, base: string) {
+  const compared = ratio ? html` <small title="Times run ${base}">${ratio}</small>` : nothing;
+  return html`<td class=${caveat ? 'faint' : ''}>${value}${compared}${caveat ? html` <small class="caveat">${caveat}</small>` : nothing}</td>`;
 }

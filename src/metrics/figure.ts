@@ -5,6 +5,8 @@ export interface Figure {
   value: string;
   /** What the figure means and how it was measured. */
   definition: string;
+  /** Measured too few times to be relied on: shown faint. `definition` and a sentence beside the figures say so in words. */
+  isFaint?: boolean;
 }
 
 export interface FigureGroup {

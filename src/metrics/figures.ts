@@ -4,6 +4,7 @@ import type { EngineInfo, Roofline } from '../engine/engine';
 import type { Figure, FigureGroup } from './figure';
 import { formatMs, formatRate, NONE } from './figure_format';
 import { gpuSteps, machine, memory, perToken } from './machine_figures';
+import { countNote, percentiles } from './percentiles';
 import type { RunData } from './run_data';
 
 export type { Figure, FigureGroup } from './figure';
@@ -11,22 +12,18 @@ export type { Figure, FigureGroup } from './figure';
 /** The tiles on top: what a reader of the stream feels. */
 export function headline({ tbt }: RunData): Figure[] {
   const share = (n: number) => `${n} of 100 gaps between tokens are no longer.`;
-  return [
-    {
-      key: 'p50',
-      label: 'p50',
-      value: formatMs(tbt.p50),
-      definition: 'Half of the gaps between tokens are no longer.',
-    },
-    { key: 'p95', label: 'p95', value: formatMs(tbt.p95), definition: share(95) },
-    { key: 'p99', label: 'p99', value: formatMs(tbt.p99), definition: share(99) },
-    {
-      key: 'max',
-      label: 'max',
-      value: formatMs(tbt.max),
-      definition: 'The longest gap between two tokens of this run.',
-    },
-  ];
+  const definitions = {
+    p50: 'Half of the gaps between tokens are no longer.',
+    p95: share(95),
+    p99: share(99),
+    max: 'The longest gap between two tokens of this run.',
+  };
+  return percentiles(definitions, tbt, 'gaps', '');
+}
+
+/** How many gaps the tiles are of, and which of them are therefore no more than the longest gap; '' for none. */
+export function headlineNote({ tbt }: RunData): string {
+  return countNote(tbt, 'gaps');
 }
 
 function timing(run: RunData): FigureGroup {

@@ -4,6 +4,7 @@ import { formatMs } from './figure_format';
 import { binEdges, binOf, countInBins } from './histogram';
 import { type ChartInput, LOG_FLOOR_MS, PIN_DASHES, type Picture, type Series, type Spot, type View } from './picture';
 import type { RunData } from './run_data';
+import { isOfTooFew } from './tbt_stats';
 
 const BINS = 40;
 /** Numbers of tokens that the readout of a bin names. */
@@ -38,7 +39,9 @@ export class HistogramView implements View {
     }));
     series.unshift({ kind: 'steps', ink: 'accent', isFilled: true, data: [this.edges, closed(this.counts)] });
     const level = (x: number | null, label: string) =>
-      x === null ? [] : [{ x: Math.max(x, this.edges[0]!), label, ink: 'ink' as const }];
+      x === null || isOfTooFew(label, run.gaps.length)
+        ? []
+        : [{ x: Math.max(x, this.edges[0]!), label, ink: 'ink' as const }];
     return {
       series,
       x: { min: this.edges[0]!, max: this.edges.at(-1)!, isLog },

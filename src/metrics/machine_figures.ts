@@ -3,21 +3,23 @@
 import type { EngineInfo, Roofline } from '../engine/engine';
 import type { Figure, FigureGroup } from './figure';
 import { formatBytes, formatCount, formatMs, formatPerCent, formatSpeed, NONE } from './figure_format';
+import { countNote, percentiles } from './percentiles';
 import { readSpeed } from './read_speed';
 import type { RunData } from './run_data';
+
+const STEP = 'The GPU’s own time for one step, from its timestamps, without waiting and transfer.';
+const STEP_DEFINITIONS = { p50: STEP, p95: STEP, p99: STEP, max: STEP };
 
 export function gpuSteps(run: RunData): FigureGroup | null {
   const gpu = run.metrics?.gpuMs;
   if (!gpu) return null;
   return {
     title: 'On the GPU',
-    figures: (['p50', 'p95', 'p99', 'max'] as const).map((key) => ({
-      key: `gpu-${key}`,
-      label: `Step ${key}`,
-      value: formatMs(gpu[key]),
-      definition: 'The GPU’s own time for one step, from its timestamps, without waiting and transfer.',
+    figures: percentiles(STEP_DEFINITIONS, gpu, 'steps', 'gpu-').map((figure) => ({
+      ...figure,
+      label: `Step ${figure.label}`,
     })),
-    note: 'By the GPU’s clock, which browsers round to 65 microseconds unless developer features are on.',
+    note: `${countNote(gpu, 'steps')} By the GPU’s clock, which browsers round to 65 microseconds unless developer features are on.`.trim(),
   };
 }
 

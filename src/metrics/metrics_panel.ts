@@ -7,9 +7,9 @@ import './chart_section';
 import { saveText } from '../ui/save_text';
 import { renderComparison } from './comparison_parts';
 import { runToCsv, runToJson } from './export';
-import { figureGroups, headline } from './figures';
+import { figureGroups, headline, headlineNote } from './figures';
 import { Pacer } from './pacer';
-import { renderGroup, renderTile, renderToolbar, renderWarnings } from './panel_parts';
+import { renderGroup, renderTiles, renderToolbar, renderWarnings } from './panel_parts';
 import { panelStyles } from './panel_styles';
 import { PIN_DASHES, type Pin, type PinLetter } from './picture';
 import './roofline_section';
@@ -134,7 +134,7 @@ export class VivaceMetrics extends LitElement {
     const rest = groups.findIndex((group) => group.title === AFTER_ATTENTION);
     return html`
       ${renderToolbar({ run, isOdd: this.drawings++ % 2 === 1, isLog, whyNotPin: this.whyNotPin(), onLog: this.toggleLog, onPin: this.pin, onJson: this.saveJson, onCsv: this.saveCsv })}
-      <dl class="tiles">${headline(run).map(renderTile)}</dl>
+      ${renderTiles(headline(run), headlineNote(run))}
       <vivace-chart .runs=${{ run, tbt, stalls, pins, past, isLog }} .theme=${this.theme}></vivace-chart>
       ${renderComparison(pins, run, this.unpin)}
       ${groups.slice(0, rest).map(renderGroup)}

@@ -45,16 +45,23 @@ export function renderGroup(group: FigureGroup) {
 }
 
 function renderFigure(figure: Figure) {
-  return html`<div class=${WIDE.has(figure.key) ? 'wide' : ''} title=${figure.definition}>
+  const classes = [WIDE.has(figure.key) ? 'wide' : '', figure.isFaint ? 'faint' : ''].join(' ').trim();
+  return html`<div class=${classes} title=${figure.definition}>
     <dt>${figure.label}</dt><dd data-figure=${figure.key}>${figure.value}</dd>
   </div>`;
 }
 
-/** As a figure, with a quiet unit. */
-export function renderTile(figure: Figure) {
+/** Figures with quiet units, and below them what they are of. */
+export function renderTiles(figures: readonly Figure[], note: string) {
+  return html`<dl class="tiles">${figures.map(renderTile)}</dl>
+    ${note ? html`<p class="note" id="tiles-note" data-testid="gaps">${note}</p>` : nothing}`;
+}
+
+function renderTile(figure: Figure) {
   const [number, unit] = figure.value.split(' ');
-  return html`<div title=${figure.definition}>
-    <dt>${figure.label}</dt><dd data-figure=${figure.key}>${number}${unit ? html` <small>${unit}</small>` : nothing}</dd>
+  return html`<div class=${figure.isFaint ? 'faint' : ''} title=${figure.definition}>
+    <dt>${figure.label}</dt>
+    <dd data-figure=${figure.key} aria-describedby=${figure.isFaint ? 'tiles-note' : nothing}>${number}${unit ? html` <small>${unit}</small>` : nothing}</dd>
   </div>`;
 }
 

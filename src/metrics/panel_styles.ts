@@ -35,14 +35,17 @@ export const panelStyles = css`
   button:disabled { opacity: 0.45; cursor: default; }
   :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 
-  .tiles { display: grid; grid-template-columns: repeat(4, 1fr); margin: 0 0 12px; }
+  .tiles { display: grid; grid-template-columns: repeat(4, 1fr); margin: 0; }
+  .tiles + .note { margin: 2px 0 0; }
   .tiles > div { padding-inline-start: 10px; border-inline-start: 1px solid var(--line); }
   .tiles > div:first-child { padding-inline-start: 0; border: 0; }
   .tiles dt { color: var(--muted); font-size: 12px; }
   .tiles dd small { font-size: 12px; font-weight: 400; letter-spacing: 0; color: var(--muted); }
   .tiles dd { margin: 0; font-size: 18px; font-weight: 600; letter-spacing: -0.02em; white-space: nowrap; }
 
-  vivace-chart { margin-bottom: 6px; }
+  .faint dd { color: var(--muted); font-weight: 400; }
+
+  vivace-chart { margin: 12px 0 6px; }
   vivace-roofline { margin-bottom: 12px; }
   section { border-top: 1px solid var(--line); padding: 11px 0 12px; }
   h3 { margin: 0 0 5px; font-size: 12px; font-weight: 600; }
@@ -75,5 +78,7 @@ export const panelStyles = css`
   tbody tr > * { border-top: 1px solid var(--line); }
   tbody th { padding-inline-start: 0; color: var(--muted); text-align: start; cursor: help; }
   thead th { font-weight: 600; }
+  td.faint { color: var(--muted); }
   td small { display: block; color: var(--muted); font-size: 11px; }
+  td .caveat { white-space: normal; text-wrap: balance; }
 `;

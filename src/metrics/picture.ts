@@ -3,7 +3,7 @@
 import { formatMs } from './figure_format';
 import type { Points } from './points';
 import type { RunData, Stall } from './run_data';
-import type { TbtSummary } from './tbt_stats';
+import { isOfTooFew, type TbtSummary } from './tbt_stats';
 
 /** Names of the panel's colours; pinned runs have one each. */
 export type Ink = 'accent' | 'ink' | 'muted' | 'line' | 'danger' | 'a' | 'b' | 'c';
@@ -82,7 +82,7 @@ export interface View {
 
 /** Gaps of one burst may be 0 ms, which a logarithm cannot show. */
 export const LOG_FLOOR_MS = 0.01;
-/** A percentile of fewer gaps says nothing. */
+/** A median of fewer gaps says nothing. */
 const LEAST_FOR_LEVELS = 4;
 
 /** A scale of milliseconds that holds all the points. */
@@ -105,7 +105,7 @@ export function levelsOf({ p50, p95, p99 }: TbtSummary, count: number, isLog: bo
   if (count < LEAST_FOR_LEVELS) return [];
   const floor = isLog ? LOG_FLOOR_MS : 0;
   return Object.entries({ p50, p95, p99 }).flatMap(([label, y]) =>
-    y === null ? [] : [{ label, y: Math.max(y, floor) }],
+    y === null || isOfTooFew(label, count) ? [] : [{ label, y: Math.max(y, floor) }],
   );
 }
 

@@ -58,7 +58,8 @@ export type StallCause =
   | 'GPU step'
   | 'worker busy'
   | 'readback late'
-  | 'busy';
+  | 'busy'
+  | 'not known yet';
 
 /** A run that goes on, or one that was kept to compare with. */
 export interface RunData {

@@ -14,7 +14,7 @@ const TOGETHER_MS = 0.2;
 const TOGETHER_OF_P50 = 1 / 4;
 
 /** `gaps` are those of all tokens but the first. */
-type Run = Pick<RunData, 'tokens' | 'gaps' | 'marks' | 'prefill' | 'metrics' | 'tbt'>;
+type Run = Pick<RunData, 'info' | 'tokens' | 'gaps' | 'marks' | 'prefill' | 'metrics' | 'tbt' | 'isEnded'>;
 
 /** A gap that is under judgement. */
 interface Gap {
@@ -31,7 +31,8 @@ interface Gap {
 
 /**
  * A gap is a stall when it is longer than three times the median gap of its run, and longer than the median by more than 8 ms:
- * on a slow machine the first decides, on a fast one the second. Each names one cause: the most certain that fits.
+ * on a slow machine the first decides, on a fast one the second. Each names one cause: the most certain that fits. While a run
+ * goes on, causes that the GPU's times decide are not known yet.
  */
 export function findStalls(run: Run): Stall[] {
   const { p50 } = run.tbt;
@@ -76,6 +77,12 @@ function explain(gap: Gap): Pick<Stall, 'cause' | 'sentence'> {
   if (index === 1 && (run.prefill?.total ?? 0) > 1) {
     return { cause: 'prefill', sentence: 'It is the first gap: the prompt had only just been read.' };
   }
+  if (awaitsGpuTimes(run)) {
+    return {
+      cause: 'not known yet',
+      sentence: 'The cause is told when the answer is over: the GPU’s own times come then.',
+    };
+  }
   if (gpuMs !== null && gpuMs >= MOST * ms) {
     return { cause: 'GPU step', sentence: `The GPU itself took ${formatMs(gpuMs)} for a step.` };
   }
@@ -92,6 +99,11 @@ function explain(gap: Gap): Pick<Stall, 'cause' | 'sentence'> {
     };
   }
   return { cause: 'busy', sentence: 'Nothing in the engine explains it: the browser or the system was busy.' };
+}
+
+/** Whether times may still come that rule out, or in, a slow step of the GPU: all causes below depend on that. */
+function awaitsGpuTimes({ info, isEnded, metrics }: Run): boolean {
+  return !isEnded && metrics === null && info?.backend !== 'cpu';
 }
 
 /** Whether what begins with one mark and ends with another went on during the gap. */

@@ -28,6 +28,14 @@ export function percentile(sorted: ArrayLike<number>, p: number): number | null 
   return sorted[Math.min(n, Math.max(1, rank)) - 1]!;
 }
 
+/** Values that a percentile needs: of fewer, nearest-rank, it is simply the largest. */
+export const LEAST_VALUES = { p95: 20, p99: 100 } as const;
+
+/** Whether there are too few values for a percentile (or another figure, which needs none) to say anything of its own. */
+export function isOfTooFew(figure: string, values: number): boolean {
+  return values > 0 && values < (figure in LEAST_VALUES ? LEAST_VALUES[figure as keyof typeof LEAST_VALUES] : 0);
+}
+
 /** Mean absolute difference of neighbouring gaps, in the order in which they came; null for fewer than two. */
 function jitter(gaps: readonly number[]): number | null {
   if (gaps.length < 2) return null;

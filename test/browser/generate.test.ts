@@ -123,7 +123,7 @@ describe('--json', () => {
     expect(code).toBe(0);
     expect(chunks).toBeGreaterThan(2);
     expect(stdout.startsWith(`${run.text}\n\n`)).toBe(true);
-    expect(stdout.split('\n\n').at(-1)).toMatch(/^ +mean +p50 +p95 +p99 +max +jitter\nTBT, ms +\d/);
+    expect(stdout.split('\n\n').at(-1)).toMatch(/^ +mean +p50 +p95 +p99 +max +jitter +n\nTBT, ms +\d/);
   });
 
   test('a stop string ends it', async () => {

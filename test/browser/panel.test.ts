@@ -155,10 +155,11 @@ describe('one run after the other', () => {
     const row = (key: string) => textOf(comparison.locator(`tr[data-row=${key}]`));
     await expect.poll(() => row('p50'), SOON).toMatch(/p50\s+5\.20 ms\s*10\.1 ms ×1\.94/);
     expect(await row('max')).toMatch(/60\.0 ms\s*10\.2 ms ×0\.17/);
+    expect(await row('prefill')).toMatch(/548 tok\/s\s*548 tok\/s\s*not compared: 150 new tokens, not 17/);
     const legend = await comparison.locator('li').allTextContents();
     expect(legend.map((text) => text.replace(/\s+/g, ' ').trim())).toEqual([
-      expect.stringMatching(/^A flash_prefill \/ fused_decode, KV f16.*webgpu, 101 tokens Unpin$/),
-      expect.stringMatching(/^Now flash_prefill \/ eager, KV f32.*webgpu, 121 tokens$/),
+      expect.stringMatching(/^A flash_prefill \/ fused_decode, KV f16.*webgpu, 101 tokens, n = 100 gaps Unpin$/),
+      expect.stringMatching(/^Now flash_prefill \/ eager, KV f32.*webgpu, 121 tokens, n = 120 gaps$/),
     ]);
     expect(
       new Set(
@@ -219,6 +220,24 @@ describe('one run after the other', () => {
     expect(lines).toHaveLength(102);
     expect(lines[0]).toMatch(/^token,id,position,tbt_ms,gpu_ms/);
     expect(lines[57]).toMatch(/^57,56,73,60,0\.6,/);
+  });
+
+  test('percentiles of few gaps are faint and say so, and a stall has no cause before the GPU’s times', async () => {
+    const { page } = visited;
+    const note = () => textOf(page.getByTestId('gaps'));
+    const tile = panel(page).locator('.tiles [data-figure=p99]');
+    const colour = () => tile.evaluate((each) => getComputedStyle(each).color);
+    await expect.poll(note, SOON).toBe('n = 100 gaps.');
+    const enough = await colour();
+    await feed(page, { gaps: STALLED.slice(0, 60), isDone: false });
+    await expect.poll(note, SOON).toBe('n = 60 gaps. p99 needs 100: of fewer it is simply the longest.');
+    expect(await colour()).not.toBe(enough);
+    expect(await tile.getAttribute('aria-describedby')).toBe(await page.getByTestId('gaps').getAttribute('id'));
+    const stall = () => textOf(page.getByTestId('stalls').locator('li'));
+    await expect.poll(stall, SOON).toMatch(/^60\.0 ms before token 57\. The cause is told when the answer is over/);
+    await page.evaluate(() => (document.querySelector('vivace-metrics') as unknown as { end(): void }).end());
+    await expect.poll(stall, SOON).toMatch(/before token 57\. Nothing in the engine explains it/);
+    await feed(page, { gaps: STALLED });
   });
 
   test('it is looked at: light and dark, all views, and a logarithm', async () => {

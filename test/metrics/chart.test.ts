@@ -68,11 +68,20 @@ describe('over tokens', () => {
     expect(y.min).toBeGreaterThan(0);
   });
 
-  test('percentiles appear with the fourth gap, and stalls wear rings', () => {
+  test('percentiles appear when there are enough gaps for them, and stalls wear rings', () => {
     const stalls = [{ token: 3, gapMs: 60, cause: 'busy' as const, sentence: 'Busy.' }];
     expect(new TokensView().picture(input(run([5, 6, 7]))).levels).toEqual([]);
     const { levels, rings } = new TokensView().picture(input(run([5, 60, 7, 8]), { stalls }));
-    expect(levels.map(({ label }) => label)).toEqual(['p50', 'p95', 'p99']);
+    expect(levels.map(({ label }) => label)).toEqual(['p50']);
+    for (const [n, labels] of [
+      [19, ['p50']],
+      [20, ['p50', 'p95']],
+      [99, ['p50', 'p95']],
+      [100, ['p50', 'p95', 'p99']],
+    ] as const) {
+      const { levels } = new TokensView().picture(input(run(Array<number>(n).fill(5))));
+      expect(levels.map(({ label }) => label)).toEqual(labels);
+    }
     expect(rings).toEqual([{ x: 3, y: 60 }]);
   });
 
@@ -129,7 +138,9 @@ describe('histogram', () => {
     const { series, verticals } = view.picture(input(run([5, 5, 5, 5, 5, 5, 39])));
     const counts = Array.from(series[0]!.data[1]).slice(0, -1);
     expect(counts.reduce((a, b) => a + b)).toBe(7);
-    expect(verticals.map(({ x, label }) => `${label} ${x}`)).toEqual(['p50 5', 'p99 39']);
+    expect(verticals.map(({ x, label }) => `${label} ${x}`)).toEqual(['p50 5']); // too few for p99
+    const many = new HistogramView().picture(input(run(Array.from({ length: 100 }, (_, i) => (i < 90 ? 5 : 39)))));
+    expect(many.verticals.map(({ x, label }) => `${label} ${x}`)).toEqual(['p50 5', 'p99 39']);
     expect(view.describe(view.spotNear(5.1)!.index)).toMatch(
       /^6 of 7 gaps \(85\.7 %\) from .* before token 2, 3, 4, 5, 6 …$/,
     );

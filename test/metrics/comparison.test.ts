@@ -5,10 +5,11 @@ import { columnName, columnsOf, comparisonRows, ratioText } from '../../src/metr
 import type { RunData } from '../../src/metrics/run_data';
 import { summariseGaps } from '../../src/metrics/tbt_stats';
 
-function run(gaps: number[], gpuMs: number | null = null): RunData {
+function run(gaps: number[], gpuMs: number | null = null, [promptTokens, cachedTokens] = [17, 0]): RunData {
   const tbt = summariseGaps(gaps);
+  const usage = { promptTokens, cachedTokens, completionTokens: gaps.length + 1 };
   const metrics = { prefillTokensPerSecond: 500, gpuMs: gpuMs === null ? null : summariseGaps([gpuMs]) };
-  return { gaps, tbt, ttftMs: 40, decodeTokensPerSecond: 1000 / (tbt.mean ?? 1), metrics } as unknown as RunData;
+  return { gaps, tbt, ttftMs: 40, decodeTokensPerSecond: 1000 / (tbt.mean ?? 1), metrics, usage } as unknown as RunData;
 }
 
 const cellsOf = (rows: ReturnType<typeof comparisonRows>, key: string) => rows.find((row) => row.key === key)?.cells;
@@ -20,12 +21,46 @@ describe('rows', () => {
       { letter: null, run: run([8, 8, 8, 5], 0.6) },
     ]);
     expect(cellsOf(rows, 'p50')).toEqual([
-      { value: '4.00 ms', ratio: '' },
-      { value: '8.00 ms', ratio: '×2.00' },
+      { value: '4.00 ms', ratio: '', caveat: '' },
+      { value: '8.00 ms', ratio: '×2.00', caveat: '' },
     ]);
-    expect(cellsOf(rows, 'max')?.[1]).toEqual({ value: '8.00 ms', ratio: '×0.80' });
-    expect(cellsOf(rows, 'gpu')?.[1]).toEqual({ value: '0.60 ms', ratio: '×1.20' });
+    expect(cellsOf(rows, 'max')?.[1]).toEqual({ value: '8.00 ms', ratio: '×0.80', caveat: '' });
+    expect(cellsOf(rows, 'gpu')?.[1]).toEqual({ value: '0.60 ms', ratio: '×1.20', caveat: '' });
     expect(cellsOf(rows, 'ttft')?.[1]?.ratio).toBe('×1.00');
+    expect(cellsOf(rows, 'prefill')?.[1]).toEqual({ value: '500 tok/s', ratio: '×1.00', caveat: '' });
+  });
+
+  test('prefill and first token are compared only where as many tokens were new, and it says why not', () => {
+    const first = { letter: 'a' as const, run: run([4, 5], null, [410, 0]) };
+    for (const [prompt, caveat] of [
+      [[439, 29], ''],
+      [[439, 410], 'not compared: 29 new tokens, not 410'],
+    ] as const) {
+      const rows = comparisonRows([first, { letter: null, run: run([4, 5], null, [...prompt]) }]);
+      for (const key of ['prefill', 'ttft']) {
+        const [base, cell] = cellsOf(rows, key)!;
+        expect(base).toMatchObject({ ratio: '', caveat: '' });
+        expect(cell).toMatchObject({ caveat, ratio: caveat ? '' : '×1.00' });
+      }
+      expect(cellsOf(rows, 'decode')?.[1]?.ratio).toBe('×1.00');
+    }
+    const live = { ...run([4, 5]), usage: null } as RunData;
+    const rows = comparisonRows([first, { letter: null, run: live }]);
+    expect(cellsOf(rows, 'ttft')?.[1]?.caveat).toBe('not compared: new tokens unknown');
+  });
+
+  test('percentiles of too few gaps, in either run, are not compared', () => {
+    const of = (n: number) => run(Array<number>(n).fill(5));
+    const p99 = (a: number, b: number) => {
+      const rows = comparisonRows([
+        { letter: 'a', run: of(a) },
+        { letter: null, run: of(b) },
+      ]);
+      return cellsOf(rows, 'p99')!.map(({ ratio, caveat }) => ratio + caveat);
+    };
+    expect(p99(100, 100)).toEqual(['', '×1.00']);
+    expect(p99(100, 99)).toEqual(['', 'n = 99, too few']);
+    expect(p99(99, 100)).toEqual(['n = 99, too few', 'not compared: too few there']);
   });
 
   test('a figure that no run has makes no row, one that a run lacks a dash', () => {

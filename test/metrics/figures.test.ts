@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { EngineEvent, EngineInfo, Roofline, RunMetrics } from '../../src/engine/protocol';
 import { formatPerCent, formatSpeed } from '../../src/metrics/figure_format';
-import { figureGroups } from '../../src/metrics/figures';
+import { figureGroups, headline, headlineNote } from '../../src/metrics/figures';
 import { RunRecord } from '../../src/metrics/run_record';
 import { summariseGaps } from '../../src/metrics/tbt_stats';
 import { tokenEvent } from './events';
@@ -138,6 +138,47 @@ test('every figure has a name of its own, text, and a definition', () => {
       expect(definition).toMatch(/\w.{8,}/);
     }
   }
+});
+
+describe('percentiles tell how many gaps they are of', () => {
+  const withGaps = (n: number) => {
+    const run = new RunRecord({ info, now: () => 0, onPaint: () => {} });
+    for (let i = 0; i <= n; i++) run.record(tokenEvent({ tbtMs: i === 0 ? null : 2, position: i }));
+    return run;
+  };
+
+  for (const [n, faint, note] of [
+    [0, [], ''],
+    [1, ['p95', 'p99'], 'n = 1 gap. p95 needs 20, p99 needs 100: of fewer it is simply the longest.'],
+    [19, ['p95', 'p99'], 'n = 19 gaps. p95 needs 20, p99 needs 100: of fewer it is simply the longest.'],
+    [20, ['p99'], 'n = 20 gaps. p99 needs 100: of fewer it is simply the longest.'],
+    [99, ['p99'], 'n = 99 gaps. p99 needs 100: of fewer it is simply the longest.'],
+    [100, [], 'n = 100 gaps.'],
+  ] as const) {
+    test(`${n} gaps`, () => {
+      const run = withGaps(n);
+      const tiles = headline(run);
+      expect(tiles.filter(({ isFaint }) => isFaint).map(({ key }) => key)).toEqual(faint);
+      expect(headlineNote(run)).toBe(note);
+      for (const { key, definition, isFaint } of tiles) {
+        const least = key === 'p95' ? 20 : 100;
+        if (isFaint) expect(definition).toContain(`Of only ${n} gaps it is simply the longest; it needs ${least}.`);
+        else expect(definition).not.toContain('only');
+      }
+    });
+  }
+
+  test('steps of the GPU, too', () => {
+    const run = runOf(0.5);
+    const group = figureGroups(run, info).find(({ title }) => title === 'On the GPU');
+    expect(group?.figures.map(({ key, isFaint = false }) => [key, isFaint])).toEqual([
+      ['gpu-p50', false],
+      ['gpu-p95', true],
+      ['gpu-p99', true],
+      ['gpu-max', false],
+    ]);
+    expect(group?.note).toMatch(/^n = 2 steps\. p95 needs 20/);
+  });
 });
 
 test('the clocks are named beside their figures', () => {

@@ -8,7 +8,7 @@ import { tokenEvent } from './events';
 
 const START = 1_000_000;
 
-/** A run with these gaps; `change` is told of each token, from 0, and says what differs. */
+/** A run with these gaps, ended without a word of the GPU's times; `change` is told of each token, from 0, and says what differs. */
 function runOf(
   gaps: readonly number[],
   change: (index: number, atMs: number, run: RunRecord) => Partial<TokenEvent> = () => ({}),
@@ -21,6 +21,7 @@ function runOf(
     const workerMs = gap === null ? null : Math.min(gap, 0.1);
     run.record(tokenEvent({ atMs: now, tbtMs: gap, workerMs, ...change(i, now, run) }));
   }
+  run.isEnded = true;
   return run;
 }
 
@@ -165,6 +166,32 @@ describe('the cause', () => {
       [122, 'readback late'],
       [162, 'readback late'],
     ]);
+  });
+
+  describe('while the run goes on', () => {
+    const live = (run: RunRecord) => Object.assign(run, { isEnded: false });
+
+    test('is not known where the GPU’s times, which come last, decide it', () => {
+      for (const change of [{}, { workerMs: 59 }]) {
+        const run = live(late(change));
+        expect(causes(run)).toEqual([[LATE + 1, 'not known yet']]);
+        expect(run.stalls[0]!.sentence).toMatch(/when the answer is over/);
+        // The very gap that the worker, or nobody, would have been blamed for.
+        expect(causes(timed(run, even(41, 59)))).toEqual([[LATE + 1, 'GPU step']]);
+        expect(run.stalls[0]!.cause).toBe('GPU step'); // nothing is kept from before
+      }
+      expect(causes(live(runOf(burst(29))))).toEqual([[22, 'not known yet']]);
+    });
+
+    test('is known where it comes before any step of the GPU', () => {
+      expect(causes(live(late({ pipelines: 3 })))).toEqual([[LATE + 1, 'compile']]);
+      expect(causes(live(runOf([60, ...even(20, 2)])))).toEqual([[2, 'prefill']]);
+    });
+
+    test('is known on the cpu, which has no such times', () => {
+      const run = live(late({ workerMs: 59 }));
+      expect(causes(Object.assign(run, { info: { backend: 'cpu' } }))).toEqual([[LATE + 1, 'worker busy']]);
+    });
   });
 
   test('of several that fit the most certain is named', () => {

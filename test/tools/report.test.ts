@@ -7,8 +7,9 @@ const run: Run = { ...heard, report: runReport(heard) };
 
 test('the table for people', () => {
   expect(table(run).split('\n')).toEqual([
-    '                           mean      p50      p95      p99      max   jitter',
-    'TBT, ms                    10.5     10.0     11.0     11.0     11.0     1.00',
+    '                           mean      p50      p95      p99      max   jitter        n',
+    'TBT, ms                    10.5     10.0     11.0     11.0     11.0     1.00        2',
+    'n is 2: p95 (needs n 20) and p99 (needs n 100) are simply the longest',
     'TTFT 123 ms; prefill 80.0 tok/s, decode 95.3 tok/s',
     '2 prompt tokens, 3 tokens generated, ended by length',
     'storyteller on webgpu (SwiftShader), KV f16, activations f32',
@@ -26,4 +27,19 @@ test('what is unknown is a dash, and the cpu has no GPU line', () => {
   const text = table({ ...run, done, report: runReport({ ...heard, done }) });
   expect(text).toContain('TTFT - ms; prefill 80.0 tok/s, decode - tok/s');
   expect(text).not.toContain('per token');
+  expect(text).not.toContain('simply the longest');
+});
+
+test('of enough gaps no percentile is excused', () => {
+  for (const [n, excused] of [
+    [19, 'p95 (needs n 20) and p99 (needs n 100) are'],
+    [20, 'n is 20: p99 (needs n 100) is'],
+    [99, 'n is 99: p99 (needs n 100) is'],
+    [100, null],
+  ] as const) {
+    const done = { ...run.done, metrics: { ...metrics, tbtMs: { ...metrics.tbtMs, perToken: Array(n).fill(10) } } };
+    const text = table({ ...run, done });
+    if (excused) expect(text).toContain(`${excused} simply the longest`);
+    else expect(text).not.toContain('longest');
+  }
 });

@@ -21,7 +21,14 @@ function figure(value) {
 
 /** @param {string} name @param {TbtSummary} summary */
 function row(name, summary) {
-  return name.padEnd(22) + COLUMNS.map((column) => figure(summary[column]).padStart(WIDTH)).join('');
+  const cells = [...COLUMNS.map((column) => figure(summary[column])), String(summary.perToken.length)];
+  return name.padEnd(22) + cells.map((cell) => cell.padStart(WIDTH)).join('');
+}
+
+/** Nearest-rank, p95 of fewer than 20 values and p99 of fewer than 100 are the largest of them. @param {TbtSummary} summary */
+function fewLine({ perToken: { length } }) {
+  const few = length < 20 ? 'p95 (needs n 20) and p99 (needs n 100) are' : length < 100 ? 'p99 (needs n 100) is' : null;
+  return length > 0 && few ? `n is ${length}: ${few} simply the longest` : null;
 }
 
 /** A count per token is whole unless the run ended in mid-flight. @param {number} value */
@@ -45,9 +52,10 @@ export function table({ info, done, report }) {
   const { attention } = metrics;
   const speed = `prefill ${figure(metrics.prefillTokensPerSecond)} tok/s, decode ${figure(metrics.decodeTokensPerSecond)} tok/s`;
   const lines = [
-    ' '.repeat(22) + COLUMNS.map((column) => column.padStart(WIDTH)).join(''),
+    ' '.repeat(22) + [...COLUMNS, 'n'].map((column) => column.padStart(WIDTH)).join(''),
     row('TBT, ms', metrics.tbtMs),
     metrics.gpuMs && row('GPU step, ms', metrics.gpuMs),
+    fewLine(metrics.tbtMs),
     `TTFT ${figure(metrics.ttftMs)} ms; ${speed}`,
     `${counted(usage.promptTokens, 'prompt token')}, ${counted(report.ids.length, 'token')} generated, ended by ${done.finishReason}`,
     `${info.model.name} on ${info.backend}${info.adapter ? ` (${info.adapter})` : ''}, KV ${info.kvCache}, activations ${info.activations}`,
