@@ -1,6 +1,8 @@
 // Added tokens (control tokens and the like): finding their text inside a text before anything else looks at it.
 
-export interface AddedToken {
+import { type Author, type Authors, LAYOUT, PERSON, TEMPLATE, type TokenTraits } from './authors';
+
+export interface AddedToken extends TokenTraits {
   readonly id: number;
   readonly content: string;
   readonly special: boolean;
@@ -17,10 +19,6 @@ export interface Section {
   readonly end: number;
 }
 
-/** A stretch that a person typed: no added token may be recognised in it, or half in it. Lists of them ascend.
- *  Tokens of nothing but spaces and line breaks are the exception: they are layout, they control nothing. */
-export type GuardedRange = { readonly start: number; readonly end: number };
-
 interface TrieNode {
   next: Map<number, TrieNode>;
   token: AddedToken | null;
@@ -29,21 +27,26 @@ interface TrieNode {
 const ENDS_WITH_WORD = /[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}]$/u;
 const STARTS_WITH_WORD = /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}]/u;
 const SPACE = /\p{White_Space}/u;
-const LAYOUT = /^[\p{White_Space}\u2581]+$/u;
+const NONE: ReadonlySet<number> = new Set();
 
 /** Splits texts at the longest added token of each place, leftmost first: the reference's rule. */
 export class AddedTokenSplitter {
   private readonly root: TrieNode = { next: new Map(), token: null };
-  private readonly contents: string[] = []; // without layout
-  readonly isEmpty: boolean;
+  private readonly fenced: { content: string; openTo: Author }[] = []; // not open to everybody
+  private readonly framing = new Set<number>(); // ids of tokens that look like control tokens, but are open to the model
 
   /** `contentOf` gives the text to look for: normalised tokens are looked for in normalised text. */
   constructor(tokens: readonly AddedToken[], contentOf: (token: AddedToken) => string = (token) => token.content) {
-    this.isEmpty = tokens.length === 0;
     for (const token of tokens) {
       const content = contentOf(token);
       if (content.length === 0) continue;
-      if (!LAYOUT.test(content)) this.contents.push(content);
+      const { openTo } = token;
+      if (openTo !== PERSON) {
+        // Where the template writes such a token is known only for a whole prompt: in touches() it counts as withheld.
+        const isFraming = token.looksLikeControl && openTo !== TEMPLATE;
+        this.fenced.push({ content, openTo: isFraming ? TEMPLATE : openTo });
+        if (isFraming) this.framing.add(token.id);
+      }
       let node = this.root;
       for (let i = 0; i < content.length; i++) {
         const unit = content.charCodeAt(i);
@@ -55,14 +58,26 @@ export class AddedTokenSplitter {
     }
   }
 
-  split(text: string, guarded: readonly GuardedRange[] = []): Section[] {
+  get hasFences(): boolean {
+    return this.fenced.length > 0;
+  }
+
+  /** `authors`: of each unit of the text; absent: the template wrote all of it. */
+  split(text: string, authors: Authors | null = null): Section[] {
+    const sections = this.splitWithout(NONE, text, authors);
+    if (!authors || this.framing.size === 0) return sections;
+    const byTemplate = ({ id, start, end }: Section) =>
+      id !== null && this.framing.has(id) && authors.subarray(start, end).every((author) => author === TEMPLATE);
+    const frames = new Set(sections.filter(byTemplate).map(({ id }) => id));
+    return frames.size === 0 ? sections : this.splitWithout(frames, text, authors);
+  }
+
+  /** `frames`: tokens that only the template may write. */
+  private splitWithout(frames: ReadonlySet<number | null>, text: string, authors: Authors | null): Section[] {
     const sections: Section[] = [];
     let from = 0; // start of the text not yet in a section
-    let g = 0;
     for (let i = 0; i < text.length; ) {
-      while (g < guarded.length && guarded[g].end <= i) g++;
-      const limit = g < guarded.length ? guarded[g].start : text.length;
-      const match = this.longestAt(text, i, limit);
+      const match = this.longestAt(text, i, authors, frames);
       if (!match || (match.token.singleWord && !standsAlone(text, i, match.end))) {
         i = match ? match.end : i + 1;
         continue;
@@ -80,16 +95,12 @@ export class AddedTokenSplitter {
     return sections;
   }
 
-  /** Whether a text holds an added token, or could be a part of one that its surroundings complete. */
-  touches(text: string): boolean {
+  /** Whether a text by this author holds an added token that is withheld from him, or a part that its surroundings could complete. */
+  touches(text: string, author: Author): boolean {
     if (text === '') return false;
-    if (
-      this.split(text).some((section) => section.id !== null && !LAYOUT.test(text.slice(section.start, section.end)))
-    ) {
-      return true;
-    }
-    return this.contents.some((content) => {
-      if (content.includes(text)) return true;
+    return this.fenced.some(({ content, openTo }) => {
+      if (openTo >= author) return false;
+      if (text.includes(content) || content.includes(text)) return true;
       for (let cut = 1; cut < content.length; cut++) {
         if (text.endsWith(content.slice(0, cut)) || text.startsWith(content.slice(cut))) return true;
       }
@@ -97,14 +108,32 @@ export class AddedTokenSplitter {
     });
   }
 
-  /** The longest token at `start`; only layout may reach past `limit`, where a guarded stretch begins. */
-  private longestAt(text: string, start: number, limit: number): { token: AddedToken; end: number } | null {
+  /** Adds the UTF-16 units of the tokens that are withheld from an author, spaces aside. */
+  addUnits(author: Author, units: Set<number>): void {
+    for (const { content, openTo } of this.fenced) {
+      if (openTo >= author) continue;
+      for (let i = 0; i < content.length; i++) if (!LAYOUT.test(content[i])) units.add(content.charCodeAt(i));
+    }
+  }
+
+  /** The longest token at `start` that is open to everybody who wrote a part of its text. */
+  private longestAt(
+    text: string,
+    start: number,
+    authors: Authors | null,
+    frames: ReadonlySet<number | null>,
+  ): { token: AddedToken; end: number } | null {
     let best: { token: AddedToken; end: number } | null = null;
     let node: TrieNode | undefined = this.root;
+    let author: number = TEMPLATE;
     for (let i = start; i < text.length; i++) {
       node = node.next.get(text.charCodeAt(i));
       if (!node) break;
-      if (node.token && (i < limit || LAYOUT.test(node.token.content))) best = { token: node.token, end: i + 1 };
+      if (authors && authors[i] > author) author = authors[i];
+      const { token } = node;
+      if (token && author <= token.openTo && (author === TEMPLATE || !frames.has(token.id))) {
+        best = { token, end: i + 1 };
+      }
     }
     return best;
   }

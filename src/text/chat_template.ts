@@ -1,15 +1,23 @@
 // Messages -> the text that the model was trained on, and that text -> ids such that nothing a person typed becomes a
-// control token. The template language is Jinja, run by @huggingface/jinja with the names that transformers gives it.
+// control token (authors.ts, provenance.ts). The template language is Jinja, run by @huggingface/jinja with the names that transformers gives it.
 
 import { Environment, parse, tokenize } from '@huggingface/jinja';
 import { ChatTemplateError } from '../errors';
+import { authorOf } from './authors';
 import { asArray, asObject, asString } from './json';
-import { hideContents, revealContents } from './message_parts';
+import { authorsOf, Disguise, Follower, Recorder } from './provenance';
 import { strftime } from './strftime';
-import { FueledInterpreter, MAX_OUTPUT, templateDeadline } from './template_fuel';
+import { FueledInterpreter, MAX_OUTPUT, type Trace, templateDeadline } from './template_fuel';
 import type { Tokenizer, TokenizerFiles } from './tokenizer';
 
 export interface ChatMessage {
+  /**
+   * Who wrote the content, and so which added tokens of the vocabulary its text may become. `user` and `system`: those that
+   * control nothing (letters, runs of spaces, HTML tags); every other token's text is read as letters. `assistant`: also those
+   * that an answer shows, such as `<think>` and `<tool_call>`, whoever put the message there; not the tokens that begin or end a
+   * turn, which no answer shows. Give an answer back as it came: the chat template itself drops earlier thinking where the model
+   * wants that.
+   */
   role: 'system' | 'user' | 'assistant';
   content: string;
 }
@@ -43,7 +51,12 @@ export function createChatTemplate(
   // The options are those of transformers.
   const program = guard(() => parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true })), 'cannot be read');
 
-  function run(messages: readonly ChatMessage[], addGenerationPrompt: boolean, deadline: number): string {
+  function run(
+    messages: readonly ChatMessage[],
+    addGenerationPrompt: boolean,
+    deadline: number,
+    trace?: Trace,
+  ): string {
     return guard(() => {
       const scope = new Environment();
       const names: Record<string, unknown> = {
@@ -56,7 +69,7 @@ export function createChatTemplate(
         documents: null,
       };
       for (const name of Object.keys(names)) scope.set(name, names[name]);
-      const { value } = new FueledInterpreter(scope, deadline).run(program);
+      const { value } = new FueledInterpreter(scope, deadline, trace).run(program);
       if (typeof value !== 'string' || value.length > MAX_OUTPUT) {
         throw new ChatTemplateError(`The chat template gave more than ${MAX_OUTPUT} characters.`);
       }
@@ -67,22 +80,31 @@ export function createChatTemplate(
   let knowsSystem: boolean | null = null;
 
   /** All renderings that one call needs share its deadline. */
-  function render(messages: readonly ChatMessage[], addGenerationPrompt: boolean, deadline: number): string {
-    if (!messages.some((message) => message.role === 'system')) return run(messages, addGenerationPrompt, deadline);
-    knowsSystem ??= showsSystemMessage((probe) => run(probe, false, deadline));
-    return run(knowsSystem ? messages : systemIntoUser(messages), addGenerationPrompt, deadline);
+  function render(
+    messages: readonly ChatMessage[],
+    addGenerationPrompt: boolean,
+    deadline: number,
+    trace?: Trace,
+  ): string {
+    if (messages.some((message) => message.role === 'system')) {
+      knowsSystem ??= showsSystemMessage((probe) => run(probe, false, deadline));
+      if (!knowsSystem) return run(systemIntoUser(messages), addGenerationPrompt, deadline, trace);
+    }
+    return run(messages, addGenerationPrompt, deadline, trace);
   }
 
   return {
     render: (messages, { addGenerationPrompt }) => render(messages, addGenerationPrompt, templateDeadline()),
     encode(messages, tokenizer) {
       const deadline = templateDeadline();
-      const whole = render(messages, true, deadline);
-      if (messages.every(({ content }) => !tokenizer.touchesAddedToken(content))) {
-        return tokenizer.encode(whole, { addSpecialTokens: false });
+      if (!messages.some(({ role, content }) => tokenizer.touchesFence(content, authorOf(role)))) {
+        return tokenizer.encode(render(messages, true, deadline), { addSpecialTokens: false });
       }
-      const hidden = hideContents(messages);
-      return tokenizer.encodeParts(revealContents(render(hidden.messages, true, deadline), hidden));
+      const first = new Recorder();
+      const text = render(messages, true, deadline, first);
+      const disguise = new Disguise(messages, tokenizer, [text, source]);
+      const disguised = render(disguise.messages, true, deadline, new Follower(first.values, disguise));
+      return tokenizer.encodeWritten(text, authorsOf(disguise, disguised, text));
     },
   };
 }

@@ -1,11 +1,15 @@
 // Text -> ids, in the reference's order: added tokens of the raw text, the normalizer, added tokens of the normalised text,
-// words, the vocabulary's model. A text may have guarded stretches, in which added tokens are not recognised.
+// words, the vocabulary's model. Which added tokens are recognised in a stretch depends on who wrote it.
 
-import { type AddedToken, AddedTokenSplitter, type GuardedRange } from './added_tokens';
+import { type AddedToken, AddedTokenSplitter, type Section } from './added_tokens';
+import { type Author, type Authors, PERSON, TEMPLATE } from './authors';
 import { Bpe } from './bpe';
 import { createUnigram, createWordPiece, type WordModel } from './library_models';
 import type { TextPipeline } from './pre_tokenizer';
 import type { TokenizerParts } from './tokenizer_json';
+
+/** The vocabulary with what is known of its added tokens. */
+type EncoderParts = Omit<TokenizerParts, 'addedTokens'> & { readonly addedTokens: readonly AddedToken[] };
 
 export class Encoder {
   private readonly model: WordModel;
@@ -13,7 +17,7 @@ export class Encoder {
   private readonly normalized: AddedTokenSplitter;
 
   constructor(
-    parts: TokenizerParts,
+    parts: EncoderParts,
     private readonly pipeline: TextPipeline,
   ) {
     const { addedTokens } = parts;
@@ -22,49 +26,73 @@ export class Encoder {
     const late = (token: AddedToken) => normalize !== null && token.normalized;
     this.raw = new AddedTokenSplitter(addedTokens.filter((token) => !late(token)));
     this.normalized = new AddedTokenSplitter(
-      addedTokens.filter(late),
+      // Places in normalised text are not places in the text, so that nobody can tell there what the template writes.
+      addedTokens.filter(late).map((token) => (token.looksLikeControl ? { ...token, openTo: TEMPLATE } : token)),
       ({ content }) => normalize?.(content) ?? content,
     );
   }
 
-  encode(text: string, guarded: readonly GuardedRange[], out: number[]): void {
-    for (const { id, start, end } of this.raw.split(text, guarded)) {
+  /** `authors`: of each unit of the text; null: the template wrote all of it. */
+  encode(text: string, authors: Authors | null, out: number[]): void {
+    for (const { id, start, end } of this.raw.split(text, authors)) {
       if (id !== null) out.push(id);
-      else this.encodeSection(text, start, end, guarded, out);
+      else this.encodeSection(text, start, end, authors, out);
     }
   }
 
-  /** Where normalising may bring forth an added token, any text may hold one. */
-  touchesAddedToken(text: string): boolean {
-    return !this.normalized.isEmpty || this.raw.touches(text);
+  /** Whether a text by this author holds a token that is withheld from him, or could complete one with what stands around it. */
+  touchesFence(text: string, author: Author): boolean {
+    if (this.raw.touches(text, author)) return true;
+    if (!this.normalized.hasFences || text === '') return false;
+    const normalized = this.normalize(text);
+    const bare = normalized.replace(/^[\s\u2581]+/, ''); // without what the normalizer puts before a text
+    return [text, normalized, bare].some((shape) => this.normalized.touches(shape, author));
   }
 
-  private encodeSection(
-    text: string,
-    start: number,
-    end: number,
-    guarded: readonly GuardedRange[],
-    out: number[],
-  ): void {
+  /** Those UTF-16 units of a text that could be a part of a token that is withheld from its author. */
+  fenceUnits(text: string, author: Author): Set<number> {
+    const fence = new Set<number>();
+    this.raw.addUnits(author, fence);
+    this.normalized.addUnits(author, fence);
+    const isFence = (shape: string) => {
+      for (let i = 0; i < shape.length; i++) if (fence.has(shape.charCodeAt(i))) return true;
+      return false;
+    };
+    const units = new Set<number>();
+    for (const char of new Set(text)) {
+      if (!isFence(char) && !(this.normalized.hasFences && isFence(this.normalize(char)))) continue;
+      for (let i = 0; i < char.length; i++) units.add(char.charCodeAt(i));
+    }
+    return units;
+  }
+
+  private encodeSection(text: string, start: number, end: number, authors: Authors | null, out: number[]): void {
     const section = this.normalize(text.slice(start, end));
     const found = this.normalized.split(section);
-    const inside = guarded.filter((range) => range.start < end && range.end > start);
-    if (inside.length > 0 && found.some((piece) => piece.id !== null)) {
-      // Places in normalised text are not places in the text: cut at the guarded stretches, then look in each piece.
-      const edges = [
-        start,
-        ...inside.flatMap((range) => [Math.max(range.start, start), Math.min(range.end, end)]),
-        end,
-      ];
-      for (let i = 0; i + 1 < edges.length; i++) {
-        if (i % 2 === 0) this.encodeSection(text, edges[i], edges[i + 1], [], out);
-        else this.encodeWords(this.normalize(text.slice(edges[i], edges[i + 1])), edges[i] === 0, out);
+    const mixed = authors?.subarray(start, end).some((author) => author !== TEMPLATE);
+    if (mixed && found.some((piece) => piece.id !== null)) {
+      // Places in normalised text are not places in the text: cut where the author changes, then look in each piece.
+      for (let from = start; from < end; ) {
+        let to = from + 1;
+        while (to < end && authors![to] === authors![from]) to++;
+        const piece = this.normalize(text.slice(from, to));
+        this.encodePieces(
+          piece,
+          this.normalized.split(piece, new Uint8Array(piece.length).fill(authors![from])),
+          from,
+          out,
+        );
+        from = to;
       }
       return;
     }
-    for (const piece of found) {
-      if (piece.id !== null) out.push(piece.id);
-      else this.encodeWords(section.slice(piece.start, piece.end), start + piece.start === 0, out);
+    this.encodePieces(section, found, start, out);
+  }
+
+  private encodePieces(section: string, pieces: readonly Section[], start: number, out: number[]): void {
+    for (const { id, start: from, end } of pieces) {
+      if (id !== null) out.push(id);
+      else this.encodeWords(section.slice(from, end), start + from === 0, out);
     }
   }
 
@@ -79,9 +107,9 @@ export class Encoder {
   }
 }
 
-function createModel(parts: TokenizerParts, byteLevel: boolean): WordModel {
+function createModel(parts: EncoderParts, byteLevel: boolean): WordModel {
   const { model, vocab, addedTokens, unkToken } = parts;
-  const isControl = (token: AddedToken) => token.special && [...token.content].length > 1;
+  const isControl = (token: AddedToken) => token.openTo !== PERSON && [...token.content].length > 1;
   const forbidden = new Set(addedTokens.filter(isControl).map((token) => token.id));
   if (model.type === 'Unigram') return createUnigram({ ...model, forbidden });
   const unkId =

@@ -87,9 +87,11 @@ function addedTokens({ tokens, types }: Words, gguf: ReadonlyMap<string, unknown
   const swallows = gguf.get('general.architecture') === 'phi3';
   const keeps = ['<unk>', '<s>', '<|endoftext|>'];
   return tokens.flatMap((content, id) => {
-    // Some files call the token that ends a turn an ordinary one.
-    const special = types[id] === CONTROL || (types[id] === NORMAL && END_TOKENS.has(content));
-    if ((!special && types[id] !== USER_DEFINED) || content === '') return [];
+    const kind = types[id];
+    // Some files call the token that ends a turn an ordinary one, or one of the user's. <unk> is shown as little as <s>.
+    const isEnd = (kind === NORMAL || kind === USER_DEFINED) && END_TOKENS.has(content);
+    const special = kind === CONTROL || kind === UNKNOWN || isEnd;
+    if ((!special && kind !== USER_DEFINED) || content === '') return [];
     return { id, content, special, normalized: false, rstrip: swallows && !keeps.includes(content) };
   });
 }

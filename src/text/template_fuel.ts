@@ -3,6 +3,7 @@
 
 import { Interpreter } from '@huggingface/jinja';
 import { ChatTemplateError } from '../errors';
+import type { Node, Scope, Value } from './jinja_values';
 
 /** Evaluations of one rendering. A ChatML conversation of 1,000 messages needs 15,000. */
 const MAX_FUEL = 200_000;
@@ -15,9 +16,12 @@ const FUEL_PER_ROUND = 4; // a round of a loop costs this much before its body d
 /** The last resort where single steps are slow; reading the source comes on top. Honest conversations render in some milliseconds. */
 const MAX_MILLISECONDS = 600;
 
-type Node = Parameters<Interpreter['evaluate']>[0];
-type Scope = Parameters<Interpreter['evaluate']>[1];
-type Value = ReturnType<Interpreter['evaluate']>;
+/** Sees each evaluation begin and end, and may exchange its value. */
+export interface Trace {
+  /** What `leave` is told of the same evaluation. One that is broken off does not leave. */
+  enter(): number;
+  leave(entered: number, value: Value): Value;
+}
 
 /** What a value holds, counted through all levels, a value that occurs twice counted twice: so much would printing it cost. */
 interface Weight {
@@ -69,6 +73,7 @@ export class FueledInterpreter extends Interpreter {
   constructor(
     scope: Scope,
     private readonly deadline: number,
+    private readonly trace: Trace | null = null,
   ) {
     super(scope);
   }
@@ -83,7 +88,9 @@ export class FueledInterpreter extends Interpreter {
       this.looped.add(iterable.type === 'SelectExpression' ? iterable.lhs! : iterable);
     }
     this.noteStrip(node);
-    const value = super.evaluate(node, scope);
+    const entered = this.trace?.enter() ?? 0;
+    const own = super.evaluate(node, scope);
+    const value = this.trace ? this.trace.leave(entered, own) : own;
     if (value.type === 'StringValue') {
       if (node && this.stripped.has(node)) giveStripArguments(value);
       const { length } = value.value as string;

@@ -2,20 +2,16 @@
 // This file: the tokenizer that every other part sees, put together from the parts beside it.
 
 import { TokenizerError } from '../errors';
-import type { GuardedRange } from './added_tokens';
+import type { AddedToken } from './added_tokens';
+import { type Author, type Authors, PERSON, traitsOf } from './authors';
 import { utf8Bytes } from './bytes';
+import { findChatTemplate } from './chat_template';
 import { Encoder } from './encoder';
 import { ggufVocabulary } from './gguf_vocabulary';
 import { createTextPipeline } from './pre_tokenizer';
 import { findSpecialTokens } from './special_tokens';
 import { createByteRules, decodeUtf8 } from './token_bytes';
 import { readTokenizerJson } from './tokenizer_json';
-
-/** A stretch of a text; what a person typed is `plain`: no control token is recognised in it or across its edges. */
-export interface TextPart {
-  readonly text: string;
-  readonly plain: boolean;
-}
 
 export interface Tokenizer {
   /** One more than the largest id. A model may have more rows than this; ids past it decode to nothing. */
@@ -26,12 +22,14 @@ export interface Tokenizer {
   readonly eosIds: readonly number[];
   /** Ids of a trusted text: the text of a control token becomes that token. Begins with bos where the model wants it. */
   encode(text: string, options?: { addSpecialTokens?: boolean }): Uint32Array;
-  /** Ids of a text that a person typed: never a control token. */
+  /** Ids of a text that a person typed: only added tokens that control nothing are recognised. */
   encodePlain(text: string): Uint32Array;
-  /** Whether the text holds the text of an added token, or could complete one with what stands before or after it. */
-  touchesAddedToken(text: string): boolean;
-  /** Ids of one text given in parts, split into words as if it were whole; nothing is put before or after it. */
-  encodeParts(parts: readonly TextPart[]): Uint32Array;
+  /** Ids of a text of several authors, split into words as if one had written it; nothing is put before or after it. */
+  encodeWritten(text: string, authors: Authors): Uint32Array;
+  /** Whether a text holds a token that is withheld from its author, or could complete one with what stands before or after it. */
+  touchesFence(text: string, author: Author): boolean;
+  /** Those UTF-16 units of a text that could be a part of a token that is withheld from its author. */
+  fenceUnits(text: string, author: Author): ReadonlySet<number>;
   /** Text of the ids without control tokens. Spaces are left as the model wrote them. */
   decode(ids: ArrayLike<number>): string;
   tokenBytes(id: number): Uint8Array;
@@ -62,17 +60,15 @@ export function createTokenizer(files: TokenizerFiles): Tokenizer {
     );
   const config = vocabulary.tokenizerConfig;
   const parts = readTokenizerJson(vocabulary.tokenizerJson, config);
-  const { vocab, addedTokens } = parts;
+  const { vocab } = parts;
   const pipeline = createTextPipeline(parts.normalizer, parts.preTokenizer);
   const rules = createByteRules(parts.decoder, pipeline.byteLevel);
 
-  const encoder = new Encoder(parts, pipeline);
-
-  const added = new Map(addedTokens.map((token) => [token.id, token]));
-  const addedIds = new Map(addedTokens.map((token) => [token.content, token.id]));
+  const added = new Map(parts.addedTokens.map((token) => [token.id, token]));
+  const addedIds = new Map(parts.addedTokens.map((token) => [token.content, token.id]));
   const texts: (string | undefined)[] = [];
   for (const [token, id] of vocab) texts[id] = token;
-  for (const token of addedTokens) texts[token.id] = token.content;
+  for (const token of parts.addedTokens) texts[token.id] = token.content;
 
   const special = findSpecialTokens(
     config,
@@ -82,6 +78,13 @@ export function createTokenizer(files: TokenizerFiles): Tokenizer {
     (id) => texts[id],
     (id) => added.has(id),
   );
+
+  const ends = new Set(special.eosIds);
+  const template = findChatTemplate(files);
+  const addedTokens = parts.addedTokens.map(
+    (token): AddedToken => ({ ...token, ...traitsOf(token.content, token.special || ends.has(token.id), template) }),
+  );
+  const encoder = new Encoder({ ...parts, addedTokens }, pipeline);
 
   function checked(text: string): string {
     if (text.length > MAX_TEXT_LENGTH) {
@@ -104,25 +107,20 @@ export function createTokenizer(files: TokenizerFiles): Tokenizer {
     ...special,
     encode(text, { addSpecialTokens = true } = {}) {
       const out: number[] = addSpecialTokens ? [...parts.prefix] : [];
-      encoder.encode(checked(text), [], out);
+      encoder.encode(checked(text), null, out);
       if (addSpecialTokens) for (const id of parts.suffix) out.push(id);
       return Uint32Array.from(out);
     },
     encodePlain(text) {
       const out: number[] = [];
-      encoder.encode(checked(text), [{ start: 0, end: text.length }], out);
+      encoder.encode(checked(text), new Uint8Array(text.length).fill(PERSON), out);
       return Uint32Array.from(out);
     },
-    touchesAddedToken: (text) => encoder.touchesAddedToken(text),
-    encodeParts(textParts) {
-      const guarded: GuardedRange[] = [];
-      let whole = '';
-      for (const part of textParts) {
-        if (part.plain && part.text !== '') guarded.push({ start: whole.length, end: whole.length + part.text.length });
-        whole += part.text;
-      }
+    touchesFence: (text, author) => encoder.touchesFence(text, author),
+    fenceUnits: (text, author) => encoder.fenceUnits(text, author),
+    encodeWritten(text, authors) {
       const out: number[] = [];
-      encoder.encode(checked(whole), guarded, out);
+      encoder.encode(checked(text), authors, out);
       return Uint32Array.from(out);
     },
     decode(ids) {

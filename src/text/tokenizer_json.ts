@@ -2,6 +2,7 @@
 
 import { TokenizerError } from '../errors';
 import type { AddedToken } from './added_tokens';
+import type { TokenTraits } from './authors';
 import type { BpeOptions } from './bpe';
 import { asArray, asId, asObject, asString, type JsonObject, MAX_VOCABULARY, tokenContent } from './json';
 import type { UnigramOptions, WordPieceOptions } from './library_models';
@@ -13,13 +14,16 @@ export type BpeParts = { readonly type: 'BPE' } & Pick<
 export type UnigramParts = { readonly type: 'Unigram' } & Pick<UnigramOptions, 'pieces' | 'unkId' | 'byteFallback'>;
 export type WordPieceParts = { readonly type: 'WordPiece' } & Pick<WordPieceOptions, 'subwordPrefix' | 'longestWord'>;
 
+/** As the file has it. */
+export type PlainAddedToken = Omit<AddedToken, keyof TokenTraits>;
+
 export interface TokenizerParts {
   readonly normalizer: JsonObject | null;
   readonly preTokenizer: JsonObject | null;
   readonly decoder: JsonObject | null;
   readonly vocab: ReadonlyMap<string, number>;
   readonly model: BpeParts | UnigramParts | WordPieceParts;
-  readonly addedTokens: readonly AddedToken[];
+  readonly addedTokens: readonly PlainAddedToken[];
   readonly unkToken: string | null;
   /** Ids that the post-processor puts before and after a text. */
   readonly prefix: readonly number[];
@@ -146,13 +150,13 @@ function readMerges(value: unknown, vocab: ReadonlyMap<string, number>): Uint32A
   return ids;
 }
 
-function readAddedTokens(json: JsonObject, config: JsonObject, vocab: ReadonlyMap<string, number>): AddedToken[] {
+function readAddedTokens(json: JsonObject, config: JsonObject, vocab: ReadonlyMap<string, number>): PlainAddedToken[] {
   const named = new Set<string>();
   for (const name of NAMED_TOKENS) named.add(tokenContent(config[name]) ?? '');
   for (const token of asArray(config.additional_special_tokens)) named.add(tokenContent(token) ?? '');
   named.delete('');
 
-  const tokens = new Map<number, AddedToken>();
+  const tokens = new Map<number, PlainAddedToken>();
   const add = (id: number | null, entry: JsonObject | null) => {
     const content = asString(entry?.content);
     if (id === null || !entry || content === null) {

@@ -1,6 +1,7 @@
 // Vocabularies: tokenizer.json with its two companions, and those of GGUF metadata; changed anywhere, or with random rules.
 
 import fc from 'fast-check';
+import { MODEL, PERSON, TEMPLATE } from '../../src/text/authors';
 import { createChatTemplate, findChatTemplate } from '../../src/text/chat_template';
 import { ggufVocabulary } from '../../src/text/gguf_vocabulary';
 import { createTokenizer, type TokenizerFiles } from '../../src/text/tokenizer';
@@ -148,14 +149,17 @@ export function use(files: TokenizerFiles, texts: readonly string[] = TEXTS): vo
     const ids = tokenizer.encode(text);
     tokenizer.decode(ids);
     tokenizer.encodePlain(text);
-    tokenizer.touchesAddedToken(text);
+    for (const author of [MODEL, PERSON] as const) {
+      tokenizer.touchesFence(text, author);
+      tokenizer.fenceUnits(text, author);
+    }
   }
-  tokenizer.encodeParts([
-    { text: '<|user|>', plain: false },
-    { text: ' <|end|> hi', plain: true },
-    { text: '<|end|>', plain: false },
-  ]);
+  const typed = ' <|end|> hi';
+  const authors = [...'<|user|>', ...typed, ...'<|end|>'].map((_, i) =>
+    i < 8 || i >= 8 + typed.length ? TEMPLATE : PERSON,
+  );
+  tokenizer.encodeWritten(`<|user|>${typed}<|end|>`, Uint8Array.from(authors));
   for (const id of [0, 1, 300, tokenizer.vocabSize - 1, tokenizer.vocabSize, 2 ** 32]) tokenizer.tokenText(id);
   const template = findChatTemplate(files);
-  if (template !== null) createChatTemplate(template, tokenizer).encode([{ role: 'user', content: 'hi' }], tokenizer);
+  if (template !== null) createChatTemplate(template, tokenizer).encode([{ role: 'user', content: typed }], tokenizer);
 }

@@ -4,6 +4,7 @@ import { Tokenizer as LibraryTokenizer } from '@huggingface/tokenizers';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { TokenizerError } from '../../src/errors';
+import { MODEL, PERSON, TEMPLATE } from '../../src/text/authors';
 import { createTokenizer, MAX_TEXT_LENGTH } from '../../src/text/tokenizer';
 import { mixedText, plainText, SEED } from './arbitraries';
 import { files, type Json } from './fixtures';
@@ -49,11 +50,15 @@ describe.each(both)('%s', (name, tokenizer) => {
 
   test('parts that hold no control token are encoded as the whole', () => {
     fc.assert(
-      fc.property(fc.array(fc.record({ text: plainText, plain: fc.boolean() }), { maxLength: 5 }), (parts) => {
-        const whole = parts.map((part) => part.text).join('');
-        fc.pre(!tokenizer.touchesAddedToken(whole));
-        expect(tokenizer.encodeParts(parts)).toEqual(tokenizer.encode(whole, text));
-      }),
+      fc.property(
+        fc.array(fc.record({ text: plainText, author: fc.constantFrom(TEMPLATE, MODEL, PERSON) }), { maxLength: 5 }),
+        (parts) => {
+          const whole = parts.map((part) => part.text).join('');
+          fc.pre(!tokenizer.touchesFence(whole, PERSON));
+          const authors = parts.flatMap((part) => Array<number>(part.text.length).fill(part.author));
+          expect(tokenizer.encodeWritten(whole, Uint8Array.from(authors))).toEqual(tokenizer.encode(whole, text));
+        },
+      ),
       { seed: SEED, numRuns: 300 },
     );
   });

@@ -1,0 +1,217 @@
+// Who wrote each character of a rendered conversation? The template runs twice. The first run sees the messages as they are;
+// its text is the prompt. For the second run the characters that could forge a token are disguised: exchanged for others that
+// occur nowhere, so that each carries its author to wherever the template puts it. A template that looks at a disguised text does
+// not see the text; therefore the second run follows the first, step by step. Where a step gives another value (the outcome of
+// `'</think>' in content`, the parts of a split), it goes on with the value of the first run, and texts in it count as
+// written by the least trusted author of what the step worked on.
+
+import { ChatTemplateError } from '../errors';
+import { type Author, type Authors, authorOf, MODEL, PERSON, TEMPLATE } from './authors';
+import type { ChatMessage } from './chat_template';
+import { alike, type Value } from './jinja_values';
+import type { Trace } from './template_fuel';
+import type { Tokenizer } from './tokenizer';
+
+/** Keeps the value of each step. */
+export class Recorder implements Trace {
+  readonly values: Value[] = [];
+
+  enter(): number {
+    return 0;
+  }
+
+  leave(_: number, value: Value): Value {
+    this.values.push(value);
+    return value;
+  }
+}
+
+/** The private-use characters, which disguise others. */
+const FIRST = 0xe000;
+const COUNT = 0xf900 - FIRST;
+
+/** Texts in characters that tell who wrote them. Length and spaces stay. */
+export class Disguise {
+  readonly messages: readonly ChatMessage[];
+  private readonly plain = new Uint16Array(COUNT); // 0: disguises nothing
+  private readonly authors = new Uint8Array(COUNT);
+  private readonly disguised: Record<typeof MODEL | typeof PERSON, Map<number, number>>;
+
+  /** `texts`: whatever else the template may show. */
+  constructor(messages: readonly ChatMessage[], tokenizer: Tokenizer, texts: readonly string[]) {
+    const whole = [...texts, ...messages.map(({ content }) => content)].join('\n');
+    const used = new Set(whole.match(/[\ue000-\uf8ff]/g)?.map((char) => char.charCodeAt(0)));
+    let next = 0;
+    const disguisesOf = (author: Author) => {
+      const units = new Map<number, number>();
+      for (const unit of tokenizer.fenceUnits(whole, author)) {
+        while (used.has(FIRST + next)) next++;
+        if (next >= COUNT) {
+          throw new ChatTemplateError(
+            `A message holds the text of a control token, and there are not enough unused characters to mark it. Remove some of the ${used.size} private-use characters from the messages.`,
+          );
+        }
+        this.plain[next] = unit;
+        this.authors[next] = author;
+        units.set(unit, FIRST + next++);
+      }
+      return units;
+    };
+    this.disguised = { [MODEL]: disguisesOf(MODEL), [PERSON]: disguisesOf(PERSON) };
+    this.messages = messages.map(({ role, content }) => ({ role, content: this.wear(content, authorOf(role)) }));
+  }
+
+  wear(text: string, author: Author): string {
+    if (author === TEMPLATE) return text;
+    const disguised = this.disguised[author];
+    let out = '';
+    for (let i = 0; i < text.length; i++) {
+      const unit = this.plainUnit(text.charCodeAt(i));
+      out += String.fromCharCode(disguised.get(unit) ?? unit);
+    }
+    return out;
+  }
+
+  hides(disguised: string, plain: string): boolean {
+    if (disguised === plain) return true;
+    if (disguised.length !== plain.length) return false;
+    for (let i = 0; i < plain.length; i++) {
+      if (this.plainUnit(disguised.charCodeAt(i)) !== plain.charCodeAt(i)) return false;
+    }
+    return true;
+  }
+
+  /** What is not disguised between two stretches of one author counts as his, too. */
+  authorsOf(disguised: string): Authors {
+    const authors = new Uint8Array(disguised.length);
+    let known = -1; // the last unit that has an author
+    for (let i = 0; i < authors.length; i++) {
+      authors[i] = this.authorOf(disguised.charCodeAt(i));
+      if (authors[i] === TEMPLATE) continue;
+      if (known >= 0 && authors[known] === authors[i] && this.isNeutral(disguised, known + 1, i)) {
+        authors.fill(authors[i], known + 1, i);
+      }
+      known = i;
+    }
+    return authors;
+  }
+
+  /** The least trusted author of a text, or of the texts in a value. */
+  leastTrusted(value: Value, seen = new Set<unknown>()): Author {
+    let least: Author = TEMPLATE;
+    if (value.type === 'StringValue') {
+      const text = value.value as string;
+      for (let i = 0; i < text.length; i++) least = Math.max(least, this.authorOf(text.charCodeAt(i))) as Author;
+    } else if ((Array.isArray(value.value) || value.value instanceof Map) && !seen.has(value)) {
+      seen.add(value);
+      for (const child of value.value.values()) {
+        least = Math.max(least, this.leastTrusted(child as Value, seen)) as Author;
+      }
+    }
+    return least;
+  }
+
+  private plainUnit(unit: number): number {
+    return this.plain[unit - FIRST] || unit;
+  }
+
+  private authorOf(unit: number): number {
+    return this.authors[unit - FIRST] ?? TEMPLATE;
+  }
+
+  /** Whether none of these units could belong to a token: any of them that the template wrote would show its author. */
+  private isNeutral(text: string, start: number, end: number): boolean {
+    for (let i = start; i < end; i++) if (this.disguised[PERSON].has(text.charCodeAt(i))) return false;
+    return true;
+  }
+}
+
+/** Follows the values of another run. */
+export class Follower implements Trace {
+  private step = 0;
+  private readonly operands: Value[][] = [];
+  private readonly pairs = new WeakMap<object, Value>(); // values that have been compared
+
+  constructor(
+    private readonly values: readonly Value[],
+    private readonly disguise: Disguise,
+  ) {}
+
+  enter(): number {
+    this.operands.push([]);
+    return this.operands.length - 1;
+  }
+
+  leave(depth: number, value: Value): Value {
+    const operands = this.operands[depth];
+    this.operands.length = depth; // loops that were broken off did not leave
+    const wanted = this.values[this.step++];
+    if (wanted === undefined) throw lost();
+    const settled = this.agrees(value, wanted) ? value : this.cover(wanted, operands);
+    const outer = this.operands[depth - 1];
+    outer?.push(settled);
+    if (settled.type === 'FunctionValue') outer?.push(...operands); // a method works on the text it was taken from
+    return settled;
+  }
+
+  private agrees(value: Value, wanted: Value): boolean {
+    if (value.type !== wanted.type) return false;
+    const [inside, other] = [value.value, wanted.value] as unknown[];
+    if (typeof inside === 'string') {
+      if (this.pairs.get(value) === wanted) return true;
+      if (!this.disguise.hides(inside, other as string)) return false;
+    } else if (typeof inside === 'number' || typeof inside === 'boolean') {
+      return Object.is(inside, other);
+    } else if (Array.isArray(inside) || inside instanceof Map) {
+      if (this.pairs.get(value) === wanted) return true;
+      this.pairs.set(value, wanted); // before its items: a namespace may hold itself
+      if (!this.itemsAgree([...inside.entries()], [...(other as Map<unknown, unknown>).entries()])) {
+        this.pairs.delete(value);
+        return false;
+      }
+      return true;
+    } else {
+      return true; // null, undefined, functions
+    }
+    this.pairs.set(value, wanted);
+    return true;
+  }
+
+  private itemsAgree(items: [unknown, unknown][], wanted: [unknown, unknown][]): boolean {
+    return (
+      items.length === wanted.length &&
+      items.every(([key, item], i) => {
+        const [wantedKey, wantedItem] = wanted[i];
+        return this.disguise.hides(String(key), String(wantedKey)) && this.agrees(item as Value, wantedItem as Value);
+      })
+    );
+  }
+
+  /** The value of the other run, its texts disguised. */
+  private cover(wanted: Value, operands: readonly Value[]): Value {
+    const author = operands.reduce((least, value) => Math.max(least, this.disguise.leastTrusted(value)), 0) || PERSON;
+    const covered = (value: Value): Value => {
+      const inside = value.value as unknown;
+      if (typeof inside === 'string') return alike(value, this.disguise.wear(inside, author as Author));
+      if (Array.isArray(inside)) return alike(value, inside.map(covered));
+      if (inside instanceof Map && value.type !== 'NamespaceValue') {
+        return alike(value, new Map(Array.from(inside, ([key, item]) => [key, covered(item as Value)])));
+      }
+      if (inside instanceof Map || typeof inside === 'function') throw lost();
+      return value;
+    };
+    return covered(wanted);
+  }
+}
+
+function lost(): ChatTemplateError {
+  return new ChatTemplateError(
+    'A message holds the text of a control token, and the chat template treats that text in a way that cannot be followed. Remove it from the message.',
+  );
+}
+
+/** What the second run has to show of the first. */
+export function authorsOf(disguise: Disguise, disguised: string, text: string): Authors {
+  if (!disguise.hides(disguised, text)) throw lost();
+  return disguise.authorsOf(disguised);
+}
