@@ -9,6 +9,9 @@ import { safeHref, visibleText, wholeLetters } from './markdown_text';
 /** Of the parser, too, whose own tables end at 24. */
 export const MAX_DEPTH = 20;
 const MAX_COLUMNS = 60;
+/** Cells of one table; what follows is a table of its own, since a browser lays out all of one for each row that is added. */
+const MAX_PART_CELLS = 500;
+const MAX_HEAD_COST = 4000;
 const RUN_LETTERS = 8000;
 /** Lines of code stay whole up to this. */
 const MAX_RUN_LETTERS = 4 * RUN_LETTERS;
@@ -56,6 +59,11 @@ export class MarkdownNodes {
   cost = 0;
   /** Of the table that is being written. */
   cells = 0;
+  /** Of the table's newest part. */
+  private partCells = 0;
+  /** What the table's head cost, 0 until it ends; and all that was written before the table. */
+  private headCost = 0;
+  private tableCost = 0;
   readonly renderer: smd.Default_Renderer;
   private readonly data: smd.Default_Renderer_Data;
   /** By level of the tree; null for an inline element, which belongs to the block around it. */
@@ -139,6 +147,7 @@ export class MarkdownNodes {
     if (this.data.index >= MAX_DEPTH) this.push(this.node, null);
     else if (type === smd.CODE_BLOCK || type === smd.CODE_FENCE) this.openCode();
     else if (type === smd.TABLE) this.openTable();
+    else if (type === smd.TABLE_ROW) this.openRow();
     else if (type === smd.TABLE_CELL) this.openCell();
     else if (type === smd.EQUATION_BLOCK) this.pushBlock(this.make('code', 'math'));
     else if (isBlock) this.pushBlock(this.makeNamed(type));
@@ -172,17 +181,39 @@ export class MarkdownNodes {
 
   private openTable(): void {
     this.cells = 0;
+    this.headCost = 0;
+    this.tableCost = this.cost;
+    this.pushBlock(this.makeTable());
+  }
+
+  private makeTable(): HTMLElement {
+    this.partCells = 0;
     const box = this.make('div', 'table-box');
     box.setAttribute('tabindex', '0'); // a wide table scrolls, by keyboard, too
     box.setAttribute('role', 'group');
     box.setAttribute('aria-label', 'Table');
     this.made(1);
-    this.pushBlock(box.appendChild(document.createElement('table')));
+    return box.appendChild(document.createElement('table'));
+  }
+
+  /** A long table goes on in another one, under the same head where that is short. */
+  private openRow(): void {
+    const [head] = this.node.children;
+    this.headCost ||= head ? this.cost - this.tableCost : 0;
+    if (this.partCells >= MAX_PART_CELLS && head) {
+      this.data.index -= 1;
+      const table = this.makeTable();
+      table.appendChild(head.cloneNode(this.headCost < MAX_HEAD_COST));
+      this.cost += Math.min(this.headCost, MAX_HEAD_COST);
+      this.pushBlock(table);
+    }
+    this.pushBlock(this.makeNamed(smd.TABLE_ROW));
   }
 
   /** Cells past the last column go into it: a browser takes seconds for rows of thousands. */
   private openCell(): void {
     this.cells += 1;
+    this.partCells += 1;
     if (this.node.children.length < MAX_COLUMNS || !this.cell) {
       this.pushBlock(this.makeNamed(smd.TABLE_CELL));
     } else {

@@ -51,9 +51,12 @@ export class FakeElement {
     return node;
   }
 
-  cloneNode(): FakeElement {
+  cloneNode(deep = false): FakeElement {
     const clone = new FakeElement(this.tag);
     for (const [name, value] of this.attributes) clone.setAttribute(name, value);
+    for (const node of deep ? this.childNodes : []) {
+      clone.appendChild(node instanceof FakeElement ? node.cloneNode(true) : new FakeText(node.data));
+    }
     return clone;
   }
 

@@ -210,6 +210,36 @@ test('a table scrolls in a box of its own', () => {
   ]);
 });
 
+for (const [nColumns, rows] of [
+  [1, 1200],
+  [2, 400],
+  [20, 100],
+] as const) {
+  test(`a row of ${nColumns} is added to no table of more than 500 cells, and each has the head`, () => {
+    const row = (word: string) => `|${` ${word} |`.repeat(nColumns)}\n`;
+    const root = render([row('h'), row('---'), ...Array.from({ length: rows }, (_, i) => row(String(i)))]);
+    const tables = root.descendants().filter(({ tag }) => tag === 'table');
+    const cells = tables.map((table) => table.descendants().filter(({ tag }) => tag === 'td' || tag === 'th').length);
+    expect(Math.max(...cells)).toBeLessThanOrEqual(500 + 2 * nColumns);
+    expect(tables.map((table) => table.children.map(({ tag }) => tag))).toEqual(tables.map(() => ['thead', 'tbody']));
+    expect(tables.map((table) => table.children[0]!.text().replace(/ /g, ''))).toEqual(
+      tables.map(() => 'h'.repeat(nColumns)),
+    );
+    const body = tables.flatMap((table) => table.children[1]!.children.map((tr) => tr.text().replace(/ /g, '')));
+    expect(body).toEqual(Array.from({ length: rows }, (_, i) => String(i).repeat(nColumns)));
+  });
+}
+
+test('a head that is long is not repeated over each part of a table', () => {
+  const root = render([`| ${'h'.repeat(10_000)} | b |\n|---|---|\n${'| 1 | 2 |\n'.repeat(600)}`]);
+  expect(
+    root
+      .descendants()
+      .filter(({ tag }) => tag === 'thead')
+      .map((head) => head.text().length),
+  ).toEqual([10_005, 0, 0]);
+});
+
 test('nodes once written stay', () => {
   const root = new FakeElement('div');
   const { pacer } = handPaced();
