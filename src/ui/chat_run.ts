@@ -30,6 +30,25 @@ export class AnswerRun {
     this.stop();
   }
 
+  /** Whether it was stopped before the engine was asked: then the turn has ended. */
+  endsUnasked(): boolean {
+    if (this.abort.signal.aborted) this.end('abort');
+    return this.abort.signal.aborted;
+  }
+
+  /** Waits for something, but neither longer than so many milliseconds nor past a stop. */
+  async outlasts(work: Promise<unknown>, ms: number): Promise<void> {
+    const over = new AbortController();
+    const { signal } = this.abort;
+    const bound = new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      over.signal.addEventListener('abort', () => clearTimeout(timer));
+      signal.addEventListener('abort', () => resolve(), { signal: over.signal });
+    });
+    await Promise.race([work, bound]);
+    over.abort();
+  }
+
   /** Waits for the gate. Whether the engine is to be asked then. */
   async passes(gate: Gate): Promise<boolean> {
     const { turn, abort } = this;

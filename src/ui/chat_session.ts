@@ -19,6 +19,19 @@ import {
 import { Gate } from './gate';
 import { type SamplingSettings, toGenerateOptions } from './settings_fields';
 
+/** `vivace-changed`: there is something to keep. */
+export class KeepEvent extends CustomEvent<Conversation> {
+  /** What a new question waits for, for a while, before the engine is asked. */
+  readonly waitsFor: Promise<unknown>[] = [];
+
+  constructor(
+    detail: Conversation,
+    readonly isQuestion: boolean,
+  ) {
+    super('vivace-changed', { detail, bubbles: true, composed: true });
+  }
+}
+
 /** Whoever shows the conversation. */
 export interface ChatHost {
   readonly engine: Engine | null;
@@ -34,6 +47,10 @@ export interface ChatHost {
   announce(text: string): void;
 }
 
+/** What hears `vivace-changed` may keep the question before it is answered; storage that does not answer by then is not waited for. */
+const STORED_WITHIN_MS = 1_000;
+/** An engine that has not ended an answer so long after a stop is not waited for. */
+const STOPPED_WITHIN_MS = 1_000;
 /** An answer that streams is kept this often. */
 const KEEP_MS = 2_000;
 /** A long answer says this often that it goes on. */
@@ -132,7 +149,12 @@ export class ChatSession {
 
   /** The answer under way ends as soon as the engine has heard of it; what it said stays. */
   stop(): void {
-    this.run?.stop();
+    const { run } = this;
+    if (!run) return;
+    run.stop();
+    setTimeout(() => {
+      if (this.run === run) this.leave();
+    }, STOPPED_WITHIN_MS);
   }
 
   /** Ends an answer under way here and now. */
@@ -143,12 +165,13 @@ export class ChatSession {
     this.finish(run.turn);
   }
 
-  /** Says that there is something to keep. */
-  keep(): void {
+  /** Says that there is something to keep. Gives what its keepers are doing about it. */
+  keep(isQuestion = false): Promise<unknown>[] {
     clearTimeout(this.keepTimer);
     this.keepTimer = undefined;
-    const detail = { ...this.current, updatedAt: Date.now() };
-    this.host.dispatchEvent(new CustomEvent<Conversation>('vivace-changed', { detail, bubbles: true, composed: true }));
+    const event = new KeepEvent({ ...this.current, updatedAt: Date.now() }, isQuestion);
+    this.host.dispatchEvent(event);
+    return event.waitsFor;
   }
 
   private keepSoon(): void {
@@ -167,11 +190,12 @@ export class ChatSession {
     const run = new AnswerRun(turn, (event, isSeen) => this.onEvent(turn, event, isSeen));
     this.run = run;
     this.show(conversation);
-    this.keep();
+    const keeping = this.keep(true);
     this.host.announce('');
     this.ticker = setInterval(() => {
       if (turn.answer) this.host.announce(`Still writing, ${countWords(turn.answer)} words.`);
     }, STILL_WRITING_MS);
+    if (keeping.length > 0) await run.outlasts(Promise.allSettled(keeping), STORED_WITHIN_MS);
     if (await this.mayBegin(run)) {
       this.host.dispatchEvent(new CustomEvent('vivace-run'));
       for (let room = engine.info.contextLength / 2; ; room /= 2) {
@@ -184,6 +208,7 @@ export class ChatSession {
 
   /** While a tuner has the GPU a question waits. Whether it is still to be answered then. */
   private async mayBegin(run: AnswerRun): Promise<boolean> {
+    if (run.endsUnasked()) return false;
     if (!this.host.tuning) return true;
     run.turn.waitsFor = 'this GPU is being tuned.';
     this.host.announce('The answer waits until this GPU is tuned.');

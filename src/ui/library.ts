@@ -49,6 +49,11 @@ export class VivaceLibrary extends LitElement implements RowActions {
     this.keeper.keep(conversation);
   }
 
+  /** Settles when what `keep` was given is stored, or was refused. */
+  keepNow(): Promise<void> {
+    return this.keeper.flush();
+  }
+
   /** What a page begins with: the conversation changed last, or null where there is none. */
   async openNewest(): Promise<Conversation | null> {
     await this.refresh();

@@ -4,6 +4,7 @@ import type { Engine, EngineEvent, EngineInfo, ModelLocation } from '../engine/e
 import type { Offer } from './advice';
 import './chat';
 import type { Tuning } from './chat_parts';
+import type { KeepEvent } from './chat_session';
 import { type Conversation, newConversation } from './conversation_tree';
 import { connectDrawer } from './drawer';
 import { connectDrop, filesOf } from './dropped_files';
@@ -143,9 +144,10 @@ chat.addEventListener('vivace-reload', (event) => {
   void openModel(session.model);
 });
 chat.addEventListener('vivace-changed', (event) => {
-  const conversation = (event as CustomEvent<Conversation>).detail;
+  const { detail: conversation, isQuestion, waitsFor } = event as KeepEvent;
   library.current = conversation.id;
   library.keep(conversation);
+  if (isQuestion) waitsFor.push(library.keepNow());
 });
 panel.addEventListener('vivace-tuning', (event) => {
   chat.tuning = (event as CustomEvent<Tuning | null>).detail;

@@ -89,6 +89,28 @@ describe('in one browser', () => {
     expect(await titles()).toEqual(['The first question', 'The second question']);
   });
 
+  test('a question is there after a crash at the moment when the model is asked', async () => {
+    const tab = await page.context().newPage();
+    await revisit(tab);
+    await tab.getByTestId('library-new').click();
+    const crashed = new Promise((resolve) => tab.once('crash', resolve));
+    const devtools = await page.context().newCDPSession(tab);
+    await tab.exposeFunction('crash', () => void devtools.send('Page.crash').catch(() => {}));
+    await tab.evaluate(() => {
+      const { engine } = document.querySelector('vivace-chat')!;
+      engine!.chat = () => {
+        (window as unknown as { crash(): void }).crash();
+        for (;;); // nothing more is done in this tab
+      };
+    });
+    await prompt(tab).fill('Is it kept?');
+    void tab.keyboard.press('Enter').catch(() => {});
+    await crashed;
+    await tab.close();
+    await revisit(page);
+    await expect.poll(() => titles(), SOON).toEqual(['Is it kept?']);
+  });
+
   test('by keyboard: arrows, rename, delete, undo, and the focus is never lost', async () => {
     for (const question of ['Apples', 'Pears', 'Plums']) {
       await page.getByTestId('library-new').click();

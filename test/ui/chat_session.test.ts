@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Engine, EngineEvent } from '../../src/engine/engine';
 import type { ChatMessage } from '../../src/engine/protocol';
 import { ContextOverflowError, WorkerError } from '../../src/errors';
-import { type ChatHost, ChatSession } from '../../src/ui/chat_session';
+import { type ChatHost, ChatSession, KeepEvent } from '../../src/ui/chat_session';
 import type { Conversation } from '../../src/ui/conversation_tree';
 import { newConversation } from '../../src/ui/conversation_tree';
 import { standardSampling } from '../../src/ui/settings_fields';
@@ -36,7 +36,7 @@ function setUp(answering: Answering, more: Partial<ChatHost> = {}) {
     announce: (text) => said.push(text),
     ...more,
   };
-  return { session: new ChatSession(host), events, kept, said, asked };
+  return { host, session: new ChatSession(host), events, kept, said, asked };
 }
 
 const token = (text: string) => ({ type: 'token' as const, id: 0, text });
@@ -64,6 +64,66 @@ test('a question is kept at once, a long answer every two seconds, its end at on
   expect(events.filter((name) => name !== 'vivace-event')).toEqual(['vivace-run', 'vivace-end']);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(kept.length).toBe(4); // nothing more to keep
+});
+
+describe('the question is kept before the engine is asked', () => {
+  /** As `setUp`, with storage that answers when it is told to. */
+  function keepSlowly() {
+    let stored = () => {};
+    const answering = setUp(async function* () {
+      yield token('word');
+    });
+    const keeper = (event: Event) => {
+      if (event instanceof KeepEvent && event.isQuestion) {
+        event.waitsFor.push(new Promise<void>((resolve) => (stored = resolve)));
+      }
+      return true;
+    };
+    const session = new ChatSession({ ...answering.host, dispatchEvent: keeper });
+    return { ...answering, session, stored: () => stored() };
+  }
+
+  test('and not an instant later', async () => {
+    const { session, asked, stored } = keepSlowly();
+    session.ask('Go');
+    await vi.advanceTimersByTimeAsync(900);
+    expect(asked).toEqual([]);
+    stored();
+    await settle();
+    expect(asked).toEqual([['Go']]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('but storage that never answers is not waited for', async () => {
+    const { session, asked } = keepSlowly();
+    session.ask('Go');
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(asked).toEqual([['Go']]);
+  });
+
+  test('and who stops meanwhile is not answered', async () => {
+    const { session, asked } = keepSlowly();
+    session.ask('Go');
+    await settle();
+    session.stop();
+    await settle();
+    expect(session.isAnswering).toBe(false);
+    expect(session.path[0]).toMatchObject({ state: 'done', finishReason: 'abort' });
+    expect(asked).toEqual([]);
+  });
+});
+
+test('an engine that does not hear of a stop is not waited for', async () => {
+  const { session, events } = setUp(async function* () {
+    yield token('half');
+    await new Promise(() => {});
+  });
+  session.ask('Go');
+  await settle();
+  session.stop();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(session.path[0]).toMatchObject({ answer: 'half', state: 'done', finishReason: 'abort', advice: null });
+  expect([session.isAnswering, events.at(-1)]).toEqual([false, 'vivace-end']);
 });
 
 test('another conversation ends an answer at once; what the engine still says is heard by nobody', async () => {
