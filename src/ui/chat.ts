@@ -16,6 +16,7 @@ import type { Turn } from './conversation';
 import { type Conversation, newConversation, type Step } from './conversation_tree';
 import { icons } from './icons';
 import { isComposing } from './input_method';
+import { hasOpenLayer } from './open_layers';
 import { ScrollKeeper } from './scroll_keeper';
 import './settings';
 import { type LoadSettings, type SamplingSettings, STANDARD_LOAD, standardSampling } from './settings_fields';
@@ -58,7 +59,7 @@ export class VivaceChat extends LitElement implements ChatHost {
   declare tuning: Tuning | null;
   /** Settings and the system prompt last used are kept in this browser: for a page of its own. */
   declare remember: boolean;
-  /** Ctrl or Cmd + Shift + O anywhere in the document begins a new conversation. */
+  /** Anywhere in the document Ctrl or Cmd + Shift + O begins a new conversation, and Escape stops an answer. */
   declare shortcuts: boolean;
   /** Headline of the empty conversation. */
   declare heading: string;
@@ -73,6 +74,8 @@ export class VivaceChat extends LitElement implements ChatHost {
 
   private readonly session = new ChatSession(this);
   private keeper: ScrollKeeper | null = null;
+  /** An example that waits for the model; whoever changes its text in the composer sends it by hand. */
+  private chosen = '';
   /** The element of the turn that changed last. */
   private newest: VivaceTurn | null = null;
 
@@ -91,9 +94,7 @@ export class VivaceChat extends LitElement implements ChatHost {
     this.limit = TURNS_AT_ONCE;
     this.following = true;
     this.announcement = '';
-    this.addEventListener('keydown', (event) => {
-      if (event.key === 'Escape' && this.isStreaming && !event.defaultPrevented && !isComposing(event)) this.stop();
-    });
+    this.addEventListener('keydown', (event) => this.onEscape(event, this.renderRoot));
   }
 
   /** What is shown. Another one may be set at any time: an answer under way ends with the text that it has, and the engine stays. */
@@ -232,6 +233,14 @@ export class VivaceChat extends LitElement implements ChatHost {
 
   protected override updated(changed: PropertyValues<this>): void {
     if (changed.has('tuning') && !this.tuning) this.session.tuned.open();
+    if (changed.has('engine') && this.engine) this.sendChosen();
+    this.keeper?.setEmpty(this.session.steps.length === 0);
+  }
+
+  private sendChosen(): void {
+    const { chosen, composer } = this;
+    this.chosen = '';
+    if (chosen && composer?.value === chosen && this.session.steps.length === 0) composer.send();
   }
 
   private get composer(): VivaceComposer | null {
@@ -259,7 +268,11 @@ export class VivaceChat extends LitElement implements ChatHost {
 
   private onExample = (example: string) => {
     if (this.engine && !this.isStreaming) this.session.ask(example);
-    else this.composer?.edit(example);
+    else {
+      this.chosen = example;
+      void this.composer?.edit(example);
+      this.announce('This is sent when the model is ready.');
+    }
   };
 
   private onCancelTuning = () => {
@@ -280,7 +293,16 @@ export class VivaceChat extends LitElement implements ChatHost {
     this.rememberAll();
   }
 
+  /** Stops the answer, unless the key closes something below `root`. */
+  private onEscape(event: KeyboardEvent, root: ParentNode): void {
+    if (event.key !== 'Escape' || !this.isStreaming || event.defaultPrevented || isComposing(event)) return;
+    if (hasOpenLayer(root)) return;
+    event.preventDefault();
+    this.stop();
+  }
+
   private onShortcut = (event: KeyboardEvent) => {
+    if (this.shortcuts) this.onEscape(event, document);
     if (!this.shortcuts || event.code !== 'KeyO' || !event.shiftKey || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
     this.newConversation();

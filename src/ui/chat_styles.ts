@@ -45,4 +45,13 @@ export const chatStyles = css`
     .column { padding-inline: 14px; }
     .dock { padding-inline: 10px; }
   }
+  @media (max-height: 400px) {
+    .column { padding-block: 8px; }
+    .empty { padding: 0; }
+    .meter { display: none; }
+  }
+  @media (forced-colors: active) {
+    progress, progress::-webkit-progress-bar { border: 1px solid; }
+    progress::-webkit-progress-value { background: Highlight; forced-color-adjust: none; }
+  }
 `;

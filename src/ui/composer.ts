@@ -31,6 +31,16 @@ export class VivaceComposer extends LitElement {
       }
       .round:disabled { background: var(--v-sunken); color: var(--v-muted); opacity: 1; }
       .round.stop { background: var(--v-ink); color: var(--v-bg); }
+      @media (forced-colors: active) {
+        .box:has(textarea:focus-visible) { outline: 2px solid Highlight; outline-offset: 2px; }
+        .round { border: 1px solid; }
+      }
+      /* A low window, such as one at 400 % zoom: all in one line. */
+      @media (max-height: 400px) {
+        .box { display: flex; align-items: center; gap: 4px; padding: 4px 6px 4px 12px; }
+        textarea { flex: 1; min-width: 0; max-height: 72px; }
+        .row { flex: none; margin: 0; }
+      }
     `,
   ];
   static override properties = {
@@ -118,8 +128,8 @@ export class VivaceComposer extends LitElement {
     if (event.target === event.currentTarget) this.area.focus();
   };
 
-  private send = () => {
-    const text = this.area.value.trim();
+  send = () => {
+    const text = this.value.trim();
     if (this.streaming || !this.ready || text === '') return;
     this.value = '';
     this.area.focus();

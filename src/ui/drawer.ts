@@ -10,7 +10,9 @@ export function connectDrawer(drawer: HTMLElement, button: HTMLElement, close: H
   button.addEventListener('click', () => set(!drawer.classList.contains('open')));
   close.addEventListener('click', () => set(false));
   drawer.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape' && drawer.classList.contains('open') && !event.defaultPrevented) set(false);
+    if (event.key !== 'Escape' || !drawer.classList.contains('open') || event.defaultPrevented) return;
+    event.preventDefault(); // it stops nothing else
+    set(false);
   });
   return {
     close() {

@@ -10,6 +10,8 @@ const GESTURES = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const;
 
 export class ScrollKeeper {
   isFollowing = true;
+  /** There is no text to follow: the view begins at the top. */
+  private isEmpty = true;
   private lastTop = 0;
   private lastHeight = 0;
   private touchedAt = Number.NEGATIVE_INFINITY;
@@ -31,6 +33,13 @@ export class ScrollKeeper {
     observer.observe(column);
   }
 
+  setEmpty(isEmpty: boolean): void {
+    if (isEmpty === this.isEmpty) return;
+    this.isEmpty = isEmpty;
+    if (isEmpty) this.scroller.scrollTop = 0;
+    else this.jumpToEnd();
+  }
+
   jumpToEnd(): void {
     this.set(true);
     this.follow();
@@ -47,7 +56,7 @@ export class ScrollKeeper {
   }
 
   private follow(): void {
-    if (this.isFollowing) this.scroller.scrollTop = this.scroller.scrollHeight;
+    if (this.isFollowing && !this.isEmpty) this.scroller.scrollTop = this.scroller.scrollHeight;
   }
 
   /**

@@ -16,6 +16,7 @@ export class VivaceTurnEditor extends LitElement {
         background: var(--v-surface); color: var(--v-ink); font: 400 16px / 1.5 var(--v-font); overflow-y: auto; overscroll-behavior: contain;
       }
       textarea:focus-visible { outline: none; box-shadow: 0 0 0 1px var(--v-accent); }
+      @media (forced-colors: active) { textarea:focus-visible { outline: 2px solid Highlight; } }
       [aria-disabled='true'] { opacity: 0.45; cursor: default; }
       .row { display: flex; flex-wrap: wrap; justify-content: flex-end; gap: 8px; margin-top: 8px; }
     `,

@@ -99,6 +99,34 @@ for (const [width, viewport] of [
   });
 }
 
+test('in forced colours whatever has the focus shows a ring', async () => {
+  await open({ answers: [{ text: TEXT }] });
+  await send(page, 'Tell me about cats');
+  expect(await ended(page)).toBe('done');
+  await page.emulateMedia({ forcedColors: 'active' });
+  const without: string[] = [];
+  const names: string[] = [];
+  for (let stops = 0; stops < 60; stops++) {
+    const found = await page.evaluate(() => {
+      let element = document.activeElement;
+      while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+      if (!element || element === document.body) return null;
+      const ringed = [element, element.parentElement].some((at) => {
+        const { outlineStyle, outlineWidth } = getComputedStyle(at!);
+        return outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 1;
+      });
+      return { name: element.getAttribute('data-testid') ?? element.id ?? element.localName, ringed };
+    });
+    if (!found) break;
+    names.push(found.name);
+    if (!found.ringed) without.push(found.name);
+    await page.keyboard.press('Shift+Tab');
+  }
+  expect(names).toEqual(expect.arrayContaining(['prompt', 'again', 'copy', 'model', 'library-new']));
+  expect(without).toEqual([]);
+  await page.emulateMedia({ forcedColors: null });
+});
+
 test('an answer that failed', async () => {
   const error = { code: 'device-lost', message: 'The GPU device was lost. Load the model again.' };
   await open({ answers: [{ text: TEXT, errorAfter: 3, error }] });

@@ -86,6 +86,49 @@ describe('an answer', () => {
     expect(await focused()).toBe('prompt');
   });
 
+  test('is stopped by Escape anywhere on the page, but not by one that closes something', async () => {
+    await open({ answers: [{ text: 'word '.repeat(200), piece: 5, holdAfter: 40 }] });
+    await send(page, 'Go');
+    await begun(page);
+    const isStreaming = async () => (await stateOf(lastAnswer(page))) === 'streaming';
+    for (const [opener, layer] of [
+      [byId('settings'), '#panel[popover]'],
+      [page.locator('#model'), '[data-testid=models]'],
+    ] as const) {
+      await opener.click();
+      await expect.poll(() => page.locator(layer).isVisible()).toBe(true);
+      await page.keyboard.press('Escape');
+      await expect.poll(() => page.locator(layer).isVisible()).toBe(false);
+    }
+    await page.setViewportSize({ width: 600, height: 800 });
+    await page.locator('#conversations').click();
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.locator('#shelf').getAttribute('class')).toBe('');
+    await page.setViewportSize({ width: 1280, height: 800 });
+    expect(await isStreaming()).toBe(true);
+    await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+    await page.keyboard.press('Escape');
+    expect(await ended(page)).toBe('done');
+    expect(await textOf(byId('end'))).toBe('Stopped');
+  });
+
+  test('to an example that was chosen while the model loads comes when it is ready, unless its text was changed', async () => {
+    const script = { answers: turns(1) };
+    for (const isChanged of [false, true]) {
+      await open(script);
+      await page.evaluate(() => Object.assign(document.querySelector('vivace-chat')!, { engine: null }));
+      await byId('example').first().click();
+      expect(await prompt(page).inputValue()).toBe('Tell me a story about a brave cat');
+      expect(await status()).toBe('This is sent when the model is ready.');
+      if (isChanged) await prompt(page).press('!');
+      await installScripted(page, script);
+      await expect.poll(() => byId('send').isEnabled()).toBe(isChanged);
+      await expect.poll(() => questions().count()).toBe(isChanged ? 0 : 1);
+      if (!isChanged) expect(await ended(page)).toBe('done');
+    }
+    await prompt(page).fill('');
+  });
+
   test('from right to left is laid out so, beside one from left to right', async () => {
     await open({ answers: [{ text: 'مرحبا بالعالم. كان يا ما كان قطة شجاعة.' }, { text: 'Hello.' }] });
     await sendAll('مرحبا', 'Hello');
@@ -374,6 +417,37 @@ describe('by hand', () => {
     await page.keyboard.press('Escape');
     await page.setViewportSize({ width: 1280, height: 800 });
   });
+});
+
+describe('a low window', () => {
+  const scroller = () =>
+    page.evaluate(() => {
+      const { scrollTop, clientHeight } = document
+        .querySelector('vivace-chat')!
+        .shadowRoot!.querySelector('.scroller')!;
+      return { scrollTop, part: clientHeight / innerHeight };
+    });
+
+  for (const [width, height] of [
+    [320, 256],
+    [640, 360],
+  ] as const) {
+    test(`of ${width} x ${height} begins at the top, and most of it is the conversation's`, async () => {
+      await page.setViewportSize({ width, height });
+      await page.reload();
+      await page.locator('[data-testid=load-progress][data-state=error]').waitFor();
+      await open({ answers: [{ text: 'word\n\n'.repeat(20) }] });
+      expect((await scroller()).scrollTop).toBe(0);
+      await sendAll('Go');
+      const { scrollTop, part } = await scroller();
+      expect(scrollTop).toBeGreaterThan(0);
+      expect(part).toBeGreaterThan(0.6);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
+      await byId('new-conversation').click();
+      await expect.poll(async () => (await scroller()).scrollTop).toBe(0);
+      await page.setViewportSize({ width: 1280, height: 800 });
+    });
+  }
 });
 
 /** Shows a conversation of so many turns, copies of the first one of what is shown. */
