@@ -36,6 +36,7 @@ function toRequest(flags) {
       activations: flags.activations,
       backend: flags.backend,
       hubUrl: flags.hub,
+      sha256: flags.sha256,
     }),
     options: given({
       maxTokens: flags['max-tokens'],

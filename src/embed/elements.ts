@@ -1,4 +1,4 @@
-// <vivace-chat model="...">: a chat that brings its own model, for those who compose a page. Attributes: model, system, welcome, heading,
+// <vivace-chat model="...">: a chat that brings its own model, for those who compose a page. Attributes: model, sha256, system, welcome, heading,
 // examples ("a | b"), theme (auto, light, dark), worker, autoload. The model is loaded when the chat is first used, or at once with `autoload`.
 // Fires `vivace-engine` when the model has come or gone. A chat without the attribute is left as it is.
 
@@ -9,17 +9,18 @@ import type { VivaceChat } from '../ui/chat';
 import '../ui/loader';
 import '../ui/notices';
 import type { LoadSettings } from '../ui/settings_fields';
-import { EmbedSession, WAITING } from './embed_session';
+import { type EmbedListener, EmbedSession, WAITING } from './embed_session';
 import { sharedPool } from './engine_pool';
 import { readAddress, readModel, splitExamples } from './options';
 import { protect, shelter } from './protect';
 import { whenRemoved } from './removal';
 
-const ATTRIBUTES = ['model', 'hub', 'worker', 'autoload', 'theme', 'examples'];
+const ATTRIBUTES = ['model', 'hub', 'sha256', 'worker', 'autoload', 'theme', 'examples'];
 
 class ChatWithModel implements ReactiveController {
   private session: EmbedSession | null = null;
   private address: string | undefined;
+  private sha256: string | undefined;
   private readonly loader = document.createElement('vivace-loader');
   private readonly notices = document.createElement('vivace-notices');
   private readonly waiting = document.createElement('vivace-notices');
@@ -62,9 +63,11 @@ class ChatWithModel implements ReactiveController {
     const complaints: string[] = [];
     const names = { model: chat.getAttribute('model') ?? '', hub: chat.getAttribute('hub') ?? '' };
     const address = readModel(names, document.baseURI, complaints);
-    if (address !== this.address) {
+    const sha256 = chat.getAttribute('sha256') ?? undefined;
+    if (address !== this.address || sha256 !== this.sha256) {
       this.letGo();
       this.address = address;
+      this.sha256 = sha256;
       if (address) this.hold(address, readAddress('worker', chat.getAttribute('worker'), document.baseURI, complaints));
     }
     for (const complaint of complaints) console.warn(`Vivace: <vivace-chat> ${complaint}`);
@@ -78,7 +81,7 @@ class ChatWithModel implements ReactiveController {
     const { chat, loader, waiting } = this;
     protect(chat, 'flex');
     chat.append(this.notes);
-    this.session = new EmbedSession(address, workerUrl, sharedPool(), {
+    const listener: EmbedListener = {
       onState: (state) => {
         loader.state = state;
         chat.append(this.progress);
@@ -88,7 +91,8 @@ class ChatWithModel implements ReactiveController {
         if (isWaiting) waiting.show([WAITING]);
         else waiting.clear();
       },
-    });
+    };
+    this.session = new EmbedSession(address, workerUrl, sharedPool(), listener, this.sha256);
   }
 
   private show(engine: Engine | null): void {

@@ -1,6 +1,6 @@
 // The script tag: one classic script that puts a chat with a model on any page, and a handle for that page's own scripts.
 // <script src="embed.js" data-model data-hub data-title data-theme data-position data-system data-welcome data-examples="a | b" data-panel
-//   data-worker data-open></script>
+//   data-worker data-open data-sha256></script>
 // It also gives <vivace-chat model="..."> and <vivace-metrics for="..."> to those who compose.
 
 import {

@@ -37,6 +37,7 @@ export class EmbedSession {
   /** Null until somebody wants the model. */
   state: LoadState | null = null;
   private session: ModelSession;
+  private readonly own: string;
   /** What a load asks for beside its settings. */
   private extras: EngineLoadOptions = {};
   /** Why the newest load did not end well. */
@@ -49,7 +50,10 @@ export class EmbedSession {
     private readonly workerUrl: string | undefined,
     private readonly pool: EnginePool,
     private readonly listener: EmbedListener,
+    /** SHA-256 that the weights of `model` should have. */
+    private readonly sha256?: string,
   ) {
+    this.own = model;
     this.session = this.sessionFor(model, STANDARD_LOAD);
   }
 
@@ -162,6 +166,7 @@ export class EmbedSession {
     try {
       return await this.pool.acquire(model, {
         workerUrl: this.workerUrl,
+        sha256: model === this.own ? this.sha256 : undefined,
         ...extras,
         ...options,
         onProgress: (progress) => {

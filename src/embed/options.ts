@@ -10,6 +10,8 @@ const POSITIONS = ['bottom-right', 'bottom-left', 'none'] as const;
 export interface EmbedOptions {
   /** Absolute address. */
   model: string;
+  /** SHA-256 in hex of the model's file, as the tag has it: the engine judges it. */
+  sha256: string | undefined;
   title: string;
   theme: (typeof THEMES)[number];
   /** Null: the corner where lines end on this page, right or left. */
@@ -55,6 +57,7 @@ export function readEmbedOptions(data: DOMStringMap, scriptAddress: string, page
   };
   const options: EmbedOptions = {
     model: readModel(data, pageAddress, complaints) ?? new URL(DEFAULT_MODEL, scriptAddress).href,
+    sha256: data.sha256,
     title: data.title || 'Vivace',
     theme: oneOf('theme', THEMES) ?? 'auto',
     position: oneOf('position', POSITIONS),

@@ -22,7 +22,7 @@ import type { LoadState } from '../ui/loader';
 import '../ui/notices';
 import type { LoadSettings } from '../ui/settings_fields';
 import { sharedStyles } from '../ui/shared_styles';
-import { EmbedSession, WAITING } from './embed_session';
+import { type EmbedListener, EmbedSession, WAITING } from './embed_session';
 import { sharedPool } from './engine_pool';
 import type { EmbedOptions } from './options';
 import { addPanelScript } from './panel_script';
@@ -58,11 +58,12 @@ export class Widget {
   private panelState = 'The panel is on its way.';
 
   constructor(private readonly options: EmbedOptions) {
-    this.session = new EmbedSession(options.model, options.worker, sharedPool(), {
+    const listener: EmbedListener = {
       onState: (state) => this.onState(state),
       onEngine: (engine) => this.onEngine(engine),
       onWaiting: (isWaiting) => this.onWaiting(isWaiting),
-    });
+    };
+    this.session = new EmbedSession(options.model, options.worker, sharedPool(), listener, options.sha256);
     adopt(this.root, [hostTheme, sharedStyles, widgetStyles]);
     const { dataset } = this.host;
     dataset.theme = options.theme;

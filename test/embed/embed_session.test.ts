@@ -30,3 +30,21 @@ test('a model that was lost is loaded again for the next who wants it, once for 
   expect((await load()).map(({ lost }) => lost)).toEqual([null, null]);
   expect(engines).toHaveLength(2);
 });
+
+test('the hash of the tag is asked of its own model, whatever else is asked, and of no other', async () => {
+  const asked: unknown[] = [];
+  const pool = new EnginePool(async (model, { sha256, contextLength }) => {
+    asked.push([model, sha256, contextLength]);
+    return { lost: null, async unload() {} } as unknown as Engine;
+  });
+  const session = new EmbedSession('m', undefined, pool, listener, 'ab');
+  await session.load();
+  await session.load('m', { contextLength: 64 });
+  await session.load('other');
+  await session.close();
+  expect(asked).toEqual([
+    ['m', 'ab', undefined],
+    ['m', 'ab', 64],
+    ['other', undefined, undefined],
+  ]);
+});

@@ -8,6 +8,7 @@ test('a bare tag brings the storyteller that lies beside the script', () => {
   expect(readEmbedOptions({}, SCRIPT, PAGE)).toEqual({
     options: {
       model: 'https://cdn.example.com/vivace/models/storyteller/storyteller-q8_0.gguf',
+      sha256: undefined,
       title: 'Vivace',
       theme: 'auto',
       position: null,
@@ -25,6 +26,7 @@ test('a bare tag brings the storyteller that lies beside the script', () => {
 test('a model and a worker are found from the page', () => {
   const data = {
     model: '../m.gguf',
+    sha256: 'ab',
     worker: '/vivace_worker.js',
     position: 'bottom-left',
     theme: 'dark',
@@ -35,6 +37,7 @@ test('a model and a worker are found from the page', () => {
   const { options, complaints } = readEmbedOptions(data, SCRIPT, PAGE);
   expect(options).toMatchObject({
     model: 'https://shop.example.com/m.gguf',
+    sha256: 'ab', // the engine says what is wrong with it: a hash that is left out would be no hash at all
     worker: 'https://shop.example.com/vivace_worker.js',
     position: 'bottom-left',
     theme: 'dark',

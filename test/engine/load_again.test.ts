@@ -1,14 +1,15 @@
 // Files that come damaged once, and stay right or wrong after it: the load heals by itself, once, and nothing wrong is kept.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { EngineInfo, LoadOptions } from '../../src/engine/protocol';
 import { loadModel } from '../../src/engine/session';
 import { VivaceError } from '../../src/errors';
 import { HTTP_TUNING } from '../../src/storage/http';
+import type { FileManifest } from '../../src/storage/manifest';
 import { pieceName } from '../../src/storage/piece_store';
 import { GGUF_SPECS } from '../fuzz/tiny_model';
-import { sha256 } from '../storage/fake_hub';
+import { fakeHub, sha256 } from '../storage/fake_hub';
 import { type FakeStores, fakeStores } from '../storage/fake_stores';
 import { sendFile, serve } from '../storage/serve';
 import { splitGguf } from '../storage/split_file';
@@ -168,7 +169,7 @@ describe.each(MODELS)('%s', (_, files, location) => {
   test.each(cases)(
     '%s comes once as %s: the same call heals, and what is kept is right',
     async (path, _what, damage, isPage) => {
-      for (const hasRanges of [true, false]) {
+      for (const hasRanges of damage === half ? [true, false] : [true]) {
         stores = fakeStores();
         const site = await plain(files, { fault: { path, damage, times: 1, isPage }, hasRanges });
         const info = await load(`${site.url}${location}`);
@@ -193,6 +194,205 @@ describe.each(MODELS)('%s', (_, files, location) => {
       expect(stores.pieces.pieces.has(wrong)).toBe(false);
       site.heal();
       expect(codes(await load(`${site.url}${location}`))).toEqual([]);
+    },
+  );
+});
+
+const HASH = sha256(GGUF);
+const XGGUF = { 'x.gguf': GGUF };
+
+describe('a bit that leaves a file sound, but of no known kind', () => {
+  const at = (text: string, word: string) => Buffer.from(text).indexOf(word);
+  const cases: [string, Files, string, string, number][] = [
+    [
+      'the name of the architecture in a GGUF',
+      XGGUF,
+      'm/x.gguf',
+      'x.gguf',
+      Buffer.from(GGUF).indexOf('general.architecture'),
+    ],
+    ['the kind of the tokenizer in a GGUF', XGGUF, 'm/x.gguf', 'x.gguf', Buffer.from(GGUF).indexOf('gpt2')],
+    ['model_type', WHOLE, 'm/', 'config.json', at(SIDE['config.json'], 'llama')],
+    ['the model of tokenizer.json', WHOLE, 'm/', 'tokenizer.json', at(SIDE['tokenizer.json'], '"BPE"') + 1],
+  ];
+  test.each(cases)('%s', async (_, files, location, path, place) => {
+    const site = await plain(files, { fault: { path, damage: flipped(place), times: 1 } });
+    expect(codes(await load(`${site.url}${location}`))).toEqual(['fetched-again']);
+  });
+});
+
+test('without a cache the same call heals, too', async () => {
+  const site = await plain(XGGUF, { fault: { path: 'x.gguf', damage: flipped(0), times: 1 } });
+  expect(codes(await load(`${site.url}m/x.gguf`, { cache: false }))).toEqual(['fetched-again']);
+  expect(stores.pieces.pieces.size).toBe(0);
+});
+
+test('the second load asks past the HTTP cache of the browser', async () => {
+  const site = await plain(WHOLE, { fault: { path: 'tokenizer.json', damage: half, times: 1 } });
+  const asked: string[] = [];
+  const { fetch } = globalThis;
+  vi.spyOn(globalThis, 'fetch').mockImplementation((url, init) => {
+    if (String(url).endsWith('/tokenizer.json')) asked.push(init?.cache ?? '');
+    return fetch(url, init);
+  });
+  await load(`${site.url}m/`);
+  await load(`${site.url}m/`, { cache: 'check' });
+  vi.restoreAllMocks();
+  expect(asked).toEqual(['default', 'reload', 'no-cache']);
+});
+
+test('two tabs at a time, one bad answer: both heal, and the next load asks for nothing', async () => {
+  for (const files of [XGGUF, WHOLE] as Files[]) {
+    stores = fakeStores();
+    const [path] = Object.keys(files).slice(-1);
+    const site = await plain(files, { fault: { path, damage: flipped(0), times: 1 } });
+    const location = `${site.url}m/${files === XGGUF ? path : ''}`;
+    await Promise.all([load(location), load(location)]);
+    expectAtMost(4, site.requests); // files that are not there are asked for by each tab
+    const weights = site.requests.filter((request) => request.includes('bytes='));
+    expectAtMost(2, weights);
+    await load(location);
+    site.requests.length = 0;
+    expect(codes(await load(location))).toEqual([]);
+    expect(site.requests).toEqual([]);
+  }
+});
+
+test('what another version of this engine kept of a damaged start is dropped', async () => {
+  const site = await plain(XGGUF);
+  const location = `${site.url}m/x.gguf`;
+  await load(location);
+  const key = `file ${location}`;
+  const { seal: _, ...known } = stores.manifests.values.get(key) as FileManifest & { seal?: string };
+  const damaged = new Uint8Array(flipped(0)(Buffer.from(GGUF)).subarray(0, HTTP_TUNING.windowBytes));
+  const name = await pieceName(damaged);
+  stores.pieces.pieces.set(name, damaged);
+  stores.manifests.values.set(key, { ...known, hashes: known.hashes.with(0, name) });
+  site.requests.length = 0;
+  expect(codes(await load(location))).toEqual(['fetched-again']);
+  expectAtMost(1, site.requests);
+  expect(stores.pieces.pieces.has(name)).toBe(false);
+});
+
+test('a file that changes while it is read is read anew', async () => {
+  const site = await plain(XGGUF);
+  const location = `${site.url}m/x.gguf`;
+  await load(location);
+  const manifest = stores.manifests.values.get(`file ${location}`) as FileManifest & { seal?: string };
+  delete manifest.seal;
+  manifest.size += 1; // as a record that was damaged before records had a hash of themselves
+  expect(codes(await load(location))).toEqual(['fetched-again']);
+});
+
+test('what no second load can change is not fetched twice', async () => {
+  const site = await plain({ 'config.json': '{"model_type":"llama"}' });
+  await expect(load(`${site.url}m/`, { quantize: 'q3' as 'q4' })).rejects.toThrow(/quantize/);
+  expect(site.requests).toEqual([]);
+  await expect(load(`${site.url}m/x.gguf`)).rejects.toMatchObject({ code: 'model-fetch' });
+  expectAtMost(1, site.requests);
+  const good = await plain(XGGUF);
+  await expect(load(`${good.url}m/x.gguf`, { activations: 'q8' })).rejects.toMatchObject({ code: 'invalid-request' });
+  expectAtMost(1, good.requests);
+});
+
+describe('sha256', () => {
+  test('of the file that is named, or of model.safetensors: the load is held to it', async () => {
+    const site = await plain({ ...XGGUF, ...WHOLE });
+    for (const cache of [true, false, 'check'] as const) {
+      expect(codes(await load(`${site.url}m/x.gguf`, { cache, sha256: HASH.toUpperCase() }))).toEqual([]);
+      expect(codes(await load(`${site.url}m/`, { cache, sha256: sha256(WHOLE['model.safetensors']) }))).toEqual([]);
+    }
+  });
+
+  test('of other bytes: fetched twice, a typed error with both, and nothing kept', async () => {
+    const site = await plain(XGGUF);
+    const wrong = 'f'.repeat(64);
+    await expect(load(`${site.url}m/x.gguf`, { sha256: wrong })).rejects.toThrow(`${HASH} and should have ${wrong}`);
+    expectAtMost(2, site.requests);
+    expect(stores.pieces.pieces.size).toBe(0);
+  });
+
+  test('of a model that was kept with a wrong byte in its weights: it is fetched again', async () => {
+    const site = await plain(XGGUF, { fault: { path: 'x.gguf', damage: flipped(GGUF.length - 9), times: 100 } });
+    expect(codes(await load(`${site.url}m/x.gguf`))).toEqual([]); // no one can know
+    site.heal();
+    expect(codes(await load(`${site.url}m/x.gguf`, { sha256: HASH }))).toEqual(['fetched-again']);
+    site.requests.length = 0;
+    expect(codes(await load(`${site.url}m/x.gguf`, { sha256: HASH }))).toEqual([]);
+    expect(site.requests).toEqual([]);
+  });
+
+  test('what is no hash, or would be of nothing that is read, is refused', async () => {
+    const site = await plain({ ...SHARDED, ...XGGUF });
+    const refused = { code: 'invalid-request' };
+    await expect(load(`${site.url}m/x.gguf`, { sha256: 'abc' })).rejects.toMatchObject(refused);
+    await expect(load(`${site.url}m/`, { sha256: HASH })).rejects.toMatchObject(refused);
+    const file = new File([GGUF], 'x.gguf');
+    const loading = loadModel(file, { sha256: HASH }, () => {}, new AbortController().signal);
+    await expect(loading).rejects.toMatchObject(refused);
+  });
+});
+
+describe('a hub', () => {
+  test.each<[string, Damage]>([
+    ['one bit flipped in the start', flipped(0)],
+    ['one bit flipped in the weights', flipped(GGUF.length - 9)],
+    ['half of it', half],
+  ])('weights that come once with %s: the same call heals', async (_, damage) => {
+    const hub = await fakeHub();
+    onTestFinished(() => hub.close());
+    hub.push('o/r', XGGUF);
+    let wrong = damage === half ? 1 : 20; // answers
+    const started = new Set<string>();
+    hub.faults.hook = (request, response, _nth, file) => {
+      const range = request.headers.range ?? '';
+      if (!file || !request.url?.includes('signature') || wrong === 0 || started.has(range)) return false;
+      started.add(range);
+      wrong--;
+      return sendFile(request, response, damage(file), { headers: { etag: `"${HASH.slice(0, 12)}"` } });
+    };
+    expect(codes(await load('hf:o/r', { hubUrl: hub.url }))).toEqual(['fetched-again']);
+    hub.requests.length = 0;
+    expect(codes(await load('hf:o/r', { hubUrl: hub.url }))).toEqual([]);
+    expect(hub.requests).toEqual([]);
+  });
+});
+
+describe('storage that throws', () => {
+  const errors: [string, () => unknown][] = [
+    [
+      'at once, for want of room',
+      () => {
+        throw new DOMException('full', 'QuotaExceededError');
+      },
+    ],
+    [
+      'later, with an AbortError of its own',
+      () => Promise.reject(new DOMException('The transaction was aborted.', 'AbortError')),
+    ],
+    ['later, with nothing', () => Promise.reject(null)],
+  ];
+  const calls = [
+    'pieces.read',
+    'pieces.write',
+    'pieces.remove',
+    'manifests.get',
+    'manifests.update',
+    'manifests.alone',
+    'manifests.join',
+  ];
+  test.each(calls.flatMap((call) => errors.map(([when, fail]) => [call, when, fail] as const)))(
+    '%s %s: the model loads, also one that came damaged',
+    async (call, _, fail) => {
+      const [part, method] = call.split('.') as ['pieces', 'read'];
+      for (const isLater of [false, true]) {
+        stores = fakeStores();
+        const site = await plain(XGGUF, { fault: { path: 'x.gguf', damage: flipped(0), times: 1 } });
+        if (isLater) await load(`${site.url}m/x.gguf`);
+        Object.assign(stores[part], { [method]: fail });
+        const told = codes(await load(`${site.url}m/x.gguf`));
+        expect(told.filter((code) => code !== 'cache-full')).toEqual(isLater ? [] : ['fetched-again']);
+      }
     },
   );
 });

@@ -19,6 +19,7 @@ const FLAGS = {
     help: 'default: the embedded storyteller; hf:owner/repo[@revision][/file.gguf|:Q4_K_M] is never a path',
   },
   hub: { kind: 'text', value: 'URL', help: 'where owner/repo is (default https://huggingface.co)' },
+  sha256: { kind: 'text', value: 'HEX', help: "that the model's .gguf file or model.safetensors should have" },
   chat: { kind: 'switch', help: 'the prompt is one user message (default for a model with a template)' },
   raw: { kind: 'switch', help: 'no template: continue the prompt as it is' },
   'max-tokens': { kind: 'whole', value: 'N', help: 'most tokens to generate (default: to the end of the context)' },
