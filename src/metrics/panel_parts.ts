@@ -54,7 +54,7 @@ function renderFigure(figure: Figure) {
 /** Figures with quiet units, and below them what they are of. */
 export function renderTiles(figures: readonly Figure[], note: string) {
   return html`<dl class="tiles">${figures.map(renderTile)}</dl>
-    ${note ? html`<p class="note" id="tiles-note" data-testid="gaps">${note}</p>` : nothing}`;
+    <p class="note" id="tiles-note" data-testid="gaps">${note}</p>`;
 }
 
 function renderTile(figure: Figure) {

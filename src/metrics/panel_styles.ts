@@ -36,7 +36,7 @@ export const panelStyles = css`
   :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 
   .tiles { display: grid; grid-template-columns: repeat(4, 1fr); margin: 0; }
-  .tiles + .note { margin: 2px 0 0; }
+  .tiles + .note { margin: 2px 0 0; min-height: 1lh; }
   .tiles > div { padding-inline-start: 10px; border-inline-start: 1px solid var(--line); }
   .tiles > div:first-child { padding-inline-start: 0; border: 0; }
   .tiles dt { color: var(--muted); font-size: 12px; }
@@ -80,5 +80,5 @@ export const panelStyles = css`
   thead th { font-weight: 600; }
   td.faint { color: var(--muted); }
   td small { display: block; color: var(--muted); font-size: 11px; }
-  td .caveat { white-space: normal; text-wrap: balance; }
+  td .caveat { max-width: 15ch; margin-inline-start: auto; white-space: normal; text-wrap: balance; }
 `;

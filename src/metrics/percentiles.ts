@@ -29,12 +29,12 @@ export function percentiles(
   });
 }
 
-/** Such as 'n = 30 gaps. p99 needs 100: of fewer it is simply the longest.'; '' for none. */
+/** Such as 'n = 30 gaps. p99 needs 100.'; '' for none. */
 export function countNote({ perToken: { length } }: TbtSummary, values: string): string {
   if (length === 0) return '';
   const count = `n = ${length} ${length === 1 ? values.replace(/s$/, '') : values}.`;
   const few = (['p95', 'p99'] as const).filter((name) => isOfTooFew(name, length));
   if (few.length === 0) return count;
   const needs = few.map((name) => `${name} needs ${LEAST_VALUES[name]}`).join(', ');
-  return `${count} ${needs}: of fewer it is simply the longest.`;
+  return `${count} ${needs}.`;
 }

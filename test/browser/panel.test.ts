@@ -230,7 +230,7 @@ describe('one run after the other', () => {
     await expect.poll(note, SOON).toBe('n = 100 gaps.');
     const enough = await colour();
     await feed(page, { gaps: STALLED.slice(0, 60), isDone: false });
-    await expect.poll(note, SOON).toBe('n = 60 gaps. p99 needs 100: of fewer it is simply the longest.');
+    await expect.poll(note, SOON).toBe('n = 60 gaps. p99 needs 100.');
     expect(await colour()).not.toBe(enough);
     expect(await tile.getAttribute('aria-describedby')).toBe(await page.getByTestId('gaps').getAttribute('id'));
     const stall = () => textOf(page.getByTestId('stalls').locator('li'));

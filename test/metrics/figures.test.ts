@@ -149,10 +149,10 @@ describe('percentiles tell how many gaps they are of', () => {
 
   for (const [n, faint, note] of [
     [0, [], ''],
-    [1, ['p95', 'p99'], 'n = 1 gap. p95 needs 20, p99 needs 100: of fewer it is simply the longest.'],
-    [19, ['p95', 'p99'], 'n = 19 gaps. p95 needs 20, p99 needs 100: of fewer it is simply the longest.'],
-    [20, ['p99'], 'n = 20 gaps. p99 needs 100: of fewer it is simply the longest.'],
-    [99, ['p99'], 'n = 99 gaps. p99 needs 100: of fewer it is simply the longest.'],
+    [1, ['p95', 'p99'], 'n = 1 gap. p95 needs 20, p99 needs 100.'],
+    [19, ['p95', 'p99'], 'n = 19 gaps. p95 needs 20, p99 needs 100.'],
+    [20, ['p99'], 'n = 20 gaps. p99 needs 100.'],
+    [99, ['p99'], 'n = 99 gaps. p99 needs 100.'],
     [100, [], 'n = 100 gaps.'],
   ] as const) {
     test(`${n} gaps`, () => {
