@@ -1,3 +1,4 @@
+import { dequantise } from './dequantise';
 import { toHalf } from './half';
 
 /** Block formats that weights can be quantised to, as they lie in a file (ggml: quantize_row_q8_0_ref, quantize_row_q4_0_ref). */
@@ -26,6 +27,18 @@ export function quantise(type: BlockType, values: Float32Array): Uint8Array<Arra
     else quantiseQ4(block, out);
   }
   return bytes;
+}
+
+/** The values that quantising leaves rows of `cols` values with. Each row is blocks of its own, the last filled up with zeros. */
+export function quantisedValues(type: BlockType, values: Float32Array, cols: number): Float32Array {
+  if (cols % BLOCK === 0) return dequantise(type, quantise(type, values));
+  const result = new Float32Array(values.length);
+  const row = new Float32Array(Math.ceil(cols / BLOCK) * BLOCK);
+  for (let at = 0; at < values.length; at += cols) {
+    row.set(values.subarray(at, at + cols));
+    result.set(dequantise(type, quantise(type, row)).subarray(0, cols), at);
+  }
+  return result;
 }
 
 /** d = max |x| / 127, q = x / d rounded, half away from zero. */

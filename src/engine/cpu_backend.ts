@@ -1,6 +1,6 @@
 import { dequantise } from '../cpu/dequantise';
 import { CpuLlama, type CpuWeights } from '../cpu/llama';
-import { type BlockType, quantise as quantiseBlocks } from '../cpu/quantise';
+import { type BlockType, quantisedValues } from '../cpu/quantise';
 import { sample } from '../cpu/sample';
 import { InvalidRequestError } from '../errors';
 import type { ModelConfig } from '../model/config';
@@ -32,8 +32,7 @@ export async function loadCpuWeights(
   const read = (tensor: TensorInfo) => values.get(tensor) as Float32Array;
   const matrix = (tensor: TensorInfo): Float32Array => {
     if (!quantise || !isPlainMatrix(tensor)) return read(tensor);
-    const type = BLOCK_TYPE[quantise];
-    return dequantise(type, quantiseBlocks(type, read(tensor)));
+    return quantisedValues(BLOCK_TYPE[quantise], read(tensor), tensor.shape[1]);
   };
   const optional = (tensor: TensorInfo | null) => (tensor ? read(tensor) : null);
   const embedding = matrix(tensors.embedding);

@@ -1,6 +1,7 @@
 import { InvalidRequestError } from '../errors';
 import type { ModelConfig } from '../model/config';
 import { kvBytesPerToken } from '../model/kv_cache';
+import { padConfig } from '../model/padding';
 import type { ModelTensors } from '../model/tensors';
 import { isPlainMatrix } from '../model/weights';
 import type { ActivationType, LoadOptions, ModelLocation, Warning } from './protocol';
@@ -79,11 +80,12 @@ export function chooseActivations({ activations = 'auto' }: LoadOptions, isSoftw
  * bindingLimit: bytes that a binding of the GPU may have; null: the model runs on the CPU.
  */
 export function chooseContext(
-  config: ModelConfig,
+  model: ModelConfig,
   { contextLength: asked, kvCache = 'f16' }: LoadOptions,
   bindingLimit: number | null,
   warnings: Warning[],
 ): number {
+  const config = bindingLimit === null ? model : padConfig(model);
   const kvBytes = kvBytesPerToken(config, bindingLimit === null ? 'f32' : kvCache);
   const ropeBytes = 4 * config.headDim; // of each table
   const bytesPerToken = kvBytes + ropeBytes * config.ropes.length;

@@ -3,6 +3,7 @@ import { Gpu } from '../gpu/device';
 import { checkConfigJson, type ModelConfig, readConfig } from '../model/config';
 import { kvBytesPerToken } from '../model/kv_cache';
 import { Llama } from '../model/llama';
+import { padConfig } from '../model/padding';
 import { stepWeightBytes } from '../model/step_bytes';
 import { type ModelTensors, resolveTensors } from '../model/tensors';
 import { allocateWeights, hasPlainMatrix } from '../model/weights';
@@ -211,7 +212,7 @@ async function loadOnGpu(gpu: Gpu, parts: Parts): Promise<LoadedBackend | null> 
       backend,
       activations,
       gpuBytes: { weights: weights.bytes, kvCache: kvCacheBytes, activations: others },
-      bytesPerToken: { weights: stepWeightBytes(weights), kvPerPosition: kvBytesPerToken(config, kvType) },
+      bytesPerToken: { weights: stepWeightBytes(weights), kvPerPosition: kvBytesPerToken(padConfig(config), kvType) },
     };
   } catch (thrown) {
     const error = signal.aborted ? thrown : await gpu.explain(thrown);

@@ -14,6 +14,7 @@ import { packSampling, type SamplingParams } from '../sampling/sampling';
 import { type Buffers, createBuffers, PREFILL_CHUNK } from './buffers';
 import type { ModelConfig } from './config';
 import { createKvCache, type KvCache } from './kv_cache';
+import { type PaddedConfig, padConfig } from './padding';
 import { type ActivationType, type LayerPlace, type LayerProducts, ProductFactory, type Recordable } from './products';
 import { countCandidates, namedProducts, type TuneProductsOptions, tuneProducts } from './tune_products';
 import { isInTurns, type ModelWeights } from './weights';
@@ -73,7 +74,7 @@ export class Llama {
 
   private constructor(
     private readonly gpu: Gpu,
-    private readonly config: ModelConfig,
+    private readonly config: PaddedConfig,
     readonly contextLength: number,
     private readonly buffers: Buffers,
     private readonly kvCache: KvCache,
@@ -96,7 +97,8 @@ export class Llama {
    * Compiles every pipeline at once and allocates everything that a run will touch. The weights may still be on their
    * way; `start` follows when they are there.
    */
-  static async create(gpu: Gpu, config: ModelConfig, weights: ModelWeights, options: LlamaOptions): Promise<Llama> {
+  static async create(gpu: Gpu, unpadded: ModelConfig, weights: ModelWeights, options: LlamaOptions): Promise<Llama> {
+    const config = padConfig(unpadded);
     const { contextLength, kvType, attention: asked, profile, productProfile, activations = 'f32' } = options;
     const { nHeads, nKvHeads, headDim, vocabSize, hiddenSize } = config;
     const heads: AttentionShape = {

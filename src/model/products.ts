@@ -12,8 +12,8 @@ import type { ProductProfile } from '../kernels/product_profile';
 import { type QkvShape, qkvEpilogue } from '../kernels/qkv';
 import { residualEpilogue } from '../kernels/residual';
 import { STORE } from '../kernels/store';
-import type { ModelConfig } from './config';
 import { type ActivationType, inOrder, Multiplier, type Multiply, type Recordable } from './multiplier';
+import type { PaddedConfig } from './padding';
 import { isInTurns, type LayerWeights, type Product } from './weights';
 
 export type { ActivationType, Recordable };
@@ -53,7 +53,7 @@ export class ProductFactory {
 
   constructor(
     private readonly gpu: Gpu,
-    private readonly config: ModelConfig,
+    private readonly config: PaddedConfig,
     private readonly qkvShape: QkvShape,
     private readonly buffers: ProductBuffers,
     private readonly activations: ActivationType,
@@ -139,7 +139,7 @@ export class ProductFactory {
   /** q, k and v of a layer, in two dispatches where q and k are normalised before they are turned. */
   private async qkv(multiply: Multiply, product: Product, { k, v, rope }: LayerPlace): Promise<Recordable> {
     const { gpu, qkvShape } = this;
-    const { qkNorm, rmsNormEps: normEps } = this.config;
+    const { qkNorm, qkNormEps: normEps } = this.config;
     const { x, y, q, ropes } = this.buffers;
     const rotary = rope !== null;
     const angles = ropes[rope ?? 0]; // bound in any case

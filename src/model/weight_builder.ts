@@ -1,6 +1,7 @@
 // The way of tensors to the GPU: stacked matrices in the layout of the kernels, and small vectors gathered into one buffer.
 
 import { dequantise } from '../cpu/dequantise';
+import { UnsupportedModelError } from '../errors';
 import { GPU_COPY_DST, GPU_STORAGE, type Gpu } from '../gpu/device';
 import { FILE_TYPES, fileRowBytes } from '../kernels/file_types';
 import { isPlain, type QuantisedFormat } from '../kernels/quantise_weights';
@@ -13,6 +14,7 @@ import {
   type WeightMatrix,
 } from '../kernels/weight_format';
 import type { ModelFiles, TensorDtype, TensorInfo } from '../storage/model_file';
+import { type Axis, padColumns, paddedIndex } from './padding';
 
 const formatOf = (dtype: TensorDtype): WeightFormat => FILE_TYPES[dtype].format;
 
@@ -31,11 +33,20 @@ export interface Part {
   dstStride?: number;
   /** Rows of each head that turn, where their pairs are to be made adjacent; left out: rows stay in their order. */
   rotaryDim?: number;
+  /** How rows are padded; left out: they are not. */
+  axis?: Axis;
 }
 
-/** A vector's place among others; `plus` is added to its values. */
+/** A vector's place among others; what is added to its values, and their factor then. */
 export interface VectorPart extends Part {
   plus?: number;
+  times?: number;
+}
+
+/** Of the tensor's rows, with the zeros between and behind them. */
+export function rowAxis({ tensor, axis }: Part): Axis {
+  const [rows] = tensor.shape;
+  return axis ?? { stored: rows, padded: rows, size: rows };
 }
 
 export class WeightBuilder {
@@ -45,18 +56,22 @@ export class WeightBuilder {
 
   constructor(
     private readonly gpu: Gpu,
-    /** Rows of a head: what rotary pairs lie within. */
+    /** Rows of a head, padded: what rotary pairs lie within. */
     private readonly headDim: number,
     private readonly quantise: QuantisedFormat | null,
   ) {
     this.repacker = new Repacker(gpu);
   }
 
-  /** Allocates a matrix of the stacked rows of `parts` and queues their reading. */
-  matrix(label: string, parts: readonly Part[]): WeightMatrix {
+  /**
+   * Allocates a matrix of the stacked rows of `parts` and queues their reading.
+   * @throws UnsupportedModelError where columns would have to be padded within the blocks of a quantised tensor
+   */
+  matrix(label: string, parts: readonly Part[], columns: Axis): WeightMatrix {
     const { gpu } = this;
-    const cols = parts[0].tensor.shape[1];
-    const rows = parts.reduce((sum, part) => sum + part.tensor.shape[0], 0);
+    const cols = columns.size;
+    const rows = parts.reduce((sum, part) => sum + rowAxis(part).size, 0);
+    for (const { tensor } of parts) refuseSplitBlocks(tensor, columns);
     const usage = GPU_STORAGE | GPU_COPY_DST;
     const plan = this.formatRanges(parts).flatMap(({ format, row0, rows }) =>
       planParts(`weights.${label}`, format, rows, cols, gpu.bindingLimit).map(
@@ -70,7 +85,7 @@ export class WeightBuilder {
       return { ...range, weights, scales: gpu.createBuffer(`${name}.scales`, bytes.scales, usage) };
     });
     const matrix = { rows, cols, parts: chunks };
-    for (const part of parts) this.queue(part.tensor, () => this.readRows(part, matrix));
+    for (const part of parts) this.queue(part.tensor, () => this.readRows(part, matrix, columns));
     return matrix;
   }
 
@@ -82,11 +97,12 @@ export class WeightBuilder {
   /** The rows of stacked tensors by their format, neighbours of one format together. Tensors in turns are alike. */
   private formatRanges(parts: readonly Part[]): FormatRange[] {
     const ranges: FormatRange[] = [];
-    for (const { tensor, dstRow0 = 0 } of parts) {
-      const format = this.formatOf(tensor);
+    for (const part of parts) {
+      const format = this.formatOf(part.tensor);
+      const rows = rowAxis(part).size;
       const last = ranges.at(-1);
-      if (last?.format === format) last.rows += tensor.shape[0];
-      else ranges.push({ format, row0: dstRow0, rows: tensor.shape[0] });
+      if (last?.format === format) last.rows += rows;
+      else ranges.push({ format, row0: part.dstRow0 ?? 0, rows });
     }
     return ranges;
   }
@@ -99,10 +115,14 @@ export class WeightBuilder {
   vectors(label: string, size: number, parts: readonly VectorPart[]): GPUBuffer {
     const values = new Float32Array(Math.ceil(size / 4) * 4); // the kernels read quads
     const buffer = this.gpu.createBuffer(`weights.${label}`, values.byteLength, GPU_STORAGE | GPU_COPY_DST);
-    for (const { tensor, dstRow0 = 0, dstStride = 1, rotaryDim = 0, plus = 0 } of parts) {
+    for (const part of parts) {
+      const { tensor, dstRow0 = 0, dstStride = 1, rotaryDim = 0, plus = 0, times = 1 } = part;
+      const axis = rowAxis(part);
       this.vector(tensor, (stored) => {
-        const placed = rotaryDim > 0 ? rotaryOrder(stored, this.headDim, rotaryDim) : stored;
-        for (let i = 0; i < placed.length; i++) values[dstRow0 + i * dstStride] = placed[i] + plus;
+        const padded = new Float32Array(axis.size);
+        for (let i = 0; i < stored.length; i++) padded[paddedIndex(i, axis)] = (stored[i] + plus) * times;
+        const placed = rotaryDim > 0 ? rotaryOrder(padded, this.headDim, rotaryDim) : padded;
+        for (let i = 0; i < placed.length; i++) values[dstRow0 + i * dstStride] = placed[i];
       });
     }
     this.uploads.push(() => this.gpu.write(buffer, values));
@@ -133,20 +153,34 @@ export class WeightBuilder {
     this.jobs.set(tensor.name, [...(this.jobs.get(tensor.name) ?? []), job]);
   }
 
-  private async readRows(part: Part, matrix: WeightMatrix): Promise<void> {
+  private async readRows(part: Part, matrix: WeightMatrix, columns: Axis): Promise<void> {
     const { headDim } = this;
     const { tensor, dstRow0 = 0, dstStride = 1, rotaryDim = 0 } = part;
     const [rows, cols] = tensor.shape;
+    const axis = rowAxis(part);
     const stored = tensor.dtype;
-    const rowBytes = fileRowBytes(stored, cols);
-    const rowsPerChunk = Math.floor(this.repacker.stagingBytes / rowBytes);
-    for (let srcRow0 = 0; srcRow0 < rows; srcRow0 += rowsPerChunk) {
-      const n = Math.min(rowsPerChunk, rows - srcRow0);
-      const bytes = (await tensor.read(srcRow0 * rowBytes, n * rowBytes)) as Uint8Array<ArrayBuffer>;
-      const target: RepackTarget = { matrix, stored, srcRow0, rows: n, dstRow0, dstStride, rotaryDim, headDim };
-      await this.repacker.repack(bytes, target);
+    const rowBytes = tensor.byteLength / rows;
+    const rowsPerChunk = Math.floor(this.repacker.stagingBytes / fileRowBytes(stored, matrix.cols));
+    // All rows are one run, but where each head is padded.
+    for (let row0 = 0; row0 < rows; row0 += axis.stored) {
+      for (let first = 0; first < axis.stored; first += rowsPerChunk) {
+        const n = Math.min(rowsPerChunk, axis.stored - first);
+        const bytes = (await tensor.read((row0 + first) * rowBytes, n * rowBytes)) as Uint8Array<ArrayBuffer>;
+        const srcRow0 = paddedIndex(row0, axis) + first;
+        const target: RepackTarget = { matrix, stored, srcRow0, rows: n, dstRow0, dstStride, rotaryDim, headDim };
+        await this.repacker.repack(padColumns(bytes, n, cols, columns), target);
+      }
     }
   }
+}
+
+/** The rows of quantised tensors are whole blocks, which nothing can be put between. */
+function refuseSplitBlocks({ name, dtype, shape }: TensorInfo, { stored, padded, size }: Axis): void {
+  if (shape[1] === size || isPlain(formatOf(dtype))) return;
+  throw new UnsupportedModelError(
+    `${name}: each ${stored} of its columns must be padded to ${padded}, which is not possible in ${dtype}. ` +
+      'Use a file of the model in F32, F16 or BF16, and quantize it while it loads.',
+  );
 }
 
 /** Vectors follow the rows of their matrix: where halves become adjacent pairs (shaders/lib/chunk_rows.wgsl), so do they. */

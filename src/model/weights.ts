@@ -4,8 +4,9 @@ import type { QuantisedFormat } from '../kernels/quantise_weights';
 import { formatRuns, type WeightMatrix } from '../kernels/weight_format';
 import type { ModelFiles, TensorInfo } from '../storage/model_file';
 import type { ModelConfig } from './config';
+import { type PaddedConfig, type Padding, padConfig, paddingOf } from './padding';
 import type { LayerTensors, ModelTensors } from './tensors';
-import { isPlainMatrix, type Part, type VectorPart, WeightBuilder } from './weight_builder';
+import { isPlainMatrix, type Part, rowAxis, type VectorPart, WeightBuilder } from './weight_builder';
 
 export type { QuantisedFormat };
 export { isPlainMatrix };
@@ -61,13 +62,16 @@ export async function allocateWeights(
   config: ModelConfig,
   quantise?: QuantisedFormat,
 ): Promise<{ weights: ModelWeights; read: (files: ModelFiles, signal?: AbortSignal) => Promise<void> }> {
+  const padded = padConfig(config);
+  const padding = paddingOf(config, padded);
   const { builder, bytes, ...matrices } = await gpu.guardMemory('The weights', () => {
-    const builder = new WeightBuilder(gpu, config.headDim, quantise ?? null);
+    const builder = new WeightBuilder(gpu, padded.headDim, quantise ?? null);
     const before = gpu.allocatedBytes; // the builder's staging is gone once the weights are there
-    const embedding = builder.matrix('embedding', [{ tensor: tensors.embedding }]);
-    const layers = tensors.layers.map((_, i) => layerWeights(builder, tensors, config, i));
-    const headMatrix = tensors.head ? builder.matrix('head', [{ tensor: tensors.head }]) : embedding;
-    const head = product(builder, 'head', headMatrix, { norm: plus(tensors.finalNorm, config.normOffset) });
+    const embedding = builder.matrix('embedding', [{ tensor: tensors.embedding }], padding.hidden);
+    const layers = tensors.layers.map((_, i) => layerWeights(builder, tensors, padded, padding, i));
+    const headMatrix = tensors.head ? builder.matrix('head', [{ tensor: tensors.head }], padding.hidden) : embedding;
+    const norm = hiddenNorm(padded, padding);
+    const head = product(builder, 'head', headMatrix, { norm: norm(tensors.finalNorm) });
     return { builder, bytes: gpu.allocatedBytes - before, embedding, layers, head };
   });
   const weights = { ...matrices, ropeFactors: tensors.ropeFactors && readFactors(builder, tensors.ropeFactors), bytes };
@@ -90,43 +94,39 @@ function readFactors(builder: WeightBuilder, tensors: NonNullable<ModelTensors['
 function layerWeights(
   builder: WeightBuilder,
   { layers }: ModelTensors,
-  config: ModelConfig,
+  config: PaddedConfig,
+  padding: Padding,
   index: number,
 ): LayerWeights {
   const t = layers[index];
   const label = `layer.${index}`;
-  const { normOffset } = config;
+  const norm = hiddenNorm(config, padding);
   const rotaryDim = reorderedDim(config, index);
-  const [qRows, kvRows] = [t.wq.shape[0], t.wk.shape[0]];
+  const { hidden, intermediate, q: qAxis, kv: kvAxis } = padding;
   const heads = (q: TensorInfo | null, k: TensorInfo | null, v: TensorInfo | null) => [
-    ...place(q, { rotaryDim }),
-    ...place(k, { dstRow0: qRows, rotaryDim }),
-    ...place(v, { dstRow0: qRows + kvRows }),
+    ...place(q, { rotaryDim, axis: qAxis }),
+    ...place(k, { dstRow0: qAxis.size, rotaryDim, axis: kvAxis }),
+    ...place(v, { dstRow0: qAxis.size + kvAxis.size, axis: kvAxis }),
   ];
-  const [dstRow0, dstStride] = builder.areAlike(t.wGate, t.wUp) ? [1, 2] : [t.wGate.shape[0], 1];
+  const [dstRow0, dstStride] = builder.areAlike(t.wGate, t.wUp) ? [1, 2] : [intermediate.size, 1];
   const mlp = (gate: TensorInfo | null, up: TensorInfo | null) => [
-    ...place(gate, { dstStride }),
-    ...place(up, { dstRow0, dstStride }),
+    ...place(gate, { dstStride, axis: intermediate }),
+    ...place(up, { dstRow0, dstStride, axis: intermediate }),
   ];
-  const qkv = builder.matrix(`${label}.qkv`, heads(t.wq, t.wk, t.wv));
-  const gateUp = builder.matrix(`${label}.gate_up`, mlp(t.wGate, t.wUp));
-  const o = builder.matrix(`${label}.o`, place(t.wo));
-  const down = builder.matrix(`${label}.down`, place(t.wDown));
+  const added = (tensor: TensorInfo | null) => place(tensor, { axis: hidden });
+  const qkv = builder.matrix(`${label}.qkv`, heads(t.wq, t.wk, t.wv), hidden);
+  const gateUp = builder.matrix(`${label}.gate_up`, mlp(t.wGate, t.wUp), hidden);
+  const o = builder.matrix(`${label}.o`, added(t.wo), qAxis);
+  const down = builder.matrix(`${label}.down`, added(t.wDown), intermediate);
   return {
     qkv: product(builder, `${label}.qkv`, qkv, {
-      norm: plus(t.attnNorm, normOffset),
+      norm: norm(t.attnNorm),
       biases: heads(t.bq, t.bk, t.bv),
-      outputNorm: qkNorm(t, rotaryDim, normOffset),
+      outputNorm: qkNorm(t, rotaryDim, config, padding),
     }),
-    o: product(builder, `${label}.o`, o, { biases: place(t.bo), outputNorm: plus(t.postAttnNorm, normOffset) }),
-    gateUp: product(builder, `${label}.gate_up`, gateUp, {
-      norm: plus(t.mlpNorm, normOffset),
-      biases: mlp(t.bGate, t.bUp),
-    }),
-    down: product(builder, `${label}.down`, down, {
-      biases: place(t.bDown),
-      outputNorm: plus(t.postMlpNorm, normOffset),
-    }),
+    o: product(builder, `${label}.o`, o, { biases: added(t.bo), outputNorm: norm(t.postAttnNorm) }),
+    gateUp: product(builder, `${label}.gate_up`, gateUp, { norm: norm(t.mlpNorm), biases: mlp(t.bGate, t.bUp) }),
+    down: product(builder, `${label}.down`, down, { biases: added(t.bDown), outputNorm: norm(t.postMlpNorm) }),
   };
 }
 
@@ -141,16 +141,23 @@ function place(tensor: TensorInfo | null, at: Omit<Part, 'tensor'> = {}): Part[]
   return tensor ? [{ tensor, ...at }] : [];
 }
 
-function plus(norm: TensorInfo | null, offset: number): VectorPart[] {
-  return norm ? [{ tensor: norm, plus: offset }] : [];
+/** The weights of norms over the hidden size. */
+function hiddenNorm({ normOffset: plus }: ModelConfig, { hidden: axis, hiddenTimes: times }: Padding) {
+  return (tensor: TensorInfo | null): VectorPart[] => (tensor ? [{ tensor, axis, plus, times }] : []);
 }
 
-function qkNorm({ qNorm, kNorm }: LayerTensors, rotaryDim: number, offset: number): VectorPart[] {
+function qkNorm(
+  { qNorm, kNorm }: LayerTensors,
+  rotaryDim: number,
+  { qkNorm: kind, normOffset: plus }: ModelConfig,
+  { q, kv, head, qkTimes: times }: Padding,
+): VectorPart[] {
   if (!qNorm || !kNorm) return [];
-  const at = { rotaryDim, plus: offset };
+  const [qAxis, kAxis] = kind === 'vector' ? [q, kv] : [head, head];
+  const at = { rotaryDim, plus, times };
   return [
-    { tensor: qNorm, ...at },
-    { tensor: kNorm, dstRow0: qNorm.shape[0], ...at },
+    { tensor: qNorm, axis: qAxis, ...at },
+    { tensor: kNorm, axis: kAxis, dstRow0: qAxis.size, ...at },
   ];
 }
 
@@ -167,7 +174,7 @@ function product(
     ...norm,
     ...biases.map(({ dstRow0 = 0, ...bias }) => ({ ...bias, dstRow0: normSize + dstRow0 })),
   ]);
-  const outputSize = outputNorm.reduce((sum, { tensor }) => sum + tensor.shape[0], 0);
+  const outputSize = outputNorm.reduce((sum, part) => sum + rowAxis(part).size, 0);
   const output = outputSize > 0 ? builder.vectors(`${label}.output_norm`, outputSize, outputNorm) : null;
   return { matrix, params, normed, biased, outputNorm: output };
 }

@@ -101,8 +101,8 @@ const GROUPS = [1, 3, 4, 7, 8];
 const CROSSED = HEAD_DIMS.flatMap((headDim, i) =>
   GROUPS.flatMap((group, j) => geometry(headDim, group < 4 ? 2 : 1, group, (i + j) % 2 ? 'f32' : 'f16')),
 );
-/** A head_dim that nobody tiles for, and a group. */
-const UNTILED = [geometry(40, 3, 1, 'f16'), geometry(32, 1, 19, 'f16')];
+/** A head_dim that nobody tiles for, a group, and the least head_dim. */
+const UNTILED = [geometry(40, 3, 1, 'f16'), geometry(32, 1, 19, 'f16'), geometry(8, 4, 2, 'f32')];
 
 /** A sibling's share of the shapes: those that share their tiles take different halves. */
 export type Half = 0 | 1;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { dequantise } from '../../src/cpu/dequantise';
-import { quantise } from '../../src/cpu/quantise';
+import { quantise, quantisedValues } from '../../src/cpu/quantise';
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 /** A block of 32 that begins with `values`; the rest is `rest`. */
@@ -76,5 +76,16 @@ for (const [type, unit] of [
     expect(quantise(type, new Float32Array(64))).toHaveLength(2 * unit);
     expect(quantise(type, new Float32Array(0))).toHaveLength(0);
     expect(() => quantise(type, new Float32Array(33))).toThrow('33 values');
+  });
+
+  test(`${type}: a row that is no whole number of blocks ends in one of its own`, () => {
+    const rows = [0, 1].map((row) => Float32Array.from({ length: 35 }, (_, i) => Math.sin(1 + row * 50 + i)));
+    const got = quantisedValues(type, Float32Array.of(...rows[0], ...rows[1]), 35);
+    for (const [i, row] of rows.entries()) {
+      const padded = Float32Array.of(...row, ...Array<number>(29).fill(0));
+      expect([...got.slice(i * 35, (i + 1) * 35)]).toEqual(values(padded).slice(0, 35));
+    }
+    const whole = Float32Array.of(...block([1, 2]), ...block([3, 4]));
+    expect([...quantisedValues(type, whole, 32)]).toEqual(values(whole));
   });
 }

@@ -86,6 +86,12 @@ test('SmolLM3: every fourth layer is without RoPE unless no_rope_layers says oth
   expect(configOf({ ...SIZES, model_type: 'smollm3' })).toMatchObject({ tiedEmbedding: true, ropes: [{ theta: 2e6 }] });
 });
 
+test('sizes need not be multiples of 32: the smallest of karpathy’s tinyllamas', () => {
+  const sizes = { hidden_size: 64, intermediate_size: 172, num_attention_heads: 8, num_key_value_heads: 4 };
+  const config = configOf({ model_type: 'llama', ...SIZES, ...sizes });
+  expect(config).toMatchObject({ hiddenSize: 64, intermediateSize: 172, headDim: 8 });
+});
+
 test('Gemma 2: caps, scales, head_dim 256 and a window in every other layer are defaults', () => {
   expect(configOf({ model_type: 'gemma2', ...SIZES })).toMatchObject({
     headDim: 256,
@@ -244,6 +250,9 @@ describe('refusals name what is wrong and what to do', () => {
     ['null sizes', { hidden_size: null }, /lacks hidden_size/],
     ['factors', { rms_norm_eps: 1e-40 }, /rmsNormEps is 1e-40; factors of 1e-30 to 1e\+30/],
     ['scales', { model_type: 'granite', logits_scaling: 0 }, /logits_scaling must be a number above 0/],
+    ['heads above 256', { head_dim: 264 }, /head_dim is 264; even numbers up to 256/],
+    ['heads of an odd size', { head_dim: 33 }, /33 of the 33 elements of a head; an even number/],
+    ['heads of an odd size that turn in part', { head_dim: 33, partial_rotary_factor: 0.5 }, /head_dim is 33; even/],
   ];
   for (const [what, change, message] of refused) {
     test(what, () => expect(() => configOf({ model_type: 'llama', ...SIZES, ...change })).toThrow(message));

@@ -11,7 +11,7 @@ import { openModel } from '../../src/storage/model_file';
 import { relativeError } from '../close';
 import { testGpu } from '../gpu/test_device';
 import { value, writeGguf } from '../storage/write_gguf';
-import { modelFile, SHAPE, type Variant, WIDE } from './tiny_gguf';
+import { modelFile, ODD, SHAPE, STORIES, type Variant, WIDE } from './tiny_gguf';
 
 const IDS = Array.from({ length: 37 }, (_, i) => (i * 29) % SHAPE.vocab);
 const STEPS = 16;
@@ -35,20 +35,21 @@ async function load(variant: Variant, quantise?: QuantisedFormat, options: Parti
 }
 
 describe('logits after a prefill and a step, then greedy ids', () => {
-  const variants: [Variant, QuantisedFormat?][] = [
-    [{ format: 'f32', ropeFactors: true }],
-    [{ format: 'f16', tied: true, biased: true }],
-    [{ format: 'bf16' }],
-    [{ format: 'q8', tied: true, ropeFactors: true }],
-    [{ format: 'q4', biased: true }],
-    [{ format: 'f16', tied: true, ropeFactors: true }, 'q8'],
-    [{ format: 'bf16', biased: true }, 'q4'],
-    [{ format: 'q4', biased: true, mixed: { attn_v: 'f16', ffn_down: 'q8', output: 'bf16' } }],
+  const variants: { variant: Variant; quantise?: QuantisedFormat; size?: typeof SHAPE }[] = [
+    { variant: { format: 'f32', ropeFactors: true }, size: STORIES },
+    { variant: { format: 'f16', tied: true, biased: true }, size: ODD },
+    { variant: { format: 'bf16' } },
+    { variant: { format: 'q8', tied: true, ropeFactors: true } },
+    { variant: { format: 'q4', biased: true } },
+    { variant: { format: 'f16', tied: true, ropeFactors: true }, quantise: 'q8' },
+    { variant: { format: 'bf16', biased: true }, quantise: 'q4', size: STORIES },
+    { variant: { format: 'q4', biased: true, mixed: { attn_v: 'f16', ffn_down: 'q8', output: 'bf16' } } },
   ];
-  for (const [variant, quantise] of variants) {
-    const name = JSON.stringify(variant).replaceAll('"', '');
+  for (const { variant, quantise, size = SHAPE } of variants) {
+    const sizes = size === SHAPE ? '' : `, heads of ${size.headDim}, intermediate ${size.intermediate}`;
+    const name = JSON.stringify(variant).replaceAll('"', '') + sizes;
     test(quantise ? `${name}, quantised to ${quantise}` : name, async () => {
-      const { gpu, llama, cpu } = await load(variant, quantise);
+      const { gpu, llama, cpu } = await load(variant, quantise, {}, size);
       const last = IDS.length - 1;
       llama.pass(last, 'none', 0).run({ position: 0, nTokens: last });
       llama.pass(1, 'sample', last).run({ position: last, nTokens: 1 });

@@ -14,6 +14,10 @@ const typeNumber = (name: WeightFormat | FileType): number =>
 export const WIDE = { vocab: 67, hidden: 256, intermediate: 256, layers: 1, heads: 4, kvHeads: 1, headDim: 64 };
 export const SHAPE = { vocab: 133, hidden: 96, intermediate: 160, layers: 2, heads: 6, kvHeads: 2, headDim: 32 };
 
+/** No multiples of 32, for full precision: as the stories260K of karpathy/tinyllamas, and three heads of 12 for one key head. */
+export const STORIES = { vocab: 133, hidden: 64, intermediate: 172, layers: 2, heads: 8, kvHeads: 4, headDim: 8 };
+export const ODD = { vocab: 133, hidden: 52, intermediate: 90, layers: 2, heads: 3, kvHeads: 1, headDim: 12 };
+
 export interface Variant {
   format: WeightFormat | FileType;
   /** Matrices of these stems that are stored otherwise, as attn_v. */

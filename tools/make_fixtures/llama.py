@@ -1,7 +1,8 @@
 """Tiny random LLaMA models in Hugging Face layout, each with the logits that transformers computes from the stored weights.
 
-Between them they cover: query groups of 1, 3 and 4 heads, head dimensions 32, 64 and 128 (given or left to hidden / heads),
-tied and untied heads, biases, llama3 rope scaling, both spellings of the rope settings, F32 / F16 / BF16, one and two shards.
+Between them they cover: query groups of 1, 2, 3 and 4 heads, head dimensions 8, 32, 64 and 128 (given or left to hidden / heads),
+tied and untied heads, biases, llama3 rope scaling, both spellings of the rope settings, F32 / F16 / BF16, one and two shards,
+an intermediate size that is no multiple of 32.
 """
 
 import json
@@ -49,6 +50,11 @@ MODELS = {
         dtype="float32", vocab_size=259, hidden_size=32, intermediate_size=32, num_attention_heads=4, num_key_value_heads=1,
         head_dim=32, tie_word_embeddings=True, rope_theta=10000.0, rms_norm_eps=1e-5, attention_bias=True,
         rope_keys="parameters", rope_scaling=LLAMA3_SCALING,
+    ),
+    # The sizes of karpathy/tinyllamas' stories260K: no multiples of 32.
+    "f16_group2_hd8_odd_sizes": dict(
+        dtype="float16", vocab_size=259, hidden_size=64, intermediate_size=172, num_attention_heads=8, num_key_value_heads=4,
+        head_dim=None, tie_word_embeddings=True, rope_theta=10000.0, rms_norm_eps=1e-5, rope_keys="classic",
     ),
 }  # fmt: skip
 
