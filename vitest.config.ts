@@ -5,6 +5,10 @@ import { softwareVulkan } from './tools/lib/ensure.mjs';
 
 Object.assign(process.env, softwareVulkan()); // before any fork: the loader reads it when a process starts
 
+// Against a test that hangs, not a measure: the machine may be busy with other work.
+const HANGS_MS = 300_000;
+const POLL = { timeout: 90_000, interval: 20 };
+
 export default defineConfig({
   test: {
     projects: [
@@ -15,8 +19,10 @@ export default defineConfig({
           exclude: ['test/browser/**', 'test/bench/**'],
           pool: 'forks',
           maxWorkers: 2,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          setupFiles: ['test/setup.ts'],
+          expect: { poll: POLL },
+          testTimeout: HANGS_MS,
+          hookTimeout: HANGS_MS,
         },
       },
       {
@@ -26,8 +32,10 @@ export default defineConfig({
           pool: 'forks',
           maxWorkers: 1,
           fileParallelism: false,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          setupFiles: ['test/setup.ts'],
+          expect: { poll: POLL },
+          testTimeout: HANGS_MS,
+          hookTimeout: HANGS_MS,
         },
       },
     ],

@@ -47,7 +47,7 @@ test('the settings name all six siblings, each with what it is', async () => {
 
 test('one that cannot run is refused with a sentence, and one click goes back to auto', async () => {
   const { page } = await visit(site, '?attention=eager&backend=cpu');
-  await expect.poll(() => stateOf(progress(page)), { timeout: 30_000 }).toBe('error');
+  await expect.poll(() => stateOf(progress(page)), { timeout: 90_000 }).toBe('error');
   expect(await textOf(progress(page))).toMatch(/"eager" cannot run here: .*cpu backend.*Auto/s);
   await page.getByTestId('load-auto-attention').click();
   await ready(page);

@@ -170,7 +170,7 @@ describe('a model that cannot be had', () => {
   ] as const) {
     test(`${what} gives a sentence`, async () => {
       const { page } = await visit(site, address);
-      await expect.poll(() => stateOf(progress(page)), { timeout: 30_000 }).toBe('error');
+      await expect.poll(() => stateOf(progress(page)), { timeout: 90_000 }).toBe('error');
       expect(await textOf(progress(page))).toMatch(pattern);
       expect(await prompt(page).isEditable()).toBe(true);
       await page.context().close();

@@ -121,6 +121,7 @@ export async function visitHost(
 ): Promise<HostVisit> {
   const address = hosts.put(page);
   const context = await hosts.browser.newContext({ viewport, reducedMotion: 'reduce' });
+  context.setDefaultTimeout(90_000);
   const opened = await context.newPage();
   const requests: string[] = [];
   const said: string[] = [];

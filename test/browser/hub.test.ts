@@ -13,7 +13,7 @@ import { ended, openSite, ready, type Site, send, setting, textOf, visit } from 
 
 const STORYTELLER = path.join(ROOT, 'public/models/storyteller/storyteller-q8_0.gguf');
 const PIECE = 4 * 1024 * 1024;
-const SOON = { timeout: 20_000, interval: 20 };
+const SOON = { timeout: 90_000, interval: 20 };
 
 let site: Site;
 let hub: FakeHub;

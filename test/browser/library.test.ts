@@ -8,7 +8,7 @@ import { installScripted, type Script, visitScripted } from './scripted_engine';
 import { ended, lastAnswer, openSite, prompt, type Site, send, stateOf, textOf, type Visit } from './site';
 
 const SCRIPT: Script = { answers: [{ text: 'A short answer.' }] };
-const SOON = { timeout: 5000, interval: 20 };
+const SOON = { timeout: 90_000, interval: 20 };
 
 let site: Site;
 let visited: Visit;
@@ -38,7 +38,7 @@ async function ask(text: string, of = page): Promise<void> {
 /** Another page of the same browser profile: a tab, or this one loaded again. */
 async function revisit(of: Page): Promise<void> {
   await of.goto(`${site.url}?model=/page.gguf`);
-  await expect.poll(() => stateOf(of.getByTestId('load-progress')), { timeout: 30_000, interval: 20 }).toBe('error');
+  await expect.poll(() => stateOf(of.getByTestId('load-progress')), { timeout: 90_000, interval: 20 }).toBe('error');
   await installScripted(of, SCRIPT);
 }
 

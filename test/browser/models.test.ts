@@ -25,7 +25,7 @@ const MODEL = 'models/storyteller/storyteller-q8_0.gguf';
 const CPU = '?backend=cpu'; // loads in a second where there is no GPU
 const PIECE = 4 * 1024 * 1024;
 /** On a machine that is busy with other things. */
-const SOON = { timeout: 20_000, interval: 20 };
+const SOON = { timeout: 90_000, interval: 20 };
 
 let site: Site;
 let visited: Visit;

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { feed } from './panel_feed';
 import { openSite, type Site, screenshot, textOf, type Visit, visit } from './site';
 
-const SOON = { timeout: 5_000, interval: 20 };
+const SOON = { timeout: 90_000, interval: 20 };
 /** 100 even gaps with one stall before token 57. */
 const STALLED = Array.from({ length: 100 }, (_, i) => (i === 55 ? 60 : 5 + (i % 5) / 10));
 const EVEN = Array.from({ length: 120 }, (_, i) => 10 + (i % 3) / 10);

@@ -23,7 +23,7 @@ test('after the load no request leaves, to no host', async () => {
   await begun(page);
   expect(await ended(page)).toBe('done');
   await page.getByTestId('again').last().click();
-  await expect.poll(() => page.getByTestId('stop').count(), { timeout: 60_000 }).toBe(0);
+  await expect.poll(() => page.getByTestId('stop').count(), { timeout: 90_000 }).toBe(0);
   await page.getByTestId('new-conversation').first().click();
   await prompt(page).fill('https://example.com/y.png');
   await page.locator('#theme').click();

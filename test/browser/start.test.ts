@@ -19,7 +19,7 @@ async function start(...flags: string[]): Promise<{ child: ChildProcess; url: st
     said += chunk;
   });
   try {
-    await expect.poll(() => said, { timeout: 60_000 }).toMatch(/^Vivace: http:\/\/localhost:\d+\/\n$/);
+    await expect.poll(() => said, { timeout: 90_000 }).toMatch(/^Vivace: http:\/\/localhost:\d+\/\n$/);
   } catch (error) {
     child.kill('SIGKILL');
     throw error;

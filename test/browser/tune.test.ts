@@ -86,8 +86,8 @@ describe('one visit, and the next', () => {
     await measuring(page, 1);
     await send(page, 'Tell me a story about a dog');
     await page.getByTestId('stop').click();
-    expect(await ended(page, 2_000)).toBe('done');
-    await progress(page).waitFor({ timeout: 1_000 });
+    expect(await ended(page)).toBe('done');
+    await progress(page).waitFor();
   });
 
   test('a whole run gives the eight combinations with one winner, and decode by cache length', {

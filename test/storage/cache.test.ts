@@ -13,7 +13,7 @@ import { type Hook, sendFile, serve } from './serve';
 import { ramp, value, writeGguf } from './write_gguf';
 import { withHeader, writeSafetensors } from './write_safetensors';
 
-const TUNING: HttpTuning = { windowBytes: 1000, retryDelaysMs: [1], stallMs: 5000 };
+const TUNING: HttpTuning = { windowBytes: 1000, retryDelaysMs: [1], stallMs: 60_000 };
 const PIECES = 5;
 const noise = (seed: number) => Buffer.from(ramp(4500).map((byte, i) => byte ^ (i >> 8) ^ seed));
 const file = noise(0);

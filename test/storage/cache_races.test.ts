@@ -11,7 +11,7 @@ import { type FakeStores, fakeStores } from './fake_stores';
 import { sendFile, serve } from './serve';
 import { ramp } from './write_gguf';
 
-const TUNING = { windowBytes: 1000, retryDelaysMs: [1], stallMs: 5000 };
+const TUNING = { windowBytes: 1000, retryDelaysMs: [1], stallMs: 60_000 };
 const PIECES = 5;
 const versionOf = (n: number) => Buffer.from(ramp(4500).map((byte, i) => byte ^ (i >> 8) ^ n));
 

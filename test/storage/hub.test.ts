@@ -14,7 +14,7 @@ import { type FakeStores, fakeStores } from './fake_stores';
 import { ramp, value, writeGguf } from './write_gguf';
 import { writeSafetensors } from './write_safetensors';
 
-Object.assign(HTTP_TUNING, { windowBytes: 1000, retryDelaysMs: [1, 1, 1], stallMs: 5000 });
+Object.assign(HTTP_TUNING, { windowBytes: 1000, retryDelaysMs: [1, 1, 1], stallMs: 60_000 });
 
 const noise = (n: number, seed = 0) => ramp(n).map((byte, i) => byte ^ (i >> 8) ^ seed);
 const weights = (seed = 0) => writeSafetensors({ w: { dtype: 'F32', shape: [1125], data: noise(4500, seed) } });

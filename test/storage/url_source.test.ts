@@ -6,7 +6,7 @@ import { cutAfter } from './fake_hub';
 import { type Hook, sendFile, serve } from './serve';
 import { ramp } from './write_gguf';
 
-const TUNING: HttpTuning = { windowBytes: 1000, retryDelaysMs: [1, 2, 3], stallMs: 5000 };
+const TUNING: HttpTuning = { windowBytes: 1000, retryDelaysMs: [1, 2, 3], stallMs: 60_000 };
 const FAST: HttpTuning = { ...TUNING, retryDelaysMs: [0, 0, 0] };
 const file = Buffer.from(ramp(4500).map((byte, i) => byte ^ (i >> 8)));
 const bytes = (from: number, to: number) => new Uint8Array(file.subarray(from, to));

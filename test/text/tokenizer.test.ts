@@ -158,6 +158,6 @@ test.each([
     const start = process.cpuUsage();
     expect(tokenizer.decode(tokenizer.encodePlain(long))).toBe(long);
     const { user, system } = process.cpuUsage(start);
-    expect((user + system) / 1000).toBeLessThan(3000);
+    expect((user + system) / 1000).toBeLessThan(20_000);
   }
 });

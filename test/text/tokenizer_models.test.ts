@@ -63,5 +63,5 @@ test.each([
   const ids = tokenizerOf(name).encodePlain(unit.repeat(Math.floor(length / unit.length)));
   expect(ids.length).toBeGreaterThan(0);
   const { user, system } = process.cpuUsage(start);
-  expect((user + system) / 1000).toBeLessThan(3000);
+  expect((user + system) / 1000).toBeLessThan(20_000);
 });

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { MarkdownWriter } from '../../src/ui/markdown';
 import { FRAME_COST, Pacer } from '../../src/ui/markdown_pacer';
 import { safeHref, visibleText } from '../../src/ui/markdown_text';
+import { cpuMs } from '../storage/cpu_time';
 import { FakeElement, fakeDocument } from './fake_dom';
 
 const ELEMENTS = new Set(
@@ -336,12 +337,12 @@ for (const [name, text] of Object.entries(FLOODS)) {
     const root = new FakeElement('div');
     const { pacer, frame } = handPaced();
     const writer = new MarkdownWriter(root as unknown as HTMLElement, pacer);
-    const started = performance.now();
+    const started = cpuMs();
     writer.write(text);
     writer.end();
     expect(sizeOf(root).nodes).toBeLessThan(FRAME_COST / 20);
     while (frame());
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(cpuMs() - started).toBeLessThan(20_000);
     const { nodes, depth, longest } = sizeOf(root);
     expect(nodes).toBeLessThan(15_000);
     expect(depth).toBeLessThan(25);
