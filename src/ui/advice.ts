@@ -50,6 +50,11 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
+/** False of an error that says of itself that the same again ends the same. */
+function canRetry(error: unknown): boolean {
+  return !(error instanceof Error && 'canRetry' in error && error.canRetry === false);
+}
+
 function said(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message || 'The error came without a message.';
@@ -87,7 +92,9 @@ export function adviseRun(error: unknown, hasSystem = false): Advice {
       return { what, next: 'The conversation is kept.', offers: ['reload', 'retry'] };
     case 'gpu-memory':
     case 'gpu-program':
-      return { what, next: 'Load the model again, or compute on the CPU, slowly.', offers: ['reload', 'cpu'] };
+      return canRetry(error)
+        ? { what, next: 'Load the model again, or compute on the CPU, slowly.', offers: ['reload', 'cpu'] }
+        : { what, next: 'Compute on the CPU, slowly, or open another model.', offers: ['cpu'] };
     case 'attention-unavailable':
       return { what, next: 'Auto takes an attention that runs here.', offers: ['auto-attention'] };
     default:
@@ -99,30 +106,40 @@ export function adviseRun(error: unknown, hasSystem = false): Advice {
   }
 }
 
-/** Of a model that did not load. */
+/** Of a model that did not load. To try again is offered where that can end otherwise. */
 export function adviseLoad(error: unknown): Advice {
   const what = said(error);
+  const again = canRetry(error);
+  const advise = (next: string, ...offers: Offer[]): Advice => {
+    return again
+      ? { what, next: `Try again, or ${lowerFirst(next)}`, offers: ['retry', ...offers] }
+      : { what, next, offers };
+  };
   switch (codeOf(error)) {
     case 'model-fetch':
-      return { what, next: 'Try again, or open a model file of your own.', offers: ['retry'] };
+      return advise('Open a model file of your own.');
     case 'model-file':
     case 'unsupported-model':
     case 'tokenizer':
-      return { what, next: 'Try again, or open another model or file.', offers: ['retry'] };
+      return advise('Open another model or file.');
     case 'webgpu-unavailable':
     case 'gpu-memory':
     case 'gpu-program':
     case 'device-lost':
-      return { what, next: 'Try again, or compute on the CPU, slowly.', offers: ['retry', 'cpu'] };
+      return advise('Compute on the CPU, slowly.', 'cpu');
     case 'worker':
       return {
         what,
         next: 'Reload the page. If that does not help, the page’s policy forbids workers.',
-        offers: ['retry'],
+        offers: again ? ['retry'] : [],
       };
     case 'attention-unavailable':
       return { what, next: 'Auto takes an attention that runs here.', offers: ['auto-attention'] };
     default:
       return { what, next: 'Try again; if it fails again, reload the page.', offers: ['retry'] };
   }
+}
+
+function lowerFirst(sentence: string): string {
+  return sentence.charAt(0).toLowerCase() + sentence.slice(1);
 }

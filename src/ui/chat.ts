@@ -24,6 +24,7 @@ import { readRemembered, writeRemembered } from './settings_store';
 import { sharedStyles } from './shared_styles';
 import './turn';
 import type { TurnAction, VivaceTurn } from './turn';
+import { ENDED } from './turn_parts';
 
 const STORY_EXAMPLES = [
   'Tell me a story about a brave cat',
@@ -177,7 +178,7 @@ export class VivaceChat extends LitElement implements ChatHost {
         }
         ${this.tuning ? renderTuning(this.tuning, this.onCancelTuning) : nothing}
         <vivace-composer placeholder=${isEmpty ? 'Ask for a story, or for anything' : 'Go on'} ?streaming=${this.isStreaming}
-          ?ready=${this.engine !== null} @vivace-send=${this.onSend} @vivace-stop=${this.stop} @vivace-recall=${this.onRecall}>
+          ?ready=${this.unready === ''} @vivace-send=${this.onSend} @vivace-stop=${this.stop} @vivace-recall=${this.onRecall}>
           <vivace-settings .sampling=${this.sampling} .system=${this.conversation.system} .loaded=${this.loadSettings} @vivace-settings=${this.onSettings} @vivace-system=${this.onSystem}></vivace-settings>
           <button class="icon" data-testid="new-conversation" title="New conversation" aria-label="New conversation"
             ?disabled=${isEmpty} @click=${this.newConversation}>${icons.fresh}</button>
@@ -192,11 +193,7 @@ export class VivaceChat extends LitElement implements ChatHost {
     const { steps, memoryStart, isFull, canForget } = this.session;
     const hidden = Math.max(0, steps.length - this.limit);
     const last = steps.length - 1;
-    const blocked = this.isStreaming
-      ? 'Wait until the answer has ended.'
-      : this.engine
-        ? ''
-        : 'The model is not ready yet.';
+    const blocked = this.isStreaming ? 'Wait until the answer has ended.' : this.unready;
     return html`
       ${
         hidden > 0
@@ -233,7 +230,10 @@ export class VivaceChat extends LitElement implements ChatHost {
 
   protected override updated(changed: PropertyValues<this>): void {
     if (changed.has('tuning') && !this.tuning) this.session.tuned.open();
-    if (changed.has('engine') && this.engine) this.sendChosen();
+    if (changed.has('engine') && this.engine) {
+      this.sendChosen();
+      void this.engine.whenLost.then(() => this.requestUpdate());
+    }
     this.keeper?.setEmpty(this.session.steps.length === 0);
   }
 
@@ -241,6 +241,12 @@ export class VivaceChat extends LitElement implements ChatHost {
     const { chosen, composer } = this;
     this.chosen = '';
     if (chosen && composer?.value === chosen && this.session.steps.length === 0) composer.send();
+  }
+
+  /** Why the model cannot be asked, or ''. */
+  private get unready(): string {
+    if (!this.engine) return 'The model is not ready yet.';
+    return this.engine.lost ? ENDED : '';
   }
 
   private get composer(): VivaceComposer | null {

@@ -69,6 +69,7 @@ const session = new ModelSession(asked.model, asked.load, asked.contextLength, {
     panel.asked = session.settings.attention;
     chat.loadSettings = session.settings;
     if (engine) show(engine.info);
+    void engine?.whenLost.then(() => chat.engine === engine && nameModel(false));
     nameModel(engine === null);
   },
 });
@@ -77,7 +78,7 @@ const session = new ModelSession(asked.model, asked.load, asked.contextLength, {
 function nameModel(isLoading: boolean): void {
   const info = chat.engine?.info;
   let name = 'Choose a model';
-  if (info) name = [info.model.name, info.adapter ?? info.backend].join(' · ');
+  if (info) name = [info.model.name, chat.engine?.lost ? 'ended' : (info.adapter ?? info.backend)].join(' · ');
   else if (isLoading) name = `Loading ${showModel(session.model)}`;
   models.running = session.running;
   byId('model-name').textContent = name;

@@ -120,7 +120,8 @@ export class ModelSession {
   /** Ends a load that brought no model, with the way back to the one before. Null: its reader cancelled it. */
   private end(failure: Advice | null): void {
     this.loading = null;
-    const { engine, former, wanted } = this;
+    const { former, wanted } = this;
+    const engine = this.engine?.lost ? null : this.engine;
     if (engine && former) Object.assign(this, former);
     const isBack = former !== null && (former.model !== wanted.model || former.settings !== wanted.settings);
     if (!failure) {

@@ -9,7 +9,7 @@ import { icons } from './icons';
 import { MarkdownWriter } from './markdown';
 import { sharedStyles } from './shared_styles';
 import './turn_editor';
-import { renderAdvice, renderPager, renderWaiting } from './turn_parts';
+import { ENDED, renderAdvice, renderPager, renderWaiting } from './turn_parts';
 import { turnStyles } from './turn_styles';
 
 /** To ask in this turn's place, to show the version before or after this one, or what an offer says. */
@@ -161,7 +161,9 @@ export class VivaceTurn extends LitElement {
   }
 
   private renderAdvice(advice: Advice, isAlert: boolean) {
-    const offers = this.isLast ? advice.offers.filter((offer) => offer !== 'forget' || this.canForget) : [];
+    const isOffered = (offer: Offer) =>
+      (offer !== 'forget' || this.canForget) && (offer !== 'retry' || this.blocked !== ENDED);
+    const offers = this.isLast ? advice.offers.filter(isOffered) : [];
     return renderAdvice(advice, offers, {
       isAlert,
       blocked: this.blocked,

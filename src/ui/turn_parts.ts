@@ -5,6 +5,9 @@ import { html, nothing } from 'lit';
 import { type Advice, OFFER_LABELS, type Offer } from './advice';
 import type { Turn } from './conversation';
 
+/** Why no model can be asked that has ended. */
+export const ENDED = 'Load the model again first.';
+
 /** Offers that ask the model again, which needs one that is free. */
 const ASKING: readonly Offer[] = ['retry', 'edit', 'forget', 'no-system'];
 

@@ -151,6 +151,16 @@ describe('an answer', () => {
     expect(text).not.toMatch(/\bat .*:\d+/);
     expect(await byId('advice').getAttribute('role')).toBe('alert');
     expect(await byId('offer-reload').isVisible()).toBe(true);
+    // Of an engine that has ended nothing is asked; of the next one it can be.
+    const end = (lost: string | null) =>
+      page.evaluate((lost) => {
+        const chat = document.querySelector('vivace-chat')!;
+        chat.engine = Object.assign(Object.create(chat.engine), { lost });
+      }, lost);
+    await end('gone');
+    await expect.poll(() => byId('offer-retry').count()).toBe(0);
+    expect(await byId('offer-reload').isVisible()).toBe(true);
+    await end(null);
     await byId('offer-retry').click();
     expect(await ended(page)).toBe('done');
     expect(await textsOf(answers(page))).toEqual(['Fine.']);

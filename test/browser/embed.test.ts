@@ -296,7 +296,7 @@ describe('pages with habits of their own', () => {
       visitHost(hosts, { head: HOSTILE, body: open }),
     ]);
     for (const { page } of [plain, hostile])
-      await expect.poll(() => page.getByTestId('load-retry').count(), SOON).toBe(2);
+      await expect.poll(() => page.locator('[data-testid=load-progress][data-state=error]').count(), SOON).toBe(2);
     expect(await looks(hostile.page)).toEqual(await looks(plain.page));
     const own = await styles(bare.page);
     expect(own.length).toBeGreaterThan(500);

@@ -178,6 +178,8 @@ function install({ answers, contextLength = 1024, hasChatTemplate = true }: Scri
   const engine = {
     info,
     metrics: null,
+    lost: null,
+    whenLost: new Promise(() => {}),
     chat: (messages: ChatMessage[], options?: { signal?: AbortSignal }) => request(messages, null, options),
     complete: (prompt: string, options?: { signal?: AbortSignal }) => request(null, prompt, options),
     tune: () => Promise.reject(failure({ code: 'invalid-request', message: 'A script cannot be tuned.' })),

@@ -4,8 +4,11 @@ import {
   ChatTemplateError,
   ContextOverflowError,
   DeviceLostError,
+  GpuMemoryError,
   ModelFetchError,
+  UnsupportedModelError,
   WebGpuUnavailableError,
+  WorkerError,
 } from '../../src/errors';
 import { adviseLoad, adviseRun, codeOf, isAbort, settingsAfter } from '../../src/ui/advice';
 import { describeProgress } from '../../src/ui/describe_progress';
@@ -48,6 +51,23 @@ test('a missing model, a forced kernel and no WebGPU differ in what to do', () =
   expect(adviseLoad(new ModelFetchError('x', 404, 'x answered 404.')).next).toContain('model file of your own');
   expect(adviseLoad(new AttentionUnavailable('eager', 'no GPU')).offers).toEqual(['auto-attention']);
   expect(adviseLoad(new WebGpuUnavailableError('no adapter')).offers).toContain('cpu');
+});
+
+test('to try again is offered where that can end otherwise', () => {
+  expect(adviseLoad(new ModelFetchError('x', 404, 'x answered 404.'))).toMatchObject({
+    next: 'Open a model file of your own.',
+    offers: [],
+  });
+  expect(adviseLoad(new ModelFetchError('x', 503, 'x answered 503.'))).toMatchObject({
+    next: 'Try again, or open a model file of your own.',
+    offers: ['retry'],
+  });
+  expect(adviseLoad(new UnsupportedModelError('x')).offers).toEqual([]);
+  expect(adviseLoad(new WebGpuUnavailableError('no adapter')).offers).toEqual(['cpu']);
+  expect(adviseLoad(new DeviceLostError('x')).offers).toEqual(['retry', 'cpu']);
+  expect(adviseLoad(new WorkerError('x', { canRetry: false })).offers).toEqual([]);
+  expect(adviseRun(new GpuMemoryError('The cache', 2, 1, 'Free some.')).offers).toEqual(['cpu']);
+  expect(adviseRun(new GpuMemoryError('The cache', 2, null, 'Free some.')).offers).toEqual(['reload', 'cpu']);
 });
 
 test('an offer changes the one setting that it names', () => {
