@@ -2,9 +2,10 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { blamesFiles, mayHeal } from '../../src/engine/load_again';
 import type { EngineInfo, LoadOptions } from '../../src/engine/protocol';
 import { loadModel } from '../../src/engine/session';
-import { VivaceError } from '../../src/errors';
+import { UnsupportedModelError, VivaceError } from '../../src/errors';
 import { HTTP_TUNING } from '../../src/storage/http';
 import type { FileManifest } from '../../src/storage/manifest';
 import { pieceName } from '../../src/storage/piece_store';
@@ -17,7 +18,7 @@ import { writeGguf } from '../storage/write_gguf';
 import { writeSafetensors } from '../storage/write_safetensors';
 import { byteLevelJson } from '../text/tiny_vocabulary';
 
-Object.assign(HTTP_TUNING, { windowBytes: 4096, retryDelaysMs: [1], stallMs: 5000 });
+Object.assign(HTTP_TUNING, { windowBytes: 16384, retryDelaysMs: [1], stallMs: 5000 });
 
 let stores: FakeStores = fakeStores();
 vi.mock('../../src/storage/stores', () => ({ openStores: async () => stores }));
@@ -370,7 +371,6 @@ describe('storage that throws', () => {
       'later, with an AbortError of its own',
       () => Promise.reject(new DOMException('The transaction was aborted.', 'AbortError')),
     ],
-    ['later, with nothing', () => Promise.reject(null)],
   ];
   const calls = [
     'pieces.read',
@@ -395,4 +395,13 @@ describe('storage that throws', () => {
       }
     },
   );
+});
+
+test('a model that is not supported is fetched twice where that is little', () => {
+  const error = new UnsupportedModelError('of a kind of its own');
+  const attempt = { readBytes: 2 ** 20, fetchedBytes: 2 ** 20, isParsed: false };
+  expect(mayHeal(error, attempt)).toBe(true);
+  expect(mayHeal(error, { ...attempt, readBytes: 2 ** 32, fetchedBytes: 2 ** 32 })).toBe(false);
+  expect(mayHeal(error, { ...attempt, isParsed: true })).toBe(false); // it is the machine that is too small
+  expect(blamesFiles(error, attempt)).toBe(true);
 });
