@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ModelFetchError, ModelFileError } from '../../src/errors';
-import type { HttpTuning } from '../../src/storage/http';
+import { ChangedFileError, type HttpTuning } from '../../src/storage/http';
 import { urlSource, wholeUrlSource } from '../../src/storage/url_source';
 import { cutAfter } from './fake_hub';
 import { type Hook, sendFile, serve } from './serve';
@@ -192,6 +192,36 @@ describe('a server without ranges', () => {
     });
     expect(await (await opening).read(4000, 500)).toEqual(bytes(4000, 4500));
     expect(site.requests).toEqual(['f.bin bytes=0-999', 'f.bin whole']);
+  });
+});
+
+describe('the version that later parts are asked of', () => {
+  async function conditions(etag: string, origin?: string): Promise<unknown[]> {
+    const seen: unknown[] = [];
+    const { opening, site } = await open((request, response) => {
+      seen.push(request.headers['if-range']);
+      return sendFile(request, response, file, { headers: { etag } });
+    });
+    if (origin) vi.stubGlobal('location', new URL(origin === 'own' ? site.url : origin));
+    await (await opening).read(1000, 500);
+    vi.unstubAllGlobals();
+    return seen.slice(0, 2); // without what is read ahead
+  }
+
+  test('is its strong ETag, to the own origin alone: others would be asked for leave first', async () => {
+    expect(await conditions('"v1"', 'own')).toEqual([undefined, '"v1"']);
+    expect(await conditions('W/"v1"', 'own')).toEqual([undefined, undefined]);
+    expect(await conditions('"v1"', 'https://page.example')).toEqual([undefined, undefined]);
+  });
+
+  test('is gone: the file changed, which a new load heals', async () => {
+    const { opening } = await open((request, response) => {
+      if (!request.headers['if-range']) return false;
+      return !!response.writeHead(200, { etag: '"v2"' }).end(file.subarray(1));
+    });
+    const error = await failure(opening.then((source) => source.read(4000, 10)));
+    expect(error).toBeInstanceOf(ChangedFileError);
+    expect(error.message).toMatch(/changed while it was read \(version "v1", then "v2"\)/);
   });
 });
 
