@@ -5,7 +5,7 @@ import themeCss from '../ui/theme.css?inline';
 
 /** Inherited properties that would change how text looks or flows; `direction` and `lang` are the page's to choose. */
 const inheritedReset = `
-  font: 400 16px / 1.5 var(--v-font) !important; color: var(--v-ink) !important; letter-spacing: normal !important;
+  color: var(--v-ink) !important; letter-spacing: normal !important;
   word-spacing: normal !important; text-transform: none !important; text-indent: 0 !important; text-align: start !important;
   text-shadow: none !important; white-space: normal !important; word-break: normal !important; hyphens: manual !important;
   visibility: visible !important; cursor: auto !important; pointer-events: auto !important; user-select: auto !important;
@@ -23,13 +23,13 @@ export function adopt(root: ShadowRoot, styles: readonly CSSResult[]): void {
   root.adoptedStyleSheets = [...root.adoptedStyleSheets, ...sheets.filter((s) => !root.adoptedStyleSheets.includes(s))];
 }
 
+/** Of a chat, which is a column, and of a panel. */
 const displays = {
-  flex: unsafeCSS(
-    `:host { display: flex !important; flex-direction: column !important; background: var(--v-bg); ${inheritedReset} }`,
-  ),
-  block: unsafeCSS(
-    `:host { display: block !important; box-sizing: border-box; padding: 16px 18px; background: var(--v-bg); ${inheritedReset} }`,
-  ),
+  flex: unsafeCSS(`:host { display: flex !important; flex-direction: column !important; background: var(--v-bg);
+    font: 400 16px / 1.5 var(--v-font) !important; ${inheritedReset} }`),
+  block:
+    unsafeCSS(`:host { display: block !important; box-sizing: border-box; padding: 16px 18px; background: var(--v-bg);
+    font: 400 13px / 1.45 var(--v-font) !important; font-variant-numeric: tabular-nums !important; ${inheritedReset} }`),
 };
 const hidden = unsafeCSS(':host([hidden]) { display: none !important; }');
 

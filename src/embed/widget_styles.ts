@@ -37,6 +37,9 @@ export const widgetStyles = css`
   vivace-metrics:not(:defined) { color: var(--v-muted); font-size: 14px; }
   .waiting { padding: 8px 14px 0; }
   .waiting:empty { display: none; }
+  @media (forced-colors: active) {
+    .launcher, .icon[aria-pressed='true'] { border: 2px solid ButtonText; }
+  }
   @media (max-width: 480px) {
     .window, :host([data-position]) .window { position: fixed; inset: 0; width: auto; height: 100dvh; border: 0; border-radius: 0; }
     :host([data-open]) .launcher { display: none; }

@@ -44,7 +44,10 @@ export class VivaceChart extends LitElement {
   private readonly pacer = new Pacer(() => this.paint(), PACE);
   private readonly resizes = new ResizeObserver(() => this.chart?.resize());
   private readonly sight = new IntersectionObserver((entries) => this.pacer.show(entries.at(-1)!.isIntersecting));
-  private readonly darkness = matchMedia('(prefers-color-scheme: dark)');
+  /** What the reader may change while the chart is there. */
+  private readonly schemes = ['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((query) =>
+    matchMedia(query),
+  );
   private readonly repaint = () => this.chart?.repaint(this.colours());
 
   constructor() {
@@ -63,13 +66,13 @@ export class VivaceChart extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.darkness.addEventListener('change', this.repaint);
+    for (const scheme of this.schemes) scheme.addEventListener('change', this.repaint);
     this.sight.observe(this);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    this.darkness.removeEventListener('change', this.repaint);
+    for (const scheme of this.schemes) scheme.removeEventListener('change', this.repaint);
     this.sight.disconnect();
     this.resizes.disconnect();
     this.pacer.show(false);

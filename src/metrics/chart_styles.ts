@@ -52,4 +52,9 @@ export const chartStyles = css`
   .probe.a { color: var(--pin-a); }
   .probe.b { color: var(--pin-b); }
   .probe.c { color: var(--pin-c); }
+
+  @media (forced-colors: active) {
+    [role='tab'][aria-selected='false'] { border-color: Canvas; }
+    .dot::after, .probe { forced-color-adjust: none; }
+  }
 `;

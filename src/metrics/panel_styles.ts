@@ -18,6 +18,14 @@ export const panelStyles = css`
     font: 400 13px / 1.45 var(--v-font, system-ui, sans-serif);
     font-variant-numeric: tabular-nums;
   }
+  @media (forced-colors: active) {
+    :host {
+      --ink: CanvasText; --muted: CanvasText; --line: GrayText; --accent: LinkText; --danger: CanvasText;
+      --pin-a: CanvasText; --pin-b: GrayText; --pin-c: VisitedText;
+    }
+    .live, .bar, .bar i { forced-color-adjust: none; }
+    button[aria-pressed='true'] { text-decoration: underline; }
+  }
   :host([hidden]) { display: none; }
   header { display: flex; align-items: baseline; gap: 6px; margin-bottom: 10px; }
   h2 { margin: 0; white-space: nowrap; font-size: 14px; font-weight: 600; letter-spacing: -0.005em; }

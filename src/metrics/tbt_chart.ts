@@ -89,8 +89,9 @@ export class TbtChart {
 
   private readonly point = ({ clientX, clientY }: PointerEvent) => {
     if (!this.plot) return;
-    const { left, top } = this.plot.over.getBoundingClientRect();
-    this.onPoint(this.plot.posToVal(clientX - left, 'x'), this.plot.posToVal(clientY - top, 'y'));
+    const { left, top, width } = this.plot.over.getBoundingClientRect();
+    const scale = width / this.plot.over.clientWidth || 1; // a page may zoom or transform what holds the chart
+    this.onPoint(this.plot.posToVal((clientX - left) / scale, 'x'), this.plot.posToVal((clientY - top) / scale, 'y'));
   };
 
   private data({ series }: Picture): uPlot.AlignedData {

@@ -31,6 +31,7 @@ export const tuneStyles = css`
   progress::-webkit-progress-bar { background: var(--line); }
   progress::-webkit-progress-value { background: var(--accent); }
   progress::-moz-progress-bar { background: var(--accent); }
+  @media (forced-colors: active) { progress { forced-color-adjust: none; } }
   /* Two lines, so that names of different length do not make the panel jump. */
   .last { min-height: 2.9em; }
 

@@ -277,6 +277,19 @@ describe('pages with habits of their own', () => {
       });
     });
 
+  /** How large the text of a panel is, and of its parts. */
+  const textOfPanel = (page: Page, i: number) =>
+    page
+      .locator('vivace-metrics')
+      .nth(i)
+      .evaluate((panel) => {
+        const parts = [panel, ...(panel.shadowRoot?.querySelectorAll('h2, button, dt, dd, p') ?? [])];
+        return parts.flatMap((part) => {
+          const { fontSize, lineHeight, fontVariantNumeric } = getComputedStyle(part);
+          return [fontSize, lineHeight, fontVariantNumeric];
+        });
+      });
+
   test('their styles do not reach the chat, and its styles do not reach them', async () => {
     const body = '<h1 style="color: rgb(1, 2, 3)">Host</h1><p class="window">Text</p><button class="icon">B</button>';
     const styles = (page: Page) =>
@@ -288,20 +301,78 @@ describe('pages with habits of their own', () => {
       );
     const nothing = `${hosts.cdn}nothing.gguf`;
     const size = 'width: 300px !important; height: 300px !important';
-    const composed = `<vivace-chat model="${nothing}" autoload theme="light" style="${size}"></vivace-chat>`;
-    const open = composed + tag(`data-open data-theme="light" data-model="${nothing}"`);
+    const composed = `<vivace-chat id="c" model="${nothing}" autoload theme="light" style="${size}"></vivace-chat>
+      <vivace-metrics for="c" style="${size}"></vivace-metrics>`;
+    const open = composed + tag(`data-open data-panel data-theme="light" data-model="${nothing}"`);
     const [bare, plain, hostile] = await Promise.all([
-      visitHost(hosts, { body: `${body}<div style="${size}"></div>` }),
+      visitHost(hosts, { body: body + `<div style="${size}"></div>`.repeat(2) }),
       visitHost(hosts, { body: body + open }),
       visitHost(hosts, { head: HOSTILE, body: open }),
     ]);
-    for (const { page } of [plain, hostile])
+    for (const { page } of [plain, hostile]) {
       await expect.poll(() => page.locator('[data-testid=load-progress][data-state=error]').count(), SOON).toBe(2);
+      await page.waitForFunction(() => customElements.get('vivace-metrics'));
+      const [inPage, inWindow] = await Promise.all([0, 1].map((i) => textOfPanel(page, i)));
+      expect(inPage?.slice(0, 3)).toEqual(['13px', '18.85px', 'tabular-nums']);
+      expect(inWindow).toEqual(inPage);
+    }
     expect(await looks(hostile.page)).toEqual(await looks(plain.page));
     const own = await styles(bare.page);
     expect(own.length).toBeGreaterThan(500);
     expect((await styles(plain.page)).filter((style, i) => style !== own[i])).toEqual([]);
     for (const { page } of [bare, plain, hostile]) await page.context().close();
+  });
+
+  test('where the page is zoomed the chart reads what is pointed at; in forced colours the button has an edge, the chosen view is told from others, and a line from what is below it', async () => {
+    const { address } = await tinyModel();
+    const { page } = await visitHost(hosts, { body: tag(`data-open data-panel data-model="${address}"`) });
+    await ready(page);
+    await send(page, 'the quick brown fox');
+    expect(await ended(page)).toBe('done');
+    await page.getByTestId('panel-button').click();
+    const canvas = page.getByTestId('metrics').locator('canvas');
+    const picture = () => canvas.evaluate((element) => (element as HTMLCanvasElement).toDataURL());
+    await canvas.waitFor();
+    const over = page.getByTestId('metrics').locator('.u-over');
+    const read = async () => {
+      const { x, y, width, height } = (await over.boundingBox())!;
+      await page.mouse.move(x + width * 0.3, y + height / 2);
+      await expect.poll(() => textOf(page.getByTestId('readout')), SOON).toMatch(/before token \d+/);
+      return /before token \d+/.exec(await textOf(page.getByTestId('readout')))?.[0];
+    };
+    const token = await read();
+    await page.mouse.move(0, 0);
+    await page.evaluate(() => document.documentElement.style.setProperty('zoom', '1.25'));
+    expect(await read()).toBe(token);
+    await page.evaluate(() => document.documentElement.style.removeProperty('zoom'));
+    const before = await picture();
+    await page.emulateMedia({ forcedColors: 'active' });
+    await expect.poll(picture, SOON).not.toBe(before);
+    const seen = await page.getByTestId('metrics').evaluate((panel) => {
+      const chart = panel.shadowRoot?.querySelector('vivace-chart')?.shadowRoot as ShadowRoot;
+      const style = (selector: string) => getComputedStyle(chart.querySelector(selector) as Element);
+      const system = document.body.appendChild(document.createElement('i'));
+      const edgeOf = (chosen: boolean) => style(`[role=tab][aria-selected=${chosen}]`).borderBottomColor;
+      const inks = ['accent', 'line', 'fill'].map((name) => style(`.probe.${name}`).color);
+      const colourOf = (name: string) => {
+        system.style.color = name;
+        return getComputedStyle(system).color;
+      };
+      const expected = [colourOf('LinkText'), colourOf('GrayText')];
+      return { inks, expected, edges: [edgeOf(true), edgeOf(false)] };
+    });
+    expect(seen.inks.slice(0, 2)).toEqual(seen.expected);
+    expect(seen.inks[2]).toMatch(/0\.12\)$/);
+    expect(seen.edges[0]).not.toBe(seen.edges[1]);
+    await page.getByTestId('launcher').focus();
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Tab');
+    const launcher = await page.getByTestId('launcher').evaluate((button) => {
+      const { borderTopWidth, outlineStyle, outlineWidth } = getComputedStyle(button);
+      return [borderTopWidth, outlineStyle, outlineWidth];
+    });
+    expect(launcher).toEqual(['2px', 'solid', '3px']);
+    await page.context().close();
   });
 
   test('where lines end on the left, so does the page: the chat is there, unless it is told', async () => {
