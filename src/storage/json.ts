@@ -11,7 +11,7 @@ const MAX_UNIQUE_KEYS = 512 * 1024;
  */
 const MAX_MEMORY = 192 * 1024 * 1024;
 /** Bytes of the heap of a 64-bit engine, about: a list or an object, a key with its place, any further value. */
-const COST = { open: 48, key: 128, comma: 32 } as const;
+const COST = { open: 64, key: 128, comma: 32 } as const;
 
 export type JsonObject = Record<string, unknown>;
 

@@ -59,7 +59,7 @@ function readWeightMap(index: JsonObject): Map<string, string> {
     if (typeof shard !== 'string' || !isPlainName(shard) || !shard.endsWith('.safetensors')) {
       throw new ModelFileError(
         SHARD_INDEX,
-        `places tensor ${quoted(tensor)} in ${quoted(String(shard))}, no file name.`,
+        `places tensor ${quoted(tensor)} in ${quoted(typeof shard === 'string' ? shard : typeof shard)}, no file name.`,
       );
     }
     shardOf.set(tensor, shard);

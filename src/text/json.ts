@@ -18,6 +18,11 @@ export function asString(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
+/** A value as a message may show it: String() of an object runs what a file calls its "toString". */
+export function shown(value: unknown): string {
+  return typeof value === 'object' && value !== null ? 'a structure' : String(value).slice(0, 80);
+}
+
 /** A token id from a number or a bigint (GGUF integers may be either); null for anything that cannot be an id. */
 export function asId(value: unknown): number | null {
   const id = typeof value === 'bigint' ? Number(value) : value;

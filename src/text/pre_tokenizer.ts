@@ -10,7 +10,7 @@
 
 import { SequencePreTokenizer } from '@huggingface/tokenizers';
 import { TokenizerError } from '../errors';
-import { asString, type JsonObject } from './json';
+import { asString, type JsonObject, shown } from './json';
 import { createNormalizer } from './normalizer';
 import { costOf, literalRegex, objects, patternOf, typedErrors } from './rule_patterns';
 import { seam } from './seam';
@@ -137,7 +137,7 @@ function rewrite(config: JsonObject): JsonObject[] {
       const { length } = config;
       if (!Number.isSafeInteger(length) || Number(length) < 1) {
         throw new TokenizerError(
-          `A FixedLength rule of the tokenizer has a length of ${String(length).slice(0, 80)}; it must be 1 or more.`,
+          `A FixedLength rule of the tokenizer has a length of ${shown(length)}; it must be 1 or more.`,
         );
       }
       return [config];

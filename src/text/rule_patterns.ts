@@ -1,7 +1,7 @@
 // What the rules of tokenizer.json have in common: the patterns in them.
 
 import { TokenizerError } from '../errors';
-import { asArray, asObject, asString, isObject, type JsonObject } from './json';
+import { asArray, asObject, asString, isObject, type JsonObject, shown } from './json';
 import { type RegexCost, regexCost } from './regex_cost';
 
 /** The longest in use has less than 1,500 characters; JavaScript fails on one of some hundred thousand when it first runs. */
@@ -10,7 +10,7 @@ const MAX_PATTERN = 10_000;
 function checkLength({ type }: JsonObject, pattern: string): void {
   if (pattern.length <= MAX_PATTERN) return;
   throw new TokenizerError(
-    `A ${String(type)} rule of the tokenizer has a pattern of ${pattern.length} characters; at most ${MAX_PATTERN} are allowed.`,
+    `A ${shown(type)} rule of the tokenizer has a pattern of ${pattern.length} characters; at most ${MAX_PATTERN} are allowed.`,
   );
 }
 
@@ -28,7 +28,7 @@ export function patternOf(config: JsonObject): string {
   checkLength(config, regex ?? literal ?? '');
   if (regex !== null) return regex;
   if (literal !== null) return escapeRegex(literal);
-  throw new TokenizerError(`A ${String(config.type)} rule of the tokenizer has neither a Regex nor a String pattern.`);
+  throw new TokenizerError(`A ${shown(config.type)} rule of the tokenizer has neither a Regex nor a String pattern.`);
 }
 
 export function costOf(config: JsonObject): RegexCost {

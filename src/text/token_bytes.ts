@@ -3,7 +3,7 @@
 
 import { TokenizerError } from '../errors';
 import { byteLevelBytes, byteOfToken, utf8Bytes } from './bytes';
-import { asArray, asObject, asString, type JsonObject } from './json';
+import { asArray, asObject, asString, type JsonObject, shown } from './json';
 
 export interface ByteRules {
   /** Bytes of one ordinary token. */
@@ -35,7 +35,7 @@ export function createByteRules(decoder: JsonObject | null, spelledInBytes: bool
     } else if (step.type === 'ByteFallback') {
       byteFallback = true;
     } else if (step.type !== 'Fuse') {
-      throw new TokenizerError(`The tokenizer's decoder "${String(step.type)}" is not supported.`);
+      throw new TokenizerError(`The tokenizer's decoder "${shown(step.type)}" is not supported.`);
     }
   }
   return { dropFirstSpace, bytes };

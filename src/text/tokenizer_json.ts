@@ -4,7 +4,7 @@ import { TokenizerError } from '../errors';
 import type { AddedToken } from './added_tokens';
 import type { TokenTraits } from './authors';
 import type { BpeOptions } from './bpe';
-import { asArray, asId, asObject, asString, type JsonObject, MAX_VOCABULARY, tokenContent } from './json';
+import { asArray, asId, asObject, asString, type JsonObject, MAX_VOCABULARY, shown, tokenContent } from './json';
 import type { UnigramOptions, WordPieceOptions } from './library_models';
 
 export type BpeParts = { readonly type: 'BPE' } & Pick<
@@ -117,7 +117,7 @@ function readVocabulary(value: unknown): Map<string, number> {
     const id = asId(entries[token]);
     if (id === null) {
       throw new TokenizerError(
-        `Token ${JSON.stringify(token)} has the id ${String(entries[token])}; ids are whole numbers below ${MAX_VOCABULARY}.`,
+        `Token ${JSON.stringify(token)} has the id ${shown(entries[token])}; ids are whole numbers below ${MAX_VOCABULARY}.`,
       );
     }
     vocab.set(token, id);
@@ -160,7 +160,7 @@ function readAddedTokens(json: JsonObject, config: JsonObject, vocab: ReadonlyMa
   const add = (id: number | null, entry: JsonObject | null) => {
     const content = asString(entry?.content);
     if (id === null || !entry || content === null) {
-      throw new TokenizerError(`An added token has the id ${String(entry?.id ?? id)} and no usable text.`);
+      throw new TokenizerError(`An added token has the id ${shown(entry?.id ?? id)} and no usable text.`);
     }
     if (tokens.has(id) || content === '') return;
     const special = entry.special === true || named.has(content);
