@@ -52,6 +52,15 @@ for (const [line, complaint] of [
   });
 }
 
+test('every flag of the usage is one that can be given', () => {
+  const names = [...usage().matchAll(/^ {2}--([^\s=]+)/gm)].map(([, name]) => name);
+  expect(names).toContain('sha256');
+  for (const name of names) {
+    const parse = () => parseFlags(['--prompt', 'x', `--${name}=1`]);
+    expect(parse, name).not.toThrow('Unknown argument');
+  }
+});
+
 test('--help needs no prompt, and the usage names every flag of the contract', () => {
   expect(parseFlags(['--help'])).toEqual({ help: true });
   const contract =

@@ -94,7 +94,7 @@ export function readFlags(flags, args) {
   /** @type {Values} */
   const values = {};
   for (let i = 0; i < args.length; i++) {
-    const match = /^--([a-z-]+)(?:=([\s\S]*))?$/.exec(args[i] ?? '');
+    const match = /^--([a-z0-9-]+)(?:=([\s\S]*))?$/.exec(args[i] ?? '');
     const [, name = '', attached] = match ?? [];
     const flag = Object.hasOwn(flags, name) ? flags[name] : undefined;
     if (!flag) throw new UsageError(`Unknown argument ${args[i]}.`);
