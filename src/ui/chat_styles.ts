@@ -51,7 +51,7 @@ export const chatStyles = css`
     .meter { display: none; }
   }
   @media (forced-colors: active) {
-    progress, progress::-webkit-progress-bar { border: 1px solid; }
-    progress::-webkit-progress-value { background: Highlight; forced-color-adjust: none; }
+    progress { height: 8px; border: 1px solid; }
+    .meter progress::-webkit-progress-value { background: Highlight; forced-color-adjust: none; }
   }
 `;

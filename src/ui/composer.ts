@@ -79,7 +79,7 @@ export class VivaceComposer extends LitElement {
   override render() {
     const canSend = this.ready && this.value.trim() !== '';
     return html`<div class="box" @click=${this.onBoxClick}>
-      <textarea data-testid="prompt" rows="1" dir="auto" aria-label="Your message" enterkeyhint="send"
+      <textarea data-testid="prompt" rows="1" aria-label="Your message" enterkeyhint="send"
         placeholder=${this.placeholder} .value=${this.value} @input=${this.onInput} @keydown=${this.onKey}></textarea>
       <div class="row">
         <div class="tools"><slot></slot></div>

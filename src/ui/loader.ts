@@ -35,6 +35,10 @@ export class VivaceLoader extends LitElement {
       progress:indeterminate { background: linear-gradient(90deg, var(--v-line), var(--v-accent), var(--v-line)) 0 0 / 200% 100%; animation: pass 1.4s linear infinite; }
       progress:indeterminate::-webkit-progress-bar { background: none; }
       @keyframes pass { from { background-position: 200% 0; } to { background-position: 0 0; } }
+      @media (forced-colors: active) {
+        progress { height: 8px; border: 1px solid; }
+        progress::-webkit-progress-value { background: Highlight; forced-color-adjust: none; }
+      }
       .advice { border-inline-start: 3px solid var(--v-danger); padding: 2px 0 2px 14px; font-size: 15px; overflow-wrap: anywhere; }
       .advice p { margin: 0 0 4px; }
       .advice strong { font-weight: 600; }

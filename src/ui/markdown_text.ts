@@ -35,3 +35,18 @@ function pictureOf(letter: string): string {
 export function wholeLetters(text: string, n: number): number {
   return n < text.length && /[\ud800-\udbff]/.test(text[n - 1]!) && /[\udc00-\udfff]/.test(text[n]!) ? n + 1 : n;
 }
+
+const RIGHT_TO_LEFT =
+  /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
+/** Letters, digits and signs that are looked at; who has no word by then has digits or code. */
+const MAX_BEFORE_WORD = 1000;
+
+/**
+ * The direction of a text that grows, by its first letter: '' until there is one. A browser that finds it (dir="auto") reads the text
+ * anew for each node that is added.
+ */
+export function directionOf(text: string): 'ltr' | 'rtl' | '' {
+  const [letter] = text.slice(0, MAX_BEFORE_WORD).match(/\p{L}/u) ?? [];
+  if (letter === undefined) return text.length < MAX_BEFORE_WORD ? '' : 'ltr';
+  return RIGHT_TO_LEFT.test(letter) ? 'rtl' : 'ltr';
+}

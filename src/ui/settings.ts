@@ -58,7 +58,7 @@ export class VivaceSettings extends LitElement {
         </header>
         <div class="system" title="What the model is told before the conversation. New conversations begin with it, too.">
           <label for="system">System prompt</label>
-          <textarea id="system" data-testid="system" rows="2" dir="auto" placeholder="None. For example: Answer in one sentence."
+          <textarea id="system" data-testid="system" rows="2" placeholder="None. For example: Answer in one sentence."
             .value=${this.system} @input=${this.writeSystem}></textarea>
         </div>
         ${SAMPLING_FIELDS.map((field) => this.renderSampling(field))}

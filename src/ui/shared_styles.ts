@@ -8,6 +8,8 @@ export const sharedStyles = css`
   button { font: inherit; color: inherit; }
   :focus-visible { outline: 2px solid var(--v-accent); outline-offset: 2px; }
   svg { display: block; }
+  /* Each line has the direction of its first letter. The attribute dir="auto" reads all of the text anew for each line of a paste. */
+  textarea { unicode-bidi: plaintext; text-align: start; }
   .button {
     display: inline-flex; align-items: center; gap: 6px; padding: 7px 13px; border: 1px solid var(--v-line); border-radius: 9px;
     background: var(--v-surface); font-size: 14px; font-weight: 500; cursor: pointer;

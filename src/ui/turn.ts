@@ -7,6 +7,7 @@ import { codeBlockStyles } from './code_block_styles';
 import { endRemark, excerptOf, type Turn, timingParts } from './conversation';
 import { icons } from './icons';
 import { MarkdownWriter } from './markdown';
+import { directionOf } from './markdown_text';
 import { sharedStyles } from './shared_styles';
 import './turn_editor';
 import { ENDED, renderAdvice, renderPager, renderWaiting } from './turn_parts';
@@ -100,7 +101,7 @@ export class VivaceTurn extends LitElement {
         <article data-testid="message" data-role="assistant" data-state=${turn.state} aria-label="Answer"
           aria-busy=${turn.state === 'streaming'}>
           ${turn.remarks.map((remark) => html`<p class="remark">${remark}</p>`)}
-          <div class="text" dir="auto"></div>
+          <div class="text"></div>
           ${turn.state === 'streaming' && turn.answer === '' ? html`<span class="waiting" aria-hidden="true"></span>` : nothing}
           ${turn.advice ? this.renderAdvice(turn.advice, true) : nothing}
         </article>
@@ -122,7 +123,9 @@ export class VivaceTurn extends LitElement {
 
   private write(): void {
     const { turn } = this;
-    this.writer ??= new MarkdownWriter(this.renderRoot.querySelector<HTMLElement>('.text')!);
+    const text = this.renderRoot.querySelector<HTMLElement>('.text')!;
+    this.writer ??= new MarkdownWriter(text);
+    if (text.dir === '') text.dir = directionOf(turn.answer);
     if (turn.answer.length > this.written) {
       this.writer.write(turn.answer.slice(this.written));
       this.written = turn.answer.length;

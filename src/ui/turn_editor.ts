@@ -34,7 +34,7 @@ export class VivaceTurnEditor extends LitElement {
 
   override render() {
     return html`
-      <textarea data-testid="edit-text" rows="1" dir="auto" aria-label="Edit your message" enterkeyhint="send"
+      <textarea data-testid="edit-text" rows="1" aria-label="Edit your message" enterkeyhint="send"
         .value=${this.text} @input=${() => fitHeight(this.area)} @keydown=${this.onKey}></textarea>
       <div class="row">
         <button class="button" data-testid="edit-cancel" title="Cancel (Escape)" @click=${() => this.fire('vivace-cancel')}>Cancel</button>

@@ -138,6 +138,13 @@ describe('an answer', () => {
         return [...found].map((turn) => getComputedStyle(turn.shadowRoot!.querySelector('.text')!).direction);
       });
     expect(await directions()).toEqual(['rtl', 'ltr']);
+    // What finds a direction in all of the text reads it anew for each node of an answer, and each line of a paste.
+    const readers = page.locator('.text[dir=auto], textarea[dir=auto]');
+    expect(await readers.count()).toBe(0);
+    await prompt(page).fill('שלום');
+    const style = await prompt(page).evaluate((area) => getComputedStyle(area).unicodeBidi);
+    expect(style).toBe('plaintext');
+    await prompt(page).fill('');
   });
 
   test('that fails is a sentence with buttons, never a stack; trying again takes its place', async () => {

@@ -123,6 +123,7 @@ const FLOODS: Record<string, string> = {
   'nested quotes': fill(`${'> '.repeat(10_000)}x\n`),
   'nested lists': Array.from({ length: 600 }, (_, i) => `${' '.repeat(i)}- x\n`).join(''),
   'rows of 5,000 columns': fill(`${'| a '.repeat(5000)}|\n`),
+  'rows of two numbers': `| 1 | 2 |\n|---|---|\n${fill('| 3 | 4 |\n', 50_000)}`,
   'rows of two': fill('| a | b |\n|---|---|\n'),
   'newlines in code': `\`\`\`\n${fill('\n', 20_000)}`,
 };

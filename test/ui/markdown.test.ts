@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { MarkdownWriter } from '../../src/ui/markdown';
 import { FRAME_COST, Pacer } from '../../src/ui/markdown_pacer';
-import { safeHref, visibleText } from '../../src/ui/markdown_text';
+import { directionOf, safeHref, visibleText } from '../../src/ui/markdown_text';
 import { cpuMs } from '../storage/cpu_time';
 import { FakeElement, fakeDocument } from './fake_dom';
 
@@ -260,6 +260,14 @@ test('characters that do not stay in their place are shown', () => {
   expect(visibleText('\ud800x\udc00 😀', false)).toBe('\ufffdx\ufffd 😀');
   expect(visibleText('\u202eevil\u202c \u2067שלום\u2069', false)).toBe('[U+202E]evil\u202c \u2067שלום\u2069');
   expect(visibleText('\u202eevil\u202c', true)).toBe('[U+202E]evil[U+202C]');
+});
+
+test('a text has the direction of its first letter, once there is one', () => {
+  for (const text of ['', '12 | 34', '**']) expect(directionOf(text)).toBe('');
+  for (const text of ['Hello مرحبا', '# 日本語', `${'1 '.repeat(600)}مرحبا`]) {
+    expect(directionOf(text)).toBe('ltr');
+  }
+  for (const text of ['مرحبا world', '**שלום**', '12. ދިވެހި', '𞤀𞤣']) expect(directionOf(text)).toBe('rtl');
 });
 
 /** Letters: what takes quadratic time takes seconds with so many. */
