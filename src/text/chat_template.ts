@@ -94,10 +94,12 @@ export function createChatTemplate(
   }
 
   return {
-    render: (messages, { addGenerationPrompt }) => render(messages, addGenerationPrompt, templateDeadline()),
+    render: (messages, { addGenerationPrompt }) =>
+      render(messages, addGenerationPrompt, templateDeadline(messages.length)),
     encode(messages, tokenizer) {
-      const deadline = templateDeadline();
-      if (!messages.some(({ role, content }) => tokenizer.touchesFence(content, authorOf(role)))) {
+      const forges = messages.some(({ role, content }) => tokenizer.touchesFence(content, authorOf(role)));
+      const deadline = templateDeadline(messages.length);
+      if (!forges) {
         return tokenizer.encode(render(messages, true, deadline), { addSpecialTokens: false });
       }
       const first = new Recorder();

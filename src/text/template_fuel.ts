@@ -1,9 +1,9 @@
 // Chat templates come with model files, so they are run on fuel: every evaluation costs, big values cost more, and what a
 // few cheap steps could blow up without bound (texts, lists, values nested in themselves) has a size limit.
 
-import { Interpreter } from '@huggingface/jinja';
 import { ChatTemplateError } from '../errors';
-import type { Node, Scope, Value } from './jinja_values';
+import { type Node, type Scope, toValue, type Value } from './jinja_values';
+import { PythonInterpreter } from './template_python';
 
 /** Evaluations of one rendering. A ChatML conversation of 1,000 messages needs 15,000. */
 const MAX_FUEL = 200_000;
@@ -13,8 +13,11 @@ const MAX_DEPTH = 100;
 const CHARACTERS_PER_FUEL = 1_000;
 const ITEMS_PER_FUEL = 100;
 const FUEL_PER_ROUND = 4; // a round of a loop costs this much before its body does
+/** How much is burned between two looks at the clock: an ordinary conversation does not depend on the time, however busy the machine. */
+const FUEL_PER_LOOK = 1_000;
 /** The last resort where single steps are slow; reading the source comes on top. Honest conversations render in some milliseconds. */
 const MAX_MILLISECONDS = 600;
+const MAX_MILLISECONDS_OF_MESSAGE = 2; // a hundred times what one of 500 characters needs on an idle machine
 
 /** Sees each evaluation begin and end, and may exchange its value. */
 export interface Trace {
@@ -29,45 +32,16 @@ interface Weight {
   characters: number;
 }
 
-const STRIPS: ReadonlySet<unknown> = new Set(['strip', 'lstrip', 'rstrip']);
-
-type Method = Value & { value: (args: Value[], scope: Scope) => Value };
-
-/** strip, lstrip and rstrip of one text take the characters to remove, as in Python; the library ignores them. */
-function giveStripArguments(text: Value): void {
-  const { builtins } = text as unknown as { builtins: Map<string, Method> };
-  const Text = text.constructor as new (value: string) => Value;
-  for (const name of ['strip', 'lstrip', 'rstrip']) {
-    const plain = builtins.get(name)!;
-    const Callable = plain.constructor as new (run: Method['value']) => Method;
-    const run: Method['value'] = (args, scope) =>
-      args[0]?.type === 'StringValue'
-        ? new Text(strip(text.value as string, args[0].value as string, name !== 'rstrip', name !== 'lstrip'))
-        : plain.value(args, scope);
-    builtins.set(name, new Callable(run));
-  }
-}
-
-/** The text without any of the characters at its start, at its end, or at both. */
-function strip(text: string, characters: string, left: boolean, right: boolean): string {
-  const points = Array.from(text);
-  const unwanted = new Set(characters);
-  let start = 0;
-  let end = points.length;
-  if (left) while (start < end && unwanted.has(points[start])) start++;
-  if (right) while (end > start && unwanted.has(points[end - 1])) end--;
-  return points.slice(start, end).join('');
-}
-
 /** When a rendering that begins now must have ended, in milliseconds of performance.now(). */
-export function templateDeadline(): number {
-  return performance.now() + MAX_MILLISECONDS;
+export function templateDeadline(messageCount: number): number {
+  return performance.now() + MAX_MILLISECONDS + MAX_MILLISECONDS_OF_MESSAGE * messageCount;
 }
 
-export class FueledInterpreter extends Interpreter {
+export class FueledInterpreter extends PythonInterpreter {
+  protected override readonly maxOutput = MAX_OUTPUT;
   private fuel = MAX_FUEL;
+  private nextLook = MAX_FUEL - FUEL_PER_LOOK;
   private readonly looped = new WeakSet<object>(); // expressions that a loop runs over
-  private readonly stripped = new WeakSet<object>(); // expressions whose text is stripped
   private readonly weights = new WeakMap<object, Weight>(); // lists and mappings do not change; namespaces do
 
   constructor(
@@ -80,19 +54,21 @@ export class FueledInterpreter extends Interpreter {
 
   override evaluate(node: Node, scope: Scope): Value {
     this.burn(1);
-    if (performance.now() > this.deadline) {
-      throw new ChatTemplateError(`The chat template did not end within ${MAX_MILLISECONDS} milliseconds.`);
+    if (this.fuel < this.nextLook && performance.now() > this.deadline) {
+      throw new ChatTemplateError(
+        `The chat template did not end within its time of ${MAX_MILLISECONDS} milliseconds and ${MAX_MILLISECONDS_OF_MESSAGE} for each message.`,
+      );
     }
+    if (this.fuel < this.nextLook) this.nextLook = this.fuel - FUEL_PER_LOOK;
     if (node?.type === 'For') {
       const { iterable } = node as unknown as { iterable: { type: string; lhs?: object } };
       this.looped.add(iterable.type === 'SelectExpression' ? iterable.lhs! : iterable);
     }
-    this.noteStrip(node);
     const entered = this.trace?.enter() ?? 0;
-    const own = super.evaluate(node, scope);
+    let own = super.evaluate(node, scope);
+    if (own.type === 'UndefinedValue' && node && this.looped.has(node)) own = toValue([]); // as in Python
     const value = this.trace ? this.trace.leave(entered, own) : own;
     if (value.type === 'StringValue') {
-      if (node && this.stripped.has(node)) giveStripArguments(value);
       const { length } = value.value as string;
       if (length > MAX_OUTPUT) {
         throw new ChatTemplateError(
@@ -108,13 +84,6 @@ export class FueledInterpreter extends Interpreter {
       );
     }
     return value;
-  }
-
-  /** `text.strip('x')`: the text is to learn what the library leaves out. */
-  private noteStrip(node: Node): void {
-    if (node?.type !== 'MemberExpression') return;
-    const { object, property } = node as unknown as { object: object; property: { value?: unknown } };
-    if (STRIPS.has(property.value)) this.stripped.add(object);
   }
 
   private burn(amount: number): void {

@@ -14,6 +14,8 @@ export const projectFile = (path: string) => `${REPOSITORY}${path}`;
 export const dataFile = (path: string) => `${DATA}${path}`;
 export const hasData = (path: string) => existsSync(dataFile(path));
 
+export const readText = (path: string) => readFileSync(dataFile(path), 'utf8');
+
 export function readJson(path: string): Json {
   return JSON.parse(readFileSync(path, 'utf8')) as Json;
 }

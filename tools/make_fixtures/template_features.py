@@ -46,6 +46,12 @@ SNIPPETS = [
     "{{ 'x' | indent(2) }}{{ 'a\nb' | indent(2) }}{{ 'a\nb' | indent(2, true) }}{{ 'a\nb' | indent(width=3, first=false) }}",
     "{% generation %}g{% endgeneration %}",
     "{% set l = ['a'] %}{% set l = l + ['b'] %}{{ l | join('+') }}",
+    "{% for t in messages[0].tool_calls %}x{% else %}none{% endfor %}{% for t in nothing if t %}x{% endfor %}",
+    "{{ '<think{}>'.format(':a') }}{{ '{1}{0}{1}'.format('a', 2) }}{{ '{x}-{}-{{}}'.format(true, x=none) }}{{ '{}'.format(2.0) }}{{ 'plain'.format() }}",
+    "{% set d = {0: 'a', 512: 'b', 16: 'c'} %}{{ d[16] }}{{ d.get(512) }}{{ d.get(1, 'no') }}{{ 'y' if 0 in d else 'n' }}{{ 'y' if 1 not in d else 'n' }}{{ 'y' if d[1] is defined else 'n' }}{% for k, v in d | dictsort %}{{ k + 1 }}{{ v }}{% endfor %}{% for k in d %}{{ k * 2 }},{% endfor %}{% for k, v in d.items() %}{{ k // 2 }}{{ v }}{% endfor %}{% for k, v in d | items %}{{ k }}{{ v }}{% endfor %}{{ d | tojson }}{{ [d] | tojson }}{{ d | length }}{{ d.keys() | list | length }}",
+    "{{ none | selectattr('type', 'equalto', 'x') | list | length }}{{ nothing | rejectattr('a') | list | length }}{{ none | map(attribute='a') | join('+') }}{{ nothing | map(attribute='a') | list | length }}",
+    "{{ nothing | length }}{{ nothing | list | length }}[{{ nothing | join(',') }}][{{ nothing | trim }}][{{ nothing | upper }}][{{ nothing | replace('a', 'b') }}][{{ nothing | string }}]{% for k, v in nothing | items %}x{% endfor %}[{{ nothing | first }}]",
+    "{{ '🙂a🙂b' | length }}{{ '🙂a'[1] }}{{ 'a🙂'[-1] }}{{ '🙂a🙂b'[1:3] }}{{ [1, 2] | count }}{{ 'abc' | count }}",
     "{{ 'y' if messages[0].content is string and messages[0].content else 'n' }}{{ 'y' if messages[0].tool_calls is defined else 'n' }}{{ 'y' if messages[0]['tool_calls'] is not none else 'n' }}",
 ]
 

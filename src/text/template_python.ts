@@ -1,0 +1,212 @@
+// Where the library's template language differs from Jinja in Python. Each difference is mended before the library sees it:
+// operands are evaluated here, and the library gets them as they should be.
+
+import { Interpreter } from '@huggingface/jinja';
+import { ChatTemplateError } from '../errors';
+import { alike, type Node, type Scope, toValue, type Value } from './jinja_values';
+
+type Syntax = Record<string, unknown> & { type: string };
+type Method = Value & { value: (args: Value[], scope: Scope) => Value };
+
+/** An operand that has been evaluated. */
+const DONE = 'Done';
+const done = (value: Value) => ({ type: DONE, value }) as unknown as Node;
+
+// What is undefined is empty.
+const OF_TEXT = new Set(['capitalize', 'indent', 'lower', 'replace', 'string', 'title', 'trim', 'upper']);
+const OF_LIST = new Set(['count', 'first', 'join', 'last', 'length', 'list', 'reverse', 'sort', 'unique']);
+/** These take None for an empty list, too. */
+const OF_ANY = new Set(['map', 'reject', 'rejectattr', 'select', 'selectattr']);
+const METHODS = new Set(['strip', 'lstrip', 'rstrip', 'format']);
+
+export abstract class PythonInterpreter extends Interpreter {
+  private hasIntegerKeys = false;
+  /** The longest text that a template may make. */
+  protected abstract readonly maxOutput: number;
+
+  override evaluate(node: Node, scope: Scope): Value {
+    const syntax = node as unknown as Syntax | undefined;
+    switch (syntax?.type) {
+      case DONE:
+        return syntax.value as Value;
+      case 'ObjectLiteral':
+        return this.mapping(syntax.value as Map<Node, Node>, node, scope);
+      case 'MemberExpression':
+        return this.member(syntax, node, scope);
+      case 'BinaryExpression':
+        return this.hasIntegerKeys ? this.binary(syntax, node, scope) : super.evaluate(node, scope);
+      case 'FilterExpression':
+        return this.filter(syntax, scope);
+      default:
+        return super.evaluate(node, scope);
+    }
+  }
+
+  private delegate(syntax: Syntax, operands: Record<string, unknown>, scope: Scope): Value {
+    // The library has no value for the first of no items.
+    return super.evaluate({ ...syntax, ...operands } as unknown as Node, scope) ?? toValue(undefined);
+  }
+
+  /** `{0: 'a'}`: the library knows texts as keys. */
+  private mapping(entries: Map<Node, Node>, node: Node, scope: Scope): Value {
+    if (![...entries.keys()].some((key) => (key as unknown as Syntax).type === 'IntegerLiteral')) {
+      return super.evaluate(node, scope);
+    }
+    this.hasIntegerKeys = true;
+    const inside = new Map<unknown, Value>();
+    for (const [key, value] of entries) inside.set(this.evaluate(key, scope).value, this.evaluate(value, scope));
+    const keyed = alike(toValue({}), inside);
+    const keys = () => toValue([...inside.keys()]);
+    const pair = ([key, value]: [unknown, Value]) => alike(toValue([]), [toValue(key), value]);
+    const list = (pairs: [unknown, Value][]) => alike(toValue([]), pairs.map(pair));
+    const byKey = ([a]: [unknown, Value], [b]: [unknown, Value]) => {
+      if (typeof a !== typeof b) throw new Error('dictsort compares texts with numbers');
+      return (a as number) < (b as number) ? -1 : 1;
+    };
+    const methods: [string, Method['value']][] = [
+      ['get', ([key, otherwise]) => inside.get(key?.value) ?? otherwise ?? toValue(null)],
+      ['items', () => list([...inside])],
+      ['keys', keys],
+      ['dictsort', () => list([...inside].sort(byKey))],
+    ];
+    for (const [name, run] of methods) setMethod(keyed, name, run);
+    return Object.assign(keyed, { items: () => list([...inside]), keys });
+  }
+
+  private member(syntax: Syntax, node: Node, scope: Scope): Value {
+    const property = syntax.property as Syntax;
+    if (syntax.computed !== true) {
+      if (!METHODS.has(property.value as string)) return super.evaluate(node, scope);
+      const object = this.evaluate(syntax.object as Node, scope);
+      if (object.type === 'StringValue') this.giveMethod(object, property.value as string);
+      return this.delegate(syntax, { object: done(object) }, scope);
+    }
+    if (property.type === 'StringLiteral' || property.type === 'SliceExpression') return super.evaluate(node, scope);
+    const object = this.evaluate(syntax.object as Node, scope);
+    const key = this.evaluate(property as unknown as Node, scope);
+    if (key.type === 'IntegerValue') {
+      const inside = object.value as unknown;
+      if (inside instanceof Map) return (inside.get(key.value) as Value | undefined) ?? toValue(undefined);
+      if (typeof inside === 'string') return toValue(characters(inside).at(key.value as number));
+    }
+    return this.delegate(syntax, { object: done(object), property: done(key) }, scope);
+  }
+
+  /** `0 in mapping` */
+  private binary(syntax: Syntax, node: Node, scope: Scope): Value {
+    const operator = (syntax.operator as { value: string }).value;
+    if (operator !== 'in' && operator !== 'not in') return super.evaluate(node, scope);
+    const left = this.evaluate(syntax.left as Node, scope);
+    const right = this.evaluate(syntax.right as Node, scope);
+    const inside = right.value as unknown;
+    if (left.type === 'IntegerValue' && inside instanceof Map) {
+      return toValue(inside.has(left.value) === (operator === 'in'));
+    }
+    return this.delegate(syntax, { left: done(left), right: done(right) }, scope);
+  }
+
+  private filter(syntax: Syntax, scope: Scope): Value {
+    const filter = syntax.filter as Syntax;
+    const name = (filter.type === 'CallExpression' ? (filter.callee as Syntax).value : filter.value) as string;
+    let operand = this.evaluate(syntax.operand as Node, scope);
+    if (operand.type === 'UndefinedValue') {
+      if (OF_TEXT.has(name)) operand = toValue('');
+      else if (OF_LIST.has(name)) operand = toValue([]);
+      else if (name === 'items') operand = toValue({});
+    }
+    if (OF_ANY.has(name) && (operand.type === 'UndefinedValue' || operand.type === 'NullValue')) return toValue([]);
+    if (name === 'length' || name === 'count') {
+      const inside = operand.value as unknown;
+      if (typeof inside === 'string') return toValue(characters(inside).length);
+      if (name === 'count' && Array.isArray(inside)) return toValue(inside.length);
+    }
+    if (name === 'items' && this.hasIntegerKeys && operand.type === 'ObjectValue') {
+      return (operand as unknown as { items(): Value }).items();
+    }
+    if (name === 'tojson' && this.hasIntegerKeys) operand = withTextKeys(operand);
+    return this.delegate(syntax, { operand: done(operand) }, scope);
+  }
+
+  private giveMethod(text: Value, name: string): void {
+    const self = text.value as string;
+    const plain = (text as unknown as { builtins: Map<string, Method> }).builtins.get(name);
+    setMethod(text, name, (args, scope) => {
+      if (name === 'format') return toValue(format(self, args, this.maxOutput));
+      // The characters to remove, which the library ignores.
+      if (args[0]?.type !== 'StringValue') return plain!.value(args, scope);
+      return toValue(strip(self, args[0].value as string, name !== 'rstrip', name !== 'lstrip'));
+    });
+  }
+}
+
+function setMethod(value: Value, name: string, run: Method['value']): void {
+  const { builtins } = value as unknown as { builtins: Map<string, Value> };
+  builtins.set(
+    name,
+    alike(
+      toValue(() => null),
+      run,
+    ),
+  );
+}
+
+/** What Python counts: characters, not UTF-16 units. */
+function characters(text: string): { length: number; at(index: number): string | undefined } {
+  return /[\ud800-\udbff]/.test(text) ? Array.from(text) : text;
+}
+
+/** JSON has texts as keys. How deep and how many values nest has been checked. */
+function withTextKeys(value: Value): Value {
+  const inside = value.value as unknown;
+  if (Array.isArray(inside)) return alike(value, inside.map(withTextKeys));
+  if (!(inside instanceof Map)) return value;
+  return alike(value, new Map(Array.from(inside, ([key, item]) => [String(key), withTextKeys(item as Value)])));
+}
+
+/** The text without any of the characters at its start, at its end, or at both. */
+function strip(text: string, unwantedCharacters: string, left: boolean, right: boolean): string {
+  const points = Array.from(text);
+  const unwanted = new Set(unwantedCharacters);
+  let start = 0;
+  let end = points.length;
+  if (left) while (start < end && unwanted.has(points[start])) start++;
+  if (right) while (end > start && unwanted.has(points[end - 1])) end--;
+  return points.slice(start, end).join('');
+}
+
+/** `'{} {0} {name} {{'.format(...)`. What stands after a name, as in `{:>8}` or `{a.b}`, is not supported. */
+function format(text: string, args: readonly Value[], longest: number): string {
+  const named =
+    args.at(-1)?.type === 'KeywordArgumentsValue' ? (args.at(-1)!.value as unknown as Map<string, Value>) : null;
+  let next = 0;
+  let length = 0;
+  return text.replace(/\{\{|\}\}|\{([^{}]*)\}|[{}]/g, (whole, field: string | undefined) => {
+    if (whole === '{{' || whole === '}}') return whole[0];
+    const value =
+      field === undefined
+        ? undefined
+        : field === ''
+          ? args[next++]
+          : /^\d+$/.test(field)
+            ? args[Number(field)]
+            : named?.get(field);
+    if (value === undefined || value.type === 'KeywordArgumentsValue') {
+      throw new ChatTemplateError(
+        `The chat template formats a text with ${JSON.stringify(whole.slice(0, 40))}, which has no value or is not supported.`,
+      );
+    }
+    const shown =
+      value.type === 'NullValue'
+        ? 'None'
+        : value.type === 'BooleanValue'
+          ? value.value
+            ? 'True'
+            : 'False'
+          : value.toString();
+    length += shown.length;
+    if (length > longest) {
+      throw new ChatTemplateError(`The chat template formats a text of more than ${longest} characters.`);
+    }
+    return shown;
+  });
+}
