@@ -86,17 +86,28 @@ export function parseFile(url: string, value: unknown): FileManifest | null {
   const enough = value.isEnough === true ? { isEnough: true as const } : {};
   const compared = value.isCompared === true ? { isCompared: true as const } : {};
   const file: FileManifest = { url, size, version, pieceBytes, hashes, savedAt, ...whole, ...enough, ...compared };
-  return seal === undefined || seal === sealOf(value as unknown as FileManifest) ? file : null;
+  return isSealed(seal, partsOf(value as unknown as FileManifest)) ? file : null;
 }
 
-/** As it is written: with a hash of itself, since hashes in another order, say, are as sound as the right ones. */
-export function sealed(file: FileManifest): FileManifest & { seal: string } {
-  return { ...file, seal: sealOf(file) };
+/** As they are written: with a hash of themselves, since hashes in another order, say, are as sound as the right ones. */
+export const sealedFile = (file: FileManifest) => ({ ...file, seal: sealOf(partsOf(file)) });
+export const sealedModel = (model: ModelManifest) => ({ ...model, seal: sealOf(modelPartsOf(model)) });
+
+function partsOf({ url, size, version, pieceBytes, hashes, sha256, isEnough, isCompared }: FileManifest): unknown[] {
+  const whole = isHash(sha256) ? sha256 : null; // the flags are not yet known to be sound, either
+  return [url, size, version, pieceBytes, hashes, whole, isEnough === true, isCompared === true];
 }
 
-function sealOf({ url, size, version, pieceBytes, hashes, sha256, isEnough, isCompared }: FileManifest): string {
-  const parts = [url, size, version, pieceBytes, hashes, sha256, isEnough, isCompared];
+function modelPartsOf({ location, name, files, absent, isOpened, resolved }: ModelManifest): unknown[] {
+  return [location, name, files, absent, isOpened, resolved?.commit, resolved?.file];
+}
+
+function sealOf(parts: unknown[]): string {
   return toHex(sha256Of(new TextEncoder().encode(JSON.stringify(parts))));
+}
+
+function isSealed(seal: unknown, parts: unknown[]): boolean {
+  return seal === undefined || seal === sealOf(parts); // none: it is of an earlier version
 }
 
 /** A copy of what is sound through and through, or null. */
@@ -107,8 +118,9 @@ export function parseModel(location: string, value: unknown): ModelManifest | nu
   if (!isText(name) || !isUrls(files) || !isUrls(absent) || typeof isOpened !== 'boolean') return null;
   if (!isCount(usedAt)) return null;
   const resolved = parseResolved(value.resolved);
-  const manifest = { location, name, files: [...files], absent: [...absent], isOpened, usedAt };
-  return resolved ? { ...manifest, resolved } : manifest;
+  const known = { location, name, files: [...files], absent: [...absent], isOpened, usedAt };
+  const manifest: ModelManifest = resolved ? { ...known, resolved } : known;
+  return isSealed(value.seal, modelPartsOf(manifest)) ? manifest : null;
 }
 
 function parseResolved(value: unknown): Resolved | null {

@@ -13,7 +13,8 @@ import {
   parseFile,
   parseModel,
   type Resolved,
-  sealed,
+  sealedFile,
+  sealedModel,
 } from './manifest';
 import { soon } from './manifest_store';
 import type { PieceKeeper } from './piece_keeper';
@@ -112,11 +113,13 @@ export class ModelRecord {
     await soon(() =>
       this.stores.manifests.alone(async () => {
         if (writesModel) {
-          await this.update(modelKey(this.location), (old) => this.describe(parseModel(this.location, old), isOver));
+          await this.update(modelKey(this.location), (old) =>
+            sealedModel(this.describe(parseModel(this.location, old), isOver)),
+          );
         }
         for (const url of urls) {
           const file = this.files.get(url);
-          if (file) await this.update(fileKey(url), (old) => sealed(this.merge(parseFile(url, old), file)));
+          if (file) await this.update(fileKey(url), (old) => sealedFile(this.merge(parseFile(url, old), file)));
         }
       }),
     );

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ModelCache } from '../../src/storage/cache';
 import { deleteModel, listModels } from '../../src/storage/cached_models';
 import type { HttpTuning } from '../../src/storage/http';
-import { type FileManifest, parseFile, parseModel } from '../../src/storage/manifest';
+import { type FileManifest, type ModelManifest, parseFile, parseModel } from '../../src/storage/manifest';
 import { openModel } from '../../src/storage/model_file';
 import { urlSource } from '../../src/storage/url_source';
 import { type FakeStores, fakeStores } from './fake_stores';
@@ -541,6 +541,8 @@ describe('hostile manifests', () => {
     ['a piece of a terabyte', { ...sound, size: 2 ** 40, pieceBytes: 2 ** 40, hashes: [hash] }],
     ['a version that is none', { ...sound, version: 7 }],
     ['no date', { ...sound, savedAt: Number.NaN }],
+    ['a hash of itself that is none', { ...sound, seal: 'a' }],
+    ['a hash of itself, and values that no one can write down', { ...sound, seal: hash, sha256: 1n, isEnough: 1n }],
   ])('%s', (_, manifest) => expect(parseFile('u', manifest)).toBe(null));
 
   const location = 'https://example.com/m.gguf';
@@ -552,6 +554,7 @@ describe('hostile manifests', () => {
     ['an endless name', { ...model, name: 'n'.repeat(10_000) }],
     ['isOpened for no boolean', { ...model, isOpened: 1 }],
     ['no date', { ...model, usedAt: 'today' }],
+    ['a hash of itself that is none', { ...model, seal: 'a' }],
   ])('of a model: %s', (_, manifest) => expect(parseModel(location, manifest)).toBe(null));
 
   test('what a repository was found to be is left out where it is no commit, or a path that climbs', () => {
@@ -680,6 +683,15 @@ describe('a folder', () => {
     served.requests.length = 0;
     expect(await use()).toEqual(first);
     expect(served.requests).toEqual([]);
+  });
+
+  test('whose record says that it lacks a file is not believed: the record is damaged', async () => {
+    const served = await serve(files);
+    const stores = fakeStores();
+    await open(`${served.url}m`, stores);
+    const record = stores.manifests.values.get(`model ${served.url}m`) as ModelManifest;
+    record.absent.push(`${served.url}m/model.safetensors`);
+    expect(await open(`${served.url}m`, stores)).toMatchObject({ format: 'safetensors' });
   });
 
   test('that is not whole asks for its small files anew', async () => {
