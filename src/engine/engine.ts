@@ -132,7 +132,7 @@ export class Engine {
     return this.generate({ messages }, options);
   }
 
-  /** Continues a text as it is. */
+  /** Continues a text as it is, its added tokens recognised; an empty one from the token that begins a text. */
   complete(prompt: string, options?: EngineGenerateOptions): AsyncGenerator<EngineEvent, void, undefined> {
     return this.generate({ prompt }, options);
   }

@@ -8,7 +8,7 @@ import type { ChatTemplate } from '../text/chat_template';
 import { createStreamDecoder } from '../text/stream_decoder';
 import type { Tokenizer } from '../text/tokenizer';
 import { type Backend, MOST_SHARED } from './backend';
-import { promptIds } from './prompt';
+import { goesOn, promptIds } from './prompt';
 import type {
   EngineEvent,
   FinishReason,
@@ -45,8 +45,9 @@ export async function generate(
   const clock = new TokenClock();
   const sampling = resolveSampling(options);
   const runAhead = runAheadOf(session, options);
-  const decoder = createStreamDecoder(tokenizer, { stop: checkStop(options.stop) });
+  const stop = checkStop(options.stop);
   const prompt = promptIds(input, session);
+  const decoder = createStreamDecoder(tokenizer, { stop, goesOn: goesOn(input, prompt, tokenizer) });
   const room = backend.contextLength - prompt.length;
   const most = Math.min(checkMaxTokens(options.maxTokens), room);
   clock.tokenized = performance.now();

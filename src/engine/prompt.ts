@@ -22,11 +22,21 @@ export function promptIds(
   return Uint32Array.from(ids);
 }
 
+/** Whether the answer goes on a text that somebody began. */
+export function goesOn(input: GenerateInput, prompt: Uint32Array, tokenizer: Tokenizer): boolean {
+  return 'prompt' in input && prompt.some((id) => tokenizer.tokenBytes(id).length > 0);
+}
+
+/** An empty prompt: the model begins a text. */
 function textIds(prompt: unknown, tokenizer: Tokenizer): Uint32Array {
   if (typeof prompt !== 'string') throw new InvalidRequestError(`The prompt must be text, got ${typeof prompt}.`);
-  const ids = prompt === '' ? new Uint32Array(0) : tokenizer.encode(prompt, { addSpecialTokens: true });
-  if (ids.length === 0) throw new InvalidRequestError('The prompt is empty. Write at least one character.');
-  return ids;
+  const ids = tokenizer.encode(prompt, { addSpecialTokens: true });
+  if (ids.length > 0) return ids;
+  const { bosToken } = tokenizer;
+  if (bosToken) return tokenizer.encode(bosToken, { addSpecialTokens: false });
+  throw new InvalidRequestError(
+    'The prompt is empty, and this vocabulary has no token that begins a text. Write at least one character.',
+  );
 }
 
 function chatIds(messages: unknown, tokenizer: Tokenizer, template: ChatTemplate | null): Uint32Array {

@@ -1,5 +1,6 @@
 // Ids as they arrive -> text that may be shown now. What is shown is never taken back: half a character, a character that
-// may still grow, and the beginning of a stop string wait. The whole stream equals `tokenizer.decode` of all ids.
+// may still grow, and the beginning of a stop string wait. The whole stream equals `tokenizer.decode` of all ids, or, where it
+// goes on a text, what decode adds to that text.
 
 import { unfinishedLength } from './graphemes';
 import type { Tokenizer } from './tokenizer';
@@ -15,7 +16,13 @@ export interface StreamDecoder {
   readonly stopped: boolean;
 }
 
-export function createStreamDecoder(tokenizer: Tokenizer, options: { stop?: readonly string[] } = {}): StreamDecoder {
+export interface StreamOptions {
+  stop?: readonly string[];
+  /** The ids go on a text: their first space is one of the text, and no mark of its beginning. Default false. */
+  goesOn?: boolean;
+}
+
+export function createStreamDecoder(tokenizer: Tokenizer, options: StreamOptions = {}): StreamDecoder {
   const stops = (options.stop ?? []).filter((stop) => stop !== '');
   let utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
   let started = false; // a token with text was seen
@@ -58,7 +65,8 @@ export function createStreamDecoder(tokenizer: Tokenizer, options: { stop?: read
       if (!started) {
         started = true;
         // Alone, the first token shows whether this vocabulary drops the first space.
-        dropSpace = bytes[0] === 0x20 && !tokenizer.decode([id]).startsWith(new TextDecoder().decode(bytes));
+        const isSpace = !options.goesOn && bytes[0] === 0x20;
+        dropSpace = isSpace && !tokenizer.decode([id]).startsWith(new TextDecoder().decode(bytes));
       }
       return advance(utf8.decode(bytes, { stream: true }), false);
     },

@@ -5,9 +5,11 @@ import { MOST_SHARED } from '../../src/engine/backend';
 import { generate, type Session } from '../../src/engine/generate';
 import type { EngineEvent, GenerateInput, GenerateOptions } from '../../src/engine/protocol';
 import { RunAhead } from '../../src/engine/run_ahead';
-import { DeviceLostError } from '../../src/errors';
+import { DeviceLostError, InvalidRequestError } from '../../src/errors';
 import type { ChatTemplate } from '../../src/text/chat_template';
-import type { Tokenizer } from '../../src/text/tokenizer';
+import { createTokenizer, type Tokenizer } from '../../src/text/tokenizer';
+import { files } from '../text/fixtures';
+import { sentencePieceGguf } from '../text/tiny_vocabulary';
 import { ScriptBackend } from './script_backend';
 import { openStoryteller } from './storyteller';
 
@@ -42,6 +44,41 @@ function answerOf(events: EngineEvent[]) {
 }
 
 const USER: GenerateInput = { messages: [{ role: 'user', content: 'Tell me a story about a brave cat' }] };
+
+describe('a text is continued', () => {
+  const made = (vocabulary: Tokenizer, answer: string) => {
+    const ids = [...vocabulary.encode(answer, { addSpecialTokens: false }), vocabulary.eosIds[0]];
+    return async (prompt: string) => {
+      const backend = new ScriptBackend(64, (position) => ids[position - vocabulary.encode(prompt).length]);
+      const events: EngineEvent[] = [];
+      const session: Session = { backend, tokenizer: vocabulary, template, vocabSize: 4096, cachedIds: [] };
+      await generate(
+        session,
+        { prompt },
+        { temperature: 0 },
+        (event) => events.push(event),
+        () => false,
+      );
+      return answerOf(events);
+    };
+  };
+  const sentencePiece = createTokenizer(files({ gguf: sentencePieceGguf() }));
+
+  test('with its first space, though this vocabulary marks the beginning of a text by one', async () => {
+    expect((await made(sentencePiece, 'upon a time')('Once')).text).toBe(' upon a time');
+  });
+
+  test('from nothing: the token that begins a text is the prompt', async () => {
+    const { text, done } = await made(sentencePiece, 'once upon')('');
+    expect(text).toBe('once upon');
+    expect(done.usage.promptTokens).toBe(1);
+  });
+
+  test('from nothing only where there is such a token', async () => {
+    const run = made({ ...tokenizer, bosToken: null, encode: () => new Uint32Array(0) }, '');
+    await expect(run('')).rejects.toThrow(InvalidRequestError);
+  });
+});
 
 describe('the end of an answer', () => {
   for (const runAhead of [1, 2, 4, 8, 'auto'] as const) {

@@ -28,6 +28,19 @@ describe.each([
   ['byte-level', byteLevel],
   ['SentencePiece', sentencePiece],
 ] as const)('%s', (_, tokenizer) => {
+  test('a stream that goes on a text is what decode() adds to it', () => {
+    fc.assert(
+      fc.property(mixedText, mixedText, (begun, more) => {
+        const prompt = tokenizer.encode(`x${begun}`);
+        const ids = tokenizer.encode(more, { addSpecialTokens: false });
+        const decoder = createStreamDecoder(tokenizer, { goesOn: true });
+        const text = Array.from(ids, (id) => decoder.push(id)).join('') + decoder.flush();
+        expect(tokenizer.decode(prompt) + text).toBe(tokenizer.decode([...prompt, ...ids]));
+      }),
+      { seed: SEED, numRuns: 200 },
+    );
+  });
+
   test('the whole stream is decode() of all ids', () => {
     fc.assert(
       fc.property(mixedText, (text) => {
