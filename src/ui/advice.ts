@@ -98,11 +98,13 @@ export function adviseRun(error: unknown, hasSystem = false): Advice {
     case 'attention-unavailable':
       return { what, next: 'Auto takes an attention that runs here.', offers: ['auto-attention'] };
     default:
-      return {
-        what,
-        next: 'Your message is kept. Try again; if it fails again, load the model again.',
-        offers: ['retry', 'reload'],
-      };
+      return canRetry(error)
+        ? {
+            what,
+            next: 'Your message is kept. Try again; if it fails again, load the model again.',
+            offers: ['retry', 'reload'],
+          }
+        : { what, next: 'Your message is kept: edit it, or open another model.', offers: ['edit'] };
   }
 }
 

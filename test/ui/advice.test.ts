@@ -6,6 +6,7 @@ import {
   DeviceLostError,
   GpuMemoryError,
   ModelFetchError,
+  NotFiniteError,
   UnsupportedModelError,
   WebGpuUnavailableError,
   WorkerError,
@@ -36,6 +37,10 @@ test('a code is known by its name, whichever script made the error', () => {
 
 test('a lost device offers to load the model again', () => {
   expect(adviseRun(new DeviceLostError('unknown')).offers[0]).toBe('reload');
+});
+
+test('numbers that are none come again: the next message may fare better, the same does not', () => {
+  expect(adviseRun(new NotFiniteError(12)).offers).toEqual(['edit']);
 });
 
 test('an unknown error still says what to do next', () => {
