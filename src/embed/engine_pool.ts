@@ -22,7 +22,7 @@ interface Entry {
   /** Null before it is there. */
   loaded: Engine | null;
   loading: AbortController;
-  listeners: Set<(progress: LoadProgress) => void | Promise<void>>;
+  listeners: Set<(progress: LoadProgress) => unknown>;
   progress: LoadProgress | null;
   holders: number;
   /** Requests that have not ended. */

@@ -50,7 +50,7 @@ export interface EngineLoadOptions extends LoadOptions {
   /** Address of `vivace_worker.js` on the page's own origin, for pages whose policy forbids workers from a blob. */
   workerUrl?: string;
   /** At stage `weights` the model's headers were read and accepted; before it takes memory the load waits for what this returns. */
-  onProgress?: (progress: LoadProgress) => void | Promise<void>;
+  onProgress?: (progress: LoadProgress) => unknown;
   signal?: AbortSignal;
 }
 
