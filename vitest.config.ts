@@ -1,4 +1,4 @@
-// Two projects: `unit` (everything that Node can run, kernels on Dawn among them) and `browser` (real Chromium, one file at a time).
+// Two projects: `unit` (everything that Node can run, kernels on Dawn among them) and `browser` (real Chromium, two files at a time: much of each is waiting).
 
 import { defineConfig } from 'vitest/config';
 import { softwareVulkan } from './tools/lib/ensure.mjs';
@@ -30,8 +30,8 @@ export default defineConfig({
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           pool: 'forks',
-          maxWorkers: 1,
-          fileParallelism: false,
+          maxWorkers: 2,
+          globalSetup: ['test/browser/build.ts'],
           setupFiles: ['test/setup.ts'],
           expect: { poll: POLL },
           testTimeout: HANGS_MS,
