@@ -96,7 +96,13 @@ export class Engine {
       const { hubUrl } = loadOptions;
       const options = hubUrl === undefined ? loadOptions : { ...loadOptions, hubUrl: absolute(hubUrl) };
       const hear = async (progress: LoadProgress) => {
-        if (!signal?.aborted) await onProgress(progress);
+        try {
+          if (!signal?.aborted) await onProgress(progress);
+        } catch (error) {
+          setTimeout(() => {
+            throw error; // the page's own, and told there
+          });
+        }
       };
       loading = worker.load(location, options, proxy(hear), proxy(hashing.start)) as Promise<LoadResult>;
       const result = await Promise.race([connection.alive(loading), hashing.lost, cancelled]);

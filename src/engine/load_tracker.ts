@@ -14,13 +14,13 @@ export class LoadTracker {
   private readonly startMs = performance.now();
   private readonly stageStarts = new Map<LoadProgress['stage'], number>([['open', this.startMs]]);
   private lastTold = Number.NEGATIVE_INFINITY;
-  private hearing: unknown;
+  private hearing: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly tell: (progress: LoadProgress) => unknown) {}
 
   /** Settles when whoever was told last is done with that: a page may let go of another model first. */
   async heard(): Promise<void> {
-    await Promise.resolve(this.hearing).catch(() => {});
+    await this.hearing;
   }
 
   addBytes(bytes: number, fromCache = false): void {
@@ -57,7 +57,7 @@ export class LoadTracker {
     // Headers are read too, and a part may come twice after a broken connection: never show more than there is.
     const loadedBytes = this.totalBytes > 0 ? Math.min(this.loadedBytes, this.totalBytes) : this.loadedBytes;
     const left = this.totalBytes - loadedBytes;
-    this.hearing = this.tell({
+    const hearing = this.tell({
       stage: this.current,
       loadedBytes: this.current === 'ready' ? this.totalBytes : loadedBytes,
       totalBytes: this.totalBytes,
@@ -65,5 +65,6 @@ export class LoadTracker {
       bytesPerSecond,
       secondsLeft: bytesPerSecond === null || this.totalBytes === 0 ? null : left / bytesPerSecond,
     });
+    this.hearing = Promise.resolve(hearing).catch(() => {}); // what fails there is not the load's
   }
 }
