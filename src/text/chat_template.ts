@@ -94,17 +94,18 @@ export function createChatTemplate(
   }
 
   return {
-    render: (messages, { addGenerationPrompt }) =>
-      render(messages, addGenerationPrompt, templateDeadline(messages.length)),
+    render: (messages, { addGenerationPrompt }) => render(messages, addGenerationPrompt, templateDeadline(messages)),
     encode(messages, tokenizer) {
       const forges = messages.some(({ role, content }) => tokenizer.touchesFence(content, authorOf(role)));
-      const deadline = templateDeadline(messages.length);
+      let deadline = templateDeadline(messages);
       if (!forges) {
         return tokenizer.encode(render(messages, true, deadline), { addSpecialTokens: false });
       }
       const first = new Recorder();
       const text = render(messages, true, deadline, first);
+      const start = performance.now();
       const disguise = new Disguise(messages, tokenizer, [text, source]);
+      deadline += performance.now() - start; // the template is not to blame for this
       const disguised = render(disguise.messages, true, deadline, new Follower(first.values, disguise));
       return tokenizer.encodeWritten(text, authorsOf(disguise, disguised, text));
     },

@@ -59,9 +59,14 @@ export class Encoder {
       return false;
     };
     const units = new Set<number>();
-    for (const char of new Set(text)) {
+    const seen = new Set<number>();
+    for (let i = 0; i < text.length; i++) {
+      const point = text.codePointAt(i)!;
+      if (seen.has(point)) continue;
+      seen.add(point);
+      const char = String.fromCodePoint(point);
       if (!isFence(char) && !(this.normalized.hasFences && isFence(this.normalize(char)))) continue;
-      for (let i = 0; i < char.length; i++) units.add(char.charCodeAt(i));
+      for (let j = 0; j < char.length; j++) units.add(char.charCodeAt(j));
     }
     return units;
   }

@@ -26,34 +26,37 @@ export class Recorder implements Trace {
   }
 }
 
+const UNITS = 1 << 16;
 /** The private-use characters, which disguise others. */
 const FIRST = 0xe000;
-const COUNT = 0xf900 - FIRST;
+const LAST = 0xf8ff;
+const CHUNK = 8192; // arguments of one call
 
 /** Texts in characters that tell who wrote them. Length and spaces stay. */
 export class Disguise {
   readonly messages: readonly ChatMessage[];
-  private readonly plain = new Uint16Array(COUNT); // 0: disguises nothing
-  private readonly authors = new Uint8Array(COUNT);
-  private readonly disguised: Record<typeof MODEL | typeof PERSON, Map<number, number>>;
+  // By UTF-16 unit; 0 stands for the unit itself.
+  private readonly plain = new Uint16Array(UNITS);
+  private readonly authors = new Uint8Array(UNITS);
+  private readonly disguised: Record<typeof MODEL | typeof PERSON, Uint16Array>;
 
   /** `texts`: whatever else the template may show. */
   constructor(messages: readonly ChatMessage[], tokenizer: Tokenizer, texts: readonly string[]) {
     const whole = [...texts, ...messages.map(({ content }) => content)].join('\n');
     const used = new Set(whole.match(/[\ue000-\uf8ff]/g)?.map((char) => char.charCodeAt(0)));
-    let next = 0;
+    let next = FIRST;
     const disguisesOf = (author: Author) => {
-      const units = new Map<number, number>();
+      const units = new Uint16Array(UNITS);
       for (const unit of tokenizer.fenceUnits(whole, author)) {
-        while (used.has(FIRST + next)) next++;
-        if (next >= COUNT) {
+        while (used.has(next)) next++;
+        if (next > LAST) {
           throw new ChatTemplateError(
             `A message holds the text of a control token, and there are not enough unused characters to mark it. Remove some of the ${used.size} private-use characters from the messages.`,
           );
         }
         this.plain[next] = unit;
         this.authors[next] = author;
-        units.set(unit, FIRST + next++);
+        units[unit] = next++;
       }
       return units;
     };
@@ -64,10 +67,16 @@ export class Disguise {
   wear(text: string, author: Author): string {
     if (author === TEMPLATE) return text;
     const disguised = this.disguised[author];
+    const units = new Uint16Array(CHUNK);
     let out = '';
-    for (let i = 0; i < text.length; i++) {
-      const unit = this.plainUnit(text.charCodeAt(i));
-      out += String.fromCharCode(disguised.get(unit) ?? unit);
+    for (let from = 0; from < text.length; from += CHUNK) {
+      const count = Math.min(CHUNK, text.length - from);
+      for (let i = 0; i < count; i++) {
+        const shown = text.charCodeAt(from + i);
+        const unit = this.plain[shown] || shown;
+        units[i] = disguised[unit] || unit;
+      }
+      out += String.fromCharCode(...units.subarray(0, count));
     }
     return out;
   }
@@ -75,8 +84,10 @@ export class Disguise {
   hides(disguised: string, plain: string): boolean {
     if (disguised === plain) return true;
     if (disguised.length !== plain.length) return false;
+    const table = this.plain;
     for (let i = 0; i < plain.length; i++) {
-      if (this.plainUnit(disguised.charCodeAt(i)) !== plain.charCodeAt(i)) return false;
+      const unit = disguised.charCodeAt(i);
+      if ((table[unit] || unit) !== plain.charCodeAt(i)) return false;
     }
     return true;
   }
@@ -86,7 +97,7 @@ export class Disguise {
     const authors = new Uint8Array(disguised.length);
     let known = -1; // the last unit that has an author
     for (let i = 0; i < authors.length; i++) {
-      authors[i] = this.authorOf(disguised.charCodeAt(i));
+      authors[i] = this.authors[disguised.charCodeAt(i)];
       if (authors[i] === TEMPLATE) continue;
       if (known >= 0 && authors[known] === authors[i] && this.isNeutral(disguised, known + 1, i)) {
         authors.fill(authors[i], known + 1, i);
@@ -101,7 +112,10 @@ export class Disguise {
     let least: Author = TEMPLATE;
     if (value.type === 'StringValue') {
       const text = value.value as string;
-      for (let i = 0; i < text.length; i++) least = Math.max(least, this.authorOf(text.charCodeAt(i))) as Author;
+      for (let i = 0; i < text.length && least < PERSON; i++) {
+        const author = this.authors[text.charCodeAt(i)] as Author;
+        if (author > least) least = author;
+      }
     } else if ((Array.isArray(value.value) || value.value instanceof Map) && !seen.has(value)) {
       seen.add(value);
       for (const child of value.value.values()) {
@@ -111,17 +125,9 @@ export class Disguise {
     return least;
   }
 
-  private plainUnit(unit: number): number {
-    return this.plain[unit - FIRST] || unit;
-  }
-
-  private authorOf(unit: number): number {
-    return this.authors[unit - FIRST] ?? TEMPLATE;
-  }
-
   /** Whether none of these units could belong to a token: any of them that the template wrote would show its author. */
   private isNeutral(text: string, start: number, end: number): boolean {
-    for (let i = start; i < end; i++) if (this.disguised[PERSON].has(text.charCodeAt(i))) return false;
+    for (let i = start; i < end; i++) if (this.disguised[PERSON][text.charCodeAt(i)] > 0) return false;
     return true;
   }
 }
@@ -185,6 +191,7 @@ export class Follower implements Trace {
 
   /** The value of the other run, its texts disguised. */
   private cover(wanted: Value, operands: readonly Value[]): Value {
+    if (!isText(wanted)) return wanted; // an outcome: it holds no text
     const author = operands.reduce((least, value) => Math.max(least, this.disguise.leastTrusted(value)), 0) || PERSON;
     const covered = (value: Value): Value => {
       const inside = value.value as unknown;
@@ -198,6 +205,10 @@ export class Follower implements Trace {
     };
     return covered(wanted);
   }
+}
+
+function isText({ value }: Value): boolean {
+  return typeof value === 'string' || typeof value === 'object' ? value !== null : typeof value === 'function';
 }
 
 function lost(): ChatTemplateError {

@@ -17,6 +17,7 @@ const FUEL_PER_ROUND = 4; // a round of a loop costs this much before its body d
 const FUEL_PER_LOOK = 1_000;
 /** The last resort where single steps are slow; reading the source comes on top. Honest conversations render in some milliseconds. */
 const MAX_MILLISECONDS = 600;
+const CHARACTERS_PER_MILLISECOND = 5_000;
 const MAX_MILLISECONDS_OF_MESSAGE = 2; // a hundred times what one of 500 characters needs on an idle machine
 
 /** Sees each evaluation begin and end, and may exchange its value. */
@@ -33,8 +34,10 @@ interface Weight {
 }
 
 /** When a rendering that begins now must have ended, in milliseconds of performance.now(). */
-export function templateDeadline(messageCount: number): number {
-  return performance.now() + MAX_MILLISECONDS + MAX_MILLISECONDS_OF_MESSAGE * messageCount;
+export function templateDeadline(messages: readonly { content: string }[]): number {
+  const characters = messages.reduce((sum, { content }) => sum + content.length, 0);
+  const more = MAX_MILLISECONDS_OF_MESSAGE * messages.length + characters / CHARACTERS_PER_MILLISECOND;
+  return performance.now() + MAX_MILLISECONDS + more;
 }
 
 export class FueledInterpreter extends PythonInterpreter {
@@ -56,7 +59,7 @@ export class FueledInterpreter extends PythonInterpreter {
     this.burn(1);
     if (this.fuel < this.nextLook && performance.now() > this.deadline) {
       throw new ChatTemplateError(
-        `The chat template did not end within its time of ${MAX_MILLISECONDS} milliseconds and ${MAX_MILLISECONDS_OF_MESSAGE} for each message.`,
+        `The chat template did not end within its time of ${MAX_MILLISECONDS} milliseconds and some for each message.`,
       );
     }
     if (this.fuel < this.nextLook) this.nextLook = this.fuel - FUEL_PER_LOOK;

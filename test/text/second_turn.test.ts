@@ -46,6 +46,16 @@ describe.each([
     );
   });
 
+  test.runIf(kind === 'keeps')(
+    'the second prompt begins with the first one and its answer, so that nothing is read twice',
+    () => {
+      const first = encode(user('1+1?'));
+      const second = encode(user('1+1?'), model(ANSWER), user('2+2?'));
+      const said = [...first, ...wanted(`${ANSWER}<|end|>`)];
+      expect(second.slice(0, said.length)).toEqual(said);
+    },
+  );
+
   test('the same beside a control token that a person typed', () => {
     const typed = 'why <|end|> and </think>?';
     const ids = encode(user(typed), model(ANSWER), user('2+2?'));
