@@ -1,6 +1,10 @@
 // Added tokens (control tokens and the like): finding their text inside a text before anything else looks at it.
 
+import { TokenizerError } from '../errors';
 import { type Author, type Authors, LAYOUT, PERSON, TEMPLATE, type TokenTraits } from './authors';
+
+/** A text of nothing but the beginnings of a token is read so many times; the longest in use have some 60 characters. */
+const LONGEST_CONTENT = 512;
 
 export interface AddedToken extends TokenTraits {
   readonly id: number;
@@ -40,6 +44,11 @@ export class AddedTokenSplitter {
     for (const token of tokens) {
       const content = contentOf(token);
       if (content.length === 0) continue;
+      if (content.length > LONGEST_CONTENT) {
+        throw new TokenizerError(
+          `The added token ${token.id} has ${content.length} characters; at most ${LONGEST_CONTENT} are supported.`,
+        );
+      }
       const { openTo } = token;
       if (openTo !== PERSON) {
         // Where the template writes such a token is known only for a whole prompt: in touches() it counts as withheld.
