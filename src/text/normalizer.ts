@@ -8,8 +8,8 @@
 import { SequenceNormalizer } from '@huggingface/tokenizers';
 import { TokenizerError } from '../errors';
 import { createCharsmap } from './charsmap';
-import { asString, type JsonObject } from './json';
-import { costOf, objects, patternOf } from './rule_patterns';
+import type { JsonObject } from './json';
+import { contentOf, costOf, objects, patternOf } from './rule_patterns';
 
 export type Normalize = (text: string) => string;
 
@@ -43,7 +43,7 @@ function rewrite(config: JsonObject): JsonObject[] {
           `The tokenizer rewrites text by an expression that could take too long: ${pattern}. Use a file of the model with plainer rules.`,
         );
       }
-      return [{ ...config, content: (asString(config.content) ?? '').replaceAll('$', '$$$$') }];
+      return [{ ...config, content: contentOf(config).replaceAll('$', '$$$$') }];
     }
     case 'Lowercase':
       return [replace('\u03a3', '\u03c3'), { type: 'Lowercase' }];

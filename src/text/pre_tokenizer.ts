@@ -12,7 +12,7 @@ import { SequencePreTokenizer } from '@huggingface/tokenizers';
 import { TokenizerError } from '../errors';
 import { asString, type JsonObject, shown } from './json';
 import { createNormalizer } from './normalizer';
-import { costOf, literalRegex, objects, patternOf, typedErrors } from './rule_patterns';
+import { contentOf, costOf, literalRegex, objects, patternOf, typedErrors } from './rule_patterns';
 import { seam } from './seam';
 import { GPT2_WORDS } from './word_patterns';
 
@@ -126,7 +126,7 @@ function rewrite(config: JsonObject): JsonObject[] {
         },
       ];
     case 'Replace':
-      return [{ ...config, pattern: { Regex: patternOf(config) }, cost: costOf(config) }];
+      return [{ ...config, content: contentOf(config), pattern: { Regex: patternOf(config) }, cost: costOf(config) }];
     case 'Metaspace': {
       const mark = asString(config.replacement) ?? '\u2581';
       const scheme = asString(config.prepend_scheme) ?? (config.add_prefix_space === false ? 'never' : 'always');

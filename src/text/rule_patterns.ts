@@ -6,11 +6,21 @@ import { type RegexCost, regexCost } from './regex_cost';
 
 /** The longest in use has less than 1,500 characters; JavaScript fails on one of some hundred thousand when it first runs. */
 const MAX_PATTERN = 10_000;
+const MAX_CONTENT = 64;
 
 function checkLength({ type }: JsonObject, pattern: string): void {
   if (pattern.length <= MAX_PATTERN) return;
   throw new TokenizerError(
     `A ${shown(type)} rule of the tokenizer has a pattern of ${pattern.length} characters; at most ${MAX_PATTERN} are allowed.`,
+  );
+}
+
+/** What a Replace rule writes: a few characters in all files in use, and it may do so for each character of a text. */
+export function contentOf(config: JsonObject): string {
+  const content = asString(config.content) ?? '';
+  if (content.length <= MAX_CONTENT) return content;
+  throw new TokenizerError(
+    `A Replace rule of the tokenizer writes ${content.length} characters for each match; at most ${MAX_CONTENT} are allowed.`,
   );
 }
 

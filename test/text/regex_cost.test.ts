@@ -130,10 +130,19 @@ describe('inside a tokenizer', () => {
     expect(run).toThrow(TokenizerError);
   });
 
+  test('a rule that writes a long text for each match is refused', () => {
+    for (const part of ['normalizer', 'pre_tokenizer']) {
+      const grows = { type: 'Replace', pattern: { String: 'a' }, content: 'b'.repeat(65) };
+      const run = () => createTokenizer(files({ tokenizerJson: { ...byteLevelJson(), [part]: grows } }));
+      expect(run).toThrow(/writes 65 characters for each match/);
+    }
+  });
+
   test('a rule that fails while it runs is a typed error, too', () => {
-    const grows = { type: 'Replace', pattern: { String: 'a' }, content: 'b'.repeat(2 ** 20) };
-    const tokenizer = createTokenizer(files({ tokenizerJson: { ...byteLevelJson(), normalizer: grows } }));
-    expect(() => tokenizer.encodePlain('a'.repeat(1000))).toThrow(TokenizerError);
+    const step = { type: 'Replace', pattern: { String: 'a' }, content: 'a'.repeat(64) };
+    const normalizer = { type: 'Sequence', normalizers: Array.from({ length: 6 }, () => step) };
+    const run = () => createTokenizer(files({ tokenizerJson: { ...byteLevelJson(), normalizer } })).encodePlain('a');
+    expect(run).toThrow(TokenizerError);
   });
 
   test.each(['MergedWithPrevious', 'MergedWithNext', 'Removed', 'Contiguous', 'Isolated'])(
