@@ -21,7 +21,7 @@ const LONG_BURST_MS = 100;
  * Steps shorter than this share a submit and a readback, as many as it holds: the browser's GPU process needs up to 0.2 ms of one
  * core for a step of its own, and starves a GPU whose steps take no longer. Far below how late Chromium's readbacks are anyway.
  */
-const SHARED_MS = 0.8;
+const SHARED_MS = 1;
 /** Readbacks that stay in flight when steps share them, at least. */
 const MIN_IN_FLIGHT = 4;
 /** Slices that the estimates look back on. */

@@ -83,15 +83,15 @@ function simulate(
 }
 
 const STEPS = [0.15, 0.25, 0.6, 2, 10, 30];
-/** Steps that share a submit where the ring of readbacks reaches: 0.8 ms of them. */
-const sharedAt = (stepMs: number) => Math.max(1, Math.floor(0.8 / stepMs));
+/** Steps that share a submit where the ring of readbacks reaches: a millisecond of them. */
+const sharedAt = (stepMs: number) => Math.max(1, Math.floor(1 / stepMs));
 
 describe('auto keeps the GPU busy', () => {
   test.each(STEPS)('in Chromium, which polls every 3 ms, at %f ms a step', (stepMs) => {
     const { busy, stopMs, runAhead } = simulate(stepMs, grid(3), { warmMs: 200 });
     expect(busy).toBeGreaterThan(0.97);
     expect(stopMs).toBeLessThanOrEqual(Math.max(9, stepMs));
-    expect(runAhead.shared).toBe(sharedAt(stepMs));
+    expect([sharedAt(stepMs), sharedAt(0.9 * stepMs)]).toContain(runAhead.shared); // the step time is an estimate
     expect(runAhead.depth).toBeLessThanOrEqual(Math.max(2, Math.ceil(9 / stepMs)));
   });
 
@@ -99,7 +99,7 @@ describe('auto keeps the GPU busy', () => {
     const { busy, stopMs, runAhead } = simulate(stepMs, jitter(2, 5), { warmMs: 200 });
     expect(busy).toBeGreaterThan(0.95);
     expect(stopMs).toBeLessThanOrEqual(Math.max(15, 2 * stepMs));
-    expect(runAhead.shared).toBe(sharedAt(stepMs));
+    expect([sharedAt(stepMs), sharedAt(0.9 * stepMs)]).toContain(runAhead.shared); // the step time is an estimate
   });
 
   test.each(STEPS)('in Firefox, which polls every 100 ms, at %f ms a step', (stepMs) => {
