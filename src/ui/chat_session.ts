@@ -211,6 +211,7 @@ export class ChatSession {
     if (run.endsUnasked()) return false;
     if (!this.host.tuning) return true;
     run.turn.waitsFor = 'this GPU is being tuned.';
+    this.host.onTurnChange(run.turn);
     this.host.announce('The answer waits until this GPU is tuned.');
     const passes = await run.passes(this.tuned);
     this.host.onTurnChange(run.turn);

@@ -222,6 +222,24 @@ test('a question that waits for the tuner can be stopped, and is not asked then'
   expect(events).toEqual(['vivace-end']);
 });
 
+test('what a kept question waits for is shown', async () => {
+  const shown: (string | null)[] = [];
+  const { host } = setUp(async function* () {});
+  const session = new ChatSession({
+    ...host,
+    tuning: {},
+    dispatchEvent(event) {
+      if (event instanceof KeepEvent && event.isQuestion) event.waitsFor.push(Promise.resolve());
+      return true;
+    },
+    onTurnChange: ({ waitsFor }) => shown.push(waitsFor),
+  });
+  session.ask('Go');
+  await settle();
+  expect(shown).toEqual(['this GPU is being tuned.']);
+  session.leave();
+});
+
 test('it is asked when the tuner is done', async () => {
   const { session, asked } = setUp(
     async function* () {
