@@ -17,13 +17,6 @@ const PAUSE_MS = 1;
 /** A slice of time is long enough to tell the step time, and ends with a burst, or inside of one that lasts so long. */
 const SLICE_MS = 3;
 const LONG_BURST_MS = 100;
-/**
- * Steps shorter than this share a submit and a readback, as many as it holds: the browser's GPU process needs up to 0.2 ms of one
- * core for a step of its own, and starves a GPU whose steps take no longer. Far below how late Chromium's readbacks are anyway.
- */
-const SHARED_MS = 1;
-/** Readbacks that stay in flight when steps share them, at least. */
-const MIN_IN_FLIGHT = 4;
 /** Slices that the estimates look back on. */
 const SLICES = 8;
 /** Firefox polls every 100 ms. Steps that come together after longer than this say that the page slept or stalled. */
@@ -46,7 +39,7 @@ interface Slice {
  */
 export class RunAhead {
   depth: number;
-  /** Steps that share a submit and a readback of their ids: 1 while steps are long and the readbacks reach. */
+  /** Steps whose ids share a readback: 1 while the readbacks reach. */
   shared = 1;
   private readonly slices: Slice[] = [];
   private newest = 0;
@@ -76,7 +69,6 @@ export class RunAhead {
     }
     const affordable = Math.min(FAST_START_DEPTH, Math.floor(STOP_LATENCY_MS / stepBoundMs));
     this.depth = asked === 'auto' ? Math.min(Math.max(START_DEPTH, affordable), most) : asked;
-    if (asked === 'auto') this.shared = this.sharedAt(stepBoundMs);
   }
 
   /** Whether this would do for a request that asks for the same: what was learnt is then kept. */
@@ -137,14 +129,7 @@ export class RunAhead {
     const wanted = Math.max(START_DEPTH, Math.ceil(wantedMs / stepMs));
     const allowed = 1 + Math.floor(allowedMs / stepMs);
     this.depth = Math.min(wanted, allowed, most * mostShared);
-    this.shared = this.sharedAt(stepMs);
-  }
-
-  /** As many as a short span of steps holds, or as the ring of readbacks needs for this depth. */
-  private sharedAt(stepMs: number): number {
-    const { depth, most, mostShared } = this;
-    const short = Math.min(Math.floor(SHARED_MS / stepMs), Math.floor(depth / MIN_IN_FLIGHT), mostShared);
-    return Math.max(1, short, Math.ceil(depth / most));
+    this.shared = Math.ceil(this.depth / most);
   }
 }
 

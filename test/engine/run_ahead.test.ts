@@ -47,25 +47,23 @@ interface Simulated {
   depths: [number, number][];
 }
 
-/** The loop of generate.ts in simulated time. `submitMs`, `recordMs`: what the GPU process needs for a submit, and a step in it. */
+/** The loop of generate.ts in simulated time. */
 function simulate(
   stepMs: number,
   heard: Browser,
-  { totalMs = 4000, warmMs = 1500, submitMs = 0, recordMs = 0, runAhead = new RunAhead('auto', MOST, SHARED) } = {},
+  { totalMs = 4000, warmMs = 1500, runAhead = new RunAhead('auto', MOST, SHARED) } = {},
 ): Simulated {
   const readbacks: { at: number; steps: number }[] = [];
   const depths: [number, number][] = [];
   let now = 0;
   let inFlight = 0;
   let gpuFree = 0;
-  let processFree = 0;
   let idle = 0;
   let stopMs = 0;
   while (now < totalMs) {
     while (inFlight + runAhead.shared <= runAhead.depth && readbacks.length < MOST) {
-      processFree = Math.max(processFree, now) + submitMs + runAhead.shared * recordMs;
-      if (now > warmMs) idle += Math.max(0, processFree - gpuFree);
-      gpuFree = Math.max(gpuFree, processFree) + runAhead.shared * stepMs;
+      if (now > warmMs) idle += Math.max(0, now - gpuFree);
+      gpuFree = Math.max(gpuFree, now) + runAhead.shared * stepMs;
       readbacks.push({ at: gpuFree, steps: runAhead.shared });
       inFlight += runAhead.shared;
     }
@@ -83,15 +81,13 @@ function simulate(
 }
 
 const STEPS = [0.15, 0.25, 0.6, 2, 10, 30];
-/** Steps that share a submit where the ring of readbacks reaches: a millisecond of them. */
-const sharedAt = (stepMs: number) => Math.max(1, Math.floor(1 / stepMs));
 
 describe('auto keeps the GPU busy', () => {
   test.each(STEPS)('in Chromium, which polls every 3 ms, at %f ms a step', (stepMs) => {
     const { busy, stopMs, runAhead } = simulate(stepMs, grid(3), { warmMs: 200 });
     expect(busy).toBeGreaterThan(0.97);
     expect(stopMs).toBeLessThanOrEqual(Math.max(9, stepMs));
-    expect([sharedAt(stepMs), sharedAt(0.9 * stepMs)]).toContain(runAhead.shared); // the step time is an estimate
+    expect(runAhead.shared).toBe(1);
     expect(runAhead.depth).toBeLessThanOrEqual(Math.max(2, Math.ceil(9 / stepMs)));
   });
 
@@ -99,7 +95,7 @@ describe('auto keeps the GPU busy', () => {
     const { busy, stopMs, runAhead } = simulate(stepMs, jitter(2, 5), { warmMs: 200 });
     expect(busy).toBeGreaterThan(0.95);
     expect(stopMs).toBeLessThanOrEqual(Math.max(15, 2 * stepMs));
-    expect([sharedAt(stepMs), sharedAt(0.9 * stepMs)]).toContain(runAhead.shared); // the step time is an estimate
+    expect(runAhead.shared).toBe(1);
   });
 
   test.each(STEPS)('in Firefox, which polls every 100 ms, at %f ms a step', (stepMs) => {
@@ -121,16 +117,6 @@ describe('auto keeps the GPU busy', () => {
     expect(stopMs).toBeLessThanOrEqual(Math.max(9, stepMs));
     expect(runAhead.depth).toBeLessThanOrEqual(Math.max(2, Math.ceil(9 / stepMs)));
   });
-});
-
-test('short steps share submits, which feeds the GPU where the GPU process is slow', () => {
-  // The storyteller on an H200, on a core that runs at half its speed.
-  const slow = { submitMs: 0.1, recordMs: 0.21, warmMs: 500 };
-  const single = simulate(0.19, grid(3), { ...slow, runAhead: new RunAhead(32, MOST) });
-  const shared = simulate(0.19, grid(3), slow);
-  expect(single.busy).toBeLessThan(0.65);
-  expect(shared.busy).toBeGreaterThan(single.busy + 0.1);
-  expect(shared.stopMs).toBeLessThanOrEqual(9);
 });
 
 test.each([0.25, 2, 10])('a browser that polls every 200 ms is fed, too, at %f ms a step', (stepMs) => {
@@ -208,6 +194,6 @@ test.each([
   [40, 2],
   [500, 2],
 ])('steps of at most %f ms: %i to begin with', (stepBoundMs, depth) => {
-  expect(new RunAhead('auto', 64, SHARED, stepBoundMs)).toMatchObject({ depth, shared: sharedAt(stepBoundMs) });
-  expect(new RunAhead(4, 64, SHARED, stepBoundMs)).toMatchObject({ depth: 4, shared: 1 });
+  expect(new RunAhead('auto', 64, 1, stepBoundMs).depth).toBe(depth);
+  expect(new RunAhead(4, 64, 1, stepBoundMs).depth).toBe(4);
 });
