@@ -12,7 +12,7 @@ import { SequencePreTokenizer } from '@huggingface/tokenizers';
 import { TokenizerError } from '../errors';
 import { asString, type JsonObject, shown } from './json';
 import { createNormalizer } from './normalizer';
-import { contentOf, costOf, literalRegex, objects, patternOf, typedErrors } from './rule_patterns';
+import { characterOf, contentOf, costOf, escapeRegex, objects, patternOf, typedErrors } from './rule_patterns';
 import { seam } from './seam';
 import { GPT2_WORDS } from './word_patterns';
 
@@ -117,7 +117,7 @@ function rewrite(config: JsonObject): JsonObject[] {
     case 'WhitespaceSplit':
       return [split('\\s+', 'Removed', false)];
     case 'CharDelimiterSplit':
-      return [split(literalRegex(config, asString(config.delimiter) ?? ''), 'Removed', false)];
+      return [split(escapeRegex(characterOf(config, 'delimiter')), 'Removed', false)];
     case 'Split':
       return [
         {
@@ -128,10 +128,10 @@ function rewrite(config: JsonObject): JsonObject[] {
     case 'Replace':
       return [{ ...config, content: contentOf(config), pattern: { Regex: patternOf(config) }, cost: costOf(config) }];
     case 'Metaspace': {
-      const mark = asString(config.replacement) ?? '\u2581';
+      const mark = characterOf(config, 'replacement', '\u2581');
       const scheme = asString(config.prepend_scheme) ?? (config.add_prefix_space === false ? 'never' : 'always');
       const spaces = { type: 'Metaspace', replacement: mark, prepend_scheme: scheme };
-      return config.split === false ? [spaces] : [spaces, split(literalRegex(config, mark), 'MergedWithNext', false)];
+      return config.split === false ? [spaces] : [spaces, split(escapeRegex(mark), 'MergedWithNext', false)];
     }
     case 'FixedLength': {
       const { length } = config;

@@ -24,10 +24,13 @@ export function contentOf(config: JsonObject): string {
   );
 }
 
-/** The source of an expression that finds a text which the rule names. */
-export function literalRegex(config: JsonObject, text: string): string {
-  checkLength(config, text);
-  return escapeRegex(text);
+/** The one character that a rule names: a longer text would take the place of each space. */
+export function characterOf(config: JsonObject, name: string, standard = ''): string {
+  const text = asString(config[name]) ?? standard;
+  if (text.length <= 2 && [...text].length === 1) return text;
+  throw new TokenizerError(
+    `A ${shown(config.type)} rule of the tokenizer has a ${name} of ${text.length} characters; it must be one character.`,
+  );
 }
 
 /** The source of a rule's pattern, literal or not. */
@@ -46,7 +49,8 @@ export function costOf(config: JsonObject): RegexCost {
   return regex === null ? 'linear' : regexCost(regex);
 }
 
-function escapeRegex(text: string): string {
+/** The source of an expression that finds a text. */
+export function escapeRegex(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|&~#-]/g, '\\$&');
 }
 

@@ -4,6 +4,7 @@
 import { TokenizerError } from '../errors';
 import { byteLevelBytes, byteOfToken, utf8Bytes } from './bytes';
 import { asArray, asObject, asString, type JsonObject, shown } from './json';
+import { characterOf } from './rule_patterns';
 
 export interface ByteRules {
   /** Bytes of one ordinary token. */
@@ -28,7 +29,7 @@ export function createByteRules(decoder: JsonObject | null, spelledInBytes: bool
       if (from) replacements.push([from, asString(step.content) ?? '']);
       else throw new TokenizerError('The tokenizer decodes with a regular expression, which is not supported.');
     } else if (step.type === 'Metaspace') {
-      replacements.push([asString(step.replacement) ?? '\u2581', ' ']);
+      replacements.push([characterOf(step, 'replacement', '\u2581'), ' ']);
       dropFirstSpace = step.prepend_scheme !== 'never' && step.add_prefix_space !== false;
     } else if (step.type === 'Strip') {
       dropFirstSpace = step.content === ' ' && typeof step.start === 'number' && step.start > 0;

@@ -122,6 +122,7 @@ describe('inside a tokenizer', () => {
 
   test.each<[string, Json]>([
     ['Metaspace', { type: 'Metaspace', replacement: '\u2581'.repeat(65_537) }],
+    ['Metaspace of two characters', { type: 'Metaspace', replacement: '  ' }],
     ['CharDelimiterSplit', { type: 'CharDelimiterSplit', delimiter: '\u2581'.repeat(65_537) }],
     ['Split', { type: 'Split', pattern: { String: '\u2581'.repeat(65_537) }, behavior: 'Isolated' }],
     ['Split by a class that is none', { type: 'Split', pattern: { Regex: '\\p{Nope}' }, behavior: 'Isolated' }],
