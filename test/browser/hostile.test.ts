@@ -170,7 +170,6 @@ for (const [name, text] of Object.entries(FLOODS)) {
       Object.assign(window, { added: null });
       return added;
     });
-    console.log(`${name}: ${added.length} steps, at most ${Math.max(...added)} nodes`);
     expect(added.length).toBeGreaterThan(0);
     expect(Math.max(...added)).toBeLessThan(MOST_NODES);
   });
