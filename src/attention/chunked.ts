@@ -1,6 +1,6 @@
 import wgsl from '../../shaders/attention/chunked.wgsl?raw';
-import kvF16 from '../../shaders/lib/kv_f16.wgsl?raw';
-import kvF32 from '../../shaders/lib/kv_f32.wgsl?raw';
+import kvF16 from '../../shaders/attention/lib/kv_f16.wgsl?raw';
+import kvF32 from '../../shaders/attention/lib/kv_f32.wgsl?raw';
 import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import { type CommandList, createKernel } from '../gpu/kernel';
 import {

@@ -1,5 +1,5 @@
 import { attention as textbook } from '../cpu/attention';
-import { halfToNumber } from '../cpu/dequantise';
+import { halfToNumber } from '../cpu/dequantize';
 import { GPU_COPY_DST, GPU_MAP_READ, type Gpu } from '../gpu/device';
 import type { Step } from '../gpu/kernel';
 import {

@@ -1,10 +1,10 @@
-import decodeTiles from '../../shaders/lib/decode_tiles.wgsl?raw';
-import kvOctF16 from '../../shaders/lib/kv_oct_f16.wgsl?raw';
-import kvOctF32 from '../../shaders/lib/kv_oct_f32.wgsl?raw';
-import rowScoresPlain from '../../shaders/lib/row_scores_plain.wgsl?raw';
-import rowScoresSubgroups from '../../shaders/lib/row_scores_subgroups.wgsl?raw';
-import tileReduceSubgroups from '../../shaders/lib/tile_reduce_subgroups.wgsl?raw';
-import tileReduceTree from '../../shaders/lib/tile_reduce_tree.wgsl?raw';
+import decodeTiles from '../../shaders/attention/lib/decode_tiles.wgsl?raw';
+import kvOctF16 from '../../shaders/attention/lib/kv_oct_f16.wgsl?raw';
+import kvOctF32 from '../../shaders/attention/lib/kv_oct_f32.wgsl?raw';
+import rowScoresPlain from '../../shaders/attention/lib/row_scores_plain.wgsl?raw';
+import rowScoresSubgroups from '../../shaders/attention/lib/row_scores_subgroups.wgsl?raw';
+import tileReduceSubgroups from '../../shaders/attention/lib/tile_reduce_subgroups.wgsl?raw';
+import tileReduceTree from '../../shaders/attention/lib/tile_reduce_tree.wgsl?raw';
 import type { Gpu } from '../gpu/device';
 import type { BindingKind } from '../gpu/kernel';
 import {

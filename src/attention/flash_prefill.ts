@@ -1,6 +1,6 @@
 import wgsl from '../../shaders/attention/flash_prefill.wgsl?raw';
-import kvF16 from '../../shaders/lib/kv_f16.wgsl?raw';
-import kvF32 from '../../shaders/lib/kv_f32.wgsl?raw';
+import kvF16 from '../../shaders/attention/lib/kv_f16.wgsl?raw';
+import kvF32 from '../../shaders/attention/lib/kv_f32.wgsl?raw';
 import type { Gpu } from '../gpu/device';
 import { createKernel } from '../gpu/kernel';
 import {

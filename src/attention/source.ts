@@ -1,10 +1,10 @@
 // What every sibling's shaders are made of: the libraries and constants that say what a score is and which keys a query sees.
 
-import onlineSoftmax from '../../shaders/lib/online_softmax.wgsl?raw';
-import softcapped from '../../shaders/lib/softcap.wgsl?raw';
-import uncapped from '../../shaders/lib/softcap_none.wgsl?raw';
-import windowed from '../../shaders/lib/window.wgsl?raw';
-import unwindowed from '../../shaders/lib/window_none.wgsl?raw';
+import onlineSoftmax from '../../shaders/attention/lib/online_softmax.wgsl?raw';
+import softcapped from '../../shaders/attention/lib/softcap.wgsl?raw';
+import uncapped from '../../shaders/attention/lib/softcap_none.wgsl?raw';
+import windowed from '../../shaders/attention/lib/window.wgsl?raw';
+import unwindowed from '../../shaders/attention/lib/window_none.wgsl?raw';
 import { GPU_COPY_DST, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import type { BindingKind, Constant, KernelSource } from '../gpu/kernel';
 import { type AttentionName, type AttentionShape, check } from './attention';

@@ -1,4 +1,4 @@
-// Choosing the next token, as the papers write it: with a sort. The same random numbers as shaders/kernels/sample.wgsl.
+// Choosing the next token, as the papers write it: with a sort. The same random numbers as shaders/sampling/sample.wgsl.
 //
 // Order: repetition penalty, temperature, top-k, top-p, min-p, draw. Only finite logits are candidates. A NaN or +Infinity is no
 // number to choose by: there is no token then, and none where all are -Infinity. Equal logits live or die together.

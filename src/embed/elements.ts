@@ -4,11 +4,11 @@
 
 import type { ReactiveController } from 'lit';
 import type { Engine, EngineEvent } from '../engine/engine';
-import type { Offer } from '../ui/advice';
-import type { VivaceChat } from '../ui/chat';
-import '../ui/loader';
-import '../ui/notices';
-import type { LoadSettings } from '../ui/settings_fields';
+import type { Offer } from '../ui/model/advice';
+import type { VivaceChat } from '../ui/chat/chat';
+import '../ui/model/loader';
+import '../ui/model/notices';
+import type { LoadSettings } from '../ui/settings/settings_fields';
 import { type EmbedListener, EmbedSession, WAITING } from './embed_session';
 import { sharedPool } from './engine_pool';
 import { readAddress, readModel, splitExamples } from './options';

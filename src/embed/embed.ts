@@ -11,7 +11,7 @@ import {
   modelLocation,
   VivaceError,
 } from '../engine/engine';
-import { VivaceChat } from '../ui/chat';
+import { VivaceChat } from '../ui/chat/chat';
 import { giveModels } from './elements';
 import { VERSION } from './engine_pool';
 import { readEmbedOptions } from './options';

@@ -8,9 +8,9 @@ import type {
   EngineLoadOptions,
   Warning,
 } from '../engine/engine';
-import type { LoadState } from '../ui/loader';
-import { ModelSession } from '../ui/model_session';
-import { LOAD_FIELDS, type LoadSettings, STANDARD_LOAD } from '../ui/settings_fields';
+import type { LoadState } from '../ui/model/loader';
+import { ModelSession } from '../ui/model/model_session';
+import { LOAD_FIELDS, type LoadSettings, STANDARD_LOAD } from '../ui/settings/settings_fields';
 import { abortable, type EnginePool } from './engine_pool';
 
 export interface EmbedListener {

@@ -3,8 +3,8 @@
 
 import type { ReactiveController } from 'lit';
 import type { EngineEvent } from '../engine/engine';
-import type { VivaceMetrics } from '../metrics/metrics_panel';
-import type { VivaceChat } from '../ui/chat';
+import type { VivaceMetrics } from '../metrics/panel/metrics_panel';
+import type { VivaceChat } from '../ui/chat/chat';
 import { protect } from './protect';
 
 class MetricsFor implements ReactiveController {

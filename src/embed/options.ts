@@ -1,7 +1,7 @@
 // What the script tag asks for. Pure: the tag's data-* attributes and two addresses in, options and complaints out.
 
 import { HUB, modelLocation } from '../engine/engine';
-import { DEFAULT_MODEL } from '../ui/page_options';
+import { DEFAULT_MODEL } from '../ui/model/page_options';
 
 const THEMES = ['auto', 'light', 'dark'] as const;
 /** `none` has no button: the page opens the window itself. */

@@ -11,17 +11,17 @@ import type {
   VivaceError,
   Warning,
 } from '../engine/engine';
-import type { VivaceMetrics } from '../metrics/metrics_panel';
-import type { Offer } from '../ui/advice';
-import type { VivaceChat } from '../ui/chat';
-import '../ui/chat';
-import type { Tuning } from '../ui/chat_parts';
-import { icons } from '../ui/icons';
-import '../ui/loader';
-import type { LoadState } from '../ui/loader';
-import '../ui/notices';
-import type { LoadSettings } from '../ui/settings_fields';
-import { sharedStyles } from '../ui/shared_styles';
+import type { VivaceMetrics } from '../metrics/panel/metrics_panel';
+import type { Offer } from '../ui/model/advice';
+import type { VivaceChat } from '../ui/chat/chat';
+import '../ui/chat/chat';
+import type { Tuning } from '../ui/chat/chat_parts';
+import { icons } from '../ui/shared/icons';
+import '../ui/model/loader';
+import type { LoadState } from '../ui/model/loader';
+import '../ui/model/notices';
+import type { LoadSettings } from '../ui/settings/settings_fields';
+import { sharedStyles } from '../ui/shared/shared_styles';
 import { type EmbedListener, EmbedSession, WAITING } from './embed_session';
 import { sharedPool } from './engine_pool';
 import type { EmbedOptions } from './options';

@@ -3,10 +3,10 @@
 
 import { proxy, transfer } from 'comlink';
 import type { VivaceError } from '../errors';
-import { absolute, Connection } from './connection';
+import { absolute, Connection } from './page/connection';
 import { fromFailure } from './failure';
-import { HashThread } from './hash_thread';
-import { Inbox } from './inbox';
+import { HashThread } from './page/hash_thread';
+import { Inbox } from './page/inbox';
 import type {
   ChatMessage,
   EngineEvent,
@@ -24,7 +24,7 @@ import type {
   TuneResult,
   WorkerFailure,
 } from './protocol';
-import { StoppedAnswer } from './stopped_answer';
+import { StoppedAnswer } from './page/stopped_answer';
 
 /** How long a worker that began an answer has to end it itself after a stop: then the answer has all its figures. */
 const STOP_MS = 250;
@@ -40,11 +40,11 @@ export {
   parseHubId,
   readHubUrl,
   showHubAddress,
-} from '../storage/hub_address';
-export { cacheUsage, deleteCachedModel, listCachedModels } from './model_cache';
+} from '../storage/hub/hub_address';
+export { cacheUsage, deleteCachedModel, listCachedModels } from './page/model_cache';
 export type * from './protocol';
-export { type RunHeard, type RunReport, runReport } from './run_report';
-export { trustedScriptUrl } from './script_url';
+export { type RunHeard, type RunReport, runReport } from './page/run_report';
+export { trustedScriptUrl } from './page/script_url';
 
 export interface EngineLoadOptions extends LoadOptions {
   /** Address of `vivace_worker.js` on the page's own origin, for pages whose policy forbids workers from a blob. */

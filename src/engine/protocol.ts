@@ -1,10 +1,10 @@
 // Everything that crosses the worker boundary, and nothing else: ids, text, numbers and events. No buffers, no logits.
 // Types only.
 
-import type { TbtSummary } from '../metrics/tbt_stats';
+import type { TbtSummary } from './tbt';
 import type { AttentionName, TuneResult as AttentionResult } from '../model/llama';
-import type { ProductResult } from '../model/tune_products';
-import type { CachedModel } from '../storage/cached_models';
+import type { ProductResult } from '../tune/products';
+import type { CachedModel } from '../storage/cache/cached_models';
 import type { ChatMessage } from '../text/chat_template';
 
 export type { AttentionName, AttentionResult, CachedModel, ChatMessage, ProductResult };

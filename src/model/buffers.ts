@@ -1,9 +1,9 @@
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
-import { logitsBytes, maximaBytes } from '../kernels/maxima';
-import { xqBytes } from '../kernels/quantise_activations';
-import { seenBytes } from '../kernels/repetition_penalty';
+import { logitsBytes, maximaBytes } from '../kernels/sampling/maxima';
+import { xqBytes } from '../kernels/elementwise/quantize_activations';
+import { seenBytes } from '../kernels/sampling/repetition_penalty';
 import { SAMPLING_BYTES } from '../sampling/sampling';
-import type { ModelConfig } from './config';
+import type { ModelConfig } from './config/config';
 
 /** Tokens of one prefill pass: enough rows to fill a large GPU. */
 export const PREFILL_CHUNK = 512;

@@ -1,5 +1,5 @@
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../gpu/device';
-import type { ModelConfig } from './config';
+import type { ModelConfig } from './config/config';
 
 /**
  * Keys and values of every layer, each (n_kv_heads, context_length, head_dim), written in place and never grown. Layers with a

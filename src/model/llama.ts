@@ -1,27 +1,27 @@
 import type { AttentionKernel, AttentionName, AttentionShape, BoundAttention } from '../attention/attention';
 import { type PreparedAttention, prepareAttention } from '../attention/prepare';
 import type { AttentionProfile } from '../attention/profile';
-import { type TuneOptions, tuneAttention } from '../attention/tune';
+import { type TuneOptions, tuneAttention } from '../tune/attention';
 import { ropeTable, withRopeFactors } from '../cpu/rope';
 import type { Gpu } from '../gpu/device';
 import { CommandList } from '../gpu/kernel';
-import { createEmbed, type Embed } from '../kernels/embed';
-import { createMaxima, type Maxima } from '../kernels/maxima';
-import type { ProductProfile } from '../kernels/product_profile';
-import { createRepetitionPenalty, type RepetitionPenalty } from '../kernels/repetition_penalty';
-import { createSample, type Sample } from '../kernels/sample';
+import { createEmbed, type Embed } from '../kernels/elementwise/embed';
+import { createMaxima, type Maxima } from '../kernels/sampling/maxima';
+import type { ProductProfile } from '../kernels/linear/product_profile';
+import { createRepetitionPenalty, type RepetitionPenalty } from '../kernels/sampling/repetition_penalty';
+import { createSample, type Sample } from '../kernels/sampling/sample';
 import { packSampling, type SamplingParams } from '../sampling/sampling';
 import { type Buffers, createBuffers, PREFILL_CHUNK } from './buffers';
-import type { ModelConfig } from './config';
+import type { ModelConfig } from './config/config';
 import { createKvCache, type KvCache } from './kv_cache';
 import { type PaddedConfig, padConfig } from './padding';
 import { type ActivationType, type LayerPlace, type LayerProducts, ProductFactory, type Recordable } from './products';
-import { countCandidates, namedProducts, type TuneProductsOptions, tuneProducts } from './tune_products';
+import { countCandidates, namedProducts, type TuneProductsOptions, tuneProducts } from '../tune/products';
 import { isInTurns, type ModelWeights } from './weights';
 
 export { ATTENTION_NAMES, type AttentionName } from '../attention/attention';
 export type { AttentionProfile, TuneResult } from '../attention/profile';
-export { attentionShaderHash } from '../attention/shader_hash';
+export { attentionShaderHash } from '../tune/shader_hash';
 export { PREFILL_CHUNK } from './buffers';
 
 /** Operations of one submit, or of one layer where that has more: a GPU of a TFLOP/s takes 100 ms for them. */

@@ -3,15 +3,15 @@
 
 import type { Gpu } from '../gpu/device';
 import type { CommandList } from '../gpu/kernel';
-import type { Epilogue, Linear, LinearShape } from '../kernels/linear';
-import { createMatmul } from '../kernels/matmul';
-import { hasIntegers, type MatmulQ8Shape } from '../kernels/matmul_q8';
-import type { MatvecInput } from '../kernels/matvec';
-import { fitsMatvec } from '../kernels/matvec_plan';
-import { createTunedMatmulQ8, createTunedMatvec, type ProductProfile } from '../kernels/product_profile';
-import { createQuantiseActivations } from '../kernels/quantise_activations';
-import { formatRuns, type WeightFormat, type WeightRun } from '../kernels/weight_format';
-import type { MadeProduct } from './tune_products';
+import type { Epilogue, Linear, LinearShape } from '../kernels/linear/linear';
+import { createMatmul } from '../kernels/linear/matmul';
+import { hasIntegers, type MatmulQ8Shape } from '../kernels/linear/matmul_q8';
+import type { MatvecInput } from '../kernels/linear/matvec';
+import { fitsMatvec } from '../kernels/linear/matvec_plan';
+import { createTunedMatmulQ8, createTunedMatvec, type ProductProfile } from '../kernels/linear/product_profile';
+import { createQuantiseActivations } from '../kernels/elementwise/quantize_activations';
+import { formatRuns, type WeightFormat, type WeightRun } from '../kernels/linear/weight_format';
+import type { MadeProduct } from '../tune/products';
 import type { Product } from './weights';
 
 export type ActivationType = 'f32' | 'q8';

@@ -3,8 +3,8 @@
 // which changes no sum.
 
 import { rotaryDimOf } from '../cpu/rope';
-import { BLOCK } from '../kernels/weight_format';
-import type { ModelConfig } from './config';
+import { BLOCK } from '../kernels/linear/weight_format';
+import type { ModelConfig } from './config/config';
 
 /** Attention reads heads in eights. */
 const HEAD_STEP = 8;

@@ -2,16 +2,16 @@
 
 import type { AttentionParts } from '../attention/attention';
 import type { Gpu } from '../gpu/device';
-import { gateUpEpilogue } from '../kernels/gate_up';
-import { gateUpQ8Epilogue } from '../kernels/gate_up_q8';
-import { createGatedUnit } from '../kernels/gated_unit';
-import { headEpilogue } from '../kernels/head';
-import { createNormRope } from '../kernels/norm_rope';
-import { createPostNorm } from '../kernels/post_norm';
-import type { ProductProfile } from '../kernels/product_profile';
-import { type QkvShape, qkvEpilogue } from '../kernels/qkv';
-import { residualEpilogue } from '../kernels/residual';
-import { STORE } from '../kernels/store';
+import { gateUpEpilogue } from '../kernels/linear/epilogues/gate_up';
+import { gateUpQ8Epilogue } from '../kernels/linear/epilogues/gate_up_q8';
+import { createGatedUnit } from '../kernels/elementwise/gated_unit';
+import { headEpilogue } from '../kernels/linear/epilogues/head';
+import { createNormRope } from '../kernels/elementwise/norm_rope';
+import { createPostNorm } from '../kernels/elementwise/post_norm';
+import type { ProductProfile } from '../kernels/linear/product_profile';
+import { type QkvShape, qkvEpilogue } from '../kernels/linear/epilogues/qkv';
+import { residualEpilogue } from '../kernels/linear/epilogues/residual';
+import { STORE } from '../kernels/linear/epilogues/store';
 import { type ActivationType, inOrder, Multiplier, type Multiply, type Recordable } from './multiplier';
 import type { PaddedConfig } from './padding';
 import { isInTurns, type LayerWeights, type Product } from './weights';

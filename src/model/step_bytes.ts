@@ -1,4 +1,4 @@
-import { planeBytes, type RowRange, type WeightFormat } from '../kernels/weight_format';
+import { planeBytes, type RowRange, type WeightFormat } from '../kernels/linear/weight_format';
 import type { ModelWeights, Product } from './weights';
 
 /** A matrix of a decode step, and which vectors are read beside it. */

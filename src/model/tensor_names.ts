@@ -1,6 +1,6 @@
 import type { RopeFactors } from '../cpu/rope';
 import type { ModelFiles } from '../storage/model_file';
-import type { ModelConfig } from './config';
+import type { ModelConfig } from './config/config';
 
 export type LayerPart =
   | 'attnNorm'

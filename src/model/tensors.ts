@@ -1,7 +1,7 @@
 import { type RopeFactors, rotaryDimOf } from '../cpu/rope';
 import { ModelFileError, UnsupportedModelError } from '../errors';
 import type { ModelFiles, TensorInfo } from '../storage/model_file';
-import type { ModelConfig } from './config';
+import type { ModelConfig } from './config/config';
 import { type LayerPart, type Names, tensorNames } from './tensor_names';
 
 /** The tensors of a layer, each of the shape that the config promises. Matrices are (rows out, columns in). */

@@ -1,18 +1,18 @@
 // The way of tensors to the GPU: stacked matrices in the layout of the kernels, and small vectors gathered into one buffer.
 
-import { dequantise } from '../cpu/dequantise';
+import { dequantise } from '../cpu/dequantize';
 import { UnsupportedModelError } from '../errors';
 import { GPU_COPY_DST, GPU_STORAGE, type Gpu } from '../gpu/device';
-import { FILE_TYPES, fileRowBytes } from '../kernels/file_types';
-import { isPlain, type QuantisedFormat } from '../kernels/quantise_weights';
-import { Repacker, type RepackTarget } from '../kernels/repack';
+import { FILE_TYPES, fileRowBytes } from '../kernels/load/file_types';
+import { isPlain, type QuantisedFormat } from '../kernels/load/quantize_weights';
+import { Repacker, type RepackTarget } from '../kernels/load/repack';
 import {
   type FormatRange,
   planeBytes,
   planParts,
   type WeightFormat,
   type WeightMatrix,
-} from '../kernels/weight_format';
+} from '../kernels/linear/weight_format';
 import type { ModelFiles, TensorDtype, TensorInfo } from '../storage/model_file';
 import { type Axis, padColumns, paddedIndex } from './padding';
 
@@ -183,7 +183,7 @@ function refuseSplitBlocks({ name, dtype, shape }: TensorInfo, { stored, padded,
   );
 }
 
-/** Vectors follow the rows of their matrix: where halves become adjacent pairs (shaders/lib/chunk_rows.wgsl), so do they. */
+/** Vectors follow the rows of their matrix: where halves become adjacent pairs (shaders/load/chunk_rows.wgsl), so do they. */
 function rotaryOrder(values: Float32Array<ArrayBuffer>, headDim: number, rotaryDim: number): Float32Array<ArrayBuffer> {
   return values.map((value, row) => {
     const j = row % headDim;

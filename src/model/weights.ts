@@ -1,9 +1,9 @@
 import { type RopeFactors, rotaryDimOf } from '../cpu/rope';
 import type { Gpu } from '../gpu/device';
-import type { QuantisedFormat } from '../kernels/quantise_weights';
-import { formatRuns, type WeightMatrix } from '../kernels/weight_format';
+import type { QuantisedFormat } from '../kernels/load/quantize_weights';
+import { formatRuns, type WeightMatrix } from '../kernels/linear/weight_format';
 import type { ModelFiles, TensorInfo } from '../storage/model_file';
-import type { ModelConfig } from './config';
+import type { ModelConfig } from './config/config';
 import { type PaddedConfig, type Padding, padConfig, paddingOf } from './padding';
 import type { LayerTensors, ModelTensors } from './tensors';
 import { isPlainMatrix, type Part, rowAxis, type VectorPart, WeightBuilder } from './weight_builder';

@@ -1,5 +1,5 @@
 // Room sampling: sampling parameters, from what a person asked for to the bytes that the sampling kernels read.
-// It must not sample: that is shaders/kernels/sample.wgsl, and src/cpu/sample.ts without a GPU.
+// It must not sample: that is shaders/sampling/sample.wgsl, and src/cpu/sample.ts without a GPU.
 
 import { InvalidRequestError } from '../errors';
 

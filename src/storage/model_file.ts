@@ -1,21 +1,21 @@
 import { InvalidRequestError, ModelFetchError, ModelFileError } from '../errors';
-import { blobSource } from './blob_source';
+import { blobSource } from './source/blob_source';
 import { checkTextSize, isPlainName, quoted } from './bounds';
-import { filesFolder, resolveUrl, urlFolder, urlInFolder } from './folder';
-import type { GgufValue } from './gguf';
-import { WebPageError } from './http';
-import { readHubUrl } from './hub_address';
-import { resolveHub } from './hub_model';
+import { filesFolder, resolveUrl, urlFolder, urlInFolder } from './source/folder';
+import type { GgufValue } from './formats/gguf';
+import { WebPageError } from './source/http';
+import { readHubUrl } from './hub/hub_address';
+import { resolveHub } from './hub/hub_model';
 import { decodeUtf8, type JsonObject, parseJsonObject } from './json';
-import { parseSafetensors } from './safetensors';
-import { openShards, SHARD_INDEX, WEIGHTS } from './shards';
-import type { ByteSource, ModelFolder, ModelLocation, OpenOptions } from './source';
-import { firstPart, openGgufParts } from './split_gguf';
-import type { TensorInfo } from './tensor';
-import { urlSource } from './url_source';
-import { WindowPool } from './window_cache';
+import { parseSafetensors } from './formats/safetensors';
+import { openShards, SHARD_INDEX, WEIGHTS } from './formats/shards';
+import type { ByteSource, ModelFolder, ModelLocation, OpenOptions } from './source/source';
+import { firstPart, openGgufParts } from './formats/split_gguf';
+import type { TensorInfo } from './formats/tensor';
+import { urlSource } from './source/url_source';
+import { WindowPool } from './source/window_cache';
 
-export type { TensorDtype, TensorInfo } from './tensor';
+export type { TensorDtype, TensorInfo } from './formats/tensor';
 
 /** A model as its files tell it: every number in it has been checked against the files, no tensor has been read. */
 export interface ModelFiles {

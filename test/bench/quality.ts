@@ -1,7 +1,7 @@
 // `bench -- quality`: what quantised activations cost in words, on stories that the same weights tell in f32.
 
 import { InvalidRequestError } from '../../src/errors';
-import { readConfig } from '../../src/model/config';
+import { readConfig } from '../../src/model/config/config';
 import { Llama } from '../../src/model/llama';
 import type { ActivationType } from '../../src/model/products';
 import { resolveTensors } from '../../src/model/tensors';

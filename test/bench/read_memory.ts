@@ -1,6 +1,6 @@
 import { GpuMemoryError } from '../../src/errors';
 import { GPU_STORAGE, type Gpu } from '../../src/gpu/device';
-import { READ_OUT_BYTES, READ_SPAN_BYTES, readSpeed } from '../../src/kernels/read_memory';
+import { READ_OUT_BYTES, READ_SPAN_BYTES, readSpeed } from '../../src/tune/read_memory';
 import { randomBuffers } from './random_buffers';
 import type { RooflinePoint } from './report';
 

@@ -1,9 +1,9 @@
 // Models that no file describes: a shape's configuration, and what it costs in bytes and operations. Pure.
 
 import { GpuMemoryError, InvalidRequestError } from '../../src/errors';
-import { xqBytes } from '../../src/kernels/quantise_activations';
-import { BLOCK, planeBytes, planParts } from '../../src/kernels/weight_format';
-import { type ModelConfig, PLAIN, sameLayers } from '../../src/model/config';
+import { xqBytes } from '../../src/kernels/elementwise/quantize_activations';
+import { BLOCK, planeBytes, planParts } from '../../src/kernels/linear/weight_format';
+import { type ModelConfig, PLAIN, sameLayers } from '../../src/model/config/config';
 import { kvBytesPerToken } from '../../src/model/kv_cache';
 import { PREFILL_CHUNK } from '../../src/model/llama';
 import { matrixBytes } from '../../src/model/step_bytes';

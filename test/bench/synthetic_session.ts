@@ -1,10 +1,10 @@
 // The engine's own session over a model that was made up: what decode and prefill are measured on.
 
-import { generate, type Session } from '../../src/engine/generate';
+import { generate, type Session } from '../../src/engine/worker/generate';
 import type { EngineEvent, RunMetrics, Usage } from '../../src/engine/protocol';
-import { WebGpuBackend } from '../../src/engine/webgpu_backend';
+import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
 import { InvalidRequestError, VivaceError } from '../../src/errors';
-import type { ModelConfig } from '../../src/model/config';
+import type { ModelConfig } from '../../src/model/config/config';
 import { Llama } from '../../src/model/llama';
 import type { Bench } from './bench';
 import type { ModelBytes, Refusal, ShapeName } from './report';

@@ -2,8 +2,8 @@
 
 import { toHalf } from '../../src/cpu/half';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../../src/gpu/device';
-import { planeBytes, planParts, type WeightMatrix } from '../../src/kernels/weight_format';
-import type { ModelConfig } from '../../src/model/config';
+import { planeBytes, planParts, type WeightMatrix } from '../../src/kernels/linear/weight_format';
+import type { ModelConfig } from '../../src/model/config/config';
 import type { LayerWeights, ModelWeights, Product } from '../../src/model/weights';
 import { randomSource } from '../random';
 import { randomScales } from './random_scales';

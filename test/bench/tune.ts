@@ -3,10 +3,10 @@
 
 import type { AttentionShape } from '../../src/attention/attention';
 import type { TuneResult } from '../../src/attention/profile';
-import { tuneAttention } from '../../src/attention/tune';
+import { tuneAttention } from '../../src/tune/attention';
 import { VivaceError } from '../../src/errors';
 import { Llama } from '../../src/model/llama';
-import type { ProductResult } from '../../src/model/tune_products';
+import type { ProductResult } from '../../src/tune/products';
 import { headShape, MODELS } from '../../tools/lib/bench_shapes.mjs';
 import type { Bench } from './bench';
 import type { BenchResult, ShapeName, TuneTable } from './report';

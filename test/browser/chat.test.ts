@@ -2,7 +2,7 @@
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Conversation } from '../../src/ui/conversation_tree';
+import type { Conversation } from '../../src/ui/conversation/conversation_tree';
 import { asked, installScripted, release, type Script, visitScripted } from './scripted_engine';
 import { answers, begun, ended, lastAnswer, openSite, prompt, type Site, send, setting, stateOf, textOf } from './site';
 

@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { VivaceHandle } from '../../src/embed/embed';
 import { createTokenizer } from '../../src/text/tokenizer';
-import type { VivaceChat } from '../../src/ui/chat';
+import type { VivaceChat } from '../../src/ui/chat/chat';
 import { modelFile } from '../model/tiny_gguf';
 import { files } from '../text/fixtures';
 import { sentencePieceGguf } from '../text/tiny_vocabulary';

@@ -2,7 +2,7 @@
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { FRAME_COST } from '../../src/ui/markdown_pacer';
+import { FRAME_COST } from '../../src/ui/markdown/markdown_pacer';
 import { installScripted, visitScripted } from './scripted_engine';
 import { ended, lastAnswer, openSite, type Site, send, textOf, type Visit } from './site';
 

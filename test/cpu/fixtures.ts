@@ -3,8 +3,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CpuWeights } from '../../src/cpu/llama';
-import { loadCpuWeights } from '../../src/engine/cpu_backend';
-import { type ModelConfig, readConfig } from '../../src/model/config';
+import { loadCpuWeights } from '../../src/engine/worker/cpu_backend';
+import { type ModelConfig, readConfig } from '../../src/model/config/config';
 import { resolveTensors } from '../../src/model/tensors';
 import { type ModelFiles, openModel } from '../../src/storage/model_file';
 import { droppedFolder } from '../model/files';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { halfToNumber } from '../../src/cpu/dequantise';
+import { halfToNumber } from '../../src/cpu/dequantize';
 import { toHalf } from '../../src/cpu/half';
 
 test('every half comes back from its number as it was', () => {

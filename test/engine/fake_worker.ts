@@ -64,5 +64,5 @@ export async function engineWorker(scope: MessagePort): Promise<void> {
   vi.stubGlobal('addEventListener', scope.addEventListener.bind(scope));
   vi.stubGlobal('postMessage', scope.postMessage.bind(scope));
   vi.resetModules();
-  await import('../../src/engine/worker');
+  await import('../../src/engine/worker/worker');
 }

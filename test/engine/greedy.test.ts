@@ -2,12 +2,12 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { Backend } from '../../src/engine/backend';
-import { CpuBackend, loadCpuWeights } from '../../src/engine/cpu_backend';
-import { generate, type Session } from '../../src/engine/generate';
+import type { Backend } from '../../src/engine/worker/backend';
+import { CpuBackend, loadCpuWeights } from '../../src/engine/worker/cpu_backend';
+import { generate, type Session } from '../../src/engine/worker/generate';
 import type { EngineEvent, GenerateOptions } from '../../src/engine/protocol';
-import { WebGpuBackend } from '../../src/engine/webgpu_backend';
-import { readConfig } from '../../src/model/config';
+import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
+import { readConfig } from '../../src/model/config/config';
 import { Llama } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights } from '../../src/model/weights';

@@ -2,7 +2,7 @@
 // are those of run-ahead 1: every end on a toy, where a step costs nothing, and each way of sampling on a tiny model.
 
 import { describe, expect, test } from 'vitest';
-import type { Backend } from '../../src/engine/backend';
+import type { Backend } from '../../src/engine/worker/backend';
 import type { GenerateOptions } from '../../src/engine/protocol';
 import { readFixture } from '../cpu/fixtures';
 import { testGpu } from '../gpu/test_device';

@@ -1,14 +1,14 @@
 // What the tests of the loop run on: a tiny model of test/fixtures/llama and a toy that is one kernel, whose tokens are written
 // as numbers: '195 104 122' is three of them.
 
-import { type Backend, MOST_SHARED } from '../../src/engine/backend';
-import { generate, type Session } from '../../src/engine/generate';
+import { type Backend, MOST_SHARED } from '../../src/engine/worker/backend';
+import { generate, type Session } from '../../src/engine/worker/generate';
 import type { EngineEvent, GenerateInput, GenerateOptions } from '../../src/engine/protocol';
-import { RunAhead } from '../../src/engine/run_ahead';
-import { WebGpuBackend } from '../../src/engine/webgpu_backend';
+import { RunAhead } from '../../src/engine/worker/run_ahead';
+import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
 import type { Gpu } from '../../src/gpu/device';
 import { CommandList, createKernel } from '../../src/gpu/kernel';
-import { readConfig } from '../../src/model/config';
+import { readConfig } from '../../src/model/config/config';
 import { Llama, type PassEnd } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights } from '../../src/model/weights';

@@ -1,10 +1,10 @@
 // What the engine tells of the machine and of a model on it, held against the buffers that are there: a tiny model on Dawn.
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type LoadedModel, loadModel } from '../../src/engine/session';
+import { type LoadedModel, loadModel } from '../../src/engine/worker/load';
 import { GpuMemoryError } from '../../src/errors';
 import { Gpu } from '../../src/gpu/device';
-import { measureRoofline } from '../../src/model/roofline';
+import { measureRoofline } from '../../src/tune/roofline';
 import { testGpu } from '../gpu/test_device';
 import { trackBuffers } from '../gpu/track_buffers';
 import { droppedFolder } from '../model/files';

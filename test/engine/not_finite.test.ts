@@ -1,9 +1,9 @@
 // A NaN or an infinity in the weights is an error that says so, and the next request begins anew. The GPU's turn is in loop.test.ts.
 
 import { describe, expect, test } from 'vitest';
-import type { Backend } from '../../src/engine/backend';
-import { CpuBackend, loadCpuWeights } from '../../src/engine/cpu_backend';
-import { readConfig } from '../../src/model/config';
+import type { Backend } from '../../src/engine/worker/backend';
+import { CpuBackend, loadCpuWeights } from '../../src/engine/worker/cpu_backend';
+import { readConfig } from '../../src/model/config/config';
 import { resolveTensors } from '../../src/model/tensors';
 import { NO_TOKEN } from '../../src/sampling/sampling';
 import { openModel } from '../../src/storage/model_file';

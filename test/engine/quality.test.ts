@@ -4,8 +4,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { CpuLlama } from '../../src/cpu/llama';
-import { loadCpuWeights } from '../../src/engine/cpu_backend';
-import { readConfig } from '../../src/model/config';
+import { loadCpuWeights } from '../../src/engine/worker/cpu_backend';
+import { readConfig } from '../../src/model/config/config';
 import { Llama } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights } from '../../src/model/weights';

@@ -1,4 +1,4 @@
-import { dequantise } from '../../src/cpu/dequantise';
+import { dequantise } from '../../src/cpu/dequantize';
 import type { ModelTensors } from '../../src/model/tensors';
 import type { TensorInfo } from '../../src/storage/model_file';
 

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Engine, type EngineEvent, type EngineInfo } from '../../src/engine/engine';
-import type { LoadedModel } from '../../src/engine/session';
+import type { LoadedModel } from '../../src/engine/worker/load';
 import { DeviceLostError, InvalidRequestError } from '../../src/errors';
 import { engineWorker, type FakeWorker, stubWorkers } from './fake_worker';
 import { numberSession } from './loop_session';
@@ -10,7 +10,7 @@ import { ScriptBackend } from './script_backend';
 
 /** The load of the worker's next model. */
 let load: (signal: AbortSignal) => Promise<LoadedModel>;
-vi.mock('../../src/engine/session', () => ({
+vi.mock('../../src/engine/worker/load', () => ({
   loadModel: (_place: unknown, _options: unknown, _tell: unknown, signal: AbortSignal) => load(signal),
 }));
 

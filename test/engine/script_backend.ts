@@ -1,4 +1,4 @@
-import type { Backend } from '../../src/engine/backend';
+import type { Backend } from '../../src/engine/worker/backend';
 
 /** A backend that says what it was told: the token at position p of the conversation is script(p). It checks its own use. */
 export class ScriptBackend implements Backend {

@@ -1,8 +1,8 @@
 // The configs of every architecture with changed keys, read up to the tensors of the model.
 
-import { readConfig } from '../../src/model/config';
+import { readConfig } from '../../src/model/config/config';
 import { resolveTensors } from '../../src/model/tensors';
-import type { GgufValue } from '../../src/storage/gguf';
+import type { GgufValue } from '../../src/storage/formats/gguf';
 import { type ModelFiles, openModel } from '../../src/storage/model_file';
 import { openAsGguf } from '../model/architectures_gguf';
 import { EDGE_LENGTHS } from './edges';

@@ -1,8 +1,8 @@
 // Files of many megabytes, made as they are read: small ones cannot claim much, since no claim may pass the end of the file.
 
-import { parseGguf } from '../../src/storage/gguf';
-import { parseSafetensors } from '../../src/storage/safetensors';
-import { type ByteSource, blobSource } from '../../src/storage/source';
+import { parseGguf } from '../../src/storage/formats/gguf';
+import { parseSafetensors } from '../../src/storage/formats/safetensors';
+import { type ByteSource, blobSource } from '../../src/storage/source/source';
 import { Bytes, T, value, writeGguf } from '../storage/write_gguf';
 import { readJson } from './json_cases';
 import type { Loader } from './loaders';

@@ -2,20 +2,20 @@
 
 import { describe, expect, test } from 'vitest';
 import { linear } from '../../src/cpu/linear';
-import { linearQ8, quantiseActivations } from '../../src/cpu/quantise_activations';
+import { linearQ8, quantiseActivations } from '../../src/cpu/quantize_activations';
 import type { Gpu } from '../../src/gpu/device';
 import { CommandList } from '../../src/gpu/kernel';
-import { createEmbed } from '../../src/kernels/embed';
-import { gateUpEpilogue } from '../../src/kernels/gate_up';
-import { gateUpQ8Epilogue } from '../../src/kernels/gate_up_q8';
-import { headEpilogue } from '../../src/kernels/head';
-import type { Epilogue } from '../../src/kernels/linear';
-import { createMatmul } from '../../src/kernels/matmul';
-import { createMatvec } from '../../src/kernels/matvec';
-import { qkvEpilogue } from '../../src/kernels/qkv';
-import { xqBytes } from '../../src/kernels/quantise_activations';
-import { residualEpilogue } from '../../src/kernels/residual';
-import { STORE } from '../../src/kernels/store';
+import { createEmbed } from '../../src/kernels/elementwise/embed';
+import { gateUpEpilogue } from '../../src/kernels/linear/epilogues/gate_up';
+import { gateUpQ8Epilogue } from '../../src/kernels/linear/epilogues/gate_up_q8';
+import { headEpilogue } from '../../src/kernels/linear/epilogues/head';
+import type { Epilogue } from '../../src/kernels/linear/linear';
+import { createMatmul } from '../../src/kernels/linear/matmul';
+import { createMatvec } from '../../src/kernels/linear/matvec';
+import { qkvEpilogue } from '../../src/kernels/linear/epilogues/qkv';
+import { xqBytes } from '../../src/kernels/elementwise/quantize_activations';
+import { residualEpilogue } from '../../src/kernels/linear/epilogues/residual';
+import { STORE } from '../../src/kernels/linear/epilogues/store';
 import { assertClose } from '../close';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
 import { randomArray } from '../random';
@@ -148,7 +148,7 @@ test('embed multiplies by its factor', async () => {
   );
 });
 
-/** Ordered as the logits are: see shaders/lib/logit_key.wgsl. */
+/** Ordered as the logits are: see shaders/sampling/logit_key.wgsl. */
 function keyOf(logit: number): number {
   const [bits] = new Uint32Array(Float32Array.of(logit).buffer);
   return logit < 0 ? ~bits >>> 0 : (bits | 0x80000000) >>> 0;

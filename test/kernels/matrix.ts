@@ -1,10 +1,10 @@
-import { dequantise } from '../../src/cpu/dequantise';
+import { dequantise } from '../../src/cpu/dequantize';
 import type { Gpu } from '../../src/gpu/device';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE } from '../../src/gpu/device';
 import { CommandList } from '../../src/gpu/kernel';
-import { createEmbed } from '../../src/kernels/embed';
-import { Repacker } from '../../src/kernels/repack';
-import { planeBytes, rowParts, type WeightFormat, type WeightMatrix } from '../../src/kernels/weight_format';
+import { createEmbed } from '../../src/kernels/elementwise/embed';
+import { Repacker } from '../../src/kernels/load/repack';
+import { planeBytes, rowParts, type WeightFormat, type WeightMatrix } from '../../src/kernels/linear/weight_format';
 import { randomFileBytes, STORED } from './file_bytes';
 
 const USAGE = GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC;

@@ -1,18 +1,18 @@
 // Products of one token on quantised activations against the textbook: quantised by the product itself, or by whoever wrote them.
 
 import { describe, expect, test } from 'vitest';
-import { dequantise } from '../../src/cpu/dequantise';
+import { dequantise } from '../../src/cpu/dequantize';
 import { linear } from '../../src/cpu/linear';
-import { linearQ8, quantiseActivations } from '../../src/cpu/quantise_activations';
+import { linearQ8, quantiseActivations } from '../../src/cpu/quantize_activations';
 import { rmsNorm } from '../../src/cpu/rms_norm';
 import { GPU_COPY_DST, GPU_UNIFORM, type Gpu } from '../../src/gpu/device';
 import { CommandList } from '../../src/gpu/kernel';
-import { GATE_UP_Q8 } from '../../src/kernels/gate_up_q8';
-import { HEAD } from '../../src/kernels/head';
-import type { Linear } from '../../src/kernels/linear';
-import { createMatvec } from '../../src/kernels/matvec';
-import { xqBytes } from '../../src/kernels/quantise_activations';
-import { RESIDUAL } from '../../src/kernels/residual';
+import { GATE_UP_Q8 } from '../../src/kernels/linear/epilogues/gate_up_q8';
+import { HEAD } from '../../src/kernels/linear/epilogues/head';
+import type { Linear } from '../../src/kernels/linear/linear';
+import { createMatvec } from '../../src/kernels/linear/matvec';
+import { xqBytes } from '../../src/kernels/elementwise/quantize_activations';
+import { RESIDUAL } from '../../src/kernels/linear/epilogues/residual';
 import { assertClose } from '../close';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
 import { randomArray } from '../random';

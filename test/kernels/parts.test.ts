@@ -3,12 +3,12 @@
 import { describe, expect, test } from 'vitest';
 import { linear } from '../../src/cpu/linear';
 import { CommandList } from '../../src/gpu/kernel';
-import { fileRowBytes } from '../../src/kernels/file_types';
-import { createMatmul } from '../../src/kernels/matmul';
-import { createMatvec } from '../../src/kernels/matvec';
-import { Repacker } from '../../src/kernels/repack';
-import { RESIDUAL } from '../../src/kernels/residual';
-import { formatRuns, planeBytes, planParts } from '../../src/kernels/weight_format';
+import { fileRowBytes } from '../../src/kernels/load/file_types';
+import { createMatmul } from '../../src/kernels/linear/matmul';
+import { createMatvec } from '../../src/kernels/linear/matvec';
+import { Repacker } from '../../src/kernels/load/repack';
+import { RESIDUAL } from '../../src/kernels/linear/epilogues/residual';
+import { formatRuns, planeBytes, planParts } from '../../src/kernels/linear/weight_format';
 import { assertClose } from '../close';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
 import { randomArray } from '../random';

@@ -1,14 +1,14 @@
 // What the chart's views make of runs, and the small rules around them: labels, ticks, keys, texts, pace.
 
 import { describe, expect, test } from 'vitest';
-import { spreadLabels } from '../../src/metrics/chart_marks';
-import { ContextView } from '../../src/metrics/context_view';
-import { HistogramView } from '../../src/metrics/histogram_view';
-import { waitAfter } from '../../src/metrics/pacer';
-import type { ChartInput, Picture } from '../../src/metrics/picture';
-import { describeToken, quoteText, spokenToken, worstStalls } from '../../src/metrics/readout';
-import { RunRecord } from '../../src/metrics/run_record';
-import { TokensView } from '../../src/metrics/tokens_view';
+import { spreadLabels } from '../../src/metrics/chart/chart_marks';
+import { ContextView } from '../../src/metrics/chart/context_view';
+import { HistogramView } from '../../src/metrics/chart/histogram_view';
+import { waitAfter } from '../../src/metrics/panel/pacer';
+import type { ChartInput, Picture } from '../../src/metrics/chart/picture';
+import { describeToken, quoteText, spokenToken, worstStalls } from '../../src/metrics/chart/readout';
+import { RunRecord } from '../../src/metrics/run/run_record';
+import { TokensView } from '../../src/metrics/chart/tokens_view';
 
 /** A run whose gaps are these, from a position on. */
 function run(gaps: number[], from = 10): RunRecord {

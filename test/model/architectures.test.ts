@@ -3,10 +3,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { CpuLlama } from '../../src/cpu/llama';
-import { loadCpuWeights } from '../../src/engine/cpu_backend';
-import { WebGpuBackend } from '../../src/engine/webgpu_backend';
+import { loadCpuWeights } from '../../src/engine/worker/cpu_backend';
+import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
 import type { Gpu } from '../../src/gpu/device';
-import { readConfig } from '../../src/model/config';
+import { readConfig } from '../../src/model/config/config';
 import { Llama, type LlamaOptions } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights, type QuantisedFormat } from '../../src/model/weights';

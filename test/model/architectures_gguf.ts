@@ -2,7 +2,7 @@
 // norms, factors of RoPE. What those rules lose and GGUF has a key for (windows of Mistral and Qwen 2, the scale of
 // query_pre_attn_scalar) is written, too.
 
-import { dequantise } from '../../src/cpu/dequantise';
+import { dequantise } from '../../src/cpu/dequantize';
 import { type ModelFiles, openModel, type TensorInfo } from '../../src/storage/model_file';
 import { type Bytes, type GgufTensor, T, value, writeGguf } from '../storage/write_gguf';
 

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from 'vitest';
 import { CpuLlama } from '../../src/cpu/llama';
-import { loadCpuWeights } from '../../src/engine/cpu_backend';
-import { readConfig } from '../../src/model/config';
+import { loadCpuWeights } from '../../src/engine/worker/cpu_backend';
+import { readConfig } from '../../src/model/config/config';
 import { Llama, type LlamaOptions } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights, type QuantisedFormat } from '../../src/model/weights';

@@ -1,8 +1,8 @@
 // The forward pass on the GPU against the logits and greedy ids of transformers (test/fixtures/llama).
 
 import { describe, expect, test } from 'vitest';
-import { WebGpuBackend } from '../../src/engine/webgpu_backend';
-import { readConfig } from '../../src/model/config';
+import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
+import { readConfig } from '../../src/model/config/config';
 import { Llama } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights } from '../../src/model/weights';

@@ -1,7 +1,7 @@
 // config.json of published models as they are, but for keys that have nothing to do with numbers, and what transformers makes of
 // each. Sources: the repositories of that name on the Hugging Face hub.
 
-import type { ModelConfig } from '../../src/model/config';
+import type { ModelConfig } from '../../src/model/config/config';
 
 export interface Published {
   name: string;

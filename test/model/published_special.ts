@@ -1,6 +1,6 @@
 // Models with caps, scales, norms or a rotary embedding of their own: Gemma, Phi, Granite, OLMo.
 
-import type { ModelConfig } from '../../src/model/config';
+import type { ModelConfig } from '../../src/model/config/config';
 import { PLAIN_LAYER, type Published, sizes } from './published';
 
 const LOCAL_GLOBAL: Published['layers'] = [

@@ -1,8 +1,8 @@
 // Small GGUF files of random weights, in every format.
 
-import type { FileType } from '../../src/kernels/file_types';
-import type { WeightFormat } from '../../src/kernels/weight_format';
-import { SUPPORTED_GGML_TYPES } from '../../src/storage/ggml_types';
+import type { FileType } from '../../src/kernels/load/file_types';
+import type { WeightFormat } from '../../src/kernels/linear/weight_format';
+import { SUPPORTED_GGML_TYPES } from '../../src/storage/formats/ggml_types';
 import { randomFileBytes, STORED } from '../kernels/file_bytes';
 import { randomArray } from '../random';
 import { type Bytes, type GgufTensor, T, value, writeGguf } from '../storage/write_gguf';

@@ -4,9 +4,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ModelCache } from '../../src/storage/cache';
-import { deleteModel, listModels } from '../../src/storage/cached_models';
-import { urlSource } from '../../src/storage/url_source';
+import { ModelCache } from '../../src/storage/cache/cache';
+import { deleteModel, listModels } from '../../src/storage/cache/cached_models';
+import { urlSource } from '../../src/storage/source/url_source';
 import { type FakeStores, fakeStores } from './fake_stores';
 import { sendFile, serve } from './serve';
 import { ramp } from './write_gguf';

@@ -1,8 +1,8 @@
 // The browser's storage in memory: it can fill up, lose pieces and be deleted from under a load.
 
-import type { ManifestStore, Presence } from '../../src/storage/manifest_store';
-import type { PieceStore } from '../../src/storage/piece_store';
-import type { Stores } from '../../src/storage/stores';
+import type { ManifestStore, Presence } from '../../src/storage/cache/manifest_store';
+import type { PieceStore } from '../../src/storage/cache/piece_store';
+import type { Stores } from '../../src/storage/cache/stores';
 
 export class FakePieces implements PieceStore {
   readonly pieces = new Map<string, Uint8Array<ArrayBuffer>>();

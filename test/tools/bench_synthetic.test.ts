@@ -1,10 +1,10 @@
 // Models of the benches that no file describes: their bytes, their prompts, and what is refused before it is allocated.
 
 import { expect, test } from 'vitest';
-import { halfToNumber } from '../../src/cpu/dequantise';
+import { halfToNumber } from '../../src/cpu/dequantize';
 import { GpuMemoryError } from '../../src/errors';
-import type { WeightMatrix } from '../../src/kernels/weight_format';
-import type { ModelConfig } from '../../src/model/config';
+import type { WeightMatrix } from '../../src/kernels/linear/weight_format';
+import type { ModelConfig } from '../../src/model/config/config';
 import { seededPrompt, seededTokenizer } from '../bench/seeded_tokenizer';
 import {
   checkFits,

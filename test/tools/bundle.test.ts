@@ -63,7 +63,7 @@ test('shaders travel once, shortened, side by side', async () => {
 });
 
 test('hashes of shaders are values: nothing in the bundle makes them', () => {
-  const offsetBasis = readFileSync(path.join(ROOT, 'src/gpu/source_hash.ts'), 'utf8').match(/0x[0-9a-f]{8}/)?.[0];
+  const offsetBasis = readFileSync(path.join(ROOT, 'src/tune/source_hash.ts'), 'utf8').match(/0x[0-9a-f]{8}/)?.[0];
   expect(Number(offsetBasis)).toBeGreaterThan(0);
   expect(bundle).not.toContain(String(Number(offsetBasis)));
   expect(bundle).not.toContain('shaders/attention/');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runReport } from '../../src/engine/run_report';
+import { runReport } from '../../src/engine/page/run_report';
 import { type Run, table } from '../../tools/lib/report.mjs';
 import { heard, metrics } from '../engine/heard_run';
 

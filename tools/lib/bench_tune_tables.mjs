@@ -5,7 +5,7 @@ import { figure, grid, parameterText } from './bench_grid.mjs';
 
 /**
  * @typedef {import('../../src/attention/profile').TuneResult} TuneResult
- * @typedef {import('../../src/model/tune_products').ProductResult} ProductResult
+ * @typedef {import('../../src/tune/products').ProductResult} ProductResult
  * @typedef {import('../../test/bench/report').TuneTable} TuneTable
  * @typedef {import('../../test/bench/tune').ProductsTable} ProductsTable
  */

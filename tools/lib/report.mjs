@@ -1,4 +1,4 @@
-// What `generate` prints after a run for people. The object of --json is the engine's own (src/engine/run_report.ts). Pure.
+// What `generate` prints after a run for people. The object of --json is the engine's own (src/engine/page/run_report.ts). Pure.
 
 /**
  * @typedef {import('../../src/engine/protocol').RunMetrics} RunMetrics
@@ -6,7 +6,7 @@
  * @typedef {object} Run what came back from the page
  * @property {import('../../src/engine/protocol').EngineInfo} info
  * @property {Extract<import('../../src/engine/protocol').EngineEvent, { type: 'done' }>} done
- * @property {import('../../src/engine/run_report').RunReport} report
+ * @property {import('../../src/engine/page/run_report').RunReport} report
  */
 
 const COLUMNS = /** @type {const} */ (['mean', 'p50', 'p95', 'p99', 'max', 'jitter']);

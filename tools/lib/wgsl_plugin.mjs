@@ -8,7 +8,7 @@ import { ROOT } from './ensure.mjs';
 import { compactWgsl, shortNames } from './wgsl_compact.mjs';
 
 const SHADERS = path.join(ROOT, 'shaders');
-const WORKER = '/src/engine/worker.ts';
+const WORKER = '/src/engine/worker/worker.ts';
 /** Rooms whose code gives shaders their constants and knows their entry points. */
 const JOINERS = ['src/gpu', 'src/kernels', 'src/attention', 'src/model', 'test/bench'];
 const COMMENTS = /^\s*(\/\*[\s\S]*?\*\/|\/\/.*$)/gm;

@@ -1,4 +1,4 @@
-// The worker's code as text inside src/engine/worker_source.ts: the page, the package and the script tag start it from a blob of
+// The worker's code as text inside src/engine/page/worker_source.ts: the page, the package and the script tag start it from a blob of
 // their own making, which a page that wants trusted types needs. Vite's `?worker&inline` would start it for us, as plain text.
 
 import path from 'node:path';
@@ -6,7 +6,7 @@ import { build } from 'vite';
 import { ROOT } from './ensure.mjs';
 import { sharedImports, wgslPlugin } from './wgsl_plugin.mjs';
 
-const PLACE = '/src/engine/worker_source.ts';
+const PLACE = '/src/engine/page/worker_source.ts';
 
 /**
  * Every bundle is ASCII: a classic script without a charset is read in the charset of its page, which may be windows-1252.
@@ -28,7 +28,7 @@ export async function bundleWorker() {
       reportCompressedSize: false,
       rolldownOptions: {
         checks: { bundlerTimings: false },
-        input: path.join(ROOT, 'src/engine/worker.ts'),
+        input: path.join(ROOT, 'src/engine/worker/worker.ts'),
         output: {
           format: 'es',
           codeSplitting: false,

@@ -1,0 +1,48 @@
+// A run as one object: what `generate --json` prints and what the panel saves. Pure.
+
+import type { EngineEvent, EngineInfo, RunMetrics, Warning } from '../protocol';
+
+/** What a client heard of one run. */
+export interface RunHeard {
+  /** Of the model that ran; null where nobody knows it. */
+  info: EngineInfo | null;
+  warnings: readonly Warning[];
+  ids: readonly number[];
+  text: string;
+  /** Null where the run ended without one. */
+  done: Extract<EngineEvent, { type: 'done' }> | null;
+  /** What was measured without a `done`. */
+  measured?: Partial<RunMetrics>;
+}
+
+/** Numbers as the engine gave them; null is what nobody knows, and all that a run without `done` cannot know. */
+export type RunReport = ReturnType<typeof runReport>;
+
+export function runReport({ info, warnings, ids, text, done, measured = {} }: RunHeard) {
+  const metrics: Partial<RunMetrics> = done?.metrics ?? measured;
+  return {
+    model: info?.model.name ?? null,
+    adapter: info?.adapter ?? null,
+    backend: info?.backend ?? null,
+    attention: metrics.attention ?? info?.attention ?? null,
+    promptIds: done?.promptIds ?? null,
+    ids,
+    text,
+    finishReason: done?.finishReason ?? null,
+    warnings: distinct([...(info?.warnings ?? []), ...warnings]),
+    ttftMs: metrics.ttftMs ?? null,
+    prefillTokensPerSecond: metrics.prefillTokensPerSecond ?? null,
+    decodeTokensPerSecond: metrics.decodeTokensPerSecond ?? null,
+    tbtMs: metrics.tbtMs ?? null,
+    gpuMs: metrics.gpuMs ?? null,
+    perToken: metrics.perToken ?? null,
+    runAhead: metrics.runAhead ?? null,
+    peakGpuBytes: metrics.peakGpuBytes ?? null,
+  };
+}
+
+/** One warning may come with the load and again as an event. */
+function distinct(warnings: readonly Warning[]): Warning[] {
+  const seen = new Map(warnings.map((warning) => [`${warning.code}\0${warning.message}`, warning]));
+  return [...seen.values()].map(({ code, message }) => ({ code, message }));
+}

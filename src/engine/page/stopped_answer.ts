@@ -1,0 +1,65 @@
+import { summariseGaps } from '../tbt';
+import type { AttentionChoice, EngineEvent } from '../protocol';
+
+type Done = Extract<EngineEvent, { type: 'done' }>;
+
+/**
+ * The end of an answer whose worker has no time to hear that it is stopped: it works for the request ahead, or hangs. Made
+ * of what the page heard, so that nobody waits. What only the worker knows is null, 0 or empty.
+ */
+export class StoppedAnswer {
+  private readonly gaps: number[] = [];
+  private promptTokens = 0;
+  private cachedTokens = 0;
+  private toPrefill = 0;
+  private completionTokens = 0;
+  private prefillMs = 0;
+  private firstAtMs = 0;
+  private lastAtMs = 0;
+
+  constructor(
+    private readonly attention: AttentionChoice,
+    private readonly seed: number,
+  ) {}
+
+  hear(event: EngineEvent): void {
+    if (event.type === 'prefill') {
+      this.toPrefill = event.total;
+      this.promptTokens = event.total;
+    } else if (event.type === 'token') {
+      if (this.completionTokens++ === 0) {
+        this.promptTokens = event.position;
+        this.cachedTokens = event.position - this.toPrefill;
+        this.prefillMs = event.inFlightMs;
+        this.firstAtMs = event.atMs;
+      } else if (event.tbtMs !== null) this.gaps.push(event.tbtMs);
+      this.lastAtMs = event.atMs;
+    }
+  }
+
+  done(): Done {
+    const { attention, seed, gaps, promptTokens, cachedTokens, completionTokens, prefillMs } = this;
+    const decodeMs = this.lastAtMs - this.firstAtMs;
+    return {
+      type: 'done',
+      text: '',
+      finishReason: 'abort',
+      seed,
+      promptIds: [],
+      usage: { promptTokens, cachedTokens, completionTokens },
+      metrics: {
+        attention,
+        ttftMs: null,
+        tokenizeMs: 0,
+        prefillMs,
+        prefillTokensPerSecond: prefillMs > 0 ? (this.toPrefill * 1000) / prefillMs : null,
+        decodeTokensPerSecond: decodeMs > 0 ? (gaps.length * 1000) / decodeMs : null,
+        tbtMs: summariseGaps(gaps),
+        gpuMs: null,
+        perToken: null,
+        runAhead: 0,
+        peakGpuBytes: null,
+      },
+    };
+  }
+}

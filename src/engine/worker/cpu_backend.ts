@@ -1,0 +1,154 @@
+import { dequantise } from '../../cpu/dequantize';
+import { CpuLlama, type CpuWeights } from '../../cpu/llama';
+import { type BlockType, quantisedValues } from '../../cpu/quantize';
+import { sample } from '../../cpu/sample';
+import { InvalidRequestError } from '../../errors';
+import type { ModelConfig } from '../../model/config/config';
+import type { ModelTensors } from '../../model/tensors';
+import { isPlainMatrix, type QuantisedFormat } from '../../model/weights';
+import type { SamplingParams } from '../../sampling/sampling';
+import type { TensorInfo } from '../../storage/model_file';
+import type { Backend } from './backend';
+import { nextTask } from './next_task';
+import type { AttentionChoice } from '../protocol';
+
+const BLOCK_TYPE: Record<QuantisedFormat, BlockType> = { q8: 'Q8_0', q4: 'Q4_0' };
+
+/**
+ * Every tensor as f32 in memory, read one at a time in the order of their names in `order`, that of the files: so a file is read from
+ * front to back, and can be checked as a whole. With `quantise`, matrices have the values that quantising leaves them with, as on the GPU.
+ */
+export async function loadCpuWeights(
+  tensors: ModelTensors,
+  signal?: AbortSignal,
+  quantise?: QuantisedFormat,
+  order: Iterable<string> = [],
+): Promise<CpuWeights> {
+  const values = new Map<TensorInfo, Float32Array>();
+  for (const tensor of inOrder(tensors, order)) {
+    signal?.throwIfAborted();
+    values.set(tensor, dequantise(tensor.dtype, await tensor.read(0, tensor.byteLength)));
+  }
+  const read = (tensor: TensorInfo) => values.get(tensor) as Float32Array;
+  const matrix = (tensor: TensorInfo): Float32Array => {
+    if (!quantise || !isPlainMatrix(tensor)) return read(tensor);
+    return quantisedValues(BLOCK_TYPE[quantise], read(tensor), tensor.shape[1]);
+  };
+  const optional = (tensor: TensorInfo | null) => (tensor ? read(tensor) : null);
+  const embedding = matrix(tensors.embedding);
+  const layers: CpuWeights['layers'] = [];
+  for (const t of tensors.layers) {
+    layers.push({
+      attnNorm: optional(t.attnNorm),
+      wq: matrix(t.wq),
+      wk: matrix(t.wk),
+      wv: matrix(t.wv),
+      wo: matrix(t.wo),
+      bq: optional(t.bq),
+      bk: optional(t.bk),
+      bv: optional(t.bv),
+      bo: optional(t.bo),
+      qNorm: optional(t.qNorm),
+      kNorm: optional(t.kNorm),
+      postAttnNorm: optional(t.postAttnNorm),
+      postMlpNorm: optional(t.postMlpNorm),
+      mlpNorm: optional(t.mlpNorm),
+      wGate: matrix(t.wGate),
+      wUp: matrix(t.wUp),
+      wDown: matrix(t.wDown),
+      bGate: optional(t.bGate),
+      bUp: optional(t.bUp),
+      bDown: optional(t.bDown),
+    });
+  }
+  const finalNorm = read(tensors.finalNorm);
+  const head = tensors.head ? matrix(tensors.head) : embedding;
+  const { all = null, short = null, long = null } = tensors.ropeFactors ?? {};
+  const ropeFactors = tensors.ropeFactors && { all: optional(all), short: optional(short), long: optional(long) };
+  return { embedding, layers, finalNorm, head, ropeFactors };
+}
+
+/** Every tensor of the model, those of the names in `order` as they come there. */
+function inOrder({ embedding, layers, finalNorm, head, ropeFactors }: ModelTensors, order: Iterable<string>) {
+  const places = new Map([...order].map((name, i) => [name, i]));
+  const place = ({ name }: TensorInfo) => places.get(name) ?? places.size;
+  return [
+    embedding,
+    ...layers.flatMap((layer) => Object.values(layer)),
+    finalNorm,
+    head,
+    ...Object.values(ropeFactors ?? {}),
+  ]
+    .filter((tensor) => tensor !== null)
+    .sort((a, b) => place(a) - place(b));
+}
+
+/** The textbook pass, for machines without WebGPU. Between tokens it gives the worker a turn, so that a stop is heard. */
+export class CpuBackend implements Backend {
+  readonly name = 'cpu';
+  readonly maxRunAhead = 1;
+  readonly counters = null;
+  readonly peakGpuBytes = null;
+  readonly attention: AttentionChoice = {
+    prefill: 'textbook',
+    decode: 'textbook',
+    reason: 'the cpu backend runs plain loops',
+  };
+  private readonly llama: CpuLlama;
+  /** tokens[position], as on the GPU. */
+  private readonly tokens: Uint32Array;
+  private sampling: SamplingParams | null = null;
+
+  constructor(
+    config: ModelConfig,
+    weights: CpuWeights,
+    readonly contextLength: number,
+  ) {
+    this.llama = new CpuLlama(config, weights, contextLength);
+    this.tokens = new Uint32Array(contextLength + 1);
+  }
+
+  begin(sampling: SamplingParams): void {
+    this.sampling = sampling;
+  }
+
+  async prefill(
+    ids: Uint32Array<ArrayBuffer>,
+    position: number,
+    onProgress: (done: number) => void,
+    stopped: () => boolean,
+  ): Promise<{ token: Promise<number> | null }> {
+    this.tokens.set(ids, position);
+    for (let t = 0; t < ids.length - 1; t++) {
+      this.llama.forwardHidden(ids[t], position + t);
+      onProgress(t + 1);
+      await nextTask();
+      if (stopped()) return { token: null };
+    }
+    return { token: this.decode(position + ids.length - 1) };
+  }
+
+  async decode(position: number): Promise<number> {
+    if (!this.sampling) throw new Error('decode before begin');
+    await nextTask();
+    const logits = this.llama.forward(this.tokens[position], position);
+    const context = this.tokens.subarray(0, position + 1);
+    const id = sample(logits, this.sampling, context, position + 1);
+    this.tokens[position + 1] = id;
+    return id;
+  }
+
+  async stepTimes(): Promise<null> {
+    return null;
+  }
+
+  async tune(): Promise<never> {
+    throw new InvalidRequestError('The cpu backend has no attention kernels to tune. Use a browser with WebGPU.');
+  }
+
+  async roofline(): Promise<never> {
+    throw new InvalidRequestError('The cpu backend has no GPU memory to measure. Use a browser with WebGPU.');
+  }
+
+  destroy(): void {}
+}

@@ -1,0 +1,297 @@
+import { AttentionUnavailable, InvalidRequestError, UnsupportedModelError, WebGpuUnavailableError } from '../../errors';
+import { Gpu } from '../../gpu/device';
+import { checkConfigJson, type ModelConfig, readConfig } from '../../model/config/config';
+import { kvBytesPerToken } from '../../model/kv_cache';
+import { Llama } from '../../model/llama';
+import { padConfig } from '../../model/padding';
+import { stepWeightBytes } from '../../model/step_bytes';
+import { type ModelTensors, resolveTensors } from '../../model/tensors';
+import { allocateWeights, hasPlainMatrix } from '../../model/weights';
+import { openCache } from '../../storage/cache/cache';
+import { resolveUrl } from '../../storage/source/folder';
+import { type ModelFiles, openModel } from '../../storage/model_file';
+import type { OpenOptions } from '../../storage/source/source';
+import { createChatTemplate, findChatTemplate } from '../../text/chat_template';
+import { createTokenizer } from '../../text/tokenizer';
+import type { Backend } from './backend';
+import { CpuBackend, loadCpuWeights } from './cpu_backend';
+import type { Session } from './generate';
+import { type Attempt, blamesFiles, describeRepair, mayHeal } from './load_again';
+import { checkActivations, checkOptions, chooseActivations, chooseContext } from './load_options';
+import { LoadTracker } from './load_tracker';
+import { loadProductProfile, loadProfile, productProfileKey, profileKey } from '../../tune/profile_store';
+import type { ActivationType, EngineInfo, LoadOptions, LoadProgress, ModelLocation, Warning } from '../protocol';
+import { WebGpuBackend } from './webgpu_backend';
+
+/** The most that the cpu backend, which holds every weight in f32, may take of a tab's memory. */
+const CPU_BYTES = 2 ** 32;
+
+export interface LoadedModel {
+  session: Session;
+  info: EngineInfo;
+}
+
+/** From a location to a model that answers: open, choose a backend, read the weights while pipelines compile. */
+export async function loadModel(
+  location: ModelLocation,
+  options: LoadOptions,
+  onProgress: (progress: LoadProgress) => unknown,
+  signal: AbortSignal,
+  createHasher?: OpenOptions['createHasher'],
+): Promise<LoadedModel> {
+  checkOptions(options, location);
+  const place = typeof location === 'string' ? resolveUrl(location, options.hubUrl).href : location;
+  const load = (attempt: Attempt, isSecond: boolean) =>
+    loadOnce(place, options, new LoadTracker(onProgress), signal, createHasher, attempt, isSecond);
+  const newAttempt = (): Attempt => ({ readBytes: 0, fetchedBytes: 0, isParsed: false });
+  const first = newAttempt();
+  try {
+    return await load(first, false);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (typeof place !== 'string' || !mayHeal(error, first)) throw error;
+    const loaded = await load(newAttempt(), true);
+    loaded.info.warnings.push(describeRepair(error));
+    return loaded;
+  }
+}
+
+async function loadOnce(
+  place: ModelLocation,
+  options: LoadOptions,
+  tracker: LoadTracker,
+  signal: AbortSignal,
+  createHasher: OpenOptions['createHasher'],
+  attempt: Attempt,
+  isSecond: boolean,
+): Promise<LoadedModel> {
+  const warnings: Warning[] = [];
+  const onWarning = (warning: Warning) => void warnings.push(warning);
+  const { cache: keeps = true, sha256 } = options;
+  const asks = keeps === 'check';
+  const cache = keeps && typeof place === 'string' ? await openCache(place, onWarning, asks) : null;
+  const ended = new AbortController(); // what is read ahead ends with the load
+  const abort = () => ended.abort(signal.reason);
+  signal.addEventListener('abort', abort);
+  let isVerified = false;
+  let closing: Promise<void> | undefined;
+  try {
+    signal.throwIfAborted();
+    const files = await openModel(place, {
+      signal: ended.signal,
+      onBytes(bytes, fromCache) {
+        attempt.readBytes += bytes;
+        if (!fromCache) attempt.fetchedBytes += bytes;
+        tracker.addBytes(bytes, fromCache);
+      },
+      onWarning,
+      onConfig: checkConfigJson,
+      onVerified() {
+        isVerified = true;
+      },
+      createHasher,
+      cache,
+      hub: options.hubUrl,
+      httpCache: isSecond ? 'reload' : asks ? 'no-cache' : 'default',
+      sha256: sha256?.toLowerCase(),
+    });
+    const parts = readModel(files);
+    attempt.isParsed = true;
+    const loaded = await loadFiles(parts, options, tracker, warnings, signal);
+    if (sha256 !== undefined && !isVerified) warnings.push(UNVERIFIED);
+    cache?.noteLoaded();
+    return loaded;
+  } catch (error) {
+    ended.abort(error);
+    if (blamesFiles(error, attempt)) await cache?.discard();
+    closing = cache?.close();
+    if (mayHeal(error, attempt)) await closing; // a second load is not to find this one there
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', abort);
+    closing ??= cache?.close();
+  }
+}
+
+const UNVERIFIED: Warning = {
+  code: 'sha256-unverified',
+  message: 'The model does not need all bytes of its file, so that their SHA-256 was not computed.',
+};
+
+/** All but the weights. */
+function readModel(files: ModelFiles) {
+  const config = readConfig(files);
+  const tensors = resolveTensors(files, config);
+  const tokenizer = createTokenizer(files);
+  const source = findChatTemplate(files);
+  const template = source === null ? null : createChatTemplate(source, tokenizer);
+  return { files, config, tensors, tokenizer, template };
+}
+
+async function loadFiles(
+  { files, config, tensors, tokenizer, template }: ReturnType<typeof readModel>,
+  options: LoadOptions,
+  tracker: LoadTracker,
+  warnings: Warning[],
+  signal: AbortSignal,
+): Promise<LoadedModel> {
+  const quantized = quantizes(files, tensors, options, warnings);
+  checkActivations(tensors, options);
+  const gpu = await requestGpu(options, warnings);
+  const contextLength = chooseContext(config, options, gpu?.bindingLimit ?? null, warnings);
+  tracker.stage('weights', files.totalBytes); // all that is cheap to find out is known
+  await tracker.heard();
+  signal.throwIfAborted();
+  const parts = { files, config, tensors, contextLength, options, signal, tracker, warnings };
+  const onGpu = gpu && (await loadOnGpu(gpu, parts));
+  const { backend, activations, gpuBytes, bytesPerToken } = onGpu ?? (await loadOnCpu(parts));
+  tracker.stage('ready', files.totalBytes);
+  return {
+    session: { backend, tokenizer, template, vocabSize: config.vocabSize, cachedIds: [] },
+    info: {
+      model: describeModel(files, config, quantized),
+      backend: backend.name,
+      adapter: onGpu ? gpu.adapterName : null,
+      contextLength,
+      kvCache: onGpu ? (options.kvCache ?? 'f16') : 'f32',
+      activations,
+      attention: backend.attention,
+      hasChatTemplate: template !== null,
+      gpuBytes,
+      bytesPerToken,
+      loadMs: tracker.times(),
+      warnings,
+    },
+  };
+}
+
+interface Parts {
+  files: ModelFiles;
+  config: ModelConfig;
+  tensors: ModelTensors;
+  contextLength: number;
+  options: LoadOptions;
+  signal: AbortSignal;
+  tracker: LoadTracker;
+  warnings: Warning[];
+}
+
+type LoadedBackend = { backend: Backend; activations: ActivationType } & Pick<EngineInfo, 'gpuBytes' | 'bytesPerToken'>;
+
+/** null: no attention kernel is right on this GPU, which is a warning; the CPU takes over. */
+async function loadOnGpu(gpu: Gpu, parts: Parts): Promise<LoadedBackend | null> {
+  const { files, config, tensors, contextLength, options, signal, tracker, warnings } = parts;
+  const { kvCache: kvType = 'f16', attention = 'auto', backend: asked = 'auto' } = options;
+  const key = profileKey(gpu, config, kvType);
+  try {
+    const [profile, productProfile] = await Promise.all([
+      attention === 'auto' ? loadProfile(key) : null,
+      loadProductProfile(productProfileKey(gpu)),
+    ]);
+    const { weights, read } = await allocateWeights(gpu, tensors, config, options.quantize);
+    const compiling = Llama.create(gpu, config, weights, {
+      contextLength,
+      kvType,
+      attention,
+      profile: profile ?? undefined,
+      productProfile: productProfile ?? undefined,
+      activations: chooseActivations(options, gpu.isSoftware),
+    });
+    compiling.catch(() => {}); // awaited below; reading may fail first
+    await read(files, signal);
+    tracker.stage('compile', files.totalBytes);
+    const llama = await compiling;
+    llama.start(weights);
+    signal.throwIfAborted();
+    const backend = new WebGpuBackend(gpu, llama, key);
+    await backend.warmUp();
+    for (const { message } of llama.attention.setAside) warnings.push({ code: 'attention-fallback', message });
+    const { kvCacheBytes, activations } = llama;
+    const others = gpu.allocatedBytes - weights.bytes - kvCacheBytes;
+    return {
+      backend,
+      activations,
+      gpuBytes: { weights: weights.bytes, kvCache: kvCacheBytes, activations: others },
+      bytesPerToken: { weights: stepWeightBytes(weights), kvPerPosition: kvBytesPerToken(padConfig(config), kvType) },
+    };
+  } catch (thrown) {
+    const error = signal.aborted ? thrown : await gpu.explain(thrown);
+    gpu.destroy(); // everything that was allocated goes with the device
+    if (!(error instanceof AttentionUnavailable) || attention !== 'auto' || asked !== 'auto') throw error;
+    const why = error.message.replace(/ Use "auto".*$/, '');
+    warnings.push({ code: 'attention-fallback', message: `${why} Running on the CPU, which is much slower.` });
+    return null;
+  }
+}
+
+async function loadOnCpu({ files, config, tensors, contextLength, options, signal }: Parts): Promise<LoadedBackend> {
+  if (options.attention && options.attention !== 'auto') {
+    throw new AttentionUnavailable(options.attention, 'the cpu backend runs plain loops and has no attention kernels');
+  }
+  if (options.activations === 'q8') {
+    throw new InvalidRequestError('Activations q8 need WebGPU: the cpu backend computes in f32. Choose auto or f32.');
+  }
+  const parameters = countParameters(files);
+  const bytes = 4 * parameters + kvBytesPerToken(config, 'f32') * contextLength;
+  if (bytes > CPU_BYTES) {
+    throw new UnsupportedModelError(
+      `On the CPU this model would take ${bytes} bytes (${parameters} parameters in f32, and the context); ` +
+        `at most ${CPU_BYTES} are allowed. Use a browser with WebGPU, or a smaller model or context.`,
+    );
+  }
+  const weights = await loadCpuWeights(tensors, signal, options.quantize, files.tensors.keys());
+  const backend = new CpuBackend(config, weights, contextLength);
+  return { backend, activations: 'f32', gpuBytes: null, bytesPerToken: null };
+}
+
+/** null: run on the CPU, because that was asked for or because there is no WebGPU, which is a warning. */
+async function requestGpu(options: LoadOptions, warnings: Warning[]): Promise<Gpu | null> {
+  if (options.backend === 'cpu') return null;
+  try {
+    return await Gpu.request();
+  } catch (error) {
+    if (options.backend === 'webgpu' || !(error instanceof WebGpuUnavailableError)) throw error;
+    warnings.push({ code: error.code, message: `${error.message} Running on the CPU, which is much slower.` });
+    return null;
+  }
+}
+
+/** What the matrices in full precision become, or null where none does; asked for in vain, it is a warning. */
+function quantizes(
+  files: ModelFiles,
+  tensors: ModelTensors,
+  { quantize }: LoadOptions,
+  warnings: Warning[],
+): 'Q8_0' | 'Q4_0' | null {
+  if (!quantize) return null;
+  if (hasPlainMatrix(tensors)) return quantize === 'q8' ? 'Q8_0' : 'Q4_0';
+  const message = `The matrices of this model are quantized already (${storedFormats(files)}); they stay as they are.`;
+  warnings.push({ code: 'quantize-ignored', message });
+  return null;
+}
+
+function countParameters(files: ModelFiles): number {
+  const elements = (shape: readonly number[]) => shape.reduce((product, size) => product * size, 1);
+  return [...files.tensors.values()].reduce((sum, tensor) => sum + elements(tensor.shape), 0);
+}
+
+function storedFormats(files: ModelFiles): string {
+  return [...new Set([...files.tensors.values()].map((tensor) => tensor.dtype))].join(' + ');
+}
+
+function describeModel(files: ModelFiles, config: ModelConfig, quantized: string | null): EngineInfo['model'] {
+  const { architecture, nLayers, hiddenSize, nHeads, nKvHeads, headDim, vocabSize } = config;
+  return {
+    name: files.name,
+    architecture,
+    parameters: countParameters(files),
+    nLayers,
+    hiddenSize,
+    nHeads,
+    nKvHeads,
+    headDim,
+    vocabSize,
+    format: quantized ? `${storedFormats(files)}, quantized to ${quantized}` : storedFormats(files),
+    fileBytes: files.totalBytes,
+  };
+}

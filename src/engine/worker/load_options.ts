@@ -1,0 +1,119 @@
+import { InvalidRequestError } from '../../errors';
+import type { ModelConfig } from '../../model/config/config';
+import { kvBytesPerToken } from '../../model/kv_cache';
+import { padConfig } from '../../model/padding';
+import type { ModelTensors } from '../../model/tensors';
+import { isPlainMatrix } from '../../model/weights';
+import type { ActivationType, LoadOptions, ModelLocation, Warning } from '../protocol';
+
+/** What a context may be and take, unless the caller asks for more. */
+const DEFAULT_CONTEXT_BYTES = 2 ** 30;
+const DEFAULT_CONTEXT = 2 ** 17;
+
+/** @throws InvalidRequestError for values that no model can be loaded with */
+export function checkOptions(options: LoadOptions, location: ModelLocation = ''): void {
+  const {
+    contextLength,
+    kvCache = 'f16',
+    backend = 'auto',
+    activations = 'auto',
+    quantize,
+    cache = true,
+    hubUrl,
+    sha256,
+  } = options;
+  if (contextLength !== undefined && (!Number.isInteger(contextLength) || contextLength < 2)) {
+    throw new InvalidRequestError(`contextLength must be a whole number of at least 2, got ${String(contextLength)}.`);
+  }
+  if (kvCache !== 'f16' && kvCache !== 'f32') {
+    throw new InvalidRequestError(`kvCache must be f16 or f32, got ${String(kvCache)}.`);
+  }
+  if (backend !== 'auto' && backend !== 'webgpu' && backend !== 'cpu') {
+    throw new InvalidRequestError(`backend must be auto, webgpu or cpu, got ${String(backend)}.`);
+  }
+  if (quantize !== undefined && quantize !== 'q8' && quantize !== 'q4') {
+    throw new InvalidRequestError(`quantize must be q8 or q4, got ${String(quantize)}.`);
+  }
+  if (activations !== 'auto' && activations !== 'f32' && activations !== 'q8') {
+    throw new InvalidRequestError(`activations must be auto, f32 or q8, got ${String(activations)}.`);
+  }
+  if (typeof cache !== 'boolean' && cache !== 'check') {
+    throw new InvalidRequestError(`cache must be true, false or check, got ${String(cache)}.`);
+  }
+  if (hubUrl !== undefined && !(URL.canParse(hubUrl) && /^https?:$/.test(new URL(hubUrl).protocol))) {
+    throw new InvalidRequestError(`hubUrl must be an http or https address, got ${String(hubUrl)}.`);
+  }
+  if (sha256 === undefined) return;
+  if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/i.test(sha256)) {
+    throw new InvalidRequestError(`sha256 must be 64 hex digits, got ${String(sha256).slice(0, 80)}.`);
+  }
+  if (typeof location !== 'string') throw new InvalidRequestError('sha256 needs the address of a model, not a file.');
+}
+
+/**
+ * Forced means forced: q8 is refused before anything is read where no product would run on it.
+ * @throws InvalidRequestError
+ */
+export function checkActivations({ embedding, layers, head }: ModelTensors, options: LoadOptions): void {
+  if (options.activations !== 'q8' || options.quantize) return;
+  const inLayers = layers.flatMap(({ wq, wo, wGate, wDown }) => [wq, wo, wGate, wDown]); // those of a product are alike
+  const products = [...inLayers, head ?? embedding];
+  if (!products.every(isPlainMatrix)) return;
+  const formats = [...new Set(products.map(({ dtype }) => dtype))].join(' and ');
+  throw new InvalidRequestError(
+    `Activations q8 need matrices of integers, and those of this model are ${formats}. ` +
+      'Quantize them while they load (quantize or --quantize, q8 or q4), or choose activations auto or f32.',
+  );
+}
+
+/** What to ask of the products: each matrix without integers is multiplied in f32 all the same. */
+export function chooseActivations({ activations = 'auto' }: LoadOptions, isSoftware: boolean): ActivationType {
+  if (activations !== 'auto') return activations;
+  // A CPU that plays a GPU gains nothing from them, and takes seconds longer to compile their kernels.
+  return isSoftware ? 'f32' : 'q8';
+}
+
+/**
+ * Tokens of context: what was asked for, within what the model was made for and what one binding holds; unasked, also within
+ * a sensible share of memory and the context in which the model is most exact.
+ *
+ * bindingLimit: bytes that a binding of the GPU may have; null: the model runs on the CPU.
+ */
+export function chooseContext(
+  model: ModelConfig,
+  { contextLength: asked, kvCache = 'f16' }: LoadOptions,
+  bindingLimit: number | null,
+  warnings: Warning[],
+): number {
+  const config = bindingLimit === null ? model : padConfig(model);
+  const kvBytes = kvBytesPerToken(config, bindingLimit === null ? 'f32' : kvCache);
+  const ropeBytes = 4 * config.headDim; // of each table
+  const bytesPerToken = kvBytes + ropeBytes * config.ropes.length;
+  const largestBinding = Math.max(kvBytes / (2 * config.nLayers), ropeBytes);
+  const bindable = Math.floor((bindingLimit ?? Number.POSITIVE_INFINITY) / largestBinding);
+  const exact = exactContext(config);
+  const modest = Math.min(Math.floor(DEFAULT_CONTEXT_BYTES / bytesPerToken), DEFAULT_CONTEXT, exact);
+  const contextLength = Math.min(asked ?? modest, config.contextLength, bindable);
+  const wanted = asked ?? config.contextLength;
+  if (contextLength < wanted) {
+    const why =
+      contextLength === config.contextLength
+        ? 'the model was made for no more'
+        : contextLength === exact
+          ? 'with more it would answer short chats, too, less exactly; ask for more where a chat needs it'
+          : `more would take too much memory (${bytesPerToken} bytes a token)`;
+    const message = `The context is ${contextLength} tokens instead of ${wanted}: ${why}.`;
+    warnings.push({ code: 'context-shortened', message });
+  }
+  return contextLength;
+}
+
+/** Positions past which dynamic and longrope scaling change the frequencies of all positions (inverseFrequencies). */
+function exactContext({ ropes }: ModelConfig): number {
+  const limits = ropes.map(({ scaling }) =>
+    scaling?.type === 'dynamic' || scaling?.type === 'longrope'
+      ? scaling.originalContextLength
+      : Number.POSITIVE_INFINITY,
+  );
+  return Math.min(...limits);
+}

@@ -1,0 +1,212 @@
+import { InvalidRequestError } from '../../errors';
+import type { Gpu } from '../../gpu/device';
+import type { CommandList, Step } from '../../gpu/kernel';
+import { WordReadback } from '../../gpu/readback';
+import { StepTimes } from '../../gpu/timestamps';
+import { type Llama, type PassEnd, PREFILL_CHUNK } from '../../model/llama';
+import { measureRoofline } from '../../tune/roofline';
+import type { SamplingParams } from '../../sampling/sampling';
+import { type Backend, MOST_SHARED, type OnTuneResult } from './backend';
+import { productProfileKey, storeProductProfile, storeProfile } from '../../tune/profile_store';
+import type { AttentionChoice, Roofline, TuneOutcome } from '../protocol';
+
+/** Readbacks in flight: 4.5 ms of steps of 0.07 ms. Each is a mapped buffer, of which drivers grant a few thousand. */
+const MAX_RUN_AHEAD = 64;
+/** Steps of a run that are timed. */
+const TIMED_STEPS = 2048;
+
+/** Queues passes of a Llama on the GPU and reads back one id a step, late. */
+export class WebGpuBackend implements Backend {
+  readonly name = 'webgpu';
+  stepBoundMs?: number;
+  private readonly readback: WordReadback;
+  private end: PassEnd = 'sample';
+  private readonly clock: StepTimes | null;
+  private timed = false;
+  /** The newest decode step, whose sibling `attention` names. */
+  private decodedAt = 0;
+  private measured: Roofline | null = null;
+
+  constructor(
+    private readonly gpu: Gpu,
+    private readonly llama: Llama,
+    /** Where the tuner's findings are kept; null: nowhere. */
+    private readonly profileKey: string | null = null,
+  ) {
+    this.readback = new WordReadback(gpu, MAX_RUN_AHEAD + 1, MOST_SHARED);
+    this.clock = gpu.can.timestamps ? new StepTimes(gpu, TIMED_STEPS) : null;
+  }
+
+  /** A pass that needs the CPU in its middle runs alone. */
+  get maxRunAhead(): number {
+    return this.llama.needsHost ? 1 : MAX_RUN_AHEAD;
+  }
+
+  /** `decode`: what ran last; the siblings change with the length of the cache. */
+  get attention(): AttentionChoice {
+    const { attention } = this.llama;
+    const decode = attention.at(1, this.decodedAt + 1).kernel.name;
+    return { prefill: attention.prefill.kernel.name, decode, reason: attention.reason };
+  }
+
+  get contextLength(): number {
+    return this.llama.contextLength;
+  }
+
+  get counters() {
+    return this.gpu.counters;
+  }
+
+  get peakGpuBytes(): number {
+    return this.gpu.peakBytes;
+  }
+
+  begin(sampling: SamplingParams, timed: boolean): void {
+    this.llama.setSampling(sampling);
+    this.timed = timed && this.clock !== null && !this.llama.needsHost; // the clock would stop while the CPU works
+    this.clock?.restart();
+    this.end = sampling.repetitionPenalty === 1 ? 'sample' : 'penalise_and_sample';
+  }
+
+  async prefill(
+    ids: Uint32Array<ArrayBuffer>,
+    position: number,
+    onProgress: (done: number) => void,
+    stopped: () => boolean,
+  ): Promise<{ token: Promise<number> | null }> {
+    const { queue } = this.gpu.device;
+    this.llama.writeTokens(ids, position);
+    let queued = 0;
+    // Two passes in flight: a GPU that waited for the page to hear of each would idle for up to 3 ms a chunk.
+    let before: Promise<undefined> | null = null;
+    const heard = async () => {
+      await before;
+      if (this.gpu.failure) throw this.gpu.failure;
+      if (before) onProgress(queued);
+    };
+    while (ids.length - queued > PREFILL_CHUNK) {
+      const step = { position: position + queued, nTokens: PREFILL_CHUNK };
+      await this.llama.pass(PREFILL_CHUNK, 'none', step.position).run(step);
+      const running: Promise<undefined> = queue.onSubmittedWorkDone();
+      running.catch(ignore); // awaited a chunk later
+      await heard();
+      before = running;
+      queued += PREFILL_CHUNK;
+      if (stopped()) return { token: null };
+    }
+    const token = this.run(position + queued, ids.length - queued);
+    token.catch(ignore); // the caller's, who gets it later
+    await heard();
+    return { token };
+  }
+
+  decode(position: number): Promise<number> {
+    this.decodedAt = position;
+    return this.run(position, 1, this.stamps());
+  }
+
+  /** One submit where progress travels in the commands; a uniform is rewritten between submits. */
+  decodeMany(position: number, count: number): Promise<Uint32Array> {
+    const { gpu, llama, readback } = this;
+    if (gpu.failure) return Promise.reject(gpu.failure);
+    this.decodedAt = position + count - 1;
+    let encoder = gpu.device.createCommandEncoder();
+    for (let at = position; at < position + count; at++) {
+      if (at > position && !gpu.can.immediates) {
+        gpu.submit(encoder.finish());
+        encoder = gpu.device.createCommandEncoder();
+      }
+      llama.pass(1, this.end, at).record(encoder, { position: at, nTokens: 1 }, this.stamps());
+    }
+    const target = readback.copy(encoder, llama.tokens, (position + 1) * 4, count);
+    gpu.submit(encoder.finish());
+    return readback.readMany(target, count);
+  }
+
+  private stamps(): GPUComputePassTimestampWrites | undefined {
+    return this.timed ? this.clock?.next() : undefined;
+  }
+
+  async stepTimes(): Promise<number[] | null> {
+    return this.timed && this.clock ? this.clock.read() : null;
+  }
+
+  /** Runs every pipeline once: 5 ms of loading for 1 ms of the first TTFT on an H200, more where drivers compile at first use. */
+  async warmUp(): Promise<void> {
+    await this.llama.pass(2, 'none', 0).run({ position: 0, nTokens: 2 });
+    this.end = 'penalise_and_sample';
+    await this.run(0, 1);
+    this.clock?.restart();
+    const start = performance.now();
+    await this.run(0, 1, this.clock?.next());
+    const waitedMs = performance.now() - start; // for its id, too
+    const [gpuMs = 0] = (await this.clock?.read()) ?? [];
+    this.stepBoundMs = gpuMs > 0 ? gpuMs : waitedMs;
+  }
+
+  private run(position: number, nTokens: number, stamps?: GPUComputePassTimestampWrites): Promise<number> {
+    if (this.gpu.failure) return Promise.reject(this.gpu.failure);
+    const list = this.llama.pass(nTokens, this.end, position);
+    const step = { position, nTokens };
+    const parts = list.runParts(step);
+    return list.needsHost ? parts.then(() => this.submit(list, step)) : this.submit(list, step, stamps);
+  }
+
+  /** One submit: the pass, or what the CPU has left of it, and the copy of the id that it leaves. */
+  private submit(list: CommandList, step: Step, stamps?: GPUComputePassTimestampWrites): Promise<number> {
+    const encoder = this.gpu.device.createCommandEncoder();
+    list.record(encoder, step, stamps);
+    const target = this.readback.copy(encoder, this.llama.tokens, (step.position + step.nTokens) * 4);
+    this.gpu.submit(encoder.finish());
+    return this.readback.read(target);
+  }
+
+  async tune(onResult: OnTuneResult, stopped: () => boolean): Promise<TuneOutcome> {
+    const { llama, profileKey } = this;
+    if (llama.asked !== 'auto') {
+      throw new InvalidRequestError(
+        `This model was loaded with attention "${llama.asked}", which tuning would not change. Load it with "auto" first.`,
+      );
+    }
+    const still = llama.countProductCandidates();
+    const attention = await llama.tune({
+      onResult: (result, done, total) => onResult(result, done, total + still),
+      stopped,
+    });
+    const before = attention.results.length;
+    const products = await llama.tuneProducts({
+      onResult: (result, done, total) => onResult(result, before + done, before + total),
+      stopped,
+    });
+    if (stopped()) throw new DOMException('Tuning was cancelled.', 'AbortError');
+    await llama.retune(attention.profile, products.profile);
+    this.decodedAt = 0;
+    return {
+      results: [...attention.results, ...products.results],
+      attention: this.attention,
+      stored:
+        profileKey !== null &&
+        (await storeProfile(profileKey, attention.profile)) &&
+        (await storeProductProfile(productProfileKey(this.gpu), products.profile)),
+    };
+  }
+
+  async roofline(stopped: () => boolean): Promise<Roofline> {
+    this.measured ??= await measureRoofline(this.gpu, stopped);
+    return this.measured;
+  }
+
+  get failing(): Promise<Error> {
+    return this.gpu.failing;
+  }
+
+  explain(error: unknown): Promise<unknown> {
+    return this.gpu.explain(error);
+  }
+
+  destroy(): void {
+    this.gpu.destroy();
+  }
+}
+
+function ignore(): void {}

@@ -1,0 +1,144 @@
+// The worker: wires messages to the model, and nothing else. One worker holds one model: a load is its first call.
+
+import { type Endpoint, transfer } from 'comlink';
+import { InvalidRequestError } from '../../errors';
+import { deleteModel, listModels } from '../../storage/cache/cached_models';
+import { type Hasher, portHasher, serveHasher } from '../../storage/source/hash_port';
+import { openStores } from '../../storage/cache/stores';
+import type { OnTuneResult } from './backend';
+import { toFailure } from '../failure';
+import { generate } from './generate';
+import type { EngineEvent, LostMessage, Roofline, StartHasher, TuneMessage, Warning, WorkerApi } from '../protocol';
+import { serve } from './serve';
+import { type LoadedModel, loadModel } from './load';
+
+let model: LoadedModel | null = null;
+const loading = new AbortController();
+/** What the load has to say, until a first request hears it. */
+let warnings: readonly Warning[] = [];
+/** Requests that have not ended; unloading stops them. */
+const requests = new Set<{ stopped: boolean }>();
+/** Requests run one after another: there is one cache. */
+let queue: Promise<void> = Promise.resolve();
+
+/** Runs `work` after every request before it. What it posts goes through the port, as does what it throws. */
+function enqueue<Message>(
+  port: MessagePort,
+  work: (model: LoadedModel, post: (message: Message) => void, stopped: () => boolean) => Promise<void>,
+): void {
+  if (!(port instanceof MessagePort)) throw new InvalidRequestError('A request needs a port for its answer.');
+  const state = { stopped: false };
+  requests.add(state);
+  port.onmessage = () => {
+    state.stopped = true;
+  };
+  const run = async () => {
+    try {
+      if (state.stopped) return; // nobody waits for it any more
+      if (!model) throw new InvalidRequestError('No model is loaded.');
+      await work(
+        model,
+        (message) => port.postMessage(message),
+        () => state.stopped,
+      );
+    } catch (error) {
+      const cause = state.stopped ? error : await model?.session.backend.explain?.(error);
+      port.postMessage(toFailure(cause ?? error, state.stopped));
+    } finally {
+      requests.delete(state);
+    }
+  };
+  queue = queue.then(run);
+}
+
+/** Smaller files are hashed in less time than a worker takes to start. */
+const ELSEWHERE_BYTES = 32 * 2 ** 20;
+
+async function hasherElsewhere(size: number, startHasher: StartHasher): Promise<Hasher | null> {
+  if (size < ELSEWHERE_BYTES) return null;
+  const { port1, port2 } = new MessageChannel();
+  const isThere = await startHasher(transfer(port2, [port2])).catch(() => false);
+  return isThere ? portHasher(port1) : null;
+}
+
+/** A new lock, held for good. Null where the browser has no locks, or refuses them to this origin. */
+async function holdLock(): Promise<string | null> {
+  const name = `vivace-worker-${crypto.getRandomValues(new Uint32Array(4)).join('-')}`;
+  try {
+    await new Promise<void>((held, refused) => {
+      const forever = () => new Promise<never>(() => held());
+      navigator.locks.request(name, forever).catch(refused);
+    });
+    return name;
+  } catch {
+    return null;
+  }
+}
+
+const api: WorkerApi = {
+  ping: () => 'pong',
+
+  holdLock,
+
+  async load(location, options, onProgress, startHasher) {
+    try {
+      const createHasher = (size: number) => hasherElsewhere(size, startHasher);
+      model = await loadModel(location, options, onProgress, loading.signal, createHasher);
+      warnings = model.info.warnings;
+      void model.session.backend.failing?.then((error) => {
+        const message: LostMessage = { lost: toFailure(error) };
+        postMessage(message);
+      });
+      return { info: model.info };
+    } catch (error) {
+      return toFailure(error, loading.signal.aborted);
+    }
+  },
+
+  cancelLoad() {
+    loading.abort(new DOMException('Loading was cancelled.', 'AbortError'));
+  },
+
+  generate({ input, options }, port) {
+    enqueue<EngineEvent>(port, async ({ session }, post, stopped) => {
+      for (const warning of warnings) post({ type: 'warning', ...warning });
+      warnings = [];
+      await generate(session, input, options, post, stopped);
+    });
+  },
+
+  tune(port) {
+    enqueue<TuneMessage>(port, async ({ session, info }, post, stopped) => {
+      session.cachedIds = []; // measuring overwrites the cache
+      const tell: OnTuneResult = (result, done, total) => post({ type: 'result', result, done, total });
+      const outcome = await session.backend.tune(tell, stopped);
+      info.attention = outcome.attention;
+      post({ type: 'tuned', ...outcome });
+    });
+  },
+
+  roofline(port) {
+    enqueue<Roofline>(port, async ({ session }, post, stopped) => post(await session.backend.roofline(stopped)));
+  },
+
+  hash: serveHasher,
+
+  async listCachedModels() {
+    const stores = await openStores().catch(() => null);
+    return stores ? listModels(stores) : [];
+  },
+
+  async deleteCachedModel(location) {
+    const stores = await openStores().catch(() => null);
+    if (stores) await deleteModel(stores, location);
+  },
+
+  async unload() {
+    for (const request of requests) request.stopped = true;
+    await queue;
+    model?.session.backend.destroy();
+    model = null;
+  },
+};
+
+serve(api, globalThis as unknown as Endpoint);

@@ -1,0 +1,50 @@
+import wgsl from '../../../shaders/elementwise/norm_rope.wgsl?raw';
+import workgroupSum from '../../../shaders/elementwise/workgroup_sum.wgsl?raw';
+import type { Gpu } from '../../gpu/device';
+import { type CommandList, createKernel, type Kernel } from '../../gpu/kernel';
+import { type QkvShape, rotaryConstants, rotaryLibraries } from '../linear/epilogues/qkv';
+
+export interface NormRopeShape extends QkvShape {
+  /** RMSNorm of each head (Qwen 3, Gemma 3), or of all heads of q, or of k, as one vector (OLMo 2). */
+  norm: 'heads' | 'vector';
+  normEps: number;
+  /** false: no pair is turned. */
+  rotary: boolean;
+}
+
+const WORKGROUP = 64;
+
+/** What follows the product with Wq, Wk and Wv where q and k are normalised before they are turned. */
+export class NormRope {
+  constructor(
+    private readonly kernel: Kernel,
+    private readonly heads: number,
+  ) {}
+
+  /**
+   * y: f32 (nTokens, nHeads + 2 nKvHeads, headDim), rotary pairs adjacent; weight: f32 of q, then of k, in the same order: (headDim)
+   * each, or for a vector (nHeads, headDim) and (nKvHeads, headDim); then the rope table, q, k cache, v cache as in `qkv`.
+   */
+  bind(y: GPUBuffer, weight: GPUBuffer, rope: GPUBuffer, q: GPUBuffer, k: GPUBuffer, v: GPUBuffer): GPUBindGroup {
+    return this.kernel.bind(y, weight, rope, q, k, v);
+  }
+
+  record(list: CommandList, group: GPUBindGroup, nTokens: number): void {
+    list.add(this.kernel, group, this.heads, nTokens);
+  }
+}
+
+export async function createNormRope(gpu: Gpu, shape: NormRopeShape): Promise<NormRope> {
+  const kernel = await createKernel(gpu, {
+    label: 'kernels/norm_rope',
+    wgsl: [...rotaryLibraries(shape), workgroupSum, wgsl],
+    constants: {
+      ...rotaryConstants(shape, shape.rotary),
+      VECTOR: shape.norm === 'vector',
+      EPS: { f32: shape.normEps },
+      WORKGROUP,
+    },
+    bindings: ['read', 'read', 'read', 'write', 'write', 'write'],
+  });
+  return new NormRope(kernel, shape.nHeads + 2 * shape.nKvHeads);
+}

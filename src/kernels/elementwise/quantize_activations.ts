@@ -1,0 +1,52 @@
+import wgsl from '../../../shaders/elementwise/quantize_activations.wgsl?raw';
+import type { Gpu } from '../../gpu/device';
+import { type CommandList, createKernel, type Kernel } from '../../gpu/kernel';
+import { BLOCK } from '../linear/weight_format';
+
+export interface QuantiseShape {
+  /** A multiple of 32. */
+  cols: number;
+  /** Epsilon of an RMSNorm that comes first, or null for none. Its weight is the first `cols` floats of params. */
+  normEps: number | null;
+}
+
+/** Magnitudes below this count as zero, as in the textbook. */
+export const ZERO_BELOW = 1e-30;
+const MAX_WORKGROUP = 256;
+
+/** Bytes of the rows of `nTokens` in signed bytes, and of their scales: what `xq` must hold. */
+export function xqBytes(nTokens: number, cols: number): number {
+  const blocks = (nTokens * cols) / BLOCK;
+  return Math.ceil((blocks * (BLOCK + 4)) / 16) * 16; // read in units of 16
+}
+
+/** Rows of activations in signed bytes, for kernels/matmul_q8. */
+export class QuantiseActivations {
+  constructor(private readonly kernel: Kernel) {}
+
+  /** `params` is bound in any case, and read for a norm alone. */
+  bind(x: GPUBuffer, params: GPUBuffer, xq: GPUBuffer): GPUBindGroup {
+    return this.kernel.bind(x, params, xq);
+  }
+
+  record(list: CommandList, group: GPUBindGroup, nTokens: number): void {
+    list.add(this.kernel, group, nTokens);
+  }
+}
+
+export async function createQuantiseActivations(gpu: Gpu, shape: QuantiseShape): Promise<QuantiseActivations> {
+  const { cols, normEps } = shape;
+  const kernel = await createKernel(gpu, {
+    label: 'kernels/quantise_activations',
+    wgsl: [wgsl],
+    constants: {
+      COLS: cols,
+      NORM: normEps !== null,
+      EPS: { f32: normEps ?? 0 },
+      ZERO_BELOW: { f32: ZERO_BELOW },
+      WORKGROUP: Math.min(MAX_WORKGROUP, 2 ** Math.ceil(Math.log2(cols / 4))),
+    },
+    bindings: ['read', 'read', 'write'],
+  });
+  return new QuantiseActivations(kernel);
+}

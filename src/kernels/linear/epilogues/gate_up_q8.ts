@@ -1,0 +1,15 @@
+import wgsl from '../../../../shaders/linear/epilogues/gate_up_q8.wgsl?raw';
+import { ACTIVATIONS, type Activation } from './gate_up';
+import type { Epilogue } from '../linear';
+
+/** gate_up for one token, quantised: binds h in the layout of kernels/quantise_activations. Rows: a multiple of 64. */
+export function gateUpQ8Epilogue(activation: Activation): Epilogue {
+  return {
+    label: 'kernels/gate_up_q8',
+    wgsl: [ACTIVATIONS[activation], wgsl],
+    bindings: ['write'],
+    finishRows: 64,
+  };
+}
+
+export const GATE_UP_Q8 = gateUpQ8Epilogue('silu');

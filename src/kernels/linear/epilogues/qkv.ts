@@ -1,0 +1,41 @@
+import wgsl from '../../../../shaders/linear/epilogues/qkv.wgsl?raw';
+import kvPairF16 from '../../../../shaders/linear/epilogues/kv_pair_f16.wgsl?raw';
+import kvPairF32 from '../../../../shaders/linear/epilogues/kv_pair_f32.wgsl?raw';
+import rotaryHeads from '../../../../shaders/linear/epilogues/rotary_heads.wgsl?raw';
+import type { Constant } from '../../../gpu/kernel';
+import type { Epilogue } from '../linear';
+
+export interface QkvShape {
+  nHeads: number;
+  nKvHeads: number;
+  headDim: number;
+  contextLength: number;
+  kvType: 'f16' | 'f32';
+}
+
+/** Rotates q and k, or in layers without RoPE neither; writes k and v to the cache. Binds the rope table, q, k cache, v cache. */
+export function qkvEpilogue(shape: QkvShape, rotary = true): Epilogue {
+  return {
+    label: 'kernels/qkv',
+    wgsl: [...rotaryLibraries(shape), wgsl],
+    constants: rotaryConstants(shape, rotary),
+    bindings: ['read', 'write', 'write', 'write'],
+  };
+}
+
+/** What shaders/linear/epilogues/rotary_heads.wgsl is made of. */
+export function rotaryLibraries({ kvType }: QkvShape): readonly string[] {
+  return [kvType === 'f16' ? kvPairF16 : kvPairF32, rotaryHeads];
+}
+
+/** What shaders/linear/epilogues/rotary_heads.wgsl asks for. */
+export function rotaryConstants(shape: QkvShape, rotary: boolean): Readonly<Record<string, Constant>> {
+  const { nHeads, nKvHeads, headDim, contextLength } = shape;
+  return {
+    N_HEADS: nHeads,
+    N_KV_HEADS: nKvHeads,
+    HEAD_DIM: headDim,
+    CONTEXT: contextLength,
+    ROTARY: rotary,
+  };
+}

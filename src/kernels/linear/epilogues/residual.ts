@@ -1,0 +1,9 @@
+import wgsl from '../../../../shaders/linear/epilogues/residual.wgsl?raw';
+import type { Epilogue } from '../linear';
+
+/** Adds `scale` times the product to what is there. Binds residual: f32 (n_tokens, rows). */
+export function residualEpilogue(scale: number): Epilogue {
+  return { label: 'kernels/residual', wgsl: [wgsl], constants: { SCALE: { f32: scale } }, bindings: ['write'] };
+}
+
+export const RESIDUAL = residualEpilogue(1);

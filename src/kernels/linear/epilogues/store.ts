@@ -1,0 +1,5 @@
+import wgsl from '../../../../shaders/linear/epilogues/store.wgsl?raw';
+import type { Epilogue } from '../linear';
+
+/** Leaves the product as it is. Binds y: f32 (n_tokens, rows). */
+export const STORE: Epilogue = { label: 'kernels/store', wgsl: [wgsl], bindings: ['write'] };

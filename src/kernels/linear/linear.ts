@@ -1,0 +1,106 @@
+import params from '../../../shaders/linear/params.wgsl?raw';
+import { GpuProgramError } from '../../errors';
+import type { Gpu } from '../../gpu/device';
+import { type BindingKind, type CommandList, type Constant, createKernel, type Kernel } from '../../gpu/kernel';
+import type { RowRange, WeightFormat, WeightRun } from './weight_format';
+
+/** A product with a weight matrix (rows, cols), optionally of RMS-normalised activations, optionally with a bias. */
+export interface LinearShape {
+  rows: number;
+  cols: number;
+  format: WeightFormat;
+  /** Epsilon of the RMSNorm in front, or null for none. Its weight is the first `cols` floats of params. */
+  normEps: number | null;
+  /** A bias of `rows` floats follows in params. */
+  bias: boolean;
+  /** The rows of this format, where each part is a multiple of the rows that the epilogue takes, 2 at least; all when left out. */
+  parts?: readonly RowRange[];
+}
+
+/** Rows that a dispatch of this shape, or its parts together, make: fewer than `rows` where a matrix mixes formats. */
+export function ownRows({ rows, parts }: Pick<LinearShape, 'rows' | 'parts'>): number {
+  return parts ? parts.reduce((sum, part) => sum + part.rows, 0) : rows;
+}
+
+/** What becomes of a product: an `emit` that takes pairs of rows, and its bindings from 4 on. */
+export interface Epilogue {
+  label: string;
+  wgsl: readonly string[];
+  constants?: Readonly<Record<string, Constant>>;
+  bindings: readonly BindingKind[];
+  /** For one token: `wgsl` defines `finish` of lib/matvec.wgsl, which takes whole workgroups of this many rows, or a multiple. */
+  finishRows?: number;
+}
+
+/** Workgroups of a dispatch along x and y. */
+export type Grid = readonly [x: number, y: number];
+
+/** A product of one token (matvec) or many (matmul, matmul_q8): a dispatch for each part of the matrix. */
+export class Linear {
+  constructor(private readonly parts: readonly { kernel: Kernel; grid: (nTokens: number) => Grid }[]) {}
+
+  /** `buffers`: x, params, then the epilogue's own. One group for each part. */
+  bind(run: Pick<WeightRun, 'parts'>, ...buffers: readonly GPUBuffer[]): readonly GPUBindGroup[] {
+    return this.parts.map(({ kernel }, i) => {
+      const { weights, scales } = run.parts[i];
+      return kernel.bind(weights, scales, ...buffers);
+    });
+  }
+
+  record(list: CommandList, groups: readonly GPUBindGroup[], nTokens: number): void {
+    for (const [i, { kernel, grid }] of this.parts.entries()) list.add(kernel, groups[i], ...grid(nTokens));
+  }
+}
+
+/** What a kind of product adds to what all have in common. */
+export interface LinearCore {
+  /** Behind the epilogue's label. */
+  name: string;
+  /** In front of the epilogue. */
+  wgsl: readonly string[];
+  constants(part: RowRange): Readonly<Record<string, Constant>>;
+  grid(part: RowRange, nTokens: number): Grid;
+  /** Behind those of the epilogue. */
+  bindings?: readonly BindingKind[];
+  subgroups?: boolean;
+}
+
+/**
+ * Compiles a core around `epilogue` for every part of the matrix.
+ * @throws GpuProgramError where a part begins within rows that the epilogue takes together
+ */
+export async function createLinear(
+  gpu: Gpu,
+  shape: LinearShape,
+  epilogue: Epilogue,
+  core: LinearCore,
+): Promise<Linear> {
+  const ranges = shape.parts ?? [{ row0: 0, rows: shape.rows }];
+  const { finishRows = 2 } = epilogue;
+  const cut = ranges.find(({ row0 }) => row0 % finishRows !== 0);
+  if (cut) {
+    const why = `a part begins at row ${cut.row0}, within ${finishRows} rows that belong together`;
+    throw new GpuProgramError(epilogue.label, `${why}. Store the tensors of this matrix in one format.`);
+  }
+  const parts = ranges.map(async (part) => ({
+    kernel: await createKernel(gpu, {
+      label: `${epilogue.label}.${core.name}`,
+      wgsl: [params, ...core.wgsl, ...epilogue.wgsl],
+      constants: {
+        ROWS: shape.rows,
+        ROW0: part.row0,
+        PART_ROWS: part.rows,
+        COLS: shape.cols,
+        NORM: shape.normEps !== null,
+        EPS: { f32: shape.normEps ?? 0 },
+        BIAS: shape.bias,
+        ...core.constants(part),
+        ...epilogue.constants,
+      },
+      bindings: ['read', 'read', 'read', 'read', ...epilogue.bindings, ...(core.bindings ?? [])],
+      subgroups: core.subgroups,
+    }),
+    grid: (nTokens: number) => core.grid(part, nTokens),
+  }));
+  return new Linear(await Promise.all(parts));
+}

@@ -1,0 +1,108 @@
+import dotAffine from '../../../shaders/linear/weights/dot_affine.wgsl?raw';
+import dotF32 from '../../../shaders/linear/weights/dot_f32.wgsl?raw';
+import dotQ4 from '../../../shaders/linear/weights/dot_q4.wgsl?raw';
+import dotQ6K from '../../../shaders/linear/weights/dot_q6_k.wgsl?raw';
+import dotQ8 from '../../../shaders/linear/weights/dot_q8.wgsl?raw';
+import dot16 from '../../../shaders/linear/dot16.wgsl?raw';
+import dot32 from '../../../shaders/linear/dot32.wgsl?raw';
+import emitPairs from '../../../shaders/linear/emit_pairs.wgsl?raw';
+import matvec from '../../../shaders/linear/matvec.wgsl?raw';
+import mergeParts from '../../../shaders/attention/lib/merge_parts.wgsl?raw';
+import onlineSoftmax from '../../../shaders/attention/lib/online_softmax.wgsl?raw';
+import quantiseBlock from '../../../shaders/linear/x/quantize_block.wgsl?raw';
+import rowSumsPlain from '../../../shaders/linear/row_sums_plain.wgsl?raw';
+import rowSumsSubgroups from '../../../shaders/linear/row_sums_subgroups.wgsl?raw';
+import xF32 from '../../../shaders/linear/x/x_f32.wgsl?raw';
+import xParts from '../../../shaders/linear/x/x_parts.wgsl?raw';
+import xQ8 from '../../../shaders/linear/x/x_q8.wgsl?raw';
+import xQuantised from '../../../shaders/linear/x/x_quantized.wgsl?raw';
+import xRow from '../../../shaders/linear/x/x_row.wgsl?raw';
+import xToQ8 from '../../../shaders/linear/x/x_to_q8.wgsl?raw';
+import xToQ8Plain from '../../../shaders/linear/x/x_to_q8_plain.wgsl?raw';
+import xToQ8Subgroups from '../../../shaders/linear/x/x_to_q8_subgroups.wgsl?raw';
+import type { Gpu } from '../../gpu/device';
+import { createLinear, type Epilogue, type Grid, type Linear, type LinearShape, ownRows } from './linear';
+import { type MatvecParameters, planMatvec } from './matvec_plan';
+import { ZERO_BELOW } from '../elementwise/quantize_activations';
+import { type IntegerFormat, WEIGHT_FORMATS } from './weight_format';
+
+/**
+ * How activations come and are multiplied: `f32` as they are; `to_q8` in f32, quantised by the product itself; `parts_to_q8` in
+ * parts of attention that are merged first, bound behind the epilogue's one buffer: m and l, and a uniform with the number of
+ * parts; `q8` quantised already, in the layout of kernels/quantise_activations for one token.
+ */
+export type MatvecInput = 'f32' | 'to_q8' | 'parts_to_q8' | 'q8';
+
+const MAX_GRID = 65535;
+const AFFINE_DOT = [dot16, dotAffine];
+const INTEGER_DOTS: Record<IntegerFormat, readonly string[]> = {
+  q4: [dotQ4],
+  q8: [dotQ8],
+  q4_1: AFFINE_DOT,
+  q5_1: AFFINE_DOT,
+  q4_k: AFFINE_DOT,
+  q5_k: AFFINE_DOT,
+  q6_k: [dot16, dotQ6K],
+};
+
+/** Lanes that quantise a block together where subgroups have as many. */
+const MOST_BLOCK_LANES = 8;
+const LEAST_BLOCK_LANES = 4;
+
+/**
+ * The product of the last token of a pass.
+ * @throws GpuProgramError with the number that does not fit this GPU
+ */
+export function createMatvec(
+  gpu: Gpu,
+  shape: LinearShape,
+  epilogue: Epilogue,
+  input: MatvecInput,
+  given?: MatvecParameters,
+): Promise<Linear> {
+  const { subgroupMinSize } = gpu.can;
+  const subgroups = subgroupMinSize > 0;
+  const finishRows = epilogue.finishRows ?? 2;
+  const parameters = planMatvec(
+    { ...shape, rows: ownRows(shape), input, finishRows },
+    gpu.limits,
+    subgroupMinSize,
+    given,
+  );
+  const { WORKGROUP, LANES, GROUP_ROWS, TURNS } = parameters;
+  const rowsPerWorkgroup = (WORKGROUP / LANES) * GROUP_ROWS * TURNS;
+  const grid = ({ rows }: { rows: number }): Grid => {
+    const groups = Math.ceil(rows / rowsPerWorkgroup);
+    const x = Math.min(groups, MAX_GRID);
+    return [x, Math.ceil(groups / x)];
+  };
+  const dot = input === 'f32' ? [dotF32] : INTEGER_DOTS[shape.format as IntegerFormat];
+  const prepare = subgroupMinSize >= LEAST_BLOCK_LANES ? xToQ8Subgroups : xToQ8Plain;
+  const x = {
+    f32: [xF32],
+    to_q8: [dot32, xQuantised, xToQ8, xRow, prepare],
+    parts_to_q8: [dot32, xQuantised, xToQ8, onlineSoftmax, mergeParts, xParts, prepare],
+    q8: [dot32, xQuantised, xQ8],
+  }[input];
+  return createLinear(gpu, shape, epilogue, {
+    name: `matvec_${input}`,
+    wgsl: [
+      ...WEIGHT_FORMATS[shape.format].wgsl,
+      quantiseBlock,
+      ...x,
+      ...dot,
+      subgroups ? rowSumsSubgroups : rowSumsPlain,
+      matvec,
+      ...(epilogue.finishRows ? [] : [emitPairs]),
+    ],
+    constants: (part) => ({
+      ...parameters,
+      GRID_X: grid(part)[0],
+      ZERO_BELOW: { f32: ZERO_BELOW },
+      BLOCK_LANES: Math.min(MOST_BLOCK_LANES, subgroupMinSize),
+    }),
+    bindings: input === 'parts_to_q8' ? ['read', 'uniform'] : [],
+    grid,
+    subgroups,
+  });
+}

@@ -1,0 +1,134 @@
+// The kernels room: one wrapper per file of shaders/kernels, with its constants, bindings and grid.
+// It records dispatches; it neither owns weights nor knows the order of a layer.
+
+import affineBlock from '../../../shaders/linear/weights/affine_block.wgsl?raw';
+import affineK from '../../../shaders/linear/weights/affine_k.wgsl?raw';
+import block from '../../../shaders/linear/weights/block.wgsl?raw';
+import blockScale from '../../../shaders/linear/weights/block_scale.wgsl?raw';
+import affine from '../../../shaders/linear/weights/affine.wgsl?raw';
+import bf16 from '../../../shaders/linear/weights/bf16.wgsl?raw';
+import f16 from '../../../shaders/linear/weights/f16.wgsl?raw';
+import f32 from '../../../shaders/linear/weights/f32.wgsl?raw';
+import fiveBits from '../../../shaders/linear/weights/five_bits.wgsl?raw';
+import nibbles from '../../../shaders/linear/weights/nibbles.wgsl?raw';
+import q2K from '../../../shaders/linear/weights/q2_k.wgsl?raw';
+import q4 from '../../../shaders/linear/weights/q4.wgsl?raw';
+import q6K from '../../../shaders/linear/weights/q6_k.wgsl?raw';
+import q8 from '../../../shaders/linear/weights/q8.wgsl?raw';
+import { GpuMemoryError } from '../../errors';
+
+/** How a matrix lies on the GPU. Columns always come in blocks of 32. */
+export type WeightFormat = 'f32' | 'f16' | 'bf16' | 'q8' | 'q4' | 'q4_1' | 'q5_1' | 'q2_k' | 'q4_k' | 'q5_k' | 'q6_k';
+
+/** Those that are multiplied with signed bytes. Scales of 16 beside minima, as in q2_k, would take more than it saves. */
+export type IntegerFormat = Exclude<WeightFormat, 'f32' | 'f16' | 'bf16' | 'q2_k'>;
+
+/** Columns of one block. */
+export const BLOCK = 32;
+
+/** So many 32-bit words hold so many neighbouring blocks. */
+interface Plane {
+  blocks: number;
+  words: number;
+}
+
+/** The two planes of a matrix, its values and, where it has them, scales. `wgsl` defines Block, Packed, load_packed and dequantise. */
+interface FormatPlanes {
+  weights: Plane;
+  scales: Plane | null;
+  wgsl: readonly string[];
+}
+
+/** Two f16 and 12 bytes; 16 bytes and two f16. */
+const K_HEADER: Plane = { blocks: 8, words: 4 };
+const K_SCALES: Plane = { blocks: 8, words: 5 };
+const HALVES: Plane = { blocks: 2, words: 1 };
+const each = (words: number): Plane => ({ blocks: 1, words });
+
+export const WEIGHT_FORMATS: Record<WeightFormat, FormatPlanes> = {
+  f32: { weights: each(32), scales: null, wgsl: [block, f32] },
+  f16: { weights: each(16), scales: null, wgsl: [block, f16] },
+  bf16: { weights: each(16), scales: null, wgsl: [block, bf16] },
+  q8: { weights: each(8), scales: HALVES, wgsl: [block, blockScale, q8] },
+  q4: { weights: each(4), scales: HALVES, wgsl: [block, blockScale, q4] },
+  q4_1: { weights: each(4), scales: each(1), wgsl: [block, nibbles, affineBlock, affine] },
+  q5_1: { weights: { blocks: 4, words: 20 }, scales: each(1), wgsl: [block, fiveBits, affineBlock, affine] },
+  q2_k: { weights: { blocks: 2, words: 4 }, scales: K_SCALES, wgsl: [block, q2K] },
+  q4_k: { weights: each(4), scales: K_HEADER, wgsl: [block, nibbles, affineK, affine] },
+  q5_k: { weights: { blocks: 4, words: 20 }, scales: K_HEADER, wgsl: [block, fiveBits, affineK, affine] },
+  q6_k: { weights: { blocks: 2, words: 12 }, scales: K_SCALES, wgsl: [block, q6K] },
+};
+
+/** Rows row0 .. row0 + rows of a matrix. */
+export interface RowRange {
+  row0: number;
+  rows: number;
+}
+
+/** Rows of one format. */
+export interface FormatRange extends RowRange {
+  format: WeightFormat;
+}
+
+/** Rows of a matrix that one binding holds: their values, and the plane of scales (16 unused bytes where there are none). */
+export interface WeightPart extends FormatRange {
+  weights: GPUBuffer;
+  scales: GPUBuffer;
+}
+
+/** A matrix (rows, cols) on the GPU, its parts in the order of their rows. Tensors that are stacked in it may differ in format. */
+export interface WeightMatrix {
+  rows: number;
+  cols: number;
+  parts: readonly WeightPart[];
+}
+
+/** Neighbouring parts of one format: what one kind of kernel multiplies. */
+export interface WeightRun {
+  format: WeightFormat;
+  parts: readonly WeightPart[];
+}
+
+/** The parts of a matrix, in order. A matrix of one format is one run. */
+export function formatRuns({ parts }: WeightMatrix): WeightRun[] {
+  const runs: { format: WeightFormat; parts: WeightPart[] }[] = [];
+  for (const part of parts) {
+    const last = runs.at(-1);
+    if (last?.format === part.format) last.parts.push(part);
+    else runs.push({ format: part.format, parts: [part] });
+  }
+  return runs;
+}
+
+/** Rows of one format are cut between two tiles of any kernel, and between whole groups of rows of any epilogue. */
+const PART_ROWS_STEP = 64;
+
+/** Bytes of the two planes. */
+export function planeBytes(format: WeightFormat, rows: number, cols: number): { weights: number; scales: number } {
+  const nBlocks = (rows * cols) / BLOCK;
+  const bytes = ({ blocks, words }: Plane) => Math.ceil(nBlocks / blocks) * words * 4;
+  const { weights, scales } = WEIGHT_FORMATS[format];
+  return { weights: bytes(weights), scales: scales ? bytes(scales) : 0 };
+}
+
+/**
+ * The parts of a matrix, as few as possible and of about the same size, where a binding holds `limit` bytes; `what` names the
+ * matrix in a GpuMemoryError where not even PART_ROWS_STEP rows fit.
+ */
+export function planParts(what: string, format: WeightFormat, rows: number, cols: number, limit: number): RowRange[] {
+  if (planeBytes(format, rows, cols).weights <= limit) return [{ row0: 0, rows }];
+  const stepBytes = planeBytes(format, PART_ROWS_STEP, cols).weights;
+  const mostSteps = Math.floor(limit / stepBytes);
+  if (mostSteps === 0)
+    throw new GpuMemoryError(`A part of ${what}`, stepBytes, limit, 'Choose a smaller model or format.');
+  const steps = Math.ceil(rows / PART_ROWS_STEP);
+  return rowParts(rows, Math.ceil(steps / Math.ceil(steps / mostSteps)) * PART_ROWS_STEP);
+}
+
+/** Rows 0 .. rows in runs of `partRows`; the last run is what is left. */
+export function rowParts(rows: number, partRows: number): RowRange[] {
+  return Array.from({ length: Math.ceil(rows / partRows) }, (_, i) => ({
+    row0: i * partRows,
+    rows: Math.min(partRows, rows - i * partRows),
+  }));
+}

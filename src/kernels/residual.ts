@@ -1,9 +1,0 @@
-import wgsl from '../../shaders/kernels/residual.wgsl?raw';
-import type { Epilogue } from './linear';
-
-/** Adds `scale` times the product to what is there. Binds residual: f32 (n_tokens, rows). */
-export function residualEpilogue(scale: number): Epilogue {
-  return { label: 'kernels/residual', wgsl: [wgsl], constants: { SCALE: { f32: scale } }, bindings: ['write'] };
-}
-
-export const RESIDUAL = residualEpilogue(1);

@@ -1,0 +1,29 @@
+import wgsl from '../../../shaders/sampling/sample.wgsl?raw';
+import gumbel from '../../../shaders/sampling/gumbel.wgsl?raw';
+import logitKey from '../../../shaders/sampling/logit_key.wgsl?raw';
+import candidates from '../../../shaders/sampling/candidates.wgsl?raw';
+import draw from '../../../shaders/sampling/draw.wgsl?raw';
+import thresholds from '../../../shaders/sampling/thresholds.wgsl?raw';
+import sampling from '../../../shaders/sampling/sampling.wgsl?raw';
+import type { Gpu } from '../../gpu/device';
+import { type CommandList, createKernel } from '../../gpu/kernel';
+
+export interface Sample {
+  /** logits (logitsBytes), maxima of these logits (maximaBytes), sampling (SAMPLING_BYTES, see packSampling), tokens. */
+  bind(...buffers: readonly GPUBuffer[]): GPUBindGroup;
+  record(list: CommandList, group: GPUBindGroup): void;
+}
+
+/** Writes the next token to tokens[position + nTokens]. */
+export async function createSample(gpu: Gpu, shape: { vocabSize: number }): Promise<Sample> {
+  const kernel = await createKernel(gpu, {
+    label: 'kernels/sample',
+    wgsl: [sampling, gumbel, logitKey, candidates, thresholds, draw, wgsl],
+    constants: { VOCAB_SIZE: shape.vocabSize },
+    bindings: ['read', 'read', 'uniform', 'write'],
+  });
+  return {
+    bind: (...buffers) => kernel.bind(...buffers),
+    record: (list, group) => list.add(kernel, group, 1),
+  };
+}

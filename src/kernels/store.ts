@@ -1,5 +1,0 @@
-import wgsl from '../../shaders/kernels/store.wgsl?raw';
-import type { Epilogue } from './linear';
-
-/** Leaves the product as it is. Binds y: f32 (n_tokens, rows). */
-export const STORE: Epilogue = { label: 'kernels/store', wgsl: [wgsl], bindings: ['write'] };

@@ -1,0 +1,91 @@
+// "Histogram": how many gaps are how long, in bins that all shown runs share.
+
+import { formatMs } from '../panel/figure_format';
+import { binEdges, binOf, countInBins } from './histogram';
+import { type ChartInput, LOG_FLOOR_MS, PIN_DASHES, type Picture, type Series, type Spot, type View } from './picture';
+import type { RunData } from '../run/run_data';
+import { isOfTooFew } from '../../engine/tbt';
+
+const BINS = 40;
+/** Numbers of tokens that the readout of a bin names. */
+const NAMED = 5;
+
+export class HistogramView implements View {
+  readonly id = 'histogram';
+  readonly title = 'Histogram';
+  private run: RunData | null = null;
+  private edges: number[] = [0, 1];
+  private counts: number[] = [];
+
+  picture({ run, tbt, pins, isLog }: ChartInput): Picture {
+    this.run = run;
+    const shown = pins.filter((pin) => pin.run !== run);
+    const runs = [...shown.map((pin) => pin.run), run].filter(({ gaps }) => gaps.length > 0);
+    let [least, most] = [Number.POSITIVE_INFINITY, 0];
+    for (const { gaps } of runs) {
+      for (const gap of gaps) {
+        if (gap < least) least = gap;
+        if (gap > most) most = gap;
+      }
+    }
+    this.edges = binEdges(Math.max(LOG_FLOOR_MS, Math.min(least, 1000)), Math.max(most, LOG_FLOOR_MS), BINS, isLog);
+    this.counts = countInBins(run.gaps, this.edges);
+    const others = shown.map((pin) => countInBins(pin.run.gaps, this.edges));
+    const series: Series[] = shown.map(({ letter }, i) => ({
+      kind: 'steps',
+      ink: letter,
+      dash: PIN_DASHES[letter],
+      data: [this.edges, closed(others[i]!)],
+    }));
+    series.unshift({ kind: 'steps', ink: 'accent', isFilled: true, data: [this.edges, closed(this.counts)] });
+    const level = (x: number | null, label: string) =>
+      x === null || isOfTooFew(label, run.gaps.length)
+        ? []
+        : [{ x: Math.max(x, this.edges[0]!), label, ink: 'ink' as const }];
+    return {
+      series,
+      x: { min: this.edges[0]!, max: this.edges.at(-1)!, isLog },
+      y: { min: 0, max: Math.max(4, ...this.counts, ...others.flat()) * 1.12 },
+      yTitle: 'gaps',
+      xTitle: 'ms',
+      lead: '',
+      verticals: [...level(tbt.p50, 'p50'), ...level(tbt.p99, 'p99')],
+      levels: [],
+      rings: [],
+    };
+  }
+
+  spotNear(x: number): Spot | null {
+    return this.run?.gaps.length ? this.spot(binOf(this.edges, x)) : null;
+  }
+
+  count(): number {
+    return this.run?.gaps.length ? this.counts.length : 0;
+  }
+
+  spot(index: number): Spot {
+    const [from, to] = [this.edges[index]!, this.edges[index + 1]!];
+    return { run: null, index, x: this.edges[0]! > 0 ? Math.sqrt(from * to) : (from + to) / 2, y: this.counts[index]! };
+  }
+
+  /** What a bin holds, as a sentence. */
+  describe(index: number): string {
+    const { run, edges, counts } = this;
+    const [from, to, count] = [edges[index], edges[index + 1], counts[index]];
+    if (!run || from === undefined || to === undefined || count === undefined) return '';
+    const range = `from ${formatMs(from)} to ${formatMs(to)}`;
+    if (count === 0) return `No gap ${range}`;
+    const numbers: number[] = [];
+    for (let i = 0; i < run.gaps.length && numbers.length < NAMED; i++) {
+      if (binOf(edges, run.gaps[i]!) === index) numbers.push(run.tokenNumbers[i]!);
+    }
+    const more = count > numbers.length ? ' …' : '';
+    const share = ((100 * count) / run.gaps.length).toFixed(count === run.gaps.length ? 0 : 1);
+    return `${count} of ${run.gaps.length} gaps (${share} %) ${range}: before token ${numbers.join(', ')}${more}`;
+  }
+}
+
+/** Steps need an end: the last bin reaches to the last edge. */
+function closed(counts: readonly number[]): number[] {
+  return [...counts, counts.at(-1) ?? 0];
+}

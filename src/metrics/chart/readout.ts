@@ -1,0 +1,59 @@
+// One token of a run in words: the gap before it, where it stands, what it says, and where its time went. Pure.
+
+import { formatMs } from '../panel/figure_format';
+import { gpuMsOf, type RunData, type Stall } from '../run/run_data';
+
+const MOST_LETTERS = 40;
+
+export interface TokenReadout {
+  gap: string;
+  /** Such as 'before token 57, position 112'. */
+  where: string;
+  text: string;
+  stages: { label: string; value: string; definition: string }[];
+  /** Why it stalled, or ''. */
+  stall: string;
+}
+
+/** As in JSON, with what is invisible or would turn the line around as its number, and cut. */
+export function quoteText(text: string): string {
+  // No more than can be shown is looked at: a token's text may be of any length.
+  const letters = [...JSON.stringify(text.slice(0, 2 * MOST_LETTERS))].map((letter) =>
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(letter) ? `\\u{${letter.codePointAt(0)!.toString(16)}}` : letter,
+  );
+  return letters.length > MOST_LETTERS ? `${letters.slice(0, MOST_LETTERS).join('')}…` : letters.join('');
+}
+
+/** @param index of the gap; null for none such */
+export function describeToken(run: RunData, index: number, stalls: readonly Stall[]): TokenReadout | null {
+  const number = run.tokenNumbers[index];
+  const token = number === undefined ? undefined : run.tokens[number - 1];
+  if (number === undefined || !token) return null;
+  const stage = (label: string, ms: number | null, definition: string) => ({ label, value: formatMs(ms), definition });
+  return {
+    gap: formatMs(run.gaps[index]!),
+    where: `before token ${number}, position ${token.position}`,
+    text: quoteText(token.text),
+    stages: [
+      stage('in flight', token.inFlightMs, 'From recording the step that made it to its arrival in the worker.'),
+      stage('GPU step', gpuMsOf(run, number - 1), 'The GPU’s own time for the step; known when the run is done.'),
+      stage('worker', token.workerMs, 'What the worker’s own thread took of the gap.'),
+      stage('to page', token.receivedMs, 'From its arrival in the worker until this page heard of it.'),
+      stage('to paint', token.paintedMs, 'From its arrival in the worker until the frame with it was painted.'),
+    ],
+    stall: stalls.find((each) => each.token === number)?.sentence ?? '',
+  };
+}
+
+/** The same as one sentence, to be read aloud. */
+export function spokenToken({ gap, where, text, stages, stall }: TokenReadout): string {
+  const times = stages.map(({ label, value }) => `${label} ${value}`).join(', ');
+  return [`${gap} ${where}, ${text}; ${times}.`, stall].filter(Boolean).join(' ');
+}
+
+const WORST = 3;
+
+/** The longest stalls, longest first. */
+export function worstStalls(stalls: readonly Stall[]): Stall[] {
+  return [...stalls].sort((a, b) => b.gapMs - a.gapMs).slice(0, WORST);
+}

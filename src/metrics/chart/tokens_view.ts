@@ -1,0 +1,81 @@
+// "Over tokens": the gap before each token by the token's number, with prefill, first token, events, percentiles and stalls.
+
+import { formatMs } from '../panel/figure_format';
+import {
+  type ChartInput,
+  levelsOf,
+  liftToFloor,
+  PIN_DASHES,
+  type Picture,
+  prefillLabel,
+  type Series,
+  type Spot,
+  scaleOf,
+  type View,
+} from './picture';
+import { decimate, nearest, Points } from './points';
+import type { RunData } from '../run/run_data';
+
+/** The axis holds at least so many tokens, so that the first ones do not fly apart. */
+const MIN_TOKENS = 24;
+/** With fewer gaps than this each one is a dot on the line. */
+const DOTS_BELOW = 60;
+
+export class TokensView implements View {
+  readonly id = 'tokens';
+  readonly title = 'Over tokens';
+  private readonly buffers = Array.from({ length: 4 }, () => new Points());
+  private run: RunData | null = null;
+
+  picture({ run, tbt, stalls, pins, isLog, columns }: ChartInput): Picture {
+    this.run = run;
+    const shown = pins.filter((pin) => pin.run !== run);
+    const runs = [...shown.map((pin) => pin.run), run];
+    const points = runs.map(({ tokenNumbers, gaps }, i) => {
+      const out = this.buffers[i]!;
+      decimate(tokenNumbers, gaps, columns, out);
+      if (isLog) liftToFloor(out);
+      return out;
+    });
+    const series: Series[] = shown.map(({ letter }, i) => ({
+      kind: 'line',
+      ink: letter,
+      dash: PIN_DASHES[letter],
+      data: points[i]!.view(),
+    }));
+    const live = points.at(-1)!;
+    series.push({ kind: 'line', ink: 'accent', isFilled: shown.length === 0, data: live.view() });
+    series.push({ kind: 'points', ink: 'accent', data: live.length < DOTS_BELOW ? live.view() : [[], []] });
+    const y = scaleOf(points, isLog);
+    return {
+      series,
+      x: { min: 1, max: Math.max(MIN_TOKENS, ...runs.map((each) => each.tokens.length)) },
+      y,
+      yTitle: 'ms',
+      xTitle: '',
+      lead: prefillLabel(run),
+      verticals: [
+        ...(run.ttftMs === null
+          ? []
+          : [{ x: 1, label: `first token after ${formatMs(run.ttftMs)}`, ink: 'accent' as const }]),
+        ...run.marks.map(({ afterToken, label }) => ({ x: Math.max(1, afterToken), label, ink: 'ink' as const })),
+      ],
+      levels: levelsOf(tbt, run.gaps.length, isLog),
+      rings: stalls.map(({ token, gapMs }) => ({ x: token, y: Math.max(gapMs, y.min) })),
+    };
+  }
+
+  spotNear(x: number): Spot | null {
+    const index = nearest(this.run?.tokenNumbers ?? [], x);
+    return index < 0 ? null : this.spot(index);
+  }
+
+  count(): number {
+    return this.run?.gaps.length ?? 0;
+  }
+
+  spot(index: number): Spot {
+    const run = this.run!;
+    return { run, index, x: run.tokenNumbers[index]!, y: run.gaps[index]! };
+  }
+}

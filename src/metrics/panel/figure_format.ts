@@ -1,0 +1,43 @@
+// Numbers of the panel as text. A value that is not known is a dash. Pure.
+
+import { formatMilliseconds, formatTokenRate } from '../../shared/format';
+
+export const NONE = '–';
+const KIB = 1024;
+
+export function formatMs(ms: number | null): string {
+  return ms === null ? NONE : formatMilliseconds(ms);
+}
+
+export function formatBytes(bytes: number | null): string {
+  if (bytes === null) return NONE;
+  if (bytes < KIB) return `${Math.round(bytes)} B`;
+  let value = bytes;
+  let unit = 'B';
+  for (const next of ['KiB', 'MiB', 'GiB', 'TiB']) {
+    if (value < KIB) break;
+    value /= KIB;
+    unit = next;
+  }
+  return `${value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} ${unit}`;
+}
+
+export function formatRate(perSecond: number | null): string {
+  if (perSecond === null || !Number.isFinite(perSecond)) return NONE;
+  return formatTokenRate(perSecond);
+}
+
+export function formatCount(n: number | null): string {
+  if (n === null) return NONE;
+  return Number.isInteger(n) ? n.toLocaleString('en') : n.toFixed(1);
+}
+
+/** GB/s, 1e9 bytes each. */
+export function formatSpeed(gbps: number | null): string {
+  return gbps === null ? NONE : `${gbps.toFixed(gbps < 10 ? 2 : gbps < 100 ? 1 : 0)} GB/s`;
+}
+
+/** A share of 1. */
+export function formatPerCent(share: number | null): string {
+  return share === null ? NONE : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
+}

@@ -1,0 +1,141 @@
+// The figures that tell what a run asked of the machine: GPU time, calls and bytes of a token, memory, and what it ran on. Pure.
+
+import type { EngineInfo, Roofline } from '../../engine/engine';
+import type { Figure, FigureGroup } from './figure';
+import { formatBytes, formatCount, formatMs, formatPerCent, formatSpeed, NONE } from './figure_format';
+import { countNote, percentiles } from './percentiles';
+import { readSpeed } from '../run/read_speed';
+import type { RunData } from '../run/run_data';
+
+const STEP = 'The GPU’s own time for one step, from its timestamps, without waiting and transfer.';
+const STEP_DEFINITIONS = { p50: STEP, p95: STEP, p99: STEP, max: STEP };
+
+export function gpuSteps(run: RunData): FigureGroup | null {
+  const gpu = run.metrics?.gpuMs;
+  if (!gpu) return null;
+  return {
+    title: 'On the GPU',
+    figures: percentiles(STEP_DEFINITIONS, gpu, 'steps', 'gpu-').map((figure) => ({
+      ...figure,
+      label: `Step ${figure.label}`,
+    })),
+    note: `${countNote(gpu, 'steps')} By the GPU’s clock, which browsers round to 65 microseconds unless developer features are on.`.trim(),
+  };
+}
+
+export function perToken(run: RunData, info: EngineInfo | null, roofline: Roofline | null): FigureGroup {
+  const per = run.metrics?.perToken ?? null;
+  const figure = (key: string, label: string, value: string, definition: string) => ({ key, label, value, definition });
+  const figures = [
+    figure('dispatches', 'Dispatches', formatCount(per?.dispatches ?? null), 'Kernels started on the GPU per token.'),
+    figure('submits', 'Submits', formatCount(per?.submits ?? null), 'Command buffers handed to the GPU per token.'),
+    figure('syncs', 'Syncs', formatCount(per?.syncs ?? null), 'Readbacks per token that the CPU had to wait for.'),
+    figure(
+      'bytes-read',
+      'Read back',
+      formatBytes(per?.bytesRead ?? null),
+      'Bytes that came back from the GPU per token: ids, no logits.',
+    ),
+    figure(
+      'run-ahead',
+      'Run-ahead',
+      formatCount(run.metrics?.runAhead ?? null),
+      'Steps queued on the GPU ahead of the one being read, so that it never waits for the CPU.',
+    ),
+    ...reading(run, info, roofline),
+  ];
+  if (info?.backend !== 'cpu') return { title: 'Per token', figures };
+  return { title: 'Per token', figures, note: 'The cpu backend starts no kernels, so there is nothing to count.' };
+}
+
+/** What a token reads of the GPU's memory, and how that compares with the most that this memory gives. */
+function reading(run: RunData, info: EngineInfo | null, roofline: Roofline | null): Figure[] {
+  if (!info?.bytesPerToken) return [];
+  const read = readSpeed(run, info.bytesPerToken);
+  const by = read && `by the ${read.clock === 'gpu' ? 'GPU’s own time of a step (p50)' : 'mean gap between tokens'}`;
+  const weights = formatBytes(info.bytesPerToken.weights);
+  const kv = formatBytes(info.bytesPerToken.kvPerPosition);
+  const fraction = read?.gbps && roofline ? read.gbps / roofline.readGBps : null;
+  return [
+    {
+      key: 'bytes-needed',
+      label: 'Bytes',
+      value: formatBytes(read?.bytes ?? null),
+      definition: `What a step has to read of the GPU’s memory: ${weights} of weights, and ${kv} for each position of this run’s mean context.`,
+    },
+    {
+      key: 'read-speed',
+      label: 'Reading',
+      value: formatSpeed(read?.gbps ?? null),
+      definition: `These bytes a second${by ? `, ${by}` : ''}.`,
+    },
+    {
+      key: 'roofline',
+      label: 'Of the roofline',
+      value: formatPerCent(fraction),
+      definition: roofline
+        ? `Of ${formatSpeed(roofline.readGBps)}, the most that a kernel of ours reads here, measured by the ${roofline.clock === 'gpu' ? 'GPU’s' : 'CPU’s'} clock. A small model stays in the GPU’s cache and may pass it.`
+        : 'How near the reading comes to the most that this GPU’s memory gives: measure the roofline first.',
+    },
+  ];
+}
+
+export function memory(run: RunData, info: EngineInfo | null): FigureGroup | null {
+  const bytes = info?.gpuBytes;
+  if (!bytes) return null;
+  const figure = (key: string, label: string, value: number | null, definition: string): Figure => ({
+    key,
+    label,
+    value: formatBytes(value),
+    definition,
+  });
+  return {
+    title: 'GPU memory',
+    figures: [
+      figure('memory-weights', 'Weights', bytes.weights, 'Buffers that hold the model.'),
+      figure('memory-kv', 'KV cache', bytes.kvCache, 'Keys and values of the whole context, allocated at load.'),
+      figure(
+        'memory-activations',
+        'Activations',
+        bytes.activations,
+        'Everything else: activations, scratch memory of attention, readbacks, timestamps.',
+      ),
+      figure('memory-peak', 'Peak', run.metrics?.peakGpuBytes ?? null, 'Most bytes held at once, loading included.'),
+    ],
+  };
+}
+
+export function machine(info: EngineInfo | null): FigureGroup | null {
+  if (!info) return null;
+  const { model, loadMs } = info;
+  const figures: Figure[] = [
+    { key: 'backend', label: 'Backend', value: info.backend, definition: 'What computes: WebGPU or plain loops.' },
+    { key: 'adapter', label: 'Adapter', value: info.adapter ?? NONE, definition: 'The GPU, as the browser names it.' },
+    { key: 'model', label: 'Model', value: model.name, definition: `${model.architecture}, ${model.nLayers} layers` },
+    {
+      key: 'format',
+      label: 'Weights',
+      value: `${model.format}, ${formatBytes(model.fileBytes)}`,
+      definition: 'Number formats found in the file, and its size.',
+    },
+    {
+      key: 'context',
+      label: 'Context',
+      value: `${formatCount(info.contextLength)} tokens, KV ${info.kvCache}`,
+      definition: 'Tokens that fit, and how their keys and values are stored.',
+    },
+    {
+      key: 'activations',
+      label: 'Activations',
+      value: info.activations,
+      definition: 'What quantized matrices are multiplied with: signed bytes (q8), or f32, which is exact.',
+    },
+    {
+      key: 'load',
+      label: 'Loading',
+      value: formatMs(loadMs.open + loadMs.weights + loadMs.compile),
+      definition: `Open ${formatMs(loadMs.open)}, weights ${formatMs(loadMs.weights)}, compile ${formatMs(loadMs.compile)}.`,
+    },
+  ];
+  return { title: 'Model and machine', figures };
+}

@@ -1,0 +1,212 @@
+// <vivace-metrics>: what the newest run did to time, live, beside runs that were pinned. It listens to engine events and draws on the page's
+// own thread, seldom and only while it is seen, so that it does not disturb the worker that it measures.
+
+import { html, LitElement, nothing, type PropertyValues } from 'lit';
+import type { AttentionChoice, Engine, EngineEvent, EngineInfo, Roofline, TuneOutcome } from '../../engine/engine';
+import '../chart/chart_section';
+import { saveText } from '../../shared/save_text';
+import { renderComparison } from './comparison_parts';
+import { runToCsv, runToJson } from '../run/export';
+import { figureGroups, headline, headlineNote } from './figures';
+import { Pacer } from './pacer';
+import { renderGroup, renderTiles, renderToolbar, renderWarnings } from './panel_parts';
+import { panelStyles } from './panel_styles';
+import { PIN_DASHES, type Pin, type PinLetter } from '../chart/picture';
+import './roofline_section';
+import { MARK } from '../run/run_data';
+import { RunRecord } from '../run/run_record';
+import '../tuning/tune_section';
+
+/** Of the figures; the chart has a pace of its own. */
+const PACE = { leastMs: 250, share: 0.003 };
+/** The attention comes before the first of these groups. */
+const AFTER_ATTENTION = 'Per token';
+/** Runs whose points stay in the view over context. */
+const MOST_PAST = 19;
+const LETTERS = Object.keys(PIN_DASHES) as PinLetter[];
+
+export class VivaceMetrics extends LitElement {
+  static override styles = panelStyles;
+  static override properties = {
+    info: { attribute: false },
+    engine: { attribute: false },
+    asked: {},
+    theme: {},
+    attention: { state: true },
+    answering: { state: true },
+    tuning: { state: true },
+    roofline: { state: true },
+    isLog: { state: true },
+    pins: { state: true },
+  };
+  /** Of the loaded model, or null while there is none. Another model begins a new view over context; pinned runs stay. */
+  declare info: EngineInfo | null;
+  /** Whose attention can be tuned, or null while there is no model. */
+  declare engine: Engine | null;
+  /** The attention that the model was loaded with: 'auto' or a sibling's name. */
+  declare asked: string;
+  /** Any change makes the chart read its colours again. */
+  declare theme: string;
+  /** What runs, from the newest of: load, answer, tuning. */
+  declare attention: AttentionChoice | null;
+  declare answering: boolean;
+  declare tuning: boolean;
+  declare roofline: Roofline | null;
+  declare isLog: boolean;
+  declare pins: readonly Pin[];
+
+  private run = new RunRecord();
+  private past: readonly RunRecord[] = [];
+  private runsOfModel = 0;
+  private drawings = 0;
+  private readonly pacer = new Pacer(() => this.requestUpdate(), PACE);
+  private readonly sight = new IntersectionObserver((entries) => this.pacer.show(entries.at(-1)!.isIntersecting));
+  private readonly onVisibility = () => {
+    if (this.run.isRunning) this.run.mark(document.hidden ? MARK.hidden : MARK.shown);
+  };
+
+  constructor() {
+    super();
+    this.info = null;
+    this.engine = null;
+    this.asked = 'auto';
+    this.attention = null;
+    this.answering = false;
+    this.tuning = false;
+    this.roofline = null;
+    this.theme = '';
+    this.isLog = false;
+    this.pins = [];
+    this.addEventListener('vivace-tuning', (event) => {
+      const isTuning = (event as CustomEvent).detail !== null;
+      if (isTuning !== this.tuning && this.run.isRunning) this.run.mark(isTuning ? MARK.tuning : MARK.tuned);
+      this.tuning = isTuning;
+    });
+  }
+
+  /** Takes the next event of the current run. */
+  record(event: EngineEvent): void {
+    this.run.record(event);
+    if (event.type === 'done') this.attention = event.metrics.attention;
+    this.ask(event.type === 'done');
+  }
+
+  /** The run is over, be it without a `done` event. */
+  end(): void {
+    this.run.isEnded = true;
+    this.answering = false;
+    this.ask(true);
+  }
+
+  /** A new run begins now. */
+  reset(): void {
+    if (this.run.gaps.length > 0) this.past = [...this.past, this.run].slice(-MOST_PAST);
+    this.run = new RunRecord({ info: this.info, isFirst: this.runsOfModel++ === 0 });
+    this.answering = true;
+    this.ask(true);
+  }
+
+  /** Gives up a tuning under way, if any. */
+  cancelTuning(): void {
+    this.renderRoot.querySelector('vivace-tune')?.cancel();
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    document.addEventListener('visibilitychange', this.onVisibility);
+    this.sight.observe(this);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    document.removeEventListener('visibilitychange', this.onVisibility);
+    this.sight.disconnect();
+    this.pacer.show(false);
+  }
+
+  override render() {
+    const { run, pins, past, isLog, info } = this;
+    const { tbt, stalls } = run;
+    // Each run repeats what was said at load.
+    const warnings = new Set([...(info?.warnings ?? []), ...run.warnings].map((warning) => warning.message));
+    const groups = figureGroups(run, info, this.roofline);
+    // The attention has a place of its own in the markup: groups come and go, and what was tuned must stay.
+    const rest = groups.findIndex((group) => group.title === AFTER_ATTENTION);
+    return html`
+      ${renderToolbar({ run, isOdd: this.drawings++ % 2 === 1, isLog, whyNotPin: this.whyNotPin(), onLog: this.toggleLog, onPin: this.pin, onJson: this.saveJson, onCsv: this.saveCsv })}
+      ${renderTiles(headline(run), headlineNote(run))}
+      <vivace-chart .runs=${{ run, tbt, stalls, pins, past, isLog }} .theme=${this.theme}></vivace-chart>
+      ${renderComparison(pins, run, this.unpin)}
+      ${groups.slice(0, rest).map(renderGroup)}
+      <vivace-tune .engine=${this.engine} .info=${info} .attention=${this.attention} .asked=${this.asked} .answering=${this.answering}
+        @vivace-tuned=${this.onTuned}></vivace-tune>
+      ${groups.slice(rest, rest + 1).map(renderGroup)}
+      <vivace-roofline .engine=${this.engine} .info=${info} .busy=${this.answering || this.tuning}
+        @vivace-roofline=${this.onRoofline}></vivace-roofline>
+      ${groups.slice(rest + 1).map(renderGroup)}
+      ${warnings.size > 0 ? renderWarnings([...warnings]) : nothing}
+    `;
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    this.setAttribute('data-points', String(this.run.gaps.length));
+    if (!changed.has('info')) return;
+    this.attention = this.info?.attention ?? null;
+    this.past = [];
+    this.runsOfModel = 0;
+  }
+
+  protected override updated(): void {
+    const bytes = this.info?.gpuBytes;
+    if (!bytes) return;
+    const parts = [bytes.weights, bytes.kvCache, bytes.activations];
+    const total = parts.reduce((a, b) => a + b, 0) || 1;
+    // Through the object model: the page's policy forbids style attributes.
+    this.renderRoot.querySelectorAll<HTMLElement>('.bar i').forEach((bar, i) => {
+      bar.style.flexBasis = `${(100 * parts[i]!) / total}%`;
+    });
+  }
+
+  private ask(isLast: boolean): void {
+    this.pacer.ask(isLast);
+    this.renderRoot.querySelector('vivace-chart')?.ask(isLast);
+  }
+
+  /** Why the newest run cannot be pinned, or null. */
+  private whyNotPin(): string | null {
+    if (this.run.gaps.length === 0 || !this.run.isEnded) return 'A run can be pinned when it is over';
+    if (this.pins.some(({ run }) => run === this.run)) return 'This run is pinned';
+    return this.pins.length < LETTERS.length ? null : `${LETTERS.length} runs are pinned: unpin one first`;
+  }
+
+  private readonly pin = () => {
+    const letter = LETTERS.find((each) => this.pins.every((pin) => pin.letter !== each));
+    if (!letter || this.whyNotPin() !== null) return;
+    const pins = [...this.pins, { letter, run: this.run }];
+    this.pins = pins.sort((a, b) => LETTERS.indexOf(a.letter) - LETTERS.indexOf(b.letter));
+  };
+
+  private readonly unpin = (letter: PinLetter) => {
+    this.pins = this.pins.filter((pin) => pin.letter !== letter);
+  };
+
+  private readonly onTuned = (event: CustomEvent<TuneOutcome>) => {
+    this.attention = event.detail.attention;
+  };
+  private readonly onRoofline = (event: CustomEvent<Roofline | null>) => {
+    this.roofline = event.detail;
+  };
+  private readonly toggleLog = () => {
+    this.isLog = !this.isLog;
+  };
+  private readonly saveJson = () => saveText('vivace-run.json', 'application/json', runToJson(this.run, this.info));
+  private readonly saveCsv = () => saveText('vivace-run.csv', 'text/csv', runToCsv(this.run));
+}
+
+if (!customElements.get('vivace-metrics')) customElements.define('vivace-metrics', VivaceMetrics);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'vivace-metrics': VivaceMetrics;
+  }
+}

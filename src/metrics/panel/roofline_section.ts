@@ -1,0 +1,91 @@
+// <vivace-roofline>: a button that has the engine measure how fast this GPU reads memory, which bounds every token. It shows what comes, measures nothing.
+// Fires `vivace-roofline`, not bubbling, with the result, and null when another GPU takes over.
+
+import { html, LitElement, nothing, type PropertyValues } from 'lit';
+import type { Engine, EngineInfo, Roofline } from '../../engine/engine';
+import { formatSpeed } from './figure_format';
+import { tuneStyles } from '../tuning/tune_styles';
+
+const WHAT = 'Reads memory as fast as this GPU can, for about half a second: the time of a token is bounded by that';
+
+type State = { kind: 'idle' | 'running' } | { kind: 'failed'; message: string } | { kind: 'done'; roofline: Roofline };
+
+export class VivaceRoofline extends LitElement {
+  static override styles = tuneStyles;
+  static override properties = {
+    engine: { attribute: false },
+    info: { attribute: false },
+    busy: { type: Boolean },
+    state: { state: true },
+  };
+  /** Null while there is no model. */
+  declare engine: Engine | null;
+  declare info: EngineInfo | null;
+  /** The GPU is taken by an answer or a tuning. */
+  declare busy: boolean;
+  declare state: State;
+
+  constructor() {
+    super();
+    this.engine = null;
+    this.info = null;
+    this.busy = false;
+    this.state = { kind: 'idle' };
+  }
+
+  override render() {
+    const { state } = this;
+    if (this.info?.backend === 'cpu') return nothing;
+    const reason = this.whyNot();
+    return html`<button class="tune" data-testid="roofline" ?disabled=${reason !== null || state.kind === 'running'}
+        title=${reason ?? WHAT} @click=${this.start}>${state.kind === 'running' ? 'Measuring…' : 'Measure roofline'}</button>
+      <p class="note" role="status" data-testid="roofline-result">${this.outcome()}</p>`;
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    const before = changed.get('info');
+    if (!before || !this.info || before.adapter === this.info.adapter) return;
+    this.state = { kind: 'idle' };
+    this.tell(null);
+  }
+
+  private whyNot(): string | null {
+    if (!this.engine) return 'There is no model yet: its engine measures';
+    return this.busy ? 'The GPU is at work: measure after it' : null;
+  }
+
+  private outcome(): string {
+    const { state } = this;
+    if (state.kind === 'failed') return state.message;
+    if (state.kind !== 'done') return '';
+    const { readGBps, clock } = state.roofline;
+    return `Its memory gives ${formatSpeed(readGBps)} at most, by the ${clock === 'gpu' ? 'GPU’s' : 'CPU’s'} clock.`;
+  }
+
+  private readonly start = async () => {
+    const { engine } = this;
+    if (!engine || this.state.kind === 'running') return;
+    this.state = { kind: 'running' };
+    try {
+      const roofline = await engine.roofline();
+      this.state = { kind: 'done', roofline };
+      this.tell(roofline);
+    } catch (error) {
+      const message =
+        error instanceof Error && error.message ? error.message : 'Measuring failed without a message. Try again.';
+      this.state = engine === this.engine ? { kind: 'failed', message } : { kind: 'idle' };
+    }
+  };
+
+  private tell(roofline: Roofline | null): void {
+    this.dispatchEvent(new CustomEvent('vivace-roofline', { detail: roofline }));
+  }
+}
+
+if (!customElements.get('vivace-roofline')) customElements.define('vivace-roofline', VivaceRoofline);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'vivace-roofline': VivaceRoofline;
+  }
+}

@@ -1,0 +1,165 @@
+// What the panel knows about one run: the engine's events, laid out for a chart, a table of figures and an export.
+// Of its own it measures when the page heard of a token and when it painted, and a first guess of TTFT, which the engine's
+// own figure replaces when the run is done.
+
+import type {
+  EngineEvent,
+  EngineInfo,
+  FinishReason,
+  RunMetrics,
+  TbtSummary,
+  TokenEvent,
+  Usage,
+  Warning,
+} from '../../engine/engine';
+import { afterPaint } from './after_paint';
+import { type DoneEvent, MARK, type Mark, type RecordedToken, type RunData, type Stall } from './run_data';
+import { findStalls } from './stalls';
+import { summariseGaps } from '../../engine/tbt';
+
+export { gpuMsOf, MARK, type Mark, type RecordedToken, type RunData } from './run_data';
+
+export interface RunRecordOptions {
+  info?: EngineInfo | null;
+  isFirst?: boolean;
+  /** Milliseconds since the epoch of 1970. */
+  now?: () => number;
+  /** As afterPaint. */
+  onPaint?: typeof afterPaint;
+}
+
+const epochNow = () => performance.timeOrigin + performance.now();
+
+export class RunRecord implements RunData {
+  readonly info: EngineInfo | null;
+  readonly isFirst: boolean;
+  readonly tokens: RecordedToken[] = [];
+  readonly tokenNumbers: number[] = [];
+  readonly gaps: number[] = [];
+  readonly marks: Mark[] = [];
+  readonly warnings: Warning[] = [];
+  prefill: { done: number; total: number } | null = null;
+  done: DoneEvent | null = null;
+  isEnded = false;
+  private readonly now: () => number;
+  private readonly onPaint: typeof afterPaint;
+  private readonly startedAt: number;
+  private firstTokenAt: number | null = null;
+  private summarySoFar: TbtSummary = summariseGaps([]);
+  private stallsSoFar: { of: string; stalls: readonly Stall[] } | null = null;
+  /** Tokens that were painted, and whether a frame is awaited. */
+  private painted = 0;
+  private awaitsPaint = false;
+
+  constructor({ info = null, isFirst = false, now = epochNow, onPaint = afterPaint }: RunRecordOptions = {}) {
+    this.info = info;
+    this.isFirst = isFirst;
+    this.now = now;
+    this.onPaint = onPaint;
+    this.startedAt = now();
+  }
+
+  get label(): string {
+    const attention = this.metrics?.attention ?? this.info?.attention;
+    const { kvCache, activations } = this.info ?? {};
+    const parts = [attention?.decode, kvCache && `KV ${kvCache}`, activations && `activations ${activations}`];
+    return parts.filter(Boolean).join(', ');
+  }
+
+  get metrics(): RunMetrics | null {
+    return this.done?.metrics ?? null;
+  }
+
+  get seed(): number | null {
+    return this.done?.seed ?? null;
+  }
+
+  get usage(): Usage | null {
+    return this.done?.usage ?? null;
+  }
+
+  get finishReason(): FinishReason | null {
+    return this.done?.finishReason ?? null;
+  }
+
+  get ttftMs(): number | null {
+    if (this.metrics) return this.metrics.ttftMs;
+    return this.firstTokenAt === null ? null : this.firstTokenAt - this.startedAt;
+  }
+
+  get tbt(): TbtSummary {
+    if (this.metrics) return this.metrics.tbtMs;
+    if (this.summarySoFar.perToken.length !== this.gaps.length) this.summarySoFar = summariseGaps(this.gaps);
+    return this.summarySoFar;
+  }
+
+  get decodeTokensPerSecond(): number | null {
+    if (this.metrics) return this.metrics.decodeTokensPerSecond;
+    const { mean } = this.tbt;
+    return mean ? 1000 / mean : null;
+  }
+
+  get stalls(): readonly Stall[] {
+    const of = [this.gaps.length, this.marks.length, this.isEnded].join();
+    if (this.stallsSoFar?.of !== of) this.stallsSoFar = { of, stalls: findStalls(this) };
+    return this.stallsSoFar.stalls;
+  }
+
+  get isRunning(): boolean {
+    return !this.isEnded && (this.prefill !== null || this.tokens.length > 0);
+  }
+
+  record(event: EngineEvent): void {
+    switch (event.type) {
+      case 'prefill':
+        this.prefill = { done: event.done, total: event.total };
+        break;
+      case 'token':
+        this.recordToken(event);
+        break;
+      case 'warning':
+        this.warnings.push({ code: event.code, message: event.message });
+        break;
+      case 'recovered':
+        this.mark(MARK.recovered);
+        this.warnings.push({ code: 'recovered', message: event.message });
+        break;
+      case 'done':
+        this.done = event;
+        this.isEnded = true;
+        break;
+      default:
+        event satisfies never;
+    }
+  }
+
+  mark(label: string): void {
+    this.marks.push({ afterToken: this.tokens.length, atMs: this.now(), label });
+  }
+
+  private recordToken({ type, ...token }: TokenEvent): void {
+    const now = this.now();
+    this.firstTokenAt ??= now;
+    this.tokens.push({ ...token, receivedMs: Math.max(0, now - token.atMs), paintedMs: null });
+    if (token.tbtMs !== null) {
+      this.tokenNumbers.push(this.tokens.length);
+      this.gaps.push(token.tbtMs);
+    }
+    if (this.awaitsPaint) return;
+    this.awaitsPaint = true;
+    this.onPaint(this.frame);
+  }
+
+  /** One frame paints all tokens that came before it. */
+  private readonly frame = () => {
+    this.awaitsPaint = false;
+    const tokens = this.tokens.length;
+    return () => {
+      const now = this.now();
+      for (; this.painted < tokens; this.painted++) {
+        const token = this.tokens[this.painted]!;
+        token.paintedMs = Math.max(0, now - token.atMs);
+      }
+    };
+  };
+}

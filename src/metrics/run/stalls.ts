@@ -1,0 +1,127 @@
+// Which gaps of a run are stalls, and why each came about, as far as it is known. Pure.
+
+import { formatMs } from '../panel/figure_format';
+import { gpuMsOf, MARK, type Mark, type RecordedToken, type RunData, type Stall } from './run_data';
+
+/** So many times as long as the median gap ... */
+const TIMES_P50 = 3;
+/** ... and so much longer, in milliseconds: half a frame, less than which nobody sees. */
+const BEYOND_P50_MS = 8;
+/** What explains so much of a gap is its cause. */
+const MOST = 1 / 2;
+/** Tokens closer than this, or than a quarter of the median, came together: the worker's clock ticks in steps of 0.1 ms. */
+const TOGETHER_MS = 0.2;
+const TOGETHER_OF_P50 = 1 / 4;
+
+/** `gaps` are those of all tokens but the first. */
+type Run = Pick<RunData, 'info' | 'tokens' | 'gaps' | 'marks' | 'prefill' | 'metrics' | 'tbt' | 'isEnded'>;
+
+/** A gap that is under judgement. */
+interface Gap {
+  run: Run;
+  /** Of its token, from 0. */
+  index: number;
+  token: RecordedToken;
+  ms: number;
+  /** Tokens that arrived with its token, itself among them. */
+  together: number;
+  /** The longest GPU step of these, or null where the GPU has no clock (yet). */
+  gpuMs: number | null;
+}
+
+/**
+ * A gap is a stall when it is longer than three times the median gap of its run, and longer than the median by more than 8 ms:
+ * on a slow machine the first decides, on a fast one the second. Each names one cause: the most certain that fits. While a run
+ * goes on, causes that the GPU's times decide are not known yet.
+ */
+export function findStalls(run: Run): Stall[] {
+  const { p50 } = run.tbt;
+  if (p50 === null) return [];
+  const least = Math.max(TIMES_P50 * p50, p50 + BEYOND_P50_MS);
+  const stalls: Stall[] = [];
+  for (const [index, token] of run.tokens.entries()) {
+    const { tbtMs } = token;
+    if (tbtMs !== null && tbtMs > least) stalls.push(judge(run, index, tbtMs, p50));
+  }
+  return stalls;
+}
+
+function judge(run: Run, index: number, ms: number, p50: number): Stall {
+  const near = Math.max(TOGETHER_MS, TOGETHER_OF_P50 * p50);
+  let end = index + 1;
+  while (end < run.tokens.length && run.tokens[end]!.tbtMs! <= near) end++;
+  let gpuMs: number | null = null;
+  for (let i = index; i < end; i++) {
+    const step = gpuMsOf(run, i);
+    if (step !== null) gpuMs = Math.max(gpuMs ?? 0, step);
+  }
+  const gap = { run, index, token: run.tokens[index]!, ms, together: end - index, gpuMs };
+  return { token: index + 1, gapMs: ms, ...explain(gap) };
+}
+
+function explain(gap: Gap): Pick<Stall, 'cause' | 'sentence'> {
+  const { run, index, token, ms, together, gpuMs } = gap;
+  if (lastsInto(gap, MARK.hidden, MARK.shown)) {
+    return { cause: 'hidden tab', sentence: 'The tab was in the background, where browsers slow pages down.' };
+  }
+  if (lastsInto(gap, MARK.tuning, MARK.tuned)) {
+    return { cause: 'tuning', sentence: 'Kernels were being tuned on the GPU.' };
+  }
+  if (run.marks.some(({ label, afterToken }) => label === MARK.recovered && afterToken === index)) {
+    return { cause: 'recovered GPU', sentence: 'The GPU was lost, and the model was set up on it again.' };
+  }
+  if (token.pipelines) {
+    const kernels = token.pipelines === 1 ? 'A kernel was' : `${token.pipelines} kernels were`;
+    return { cause: 'compile', sentence: `${kernels} compiled.` };
+  }
+  if (index === 1 && (run.prefill?.total ?? 0) > 1) {
+    return { cause: 'prefill', sentence: 'It is the first gap: the prompt had only just been read.' };
+  }
+  if (awaitsGpuTimes(run)) {
+    return {
+      cause: 'not known yet',
+      sentence: 'The cause is told when the answer is over: the GPU’s own times come then.',
+    };
+  }
+  if (gpuMs !== null && gpuMs >= MOST * ms) {
+    return { cause: 'GPU step', sentence: `The GPU itself took ${formatMs(gpuMs)} for a step.` };
+  }
+  const { workerMs } = token;
+  if (workerMs !== null && workerMs >= MOST * ms) {
+    const what = 'recording steps, decoding text or collecting garbage';
+    return { cause: 'worker busy', sentence: `The engine’s worker was busy for ${formatMs(workerMs)}: ${what}.` };
+  }
+  if (keepsMean(gap)) {
+    const steps = gpuMs === null ? '' : `, though no GPU step took more than ${formatMs(gpuMs)}`;
+    return {
+      cause: 'readback late',
+      sentence: `${together} tokens came together: the browser handed them over late${steps}.`,
+    };
+  }
+  return { cause: 'busy', sentence: 'Nothing in the engine explains it: the browser or the system was busy.' };
+}
+
+/** Whether times may still come that rule out, or in, a slow step of the GPU: all causes below depend on that. */
+function awaitsGpuTimes({ info, isEnded, metrics }: Run): boolean {
+  return !isEnded && metrics === null && info?.backend !== 'cpu';
+}
+
+/** Whether what begins with one mark and ends with another went on during the gap. */
+function lastsInto({ run: { marks }, token, ms }: Gap, begins: string, ends: string): boolean {
+  const mine = marks.filter(({ label }) => label === begins || label === ends);
+  const during = (from: number, to: number) => from < token.atMs && to > token.atMs - ms;
+  const [first] = mine;
+  if (first?.label === ends && during(Number.NEGATIVE_INFINITY, first.atMs)) return true; // from before the run
+  return mine.some(
+    (mark: Mark, i) => mark.label === begins && during(mark.atMs, mine[i + 1]?.atMs ?? Number.POSITIVE_INFINITY),
+  );
+}
+
+/** Whether the tokens after the gap came so close together that, with it, they took about as long as others do. */
+function keepsMean({ run: { gaps, tbt }, index, together }: Gap): boolean {
+  if (together < 2) return false;
+  let burst = 0;
+  for (let i = 0; i < together; i++) burst += gaps[index - 1 + i]!; // the first token has no gap
+  const others = ((tbt.mean ?? 0) * gaps.length - burst) / (gaps.length - together);
+  return burst / together <= TIMES_P50 * others;
+}

@@ -1,0 +1,205 @@
+// <vivace-tune>: which attention runs and why, and a tuner that finds a faster one on this GPU. It asks the engine, shows what comes, measures nothing.
+// Fires `vivace-tuning` with {done, total} while the tuner runs and null when it has ended, and, not bubbling, `vivace-tuned` with its outcome.
+
+import { html, LitElement, nothing, type PropertyValues } from 'lit';
+import type { AttentionChoice, Engine, EngineInfo, TuneOutcome, TuneResult } from '../../engine/engine';
+import { saveText } from '../../shared/save_text';
+import { tuneToJson } from '../run/export';
+import { renderDecode, renderPrefill } from './tune_parts';
+import { renderProducts } from './tune_products_parts';
+import { productTables } from './tune_products_table';
+import { tuneStyles } from './tune_styles';
+import { tuneTables } from './tune_table';
+import { keptText, lastMeasured, tuneFailure, whyNotTune } from './tune_texts';
+
+export interface TuneProgress {
+  done: number;
+  /** 0 until the first candidate was measured. */
+  total: number;
+}
+
+type TuneState =
+  | { kind: 'idle' }
+  | ({ kind: 'running'; abort: AbortController } & TuneProgress)
+  | ({ kind: 'cancelled' } & TuneProgress)
+  | { kind: 'failed'; message: string }
+  | { kind: 'done'; outcome: TuneOutcome };
+
+export class VivaceTune extends LitElement {
+  static override styles = tuneStyles;
+  static override properties = {
+    engine: { attribute: false },
+    info: { attribute: false },
+    attention: { attribute: false },
+    asked: {},
+    answering: { type: Boolean },
+    state: { state: true },
+    results: { state: true },
+  };
+  /** Null while there is no model. Another engine ends the tuning of the one before, and its tables go. */
+  declare engine: Engine | null;
+  declare info: EngineInfo | null;
+  /** What runs, as it was last heard. */
+  declare attention: AttentionChoice | null;
+  /** The attention that the model was loaded with: 'auto' or a sibling's name. */
+  declare asked: string;
+  /** An answer is being written, so the GPU is taken. */
+  declare answering: boolean;
+  declare state: TuneState;
+  declare results: TuneResult[];
+
+  constructor() {
+    super();
+    this.engine = null;
+    this.info = null;
+    this.attention = null;
+    this.asked = 'auto';
+    this.answering = false;
+    this.state = { kind: 'idle' };
+    this.results = [];
+  }
+
+  cancel(): void {
+    if (this.state.kind === 'running') this.state.abort.abort();
+  }
+
+  override render() {
+    const { attention, state, results } = this;
+    return html`<section>
+      <h3>Attention</h3>
+      ${attention ? renderChoice(attention) : nothing}
+      ${state.kind === 'running' ? this.renderProgress(state) : this.renderStart()}
+      <p class="outcome ${state.kind}" role="status">${this.outcomeText()}</p>
+      ${tuneTables(results, 'prefill').map(renderPrefill)}
+      ${renderDecode(tuneTables(results, 'decode'))}
+      ${renderProducts(productTables(results))}
+    </section>`;
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (!changed.has('engine') || changed.get('engine') === undefined) return;
+    this.cancel();
+    this.results = [];
+    if (this.state.kind !== 'idle') this.move({ kind: 'idle' });
+  }
+
+  private renderStart() {
+    const { info, asked, answering } = this;
+    const reason = whyNotTune({ hasModel: this.engine !== null, info, asked, isAnswering: answering });
+    const what =
+      'Measures attention and matrix products in many ways on this GPU, checks each first, and keeps the fastest.';
+    return html`<div class="start">
+      <button class="tune" data-testid="tune" ?disabled=${reason !== null} title=${reason ?? what} @click=${this.start}>
+        Tune this GPU
+      </button>
+      ${
+        this.state.kind === 'done'
+          ? html`<button class="tune" data-testid="tune-json" title="Save these results as JSON" @click=${this.saveJson}>JSON</button>`
+          : nothing
+      }
+      ${this.results.length === 0 ? html`<p class="note">${answering ? what : (reason ?? what)}</p>` : nothing}
+    </div>`;
+  }
+
+  private renderProgress({ done, total, abort }: Extract<TuneState, { kind: 'running' }>) {
+    const last = this.results.at(-1);
+    const count = total > 0 ? `${done} of ${total}` : 'Preparing';
+    return html`<div class="progress" data-testid="tune-progress" data-done=${done} data-total=${total}>
+      <div class="row">
+        ${
+          total > 0
+            ? html`<progress max=${total} .value=${done} aria-label="Candidates measured"></progress>`
+            : html`<progress aria-label="Preparing the tuner"></progress>`
+        }
+        <span class="count">${count}</span>
+        <button class="tune" data-testid="cancel-tune" @click=${this.onCancel}>
+          ${abort.signal.aborted ? 'Cancelling' : 'Cancel'}
+        </button>
+      </div>
+      <p class="note last">${last ? lastMeasured(last) : 'Compiling the first kernel'}</p>
+    </div>`;
+  }
+
+  private outcomeText(): string {
+    const { state } = this;
+    switch (state.kind) {
+      case 'idle':
+      case 'running':
+        return '';
+      case 'cancelled': {
+        const after = state.total > 0 ? ` after ${state.done} of ${state.total}` : '';
+        return `Cancelled${after}. What ran before goes on running.`;
+      }
+      case 'failed':
+        return state.message;
+      case 'done':
+        return keptText(state.outcome);
+      default:
+        throw state satisfies never;
+    }
+  }
+
+  private start = async () => {
+    const { engine } = this;
+    if (!engine || this.state.kind === 'running') return;
+    const abort = new AbortController();
+    const { signal } = abort;
+    const isCurrent = () => this.state.kind === 'running' && this.state.abort === abort;
+    let progress: TuneProgress = { done: 0, total: 0 };
+    this.results = [];
+    this.move({ kind: 'running', abort, ...progress });
+    const onResult = (result: TuneResult, done: number, total: number) => {
+      if (!isCurrent()) return;
+      progress = { done, total };
+      this.results = [...this.results, result];
+      this.move({ kind: 'running', abort, ...progress });
+    };
+    try {
+      const outcome = await engine.tune({ signal, onResult });
+      if (!isCurrent()) return;
+      this.results = outcome.results;
+      this.dispatchEvent(new CustomEvent('vivace-tuned', { detail: outcome }));
+      this.move({ kind: 'done', outcome });
+    } catch (error) {
+      if (!isCurrent()) return;
+      this.move(signal.aborted ? { kind: 'cancelled', ...progress } : { kind: 'failed', message: tuneFailure(error) });
+    }
+  };
+
+  /** The focus stays with the button that took the place of the one that had it. */
+  private move(state: TuneState): void {
+    const hadFocus = this.shadowRoot?.activeElement?.matches('[data-testid=tune], [data-testid=cancel-tune]');
+    const swaps = (state.kind === 'running') !== (this.state.kind === 'running');
+    this.state = state;
+    const detail: TuneProgress | null = state.kind === 'running' ? { done: state.done, total: state.total } : null;
+    this.dispatchEvent(new CustomEvent('vivace-tuning', { detail, bubbles: true, composed: true }));
+    if (!hadFocus || !swaps) return;
+    void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLElement>('button:not(:disabled)')?.focus());
+  }
+
+  private onCancel = () => {
+    this.cancel();
+    this.requestUpdate();
+  };
+
+  private saveJson = () => {
+    if (this.state.kind !== 'done') return;
+    saveText('vivace-attention.json', 'application/json', tuneToJson(this.state.outcome, this.info));
+  };
+}
+
+function renderChoice({ prefill, decode, reason }: AttentionChoice) {
+  return html`<dl>
+      <div title="The kernel that reads the prompt."><dt>Prefill</dt><dd data-figure="attention-prefill">${prefill}</dd></div>
+      <div title="The kernel that runs for each token."><dt>Decode</dt><dd data-figure="attention-decode">${decode}</dd></div>
+    </dl>
+    <p class="note reason" data-figure="attention-reason">${reason}</p>`;
+}
+
+if (!customElements.get('vivace-tune')) customElements.define('vivace-tune', VivaceTune);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'vivace-tune': VivaceTune;
+  }
+}

@@ -1,0 +1,77 @@
+// What the panel says about tuning, before, while and after. Pure.
+
+import type { EngineInfo, ProductResult, TuneOutcome, TuneResult } from '../../engine/engine';
+import { formatCount, formatMs } from '../panel/figure_format';
+import { productTitle } from './tune_products_table';
+import { BASELINE, parametersText, type TuneTable } from './tune_table';
+
+/** What decides whether tuning can start. */
+export interface TuneConditions {
+  hasModel: boolean;
+  info: EngineInfo | null;
+  /** The attention that the model was loaded with: 'auto' or a sibling's name. */
+  asked: string;
+  isAnswering: boolean;
+}
+
+/** Why tuning cannot start now, or null when it can. */
+export function whyNotTune({ hasModel, info, asked, isAnswering }: TuneConditions): string | null {
+  if (!hasModel || !info) return 'There is no model yet: tuning measures with the shape of the one that is loaded.';
+  if (info.backend === 'cpu') return 'The cpu backend starts no kernels, so there is nothing to tune.';
+  if (asked !== 'auto')
+    return `The settings ask for ${asked} by name, which tuning would not change: set it to auto first.`;
+  if (isAnswering) return 'An answer is running: tuning would wait for the same GPU. Stop it, or tune after it.';
+  return null;
+}
+
+/** The newest candidate while others are still to come. */
+export function lastMeasured(result: TuneResult): string {
+  if (result.pass === 'product') return lastProduct(result);
+  const size =
+    result.pass === 'prefill' ? `${formatCount(result.nTokens)} tokens` : `${formatCount(result.kvLen)} keys`;
+  const letter = result.combination === null ? '' : ` ${result.combination}`;
+  const parameters = parametersText(result.parameters);
+  const what = `${result.pass} of ${size}:${letter} ${result.name}${parameters ? ` (${parameters})` : ''}`;
+  return `${what}, ${result.ms === null ? 'refused' : formatMs(result.ms)}`;
+}
+
+function lastProduct(result: ProductResult): string {
+  const pass = result.nTokens === 1 ? 'decode' : `prefill of ${formatCount(result.nTokens)} tokens`;
+  const what = `${pass}: ${productTitle(result)} (${parametersText(result.parameters)})`;
+  return `${what}, ${result.ms === null ? 'refused' : `${(1000 * result.ms).toFixed(1)} µs`}`;
+}
+
+/** How long the outcome holds. */
+export function keptText({ results, stored }: TuneOutcome): string {
+  if (!results.some((result) => result.fastest)) return 'No candidate ran, so everything stays as it was.';
+  return stored
+    ? 'Kept for this GPU and browser; used from now on.'
+    : 'Used until the page closes: this page may not store anything.';
+}
+
+/** The sentence over the prefill table. */
+export function prefillSummary({ winner, baseline }: TuneTable): string {
+  const parts: string[] = [];
+  if (winner) {
+    const gain = baseline && winner !== baseline ? `, ${winner.gain} against ${baseline.title}` : '';
+    parts.push(`Winner: ${winner.title}, ${winner.ms} ms${gain}.`);
+  }
+  if (baseline && baseline.letter !== BASELINE) {
+    parts.push(`${BASELINE} was refused, so the percentages are against ${baseline.title}, the first that ran.`);
+  }
+  return parts.join(' ');
+}
+
+/** What went wrong, with a next step. */
+export function tuneFailure(error: unknown): string {
+  const message = (error instanceof Error ? error.message : String(error)) || 'Tuning failed without a message.';
+  switch ((error as { code?: unknown } | null)?.code) {
+    case 'invalid-request':
+      return message;
+    case 'device-lost':
+    case 'worker':
+      return `${message} What ran before is used again after that.`;
+    default:
+      return `${message} What ran before goes on running. Try again; if it fails again, load the model again.`;
+  }
+}

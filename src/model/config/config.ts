@@ -1,0 +1,123 @@
+// The model room: what a model is (config), where its numbers lie on the GPU (weights, kv_cache), and the forward pass (llama).
+// It knows nothing of text, of workers, or of time.
+
+import type { RopeParameters } from '../../cpu/rope';
+import { UnsupportedModelError } from '../../errors';
+import type { ModelFiles } from '../../storage/model_file';
+import { PLAIN } from './architectures';
+import { configFromGguf } from './gguf';
+import { configFromHuggingFace } from './huggingface';
+
+export { PLAIN };
+
+/** What may differ from layer to layer. */
+export interface LayerConfig {
+  /** Which of `ropes` turns q and k; null: none does (NoPE). */
+  rope: number | null;
+  /** Keys that a token sees, itself included; null: all before it. */
+  window: number | null;
+}
+
+/** A LLaMA-style model in the field's words. Sizes are counts of elements; every one has been checked. */
+export interface ModelConfig {
+  architecture: string;
+  vocabSize: number;
+  hiddenSize: number;
+  intermediateSize: number;
+  nLayers: number;
+  nHeads: number;
+  nKvHeads: number;
+  headDim: number;
+  rmsNormEps: number;
+  /** The kinds of rotary embedding that layers have, one or two. All turn as many elements of a head. */
+  ropes: readonly RopeParameters[];
+  /** One for each layer. */
+  layers: readonly LayerConfig[];
+  /** How the rows of Wq and Wk pair up: halves (Hugging Face) or neighbours (GGUF of some architectures). */
+  rotary: 'half' | 'interleaved';
+  /** Positions that the model was made for. */
+  contextLength: number;
+  tiedEmbedding: boolean;
+  /** The file promises these biases; they must be there. */
+  qkvBias: boolean;
+  outputBias: boolean;
+  mlpBias: boolean;
+  /** Of the gate of the MLP. */
+  activation: 'silu' | 'gelu_tanh';
+  /** RMSNorm multiplies by this plus the stored weight: 1 in Gemma's safetensors, else 0. */
+  normOffset: number;
+  /** RMSNorm of what attention and the MLP read; all but OLMo 2 have it. */
+  preNorms: boolean;
+  /** RMSNorm of what attention and the MLP add to the residual stream (Gemma, OLMo 2). */
+  postNorms: boolean;
+  /** RMSNorm of q and k before they are turned: of each head (Qwen 3, Gemma 3), or of all heads as one vector (OLMo 2). */
+  qkNorm: 'none' | 'heads' | 'vector';
+  /** Factor of the embedding. */
+  embeddingScale: number;
+  /** Factor of q . k; 1 / sqrt(head_dim) in most models. */
+  attentionScale: number;
+  /** cap: score -> cap * tanh(score / cap) after scaling, before the mask; null: none. */
+  attentionSoftcap: number | null;
+  /** Factor of what attention and the MLP add to the residual stream. */
+  residualScale: number;
+  /** Factor of the logits, before the cap. */
+  logitScale: number;
+  logitSoftcap: number | null;
+}
+
+/** Layers that are all alike. */
+export function sameLayers(nLayers: number): LayerConfig[] {
+  return Array.from({ length: nLayers }, () => ({ rope: 0, window: null }));
+}
+
+export function readConfig(files: ModelFiles): ModelConfig {
+  const config = files.gguf ? configFromGguf(files.gguf, files.tensors) : configFromHuggingFace(files.config ?? {});
+  checkShapes(config);
+  checkFactors(config);
+  return config;
+}
+
+/**
+ * Refuses by config.json alone, before the weights are opened: those of a quantised checkpoint are of types that say less.
+ * @throws UnsupportedModelError
+ */
+export function checkConfigJson(config: Readonly<Record<string, unknown>>): void {
+  configFromHuggingFace(config);
+}
+
+/** The kernels compute in f32, where a factor may be too large or too small to be one. */
+function checkFactors(config: ModelConfig): void {
+  const { rmsNormEps, embeddingScale, attentionScale, attentionSoftcap, residualScale, logitScale, logitSoftcap } =
+    config;
+  const factors = {
+    rmsNormEps,
+    embeddingScale,
+    attentionScale,
+    attentionSoftcap,
+    residualScale,
+    logitScale,
+    logitSoftcap,
+  };
+  for (const [name, factor] of Object.entries(factors)) {
+    if (factor !== null && !(Math.abs(factor) >= SMALLEST && Math.abs(factor) <= LARGEST)) {
+      throw new UnsupportedModelError(`${name} is ${factor}; factors of ${SMALLEST} to ${LARGEST} are supported.`);
+    }
+  }
+}
+
+const SMALLEST = 1e-30;
+const LARGEST = 1e30;
+
+/** Elements turn in pairs, and attention holds a head in registers. */
+const LARGEST_HEAD = 256;
+
+/** What the kernels ask of any model, which no padding (padding.ts) can give; a refusal names the number. */
+function checkShapes(config: ModelConfig): void {
+  const { nHeads, nKvHeads, headDim } = config;
+  if (nHeads % nKvHeads !== 0) {
+    throw new UnsupportedModelError(`The model has ${nHeads} query heads, no multiple of its ${nKvHeads} KV heads.`);
+  }
+  if (headDim % 2 !== 0 || headDim > LARGEST_HEAD) {
+    throw new UnsupportedModelError(`head_dim is ${headDim}; even numbers up to ${LARGEST_HEAD} are supported.`);
+  }
+}

@@ -1,0 +1,151 @@
+// What a hub says of a repository: its commit, its files, their sizes and hashes. It may say nothing: a mirror can be a plain folder.
+
+import { ModelFileError, VivaceError } from '../../errors';
+import { HTTP_TUNING, type HttpTuning } from '../source/http';
+import { type HubAddress, showHubAddress } from './hub_address';
+import { decodeUtf8, isJsonObject, parseJsonObject } from '../json';
+import type { OpenOptions } from '../source/source';
+import { wholeUrlSource } from '../source/url_source';
+
+export interface HubFile {
+  /** From the top of the repository. */
+  path: string;
+  /** Bytes, or null where it is not told. */
+  size: number | null;
+  /** SHA-256 of the whole file in hex, or null where it is not told. */
+  sha256: string | null;
+}
+
+export interface HubListing {
+  /** 40 hex digits: files of one commit belong together, and never change. */
+  commit: string;
+  files: HubFile[];
+}
+
+const MAX_FILES = 100_000;
+const MAX_PATH = 1024;
+
+/** The folder of a repository's files at a revision, without the last slash. */
+export function hubFolder(hub: string, { owner, name }: HubAddress, revision: string): string {
+  return `${hub.replace(/\/+$/, '')}/${owner}/${name}/resolve/${encodeURIComponent(revision)}`;
+}
+
+/** The address of a file of a folder; a path's parts are names, whatever they hold. */
+export function fileUrl(folder: string, path: string): string {
+  return `${folder}/${path.split('/').map(encodeURIComponent).join('/')}`;
+}
+
+/**
+ * The files of a repository at a revision, or null where the hub does not tell, for whatever reason: what is missing shows when
+ * the files themselves are asked for. Source: huggingface.co/docs/hub/api, GET /api/models/{repo}/revision/{revision}.
+ * @throws the signal's reason
+ */
+export async function listHub(
+  hub: string,
+  address: HubAddress,
+  { signal, httpCache }: OpenOptions,
+  tuning: HttpTuning = HTTP_TUNING,
+): Promise<HubListing | null> {
+  // It can be done without: where there is no network, that should not take twice as long to find out.
+  const hasty = { ...tuning, retryDelaysMs: tuning.retryDelaysMs.slice(0, 2) };
+  const { owner, name, revision } = address;
+  const url = `${hub.replace(/\/+$/, '')}/api/models/${owner}/${name}/revision/${encodeURIComponent(revision)}?blobs=true`;
+  try {
+    const source = await wholeUrlSource(url, 'json', { signal, httpCache }, hasty);
+    const text = decodeUtf8(source.name, 'its text', await source.read(0, source.size));
+    return parseListing(parseJsonObject(`The listing of ${showHubAddress(address)}`, text));
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof VivaceError) return null;
+    throw error;
+  }
+}
+
+/** What is sound of a listing, or null where its commit is not. */
+function parseListing({ sha, siblings }: Record<string, unknown>): HubListing | null {
+  if (typeof sha !== 'string' || !/^[0-9a-f]{40}$/.test(sha)) return null;
+  if (!Array.isArray(siblings) || siblings.length > MAX_FILES) return null;
+  const files = siblings.flatMap((entry: unknown): HubFile[] => {
+    if (!isJsonObject(entry)) return [];
+    const { rfilename: path, size, lfs } = entry;
+    if (typeof path !== 'string' || path.length > MAX_PATH || /^\/|(^|\/)\.\.?(\/|$)|\p{Cc}/u.test(path)) return [];
+    const hash = isJsonObject(lfs) ? lfs.sha256 : null;
+    return [
+      {
+        path,
+        size: Number.isSafeInteger(size) && (size as number) >= 0 ? (size as number) : null,
+        sha256: typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash) ? hash : null,
+      },
+    ];
+  });
+  return { commit: sha, files };
+}
+
+const SPLIT = /-(\d{5})-of-(\d{5})\.gguf$/i;
+const QUANTIZATION = /(?:^|[-._/])((?:I?Q|TQ)\d[A-Za-z0-9_]*|MXFP4(?:_MOE)?|BF16|F16|FP16|F32)(?=[-._]|$)/gi;
+/** The first of these that a repository holds is taken where none is named: small, and close to the original. */
+const PREFERRED = ['Q4_K_M', 'Q4_0', 'Q4_K_S', 'Q5_K_M', 'Q8_0'];
+
+/** The GGUF files of one quantization: one file, or the parts of one. */
+interface Choice {
+  /** The file, or the first part. */
+  path: string;
+  /** As its name has it, in capitals; the file's name where it has none. */
+  label: string;
+  bytes: number;
+}
+
+/**
+ * Which GGUF of a repository is meant: the only one, the one of the quantization asked for, or a usual one with a warning.
+ * @throws ModelFileError that lists the quantizations with their sizes, and says how to name one
+ */
+export function chooseGguf(files: readonly HubFile[], address: HubAddress, options: OpenOptions): string {
+  const choices = ggufChoices(files);
+  const asked = address.quantization.toUpperCase();
+  const id = showHubAddress({ ...address, quantization: '' });
+  const list = choices.map(({ label, bytes }) => `${label} (${gigabytes(bytes)})`).join(', ');
+  const remedy = `Name one, as in ${id}:${choices[0]?.label ?? 'Q4_K_M'}, or a file, as in ${id}/file.gguf.`;
+  if (asked) {
+    const found = choices.filter(({ label }) => label === asked);
+    if (found.length === 1) return found[0].path;
+    const what = found.length === 0 ? 'has no' : `has ${found.length} files of`;
+    const paths = found.length > 1 ? `${found.map(({ path }) => path).join(', ')}.` : `There are: ${list || 'none'}.`;
+    throw new ModelFileError(id, `${what} quantization ${asked}. ${paths} ${remedy}`);
+  }
+  if (choices.length === 1) return choices[0].path;
+  for (const preferred of PREFERRED) {
+    const found = choices.filter(({ label }) => label === preferred);
+    if (found.length !== 1) continue;
+    const message = `Of the ${choices.length} quantizations of ${id} this is ${preferred}. There are: ${list}. ${remedy}`;
+    options.onWarning?.({ code: 'quantization-chosen', message });
+    return found[0].path;
+  }
+  throw new ModelFileError(id, `holds ${choices.length} quantizations: ${list}. ${remedy}`);
+}
+
+/** What a repository holds of GGUF models, without what only accompanies them. */
+export function ggufChoices(files: readonly HubFile[]): Choice[] {
+  const choices = new Map<string, Choice>();
+  for (const { path, size } of files.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
+    const name = path.split('/').at(-1) ?? '';
+    if (!/\.gguf$/i.test(name) || /^mmproj|imatrix/i.test(name)) continue;
+    const stem = path.replace(SPLIT, '').replace(/\.gguf$/i, '');
+    const known = choices.get(stem);
+    if (known) known.bytes += size ?? 0;
+    else choices.set(stem, { path, label: labelOf(stem), bytes: size ?? 0 });
+  }
+  return [...choices.values()].sort((a, b) => a.bytes - b.bytes);
+}
+
+function labelOf(stem: string): string {
+  const name = stem.split('/').at(-1) ?? stem;
+  return [...name.matchAll(QUANTIZATION)].at(-1)?.[1].toUpperCase() ?? name;
+}
+
+function gigabytes(bytes: number): string {
+  return bytes === 0
+    ? 'of unknown size'
+    : bytes < 1e9
+      ? `${(bytes / 1e6).toFixed(0)} MB`
+      : `${(bytes / 1e9).toFixed(1)} GB`;
+}

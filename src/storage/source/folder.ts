@@ -1,0 +1,84 @@
+import { ModelFetchError, ModelFileError } from '../../errors';
+import { blobSource } from './blob_source';
+import { quoted } from '../bounds';
+import { urlFileName, WebPageError } from './http';
+import { HUB, hubLocation, parseHubId, readHubUrl } from '../hub/hub_address';
+import type { ModelFolder, OpenOptions } from './source';
+import { urlSource, wholeUrlSource } from './url_source';
+
+/**
+ * A model's address made absolute, and one spelling for one model: a hub's repository, be it an id after `hf:` or a page as people
+ * copy it, becomes the folder of its files, `hub/owner/repo/resolve/revision/`. `hub` is where ids belong.
+ * @throws ModelFetchError when it is no URL, or an id that is none
+ */
+export function resolveUrl(location: string, hub = HUB): URL {
+  if (/^hf:/i.test(location)) {
+    const address = parseHubId(location);
+    if (address) return new URL(hubLocation(hub, address));
+    const remedy = 'Write hf:owner/repo, then @revision and /file.gguf or :Q4_K_M where wanted.';
+    throw new ModelFetchError(location, null, `${quoted(location)} names no repository. ${remedy}`);
+  }
+  let url: URL;
+  try {
+    url = new URL(location, globalThis.location?.href);
+  } catch {
+    throw new ModelFetchError(location, null, `${quoted(location)} is not a URL. Give the full address of the model.`);
+  }
+  const onHub = readHubUrl(url, hub);
+  return onHub ? new URL(hubLocation(onHub.hub, onHub.address)) : url;
+}
+
+/** The address of a file in the folder at `url`. */
+export function urlInFolder(url: URL, file: string): string {
+  const fileUrl = new URL(url);
+  fileUrl.pathname = url.pathname.replace(/\/*$/, '/') + encodeURIComponent(file);
+  return fileUrl.href;
+}
+
+/** The folder at `url`, whose query (a signature, say) is kept on every file. A file that answers 404 or 410 is not there. */
+export function urlFolder(url: URL, options: OpenOptions = {}): ModelFolder {
+  const path = url.pathname.replace(/\/*$/, '/');
+  // huggingface.co/<owner>/<model>/resolve/<revision>/ is called after the model.
+  const hubName = /\/([^/]+)\/resolve\/[^/]+\/$/.exec(path)?.[1];
+  return {
+    name: hubName ?? (path === '/' ? url.host : urlFileName(path)),
+    async open(file, kind = 'weights') {
+      const fileUrl = urlInFolder(url, file);
+      if (options.cache?.isAbsent(fileUrl)) return null;
+      try {
+        return await (kind === 'weights' ? urlSource(fileUrl, options) : wholeUrlSource(fileUrl, kind, options));
+      } catch (error) {
+        const status = error instanceof ModelFetchError ? error.status : null;
+        const isAbsent = status === 404 || status === 410;
+        // The others are absence where the file need not be there: if the model opens all the same, it was none of its files.
+        if (isAbsent || status === 403 || error instanceof WebPageError) options.cache?.noteAbsent(fileUrl);
+        if (isAbsent) return null;
+        throw error;
+      }
+    },
+  };
+}
+
+/**
+ * Dropped files as a folder, by their base names. Of two files of one name the one less deep counts: repositories
+ * repeat config.json in subfolders. `open` throws ModelFileError when two lie equally deep.
+ */
+export function filesFolder(files: readonly File[], options: OpenOptions = {}): ModelFolder {
+  const shallowest = new Map<string, { file: File; depth: number; repeated: boolean }>();
+  for (const file of files) {
+    const depth = file.webkitRelativePath ? file.webkitRelativePath.split('/').length : 1;
+    const known = shallowest.get(file.name);
+    if (known && known.depth === depth) known.repeated = true;
+    if (!known || depth < known.depth) shallowest.set(file.name, { file, depth, repeated: false });
+  }
+  return {
+    name: files[0]?.webkitRelativePath?.split('/')[0] || 'dropped files',
+    async open(path) {
+      const found = shallowest.get(path);
+      if (!found) return null;
+      if (found.repeated)
+        throw new ModelFileError(path, 'was dropped more than once. Drop the files of one model only.');
+      return blobSource(path, found.file, options);
+    },
+  };
+}

@@ -1,0 +1,170 @@
+import { ModelFetchError } from '../../errors';
+import {
+  type Answer,
+  ChangedFileError,
+  get,
+  type HttpTuning,
+  isRetryable,
+  refuseWebPage,
+  retryable,
+  shown,
+  tryAgain,
+  WebPageError,
+  withRetries,
+} from './http';
+import { toHex } from '../cache/piece_store';
+import type { OpenOptions } from './source';
+import type { Remote } from './url_source';
+
+/** 4 TiB: what is known of a file's parts takes memory for each. */
+const MAX_BYTES = 2 ** 42;
+
+/**
+ * A file that is read by ranges, of which the `first` answer, from byte `at`, is here. Every part must be the range asked for, of the same
+ * length and version.
+ * @throws ModelFetchError for a wrong range, a web page, or as `get`
+ */
+export async function rangeRemote(
+  url: string,
+  at: number,
+  first: Answer,
+  contentRange: string,
+  options: OpenOptions,
+  tuning: HttpTuning,
+): Promise<Remote> {
+  const size = Number(/^bytes \d+-\d+\/(\d{1,15})$/.exec(contentRange)?.[1] ?? 'NaN');
+  const version = versionOf(first);
+  const ifRange = ifRangeOf(url, first);
+  /** Where the last part came from: a hub sends everyone on to a store, by an address that expires. */
+  let via = first.from;
+  let isShort = true; // until that way fails: it may not be open to pages
+  if (!(size > at)) {
+    first.discard();
+    throw wrongRange(url, first, `a part of unknown length ("${contentRange}")`);
+  }
+  if (size > MAX_BYTES) {
+    first.discard();
+    throw wrongRange(url, first, `a part of ${size} bytes, where a file has ${MAX_BYTES} at most`);
+  }
+
+  async function getVia(range: readonly [number, number]): Promise<Answer> {
+    const tried = via === url ? null : get(url, range, tuning, options.signal, { via });
+    const seen = await tried?.catch((error) => {
+      via = url; // its address may have expired: the hub knows another
+      if (error instanceof ModelFetchError) return null;
+      isShort = false;
+      throw error;
+    });
+    const answer = seen ?? (await get(url, range, tuning, options.signal, { ifRange }));
+    if (isShort) via = answer.from;
+    return answer;
+  }
+
+  async function fetchPart(offset: number, length: number, opened?: Answer): Promise<Uint8Array<ArrayBuffer>> {
+    const bytes = new Uint8Array(length);
+    let done = 0; // a further attempt goes on where the last one broke off
+    let broke: unknown = null; // why the last one did
+    const ask = async () => {
+      if (done === length) return; // what broke off was a connection that stayed open after the last byte
+      const range = [offset + done, offset + length - 1] as const;
+      const answer = opened ?? (await getVia(range));
+      opened = undefined;
+      try {
+        checkPart(url, answer, range, size, version);
+      } catch (error) {
+        answer.discard();
+        if (error instanceof WebPageError) throw tryAgain(error);
+        throw error instanceof ChangedFileError ? error : (broke ?? error);
+      }
+      await answer.read((chunk) => {
+        if (done + chunk.length > length) throw wrongRange(url, answer, `more than the ${length} bytes announced`);
+        bytes.set(chunk, done);
+        done += chunk.length;
+        options.onBytes?.(chunk.length);
+      });
+      if (done < length) {
+        throw retryable(url, answer.status, `${shown(url)} sent ${done} of ${length} bytes at ${offset}. Try again.`);
+      }
+    };
+    const attempt = () =>
+      ask().catch((error) => {
+        if (isRetryable(error)) broke = error;
+        throw error;
+      });
+    await withRetries(tuning, options.signal, attempt, () => done);
+    return bytes;
+  }
+
+  let start: Uint8Array<ArrayBuffer> | null = await fetchPart(at, Math.min(tuning.windowBytes, size - at), first);
+  if (at === 0) refuseWebPage(url, first, start);
+  return {
+    size,
+    version,
+    digest: digestOf(first),
+    isWhole: false,
+    async part(offset, length) {
+      if (offset !== at || length !== start?.length) return fetchPart(offset, length);
+      const bytes = start;
+      start = null; // handed over, once
+      return bytes;
+    },
+  };
+}
+
+/** What names a file's version: a strong or weak ETag, or its date where the ETag is absent or hidden from us. */
+export function versionOf(answer: Answer): string {
+  return answer.headers.get('etag') ?? answer.headers.get('last-modified') ?? '';
+}
+
+/**
+ * The SHA-256 in hex that a server tells of a whole file, or null. Source: RFC 9530, Repr-Digest: of the bytes as they are encoded, so that
+ * it says nothing of those of an answer that travels compressed.
+ */
+export function digestOf({ headers }: Answer): string | null {
+  if ((headers.get('content-encoding') ?? 'identity') !== 'identity') return null;
+  const [, base64] = /(?:^|,)\s*sha-256=:([A-Za-z0-9+/]{43}=):/.exec(headers.get('repr-digest') ?? '') ?? [];
+  return base64 ? toHex(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))) : null;
+}
+
+/** The ETag that later parts are asked of. To another origin the header would need a leave of its own (a CORS preflight). */
+function ifRangeOf(url: string, { from, headers }: Answer): string | undefined {
+  const isOwn = globalThis.location === undefined || globalThis.location.origin === new URL(url).origin;
+  const etag = headers.get('etag') ?? '';
+  return isOwn && from === url && etag.startsWith('"') ? etag : undefined;
+}
+
+function checkPart(
+  url: string,
+  answer: Answer,
+  [first, last]: readonly [number, number],
+  size: number,
+  version: string,
+): void {
+  refuseWebPage(url, answer);
+  if (answer.status !== 206 && (versionOf(answer) || version) === version) {
+    throw wrongRange(url, answer, 'the whole file, though it sent parts before');
+  }
+  const got = answer.headers.get('content-range');
+  // The first request asks for a full window before the length is known; a short file then answers with less.
+  const expected = `bytes ${first}-${last}/${size}`;
+  if (answer.status === 206 && got !== expected) {
+    const what = `"${got}" where "${expected}" was due`;
+    const isLength = got?.startsWith(`bytes ${first}-`) && !got.endsWith(`/${size}`);
+    throw wrongRange(url, answer, what, isLength ? ChangedFileError : ModelFetchError);
+  }
+  if (versionOf(answer) !== version) {
+    throw new ChangedFileError(
+      url,
+      answer.status,
+      `${shown(url)} changed while it was read (version ${version}, then ${versionOf(answer)}). Load the model again.`,
+    );
+  }
+}
+
+function wrongRange(url: string, answer: Answer, what: string, Kind = ModelFetchError): ModelFetchError {
+  return new Kind(
+    url,
+    answer.status,
+    `${shown(url)} answered a range request with ${what}. Serve the model from a server that supports ranges.`,
+  );
+}

@@ -1,0 +1,173 @@
+// What a tuner tries, and in which order. Pure: no GPU is asked.
+
+import { AttentionUnavailable } from '../errors';
+import type { AttentionLimits, AttentionName, AttentionPlan, AttentionShape } from '../attention/attention';
+import { planFlashPrefill } from '../attention/flash_prefill';
+import { planFusedDecode } from '../attention/fused_decode';
+import { selectAttention } from '../attention/select';
+import { planSplitKvDecode } from '../attention/split_kv_decode';
+
+/** One kind of pass that is tuned: nTokens tokens, the last of which sees kvLen keys. */
+export interface TunedPass {
+  pass: 'prefill' | 'decode';
+  nTokens: number;
+  kvLen: number;
+}
+
+export interface Candidate {
+  /** A to H, or null. */
+  combination: string | null;
+  name: AttentionName;
+  /** As planned, so that equal candidates are equal; as given where they cannot be planned. */
+  parameters: Record<string, number>;
+}
+
+/** What candidates are made for. */
+export interface Target {
+  shape: AttentionShape;
+  limits: AttentionLimits;
+}
+
+/** Tried first on every GPU, so that any two of them can be compared. */
+const COMBINATIONS: Record<string, Record<string, number>> = {
+  A: { BLOCK_M: 32, BLOCK_N: 32, DV_TILE: 32 },
+  B: { BLOCK_M: 32, BLOCK_N: 32, DV_TILE: 64 },
+  C: { BLOCK_M: 32, BLOCK_N: 64, DV_TILE: 32 },
+  D: { BLOCK_M: 32, BLOCK_N: 64, DV_TILE: 64 },
+  E: { BLOCK_M: 64, BLOCK_N: 32, DV_TILE: 32 },
+  F: { BLOCK_M: 64, BLOCK_N: 64, DV_TILE: 64 },
+  G: { BLOCK_M: 32, BLOCK_N: 32, DV_TILE: 128 },
+  H: { BLOCK_M: 32, BLOCK_N: 16, DV_TILE: 16 },
+};
+
+const WORKGROUPS = [64, 128, 256];
+const SPLITS = [2, 4, 8, 16, 32, 64, 128, 256];
+/** Keys of a split, at least. */
+const MIN_SPLIT_KEYS = 32;
+/** Numbers of splits that are tried with every workgroup. */
+const BEST_SPLITS = 2;
+/** Keys of a prefill, where the context holds them. */
+const PREFILL_KEYS = 2048;
+/** Tokens of a short prefill, and of the smallest one worth measuring. */
+const SHORT_PREFILL = 64;
+const DECODE_KEYS = [128, 512, 2048, 8192, 32768, 131072];
+
+type Plan = (shape: AttentionShape, limits: AttentionLimits, given?: Record<string, number>) => AttentionPlan;
+
+/** Siblings that have something to tune. */
+const PLANS: Partial<Record<AttentionName, Plan>> = {
+  flash_prefill: planFlashPrefill,
+  fused_decode: planFusedDecode,
+  split_kv_decode: planSplitKvDecode,
+};
+
+/** The passes of a shape: one prefill, and decode by length of the cache, ascending. */
+export function tunedPasses(shape: AttentionShape, prefillTokens = shape.maxTokens, kvLens?: readonly number[]) {
+  const { maxTokens, contextLength } = shape;
+  const nTokens = Math.min(prefillTokens, maxTokens, contextLength);
+  const prefill: TunedPass = {
+    pass: 'prefill',
+    nTokens,
+    kvLen: Math.min(contextLength, Math.max(PREFILL_KEYS, nTokens)),
+  };
+  const lengths = (kvLens ?? [...DECODE_KEYS, contextLength]).filter((kvLen) => kvLen <= contextLength);
+  const ascending = [...new Set(lengths.length > 0 ? lengths : [contextLength])].sort((a, b) => a - b);
+  const decode = ascending.map((kvLen): TunedPass => ({ pass: 'decode', nTokens: 1, kvLen }));
+  return { prefill, decode };
+}
+
+/** The beginning of a prefill without a cache: about 1 % of the work of a whole one. */
+export function shortPrefill({ nTokens }: TunedPass): TunedPass {
+  const tokens = Math.min(nTokens, SHORT_PREFILL);
+  return { pass: 'prefill', nTokens: tokens, kvLen: tokens };
+}
+
+/** The pass, halved in tokens and keys until it takes no longer than mostMs, when a short one takes ms. */
+export function fitted(pass: TunedPass, short: TunedPass, ms: number, mostMs: number): TunedPass {
+  let { nTokens, kvLen } = pass;
+  while (ms * (work({ nTokens, kvLen }) / work(short)) > mostMs && nTokens > SHORT_PREFILL) {
+    nTokens = Math.ceil(nTokens / 2);
+    kvLen = Math.ceil(kvLen / 2);
+  }
+  return { ...pass, nTokens, kvLen };
+}
+
+/** Scores of a causal pass, for one head. */
+function work({ nTokens, kvLen }: Pick<TunedPass, 'nTokens' | 'kvLen'>): number {
+  return nTokens * (kvLen - (nTokens - 1) / 2);
+}
+
+/** Those that every tuning of the pass measures or refuses. */
+export function firstCandidates({ pass, kvLen }: TunedPass, target: Target): Candidate[] {
+  if (pass === 'prefill') {
+    return [
+      ...Object.entries(COMBINATIONS).map(([letter, given]) => candidate(target, 'flash_prefill', given, letter)),
+      ...WORKGROUPS.map((WORKGROUP) => candidate(target, 'fused_decode', { WORKGROUP })), // wins where caches are fast
+    ];
+  }
+  const splits = SPLITS.filter((parts) => kvLen >= parts * MIN_SPLIT_KEYS);
+  return [
+    ...WORKGROUPS.map((WORKGROUP) => candidate(target, 'fused_decode', { WORKGROUP })),
+    ...splits.map((parts) => candidate(target, 'split_kv_decode', { SPLITS: parts })),
+  ];
+}
+
+/** A guess at how many will be tried beside what climbs from the fastest. */
+export function expectedCandidates(pass: TunedPass, target: Target): number {
+  const first = firstCandidates(pass, target);
+  const splits = first.filter(({ name }) => name === 'split_kv_decode').length;
+  return first.length + Math.min(splits, BEST_SPLITS) * (WORKGROUPS.length - 1) + (pass.pass === 'prefill' ? 1 : 0);
+}
+
+/** What runs where nothing was tuned; siblings that are set aside are passed over. */
+export function untunedCandidate(
+  { nTokens, kvLen }: TunedPass,
+  target: Target,
+  setAside?: ReadonlyMap<AttentionName, string>,
+): Candidate {
+  const { name, parameters } = selectAttention({ nTokens, kvLen, ...target, setAside });
+  return { combination: null, name, parameters };
+}
+
+/** Other workgroups for the fastest numbers of splits, fastest first. */
+export function splitVariants(fastest: readonly Candidate[], target: Target): Candidate[] {
+  const best = fastest.filter(({ name }) => name === 'split_kv_decode').slice(0, BEST_SPLITS);
+  return best.flatMap(({ name, parameters }) =>
+    WORKGROUPS.map((WORKGROUP) => candidate(target, name, { ...parameters, WORKGROUP })),
+  );
+}
+
+/** Those that can be planned with one parameter doubled or halved, or the output untiled. */
+export function neighbours({ name, parameters }: Candidate, { kvLen }: TunedPass, target: Target): Candidate[] {
+  const steps = Object.entries(parameters).flatMap(([key, value]) => [
+    { ...parameters, [key]: 2 * value },
+    { ...parameters, [key]: value / 2 },
+  ]);
+  if ('DV_TILE' in parameters) steps.push({ ...parameters, DV_TILE: target.shape.headDim });
+  return steps
+    .filter((given) => planned(target, name, given) !== null && kvLen >= (given.SPLITS ?? 0) * MIN_SPLIT_KEYS)
+    .map((given) => candidate(target, name, given));
+}
+
+/** Equal for candidates that would run the same kernel. */
+export function keyOf({ name, parameters }: Candidate): string {
+  return `${name} ${JSON.stringify(parameters)}`;
+}
+
+function candidate(
+  target: Target,
+  name: AttentionName,
+  given: Record<string, number>,
+  combination: string | null = null,
+): Candidate {
+  return { combination, name, parameters: planned(target, name, given) ?? given };
+}
+
+function planned({ shape, limits }: Target, name: AttentionName, given: Record<string, number>) {
+  try {
+    return PLANS[name]?.(shape, limits, given).parameters ?? null;
+  } catch (error) {
+    if (error instanceof AttentionUnavailable) return null;
+    throw error;
+  }
+}

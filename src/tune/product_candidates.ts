@@ -1,0 +1,112 @@
+// What a tuner tries for a product, the default first. Pure: no GPU is asked.
+
+import { GpuProgramError } from '../errors';
+import { MANY_TOKENS, MATMUL_TILES, planMatmulQ8, type Tiles } from '../kernels/linear/matmul_q8';
+import { type MatvecLimits, type MatvecParameters, type MatvecShape, planMatvec } from '../kernels/linear/matvec_plan';
+
+type Seed = readonly [WORKGROUP: number, LANES: number, GROUP_ROWS: number, TURNS: number];
+
+/** Good for one matrix or another on large GPUs, so worth a try for any. */
+const SEEDS: readonly Seed[] = [
+  [512, 16, 1, 1],
+  [512, 32, 1, 1],
+  [1024, 32, 1, 1],
+  [256, 16, 2, 1],
+  [256, 32, 1, 1],
+  [128, 32, 2, 1],
+  [512, 16, 2, 1],
+  [512, 16, 2, 2],
+  [256, 16, 2, 8],
+  [512, 16, 4, 4],
+  [128, 32, 1, 1],
+  [64, 16, 1, 1],
+];
+const MOST_CANDIDATES = 20;
+/** Fewer leave most of a large GPU idle. */
+const LEAST_WORKGROUPS = 64;
+/** A smaller subgroup is a software GPU's: it compiles for longer than any other choice could save. */
+const HARDWARE_SUBGROUP = 8;
+const MIN_WORKGROUP = 64;
+const MIN_LANES = 4;
+const MAX_LANES = 32;
+const PLAIN_LANES = 8;
+const MOST_TURNS = 8;
+
+export const isSoftware = (subgroupMinSize: number): boolean =>
+  subgroupMinSize > 0 && subgroupMinSize < HARDWARE_SUBGROUP;
+
+/**
+ * Parameters that fit this GPU and leave it enough workgroups, each once: the default, its neighbours, then good ones of other GPUs.
+ * @throws GpuProgramError where not even the default fits
+ */
+export function matvecCandidates(
+  shape: MatvecShape,
+  limits: MatvecLimits,
+  subgroupMinSize: number,
+  software = isSoftware(subgroupMinSize),
+): MatvecParameters[] {
+  const usual = planMatvec(shape, limits, subgroupMinSize);
+  const { SLOTS } = usual;
+  const mostLanes = Math.min(subgroupMinSize || PLAIN_LANES, MAX_LANES);
+  const workgroups = (p: MatvecParameters) =>
+    Math.ceil(shape.rows / ((p.WORKGROUP / p.LANES) * p.GROUP_ROWS * p.TURNS));
+  const least = Math.min(LEAST_WORKGROUPS, workgroups(usual) / 2);
+  const fits = (p: MatvecParameters) =>
+    p.WORKGROUP >= Math.min(MIN_WORKGROUP, usual.WORKGROUP) &&
+    p.LANES >= Math.min(MIN_LANES, usual.LANES) &&
+    p.LANES <= mostLanes &&
+    p.GROUP_ROWS >= 1 &&
+    p.TURNS >= 1 &&
+    p.TURNS <= MOST_TURNS &&
+    workgroups(p) >= least &&
+    isPlanned(() => planMatvec(shape, limits, subgroupMinSize, p));
+  const seeds = SEEDS.map(
+    ([WORKGROUP, lanes, rows, TURNS]): MatvecParameters => ({
+      WORKGROUP,
+      LANES: Math.min(lanes, mostLanes),
+      GROUP_ROWS: Math.min(rows, SLOTS),
+      SLOTS,
+      TURNS,
+    }),
+  );
+  const others = software ? neighbours(usual).slice(0, 1) : [...neighbours(usual), ...seeds];
+  return distinct([usual, ...others.map((p) => whole(p, shape)).filter(fits)]).slice(0, MOST_CANDIDATES);
+}
+
+/** With as many turns more as it takes to finish whole workgroups. */
+function whole(p: MatvecParameters, { finishRows }: MatvecShape): MatvecParameters {
+  let { TURNS } = p;
+  while (TURNS < MOST_TURNS && ((p.WORKGROUP / p.LANES) * p.GROUP_ROWS * TURNS) % finishRows !== 0) TURNS *= 2;
+  return { ...p, TURNS };
+}
+
+/** Each parameter doubled and halved. */
+function neighbours(p: MatvecParameters): MatvecParameters[] {
+  const names = ['WORKGROUP', 'LANES', 'GROUP_ROWS', 'TURNS'] as const;
+  return names.flatMap((name) => [
+    { ...p, [name]: 2 * p[name] },
+    { ...p, [name]: p[name] / 2 },
+  ]);
+}
+
+/** MATMUL_TILES that fit this GPU, that which a matrix of `rows` gets untuned first. */
+export function tileCandidates(rows: number, limits: MatvecLimits, software: boolean): Tiles[] {
+  const usual = planMatmulQ8(limits, MANY_TOKENS, rows);
+  if (software) return [usual];
+  const fitting = MATMUL_TILES.filter((tiles) => isPlanned(() => planMatmulQ8(limits, MANY_TOKENS, rows, tiles)));
+  return distinct([usual, ...fitting]);
+}
+
+function isPlanned(plan: () => unknown): boolean {
+  try {
+    plan();
+    return true;
+  } catch (error) {
+    if (error instanceof GpuProgramError) return false;
+    throw error;
+  }
+}
+
+function distinct<T extends object>(all: readonly T[]): T[] {
+  return [...new Map(all.map((each) => [JSON.stringify(each), each])).values()];
+}

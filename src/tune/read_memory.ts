@@ -1,0 +1,44 @@
+import wgsl from '../../shaders/tune/read_memory.wgsl?raw';
+import type { Gpu } from '../gpu/device';
+import { createKernel } from '../gpu/kernel';
+import { type PassTimeOptions, timePass } from '../gpu/time_pass';
+
+/** What no sum of the buffer is likely to be. */
+const SENTINEL = 0xdeadbeef;
+const LARGEST_GRID = 16896;
+/** What `out` holds: a word for each workgroup. */
+export const READ_OUT_BYTES = 4 * LARGEST_GRID;
+
+/** A way to read a buffer from end to end. `grid`: workgroups, at most 16896. */
+export interface ReadShape {
+  workgroup: number;
+  /** 16-byte loads that a thread has in flight. */
+  loads: number;
+  grid: number;
+}
+
+/** The span of the largest workgroup, which divides the bytes of `x`. */
+export const READ_SPAN_BYTES = 1024 * 8 * 16;
+
+/** GB/s (1e9 bytes) of reading all of `x` so; null where the GPU has no such workgroup. `out` has READ_OUT_BYTES. */
+export async function readSpeed(
+  gpu: Gpu,
+  x: GPUBuffer,
+  out: GPUBuffer,
+  { workgroup, loads, grid }: ReadShape,
+  options: PassTimeOptions,
+): Promise<number | null> {
+  if (workgroup > gpu.limits.maxComputeInvocationsPerWorkgroup || workgroup > gpu.limits.maxComputeWorkgroupSizeX) {
+    return null;
+  }
+  const kernel = await createKernel(gpu, {
+    label: 'kernels/read_memory',
+    wgsl: [wgsl],
+    constants: { WORKGROUP: workgroup, LOADS: loads, SENTINEL },
+    bindings: ['read', 'write'],
+  });
+  const group = kernel.bind(x, out);
+  const step = { position: 0, nTokens: 1 };
+  const { ms } = await timePass(gpu, step, (list) => list.add(kernel, group, grid), options);
+  return x.size / ms / 1e6;
+}

@@ -1,0 +1,398 @@
+// <vivace-chat>: the conversation with one engine, as it is shown. It asks, listens and shows; it computes nothing.
+// Fires `vivace-run` and `vivace-end` around an answer, `vivace-event` with every engine event, `vivace-changed` with the conversation when
+// there is something to keep, `vivace-reload` when the model must be loaded again, `vivace-cancel-tuning` when the reader would rather have
+// an answer.
+
+import { html, LitElement, nothing, type PropertyValues } from 'lit';
+import { repeat } from 'lit/directives/repeat.js';
+import type { Engine } from '../../engine/engine';
+import { type Offer, settingsAfter } from '../model/advice';
+import { renderEmpty, renderMemoryLine, renderMeter, renderTuning, type Tuning } from './chat_parts';
+import { type ChatHost, ChatSession } from './chat_session';
+import { chatStyles } from './chat_styles';
+import './composer';
+import type { VivaceComposer } from './composer';
+import type { Turn } from '../conversation/conversation';
+import { type Conversation, newConversation, type Step } from '../conversation/conversation_tree';
+import { icons } from '../shared/icons';
+import { isComposing } from '../shared/input_method';
+import { hasOpenLayer } from './open_layers';
+import { ScrollKeeper } from './scroll_keeper';
+import '../settings/settings';
+import { type LoadSettings, type SamplingSettings, STANDARD_LOAD, standardSampling } from '../settings/settings_fields';
+import { readRemembered, writeRemembered } from '../settings/settings_store';
+import { sharedStyles } from '../shared/shared_styles';
+import '../turn/turn';
+import type { TurnAction, VivaceTurn } from '../turn/turn';
+import { ENDED } from '../turn/turn_parts';
+
+const STORY_EXAMPLES = [
+  'Tell me a story about a brave cat',
+  'Tell me a bedtime story about a sleepy bear',
+  'Tell me a story about a little red car',
+];
+
+/** Turns shown at first, and more with each press of the button above them. */
+const TURNS_AT_ONCE = 200;
+
+export class VivaceChat extends LitElement implements ChatHost {
+  static override styles = [sharedStyles, chatStyles];
+  static override properties = {
+    engine: { attribute: false },
+    loadSettings: { attribute: false },
+    examples: { attribute: false },
+    tuning: { attribute: false },
+    remember: { type: Boolean },
+    shortcuts: { type: Boolean },
+    heading: {},
+    system: {},
+    welcome: {},
+    sampling: { state: true },
+    limit: { state: true },
+    following: { state: true },
+    announcement: { state: true },
+  };
+  /** Null while there is no model; writing works already. */
+  declare engine: Engine | null;
+  declare loadSettings: LoadSettings;
+  declare examples: readonly string[];
+  /** While a tuner has the GPU, else null. A question waits for it: what it would do to the times of both nobody wants. */
+  declare tuning: Tuning | null;
+  /** Settings and the system prompt last used are kept in this browser: for a page of its own. */
+  declare remember: boolean;
+  /** Anywhere in the document Ctrl or Cmd + Shift + O begins a new conversation, and Escape stops an answer. */
+  declare shortcuts: boolean;
+  /** Headline of the empty conversation. */
+  declare heading: string;
+  /** The system message of new conversations, if any, until a reader writes another. */
+  declare system: string;
+  /** What the empty conversation says under its headline; by default what the model is. */
+  declare welcome: string;
+  declare sampling: SamplingSettings;
+  declare private limit: number;
+  declare private following: boolean;
+  declare private announcement: string;
+
+  private readonly session = new ChatSession(this);
+  private keeper: ScrollKeeper | null = null;
+  /** An example that waits for the model; whoever changes its text in the composer sends it by hand. */
+  private chosen = '';
+  /** The element of the turn that changed last. */
+  private newest: VivaceTurn | null = null;
+
+  constructor() {
+    super();
+    this.engine = null;
+    this.loadSettings = STANDARD_LOAD;
+    this.examples = STORY_EXAMPLES;
+    this.tuning = null;
+    this.remember = false;
+    this.shortcuts = false;
+    this.heading = 'Once upon a time…';
+    this.system = '';
+    this.welcome = '';
+    this.sampling = standardSampling();
+    this.limit = TURNS_AT_ONCE;
+    this.following = true;
+    this.announcement = '';
+    this.addEventListener('keydown', (event) => this.onEscape(event, this.renderRoot));
+  }
+
+  /** What is shown. Another one may be set at any time: an answer under way ends with the text that it has, and the engine stays. */
+  get conversation(): Conversation {
+    return this.session.conversation;
+  }
+
+  set conversation(conversation: Conversation) {
+    if (conversation === this.session.conversation) return;
+    this.session.open(conversation);
+    this.limit = TURNS_AT_ONCE;
+    this.keeper?.jumpToEnd();
+  }
+
+  get isStreaming(): boolean {
+    return this.session.isAnswering;
+  }
+
+  /** The answer under way ends as soon as the engine has heard of it; what it said stays. */
+  stop(): void {
+    if (!this.isStreaming) return;
+    this.session.stop();
+    this.focusAfter();
+  }
+
+  newConversation(): void {
+    if (this.session.steps.length > 0) {
+      this.conversation = newConversation(this.system);
+      this.session.keep();
+    }
+    this.focus();
+  }
+
+  override focus(): void {
+    this.composer?.focus();
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    document.addEventListener('keydown', this.onShortcut);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    document.removeEventListener('keydown', this.onShortcut);
+    this.session.leave();
+  }
+
+  onChange(): void {
+    this.requestUpdate();
+  }
+
+  /** Called for every token, so it does next to nothing. */
+  onTurnChange(turn: Turn): void {
+    if (this.newest?.turn !== turn || !this.newest.isConnected) this.newest = this.elementOf(turn);
+    this.newest?.refresh();
+  }
+
+  announce(text: string): void {
+    this.announcement = text;
+  }
+
+  override render() {
+    const { session } = this;
+    const isEmpty = session.steps.length === 0;
+    return html`
+      <div class="scroller" tabindex="-1" role="log" aria-live="off" aria-label="Conversation">
+        <div class="column">
+          <slot name="notice"></slot>
+          ${isEmpty ? renderEmpty(this, this.onExample) : this.renderTurns()}
+          ${isEmpty ? nothing : html`<slot name="loading"></slot>`}
+        </div>
+      </div>
+      <div class="dock">
+        ${
+          this.following || isEmpty
+            ? nothing
+            : html`<button class="icon latest" title="To the newest text" aria-label="To the newest text"
+                @click=${() => this.keeper?.jumpToEnd()}>${icons.down}</button>`
+        }
+        ${this.tuning ? renderTuning(this.tuning, this.onCancelTuning) : nothing}
+        <vivace-composer placeholder=${isEmpty ? 'Ask for a story, or for anything' : 'Go on'} ?streaming=${this.isStreaming}
+          ?ready=${this.unready === ''} @vivace-send=${this.onSend} @vivace-stop=${this.stop} @vivace-recall=${this.onRecall}>
+          <vivace-settings .sampling=${this.sampling} .system=${this.conversation.system} .loaded=${this.loadSettings} @vivace-settings=${this.onSettings} @vivace-system=${this.onSystem}></vivace-settings>
+          <button class="icon" data-testid="new-conversation" title="New conversation" aria-label="New conversation"
+            ?disabled=${isEmpty} @click=${this.newConversation}>${icons.fresh}</button>
+          ${renderMeter(session.contextTokens, this.engine?.info.contextLength)}
+        </vivace-composer>
+      </div>
+      <div class="unseen" role="status" data-testid="status">${this.announcement}</div>
+    `;
+  }
+
+  private renderTurns() {
+    const { steps, memoryStart, isFull, canForget } = this.session;
+    const hidden = Math.max(0, steps.length - this.limit);
+    const last = steps.length - 1;
+    const blocked = this.isStreaming ? 'Wait until the answer has ended.' : this.unready;
+    return html`
+      ${
+        hidden > 0
+          ? html`<button class="button earlier" data-testid="earlier" @click=${this.onEarlier}>Show earlier messages</button>`
+          : nothing
+      }
+      ${repeat(
+        steps.slice(hidden),
+        ({ turn }) => turn.id,
+        (step, i) => html`${i + hidden === memoryStart && memoryStart > 0 ? renderMemoryLine() : nothing}
+          <vivace-turn data-id=${step.turn.id} .turn=${step.turn} .place=${step.among.indexOf(step.turn)} .places=${step.among.length}
+            .isLast=${i + hidden === last} .isFull=${isFull && i + hidden === last} .canForget=${canForget && i + hidden === last}
+            .blocked=${blocked} @vivace-turn=${(event: CustomEvent<TurnAction>) => this.onTurn(step, event.detail)}></vivace-turn>`,
+      )}
+      ${memoryStart > last ? renderMemoryLine() : nothing}`;
+  }
+
+  protected override firstUpdated(): void {
+    const element = (name: string) => this.renderRoot.querySelector<HTMLElement>(name)!;
+    this.keeper = new ScrollKeeper(element('.scroller'), element('.column'), (isFollowing) => {
+      this.following = isFollowing;
+    });
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (changed.has('remember') && this.remember) {
+      const { sampling, system } = readRemembered();
+      this.sampling = sampling;
+      this.system ||= system;
+    }
+    const isNew = this.session.steps.length === 0 && this.conversation.system !== this.system;
+    if (changed.has('system') && isNew) this.session.open({ ...this.conversation, system: this.system });
+  }
+
+  protected override updated(changed: PropertyValues<this>): void {
+    if (changed.has('tuning') && !this.tuning) this.session.tuned.open();
+    if (changed.has('engine') && this.engine) {
+      this.sendChosen();
+      void this.engine.whenLost.then(() => this.requestUpdate());
+    }
+    this.keeper?.setEmpty(this.session.steps.length === 0);
+  }
+
+  private sendChosen(): void {
+    const { chosen, composer } = this;
+    this.chosen = '';
+    if (chosen && composer?.value === chosen && this.session.steps.length === 0) composer.send();
+  }
+
+  /** Why the model cannot be asked, or ''. */
+  private get unready(): string {
+    if (!this.engine) return 'The model is not ready yet.';
+    return this.engine.lost ? ENDED : '';
+  }
+
+  private get composer(): VivaceComposer | null {
+    return this.renderRoot?.querySelector('vivace-composer') ?? null;
+  }
+
+  private elementOf(turn: Turn): VivaceTurn | null {
+    return this.renderRoot.querySelector<VivaceTurn>(`vivace-turn[data-id="${turn.id}"]`);
+  }
+
+  /** Where the focus goes when what had it is gone. On touch screens a focused field would open the keyboard. */
+  private focusAfter(): void {
+    if (matchMedia('(hover: hover)').matches) this.focus();
+    else this.renderRoot.querySelector<HTMLElement>('.scroller')?.focus();
+  }
+
+  private rememberAll(): void {
+    if (this.remember) writeRemembered({ sampling: this.sampling, system: this.system });
+  }
+
+  private onSend = (event: CustomEvent<string>) => {
+    this.session.ask(event.detail);
+    this.keeper?.jumpToEnd();
+  };
+
+  private onExample = (example: string) => {
+    if (this.engine && !this.isStreaming) this.session.ask(example);
+    else {
+      this.chosen = example;
+      void this.composer?.edit(example);
+      this.announce('This is sent when the model is ready.');
+    }
+  };
+
+  private onCancelTuning = () => {
+    this.dispatchEvent(new CustomEvent('vivace-cancel-tuning'));
+  };
+
+  private onSettings = (event: CustomEvent<SamplingSettings>) => {
+    this.sampling = event.detail;
+    this.rememberAll();
+  };
+
+  private onSystem = (event: CustomEvent<string>) => this.setSystem(event.detail);
+
+  /** Of this conversation, and of those to come. */
+  private setSystem(system: string): void {
+    this.system = system;
+    this.session.setSystem(system);
+    this.rememberAll();
+  }
+
+  /** Stops the answer, unless the key closes something below `root`. */
+  private onEscape(event: KeyboardEvent, root: ParentNode): void {
+    if (event.key !== 'Escape' || !this.isStreaming || event.defaultPrevented || isComposing(event)) return;
+    if (hasOpenLayer(root)) return;
+    event.preventDefault();
+    this.stop();
+  }
+
+  private onShortcut = (event: KeyboardEvent) => {
+    if (this.shortcuts) this.onEscape(event, document);
+    if (!this.shortcuts || event.code !== 'KeyO' || !event.shiftKey || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    this.newConversation();
+  };
+
+  private onRecall = () => {
+    const last = this.session.steps.at(-1);
+    if (last) this.elementOf(last.turn)?.edit();
+  };
+
+  private onEarlier = () => {
+    const first = this.session.steps.at(-this.limit)!.turn;
+    void this.keeper?.hold(
+      () => this.elementOf(first),
+      () => {
+        this.limit += TURNS_AT_ONCE;
+        return this.updateComplete;
+      },
+    );
+  };
+
+  private onTurn(step: Step, action: TurnAction): void {
+    if (action.kind === 'step') void this.showVersion(step, action.by);
+    else if (action.kind === 'offer') this.onOffer(step.turn, action.offer);
+    else this.askInstead(step.turn, action.question);
+  }
+
+  private askInstead(turn: Turn, question?: string): void {
+    this.session.askInstead(turn, question);
+    this.keeper?.jumpToEnd();
+    this.focusAfter();
+  }
+
+  private async showVersion(step: Step, by: 1 | -1): Promise<void> {
+    let shown = step.turn;
+    await this.keeper?.hold(
+      () => this.elementOf(shown),
+      () => {
+        shown = this.session.showVersion(step, by) ?? shown;
+        return this.updateComplete;
+      },
+    );
+    this.elementOf(shown)?.focusStep(by);
+  }
+
+  private onOffer(turn: Turn, offer: Offer): void {
+    switch (offer) {
+      case 'new':
+        this.newConversation();
+        break;
+      case 'retry':
+        this.askInstead(turn);
+        break;
+      case 'no-system':
+        this.setSystem('');
+        this.askInstead(turn);
+        break;
+      case 'forget':
+        this.session.makeRoom(turn);
+        this.focusAfter();
+        break;
+      case 'edit':
+        this.elementOf(turn)?.edit();
+        break;
+      case 'reload':
+      case 'auto-attention':
+      case 'cpu': {
+        const detail = settingsAfter(offer, this.loadSettings);
+        this.dispatchEvent(new CustomEvent<LoadSettings>('vivace-reload', { detail, bubbles: true, composed: true }));
+        break;
+      }
+      case 'keep':
+      case 'former':
+        break; // under a load alone
+      default:
+        offer satisfies never;
+    }
+  }
+}
+
+if (!customElements.get('vivace-chat')) customElements.define('vivace-chat', VivaceChat);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'vivace-chat': VivaceChat;
+  }
+}

@@ -1,0 +1,70 @@
+// How much of the context a conversation fills, and what the model may forget so that it can go on. Pure.
+
+import type { Turn } from '../conversation/conversation';
+import type { Memory } from '../conversation/conversation_tree';
+
+/** Past this part of the context the meter warns. */
+export const NEARLY_FULL = 0.85;
+
+/** Letters of a token and tokens around a message where nothing was counted: rather too many tokens than too few. */
+const LETTERS_PER_TOKEN = 3;
+const TOKENS_AROUND = 8;
+
+/** The index of the first turn of a branch that the model reads. */
+export function memoryStart(path: readonly Turn[], memory: Memory | undefined): number {
+  return memory ? path.findIndex(({ id }) => id === memory.after) + 1 : 0;
+}
+
+/** Tokens of the conversation in the context after its newest answered turn, or null before the first. */
+export function contextTokens(path: readonly Turn[], memory?: Memory): number | null {
+  const last = path.findLastIndex(({ usage }) => usage !== null);
+  if (last < 0) return null;
+  const start = memoryStart(path, memory);
+  const since = memory ? path.findIndex(({ id }) => id === memory.since) : -1;
+  if (start === 0 || last > since) return totalOf(path[last]!);
+  return costsOf(path)
+    .slice(start)
+    .reduce((sum, cost) => sum + cost, 0);
+}
+
+/** What is left to do when the context is full: the answer was cut short by that, and nothing was forgotten since. */
+export function isFull(path: readonly Turn[], memory?: Memory): boolean {
+  const last = path.at(-1);
+  return last?.finishReason === 'context' && last.state === 'done' && last.id !== memory?.since;
+}
+
+/**
+ * A memory so short that the turns still read fill at most `budget` tokens; one turn at least is forgotten that was read before.
+ * A newest turn that waits for its answer is always read. Undefined when nothing is left to forget.
+ */
+export function forgetOldest(path: readonly Turn[], memory: Memory | undefined, budget: number): Memory | undefined {
+  const start = memoryStart(path, memory);
+  const isAsking = path.at(-1)?.state !== 'done';
+  const end = isAsking ? path.length - 1 : path.length;
+  if (end <= start) return undefined;
+  const costs = costsOf(path);
+  let first = end;
+  let sum = isAsking ? costs.at(-1)! : 0;
+  while (first > start + 1 && sum + costs[first - 1]! <= budget) sum += costs[--first]!;
+  return { after: path[first - 1]!.id, since: path[end - 1]!.id };
+}
+
+function totalOf({ usage }: Turn): number {
+  return usage ? usage.promptTokens + usage.completionTokens : 0;
+}
+
+/** Tokens that each turn adds: what was counted after it less what was counted before it, else an estimate by its letters. */
+function costsOf(path: readonly Turn[]): number[] {
+  let held = 0;
+  return path.map((turn) => {
+    const { usage, question, answer } = turn;
+    if (!usage) return estimate(question) + (answer ? estimate(answer) : 0);
+    const asked = usage.promptTokens - held; // below zero where turns were forgotten in between
+    held = totalOf(turn);
+    return (asked > 0 ? asked : estimate(question)) + usage.completionTokens;
+  });
+}
+
+function estimate(text: string): number {
+  return TOKENS_AROUND + Math.ceil(text.length / LETTERS_PER_TOKEN);
+}

@@ -1,0 +1,63 @@
+// Pieces of the chat that only show: the empty conversation, the tuner at work, the context meter, where memory begins.
+
+import { html, nothing } from 'lit';
+import type { Engine } from '../../engine/engine';
+import { NEARLY_FULL } from './chat_context';
+import { formatParameters } from '../../shared/format';
+
+interface EmptyConversation {
+  readonly heading: string;
+  readonly welcome: string;
+  readonly examples: readonly string[];
+  readonly engine: Engine | null;
+}
+
+export function renderEmpty(chat: EmptyConversation, onExample: (example: string) => void) {
+  const model = chat.engine?.info.model;
+  const about = model
+    ? `${model.name}, ${formatParameters(model.parameters)} parameters, is running in this page.`
+    : '';
+  return html`<div class="empty">
+    <h1>${chat.heading}</h1>
+    <p dir="auto">${chat.welcome || about}</p>
+    <slot name="loading"></slot>
+    <div class="examples">
+      ${chat.examples.map(
+        (example) =>
+          html`<button class="example" data-testid="example" @click=${() => onExample(example)}>${example}</button>`,
+      )}
+    </div>
+  </div>`;
+}
+
+/** How far the tuner is that keeps the engine from answering. */
+export interface Tuning {
+  done: number;
+  /** 0 while unknown. */
+  total: number;
+}
+
+/** A strip over the composer: what runs, what that means for a question, and a way out. */
+export function renderTuning({ done, total }: Tuning, onCancel: () => void) {
+  const count = total > 0 ? `, ${done.toLocaleString('en')} of ${total.toLocaleString('en')}` : '';
+  return html`<div class="tuning" data-testid="tuning">
+    <p>This GPU is being tuned${count}. A question waits for that.</p>
+    <button class="button" data-testid="cancel-tuning" aria-label="Cancel tuning" @click=${onCancel}>Cancel</button>
+  </div>`;
+}
+
+/** How much of the context the conversation has filled; nothing before the first answer. */
+export function renderMeter(used: number | null, all: number | undefined) {
+  if (used === null || all === undefined) return nothing;
+  const words = `${used.toLocaleString('en')} of ${all.toLocaleString('en')} tokens`;
+  const title = `The conversation fills ${words} of the context`;
+  return html`<span class="meter" data-testid="meter" data-state=${used / all > NEARLY_FULL ? 'nearly-full' : 'roomy'} title=${title}>
+    <progress max=${all} .value=${Math.min(used, all)} aria-label=${title}></progress>
+    <span>${words}</span>
+  </span>`;
+}
+
+/** Between what the model no longer reads and what it does. */
+export function renderMemoryLine() {
+  return html`<p class="memory" data-testid="memory">The model no longer reads what is above</p>`;
+}

@@ -1,0 +1,144 @@
+// <vivace-composer>: where the reader writes. Enter sends, Shift+Enter breaks the line, Escape or the button stops an answer.
+// Fires `vivace-send` with the text, `vivace-stop`, and `vivace-recall` when ArrowUp is pressed in an empty field.
+
+import { css, html, LitElement, type PropertyValues } from 'lit';
+import { fitHeight } from '../shared/field_height';
+import { icons } from '../shared/icons';
+import { isComposing } from '../shared/input_method';
+import { sharedStyles } from '../shared/shared_styles';
+
+export class VivaceComposer extends LitElement {
+  static override styles = [
+    sharedStyles,
+    css`
+      :host { display: block; }
+      .box {
+        border: 1px solid var(--v-line); border-radius: 18px; background: var(--v-surface);
+        box-shadow: 0 6px 24px -12px var(--v-shadow); padding: 12px 10px 8px 16px; cursor: text;
+      }
+      .box:has(textarea:focus-visible) { border-color: var(--v-accent); box-shadow: 0 0 0 1px var(--v-accent), 0 6px 24px -12px var(--v-shadow); }
+      textarea:focus-visible { outline: none; }
+      textarea {
+        display: block; width: 100%; max-height: min(40vh, 260px); padding: 0; border: 0; outline: none; resize: none; background: none;
+        color: var(--v-ink); font: 400 16px / 1.5 var(--v-font); overflow-y: auto;
+      }
+      textarea::placeholder { color: var(--v-muted); opacity: 1; }
+      .row { display: flex; align-items: center; gap: 2px; margin-top: 6px; margin-inline-start: -8px; }
+      .tools { display: flex; align-items: center; gap: 2px; flex: 1; min-width: 0; }
+      .round {
+        flex: none; display: grid; place-items: center; width: 36px; height: 36px; border: 0; border-radius: 50%; padding: 0;
+        background: var(--v-accent); color: var(--v-accent-ink); cursor: pointer;
+      }
+      .round:disabled { background: var(--v-sunken); color: var(--v-muted); opacity: 1; }
+      .round.stop { background: var(--v-ink); color: var(--v-bg); }
+      @media (forced-colors: active) {
+        .box:has(textarea:focus-visible) { outline: 2px solid Highlight; outline-offset: 2px; }
+        .round { border: 1px solid; }
+      }
+      /* A low window, such as one at 400 % zoom: all in one line. */
+      @media (max-height: 400px) {
+        .box { display: flex; align-items: center; gap: 4px; padding: 4px 6px 4px 12px; }
+        textarea { flex: 1; min-width: 0; max-height: 72px; }
+        .row { flex: none; margin: 0; }
+      }
+    `,
+  ];
+  static override properties = {
+    value: { state: true },
+    streaming: { type: Boolean },
+    ready: { type: Boolean },
+    placeholder: {},
+  };
+  declare value: string;
+  declare streaming: boolean;
+  /** False while there is no model to send to; writing works all the same. */
+  declare ready: boolean;
+  declare placeholder: string;
+  private losesFocus = false;
+
+  constructor() {
+    super();
+    this.value = '';
+    this.streaming = false;
+    this.ready = false;
+    this.placeholder = '';
+  }
+
+  /** Puts a text there to be edited, with the cursor at its end. */
+  async edit(text: string): Promise<void> {
+    this.value = text;
+    await this.updateComplete;
+    this.area.focus();
+    this.area.setSelectionRange(text.length, text.length);
+  }
+
+  override focus(): void {
+    this.area?.focus();
+  }
+
+  override render() {
+    const canSend = this.ready && this.value.trim() !== '';
+    return html`<div class="box" @click=${this.onBoxClick}>
+      <textarea data-testid="prompt" rows="1" aria-label="Your message" enterkeyhint="send"
+        placeholder=${this.placeholder} .value=${this.value} @input=${this.onInput} @keydown=${this.onKey}></textarea>
+      <div class="row">
+        <div class="tools"><slot></slot></div>
+        ${
+          this.streaming
+            ? html`<button class="round stop" data-testid="stop" title="Stop (Escape)" aria-label="Stop" @click=${this.stop}>
+                ${icons.stop}
+              </button>`
+            : html`<button class="round" data-testid="send" ?disabled=${!canSend} @click=${this.send} aria-label="Send"
+                title=${this.ready ? 'Send (Enter)' : 'The model is not ready yet'}>${icons.send}</button>`
+        }
+      </div>
+    </div>`;
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    this.losesFocus =
+      changed.has('streaming') && !this.streaming && this.shadowRoot?.activeElement?.matches('.stop') === true;
+  }
+
+  protected override updated(changed: PropertyValues<this>): void {
+    if (changed.has('value')) fitHeight(this.area);
+    if (this.losesFocus) this.area.focus(); // it was on the button to stop, which is gone
+  }
+
+  private get area(): HTMLTextAreaElement {
+    return this.renderRoot.querySelector('textarea')!;
+  }
+
+  private onInput = (event: Event) => {
+    this.value = (event.target as HTMLTextAreaElement).value;
+  };
+
+  private onKey = (event: KeyboardEvent) => {
+    if (isComposing(event)) return;
+    if (event.key === 'Enter' && !event.shiftKey) {
+      event.preventDefault();
+      this.send();
+    } else if (event.key === 'ArrowUp' && this.area.value === '') {
+      event.preventDefault();
+      this.dispatchEvent(new CustomEvent('vivace-recall'));
+    }
+  };
+
+  private onBoxClick = (event: Event) => {
+    if (event.target === event.currentTarget) this.area.focus();
+  };
+
+  send = () => {
+    const text = this.value.trim();
+    if (this.streaming || !this.ready || text === '') return;
+    this.value = '';
+    this.area.focus();
+    this.dispatchEvent(new CustomEvent('vivace-send', { detail: text }));
+  };
+
+  private stop = () => {
+    this.dispatchEvent(new CustomEvent('vivace-stop'));
+  };
+}
+
+if (!customElements.get('vivace-composer')) customElements.define('vivace-composer', VivaceComposer);

@@ -1,0 +1,195 @@
+// A conversation as it comes from a file or from the browser's storage, both of which anyone may have written: every field is checked, and
+// what comes out has only those that are known. Pure.
+
+import { VivaceError } from '../../errors';
+import { type Advice, OFFER_LABELS, type Offer } from '../model/advice';
+import type { Timing, Turn } from './conversation';
+import type { Conversation, Memory } from './conversation_tree';
+
+/** UTF-16 units of all texts of one conversation. */
+const MAX_TEXT = 10_000_000;
+const MAX_TURNS = 10_000;
+const MAX_TITLE = 1000;
+/** As uniqueId makes them. */
+const ID = /^[0-9a-f]{32}$/;
+/** The last moment that a Date can be. */
+const MAX_TIME = 8.64e15;
+const FINISH_REASONS: Record<NonNullable<Turn['finishReason']>, true> = {
+  eos: true,
+  stop: true,
+  length: true,
+  context: true,
+  abort: true,
+};
+
+/** A file or a stored value that is no conversation. The message is a sentence that says what is wrong with it. */
+export class ConversationFileError extends VivaceError {
+  constructor(message: string) {
+    super('conversation-file', message);
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Counts letters across one conversation, and says where in it something is wrong. */
+class Reader {
+  private left = MAX_TEXT;
+  private where = '';
+
+  at(where: string): void {
+    this.where = where;
+  }
+
+  refuse(what: string): never {
+    throw new ConversationFileError(this.where ? `${this.where}${what}.` : `${upperFirst(what)}.`);
+  }
+
+  record(value: unknown, name: string): Fields {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) this.refuse(`${name} is not an object`);
+    return value as Fields;
+  }
+
+  list(value: unknown, name: string, max: number): readonly unknown[] {
+    if (!Array.isArray(value)) this.refuse(`${name} is not a list`);
+    if (value.length > max) this.refuse(`${name} has ${value.length} entries, and ${max} are the most`);
+    return value;
+  }
+
+  text(value: unknown, name: string, max = MAX_TEXT): string {
+    if (typeof value !== 'string') this.refuse(`${name} is not text`);
+    if (value.length > max) this.refuse(`${name} has ${value.length} letters, and ${max} are the most`);
+    this.left -= value.length;
+    if (this.left < 0) this.refuse(`with ${name} there are more than ${MAX_TEXT} letters in one conversation`);
+    return value;
+  }
+
+  id(value: unknown, name: string): string {
+    if (typeof value !== 'string' || !ID.test(value)) this.refuse(`${name} is not an id of 32 hexadecimal digits`);
+    return value;
+  }
+
+  /** From 0 on; `max` is the largest that makes sense. */
+  number(value: unknown, name: string, max: number): number {
+    if (typeof value !== 'number' || !(value >= 0 && value <= max))
+      this.refuse(`${name} is not a number from 0 to ${max}`);
+    return value;
+  }
+
+  orNull<T>(value: unknown, read: (value: unknown) => T): T | null {
+    return value === null || value === undefined ? null : read(value);
+  }
+}
+
+/**
+ * A sound copy of a conversation. An answer that was being written then has stopped since.
+ * Throws ConversationFileError of anything else, in time proportional to what may be in one.
+ */
+export function parseConversation(value: unknown): Conversation {
+  const reader = new Reader();
+  const fields = reader.record(value, 'it');
+  const rawTurns = reader.list(fields.turns, 'its list of turns', MAX_TURNS);
+  const turns: Turn[] = [];
+  const known = new Map<string, Turn>();
+  for (const [i, raw] of rawTurns.entries()) {
+    reader.at(`Turn ${i + 1}: `);
+    const turn = parseTurn(reader, raw);
+    if (known.has(turn.id)) reader.refuse('its id is that of another turn');
+    // A parent comes before its children, so there are no circles.
+    if (turn.parent !== null && !known.has(turn.parent))
+      reader.refuse('the turn that it follows does not come before it');
+    known.set(turn.id, turn);
+    turns.push(turn);
+  }
+  reader.at('');
+  // A copy from the future would win over every other one.
+  const time = (name: 'createdAt' | 'updatedAt') => Math.min(reader.number(fields[name], name, MAX_TIME), Date.now());
+  const conversation: Conversation = {
+    id: reader.id(fields.id, 'its id'),
+    title: reader.text(fields.title, 'its title', MAX_TITLE),
+    createdAt: time('createdAt'),
+    updatedAt: time('updatedAt'),
+    system: reader.text(fields.system, 'its system message'),
+    turns,
+    shown: parseShown(reader, fields.shown, known),
+  };
+  const memory = parseMemory(reader, fields.memory, known);
+  return memory ? { ...conversation, memory } : conversation;
+}
+
+function parseTurn(reader: Reader, value: unknown): Turn {
+  const fields = reader.record(value, 'it');
+  const { state } = fields;
+  if (state !== 'streaming' && state !== 'done' && state !== 'error')
+    reader.refuse('its state is none of the known ones');
+  return {
+    id: reader.id(fields.id, 'its id'),
+    parent: reader.orNull(fields.parent, (parent) => reader.id(parent, 'its parent')),
+    createdAt: reader.number(fields.createdAt, 'createdAt', MAX_TIME),
+    question: reader.text(fields.question, 'its question'),
+    answer: reader.text(fields.answer, 'its answer'),
+    prefill: null, // shown while an answer begins, which none here does
+    state: state === 'streaming' ? 'done' : state,
+    waitsFor: null,
+    finishReason: state === 'streaming' ? 'abort' : parseFinishReason(reader, fields.finishReason),
+    timing: reader.orNull(fields.timing, (timing) => parseTiming(reader, timing)),
+    usage: reader.orNull(fields.usage, (usage) => parseUsage(reader, usage)),
+    advice: reader.orNull(fields.advice, (advice) => parseAdvice(reader, advice)),
+    remarks: reader.list(fields.remarks, 'its list of remarks', 100).map((remark) => reader.text(remark, 'a remark')),
+  };
+}
+
+function parseFinishReason(reader: Reader, value: unknown): Turn['finishReason'] {
+  if (value === null || value === undefined) return null;
+  if (typeof value !== 'string' || !Object.hasOwn(FINISH_REASONS, value)) {
+    reader.refuse('its finishReason is none of the known ones');
+  }
+  return value as Turn['finishReason'];
+}
+
+function parseTiming(reader: Reader, value: unknown): Timing {
+  const fields = reader.record(value, 'its timing');
+  const read = (name: keyof Timing) => reader.orNull(fields[name], (n) => reader.number(n, name, 1e12));
+  return { decodeTokensPerSecond: read('decodeTokensPerSecond'), ttftMs: read('ttftMs'), tbtP50Ms: read('tbtP50Ms') };
+}
+
+function parseUsage(reader: Reader, value: unknown): NonNullable<Turn['usage']> {
+  const fields = reader.record(value, 'its usage');
+  const read = (name: string) => Math.floor(reader.number(fields[name], name, 1e9));
+  return {
+    promptTokens: read('promptTokens'),
+    cachedTokens: read('cachedTokens'),
+    completionTokens: read('completionTokens'),
+  };
+}
+
+function parseAdvice(reader: Reader, value: unknown): Advice {
+  const fields = reader.record(value, 'its advice');
+  const offers = reader.list(fields.offers, 'its list of offers', 16);
+  const isKnown = (offer: unknown): offer is Offer => typeof offer === 'string' && Object.hasOwn(OFFER_LABELS, offer);
+  return {
+    what: reader.text(fields.what, 'its advice'),
+    next: reader.text(fields.next, 'its advice'),
+    offers: offers.filter(isKnown),
+  };
+}
+
+/** An entry that shows what is not there says nothing, and is dropped. */
+function parseShown(reader: Reader, value: unknown, known: ReadonlyMap<string, Turn>): Record<string, string> {
+  const entries = Object.entries(reader.record(value, 'its choice of branches'));
+  const sound = entries.filter((entry): entry is [string, string] => {
+    const [parent, child] = entry;
+    return typeof child === 'string' && known.has(child) && (known.get(child)!.parent ?? '') === parent;
+  });
+  return Object.fromEntries(sound);
+}
+
+function parseMemory(reader: Reader, value: unknown, known: ReadonlyMap<string, Turn>): Memory | null {
+  if (value === null || value === undefined) return null;
+  const fields = reader.record(value, 'its memory');
+  const memory = { after: reader.id(fields.after, 'memory.after'), since: reader.id(fields.since, 'memory.since') };
+  return known.has(memory.after) && known.has(memory.since) ? memory : null;
+}
+
+function upperFirst(sentence: string): string {
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}

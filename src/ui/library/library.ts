@@ -1,0 +1,304 @@
+// <vivace-library>: the list of the conversations that this browser keeps. Fires `vivace-open-conversation` with the one that the reader
+// wants to see, `vivace-new-conversation` for an empty one, and `vivace-close-library` when the one that is shown was chosen again.
+
+import { html, LitElement, nothing } from 'lit';
+import { repeat } from 'lit/directives/repeat.js';
+import { ConversationStore, type Summary } from '../conversation/conversation_store';
+import { type Conversation, mergeConversations } from '../conversation/conversation_tree';
+import { icons } from '../shared/icons';
+import { fileNameOf, importFiles, saveConversations } from './library_file';
+import { LibraryKeeper } from './library_keeper';
+import { LibraryNote } from './library_note';
+import { groupByDay, neighbourOf, type RowActions, renderRow } from './library_parts';
+import { libraryStyles } from './library_styles';
+import { sharedStyles } from '../shared/shared_styles';
+
+export class VivaceLibrary extends LitElement implements RowActions {
+  static override styles = [sharedStyles, libraryStyles];
+  static override properties = {
+    current: {},
+    summaries: { state: true },
+    renamed: { state: true },
+    stop: { state: true },
+  };
+  /** Id of the conversation that is shown elsewhere. */
+  declare current: string;
+  /** Null until they are read. */
+  declare summaries: Summary[] | null;
+  declare renamed: string | null;
+  /** The row that Tab comes to. */
+  declare stop: string | null;
+
+  private readonly store = new ConversationStore();
+  private readonly keeper = new LibraryKeeper(this.store);
+  private readonly note = new LibraryNote(this);
+  private stopListening = () => {};
+
+  constructor() {
+    super();
+    this.current = '';
+    this.summaries = null;
+    this.renamed = null;
+    this.stop = null;
+    this.store.onError = (text) => this.note.say(text, true);
+    this.addEventListener('keydown', this.onKey);
+  }
+
+  /** The page calls it whenever its conversation changed. It is stored soon, and when the page is left at the latest. */
+  keep(conversation: Conversation): void {
+    this.keeper.keep(conversation);
+  }
+
+  /** Settles when what `keep` was given is stored, or was refused. */
+  keepNow(): Promise<void> {
+    return this.keeper.flush();
+  }
+
+  /** What a page begins with: the conversation changed last, or null where there is none. */
+  async openNewest(): Promise<Conversation | null> {
+    await this.refresh();
+    for (const { id } of this.summaries ?? []) {
+      const conversation = await this.store.load(id);
+      if (!conversation) continue;
+      this.store.adopt(conversation);
+      return conversation;
+    }
+    return null;
+  }
+
+  async open(id: string): Promise<void> {
+    if (id === this.current) return this.fire('vivace-close-library');
+    const conversation = await this.newest(id);
+    if (!conversation) {
+      this.note.say('This conversation is no longer here: another tab deleted it.', true);
+      return this.refresh();
+    }
+    this.show(conversation);
+  }
+
+  startRename(id: string): void {
+    this.renamed = id;
+    void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLInputElement>('.rename')?.select());
+  }
+
+  async rename(id: string, title: string, keepFocus = false): Promise<void> {
+    if (this.renamed !== id) return; // the field goes, and loses its focus as it does
+    this.renamed = null;
+    if (keepFocus) void this.focusRow(id);
+    await this.keeper.flush();
+    await this.store.rename(id, title);
+  }
+
+  cancelRename(id: string): void {
+    this.renamed = null;
+    void this.focusRow(id);
+  }
+
+  async export(id: string): Promise<void> {
+    const conversation = await this.newest(id);
+    const title = this.summaries?.find((summary) => summary.id === id)?.title ?? '';
+    if (conversation) saveConversations(fileNameOf(title), [conversation]);
+  }
+
+  async delete(id: string): Promise<void> {
+    const ids = this.shownIds();
+    const title = this.summaries?.find((summary) => summary.id === id)?.title ?? '';
+    const wasCurrent = id === this.current;
+    await this.keeper.flush();
+    const refused = this.keeper.newer.get(id);
+    this.keeper.forget(id);
+    const removed = await this.store.remove(id);
+    if (!removed) {
+      this.keeper.remember(id);
+      if (refused) this.keeper.keep(refused);
+      return this.refresh();
+    }
+    if (wasCurrent) this.fire('vivace-new-conversation');
+    await this.refresh();
+    this.note.say(`Deleted “${title}”.`, false, () => this.undo(refused ?? removed, wasCurrent));
+    await this.focusRow(neighbourOf(ids, id));
+  }
+
+  override render() {
+    const isEmpty = this.summaries?.length === 0;
+    return html`
+      <button class="button fresh" data-testid="library-new" @click=${() => this.fire('vivace-new-conversation')}>
+        ${icons.fresh}New conversation
+      </button>
+      <nav class="list" aria-label="Conversations" @focusin=${this.onFocus}>
+        ${isEmpty ? html`<p class="empty">No conversations yet. What you write here is kept in this browser alone.</p>` : nothing}
+        ${groupByDay(this.summaries ?? []).map(
+          ({ name, summaries }) => html`<h2 id=${name}>${name}</h2>
+            <ul aria-labelledby=${name}>${repeat(
+              summaries,
+              ({ id }) => id,
+              (summary) => this.renderRow(summary),
+            )}</ul>`,
+        )}
+      </nav>
+      ${this.note.render(() => this.dismiss())}
+      <footer>
+        <button class="link" data-testid="library-export-all" ?disabled=${isEmpty} @click=${this.exportAll}>Export all</button>
+        <button class="link" data-testid="library-import" title="A .json file that Vivace exported; it can be dropped anywhere on the page, too"
+          @click=${() => this.fileInput.click()}>Import</button>
+        <input type="file" hidden accept=".json,application/json" multiple aria-label="Import conversations" @change=${this.onFiles} />
+        ${
+          this.summaries && !this.store.isKept
+            ? html`<p class="kept">This browser keeps nothing here: conversations last as long as the page.</p>`
+            : nothing
+        }
+      </footer>
+    `;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.stopListening = this.store.onChange(() => void this.refresh());
+    addEventListener('pagehide', this.onLeave);
+    document.addEventListener('visibilitychange', this.onHidden);
+    void this.refresh();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.stopListening();
+    removeEventListener('pagehide', this.onLeave);
+    document.removeEventListener('visibilitychange', this.onHidden);
+  }
+
+  protected override willUpdate(): void {
+    const ids = this.shownIds();
+    const isInUse = this.renderRoot?.querySelector('.list:focus-within');
+    if (!isInUse && ids.includes(this.current)) this.stop = this.current;
+    if (this.stop === null || !ids.includes(this.stop)) this.stop = ids[0] ?? null;
+  }
+
+  private renderRow(summary: Summary) {
+    const { id } = summary;
+    const state = { isCurrent: id === this.current, isRenamed: id === this.renamed, isStop: id === this.stop };
+    return renderRow(summary, state, this);
+  }
+
+  private async newest(id: string): Promise<Conversation | null> {
+    await this.keeper.flush();
+    const here = this.keeper.newer.get(id);
+    if (!here) return this.store.load(id);
+    // Another tab may have gone on with what is not stored here yet.
+    const stored = await this.store.load(id).catch(() => null);
+    return stored ? { ...mergeConversations(stored, here), title: stored.title } : here;
+  }
+
+  private get fileInput(): HTMLInputElement {
+    return this.renderRoot.querySelector<HTMLInputElement>('input[type=file]')!;
+  }
+
+  private shownIds(): string[] {
+    return (this.summaries ?? []).map(({ id }) => id);
+  }
+
+  private async refresh(): Promise<void> {
+    try {
+      this.summaries = await this.store.list();
+    } catch {
+      this.note.say('The list of conversations could not be read. Reload the page.', true);
+    }
+  }
+
+  private show(conversation: Conversation): void {
+    this.store.adopt(conversation);
+    this.fire('vivace-open-conversation', conversation);
+  }
+
+  private fire(name: string, detail?: Conversation): void {
+    this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }));
+  }
+
+  private async undo(conversation: Conversation, wasCurrent: boolean): Promise<void> {
+    this.dismiss();
+    this.keeper.remember(conversation.id);
+    await this.store.add(conversation);
+    if (wasCurrent) this.show(conversation);
+    await this.refresh();
+    await this.focusRow(conversation.id);
+  }
+
+  private async focusRow(id: string | null): Promise<void> {
+    await this.updateComplete;
+    const row = id === null ? null : this.renderRoot.querySelector<HTMLElement>(`[data-id="${id}"] .title`);
+    (row ?? this.renderRoot.querySelector<HTMLElement>('.fresh'))?.focus();
+  }
+
+  private dismiss(): void {
+    if (this.note.dismiss()) void this.focusRow(this.stop);
+  }
+
+  private exportAll = async () => {
+    await this.keeper.flush();
+    const ids = new Set([...this.keeper.newer.keys(), ...this.shownIds()]);
+    const all = await Promise.all([...ids].map((id) => this.newest(id)));
+    const found = all.filter((conversation) => conversation !== null);
+    saveConversations('vivace-conversations', found);
+  };
+
+  private onFiles = async (event: Event) => {
+    const input = event.target as HTMLInputElement;
+    const files = [...(input.files ?? [])];
+    input.value = ''; // so that the same file can be chosen again
+    await this.import(files);
+  };
+
+  /** Adds what is in files that were exported, and says what came of it. */
+  async import(files: readonly File[]): Promise<void> {
+    await this.keeper.flush();
+    const { text, isError } = await importFiles(files, (conversations) => {
+      for (const { id } of conversations) this.keeper.remember(id);
+      return this.store.addAll(conversations, (done) => {
+        if (done > 0) this.note.say(`Importing: ${done} of ${conversations.length} conversations.`, false);
+      });
+    });
+    this.note.say(text, isError);
+  }
+
+  private onFocus = (event: Event) => {
+    this.stop = rowOf(event) ?? this.stop;
+  };
+
+  private onKey = (event: KeyboardEvent) => {
+    const id = rowOf(event);
+    const isUndo = event.key === 'z' && (event.ctrlKey || event.metaKey) && this.note.undo;
+    if (isUndo) isUndo();
+    else if (id && event.key === 'F2') this.startRename(id);
+    else if (id && event.key === 'Delete') void this.delete(id);
+    else if (id && ['ArrowDown', 'ArrowUp', 'Home', 'End'].includes(event.key)) this.moveFocus(id, event.key);
+    else return;
+    event.preventDefault();
+  };
+
+  private moveFocus(id: string, key: string): void {
+    const ids = this.shownIds();
+    const at = ids.indexOf(id);
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: ids.length - 1 }[key]!;
+    void this.focusRow(ids[Math.min(Math.max(to, 0), ids.length - 1)]!);
+  }
+
+  private onHidden = () => {
+    if (document.visibilityState === 'hidden') void this.keeper.flush();
+  };
+
+  private onLeave = () => this.keeper.flushNow();
+}
+
+/** Id of the conversation whose row an event comes from. */
+function rowOf(event: Event): string | undefined {
+  const isRow = (node: EventTarget): node is HTMLElement =>
+    node instanceof HTMLElement && node.dataset.id !== undefined;
+  return event.composedPath().find(isRow)?.dataset.id;
+}
+
+if (!customElements.get('vivace-library')) customElements.define('vivace-library', VivaceLibrary);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'vivace-library': VivaceLibrary;
+  }
+}

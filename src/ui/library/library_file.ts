@@ -1,0 +1,53 @@
+// Files to and from the list of conversations.
+
+import { checkFileSize, exportConversations, type Imported, importConversations } from '../conversation/conversation_file';
+import { ConversationFileError } from '../conversation/conversation_parse';
+import type { Conversation } from '../conversation/conversation_tree';
+import { saveText } from '../../shared/save_text';
+
+export interface ImportOutcome {
+  text: string;
+  isError: boolean;
+}
+
+/** Adds the conversations of the files, and says what came of it. `addAll` gives how many it could keep. */
+export async function importFiles(
+  files: readonly File[],
+  addAll: (conversations: readonly Conversation[]) => Promise<number>,
+): Promise<ImportOutcome> {
+  let added = 0;
+  const refused: string[] = [];
+  for (const file of files) {
+    try {
+      const found = await readConversations(file);
+      refused.push(...found.refused);
+      added += await addAll(found.conversations);
+    } catch (error) {
+      refused.push(error instanceof ConversationFileError ? error.message : `${file.name} could not be read.`);
+    }
+  }
+  const text = added > 0 ? describeImport(added, refused) : (refused[0] ?? 'No conversations came in.');
+  return { text, isError: refused.length > 0 };
+}
+
+async function readConversations(file: File): Promise<Imported> {
+  checkFileSize(file.size);
+  return importConversations(await file.text());
+}
+
+function describeImport(added: number, refused: readonly string[]): string {
+  const came = added === 1 ? '1 conversation came in.' : `${added} conversations came in.`;
+  if (refused.length === 0) return came;
+  return `${came} ${refused.length} ${refused.length === 1 ? 'was' : 'were'} refused. ${refused[0]}`;
+}
+
+/** Hands conversations to the browser's downloads. */
+export function saveConversations(name: string, conversations: readonly Conversation[]): void {
+  saveText(`${name}.json`, 'application/json', exportConversations(conversations));
+}
+
+/** A title as the name of a file on any system. */
+export function fileNameOf(title: string): string {
+  const words = title.match(/[\p{L}\p{N}]+/gu) ?? [];
+  return ['vivace', ...words].join('-').slice(0, 60).replace(/-$/, '');
+}

@@ -1,0 +1,73 @@
+// The line of the list of conversations that says what was done, or what went wrong, and offers to undo it.
+
+import { html, type LitElement, nothing, type ReactiveController } from 'lit';
+import { icons } from '../shared/icons';
+
+const NOTE_MS = 10_000;
+
+interface Note {
+  text: string;
+  isError: boolean;
+  /** Offered for as long as the note is there. */
+  undo: (() => void) | null;
+}
+
+export class LibraryNote implements ReactiveController {
+  private note: Note | null = null;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly host: LitElement) {
+    host.addController(this);
+  }
+
+  get undo(): (() => void) | null {
+    return this.note?.undo ?? null;
+  }
+
+  say(text: string, isError: boolean, undo: (() => void) | null = null): void {
+    this.set({ text, isError, undo });
+    this.dismissLater();
+  }
+
+  /** Whether the focus was on it, and is now nowhere. */
+  dismiss(): boolean {
+    const hadFocus = this.host.renderRoot.querySelector('.note:focus-within') !== null;
+    this.set(null);
+    return hadFocus;
+  }
+
+  render(dismiss: () => void) {
+    return renderNote(this.note, dismiss);
+  }
+
+  hostDisconnected(): void {
+    clearTimeout(this.timer);
+  }
+
+  /** A note stays while the pointer or the focus is on it, and an error until it is dismissed. */
+  private dismissLater(): void {
+    clearTimeout(this.timer);
+    if (this.note?.isError) return;
+    this.timer = setTimeout(() => {
+      if (this.host.renderRoot.querySelector('.note:is(:hover, :focus-within)')) this.dismissLater();
+      else this.set(null);
+    }, NOTE_MS);
+  }
+
+  private set(note: Note | null): void {
+    this.note = note;
+    this.host.requestUpdate();
+  }
+}
+
+function renderNote(note: Note | null, dismiss: () => void) {
+  return html`<div class="note" role=${note?.isError ? 'alert' : 'status'} data-testid="library-note">
+    ${
+      note
+        ? html`<p>${note.text}</p>
+            ${note.undo ? html`<button class="button" data-testid="library-undo" @click=${note.undo}>Undo</button>` : nothing}
+            <button class="icon small" title="Dismiss" aria-label="Dismiss" @click=${dismiss}>${icons.close}</button>`
+        : nothing
+    }
+  </div>`;
+}

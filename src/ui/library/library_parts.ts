@@ -1,0 +1,80 @@
+// Pieces of the list of conversations: its groups and one row.
+
+import { html, nothing } from 'lit';
+import type { Summary } from '../conversation/conversation_store';
+import { icons } from '../shared/icons';
+import { isComposing } from '../shared/input_method';
+
+export interface Group {
+  name: 'Today' | 'Yesterday' | 'Earlier';
+  summaries: Summary[];
+}
+
+/** By the reader's own midnight; groups without a conversation are left out. */
+export function groupByDay(summaries: readonly Summary[], now = new Date()): Group[] {
+  const daysAgo = (n: number) => new Date(now.getFullYear(), now.getMonth(), now.getDate() - n).getTime();
+  const nameOf = ({ updatedAt }: Summary): Group['name'] => {
+    if (updatedAt >= daysAgo(0)) return 'Today';
+    return updatedAt >= daysAgo(1) ? 'Yesterday' : 'Earlier';
+  };
+  const groups: Group[] = [];
+  for (const name of ['Today', 'Yesterday', 'Earlier'] as const) {
+    const found = summaries.filter((summary) => nameOf(summary) === name);
+    if (found.length > 0) groups.push({ name, summaries: found });
+  }
+  return groups;
+}
+
+/** Which conversation has the focus when one is deleted: the next, else the one before. */
+export function neighbourOf(ids: readonly string[], id: string): string | null {
+  const at = ids.indexOf(id);
+  return ids[at + 1] ?? ids[at - 1] ?? null;
+}
+
+export interface RowActions {
+  open(id: string): void;
+  startRename(id: string): void;
+  rename(id: string, title: string, keepFocus?: boolean): void;
+  cancelRename(id: string): void;
+  export(id: string): void;
+  delete(id: string): void;
+}
+
+export interface RowState {
+  isCurrent: boolean;
+  isRenamed: boolean;
+  /** The one row that Tab comes to; arrow keys go to the others. */
+  isStop: boolean;
+}
+
+export function renderRow(summary: Summary, state: RowState, actions: RowActions) {
+  const { id, title } = summary;
+  if (state.isRenamed) return renderRename(summary, actions);
+  const tabindex = state.isStop ? 0 : -1;
+  const action = (name: string, label: string, icon: unknown, act: 'startRename' | 'export' | 'delete') =>
+    html`<button class="icon small" data-testid=${`library-${name}`} tabindex=${tabindex} title=${label}
+      aria-label=${`${label} “${title}”`} @click=${() => actions[act](id)}>${icon}</button>`;
+  return html`<li class=${state.isCurrent ? 'row current' : 'row'} data-id=${id} data-testid="library-row">
+    <button class="title" data-testid="library-open" tabindex=${tabindex} title=${title} dir="auto" aria-keyshortcuts="F2 Delete"
+      aria-current=${state.isCurrent ? 'true' : nothing} @click=${() => actions.open(id)}>${title}</button>
+    <span class="actions">
+      ${action('rename', 'Rename', icons.edit, 'startRename')}
+      ${action('export', 'Export as JSON', icons.down, 'export')}
+      ${action('delete', 'Delete', icons.close, 'delete')}
+    </span>
+  </li>`;
+}
+
+function renderRename({ id, title }: Summary, actions: RowActions) {
+  const onKey = (event: KeyboardEvent) => {
+    event.stopPropagation(); // letters here are no shortcuts of the list or of the page
+    if (isComposing(event)) return;
+    if (event.key === 'Enter') actions.rename(id, (event.target as HTMLInputElement).value, true);
+    if (event.key === 'Escape') actions.cancelRename(id);
+  };
+  const onBlur = (event: Event) => actions.rename(id, (event.target as HTMLInputElement).value);
+  return html`<li class="row" data-id=${id} data-testid="library-row">
+    <input class="rename" data-testid="library-title" dir="auto" maxlength="200" aria-label="Title of the conversation" .value=${title}
+      @keydown=${onKey} @blur=${onBlur} />
+  </li>`;
+}

@@ -1,0 +1,147 @@
+// Errors as people need them: what happened, what to do next, and buttons for it. Pure.
+// The engine's own sentences name the remedy already; what is added here is what this page can do.
+
+import type { LoadSettings } from '../settings/settings_fields';
+
+export type Offer =
+  | 'retry'
+  | 'edit'
+  | 'new'
+  | 'forget'
+  | 'no-system'
+  | 'reload'
+  | 'auto-attention'
+  | 'cpu'
+  | 'keep'
+  | 'former';
+
+export interface Advice {
+  what: string;
+  next: string;
+  offers: Offer[];
+}
+
+export const OFFER_LABELS: Record<Offer, string> = {
+  retry: 'Try again',
+  edit: 'Edit the message',
+  new: 'New conversation',
+  forget: 'Go on without the oldest messages',
+  'no-system': 'Go on without the system prompt',
+  reload: 'Load the model again',
+  'auto-attention': 'Go back to auto',
+  cpu: 'Use the CPU',
+  keep: 'Go on with the running model',
+  former: 'Load the model from before',
+};
+
+/** What the model is loaded with after the reader took an offer. */
+export function settingsAfter(offer: Offer, settings: LoadSettings): LoadSettings {
+  if (offer === 'auto-attention') return { ...settings, attention: 'auto' };
+  if (offer === 'cpu') return { ...settings, backend: 'cpu' };
+  return settings;
+}
+
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError';
+}
+
+/** An error's own code. Its class says nothing here: two scripts on a page may each have their own. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+/** False of an error that says of itself that the same again ends the same. */
+function canRetry(error: unknown): boolean {
+  return !(error instanceof Error && 'canRetry' in error && error.canRetry === false);
+}
+
+function said(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message || 'The error came without a message.';
+}
+
+/** Under an answer that ended because the context is full. */
+export const FULL_CONTEXT: Advice = {
+  what: 'The context is full: the model has no room for more.',
+  next: 'Nothing is deleted, whatever you choose.',
+  offers: ['forget', 'new', 'edit'],
+};
+
+/** Of an answer that failed. The conversation and the question are kept in any case. */
+export function adviseRun(error: unknown, hasSystem = false): Advice {
+  const what = said(error);
+  switch (codeOf(error)) {
+    case 'context-overflow':
+      return {
+        what,
+        next: 'Your message is kept: make it shorter, or make room for it.',
+        offers: ['forget', 'new', 'edit'],
+      };
+    case 'chat-template':
+      return hasSystem
+        ? {
+            what,
+            next: 'Some models take no system prompt. Go on without it, or change it in the settings.',
+            offers: ['no-system', 'edit'],
+          }
+        : { what, next: 'Your message is kept: edit it, or open another model.', offers: ['edit'] };
+    case 'invalid-request':
+      return { what, next: 'Your message is kept: edit it, or check the settings.', offers: ['edit'] };
+    case 'device-lost':
+    case 'worker':
+      return { what, next: 'The conversation is kept.', offers: ['reload', 'retry'] };
+    case 'gpu-memory':
+    case 'gpu-program':
+      return canRetry(error)
+        ? { what, next: 'Load the model again, or compute on the CPU, slowly.', offers: ['reload', 'cpu'] }
+        : { what, next: 'Compute on the CPU, slowly, or open another model.', offers: ['cpu'] };
+    case 'attention-unavailable':
+      return { what, next: 'Auto takes an attention that runs here.', offers: ['auto-attention'] };
+    default:
+      return canRetry(error)
+        ? {
+            what,
+            next: 'Your message is kept. Try again; if it fails again, load the model again.',
+            offers: ['retry', 'reload'],
+          }
+        : { what, next: 'Your message is kept: edit it, or open another model.', offers: ['edit'] };
+  }
+}
+
+/** Of a model that did not load. To try again is offered where that can end otherwise. */
+export function adviseLoad(error: unknown): Advice {
+  const what = said(error);
+  const again = canRetry(error);
+  const advise = (next: string, ...offers: Offer[]): Advice => {
+    return again
+      ? { what, next: `Try again, or ${lowerFirst(next)}`, offers: ['retry', ...offers] }
+      : { what, next, offers };
+  };
+  switch (codeOf(error)) {
+    case 'model-fetch':
+      return advise('Open a model file of your own.');
+    case 'model-file':
+    case 'unsupported-model':
+    case 'tokenizer':
+      return advise('Open another model or file.');
+    case 'webgpu-unavailable':
+    case 'gpu-memory':
+    case 'gpu-program':
+    case 'device-lost':
+      return advise('Compute on the CPU, slowly.', 'cpu');
+    case 'worker':
+      return {
+        what,
+        next: 'Reload the page. If that does not help, the page’s policy forbids workers.',
+        offers: again ? ['retry'] : [],
+      };
+    case 'attention-unavailable':
+      return { what, next: 'Auto takes an attention that runs here.', offers: ['auto-attention'] };
+    default:
+      return { what, next: 'Try again; if it fails again, reload the page.', offers: ['retry'] };
+  }
+}
+
+function lowerFirst(sentence: string): string {
+  return sentence.charAt(0).toLowerCase() + sentence.slice(1);
+}

@@ -1,0 +1,88 @@
+// Where a model is, as people write it: a repository of the Hugging Face hub, or an address. Pure.
+
+import { HUB, hubLocation, isHubHost, mayOwn, parseHubId, readHubUrl, showHubAddress } from '../../engine/engine';
+
+const HUB_NAME = /^(?:www\.)?(?:huggingface\.co|hf\.co)\//i;
+const MAX_LENGTH = 2048;
+
+export type ModelAddress = { location: string } | { complaint: string };
+
+/**
+ * The address that the engine is given for what a person wrote: `owner/repo`, `owner/repo@revision`, `owner/repo/file.gguf`,
+ * `owner/repo:Q4_K_M`, with `hf:` in front or without, a page of the hub, an http(s) address, or one relative to `base` that begins
+ * with a dot or a slash.
+ */
+export function readModelAddress(text: string, base: string, hub = HUB): ModelAddress {
+  const asked = text.trim();
+  if (asked === '') return complain('Write the name of a repository, such as owner/name, or the address of a model.');
+  if (asked.length > MAX_LENGTH) return complain(`This is too long for an address (${asked.length} characters).`);
+  if (/[\p{C}\s\\]/u.test(asked)) return complain('An address has no spaces, backslashes or invisible characters.');
+  if (HUB_NAME.test(asked)) return readUrl(`https://${asked}`, base, hub);
+  if (!/^hf:/i.test(asked) && /^([a-z][a-z0-9+.-]*:|\.{0,2}\/)/i.test(asked)) return readUrl(asked, base, hub);
+  const address = parseHubId(asked);
+  if (address) return { location: hubLocation(hub, address) };
+  if (climbs(asked)) return complain('A path on the hub cannot climb (“..”).');
+  const owner = asked.replace(/^hf:/i, '').split('/')[0];
+  if (!mayOwn(owner)) return complain(`“${shorten(owner)}” is no owner of models on the hub.`);
+  return complain(
+    `“${shorten(asked)}” is neither a repository (owner/name, or owner/name/file.gguf) nor an address that begins with https://.`,
+  );
+}
+
+function readUrl(asked: string, base: string, hub: string): ModelAddress {
+  const url = URL.canParse(asked, base) ? new URL(asked, base) : null;
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    return complain(`“${shorten(asked)}” is no address of a model: those begin with https:// or http://.`);
+  }
+  if (url.username || url.password) {
+    return complain(
+      'An address with a user name or password cannot be loaded. Use one without, or open the files instead.',
+    );
+  }
+  if (url.protocol === 'http:' && !isNear(url, base)) {
+    return complain('Models are loaded over https:// only, unless they are on this machine. Use an https address.');
+  }
+  const onHub = readHubUrl(url, hub);
+  if (onHub) return { location: hubLocation(onHub.hub, onHub.address) };
+  if (isHubHost(url.hostname) || url.origin === new URL(hub).origin) {
+    if (climbs(decoded(url.pathname))) return complain('A path on the hub cannot climb (“..”).');
+    return complain('This page of the hub is no model. Use the address of a model, such as huggingface.co/owner/name.');
+  }
+  url.hash = '';
+  return { location: url.href };
+}
+
+function climbs(path: string): boolean {
+  return path.split('/').some((part) => part === '..' || part === '.');
+}
+
+/** On this machine, or where the page itself comes from. */
+function isNear(url: URL, base: string): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname) || url.origin === new URL(base).origin;
+}
+
+/** The address as people would write it: short, and without what may be secret. */
+export function showAddress(location: string, base: string): string {
+  if (!URL.canParse(location)) return shorten(location);
+  const url = new URL(location);
+  const onHub = isHubHost(url.hostname) ? readHubUrl(url) : null;
+  if (onHub) return showHubAddress(onHub.address);
+  const host = url.origin === new URL(base).origin ? '' : url.host;
+  return host + decoded(url.pathname);
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+function shorten(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+function complain(complaint: string): ModelAddress {
+  return { complaint };
+}

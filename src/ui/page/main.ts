@@ -1,0 +1,195 @@
+// The chat page: loads the model that the address asks for and passes on what its parts tell each other: chat, panel, conversations, models.
+
+import type { Engine, EngineEvent, EngineInfo, ModelLocation } from '../../engine/engine';
+import type { Offer } from '../model/advice';
+import '../chat/chat';
+import type { Tuning } from '../chat/chat_parts';
+import type { KeepEvent } from '../chat/chat_session';
+import { type Conversation, newConversation } from '../conversation/conversation_tree';
+import { connectDrawer } from './drawer';
+import { connectDrop, filesOf } from './dropped_files';
+import { kindOf } from './file_kind';
+import { formatTokenRate } from '../../shared/format';
+import '../library/library';
+import '../model/loader';
+import { showAddress } from '../model/model_address';
+import { ModelSession } from '../model/model_session';
+import type { ChosenModel } from '../model/models';
+import '../model/models';
+import '../model/notices';
+import { DEFAULT_MODEL, readPageOptions, writePageOptions } from '../model/page_options';
+import type { LoadSettings } from '../settings/settings_fields';
+import { connectThemeButton } from './theme';
+
+/** What the page asks of the panel, which lives in another room and is known here by its name in the document alone. */
+interface RunListener extends HTMLElement {
+  info: EngineInfo | null;
+  engine: Engine | null;
+  /** The attention that the engine was loaded with. */
+  asked: string;
+  theme: string;
+  cancelTuning(): void;
+  record(event: EngineEvent): void;
+  reset(): void;
+  end(): void;
+}
+
+/** For models that can do more than tell stories. */
+const GENERAL_EXAMPLES = [
+  'Explain in three sentences why the sky is blue',
+  'Write a short poem about the sea in winter',
+  'Give me five names for a small bakery',
+];
+
+function byId<T extends HTMLElement>(id: string): T {
+  return document.getElementById(id) as T;
+}
+
+const chat = document.querySelector('vivace-chat')!;
+const library = document.querySelector('vivace-library')!;
+const loader = document.querySelector('vivace-loader')!;
+const models = document.querySelector('vivace-models')!;
+const panel = byId<RunListener>('metrics');
+const tempo = byId('tempo');
+const notices = document.querySelector('vivace-notices')!;
+/** What the chat shows of itself while it is empty. */
+const stories = { heading: chat.heading, examples: chat.examples };
+const asked = readPageOptions(location.search, document.baseURI);
+
+const session = new ModelSession(asked.model, asked.load, asked.contextLength, {
+  onState(state) {
+    loader.state = state;
+    nameModel(state.kind === 'loading');
+  },
+  onEngine(engine) {
+    chat.stop();
+    if (chat.engine) notices.clear(); // what was said of it may be said again of the next one
+    chat.engine = engine;
+    panel.engine = engine;
+    panel.asked = session.settings.attention;
+    chat.loadSettings = session.settings;
+    if (engine) show(engine.info);
+    void engine?.whenLost.then(() => chat.engine === engine && nameModel(false));
+    nameModel(engine === null);
+  },
+});
+
+/** The header names what runs; where nothing does, what is on its way. */
+function nameModel(isLoading: boolean): void {
+  const info = chat.engine?.info;
+  let name = 'Choose a model';
+  if (info) name = [info.model.name, chat.engine?.lost ? 'ended' : (info.adapter ?? info.backend)].join(' · ');
+  else if (isLoading) name = `Loading ${showModel(session.model)}`;
+  models.running = session.running;
+  byId('model-name').textContent = name;
+  byId('model').title = info || isLoading ? `${name}. Choose another model` : name;
+}
+
+function showModel(model: ModelLocation): string {
+  if (typeof model === 'string') return showAddress(model, document.baseURI).split('/').at(-1) || 'a model';
+  return model instanceof File ? model.name : 'files';
+}
+
+function show(info: EngineInfo): void {
+  panel.info = info;
+  const tellsStories = session.running === new URL(DEFAULT_MODEL, document.baseURI).href;
+  chat.heading = tellsStories ? stories.heading : 'What is on your mind?';
+  chat.examples = tellsStories ? stories.examples : GENERAL_EXAMPLES;
+  notices.show(info.warnings);
+  if (!info.hasChatTemplate) {
+    const message =
+      'This model has no chat template: it goes on with each message as a text, and forgets the one before.';
+    notices.show([{ code: 'no-chat-template', message }]);
+  }
+}
+
+/** The page's address asks for what the model is loaded with, so that it can be opened again and shared. */
+function keepInAddress(): void {
+  const query = writePageOptions(location.search, session.settings, session.model, document.baseURI);
+  history.replaceState(null, '', location.pathname + query + location.hash);
+}
+
+async function openModel(model: ModelLocation, asks = false): Promise<void> {
+  session.model = model;
+  keepInAddress();
+  await session.load(asks);
+  keepInAddress(); // the model from before may still be the one that runs
+}
+
+/** Conversations are imported, a model is loaded, and of anything else it is said that it is neither. */
+async function openFiles(files: readonly File[]): Promise<void> {
+  const found = await kindOf(files);
+  if (found.kind === 'conversations') return library.import(found.files);
+  if (found.kind === 'model') return openModel(found.files.length === 1 ? found.files[0]! : found.files);
+  notices.say({ code: 'no-model', message: found.complaint });
+}
+
+function openConversation(conversation: Conversation): void {
+  chat.conversation = conversation;
+  library.current = conversation.id;
+}
+
+chat.addEventListener('vivace-run', () => panel.reset());
+chat.addEventListener('vivace-end', () => panel.end());
+chat.addEventListener('vivace-event', (event) => {
+  const detail = (event as CustomEvent<EngineEvent>).detail;
+  panel.record(detail);
+  if (detail.type === 'warning') notices.show([{ code: detail.code, message: detail.message }]);
+  if (detail.type === 'done' && detail.metrics.decodeTokensPerSecond !== null) {
+    tempo.hidden = false;
+    tempo.textContent = `♩ = ${formatTokenRate(detail.metrics.decodeTokensPerSecond)}`;
+  }
+});
+chat.addEventListener('vivace-reload', (event) => {
+  session.settings = (event as CustomEvent<LoadSettings>).detail;
+  void openModel(session.model);
+});
+chat.addEventListener('vivace-changed', (event) => {
+  const { detail: conversation, isQuestion, waitsFor } = event as KeepEvent;
+  library.current = conversation.id;
+  library.keep(conversation);
+  if (isQuestion) waitsFor.push(library.keepNow());
+});
+panel.addEventListener('vivace-tuning', (event) => {
+  chat.tuning = (event as CustomEvent<Tuning | null>).detail;
+});
+chat.addEventListener('vivace-cancel-tuning', () => panel.cancelTuning());
+loader.addEventListener('vivace-cancel-load', () => session.cancel());
+loader.addEventListener('vivace-load-offer', (event) => {
+  const taken = session.take((event as CustomEvent<Offer>).detail);
+  keepInAddress();
+  void taken.then(keepInAddress);
+});
+for (const id of ['model', 'other-model']) byId(id).addEventListener('click', () => models.show());
+models.addEventListener('vivace-model', (event) => {
+  const { location, asks } = (event as CustomEvent<ChosenModel>).detail;
+  void (typeof location === 'string' ? openModel(location, asks) : openFiles(location));
+});
+
+const shelf = connectDrawer(byId('shelf'), byId('conversations'), byId('close-shelf'));
+library.addEventListener('vivace-open-conversation', (event) => {
+  openConversation((event as CustomEvent<Conversation>).detail);
+  shelf.close();
+});
+library.addEventListener('vivace-new-conversation', () => {
+  openConversation(newConversation(chat.system));
+  shelf.close();
+  chat.focus();
+});
+library.addEventListener('vivace-close-library', () => shelf.close());
+
+connectThemeButton(byId<HTMLButtonElement>('theme'), (theme) => {
+  panel.theme = theme;
+});
+connectDrawer(byId('panel'), byId('timing'), byId('close-panel'));
+connectDrop(document.body, (dropped) => {
+  void filesOf(dropped).then(openFiles);
+});
+// On touch screens a focused field would open the keyboard over the page.
+if (matchMedia('(hover: hover)').matches) chat.updateComplete.then(() => chat.focus());
+notices.show(asked.complaints.map((message) => ({ code: 'address', message })));
+void session.load();
+void library.openNewest().then((conversation) => {
+  // Whoever wrote something in the meantime goes on with that.
+  if (conversation && chat.conversation.turns.length === 0) openConversation(conversation);
+});

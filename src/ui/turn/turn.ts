@@ -1,0 +1,238 @@
+// <vivace-turn>: one question and its answer. The answer's text is written once, as Markdown, while it streams; nothing is rendered twice.
+// Fires `vivace-turn` with what the reader asks for.
+
+import { html, LitElement, nothing, type PropertyValues } from 'lit';
+import { type Advice, FULL_CONTEXT, type Offer } from '../model/advice';
+import { codeBlockStyles } from '../markdown/code_block_styles';
+import { endRemark, excerptOf, type Turn, timingParts } from '../conversation/conversation';
+import { icons } from '../shared/icons';
+import { MarkdownWriter } from '../markdown/markdown';
+import { directionOf } from '../markdown/markdown_text';
+import { sharedStyles } from '../shared/shared_styles';
+import './turn_editor';
+import { ENDED, renderAdvice, renderPager, renderWaiting } from './turn_parts';
+import { turnStyles } from './turn_styles';
+
+/** To ask in this turn's place, to show the version before or after this one, or what an offer says. */
+export type TurnAction =
+  | { kind: 'ask'; question: string }
+  | { kind: 'step'; by: 1 | -1 }
+  | { kind: 'offer'; offer: Offer };
+
+export class VivaceTurn extends LitElement {
+  static override styles = [sharedStyles, turnStyles, codeBlockStyles];
+  static override properties = {
+    turn: { attribute: false },
+    place: { attribute: false },
+    places: { attribute: false },
+    isLast: { attribute: false },
+    isFull: { attribute: false },
+    canForget: { attribute: false },
+    blocked: { attribute: false },
+    copied: { state: true },
+    editing: { state: true },
+    opened: { state: true },
+  };
+  declare turn: Turn;
+  /** Which of how many versions of this message it is, from 0. */
+  declare place: number;
+  declare places: number;
+  /** Offers stand under the newest turn alone. */
+  declare isLast: boolean;
+  /** The context has no room for more. */
+  declare isFull: boolean;
+  /** There are messages that the model could forget. */
+  declare canForget: boolean;
+  /** Why the model cannot be asked now, or ''. */
+  declare blocked: string;
+  declare copied: 'question' | 'answer' | null;
+  declare editing: boolean;
+  /** A long question is shown whole. */
+  declare opened: boolean;
+
+  private writer: MarkdownWriter | null = null;
+  private written = 0;
+  private ended = false;
+  private frame = 0;
+
+  constructor() {
+    super();
+    this.place = 0;
+    this.places = 1;
+    this.isLast = false;
+    this.isFull = false;
+    this.canForget = false;
+    this.blocked = '';
+    this.copied = null;
+    this.editing = false;
+    this.opened = false;
+  }
+
+  /** The turn's data has changed. Text is written once a frame, however fast tokens come; the end of an answer at once. */
+  refresh(): void {
+    if (this.turn.state !== 'streaming') {
+      cancelAnimationFrame(this.frame);
+      this.frame = 0;
+      this.requestUpdate();
+      return;
+    }
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0;
+      if (this.written === 0) this.requestUpdate(); // the sign of waiting comes and goes
+      this.write();
+    });
+  }
+
+  /** Opens the editor of the question. */
+  edit(): void {
+    if (this.blocked === '') this.editing = true;
+  }
+
+  /** Puts the focus on the button of the version before (-1) or after (1). */
+  focusStep(by: 1 | -1): void {
+    this.button(by < 0 ? 'version-before' : 'version-after')?.focus();
+  }
+
+  override render() {
+    const { turn } = this;
+    return html`
+      <div class="question">${this.editing ? this.renderEditor() : this.renderQuestion()}</div>
+      <div class="answer">
+        <article data-testid="message" data-role="assistant" data-state=${turn.state} aria-label="Answer"
+          aria-busy=${turn.state === 'streaming'}>
+          ${turn.remarks.map((remark) => html`<p class="remark">${remark}</p>`)}
+          <div class="text"></div>
+          ${turn.state === 'streaming' && turn.answer === '' ? html`<span class="waiting" aria-hidden="true"></span>` : nothing}
+          ${turn.advice ? this.renderAdvice(turn.advice, true) : nothing}
+        </article>
+        ${turn.state === 'streaming' ? renderWaiting(turn) : this.renderFooter()}
+        ${this.isLast && this.isFull ? this.renderAdvice(FULL_CONTEXT, false) : nothing}
+      </div>
+    `;
+  }
+
+  protected override updated(_changed: PropertyValues<this>): void {
+    this.write();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
+  }
+
+  private write(): void {
+    const { turn } = this;
+    const text = this.renderRoot.querySelector<HTMLElement>('.text')!;
+    this.writer ??= new MarkdownWriter(text);
+    if (text.dir === '') text.dir = directionOf(turn.answer);
+    if (turn.answer.length > this.written) {
+      this.writer.write(turn.answer.slice(this.written));
+      this.written = turn.answer.length;
+    }
+    if (turn.state !== 'streaming' && !this.ended) {
+      this.ended = true;
+      this.writer.end();
+    }
+  }
+
+  private renderQuestion() {
+    const { question } = this.turn;
+    const excerpt = excerptOf(question);
+    const isCut = excerpt !== null && !this.opened;
+    return html`
+      <article data-testid="message" data-role="user" data-state="done" dir="auto" aria-label="You">${isCut ? `${excerpt}…` : question}</article>
+      <div class="actions">
+        <span class="quiet">
+          ${this.action('copy-question', 'Copy', this.copied === 'question' ? icons.done : icons.copy, this.copyQuestion)}
+          ${this.asking('edit', 'Edit', icons.edit, () => this.edit())}
+        </span>
+        ${
+          excerpt === null
+            ? nothing
+            : html`<button class="link" data-testid="whole" aria-expanded=${this.opened} @click=${this.open}>
+                ${this.opened ? 'Show less' : 'Show all'}
+              </button>`
+        }
+        ${this.places > 1 ? renderPager(this.place, this.places, (by) => this.fire({ kind: 'step', by })) : nothing}
+      </div>`;
+  }
+
+  private renderEditor() {
+    return html`<vivace-turn-editor .text=${this.turn.question} .blocked=${this.blocked} @vivace-cancel=${this.endEditing}
+      @vivace-save=${(event: CustomEvent<string>) => this.save(event.detail)}></vivace-turn-editor>`;
+  }
+
+  private renderAdvice(advice: Advice, isAlert: boolean) {
+    const isOffered = (offer: Offer) =>
+      (offer !== 'forget' || this.canForget) && (offer !== 'retry' || this.blocked !== ENDED);
+    const offers = this.isLast ? advice.offers.filter(isOffered) : [];
+    return renderAdvice(advice, offers, {
+      isAlert,
+      blocked: this.blocked,
+      onOffer: (offer) => this.fire({ kind: 'offer', offer }),
+    });
+  }
+
+  private renderFooter() {
+    const { turn } = this;
+    const remark = this.isLast && this.isFull ? null : endRemark(turn); // a full context has a word of its own below
+    return html`<footer>
+      ${turn.answer ? this.action('copy', 'Copy the answer', this.copied === 'answer' ? icons.done : icons.copy, this.copyAnswer) : nothing}
+      ${turn.advice && this.isLast ? nothing : this.asking('again', 'Answer again', icons.again, () => this.fire({ kind: 'ask', question: turn.question }))}
+      ${turn.timing ? html`<span class="timing" data-testid="timing">${timingParts(turn.timing).map((part, i) => html`${i > 0 ? ' · ' : ''}<span>${part}</span>`)}</span>` : nothing}
+      ${remark ? html`<span class="end" data-testid="end">${remark}</span>` : nothing}
+    </footer>`;
+  }
+
+  private action(id: string, label: string, icon: unknown, act: () => void) {
+    return html`<button class="icon small" data-testid=${id} title=${label} aria-label=${label} @click=${act}>${icon}</button>`;
+  }
+
+  /** A button that asks the model, and says why it cannot where it cannot. */
+  private asking(id: string, label: string, icon: unknown, act: () => void) {
+    const { blocked } = this;
+    return html`<button class="icon small" data-testid=${id} title=${blocked ? `${label}: ${blocked}` : label} aria-label=${label}
+      aria-disabled=${blocked !== ''} @click=${() => blocked || act()}>${icon}</button>`;
+  }
+
+  private button(id: string): HTMLElement | null {
+    return this.renderRoot.querySelector<HTMLElement>(`[data-testid=${id}]`);
+  }
+
+  private fire(detail: TurnAction): void {
+    this.dispatchEvent(new CustomEvent('vivace-turn', { detail }));
+  }
+
+  private open = () => {
+    this.opened = !this.opened;
+  };
+
+  private endEditing = async () => {
+    this.editing = false;
+    await this.updateComplete;
+    this.button('edit')?.focus();
+  };
+
+  private save(question: string): void {
+    if (question === this.turn.question) void this.endEditing();
+    else this.fire({ kind: 'ask', question });
+  }
+
+  private copyQuestion = () => this.copy('question', this.turn.question);
+  private copyAnswer = () => this.copy('answer', this.turn.answer);
+
+  private async copy(which: 'question' | 'answer', text: string): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      return; // the page is not allowed to; the text can be selected
+    }
+    this.copied = which;
+    setTimeout(() => {
+      this.copied = null;
+    }, 1600);
+  }
+}
+
+if (!customElements.get('vivace-turn')) customElements.define('vivace-turn', VivaceTurn);

@@ -1,0 +1,78 @@
+// <vivace-turn-editor>: a question of the conversation while it is edited, in its place. Enter sends, Shift+Enter breaks the line,
+// Escape leaves it as it was. Fires `vivace-save` with the text and `vivace-cancel`.
+
+import { css, html, LitElement } from 'lit';
+import { fitHeight } from '../shared/field_height';
+import { isComposing } from '../shared/input_method';
+import { sharedStyles } from '../shared/shared_styles';
+
+export class VivaceTurnEditor extends LitElement {
+  static override styles = [
+    sharedStyles,
+    css`
+      :host { display: block; width: 100%; margin-bottom: 14px; }
+      textarea {
+        display: block; width: 100%; max-height: 50vh; padding: 10px 14px; border: 1px solid var(--v-accent); border-radius: 14px; resize: none;
+        background: var(--v-surface); color: var(--v-ink); font: 400 16px / 1.5 var(--v-font); overflow-y: auto; overscroll-behavior: contain;
+      }
+      textarea:focus-visible { outline: none; box-shadow: 0 0 0 1px var(--v-accent); }
+      @media (forced-colors: active) { textarea:focus-visible { outline: 2px solid Highlight; } }
+      [aria-disabled='true'] { opacity: 0.45; cursor: default; }
+      .row { display: flex; flex-wrap: wrap; justify-content: flex-end; gap: 8px; margin-top: 8px; }
+    `,
+  ];
+  static override properties = { text: { attribute: false }, blocked: {} };
+  declare text: string;
+  /** Why nothing can be sent now, or ''. */
+  declare blocked: string;
+
+  constructor() {
+    super();
+    this.text = '';
+    this.blocked = '';
+  }
+
+  override render() {
+    return html`
+      <textarea data-testid="edit-text" rows="1" aria-label="Edit your message" enterkeyhint="send"
+        .value=${this.text} @input=${() => fitHeight(this.area)} @keydown=${this.onKey}></textarea>
+      <div class="row">
+        <button class="button" data-testid="edit-cancel" title="Cancel (Escape)" @click=${() => this.fire('vivace-cancel')}>Cancel</button>
+        <button class="button primary" data-testid="edit-save" title=${this.blocked || 'Save and send (Enter)'}
+          aria-disabled=${this.blocked !== ''} @click=${this.save}>Save and send</button>
+      </div>`;
+  }
+
+  protected override firstUpdated(): void {
+    fitHeight(this.area);
+    this.area.focus();
+    this.area.setSelectionRange(this.text.length, this.text.length);
+  }
+
+  private get area(): HTMLTextAreaElement {
+    return this.renderRoot.querySelector('textarea')!;
+  }
+
+  private onKey = (event: KeyboardEvent) => {
+    if (isComposing(event)) return;
+    if (event.key === 'Escape') {
+      event.stopPropagation(); // it closes this, and stops or closes nothing else
+      event.preventDefault();
+      this.fire('vivace-cancel');
+    } else if (event.key === 'Enter' && !event.shiftKey) {
+      event.preventDefault();
+      this.save();
+    }
+  };
+
+  private save = () => {
+    const text = this.area.value.trim();
+    if (this.blocked === '' && text !== '') this.fire('vivace-save', text);
+  };
+
+  private fire(name: string, detail?: string): void {
+    this.dispatchEvent(new CustomEvent(name, { detail }));
+  }
+}
+
+if (!customElements.get('vivace-turn-editor')) customElements.define('vivace-turn-editor', VivaceTurnEditor);

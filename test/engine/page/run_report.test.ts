@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { runReport } from '../../../src/engine/page/run_report';
+import { heard, info, metrics, repeated } from '../heard_run';
+
+test('the JSON takes every figure as the engine gave it, and says a warning once', () => {
+  const { attention, ttftMs, prefillTokensPerSecond, decodeTokensPerSecond, tbtMs, gpuMs, perToken, ...rest } =
+    runReport(heard);
+  expect({ attention, ttftMs, prefillTokensPerSecond, decodeTokensPerSecond, tbtMs, gpuMs, perToken }).toEqual({
+    attention: metrics.attention,
+    ttftMs: 123.4,
+    prefillTokensPerSecond: 80,
+    decodeTokensPerSecond: 95.25,
+    tbtMs: metrics.tbtMs,
+    gpuMs: null,
+    perToken: metrics.perToken,
+  });
+  expect(rest).toEqual({
+    model: 'storyteller',
+    adapter: 'SwiftShader',
+    backend: 'webgpu',
+    promptIds: [1, 2],
+    ids: [5, 6, 7],
+    text: 'Once upon a',
+    finishReason: 'length',
+    warnings: [repeated, { code: 'other', message: 'Another.' }],
+    runAhead: 2,
+    peakGpuBytes: 21_000_000,
+  });
+});
+
+test('a run without `done` has the same keys, what was measured without it, and null', () => {
+  const { tbtMs } = metrics;
+  const report = runReport({ ...heard, done: null, measured: { ttftMs: 7, tbtMs } });
+  expect(Object.keys(report)).toEqual(Object.keys(runReport(heard)));
+  expect(report).toMatchObject({ model: 'storyteller', attention: info.attention, ids: [5, 6, 7], ttftMs: 7, tbtMs });
+  const unknown = Object.entries(report).filter(([, value]) => value === null);
+  expect(unknown.map(([key]) => key)).toEqual([
+    'promptIds',
+    'finishReason',
+    'prefillTokensPerSecond',
+    'decodeTokensPerSecond',
+    'gpuMs',
+    'perToken',
+    'runAhead',
+    'peakGpuBytes',
+  ]);
+});

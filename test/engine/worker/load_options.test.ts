@@ -1,0 +1,124 @@
+// What products run on: as asked, or as the adapter is. That info says q8 where it runs is held by quality.test.ts.
+
+import { describe, expect, test } from 'vitest';
+import { chooseActivations, chooseContext } from '../../../src/engine/worker/load_options';
+import type { LoadOptions, Warning } from '../../../src/engine/protocol';
+import { loadModel } from '../../../src/engine/worker/load';
+import { type ModelConfig, readConfig } from '../../../src/model/config/config';
+import type { ModelFiles } from '../../../src/storage/model_file';
+import { testGpu } from '../../gpu/test_device';
+import { droppedFolder } from '../../model/files';
+import { PLAIN_MODELS } from '../../model/published_plain';
+import { SPECIAL_MODELS } from '../../model/published_special';
+import { byteLevelJson } from '../../text/tiny_vocabulary';
+
+const FOLDER = new URL('../fixtures/llama/f16_group1_hd32_tied', import.meta.url).pathname;
+
+function load(options: LoadOptions) {
+  const files = [...droppedFolder(FOLDER), new File([JSON.stringify(byteLevelJson())], 'tokenizer.json')];
+  return loadModel(files, { contextLength: 32, ...options }, () => {}, new AbortController().signal);
+}
+
+test.each<[LoadOptions['activations'], boolean, 'f32' | 'q8']>([
+  [undefined, false, 'q8'],
+  ['auto', false, 'q8'],
+  ['auto', true, 'f32'],
+  ['q8', true, 'q8'],
+  ['f32', false, 'f32'],
+])('%s where the adapter is software: %s, is %s', (activations, isSoftware, chosen) => {
+  expect(chooseActivations({ activations }, isSoftware)).toBe(chosen);
+});
+
+describe('refused with a sentence', () => {
+  const refuse = async (options: LoadOptions, pattern: RegExp) => {
+    const loading = load(options);
+    await expect(loading).rejects.toMatchObject({ code: 'invalid-request' });
+    await expect(loading).rejects.toThrow(pattern);
+  };
+
+  test('q8 where no matrix has integers', () =>
+    refuse({ activations: 'q8' }, /need matrices of integers, and those of this model are F16\. .*--quantize/));
+
+  test('q8 on the cpu', () => refuse({ activations: 'q8', quantize: 'q8', backend: 'cpu' }, /need WebGPU/));
+
+  test('a hub or a cache that is none', async () => {
+    await refuse({ hubUrl: 'ftp://hub' }, /^hubUrl must be an http or https address, got ftp:\/\/hub\.$/);
+    await refuse({ cache: 'always' } as unknown as LoadOptions, /^cache must be true, false or check, got always\.$/);
+  });
+
+  test('another value', async () => {
+    for (const activations of ['f16', '', null]) {
+      const pattern = new RegExp(`^activations must be auto, f32 or q8, got ${activations}\\.$`);
+      await refuse({ activations } as unknown as LoadOptions, pattern);
+    }
+  });
+});
+
+test('a quantised checkpoint is named as one, not by the types of its tensors', async () => {
+  const header = JSON.stringify({
+    'model.layers.0.mlp.down_proj.qweight': { dtype: 'I32', shape: [1], data_offsets: [0, 4] },
+  });
+  const padded = header.padEnd(Math.ceil(header.length / 8) * 8);
+  const weights = new File([BigUint64Array.of(BigInt(padded.length)), padded, new Uint8Array(4)], 'model.safetensors');
+  const config = { model_type: 'llama', quantization_config: { quant_method: 'gptq', bits: 4 } };
+  const files = [new File([JSON.stringify(config)], 'config.json'), weights];
+  const loading = loadModel(files, {}, () => {}, new AbortController().signal);
+  await expect(loading).rejects.toThrow(/quantised by gptq .*GGUF/);
+});
+
+test('on the cpu info says f32', async () => {
+  const { info } = await load({ backend: 'cpu', quantize: 'q8' });
+  expect(info.activations).toBe('f32');
+});
+
+describe('the context', () => {
+  const published = (name: string): ModelConfig => {
+    const { config } = [...PLAIN_MODELS, ...SPECIAL_MODELS].find((model) => model.name.endsWith(name)) ?? {};
+    return readConfig({ gguf: null, config } as unknown as ModelFiles);
+  };
+  const choose = (config: ModelConfig, options: LoadOptions = {}, bindingLimit: number | null = 2 ** 31) => {
+    const warnings: Warning[] = [];
+    const contextLength = chooseContext(config, options, bindingLimit, warnings);
+    return [contextLength, ...warnings.map(({ message }) => message)];
+  };
+
+  test('is all that the model was made for, where that is modest', () => {
+    expect(choose(published('TinyLlama-1.1B-Chat-v1.0'))).toEqual([2048]);
+  });
+
+  test('of longrope and dynamic scaling is that of the training, so that short chats are exact; more if asked for', () => {
+    const phi = published('Phi-4-mini-instruct');
+    expect(choose(phi)).toEqual([4096, expect.stringMatching(/4096 tokens instead of 131072: .*ask for more/)]);
+    expect(choose(phi, { contextLength: 10_000 })).toEqual([10_000]);
+    const scaling = { type: 'dynamic', factor: 4, originalContextLength: 2048 } as const;
+    const dynamic = { ...published('TinyLlama-1.1B-Chat-v1.0'), ropes: [{ theta: 1e4, scaling }], contextLength: 8192 };
+    expect(choose(dynamic)).toEqual([2048, expect.stringMatching(/2048 tokens instead of 8192/)]);
+  });
+
+  test('of scaling that is the same at any length is not held back by it', () => {
+    // 16 layers x 8 heads x 64 x 2 x 2 bytes of keys and values, 256 of the rope table.
+    const limit = Math.floor(2 ** 30 / (32_768 + 256));
+    expect(choose(published('Llama-3.2-1B-Instruct'))).toEqual([
+      limit,
+      expect.stringMatching(/too much memory \(33024 bytes a token\)/),
+    ]);
+  });
+
+  test('counts a table for each of two ropes', () => {
+    const gemma = published('gemma-3-1b-it'); // 26 layers x 1 head x 256 x 2 x 2 bytes, 2 x 1024 of tables
+    const [, message] = choose({ ...gemma, contextLength: 131072 });
+    expect(message).toMatch(/\(28672 bytes a token\)/);
+  });
+
+  test('stops at what a binding holds, and at what the model was made for', () => {
+    const llama = published('TinyLlama-1.1B-Chat-v1.0'); // 512 bytes of keys a token and layer
+    expect(choose(llama, {}, 512 * 100)).toEqual([100, expect.stringMatching(/too much memory/)]);
+    expect(choose(llama, { contextLength: 4096 })).toEqual([2048, expect.stringMatching(/made for no more/)]);
+    expect(choose(llama, { contextLength: 2000 }, null)).toEqual([2000]);
+  });
+});
+
+test('an adapter of software is known for one', async () => {
+  const gpu = await testGpu();
+  expect(gpu.isSoftware).toBe(/swiftshader|llvmpipe/i.test(gpu.adapterName));
+});

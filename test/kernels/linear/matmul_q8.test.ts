@@ -1,0 +1,223 @@
+// The product of many tokens in signed bytes against the textbook, at the edges of its tiles and under every epilogue.
+
+import { describe, expect, test } from 'vitest';
+import { linear } from '../../../src/cpu/linear';
+import { quantiseActivations } from '../../../src/cpu/quantize_activations';
+import { applyRope, ropeTable } from '../../../src/cpu/rope';
+import type { Gpu } from '../../../src/gpu/device';
+import { CommandList } from '../../../src/gpu/kernel';
+import { GATE_UP } from '../../../src/kernels/linear/epilogues/gate_up';
+import type { Epilogue } from '../../../src/kernels/linear/linear';
+import {
+  createMatmulQ8,
+  MATMUL_TILES,
+  type MatmulQ8Shape,
+  planMatmulQ8,
+  type Tiles,
+  tileRows,
+  tileTokens,
+} from '../../../src/kernels/linear/matmul_q8';
+import { qkvEpilogue } from '../../../src/kernels/linear/epilogues/qkv';
+import { xqBytes } from '../../../src/kernels/elementwise/quantize_activations';
+import { RESIDUAL } from '../../../src/kernels/linear/epilogues/residual';
+import { rowParts } from '../../../src/kernels/linear/weight_format';
+import { assertClose } from '../../close';
+import { PATHS, pathName, testGpu } from '../../gpu/test_device';
+import { randomArray } from '../../random';
+import { randomMatrix, readFloats } from '../matrix';
+
+/** 32 rows x 32 tokens in 32 threads: the quickest to compile and to run here. */
+const SMALL = MATMUL_TILES[MATMUL_TILES.length - 1];
+
+/** Random operands on both sides, and the textbook's rows of y for every token. */
+async function operands(gpu: Gpu, shape: MatmulQ8Shape, nTokens: number) {
+  const { rows, cols, format, bias, normEps, parts } = shape;
+  const seed = rows * 7 + cols;
+  const { matrix, values } = await randomMatrix(gpu, format, rows, cols, seed, parts?.[0].rows);
+  const biases = bias ? randomArray(rows, 13) : null;
+  const norm = randomArray(normEps === null ? 0 : cols, 12); // in front of the bias; the product must not look at it
+  const x = Array.from({ length: nTokens }, (_, t) => quantiseActivations(randomArray(cols, 100 + t, t + 1)));
+  const packed = new Uint8Array(xqBytes(nTokens, cols));
+  const scales = new Float32Array(packed.buffer, nTokens * cols, (nTokens * cols) / 32);
+  for (const [t, { q, d }] of x.entries()) {
+    packed.set(new Uint8Array(q.buffer), t * cols);
+    scales.set(d, (t * cols) / 32);
+  }
+  return {
+    matrix,
+    xq: gpu.upload('xq', packed),
+    params: gpu.upload('params', new Float32Array([...norm, ...(biases ?? []), 0, 0, 0, 0])), // whole quads
+    y: x.map(({ q, d }) =>
+      linear(
+        Float32Array.from(q, (each, i) => each * d[Math.floor(i / 32)]),
+        values,
+        biases,
+      ),
+    ),
+  };
+}
+
+async function run(
+  gpu: Gpu,
+  shape: MatmulQ8Shape,
+  epilogue: Epilogue,
+  tiles: Tiles,
+  { matrix, xq, params }: Awaited<ReturnType<typeof operands>>,
+  outputs: readonly GPUBuffer[],
+  step: { nTokens: number; position: number },
+): Promise<void> {
+  const product = await createMatmulQ8(gpu, shape, epilogue, tiles);
+  const list = new CommandList(gpu);
+  product.record(list, product.bind(matrix, xq, params, ...outputs), step.nTokens);
+  list.run(step);
+}
+
+const flat = (rows: Float32Array[]) => Float32Array.from(rows.flatMap((row) => [...row]));
+
+const shapeOf = (
+  rows: number,
+  cols: number,
+  format: MatmulQ8Shape['format'],
+  rest: Partial<MatmulQ8Shape> = {},
+): MatmulQ8Shape => ({
+  rows,
+  cols,
+  format,
+  normEps: null,
+  bias: false,
+  ...rest,
+});
+
+for (const nTokens of [31, 32, 33]) {
+  test(`residual adds W x + bias, q4, ${nTokens} tokens, 65x96 in parts of 64 rows and of 1`, async () => {
+    const shape = shapeOf(65, 96, 'q4', { normEps: 1e-5, bias: true, parts: rowParts(65, 64) });
+    const gpu = await testGpu();
+    const o = await operands(gpu, shape, nTokens);
+    const before = randomArray(nTokens * shape.rows + 8, 14);
+    const buffer = gpu.upload('residual', before);
+    await run(gpu, shape, RESIDUAL, SMALL, o, [buffer], { nTokens, position: 0 });
+    const expected = flat(o.y).map((v, i) => v + before[i]);
+    const actual = await readFloats(gpu, buffer, before.length);
+    assertClose(actual.subarray(0, expected.length), expected, 1e-5);
+    expect([...actual.subarray(expected.length)]).toEqual([...before.subarray(expected.length)]);
+    expect(gpu.failure).toBeNull();
+  });
+}
+
+for (const [format, cols] of [
+  ['q5_k', 512],
+  ['q6_k', 512],
+] as const) {
+  test(`residual adds W x, ${format}, 33 tokens, 65x${cols}`, async () => {
+    const gpu = await testGpu();
+    const shape = shapeOf(65, cols, format);
+    const o = await operands(gpu, shape, 33);
+    const residual = gpu.upload('residual', new Float32Array(33 * 65));
+    await run(gpu, shape, RESIDUAL, SMALL, o, [residual], { nTokens: 33, position: 0 });
+    assertClose(await readFloats(gpu, residual, 33 * 65), flat(o.y), 1e-5);
+    expect(gpu.failure).toBeNull();
+  });
+}
+
+test('gate_up is silu(gate) * up, q8, 63 and 65 tokens, 2x31 rows, a single block, 8 tokens a thread', async () => {
+  const gpu = await testGpu();
+  for (const nTokens of [63, 65]) {
+    const shape = shapeOf(62, 32, 'q8', { bias: true });
+    const o = await operands(gpu, shape, nTokens);
+    const h = gpu.upload('h', new Float32Array(nTokens * 31 + 8).fill(-7));
+    await run(gpu, shape, GATE_UP, MATMUL_TILES[2], o, [h], { nTokens, position: 0 });
+    const expected = flat(
+      o.y.map((row) => Float32Array.from({ length: 31 }, (_, i) => silu(row[2 * i]) * row[2 * i + 1])),
+    );
+    const actual = await readFloats(gpu, h, expected.length + 8);
+    assertClose(actual.subarray(0, expected.length), expected, 1e-5);
+    expect([...actual.subarray(expected.length)]).toEqual(Array(8).fill(-7));
+  }
+});
+
+const silu = (v: number) => v / (1 + Math.exp(-v));
+
+test(`residual adds W x, q4, 67 rows, one token, one stage, ${pathName(PATHS[1])}`, async () => {
+  const gpu = await testGpu(PATHS[1]);
+  const shape = shapeOf(67, 96, 'q4');
+  const o = await operands(gpu, shape, 1);
+  const residual = gpu.upload('residual', new Float32Array(67 + 4).fill(-7));
+  await run(gpu, shape, RESIDUAL, { ...SMALL, stages: 1 }, o, [residual], { nTokens: 1, position: 0 });
+  const actual = await readFloats(gpu, residual, 67 + 4);
+  assertClose(
+    actual.subarray(0, 67),
+    o.y[0].map((v) => v - 7),
+    1e-5,
+  );
+  expect([...actual.subarray(67)]).toEqual(Array(4).fill(-7));
+});
+
+test('qkv rotates q and k and writes the cache, q8, 67 tokens at 5, the default tiles', async () => {
+  const gpu = await testGpu();
+  const [nTokens, position, context] = [67, 5, 72];
+  const shape = shapeOf(160, 224, 'q8', { normEps: 1e-5, bias: true });
+  const o = await operands(gpu, shape, nTokens);
+  const table = ropeTable(32, { theta: 10000, scaling: null }, context) as Float32Array<ArrayBuffer>;
+  const cache = () => gpu.upload('cache', new Float32Array(context * 32).fill(-7));
+  const [rope, q, k, v] = [
+    gpu.upload('rope', table),
+    gpu.upload('q', new Float32Array(nTokens * 96)),
+    cache(),
+    cache(),
+  ];
+  const epilogue = qkvEpilogue({ nHeads: 3, nKvHeads: 1, headDim: 32, contextLength: context, kvType: 'f32' });
+  await run(gpu, shape, epilogue, MATMUL_TILES[0], o, [rope, q, k, v], { nTokens, position });
+  const rows = o.y.map((row, t) => {
+    const rotated = row.slice(0, 128);
+    applyRope(rotated, table.subarray((position + t) * 32, (position + t + 1) * 32), 32, 'interleaved');
+    return { q: rotated.slice(0, 96), k: rotated.slice(96), v: row.slice(128) };
+  });
+  const untouched = new Float32Array(position * 32).fill(-7);
+  assertClose(await readFloats(gpu, q, nTokens * 96), flat(rows.map((r) => r.q)), 1e-5);
+  assertClose(await readFloats(gpu, k, context * 32), flat([untouched, ...rows.map((r) => r.k)]), 1e-5);
+  assertClose(await readFloats(gpu, v, context * 32), flat([untouched, ...rows.map((r) => r.v)]), 1e-5);
+});
+
+describe('planMatmulQ8', () => {
+  const least = { maxComputeInvocationsPerWorkgroup: 256, maxComputeWorkgroupStorageSize: 16384 };
+  const largest: Tiles = { rowThreads: 16, tokenThreads: 16, tokensEach: 8, stages: 2 };
+
+  test('every set but one fits every adapter', () => {
+    const fits = (tiles: Tiles) => {
+      try {
+        return planMatmulQ8(least, 512, 64, tiles) === tiles;
+      } catch {
+        return false;
+      }
+    };
+    expect(MATMUL_TILES.filter((tiles) => !fits(tiles))).toEqual([largest]);
+    expect(planMatmulQ8({ ...least, maxComputeWorkgroupStorageSize: 32768 }, 512, 64, largest)).toBe(largest);
+  });
+
+  test('what does not fit is refused with its number', () => {
+    const plan = (tiles: Tiles, limits = least) => planMatmulQ8(limits, 512, 64, tiles);
+    expect(() => plan(largest)).toThrow('18432 bytes of workgroup memory exceed the 16384');
+    expect(() => plan(largest, { ...least, maxComputeInvocationsPerWorkgroup: 128 })).toThrow('256 threads');
+    expect(() => plan({ ...SMALL, rowThreads: 6 })).toThrow('6 threads');
+    expect(() => plan({ ...SMALL, tokensEach: 8 })).toThrow('4 threads');
+    expect(() => plan({ ...SMALL, tokenThreads: 12 })).toThrow('12 threads');
+  });
+
+  test('formats with more scales need more memory', () => {
+    const most = { maxComputeInvocationsPerWorkgroup: 256, maxComputeWorkgroupStorageSize: 18432 };
+    expect(planMatmulQ8(most, 512, 64, largest, 'q4')).toBe(largest);
+    expect(() => planMatmulQ8(most, 512, 64, largest, 'q6_k')).toThrow('19456 bytes');
+    expect(() => planMatmulQ8(most, 512, 64, largest, 'q4_k')).toThrow('20480 bytes');
+  });
+
+  test('many rows get larger tiles, a short prompt or few rows smaller ones', () => {
+    const tile = (nTokens: number, rows: number) => {
+      const tiles = planMatmulQ8(least, nTokens, rows);
+      return [tileTokens(tiles), tileRows(tiles)];
+    };
+    expect(tile(512, 2048)).toEqual([64, 64]);
+    expect(tile(33, 2048)).toEqual([64, 64]);
+    expect(tile(512, 16384)).toEqual([64, 128]);
+    expect(tile(32, 2048)).toEqual([32, 32]);
+  });
+});

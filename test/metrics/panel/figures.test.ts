@@ -1,0 +1,192 @@
+import { describe, expect, test } from 'vitest';
+import type { EngineEvent, EngineInfo, Roofline, RunMetrics } from '../../../src/engine/protocol';
+import { formatPerCent, formatSpeed } from '../../../src/metrics/panel/figure_format';
+import { figureGroups, headline, headlineNote } from '../../../src/metrics/panel/figures';
+import { RunRecord } from '../../../src/metrics/run/run_record';
+import { summariseGaps } from '../../../src/engine/tbt';
+import { tokenEvent } from '../events';
+
+const attention = { prefill: 'flash_prefill', decode: 'fused_decode', reason: 'a test' } as const;
+const info: EngineInfo = {
+  model: {
+    name: 'tiny',
+    architecture: 'llama',
+    parameters: 1,
+    nLayers: 2,
+    hiddenSize: 1,
+    nHeads: 1,
+    nKvHeads: 1,
+    headDim: 1,
+    vocabSize: 1,
+    format: 'Q8_0',
+    fileBytes: 4096,
+  },
+  backend: 'webgpu',
+  adapter: 'a GPU',
+  contextLength: 512,
+  kvCache: 'f16',
+  activations: 'q8',
+  attention,
+  hasChatTemplate: true,
+  gpuBytes: { weights: 2048, kvCache: 1024, activations: 512 },
+  bytesPerToken: { weights: 10_000_000, kvPerPosition: 1000 },
+  loadMs: { open: 10, weights: 200, compile: 30 },
+  warnings: [],
+};
+
+/** Three tokens at positions 99, 100, 101: gaps of 2 ms; steps of `gpuMs`. */
+function runOf(gpuMs: number | null, { isFirst = false, ended = true } = {}): RunRecord {
+  const run = new RunRecord({ info, isFirst, now: () => 0, onPaint: () => {} });
+  run.record({ type: 'prefill', done: 9, total: 9 });
+  for (let i = 0; i < 3; i++) run.record(tokenEvent({ tbtMs: i === 0 ? null : 2, position: 99 + i }));
+  if (!ended) return run;
+  const metrics: RunMetrics = {
+    attention,
+    ttftMs: 30,
+    tokenizeMs: 2,
+    prefillMs: 28,
+    prefillTokensPerSecond: 321,
+    decodeTokensPerSecond: 500,
+    tbtMs: summariseGaps([2, 2]),
+    gpuMs: gpuMs === null ? null : summariseGaps([gpuMs, gpuMs]),
+    perToken: { dispatches: 33, submits: 1, syncs: 1, bytesRead: 4 },
+    runAhead: 6,
+    peakGpuBytes: 4096,
+  };
+  const usage = { promptTokens: 99, cachedTokens: 90, completionTokens: 3 };
+  const done: EngineEvent = {
+    type: 'done',
+    text: '',
+    finishReason: 'eos',
+    seed: 7,
+    promptIds: [1],
+    usage,
+    metrics,
+  };
+  run.record(done);
+  return run;
+}
+
+function figure(run: RunRecord, key: string, about: EngineInfo | null = info, roofline: Roofline | null = null) {
+  return figureGroups(run, about, roofline)
+    .flatMap(({ figures }) => figures)
+    .find((each) => each.key === key);
+}
+
+describe('what a token reads', () => {
+  test('weights, and keys and values at the mean context of the steps', () => {
+    expect(figure(runOf(null), 'bytes-needed')?.value).toBe('9.63 MiB'); // 10,000,000 + 100.5 * 1000
+  });
+
+  test('its speed is by the GPU’s own time where that is known, and says so', () => {
+    const byGpu = figure(runOf(0.5), 'read-speed');
+    expect(byGpu?.value).toBe('20.2 GB/s');
+    expect(byGpu?.definition).toContain('GPU’s own time');
+    const byGaps = figure(runOf(null), 'read-speed');
+    expect(byGaps?.value).toBe('5.05 GB/s');
+    expect(byGaps?.definition).toContain('mean gap');
+    expect(figure(runOf(0), 'read-speed')?.value).toBe('5.05 GB/s'); // a clock too coarse to see a step
+    expect(figure(runOf(null, { ended: false }), 'read-speed')?.value).toBe('5.05 GB/s'); // live
+  });
+
+  test('the fraction of the roofline is a dash until that is measured', () => {
+    expect(figure(runOf(0.5), 'roofline')?.value).toBe('–');
+    const measured = figure(runOf(0.5), 'roofline', info, { readGBps: 80.804, clock: 'cpu' });
+    expect(measured?.value).toBe('25 %');
+    expect(measured?.definition).toContain('CPU’s clock');
+  });
+
+  test('nothing is known of it before a second token, and nothing of it is shown for the cpu', () => {
+    expect(figure(new RunRecord({ info, onPaint: () => {} }), 'bytes-needed')?.value).toBe('–');
+    const onCpu = { ...info, backend: 'cpu', gpuBytes: null, bytesPerToken: null } as const;
+    expect(figure(runOf(null), 'bytes-needed', onCpu)).toBeUndefined();
+    expect(figureGroups(runOf(null), onCpu).find(({ title }) => title === 'Per token')?.note).toContain('cpu');
+  });
+});
+
+describe('the time to the first token', () => {
+  test('has its parts, and names the tokens that were reused', () => {
+    const run = runOf(null);
+    const values = ['ttft', 'tokenize', 'prefill', 'prefill-rate', 'cached'].map((key) => figure(run, key)?.value);
+    expect(values).toEqual(['30.0 ms', '2.00 ms', '28.0 ms', '321 tok/s', '90 of 99']);
+    expect(figure(run, 'first-open')).toBeUndefined();
+  });
+
+  test('of the first answer, what was waited for before it, too', () => {
+    const run = runOf(null, { isFirst: true });
+    const values = ['load', 'open', 'weights', 'compile'].map((key) => figure(run, `first-${key}`)?.value);
+    expect(values).toEqual(['240 ms', '10.0 ms', '200 ms', '30.0 ms']);
+  });
+
+  test('while the prompt is read: how far it is', () => {
+    const run = new RunRecord({ info, onPaint: () => {} });
+    run.record({ type: 'prefill', done: 512, total: 2000 });
+    expect(figure(run, 'prefill')?.value).toBe('512 of 2000');
+  });
+});
+
+test('every figure has a name of its own, text, and a definition', () => {
+  for (const run of [
+    runOf(0.5, { isFirst: true }),
+    runOf(null, { ended: false }),
+    new RunRecord({ onPaint: () => {} }),
+  ]) {
+    const figures = figureGroups(run, info, { readGBps: 100, clock: 'gpu' }).flatMap((group) => group.figures);
+    expect(new Set(figures.map(({ key }) => key)).size).toBe(figures.length);
+    for (const { value, definition } of figures) {
+      expect(value).not.toMatch(/NaN|undefined|null|Infinity/);
+      expect(definition).toMatch(/\w.{8,}/);
+    }
+  }
+});
+
+describe('percentiles tell how many gaps they are of', () => {
+  const withGaps = (n: number) => {
+    const run = new RunRecord({ info, now: () => 0, onPaint: () => {} });
+    for (let i = 0; i <= n; i++) run.record(tokenEvent({ tbtMs: i === 0 ? null : 2, position: i }));
+    return run;
+  };
+
+  for (const [n, faint, note] of [
+    [0, [], ''],
+    [1, ['p95', 'p99'], 'n = 1 gap. p95 needs 20, p99 needs 100.'],
+    [19, ['p95', 'p99'], 'n = 19 gaps. p95 needs 20, p99 needs 100.'],
+    [20, ['p99'], 'n = 20 gaps. p99 needs 100.'],
+    [99, ['p99'], 'n = 99 gaps. p99 needs 100.'],
+    [100, [], 'n = 100 gaps.'],
+  ] as const) {
+    test(`${n} gaps`, () => {
+      const run = withGaps(n);
+      const tiles = headline(run);
+      expect(tiles.filter(({ isFaint }) => isFaint).map(({ key }) => key)).toEqual(faint);
+      expect(headlineNote(run)).toBe(note);
+      for (const { key, definition, isFaint } of tiles) {
+        const least = key === 'p95' ? 20 : 100;
+        if (isFaint) expect(definition).toContain(`Of only ${n} gaps it is simply the longest; it needs ${least}.`);
+        else expect(definition).not.toContain('only');
+      }
+    });
+  }
+
+  test('steps of the GPU, too', () => {
+    const run = runOf(0.5);
+    const group = figureGroups(run, info).find(({ title }) => title === 'On the GPU');
+    expect(group?.figures.map(({ key, isFaint = false }) => [key, isFaint])).toEqual([
+      ['gpu-p50', false],
+      ['gpu-p95', true],
+      ['gpu-p99', true],
+      ['gpu-max', false],
+    ]);
+    expect(group?.note).toMatch(/^n = 2 steps\. p95 needs 20/);
+  });
+});
+
+test('the clocks are named beside their figures', () => {
+  const notes = figureGroups(runOf(0.5), info).flatMap(({ note }) => note ?? []);
+  expect(notes.join(' ')).toMatch(/0\.1 ms.*65 microseconds/);
+});
+
+test('speeds and shares keep the digits that mean something', () => {
+  expect([null, 4.123, 42.36, 4604.4].map(formatSpeed)).toEqual(['–', '4.12 GB/s', '42.4 GB/s', '4604 GB/s']);
+  expect([null, 0.0213, 0.46, 1.2].map(formatPerCent)).toEqual(['–', '2.1 %', '46 %', '120 %']);
+});

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import type { EngineEvent, EngineInfo } from '../../../src/engine/protocol';
+import { runReport } from '../../../src/engine/page/run_report';
+import { runToCsv, runToJson } from '../../../src/metrics/run/export';
+import { RunRecord } from '../../../src/metrics/run/run_record';
+import { summariseGaps } from '../../../src/engine/tbt';
+import { tokenEvent } from '../events';
+
+const HEADER = 'token,id,position,tbt_ms,gpu_ms,in_flight_ms,worker_ms,received_ms,painted_ms';
+const attention = { prefill: 'flash_prefill', decode: 'fused_decode', reason: 'a test' } as const;
+const info = {
+  model: { name: 'tiny' },
+  backend: 'webgpu',
+  adapter: 'a GPU',
+  attention,
+  warnings: [{ code: 'w', message: 'Said at load.' }],
+} as EngineInfo;
+
+const events: EngineEvent[] = [
+  { type: 'warning', code: 'w', message: 'Said at load.' },
+  tokenEvent({ id: 5, text: '=cmd()', position: 9, atMs: 990, inFlightMs: 7.12345, workerMs: null }),
+  tokenEvent({ id: 6, text: ',', tbtMs: 1.5, position: 10, atMs: 991.5, inFlightMs: 3 }),
+];
+const done: EngineEvent = {
+  type: 'done',
+  text: ' end',
+  finishReason: 'stop',
+  seed: 3,
+  promptIds: [1, 2],
+  usage: { promptTokens: 2, cachedTokens: 0, completionTokens: 2 },
+  metrics: {
+    attention,
+    ttftMs: 9,
+    tokenizeMs: 1,
+    prefillMs: 8,
+    prefillTokensPerSecond: 250,
+    decodeTokensPerSecond: 666,
+    tbtMs: summariseGaps([1.5]),
+    gpuMs: summariseGaps([0.25]),
+    perToken: { dispatches: 43, submits: 1, syncs: 1, bytesRead: 4 },
+    runAhead: 4,
+    peakGpuBytes: 1000,
+  },
+};
+
+function runOf(heard: readonly EngineEvent[]): RunRecord {
+  const frames: (() => () => void)[] = [];
+  const run = new RunRecord({ now: () => 1000, onPaint: (inFrame) => void frames.push(inFrame) });
+  for (const event of heard) run.record(event);
+  for (const frame of frames) frame()();
+  return run;
+}
+
+test('the JSON is the object of generate --json for the same events', () => {
+  const heard = { info, warnings: [], ids: [5, 6], text: '=cmd(), end', done };
+  expect(runToJson(runOf([...events, done]), info)).toBe(JSON.stringify(runReport(heard)));
+});
+
+test('the JSON of a run without an end has what is known, and null for the rest', () => {
+  const run = runOf(events);
+  run.isEnded = true;
+  const report = JSON.parse(runToJson(run, info));
+  expect(Object.keys(report)).toEqual(Object.keys(JSON.parse(runToJson(runOf([...events, done]), info))));
+  expect(report).toMatchObject({ model: 'tiny', ids: [5, 6], text: '=cmd(),', attention, ttftMs: 0 });
+  expect(report.tbtMs).toMatchObject({ mean: 1.5, perToken: [1.5] });
+  expect([report.promptIds, report.finishReason, report.gpuMs, report.perToken, report.runAhead]).toEqual(
+    Array(5).fill(null),
+  );
+  expect(JSON.parse(runToJson(runOf([]), null)).model).toBeNull();
+});
+
+test('the CSV holds numbers alone, and nothing where nothing is known', () => {
+  expect(runToCsv(runOf([...events, done]))).toBe(`${HEADER}\n1,5,9,,,7.123,,10,10\n2,6,10,1.5,0.25,3,0.1,8.5,8.5\n`);
+  expect(runToCsv(runOf(events))).toContain('\n2,6,10,1.5,,3,0.1,8.5,8.5\n');
+  const unpainted = new RunRecord({ now: () => 1000, onPaint: () => {} });
+  unpainted.record(events[1]!);
+  expect(runToCsv(unpainted)).toBe(`${HEADER}\n1,5,9,,,7.123,,10,\n`);
+});

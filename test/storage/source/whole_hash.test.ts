@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { type Hasher, portHasher, serveHasher } from '../../../src/storage/source/hash_port';
+import { localHasher, WholeHash } from '../../../src/storage/source/whole_hash';
+
+const PIECES = Array.from({ length: 9 }, (_, i) => new Uint8Array(1000 + i).fill(i + 1));
+const SHA256 = createHash('sha256').update(Buffer.concat(PIECES)).digest('hex');
+
+function elsewhere(): Hasher {
+  const { port1, port2 } = new MessageChannel();
+  serveHasher(port2);
+  return portHasher(port1);
+}
+
+describe.each([
+  ['this thread', localHasher],
+  ['another thread', elsewhere],
+])('in %s', (_, create) => {
+  const whole = (expected: string) => new WholeHash('model.gguf', PIECES.length, expected, Promise.resolve(create()));
+
+  test('pieces in order, a few ahead of their turn, and repeated ones', async () => {
+    const hash = whole(SHA256);
+    const order = [0, 2, 1, 1, 3, 6, 4, 5, 0, 7, 8];
+    const found = await Promise.all(order.map((i) => hash.add(i, PIECES[i])));
+    expect(found).toEqual(order.map((_, at) => at === order.length - 1));
+  });
+
+  test('what is not as expected is refused with both hashes, and so is every piece after', async () => {
+    const hash = whole('0'.repeat(64));
+    for (const [i, piece] of PIECES.slice(0, -1).entries()) expect(await hash.add(i, piece)).toBe(false);
+    await expect(hash.add(8, PIECES[8])).rejects.toThrow(`${SHA256} and should have ${'0'.repeat(64)}`);
+    await expect(hash.add(0, PIECES[0])).rejects.toThrow(SHA256);
+  });
+
+  test('where a piece never comes nothing is found out', async () => {
+    const hash = whole(SHA256);
+    for (const i of [0, 1, 3, 4, 5, 6, 7, 8]) expect(await hash.add(i, PIECES[i])).toBe(false);
+  });
+
+  test('a piece may be changed once it was taken', async () => {
+    const hash = whole(SHA256);
+    for (const [i, piece] of PIECES.entries()) {
+      const bytes = piece.slice();
+      expect(await hash.add(i, bytes)).toBe(i === PIECES.length - 1);
+      bytes.fill(0);
+    }
+  });
+});
+
+test('no more than a few pieces are under way to the other thread', async () => {
+  const { port1, port2 } = new MessageChannel();
+  const asked: unknown[] = [];
+  port2.onmessage = ({ data }) => asked.push(data);
+  const hasher = portHasher(port1);
+  const settled: number[] = [];
+  const updates = PIECES.map((piece, i) => hasher.update(piece).then(() => settled.push(i)));
+  await expect.poll(() => asked.length).toBe(PIECES.length);
+  expect(settled).toEqual([0, 1, 2]);
+  for (const _ of PIECES) port2.postMessage(null);
+  await Promise.all(updates);
+  port1.close();
+});

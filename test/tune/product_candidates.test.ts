@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { MATMUL_TILES, planMatmulQ8 } from '../../src/kernels/linear/matmul_q8';
+import { type MatvecShape, planMatvec } from '../../src/kernels/linear/matvec_plan';
+import { matvecCandidates, tileCandidates } from '../../src/tune/product_candidates';
+
+const LARGE = { maxComputeInvocationsPerWorkgroup: 1024, maxComputeWorkgroupStorageSize: 49152 };
+const SMALL = { maxComputeInvocationsPerWorkgroup: 256, maxComputeWorkgroupStorageSize: 16384 };
+const of = (rows: number, cols: number, more: Partial<MatvecShape> = {}): MatvecShape => ({
+  rows,
+  cols,
+  format: 'q4',
+  input: 'to_q8',
+  finishRows: 2,
+  normEps: null,
+  bias: false,
+  ...more,
+});
+
+const SHAPES: MatvecShape[] = [
+  of(32, 32),
+  of(3072, 2048, { normEps: 1e-5 }),
+  of(16384, 2048, { finishRows: 64 }),
+  of(2048, 8192, { input: 'q8' }),
+  of(128256, 2048, { finishRows: 32 }),
+  of(4096, 4096, { input: 'f32', format: 'f16' }),
+  of(576, 1536, { input: 'f32', format: 'f32' }),
+];
+
+describe('of a matvec', () => {
+  for (const limits of [LARGE, SMALL]) {
+    for (const subgroup of [0, 4, 8, 32, 64]) {
+      test.each(SHAPES)(
+        `fit ${limits.maxComputeInvocationsPerWorkgroup} threads, subgroups of ${subgroup}: %o`,
+        (shape) => {
+          const candidates = matvecCandidates(shape, limits, subgroup);
+          expect(candidates[0]).toEqual(planMatvec(shape, limits, subgroup));
+          for (const each of candidates) expect(planMatvec(shape, limits, subgroup, each)).toBe(each);
+          expect(new Set(candidates.map((each) => JSON.stringify(Object.entries(each).sort()))).size).toBe(
+            candidates.length,
+          );
+          expect(candidates.length).toBeLessThanOrEqual(subgroup === 4 ? 2 : 20);
+        },
+      );
+    }
+  }
+
+  test('leave a large GPU enough workgroups, and it many to choose from', () => {
+    for (const shape of SHAPES.slice(1, -1)) {
+      const candidates = matvecCandidates(shape, LARGE, 32);
+      expect(candidates.length).toBeGreaterThanOrEqual(8);
+      for (const { WORKGROUP, LANES, GROUP_ROWS, TURNS } of candidates) {
+        expect((shape.rows * LANES) / (WORKGROUP * GROUP_ROWS * TURNS)).toBeGreaterThanOrEqual(32);
+      }
+    }
+  });
+
+  test('hold what is fastest on an H200', () => {
+    const has = (shape: MatvecShape, WORKGROUP: number, LANES: number, GROUP_ROWS: number, TURNS: number) =>
+      expect(matvecCandidates(shape, LARGE, 32)).toContainEqual({ WORKGROUP, LANES, GROUP_ROWS, SLOTS: 4, TURNS });
+    has(of(3072, 2048), 512, 16, 1, 1);
+    has(of(2048, 2048), 512, 32, 1, 1);
+    has(of(16384, 2048), 256, 16, 2, 1);
+    has(of(2048, 8192, { input: 'q8' }), 256, 32, 1, 1);
+    has(of(128256, 2048), 256, 16, 2, 8);
+    has(of(4096, 4096), 1024, 32, 1, 1);
+    has(of(28672, 4096), 512, 16, 2, 2);
+    has(of(4096, 14336, { input: 'q8' }), 128, 32, 2, 1);
+  });
+});
+
+describe('tiles', () => {
+  test.each([LARGE, SMALL])('fit, each once, the default first: %o', (limits) => {
+    for (const rows of [32, 2048]) {
+      const tiles = tileCandidates(rows, limits, false);
+      expect(tiles[0]).toEqual(planMatmulQ8(limits, 256, rows));
+      for (const each of tiles) expect(planMatmulQ8(limits, 256, rows, each)).toBe(each);
+      expect(new Set(tiles).size).toBe(tiles.length);
+    }
+    const all = tileCandidates(2048, limits, false).length;
+    expect(all).toBe(limits === LARGE ? MATMUL_TILES.length : MATMUL_TILES.length - 1);
+  });
+
+  test('a software GPU has no choice', () => expect(tileCandidates(2048, LARGE, true)).toHaveLength(1));
+});

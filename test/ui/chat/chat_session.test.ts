@@ -1,0 +1,303 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Engine, EngineEvent } from '../../../src/engine/engine';
+import type { ChatMessage } from '../../../src/engine/protocol';
+import { ContextOverflowError, WorkerError } from '../../../src/errors';
+import { type ChatHost, ChatSession, KeepEvent } from '../../../src/ui/chat/chat_session';
+import type { Conversation } from '../../../src/ui/conversation/conversation_tree';
+import { newConversation } from '../../../src/ui/conversation/conversation_tree';
+import { standardSampling } from '../../../src/ui/settings/settings_fields';
+
+type Answering = (messages: ChatMessage[], signal: AbortSignal) => AsyncGenerator<Partial<EngineEvent>>;
+
+/** Whoever shows the chat, and an engine that answers as it is told to. */
+function setUp(answering: Answering, more: Partial<ChatHost> = {}) {
+  const events: string[] = [];
+  const kept: Conversation[] = [];
+  const said: string[] = [];
+  const asked: string[][] = [];
+  const engine = {
+    info: { contextLength: 100, hasChatTemplate: true },
+    chat(messages: ChatMessage[], { signal }: { signal: AbortSignal }) {
+      asked.push(messages.map(({ content }) => content));
+      return answering(messages, signal);
+    },
+  };
+  const host: ChatHost = {
+    engine: engine as unknown as Engine,
+    tuning: null,
+    sampling: standardSampling(),
+    dispatchEvent(event) {
+      if (event.type === 'vivace-changed') kept.push((event as CustomEvent<Conversation>).detail);
+      else events.push(event.type);
+      return true;
+    },
+    onChange() {},
+    onTurnChange() {},
+    announce: (text) => said.push(text),
+    ...more,
+  };
+  return { host, session: new ChatSession(host), events, kept, said, asked };
+}
+
+const token = (text: string) => ({ type: 'token' as const, id: 0, text });
+const whenAborted = (signal: AbortSignal) => new Promise((resolve) => signal.addEventListener('abort', resolve));
+const settle = () => vi.advanceTimersByTimeAsync(0);
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+test('a question is kept at once, a long answer every two seconds, its end at once', async () => {
+  const { session, kept, events } = setUp(async function* () {
+    for (let i = 0; i < 50; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      yield token('word ');
+    }
+  });
+  session.ask('Go');
+  expect(kept.length).toBe(1);
+  await vi.advanceTimersByTimeAsync(4_950);
+  expect(kept.length).toBe(3);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(kept.length).toBe(4);
+  expect(kept[3]?.turns[0]).toMatchObject({ state: 'done', answer: 'word '.repeat(50) });
+  expect(kept[3]!.updatedAt).toBeGreaterThan(kept[0]!.updatedAt);
+  expect(events.filter((name) => name !== 'vivace-event')).toEqual(['vivace-run', 'vivace-end']);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(kept.length).toBe(4); // nothing more to keep
+});
+
+describe('the question is kept before the engine is asked', () => {
+  /** As `setUp`, with storage that answers when it is told to. */
+  function keepSlowly() {
+    let stored = () => {};
+    const answering = setUp(async function* () {
+      yield token('word');
+    });
+    const keeper = (event: Event) => {
+      if (event instanceof KeepEvent && event.isQuestion) {
+        event.waitsFor.push(new Promise<void>((resolve) => (stored = resolve)));
+      }
+      return true;
+    };
+    const session = new ChatSession({ ...answering.host, dispatchEvent: keeper });
+    return { ...answering, session, stored: () => stored() };
+  }
+
+  test('and not an instant later', async () => {
+    const { session, asked, stored } = keepSlowly();
+    session.ask('Go');
+    await vi.advanceTimersByTimeAsync(900);
+    expect(asked).toEqual([]);
+    stored();
+    await settle();
+    expect(asked).toEqual([['Go']]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('but storage that never answers is not waited for', async () => {
+    const { session, asked } = keepSlowly();
+    session.ask('Go');
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(asked).toEqual([['Go']]);
+  });
+
+  test('and who stops meanwhile is not answered', async () => {
+    const { session, asked } = keepSlowly();
+    session.ask('Go');
+    await settle();
+    session.stop();
+    await settle();
+    expect(session.isAnswering).toBe(false);
+    expect(session.path[0]).toMatchObject({ state: 'done', finishReason: 'abort' });
+    expect(asked).toEqual([]);
+  });
+});
+
+test('an engine that does not hear of a stop is not waited for', async () => {
+  const { session, events } = setUp(async function* () {
+    yield token('half');
+    await new Promise(() => {});
+  });
+  session.ask('Go');
+  await settle();
+  session.stop();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(session.path[0]).toMatchObject({ answer: 'half', state: 'done', finishReason: 'abort', advice: null });
+  expect([session.isAnswering, events.at(-1)]).toEqual([false, 'vivace-end']);
+});
+
+test('another conversation ends an answer at once; what the engine still says is heard by nobody', async () => {
+  const { session, kept, events } = setUp(async function* (_messages, signal) {
+    yield token('half ');
+    await whenAborted(signal);
+    yield token('too late');
+  });
+  session.ask('Go');
+  await settle();
+  const other = newConversation();
+  session.open(other);
+  expect(kept.at(-1)?.turns[0]).toMatchObject({ answer: 'half ', state: 'done', finishReason: 'abort' });
+  expect(session.conversation).toBe(other);
+  expect(session.isAnswering).toBe(false);
+  const heard = events.length;
+  await settle();
+  expect(events.length).toBe(heard);
+  expect(events.at(-1)).toBe('vivace-end');
+  expect(kept.at(-1)?.turns[0]?.answer).toBe('half ');
+});
+
+test('an answer that its reader has stopped is no failure, even if the engine goes away meanwhile', async () => {
+  const { session } = setUp(async function* (_messages, signal) {
+    yield token('half');
+    await whenAborted(signal);
+    throw new WorkerError('The engine was unloaded.');
+  });
+  session.ask('Go');
+  await settle();
+  session.stop();
+  await settle();
+  expect(session.path[0]).toMatchObject({ answer: 'half', state: 'done', finishReason: 'abort', advice: null });
+});
+
+test('to make room is to ask again with ever fewer messages until they fit', async () => {
+  const { session, asked } = setUp(async function* (messages) {
+    if (messages.length > 1) throw new ContextOverflowError(200, 100);
+    yield token(`answer to ${messages.at(-1)?.content}`);
+  });
+  const answered = (id: string, parent: string | null) => ({
+    ...session.path[0]!,
+    id,
+    parent,
+    question: id,
+    answer: 'x'.repeat(15),
+  });
+  session.ask('a');
+  await settle();
+  session.open({
+    ...newConversation(),
+    turns: [answered('a', null), answered('b', 'a'), answered('c', 'b'), answered('d', 'c')],
+  });
+  session.ask('e');
+  await settle();
+  expect(session.path.at(-1)?.advice?.offers).toContain('forget');
+  expect(session.canForget).toBe(true);
+  session.makeRoom(session.path.at(-1)!);
+  await settle();
+  expect(session.path.at(-1)).toMatchObject({ question: 'e', state: 'done', advice: null });
+  expect(session.path).toHaveLength(5);
+  const lengths = asked.slice(1).map((messages) => messages.length);
+  expect(lengths).toEqual([...lengths].sort((a, b) => b - a));
+  expect(lengths.at(-1)).toBe(1);
+  expect(session.memoryStart).toBe(4);
+});
+
+test('when nothing is left to forget, the failure stays', async () => {
+  const { session, asked } = setUp(async function* () {
+    yield token('');
+    throw new ContextOverflowError(200, 100);
+  });
+  session.ask('a');
+  await settle();
+  session.makeRoom(session.path[0]!);
+  await settle();
+  expect(asked.length).toBe(1);
+  expect(session.path[0]?.state).toBe('error');
+  expect(session.canForget).toBe(false);
+});
+
+test('a question that waits for the tuner can be stopped, and is not asked then', async () => {
+  const { session, asked, events, said } = setUp(
+    async function* () {
+      yield token('never');
+    },
+    { tuning: {} },
+  );
+  session.ask('Go');
+  expect(session.path[0]?.waitsFor).toContain('tuned');
+  expect(said.at(-1)).toContain('waits');
+  session.stop();
+  await settle();
+  expect(asked).toEqual([]);
+  expect(session.path[0]).toMatchObject({ state: 'done', finishReason: 'abort', waitsFor: null });
+  expect(events).toEqual(['vivace-end']);
+});
+
+test('what a kept question waits for is shown', async () => {
+  const shown: (string | null)[] = [];
+  const { host } = setUp(async function* () {});
+  const session = new ChatSession({
+    ...host,
+    tuning: {},
+    dispatchEvent(event) {
+      if (event instanceof KeepEvent && event.isQuestion) event.waitsFor.push(Promise.resolve());
+      return true;
+    },
+    onTurnChange: ({ waitsFor }) => shown.push(waitsFor),
+  });
+  session.ask('Go');
+  await settle();
+  expect(shown).toEqual(['this GPU is being tuned.']);
+  session.leave();
+});
+
+test('it is asked when the tuner is done', async () => {
+  const { session, asked } = setUp(
+    async function* () {
+      yield token('now');
+    },
+    { tuning: {} },
+  );
+  session.ask('Go');
+  session.tuned.open();
+  await settle();
+  expect(asked).toEqual([['Go']]);
+  expect(session.path[0]?.answer).toBe('now');
+});
+
+test('what it reads is its own branch, though another is shown by then', async () => {
+  const { session, asked } = setUp(
+    async function* () {
+      yield token('now');
+    },
+    { tuning: {} },
+  );
+  session.ask('old');
+  session.tuned.open();
+  await settle();
+  session.askInstead(session.path[0]!, 'new');
+  session.showVersion(session.steps[0]!, -1);
+  session.tuned.open();
+  await settle();
+  expect(asked).toEqual([['old'], ['new']]);
+});
+
+test('a system prompt that was just written stays with its conversation', async () => {
+  const { session, kept } = setUp(async function* () {
+    yield token('now');
+  });
+  session.ask('Go');
+  await settle();
+  const { id } = session.conversation;
+  session.setSystem('Be short.');
+  session.open(newConversation());
+  expect(kept.at(-1)).toMatchObject({ id, system: 'Be short.' });
+  const said = kept.length;
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(kept.length).toBe(said); // the other one has nothing new
+});
+
+test('one answer at a time, and none without an engine', async () => {
+  const { session } = setUp(async function* (_messages, signal) {
+    yield token('half');
+    await whenAborted(signal);
+  });
+  session.ask('a');
+  session.ask('b');
+  session.askInstead(session.path[0]!, 'c');
+  expect(session.path.map(({ question }) => question)).toEqual(['a']);
+  session.stop();
+  await settle();
+  const without = setUp(() => expect.unreachable(), { engine: null }).session;
+  without.ask('a');
+  expect(without.path).toEqual([]);
+});

@@ -1,8 +1,0 @@
-import { expect, test } from 'vitest';
-import { isComposing } from '../../src/ui/input_method';
-
-test('the key that ends a composition is no key of the page, in Safari neither', () => {
-  expect(isComposing({ isComposing: true, keyCode: 13 })).toBe(true);
-  expect(isComposing({ isComposing: false, keyCode: 229 })).toBe(true);
-  expect(isComposing({ isComposing: false, keyCode: 13 })).toBe(false);
-});

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest';
+import {
+  AttentionUnavailable,
+  ChatTemplateError,
+  ContextOverflowError,
+  DeviceLostError,
+  GpuMemoryError,
+  ModelFetchError,
+  NotFiniteError,
+  UnsupportedModelError,
+  WebGpuUnavailableError,
+  WorkerError,
+} from '../../../src/errors';
+import { adviseLoad, adviseRun, codeOf, isAbort, settingsAfter } from '../../../src/ui/model/advice';
+import { describeProgress } from '../../../src/ui/model/describe_progress';
+import { formatParameters, formatSize, formatTimeLeft } from '../../../src/shared/format';
+import type { LoadSettings } from '../../../src/ui/settings/settings_fields';
+
+test('a prompt too long offers to make room, to start over or to edit it', () => {
+  const advice = adviseRun(new ContextOverflowError(1200, 1024));
+  expect(advice.what).toContain('1200');
+  expect(advice.offers).toEqual(['forget', 'new', 'edit']);
+});
+
+test('a template that fails offers to leave out the system prompt, where there is one', () => {
+  const error = new ChatTemplateError('No system role.');
+  expect(adviseRun(error, true).offers).toEqual(['no-system', 'edit']);
+  expect(adviseRun(error).offers).toEqual(['edit']);
+});
+
+test('a code is known by its name, whichever script made the error', () => {
+  expect(codeOf(Object.assign(new Error('x'), { code: 'device-lost' }))).toBe('device-lost');
+  expect(codeOf(new DOMException('x', 'AbortError'))).toBe('');
+  expect(codeOf(new Error('x'))).toBe('');
+  expect(codeOf('x')).toBe('');
+});
+
+test('a lost device offers to load the model again', () => {
+  expect(adviseRun(new DeviceLostError('unknown')).offers[0]).toBe('reload');
+});
+
+test('numbers that are none come again: the next message may fare better, the same does not', () => {
+  expect(adviseRun(new NotFiniteError(12)).offers).toEqual(['edit']);
+});
+
+test('an unknown error still says what to do next', () => {
+  expect(adviseRun('boom')).toEqual({
+    what: 'boom',
+    next: expect.stringContaining('Try again'),
+    offers: ['retry', 'reload'],
+  });
+  expect(adviseRun(new Error('')).what).not.toBe('');
+});
+
+test('a missing model, a forced kernel and no WebGPU differ in what to do', () => {
+  expect(adviseLoad(new ModelFetchError('x', 404, 'x answered 404.')).next).toContain('model file of your own');
+  expect(adviseLoad(new AttentionUnavailable('eager', 'no GPU')).offers).toEqual(['auto-attention']);
+  expect(adviseLoad(new WebGpuUnavailableError('no adapter')).offers).toContain('cpu');
+});
+
+test('to try again is offered where that can end otherwise', () => {
+  expect(adviseLoad(new ModelFetchError('x', 404, 'x answered 404.'))).toMatchObject({
+    next: 'Open a model file of your own.',
+    offers: [],
+  });
+  expect(adviseLoad(new ModelFetchError('x', 503, 'x answered 503.'))).toMatchObject({
+    next: 'Try again, or open a model file of your own.',
+    offers: ['retry'],
+  });
+  expect(adviseLoad(new UnsupportedModelError('x')).offers).toEqual([]);
+  expect(adviseLoad(new WebGpuUnavailableError('no adapter')).offers).toEqual(['cpu']);
+  expect(adviseLoad(new DeviceLostError('x')).offers).toEqual(['retry', 'cpu']);
+  expect(adviseLoad(new WorkerError('x', { canRetry: false })).offers).toEqual([]);
+  expect(adviseRun(new GpuMemoryError('The cache', 2, 1, 'Free some.')).offers).toEqual(['cpu']);
+  expect(adviseRun(new GpuMemoryError('The cache', 2, null, 'Free some.')).offers).toEqual(['reload', 'cpu']);
+});
+
+test('an offer changes the one setting that it names', () => {
+  const settings: LoadSettings = { attention: 'eager', kvCache: 'f32', activations: 'f32', backend: 'webgpu' };
+  expect(settingsAfter('auto-attention', settings)).toEqual({ ...settings, attention: 'auto' });
+  expect(settingsAfter('cpu', settings)).toEqual({ ...settings, backend: 'cpu' });
+  expect(settingsAfter('retry', settings)).toEqual(settings);
+});
+
+test('only an AbortError is an abort', () => {
+  expect(isAbort(new DOMException('x', 'AbortError'))).toBe(true);
+  expect(isAbort(new DOMException('x', 'TimeoutError'))).toBe(false);
+  expect(isAbort(new Error('AbortError'))).toBe(false);
+});
+
+test('progress says bytes, speed and time left, as far as they are known', () => {
+  const p = {
+    stage: 'weights',
+    loadedBytes: 3_100_000,
+    totalBytes: 26_100_000,
+    bytesPerSecond: 8_200_000,
+    secondsLeft: 2.8,
+  } as const;
+  expect(describeProgress(p)).toBe('3.1 MB of 26.1 MB · 8.2 MB/s · 3 s left');
+  expect(describeProgress({ ...p, totalBytes: 0 })).toBe('3.1 MB');
+  expect(describeProgress({ ...p, bytesPerSecond: null, secondsLeft: null })).toBe('3.1 MB of 26.1 MB');
+  expect(describeProgress({ ...p, loadedBytes: 26_100_000 })).toBe('26.1 MB of 26.1 MB');
+});
+
+test('numbers read well', () => {
+  expect([0, 999, 1000, 123_456_789].map(formatSize)).toEqual(['0 B', '999 B', '1.0 kB', '123 MB']);
+  expect([15_191_712, 1_235_814_400, 260_032].map(formatParameters)).toEqual([
+    '15.2 million',
+    '1.2 billion',
+    '260 thousand',
+  ]);
+  expect([1, 61, 600, 9000].map(formatTimeLeft)).toEqual(['a second left', '61 s left', '10 min left', '2.5 h left']);
+});

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { exportConversations } from '../../../src/ui/conversation/conversation_file';
+import { addTurn, newConversation } from '../../../src/ui/conversation/conversation_tree';
+import { kindOf } from '../../../src/ui/page/file_kind';
+
+const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+const { conversation } = addTurn(newConversation(), null, 'Why?');
+const exported = new File([exportConversations([conversation])], 'vivace.json', { type: 'application/json' });
+const bare = new File([JSON.stringify(conversation, null, 2)], 'one.json');
+const gguf = new File(['GGUF\u0003'], 'm.gguf');
+const config = new File(['{"model_type":"llama"}'], 'config.json');
+const weights = new File(['x'], 'model.safetensors');
+
+test('a .gguf file or a folder with config.json is a model, whatever lies beside it', async () => {
+  for (const files of [[gguf], [gguf, exported], [config, weights, exported], [config]]) {
+    expect(await kindOf(files)).toEqual({ kind: 'model', files });
+  }
+});
+
+test('what was exported is conversations, alone or among other files', async () => {
+  expect(await kindOf([exported])).toEqual({ kind: 'conversations', files: [exported] });
+  const photo = new File([PNG], 'photo.png');
+  expect(await kindOf([photo, bare, exported])).toEqual({ kind: 'conversations', files: [bare, exported] });
+});
+
+for (const [what, files, pattern] of [
+  ['a picture', [new File([PNG], 'photo.png')], /“photo\.png” is no model and no exported conversation\. A model is/],
+  ['notes', [new File(['milk, bread'], 'notes.txt')], /“notes\.txt” is no model/],
+  ['other JSON', [new File(['{"vocab":{}}'], 'tokenizer.json'), weights], /“tokenizer\.json” and what came with it/],
+  ['a page of HTML named .gguf', [new File(['<!doctype html>'], 'm.gguf')], /does not begin with “GGUF”\. Download/],
+  ['an empty .gguf file', [new File([], 'm.gguf')], /does not begin with “GGUF”/],
+  ['an empty folder', [], /Nothing in there can be read/],
+] as const) {
+  test(`${what} is neither, and it is said why`, async () => {
+    expect(await kindOf(files)).toEqual({ kind: 'neither', complaint: expect.stringMatching(pattern) });
+  });
+}
+
+test('of each file the first bytes are read, and of a thousand files not all', async () => {
+  let read = 0;
+  const huge = Array.from({ length: 1000 }, (_, i) => {
+    const file = new File(['{}'], `${i}.json`);
+    file.slice = (start = 0, end = Number.POSITIVE_INFINITY) => {
+      read += end - start;
+      return new Blob(['{}']);
+    };
+    return file;
+  });
+  expect((await kindOf(huge)).kind).toBe('neither');
+  expect(read).toBeLessThan(64 * 1024);
+});
