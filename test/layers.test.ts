@@ -17,7 +17,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   kernels: ['gpu'],
   // A sibling is checked against the textbook when a model loads, and the cpu sibling is the textbook.
   attention: ['gpu', 'cpu'],
-  // The tables and small vectors that a load computes on the CPU are the textbook's (rope, dequantise).
+  // The tables and small vectors that a load computes on the CPU are the textbook's (rope, dequantize).
   model: ['gpu', 'kernels', 'attention', 'sampling', 'storage', 'cpu'],
   engine: ['text', 'storage', 'model', 'gpu', 'cpu', 'sampling'],
   ui: ['engine'],

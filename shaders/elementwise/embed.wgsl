@@ -13,7 +13,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   let row = id - ROW0;   // wraps for ids before the part
   if (row >= PART_ROWS) { return; }
   for (var block = lid; block < BLOCKS; block += 64u) {
-    let w = dequantise(load_packed(row * BLOCKS + block));
+    let w = dequantize(load_packed(row * BLOCKS + block));
     let at = (token * BLOCKS + block) * 8u;
     x[at] = SCALE * w.a;
     x[at + 1u] = SCALE * w.b;

@@ -16,7 +16,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   let is_q = head < N_HEADS;
   let normed = head < N_HEADS + N_KV_HEADS;
   let token_pair0 = token * ((Q_ROWS + 2u * KV_ROWS) / 2u);
-  var norm_row0 = head * HEAD_DIM;   // the rows that are normalised together
+  var norm_row0 = head * HEAD_DIM;   // the rows that are normalized together
   var norm_rows = select(0u, HEAD_DIM, normed);
   if (VECTOR && normed) {
     norm_row0 = select(Q_ROWS, 0u, is_q);

@@ -1,4 +1,4 @@
-// x[t, :] += SCALE * weight * y[t, :] / sqrt(mean(y[t, :]^2) + EPS): what attention or the MLP adds, normalised first.
+// x[t, :] += SCALE * weight * y[t, :] / sqrt(mean(y[t, :]^2) + EPS): what attention or the MLP adds, normalized first.
 // One workgroup takes one token; each thread strides over COLS in quads.
 // Constants: COLS, EPS, SCALE, WORKGROUP. Libraries: workgroup_sum.
 const QUADS = COLS / 4u;

@@ -8,7 +8,7 @@ const QUADS = COLS / 4u;
 @group(0) @binding(0) var<storage, read> x: array<vec4<f32>>;       // (n_tokens, QUADS)
 @group(0) @binding(1) var<storage, read> params: array<vec4<f32>>;  // the norm weight comes first when NORM (lib/params.wgsl)
 // (n_tokens, QUADS) words of four bytes in the order of k, then (n_tokens, COLS / 32) bits of d in f32. In words, since
-// neighbours write to one vec4 of what lib/matmul_q8.wgsl reads.
+// neighbors write to one vec4 of what lib/matmul_q8.wgsl reads.
 @group(0) @binding(2) var<storage, read_write> xq: array<u32>;
 
 var<workgroup> largest: array<f32, WORKGROUP>;

@@ -26,7 +26,7 @@ fn load_x(token0: u32, token: u32, block: u32, quad: u32) -> f32 {
 }
 
 fn load_w(part_row: u32, block: u32, at: u32) {
-  let w = dequantise(load_packed(min(part_row, PART_ROWS - 1u) * BLOCKS + block));
+  let w = dequantize(load_packed(min(part_row, PART_ROWS - 1u) * BLOCKS + block));
   w_tile[at] = w.a;
   w_tile[at + 1u] = w.b;
   w_tile[at + 2u] = w.c;

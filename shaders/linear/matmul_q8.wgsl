@@ -1,12 +1,12 @@
 // y[t, row] = sum over blocks of 32 of d_w d_x (sum of q_w q_x) + bias[row]: matmul.wgsl with signed bytes on both sides.
 // Scales of weights and activations are what lib/matmul_q8_scales_* make of them.
-// x was normed and quantised by kernels/quantise_activations.wgsl. The bound weights are rows ROW0 .. ROW0 + PART_ROWS of ROWS.
+// x was normed and quantized by kernels/quantize_activations.wgsl. The bound weights are rows ROW0 .. ROW0 + PART_ROWS of ROWS.
 //
 // One workgroup makes TILE_TOKENS (x) by TILE_ROWS (y), a block of k at a time; a thread has 8 rows and 4 or 8 tokens of it.
 // While the tile of one block is multiplied, the next is on its way from memory into registers; with two STAGES one barrier
 // a block is enough. A thread does per block of k, 8 rows and 4 tokens: 256 dot4I8Packed, 24 reads of 16 bytes and 12 of 4 from
 // workgroup memory, 128 operations on floats. A GPU that does 64 of these dots a clock and reads 128 bytes needs half as long
-// for the reads as for the dots, and less with 8 tokens, which share the reads of the rows. Neighbouring threads alternate
+// for the reads as for the dots, and less with 8 tokens, which share the reads of the rows. Neighboring threads alternate
 // between tokens and rows (bits 0, 2, 4 and 1, 3 of the index): each half warp reads four words of 16 bytes in different banks.
 // Constants: ROWS, ROW0, PART_ROWS, COLS, NORM (only where the bias starts), BIAS; ROW_THREADS, a multiple of 4, TOKEN_THREADS,
 // of 8, TOKENS_EACH, STAGES. Libraries: dot32, weights_*, matmul_q8_unpack_*, matmul_q8_scales_*, params.

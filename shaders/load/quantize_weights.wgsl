@@ -1,7 +1,7 @@
 // q8: d = max |x| / 127, q = x / d rounded half away from zero. q4: d = the x of largest magnitude / -8,
-// q = min(15, floor(x / d + 8.5)). Bit for bit what src/cpu/quantise.ts makes, blocks with NaN or infinity included, on every
+// q = min(15, floor(x / d + 8.5)). Bit for bit what src/cpu/quantize.ts makes, blocks with NaN or infinity included, on every
 // GPU: quotients and halves are rounded in integers, since WGSL's own may be off by some units in the last place.
-// One thread quantises one block of 32 values of the file. Constants: BLOCKS (a row), FROM_F32, FROM_BF16 (else f16), TO_Q4 (else
+// One thread quantizes one block of 32 values of the file. Constants: BLOCKS (a row), FROM_F32, FROM_BF16 (else f16), TO_Q4 (else
 // q8). Libraries: chunk_rows.
 @group(0) @binding(2) var<storage, read_write> weights: array<u32>;             // (part_rows, BLOCKS, 4 in q4, 8 in q8)
 @group(0) @binding(3) var<storage, read_write> scales: array<atomic<u32>>;      // (part_rows, BLOCKS) halves, zero at first
@@ -55,7 +55,7 @@ fn to_half(d: u32) -> u32 {
 }
 
 // x / d as an integer: signed in q8, 0 .. 15 in q4.
-fn quantised(x: f32, inverse: f32) -> u32 {
+fn quantized(x: f32, inverse: f32) -> u32 {
   // The product is rounded before anything is added to it: no compiler may fuse across a bit operation that it cannot fold.
   let scaled = bitcast<f32>(bitcast<u32>(x * inverse) | chunk.zero);
   if (TO_Q4) { return min(15u, u32(scaled + 8.5)); }
@@ -68,8 +68,8 @@ fn payload_word(block: u32, word: u32, inverse: f32) -> u32 {
   var packed = 0u;
   for (var byte = 0u; byte < 4u; byte++) {
     let j = word * 4u + byte;
-    var q = quantised(value(block, j), inverse);
-    if (TO_Q4) { q |= quantised(value(block, j + 16u), inverse) << 4u; }
+    var q = quantized(value(block, j), inverse);
+    if (TO_Q4) { q |= quantized(value(block, j + 16u), inverse) << 4u; }
     packed |= q << (8u * byte);
   }
   return packed;
@@ -99,7 +99,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) g
     half |= to_half(d);
     inverse = bitcast<f32>(divide(bitcast<u32>(1.0), d) | select(0u, sign ^ 0x80000000u, TO_Q4));
   }
-  // Two blocks share a word of the scale plane: or-ing keeps the neighbour's half.
+  // Two blocks share a word of the scale plane: or-ing keeps the neighbor's half.
   atomicOr(&scales[block / 2u], half << (16u * (block & 1u)));
   for (var word = 0u; word < PAYLOAD_WORDS; word++) {
     var packed = ZEROS;

@@ -6,7 +6,7 @@
 fn move_block(source: u32, block: u32) {
   var byte = source * BLOCK_BYTES;
   if (SCALED) {
-    // Two blocks share a word of the scale plane: or-ing keeps the neighbour's half.
+    // Two blocks share a word of the scale plane: or-ing keeps the neighbor's half.
     atomicOr(&scales[block / 2u], (word_at(byte) & 0xffffu) << (16u * (block & 1u)));
     byte += 2u;
   }

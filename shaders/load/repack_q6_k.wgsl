@@ -3,7 +3,7 @@
 @group(0) @binding(2) var<storage, read_write> weights: array<u32>;   // (part_rows, BLOCKS / 2, 12)
 @group(0) @binding(3) var<storage, read_write> scales: array<u32>;    // (part_rows, BLOCKS / 8, 5)
 
-// Four neighbouring elements of block `index` of the 256 that begin at `byte`, as bytes from 0 to 63.
+// Four neighboring elements of block `index` of the 256 that begin at `byte`, as bytes from 0 to 63.
 fn six_bits(byte: u32, index: u32, quad: u32) -> u32 {
   let half = index / 4u;   // 128 elements
   if (THREE_BITS) {

@@ -14,11 +14,11 @@ fn main(@builtin(local_invocation_id) lid: vec3u) {
   if (penalty != 1.0) {    // the same in every thread
     for (var word = lid.x; word < (VOCAB_SIZE + 31u) / 32u; word += THREADS) { atomicStore(&seen[word], 0u); }
     storageBarrier();
-    for (var i = lid.x; i < step.position + step.n_tokens; i += THREADS) { penalise(tokens[i], penalty); }
+    for (var i = lid.x; i < step.position + step.n_tokens; i += THREADS) { penalize(tokens[i], penalty); }
   }
 }
 
-fn penalise(id: u32, penalty: f32) {
+fn penalize(id: u32, penalty: f32) {
   if (id >= VOCAB_SIZE) { return; }
   let bit = 1u << (id % 32u);
   if ((atomicOr(&seen[id / 32u], bit) & bit) != 0u) { return; }

@@ -24,7 +24,7 @@ const MIN_PARTS = 16;
 /** Threads by default. */
 const SHORT_TILE = 128;
 const LONG_TILE = 256;
-/** The subgroup path trades sums among four neighbouring threads. */
+/** The subgroup path trades sums among four neighboring threads. */
 const TRADERS = 4;
 
 /**

@@ -1,5 +1,5 @@
-import wgsl from '../../shaders/attention/split_kv_decode.wgsl?raw';
 import mergeParts from '../../shaders/attention/lib/merge_parts.wgsl?raw';
+import wgsl from '../../shaders/attention/split_kv_decode.wgsl?raw';
 import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import { type CommandList, createKernel } from '../gpu/kernel';
 import {

@@ -18,46 +18,46 @@ const IQ4_NL_VALUES = [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 
 
 /** Source: ggml-common.h (block_q8_0 and so on) and ggml-quants.c (dequantize_row_q8_0 and so on). */
 const BLOCKS: Record<SmallType | KType, BlockFormat> = {
-  Q8_0: { bytes: 34, elements: BLOCK, dequantise: q8 }, // f16 d, 32 x i8
-  Q4_0: { bytes: 18, elements: BLOCK, dequantise: q4 }, // f16 d, 16 x two nibbles
-  Q4_1: { bytes: 20, elements: BLOCK, dequantise: q4WithMinimum }, // f16 d, f16 m, nibbles
-  Q5_0: { bytes: 22, elements: BLOCK, dequantise: q5 }, // f16 d, 32 fifth bits, nibbles
-  Q5_1: { bytes: 24, elements: BLOCK, dequantise: q5WithMinimum }, // f16 d, f16 m, 32 fifth bits, nibbles
-  IQ4_NL: { bytes: 18, elements: BLOCK, dequantise: iq4 }, // f16 d, nibbles
+  Q8_0: { bytes: 34, elements: BLOCK, dequantize: q8 }, // f16 d, 32 x i8
+  Q4_0: { bytes: 18, elements: BLOCK, dequantize: q4 }, // f16 d, 16 x two nibbles
+  Q4_1: { bytes: 20, elements: BLOCK, dequantize: q4WithMinimum }, // f16 d, f16 m, nibbles
+  Q5_0: { bytes: 22, elements: BLOCK, dequantize: q5 }, // f16 d, 32 fifth bits, nibbles
+  Q5_1: { bytes: 24, elements: BLOCK, dequantize: q5WithMinimum }, // f16 d, f16 m, 32 fifth bits, nibbles
+  IQ4_NL: { bytes: 18, elements: BLOCK, dequantize: iq4 }, // f16 d, nibbles
   ...K_BLOCKS,
 };
 
 /** bytes: little-endian, as in the file, at any alignment. Result: one number per stored element, in order. */
-export function dequantise(type: StoredType, bytes: Uint8Array): Float32Array {
+export function dequantize(type: StoredType, bytes: Uint8Array): Float32Array {
   switch (type) {
     case 'F32':
       return new Float32Array(bytes.slice().buffer, 0, count('F32', bytes, 4));
     case 'F16':
-      return dequantiseF16(bytes);
+      return dequantizeF16(bytes);
     case 'BF16':
-      return dequantiseBf16(bytes);
+      return dequantizeBf16(bytes);
     default:
-      return dequantiseBlocks(type, BLOCKS[type], bytes);
+      return dequantizeBlocks(type, BLOCKS[type], bytes);
   }
 }
 
-function dequantiseF16(bytes: Uint8Array): Float32Array {
+function dequantizeF16(bytes: Uint8Array): Float32Array {
   const values = new Float32Array(count('F16', bytes, 2));
   for (let i = 0; i < values.length; i++) values[i] = halfAt(bytes, 2 * i);
   return values;
 }
 
 /** BF16 is the upper half of an f32. */
-function dequantiseBf16(bytes: Uint8Array): Float32Array {
+function dequantizeBf16(bytes: Uint8Array): Float32Array {
   const bits = new Uint32Array(count('BF16', bytes, 2));
   for (let i = 0; i < bits.length; i++) bits[i] = (bytes[2 * i] << 16) | (bytes[2 * i + 1] << 24);
   return new Float32Array(bits.buffer);
 }
 
-function dequantiseBlocks(type: StoredType, format: BlockFormat, bytes: Uint8Array): Float32Array {
+function dequantizeBlocks(type: StoredType, format: BlockFormat, bytes: Uint8Array): Float32Array {
   const nBlocks = count(type, bytes, format.bytes);
   const values = new Float32Array(nBlocks * format.elements);
-  for (let b = 0; b < nBlocks; b++) format.dequantise(bytes, b * format.bytes, values, b * format.elements);
+  for (let b = 0; b < nBlocks; b++) format.dequantize(bytes, b * format.bytes, values, b * format.elements);
   return values;
 }
 
@@ -110,7 +110,7 @@ function iq4(bytes: Uint8Array, at: number, values: Float32Array, to: number): v
 
 function count(type: StoredType, bytes: Uint8Array, unit: number): number {
   if (bytes.length % unit !== 0) {
-    throw new RangeError(`dequantise: ${bytes.length} bytes are no whole number of ${type} units of ${unit} bytes.`);
+    throw new RangeError(`dequantize: ${bytes.length} bytes are no whole number of ${type} units of ${unit} bytes.`);
   }
   return bytes.length / unit;
 }

@@ -5,21 +5,21 @@ import { halfAt } from './half';
 
 export type KType = 'Q2_K' | 'Q3_K' | 'Q4_K' | 'Q5_K' | 'Q6_K';
 
-/** A format of blocks. `dequantise` writes the block that begins at byte `at` to values[to], values[to + 1] ... */
+/** A format of blocks. `dequantize` writes the block that begins at byte `at` to values[to], values[to + 1] ... */
 export interface BlockFormat {
   bytes: number;
   elements: number;
-  dequantise(bytes: Uint8Array, at: number, values: Float32Array, to: number): void;
+  dequantize(bytes: Uint8Array, at: number, values: Float32Array, to: number): void;
 }
 
 const BLOCK = 256;
 
 export const K_BLOCKS: Record<KType, BlockFormat> = {
-  Q2_K: { bytes: 84, elements: BLOCK, dequantise: q2 }, // 16 x (scale, minimum) nibbles, 64 x four 2 bits, f16 d, f16 dmin
-  Q3_K: { bytes: 110, elements: BLOCK, dequantise: q3 }, // 32 x eight third bits, 64 x four 2 bits, 12 bytes of scales, f16 d
-  Q4_K: { bytes: 144, elements: BLOCK, dequantise: q4 }, // f16 d, f16 dmin, 12 bytes of scales and minima, 128 x two nibbles
-  Q5_K: { bytes: 176, elements: BLOCK, dequantise: q5 }, // f16 d, f16 dmin, 12 bytes, 32 x eight fifth bits, nibbles
-  Q6_K: { bytes: 210, elements: BLOCK, dequantise: q6 }, // 128 x two nibbles, 64 x four 2 bits, 16 x i8 scales, f16 d
+  Q2_K: { bytes: 84, elements: BLOCK, dequantize: q2 }, // 16 x (scale, minimum) nibbles, 64 x four 2 bits, f16 d, f16 dmin
+  Q3_K: { bytes: 110, elements: BLOCK, dequantize: q3 }, // 32 x eight third bits, 64 x four 2 bits, 12 bytes of scales, f16 d
+  Q4_K: { bytes: 144, elements: BLOCK, dequantize: q4 }, // f16 d, f16 dmin, 12 bytes of scales and minima, 128 x two nibbles
+  Q5_K: { bytes: 176, elements: BLOCK, dequantize: q5 }, // f16 d, f16 dmin, 12 bytes, 32 x eight fifth bits, nibbles
+  Q6_K: { bytes: 210, elements: BLOCK, dequantize: q6 }, // 128 x two nibbles, 64 x four 2 bits, 16 x i8 scales, f16 d
 };
 
 /** Element i of 2 bits each: 32 bytes hold 128 elements, byte l those at l, 32 + l, 64 + l and 96 + l. */

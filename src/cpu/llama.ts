@@ -72,26 +72,26 @@ export interface CpuWeights {
 }
 
 export class CpuLlama {
-  readonly #config: CpuLlamaConfig;
-  readonly #weights: CpuWeights;
-  readonly #contextLength: number;
-  readonly #ropes: readonly RopeParameters[];
+  private readonly config: CpuLlamaConfig;
+  private readonly weights: CpuWeights;
+  private readonly contextLength: number;
+  private readonly ropes: readonly RopeParameters[];
   /** Keys and values of each layer: (context_length, n_kv_heads, head_dim). Rows past the position are dead. */
-  readonly #cache: { k: Float32Array; v: Float32Array }[];
+  private readonly cache: { k: Float32Array; v: Float32Array }[];
 
   constructor(config: CpuLlamaConfig, weights: CpuWeights, contextLength: number) {
-    this.#config = config;
-    this.#weights = weights;
-    this.#contextLength = contextLength;
+    this.config = config;
+    this.weights = weights;
+    this.contextLength = contextLength;
     const { ropeFactors } = weights;
-    this.#ropes = config.ropes.map((rope) => (ropeFactors ? withRopeFactors(rope, ropeFactors) : rope));
+    this.ropes = config.ropes.map((rope) => (ropeFactors ? withRopeFactors(rope, ropeFactors) : rope));
     const rows = contextLength * config.nKvHeads * config.headDim;
-    this.#cache = weights.layers.map(() => ({ k: new Float32Array(rows), v: new Float32Array(rows) }));
+    this.cache = weights.layers.map(() => ({ k: new Float32Array(rows), v: new Float32Array(rows) }));
   }
 
   /** Logits (vocab) after token `id` at `position`; its keys and values replace what the cache held there. */
   forward(id: number, position: number): Float32Array {
-    return this.#logits(this.forwardHidden(id, position));
+    return this.logits(this.forwardHidden(id, position));
   }
 
   /** Tokens at `position`, `position` + 1, ...; the logits after the last. The head is computed once. */
@@ -99,28 +99,28 @@ export class CpuLlama {
     if (ids.length === 0) throw new InvalidRequestError('A prefill needs at least one token, got 0.');
     let x = this.forwardHidden(ids[0], position);
     for (let t = 1; t < ids.length; t++) x = this.forwardHidden(ids[t], position + t);
-    return this.#logits(x);
+    return this.logits(x);
   }
 
   /** The residual stream (hidden) after the last layer, before the final norm. */
   forwardHidden(id: number, position: number): Float32Array {
-    this.#check(id, position);
-    const config = this.#config;
+    this.check(id, position);
+    const config = this.config;
     const { nHeads, nKvHeads, headDim, hiddenSize, rotary, residualScale } = config;
-    const cosSins = this.#ropes.map((rope) => ropeTable(headDim, rope, 1, position, this.#contextLength));
-    const x = this.#weights.embedding.slice(id * hiddenSize, (id + 1) * hiddenSize);
+    const cosSins = this.ropes.map((rope) => ropeTable(headDim, rope, 1, position, this.contextLength));
+    const x = this.weights.embedding.slice(id * hiddenSize, (id + 1) * hiddenSize);
     for (let i = 0; i < hiddenSize; i++) x[i] *= config.embeddingScale;
 
-    for (const [i, layer] of this.#weights.layers.entries()) {
+    for (const [i, layer] of this.weights.layers.entries()) {
       const { rope, window } = config.layers[i];
-      const cache = this.#cache[i];
+      const cache = this.cache[i];
 
-      const normed = this.#norm(x, layer.attnNorm);
-      const q = this.#norm(linear(normed, layer.wq, layer.bq), layer.qNorm);
-      const k = this.#norm(linear(normed, layer.wk, layer.bk), layer.kNorm);
+      const normed = this.norm(x, layer.attnNorm);
+      const q = this.norm(linear(normed, layer.wq, layer.bq), layer.qNorm);
+      const k = this.norm(linear(normed, layer.wk, layer.bk), layer.kNorm);
       const v = linear(normed, layer.wv, layer.bv);
       if (rope !== null) {
-        const rotaryDim = rotaryDimOf(headDim, this.#ropes[rope]);
+        const rotaryDim = rotaryDimOf(headDim, this.ropes[rope]);
         applyRope(q, cosSins[rope], headDim, rotary, rotaryDim);
         applyRope(k, cosSins[rope], headDim, rotary, rotaryDim);
       }
@@ -129,21 +129,21 @@ export class CpuLlama {
       const { attentionScale: scale, attentionSoftcap: softcap } = config;
       const shape = { nHeads, nKvHeads, headDim, position, scale, softcap, window };
       const attended = linear(attention(q, cache.k, cache.v, shape), layer.wo, layer.bo);
-      add(x, this.#norm(attended, layer.postAttnNorm), residualScale);
+      add(x, this.norm(attended, layer.postAttnNorm), residualScale);
 
-      const mlpNormed = this.#norm(x, layer.mlpNorm);
+      const mlpNormed = this.norm(x, layer.mlpNorm);
       const gate = linear(mlpNormed, layer.wGate, layer.bGate);
       const up = linear(mlpNormed, layer.wUp, layer.bUp);
       const down = linear(gatedUnit(config.activation, gate, up), layer.wDown, layer.bDown);
-      add(x, this.#norm(down, layer.postMlpNorm), residualScale);
+      add(x, this.norm(down, layer.postMlpNorm), residualScale);
     }
     return x;
   }
 
   /** cap(logit_scale * head(norm(x))), with cap(y) = softcap * tanh(y / softcap). */
-  #logits(x: Float32Array): Float32Array {
-    const { logitScale, logitSoftcap } = this.#config;
-    const logits = linear(this.#norm(x, this.#weights.finalNorm), this.#weights.head, null);
+  private logits(x: Float32Array): Float32Array {
+    const { logitScale, logitSoftcap } = this.config;
+    const logits = linear(this.norm(x, this.weights.finalNorm), this.weights.head, null);
     for (let i = 0; i < logits.length; i++) {
       const logit = logitScale * logits[i];
       logits[i] = logitSoftcap === null ? logit : logitSoftcap * Math.tanh(logit / logitSoftcap);
@@ -151,16 +151,16 @@ export class CpuLlama {
     return logits;
   }
 
-  #norm(x: Float32Array, weight: Float32Array | null): Float32Array {
-    return weight === null ? x : rmsNorm(x, weight, this.#config.rmsNormEps, this.#config.normOffset);
+  private norm(x: Float32Array, weight: Float32Array | null): Float32Array {
+    return weight === null ? x : rmsNorm(x, weight, this.config.rmsNormEps, this.config.normOffset);
   }
 
-  #check(id: number, position: number): void {
-    if (!(Number.isInteger(id) && id >= 0 && id < this.#config.vocabSize)) {
-      throw new InvalidRequestError(`Token ${id} is not in the vocabulary of ${this.#config.vocabSize}.`);
+  private check(id: number, position: number): void {
+    if (!(Number.isInteger(id) && id >= 0 && id < this.config.vocabSize)) {
+      throw new InvalidRequestError(`Token ${id} is not in the vocabulary of ${this.config.vocabSize}.`);
     }
-    if (!(Number.isInteger(position) && position >= 0 && position < this.#contextLength)) {
-      throw new InvalidRequestError(`Position ${position} is outside the context of ${this.#contextLength} tokens.`);
+    if (!(Number.isInteger(position) && position >= 0 && position < this.contextLength)) {
+      throw new InvalidRequestError(`Position ${position} is outside the context of ${this.contextLength} tokens.`);
     }
   }
 }

@@ -1,7 +1,7 @@
-import { dequantise } from './dequantize';
+import { dequantize } from './dequantize';
 import { toHalf } from './half';
 
-/** Block formats that weights can be quantised to, as they lie in a file (ggml: quantize_row_q8_0_ref, quantize_row_q4_0_ref). */
+/** Block formats that weights can be quantized to, as they lie in a file (ggml: quantize_row_q8_0_ref, quantize_row_q4_0_ref). */
 export type BlockType = 'Q8_0' | 'Q4_0';
 
 const BLOCK = 32;
@@ -14,35 +14,35 @@ const HALF_NAN = 0x7e00;
  * Every operation is rounded to f32, and q comes from d as it was before it became an f16. A block with a NaN or an infinity gets
  * the scale NaN, so that damage stays visible; one that is too large for an f16 scale gets an infinite one, as in ggml.
  */
-export function quantise(type: BlockType, values: Float32Array): Uint8Array<ArrayBuffer> {
+export function quantize(type: BlockType, values: Float32Array): Uint8Array<ArrayBuffer> {
   if (values.length % BLOCK !== 0) {
-    throw new RangeError(`quantise: ${values.length} values are no whole number of blocks of ${BLOCK}.`);
+    throw new RangeError(`quantize: ${values.length} values are no whole number of blocks of ${BLOCK}.`);
   }
   const blockBytes = type === 'Q8_0' ? 2 + BLOCK : 2 + BLOCK / 2;
   const bytes = new Uint8Array((values.length / BLOCK) * blockBytes);
   for (let b = 0; b < values.length / BLOCK; b++) {
     const block = values.subarray(b * BLOCK, (b + 1) * BLOCK);
     const out = bytes.subarray(b * blockBytes, (b + 1) * blockBytes);
-    if (type === 'Q8_0') quantiseQ8(block, out);
-    else quantiseQ4(block, out);
+    if (type === 'Q8_0') quantizeQ8(block, out);
+    else quantizeQ4(block, out);
   }
   return bytes;
 }
 
-/** The values that quantising leaves rows of `cols` values with. Each row is blocks of its own, the last filled up with zeros. */
-export function quantisedValues(type: BlockType, values: Float32Array, cols: number): Float32Array {
-  if (cols % BLOCK === 0) return dequantise(type, quantise(type, values));
+/** The values that quantizing leaves rows of `cols` values with. Each row is blocks of its own, the last filled up with zeros. */
+export function quantizedValues(type: BlockType, values: Float32Array, cols: number): Float32Array {
+  if (cols % BLOCK === 0) return dequantize(type, quantize(type, values));
   const result = new Float32Array(values.length);
   const row = new Float32Array(Math.ceil(cols / BLOCK) * BLOCK);
   for (let at = 0; at < values.length; at += cols) {
     row.set(values.subarray(at, at + cols));
-    result.set(dequantise(type, quantise(type, row)).subarray(0, cols), at);
+    result.set(dequantize(type, quantize(type, row)).subarray(0, cols), at);
   }
   return result;
 }
 
 /** d = max |x| / 127, q = x / d rounded, half away from zero. */
-function quantiseQ8(x: Float32Array, out: Uint8Array): void {
+function quantizeQ8(x: Float32Array, out: Uint8Array): void {
   const most = Math.abs(extreme(x));
   const d = Math.fround(most / 127);
   setScale(out, most, toHalf(d));
@@ -54,7 +54,7 @@ function quantiseQ8(x: Float32Array, out: Uint8Array): void {
 }
 
 /** d = the x of the largest magnitude / -8, q = x / d + 8 rounded, at most 15: that x itself becomes 0, exactly. */
-function quantiseQ4(x: Float32Array, out: Uint8Array): void {
+function quantizeQ4(x: Float32Array, out: Uint8Array): void {
   const max = extreme(x);
   const d = Math.fround(max / -8);
   setScale(out, Math.abs(max), toHalf(d));

@@ -1,13 +1,13 @@
 import { halfToNumber } from './dequantize';
 
-/** Elements that share one scale, as in the weights (dequantise.ts). */
+/** Elements that share one scale, as in the weights (dequantize.ts). */
 const BLOCK = 32;
 
 /** A block whose largest magnitude is below this counts as zero: its scale would be no normal f32 on every device. */
 const ZERO_BELOW = 1e-30;
 
 /** A row of activations in signed bytes: x[i] is about q[i] * d[i / 32]. */
-export interface QuantisedRow {
+export interface QuantizedRow {
   /** (n), from -127 to 127. */
   q: Int8Array;
   /** (n / 32), the scale of each block. */
@@ -17,11 +17,11 @@ export interface QuantisedRow {
 /**
  * d = max|x| / 127 and q = round(x / d) for each block of 32; a zero block has d = 0 and q = 0.
  *
- * Halves go to the even neighbour, as WGSL's `round` has it. x: (n), n a multiple of 32; a block with a NaN has d = NaN, q = 0.
+ * Halves go to the even neighbor, as WGSL's `round` has it. x: (n), n a multiple of 32; a block with a NaN has d = NaN, q = 0.
  */
-export function quantiseActivations(x: Float32Array): QuantisedRow {
+export function quantizeActivations(x: Float32Array): QuantizedRow {
   if (x.length % BLOCK !== 0) {
-    throw new RangeError(`quantiseActivations: ${x.length} numbers are no whole number of blocks of ${BLOCK}.`);
+    throw new RangeError(`quantizeActivations: ${x.length} numbers are no whole number of blocks of ${BLOCK}.`);
   }
   const nBlocks = x.length / BLOCK;
   const row = { q: new Int8Array(x.length), d: new Float32Array(nBlocks) };
@@ -36,12 +36,12 @@ export function quantiseActivations(x: Float32Array): QuantisedRow {
 }
 
 /**
- * y[row] = sum over blocks of d_w d_x (sum over 32 of q_w q_x) + bias[row]: a Q8_0 or Q4_0 matrix times a quantised row.
+ * y[row] = sum over blocks of d_w d_x (sum over 32 of q_w q_x) + bias[row]: a Q8_0 or Q4_0 matrix times a quantized row.
  *
- * bytes: (rows, blocks) as in the file (dequantise.ts): f16 d_w, then 32 signed bytes, or 32 nibbles less 8. bias: (rows) or null.
+ * bytes: (rows, blocks) as in the file (dequantize.ts): f16 d_w, then 32 signed bytes, or 32 nibbles less 8. bias: (rows) or null.
  */
 export function linearQ8(
-  x: QuantisedRow,
+  x: QuantizedRow,
   type: 'Q8_0' | 'Q4_0',
   bytes: Uint8Array,
   bias: Float32Array | null,

@@ -37,24 +37,24 @@ export function sample(
   context: ArrayLike<number>,
   position = context.length,
 ): number {
-  const penalised = penaliseRepetition(logits, context, parameters.repetitionPenalty);
-  const best = argmax(penalised);
+  const penalized = penalizeRepetition(logits, context, parameters.repetitionPenalty);
+  const best = argmax(penalized);
   if (parameters.temperature === 0 || best === NO_TOKEN) return best;
-  return draw(survivors(penalised, parameters), parameters, position);
+  return draw(survivors(penalized, parameters), parameters, position);
 }
 
 /** Each token of the context, once: logit > 0 ? logit / penalty : logit * penalty. Keskar et al. 2019, arXiv:1909.05858. */
-export function penaliseRepetition(
+export function penalizeRepetition(
   logits: Float32Array,
   context: ArrayLike<number>,
   repetitionPenalty: number,
 ): Float32Array {
-  const penalised = logits.slice();
-  if (repetitionPenalty === 1) return penalised;
+  const penalized = logits.slice();
+  if (repetitionPenalty === 1) return penalized;
   for (const id of new Set(Array.from(context))) {
-    penalised[id] = logits[id] > 0 ? logits[id] / repetitionPenalty : logits[id] * repetitionPenalty;
+    penalized[id] = logits[id] > 0 ? logits[id] / repetitionPenalty : logits[id] * repetitionPenalty;
   }
-  return penalised;
+  return penalized;
 }
 
 /** The id of the largest logit, the lowest of equals; NO_TOKEN where one is NaN or +Infinity, or none is finite. */
@@ -72,7 +72,7 @@ export function argmax(logits: Float32Array): number {
   return best;
 }
 
-/** The candidates that may be drawn, most probable first; their probabilities are renormalised to sum to 1. */
+/** The candidates that may be drawn, most probable first; their probabilities are renormalized to sum to 1. */
 export function survivors(logits: Float32Array, parameters: SampleParameters): Candidate[] {
   const { temperature, topK, topP, minP } = parameters;
   let kept: Candidate[] = [];
@@ -90,7 +90,7 @@ export function survivors(logits: Float32Array, parameters: SampleParameters): C
 
   const max = kept[0].logit;
   for (const c of kept) c.probability = Math.exp((c.logit - max) / temperature);
-  normalise(kept);
+  normalize(kept);
 
   // Top-p, Holtzman et al. 2020, arXiv:1904.09751: down to the one at which the mass reaches p.
   if (topP < 1) {
@@ -107,11 +107,11 @@ export function survivors(logits: Float32Array, parameters: SampleParameters): C
   // Min-p, Nguyen et al. 2024, arXiv:2407.01082.
   const floor = minP * kept[0].probability;
   kept = kept.filter((c) => c.probability >= floor);
-  normalise(kept);
+  normalize(kept);
   return kept;
 }
 
-function normalise(candidates: Candidate[]): void {
+function normalize(candidates: Candidate[]): void {
   let sum = 0;
   for (const c of candidates) sum += c.probability;
   for (const c of candidates) c.probability /= sum;

@@ -4,8 +4,8 @@
 
 import type { ReactiveController } from 'lit';
 import type { Engine, EngineEvent } from '../engine/engine';
-import type { Offer } from '../ui/model/advice';
 import type { VivaceChat } from '../ui/chat/chat';
+import type { Offer } from '../ui/model/advice';
 import '../ui/model/loader';
 import '../ui/model/notices';
 import type { LoadSettings } from '../ui/settings/settings_fields';

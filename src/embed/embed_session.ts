@@ -183,9 +183,9 @@ export class EmbedSession {
 
   private onState(state: LoadState): void {
     this.state = state;
-    if (state.kind === 'cancelled') this.failure = new DOMException('Loading was cancelled.', 'AbortError');
+    if (state.kind === 'canceled') this.failure = new DOMException('Loading was canceled.', 'AbortError');
     this.listener.onState(state);
-    if (state.kind === 'failed' || state.kind === 'cancelled') this.settle(null, this.failure);
+    if (state.kind === 'failed' || state.kind === 'canceled') this.settle(null, this.failure);
   }
 
   private onEngine(engine: Engine | null): void {

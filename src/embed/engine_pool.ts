@@ -101,7 +101,7 @@ export class EnginePool {
   private async letGo(entry: Entry): Promise<void> {
     if (--entry.holders > 0) return;
     this.retire(entry);
-    entry.loading.abort(new DOMException('Loading was cancelled.', 'AbortError'));
+    entry.loading.abort(new DOMException('Loading was canceled.', 'AbortError'));
     const engine = await entry.engine.catch(() => null);
     await engine?.unload();
   }

@@ -1,4 +1,4 @@
-// What an element needs on a page that is not ours: our colours, and nothing that it would inherit or be told by rules for every element.
+// What an element needs on a page that is not ours: our colors, and nothing that it would inherit or be told by rules for every element.
 
 import { type CSSResult, type ReactiveElement, unsafeCSS } from 'lit';
 import themeCss from '../ui/page/theme.css?inline';
@@ -33,7 +33,7 @@ const displays = {
 };
 const hidden = unsafeCSS(':host([hidden]) { display: none !important; }');
 
-/** Gives an element of ours that stands in somebody else's page its own colours and text; its size and place stay the page's. */
+/** Gives an element of ours that stands in somebody else's page its own colors and text; its size and place stay the page's. */
 export function protect(element: ReactiveElement, display: keyof typeof displays): void {
   adopt(element.renderRoot as ShadowRoot, [hostTheme, displays[display], hidden]);
 }

@@ -3,10 +3,11 @@
 
 import { proxy, transfer } from 'comlink';
 import type { VivaceError } from '../errors';
-import { absolute, Connection } from './page/connection';
 import { fromFailure } from './failure';
+import { absolute, Connection } from './page/connection';
 import { HashThread } from './page/hash_thread';
 import { Inbox } from './page/inbox';
+import { StoppedAnswer } from './page/stopped_answer';
 import type {
   ChatMessage,
   EngineEvent,
@@ -24,7 +25,6 @@ import type {
   TuneResult,
   WorkerFailure,
 } from './protocol';
-import { StoppedAnswer } from './page/stopped_answer';
 
 /** How long a worker that began an answer has to end it itself after a stop: then the answer has all its figures. */
 const STOP_MS = 250;
@@ -42,9 +42,9 @@ export {
   showHubAddress,
 } from '../storage/hub/hub_address';
 export { cacheUsage, deleteCachedModel, listCachedModels } from './page/model_cache';
-export type * from './protocol';
 export { type RunHeard, type RunReport, runReport } from './page/run_report';
 export { trustedScriptUrl } from './page/script_url';
+export type * from './protocol';
 
 export interface EngineLoadOptions extends LoadOptions {
   /** Address of `vivace_worker.js` on the page's own origin, for pages whose policy forbids workers from a blob. */
@@ -85,11 +85,11 @@ export class Engine {
     const hashing = new HashThread(workerUrl, signal);
     let loading: Promise<LoadResult> | null = null;
     let cancel = () => {};
-    const cancelled = new Promise<never>((_, reject) => {
+    const canceled = new Promise<never>((_, reject) => {
       cancel = () => reject(signal?.reason);
       signal?.addEventListener('abort', cancel);
     });
-    cancelled.catch(() => {}); // awaited below, unless something fails before
+    canceled.catch(() => {}); // awaited below, unless something fails before
     try {
       signal?.throwIfAborted();
       const location = typeof model === 'string' ? absolute(model) : model;
@@ -105,7 +105,7 @@ export class Engine {
         }
       };
       loading = worker.load(location, options, proxy(hear), proxy(hashing.start)) as Promise<LoadResult>;
-      const result = await Promise.race([connection.alive(loading), hashing.lost, cancelled]);
+      const result = await Promise.race([connection.alive(loading), hashing.lost, canceled]);
       if ('type' in result) throw fromFailure(result);
       return new Engine(connection, result.info);
     } catch (error) {
@@ -138,7 +138,7 @@ export class Engine {
     return this.generate({ messages }, options);
   }
 
-  /** Continues a text as it is, its added tokens recognised; an empty one from the token that begins a text. */
+  /** Continues a text as it is, its added tokens recognized; an empty one from the token that begins a text. */
   complete(prompt: string, options?: EngineGenerateOptions): AsyncGenerator<EngineEvent, void, undefined> {
     return this.generate({ prompt }, options);
   }

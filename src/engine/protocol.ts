@@ -1,11 +1,11 @@
 // Everything that crosses the worker boundary, and nothing else: ids, text, numbers and events. No buffers, no logits.
 // Types only.
 
-import type { TbtSummary } from './tbt';
 import type { AttentionName, TuneResult as AttentionResult } from '../model/llama';
-import type { ProductResult } from '../tune/products';
 import type { CachedModel } from '../storage/cache/cached_models';
 import type { ChatMessage } from '../text/chat_template';
+import type { ProductResult } from '../tune/products';
+import type { TbtSummary } from './tbt';
 
 export type { AttentionName, AttentionResult, CachedModel, ChatMessage, ProductResult };
 
@@ -32,11 +32,11 @@ export interface LoadOptions {
   /** How keys and values are stored. Default f16. */
   kvCache?: KvType;
   /**
-   * What products read where a matrix has integers (quantised, but not Q2_K): signed bytes or, exact, f32. `auto`: q8, but f32 on an
+   * What products read where a matrix has integers (quantized, but not Q2_K): signed bytes or, exact, f32. `auto`: q8, but f32 on an
    * adapter of software and on the cpu. `q8` is refused where no matrix has integers.
    */
   activations?: 'auto' | ActivationType;
-  /** Quantise matrices that the file holds as F32, F16 or BF16 while they load; others stay as they are. Default: no. */
+  /** Quantize matrices that the file holds as F32, F16 or BF16 while they load; others stay as they are. Default: no. */
   quantize?: QuantizedFormat;
   /** `auto`: webgpu, or the cpu with a warning where there is no WebGPU. */
   backend?: 'auto' | BackendName;
@@ -178,7 +178,7 @@ export interface TokenEvent {
   position: number;
   /** When it arrived in the worker, since the epoch of 1970: what a page can set beside its own clock. */
   atMs: number;
-  /** From the recording of the step that made it (of the first token: from the end of tokenising) to its arrival. */
+  /** From the recording of the step that made it (of the first token: from the end of tokenizing) to its arrival. */
   inFlightMs: number;
   /** What the worker's own thread took of tbtMs: recording steps, decoding text, posting, collecting garbage. Null for the first. */
   workerMs: number | null;

@@ -10,7 +10,7 @@ export interface TbtSummary {
   p95: number | null;
   p99: number | null;
   max: number | null;
-  /** Mean absolute difference of neighbouring gaps. */
+  /** Mean absolute difference of neighboring gaps. */
   jitter: number | null;
   perToken: number[];
 }
@@ -25,7 +25,7 @@ export function percentile(sorted: ArrayLike<number>, p: number): number | null 
   if (n === 0) return null;
   // p * n before the division, less a hair: 0.07 * 100 is 7.000000000000001, and its ceiling would be one rank too high.
   const rank = Math.ceil((p * n) / 100 - 1e-9);
-  return sorted[Math.min(n, Math.max(1, rank)) - 1]!;
+  return sorted[Math.min(n, Math.max(1, rank)) - 1];
 }
 
 /** Values that a percentile needs: of fewer, nearest-rank, it is simply the largest. */
@@ -36,16 +36,16 @@ export function isOfTooFew(figure: string, values: number): boolean {
   return values > 0 && values < (figure in LEAST_VALUES ? LEAST_VALUES[figure as keyof typeof LEAST_VALUES] : 0);
 }
 
-/** Mean absolute difference of neighbouring gaps, in the order in which they came; null for fewer than two. */
+/** Mean absolute difference of neighboring gaps, in the order in which they came; null for fewer than two. */
 function jitter(gaps: readonly number[]): number | null {
   if (gaps.length < 2) return null;
   let sum = 0;
-  for (let i = 1; i < gaps.length; i++) sum += Math.abs(gaps[i]! - gaps[i - 1]!);
+  for (let i = 1; i < gaps.length; i++) sum += Math.abs(gaps[i] - gaps[i - 1]);
   return sum / (gaps.length - 1);
 }
 
-/** Summarises gaps in milliseconds, given in order of arrival. One gap has no jitter, none has nothing at all. */
-export function summariseGaps(gaps: readonly number[]): TbtSummary {
+/** Summarizes gaps in milliseconds, given in order of arrival. One gap has no jitter, none has nothing at all. */
+export function summarizeGaps(gaps: readonly number[]): TbtSummary {
   const sorted = Float64Array.from(gaps).sort();
   let sum = 0;
   for (const gap of gaps) sum += gap;

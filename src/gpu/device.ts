@@ -112,7 +112,7 @@ export class Gpu {
     return this.device.limits;
   }
 
-  /** A labelled, zeroed buffer; `size` in bytes is rounded up to 4. Throws before asking for what cannot be granted. */
+  /** A labeled, zeroed buffer; `size` in bytes is rounded up to 4. Throws before asking for what cannot be granted. */
   createBuffer(label: string, size: number, usage: GPUBufferUsageFlags): GPUBuffer {
     const bytes = Math.max(16, Math.ceil(size / 4) * 4);
     const limit = usage & GPU_STORAGE ? this.bindingLimit : this.limits.maxBufferSize;

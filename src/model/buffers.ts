@@ -1,6 +1,6 @@
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
-import { logitsBytes, maximaBytes } from '../kernels/sampling/maxima';
 import { xqBytes } from '../kernels/elementwise/quantize_activations';
+import { logitsBytes, maximaBytes } from '../kernels/sampling/maxima';
 import { seenBytes } from '../kernels/sampling/repetition_penalty';
 import { SAMPLING_BYTES } from '../sampling/sampling';
 import type { ModelConfig } from './config/config';

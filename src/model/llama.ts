@@ -1,27 +1,26 @@
 import type { AttentionKernel, AttentionName, AttentionShape, BoundAttention } from '../attention/attention';
 import { type PreparedAttention, prepareAttention } from '../attention/prepare';
 import type { AttentionProfile } from '../attention/profile';
-import { type TuneOptions, tuneAttention } from '../tune/attention';
 import { ropeTable, withRopeFactors } from '../cpu/rope';
 import type { Gpu } from '../gpu/device';
 import { CommandList } from '../gpu/kernel';
 import { createEmbed, type Embed } from '../kernels/elementwise/embed';
-import { createMaxima, type Maxima } from '../kernels/sampling/maxima';
 import type { ProductProfile } from '../kernels/linear/product_profile';
+import { createMaxima, type Maxima } from '../kernels/sampling/maxima';
 import { createRepetitionPenalty, type RepetitionPenalty } from '../kernels/sampling/repetition_penalty';
 import { createSample, type Sample } from '../kernels/sampling/sample';
 import { packSampling, type SamplingParams } from '../sampling/sampling';
+import { type TuneOptions, tuneAttention } from '../tune/attention';
+import { countCandidates, namedProducts, type TuneProductsOptions, tuneProducts } from '../tune/products';
 import { type Buffers, createBuffers, PREFILL_CHUNK } from './buffers';
 import type { ModelConfig } from './config/config';
 import { createKvCache, type KvCache } from './kv_cache';
 import { type PaddedConfig, padConfig } from './padding';
 import { type ActivationType, type LayerPlace, type LayerProducts, ProductFactory, type Recordable } from './products';
-import { countCandidates, namedProducts, type TuneProductsOptions, tuneProducts } from '../tune/products';
 import { isInTurns, type ModelWeights } from './weights';
 
 export { ATTENTION_NAMES, type AttentionName } from '../attention/attention';
 export type { AttentionProfile, TuneResult } from '../attention/profile';
-export { attentionShaderHash } from '../tune/shader_hash';
 export { PREFILL_CHUNK } from './buffers';
 
 /** Operations of one submit, or of one layer where that has more: a GPU of a TFLOP/s takes 100 ms for them. */
@@ -66,7 +65,7 @@ interface BoundLayer {
 }
 
 /** What a pass ends with: nothing (more of the prompt follows), or the next token. */
-export type PassEnd = 'none' | 'sample' | 'penalise_and_sample';
+export type PassEnd = 'none' | 'sample' | 'penalize_and_sample';
 
 /** The forward pass on the GPU: token ids in a buffer to the next id in the same buffer, with no CPU in between. */
 export class Llama {
@@ -296,7 +295,7 @@ export class Llama {
     }
     if (end === 'none') return;
     this.products.head.record(list('head'), nTokens); // norm and logits of the last token
-    if (end === 'penalise_and_sample') {
+    if (end === 'penalize_and_sample') {
       this.penalty.kernel.record(list('penalty'), this.penalty.group);
       this.maxima.kernel.record(list('maxima'), this.maxima.group);
     }

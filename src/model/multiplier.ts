@@ -1,15 +1,15 @@
 // Products with the matrices of a model, each run of rows of one format by the core that suits it: in f32, or where the format
-// has integers, on quantised activations. What becomes of the rows is the epilogue's business.
+// has integers, on quantized activations. What becomes of the rows is the epilogue's business.
 
 import type { Gpu } from '../gpu/device';
 import type { CommandList } from '../gpu/kernel';
+import { createQuantizeActivations } from '../kernels/elementwise/quantize_activations';
 import type { Epilogue, Linear, LinearShape } from '../kernels/linear/linear';
 import { createMatmul } from '../kernels/linear/matmul';
 import { hasIntegers, type MatmulQ8Shape } from '../kernels/linear/matmul_q8';
 import type { MatvecInput } from '../kernels/linear/matvec';
 import { fitsMatvec } from '../kernels/linear/matvec_plan';
 import { createTunedMatmulQ8, createTunedMatvec, type ProductProfile } from '../kernels/linear/product_profile';
-import { createQuantiseActivations } from '../kernels/elementwise/quantize_activations';
 import { formatRuns, type WeightFormat, type WeightRun } from '../kernels/linear/weight_format';
 import type { MadeProduct } from '../tune/products';
 import type { Product } from './weights';
@@ -25,15 +25,15 @@ export interface Recordable {
 export type Multiply = (product: Product, epilogue: Epilogue, ...buffers: GPUBuffer[]) => Promise<Recordable>;
 
 export class Multiplier {
-  /** Whether any product runs on quantised activations. */
+  /** Whether any product runs on quantized activations. */
   usesQ8 = false;
-  /** What can be tuned: products of one token, and those of many on quantised activations. */
+  /** What can be tuned: products of one token, and those of many on quantized activations. */
   readonly made: MadeProduct[] = [];
 
   constructor(
     private readonly gpu: Gpu,
     private readonly normEps: number,
-    /** Holds quantised activations of the product of many tokens that is under way. */
+    /** Holds quantized activations of the product of many tokens that is under way. */
     private readonly xq: GPUBuffer,
     private readonly activations: ActivationType,
     /** What a tuner found; where it has nothing that fits, the defaults. */
@@ -79,7 +79,7 @@ export class Multiplier {
     const made = runs.map((run) => this.matmulRun(product, run, epilogue, ...buffers));
     if (!runs.some(({ format }) => this.inIntegers(format))) return inOrder(await Promise.all(made));
     this.usesQ8 = true;
-    return inOrder(await Promise.all([this.quantise(product, buffers[0]), ...made]));
+    return inOrder(await Promise.all([this.quantize(product, buffers[0]), ...made]));
   }
 
   private async matmulRun(
@@ -98,9 +98,9 @@ export class Multiplier {
   }
 
   /** The activations of a product of many tokens in signed bytes. */
-  private async quantise({ matrix, params, normed }: Product, from: GPUBuffer): Promise<Recordable> {
+  private async quantize({ matrix, params, normed }: Product, from: GPUBuffer): Promise<Recordable> {
     const shape = { cols: matrix.cols, normEps: normed ? this.normEps : null };
-    const kernel = await createQuantiseActivations(this.gpu, shape);
+    const kernel = await createQuantizeActivations(this.gpu, shape);
     const group = kernel.bind(from, params, this.xq);
     return { record: (list, nTokens) => kernel.record(list, group, nTokens) };
   }
@@ -109,7 +109,7 @@ export class Multiplier {
     return this.activations === 'q8' && hasIntegers(format);
   }
 
-  /** Integers where they were asked for, the matrix has them, and quantised activations fit this GPU. */
+  /** Integers where they were asked for, the matrix has them, and quantized activations fit this GPU. */
   isQ8(product: Product, input: Exclude<MatvecInput, 'f32'>, finishRows = 2): boolean {
     return formatRuns(product.matrix).every((run) => this.isQ8Run(product, run, input, finishRows));
   }

@@ -2,16 +2,16 @@
 
 import type { AttentionParts } from '../attention/attention';
 import type { Gpu } from '../gpu/device';
-import { gateUpEpilogue } from '../kernels/linear/epilogues/gate_up';
-import { gateUpQ8Epilogue } from '../kernels/linear/epilogues/gate_up_q8';
 import { createGatedUnit } from '../kernels/elementwise/gated_unit';
-import { headEpilogue } from '../kernels/linear/epilogues/head';
 import { createNormRope } from '../kernels/elementwise/norm_rope';
 import { createPostNorm } from '../kernels/elementwise/post_norm';
-import type { ProductProfile } from '../kernels/linear/product_profile';
+import { gateUpEpilogue } from '../kernels/linear/epilogues/gate_up';
+import { gateUpQ8Epilogue } from '../kernels/linear/epilogues/gate_up_q8';
+import { headEpilogue } from '../kernels/linear/epilogues/head';
 import { type QkvShape, qkvEpilogue } from '../kernels/linear/epilogues/qkv';
 import { residualEpilogue } from '../kernels/linear/epilogues/residual';
 import { STORE } from '../kernels/linear/epilogues/store';
+import type { ProductProfile } from '../kernels/linear/product_profile';
 import { type ActivationType, inOrder, Multiplier, type Multiply, type Recordable } from './multiplier';
 import type { PaddedConfig } from './padding';
 import { isInTurns, type LayerWeights, type Product } from './weights';
@@ -38,16 +38,16 @@ export interface ProductBuffers {
   q: GPUBuffer;
   attn: GPUBuffer;
   h: GPUBuffer;
-  /** A product that is to be normalised, or gate and up. */
+  /** A product that is to be normalized, or gate and up. */
   y: GPUBuffer;
-  /** Quantised activations of the product that is under way. */
+  /** Quantized activations of the product that is under way. */
   xq: GPUBuffer;
   logits: GPUBuffer;
   maxima: GPUBuffer;
   ropes: readonly GPUBuffer[];
 }
 
-/** Builds the products of a model, in f32 or, where a matrix has integers, on quantised activations. */
+/** Builds the products of a model, in f32 or, where a matrix has integers, on quantized activations. */
 export class ProductFactory {
   private readonly multiplier: Multiplier;
 
@@ -80,10 +80,10 @@ export class ProductFactory {
     const { multiplier } = this;
     const { x, attn, h, xq } = this.buffers;
     const matvec: Multiply = (...product) => multiplier.matvec(...product);
-    const quantised: Multiply = (product, epilogue, ...buffers) =>
+    const quantized: Multiply = (product, epilogue, ...buffers) =>
       multiplier.vector(product, epilogue, 'q8', ...buffers);
     const gateUpQ8 = gateUpQ8Epilogue(this.config.activation);
-    // Whoever writes h quantises it, if that one itself is made of integers.
+    // Whoever writes h quantizes it, if that one itself is made of integers.
     const hQ8 =
       isInTurns(layer.gateUp) &&
       multiplier.isQ8(layer.down, 'q8') &&
@@ -92,7 +92,7 @@ export class ProductFactory {
       this.qkv(matvec, layer.qkv, place),
       this.add(matvec, layer.o, attn),
       hQ8 ? matvec(layer.gateUp, gateUpQ8, x, xq) : this.gateUp(matvec, layer.gateUp),
-      hQ8 ? this.add(quantised, layer.down, xq) : this.add(matvec, layer.down, h),
+      hQ8 ? this.add(quantized, layer.down, xq) : this.add(matvec, layer.down, h),
     ]);
     return { qkv, o, gateUp, down };
   }
@@ -136,7 +136,7 @@ export class ProductFactory {
     return this.multiplier.matvec(head, headEpilogue(logitScale, logitSoftcap), x, logits, maxima);
   }
 
-  /** q, k and v of a layer, in two dispatches where q and k are normalised before they are turned. */
+  /** q, k and v of a layer, in two dispatches where q and k are normalized before they are turned. */
   private async qkv(multiply: Multiply, product: Product, { k, v, rope }: LayerPlace): Promise<Recordable> {
     const { gpu, qkvShape } = this;
     const { qkNorm, qkNormEps: normEps } = this.config;
@@ -167,7 +167,7 @@ export class ProductFactory {
     return inOrder([stored, { record: (list, nTokens) => kernel.record(list, group, nTokens) }]);
   }
 
-  /** Adds a product to the residual stream, in two dispatches where it is normalised first. */
+  /** Adds a product to the residual stream, in two dispatches where it is normalized first. */
   private async add(multiply: Multiply, product: Product, from: GPUBuffer): Promise<Recordable> {
     const { hiddenSize: cols, rmsNormEps: normEps, residualScale: scale } = this.config;
     const { x, y } = this.buffers;

@@ -1,11 +1,8 @@
 // The way of tensors to the GPU: stacked matrices in the layout of the kernels, and small vectors gathered into one buffer.
 
-import { dequantise } from '../cpu/dequantize';
+import { dequantize } from '../cpu/dequantize';
 import { UnsupportedModelError } from '../errors';
 import { GPU_COPY_DST, GPU_STORAGE, type Gpu } from '../gpu/device';
-import { FILE_TYPES, fileRowBytes } from '../kernels/load/file_types';
-import { isPlain, type QuantisedFormat } from '../kernels/load/quantize_weights';
-import { Repacker, type RepackTarget } from '../kernels/load/repack';
 import {
   type FormatRange,
   planeBytes,
@@ -13,12 +10,15 @@ import {
   type WeightFormat,
   type WeightMatrix,
 } from '../kernels/linear/weight_format';
+import { FILE_TYPES, fileRowBytes } from '../kernels/load/file_types';
+import { isPlain, type QuantizedFormat } from '../kernels/load/quantize_weights';
+import { Repacker, type RepackTarget } from '../kernels/load/repack';
 import type { ModelFiles, TensorDtype, TensorInfo } from '../storage/model_file';
 import { type Axis, padColumns, paddedIndex } from './padding';
 
 const formatOf = (dtype: TensorDtype): WeightFormat => FILE_TYPES[dtype].format;
 
-/** Whether quantising would change this matrix: those that are quantised in the file stay as they are. */
+/** Whether quantizing would change this matrix: those that are quantized in the file stay as they are. */
 export function isPlainMatrix(tensor: TensorInfo): boolean {
   return isPlain(formatOf(tensor.dtype));
 }
@@ -58,14 +58,14 @@ export class WeightBuilder {
     private readonly gpu: Gpu,
     /** Rows of a head, padded: what rotary pairs lie within. */
     private readonly headDim: number,
-    private readonly quantise: QuantisedFormat | null,
+    private readonly quantize: QuantizedFormat | null,
   ) {
     this.repacker = new Repacker(gpu);
   }
 
   /**
    * Allocates a matrix of the stacked rows of `parts` and queues their reading.
-   * @throws UnsupportedModelError where columns would have to be padded within the blocks of a quantised tensor
+   * @throws UnsupportedModelError where columns would have to be padded within the blocks of a quantized tensor
    */
   matrix(label: string, parts: readonly Part[], columns: Axis): WeightMatrix {
     const { gpu } = this;
@@ -94,7 +94,7 @@ export class WeightBuilder {
     return this.formatOf(a) === this.formatOf(b);
   }
 
-  /** The rows of stacked tensors by their format, neighbours of one format together. Tensors in turns are alike. */
+  /** The rows of stacked tensors by their format, neighbors of one format together. Tensors in turns are alike. */
   private formatRanges(parts: readonly Part[]): FormatRange[] {
     const ranges: FormatRange[] = [];
     for (const part of parts) {
@@ -108,7 +108,7 @@ export class WeightBuilder {
   }
 
   private formatOf(tensor: TensorInfo): WeightFormat {
-    return this.quantise && isPlainMatrix(tensor) ? this.quantise : formatOf(tensor.dtype);
+    return this.quantize && isPlainMatrix(tensor) ? this.quantize : formatOf(tensor.dtype);
   }
 
   /** Allocates a buffer of `size` f32 for small vectors, which are gathered on the CPU and uploaded once all are read. */
@@ -133,7 +133,7 @@ export class WeightBuilder {
   vector(tensor: TensorInfo, use: (values: Float32Array<ArrayBuffer>) => void): void {
     this.queue(tensor, async () => {
       const bytes = await tensor.read(0, tensor.byteLength);
-      use(dequantise(tensor.dtype, bytes) as Float32Array<ArrayBuffer>);
+      use(dequantize(tensor.dtype, bytes) as Float32Array<ArrayBuffer>);
     });
   }
 
@@ -174,7 +174,7 @@ export class WeightBuilder {
   }
 }
 
-/** The rows of quantised tensors are whole blocks, which nothing can be put between. */
+/** The rows of quantized tensors are whole blocks, which nothing can be put between. */
 function refuseSplitBlocks({ name, dtype, shape }: TensorInfo, { stored, padded, size }: Axis): void {
   if (shape[1] === size || isPlain(formatOf(dtype))) return;
   throw new UnsupportedModelError(

@@ -1,14 +1,14 @@
 import { type RopeFactors, rotaryDimOf } from '../cpu/rope';
 import type { Gpu } from '../gpu/device';
-import type { QuantisedFormat } from '../kernels/load/quantize_weights';
 import { formatRuns, type WeightMatrix } from '../kernels/linear/weight_format';
+import type { QuantizedFormat } from '../kernels/load/quantize_weights';
 import type { ModelFiles, TensorInfo } from '../storage/model_file';
 import type { ModelConfig } from './config/config';
 import { type PaddedConfig, type Padding, padConfig, paddingOf } from './padding';
 import type { LayerTensors, ModelTensors } from './tensors';
 import { isPlainMatrix, type Part, rowAxis, type VectorPart, WeightBuilder } from './weight_builder';
 
-export type { QuantisedFormat };
+export type { QuantizedFormat };
 export { isPlainMatrix };
 
 /** A matrix and the small f32 vectors beside it. */
@@ -41,7 +41,7 @@ export interface ModelWeights {
   bytes: number;
 }
 
-/** Whether the rows of gate and up are neighbours, so that who multiplies them has both. */
+/** Whether the rows of gate and up are neighbors, so that who multiplies them has both. */
 export function isInTurns(gateUp: Product): boolean {
   return formatRuns(gateUp.matrix).length === 1;
 }
@@ -54,18 +54,18 @@ export function hasPlainMatrix({ embedding, layers, head }: ModelTensors): boole
 
 /**
  * Allocates every buffer before the first byte is read. `read` fills them, from front to back of the files. Matrices stored as
- * F32, F16 or BF16 are quantised to `quantise` on their way; nothing but the staging buffer ever holds them in full.
+ * F32, F16 or BF16 are quantized to `quantize` on their way; nothing but the staging buffer ever holds them in full.
  */
 export async function allocateWeights(
   gpu: Gpu,
   tensors: ModelTensors,
   config: ModelConfig,
-  quantise?: QuantisedFormat,
+  quantize?: QuantizedFormat,
 ): Promise<{ weights: ModelWeights; read: (files: ModelFiles, signal?: AbortSignal) => Promise<void> }> {
   const padded = padConfig(config);
   const padding = paddingOf(config, padded);
   const { builder, bytes, ...matrices } = await gpu.guardMemory('The weights', () => {
-    const builder = new WeightBuilder(gpu, padded.headDim, quantise ?? null);
+    const builder = new WeightBuilder(gpu, padded.headDim, quantize ?? null);
     const before = gpu.allocatedBytes; // the builder's staging is gone once the weights are there
     const embedding = builder.matrix('embedding', [{ tensor: tensors.embedding }], padding.hidden);
     const layers = tensors.layers.map((_, i) => layerWeights(builder, tensors, padded, padding, i));

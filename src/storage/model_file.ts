@@ -1,17 +1,17 @@
 import { InvalidRequestError, ModelFetchError, ModelFileError } from '../errors';
-import { blobSource } from './source/blob_source';
 import { checkTextSize, isPlainName, quoted } from './bounds';
-import { filesFolder, resolveUrl, urlFolder, urlInFolder } from './source/folder';
 import type { GgufValue } from './formats/gguf';
-import { WebPageError } from './source/http';
+import { parseSafetensors } from './formats/safetensors';
+import { openShards, SHARD_INDEX, WEIGHTS } from './formats/shards';
+import { firstPart, openGgufParts } from './formats/split_gguf';
+import type { TensorInfo } from './formats/tensor';
 import { readHubUrl } from './hub/hub_address';
 import { resolveHub } from './hub/hub_model';
 import { decodeUtf8, type JsonObject, parseJsonObject } from './json';
-import { parseSafetensors } from './formats/safetensors';
-import { openShards, SHARD_INDEX, WEIGHTS } from './formats/shards';
+import { blobSource } from './source/blob_source';
+import { filesFolder, resolveUrl, urlFolder, urlInFolder } from './source/folder';
+import { WebPageError } from './source/http';
 import type { ByteSource, ModelFolder, ModelLocation, OpenOptions } from './source/source';
-import { firstPart, openGgufParts } from './formats/split_gguf';
-import type { TensorInfo } from './formats/tensor';
 import { urlSource } from './source/url_source';
 import { WindowPool } from './source/window_cache';
 

@@ -39,7 +39,7 @@ export class AddedTokenSplitter {
   private readonly fenced: { content: string; openTo: Author }[] = []; // not open to everybody
   private readonly framing = new Set<number>(); // ids of tokens that look like control tokens, but are open to the model
 
-  /** `contentOf` gives the text to look for: normalised tokens are looked for in normalised text. */
+  /** `contentOf` gives the text to look for: normalized tokens are looked for in normalized text. */
   constructor(tokens: readonly AddedToken[], contentOf: (token: AddedToken) => string = (token) => token.content) {
     for (const token of tokens) {
       const content = contentOf(token);

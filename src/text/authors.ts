@@ -1,7 +1,7 @@
 // Who wrote a text decides which of its added tokens are tokens. What a person or a page wrote must not act as the frame of a
 // conversation; what the model said is read back as it was said; the template is trusted.
 
-/** The template, or the text of complete(): every added token is recognised. */
+/** The template, or the text of complete(): every added token is recognized. */
 export const TEMPLATE = 0;
 /** An assistant message: added tokens that an answer shows (`<think>`, `<tool_call>`), not those that end turns or begin them. */
 export const MODEL = 1;
@@ -27,7 +27,7 @@ export const LAYOUT = /^[\p{White_Space}\u2581]+$/u;
 export interface TokenTraits {
   /** The least trusted author whose text may become the token. */
   readonly openTo: Author;
-  /** Named like the tokens around turns: not recognised in the model's text where the template writes the token itself. */
+  /** Named like the tokens around turns: not recognized in the model's text where the template writes the token itself. */
   readonly looksLikeControl: boolean;
 }
 

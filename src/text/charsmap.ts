@@ -1,4 +1,4 @@
-// SentencePiece's precompiled character map: a table from texts to their normalised forms, as a double array of UTF-8 bytes
+// SentencePiece's precompiled character map: a table from texts to their normalized forms, as a double array of UTF-8 bytes
 // (darts-clone) followed by the forms, each ended by a zero byte. https://github.com/google/sentencepiece
 
 import { TokenizerError } from '../errors';

@@ -1,5 +1,5 @@
-// Text -> ids, in the reference's order: added tokens of the raw text, the normalizer, added tokens of the normalised text,
-// words, the vocabulary's model. Which added tokens are recognised in a stretch depends on who wrote it.
+// Text -> ids, in the reference's order: added tokens of the raw text, the normalizer, added tokens of the normalized text,
+// words, the vocabulary's model. Which added tokens are recognized in a stretch depends on who wrote it.
 
 import { type AddedToken, AddedTokenSplitter, type Section } from './added_tokens';
 import { type Author, type Authors, PERSON, TEMPLATE } from './authors';
@@ -26,7 +26,7 @@ export class Encoder {
     const late = (token: AddedToken) => normalize !== null && token.normalized;
     this.raw = new AddedTokenSplitter(addedTokens.filter((token) => !late(token)));
     this.normalized = new AddedTokenSplitter(
-      // Places in normalised text are not places in the text, so that nobody can tell there what the template writes.
+      // Places in normalized text are not places in the text, so that nobody can tell there what the template writes.
       addedTokens.filter(late).map((token) => (token.looksLikeControl ? { ...token, openTo: TEMPLATE } : token)),
       ({ content }) => normalize?.(content) ?? content,
     );
@@ -76,7 +76,7 @@ export class Encoder {
     const found = this.normalized.split(section);
     const mixed = authors?.subarray(start, end).some((author) => author !== TEMPLATE);
     if (mixed && found.some((piece) => piece.id !== null)) {
-      // Places in normalised text are not places in the text: cut where the author changes, then look in each piece.
+      // Places in normalized text are not places in the text: cut where the author changes, then look in each piece.
       for (let from = start; from < end; ) {
         let to = from + 1;
         while (to < end && authors![to] === authors![from]) to++;

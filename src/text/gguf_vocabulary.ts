@@ -144,7 +144,7 @@ function byteLevelParts(get: Get, words: Words): Parts {
 }
 
 /**
- * A SentencePiece vocabulary as byte pair encoding. Both merge neighbours until none of the results is a token, best first;
+ * A SentencePiece vocabulary as byte pair encoding. Both merge neighbors until none of the results is a token, best first;
  * SentencePiece calls best the token with the highest score, wherever it was cut. So every cut of a token in two tokens is a
  * merge, and its rank is the place of the token's score among all scores; equal scores share a rank, and the leftmost wins.
  */

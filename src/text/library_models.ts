@@ -50,7 +50,7 @@ export function createUnigram({ pieces, forbidden, unkId, byteFallback }: Unigra
   const ids = new Map(vocab.map(([text], id) => [text, id]));
   const fallback = byteFallback ? Array.from({ length: 256 }, (_, byte) => ids.get(byteToken(byte)) ?? -1) : null;
 
-  /** Neighbouring unknown characters are one unknown text, as in the reference. */
+  /** Neighboring unknown characters are one unknown text, as in the reference. */
   function unknown(text: string, out: number[]): void {
     const known = ids.get(text);
     const bytes = fallback ? Array.from(utf8Bytes(text), (byte) => fallback[byte]) : [];

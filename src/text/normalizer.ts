@@ -1,4 +1,4 @@
-// Text -> normalised text, by the rules of tokenizer.json. The library runs them, rewritten first where it is known to differ
+// Text -> normalized text, by the rules of tokenizer.json. The library runs them, rewritten first where it is known to differ
 // from the reference (tokenizers in Rust):
 //   Replace            a `$` in the replacement is a pattern in JavaScript
 //   BertNormalizer     control characters, Chinese characters past U+FFFF -> Replace, NFD, Lowercase
@@ -29,7 +29,7 @@ export function createNormalizer(config: JsonObject | null): Normalize | null {
     const library = new SequenceNormalizer({ type: 'Sequence', normalizers: [step] } as unknown as NormalizerConfig);
     return (text) => library.normalize(text);
   });
-  return (text) => stages.reduce((normalised, stage) => stage(normalised), text);
+  return (text) => stages.reduce((normalized, stage) => stage(normalized), text);
 }
 
 function rewrite(config: JsonObject): JsonObject[] {

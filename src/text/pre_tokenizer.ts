@@ -17,7 +17,7 @@ import { seam } from './seam';
 import { GPT2_WORDS } from './word_patterns';
 
 export interface TextPipeline {
-  /** Null where the text is left as it is: then places in the text stay places in the normalised text. */
+  /** Null where the text is left as it is: then places in the text stay places in the normalized text. */
   readonly normalize: ((text: string) => string) | null;
   /** Words of one section between added tokens; `first` says that the section starts the text. */
   words(section: string, first: boolean): string[];

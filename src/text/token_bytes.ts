@@ -9,7 +9,7 @@ import { characterOf } from './rule_patterns';
 export interface ByteRules {
   /** Bytes of one ordinary token. */
   bytes(token: string): Uint8Array;
-  /** The first space of a decoded text is an artefact of the vocabulary and is dropped. */
+  /** The first space of a decoded text is an artifact of the vocabulary and is dropped. */
   readonly dropFirstSpace: boolean;
 }
 

@@ -22,7 +22,7 @@ export interface Tokenizer {
   readonly eosIds: readonly number[];
   /** Ids of a trusted text: the text of a control token becomes that token. Begins with bos where the model wants it. */
   encode(text: string, options?: { addSpecialTokens?: boolean }): Uint32Array;
-  /** Ids of a text that a person typed: only added tokens that control nothing are recognised. */
+  /** Ids of a text that a person typed: only added tokens that control nothing are recognized. */
   encodePlain(text: string): Uint32Array;
   /** Ids of a text of several authors, split into words as if one had written it; nothing is put before or after it. */
   encodeWritten(text: string, authors: Authors): Uint32Array;
@@ -135,6 +135,6 @@ export function createTokenizer(files: TokenizerFiles): Tokenizer {
       return rules.dropFirstSpace && text.startsWith(' ') ? text.slice(1) : text;
     },
     tokenBytes,
-    tokenText: (id) => (added.get(id)?.special ? texts[id]! : decodeUtf8(tokenBytes(id))),
+    tokenText: (id) => (added.get(id)?.special ? (texts[id] ?? '') : decodeUtf8(tokenBytes(id))),
   };
 }

@@ -1,15 +1,16 @@
 // The tuner: measures candidates on this very GPU, each one verified before it is timed, and keeps the fastest.
 
+import type { AttentionName, AttentionShape } from '../attention/attention';
+import type { AttentionProfile, TunedAttention, TuneResult } from '../attention/profile';
 import type { Gpu } from '../gpu/device';
 import type { PassTimeOptions } from '../gpu/time_pass';
-import type { AttentionName, AttentionShape } from '../attention/attention';
 import {
   type Candidate,
   expectedCandidates,
   firstCandidates,
   fitted,
   keyOf,
-  neighbours,
+  neighbors,
   shortPrefill,
   splitVariants,
   type Target,
@@ -18,7 +19,6 @@ import {
   untunedCandidate,
 } from './attention_candidates';
 import { CandidateMeter, type TuneBuffers } from './attention_meter';
-import type { AttentionProfile, TunedAttention, TuneResult } from '../attention/profile';
 
 export interface TuneOptions {
   /** After each candidate, measured or refused. `total` is an estimate, never below `done`. */
@@ -120,12 +120,12 @@ class Tuner {
     return { name, parameters, ms };
   }
 
-  /** Walks to neighbours of the fastest for as long as there are any left to try. */
+  /** Walks to neighbors of the fastest for as long as there are any left to try. */
   private async climb(pass: TunedPass, until: number): Promise<void> {
     for (let step = 0; step < CLIMB[pass.pass].steps && performance.now() < until; step++) {
       const [fastest] = this.fastestFirst();
       if (!fastest) return;
-      const next = neighbours(fastest, pass, this.target).find((candidate) => !this.tried.has(keyOf(candidate)));
+      const next = neighbors(fastest, pass, this.target).find((candidate) => !this.tried.has(keyOf(candidate)));
       if (!next) return;
       await this.attempt(next, pass);
     }

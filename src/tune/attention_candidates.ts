@@ -1,11 +1,11 @@
 // What a tuner tries, and in which order. Pure: no GPU is asked.
 
-import { AttentionUnavailable } from '../errors';
 import type { AttentionLimits, AttentionName, AttentionPlan, AttentionShape } from '../attention/attention';
 import { planFlashPrefill } from '../attention/flash_prefill';
 import { planFusedDecode } from '../attention/fused_decode';
 import { selectAttention } from '../attention/select';
 import { planSplitKvDecode } from '../attention/split_kv_decode';
+import { AttentionUnavailable } from '../errors';
 
 /** One kind of pass that is tuned: nTokens tokens, the last of which sees kvLen keys. */
 export interface TunedPass {
@@ -138,7 +138,7 @@ export function splitVariants(fastest: readonly Candidate[], target: Target): Ca
 }
 
 /** Those that can be planned with one parameter doubled or halved, or the output untiled. */
-export function neighbours({ name, parameters }: Candidate, { kvLen }: TunedPass, target: Target): Candidate[] {
+export function neighbors({ name, parameters }: Candidate, { kvLen }: TunedPass, target: Target): Candidate[] {
   const steps = Object.entries(parameters).flatMap(([key, value]) => [
     { ...parameters, [key]: 2 * value },
     { ...parameters, [key]: value / 2 },

@@ -1,13 +1,13 @@
 // One candidate of the tuner: compiled, verified, and only then timed.
 
+import type { AttentionKernel, AttentionShape } from '../attention/attention';
+import { checkAttention } from '../attention/check';
+import { createAttention } from '../attention/create';
 import { AttentionUnavailable, GpuMemoryError, GpuProgramError } from '../errors';
 import type { Gpu } from '../gpu/device';
 import type { CommandList } from '../gpu/kernel';
 import { type PassTimeOptions, timePass } from '../gpu/time_pass';
-import type { AttentionKernel, AttentionShape } from '../attention/attention';
 import { type Candidate, keyOf, type TunedPass } from './attention_candidates';
-import { checkAttention } from '../attention/check';
-import { createAttention } from '../attention/create';
 
 /** As the model binds them, with the caches of all layers. What they hold is lost. */
 export interface TuneBuffers {

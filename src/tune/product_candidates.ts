@@ -36,7 +36,7 @@ export const isSoftware = (subgroupMinSize: number): boolean =>
   subgroupMinSize > 0 && subgroupMinSize < HARDWARE_SUBGROUP;
 
 /**
- * Parameters that fit this GPU and leave it enough workgroups, each once: the default, its neighbours, then good ones of other GPUs.
+ * Parameters that fit this GPU and leave it enough workgroups, each once: the default, its neighbors, then good ones of other GPUs.
  * @throws GpuProgramError where not even the default fits
  */
 export function matvecCandidates(
@@ -69,7 +69,7 @@ export function matvecCandidates(
       TURNS,
     }),
   );
-  const others = software ? neighbours(usual).slice(0, 1) : [...neighbours(usual), ...seeds];
+  const others = software ? neighbors(usual).slice(0, 1) : [...neighbors(usual), ...seeds];
   return distinct([usual, ...others.map((p) => whole(p, shape)).filter(fits)]).slice(0, MOST_CANDIDATES);
 }
 
@@ -81,7 +81,7 @@ function whole(p: MatvecParameters, { finishRows }: MatvecShape): MatvecParamete
 }
 
 /** Each parameter doubled and halved. */
-function neighbours(p: MatvecParameters): MatvecParameters[] {
+function neighbors(p: MatvecParameters): MatvecParameters[] {
   const names = ['WORKGROUP', 'LANES', 'GROUP_ROWS', 'TURNS'] as const;
   return names.flatMap((name) => [
     { ...p, [name]: 2 * p[name] },

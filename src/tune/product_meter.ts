@@ -1,6 +1,6 @@
 // The candidates of one product: compiled together, each verified against the default, and only then timed, all in turn.
 
-import { quantiseActivations } from '../cpu/quantize_activations';
+import { quantizeActivations } from '../cpu/quantize_activations';
 import { GpuMemoryError, GpuProgramError } from '../errors';
 import type { Gpu } from '../gpu/device';
 import { CommandList } from '../gpu/kernel';
@@ -196,7 +196,7 @@ function writeActivations<P>(gpu: Gpu, { cols, nTokens, input, layers }: Measure
     return;
   }
   const x = randomFloats(nTokens * cols, 1);
-  const { q, d } = input === 'q8' ? quantiseActivations(x) : { q: x, d: null };
+  const { q, d } = input === 'q8' ? quantizeActivations(x) : { q: x, d: null };
   for (const buffer of inputs) {
     gpu.write(buffer, q as ArrayBufferView<ArrayBuffer>);
     if (d) gpu.write(buffer, d as Float32Array<ArrayBuffer>, nTokens * cols);

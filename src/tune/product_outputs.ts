@@ -11,7 +11,7 @@ interface Range {
   bytes: number;
 }
 
-/** `q8`: one token in the layout of kernels/quantise_activations. `key`: of lib/logit_key. */
+/** `q8`: one token in the layout of kernels/quantize_activations. `key`: of lib/logit_key. */
 type Encoding = 'f32' | 'f16' | 'q8' | 'key';
 
 export interface Output {
@@ -23,7 +23,7 @@ export interface Output {
 
 export interface Values {
   values: Float32Array;
-  /** How far apart two neighbouring values of the encoding are, at each value; null for those that are fine enough. */
+  /** How far apart two neighboring values of the encoding are, at each value; null for those that are fine enough. */
   steps: Float32Array | null;
 }
 

@@ -2,23 +2,22 @@
 // buffers, each one verified before it is timed, and keeps the fastest.
 
 import type { Gpu } from '../gpu/device';
+import type { QkvShape } from '../kernels/linear/epilogues/qkv';
 import type { Epilogue, LinearShape } from '../kernels/linear/linear';
 import { createMatmulQ8, hasIntegers, type Tiles } from '../kernels/linear/matmul_q8';
 import { createMatvec, type MatvecInput } from '../kernels/linear/matvec';
 import type { MatvecParameters } from '../kernels/linear/matvec_plan';
 import { type ProductProfile, type ProductResult, productKey } from '../kernels/linear/product_profile';
-import type { QkvShape } from '../kernels/linear/epilogues/qkv';
-import { isSoftware, matvecCandidates, tileCandidates } from './product_candidates';
 import type { WeightMatrix } from '../kernels/linear/weight_format';
+import type { LayerWeights, ModelWeights } from '../model/weights';
+import { isSoftware, matvecCandidates, tileCandidates } from './product_candidates';
 import { type BoundProduct, type MeasuredProduct, ProductMeter, type ProductTiming } from './product_meter';
 import type { Output } from './product_outputs';
-import type { LayerWeights, ModelWeights } from '../model/weights';
 
 export type { ProductProfile, ProductResult } from '../kernels/linear/product_profile';
-export { productShaderHash } from './product_hash';
 export type { MatvecParameters, Tiles };
 
-/** A product of a model as it was made: a matvec of decode, or a matmul of prefill on quantised activations. */
+/** A product of a model as it was made: a matvec of decode, or a matmul of prefill on quantized activations. */
 export interface TunableProduct extends BoundProduct {
   name: ProductResult['name'];
   pass: 'decode' | 'prefill';

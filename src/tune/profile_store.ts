@@ -2,11 +2,12 @@
 // What is read back is as untrusted as a file: another version wrote it, or anyone with access to the page's storage.
 
 import { get, set, update } from 'idb-keyval';
+import type { KvType } from '../engine/protocol';
 import type { Gpu } from '../gpu/device';
 import type { ModelConfig } from '../model/config/config';
-import { ATTENTION_NAMES, type AttentionProfile, attentionShaderHash } from '../model/llama';
-import { type MatvecParameters, type ProductProfile, productShaderHash, type Tiles } from './products';
-import type { KvType } from '../engine/protocol';
+import { ATTENTION_NAMES, type AttentionProfile } from '../model/llama';
+import type { MatvecParameters, ProductProfile, Tiles } from './products';
+import { shaderHash } from './shader_hash';
 
 /** A database that does not open in this time counts as refused: some browsers never answer. */
 const PATIENCE_MS = 2000;
@@ -24,13 +25,13 @@ export function profileKey(gpu: Gpu, config: ModelConfig, kvType: KvType): strin
   const browser = globalThis.navigator?.userAgent;
   const windows = [...new Set(layers.map(({ window }) => window))];
   const heads = [nHeads, nKvHeads, headDim, kvType, attentionSoftcap !== null, windows];
-  const parts = [gpu.adapterName, gpu.can, browser, ...heads, attentionShaderHash()];
+  const parts = [gpu.adapterName, gpu.can, browser, ...heads, shaderHash()];
   return `vivace/attention/${JSON.stringify(parts)}`;
 }
 
 /** Matrix shapes of all models share one profile: measurements hold for one GPU, one browser, and these shaders. */
 export function productProfileKey(gpu: Gpu): string {
-  const parts = [gpu.adapterName, gpu.can, globalThis.navigator?.userAgent, productShaderHash()];
+  const parts = [gpu.adapterName, gpu.can, globalThis.navigator?.userAgent, shaderHash()];
   return `vivace/products/1/${JSON.stringify(parts)}`;
 }
 

@@ -36,7 +36,7 @@ export async function measureRoofline(
     fill(gpu, x);
     let readGBps = 0;
     for (const shape of shapes) {
-      if (stopped()) throw new DOMException('Measuring was cancelled.', 'AbortError');
+      if (stopped()) throw new DOMException('Measuring was canceled.', 'AbortError');
       readGBps = Math.max(readGBps, (await readSpeed(gpu, x, out, shape, times)) ?? 0);
     }
     return { readGBps, clock };

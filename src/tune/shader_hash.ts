@@ -1,12 +1,20 @@
-import { sourceHash } from './source_hash';
+/** The sources of all kernels. */
+const sources: Record<string, string> = import.meta.glob(['../../shaders/**/*.wgsl', '!../../shaders/bench/*.wgsl'], {
+  query: '?raw',
+  import: 'default',
+  eager: true,
+});
 
-/** Every source that a sibling is compiled from, whoever imports it. */
-const sources: Record<string, string> = import.meta.glob(
-  ['../../shaders/attention/*.wgsl', '../../shaders/lib/*.wgsl'],
-  { query: '?raw', import: 'default', eager: true },
-);
+/** FNV-1a, 32 bits, in hexadecimal. */
+function sourceHash(texts: readonly string[]): string {
+  let hash = 0x811c9dc5;
+  for (const text of texts) {
+    for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  }
+  return (hash >>> 0).toString(16);
+}
 
-/** Tells measurements of these shaders from measurements of others. A build has the value, not the sources. */
-export function attentionShaderHash(): string {
-  return sourceHash(sources);
+/** Tells measurements of these shaders from measurements of others. A build replaces this file with the value. */
+export function shaderHash(): string {
+  return sourceHash(Object.values(sources));
 }

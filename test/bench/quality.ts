@@ -1,11 +1,11 @@
-// `bench -- quality`: what quantised activations cost in words, on stories that the same weights tell in f32.
+// `bench -- quality`: what quantized activations cost in words, on stories that the same weights tell in f32.
 
 import { InvalidRequestError } from '../../src/errors';
 import { readConfig } from '../../src/model/config/config';
 import { Llama } from '../../src/model/llama';
 import type { ActivationType } from '../../src/model/products';
 import { resolveTensors } from '../../src/model/tensors';
-import { allocateWeights, type QuantisedFormat } from '../../src/model/weights';
+import { allocateWeights, type QuantizedFormat } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';
 import { createChatTemplate, findChatTemplate } from '../../src/text/chat_template';
 import { createTokenizer } from '../../src/text/tokenizer';
@@ -15,7 +15,7 @@ import requests from '../fixtures/storyteller/greedy.json';
 import type { Bench } from './bench';
 import type { BenchResult, QualityRow } from './report';
 
-const FORMATS: readonly QuantisedFormat[] = ['q8', 'q4'];
+const FORMATS: readonly QuantizedFormat[] = ['q8', 'q4'];
 const QUICK_STORIES = 2;
 
 export async function qualitySuite(bench: Bench): Promise<BenchResult> {
@@ -33,7 +33,7 @@ export async function qualitySuite(bench: Bench): Promise<BenchResult> {
 
 type Files = Awaited<ReturnType<typeof openModel>>;
 
-async function measureRow(bench: Bench, files: Files, weights: QuantisedFormat): Promise<QualityRow> {
+async function measureRow(bench: Bench, files: Files, weights: QuantizedFormat): Promise<QualityRow> {
   const stories = storiesOf(bench, files);
   const { f32, q8 } = await openSpeakers(bench, files, weights, stories);
   const untilStopped = function* () {
@@ -53,7 +53,7 @@ async function measureRow(bench: Bench, files: Files, weights: QuantisedFormat):
 async function openSpeakers(
   { gpu, request: { kv: kvType }, signal }: Bench,
   files: Files,
-  format: QuantisedFormat,
+  format: QuantizedFormat,
   stories: readonly Story[],
 ): Promise<Record<ActivationType, Speaker>> {
   const config = readConfig(files);

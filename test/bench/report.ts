@@ -260,7 +260,7 @@ export interface PrefillFigures {
   tokensPerSecond: number;
 }
 
-/** Quantised activations (measured) against f32 (reference) on the same weights. */
+/** Quantized activations (measured) against f32 (reference) on the same weights. */
 export interface QualityRow extends Omit<Quality, 'told'> {
   weights: 'q8' | 'q4';
   stories: number;

@@ -1,7 +1,7 @@
 // The engine's own session over a model that was made up: what decode and prefill are measured on.
 
-import { generate, type Session } from '../../src/engine/worker/generate';
 import type { EngineEvent, RunMetrics, Usage } from '../../src/engine/protocol';
+import { generate, type Session } from '../../src/engine/worker/generate';
 import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
 import { InvalidRequestError, VivaceError } from '../../src/errors';
 import type { ModelConfig } from '../../src/model/config/config';
@@ -16,8 +16,8 @@ export interface SyntheticModel {
   config: ModelConfig;
   llama: Llama;
   session: Session;
-  /** What the loop learnt of each run-ahead that was asked for: rounds in turns must not teach each other. */
-  learnt: Map<'auto' | number, Session['runAhead']>;
+  /** What the loop learned of each run-ahead that was asked for: rounds in turns must not teach each other. */
+  learned: Map<'auto' | number, Session['runAhead']>;
 }
 
 export interface Answer {
@@ -48,7 +48,7 @@ export async function openSynthetic(bench: Bench, name: ShapeName, contextLength
   await backend.warmUp();
   const { vocabSize } = config;
   const session = { backend, tokenizer: seededTokenizer(vocabSize), template: null, vocabSize, cachedIds: [] };
-  return { config, llama, session, learnt: new Map() };
+  return { config, llama, session, learned: new Map() };
 }
 
 export function syntheticBytes(bench: Bench, name: ShapeName, contextLength: number): ModelBytes {
@@ -58,14 +58,14 @@ export function syntheticBytes(bench: Bench, name: ShapeName, contextLength: num
 
 /** One greedy answer of exactly `maxTokens` tokens by the engine's own loop. */
 export async function answer(
-  { session, learnt }: SyntheticModel,
+  { session, learned }: SyntheticModel,
   prompt: string,
   maxTokens: number,
   runAhead: 'auto' | number = 'auto',
 ): Promise<Answer> {
   const watch = watchDecode(session);
   const options = { maxTokens, temperature: 0, seed: 0, runAhead };
-  session.runAhead = learnt.get(runAhead);
+  session.runAhead = learned.get(runAhead);
   const ends: Extract<EngineEvent, { type: 'done' }>[] = [];
   try {
     await generate(
@@ -79,7 +79,7 @@ export async function answer(
     );
   } finally {
     watch.stop();
-    learnt.set(runAhead, session.runAhead);
+    learned.set(runAhead, session.runAhead);
   }
   const [{ metrics, usage, finishReason }] = ends;
   if (usage.completionTokens !== maxTokens) {

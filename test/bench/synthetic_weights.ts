@@ -11,7 +11,7 @@ import type { Quant } from './report';
 import { type MatrixShape, matrixShapes, weightScale } from './synthetic_config';
 
 const USAGE = GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC;
-/** 32-bit words of a random block: a prime, so that neighbouring rows do not repeat at the same place. */
+/** 32-bit words of a random block: a prime, so that neighboring rows do not repeat at the same place. */
 const BLOCK_WORDS = 1_048_573;
 /** Matrices begin in different places of the block. */
 const STRIDE_WORDS = 7919;

@@ -3,9 +3,9 @@
 
 import type { AttentionShape } from '../../src/attention/attention';
 import type { TuneResult } from '../../src/attention/profile';
-import { tuneAttention } from '../../src/tune/attention';
 import { VivaceError } from '../../src/errors';
 import { Llama } from '../../src/model/llama';
+import { tuneAttention } from '../../src/tune/attention';
 import type { ProductResult } from '../../src/tune/products';
 import { headShape, MODELS } from '../../tools/lib/bench_shapes.mjs';
 import type { Bench } from './bench';

@@ -99,7 +99,7 @@ for (const [width, viewport] of [
   });
 }
 
-test('in forced colours whatever has the focus shows a ring', async () => {
+test('in forced colors whatever has the focus shows a ring', async () => {
   await open({ answers: [{ text: TEXT }] });
   await send(page, 'Tell me about cats');
   expect(await ended(page)).toBe('done');

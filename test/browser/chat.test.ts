@@ -240,10 +240,10 @@ describe('branches', () => {
       const chat = document.querySelector('vivace-chat')!;
       const changes: Conversation[] = [];
       chat.addEventListener('vivace-changed', (event) => changes.push((event as CustomEvent<Conversation>).detail));
-      const first = chat.conversation.turns[0]!;
+      const first = chat.conversation.turns[0];
       const turn = { ...first, id: 'f'.repeat(32), question: 'Before', answer: 'half', state: 'streaming' as const };
       chat.conversation = { ...chat.conversation, id: 'e'.repeat(32), turns: [turn], shown: {} };
-      const { state, finishReason, answer } = changes[0]!.turns[0]!;
+      const { state, finishReason, answer } = changes[0].turns[0];
       return { state, finishReason, answer };
     });
     expect(kept).toEqual({ state: 'done', finishReason: 'abort', answer: 'one two ' });
@@ -325,7 +325,7 @@ describe('settings', () => {
     await byId('reset-all').click();
     await page.keyboard.press('Escape');
     await sendAll('Go');
-    const { options } = (await asked(page))[1]!;
+    const { options } = (await asked(page))[1];
     expect(options).toMatchObject({ temperature: 0.6 });
     expect(options).not.toHaveProperty('seed');
   });

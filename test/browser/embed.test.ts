@@ -323,7 +323,7 @@ describe('pages with habits of their own', () => {
     for (const { page } of [bare, plain, hostile]) await page.context().close();
   });
 
-  test('where the page is zoomed the chart reads what is pointed at; in forced colours the button has an edge, the chosen view is told from others, and a line from what is below it', async () => {
+  test('where the page is zoomed the chart reads what is pointed at; in forced colors the button has an edge, the chosen view is told from others, and a line from what is below it', async () => {
     const { address } = await tinyModel();
     const { page } = await visitHost(hosts, { body: tag(`data-open data-panel data-model="${address}"`) });
     await ready(page);
@@ -354,11 +354,11 @@ describe('pages with habits of their own', () => {
       const system = document.body.appendChild(document.createElement('i'));
       const edgeOf = (chosen: boolean) => style(`[role=tab][aria-selected=${chosen}]`).borderBottomColor;
       const inks = ['accent', 'line', 'fill'].map((name) => style(`.probe.${name}`).color);
-      const colourOf = (name: string) => {
+      const colorOf = (name: string) => {
         system.style.color = name;
         return getComputedStyle(system).color;
       };
-      const expected = [colourOf('LinkText'), colourOf('GrayText')];
+      const expected = [colorOf('LinkText'), colorOf('GrayText')];
       return { inks, expected, edges: [edgeOf(true), edgeOf(false)] };
     });
     expect(seen.inks.slice(0, 2)).toEqual(seen.expected);

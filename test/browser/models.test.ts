@@ -45,7 +45,7 @@ const firstByte = (range: string | undefined) => Number(/^bytes=(\d+)-/.exec(ran
 async function serveOther(): Promise<Served> {
   const file = await readFile(path.join(ROOT, 'public', MODEL));
   const twin = Buffer.from(file);
-  for (let at = PIECE / 2; at < twin.length; at += PIECE) twin[at]! ^= 1; // every piece is another one
+  for (let at = PIECE / 2; at < twin.length; at += PIECE) twin[at] ^= 1; // every piece is another one
   const handlerOf =
     (bytes: Buffer): NonNullable<Parameters<typeof serve>[0]['handlers']>[string] =>
     (request, response) => {
@@ -55,7 +55,7 @@ async function serveOther(): Promise<Served> {
       const part = Buffer.from(bytes.subarray(first, first + PIECE));
       if (first === 0 && damagedStarts > 0) {
         damagedStarts--;
-        part[0]! ^= 1;
+        part[0] ^= 1;
       }
       const cors = { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'ETag, Content-Range' };
       const range = `bytes ${first}-${first + part.length - 1}/${bytes.length}`;
@@ -166,7 +166,7 @@ test('a piece that was altered is fetched again, alone', async () => {
     const file = await (await folder.getFileHandle(name)).createWritable({ keepExistingData: true });
     await file.write({ type: 'write', position: 1000, data: new Uint8Array([1, 2, 3, 4]) });
     await file.close();
-  }, before[3]![0]);
+  }, before[3][0]);
   await page.reload();
   await ready(page);
   await setting(page, 'maxTokens', '4');
@@ -208,13 +208,13 @@ test('what is no address is said beside the field; Escape closes and gives the f
   expect(await page.evaluate(() => document.activeElement?.id)).toBe('model');
 });
 
-test('an address is loaded from the dialog; cancelled in the middle it goes on where it was', async () => {
+test('an address is loaded from the dialog; canceled in the middle it goes on where it was', async () => {
   opensUntil = 2 * PIECE;
   await loadAddress(`${other.url}twin.gguf`);
   await expect.poll(async () => (await pieces()).length, SOON).toBe(4 + 2);
   expect(await named()).toBe('Loading twin.gguf');
   await page.getByTestId('cancel-load').click();
-  await expect.poll(() => progress(page).getAttribute('data-state'), SOON).toBe('cancelled');
+  await expect.poll(() => progress(page).getAttribute('data-state'), SOON).toBe('canceled');
   await openDialog();
   await expect.poll(() => textOf(kept('twin')), SOON).toMatch(/5\d % of 15\.\d MB here/);
   await page.keyboard.press('Escape');

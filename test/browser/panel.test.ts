@@ -46,15 +46,15 @@ async function countDrawings(page: Page): Promise<() => Promise<number>> {
   return () => page.evaluate(() => (window as unknown as { __drawn: number }).__drawn);
 }
 
-/** Colours of the chart's canvas that are far from grey. */
-function coloursOf(page: Page): Promise<number> {
+/** Colors of the chart's canvas that are far from gray. */
+function colorsOf(page: Page): Promise<number> {
   return plot(page)
     .locator('canvas')
     .evaluate((canvas: HTMLCanvasElement) => {
       const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
       let n = 0;
       for (let i = 0; i < data.length; i += 4) {
-        const [r, g, b, a] = [data[i]!, data[i + 1]!, data[i + 2]!, data[i + 3]!];
+        const [r, g, b, a] = [data[i], data[i + 1], data[i + 2], data[i + 3]];
         if (a > 128 && Math.max(r, g, b) - Math.min(r, g, b) > 60) n++;
       }
       return n;
@@ -74,7 +74,7 @@ describe('one run after the other', () => {
 
   test('the mouse reads a token with its text and its stages', async () => {
     const { page } = visited;
-    await expect.poll(() => coloursOf(page), SOON).toBeGreaterThan(100);
+    await expect.poll(() => colorsOf(page), SOON).toBeGreaterThan(100);
     const over = await plot(page).locator('.u-over').boundingBox();
     await page.mouse.move(over!.x + 1, over!.y + 60);
     await expect.poll(() => readout(page), SOON).toContain('before token 2, position 18');
@@ -112,7 +112,7 @@ describe('one run after the other', () => {
     await plot(page).focus();
     await page.keyboard.press('Home');
     for (let i = 2; i < 57; i++) await page.keyboard.press('ArrowRight');
-    const cause = (await textOf(stalls.first())).split('57. ')[1]!;
+    const cause = (await textOf(stalls.first())).split('57. ')[1];
     await expect.poll(() => readout(page), SOON).toContain(cause);
     expect(await spoken(page)).toContain(cause);
   });
@@ -226,12 +226,12 @@ describe('one run after the other', () => {
     const { page } = visited;
     const note = () => textOf(page.getByTestId('gaps'));
     const tile = panel(page).locator('.tiles [data-figure=p99]');
-    const colour = () => tile.evaluate((each) => getComputedStyle(each).color);
+    const color = () => tile.evaluate((each) => getComputedStyle(each).color);
     await expect.poll(note, SOON).toBe('n = 100 gaps.');
-    const enough = await colour();
+    const enough = await color();
     await feed(page, { gaps: STALLED.slice(0, 60), isDone: false });
     await expect.poll(note, SOON).toBe('n = 60 gaps. p99 needs 100.');
-    expect(await colour()).not.toBe(enough);
+    expect(await color()).not.toBe(enough);
     expect(await tile.getAttribute('aria-describedby')).toBe(await page.getByTestId('gaps').getAttribute('id'));
     const stall = () => textOf(page.getByTestId('stalls').locator('li'));
     await expect.poll(stall, SOON).toMatch(/^60\.0 ms before token 57\. The cause is told when the answer is over/);
@@ -247,7 +247,7 @@ describe('one run after the other', () => {
       await page.emulateMedia({ colorScheme });
       for (const view of ['tokens', 'context', 'histogram']) {
         await page.getByTestId(`view-${view}`).click();
-        await expect.poll(() => coloursOf(page), SOON).toBeGreaterThan(100);
+        await expect.poll(() => colorsOf(page), SOON).toBeGreaterThan(100);
         await screenshot(page, `panel_${view}_${colorScheme}`);
       }
       await page.getByTestId('log').click();

@@ -65,7 +65,7 @@ describe('one visit, and the next', () => {
     expect(await focused()).toBe('Cancel');
   });
 
-  test('a question asked meanwhile waits, and is answered as soon as the tuning is cancelled', async () => {
+  test('a question asked meanwhile waits, and is answered as soon as the tuning is canceled', async () => {
     const { page } = visited;
     expect(await textOf(page.getByTestId('tuning'))).toMatch(/being tuned, \d+ of \d+/);
     await send(page, 'Tell me a story about a cat');
@@ -75,7 +75,7 @@ describe('one visit, and the next', () => {
     await page.getByTestId('cancel-tuning').click();
     expect(await ended(page)).toBe('done');
     expect(await page.getByTestId('tuning').count()).toBe(0);
-    expect(await outcome(page)).toMatch(/^Cancelled after \d+ of \d+/);
+    expect(await outcome(page)).toMatch(/^Canceled after \d+ of \d+/);
     expect(await attentionOf(page, 'reason')).toBe(before);
     expect(await panel(page).getAttribute('data-points')).toBe('7');
   });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { dequantise, halfToNumber } from '../../src/cpu/dequantize';
+import { dequantize, halfToNumber } from '../../src/cpu/dequantize';
 
 test('half precision: zeros, subnormals, normals, the largest, infinities, NaN', () => {
   const cases: [number, number][] = [
@@ -21,21 +21,21 @@ test('half precision: zeros, subnormals, normals, the largest, infinities, NaN',
 });
 
 test('F16 and BF16 read little-endian pairs of bytes', () => {
-  expect([...dequantise('F16', Uint8Array.of(0x00, 0x3c, 0x55, 0xb5))]).toEqual([1, -1365 * 2 ** -12]);
-  expect([...dequantise('BF16', Uint8Array.of(0x80, 0x3f, 0x49, 0xc0))]).toEqual([1, -3.140625]);
+  expect([...dequantize('F16', Uint8Array.of(0x00, 0x3c, 0x55, 0xb5))]).toEqual([1, -1365 * 2 ** -12]);
+  expect([...dequantize('BF16', Uint8Array.of(0x80, 0x3f, 0x49, 0xc0))]).toEqual([1, -3.140625]);
 });
 
 test('F32 is read at any alignment', () => {
   const bytes = new Uint8Array(9);
   bytes.set(new Uint8Array(Float32Array.of(0.1, -7).buffer), 1);
-  expect([...dequantise('F32', bytes.subarray(1))]).toEqual([Math.fround(0.1), -7]);
+  expect([...dequantize('F32', bytes.subarray(1))]).toEqual([Math.fround(0.1), -7]);
 });
 
 test('Q8_0: d times a signed byte, two blocks', () => {
   const bytes = new Uint8Array(68);
   bytes.set([0x00, 0x38, 1, 255, 128, 127], 0); // d = 0.5
   bytes.set([0x00, 0xc0, 3], 34); // d = -2
-  const values = dequantise('Q8_0', bytes);
+  const values = dequantize('Q8_0', bytes);
   expect(values.length).toBe(64);
   expect([...values.slice(0, 5)]).toEqual([0.5, -0.5, -64, 63.5, 0]);
   expect(values[32]).toBe(-6);
@@ -44,7 +44,7 @@ test('Q8_0: d times a signed byte, two blocks', () => {
 test('Q4_0: the low nibble of byte j is element j, the high one element j + 16, both less 8', () => {
   const bytes = new Uint8Array(18).fill(0x88);
   bytes.set([0x00, 0x3c, 0xf0, 0x19], 0); // d = 1
-  const values = dequantise('Q4_0', bytes);
+  const values = dequantize('Q4_0', bytes);
   expect([values[0], values[1], values[2]]).toEqual([-8, 1, 0]);
   expect([values[16], values[17], values[18]]).toEqual([7, -7, 0]);
 });
@@ -58,8 +58,8 @@ for (const [type, unit] of [
   ['Q6_K', 210],
 ] as const) {
   test(`${type}: no bytes are no numbers, ${unit + 1} bytes are refused`, () => {
-    expect(dequantise(type, new Uint8Array(0)).length).toBe(0);
-    expect(() => dequantise(type, new Uint8Array(unit + 1))).toThrow(`${unit + 1} bytes`);
+    expect(dequantize(type, new Uint8Array(0)).length).toBe(0);
+    expect(() => dequantize(type, new Uint8Array(unit + 1))).toThrow(`${unit + 1} bytes`);
   });
 }
 
@@ -70,7 +70,7 @@ test.each(['Q8_0', 'Q4_0', 'Q4_1', 'Q5_0', 'Q5_1', 'IQ4_NL', 'Q2_K', 'Q3_K', 'Q4
   '%s: random blocks have the bits that gguf-py reads in them',
   (type) => {
     const file = new Uint8Array(readFileSync(new URL(`${type}.bin`, BLOCKS)));
-    const values = dequantise(type, file.subarray(0, -4 * ELEMENTS));
+    const values = dequantize(type, file.subarray(0, -4 * ELEMENTS));
     expect(values.length).toBe(ELEMENTS);
     expect(new Uint32Array(values.buffer)).toEqual(new Uint32Array(file.slice(-4 * ELEMENTS).buffer));
   },

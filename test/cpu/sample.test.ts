@@ -4,7 +4,7 @@ import {
   gumbel,
   NO_TOKEN,
   pcg3d,
-  penaliseRepetition,
+  penalizeRepetition,
   type SampleParameters,
   sample,
   survivors,
@@ -45,9 +45,9 @@ describe('greedy', () => {
 describe('repetition penalty', () => {
   test('divides positive logits, multiplies the others, once for each distinct token', () => {
     const logits = Float32Array.of(4, -4, 0, 6);
-    expect([...penaliseRepetition(logits, [0, 1, 1, 0, 2], 2)]).toEqual([2, -8, 0, 6]);
+    expect([...penalizeRepetition(logits, [0, 1, 1, 0, 2], 2)]).toEqual([2, -8, 0, 6]);
     expect([...logits]).toEqual([4, -4, 0, 6]);
-    expect([...penaliseRepetition(logits, [0, 1], 1)]).toEqual([4, -4, 0, 6]);
+    expect([...penalizeRepetition(logits, [0, 1], 1)]).toEqual([4, -4, 0, 6]);
   });
 
   test('comes first: it changes the greedy token', () => {
@@ -192,7 +192,7 @@ describe('the draw', () => {
     });
   }
 
-  test('neighbouring positions are independent: pairs follow the product of the probabilities', () => {
+  test('neighboring positions are independent: pairs follow the product of the probabilities', () => {
     const logits = logitsOf(0.5, 0.3, 0.2);
     const p = [0.5, 0.3, 0.2];
     const pairs = new Array<number>(9).fill(0);

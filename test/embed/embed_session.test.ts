@@ -26,7 +26,7 @@ test('a model that was lost is loaded again for the next who wants it, once for 
   await load();
   expect((await load()).map(({ lost }) => lost)).toEqual([null, null]);
   expect(engines).toHaveLength(1);
-  engines[0]!.lost = new Error('no GPU');
+  engines[0].lost = new Error('no GPU');
   expect((await load()).map(({ lost }) => lost)).toEqual([null, null]);
   expect(engines).toHaveLength(2);
 });

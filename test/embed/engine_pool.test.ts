@@ -60,7 +60,7 @@ async function two(first?: PoolOptions, second?: PoolOptions) {
   const asked = [pool.acquire('m', first), pool.acquire('m', second)];
   loads[0]?.finish();
   const [a, b] = (await Promise.all(asked)) as [Engine, Engine];
-  return { pool, loads, engine: engines[0]!, a, b };
+  return { pool, loads, engine: engines[0], a, b };
 }
 
 test('the same model with the same settings is loaded once, whoever asks, in whatever order options come', async () => {

@@ -142,16 +142,16 @@ describe('a profile', { timeout: TIMEOUT_MS }, () => {
     });
   });
 
-  test('comes out of tuning, which can be cancelled before', async () => {
+  test('comes out of tuning, which can be canceled before', async () => {
     const { gpu, backend, llama } = await load(await plainGpu());
     const untuned = backend.attention;
     const before = gpu.allocatedBytes;
     const heard: TuneResult[] = [];
-    const cancelled = backend.tune(
+    const canceled = backend.tune(
       (result) => heard.push(result),
       () => heard.length > 1,
     );
-    await expect(cancelled).rejects.toMatchObject({ name: 'AbortError' });
+    await expect(canceled).rejects.toMatchObject({ name: 'AbortError' });
     expect(heard.length).toBeLessThan(4);
     expect(gpu.allocatedBytes).toBe(before);
     expect(backend.attention).toEqual(untuned);

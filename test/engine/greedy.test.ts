@@ -1,11 +1,11 @@
-// The storyteller's greedy ids on the GPU and on the CPU, against transformers on the same dequantised weights.
+// The storyteller's greedy ids on the GPU and on the CPU, against transformers on the same dequantized weights.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import type { EngineEvent, GenerateOptions } from '../../src/engine/protocol';
 import type { Backend } from '../../src/engine/worker/backend';
 import { CpuBackend, loadCpuWeights } from '../../src/engine/worker/cpu_backend';
 import { generate, type Session } from '../../src/engine/worker/generate';
-import type { EngineEvent, GenerateOptions } from '../../src/engine/protocol';
 import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
 import { readConfig } from '../../src/model/config/config';
 import { Llama } from '../../src/model/llama';
@@ -90,7 +90,7 @@ for (const { name, create, prompts } of BACKENDS) {
     if (name === 'cpu') return;
     // loop.test.ts has the other ends and depths; here text is made of bytes of tokens.
     test(
-      'a late stop within a token, sampled and penalised, is found at the same one at depth 8',
+      'a late stop within a token, sampled and penalized, is found at the same one at depth 8',
       async () => {
         session ??= open();
         const opened = await session;

@@ -1,7 +1,7 @@
 // What was heard of one run of three tokens, for tests of its report.
 
-import type { EngineInfo, RunMetrics } from '../../src/engine/protocol';
 import type { RunHeard } from '../../src/engine/page/run_report';
+import type { EngineInfo, RunMetrics } from '../../src/engine/protocol';
 
 export const metrics: RunMetrics = {
   attention: { prefill: 'flash_prefill', decode: 'fused_decode', reason: 'short cache' },

@@ -2,8 +2,8 @@
 // are those of run-ahead 1: every end on a toy, where a step costs nothing, and each way of sampling on a tiny model.
 
 import { describe, expect, test } from 'vitest';
-import type { Backend } from '../../src/engine/worker/backend';
 import type { GenerateOptions } from '../../src/engine/protocol';
+import type { Backend } from '../../src/engine/worker/backend';
 import { readFixture } from '../cpu/fixtures';
 import { testGpu } from '../gpu/test_device';
 import { ask, damagedFiles, numberSession, sharedRunAhead, TINY, tinyBackend, toyBackend } from './loop_session';
@@ -16,7 +16,7 @@ type Depth = (typeof DEPTHS)[number];
 
 const GREEDY = { temperature: 0 };
 const SAMPLED = { temperature: 0.8, topK: 40, topP: 0.95, minP: 0, seed: 7 };
-const PENALISED = { ...SAMPLED, repetitionPenalty: 1.1 };
+const PENALIZED = { ...SAMPLED, repetitionPenalty: 1.1 };
 
 interface End {
   options: GenerateOptions;
@@ -86,7 +86,7 @@ describe('a tiny model', { timeout: 200_000 }, () => {
     ['greedy, by a stop string', GREEDY, 'a stop string over two tokens'],
     ['greedy, by the reader', GREEDY, 'the reader'],
     ['sampled, by a stop string', SAMPLED, 'a stop string over two tokens'],
-    ['sampled and penalised, by an end token', PENALISED, 'an end token'],
+    ['sampled and penalized, by an end token', PENALIZED, 'an end token'],
   ])('%s', async (_title, sampling, name) => {
     const gpu = await testGpu();
     loaded ??= tinyBackend(gpu, CONTEXT);
@@ -98,7 +98,7 @@ describe('a tiny model', { timeout: 200_000 }, () => {
     const gpu = await testGpu();
     const files = await damagedFiles('model.layers.0.self_attn.o_proj.weight', Number.NaN);
     const backend = await tinyBackend(gpu, CONTEXT, files);
-    for (const [i, sampling] of [GREEDY, SAMPLED, PENALISED].entries()) {
+    for (const [i, sampling] of [GREEDY, SAMPLED, PENALIZED].entries()) {
       const asked = ask(numberSession(backend), { prompt: '10 20 30' }, { ...sampling, runAhead: [1, 8, 16][i] });
       await expect(asked).rejects.toMatchObject({ code: 'not-finite', position: 3 });
     }

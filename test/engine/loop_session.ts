@@ -1,9 +1,9 @@
 // What the tests of the loop run on: a tiny model of test/fixtures/llama and a toy that is one kernel, whose tokens are written
 // as numbers: '195 104 122' is three of them.
 
+import type { EngineEvent, GenerateInput, GenerateOptions } from '../../src/engine/protocol';
 import { type Backend, MOST_SHARED } from '../../src/engine/worker/backend';
 import { generate, type Session } from '../../src/engine/worker/generate';
-import type { EngineEvent, GenerateInput, GenerateOptions } from '../../src/engine/protocol';
 import { RunAhead } from '../../src/engine/worker/run_ahead';
 import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
 import type { Gpu } from '../../src/gpu/device';

@@ -28,18 +28,18 @@ beforeAll(async () => {
 afterAll(() => vi.restoreAllMocks());
 
 const sum = (buffers: readonly GPUBuffer[]) => buffers.reduce((bytes, { size }) => bytes + size, 0);
-const labelled = (prefix: string) => [...live].filter(({ label }) => label.startsWith(prefix));
+const labeled = (prefix: string) => [...live].filter(({ label }) => label.startsWith(prefix));
 
 test('memory by kind is that of the buffers, by their labels, and leaves none out', () => {
   const { weights, kvCache, activations } = loaded.info.gpuBytes!;
-  expect(weights).toBe(sum(labelled('weights.')));
-  expect(kvCache).toBe(sum(labelled('kv_cache.')));
+  expect(weights).toBe(sum(labeled('weights.')));
+  expect(kvCache).toBe(sum(labeled('kv_cache.')));
   expect(activations).toBe(sum([...live]) - weights - kvCache);
-  expect(sum(labelled('split_kv_decode.'))).toBeGreaterThan(0); // scratch memory is there, and counted
+  expect(sum(labeled('split_kv_decode.'))).toBeGreaterThan(0); // scratch memory is there, and counted
 });
 
 test('a step reads every matrix once, the norms, the biases, and one row of a tied embedding again', () => {
-  const matrices = labelled('weights.').filter(({ label }) => !label.endsWith('.scales') && !label.endsWith('.params'));
+  const matrices = labeled('weights.').filter(({ label }) => !label.endsWith('.scales') && !label.endsWith('.params'));
   // (2 layers) two norms of 32 columns, a bias of 192 rows and one of 32; then the last norm.
   const vectors = 4 * (2 * (2 * 32 + 192 + 32) + 32);
   const row = 4 * 32;
@@ -69,7 +69,7 @@ test('the roofline is a figure above zero, measured once; its buffers go, and th
   expect(gpu.failure).toBeNull();
 });
 
-test('a roofline that is cancelled is an AbortError, and leaves nothing behind', async () => {
+test('a roofline that is canceled is an AbortError, and leaves nothing behind', async () => {
   const buffers = live.size;
   await expect(measureRoofline(gpu, () => true)).rejects.toMatchObject({ name: 'AbortError' });
   expect(live.size).toBe(buffers);

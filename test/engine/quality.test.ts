@@ -1,4 +1,4 @@
-// What quantised activations cost the storyteller: the GPU on q8 follows stories that the textbook pass tells in f32.
+// What quantized activations cost the storyteller: the GPU on q8 follows stories that the textbook pass tells in f32.
 // `npm run bench -- quality` asks the same of 20 stories on the GPU of the machine.
 
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// How far a model on quantised activations is from the same weights on f32: it follows stories that the f32 model tells, and both
+// How far a model on quantized activations is from the same weights on f32: it follows stories that the f32 model tells, and both
 // say at each token what may come. Needs neither Node nor a browser: the unit test and the bench share it.
 
 import { argmax, sample } from '../../src/cpu/sample';

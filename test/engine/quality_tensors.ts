@@ -1,4 +1,4 @@
-import { dequantise } from '../../src/cpu/dequantize';
+import { dequantize } from '../../src/cpu/dequantize';
 import type { ModelTensors } from '../../src/model/tensors';
 import type { TensorInfo } from '../../src/storage/model_file';
 
@@ -18,13 +18,13 @@ export function modelAsF32({ embedding, layers, finalNorm, head, ropeFactors }: 
 }
 
 /**
- * The same values as if the file held them in F32, so that loading may quantise them anew. They are in memory until the last of
+ * The same values as if the file held them in F32, so that loading may quantize them anew. They are in memory until the last of
  * them is read.
  */
 export function asF32(tensor: TensorInfo): TensorInfo {
   let bytes: Promise<Uint8Array> | null = null;
   const load = async () => {
-    const values = dequantise(tensor.dtype, await tensor.read(0, tensor.byteLength));
+    const values = dequantize(tensor.dtype, await tensor.read(0, tensor.byteLength));
     return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
   };
   return {

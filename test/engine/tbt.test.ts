@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, expectTypeOf, test } from 'vitest';
 import type { TbtSummary } from '../../src/engine/protocol';
-import { percentile, summariseGaps } from '../../src/engine/tbt';
+import { percentile, summarizeGaps } from '../../src/engine/tbt';
 
 test('no gaps give nulls and an empty list', () => {
-  expect(summariseGaps([])).toEqual({
+  expect(summarizeGaps([])).toEqual({
     mean: null,
     p50: null,
     p95: null,
@@ -16,12 +16,12 @@ test('no gaps give nulls and an empty list', () => {
 });
 
 test('one gap is every percentile and has no jitter', () => {
-  expect(summariseGaps([7])).toEqual({ mean: 7, p50: 7, p95: 7, p99: 7, max: 7, jitter: null, perToken: [7] });
+  expect(summarizeGaps([7])).toEqual({ mean: 7, p50: 7, p95: 7, p99: 7, max: 7, jitter: null, perToken: [7] });
 });
 
-test('jitter is the mean absolute difference of neighbours, in order of arrival', () => {
-  expect(summariseGaps([10, 14, 8]).jitter).toBe(5);
-  expect(summariseGaps([8, 10, 14]).jitter).toBe(3);
+test('jitter is the mean absolute difference of neighbors, in order of arrival', () => {
+  expect(summarizeGaps([10, 14, 8]).jitter).toBe(5);
+  expect(summarizeGaps([8, 10, 14]).jitter).toBe(3);
 });
 
 test('the textbook example of the nearest rank: 15 20 35 40 50', () => {
@@ -43,7 +43,7 @@ for (const [n, p50, p95, p99] of [
   test(`percentiles of 1..${n}, shuffled`, () => {
     const gaps = Array.from({ length: n }, (_, i) => ((i * 7919) % n) + 1);
     expect(new Set(gaps).size).toBe(n);
-    expect(summariseGaps(gaps)).toMatchObject({ p50, p95, p99, max: n, mean: (n + 1) / 2, perToken: gaps });
+    expect(summarizeGaps(gaps)).toMatchObject({ p50, p95, p99, max: n, mean: (n + 1) / 2, perToken: gaps });
   });
 }
 
@@ -57,7 +57,7 @@ test('every percentile is a measured value, in ascending order, and the input is
   fc.assert(
     fc.property(fc.array(gap, { minLength: 1 }), (gaps) => {
       const before = [...gaps];
-      const s = summariseGaps(gaps);
+      const s = summarizeGaps(gaps);
       expect(gaps).toEqual(before);
       for (const v of [s.p50, s.p95, s.p99, s.max]) expect(gaps.some((g) => g === v)).toBe(true);
       expect(s.p50! <= s.p95! && s.p95! <= s.p99! && s.p99! <= s.max!).toBe(true);
@@ -67,5 +67,5 @@ test('every percentile is a measured value, in ascending order, and the input is
 });
 
 test('the summary has the shape that the protocol promises', () => {
-  expectTypeOf(summariseGaps([1])).toEqualTypeOf<TbtSummary>();
+  expectTypeOf(summarizeGaps([1])).toEqualTypeOf<TbtSummary>();
 });

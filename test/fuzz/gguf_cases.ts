@@ -1,8 +1,8 @@
 // GGUF files with lies in them: counts, lengths, types, alignment, offsets; then edits of the bytes.
 
 import { parseGguf } from '../../src/storage/formats/gguf';
-import { blobSource } from '../../src/storage/source/source';
 import type { TensorInfo } from '../../src/storage/formats/tensor';
+import { blobSource } from '../../src/storage/source/source';
 import { type Bytes, type GgufSpec, type GgufTensor, ramp, T, value, writeGguf } from '../storage/write_gguf';
 import { BAD_UTF8, EDGE_LENGTHS, NASTY_NAMES } from './edges';
 import type { GgufKeys } from './gguf_values';

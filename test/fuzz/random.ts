@@ -32,7 +32,7 @@ export class Random {
   }
 }
 
-/** Seed of the i-th case of a run, so that runs of neighbouring seeds share none. */
+/** Seed of the i-th case of a run, so that runs of neighboring seeds share none. */
 export function caseSeed(runSeed: number, i: number): number {
   return (Math.imul(runSeed, 0x9e3779b1) + Math.imul(i, 0x85ebca6b)) >>> 0;
 }

@@ -2,20 +2,20 @@
 
 import { describe, expect, test } from 'vitest';
 import { linear } from '../../src/cpu/linear';
-import { linearQ8, quantiseActivations } from '../../src/cpu/quantize_activations';
+import { linearQ8, quantizeActivations } from '../../src/cpu/quantize_activations';
 import type { Gpu } from '../../src/gpu/device';
 import { CommandList } from '../../src/gpu/kernel';
 import { createEmbed } from '../../src/kernels/elementwise/embed';
+import { xqBytes } from '../../src/kernels/elementwise/quantize_activations';
 import { gateUpEpilogue } from '../../src/kernels/linear/epilogues/gate_up';
 import { gateUpQ8Epilogue } from '../../src/kernels/linear/epilogues/gate_up_q8';
 import { headEpilogue } from '../../src/kernels/linear/epilogues/head';
+import { qkvEpilogue } from '../../src/kernels/linear/epilogues/qkv';
+import { residualEpilogue } from '../../src/kernels/linear/epilogues/residual';
+import { STORE } from '../../src/kernels/linear/epilogues/store';
 import type { Epilogue } from '../../src/kernels/linear/linear';
 import { createMatmul } from '../../src/kernels/linear/matmul';
 import { createMatvec } from '../../src/kernels/linear/matvec';
-import { qkvEpilogue } from '../../src/kernels/linear/epilogues/qkv';
-import { xqBytes } from '../../src/kernels/elementwise/quantize_activations';
-import { residualEpilogue } from '../../src/kernels/linear/epilogues/residual';
-import { STORE } from '../../src/kernels/linear/epilogues/store';
 import { assertClose } from '../close';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
 import { randomArray } from '../random';
@@ -95,7 +95,7 @@ for (const without of PATHS) {
       const params = gpu.upload('params', new Float32Array(4));
       product.record(list, product.bind(matrix, gpu.upload('x', x), params, h), 1);
       list.run({ position: 0, nTokens: 1 });
-      const y = linearQ8(quantiseActivations(x), 'Q8_0', bytes, null);
+      const y = linearQ8(quantizeActivations(x), 'Q8_0', bytes, null);
       const expected = Float32Array.from({ length: 32 }, (_, i) => gelu(y[2 * i]) * y[2 * i + 1]);
       const read = await gpu.read(h);
       const [d] = new Float32Array(read, 32, 1);

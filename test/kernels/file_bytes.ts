@@ -1,5 +1,5 @@
-import { FILE_TYPES, type FileType } from '../../src/kernels/load/file_types';
 import type { WeightFormat } from '../../src/kernels/linear/weight_format';
+import { FILE_TYPES, type FileType } from '../../src/kernels/load/file_types';
 import { randomSource } from '../random';
 
 /** The type that a format is made of as it is. */

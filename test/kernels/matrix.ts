@@ -1,10 +1,10 @@
-import { dequantise } from '../../src/cpu/dequantize';
+import { dequantize } from '../../src/cpu/dequantize';
 import type { Gpu } from '../../src/gpu/device';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE } from '../../src/gpu/device';
 import { CommandList } from '../../src/gpu/kernel';
 import { createEmbed } from '../../src/kernels/elementwise/embed';
-import { Repacker } from '../../src/kernels/load/repack';
 import { planeBytes, rowParts, type WeightFormat, type WeightMatrix } from '../../src/kernels/linear/weight_format';
+import { Repacker } from '../../src/kernels/load/repack';
 import { randomFileBytes, STORED } from './file_bytes';
 
 const USAGE = GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC;
@@ -39,7 +39,7 @@ export async function randomMatrix(
     dstStride: 1,
     rotaryDim: 0,
   });
-  return { matrix, values: dequantise(STORED[format], bytes) };
+  return { matrix, values: dequantize(STORED[format], bytes) };
 }
 
 export async function readFloats(gpu: Gpu, buffer: GPUBuffer, length: number): Promise<Float32Array> {

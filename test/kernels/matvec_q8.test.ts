@@ -1,18 +1,18 @@
-// Products of one token on quantised activations against the textbook: quantised by the product itself, or by whoever wrote them.
+// Products of one token on quantized activations against the textbook: quantized by the product itself, or by whoever wrote them.
 
 import { describe, expect, test } from 'vitest';
-import { dequantise } from '../../src/cpu/dequantize';
+import { dequantize } from '../../src/cpu/dequantize';
 import { linear } from '../../src/cpu/linear';
-import { linearQ8, quantiseActivations } from '../../src/cpu/quantize_activations';
+import { linearQ8, quantizeActivations } from '../../src/cpu/quantize_activations';
 import { rmsNorm } from '../../src/cpu/rms_norm';
 import { GPU_COPY_DST, GPU_UNIFORM, type Gpu } from '../../src/gpu/device';
 import { CommandList } from '../../src/gpu/kernel';
+import { xqBytes } from '../../src/kernels/elementwise/quantize_activations';
 import { GATE_UP_Q8 } from '../../src/kernels/linear/epilogues/gate_up_q8';
 import { HEAD } from '../../src/kernels/linear/epilogues/head';
+import { RESIDUAL } from '../../src/kernels/linear/epilogues/residual';
 import type { Linear } from '../../src/kernels/linear/linear';
 import { createMatvec } from '../../src/kernels/linear/matvec';
-import { xqBytes } from '../../src/kernels/elementwise/quantize_activations';
-import { RESIDUAL } from '../../src/kernels/linear/epilogues/residual';
 import { assertClose } from '../close';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
 import { randomArray } from '../random';
@@ -41,7 +41,7 @@ for (const without of PATHS) {
         [65, 96],
         [64, 1056],
       ]) {
-        test(`residual adds W x + bias, ${format}, x quantised on the way, ${rows}x${cols}`, async () => {
+        test(`residual adds W x + bias, ${format}, x quantized on the way, ${rows}x${cols}`, async () => {
           const gpu = await testGpu(without);
           const { matrix, bytes } = await matrixOf(gpu, format, rows, cols);
           const [x, bias, before] = [randomArray(cols, 11, 2), randomArray(rows, 13), randomArray(rows, 14)];
@@ -51,7 +51,7 @@ for (const without of PATHS) {
           const params = gpu.upload('params', new Float32Array([...bias, 0, 0, 0]));
           const residual = gpu.upload('residual', before);
           run(gpu, product, product.bind(matrix, gpu.upload('x', x), params, residual));
-          const y = linearQ8(quantiseActivations(x), STORED[format], bytes, bias);
+          const y = linearQ8(quantizeActivations(x), STORED[format], bytes, bias);
           assertClose(
             await readFloats(gpu, residual, rows),
             y.map((v, i) => v + before[i]),
@@ -61,19 +61,19 @@ for (const without of PATHS) {
         });
       }
 
-      test(`residual adds W x, ${format}, x quantised already, 65x224`, async () => {
+      test(`residual adds W x, ${format}, x quantized already, 65x224`, async () => {
         const gpu = await testGpu(without);
         const [rows, cols] = [65, 224];
         const { matrix, bytes } = await matrixOf(gpu, format, rows, cols);
-        const quantised = quantiseActivations(randomArray(cols, 11, 2));
+        const quantized = quantizeActivations(randomArray(cols, 11, 2));
         const xq = new Uint8Array(xqBytes(1, cols));
-        xq.set(new Uint8Array(quantised.q.buffer));
-        xq.set(new Uint8Array(quantised.d.buffer), cols);
+        xq.set(new Uint8Array(quantized.q.buffer));
+        xq.set(new Uint8Array(quantized.d.buffer), cols);
         const product = await createMatvec(gpu, { rows, cols, format, normEps: null, bias: false }, RESIDUAL, 'q8');
         const residual = gpu.upload('residual', new Float32Array(rows));
         const params = gpu.upload('params', new Float32Array(4));
         run(gpu, product, product.bind(matrix, gpu.upload('xq', xq), params, residual));
-        assertClose(await readFloats(gpu, residual, rows), linearQ8(quantised, STORED[format], bytes, null), 1e-5);
+        assertClose(await readFloats(gpu, residual, rows), linearQ8(quantized, STORED[format], bytes, null), 1e-5);
       });
     }
 
@@ -84,7 +84,7 @@ for (const without of PATHS) {
       ['q5_k', 768],
       ['q6_k', 768],
     ] as const) {
-      test(`residual adds W x, ${format}, x quantised on the way, 67x${cols}`, async () => {
+      test(`residual adds W x, ${format}, x quantized on the way, 67x${cols}`, async () => {
         const gpu = await testGpu(without);
         const rows = 67;
         const { matrix, values } = await randomMatrix(gpu, format, rows, cols, cols);
@@ -93,7 +93,7 @@ for (const without of PATHS) {
         const residual = gpu.upload('residual', new Float32Array(rows));
         const params = gpu.upload('params', new Float32Array(4));
         run(gpu, product, product.bind(matrix, gpu.upload('x', x), params, residual));
-        const { q, d } = quantiseActivations(x);
+        const { q, d } = quantizeActivations(x);
         const y = linear(
           Float32Array.from(q, (each, i) => each * d[Math.floor(i / 32)]),
           values,
@@ -113,7 +113,7 @@ for (const without of PATHS) {
       const logits = gpu.upload('logits', new Float32Array(rows + 4).fill(-7));
       const maxima = gpu.upload('maxima', new Uint32Array(Math.ceil(rows / 32)));
       run(gpu, product, product.bind(matrix, gpu.upload('x', x), gpu.upload('params', norm), logits, maxima), 3);
-      const y = linearQ8(quantiseActivations(rmsNorm(x.subarray(2 * cols), norm, EPS)), 'Q4_0', bytes, null);
+      const y = linearQ8(quantizeActivations(rmsNorm(x.subarray(2 * cols), norm, EPS)), 'Q4_0', bytes, null);
       const actual = await readFloats(gpu, logits, rows + 4);
       assertClose(actual.subarray(0, rows), y, 1e-5);
       expect([...actual.subarray(rows)]).toEqual(Array(4).fill(-7)); // nothing past the end
@@ -140,8 +140,8 @@ for (const without of PATHS) {
           const n = rmsNorm(x, norm, EPS);
           const y =
             input === 'f32'
-              ? linear(n, dequantise('Q4_0', bytes), null)
-              : linearQ8(quantiseActivations(n), 'Q4_0', bytes, null);
+              ? linear(n, dequantize('Q4_0', bytes), null)
+              : linearQ8(quantizeActivations(n), 'Q4_0', bytes, null);
           assertClose(await readFloats(gpu, logits, rows), y, 1e-5);
         });
       }
@@ -174,7 +174,7 @@ for (const without of PATHS) {
           product,
           product.bind(matrix, gpu.upload('o', o), gpu.upload('params', new Float32Array(4)), residual, ...parts),
         );
-        assertClose(await readFloats(gpu, residual, rows), linearQ8(quantiseActivations(x), 'Q4_0', bytes, null), 1e-4);
+        assertClose(await readFloats(gpu, residual, rows), linearQ8(quantizeActivations(x), 'Q4_0', bytes, null), 1e-4);
         expect(gpu.failure).toBeNull();
       });
     }
@@ -202,10 +202,10 @@ for (const without of PATHS) {
         const n = rmsNorm(x, norm, EPS);
         const y =
           input === 'f32'
-            ? linear(n, dequantise('Q8_0', bytes), bias)
-            : linearQ8(quantiseActivations(n), 'Q8_0', bytes, bias);
+            ? linear(n, dequantize('Q8_0', bytes), bias)
+            : linearQ8(quantizeActivations(n), 'Q8_0', bytes, bias);
         const expected = Float32Array.from({ length: intermediate }, (_, i) => silu(y[2 * i]) * y[2 * i + 1]);
-        const { d } = quantiseActivations(expected);
+        const { d } = quantizeActivations(expected);
         const got = await gpu.read(h);
         assertClose(new Float32Array(got, intermediate, d.length), d, 1e-5);
         const q = new Int8Array(got, 0, intermediate);

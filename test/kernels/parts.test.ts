@@ -3,12 +3,12 @@
 import { describe, expect, test } from 'vitest';
 import { linear } from '../../src/cpu/linear';
 import { CommandList } from '../../src/gpu/kernel';
-import { fileRowBytes } from '../../src/kernels/load/file_types';
+import { RESIDUAL } from '../../src/kernels/linear/epilogues/residual';
 import { createMatmul } from '../../src/kernels/linear/matmul';
 import { createMatvec } from '../../src/kernels/linear/matvec';
-import { Repacker } from '../../src/kernels/load/repack';
-import { RESIDUAL } from '../../src/kernels/linear/epilogues/residual';
 import { formatRuns, planeBytes, planParts } from '../../src/kernels/linear/weight_format';
+import { fileRowBytes } from '../../src/kernels/load/file_types';
+import { Repacker } from '../../src/kernels/load/repack';
 import { assertClose } from '../close';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
 import { randomArray } from '../random';
@@ -88,7 +88,7 @@ for (const without of PATHS) {
   }
 }
 
-test('formats come in runs of neighbouring parts; one that begins at an odd row is refused', async () => {
+test('formats come in runs of neighboring parts; one that begins at an odd row is refused', async () => {
   const gpu = await testGpu();
   const parts = [
     emptyMatrix(gpu, 'q8', 192, 32, 64),
@@ -131,7 +131,7 @@ describe('rows of a file reach the part that they belong to', () => {
     for (const format of ['f16', 'q4'] as const) {
       test(`${name}, ${format}`, async () => {
         const gpu = await testGpu();
-        const cols = 96; // three blocks: scales of neighbouring rows share a word
+        const cols = 96; // three blocks: scales of neighboring rows share a word
         const rows = sources.reduce((sum, [, , n]) => sum + n, 0);
         const whole = emptyMatrix(gpu, format, rows, cols);
         const parts = emptyMatrix(gpu, format, rows, cols, 64);

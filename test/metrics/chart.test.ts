@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { spreadLabels } from '../../src/metrics/chart/chart_marks';
 import { ContextView } from '../../src/metrics/chart/context_view';
 import { HistogramView } from '../../src/metrics/chart/histogram_view';
-import { waitAfter } from '../../src/metrics/panel/pacer';
 import type { ChartInput, Picture } from '../../src/metrics/chart/picture';
 import { describeToken, quoteText, spokenToken, worstStalls } from '../../src/metrics/chart/readout';
-import { RunRecord } from '../../src/metrics/run/run_record';
 import { TokensView } from '../../src/metrics/chart/tokens_view';
+import { waitAfter } from '../../src/metrics/panel/pacer';
+import { RunRecord } from '../../src/metrics/run/run_record';
 
 /** A run whose gaps are these, from a position on. */
 function run(gaps: number[], from = 10): RunRecord {
@@ -40,7 +40,7 @@ const pointsOf = ({ data: [xs, ys] }: Picture['series'][number]) => Array.from(x
 describe('over tokens', () => {
   test('a gap stands over the number of its token, prefill before the first', () => {
     const picture = new TokensView().picture(input(run([5, 6, 7])));
-    expect(pointsOf(lines(picture)[0]!)).toEqual([
+    expect(pointsOf(lines(picture)[0])).toEqual([
       [2, 5],
       [3, 6],
       [4, 7],
@@ -64,7 +64,7 @@ describe('over tokens', () => {
 
   test('a gap of 0 ms is lifted to where a logarithm can show it', () => {
     const { series, y } = new TokensView().picture(input(run([0, 6]), { isLog: true }));
-    expect(series[0]!.data[1][0]).toBeGreaterThan(0);
+    expect(series[0].data[1][0]).toBeGreaterThan(0);
     expect(y.min).toBeGreaterThan(0);
   });
 
@@ -110,7 +110,7 @@ describe('over context', () => {
       [21, 6],
       [22, 6],
     ]);
-    expect(Array.from(lines(picture)[0]!.data[0])).toEqual([6, 7, 21, 22, 31, 32]);
+    expect(Array.from(lines(picture)[0].data[0])).toEqual([6, 7, 21, 22, 31, 32]);
     expect(picture.x).toMatchObject({ min: 6, max: 32 });
   });
 
@@ -136,7 +136,7 @@ describe('histogram', () => {
   test('counts all gaps, and a bin says which tokens it holds', () => {
     const view = new HistogramView();
     const { series, verticals } = view.picture(input(run([5, 5, 5, 5, 5, 5, 39])));
-    const counts = Array.from(series[0]!.data[1]).slice(0, -1);
+    const counts = Array.from(series[0].data[1]).slice(0, -1);
     expect(counts.reduce((a, b) => a + b)).toBe(7);
     expect(verticals.map(({ x, label }) => `${label} ${x}`)).toEqual(['p50 5']); // too few for p99
     const many = new HistogramView().picture(input(run(Array.from({ length: 100 }, (_, i) => (i < 90 ? 5 : 39)))));
@@ -150,8 +150,8 @@ describe('histogram', () => {
   test('pinned runs share its bins', () => {
     const pins = [{ letter: 'a' as const, run: run([80, 90]) }];
     const { series } = new HistogramView().picture(input(run([5, 6]), { pins }));
-    expect(series.map(({ data }) => data[0])).toEqual([series[0]!.data[0], series[0]!.data[0]]);
-    expect(series[0]!.data[0].length).toBe(series[0]!.data[1].length);
+    expect(series.map(({ data }) => data[0])).toEqual([series[0].data[0], series[0].data[0]]);
+    expect(series[0].data[0].length).toBe(series[0].data[1].length);
   });
 });
 

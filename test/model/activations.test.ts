@@ -1,4 +1,4 @@
-// A whole model on quantised activations: close to the exact one, and the same whether the output projection merges the parts
+// A whole model on quantized activations: close to the exact one, and the same whether the output projection merges the parts
 // of attention or reads them merged, and whether tokens come one at a time or in one pass.
 
 import { expect, test } from 'vitest';
@@ -71,16 +71,16 @@ test('one token at a time and in one pass, parts of attention merged on the way 
   const exact = await exactLogits();
   const fused = await load('fused_decode');
   expect(fused.activations).toBe('q8');
-  const quantised = await decode(fused);
-  const far = worst(quantised, exact);
-  expect(far).toBeGreaterThan(1e-5); // else nothing was quantised
+  const quantized = await decode(fused);
+  const far = worst(quantized, exact);
+  expect(far).toBeGreaterThan(1e-5); // else nothing was quantized
   expect(far).toBeLessThan(0.05);
 
   const split = await load('split_kv_decode');
   expect(split.pass(1, 'sample', 0).commands).toHaveLength(2 * 5 + 3); // embed, five a layer, head, sample: none that merges
-  expect(worst(await decode(split), quantised)).toBeLessThan(0.01); // a rounding error may flip a quantised value
+  expect(worst(await decode(split), quantized)).toBeLessThan(0.01); // a rounding error may flip a quantized value
 
   fused.writeTokens(Uint32Array.from(readFixture(NAME).inputIds), 0);
   await fused.pass(STEPS, 'sample', 0).run({ position: 0, nTokens: STEPS });
-  expect(relativeError(await fused.readLogits(), quantised[STEPS - 1])).toBeLessThan(0.02);
+  expect(relativeError(await fused.readLogits(), quantized[STEPS - 1])).toBeLessThan(0.02);
 });

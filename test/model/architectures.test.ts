@@ -9,7 +9,7 @@ import type { Gpu } from '../../src/gpu/device';
 import { readConfig } from '../../src/model/config/config';
 import { Llama, type LlamaOptions } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';
-import { allocateWeights, type QuantisedFormat } from '../../src/model/weights';
+import { allocateWeights, type QuantizedFormat } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';
 import { relativeError } from '../close';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
@@ -21,7 +21,7 @@ const NAMES = readdirSync(ROOT).sort();
 const GREEDY = { temperature: 0, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 0 };
 /** What longrope and dynamic scaling depend on: the fixtures were made with it. */
 const CONTEXT = 48;
-/** Of decode on quantised activations. */
+/** Of decode on quantized activations. */
 const STEPS = 12;
 const TIMEOUT_MS = 180_000; // most of it compiling
 /** Of the largest logit; only the order of sums differs. */
@@ -41,14 +41,14 @@ async function open(name: string, from: 'folder' | 'gguf' = 'folder') {
 }
 
 type Options = Partial<Pick<LlamaOptions, 'attention' | 'activations'>> & {
-  quantise?: QuantisedFormat;
+  quantize?: QuantizedFormat;
   from?: 'folder' | 'gguf';
 };
 
-async function load(name: string, without: (typeof PATHS)[number], { quantise, from, ...options }: Options) {
+async function load(name: string, without: (typeof PATHS)[number], { quantize, from, ...options }: Options) {
   const gpu = await testGpu(without);
   const { files, config, tensors } = await open(name, from);
-  const { weights, read } = await allocateWeights(gpu, tensors, config, quantise);
+  const { weights, read } = await allocateWeights(gpu, tensors, config, quantize);
   const attention = AUTO.includes(name) ? 'auto' : 'fused_decode';
   const llama = await Llama.create(gpu, config, weights, {
     contextLength: CONTEXT,
@@ -158,7 +158,7 @@ for (const name of NAMES) {
   }
 }
 
-// Factors as tensors and fused matrices, pairs that are neighbours in the file, norms that have their offset already.
+// Factors as tensors and fused matrices, pairs that are neighbors in the file, norms that have their offset already.
 for (const name of ['phi3_longrope_long', 'granite', 'gemma2']) {
   test(`${name} of a GGUF gives the same logits`, { timeout: TIMEOUT_MS }, async () => {
     const { gpu, llama } = await load(name, [], { from: 'gguf' });
@@ -170,21 +170,21 @@ for (const name of ['phi3_longrope_long', 'granite', 'gemma2']) {
 
 // Norms of q and k, post-norms and GELU around products in integers, one of which merges the parts of attention. Qwen 3 is in
 // padding.test.ts.
-test('gemma3 on quantised activations is close to the same weights on exact ones', {
+test('gemma3 on quantized activations is close to the same weights on exact ones', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const name = 'gemma3';
-  const options = { quantise: 'q8', activations: 'q8', attention: 'split_kv_decode' } as const;
+  const options = { quantize: 'q8', activations: 'q8', attention: 'split_kv_decode' } as const;
   const { gpu, llama } = await load(name, [], options);
   expect(llama.activations).toBe('q8');
   const ids = readExpected(name).ids.slice(0, STEPS);
   const { config, tensors } = await open(name);
   const cpu = new CpuLlama(config, await loadCpuWeights(tensors, undefined, 'q8'), CONTEXT);
   const exact = ids.map((id, position) => Float32Array.from(cpu.forward(id, position)));
-  const quantised = await decode(llama, ids);
-  const far = worst(quantised, exact);
-  expect(far).toBeGreaterThan(1e-3); // else nothing was quantised
+  const quantized = await decode(llama, ids);
+  const far = worst(quantized, exact);
+  expect(far).toBeGreaterThan(1e-3); // else nothing was quantized
   expect(far).toBeLessThan(0.06);
-  expect(worst(await prefill(llama, ids, [STEPS]), [quantised[STEPS - 1]])).toBeLessThan(0.03);
+  expect(worst(await prefill(llama, ids, [STEPS]), [quantized[STEPS - 1]])).toBeLessThan(0.03);
   expect(gpu.failure).toBeNull();
 });

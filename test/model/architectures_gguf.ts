@@ -2,7 +2,7 @@
 // norms, factors of RoPE. What those rules lose and GGUF has a key for (windows of Mistral and Qwen 2, the scale of
 // query_pre_attn_scalar) is written, too.
 
-import { dequantise } from '../../src/cpu/dequantize';
+import { dequantize } from '../../src/cpu/dequantize';
 import { type ModelFiles, openModel, type TensorInfo } from '../../src/storage/model_file';
 import { type Bytes, type GgufTensor, T, value, writeGguf } from '../storage/write_gguf';
 
@@ -47,7 +47,7 @@ interface Config {
 type Key = [string, (out: Bytes) => void];
 
 const ARCHITECTURE: Record<string, string> = { mistral: 'llama', gemma3_text: 'gemma3' };
-/** Architectures whose rows of Wq and Wk are turned from halves to neighbours. */
+/** Architectures whose rows of Wq and Wk are turned from halves to neighbors. */
 const PERMUTED = ['llama', 'granite', 'smollm3'];
 const POST_NORMS = ['gemma2', 'gemma3', 'olmo2'];
 const F32 = 0;
@@ -168,19 +168,19 @@ async function ggufTensor(tensor: TensorInfo, arch: string, config: Config): Pro
   const isMatrix = shape.length > 1;
   if (isMatrix && dtype !== 'BF16') throw new Error(`${name} is ${dtype}; fixtures of architectures are BF16`);
   const offset = arch.startsWith('gemma') && name.endsWith('norm.weight') ? 1 : 0;
-  const vector = () => new Uint8Array(dequantise(dtype, stored).map((v) => v + offset).buffer);
+  const vector = () => new Uint8Array(dequantize(dtype, stored).map((v) => v + offset).buffer);
   const data = isMatrix ? stored : vector();
   const turns = PERMUTED.includes(arch) && /\.[qk]_proj\./.test(name);
   return {
     name: ggufName(name, arch),
     ne: [...shape].reverse(),
     type: isMatrix ? BF16 : F32,
-    data: turns ? neighbours(data, shape[0], headDimOf(config)) : data,
+    data: turns ? neighbors(data, shape[0], headDimOf(config)) : data,
   };
 }
 
 /** Row j of a head goes to 2 j, row j + head_dim / 2 to 2 j + 1. */
-function neighbours(data: Uint8Array, rows: number, headDim: number): Uint8Array {
+function neighbors(data: Uint8Array, rows: number, headDim: number): Uint8Array {
   const rowBytes = data.length / rows;
   const turned = new Uint8Array(data.length);
   for (let row = 0; row < rows; row++) {

@@ -6,7 +6,7 @@ import { loadCpuWeights } from '../../src/engine/worker/cpu_backend';
 import { readConfig } from '../../src/model/config/config';
 import { Llama, type LlamaOptions } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';
-import { allocateWeights, type QuantisedFormat } from '../../src/model/weights';
+import { allocateWeights, type QuantizedFormat } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';
 import { relativeError } from '../close';
 import { testGpu } from '../gpu/test_device';
@@ -17,14 +17,14 @@ const IDS = Array.from({ length: 37 }, (_, i) => (i * 29) % SHAPE.vocab);
 const STEPS = 16;
 const GREEDY = { temperature: 0, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 0 };
 
-async function load(variant: Variant, quantise?: QuantisedFormat, options: Partial<LlamaOptions> = {}, size = SHAPE) {
+async function load(variant: Variant, quantize?: QuantizedFormat, options: Partial<LlamaOptions> = {}, size = SHAPE) {
   const gpu = await testGpu();
   const files = await openModel(modelFile(variant, size));
   const config = readConfig(files);
   const tensors = resolveTensors(files, config);
-  const cpuWeights = await loadCpuWeights(tensors, undefined, quantise);
+  const cpuWeights = await loadCpuWeights(tensors, undefined, quantize);
   const cpu = new CpuLlama(config, cpuWeights, 64);
-  const { weights, read } = await allocateWeights(gpu, tensors, config, quantise);
+  const { weights, read } = await allocateWeights(gpu, tensors, config, quantize);
   const shape: LlamaOptions = { contextLength: 64, kvType: 'f32', attention: 'auto', ...options };
   const llama = await Llama.create(gpu, config, weights, shape);
   await read(files);
@@ -35,21 +35,21 @@ async function load(variant: Variant, quantise?: QuantisedFormat, options: Parti
 }
 
 describe('logits after a prefill and a step, then greedy ids', () => {
-  const variants: { variant: Variant; quantise?: QuantisedFormat; size?: typeof SHAPE }[] = [
+  const variants: { variant: Variant; quantize?: QuantizedFormat; size?: typeof SHAPE }[] = [
     { variant: { format: 'f32', ropeFactors: true }, size: STORIES },
     { variant: { format: 'f16', tied: true, biased: true }, size: ODD },
     { variant: { format: 'bf16' } },
     { variant: { format: 'q8', tied: true, ropeFactors: true } },
     { variant: { format: 'q4', biased: true } },
-    { variant: { format: 'f16', tied: true, ropeFactors: true }, quantise: 'q8' },
-    { variant: { format: 'bf16', biased: true }, quantise: 'q4', size: STORIES },
+    { variant: { format: 'f16', tied: true, ropeFactors: true }, quantize: 'q8' },
+    { variant: { format: 'bf16', biased: true }, quantize: 'q4', size: STORIES },
     { variant: { format: 'q4', biased: true, mixed: { attn_v: 'f16', ffn_down: 'q8', output: 'bf16' } } },
   ];
-  for (const { variant, quantise, size = SHAPE } of variants) {
+  for (const { variant, quantize, size = SHAPE } of variants) {
     const sizes = size === SHAPE ? '' : `, heads of ${size.headDim}, intermediate ${size.intermediate}`;
     const name = JSON.stringify(variant).replaceAll('"', '') + sizes;
-    test(quantise ? `${name}, quantised to ${quantise}` : name, async () => {
-      const { gpu, llama, cpu } = await load(variant, quantise, {}, size);
+    test(quantize ? `${name}, quantized to ${quantize}` : name, async () => {
+      const { gpu, llama, cpu } = await load(variant, quantize, {}, size);
       const last = IDS.length - 1;
       llama.pass(last, 'none', 0).run({ position: 0, nTokens: last });
       llama.pass(1, 'sample', last).run({ position: last, nTokens: 1 });
@@ -67,7 +67,7 @@ describe('logits after a prefill and a step, then greedy ids', () => {
   }
 });
 
-/** As llama.cpp mixes them: a Q4_K_M with K in full precision, a Q5_K and a Q2_K with what quantisers leave in other formats. */
+/** As llama.cpp mixes them: a Q4_K_M with K in full precision, a Q5_K and a Q2_K with what quantizers leave in other formats. */
 const MIXED: [Variant, 'f32' | 'q8'][] = [
   [
     {

@@ -8,7 +8,7 @@ import { type ModelConfig, readConfig } from '../../src/model/config/config';
 import { Llama, type LlamaOptions } from '../../src/model/llama';
 import { padColumns, padConfig, paddingOf } from '../../src/model/padding';
 import { resolveTensors } from '../../src/model/tensors';
-import { allocateWeights, type QuantisedFormat } from '../../src/model/weights';
+import { allocateWeights, type QuantizedFormat } from '../../src/model/weights';
 import { type ModelFiles, openModel } from '../../src/storage/model_file';
 import { relativeError } from '../close';
 import { PATHS, testGpu } from '../gpu/test_device';
@@ -20,18 +20,18 @@ const CONTEXT = 48;
 const PREFILL = 19;
 const STEPS = 6;
 const EXACT = 2e-5;
-const QUANTISED = 0.06;
+const QUANTIZED = 0.06;
 const TIMEOUT_MS = 180_000; // most of it compiling
 
-type Options = Partial<LlamaOptions> & { quantise?: QuantisedFormat; without?: (typeof PATHS)[number] };
+type Options = Partial<LlamaOptions> & { quantize?: QuantizedFormat; without?: (typeof PATHS)[number] };
 
 /** The largest error of the logits after a prefill and after each step of the likeliest tokens. */
-async function worstError(files: ModelFiles, { quantise, without, ...options }: Options): Promise<number> {
+async function worstError(files: ModelFiles, { quantize, without, ...options }: Options): Promise<number> {
   const gpu = await testGpu(without);
   const config = readConfig(files);
   const tensors = resolveTensors(files, config);
-  const cpu = new CpuLlama(config, await loadCpuWeights(tensors, undefined, quantise), CONTEXT);
-  const { weights, read } = await allocateWeights(gpu, tensors, config, quantise);
+  const cpu = new CpuLlama(config, await loadCpuWeights(tensors, undefined, quantize), CONTEXT);
+  const { weights, read } = await allocateWeights(gpu, tensors, config, quantize);
   const llama = await Llama.create(gpu, config, weights, {
     contextLength: CONTEXT,
     kvType: 'f32',
@@ -64,14 +64,14 @@ test('f32, without subgroups and immediates', { timeout: TIMEOUT_MS }, async () 
   expect(await worstError(files, { without: PATHS[1] })).toBeLessThan(EXACT);
 });
 
-// As llama.cpp quantises it: rows of 172 columns cannot be. Gate and up lie in two formats.
+// As llama.cpp quantizes it: rows of 172 columns cannot be. Gate and up lie in two formats.
 test('q8 beside f16', { timeout: TIMEOUT_MS }, async () => {
   const variant: Variant = { format: 'q8', mixed: { ffn_down: 'f16', ffn_up: 'f16' } };
   const files = await openModel(modelFile(variant, STORIES));
   expect(await worstError(files, {})).toBeLessThan(EXACT);
 });
 
-test('quantised matrices whose columns are heads of odd sizes are refused by name', async () => {
+test('quantized matrices whose columns are heads of odd sizes are refused by name', async () => {
   const files = await openModel(modelFile({ format: 'q8' }, { ...ODD, hidden: 96, intermediate: 96, heads: 8 }));
   const config = readConfig(files);
   const allocating = allocateWeights(await testGpu(), resolveTensors(files, config), config);
@@ -88,8 +88,8 @@ describe('architectures with norms of q and k, and behind attention and MLP', ()
   };
   const heads = { num_attention_heads: 3, num_key_value_heads: 1, head_dim: 12 };
   const small = { hidden_size: 64, num_attention_heads: 8, num_key_value_heads: 4, head_dim: 8 };
-  const q8 = { quantise: 'q8', activations: 'q8' } as const;
-  // Norms of 60 and 20 elements, with Gemma's offset of the weights; of 60 and 36 and 12; quantised while they load.
+  const q8 = { quantize: 'q8', activations: 'q8' } as const;
+  // Norms of 60 and 20 elements, with Gemma's offset of the weights; of 60 and 36 and 12; quantized while they load.
   test.each<[string, OddSizes, Options]>([
     ['gemma3', sizes, {}],
     ['olmo2', { ...sizes, ...heads }, {}],
@@ -97,8 +97,8 @@ describe('architectures with norms of q and k, and behind attention and MLP', ()
   ])('%s', { timeout: TIMEOUT_MS }, async (name, sizes, options) => {
     const isQ8 = options.activations === 'q8';
     const error = await worstError(await cutFixture(name, sizes), options);
-    expect(error).toBeLessThan(isQ8 ? QUANTISED : EXACT);
-    if (isQ8) expect(error).toBeGreaterThan(1e-3); // else nothing was quantised
+    expect(error).toBeLessThan(isQ8 ? QUANTIZED : EXACT);
+    if (isQ8) expect(error).toBeGreaterThan(1e-3); // else nothing was quantized
   });
 });
 

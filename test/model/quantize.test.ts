@@ -1,13 +1,13 @@
-// Models quantised while they load: what becomes of them, and what info says of it. Their logits are held by gguf.test.ts.
+// Models quantized while they load: what becomes of them, and what info says of it. Their logits are held by gguf.test.ts.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { loadCpuWeights } from '../../src/engine/worker/cpu_backend';
 import type { LoadOptions } from '../../src/engine/protocol';
+import { loadCpuWeights } from '../../src/engine/worker/cpu_backend';
 import { loadModel } from '../../src/engine/worker/load';
 import { readConfig } from '../../src/model/config/config';
 import { resolveTensors } from '../../src/model/tensors';
-import { allocateWeights, type QuantisedFormat } from '../../src/model/weights';
+import { allocateWeights, type QuantizedFormat } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';
 import { relativeError } from '../close';
 import { STORYTELLER } from '../engine/storyteller';
@@ -22,14 +22,14 @@ async function open(variant: Variant) {
   return { files, config, tensors: resolveTensors(files, config) };
 }
 
-test('every matrix is quantised, by at most half a step or a clipped one; norms and biases are not', async () => {
+test('every matrix is quantized, by at most half a step or a clipped one; norms and biases are not', async () => {
   const { tensors } = await open({ format: 'f16', biased: true });
   const plain = await loadCpuWeights(tensors);
-  for (const [quantise, most] of [
+  for (const [quantize, most] of [
     ['q8', 1 / 254],
     ['q4', 1 / 8],
   ] as const) {
-    const weights = await loadCpuWeights(tensors, undefined, quantise);
+    const weights = await loadCpuWeights(tensors, undefined, quantize);
     const lost = (a: Float32Array, b: Float32Array) => {
       expect(relativeError(a, b)).toBeGreaterThan(most / 4);
       expect(relativeError(a, b)).toBeLessThan(most + 2 ** -11); // the scale is rounded, too
@@ -65,7 +65,7 @@ describe('loading', () => {
     expect((await load(fixture(), { quantize: 'q8' })).info.model.format).toBe('F16, quantized to Q8_0');
   });
 
-  test('matrices that are quantised already stay as they are, with a warning', async () => {
+  test('matrices that are quantized already stay as they are, with a warning', async () => {
     const file = new File([readFileSync(STORYTELLER)], 'storyteller-q8_0.gguf');
     const { info } = await load([file], { quantize: 'q4' });
     expect(info.model.format).toMatch(/^[^,]*Q8_0[^,]*$/);
@@ -82,11 +82,11 @@ describe('loading', () => {
   });
 });
 
-test('on the GPU a quantised model takes the bytes of its quantised planes', async () => {
+test('on the GPU a quantized model takes the bytes of its quantized planes', async () => {
   const gpu = await testGpu();
-  const bytes = async (variant: Variant, quantise?: QuantisedFormat) => {
+  const bytes = async (variant: Variant, quantize?: QuantizedFormat) => {
     const { config, tensors } = await open(variant);
-    return (await allocateWeights(gpu, tensors, config, quantise)).weights.bytes;
+    return (await allocateWeights(gpu, tensors, config, quantize)).weights.bytes;
   };
   const q4 = await bytes({ format: 'q4' });
   expect(await bytes({ format: 'f16' }, 'q4')).toBe(q4);

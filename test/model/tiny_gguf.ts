@@ -1,7 +1,7 @@
 // Small GGUF files of random weights, in every format.
 
-import type { FileType } from '../../src/kernels/load/file_types';
 import type { WeightFormat } from '../../src/kernels/linear/weight_format';
+import type { FileType } from '../../src/kernels/load/file_types';
 import { SUPPORTED_GGML_TYPES } from '../../src/storage/formats/ggml_types';
 import { randomFileBytes, STORED } from '../kernels/file_bytes';
 import { randomArray } from '../random';

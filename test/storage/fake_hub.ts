@@ -1,4 +1,4 @@
-// A model hub on localhost, as the public one behaves towards a browser: a listing with sizes and hashes, small files from the hub itself,
+// A model hub on localhost, as the public one behaves toward a browser: a listing with sizes and hashes, small files from the hub itself,
 // weights by a redirect to a store on another origin, under an address that expires. It can misbehave in every way that was ever seen.
 
 import { createHash } from 'node:crypto';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ModelFetchError, ModelFileError } from '../../src/errors';
-import { resolveUrl } from '../../src/storage/source/folder';
 import { openModel } from '../../src/storage/model_file';
+import { resolveUrl } from '../../src/storage/source/folder';
 import type { ModelLocation } from '../../src/storage/source/source';
 import { serve } from './serve';
 import { ramp, value, writeGguf } from './write_gguf';

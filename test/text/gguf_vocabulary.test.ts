@@ -23,7 +23,7 @@ test('a byte-level vocabulary gives the ids of the same vocabulary in tokenizer.
   expect(fromGguf.vocabSize).toBe(fromJson.vocabSize);
 });
 
-/** SentencePiece, word for word: merge the neighbours whose piece has the highest score, the leftmost of equals. */
+/** SentencePiece, word for word: merge the neighbors whose piece has the highest score, the leftmost of equals. */
 function sentencePiece(text: string, gguf: ReadonlyMap<string, unknown>): number[] {
   const tokens = gguf.get('tokenizer.ggml.tokens') as string[];
   const types = gguf.get('tokenizer.ggml.token_type') as ArrayLike<number>;

@@ -84,7 +84,7 @@ test('a control token formed by a message and its surroundings is not one', () =
   expect(byteLevel.decode(ids)).toBe('<|end|>');
 });
 
-test('typed text keeps its neighbours: only the control token in it is spelled out', () => {
+test('typed text keeps its neighbors: only the control token in it is spelled out', () => {
   const ids = template.encode([{ role: 'user', content: 'hello <|end|> world' }], byteLevel);
   expect(byteLevel.decode(ids)).toBe('\nhello <|end|> world\n\n');
 });

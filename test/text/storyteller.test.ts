@@ -3,8 +3,8 @@
 import { existsSync, openAsBlob } from 'node:fs';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { blobSource } from '../../src/storage/source/blob_source';
 import { parseGguf } from '../../src/storage/formats/gguf';
+import { blobSource } from '../../src/storage/source/blob_source';
 import { createChatTemplate, findChatTemplate } from '../../src/text/chat_template';
 import { createStreamDecoder } from '../../src/text/stream_decoder';
 import { createTokenizer, type Tokenizer } from '../../src/text/tokenizer';

@@ -1,4 +1,4 @@
-// Small vocabularies made on the spot: byte pair encoding learnt from a few lines, as tokenizer.json and as GGUF metadata.
+// Small vocabularies made on the spot: byte pair encoding learned from a few lines, as tokenizer.json and as GGUF metadata.
 
 import { BYTE_TO_CHAR, byteToken, utf8Bytes } from '../../src/text/bytes';
 import type { Json } from './fixtures';
@@ -48,11 +48,11 @@ function addedTokens(firstId: number): Json[] {
 
 /** A byte-level vocabulary like GPT-2's; a fresh copy for each caller to change. */
 export function byteLevelJson(): Json {
-  learnt ??= learnByteLevel();
-  return structuredClone(learnt);
+  learned ??= learnByteLevel();
+  return structuredClone(learned);
 }
 
-let learnt: Json | null = null;
+let learned: Json | null = null;
 
 function learnByteLevel(): Json {
   const spelled = (text: string) => Array.from(utf8Bytes(text), (byte) => BYTE_TO_CHAR[byte]);

@@ -2,8 +2,8 @@
 
 import { openAsBlob } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { blobSource } from '../../src/storage/source/blob_source';
 import { parseGguf } from '../../src/storage/formats/gguf';
+import { blobSource } from '../../src/storage/source/blob_source';
 import { createTokenizer, type Tokenizer } from '../../src/text/tokenizer';
 import { dataFile, files, hasData, projectFile, readJson, vectors } from './fixtures';
 

@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { AttentionShape } from '../../src/attention/attention';
-import { type Candidate, firstCandidates, type TunedPass } from '../../src/tune/attention_candidates';
 import { checkAttention } from '../../src/attention/check';
 import { createAttention } from '../../src/attention/create';
-import { CandidateMeter, type Measurement, type TuneBuffers } from '../../src/tune/attention_meter';
 import type { AttentionProfile, TuneResult } from '../../src/attention/profile';
-import { type TuneOptions, tuneAttention } from '../../src/tune/attention';
 import type { Gpu } from '../../src/gpu/device';
-import { testGpu } from '../gpu/test_device';
+import { type TuneOptions, tuneAttention } from '../../src/tune/attention';
+import { type Candidate, firstCandidates, type TunedPass } from '../../src/tune/attention_candidates';
+import { CandidateMeter, type Measurement, type TuneBuffers } from '../../src/tune/attention_meter';
 import { modelBuffers, withBrokenShaders } from '../attention/buffers';
 import { plainScores } from '../attention/cases';
+import { testGpu } from '../gpu/test_device';
 
 const LETTERS = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'];
 const passKey = ({ pass, kvLen }: TuneResult) => `${pass} ${kvLen}`;
@@ -98,7 +98,7 @@ describe('with times that are made up', () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  test('a prefill walks from the fastest combination to faster neighbours', async () => {
+  test('a prefill walks from the fastest combination to faster neighbors', async () => {
     const distance = ({ BLOCK_M, BLOCK_N, DV_TILE }: Record<string, number>) =>
       Math.abs(Math.log2(BLOCK_M / 128)) + Math.abs(Math.log2(BLOCK_N / 16)) + Math.abs(Math.log2(DV_TILE / 128));
     const { profile } = await tune(({ name, parameters }) => (name === 'flash_prefill' ? 1 + distance(parameters) : 9));

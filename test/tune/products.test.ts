@@ -3,13 +3,13 @@
 import { describe, expect, test } from 'vitest';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../../src/gpu/device';
 import { GATE_UP_Q8 } from '../../src/kernels/linear/epilogues/gate_up_q8';
-import type { MatvecInput } from '../../src/kernels/linear/matvec';
 import { qkvEpilogue } from '../../src/kernels/linear/epilogues/qkv';
 import { RESIDUAL } from '../../src/kernels/linear/epilogues/residual';
 import { STORE } from '../../src/kernels/linear/epilogues/store';
+import type { MatvecInput } from '../../src/kernels/linear/matvec';
 import { matvecCandidates, tileCandidates } from '../../src/tune/product_candidates';
-import { type TunableProduct, type TuneProductsOptions, tuneProducts } from '../../src/tune/products';
 import { faultOf } from '../../src/tune/product_outputs';
+import { type TunableProduct, type TuneProductsOptions, tuneProducts } from '../../src/tune/products';
 import { withBrokenShaders } from '../attention/buffers';
 import { testGpu } from '../gpu/test_device';
 import { randomMatrix } from '../kernels/matrix';

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { ModelConfig } from '../../src/model/config/config';
 import {
   loadProductProfile,
   loadProfile,
@@ -13,7 +14,6 @@ import {
   storeProductProfile,
   storeProfile,
 } from '../../src/tune/profile_store';
-import type { ModelConfig } from '../../src/model/config/config';
 import { testGpu } from '../gpu/test_device';
 
 const PREFILL = { name: 'flash_prefill', parameters: { BLOCK_M: 64, BLOCK_N: 32, DV_TILE: 64 }, ms: 0.12 };

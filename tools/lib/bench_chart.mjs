@@ -4,7 +4,7 @@
  * @typedef {{ x: number, y: number }} Point
  * @typedef {{ name: string, points: Point[] }} Series named as in the styles of its chart; an unknown name is a bound, dashed
  * @typedef {(x: number, y: number) => string} Marker
- * @typedef {{ colour: string, marker: Marker, hollow?: boolean }} Style colour and marker: never the colour alone
+ * @typedef {{ color: string, marker: Marker, hollow?: boolean }} Style color and marker: never the color alone
  * @typedef {object} Panel
  * @property {string} title
  * @property {string} xLabel
@@ -103,10 +103,10 @@ function drawPanel({ title, xLabel, yLabel, series, tick = String }, styles, lef
 function drawLine(style, places) {
   const path = places.map(({ x, y }, i) => `${i ? 'L' : 'M'}${x} ${y}`).join('');
   if (!style) return `<path class="roofline" d="${path}"/>`;
-  const { colour, marker, hollow } = style;
+  const { color, marker, hollow } = style;
   const markers = places.map(({ x, y }) => marker(x, y)).join('');
-  const fill = hollow ? 'none' : colour;
-  return `<path class="line" stroke="${colour}" d="${path}"/><path stroke="${colour}" fill="${fill}" d="${markers}"/>`;
+  const fill = hollow ? 'none' : color;
+  return `<path class="line" stroke="${color}" d="${path}"/><path stroke="${color}" fill="${fill}" d="${markers}"/>`;
 }
 
 /** @param {string[]} names @param {Record<string, Style>} styles */

@@ -15,10 +15,10 @@ import { drawChart, MARKERS } from './bench_chart.mjs';
 const Y_LABEL = 'milliseconds a token';
 
 const STYLES = {
-  'arrivals, p99': { colour: '#e0652d', marker: MARKERS.triangle },
-  'arrivals, mean': { colour: '#3b8fd9', marker: MARKERS.circle },
-  'GPU step, p99': { colour: '#b667c4', marker: MARKERS.down },
-  'GPU step, p50': { colour: '#1d9a74', marker: MARKERS.diamond },
+  'arrivals, p99': { color: '#e0652d', marker: MARKERS.triangle },
+  'arrivals, mean': { color: '#3b8fd9', marker: MARKERS.circle },
+  'GPU step, p99': { color: '#b667c4', marker: MARKERS.down },
+  'GPU step, p50': { color: '#1d9a74', marker: MARKERS.diamond },
 };
 
 /** @type {Record<string, (figures: DecodeFigures) => number | null | undefined>} */

@@ -13,12 +13,12 @@ const ROOFLINE = 'roofline';
 const Y_LABEL = 'milliseconds, one layer';
 
 const STYLES = {
-  cpu: { colour: '#8a8f98', marker: MARKERS.cross, hollow: true },
-  eager: { colour: '#e0652d', marker: MARKERS.square },
-  chunked: { colour: '#c9970c', marker: MARKERS.triangle },
-  flash_prefill: { colour: '#3b8fd9', marker: MARKERS.diamond },
-  fused_decode: { colour: '#1d9a74', marker: MARKERS.circle },
-  split_kv_decode: { colour: '#b667c4', marker: MARKERS.down },
+  cpu: { color: '#8a8f98', marker: MARKERS.cross, hollow: true },
+  eager: { color: '#e0652d', marker: MARKERS.square },
+  chunked: { color: '#c9970c', marker: MARKERS.triangle },
+  flash_prefill: { color: '#3b8fd9', marker: MARKERS.diamond },
+  fused_decode: { color: '#1d9a74', marker: MARKERS.circle },
+  split_kv_decode: { color: '#b667c4', marker: MARKERS.down },
 };
 
 /** One line a sibling that ran, and the roofline. @param {AttentionRow[]} rows @returns {Series[]} */

@@ -9,8 +9,9 @@ import { compactWgsl, shortNames } from './wgsl_compact.mjs';
 
 const SHADERS = path.join(ROOT, 'shaders');
 const WORKER = '/src/engine/worker/worker.ts';
+const SHADER_HASH = '/src/tune/shader_hash.ts';
 /** Rooms whose code gives shaders their constants and knows their entry points. */
-const JOINERS = ['src/gpu', 'src/kernels', 'src/attention', 'src/model', 'test/bench'];
+const JOINERS = ['src/gpu', 'src/kernels', 'src/attention', 'src/model', 'src/tune', 'test/bench'];
 const COMMENTS = /^\s*(\/\*[\s\S]*?\*\/|\/\/.*$)/gm;
 
 /** What is in the page's and in the worker's code, which meet behind and in front of it: gzip finds repetitions 32 KB apart. */
@@ -24,10 +25,11 @@ function importsOf(ids) {
 /** For the module that holds the worker's code. */
 export const sharedImports = importsOf(SHARED);
 
-/** Room and name of the shaders in these folders of shaders/. @param {string[]} rooms */
-async function shadersOf(...rooms) {
-  const lists = await Promise.all(rooms.map((room) => readdir(path.join(SHADERS, room))));
-  return rooms.flatMap((room, i) => (lists[i] ?? []).sort().map((file) => `${room}/${file}`));
+/** Paths below shaders/ of all shaders of the engine, those of benches left out. */
+async function shadersOfEngine() {
+  const files = await readdir(SHADERS, { recursive: true });
+  const shaders = files.map((file) => file.split(path.sep).join('/')).filter((file) => file.endsWith('.wgsl'));
+  return shaders.filter((file) => !file.startsWith('bench/')).sort();
 }
 
 /** @type {Promise<Map<string, string>> | undefined} */
@@ -35,7 +37,7 @@ let names;
 
 /** Short names for all shaders, see `shortNames`. */
 export async function namesOfShaders() {
-  const shaders = (await shadersOf('lib', 'kernels', 'attention')).map((file) => path.join(SHADERS, file));
+  const shaders = (await shadersOfEngine()).map((file) => path.join(SHADERS, file));
   const below = await Promise.all(
     JOINERS.map(async (room) =>
       (await readdir(path.join(ROOT, room), { recursive: true })).map((file) => path.join(ROOT, room, file)),
@@ -55,22 +57,16 @@ export async function shortened(file) {
   return compactWgsl(await readFile(file, 'utf8'), await names);
 }
 
-/**
- * A file that exports one hash of shaders becomes that hash: a bundle need not hold the means, nor sources that nothing else uses.
- * @param {string} code which says by `import.meta.glob` what is hashed
- */
-async function hashedInAdvance(code) {
-  const rooms = [...code.matchAll(/shaders\/(\w+)\/\*\.wgsl/g)].map(([, room = '']) => room);
-  const name = /export function (\w+)\(\): string/.exec(code)?.[1];
-  if (rooms.length === 0 || !name) return null;
+/** The hash of all shaders takes the place of src/tune/shader_hash.ts, so that a bundle holds no shader twice. */
+async function hashedInAdvance() {
   const hash = createHash('sha256');
-  for (const file of await shadersOf(...rooms)) hash.update(await shortened(path.join(SHADERS, file)));
-  return `export const ${name} = () => '${hash.digest('hex').slice(0, 8)}';`;
+  for (const file of await shadersOfEngine()) hash.update(await shortened(path.join(SHADERS, file)));
+  return `export const shaderHash = () => '${hash.digest('hex').slice(0, 8)}';`;
 }
 
 /** The order of the worker's bundle: what the page has, too, and shaders side by side. */
 async function inOrder() {
-  const files = await shadersOf('lib', 'kernels', 'attention');
+  const files = await shadersOfEngine();
   return importsOf([...SHARED, ...files.map((file) => `/shaders/${file}?raw`)]);
 }
 
@@ -89,7 +85,7 @@ export function wgslPlugin() {
       return `export default ${JSON.stringify(await shortened(file))}`;
     },
     async transform(code, id) {
-      if (id.endsWith('_hash.ts')) return hashedInAdvance(code);
+      if (id.endsWith(SHADER_HASH)) return hashedInAdvance();
       return id.endsWith(WORKER) ? (await inOrder()) + code : null;
     },
   };

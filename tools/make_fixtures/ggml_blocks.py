@@ -1,4 +1,4 @@
-"""Blocks of every quantised GGUF format with the numbers that gguf-py (llama.cpp's own, checked against its C code) reads in them.
+"""Blocks of every quantized GGUF format with the numbers that gguf-py (llama.cpp's own, checked against its C code) reads in them.
 
 `python3 ggml_blocks.py FOLDER` (needs `pip install gguf`) writes one TYPE.bin a format: seeded random blocks as in a file, any bits for
 quants and small scales, f16 scales finite, some zero, subnormal, negative or the largest; then the little-endian f32 of their values.

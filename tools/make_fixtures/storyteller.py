@@ -1,6 +1,6 @@
 """What the reference libraries say about the shipped model: greedy ids (transformers) and token ids (tokenizers).
 
-The weights are those of the shipped Q8_0 file, dequantised by transformers' own GGUF reader, and computed with in float32.
+The weights are those of the shipped Q8_0 file, dequantized by transformers' own GGUF reader, and computed with in float32.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Retells a story with other names, colours and animals, so that an epoch over few stories teaches more than the epoch before.
+"""Retells a story with other names, colors and animals, so that an epoch over few stories teaches more than the epoch before.
 
 It also teaches what matters in a chat: the subject of a story comes from the request, not from habit.
 """
@@ -6,17 +6,17 @@ It also teaches what matters in a chat: the subject of a story comes from the re
 import random
 import re
 
-from lexicon import ANIMALS, BOYS, COLOURS, GIRLS, PETS, SWAPPABLE, TELLING
+from lexicon import ANIMALS, BOYS, COLORS, GIRLS, PETS, SWAPPABLE, TELLING
 
 NAME_POOLS = [GIRLS, BOYS, PETS]
 POOL_OF = {name: pool for pool in NAME_POOLS for name in pool}
 NAME = re.compile(r"\b(" + "|".join(sorted(POOL_OF, key=len, reverse=True)) + r")\b")
-COLOUR = re.compile(r"\b(" + "|".join(COLOURS) + r")\b")
+COLOR = re.compile(r"\b(" + "|".join(COLORS) + r")\b")
 SINGULAR = {plural: singular for singular, plural in ANIMALS.items()}
 ANIMAL = re.compile(r"\b(" + "|".join(sorted({*ANIMALS, *SINGULAR}, key=len, reverse=True)) + r")\b", re.IGNORECASE)
 TELLS = re.compile(r"\b(" + "|".join(TELLING) + r")\b", re.IGNORECASE)
-# things that have one colour only
-FIXED_COLOUR = re.compile(r"\b(sky|grass|sun|leaves|cloud|snow|banana|carrot|orange juice|oranges|light|chocolate)\b", re.IGNORECASE)
+# things that have one color only
+FIXED_COLOR = re.compile(r"\b(sky|grass|sun|leaves|cloud|snow|banana|carrot|orange juice|oranges|light|chocolate)\b", re.IGNORECASE)
 
 
 def like(word: str, model: str) -> str:
@@ -34,18 +34,18 @@ def rename(story: str, rng: random.Random) -> str:
     found = sorted(set(NAME.findall(story)))
     mapping: dict[str, str] = {}
     for pool in NAME_POOLS:
-        # the square root of a pool's order: frequent names stay frequent, rare ones are seen often enough to be learnt
+        # the square root of a pool's order: frequent names stay frequent, rare ones are seen often enough to be learned
         ranked = sorted(pool, key=lambda name: (pool.index(name) + 1) ** 0.5 * rng.random())
         mapping |= dict(zip([n for n in found if POOL_OF[n] is pool], ranked))
     return NAME.sub(lambda m: mapping.get(m[0], m[0]), story)
 
 
-def recolour(story: str, rng: random.Random) -> str:
-    if FIXED_COLOUR.search(story):
+def recolor(story: str, rng: random.Random) -> str:
+    if FIXED_COLOR.search(story):
         return story
-    found = sorted(set(COLOUR.findall(story)))
-    mapping = derange(found, COLOURS, rng, set())
-    story = COLOUR.sub(lambda m: mapping[m[0]], story)
+    found = sorted(set(COLOR.findall(story)))
+    mapping = derange(found, COLORS, rng, set())
+    story = COLOR.sub(lambda m: mapping[m[0]], story)
     return fix_articles(story, mapping.values())
 
 
@@ -80,7 +80,7 @@ def retell(story: str, rng: random.Random) -> str:
     if rng.random() < 0.5:
         story = rename(story, rng)
     if rng.random() < 0.3:
-        story = recolour(story, rng)
+        story = recolor(story, rng)
     if rng.random() < 0.35:
         story = swap_animals(story, rng)
     return story

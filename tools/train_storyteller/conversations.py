@@ -186,7 +186,7 @@ def followed_by(first: str, second: str, rng: random.Random) -> list[Message]:
 
 
 def continued(story: str, rng: random.Random) -> list[Message] | None:
-    """One story told in two answers. Who asked for a whole story must not learn to get half, so that half is not learnt."""
+    """One story told in two answers. Who asked for a whole story must not learn to get half, so that half is not learned."""
     sentences = re.split(r"(?<=[.!?\"])([ \n])(?=[A-Z\"])", story)  # text, space, text, space, ...
     n = len(sentences) // 2 + 1
     if n < 8:

@@ -29,7 +29,7 @@ FOLLOW_UPS = ["Tell me another story about a red balloon.", "What happened next?
 
 @torch.no_grad()
 def mean_loss(model, documents: list[batches.Document]) -> tuple[float, int]:
-    """Nats per learnt token, one document at a time."""
+    """Nats per learned token, one document at a time."""
     total, count = 0.0, 0
     for ids, learn in documents:
         logits = model(input_ids=torch.tensor([ids]), use_cache=False).logits[0, :-1]

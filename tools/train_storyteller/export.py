@@ -135,7 +135,7 @@ def main() -> None:
     gguf_file.write(path, gguf_keys(config, tokenizer, sum(x.size for x in state.values())), tensors)
     back = hugging_face_state(config, gguf_file.read_tensors(path))
     worst = max(np.abs(back[k] - state[k]).max() / np.abs(state[k]).max() for k in state)
-    assert worst < 0.005, f"dequantised weights are off by {worst} of a tensor's largest"
+    assert worst < 0.005, f"dequantized weights are off by {worst} of a tensor's largest"
     print(f"{path}: {path.stat().st_size} bytes, largest rounding {worst:.5f} of a tensor's largest weight")
 
 

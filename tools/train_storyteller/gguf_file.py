@@ -53,13 +53,13 @@ def write(path: Path, keys: dict[str, Value], tensors: dict[str, np.ndarray]) ->
         kind = GGML_Q8_0 if x.ndim == 2 else GGML_F32
         infos += string_bytes(name) + struct.pack("<I", x.ndim) + struct.pack(f"<{x.ndim}Q", *reversed(x.shape))
         infos += struct.pack("<IQ", kind, len(body))
-        body += padded((q8_0.quantise(x) if kind == GGML_Q8_0 else x.astype("<f4")).tobytes())
+        body += padded((q8_0.quantize(x) if kind == GGML_Q8_0 else x.astype("<f4")).tobytes())
     header = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(keys))
     path.write_bytes(padded(header + head + infos) + body)
 
 
 def read_tensors(path: Path) -> dict[str, np.ndarray]:
-    """All tensors as float32, Q8_0 dequantised."""
+    """All tensors as float32, Q8_0 dequantized."""
     data, at = path.read_bytes(), 0
 
     def take(fmt: str):
@@ -103,5 +103,5 @@ def read_tensors(path: Path) -> dict[str, np.ndarray]:
             tensors[name] = np.frombuffer(data, "<f4", n, start + offset).reshape(shape)
         else:
             raw = np.frombuffer(data, np.uint8, n // q8_0.BLOCK * (q8_0.BLOCK + 2), start + offset)
-            tensors[name] = q8_0.dequantise(raw, shape[-1])
+            tensors[name] = q8_0.dequantize(raw, shape[-1])
     return tensors

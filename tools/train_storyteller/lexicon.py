@@ -14,7 +14,7 @@ BOYS = (
     "Paul Thomas Adam Gary Noah Luke Oscar Hugo Eric Simon"
 ).split()
 PETS = "Spot Fluffy Bobo Buddy Whiskers Mimi Momo Ollie Rex Mittens Spike Coco Pip Snowy Patch Ginger Lucky Biscuit Pepper".split()
-COLOURS = "red blue green yellow purple orange pink white black brown".split()
+COLORS = "red blue green yellow purple orange pink white black brown".split()
 
 # singular -> plural; any may take another's place in a story that holds none of TELLING
 ANIMALS = {

@@ -5,7 +5,7 @@ import numpy as np
 BLOCK = 32
 
 
-def quantise(x: np.ndarray) -> np.ndarray:
+def quantize(x: np.ndarray) -> np.ndarray:
     """(rows, columns) float32 -> (rows, columns / 32 * 34) uint8, bit for bit as quantize_row_q8_0_ref."""
     blocks = x.astype(np.float32).reshape(-1, BLOCK)
     d = np.abs(blocks).max(axis=1, keepdims=True) / np.float32(127)
@@ -16,7 +16,7 @@ def quantise(x: np.ndarray) -> np.ndarray:
     return packed.reshape(x.shape[0], -1)
 
 
-def dequantise(packed: np.ndarray, columns: int) -> np.ndarray:
+def dequantize(packed: np.ndarray, columns: int) -> np.ndarray:
     blocks = np.ascontiguousarray(packed).reshape(-1, BLOCK + 2)
     d = blocks[:, :2].copy().view(np.float16).astype(np.float32)
     return (blocks[:, 2:].view(np.int8).astype(np.float32) * d).reshape(-1, columns)

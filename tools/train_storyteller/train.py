@@ -3,7 +3,7 @@
     python3 train.py --rows ROWS_FOLDER --out RUN.pt [--steps 3000 --layers 8 --dropout 0.1 ...] [--teachers A.pt B.pt]
 
 With teachers the student learns their mean distribution on the same rows beside the text itself (knowledge distillation):
-several regularised models agree on what is general in a small corpus and disagree on what each has merely memorised.
+several regularised models agree on what is general in a small corpus and disagree on what each has merely memorized.
 """
 
 import argparse

@@ -67,7 +67,7 @@ fn attend(work: Work, lid: u32) {
   finish(work, &m, &l, &o, lid);
 }
 
-// The place of dimension 8 c + j: neighbouring octs lie side by side, since neighbouring threads read them at once.
+// The place of dimension 8 c + j: neighboring octs lie side by side, since neighboring threads read them at once.
 fn q_at(h: u32, c: u32, j: u32) -> u32 { return (h * 8 + j) * OCTS + c; }
 
 fn load_q(work: Work, lid: u32) {

@@ -1,4 +1,4 @@
-// Eight neighbouring values of a key or value as they are stored: eight halves in four words.
+// Eight neighboring values of a key or value as they are stored: eight halves in four words.
 alias KvOct = vec4<u32>;
 fn kv_oct(x: KvOct) -> Oct {
   return Oct(

@@ -1,4 +1,4 @@
-// h[i] = activation(gate) * up as in gate_up.wgsl, of one token, quantised in blocks of 32 for the down projection: finish of
+// h[i] = activation(gate) * up as in gate_up.wgsl, of one token, quantized in blocks of 32 for the down projection: finish of
 // matvec.wgsl over the rows of Wg and Wu interleaved. A workgroup has whole blocks, 64 rows each. Libraries: activation_*.
 @group(0) @binding(4) var<storage, read_write> h: array<u32>;   // (ROWS / 2) bytes, then (ROWS / 64) f32 d
 
@@ -23,7 +23,7 @@ fn finish(first_row: u32, lid: u32) {
     if (first_row + 8u * i >= PART_ROWS) { continue; }
     let quad = (ROW0 + first_row) / 8u + i;
     let d = block_d(block_largest(i / 8u * 8u));
-    h[quad] = quantise_quad(h_quads[i], d.y);
+    h[quad] = quantize_quad(h_quads[i], d.y);
     if (i % 8u == 0u) { h[ROWS / 8u + quad / 8u] = bitcast<u32>(d.x); }
   }
 }

@@ -1,4 +1,4 @@
-// Two neighbouring values of a key or value as they are stored: two halves in a word. Those past the largest half become it: WGSL
+// Two neighboring values of a key or value as they are stored: two halves in a word. Those past the largest half become it: WGSL
 // leaves open what else they would be, and an infinity makes NaN of a softmax.
 const LARGEST_HALF = vec2(65504.0);
 

@@ -9,7 +9,7 @@ fn load_packed(block: u32) -> Packed {
 
 fn quad(w: Packed, bytes: u32) -> vec4<f32> { return w.d * vec4<f32>(unpack4xU8(bytes)) + w.m; }
 
-fn dequantise(w: Packed) -> Block {
+fn dequantize(w: Packed) -> Block {
   let low = low_bytes(w.q);
   let high = high_bytes(w.q);
   return Block(

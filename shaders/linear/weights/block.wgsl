@@ -1,4 +1,4 @@
-// 32 neighbouring values of a row, by name and not by index: an array indexed in a loop lands in memory on some devices.
+// 32 neighboring values of a row, by name and not by index: an array indexed in a loop lands in memory on some devices.
 struct Block {
   a: vec4<f32>, b: vec4<f32>, c: vec4<f32>, d: vec4<f32>,
   e: vec4<f32>, f: vec4<f32>, g: vec4<f32>, h: vec4<f32>,

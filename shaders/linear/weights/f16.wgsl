@@ -11,7 +11,7 @@ fn load_packed(block: u32) -> Packed {
   return Packed(weights[i], weights[i + 1u], weights[i + 2u], weights[i + 3u]);
 }
 
-fn dequantise(w: Packed) -> Block {
+fn dequantize(w: Packed) -> Block {
   return Block(
     quad(w.p.x, w.p.y), quad(w.p.z, w.p.w), quad(w.q.x, w.q.y), quad(w.q.z, w.q.w),
     quad(w.r.x, w.r.y), quad(w.r.z, w.r.w), quad(w.s.x, w.s.y), quad(w.s.z, w.s.w),

@@ -11,4 +11,4 @@ fn load_packed(block: u32) -> Packed {
   return Block(quad(i), quad(i + 1u), quad(i + 2u), quad(i + 3u), quad(i + 4u), quad(i + 5u), quad(i + 6u), quad(i + 7u));
 }
 
-fn dequantise(w: Packed) -> Block { return w; }
+fn dequantize(w: Packed) -> Block { return w; }

@@ -21,7 +21,7 @@ fn load_packed(block: u32) -> Packed {
 
 fn quad(d: f32, m: f32, word: u32) -> vec4<f32> { return d * vec4<f32>(unpack4xU8(word & 0x03030303u)) + m; }
 
-fn dequantise(w: Packed) -> Block {
+fn dequantize(w: Packed) -> Block {
   let low = w.q >> vec2(2u);
   let high = w.q >> vec2(4u);
   let last = w.q >> vec2(6u);

@@ -9,7 +9,7 @@ fn load_packed(block: u32) -> Packed { return Packed(weights[block], block_scale
 
 fn quad(d: f32, nibbles: u32) -> vec4<f32> { return d * (vec4<f32>(unpack4xU8(nibbles & 0x0f0f0f0fu)) - 8.0); }
 
-fn dequantise(w: Packed) -> Block {
+fn dequantize(w: Packed) -> Block {
   let high = w.q >> vec4(4u);
   return Block(
     quad(w.d, w.q.x), quad(w.d, w.q.y), quad(w.d, w.q.z), quad(w.d, w.q.w),

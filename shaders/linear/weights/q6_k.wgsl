@@ -28,7 +28,7 @@ fn high_bytes(w: Packed) -> vec4<u32> {
 
 fn quad(d: f32, bytes: u32) -> vec4<f32> { return d * vec4<f32>(unpack4xI8(bytes)); }
 
-fn dequantise(w: Packed) -> Block {
+fn dequantize(w: Packed) -> Block {
   let low = low_bytes(w);
   let high = high_bytes(w);
   return Block(

@@ -10,7 +10,7 @@ fn load_packed(block: u32) -> Packed {
 
 fn quad(d: f32, q: u32) -> vec4<f32> { return d * vec4<f32>(unpack4xI8(q)); }
 
-fn dequantise(w: Packed) -> Block {
+fn dequantize(w: Packed) -> Block {
   return Block(
     quad(w.d, w.low.x), quad(w.d, w.low.y), quad(w.d, w.low.z), quad(w.d, w.low.w),
     quad(w.d, w.high.x), quad(w.d, w.high.y), quad(w.d, w.high.z), quad(w.d, w.high.w),

@@ -1,4 +1,4 @@
-// prepare_x for any device: one thread quantises a whole block.
+// prepare_x for any device: one thread quantizes a whole block.
 fn prepare_x(lid: u32) {
   for (var block = lid; block < BLOCKS; block += WORKGROUP) {
     let i = block * 8u;
@@ -16,8 +16,8 @@ fn prepare_x(lid: u32) {
     }
     let low = max(max(abs(v.a), abs(v.b)), max(abs(v.c), abs(v.d)));
     let d = block_d(largest(max(low, max(max(abs(v.e), abs(v.f)), max(abs(v.g), abs(v.h))))));
-    x_low[block] = vec4(quantise_quad(v.a, d.y), quantise_quad(v.b, d.y), quantise_quad(v.c, d.y), quantise_quad(v.d, d.y));
-    x_high[block] = vec4(quantise_quad(v.e, d.y), quantise_quad(v.f, d.y), quantise_quad(v.g, d.y), quantise_quad(v.h, d.y));
+    x_low[block] = vec4(quantize_quad(v.a, d.y), quantize_quad(v.b, d.y), quantize_quad(v.c, d.y), quantize_quad(v.d, d.y));
+    x_high[block] = vec4(quantize_quad(v.e, d.y), quantize_quad(v.f, d.y), quantize_quad(v.g, d.y), quantize_quad(v.h, d.y));
     x_d[block] = vec2(d.x, square);
   }
   workgroupBarrier();

@@ -24,9 +24,9 @@ fn prepare_x(lid: u32) {
     }
     let d = block_d(most);
     if (here < BLOCKS) {
-      let q = quantise_quad(v, d.y);
+      let q = quantize_quad(v, d.y);
       if (lane < 4u) { x_low[block][lane] = q; } else { x_high[block][lane % 4u] = q; }
-      if (BLOCK_LANES == 4u) { x_high[block][lane] = quantise_quad(w, d.y); }
+      if (BLOCK_LANES == 4u) { x_high[block][lane] = quantize_quad(w, d.y); }
       if (lane == 0u) { x_d[block] = vec2(d.x, square); }
     }
   }

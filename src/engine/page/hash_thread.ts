@@ -1,8 +1,8 @@
 // A second worker, for the hashes of large files: the first is busy with bringing them to the GPU.
 
 import { transfer } from 'comlink';
-import { Connection } from './connection';
 import type { StartHasher } from '../protocol';
+import { Connection } from './connection';
 
 /** Started when the first file asks for it; serves all files of a load. */
 export class HashThread {

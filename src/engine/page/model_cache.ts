@@ -1,8 +1,8 @@
 // What a page may know of the models that this browser keeps, and delete. A worker does it, as it does the keeping.
 
 import type { Remote } from 'comlink';
-import { Connection } from './connection';
 import type { CachedModel, WorkerApi } from '../protocol';
+import { Connection } from './connection';
 
 async function inWorker<T>(call: (worker: Remote<WorkerApi>) => Promise<T>): Promise<T> {
   const connection = await Connection.open();

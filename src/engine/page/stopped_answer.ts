@@ -1,5 +1,5 @@
-import { summariseGaps } from '../tbt';
 import type { AttentionChoice, EngineEvent } from '../protocol';
+import { summarizeGaps } from '../tbt';
 
 type Done = Extract<EngineEvent, { type: 'done' }>;
 
@@ -54,7 +54,7 @@ export class StoppedAnswer {
         prefillMs,
         prefillTokensPerSecond: prefillMs > 0 ? (this.toPrefill * 1000) / prefillMs : null,
         decodeTokensPerSecond: decodeMs > 0 ? (gaps.length * 1000) / decodeMs : null,
-        tbtMs: summariseGaps(gaps),
+        tbtMs: summarizeGaps(gaps),
         gpuMs: null,
         perToken: null,
         runAhead: 0,

@@ -1,38 +1,38 @@
-import { dequantise } from '../../cpu/dequantize';
+import { dequantize } from '../../cpu/dequantize';
 import { CpuLlama, type CpuWeights } from '../../cpu/llama';
-import { type BlockType, quantisedValues } from '../../cpu/quantize';
+import { type BlockType, quantizedValues } from '../../cpu/quantize';
 import { sample } from '../../cpu/sample';
 import { InvalidRequestError } from '../../errors';
 import type { ModelConfig } from '../../model/config/config';
 import type { ModelTensors } from '../../model/tensors';
-import { isPlainMatrix, type QuantisedFormat } from '../../model/weights';
+import { isPlainMatrix, type QuantizedFormat } from '../../model/weights';
 import type { SamplingParams } from '../../sampling/sampling';
 import type { TensorInfo } from '../../storage/model_file';
+import type { AttentionChoice } from '../protocol';
 import type { Backend } from './backend';
 import { nextTask } from './next_task';
-import type { AttentionChoice } from '../protocol';
 
-const BLOCK_TYPE: Record<QuantisedFormat, BlockType> = { q8: 'Q8_0', q4: 'Q4_0' };
+const BLOCK_TYPE: Record<QuantizedFormat, BlockType> = { q8: 'Q8_0', q4: 'Q4_0' };
 
 /**
  * Every tensor as f32 in memory, read one at a time in the order of their names in `order`, that of the files: so a file is read from
- * front to back, and can be checked as a whole. With `quantise`, matrices have the values that quantising leaves them with, as on the GPU.
+ * front to back, and can be checked as a whole. With `quantize`, matrices have the values that quantizing leaves them with, as on the GPU.
  */
 export async function loadCpuWeights(
   tensors: ModelTensors,
   signal?: AbortSignal,
-  quantise?: QuantisedFormat,
+  quantize?: QuantizedFormat,
   order: Iterable<string> = [],
 ): Promise<CpuWeights> {
   const values = new Map<TensorInfo, Float32Array>();
   for (const tensor of inOrder(tensors, order)) {
     signal?.throwIfAborted();
-    values.set(tensor, dequantise(tensor.dtype, await tensor.read(0, tensor.byteLength)));
+    values.set(tensor, dequantize(tensor.dtype, await tensor.read(0, tensor.byteLength)));
   }
   const read = (tensor: TensorInfo) => values.get(tensor) as Float32Array;
   const matrix = (tensor: TensorInfo): Float32Array => {
-    if (!quantise || !isPlainMatrix(tensor)) return read(tensor);
-    return quantisedValues(BLOCK_TYPE[quantise], read(tensor), tensor.shape[1]);
+    if (!quantize || !isPlainMatrix(tensor)) return read(tensor);
+    return quantizedValues(BLOCK_TYPE[quantize], read(tensor), tensor.shape[1]);
   };
   const optional = (tensor: TensorInfo | null) => (tensor ? read(tensor) : null);
   const embedding = matrix(tensors.embedding);

@@ -2,13 +2,10 @@
 // It knows no GPU: a backend queues steps and brings ids back late.
 
 import { InvalidRequestError, NotFiniteError } from '../../errors';
-import { summariseGaps } from '../tbt';
 import { NO_TOKEN, resolveSampling } from '../../sampling/sampling';
 import type { ChatTemplate } from '../../text/chat_template';
 import { createStreamDecoder } from '../../text/stream_decoder';
 import type { Tokenizer } from '../../text/tokenizer';
-import { type Backend, MOST_SHARED } from './backend';
-import { goesOn, promptIds } from './prompt';
 import type {
   EngineEvent,
   FinishReason,
@@ -18,6 +15,9 @@ import type {
   RunMetrics,
   TokenEvent,
 } from '../protocol';
+import { summarizeGaps } from '../tbt';
+import { type Backend, MOST_SHARED } from './backend';
+import { goesOn, promptIds } from './prompt';
 import { RunAhead } from './run_ahead';
 import { TokenClock } from './token_clock';
 
@@ -142,8 +142,8 @@ export async function generate(
     prefillMs: (clock.first ?? performance.now()) - clock.tokenized,
     prefillTokensPerSecond: clock.first === null ? null : perSecond(toPrefill, clock.first - clock.tokenized),
     decodeTokensPerSecond: clock.first === null ? null : perSecond(clock.gaps.length, clock.last - clock.first),
-    tbtMs: summariseGaps(clock.gaps),
-    gpuMs: stepTimes && summariseGaps(stepTimes.slice(0, clock.gaps.length)),
+    tbtMs: summarizeGaps(clock.gaps),
+    gpuMs: stepTimes && summarizeGaps(stepTimes.slice(0, clock.gaps.length)),
     perToken: stepCalls,
     runAhead: runAhead.depth,
     peakGpuBytes: backend.peakGpuBytes,

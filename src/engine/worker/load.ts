@@ -8,19 +8,19 @@ import { stepWeightBytes } from '../../model/step_bytes';
 import { type ModelTensors, resolveTensors } from '../../model/tensors';
 import { allocateWeights, hasPlainMatrix } from '../../model/weights';
 import { openCache } from '../../storage/cache/cache';
-import { resolveUrl } from '../../storage/source/folder';
 import { type ModelFiles, openModel } from '../../storage/model_file';
+import { resolveUrl } from '../../storage/source/folder';
 import type { OpenOptions } from '../../storage/source/source';
 import { createChatTemplate, findChatTemplate } from '../../text/chat_template';
 import { createTokenizer } from '../../text/tokenizer';
+import { loadProductProfile, loadProfile, productProfileKey, profileKey } from '../../tune/profile_store';
+import type { ActivationType, EngineInfo, LoadOptions, LoadProgress, ModelLocation, Warning } from '../protocol';
 import type { Backend } from './backend';
 import { CpuBackend, loadCpuWeights } from './cpu_backend';
 import type { Session } from './generate';
 import { type Attempt, blamesFiles, describeRepair, mayHeal } from './load_again';
 import { checkActivations, checkOptions, chooseActivations, chooseContext } from './load_options';
 import { LoadTracker } from './load_tracker';
-import { loadProductProfile, loadProfile, productProfileKey, profileKey } from '../../tune/profile_store';
-import type { ActivationType, EngineInfo, LoadOptions, LoadProgress, ModelLocation, Warning } from '../protocol';
 import { WebGpuBackend } from './webgpu_backend';
 
 /** The most that the cpu backend, which holds every weight in f32, may take of a tab's memory. */

@@ -71,7 +71,7 @@ export class RunAhead {
     this.depth = asked === 'auto' ? Math.min(Math.max(START_DEPTH, affordable), most) : asked;
   }
 
-  /** Whether this would do for a request that asks for the same: what was learnt is then kept. */
+  /** Whether this would do for a request that asks for the same: what was learned is then kept. */
   suits(asked: 'auto' | number, most: number, mostShared: number): boolean {
     return this.asked === asked && this.most === most && this.mostShared === mostShared;
   }

@@ -4,11 +4,11 @@ import type { CommandList, Step } from '../../gpu/kernel';
 import { WordReadback } from '../../gpu/readback';
 import { StepTimes } from '../../gpu/timestamps';
 import { type Llama, type PassEnd, PREFILL_CHUNK } from '../../model/llama';
-import { measureRoofline } from '../../tune/roofline';
 import type { SamplingParams } from '../../sampling/sampling';
-import { type Backend, MOST_SHARED, type OnTuneResult } from './backend';
 import { productProfileKey, storeProductProfile, storeProfile } from '../../tune/profile_store';
+import { measureRoofline } from '../../tune/roofline';
 import type { AttentionChoice, Roofline, TuneOutcome } from '../protocol';
+import { type Backend, MOST_SHARED, type OnTuneResult } from './backend';
 
 /** Readbacks in flight: 4.5 ms of steps of 0.07 ms. Each is a mapped buffer, of which drivers grant a few thousand. */
 const MAX_RUN_AHEAD = 64;
@@ -65,7 +65,7 @@ export class WebGpuBackend implements Backend {
     this.llama.setSampling(sampling);
     this.timed = timed && this.clock !== null && !this.llama.needsHost; // the clock would stop while the CPU works
     this.clock?.restart();
-    this.end = sampling.repetitionPenalty === 1 ? 'sample' : 'penalise_and_sample';
+    this.end = sampling.repetitionPenalty === 1 ? 'sample' : 'penalize_and_sample';
   }
 
   async prefill(
@@ -134,7 +134,7 @@ export class WebGpuBackend implements Backend {
   /** Runs every pipeline once: 5 ms of loading for 1 ms of the first TTFT on an H200, more where drivers compile at first use. */
   async warmUp(): Promise<void> {
     await this.llama.pass(2, 'none', 0).run({ position: 0, nTokens: 2 });
-    this.end = 'penalise_and_sample';
+    this.end = 'penalize_and_sample';
     await this.run(0, 1);
     this.clock?.restart();
     const start = performance.now();
@@ -178,7 +178,7 @@ export class WebGpuBackend implements Backend {
       onResult: (result, done, total) => onResult(result, before + done, before + total),
       stopped,
     });
-    if (stopped()) throw new DOMException('Tuning was cancelled.', 'AbortError');
+    if (stopped()) throw new DOMException('Tuning was canceled.', 'AbortError');
     await llama.retune(attention.profile, products.profile);
     this.decodedAt = 0;
     return {

@@ -3,14 +3,14 @@
 import { type Endpoint, transfer } from 'comlink';
 import { InvalidRequestError } from '../../errors';
 import { deleteModel, listModels } from '../../storage/cache/cached_models';
-import { type Hasher, portHasher, serveHasher } from '../../storage/source/hash_port';
 import { openStores } from '../../storage/cache/stores';
-import type { OnTuneResult } from './backend';
+import { type Hasher, portHasher, serveHasher } from '../../storage/source/hash_port';
 import { toFailure } from '../failure';
-import { generate } from './generate';
 import type { EngineEvent, LostMessage, Roofline, StartHasher, TuneMessage, Warning, WorkerApi } from '../protocol';
-import { serve } from './serve';
+import type { OnTuneResult } from './backend';
+import { generate } from './generate';
 import { type LoadedModel, loadModel } from './load';
+import { serve } from './serve';
 
 let model: LoadedModel | null = null;
 const loading = new AbortController();
@@ -96,7 +96,7 @@ const api: WorkerApi = {
   },
 
   cancelLoad() {
-    loading.abort(new DOMException('Loading was cancelled.', 'AbortError'));
+    loading.abort(new DOMException('Loading was canceled.', 'AbortError'));
   },
 
   generate({ input, options }, port) {

@@ -14,7 +14,7 @@ export interface NormRopeShape extends QkvShape {
 
 const WORKGROUP = 64;
 
-/** What follows the product with Wq, Wk and Wv where q and k are normalised before they are turned. */
+/** What follows the product with Wq, Wk and Wv where q and k are normalized before they are turned. */
 export class NormRope {
   constructor(
     private readonly kernel: Kernel,

@@ -13,7 +13,7 @@ export interface PostNormShape {
 
 const MAX_WORKGROUP = 256;
 
-/** x += scale * RMSNorm(y): what attention or the MLP adds, where that is normalised first. */
+/** x += scale * RMSNorm(y): what attention or the MLP adds, where that is normalized first. */
 export class PostNorm {
   constructor(private readonly kernel: Kernel) {}
 

@@ -3,7 +3,7 @@ import type { Gpu } from '../../gpu/device';
 import { type CommandList, createKernel, type Kernel } from '../../gpu/kernel';
 import { BLOCK } from '../linear/weight_format';
 
-export interface QuantiseShape {
+export interface QuantizeShape {
   /** A multiple of 32. */
   cols: number;
   /** Epsilon of an RMSNorm that comes first, or null for none. Its weight is the first `cols` floats of params. */
@@ -21,7 +21,7 @@ export function xqBytes(nTokens: number, cols: number): number {
 }
 
 /** Rows of activations in signed bytes, for kernels/matmul_q8. */
-export class QuantiseActivations {
+export class QuantizeActivations {
   constructor(private readonly kernel: Kernel) {}
 
   /** `params` is bound in any case, and read for a norm alone. */
@@ -34,10 +34,10 @@ export class QuantiseActivations {
   }
 }
 
-export async function createQuantiseActivations(gpu: Gpu, shape: QuantiseShape): Promise<QuantiseActivations> {
+export async function createQuantizeActivations(gpu: Gpu, shape: QuantizeShape): Promise<QuantizeActivations> {
   const { cols, normEps } = shape;
   const kernel = await createKernel(gpu, {
-    label: 'kernels/quantise_activations',
+    label: 'kernels/quantize_activations',
     wgsl: [wgsl],
     constants: {
       COLS: cols,
@@ -48,5 +48,5 @@ export async function createQuantiseActivations(gpu: Gpu, shape: QuantiseShape):
     },
     bindings: ['read', 'read', 'write'],
   });
-  return new QuantiseActivations(kernel);
+  return new QuantizeActivations(kernel);
 }

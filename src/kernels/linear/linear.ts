@@ -4,7 +4,7 @@ import type { Gpu } from '../../gpu/device';
 import { type BindingKind, type CommandList, type Constant, createKernel, type Kernel } from '../../gpu/kernel';
 import type { RowRange, WeightFormat, WeightRun } from './weight_format';
 
-/** A product with a weight matrix (rows, cols), optionally of RMS-normalised activations, optionally with a bias. */
+/** A product with a weight matrix (rows, cols), optionally of RMS-normalized activations, optionally with a bias. */
 export interface LinearShape {
   rows: number;
   cols: number;

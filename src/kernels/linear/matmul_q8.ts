@@ -130,8 +130,8 @@ export function planMatmulQ8(
 }
 
 /**
- * The product of all tokens of a pass on quantised activations, with the default tiles of many tokens or those given. x is
- * what kernels/quantise_activations writes. Workgroups that share rows are neighbours: weights come from memory once.
+ * The product of all tokens of a pass on quantized activations, with the default tiles of many tokens or those given. x is
+ * what kernels/quantize_activations writes. Workgroups that share rows are neighbors: weights come from memory once.
  * @throws GpuProgramError with the number that does not fit
  */
 export function createMatmulQ8(gpu: Gpu, shape: MatmulQ8Shape, epilogue: Epilogue, given?: Tiles): Promise<Linear> {

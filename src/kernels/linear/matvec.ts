@@ -1,35 +1,35 @@
+import mergeParts from '../../../shaders/attention/lib/merge_parts.wgsl?raw';
+import onlineSoftmax from '../../../shaders/attention/lib/online_softmax.wgsl?raw';
+import dot16 from '../../../shaders/linear/dot16.wgsl?raw';
+import dot32 from '../../../shaders/linear/dot32.wgsl?raw';
+import emitPairs from '../../../shaders/linear/emit_pairs.wgsl?raw';
+import matvec from '../../../shaders/linear/matvec.wgsl?raw';
+import rowSumsPlain from '../../../shaders/linear/row_sums_plain.wgsl?raw';
+import rowSumsSubgroups from '../../../shaders/linear/row_sums_subgroups.wgsl?raw';
 import dotAffine from '../../../shaders/linear/weights/dot_affine.wgsl?raw';
 import dotF32 from '../../../shaders/linear/weights/dot_f32.wgsl?raw';
 import dotQ4 from '../../../shaders/linear/weights/dot_q4.wgsl?raw';
 import dotQ6K from '../../../shaders/linear/weights/dot_q6_k.wgsl?raw';
 import dotQ8 from '../../../shaders/linear/weights/dot_q8.wgsl?raw';
-import dot16 from '../../../shaders/linear/dot16.wgsl?raw';
-import dot32 from '../../../shaders/linear/dot32.wgsl?raw';
-import emitPairs from '../../../shaders/linear/emit_pairs.wgsl?raw';
-import matvec from '../../../shaders/linear/matvec.wgsl?raw';
-import mergeParts from '../../../shaders/attention/lib/merge_parts.wgsl?raw';
-import onlineSoftmax from '../../../shaders/attention/lib/online_softmax.wgsl?raw';
-import quantiseBlock from '../../../shaders/linear/x/quantize_block.wgsl?raw';
-import rowSumsPlain from '../../../shaders/linear/row_sums_plain.wgsl?raw';
-import rowSumsSubgroups from '../../../shaders/linear/row_sums_subgroups.wgsl?raw';
+import quantizeBlock from '../../../shaders/linear/x/quantize_block.wgsl?raw';
 import xF32 from '../../../shaders/linear/x/x_f32.wgsl?raw';
 import xParts from '../../../shaders/linear/x/x_parts.wgsl?raw';
 import xQ8 from '../../../shaders/linear/x/x_q8.wgsl?raw';
-import xQuantised from '../../../shaders/linear/x/x_quantized.wgsl?raw';
+import xQuantized from '../../../shaders/linear/x/x_quantized.wgsl?raw';
 import xRow from '../../../shaders/linear/x/x_row.wgsl?raw';
 import xToQ8 from '../../../shaders/linear/x/x_to_q8.wgsl?raw';
 import xToQ8Plain from '../../../shaders/linear/x/x_to_q8_plain.wgsl?raw';
 import xToQ8Subgroups from '../../../shaders/linear/x/x_to_q8_subgroups.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
+import { ZERO_BELOW } from '../elementwise/quantize_activations';
 import { createLinear, type Epilogue, type Grid, type Linear, type LinearShape, ownRows } from './linear';
 import { type MatvecParameters, planMatvec } from './matvec_plan';
-import { ZERO_BELOW } from '../elementwise/quantize_activations';
 import { type IntegerFormat, WEIGHT_FORMATS } from './weight_format';
 
 /**
- * How activations come and are multiplied: `f32` as they are; `to_q8` in f32, quantised by the product itself; `parts_to_q8` in
+ * How activations come and are multiplied: `f32` as they are; `to_q8` in f32, quantized by the product itself; `parts_to_q8` in
  * parts of attention that are merged first, bound behind the epilogue's one buffer: m and l, and a uniform with the number of
- * parts; `q8` quantised already, in the layout of kernels/quantise_activations for one token.
+ * parts; `q8` quantized already, in the layout of kernels/quantize_activations for one token.
  */
 export type MatvecInput = 'f32' | 'to_q8' | 'parts_to_q8' | 'q8';
 
@@ -45,7 +45,7 @@ const INTEGER_DOTS: Record<IntegerFormat, readonly string[]> = {
   q6_k: [dot16, dotQ6K],
 };
 
-/** Lanes that quantise a block together where subgroups have as many. */
+/** Lanes that quantize a block together where subgroups have as many. */
 const MOST_BLOCK_LANES = 8;
 const LEAST_BLOCK_LANES = 4;
 
@@ -80,15 +80,15 @@ export function createMatvec(
   const prepare = subgroupMinSize >= LEAST_BLOCK_LANES ? xToQ8Subgroups : xToQ8Plain;
   const x = {
     f32: [xF32],
-    to_q8: [dot32, xQuantised, xToQ8, xRow, prepare],
-    parts_to_q8: [dot32, xQuantised, xToQ8, onlineSoftmax, mergeParts, xParts, prepare],
-    q8: [dot32, xQuantised, xQ8],
+    to_q8: [dot32, xQuantized, xToQ8, xRow, prepare],
+    parts_to_q8: [dot32, xQuantized, xToQ8, onlineSoftmax, mergeParts, xParts, prepare],
+    q8: [dot32, xQuantized, xQ8],
   }[input];
   return createLinear(gpu, shape, epilogue, {
     name: `matvec_${input}`,
     wgsl: [
       ...WEIGHT_FORMATS[shape.format].wgsl,
-      quantiseBlock,
+      quantizeBlock,
       ...x,
       ...dot,
       subgroups ? rowSumsSubgroups : rowSumsPlain,

@@ -29,7 +29,7 @@ export type MatvecLimits = Pick<
   'maxComputeInvocationsPerWorkgroup' | 'maxComputeWorkgroupStorageSize'
 >;
 
-/** Workgroups that keep a large GPU busy to the end of a dispatch. Each one that quantises x does so anew: fewer of those. */
+/** Workgroups that keep a large GPU busy to the end of a dispatch. Each one that quantizes x does so anew: fewer of those. */
 const ENOUGH_WORKGROUPS: Record<MatvecShape['input'], number> = { to_q8: 96, parts_to_q8: 96, q8: 192, f32: 96 };
 /** Below this a dispatch leaves most of a large GPU idle. Merging parts takes long in each workgroup: fewer, larger ones. */
 const FEW_WORKGROUPS = 96;
@@ -42,7 +42,7 @@ const PLAIN_LANES = 8;
 /** A subgroup smaller than this is a software GPU's: its threads run one after another. */
 const HARDWARE_SUBGROUP = 8;
 const MIN_WORKGROUP = 64;
-/** Quantising x takes many threads; everything else starts sooner in a small workgroup. */
+/** Quantizing x takes many threads; everything else starts sooner in a small workgroup. */
 const MOST_THREADS: Record<MatvecShape['input'], number> = { to_q8: 512, parts_to_q8: 1024, q8: 256, f32: 128 };
 const MOST_SLOTS: Record<WeightFormat, number> = {
   f32: 2,
@@ -90,7 +90,7 @@ export function planMatvec(
   return parameters;
 }
 
-/** Whether the defaults fit this GPU: quantised activations wait in workgroup memory, which ends with very wide matrices. */
+/** Whether the defaults fit this GPU: quantized activations wait in workgroup memory, which ends with very wide matrices. */
 export function fitsMatvec(shape: MatvecShape, limits: MatvecLimits, subgroupMinSize: number): boolean {
   try {
     planMatvec(shape, limits, subgroupMinSize);

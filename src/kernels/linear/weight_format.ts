@@ -1,12 +1,12 @@
 // The kernels room: one wrapper per file of shaders/kernels, with its constants, bindings and grid.
 // It records dispatches; it neither owns weights nor knows the order of a layer.
 
+import affine from '../../../shaders/linear/weights/affine.wgsl?raw';
 import affineBlock from '../../../shaders/linear/weights/affine_block.wgsl?raw';
 import affineK from '../../../shaders/linear/weights/affine_k.wgsl?raw';
+import bf16 from '../../../shaders/linear/weights/bf16.wgsl?raw';
 import block from '../../../shaders/linear/weights/block.wgsl?raw';
 import blockScale from '../../../shaders/linear/weights/block_scale.wgsl?raw';
-import affine from '../../../shaders/linear/weights/affine.wgsl?raw';
-import bf16 from '../../../shaders/linear/weights/bf16.wgsl?raw';
 import f16 from '../../../shaders/linear/weights/f16.wgsl?raw';
 import f32 from '../../../shaders/linear/weights/f32.wgsl?raw';
 import fiveBits from '../../../shaders/linear/weights/five_bits.wgsl?raw';
@@ -26,13 +26,13 @@ export type IntegerFormat = Exclude<WeightFormat, 'f32' | 'f16' | 'bf16' | 'q2_k
 /** Columns of one block. */
 export const BLOCK = 32;
 
-/** So many 32-bit words hold so many neighbouring blocks. */
+/** So many 32-bit words hold so many neighboring blocks. */
 interface Plane {
   blocks: number;
   words: number;
 }
 
-/** The two planes of a matrix, its values and, where it has them, scales. `wgsl` defines Block, Packed, load_packed and dequantise. */
+/** The two planes of a matrix, its values and, where it has them, scales. `wgsl` defines Block, Packed, load_packed and dequantize. */
 interface FormatPlanes {
   weights: Plane;
   scales: Plane | null;
@@ -83,7 +83,7 @@ export interface WeightMatrix {
   parts: readonly WeightPart[];
 }
 
-/** Neighbouring parts of one format: what one kind of kernel multiplies. */
+/** Neighboring parts of one format: what one kind of kernel multiplies. */
 export interface WeightRun {
   format: WeightFormat;
   parts: readonly WeightPart[];

@@ -1,12 +1,12 @@
-import wgsl from '../../../shaders/load/quantize_weights.wgsl?raw';
 import chunkRows from '../../../shaders/load/chunk_rows.wgsl?raw';
+import wgsl from '../../../shaders/load/quantize_weights.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
 import { createKernel, type Kernel } from '../../gpu/kernel';
 import type { WeightFormat } from '../linear/weight_format';
 
-/** What a matrix can be quantised to. */
-export type QuantisedFormat = Extract<WeightFormat, 'q8' | 'q4'>;
-/** What it can be quantised from. */
+/** What a matrix can be quantized to. */
+export type QuantizedFormat = Extract<WeightFormat, 'q8' | 'q4'>;
+/** What it can be quantized from. */
 export type PlainFormat = Extract<WeightFormat, 'f32' | 'f16' | 'bf16'>;
 
 export function isPlain(format: WeightFormat): format is PlainFormat {
@@ -14,14 +14,14 @@ export function isPlain(format: WeightFormat): format is PlainFormat {
 }
 
 /** `blocks`: of 32 values, a row. Binds the chunk, its bytes, weights, scales, as kernels/repack does. */
-export function createQuantiseWeights(
+export function createQuantizeWeights(
   gpu: Gpu,
   from: PlainFormat,
-  to: QuantisedFormat,
+  to: QuantizedFormat,
   blocks: number,
 ): Promise<Kernel> {
   return createKernel(gpu, {
-    label: 'kernels/quantise_weights',
+    label: 'kernels/quantize_weights',
     wgsl: [chunkRows, wgsl],
     constants: { BLOCKS: blocks, FROM_F32: from === 'f32', FROM_BF16: from === 'bf16', TO_Q4: to === 'q4' },
     bindings: ['uniform', 'read', 'write', 'write'],

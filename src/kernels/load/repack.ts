@@ -1,16 +1,16 @@
-import wgsl from '../../../shaders/load/repack.wgsl?raw';
 import chunkRows from '../../../shaders/load/chunk_rows.wgsl?raw';
+import wgsl from '../../../shaders/load/repack.wgsl?raw';
 import { GpuProgramError } from '../../errors';
 import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../../gpu/device';
 import { CommandList, createKernel, type Kernel } from '../../gpu/kernel';
-import { FILE_TYPES, type FileType } from './file_types';
-import { createQuantiseWeights, isPlain } from './quantize_weights';
 import { BLOCK, type WeightFormat, type WeightMatrix, type WeightPart } from '../linear/weight_format';
+import { FILE_TYPES, type FileType } from './file_types';
+import { createQuantizeWeights, isPlain } from './quantize_weights';
 
 /** Where the rows of a chunk of file bytes go. */
 export interface RepackTarget {
   matrix: WeightMatrix;
-  /** How the file holds the rows: as FILE_TYPES has it for their part of the matrix, or in full precision where that is quantised. */
+  /** How the file holds the rows: as FILE_TYPES has it for their part of the matrix, or in full precision where that is quantized. */
   stored: FileType;
   /** First row of the chunk within its tensor. */
   srcRow0: number;
@@ -27,7 +27,7 @@ export interface RepackTarget {
 const MAX_GRID_X = 32768;
 const MAX_QUEUED_CHUNKS = 8;
 
-/** Moves rows from the layout of a file to the layout of the kernels, on the GPU, through one staging buffer; quantises them on the way. */
+/** Moves rows from the layout of a file to the layout of the kernels, on the GPU, through one staging buffer; quantizes them on the way. */
 export class Repacker {
   private readonly kernels = new Map<string, Promise<Kernel>>();
   private readonly staging: GPUBuffer;
@@ -82,7 +82,7 @@ export class Repacker {
 
 function createFor(gpu: Gpu, stored: FileType, format: WeightFormat, blocks: number): Promise<Kernel> {
   const { format: kept, blockBytes, wgsl: moveBlock, constants } = FILE_TYPES[stored];
-  if (isPlain(kept) && (format === 'q8' || format === 'q4')) return createQuantiseWeights(gpu, kept, format, blocks);
+  if (isPlain(kept) && (format === 'q8' || format === 'q4')) return createQuantizeWeights(gpu, kept, format, blocks);
   if (kept !== format) throw new GpuProgramError('kernels/repack', `cannot turn ${stored} into ${format}`);
   return createKernel(gpu, {
     label: 'kernels/repack',

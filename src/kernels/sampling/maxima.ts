@@ -1,5 +1,5 @@
-import wgsl from '../../../shaders/sampling/maxima.wgsl?raw';
 import logitKey from '../../../shaders/sampling/logit_key.wgsl?raw';
+import wgsl from '../../../shaders/sampling/maxima.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, createKernel } from '../../gpu/kernel';
 

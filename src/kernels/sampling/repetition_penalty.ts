@@ -14,7 +14,7 @@ export function seenBytes(vocabSize: number): number {
   return Math.ceil(vocabSize / 32) * 4;
 }
 
-/** Penalises, in place, the logits of all tokens before position + nTokens. */
+/** Penalizes, in place, the logits of all tokens before position + nTokens. */
 export async function createRepetitionPenalty(gpu: Gpu, shape: { vocabSize: number }): Promise<RepetitionPenalty> {
   const kernel = await createKernel(gpu, {
     label: 'kernels/repetition_penalty',

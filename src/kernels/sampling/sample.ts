@@ -1,10 +1,10 @@
-import wgsl from '../../../shaders/sampling/sample.wgsl?raw';
-import gumbel from '../../../shaders/sampling/gumbel.wgsl?raw';
-import logitKey from '../../../shaders/sampling/logit_key.wgsl?raw';
 import candidates from '../../../shaders/sampling/candidates.wgsl?raw';
 import draw from '../../../shaders/sampling/draw.wgsl?raw';
-import thresholds from '../../../shaders/sampling/thresholds.wgsl?raw';
+import gumbel from '../../../shaders/sampling/gumbel.wgsl?raw';
+import logitKey from '../../../shaders/sampling/logit_key.wgsl?raw';
+import wgsl from '../../../shaders/sampling/sample.wgsl?raw';
 import sampling from '../../../shaders/sampling/sampling.wgsl?raw';
+import thresholds from '../../../shaders/sampling/thresholds.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, createKernel } from '../../gpu/kernel';
 

@@ -4,7 +4,7 @@ import type uPlot from 'uplot';
 import type { Ink, Picture } from './picture';
 
 /** `fill` is below the line. */
-export type Colours = Record<Ink | 'fill', string>;
+export type Colors = Record<Ink | 'fill', string>;
 
 /** CSS pixels. */
 export const LEAD = 17;
@@ -17,30 +17,30 @@ const FONT = '11px system-ui, sans-serif';
  */
 export function spreadLabels(wanted: readonly number[], gap: number, min: number, max: number): number[] {
   const places = wanted.map((place) => Math.min(max, Math.max(min, place)));
-  for (let i = 1; i < places.length; i++) places[i] = Math.max(places[i]!, places[i - 1]! + gap);
+  for (let i = 1; i < places.length; i++) places[i] = Math.max(places[i], places[i - 1] + gap);
   let ceiling = max;
   for (let i = places.length - 1; i >= 0; i--) {
-    places[i] = Math.min(places[i]!, ceiling);
-    ceiling = places[i]! - gap;
+    places[i] = Math.min(places[i], ceiling);
+    ceiling = places[i] - gap;
   }
   return places;
 }
 
 /** Paints with the canvas's own pixels; `ratio` of them are one CSS pixel. */
-export function paintMarks(plot: uPlot, picture: Picture, colours: Colours, ratio: number): void {
+export function paintMarks(plot: uPlot, picture: Picture, colors: Colors, ratio: number): void {
   const { ctx, bbox } = plot;
   ctx.save();
   ctx.font = FONT.replace('11', String(11 * ratio));
   ctx.lineWidth = ratio;
-  ctx.fillStyle = colours.muted;
+  ctx.fillStyle = colors.muted;
   text(ctx, picture.yTitle, bbox.left - 6 * ratio, bbox.top - 5 * ratio, 'right', 'bottom');
   text(ctx, picture.xTitle, bbox.left + bbox.width + 14 * ratio, bbox.top + bbox.height + 6 * ratio, 'left', 'top');
-  if (picture.lead) paintLead(plot, picture.lead, colours, ratio);
-  paintVerticals(plot, picture, colours, ratio);
-  paintLevels(plot, picture, colours, ratio);
+  if (picture.lead) paintLead(plot, picture.lead, colors, ratio);
+  paintVerticals(plot, picture, colors, ratio);
+  paintLevels(plot, picture, colors, ratio);
   ctx.setLineDash([]);
   ctx.lineWidth = 2 * ratio;
-  ctx.strokeStyle = colours.danger;
+  ctx.strokeStyle = colors.danger;
   for (const { x, y } of picture.rings) {
     ctx.beginPath();
     ctx.arc(plot.valToPos(x, 'x', true), plot.valToPos(y, 'y', true), 5 * ratio, 0, 2 * Math.PI);
@@ -49,11 +49,11 @@ export function paintMarks(plot: uPlot, picture: Picture, colours: Colours, rati
   ctx.restore();
 }
 
-function paintLead({ ctx, bbox }: uPlot, label: string, colours: Colours, ratio: number): void {
+function paintLead({ ctx, bbox }: uPlot, label: string, colors: Colors, ratio: number): void {
   const width = LEAD * ratio;
   ctx.save();
   ctx.globalAlpha = 0.16;
-  ctx.fillStyle = colours.ink;
+  ctx.fillStyle = colors.ink;
   ctx.fillRect(bbox.left, bbox.top, width, bbox.height);
   ctx.globalAlpha = 1;
   ctx.translate(bbox.left + width / 2, bbox.top + bbox.height - 6 * ratio);
@@ -63,14 +63,14 @@ function paintLead({ ctx, bbox }: uPlot, label: string, colours: Colours, ratio:
 }
 
 /** Lines from top to bottom. A label that would run into the one before it stands behind that, or is left out. */
-function paintVerticals(plot: uPlot, { verticals }: Picture, colours: Colours, ratio: number): void {
+function paintVerticals(plot: uPlot, { verticals }: Picture, colors: Colors, ratio: number): void {
   const { ctx, bbox } = plot;
   const end = bbox.left + bbox.width;
   let free = Number.NEGATIVE_INFINITY;
   ctx.setLineDash([]);
   for (const { x, label, ink } of verticals) {
     const at = Math.round(plot.valToPos(x, 'x', true)) + 0.5;
-    ctx.strokeStyle = ctx.fillStyle = colours[ink];
+    ctx.strokeStyle = ctx.fillStyle = colors[ink];
     line(ctx, at, bbox.top - 4 * ratio, at, bbox.top + bbox.height);
     const { width } = ctx.measureText(label);
     const wanted = Math.max(bbox.left, Math.min(at - ratio, end - width));
@@ -82,7 +82,7 @@ function paintVerticals(plot: uPlot, { verticals }: Picture, colours: Colours, r
 }
 
 /** Dashed lines from left to right, named behind their ends. */
-function paintLevels(plot: uPlot, { levels }: Picture, colours: Colours, ratio: number): void {
+function paintLevels(plot: uPlot, { levels }: Picture, colors: Colors, ratio: number): void {
   const { ctx, bbox } = plot;
   const end = bbox.left + bbox.width;
   const lines = levels.map(({ y, label }) => ({ label, at: Math.round(plot.valToPos(y, 'y', true)) + 0.5 }));
@@ -93,12 +93,12 @@ function paintLevels(plot: uPlot, { levels }: Picture, colours: Colours, ratio: 
     bbox.top,
     bbox.top + bbox.height,
   );
-  ctx.strokeStyle = colours.muted;
-  ctx.fillStyle = colours.ink;
+  ctx.strokeStyle = colors.muted;
+  ctx.fillStyle = colors.ink;
   ctx.setLineDash([3 * ratio, 3 * ratio]);
   lines.forEach(({ at, label }, i) => {
     line(ctx, bbox.left, at, end, at);
-    text(ctx, label, end + 5 * ratio, places[i]!, 'left', 'middle');
+    text(ctx, label, end + 5 * ratio, places[i], 'left', 'middle');
   });
 }
 

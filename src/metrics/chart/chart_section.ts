@@ -3,11 +3,11 @@
 
 import { html, LitElement, nothing, type PropertyValues, unsafeCSS } from 'lit';
 import uplotCss from 'uplot/dist/uPlot.min.css?inline';
-import type { Colours } from './chart_marks';
+import { Pacer } from '../panel/pacer';
+import type { Colors } from './chart_marks';
 import { chartStyles } from './chart_styles';
 import { ContextView } from './context_view';
 import { HistogramView } from './histogram_view';
-import { Pacer } from '../panel/pacer';
 import type { ChartInput, Spot, View } from './picture';
 import { describeToken, spokenToken, worstStalls } from './readout';
 import { renderReadout, renderStalls } from './readout_parts';
@@ -29,7 +29,7 @@ export class VivaceChart extends LitElement {
     spoken: { state: true },
   };
   declare runs: ChartRuns | null;
-  /** Any change makes the chart read its colours again. */
+  /** Any change makes the chart read its colors again. */
   declare theme: string;
   declare view: View;
   declare spot: Spot | null;
@@ -48,13 +48,13 @@ export class VivaceChart extends LitElement {
   private readonly schemes = ['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((query) =>
     matchMedia(query),
   );
-  private readonly repaint = () => this.chart?.repaint(this.colours());
+  private readonly repaint = () => this.chart?.repaint(this.colors());
 
   constructor() {
     super();
     this.runs = null;
     this.theme = '';
-    this.view = this.views[0]!;
+    this.view = this.views[0];
     this.spot = null;
     this.spoken = '';
   }
@@ -141,7 +141,7 @@ export class VivaceChart extends LitElement {
     const parent = this.renderRoot.querySelector<HTMLElement>('.plot');
     if (!parent || !this.runs) return;
     if (!this.chart) {
-      this.chart = new TbtChart(parent, this.colours(), this.onPoint, () => this.stand(null));
+      this.chart = new TbtChart(parent, this.colors(), this.onPoint, () => this.stand(null));
       this.resizes.observe(parent);
     }
     this.chart.draw(this.view.picture({ ...this.runs, columns: this.chart.columns }));
@@ -169,7 +169,7 @@ export class VivaceChart extends LitElement {
     const next = moved(event, views.indexOf(this.view), views.length, true);
     if (next === null) return;
     event.preventDefault();
-    this.choose(views[next]!);
+    this.choose(views[next]);
     void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLElement>(`#${this.view.id}`)?.focus());
   };
 
@@ -185,7 +185,7 @@ export class VivaceChart extends LitElement {
     this.spoken = token ? spokenToken(token) : this.histogram.describe(index);
   };
 
-  private colours(): Colours {
+  private colors(): Colors {
     // A canvas cannot read CSS variables; hidden elements resolve them.
     const of = (name: string) => getComputedStyle(this.renderRoot.querySelector(`.probe.${name}`)!).color;
     return {

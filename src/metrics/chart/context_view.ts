@@ -1,6 +1,7 @@
 // "Over context": the gap before each token by the token's position in the context, of this run and those before it, with a running median. Of a pinned run
 // the median alone.
 
+import type { RunData } from '../run/run_data';
 import {
   type ChartInput,
   liftToFloor,
@@ -12,11 +13,10 @@ import {
   type View,
 } from './picture';
 import { decimate, nearest, Points, runningMedian } from './points';
-import type { RunData } from '../run/run_data';
 
 /** The axis holds at least so many positions. */
 const MIN_POSITIONS = 24;
-/** Neighbours to each side that a median is taken over. */
+/** Neighbors to each side that a median is taken over. */
 const REACH = 12;
 /** Points that medians are made of. */
 const MOST = 1000;
@@ -47,7 +47,7 @@ export class ContextView implements View {
     if (isLog) points.forEach(liftToFloor);
     const y = scaleOf(points, isLog);
     const xs = [...medians, this.all].filter(({ length }) => length > 0).map((each) => each.view()[0]);
-    const min = Math.min(...xs.map((each) => each[0]!));
+    const min = Math.min(...xs.map((each) => each[0]));
     const max = Math.max(...xs.map((each) => each.at(-1)!));
     const first = Number.isFinite(min) ? min : 0;
     return {
@@ -59,7 +59,7 @@ export class ContextView implements View {
             kind: 'line',
             ink: letter,
             dash: PIN_DASHES[letter],
-            data: medians[i]!.view(),
+            data: medians[i].view(),
           }),
         ),
         { kind: 'line', ink: 'ink', data: this.median.view() },
@@ -97,12 +97,12 @@ export class ContextView implements View {
   }
 
   private spotOf(run: RunData, index: number): Spot {
-    return { run, index, x: run.tokens[run.tokenNumbers[index]! - 1]!.position, y: run.gaps[index]! };
+    return { run, index, x: run.tokens[run.tokenNumbers[index] - 1].position, y: run.gaps[index] };
   }
 
   private sortPast(past: readonly RunData[]): void {
     this.pastOf = past;
-    const pairs = past.flatMap((run) => positionsOf(run).map((x, i) => [x, run.gaps[i]!] as const));
+    const pairs = past.flatMap((run) => positionsOf(run).map((x, i) => [x, run.gaps[i]] as const));
     pairs.sort((a, b) => a[0] - b[0]);
     this.past.clear();
     for (const [x, y] of pairs) this.past.push(x, y);
@@ -114,10 +114,10 @@ export class ContextView implements View {
     all.clear();
     let i = 0;
     for (let j = 0; j < live.length; j++) {
-      for (; i < past.length && past.xs[i]! <= live[j]!; i++) all.push(past.xs[i]!, past.ys[i]!);
-      all.push(live[j]!, gaps[j]!);
+      for (; i < past.length && past.xs[i] <= live[j]; i++) all.push(past.xs[i], past.ys[i]);
+      all.push(live[j], gaps[j]);
     }
-    for (; i < past.length; i++) all.push(past.xs[i]!, past.ys[i]!);
+    for (; i < past.length; i++) all.push(past.xs[i], past.ys[i]);
   }
 
   private medianOf(run: RunData): Points {
@@ -136,5 +136,5 @@ function firstPosition(run: RunData): number {
 }
 
 function positionsOf(run: RunData): number[] {
-  return run.tokenNumbers.map((number) => run.tokens[number - 1]!.position);
+  return run.tokenNumbers.map((number) => run.tokens[number - 1].position);
 }

@@ -27,7 +27,7 @@ export function binOf(edges: readonly number[], value: number): number {
   while (high - low > 1) {
     const middle = (low + high) >> 1;
     // Less a hair: 3 * 0.1 is a little more than 0.3, which belongs above the edge.
-    if (value < edges[middle]! * (1 - 1e-9)) high = middle;
+    if (value < edges[middle] * (1 - 1e-9)) high = middle;
     else low = middle;
   }
   return low;
@@ -36,6 +36,6 @@ export function binOf(edges: readonly number[], value: number): number {
 /** How many values each bin holds; the sum is the number of values. */
 export function countInBins(values: readonly number[], edges: readonly number[]): number[] {
   const counts = new Array<number>(edges.length - 1).fill(0);
-  for (const value of values) counts[binOf(edges, value)]!++;
+  for (const value of values) counts[binOf(edges, value)]++;
   return counts;
 }

@@ -1,10 +1,10 @@
 // "Histogram": how many gaps are how long, in bins that all shown runs share.
 
+import { isOfTooFew } from '../../engine/tbt';
 import { formatMs } from '../panel/figure_format';
+import type { RunData } from '../run/run_data';
 import { binEdges, binOf, countInBins } from './histogram';
 import { type ChartInput, LOG_FLOOR_MS, PIN_DASHES, type Picture, type Series, type Spot, type View } from './picture';
-import type { RunData } from '../run/run_data';
-import { isOfTooFew } from '../../engine/tbt';
 
 const BINS = 40;
 /** Numbers of tokens that the readout of a bin names. */
@@ -35,16 +35,16 @@ export class HistogramView implements View {
       kind: 'steps',
       ink: letter,
       dash: PIN_DASHES[letter],
-      data: [this.edges, closed(others[i]!)],
+      data: [this.edges, closed(others[i])],
     }));
     series.unshift({ kind: 'steps', ink: 'accent', isFilled: true, data: [this.edges, closed(this.counts)] });
     const level = (x: number | null, label: string) =>
       x === null || isOfTooFew(label, run.gaps.length)
         ? []
-        : [{ x: Math.max(x, this.edges[0]!), label, ink: 'ink' as const }];
+        : [{ x: Math.max(x, this.edges[0]), label, ink: 'ink' as const }];
     return {
       series,
-      x: { min: this.edges[0]!, max: this.edges.at(-1)!, isLog },
+      x: { min: this.edges[0], max: this.edges.at(-1)!, isLog },
       y: { min: 0, max: Math.max(4, ...this.counts, ...others.flat()) * 1.12 },
       yTitle: 'gaps',
       xTitle: 'ms',
@@ -64,8 +64,8 @@ export class HistogramView implements View {
   }
 
   spot(index: number): Spot {
-    const [from, to] = [this.edges[index]!, this.edges[index + 1]!];
-    return { run: null, index, x: this.edges[0]! > 0 ? Math.sqrt(from * to) : (from + to) / 2, y: this.counts[index]! };
+    const [from, to] = [this.edges[index], this.edges[index + 1]];
+    return { run: null, index, x: this.edges[0] > 0 ? Math.sqrt(from * to) : (from + to) / 2, y: this.counts[index] };
   }
 
   /** What a bin holds, as a sentence. */
@@ -77,7 +77,7 @@ export class HistogramView implements View {
     if (count === 0) return `No gap ${range}`;
     const numbers: number[] = [];
     for (let i = 0; i < run.gaps.length && numbers.length < NAMED; i++) {
-      if (binOf(edges, run.gaps[i]!) === index) numbers.push(run.tokenNumbers[i]!);
+      if (binOf(edges, run.gaps[i]) === index) numbers.push(run.tokenNumbers[i]);
     }
     const more = count > numbers.length ? ' …' : '';
     const share = ((100 * count) / run.gaps.length).toFixed(count === run.gaps.length ? 0 : 1);

@@ -1,14 +1,14 @@
 // What a view of the chart shows, in numbers: the views make pictures of runs, the chart paints them. Types, and what views share.
 
-import { formatMs } from '../panel/figure_format';
-import type { Points } from './points';
-import type { RunData, Stall } from '../run/run_data';
 import { isOfTooFew, type TbtSummary } from '../../engine/tbt';
+import { formatMs } from '../panel/figure_format';
+import type { RunData, Stall } from '../run/run_data';
+import type { Points } from './points';
 
-/** Names of the panel's colours; pinned runs have one each. */
+/** Names of the panel's colors; pinned runs have one each. */
 export type Ink = 'accent' | 'ink' | 'muted' | 'line' | 'danger' | 'a' | 'b' | 'c';
 
-/** Colour is never the only sign: each pinned run has dashes of its own, in CSS pixels. */
+/** Color is never the only sign: each pinned run has dashes of its own, in CSS pixels. */
 export const PIN_DASHES = { a: [7, 3], b: [2, 3], c: [9, 3, 2, 3] } as const;
 export type PinLetter = keyof typeof PIN_DASHES;
 
@@ -91,8 +91,8 @@ export function scaleOf(all: readonly Points[], isLog: boolean): Scale {
   let max = 0;
   for (const { ys, length } of all) {
     for (let i = 0; i < length; i++) {
-      if (ys[i]! < min) min = ys[i]!;
-      if (ys[i]! > max) max = ys[i]!;
+      if (ys[i] < min) min = ys[i];
+      if (ys[i] > max) max = ys[i];
     }
   }
   max ||= 10;
@@ -111,7 +111,7 @@ export function levelsOf({ p50, p95, p99 }: TbtSummary, count: number, isLog: bo
 
 /** Raises what a logarithm cannot show. */
 export function liftToFloor({ ys, length }: Points): void {
-  for (let i = 0; i < length; i++) if (ys[i]! < LOG_FLOOR_MS) ys[i] = LOG_FLOOR_MS;
+  for (let i = 0; i < length; i++) if (ys[i] < LOG_FLOOR_MS) ys[i] = LOG_FLOOR_MS;
 }
 
 /** The bar of prefill: what it read, and how long that took. */

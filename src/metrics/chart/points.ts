@@ -42,24 +42,24 @@ export function decimate(xs: ArrayLike<number>, ys: ArrayLike<number>, columns: 
   const n = ys.length;
   const perColumn = Math.ceil(n / columns);
   if (perColumn <= 2) {
-    for (let i = 0; i < n; i++) out.push(xs[i]!, ys[i]!);
+    for (let i = 0; i < n; i++) out.push(xs[i], ys[i]);
     return;
   }
   for (let start = 0; start < n; start += perColumn) {
     let low = start;
     let high = start;
     for (let i = start + 1; i < Math.min(n, start + perColumn); i++) {
-      if (ys[i]! < ys[low]!) low = i;
-      else if (ys[i]! > ys[high]!) high = i;
+      if (ys[i] < ys[low]) low = i;
+      else if (ys[i] > ys[high]) high = i;
     }
     const [first, second] = low < high ? [low, high] : [high, low];
-    out.push(xs[first]!, ys[first]!);
-    if (second !== first) out.push(xs[second]!, ys[second]!);
+    out.push(xs[first], ys[first]);
+    if (second !== first) out.push(xs[second], ys[second]);
   }
 }
 
 /**
- * Puts the median of every point and its neighbours into `out`: of `reach` to each side, fewer at the ends. Of an even number
+ * Puts the median of every point and its neighbors into `out`: of `reach` to each side, fewer at the ends. Of an even number
  * it is the lower of the two in the middle, so that it was measured. At most `most` points are looked at, evenly picked.
  */
 export function runningMedian(
@@ -75,15 +75,15 @@ export function runningMedian(
   const sorted = new Float64Array(2 * reach + 2);
   let size = 0;
   for (let i = 0, next = 0; i < n; i++) {
-    for (; next < n && next <= i + reach; next++) size = insert(sorted, size, ys[next * step]!);
-    if (i > reach) size = remove(sorted, size, ys[(i - reach - 1) * step]!);
-    out.push(xs[i * step]!, sorted[(size - 1) >> 1]!);
+    for (; next < n && next <= i + reach; next++) size = insert(sorted, size, ys[next * step]);
+    if (i > reach) size = remove(sorted, size, ys[(i - reach - 1) * step]);
+    out.push(xs[i * step], sorted[(size - 1) >> 1]);
   }
 }
 
 function insert(sorted: Float64Array, size: number, value: number): number {
   let i = size;
-  for (; i > 0 && sorted[i - 1]! > value; i--) sorted[i] = sorted[i - 1]!;
+  for (; i > 0 && sorted[i - 1] > value; i--) sorted[i] = sorted[i - 1];
   sorted[i] = value;
   return size + 1;
 }
@@ -100,8 +100,8 @@ export function nearest(ascending: ArrayLike<number>, x: number): number {
   if (high < 0) return -1;
   while (high - low > 1) {
     const middle = (low + high) >> 1;
-    if (ascending[middle]! < x) low = middle;
+    if (ascending[middle] < x) low = middle;
     else high = middle;
   }
-  return x - ascending[low]! <= ascending[high]! - x ? low : high;
+  return x - ascending[low] <= ascending[high] - x ? low : high;
 }

@@ -31,7 +31,7 @@ export function describeToken(run: RunData, index: number, stalls: readonly Stal
   if (number === undefined || !token) return null;
   const stage = (label: string, ms: number | null, definition: string) => ({ label, value: formatMs(ms), definition });
   return {
-    gap: formatMs(run.gaps[index]!),
+    gap: formatMs(run.gaps[index]),
     where: `before token ${number}, position ${token.position}`,
     text: quoteText(token.text),
     stages: [

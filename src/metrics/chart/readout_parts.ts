@@ -2,8 +2,8 @@
 
 import { html, nothing } from 'lit';
 import { formatMs } from '../panel/figure_format';
-import type { TokenReadout } from './readout';
 import type { Stall } from '../run/run_data';
+import type { TokenReadout } from './readout';
 
 export function renderReadout({ gap, where, text, stages, stall }: TokenReadout) {
   return html`<p class="line"><b>${gap}</b> ${where}, <code dir="ltr">${text}</code></p>

@@ -1,7 +1,7 @@
 // Paints pictures with uPlot, and says where the pointer is. It knows nothing of runs.
 
 import uPlot from 'uplot';
-import { type Colours, LEAD, paintMarks } from './chart_marks';
+import { type Colors, LEAD, paintMarks } from './chart_marks';
 import type { Picture, Scale, Series, Spot } from './picture';
 
 const HEIGHT = 216;
@@ -32,7 +32,7 @@ export class TbtChart {
   /** @param onPoint place on the scales that the pointer is at, or null as it leaves */
   constructor(
     private readonly parent: HTMLElement,
-    private colours: Colours,
+    private colors: Colors,
     private readonly onPoint: (x: number, y: number) => void,
     private readonly onLeave: () => void,
   ) {
@@ -76,9 +76,9 @@ export class TbtChart {
     if (this.plot && width > 0 && width !== this.plot.width) this.plot.setSize({ width, height: HEIGHT });
   }
 
-  /** The theme has changed: colours are read again. */
-  repaint(colours: Colours): void {
-    this.colours = colours;
+  /** The theme has changed: colors are read again. */
+  repaint(colors: Colors): void {
+    this.colors = colors;
     this.plot?.redraw(false, true);
   }
 
@@ -101,7 +101,7 @@ export class TbtChart {
 
   private options(picture: Picture): uPlot.Options {
     const axis = {
-      stroke: () => this.colours.muted,
+      stroke: () => this.colors.muted,
       ticks: { show: false },
       font: '11px system-ui, sans-serif',
       gap: 6,
@@ -135,15 +135,15 @@ export class TbtChart {
           ...ticksOf(picture.y),
           size: Y_AXIS,
           space: 34,
-          grid: { stroke: () => this.colours.line, width: 1, ...ticksOf(picture.y) },
+          grid: { stroke: () => this.colors.line, width: 1, ...ticksOf(picture.y) },
         },
       ],
-      hooks: { draw: [(plot) => paintMarks(plot, this.picture!, this.colours, devicePixelRatio)] },
+      hooks: { draw: [(plot) => paintMarks(plot, this.picture!, this.colors, devicePixelRatio)] },
     };
   }
 
   private seriesOptions({ kind, ink, dash, isFilled }: Series): uPlot.Series {
-    const colour = () => this.colours[ink];
+    const color = () => this.colors[ink];
     const isPoints = kind === 'points';
     return {
       facets: [
@@ -151,8 +151,8 @@ export class TbtChart {
         { scale: 'y', auto: true },
       ],
       paths: PATHS[kind],
-      stroke: isPoints ? undefined : colour,
-      fill: isPoints ? colour : isFilled ? () => this.colours.fill : undefined,
+      stroke: isPoints ? undefined : color,
+      fill: isPoints ? color : isFilled ? () => this.colors.fill : undefined,
       width: isPoints ? 0 : 1.25,
       dash: dash && [...dash],
       points: { show: false },
@@ -194,7 +194,7 @@ function squares(plot: uPlot, series: number): uPlot.Series.Paths {
   const side = POINT * devicePixelRatio;
   const fill = new Path2D();
   for (let i = 0; i < ys.length; i++) {
-    fill.rect(plot.valToPos(xs[i]!, 'x', true) - side / 2, plot.valToPos(ys[i]!, 'y', true) - side / 2, side, side);
+    fill.rect(plot.valToPos(xs[i], 'x', true) - side / 2, plot.valToPos(ys[i], 'y', true) - side / 2, side, side);
   }
   return { fill };
 }

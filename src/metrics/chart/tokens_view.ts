@@ -1,6 +1,7 @@
 // "Over tokens": the gap before each token by the token's number, with prefill, first token, events, percentiles and stalls.
 
 import { formatMs } from '../panel/figure_format';
+import type { RunData } from '../run/run_data';
 import {
   type ChartInput,
   levelsOf,
@@ -14,7 +15,6 @@ import {
   type View,
 } from './picture';
 import { decimate, nearest, Points } from './points';
-import type { RunData } from '../run/run_data';
 
 /** The axis holds at least so many tokens, so that the first ones do not fly apart. */
 const MIN_TOKENS = 24;
@@ -32,7 +32,7 @@ export class TokensView implements View {
     const shown = pins.filter((pin) => pin.run !== run);
     const runs = [...shown.map((pin) => pin.run), run];
     const points = runs.map(({ tokenNumbers, gaps }, i) => {
-      const out = this.buffers[i]!;
+      const out = this.buffers[i];
       decimate(tokenNumbers, gaps, columns, out);
       if (isLog) liftToFloor(out);
       return out;
@@ -41,7 +41,7 @@ export class TokensView implements View {
       kind: 'line',
       ink: letter,
       dash: PIN_DASHES[letter],
-      data: points[i]!.view(),
+      data: points[i].view(),
     }));
     const live = points.at(-1)!;
     series.push({ kind: 'line', ink: 'accent', isFilled: shown.length === 0, data: live.view() });
@@ -76,6 +76,6 @@ export class TokensView implements View {
 
   spot(index: number): Spot {
     const run = this.run!;
-    return { run, index, x: run.tokenNumbers[index]!, y: run.gaps[index]! };
+    return { run, index, x: run.tokenNumbers[index], y: run.gaps[index] };
   }
 }

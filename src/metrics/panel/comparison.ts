@@ -1,9 +1,9 @@
 // Runs side by side: the pinned ones and the newest, each beside the first. Pure.
 
-import { formatMs, formatRate } from './figure_format';
+import { isOfTooFew } from '../../engine/tbt';
 import type { Pin, PinLetter } from '../chart/picture';
 import type { RunData } from '../run/run_data';
-import { isOfTooFew } from '../../engine/tbt';
+import { formatMs, formatRate } from './figure_format';
 
 export interface Column {
   /** Null for the newest run, which is not pinned. */
@@ -50,7 +50,7 @@ const MEASURES: Measure[] = [
   {
     key: 'jitter',
     label: 'Jitter',
-    definition: 'Mean absolute difference of neighbouring gaps.',
+    definition: 'Mean absolute difference of neighboring gaps.',
     of: (run) => run.tbt.jitter,
     format: formatMs,
   },
@@ -101,9 +101,9 @@ export function comparisonRows(columns: readonly Column[]): Row[] {
     if (values.every((value) => value === null)) return [];
     const cells = columns.map(({ run }, i): Cell => {
       const isFirst = i === 0;
-      const caveat = values[i] === null ? '' : caveatOf(measure, run, isFirst ? run : columns[0]!.run);
-      const ratio = isFirst || caveat ? '' : ratioText(values[i]!, values[0]!);
-      return { value: format(values[i]!), ratio, caveat };
+      const caveat = values[i] === null ? '' : caveatOf(measure, run, isFirst ? run : columns[0].run);
+      const ratio = isFirst || caveat ? '' : ratioText(values[i], values[0]);
+      return { value: format(values[i]), ratio, caveat };
     });
     return [{ key, label, definition, cells }];
   });

@@ -1,9 +1,9 @@
 // Pinned runs as markup: a legend with their lines, and the table that compares them. It only shows.
 
 import { html, nothing, svg } from 'lit';
-import { type Cell, type Column, columnName, columnsOf, comparisonRows } from './comparison';
 import { PIN_DASHES, type Pin, type PinLetter } from '../chart/picture';
 import type { RunData } from '../run/run_data';
+import { type Cell, type Column, columnName, columnsOf, comparisonRows } from './comparison';
 
 export function renderComparison(pins: readonly Pin[], newest: RunData, unpin: (letter: PinLetter) => void) {
   if (pins.length === 0) return nothing;
@@ -40,7 +40,7 @@ function renderColumn(column: Column, unpin: (letter: PinLetter) => void) {
 }
 
 function renderTable(columns: readonly Column[]) {
-  const base = nameOf(columns[0]!.letter);
+  const base = nameOf(columns[0].letter);
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Comparison of runs">
     <table>
       <thead><tr>

@@ -1,11 +1,11 @@
 // Turns a run and the engine's info into the figures that the panel shows, each with its definition. Pure.
 
 import type { EngineInfo, Roofline } from '../../engine/engine';
+import type { RunData } from '../run/run_data';
 import type { Figure, FigureGroup } from './figure';
 import { formatMs, formatRate, NONE } from './figure_format';
 import { gpuSteps, machine, memory, perToken } from './machine_figures';
 import { countNote, percentiles } from './percentiles';
-import type { RunData } from '../run/run_data';
 
 export type { Figure, FigureGroup } from './figure';
 
@@ -53,7 +53,7 @@ function timing(run: RunData): FigureGroup {
         key: 'jitter',
         label: 'Jitter',
         value: formatMs(tbt.jitter),
-        definition: 'Mean absolute difference of neighbouring gaps. 0 is a perfectly even stream.',
+        definition: 'Mean absolute difference of neighboring gaps. 0 is a perfectly even stream.',
       },
     ],
     note: 'By the clock of the engine’s worker, which browsers round: to 0.1 ms in Chromium.',
@@ -81,7 +81,7 @@ function firstToken(run: RunData, info: EngineInfo | null): FigureGroup {
     },
     {
       key: 'tokenize',
-      label: '– tokenising',
+      label: '– tokenizing',
       value: formatMs(metrics?.tokenizeMs ?? null),
       definition: 'Part of TTFT: chat template and text to token ids.',
     },

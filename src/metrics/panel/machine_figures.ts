@@ -1,11 +1,11 @@
 // The figures that tell what a run asked of the machine: GPU time, calls and bytes of a token, memory, and what it ran on. Pure.
 
 import type { EngineInfo, Roofline } from '../../engine/engine';
+import { readSpeed } from '../run/read_speed';
+import type { RunData } from '../run/run_data';
 import type { Figure, FigureGroup } from './figure';
 import { formatBytes, formatCount, formatMs, formatPerCent, formatSpeed, NONE } from './figure_format';
 import { countNote, percentiles } from './percentiles';
-import { readSpeed } from '../run/read_speed';
-import type { RunData } from '../run/run_data';
 
 const STEP = 'The GPU’s own time for one step, from its timestamps, without waiting and transfer.';
 const STEP_DEFINITIONS = { p50: STEP, p95: STEP, p99: STEP, max: STEP };

@@ -5,13 +5,13 @@ import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import type { AttentionChoice, Engine, EngineEvent, EngineInfo, Roofline, TuneOutcome } from '../../engine/engine';
 import '../chart/chart_section';
 import { saveText } from '../../shared/save_text';
-import { renderComparison } from './comparison_parts';
+import { PIN_DASHES, type Pin, type PinLetter } from '../chart/picture';
 import { runToCsv, runToJson } from '../run/export';
+import { renderComparison } from './comparison_parts';
 import { figureGroups, headline, headlineNote } from './figures';
 import { Pacer } from './pacer';
 import { renderGroup, renderTiles, renderToolbar, renderWarnings } from './panel_parts';
 import { panelStyles } from './panel_styles';
-import { PIN_DASHES, type Pin, type PinLetter } from '../chart/picture';
 import './roofline_section';
 import { MARK } from '../run/run_data';
 import { RunRecord } from '../run/run_record';
@@ -45,7 +45,7 @@ export class VivaceMetrics extends LitElement {
   declare engine: Engine | null;
   /** The attention that the model was loaded with: 'auto' or a sibling's name. */
   declare asked: string;
-  /** Any change makes the chart read its colours again. */
+  /** Any change makes the chart read its colors again. */
   declare theme: string;
   /** What runs, from the newest of: load, answer, tuning. */
   declare attention: AttentionChoice | null;
@@ -163,7 +163,7 @@ export class VivaceMetrics extends LitElement {
     const total = parts.reduce((a, b) => a + b, 0) || 1;
     // Through the object model: the page's policy forbids style attributes.
     this.renderRoot.querySelectorAll<HTMLElement>('.bar i').forEach((bar, i) => {
-      bar.style.flexBasis = `${(100 * parts[i]!) / total}%`;
+      bar.style.flexBasis = `${(100 * parts[i]) / total}%`;
     });
   }
 

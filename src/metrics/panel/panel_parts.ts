@@ -1,8 +1,8 @@
 // The panel's markup around the chart: toolbar, tiles, groups of figures, warnings. They only show.
 
 import { html, nothing } from 'lit';
-import type { Figure, FigureGroup } from './figures';
 import type { RunData } from '../run/run_data';
+import type { Figure, FigureGroup } from './figures';
 
 /** Figures that take a whole line. */
 const WIDE = new Set(['adapter', 'model', 'format', 'context']);

@@ -1,4 +1,4 @@
-// The panel's look. It takes the page's theme variables where there are any, and system colours elsewhere.
+// The panel's look. It takes the page's theme variables where there are any, and system colors elsewhere.
 
 import { css } from 'lit';
 

@@ -1,8 +1,8 @@
 // Percentiles as figures, with how many values they are of: of too few, p95 and p99 are no more than the largest. Pure.
 
+import { isOfTooFew, LEAST_VALUES, type TbtSummary } from '../../engine/tbt';
 import type { Figure } from './figure';
 import { formatMs } from './figure_format';
-import { isOfTooFew, LEAST_VALUES, type TbtSummary } from '../../engine/tbt';
 
 export type PercentileName = 'p50' | 'p95' | 'p99' | 'max';
 

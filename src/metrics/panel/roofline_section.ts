@@ -3,8 +3,8 @@
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import type { Engine, EngineInfo, Roofline } from '../../engine/engine';
-import { formatSpeed } from './figure_format';
 import { tuneStyles } from '../tuning/tune_styles';
+import { formatSpeed } from './figure_format';
 
 const WHAT = 'Reads memory as fast as this GPU can, for about half a second: the time of a token is bounded by that';
 

@@ -12,10 +12,10 @@ import type {
   Usage,
   Warning,
 } from '../../engine/engine';
+import { summarizeGaps } from '../../engine/tbt';
 import { afterPaint } from './after_paint';
 import { type DoneEvent, MARK, type Mark, type RecordedToken, type RunData, type Stall } from './run_data';
 import { findStalls } from './stalls';
-import { summariseGaps } from '../../engine/tbt';
 
 export { gpuMsOf, MARK, type Mark, type RecordedToken, type RunData } from './run_data';
 
@@ -45,7 +45,7 @@ export class RunRecord implements RunData {
   private readonly onPaint: typeof afterPaint;
   private readonly startedAt: number;
   private firstTokenAt: number | null = null;
-  private summarySoFar: TbtSummary = summariseGaps([]);
+  private summarySoFar: TbtSummary = summarizeGaps([]);
   private stallsSoFar: { of: string; stalls: readonly Stall[] } | null = null;
   /** Tokens that were painted, and whether a frame is awaited. */
   private painted = 0;
@@ -89,7 +89,7 @@ export class RunRecord implements RunData {
 
   get tbt(): TbtSummary {
     if (this.metrics) return this.metrics.tbtMs;
-    if (this.summarySoFar.perToken.length !== this.gaps.length) this.summarySoFar = summariseGaps(this.gaps);
+    if (this.summarySoFar.perToken.length !== this.gaps.length) this.summarySoFar = summarizeGaps(this.gaps);
     return this.summarySoFar;
   }
 
@@ -157,7 +157,7 @@ export class RunRecord implements RunData {
     return () => {
       const now = this.now();
       for (; this.painted < tokens; this.painted++) {
-        const token = this.tokens[this.painted]!;
+        const token = this.tokens[this.painted];
         token.paintedMs = Math.max(0, now - token.atMs);
       }
     };

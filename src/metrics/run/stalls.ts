@@ -16,7 +16,7 @@ const TOGETHER_OF_P50 = 1 / 4;
 /** `gaps` are those of all tokens but the first. */
 type Run = Pick<RunData, 'info' | 'tokens' | 'gaps' | 'marks' | 'prefill' | 'metrics' | 'tbt' | 'isEnded'>;
 
-/** A gap that is under judgement. */
+/** A gap that is under judgment. */
 interface Gap {
   run: Run;
   /** Of its token, from 0. */
@@ -49,13 +49,13 @@ export function findStalls(run: Run): Stall[] {
 function judge(run: Run, index: number, ms: number, p50: number): Stall {
   const near = Math.max(TOGETHER_MS, TOGETHER_OF_P50 * p50);
   let end = index + 1;
-  while (end < run.tokens.length && run.tokens[end]!.tbtMs! <= near) end++;
+  while (end < run.tokens.length && run.tokens[end].tbtMs! <= near) end++;
   let gpuMs: number | null = null;
   for (let i = index; i < end; i++) {
     const step = gpuMsOf(run, i);
     if (step !== null) gpuMs = Math.max(gpuMs ?? 0, step);
   }
-  const gap = { run, index, token: run.tokens[index]!, ms, together: end - index, gpuMs };
+  const gap = { run, index, token: run.tokens[index], ms, together: end - index, gpuMs };
   return { token: index + 1, gapMs: ms, ...explain(gap) };
 }
 
@@ -121,7 +121,7 @@ function lastsInto({ run: { marks }, token, ms }: Gap, begins: string, ends: str
 function keepsMean({ run: { gaps, tbt }, index, together }: Gap): boolean {
   if (together < 2) return false;
   let burst = 0;
-  for (let i = 0; i < together; i++) burst += gaps[index - 1 + i]!; // the first token has no gap
+  for (let i = 0; i < together; i++) burst += gaps[index - 1 + i]; // the first token has no gap
   const others = ((tbt.mean ?? 0) * gaps.length - burst) / (gaps.length - together);
   return burst / together <= TIMES_P50 * others;
 }

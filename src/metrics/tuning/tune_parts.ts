@@ -9,7 +9,7 @@ const GAIN = 'How much faster: ms of the other / ms of this one − 1, in percen
 
 const WON = 'The winner: the fastest, or what runs untuned where the fastest is hardly faster.';
 
-/** Marks the winner by a shape and a word, not by colour alone. */
+/** Marks the winner by a shape and a word, not by color alone. */
 export const winnerMark = html`<span class="mark" role="img" aria-label="winner" title=${WON}></span>`;
 
 export function renderPrefill(table: TuneTable) {

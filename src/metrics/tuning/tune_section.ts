@@ -21,7 +21,7 @@ export interface TuneProgress {
 type TuneState =
   | { kind: 'idle' }
   | ({ kind: 'running'; abort: AbortController } & TuneProgress)
-  | ({ kind: 'cancelled' } & TuneProgress)
+  | ({ kind: 'canceled' } & TuneProgress)
   | { kind: 'failed'; message: string }
   | { kind: 'done'; outcome: TuneOutcome };
 
@@ -126,9 +126,9 @@ export class VivaceTune extends LitElement {
       case 'idle':
       case 'running':
         return '';
-      case 'cancelled': {
+      case 'canceled': {
         const after = state.total > 0 ? ` after ${state.done} of ${state.total}` : '';
-        return `Cancelled${after}. What ran before goes on running.`;
+        return `Canceled${after}. What ran before goes on running.`;
       }
       case 'failed':
         return state.message;
@@ -162,7 +162,7 @@ export class VivaceTune extends LitElement {
       this.move({ kind: 'done', outcome });
     } catch (error) {
       if (!isCurrent()) return;
-      this.move(signal.aborted ? { kind: 'cancelled', ...progress } : { kind: 'failed', message: tuneFailure(error) });
+      this.move(signal.aborted ? { kind: 'canceled', ...progress } : { kind: 'failed', message: tuneFailure(error) });
     }
   };
 

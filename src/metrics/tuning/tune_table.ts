@@ -52,7 +52,7 @@ export function tuneTables(results: readonly TuneResult[], pass: AttentionResult
 }
 
 function tableOf(results: readonly AttentionResult[]): TuneTable {
-  const { nTokens, kvLen } = results[0]!;
+  const { nTokens, kvLen } = results[0];
   const baseline = baselineOf(results);
   const decimals = decimalsFor(results);
   const rows = results.map((result) => ({
@@ -70,7 +70,7 @@ function tableOf(results: readonly AttentionResult[]): TuneTable {
     nTokens,
     kvLen,
     rows,
-    baseline: baseline && rows[results.indexOf(baseline)]!,
+    baseline: baseline && rows[results.indexOf(baseline)],
     winner: rows.find((row) => row.fastest) ?? null,
   };
 }

@@ -33,7 +33,7 @@ export interface ModelConfig {
   ropes: readonly RopeParameters[];
   /** One for each layer. */
   layers: readonly LayerConfig[];
-  /** How the rows of Wq and Wk pair up: halves (Hugging Face) or neighbours (GGUF of some architectures). */
+  /** How the rows of Wq and Wk pair up: halves (Hugging Face) or neighbors (GGUF of some architectures). */
   rotary: 'half' | 'interleaved';
   /** Positions that the model was made for. */
   contextLength: number;
@@ -78,7 +78,7 @@ export function readConfig(files: ModelFiles): ModelConfig {
 }
 
 /**
- * Refuses by config.json alone, before the weights are opened: those of a quantised checkpoint are of types that say less.
+ * Refuses by config.json alone, before the weights are opened: those of a quantized checkpoint are of types that say less.
  * @throws UnsupportedModelError
  */
 export function checkConfigJson(config: Readonly<Record<string, unknown>>): void {

@@ -2,8 +2,8 @@ import type { RopeParameters, RopeScaling } from '../../cpu/rope';
 import { UnsupportedModelError } from '../../errors';
 import type { GgufValue } from '../../storage/formats/gguf';
 import type { ModelFiles } from '../../storage/model_file';
-import type { LayerConfig, ModelConfig } from './config';
 import { type ArchitectureName, stretchedContext, traitsOf } from './architectures';
+import type { LayerConfig, ModelConfig } from './config';
 import { GGUF, type GgufArchitecture } from './gguf_architectures';
 import { ConfigReader, MAX } from './reader';
 

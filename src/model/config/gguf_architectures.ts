@@ -1,5 +1,5 @@
-import type { ModelConfig } from './config';
 import type { ArchitectureName } from './architectures';
+import type { ModelConfig } from './config';
 import type { ConfigReader } from './reader';
 
 /**

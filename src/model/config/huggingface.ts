@@ -1,6 +1,6 @@
 import { UnsupportedModelError } from '../../errors';
-import type { LayerConfig, ModelConfig } from './config';
 import { stretchedContext, traitsOf } from './architectures';
+import type { LayerConfig, ModelConfig } from './config';
 import { HUGGING_FACE, type HuggingFaceArchitecture, type Keys } from './huggingface_architectures';
 import { readRopes } from './huggingface_rope';
 import { ConfigReader, MAX } from './reader';
@@ -9,7 +9,7 @@ const WHERE = 'config.json';
 
 /**
  * config.json of transformers, in the spelling of version 5 (`rope_parameters`, `layer_types`) or an older one.
- * @throws UnsupportedModelError for other architectures, quantised checkpoints, and numbers out of range
+ * @throws UnsupportedModelError for other architectures, quantized checkpoints, and numbers out of range
  */
 export function configFromHuggingFace(config: Keys): ModelConfig {
   const { architecture, keys } = findArchitecture(config);
@@ -18,7 +18,7 @@ export function configFromHuggingFace(config: Keys): ModelConfig {
   // A key that is null says "none"; only one that is left out takes the default.
   const read = new ConfigReader(WHERE, (key) => (Object.hasOwn(keys, key) ? keys[key] : defaults[key]));
   refuseVariants(read);
-  refuseQuantised(config); // last of these: its remedy, a GGUF file, helps with no other refusal
+  refuseQuantized(config); // last of these: its remedy, a GGUF file, helps with no other refusal
   const hiddenSize = read.count('hidden_size', MAX.hidden);
   const nHeads = read.count('num_attention_heads', MAX.heads);
   const headDim = read.count('head_dim', MAX.headDim, hiddenSize / nHeads);
@@ -68,22 +68,22 @@ function findArchitecture(config: Keys): { architecture: HuggingFaceArchitecture
 }
 
 /** Checkpoints whose matrices are stored in a format of their own: GPTQ, AWQ, bitsandbytes, compressed-tensors, fp8 ... */
-function refuseQuantised(config: Keys): void {
+function refuseQuantized(config: Keys): void {
   const read = new ConfigReader(WHERE, (key) => config[key]);
   for (const part of [read, read.inner('text_config')]) {
-    const key = QUANTISED.find((name) => part?.has(name));
-    const quantisation = key && part?.inner(key);
-    if (!quantisation) continue;
-    const method = (quantisation.text('quant_method') ?? 'an unnamed method').slice(0, 80);
+    const key = QUANTIZED.find((name) => part?.has(name));
+    const quantization = key && part?.inner(key);
+    if (!quantization) continue;
+    const method = (quantization.text('quant_method') ?? 'an unnamed method').slice(0, 80);
     throw new UnsupportedModelError(
-      `${WHERE}: the weights are quantised by ${method} (${key}), which is not supported. ` +
-        'Use the repository of the unquantised model, or a GGUF file of it.',
+      `${WHERE}: the weights are quantized by ${method} (${key}), which is not supported. ` +
+        'Use the repository of the unquantized model, or a GGUF file of it.',
     );
   }
 }
 
 /** Keys that describe such a format; the last is that of MLX. */
-const QUANTISED = ['quantization_config', 'compression_config', 'quantization'];
+const QUANTIZED = ['quantization_config', 'compression_config', 'quantization'];
 
 /** A class without a head, or with one for another task, may have the model_type of one that writes. */
 function refuseOtherTasks(config: Keys): void {

@@ -1,9 +1,9 @@
 import { UnsupportedModelError } from '../../errors';
 import { quoted } from '../bounds';
+import type { ByteSource } from '../source/source';
 import { ggmlTypeName, SUPPORTED_GGML_TYPES } from './ggml_types';
 import { type GgufValue, readMetadata } from './gguf_metadata';
 import { GgufReader } from './gguf_reader';
-import type { ByteSource } from '../source/source';
 import { type TensorDtype, type TensorInfo, tensorAt, tensorBytes } from './tensor';
 
 export type { GgufValue };

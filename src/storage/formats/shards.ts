@@ -1,8 +1,8 @@
 import { ModelFetchError, ModelFileError } from '../../errors';
 import { isPlainName, quoted } from '../bounds';
 import { isJsonObject, type JsonObject } from '../json';
-import { parseSafetensors } from './safetensors';
 import type { ModelFolder } from '../source/source';
+import { parseSafetensors } from './safetensors';
 import type { TensorInfo } from './tensor';
 
 /** The weights of a folder, in one file or by an index of several. */

@@ -1,7 +1,7 @@
 import { ModelFetchError, ModelFileError } from '../../errors';
 import { isPlainName, quoted } from '../bounds';
-import { type GgufValue, parseGguf } from './gguf';
 import type { ByteSource, ModelFolder } from '../source/source';
+import { type GgufValue, parseGguf } from './gguf';
 import type { TensorInfo } from './tensor';
 
 const MAX_PARTS = 1024;

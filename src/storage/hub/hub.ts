@@ -1,11 +1,11 @@
 // What a hub says of a repository: its commit, its files, their sizes and hashes. It may say nothing: a mirror can be a plain folder.
 
 import { ModelFileError, VivaceError } from '../../errors';
-import { HTTP_TUNING, type HttpTuning } from '../source/http';
-import { type HubAddress, showHubAddress } from './hub_address';
 import { decodeUtf8, isJsonObject, parseJsonObject } from '../json';
+import { HTTP_TUNING, type HttpTuning } from '../source/http';
 import type { OpenOptions } from '../source/source';
 import { wholeUrlSource } from '../source/url_source';
+import { type HubAddress, showHubAddress } from './hub_address';
 
 export interface HubFile {
   /** From the top of the repository. */

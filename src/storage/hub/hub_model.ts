@@ -1,11 +1,11 @@
 import { ModelFetchError } from '../../errors';
-import { urlFolder } from '../source/folder';
-import { chooseGguf, fileUrl, ggufChoices, type HubListing, hubFolder, listHub } from './hub';
-import { type HubAddress, showHubAddress } from './hub_address';
-import { decodeUtf8, type JsonObject, parseJsonObject } from '../json';
 import type { Resolved } from '../cache/manifest';
 import { SHARD_INDEX, WEIGHTS } from '../formats/shards';
+import { decodeUtf8, type JsonObject, parseJsonObject } from '../json';
+import { urlFolder } from '../source/folder';
 import type { OpenOptions } from '../source/source';
+import { chooseGguf, fileUrl, ggufChoices, type HubListing, hubFolder, listHub } from './hub';
+import { type HubAddress, showHubAddress } from './hub_address';
 
 /**
  * Where the files of a hub's model are, all of one commit where the hub tells it: the folder of the repository, or a GGUF file; and

@@ -2,9 +2,9 @@
 
 import { ModelFetchError, ModelFileError } from '../../errors';
 import type { ModelCache } from '../cache/cache';
-import { ChangedFileError, shown, urlFileName } from './http';
 import { type FileManifest, isSameVersion, isWhole, newFile, nPieces, pieceLength } from '../cache/manifest';
 import { pieceName } from '../cache/piece_store';
+import { ChangedFileError, shown, urlFileName } from './http';
 import type { OpenOptions } from './source';
 import type { Remote } from './url_source';
 

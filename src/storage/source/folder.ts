@@ -1,8 +1,8 @@
 import { ModelFetchError, ModelFileError } from '../../errors';
-import { blobSource } from './blob_source';
 import { quoted } from '../bounds';
-import { urlFileName, WebPageError } from './http';
 import { HUB, hubLocation, parseHubId, readHubUrl } from '../hub/hub_address';
+import { blobSource } from './blob_source';
+import { urlFileName, WebPageError } from './http';
 import type { ModelFolder, OpenOptions } from './source';
 import { urlSource, wholeUrlSource } from './url_source';
 

@@ -178,7 +178,7 @@ function refusal(url: string, response: Response): Error {
     return new ModelFetchError(url, status, `${at} was not found (${status}). Check the address of the model.`);
   }
   if (status === 401 || status === 403) {
-    const why = 'The model may be private, gated or misspelt; download it and drop the files here instead.';
+    const why = 'The model may be private, gated or misspelled; download it and drop the files here instead.';
     return new ModelFetchError(url, status, `${answered}. ${why}`);
   }
   if (status === 408 || status === 429 || status >= 500) {

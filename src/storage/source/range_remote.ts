@@ -1,4 +1,5 @@
 import { ModelFetchError } from '../../errors';
+import { toHex } from '../cache/piece_store';
 import {
   type Answer,
   ChangedFileError,
@@ -12,7 +13,6 @@ import {
   WebPageError,
   withRetries,
 } from './http';
-import { toHex } from '../cache/piece_store';
 import type { OpenOptions } from './source';
 import type { Remote } from './url_source';
 

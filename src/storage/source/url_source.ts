@@ -1,7 +1,7 @@
 import { checkRange } from '../bounds';
+import type { FileManifest } from '../cache/manifest';
 import { type Connect, cachedRemote } from './cached_remote';
 import { get, HTTP_TUNING, type HttpTuning, refuseWebPage, urlFileName, WebPageError, withRetries } from './http';
-import type { FileManifest } from '../cache/manifest';
 import { rangeRemote } from './range_remote';
 import type { ByteSource, FileKind, OpenOptions } from './source';
 import { localHasher, WholeHash } from './whole_hash';

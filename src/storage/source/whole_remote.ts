@@ -1,7 +1,7 @@
 import { ModelFetchError } from '../../errors';
 import { checkTextSize } from '../bounds';
-import { type Answer, refuseWebPage, shown, urlFileName } from './http';
 import { type FileManifest, newFile, nPieces } from '../cache/manifest';
+import { type Answer, refuseWebPage, shown, urlFileName } from './http';
 import { digestOf, versionOf } from './range_remote';
 import type { FileKind, OpenOptions } from './source';
 import type { Remote } from './url_source';
@@ -39,7 +39,7 @@ export async function wholeRemote(
     throw error;
   }
   await arriving.end();
-  // Another origin may hide that an answer travelled compressed; its length tells.
+  // Another origin may hide that an answer traveled compressed; its length tells.
   if (Number(answer.headers.get('content-length')) === arriving.size) arriving.digest = digestOf(answer);
   return arriving;
 }

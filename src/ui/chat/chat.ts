@@ -11,11 +11,11 @@ import { renderEmpty, renderMemoryLine, renderMeter, renderTuning, type Tuning }
 import { type ChatHost, ChatSession } from './chat_session';
 import { chatStyles } from './chat_styles';
 import './composer';
-import type { VivaceComposer } from './composer';
 import type { Turn } from '../conversation/conversation';
 import { type Conversation, newConversation, type Step } from '../conversation/conversation_tree';
 import { icons } from '../shared/icons';
 import { isComposing } from '../shared/input_method';
+import type { VivaceComposer } from './composer';
 import { hasOpenLayer } from './open_layers';
 import { ScrollKeeper } from './scroll_keeper';
 import '../settings/settings';

@@ -21,7 +21,7 @@ export function contextTokens(path: readonly Turn[], memory?: Memory): number | 
   if (last < 0) return null;
   const start = memoryStart(path, memory);
   const since = memory ? path.findIndex(({ id }) => id === memory.since) : -1;
-  if (start === 0 || last > since) return totalOf(path[last]!);
+  if (start === 0 || last > since) return totalOf(path[last]);
   return costsOf(path)
     .slice(start)
     .reduce((sum, cost) => sum + cost, 0);
@@ -45,8 +45,8 @@ export function forgetOldest(path: readonly Turn[], memory: Memory | undefined, 
   const costs = costsOf(path);
   let first = end;
   let sum = isAsking ? costs.at(-1)! : 0;
-  while (first > start + 1 && sum + costs[first - 1]! <= budget) sum += costs[--first]!;
-  return { after: path[first - 1]!.id, since: path[end - 1]!.id };
+  while (first > start + 1 && sum + costs[first - 1] <= budget) sum += costs[--first];
+  return { after: path[first - 1].id, since: path[end - 1].id };
 }
 
 function totalOf({ usage }: Turn): number {

@@ -2,8 +2,8 @@
 
 import { html, nothing } from 'lit';
 import type { Engine } from '../../engine/engine';
-import { NEARLY_FULL } from './chat_context';
 import { formatParameters } from '../../shared/format';
+import { NEARLY_FULL } from './chat_context';
 
 interface EmptyConversation {
   readonly heading: string;

@@ -1,8 +1,8 @@
 // One answer: asks the engine, feeds one turn, and knows how it ended. No DOM.
 
 import type { ChatMessage, Engine, EngineEvent, EngineGenerateOptions } from '../../engine/engine';
-import { adviseRun, codeOf, isAbort } from '../model/advice';
 import { type Turn, takeEvent } from '../conversation/conversation';
+import { adviseRun, codeOf, isAbort } from '../model/advice';
 import type { Gate } from './gate';
 
 export class AnswerRun {

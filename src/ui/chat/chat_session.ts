@@ -2,8 +2,6 @@
 // chat fires.
 
 import type { Engine, EngineEvent } from '../../engine/engine';
-import { contextTokens, forgetOldest, isFull, memoryStart, NEARLY_FULL } from './chat_context';
-import { AnswerRun } from './chat_run';
 import { countWords, type Turn, toMessages } from '../conversation/conversation';
 import {
   addTurn,
@@ -16,8 +14,10 @@ import {
   shownSteps,
   showTurn,
 } from '../conversation/conversation_tree';
-import { Gate } from './gate';
 import { type SamplingSettings, toGenerateOptions } from '../settings/settings_fields';
+import { contextTokens, forgetOldest, isFull, memoryStart, NEARLY_FULL } from './chat_context';
+import { AnswerRun } from './chat_run';
+import { Gate } from './gate';
 
 /** `vivace-changed`: there is something to keep. */
 export class KeepEvent extends CustomEvent<Conversation> {

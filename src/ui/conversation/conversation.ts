@@ -1,8 +1,8 @@
 // The conversation as data: turns, what is sent to the engine of them, and what is said under an answer. Pure.
 
 import type { ChatMessage, EngineEvent, FinishReason, RunMetrics, Usage } from '../../engine/engine';
-import type { Advice } from '../model/advice';
 import { formatMilliseconds, formatTokenRate } from '../../shared/format';
+import type { Advice } from '../model/advice';
 
 export type AnswerState = 'streaming' | 'done' | 'error';
 

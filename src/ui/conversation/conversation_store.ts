@@ -75,7 +75,7 @@ export class ConversationStore {
     const gone = [...index.keys()].filter((id) => !ids.has(id));
     for (const id of missing) {
       const conversation = await this.load(id);
-      if (conversation) index.set(id, summarise(conversation));
+      if (conversation) index.set(id, summarize(conversation));
       else this.unreadable.add(id);
     }
     for (const id of gone) index.delete(id);
@@ -135,7 +135,7 @@ export class ConversationStore {
             const copy = parseConversation(copies.get(key));
             const old = readConversation(value);
             const result = old ? parseConversation(mergeCopies(old, copy)) : copy;
-            merged.push(summarise(result));
+            merged.push(summarize(result));
             return result;
           } catch (error) {
             failure ??= error;
@@ -164,7 +164,7 @@ export class ConversationStore {
       let summary: Summary | null = null;
       await this.table.update(KEPT + id, (old) => {
         const renamed = { ...parseConversation(old), title: title.trim().slice(0, 200) };
-        summary = summarise(renamed);
+        summary = summarize(renamed);
         return renamed;
       });
       await this.writeSummaries([summary!]);
@@ -197,7 +197,7 @@ export class ConversationStore {
       await this.table.update(KEPT + conversation.id, (value) => {
         const old = readConversation(value);
         const merged = old ? parseConversation(merge(old, copy)) : copy;
-        summary = summarise(merged);
+        summary = summarize(merged);
         return merged;
       });
       this.unreadable.delete(conversation.id);
@@ -274,7 +274,7 @@ function readConversation(value: unknown): Conversation | null {
   }
 }
 
-function summarise(conversation: Conversation): Summary {
+function summarize(conversation: Conversation): Summary {
   const { id, updatedAt, turns } = conversation;
   return { id, title: titleOf(conversation), updatedAt, turns: turns.length };
 }

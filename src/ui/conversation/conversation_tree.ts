@@ -47,7 +47,7 @@ export function shownSteps({ turns, shown }: Conversation): Step[] {
   const steps: Step[] = [];
   const children = byParent(turns);
   for (let among = children.get(ROOT); among; among = children.get(steps.at(-1)!.turn.id)) {
-    const chosen = shown[among[0]!.parent ?? ROOT];
+    const chosen = shown[among[0].parent ?? ROOT];
     steps.push({ turn: among.find((turn) => turn.id === chosen) ?? among.at(-1)!, among });
   }
   return steps;

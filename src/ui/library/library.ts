@@ -6,12 +6,12 @@ import { repeat } from 'lit/directives/repeat.js';
 import { ConversationStore, type Summary } from '../conversation/conversation_store';
 import { type Conversation, mergeConversations } from '../conversation/conversation_tree';
 import { icons } from '../shared/icons';
+import { sharedStyles } from '../shared/shared_styles';
 import { fileNameOf, importFiles, saveConversations } from './library_file';
 import { LibraryKeeper } from './library_keeper';
 import { LibraryNote } from './library_note';
-import { groupByDay, neighbourOf, type RowActions, renderRow } from './library_parts';
+import { groupByDay, neighborOf, type RowActions, renderRow } from './library_parts';
 import { libraryStyles } from './library_styles';
-import { sharedStyles } from '../shared/shared_styles';
 
 export class VivaceLibrary extends LitElement implements RowActions {
   static override styles = [sharedStyles, libraryStyles];
@@ -116,7 +116,7 @@ export class VivaceLibrary extends LitElement implements RowActions {
     if (wasCurrent) this.fire('vivace-new-conversation');
     await this.refresh();
     this.note.say(`Deleted “${title}”.`, false, () => this.undo(refused ?? removed, wasCurrent));
-    await this.focusRow(neighbourOf(ids, id));
+    await this.focusRow(neighborOf(ids, id));
   }
 
   override render() {
@@ -277,8 +277,8 @@ export class VivaceLibrary extends LitElement implements RowActions {
   private moveFocus(id: string, key: string): void {
     const ids = this.shownIds();
     const at = ids.indexOf(id);
-    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: ids.length - 1 }[key]!;
-    void this.focusRow(ids[Math.min(Math.max(to, 0), ids.length - 1)]!);
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: ids.length - 1 }[key] ?? at;
+    void this.focusRow(ids[Math.min(Math.max(to, 0), ids.length - 1)]);
   }
 
   private onHidden = () => {

@@ -1,9 +1,14 @@
 // Files to and from the list of conversations.
 
-import { checkFileSize, exportConversations, type Imported, importConversations } from '../conversation/conversation_file';
+import { saveText } from '../../shared/save_text';
+import {
+  checkFileSize,
+  exportConversations,
+  type Imported,
+  importConversations,
+} from '../conversation/conversation_file';
 import { ConversationFileError } from '../conversation/conversation_parse';
 import type { Conversation } from '../conversation/conversation_tree';
-import { saveText } from '../../shared/save_text';
 
 export interface ImportOutcome {
   text: string;

@@ -26,7 +26,7 @@ export function groupByDay(summaries: readonly Summary[], now = new Date()): Gro
 }
 
 /** Which conversation has the focus when one is deleted: the next, else the one before. */
-export function neighbourOf(ids: readonly string[], id: string): string | null {
+export function neighborOf(ids: readonly string[], id: string): string | null {
   const at = ids.indexOf(id);
   return ids[at + 1] ?? ids[at - 1] ?? null;
 }

@@ -127,7 +127,7 @@ export class MarkdownNodes {
   }
 
   private get node(): HTMLElement {
-    return this.data.nodes[this.data.index]!;
+    return this.data.nodes[this.data.index];
   }
 
   private append(text: string): void {
@@ -299,11 +299,11 @@ export class MarkdownNodes {
   private startRun(): void {
     const { nodes, index } = this.data;
     const level = this.blockLevel();
-    const block = this.blocks[level]!;
+    const block = this.blocks[level] as Block;
     nodes[level] = block.element.appendChild(document.createElement('span'));
     nodes[level].setAttribute('class', 'run');
     for (let i = level + 1; i <= index; i++) {
-      nodes[i] = nodes[i - 1]!.appendChild(nodes[i]!.cloneNode(false) as HTMLElement);
+      nodes[i] = nodes[i - 1].appendChild(nodes[i].cloneNode(false) as HTMLElement);
     }
     this.made(1 + index - level);
     block.letters = 0;

@@ -33,7 +33,7 @@ function pictureOf(letter: string): string {
 
 /** So many letters or one more, so that no character is cut in half. */
 export function wholeLetters(text: string, n: number): number {
-  return n < text.length && /[\ud800-\udbff]/.test(text[n - 1]!) && /[\udc00-\udfff]/.test(text[n]!) ? n + 1 : n;
+  return n < text.length && /[\ud800-\udbff]/.test(text[n - 1]) && /[\udc00-\udfff]/.test(text[n]) ? n + 1 : n;
 }
 
 const RIGHT_TO_LEFT =

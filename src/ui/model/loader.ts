@@ -3,9 +3,9 @@
 
 import { css, html, LitElement, nothing } from 'lit';
 import type { LoadProgress } from '../../engine/engine';
+import { sharedStyles } from '../shared/shared_styles';
 import { type Advice, OFFER_LABELS, type Offer } from './advice';
 import { describeProgress } from './describe_progress';
-import { sharedStyles } from '../shared/shared_styles';
 
 const STAGES: Record<LoadProgress['stage'], string> = {
   open: 'Opening the model',
@@ -16,7 +16,7 @@ const STAGES: Record<LoadProgress['stage'], string> = {
 
 export type LoadState =
   | { kind: 'loading'; progress: LoadProgress | null }
-  | { kind: 'cancelled'; offers: readonly Offer[] }
+  | { kind: 'canceled'; offers: readonly Offer[] }
   | { kind: 'failed'; advice: Advice }
   | { kind: 'ready' };
 
@@ -60,9 +60,9 @@ export class VivaceLoader extends LitElement {
         return nothing;
       case 'loading':
         return this.renderProgress(state.progress);
-      case 'cancelled':
-        return html`<div class="box" data-testid="load-progress" data-state="cancelled">
-          <p>Loading was cancelled. What has arrived from an address is kept where this browser allows it, and loading goes on from there.</p>
+      case 'canceled':
+        return html`<div class="box" data-testid="load-progress" data-state="canceled">
+          <p>Loading was canceled. What has arrived from an address is kept where this browser allows it, and loading goes on from there.</p>
           ${this.renderOffers(state.offers)}
         </div>`;
       case 'failed':

@@ -2,10 +2,10 @@
 // when the next one is known to be a model that loads here. The page and the embed share it.
 
 import { Engine, type EngineLoadOptions, type ModelLocation } from '../../engine/engine';
+import type { LoadSettings } from '../settings/settings_fields';
 import { type Advice, adviseLoad, isAbort, type Offer, settingsAfter } from './advice';
 import type { LoadState } from './loader';
 import { toLoadOptions } from './page_options';
-import type { LoadSettings } from '../settings/settings_fields';
 
 export interface SessionListener {
   onState(state: LoadState): void;
@@ -117,7 +117,7 @@ export class ModelSession {
     return Object.entries(former.settings).every(([key, value]) => settings[key as keyof LoadSettings] === value);
   }
 
-  /** Ends a load that brought no model, with the way back to the one before. Null: its reader cancelled it. */
+  /** Ends a load that brought no model, with the way back to the one before. Null: its reader canceled it. */
   private end(failure: Advice | null): void {
     this.loading = null;
     const { former, wanted } = this;
@@ -126,7 +126,7 @@ export class ModelSession {
     const isBack = former !== null && (former.model !== wanted.model || former.settings !== wanted.settings);
     if (!failure) {
       const offers: Offer[] = isBack ? ['retry', 'former'] : ['retry'];
-      this.listener.onState(engine ? { kind: 'ready' } : { kind: 'cancelled', offers });
+      this.listener.onState(engine ? { kind: 'ready' } : { kind: 'canceled', offers });
       return;
     }
     const { what, next, offers } = failure;

@@ -12,11 +12,11 @@ import {
 } from '../../engine/engine';
 import { formatSize } from '../../shared/format';
 import { icons } from '../shared/icons';
+import { sharedStyles } from '../shared/shared_styles';
 import { readModelAddress, showAddress } from './model_address';
 import { describeKept, describeUsage, describeUse } from './model_words';
 import { modelsStyles } from './models_styles';
 import { DEFAULT_MODEL, hubOf } from './page_options';
-import { sharedStyles } from '../shared/shared_styles';
 
 /** Detail of `vivace-model`. */
 export interface ChosenModel {

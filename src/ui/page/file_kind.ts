@@ -28,7 +28,7 @@ export async function kindOf(files: readonly File[]): Promise<FileKind> {
   const exported = texts.filter((_, i) => EXPORT.test(heads[i] ?? ''));
   if (exported.length > 0) return { kind: 'conversations', files: exported };
   if (files.length === 0) return { kind: 'neither', complaint: `Nothing in there can be read. ${NEEDED}` };
-  const what = files.length === 1 ? `${quoted(files[0]!)} is` : `${quoted(files[0]!)} and what came with it are`;
+  const what = files.length === 1 ? `${quoted(files[0])} is` : `${quoted(files[0])} and what came with it are`;
   return { kind: 'neither', complaint: `${what} no model and no exported conversation. ${NEEDED}` };
 }
 

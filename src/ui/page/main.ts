@@ -3,13 +3,13 @@
 import type { Engine, EngineEvent, EngineInfo, ModelLocation } from '../../engine/engine';
 import type { Offer } from '../model/advice';
 import '../chat/chat';
+import { formatTokenRate } from '../../shared/format';
 import type { Tuning } from '../chat/chat_parts';
 import type { KeepEvent } from '../chat/chat_session';
 import { type Conversation, newConversation } from '../conversation/conversation_tree';
 import { connectDrawer } from './drawer';
 import { connectDrop, filesOf } from './dropped_files';
 import { kindOf } from './file_kind';
-import { formatTokenRate } from '../../shared/format';
 import '../library/library';
 import '../model/loader';
 import { showAddress } from '../model/model_address';
@@ -120,7 +120,7 @@ async function openModel(model: ModelLocation, asks = false): Promise<void> {
 async function openFiles(files: readonly File[]): Promise<void> {
   const found = await kindOf(files);
   if (found.kind === 'conversations') return library.import(found.files);
-  if (found.kind === 'model') return openModel(found.files.length === 1 ? found.files[0]! : found.files);
+  if (found.kind === 'model') return openModel(found.files.length === 1 ? found.files[0] : found.files);
   notices.say({ code: 'no-model', message: found.complaint });
 }
 

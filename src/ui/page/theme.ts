@@ -29,12 +29,12 @@ export function connectThemeButton(button: HTMLButtonElement, onChange: (theme: 
   let theme = remembered();
   const apply = () => {
     document.documentElement.dataset.theme = theme;
-    button.title = `Colours: ${LABELS[theme]}`;
-    button.setAttribute('aria-label', `Colours: ${LABELS[theme]}`);
+    button.title = `Colors: ${LABELS[theme]}`;
+    button.setAttribute('aria-label', `Colors: ${LABELS[theme]}`);
     onChange(theme);
   };
   button.addEventListener('click', () => {
-    theme = ORDER[(ORDER.indexOf(theme) + 1) % ORDER.length]!;
+    theme = ORDER[(ORDER.indexOf(theme) + 1) % ORDER.length];
     remember(theme);
     apply();
   });

@@ -4,6 +4,7 @@
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import { fitHeight } from '../shared/field_height';
 import { icons } from '../shared/icons';
+import { sharedStyles } from '../shared/shared_styles';
 import {
   LOAD_FIELDS,
   type LoadField,
@@ -16,7 +17,6 @@ import {
   standardSampling,
 } from './settings_fields';
 import { settingsStyles } from './settings_styles';
-import { sharedStyles } from '../shared/shared_styles';
 
 export class VivaceSettings extends LitElement {
   static override styles = [sharedStyles, settingsStyles];

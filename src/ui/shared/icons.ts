@@ -1,4 +1,4 @@
-// Line icons on a 20 px grid, in the colour of the text around them.
+// Line icons on a 20 px grid, in the color of the text around them.
 
 import { svg } from 'lit';
 

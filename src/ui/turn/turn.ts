@@ -2,12 +2,12 @@
 // Fires `vivace-turn` with what the reader asks for.
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
-import { type Advice, FULL_CONTEXT, type Offer } from '../model/advice';
-import { codeBlockStyles } from '../markdown/code_block_styles';
 import { endRemark, excerptOf, type Turn, timingParts } from '../conversation/conversation';
-import { icons } from '../shared/icons';
+import { codeBlockStyles } from '../markdown/code_block_styles';
 import { MarkdownWriter } from '../markdown/markdown';
 import { directionOf } from '../markdown/markdown_text';
+import { type Advice, FULL_CONTEXT, type Offer } from '../model/advice';
+import { icons } from '../shared/icons';
 import { sharedStyles } from '../shared/shared_styles';
 import './turn_editor';
 import { ENDED, renderAdvice, renderPager, renderWaiting } from './turn_parts';

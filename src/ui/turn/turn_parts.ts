@@ -2,8 +2,8 @@
 // the versions of a question.
 
 import { html, nothing } from 'lit';
-import { type Advice, OFFER_LABELS, type Offer } from '../model/advice';
 import type { Turn } from '../conversation/conversation';
+import { type Advice, OFFER_LABELS, type Offer } from '../model/advice';
 
 /** Why no model can be asked that has ended. */
 export const ENDED = 'Load the model again first.';

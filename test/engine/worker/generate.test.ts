@@ -1,9 +1,9 @@
 // The loop against a scripted backend: what ends an answer, what is kept, what is counted, whatever the run-ahead.
 
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { EngineEvent, GenerateInput, GenerateOptions } from '../../../src/engine/protocol';
 import { MOST_SHARED } from '../../../src/engine/worker/backend';
 import { generate, type Session } from '../../../src/engine/worker/generate';
-import type { EngineEvent, GenerateInput, GenerateOptions } from '../../../src/engine/protocol';
 import { RunAhead } from '../../../src/engine/worker/run_ahead';
 import { DeviceLostError, InvalidRequestError } from '../../../src/errors';
 import type { ChatTemplate } from '../../../src/text/chat_template';

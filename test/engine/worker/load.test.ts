@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { AttentionName } from '../../../src/attention/attention';
-import { generate } from '../../../src/engine/worker/generate';
 import type { EngineEvent, GenerateInput, LoadOptions } from '../../../src/engine/protocol';
+import { generate } from '../../../src/engine/worker/generate';
 import { loadModel } from '../../../src/engine/worker/load';
 import { Gpu } from '../../../src/gpu/device';
 import { testGpu } from '../../gpu/test_device';

@@ -2,13 +2,13 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { blamesFiles, mayHeal } from '../../../src/engine/worker/load_again';
 import type { EngineInfo, LoadOptions } from '../../../src/engine/protocol';
 import { loadModel } from '../../../src/engine/worker/load';
+import { blamesFiles, mayHeal } from '../../../src/engine/worker/load_again';
 import { UnsupportedModelError, VivaceError } from '../../../src/errors';
-import { HTTP_TUNING } from '../../../src/storage/source/http';
 import type { FileManifest } from '../../../src/storage/cache/manifest';
 import { pieceName } from '../../../src/storage/cache/piece_store';
+import { HTTP_TUNING } from '../../../src/storage/source/http';
 import { GGUF_SPECS } from '../../fuzz/tiny_model';
 import { fakeHub, sha256 } from '../../storage/fake_hub';
 import { type FakeStores, fakeStores } from '../../storage/fake_stores';

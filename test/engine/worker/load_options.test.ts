@@ -1,9 +1,9 @@
 // What products run on: as asked, or as the adapter is. That info says q8 where it runs is held by quality.test.ts.
 
 import { describe, expect, test } from 'vitest';
-import { chooseActivations, chooseContext } from '../../../src/engine/worker/load_options';
 import type { LoadOptions, Warning } from '../../../src/engine/protocol';
 import { loadModel } from '../../../src/engine/worker/load';
+import { chooseActivations, chooseContext } from '../../../src/engine/worker/load_options';
 import { type ModelConfig, readConfig } from '../../../src/model/config/config';
 import type { ModelFiles } from '../../../src/storage/model_file';
 import { testGpu } from '../../gpu/test_device';
@@ -54,7 +54,7 @@ describe('refused with a sentence', () => {
   });
 });
 
-test('a quantised checkpoint is named as one, not by the types of its tensors', async () => {
+test('a quantized checkpoint is named as one, not by the types of its tensors', async () => {
   const header = JSON.stringify({
     'model.layers.0.mlp.down_proj.qweight': { dtype: 'I32', shape: [1], data_offsets: [0, 4] },
   });
@@ -63,7 +63,7 @@ test('a quantised checkpoint is named as one, not by the types of its tensors', 
   const config = { model_type: 'llama', quantization_config: { quant_method: 'gptq', bits: 4 } };
   const files = [new File([JSON.stringify(config)], 'config.json'), weights];
   const loading = loadModel(files, {}, () => {}, new AbortController().signal);
-  await expect(loading).rejects.toThrow(/quantised by gptq .*GGUF/);
+  await expect(loading).rejects.toThrow(/quantized by gptq .*GGUF/);
 });
 
 test('on the cpu info says f32', async () => {

@@ -51,11 +51,11 @@ test('no weights are read before the page has heard that the model is accepted',
   expect(asked()).toBeGreaterThan(WEIGHTS);
 });
 
-test('a load that is cancelled meanwhile ends, and a page that fails to hear ends nothing', async () => {
+test('a load that is canceled meanwhile ends, and a page that fails to hear ends nothing', async () => {
   const abort = new AbortController();
   const { file, asked } = watchedFile();
-  const cancelled = loadModel(file, OPTIONS, ({ stage }) => stage === 'weights' && abort.abort(), abort.signal);
-  await expect(cancelled).rejects.toThrow(/abort/i);
+  const canceled = loadModel(file, OPTIONS, ({ stage }) => stage === 'weights' && abort.abort(), abort.signal);
+  await expect(canceled).rejects.toThrow(/abort/i);
   expect(asked()).toBeLessThan(WEIGHTS);
   const deaf = () => Promise.reject(new Error('The page has gone.'));
   expect((await loadModel(file, OPTIONS, deaf, new AbortController().signal)).info.backend).toBe('cpu');

@@ -35,7 +35,7 @@ function normed(x: Float32Array, weight: Float32Array, size: number): Float32Arr
   return out;
 }
 
-/** Neighbours turn together. */
+/** Neighbors turn together. */
 function turned(x: Float32Array, angles: Float32Array, headDim: number): Float32Array {
   return x.map((_, i) => {
     const even = i - (i % 2);

@@ -1,10 +1,10 @@
 // Activations in signed bytes against the textbook, with and without the norm in front.
 
 import { describe, expect, test } from 'vitest';
-import { quantiseActivations } from '../../../src/cpu/quantize_activations';
+import { quantizeActivations } from '../../../src/cpu/quantize_activations';
 import { rmsNorm } from '../../../src/cpu/rms_norm';
 import { CommandList } from '../../../src/gpu/kernel';
-import { createQuantiseActivations, xqBytes } from '../../../src/kernels/elementwise/quantize_activations';
+import { createQuantizeActivations, xqBytes } from '../../../src/kernels/elementwise/quantize_activations';
 import { assertClose } from '../../close';
 import { PATHS, pathName, testGpu } from '../../gpu/test_device';
 import { randomArray } from '../../random';
@@ -19,7 +19,7 @@ async function onGpu(
 ) {
   const gpu = await testGpu(without);
   const cols = x.length / nTokens;
-  const kernel = await createQuantiseActivations(gpu, { cols, normEps: norm ? EPS : null });
+  const kernel = await createQuantizeActivations(gpu, { cols, normEps: norm ? EPS : null });
   const words = xqBytes(nTokens, cols) / 4;
   const xq = gpu.upload('xq', new Uint32Array(words + 4).fill(7));
   const list = new CommandList(gpu);
@@ -33,8 +33,8 @@ async function onGpu(
 }
 
 /** Each q is the integer nearest to n / d, where d is the textbook's; a tie may fall either way by a rounding error. */
-function expectQuantised(actual: { q: Int8Array; d: Float32Array }, n: Float32Array): void {
-  const { d } = quantiseActivations(n);
+function expectQuantized(actual: { q: Int8Array; d: Float32Array }, n: Float32Array): void {
+  const { d } = quantizeActivations(n);
   assertClose(actual.d, d, 1e-5);
   let worst = 0;
   for (let i = 0; i < n.length; i++) {
@@ -55,7 +55,7 @@ for (const without of PATHS) {
     ]) {
       test(`rows in signed bytes, ${nTokens} tokens, ${cols} columns`, async () => {
         const x = randomArray(nTokens * cols, 21, 3);
-        expectQuantised(await onGpu(without, x, nTokens, null), x);
+        expectQuantized(await onGpu(without, x, nTokens, null), x);
       });
 
       test(`normed rows in signed bytes, ${nTokens} tokens, ${cols} columns`, async () => {
@@ -64,11 +64,11 @@ for (const without of PATHS) {
         const n = Array.from({ length: nTokens }, (_, t) =>
           rmsNorm(x.subarray(t * cols, (t + 1) * cols), norm, EPS),
         ).flatMap((row) => [...row]);
-        expectQuantised(await onGpu(without, x, nTokens, norm), Float32Array.from(n));
+        expectQuantized(await onGpu(without, x, nTokens, norm), Float32Array.from(n));
       });
     }
 
-    test('halves go to the even neighbour; a block of zeros, or of almost zeros, is zero', async () => {
+    test('halves go to the even neighbor; a block of zeros, or of almost zeros, is zero', async () => {
       const x = new Float32Array(96);
       x.set([127, 0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 126.5]);
       x[40] = 1e-35;

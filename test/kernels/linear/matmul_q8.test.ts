@@ -2,11 +2,14 @@
 
 import { describe, expect, test } from 'vitest';
 import { linear } from '../../../src/cpu/linear';
-import { quantiseActivations } from '../../../src/cpu/quantize_activations';
+import { quantizeActivations } from '../../../src/cpu/quantize_activations';
 import { applyRope, ropeTable } from '../../../src/cpu/rope';
 import type { Gpu } from '../../../src/gpu/device';
 import { CommandList } from '../../../src/gpu/kernel';
+import { xqBytes } from '../../../src/kernels/elementwise/quantize_activations';
 import { GATE_UP } from '../../../src/kernels/linear/epilogues/gate_up';
+import { qkvEpilogue } from '../../../src/kernels/linear/epilogues/qkv';
+import { RESIDUAL } from '../../../src/kernels/linear/epilogues/residual';
 import type { Epilogue } from '../../../src/kernels/linear/linear';
 import {
   createMatmulQ8,
@@ -17,9 +20,6 @@ import {
   tileRows,
   tileTokens,
 } from '../../../src/kernels/linear/matmul_q8';
-import { qkvEpilogue } from '../../../src/kernels/linear/epilogues/qkv';
-import { xqBytes } from '../../../src/kernels/elementwise/quantize_activations';
-import { RESIDUAL } from '../../../src/kernels/linear/epilogues/residual';
 import { rowParts } from '../../../src/kernels/linear/weight_format';
 import { assertClose } from '../../close';
 import { PATHS, pathName, testGpu } from '../../gpu/test_device';
@@ -36,7 +36,7 @@ async function operands(gpu: Gpu, shape: MatmulQ8Shape, nTokens: number) {
   const { matrix, values } = await randomMatrix(gpu, format, rows, cols, seed, parts?.[0].rows);
   const biases = bias ? randomArray(rows, 13) : null;
   const norm = randomArray(normEps === null ? 0 : cols, 12); // in front of the bias; the product must not look at it
-  const x = Array.from({ length: nTokens }, (_, t) => quantiseActivations(randomArray(cols, 100 + t, t + 1)));
+  const x = Array.from({ length: nTokens }, (_, t) => quantizeActivations(randomArray(cols, 100 + t, t + 1)));
   const packed = new Uint8Array(xqBytes(nTokens, cols));
   const scales = new Float32Array(packed.buffer, nTokens * cols, (nTokens * cols) / 32);
   for (const [t, { q, d }] of x.entries()) {

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { linear } from '../../../src/cpu/linear';
 import { CommandList } from '../../../src/gpu/kernel';
+import { RESIDUAL } from '../../../src/kernels/linear/epilogues/residual';
 import {
   createTunedMatmulQ8,
   createTunedMatvec,
   type ProductProfile,
   productKey,
 } from '../../../src/kernels/linear/product_profile';
-import { RESIDUAL } from '../../../src/kernels/linear/epilogues/residual';
 import { assertClose } from '../../close';
 import { testGpu } from '../../gpu/test_device';
 import { randomArray } from '../../random';

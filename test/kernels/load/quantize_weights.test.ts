@@ -1,20 +1,20 @@
-// Quantising at load against the textbook, bit for bit: on the way from every plain format to q8 and q4.
+// Quantizing at load against the textbook, bit for bit: on the way from every plain format to q8 and q4.
 
 import { expect, test } from 'vitest';
-import { dequantise } from '../../../src/cpu/dequantize';
+import { dequantize } from '../../../src/cpu/dequantize';
 import { toHalf } from '../../../src/cpu/half';
-import { quantise } from '../../../src/cpu/quantize';
+import { quantize } from '../../../src/cpu/quantize';
 import type { Gpu } from '../../../src/gpu/device';
-import { type FileType, fileRowBytes } from '../../../src/kernels/load/file_types';
-import type { PlainFormat, QuantisedFormat } from '../../../src/kernels/load/quantize_weights';
-import { Repacker } from '../../../src/kernels/load/repack';
 import type { WeightMatrix } from '../../../src/kernels/linear/weight_format';
+import { type FileType, fileRowBytes } from '../../../src/kernels/load/file_types';
+import type { PlainFormat, QuantizedFormat } from '../../../src/kernels/load/quantize_weights';
+import { Repacker } from '../../../src/kernels/load/repack';
 import { PATHS, pathName, testGpu } from '../../gpu/test_device';
 import { randomSource } from '../../random';
 import { STORED } from '../file_bytes';
 import { emptyMatrix } from '../matrix';
 
-const COLS = 96; // three blocks: scales of neighbouring rows share a word
+const COLS = 96; // three blocks: scales of neighboring rows share a word
 
 const block = (values: number[], rest = 0) => Array.from({ length: 32 }, (_, i) => values[i] ?? rest);
 
@@ -51,7 +51,7 @@ function fileBytes(from: PlainFormat, x: Float32Array): Uint8Array<ArrayBuffer> 
   return new Uint8Array(Uint16Array.from(new Uint32Array(x.slice().buffer), (bits) => bits >>> 16).buffer);
 }
 
-async function repacked(gpu: Gpu, stored: FileType, to: QuantisedFormat, bytes: Uint8Array<ArrayBuffer>) {
+async function repacked(gpu: Gpu, stored: FileType, to: QuantizedFormat, bytes: Uint8Array<ArrayBuffer>) {
   const rowBytes = fileRowBytes(stored, COLS);
   const rows = bytes.length / rowBytes;
   const matrix = emptyMatrix(gpu, to, rows, COLS, 128);
@@ -79,14 +79,14 @@ for (const to of ['q8', 'q4'] as const) {
     test(`${from} to ${to}, 200 rows in two parts, ${pathName(without)}`, async () => {
       const gpu = await testGpu(without);
       const bytes = fileBytes(from, values());
-      const textbook = quantise(to === 'q8' ? 'Q8_0' : 'Q4_0', dequantise(STORED[from], bytes));
+      const textbook = quantize(to === 'q8' ? 'Q8_0' : 'Q4_0', dequantize(STORED[from], bytes));
       expect(await repacked(gpu, STORED[from], to, bytes)).toEqual(await repacked(gpu, STORED[to], to, textbook));
       expect(gpu.failure).toBeNull();
     });
   }
 }
 
-test('a file in one quantised format cannot become another', async () => {
+test('a file in one quantized format cannot become another', async () => {
   const gpu = await testGpu();
   await expect(repacked(gpu, 'Q8_0', 'q4', new Uint8Array(fileRowBytes('Q8_0', COLS)))).rejects.toThrow(
     'cannot turn Q8_0 into q4',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { dequantise } from '../../../src/cpu/dequantize';
+import { dequantize } from '../../../src/cpu/dequantize';
 import { FILE_TYPES, type FileType, fileRowBytes } from '../../../src/kernels/load/file_types';
 import { Repacker } from '../../../src/kernels/load/repack';
 import { DTYPE } from '../../../src/storage/formats/tensor';
@@ -12,7 +12,7 @@ const TYPES = Object.keys(FILE_TYPES) as FileType[];
 for (const without of PATHS) {
   for (const stored of TYPES) {
     const { blockElements, format } = FILE_TYPES[stored];
-    // 96 columns are three blocks: scales of neighbouring rows share a word, and rows begin within groups of blocks.
+    // 96 columns are three blocks: scales of neighboring rows share a word, and rows begin within groups of blocks.
     const sizes = [
       [1, 32],
       [5, 96],
@@ -38,7 +38,7 @@ for (const without of PATHS) {
             rotaryDim: 0,
           });
         }
-        expect(await readRows(gpu, matrix)).toEqual(dequantise(stored, bytes));
+        expect(await readRows(gpu, matrix)).toEqual(dequantize(stored, bytes));
         expect(gpu.failure).toBeNull();
       });
     }

@@ -1,7 +1,7 @@
-// The repetition penalty kernel against penaliseRepetition of src/cpu/sample.ts.
+// The repetition penalty kernel against penalizeRepetition of src/cpu/sample.ts.
 
 import { expect, test } from 'vitest';
-import { penaliseRepetition } from '../../../src/cpu/sample';
+import { penalizeRepetition } from '../../../src/cpu/sample';
 import { GPU_COPY_DST, GPU_UNIFORM } from '../../../src/gpu/device';
 import { CommandList } from '../../../src/gpu/kernel';
 import { createRepetitionPenalty, seenBytes } from '../../../src/kernels/sampling/repetition_penalty';
@@ -16,8 +16,8 @@ interface Case {
   penalty: number;
 }
 
-/** Penalised logits at each step in turn, on one buffer of tokens and one bitmap, from fresh logits each time. */
-async function penaliseOnGpu(
+/** Penalized logits at each step in turn, on one buffer of tokens and one bitmap, from fresh logits each time. */
+async function penalizeOnGpu(
   c: Case,
   logits: Float32Array<ArrayBuffer>,
   steps: { position: number; nTokens: number }[],
@@ -47,14 +47,14 @@ function expectClose(actual: Float32Array, wanted: Float32Array): void {
 
 for (const without of PATHS) {
   for (const vocabSize of [5, 31, 32, 33, 257, 128256]) {
-    test(`penalises each distinct token once, vocab=${vocabSize}, ${pathName(without)}`, async () => {
+    test(`penalizes each distinct token once, vocab=${vocabSize}, ${pathName(without)}`, async () => {
       const random = seededRandom(vocabSize);
       const logits = normalLogits(vocabSize, 3, random);
       const tokens = Uint32Array.from({ length: 1000 }, () => Math.floor(random() ** 2 * vocabSize));
       const steps = [1, 2, 255, 256, 257, 999].map((length) => ({ position: length - 1, nTokens: 1 }));
-      const results = await penaliseOnGpu({ without, vocabSize, tokens, penalty: 1.3 }, logits, steps);
+      const results = await penalizeOnGpu({ without, vocabSize, tokens, penalty: 1.3 }, logits, steps);
       for (const [i, step] of steps.entries()) {
-        expectClose(results[i], penaliseRepetition(logits, tokens.slice(0, step.position + 1), 1.3));
+        expectClose(results[i], penalizeRepetition(logits, tokens.slice(0, step.position + 1), 1.3));
       }
     });
   }
@@ -68,22 +68,22 @@ test('a rewind is exact: the tokens after the position are forgotten', async () 
     { position: 4, nTokens: 2 },
     { position: 0, nTokens: 2 },
   ];
-  const [long, short] = await penaliseOnGpu({ ...small, penalty: 2 }, LOGITS, steps);
+  const [long, short] = await penalizeOnGpu({ ...small, penalty: 2 }, LOGITS, steps);
   expectClose(long, Float32Array.of(2, -8, 0, 0.5, 2, -1e30));
   expectClose(short, Float32Array.of(2, -8, 0, 1, 2, -1e30));
 });
 
-test('a penalty of 1 changes no bit, one below 1 favours what was said', async () => {
+test('a penalty of 1 changes no bit, one below 1 favors what was said', async () => {
   const steps = [{ position: 5, nTokens: 1 }];
   const odd = Float32Array.of(1e-45, -0, Number.NaN, 3e38, -3e38, 1);
-  const [same] = await penaliseOnGpu({ ...small, penalty: 1 }, odd, steps);
+  const [same] = await penalizeOnGpu({ ...small, penalty: 1 }, odd, steps);
   expect([...new Uint32Array(same.buffer)]).toEqual([...new Uint32Array(odd.buffer)]);
-  const [favoured] = await penaliseOnGpu({ ...small, penalty: 0.5 }, LOGITS, steps);
-  expectClose(favoured, Float32Array.of(8, -2, 0, 2, 2, -1e30));
+  const [favored] = await penalizeOnGpu({ ...small, penalty: 0.5 }, LOGITS, steps);
+  expectClose(favored, Float32Array.of(8, -2, 0, 2, 2, -1e30));
 });
 
 test('an id outside the vocabulary is passed over', async () => {
   const tokens = Uint32Array.of(6, 0xffffffff, 0);
-  const [result] = await penaliseOnGpu({ ...small, tokens, penalty: 2 }, LOGITS, [{ position: 2, nTokens: 1 }]);
+  const [result] = await penalizeOnGpu({ ...small, tokens, penalty: 2 }, LOGITS, [{ position: 2, nTokens: 1 }]);
   expectClose(result, Float32Array.of(2, -4, 0, 1, 2, -1e30));
 });

@@ -33,7 +33,7 @@ interface Draw {
 interface Sampler {
   draw(logits: Float32Array<ArrayBuffer>, params: SamplingParams, draw: Draw): Promise<number[]>;
   /** As a decode step does it: the penalty for `context`, the maxima, then the draw of the token that follows. */
-  drawPenalised(logits: Float32Array<ArrayBuffer>, params: SamplingParams, context: readonly number[]): Promise<number>;
+  drawPenalized(logits: Float32Array<ArrayBuffer>, params: SamplingParams, context: readonly number[]): Promise<number>;
 }
 
 const samplers = new Map<string, Promise<Sampler>>();
@@ -60,9 +60,9 @@ async function createSampler(vocabSize: number, without: (typeof PATHS)[number])
   const tokens = gpu.upload('tokens', new Uint32Array(CONTEXT + 1));
   const seen = gpu.createBuffer('seen', seenBytes(vocabSize), GPU_STORAGE);
   const list = new CommandList(gpu);
-  const penalisedList = new CommandList(gpu);
-  penalty.record(penalisedList, penalty.bind(logitsBuffer, samplingBuffer, tokens, seen));
-  for (const each of [list, penalisedList]) {
+  const penalizedList = new CommandList(gpu);
+  penalty.record(penalizedList, penalty.bind(logitsBuffer, samplingBuffer, tokens, seen));
+  for (const each of [list, penalizedList]) {
     maxima.record(each, maxima.bind(logitsBuffer, maximaBuffer));
     kernel.record(each, kernel.bind(logitsBuffer, maximaBuffer, samplingBuffer, tokens));
   }
@@ -78,11 +78,11 @@ async function createSampler(vocabSize: number, without: (typeof PATHS)[number])
       expect(ids.findLastIndex((id) => id !== UNTOUCHED)).toBe(first + count - 1);
       return ids.slice(first, first + count);
     },
-    async drawPenalised(logits, params, context) {
+    async drawPenalized(logits, params, context) {
       gpu.write(logitsBuffer, logits);
       gpu.write(samplingBuffer, new Uint8Array(packSampling(params)));
       gpu.write(tokens, Uint32Array.from(context));
-      penalisedList.run({ position: context.length - 1, nTokens: 1 });
+      penalizedList.run({ position: context.length - 1, nTokens: 1 });
       const ids = new Uint32Array(await gpu.read(tokens));
       expect(gpu.failure).toBeNull();
       return ids[context.length];
@@ -225,7 +225,7 @@ describe('edges', () => {
       const logits = normalLogits(vocabSize, 1, seededRandom(8));
       logits[300] = value;
       for (const context of [[5], [300, 5]]) {
-        expect(await sampler.drawPenalised(logits, { ...OFF, repetitionPenalty: 1.8 }, context)).toBe(NO_TOKEN);
+        expect(await sampler.drawPenalized(logits, { ...OFF, repetitionPenalty: 1.8 }, context)).toBe(NO_TOKEN);
       }
     }
   });
@@ -285,7 +285,7 @@ test('a penalty changes the maxima, too: penalty, maxima and draw are the textbo
   const context = [...logits.keys()].sort((a, b) => logits[b] - logits[a]).slice(0, 40);
   for (const settings of SETTINGS) {
     const params = { ...OFF, ...settings, repetitionPenalty: 1.8 };
-    expect(await sampler.drawPenalised(logits, params, context)).toBe(sample(logits, params, context));
+    expect(await sampler.drawPenalized(logits, params, context)).toBe(sample(logits, params, context));
   }
 });
 

@@ -12,13 +12,13 @@ for (const isLog of [false, true]) {
       fc.property(fc.array(gap, { minLength: 1, maxLength: 50 }), fc.integer({ min: 1, max: 60 }), (gaps, bins) => {
         const edges = binEdges(Math.max(0.01, Math.min(...gaps)), Math.max(0.01, ...gaps), bins, isLog);
         expect(edges.length).toBeLessThanOrEqual(bins + 1);
-        for (let i = 1; i < edges.length; i++) expect(edges[i]).toBeGreaterThan(edges[i - 1]!);
+        for (let i = 1; i < edges.length; i++) expect(edges[i]).toBeGreaterThan(edges[i - 1]);
         expect(edges.at(-1)).toBeGreaterThanOrEqual(Math.max(...gaps) * (1 - 1e-9));
         expect(countInBins(gaps, edges).reduce((a, b) => a + b, 0)).toBe(gaps.length);
         for (const each of gaps) {
           const bin = binOf(edges, each);
-          if (bin > 0) expect(each).toBeGreaterThanOrEqual(edges[bin]! * (1 - 1e-8));
-          if (bin < edges.length - 2) expect(each).toBeLessThan(edges[bin + 1]!);
+          if (bin > 0) expect(each).toBeGreaterThanOrEqual(edges[bin] * (1 - 1e-8));
+          if (bin < edges.length - 2) expect(each).toBeLessThan(edges[bin + 1]);
         }
       }),
     );

@@ -1,14 +1,14 @@
 // Runs side by side: ratios to the first pinned one, unknown figures, and which runs stand there at all.
 
 import { describe, expect, test } from 'vitest';
+import { summarizeGaps } from '../../../src/engine/tbt';
 import { columnName, columnsOf, comparisonRows, ratioText } from '../../../src/metrics/panel/comparison';
 import type { RunData } from '../../../src/metrics/run/run_data';
-import { summariseGaps } from '../../../src/engine/tbt';
 
 function run(gaps: number[], gpuMs: number | null = null, [promptTokens, cachedTokens] = [17, 0]): RunData {
-  const tbt = summariseGaps(gaps);
+  const tbt = summarizeGaps(gaps);
   const usage = { promptTokens, cachedTokens, completionTokens: gaps.length + 1 };
-  const metrics = { prefillTokensPerSecond: 500, gpuMs: gpuMs === null ? null : summariseGaps([gpuMs]) };
+  const metrics = { prefillTokensPerSecond: 500, gpuMs: gpuMs === null ? null : summarizeGaps([gpuMs]) };
   return { gaps, tbt, ttftMs: 40, decodeTokensPerSecond: 1000 / (tbt.mean ?? 1), metrics, usage } as unknown as RunData;
 }
 

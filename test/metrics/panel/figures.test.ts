@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { EngineEvent, EngineInfo, Roofline, RunMetrics } from '../../../src/engine/protocol';
+import { summarizeGaps } from '../../../src/engine/tbt';
 import { formatPerCent, formatSpeed } from '../../../src/metrics/panel/figure_format';
 import { figureGroups, headline, headlineNote } from '../../../src/metrics/panel/figures';
 import { RunRecord } from '../../../src/metrics/run/run_record';
-import { summariseGaps } from '../../../src/engine/tbt';
 import { tokenEvent } from '../events';
 
 const attention = { prefill: 'flash_prefill', decode: 'fused_decode', reason: 'a test' } as const;
@@ -47,8 +47,8 @@ function runOf(gpuMs: number | null, { isFirst = false, ended = true } = {}): Ru
     prefillMs: 28,
     prefillTokensPerSecond: 321,
     decodeTokensPerSecond: 500,
-    tbtMs: summariseGaps([2, 2]),
-    gpuMs: gpuMs === null ? null : summariseGaps([gpuMs, gpuMs]),
+    tbtMs: summarizeGaps([2, 2]),
+    gpuMs: gpuMs === null ? null : summarizeGaps([gpuMs, gpuMs]),
     perToken: { dispatches: 33, submits: 1, syncs: 1, bytesRead: 4 },
     runAhead: 6,
     peakGpuBytes: 4096,

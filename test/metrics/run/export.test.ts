@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { EngineEvent, EngineInfo } from '../../../src/engine/protocol';
 import { runReport } from '../../../src/engine/page/run_report';
+import type { EngineEvent, EngineInfo } from '../../../src/engine/protocol';
+import { summarizeGaps } from '../../../src/engine/tbt';
 import { runToCsv, runToJson } from '../../../src/metrics/run/export';
 import { RunRecord } from '../../../src/metrics/run/run_record';
-import { summariseGaps } from '../../../src/engine/tbt';
 import { tokenEvent } from '../events';
 
 const HEADER = 'token,id,position,tbt_ms,gpu_ms,in_flight_ms,worker_ms,received_ms,painted_ms';
@@ -35,8 +35,8 @@ const done: EngineEvent = {
     prefillMs: 8,
     prefillTokensPerSecond: 250,
     decodeTokensPerSecond: 666,
-    tbtMs: summariseGaps([1.5]),
-    gpuMs: summariseGaps([0.25]),
+    tbtMs: summarizeGaps([1.5]),
+    gpuMs: summarizeGaps([0.25]),
     perToken: { dispatches: 43, submits: 1, syncs: 1, bytesRead: 4 },
     runAhead: 4,
     peakGpuBytes: 1000,
@@ -73,6 +73,6 @@ test('the CSV holds numbers alone, and nothing where nothing is known', () => {
   expect(runToCsv(runOf([...events, done]))).toBe(`${HEADER}\n1,5,9,,,7.123,,10,10\n2,6,10,1.5,0.25,3,0.1,8.5,8.5\n`);
   expect(runToCsv(runOf(events))).toContain('\n2,6,10,1.5,,3,0.1,8.5,8.5\n');
   const unpainted = new RunRecord({ now: () => 1000, onPaint: () => {} });
-  unpainted.record(events[1]!);
+  unpainted.record(events[1]);
   expect(runToCsv(unpainted)).toBe(`${HEADER}\n1,5,9,,,7.123,,10,\n`);
 });

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { EngineEvent, EngineInfo, RunMetrics } from '../../../src/engine/protocol';
+import { summarizeGaps } from '../../../src/engine/tbt';
 import { formatBytes, formatMs, formatRate } from '../../../src/metrics/panel/figure_format';
 import { figureGroups, headline } from '../../../src/metrics/panel/figures';
 import { gpuMsOf, RunRecord } from '../../../src/metrics/run/run_record';
-import { summariseGaps } from '../../../src/engine/tbt';
 import { tokenEvent } from '../events';
 
 /** A run of n tokens; the gap before token i (from 2) is i ms. */
@@ -26,7 +26,7 @@ function doneAfter(run: RunRecord): EngineEvent {
     prefillMs: 80,
     prefillTokensPerSecond: 62.5,
     decodeTokensPerSecond: 250,
-    tbtMs: summariseGaps(run.gaps),
+    tbtMs: summarizeGaps(run.gaps),
     gpuMs: null,
     perToken: { dispatches: 33, submits: 1, syncs: 0.25, bytesRead: 4 },
     runAhead: 6,
@@ -100,13 +100,13 @@ test('a token is stamped when the page hears of it, and when the frame that show
     [2, null],
     [2, null],
   ]);
-  const painted = frames[0]!();
+  const painted = frames[0]();
   hear(1010, 1009); // too late for this frame
   clock.now = 1012;
   painted();
   expect(run.tokens.map((token) => token.paintedMs)).toEqual([12, 11, null]);
   expect(frames).toHaveLength(2);
-  const next = frames[1]!();
+  const next = frames[1]();
   clock.now = 1028;
   next();
   expect(run.tokens.map((token) => token.paintedMs)).toEqual([12, 11, 19]);
@@ -115,8 +115,8 @@ test('a token is stamped when the page hears of it, and when the frame that show
 test('two clocks that differ by a little give no time below zero', () => {
   const { run, frames } = stage();
   run.record(tokenEvent({ atMs: 1000.4 }));
-  frames[0]!()();
-  expect([run.tokens[0]!.receivedMs, run.tokens[0]!.paintedMs]).toEqual([0, 0]);
+  frames[0]()();
+  expect([run.tokens[0].receivedMs, run.tokens[0].paintedMs]).toEqual([0, 0]);
 });
 
 test('what is known before the end gives way to what the engine says', () => {
@@ -138,7 +138,7 @@ test('the label says what the run was made on', () => {
 test('the time of a step belongs to the token that it brought', () => {
   const run = runOf(3);
   const done = doneAfter(run) as Extract<EngineEvent, { type: 'done' }>;
-  run.record({ ...done, metrics: { ...done.metrics, gpuMs: summariseGaps([0.25, 0.5]) } });
+  run.record({ ...done, metrics: { ...done.metrics, gpuMs: summarizeGaps([0.25, 0.5]) } });
   expect([0, 1, 2, 3].map((i) => gpuMsOf(run, i))).toEqual([null, 0.25, 0.5, null]);
 });
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { RunMetrics, TokenEvent } from '../../../src/engine/protocol';
+import { summarizeGaps } from '../../../src/engine/tbt';
 import { type DoneEvent, MARK, type RunData } from '../../../src/metrics/run/run_data';
 import { RunRecord } from '../../../src/metrics/run/run_record';
 import { findStalls } from '../../../src/metrics/run/stalls';
-import { summariseGaps } from '../../../src/engine/tbt';
 import { tokenEvent } from '../events';
 
 const START = 1_000_000;
@@ -27,7 +27,7 @@ function runOf(
 
 /** The same with the GPU's own times of all steps. */
 function timed(run: RunRecord, gpuMs: readonly number[]): RunRecord {
-  const metrics = { tbtMs: run.tbt, gpuMs: summariseGaps(gpuMs) } as RunMetrics;
+  const metrics = { tbtMs: run.tbt, gpuMs: summarizeGaps(gpuMs) } as RunMetrics;
   run.record({ type: 'done', metrics } as DoneEvent);
   return run;
 }
@@ -116,8 +116,8 @@ describe('the cause', () => {
 
   test('kernels compiled, and how many', () => {
     expect(causes(late({ pipelines: 3 }))).toEqual([[LATE + 1, 'compile']]);
-    expect(late({ pipelines: 3 }).stalls[0]!.sentence).toContain('3 kernels');
-    expect(late({ pipelines: 1 }).stalls[0]!.sentence).toContain('A kernel was');
+    expect(late({ pipelines: 3 }).stalls[0].sentence).toContain('3 kernels');
+    expect(late({ pipelines: 1 }).stalls[0].sentence).toContain('A kernel was');
   });
 
   test('the first gap after a prompt, unless the whole prompt was in the cache', () => {
@@ -129,7 +129,7 @@ describe('the cause', () => {
   test('a GPU step that was as long', () => {
     const steps = GAPS.map((gap) => 0.8 * gap);
     expect(causes(timed(runOf(GAPS), steps))).toEqual([[LATE + 1, 'GPU step']]);
-    expect(findStalls(timed(runOf(GAPS), steps))[0]!.sentence).toContain('48.0 ms');
+    expect(findStalls(timed(runOf(GAPS), steps))[0].sentence).toContain('48.0 ms');
     expect(causes(timed(runOf(GAPS), even(41, 1.9)))).toEqual([[LATE + 1, 'busy']]);
   });
 
@@ -175,10 +175,10 @@ describe('the cause', () => {
       for (const change of [{}, { workerMs: 59 }]) {
         const run = live(late(change));
         expect(causes(run)).toEqual([[LATE + 1, 'not known yet']]);
-        expect(run.stalls[0]!.sentence).toMatch(/when the answer is over/);
+        expect(run.stalls[0].sentence).toMatch(/when the answer is over/);
         // The very gap that the worker, or nobody, would have been blamed for.
         expect(causes(timed(run, even(41, 59)))).toEqual([[LATE + 1, 'GPU step']]);
-        expect(run.stalls[0]!.cause).toBe('GPU step'); // nothing is kept from before
+        expect(run.stalls[0].cause).toBe('GPU step'); // nothing is kept from before
       }
       expect(causes(live(runOf(burst(29))))).toEqual([[22, 'not known yet']]);
     });

@@ -3,7 +3,13 @@ import type { AttentionResult, EngineInfo, TuneOutcome } from '../../../src/engi
 import { DeviceLostError, InvalidRequestError } from '../../../src/errors';
 import { tuneToJson } from '../../../src/metrics/run/export';
 import { type TuneTable, tuneTables } from '../../../src/metrics/tuning/tune_table';
-import { keptText, lastMeasured, prefillSummary, tuneFailure, whyNotTune } from '../../../src/metrics/tuning/tune_texts';
+import {
+  keptText,
+  lastMeasured,
+  prefillSummary,
+  tuneFailure,
+  whyNotTune,
+} from '../../../src/metrics/tuning/tune_texts';
 import { fakeResults } from '../../ui/fake_tuning';
 
 function combination(letter: string | null, ms: number | null, more: Partial<AttentionResult> = {}): AttentionResult {

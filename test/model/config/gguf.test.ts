@@ -122,7 +122,7 @@ test('a causal model that pools nothing is one that writes', async () => {
   expect((await configOf('qwen3', keys)).architecture).toBe('qwen3');
 });
 
-test('SmolLM3 has no RoPE in every fourth layer, rows of LLaMA, Granite and SmolLM3 are neighbours', async () => {
+test('SmolLM3 has no RoPE in every fourth layer, rows of LLaMA, Granite and SmolLM3 are neighbors', async () => {
   const config = await configOf('smollm3', {}, 5);
   expect(config.layers.map(({ rope }) => rope)).toEqual([0, 0, 0, null, 0]);
   for (const arch of ['llama', 'granite', 'smollm3']) expect((await configOf(arch, {})).rotary).toBe('interleaved');

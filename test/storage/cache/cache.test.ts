@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ModelCache } from '../../../src/storage/cache/cache';
 import { deleteModel, listModels } from '../../../src/storage/cache/cached_models';
-import type { HttpTuning } from '../../../src/storage/source/http';
 import { type FileManifest, type ModelManifest, parseFile, parseModel } from '../../../src/storage/cache/manifest';
 import { openModel } from '../../../src/storage/model_file';
+import type { HttpTuning } from '../../../src/storage/source/http';
 import { urlSource } from '../../../src/storage/source/url_source';
 import { type FakeStores, fakeStores } from '../fake_stores';
 import { type Hook, sendFile, serve } from '../serve';
@@ -103,7 +103,7 @@ describe('a file that was loaded once', () => {
     const stores = fakeStores();
     await load(url, stores);
     requests.length = 0;
-    damage(stores, manifestOf(stores, url).hashes[2]!);
+    damage(stores, manifestOf(stores, url).hashes[2] as string);
     expect(await load(url, stores)).toMatchObject({ bytes: new Uint8Array(file), fetched: 1000, cached: 3500 });
     expect(requests).toEqual(['f.bin bytes=2000-2999']);
     expect(await load(url, stores)).toMatchObject({ bytes: new Uint8Array(file), fetched: 0 });
@@ -113,7 +113,7 @@ describe('a file that was loaded once', () => {
     const { url, now } = await mutableSite();
     const stores = fakeStores();
     await load(url, stores);
-    stores.pieces.pieces.get(manifestOf(stores, url).hashes[2]!)!.fill(7);
+    stores.pieces.pieces.get(manifestOf(stores, url).hashes[2] as string)!.fill(7);
     now.hook = down;
     await expect(load(url, stores)).rejects.toThrow(/500/);
     expect(await listModels(stores)).toMatchObject([{ bytes: 3500, isComplete: false }]);
@@ -123,7 +123,7 @@ describe('a file that was loaded once', () => {
     const { url, now } = await mutableSite();
     const stores = fakeStores();
     await load(url, stores);
-    stores.pieces.pieces.delete(manifestOf(stores, url).hashes[2]!);
+    stores.pieces.pieces.delete(manifestOf(stores, url).hashes[2] as string);
     const newer = Buffer.concat([noise(9).subarray(0, 4000), file.subarray(4000)]); // its last piece is that of the old one
     now.hook = (request, response) => sendFile(request, response, newer, { headers: { etag: '"v2"' } });
     await expect(load(url, stores)).rejects.toThrow(/changed since it was kept/);
@@ -192,7 +192,7 @@ describe('a server that sends files whole, whatever part is asked for', () => {
   });
 });
 
-test('cancelled at any moment: the reason comes at once, and the next load is right and fetches what is missing', async () => {
+test('canceled at any moment: the reason comes at once, and the next load is right and fetches what is missing', async () => {
   const served = await mutableSite();
   await fc.assert(
     fc.asyncProperty(fc.nat(60), fc.boolean(), async (ticks, hasRanges) => {
@@ -352,7 +352,7 @@ describe('a load that was cut', () => {
     expect(await load(url, stores)).toMatchObject({ bytes: new Uint8Array(newer), cached: 0 });
   });
 
-  test('cancelled: what had arrived is kept', async () => {
+  test('canceled: what had arrived is kept', async () => {
     const { url } = await site();
     const stores = fakeStores();
     const cache = await ModelCache.open(url, stores, () => {});

@@ -265,8 +265,8 @@ describe('wrong answers', () => {
   test.each([
     [404, /not found.*Check the address/],
     [410, /not found/],
-    [401, /private, gated or misspelt/],
-    [403, /private, gated or misspelt/],
+    [401, /private, gated or misspelled/],
+    [403, /private, gated or misspelled/],
     [416, /416/],
     [418, /418/],
   ])('status %d', async (status, message) => {

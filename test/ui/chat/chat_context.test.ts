@@ -24,7 +24,7 @@ describe('the meter', () => {
 
   test('shows what is left after something was forgotten, and the count again after the next answer', () => {
     const path = answered(30, 20, 10);
-    const memory = { after: path[0]!.id, since: path[2]!.id };
+    const memory = { after: path[0].id, since: path[2].id };
     expect(contextTokens(path, memory)).toBe(20 + 10 + 10 + 10);
     const usage = { promptTokens: 61, cachedTokens: 0, completionTokens: 5 };
     expect(contextTokens([...path, { ...failed(), state: 'done', usage }], memory)).toBe(66);
@@ -32,21 +32,21 @@ describe('the meter', () => {
 
   test('shows nothing used when everything was forgotten', () => {
     const path = answered(30, 20);
-    expect(contextTokens(path, { after: path[1]!.id, since: path[1]!.id })).toBe(0);
+    expect(contextTokens(path, { after: path[1].id, since: path[1].id })).toBe(0);
   });
 });
 
 describe('a full context', () => {
   const full = () => {
     const path = answered(30, 20);
-    path[1]!.finishReason = 'context';
+    path[1].finishReason = 'context';
     return path;
   };
 
   test('is one whose newest answer it cut short, until something is forgotten', () => {
     const path = full();
     expect(isFull(path)).toBe(true);
-    expect(isFull(path, { after: path[0]!.id, since: path[1]!.id })).toBe(false);
+    expect(isFull(path, { after: path[0].id, since: path[1].id })).toBe(false);
     expect(isFull(answered(30, 20))).toBe(false);
     expect(isFull([])).toBe(false);
     expect(isFull([...path, failed()])).toBe(false);
@@ -54,7 +54,7 @@ describe('a full context', () => {
 
   test('is full again later, with the older memory in place', () => {
     const path = full();
-    const memory = { after: path[0]!.id, since: path[0]!.id };
+    const memory = { after: path[0].id, since: path[0].id };
     expect(isFull(path, memory)).toBe(true);
   });
 });

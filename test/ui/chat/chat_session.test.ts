@@ -60,7 +60,7 @@ test('a question is kept at once, a long answer every two seconds, its end at on
   await vi.advanceTimersByTimeAsync(200);
   expect(kept.length).toBe(4);
   expect(kept[3]?.turns[0]).toMatchObject({ state: 'done', answer: 'word '.repeat(50) });
-  expect(kept[3]!.updatedAt).toBeGreaterThan(kept[0]!.updatedAt);
+  expect(kept[3].updatedAt).toBeGreaterThan(kept[0].updatedAt);
   expect(events.filter((name) => name !== 'vivace-event')).toEqual(['vivace-run', 'vivace-end']);
   await vi.advanceTimersByTimeAsync(60_000);
   expect(kept.length).toBe(4); // nothing more to keep
@@ -165,7 +165,7 @@ test('to make room is to ask again with ever fewer messages until they fit', asy
     yield token(`answer to ${messages.at(-1)?.content}`);
   });
   const answered = (id: string, parent: string | null) => ({
-    ...session.path[0]!,
+    ...session.path[0],
     id,
     parent,
     question: id,
@@ -198,7 +198,7 @@ test('when nothing is left to forget, the failure stays', async () => {
   });
   session.ask('a');
   await settle();
-  session.makeRoom(session.path[0]!);
+  session.makeRoom(session.path[0]);
   await settle();
   expect(asked.length).toBe(1);
   expect(session.path[0]?.state).toBe('error');
@@ -264,8 +264,8 @@ test('what it reads is its own branch, though another is shown by then', async (
   session.ask('old');
   session.tuned.open();
   await settle();
-  session.askInstead(session.path[0]!, 'new');
-  session.showVersion(session.steps[0]!, -1);
+  session.askInstead(session.path[0], 'new');
+  session.showVersion(session.steps[0], -1);
   session.tuned.open();
   await settle();
   expect(asked).toEqual([['old'], ['new']]);
@@ -293,7 +293,7 @@ test('one answer at a time, and none without an engine', async () => {
   });
   session.ask('a');
   session.ask('b');
-  session.askInstead(session.path[0]!, 'c');
+  session.askInstead(session.path[0], 'c');
   expect(session.path.map(({ question }) => question)).toEqual(['a']);
   session.stop();
   await settle();

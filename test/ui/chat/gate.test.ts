@@ -19,7 +19,7 @@ test('who waits passes when the gate opens, once and all', async () => {
   const gate = new Gate();
   const { signal } = new AbortController();
   const both = [gate.pass(signal), gate.pass(signal)];
-  expect(await settled(both[0]!)).toBe('waiting');
+  expect(await settled(both[0])).toBe('waiting');
   gate.open();
   expect(await Promise.all(both.map(settled))).toEqual(['passed', 'passed']);
   expect(await settled(gate.pass(signal))).toBe('waiting');

@@ -3,9 +3,18 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { newTurn, type Turn, uniqueId } from '../../../src/ui/conversation/conversation';
-import { checkFileSize, exportConversations, importConversations } from '../../../src/ui/conversation/conversation_file';
+import {
+  checkFileSize,
+  exportConversations,
+  importConversations,
+} from '../../../src/ui/conversation/conversation_file';
 import { ConversationFileError, parseConversation } from '../../../src/ui/conversation/conversation_parse';
-import { addTurn, type Conversation, newConversation, shownSteps } from '../../../src/ui/conversation/conversation_tree';
+import {
+  addTurn,
+  type Conversation,
+  newConversation,
+  shownSteps,
+} from '../../../src/ui/conversation/conversation_tree';
 import { cpuMs } from '../../storage/cpu_time';
 
 /** Every UTF-16 unit may come, halves of characters, too. */
@@ -54,7 +63,7 @@ const conversation: fc.Arbitrary<Conversation> = fc
     hasMemory: fc.boolean(),
   })
   .map(({ turns: loose, parents, chosen, hasMemory, ...rest }) => {
-    const turns = loose.map((made, i) => ({ ...made, parent: loose[(parents[i]! % (i + 1)) - 1]?.id ?? null }));
+    const turns = loose.map((made, i) => ({ ...made, parent: loose[(parents[i] % (i + 1)) - 1]?.id ?? null }));
     const shown = Object.fromEntries(turns.filter((_, i) => chosen[i]).map((made) => [made.parent ?? '', made.id]));
     const memory = { after: turns[0]?.id ?? '', since: turns.at(-1)?.id ?? '' };
     return { ...rest, turns, shown, ...(hasMemory && turns.length > 0 ? { memory } : {}) };
@@ -116,7 +125,7 @@ function damage(value: Record<string, unknown>, place: number, put: unknown): vo
     }
   };
   walk(value);
-  const [node, key] = places[place % places.length]!;
+  const [node, key] = places[place % places.length];
   node[key] = structuredClone(put); // a later damage may fall into it, and must not put it into itself
 }
 
@@ -219,7 +228,7 @@ test('no prototype is touched, and no unknown field comes along', () => {
   const [parsed] = importConversations(file).conversations;
   expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   expect(Object.keys(parsed!).sort()).toEqual(Object.keys(made).sort());
-  expect(Object.keys(parsed!.turns[0]!).sort()).toEqual(Object.keys(made.turns[0]!).sort());
+  expect(Object.keys(parsed!.turns[0]).sort()).toEqual(Object.keys(made.turns[0]).sort());
   expect(Object.getPrototypeOf(parsed!.shown)).toBe(Object.prototype);
   expect(shownSteps(parsed!).map(({ turn }) => turn.question)).toEqual(['Why?']);
 });

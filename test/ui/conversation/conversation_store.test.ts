@@ -3,10 +3,16 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Turn } from '../../../src/ui/conversation/conversation';
 import { ConversationStore, type Summary } from '../../../src/ui/conversation/conversation_store';
-import { addTurn, type Conversation, newConversation, removeTurn, titleOf } from '../../../src/ui/conversation/conversation_tree';
-import { LibraryKeeper, SAVE_AFTER_MS } from '../../../src/ui/library/library_keeper';
-import { groupByDay, neighbourOf } from '../../../src/ui/library/library_parts';
+import {
+  addTurn,
+  type Conversation,
+  newConversation,
+  removeTurn,
+  titleOf,
+} from '../../../src/ui/conversation/conversation_tree';
 import { type KeyValueTable, memoryTable } from '../../../src/ui/conversation/library_storage';
+import { LibraryKeeper, SAVE_AFTER_MS } from '../../../src/ui/library/library_keeper';
+import { groupByDay, neighborOf } from '../../../src/ui/library/library_parts';
 
 let table: KeyValueTable;
 
@@ -167,7 +173,7 @@ test('a merge that would make a circle of turns is refused, and what is stored s
   const said = vi.fn();
   store.onError = said;
   expect(await store.add(hostile)).toBe(false);
-  expect(said.mock.calls[0]![0]).toMatch(
+  expect(said.mock.calls[0][0]).toMatch(
     /^This conversation can no longer be kept here\. .*does not come before it\. Start /,
   );
   expect(await store.load(conversation.id)).toEqual(conversation);
@@ -218,7 +224,7 @@ test('an import of 3,000 conversations is a few steps of storage, and each is th
   expect(steps).toEqual(Array.from({ length: 30 }, (_, i) => 100 * i));
   expect(heard).toHaveBeenCalledOnce();
   expect(await store.list()).toHaveLength(3000);
-  expect(questions(await openStore().load(all[2999]!.id))).toEqual(['question 2999']);
+  expect(questions(await openStore().load(all[2999].id))).toEqual(['question 2999']);
 });
 
 test('of an import what cannot be merged is left out and said once, and a step that storage refuses costs that step', async () => {
@@ -265,7 +271,7 @@ test('a conversation past the bounds is said, not lost in silence', async () => 
   const { conversation, turn } = asking('long');
   turn.answer = 'x'.repeat(10_000_001);
   expect(await store.save(conversation)).toBe(false);
-  expect(said.mock.calls[0]![0]).toMatch(
+  expect(said.mock.calls[0][0]).toMatch(
     /^This conversation can no longer be kept here\. Turn 1: its answer has 10000001 letters/,
   );
 });
@@ -379,6 +385,6 @@ test('days begin at the midnight of the reader', () => {
 });
 
 test('after a deletion the next row has the focus, or the one before', () => {
-  expect(['a', 'b', 'c'].map((id) => neighbourOf(['a', 'b', 'c'], id))).toEqual(['b', 'c', 'b']);
-  expect(neighbourOf(['a'], 'a')).toBeNull();
+  expect(['a', 'b', 'c'].map((id) => neighborOf(['a', 'b', 'c'], id))).toEqual(['b', 'c', 'b']);
+  expect(neighborOf(['a'], 'a')).toBeNull();
 });

@@ -11,9 +11,9 @@ import {
   WebGpuUnavailableError,
   WorkerError,
 } from '../../../src/errors';
+import { formatParameters, formatSize, formatTimeLeft } from '../../../src/shared/format';
 import { adviseLoad, adviseRun, codeOf, isAbort, settingsAfter } from '../../../src/ui/model/advice';
 import { describeProgress } from '../../../src/ui/model/describe_progress';
-import { formatParameters, formatSize, formatTimeLeft } from '../../../src/shared/format';
 import type { LoadSettings } from '../../../src/ui/settings/settings_fields';
 
 test('a prompt too long offers to make room, to start over or to edit it', () => {

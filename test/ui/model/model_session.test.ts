@@ -85,7 +85,7 @@ test('a model that is refused costs nothing: the old one runs, and is what the n
   expect(heard.slice(2)).toEqual(['loading', 'new opened']);
 });
 
-test('a load that is cancelled before it took memory leaves the old model as it was, at once', async () => {
+test('a load that is canceled before it took memory leaves the old model as it was, at once', async () => {
   const { session, heard, load } = await loadAnother();
   session.cancel();
   expect(heard).toEqual(['ready']);
@@ -106,14 +106,14 @@ test('after a load that failed late the way back is offered, and leads to the mo
   expect([session.model, heard]).toEqual(['old', ['loading', 'engine: none', 'old opened']]);
 });
 
-test('after a load that was cancelled late, too', async () => {
+test('after a load that was canceled late, too', async () => {
   const { session, states, step } = await loadAnother();
   await step('new', 'weights');
   session.cancel();
-  expect(states.at(-1)).toEqual({ kind: 'cancelled', offers: ['retry', 'former'] });
+  expect(states.at(-1)).toEqual({ kind: 'canceled', offers: ['retry', 'former'] });
 });
 
-test('what is still heard of a load that was cancelled changes nothing', async () => {
+test('what is still heard of a load that was canceled changes nothing', async () => {
   const { session, heard, step } = await loadAnother();
   session.cancel();
   heard.length = 0;
@@ -142,7 +142,7 @@ test('however often it is loaded again, the next model waits until the one befor
   expect(states).toEqual(['loading', 'ready', 'loading', 'loading', 'ready']);
 });
 
-test('a load that is cancelled before it begins is cancelled, and can be tried again', async () => {
+test('a load that is canceled before it begins is canceled, and can be tried again', async () => {
   const states: LoadState['kind'][] = [];
   const engine = { unload: async () => {} } as unknown as Engine;
   const listener = { onState: ({ kind }: LoadState) => states.push(kind), onEngine() {} };
@@ -151,10 +151,10 @@ test('a load that is cancelled before it begins is cancelled, and can be tried a
   session.cancel();
   await load;
   await session.load();
-  expect(states).toEqual(['loading', 'cancelled', 'loading', 'ready']);
+  expect(states).toEqual(['loading', 'canceled', 'loading', 'ready']);
 });
 
-test('an update that failed or was cancelled is tried again as an update; what is opened next is none', async () => {
+test('an update that failed or was canceled is tried again as an update; what is opened next is none', async () => {
   const asked: unknown[] = [];
   const listener = { onState() {}, onEngine() {} };
   const session = new ModelSession('m', STANDARD_LOAD, undefined, listener, async (_, { cache }) => {

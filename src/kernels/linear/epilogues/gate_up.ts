@@ -1,6 +1,6 @@
-import wgsl from '../../../../shaders/linear/epilogues/gate_up.wgsl?raw';
 import geluTanh from '../../../../shaders/linear/epilogues/activation_gelu_tanh.wgsl?raw';
 import silu from '../../../../shaders/linear/epilogues/activation_silu.wgsl?raw';
+import wgsl from '../../../../shaders/linear/epilogues/gate_up.wgsl?raw';
 import type { Epilogue } from '../linear';
 
 /** Of the gate of an MLP. */

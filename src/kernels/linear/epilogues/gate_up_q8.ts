@@ -1,8 +1,8 @@
 import wgsl from '../../../../shaders/linear/epilogues/gate_up_q8.wgsl?raw';
-import { ACTIVATIONS, type Activation } from './gate_up';
 import type { Epilogue } from '../linear';
+import { ACTIVATIONS, type Activation } from './gate_up';
 
-/** gate_up for one token, quantised: binds h in the layout of kernels/quantise_activations. Rows: a multiple of 64. */
+/** gate_up for one token, quantized: binds h in the layout of kernels/quantize_activations. Rows: a multiple of 64. */
 export function gateUpQ8Epilogue(activation: Activation): Epilogue {
   return {
     label: 'kernels/gate_up_q8',

@@ -1,6 +1,6 @@
-import wgsl from '../../../../shaders/linear/epilogues/qkv.wgsl?raw';
 import kvPairF16 from '../../../../shaders/linear/epilogues/kv_pair_f16.wgsl?raw';
 import kvPairF32 from '../../../../shaders/linear/epilogues/kv_pair_f32.wgsl?raw';
+import wgsl from '../../../../shaders/linear/epilogues/qkv.wgsl?raw';
 import rotaryHeads from '../../../../shaders/linear/epilogues/rotary_heads.wgsl?raw';
 import type { Constant } from '../../../gpu/kernel';
 import type { Epilogue } from '../linear';
