@@ -7,8 +7,9 @@ import { expect, test } from 'vitest';
 const ROOT = path.resolve(import.meta.dirname, '..');
 const SRC = path.join(ROOT, 'src');
 
-/** The rooms that each room may import, its own aside. */
+/** The rooms that each room may import, its own aside. errors.ts is everyone's. */
 const ALLOWED: Record<string, readonly string[]> = {
+  shared: [],
   gpu: [],
   text: [],
   storage: [],
@@ -18,26 +19,58 @@ const ALLOWED: Record<string, readonly string[]> = {
   // A sibling is checked against the textbook when a model loads, and the cpu sibling is the textbook.
   attention: ['gpu', 'cpu'],
   // The tables and small vectors that a load computes on the CPU are the textbook's (rope, dequantize).
-  model: ['gpu', 'kernels', 'attention', 'sampling', 'storage', 'cpu'],
-  engine: ['text', 'storage', 'model', 'gpu', 'cpu', 'sampling'],
-  ui: ['engine'],
-  metrics: ['engine'],
-  embed: ['engine', 'ui', 'metrics'],
+  model: ['gpu', 'kernels', 'attention', 'sampling', 'storage', 'cpu', 'tune'],
+  tune: ['gpu', 'kernels', 'attention', 'model', 'cpu', 'engine'],
+  engine: ['text', 'storage', 'model', 'gpu', 'cpu', 'sampling', 'tune'],
+  ui: ['engine', 'shared'],
+  metrics: ['engine', 'shared'],
+  embed: ['engine', 'shared', 'ui', 'metrics'],
 };
 
-/** Files that rooms may import beyond the table: leaves that import nothing of ours. */
-const LEAVES: Record<string, (room: string) => boolean> = {
-  'errors.ts': () => true,
-  'metrics/tbt_stats.ts': (room) => room === 'engine',
-  'ui/format.ts': (room) => room === 'metrics',
-  'ui/save_text.ts': (room) => room === 'metrics',
+/** The doors of each sub-room: the only files of it that other folders may import. */
+const DOORS: Record<string, readonly string[]> = {
+  'engine/page': ['connection', 'hash_thread', 'inbox', 'model_cache', 'run_report', 'script_url', 'stopped_answer'],
+  'engine/worker': [],
+  'kernels/elementwise': ['embed', 'gated_unit', 'norm_rope', 'post_norm', 'quantize_activations'],
+  'kernels/linear': ['linear', 'matmul', 'matmul_q8', 'matvec', 'matvec_plan', 'product_profile', 'weight_format'],
+  'kernels/linear/epilogues': ['gate_up', 'gate_up_q8', 'head', 'qkv', 'residual', 'store'],
+  'kernels/load': ['file_types', 'quantize_weights', 'repack'],
+  'kernels/sampling': ['maxima', 'repetition_penalty', 'sample'],
+  'metrics/chart': ['chart_section', 'picture'],
+  'metrics/panel': ['figure_format', 'metrics_panel', 'pacer'],
+  'metrics/run': ['after_paint', 'export', 'read_speed', 'run_data', 'run_record'],
+  'metrics/tuning': ['tune_section', 'tune_styles'],
+  'model/config': ['config', 'read'],
+  'storage/cache': ['cache', 'cached_models', 'manifest', 'piece_store', 'stores'],
+  'storage/formats': ['gguf', 'safetensors', 'shards', 'split_gguf', 'tensor'],
+  'storage/hub': ['hub_address', 'hub_model'],
+  'storage/source': ['blob_source', 'folder', 'hash_port', 'http', 'source', 'url_source', 'window_cache'],
+  'text/template': ['chat_template', 'find_template', 'message'],
+  'ui/chat': ['chat', 'chat_parts', 'chat_session'],
+  'ui/conversation': [
+    'conversation',
+    'conversation_file',
+    'conversation_parse',
+    'conversation_store',
+    'conversation_tree',
+  ],
+  'ui/library': ['library'],
+  'ui/markdown': ['code_block_styles', 'markdown', 'markdown_text'],
+  'ui/model': ['advice', 'loader', 'model_address', 'model_session', 'models', 'notices', 'page_options'],
+  'ui/page': [],
+  'ui/settings': ['settings', 'settings_fields', 'settings_store'],
+  'ui/shared': ['field_height', 'icons', 'input_method', 'shared_styles'],
+  'ui/turn': ['turn', 'turn_parts'],
 };
 
-/** Clients listen: of the engine they may import its API alone. */
+/** Folders that never import one another. */
+const WALLS: readonly (readonly [string, string])[] = [['engine/page', 'engine/worker']];
+
+/** Clients listen: of the engine they may import the files of its boundary alone, which lie in the folder itself. */
 const CLIENTS = ['ui', 'metrics', 'embed'];
-const ENGINE_API = 'engine/engine.ts';
 
-const TWIN_ROOMS = ['kernels', 'attention'];
+/** Rooms that hold GPU code, and where the shaders of each lie. */
+const TWIN_ROOMS: Record<string, string> = { kernels: 'shaders', attention: 'shaders/attention', tune: 'shaders/tune' };
 
 function filesBelow(folder: string, ending: string): string[] {
   if (!existsSync(folder)) return [];
@@ -67,36 +100,118 @@ function resolveImport(fromFile: string, specifier: string): string {
   return (found ?? target).split(path.sep).join('/');
 }
 
+const folderOf = (file: string): string => (file.includes('/') ? file.slice(0, file.lastIndexOf('/')) : '');
+const roomOf = (file: string): string => folderOf(file).split('/')[0] ?? '';
+const stemOf = (file: string): string => file.slice(file.lastIndexOf('/') + 1).replace(/\.ts$/, '');
+const lies = (file: string, folder: string): boolean => file.startsWith(`${folder}/`);
+
 /** Why an import is not allowed, or null. `file` is relative to src/, `target` to the root. */
 function objection(file: string, target: string): string | null {
-  const room = file.includes('/') ? (file.split('/')[0] ?? '') : '';
-  if (target.startsWith('shaders/')) return shaderObjection(file, room, target);
+  if (target.startsWith('shaders/')) return shaderObjection(file, target);
   if (!target.startsWith('src/')) return `leaves src/ for ${target}`;
   const inSrc = target.slice('src/'.length);
-  if (LEAVES[inSrc]?.(room)) return null;
-  const targetRoom = inSrc.includes('/') ? (inSrc.split('/')[0] ?? '') : '';
+  if (inSrc === 'errors.ts') return null;
+  return roomObjection(file, inSrc) ?? doorObjection(file, inSrc) ?? wallObjection(file, inSrc);
+}
+
+function roomObjection(file: string, target: string): string | null {
+  const room = roomOf(file);
+  const targetRoom = roomOf(target);
   if (targetRoom === room) return null;
-  if (!ALLOWED[room]?.includes(targetRoom)) return `${room || 'src'} may not import ${targetRoom || inSrc}`;
-  if (CLIENTS.includes(room) && targetRoom === 'engine' && inSrc !== ENGINE_API)
-    return `imports ${inSrc}, not ${ENGINE_API}`;
+  if (!ALLOWED[room]?.includes(targetRoom)) return `${room || 'src'} may not import ${targetRoom || target}`;
+  if (CLIENTS.includes(room) && targetRoom === 'engine' && folderOf(target) !== 'engine')
+    return `a client imports ${target}, behind the engine's boundary`;
   return null;
 }
 
-function shaderObjection(file: string, room: string, target: string): string | null {
-  if (target.startsWith('shaders/lib/')) return TWIN_ROOMS.includes(room) ? null : `${room} holds no GPU code`;
-  if (!TWIN_ROOMS.includes(room)) return `${room} may not import ${target}`;
-  const twin = `shaders/${file.replace(/\.ts$/, '.wgsl')}`;
-  return target === twin ? null : `imports ${target}, its twin is ${twin}`;
+function doorObjection(file: string, target: string): string | null {
+  const folder = folderOf(target);
+  if (
+    !target.endsWith('.ts') ||
+    !folder.includes('/') ||
+    folderOf(file) === folder ||
+    DOORS[folder]?.includes(stemOf(target))
+  )
+    return null;
+  return `${target} is private to ${folder}`;
+}
+
+function wallObjection(file: string, target: string): string | null {
+  const broken = WALLS.flatMap(([a, b]) => [
+    [a, b],
+    [b, a],
+  ]).some(([from = '', to = '']) => lies(file, from) && lies(target, to));
+  return broken ? `${folderOf(file)} may not import ${folderOf(target)}` : null;
+}
+
+/** The shader of a wrapper: src/kernels/linear/qkv.ts wraps shaders/linear/qkv.wgsl. `file` is relative to src/. */
+function twinOf(file: string): string {
+  const room = roomOf(file);
+  return `${TWIN_ROOMS[room]}${file.slice(room.length).replace(/\.ts$/, '.wgsl')}`;
+}
+
+const twins = new Set(
+  filesBelow(SRC, '.ts')
+    .filter((file) => roomOf(file) in TWIN_ROOMS)
+    .map(twinOf),
+);
+
+/** A shader that has a wrapper is imported by the wrapper alone, any other one by GPU code. */
+function shaderObjection(file: string, target: string): string | null {
+  if (!(roomOf(file) in TWIN_ROOMS)) return `${roomOf(file)} holds no GPU code`;
+  return twins.has(target) && target !== twinOf(file) ? `imports ${target}, its twin is ${twinOf(file)}` : null;
 }
 
 const sources = filesBelow(SRC, '.ts').filter((file) => !file.endsWith('.d.ts'));
 
-test('every room of src/ is in the table', () => {
-  const rooms = readdirSync(SRC, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  expect(rooms.map((room) => room.name).filter((room) => !(room in ALLOWED))).toEqual([]);
+/** The files of src/ that a file imports, relative to src/. */
+function neighborsOf(file: string): string[] {
+  return importsOf(readFileSync(path.join(SRC, file), 'utf8'))
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) => resolveImport(`src/${file}`, specifier))
+    .filter((target) => target.startsWith('src/') && target.endsWith('.ts'))
+    .map((target) => target.slice('src/'.length));
+}
+
+/** The imports of all sources: file to files. */
+const graph = new Map(sources.map((file) => [file, neighborsOf(file)]));
+
+/** The first circle that a depth-first search meets, as a path that ends where it begins; null: none. */
+function findCircle(): string[] | null {
+  const done = new Set<string>();
+  const visit = (file: string, way: readonly string[]): string[] | null => {
+    if (way.includes(file)) return [...way.slice(way.indexOf(file)), file];
+    if (done.has(file)) return null;
+    done.add(file);
+    for (const next of graph.get(file) ?? []) {
+      const circle = visit(next, [...way, file]);
+      if (circle) return circle;
+    }
+    return null;
+  };
+  for (const file of sources) {
+    const circle = visit(file, []);
+    if (circle) return circle;
+  }
+  return null;
+}
+
+test('every room of src/ is in the table, and every sub-room has its doors', () => {
+  const folders = new Set(sources.map(folderOf).filter((folder) => folder !== ''));
+  const subRooms = [...folders].filter((folder) => folder.includes('/'));
+  expect(new Set(sources.map(roomOf).filter((room) => room !== ''))).toEqual(new Set(Object.keys(ALLOWED)));
+  expect(new Set(subRooms)).toEqual(new Set(Object.keys(DOORS)));
 });
 
-test('rooms import only what the table allows, and shaders only from their twin', () => {
+test('every door is used', () => {
+  const used = new Set(
+    sources.flatMap((file) => neighborsOf(file).filter((target) => folderOf(target) !== folderOf(file))),
+  );
+  const doors = Object.entries(DOORS).flatMap(([folder, stems]) => stems.map((stem) => `${folder}/${stem}.ts`));
+  expect(doors.filter((door) => !used.has(door))).toEqual([]);
+});
+
+test('rooms import what the tables allow, and shaders only from their twin', () => {
   const wrong = sources.flatMap((file) =>
     importsOf(readFileSync(path.join(SRC, file), 'utf8'))
       .filter((specifier) => specifier.startsWith('.'))
@@ -107,18 +222,14 @@ test('rooms import only what the table allows, and shaders only from their twin'
   expect(wrong).toEqual([]);
 });
 
-test('leaves import nothing of ours', () => {
-  for (const leaf of Object.keys(LEAVES)) {
-    const file = path.join(SRC, leaf);
-    if (existsSync(file)) expect(importsOf(readFileSync(file, 'utf8')).filter((s) => s.startsWith('.'))).toEqual([]);
-  }
+test('no file imports itself by way of others', () => {
+  expect(findCircle()).toBeNull();
 });
 
-test('every shader has its wrapper', () => {
-  const shaders = TWIN_ROOMS.flatMap((room) =>
-    filesBelow(path.join(ROOT, 'shaders', room), '.wgsl').map((file) => `${room}/${file}`),
-  );
-  expect(shaders.filter((file) => !existsSync(path.join(SRC, file.replace(/\.wgsl$/, '.ts'))))).toEqual([]);
+test('every shader with an entry point has its wrapper', () => {
+  const shaders = filesBelow(path.join(ROOT, 'shaders'), '.wgsl').filter((file) => !file.startsWith('bench/'));
+  const entries = shaders.filter((file) => /^@compute\b/m.test(readFileSync(path.join(ROOT, 'shaders', file), 'utf8')));
+  expect(entries.map((file) => `shaders/${file}`).filter((file) => !twins.has(file))).toEqual([]);
 });
 
 test('no kernel is written outside shaders/', () => {

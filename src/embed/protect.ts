@@ -1,7 +1,7 @@
 // What an element needs on a page that is not ours: our colors, and nothing that it would inherit or be told by rules for every element.
 
 import { type CSSResult, type ReactiveElement, unsafeCSS } from 'lit';
-import themeCss from '../ui/page/theme.css?inline';
+import themeCss from '../ui/shared/theme.css?inline';
 
 /** Inherited properties that would change how text looks or flows; `direction` and `lang` are the page's to choose. */
 const inheritedReset = `

@@ -3,7 +3,7 @@
 
 import type { AttentionName, TuneResult as AttentionResult } from '../model/llama';
 import type { CachedModel } from '../storage/cache/cached_models';
-import type { ChatMessage } from '../text/chat_template';
+import type { ChatMessage } from '../text/template/message';
 import type { ProductResult } from '../tune/products';
 import type { TbtSummary } from './tbt';
 

@@ -5,12 +5,13 @@ import { TokenizerError } from '../errors';
 import type { AddedToken } from './added_tokens';
 import { type Author, type Authors, PERSON, traitsOf } from './authors';
 import { utf8Bytes } from './bytes';
-import { findChatTemplate } from './chat_template';
 import { Encoder } from './encoder';
 import { ggufVocabulary } from './gguf_vocabulary';
 import { createTextPipeline } from './pre_tokenizer';
 import { findSpecialTokens } from './special_tokens';
+import { findChatTemplate } from './template/find_template';
 import { createByteRules, decodeUtf8 } from './token_bytes';
+import type { TokenizerFiles } from './tokenizer_files';
 import { readTokenizerJson } from './tokenizer_json';
 
 export interface Tokenizer {
@@ -35,14 +36,6 @@ export interface Tokenizer {
   tokenBytes(id: number): Uint8Array;
   /** One token for display; half a character shows as U+FFFD, a control token by its name. */
   tokenText(id: number): string;
-}
-
-/** What is known of a model's vocabulary; at least one of `tokenizerJson` and `gguf` must be there. */
-export interface TokenizerFiles {
-  tokenizerJson: Record<string, unknown> | null;
-  tokenizerConfig: Record<string, unknown> | null;
-  generationConfig: Record<string, unknown> | null;
-  gguf: ReadonlyMap<string, unknown> | null;
 }
 
 /** Longest text for one call, in UTF-16 units. */

@@ -1,13 +1,14 @@
 // `bench -- quality`: what quantized activations cost in words, on stories that the same weights tell in f32.
 
 import { InvalidRequestError } from '../../src/errors';
-import { readConfig } from '../../src/model/config/config';
+import { readConfig } from '../../src/model/config/read';
 import { Llama } from '../../src/model/llama';
 import type { ActivationType } from '../../src/model/products';
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights, type QuantizedFormat } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';
-import { createChatTemplate, findChatTemplate } from '../../src/text/chat_template';
+import { createChatTemplate } from '../../src/text/template/chat_template';
+import { findChatTemplate } from '../../src/text/template/find_template';
 import { createTokenizer } from '../../src/text/tokenizer';
 import { compareSpeakers, type Speaker, type Story, speakerOf } from '../engine/quality';
 import { modelAsF32 } from '../engine/quality_tensors';

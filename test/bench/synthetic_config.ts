@@ -3,7 +3,8 @@
 import { GpuMemoryError, InvalidRequestError } from '../../src/errors';
 import { xqBytes } from '../../src/kernels/elementwise/quantize_activations';
 import { BLOCK, planeBytes, planParts } from '../../src/kernels/linear/weight_format';
-import { type ModelConfig, PLAIN, sameLayers } from '../../src/model/config/config';
+import { PLAIN } from '../../src/model/config/architectures';
+import { type ModelConfig, sameLayers } from '../../src/model/config/config';
 import { kvBytesPerToken } from '../../src/model/kv_cache';
 import { PREFILL_CHUNK } from '../../src/model/llama';
 import { matrixBytes } from '../../src/model/step_bytes';

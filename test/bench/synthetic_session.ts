@@ -1,7 +1,8 @@
 // The engine's own session over a model that was made up: what decode and prefill are measured on.
 
 import type { EngineEvent, RunMetrics, Usage } from '../../src/engine/protocol';
-import { generate, type Session } from '../../src/engine/worker/generate';
+import { generate } from '../../src/engine/worker/generate';
+import type { Session } from '../../src/engine/worker/session';
 import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
 import { InvalidRequestError, VivaceError } from '../../src/errors';
 import type { ModelConfig } from '../../src/model/config/config';

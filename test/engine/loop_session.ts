@@ -3,12 +3,13 @@
 
 import type { EngineEvent, GenerateInput, GenerateOptions } from '../../src/engine/protocol';
 import { type Backend, MOST_SHARED } from '../../src/engine/worker/backend';
-import { generate, type Session } from '../../src/engine/worker/generate';
+import { generate } from '../../src/engine/worker/generate';
 import { RunAhead } from '../../src/engine/worker/run_ahead';
+import type { Session } from '../../src/engine/worker/session';
 import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
 import type { Gpu } from '../../src/gpu/device';
 import { CommandList, createKernel } from '../../src/gpu/kernel';
-import { readConfig } from '../../src/model/config/config';
+import { readConfig } from '../../src/model/config/read';
 import { Llama, type PassEnd } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights } from '../../src/model/weights';

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Backend } from '../../src/engine/worker/backend';
 import { CpuBackend, loadCpuWeights } from '../../src/engine/worker/cpu_backend';
-import { readConfig } from '../../src/model/config/config';
+import { readConfig } from '../../src/model/config/read';
 import { resolveTensors } from '../../src/model/tensors';
 import { NO_TOKEN } from '../../src/sampling/sampling';
 import { openModel } from '../../src/storage/model_file';

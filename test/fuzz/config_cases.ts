@@ -1,6 +1,6 @@
 // The configs of every architecture with changed keys, read up to the tensors of the model.
 
-import { readConfig } from '../../src/model/config/config';
+import { readConfig } from '../../src/model/config/read';
 import { resolveTensors } from '../../src/model/tensors';
 import type { GgufValue } from '../../src/storage/formats/gguf';
 import { type ModelFiles, openModel } from '../../src/storage/model_file';

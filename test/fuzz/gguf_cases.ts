@@ -2,7 +2,7 @@
 
 import { parseGguf } from '../../src/storage/formats/gguf';
 import type { TensorInfo } from '../../src/storage/formats/tensor';
-import { blobSource } from '../../src/storage/source/source';
+import { blobSource } from '../../src/storage/source/blob_source';
 import { type Bytes, type GgufSpec, type GgufTensor, ramp, T, value, writeGguf } from '../storage/write_gguf';
 import { BAD_UTF8, EDGE_LENGTHS, NASTY_NAMES } from './edges';
 import type { GgufKeys } from './gguf_values';

@@ -2,7 +2,8 @@
 
 import { parseGguf } from '../../src/storage/formats/gguf';
 import { parseSafetensors } from '../../src/storage/formats/safetensors';
-import { type ByteSource, blobSource } from '../../src/storage/source/source';
+import { blobSource } from '../../src/storage/source/blob_source';
+import type { ByteSource } from '../../src/storage/source/source';
 import { Bytes, T, value, writeGguf } from '../storage/write_gguf';
 import { readJson } from './json_cases';
 import type { Loader } from './loaders';

@@ -1,6 +1,6 @@
 // Whole models as a person drops them, one of their files changed, through every step of a load that comes before the weights.
 
-import { readConfig } from '../../src/model/config/config';
+import { readConfig } from '../../src/model/config/read';
 import { resolveTensors } from '../../src/model/tensors';
 import { openModel } from '../../src/storage/model_file';
 import { splitGguf } from '../storage/split_file';

@@ -1,7 +1,7 @@
 // Safetensors files: the header as a tree with lies, as a random list of entries, with a wrong length; then edits of the bytes.
 
 import { parseSafetensors } from '../../src/storage/formats/safetensors';
-import { blobSource } from '../../src/storage/source/source';
+import { blobSource } from '../../src/storage/source/blob_source';
 import { ramp } from '../storage/write_gguf';
 import { withHeader, writeSafetensors } from '../storage/write_safetensors';
 import { EDGE_LENGTHS, EDGE_NUMBERS, NASTY_NAMES } from './edges';

@@ -1,6 +1,7 @@
 // Chat templates: random programs, published habits with edits, and repetition of pieces.
 
-import { type ChatMessage, createChatTemplate } from '../../src/text/chat_template';
+import { createChatTemplate } from '../../src/text/template/chat_template';
+import type { ChatMessage } from '../../src/text/template/message';
 import { createTokenizer } from '../../src/text/tokenizer';
 import { byteLevelJson } from '../text/tiny_vocabulary';
 import type { Loader } from './loaders';

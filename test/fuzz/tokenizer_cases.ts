@@ -2,9 +2,11 @@
 
 import fc from 'fast-check';
 import { MODEL, PERSON, TEMPLATE } from '../../src/text/authors';
-import { createChatTemplate, findChatTemplate } from '../../src/text/chat_template';
 import { ggufVocabulary } from '../../src/text/gguf_vocabulary';
-import { createTokenizer, type TokenizerFiles } from '../../src/text/tokenizer';
+import { createChatTemplate } from '../../src/text/template/chat_template';
+import { findChatTemplate } from '../../src/text/template/find_template';
+import { createTokenizer } from '../../src/text/tokenizer';
+import type { TokenizerFiles } from '../../src/text/tokenizer_files';
 import { byteLevelGguf, byteLevelJson, sentencePieceGguf } from '../text/tiny_vocabulary';
 import { EDGE_LENGTHS, NASTY_NAMES } from './edges';
 import { readJsonFile } from './fixtures';

@@ -6,7 +6,7 @@ import { CpuLlama } from '../../src/cpu/llama';
 import { loadCpuWeights } from '../../src/engine/worker/cpu_backend';
 import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
 import type { Gpu } from '../../src/gpu/device';
-import { readConfig } from '../../src/model/config/config';
+import { readConfig } from '../../src/model/config/read';
 import { Llama, type LlamaOptions } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights, type QuantizedFormat } from '../../src/model/weights';

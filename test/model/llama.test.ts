@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
-import { readConfig } from '../../src/model/config/config';
+import { readConfig } from '../../src/model/config/read';
 import { Llama } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights } from '../../src/model/weights';

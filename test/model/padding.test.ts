@@ -4,7 +4,8 @@
 import { describe, expect, test } from 'vitest';
 import { CpuLlama } from '../../src/cpu/llama';
 import { loadCpuWeights } from '../../src/engine/worker/cpu_backend';
-import { type ModelConfig, readConfig } from '../../src/model/config/config';
+import type { ModelConfig } from '../../src/model/config/config';
+import { readConfig } from '../../src/model/config/read';
 import { Llama, type LlamaOptions } from '../../src/model/llama';
 import { padColumns, padConfig, paddingOf } from '../../src/model/padding';
 import { resolveTensors } from '../../src/model/tensors';

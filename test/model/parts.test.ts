@@ -5,7 +5,7 @@ import { create } from 'webgpu';
 import { CpuLlama } from '../../src/cpu/llama';
 import { loadCpuWeights } from '../../src/engine/worker/cpu_backend';
 import { Gpu } from '../../src/gpu/device';
-import { readConfig } from '../../src/model/config/config';
+import { readConfig } from '../../src/model/config/read';
 import { Llama, PREFILL_CHUNK } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights } from '../../src/model/weights';

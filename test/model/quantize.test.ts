@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { LoadOptions } from '../../src/engine/protocol';
 import { loadCpuWeights } from '../../src/engine/worker/cpu_backend';
 import { loadModel } from '../../src/engine/worker/load';
-import { readConfig } from '../../src/model/config/config';
+import { readConfig } from '../../src/model/config/read';
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights, type QuantizedFormat } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';

@@ -3,7 +3,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { TokenizerFiles } from '../../src/text/tokenizer';
+import type { TokenizerFiles } from '../../src/text/tokenizer_files';
 
 export type Json = Record<string, unknown>;
 

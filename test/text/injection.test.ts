@@ -2,7 +2,8 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type ChatMessage, createChatTemplate } from '../../src/text/chat_template';
+import { createChatTemplate } from '../../src/text/template/chat_template';
+import type { ChatMessage } from '../../src/text/template/message';
 import { createTokenizer, type Tokenizer } from '../../src/text/tokenizer';
 import { mixedText, plainText, SEED } from './arbitraries';
 import { dataFile, files, hasData, type Json, readJson } from './fixtures';

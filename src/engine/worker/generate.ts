@@ -3,9 +3,7 @@
 
 import { InvalidRequestError, NotFiniteError } from '../../errors';
 import { NO_TOKEN, resolveSampling } from '../../sampling/sampling';
-import type { ChatTemplate } from '../../text/chat_template';
 import { createStreamDecoder } from '../../text/stream_decoder';
-import type { Tokenizer } from '../../text/tokenizer';
 import type {
   EngineEvent,
   FinishReason,
@@ -19,19 +17,8 @@ import { summarizeGaps } from '../tbt';
 import { type Backend, MOST_SHARED } from './backend';
 import { goesOn, promptIds } from './prompt';
 import { RunAhead } from './run_ahead';
+import type { Session } from './session';
 import { TokenClock } from './token_clock';
-
-/** What a conversation runs on. `cachedIds` are the ids whose keys and values the cache holds, from position 0. */
-export interface Session {
-  backend: Backend;
-  tokenizer: Tokenizer;
-  template: ChatTemplate | null;
-  /** Rows of the embedding. */
-  vocabSize: number;
-  cachedIds: readonly number[];
-  /** What the answers so far taught about this browser and this GPU. */
-  runAhead?: RunAhead;
-}
 
 /** Answers one request: events through `emit`, `done` last. Ends soon after `stopped` turns true; the session stays usable. */
 export async function generate(

@@ -1,6 +1,7 @@
 import { AttentionUnavailable, InvalidRequestError, UnsupportedModelError, WebGpuUnavailableError } from '../../errors';
 import { Gpu } from '../../gpu/device';
-import { checkConfigJson, type ModelConfig, readConfig } from '../../model/config/config';
+import type { ModelConfig } from '../../model/config/config';
+import { checkConfigJson, readConfig } from '../../model/config/read';
 import { kvBytesPerToken } from '../../model/kv_cache';
 import { Llama } from '../../model/llama';
 import { padConfig } from '../../model/padding';
@@ -11,16 +12,17 @@ import { openCache } from '../../storage/cache/cache';
 import { type ModelFiles, openModel } from '../../storage/model_file';
 import { resolveUrl } from '../../storage/source/folder';
 import type { OpenOptions } from '../../storage/source/source';
-import { createChatTemplate, findChatTemplate } from '../../text/chat_template';
+import { createChatTemplate } from '../../text/template/chat_template';
+import { findChatTemplate } from '../../text/template/find_template';
 import { createTokenizer } from '../../text/tokenizer';
 import { loadProductProfile, loadProfile, productProfileKey, profileKey } from '../../tune/profile_store';
 import type { ActivationType, EngineInfo, LoadOptions, LoadProgress, ModelLocation, Warning } from '../protocol';
 import type { Backend } from './backend';
 import { CpuBackend, loadCpuWeights } from './cpu_backend';
-import type { Session } from './generate';
 import { type Attempt, blamesFiles, describeRepair, mayHeal } from './load_again';
 import { checkActivations, checkOptions, chooseActivations, chooseContext } from './load_options';
 import { LoadTracker } from './load_tracker';
+import type { Session } from './session';
 import { WebGpuBackend } from './webgpu_backend';
 
 /** The most that the cpu backend, which holds every weight in f32, may take of a tab's memory. */

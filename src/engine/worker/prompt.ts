@@ -1,8 +1,8 @@
 import { ContextOverflowError, InvalidRequestError, TokenizerError } from '../../errors';
-import type { ChatTemplate } from '../../text/chat_template';
+import type { ChatTemplate } from '../../text/template/chat_template';
 import type { Tokenizer } from '../../text/tokenizer';
 import type { GenerateInput } from '../protocol';
-import type { Session } from './generate';
+import type { Session } from './session';
 
 const ROLES = new Set(['system', 'user', 'assistant']);
 

@@ -13,8 +13,8 @@ import {
   WebPageError,
   withRetries,
 } from './http';
+import type { Remote } from './remote';
 import type { OpenOptions } from './source';
-import type { Remote } from './url_source';
 
 /** 4 TiB: what is known of a file's parts takes memory for each. */
 const MAX_BYTES = 2 ** 42;

@@ -5,9 +5,6 @@ import type { ModelCache } from '../cache/cache';
 import type { Hasher } from './whole_hash';
 import type { WindowPool } from './window_cache';
 
-export { blobSource } from './blob_source';
-export { urlSource } from './url_source';
-
 /** Bytes of one file, readable at any offset. Nothing is read before it is asked for. */
 export interface ByteSource {
   /** The file's name, for people and error messages. */

@@ -1,26 +1,12 @@
 import { checkRange } from '../bounds';
-import type { FileManifest } from '../cache/manifest';
 import { type Connect, cachedRemote } from './cached_remote';
 import { get, HTTP_TUNING, type HttpTuning, refuseWebPage, urlFileName, WebPageError, withRetries } from './http';
 import { rangeRemote } from './range_remote';
+import type { Remote } from './remote';
 import type { ByteSource, FileKind, OpenOptions } from './source';
 import { localHasher, WholeHash } from './whole_hash';
 import { wholeRemote } from './whole_remote';
 import { WindowCache, type WindowPool } from './window_cache';
-
-/** What the network gives of a file: any part of it, each checked to be of this size and version. */
-export interface Remote {
-  readonly size: number;
-  /** What names the version, or '' where the server does not say. */
-  readonly version: string;
-  /** SHA-256 of the whole file in hex, where the server tells it. */
-  readonly digest: string | null;
-  /** The file came in one piece, and is here. */
-  readonly isWhole: boolean;
-  /** Of a file that came whole: what is kept of it, where it is to be kept. */
-  readonly file?: FileManifest;
-  part(offset: number, length: number): Promise<Uint8Array<ArrayBuffer>>;
-}
 
 /**
  * A file behind a URL, read by HTTP ranges as it is asked for. A server that ignores ranges is accepted: its answer,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { loadCpuWeights } from '../../../src/engine/worker/cpu_backend';
-import { readConfig } from '../../../src/model/config/config';
+import { readConfig } from '../../../src/model/config/read';
 import { resolveTensors } from '../../../src/model/tensors';
 import { type ModelFiles, openModel, type TensorInfo } from '../../../src/storage/model_file';
 import { droppedFolder } from '../../model/files';

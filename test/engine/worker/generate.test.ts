@@ -3,10 +3,11 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { EngineEvent, GenerateInput, GenerateOptions } from '../../../src/engine/protocol';
 import { MOST_SHARED } from '../../../src/engine/worker/backend';
-import { generate, type Session } from '../../../src/engine/worker/generate';
+import { generate } from '../../../src/engine/worker/generate';
 import { RunAhead } from '../../../src/engine/worker/run_ahead';
+import type { Session } from '../../../src/engine/worker/session';
 import { DeviceLostError, InvalidRequestError } from '../../../src/errors';
-import type { ChatTemplate } from '../../../src/text/chat_template';
+import type { ChatTemplate } from '../../../src/text/template/chat_template';
 import { createTokenizer, type Tokenizer } from '../../../src/text/tokenizer';
 import { files } from '../../text/fixtures';
 import { sentencePieceGguf } from '../../text/tiny_vocabulary';

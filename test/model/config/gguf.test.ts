@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { CpuLlama } from '../../../src/cpu/llama';
-import { readConfig } from '../../../src/model/config/config';
+import { readConfig } from '../../../src/model/config/read';
 import { type ModelFiles, openModel } from '../../../src/storage/model_file';
 import {
   ARCHITECTURE_CONTEXT,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ModelFileError, UnsupportedModelError } from '../../../src/errors';
 import { parseGguf } from '../../../src/storage/formats/gguf';
-import { blobSource } from '../../../src/storage/source/source';
+import { blobSource } from '../../../src/storage/source/blob_source';
 import { cpuMs } from '../cpu_time';
 import { type GgufSpec, type GgufTensor, ramp, T, value, writeGguf } from '../write_gguf';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ModelFileError, UnsupportedModelError } from '../../../src/errors';
 import { DTYPE, parseSafetensors } from '../../../src/storage/formats/safetensors';
-import { blobSource } from '../../../src/storage/source/source';
+import { blobSource } from '../../../src/storage/source/blob_source';
 import { ramp } from '../write_gguf';
 import { withHeader, writeSafetensors } from '../write_safetensors';
 

@@ -5,12 +5,12 @@
 // `'</think>' in content`, the parts of a split), it goes on with the value of the first run, and texts in it count as
 // written by the least trusted author of what the step worked on.
 
-import { ChatTemplateError } from '../errors';
-import { type Author, type Authors, authorOf, MODEL, PERSON, TEMPLATE } from './authors';
-import type { ChatMessage } from './chat_template';
+import { ChatTemplateError } from '../../errors';
+import { type Author, type Authors, authorOf, MODEL, PERSON, TEMPLATE } from '../authors';
+import type { Tokenizer } from '../tokenizer';
+import type { Trace } from './fuel';
 import { alike, type Value } from './jinja_values';
-import type { Trace } from './template_fuel';
-import type { Tokenizer } from './tokenizer';
+import type { ChatMessage } from './message';
 
 /** Keeps the value of each step. */
 export class Recorder implements Trace {

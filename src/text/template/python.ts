@@ -2,7 +2,7 @@
 // operands are evaluated here, and the library gets them as they should be.
 
 import { Interpreter } from '@huggingface/jinja';
-import { ChatTemplateError } from '../errors';
+import { ChatTemplateError } from '../../errors';
 import { alike, type Node, type Scope, toValue, type Value } from './jinja_values';
 
 type Syntax = Record<string, unknown> & { type: string };

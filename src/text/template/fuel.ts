@@ -1,9 +1,9 @@
 // Chat templates come with model files, so they are run on fuel: every evaluation costs, big values cost more, and what a
 // few cheap steps could blow up without bound (texts, lists, values nested in themselves) has a size limit.
 
-import { ChatTemplateError } from '../errors';
+import { ChatTemplateError } from '../../errors';
 import { type Node, type Scope, toValue, type Value } from './jinja_values';
-import { PythonInterpreter } from './template_python';
+import { PythonInterpreter } from './python';
 
 /** Evaluations of one rendering. A ChatML conversation of 1,000 messages needs 15,000. */
 const MAX_FUEL = 200_000;

@@ -1,7 +1,8 @@
 // What config.json says, in both spellings and with the keys left out that real checkpoints leave out.
 
 import { describe, expect, test } from 'vitest';
-import { type ModelConfig, readConfig } from '../../../src/model/config/config';
+import type { ModelConfig } from '../../../src/model/config/config';
+import { readConfig } from '../../../src/model/config/read';
 import { resolveTensors } from '../../../src/model/tensors';
 import { type ModelFiles, openModel } from '../../../src/storage/model_file';
 import { architectureNames, fixtureFolder } from '../../cpu/fixtures';

@@ -2,25 +2,13 @@
 // control token (authors.ts, provenance.ts). The template language is Jinja, run by @huggingface/jinja with the names that transformers gives it.
 
 import { Environment, parse, tokenize } from '@huggingface/jinja';
-import { ChatTemplateError } from '../errors';
-import { authorOf } from './authors';
-import { asArray, asObject, asString } from './json';
+import { ChatTemplateError } from '../../errors';
+import { authorOf } from '../authors';
+import type { Tokenizer } from '../tokenizer';
+import { FueledInterpreter, MAX_OUTPUT, type Trace, templateDeadline } from './fuel';
+import type { ChatMessage } from './message';
 import { authorsOf, Disguise, Follower, Recorder } from './provenance';
 import { strftime } from './strftime';
-import { FueledInterpreter, MAX_OUTPUT, type Trace, templateDeadline } from './template_fuel';
-import type { Tokenizer, TokenizerFiles } from './tokenizer';
-
-export interface ChatMessage {
-  /**
-   * Who wrote the content, and so which added tokens of the vocabulary its text may become. `user` and `system`: those that
-   * control nothing (letters, runs of spaces, HTML tags); every other token's text is read as letters. `assistant`: also those
-   * that an answer shows, such as `<think>` and `<tool_call>`, whoever put the message there; not the tokens that begin or end a
-   * turn, which no answer shows. Give an answer back as it came: the chat template itself drops earlier thinking where the model
-   * wants that.
-   */
-  role: 'system' | 'user' | 'assistant';
-  content: string;
-}
 
 export interface ChatTemplate {
   render(messages: readonly ChatMessage[], options: { addGenerationPrompt: boolean }): string;
@@ -141,16 +129,6 @@ function systemIntoUser(messages: readonly ChatMessage[]): ChatMessage[] {
   }
   if (system !== '') merged.push({ role: 'user', content: system });
   return merged;
-}
-
-/** tokenizer_config.json has one template or a list of named ones; a GGUF file has one in its metadata. */
-export function findChatTemplate(files: TokenizerFiles): string | null {
-  const template = files.tokenizerConfig?.chat_template;
-  const named = new Map<unknown, unknown>(Object.entries(asObject(template) ?? {}));
-  for (const entry of asArray(template)) named.set(asObject(entry)?.name, asObject(entry)?.template);
-  return (
-    asString(template) ?? asString(named.get('default')) ?? asString(files.gguf?.get('tokenizer.chat_template')) ?? null
-  );
 }
 
 const GLOBALS: Record<string, unknown> = {

@@ -2,10 +2,12 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ChatTemplateError } from '../../src/errors';
-import { type ChatMessage, createChatTemplate, findChatTemplate } from '../../src/text/chat_template';
-import { SEED } from './arbitraries';
-import { dataFile, files, hasData, type Json, projectFile, readJson } from './fixtures';
+import { ChatTemplateError } from '../../../src/errors';
+import { createChatTemplate } from '../../../src/text/template/chat_template';
+import { findChatTemplate } from '../../../src/text/template/find_template';
+import type { ChatMessage } from '../../../src/text/template/message';
+import { SEED } from '../arbitraries';
+import { dataFile, files, hasData, type Json, projectFile, readJson } from '../fixtures';
 
 const VECTORS = 'chat_templates/llama_cpp_vectors.json';
 const NO_TOKENS = { bosToken: null, eosToken: null };
