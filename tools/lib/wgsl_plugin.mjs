@@ -15,7 +15,7 @@ const JOINERS = ['src/gpu', 'src/kernels', 'src/attention', 'src/model', 'src/tu
 const COMMENTS = /^\s*(\/\*[\s\S]*?\*\/|\/\/.*$)/gm;
 
 /** What is in the page's and in the worker's code, which meet behind and in front of it: gzip finds repetitions 32 KB apart. */
-const SHARED = ['comlink', '/src/errors', '/src/storage/hub_address'];
+const SHARED = ['comlink', '/src/errors', '/src/storage/hub/hub_address'];
 
 /** Imports that change nothing but the order. @param {readonly string[]} ids */
 function importsOf(ids) {
