@@ -51,7 +51,7 @@ const BUNDLES: Record<string, Bundle> = {
   },
   embed: { entry: 'src/embed/embed.ts', file: 'embed.js', format: 'iife' },
   panel: { entry: 'src/embed/panel_entry.ts', file: 'embed_panel.js', format: 'iife' },
-  bench: { entry: 'test/bench/page.ts', file: 'bench.js', format: 'es' },
+  bench: { entry: 'bench/page/page.ts', file: 'bench.js', format: 'es' },
 };
 
 /** A bundle with everything in one file: the worker travels inside it. */

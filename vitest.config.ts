@@ -16,7 +16,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/browser/**', 'test/bench/**'],
+          exclude: ['test/browser/**'],
           pool: 'forks',
           maxWorkers: 2,
           setupFiles: ['test/setup.ts'],

@@ -1,7 +1,7 @@
 // `npm run --silent bench -- SUITE [flags]`: measures in headless Chromium, progress to stderr, tables or JSON to stdout.
 // Exit code 0 for a report, 1 for a typed error or a report in which every model was refused, 2 for a command line that cannot be understood, 130 after Ctrl-C.
 
-import { benchUsage, parseBench } from './lib/bench_flags.mjs';
+import { benchUsage, parseBench } from '../bench/terminal/flags.mjs';
 import { ensurePackages } from './lib/ensure.mjs';
 import { UsageError } from './lib/flags.mjs';
 
@@ -17,7 +17,7 @@ function readCommandLine() {
   }
 }
 
-/** One line that rewrites itself on a terminal, and a line each elsewhere. @param {import('./lib/bench_run.mjs').BenchProgress} said */
+/** One line that rewrites itself on a terminal, and a line each elsewhere. @param {import('../bench/terminal/run.mjs').BenchProgress} said */
 function showProgress({ text, done, total }) {
   const line = total === undefined ? text : `[${done} of ${total}] ${text}`;
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${line.slice(0, (process.stderr.columns ?? 80) - 1)}`);
@@ -51,8 +51,8 @@ async function main() {
   if ('help' in command) return console.log(benchUsage());
   ensurePackages();
   const { ensureBuilt } = await import('./lib/build.mjs');
-  const { benchInBrowsers } = await import('./lib/bench_run.mjs');
-  const { benchTables, everyModelRefused } = await import('./lib/bench_tables.mjs');
+  const { benchInBrowsers } = await import('../bench/terminal/run.mjs');
+  const { benchTables, everyModelRefused } = await import('../bench/terminal/tables.mjs');
   process.stdout.on('error', () => process.exit(1)); // the reader of a pipe left
   try {
     await ensureBuilt();

@@ -4,8 +4,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import type { BenchReport } from '../../bench/report';
 import { ROOT } from '../../tools/lib/ensure.mjs';
-import type { BenchReport } from '../bench/report';
 
 async function bench(line: string, onProgress: (text: string, pid: number) => void = () => {}) {
   const child = spawn(process.execPath, [path.join(ROOT, 'tools/bench.mjs'), ...line.split(' ')]);

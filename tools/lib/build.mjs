@@ -15,7 +15,8 @@ const STAMP = path.join(DIST, '.stamp');
 const INPUTS = [
   'src',
   'shaders',
-  'test/bench',
+  'bench/page',
+  'bench/shapes.mjs',
   'public',
   'index.html',
   'vite.config.ts',

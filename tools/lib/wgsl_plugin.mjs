@@ -11,7 +11,7 @@ const SHADERS = path.join(ROOT, 'shaders');
 const WORKER = '/src/engine/worker/worker.ts';
 const SHADER_HASH = '/src/tune/shader_hash.ts';
 /** Rooms whose code gives shaders their constants and knows their entry points. */
-const JOINERS = ['src/gpu', 'src/kernels', 'src/attention', 'src/model', 'src/tune', 'test/bench'];
+const JOINERS = ['src/gpu', 'src/kernels', 'src/attention', 'src/model', 'src/tune', 'bench/page'];
 const COMMENTS = /^\s*(\/\*[\s\S]*?\*\/|\/\/.*$)/gm;
 
 /** What is in the page's and in the worker's code, which meet behind and in front of it: gzip finds repetitions 32 KB apart. */

@@ -1,0 +1,45 @@
+// Runs inside the page that `bench` opens: one suite, one answer. ../terminal/run.mjs is the other end.
+
+import { proxy, wrap } from 'comlink';
+import { WorkerError } from '../../src/errors';
+import { asciiJson } from '../../tools/lib/ascii_json.mjs';
+import type { BenchProgress, BenchRequest, SuiteName } from '../report';
+import { failureOf, type Outcome, runSuite } from './run_suite';
+import type { BenchWorker } from './worker';
+import SuiteWorker from './worker?worker&inline';
+
+/** What ../terminal/run.mjs puts into the page, and what it calls there. */
+interface Bridge {
+  vivaceTell(json: string): void;
+  vivaceStop: AbortController;
+  vivaceRun(requestJson: string): Promise<string>;
+}
+
+/** Suites that measure what the engine's worker would see. */
+const IN_WORKER: readonly SuiteName[] = ['decode', 'prefill'];
+
+const bridge = globalThis as unknown as Bridge;
+bridge.vivaceStop = new AbortController();
+bridge.vivaceRun = async (requestJson) => {
+  const request: BenchRequest = JSON.parse(requestJson);
+  const run = IN_WORKER.includes(request.suite) ? runInWorker : runSuite;
+  return asciiJson(await run(request, (said) => bridge.vivaceTell(asciiJson(said)), bridge.vivaceStop.signal));
+};
+
+async function runInWorker(
+  request: BenchRequest,
+  say: (progress: BenchProgress) => void,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const thread = new SuiteWorker({ name: 'vivace-bench' });
+  const worker = wrap<BenchWorker>(thread);
+  signal.addEventListener('abort', () => void worker.stop());
+  const death = new Promise<Outcome>((settle) => {
+    thread.onerror = ({ message }) => settle(failureOf(new WorkerError(`The bench's worker failed: ${message}.`)));
+  });
+  try {
+    return await Promise.race([worker.run(request, proxy(say)), death]); // a call to a dead worker never settles
+  } finally {
+    thread.terminate();
+  }
+}

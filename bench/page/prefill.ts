@@ -1,0 +1,156 @@
+// `bench -- prefill`: prompts of several lengths through the engine's own loop, and the passes they take by the GPU's clock.
+
+import type { CommandList } from '../../src/gpu/kernel';
+import { timePass } from '../../src/gpu/time_pass';
+import { PREFILL_CHUNK } from '../../src/model/llama';
+import type { BenchResult, PrefillFigures, PrefillRow, Refusal, Roofline, ShapeName } from '../report';
+import type { Bench } from './bench';
+import { measureRoofline } from './roofline';
+import { seededPrompt } from './seeded_tokenizer';
+import { prefillOperations } from './synthetic_config';
+import {
+  type Answer,
+  answer,
+  openSynthetic,
+  refusalOf,
+  type SyntheticModel,
+  syntheticBytes,
+  warmUp,
+} from './synthetic_session';
+
+const LENGTHS = [128, 512, 2048];
+const QUICK_LENGTHS = [32];
+const TIMING = { minMs: 10, rounds: 3, budgetMs: 600 };
+/** An idle GPU takes half a second to its full clocks. */
+const WARM_MS = 800;
+const QUICK = { minMs: 1, rounds: 1, budgetMs: 100 };
+/** The answer's one token, and room. */
+const ROOM = 16;
+
+export async function prefillSuite(bench: Bench): Promise<BenchResult> {
+  const { quant, kv, shapes, quick, lengths: asked } = bench.request;
+  const roofline = await measureRoofline(bench);
+  const lengths = asked ?? (quick ? QUICK_LENGTHS : LENGTHS);
+  const rows: PrefillRow[] = [];
+  for (const shape of shapes) {
+    if (bench.stopped) break;
+    bench.say({ text: `${shape}: making the model` });
+    for (const row of await measureShape(bench, shape, lengths, roofline)) {
+      rows.push(row);
+      bench.say({ text: describe(row), done: rows.length, total: shapes.length * lengths.length });
+    }
+  }
+  return { suite: 'prefill', quant, kv, roofline, rows };
+}
+
+async function measureShape(
+  bench: Bench,
+  shape: ShapeName,
+  lengths: readonly number[],
+  roofline: Roofline,
+): Promise<PrefillRow[]> {
+  const contextLength = Math.max(...lengths) + ROOM;
+  const empty = (tokens: number, refused: Refusal | null): PrefillRow => ({
+    shape,
+    tokens,
+    best: null,
+    median: null,
+    rounds: [],
+    gpuMs: null,
+    longestSubmitMs: null,
+    tflops: null,
+    fraction: null,
+    attention: null,
+    activations: null,
+    gpuBytes: syntheticBytes(bench, shape, contextLength),
+    refused,
+  });
+  try {
+    const model = await openSynthetic(bench, shape, contextLength);
+    const heard = await measureRounds(bench, shape, lengths, model);
+    const rows: PrefillRow[] = [];
+    for (const [tokens, answers] of heard) {
+      const passes = await timeSubmits(bench, model, tokens);
+      rows.push({ ...empty(tokens, null), ...figuresOf(answers, model, tokens, passes, roofline) });
+    }
+    await bench.renew(); // the next model needs the memory
+    return rows;
+  } catch (error) {
+    const refused = await refusalOf(bench, error);
+    return lengths.map((tokens) => empty(tokens, refused));
+  }
+}
+
+/** Rounds of all lengths in turns; no two prompts share an id that would be found in the cache. */
+async function measureRounds(
+  bench: Bench,
+  shape: ShapeName,
+  lengths: readonly number[],
+  model: SyntheticModel,
+): Promise<Map<number, Answer[]>> {
+  const { rounds, quick } = bench.request;
+  let seed = 0;
+  const prefill = (tokens: number) => {
+    model.session.cachedIds = [];
+    return answer(model, seededPrompt(tokens, tokens, seed++), 1);
+  };
+  await warmUp(() => prefill(lengths[0]), quick);
+  const heard = new Map(lengths.map((tokens) => [tokens, [] as Answer[]]));
+  for (let round = 0; round < rounds && !(bench.stopped && round > 0); round++) {
+    for (const [tokens, answers] of heard) {
+      answers.push(await prefill(tokens));
+      const ms = answers.at(-1)?.metrics.ttftMs ?? 0;
+      bench.say({ text: `${shape}, ${tokens} tokens: ${ms.toFixed(1)} ms` });
+    }
+  }
+  return heard;
+}
+
+/** The submits of a prompt, each by the GPU's clock; null where it has none, or where a pass waits for the CPU. */
+async function timeSubmits(
+  { gpu, request }: Bench,
+  { llama }: SyntheticModel,
+  tokens: number,
+): Promise<number[] | null> {
+  if (!gpu.can.timestamps || llama.needsHost) return null;
+  const times: number[] = [];
+  for (let position = 0; position < tokens; position += PREFILL_CHUNK) {
+    const nTokens = Math.min(PREFILL_CHUNK, tokens - position);
+    const { submits } = llama.pass(nTokens, position + nTokens < tokens ? 'none' : 'sample', position);
+    for (const commands of submits.filter(({ length }) => length > 0)) {
+      const add = (list: CommandList) => list.commands.push(...commands);
+      const timing = request.quick ? QUICK : { ...TIMING, warmMs: times.length === 0 ? WARM_MS : 0 };
+      times.push((await timePass(gpu, { position, nTokens }, add, timing)).ms);
+    }
+  }
+  return times;
+}
+
+function figuresOf(
+  answers: readonly Answer[],
+  { config, llama }: SyntheticModel,
+  tokens: number,
+  passes: readonly number[] | null,
+  roofline: Roofline,
+): Partial<PrefillRow> {
+  const times = answers.map(({ metrics }) => metrics.ttftMs ?? 0);
+  const sorted = [...times].sort((a, b) => a - b);
+  const figures = (ttftMs: number): PrefillFigures => ({ ttftMs, tokensPerSecond: (1000 * tokens) / ttftMs });
+  const gpuMs = passes?.reduce((sum, ms) => sum + ms, 0) ?? null;
+  const tflops = prefillOperations(config, tokens) / (gpuMs ?? sorted[0]) / 1e9;
+  return {
+    best: figures(sorted[0]),
+    median: figures(sorted[Math.floor(sorted.length / 2)]),
+    rounds: times,
+    gpuMs,
+    longestSubmitMs: passes && Math.max(...passes),
+    tflops,
+    fraction: tflops / roofline.fmaTflops,
+    attention: answers.at(-1)?.metrics.attention ?? null,
+    activations: llama.activations,
+  };
+}
+
+function describe({ shape, tokens, median, refused }: PrefillRow): string {
+  return `${shape}, ${tokens} tokens: ${median ? `${median.tokensPerSecond.toFixed(0)} tok/s` : refused?.message}`;
+}

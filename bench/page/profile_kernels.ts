@@ -1,0 +1,40 @@
+// Where a decode step's time goes: each kind of dispatch alone, all layers of it, many times in one pass. It changes the
+// schedule, so its figures never mix with those of the loop.
+
+import type { CommandList } from '../../src/gpu/kernel';
+import { timePass } from '../../src/gpu/time_pass';
+import type { KernelRow, KernelTable, ShapeName } from '../report';
+import type { Bench } from './bench';
+import { stepBytes } from './synthetic_config';
+import type { SyntheticModel } from './synthetic_session';
+
+const TIMING = { minMs: 10, rounds: 5, warmMs: 800, budgetMs: 1200 };
+const QUICK = { minMs: 1, rounds: 1, budgetMs: 100 };
+
+/** Of a step that sees `kvLen` keys; null where it needs the CPU among its dispatches. */
+export async function profileKernels(
+  bench: Bench,
+  { llama, config }: SyntheticModel,
+  shape: ShapeName,
+  kvLen: number,
+): Promise<KernelTable | null> {
+  if (llama.needsHost) return null;
+  const { gpu, request } = bench;
+  const step = { position: kvLen - 1, nTokens: 1 };
+  const bytes = stepBytes(config, request.quant, request.kv, kvLen);
+  const timed: { kind: string; calls: number; ms: number }[] = [];
+  let clock: KernelTable['clock'] = 'cpu';
+  for (const [kind, { commands }] of llama.kinds(1, 'sample', step.position)) {
+    bench.say({ text: `${shape}, ${kvLen} keys: ${kind} alone` });
+    const add = (list: CommandList) => list.commands.push(...commands);
+    const time = await timePass(gpu, step, add, request.quick ? QUICK : TIMING);
+    clock = time.clock;
+    timed.push({ kind, calls: commands.length, ms: time.ms });
+  }
+  const sum = timed.reduce((total, { ms }) => total + ms, 0);
+  const rows = timed.map(({ kind, calls, ms }): KernelRow => {
+    const read = bytes.get(kind) ?? null;
+    return { kind, calls, us: (1000 * ms) / calls, bytes: read, gbps: read && read / ms / 1e6, share: ms / sum };
+  });
+  return { shape, kvLen, clock, rows };
+}

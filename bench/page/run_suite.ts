@@ -1,0 +1,59 @@
+// One request, one report: the same in the page and in its worker.
+
+import { VivaceError } from '../../src/errors';
+import type { BenchProgress, BenchRequest, BenchResult, Refusal, Surroundings } from '../report';
+import { attentionSuite } from './attention';
+import { baselineSuite } from './baseline';
+import { Bench } from './bench';
+import { decodeSuite } from './decode';
+import { prefillSuite } from './prefill';
+import { qualitySuite } from './quality';
+import { measureRoofline } from './roofline';
+import { tuneSuite } from './tune';
+
+/** The browser's version is still missing. Errors are data: a clone of a class would lose its code. */
+export type Outcome = { report: BenchResult & Surroundings } | { failure: Refusal };
+
+/** Never rejects; what is no typed error is a defect. */
+export function runSuite(
+  request: BenchRequest,
+  say: (progress: BenchProgress) => void,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  return run(request, say, signal).then((report) => ({ report }), failureOf);
+}
+
+export function failureOf(error: unknown): Outcome {
+  const { message, name } = error as Error;
+  const other = name === 'AbortError' ? 'abort' : 'internal';
+  return { failure: { code: error instanceof VivaceError ? error.code : other, message } };
+}
+
+async function run(request: BenchRequest, say: (progress: BenchProgress) => void, signal: AbortSignal) {
+  const date = new Date().toISOString();
+  const bench = await Bench.open(request, say, signal);
+  const result = await suite(bench);
+  return { ...bench.surroundings(date), ...result };
+}
+
+async function suite(bench: Bench): Promise<BenchResult> {
+  const { suite: name } = bench.request;
+  switch (name) {
+    case 'roofline':
+      return { suite: name, roofline: await measureRoofline(bench) };
+    case 'attention':
+      return attentionSuite(bench);
+    case 'baseline':
+      return baselineSuite(bench);
+    case 'tune':
+      return tuneSuite(bench);
+    case 'decode':
+      return decodeSuite(bench);
+    case 'prefill':
+      return prefillSuite(bench);
+    case 'quality':
+      return qualitySuite(bench);
+    default:
+      throw name satisfies never;
+  }
+}

@@ -1,0 +1,293 @@
+// What a bench is asked and what it answers, as both ends of the page see it and as --json prints it.
+
+import type { AttentionName } from '../src/attention/attention';
+import type { TuneResult } from '../src/attention/profile';
+import type { ActivationType, AttentionChoice, PerToken, RunMetrics, TbtSummary } from '../src/engine/protocol';
+import type { Quality } from '../test/engine/quality';
+import type { MODELS } from './shapes.mjs';
+
+export type ShapeName = keyof typeof MODELS;
+export type SuiteName = 'roofline' | 'attention' | 'baseline' | 'tune' | 'decode' | 'prefill' | 'quality';
+export type Quant = 'q4' | 'q8' | 'q4_k' | 'q5_k' | 'q6_k' | 'f16';
+
+export interface BenchRequest {
+  suite: SuiteName;
+  /** Short lengths, one shape, few repeats: for tests and slow adapters. */
+  quick: boolean;
+  shapes: ShapeName[];
+  /** Siblings to measure; `auto` is what the selector picks at each length. */
+  attention: (AttentionName | 'auto')[];
+  /** Prompt and cache lengths; null: the suite's own. */
+  lengths: number[] | null;
+  kv: 'f16' | 'f32';
+  /** Prompt tokens of the baseline's chat model, and those before the first decode step. */
+  context: number;
+  /** How the matrices of decode and prefill are stored. */
+  quant: Quant;
+  /** Decode steps of a round; most tokens of a story. */
+  tokens: number;
+  runAhead: 'auto' | number;
+  activations: 'auto' | 'f32' | 'q8';
+  /** Decode by run-ahead, then by context. */
+  sweep: boolean;
+  /** Answers measured for a row of decode or prefill. */
+  rounds: number;
+  /** Where the page finds the model of baseline and quality. */
+  model: string;
+}
+
+/** One shape of a kernel that was tried for the roofline. `value`: GB/s or TFLOP/s. */
+export interface RooflinePoint {
+  workgroup: number;
+  /** 16-byte loads of a thread in a turn, or turns of the chain of fused operations. */
+  work: number;
+  /** Workgroups of the dispatch. */
+  grid: number;
+  value: number;
+}
+
+export interface Roofline {
+  /** Fastest read of memory from WGSL, GB/s (1e9 bytes). */
+  readGBps: number;
+  /** Fastest f32 fused multiply-add, TFLOP/s, each counted as two operations. */
+  fmaTflops: number;
+  /** Bytes that one read went over. */
+  bytes: number;
+  clock: 'gpu' | 'cpu';
+  read: RooflinePoint[];
+  fma: RooflinePoint[];
+}
+
+export interface AttentionRow {
+  shape: ShapeName;
+  pass: 'prefill' | 'decode';
+  /** Tokens of the pass, and keys that its last token sees. */
+  nTokens: number;
+  kvLen: number;
+  name: AttentionName;
+  /** Chosen by the selector, not asked for by name. */
+  auto: boolean;
+  parameters: Record<string, number>;
+  /** Null with the reason in `refused`. */
+  measured: AttentionFigures | null;
+  refused: string | null;
+}
+
+export interface AttentionFigures {
+  /** Milliseconds of one layer's attention. */
+  ms: number;
+  repeats: number;
+  clock: 'gpu' | 'cpu';
+  dispatches: number;
+  scratchBytes: number;
+  /** Prefill: 4 * headDim operations for each head and each key seen. Decode: null. */
+  tflops: number | null;
+  /** Decode: bytes of K and V that must be read once. Prefill: null. */
+  gbps: number | null;
+  /** Of the roofline measured in the same run. */
+  fraction: number;
+  /** K and V buffers that the repeats rotated over, all together. */
+  rotatedBytes: number;
+}
+
+/** What the page adds of its own to every answer. */
+export interface Surroundings {
+  /** When it began, ISO 8601. */
+  date: string;
+  adapter: string;
+  can: { subgroupMinSize: number; immediates: boolean; timestamps: boolean };
+  features: string[];
+  limits: Record<string, number>;
+  /** The page's clock has steps of 5 microseconds then, else of 100. */
+  crossOriginIsolated: boolean;
+  /** The figures are those of a test, not of a measurement. */
+  quick: boolean;
+  /** Stopped by the person who started it: rows are missing. */
+  interrupted: boolean;
+}
+
+/** One row of the baseline: attention through the CPU, or on the GPU. What could not be measured is null, with the reason. */
+export interface BaselineRow {
+  title: 'CPU round trip' | 'GPU attention';
+  chat: BaselineChat | null;
+  chatRefused: string | null;
+  alone: BaselineAlone | null;
+  aloneRefused: string | null;
+}
+
+/** An answer of the chat model. */
+export interface BaselineChat {
+  /** Mean time between tokens, and all that the engine says of it. */
+  avgTbtMs: number | null;
+  metrics: RunMetrics;
+  promptTokens: number;
+  ids: number[];
+}
+
+/** Attention of one layer alone, one token. */
+export interface BaselineAlone {
+  ms: number;
+  name: AttentionName;
+  parameters: Record<string, number>;
+  clock: 'gpu' | 'cpu';
+}
+
+export interface BaselineResult {
+  roofline: Roofline;
+  rows: BaselineRow[];
+  /** By how many percent the GPU's figure is below the CPU's; null where one is missing. */
+  lowerBy: { avgTbt: number | null; attention: number | null };
+  /** Whether both answers were the same, token for token; null where one is missing. */
+  sameIds: boolean | null;
+  model: string | null;
+  aloneShape: ShapeName;
+  aloneKvLen: number;
+}
+
+export interface TuneTable {
+  shape: ShapeName;
+  /** Caches that repeats rotated over. */
+  layers: number;
+  results: TuneResult[];
+  error: string | null;
+}
+
+/** A typed error, in place of figures. */
+export interface Refusal {
+  code: string;
+  message: string;
+}
+
+/** Bytes of GPU memory that a model asks for, known before anything is allocated. */
+export interface ModelBytes {
+  weights: number;
+  kvCache: number;
+  activations: number;
+}
+
+/** Milliseconds, nearest rank. */
+export type Gaps = Pick<TbtSummary, 'mean' | 'p50' | 'p95' | 'p99' | 'max'>;
+
+/** One answer of a decode row. */
+export interface DecodeFigures {
+  /** Tokens after the first by the time between first and last. */
+  tokensPerSecond: number;
+  /** Between arrivals in the worker, bursts not smoothed. */
+  tbtMs: Gaps;
+  /** The GPU's own time of each step; null where it has no clock. */
+  gpuMs: Gaps | null;
+  /** What the worker spends in recording and submitting a step. */
+  cpuMsPerToken: number;
+  perToken: PerToken | null;
+  /** Steps in flight at the end. */
+  runAhead: number;
+  /** Bytes of a token by its time, and that by the roofline of the same run. */
+  gbps: number;
+  fraction: number;
+}
+
+export interface DecodeRow {
+  shape: ShapeName;
+  /** Prompt tokens, and decode steps after them. */
+  context: number;
+  tokens: number;
+  /** As asked. */
+  runAhead: 'auto' | number;
+  /** By tokens per second; null with the reason in `refused`. */
+  best: DecodeFigures | null;
+  median: DecodeFigures | null;
+  /** Tokens per second of every round, in order. */
+  rounds: number[];
+  /** Tokens per second of the median round in each browser, where several ran; all else is of the browser in the middle. */
+  browsers?: number[];
+  /** The shortest of the answers that ran the whole prompt. */
+  ttftMs: number | null;
+  attention: AttentionChoice | null;
+  activations: ActivationType | null;
+  /** What a step has to read once: matrices with their scales, one row of the embedding; keys and values at mid-run. */
+  bytesPerToken: { weights: number; kv: number };
+  gpuBytes: ModelBytes;
+  refused: Refusal | null;
+}
+
+/** One kind of dispatch, all layers of it, alone in a pass: its sum over the kinds is no step time. */
+export interface KernelRow {
+  kind: string;
+  /** Dispatches of a step. */
+  calls: number;
+  /** Microseconds of one. */
+  us: number;
+  /** Of weights, or of keys and values, in a step; null where the kind reads neither. */
+  bytes: number | null;
+  gbps: number | null;
+  /** Of the sum over all kinds. */
+  share: number;
+}
+
+export interface KernelTable {
+  shape: ShapeName;
+  kvLen: number;
+  clock: 'gpu' | 'cpu';
+  rows: KernelRow[];
+}
+
+/** One prompt length. Times in milliseconds. */
+export interface PrefillRow {
+  shape: ShapeName;
+  tokens: number;
+  /** To the first token, in the worker; null with the reason in `refused`. */
+  best: PrefillFigures | null;
+  median: PrefillFigures | null;
+  /** Time to the first token of every round, in order. */
+  rounds: number[];
+  /** Tokens per second of the median round in each browser, where several ran; all else is of the browser in the middle. */
+  browsers?: number[];
+  /** Of all passes by the GPU's clock, measured apart, and of the longest of them, which is one submit. */
+  gpuMs: number | null;
+  longestSubmitMs: number | null;
+  /** Operations of the products and of attention by `gpuMs`, else by the best time. */
+  tflops: number | null;
+  /** That by the f32 operations of the roofline, which integer products may pass. */
+  fraction: number | null;
+  attention: AttentionChoice | null;
+  activations: ActivationType | null;
+  gpuBytes: ModelBytes;
+  refused: Refusal | null;
+}
+
+export interface PrefillFigures {
+  ttftMs: number;
+  tokensPerSecond: number;
+}
+
+/** Quantized activations (measured) against f32 (reference) on the same weights. */
+export interface QualityRow extends Omit<Quality, 'told'> {
+  weights: 'q8' | 'q4';
+  stories: number;
+}
+
+/** What decode and prefill were asked for. */
+export interface ModelChoice {
+  quant: Quant;
+  kv: 'f16' | 'f32';
+  roofline: Roofline;
+}
+
+export type BenchResult =
+  | ({ suite: 'decode'; rows: DecodeRow[]; kernels: KernelTable[] } & ModelChoice)
+  | ({ suite: 'prefill'; rows: PrefillRow[] } & ModelChoice)
+  | { suite: 'roofline'; roofline: Roofline }
+  | { suite: 'attention'; kv: 'f16' | 'f32'; roofline: Roofline; rows: AttentionRow[] }
+  | ({ suite: 'baseline' } & BaselineResult)
+  | { suite: 'quality'; model: string; kv: 'f16' | 'f32'; tokens: number; rows: QualityRow[] }
+  | { suite: 'tune'; kv: 'f16' | 'f32'; roofline: Roofline; tables: TuneTable[] };
+
+export type BenchReport = BenchResult & Surroundings & { browser: string };
+
+/** From the page while it works. */
+export interface BenchProgress {
+  text: string;
+  /** Rows done and to do, where that is known. */
+  done?: number;
+  total?: number;
+}

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest';
+import { benchUsage, parseBench } from '../../../bench/terminal/flags.mjs';
+import { UsageError } from '../../../tools/lib/flags.mjs';
+
+const parse = (line: string) => {
+  const command = parseBench(line.split(' ').filter(Boolean));
+  if ('help' in command) throw new Error('--help was not asked for');
+  return command;
+};
+
+test('a suite alone takes everything', () => {
+  const { suite, json, request } = parse('attention');
+  expect([suite, json, request.quick]).toEqual(['attention', false, false]);
+  expect(request.shapes).toEqual(['storyteller', 'llama-3.2-1b', 'llama-3.1-8b']);
+  expect(request.attention).toHaveLength(7);
+  expect([request.lengths, request.kv]).toEqual([null, 'f16']);
+});
+
+test('flags that are given again add up, each value once', () => {
+  const { json, request } = parse(
+    'attention --json --shape llama-3.1-8b --shape=llama-3.1-8b --attention auto --attention eager --lengths 64,128 --kv f32',
+  );
+  expect(json).toBe(true);
+  expect(request).toMatchObject({
+    shapes: ['llama-3.1-8b'],
+    attention: ['auto', 'eager'],
+    lengths: [64, 128],
+    kv: 'f32',
+  });
+});
+
+test('standards differ by suite, and --quick lowers them', () => {
+  expect(parse('tune').request.shapes).toEqual(['llama-3.1-8b']);
+  expect(parse('tune --quick').request.shapes).toEqual(['storyteller']);
+  expect(parse('tune --quick --shape llama-3.2-1b').request.shapes).toEqual(['llama-3.2-1b']);
+  expect(parse('baseline').request.context).toBe(512);
+  expect(parse('baseline --quick').request.context).toBe(64);
+  expect(parse('baseline --context 100 --model x.gguf')).toMatchObject({ model: 'x.gguf', request: { context: 100 } });
+});
+
+test('decode and prefill: one model of synthetic weights, and the numbers of a round', () => {
+  const { request } = parse('decode');
+  expect(request).toMatchObject({
+    shapes: ['llama-3.2-1b'],
+    attention: ['auto'],
+    quant: 'q4',
+    kv: 'f16',
+    sweep: false,
+  });
+  expect(request).toMatchObject({ context: 512, tokens: 512, runAhead: 'auto', activations: 'auto', rounds: 3 });
+  expect(parse('decode --quick').request).toMatchObject({
+    shapes: ['storyteller'],
+    context: 32,
+    tokens: 16,
+    rounds: 1,
+  });
+  const asked =
+    'decode --shape smollm2-135m --quant q8 --kv f32 --attention eager --run-ahead 4 --activations q8 --sweep';
+  expect(parse(`${asked} --context 7 --tokens 9 --rounds 2`).request).toMatchObject({
+    shapes: ['smollm2-135m'],
+    attention: ['eager'],
+    quant: 'q8',
+    kv: 'f32',
+    runAhead: 4,
+    activations: 'q8',
+    sweep: true,
+    context: 7,
+    tokens: 9,
+    rounds: 2,
+  });
+  expect(parse('prefill').request).toMatchObject({ lengths: null, rounds: 5 });
+  expect(parse('prefill --tokens 700').request.lengths).toEqual([700]);
+  expect(parse('prefill --context 700').request.lengths).toEqual([700]);
+});
+
+test('quality: stories of so many tokens', () => {
+  expect(parse('quality').request).toMatchObject({ tokens: 200, kv: 'f16', quick: false });
+  expect(parse('quality --tokens 7 --kv f32 --model x.gguf')).toMatchObject({
+    model: 'x.gguf',
+    request: { tokens: 7, kv: 'f32' },
+  });
+});
+
+for (const [line, complaint] of [
+  ['', 'Which suite? Please choose roofline, attention, baseline, tune, prefill, decode, quality.'],
+  ['--json', 'Which suite?'],
+  ['attenton', 'No suite attenton: choose roofline, attention, baseline, tune, prefill, decode, quality.'],
+  ['toString', 'No suite toString'],
+  ['roofline --kv f16', 'Unknown argument --kv.'],
+  ['roofline extra', 'Unknown argument extra.'],
+  ['attention --speed', 'Unknown argument --speed.'],
+  ['attention --shape gpt-2', '--shape gpt-2: choose storyteller, smollm2-135m, llama-3.2-1b, llama-3.1-8b.'],
+  ['decode --quant q5', '--quant q5: choose q4, q8, q4_k, q5_k, q6_k, f16.'],
+  ['decode --run-ahead 0', '--run-ahead 0: at least 1.'],
+  ['decode --run-ahead many', 'not a whole number'],
+  ['decode --tokens 0', '--tokens 0: at least 1.'],
+  ['decode --rounds 0', '--rounds 0: at least 1.'],
+  ['decode --lengths 5', 'Unknown argument --lengths.'],
+  ['prefill --tokens 0', '--tokens 0: at least 1.'],
+  ['prefill --tokens 5 --context 5', 'are the same here'],
+  ['prefill --sweep', 'Unknown argument --sweep.'],
+  ['attention --attention flash', '--attention flash: choose cpu, eager'],
+  ['attention --lengths 12,-3', '--lengths 12,-3: not a list of whole numbers'],
+  ['attention --lengths=', 'not a list of whole numbers'],
+  ['attention --lengths', '--lengths needs a value.'],
+  ['quality --tokens 0', '--tokens 0: at least 1.'],
+  ['baseline --context 0', '--context 0: at least 1.'],
+  ['baseline --context 1.5', 'not a whole number'],
+]) {
+  test(`"${line}" is refused`, () => {
+    expect(() => parse(line)).toThrow(UsageError);
+    expect(() => parse(line)).toThrow(complaint);
+  });
+}
+
+test('--help wins, and the usage names every suite and flag', () => {
+  expect(parseBench(['attention', '--help'])).toEqual({ help: true });
+  const words =
+    'roofline: attention: baseline: tune: prefill: decode: quality: --shape --attention --lengths --kv --context --model --quant ' +
+    '--tokens --run-ahead --activations --sweep --rounds --json --quick';
+  for (const word of words.split(' ')) expect(benchUsage()).toContain(word);
+});

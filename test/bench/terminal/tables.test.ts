@@ -1,0 +1,201 @@
+import { expect, test } from 'vitest';
+import type { BaselineRow, BenchReport } from '../../../bench/report';
+import { figure, grid } from '../../../bench/terminal/grid.mjs';
+import { benchTables, everyModelRefused } from '../../../bench/terminal/tables.mjs';
+import { tuneTables } from '../../../bench/terminal/tune_tables.mjs';
+import type { TuneResult } from '../../../src/attention/profile';
+import { AROUND, attentionReport, ROOFLINE } from './reports';
+
+test('figures keep three digits, whatever their size', () => {
+  expect([1234.5, 123.45, 12.345, 1.2345, 0.012345, 0].map(figure)).toEqual([
+    '1235',
+    '123',
+    '12.3',
+    '1.23',
+    '0.0123',
+    '0',
+  ]);
+});
+
+test('columns are as wide as their widest cell, and numbers stand to the right', () => {
+  expect(
+    grid(
+      ['name', 'ms', 'why'],
+      [
+        ['a', '1.5', ''],
+        ['longer', '10', 'a reason'],
+      ],
+    ),
+  ).toBe(['name     ms  why', 'a       1.5', 'longer   10  a reason'].join('\n'));
+});
+
+test('attention: one table per shape, pass and length; rows that cannot run say why', () => {
+  const text = benchTables(attentionReport([128, 512]));
+  expect(text).toContain('A GPU & more, Chromium 1.2.3, 2026-01-02T03:04:05.678Z');
+  expect(text).toContain('roofline: 4000 GB/s read (over 2000 MB), 50.0 TFLOP/s f32 (gpu clock); KV f16');
+  const tables = text.split('\n\n').slice(2);
+  expect(tables.map((table) => table.split('\n')[0])).toEqual([
+    'llama-3.2-1b, prefill of 128 tokens',
+    'llama-3.2-1b, prefill of 512 tokens',
+    'llama-3.2-1b, decode, 128 keys of cache',
+    'llama-3.2-1b, decode, 512 keys of cache',
+  ]);
+  const lines = tables[2].split('\n');
+  expect(lines[1]).toMatch(/^attention +ms +GB\/s +of roofline +scratch +dispatches +clock +parameters$/);
+  expect(lines[2]).toMatch(/^eager +0\.0400 +400 +10\.0 % +1\.50 MB +5 +gpu +BLOCK_M 64, BLOCK_N 32$/);
+  expect(lines[5]).toMatch(/^auto \(split_kv_decode\) +0\.0100 /);
+  expect(lines[6]).toMatch(/^cpu +- .*It is too slow\.$/);
+  expect(tables[0]).toContain('TFLOP/s');
+});
+
+test('an interrupted suite says so', () => {
+  expect(benchTables({ ...attentionReport(), interrupted: true })).toMatch(/rows are missing\.$/);
+});
+
+test('quality: figures of both weights, and how near a tie the likeliest tokens were that differ', () => {
+  const row = {
+    stories: 20,
+    tokens: 3000,
+    perplexity: { reference: 4.5, measured: 4.5009 },
+    ratio: 1.0002,
+    agreement: 0.999,
+    divergence: 4.2e-5,
+    flips: [0.002, 0.0152, 0.001].map((margin) => ({ story: 1, position: 20, margin })),
+  };
+  const exact = { ...row, agreement: 1, flips: [] };
+  const rows = [
+    { weights: 'q8', ...row },
+    { weights: 'q4', ...exact },
+  ] as const;
+  const text = benchTables({ ...AROUND, suite: 'quality', model: 'a model', kv: 'f16', tokens: 200, rows: [...rows] });
+  const [title, head, ...lines] = text.split('\n\n')[1].split('\n');
+  expect(title).toMatch(/^a model, KV f16; stories of at most 200 tokens/);
+  expect(head).toMatch(
+    /^weights +stories +tokens +perplexity f32 +q8 +q8 \/ f32 +top-1 agreement +KL, nats +flips +widest, nats$/,
+  );
+  expect(lines[0]).toMatch(/^q8 +20 +3000 +4\.5000 +4\.5009 +1\.00020 +99\.90 % +4\.2e-5 +3 +0\.0152$/);
+  expect(lines[1]).toMatch(/ 100\.00 % +4\.2e-5 +0 +-$/);
+});
+
+test('roofline: the fastest first', () => {
+  const text = benchTables({ ...AROUND, suite: 'roofline', roofline: ROOFLINE });
+  expect(text).toMatch(/GB\/s +workgroup +loads a thread +workgroups\n4000 +512 +4 +4224\n3900 +256/);
+});
+
+const METRICS = { attention: { prefill: 'flash_prefill', decode: 'split_kv_decode', reason: '' } };
+
+function baselineRow(title: BaselineRow['title'], tbt: number, ms: number): BaselineRow {
+  const chat = { avgTbtMs: tbt, metrics: METRICS, promptTokens: 512, ids: [1, 2, 3] };
+  const alone = { ms, name: 'split_kv_decode', parameters: {}, clock: 'gpu' };
+  return { title, chat, chatRefused: null, alone, aloneRefused: null } as unknown as BaselineRow;
+}
+
+test('baseline: two rows and by how much the second is lower', () => {
+  const cpu = baselineRow('CPU round trip', 20, 18);
+  const gpu = baselineRow('GPU attention', 10, 2);
+  const baseline = { suite: 'baseline', roofline: ROOFLINE, model: 'a model', aloneShape: 'llama-3.2-1b' } as const;
+  const text = benchTables({
+    ...AROUND,
+    ...baseline,
+    rows: [cpu, gpu],
+    lowerBy: { avgTbt: 50, attention: 88.9 },
+    sameIds: true,
+    aloneKvLen: 2048,
+  });
+  expect(text).toMatch(
+    / +Avg TBT \(ms\) +attention time \(ms\)\nCPU round trip +20\.0 +18\.0\nGPU attention +10\.0 +2\.00\n/,
+  );
+  expect(text).toMatch(/lower by +50 % +89 %\n/);
+  expect(text).toContain('Both answers are the same.');
+  const refused = { ...cpu, chat: null, chatRefused: 'No model.' };
+  const without: BenchReport = {
+    ...AROUND,
+    ...baseline,
+    rows: [refused, gpu],
+    lowerBy: { avgTbt: null, attention: 88.9 },
+    sameIds: null,
+    aloneKvLen: 2048,
+  };
+  expect(benchTables(without)).toMatch(/lower by +- +89 %/);
+  expect(benchTables(without)).toContain('CPU round trip: No model.');
+  expect(everyModelRefused(without)).toBe(false);
+  expect(everyModelRefused({ ...without, rows: [refused, refused] })).toBe(true);
+  expect(everyModelRefused({ ...without, rows: [] })).toBe(false); // interrupted before the first
+});
+
+function tuned(combination: string | null, given: Partial<TuneResult>): TuneResult {
+  const parameters = { BLOCK_M: 32, BLOCK_N: 64, DV_TILE: 64 };
+  const pass = { pass: 'prefill', name: 'flash_prefill', nTokens: 512, kvLen: 2048 } as const;
+  return { ...pass, combination, parameters, ms: 1, refused: null, fastest: false, ...given };
+}
+
+const DECODE = { pass: 'decode', name: 'split_kv_decode', nTokens: 1, kvLen: 512 } as const;
+
+test('tune: letters, candidates after them, decode by cache length, the fastest marked', () => {
+  const results = [
+    tuned('A', { ms: 2 }),
+    tuned('G', { ms: 1 }),
+    tuned('H', { ms: null, refused: 'too large' }),
+    tuned(null, { ms: 0.5, fastest: true }),
+    tuned(null, { ...DECODE, kvLen: 2048, parameters: { SPLITS: 16, WORKGROUP: 128 }, ms: 0.03 }),
+    tuned(null, { ...DECODE, parameters: { SPLITS: 4, WORKGROUP: 64 }, ms: 0.01, fastest: true }),
+  ];
+  const [letters, others, decode, ...rest] = tuneTables({ shape: 'llama-3.1-8b', layers: 2, results, error: null });
+  expect(rest).toEqual([]);
+  expect(letters).toMatch(/^llama-3\.1-8b, prefill of 512 tokens over 2048 keys/);
+  expect(letters).toMatch(
+    /combo +BLOCK_M +BLOCK_N +DV_TILE +ms +vs G\nA +32 +64 +64 +2\.00 +-50 %\nG .* 0 %\nH .* refused: too large$/,
+  );
+  expect(others).toMatch(/flash_prefill +32 +64 +64 +0\.500 +\+100 % +<- fastest$/);
+  expect(decode).toMatch(/ 512 +split_kv_decode +4 +WORKGROUP 64 +0\.0100 +<- fastest\n2048 +split_kv_decode +16 /);
+});
+
+test('tune: products by shape, against the default, the kept one marked', () => {
+  const product = {
+    pass: 'product',
+    name: 'o',
+    rows: 2048,
+    cols: 2048,
+    format: 'q4',
+    input: 'to_q8',
+    nTokens: 1,
+    parameters: { WORKGROUP: 512, LANES: 32 },
+    isDefault: true,
+    ms: 0.004,
+    refused: null,
+    fastest: false,
+  } as const;
+  const products = [
+    product,
+    { ...product, isDefault: false, ms: 0.002, fastest: true },
+    { ...product, isDefault: false, ms: null, refused: 'wrong' },
+    { ...product, nTokens: 512, ms: 1 },
+  ];
+  const table = {
+    shape: 'storyteller',
+    layers: 2,
+    results: [],
+    error: null,
+    products,
+    productsError: 'Stopped.',
+  } as const;
+  const [decode, prefill, error] = tuneTables({ ...table, results: [] });
+  expect(decode).toMatch(
+    /^storyteller, decode, o 2048 x 2048, q4, activations to_q8, cold\nparameters +us +vs default/,
+  );
+  expect(decode).toMatch(/4\.00 +0 % +default\n.* 2\.00 +100 % +<- kept\n.* - +- +refused: wrong$/);
+  expect(prefill).toMatch(/prefill of 512 tokens, o .*\n.*\n.* 1000 +0 % +default$/);
+  expect(error).toBe('storyteller: Stopped.');
+});
+
+test('tune: where G was refused the first that ran is compared with, and an error comes last', () => {
+  const results = [
+    tuned('A', { ms: null, refused: 'no' }),
+    tuned('B', { ms: 3 }),
+    tuned('G', { ms: null, refused: 'no' }),
+  ];
+  const texts = tuneTables({ shape: 'storyteller', layers: 2, results, error: 'Stopped.' });
+  expect(texts[0]).toContain('vs B: faster by so many percent, since G was refused');
+  expect(texts.at(-1)).toBe('storyteller: Stopped.');
+  expect(tuneTables({ shape: 'storyteller', layers: 2, results: [], error: null })).toEqual([]);
+});
