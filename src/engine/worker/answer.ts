@@ -1,0 +1,84 @@
+// Ids to events: each token of one answer with its text and its times, until one of them ends the answer.
+
+import { NotFiniteError } from '../../errors';
+import { NO_TOKEN } from '../../sampling/sampling';
+import type { StreamDecoder } from '../../text/stream_decoder';
+import type { EngineEvent, FinishReason, TokenEvent } from '../protocol';
+import type { Backend } from './backend';
+import type { Arrival, IdsInFlight } from './ids_in_flight';
+import type { TokenClock } from './token_clock';
+
+export interface AnswerOptions {
+  promptLength: number;
+  /** Tokens until the context is full. */
+  room: number;
+  /** Tokens until the answer is cut, at most `room`. */
+  most: number;
+  /** Ids that end an answer. */
+  eosIds: readonly number[];
+  /** Reports the prompt as done, when the first token is there. */
+  onFirst: () => void;
+  emit: (event: EngineEvent) => void;
+  stopped: () => boolean;
+}
+
+export class Answer {
+  readonly ids: number[] = [];
+  finishReason: FinishReason | null = null;
+  /** Whether the GPU computed a NaN: the keys and values of this answer are then unusable. */
+  isBroken = false;
+  private readonly eos: ReadonlySet<number>;
+  /** Pipelines compiled until the newest token. */
+  private compiled: number;
+
+  constructor(
+    private readonly backend: Backend,
+    private readonly clock: TokenClock,
+    private readonly inFlight: IdsInFlight,
+    private readonly decoder: StreamDecoder,
+    private readonly options: AnswerOptions,
+  ) {
+    this.eos = new Set(options.eosIds);
+    this.compiled = backend.counters?.pipelines ?? 0;
+  }
+
+  /** Emits the tokens of a readback, up to the one that ends the answer. */
+  take(arrival: Arrival): void {
+    if (typeof arrival === 'number') this.takeId(arrival);
+    else for (let i = 0; i < arrival.length && this.finishReason === null; i++) this.takeId(arrival[i]);
+  }
+
+  private takeId(id: number): void {
+    const { ids, options } = this;
+    if (id === NO_TOKEN) {
+      this.isBroken = true;
+      throw new NotFiniteError(options.promptLength + ids.length);
+    }
+    this.inFlight.land();
+    if (ids.push(id) === 1) options.onFirst();
+    const ended = this.eos.has(id);
+    const text = ended ? '' : this.decoder.push(id);
+    options.emit(this.event(id, text));
+    this.finishReason = ended ? 'eos' : this.end();
+  }
+
+  private event(id: number, text: string): TokenEvent {
+    const { tbtMs, inFlightMs, workerMs, last } = this.clock;
+    const position = this.options.promptLength + this.ids.length - 1;
+    const atMs = performance.timeOrigin + last;
+    const event: TokenEvent = { type: 'token', id, text, tbtMs, position, atMs, inFlightMs, workerMs };
+    const { pipelines = 0 } = this.backend.counters ?? {};
+    if (pipelines > this.compiled) event.pipelines = pipelines - this.compiled;
+    this.compiled = pipelines;
+    return event;
+  }
+
+  /** The reason why the newest token is the last one, or null. */
+  private end(): FinishReason | null {
+    const { stopped, most, room } = this.options;
+    if (this.decoder.stopped) return 'stop';
+    if (stopped()) return 'abort';
+    if (this.ids.length === most) return most === room ? 'context' : 'length';
+    return null;
+  }
+}

@@ -1,0 +1,66 @@
+// The steps between this thread and the GPU: queues them ahead of the answer and hands their ids back in order.
+
+import type { Backend } from './backend';
+import type { RunAhead } from './run_ahead';
+import type { TokenClock } from './token_clock';
+
+/** One readback: the id of one step, or the ids of steps that share it. */
+export type Arrival = number | Uint32Array;
+
+/** Token i of the answer sits at position `promptLength + i`; the step that reads it brings token i + 1. */
+export class IdsInFlight {
+  /** Tokens asked for so far, arrived or not. */
+  queued = 0;
+  private arrived = 0;
+  private readonly readbacks: Promise<Arrival>[] = [];
+
+  /** @param most tokens that the answer may have */
+  constructor(
+    private readonly backend: Backend,
+    private readonly clock: TokenClock,
+    private readonly runAhead: RunAhead,
+    private readonly promptLength: number,
+    private readonly most: number,
+  ) {}
+
+  /** Adds a readback of `count` ids, whose recording began at `recordedAt`. */
+  add(readback: Promise<Arrival>, count: number, recordedAt: number): void {
+    readback.catch(ignore); // `next` reports the failure in its turn
+    this.readbacks.push(readback);
+    this.queued += count;
+    for (let i = 0; i < count; i++) this.clock.records(recordedAt);
+  }
+
+  /** Queues steps up to the depth of the run-ahead, as far as the answer may go. */
+  fill(): void {
+    const { backend, runAhead, most } = this;
+    while (this.readbacks.length < backend.maxRunAhead && this.queued < most) {
+      const count = Math.min(runAhead.shared, most - this.queued);
+      if (this.queued - this.arrived + count > runAhead.depth) break;
+      const position = this.promptLength + this.queued - 1;
+      const now = performance.now();
+      const asks = count > 1 && backend.decodeMany ? backend.decodeMany(position, count) : backend.decode(position);
+      this.add(asks, count, now);
+    }
+  }
+
+  /** The oldest readback. Its ids count as arrived once `land` has been called for each. */
+  next(): Promise<Arrival> {
+    this.clock.waits();
+    return this.readbacks.shift() as Promise<Arrival>;
+  }
+
+  /** Takes the time of the next id. */
+  land(): void {
+    this.clock.arrived();
+    this.runAhead.arrived(this.clock.last);
+    this.arrived++;
+  }
+
+  /** Waits for the steps past the end of the answer. Their ids are dropped and their positions are dead. */
+  async settle(): Promise<void> {
+    await Promise.allSettled(this.readbacks);
+  }
+}
+
+function ignore(): void {}
