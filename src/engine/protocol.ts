@@ -191,7 +191,6 @@ export type EngineEvent =
   | { type: 'prefill'; done: number; total: number }
   | TokenEvent
   | { type: 'warning'; code: string; message: string }
-  | { type: 'recovered'; message: string }
   | {
       type: 'done';
       /** What had been held back in case it grew into a longer character or a stop string. */

@@ -34,7 +34,6 @@ export const MARK = {
   shown: 'tab shown',
   tuning: 'tuning',
   tuned: 'tuning ended',
-  recovered: 'GPU recovered',
 } as const;
 
 export type DoneEvent = Extract<EngineEvent, { type: 'done' }>;
@@ -52,7 +51,6 @@ export interface Stall {
 export type StallCause =
   | 'hidden tab'
   | 'tuning'
-  | 'recovered GPU'
   | 'compile'
   | 'prefill'
   | 'GPU step'

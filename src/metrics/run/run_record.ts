@@ -14,7 +14,7 @@ import type {
 } from '../../engine/engine';
 import { summarizeGaps } from '../../engine/tbt';
 import { afterPaint } from './after_paint';
-import { type DoneEvent, MARK, type Mark, type RecordedToken, type RunData, type Stall } from './run_data';
+import { type DoneEvent, type Mark, type RecordedToken, type RunData, type Stall } from './run_data';
 import { findStalls } from './stalls';
 
 export { gpuMsOf, MARK, type Mark, type RecordedToken, type RunData } from './run_data';
@@ -119,10 +119,6 @@ export class RunRecord implements RunData {
         break;
       case 'warning':
         this.warnings.push({ code: event.code, message: event.message });
-        break;
-      case 'recovered':
-        this.mark(MARK.recovered);
-        this.warnings.push({ code: 'recovered', message: event.message });
         break;
       case 'done':
         this.done = event;

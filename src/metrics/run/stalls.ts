@@ -67,9 +67,6 @@ function explain(gap: Gap): Pick<Stall, 'cause' | 'sentence'> {
   if (lastsInto(gap, MARK.tuning, MARK.tuned)) {
     return { cause: 'tuning', sentence: 'Kernels were being tuned on the GPU.' };
   }
-  if (run.marks.some(({ label, afterToken }) => label === MARK.recovered && afterToken === index)) {
-    return { cause: 'recovered GPU', sentence: 'The GPU was lost, and the model was set up on it again.' };
-  }
   if (token.pipelines) {
     const kernels = token.pipelines === 1 ? 'A kernel was' : `${token.pipelines} kernels were`;
     return { cause: 'compile', sentence: `${kernels} compiled.` };

@@ -69,9 +69,6 @@ export function takeEvent(turn: Turn, event: EngineEvent): boolean {
     case 'prefill':
       turn.prefill = { done: event.done, total: event.total };
       return true;
-    case 'recovered':
-      turn.remarks.push(event.message);
-      return true;
     case 'done':
       turn.answer += event.text;
       turn.finishReason = event.finishReason;

@@ -72,13 +72,6 @@ test('the engine’s own figures replace the live ones', () => {
   expect(value(run, 'tokens')).toBe('5 in, 5 out');
 });
 
-test('a recovery is a mark in the chart and a warning', () => {
-  const run = runOf(3);
-  run.record({ type: 'recovered', message: 'The GPU was replaced.' });
-  expect(run.marks).toEqual([{ afterToken: 3, atMs: 184, label: 'GPU recovered' }]);
-  expect(run.warnings[0]?.message).toBe('The GPU was replaced.');
-});
-
 /** A clock and frames that the test moves. */
 function stage() {
   const frames: (() => () => void)[] = [];

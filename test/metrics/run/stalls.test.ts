@@ -101,19 +101,6 @@ describe('the cause', () => {
     expect(causes(run)).toEqual([[LATE + 1, 'tuning']]);
   });
 
-  test('a recovery, told between the two tokens', () => {
-    for (const [at, cause] of [
-      [LATE, 'recovered GPU'],
-      [LATE - 1, 'busy'],
-    ] as const) {
-      const run = runOf(GAPS, (i, _, record) => {
-        if (i === at) record.record({ type: 'recovered', message: 'The GPU was replaced.' });
-        return {};
-      });
-      expect(causes(run)).toEqual([[LATE + 1, cause]]);
-    }
-  });
-
   test('kernels compiled, and how many', () => {
     expect(causes(late({ pipelines: 3 }))).toEqual([[LATE + 1, 'compile']]);
     expect(late({ pipelines: 3 }).stalls[0].sentence).toContain('3 kernels');

@@ -51,8 +51,7 @@ test('events grow the answer, and a warning is not its business', () => {
   expect(takeEvent(asked, { type: 'token', id: 1, text: 'He', tbtMs: null, position: 9, ...stages })).toBe(true);
   expect(takeEvent(asked, { type: 'token', id: 2, text: 'llo', tbtMs: 1, position: 10, ...stages })).toBe(true);
   expect(takeEvent(asked, { type: 'warning', code: 'attention-fallback', message: 'x' })).toBe(false);
-  expect(takeEvent(asked, { type: 'recovered', message: 'The GPU was replaced.' })).toBe(true);
-  expect(asked).toMatchObject({ answer: 'Hello', prefill: { done: 2, total: 9 }, remarks: ['The GPU was replaced.'] });
+  expect(asked).toMatchObject({ answer: 'Hello', prefill: { done: 2, total: 9 } });
 });
 
 test('a question is cut after twelve lines or 900 letters, never within a character', () => {
