@@ -72,7 +72,6 @@ class MetricsFor implements ReactiveController {
     this.panel.theme = theme;
     this.panel.engine = chat?.engine ?? null;
     this.panel.info = chat?.engine?.info ?? null;
-    this.panel.asked = chat?.loadSettings?.attention ?? 'auto';
   }
 }
 

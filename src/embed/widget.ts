@@ -263,8 +263,7 @@ export class Widget {
 
   private renderPanel() {
     return html`<vivace-metrics data-testid="metrics" ?hidden=${!this.showsPanel} .theme=${this.options.theme} .engine=${this.engine}
-      .info=${this.engine?.info ?? null} .asked=${this.session.settings.attention}
-      @vivace-tuning=${this.onTuning}>${this.panelState}</vivace-metrics>`;
+      .info=${this.engine?.info ?? null} @vivace-tuning=${this.onTuning}>${this.panelState}</vivace-metrics>`;
   }
 
   private renderPanelButton() {

@@ -224,6 +224,8 @@ export interface EngineInfo {
   /** What runs: q8 where any product does. */
   activations: ActivationType;
   attention: AttentionChoice;
+  /** The attention that the load asked for: tuning cannot change one that was chosen by name. */
+  askedAttention: 'auto' | AttentionName;
   hasChatTemplate: boolean;
   /** What is allocated when the model is ready; `activations` is all that is neither weights nor cache. */
   gpuBytes: { weights: number; kvCache: number; activations: number } | null;

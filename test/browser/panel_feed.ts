@@ -67,6 +67,7 @@ function play({
       kvCache,
       activations: 'q8',
       attention: choice,
+      askedAttention: 'auto',
       hasChatTemplate: true,
       gpuBytes: { weights: 27_400_192, kvCache: 7_077_888, activations: 1_204_224 },
       bytesPerToken: { weights: 15_000_000, kvPerPosition: 6912 },

@@ -97,6 +97,7 @@ function install({ answers, contextLength = 1024, hasChatTemplate = true }: Scri
     kvCache: 'f16',
     activations: 'q8',
     attention: { prefill: 'flash_prefill', decode: 'fused_decode', reason: 'the script says so' },
+    askedAttention: 'auto',
     hasChatTemplate,
     gpuBytes: { weights: 27_400_192, kvCache: 7_077_888, activations: 1_204_224 },
     loadMs: { open: 41, weights: 612, compile: 188 },

@@ -40,6 +40,7 @@ export const info: EngineInfo = {
   kvCache: 'f16',
   activations: 'f32',
   attention: { prefill: 'chunked', decode: 'eager', reason: 'at load' },
+  askedAttention: 'auto',
   hasChatTemplate: true,
   gpuBytes: null,
   bytesPerToken: null,

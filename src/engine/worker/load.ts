@@ -158,6 +158,7 @@ async function loadFiles(
       kvCache: onGpu ? (options.kvCache ?? 'f16') : 'f32',
       activations,
       attention: backend.attention,
+      askedAttention: options.attention ?? 'auto',
       hasChatTemplate: template !== null,
       gpuBytes,
       bytesPerToken,

@@ -30,7 +30,6 @@ export class VivaceMetrics extends LitElement {
   static override properties = {
     info: { attribute: false },
     engine: { attribute: false },
-    asked: {},
     theme: {},
     attention: { state: true },
     answering: { state: true },
@@ -43,8 +42,6 @@ export class VivaceMetrics extends LitElement {
   declare info: EngineInfo | null;
   /** Whose attention can be tuned, or null while there is no model. */
   declare engine: Engine | null;
-  /** The attention that the model was loaded with: 'auto' or a sibling's name. */
-  declare asked: string;
   /** Any change makes the chart read its colors again. */
   declare theme: string;
   /** What runs, from the newest of: load, answer, tuning. */
@@ -69,7 +66,6 @@ export class VivaceMetrics extends LitElement {
     super();
     this.info = null;
     this.engine = null;
-    this.asked = 'auto';
     this.attention = null;
     this.answering = false;
     this.tuning = false;
@@ -138,7 +134,7 @@ export class VivaceMetrics extends LitElement {
       <vivace-chart .runs=${{ run, tbt, stalls, pins, past, isLog }} .theme=${this.theme}></vivace-chart>
       ${renderComparison(pins, run, this.unpin)}
       ${groups.slice(0, rest).map(renderGroup)}
-      <vivace-tune .engine=${this.engine} .info=${info} .attention=${this.attention} .asked=${this.asked} .answering=${this.answering}
+      <vivace-tune .engine=${this.engine} .info=${info} .attention=${this.attention} .answering=${this.answering}
         @vivace-tuned=${this.onTuned}></vivace-tune>
       ${groups.slice(rest, rest + 1).map(renderGroup)}
       <vivace-roofline .engine=${this.engine} .info=${info} .busy=${this.answering || this.tuning}

@@ -14,7 +14,7 @@ import type {
 } from '../../engine/engine';
 import { summarizeGaps } from '../../engine/tbt';
 import { afterPaint } from './after_paint';
-import { type DoneEvent, type Mark, type RecordedToken, type RunData, type Stall } from './run_data';
+import type { DoneEvent, Mark, RecordedToken, RunData, Stall } from './run_data';
 import { findStalls } from './stalls';
 
 export { gpuMsOf, MARK, type Mark, type RecordedToken, type RunData } from './run_data';

@@ -31,7 +31,6 @@ export class VivaceTune extends LitElement {
     engine: { attribute: false },
     info: { attribute: false },
     attention: { attribute: false },
-    asked: {},
     answering: { type: Boolean },
     state: { state: true },
     results: { state: true },
@@ -41,8 +40,6 @@ export class VivaceTune extends LitElement {
   declare info: EngineInfo | null;
   /** What runs, as it was last heard. */
   declare attention: AttentionChoice | null;
-  /** The attention that the model was loaded with: 'auto' or a sibling's name. */
-  declare asked: string;
   /** An answer is being written, so the GPU is taken. */
   declare answering: boolean;
   declare state: TuneState;
@@ -53,7 +50,6 @@ export class VivaceTune extends LitElement {
     this.engine = null;
     this.info = null;
     this.attention = null;
-    this.asked = 'auto';
     this.answering = false;
     this.state = { kind: 'idle' };
     this.results = [];
@@ -84,8 +80,8 @@ export class VivaceTune extends LitElement {
   }
 
   private renderStart() {
-    const { info, asked, answering } = this;
-    const reason = whyNotTune({ hasModel: this.engine !== null, info, asked, isAnswering: answering });
+    const { info, answering } = this;
+    const reason = whyNotTune({ hasModel: this.engine !== null, info, isAnswering: answering });
     const what =
       'Measures attention and matrix products in many ways on this GPU, checks each first, and keeps the fastest.';
     return html`<div class="start">

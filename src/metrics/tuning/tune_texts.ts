@@ -9,17 +9,15 @@ import { BASELINE, parametersText, type TuneTable } from './tune_table';
 export interface TuneConditions {
   hasModel: boolean;
   info: EngineInfo | null;
-  /** The attention that the model was loaded with: 'auto' or a sibling's name. */
-  asked: string;
   isAnswering: boolean;
 }
 
 /** Why tuning cannot start now, or null when it can. */
-export function whyNotTune({ hasModel, info, asked, isAnswering }: TuneConditions): string | null {
+export function whyNotTune({ hasModel, info, isAnswering }: TuneConditions): string | null {
   if (!hasModel || !info) return 'There is no model yet: tuning measures with the shape of the one that is loaded.';
   if (info.backend === 'cpu') return 'The cpu backend starts no kernels, so there is nothing to tune.';
-  if (asked !== 'auto')
-    return `The settings ask for ${asked} by name, which tuning would not change: set it to auto first.`;
+  if (info.askedAttention !== 'auto')
+    return `The settings ask for ${info.askedAttention} by name, which tuning would not change: set it to auto first.`;
   if (isAnswering) return 'An answer is running: tuning would wait for the same GPU. Stop it, or tune after it.';
   return null;
 }

@@ -25,8 +25,6 @@ import { connectThemeButton } from './theme';
 interface RunListener extends HTMLElement {
   info: EngineInfo | null;
   engine: Engine | null;
-  /** The attention that the engine was loaded with. */
-  asked: string;
   theme: string;
   cancelTuning(): void;
   record(event: EngineEvent): void;
@@ -66,7 +64,6 @@ const session = new ModelSession(asked.model, asked.load, asked.contextLength, {
     if (chat.engine) notices.clear(); // what was said of it may be said again of the next one
     chat.engine = engine;
     panel.engine = engine;
-    panel.asked = session.settings.attention;
     chat.loadSettings = session.settings;
     if (engine) show(engine.info);
     void engine?.whenLost.then(() => chat.engine === engine && nameModel(false));

@@ -27,6 +27,7 @@ const info: EngineInfo = {
   kvCache: 'f16',
   activations: 'q8',
   attention,
+  askedAttention: 'auto',
   hasChatTemplate: true,
   gpuBytes: { weights: 2048, kvCache: 1024, activations: 512 },
   bytesPerToken: { weights: 10_000_000, kvPerPosition: 1000 },

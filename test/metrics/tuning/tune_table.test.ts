@@ -133,15 +133,15 @@ test('the newest candidate is named with its pass, its size and its time', () =>
   expect(lastMeasured(eager)).toBe('decode of 4,096 keys: eager, refused');
 });
 
-const info = (backend: 'webgpu' | 'cpu') => ({ backend }) as EngineInfo;
+const info = (backend: 'webgpu' | 'cpu', askedAttention = 'auto') => ({ backend, askedAttention }) as EngineInfo;
 
 test('why tuning cannot start: no model, the cpu backend, an attention by name, an answer', () => {
-  const fine = { hasModel: true, info: info('webgpu'), asked: 'auto', isAnswering: false };
+  const fine = { hasModel: true, info: info('webgpu'), isAnswering: false };
   expect(whyNotTune(fine)).toBeNull();
   expect(whyNotTune({ ...fine, hasModel: false })).toContain('no model');
   expect(whyNotTune({ ...fine, info: null })).toContain('no model');
   expect(whyNotTune({ ...fine, info: info('cpu'), isAnswering: true })).toContain('cpu backend');
-  expect(whyNotTune({ ...fine, asked: 'eager' })).toContain('eager by name');
+  expect(whyNotTune({ ...fine, info: info('webgpu', 'eager') })).toContain('eager by name');
   expect(whyNotTune({ ...fine, isAnswering: true })).toContain('answer is running');
 });
 
