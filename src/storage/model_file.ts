@@ -1,5 +1,7 @@
 import { InvalidRequestError, ModelFetchError, ModelFileError } from '../errors';
-import { checkTextSize, isPlainName, quoted } from './bounds';
+import type { JsonObject } from '../shared/json_object';
+import { checkTextSize, isPlainName, quoted } from './checks/bounds';
+import { decodeUtf8, parseJsonObject } from './checks/json';
 import type { GgufValue } from './formats/gguf';
 import { parseSafetensors } from './formats/safetensors';
 import { openShards, SHARD_INDEX, WEIGHTS } from './formats/shards';
@@ -7,11 +9,11 @@ import { firstPart, openGgufParts } from './formats/split_gguf';
 import type { TensorInfo } from './formats/tensor';
 import { readHubUrl } from './hub/hub_address';
 import { resolveHub } from './hub/hub_model';
-import { decodeUtf8, type JsonObject, parseJsonObject } from './json';
+import { resolveUrl } from './hub/model_url';
 import { blobSource } from './source/blob_source';
-import { filesFolder, resolveUrl, urlFolder, urlInFolder } from './source/folder';
+import type { ByteSource, ModelFolder, ModelLocation, OpenOptions } from './source/byte_source';
+import { filesFolder, urlFolder, urlInFolder } from './source/folder';
 import { WebPageError } from './source/http';
-import type { ByteSource, ModelFolder, ModelLocation, OpenOptions } from './source/source';
 import { urlSource } from './source/url_source';
 import { WindowPool } from './source/window_cache';
 

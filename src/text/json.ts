@@ -1,13 +1,9 @@
 // Reading untrusted JSON and GGUF metadata without `any`: each helper answers "is it really that?".
 
-export type JsonObject = Record<string, unknown>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+import { isJsonObject, type JsonObject } from '../shared/json_object';
 
 export function asObject(value: unknown): JsonObject | null {
-  return isObject(value) ? value : null;
+  return isJsonObject(value) ? value : null;
 }
 
 export function asArray(value: unknown): readonly unknown[] {

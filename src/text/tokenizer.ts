@@ -2,17 +2,17 @@
 // This file: the tokenizer that every other part sees, put together from the parts beside it.
 
 import { TokenizerError } from '../errors';
-import type { AddedToken } from './added_tokens';
 import { type Author, type Authors, PERSON, traitsOf } from './authors';
-import { utf8Bytes } from './bytes';
-import { Encoder } from './encoder';
-import { ggufVocabulary } from './gguf_vocabulary';
-import { createTextPipeline } from './pre_tokenizer';
-import { findSpecialTokens } from './special_tokens';
+import { utf8Bytes } from './byte_alphabet';
+import { createByteRules, decodeUtf8 } from './decode/token_bytes';
+import type { AddedToken } from './encode/added_tokens';
+import { Encoder } from './encode/encoder';
+import { createTextPipeline } from './encode/pre_tokenizer';
 import { findChatTemplate } from './template/find_template';
-import { createByteRules, decodeUtf8 } from './token_bytes';
 import type { TokenizerFiles } from './tokenizer_files';
-import { readTokenizerJson } from './tokenizer_json';
+import { ggufVocabulary } from './vocabulary/gguf_vocabulary';
+import { findSpecialTokens } from './vocabulary/special_tokens';
+import { readTokenizerJson } from './vocabulary/tokenizer_json';
 
 export interface Tokenizer {
   /** One more than the largest id. A model may have more rows than this; ids past it decode to nothing. */
@@ -52,16 +52,16 @@ export function createTokenizer(files: TokenizerFiles): Tokenizer {
       'The model has 0 vocabularies: neither a tokenizer.json nor one in a GGUF file. Put the tokenizer.json of its repository beside it.',
     );
   const config = vocabulary.tokenizerConfig;
-  const parts = readTokenizerJson(vocabulary.tokenizerJson, config);
-  const { vocab } = parts;
-  const pipeline = createTextPipeline(parts.normalizer, parts.preTokenizer);
-  const rules = createByteRules(parts.decoder, pipeline.byteLevel);
+  const parsed = readTokenizerJson(vocabulary.tokenizerJson, config);
+  const { vocab } = parsed;
+  const pipeline = createTextPipeline(parsed.normalizer, parsed.preTokenizer);
+  const rules = createByteRules(parsed.decoder, pipeline.byteLevel);
 
-  const added = new Map(parts.addedTokens.map((token) => [token.id, token]));
-  const addedIds = new Map(parts.addedTokens.map((token) => [token.content, token.id]));
+  const added = new Map(parsed.addedTokens.map((token) => [token.id, token]));
+  const addedIds = new Map(parsed.addedTokens.map((token) => [token.content, token.id]));
   const texts: (string | undefined)[] = [];
   for (const [token, id] of vocab) texts[id] = token;
-  for (const token of parts.addedTokens) texts[token.id] = token.content;
+  for (const token of parsed.addedTokens) texts[token.id] = token.content;
 
   const special = findSpecialTokens(
     config,
@@ -74,10 +74,10 @@ export function createTokenizer(files: TokenizerFiles): Tokenizer {
 
   const ends = new Set(special.eosIds);
   const template = findChatTemplate(files);
-  const addedTokens = parts.addedTokens.map(
+  const addedTokens = parsed.addedTokens.map(
     (token): AddedToken => ({ ...token, ...traitsOf(token.content, token.special || ends.has(token.id), template) }),
   );
-  const encoder = new Encoder({ ...parts, addedTokens }, pipeline);
+  const encoder = new Encoder({ ...parsed, addedTokens }, pipeline);
 
   function checked(text: string): string {
     if (text.length > MAX_TEXT_LENGTH) {
@@ -99,9 +99,9 @@ export function createTokenizer(files: TokenizerFiles): Tokenizer {
     vocabSize: texts.length,
     ...special,
     encode(text, { addSpecialTokens = true } = {}) {
-      const out: number[] = addSpecialTokens ? [...parts.prefix] : [];
+      const out: number[] = addSpecialTokens ? [...parsed.prefix] : [];
       encoder.encode(checked(text), null, out);
-      if (addSpecialTokens) for (const id of parts.suffix) out.push(id);
+      if (addSpecialTokens) for (const id of parsed.suffix) out.push(id);
       return Uint32Array.from(out);
     },
     encodePlain(text) {

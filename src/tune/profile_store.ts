@@ -6,11 +6,13 @@ import type { KvType } from '../engine/protocol';
 import type { Gpu } from '../gpu/device';
 import type { ModelConfig } from '../model/config/config';
 import { ATTENTION_NAMES, type AttentionProfile } from '../model/llama';
+import { isJsonObject } from '../shared/json_object';
+import { withTimeout } from '../shared/with_timeout';
 import type { MatvecParameters, ProductProfile, Tiles } from './products';
 import { shaderHash } from './shader_hash';
 
 /** A database that does not open in this time counts as refused: some browsers never answer. */
-const PATIENCE_MS = 2000;
+const TIMEOUT_MS = 2000;
 const MAX_ENTRIES = 64;
 const MAX_SHAPES = 256;
 const DATE = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
@@ -37,7 +39,7 @@ export function productProfileKey(gpu: Gpu): string {
 
 export async function loadProductProfile(key: string): Promise<ProductProfile | null> {
   try {
-    return parseProductProfile(await soon(get(key)));
+    return parseProductProfile(await withTimeout(() => get(key), TIMEOUT_MS));
   } catch {
     return null;
   }
@@ -46,7 +48,8 @@ export async function loadProductProfile(key: string): Promise<ProductProfile | 
 /** Adds to what is there; newer shapes replace older ones. Whether it was kept. */
 export async function storeProductProfile(key: string, profile: ProductProfile): Promise<boolean> {
   try {
-    await soon(update(key, (old: unknown) => mergeProductProfiles(parseProductProfile(old), profile)));
+    const merge = (old: unknown) => mergeProductProfiles(parseProductProfile(old), profile);
+    await withTimeout(() => update(key, merge), TIMEOUT_MS);
     return true;
   } catch {
     return false;
@@ -63,14 +66,14 @@ export function mergeProductProfiles(old: ProductProfile | null, newer: ProductP
 
 /** A copy of what is sound through and through, or null. Whether it fits a GPU is asked when it is used. */
 export function parseProductProfile(value: unknown): ProductProfile | null {
-  if (!isRecord(value) || !isDate(value.tunedAt)) return null;
+  if (!isJsonObject(value) || !isDate(value.tunedAt)) return null;
   const products = parseShapes(value.products, (entry) => parseNumbers(entry, MATVEC_NAMES) as MatvecParameters | null);
   const tiles = parseShapes(value.tiles, parseTiles);
   return products && tiles && { products, tiles, tunedAt: value.tunedAt };
 }
 
 function parseShapes<T>(value: unknown, parse: (entry: unknown) => T | null): Record<string, T> | null {
-  if (!isRecord(value)) return null;
+  if (!isJsonObject(value)) return null;
   const entries = Object.entries(value);
   if (entries.length > MAX_SHAPES) return null;
   const parsed: Record<string, T> = {};
@@ -90,7 +93,7 @@ function parseTiles(value: unknown): Tiles | null {
 
 /** Powers of two up to 2^16, all that such parameters can be. */
 function parseNumbers<Name extends string>(value: unknown, names: readonly Name[]): Record<Name, number> | null {
-  if (!isRecord(value)) return null;
+  if (!isJsonObject(value)) return null;
   const numbers = names.map((name) => value[name]);
   if (!numbers.every((n) => isCount(n) && n <= 2 ** 16 && Number.isInteger(Math.log2(n)))) return null;
   return Object.fromEntries(names.map((name, i) => [name, numbers[i]])) as Record<Name, number>;
@@ -98,7 +101,7 @@ function parseNumbers<Name extends string>(value: unknown, names: readonly Name[
 
 export async function loadProfile(key: string): Promise<AttentionProfile | null> {
   try {
-    return parseProfile(await soon(get(key)));
+    return parseProfile(await withTimeout(() => get(key), TIMEOUT_MS));
   } catch {
     return null;
   }
@@ -107,7 +110,7 @@ export async function loadProfile(key: string): Promise<AttentionProfile | null>
 /** Whether it was kept. */
 export async function storeProfile(key: string, profile: AttentionProfile): Promise<boolean> {
   try {
-    await soon(set(key, profile));
+    await withTimeout(() => set(key, profile), TIMEOUT_MS);
     return true;
   } catch {
     return false;
@@ -116,13 +119,13 @@ export async function storeProfile(key: string, profile: AttentionProfile): Prom
 
 /** A copy of what is sound through and through, or null. */
 export function parseProfile(value: unknown): AttentionProfile | null {
-  if (!isRecord(value) || !isDate(value.tunedAt)) return null;
+  if (!isJsonObject(value) || !isDate(value.tunedAt)) return null;
   const prefill = parseTuned(value.prefill);
   if (!prefill || !Array.isArray(value.decode) || value.decode.length > MAX_ENTRIES) return null;
   const decode: AttentionProfile['decode'] = [];
   for (const entry of value.decode as unknown[]) {
     const tuned = parseTuned(entry);
-    const kvLen = isRecord(entry) ? entry.kvLen : null;
+    const kvLen = isJsonObject(entry) ? entry.kvLen : null;
     if (!tuned || !isCount(kvLen) || kvLen <= (decode.at(-1)?.kvLen ?? 0)) return null;
     decode.push({ ...tuned, kvLen });
   }
@@ -130,7 +133,7 @@ export function parseProfile(value: unknown): AttentionProfile | null {
 }
 
 function parseTuned(value: unknown): AttentionProfile['prefill'] | null {
-  if (!isRecord(value) || !isRecord(value.parameters)) return null;
+  if (!isJsonObject(value) || !isJsonObject(value.parameters)) return null;
   const name = ATTENTION_NAMES.find((known) => known === value.name);
   const { ms } = value;
   const parameters = Object.entries(value.parameters);
@@ -139,21 +142,10 @@ function parseTuned(value: unknown): AttentionProfile['prefill'] | null {
   return { name, parameters: Object.fromEntries(parameters) as Record<string, number>, ms };
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function isDate(value: unknown): value is string {
   return typeof value === 'string' && DATE.test(value);
 }
 
 function isCount(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) > 0 && (value as number) < 2 ** 31;
-}
-
-function soon<T>(promise: Promise<T>): Promise<T> {
-  const late = new Promise<never>((_, reject) => {
-    setTimeout(() => reject(new Error('The database does not answer.')), PATIENCE_MS);
-  });
-  return Promise.race([promise, late]);
 }

@@ -1,7 +1,7 @@
 // Loaders with one fault each, by which the harness itself is tested.
 
 import { ModelFileError } from '../../src/errors';
-import { cpuMs } from '../storage/cpu_time';
+import { cpuMs } from '../cpu_time';
 import type { Loader } from './loaders';
 
 function bad(name: string, run: () => unknown): Loader {

@@ -1,8 +1,8 @@
 // JSON texts: random ones, real ones with changes, and bytes that are no text.
 
 import fc from 'fast-check';
-import { checkTextSize } from '../../src/storage/bounds';
-import { decodeUtf8, parseJsonObject } from '../../src/storage/json';
+import { checkTextSize } from '../../src/storage/checks/bounds';
+import { decodeUtf8, parseJsonObject } from '../../src/storage/checks/json';
 import { NASTY_NAMES } from './edges';
 import type { Loader } from './loaders';
 import { mutateBytes } from './mutate_bytes';

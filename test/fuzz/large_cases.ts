@@ -3,7 +3,7 @@
 import { parseGguf } from '../../src/storage/formats/gguf';
 import { parseSafetensors } from '../../src/storage/formats/safetensors';
 import { blobSource } from '../../src/storage/source/blob_source';
-import type { ByteSource } from '../../src/storage/source/source';
+import type { ByteSource } from '../../src/storage/source/byte_source';
 import { Bytes, T, value, writeGguf } from '../storage/write_gguf';
 import { readJson } from './json_cases';
 import type { Loader } from './loaders';

@@ -2,11 +2,11 @@
 
 import fc from 'fast-check';
 import { MODEL, PERSON, TEMPLATE } from '../../src/text/authors';
-import { ggufVocabulary } from '../../src/text/gguf_vocabulary';
 import { createChatTemplate } from '../../src/text/template/chat_template';
 import { findChatTemplate } from '../../src/text/template/find_template';
 import { createTokenizer } from '../../src/text/tokenizer';
 import type { TokenizerFiles } from '../../src/text/tokenizer_files';
+import { ggufVocabulary } from '../../src/text/vocabulary/gguf_vocabulary';
 import { byteLevelGguf, byteLevelJson, sentencePieceGguf } from '../text/tiny_vocabulary';
 import { EDGE_LENGTHS, NASTY_NAMES } from './edges';
 import { readJsonFile } from './fixtures';

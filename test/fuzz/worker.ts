@@ -2,7 +2,7 @@
 
 import { openSync, writeSync } from 'node:fs';
 import { VivaceError } from '../../src/errors';
-import { cpuMs } from '../storage/cpu_time';
+import { cpuMs } from '../cpu_time';
 import { allocatedBytes } from './allocations';
 import { BAD_LOADERS } from './bad_loaders';
 import { readInput, writeInput } from './corpus_rows';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { ModelFetchError, ModelFileError } from '../../src/errors';
+import { resolveUrl } from '../../src/storage/hub/model_url';
 import { openModel } from '../../src/storage/model_file';
-import { resolveUrl } from '../../src/storage/source/folder';
-import type { ModelLocation } from '../../src/storage/source/source';
+import type { ModelLocation } from '../../src/storage/source/byte_source';
 import { serve } from './serve';
 import { ramp, value, writeGguf } from './write_gguf';
 import { writeSafetensors } from './write_safetensors';

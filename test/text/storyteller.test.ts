@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseGguf } from '../../src/storage/formats/gguf';
 import { blobSource } from '../../src/storage/source/blob_source';
-import { createStreamDecoder } from '../../src/text/stream_decoder';
+import { createStreamDecoder } from '../../src/text/decode/stream_decoder';
 import { createChatTemplate } from '../../src/text/template/chat_template';
 import { findChatTemplate } from '../../src/text/template/find_template';
 import { createTokenizer, type Tokenizer } from '../../src/text/tokenizer';

@@ -1,6 +1,6 @@
 // Small vocabularies made on the spot: byte pair encoding learned from a few lines, as tokenizer.json and as GGUF metadata.
 
-import { BYTE_TO_CHAR, byteToken, utf8Bytes } from '../../src/text/bytes';
+import { BYTE_TO_CHAR, byteToken, utf8Bytes } from '../../src/text/byte_alphabet';
 import type { Json } from './fixtures';
 
 const TEXT =

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { PERSON } from '../../src/text/authors';
-import { createStreamDecoder } from '../../src/text/stream_decoder';
+import { createStreamDecoder } from '../../src/text/decode/stream_decoder';
 import { createTokenizer } from '../../src/text/tokenizer';
 import { files, type Json, projectFile, readJson } from './fixtures';
 

@@ -2,7 +2,7 @@
 
 import { NotFiniteError } from '../../errors';
 import { NO_TOKEN } from '../../sampling/sampling';
-import type { StreamDecoder } from '../../text/stream_decoder';
+import type { StreamDecoder } from '../../text/decode/stream_decoder';
 import type { EngineEvent, FinishReason, TokenEvent } from '../protocol';
 import type { Backend } from './backend';
 import type { Arrival, IdsInFlight } from './ids_in_flight';

@@ -3,7 +3,7 @@
 
 import { InvalidRequestError } from '../../errors';
 import { resolveSampling } from '../../sampling/sampling';
-import { createStreamDecoder } from '../../text/stream_decoder';
+import { createStreamDecoder } from '../../text/decode/stream_decoder';
 import type { EngineEvent, GenerateInput, GenerateOptions } from '../protocol';
 import { Answer } from './answer';
 import { MOST_SHARED } from './backend';

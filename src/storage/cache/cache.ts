@@ -1,10 +1,10 @@
 // Keeps the files of one model while it loads, and gives them back at the next load: pieces by content, manifests last.
 // Storage that refuses, fills up or loses things never breaks a load: it goes on from the network.
 
-import { describeFull } from './cache_full';
-import { removeUnnamed } from './cached_models';
+import { withTimeout } from '../../shared/with_timeout';
+import { describeFull, removeUnnamed } from './cached_models';
 import { type FileManifest, isEnough, isSameVersion, pieceLength, type Resolved } from './manifest';
-import { type Presence, soon } from './manifest_store';
+import type { Presence } from './manifest_store';
 import { ModelRecord } from './model_record';
 import { PieceKeeper } from './piece_keeper';
 import { openStores, type Stores } from './stores';
@@ -52,7 +52,7 @@ export class ModelCache {
   static async open(location: string, stores: Stores, onWarning: OnCacheWarning, asks = false): Promise<ModelCache> {
     const cache = new ModelCache(location, stores, onWarning, asks);
     await cache.record.open(asks);
-    cache.presence = await soon(() => stores.manifests.join(location)).catch(() => cache.presence);
+    cache.presence = await withTimeout(() => stores.manifests.join(location)).catch(() => cache.presence);
     return cache;
   }
 
@@ -116,7 +116,7 @@ export class ModelCache {
 
   /** What is known of a file, or null. */
   async find(url: string, pieceBytes: number): Promise<FileManifest | null> {
-    const file = await soon(() => this.record.lookUp(url)).catch(() => null);
+    const file = await withTimeout(() => this.record.lookUp(url)).catch(() => null);
     return file?.pieceBytes === pieceBytes ? file : null;
   }
 
@@ -202,7 +202,7 @@ export class ModelCache {
     await this.pieces.settle();
     const names = new Set(file.hashes.filter((name) => name !== null));
     for (const name of names) this.pieces.wanted.delete(name);
-    await soon(() => removeUnnamed(this.stores, names, this.pieces.wanted)).catch(() => {}); // the next deletion of a model finds them
+    await withTimeout(() => removeUnnamed(this.stores, names, this.pieces.wanted)).catch(() => {}); // the next deletion of a model finds them
   }
 
   /** Whether a whole model is known to have no such file. */

@@ -2,6 +2,7 @@
 // It is untrusted: another version wrote it, or anyone with access to the page's storage.
 
 import { sha256 as sha256Of } from '@noble/hashes/sha2.js';
+import { isJsonObject } from '../../shared/json_object';
 import { toHex } from './piece_store';
 
 /** A file behind a URL. A piece is written before its hash is named here. */
@@ -74,7 +75,7 @@ export function newFile(url: string, size: number, version: string, pieceBytes: 
 
 /** A copy of what is sound through and through, or null. */
 export function parseFile(url: string, value: unknown): FileManifest | null {
-  if (!isRecord(value) || value.url !== url || !isText(url)) return null;
+  if (!isJsonObject(value) || value.url !== url || !isText(url)) return null;
   const { size, version, pieceBytes, savedAt } = value;
   if (!isCount(size) || !isCount(pieceBytes) || pieceBytes < 1 || pieceBytes > MAX_PIECE_BYTES) return null;
   const n = nPieces({ size, pieceBytes });
@@ -112,7 +113,7 @@ function isSealed(seal: unknown, parts: unknown[]): boolean {
 
 /** A copy of what is sound through and through, or null. */
 export function parseModel(location: string, value: unknown): ModelManifest | null {
-  if (!isRecord(value) || value.location !== location || !isText(location)) return null;
+  if (!isJsonObject(value) || value.location !== location || !isText(location)) return null;
   if (!/^https?:/i.test(location) || !URL.canParse(location)) return null;
   const { name, files, absent, isOpened, usedAt } = value;
   if (!isText(name) || !isUrls(files) || !isUrls(absent) || typeof isOpened !== 'boolean') return null;
@@ -124,7 +125,7 @@ export function parseModel(location: string, value: unknown): ModelManifest | nu
 }
 
 function parseResolved(value: unknown): Resolved | null {
-  if (!isRecord(value)) return null;
+  if (!isJsonObject(value)) return null;
   const { commit, file } = value;
   if (typeof commit !== 'string' || !/^([0-9a-f]{40})?$/.test(commit) || !isText(file)) return null;
   return /(^|\/)\.\.?(\/|$)/.test(file) ? null : { commit, file };
@@ -161,10 +162,6 @@ export function mergeFiles(older: FileManifest | null, newer: FileManifest, bad:
   const isSound = rest.every((hash, i) => hash === older.hashes[i]);
   const isEnough = newer.isEnough ?? (isSound ? older.isEnough : undefined);
   return { ...newer, hashes, savedAt: older.savedAt, ...(sha256 && { sha256 }), ...(isEnough && { isEnough }) };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isText(value: unknown): value is string {

@@ -69,19 +69,3 @@ function updated(store: IDBObjectStore, key: string, change: (old: unknown) => u
     };
   });
 }
-
-/** Storage that does not answer in this time counts as refused: some browsers never do. */
-const PATIENCE_MS = 5000;
-
-/** What `ask` brings. @throws as `ask`, at once or later, and when the storage does not answer */
-export async function soon<T>(ask: () => Promise<T>, patienceMs = PATIENCE_MS): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('The storage does not answer.')), patienceMs);
-  });
-  try {
-    return await Promise.race([ask(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}

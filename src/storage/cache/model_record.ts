@@ -1,6 +1,7 @@
 // What is known of one model while it loads, as it was kept and as it is now, and the writing of it: files as their pieces come,
 // the model when it was opened.
 
+import { withTimeout } from '../../shared/with_timeout';
 import { removeOutdated, removeUnnamed } from './cached_models';
 import {
   type FileManifest,
@@ -16,7 +17,6 @@ import {
   sealedFile,
   sealedModel,
 } from './manifest';
-import { soon } from './manifest_store';
 import type { PieceKeeper } from './piece_keeper';
 import type { Stores } from './stores';
 
@@ -58,10 +58,10 @@ export class ModelRecord {
 
   /** Reads what is kept. @throws where the database refuses */
   async open(asks: boolean): Promise<void> {
-    this.model = parseModel(this.location, await soon(() => this.get(modelKey(this.location))));
+    this.model = parseModel(this.location, await withTimeout(() => this.get(modelKey(this.location))));
     if (!this.model?.isOpened) return;
     const { files: urls } = this.model;
-    const files = await soon(() => Promise.all(urls.map((url) => this.lookUp(url))));
+    const files = await withTimeout(() => Promise.all(urls.map((url) => this.lookUp(url))));
     this.wasWhole = files.every((file) => file !== null && isEnough(file));
     this.isWhole = this.wasWhole && !asks;
   }
@@ -110,7 +110,7 @@ export class ModelRecord {
     const outdated = isOver ? (this.model?.files ?? []).filter((url) => !this.files.has(url)) : [];
     const writesModel = this.modelChanged || outdated.length > 0;
     this.modelChanged = false;
-    await soon(() =>
+    await withTimeout(() =>
       this.stores.manifests.alone(async () => {
         if (writesModel) {
           await this.update(modelKey(this.location), (old) =>

@@ -1,10 +1,10 @@
 // The pieces of one load: written until the browser refuses, and read back only if they hold what their names say.
 
-import { soon } from './manifest_store';
+import { withTimeout } from '../../shared/with_timeout';
 import { isQuotaError, type PieceStore, pieceName } from './piece_store';
 
 /** A piece that takes longer to write or read counts as refused. */
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
 export class PieceKeeper {
   /** The browser refused nothing yet. */
@@ -42,7 +42,7 @@ export class PieceKeeper {
     const name = await pieceName(bytes);
     this.wanted.add(name);
     this.used.add(name);
-    await soon(() => this.store.write(name, bytes), PATIENCE_MS);
+    await withTimeout(() => this.store.write(name, bytes), TIMEOUT_MS);
     this.bad.delete(name);
     return name;
   }
@@ -54,7 +54,7 @@ export class PieceKeeper {
 
   /** A piece of so many bytes, or null where it is not here, or is another one, which is removed. */
   async read(name: string, length: number): Promise<Uint8Array<ArrayBuffer> | null> {
-    const bytes = await soon(() => this.store.read(name), PATIENCE_MS).catch(() => null);
+    const bytes = await withTimeout(() => this.store.read(name), TIMEOUT_MS).catch(() => null);
     if (bytes?.length === length && (await pieceName(bytes)) === name) {
       this.used.add(name);
       return bytes;
@@ -67,7 +67,7 @@ export class PieceKeeper {
   /** Never throws. */
   async remove(name: string): Promise<void> {
     this.bad.add(name);
-    await soon(() => this.store.remove(name), PATIENCE_MS).catch(() => {}); // a later sweep finds it
+    await withTimeout(() => this.store.remove(name), TIMEOUT_MS).catch(() => {}); // a later sweep finds it
   }
 
   /** From now on nothing is kept. */

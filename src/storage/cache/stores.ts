@@ -1,6 +1,7 @@
 // Where a browser keeps models: pieces in its file system, manifests in its database.
 
-import { idbManifests, type ManifestStore, soon } from './manifest_store';
+import { withTimeout } from '../../shared/with_timeout';
+import { idbManifests, type ManifestStore } from './manifest_store';
 import { opfsPieces, type PieceStore } from './piece_store';
 
 export interface Stores {
@@ -11,7 +12,7 @@ export interface Stores {
 /** @throws where the browser refuses storage */
 export async function openStores(): Promise<Stores> {
   if (!globalThis.crypto?.subtle) throw new Error('Pieces cannot be named: this page is not secure.');
-  const stores = { pieces: await soon(opfsPieces), manifests: idbManifests() };
-  await soon(() => stores.manifests.get('')); // a refusal shows here
+  const stores = { pieces: await withTimeout(opfsPieces), manifests: idbManifests() };
+  await withTimeout(() => stores.manifests.get('')); // a refusal shows here
   return stores;
 }

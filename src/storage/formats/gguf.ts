@@ -1,6 +1,6 @@
 import { UnsupportedModelError } from '../../errors';
-import { quoted } from '../bounds';
-import type { ByteSource } from '../source/source';
+import { quoted } from '../checks/bounds';
+import type { ByteSource } from '../source/byte_source';
 import { ggmlTypeName, SUPPORTED_GGML_TYPES } from './ggml_types';
 import { type GgufValue, readMetadata } from './gguf_metadata';
 import { GgufReader } from './gguf_reader';

@@ -1,6 +1,6 @@
 import { ModelFileError } from '../../errors';
-import { quoted } from '../bounds';
-import type { ByteSource } from '../source/source';
+import { quoted } from '../checks/bounds';
+import type { ByteSource } from '../source/byte_source';
 
 const CHUNK_BYTES = 1024 * 1024;
 /** The largest vocabulary in use (Gemma 3) makes a header of some 20 MB. */

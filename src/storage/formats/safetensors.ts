@@ -1,7 +1,8 @@
 import { ModelFileError, UnsupportedModelError } from '../../errors';
-import { quoted } from '../bounds';
-import { decodeUtf8, isJsonObject, type JsonObject, parseJsonObject } from '../json';
-import type { ByteSource } from '../source/source';
+import { isJsonObject, type JsonObject } from '../../shared/json_object';
+import { quoted } from '../checks/bounds';
+import { decodeUtf8, parseJsonObject } from '../checks/json';
+import type { ByteSource } from '../source/byte_source';
 import { DTYPE, type TensorDtype, type TensorInfo, tensorAt, tensorBytes } from './tensor';
 
 export { DTYPE };

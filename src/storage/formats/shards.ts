@@ -1,7 +1,7 @@
 import { ModelFetchError, ModelFileError } from '../../errors';
-import { isPlainName, quoted } from '../bounds';
-import { isJsonObject, type JsonObject } from '../json';
-import type { ModelFolder } from '../source/source';
+import { isJsonObject, type JsonObject } from '../../shared/json_object';
+import { isPlainName, quoted } from '../checks/bounds';
+import type { ModelFolder } from '../source/byte_source';
 import { parseSafetensors } from './safetensors';
 import type { TensorInfo } from './tensor';
 

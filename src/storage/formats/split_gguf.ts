@@ -1,6 +1,6 @@
 import { ModelFetchError, ModelFileError } from '../../errors';
-import { isPlainName, quoted } from '../bounds';
-import type { ByteSource, ModelFolder } from '../source/source';
+import { isPlainName, quoted } from '../checks/bounds';
+import type { ByteSource, ModelFolder } from '../source/byte_source';
 import { type GgufValue, parseGguf } from './gguf';
 import type { TensorInfo } from './tensor';
 

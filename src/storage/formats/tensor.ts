@@ -1,6 +1,6 @@
 import { ModelFileError } from '../../errors';
-import { checkRange, quoted } from '../bounds';
-import type { ByteSource } from '../source/source';
+import { checkRange, quoted } from '../checks/bounds';
+import type { ByteSource } from '../source/byte_source';
 
 /** How a tensor's elements are stored. Names with a Q are ggml's blocks of 32 elements, those with a K of 256. */
 export type TensorDtype =

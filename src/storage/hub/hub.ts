@@ -1,9 +1,10 @@
 // What a hub says of a repository: its commit, its files, their sizes and hashes. It may say nothing: a mirror can be a plain folder.
 
 import { ModelFileError, VivaceError } from '../../errors';
-import { decodeUtf8, isJsonObject, parseJsonObject } from '../json';
+import { isJsonObject } from '../../shared/json_object';
+import { decodeUtf8, parseJsonObject } from '../checks/json';
+import type { OpenOptions } from '../source/byte_source';
 import { HTTP_TUNING, type HttpTuning } from '../source/http';
-import type { OpenOptions } from '../source/source';
 import { wholeUrlSource } from '../source/url_source';
 import { type HubAddress, showHubAddress } from './hub_address';
 

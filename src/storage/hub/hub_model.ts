@@ -1,9 +1,10 @@
 import { ModelFetchError } from '../../errors';
+import type { JsonObject } from '../../shared/json_object';
 import type { Resolved } from '../cache/manifest';
+import { decodeUtf8, parseJsonObject } from '../checks/json';
 import { SHARD_INDEX, WEIGHTS } from '../formats/shards';
-import { decodeUtf8, type JsonObject, parseJsonObject } from '../json';
+import type { OpenOptions } from '../source/byte_source';
 import { urlFolder } from '../source/folder';
-import type { OpenOptions } from '../source/source';
 import { chooseGguf, fileUrl, ggufChoices, type HubListing, hubFolder, listHub } from './hub';
 import { type HubAddress, showHubAddress } from './hub_address';
 

@@ -1,6 +1,6 @@
 import { ModelFileError } from '../../errors';
-import { checkRange } from '../bounds';
-import type { ByteSource, OpenOptions } from './source';
+import { checkRange } from '../checks/bounds';
+import type { ByteSource, OpenOptions } from './byte_source';
 
 /** Bytes per read of a Blob: large enough to be fast, small enough that progress moves and an abort is quick. */
 const PIECE_BYTES = 8 * 1024 * 1024;

@@ -4,9 +4,9 @@ import { ModelFetchError, ModelFileError } from '../../errors';
 import type { ModelCache } from '../cache/cache';
 import { type FileManifest, isSameVersion, isWhole, newFile, nPieces, pieceLength } from '../cache/manifest';
 import { pieceName } from '../cache/piece_store';
+import type { OpenOptions } from './byte_source';
 import { ChangedFileError, shown, urlFileName } from './http';
 import type { Remote } from './remote';
-import type { OpenOptions } from './source';
 
 /** Asks the network for a file, first for the part at `at`. */
 export type Connect = (at: number) => Promise<Remote>;

@@ -1,5 +1,6 @@
 import { ModelFetchError } from '../../errors';
 import { toHex } from '../cache/piece_store';
+import type { OpenOptions } from './byte_source';
 import {
   type Answer,
   ChangedFileError,
@@ -14,7 +15,6 @@ import {
   withRetries,
 } from './http';
 import type { Remote } from './remote';
-import type { OpenOptions } from './source';
 
 /** 4 TiB: what is known of a file's parts takes memory for each. */
 const MAX_BYTES = 2 ** 42;

@@ -1,9 +1,9 @@
-import { checkRange } from '../bounds';
+import { checkRange } from '../checks/bounds';
+import type { ByteSource, FileKind, OpenOptions } from './byte_source';
 import { type Connect, cachedRemote } from './cached_remote';
 import { get, HTTP_TUNING, type HttpTuning, refuseWebPage, urlFileName, WebPageError, withRetries } from './http';
 import { rangeRemote } from './range_remote';
 import type { Remote } from './remote';
-import type { ByteSource, FileKind, OpenOptions } from './source';
 import { localHasher, WholeHash } from './whole_hash';
 import { wholeRemote } from './whole_remote';
 import { WindowCache, type WindowPool } from './window_cache';

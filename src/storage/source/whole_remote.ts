@@ -1,10 +1,10 @@
 import { ModelFetchError } from '../../errors';
-import { checkTextSize } from '../bounds';
 import { type FileManifest, newFile, nPieces } from '../cache/manifest';
+import { checkTextSize } from '../checks/bounds';
+import type { FileKind, OpenOptions } from './byte_source';
 import { type Answer, refuseWebPage, shown, urlFileName } from './http';
 import { digestOf, versionOf } from './range_remote';
 import type { Remote } from './remote';
-import type { FileKind, OpenOptions } from './source';
 
 /**
  * A file that comes in one answer, which is read to its end, a piece in memory at a time: pieces go to the cache, or, where there is

@@ -1,6 +1,7 @@
 // Where conversations are kept: one table of keys and values, in IndexedDB, or in memory where the browser refuses that.
 
 import { createStore, del, get, keys, promisifyRequest, update } from 'idb-keyval';
+import { withTimeout } from '../../shared/with_timeout';
 
 export interface KeyValueTable {
   get(key: string): Promise<unknown>;
@@ -15,7 +16,7 @@ export interface KeyValueTable {
 }
 
 /** A database that does not open in this time counts as refused: some browsers never answer. */
-const PATIENCE_MS = 3000;
+const TIMEOUT_MS = 3000;
 
 /** Throws, at the first use, where storage is refused. */
 export function openTable(name: string, table: string): KeyValueTable {
@@ -44,10 +45,7 @@ export function openTable(name: string, table: string): KeyValueTable {
     },
     delete: (key) => del(key, store),
     async keys() {
-      const late = new Promise<never>((_, reject) => {
-        setTimeout(() => reject(new Error('The database does not answer.')), PATIENCE_MS);
-      });
-      const found = await Promise.race([keys(store), late]);
+      const found = await withTimeout(() => keys(store), TIMEOUT_MS);
       return found.filter((key): key is string => typeof key === 'string');
     },
   };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ModelFileError, UnsupportedModelError } from '../../../src/errors';
 import { parseGguf } from '../../../src/storage/formats/gguf';
 import { blobSource } from '../../../src/storage/source/blob_source';
-import { cpuMs } from '../cpu_time';
+import { cpuMs } from '../../cpu_time';
 import { type GgufSpec, type GgufTensor, ramp, T, value, writeGguf } from '../write_gguf';
 
 const source = (bytes: Uint8Array<ArrayBuffer>) => blobSource('test.gguf', new Blob([bytes]));

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { ModelFetchError, ModelFileError } from '../../../src/errors';
 import { openModel } from '../../../src/storage/model_file';
-import type { ModelLocation } from '../../../src/storage/source/source';
+import type { ModelLocation } from '../../../src/storage/source/byte_source';
 import { serve } from '../serve';
 import { ramp, value, writeGguf } from '../write_gguf';
 

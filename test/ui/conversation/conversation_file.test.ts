@@ -15,7 +15,7 @@ import {
   newConversation,
   shownSteps,
 } from '../../../src/ui/conversation/conversation_tree';
-import { cpuMs } from '../../storage/cpu_time';
+import { cpuMs } from '../../cpu_time';
 
 /** Every UTF-16 unit may come, halves of characters, too. */
 const text = fc.oneof(

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { MarkdownWriter } from '../../../src/ui/markdown/markdown';
 import { FRAME_COST, Pacer } from '../../../src/ui/markdown/markdown_pacer';
 import { directionOf, safeHref, visibleText } from '../../../src/ui/markdown/markdown_text';
-import { cpuMs } from '../../storage/cpu_time';
+import { cpuMs } from '../../cpu_time';
 import { FakeElement, fakeDocument } from '../fake_dom';
 
 const ELEMENTS = new Set(

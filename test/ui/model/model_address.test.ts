@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readModelAddress, showAddress } from '../../../src/ui/model/model_address';
-import { cpuMs } from '../../storage/cpu_time';
+import { cpuMs } from '../../cpu_time';
 
 const BASE = 'https://page.example/chat/';
 const HUB = 'https://huggingface.co';

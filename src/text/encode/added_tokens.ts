@@ -1,7 +1,7 @@
 // Added tokens (control tokens and the like): finding their text inside a text before anything else looks at it.
 
-import { TokenizerError } from '../errors';
-import { type Author, type Authors, LAYOUT, PERSON, TEMPLATE, type TokenTraits } from './authors';
+import { TokenizerError } from '../../errors';
+import { type Author, type Authors, LAYOUT, PERSON, TEMPLATE, type TokenTraits } from '../authors';
 
 /** A text of nothing but the beginnings of a token is read so many times; the longest in use have some 60 characters. */
 const LONGEST_CONTENT = 512;

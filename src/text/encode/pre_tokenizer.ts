@@ -9,12 +9,13 @@
 //   BertPreTokenizer   JavaScript's \s again                           -> Split by spaces and by one mark
 
 import { SequencePreTokenizer } from '@huggingface/tokenizers';
-import { TokenizerError } from '../errors';
-import { asString, type JsonObject, shown } from './json';
+import { TokenizerError } from '../../errors';
+import type { JsonObject } from '../../shared/json_object';
+import { asString, shown } from '../json';
 import { createNormalizer } from './normalizer';
-import { characterOf, contentOf, costOf, escapeRegex, objects, patternOf, typedErrors } from './rule_patterns';
-import { seam } from './seam';
-import { GPT2_WORDS } from './word_patterns';
+import { characterOf, contentOf, costOf, escapeRegex, objects, patternOf, typedErrors } from './rule_fields';
+import { safeCut } from './safe_cut';
+import { GPT2_WORDS } from './word_regexes';
 
 export interface TextPipeline {
   /** Null where the text is left as it is: then places in the text stay places in the normalized text. */
@@ -80,7 +81,7 @@ function inPieces(run: Stage): Stage {
     const out: string[] = [];
     for (const word of words) {
       for (let start = 0; start < word.length; ) {
-        const end = seam(word, start, LONGEST_PIECE);
+        const end = safeCut(word, start, LONGEST_PIECE);
         for (const part of run([word.slice(start, end)], first)) out.push(part);
         start = end;
         if (performance.now() <= deadline) continue;

@@ -1,7 +1,8 @@
 // What the rules of tokenizer.json have in common: the patterns in them.
 
-import { TokenizerError } from '../errors';
-import { asArray, asObject, asString, isObject, type JsonObject, shown } from './json';
+import { TokenizerError } from '../../errors';
+import { isJsonObject, type JsonObject } from '../../shared/json_object';
+import { asArray, asObject, asString, shown } from '../json';
 import { type RegexCost, regexCost } from './regex_cost';
 
 /** The longest in use has less than 1,500 characters; JavaScript fails on one of some hundred thousand when it first runs. */
@@ -55,7 +56,7 @@ export function escapeRegex(text: string): string {
 }
 
 export function objects(value: unknown): JsonObject[] {
-  return asArray(value).filter(isObject);
+  return asArray(value).filter(isJsonObject);
 }
 
 /** Runs rules of the library, which knows no errors of ours: an expression can be too large, a text grow past what a string holds. */

@@ -1,6 +1,7 @@
 // Which tokens begin a text, and which end an answer.
 
-import { asArray, asId, type JsonObject, tokenContent } from './json';
+import type { JsonObject } from '../../shared/json_object';
+import { asArray, asId, tokenContent } from '../json';
 
 /** Control tokens that end a turn, a call of a tool or a text in the model families at hand, where no configuration names
  *  them; the names by which llama.cpp ends an answer. */

@@ -1,8 +1,8 @@
 // SentencePiece's precompiled character map: a table from texts to their normalized forms, as a double array of UTF-8 bytes
 // (darts-clone) followed by the forms, each ended by a zero byte. https://github.com/google/sentencepiece
 
-import { TokenizerError } from '../errors';
-import { utf8Bytes } from './bytes';
+import { TokenizerError } from '../../errors';
+import { utf8Bytes } from '../byte_alphabet';
 
 const MAX_BYTES = 1 << 22; // the published ones have 240,000
 const PIECE = 512; // UTF-16 units segmented at once

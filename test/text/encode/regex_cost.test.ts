@@ -1,14 +1,14 @@
 // Expressions of tokenizer files: those in use run as they are, those that hang are refused or run on short pieces.
 
 import { describe, expect, test } from 'vitest';
-import { TokenizerError } from '../../src/errors';
-import { PRE_TYPES } from '../../src/text/gguf_pre_types';
-import { regexCost } from '../../src/text/regex_cost';
-import { createTokenizer } from '../../src/text/tokenizer';
-import { caseWords } from '../../src/text/word_patterns';
-import { cpuMs } from '../storage/cpu_time';
-import { files, type Json } from './fixtures';
-import { byteLevelJson } from './tiny_vocabulary';
+import { TokenizerError } from '../../../src/errors';
+import { regexCost } from '../../../src/text/encode/regex_cost';
+import { caseWords } from '../../../src/text/encode/word_regexes';
+import { createTokenizer } from '../../../src/text/tokenizer';
+import { PRE_TYPES } from '../../../src/text/vocabulary/gguf_pre_types';
+import { cpuMs } from '../../cpu_time';
+import { files, type Json } from '../fixtures';
+import { byteLevelJson } from '../tiny_vocabulary';
 
 const CL100K =
   "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+";

@@ -6,10 +6,10 @@
 //   Precompiled        the library guesses what SentencePiece's table holds -> the table itself (charsmap.ts)
 
 import { SequenceNormalizer } from '@huggingface/tokenizers';
-import { TokenizerError } from '../errors';
+import { TokenizerError } from '../../errors';
+import type { JsonObject } from '../../shared/json_object';
 import { createCharsmap } from './charsmap';
-import type { JsonObject } from './json';
-import { contentOf, costOf, objects, patternOf } from './rule_patterns';
+import { contentOf, costOf, objects, patternOf } from './rule_fields';
 
 export type Normalize = (text: string) => string;
 

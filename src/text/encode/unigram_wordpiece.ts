@@ -2,9 +2,9 @@
 // characters as bytes, and control tokens that some vocabularies list among the ordinary ones.
 
 import { Unigram, WordPiece } from '@huggingface/tokenizers';
-import { TokenizerError } from '../errors';
-import { byteToken, utf8Bytes } from './bytes';
-import { seam } from './seam';
+import { TokenizerError } from '../../errors';
+import { byteToken, utf8Bytes } from '../byte_alphabet';
+import { safeCut } from './safe_cut';
 
 /** The ids of one word at a time. */
 export interface WordModel {
@@ -61,7 +61,7 @@ export function createUnigram({ pieces, forbidden, unkId, byteFallback }: Unigra
 
   return cached((word, out) => {
     for (let start = 0; start < word.length; ) {
-      const end = seam(word, start, LONGEST_RUN);
+      const end = safeCut(word, start, LONGEST_RUN);
       let gap = '';
       for (const piece of library.tokenize(word.slice(start, end))) {
         const id = ids.get(piece);

@@ -1,4 +1,5 @@
-import { ModelFileError } from '../errors';
+import { ModelFileError } from '../../errors';
+import { isJsonObject, type JsonObject } from '../../shared/json_object';
 import { quoted } from './bounds';
 
 /** Levels of nesting that any JSON file of a model may have; real ones stay below ten. */
@@ -12,12 +13,6 @@ const MAX_UNIQUE_KEYS = 512 * 1024;
 const MAX_MEMORY = 192 * 1024 * 1024;
 /** Bytes of the heap of a 64-bit engine, about: a list or an object, a key with its place, any further value. */
 const COST = { open: 64, key: 128, comma: 32 } as const;
-
-export type JsonObject = Record<string, unknown>;
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Text from UTF-8 bytes; a byte order mark stays, and malformed bytes are an error. */
 export function decodeUtf8(file: string, what: string, bytes: Uint8Array): string {

@@ -2,8 +2,8 @@
 // may still grow, and the beginning of a stop string wait. The whole stream equals `tokenizer.decode` of all ids, or, where it
 // goes on a text, what decode adds to that text.
 
+import type { Tokenizer } from '../tokenizer';
 import { unfinishedLength } from './graphemes';
-import type { Tokenizer } from './tokenizer';
 
 export interface StreamDecoder {
   /** Text that may be shown now; often empty. */

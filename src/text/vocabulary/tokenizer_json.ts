@@ -1,28 +1,21 @@
 // tokenizer.json and tokenizer_config.json as checked values: what the rest of the room may rely on.
 
-import { TokenizerError } from '../errors';
-import type { AddedToken } from './added_tokens';
-import type { TokenTraits } from './authors';
-import type { BpeOptions } from './bpe';
-import { asArray, asId, asObject, asString, type JsonObject, MAX_VOCABULARY, shown, tokenContent } from './json';
-import type { UnigramOptions, WordPieceOptions } from './library_models';
-
-export type BpeParts = { readonly type: 'BPE' } & Pick<
-  BpeOptions,
-  'merges' | 'mergeRanks' | 'byteFallback' | 'ignoreMerges' | 'fuseUnk'
->;
-export type UnigramParts = { readonly type: 'Unigram' } & Pick<UnigramOptions, 'pieces' | 'unkId' | 'byteFallback'>;
-export type WordPieceParts = { readonly type: 'WordPiece' } & Pick<WordPieceOptions, 'subwordPrefix' | 'longestWord'>;
+import { TokenizerError } from '../../errors';
+import type { JsonObject } from '../../shared/json_object';
+import type { TokenTraits } from '../authors';
+import type { AddedToken } from '../encode/added_tokens';
+import type { BpeModel, UnigramModel, WordPieceModel } from '../encode/encoder';
+import { asArray, asId, asObject, asString, MAX_VOCABULARY, shown, tokenContent } from '../json';
 
 /** As the file has it. */
 export type PlainAddedToken = Omit<AddedToken, keyof TokenTraits>;
 
-export interface TokenizerParts {
+export interface ParsedTokenizer {
   readonly normalizer: JsonObject | null;
   readonly preTokenizer: JsonObject | null;
   readonly decoder: JsonObject | null;
   readonly vocab: ReadonlyMap<string, number>;
-  readonly model: BpeParts | UnigramParts | WordPieceParts;
+  readonly model: BpeModel | UnigramModel | WordPieceModel;
   readonly addedTokens: readonly PlainAddedToken[];
   readonly unkToken: string | null;
   /** Ids that the post-processor puts before and after a text. */
@@ -33,7 +26,7 @@ export interface TokenizerParts {
 /** Names of tokenizer_config.json whose tokens are control tokens, whatever tokenizer.json says of them. */
 const NAMED_TOKENS = ['bos_token', 'eos_token', 'unk_token', 'sep_token', 'pad_token', 'cls_token', 'mask_token'];
 
-export function readTokenizerJson(json: JsonObject, config: JsonObject): TokenizerParts {
+export function readTokenizerJson(json: JsonObject, config: JsonObject): ParsedTokenizer {
   const model = asObject(json.model);
   if (!model) throw new TokenizerError('tokenizer.json has no "model".');
   const type = asString(model.type) ?? guessType(model);
@@ -49,7 +42,7 @@ export function readTokenizerJson(json: JsonObject, config: JsonObject): Tokeniz
     preTokenizer: asObject(json.pre_tokenizer),
     decoder: asObject(json.decoder),
     vocab,
-    model: pieces ? unigramParts(model, pieces) : type === 'BPE' ? bpeParts(model, vocab) : wordPieceParts(model),
+    model: pieces ? readUnigram(model, pieces) : type === 'BPE' ? readBpe(model, vocab) : readWordPiece(model),
     addedTokens: readAddedTokens(json, config, vocab),
     unkToken: asString(model.unk_token),
     ...readPostProcessor(asObject(json.post_processor)),
@@ -63,7 +56,7 @@ function guessType(model: JsonObject): string {
   return typeof model.continuing_subword_prefix === 'string' ? 'WordPiece' : 'unknown';
 }
 
-function bpeParts(model: JsonObject, vocab: ReadonlyMap<string, number>): BpeParts {
+function readBpe(model: JsonObject, vocab: ReadonlyMap<string, number>): BpeModel {
   if (model.continuing_subword_prefix || model.end_of_word_suffix) {
     throw new TokenizerError('The tokenizer marks the inside or the end of words, which is not supported.');
   }
@@ -78,7 +71,7 @@ function bpeParts(model: JsonObject, vocab: ReadonlyMap<string, number>): BpePar
   };
 }
 
-function unigramParts(model: JsonObject, pieces: readonly [string, number][]): UnigramParts {
+function readUnigram(model: JsonObject, pieces: readonly [string, number][]): UnigramModel {
   const unkId = asId(model.unk_id);
   if (unkId !== null && unkId >= pieces.length) {
     throw new TokenizerError(`The unknown token has the id ${unkId}; the vocabulary has ${pieces.length} tokens.`);
@@ -86,7 +79,7 @@ function unigramParts(model: JsonObject, pieces: readonly [string, number][]): U
   return { type: 'Unigram', pieces, unkId, byteFallback: model.byte_fallback === true };
 }
 
-function wordPieceParts(model: JsonObject): WordPieceParts {
+function readWordPiece(model: JsonObject): WordPieceModel {
   return {
     type: 'WordPiece',
     subwordPrefix: asString(model.continuing_subword_prefix) ?? '##',

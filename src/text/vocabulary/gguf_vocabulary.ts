@@ -1,10 +1,11 @@
 // GGUF keeps the vocabulary in its metadata (tokenizer.ggml.*). This file writes it as the tokenizer.json that the rest of
 // the room reads, so that both kinds of model files go through one path.
 
-import { TokenizerError } from '../errors';
-import { byteOfToken } from './bytes';
+import { TokenizerError } from '../../errors';
+import type { JsonObject } from '../../shared/json_object';
+import { byteOfToken } from '../byte_alphabet';
+import { asId, asString, MAX_VOCABULARY } from '../json';
 import { PRE_TYPES } from './gguf_pre_types';
-import { asId, asString, type JsonObject, MAX_VOCABULARY } from './json';
 import { END_TOKENS } from './special_tokens';
 
 // tokenizer.ggml.token_type
@@ -35,9 +36,9 @@ export function ggufVocabulary(gguf: ReadonlyMap<string, unknown>): {
   };
   const bos = text('bos');
   const eos = text('eos');
-  const parts =
-    model === 'gpt2' ? byteLevelParts(get, words) : model === 'llama' ? sentencePieceParts(gguf, get, words) : null;
-  if (!parts) {
+  const rules =
+    model === 'gpt2' ? byteLevelRules(get, words) : model === 'llama' ? sentencePieceRules(gguf, get, words) : null;
+  if (!rules) {
     throw new TokenizerError(
       `The GGUF file's vocabulary is of the kind ${JSON.stringify(model)}; "gpt2" and "llama" are supported. Put the model's tokenizer.json beside it.`,
     );
@@ -48,10 +49,10 @@ export function ggufVocabulary(gguf: ReadonlyMap<string, unknown>): {
     added_tokens: addedTokens(words, gguf),
     post_processor: template(
       words,
-      flag('add_bos_token', parts.addBos) ? bos : null,
+      flag('add_bos_token', rules.addBos) ? bos : null,
       flag('add_eos_token', false) ? eos : null,
     ),
-    ...parts.json,
+    ...rules.json,
   };
   return { tokenizerJson, tokenizerConfig: { bos_token: bos, eos_token: eos, clean_up_tokenization_spaces: false } };
 }
@@ -115,12 +116,12 @@ function template({ vocab }: Words, bos: string | null, eos: string | null): Jso
 }
 
 type Get = (name: string) => unknown;
-interface Parts {
+interface ModelRules {
   json: JsonObject;
   addBos: boolean;
 }
 
-function byteLevelParts(get: Get, words: Words): Parts {
+function byteLevelRules(get: Get, words: Words): ModelRules {
   const name = asString(get('pre')) ?? 'default';
   const pre = PRE_TYPES.get(name);
   if (!pre) {
@@ -148,7 +149,7 @@ function byteLevelParts(get: Get, words: Words): Parts {
  * SentencePiece calls best the token with the highest score, wherever it was cut. So every cut of a token in two tokens is a
  * merge, and its rank is the place of the token's score among all scores; equal scores share a rank, and the leftmost wins.
  */
-function sentencePieceParts(gguf: ReadonlyMap<string, unknown>, get: Get, words: Words): Parts {
+function sentencePieceRules(gguf: ReadonlyMap<string, unknown>, get: Get, words: Words): ModelRules {
   const { tokens, types, vocab } = words;
   const scores = numbers(get('scores'));
   if (!scores || scores.length !== tokens.length) {

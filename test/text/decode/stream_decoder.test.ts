@@ -2,12 +2,12 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { LONGEST_HOLD } from '../../src/text/graphemes';
-import { createStreamDecoder } from '../../src/text/stream_decoder';
-import { createTokenizer, type Tokenizer } from '../../src/text/tokenizer';
-import { mixedText, plainText, SEED } from './arbitraries';
-import { files } from './fixtures';
-import { byteLevelJson, sentencePieceGguf } from './tiny_vocabulary';
+import { LONGEST_HOLD } from '../../../src/text/decode/graphemes';
+import { createStreamDecoder } from '../../../src/text/decode/stream_decoder';
+import { createTokenizer, type Tokenizer } from '../../../src/text/tokenizer';
+import { mixedText, plainText, SEED } from '../arbitraries';
+import { files } from '../fixtures';
+import { byteLevelJson, sentencePieceGguf } from '../tiny_vocabulary';
 
 const byteLevel = createTokenizer(files({ tokenizerJson: byteLevelJson() }));
 const sentencePiece = createTokenizer(files({ gguf: sentencePieceGguf() }));

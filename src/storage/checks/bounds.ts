@@ -1,4 +1,4 @@
-import { ModelFileError } from '../errors';
+import { ModelFileError } from '../../errors';
 
 /** The most that a JSON or text file of a model may take: tokenizer.json, the largest, stays below 40 MB. */
 const MAX_TEXT_BYTES = 64 * 1024 * 1024;

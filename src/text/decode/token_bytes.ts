@@ -1,10 +1,11 @@
 // Ids -> bytes, by the decoder rules of tokenizer.json. Every token of a language model's vocabulary stands for fixed
 // bytes; text is the UTF-8 of the bytes in a row. Decoding and streaming both go through here, so they cannot differ.
 
-import { TokenizerError } from '../errors';
-import { byteLevelBytes, byteOfToken, utf8Bytes } from './bytes';
-import { asArray, asObject, asString, type JsonObject, shown } from './json';
-import { characterOf } from './rule_patterns';
+import { TokenizerError } from '../../errors';
+import type { JsonObject } from '../../shared/json_object';
+import { byteLevelBytes, byteOfToken, utf8Bytes } from '../byte_alphabet';
+import { characterOf } from '../encode/rule_fields';
+import { asArray, asObject, asString, shown } from '../json';
 
 export interface ByteRules {
   /** Bytes of one ordinary token. */

@@ -2,12 +2,12 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { PRE_TYPES } from '../../src/text/gguf_pre_types';
-import { ggufVocabulary } from '../../src/text/gguf_vocabulary';
-import { createTokenizer } from '../../src/text/tokenizer';
-import { mixedText, plainText, SEED } from './arbitraries';
-import { files } from './fixtures';
-import { byteLevelGguf, byteLevelJson, sentencePieceGguf } from './tiny_vocabulary';
+import { createTokenizer } from '../../../src/text/tokenizer';
+import { PRE_TYPES } from '../../../src/text/vocabulary/gguf_pre_types';
+import { ggufVocabulary } from '../../../src/text/vocabulary/gguf_vocabulary';
+import { mixedText, plainText, SEED } from '../arbitraries';
+import { files } from '../fixtures';
+import { byteLevelGguf, byteLevelJson, sentencePieceGguf } from '../tiny_vocabulary';
 
 test('a byte-level vocabulary gives the ids of the same vocabulary in tokenizer.json', () => {
   const fromJson = createTokenizer(files({ tokenizerJson: byteLevelJson() }));

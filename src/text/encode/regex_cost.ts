@@ -3,8 +3,8 @@
 // twice. POLYNOMIAL: it may fail there, but at most two such stretches follow each other and none lies in another: harmless on
 // short pieces of text. Everything else is refused.
 
-import { TokenizerError } from '../errors';
-import { CASE_WORDS } from './word_patterns';
+import { TokenizerError } from '../../errors';
+import { CASE_WORDS } from './word_regexes';
 
 export type RegexCost = 'linear' | 'polynomial';
 
@@ -19,7 +19,7 @@ const MAX_BRANCHES = 6 ** 5;
 const CLASS_BRANCHES = 6; // a class of characters past U+FFFF is compiled as this many alternatives at least
 
 /** What one part of an expression can do. */
-interface Part {
+interface Subpattern {
   /** Succeeds wherever it stands: `*`, `?`, `{0,n}`. */
   readonly optional: boolean;
   /** Unbounded repeats on the way through it, at most. */
@@ -34,9 +34,17 @@ interface Part {
   readonly nested: boolean;
 }
 
-const EMPTY: Part = { optional: true, stretches: 0, ways: 1, length: 0, branches: 1, steady: true, nested: false };
-const CHARACTER: Part = { ...EMPTY, optional: false, length: 1 };
-const CLASS: Part = { ...CHARACTER, branches: CLASS_BRANCHES };
+const EMPTY: Subpattern = {
+  optional: true,
+  stretches: 0,
+  ways: 1,
+  length: 0,
+  branches: 1,
+  steady: true,
+  nested: false,
+};
+const CHARACTER: Subpattern = { ...EMPTY, optional: false, length: 1 };
+const CLASS: Subpattern = { ...CHARACTER, branches: CLASS_BRANCHES };
 
 /**
  * Alternatives in use that fail after an unbounded stretch and yet are linear: `\s+(?!\S)` gives back one character;
@@ -75,7 +83,7 @@ export function regexCost(source: string): RegexCost {
   );
 }
 
-function either(parts: readonly Part[]): Part {
+function either(parts: readonly Subpattern[]): Subpattern {
   if (parts.length === 0) return EMPTY;
   return {
     optional: parts.some((part) => part.optional),
@@ -88,7 +96,7 @@ function either(parts: readonly Part[]): Part {
   };
 }
 
-function sequence(parts: readonly Part[]): Part {
+function sequence(parts: readonly Subpattern[]): Subpattern {
   let after = false; // an unbounded stretch
   let steady = true;
   for (const part of parts) {
@@ -107,7 +115,7 @@ function sequence(parts: readonly Part[]): Part {
 }
 
 /** min to max times one part. */
-function repeat(part: Part, min: number, max: number): Part {
+function repeat(part: Subpattern, min: number, max: number): Subpattern {
   const varies = part.stretches > 0 || part.ways > 1;
   const long = part.length * max > MAX_LENGTH && min !== max;
   const unbounded = max === Number.POSITIVE_INFINITY || long;
@@ -140,12 +148,12 @@ class Reader {
     );
   }
 
-  alternatives(depth: number): { text: string; part: Part }[] {
+  alternatives(depth: number): { text: string; part: Subpattern }[] {
     if (depth > MAX_NESTING) this.fail(`more than ${MAX_NESTING} brackets in each other`);
-    const found: { text: string; part: Part }[] = [];
+    const found: { text: string; part: Subpattern }[] = [];
     for (;;) {
       const start = this.at;
-      const parts: Part[] = [];
+      const parts: Subpattern[] = [];
       while (!this.atEnd && !'|)'.includes(this.source[this.at])) parts.push(this.quantified(this.atom(depth)));
       const part = sequence(parts);
       if (part.branches > MAX_BRANCHES) this.fail('too many classes of characters in a row');
@@ -162,7 +170,7 @@ class Reader {
     return match;
   }
 
-  private atom(depth: number): Part {
+  private atom(depth: number): Subpattern {
     const char = this.source[this.at];
     if (char === '(') return this.group(depth);
     if (char === '[') return this.characterClass();
@@ -177,7 +185,7 @@ class Reader {
     return CHARACTER;
   }
 
-  private group(depth: number): Part {
+  private group(depth: number): Subpattern {
     const open = this.take(/\((?:\?(?:[imsx-]*:|>|=|!|<=|<!|<[A-Za-z_]\w*>)|(?!\?))/y);
     if (!open) {
       if (this.take(/\(\?[imsx-]+\)/y)) return EMPTY;
@@ -191,7 +199,7 @@ class Reader {
     return looks ? { ...inner, optional: false, steady: inner.stretches === 0 } : inner;
   }
 
-  private characterClass(): Part {
+  private characterClass(): Subpattern {
     const start = this.at;
     let open = 0;
     do {
@@ -203,7 +211,7 @@ class Reader {
     return /\\[pP]|\\u\{|[\u{10000}-\u{10ffff}]/u.test(text) ? CLASS : CHARACTER;
   }
 
-  private quantified(part: Part): Part {
+  private quantified(part: Subpattern): Subpattern {
     let whole = part;
     for (let rounds = 0; ; rounds++) {
       const match = this.take(/([*+?])[+?]?|\{(\d{0,6})(,?)(\d{0,6})\}\??/y);

@@ -1,7 +1,7 @@
 // `tokenizer.ggml.pre`: the name that a GGUF file gives to its rules for splitting text into words.
 // Each name stands for expressions applied one after another, every match and every stretch between matches a word.
 
-import { CONTRACTIONS, caseWords, GPT2_WORDS, SPACES, words } from './word_patterns';
+import { CONTRACTIONS, caseWords, GPT2_WORDS, SPACES, words } from '../encode/word_regexes';
 
 export interface PreType {
   readonly splits: readonly string[];

@@ -1,10 +1,10 @@
 // What ends an answer, in the families at hand: from configurations, GGUF keys, and by well-known names.
 
 import { expect, test } from 'vitest';
-import { findSpecialTokens } from '../../src/text/special_tokens';
-import { createTokenizer } from '../../src/text/tokenizer';
-import { files, type Json } from './fixtures';
-import { byteLevelGguf } from './tiny_vocabulary';
+import { createTokenizer } from '../../../src/text/tokenizer';
+import { findSpecialTokens } from '../../../src/text/vocabulary/special_tokens';
+import { files, type Json } from '../fixtures';
+import { byteLevelGguf } from '../tiny_vocabulary';
 
 interface Case {
   added: string[];

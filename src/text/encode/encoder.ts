@@ -1,15 +1,31 @@
 // Text -> ids, in the reference's order: added tokens of the raw text, the normalizer, added tokens of the normalized text,
 // words, the vocabulary's model. Which added tokens are recognized in a stretch depends on who wrote it.
 
+import { type Author, type Authors, PERSON, TEMPLATE } from '../authors';
 import { type AddedToken, AddedTokenSplitter, type Section } from './added_tokens';
-import { type Author, type Authors, PERSON, TEMPLATE } from './authors';
-import { Bpe } from './bpe';
-import { createUnigram, createWordPiece, type WordModel } from './library_models';
+import { Bpe, type BpeOptions } from './bpe';
 import type { TextPipeline } from './pre_tokenizer';
-import type { TokenizerParts } from './tokenizer_json';
+import {
+  createUnigram,
+  createWordPiece,
+  type UnigramOptions,
+  type WordModel,
+  type WordPieceOptions,
+} from './unigram_wordpiece';
 
-/** The vocabulary with what is known of its added tokens. */
-type EncoderParts = Omit<TokenizerParts, 'addedTokens'> & { readonly addedTokens: readonly AddedToken[] };
+export type BpeModel = { readonly type: 'BPE' } & Pick<
+  BpeOptions,
+  'merges' | 'mergeRanks' | 'byteFallback' | 'ignoreMerges' | 'fuseUnk'
+>;
+export type UnigramModel = { readonly type: 'Unigram' } & Pick<UnigramOptions, 'pieces' | 'unkId' | 'byteFallback'>;
+export type WordPieceModel = { readonly type: 'WordPiece' } & Pick<WordPieceOptions, 'subwordPrefix' | 'longestWord'>;
+
+export interface EncoderOptions {
+  readonly vocab: ReadonlyMap<string, number>;
+  readonly model: BpeModel | UnigramModel | WordPieceModel;
+  readonly addedTokens: readonly AddedToken[];
+  readonly unkToken: string | null;
+}
 
 export class Encoder {
   private readonly model: WordModel;
@@ -17,11 +33,11 @@ export class Encoder {
   private readonly normalized: AddedTokenSplitter;
 
   constructor(
-    parts: EncoderParts,
+    options: EncoderOptions,
     private readonly pipeline: TextPipeline,
   ) {
-    const { addedTokens } = parts;
-    this.model = createModel(parts, pipeline.byteLevel);
+    const { addedTokens } = options;
+    this.model = createModel(options, pipeline.byteLevel);
     const { normalize } = pipeline;
     const late = (token: AddedToken) => normalize !== null && token.normalized;
     this.raw = new AddedTokenSplitter(addedTokens.filter((token) => !late(token)));
@@ -112,8 +128,8 @@ export class Encoder {
   }
 }
 
-function createModel(parts: EncoderParts, byteLevel: boolean): WordModel {
-  const { model, vocab, addedTokens, unkToken } = parts;
+function createModel(options: EncoderOptions, byteLevel: boolean): WordModel {
+  const { model, vocab, addedTokens, unkToken } = options;
   const isControl = (token: AddedToken) => token.openTo !== PERSON && [...token.content].length > 1;
   const forbidden = new Set(addedTokens.filter(isControl).map((token) => token.id));
   if (model.type === 'Unigram') return createUnigram({ ...model, forbidden });

@@ -4,12 +4,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ModelCache } from '../../src/storage/cache/cache';
-import { deleteModel, listModels } from '../../src/storage/cache/cached_models';
-import { urlSource } from '../../src/storage/source/url_source';
-import { type FakeStores, fakeStores } from './fake_stores';
-import { sendFile, serve } from './serve';
-import { ramp } from './write_gguf';
+import { ModelCache } from '../../../src/storage/cache/cache';
+import { deleteModel, listModels } from '../../../src/storage/cache/cached_models';
+import { urlSource } from '../../../src/storage/source/url_source';
+import { type FakeStores, fakeStores } from '../fake_stores';
+import { sendFile, serve } from '../serve';
+import { ramp } from '../write_gguf';
 
 const TUNING = { windowBytes: 1000, retryDelaysMs: [1], stallMs: 60_000 };
 const PIECES = 5;
