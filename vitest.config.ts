@@ -2,6 +2,7 @@
 
 import { defineConfig } from 'vitest/config';
 import { softwareVulkan } from './tools/lib/ensure.mjs';
+import { wgslPlugin } from './tools/lib/wgsl_plugin.mjs';
 
 Object.assign(process.env, softwareVulkan()); // before any fork: the loader reads it when a process starts
 
@@ -13,6 +14,7 @@ export default defineConfig({
   test: {
     projects: [
       {
+        plugins: [wgslPlugin()],
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],

@@ -152,7 +152,7 @@ class Workbench {
 /** Without the source that shader compilers quote, and without its period. */
 function oneLine(message: string): string {
   const line = message
-    .replace(/line \d+: .*\n/, '')
+    .replace(/(\S+\.wgsl )?line \d+: .*\n/, '')
     .replace(/\s+/g, ' ')
     .replace(/\.$/, '');
   return line.length > 200 ? `${line.slice(0, 200)}...` : line;

@@ -138,8 +138,19 @@ async function refusedLine(module: GPUShaderModule, code: string): Promise<strin
   const first = messages.find(({ type }) => type === 'error');
   if (!first) return null;
   const { lineNum, linePos, message } = first;
-  const line = code.split('\n')[lineNum - 1]?.slice(Math.max(0, linePos - 60), linePos + 60);
-  return `line ${lineNum}: ${line?.trim()}\n${message}`;
+  const lines = code.split('\n');
+  const line = lines[lineNum - 1]?.slice(Math.max(0, linePos - 60), linePos + 60);
+  return `${placeOf(lines, lineNum)}: ${line?.trim()}\n${message}`;
+}
+
+/** In front of each file's text in development; builds leave it out. */
+const MARK = '// --- ';
+
+/** `shaders/linear/matvec.wgsl line 40`, or the line of the whole source where no mark stands in front of it. */
+function placeOf(lines: readonly string[], lineNum: number): string {
+  if (!import.meta.env.DEV) return `line ${lineNum}`;
+  const mark = lines.slice(0, lineNum).findLastIndex((line) => line.startsWith(MARK));
+  return mark < 0 ? `line ${lineNum}` : `${lines[mark].slice(MARK.length)} line ${lineNum - mark - 1}`;
 }
 
 const BUFFER_TYPE = { read: 'read-only-storage', write: 'storage', uniform: 'uniform' } as const;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import embed from '../../shaders/elementwise/embed.wgsl?raw';
 import { Gpu } from '../../src/gpu/device';
 import { CommandList, createKernel } from '../../src/gpu/kernel';
 import { PATHS, pathName, testGpu } from './test_device';
@@ -49,6 +50,18 @@ test('a shader that does not compile is a typed error that names kernel and line
   const gpu = await testGpu();
   const broken = createKernel(gpu, { label: 'test/broken', wgsl: ['fn main( {'], constants: {}, bindings: [] });
   await expect(broken).rejects.toThrow(/test\/broken.*line/s);
+});
+
+test('a shader that does not compile names the file and its line, where a mark tells the file', async () => {
+  const gpu = await testGpu();
+  const good = '// --- shaders/test/good.wgsl\nfn good() {}\n';
+  const bad = '// --- shaders/test/bad.wgsl\n\nfn bad() { return 1; }\n';
+  const broken = createKernel(gpu, { label: 'test/marked', wgsl: [good, bad], constants: {}, bindings: [] });
+  await expect(broken).rejects.toThrow('shaders/test/bad.wgsl line 2: fn bad() { return 1; }');
+});
+
+test('the text of a shader begins with a mark that names its file', () => {
+  expect(embed.split('\n', 1)[0]).toBe('// --- shaders/elementwise/embed.wgsl');
 });
 
 test('a buffer past the limit is refused with both numbers before it is asked for', async () => {

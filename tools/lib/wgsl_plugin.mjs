@@ -1,5 +1,5 @@
-// What a build does to shaders: it shortens them, lays them side by side, and hashes them in advance. Only in builds: line
-// numbers in errors stay true while developing.
+// The plugins for shaders. In development and in tests, a line with the file's name in front of each text, by which errors name
+// files. In builds, short texts side by side, without marks, and one hash of them all.
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -70,8 +70,35 @@ async function inOrder() {
   return importsOf([...SHARED, ...files.map((file) => `/shaders/${file}?raw`)]);
 }
 
-/** @returns {import('vite').Plugin} */
+/** The file of an import such as `matvec.wgsl?raw`; null for any other import. @param {string} id */
+function shaderOf(id) {
+  const [file = '', query] = id.split('?');
+  return file.endsWith('.wgsl') && query === 'raw' ? file : null;
+}
+
+/** @returns {import('vite').Plugin[]} */
 export function wgslPlugin() {
+  return [marking(), shortening()];
+}
+
+/** Development and tests: `// --- shaders/linear/matvec.wgsl` in front of the text. @returns {import('vite').Plugin} */
+function marking() {
+  return {
+    name: 'wgsl-marks',
+    apply: 'serve',
+    enforce: 'pre',
+    async load(id) {
+      const file = shaderOf(id);
+      if (file === null) return null;
+      this.addWatchFile(file);
+      const name = path.relative(ROOT, file).split(path.sep).join('/');
+      return `export default ${JSON.stringify(`// --- ${name}\n${await readFile(file, 'utf8')}`)}`;
+    },
+  };
+}
+
+/** @returns {import('vite').Plugin} */
+function shortening() {
   return {
     name: 'wgsl',
     apply: 'build',
@@ -80,9 +107,8 @@ export function wgslPlugin() {
       names = undefined; // sources may have changed since
     },
     async load(id) {
-      const [file = '', query] = id.split('?');
-      if (!file.endsWith('.wgsl') || query !== 'raw') return null;
-      return `export default ${JSON.stringify(await shortened(file))}`;
+      const file = shaderOf(id);
+      return file === null ? null : `export default ${JSON.stringify(await shortened(file))}`;
     },
     async transform(code, id) {
       if (id.endsWith(SHADER_HASH)) return hashedInAdvance();
