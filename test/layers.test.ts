@@ -37,9 +37,10 @@ const DOORS: Record<string, readonly string[]> = {
   'kernels/load': ['file_types', 'quantize_weights', 'repack'],
   'kernels/sampling': ['maxima', 'repetition_penalty', 'sample'],
   'metrics/chart': ['chart_section', 'picture'],
-  'metrics/panel': ['figure_format', 'metrics_panel', 'pacer'],
-  'metrics/run': ['after_paint', 'export', 'read_speed', 'run_data', 'run_record'],
-  'metrics/tuning': ['tune_section', 'tune_styles'],
+  'metrics/panel': ['metrics_panel'],
+  'metrics/run': ['export', 'run_data', 'run_record'],
+  'metrics/shared': ['after_paint', 'draw_pacer', 'figure_format'],
+  'metrics/tuning': ['roofline_section', 'tune_section'],
   'model/config': ['config', 'read'],
   'storage/cache': ['cache', 'cached_models', 'manifest', 'piece_store', 'stores'],
   'storage/checks': ['bounds', 'json'],
@@ -60,11 +61,11 @@ const DOORS: Record<string, readonly string[]> = {
   ],
   'ui/library': ['library'],
   'ui/markdown': ['code_block_styles', 'markdown', 'markdown_text'],
-  'ui/model': ['advice', 'loader', 'model_address', 'model_session', 'models', 'notices', 'page_options'],
+  'ui/model': ['loader', 'model_address', 'model_session', 'models', 'notices', 'page_options'],
   'ui/page': [],
   'ui/settings': ['settings', 'settings_fields', 'settings_store'],
-  'ui/shared': ['field_height', 'icons', 'input_method', 'shared_styles'],
-  'ui/turn': ['turn', 'turn_parts'],
+  'ui/shared': ['advice', 'field_height', 'icons', 'input_method', 'shared_styles'],
+  'ui/turn': ['turn'],
 };
 
 /** Folders that never import one another. */
@@ -180,6 +181,18 @@ function neighborsOf(file: string): string[] {
 /** The imports of all sources: file to files. */
 const graph = new Map(sources.map((file) => [file, neighborsOf(file)]));
 
+/** The imports between the sub-rooms of one room: folder to folders. */
+function subRoomGraph(room: string): Map<string, Set<string>> {
+  const folders = new Map<string, Set<string>>();
+  for (const [file, targets] of graph) {
+    const folder = folderOf(file);
+    if (!lies(folder, room)) continue;
+    const others = targets.map(folderOf).filter((other) => lies(other, room) && other !== folder);
+    folders.set(folder, new Set([...(folders.get(folder) ?? []), ...others]));
+  }
+  return folders;
+}
+
 /** The first circle that a depth-first search finds, as a path that ends where it begins. Null without any. */
 function findCircle(graph: ReadonlyMap<string, Iterable<string>>): string[] | null {
   const done = new Set<string>();
@@ -228,6 +241,10 @@ test('rooms import what the tables allow, and shaders only from their twin', () 
 
 test('no file imports itself by way of others', () => {
   expect(findCircle(graph)).toBeNull();
+});
+
+test('no sub-room of a client imports itself by way of others', () => {
+  for (const room of CLIENTS) expect(findCircle(subRoomGraph(room))).toBeNull();
 });
 
 test('every shader with an entry point has its wrapper', () => {

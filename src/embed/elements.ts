@@ -5,7 +5,7 @@
 import type { ReactiveController } from 'lit';
 import type { Engine, EngineEvent } from '../engine/engine';
 import type { VivaceChat } from '../ui/chat/chat';
-import type { Offer } from '../ui/model/advice';
+import type { Offer } from '../ui/shared/advice';
 import '../ui/model/loader';
 import '../ui/model/notices';
 import type { LoadSettings } from '../ui/settings/settings_fields';

@@ -13,7 +13,7 @@ import type {
 } from '../engine/engine';
 import type { VivaceMetrics } from '../metrics/panel/metrics_panel';
 import type { VivaceChat } from '../ui/chat/chat';
-import type { Offer } from '../ui/model/advice';
+import type { Offer } from '../ui/shared/advice';
 import '../ui/chat/chat';
 import type { Tuning } from '../ui/chat/chat_parts';
 import { icons } from '../ui/shared/icons';

@@ -2,12 +2,11 @@
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { FRAME_COST } from '../../src/ui/markdown/markdown_pacer';
 import { installScripted, visitScripted } from './scripted_engine';
 import { ended, lastAnswer, openSite, type Site, send, textOf, type Visit } from './site';
 
-/** Elements and texts that one task may add: the pacer of the Markdown writer counts its work, and 20 is the least that a node costs. */
-const MOST_NODES = FRAME_COST / 20;
+/** Elements and texts that one task may add: a frame may write 12,000 letters, and the least that a node costs is 20. */
+const MOST_NODES = 600;
 const MEGA = 1_000_000;
 const fill = (piece: string, letters = 120_000) => piece.repeat(Math.ceil(letters / piece.length));
 

@@ -3,23 +3,22 @@
 
 import { html, LitElement, nothing, type PropertyValues, unsafeCSS } from 'lit';
 import uplotCss from 'uplot/dist/uPlot.min.css?inline';
-import { Pacer } from '../panel/pacer';
+import { DrawPacer } from '../shared/draw_pacer';
 import type { Colors } from './chart_marks';
 import { chartStyles } from './chart_styles';
 import { ContextView } from './context_view';
 import { HistogramView } from './histogram_view';
 import type { ChartInput, Spot, View } from './picture';
-import { describeToken, spokenToken, worstStalls } from './readout';
-import { renderReadout, renderStalls } from './readout_parts';
+import { describeToken, renderReadout, renderStalls, spokenToken, worstStalls } from './readout';
 import { TbtChart } from './tbt_chart';
 import { TokensView } from './tokens_view';
 
 /** Redrawing more often than this tells nobody anything. */
 const PACE = { leastMs: 48, share: 0.008 };
 
-export type ChartRuns = Omit<ChartInput, 'columns'>;
+type ChartRuns = Omit<ChartInput, 'columns'>;
 
-export class VivaceChart extends LitElement {
+class VivaceChart extends LitElement {
   static override styles = [unsafeCSS(uplotCss), chartStyles];
   static override properties = {
     runs: { attribute: false },
@@ -41,7 +40,7 @@ export class VivaceChart extends LitElement {
   private chart: TbtChart | null = null;
   /** What is on the canvas. */
   private drawn: View | null = null;
-  private readonly pacer = new Pacer(() => this.paint(), PACE);
+  private readonly pacer = new DrawPacer(() => this.paint(), PACE);
   private readonly resizes = new ResizeObserver(() => this.chart?.resize());
   private readonly sight = new IntersectionObserver((entries) => this.pacer.show(entries.at(-1)!.isIntersecting));
   /** What the reader may change while the chart is there. */

@@ -1,8 +1,8 @@
 // What a view of the chart shows, in numbers: the views make pictures of runs, the chart paints them. Types, and what views share.
 
 import { isOfTooFew, type TbtSummary } from '../../engine/tbt';
-import { formatMs } from '../panel/figure_format';
-import type { RunData, Stall } from '../run/run_data';
+import { newTokensOf, type RunData, type Stall } from '../run/run_data';
+import { formatMs } from '../shared/figure_format';
 import type { Points } from './points';
 
 /** Names of the panel's colors; pinned runs have one each. */
@@ -115,12 +115,12 @@ export function liftToFloor({ ys, length }: Points): void {
 }
 
 /** The bar of prefill: what it read, and how long that took. */
-export function prefillLabel({ prefill, usage, metrics }: RunData): string {
+export function prefillLabel(run: RunData): string {
+  const { prefill, metrics } = run;
   if (!prefill) return '';
   if (!metrics)
     return prefill.done < prefill.total
       ? `prefill ${prefill.done} of ${prefill.total}`
       : `prefill ${prefill.total} tokens`;
-  const tokens = usage ? usage.promptTokens - usage.cachedTokens : prefill.total;
-  return `prefill ${tokens} tokens, ${formatMs(metrics.prefillMs)}`;
+  return `prefill ${newTokensOf(run) ?? prefill.total} tokens, ${formatMs(metrics.prefillMs)}`;
 }

@@ -1,11 +1,12 @@
 // One token of a run in words: the gap before it, where it stands, what it says, and where its time went. Pure.
 
-import { formatMs } from '../panel/figure_format';
+import { html, nothing } from 'lit';
 import { gpuMsOf, type RunData, type Stall } from '../run/run_data';
+import { formatMs } from '../shared/figure_format';
 
 const MOST_LETTERS = 40;
 
-export interface TokenReadout {
+interface TokenReadout {
   gap: string;
   /** Such as 'before token 57, position 112'. */
   where: string;
@@ -16,7 +17,7 @@ export interface TokenReadout {
 }
 
 /** As in JSON, with what is invisible or would turn the line around as its number, and cut. */
-export function quoteText(text: string): string {
+function quoteText(text: string): string {
   // No more than can be shown is looked at: a token's text may be of any length.
   const letters = [...JSON.stringify(text.slice(0, 2 * MOST_LETTERS))].map((letter) =>
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(letter) ? `\\u{${letter.codePointAt(0)!.toString(16)}}` : letter,
@@ -56,4 +57,20 @@ const WORST = 3;
 /** The longest stalls, longest first. */
 export function worstStalls(stalls: readonly Stall[]): Stall[] {
   return [...stalls].sort((a, b) => b.gapMs - a.gapMs).slice(0, WORST);
+}
+
+export function renderReadout({ gap, where, text, stages, stall }: TokenReadout) {
+  return html`<p class="line"><b>${gap}</b> ${where}, <code dir="ltr">${text}</code></p>
+    <dl class="stages">${stages.map(({ label, value, definition }) => html`<div title=${definition}><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
+    ${stall ? html`<p class="line stalled">${stall}</p>` : nothing}`;
+}
+
+/** @param worst the longest ones @param count how many there were */
+export function renderStalls(worst: readonly Stall[], count: number) {
+  if (count === 0) return nothing;
+  const title = count > worst.length ? `Stalls: ${count}, the longest` : 'Stalls';
+  return html`<section class="stalls" data-testid="stalls">
+    <h3 title="Gaps that are far longer than the others; a red ring marks them in the chart.">${title}</h3>
+    <ul>${worst.map(({ token, gapMs, sentence }) => html`<li><b>${formatMs(gapMs)}</b> before token ${token}. ${sentence}</li>`)}</ul>
+  </section>`;
 }

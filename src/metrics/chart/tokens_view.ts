@@ -1,7 +1,7 @@
 // "Over tokens": the gap before each token by the token's number, with prefill, first token, events, percentiles and stalls.
 
-import { formatMs } from '../panel/figure_format';
 import type { RunData } from '../run/run_data';
+import { formatMs } from '../shared/figure_format';
 import {
   type ChartInput,
   levelsOf,

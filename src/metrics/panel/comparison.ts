@@ -2,8 +2,8 @@
 
 import { isOfTooFew } from '../../engine/tbt';
 import type { Pin, PinLetter } from '../chart/picture';
-import type { RunData } from '../run/run_data';
-import { formatMs, formatRate } from './figure_format';
+import { newTokensOf, type RunData } from '../run/run_data';
+import { formatMs, formatRate } from '../shared/figure_format';
 
 export interface Column {
   /** Null for the newest run, which is not pinned. */
@@ -109,17 +109,12 @@ export function comparisonRows(columns: readonly Column[]): Row[] {
   });
 }
 
-/** Prompt tokens that went through the model; null while nobody knows. */
-export function newTokens({ usage }: RunData): number | null {
-  return usage && usage.promptTokens - usage.cachedTokens;
-}
-
 function caveatOf({ key, ofPrompt }: Measure, run: RunData, first: RunData): string {
   const gaps = Math.min(run.gaps.length, first.gaps.length);
   if (isOfTooFew(key, run.gaps.length)) return `n = ${run.gaps.length}, too few`;
   if (isOfTooFew(key, gaps)) return 'not compared: too few there';
   if (!ofPrompt || run === first) return '';
-  const [here, there] = [newTokens(run), newTokens(first)];
+  const [here, there] = [newTokensOf(run), newTokensOf(first)];
   if (here !== null && here === there) return '';
   return here === null || there === null
     ? 'not compared: new tokens unknown'
@@ -127,7 +122,7 @@ function caveatOf({ key, ofPrompt }: Measure, run: RunData, first: RunData): str
 }
 
 /** '' where either is unknown or nothing can be divided by it. */
-export function ratioText(value: number | null, base: number | null): string {
+function ratioText(value: number | null, base: number | null): string {
   if (value === null || !base) return '';
   const ratio = value / base;
   return `×${ratio.toFixed(ratio < 10 ? 2 : ratio < 100 ? 1 : 0)}`;

@@ -2,12 +2,9 @@
 
 import type { EngineInfo, Roofline } from '../../engine/engine';
 import type { RunData } from '../run/run_data';
-import type { Figure, FigureGroup } from './figure';
-import { formatMs, formatRate, NONE } from './figure_format';
+import { type Figure, type FigureGroup, formatMs, formatRate, NONE } from '../shared/figure_format';
 import { gpuSteps, machine, memory, perToken } from './machine_figures';
 import { countNote, percentiles } from './percentiles';
-
-export type { Figure, FigureGroup } from './figure';
 
 /** The tiles on top: what a reader of the stream feels. */
 export function headline({ tbt }: RunData): Figure[] {

@@ -1,10 +1,17 @@
 // The figures that tell what a run asked of the machine: GPU time, calls and bytes of a token, memory, and what it ran on. Pure.
 
 import type { EngineInfo, Roofline } from '../../engine/engine';
-import { readSpeed } from '../run/read_speed';
 import type { RunData } from '../run/run_data';
-import type { Figure, FigureGroup } from './figure';
-import { formatBytes, formatCount, formatMs, formatPerCent, formatSpeed, NONE } from './figure_format';
+import {
+  type Figure,
+  type FigureGroup,
+  formatBytes,
+  formatCount,
+  formatMs,
+  formatPerCent,
+  formatSpeed,
+  NONE,
+} from '../shared/figure_format';
 import { countNote, percentiles } from './percentiles';
 
 const STEP = 'The GPU’s own time for one step, from its timestamps, without waiting and transfer.';
@@ -46,6 +53,30 @@ export function perToken(run: RunData, info: EngineInfo | null, roofline: Roofli
   ];
   if (info?.backend !== 'cpu') return { title: 'Per token', figures };
   return { title: 'Per token', figures, note: 'The cpu backend starts no kernels, so there is nothing to count.' };
+}
+
+interface ReadSpeed {
+  /** That a step has to read at the mean context of the run. */
+  bytes: number;
+  /** Bytes by the time of a step, in GB/s (1e9 bytes); null without a time. */
+  gbps: number | null;
+  /** Whose time: the GPU's own of a step (p50), or where it has none the mean gap between tokens. */
+  clock: 'gpu' | 'gaps';
+}
+
+/** What the steps of a run read of the GPU's memory; null before the second token. Bounded by the roofline in the long run. */
+function readSpeed(
+  run: Pick<RunData, 'tokens' | 'metrics' | 'tbt'>,
+  { weights, kvPerPosition }: NonNullable<EngineInfo['bytesPerToken']>,
+): ReadSpeed | null {
+  const first = run.tokens[1]; // the first token is the prefill's
+  const last = run.tokens.at(-1);
+  if (!first || !last) return null;
+  // The step that brings the token at position p reads the keys and values of the p positions before it.
+  const bytes = weights + (kvPerPosition * (first.position + last.position)) / 2;
+  const gpuMs = run.metrics?.gpuMs?.p50;
+  const ms = gpuMs || run.tbt.mean; // a clock that rounds may have measured 0
+  return { bytes, gbps: ms ? bytes / ms / 1e6 : null, clock: gpuMs ? 'gpu' : 'gaps' };
 }
 
 /** What a token reads of the GPU's memory, and how that compares with the most that this memory gives. */

@@ -7,12 +7,13 @@ import '../chart/chart_section';
 import { saveText } from '../../shared/save_text';
 import { PIN_DASHES, type Pin, type PinLetter } from '../chart/picture';
 import { runToCsv, runToJson } from '../run/export';
-import { renderComparison } from './comparison_parts';
+import { DrawPacer } from '../shared/draw_pacer';
+import { renderComparison } from './comparison_table';
+import { renderGroup, renderTiles } from './figure_lists';
 import { figureGroups, headline, headlineNote } from './figures';
-import { Pacer } from './pacer';
-import { renderGroup, renderTiles, renderToolbar, renderWarnings } from './panel_parts';
 import { panelStyles } from './panel_styles';
-import './roofline_section';
+import { renderToolbar } from './toolbar';
+import '../tuning/roofline_section';
 import { MARK } from '../run/run_data';
 import { RunRecord } from '../run/run_record';
 import '../tuning/tune_section';
@@ -56,7 +57,7 @@ export class VivaceMetrics extends LitElement {
   private past: readonly RunRecord[] = [];
   private runsOfModel = 0;
   private drawings = 0;
-  private readonly pacer = new Pacer(() => this.requestUpdate(), PACE);
+  private readonly pacer = new DrawPacer(() => this.requestUpdate(), PACE);
   private readonly sight = new IntersectionObserver((entries) => this.pacer.show(entries.at(-1)!.isIntersecting));
   private readonly onVisibility = () => {
     if (this.run.isRunning) this.run.mark(document.hidden ? MARK.hidden : MARK.shown);
@@ -140,7 +141,7 @@ export class VivaceMetrics extends LitElement {
       <vivace-roofline .engine=${this.engine} .info=${info} .busy=${this.answering || this.tuning}
         @vivace-roofline=${this.onRoofline}></vivace-roofline>
       ${groups.slice(rest + 1).map(renderGroup)}
-      ${warnings.size > 0 ? renderWarnings([...warnings]) : nothing}
+      ${warnings.size > 0 ? html`<section><h3>Warnings</h3><ul>${[...warnings].map((text) => html`<li>${text}</li>`)}</ul></section>` : nothing}
     `;
   }
 

@@ -1,13 +1,12 @@
 // Percentiles as figures, with how many values they are of: of too few, p95 and p99 are no more than the largest. Pure.
 
 import { isOfTooFew, LEAST_VALUES, type TbtSummary } from '../../engine/tbt';
-import type { Figure } from './figure';
-import { formatMs } from './figure_format';
+import { type Figure, formatMs } from '../shared/figure_format';
 
-export type PercentileName = 'p50' | 'p95' | 'p99' | 'max';
+type PercentileName = 'p50' | 'p95' | 'p99' | 'max';
 
 /** What a figure of too few values is; '' where it is of enough. @param values such as 'gaps' */
-export function tooFew(name: string, count: number, values: string): string {
+function tooFew(name: string, count: number, values: string): string {
   if (!isOfTooFew(name, count)) return '';
   const least = LEAST_VALUES[name as keyof typeof LEAST_VALUES];
   return `Of only ${count} ${values} it is simply the longest; it needs ${least}.`;

@@ -1,7 +1,7 @@
 // A run as JSON (the object of `generate --json`) and as CSV (one line per token, numbers alone), a tuning as JSON. Pure.
 
 import { type EngineInfo, runReport, type TuneOutcome } from '../../engine/engine';
-import { gpuMsOf, type RunData } from './run_record';
+import { gpuMsOf, type RunData } from './run_data';
 
 /** `info` where the run itself knows none. A run without `done` has what is known, and null for the rest. */
 export function runToJson(run: RunData, info: EngineInfo | null): string {

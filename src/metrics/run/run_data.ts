@@ -48,7 +48,7 @@ export interface Stall {
   sentence: string;
 }
 
-export type StallCause =
+type StallCause =
   | 'hidden tab'
   | 'tuning'
   | 'compile'
@@ -88,6 +88,11 @@ export interface RunData {
   /** Tokens per second over the gaps so far: (n - 1) / (t_n - t_1). */
   readonly decodeTokensPerSecond: number | null;
   readonly stalls: readonly Stall[];
+}
+
+/** Prompt tokens that went through the model; null until the engine says. */
+export function newTokensOf({ usage }: Pick<RunData, 'usage'>): number | null {
+  return usage && usage.promptTokens - usage.cachedTokens;
 }
 
 /** The GPU's own milliseconds of the step that brought a token (counted from 0), once the run is done and where it has a clock. */

@@ -13,13 +13,11 @@ import type {
   Warning,
 } from '../../engine/engine';
 import { summarizeGaps } from '../../engine/tbt';
-import { afterPaint } from './after_paint';
+import { afterPaint } from '../shared/after_paint';
 import type { DoneEvent, Mark, RecordedToken, RunData, Stall } from './run_data';
 import { findStalls } from './stalls';
 
-export { gpuMsOf, MARK, type Mark, type RecordedToken, type RunData } from './run_data';
-
-export interface RunRecordOptions {
+interface RunRecordOptions {
   info?: EngineInfo | null;
   isFirst?: boolean;
   /** Milliseconds since the epoch of 1970. */

@@ -1,6 +1,6 @@
 // Which gaps of a run are stalls, and why each came about, as far as it is known. Pure.
 
-import { formatMs } from '../panel/figure_format';
+import { formatMs } from '../shared/figure_format';
 import { gpuMsOf, MARK, type Mark, type RecordedToken, type RunData, type Stall } from './run_data';
 
 /** So many times as long as the median gap ... */

@@ -1,7 +1,7 @@
 // The tables of a tuning: they only show what tune_table.ts made.
 
 import { html, nothing } from 'lit';
-import { formatCount } from '../panel/figure_format';
+import { formatCount } from '../shared/figure_format';
 import { BASELINE, TILES, type TuneRow, type TuneTable } from './tune_table';
 import { prefillSummary } from './tune_texts';
 

@@ -1,7 +1,7 @@
 // The tables of tuned matrix products: they only show what tune_products_table.ts made.
 
 import { html, nothing } from 'lit';
-import { formatCount } from '../panel/figure_format';
+import { formatCount } from '../shared/figure_format';
 import { winnerMark } from './tune_parts';
 import type { ProductRow, ProductTable } from './tune_products_table';
 

@@ -1,7 +1,7 @@
 // What a tuner found for matrix products, as the rows of the panel's tables. Pure.
 
 import type { ProductResult, TuneResult } from '../../engine/engine';
-import { formatCount, NONE } from '../panel/figure_format';
+import { formatCount, NONE } from '../shared/figure_format';
 import { decimalsFor, gainText, parametersText } from './tune_table';
 
 export interface ProductRow {

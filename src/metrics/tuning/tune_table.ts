@@ -1,7 +1,7 @@
 // What a tuner found for attention, as the rows of the panel's tables. Pure.
 
 import type { AttentionResult, TuneResult } from '../../engine/engine';
-import { formatCount, NONE } from '../panel/figure_format';
+import { formatCount, NONE } from '../shared/figure_format';
 
 /** The combination that all others are compared with: the whole head in one output tile, which is no tiling at all. */
 export const BASELINE = 'G';

@@ -1,7 +1,7 @@
 // What the panel says about tuning, before, while and after. Pure.
 
 import type { EngineInfo, ProductResult, TuneOutcome, TuneResult } from '../../engine/engine';
-import { formatCount, formatMs } from '../panel/figure_format';
+import { formatCount, formatMs } from '../shared/figure_format';
 import { productTitle } from './tune_products_table';
 import { BASELINE, parametersText, type TuneTable } from './tune_table';
 

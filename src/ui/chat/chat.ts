@@ -6,7 +6,7 @@
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Engine } from '../../engine/engine';
-import { type Offer, settingsAfter } from '../model/advice';
+import { MODEL_ENDED, type Offer, settingsAfter } from '../shared/advice';
 import { renderEmpty, renderMemoryLine, renderMeter, renderTuning, type Tuning } from './chat_parts';
 import { type ChatHost, ChatSession } from './chat_session';
 import { chatStyles } from './chat_styles';
@@ -24,7 +24,6 @@ import { readRemembered, writeRemembered } from '../settings/settings_store';
 import { sharedStyles } from '../shared/shared_styles';
 import '../turn/turn';
 import type { TurnAction, VivaceTurn } from '../turn/turn';
-import { ENDED } from '../turn/turn_parts';
 
 const STORY_EXAMPLES = [
   'Tell me a story about a brave cat',
@@ -246,7 +245,7 @@ export class VivaceChat extends LitElement implements ChatHost {
   /** Why the model cannot be asked, or ''. */
   private get unready(): string {
     if (!this.engine) return 'The model is not ready yet.';
-    return this.engine.lost ? ENDED : '';
+    return this.engine.lost ? MODEL_ENDED : '';
   }
 
   private get composer(): VivaceComposer | null {

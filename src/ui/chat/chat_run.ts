@@ -2,7 +2,7 @@
 
 import type { ChatMessage, Engine, EngineEvent, EngineGenerateOptions } from '../../engine/engine';
 import { type Turn, takeEvent } from '../conversation/conversation';
-import { adviseRun, codeOf, isAbort } from '../model/advice';
+import { adviseRun, codeOf, isAbort } from '../shared/advice';
 import type { Gate } from './gate';
 
 export class AnswerRun {

@@ -2,9 +2,9 @@
 
 import type { ChatMessage, EngineEvent, FinishReason, RunMetrics, Usage } from '../../engine/engine';
 import { formatMilliseconds, formatTokenRate } from '../../shared/format';
-import type { Advice } from '../model/advice';
+import type { Advice } from '../shared/advice';
 
-export type AnswerState = 'streaming' | 'done' | 'error';
+type AnswerState = 'streaming' | 'done' | 'error';
 
 /** What the line under an answer says. */
 export interface Timing {

@@ -2,7 +2,7 @@
 // what comes out has only those that are known. Pure.
 
 import { VivaceError } from '../../errors';
-import { type Advice, OFFER_LABELS, type Offer } from '../model/advice';
+import { type Advice, OFFER_LABELS, type Offer } from '../shared/advice';
 import type { Timing, Turn } from './conversation';
 import type { Conversation, Memory } from './conversation_tree';
 

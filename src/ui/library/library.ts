@@ -10,10 +10,10 @@ import { sharedStyles } from '../shared/shared_styles';
 import { fileNameOf, importFiles, saveConversations } from './library_file';
 import { LibraryKeeper } from './library_keeper';
 import { LibraryNote } from './library_note';
-import { groupByDay, neighborOf, type RowActions, renderRow } from './library_parts';
+import { groupByDay, neighborOf, type RowActions, renderRow } from './library_rows';
 import { libraryStyles } from './library_styles';
 
-export class VivaceLibrary extends LitElement implements RowActions {
+class VivaceLibrary extends LitElement implements RowActions {
   static override styles = [sharedStyles, libraryStyles];
   static override properties = {
     current: {},

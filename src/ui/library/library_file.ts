@@ -10,7 +10,7 @@ import {
 import { ConversationFileError } from '../conversation/conversation_parse';
 import type { Conversation } from '../conversation/conversation_tree';
 
-export interface ImportOutcome {
+interface ImportOutcome {
   text: string;
   isError: boolean;
 }

@@ -1,13 +1,9 @@
 // Saves the conversation that the page shows, not at every token, and not too late: what is unsaved when the page closes is written in haste.
 
+import type { ConversationStore } from '../conversation/conversation_store';
 import type { Conversation } from '../conversation/conversation_tree';
 
-export const SAVE_AFTER_MS = 500;
-
-export interface Saves {
-  save(conversation: Conversation): Promise<boolean>;
-  saveLate(conversation: Conversation): void;
-}
+const SAVE_AFTER_MS = 500;
 
 export class LibraryKeeper {
   /** The newest copies that are not known to be stored. */
@@ -15,7 +11,7 @@ export class LibraryKeeper {
   private readonly forgotten = new Set<string>();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly store: Saves) {}
+  constructor(private readonly store: Pick<ConversationStore, 'save' | 'saveLate'>) {}
 
   keep(conversation: Conversation): void {
     if (conversation.turns.length === 0 || this.forgotten.has(conversation.id)) return;

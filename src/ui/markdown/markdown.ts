@@ -2,8 +2,8 @@
 // page stays responsive: what would hold up a frame is written in the next ones, and what would hold up the parser is written plainly.
 
 import * as smd from 'streaming-markdown';
+import { type FrameBudget, type FrameWork, pageBudget } from './frame_budget';
 import { MAX_DEPTH, MarkdownNodes } from './markdown_nodes';
-import { type Paced, type Pacer, pagePacer } from './markdown_pacer';
 
 /** Letters between two looks at the clock. */
 const STRIDE = 256;
@@ -17,7 +17,7 @@ const MAX_NODES = 10_000;
 const MAX_TABLE_CELLS = 3000;
 
 /** Writes Markdown into one element, piece by piece, and tells when it grew later by a bubbling `vivace-grown`. */
-export class MarkdownWriter implements Paced {
+export class MarkdownWriter implements FrameWork {
   private readonly nodes: MarkdownNodes;
   private parser: smd.Parser;
   /** Not written yet, from `at` on. */
@@ -29,7 +29,7 @@ export class MarkdownWriter implements Paced {
 
   constructor(
     private readonly root: HTMLElement,
-    private readonly pacer: Pacer = pagePacer,
+    private readonly budget: FrameBudget = pageBudget,
   ) {
     this.nodes = new MarkdownNodes(root, () => this.parser.pending);
     this.parser = smd.parser(this.nodes.renderer);
@@ -38,13 +38,13 @@ export class MarkdownWriter implements Paced {
   write(text: string): void {
     this.waiting = this.waiting.slice(this.at) + text;
     this.at = 0;
-    this.pacer.run(this);
+    this.budget.run(this);
   }
 
   /** Shows what was held back because it might have become markup. */
   end(): void {
     this.isEnding = true;
-    this.pacer.run(this);
+    this.budget.run(this);
   }
 
   /** Goes on until all is written or `spend` says that the frame is full. Whether all is written. */

@@ -3,8 +3,8 @@
 
 import { css, html, LitElement, nothing } from 'lit';
 import type { LoadProgress } from '../../engine/engine';
+import { type Advice, OFFER_LABELS, type Offer } from '../shared/advice';
 import { sharedStyles } from '../shared/shared_styles';
-import { type Advice, OFFER_LABELS, type Offer } from './advice';
 import { describeProgress } from './describe_progress';
 
 const STAGES: Record<LoadProgress['stage'], string> = {

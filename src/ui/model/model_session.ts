@@ -3,7 +3,7 @@
 
 import { Engine, type EngineLoadOptions, type ModelLocation } from '../../engine/engine';
 import type { LoadSettings } from '../settings/settings_fields';
-import { type Advice, adviseLoad, isAbort, type Offer, settingsAfter } from './advice';
+import { type Advice, adviseLoad, isAbort, type Offer, settingsAfter } from '../shared/advice';
 import type { LoadState } from './loader';
 import { toLoadOptions } from './page_options';
 

@@ -1,7 +1,7 @@
 // The chat page: loads the model that the address asks for and passes on what its parts tell each other: chat, panel, conversations, models.
 
 import type { Engine, EngineEvent, EngineInfo, ModelLocation } from '../../engine/engine';
-import type { Offer } from '../model/advice';
+import type { Offer } from '../shared/advice';
 import '../chat/chat';
 import { formatTokenRate } from '../../shared/format';
 import type { Tuning } from '../chat/chat_parts';

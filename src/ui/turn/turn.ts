@@ -6,11 +6,11 @@ import { endRemark, excerptOf, type Turn, timingParts } from '../conversation/co
 import { codeBlockStyles } from '../markdown/code_block_styles';
 import { MarkdownWriter } from '../markdown/markdown';
 import { directionOf } from '../markdown/markdown_text';
-import { type Advice, FULL_CONTEXT, type Offer } from '../model/advice';
+import { type Advice, FULL_CONTEXT, MODEL_ENDED, type Offer } from '../shared/advice';
 import { icons } from '../shared/icons';
 import { sharedStyles } from '../shared/shared_styles';
+import { renderAdvice } from './advice_box';
 import './turn_editor';
-import { ENDED, renderAdvice, renderPager, renderWaiting } from './turn_parts';
 import { turnStyles } from './turn_styles';
 
 /** To ask in this turn's place, to show the version before or after this one, or what an offer says. */
@@ -165,7 +165,7 @@ export class VivaceTurn extends LitElement {
 
   private renderAdvice(advice: Advice, isAlert: boolean) {
     const isOffered = (offer: Offer) =>
-      (offer !== 'forget' || this.canForget) && (offer !== 'retry' || this.blocked !== ENDED);
+      (offer !== 'forget' || this.canForget) && (offer !== 'retry' || this.blocked !== MODEL_ENDED);
     const offers = this.isLast ? advice.offers.filter(isOffered) : [];
     return renderAdvice(advice, offers, {
       isAlert,
@@ -233,6 +233,27 @@ export class VivaceTurn extends LitElement {
       this.copied = null;
     }, 1600);
   }
+}
+
+/** A slow machine says what it does before its first word; on a fast one nobody sees this. */
+function renderWaiting({ answer, prefill, waitsFor }: Turn) {
+  if (waitsFor) return html`<p class="reading at-once">Waiting: ${waitsFor}</p>`;
+  if (answer !== '') return nothing;
+  if (!prefill) return html`<p class="reading">Waiting for the model</p>`;
+  const progress = prefill.done > 0 ? `, ${prefill.done} of ${prefill.total} tokens` : '';
+  return html`<p class="reading">Reading the conversation${progress}</p>`;
+}
+
+/** ‹ 2/3 › */
+function renderPager(place: number, places: number, onStep: (by: 1 | -1) => void) {
+  const button = (by: 1 | -1, label: string, sign: string, isEnd: boolean) =>
+    html`<button class="icon small" data-testid=${by < 0 ? 'version-before' : 'version-after'} title=${label} aria-label=${label}
+      aria-disabled=${isEnd} @click=${() => isEnd || onStep(by)}>${sign}</button>`;
+  return html`<span class="pager" role="group" aria-label="Versions of this message">
+    ${button(-1, 'Version before', '‹', place === 0)}
+    <span data-testid="version" aria-label="Version ${place + 1} of ${places}" role="img">${place + 1}/${places}</span>
+    ${button(1, 'Next version', '›', place === places - 1)}
+  </span>`;
 }
 
 if (!customElements.get('vivace-turn')) customElements.define('vivace-turn', VivaceTurn);

@@ -6,7 +6,7 @@ import { fitHeight } from '../shared/field_height';
 import { isComposing } from '../shared/input_method';
 import { sharedStyles } from '../shared/shared_styles';
 
-export class VivaceTurnEditor extends LitElement {
+class VivaceTurnEditor extends LitElement {
   static override styles = [
     sharedStyles,
     css`

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { summarizeGaps } from '../../../src/engine/tbt';
-import { columnName, columnsOf, comparisonRows, ratioText } from '../../../src/metrics/panel/comparison';
+import { columnName, columnsOf, comparisonRows } from '../../../src/metrics/panel/comparison';
 import type { RunData } from '../../../src/metrics/run/run_data';
 
 function run(gaps: number[], gpuMs: number | null = null, [promptTokens, cachedTokens] = [17, 0]): RunData {
@@ -73,8 +73,15 @@ describe('rows', () => {
   });
 
   test('ratios have three digits, and nothing is divided by 0', () => {
-    expect([ratioText(12.34, 10), ratioText(123.4, 10), ratioText(12340, 10)]).toEqual(['×1.23', '×12.3', '×1234']);
-    expect([ratioText(1, 0), ratioText(null, 3), ratioText(1, null)]).toEqual(['', '', '']);
+    const ratio = (value: number, base: number | null) => {
+      const rows = comparisonRows([
+        { letter: 'a', run: run([1], base) },
+        { letter: null, run: run([1], value) },
+      ]);
+      return cellsOf(rows, 'gpu')?.[1]?.ratio;
+    };
+    expect([ratio(12.34, 10), ratio(123.4, 10), ratio(12340, 10)]).toEqual(['×1.23', '×12.3', '×1234']);
+    expect([ratio(1, 0), ratio(1, null)]).toEqual(['', '']);
   });
 });
 

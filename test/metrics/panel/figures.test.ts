@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { EngineEvent, EngineInfo, Roofline, RunMetrics } from '../../../src/engine/protocol';
 import { summarizeGaps } from '../../../src/engine/tbt';
-import { formatPerCent, formatSpeed } from '../../../src/metrics/panel/figure_format';
 import { figureGroups, headline, headlineNote } from '../../../src/metrics/panel/figures';
 import { RunRecord } from '../../../src/metrics/run/run_record';
+import { formatPerCent, formatSpeed } from '../../../src/metrics/shared/figure_format';
 import { tokenEvent } from '../events';
 
 const attention = { prefill: 'flash_prefill', decode: 'fused_decode', reason: 'a test' } as const;

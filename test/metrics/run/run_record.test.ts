@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import type { EngineEvent, EngineInfo, RunMetrics } from '../../../src/engine/protocol';
 import { summarizeGaps } from '../../../src/engine/tbt';
-import { formatBytes, formatMs, formatRate } from '../../../src/metrics/panel/figure_format';
 import { figureGroups, headline } from '../../../src/metrics/panel/figures';
-import { gpuMsOf, RunRecord } from '../../../src/metrics/run/run_record';
+import { gpuMsOf } from '../../../src/metrics/run/run_data';
+import { RunRecord } from '../../../src/metrics/run/run_record';
+import { formatBytes, formatMs, formatRate } from '../../../src/metrics/shared/figure_format';
 import { tokenEvent } from '../events';
 
 /** A run of n tokens; the gap before token i (from 2) is i ms. */

@@ -1,18 +1,15 @@
 // Conversations in a store: several tabs write to one table, indexes break, and pages close in the middle.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Turn } from '../../../src/ui/conversation/conversation';
 import { ConversationStore, type Summary } from '../../../src/ui/conversation/conversation_store';
 import {
-  addTurn,
   type Conversation,
   newConversation,
   removeTurn,
   titleOf,
 } from '../../../src/ui/conversation/conversation_tree';
 import { type KeyValueTable, memoryTable } from '../../../src/ui/conversation/library_storage';
-import { LibraryKeeper, SAVE_AFTER_MS } from '../../../src/ui/library/library_keeper';
-import { groupByDay, neighborOf } from '../../../src/ui/library/library_parts';
+import { asking } from './asking';
 
 let table: KeyValueTable;
 
@@ -26,12 +23,6 @@ afterEach(() => {
 
 /** As another tab has it: another store over the same table. */
 const openStore = (over = table) => new ConversationStore(over, null);
-
-function asking(question: string, to = newConversation()): { conversation: Conversation; turn: Turn } {
-  const { conversation, turn } = addTurn(to, to.turns.at(-1)?.id ?? null, question);
-  Object.assign(turn, { state: 'done', answer: `Answer to ${question}`, finishReason: 'eos' });
-  return { conversation, turn };
-}
 
 const titles = async (store: ConversationStore) => (await store.list()).map(({ title }) => title);
 const questions = (conversation: Conversation | null) => conversation?.turns.map(({ question }) => question);
@@ -286,27 +277,6 @@ test('other tabs hear of changes', async () => {
   there.close();
 });
 
-test('a burst of changes is one save, and a page that closes hands over what is unsaved', async () => {
-  vi.useFakeTimers();
-  const saved: number[] = [];
-  const late: number[] = [];
-  const keeper = new LibraryKeeper({
-    save: async ({ turns }) => Boolean(saved.push(turns.length)),
-    saveLate: ({ turns }) => void late.push(turns.length),
-  });
-  let { conversation } = asking('1');
-  for (const question of ['2', '3']) {
-    conversation = asking(question, conversation).conversation;
-    keeper.keep(conversation);
-  }
-  keeper.flushNow();
-  expect([saved, late]).toEqual([[], [3]]);
-  await vi.advanceTimersByTimeAsync(SAVE_AFTER_MS);
-  expect(saved).toEqual([3]);
-  keeper.flushNow();
-  expect(late).toEqual([3]);
-});
-
 test('what lies in the place of another conversation is none', async () => {
   const { conversation } = asking('elsewhere');
   await table.update(`conversation/${newConversation().id}`, () => conversation);
@@ -334,57 +304,4 @@ test('what could not be removed was not', async () => {
   expect(await store.remove(conversation.id)).toBeNull();
   expect(heard).toHaveLength(1);
   expect(await titles(store)).toEqual(['still here']);
-});
-
-test('what storage refuses stays here, and is tried again with what comes next', async () => {
-  let hasRoom = false;
-  const late: Conversation[] = [];
-  const keeper = new LibraryKeeper({ save: async () => hasRoom, saveLate: (copy) => void late.push(copy) });
-  const [refused, other] = [asking('1').conversation, asking('2').conversation];
-  keeper.keep(refused);
-  await keeper.flush();
-  expect(keeper.newer.get(refused.id)).toBe(refused);
-  keeper.flushNow();
-  expect(late).toEqual([refused]);
-  hasRoom = true;
-  keeper.keep(other);
-  await keeper.flush();
-  expect(keeper.newer.size).toBe(0);
-});
-
-test('a deleted conversation does not come back with the end of its last answer', async () => {
-  vi.useFakeTimers();
-  const save = vi.fn(async () => true);
-  const keeper = new LibraryKeeper({ save, saveLate: () => {} });
-  const { conversation } = asking('gone');
-  keeper.forget(conversation.id);
-  keeper.keep(conversation);
-  await vi.advanceTimersByTimeAsync(SAVE_AFTER_MS);
-  expect(save).not.toHaveBeenCalled();
-  keeper.remember(conversation.id);
-  keeper.keep(conversation);
-  await vi.advanceTimersByTimeAsync(SAVE_AFTER_MS);
-  expect(save).toHaveBeenCalledOnce();
-});
-
-test('days begin at the midnight of the reader', () => {
-  const now = new Date(2026, 2, 1, 0, 30);
-  const at = (id: string, ...date: [number, number, number, number, number]) => ({
-    id,
-    title: id,
-    turns: 1,
-    updatedAt: new Date(...date).getTime(),
-  });
-  const summaries = [at('a', 2026, 2, 1, 0, 1), at('b', 2026, 1, 28, 23, 59), at('c', 2026, 1, 27, 23, 59)];
-  expect(groupByDay(summaries, now).map(({ name, summaries: found }) => [name, found.map(({ id }) => id)])).toEqual([
-    ['Today', ['a']],
-    ['Yesterday', ['b']],
-    ['Earlier', ['c']],
-  ]);
-  expect(groupByDay(summaries.slice(2), now).map(({ name }) => name)).toEqual(['Earlier']);
-});
-
-test('after a deletion the next row has the focus, or the one before', () => {
-  expect(['a', 'b', 'c'].map((id) => neighborOf(['a', 'b', 'c'], id))).toEqual(['b', 'c', 'b']);
-  expect(neighborOf(['a'], 'a')).toBeNull();
 });

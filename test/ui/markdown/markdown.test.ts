@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { FrameBudget } from '../../../src/ui/markdown/frame_budget';
 import { MarkdownWriter } from '../../../src/ui/markdown/markdown';
-import { FRAME_COST, Pacer } from '../../../src/ui/markdown/markdown_pacer';
 import { directionOf, safeHref, visibleText } from '../../../src/ui/markdown/markdown_text';
 import { cpuMs } from '../../cpu_time';
 import { FakeElement, fakeDocument } from '../fake_dom';
@@ -26,22 +26,26 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
+/** Letters that one frame may write, and elements: the least that a node costs is 20 letters. */
+const FRAME_LETTERS = 12_000;
+const MOST_NODES = FRAME_LETTERS / 20;
+
 /** Frames come when a test says so, and never take long. */
-function handPaced(): { pacer: Pacer; frame(): boolean } {
+function framesByHand(): { budget: FrameBudget; frame(): boolean } {
   const frames: (() => void)[] = [];
-  const pacer = new Pacer({ now: () => 0, nextFrame: (callback) => frames.push(callback) });
+  const budget = new FrameBudget({ now: () => 0, nextFrame: (callback) => frames.push(callback) });
   const frame = () => {
     const callback = frames.shift();
     callback?.();
     return callback !== undefined;
   };
-  return { pacer, frame };
+  return { budget, frame };
 }
 
 function render(chunks: readonly string[]): FakeElement {
   const root = new FakeElement('div');
-  const { pacer, frame } = handPaced();
-  const writer = new MarkdownWriter(root as unknown as HTMLElement, pacer);
+  const { budget, frame } = framesByHand();
+  const writer = new MarkdownWriter(root as unknown as HTMLElement, budget);
   for (const chunk of chunks) writer.write(chunk);
   writer.end();
   while (frame());
@@ -176,8 +180,8 @@ test('code has a bar with its language and a button that copies it as it was wri
   const writeText = vi.fn(async (_text: string) => {});
   vi.stubGlobal('navigator', { clipboard: { writeText } });
   const root = new FakeElement('div');
-  const { pacer } = handPaced();
-  const writer = new MarkdownWriter(root as unknown as HTMLElement, pacer);
+  const { budget } = framesByHand();
+  const writer = new MarkdownWriter(root as unknown as HTMLElement, budget);
   writer.write('```python\nprint("\u202etxt")\n  x = 1\n');
   const [block] = root.children;
   expect([block!.attributes.get('aria-label'), block!.text()]).toEqual([
@@ -243,8 +247,8 @@ test('a head that is long is not repeated over each part of a table', () => {
 
 test('nodes once written stay', () => {
   const root = new FakeElement('div');
-  const { pacer } = handPaced();
-  const writer = new MarkdownWriter(root as unknown as HTMLElement, pacer);
+  const { budget } = framesByHand();
+  const writer = new MarkdownWriter(root as unknown as HTMLElement, budget);
   const text = '# One\n\ntwo **three** `four`\n\n```js\nfive\n```\n\n- six\n- seven\n\n| a |\n|---|\n| b |\n\nend';
   let before: FakeElement[] = [];
   for (const letter of text) {
@@ -343,12 +347,12 @@ function sizeOf(root: FakeElement): Size {
 for (const [name, text] of Object.entries(FLOODS)) {
   test(`a flood of ${name} is written in frames, in linear time, into a bounded tree`, () => {
     const root = new FakeElement('div');
-    const { pacer, frame } = handPaced();
-    const writer = new MarkdownWriter(root as unknown as HTMLElement, pacer);
+    const { budget, frame } = framesByHand();
+    const writer = new MarkdownWriter(root as unknown as HTMLElement, budget);
     const started = cpuMs();
     writer.write(text);
     writer.end();
-    expect(sizeOf(root).nodes).toBeLessThan(FRAME_COST / 20);
+    expect(sizeOf(root).nodes).toBeLessThan(MOST_NODES);
     while (frame());
     expect(cpuMs() - started).toBeLessThan(20_000);
     const { nodes, depth, longest } = sizeOf(root);
@@ -395,14 +399,14 @@ test('lines of long code are not cut between runs', () => {
 });
 
 test('one long answer does not keep another from beginning, and both end', () => {
-  const { pacer, frame } = handPaced();
+  const { budget, frame } = framesByHand();
   const [long, short] = [new FakeElement('div'), new FakeElement('div')];
-  const [first, second] = [long, short].map((root) => new MarkdownWriter(root as unknown as HTMLElement, pacer));
-  first!.write('x'.repeat(FRAME_COST * 3));
+  const [first, second] = [long, short].map((root) => new MarkdownWriter(root as unknown as HTMLElement, budget));
+  first!.write('x'.repeat(3 * FRAME_LETTERS));
   second!.write('short');
   first!.end();
   second!.end();
-  expect([long.text().length < FRAME_COST * 2, short.text()]).toEqual([true, '']);
+  expect([long.text().length < 2 * FRAME_LETTERS, short.text()]).toEqual([true, '']);
   while (frame());
-  expect([long.text().length, short.text()]).toEqual([FRAME_COST * 3, 'short']);
+  expect([long.text().length, short.text()]).toEqual([3 * FRAME_LETTERS, 'short']);
 });

@@ -1,7 +1,7 @@
 // Errors as people need them: what happened, what to do next, and buttons for it. Pure.
 // The engine's own sentences name the remedy already; what is added here is what this page can do.
 
-import type { LoadSettings } from '../settings/settings_fields';
+import type { EngineLoadOptions } from '../../engine/engine';
 
 export type Offer =
   | 'retry'
@@ -34,8 +34,11 @@ export const OFFER_LABELS: Record<Offer, string> = {
   former: 'Load the model from before',
 };
 
-/** What the model is loaded with after the reader took an offer. */
-export function settingsAfter(offer: Offer, settings: LoadSettings): LoadSettings {
+/** The settings of the next load after the reader took an offer. */
+export function settingsAfter<T extends Pick<EngineLoadOptions, 'attention' | 'backend'>>(
+  offer: Offer,
+  settings: T,
+): T {
   if (offer === 'auto-attention') return { ...settings, attention: 'auto' };
   if (offer === 'cpu') return { ...settings, backend: 'cpu' };
   return settings;
@@ -59,6 +62,9 @@ function said(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message || 'The error came without a message.';
 }
+
+/** Why a model that has ended cannot be asked. */
+export const MODEL_ENDED = 'Load the model again first.';
 
 /** Under an answer that ended because the context is full. */
 export const FULL_CONTEXT: Advice = {

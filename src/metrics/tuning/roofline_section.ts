@@ -3,14 +3,14 @@
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import type { Engine, EngineInfo, Roofline } from '../../engine/engine';
-import { tuneStyles } from '../tuning/tune_styles';
-import { formatSpeed } from './figure_format';
+import { formatSpeed } from '../shared/figure_format';
+import { tuneStyles } from './tune_styles';
 
 const WHAT = 'Reads memory as fast as this GPU can, for about half a second: the time of a token is bounded by that';
 
 type State = { kind: 'idle' | 'running' } | { kind: 'failed'; message: string } | { kind: 'done'; roofline: Roofline };
 
-export class VivaceRoofline extends LitElement {
+class VivaceRoofline extends LitElement {
   static override styles = tuneStyles;
   static override properties = {
     engine: { attribute: false },

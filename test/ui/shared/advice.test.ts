@@ -12,9 +12,9 @@ import {
   WorkerError,
 } from '../../../src/errors';
 import { formatParameters, formatSize, formatTimeLeft } from '../../../src/shared/format';
-import { adviseLoad, adviseRun, codeOf, isAbort, settingsAfter } from '../../../src/ui/model/advice';
 import { describeProgress } from '../../../src/ui/model/describe_progress';
 import type { LoadSettings } from '../../../src/ui/settings/settings_fields';
+import { adviseLoad, adviseRun, codeOf, isAbort, settingsAfter } from '../../../src/ui/shared/advice';
 
 test('a prompt too long offers to make room, to start over or to edit it', () => {
   const advice = adviseRun(new ContextOverflowError(1200, 1024));

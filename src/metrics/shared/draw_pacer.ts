@@ -1,9 +1,9 @@
 // When to draw: soon after it was asked for, in a frame, but seldom enough that drawing takes its share of the page's thread at most, and
 // never while there is nothing to see.
 
-import { afterPaint } from '../run/after_paint';
+import { afterPaint } from './after_paint';
 
-export interface Pace {
+interface Pace {
   /** No sooner after the last drawing than this, in milliseconds. */
   leastMs: number;
   /** Drawing and painting take this part of the page's time at most, as far as past ones tell. */
@@ -23,7 +23,7 @@ export function waitAfter(costMs: number, isLate: boolean, { leastMs, share }: P
   return Math.min(MOST_MS, isLate ? wait * LATE_FACTOR : wait);
 }
 
-export class Pacer {
+export class DrawPacer {
   private isAsked = false;
   private isShown = false;
   private isPending = false;

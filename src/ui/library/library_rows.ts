@@ -40,7 +40,7 @@ export interface RowActions {
   delete(id: string): void;
 }
 
-export interface RowState {
+interface RowState {
   isCurrent: boolean;
   isRenamed: boolean;
   /** The one row that Tab comes to; arrow keys go to the others. */

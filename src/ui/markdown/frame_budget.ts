@@ -1,13 +1,13 @@
 // How much text may become nodes in one frame, over everything on the page.
 
-export interface Paced {
+export interface FrameWork {
   /** Works until done (true) or until `spend`, told what was spent, says that the frame is full. */
   step(spend: (cost: number) => boolean): boolean;
   /** Told after work that was done later than it was asked for. */
   grown(): void;
 }
 
-export interface Clock {
+interface Clock {
   now(): number;
   /** Calls back before the next frame is painted. */
   nextFrame(callback: () => void): void;
@@ -15,10 +15,10 @@ export interface Clock {
 
 const FRAME_MS = 8;
 /** Letters, and elements as so many letters: layout comes after the script, and costs more than it. */
-export const FRAME_COST = 12_000;
+const FRAME_COST = 12_000;
 
-export class Pacer {
-  private readonly waiting = new Set<Paced>();
+export class FrameBudget {
+  private readonly waiting = new Set<FrameWork>();
   private isFrameAsked = false;
   private until = 0;
   private left = 0;
@@ -26,7 +26,7 @@ export class Pacer {
   constructor(private readonly clock: Clock) {}
 
   /** Does the work now, as far as this frame has room for it, and the rest in the next ones. */
-  run(work: Paced): void {
+  run(work: FrameWork): void {
     if (!this.isFrameAsked) this.begin();
     if (!this.isFull && !this.waiting.has(work) && work.step(this.spend)) return;
     this.waiting.add(work);
@@ -61,7 +61,7 @@ export class Pacer {
   };
 }
 
-export const pagePacer = new Pacer({
+export const pageBudget = new FrameBudget({
   now: () => performance.now(),
   nextFrame: (callback) => requestAnimationFrame(callback),
 });

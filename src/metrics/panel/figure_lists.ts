@@ -1,0 +1,37 @@
+// Figures as markup: the tiles on top of the panel, and the groups below the chart.
+
+import { html, nothing } from 'lit';
+import type { Figure, FigureGroup } from '../shared/figure_format';
+
+/** Figures that take a whole line. */
+const WIDE = new Set(['adapter', 'model', 'format', 'context']);
+
+export function renderGroup(group: FigureGroup) {
+  return html`<section>
+    <h3>${group.title}</h3>
+    ${group.title === 'GPU memory' ? html`<div class="bar" aria-hidden="true"><i></i><i></i><i></i></div>` : nothing}
+    <dl class="grid">${group.figures.map(renderFigure)}</dl>
+    ${group.note ? html`<p class="note">${group.note}</p>` : nothing}
+  </section>`;
+}
+
+function renderFigure(figure: Figure) {
+  const classes = [WIDE.has(figure.key) ? 'wide' : '', figure.isFaint ? 'faint' : ''].join(' ').trim();
+  return html`<div class=${classes} title=${figure.definition}>
+    <dt>${figure.label}</dt><dd data-figure=${figure.key}>${figure.value}</dd>
+  </div>`;
+}
+
+/** Figures with quiet units, and below them what they are of. */
+export function renderTiles(figures: readonly Figure[], note: string) {
+  return html`<dl class="tiles">${figures.map(renderTile)}</dl>
+    <p class="note" id="tiles-note" data-testid="gaps">${note}</p>`;
+}
+
+function renderTile(figure: Figure) {
+  const [number, unit] = figure.value.split(' ');
+  return html`<div class=${figure.isFaint ? 'faint' : ''} title=${figure.definition}>
+    <dt>${figure.label}</dt>
+    <dd data-figure=${figure.key} aria-describedby=${figure.isFaint ? 'tiles-note' : nothing}>${number}${unit ? html` <small>${unit}</small>` : nothing}</dd>
+  </div>`;
+}

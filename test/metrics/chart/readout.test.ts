@@ -1,0 +1,40 @@
+// The readout of one token, and the list of stalls.
+
+import { describe, expect, test } from 'vitest';
+import { describeToken, spokenToken, worstStalls } from '../../../src/metrics/chart/readout';
+import { RunRecord } from '../../../src/metrics/run/run_record';
+import { tokenEvent } from '../events';
+import { runOf } from './runs';
+
+describe('readout', () => {
+  test('a token with its stages, and its stall', () => {
+    const stalls = [{ token: 3, gapMs: 60, cause: 'busy' as const, sentence: 'Busy.' }];
+    const token = describeToken(runOf([5, 60]), 1, stalls)!;
+    expect([token.gap, token.where, token.text, token.stall]).toEqual([
+      '60.0 ms',
+      'before token 3, position 12',
+      '" t2"',
+      'Busy.',
+    ]);
+    expect(token.stages.map(({ value }) => value)).toEqual(['12.0 ms', '–', '0.25 ms', '5.00 ms', '–']);
+    expect(spokenToken(token)).toMatch(/^60\.0 ms before token 3.*in flight 12\.0 ms.*Busy\.$/);
+    expect(describeToken(runOf([5]), 7, [])).toBeNull();
+  });
+
+  const textOf = (text: string) => {
+    const run = new RunRecord();
+    run.record(tokenEvent({ text, tbtMs: 5 }));
+    return describeToken(run, 0, [])?.text;
+  };
+
+  test('hostile texts are cut, and what would turn the line around is a number', () => {
+    expect(textOf('a\n"b\u202ec')).toBe(String.raw`"a\n\"b\u{202e}c"`);
+    expect(textOf('x'.repeat(1e6))).toBe(`"${'x'.repeat(39)}…`);
+    expect(textOf('\u001b[31m\ud83d\ude00')).toBe(String.raw`"\u001b[31m😀"`);
+  });
+
+  test('the worst stalls are the longest', () => {
+    const stalls = [9, 40, 20, 30].map((gapMs, token) => ({ token, gapMs, cause: 'busy' as const, sentence: '' }));
+    expect(worstStalls(stalls).map(({ gapMs }) => gapMs)).toEqual([40, 30, 20]);
+  });
+});

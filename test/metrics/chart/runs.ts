@@ -1,0 +1,28 @@
+// Runs made of gaps, as input of the chart's views.
+
+import type { ChartInput } from '../../../src/metrics/chart/picture';
+import { RunRecord } from '../../../src/metrics/run/run_record';
+
+/** A run whose gaps are these, from a position on. */
+export function runOf(gaps: number[], from = 10): RunRecord {
+  const record = new RunRecord({ now: () => 1005 });
+  record.record({ type: 'prefill', done: from, total: from });
+  [null, ...gaps].forEach((tbtMs, i) => {
+    const workerMs = i === 0 ? null : 0.25;
+    record.record({
+      type: 'token',
+      id: i,
+      text: ` t${i}`,
+      tbtMs,
+      position: from + i,
+      atMs: 1000,
+      inFlightMs: 12,
+      workerMs,
+    });
+  });
+  return record;
+}
+
+export function inputOf(newest: RunRecord, more: Partial<ChartInput> = {}): ChartInput {
+  return { run: newest, tbt: newest.tbt, stalls: [], pins: [], past: [], isLog: false, columns: 300, ...more };
+}

@@ -1,0 +1,118 @@
+// The pictures that the views make of runs, and the tokens that pointer and keyboard find in them.
+
+import { describe, expect, test } from 'vitest';
+import { ContextView } from '../../../src/metrics/chart/context_view';
+import { HistogramView } from '../../../src/metrics/chart/histogram_view';
+import type { Picture } from '../../../src/metrics/chart/picture';
+import { TokensView } from '../../../src/metrics/chart/tokens_view';
+import { RunRecord } from '../../../src/metrics/run/run_record';
+import { inputOf, runOf } from './runs';
+
+const lines = ({ series }: Picture) => series.filter(({ kind }) => kind === 'line');
+const pointsOf = ({ data: [xs, ys] }: Picture['series'][number]) => Array.from(xs, (x, i) => [x, ys[i]]);
+
+describe('over tokens', () => {
+  test('a gap stands over the number of its token, prefill before the first', () => {
+    const picture = new TokensView().picture(inputOf(runOf([5, 6, 7])));
+    expect(pointsOf(lines(picture)[0])).toEqual([
+      [2, 5],
+      [3, 6],
+      [4, 7],
+    ]);
+    expect(picture.lead).toBe('prefill 10 tokens');
+    expect(picture.verticals[0]).toMatchObject({ x: 1, label: 'first token after 0.00 ms' });
+    expect(picture.x.max).toBeGreaterThanOrEqual(24);
+  });
+
+  test('pinned runs lie over it with dashes of their own, the run itself does not twice', () => {
+    const [newest, other, third] = [runOf([5, 6]), runOf([9, 9, 9]), runOf([1])];
+    const pins = [
+      { letter: 'a' as const, run: other },
+      { letter: 'b' as const, run: third },
+      { letter: 'c' as const, run: newest },
+    ];
+    const drawn = lines(new TokensView().picture(inputOf(newest, { pins })));
+    expect(drawn.map(({ ink }) => ink)).toEqual(['a', 'b', 'accent']);
+    expect(new Set(drawn.map(({ dash }) => String(dash))).size).toBe(3);
+  });
+
+  test('a gap of 0 ms is lifted to where a logarithm can show it', () => {
+    const { series, y } = new TokensView().picture(inputOf(runOf([0, 6]), { isLog: true }));
+    expect(series[0].data[1][0]).toBeGreaterThan(0);
+    expect(y.min).toBeGreaterThan(0);
+  });
+
+  test('percentiles appear when there are enough gaps for them, and stalls wear rings', () => {
+    const stalls = [{ token: 3, gapMs: 60, cause: 'busy' as const, sentence: 'Busy.' }];
+    expect(new TokensView().picture(inputOf(runOf([5, 6, 7]))).levels).toEqual([]);
+    const { levels, rings } = new TokensView().picture(inputOf(runOf([5, 60, 7, 8]), { stalls }));
+    expect(levels.map(({ label }) => label)).toEqual(['p50']);
+    for (const [n, labels] of [
+      [19, ['p50']],
+      [20, ['p50', 'p95']],
+      [99, ['p50', 'p95']],
+      [100, ['p50', 'p95', 'p99']],
+    ] as const) {
+      const { levels } = new TokensView().picture(inputOf(runOf(Array<number>(n).fill(5))));
+      expect(levels.map(({ label }) => label)).toEqual(labels);
+    }
+    expect(rings).toEqual([{ x: 3, y: 60 }]);
+  });
+
+  test('the pointer finds the nearest token', () => {
+    const view = new TokensView();
+    expect(view.spotNear(3)).toBeNull();
+    view.picture(inputOf(runOf([5, 6, 7])));
+    expect(view.spotNear(3.4)).toMatchObject({ index: 1, x: 3, y: 6 });
+    expect([view.spotNear(-5)?.index, view.spotNear(99)?.index]).toEqual([0, 2]);
+  });
+});
+
+describe('over context', () => {
+  const past = [runOf([8, 8], 30), runOf([4, 4], 5)];
+
+  test('gaps of all runs stand over their positions, with one median in the order of positions', () => {
+    const picture = new ContextView().picture(inputOf(runOf([6, 6], 20), { past }));
+    const [before, now] = picture.series.filter(({ kind }) => kind === 'points');
+    expect(pointsOf(before!)).toEqual([
+      [6, 4],
+      [7, 4],
+      [31, 8],
+      [32, 8],
+    ]);
+    expect(pointsOf(now!)).toEqual([
+      [21, 6],
+      [22, 6],
+    ]);
+    expect(Array.from(lines(picture)[0].data[0])).toEqual([6, 7, 21, 22, 31, 32]);
+    expect(picture.x).toMatchObject({ min: 6, max: 32 });
+  });
+
+  test('the pointer finds tokens of earlier runs, too, the keyboard those of the newest', () => {
+    const view = new ContextView();
+    const newest = runOf([6, 6], 20);
+    view.picture(inputOf(newest, { past }));
+    expect(view.spotNear(31.2, 0)).toMatchObject({ run: past[0], index: 0 });
+    expect(view.spotNear(20, 0)).toMatchObject({ run: newest, index: 0 });
+    expect([view.count(), view.spot(1).x]).toEqual([2, 22]);
+  });
+
+  test('where two runs had the same position, the nearer gap is found', () => {
+    const view = new ContextView();
+    const [low, high] = [runOf([2], 10), runOf([50], 10)];
+    view.picture(inputOf(low, { past: [high] }));
+    expect(view.spotNear(11, 45)?.run).toBe(high);
+    expect(view.spotNear(11, 5)?.run).toBe(low);
+  });
+});
+
+test('every view shows a run without a token', () => {
+  for (const view of [new TokensView(), new ContextView(), new HistogramView()]) {
+    for (const isLog of [false, true]) {
+      const { x, y } = view.picture(inputOf(new RunRecord(), { isLog }));
+      expect(x.max).toBeGreaterThan(x.min);
+      expect(y.max).toBeGreaterThan(y.min);
+      expect([view.count(), view.spotNear(3, 3)]).toEqual([0, null]);
+    }
+  }
+});

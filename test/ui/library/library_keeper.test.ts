@@ -1,0 +1,62 @@
+// Saves of the conversation that the page shows: how often, and what remains when storage refuses or the page closes.
+
+import { afterEach, expect, test, vi } from 'vitest';
+import type { Conversation } from '../../../src/ui/conversation/conversation_tree';
+import { LibraryKeeper } from '../../../src/ui/library/library_keeper';
+import { asking } from '../conversation/asking';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('a burst of changes is one save, and a page that closes hands over what is unsaved', async () => {
+  vi.useFakeTimers();
+  const saved: number[] = [];
+  const late: number[] = [];
+  const keeper = new LibraryKeeper({
+    save: async ({ turns }) => Boolean(saved.push(turns.length)),
+    saveLate: ({ turns }) => void late.push(turns.length),
+  });
+  let { conversation } = asking('1');
+  for (const question of ['2', '3']) {
+    conversation = asking(question, conversation).conversation;
+    keeper.keep(conversation);
+  }
+  keeper.flushNow();
+  expect([saved, late]).toEqual([[], [3]]);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(saved).toEqual([3]);
+  keeper.flushNow();
+  expect(late).toEqual([3]);
+});
+
+test('what storage refuses stays here, and is tried again with what comes next', async () => {
+  let hasRoom = false;
+  const late: Conversation[] = [];
+  const keeper = new LibraryKeeper({ save: async () => hasRoom, saveLate: (copy) => void late.push(copy) });
+  const [refused, other] = [asking('1').conversation, asking('2').conversation];
+  keeper.keep(refused);
+  await keeper.flush();
+  expect(keeper.newer.get(refused.id)).toBe(refused);
+  keeper.flushNow();
+  expect(late).toEqual([refused]);
+  hasRoom = true;
+  keeper.keep(other);
+  await keeper.flush();
+  expect(keeper.newer.size).toBe(0);
+});
+
+test('a deleted conversation does not come back with the end of its last answer', async () => {
+  vi.useFakeTimers();
+  const save = vi.fn(async () => true);
+  const keeper = new LibraryKeeper({ save, saveLate: () => {} });
+  const { conversation } = asking('gone');
+  keeper.forget(conversation.id);
+  keeper.keep(conversation);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(save).not.toHaveBeenCalled();
+  keeper.remember(conversation.id);
+  keeper.keep(conversation);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(save).toHaveBeenCalledOnce();
+});
