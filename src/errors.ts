@@ -1,7 +1,7 @@
-// Every error that Vivace throws on purpose: a class, a stable `code`, one sentence with the number that broke and a remedy.
-// This file imports nothing, so that every room may use it.
+// Every error that Vivace throws on purpose: a class, a stable `code`, and a sentence with the violated number and a
+// remedy. Imports nothing, so that every room may use it.
 
-/** The names of the classes by code: in a bundle a class has another one. */
+/** Class names by code, since a bundle renames the classes. */
 const NAMES: Readonly<Record<string, string>> = {
   'invalid-request': 'InvalidRequestError',
   'context-overflow': 'ContextOverflowError',
@@ -19,10 +19,10 @@ const NAMES: Readonly<Record<string, string>> = {
   worker: 'WorkerError',
 };
 
-/** The most characters of a message, which may quote an untrusted file. */
+/** Longest message in characters. Messages may quote untrusted files. */
 const MAX_MESSAGE = 1000;
 
-/** Codes of errors that come back until the request, the model or the browser is another one. */
+/** Codes of errors that repeat until the request, the model or the browser changes. */
 const LASTING = new Set([
   'invalid-request',
   'context-overflow',
@@ -35,10 +35,10 @@ const LASTING = new Set([
   'gpu-program',
 ]);
 
-/** The base of all typed errors. `code` is stable and machine readable; `message` is a sentence for people. */
+/** Base of all typed errors. `code` is stable and machine readable; `message` is a sentence for people. */
 export class VivaceError extends Error {
   readonly code: string;
-  /** The same call may work when it is made again: on a newly loaded engine where this one is lost (`Engine.lost`). */
+  /** True if a repeated call may succeed, on a newly loaded engine where this one is lost (`Engine.lost`). */
   readonly canRetry: boolean;
 
   constructor(code: string, message: string, options: ErrorOptions & { canRetry?: boolean } = {}) {
@@ -49,14 +49,14 @@ export class VivaceError extends Error {
   }
 }
 
-/** A request that cannot be run as asked: an empty prompt, a temperature below zero, a malformed message. */
+/** A request that cannot run: an empty prompt, a temperature below zero, a malformed message. */
 export class InvalidRequestError extends VivaceError {
   constructor(message: string) {
     super('invalid-request', message);
   }
 }
 
-/** The prompt does not fit the context. The conversation is kept; the caller shortens it or raises the context. */
+/** A prompt that does not fit the context. The conversation is kept; the caller shortens it or raises the context. */
 export class ContextOverflowError extends VivaceError {
   readonly promptTokens: number;
   readonly contextLength: number;
@@ -72,10 +72,10 @@ export class ContextOverflowError extends VivaceError {
   }
 }
 
-/** Statuses below 500 that may pass: a timeout, a request that came too early, too many requests. */
+/** Statuses below 500 that may pass: timeout, too early, too many requests. */
 const PASSING_STATUSES = [408, 425, 429];
 
-/** A model file could not be fetched: a status other than success, a page of HTML, a broken connection. */
+/** A model file that could not be fetched: an unsuccessful status, a page of HTML, a broken connection. */
 export class ModelFetchError extends VivaceError {
   readonly url: string;
   readonly status: number | null;
@@ -88,7 +88,7 @@ export class ModelFetchError extends VivaceError {
   }
 }
 
-/** A model file is damaged or hostile: truncated, overlapping, out of range, not what its header says. */
+/** A damaged or hostile model file: truncated, overlapping, out of range, contradicting its header. */
 export class ModelFileError extends VivaceError {
   readonly file: string;
 
@@ -98,30 +98,30 @@ export class ModelFileError extends VivaceError {
   }
 }
 
-/** The model is well formed, but of a kind that this engine does not run yet. */
+/** A well-formed model of a kind that this engine does not run. */
 export class UnsupportedModelError extends VivaceError {
   constructor(message: string) {
     super('unsupported-model', message);
   }
 }
 
-/** tokenizer.json or a GGUF vocabulary cannot be used. */
+/** An unusable tokenizer.json or GGUF vocabulary. */
 export class TokenizerError extends VivaceError {
   constructor(message: string, options?: ErrorOptions) {
     super('tokenizer', message, options);
   }
 }
 
-/** The chat template threw, ran out of fuel, or produced more text than is reasonable. */
+/** A chat template that threw, ran out of fuel, or produced too much text. */
 export class ChatTemplateError extends VivaceError {
   constructor(message: string, options?: ErrorOptions) {
     super('chat-template', message, options);
   }
 }
 
-/** The model's numbers for the next token are NaN or infinite, so that there is none to choose. */
+/** NaN or infinite logits, so that no next token can be chosen. */
 export class NotFiniteError extends VivaceError {
-  /** The place in the context that has no token. */
+  /** The position in the context without a token. */
   readonly position: number;
 
   constructor(position: number) {
@@ -134,9 +134,9 @@ export class NotFiniteError extends VivaceError {
   }
 }
 
-/** A sibling of the attention family was forced by name and cannot run here. */
+/** An attention kernel that was forced by name but cannot run here. */
 export class AttentionUnavailable extends VivaceError {
-  /** A fragment of a sentence, without the name. */
+  /** A fragment of a sentence, without the kernel's name. */
   readonly reason: string;
 
   constructor(name: string, reason: string) {
@@ -145,7 +145,7 @@ export class AttentionUnavailable extends VivaceError {
   }
 }
 
-/** There is no WebGPU adapter, or it refused a device. */
+/** No WebGPU adapter, or an adapter that refused a device. */
 export class WebGpuUnavailableError extends VivaceError {
   constructor(reason: string) {
     super(
@@ -155,7 +155,7 @@ export class WebGpuUnavailableError extends VivaceError {
   }
 }
 
-/** The GPU refused memory, or a tensor exceeds what one binding may hold. */
+/** GPU memory was refused, or a tensor exceeds the largest binding. */
 export class GpuMemoryError extends VivaceError {
   readonly requestedBytes: number;
   readonly grantedBytes: number | null;
@@ -169,21 +169,21 @@ export class GpuMemoryError extends VivaceError {
   }
 }
 
-/** The GPU device was lost while the engine used it. */
+/** The GPU device was lost while in use. */
 export class DeviceLostError extends VivaceError {
   constructor(reason: string) {
     super('device-lost', `The GPU device was lost (${reason}). Load the model again to go on.`);
   }
 }
 
-/** A shader was refused by the browser, or a command was invalid: a defect of the engine or of the driver. */
+/** A refused shader or an invalid command: a defect of the engine or the driver. */
 export class GpuProgramError extends VivaceError {
   constructor(label: string, message: string) {
     super('gpu-program', `${label}: ${message}`);
   }
 }
 
-/** The engine's worker died, could not start, or does not answer. */
+/** The engine's worker died, failed to start, or does not answer. */
 export class WorkerError extends VivaceError {
   constructor(message: string, options?: { canRetry?: boolean }) {
     super('worker', message, options);

@@ -1,8 +1,8 @@
-// Numbers as people read them. Pure.
+// Sizes, times and counts as texts for people. Pure.
 
 const DECIMAL_UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
 
-/** Decimal, as download sizes are everywhere: 3.1 MB. */
+/** A size in decimal units, as usual for downloads: 3.1 MB. */
 export function formatSize(bytes: number): string {
   let value = bytes;
   let unit = 0;
@@ -24,13 +24,13 @@ export function formatTokenRate(perSecond: number): string {
   return `${perSecond.toFixed(perSecond < 100 ? 1 : 0)} tok/s`;
 }
 
-/** Three significant digits: 0.42 ms, 7.30 ms, 184 ms, 2.10 s. */
+/** A time with three significant digits: 0.42 ms, 7.30 ms, 184 ms, 2.10 s. */
 export function formatMilliseconds(ms: number): string {
   if (ms >= 1000) return `${(ms / 1000).toFixed(ms < 10000 ? 2 : 1)} s`;
   return `${ms.toFixed(ms >= 100 ? 0 : ms >= 10 ? 1 : 2)} ms`;
 }
 
-/** 15 M, 1.2 B: how model sizes are spoken of. */
+/** A number of parameters: 15 million, 1.2 billion. */
 export function formatParameters(n: number): string {
   for (const [scale, unit] of [
     [1e9, 'billion'],

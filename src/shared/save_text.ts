@@ -1,4 +1,6 @@
-/** Hands a text to the browser's downloads. */
+// Downloads of texts that the page has made.
+
+/** Saves a text as a file through the browser's downloads. */
 export function saveText(name: string, type: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement('a');

@@ -1,3 +1,6 @@
+// Opens a model from a URL, a hub repository or dropped files, and checks its headers and JSON. The storage room knows
+// no GPU and no page, and reads bytes only for the layers above.
+
 import { InvalidRequestError, ModelFetchError, ModelFileError } from '../errors';
 import type { JsonObject } from '../shared/json_object';
 import { checkTextSize, isPlainName, quoted } from './checks/bounds';
@@ -19,21 +22,21 @@ import { WindowPool } from './source/window_cache';
 
 export type { TensorDtype, TensorInfo } from './formats/tensor';
 
-/** A model as its files tell it: every number in it has been checked against the files, no tensor has been read. */
+/** The checked contents of a model's headers and JSON files. No tensor data has been read. */
 export interface ModelFiles {
   readonly format: 'safetensors' | 'gguf';
-  /** For people: the folder's or the file's name. */
+  /** Display name: the folder's or the file's. */
   readonly name: string;
-  /** The bytes of all tensors, for progress. */
+  /** Total size of all tensors in bytes, for progress. */
   readonly totalBytes: number;
-  /** By name, in the order of the files: a loader that walks them reads sequentially. */
+  /** Tensors by name in file order, so that a loader that iterates over them reads sequentially. */
   readonly tensors: ReadonlyMap<string, TensorInfo>;
   readonly config: Record<string, unknown> | null;
   readonly generationConfig: Record<string, unknown> | null;
   readonly tokenizerJson: Record<string, unknown> | null;
-  /** tokenizer_config.json, with chat_template taken from chat_template.jinja where that is a file of its own. */
+  /** tokenizer_config.json. A separate chat_template.jinja replaces its chat_template. */
   readonly tokenizerConfig: Record<string, unknown> | null;
-  /** The metadata of a GGUF file. */
+  /** Metadata of a GGUF file, else null. */
   readonly gguf: ReadonlyMap<string, GgufValue> | null;
 }
 
@@ -42,9 +45,9 @@ type Weights = Pick<ModelFiles, 'format' | 'tensors' | 'gguf'>;
 
 /**
  * Opens a model: a .gguf file, or a folder in the layout of the Hugging Face hub. Reads headers and JSON, no weights.
- * @throws ModelFetchError when a file is missing or cannot be fetched
- * @throws ModelFileError when one is damaged or hostile
- * @throws UnsupportedModelError when one is of a kind that the engine does not read
+ * @throws ModelFetchError for a file that is missing or cannot be fetched
+ * @throws ModelFileError for a damaged or hostile file
+ * @throws UnsupportedModelError for a kind of model that the engine does not read
  */
 export async function openModel(location: ModelLocation, options: OpenOptions = {}): Promise<ModelFiles> {
   options.signal?.throwIfAborted();
@@ -59,7 +62,7 @@ export async function openModel(location: ModelLocation, options: OpenOptions = 
     await cache?.finish(files.name);
     return files;
   } catch (error) {
-    await cache?.flush(); // what is here already is found by the next load
+    await cache?.flush(); // the next load finds the bytes fetched so far
     throw error;
   }
 }
@@ -78,12 +81,12 @@ async function openGgufAt(url: URL, options: OpenOptions): Promise<ModelFiles> {
   return openGguf(await urlSource(url.href, options), urlFolder(new URL(`.${url.search}`, url), options));
 }
 
-/** No server was reached. */
+/** True when no server was reached. */
 function isOffline(error: unknown): boolean {
   return error instanceof ModelFetchError && error.status === null;
 }
 
-/** Dropped files: those of a folder, or one .gguf file, with or without others beside it. */
+/** Opens dropped files: a folder's, or one .gguf file, with or without others beside it. */
 async function openFiles(files: readonly File[], options: OpenOptions): Promise<ModelFiles> {
   const folder = filesFolder(files, options);
   const ggufs = files.filter((file) => isGguf(file.name));
@@ -126,7 +129,7 @@ async function openFolder(folder: ModelFolder, { onConfig, sha256 }: OpenOptions
   return { name: folder.name, totalBytes: sum(weights), ...weights, config, ...side };
 }
 
-/** The weights of a folder: the GGUF that config.json names as "gguf_file", one safetensors file, or shards. */
+/** Opens a folder's weights: the GGUF file that config.json names as "gguf_file", one safetensors file, or shards. */
 async function openWeights(folder: ModelFolder, config: JsonObject, sha256?: string): Promise<Weights> {
   const looked: string[] = [];
   if (typeof config.gguf_file === 'string') {
@@ -155,7 +158,7 @@ async function openWeights(folder: ModelFolder, config: JsonObject, sha256?: str
   );
 }
 
-/** @throws InvalidRequestError where there is a hash: it would be of nothing that is read */
+/** @throws InvalidRequestError for a given hash, since no file here could match it */
 function refuseHash(sha256: string | undefined, file: string): void {
   if (sha256 === undefined) return;
   throw new InvalidRequestError(
@@ -203,8 +206,8 @@ async function readText(source: ByteSource): Promise<string> {
 }
 
 /**
- * A file that need not be there. Once config.json was served, a page of HTML means that the server answers every path
- * with its start page, and 403 that it does not tell missing files from forbidden ones: both are absence.
+ * Treats two errors of an optional file as absence. Once config.json was served, an HTML page means that the server
+ * answers every path with its start page, and 403 means that it does not tell missing files from forbidden ones.
  */
 async function optional(opening: Promise<ByteSource | null>): Promise<ByteSource | null> {
   try {

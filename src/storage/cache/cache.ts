@@ -1,5 +1,5 @@
-// Keeps the files of one model while it loads, and gives them back at the next load: pieces by content, manifests last.
-// Storage that refuses, fills up or loses things never breaks a load: it goes on from the network.
+// Keeps a model's files while it loads and serves them at the next load: pieces first, manifests last. Refused, full or
+// lossy storage never breaks a load, which continues from the network.
 
 import { withTimeout } from '../../shared/with_timeout';
 import { describeFull, removeUnnamed } from './cached_models';
@@ -9,17 +9,21 @@ import { ModelRecord } from './model_record';
 import { PieceKeeper } from './piece_keeper';
 import { openStores, type Stores } from './stores';
 
-/** What the reader should know: `cache-full`. */
+/** Receives the cache's warnings. Code: `cache-full`. */
 export type OnCacheWarning = (warning: { code: string; message: string }) => void;
 
 /**
- * The cache of the model at `location`, or null where there is no storage, or nothing that could be kept. With `asks` a model that
- * is whole is asked of the network, too, in case there is a new version of it.
+ * Opens the cache of the model at `location`. Null without storage, and for addresses that cannot be cached.
+ * `checksServer`: also ask the server for a newer version of a complete model.
  */
-export async function openCache(location: string, onWarning: OnCacheWarning, asks = false): Promise<ModelCache | null> {
+export async function openCache(
+  location: string,
+  onWarning: OnCacheWarning,
+  checksServer = false,
+): Promise<ModelCache | null> {
   if (!/^https?:/i.test(location)) return null;
   try {
-    return await ModelCache.open(location, await openStores(), onWarning, asks);
+    return await ModelCache.open(location, await openStores(), onWarning, checksServer);
   } catch {
     return null;
   }
@@ -30,15 +34,15 @@ export class ModelCache {
   private telling: Promise<void> = Promise.resolve();
   private readonly record: ModelRecord;
   private readonly pieces: PieceKeeper;
-  /** Files of which a piece was read and could not be kept. */
+  /** Files with a piece that was read but not stored. */
   private readonly missed = new Set<FileManifest>();
 
   private constructor(
     location: string,
     private readonly stores: Stores,
     onWarning: OnCacheWarning,
-    /** What is here is held against the network, be it whole or not. */
-    readonly asks: boolean,
+    /** Compares the cached files with the server's, even when the model is complete. */
+    readonly checksServer: boolean,
   ) {
     this.pieces = new PieceKeeper(stores.pieces, () => {
       this.telling = describeFull(stores, location, [...this.record.files.values()]).then((message) =>
@@ -48,15 +52,20 @@ export class ModelCache {
     this.record = new ModelRecord(location, stores, this.pieces);
   }
 
-  /** To be closed after the load. @throws where the database refuses */
-  static async open(location: string, stores: Stores, onWarning: OnCacheWarning, asks = false): Promise<ModelCache> {
-    const cache = new ModelCache(location, stores, onWarning, asks);
-    await cache.record.open(asks);
+  /** Opens a cache that the caller closes after the load. @throws when the database refuses */
+  static async open(
+    location: string,
+    stores: Stores,
+    onWarning: OnCacheWarning,
+    checksServer = false,
+  ): Promise<ModelCache> {
+    const cache = new ModelCache(location, stores, onWarning, checksServer);
+    await cache.record.open(checksServer);
     cache.presence = await withTimeout(() => stores.manifests.join(location)).catch(() => cache.presence);
     return cache;
   }
 
-  /** The load ended well: of each file no more is needed than was read. */
+  /** Marks the files of a successful load as sufficient: no more pieces are needed than were read. */
   noteLoaded(): void {
     for (const file of this.record.files.values()) {
       if (isEnough(file) || this.missed.has(file)) continue;
@@ -65,29 +74,29 @@ export class ModelCache {
     }
   }
 
-  /** The load is over, well or not; what is under way is still kept. Never throws. */
+  /** Ends the load, successful or not, after storing what is in progress. Never throws. */
   async close(): Promise<void> {
     await this.flush();
     await this.telling;
     this.presence.leave();
   }
 
-  /** Every file that the model needs is here: nothing of it is asked of the network. */
+  /** True when every needed file is cached, so that nothing is asked of the network. */
   get isWhole(): boolean {
     return this.record.isWhole;
   }
 
-  /** Another tab is loading this model: what it found out is as good as an answer of the network. */
-  get hasCompany(): boolean {
+  /** True while another tab loads this model. Its findings count as answers of the network. */
+  get otherTabLoads(): boolean {
     return this.presence.others;
   }
 
-  /** What the repository was when the model was kept, or null where that is to be asked. */
+  /** The cached hub revision of a complete model, or null when the hub must be asked. */
   get keptAs(): Resolved | null {
     return this.isWhole ? this.lastKeptAs : null;
   }
 
-  /** What the repository was when any of the model was kept, or null: for when the network does not tell. */
+  /** The cached hub revision of any part of the model, or null. Used when the hub cannot be reached. */
   get lastKeptAs(): Resolved | null {
     return this.record.model?.resolved ?? null;
   }
@@ -96,7 +105,7 @@ export class ModelCache {
     this.record.resolved = resolved;
   }
 
-  /** The network does not answer: what was whole before it was asked is used as it is. False where that would be nothing new. */
+  /** Falls back to a complete cached model when the network does not answer. False if nothing changes. */
   goOffline(): boolean {
     const { isWhole, wasWhole } = this.record;
     if (isWhole || !wasWhole) return false;
@@ -105,7 +114,7 @@ export class ModelCache {
     return true;
   }
 
-  /** Work on a file or piece that no other tab does meanwhile. */
+  /** Runs `work` on a file or piece while no other tab does. */
   turn<T>(
     name: string,
     work: (hold: (until: Promise<unknown>) => void) => Promise<T>,
@@ -114,13 +123,13 @@ export class ModelCache {
     return this.pieces.keeps ? this.stores.manifests.turn(name, work, signal) : work(() => {});
   }
 
-  /** What is known of a file, or null. */
+  /** The manifest of a file, or null. */
   async find(url: string, pieceBytes: number): Promise<FileManifest | null> {
     const file = await withTimeout(() => this.record.lookUp(url)).catch(() => null);
     return file?.pieceBytes === pieceBytes ? file : null;
   }
 
-  /** A file of this model's version before with this SHA-256 in hex, or null. */
+  /** A file of the model's previous version with this SHA-256 (hex), or null. */
   async findContent(sha256: string, pieceBytes: number): Promise<FileManifest | null> {
     for (const url of this.record.model?.files ?? []) {
       const file = await this.find(url, pieceBytes);
@@ -129,14 +138,14 @@ export class ModelCache {
     return null;
   }
 
-  /** Takes over what another tab has written of a piece since. */
+  /** Adopts a piece that another tab has written in the meantime. */
   async refresh(file: FileManifest, index: number): Promise<void> {
     const known = await this.find(file.url, file.pieceBytes);
     const name = known && isSameVersion(file, known) ? known.hashes[index] : null;
     if (name !== null && !this.pieces.bad.has(name)) file.hashes[index] = name;
   }
 
-  /** Whether all bytes of a file were found to have this SHA-256 before. */
+  /** True for a file whose bytes were all checked against this SHA-256. */
   isVerified(url: string, sha256: string): boolean {
     return this.record.files.get(url)?.sha256 === sha256;
   }
@@ -148,7 +157,7 @@ export class ModelCache {
     this.record.noteChange(file);
   }
 
-  /** Nothing of a file is right: its pieces go. Never throws. */
+  /** Deletes all pieces of a file with wrong content. Never throws. */
   async drop(url: string): Promise<void> {
     const file = this.record.files.get(url);
     if (!file) return;
@@ -161,7 +170,10 @@ export class ModelCache {
     await this.flush();
   }
 
-  /** The load ended because of what its files hold: the pieces that it read go, and the next load fetches them. Never throws. */
+  /**
+   * Deletes the pieces that a load read before failing on their content, so that the next load fetches them. Never
+   * throws.
+   */
   async discard(): Promise<void> {
     await this.pieces.settle();
     for (const file of this.record.files.values()) {
@@ -174,7 +186,7 @@ export class ModelCache {
     await this.flush();
   }
 
-  /** The server has other bytes for a piece than those that were kept. */
+  /** Replaces a cached piece that differs from the server's. */
   replace(file: FileManifest, index: number, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     this.lose(file, index);
     return this.keep(file, index, bytes);
@@ -185,27 +197,27 @@ export class ModelCache {
     this.record.noteChange(file);
   }
 
-  /** From now on pieces of this file are kept. */
+  /** Starts keeping pieces of this file. */
   adopt(file: FileManifest): void {
     this.record.adopt(file);
   }
 
-  /** All of a file that was arriving is here. Never throws. */
+  /** Records that an arriving file is complete. Never throws. */
   noteArrived(file: FileManifest): Promise<void> {
     delete file.isArriving;
     this.record.noteChange(file);
     return this.flush();
   }
 
-  /** The end of a file that was arriving does not come: its pieces go, unless others share them. Never throws. */
+  /** Deletes the unshared pieces of an arriving file that was cut off. Never throws. */
   async release(file: FileManifest): Promise<void> {
     await this.pieces.settle();
     const names = new Set(file.hashes.filter((name) => name !== null));
     for (const name of names) this.pieces.wanted.delete(name);
-    await withTimeout(() => removeUnnamed(this.stores, names, this.pieces.wanted)).catch(() => {}); // the next deletion of a model finds them
+    await withTimeout(() => removeUnnamed(this.stores, names, this.pieces.wanted)).catch(() => {}); // best effort
   }
 
-  /** Whether a whole model is known to have no such file. */
+  /** True for a file that a complete model is known not to have. */
   isAbsent(url: string): boolean {
     return this.isWhole && (this.record.model?.absent.includes(url) ?? false);
   }
@@ -214,7 +226,7 @@ export class ModelCache {
     this.record.absent.add(url);
   }
 
-  /** A piece, if it is here and holds what its name says. */
+  /** A cached piece, if its content matches its name. */
   async read(file: FileManifest, index: number): Promise<Uint8Array<ArrayBuffer> | null> {
     const name = file.hashes[index];
     if (name === null) return null;
@@ -231,7 +243,7 @@ export class ModelCache {
     this.record.noteChange(file);
   }
 
-  /** Keeps a piece; the bytes may be changed once this is settled. Never throws. */
+  /** Stores a piece. The caller may reuse the bytes once the promise settles. Never throws. */
   async keep(file: FileManifest, index: number, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     if (this.record.isGone) return void this.missed.add(file);
     await this.pieces.keep(bytes, (name) => {
@@ -242,12 +254,12 @@ export class ModelCache {
     });
   }
 
-  /** The model was opened without an error: these are its files, all of them. Never throws. */
+  /** Records the complete list of files of a model that opened without an error. Never throws. */
   finish(name: string): Promise<void> {
     return this.record.finish(name);
   }
 
-  /** Writes the manifests of what is here, pieces under way included. Never throws. */
+  /** Writes the manifests, after pieces in progress. Never throws. */
   flush(): Promise<void> {
     return this.record.flush();
   }

@@ -1,4 +1,4 @@
-// The models in the cache, as people see and delete them.
+// The list of cached models, their deletion, and the message for full storage.
 
 import { withTimeout } from '../../shared/with_timeout';
 import {
@@ -14,14 +14,14 @@ import {
 import type { Stores } from './stores';
 
 export interface CachedModel {
-  /** What was given to the engine, and can be given again. */
+  /** The model's address as given to the engine. */
   location: string;
   name: string;
-  /** Bytes that are here. */
+  /** Bytes stored. */
   bytes: number;
-  /** Of how many, or null where not all of its files are known. */
+  /** Bytes of the whole model, or null while some files are unknown. */
   totalBytes: number | null;
-  /** It loads without a network. */
+  /** True when the model loads without a network. */
   isComplete: boolean;
   /** Milliseconds since 1970. */
   usedAt: number;
@@ -30,11 +30,11 @@ export interface CachedModel {
 interface Known {
   models: ModelManifest[];
   files: Map<string, FileManifest>;
-  /** Keys of what cannot be read, or belongs to nothing. */
+  /** Keys of values that are unreadable or belong to no model. */
   strays: unknown[];
 }
 
-/** Those of which anything is here, the last used first. */
+/** Models with at least one stored piece, the most recently used first. */
 export async function listModels({ manifests }: Stores): Promise<CachedModel[]> {
   const { models, files } = sortOut(await manifests.entries());
   return models
@@ -60,10 +60,10 @@ function describe(
   };
 }
 
-/** Pieces that no manifest names, younger than this, may belong to a load in another tab. */
+/** Age after which an unnamed piece is a stray. Younger ones may belong to a load in another tab. */
 const STRAY_MS = 60 * 60 * 1000;
 
-/** Deletes a model with all that no other model shares: manifests first, then pieces. */
+/** Deletes a model and everything that no other model shares: manifests first, then pieces. */
 export function deleteModel({ manifests, pieces }: Stores, location: string): Promise<void> {
   return manifests.alone(async () => {
     const before = sortOut(await manifests.entries());
@@ -81,7 +81,9 @@ export function deleteModel({ manifests, pieces }: Stores, location: string): Pr
   });
 }
 
-/** Of these pieces, deletes those that no file names and no one wants, who may do so meanwhile. */
+/**
+ * Deletes those of the pieces `names` that no file names and that are not in `wanted`, a set that may grow meanwhile.
+ */
 export function removeUnnamed(
   { manifests, pieces }: Stores,
   names: ReadonlySet<string>,
@@ -94,7 +96,7 @@ export function removeUnnamed(
   });
 }
 
-/** Deletes files that no model names any more, with their pieces. */
+/** Deletes files that no model names any more, and their pieces. */
 export function removeOutdated({ manifests, pieces }: Stores, urls: readonly string[]): Promise<void> {
   return manifests.alone(async () => {
     const { models, files } = sortOut(await manifests.entries());
@@ -124,7 +126,7 @@ function sortOut(entries: [key: unknown, value: unknown][]): Known {
 
 const MAX_NAMED = 5;
 
-/** A sentence or more. Never throws: what is not known is left out. */
+/** The text of the warning for full storage. Leaves out unknown figures. Never throws. */
 export async function describeFull(stores: Stores, location: string, files: readonly FileManifest[]): Promise<string> {
   const needed = files.reduce((sum, { size }) => sum + size, 0);
   const here = files.reduce((sum, file) => sum + bytesHere(file), 0);
@@ -147,7 +149,7 @@ async function otherModels(stores: Stores, location: string): Promise<{ name: st
   return models.filter((model) => model.location !== location).sort((a, b) => b.bytes - a.bytes);
 }
 
-/** What the browser thinks that this site may still keep. */
+/** The browser's estimate of the free space for this site. */
 async function freeBytes(): Promise<number | null> {
   const estimate = async () => globalThis.navigator?.storage?.estimate?.();
   const { usage, quota } = (await estimate().catch(() => null)) ?? {};

@@ -1,5 +1,5 @@
-// What the cache knows of files and models, as kept beside the pieces. Pure.
-// It is untrusted: another version wrote it, or anyone with access to the page's storage.
+// The records of cached files and models, stored beside the pieces. Pure. Stored records are untrusted: another version
+// wrote them, or anyone with access to the page's storage.
 
 import { sha256 as sha256Of } from '@noble/hashes/sha2.js';
 import { isJsonObject } from '../../shared/json_object';
@@ -8,43 +8,43 @@ import { toHex } from './piece_store';
 /** A file behind a URL. A piece is written before its hash is named here. */
 export interface FileManifest {
   url: string;
-  /** Bytes of the whole file. */
+  /** Size of the whole file in bytes. */
   size: number;
-  /** Its ETag or date; '' where the server gave none. */
+  /** The ETag or date; '' if the server gave none. */
   version: string;
-  /** Length of every piece, in bytes, but the last, which may be shorter. */
+  /** Bytes per piece. The last piece may be shorter. */
   pieceBytes: number;
-  /** SHA-256 of each piece, in hex; null: not here yet. */
+  /** SHA-256 of each piece in hex, or null for a missing piece. */
   hashes: (string | null)[];
-  /** SHA-256 of the whole file in hex, where all of its bytes were found to have the one that was expected. */
+  /** SHA-256 of the whole file in hex, once all bytes were checked against the expected hash. */
   sha256?: string;
-  /** A load ended well with the pieces that are here: the model needs no others, such as those of weights for pictures. */
+  /** A load succeeded with the stored pieces. The model needs no others, such as weights for pictures. */
   isEnough?: true;
-  /** Every piece came alike twice: an update found the server's bytes to be those that were kept. */
+  /** Every piece was fetched twice with equal bytes: an update compared the cache with the server. */
   isCompared?: true;
-  /** Its end has not come, nor is its size known: not to be written yet. */
+  /** The file is still arriving and its size is unknown, so that its manifest must not be written yet. */
   isArriving?: true;
   /** Milliseconds since 1970. */
   savedAt: number;
 }
 
-/** What a repository of a hub was found to be: the commit, '' where the hub does not tell, and the file, '' for a folder. */
+/** A resolved hub repository: the commit ('' if the hub does not tell) and the file ('' for a folder). */
 export interface Resolved {
   commit: string;
   file: string;
 }
 
-/** A model as it was asked for, and its files. */
+/** A model as requested, and its files. */
 export interface ModelManifest {
-  /** What was given to the engine. */
+  /** The model's address as given to the engine. */
   location: string;
   name: string;
-  /** URLs of its files, and of those that it might have and has not. */
+  /** URLs of the model's files; `absent` lists those of optional files that it does not have. */
   files: string[];
   absent: string[];
-  /** All of its files are named: it was opened once without an error. */
+  /** The list of files is complete: the model was opened once without an error. */
   isOpened: boolean;
-  /** Of a hub's repository. */
+  /** Only for a hub's repository. */
   resolved?: Resolved;
   /** Milliseconds since 1970. */
   usedAt: number;
@@ -67,51 +67,62 @@ export function pieceLength({ size, pieceBytes }: FileManifest, index: number): 
   return Math.min(pieceBytes, size - index * pieceBytes);
 }
 
-/** A file of which no piece is here yet. */
+/** The manifest of a file with no stored piece. */
 export function newFile(url: string, size: number, version: string, pieceBytes: number): FileManifest {
   const hashes = new Array<null>(nPieces({ size, pieceBytes })).fill(null);
   return { url, size, version, pieceBytes, hashes, savedAt: Date.now() };
 }
 
-/** A copy of what is sound through and through, or null. */
+/** A copy of a fully valid record, or null. */
 export function parseFile(url: string, value: unknown): FileManifest | null {
   if (!isJsonObject(value) || value.url !== url || !isText(url)) return null;
   const { size, version, pieceBytes, savedAt } = value;
   if (!isCount(size) || !isCount(pieceBytes) || pieceBytes < 1 || pieceBytes > MAX_PIECE_BYTES) return null;
   const n = nPieces({ size, pieceBytes });
   if (n > MAX_PIECES || !Array.isArray(value.hashes) || value.hashes.length !== n) return null;
-  const hashes = Array.from(value.hashes as unknown[]); // holes become undefined, which `every` would pass over
+  const hashes = Array.from(value.hashes as unknown[]); // holes become undefined, which `every` would skip
   if (!isText(version) || !isCount(savedAt) || !hashes.every((hash) => hash === null || isHash(hash))) return null;
   const { seal } = value;
   const whole = isHash(value.sha256) && !hashes.includes(null) ? { sha256: value.sha256 } : {};
   const enough = value.isEnough === true ? { isEnough: true as const } : {};
   const compared = value.isCompared === true ? { isCompared: true as const } : {};
   const file: FileManifest = { url, size, version, pieceBytes, hashes, savedAt, ...whole, ...enough, ...compared };
-  return isSealed(seal, partsOf(value as unknown as FileManifest)) ? file : null;
+  return isSealed(seal, sealedFields(value as unknown as FileManifest)) ? file : null;
 }
 
-/** As they are written: with a hash of themselves, since hashes in another order, say, are as sound as the right ones. */
-export const sealedFile = (file: FileManifest) => ({ ...file, seal: sealOf(partsOf(file)) });
-export const sealedModel = (model: ModelManifest) => ({ ...model, seal: sealOf(modelPartsOf(model)) });
+/**
+ * A record as written: sealed with a hash of its fields. Hashes in another order, say, would pass every other check.
+ */
+export const sealedFile = (file: FileManifest) => ({ ...file, seal: sealOf(sealedFields(file)) });
+export const sealedModel = (model: ModelManifest) => ({ ...model, seal: sealOf(sealedModelFields(model)) });
 
-function partsOf({ url, size, version, pieceBytes, hashes, sha256, isEnough, isCompared }: FileManifest): unknown[] {
-  const whole = isHash(sha256) ? sha256 : null; // the flags are not yet known to be sound, either
+function sealedFields({
+  url,
+  size,
+  version,
+  pieceBytes,
+  hashes,
+  sha256,
+  isEnough,
+  isCompared,
+}: FileManifest): unknown[] {
+  const whole = isHash(sha256) ? sha256 : null; // the flags are unchecked here as well
   return [url, size, version, pieceBytes, hashes, whole, isEnough === true, isCompared === true];
 }
 
-function modelPartsOf({ location, name, files, absent, isOpened, resolved }: ModelManifest): unknown[] {
+function sealedModelFields({ location, name, files, absent, isOpened, resolved }: ModelManifest): unknown[] {
   return [location, name, files, absent, isOpened, resolved?.commit, resolved?.file];
 }
 
-function sealOf(parts: unknown[]): string {
-  return toHex(sha256Of(new TextEncoder().encode(JSON.stringify(parts))));
+function sealOf(fields: unknown[]): string {
+  return toHex(sha256Of(new TextEncoder().encode(JSON.stringify(fields))));
 }
 
-function isSealed(seal: unknown, parts: unknown[]): boolean {
-  return seal === undefined || seal === sealOf(parts); // none: it is of an earlier version
+function isSealed(seal: unknown, fields: unknown[]): boolean {
+  return seal === undefined || seal === sealOf(fields); // records of an earlier version have no seal
 }
 
-/** A copy of what is sound through and through, or null. */
+/** A copy of a fully valid record, or null. */
 export function parseModel(location: string, value: unknown): ModelManifest | null {
   if (!isJsonObject(value) || value.location !== location || !isText(location)) return null;
   if (!/^https?:/i.test(location) || !URL.canParse(location)) return null;
@@ -121,7 +132,7 @@ export function parseModel(location: string, value: unknown): ModelManifest | nu
   const resolved = parseResolved(value.resolved);
   const known = { location, name, files: [...files], absent: [...absent], isOpened, usedAt };
   const manifest: ModelManifest = resolved ? { ...known, resolved } : known;
-  return isSealed(value.seal, modelPartsOf(manifest)) ? manifest : null;
+  return isSealed(value.seal, sealedModelFields(manifest)) ? manifest : null;
 }
 
 function parseResolved(value: unknown): Resolved | null {
@@ -131,7 +142,7 @@ function parseResolved(value: unknown): Resolved | null {
   return /(^|\/)\.\.?(\/|$)/.test(file) ? null : { commit, file };
 }
 
-/** Bytes of a file that are here. */
+/** Bytes of the stored pieces. */
 export function bytesHere(file: FileManifest): number {
   return file.hashes.reduce((sum, hash, i) => sum + (hash === null ? 0 : pieceLength(file, i)), 0);
 }
@@ -140,12 +151,12 @@ export function isWhole(file: FileManifest): boolean {
   return !file.hashes.includes(null);
 }
 
-/** Whether a load needs no piece that is not here. */
+/** True when a load needs no missing piece. */
 export function isEnough(file: FileManifest): boolean {
   return isWhole(file) || file.isEnough === true;
 }
 
-/** Whether both are one version of one file, cut alike. Without a version nobody knows. */
+/** True for two manifests of one version of one file. Files without a version never match. */
 export function isSameVersion(
   a: Pick<FileManifest, 'size' | 'version'> | null,
   b: Pick<FileManifest, 'size' | 'version'>,
@@ -153,7 +164,7 @@ export function isSameVersion(
   return a !== null && b.version !== '' && a.size === b.size && a.version === b.version;
 }
 
-/** What two tabs know together of one version of a file, less the pieces that were found to be `bad`; else the newer. */
+/** Merges two tabs' manifests of one version of a file, without the `bad` pieces. For two versions: the newer. */
 export function mergeFiles(older: FileManifest | null, newer: FileManifest, bad: ReadonlySet<string>): FileManifest {
   if (!older || !isSameVersion(older, newer) || older.pieceBytes !== newer.pieceBytes) return newer;
   const rest = older.hashes.map((hash) => (hash !== null && bad.has(hash) ? null : hash));

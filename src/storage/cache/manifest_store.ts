@@ -1,33 +1,34 @@
-// Manifests in IndexedDB, in a database of their own.
+// Manifests in an IndexedDB database of their own.
 
 import { createStore, entries, get, promisifyRequest } from 'idb-keyval';
 import { alone, join, type Presence, turn } from './tab_locks';
 
 export type { Presence };
 
-/** Values by key. They are untrusted: parse them. */
+/** Values by key. Values are untrusted and must be parsed. */
 export interface ManifestStore {
   get(key: string): Promise<unknown>;
-  /** Replaces a value by what `change` makes of it, with no other tab in between; undefined removes it. */
+  /** Replaces a value by the result of `change`, atomically among all tabs. An undefined result removes the value. */
   update(key: string, change: (old: unknown) => unknown): Promise<void>;
   entries(): Promise<[key: unknown, value: unknown][]>;
   remove(keys: readonly unknown[]): Promise<void>;
   /**
-   * One piece of work at a time among all tabs, where the browser has locks. Elsewhere a deletion may miss what is written
-   * meanwhile: the next one finds it.
+   * Runs one piece of work at a time among all tabs, if the browser has locks. Without locks a deletion may miss
+   * concurrent writes; the next deletion finds them.
    */
   alone(work: () => Promise<void>): Promise<void>;
   /**
-   * As `alone`, for work on what `name` names alone, whose outcome is given back before its turn ends: that lasts until what is
-   * passed to `hold` settles, too. Who waits longer than a minute, for a tab that hangs perhaps, goes on out of turn.
-   * @throws as `work`; the signal's reason when it aborts while waiting
+   * Like `alone`, but only among work with the same `name`. The turn ends when `work` and every promise passed to
+   * `hold` have settled; the result is returned before. A caller waits at most a minute, for example for a hanging tab,
+   * and then proceeds.
+   * @throws as `work`; the signal's reason when it aborts the wait
    */
   turn<T>(
     name: string,
     work: (hold: (until: Promise<unknown>) => void) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T>;
-  /** Says to other tabs that this one is at what `name` names, until `leave`. `others`: another tab was there before. */
+  /** Announces to other tabs that this one works on `name`, until `leave`. `others`: another tab came first. */
   join(name: string): Promise<Presence>;
 }
 
@@ -48,7 +49,9 @@ export function idbManifests(): ManifestStore {
   };
 }
 
-/** What throws in an event's listener would end the worker: it rejects. */
+/**
+ * Runs a change in one transaction. Rejects when `change` throws: an error in an event listener would end the worker.
+ */
 function updated(store: IDBObjectStore, key: string, change: (old: unknown) => unknown): Promise<void> {
   const { transaction } = store;
   return new Promise((resolve, reject) => {

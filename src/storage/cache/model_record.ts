@@ -1,5 +1,5 @@
-// What is known of one model while it loads, as it was kept and as it is now, and the writing of it: files as their pieces come,
-// the model when it was opened.
+// The manifests of one model during a load: as stored, as they are now, and when they are written. Files are written
+// while their pieces arrive, the model once it opened.
 
 import { withTimeout } from '../../shared/with_timeout';
 import { removeOutdated, removeUnnamed } from './cached_models';
@@ -20,21 +20,21 @@ import {
 import type { PieceKeeper } from './piece_keeper';
 import type { Stores } from './stores';
 
-/** Manifests are written after so many pieces, */
+/** Pieces between two manifest writes. */
 const PIECES_A_FLUSH = 4;
-/** or when no piece came for so long. */
+/** Idle time after which manifests are written anyway, in ms. */
 const IDLE_MS = 1000;
 
 export class ModelRecord {
-  /** Every file that the model needs is here: nothing of it is asked of the network. */
+  /** Every needed file is cached; nothing is asked of the network. */
   isWhole = false;
-  /** As `isWhole`, but the network is asked all the same. */
+  /** Like `isWhole`, even when the server is asked for a newer version. */
   wasWhole = false;
-  /** The model was deleted since it was read: it is not brought back. */
+  /** The model was deleted during the load and must not be written again. */
   isGone = false;
-  /** Of a hub's repository: what it was found to be now. */
+  /** The resolved hub repository of this load. */
   resolved: Resolved | null = null;
-  /** As it was kept. */
+  /** The stored manifest of the model. */
   model: ModelManifest | null = null;
   readonly files = new Map<string, FileManifest>();
   readonly absent = new Set<string>();
@@ -45,9 +45,9 @@ export class ModelRecord {
   private idle: ReturnType<typeof setTimeout> | undefined;
   private flushing: Promise<void> = Promise.resolve();
   private readonly changed = new Set<string>();
-  /** Keys that the database is known to have: when one is gone, someone deleted the model. */
+  /** Keys known to be in the database. A missing one means that the model was deleted. */
   private readonly stored = new Set<string>();
-  /** Names of pieces of a version that is no more. */
+  /** Names of pieces of a replaced version. */
   private readonly replaced = new Set<string>();
 
   constructor(
@@ -56,14 +56,14 @@ export class ModelRecord {
     private readonly pieces: PieceKeeper,
   ) {}
 
-  /** Reads what is kept. @throws where the database refuses */
-  async open(asks: boolean): Promise<void> {
+  /** Reads the stored manifests. @throws when the database refuses */
+  async open(checksServer: boolean): Promise<void> {
     this.model = parseModel(this.location, await withTimeout(() => this.get(modelKey(this.location))));
     if (!this.model?.isOpened) return;
     const { files: urls } = this.model;
     const files = await withTimeout(() => Promise.all(urls.map((url) => this.lookUp(url))));
     this.wasWhole = files.every((file) => file !== null && isEnough(file));
-    this.isWhole = this.wasWhole && !asks;
+    this.isWhole = this.wasWhole && !checksServer;
   }
 
   async lookUp(url: string): Promise<FileManifest | null> {
@@ -84,7 +84,7 @@ export class ModelRecord {
     else this.idle = setTimeout(() => void this.flush(), IDLE_MS);
   }
 
-  /** The model was opened without an error: these are its files, all of them. Never throws. */
+  /** Records the complete list of files of a model that opened without an error. Never throws. */
   finish(name: string): Promise<void> {
     this.name = name;
     this.isOpened = true;
@@ -92,7 +92,7 @@ export class ModelRecord {
     return this.flush();
   }
 
-  /** Writes the manifests of what is here, pieces under way included. Never throws. */
+  /** Writes the manifests, after pieces in progress. Never throws. */
   flush(): Promise<void> {
     this.flushing = this.flushing.then(() => this.write()).catch((error) => this.pieces.stop(error));
     return this.flushing;
@@ -105,7 +105,7 @@ export class ModelRecord {
     const urls = [...this.changed];
     this.changed.clear();
     this.unwritten = 0;
-    // A version that replaces a whole one does so when it is whole itself.
+    // A new version replaces a complete one only when it is complete itself.
     const isOver = this.isOpened && (!this.wasWhole || [...this.files.values()].every(isEnough));
     const outdated = isOver ? (this.model?.files ?? []).filter((url) => !this.files.has(url)) : [];
     const writesModel = this.modelChanged || outdated.length > 0;
@@ -127,7 +127,7 @@ export class ModelRecord {
     this.sweep(outdated);
   }
 
-  /** What fails here the next deletion of a model finds. */
+  /** Deletes replaced files and pieces. Deleting a model later finds whatever fails here. */
   private sweep(outdated: readonly string[]): void {
     if (outdated.length > 0) void removeOutdated(this.stores, outdated).catch(() => {});
     if (this.replaced.size === 0) return;
@@ -161,7 +161,7 @@ export class ModelRecord {
 
   private async update(key: string, change: (old: unknown) => unknown): Promise<void> {
     await this.stores.manifests.update(key, (old) => {
-      // Deleted, here or in another tab, while it loads: it is not brought back.
+      // Deleted during the load, here or in another tab: not written again.
       if (old === undefined && this.stored.has(key)) this.isGone = true;
       if (this.isGone && old === undefined) return undefined;
       this.stored.add(key);

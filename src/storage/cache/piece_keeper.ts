@@ -1,30 +1,30 @@
-// The pieces of one load: written until the browser refuses, and read back only if they hold what their names say.
+// Writes and reads the pieces of one load. Writing ends when the browser refuses; reading checks the content's hash.
 
 import { withTimeout } from '../../shared/with_timeout';
 import { isQuotaError, type PieceStore, pieceName } from './piece_store';
 
-/** A piece that takes longer to write or read counts as refused. */
+/** Time after which a read or write counts as refused. */
 const TIMEOUT_MS = 20_000;
 
 export class PieceKeeper {
-  /** The browser refused nothing yet. */
+  /** True until the browser refuses a write. */
   keeps = true;
-  /** Names of pieces that did not hold what their name says. */
+  /** Names of pieces whose content did not match. */
   readonly bad = new Set<string>();
-  /** Names of pieces that this load keeps: not to be removed, though no manifest may name them yet. */
+  /** Names of pieces that this load keeps, protected from removal before a manifest names them. */
   readonly wanted = new Set<string>();
-  /** Names of pieces that this load read or kept. */
+  /** Names of pieces that this load read or wrote. */
   readonly used = new Set<string>();
   private isFull = false;
   private readonly writing = new Set<Promise<void>>();
 
   constructor(
     private readonly store: PieceStore,
-    /** Storage has no room for more; told once. */
+    /** Called once when storage is full. */
     private readonly onFull: () => void,
   ) {}
 
-  /** Keeps a piece and tells its name, or null where it is refused, before `settle` does. Never throws. */
+  /** Stores a piece and passes its name, or null when refused, before `settle` resolves. Never throws. */
   keep(bytes: Uint8Array<ArrayBuffer>, onKept: (name: string | null) => void): Promise<void> {
     if (!this.keeps) return Promise.resolve(onKept(null));
     const kept = this.write(bytes)
@@ -47,12 +47,12 @@ export class PieceKeeper {
     return name;
   }
 
-  /** Waits for what is being written. Never throws. */
+  /** Waits for writes in progress. Never throws. */
   async settle(): Promise<void> {
     await Promise.allSettled(this.writing);
   }
 
-  /** A piece of so many bytes, or null where it is not here, or is another one, which is removed. */
+  /** A piece with this length and matching content, or null. A piece with other content is removed. */
   async read(name: string, length: number): Promise<Uint8Array<ArrayBuffer> | null> {
     const bytes = await withTimeout(() => this.store.read(name), TIMEOUT_MS).catch(() => null);
     if (bytes?.length === length && (await pieceName(bytes)) === name) {
@@ -64,13 +64,13 @@ export class PieceKeeper {
     return null;
   }
 
-  /** Never throws. */
+  /** Removes a piece. Never throws. */
   async remove(name: string): Promise<void> {
     this.bad.add(name);
     await withTimeout(() => this.store.remove(name), TIMEOUT_MS).catch(() => {}); // a later sweep finds it
   }
 
-  /** From now on nothing is kept. */
+  /** Ends all writing after `error`. */
   stop(error: unknown): void {
     this.keeps = false;
     if (!isQuotaError(error) || this.isFull) return;

@@ -1,18 +1,18 @@
 // Pieces of files in the browser's private file system (OPFS), named by the SHA-256 of their bytes.
 
-/** Bytes by name. A piece is there wholly or not at all; who reads one checks what it holds. */
+/** Bytes by name. A piece is stored wholly or not at all; readers check its content. */
 export interface PieceStore {
-  /** The piece's bytes, or null where it is not there or cannot be read any more. */
+  /** The piece's bytes, or null if missing or unreadable. */
   read(name: string): Promise<Uint8Array<ArrayBuffer> | null>;
-  /** @throws DOMException QuotaExceededError, and whatever else the browser's storage refuses with */
+  /** @throws DOMException QuotaExceededError, and any other error of the browser's storage */
   write(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
-  /** Never throws: what cannot be removed now, since another tab holds it, is found by a later sweep. */
+  /** Removes a piece. Never throws: a later sweep finds a piece that another tab still holds. */
   remove(name: string): Promise<void>;
-  /** Every name, with what an interrupted write left behind, and when it was last written (milliseconds since 1970). */
+  /** All names, including leftovers of interrupted writes, with the time of the last write (ms since 1970). */
   list(): Promise<{ name: string; writtenAt: number }[]>;
 }
 
-/** The name of what `bytes` hold. */
+/** The name of a piece: the SHA-256 of its bytes in hex. */
 export async function pieceName(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
 }
@@ -21,12 +21,12 @@ export function toHex(bytes: Uint8Array): string {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** For messages and checks: storage has no room for what was to be written. */
+/** True for the error of full storage. */
 export function isQuotaError(error: unknown): boolean {
   return error instanceof Error && error.name === 'QuotaExceededError';
 }
 
-/** What the DOM types lack: workers alone have sync handles, and not every browser can rename. */
+/** Members missing from the DOM types. Only workers have sync handles; not every browser can rename. */
 interface FileHandle extends Omit<FileSystemFileHandle, 'createWritable' | 'move'> {
   createSyncAccessHandle?(): Promise<{
     write(bytes: Uint8Array, at: { at: number }): number;
@@ -39,7 +39,7 @@ interface FileHandle extends Omit<FileSystemFileHandle, 'createWritable' | 'move
 
 const FOLDER = 'vivace-pieces';
 
-/** @throws where there is no such storage: insecure pages, private windows, frames of other sites */
+/** Opens the folder of pieces. @throws without such storage: insecure pages, private windows, frames of other sites */
 export async function opfsPieces(): Promise<PieceStore> {
   const root = await navigator.storage.getDirectory();
   return new OpfsPieces(await root.getDirectoryHandle(FOLDER, { create: true }));
@@ -53,13 +53,13 @@ class OpfsPieces implements PieceStore {
       const file = await (await this.folder.getFileHandle(name)).getFile();
       return new Uint8Array(await file.arrayBuffer());
     } catch {
-      return null; // never written, or deleted since, by another tab perhaps
+      return null; // never written, or deleted since, perhaps by another tab
     }
   }
 
   async write(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     if ((await this.sizeOf(name)) === bytes.length) return; // the same piece of another file, or from another tab
-    // Two tabs may write one piece: each under a name of its own first.
+    // Two tabs may write the same piece, so each writes a temporary file first.
     const temporary = `${name}.${crypto.randomUUID()}`;
     const handle = (await this.folder.getFileHandle(temporary, { create: true })) as FileHandle;
     try {
@@ -80,7 +80,7 @@ class OpfsPieces implements PieceStore {
     try {
       await this.folder.removeEntry(name);
     } catch {
-      // held by another tab, or gone
+      // held by another tab, or missing
     }
   }
 
@@ -112,7 +112,7 @@ async function fill(handle: FileHandle, bytes: Uint8Array<ArrayBuffer>): Promise
   const access = await handle.createSyncAccessHandle();
   try {
     const written = access.write(bytes, { at: 0 });
-    // A disk that is full may take a part and say no more.
+    // A full disk may accept a part without an error.
     if (written !== bytes.length) throw new DOMException(`${written} bytes were written.`, 'QuotaExceededError');
     access.flush();
   } finally {

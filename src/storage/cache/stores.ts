@@ -1,4 +1,4 @@
-// Where a browser keeps models: pieces in its file system, manifests in its database.
+// The browser's storage for models: pieces in its file system, manifests in its database.
 
 import { withTimeout } from '../../shared/with_timeout';
 import { idbManifests, type ManifestStore } from './manifest_store';
@@ -9,10 +9,10 @@ export interface Stores {
   manifests: ManifestStore;
 }
 
-/** @throws where the browser refuses storage */
+/** Opens both stores. @throws if the browser refuses storage */
 export async function openStores(): Promise<Stores> {
   if (!globalThis.crypto?.subtle) throw new Error('Pieces cannot be named: this page is not secure.');
   const stores = { pieces: await withTimeout(opfsPieces), manifests: idbManifests() };
-  await withTimeout(() => stores.manifests.get('')); // a refusal shows here
+  await withTimeout(() => stores.manifests.get('')); // throws if the database refuses
   return stores;
 }

@@ -1,5 +1,5 @@
-// Turns among the tabs that load one model, by the browser's locks. They save downloads and order writes; no load depends on them:
-// where there are none, or they refuse, throw or break, the work is done all the same.
+// Locks among the tabs that load one model. They save downloads and order writes, but no load depends on them: if locks
+// are missing, refused or broken, the work runs all the same.
 
 export interface Presence {
   others: boolean;
@@ -8,7 +8,7 @@ export interface Presence {
 
 const TURN_MS = 60_000;
 
-/** The browser's locks; null on pages that are not secure, and in frames that may not ask for them. */
+/** The browser's locks. Null on insecure pages and in frames without permission. */
 function locks(): LockManager | null {
   try {
     return navigator.locks ?? null;
@@ -18,8 +18,8 @@ function locks(): LockManager | null {
 }
 
 /**
- * Runs `work` once: in a lock's callback, where `request` calls it, and without one where it does not.
- * @throws as `work`; the reason of `signal` when it aborts before the work has begun
+ * Runs `work` exactly once: in the lock's callback, or without a lock when none is granted.
+ * @throws as `work`; the reason of `signal` when it aborts before the work begins
  */
 function inLock<T>(
   request: (manager: LockManager, callback: () => Promise<void>) => Promise<unknown>,
@@ -43,16 +43,16 @@ function inLock<T>(
     };
     const manager = locks();
     const asked = async () => manager && (await request(manager, begin));
-    asked().then(begin, begin); // a lock that broke while the work went on changes nothing
+    asked().then(begin, begin); // a lock that breaks during the work changes nothing
   });
 }
 
-/** See `ManifestStore`. */
+/** Implements `ManifestStore.alone`. */
 export function alone(work: () => Promise<void>): Promise<void> {
   return inLock((manager, begin) => manager.request('vivace-models', begin), work);
 }
 
-/** See `ManifestStore`. */
+/** Implements `ManifestStore.turn`. */
 export function turn<T>(
   name: string,
   work: (hold: (until: Promise<unknown>) => void) => Promise<T>,
@@ -66,7 +66,7 @@ export function turn<T>(
   return inLock(request, work, signal);
 }
 
-/** See `ManifestStore`: of tabs that come at a time one is the first, and the others know it. */
+/** Implements `ManifestStore.join`. Of tabs that join at the same time, one comes first. */
 export async function join(name: string): Promise<Presence> {
   const nobody = { others: false, leave() {} };
   const manager = locks();

@@ -1,20 +1,23 @@
+// Strict JSON for untrusted model files: bounded nesting and memory, no repeated keys.
+
 import { ModelFileError } from '../../errors';
 import { isJsonObject, type JsonObject } from '../../shared/json_object';
 import { quoted } from './bounds';
 
-/** Levels of nesting that any JSON file of a model may have; real ones stay below ten. */
+/** Deepest accepted nesting of JSON. Real model files stay below ten levels. */
 const MAX_DEPTH = 64;
-/** Keys in a file whose keys must be unique, so that checking them takes below a second; a tensor takes four. */
+/** Most keys in a file with unique keys, so that the check stays below a second. A tensor takes four keys. */
 const MAX_UNIQUE_KEYS = 512 * 1024;
 /**
- * What a text and the values in it may take in memory, by the costs below; the largest vocabulary in use (Gemma 3: 33 MB,
- * 262,144 tokens and 514,906 pairs) comes to some 175 MB. Without it 64 MB of `[],` become a gigabyte of empty lists.
+ * Largest memory that a text and its parsed values may take, estimated with the costs below. The largest vocabulary in
+ * use (Gemma 3: 33 MB, 262,144 tokens and 514,906 pairs) needs some 175 MB. Without the limit, 64 MB of `[],` would
+ * become a gigabyte of empty lists.
  */
 const MAX_MEMORY = 192 * 1024 * 1024;
-/** Bytes of the heap of a 64-bit engine, about: a list or an object, a key with its place, any further value. */
+/** Approximate heap bytes in a 64-bit engine: a list or object, a key with its slot, any further value. */
 const COST = { open: 64, key: 128, comma: 32 } as const;
 
-/** Text from UTF-8 bytes; a byte order mark stays, and malformed bytes are an error. */
+/** Decodes UTF-8. A byte order mark stays; malformed bytes are an error. */
 export function decodeUtf8(file: string, what: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -24,8 +27,9 @@ export function decodeUtf8(file: string, what: string, bytes: Uint8Array): strin
 }
 
 /**
- * The object in a JSON text. Untrusted names in it must go into a Map, never index a plain object.
- * @throws ModelFileError when it does not parse, is no object, nests too deep, or (with `uniqueKeys`) repeats a key
+ * Parses a JSON text into an object. Untrusted keys must go into a Map and never index a plain object.
+ * @throws ModelFileError for invalid JSON, another value than an object, deep nesting, or (with `uniqueKeys`) a
+ * repeated key
  */
 export function parseJsonObject(file: string, text: string, options: { uniqueKeys?: boolean } = {}): JsonObject {
   scan(file, text, options.uniqueKeys ?? false);
@@ -51,12 +55,13 @@ const CLOSE_BRACKET = 0x5d;
 const COMMA = 0x2c;
 
 /**
- * Bounds the nesting and the number of values, so that JSON.parse cannot exhaust memory, and finds repeated keys, of which
- * JSON.parse silently keeps the last. Syntax is left to JSON.parse: this is right on valid JSON and harmless on the rest.
+ * Bounds the nesting and the number of values, so that JSON.parse cannot exhaust memory, and finds repeated keys, of
+ * which JSON.parse silently keeps the last. Syntax errors are left to JSON.parse: on invalid JSON this scan is
+ * harmless.
  */
 function scan(file: string, text: string, uniqueKeys: boolean): void {
-  const open: (Keys | null)[] = []; // null for an array
-  const charBytes = /[^\0-\xff]/.test(text) ? 2 : 1; // an engine keeps all characters of a text in one width
+  const open: (Keys | null)[] = []; // null stands for an array
+  const charBytes = /[^\0-\xff]/.test(text) ? 2 : 1; // engines store a string in one character width
   const memory = new Memory(file, charBytes * text.length);
   let keyNext = false;
   let nKeys = 0;
@@ -90,7 +95,7 @@ function scan(file: string, text: string, uniqueKeys: boolean): void {
   }
 }
 
-/** What parsing a text would take, summed up before it is parsed. */
+/** The estimated memory of a parse, summed before parsing. */
 class Memory {
   constructor(
     private readonly file: string,
@@ -107,7 +112,7 @@ class Memory {
   }
 }
 
-/** The keys of one object. Most objects of most files are never asked: the set is made for the first key. */
+/** The keys of one object. The set is created with the first key, since most objects are never checked. */
 class Keys {
   private known: Set<string> | null = null;
 
@@ -118,7 +123,7 @@ class Keys {
   }
 }
 
-/** Index of the quote that closes the string opened at `start`, or the text's length. */
+/** Index of the closing quote of the string that opens at `start`, or the text's length. */
 function stringEnd(text: string, start: number): number {
   let i = start + 1;
   while (i < text.length) {
@@ -129,12 +134,12 @@ function stringEnd(text: string, start: number): number {
   return text.length;
 }
 
-/** A string literal's value, so that "a" and "\u0061" count as one key. */
+/** The value of a string literal, so that "a" and "\u0061" count as one key. */
 function keyOf(literal: string): string {
   if (!literal.includes('\\')) return literal.slice(1, -1);
   try {
     return String(JSON.parse(literal));
   } catch {
-    return literal; // JSON.parse of the whole text will say what is wrong
+    return literal; // the later JSON.parse of the whole text reports the error
   }
 }

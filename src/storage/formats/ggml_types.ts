@@ -1,6 +1,8 @@
+// The tensor types of GGUF files.
+
 import type { TensorDtype } from './tensor';
 
-/** ggml's type numbers that the engine reads. Source: ggml/include/ggml.h, enum ggml_type. */
+/** Supported ggml type numbers. Source: ggml/include/ggml.h, enum ggml_type. */
 export const SUPPORTED_GGML_TYPES: ReadonlyMap<number, TensorDtype> = new Map<number, TensorDtype>([
   [0, 'F32'],
   [1, 'F16'],
@@ -18,7 +20,7 @@ export const SUPPORTED_GGML_TYPES: ReadonlyMap<number, TensorDtype> = new Map<nu
   [30, 'BF16'],
 ]);
 
-/** The others, so that a message can name them. Numbers 4, 5, 31 to 33 and 36 to 38 were withdrawn. */
+/** Names of unsupported types for error messages. Numbers 4, 5, 31 to 33 and 36 to 38 were withdrawn. */
 const OTHER_GGML_TYPES: ReadonlyMap<number, string> = new Map([
   [9, 'Q8_1'],
   [15, 'Q8_K'],

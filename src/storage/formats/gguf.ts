@@ -1,3 +1,5 @@
+// The strict parser of GGUF headers.
+
 import { UnsupportedModelError } from '../../errors';
 import { quoted } from '../checks/bounds';
 import type { ByteSource } from '../source/byte_source';
@@ -25,9 +27,10 @@ interface Placed {
 }
 
 /**
- * A GGUF header, version 2 or 3: magic, version, counts, metadata, tensor infos, padding, data. Tensors in file order.
- * Source: ggml/docs/gguf.md and the checks of ggml/src/gguf.cpp. The header is read in chunks, never assumed to fit one.
- * @throws ModelFileError when anything is malformed, out of range, overlapping or cut short
+ * Parses a GGUF header, version 2 or 3: magic, version, counts, metadata, tensor infos, padding, data. Tensors in file
+ * order. The header is read in chunks and never assumed to fit one. Source: ggml/docs/gguf.md and the checks of
+ * ggml/src/gguf.cpp.
+ * @throws ModelFileError for malformed, out-of-range, overlapping or truncated contents
  * @throws UnsupportedModelError for another version, byte order or tensor type
  */
 export async function parseGguf(
@@ -61,7 +64,7 @@ async function readCounts(reader: GgufReader): Promise<{ nTensors: number; nKeys
   return { nTensors, nKeys };
 }
 
-/** general.alignment; readMetadata has checked that it is a u32. */
+/** The alignment from general.alignment, already checked to be a u32. */
 function alignmentOf(reader: GgufReader, metadata: Map<string, GgufValue>): number {
   const value = metadata.get('general.alignment') ?? DEFAULT_ALIGNMENT;
   if (typeof value !== 'number' || value < 1 || value > MAX_ALIGNMENT || (value & (value - 1)) !== 0) {
@@ -115,7 +118,7 @@ async function readTensorInfo(reader: GgufReader, ordinal: string): Promise<Plac
   return { name, dtype, shape, offset, byteLength: tensorBytes(reader.file, name, dtype, shape) };
 }
 
-/** Sorts by offset and checks that no two tensors share a byte and that the last one ends within the file. */
+/** Sorts by offset. Checks that no two tensors overlap and that the last one ends within the file. */
 function placeTensors(source: ByteSource, reader: GgufReader, placed: Placed[], dataStart: number): TensorInfo[] {
   let previousEnd = 0;
   return placed
@@ -127,7 +130,7 @@ function placeTensors(source: ByteSource, reader: GgufReader, placed: Placed[], 
         );
       }
       previousEnd = offset + byteLength;
-      // A sum past 2^53 is rounded, but still far past any file.
+      // A sum past 2^53 is rounded, but still far larger than any file.
       if (dataStart + previousEnd > source.size) {
         throw reader.error(
           `is truncated: tensor ${quoted(name)} ends at byte ${dataStart + previousEnd}, the file has ${source.size}`,

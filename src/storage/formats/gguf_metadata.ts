@@ -1,6 +1,8 @@
+// The key-value section of a GGUF header.
+
 import { type GgufReader, keyName } from './gguf_reader';
 
-/** An array of numbers, in the width that the file gives them. */
+/** An array of numbers in the file's number type. */
 export type GgufNumbers =
   | Uint8Array
   | Int8Array
@@ -12,7 +14,7 @@ export type GgufNumbers =
   | Float64Array;
 
 /**
- * A metadata value. 64-bit integers are numbers up to 2^53 and bigints past it. Arrays of strings are string[], of
+ * A metadata value. 64-bit integers are numbers up to 2^53 and bigints above. Arrays of strings are string[], of
  * booleans boolean[], of 64-bit integers (number | bigint)[], and of other numbers a typed array.
  */
 export type GgufValue = number | bigint | boolean | string | GgufValue[] | GgufNumbers;
@@ -20,7 +22,10 @@ export type GgufValue = number | bigint | boolean | string | GgufValue[] | GgufN
 const MAX_KEYS = 65_536;
 const MAX_KEY_BYTES = 65_536;
 const MIN_KEY_BYTES = 8 + 1 + 4 + 1; // key length, key, type, the smallest value
-/** Strings and other elements that cost an object each; 262 144 tokens and their 580 604 merges (Gemma 3) are two thirds. */
+/**
+ * Most array elements that cost an object each, such as strings. The 262,144 tokens and 580,604 merges of Gemma 3 take
+ * two thirds.
+ */
 const MAX_BOXED_ELEMENTS = 1.25 * 1024 * 1024;
 
 // Value types of the metadata. Source: ggml/include/gguf.h, enum gguf_type.
@@ -32,11 +37,11 @@ const ARRAY = 9;
 interface NumberType {
   bytes: number;
   get: (view: DataView, at: number) => number | bigint;
-  /** Wraps a buffer of little-endian numbers; absent for 64-bit integers. */
+  /** Wraps a buffer of little-endian numbers. Absent for 64-bit integers. */
   array?: (buffer: ArrayBuffer) => GgufNumbers;
 }
 
-/** A 64-bit integer as a number where that is exact. */
+/** A 64-bit integer as a number if exact. */
 function narrowed(value: bigint): number | bigint {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
@@ -55,12 +60,12 @@ const NUMBER_TYPES: ReadonlyMap<number, NumberType> = new Map<number, NumberType
   [12, { bytes: 8, get: (v, at) => v.getFloat64(at, true), array: (b) => new Float64Array(b) }],
 ]);
 
-/** Elements that may still become strings, booleans or bigints, over the whole header. */
+/** Remaining strings, booleans and bigints, over the whole header. */
 interface Budget {
   boxedElements: number;
 }
 
-/** The key-value section of a GGUF header. Keys are unique and not empty. @throws ModelFileError */
+/** Reads the key-value section of a GGUF header. Keys are unique and not empty. @throws ModelFileError */
 export async function readMetadata(reader: GgufReader, nKeys: number): Promise<Map<string, GgufValue>> {
   if (nKeys > MAX_KEYS) throw reader.error(`announces ${nKeys} keys; at most ${MAX_KEYS} are accepted`);
   if (nKeys * MIN_KEY_BYTES > reader.bytesLeft) {

@@ -1,15 +1,17 @@
+// A buffered reader of GGUF headers.
+
 import { ModelFileError } from '../../errors';
 import { quoted } from '../checks/bounds';
 import type { ByteSource } from '../source/byte_source';
 
 const CHUNK_BYTES = 1024 * 1024;
-/** The largest vocabulary in use (Gemma 3) makes a header of some 20 MB. */
+/** Largest accepted header. The largest vocabulary in use (Gemma 3) needs some 20 MB. */
 const MAX_HEADER_BYTES = 64 * 1024 * 1024;
 const MAX_STRING_BYTES = 16 * 1024 * 1024;
 
 /**
- * Reads a header front to back, in chunks. `ensure(n)` makes n bytes available, then the plain getters take them: a
- * vocabulary of 150 000 strings is parsed without a promise per string. Everything is little-endian.
+ * Reads a little-endian header front to back, in chunks. `ensure(n)` makes n bytes available; the getters then take
+ * them synchronously, so that a vocabulary of 150,000 strings is parsed without a promise per string.
  */
 export class GgufReader {
   readonly file: string;
@@ -30,19 +32,19 @@ export class GgufReader {
     return this.chunkStart + this.at;
   }
 
-  /** Bytes of the file not read yet. */
+  /** Unread bytes of the file. */
   get bytesLeft(): number {
     return this.source.size - this.position;
   }
 
-  /** True when n bytes can be taken without waiting. */
+  /** True if n bytes can be taken without waiting. */
   has(n: number): boolean {
     return this.at + n <= this.chunk.length;
   }
 
   /**
-   * Makes the next n bytes available; `what` is named when the file ends before them.
-   * @throws ModelFileError when the file, or the 64 MB that a header may take, ends before
+   * Makes the next n bytes available. `what` names them in the error.
+   * @throws ModelFileError if the file, or the 64 MB limit of a header, ends first
    */
   async ensure(n: number, what: string): Promise<void> {
     if (this.has(n)) return;
@@ -60,7 +62,7 @@ export class GgufReader {
     this.at = 0;
   }
 
-  /** A getter of `DataView`, advanced by its width. The bytes must be there: `ensure` first. */
+  /** Calls a getter of `DataView` and advances by its width. Call `ensure` first. */
   take<T>(bytes: number, get: (view: DataView, at: number) => T): T {
     const value = get(this.view, this.at);
     this.at += bytes;
@@ -71,7 +73,7 @@ export class GgufReader {
     return this.take(4, (view, at) => view.getUint32(at, true));
   }
 
-  /** A u64 that counts or places something. @throws ModelFileError past 2^53 */
+  /** A u64 count or offset. @throws ModelFileError past 2^53 */
   u64(what: string): number {
     const low = this.view.getUint32(this.at, true);
     const high = this.view.getUint32(this.at + 4, true);
@@ -81,7 +83,7 @@ export class GgufReader {
     return value;
   }
 
-  /** n bytes in memory of their own, taken chunk by chunk, so that no chunk grows to their number. Errors as `ensure`. */
+  /** n bytes in a buffer of their own, copied chunk by chunk, so that no chunk grows to n bytes. Throws as `ensure`. */
   async bytes(n: number, what: string): Promise<Uint8Array<ArrayBuffer>> {
     this.checkSpace(n, what);
     const copy = new Uint8Array(n);
@@ -95,7 +97,7 @@ export class GgufReader {
     return copy;
   }
 
-  /** A string: u64 length, then UTF-8. Waits only where a chunk ends. @throws ModelFileError naming `what` */
+  /** A string: u64 length, then UTF-8. Waits only at the end of a chunk. @throws ModelFileError naming `what` */
   async string(what: string, maxBytes = MAX_STRING_BYTES): Promise<string> {
     if (!this.has(8)) await this.ensure(8, what);
     const length = this.stringLength(what, maxBytes);
@@ -103,7 +105,7 @@ export class GgufReader {
     return this.utf8(length, what);
   }
 
-  /** `count` strings, of which none may be malformed: a vocabulary with a replaced character would be a wrong one. */
+  /** `count` strings. A malformed string is an error, since a replaced character would make a wrong vocabulary. */
   async strings(count: number, what: string): Promise<string[]> {
     const strings: string[] = [];
     for (let i = 0; i < count; i++) {
@@ -149,7 +151,7 @@ export class GgufReader {
   }
 }
 
-/** How an untrusted key is named in messages. */
+/** An untrusted key for an error message. */
 export function keyName(key: string): string {
   return `key ${quoted(key)}`;
 }

@@ -1,3 +1,5 @@
+// The strict parser of safetensors headers.
+
 import { ModelFileError, UnsupportedModelError } from '../../errors';
 import { isJsonObject, type JsonObject } from '../../shared/json_object';
 import { quoted } from '../checks/bounds';
@@ -7,11 +9,14 @@ import { DTYPE, type TensorDtype, type TensorInfo, tensorAt, tensorBytes } from 
 
 export { DTYPE };
 
-/** The reference takes 100 MB; the 36,000 tensors of a large mixture of experts, all in one file, need 5 MB. */
+/**
+ * Largest accepted header. The reference accepts 100 MB; a mixture of experts with 36,000 tensors in one file needs 5
+ * MB.
+ */
 const MAX_HEADER_BYTES = 32 * 1024 * 1024;
 const MAX_DIMS = 8;
 const OPEN_BRACE = 0x7b;
-/** The dtypes of safetensors that the engine reads; the format knows more (I64, F8_E4M3, BOOL ...). */
+/** Supported dtypes of safetensors. Others of the format: I64, F8_E4M3, BOOL and more. */
 const SUPPORTED: ReadonlySet<string> = new Set<TensorDtype>(['F32', 'F16', 'BF16']);
 
 interface Entry {
@@ -23,10 +28,10 @@ interface Entry {
 }
 
 /**
- * The tensors of a .safetensors file, in file order: u64 header length, JSON header, then the tensors without a hole.
- * The rules are those of the reference parser (safetensors/src/tensor.rs, `SafeTensors::read_metadata` and `validate`).
- * @throws ModelFileError when the header is malformed or the data is not exactly what it says
- * @throws UnsupportedModelError for a dtype that the engine does not read
+ * Parses the header of a .safetensors file: u64 header length, JSON header, then tensors without gaps. Tensors in file
+ * order. Rules: the reference parser (safetensors/src/tensor.rs, `SafeTensors::read_metadata` and `validate`).
+ * @throws ModelFileError if the header is malformed or contradicts the data
+ * @throws UnsupportedModelError for an unsupported dtype
  */
 export async function parseSafetensors(source: ByteSource): Promise<TensorInfo[]> {
   const file = source.name;
@@ -60,7 +65,7 @@ function readEntries(file: string, json: JsonObject): Entry[] {
     if (name === '__metadata__') checkMetadata(file, value);
     else entries.push(readEntry(file, name, value));
   }
-  // Empty tensors share their begin with the next one: end breaks the tie.
+  // An empty tensor begins where the next one does; the end breaks the tie.
   return entries.sort((a, b) => a.begin - b.begin || a.end - b.end);
 }
 
@@ -87,7 +92,7 @@ function isSizes(value: unknown): value is number[] {
   return Array.isArray(value) && value.every((n) => Number.isSafeInteger(n) && n >= 0);
 }
 
-/** Checks that the sorted entries fill the data exactly: no hole, no overlap, the last one ends with the file. */
+/** Checks that the sorted entries fill the data exactly: no gap, no overlap, the last one ends with the file. */
 function placeTensors(source: ByteSource, dataStart: number, entries: Entry[]): TensorInfo[] {
   const file = source.name;
   const dataBytes = source.size - dataStart;

@@ -1,3 +1,5 @@
+// Weights in several safetensors files.
+
 import { ModelFetchError, ModelFileError } from '../../errors';
 import { isJsonObject, type JsonObject } from '../../shared/json_object';
 import { isPlainName, quoted } from '../checks/bounds';
@@ -5,16 +7,16 @@ import type { ModelFolder } from '../source/byte_source';
 import { parseSafetensors } from './safetensors';
 import type { TensorInfo } from './tensor';
 
-/** The weights of a folder, in one file or by an index of several. */
+/** File names of a folder's weights: a single file, or the index of several. */
 export const WEIGHTS = 'model.safetensors';
 export const SHARD_INDEX = 'model.safetensors.index.json';
 const MAX_SHARDS = 1024;
 
 /**
- * The tensors of a model in several safetensors files, shard by shard in the order of their names. `index` is
- * model.safetensors.index.json; its weight_map says which shard holds which tensor, and both must agree exactly.
- * @throws ModelFileError when the map is malformed, or a tensor is missing, unmapped or in two shards
- * @throws ModelFetchError when a shard is missing
+ * The tensors of several safetensors files, ordered by file name. `index` is model.safetensors.index.json; its
+ * weight_map assigns each tensor to a shard, and both must agree exactly.
+ * @throws ModelFileError for a malformed map, and for a tensor that is missing, unmapped or in two shards
+ * @throws ModelFetchError for a missing shard
  */
 export async function openShards(folder: ModelFolder, index: JsonObject): Promise<TensorInfo[]> {
   const shardOf = readWeightMap(index);
@@ -55,7 +57,7 @@ function readWeightMap(index: JsonObject): Map<string, string> {
   if (!isJsonObject(map)) throw new ModelFileError(SHARD_INDEX, 'has no "weight_map" object.');
   const shardOf = new Map<string, string>();
   for (const [tensor, shard] of Object.entries(map)) {
-    // A shard is a file of the same folder, never a path or an address of somewhere else.
+    // A shard must be a file of the same folder, never a path or an address elsewhere.
     if (typeof shard !== 'string' || !isPlainName(shard) || !shard.endsWith('.safetensors')) {
       throw new ModelFileError(
         SHARD_INDEX,

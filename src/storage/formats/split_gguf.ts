@@ -1,3 +1,5 @@
+// GGUF files that are split into several parts.
+
 import { ModelFetchError, ModelFileError } from '../../errors';
 import { isPlainName, quoted } from '../checks/bounds';
 import type { ByteSource, ModelFolder } from '../source/byte_source';
@@ -9,16 +11,17 @@ const PART_NAME = /^(.*)-(\d{5})-of-(\d{5})(\.gguf)$/i;
 
 type Gguf = Awaited<ReturnType<typeof parseGguf>>;
 
-/** The first part of the set that a file's name places it in; the name itself where it is no part. */
+/** The name of the first part of a split file, or `name` for any other file. */
 export function firstPart(name: string): string {
   return name.replace(PART_NAME, '$1-00001-of-$3$4');
 }
 
 /**
- * A GGUF file, or all parts of the split one that `source` is a part of: tensors part by part, metadata of the first.
- * Source: llama.cpp tools/gguf-split: name-00001-of-00003.gguf; split.no counts from 0, split.tensors.count is of the whole.
- * @throws ModelFileError when a part's own account (number, count, tensors) is not what its name and the others say
- * @throws ModelFetchError when a part is missing
+ * Opens a GGUF file, or all parts of a split one that `source` belongs to: tensors part by part, metadata of the first
+ * part. Source: llama.cpp tools/gguf-split. Names: name-00001-of-00003.gguf; split.no counts from 0,
+ * split.tensors.count is the total.
+ * @throws ModelFileError if a part's number, count or tensors contradict its name or the other parts
+ * @throws ModelFetchError for a missing part
  */
 export async function openGgufParts(source: ByteSource, folder: ModelFolder): Promise<Gguf> {
   const asked = await parseGguf(source);

@@ -1,8 +1,10 @@
+// One tensor of a model file: type, shape, place.
+
 import { ModelFileError } from '../../errors';
 import { checkRange, quoted } from '../checks/bounds';
 import type { ByteSource } from '../source/byte_source';
 
-/** How a tensor's elements are stored. Names with a Q are ggml's blocks of 32 elements, those with a K of 256. */
+/** Storage type of a tensor's elements. Names with a Q are ggml's blocks of 32 elements, those with a K of 256. */
 export type TensorDtype =
   | 'F32'
   | 'F16'
@@ -19,7 +21,7 @@ export type TensorDtype =
   | 'Q6_K'
   | 'IQ4_NL';
 
-/** Elements and bytes of one block; a plain number is a block of one. Source: ggml-common.h, block_q8_0 and so on. */
+/** Elements and bytes of one block; plain numbers are blocks of one. Source: ggml-common.h, block_q8_0 and so on. */
 export const DTYPE: Record<TensorDtype, { blockElements: number; blockBytes: number }> = {
   F32: { blockElements: 1, blockBytes: 4 },
   F16: { blockElements: 1, blockBytes: 2 },
@@ -37,27 +39,27 @@ export const DTYPE: Record<TensorDtype, { blockElements: number; blockBytes: num
   IQ4_NL: { blockElements: 32, blockBytes: 18 },
 };
 
-/** One tensor of a model file. Its place and length have been checked against the file. */
+/** One tensor of a model file. Its offset and length have been checked against the file. */
 export interface TensorInfo {
   readonly name: string;
   readonly dtype: TensorDtype;
-  /** Row-major, outermost dimension first: (rows, columns) of a matrix. A GGUF's ne reversed. */
+  /** Row-major, outermost dimension first: (rows, columns) of a matrix. The reverse of a GGUF's ne. */
   readonly shape: readonly number[];
   readonly byteLength: number;
-  /** Exactly `length` bytes from `offset`, both in bytes from the tensor's start. Errors as ByteSource.read. */
+  /** Exactly `length` bytes from `offset`, both in bytes from the tensor's start. Throws as ByteSource.read. */
   read(offset: number, length: number): Promise<Uint8Array>;
 }
 
 /**
- * Bytes that a tensor of this shape takes.
- * @throws ModelFileError past 2^53 elements or bytes, or when the innermost dimension is no multiple of the block
+ * Size in bytes of a tensor with this shape.
+ * @throws ModelFileError past 2^53 elements or bytes, or if the innermost dimension is no multiple of the block
  */
 export function tensorBytes(file: string, name: string, dtype: TensorDtype, shape: readonly number[]): number {
   const { blockElements, blockBytes } = DTYPE[dtype];
   let elements = 1;
   for (const dim of shape) {
     elements *= dim;
-    // A product of safe integers that is itself safe is exact, so checking after each step misses nothing.
+    // A safe product of safe integers is exact, so checking after each step misses nothing.
     if (!Number.isSafeInteger(elements)) {
       throw new ModelFileError(file, `tensor ${quoted(name)} has shape (${shape.join(', ')}): too many elements.`);
     }
@@ -76,7 +78,7 @@ export function tensorBytes(file: string, name: string, dtype: TensorDtype, shap
   return bytes;
 }
 
-/** A tensor whose bytes start at `start` of `source`. */
+/** A tensor whose bytes begin at byte `start` of `source`. */
 export function tensorAt(
   source: ByteSource,
   name: string,

@@ -1,4 +1,4 @@
-// What a hub says of a repository: its commit, its files, their sizes and hashes. It may say nothing: a mirror can be a plain folder.
+// A hub's listing of a repository: commit, files, sizes and hashes. A mirror may be a plain folder without a listing.
 
 import { ModelFileError, VivaceError } from '../../errors';
 import { isJsonObject } from '../../shared/json_object';
@@ -9,16 +9,16 @@ import { wholeUrlSource } from '../source/url_source';
 import { type HubAddress, showHubAddress } from './hub_address';
 
 export interface HubFile {
-  /** From the top of the repository. */
+  /** Path from the repository's root. */
   path: string;
-  /** Bytes, or null where it is not told. */
+  /** Size in bytes, or null if unknown. */
   size: number | null;
-  /** SHA-256 of the whole file in hex, or null where it is not told. */
+  /** SHA-256 of the whole file in hex, or null if unknown. */
   sha256: string | null;
 }
 
 export interface HubListing {
-  /** 40 hex digits: files of one commit belong together, and never change. */
+  /** 40 hex digits. The files of one commit belong together and never change. */
   commit: string;
   files: HubFile[];
 }
@@ -26,19 +26,19 @@ export interface HubListing {
 const MAX_FILES = 100_000;
 const MAX_PATH = 1024;
 
-/** The folder of a repository's files at a revision, without the last slash. */
+/** URL of a repository's files at a revision, without a trailing slash. */
 export function hubFolder(hub: string, { owner, name }: HubAddress, revision: string): string {
   return `${hub.replace(/\/+$/, '')}/${owner}/${name}/resolve/${encodeURIComponent(revision)}`;
 }
 
-/** The address of a file of a folder; a path's parts are names, whatever they hold. */
+/** URL of a file in a folder. Every part of the path is escaped. */
 export function fileUrl(folder: string, path: string): string {
   return `${folder}/${path.split('/').map(encodeURIComponent).join('/')}`;
 }
 
 /**
- * The files of a repository at a revision, or null where the hub does not tell, for whatever reason: what is missing shows when
- * the files themselves are asked for. Source: huggingface.co/docs/hub/api, GET /api/models/{repo}/revision/{revision}.
+ * The files of a repository at a revision, or null without a listing for any reason: missing files show when they are
+ * opened. Source: huggingface.co/docs/hub/api, GET /api/models/{repo}/revision/{revision}.
  * @throws the signal's reason
  */
 export async function listHub(
@@ -47,7 +47,7 @@ export async function listHub(
   { signal, httpCache }: OpenOptions,
   tuning: HttpTuning = HTTP_TUNING,
 ): Promise<HubListing | null> {
-  // It can be done without: where there is no network, that should not take twice as long to find out.
+  // The listing is optional, so fewer retries keep offline loads from waiting twice.
   const hasty = { ...tuning, retryDelaysMs: tuning.retryDelaysMs.slice(0, 2) };
   const { owner, name, revision } = address;
   const url = `${hub.replace(/\/+$/, '')}/api/models/${owner}/${name}/revision/${encodeURIComponent(revision)}?blobs=true`;
@@ -62,7 +62,7 @@ export async function listHub(
   }
 }
 
-/** What is sound of a listing, or null where its commit is not. */
+/** The valid entries of a listing, or null without a valid commit. */
 function parseListing({ sha, siblings }: Record<string, unknown>): HubListing | null {
   if (typeof sha !== 'string' || !/^[0-9a-f]{40}$/.test(sha)) return null;
   if (!Array.isArray(siblings) || siblings.length > MAX_FILES) return null;
@@ -84,21 +84,21 @@ function parseListing({ sha, siblings }: Record<string, unknown>): HubListing | 
 
 const SPLIT = /-(\d{5})-of-(\d{5})\.gguf$/i;
 const QUANTIZATION = /(?:^|[-._/])((?:I?Q|TQ)\d[A-Za-z0-9_]*|MXFP4(?:_MOE)?|BF16|F16|FP16|F32)(?=[-._]|$)/gi;
-/** The first of these that a repository holds is taken where none is named: small, and close to the original. */
+/** Default quantizations, the first available one chosen: small, and close to the original. */
 const PREFERRED = ['Q4_K_M', 'Q4_0', 'Q4_K_S', 'Q5_K_M', 'Q8_0'];
 
-/** The GGUF files of one quantization: one file, or the parts of one. */
+/** The GGUF files of one quantization: a single file, or the parts of a split one. */
 interface Choice {
   /** The file, or the first part. */
   path: string;
-  /** As its name has it, in capitals; the file's name where it has none. */
+  /** The quantization in the file's name, in capitals; without one, the file's name. */
   label: string;
   bytes: number;
 }
 
 /**
- * Which GGUF of a repository is meant: the only one, the one of the quantization asked for, or a usual one with a warning.
- * @throws ModelFileError that lists the quantizations with their sizes, and says how to name one
+ * Chooses a repository's GGUF file: the only one, the requested quantization, or a default with a warning.
+ * @throws ModelFileError listing the quantizations with sizes, and how to name one
  */
 export function chooseGguf(files: readonly HubFile[], address: HubAddress, options: OpenOptions): string {
   const choices = ggufChoices(files);
@@ -124,7 +124,7 @@ export function chooseGguf(files: readonly HubFile[], address: HubAddress, optio
   throw new ModelFileError(id, `holds ${choices.length} quantizations: ${list}. ${remedy}`);
 }
 
-/** What a repository holds of GGUF models, without what only accompanies them. */
+/** The GGUF models of a repository, without projector and importance-matrix files. */
 export function ggufChoices(files: readonly HubFile[]): Choice[] {
   const choices = new Map<string, Choice>();
   for (const { path, size } of files.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {

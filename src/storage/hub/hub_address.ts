@@ -1,8 +1,8 @@
-// Repositories of a model hub as people name them, and as addresses. Pure.
+// Repositories of a model hub, as ids and as URLs. Pure.
 
 export const HUB = 'https://huggingface.co';
 const HUB_HOSTS: ReadonlySet<string> = new Set(['huggingface.co', 'www.huggingface.co', 'hf.co']);
-/** First parts of hub addresses that are no owner of models. */
+/** First path segments of hub URLs that are no owners. */
 const NO_OWNERS: ReadonlySet<string> = new Set([
   'api',
   'datasets',
@@ -14,15 +14,15 @@ const NO_OWNERS: ReadonlySet<string> = new Set([
   'blog',
 ]);
 
-/** A model on a hub: a repository at a revision, or one file of it. */
+/** A model on a hub: a repository at a revision, or one of its files. */
 export interface HubAddress {
   owner: string;
   name: string;
   /** A branch, a tag or a commit. */
   revision: string;
-  /** A .gguf file of the repository, or '' for the repository. */
+  /** A .gguf file of the repository, or '' for the repository itself. */
   file: string;
-  /** Of the GGUF files of a repository, which: such as Q4_K_M; '' leaves the choice. */
+  /** The quantization, such as Q4_K_M, among a repository's GGUF files; '' for the default. */
   quantization: string;
 }
 
@@ -34,8 +34,8 @@ const PATH = new RegExp(`^(${NAME})/(${NAME})(?:/(?:tree|blob|resolve)/([^/]+)(?
 const MAX_ID = 2048;
 
 /**
- * `owner/repo`, with `@revision` and then `/file.gguf` or `:Q4_K_M` where wanted, and `hf:` in front where it could be taken for
- * something else. Null for any other text.
+ * Parses `owner/repo`, optionally with `@revision` and then `/file.gguf` or `:Q4_K_M`, and with the prefix `hf:` for
+ * otherwise ambiguous texts. Null for any other text.
  */
 export function parseHubId(text: string): HubAddress | null {
   if (text.length > MAX_ID) return null;
@@ -44,8 +44,9 @@ export function parseHubId(text: string): HubAddress | null {
 }
 
 /**
- * The hub and the model that a URL means: a page or a folder of a known hub or of `hub`, or `.../owner/repo/resolve/revision/...` of any
- * server. Null for any other URL, and for one with a query on an unknown server: it may be a signature, which no other file has.
+ * The hub and model of a URL: a page or folder of a known hub or of `hub`, or `.../owner/repo/resolve/revision/...` on
+ * any server. Null for any other URL, and for a query on an unknown server: a query may be a signature, valid for one
+ * file only.
  */
 export function readHubUrl(url: URL, hub = HUB): { hub: string; address: HubAddress } | null {
   const known = HUB_HOSTS.has(url.hostname) ? HUB : within(url, hub) ? hub : null;
@@ -61,7 +62,7 @@ export function readHubUrl(url: URL, hub = HUB): { hub: string; address: HubAddr
   return checked(address) && { hub: known ?? `${url.origin}/${before}`.replace(/\/$/, ''), address };
 }
 
-/** The one address of a model on a hub, by which it is kept. Ends in a slash where it is no file. */
+/** The canonical URL of a model on a hub and its key in the cache. Ends in a slash unless a file is named. */
 export function hubLocation(hub: string, { owner, name, revision, file, quantization }: HubAddress): string {
   const path = file.split('/').map(encodeURIComponent).join('/');
   const choice = file === '' && quantization ? `#${quantization}` : '';
@@ -69,8 +70,8 @@ export function hubLocation(hub: string, { owner, name, revision, file, quantiza
 }
 
 /**
- * The whole address of a model that a page or a tag names: an id of a hub, with or without `hf:`, or an address that may be relative to
- * `base`. `folder/file.gguf` is the latter. Null for what can be neither.
+ * The absolute URL of a model named by a page or a tag: a hub id, with or without `hf:`, or a URL, possibly relative to
+ * `base`. `folder/file.gguf` is a URL. Null for anything else.
  */
 export function modelLocation(text: string, base: string, hub = HUB): string | null {
   const id = /^[^/]+\/[^/]+\.gguf$/i.test(text) && !/^hf:/i.test(text) ? null : parseHubId(text);
@@ -81,23 +82,23 @@ export function modelLocation(text: string, base: string, hub = HUB): string | n
   return onHub ? hubLocation(onHub.hub, onHub.address) : url.href;
 }
 
-/** As people write it. */
+/** The address in the notation of `parseHubId`. */
 export function showHubAddress({ owner, name, revision, file, quantization }: HubAddress): string {
   const at = revision === 'main' ? '' : `@${revision}`;
   return `${owner}/${name}${at}${file ? `/${file}` : quantization ? `:${quantization}` : ''}`;
 }
 
-/** Whether a host is one of the public hub's, whose addresses are all repositories or no models. */
+/** True for a host of the public hub, where every URL is a repository or no model. */
 export function isHubHost(hostname: string): boolean {
   return HUB_HOSTS.has(hostname);
 }
 
-/** Whether a first part of a hub's paths is somebody, and not a section of the site. */
+/** True if a first path segment names an owner rather than a section of the site. */
 export function mayOwn(name: string): boolean {
   return !NO_OWNERS.has(name);
 }
 
-/** A path may not climb, and some names are no owners. */
+/** Rejects paths that climb and reserved owner names. */
 function checked(address: HubAddress): HubAddress | null {
   const parts = [...address.revision.split('/'), ...address.file.split('/')];
   return parts.includes('..') || parts.includes('.') || !mayOwn(address.owner) ? null : address;

@@ -1,3 +1,5 @@
+// Resolves a model on a hub to the URLs and hashes of one commit.
+
 import { ModelFetchError } from '../../errors';
 import type { JsonObject } from '../../shared/json_object';
 import type { Resolved } from '../cache/manifest';
@@ -9,9 +11,9 @@ import { chooseGguf, fileUrl, ggufChoices, type HubListing, hubFolder, listHub }
 import { type HubAddress, showHubAddress } from './hub_address';
 
 /**
- * Where the files of a hub's model are, all of one commit where the hub tells it: the folder of the repository, or a GGUF file; and
- * the hashes of those files that have one, by URL. A model that is kept whole is what it was.
- * @throws ModelFileError when it is open which GGUF file is meant
+ * The URL of a model on a hub, pinned to one commit if the hub tells it: the repository's folder, or a GGUF file. Also
+ * the known hashes by URL. A complete cached model keeps its commit.
+ * @throws ModelFileError if several GGUF files match
  */
 export async function resolveHub(
   hub: string,
@@ -33,7 +35,7 @@ export async function resolveHub(
   return { url: new URL(fileUrl(folder, resolved.file)), hashes };
 }
 
-/** @throws ModelFetchError for a quantization: which file has it is not known */
+/** @throws ModelFetchError for a quantization, whose file is unknown without a listing */
 function unlisted(address: HubAddress): Resolved {
   if (!address.quantization) return { commit: '', file: address.file };
   const [id, whole] = [showHubAddress(address), showHubAddress({ ...address, quantization: '' })];
@@ -41,7 +43,7 @@ function unlisted(address: HubAddress): Resolved {
   throw new ModelFetchError(id, null, `${id} was not found: the hub does not list its files. ${remedy}`);
 }
 
-/** '' for the folder: it holds safetensors, or its config.json names the GGUF file. Else a GGUF file of those listed. */
+/** '' for the folder, if it holds safetensors or its config.json names the GGUF file. Otherwise a listed GGUF file. */
 async function fileOf(listing: HubListing, folder: string, address: HubAddress, options: OpenOptions): Promise<string> {
   const { files } = listing;
   const has = (...paths: string[]) => files.some(({ path }) => paths.includes(path));
@@ -51,7 +53,7 @@ async function fileOf(listing: HubListing, folder: string, address: HubAddress, 
   return typeof config?.gguf_file === 'string' ? '' : chooseGguf(files, address, options);
 }
 
-/** Not from the cache, nor into it: which file is meant decides what is kept. */
+/** Bypasses the cache, since the choice of the file decides what is cached. */
 async function readConfig(folder: string, { cache, ...uncached }: OpenOptions): Promise<JsonObject | null> {
   const source = await urlFolder(new URL(`${folder}/`), uncached).open('config.json', 'json');
   return source && parseJsonObject(source.name, decodeUtf8(source.name, 'its text', await source.read(0, source.size)));

@@ -1,13 +1,13 @@
-// The address of a model, as people give it, made one absolute URL.
+// Turns a model's address, as users give it, into one absolute URL.
 
 import { ModelFetchError } from '../../errors';
 import { quoted } from '../checks/bounds';
 import { HUB, hubLocation, parseHubId, readHubUrl } from './hub_address';
 
 /**
- * A model's address made absolute, and one spelling for one model: a hub's repository, be it an id after `hf:` or a page as people
- * copy it, becomes the folder of its files, `hub/owner/repo/resolve/revision/`. `hub` is where ids belong.
- * @throws ModelFetchError when it is no URL, or an id that is none
+ * The absolute and canonical URL of a model. A hub's repository, given as an id after `hf:` or as a copied page
+ * address, becomes the folder of its files, `hub/owner/repo/resolve/revision/`. `hub` resolves ids.
+ * @throws ModelFetchError for an invalid URL or id
  */
 export function resolveUrl(location: string, hub = HUB): URL {
   if (/^hf:/i.test(location)) {

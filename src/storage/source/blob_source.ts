@@ -1,16 +1,18 @@
+// Files in memory or on disk, read as a ByteSource.
+
 import { ModelFileError } from '../../errors';
 import { checkRange } from '../checks/bounds';
 import type { ByteSource, OpenOptions } from './byte_source';
 
-/** Bytes per read of a Blob: large enough to be fast, small enough that progress moves and an abort is quick. */
+/** Bytes per read of a Blob: large enough for speed, small enough for smooth progress and a quick abort. */
 const PIECE_BYTES = 8 * 1024 * 1024;
 
-/** Its bytes are copies. */
+/** A source that returns copies. */
 export interface BlobSource extends ByteSource {
   read(offset: number, length: number): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** A dropped file, or a body kept in memory, as a ByteSource. */
+/** A ByteSource of a dropped file, or of a response body in memory. */
 export function blobSource(name: string, blob: Blob, options: OpenOptions = {}): BlobSource {
   const { signal, onBytes } = options;
 
@@ -20,7 +22,7 @@ export function blobSource(name: string, blob: Blob, options: OpenOptions = {}):
     try {
       bytes = new Uint8Array(await blob.slice(start, end).arrayBuffer());
     } catch (error) {
-      // NotFoundError or NotReadableError: the file was moved or changed after it was chosen.
+      // NotFoundError or NotReadableError: the file was moved or changed since it was chosen.
       throw new ModelFileError(name, `bytes ${start} to ${end} could not be read (${error}). Choose the file again.`);
     }
     signal?.throwIfAborted();

@@ -1,4 +1,5 @@
-// A file of which some pieces, or all, are in the cache, and the rest comes from the network: once for all tabs that load it.
+// A file with some or all pieces in the cache. Missing pieces come from the network, once for all tabs that load the
+// file.
 
 import { ModelFetchError, ModelFileError } from '../../errors';
 import type { ModelCache } from '../cache/cache';
@@ -6,45 +7,45 @@ import { type FileManifest, isSameVersion, isWhole, newFile, nPieces, pieceLengt
 import { pieceName } from '../cache/piece_store';
 import type { OpenOptions } from './byte_source';
 import { ChangedFileError, shown, urlFileName } from './http';
-import type { Remote } from './remote';
+import type { RemoteFile } from './remote';
 
-/** Asks the network for a file, first for the part at `at`. */
-export type Connect = (at: number) => Promise<Remote>;
+/** Opens the file on the network. The first request begins at byte `at`. */
+export type Connect = (at: number) => Promise<RemoteFile>;
 
 type Options = OpenOptions & { cache: ModelCache };
 
-/** What a file is, and what the network gave while that was found out. */
+/** The result of identifying a file, and what the network returned in doing so. */
 interface Opened {
   file: FileManifest;
-  /** Null where the network was not asked. */
-  remote: Remote | null;
-  /** The piece that came with the answer. */
+  /** Null if the network was not asked. */
+  remote: RemoteFile | null;
+  /** The piece that arrived with the first answer. */
   first: { index: number; bytes: Uint8Array<ArrayBuffer> } | null;
-  /** What is here is held against the server's bytes. */
+  /** Cached pieces are compared with the server's bytes. */
   compares?: boolean;
 }
 
 /**
- * A file of a model that is whole asks nothing of the network, unless a piece was lost. Any other is asked for its version,
- * with the first piece that is missing; what is here of another version is not used. Of tabs that load one file at a time each piece
- * is fetched by the first that wants it.
- * @throws as `connect`; ModelFetchError when a lost piece can only be had of another version; ModelFileError when it holds
- *   something else than the one that was lost, of a file whose hash was checked
+ * Opens a file through the cache. A complete model checksServer nothing of the network, except for a lost piece. Otherwise the
+ * server is asked for the version together with the first missing piece, and pieces of other versions are not used. If
+ * several tabs load the file, the first to want a piece fetches it.
+ * @throws as `connect`; ModelFetchError if a lost piece exists only in another version; ModelFileError if a fetched
+ * piece differs from the lost one although the file's hash was checked
  */
 export async function cachedRemote(
   url: string,
   connect: Connect,
   pieceBytes: number,
   options: Options,
-): Promise<Remote> {
+): Promise<RemoteFile> {
   const { cache, onBytes, onWarning, signal } = options;
   const opened = await openOnce(url, connect, pieceBytes, options);
   const { file } = opened;
   let { first } = opened;
   let remote = opened.remote && Promise.resolve(opened.remote);
 
-  /** Once, for all pieces that are wanted at a time; again after a failure. */
-  function reconnect(at: number): Promise<Remote> {
+  /** Connects once for all concurrent requests, and again after a failure. */
+  function reconnect(at: number): Promise<RemoteFile> {
     remote ??= connectAt(connect, at).then(
       (now) => {
         if (isSameVersion(file, now)) return now;
@@ -67,16 +68,16 @@ export async function cachedRemote(
   const toCompare = new Set(opened.compares ? file.hashes.flatMap((name, index) => (name === null ? [] : index)) : []);
   let differs = false;
 
-  /** A piece as the server has it now, which takes the place of what was kept; null where no server answers. */
+  /** Fetches a piece and replaces the cached one if different. Null if no server answers. */
   async function compared(index: number, length: number): Promise<Uint8Array<ArrayBuffer> | null> {
     toCompare.delete(index);
     let bytes: Uint8Array<ArrayBuffer>;
     try {
-      bytes = await (await reconnect(index * pieceBytes)).part(index * pieceBytes, length);
+      bytes = await (await reconnect(index * pieceBytes)).fetchRange(index * pieceBytes, length);
     } catch (error) {
       signal?.throwIfAborted();
       if (!(error instanceof ModelFetchError) || error instanceof ChangedFileError) throw error;
-      toCompare.clear(); // as without an update
+      toCompare.clear(); // continue as without an update
       return null;
     }
     if ((await pieceName(bytes)) !== file.hashes[index]) {
@@ -94,14 +95,14 @@ export async function cachedRemote(
     version: file.version,
     digest: opened.remote?.digest ?? null,
     isWhole: opened.remote?.isWhole ?? false,
-    async part(offset, length) {
+    async fetchRange(offset, length) {
       const index = offset / pieceBytes;
       if (first?.index === index) {
         const { bytes } = first;
-        first = null; // handed over, once
+        first = null; // returned once, then released
         return bytes;
       }
-      if (opened.remote?.isWhole) return opened.remote.part(offset, length);
+      if (opened.remote?.isWhole) return opened.remote.fetchRange(offset, length);
       const fresh = toCompare.has(index) ? await compared(index, length) : null;
       if (fresh) return fresh;
       const { sha256 } = file;
@@ -112,9 +113,9 @@ export async function cachedRemote(
         `piece ${index} ${url}`,
         async (hold) => {
           await cache.refresh(file, index);
-          const written = await kept(index); // by another tab, meanwhile
+          const written = await kept(index); // by another tab in the meantime
           if (written) return written;
-          const bytes = await (await reconnect(offset)).part(offset, length);
+          const bytes = await (await reconnect(offset)).fetchRange(offset, length);
           if (lost !== null && (await pieceName(bytes)) !== lost) {
             throw new ModelFileError(
               shown(url),
@@ -132,14 +133,14 @@ export async function cachedRemote(
   };
 }
 
-/** Finds out what the file is: from the cache where that is enough, else from the network, one tab at a time. */
+/** Identifies the file: from the cache if possible, otherwise from the network, one tab at a time. */
 async function openOnce(url: string, connect: Connect, pieceBytes: number, options: Options): Promise<Opened> {
   const { cache, signal, hashes } = options;
   return cache.turn(
     `file ${url}`,
     async () => {
       const known = await cache.find(url, pieceBytes);
-      if (known && (cache.isWhole || (cache.hasCompany && !cache.asks && known.version !== ''))) {
+      if (known && (cache.isWhole || (cache.otherTabLoads && !cache.checksServer && known.version !== ''))) {
         cache.adopt(known);
         return { file: known, remote: null, first: null };
       }
@@ -152,7 +153,7 @@ async function openOnce(url: string, connect: Connect, pieceBytes: number, optio
       const isTaken = !isSame && sha256 !== null && (await takeOver(cache, file, sha256));
       cache.adopt(file);
       if (isTaken) cache.noteVerified(url, sha256);
-      const compares = isSame && cache.asks && !isSure(file, sha256);
+      const compares = isSame && cache.checksServer && !isSure(file, sha256);
       return { file, remote, first: await keepFirst(cache, file, remote, at), compares };
     },
     signal,
@@ -161,22 +162,30 @@ async function openOnce(url: string, connect: Connect, pieceBytes: number, optio
 
 const DIFFERED = 'was kept here with other bytes than the server has now; these were taken instead.';
 
-/** Whether what is here has been checked, or will be while it is read. A version does not do that: the bytes under it may have come wrong. */
+/**
+ * True if the cached bytes are checked already, or will be while they are read. An equal version alone proves nothing,
+ * since the bytes under it may have arrived damaged.
+ */
 function isSure(file: FileManifest, sha256: string | null): boolean {
   return file.sha256 !== undefined || file.isCompared === true || (sha256 !== null && isWhole(file));
 }
 
-/** What came with the answer is kept before another tab has its turn. */
-async function keepFirst(cache: ModelCache, file: FileManifest, remote: Remote, at: number): Promise<Opened['first']> {
+/** Stores the piece of the first answer before another tab gets its turn. */
+async function keepFirst(
+  cache: ModelCache,
+  file: FileManifest,
+  remote: RemoteFile,
+  at: number,
+): Promise<Opened['first']> {
   const index = at < file.size ? at / file.pieceBytes : 0;
   if (file.size === 0 || file.hashes[index] !== null) return null;
-  const bytes = await remote.part(index * file.pieceBytes, pieceLength(file, index));
+  const bytes = await remote.fetchRange(index * file.pieceBytes, pieceLength(file, index));
   await cache.keep(file, index, bytes);
   await cache.flush();
   return { index, bytes };
 }
 
-/** The same content under another address, as of the commit before, need not be fetched again. */
+/** Reuses the pieces of equal content under another address, such as the previous commit's. */
 async function takeOver(cache: ModelCache, file: FileManifest, sha256: string): Promise<boolean> {
   const twin = await cache.findContent(sha256, file.pieceBytes);
   if (twin?.size !== file.size) return false;
@@ -189,8 +198,8 @@ function pieceToAskFor(file: FileManifest): number {
   return missing >= 0 ? missing : Math.max(0, nPieces(file) - 1);
 }
 
-/** A file that became shorter has nothing at `at`. */
-async function connectAt(connect: Connect, at: number): Promise<Remote> {
+/** Connects at byte `at`, or at 0 if the file became shorter. */
+async function connectAt(connect: Connect, at: number): Promise<RemoteFile> {
   try {
     return await connect(at);
   } catch (error) {

@@ -1,20 +1,24 @@
+// Folders of files: behind a URL, or dropped on the page.
+
 import { ModelFetchError, ModelFileError } from '../../errors';
 import { blobSource } from './blob_source';
 import type { ModelFolder, OpenOptions } from './byte_source';
 import { urlFileName, WebPageError } from './http';
 import { urlSource, wholeUrlSource } from './url_source';
 
-/** The address of a file in the folder at `url`. */
+/** URL of a file in the folder at `url`. */
 export function urlInFolder(url: URL, file: string): string {
   const fileUrl = new URL(url);
   fileUrl.pathname = url.pathname.replace(/\/*$/, '/') + encodeURIComponent(file);
   return fileUrl.href;
 }
 
-/** The folder at `url`, whose query (a signature, say) is kept on every file. A file that answers 404 or 410 is not there. */
+/**
+ * The folder at `url`. The query, such as a signature, is kept for every file. Status 404 or 410 means a missing file.
+ */
 export function urlFolder(url: URL, options: OpenOptions = {}): ModelFolder {
   const path = url.pathname.replace(/\/*$/, '/');
-  // huggingface.co/<owner>/<model>/resolve/<revision>/ is called after the model.
+  // huggingface.co/<owner>/<model>/resolve/<revision>/ is named after the model.
   const hubName = /\/([^/]+)\/resolve\/[^/]+\/$/.exec(path)?.[1];
   return {
     name: hubName ?? (path === '/' ? url.host : urlFileName(path)),
@@ -26,7 +30,8 @@ export function urlFolder(url: URL, options: OpenOptions = {}): ModelFolder {
       } catch (error) {
         const status = error instanceof ModelFetchError ? error.status : null;
         const isAbsent = status === 404 || status === 410;
-        // The others are absence where the file need not be there: if the model opens all the same, it was none of its files.
+        // Other failures count as absence for optional files: if the model opens without the file, it is not part of
+        // the model.
         if (isAbsent || status === 403 || error instanceof WebPageError) options.cache?.noteAbsent(fileUrl);
         if (isAbsent) return null;
         throw error;
@@ -36,8 +41,8 @@ export function urlFolder(url: URL, options: OpenOptions = {}): ModelFolder {
 }
 
 /**
- * Dropped files as a folder, by their base names. Of two files of one name the one less deep counts: repositories
- * repeat config.json in subfolders. `open` throws ModelFileError when two lie equally deep.
+ * Dropped files as a folder, by base name. Of two equal names the less deep file counts, since repositories repeat
+ * config.json in subfolders. `open` throws ModelFileError for two files at equal depth.
  */
 export function filesFolder(files: readonly File[], options: OpenOptions = {}): ModelFolder {
   const shallowest = new Map<string, { file: File; depth: number; repeated: boolean }>();

@@ -1,16 +1,17 @@
-// SHA-256 of a file's pieces in another thread: both ends of the port. Hashing in script takes longer than a fast line takes to bring the bytes.
+// SHA-256 of a file's pieces in another thread: both ends of a MessagePort. Hashing in script is slower than a fast
+// line.
 
 import { type Hasher, localHasher } from './whole_hash';
 
 export type { Hasher };
 
-/** Pieces under way to the other thread at a time. */
+/** Pieces in transit to the other thread at a time. */
 const MAX_UNHEARD = 3;
 const DIGEST = 'digest';
 
-/** A hasher at the other end of `port`, where `serveHasher` listens. Pieces are copied. */
+/** A hasher behind `port`, where `serveHasher` listens. Pieces are copied. */
 export function portHasher(port: MessagePort): Hasher {
-  const heard: ((answer: unknown) => void)[] = []; // answers come in the order of what was asked
+  const heard: ((answer: unknown) => void)[] = []; // answers arrive in the order of requests
   port.onmessage = ({ data }) => heard.shift()?.(data);
   const ask = (message: unknown, transfer: Transferable[]) =>
     new Promise<unknown>((resolve) => {
@@ -32,7 +33,7 @@ export function portHasher(port: MessagePort): Hasher {
   };
 }
 
-/** Answers each piece when it has been taken, and at last the digest. One file a port. */
+/** Hashes the pieces of one file: answers each piece when hashed, and finally with the digest. */
 export function serveHasher(port: MessagePort): void {
   const hasher = localHasher();
   port.onmessage = async ({ data }: MessageEvent<unknown>) => {

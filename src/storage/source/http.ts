@@ -1,12 +1,14 @@
+// HTTP for model files: ranges, retries, stalls, and errors with a remedy.
+
 import { ModelFetchError } from '../../errors';
 
-/** The waits and sizes of the network code; tests shorten them. */
+/** Waits and sizes of the network code. Tests shorten them. */
 export interface HttpTuning {
   /** Bytes of one aligned range request. */
   windowBytes: number;
-  /** Wait before each further attempt after a broken connection, a 429 or a 5xx. */
+  /** Waits before each further attempt after a broken connection, a 429 or a 5xx. */
   retryDelaysMs: readonly number[];
-  /** A connection that delivers nothing for this long counts as broken. */
+  /** A connection without data for this long counts as broken. */
   stallMs: number;
 }
 
@@ -21,10 +23,10 @@ const MAX_RETRY_AFTER_MS = 10_000;
 /** The server answered 2xx with an HTML page: a login form, or a single-page app that answers every path. */
 export class WebPageError extends ModelFetchError {}
 
-/** A file is another one than before; a new load takes it as it is now. */
+/** The file changed on the server during a load. A new load takes the new version. */
 export class ChangedFileError extends ModelFetchError {}
 
-/** Wraps what is worth another attempt; `cause` is thrown when the attempts are used up. */
+/** Wraps an error worth another attempt. `cause` is thrown when the attempts are used up. */
 class Retryable extends Error {
   readonly waitMs: number;
 
@@ -36,19 +38,19 @@ class Retryable extends Error {
 
 /** A response whose body is read chunk by chunk. */
 export interface Answer {
-  /** Where it came from at last, after redirects. */
+  /** The final URL, after redirects. */
   from: string;
   status: number;
   headers: Headers;
-  /** Reads the body to its end, or stops early when `onChunk` throws. A broken body is retryable. */
+  /** Reads the body to its end, or until `onChunk` throws. A broken body is retryable. */
   read(onChunk: (chunk: Uint8Array<ArrayBuffer>) => void | Promise<void>): Promise<void>;
   /** Drops the body and the connection. */
   discard(): void;
 }
 
 /**
- * Runs `attempt` until it succeeds, fails for good, or has failed retryably once more than there are delays in a row: an attempt
- * that brought `progress` further begins a new row, so that a line that is cut again and again is no end while anything comes.
+ * Retries `attempt` with the given delays. The count of failures starts over whenever `progress` has grown, so that a
+ * flaky line may fail any number of times as long as bytes arrive.
  */
 export async function withRetries<T>(
   tuning: HttpTuning,
@@ -62,7 +64,7 @@ export async function withRetries<T>(
       signal?.throwIfAborted();
       return await attempt();
     } catch (error) {
-      signal?.throwIfAborted(); // the reason, not the AbortError that it caused
+      signal?.throwIfAborted(); // throws the reason rather than the resulting AbortError
       if (!(error instanceof Retryable)) throw error;
       if (progress() > reached) tries = 0;
       if (tries >= tuning.retryDelaysMs.length) throw error.cause;
@@ -71,12 +73,12 @@ export async function withRetries<T>(
   }
 }
 
-/** An error that `withRetries` answers with another attempt. */
+/** An error that `withRetries` retries. */
 export function retryable(url: string, status: number | null, message: string, waitMs = 0): Error {
   return tryAgain(new ModelFetchError(url, status, message), waitMs);
 }
 
-/** As `retryable`, of an error that is there already. */
+/** Makes an existing error retryable. */
 export function tryAgain(cause: ModelFetchError, waitMs = 0): Error {
   return new Retryable(cause, waitMs);
 }
@@ -86,10 +88,11 @@ export function isRetryable(error: unknown): boolean {
 }
 
 /**
- * One GET of `url`, by way of `via` where that is known to lead there. `range` is the first and last byte asked for, or null for
- * the whole file, which the browser's HTTP cache may answer as `whole` says. `ifRange` is the version that a range is asked of.
+ * Sends one GET for `url`, through the redirect target `via` if known. `range` is the first and last byte, or null for
+ * the whole file, which the browser's HTTP cache may answer according to `whole`. `ifRange` is the expected version of
+ * a range.
  * @returns an answer of status 200 or 206
- * @throws ModelFetchError with the status and a remedy for any other status; retryable where that may help
+ * @throws ModelFetchError with the status and a remedy for any other status, retryable where that may help
  */
 export async function get(
   url: string,
@@ -118,7 +121,7 @@ export async function get(
   };
 
   alive();
-  // Chromium's HTTP cache asks again for parts that are read side by side: a third more requests, at two thirds the speed.
+  // Chromium's HTTP cache repeats parallel range requests: a third more requests, at two thirds of the speed.
   const cache = range ? 'no-store' : whole;
   const headers: Record<string, string> = range ? { Range: `bytes=${range[0]}-${range[1]}` } : {};
   if (ifRange) headers['If-Range'] = ifRange;
@@ -160,7 +163,7 @@ export async function get(
   };
 }
 
-/** What `reading` brings; rejects when the signal aborts, which some bodies that wait for their reader do not hear. */
+/** The result of `reading`. Rejects when the signal aborts, which some pending bodies ignore. */
 function endingWith<T>(signal: AbortSignal, reading: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
@@ -194,7 +197,7 @@ const HTML_START = /^(\xef\xbb\xbf)?\s*<(!doctype|html|head|body)\b/i;
 const MARKUP_START = /^(\xef\xbb\xbf)?\s*</;
 const HTML_TYPE = /^\s*(text\/html|application\/xhtml)/i;
 
-/** Refuses a page of HTML: by its type, or (a server may send none, or a wrong one) by its first bytes. */
+/** Rejects a page of HTML by its type or its first bytes, since a server may send a missing or wrong type. */
 export function refuseWebPage(
   url: string,
   { status, headers }: Pick<Answer, 'status' | 'headers'>,
@@ -213,7 +216,7 @@ export function shown(url: string): string {
   return url.replace(/[?#].*$/s, '');
 }
 
-/** The last part of a URL's path, as a name for people. */
+/** The last segment of a URL's path, as a display name. */
 export function urlFileName(url: string): string {
   const last = shown(url).replace(/\/+$/, '').split('/').at(-1) || url;
   try {
@@ -223,14 +226,14 @@ export function urlFileName(url: string): string {
   }
 }
 
-/** A browser does not tell a server that is away from one that does not let this page read its answers. */
+/** A browser reports an unreachable server and one without CORS headers alike. */
 function corsOf(url: string): string {
   const { origin, host } = new URL(url);
   const isOwn = globalThis.location === undefined || globalThis.location.origin === origin;
   return isOwn ? ' and try again' : `, and that ${host} lets pages of other origins read its files (CORS)`;
 }
 
-/** What went wrong below fetch; Node hides it in `cause`. */
+/** The error below fetch, which Node hides in `cause`. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as { message?: string; cause?: { message?: string } };
   return cause?.message || message || String(error);

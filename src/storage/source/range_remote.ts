@@ -1,3 +1,5 @@
+// A file on a server that answers range requests.
+
 import { ModelFetchError } from '../../errors';
 import { toHex } from '../cache/piece_store';
 import type { OpenOptions } from './byte_source';
@@ -14,14 +16,14 @@ import {
   WebPageError,
   withRetries,
 } from './http';
-import type { Remote } from './remote';
+import type { RemoteFile } from './remote';
 
-/** 4 TiB: what is known of a file's parts takes memory for each. */
+/** Largest accepted file, 4 TiB: the records of its pieces take memory. */
 const MAX_BYTES = 2 ** 42;
 
 /**
- * A file that is read by ranges, of which the `first` answer, from byte `at`, is here. Every part must be the range asked for, of the same
- * length and version.
+ * Opens a file by ranges. `first` is the answer for the range from byte `at`. Every answer must have the requested
+ * range and the same length and version.
  * @throws ModelFetchError for a wrong range, a web page, or as `get`
  */
 export async function rangeRemote(
@@ -31,13 +33,13 @@ export async function rangeRemote(
   contentRange: string,
   options: OpenOptions,
   tuning: HttpTuning,
-): Promise<Remote> {
+): Promise<RemoteFile> {
   const size = Number(/^bytes \d+-\d+\/(\d{1,15})$/.exec(contentRange)?.[1] ?? 'NaN');
   const version = versionOf(first);
   const ifRange = ifRangeOf(url, first);
-  /** Where the last part came from: a hub sends everyone on to a store, by an address that expires. */
+  /** The final URL of the last answer: a hub redirects to a store, with an address that expires. */
   let via = first.from;
-  let isShort = true; // until that way fails: it may not be open to pages
+  let isShort = true; // until `via` fails, for example because the store rejects pages
   if (!(size > at)) {
     first.discard();
     throw wrongRange(url, first, `a part of unknown length ("${contentRange}")`);
@@ -50,7 +52,7 @@ export async function rangeRemote(
   async function getVia(range: readonly [number, number]): Promise<Answer> {
     const tried = via === url ? null : get(url, range, tuning, options.signal, { via });
     const seen = await tried?.catch((error) => {
-      via = url; // its address may have expired: the hub knows another
+      via = url; // the address may have expired; the hub knows another
       if (error instanceof ModelFetchError) return null;
       isShort = false;
       throw error;
@@ -60,17 +62,17 @@ export async function rangeRemote(
     return answer;
   }
 
-  async function fetchPart(offset: number, length: number, opened?: Answer): Promise<Uint8Array<ArrayBuffer>> {
+  async function fetchBytes(offset: number, length: number, opened?: Answer): Promise<Uint8Array<ArrayBuffer>> {
     const bytes = new Uint8Array(length);
-    let done = 0; // a further attempt goes on where the last one broke off
-    let broke: unknown = null; // why the last one did
+    let done = 0; // a further attempt continues at this byte
+    let broke: unknown = null; // the error that ended the last attempt
     const ask = async () => {
-      if (done === length) return; // what broke off was a connection that stayed open after the last byte
+      if (done === length) return; // the connection broke after the last byte
       const range = [offset + done, offset + length - 1] as const;
       const answer = opened ?? (await getVia(range));
       opened = undefined;
       try {
-        checkPart(url, answer, range, size, version);
+        checkAnswer(url, answer, range, size, version);
       } catch (error) {
         answer.discard();
         if (error instanceof WebPageError) throw tryAgain(error);
@@ -95,30 +97,30 @@ export async function rangeRemote(
     return bytes;
   }
 
-  let start: Uint8Array<ArrayBuffer> | null = await fetchPart(at, Math.min(tuning.windowBytes, size - at), first);
+  let start: Uint8Array<ArrayBuffer> | null = await fetchBytes(at, Math.min(tuning.windowBytes, size - at), first);
   if (at === 0) refuseWebPage(url, first, start);
   return {
     size,
     version,
     digest: digestOf(first),
     isWhole: false,
-    async part(offset, length) {
-      if (offset !== at || length !== start?.length) return fetchPart(offset, length);
+    async fetchRange(offset, length) {
+      if (offset !== at || length !== start?.length) return fetchBytes(offset, length);
       const bytes = start;
-      start = null; // handed over, once
+      start = null; // returned once, then released
       return bytes;
     },
   };
 }
 
-/** What names a file's version: a strong or weak ETag, or its date where the ETag is absent or hidden from us. */
+/** The version of a file: a strong or weak ETag, or the date if the ETag is absent or hidden by CORS. */
 export function versionOf(answer: Answer): string {
   return answer.headers.get('etag') ?? answer.headers.get('last-modified') ?? '';
 }
 
 /**
- * The SHA-256 in hex that a server tells of a whole file, or null. Source: RFC 9530, Repr-Digest: of the bytes as they are encoded, so that
- * it says nothing of those of an answer that travels compressed.
+ * The server's SHA-256 of a whole file in hex, or null. Source: RFC 9530, Repr-Digest. The digest covers the encoded
+ * bytes, so that it cannot check a compressed answer.
  */
 export function digestOf({ headers }: Answer): string | null {
   if ((headers.get('content-encoding') ?? 'identity') !== 'identity') return null;
@@ -126,14 +128,14 @@ export function digestOf({ headers }: Answer): string | null {
   return base64 ? toHex(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))) : null;
 }
 
-/** The ETag that later parts are asked of. To another origin the header would need a leave of its own (a CORS preflight). */
+/** The ETag that later ranges must match. On another origin the header would need a CORS preflight. */
 function ifRangeOf(url: string, { from, headers }: Answer): string | undefined {
   const isOwn = globalThis.location === undefined || globalThis.location.origin === new URL(url).origin;
   const etag = headers.get('etag') ?? '';
   return isOwn && from === url && etag.startsWith('"') ? etag : undefined;
 }
 
-function checkPart(
+function checkAnswer(
   url: string,
   answer: Answer,
   [first, last]: readonly [number, number],
@@ -145,7 +147,7 @@ function checkPart(
     throw wrongRange(url, answer, 'the whole file, though it sent parts before');
   }
   const got = answer.headers.get('content-range');
-  // The first request asks for a full window before the length is known; a short file then answers with less.
+  // The first request asks for a full window before the length is known; a short file answers with less.
   const expected = `bytes ${first}-${last}/${size}`;
   if (answer.status === 206 && got !== expected) {
     const what = `"${got}" where "${expected}" was due`;

@@ -1,15 +1,17 @@
+// A file on the network.
+
 import type { FileManifest } from '../cache/manifest';
 
-/** What the network gives of a file: any part of it, each checked to be of this size and version. */
-export interface Remote {
+/** A file on the network. Any range of it can be read, each checked to have this size and version. */
+export interface RemoteFile {
   readonly size: number;
-  /** What names the version, or '' where the server does not say. */
+  /** The file's version, or '' if the server gives none. */
   readonly version: string;
-  /** SHA-256 of the whole file in hex, where the server tells it. */
+  /** SHA-256 of the whole file in hex, if the server gives one. */
   readonly digest: string | null;
-  /** The file came in one piece, and is here. */
+  /** The whole file arrived in one answer and is stored here. */
   readonly isWhole: boolean;
-  /** Of a file that came whole: what is kept of it, where it is to be kept. */
+  /** The manifest of a file that arrived whole, if cached. */
   readonly file?: FileManifest;
-  part(offset: number, length: number): Promise<Uint8Array<ArrayBuffer>>;
+  fetchRange(offset: number, length: number): Promise<Uint8Array<ArrayBuffer>>;
 }

@@ -1,17 +1,19 @@
+// Files behind a URL: network, cache, windows and hash check put together.
+
 import { checkRange } from '../checks/bounds';
 import type { ByteSource, FileKind, OpenOptions } from './byte_source';
 import { type Connect, cachedRemote } from './cached_remote';
 import { get, HTTP_TUNING, type HttpTuning, refuseWebPage, urlFileName, WebPageError, withRetries } from './http';
 import { rangeRemote } from './range_remote';
-import type { Remote } from './remote';
+import type { RemoteFile } from './remote';
 import { localHasher, WholeHash } from './whole_hash';
 import { wholeRemote } from './whole_remote';
 import { WindowCache, type WindowPool } from './window_cache';
 
 /**
- * A file behind a URL, read by HTTP ranges as it is asked for. A server that ignores ranges is accepted: its answer,
- * the whole file, is then kept piece by piece. Every part must be the range asked for, of the same length and version.
- * @throws ModelFetchError for a status other than success, a web page, a wrong range, a changed file, a broken network
+ * A file behind a URL, read on request by HTTP ranges. If a server ignores ranges, its answer, the whole file, is
+ * stored piece by piece. Every answer must have the requested range and the same length and version.
+ * @throws ModelFetchError for an unsuccessful status, a web page, a wrong range, a changed file, a broken network
  */
 export function urlSource(
   url: string,
@@ -22,7 +24,7 @@ export function urlSource(
   return openSource(url, connecting, options, tuning, options.windows);
 }
 
-/** A file behind a URL, fetched whole in one request, which may travel compressed. Text past 64 MB is refused. */
+/** A file behind a URL, fetched whole in one request, which may travel compressed. Text past 64 MB is rejected. */
 export function wholeUrlSource(
   url: string,
   kind: FileKind,
@@ -32,7 +34,7 @@ export function wholeUrlSource(
   return openSource(url, () => pastPage(() => connectWhole(url, kind, options, tuning)), options, tuning);
 }
 
-/** A page in place of a file may be that of a gateway, or of a network that wants a login: it is asked once more before it is believed. */
+/** Retries once when a page of HTML arrives instead of a file: a gateway or a network login may have answered. */
 async function pastPage<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
@@ -54,7 +56,7 @@ async function openSource(
   const name = urlFileName(url);
   const remote = cache ? await cachedRemote(url, connecting, windowBytes, { ...options, cache }) : await connecting(0);
   const { size } = remote;
-  const windows = new WindowCache(size, windowBytes, checkedPart(url, remote, windowBytes, options), pool);
+  const windows = new WindowCache(size, windowBytes, hashChecked(url, remote, windowBytes, options), pool);
   return {
     name,
     size,
@@ -64,31 +66,31 @@ async function openSource(
         options.signal?.throwIfAborted();
         return await windows.read(offset, length);
       } catch (error) {
-        await cache?.flush(); // what is here already is found by the next load
+        await cache?.flush(); // the next load finds the bytes fetched so far
         throw error;
       }
     },
   };
 }
 
-/** The parts of a file, and an error with the last of them where the whole has not the hash that it should have. */
-function checkedPart(
+/** Wraps the reads of a file. The read that completes the file throws if its SHA-256 is wrong. */
+function hashChecked(
   url: string,
-  { size, part, digest }: Remote,
+  { size, fetchRange, digest }: RemoteFile,
   windowBytes: number,
   { hashes, cache, createHasher, sha256, onVerified }: OpenOptions,
-): Remote['part'] {
+): RemoteFile['fetchRange'] {
   const expected = hashes?.get(url) ?? digest;
   const verified = () => void (expected === sha256 && onVerified?.());
-  if (!expected || size === 0) return part;
+  if (!expected || size === 0) return fetchRange;
   if (cache?.isVerified(url, expected)) {
     verified();
-    return part;
+    return fetchRange;
   }
   const hasher = createHasher?.(size).then((made) => made ?? localHasher());
   const whole = new WholeHash(urlFileName(url), Math.ceil(size / windowBytes), expected, hasher);
   return async (offset, length) => {
-    const bytes = await part(offset, length);
+    const bytes = await fetchRange(offset, length);
     try {
       if (await whole.add(offset / windowBytes, bytes)) {
         cache?.noteVerified(url, expected);
@@ -102,8 +104,8 @@ function checkedPart(
   };
 }
 
-/** By ranges, the first of which begins at `at`. */
-async function connect(url: string, at: number, options: OpenOptions, tuning: HttpTuning): Promise<Remote> {
+/** Opens a file by ranges, the first at byte `at`. */
+async function connect(url: string, at: number, options: OpenOptions, tuning: HttpTuning): Promise<RemoteFile> {
   const first = await withRetries(tuning, options.signal, async () => {
     const answer = await get(url, [at, at + tuning.windowBytes - 1], tuning, options.signal);
     try {
@@ -117,14 +119,14 @@ async function connect(url: string, at: number, options: OpenOptions, tuning: Ht
   if ('size' in first) return first;
   const range = first.headers.get('content-range');
   if (range === null) {
-    // Another origin may hide Content-Range from us (Access-Control-Expose-Headers): then no part could be checked.
+    // Another origin may hide Content-Range (Access-Control-Expose-Headers), so that no range could be checked.
     first.discard();
     return connectWhole(url, 'weights', options, tuning);
   }
   return rangeRemote(url, at, first, range, options, tuning);
 }
 
-function connectWhole(url: string, kind: FileKind, options: OpenOptions, tuning: HttpTuning): Promise<Remote> {
+function connectWhole(url: string, kind: FileKind, options: OpenOptions, tuning: HttpTuning): Promise<RemoteFile> {
   return withRetries(tuning, options.signal, async () => {
     const answer = await get(url, null, tuning, options.signal, { whole: options.httpCache });
     return wholeRemote(url, answer, kind, options, tuning.windowBytes);

@@ -1,16 +1,18 @@
+// SHA-256 of a whole file from its pieces.
+
 import { sha256 } from '@noble/hashes/sha2.js';
 import { ModelFileError } from '../../errors';
 import { toHex } from '../cache/piece_store';
 
-/** SHA-256 of bytes that come in pieces, in order: the browser's own takes a file whole. */
+/** An incremental SHA-256. The browser's own digest only takes whole files. */
 export interface Hasher {
-  /** Settles when `bytes` may be changed again and there is room for more. */
+  /** Settles when `bytes` may be reused and the hasher has room for more. */
   update(bytes: Uint8Array<ArrayBuffer>): Promise<void>;
-  /** In hex. */
+  /** The digest in hex. */
   digest(): Promise<string>;
 }
 
-/** In this thread. */
+/** A hasher in this thread. */
 export function localHasher(): Hasher {
   const hash = sha256.create();
   return {
@@ -21,18 +23,18 @@ export function localHasher(): Hasher {
   };
 }
 
-/** Pieces that came before their turn and are held for it; a walk through a file reads that few ahead. */
+/** Most pieces held back until their turn. A sequential reader fetches that many ahead. */
 const MAX_WAITING = 4;
 
 /**
- * The SHA-256 of a whole file from its pieces, taken in order as they pass: no more than a few are held. Pieces may repeat.
- * Where a reader leaves some out, nothing is found out.
+ * The SHA-256 of a whole file, computed in order from passing pieces, a few of which are held. Pieces may repeat. If a
+ * reader skips pieces, the hash is never computed.
  */
 export class WholeHash {
   private readonly waiting = new Map<number, Uint8Array<ArrayBuffer>>();
   private next = 0;
   private failure: ModelFileError | null = null;
-  /** Pieces that are being hashed, one after another. */
+  /** The pieces being hashed, one after another. */
   private hashing: Promise<void> = Promise.resolve();
 
   constructor(
@@ -43,8 +45,8 @@ export class WholeHash {
   ) {}
 
   /**
-   * Whether all pieces have passed now, for the first time. Settles when there is room for more.
-   * @throws ModelFileError when they have and are not what was expected, now and for every piece after
+   * Adds a piece. True when the file is complete, once. Settles when there is room for more.
+   * @throws ModelFileError if the complete file has another hash, now and for every later piece
    */
   async add(index: number, bytes: Uint8Array<ArrayBuffer>): Promise<boolean> {
     if (this.failure) throw this.failure;

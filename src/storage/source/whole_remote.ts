@@ -1,14 +1,16 @@
+// A file that arrives whole in one answer.
+
 import { ModelFetchError } from '../../errors';
 import { type FileManifest, newFile, nPieces } from '../cache/manifest';
 import { checkTextSize } from '../checks/bounds';
 import type { FileKind, OpenOptions } from './byte_source';
 import { type Answer, refuseWebPage, shown, urlFileName } from './http';
 import { digestOf, versionOf } from './range_remote';
-import type { Remote } from './remote';
+import type { RemoteFile } from './remote';
 
 /**
- * A file that comes in one answer, which is read to its end, a piece in memory at a time: pieces go to the cache, or, where there is
- * none or it refuses them, to Blobs, of which a browser may hold less than a model.
+ * Reads a file from one answer to the end, with one piece in memory at a time. Pieces go to the cache or, without a
+ * willing cache, to Blobs. A browser may hold fewer Blobs than a model needs.
  * @throws ModelFetchError for a web page, or a piece that the browser lost; ModelFileError for text past 64 MB
  */
 export async function wholeRemote(
@@ -17,7 +19,7 @@ export async function wholeRemote(
   kind: FileKind,
   options: OpenOptions,
   pieceBytes: number,
-): Promise<Remote> {
+): Promise<RemoteFile> {
   try {
     refuseWebPage(url, answer);
   } catch (error) {
@@ -39,15 +41,15 @@ export async function wholeRemote(
     throw error;
   }
   await arriving.end();
-  // Another origin may hide that an answer traveled compressed; its length tells.
+  // Another origin may hide the content encoding. An equal length proves that the answer was not compressed.
   if (Number(answer.headers.get('content-length')) === arriving.size) arriving.digest = digestOf(answer);
   return arriving;
 }
 
-class ArrivingFile implements Remote {
+class ArrivingFile implements RemoteFile {
   readonly isWhole = true;
   digest: string | null = null;
-  /** As large as the pieces that are here and one more, until the end has come. */
+  /** Sized for the stored pieces and one more, until the end arrives. */
   readonly file: FileManifest;
   private readonly piece: Uint8Array<ArrayBuffer>;
   private filled = 0;
@@ -98,7 +100,7 @@ class ArrivingFile implements Remote {
     if (this.file.hashes[index] === null) this.blobs.set(index, new Blob([bytes]));
   }
 
-  readonly part = async (offset: number, length: number): Promise<Uint8Array<ArrayBuffer>> => {
+  readonly fetchRange = async (offset: number, length: number): Promise<Uint8Array<ArrayBuffer>> => {
     const { cache, signal } = this.options;
     const index = offset / this.piece.length;
     const blob = this.blobs.get(index);
@@ -111,7 +113,7 @@ class ArrivingFile implements Remote {
   };
 }
 
-/** Null where the browser had no room for it. */
+/** The Blob's bytes, or null if the browser had no room for them. */
 async function bytesOf(blob: Blob): Promise<Uint8Array<ArrayBuffer> | null> {
   return blob.arrayBuffer().then(
     (buffer) => new Uint8Array(buffer),

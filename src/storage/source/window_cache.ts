@@ -1,12 +1,14 @@
-/** Settled windows kept. With the read-ahead in flight this bounds the memory of one open file to some 20 MiB. */
+// Aligned windows over a file, with read-ahead.
+
+/** Settled windows to keep. With the read-ahead in flight, one open file takes up to some 20 MiB. */
 const KEEP = 3;
-/** Windows requested past the one being read, once reading goes forward: the round trip hides behind the transfer. */
+/** Windows to request ahead of sequential reads, so that the transfer hides the round trip. */
 const READ_AHEAD = 2;
 
-/** Files of a model that keep windows at a time: a model in a hundred shards takes no more than one in six. */
+/** Files of a model that may hold windows at a time: a model of a hundred shards takes no more than one of six. */
 const FILES = 6;
 
-/** The files of one model that hold windows, the last read at the end. */
+/** The files of one model that hold windows, the most recently read last. */
 export class WindowPool {
   private readonly caches = new Set<WindowCache>();
 
@@ -27,8 +29,8 @@ interface Window {
 }
 
 /**
- * Reads a file through aligned windows, so that many small reads share few requests and a walk through the file streams.
- * The last windows are kept, a window in flight is shared by all who want it, and a failed one is forgotten.
+ * Reads a file through aligned windows, so that many small reads share few requests and sequential reads stream. The
+ * last windows are kept, a window in flight is shared by all its readers, and a failed one is dropped.
  */
 export class WindowCache {
   private readonly size: number;
@@ -37,7 +39,7 @@ export class WindowCache {
   private readonly windows = new Map<number, Window>(); // least recently used first
   private lastIndex = -1;
 
-  /** `size` is the file's; `fetch` gets exactly the bytes of one window, the last of which may be short. */
+  /** `size` is the file's. `fetch` returns exactly one window; the last window may be short. */
   constructor(
     size: number,
     windowBytes: number,
@@ -49,12 +51,12 @@ export class WindowCache {
     this.fetch = fetch;
   }
 
-  /** Lets go of every settled window. */
+  /** Drops every settled window. */
   clear(): void {
     for (const [index, { settled }] of this.windows) if (settled) this.windows.delete(index);
   }
 
-  /** `length` bytes from `offset`, copied. The caller has checked that they are inside the file. */
+  /** A copy of `length` bytes from `offset`, a range that the caller has checked. */
   async read(offset: number, length: number): Promise<Uint8Array> {
     this.pool?.use(this);
     const out = new Uint8Array(length);
@@ -65,9 +67,9 @@ export class WindowCache {
       if (index === this.lastIndex + 1 && index > 0) this.readAhead(index);
       this.lastIndex = index;
       const start = offset + done - index * this.windowBytes;
-      const part = (await window.bytes).subarray(start, start + length - done);
-      out.set(part, done);
-      done += part.length;
+      const slice = (await window.bytes).subarray(start, start + length - done);
+      out.set(slice, done);
+      done += slice.length;
     }
     return out;
   }
@@ -80,7 +82,7 @@ export class WindowCache {
   private window(index: number): Window {
     const known = this.windows.get(index);
     if (known) {
-      this.windows.delete(index); // and back in at the end: most recently used
+      this.windows.delete(index); // reinserted at the end as most recently used
       this.windows.set(index, known);
       return known;
     }
@@ -90,7 +92,8 @@ export class WindowCache {
       settled: false,
     };
     this.windows.set(index, window);
-    // The rejection also reaches every reader of the window; a read-ahead that nobody awaits must not go unhandled.
+    // The rejection also reaches every reader of the window. Without this handler a failed read-ahead would go
+    // unhandled.
     window.bytes.then(
       () => {
         window.settled = true;
@@ -101,7 +104,7 @@ export class WindowCache {
     return window;
   }
 
-  /** Drops the least recently used settled windows past KEEP. */
+  /** Drops the least recently used settled windows beyond KEEP. */
   private trim(): void {
     const settled = [...this.windows].filter(([, window]) => window.settled);
     for (const [index] of settled.slice(0, Math.max(0, settled.length - KEEP))) this.windows.delete(index);
