@@ -1,5 +1,5 @@
-// Several conversations: they are kept by the browser, listed, renamed, deleted and put back, carried to another browser as a file, and
-// two tabs that write at once lose nothing.
+// The list of conversations in the real page: kept, renamed, deleted, restored, exported to another browser, and safe
+// from two tabs that write at once.
 
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
@@ -35,7 +35,7 @@ async function ask(text: string, of = page): Promise<void> {
   expect(await ended(of)).toBe('done');
 }
 
-/** Another page of the same browser profile: a tab, or this one loaded again. */
+/** Another page of the same browser profile: a second tab, or the first page reloaded. */
 async function revisit(of: Page): Promise<void> {
   await of.goto(`${site.url}?model=/page.gguf`);
   await expect.poll(() => stateOf(of.getByTestId('load-progress')), { timeout: 90_000, interval: 20 }).toBe('error');
@@ -60,7 +60,7 @@ describe('in one browser', () => {
 
   afterAll(() => page?.context().close());
 
-  /** Nothing is kept, as on a first visit, which would take a second for each test. */
+  /** Empties the storage, as on a first visit. A new visit would take a second per test. */
   beforeEach(async () => {
     await page.evaluate(async () => {
       const library = document.querySelector('vivace-library')!;
@@ -80,7 +80,7 @@ describe('in one browser', () => {
     await rows().nth(1).getByTestId('library-open').click();
     await expect.poll(() => page.locator('[data-role=user]').allTextContents(), SOON).toEqual(['The first question']);
     expect(await rows().nth(1).getByTestId('library-open').getAttribute('aria-current')).toBe('true');
-    await ask('One more'); // and the page goes before it is saved
+    await ask('One more'); // the page closes before the save
     await revisit(page);
     await expect
       .poll(() => page.locator('[data-role=user]').allTextContents(), SOON)
@@ -100,7 +100,7 @@ describe('in one browser', () => {
       const { engine } = document.querySelector('vivace-chat')!;
       engine!.chat = () => {
         (window as unknown as { crash(): void }).crash();
-        for (;;); // nothing more is done in this tab
+        for (;;); // blocks this tab
       };
     });
     await prompt(tab).fill('Is it kept?');
@@ -188,7 +188,7 @@ describe('in one browser', () => {
     await expect.poll(() => titles(page), SOON).toEqual(['A second one', 'Start']);
     await revisit(page);
     await rows().nth(1).getByTestId('library-open').click();
-    // Both are branches after the first question.
+    // Both turns are branches after the first question.
     await expect.poll(() => page.locator('[data-role=user]').count(), SOON).toBe(2);
     const stored = await downloadText(page, () => page.getByTestId('library-export-all').click());
     const { conversations } = JSON.parse(stored) as { conversations: { turns: { question: string }[] }[] };

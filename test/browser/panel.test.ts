@@ -1,5 +1,5 @@
-// The panel as a person uses it, on synthetic runs in the real built page: views, readout by mouse and by keyboard, stalls, pinned runs, files, and nothing
-// drawn where nothing is seen. No model is loaded.
+// The panel in the real built page, on synthetic runs: views, readout by mouse and keyboard, stalls, pinned runs,
+// files, and no drawing while hidden. No model is loaded.
 
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
@@ -8,7 +8,7 @@ import { feed } from './panel_feed';
 import { openSite, type Site, screenshot, textOf, type Visit, visit } from './site';
 
 const SOON = { timeout: 90_000, interval: 20 };
-/** 100 even gaps with one stall before token 57. */
+/** 100 gaps of equal length, with one stall before token 57. */
 const STALLED = Array.from({ length: 100 }, (_, i) => (i === 55 ? 60 : 5 + (i % 5) / 10));
 const EVEN = Array.from({ length: 120 }, (_, i) => 10 + (i % 3) / 10);
 
@@ -32,7 +32,7 @@ async function open(viewport?: { width: number; height: number }): Promise<Visit
   return visited;
 }
 
-/** How often a canvas was cleared, which each drawing does once. */
+/** Counts the clearings of canvases, one per drawing. */
 async function countDrawings(page: Page): Promise<() => Promise<number>> {
   await page.evaluate(() => {
     const { prototype } = CanvasRenderingContext2D;
@@ -46,7 +46,7 @@ async function countDrawings(page: Page): Promise<() => Promise<number>> {
   return () => page.evaluate(() => (window as unknown as { __drawn: number }).__drawn);
 }
 
-/** Colors of the chart's canvas that are far from gray. */
+/** The number of colors on the chart's canvas that are far from gray. */
 function colorsOf(page: Page): Promise<number> {
   return plot(page)
     .locator('canvas')
@@ -85,7 +85,7 @@ describe('one run after the other', () => {
     await expect.poll(() => readout(page), SOON).toMatch(/to paint\s*[\d.]+ ms/);
     await page.mouse.move(over!.x + over!.width - 1, over!.y + 60);
     await expect.poll(() => readout(page), SOON).toContain('before token 101, position 117');
-    expect(await spoken(page)).toBe(''); // the pointer says nothing aloud
+    expect(await spoken(page)).toBe(''); // the pointer does not speak
     await page.mouse.move(5, 5);
     await expect.poll(() => readout(page), SOON).toContain('Point at the chart');
   });
@@ -121,7 +121,7 @@ describe('one run after the other', () => {
     const { page } = visited;
     const tab = panel(page).getByRole('tab', { selected: true });
     const selected = async () => {
-      // The focus follows the choice when the tabs are drawn.
+      // The focus follows the choice after the tabs are rendered.
       const isFocused = () => tab.evaluate((one) => (one.getRootNode() as ShadowRoot).activeElement === one);
       await expect.poll(isFocused, SOON).toBe(true);
       return tab.textContent();

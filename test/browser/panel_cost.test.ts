@@ -1,5 +1,5 @@
-// The panel must not disturb what it measures: its work is counted here, drawing by drawing. What that takes of decode speed on a machine is
-// measured by `node tools/panel_cost.mjs`.
+// The panel must not disturb the worker that it measures, so this file counts its drawings and renderings. `node
+// tools/panel_cost.mjs` measures their effect on decode speed.
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => site?.close());
 
 interface Work {
-  /** Canvases cleared, which each drawing of a chart does once. */
+  /** Clearings of canvases, one per drawing of a chart. */
   drawings: number;
   /** Renderings of the panel's own elements. */
   renderings: number;
@@ -28,7 +28,7 @@ interface CountingWindow extends Window {
   __work: Work;
 }
 
-/** Runs in the page, so it must need nothing from around it. */
+/** Runs in the page, so it must not use anything outside. */
 function countWork(): void {
   const work: Work = { drawings: 0, renderings: 0 };
   (window as unknown as CountingWindow).__work = work;
@@ -48,7 +48,7 @@ function countWork(): void {
   }
 }
 
-/** Records a burst of tokens in one task. Gives what the panel did within it. */
+/** Records a burst of tokens in one task. Returns the work of the panel during that task. */
 function record(page: Page, from: number): Promise<Work> {
   return page.evaluate(
     ({ from, tokens }) => {
@@ -83,7 +83,7 @@ const workOf = (page: Page) => page.evaluate(() => ({ ...(window as unknown as C
 test('a token draws nothing when it is recorded, and a burst of tokens is drawn once', async () => {
   const { page } = await visit(site, '?model=/page.gguf');
   await page.locator('[data-testid=load-progress][data-state=error]').waitFor();
-  await feed(page, { gaps: Array(100).fill(2) }); // makes the canvas
+  await feed(page, { gaps: Array(100).fill(2) }); // creates the canvas
   await expect.poll(() => page.getByTestId('metrics').getAttribute('data-points')).toBe('100');
   await page.evaluate(countWork);
   await page.evaluate(() => document.querySelector('vivace-metrics')!.reset());
@@ -93,8 +93,8 @@ test('a token draws nothing when it is recorded, and a burst of tokens is drawn 
     const points = String((burst + 1) * TOKENS - 1);
     await expect.poll(() => page.getByTestId('metrics').getAttribute('data-points')).toBe(points);
     const after = await workOf(page);
-    expect(after.renderings - before.renderings).toBeGreaterThan(0); // or nothing was counted
-    // One drawing, and one more where the first came between a burst and the end of the burst before.
+    expect(after.renderings - before.renderings).toBeGreaterThan(0); // proves that renderings are counted
+    // One drawing, and another when the first fell between a burst and the end of the previous burst.
     expect(after.drawings - before.drawings).toBeLessThanOrEqual(2);
     expect(after.renderings - before.renderings).toBeLessThanOrEqual(6);
   }

@@ -1,27 +1,27 @@
-// Synthetic runs for the panel of the real built page: events as the engine sends them, at times that the test chooses.
+// Synthetic runs for the panel of the real built page: engine events at times that the test chooses.
 
 import type { Page } from 'playwright-core';
 
 export interface FedRun {
-  /** Milliseconds before each token but the first. */
+  /** Milliseconds before each token except the first. */
   gaps: number[];
-  /** Texts of the tokens; the last one is repeated. Default ' word'. */
+  /** Texts of the tokens, the last one repeated. Default: ' word'. */
   texts?: string[];
-  /** The position of the first token. Default 17, which is also how many tokens the prompt has. */
+  /** The position of the first token, and the number of prompt tokens. Default: 17. */
   from?: number;
   attention?: string;
   kvCache?: string;
-  /** Whether `done` comes. Default true. */
+  /** False for a run without `done`. Default: true. */
   isDone?: boolean;
   gpuMs?: number;
 }
 
-/** Runs a whole synthetic answer through the panel, at once. */
+/** Plays a whole synthetic answer into the panel, at once. */
 export async function feed(page: Page, run: FedRun): Promise<void> {
   await page.evaluate(play, run);
 }
 
-/** Runs in the page, so it must need nothing from around it. */
+/** Runs in the page, so it must not use anything outside. */
 function play({
   gaps,
   texts = [' word'],

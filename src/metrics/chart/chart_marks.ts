@@ -1,19 +1,20 @@
-// What is painted over the series of a picture: the bar of prefill, lines across, their labels, rings around stalled tokens.
+// Paints the marks around the series of a picture: the bar of prefill, lines with labels, rings around stalled tokens.
 
 import type uPlot from 'uplot';
 import type { Ink, Picture } from './picture';
 
-/** `fill` is below the line. */
+/** Colors as CSS text. `fill` is the area below a line. */
 export type Colors = Record<Ink | 'fill', string>;
 
-/** CSS pixels. */
-export const LEAD = 17;
+/** Width of the prefill bar in CSS pixels. */
+export const LEAD_WIDTH = 17;
+/** Height of a label in CSS pixels. */
 const LINE_HEIGHT = 12;
 const FONT = '11px system-ui, sans-serif';
 
 /**
- * Where labels go that want to be at these places, ascending, so that each is at least a line from the next: moved up and down as
- * little as it takes, and kept within [min, max] where there is room.
+ * Places for labels whose wanted places are given in ascending order. Neighbors keep a distance of `gap`, labels move
+ * as little as necessary, and all stay within [min, max] where there is room.
  */
 export function spreadLabels(wanted: readonly number[], gap: number, min: number, max: number): number[] {
   const places = wanted.map((place) => Math.min(max, Math.max(min, place)));
@@ -26,7 +27,7 @@ export function spreadLabels(wanted: readonly number[], gap: number, min: number
   return places;
 }
 
-/** Paints with the canvas's own pixels; `ratio` of them are one CSS pixel. */
+/** Paints on the canvas. `ratio` is the number of canvas pixels per CSS pixel. */
 export function paintMarks(plot: uPlot, picture: Picture, colors: Colors, ratio: number): void {
   const { ctx, bbox } = plot;
   ctx.save();
@@ -50,7 +51,7 @@ export function paintMarks(plot: uPlot, picture: Picture, colors: Colors, ratio:
 }
 
 function paintLead({ ctx, bbox }: uPlot, label: string, colors: Colors, ratio: number): void {
-  const width = LEAD * ratio;
+  const width = LEAD_WIDTH * ratio;
   ctx.save();
   ctx.globalAlpha = 0.16;
   ctx.fillStyle = colors.ink;
@@ -62,7 +63,7 @@ function paintLead({ ctx, bbox }: uPlot, label: string, colors: Colors, ratio: n
   ctx.restore();
 }
 
-/** Lines from top to bottom. A label that would run into the one before it stands behind that, or is left out. */
+/** Vertical lines. A label that would overlap the previous one moves behind it, or is left out. */
 function paintVerticals(plot: uPlot, { verticals }: Picture, colors: Colors, ratio: number): void {
   const { ctx, bbox } = plot;
   const end = bbox.left + bbox.width;
@@ -81,7 +82,7 @@ function paintVerticals(plot: uPlot, { verticals }: Picture, colors: Colors, rat
   }
 }
 
-/** Dashed lines from left to right, named behind their ends. */
+/** Dashed horizontal lines, with labels behind their ends. */
 function paintLevels(plot: uPlot, { levels }: Picture, colors: Colors, ratio: number): void {
   const { ctx, bbox } = plot;
   const end = bbox.left + bbox.width;

@@ -1,5 +1,5 @@
-// <vivace-chart>: the views of a run over one chart area, and a readout of what the pointer or the keyboard stands on. It draws
-// when it is asked to, only while it is on the screen.
+// <vivace-chart>: one chart with several views of a run, and a readout of the place under the pointer or the keyboard's
+// cursor. Draws only on request, and only while on the screen.
 
 import { html, LitElement, nothing, type PropertyValues, unsafeCSS } from 'lit';
 import uplotCss from 'uplot/dist/uPlot.min.css?inline';
@@ -13,7 +13,7 @@ import { describeToken, renderReadout, renderStalls, spokenToken, worstStalls } 
 import { TbtChart } from './tbt_chart';
 import { TokensView } from './tokens_view';
 
-/** Redrawing more often than this tells nobody anything. */
+/** Pace of the drawings: more would tell a reader nothing. */
 const PACE = { leastMs: 48, share: 0.008 };
 
 type ChartRuns = Omit<ChartInput, 'columns'>;
@@ -32,18 +32,18 @@ class VivaceChart extends LitElement {
   declare theme: string;
   declare view: View;
   declare spot: Spot | null;
-  /** What the live region says: the spot that the keyboard moved to. */
+  /** Text of the live region: the spot that the keyboard moved to. */
   declare spoken: string;
 
   private readonly histogram = new HistogramView();
   private readonly views: readonly View[] = [new TokensView(), new ContextView(), this.histogram];
   private chart: TbtChart | null = null;
-  /** What is on the canvas. */
+  /** The view on the canvas. */
   private drawn: View | null = null;
   private readonly pacer = new DrawPacer(() => this.paint(), PACE);
   private readonly resizes = new ResizeObserver(() => this.chart?.resize());
   private readonly sight = new IntersectionObserver((entries) => this.pacer.show(entries.at(-1)!.isIntersecting));
-  /** What the reader may change while the chart is there. */
+  /** Media queries whose change alters the colors. */
   private readonly schemes = ['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((query) =>
     matchMedia(query),
   );
@@ -58,7 +58,7 @@ class VivaceChart extends LitElement {
     this.spoken = '';
   }
 
-  /** The run has grown. @param isLast it is over */
+  /** Draws the run after it has grown. @param isLast the run is over */
   ask(isLast = false): void {
     this.pacer.ask(isLast);
   }
@@ -145,7 +145,7 @@ class VivaceChart extends LitElement {
     }
     this.chart.draw(this.view.picture({ ...this.runs, columns: this.chart.columns }));
     this.drawn = this.view;
-    // A bin's height, or a percentile's place, may have changed under the cursor.
+    // The height of a bin, or the place of a percentile, may have changed under the cursor.
     if (this.spot && this.spot.run === null)
       this.spot = this.spot.index < this.view.count() ? this.view.spot(this.spot.index) : null;
     this.chart.mark(this.spot);
@@ -165,7 +165,7 @@ class VivaceChart extends LitElement {
 
   private readonly onTabKey = (event: KeyboardEvent) => {
     const { views } = this;
-    const next = moved(event, views.indexOf(this.view), views.length, true);
+    const next = indexAfterKey(event, views.indexOf(this.view), views.length, true);
     if (next === null) return;
     event.preventDefault();
     this.choose(views[next]);
@@ -173,9 +173,9 @@ class VivaceChart extends LitElement {
   };
 
   private readonly onKey = (event: KeyboardEvent) => {
-    if (this.drawn !== this.view) this.paint(); // a view knows its tokens once it is drawn, and a key may come sooner
+    if (this.drawn !== this.view) this.paint(); // a view has tokens only after a drawing, and a key may come first
     const isHere = this.spot && (this.spot.run ?? this.runs?.run) === this.runs?.run;
-    const next = moved(event, isHere ? this.spot!.index : null, this.view.count(), false);
+    const next = indexAfterKey(event, isHere ? this.spot!.index : null, this.view.count(), false);
     if (next === null) return;
     event.preventDefault();
     this.spot = this.view.spot(next);
@@ -201,8 +201,11 @@ class VivaceChart extends LitElement {
   }
 }
 
-/** The index that a key leads to from `at`, or null for other keys: rounded tabs wrap, a chart ends at its ends. */
-export function moved(
+/**
+ * The index that a key leads to from `at`, or null for other keys.
+ * @param wraps the ends connect, as in a row of tabs
+ */
+function indexAfterKey(
   { key }: Pick<KeyboardEvent, 'key'>,
   at: number | null,
   count: number,

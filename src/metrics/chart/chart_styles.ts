@@ -1,4 +1,4 @@
-// The look of the chart, its tabs and its readout. It takes the variables of the panel around it.
+// Styles of the chart, its tabs and its readout. They use the variables of the panel around it.
 
 import { css } from 'lit';
 
@@ -26,7 +26,7 @@ export const chartStyles = css`
     content: ''; position: absolute; top: calc(var(--y) - 4px); left: -4.5px; width: 8px; height: 8px; border-radius: 50%; background: var(--ink);
   }
 
-  /* As high as a whole readout, so that the figures below do not jump. */
+  /* As high as a full readout, so that the figures below do not jump. */
   .readout { min-height: 72px; padding-top: 2px; color: var(--muted); font-size: 12px; text-wrap: pretty; }
   .readout:empty { min-height: 12px; }
   p { margin: 0; }

@@ -1,5 +1,5 @@
-// "Over context": the gap before each token by the token's position in the context, of this run and those before it, with a running median. Of a pinned run
-// the median alone.
+// The view "Over context": the gap before each token by the token's position in the context, of this run and earlier
+// ones, with a running median. A pinned run shows only its median.
 
 import type { RunData } from '../run/run_data';
 import {
@@ -14,12 +14,12 @@ import {
 } from './picture';
 import { decimate, nearest, Points, runningMedian } from './points';
 
-/** The axis holds at least so many positions. */
+/** Least number of positions on the axis. */
 const MIN_POSITIONS = 24;
-/** Neighbors to each side that a median is taken over. */
+/** Neighbors on each side in a median. */
 const REACH = 12;
-/** Points that medians are made of. */
-const MOST = 1000;
+/** Most points in the calculation of a running median. */
+const MOST_POINTS = 1000;
 
 export class ContextView implements View {
   readonly id = 'context';
@@ -40,7 +40,7 @@ export class ContextView implements View {
     decimate(this.past.view()[0], this.past.view()[1], columns, this.pastShown);
     decimate(live, run.gaps, columns, this.liveShown);
     this.merge(live, run.gaps);
-    runningMedian(...this.all.view(), REACH, MOST, this.median);
+    runningMedian(...this.all.view(), REACH, MOST_POINTS, this.median);
     const shown = pins.filter((pin) => pin.run !== run);
     const medians = shown.map((pin) => this.medianOf(pin.run));
     const points = [this.pastShown, this.liveShown, this.median, ...medians];
@@ -108,7 +108,7 @@ export class ContextView implements View {
     for (const [x, y] of pairs) this.past.push(x, y);
   }
 
-  /** Past and live points in the order of their positions. */
+  /** Merges past and live points by position. */
   private merge(live: readonly number[], gaps: readonly number[]): void {
     const { past, all } = this;
     all.clear();
@@ -124,7 +124,7 @@ export class ContextView implements View {
     let median = this.pinned.get(run);
     if (!median) {
       median = new Points();
-      runningMedian(positionsOf(run), run.gaps, REACH, MOST, median);
+      runningMedian(positionsOf(run), run.gaps, REACH, MOST_POINTS, median);
       this.pinned.set(run, median);
     }
     return median;

@@ -1,14 +1,14 @@
-// "Histogram": how many gaps are how long, in bins that all shown runs share.
+// The view "Histogram": the number of gaps of each length, in bins that all shown runs share.
 
 import { isOfTooFew } from '../../engine/tbt';
 import type { RunData } from '../run/run_data';
 import { formatMs } from '../shared/figure_format';
 import { type ChartInput, LOG_FLOOR_MS, PIN_DASHES, type Picture, type Series, type Spot, type View } from './picture';
 
-/** No narrower than this: clocks of workers tick in tenths of a millisecond, and finer bins would show their ticks. */
+/** Least width of a bin: the clocks of workers tick in tenths of a millisecond, and finer bins would show the ticks. */
 const TICK_MS = 0.1;
 const BINS = 40;
-/** Numbers of tokens that the readout of a bin names. */
+/** Most tokens named in the readout of a bin. */
 const NAMED = 5;
 
 export class HistogramView implements View {
@@ -69,7 +69,7 @@ export class HistogramView implements View {
     return { run: null, index, x: this.edges[0] > 0 ? Math.sqrt(from * to) : (from + to) / 2, y: this.counts[index] };
   }
 
-  /** What a bin holds, as a sentence. */
+  /** The content of a bin, as a sentence. */
   describe(index: number): string {
     const { run, edges, counts } = this;
     const [from, to, count] = [edges[index], edges[index + 1], counts[index]];
@@ -86,16 +86,16 @@ export class HistogramView implements View {
   }
 }
 
-/** Steps need an end: the last bin reaches to the last edge. */
+/** Repeats the last count: steps need an end, at the last edge. */
 function closed(counts: readonly number[]): number[] {
   return [...counts, counts.at(-1) ?? 0];
 }
 
 /**
- * Edges of bins, ascending, one more than bins, so that [least, most] lies within: equally wide ones from 0 on, or, for a
- * logarithmic scale, each so many times as wide as the one before.
+ * Edges of bins that contain [least, most]: ascending, one more than bins. Linear bins start at 0 and have equal
+ * widths; each logarithmic bin is wider than the previous one by the same factor.
  * @param least above 0 where `isLog`
- * @param bins how many at most, at least 1
+ * @param bins most bins, at least 1
  */
 function binEdges(least: number, most: number, bins: number, isLog: boolean): number[] {
   if (isLog) {
@@ -108,20 +108,23 @@ function binEdges(least: number, most: number, bins: number, isLog: boolean): nu
   return Array.from({ length: n + 1 }, (_, i) => i * width);
 }
 
-/** The bin of a value: the last whose lower edge is not above it; values beyond both ends belong to the outer bins. */
+/**
+ * The bin of a value: the last whose lower edge is not above the value. Values beyond the ends belong to the outer
+ * bins.
+ */
 function binOf(edges: readonly number[], value: number): number {
   let low = 0;
   let high = edges.length - 1;
   while (high - low > 1) {
     const middle = (low + high) >> 1;
-    // Less a hair: 3 * 0.1 is a little more than 0.3, which belongs above the edge.
+    // With a tolerance: 3 * 0.1 is slightly more than 0.3, which belongs above the edge.
     if (value < edges[middle] * (1 - 1e-9)) high = middle;
     else low = middle;
   }
   return low;
 }
 
-/** How many values each bin holds; the sum is the number of values. */
+/** The number of values in each bin. Every value is counted. */
 function countInBins(values: readonly number[], edges: readonly number[]): number[] {
   const counts = new Array<number>(edges.length - 1).fill(0);
   for (const value of values) counts[binOf(edges, value)]++;

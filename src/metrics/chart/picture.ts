@@ -1,14 +1,14 @@
-// What a view of the chart shows, in numbers: the views make pictures of runs, the chart paints them. Types, and what views share.
+// Pictures: the numbers that views make of runs and the chart paints. Types, and rules that views share.
 
 import { isOfTooFew, type TbtSummary } from '../../engine/tbt';
 import { newTokensOf, type RunData, type Stall } from '../run/run_data';
 import { formatMs } from '../shared/figure_format';
 import type { Points } from './points';
 
-/** Names of the panel's colors; pinned runs have one each. */
+/** Names of the panel's colors. Each pinned run has its own. */
 export type Ink = 'accent' | 'ink' | 'muted' | 'line' | 'danger' | 'a' | 'b' | 'c';
 
-/** Color is never the only sign: each pinned run has dashes of its own, in CSS pixels. */
+/** Dashes of pinned runs, in CSS pixels: color is never the only sign. */
 export const PIN_DASHES = { a: [7, 3], b: [2, 3], c: [9, 3, 2, 3] } as const;
 export type PinLetter = keyof typeof PIN_DASHES;
 
@@ -19,21 +19,21 @@ export interface Pin {
 
 export interface ChartInput {
   run: RunData;
-  /** Of the run; it may be some tokens old. */
+  /** Statistics of `run`, possibly some tokens old. */
   tbt: TbtSummary;
   stalls: readonly Stall[];
   pins: readonly Pin[];
   /** Finished runs before this one, oldest first. */
   past: readonly RunData[];
   isLog: boolean;
-  /** CSS pixels of the plot's width. */
+  /** Width of the plot in CSS pixels. */
   columns: number;
 }
 
 export interface Series {
   kind: 'line' | 'points' | 'steps';
   ink: Ink;
-  /** In CSS pixels; none for a solid line. */
+  /** Lengths of dashes and gaps in CSS pixels. Default: a solid line. */
   dash?: readonly number[];
   isFilled?: boolean;
   data: [xs: ArrayLike<number>, ys: ArrayLike<number>];
@@ -49,10 +49,10 @@ export interface Picture {
   series: Series[];
   x: Scale;
   y: Scale;
-  /** Over the y axis, and at the end of the x axis. */
+  /** Titles over the y axis and at the end of the x axis. */
   yTitle: string;
   xTitle: string;
-  /** A shaded bar in front of the first x, with its label; '' for none. */
+  /** Label of a shaded bar in front of the first x, or '' for no bar. */
   lead: string;
   verticals: { x: number; label: string; ink: Ink }[];
   levels: { y: number; label: string }[];
@@ -60,11 +60,11 @@ export interface Picture {
   rings: { x: number; y: number }[];
 }
 
-/** What the cursor stands on: a gap of a run by its index, or a bin of the histogram. */
+/** The place of the cursor: a gap of a run by its index, or a bin of the histogram (`run` null). */
 export interface Spot {
   run: RunData | null;
   index: number;
-  /** On the scales of the newest picture. */
+  /** Coordinates on the scales of the newest picture. */
   x: number;
   y: number;
 }
@@ -73,19 +73,19 @@ export interface View {
   readonly id: string;
   readonly title: string;
   picture(input: ChartInput): Picture;
-  /** The spot nearest to a place on the scales, or null where there is nothing. */
+  /** The spot nearest to a place on the scales, or null in an empty view. */
   spotNear(x: number, y: number): Spot | null;
-  /** Spots that the arrow keys go through: how many, and the one at an index. */
+  /** The number of spots that the arrow keys visit, and the spot at an index. */
   count(): number;
   spot(index: number): Spot;
 }
 
-/** Gaps of one burst may be 0 ms, which a logarithm cannot show. */
+/** The lowest value on a logarithmic scale: gaps within a burst may be 0 ms. */
 export const LOG_FLOOR_MS = 0.01;
-/** A median of fewer gaps says nothing. */
+/** The median of fewer gaps means nothing. */
 const LEAST_FOR_LEVELS = 4;
 
-/** A scale of milliseconds that holds all the points. */
+/** A scale of milliseconds that contains all points. */
 export function scaleOf(all: readonly Points[], isLog: boolean): Scale {
   let min = Number.POSITIVE_INFINITY;
   let max = 0;
@@ -109,12 +109,12 @@ export function levelsOf({ p50, p95, p99 }: TbtSummary, count: number, isLog: bo
   );
 }
 
-/** Raises what a logarithm cannot show. */
+/** Raises values that a logarithmic scale cannot show. */
 export function liftToFloor({ ys, length }: Points): void {
   for (let i = 0; i < length; i++) if (ys[i] < LOG_FLOOR_MS) ys[i] = LOG_FLOOR_MS;
 }
 
-/** The bar of prefill: what it read, and how long that took. */
+/** Label of the prefill bar: tokens read, and the time once known. */
 export function prefillLabel(run: RunData): string {
   const { prefill, metrics } = run;
   if (!prefill) return '';

@@ -1,7 +1,7 @@
-// Points of a chart: growing buffers that are used again for every drawing, fewer points where there are more than pixels, a
-// running median. Pure.
+// Points of a chart: growing buffers reused by every drawing, thinning to the pixels of the plot, and a running median.
+// Pure.
 
-/** x and y of so many points; the arrays may be longer. */
+/** Coordinates of `length` points. The arrays may be longer. */
 export class Points {
   xs = new Float64Array(256);
   ys = new Float64Array(256);
@@ -20,7 +20,7 @@ export class Points {
     this.ys[this.length++] = y;
   }
 
-  /** Without copying: what is pushed later is not in it. */
+  /** The points, not copied and without later ones. */
   view(): [xs: Float64Array, ys: Float64Array] {
     return [this.xs.subarray(0, this.length), this.ys.subarray(0, this.length)];
   }
@@ -33,9 +33,9 @@ function grown(array: Float64Array): Float64Array<ArrayBuffer> {
 }
 
 /**
- * Puts the points into `out`: all of them, or, where they are more than two a column, the lowest and the highest of each
- * column in the order in which they came. So no peak is lost.
- * @param columns pixels of the width, at least 1
+ * Writes the points to `out`: all of them, or with more than two per column the lowest and the highest of each column,
+ * in their original order. No peak is lost.
+ * @param columns width in pixels, at least 1
  */
 export function decimate(xs: ArrayLike<number>, ys: ArrayLike<number>, columns: number, out: Points): void {
   out.clear();
@@ -59,8 +59,8 @@ export function decimate(xs: ArrayLike<number>, ys: ArrayLike<number>, columns: 
 }
 
 /**
- * Puts the median of every point and its neighbors into `out`: of `reach` to each side, fewer at the ends. Of an even number
- * it is the lower of the two in the middle, so that it was measured. At most `most` points are looked at, evenly picked.
+ * Writes to `out` the median of each point with `reach` neighbors on each side, fewer at the ends. Of an even number,
+ * the median is the lower of the two middle values, so that it was measured. Uses at most `most` points, evenly spaced.
  */
 export function runningMedian(
   xs: ArrayLike<number>,
@@ -93,7 +93,7 @@ function remove(sorted: Float64Array, size: number, value: number): number {
   return size - 1;
 }
 
-/** Index of the value nearest to `x` in ascending values; -1 for none. */
+/** Index of the value nearest to `x` in ascending values, or -1 without values. */
 export function nearest(ascending: ArrayLike<number>, x: number): number {
   let low = 0;
   let high = ascending.length - 1;

@@ -1,4 +1,5 @@
-// One token of a run in words: the gap before it, where it stands, what it says, and where its time went. Pure.
+// The readout of one token: the gap before it, its place, its text, and its times by stage; and the list of stalls.
+// Pure.
 
 import { html, nothing } from 'lit';
 import { gpuMsOf, type RunData, type Stall } from '../run/run_data';
@@ -8,24 +9,24 @@ const MOST_LETTERS = 40;
 
 interface TokenReadout {
   gap: string;
-  /** Such as 'before token 57, position 112'. */
+  /** The place of the gap: 'before token 57, position 112'. */
   where: string;
   text: string;
   stages: { label: string; value: string; definition: string }[];
-  /** Why it stalled, or ''. */
+  /** The cause of the token's stall, or ''. */
   stall: string;
 }
 
-/** As in JSON, with what is invisible or would turn the line around as its number, and cut. */
+/** The text as in JSON, cut. Characters that are invisible or change the direction of the line become their numbers. */
 function quoteText(text: string): string {
-  // No more than can be shown is looked at: a token's text may be of any length.
+  // Reads only as much as can be shown: the text of a token may have any length.
   const letters = [...JSON.stringify(text.slice(0, 2 * MOST_LETTERS))].map((letter) =>
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(letter) ? `\\u{${letter.codePointAt(0)!.toString(16)}}` : letter,
   );
   return letters.length > MOST_LETTERS ? `${letters.slice(0, MOST_LETTERS).join('')}…` : letters.join('');
 }
 
-/** @param index of the gap; null for none such */
+/** The readout of the gap at `index`, or null without such a gap. */
 export function describeToken(run: RunData, index: number, stalls: readonly Stall[]): TokenReadout | null {
   const number = run.tokenNumbers[index];
   const token = number === undefined ? undefined : run.tokens[number - 1];
@@ -46,7 +47,7 @@ export function describeToken(run: RunData, index: number, stalls: readonly Stal
   };
 }
 
-/** The same as one sentence, to be read aloud. */
+/** The readout as one sentence, for screen readers. */
 export function spokenToken({ gap, where, text, stages, stall }: TokenReadout): string {
   const times = stages.map(({ label, value }) => `${label} ${value}`).join(', ');
   return [`${gap} ${where}, ${text}; ${times}.`, stall].filter(Boolean).join(' ');
@@ -65,7 +66,7 @@ export function renderReadout({ gap, where, text, stages, stall }: TokenReadout)
     ${stall ? html`<p class="line stalled">${stall}</p>` : nothing}`;
 }
 
-/** @param worst the longest ones @param count how many there were */
+/** @param worst the longest stalls @param count the number of all stalls */
 export function renderStalls(worst: readonly Stall[], count: number) {
   if (count === 0) return nothing;
   const title = count > worst.length ? `Stalls: ${count}, the longest` : 'Stalls';

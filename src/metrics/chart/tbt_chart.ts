@@ -1,17 +1,17 @@
-// Paints pictures with uPlot, and says where the pointer is. It knows nothing of runs.
+// Paints pictures with uPlot, and reports the place of the pointer. Knows nothing of runs.
 
 import uPlot from 'uplot';
-import { type Colors, LEAD, paintMarks } from './chart_marks';
+import { type Colors, LEAD_WIDTH, paintMarks } from './chart_marks';
 import type { Picture, Scale, Series, Spot } from './picture';
 
 const HEIGHT = 216;
-/** CSS pixels around the plot: labels of verticals on top, of levels at the end. */
+/** Padding of the plot in CSS pixels, for labels of verticals on top and of levels at the end. */
 const PADDING = [18, 32, 0, 0] as const;
 const X_AXIS = 28;
 const Y_AXIS = 44;
 const AROUND = PADDING[1] + Y_AXIS;
-/** Steps of an axis of tokens. */
-const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000];
+/** Steps of an axis that counts tokens. */
+const TOKEN_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000];
 const MOST_LOG_TICKS = 6;
 
 const PATHS: Record<Series['kind'], uPlot.Series.PathBuilder> = {
@@ -19,17 +19,17 @@ const PATHS: Record<Series['kind'], uPlot.Series.PathBuilder> = {
   points: whereNotEmpty(squares),
   steps: whereNotEmpty(uPlot.paths.stepped!({ align: 1 })),
 };
-/** CSS pixels of a point's side. */
-const POINT = 3;
+/** Side of a point in CSS pixels. */
+const POINT_SIDE = 3;
 
 export class TbtChart {
   private plot: uPlot | null = null;
   private picture: Picture | null = null;
-  /** What the plot was made for: series and scales that it cannot change. */
+  /** Signature of the plot's series and scales, which uPlot cannot change. */
   private shape = '';
   private readonly dot = document.createElement('i');
 
-  /** @param onPoint place on the scales that the pointer is at, or null as it leaves */
+  /** @param onPoint takes the place of the pointer on the scales */
   constructor(
     private readonly parent: HTMLElement,
     private colors: Colors,
@@ -39,7 +39,7 @@ export class TbtChart {
     this.dot.className = 'dot';
   }
 
-  /** CSS pixels of the plot's width. */
+  /** Width of the plot in CSS pixels. */
   get columns(): number {
     return this.plot ? Math.max(1, this.plot.over.clientWidth) : 240;
   }
@@ -61,7 +61,7 @@ export class TbtChart {
     } else this.plot.batch((plot: uPlot) => plot.setData(this.data(picture)));
   }
 
-  /** Puts the cursor on a spot of the newest picture, or takes it away. */
+  /** Puts the cursor on a spot of the newest picture, or hides it. */
   mark(spot: Pick<Spot, 'x' | 'y'> | null): void {
     this.dot.hidden = spot === null;
     if (!spot || !this.plot) return;
@@ -70,13 +70,13 @@ export class TbtChart {
     this.dot.style.setProperty('--y', `${Math.min(this.plot.over.clientHeight, y)}px`);
   }
 
-  /** Fits the width of the parent. */
+  /** Fits the chart to the width of its parent. */
   resize(): void {
     const width = this.parent.clientWidth;
     if (this.plot && width > 0 && width !== this.plot.width) this.plot.setSize({ width, height: HEIGHT });
   }
 
-  /** The theme has changed: colors are read again. */
+  /** Repaints with the colors of a new theme. */
   repaint(colors: Colors): void {
     this.colors = colors;
     this.plot?.redraw(false, true);
@@ -90,12 +90,12 @@ export class TbtChart {
   private readonly point = ({ clientX, clientY }: PointerEvent) => {
     if (!this.plot) return;
     const { left, top, width } = this.plot.over.getBoundingClientRect();
-    const scale = width / this.plot.over.clientWidth || 1; // a page may zoom or transform what holds the chart
+    const scale = width / this.plot.over.clientWidth || 1; // a page may zoom or transform the element around the chart
     this.onPoint(this.plot.posToVal((clientX - left) / scale, 'x'), this.plot.posToVal((clientY - top) / scale, 'y'));
   };
 
   private data({ series }: Picture): uPlot.AlignedData {
-    // With mode 2 each series has an x of its own, which uPlot's types do not know.
+    // In mode 2 each series has its own x values, which uPlot's types do not cover.
     return [null, ...series.map(({ data }) => data)] as unknown as uPlot.AlignedData;
   }
 
@@ -128,7 +128,7 @@ export class TbtChart {
           ...ticksOf(picture.x),
           size: X_AXIS,
           grid: { show: false },
-          ...(picture.xTitle ? {} : { incrs: WHOLE }),
+          ...(picture.xTitle ? {} : { incrs: TOKEN_STEPS }),
         },
         {
           ...axis,
@@ -159,11 +159,14 @@ export class TbtChart {
     };
   }
 
-  /** The bar of prefill takes pixels in front of the first x, however many tokens there are. */
+  /**
+   * The range of the x axis. The bar of prefill has a fixed width in front of the first x, however many tokens there
+   * are.
+   */
   private rangeX(plot: uPlot): [number, number] {
     const { x, lead } = this.picture!;
     const width = plot.bbox?.width / devicePixelRatio || this.parent.clientWidth - AROUND;
-    return [lead ? x.min - ((x.max - x.min) * LEAD) / (width - LEAD) : x.min, x.max];
+    return [lead ? x.min - ((x.max - x.min) * LEAD_WIDTH) / (width - LEAD_WIDTH) : x.min, x.max];
   }
 }
 
@@ -171,12 +174,12 @@ function distribution({ isLog }: Scale): Partial<uPlot.Scale> {
   return isLog ? { distr: 3 } : {};
 }
 
-/** uPlot's own choice for logarithms leaves a short axis with one number. */
+/** Chooses the ticks of a logarithmic axis: uPlot's own choice leaves a short axis with one number. */
 function ticksOf({ isLog }: Scale): { filter?: uPlot.Axis.Filter } {
   return isLog ? { filter: (_, ticks) => logTicks(ticks) } : {};
 }
 
-/** Of 1, 2, 3 ... 9, 10, 20 ... those that begin with 1, 2 or 5, or, where these are many, with 1; null for the others. */
+/** Keeps the ticks that begin with 1, 2 or 5, or, where these are many, with 1. The others become null. */
 function logTicks(ticks: readonly number[]): (number | null)[] {
   const digit = (tick: number) => Math.round(tick / 10 ** Math.floor(Math.log10(tick) + 1e-9));
   const chosen = ticks.filter((tick) => [1, 2, 5].includes(digit(tick)));
@@ -184,14 +187,14 @@ function logTicks(ticks: readonly number[]): (number | null)[] {
   return ticks.map((tick) => (digits.includes(digit(tick)) ? tick : null));
 }
 
-/** uPlot asks for the path of an empty series, too, and its builders need a point. */
+/** Skips empty series: uPlot asks for their paths, too, and its builders need a point. */
 function whereNotEmpty(build: uPlot.Series.PathBuilder): uPlot.Series.PathBuilder {
   return (plot, series, from, to) => (to < from ? null : build(plot, series, from, to));
 }
 
 function squares(plot: uPlot, series: number): uPlot.Series.Paths {
   const [xs, ys] = plot.data[series] as unknown as Series['data'];
-  const side = POINT * devicePixelRatio;
+  const side = POINT_SIDE * devicePixelRatio;
   const fill = new Path2D();
   for (let i = 0; i < ys.length; i++) {
     fill.rect(plot.valToPos(xs[i], 'x', true) - side / 2, plot.valToPos(ys[i], 'y', true) - side / 2, side, side);

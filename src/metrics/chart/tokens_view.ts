@@ -1,4 +1,5 @@
-// "Over tokens": the gap before each token by the token's number, with prefill, first token, events, percentiles and stalls.
+// The view "Over tokens": the gap before each token by the token's number, with prefill, first token, events,
+// percentiles and stalls.
 
 import type { RunData } from '../run/run_data';
 import { formatMs } from '../shared/figure_format';
@@ -16,9 +17,9 @@ import {
 } from './picture';
 import { decimate, nearest, Points } from './points';
 
-/** The axis holds at least so many tokens, so that the first ones do not fly apart. */
+/** Least number of tokens on the axis, so that the first ones do not fly apart. */
 const MIN_TOKENS = 24;
-/** With fewer gaps than this each one is a dot on the line. */
+/** The number of gaps below which each is a dot on the line. */
 const DOTS_BELOW = 60;
 
 export class TokensView implements View {

@@ -1,4 +1,4 @@
-// Runs side by side: the pinned ones and the newest, each beside the first. Pure.
+// Runs side by side: the pinned runs and the newest one, each compared with the first. Pure.
 
 import { isOfTooFew } from '../../engine/tbt';
 import type { Pin, PinLetter } from '../chart/picture';
@@ -6,7 +6,7 @@ import { newTokensOf, type RunData } from '../run/run_data';
 import { formatMs, formatRate } from '../shared/figure_format';
 
 export interface Column {
-  /** Null for the newest run, which is not pinned. */
+  /** Null for the newest run when it is not pinned. */
   letter: PinLetter | null;
   run: RunData;
 }
@@ -20,9 +20,9 @@ export interface Row {
 
 export interface Cell {
   value: string;
-  /** To the first column, such as '×1.24'; '' where there is none. */
+  /** Ratio to the first column, such as '×1.24', or ''. */
   ratio: string;
-  /** Why the value is not to be relied on, or not compared with the first column, in a few words; ''. */
+  /** The reason, in a few words, not to rely on the value or not to compare it with the first column, or ''. */
   caveat: string;
 }
 
@@ -32,7 +32,7 @@ interface Measure {
   definition: string;
   of: (run: RunData) => number | null;
   format: typeof formatMs;
-  /** Whether it is of a prompt: two of those compare where as many tokens went through the model. */
+  /** True for a measure of the prompt. Two values compare if as many tokens went through the model. */
   ofPrompt?: boolean;
 }
 
@@ -87,13 +87,13 @@ const MEASURES: Measure[] = [
   },
 ];
 
-/** The pinned runs, and the newest where it is another one and has something to compare. */
+/** The pinned runs, and the newest run unless it is pinned or empty. */
 export function columnsOf(pins: readonly Pin[], newest: RunData): Column[] {
   const isOther = newest.gaps.length > 0 && pins.every(({ run }) => run !== newest);
   return isOther ? [...pins, { letter: null, run: newest }] : [...pins];
 }
 
-/** One row a measure; those that no run has are left out. */
+/** One row per measure. Measures without any value are left out. */
 export function comparisonRows(columns: readonly Column[]): Row[] {
   return MEASURES.flatMap((measure) => {
     const { key, label, definition, of, format } = measure;
@@ -121,14 +121,14 @@ function caveatOf({ key, ofPrompt }: Measure, run: RunData, first: RunData): str
     : `not compared: ${here} new tokens, not ${there}`;
 }
 
-/** '' where either is unknown or nothing can be divided by it. */
+/** Text of a ratio, or '' if a value is unknown or the base is 0. */
 function ratioText(value: number | null, base: number | null): string {
   if (value === null || !base) return '';
   const ratio = value / base;
   return `×${ratio.toFixed(ratio < 10 ? 2 : ratio < 100 ? 1 : 0)}`;
 }
 
-/** What a run ran on, for its line in the legend. */
+/** The configuration of a run, for its line in the legend. */
 export function columnName({ run }: Column): string {
   const prefill = (run.metrics?.attention ?? run.info?.attention)?.prefill;
   return [prefill && `${prefill} /`, run.label, run.info && `· ${run.info.backend}`].filter(Boolean).join(' ');

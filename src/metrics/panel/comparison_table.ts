@@ -1,4 +1,4 @@
-// Pinned runs as markup: a legend with their lines, and the table that compares them. It only shows.
+// The comparison of pinned runs as markup: a legend with their lines, and a table.
 
 import { html, nothing, svg } from 'lit';
 import { PIN_DASHES, type Pin, type PinLetter } from '../chart/picture';

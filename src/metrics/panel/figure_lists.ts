@@ -3,7 +3,7 @@
 import { html, nothing } from 'lit';
 import type { Figure, FigureGroup } from '../shared/figure_format';
 
-/** Figures that take a whole line. */
+/** Keys of figures that take a whole line. */
 const WIDE = new Set(['adapter', 'model', 'format', 'context']);
 
 export function renderGroup(group: FigureGroup) {
@@ -22,7 +22,7 @@ function renderFigure(figure: Figure) {
   </div>`;
 }
 
-/** Figures with quiet units, and below them what they are of. */
+/** Tiles with faint units, and a note below. */
 export function renderTiles(figures: readonly Figure[], note: string) {
   return html`<dl class="tiles">${figures.map(renderTile)}</dl>
     <p class="note" id="tiles-note" data-testid="gaps">${note}</p>`;

@@ -1,4 +1,4 @@
-// Turns a run and the engine's info into the figures that the panel shows, each with its definition. Pure.
+// The figures of a run and of the engine, each with its definition. Pure.
 
 import type { EngineInfo, Roofline } from '../../engine/engine';
 import type { RunData } from '../run/run_data';
@@ -6,7 +6,7 @@ import { type Figure, type FigureGroup, formatMs, formatRate, NONE } from '../sh
 import { gpuSteps, machine, memory, perToken } from './machine_figures';
 import { countNote, percentiles } from './percentiles';
 
-/** The tiles on top: what a reader of the stream feels. */
+/** The tiles on top: the gaps that a reader of the stream feels. */
 export function headline({ tbt }: RunData): Figure[] {
   const share = (n: number) => `${n} of 100 gaps between tokens are no longer.`;
   const definitions = {
@@ -18,7 +18,7 @@ export function headline({ tbt }: RunData): Figure[] {
   return percentiles(definitions, tbt, 'gaps', '');
 }
 
-/** How many gaps the tiles are of, and which of them are therefore no more than the longest gap; '' for none. */
+/** The number of gaps behind the tiles, and the percentiles that need more, or '' without gaps. */
 export function headlineNote({ tbt }: RunData): string {
   return countNote(tbt, 'gaps');
 }
@@ -57,7 +57,7 @@ function timing(run: RunData): FigureGroup {
   };
 }
 
-/** TTFT and its parts; of the first answer, also what was waited for before it could be asked. */
+/** TTFT and its parts. The first answer adds the times of the load before it. */
 function firstToken(run: RunData, info: EngineInfo | null): FigureGroup {
   const { metrics, prefill, usage } = run;
   const isPrefilling = prefill && !metrics && prefill.done < prefill.total;
@@ -120,7 +120,7 @@ function loading({ loadMs }: EngineInfo): Figure[] {
   ];
 }
 
-/** `roofline`: what this GPU reads at most, where it was measured. */
+/** All groups of figures. `roofline` is the highest read speed of this GPU, where measured. */
 export function figureGroups(run: RunData, info: EngineInfo | null, roofline: Roofline | null = null): FigureGroup[] {
   const groups = [
     timing(run),

@@ -1,4 +1,4 @@
-// The figures that tell what a run asked of the machine: GPU time, calls and bytes of a token, memory, and what it ran on. Pure.
+// The figures of a run's demands on the machine: GPU time, calls and bytes of a token, memory, model and device. Pure.
 
 import type { EngineInfo, Roofline } from '../../engine/engine';
 import type { RunData } from '../run/run_data';
@@ -56,30 +56,33 @@ export function perToken(run: RunData, info: EngineInfo | null, roofline: Roofli
 }
 
 interface ReadSpeed {
-  /** That a step has to read at the mean context of the run. */
+  /** Bytes that a step has to read at the mean context of the run. */
   bytes: number;
-  /** Bytes by the time of a step, in GB/s (1e9 bytes); null without a time. */
+  /** Bytes over the time of a step, in GB/s (1e9 bytes), or null without a time. */
   gbps: number | null;
-  /** Whose time: the GPU's own of a step (p50), or where it has none the mean gap between tokens. */
+  /** Source of the time: the GPU's own time of a step (p50), or without one the mean gap between tokens. */
   clock: 'gpu' | 'gaps';
 }
 
-/** What the steps of a run read of the GPU's memory; null before the second token. Bounded by the roofline in the long run. */
+/**
+ * The speed at which the steps of a run read the GPU's memory, or null before the second token. In the long run the
+ * roofline bounds it.
+ */
 function readSpeed(
   run: Pick<RunData, 'tokens' | 'metrics' | 'tbt'>,
   { weights, kvPerPosition }: NonNullable<EngineInfo['bytesPerToken']>,
 ): ReadSpeed | null {
-  const first = run.tokens[1]; // the first token is the prefill's
+  const first = run.tokens[1]; // the first token comes from prefill
   const last = run.tokens.at(-1);
   if (!first || !last) return null;
-  // The step that brings the token at position p reads the keys and values of the p positions before it.
+  // The step for the token at position p reads the keys and values of the p positions before it.
   const bytes = weights + (kvPerPosition * (first.position + last.position)) / 2;
   const gpuMs = run.metrics?.gpuMs?.p50;
   const ms = gpuMs || run.tbt.mean; // a clock that rounds may have measured 0
   return { bytes, gbps: ms ? bytes / ms / 1e6 : null, clock: gpuMs ? 'gpu' : 'gaps' };
 }
 
-/** What a token reads of the GPU's memory, and how that compares with the most that this memory gives. */
+/** The figures of memory reads: bytes per token, speed, and fraction of the highest speed that the memory gives. */
 function reading(run: RunData, info: EngineInfo | null, roofline: Roofline | null): Figure[] {
   if (!info?.bytesPerToken) return [];
   const read = readSpeed(run, info.bytesPerToken);

@@ -1,5 +1,5 @@
-// <vivace-metrics>: what the newest run did to time, live, beside runs that were pinned. It listens to engine events and draws on the page's
-// own thread, seldom and only while it is seen, so that it does not disturb the worker that it measures.
+// <vivace-metrics>: the times of the newest run, live, beside pinned runs. Listens to engine events. Draws on the
+// page's thread, seldom and only while visible, so that it does not disturb the worker that it measures.
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import type { AttentionChoice, Engine, EngineEvent, EngineInfo, Roofline, TuneOutcome } from '../../engine/engine';
@@ -18,11 +18,11 @@ import { MARK } from '../run/run_data';
 import { RunRecord } from '../run/run_record';
 import '../tuning/tune_section';
 
-/** Of the figures; the chart has a pace of its own. */
+/** Pace of the figures. The chart has its own. */
 const PACE = { leastMs: 250, share: 0.003 };
-/** The attention comes before the first of these groups. */
+/** The attention section comes before this group. */
 const AFTER_ATTENTION = 'Per token';
-/** Runs whose points stay in the view over context. */
+/** Most earlier runs in the view over context. */
 const MOST_PAST = 19;
 const LETTERS = Object.keys(PIN_DASHES) as PinLetter[];
 
@@ -39,13 +39,13 @@ export class VivaceMetrics extends LitElement {
     isLog: { state: true },
     pins: { state: true },
   };
-  /** Of the loaded model, or null while there is none. Another model begins a new view over context; pinned runs stay. */
+  /** The loaded model, or null. Another model starts a new view over context; pinned runs stay. */
   declare info: EngineInfo | null;
-  /** Whose attention can be tuned, or null while there is no model. */
+  /** The engine to tune and measure, or null while no model is loaded. */
   declare engine: Engine | null;
   /** Any change makes the chart read its colors again. */
   declare theme: string;
-  /** What runs, from the newest of: load, answer, tuning. */
+  /** The attention in use, from the newest of load, answer and tuning. */
   declare attention: AttentionChoice | null;
   declare answering: boolean;
   declare tuning: boolean;
@@ -88,14 +88,14 @@ export class VivaceMetrics extends LitElement {
     this.ask(event.type === 'done');
   }
 
-  /** The run is over, be it without a `done` event. */
+  /** Ends the current run, with or without a `done` event. */
   end(): void {
     this.run.isEnded = true;
     this.answering = false;
     this.ask(true);
   }
 
-  /** A new run begins now. */
+  /** Begins a new run. */
   reset(): void {
     if (this.run.gaps.length > 0) this.past = [...this.past, this.run].slice(-MOST_PAST);
     this.run = new RunRecord({ info: this.info, isFirst: this.runsOfModel++ === 0 });
@@ -103,7 +103,7 @@ export class VivaceMetrics extends LitElement {
     this.ask(true);
   }
 
-  /** Gives up a tuning under way, if any. */
+  /** Cancels a tuning in progress, if any. */
   cancelTuning(): void {
     this.renderRoot.querySelector('vivace-tune')?.cancel();
   }
@@ -124,10 +124,10 @@ export class VivaceMetrics extends LitElement {
   override render() {
     const { run, pins, past, isLog, info } = this;
     const { tbt, stalls } = run;
-    // Each run repeats what was said at load.
+    // Each run repeats the warnings of the load.
     const warnings = new Set([...(info?.warnings ?? []), ...run.warnings].map((warning) => warning.message));
     const groups = figureGroups(run, info, this.roofline);
-    // The attention has a place of its own in the markup: groups come and go, and what was tuned must stay.
+    // The attention section has a fixed place in the markup: groups come and go, and the results of a tuning must stay.
     const rest = groups.findIndex((group) => group.title === AFTER_ATTENTION);
     return html`
       ${renderToolbar({ run, isOdd: this.drawings++ % 2 === 1, isLog, whyNotPin: this.whyNotPin(), onLog: this.toggleLog, onPin: this.pin, onJson: this.saveJson, onCsv: this.saveCsv })}
@@ -158,7 +158,7 @@ export class VivaceMetrics extends LitElement {
     if (!bytes) return;
     const parts = [bytes.weights, bytes.kvCache, bytes.activations];
     const total = parts.reduce((a, b) => a + b, 0) || 1;
-    // Through the object model: the page's policy forbids style attributes.
+    // Through the object model, because the page's policy forbids style attributes.
     this.renderRoot.querySelectorAll<HTMLElement>('.bar i').forEach((bar, i) => {
       bar.style.flexBasis = `${(100 * parts[i]) / total}%`;
     });
@@ -169,7 +169,7 @@ export class VivaceMetrics extends LitElement {
     this.renderRoot.querySelector('vivace-chart')?.ask(isLast);
   }
 
-  /** Why the newest run cannot be pinned, or null. */
+  /** The reason why the newest run cannot be pinned, or null. */
   private whyNotPin(): string | null {
     if (this.run.gaps.length === 0 || !this.run.isEnded) return 'A run can be pinned when it is over';
     if (this.pins.some(({ run }) => run === this.run)) return 'This run is pinned';

@@ -1,4 +1,4 @@
-// The panel's look. It takes the page's theme variables where there are any, and system colors elsewhere.
+// Styles of the panel. They use the page's theme variables where defined, and system colors elsewhere.
 
 import { css } from 'lit';
 
@@ -30,7 +30,7 @@ export const panelStyles = css`
   header { display: flex; align-items: baseline; gap: 6px; margin-bottom: 10px; }
   h2 { margin: 0; white-space: nowrap; font-size: 14px; font-weight: 600; letter-spacing: -0.005em; }
   .live { align-self: center; width: 8px; height: 8px; border-radius: 50%; background: var(--accent); }
-  /* It beats with the figures: an animation would make the browser compose every frame. */
+  /* Blinks with the figures: an animation would make the browser compose every frame. */
   .live.odd { opacity: 0.35; }
   @media (prefers-reduced-motion: reduce) { .live { opacity: 1; } }
   .tools { margin-inline-start: auto; display: flex; gap: 1px; margin-inline-end: -5px; }

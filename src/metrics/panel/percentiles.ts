@@ -1,18 +1,18 @@
-// Percentiles as figures, with how many values they are of: of too few, p95 and p99 are no more than the largest. Pure.
+// Percentiles as figures, with the number of their values: of too few values, p95 and p99 are simply the largest. Pure.
 
 import { isOfTooFew, LEAST_VALUES, type TbtSummary } from '../../engine/tbt';
 import { type Figure, formatMs } from '../shared/figure_format';
 
 type PercentileName = 'p50' | 'p95' | 'p99' | 'max';
 
-/** What a figure of too few values is; '' where it is of enough. @param values such as 'gaps' */
+/** A caveat for a figure of too few values, or ''. @param values their name, such as 'gaps' */
 function tooFew(name: string, count: number, values: string): string {
   if (!isOfTooFew(name, count)) return '';
   const least = LEAST_VALUES[name as keyof typeof LEAST_VALUES];
   return `Of only ${count} ${values} it is simply the longest; it needs ${least}.`;
 }
 
-/** One figure a definition; the key begins with `prefix`. */
+/** One figure per definition. The keys begin with `prefix`. */
 export function percentiles(
   definitions: Readonly<Record<PercentileName, string>>,
   summary: TbtSummary,
@@ -28,7 +28,7 @@ export function percentiles(
   });
 }
 
-/** Such as 'n = 30 gaps. p99 needs 100.'; '' for none. */
+/** The number of values, such as 'n = 30 gaps. p99 needs 100.', or '' without values. */
 export function countNote({ perToken: { length } }: TbtSummary, values: string): string {
   if (length === 0) return '';
   const count = `n = ${length} ${length === 1 ? values.replace(/s$/, '') : values}.`;

@@ -5,10 +5,10 @@ import type { RunData } from '../run/run_data';
 
 interface Toolbar {
   run: RunData & { isRunning: boolean };
-  /** The light of a running run goes on and off with it. */
+  /** Alternates with the drawings, so that the light of a running run blinks. */
   isOdd: boolean;
   isLog: boolean;
-  /** Null: the run can be pinned. */
+  /** The reason why the run cannot be pinned, or null. */
   whyNotPin: string | null;
   onLog: () => void;
   onPin: () => void;

@@ -1,9 +1,10 @@
-// A run as JSON (the object of `generate --json`) and as CSV (one line per token, numbers alone), a tuning as JSON. Pure.
+// Exports: a run as JSON (the object of `generate --json`) or CSV (one line per token, numbers only), a tuning as JSON.
+// Pure.
 
 import { type EngineInfo, runReport, type TuneOutcome } from '../../engine/engine';
 import { gpuMsOf, type RunData } from './run_data';
 
-/** `info` where the run itself knows none. A run without `done` has what is known, and null for the rest. */
+/** A run as JSON. `info` stands in where the run has none. Values still unknown in a run without `done` are null. */
 export function runToJson(run: RunData, info: EngineInfo | null): string {
   const { tokens, warnings, done, ttftMs, tbt: tbtMs, decodeTokensPerSecond } = run;
   const ids = tokens.map((token) => token.id);
@@ -12,12 +13,13 @@ export function runToJson(run: RunData, info: EngineInfo | null): string {
   return JSON.stringify(runReport({ info: run.info ?? info, warnings, ids, text, done, measured }));
 }
 
-/** Microseconds: finer digits are rounding errors of subtraction. */
+/** Rounds to microseconds: finer digits are rounding errors of subtraction. */
 const rounded = (ms: number | null) => (ms === null ? '' : Math.round(ms * 1000) / 1000);
 
 /**
- * Columns: token (from 1), id, position in the context, and milliseconds: the gap before it, the GPU's own step time, and its
- * stages as RecordedToken has them. What is not known is empty. No text: a spreadsheet would run a cell that starts with `=`.
+ * A run as CSV. Columns: token (from 1), id, position in the context, and in milliseconds the gap before the token, the
+ * GPU's own time of its step, and the stages of RecordedToken. Unknown values are empty. Texts are left out: a
+ * spreadsheet would run a cell that starts with `=`.
  */
 export function runToCsv(run: RunData): string {
   const lines = run.tokens.map(({ id, position, ...token }, i) => {
@@ -29,7 +31,7 @@ export function runToCsv(run: RunData): string {
   return `${[header, ...lines].join('\n')}\n`;
 }
 
-/** All that a tuning found, with the machine and the shape that it holds for. */
+/** All results of a tuning, with the machine and the model that they hold for. */
 export function tuneToJson({ attention, stored, results }: TuneOutcome, info: EngineInfo | null): string {
   return JSON.stringify({ info, attention, stored, results }, null, 2);
 }

@@ -1,4 +1,4 @@
-// A run as figures, charts, stalls and exports read it. Types, and what is read off them.
+// A run as figures, charts, stalls and exports read it: types, and values derived from them.
 
 import type {
   EngineEvent,
@@ -11,24 +11,27 @@ import type {
   Warning,
 } from '../../engine/engine';
 
-/** All but `paintedMs` is known when the token is recorded. Milliseconds. */
+/** A token and its times in milliseconds. All but `paintedMs` are known when the token is recorded. */
 export interface RecordedToken extends Omit<TokenEvent, 'type'> {
-  /** From its arrival in the worker until this page heard of it; two clocks of a machine may differ by a little: never below 0. */
+  /**
+   * From arrival in the worker to arrival in this page, never below 0: the clocks of the two threads may differ
+   * slightly.
+   */
   receivedMs: number;
-  /** From its arrival in the worker until the next frame was painted; null until then. A hidden page paints nothing. */
+  /** The time from arrival in the worker to the next painting. Null until then. A hidden page paints nothing. */
   paintedMs: number | null;
 }
 
-/** Something that happened between two tokens and may explain a gap. */
+/** An event between two tokens that may explain a gap. */
 export interface Mark {
-  /** Tokens that had arrived by then. */
+  /** Number of tokens that arrived before the event. */
   afterToken: number;
-  /** Milliseconds since the epoch of 1970, as the page's clock tells them. */
+  /** Milliseconds since the epoch of 1970, by the page's clock. */
   atMs: number;
   label: string;
 }
 
-/** Labels of marks that explain a stall. */
+/** Labels of the marks that explain stalls. */
 export const MARK = {
   hidden: 'tab hidden',
   shown: 'tab shown',
@@ -38,9 +41,9 @@ export const MARK = {
 
 export type DoneEvent = Extract<EngineEvent, { type: 'done' }>;
 
-/** A gap that was far longer than the others, and why. */
+/** A gap far longer than the others, and its cause. */
 export interface Stall {
-  /** Number of the token that came late, counted from 1. */
+  /** Number of the late token, counted from 1. */
   token: number;
   gapMs: number;
   cause: StallCause;
@@ -59,16 +62,16 @@ type StallCause =
   | 'busy'
   | 'not known yet';
 
-/** A run that goes on, or one that was kept to compare with. */
+/** A run in progress, or one kept for comparison. */
 export interface RunData {
-  /** Of the model that answers; null where nobody said. */
+  /** The model that answers, or null when unknown. */
   readonly info: EngineInfo | null;
-  /** What it ran on, in a few words: 'fused_decode, KV f16, activations q8'. */
+  /** The configuration in a few words: 'fused_decode, KV f16, activations q8'. */
   readonly label: string;
-  /** The first answer since the model was loaded: its reader waited for the load, too. */
+  /** True for the first answer of a loaded model, whose reader waited for the load, too. */
   readonly isFirst: boolean;
   readonly tokens: readonly RecordedToken[];
-  /** The chart's points: numbers of the tokens that have a gap before them, counted from 1, and these gaps. */
+  /** The chart's points: numbers (from 1) of the tokens with a gap before them, and these gaps. */
   readonly tokenNumbers: readonly number[];
   readonly gaps: readonly number[];
   readonly marks: readonly Mark[];
@@ -79,23 +82,26 @@ export interface RunData {
   readonly usage: Usage | null;
   readonly finishReason: FinishReason | null;
   readonly metrics: RunMetrics | null;
-  /** The run is over, with or without figures of the engine. */
+  /** True once the run is over, with or without the engine's figures. */
   readonly isEnded: boolean;
-  /** From the engine when it is known, until then as seen from here. */
+  /** The engine's figure once known, until then the time seen by this page. */
   readonly ttftMs: number | null;
-  /** From the engine once the run is done, of the gaps so far until then. */
+  /** The engine's figures once the run is done, until then those of the gaps so far. */
   readonly tbt: TbtSummary;
   /** Tokens per second over the gaps so far: (n - 1) / (t_n - t_1). */
   readonly decodeTokensPerSecond: number | null;
   readonly stalls: readonly Stall[];
 }
 
-/** Prompt tokens that went through the model; null until the engine says. */
+/** Prompt tokens that went through the model, or null until the engine reports them. */
 export function newTokensOf({ usage }: Pick<RunData, 'usage'>): number | null {
   return usage && usage.promptTokens - usage.cachedTokens;
 }
 
-/** The GPU's own milliseconds of the step that brought a token (counted from 0), once the run is done and where it has a clock. */
+/**
+ * Milliseconds of the GPU's step for a token (counted from 0). Null until the run is done, and on a GPU without a
+ * clock.
+ */
 export function gpuMsOf(run: Pick<RunData, 'metrics'>, index: number): number | null {
   return run.metrics?.gpuMs?.perToken[index - 1] ?? null;
 }

@@ -1,6 +1,5 @@
-// What the panel knows about one run: the engine's events, laid out for a chart, a table of figures and an export.
-// Of its own it measures when the page heard of a token and when it painted, and a first guess of TTFT, which the engine's
-// own figure replaces when the run is done.
+// The record of one run: the engine's events, arranged for charts, figures and exports. Measures when each token
+// reached the page and when it was painted, and estimates TTFT until the engine reports its own.
 
 import type {
   EngineEvent,
@@ -22,7 +21,7 @@ interface RunRecordOptions {
   isFirst?: boolean;
   /** Milliseconds since the epoch of 1970. */
   now?: () => number;
-  /** As afterPaint. */
+  /** Replaces afterPaint, for tests. */
   onPaint?: typeof afterPaint;
 }
 
@@ -45,7 +44,7 @@ export class RunRecord implements RunData {
   private firstTokenAt: number | null = null;
   private summarySoFar: TbtSummary = summarizeGaps([]);
   private stallsSoFar: { of: string; stalls: readonly Stall[] } | null = null;
-  /** Tokens that were painted, and whether a frame is awaited. */
+  /** Number of painted tokens, and whether a frame is pending. */
   private painted = 0;
   private awaitsPaint = false;
 
@@ -144,7 +143,7 @@ export class RunRecord implements RunData {
     this.onPaint(this.frame);
   }
 
-  /** One frame paints all tokens that came before it. */
+  /** One frame paints all tokens that arrived before it. */
   private readonly frame = () => {
     this.awaitsPaint = false;
     const tokens = this.tokens.length;

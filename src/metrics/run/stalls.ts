@@ -1,38 +1,41 @@
-// Which gaps of a run are stalls, and why each came about, as far as it is known. Pure.
+// The stalls of a run, and the cause of each as far as known. Pure.
 
 import { formatMs } from '../shared/figure_format';
 import { gpuMsOf, MARK, type Mark, type RecordedToken, type RunData, type Stall } from './run_data';
 
-/** So many times as long as the median gap ... */
+/** A stall is longer than this many median gaps ... */
 const TIMES_P50 = 3;
-/** ... and so much longer, in milliseconds: half a frame, less than which nobody sees. */
+/** ... and longer than the median by this many milliseconds: half a frame, below which nobody notices. */
 const BEYOND_P50_MS = 8;
-/** What explains so much of a gap is its cause. */
-const MOST = 1 / 2;
-/** Tokens closer than this, or than a quarter of the median, came together: the worker's clock ticks in steps of 0.1 ms. */
+/** The part of a gap that a cause explains at least. */
+const LEAST_SHARE = 1 / 2;
+/**
+ * Tokens closer than this, or than a quarter of the median, arrived together: the worker's clock ticks in steps of 0.1
+ * ms.
+ */
 const TOGETHER_MS = 0.2;
 const TOGETHER_OF_P50 = 1 / 4;
 
-/** `gaps` are those of all tokens but the first. */
+/** The values of a run that explain its gaps. `gaps` has one entry per token, without the first. */
 type Run = Pick<RunData, 'info' | 'tokens' | 'gaps' | 'marks' | 'prefill' | 'metrics' | 'tbt' | 'isEnded'>;
 
-/** A gap that is under judgment. */
+/** A stall whose cause is sought. */
 interface Gap {
   run: Run;
-  /** Of its token, from 0. */
+  /** Index of its token, from 0. */
   index: number;
   token: RecordedToken;
   ms: number;
-  /** Tokens that arrived with its token, itself among them. */
+  /** Number of tokens that arrived together with its token, itself included. */
   together: number;
-  /** The longest GPU step of these, or null where the GPU has no clock (yet). */
+  /** The longest GPU step of these tokens, or null where the GPU has no clock (yet). */
   gpuMs: number | null;
 }
 
 /**
- * A gap is a stall when it is longer than three times the median gap of its run, and longer than the median by more than 8 ms:
- * on a slow machine the first decides, on a fast one the second. Each names one cause: the most certain that fits. While a run
- * goes on, causes that the GPU's times decide are not known yet.
+ * The gaps longer than three medians of their run, and longer than the median by more than 8 ms. The first condition
+ * decides on slow machines, the second on fast ones. Each stall names one cause: the most certain that fits. During a
+ * run, causes that depend on the GPU's times are not known yet.
  */
 export function findStalls(run: Run): Stall[] {
   const { p50 } = run.tbt;
@@ -80,11 +83,11 @@ function explain(gap: Gap): Pick<Stall, 'cause' | 'sentence'> {
       sentence: 'The cause is told when the answer is over: the GPU’s own times come then.',
     };
   }
-  if (gpuMs !== null && gpuMs >= MOST * ms) {
+  if (gpuMs !== null && gpuMs >= LEAST_SHARE * ms) {
     return { cause: 'GPU step', sentence: `The GPU itself took ${formatMs(gpuMs)} for a step.` };
   }
   const { workerMs } = token;
-  if (workerMs !== null && workerMs >= MOST * ms) {
+  if (workerMs !== null && workerMs >= LEAST_SHARE * ms) {
     const what = 'recording steps, decoding text or collecting garbage';
     return { cause: 'worker busy', sentence: `The engine’s worker was busy for ${formatMs(workerMs)}: ${what}.` };
   }
@@ -98,23 +101,23 @@ function explain(gap: Gap): Pick<Stall, 'cause' | 'sentence'> {
   return { cause: 'busy', sentence: 'Nothing in the engine explains it: the browser or the system was busy.' };
 }
 
-/** Whether times may still come that rule out, or in, a slow step of the GPU: all causes below depend on that. */
+/** True if the GPU's times are still to come. All causes tested after this one depend on them. */
 function awaitsGpuTimes({ info, isEnded, metrics }: Run): boolean {
   return !isEnded && metrics === null && info?.backend !== 'cpu';
 }
 
-/** Whether what begins with one mark and ends with another went on during the gap. */
+/** True if an activity between a begin mark and an end mark overlapped the gap. */
 function lastsInto({ run: { marks }, token, ms }: Gap, begins: string, ends: string): boolean {
   const mine = marks.filter(({ label }) => label === begins || label === ends);
   const during = (from: number, to: number) => from < token.atMs && to > token.atMs - ms;
   const [first] = mine;
-  if (first?.label === ends && during(Number.NEGATIVE_INFINITY, first.atMs)) return true; // from before the run
+  if (first?.label === ends && during(Number.NEGATIVE_INFINITY, first.atMs)) return true; // began before the run
   return mine.some(
     (mark: Mark, i) => mark.label === begins && during(mark.atMs, mine[i + 1]?.atMs ?? Number.POSITIVE_INFINITY),
   );
 }
 
-/** Whether the tokens after the gap came so close together that, with it, they took about as long as others do. */
+/** True if the gap and the burst after it took about as long, per token, as the other gaps. */
 function keepsMean({ run: { gaps, tbt }, index, together }: Gap): boolean {
   if (together < 2) return false;
   let burst = 0;

@@ -1,10 +1,13 @@
+// Work in the next frame, and after that frame is painted.
+
 const channel = 'requestAnimationFrame' in globalThis ? new MessageChannel() : null;
 const painted: (() => void)[] = [];
 if (channel) channel.port1.onmessage = () => painted.shift()?.();
 
 /**
- * Calls `inFrame` in the next frame and what it returns once that frame is painted: a message that is posted before a frame's
- * painting is heard after it. A hidden page paints nothing, nor does a program without a page.
+ * Calls `inFrame` in the next frame, and the function that it returns once the frame is painted: a message posted
+ * before a frame is painted arrives afterwards. Calls nothing in a hidden page, which paints nothing, or in a program
+ * without a page.
  */
 export function afterPaint(inFrame: () => () => void): void {
   if (!channel) return;

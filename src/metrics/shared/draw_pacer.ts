@@ -1,23 +1,23 @@
-// When to draw: soon after it was asked for, in a frame, but seldom enough that drawing takes its share of the page's thread at most, and
-// never while there is nothing to see.
+// The pace of drawings: in a frame soon after each request, but seldom enough to take only their share of the page's
+// thread, and never while nothing is visible.
 
 import { afterPaint } from './after_paint';
 
 interface Pace {
-  /** No sooner after the last drawing than this, in milliseconds. */
+  /** The least time between two drawings, in milliseconds. */
   leastMs: number;
-  /** Drawing and painting take this part of the page's time at most, as far as past ones tell. */
+  /** The largest part of the page's time for drawing and painting, judged by past drawings. */
   share: number;
 }
 
-/** Seldomer than this would look broken. */
+/** The longest wait, in milliseconds: rarer drawings would look broken. */
 const MOST_MS = 1000;
-/** A frame that comes later than this after it was asked for shows that the machine has no time to spare. */
+/** The delay of a frame, in milliseconds, beyond which the machine has no time to spare. */
 const LATE_FRAME_MS = 40;
-/** Then drawing waits so many times as long. */
+/** Factor on the wait after a late frame. */
 const LATE_FACTOR = 2;
 
-/** Milliseconds to wait from one drawing to the next. */
+/** Milliseconds between one drawing and the next. */
 export function waitAfter(costMs: number, isLate: boolean, { leastMs, share }: Pace): number {
   const wait = Math.max(leastMs, costMs / share);
   return Math.min(MOST_MS, isLate ? wait * LATE_FACTOR : wait);
@@ -37,7 +37,7 @@ export class DrawPacer {
     private readonly pace: Pace,
   ) {}
 
-  /** Something changed. @param isLast what is drawn now stays: no waiting. */
+  /** Requests a drawing. @param isLast nothing follows, so the drawing does not wait */
   ask(isLast = false): void {
     this.isAsked = true;
     if (isLast) {
@@ -48,7 +48,7 @@ export class DrawPacer {
     this.plan();
   }
 
-  /** What changed while nothing was to be seen is drawn when it is shown. */
+  /** Takes whether the drawing is visible. Changes made while it was hidden are drawn when it appears. */
   show(isShown: boolean): void {
     this.isShown = isShown;
     this.plan();
@@ -73,7 +73,7 @@ export class DrawPacer {
       this.isAsked = false;
       this.drawnAt = from;
       this.draw();
-      // Painting belongs to it.
+      // The cost includes painting.
       return () => {
         this.costMs = this.costMs * 0.7 + (performance.now() - from) * 0.3;
       };

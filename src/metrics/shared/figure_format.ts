@@ -1,15 +1,15 @@
-// A figure of the panel, and numbers as its value reads. A value that is not known is a dash. Pure.
+// A figure of the panel, and numbers as the text of its value. An unknown value is a dash. Pure.
 
 import { formatMilliseconds, formatTokenRate } from '../../shared/format';
 
 export interface Figure {
-  /** Stable name, for tests and for the markup. */
+  /** Stable name for tests and markup. */
   key: string;
   label: string;
   value: string;
-  /** What the figure means and how it was measured. */
+  /** The meaning of the figure and the way of measuring it. */
   definition: string;
-  /** Measured too few times to be relied on: shown faint. `definition` and a sentence beside the figures say so in words. */
+  /** Too few measurements to rely on: shown faint. `definition` and a sentence beside the figures say so in words. */
   isFaint?: boolean;
 }
 
@@ -50,12 +50,12 @@ export function formatCount(n: number | null): string {
   return Number.isInteger(n) ? n.toLocaleString('en') : n.toFixed(1);
 }
 
-/** GB/s, 1e9 bytes each. */
+/** Text of a speed in GB/s (1e9 bytes a second). */
 export function formatSpeed(gbps: number | null): string {
   return gbps === null ? NONE : `${gbps.toFixed(gbps < 10 ? 2 : gbps < 100 ? 1 : 0)} GB/s`;
 }
 
-/** A share of 1. */
+/** Text of a fraction of 1. */
 export function formatPerCent(share: number | null): string {
   return share === null ? NONE : `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
 }

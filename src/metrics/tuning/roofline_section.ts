@@ -1,5 +1,5 @@
-// <vivace-roofline>: a button that has the engine measure how fast this GPU reads memory, which bounds every token. It shows what comes, measures nothing.
-// Fires `vivace-roofline`, not bubbling, with the result, and null when another GPU takes over.
+// <vivace-roofline>: a button that lets the engine measure how fast this GPU reads memory, the bound for every token.
+// Fires `vivace-roofline`, not bubbling, with the result, or with null when another GPU takes over.
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import type { Engine, EngineInfo, Roofline } from '../../engine/engine';
@@ -18,10 +18,10 @@ class VivaceRoofline extends LitElement {
     busy: { type: Boolean },
     state: { state: true },
   };
-  /** Null while there is no model. */
+  /** Null while no model is loaded. */
   declare engine: Engine | null;
   declare info: EngineInfo | null;
-  /** The GPU is taken by an answer or a tuning. */
+  /** Whether an answer or a tuning occupies the GPU. */
   declare busy: boolean;
   declare state: State;
 

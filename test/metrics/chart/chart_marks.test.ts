@@ -1,4 +1,4 @@
-// Labels beside the lines of a chart.
+// Labels beside the lines of a chart keep their distance.
 
 import { expect, test } from 'vitest';
 import { spreadLabels } from '../../../src/metrics/chart/chart_marks';

@@ -1,9 +1,9 @@
-// Runs made of gaps, as input of the chart's views.
+// Runs with given gaps, as input of the chart's views.
 
 import type { ChartInput } from '../../../src/metrics/chart/picture';
 import { RunRecord } from '../../../src/metrics/run/run_record';
 
-/** A run whose gaps are these, from a position on. */
+/** A run with these gaps, whose first token is at position `from`. */
 export function runOf(gaps: number[], from = 10): RunRecord {
   const record = new RunRecord({ now: () => 1005 });
   record.record({ type: 'prefill', done: from, total: from });

@@ -1,4 +1,4 @@
-// The pictures that the views make of runs, and the tokens that pointer and keyboard find in them.
+// The pictures that views make of runs, and the tokens that the pointer and the keyboard find in them.
 
 import { describe, expect, test } from 'vitest';
 import { ContextView } from '../../../src/metrics/chart/context_view';

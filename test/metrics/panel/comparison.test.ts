@@ -1,4 +1,4 @@
-// Runs side by side: ratios to the first pinned one, unknown figures, and which runs stand there at all.
+// Runs side by side: ratios to the first pinned run, unknown figures, and the choice of columns.
 
 import { describe, expect, test } from 'vitest';
 import { summarizeGaps } from '../../../src/engine/tbt';

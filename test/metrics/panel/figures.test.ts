@@ -1,3 +1,5 @@
+// The panel's figures: bytes and speed of reads, time to the first token, percentiles of few values.
+
 import { describe, expect, test } from 'vitest';
 import type { EngineEvent, EngineInfo, Roofline, RunMetrics } from '../../../src/engine/protocol';
 import { summarizeGaps } from '../../../src/engine/tbt';
@@ -35,7 +37,7 @@ const info: EngineInfo = {
   warnings: [],
 };
 
-/** Three tokens at positions 99, 100, 101: gaps of 2 ms; steps of `gpuMs`. */
+/** Three tokens at positions 99, 100 and 101, with gaps of 2 ms and steps of `gpuMs`. */
 function runOf(gpuMs: number | null, { isFirst = false, ended = true } = {}): RunRecord {
   const run = new RunRecord({ info, isFirst, now: () => 0, onPaint: () => {} });
   run.record({ type: 'prefill', done: 9, total: 9 });
@@ -86,7 +88,7 @@ describe('what a token reads', () => {
     const byGaps = figure(runOf(null), 'read-speed');
     expect(byGaps?.value).toBe('5.05 GB/s');
     expect(byGaps?.definition).toContain('mean gap');
-    expect(figure(runOf(0), 'read-speed')?.value).toBe('5.05 GB/s'); // a clock too coarse to see a step
+    expect(figure(runOf(0), 'read-speed')?.value).toBe('5.05 GB/s'); // a clock too coarse for a step
     expect(figure(runOf(null, { ended: false }), 'read-speed')?.value).toBe('5.05 GB/s'); // live
   });
 

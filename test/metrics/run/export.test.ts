@@ -1,3 +1,5 @@
+// Exports of a run as JSON and CSV.
+
 import { expect, test } from 'vitest';
 import { runReport } from '../../../src/engine/page/run_report';
 import type { EngineEvent, EngineInfo } from '../../../src/engine/protocol';

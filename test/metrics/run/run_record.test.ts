@@ -1,3 +1,5 @@
+// The record of a run: gaps and figures, live and final, and the times of arrival and painting.
+
 import { expect, test } from 'vitest';
 import type { EngineEvent, EngineInfo, RunMetrics } from '../../../src/engine/protocol';
 import { summarizeGaps } from '../../../src/engine/tbt';
@@ -7,7 +9,7 @@ import { RunRecord } from '../../../src/metrics/run/run_record';
 import { formatBytes, formatMs, formatRate } from '../../../src/metrics/shared/figure_format';
 import { tokenEvent } from '../events';
 
-/** A run of n tokens; the gap before token i (from 2) is i ms. */
+/** A run of n tokens. The gap before token i (from 2) is i ms. */
 function runOf(n: number): RunRecord {
   let now = 100;
   const run = new RunRecord({ now: () => now });
@@ -55,7 +57,7 @@ for (const n of [0, 1, 2, 1000]) {
 }
 
 test('percentiles and speed are live before the run is done', () => {
-  const run = runOf(5); // gaps 2 3 4 5
+  const run = runOf(5); // gaps 2, 3, 4, 5
   expect(run.isRunning).toBe(true);
   expect(value(run, 'p50')).toBe('3.00 ms');
   expect(run.decodeTokensPerSecond).toBeCloseTo(1000 / 3.5);
@@ -73,7 +75,7 @@ test('the engine’s own figures replace the live ones', () => {
   expect(value(run, 'tokens')).toBe('5 in, 5 out');
 });
 
-/** A clock and frames that the test moves. */
+/** A clock and frames under the test's control. */
 function stage() {
   const frames: (() => () => void)[] = [];
   const clock = { now: 1000 };
@@ -89,7 +91,7 @@ test('a token is stamped when the page hears of it, and when the frame that show
   };
   hear(1002, 1000);
   hear(1003, 1001);
-  expect(frames).toHaveLength(1); // for both
+  expect(frames).toHaveLength(1); // one for both
   expect(run.tokens.map((token) => [token.receivedMs, token.paintedMs])).toEqual([
     [2, null],
     [2, null],
@@ -124,7 +126,7 @@ test('the label says what the run was made on', () => {
   const info = { kvCache: 'f16', activations: 'q8', attention: { decode: 'split_kv_decode' } } as EngineInfo;
   const run = new RunRecord({ info, now: () => 0 });
   expect(run.label).toBe('split_kv_decode, KV f16, activations q8');
-  run.record(doneAfter(run)); // says what really ran
+  run.record(doneAfter(run)); // names the attention that ran
   expect(run.label).toBe('fused_decode, KV f16, activations q8');
   expect(new RunRecord().label).toBe('');
 });

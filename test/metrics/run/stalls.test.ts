@@ -1,3 +1,5 @@
+// Stalls of a run: the gaps that count, and the cause of each.
+
 import { describe, expect, test } from 'vitest';
 import type { RunMetrics, TokenEvent } from '../../../src/engine/protocol';
 import { summarizeGaps } from '../../../src/engine/tbt';
@@ -8,7 +10,10 @@ import { tokenEvent } from '../events';
 
 const START = 1_000_000;
 
-/** A run with these gaps, ended without a word of the GPU's times; `change` is told of each token, from 0, and says what differs. */
+/**
+ * A run with these gaps, ended without times of the GPU. `change` takes each token's index, from 0, and returns its
+ * special fields.
+ */
 function runOf(
   gaps: readonly number[],
   change: (index: number, atMs: number, run: RunRecord) => Partial<TokenEvent> = () => ({}),
@@ -25,7 +30,7 @@ function runOf(
   return run;
 }
 
-/** The same with the GPU's own times of all steps. */
+/** The run with the GPU's own times of all steps. */
 function timed(run: RunRecord, gpuMs: readonly number[]): RunRecord {
   const metrics = { tbtMs: run.tbt, gpuMs: summarizeGaps(gpuMs) } as RunMetrics;
   run.record({ type: 'done', metrics } as DoneEvent);
@@ -33,7 +38,7 @@ function timed(run: RunRecord, gpuMs: readonly number[]): RunRecord {
 }
 
 const even = (n: number, ms: number) => Array<number>(n).fill(ms);
-/** 20 gaps of 2 ms, one of 60 ms before token 22, then 20 more: `late` is its index from 0. */
+/** 20 gaps of 2 ms, one of 60 ms before token 22, then 20 more. `LATE` is its index from 0. */
 const GAPS = [...even(20, 2), 60, ...even(20, 2)];
 const LATE = 21;
 const causes = (run: RunData) => findStalls(run).map(({ token, cause }) => [token, cause]);
@@ -137,7 +142,7 @@ describe('the cause', () => {
     expect(stall).toMatchObject({ token: 22, cause: 'readback late' });
     expect(stall!.sentence).toContain('30 tokens');
     expect(stall!.sentence).toContain('1.90 ms');
-    expect(causes(runOf(burst(29)))).toEqual([[22, 'readback late']]); // without a GPU clock, too
+    expect(causes(runOf(burst(29)))).toEqual([[22, 'readback late']]); // also without a GPU clock
   });
 
   test('too few tokens came together for that', () => {
@@ -163,9 +168,9 @@ describe('the cause', () => {
         const run = live(late(change));
         expect(causes(run)).toEqual([[LATE + 1, 'not known yet']]);
         expect(run.stalls[0].sentence).toMatch(/when the answer is over/);
-        // The very gap that the worker, or nobody, would have been blamed for.
+        // Without this time, the worker or nothing would have been the cause.
         expect(causes(timed(run, even(41, 59)))).toEqual([[LATE + 1, 'GPU step']]);
-        expect(run.stalls[0].cause).toBe('GPU step'); // nothing is kept from before
+        expect(run.stalls[0].cause).toBe('GPU step'); // the live causes are dropped
       }
       expect(causes(live(runOf(burst(29))))).toEqual([[22, 'not known yet']]);
     });
