@@ -29,7 +29,7 @@ const ALLOWED: Record<string, readonly string[]> = {
 
 /** The doors of each sub-room: the only files of it that other folders may import. */
 const DOORS: Record<string, readonly string[]> = {
-  'engine/page': ['connection', 'hash_thread', 'inbox', 'model_cache', 'run_report', 'script_url', 'stopped_answer'],
+  'engine/page': ['connection', 'hash_thread', 'model_cache', 'request', 'run_report', 'script_url', 'stopped_answer'],
   'engine/worker': [],
   'kernels/elementwise': ['embed', 'gated_unit', 'norm_rope', 'post_norm', 'quantize_activations'],
   'kernels/linear': ['linear', 'matmul', 'matmul_q8', 'matvec', 'matvec_plan', 'product_profile', 'weight_format'],

@@ -73,8 +73,8 @@ export async function answer(
       session,
       { prompt },
       options,
-      (event) => {
-        if (event.type === 'done') ends.push(event);
+      (events) => {
+        for (const event of events) if (event.type === 'done') ends.push(event);
       },
       () => false,
     );

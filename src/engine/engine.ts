@@ -1,12 +1,12 @@
 // The only API that clients import. It speaks to the worker and turns its messages into async iterators.
 // It holds no model, no GPU object and no DOM node.
 
-import { proxy, transfer } from 'comlink';
+import { proxy } from 'comlink';
 import type { VivaceError } from '../errors';
 import { fromFailure } from './failure';
 import { absolute, Connection } from './page/connection';
 import { HashThread } from './page/hash_thread';
-import { Inbox } from './page/inbox';
+import { Request } from './page/request';
 import { StoppedAnswer } from './page/stopped_answer';
 import type {
   ChatMessage,
@@ -23,7 +23,6 @@ import type {
   TuneMessage,
   TuneOutcome,
   TuneResult,
-  WorkerFailure,
 } from './protocol';
 
 /** How long a worker that began an answer has to end it itself after a stop: then the answer has all its figures. */
@@ -149,16 +148,21 @@ export class Engine {
    * @throws VivaceError on the cpu backend or with an attention that was chosen by name; DOMException AbortError
    */
   async tune({ onResult, signal }: EngineTuneOptions = {}): Promise<TuneOutcome> {
-    const messages = this.request<TuneMessage>((port) => this.connection.worker.tune(port), signal);
-    for await (const message of messages) {
-      if (message.type === 'result') onResult?.(message.result, message.done, message.total);
-      else {
-        const { results, attention, stored } = message;
-        this.info.attention = attention;
-        return { results, attention, stored };
+    const request = new Request<TuneMessage>(this.connection, (worker, port) => worker.tune(port), signal);
+    try {
+      for (;;) {
+        const message = await request.take();
+        if (!message) throw signal?.reason;
+        if (message.type === 'result') onResult?.(message.result, message.done, message.total);
+        else {
+          const { results, attention, stored } = message;
+          this.info.attention = attention;
+          return { results, attention, stored };
+        }
       }
+    } finally {
+      request.close();
     }
-    throw signal?.reason;
   }
 
   /**
@@ -167,10 +171,14 @@ export class Engine {
    * @throws VivaceError on the cpu backend or where memory is short; DOMException AbortError
    */
   async roofline({ signal }: { signal?: AbortSignal } = {}): Promise<Roofline> {
-    for await (const roofline of this.request<Roofline>((port) => this.connection.worker.roofline(port), signal)) {
+    const request = new Request<Roofline>(this.connection, (worker, port) => worker.roofline(port), signal);
+    try {
+      const roofline = await request.take();
+      if (!roofline) throw signal?.reason;
       return roofline;
+    } finally {
+      request.close();
     }
-    throw signal?.reason;
   }
 
   /** Frees the model and ends the worker, whatever the worker does. */
@@ -178,73 +186,31 @@ export class Engine {
     await this.connection.closeAfter(this.connection.worker.unload());
   }
 
+  /** Leaving the iterator early stops the worker. So does an abort of the signal, after which `done` still comes. */
   private async *generate(
     input: GenerateInput,
     { signal, seed = randomSeed(), ...others }: EngineGenerateOptions = {},
   ): AsyncGenerator<EngineEvent, void, undefined> {
-    const { worker } = this.connection;
     const options = { ...others, seed };
     const heard = new StoppedAnswer(this.info.attention, seed);
-    for await (const event of this.request<EngineEvent>(
-      (port) => worker.generate({ input, options }, port),
+    const request = new Request<EngineEvent>(
+      this.connection,
+      (worker, port) => worker.generate({ input, options }, port),
       signal,
       STOP_MS,
-    )) {
-      heard.hear(event);
-      if (event.type === 'done') this.metrics = event.metrics;
-      yield event;
-      if (event.type === 'done') return;
-    }
-    const done = heard.done();
-    this.metrics = done.metrics;
-    yield done;
-  }
-
-  /**
-   * What the worker posts until the caller has enough. Leaving the iterator early stops the worker; so does an abort of the
-   * signal, which ends the iterator: at once, or where the worker began, when it has had `graceMs` for its last words.
-   */
-  private async *request<Message extends object>(
-    start: (port: MessagePort) => Promise<void>,
-    signal?: AbortSignal,
-    graceMs = 0,
-  ): AsyncGenerator<Message, void, undefined> {
-    if (signal?.aborted) return;
-    const { port1, port2 } = new MessageChannel();
-    const inbox = new Inbox<Message | WorkerFailure>();
-    let began = false;
-    port1.onmessage = ({ data }) => {
-      began = true;
-      inbox.put(data);
-    };
-    let grace: ReturnType<typeof setTimeout> | undefined;
-    const abort = () => {
-      port1.postMessage('stop');
-      if (began && graceMs > 0) grace = setTimeout(() => inbox.end(), graceMs);
-      else inbox.end();
-    };
-    const ignore = this.connection.onEnd((error) => inbox.fail(error));
-    signal?.addEventListener('abort', abort);
+    );
     try {
-      start(transfer(port2, [port2])).catch((error) => inbox.fail(error));
       for (;;) {
-        const message = await inbox.take();
-        if (message === undefined) return;
-        if (isFailure(message)) throw fromFailure(message);
-        yield message;
+        const event = (await request.take()) ?? heard.done();
+        heard.hear(event);
+        if (event.type === 'done') this.metrics = event.metrics;
+        yield event;
+        if (event.type === 'done') return;
       }
     } finally {
-      ignore();
-      signal?.removeEventListener('abort', abort);
-      clearTimeout(grace);
-      port1.postMessage('stop');
-      port1.close();
+      request.close();
     }
   }
-}
-
-function isFailure(message: object): message is WorkerFailure {
-  return 'type' in message && message.type === 'error';
 }
 
 function randomSeed(): number {

@@ -243,6 +243,9 @@ export interface GenerateRequest {
   options: GenerateOptions;
 }
 
+/** What the worker posts through the port of a request: messages that belong together, the last of all a failure if any. */
+export type PortMessages<Message> = readonly (Message | WorkerFailure)[];
+
 export type LoadResult = { info: EngineInfo } | WorkerFailure;
 
 /** Asks the page for a second worker that hashes what comes through the port. Whether there is one. */
@@ -260,11 +263,14 @@ export interface WorkerApi {
     startHasher: StartHasher,
   ): Promise<LoadResult>;
   cancelLoad(): void;
-  /** Posts `EngineEvent`s through the port, at last `done` or a `WorkerFailure`. Any message back asks it to stop. */
+  /**
+   * Posts `PortMessages<EngineEvent>`, the tokens of one readback together, at last `done` or a failure. Any message back asks
+   * it to stop.
+   */
   generate(request: GenerateRequest, port: MessagePort): void;
-  /** Posts `TuneMessage`s through the port, at last `tuned` or a `WorkerFailure`. Any message back asks it to stop. */
+  /** Posts `PortMessages<TuneMessage>`, at last `tuned` or a failure. Any message back asks it to stop. */
   tune(port: MessagePort): void;
-  /** Posts a `Roofline` or a `WorkerFailure` through the port. Any message back asks it to stop. */
+  /** Posts `PortMessages<Roofline>`, one or a failure. Any message back asks it to stop. */
   roofline(port: MessagePort): void;
   /** Hashes what comes through the port (storage/hash_port): in a worker of its own, which loads no model. */
   hash(port: MessagePort): void;

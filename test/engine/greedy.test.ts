@@ -78,9 +78,11 @@ for (const { name, create, prompts } of BACKENDS) {
           await session,
           { messages: [{ role: 'user', content: prompt }] },
           { temperature: 0, maxTokens: ids.length },
-          (event) => {
-            if (event.type === 'token') made.push(event.id);
-            if (event.type === 'done') asked = event.promptIds;
+          (events) => {
+            for (const event of events) {
+              if (event.type === 'token') made.push(event.id);
+              if (event.type === 'done') asked = event.promptIds;
+            }
           },
           () => false,
         );
@@ -98,9 +100,11 @@ for (const { name, create, prompts } of BACKENDS) {
         const answer = async (options: GenerateOptions) => {
           const made: number[] = [];
           let text = '';
-          const hear = (event: EngineEvent) => {
-            if (event.type === 'token') made.push(event.id);
-            if (event.type === 'token' || event.type === 'done') text += event.text;
+          const hear = (events: readonly EngineEvent[]) => {
+            for (const event of events) {
+              if (event.type === 'token') made.push(event.id);
+              if (event.type === 'token' || event.type === 'done') text += event.text;
+            }
           };
           const given = { ...SAMPLED, maxTokens: 7, ...options };
           await generate(opened, { prompt: 'Once upon a time' }, given, hear, () => false);

@@ -119,7 +119,7 @@ interface Listener {
   onToken?: (tokens: number) => void;
 }
 
-/** One request. `stopped` is asked with the number of tokens heard; `onToken` is told it at each. */
+/** One request. `stopped` and `onToken` get the number of tokens so far; the prompt is one chunk where `stopped` counts. */
 export async function ask(
   session: Session,
   input: GenerateInput,
@@ -130,13 +130,20 @@ export async function ask(
   const prefill: Answer['prefill'] = [];
   let text = '';
   let done: Answer['done'] | null = null;
+  let checks = 0; // the loop asks before the prompt, and then after each token
   const hear = (event: EngineEvent) => {
     if (event.type === 'prefill') prefill.push(event);
     if (event.type === 'token') onToken(ids.push(event.id));
     if (event.type === 'token' || event.type === 'done') text += event.text;
     if (event.type === 'done') done = event;
   };
-  await generate(session, input, options, hear, () => stopped(ids.length));
+  await generate(
+    session,
+    input,
+    options,
+    (events) => events.forEach(hear),
+    () => stopped(checks++),
+  );
   if (!done) throw new Error('the answer did not end');
   return { ids, text, done, prefill };
 }

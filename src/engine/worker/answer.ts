@@ -18,7 +18,7 @@ export interface AnswerOptions {
   eosIds: readonly number[];
   /** Reports the prompt as done, when the first token is there. */
   onFirst: () => void;
-  emit: (event: EngineEvent) => void;
+  emit: (events: readonly EngineEvent[]) => void;
   stopped: () => boolean;
 }
 
@@ -42,13 +42,18 @@ export class Answer {
     this.compiled = backend.counters?.pipelines ?? 0;
   }
 
-  /** Emits the tokens of a readback, up to the one that ends the answer. */
+  /** Emits the tokens of a readback together, up to the one that ends the answer. */
   take(arrival: Arrival): void {
-    if (typeof arrival === 'number') this.takeId(arrival);
-    else for (let i = 0; i < arrival.length && this.finishReason === null; i++) this.takeId(arrival[i]);
+    const events: TokenEvent[] = [];
+    try {
+      if (typeof arrival === 'number') events.push(this.takeId(arrival));
+      else for (let i = 0; i < arrival.length && this.finishReason === null; i++) events.push(this.takeId(arrival[i]));
+    } finally {
+      if (events.length > 0) this.options.emit(events);
+    }
   }
 
-  private takeId(id: number): void {
+  private takeId(id: number): TokenEvent {
     const { ids, options } = this;
     if (id === NO_TOKEN) {
       this.isBroken = true;
@@ -58,8 +63,9 @@ export class Answer {
     if (ids.push(id) === 1) options.onFirst();
     const ended = this.eos.has(id);
     const text = ended ? '' : this.decoder.push(id);
-    options.emit(this.event(id, text));
+    const event = this.event(id, text);
     this.finishReason = ended ? 'eos' : this.end();
+    return event;
   }
 
   private event(id: number, text: string): TokenEvent {

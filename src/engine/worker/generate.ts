@@ -15,14 +15,14 @@ import type { Session } from './session';
 import { TokenClock } from './token_clock';
 
 /**
- * Answers one request with events through `emit`, `done` last. Ends soon after `stopped` turns true. The session stays
+ * Answers one request with events through `emit`, those of a readback together, `done` last. Ends soon after `stopped` turns true. The session stays
  * usable.
  */
 export async function generate(
   session: Session,
   input: GenerateInput,
   options: GenerateOptions,
-  emit: (event: EngineEvent) => void,
+  emit: (events: readonly EngineEvent[]) => void,
   stopped: () => boolean,
 ): Promise<void> {
   const { backend } = session;
@@ -34,7 +34,7 @@ export async function generate(
   const toPrefill = prompt.length - cached;
   const progress = (done: number) => {
     session.cachedIds = Array.from(prompt.subarray(0, cached + done));
-    emit({ type: 'prefill', done, total: toPrefill });
+    emit([{ type: 'prefill', done, total: toPrefill }]);
   };
   const inFlight = new IdsInFlight(backend, clock, runAhead, prompt.length, most);
   const { eosIds } = session.tokenizer;
@@ -63,15 +63,17 @@ export async function generate(
 
   const counts = { prefilled: toPrefill, steps: inFlight.queued - 1, before, depth: runAhead.depth };
   const metrics = await runMetrics(backend, clock, counts);
-  emit({
-    type: 'done',
-    text: decoder.flush(),
-    finishReason: answer.finishReason ?? 'abort',
-    seed: sampling.seed,
-    promptIds: Array.from(prompt),
-    usage: { promptTokens: prompt.length, cachedTokens: cached, completionTokens: answer.ids.length },
-    metrics,
-  });
+  emit([
+    {
+      type: 'done',
+      text: decoder.flush(),
+      finishReason: answer.finishReason ?? 'abort',
+      seed: sampling.seed,
+      promptIds: Array.from(prompt),
+      usage: { promptTokens: prompt.length, cachedTokens: cached, completionTokens: answer.ids.length },
+      metrics,
+    },
+  ]);
 }
 
 /** @throws InvalidRequestError, ContextOverflowError and TokenizerError for a request that cannot be answered */

@@ -6,7 +6,16 @@ import { deleteModel, listModels } from '../../storage/cache/cached_models';
 import { openStores } from '../../storage/cache/stores';
 import { type Hasher, portHasher, serveHasher } from '../../storage/source/hash_port';
 import { toFailure } from '../failure';
-import type { EngineEvent, LostMessage, Roofline, StartHasher, TuneMessage, Warning, WorkerApi } from '../protocol';
+import type {
+  EngineEvent,
+  LostMessage,
+  PortMessages,
+  Roofline,
+  StartHasher,
+  TuneMessage,
+  Warning,
+  WorkerApi,
+} from '../protocol';
 import type { OnTuneResult } from './backend';
 import { generate } from './generate';
 import { type LoadedModel, loadModel } from './load';
@@ -24,7 +33,7 @@ let queue: Promise<void> = Promise.resolve();
 /** Runs `work` after every request before it. What it posts goes through the port, as does what it throws. */
 function enqueue<Message>(
   port: MessagePort,
-  work: (model: LoadedModel, post: (message: Message) => void, stopped: () => boolean) => Promise<void>,
+  work: (model: LoadedModel, post: (messages: readonly Message[]) => void, stopped: () => boolean) => Promise<void>,
 ): void {
   if (!(port instanceof MessagePort)) throw new InvalidRequestError('A request needs a port for its answer.');
   const state = { stopped: false };
@@ -32,18 +41,15 @@ function enqueue<Message>(
   port.onmessage = () => {
     state.stopped = true;
   };
+  const post = (messages: PortMessages<Message>) => port.postMessage(messages);
   const run = async () => {
     try {
       if (state.stopped) return; // nobody waits for it any more
       if (!model) throw new InvalidRequestError('No model is loaded.');
-      await work(
-        model,
-        (message) => port.postMessage(message),
-        () => state.stopped,
-      );
+      await work(model, post, () => state.stopped);
     } catch (error) {
       const cause = state.stopped ? error : await model?.session.backend.explain?.(error);
-      port.postMessage(toFailure(cause ?? error, state.stopped));
+      post([toFailure(cause ?? error, state.stopped)]);
     } finally {
       requests.delete(state);
     }
@@ -101,7 +107,7 @@ const api: WorkerApi = {
 
   generate({ input, options }, port) {
     enqueue<EngineEvent>(port, async ({ session }, post, stopped) => {
-      for (const warning of warnings) post({ type: 'warning', ...warning });
+      if (warnings.length > 0) post(warnings.map((warning) => ({ type: 'warning', ...warning })));
       warnings = [];
       await generate(session, input, options, post, stopped);
     });
@@ -110,15 +116,15 @@ const api: WorkerApi = {
   tune(port) {
     enqueue<TuneMessage>(port, async ({ session, info }, post, stopped) => {
       session.cachedIds = []; // measuring overwrites the cache
-      const tell: OnTuneResult = (result, done, total) => post({ type: 'result', result, done, total });
+      const tell: OnTuneResult = (result, done, total) => post([{ type: 'result', result, done, total }]);
       const outcome = await session.backend.tune(tell, stopped);
       info.attention = outcome.attention;
-      post({ type: 'tuned', ...outcome });
+      post([{ type: 'tuned', ...outcome }]);
     });
   },
 
   roofline(port) {
-    enqueue<Roofline>(port, async ({ session }, post, stopped) => post(await session.backend.roofline(stopped)));
+    enqueue<Roofline>(port, async ({ session }, post, stopped) => post([await session.backend.roofline(stopped)]));
   },
 
   hash: serveHasher,

@@ -6,7 +6,8 @@ import { MOST_SHARED } from '../../../src/engine/worker/backend';
 import { generate } from '../../../src/engine/worker/generate';
 import { RunAhead } from '../../../src/engine/worker/run_ahead';
 import type { Session } from '../../../src/engine/worker/session';
-import { DeviceLostError, InvalidRequestError } from '../../../src/errors';
+import { DeviceLostError, InvalidRequestError, NotFiniteError } from '../../../src/errors';
+import { NO_TOKEN } from '../../../src/sampling/sampling';
 import type { ChatTemplate } from '../../../src/text/template/chat_template';
 import { createTokenizer, type Tokenizer } from '../../../src/text/tokenizer';
 import { files } from '../../text/fixtures';
@@ -31,7 +32,7 @@ function session(contextLength = 256, delayMs = 0) {
   const run = async (input: GenerateInput, options: GenerateOptions = {}, stopped: () => boolean = () => false) => {
     start = ('messages' in input ? template.encode(input.messages, tokenizer) : tokenizer.encode(input.prompt)).length;
     const events: EngineEvent[] = [];
-    await generate(made, input, { temperature: 0, ...options }, (event) => events.push(event), stopped);
+    await generate(made, input, { temperature: 0, ...options }, (some) => events.push(...some), stopped);
     return answerOf(events);
   };
   return { run, backend, made, ids };
@@ -57,7 +58,7 @@ describe('a text is continued', () => {
         session,
         { prompt },
         { temperature: 0 },
-        (event) => events.push(event),
+        (some) => events.push(...some),
         () => false,
       );
       return answerOf(events);
@@ -256,8 +257,8 @@ describe('times, on a clock that only timers move', () => {
       return decode(position);
     };
     const shares: (number | null)[] = [];
-    const emit = (event: EngineEvent) => {
-      if (event.type === 'token' && shares.push(event.workerMs) === 2) busy(20);
+    const emit = (events: readonly EngineEvent[]) => {
+      for (const event of events) if (event.type === 'token' && shares.push(event.workerMs) === 2) busy(20);
     };
     await onTimers(generate(made, USER, { temperature: 0, runAhead: 1, maxTokens: 8 }, emit, () => false));
     expect(shares[2]).toBe(20); // the third token waited for the event of the second
@@ -266,7 +267,8 @@ describe('times, on a clock that only timers move', () => {
     expect(others).toEqual(others.map(() => 0)); // waiting is no work
   });
 
-  test('tokens that come in one readback are each other’s work', async () => {
+  /** Four steps share a readback. */
+  function sharing() {
     const { run, backend, made } = session();
     Object.assign(backend, {
       decodeMany: async (position: number, count: number) => {
@@ -275,6 +277,37 @@ describe('times, on a clock that only timers move', () => {
       },
     });
     made.runAhead = Object.assign(new RunAhead('auto', 8, MOST_SHARED), { depth: 8, shared: 4, arrived: () => {} });
+    return { run, backend, made };
+  }
+
+  test('tokens that come in one readback leave together, in order', async () => {
+    const { made } = sharing();
+    const lists: string[] = [];
+    const emit = (events: readonly EngineEvent[]) =>
+      lists.push(events.map((event) => (event.type === 'token' ? event.position : event.type)).join());
+    await onTimers(generate(made, { prompt: 'Once' }, { temperature: 0, maxTokens: 10 }, emit, () => false));
+    const at = tokenizer.encode('Once').length;
+    const tokens = [[0], [1, 2, 3, 4], [5, 6, 7, 8], [9]].map((list) => list.map((i) => at + i).join());
+    expect(lists.filter((list) => list !== 'prefill')).toEqual([...tokens, 'done']);
+  });
+
+  test('a token that is not finite ends the answer after those before it in its readback', async () => {
+    const { made, backend } = sharing();
+    const decode = backend.decode.bind(backend);
+    const at = tokenizer.encode('Once').length;
+    backend.decode = async (position) => {
+      const id = await decode(position);
+      return position === at + 2 ? NO_TOKEN : id;
+    };
+    const heard: EngineEvent[] = [];
+    const hear = (some: readonly EngineEvent[]) => heard.push(...some);
+    const answer = generate(made, { prompt: 'Once' }, { temperature: 0 }, hear, () => false);
+    expect(await onTimers(answer.catch((error: unknown) => error))).toBeInstanceOf(NotFiniteError);
+    expect(heard.filter(({ type }) => type === 'token')).toHaveLength(3);
+  });
+
+  test('tokens that come in one readback are each other’s work', async () => {
+    const { run } = sharing();
     const { tokens } = await onTimers(run(USER, { maxTokens: 9 }));
     for (const i of [2, 3, 4, 6, 7, 8]) expect(tokens[i].workerMs).toBe(tokens[i].tbtMs);
     expect(tokens[5].inFlightMs).toBeGreaterThanOrEqual(0);

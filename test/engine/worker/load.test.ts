@@ -31,7 +31,7 @@ async function answer({ session }: Awaited<ReturnType<typeof load>>, maxTokens: 
     session,
     input,
     { temperature: 0, maxTokens },
-    (event) => events.push(event),
+    (some) => events.push(...some),
     () => false,
   );
   return events.flatMap((event) => (event.type === 'token' ? [event.id] : []));

@@ -4,7 +4,7 @@
 import { proxy, transfer, wrap } from 'comlink';
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { EngineEvent, LoadResult, WorkerApi } from '../../../src/engine/protocol';
+import type { EngineEvent, LoadResult, PortMessages, WorkerApi } from '../../../src/engine/protocol';
 import { serve } from '../../../src/engine/worker/serve';
 import { engineWorker } from '../fake_worker';
 import { numberSession } from '../loop_session';
@@ -86,18 +86,18 @@ test('the worker ignores what is not of its protocol', async () => {
     proxy(() => {}),
     proxy(async () => false),
   ) as Promise<LoadResult>);
-  const events: EngineEvent[] = [];
+  const messages: PortMessages<EngineEvent>[number][] = [];
   const answer = new MessageChannel();
   const ended = new Promise<void>((resolve) => {
-    answer.port1.onmessage = ({ data }) => {
-      events.push(data);
-      if (data.type === 'done' || data.type === 'error') resolve();
+    answer.port1.onmessage = ({ data }: MessageEvent<PortMessages<EngineEvent>>) => {
+      messages.push(...data);
+      if (data.some(({ type }) => type === 'done' || type === 'error')) resolve();
     };
   });
   const request = { input: { prompt: '1 2 3' }, options: { maxTokens: 2 } };
   await worker.generate(request, transfer(answer.port2, [answer.port2]));
   await ended;
-  expect(events.at(-1)).toMatchObject({ type: 'done', usage: { completionTokens: 2 } });
+  expect(messages.at(-1)).toMatchObject({ type: 'done', usage: { completionTokens: 2 } });
   for (const each of [port1, answer.port1]) each.close();
 });
 
