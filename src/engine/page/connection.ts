@@ -118,17 +118,12 @@ export class Connection {
     }
   }
 
-  /** What `call` brings, or the worker's death, whichever is first. */
-  async alive<T>(call: Promise<T>): Promise<T> {
-    let ignore = () => {};
-    const death = new Promise<never>((_, reject) => {
-      ignore = this.onEnd(reject);
+  /** The result of `call`, or the worker's death if that comes first: a dead worker answers no call. */
+  alive<T>(call: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const ignore = this.onEnd(reject);
+      call.then(resolve, reject).finally(ignore);
     });
-    try {
-      return await Promise.race([call, death]);
-    } finally {
-      ignore();
-    }
   }
 
   /** Tells `listener` when the worker ends, or at once where it did, until the function that comes back is called. */
