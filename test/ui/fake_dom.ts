@@ -1,4 +1,4 @@
-// As much of a document as a Markdown renderer touches: elements, text, attributes, clicks.
+// The parts of a document that a Markdown renderer uses: elements, text, attributes, clicks.
 
 export class FakeText {
   readonly nodeType = 3;

@@ -1,4 +1,5 @@
-// What a tuner could find, in made-up times: the eight combinations with one refused, others after them, decode at three cache lengths.
+// Results of a tuner in made-up times: eight combinations with one refused, more candidates after them, and decode at
+// three cache lengths.
 
 import type { AttentionResult, TuneResult } from '../../src/engine/protocol';
 
@@ -47,7 +48,7 @@ function decode(
   return { pass: 'decode', combination: null, name, parameters, nTokens: 1, kvLen, ms, refused, fastest };
 }
 
-/** All results in the order of measuring, winners marked. */
+/** All results in the order of measurement, with winners marked. */
 export function fakeResults(): TuneResult[] {
   return [
     ...COMBINATIONS.map(([letter, m, n, dv, ms]) =>

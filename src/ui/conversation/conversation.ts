@@ -1,4 +1,5 @@
-// The conversation as data: turns, what is sent to the engine of them, and what is said under an answer. Pure.
+// The turns of a conversation: their data, the messages made of them for the engine, and the texts under an answer.
+// Pure.
 
 import type { ChatMessage, EngineEvent, FinishReason, RunMetrics, Usage } from '../../engine/engine';
 import { formatMilliseconds, formatTokenRate } from '../../shared/format';
@@ -6,7 +7,7 @@ import type { Advice } from '../shared/advice';
 
 type AnswerState = 'streaming' | 'done' | 'error';
 
-/** What the line under an answer says. */
+/** The figures in the line under an answer. */
 export interface Timing {
   decodeTokensPerSecond: number | null;
   ttftMs: number | null;
@@ -15,29 +16,29 @@ export interface Timing {
 
 /** One question and its answer. */
 export interface Turn {
-  /** Unique everywhere. */
+  /** Unique across all conversations. */
   id: string;
-  /** The turn before it, or null for a first one. */
+  /** The id of the turn before, or null for a first turn. */
   parent: string | null;
   /** Milliseconds since 1970. */
   createdAt: number;
   question: string;
   answer: string;
-  /** Tokens of the prompt that the model has read, and all of them; null until it begins. */
+  /** Prompt tokens that the model has read, and their total. Null before it begins. */
   prefill: { done: number; total: number } | null;
   state: AnswerState;
-  /** What the question waits for before the engine is asked; null once it is. */
+  /** The reason why the question waits before it reaches the engine, or null. */
   waitsFor: string | null;
-  /** Once the answer has ended by itself or by the reader. */
+  /** Null until the answer ends, by itself or by the reader. */
   finishReason: FinishReason | null;
   timing: Timing | null;
   usage: Usage | null;
   advice: Advice | null;
-  /** Said between question and answer, such as that the GPU was replaced. */
+  /** Sentences between question and answer. */
   remarks: string[];
 }
 
-/** 128 random bits. crypto.randomUUID is for secure contexts alone; a page on a local network has none. */
+/** 128 random bits as hexadecimal digits. crypto.randomUUID is missing in insecure contexts such as a local network. */
 export function uniqueId(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
@@ -60,7 +61,7 @@ export function newTurn(question: string, parent: string | null = null): Turn {
   };
 }
 
-/** Takes into the turn what an event says of it. Whether anything changed that its reader sees. */
+/** Updates the turn from an event. Returns whether anything visible has changed. */
 export function takeEvent(turn: Turn, event: EngineEvent): boolean {
   switch (event.type) {
     case 'token':
@@ -84,8 +85,9 @@ export function takeEvent(turn: Turn, event: EngineEvent): boolean {
 }
 
 /**
- * What the engine is asked: the whole conversation. Turns that failed and answers stopped before their first word are left out
- * with their question, since chat templates want questions and answers to alternate. The last turn is the one to be answered.
+ * The messages for the engine: the whole conversation, ending with the question of the last turn. Failed turns, and
+ * turns stopped before the first word of their answer, are left out, because chat templates want questions and answers
+ * to alternate.
  */
 export function toMessages(turns: readonly Turn[], system: string): ChatMessage[] {
   const messages: ChatMessage[] = system ? [{ role: 'system', content: system }] : [];
@@ -102,7 +104,7 @@ function timingOf({ decodeTokensPerSecond, ttftMs, tbtMs }: RunMetrics): Timing 
   return { decodeTokensPerSecond, ttftMs, tbtP50Ms: tbtMs.p50 };
 }
 
-/** The line under an answer: speed, wait, rhythm. */
+/** The parts of the line under an answer: speed, wait, rhythm. */
 export function timingParts({ decodeTokensPerSecond, ttftMs, tbtP50Ms }: Timing): string[] {
   const parts: string[] = [];
   if (decodeTokensPerSecond !== null) parts.push(formatTokenRate(decodeTokensPerSecond));
@@ -111,7 +113,7 @@ export function timingParts({ decodeTokensPerSecond, ttftMs, tbtP50Ms }: Timing)
   return parts;
 }
 
-/** Why an answer ended, where that is worth a word. */
+/** A remark on the end of an answer, or null for an ordinary end. */
 export function endRemark(turn: Turn): string | null {
   switch (turn.finishReason) {
     case 'abort':
@@ -131,13 +133,13 @@ export function endRemark(turn: Turn): string | null {
 const EXCERPT_LINES = 12;
 const EXCERPT_LETTERS = 900;
 
-/** The beginning of a question that is too long to be shown whole, or null of one that is not. */
+/** The beginning of a question too long to be shown whole, or null for a shorter one. */
 export function excerptOf(question: string): string | null {
   const start = question.slice(0, EXCERPT_LETTERS + 1);
   const lines = start.split('\n');
   if (lines.length > EXCERPT_LINES) return lines.slice(0, EXCERPT_LINES).join('\n');
   if (start.length <= EXCERPT_LETTERS) return null;
-  return start.slice(0, EXCERPT_LETTERS).replace(/[\ud800-\udbff]$/, ''); // no half of a character
+  return start.slice(0, EXCERPT_LETTERS).replace(/[\ud800-\udbff]$/, ''); // no half of a surrogate pair
 }
 
 export function countWords(text: string): number {

@@ -1,5 +1,6 @@
-// Conversations as text of a file, which anyone may have written. Pure.
+// Conversations as the text of a file. The text is untrusted. Pure.
 
+import { isJsonObject } from '../../shared/json_object';
 import { uniqueId } from './conversation';
 import { ConversationFileError, parseConversation } from './conversation_parse';
 import type { Conversation } from './conversation_tree';
@@ -15,13 +16,13 @@ export function exportConversations(conversations: readonly Conversation[]): str
 
 export interface Imported {
   conversations: Conversation[];
-  /** Why others of the file were refused, a sentence each. */
+  /** One sentence per refused conversation of the file, with the reason. */
   refused: string[];
 }
 
 /**
- * What a file says: an export, or one bare conversation.
- * Throws ConversationFileError when it is neither, or when no conversation of it is sound.
+ * The conversations of a file: an export, or one bare conversation. Throws ConversationFileError for anything else, and
+ * when no conversation is valid.
  */
 export function importConversations(text: string): Imported {
   const value = readJson(text);
@@ -31,7 +32,7 @@ export function importConversations(text: string): Imported {
   found.forEach((raw, i) => {
     try {
       const conversation = parseConversation(raw);
-      // A file holds a conversation once: two of one id are two, and none may take the other's place.
+      // A repeated id gets a new one, so that no conversation of the file overwrites another.
       const id = ids.has(conversation.id) ? uniqueId() : conversation.id;
       ids.add(id);
       imported.conversations.push({ ...conversation, id });
@@ -55,7 +56,7 @@ function readJson(text: string): unknown {
 }
 
 function conversationsOf(value: unknown): readonly unknown[] {
-  const fields = typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+  const fields = isJsonObject(value) ? value : {};
   if (fields.format === FORMAT) {
     if (fields.version !== VERSION) {
       throw new ConversationFileError(
@@ -74,7 +75,7 @@ function lowerFirst(sentence: string): string {
   return sentence.charAt(0).toLowerCase() + sentence.slice(1);
 }
 
-/** Refuses a file before it is read whole. */
+/** Refuses a file that is too large, before its text is read. */
 export function checkFileSize(bytes: number): void {
   if (bytes <= MAX_FILE_BYTES) return;
   const megabytes = (n: number) => Math.ceil(n / 1e6);

@@ -1,18 +1,19 @@
-// A conversation as it comes from a file or from the browser's storage, both of which anyone may have written: every field is checked, and
-// what comes out has only those that are known. Pure.
+// Checks a conversation from a file or from the browser's storage, both untrusted: every field is validated, and
+// unknown fields are dropped. Pure.
 
 import { VivaceError } from '../../errors';
+import { isJsonObject, type JsonObject } from '../../shared/json_object';
 import { type Advice, OFFER_LABELS, type Offer } from '../shared/advice';
 import type { Timing, Turn } from './conversation';
 import type { Conversation, Memory } from './conversation_tree';
 
-/** UTF-16 units of all texts of one conversation. */
+/** Most UTF-16 units in all texts of a conversation. */
 const MAX_TEXT = 10_000_000;
 const MAX_TURNS = 10_000;
 const MAX_TITLE = 1000;
-/** As uniqueId makes them. */
+/** The form of uniqueId. */
 const ID = /^[0-9a-f]{32}$/;
-/** The last moment that a Date can be. */
+/** The last moment of a Date, in milliseconds. */
 const MAX_TIME = 8.64e15;
 const FINISH_REASONS: Record<NonNullable<Turn['finishReason']>, true> = {
   eos: true,
@@ -22,16 +23,14 @@ const FINISH_REASONS: Record<NonNullable<Turn['finishReason']>, true> = {
   abort: true,
 };
 
-/** A file or a stored value that is no conversation. The message is a sentence that says what is wrong with it. */
+/** Reports a file or a stored value that is no valid conversation. The message is a sentence with the reason. */
 export class ConversationFileError extends VivaceError {
   constructor(message: string) {
     super('conversation-file', message);
   }
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-/** Counts letters across one conversation, and says where in it something is wrong. */
+/** Reads values, counts the letters of the conversation, and names the place of an error. */
 class Reader {
   private left = MAX_TEXT;
   private where = '';
@@ -44,9 +43,9 @@ class Reader {
     throw new ConversationFileError(this.where ? `${this.where}${what}.` : `${upperFirst(what)}.`);
   }
 
-  record(value: unknown, name: string): Fields {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) this.refuse(`${name} is not an object`);
-    return value as Fields;
+  record(value: unknown, name: string): JsonObject {
+    if (!isJsonObject(value)) this.refuse(`${name} is not an object`);
+    return value;
   }
 
   list(value: unknown, name: string, max: number): readonly unknown[] {
@@ -68,7 +67,7 @@ class Reader {
     return value;
   }
 
-  /** From 0 on; `max` is the largest that makes sense. */
+  /** A number from 0 to `max`. */
   number(value: unknown, name: string, max: number): number {
     if (typeof value !== 'number' || !(value >= 0 && value <= max))
       this.refuse(`${name} is not a number from 0 to ${max}`);
@@ -81,8 +80,8 @@ class Reader {
 }
 
 /**
- * A sound copy of a conversation. An answer that was being written then has stopped since.
- * Throws ConversationFileError of anything else, in time proportional to what may be in one.
+ * A valid copy of a conversation. An answer that was still streaming becomes a stopped one. Throws
+ * ConversationFileError for any other value, in time proportional to the largest valid conversation.
  */
 export function parseConversation(value: unknown): Conversation {
   const reader = new Reader();
@@ -94,14 +93,14 @@ export function parseConversation(value: unknown): Conversation {
     reader.at(`Turn ${i + 1}: `);
     const turn = parseTurn(reader, raw);
     if (known.has(turn.id)) reader.refuse('its id is that of another turn');
-    // A parent comes before its children, so there are no circles.
+    // A parent comes before its children, so that there are no circles.
     if (turn.parent !== null && !known.has(turn.parent))
       reader.refuse('the turn that it follows does not come before it');
     known.set(turn.id, turn);
     turns.push(turn);
   }
   reader.at('');
-  // A copy from the future would win over every other one.
+  // Without this limit, a copy dated in the future would win over every other copy.
   const time = (name: 'createdAt' | 'updatedAt') => Math.min(reader.number(fields[name], name, MAX_TIME), Date.now());
   const conversation: Conversation = {
     id: reader.id(fields.id, 'its id'),
@@ -127,7 +126,7 @@ function parseTurn(reader: Reader, value: unknown): Turn {
     createdAt: reader.number(fields.createdAt, 'createdAt', MAX_TIME),
     question: reader.text(fields.question, 'its question'),
     answer: reader.text(fields.answer, 'its answer'),
-    prefill: null, // shown while an answer begins, which none here does
+    prefill: null, // belongs to an answer in progress only
     state: state === 'streaming' ? 'done' : state,
     waitsFor: null,
     finishReason: state === 'streaming' ? 'abort' : parseFinishReason(reader, fields.finishReason),
@@ -173,7 +172,7 @@ function parseAdvice(reader: Reader, value: unknown): Advice {
   };
 }
 
-/** An entry that shows what is not there says nothing, and is dropped. */
+/** The valid entries of `shown`. Entries for missing turns are dropped. */
 function parseShown(reader: Reader, value: unknown, known: ReadonlyMap<string, Turn>): Record<string, string> {
   const entries = Object.entries(reader.record(value, 'its choice of branches'));
   const sound = entries.filter((entry): entry is [string, string] => {

@@ -1,38 +1,42 @@
-// The conversations that this browser keeps. Several tabs may write at once: what one saves is merged with what is there.
+// The conversations that this browser keeps. Several tabs may write at once: each save merges the tab's copy with the
+// stored one.
 
 import type { Turn } from './conversation';
 import { ConversationFileError, parseConversation } from './conversation_parse';
 import { type Conversation, mergeConversations, titleOf } from './conversation_tree';
-import { type KeyValueTable, memoryTable, openTable } from './library_storage';
+import { type KeyValueTable, memoryTable, openTable } from './key_value_table';
 
 const NAME = 'vivace-conversations';
 const INDEX = 'index';
 const KEPT = 'conversation/';
-/** Written as a page closed, and not merged yet. */
+/** Prefix of copies that closing pages wrote and no page has merged yet. */
 const LATE = 'late/';
 const MAX_SUMMARIES = 100_000;
-/** Conversations in one step of an import: the page paints between two steps. */
+/** Conversations per step of an import. The page paints between two steps. */
 const BATCH = 100;
 
-/** What a list shows of a conversation. */
+/** A conversation in a list. */
 export interface Summary {
   readonly id: string;
   readonly title: string;
   /** Milliseconds since 1970. */
   readonly updatedAt: number;
-  /** How many, on all branches. */
+  /** Number of turns on all branches. */
   readonly turns: number;
 }
 
 export class ConversationStore {
-  /** Hears a sentence with a next step when something could not be kept. */
+  /** Called with a sentence, including a next step, when a conversation could not be kept. */
   onError: (sentence: string) => void = () => {};
   private kept = true;
   private readonly ready: Promise<void>;
   private readonly listeners = new Set<() => void>();
-  /** Ids of the turns that this page's copy of a conversation had last: one that it lacks now was removed, one that it never had is another tab's. */
+  /**
+   * By conversation, the ids of the turns in this page's last copy. A turn that a new copy lacks was removed if it is
+   * among them; otherwise another tab has added it.
+   */
   private readonly seen = new Map<string, ReadonlySet<string>>();
-  /** Ids of what is stored and is no conversation, so that it is not read at each listing. */
+  /** Ids of stored values that are no conversations, so that they are not read at each listing. */
   private readonly unreadable = new Set<string>();
 
   constructor(
@@ -49,12 +53,12 @@ export class ConversationStore {
     if (channel) channel.onmessage = () => this.tell();
   }
 
-  /** False where the browser refuses storage: conversations then last as long as the page. Known once `list` has answered. */
+  /** False where the browser refuses storage and conversations last only as long as the page. Known after `list`. */
   get isKept(): boolean {
     return this.kept;
   }
 
-  /** Calls back after each change, made here or in another tab. Gives the function that ends it. */
+  /** Calls `listener` after each change, made here or in another tab. Returns a function that stops the calls. */
   onChange(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
@@ -65,7 +69,7 @@ export class ConversationStore {
     this.channel?.close();
   }
 
-  /** Newest first. An index that is missing, broken or behind is made anew from what is there. */
+  /** All conversations, newest first. Rebuilds an index that is missing, broken or out of date. */
   async list(): Promise<Summary[]> {
     await this.ready;
     const keys = await this.mergeLate(await this.table.keys());
@@ -81,7 +85,7 @@ export class ConversationStore {
     for (const id of gone) index.delete(id);
     if (missing.length + gone.length > 0) {
       await this.table.update(INDEX, (value) => {
-        const newest = readIndex(value); // another tab may have written since it was read
+        const newest = readIndex(value); // another tab may have written in the meantime
         for (const id of gone) newest.delete(id);
         for (const id of missing) if (index.has(id) && !newest.has(id)) newest.set(id, index.get(id)!);
         return [...newest.values()];
@@ -90,19 +94,21 @@ export class ConversationStore {
     return [...index.values()].sort((a, b) => b.updatedAt - a.updatedAt);
   }
 
-  /** Null of one that is not there, or no longer one. */
+  /** The stored conversation, or null if it is missing or invalid. */
   async load(id: string): Promise<Conversation | null> {
     await this.ready;
     const conversation = readConversation(await this.table.get(KEPT + id));
     return conversation?.id === id ? conversation : null;
   }
 
-  /** The page shows this copy from now on: a turn that it has now and lacks in a later `save` was removed by the reader. */
+  /** Takes note of the copy that the page now shows: a later `save` without one of its turns removes that turn. */
   adopt({ id, turns }: Conversation): void {
     this.seen.set(id, new Set(turns.map((turn) => turn.id)));
   }
 
-  /** Merges the page's copy into what is stored. What goes wrong is said through `onError`. An empty conversation is not stored. */
+  /**
+   * Merges the page's copy into the stored one. Reports failures through `onError`. Empty conversations are not stored.
+   */
   async save(conversation: Conversation): Promise<boolean> {
     const seen = this.seen.get(conversation.id) ?? new Set();
     this.adopt(conversation);
@@ -110,16 +116,19 @@ export class ConversationStore {
       const present = new Set(copy.turns.map(({ id }) => id));
       const merged = mergeConversations(old, copy);
       const turns = withoutRemoved(merged.turns, (id) => seen.has(id) && !present.has(id));
-      return { ...merged, title: old.title, turns }; // `rename` alone changes a title: the page's copy may have an older one
+      return { ...merged, title: old.title, turns }; // only `rename` changes titles; the copy may have an old one
     });
   }
 
-  /** Merges a copy from elsewhere, say an undone deletion. */
+  /** Merges a copy from elsewhere, such as an undone deletion. */
   add(conversation: Conversation): Promise<boolean> {
     return this.put(conversation, mergeCopies);
   }
 
-  /** Merges many copies, each id once, in few steps. Gives how many are kept; what went wrong first is said through `onError`. */
+  /**
+   * Merges many copies, each id once, in few steps. Returns the number of kept copies, and reports the first failure
+   * through `onError`.
+   */
   async addAll(conversations: readonly Conversation[], onProgress: (done: number) => void = () => {}): Promise<number> {
     await this.ready;
     const summaries: Summary[] = [];
@@ -153,7 +162,7 @@ export class ConversationStore {
     return summaries.length;
   }
 
-  /** What `save` can still do in a page that is being closed: it is merged by whoever lists next. */
+  /** The part of a save that a closing page can still do. The next listing, in any page, merges the copy. */
   saveLate(conversation: Conversation): void {
     if (conversation.turns.length > 0) this.table.putNow(LATE + conversation.id, conversation);
   }
@@ -171,7 +180,10 @@ export class ConversationStore {
     });
   }
 
-  /** Gives what was removed, for those who change their mind; null where nothing was: it was gone already, or `onError` has heard why. */
+  /**
+   * Removes a conversation and returns it, for an undo. Null if it was already gone, or if the removal failed (see
+   * `onError`).
+   */
   async remove(id: string): Promise<Conversation | null> {
     await this.ready;
     const conversation = await this.load(id);
@@ -214,7 +226,7 @@ export class ConversationStore {
     this.announce();
   }
 
-  /** Takes in what closing pages left. Gives the keys that are there afterwards. */
+  /** Merges the copies that closing pages left. Returns the keys that exist afterwards. */
   private async mergeLate(keys: string[]): Promise<string[]> {
     const late = keys.filter((key) => key.startsWith(LATE));
     for (const key of late) {
@@ -279,7 +291,7 @@ function summarize(conversation: Conversation): Summary {
   return { id, title: titleOf(conversation), updatedAt, turns: turns.length };
 }
 
-/** Empty when any of it is broken. */
+/** The index by id. Empty if any part of it is invalid. */
 function readIndex(value: unknown): Map<string, Summary> {
   const isSound = Array.isArray(value) && value.length <= MAX_SUMMARIES && value.every(isSummary);
   return new Map(isSound ? (value as Summary[]).map((summary) => [summary.id, summary]) : []);
@@ -291,7 +303,7 @@ function isSummary(value: unknown): value is Summary {
   return areTexts && Number.isFinite(updatedAt) && Number.isInteger(turns);
 }
 
-/** Without the turns that were removed, but for those that another tab has gone on from. */
+/** Drops removed turns, except those that turns of another tab follow. */
 function withoutRemoved(turns: readonly Turn[], isRemoved: (id: string) => boolean): Turn[] {
   const parents = new Set<string | null>();
   const left = turns.toReversed().filter((turn) => {

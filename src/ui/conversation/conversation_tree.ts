@@ -1,34 +1,35 @@
-// A conversation as a tree: an edited question or another answer is a branch beside the old one, and nothing is lost. Pure.
+// A conversation as a tree: an edited question or a new answer becomes a branch beside the old one, and nothing is
+// lost. Pure.
 
 import { newTurn, type Turn, uniqueId } from './conversation';
 
 export interface Conversation {
-  /** Unique everywhere, as are those of its turns, so that two copies of a conversation can be merged. */
+  /** Unique, as are the ids of turns, so that two copies of a conversation can be merged. */
   readonly id: string;
-  /** '' until a person gives one; until then it is called after its first question. */
+  /** '' until a person gives one. Until then the first question serves as the title. */
   readonly title: string;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** The system message before everything, or ''. */
+  /** The system message at the beginning, or ''. */
   readonly system: string;
   /** The turns of all branches, a parent before its children. */
   readonly turns: readonly Turn[];
-  /** Of the turns that share a parent, the one that is shown: its id by the parent's, by '' for the first of all. */
+  /** The visible turn among those that share a parent: its id by the parent's id, or by '' for first turns. */
   readonly shown: Readonly<Record<string, string>>;
-  /** Where the model's memory begins; left out while it reads everything. */
+  /** The beginning of the model's memory. Absent while the model reads everything. */
   readonly memory?: Memory;
 }
 
-/** Ids of turns. On a branch without the first one nothing is forgotten. */
+/** Ids of turns. Applies to branches that contain the turn `after`; on others nothing is forgotten. */
 export interface Memory {
-  /** The newest turn that the model no longer reads, nor any before it. */
+  /** The newest turn that the model no longer reads. It reads none of the earlier ones either. */
   readonly after: string;
-  /** The newest turn of the branch when this was chosen: turns after it were answered with the shorter memory. */
+  /** The newest turn of the branch at the time of the choice. Later turns were answered with the shorter memory. */
   readonly since: string;
 }
 
-/** A turn as the reader comes upon it: one of those that stand for its place, oldest first. */
+/** A visible turn, and all turns that share its parent, oldest first. */
 export interface Step {
   turn: Turn;
   among: readonly Turn[];
@@ -42,7 +43,7 @@ export function newConversation(system = ''): Conversation {
   return { id: uniqueId(), title: '', createdAt: now, updatedAt: now, system, turns: [], shown: {} };
 }
 
-/** The turns from the first to the last of the branch that is shown, each with those beside it. */
+/** The visible branch from the first turn to the last, each turn with its siblings. */
 export function shownSteps({ turns, shown }: Conversation): Step[] {
   const steps: Step[] = [];
   const children = byParent(turns);
@@ -53,7 +54,7 @@ export function shownSteps({ turns, shown }: Conversation): Step[] {
   return steps;
 }
 
-/** The turns from the first to this one, on whatever branch it is. */
+/** The turns from the first to this one, on any branch. */
 export function pathTo({ turns }: Conversation, turn: Turn): Turn[] {
   const byId = new Map(turns.map((other) => [other.id, other]));
   const path: Turn[] = [];
@@ -61,7 +62,7 @@ export function pathTo({ turns }: Conversation, turn: Turn): Turn[] {
   return path.reverse();
 }
 
-/** Adds a turn after `parent` (null: at the start) and shows it. */
+/** Adds a turn after `parent` (null: at the start), and shows the new turn. */
 export function addTurn(
   conversation: Conversation,
   parent: string | null,
@@ -71,12 +72,12 @@ export function addTurn(
   return { conversation: showTurn({ ...conversation, turns: [...conversation.turns, turn] }, turn), turn };
 }
 
-/** Shows the branch that a turn begins. */
+/** Makes a turn the visible one among its siblings. */
 export function showTurn(conversation: Conversation, { id, parent }: Turn): Conversation {
   return { ...conversation, updatedAt: Date.now(), shown: { ...conversation.shown, [parent ?? ROOT]: id } };
 }
 
-/** Takes away a turn and everything that follows it. */
+/** Removes a turn and all that follow it. */
 export function removeTurn(conversation: Conversation, { id }: Turn): Conversation {
   const gone = new Set([id]);
   for (const turn of conversation.turns) if (turn.parent !== null && gone.has(turn.parent)) gone.add(turn.id);
@@ -87,7 +88,7 @@ export function removeTurn(conversation: Conversation, { id }: Turn): Conversati
   return { ...conversation, updatedAt: Date.now(), turns, shown };
 }
 
-/** Another question, or another answer to the same one, in a turn's place: beside it, or instead of it where nothing would be lost. */
+/** Asks again in place of a turn: the new turn becomes its sibling, or replaces it where nothing would be lost. */
 export function replaceTurn(
   conversation: Conversation,
   turn: Turn,
@@ -97,7 +98,7 @@ export function replaceTurn(
   return addTurn(isSpent ? removeTurn(conversation, turn) : conversation, turn.parent, question);
 }
 
-/** A conversation that was kept: an answer that was being written then has stopped since. */
+/** The conversation as loaded from storage: answers that were still streaming have stopped. */
 export function settled(conversation: Conversation): Conversation {
   if (!conversation.turns.some(({ state }) => state === 'streaming')) return conversation;
   const turns = conversation.turns.map((turn): Turn => {
@@ -106,7 +107,7 @@ export function settled(conversation: Conversation): Conversation {
   return { ...conversation, turns };
 }
 
-/** What a list calls it. */
+/** The title in lists. */
 export function titleOf({ title, turns }: Conversation): string {
   const text = title.trim() || (turns[0]?.question ?? '').replace(/\s+/g, ' ').trim();
   if (text === '') return 'New conversation';
@@ -120,8 +121,8 @@ export function titleOf({ title, turns }: Conversation): string {
 }
 
 /**
- * One conversation out of two copies of it, say of two tabs: the turns of both, of a turn in both the longer answer; the title, the system
- * message and what is shown of the copy changed last.
+ * Merges two copies of a conversation, such as those of two tabs. The result has the turns of both, with the longer
+ * answer of each turn. Title, system message and visible branch come from the newer copy.
  */
 export function mergeConversations(a: Conversation, b: Conversation): Conversation {
   const [older, newer] = a.updatedAt <= b.updatedAt ? [a, b] : [b, a];

@@ -1,5 +1,6 @@
-// <vivace-library>: the list of the conversations that this browser keeps. Fires `vivace-open-conversation` with the one that the reader
-// wants to see, `vivace-new-conversation` for an empty one, and `vivace-close-library` when the one that is shown was chosen again.
+// <vivace-library>: the list of the conversations that this browser keeps. Fires `vivace-open-conversation` with the
+// chosen conversation, `vivace-new-conversation` for an empty one, and `vivace-close-library` when the visible one is
+// chosen again.
 
 import { html, LitElement, nothing } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
@@ -21,12 +22,12 @@ class VivaceLibrary extends LitElement implements RowActions {
     renamed: { state: true },
     stop: { state: true },
   };
-  /** Id of the conversation that is shown elsewhere. */
+  /** Id of the conversation that the chat shows. */
   declare current: string;
-  /** Null until they are read. */
+  /** Null until the list is read. */
   declare summaries: Summary[] | null;
   declare renamed: string | null;
-  /** The row that Tab comes to. */
+  /** Id of the row in the Tab order. */
   declare stop: string | null;
 
   private readonly store = new ConversationStore();
@@ -44,17 +45,17 @@ class VivaceLibrary extends LitElement implements RowActions {
     this.addEventListener('keydown', this.onKey);
   }
 
-  /** The page calls it whenever its conversation changed. It is stored soon, and when the page is left at the latest. */
+  /** Takes the page's conversation after every change. Stores it soon, and at the latest when the page closes. */
   keep(conversation: Conversation): void {
     this.keeper.keep(conversation);
   }
 
-  /** Settles when what `keep` was given is stored, or was refused. */
+  /** Resolves when the conversations passed to `keep` are stored or refused. */
   keepNow(): Promise<void> {
     return this.keeper.flush();
   }
 
-  /** What a page begins with: the conversation changed last, or null where there is none. */
+  /** The conversation to begin with: the one changed last, or null. */
   async openNewest(): Promise<Conversation | null> {
     await this.refresh();
     for (const { id } of this.summaries ?? []) {
@@ -82,7 +83,7 @@ class VivaceLibrary extends LitElement implements RowActions {
   }
 
   async rename(id: string, title: string, keepFocus = false): Promise<void> {
-    if (this.renamed !== id) return; // the field goes, and loses its focus as it does
+    if (this.renamed !== id) return; // the field loses its focus as it disappears
     this.renamed = null;
     if (keepFocus) void this.focusRow(id);
     await this.keeper.flush();
@@ -183,7 +184,7 @@ class VivaceLibrary extends LitElement implements RowActions {
     await this.keeper.flush();
     const here = this.keeper.newer.get(id);
     if (!here) return this.store.load(id);
-    // Another tab may have gone on with what is not stored here yet.
+    // Another tab may have added to a conversation that is not stored here yet.
     const stored = await this.store.load(id).catch(() => null);
     return stored ? { ...mergeConversations(stored, here), title: stored.title } : here;
   }
@@ -243,11 +244,11 @@ class VivaceLibrary extends LitElement implements RowActions {
   private onFiles = async (event: Event) => {
     const input = event.target as HTMLInputElement;
     const files = [...(input.files ?? [])];
-    input.value = ''; // so that the same file can be chosen again
+    input.value = ''; // allows choosing the same file again
     await this.import(files);
   };
 
-  /** Adds what is in files that were exported, and says what came of it. */
+  /** Adds the conversations of exported files, and reports the result in a note. */
   async import(files: readonly File[]): Promise<void> {
     await this.keeper.flush();
     const { text, isError } = await importFiles(files, (conversations) => {
@@ -288,7 +289,7 @@ class VivaceLibrary extends LitElement implements RowActions {
   private onLeave = () => this.keeper.flushNow();
 }
 
-/** Id of the conversation whose row an event comes from. */
+/** Id of the conversation in whose row an event began. */
 function rowOf(event: Event): string | undefined {
   const isRow = (node: EventTarget): node is HTMLElement =>
     node instanceof HTMLElement && node.dataset.id !== undefined;

@@ -1,4 +1,4 @@
-// Files to and from the list of conversations.
+// Import and export of conversations as files.
 
 import { saveText } from '../../shared/save_text';
 import {
@@ -15,7 +15,7 @@ interface ImportOutcome {
   isError: boolean;
 }
 
-/** Adds the conversations of the files, and says what came of it. `addAll` gives how many it could keep. */
+/** Adds the conversations of the files, and describes the result. `addAll` returns how many were kept. */
 export async function importFiles(
   files: readonly File[],
   addAll: (conversations: readonly Conversation[]) => Promise<number>,
@@ -46,12 +46,12 @@ function describeImport(added: number, refused: readonly string[]): string {
   return `${came} ${refused.length} ${refused.length === 1 ? 'was' : 'were'} refused. ${refused[0]}`;
 }
 
-/** Hands conversations to the browser's downloads. */
+/** Offers conversations as a download. */
 export function saveConversations(name: string, conversations: readonly Conversation[]): void {
   saveText(`${name}.json`, 'application/json', exportConversations(conversations));
 }
 
-/** A title as the name of a file on any system. */
+/** A title as a file name that is valid on any system. */
 export function fileNameOf(title: string): string {
   const words = title.match(/[\p{L}\p{N}]+/gu) ?? [];
   return ['vivace', ...words].join('-').slice(0, 60).replace(/-$/, '');

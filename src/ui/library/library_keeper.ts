@@ -1,4 +1,4 @@
-// Saves the conversation that the page shows, not at every token, and not too late: what is unsaved when the page closes is written in haste.
+// Saves the page's conversation: not at every token, but soon, and in a hurry when the page closes.
 
 import type { ConversationStore } from '../conversation/conversation_store';
 import type { Conversation } from '../conversation/conversation_tree';
@@ -6,7 +6,7 @@ import type { Conversation } from '../conversation/conversation_tree';
 const SAVE_AFTER_MS = 500;
 
 export class LibraryKeeper {
-  /** The newest copies that are not known to be stored. */
+  /** The newest copies not known to be stored, by id. */
   private readonly unsaved = new Map<string, Conversation>();
   private readonly forgotten = new Set<string>();
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -19,29 +19,29 @@ export class LibraryKeeper {
     this.timer ??= setTimeout(() => this.flush(), SAVE_AFTER_MS);
   }
 
-  /** Resolves when everything kept so far is stored, or was refused: that stays here, and is in `newer`. */
+  /** Saves all unsaved copies. Resolves when each is stored or refused. Refused copies stay in `newer`. */
   async flush(): Promise<void> {
     clearTimeout(this.timer);
     this.timer = undefined;
     const saves = [...this.unsaved.values()].map(async (conversation) => {
       const isStored = await this.store.save(conversation);
-      // What came in the meantime is saved by its own timer; what was refused is tried again with what comes next.
+      // A copy that came in the meantime has a timer of its own. A refused copy is tried again with the next one.
       if (isStored && this.unsaved.get(conversation.id) === conversation) this.unsaved.delete(conversation.id);
     });
     await Promise.all(saves);
   }
 
-  /** Copies that are newer than what is stored: all that there is of a conversation that storage refused. */
+  /** Copies newer than the stored ones. A conversation that storage refused exists only here. */
   get newer(): ReadonlyMap<string, Conversation> {
     return this.unsaved;
   }
 
-  /** For a page that is being closed. */
+  /** Hands over the unsaved copies while the page closes. */
   flushNow(): void {
     for (const conversation of this.unsaved.values()) this.store.saveLate(conversation);
   }
 
-  /** A deleted conversation does not come back because its last answer still ends somewhere. */
+  /** Ignores later copies of a deleted conversation, whose last answer may still be streaming. */
   forget(id: string): void {
     this.unsaved.delete(id);
     this.forgotten.add(id);

@@ -1,4 +1,4 @@
-// The line of the list of conversations that says what was done, or what went wrong, and offers to undo it.
+// The note in the list of conversations: the last action or error, and a button to undo it.
 
 import { html, type LitElement, nothing, type ReactiveController } from 'lit';
 import { icons } from '../shared/icons';
@@ -8,7 +8,7 @@ const NOTE_MS = 10_000;
 interface Note {
   text: string;
   isError: boolean;
-  /** Offered for as long as the note is there. */
+  /** Undoes the action. Offered while the note is visible. */
   undo: (() => void) | null;
 }
 
@@ -29,7 +29,7 @@ export class LibraryNote implements ReactiveController {
     this.dismissLater();
   }
 
-  /** Whether the focus was on it, and is now nowhere. */
+  /** Removes the note. Returns whether it had the focus, which is then lost. */
   dismiss(): boolean {
     const hadFocus = this.host.renderRoot.querySelector('.note:focus-within') !== null;
     this.set(null);
@@ -44,7 +44,7 @@ export class LibraryNote implements ReactiveController {
     clearTimeout(this.timer);
   }
 
-  /** A note stays while the pointer or the focus is on it, and an error until it is dismissed. */
+  /** Removes the note after a while: not under the pointer or the focus, and never an error. */
   private dismissLater(): void {
     clearTimeout(this.timer);
     if (this.note?.isError) return;

@@ -1,4 +1,4 @@
-// Pieces of the list of conversations: its groups and one row.
+// The rows of the list of conversations: their groups by day, and the markup of one row.
 
 import { html, nothing } from 'lit';
 import type { Summary } from '../conversation/conversation_store';
@@ -10,7 +10,7 @@ export interface Group {
   summaries: Summary[];
 }
 
-/** By the reader's own midnight; groups without a conversation are left out. */
+/** Groups by day, divided at the reader's midnight. Empty groups are left out. */
 export function groupByDay(summaries: readonly Summary[], now = new Date()): Group[] {
   const daysAgo = (n: number) => new Date(now.getFullYear(), now.getMonth(), now.getDate() - n).getTime();
   const nameOf = ({ updatedAt }: Summary): Group['name'] => {
@@ -25,7 +25,7 @@ export function groupByDay(summaries: readonly Summary[], now = new Date()): Gro
   return groups;
 }
 
-/** Which conversation has the focus when one is deleted: the next, else the one before. */
+/** The row to focus after a deletion: the next one, or else the previous one. */
 export function neighborOf(ids: readonly string[], id: string): string | null {
   const at = ids.indexOf(id);
   return ids[at + 1] ?? ids[at - 1] ?? null;
@@ -43,7 +43,7 @@ export interface RowActions {
 interface RowState {
   isCurrent: boolean;
   isRenamed: boolean;
-  /** The one row that Tab comes to; arrow keys go to the others. */
+  /** The one row in the Tab order. Arrow keys lead to the others. */
   isStop: boolean;
 }
 
@@ -67,7 +67,7 @@ export function renderRow(summary: Summary, state: RowState, actions: RowActions
 
 function renderRename({ id, title }: Summary, actions: RowActions) {
   const onKey = (event: KeyboardEvent) => {
-    event.stopPropagation(); // letters here are no shortcuts of the list or of the page
+    event.stopPropagation(); // letters are no shortcuts here
     if (isComposing(event)) return;
     if (event.key === 'Enter') actions.rename(id, (event.target as HTMLInputElement).value, true);
     if (event.key === 'Escape') actions.cancelRename(id);

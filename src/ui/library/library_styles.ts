@@ -1,4 +1,4 @@
-// How the list of conversations looks. It fills the height of the place that it is put in.
+// Styles of the list of conversations. It fills the height of its container.
 
 import { css } from 'lit';
 

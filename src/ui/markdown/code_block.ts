@@ -1,13 +1,13 @@
-// A block of code with its bar: the language, and a button that copies the code as the model wrote it. The bar has no text of its own (its
-// words are painted by code_block_styles.ts), so that it is never part of what a reader selects.
+// A block of code with a bar above: the language, and a button that copies the code as the model wrote it. The bar
+// contains no text nodes (code_block_styles.ts paints its words), so a selection never includes them.
 
 const COPIED_MS = 1600;
 
 export interface CodeBlock {
   block: HTMLElement;
-  /** Where the text goes. */
+  /** The element that takes the text. */
   code: HTMLElement;
-  /** What the button copies. */
+  /** The text that the button copies. */
   source: { text: string };
   setLanguage(language: string): void;
 }
@@ -23,7 +23,7 @@ export function createCodeBlock(): CodeBlock {
   const block = element('div', { class: 'code-block', role: 'group', 'aria-label': 'Code' });
   const bar = element('div', { class: 'code-bar' });
   const button = element('button', { class: 'code-copy', type: 'button', 'aria-label': 'Copy the code' });
-  const pre = element('pre', { tabindex: '0' }); // long lines scroll, by keyboard, too
+  const pre = element('pre', { tabindex: '0' }); // long lines scroll, also by keyboard
   const code = element('code', {});
   button.addEventListener('click', () => void copy(source.text, code, button));
   bar.appendChild(button);
@@ -46,7 +46,7 @@ async function copy(text: string, code: HTMLElement, button: HTMLElement): Promi
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    getSelection()?.selectAllChildren(code); // where the page may not copy, the reader can
+    getSelection()?.selectAllChildren(code); // the page may not copy; the reader can
     return;
   }
   button.setAttribute('data-copied', '');

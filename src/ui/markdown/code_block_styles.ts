@@ -1,4 +1,4 @@
-// How code with its bar, wide tables and text of any kind are kept in their place inside an answer.
+// Styles that keep code with its bar, wide tables and any text in their place inside an answer.
 
 import { css } from 'lit';
 
@@ -30,5 +30,5 @@ export const codeBlockStyles = css`
   .run, .plain { unicode-bidi: plaintext; }
   .plain { white-space: pre-wrap; }
   .text code { unicode-bidi: isolate; }
-  .text { overflow: clip; overflow-clip-margin: 6px; } /* letters with towers of marks cover no button */
+  .text { overflow: clip; overflow-clip-margin: 6px; } /* so that letters with towers of marks cover no button */
 `;

@@ -1,20 +1,20 @@
-// How much text may become nodes in one frame, over everything on the page.
+// The budget for new nodes in one frame, shared by all Markdown on the page.
 
 export interface FrameWork {
-  /** Works until done (true) or until `spend`, told what was spent, says that the frame is full. */
+  /** Works until all is done (true), or until `spend`, called with each cost, reports a full frame (false). */
   step(spend: (cost: number) => boolean): boolean;
-  /** Told after work that was done later than it was asked for. */
+  /** Called after work in a later frame than the request. */
   grown(): void;
 }
 
 interface Clock {
   now(): number;
-  /** Calls back before the next frame is painted. */
+  /** Calls `callback` before the next frame is painted. */
   nextFrame(callback: () => void): void;
 }
 
 const FRAME_MS = 8;
-/** Letters, and elements as so many letters: layout comes after the script, and costs more than it. */
+/** Cost of a frame, in letters. A node counts as several: layout follows the script and costs more. */
 const FRAME_COST = 12_000;
 
 export class FrameBudget {
@@ -25,7 +25,7 @@ export class FrameBudget {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Does the work now, as far as this frame has room for it, and the rest in the next ones. */
+  /** Does the work now, as far as this frame has room, and the rest in the next frames. */
   run(work: FrameWork): void {
     if (!this.isFrameAsked) this.begin();
     if (!this.isFull && !this.waiting.has(work) && work.step(this.spend)) return;

@@ -1,5 +1,6 @@
-// Model text to DOM nodes, as it streams. Whatever the model writes stays text (markdown_nodes.ts), and however much of it comes at once, the
-// page stays responsive: what would hold up a frame is written in the next ones, and what would hold up the parser is written plainly.
+// Writes model text as DOM nodes while it streams. The model's text never becomes HTML (see markdown_nodes.ts), and the
+// page stays responsive however much text comes at once: work beyond the budget of a frame moves to the next ones, and
+// text too hard for the parser is written plainly.
 
 import * as smd from 'streaming-markdown';
 import { type FrameBudget, type FrameWork, pageBudget } from './frame_budget';
@@ -8,23 +9,23 @@ import { MAX_DEPTH, MarkdownNodes } from './markdown_nodes';
 /** Letters between two looks at the clock. */
 const STRIDE = 256;
 /**
- * The parser compares all that it holds back with each new letter, which takes quadratic time. Addresses of links are the longest that
- * anyone needs it to hold.
+ * Letters that the parser may hold back. It compares all of them with each new letter, in quadratic time. The longest
+ * that it needs to hold are addresses of links.
  */
 const MAX_PENDING = 2048;
-/** Nodes of one answer; what follows is plain text. The longest real answers have a few thousand. */
+/** Nodes of one answer. Text beyond is plain. The longest real answers have a few thousand nodes. */
 const MAX_NODES = 10_000;
 const MAX_TABLE_CELLS = 3000;
 
-/** Writes Markdown into one element, piece by piece, and tells when it grew later by a bubbling `vivace-grown`. */
+/** Writes Markdown into one element, piece by piece. Later growth fires a bubbling `vivace-grown`. */
 export class MarkdownWriter implements FrameWork {
   private readonly nodes: MarkdownNodes;
   private parser: smd.Parser;
-  /** Not written yet, from `at` on. */
+  /** Text that is not written yet, from index `at` on. */
   private waiting = '';
   private at = 0;
   private isEnding = false;
-  /** Text goes as it is: to the end of its line, or to the end of all. */
+  /** Extent of text written without parsing: to the end of its line, or all the rest. */
   private plain: 'no' | 'line' | 'rest' = 'no';
 
   constructor(
@@ -41,13 +42,13 @@ export class MarkdownWriter implements FrameWork {
     this.budget.run(this);
   }
 
-  /** Shows what was held back because it might have become markup. */
+  /** Ends the answer, and shows text held back as possible markup. */
   end(): void {
     this.isEnding = true;
     this.budget.run(this);
   }
 
-  /** Goes on until all is written or `spend` says that the frame is full. Whether all is written. */
+  /** Writes until all is written (true), or until `spend` returns false for a full frame. */
   step(spend: (cost: number) => boolean): boolean {
     while (this.at < this.waiting.length) {
       const { cost } = this.nodes;
@@ -73,7 +74,7 @@ export class MarkdownWriter implements FrameWork {
     this.nodes.flush();
   }
 
-  /** One character at a time, so that no limit is passed by more than one character makes. */
+  /** Parses one character, so that a limit is exceeded by one character at most. */
   private parse(): void {
     const letter = String.fromCodePoint(this.waiting.codePointAt(this.at)!);
     this.at += letter.length;
@@ -88,7 +89,7 @@ export class MarkdownWriter implements FrameWork {
   private giveUp(plain: 'line' | 'rest'): void {
     const { pending, indent, token } = this.parser;
     this.nodes.openPlain();
-    if (token !== smd.RAW_URL) this.nodes.addText(indent + pending); // which is shown as it comes
+    if (token !== smd.RAW_URL) this.nodes.addText(indent + pending); // the parser has shown the address already
     this.plain = plain;
   }
 

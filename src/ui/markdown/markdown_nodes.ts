@@ -1,28 +1,31 @@
-// The nodes of one answer. They are made by name from a fixed list and have no attribute that the model chose, but for a safe href: no HTML is
-// parsed, nothing is fetched, and a link goes to a web page, a mail address or nowhere. Trees stay shallow, rows narrow, and the text of a
-// block comes in runs of bounded length, since a browser lays out again what it appends to.
+// The nodes of one answer. Their names come from a fixed list, and no attribute except a safe href comes from the
+// model: no HTML is parsed, nothing is fetched, and a link leads to a web page, a mail address or nowhere. Trees stay
+// shallow, rows narrow, and the text of a block comes in runs of bounded length, because a browser repeats the layout
+// of the element that it appends to.
 
 import * as smd from 'streaming-markdown';
 import { type CodeBlock, createCodeBlock } from './code_block';
 import { safeHref, visibleText, wholeLetters } from './markdown_text';
 
-/** Of the parser, too, whose own tables end at 24. */
+/** Also a limit for the parser, whose own tables end at 24. */
 export const MAX_DEPTH = 20;
 const MAX_COLUMNS = 60;
-/** Cells of one table; what follows is a table of its own, since a browser lays out all of one for each row that is added. */
+/**
+ * Cells of one table. Later rows go into another table, because each new row makes a browser lay out the whole table.
+ */
 const MAX_PART_CELLS = 500;
 const MAX_HEAD_COST = 4000;
 const RUN_LETTERS = 8000;
-/** Lines of code stay whole up to this. */
+/** Letters up to which lines of code stay whole. */
 const MAX_RUN_LETTERS = 4 * RUN_LETTERS;
-/** What a node costs to make and lay out, in letters. */
+/** The cost of creating and laying out a node, in letters. */
 const NODE_COST = 32;
-/** The same of a line in text that keeps its lines. */
+/** The cost of a line in text with line breaks, in letters. */
 const LINE_COST = 24;
-/** A text node takes what comes later, up to this. */
+/** Letters up to which a text node takes more text. */
 const TEXT_LETTERS = 500;
 const TEXT_NODE = 3;
-/** Letters of what a code fence may name as its language. */
+/** The permitted names of a code fence's language. */
 const LANGUAGE = /^[\w+#.-]{1,32}$/;
 const DIGITS = /^\d{1,9}$/;
 
@@ -41,40 +44,40 @@ const INLINE = new Set<smd.Token>([
   smd.CHECKBOX,
 ]);
 
-/** An element with text of its own. */
+/** An element that contains text. */
 interface Block {
   element: HTMLElement;
-  /** Of the run that is being written. */
+  /** Cost of the current run so far, in letters. */
   letters: number;
   endsLine: boolean;
-  /** Where a line ends matters: it is not cut, if it can be. */
+  /** True for text with meaningful line breaks, whose lines stay whole where possible. */
   keepsLines: boolean;
   code: CodeBlock | null;
 }
 
 export class MarkdownNodes {
-  /** Nodes made so far. */
+  /** Number of nodes so far. */
   count = 0;
-  /** Letters and nodes written so far, in letters. */
+  /** Cost of all letters and nodes so far, in letters. */
   cost = 0;
-  /** Of the table that is being written. */
+  /** Number of cells in the current table. */
   cells = 0;
-  /** Of the table's newest part. */
+  /** Number of cells in the newest part of the table. */
   private partCells = 0;
-  /** What the table's head cost, 0 until it ends; and all that was written before the table. */
+  /** Cost of the table's head, 0 until its end; and the cost of everything before the table. */
   private headCost = 0;
   private tableCost = 0;
   readonly renderer: smd.Default_Renderer;
   private readonly data: smd.Default_Renderer_Data;
-  /** By level of the tree; null for an inline element, which belongs to the block around it. */
+  /** Blocks by level of the tree. Null for an inline element, which belongs to the block around it. */
   private readonly blocks: (Block | null)[] = [null];
-  /** Where the text of the newest cell goes. */
+  /** The newest cell: its node for text, and its block. */
   private cell: { node: HTMLElement; block: Block } | null = null;
   private held = '';
-  /** Links whose address is known, good or bad. */
+  /** Links that have had their address, safe or not. */
   private readonly addressed = new WeakSet<HTMLElement>();
 
-  /** `pending` gives what the parser holds back. */
+  /** @param pending returns the text that the parser holds back */
   constructor(
     root: HTMLElement,
     private readonly pending: () => string,
@@ -93,7 +96,7 @@ export class MarkdownNodes {
     this.held += text;
   }
 
-  /** Text is gathered, so that a block has few text nodes however it came. */
+  /** Appends the collected text. Collecting keeps text nodes few, however small the pieces are. */
   flush(): void {
     let text = this.held;
     this.held = '';
@@ -120,7 +123,7 @@ export class MarkdownNodes {
     this.cells = 0;
   }
 
-  /** A block outside of all others for text that is shown as it is. */
+  /** Opens a block for plain text, outside of all others. */
   openPlain(): void {
     this.closeAll();
     this.pushBlock(this.make('p', 'plain'), { keepsLines: true });
@@ -163,7 +166,7 @@ export class MarkdownNodes {
     return element;
   }
 
-  /** By the library, which knows the names. */
+  /** Creates an element through the library, which knows the tag names. */
   private makeNamed(type: smd.Token): HTMLElement {
     smd.default_add_token(this.data, type);
     const element = this.node;
@@ -189,14 +192,14 @@ export class MarkdownNodes {
   private makeTable(): HTMLElement {
     this.partCells = 0;
     const box = this.make('div', 'table-box');
-    box.setAttribute('tabindex', '0'); // a wide table scrolls, by keyboard, too
+    box.setAttribute('tabindex', '0'); // a wide table scrolls, also by keyboard
     box.setAttribute('role', 'group');
     box.setAttribute('aria-label', 'Table');
     this.made(1);
     return box.appendChild(document.createElement('table'));
   }
 
-  /** A long table goes on in another one, under the same head where that is short. */
+  /** Opens a row. A long table continues in another one, with a copy of its head if that is short. */
   private openRow(): void {
     const [head] = this.node.children;
     this.headCost ||= head ? this.cost - this.tableCost : 0;
@@ -210,7 +213,7 @@ export class MarkdownNodes {
     this.pushBlock(this.makeNamed(smd.TABLE_ROW));
   }
 
-  /** Cells past the last column go into it: a browser takes seconds for rows of thousands. */
+  /** Opens a cell. Cells past the last column join it: a browser takes seconds for rows of thousands. */
   private openCell(): void {
     this.cells += 1;
     this.partCells += 1;
@@ -230,7 +233,7 @@ export class MarkdownNodes {
     this.data.index -= 1;
   }
 
-  /** Brackets without an address after them are no link, as in `list[0]`; the parser has dropped them. */
+  /** Restores the brackets of a link without an address, as in `list[0]`, which the parser has dropped. */
   private restoreBrackets(): void {
     const { node } = this;
     node.insertBefore(document.createTextNode('['), node.firstChild);
@@ -255,7 +258,7 @@ export class MarkdownNodes {
       case smd.CHECKED:
         if (node.tagName === 'INPUT') node.setAttribute('checked', '');
         break;
-      default: // SRC and whatever comes later: an address that the browser would fetch by itself tells others what was said
+      default: // SRC and future attributes: the browser would fetch their address and thereby leak the conversation
     }
   }
 
@@ -280,7 +283,7 @@ export class MarkdownNodes {
     this.cost += nodes * NODE_COST;
   }
 
-  /** An inline element is part of a run, too. */
+  /** Counts an inline element as part of its run. */
   private weigh(): void {
     const block = this.blocks[this.blockLevel()];
     if (!block) return;
@@ -288,14 +291,14 @@ export class MarkdownNodes {
     if (block.letters > RUN_LETTERS && !block.keepsLines) this.startRun();
   }
 
-  /** The level of the block that text goes to; 0, which is none, outside of all. */
+  /** The level of the block that takes the text, or 0 outside of all blocks. */
   private blockLevel(): number {
     let level = this.data.index;
     while (level > 0 && !this.blocks[level]) level -= 1;
     return level;
   }
 
-  /** The text of a block goes on in a child of its own, with the inline elements that are open. */
+  /** Continues the text of a block in a new child, with copies of the open inline elements. */
   private startRun(): void {
     const { nodes, index } = this.data;
     const level = this.blockLevel();
@@ -316,7 +319,7 @@ function linesIn(text: string): number {
   return lines;
 }
 
-/** How much of a text goes into the run that is being written; 0 when it is full. */
+/** The number of letters of a text that fit into the current run, or 0 when it is full. */
 function roomFor(text: string, { letters, endsLine, keepsLines }: Block): number {
   if (!keepsLines) return RUN_LETTERS - letters;
   if (letters >= RUN_LETTERS && endsLine) return 0;

@@ -1,8 +1,9 @@
-// What a model wrote, judged before it is shown: addresses, and characters that do not stay in their place. Pure.
+// Makes text of a model safe to show: addresses, and characters that would leave their place. Pure.
 
 /**
- * The address of a link that a model wrote, or null when it may not be followed. Browsers drop control characters and tabs inside
- * a scheme, so `java\tscript:` is dropped of them before it is judged, and what was judged is what is used.
+ * The address of a model's link, or null when it must not be followed. Browsers ignore control characters and tabs
+ * inside a scheme, so they are removed from `java\tscript:` before the check, and the checked address is the one in
+ * use.
  */
 export function safeHref(href: string): string | null {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to drop
@@ -15,8 +16,9 @@ const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202d\u202e]|\p{Surroga
 const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Text as it may be shown. Control characters become pictures of themselves, halves of characters a question mark. What turns the
- * direction of text around is named: overrides everywhere, since they make an address or a word read as another, and in code all of them.
+ * Text that is safe to show. Control characters become their pictures, lone surrogates a replacement character.
+ * Characters that change the direction of text become their names: overrides everywhere, because they disguise
+ * addresses and words, and in code all of them.
  */
 export function visibleText(text: string, isCode: boolean): string {
   const seen = text.replace(UNSEEN, pictureOf);
@@ -31,19 +33,19 @@ function pictureOf(letter: string): string {
   return code > 0x2000 && code < 0x2100 ? `[U+${code.toString(16).toUpperCase()}]` : '\ufffd';
 }
 
-/** So many letters or one more, so that no character is cut in half. */
+/** `n` letters, or one more rather than half a character. */
 export function wholeLetters(text: string, n: number): number {
   return n < text.length && /[\ud800-\udbff]/.test(text[n - 1]) && /[\udc00-\udfff]/.test(text[n]) ? n + 1 : n;
 }
 
 const RIGHT_TO_LEFT =
   /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
-/** Letters, digits and signs that are looked at; who has no word by then has digits or code. */
+/** Letters, digits and signs to search for a first letter. A text without one by then is digits or code. */
 const MAX_BEFORE_WORD = 1000;
 
 /**
- * The direction of a text that grows, by its first letter: '' until there is one. A browser that finds it (dir="auto") reads the text
- * anew for each node that is added.
+ * The direction of a growing text, by its first letter, or '' while there is none. A browser's own detection
+ * (dir="auto") reads the whole text again for each new node.
  */
 export function directionOf(text: string): 'ltr' | 'rtl' | '' {
   const [letter] = text.slice(0, MAX_BEFORE_WORD).match(/\p{L}/u) ?? [];

@@ -1,5 +1,5 @@
-// Errors as people need them: what happened, what to do next, and buttons for it. Pure.
-// The engine's own sentences name the remedy already; what is added here is what this page can do.
+// Errors for people: what happened, what to do next, and buttons for it. The engine's own sentences already name a
+// remedy; the advice adds what this page can do. Pure.
 
 import type { EngineLoadOptions } from '../../engine/engine';
 
@@ -34,7 +34,7 @@ export const OFFER_LABELS: Record<Offer, string> = {
   former: 'Load the model from before',
 };
 
-/** The settings of the next load after the reader took an offer. */
+/** The settings of the next load after the reader has taken an offer. */
 export function settingsAfter<T extends Pick<EngineLoadOptions, 'attention' | 'backend'>>(
   offer: Offer,
   settings: T,
@@ -48,12 +48,12 @@ export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }
 
-/** An error's own code. Its class says nothing here: two scripts on a page may each have their own. */
+/** The code of an error. Its class is no evidence: two scripts on a page may each have their own classes. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** False of an error that says of itself that the same again ends the same. */
+/** False for an error that says that a retry would end the same way. */
 function canRetry(error: unknown): boolean {
   return !(error instanceof Error && 'canRetry' in error && error.canRetry === false);
 }
@@ -63,17 +63,17 @@ function said(error: unknown): string {
   return message || 'The error came without a message.';
 }
 
-/** Why a model that has ended cannot be asked. */
+/** The reason why a model that has ended cannot be asked. */
 export const MODEL_ENDED = 'Load the model again first.';
 
-/** Under an answer that ended because the context is full. */
+/** Advice under an answer that ended because the context is full. */
 export const FULL_CONTEXT: Advice = {
   what: 'The context is full: the model has no room for more.',
   next: 'Nothing is deleted, whatever you choose.',
   offers: ['forget', 'new', 'edit'],
 };
 
-/** Of an answer that failed. The conversation and the question are kept in any case. */
+/** Advice for a failed answer. The conversation and the question are kept in any case. */
 export function adviseRun(error: unknown, hasSystem = false): Advice {
   const what = said(error);
   switch (codeOf(error)) {
@@ -114,7 +114,7 @@ export function adviseRun(error: unknown, hasSystem = false): Advice {
   }
 }
 
-/** Of a model that did not load. To try again is offered where that can end otherwise. */
+/** Advice for a failed load. Offers a retry only if the result may differ. */
 export function adviseLoad(error: unknown): Advice {
   const what = said(error);
   const again = canRetry(error);

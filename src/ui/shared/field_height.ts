@@ -1,10 +1,10 @@
-// The height of a field that grows with its text. Fields with a text beyond all screens are not measured.
+// The height of a field that grows with its text. Very long texts are not measured.
 
-/** Text that passes the limit of any field's height on any screen. */
+/** Letters, and below lines, that exceed the height of any field on any screen. */
 const TALL_LETTERS = 10_000;
 const TALL_LINES = 100;
 
-/** Makes a field as high as its text, up to the limit that its style sets. To measure is to lay out all of the text, twice. */
+/** Makes a field as high as its text, up to the limit of its style. Measuring lays out the whole text, twice. */
 export function fitHeight(area: HTMLTextAreaElement): void {
   if (isTall(area.value)) {
     area.style.height = '100vh';

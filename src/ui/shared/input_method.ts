@@ -1,6 +1,9 @@
-// Keys that belong to an input method: Enter takes a suggestion and Escape drops it, and neither is meant for the page. Pure.
+// Keys of an input method: Enter takes a suggestion and Escape drops it, and the page must ignore both. Pure.
 
-/** Safari tells of the end of the composition before it tells of the key that ended it: that one is known by its code alone. */
+/**
+ * The key code of a key that an input method has processed. Safari reports the end of a composition before the key that
+ * ended it, so only this code identifies that key.
+ */
 const PROCESSED = 229;
 
 export function isComposing(event: Pick<KeyboardEvent, 'isComposing' | 'keyCode'>): boolean {

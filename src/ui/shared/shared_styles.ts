@@ -1,4 +1,4 @@
-// What all components of the page share: buttons, focus, text for screen readers alone.
+// Styles that all components of the page share: buttons, focus, text for screen readers only.
 
 import { css } from 'lit';
 
@@ -8,7 +8,8 @@ export const sharedStyles = css`
   button { font: inherit; color: inherit; }
   :focus-visible { outline: 2px solid var(--v-accent); outline-offset: 2px; }
   svg { display: block; }
-  /* Each line has the direction of its first letter. The attribute dir="auto" reads all of the text anew for each line of a paste. */
+  /* Each line takes the direction of its first letter. With dir="auto", a paste would read the whole text again per
+     line. */
   textarea { unicode-bidi: plaintext; text-align: start; }
   .button {
     display: inline-flex; align-items: center; gap: 6px; padding: 7px 13px; border: 1px solid var(--v-line); border-radius: 9px;
@@ -29,6 +30,8 @@ export const sharedStyles = css`
     position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap;
   }
   @media (prefers-reduced-motion: reduce) {
-    *, *::before, *::after { animation: none !important; transition: none !important; scroll-behavior: auto !important; }
+    *, *::before, *::after {
+      animation: none !important; transition: none !important; scroll-behavior: auto !important;
+    }
   }
 `;

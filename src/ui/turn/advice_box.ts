@@ -1,12 +1,12 @@
-// The box under an answer that failed: what happened, what to do, and buttons for it.
+// The box of advice under an answer: what happened, what to do next, and buttons.
 
 import { html, nothing } from 'lit';
 import { type Advice, OFFER_LABELS, type Offer } from '../shared/advice';
 
-/** Offers that ask the model again, which needs one that is free. */
+/** Offers that ask the model again, so it must be free. */
 const ASKING: readonly Offer[] = ['retry', 'edit', 'forget', 'no-system'];
 
-/** What happened, what to do, and buttons for it. `isAlert` where something failed. */
+/** @param isAlert true after a failure @param blocked the reason why the model cannot be asked now, or '' */
 export function renderAdvice(
   { what, next }: Advice,
   offers: readonly Offer[],

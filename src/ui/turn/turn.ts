@@ -1,5 +1,5 @@
-// <vivace-turn>: one question and its answer. The answer's text is written once, as Markdown, while it streams; nothing is rendered twice.
-// Fires `vivace-turn` with what the reader asks for.
+// <vivace-turn>: one question and its answer. The text of the answer is written once, as Markdown, while it streams.
+// Fires `vivace-turn` with the action that the reader chose.
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import { endRemark, excerptOf, type Turn, timingParts } from '../conversation/conversation';
@@ -13,7 +13,7 @@ import { renderAdvice } from './advice_box';
 import './turn_editor';
 import { turnStyles } from './turn_styles';
 
-/** To ask in this turn's place, to show the version before or after this one, or what an offer says. */
+/** An action of the reader: ask in place of this turn, show another version of it, or take an offer. */
 export type TurnAction =
   | { kind: 'ask'; question: string }
   | { kind: 'step'; by: 1 | -1 }
@@ -34,20 +34,20 @@ export class VivaceTurn extends LitElement {
     opened: { state: true },
   };
   declare turn: Turn;
-  /** Which of how many versions of this message it is, from 0. */
+  /** Index of this version among the versions of the message, from 0. */
   declare place: number;
   declare places: number;
-  /** Offers stand under the newest turn alone. */
+  /** True for the newest turn. Only it shows offers. */
   declare isLast: boolean;
-  /** The context has no room for more. */
+  /** True when the context has no room left. */
   declare isFull: boolean;
-  /** There are messages that the model could forget. */
+  /** True when there are messages that the model could forget. */
   declare canForget: boolean;
-  /** Why the model cannot be asked now, or ''. */
+  /** The reason why the model cannot be asked now, or ''. */
   declare blocked: string;
   declare copied: 'question' | 'answer' | null;
   declare editing: boolean;
-  /** A long question is shown whole. */
+  /** True when a long question is shown whole. */
   declare opened: boolean;
 
   private writer: MarkdownWriter | null = null;
@@ -68,7 +68,10 @@ export class VivaceTurn extends LitElement {
     this.opened = false;
   }
 
-  /** The turn's data has changed. Text is written once a frame, however fast tokens come; the end of an answer at once. */
+  /**
+   * Renders changes of the turn's data: text once per frame, however fast tokens come, and the end of an answer at
+   * once.
+   */
   refresh(): void {
     if (this.turn.state !== 'streaming') {
       cancelAnimationFrame(this.frame);
@@ -78,7 +81,7 @@ export class VivaceTurn extends LitElement {
     }
     this.frame ||= requestAnimationFrame(() => {
       this.frame = 0;
-      if (this.written === 0) this.requestUpdate(); // the sign of waiting comes and goes
+      if (this.written === 0) this.requestUpdate(); // shows or hides the waiting sign
       this.write();
     });
   }
@@ -176,7 +179,7 @@ export class VivaceTurn extends LitElement {
 
   private renderFooter() {
     const { turn } = this;
-    const remark = this.isLast && this.isFull ? null : endRemark(turn); // a full context has a word of its own below
+    const remark = this.isLast && this.isFull ? null : endRemark(turn); // a full context has its own remark below
     return html`<footer>
       ${turn.answer ? this.action('copy', 'Copy the answer', this.copied === 'answer' ? icons.done : icons.copy, this.copyAnswer) : nothing}
       ${turn.advice && this.isLast ? nothing : this.asking('again', 'Answer again', icons.again, () => this.fire({ kind: 'ask', question: turn.question }))}
@@ -189,7 +192,7 @@ export class VivaceTurn extends LitElement {
     return html`<button class="icon small" data-testid=${id} title=${label} aria-label=${label} @click=${act}>${icon}</button>`;
   }
 
-  /** A button that asks the model, and says why it cannot where it cannot. */
+  /** A button that asks the model. While it cannot, the button's title says why. */
   private asking(id: string, label: string, icon: unknown, act: () => void) {
     const { blocked } = this;
     return html`<button class="icon small" data-testid=${id} title=${blocked ? `${label}: ${blocked}` : label} aria-label=${label}
@@ -226,7 +229,7 @@ export class VivaceTurn extends LitElement {
     try {
       await navigator.clipboard.writeText(text);
     } catch {
-      return; // the page is not allowed to; the text can be selected
+      return; // the page may not copy; the reader can select the text
     }
     this.copied = which;
     setTimeout(() => {
@@ -235,7 +238,7 @@ export class VivaceTurn extends LitElement {
   }
 }
 
-/** A slow machine says what it does before its first word; on a fast one nobody sees this. */
+/** The progress before the first word of an answer. It appears late, so that fast machines never show it. */
 function renderWaiting({ answer, prefill, waitsFor }: Turn) {
   if (waitsFor) return html`<p class="reading at-once">Waiting: ${waitsFor}</p>`;
   if (answer !== '') return nothing;
@@ -244,7 +247,7 @@ function renderWaiting({ answer, prefill, waitsFor }: Turn) {
   return html`<p class="reading">Reading the conversation${progress}</p>`;
 }
 
-/** ‹ 2/3 › */
+/** The pager of versions: ‹ 2/3 › */
 function renderPager(place: number, places: number, onStep: (by: 1 | -1) => void) {
   const button = (by: 1 | -1, label: string, sign: string, isEnd: boolean) =>
     html`<button class="icon small" data-testid=${by < 0 ? 'version-before' : 'version-after'} title=${label} aria-label=${label}

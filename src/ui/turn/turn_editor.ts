@@ -1,5 +1,5 @@
-// <vivace-turn-editor>: a question of the conversation while it is edited, in its place. Enter sends, Shift+Enter breaks the line,
-// Escape leaves it as it was. Fires `vivace-save` with the text and `vivace-cancel`.
+// <vivace-turn-editor>: the field in which the reader edits a question, in the question's place. Enter sends,
+// Shift+Enter breaks the line, Escape cancels. Fires `vivace-save` with the text, and `vivace-cancel`.
 
 import { css, html, LitElement } from 'lit';
 import { fitHeight } from '../shared/field_height';
@@ -23,7 +23,7 @@ class VivaceTurnEditor extends LitElement {
   ];
   static override properties = { text: { attribute: false }, blocked: {} };
   declare text: string;
-  /** Why nothing can be sent now, or ''. */
+  /** The reason why nothing can be sent now, or ''. */
   declare blocked: string;
 
   constructor() {
@@ -56,7 +56,7 @@ class VivaceTurnEditor extends LitElement {
   private onKey = (event: KeyboardEvent) => {
     if (isComposing(event)) return;
     if (event.key === 'Escape') {
-      event.stopPropagation(); // it closes this, and stops or closes nothing else
+      event.stopPropagation(); // Escape must not stop or close anything else
       event.preventDefault();
       this.fire('vivace-cancel');
     } else if (event.key === 'Enter' && !event.shiftKey) {

@@ -1,9 +1,9 @@
-// How a question, an answer and the Markdown in it look.
+// Styles of a question, an answer and the Markdown within.
 
 import { css } from 'lit';
 
 export const turnStyles = css`
-  /* Turns out of sight are not laid out; the room beside them is for what focus draws around buttons. */
+  /* Turns out of sight are not laid out. The margin beside them leaves room for focus rings around buttons. */
   :host {
     display: block; margin-inline: -8px; padding: 10px 8px; font: 400 16px / 1.62 var(--v-font); color: var(--v-ink);
     content-visibility: auto; contain-intrinsic-block-size: auto 180px;

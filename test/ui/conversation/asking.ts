@@ -1,9 +1,9 @@
-// A question with its answer, as a turn of a conversation.
+// A helper that adds an answered question to a conversation.
 
 import type { Turn } from '../../../src/ui/conversation/conversation';
 import { addTurn, type Conversation, newConversation } from '../../../src/ui/conversation/conversation_tree';
 
-/** The conversation with one more turn that is answered: after its newest one, or the first of a new conversation. */
+/** The conversation with one more turn, answered, after the newest one. Default: in a new conversation. */
 export function asking(question: string, to = newConversation()): { conversation: Conversation; turn: Turn } {
   const { conversation, turn } = addTurn(to, to.turns.at(-1)?.id ?? null, question);
   Object.assign(turn, { state: 'done', answer: `Answer to ${question}`, finishReason: 'eos' });

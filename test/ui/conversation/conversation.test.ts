@@ -1,3 +1,5 @@
+// Turns: the messages made of them for the engine, the events that change them, and the texts under an answer.
+
 import { expect, test } from 'vitest';
 import {
   countWords,

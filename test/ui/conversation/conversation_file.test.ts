@@ -1,4 +1,4 @@
-// Conversations out of files and storage: what is sound comes back as it was, and anything else is refused with a sentence.
+// Conversations from files and storage: valid ones come back unchanged, others are refused with a sentence.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -17,7 +17,7 @@ import {
 } from '../../../src/ui/conversation/conversation_tree';
 import { cpuMs } from '../../cpu_time';
 
-/** Every UTF-16 unit may come, halves of characters, too. */
+/** Text of any UTF-16 units, lone surrogates included. */
 const text = fc.oneof(
   fc.string({ maxLength: 40 }),
   fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 20 }).map((units) => String.fromCharCode(...units)),
@@ -49,7 +49,9 @@ const turn: fc.Arbitrary<Turn> = fc.record({
   remarks: fc.array(text, { maxLength: 3 }),
 });
 
-/** Any tree: each turn follows one before it, or none, and each place shows one of its turns or leaves it open. */
+/**
+ * Any tree: each turn follows an earlier one or none, and each place shows one of its turns or leaves the choice open.
+ */
 const conversation: fc.Arbitrary<Conversation> = fc
   .record({
     id,
@@ -84,7 +86,7 @@ test('one bare conversation is read, too', () => {
   expect(conversations.map(({ id, system }) => [id, system])).toEqual([[bare.id, 'Be brief.']]);
 });
 
-/** How a sound value is damaged: a place in it, and what stands there then. */
+/** Damage to a valid value: a place in it, and the new content of that place. */
 const junk = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
   fc.constantFrom<unknown>(
@@ -126,7 +128,7 @@ function damage(value: Record<string, unknown>, place: number, put: unknown): vo
   };
   walk(value);
   const [node, key] = places[place % places.length];
-  node[key] = structuredClone(put); // a later damage may fall into it, and must not put it into itself
+  node[key] = structuredClone(put); // a copy, because a later damage may change it, and must not put it into itself
 }
 
 function parseOrSentence(value: unknown): Conversation | string {

@@ -1,4 +1,4 @@
-// Conversations in a store: several tabs write to one table, indexes break, and pages close in the middle.
+// The store of conversations: several tabs that write to one table, broken indexes, and pages that close in between.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ConversationStore, type Summary } from '../../../src/ui/conversation/conversation_store';
@@ -8,7 +8,7 @@ import {
   removeTurn,
   titleOf,
 } from '../../../src/ui/conversation/conversation_tree';
-import { type KeyValueTable, memoryTable } from '../../../src/ui/conversation/library_storage';
+import { type KeyValueTable, memoryTable } from '../../../src/ui/conversation/key_value_table';
 import { asking } from './asking';
 
 let table: KeyValueTable;
@@ -21,7 +21,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** As another tab has it: another store over the same table. */
+/** The store of another tab, over the same table. */
 const openStore = (over = table) => new ConversationStore(over, null);
 
 const titles = async (store: ConversationStore) => (await store.list()).map(({ title }) => title);

@@ -1,3 +1,5 @@
+// Conversations as trees: branches, siblings, merged copies, titles.
+
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
@@ -16,7 +18,7 @@ import {
 const shownPath = (conversation: Conversation) => shownSteps(conversation).map(({ turn }) => turn);
 const questions = (conversation: Conversation) => shownPath(conversation).map((turn) => turn.question);
 
-/** a, then b and its edited form c beside it, each followed by one more. */
+/** Turn a, then b and its edited form c, each followed by another turn. */
 function branched() {
   const a = addTurn(newConversation(), null, 'a');
   const b = addTurn(a.conversation, a.turn.id, 'b');
@@ -62,7 +64,7 @@ test('a turn is replaced where it said nothing and nothing followed, else branch
   const again = replaceTurn(failed.conversation, failed.turn, 'a, again').conversation;
   expect(again.turns.map((turn) => turn.question)).toEqual(['a, again']);
   const { conversation, b } = branched();
-  expect(replaceTurn(conversation, b, 'd').conversation.turns).toHaveLength(6); // an empty answer, but one that was gone on from
+  expect(replaceTurn(conversation, b, 'd').conversation.turns).toHaveLength(6); // empty answer, but a turn follows
   const said = { ...conversation.turns.at(-1)!, answer: 'half' };
   const half = { ...conversation, turns: [...conversation.turns.slice(0, -1), said] };
   const branch = replaceTurn(half, said, 'after c').conversation;

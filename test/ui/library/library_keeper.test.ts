@@ -1,4 +1,4 @@
-// Saves of the conversation that the page shows: how often, and what remains when storage refuses or the page closes.
+// Saves of the page's conversation: their number, and the copies that remain when storage refuses or the page closes.
 
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Conversation } from '../../../src/ui/conversation/conversation_tree';

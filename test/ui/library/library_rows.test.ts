@@ -1,4 +1,4 @@
-// Groups of the list of conversations, and the row that has the focus after a deletion.
+// Groups of the list of conversations, and the row to focus after a deletion.
 
 import { expect, test } from 'vitest';
 import { groupByDay, neighborOf } from '../../../src/ui/library/library_rows';

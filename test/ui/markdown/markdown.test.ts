@@ -1,3 +1,6 @@
+// Markdown of a model as nodes: the same for any pieces of the text, safe for any text, and bounded per frame and in
+// size.
+
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { FrameBudget } from '../../../src/ui/markdown/frame_budget';
@@ -18,7 +21,7 @@ const CLASSES = new Set(['image', 'math', 'run', 'plain', 'table-box', 'code-blo
 
 beforeEach(() => {
   vi.stubGlobal('document', fakeDocument);
-  // The parser notes nonsense in its input there, and goes on.
+  // The parser reports odd input through console.assert, and continues.
   vi.stubGlobal('console', { ...console, assert: () => {} });
 });
 afterEach(() => {
@@ -26,11 +29,11 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Letters that one frame may write, and elements: the least that a node costs is 20 letters. */
+/** Letters that one frame may write, and elements: a node costs at least 20 letters. */
 const FRAME_LETTERS = 12_000;
 const MOST_NODES = FRAME_LETTERS / 20;
 
-/** Frames come when a test says so, and never take long. */
+/** Frames under the test's control, each short. */
 function framesByHand(): { budget: FrameBudget; frame(): boolean } {
   const frames: (() => void)[] = [];
   const budget = new FrameBudget({ now: () => 0, nextFrame: (callback) => frames.push(callback) });
@@ -274,10 +277,10 @@ test('a text has the direction of its first letter, once there is one', () => {
   for (const text of ['مرحبا world', '**שלום**', '12. ދިވެހި', '𞤀𞤣']) expect(directionOf(text)).toBe('rtl');
 });
 
-/** Letters: what takes quadratic time takes seconds with so many. */
+/** Enough letters to make quadratic time take seconds. */
 const FLOOD = 200_000;
 const fill = (piece: string) => piece.repeat(Math.ceil(FLOOD / piece.length));
-/** What a model can write to hold up a page. */
+/** Texts with which a model could hold up a page. */
 const FLOODS: Record<string, string> = {
   'a line without spaces': fill('x'),
   'opening brackets': fill('['),
@@ -320,11 +323,11 @@ const FLOODS: Record<string, string> = {
   emoji: fill('😀'),
 };
 
-/** What a browser has to make and lay out. */
+/** The size of a tree, as far as it costs a browser. */
 interface Size {
   nodes: number;
   depth: number;
-  /** Letters directly in one element. */
+  /** Most letters directly in one element. */
   longest: number;
 }
 

@@ -1,3 +1,5 @@
+// Advice for errors, and the texts of sizes, times and progress.
+
 import { expect, test } from 'vitest';
 import {
   AttentionUnavailable,

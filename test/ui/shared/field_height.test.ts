@@ -1,7 +1,9 @@
+// The height of a field: measured for short texts, fixed for very long ones.
+
 import { expect, test } from 'vitest';
 import { fitHeight } from '../../../src/ui/shared/field_height';
 
-/** A field that counts how often its text is laid out to be measured. */
+/** A field that counts the layouts of its text. */
 function fieldOf(value: string) {
   let measured = 0;
   const style = { height: '' };

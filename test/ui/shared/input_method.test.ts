@@ -1,3 +1,5 @@
+// Keys of an input method.
+
 import { expect, test } from 'vitest';
 import { isComposing } from '../../../src/ui/shared/input_method';
 

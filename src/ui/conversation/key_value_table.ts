@@ -1,15 +1,15 @@
-// Where conversations are kept: one table of keys and values, in IndexedDB, or in memory where the browser refuses that.
+// A table of keys and values for conversations: in IndexedDB, or in memory where the browser refuses storage.
 
 import { createStore, del, get, keys, promisifyRequest, update } from 'idb-keyval';
 import { withTimeout } from '../../shared/with_timeout';
 
 export interface KeyValueTable {
   get(key: string): Promise<unknown>;
-  /** Replaces a value by what `change` makes of it, as one step: no other tab comes between. Where it throws, the value stays. */
+  /** Replaces a value by the result of `change`, atomically across tabs. If `change` throws, the value stays. */
   update(key: string, change: (old: unknown) => unknown): Promise<void>;
-  /** The same for many keys in one step. A value that `change` makes undefined stays as it was. */
+  /** Changes many keys in one step. Where `change` returns undefined, the value stays. */
   updateMany(keys: readonly string[], change: (key: string, old: unknown) => unknown): Promise<void>;
-  /** As much of a write as a page that is being closed can still do. */
+  /** Begins a write that can complete while the page closes. */
   putNow(key: string, value: unknown): void;
   delete(key: string): Promise<void>;
   keys(): Promise<string[]>;
@@ -18,7 +18,7 @@ export interface KeyValueTable {
 /** A database that does not open in this time counts as refused: some browsers never answer. */
 const TIMEOUT_MS = 3000;
 
-/** Throws, at the first use, where storage is refused. */
+/** Opens a table of IndexedDB. Where storage is refused, the first use rejects. */
 export function openTable(name: string, table: string): KeyValueTable {
   const store = createStore(name, table);
   return {
@@ -36,7 +36,8 @@ export function openTable(name: string, table: string): KeyValueTable {
         return promisifyRequest(objects.transaction);
       }),
     putNow(key, value) {
-      // The commit is asked for at once: a page that is gone when the write is done would not get to it, and the write would be undone.
+      // Commits explicitly: an automatic commit comes after the write, when a closing page is gone, and the write would
+      // be undone.
       void store('readwrite', (objects) => {
         objects.put(value, key);
         objects.transaction.commit();
