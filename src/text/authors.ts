@@ -1,11 +1,14 @@
-// Who wrote a text decides which of its added tokens are tokens. What a person or a page wrote must not act as the frame of a
-// conversation; what the model said is read back as it was said; the template is trusted.
+// The author of a text decides which added tokens its characters may become. Text from people and pages must not act as
+// the frame of a conversation, the model's own text is read back as generated, and the template is trusted.
 
 /** The template, or the text of complete(): every added token is recognized. */
 export const TEMPLATE = 0;
-/** An assistant message: added tokens that an answer shows (`<think>`, `<tool_call>`), not those that end turns or begin them. */
+/**
+ * An assistant message: added tokens that an answer shows (`<think>`, `<tool_call>`) are recognized, those around turns
+ * are not.
+ */
 export const MODEL = 1;
-/** A user or system message: only added tokens that control nothing, such as letters and runs of spaces. */
+/** A user or system message: only harmless added tokens, such as letters and runs of spaces, are recognized. */
 export const PERSON = 2;
 
 export type Author = typeof TEMPLATE | typeof MODEL | typeof PERSON;
@@ -17,23 +20,24 @@ export function authorOf(role: string): Author {
   return role === 'assistant' ? MODEL : PERSON;
 }
 
-/** Names between marks that llama.cpp takes for control tokens, whatever their file calls them. */
+/** Names in brackets that llama.cpp takes for control tokens, regardless of their type in the file. */
 const LOOKS_LIKE_CONTROL = /^(<[|｜].*[|｜]>|<unused\d*>|<(pad|mask|2mass)>|\[@BOS@\])$/su;
-/** A name between marks: `<think>`, `[/INST]`, `◁think▷`. */
+/** A name in brackets: `<think>`, `[/INST]`, `◁think▷`. */
 const MARKUP = /^[^\p{L}\p{N}\s].*\p{L}.*[^\p{L}\p{N}\s]$/su;
-/** Nothing but spaces and line breaks: they are layout, they control nothing. */
+/** Only spaces and line breaks, which are layout and control nothing. */
 export const LAYOUT = /^[\p{White_Space}\u2581]+$/u;
 
 export interface TokenTraits {
   /** The least trusted author whose text may become the token. */
   readonly openTo: Author;
-  /** Named like the tokens around turns: not recognized in the model's text where the template writes the token itself. */
+  /** Named like the tokens around turns. Not recognized in the model's text if the template writes the token itself. */
   readonly looksLikeControl: boolean;
 }
 
 /**
- * What a token does, by its file (`special`, CONTROL), by its name, and by the chat template: a token such as `</tool_response>`
- * is not special, but where the template names it, it fences messages in. Without a template every tag is taken to do so.
+ * Classifies a token by its type in the file (`special`, CONTROL), its name, and the chat template. A token such as
+ * `</tool_response>` is not special, but delimits messages if the template names it. Without a template every tag
+ * counts as a delimiter.
  */
 export function traitsOf(content: string, controls: boolean, template: string | null): TokenTraits {
   if (LAYOUT.test(content)) return { openTo: PERSON, looksLikeControl: false };
@@ -43,7 +47,7 @@ export function traitsOf(content: string, controls: boolean, template: string | 
   return { openTo: fences ? MODEL : PERSON, looksLikeControl };
 }
 
-/** Whether a template holds the text of a tag, or of its other half. */
+/** True if a template contains a tag or the tag's other half. */
 function isNamed(content: string, template: string): boolean {
   const [, open, slash, rest] = /^([^\p{L}\p{N}\s/]*)(\/?)(.*)$/su.exec(content)!;
   return template.includes(content) || template.includes(`${open}${slash === '' ? '/' : ''}${rest}`);

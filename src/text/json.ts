@@ -1,4 +1,4 @@
-// Reading untrusted JSON and GGUF metadata without `any`: each helper answers "is it really that?".
+// Type checks for untrusted JSON and GGUF metadata, without `any`.
 
 import { isJsonObject, type JsonObject } from '../shared/json_object';
 
@@ -14,21 +14,21 @@ export function asString(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** A value as a message may show it: String() of an object runs what a file calls its "toString". */
+/** A value for an error message. Avoids String() of an object, which would call a "toString" from the file. */
 export function shown(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'a structure' : String(value).slice(0, 80);
 }
 
-/** A token id from a number or a bigint (GGUF integers may be either); null for anything that cannot be an id. */
+/** A token id from a number or bigint (GGUF integers may be either), or null for an invalid id. */
 export function asId(value: unknown): number | null {
   const id = typeof value === 'bigint' ? Number(value) : value;
   return typeof id === 'number' && Number.isInteger(id) && id >= 0 && id < MAX_VOCABULARY ? id : null;
 }
 
-/** No vocabulary in use passes 300,000 ids; the cap keeps a hostile id from sizing an array. */
+/** Largest vocabulary. Real ones stay below 300,000 ids; the limit keeps a hostile id from sizing an array. */
 export const MAX_VOCABULARY = 1 << 22;
 
-/** The text of a special-token entry of tokenizer_config.json: a string, or an object with `content`. */
+/** The text of a special-token entry in tokenizer_config.json: a string, or an object with `content`. */
 export function tokenContent(value: unknown): string | null {
   return asString(value) ?? asString(asObject(value)?.content);
 }

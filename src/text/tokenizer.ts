@@ -1,5 +1,5 @@
-// The text room: text <-> ids. It knows no GPU, no page and no other room, and runs in a worker as in Node.
-// This file: the tokenizer that every other part sees, put together from the parts beside it.
+// The text room: text to ids and back. It knows no GPU, no page and no other room, and runs in a worker as in Node.
+// This file puts the tokenizer together from the sub-rooms.
 
 import { TokenizerError } from '../errors';
 import { type Author, type Authors, PERSON, traitsOf } from './authors';
@@ -15,30 +15,33 @@ import { findSpecialTokens } from './vocabulary/special_tokens';
 import { readTokenizerJson } from './vocabulary/tokenizer_json';
 
 export interface Tokenizer {
-  /** One more than the largest id. A model may have more rows than this; ids past it decode to nothing. */
+  /** The largest id plus one. A model may have more rows; ids beyond decode to nothing. */
   readonly vocabSize: number;
   readonly bosToken: string | null;
   readonly eosToken: string | null;
-  /** Every id that ends an answer. */
+  /** All ids that end an answer. */
   readonly eosIds: readonly number[];
-  /** Ids of a trusted text: the text of a control token becomes that token. Begins with bos where the model wants it. */
+  /**
+   * Ids of a trusted text, in which the text of a control token becomes that token. Begins with bos if the model wants
+   * it.
+   */
   encode(text: string, options?: { addSpecialTokens?: boolean }): Uint32Array;
-  /** Ids of a text that a person typed: only added tokens that control nothing are recognized. */
+  /** Ids of a text from a person. Only harmless added tokens are recognized. */
   encodePlain(text: string): Uint32Array;
-  /** Ids of a text of several authors, split into words as if one had written it; nothing is put before or after it. */
-  encodeWritten(text: string, authors: Authors): Uint32Array;
-  /** Whether a text holds a token that is withheld from its author, or could complete one with what stands before or after it. */
-  touchesFence(text: string, author: Author): boolean;
-  /** Those UTF-16 units of a text that could be a part of a token that is withheld from its author. */
-  fenceUnits(text: string, author: Author): ReadonlySet<number>;
-  /** Text of the ids without control tokens. Spaces are left as the model wrote them. */
+  /** Ids of a text by several authors, split into words as if by one author, without prefix and suffix. */
+  encodeAuthored(text: string, authors: Authors): Uint32Array;
+  /** True if a text contains a token withheld from its author, or could complete one together with adjacent text. */
+  couldForge(text: string, author: Author): boolean;
+  /** The UTF-16 units of a text that may belong to a token withheld from its author. */
+  forgeableUnits(text: string, author: Author): ReadonlySet<number>;
+  /** Text of the ids without control tokens. Spaces stay as generated. */
   decode(ids: ArrayLike<number>): string;
   tokenBytes(id: number): Uint8Array;
-  /** One token for display; half a character shows as U+FFFD, a control token by its name. */
+  /** One token for display. Half a character shows as U+FFFD, a control token by name. */
   tokenText(id: number): string;
 }
 
-/** Longest text for one call, in UTF-16 units. */
+/** Longest text per call, in UTF-16 units. */
 export const MAX_TEXT_LENGTH = 4_000_000;
 
 const NO_BYTES = new Uint8Array(0);
@@ -85,7 +88,7 @@ export function createTokenizer(files: TokenizerFiles): Tokenizer {
         `The text has ${text.length} characters; at most ${MAX_TEXT_LENGTH} are encoded at once. Shorten it.`,
       );
     }
-    return text.replace(/\p{Surrogate}/gu, '\ufffd'); // with the u flag: only halves without their partner
+    return text.replace(/\p{Surrogate}/gu, '\ufffd'); // with the u flag, this matches only unpaired halves
   }
 
   const tokenBytes = (id: number): Uint8Array => {
@@ -109,9 +112,9 @@ export function createTokenizer(files: TokenizerFiles): Tokenizer {
       encoder.encode(checked(text), new Uint8Array(text.length).fill(PERSON), out);
       return Uint32Array.from(out);
     },
-    touchesFence: (text, author) => encoder.touchesFence(text, author),
-    fenceUnits: (text, author) => encoder.fenceUnits(text, author),
-    encodeWritten(text, authors) {
+    couldForge: (text, author) => encoder.couldForge(text, author),
+    forgeableUnits: (text, author) => encoder.forgeableUnits(text, author),
+    encodeAuthored(text, authors) {
       const out: number[] = [];
       encoder.encode(checked(text), authors, out);
       return Uint32Array.from(out);

@@ -1,4 +1,4 @@
-/** What is known of a model's vocabulary; at least one of `tokenizerJson` and `gguf` must be there. */
+/** The files that define a vocabulary. At least one of `tokenizerJson` and `gguf` must be present. */
 export interface TokenizerFiles {
   tokenizerJson: Record<string, unknown> | null;
   tokenizerConfig: Record<string, unknown> | null;

@@ -54,9 +54,9 @@ describe.each(both)('%s', (name, tokenizer) => {
         fc.array(fc.record({ text: plainText, author: fc.constantFrom(TEMPLATE, MODEL, PERSON) }), { maxLength: 5 }),
         (parts) => {
           const whole = parts.map((part) => part.text).join('');
-          fc.pre(!tokenizer.touchesFence(whole, PERSON));
+          fc.pre(!tokenizer.couldForge(whole, PERSON));
           const authors = parts.flatMap((part) => Array<number>(part.text.length).fill(part.author));
-          expect(tokenizer.encodeWritten(whole, Uint8Array.from(authors))).toEqual(tokenizer.encode(whole, text));
+          expect(tokenizer.encodeAuthored(whole, Uint8Array.from(authors))).toEqual(tokenizer.encode(whole, text));
         },
       ),
       { seed: SEED, numRuns: 300 },

@@ -43,7 +43,7 @@ test.each(['unigram', 'unigram with bytes', 'unigram with a character map', 'wor
       expect([...tokenizer.encode(`a ${content} b`)]).toContain(id);
       for (const typed of [content, `a ${content} b`, `a${content}`]) {
         expect([...tokenizer.encodePlain(typed)]).not.toContain(id);
-        expect([...tokenizer.encodeWritten(typed, new Uint8Array(typed.length).fill(PERSON))]).not.toContain(id);
+        expect([...tokenizer.encodeAuthored(typed, new Uint8Array(typed.length).fill(PERSON))]).not.toContain(id);
       }
     }
   },

@@ -1,24 +1,24 @@
-// Ids as they arrive -> text that may be shown now. What is shown is never taken back: half a character, a character that
-// may still grow, and the beginning of a stop string wait. The whole stream equals `tokenizer.decode` of all ids, or, where it
-// goes on a text, what decode adds to that text.
+// Arriving ids to text that can be shown at once. Shown text is never taken back: half a character, a character that
+// may still grow, and the beginning of a stop string wait. The whole stream equals `tokenizer.decode` of all ids or,
+// when continuing a text, the part that decode would append to it.
 
 import type { Tokenizer } from '../tokenizer';
 import { unfinishedLength } from './graphemes';
 
 export interface StreamDecoder {
-  /** Text that may be shown now; often empty. */
+  /** The text that can be shown now; often empty. */
   push(id: number): string;
-  /** What was held back, at the end of the answer. */
+  /** The text held back, at the end of the answer. */
   flush(): string;
   /** All text released so far. */
   readonly text: string;
-  /** A stop string was found; the text ends before it, and further ids give nothing. */
+  /** True once a stop string was found. The text ends before it, and further ids produce nothing. */
   readonly stopped: boolean;
 }
 
 export interface StreamOptions {
   stop?: readonly string[];
-  /** The ids go on a text: their first space is one of the text, and no mark of its beginning. Default false. */
+  /** The ids continue a text, so that their first space is part of the text. Default: false. */
   goesOn?: boolean;
 }
 
@@ -38,7 +38,7 @@ export function createStreamDecoder(tokenizer: Tokenizer, options: StreamOptions
     return text;
   }
 
-  /** Adds decoded text and answers what may go; `last` says that nothing follows. */
+  /** Adds decoded text and returns the text to release. `last`: nothing follows. */
   function advance(text: string, last: boolean): string {
     if (text !== '' && dropSpace) {
       dropSpace = false;
@@ -64,7 +64,7 @@ export function createStreamDecoder(tokenizer: Tokenizer, options: StreamOptions
       if (bytes.length === 0) return '';
       if (!started) {
         started = true;
-        // Alone, the first token shows whether this vocabulary drops the first space.
+        // The first token alone shows whether the vocabulary drops the first space.
         const isSpace = !options.goesOn && bytes[0] === 0x20;
         dropSpace = isSpace && !tokenizer.decode([id]).startsWith(new TextDecoder().decode(bytes));
       }
@@ -85,13 +85,13 @@ export function createStreamDecoder(tokenizer: Tokenizer, options: StreamOptions
   };
 }
 
-/** Where the earliest stop string begins; -1 for none. */
+/** Index of the earliest stop string, or -1. */
 function firstStop(text: string, stops: readonly string[]): number {
   const places = stops.map((stop) => text.indexOf(stop)).filter((place) => place >= 0);
   return places.length > 0 ? Math.min(...places) : -1;
 }
 
-/** Length of the longest end of the text that a stop string begins with. */
+/** Length of the longest end of the text that begins a stop string. */
 function stopBeginning(text: string, stops: readonly string[]): number {
   let longest = 0;
   for (const stop of stops) {

@@ -1,5 +1,5 @@
-// Ids -> bytes, by the decoder rules of tokenizer.json. Every token of a language model's vocabulary stands for fixed
-// bytes; text is the UTF-8 of the bytes in a row. Decoding and streaming both go through here, so they cannot differ.
+// Ids to bytes, by the decoder rules of tokenizer.json. Every token of a language model stands for fixed bytes, and
+// text is the UTF-8 of all bytes in a row. Decoding and streaming share this file, so they cannot differ.
 
 import { TokenizerError } from '../../errors';
 import type { JsonObject } from '../../shared/json_object';
@@ -14,7 +14,7 @@ export interface ByteRules {
   readonly dropFirstSpace: boolean;
 }
 
-/** `spelledInBytes`: the rules for splitting text end in the byte alphabet, which settles it where no decoder is given. */
+/** `spelledInBytes`: words are written in the byte alphabet, which decides the rules of a file without a decoder. */
 export function createByteRules(decoder: JsonObject | null, spelledInBytes: boolean): ByteRules {
   const steps = decoder ? flatten(decoder) : [];
   if (steps.some((step) => step.type === 'ByteLevel') || (steps.length === 0 && spelledInBytes)) {
@@ -49,7 +49,9 @@ export function createByteRules(decoder: JsonObject | null, spelledInBytes: bool
   }
 }
 
-/** A piece goes on the word before it, everything else begins with a space; the reference tidies each token by itself. */
+/**
+ * A piece with the prefix continues a word; others begin with a space. The reference cleans up each token by itself.
+ */
 function wordPieceRules(decoder: JsonObject): ByteRules {
   const prefix = asString(decoder.prefix) ?? '##';
   const tidied = decoder.cleanup === false ? [] : TIDIED;
@@ -60,7 +62,7 @@ function wordPieceRules(decoder: JsonObject): ByteRules {
   return { dropFirstSpace: true, bytes };
 }
 
-/** Of the reference's clean-up, what a single token can hold. */
+/** The part of the reference's clean-up that applies to single tokens. */
 const TIDIED = ['.', '?', '!', ',', "n't", "'m", "'s", "'ve", "'re"].map((end) => [` ${end}`, end] as const);
 
 function flatten(decoder: JsonObject): JsonObject[] {
@@ -68,7 +70,7 @@ function flatten(decoder: JsonObject): JsonObject[] {
   return asArray(decoder.decoders).flatMap((step) => flatten(asObject(step) ?? {}));
 }
 
-/** UTF-8 of one byte string after another; a byte order mark is text like any other. */
+/** Decodes UTF-8. A byte order mark stays. */
 export function decodeUtf8(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 }

@@ -1,9 +1,12 @@
-// Added tokens (control tokens and the like): finding their text inside a text before anything else looks at it.
+// Finds the text of added tokens, such as control tokens, before any other rule sees the text.
 
 import { TokenizerError } from '../../errors';
 import { type Author, type Authors, LAYOUT, PERSON, TEMPLATE, type TokenTraits } from '../authors';
 
-/** A text of nothing but the beginnings of a token is read so many times; the longest in use have some 60 characters. */
+/**
+ * Longest accepted token. In the worst case, a text of repeated token beginnings is read that many times. The longest
+ * in use have some 60 characters.
+ */
 const LONGEST_CONTENT = 512;
 
 export interface AddedToken extends TokenTraits {
@@ -16,7 +19,7 @@ export interface AddedToken extends TokenTraits {
   readonly rstrip: boolean;
 }
 
-/** A stretch of a text: an added token (`id`), or text between them (`id` null). */
+/** A stretch of a text: an added token (`id`), or the text between two of them (`id` null). */
 export interface Section {
   readonly id: number | null;
   readonly start: number;
@@ -33,13 +36,13 @@ const STARTS_WITH_WORD = /^[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}]/u;
 const SPACE = /\p{White_Space}/u;
 const NONE: ReadonlySet<number> = new Set();
 
-/** Splits texts at the longest added token of each place, leftmost first: the reference's rule. */
+/** Splits texts at added tokens, leftmost first and the longest at each place, as the reference does. */
 export class AddedTokenSplitter {
   private readonly root: TrieNode = { next: new Map(), token: null };
-  private readonly fenced: { content: string; openTo: Author }[] = []; // not open to everybody
-  private readonly framing = new Set<number>(); // ids of tokens that look like control tokens, but are open to the model
+  private readonly withheld: { content: string; openTo: Author }[] = []; // tokens with a restricted author
+  private readonly framing = new Set<number>(); // tokens that look like control tokens but are open to the model
 
-  /** `contentOf` gives the text to look for: normalized tokens are looked for in normalized text. */
+  /** `contentOf` returns the text to search for: normalized tokens are searched for in normalized text. */
   constructor(tokens: readonly AddedToken[], contentOf: (token: AddedToken) => string = (token) => token.content) {
     for (const token of tokens) {
       const content = contentOf(token);
@@ -51,9 +54,9 @@ export class AddedTokenSplitter {
       }
       const { openTo } = token;
       if (openTo !== PERSON) {
-        // Where the template writes such a token is known only for a whole prompt: in touches() it counts as withheld.
+        // The template's use of such a token is known only for a whole prompt, so couldForge() treats it as withheld.
         const isFraming = token.looksLikeControl && openTo !== TEMPLATE;
-        this.fenced.push({ content, openTo: isFraming ? TEMPLATE : openTo });
+        this.withheld.push({ content, openTo: isFraming ? TEMPLATE : openTo });
         if (isFraming) this.framing.add(token.id);
       }
       let node = this.root;
@@ -67,11 +70,11 @@ export class AddedTokenSplitter {
     }
   }
 
-  get hasFences(): boolean {
-    return this.fenced.length > 0;
+  get withholdsAny(): boolean {
+    return this.withheld.length > 0;
   }
 
-  /** `authors`: of each unit of the text; absent: the template wrote all of it. */
+  /** `authors` of each unit of the text; null for a text by the template. */
   split(text: string, authors: Authors | null = null): Section[] {
     const sections = this.splitWithout(NONE, text, authors);
     if (!authors || this.framing.size === 0) return sections;
@@ -84,7 +87,7 @@ export class AddedTokenSplitter {
   /** `frames`: tokens that only the template may write. */
   private splitWithout(frames: ReadonlySet<number | null>, text: string, authors: Authors | null): Section[] {
     const sections: Section[] = [];
-    let from = 0; // start of the text not yet in a section
+    let from = 0; // start of the text that is not yet in a section
     for (let i = 0; i < text.length; ) {
       const match = this.longestAt(text, i, authors, frames);
       if (!match || (match.token.singleWord && !standsAlone(text, i, match.end))) {
@@ -104,10 +107,10 @@ export class AddedTokenSplitter {
     return sections;
   }
 
-  /** Whether a text by this author holds an added token that is withheld from him, or a part that its surroundings could complete. */
-  touches(text: string, author: Author): boolean {
+  /** True if a text by this author contains a withheld added token, or a part that adjacent text could complete. */
+  couldForge(text: string, author: Author): boolean {
     if (text === '') return false;
-    return this.fenced.some(({ content, openTo }) => {
+    return this.withheld.some(({ content, openTo }) => {
       if (openTo >= author) return false;
       if (text.includes(content) || content.includes(text)) return true;
       for (let cut = 1; cut < content.length; cut++) {
@@ -117,15 +120,15 @@ export class AddedTokenSplitter {
     });
   }
 
-  /** Adds the UTF-16 units of the tokens that are withheld from an author, spaces aside. */
+  /** Adds the UTF-16 units of the tokens withheld from an author, except spaces. */
   addUnits(author: Author, units: Set<number>): void {
-    for (const { content, openTo } of this.fenced) {
+    for (const { content, openTo } of this.withheld) {
       if (openTo >= author) continue;
       for (let i = 0; i < content.length; i++) if (!LAYOUT.test(content[i])) units.add(content.charCodeAt(i));
     }
   }
 
-  /** The longest token at `start` that is open to everybody who wrote a part of its text. */
+  /** The longest token at `start` that is open to every author of its text. */
   private longestAt(
     text: string,
     start: number,

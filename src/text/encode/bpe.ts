@@ -1,6 +1,6 @@
-// Byte pair encoding of one word: the reference's algorithm on ids, with no string built per merge.
-// It replaces the library's model, which gives the same ids but needs 10 to 20 microseconds a character on long words
-// and a second copy of the vocabulary to keep control tokens out of what a person typed.
+// Byte pair encoding of one word: the reference's algorithm on ids, without strings per merge. Replaces the library's
+// model, which gives the same ids but takes 10 to 20 microseconds per character of a long word, and would need a second
+// copy of the vocabulary to keep control tokens out of people's text.
 
 import { BYTE_TO_CHAR, byteToken, utf8Bytes } from '../byte_alphabet';
 import { MinHeap } from './min_heap';
@@ -8,24 +8,24 @@ import { safeCut } from './safe_cut';
 
 export interface BpeOptions {
   readonly vocab: ReadonlyMap<string, number>;
-  /** Ids of left, right and result of each merge, in order of rank, the first merged first. */
+  /** Ids of left, right and result of each merge, ordered by rank, lowest first. */
   readonly merges: Uint32Array;
-  /** Rank of each merge where several share one (SentencePiece scores); absent: the place in `merges`. */
+  /** Ranks of the merges if several share one (SentencePiece scores). Null: the index in `merges`. */
   readonly mergeRanks: Uint32Array | null;
-  /** Ids that merging must never produce: control tokens that some vocabularies list among the ordinary ones. */
+  /** Ids that merging must never produce: control tokens that some vocabularies list as ordinary tokens. */
   readonly forbidden: ReadonlySet<number>;
-  /** Words are split into bytes (byte-level) or into characters. */
+  /** True to split words into bytes (byte-level) instead of characters. */
   readonly byteLevel: boolean;
   /** Unknown characters become <0xHH> tokens. */
   readonly byteFallback: boolean;
-  /** A word that is a token as a whole is taken as it is. */
+  /** A word that is a token itself is not merged. */
   readonly ignoreMerges: boolean;
   readonly unkId: number | null;
   readonly fuseUnk: boolean;
 }
 
-const SHORT_WORD = 64; // below this, scanning for the best pair beats a heap
-const LONGEST_RUN = 1 << 16; // longer words are cut: bounds memory, and the heap key below
+const SHORT_WORD = 64; // up to this length, scanning for the best pair beats a heap
+const LONGEST_RUN = 1 << 16; // longer words are cut, to bound memory and the heap's keys
 const CACHE_WORDS = 20_000;
 const CACHE_WORD_LENGTH = 32;
 const NO_MERGE = 0xffffffff;
@@ -91,13 +91,13 @@ export class Bpe {
   }
 
   private wholeWord(word: string): number | null {
-    if (word.length > 1024) return null; // no token is that long; spares mapping a huge word
+    if (word.length > 1024) return null; // no token is that long; avoids mapping a huge word
     const name = this.byteIds ? Array.from(utf8Bytes(word), (byte) => BYTE_TO_CHAR[byte]).join('') : word;
     const id = this.options.vocab.get(name);
     return id === undefined || this.options.forbidden.has(id) ? null : id;
   }
 
-  /** The ids that merging starts from: one per byte, or one per character with the fallbacks for unknown ones. */
+  /** The initial ids before merging: one per byte, or one per character with fallbacks for unknown ones. */
   private symbols(word: string): number[] {
     const ids: number[] = [];
     if (this.byteIds) {
@@ -141,7 +141,7 @@ export class Bpe {
     }
   }
 
-  /** The same with a heap of (rank, position) and a linked list: n log n on a word of any length. */
+  /** `mergeShort` with a heap of (rank, position) and a linked list: n log n for words of any length. */
   private mergeLong(ids: number[]): number[] {
     const n = ids.length;
     const next = Int32Array.from({ length: n }, (_, i) => (i + 1 < n ? i + 1 : -1));
@@ -156,7 +156,7 @@ export class Bpe {
     for (let key = heap.pop(); key >= 0; key = heap.pop()) {
       const left = key % POSITIONS;
       const right = next[left];
-      // Stale entries: the pair was merged away, or has another rank by now.
+      // Stale entries: the pair was merged already, or has another rank by now.
       if (ids[left] === -1 || right < 0 || this.rank(ids[left], ids[right]) !== Math.floor(key / POSITIONS)) continue;
       ids[left] = this.merge(ids[left], ids[right]);
       ids[right] = -1;
@@ -169,7 +169,7 @@ export class Bpe {
   }
 }
 
-const POSITIONS = 2 ** 19; // more than the bytes of the longest run (three per UTF-16 unit)
+const POSITIONS = 2 ** 19; // exceeds the bytes of the longest run (three per UTF-16 unit)
 
 function largest(values: Iterable<number>): number {
   let max = 0;

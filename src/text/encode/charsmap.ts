@@ -1,16 +1,17 @@
-// SentencePiece's precompiled character map: a table from texts to their normalized forms, as a double array of UTF-8 bytes
-// (darts-clone) followed by the forms, each ended by a zero byte. https://github.com/google/sentencepiece
+// SentencePiece's precompiled character map: a table from texts to normalized forms, stored as a double array over
+// UTF-8 bytes (darts-clone) followed by the forms, each with a terminating zero byte.
+// https://github.com/google/sentencepiece
 
 import { TokenizerError } from '../../errors';
 import { utf8Bytes } from '../byte_alphabet';
 
-const MAX_BYTES = 1 << 22; // the published ones have 240,000
+const MAX_BYTES = 1 << 22; // published maps have 240,000
 const PIECE = 512; // UTF-16 units segmented at once
 const LONGEST_GROUP = 6; // bytes of a grapheme that is looked up as a whole
 
 const segmenter = typeof Intl.Segmenter === 'function' ? new Intl.Segmenter('en', { granularity: 'grapheme' }) : null;
 
-/** The map as a function on texts. `encoded` is base64, as tokenizer.json holds it; none leaves the text as it is. */
+/** The map as a function on texts. `encoded` is base64 from tokenizer.json; an empty map leaves the text as it is. */
 export function createCharsmap(encoded: unknown): (text: string) => string {
   if (encoded === null || encoded === undefined) return (text) => text;
   const bytes = decodeBase64(encoded);
@@ -21,7 +22,7 @@ export function createCharsmap(encoded: unknown): (text: string) => string {
   const units = new Uint32Array(bytes.slice(4, 4 + size).buffer);
   const forms = bytes.subarray(4 + size);
 
-  /** The form of the shortest entry that the text begins with (the reference's choice), or null. */
+  /** The form of the shortest entry that the text begins with, as the reference chooses, or null. */
   function lookUp(text: string): string | null {
     let at = offset(units[0] ?? 0);
     for (const byte of utf8Bytes(text)) {
@@ -60,12 +61,12 @@ export function createCharsmap(encoded: unknown): (text: string) => string {
   };
 }
 
-/** Where a unit's children begin: 21 bits, eight times as far where its flag says so. */
+/** Offset of a unit's children: 21 bits, times eight if the unit's flag is set. */
 function offset(unit: number): number {
   return (unit >>> 10) << ((unit & 0x200) >>> 6);
 }
 
-/** Cut piece by piece, since Intl.Segmenter takes longer for each grapheme the longer the text is. */
+/** The graphemes of a text, segmented in pieces, since Intl.Segmenter takes longer per grapheme in longer texts. */
 function* graphemes(text: string): Generator<string> {
   if (!segmenter) return yield* text;
   for (let at = 0; at < text.length; ) {
@@ -75,7 +76,7 @@ function* graphemes(text: string): Generator<string> {
       at += last.length;
       last = segment;
     }
-    // The last one may go on in the next piece, unless it fills this one.
+    // The last grapheme may continue in the next piece, unless it fills this one.
     if (at + last.length < text.length && last.length < PIECE / 2) continue;
     yield last;
     at += last.length;

@@ -1,5 +1,5 @@
-// Text -> ids, in the reference's order: added tokens of the raw text, the normalizer, added tokens of the normalized text,
-// words, the vocabulary's model. Which added tokens are recognized in a stretch depends on who wrote it.
+// Text to ids, in the reference's order: added tokens of the raw text, the normalizer, added tokens of the normalized
+// text, words, the vocabulary's model. The author of a stretch decides which added tokens are recognized in it.
 
 import { type Author, type Authors, PERSON, TEMPLATE } from '../authors';
 import { type AddedToken, AddedTokenSplitter, type Section } from './added_tokens';
@@ -42,13 +42,13 @@ export class Encoder {
     const late = (token: AddedToken) => normalize !== null && token.normalized;
     this.raw = new AddedTokenSplitter(addedTokens.filter((token) => !late(token)));
     this.normalized = new AddedTokenSplitter(
-      // Places in normalized text are not places in the text, so that nobody can tell there what the template writes.
+      // Normalizing moves positions, so in normalized text the template's stretches are unknown.
       addedTokens.filter(late).map((token) => (token.looksLikeControl ? { ...token, openTo: TEMPLATE } : token)),
       ({ content }) => normalize?.(content) ?? content,
     );
   }
 
-  /** `authors`: of each unit of the text; null: the template wrote all of it. */
+  /** `authors` of each unit of the text; null for a text by the template. */
   encode(text: string, authors: Authors | null, out: number[]): void {
     for (const { id, start, end } of this.raw.split(text, authors)) {
       if (id !== null) out.push(id);
@@ -56,17 +56,17 @@ export class Encoder {
     }
   }
 
-  /** Whether a text by this author holds a token that is withheld from him, or could complete one with what stands around it. */
-  touchesFence(text: string, author: Author): boolean {
-    if (this.raw.touches(text, author)) return true;
-    if (!this.normalized.hasFences || text === '') return false;
+  /** True if a text contains a token withheld from its author, or could complete one together with adjacent text. */
+  couldForge(text: string, author: Author): boolean {
+    if (this.raw.couldForge(text, author)) return true;
+    if (!this.normalized.withholdsAny || text === '') return false;
     const normalized = this.normalize(text);
-    const bare = normalized.replace(/^[\s\u2581]+/, ''); // without what the normalizer puts before a text
-    return [text, normalized, bare].some((shape) => this.normalized.touches(shape, author));
+    const bare = normalized.replace(/^[\s\u2581]+/, ''); // without the normalizer's prefix
+    return [text, normalized, bare].some((shape) => this.normalized.couldForge(shape, author));
   }
 
-  /** Those UTF-16 units of a text that could be a part of a token that is withheld from its author. */
-  fenceUnits(text: string, author: Author): Set<number> {
+  /** The UTF-16 units of a text that may belong to a token withheld from its author. */
+  forgeableUnits(text: string, author: Author): Set<number> {
     const fence = new Set<number>();
     this.raw.addUnits(author, fence);
     this.normalized.addUnits(author, fence);
@@ -81,7 +81,7 @@ export class Encoder {
       if (seen.has(point)) continue;
       seen.add(point);
       const char = String.fromCodePoint(point);
-      if (!isFence(char) && !(this.normalized.hasFences && isFence(this.normalize(char)))) continue;
+      if (!isFence(char) && !(this.normalized.withholdsAny && isFence(this.normalize(char)))) continue;
       for (let j = 0; j < char.length; j++) units.add(char.charCodeAt(j));
     }
     return units;
@@ -92,7 +92,7 @@ export class Encoder {
     const found = this.normalized.split(section);
     const mixed = authors?.subarray(start, end).some((author) => author !== TEMPLATE);
     if (mixed && found.some((piece) => piece.id !== null)) {
-      // Places in normalized text are not places in the text: cut where the author changes, then look in each piece.
+      // Normalizing moves positions: cut the text where the author changes, then search each piece.
       for (let from = start; from < end; ) {
         let to = from + 1;
         while (to < end && authors![to] === authors![from]) to++;
@@ -117,7 +117,7 @@ export class Encoder {
     }
   }
 
-  /** An empty section stays empty, whatever the normalizer would put before it. */
+  /** Normalizes a section. An empty section stays empty even if the normalizer has a prefix. */
   private normalize(text: string): string {
     return text === '' || !this.pipeline.normalize ? text : this.pipeline.normalize(text);
   }

@@ -1,4 +1,4 @@
-/** A binary heap of numbers in one typed array; pop answers -1 when it is empty. */
+/** A binary heap of numbers in one typed array. An empty heap pops -1. */
 export class MinHeap {
   private readonly keys: Float64Array;
   private size = 0;

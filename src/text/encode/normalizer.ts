@@ -1,9 +1,9 @@
-// Text -> normalized text, by the rules of tokenizer.json. The library runs them, rewritten first where it is known to differ
-// from the reference (tokenizers in Rust):
+// Text to normalized text, by the rules of tokenizer.json. The library runs the rules. Rules that the library runs
+// differently from the reference (tokenizers in Rust) are rewritten first:
 //   Replace            a `$` in the replacement is a pattern in JavaScript
 //   BertNormalizer     control characters, Chinese characters past U+FFFF -> Replace, NFD, Lowercase
 //   Lowercase          JavaScript looks at the letters around a capital sigma
-//   Precompiled        the library guesses what SentencePiece's table holds -> the table itself (charsmap.ts)
+//   Precompiled        the library guesses SentencePiece's table -> the table itself (charsmap.ts)
 
 import { SequenceNormalizer } from '@huggingface/tokenizers';
 import { TokenizerError } from '../../errors';
@@ -15,12 +15,12 @@ export type Normalize = (text: string) => string;
 
 type NormalizerConfig = ConstructorParameters<typeof SequenceNormalizer>[0];
 
-/** Those that BERT sets apart as words of their own (the reference's list, with its U+2B920). */
+/** Chinese characters that BERT treats as words of their own (the reference's list, including its U+2B920). */
 const CHINESE =
   '[\\u4e00-\\u9fff\\u3400-\\u4dbf\\u{20000}-\\u{2a6df}\\u{2a700}-\\u{2b73f}\\u{2b740}-\\u{2b81f}' +
   '\\u{2b920}-\\u{2ceaf}\\uf900-\\ufaff\\u{2f800}-\\u{2fa1f}]';
 
-/** Null where the text is left as it is. */
+/** Null if the rules leave every text as it is. */
 export function createNormalizer(config: JsonObject | null): Normalize | null {
   const steps = config ? rewrite(config) : [];
   if (steps.length === 0) return null;
@@ -37,7 +37,7 @@ function rewrite(config: JsonObject): JsonObject[] {
     case 'Sequence':
       return objects(config.normalizers).flatMap(rewrite);
     case 'Replace': {
-      const pattern = patternOf(config); // throws where there is none
+      const pattern = patternOf(config); // throws without a pattern
       if (costOf(config) !== 'linear') {
         throw new TokenizerError(
           `The tokenizer rewrites text by an expression that could take too long: ${pattern}. Use a file of the model with plainer rules.`,
@@ -54,7 +54,9 @@ function rewrite(config: JsonObject): JsonObject[] {
   }
 }
 
-/** clean_text, handle_chinese_chars, strip_accents (unset: as lowercase), lowercase, in the reference's order. */
+/**
+ * Steps in the reference's order: clean_text, handle_chinese_chars, strip_accents (default: as lowercase), lowercase.
+ */
 function bertSteps(config: JsonObject): JsonObject[] {
   const isOn = (name: string) => config[name] !== false;
   const accents = config.strip_accents ?? isOn('lowercase');

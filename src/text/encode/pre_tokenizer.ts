@@ -1,12 +1,12 @@
-// Text -> words, by the rules of tokenizer.json. The library runs them; this file first rewrites the rules where the
-// library is known to differ from the reference (tokenizers 0.22 in Rust), into rules that it runs the same way:
-//   ByteLevel          JavaScript's \s knows U+FEFF and not U+0085     -> Split by the reference's own expression
+// Text to words, by the rules of tokenizer.json. The library runs the rules. Rules that the library runs differently
+// from the reference (tokenizers 0.22 in Rust) are first rewritten into equivalent ones:
+//   ByteLevel          JavaScript's \s includes U+FEFF but not U+0085    -> Split by the reference's own expression
 //   Digits             JavaScript's \d is ASCII, Rust's numeric is \p{N} -> Split by \p{N}
-//   Punctuation        runs were kept together                          -> Split by one mark
-//   Whitespace         JavaScript's \w is ASCII                         -> Split by Unicode words
+//   Punctuation        runs were kept together                           -> Split by one mark
+//   Whitespace         JavaScript's \w is ASCII                          -> Split by Unicode words
 //   Split              MergedWithPrevious, MergedWithNext, Contiguous, invert with Isolated, String with Removed
-//   Metaspace          words were not split at their marks              -> Split before each mark
-//   BertPreTokenizer   JavaScript's \s again                           -> Split by spaces and by one mark
+//   Metaspace          words were not split at their marks               -> Split before each mark
+//   BertPreTokenizer   JavaScript's \s again                             -> Split by spaces and by one mark
 
 import { SequencePreTokenizer } from '@huggingface/tokenizers';
 import { TokenizerError } from '../../errors';
@@ -18,17 +18,17 @@ import { safeCut } from './safe_cut';
 import { GPT2_WORDS } from './word_regexes';
 
 export interface TextPipeline {
-  /** Null where the text is left as it is: then places in the text stay places in the normalized text. */
+  /** Null if texts are not normalized, so that positions in a text and in the normalized text agree. */
   readonly normalize: ((text: string) => string) | null;
-  /** Words of one section between added tokens; `first` says that the section starts the text. */
+  /** Words of one section between added tokens. `first`: the section starts the text. */
   words(section: string, first: boolean): string[];
-  /** The words still have to be spelled in the byte alphabet. */
+  /** The words still need to be written in the byte alphabet. */
   readonly byteLevel: boolean;
 }
 
 type PreTokenizerConfig = ConstructorParameters<typeof SequencePreTokenizer>[0];
 
-const LONGEST_PIECE = 1024; // what an expression that is no more than polynomial sees at once
+const LONGEST_PIECE = 1024; // units that a polynomial expression processes at once
 const MAX_MILLISECONDS = 1000;
 const COMPILED_FOR = ['a', '\u2581'];
 const ONE_MARK = '[\\p{P}!-/:-@\\[-`{-~]';
@@ -36,11 +36,11 @@ const ONE_MARK = '[\\p{P}!-/:-@\\[-`{-~]';
 export function createTextPipeline(normalizer: JsonObject | null, preTokenizer: JsonObject | null): TextPipeline {
   return typedErrors(() => {
     const rules = preTokenizer ? rewrite(preTokenizer) : [];
-    // A closing ByteLevel only respells each word; the model does that on bytes, so it is not run as text.
+    // A final ByteLevel only rewrites each word in the byte alphabet. The model does so on bytes, not text.
     const byteLevel = rules.at(-1)?.type === 'ByteLevel';
     const spellings = rules.filter(({ type }) => type === 'ByteLevel').length;
     if (spellings > 1) {
-      // Each of them would spell what the one before has spelled, twice as long.
+      // Each further ByteLevel would rewrite the output of the previous one, twice as long.
       throw new TokenizerError(`The tokenizer spells its text in bytes ${spellings} times; once is supported.`);
     }
     if (byteLevel) rules.pop();
@@ -48,7 +48,7 @@ export function createTextPipeline(normalizer: JsonObject | null, preTokenizer: 
     const normalize = createNormalizer(normalizer);
     const words: TextPipeline['words'] = (section, first) =>
       stages.reduce((words, stage) => stage(words, first), [section]);
-    // JavaScript compiles an expression when it first runs, and once more for characters past U+00FF.
+    // JavaScript compiles an expression on its first run, and again for characters past U+00FF.
     for (const probe of COMPILED_FOR) words(normalize?.(probe) ?? probe, true);
     return {
       normalize: normalize && ((text) => typedErrors(() => normalize(text))),
@@ -60,7 +60,7 @@ export function createTextPipeline(normalizer: JsonObject | null, preTokenizer: 
 
 type Stage = (words: string[], first: boolean) => string[];
 
-/** Rules that run one after another; those whose expressions may try things again and again stand alone. */
+/** Groups rules that run one after another. Each rule with a polynomial expression is a group of its own. */
 function createStages(rules: readonly JsonObject[]): Stage[] {
   const groups: JsonObject[][] = [];
   rules.forEach((rule, i) => {
@@ -74,7 +74,7 @@ function createStages(rules: readonly JsonObject[]): Stage[] {
   });
 }
 
-/** The same on short pieces of the text, against the clock. */
+/** Runs a stage on short pieces of the text, within a time limit. */
 function inPieces(run: Stage): Stage {
   return (words, first) => {
     const deadline = performance.now() + MAX_MILLISECONDS;
@@ -148,18 +148,18 @@ function rewrite(config: JsonObject): JsonObject[] {
   }
 }
 
-/** One Split rule in the only two forms that the library runs as the reference does: Isolated, and Removed. */
+/** One Split rule in the two forms that the library runs like the reference: Isolated and Removed. */
 function split(regex: string, behavior: string, invert: boolean): JsonObject {
   const rest = `(?:(?!${regex})[\\s\\S])*`;
   switch (behavior) {
     case 'Removed':
       return { type: 'Split', pattern: { Regex: regex }, behavior: 'Removed', invert };
     case 'Isolated':
-      return isolate(regex); // inverted or not, both the matches and what lies between are kept
+      return isolate(regex); // both the matches and the text between are kept, inverted or not
     case 'Contiguous':
       return isolate(invert ? regex : `(?:${regex})+`);
     case 'MergedWithPrevious':
-      // The match is left out where there is none: or each letter of such a text would look for it anew.
+      // The match is optional: otherwise each letter of a text without matches would search for one.
       if (!invert) return isolate(`(?:${regex})|${rest}(?:${regex})?`);
       break;
     case 'MergedWithNext':

@@ -1,7 +1,7 @@
-// What an expression of a tokenizer file may cost. JavaScript's expressions backtrack and cannot be stopped, so an expression
-// is read before it runs. LINEAR: once a stretch without bound was taken, nothing that follows it can fail, so nothing is tried
-// twice. POLYNOMIAL: it may fail there, but at most two such stretches follow each other and none lies in another: harmless on
-// short pieces of text. Everything else is refused.
+// The worst-case cost of a regular expression from a tokenizer file. JavaScript's expressions backtrack and cannot be
+// interrupted, so each is analyzed before it runs. LINEAR: nothing after an unbounded repeat can fail, so that nothing
+// is tried twice. POLYNOMIAL: something after it can fail, but at most two unbounded repeats follow each other and none
+// is nested, which is harmless on short pieces of text. Every other expression is refused.
 
 import { TokenizerError } from '../../errors';
 import { CASE_WORDS } from './word_regexes';
@@ -11,26 +11,28 @@ export type RegexCost = 'linear' | 'polynomial';
 const MAX_SOURCE = 4096;
 const MAX_NESTING = 50;
 const MAX_WAYS = 1000; // in which the part without unbounded repeats may match at one place
-const MAX_LENGTH = 1024; // of that part: longer ones count as unbounded
+const MAX_LENGTH = 1024; // of that part; longer ones count as unbounded
 const MAX_STRETCHES = 2;
-/** Ways for the engine's compiler to look ahead through a sequence: it walks them all. 6 to the fifth power took 10 ms, to the seventh 350 ms,
- *  three rounds of `[^\p{L}\p{N}]{3}` more than a minute. */
+/**
+ * Most paths for the regex compiler to look ahead through a sequence, since the compiler walks all of them. 6 to the
+ * fifth power took 10 ms, to the seventh 350 ms, three rounds of `[^\p{L}\p{N}]{3}` more than a minute.
+ */
 const MAX_BRANCHES = 6 ** 5;
-const CLASS_BRANCHES = 6; // a class of characters past U+FFFF is compiled as this many alternatives at least
+const CLASS_BRANCHES = 6; // least number of alternatives that a class of characters past U+FFFF compiles to
 
-/** What one part of an expression can do. */
+/** Properties of a part of an expression. */
 interface Subpattern {
-  /** Succeeds wherever it stands: `*`, `?`, `{0,n}`. */
+  /** True if it can match nothing: `*`, `?`, `{0,n}`. */
   readonly optional: boolean;
-  /** Unbounded repeats on the way through it, at most. */
+  /** Most unbounded repeats on a path through it. */
   readonly stretches: number;
   readonly ways: number;
   readonly length: number;
-  /** Alternatives that the compiler sees on the way through it, a class of characters counted as several. */
+  /** Alternatives that the compiler sees on a path through it. A class of characters counts as several. */
   readonly branches: number;
-  /** No unbounded stretch in it is followed by something that can fail. */
+  /** True if nothing after an unbounded repeat in it can fail. */
   readonly steady: boolean;
-  /** An unbounded or long repeat of something that varies itself: exponential where what follows can fail. */
+  /** An unbounded or long repeat of something that varies itself: exponential if the rest can fail. */
   readonly nested: boolean;
 }
 
@@ -47,8 +49,9 @@ const CHARACTER: Subpattern = { ...EMPTY, optional: false, length: 1 };
 const CLASS: Subpattern = { ...CHARACTER, branches: CLASS_BRANCHES };
 
 /**
- * Alternatives in use that fail after an unbounded stretch and yet are linear: `\s+(?!\S)` gives back one character;
- * the others are tried once per stretch, as another alternative of the same expression (the second) takes it whole.
+ * Alternatives in use that can fail after an unbounded repeat and are linear nevertheless. `\s+(?!\S)` gives back one
+ * character. The others are tried once per repeat, since another alternative of the expression (the second item) takes
+ * all of it.
  */
 const KNOWN: readonly (readonly [string, string | null])[] = [
   ['\\s+(?!\\S)', null],
@@ -57,7 +60,7 @@ const KNOWN: readonly (readonly [string, string | null])[] = [
   ...CASE_WORDS,
 ];
 
-/** @throws TokenizerError where the expression could take time without bound, or cannot be read. */
+/** The cost of an expression. @throws TokenizerError if the time is unbounded, or the expression cannot be parsed */
 export function regexCost(source: string): RegexCost {
   const shown = source.length > 80 ? `${source.slice(0, 80)}...` : source;
   if (source.length > MAX_SOURCE) {
@@ -65,7 +68,7 @@ export function regexCost(source: string): RegexCost {
       `The tokenizer has an expression of ${source.length} characters; at most ${MAX_SOURCE} are allowed: ${shown}`,
     );
   }
-  // Line breaks stand in some files as themselves.
+  // Some files contain line breaks unescaped.
   const canonical = (text: string) => text.replaceAll('\r', '\\r').replaceAll('\n', '\\n');
   const reader = new Reader(source);
   const alternatives = reader.alternatives(0);
@@ -97,7 +100,7 @@ function either(parts: readonly Subpattern[]): Subpattern {
 }
 
 function sequence(parts: readonly Subpattern[]): Subpattern {
-  let after = false; // an unbounded stretch
+  let after = false; // an unbounded repeat came before
   let steady = true;
   for (const part of parts) {
     if (!part.steady || (after && !part.optional)) steady = false;
@@ -114,7 +117,7 @@ function sequence(parts: readonly Subpattern[]): Subpattern {
   };
 }
 
-/** min to max times one part. */
+/** A part repeated min to max times. */
 function repeat(part: Subpattern, min: number, max: number): Subpattern {
   const varies = part.stretches > 0 || part.ways > 1;
   const long = part.length * max > MAX_LENGTH && min !== max;
@@ -125,9 +128,9 @@ function repeat(part: Subpattern, min: number, max: number): Subpattern {
     stretches: (unbounded ? 1 : 0) + part.stretches * times,
     ways: part.ways ** (unbounded ? Math.max(1, min) : times) * (unbounded ? 1 : max - min + 1),
     length: part.length * (unbounded ? Math.max(1, min) : times),
-    // The compiler looks past what may be left out, and unrolls three rounds at most.
+    // The compiler skips optional parts and unrolls at most three rounds.
     branches: min === 0 ? 1 : part.branches ** (max > 3 ? 1 : max),
-    // Several compulsory rounds of an unbounded part share one stretch in many ways.
+    // Several mandatory rounds of an unbounded part can divide one stretch in many ways.
     steady: part.steady && !(part.stretches > 0 && min > 1),
     nested: part.nested || (varies && unbounded) || (part.stretches > 0 && max > 1),
   };
@@ -195,7 +198,7 @@ class Reader {
     if (this.source[this.at] !== ')') this.fail('a missing bracket');
     this.at++;
     const looks = /[=!]$/.test(open[0]);
-    // What looks around itself can fail, and is tried again wherever it stands.
+    // A lookaround can fail, and is tried at every place.
     return looks ? { ...inner, optional: false, steady: inner.stretches === 0 } : inner;
   }
 

@@ -1,11 +1,14 @@
-// What the rules of tokenizer.json have in common: the patterns in them.
+// Checked access to the fields of tokenizer.json rules: patterns, replacements, marks.
 
 import { TokenizerError } from '../../errors';
 import { isJsonObject, type JsonObject } from '../../shared/json_object';
 import { asArray, asObject, asString, shown } from '../json';
 import { type RegexCost, regexCost } from './regex_cost';
 
-/** The longest in use has less than 1,500 characters; JavaScript fails on one of some hundred thousand when it first runs. */
+/**
+ * Longest pattern. Those in use have less than 1,500 characters; JavaScript fails on the first run of one with some
+ * 100,000.
+ */
 const MAX_PATTERN = 10_000;
 const MAX_CONTENT = 64;
 
@@ -16,7 +19,9 @@ function checkLength({ type }: JsonObject, pattern: string): void {
   );
 }
 
-/** What a Replace rule writes: a few characters in all files in use, and it may do so for each character of a text. */
+/**
+ * The replacement of a Replace rule. It may repeat for each character of a text; those in use have a few characters.
+ */
 export function contentOf(config: JsonObject): string {
   const content = asString(config.content) ?? '';
   if (content.length <= MAX_CONTENT) return content;
@@ -25,7 +30,7 @@ export function contentOf(config: JsonObject): string {
   );
 }
 
-/** The one character that a rule names: a longer text would take the place of each space. */
+/** The single character of a rule. A longer text would replace each space. */
 export function characterOf(config: JsonObject, name: string, standard = ''): string {
   const text = asString(config[name]) ?? standard;
   if (text.length <= 2 && [...text].length === 1) return text;
@@ -34,7 +39,7 @@ export function characterOf(config: JsonObject, name: string, standard = ''): st
   );
 }
 
-/** The source of a rule's pattern, literal or not. */
+/** The source of a rule's pattern, given as an expression or as a literal text. */
 export function patternOf(config: JsonObject): string {
   const pattern = asObject(config.pattern);
   const regex = asString(pattern?.Regex);
@@ -50,7 +55,7 @@ export function costOf(config: JsonObject): RegexCost {
   return regex === null ? 'linear' : regexCost(regex);
 }
 
-/** The source of an expression that finds a text. */
+/** The source of an expression that matches this text. */
 export function escapeRegex(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|&~#-]/g, '\\$&');
 }
@@ -59,7 +64,10 @@ export function objects(value: unknown): JsonObject[] {
   return asArray(value).filter(isJsonObject);
 }
 
-/** Runs rules of the library, which knows no errors of ours: an expression can be too large, a text grow past what a string holds. */
+/**
+ * Runs the library's rules and turns its untyped errors into ours, such as too large an expression or too long a
+ * string.
+ */
 export function typedErrors<T>(run: () => T): T {
   try {
     return run();

@@ -1,6 +1,6 @@
-// Where a text without end may be cut with the least harm: work on one stretch stays bounded.
+// Cuts very long texts with the least harm, to bound the work per stretch.
 
-/** Where the piece from `start` ends: the text's end, or after at most `longest` units, before a word's space if there is one. */
+/** End of the stretch from `start`: the text's end, or at most `longest` units, before a word's space if possible. */
 export function safeCut(text: string, start: number, longest: number): number {
   if (text.length - start <= longest) return text.length;
   const limit = start + longest;

@@ -1,12 +1,12 @@
-// Unigram and WordPiece vocabularies, run by the library; around it only what it leaves open: words without end, unknown
-// characters as bytes, and control tokens that some vocabularies list among the ordinary ones.
+// Unigram and WordPiece vocabularies, run by the library. Added here: bounded work for very long words, byte fallback,
+// and no control tokens from people's text, which some vocabularies list as ordinary tokens.
 
 import { Unigram, WordPiece } from '@huggingface/tokenizers';
 import { TokenizerError } from '../../errors';
 import { byteToken, utf8Bytes } from '../byte_alphabet';
 import { safeCut } from './safe_cut';
 
-/** The ids of one word at a time. */
+/** A vocabulary's model, which encodes one word at a time. */
 export interface WordModel {
   /** Appends the ids of one word to `out`. */
   encodeWord(word: string, out: number[]): void;
@@ -18,7 +18,7 @@ export interface UnigramOptions {
   /** Ids that text must never become. */
   readonly forbidden: ReadonlySet<number>;
   readonly unkId: number | null;
-  /** Unknown characters become <0xHH> tokens where the vocabulary has them all. */
+  /** Unknown characters become <0xHH> tokens if the vocabulary has all of them. */
   readonly byteFallback: boolean;
 }
 
@@ -27,30 +27,30 @@ export interface WordPieceOptions {
   readonly forbidden: ReadonlySet<number>;
   readonly unkId: number | null;
   readonly unkToken: string | null;
-  /** Before every piece that goes on a word, such as ##. */
+  /** Prefix of every piece that continues a word, such as ##. */
   readonly subwordPrefix: string;
-  /** Words of more characters are unknown. */
+  /** Longer words, in characters, are unknown. */
   readonly longestWord: number;
 }
 
-const LONGEST_RUN = 8192; // of a Unigram lattice, in UTF-16 units: it keeps some 100 bytes a unit
-const LONGEST_WORD = 256; // of WordPiece, whose work is the square of it; all in use have 100
+const LONGEST_RUN = 8192; // of a Unigram lattice, in UTF-16 units, which takes some 100 bytes each
+const LONGEST_WORD = 256; // of WordPiece, whose work grows with the square; all in use have 100
 const CACHE_WORDS = 20_000;
 const CACHE_WORD_LENGTH = 32;
 
 type UnigramConfig = ConstructorParameters<typeof Unigram>[0];
 type WordPieceConfig = ConstructorParameters<typeof WordPiece>[0];
 
-/** The likeliest pieces of each word (Viterbi); an unknown character costs 10 more than the least likely piece. */
+/** The likeliest pieces of each word (Viterbi). An unknown character costs 10 more than the least likely piece. */
 export function createUnigram({ pieces, forbidden, unkId, byteFallback }: UnigramOptions): WordModel {
-  // A piece without text is never found in any.
+  // A piece without text never matches.
   const vocab = pieces.map(([text, score], id) => [forbidden.has(id) ? '' : text, score]);
   const config = { type: 'Unigram', vocab, unk_id: unkId ?? undefined };
   const library = new Unigram(config as unknown as UnigramConfig, '');
   const ids = new Map(vocab.map(([text], id) => [text, id]));
   const fallback = byteFallback ? Array.from({ length: 256 }, (_, byte) => ids.get(byteToken(byte)) ?? -1) : null;
 
-  /** Neighboring unknown characters are one unknown text, as in the reference. */
+  /** Adjacent unknown characters form one unknown text, as in the reference. */
   function unknown(text: string, out: number[]): void {
     const known = ids.get(text);
     const bytes = fallback ? Array.from(utf8Bytes(text), (byte) => fallback[byte]) : [];
@@ -79,7 +79,7 @@ export function createUnigram({ pieces, forbidden, unkId, byteFallback }: Unigra
   });
 }
 
-/** The longest piece first, again and again; a word with a gap is unknown as a whole. */
+/** Repeatedly takes the longest matching piece. A word with a gap is unknown as a whole. */
 export function createWordPiece(options: WordPieceOptions): WordModel {
   const { vocab, forbidden, unkId, unkToken, subwordPrefix, longestWord } = options;
   if (!(longestWord >= 0 && longestWord <= LONGEST_WORD)) {
@@ -104,7 +104,7 @@ export function createWordPiece(options: WordPieceOptions): WordModel {
   });
 }
 
-/** Remembers the ids of short words. */
+/** Caches the ids of short words. */
 function cached(encode: (word: string, out: number[]) => void): WordModel {
   const cache = new Map<string, readonly number[]>();
   return {

@@ -1,5 +1,6 @@
-// Messages -> the text that the model was trained on, and that text -> ids such that nothing a person typed becomes a
-// control token (authors.ts, provenance.ts). The template language is Jinja, run by @huggingface/jinja with the names that transformers gives it.
+// Messages to the text that the model was trained on, and that text to ids such that nothing a person typed becomes a
+// control token (authors.ts, provenance.ts). Templates are Jinja, run by @huggingface/jinja with the variables of
+// transformers.
 
 import { Environment, parse, tokenize } from '@huggingface/jinja';
 import { ChatTemplateError } from '../../errors';
@@ -12,11 +13,11 @@ import { strftime } from './strftime';
 
 export interface ChatTemplate {
   render(messages: readonly ChatMessage[], options: { addGenerationPrompt: boolean }): string;
-  /** Ids of the conversation, ready for the assistant's answer. */
+  /** Ids of the conversation up to the assistant's answer. */
   encode(messages: readonly ChatMessage[], tokenizer: Tokenizer): Uint32Array;
 }
 
-const MAX_SOURCE = 64_000; // the longest in use have some 30,000; the parser needs 2 to 8 microseconds a character
+const MAX_SOURCE = 64_000; // those in use have up to 30,000; the parser takes 2 to 8 microseconds per character
 const MAX_SPACES = 1_000;
 const MAX_RANGE = 10_000;
 
@@ -29,14 +30,14 @@ export function createChatTemplate(
       `The chat template has ${source.length} characters; at most ${MAX_SOURCE} are allowed.`,
     );
   }
-  // The library's reader takes the square of the length of a run of spaces.
+  // The library's tokenizer takes quadratic time for a run of spaces.
   const spaces = source.split(/\S+/).reduce((longest, run) => Math.max(longest, run.length), 0);
   if (spaces > MAX_SPACES) {
     throw new ChatTemplateError(
       `The chat template has ${spaces} spaces and line breaks in a row; at most ${MAX_SPACES} are allowed.`,
     );
   }
-  // The options are those of transformers.
+  // The options of transformers.
   const program = guard(() => parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true })), 'cannot be read');
 
   function run(
@@ -67,7 +68,7 @@ export function createChatTemplate(
 
   let knowsSystem: boolean | null = null;
 
-  /** All renderings that one call needs share its deadline. */
+  /** Renders within a deadline shared by all renderings of one call. */
   function render(
     messages: readonly ChatMessage[],
     addGenerationPrompt: boolean,
@@ -84,7 +85,7 @@ export function createChatTemplate(
   return {
     render: (messages, { addGenerationPrompt }) => render(messages, addGenerationPrompt, templateDeadline(messages)),
     encode(messages, tokenizer) {
-      const forges = messages.some(({ role, content }) => tokenizer.touchesFence(content, authorOf(role)));
+      const forges = messages.some(({ role, content }) => tokenizer.couldForge(content, authorOf(role)));
       let deadline = templateDeadline(messages);
       if (!forges) {
         return tokenizer.encode(render(messages, true, deadline), { addSpecialTokens: false });
@@ -93,14 +94,14 @@ export function createChatTemplate(
       const text = render(messages, true, deadline, first);
       const start = performance.now();
       const disguise = new Disguise(messages, tokenizer, [text, source]);
-      deadline += performance.now() - start; // the template is not to blame for this
+      deadline += performance.now() - start; // time that the template did not spend
       const disguised = render(disguise.messages, true, deadline, new Follower(first.values, disguise));
-      return tokenizer.encodeWritten(text, authorsOf(disguise, disguised, text));
+      return tokenizer.encodeAuthored(text, authorsOf(disguise, disguised, text));
     },
   };
 }
 
-/** Some templates refuse a system message, and some leave it out without a word. */
+/** True if the template shows a system message. Some reject one, others silently omit it. */
 function showsSystemMessage(run: (messages: readonly ChatMessage[]) => string): boolean {
   const needle = 'system needle';
   try {
@@ -113,7 +114,7 @@ function showsSystemMessage(run: (messages: readonly ChatMessage[]) => string): 
   }
 }
 
-/** For templates without a system message: it becomes the first line of the user's next message, as in llama.cpp. */
+/** Moves the system message to the start of the next user message, as llama.cpp does for templates without one. */
 function systemIntoUser(messages: readonly ChatMessage[]): ChatMessage[] {
   const merged: ChatMessage[] = [];
   let system = '';
@@ -155,7 +156,7 @@ const GLOBALS: Record<string, unknown> = {
   strftime_now: (format: unknown) => strftime(new Date(), String(format)),
 };
 
-/** Every failure of the template becomes the room's own error, with the words of the template or the interpreter. */
+/** Turns every failure into a ChatTemplateError with the message of the template or the interpreter. */
 function guard<T>(run: () => T, what: string): T {
   try {
     return run();

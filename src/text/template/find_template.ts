@@ -1,7 +1,11 @@
+// Finds the chat template among the files of a model.
+
 import { asArray, asObject, asString } from '../json';
 import type { TokenizerFiles } from '../tokenizer_files';
 
-/** tokenizer_config.json has one template or a list of named ones; a GGUF file has one in its metadata. */
+/**
+ * The chat template of a model, from tokenizer_config.json (one template, or a list of named ones) or GGUF metadata.
+ */
 export function findChatTemplate(files: TokenizerFiles): string | null {
   const template = files.tokenizerConfig?.chat_template;
   const named = new Map<unknown, unknown>(Object.entries(asObject(template) ?? {}));

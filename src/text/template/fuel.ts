@@ -1,39 +1,43 @@
-// Chat templates come with model files, so they are run on fuel: every evaluation costs, big values cost more, and what a
-// few cheap steps could blow up without bound (texts, lists, values nested in themselves) has a size limit.
+// Chat templates come from untrusted model files, so they run on fuel. Every evaluation costs fuel, large values cost
+// more, and sizes that a few cheap steps could blow up (texts, lists, nested values) are limited.
 
 import { ChatTemplateError } from '../../errors';
 import { type Node, type Scope, toValue, type Value } from './jinja_values';
 import { PythonInterpreter } from './python';
 
-/** Evaluations of one rendering. A ChatML conversation of 1,000 messages needs 15,000. */
+/** Evaluations per rendering. A ChatML conversation of 1,000 messages needs 15,000. */
 const MAX_FUEL = 200_000;
 export const MAX_OUTPUT = 4_000_000;
-const MAX_ITEMS = 100_000; // values inside one list or mapping, counted through all levels
+const MAX_ITEMS = 100_000; // values inside one list or mapping, over all levels
 const MAX_DEPTH = 100;
 const CHARACTERS_PER_FUEL = 1_000;
 const ITEMS_PER_FUEL = 100;
-const FUEL_PER_ROUND = 4; // a round of a loop costs this much before its body does
-/** How much is burned between two looks at the clock: an ordinary conversation does not depend on the time, however busy the machine. */
+const FUEL_PER_ROUND = 4; // cost of a loop's round, in addition to its body
+/**
+ * Fuel between two checks of the clock. Ordinary conversations end before the first check, however busy the machine.
+ */
 const FUEL_PER_LOOK = 1_000;
-/** The last resort where single steps are slow; reading the source comes on top. Honest conversations render in some milliseconds. */
+/**
+ * Time limit, as a last resort against slow single steps. Excludes parsing. Ordinary conversations render in a few ms.
+ */
 const MAX_MILLISECONDS = 600;
 const CHARACTERS_PER_MILLISECOND = 5_000;
-const MAX_MILLISECONDS_OF_MESSAGE = 2; // a hundred times what one of 500 characters needs on an idle machine
+const MAX_MILLISECONDS_OF_MESSAGE = 2; // a hundred times the need of one with 500 characters on an idle machine
 
-/** Sees each evaluation begin and end, and may exchange its value. */
+/** Observes the beginning and end of each evaluation, and may replace its value. */
 export interface Trace {
-  /** What `leave` is told of the same evaluation. One that is broken off does not leave. */
+  /** Returns the first argument of the matching `leave`. An aborted evaluation has no `leave`. */
   enter(): number;
   leave(entered: number, value: Value): Value;
 }
 
-/** What a value holds, counted through all levels, a value that occurs twice counted twice: so much would printing it cost. */
+/** The size of a value as if it were printed: nested values included, shared ones counted each time. */
 interface Weight {
   items: number;
   characters: number;
 }
 
-/** When a rendering that begins now must have ended, in milliseconds of performance.now(). */
+/** Latest end of a rendering that begins now, in ms of performance.now(). */
 export function templateDeadline(messages: readonly { content: string }[]): number {
   const characters = messages.reduce((sum, { content }) => sum + content.length, 0);
   const more = MAX_MILLISECONDS_OF_MESSAGE * messages.length + characters / CHARACTERS_PER_MILLISECOND;
@@ -44,8 +48,8 @@ export class FueledInterpreter extends PythonInterpreter {
   protected override readonly maxOutput = MAX_OUTPUT;
   private fuel = MAX_FUEL;
   private nextLook = MAX_FUEL - FUEL_PER_LOOK;
-  private readonly looped = new WeakSet<object>(); // expressions that a loop runs over
-  private readonly weights = new WeakMap<object, Weight>(); // lists and mappings do not change; namespaces do
+  private readonly looped = new WeakSet<object>(); // expressions that a loop iterates over
+  private readonly weights = new WeakMap<object, Weight>(); // of lists and mappings, which do not change; namespaces do
 
   constructor(
     scope: Scope,

@@ -1,4 +1,4 @@
-// The values of the template language, as the library has them; it does not export their classes.
+// The library's types of template values, which it does not export.
 
 import { Environment, type Interpreter } from '@huggingface/jinja';
 
@@ -13,7 +13,7 @@ export function toValue(input: unknown): Value {
   return scratch.set('value', input);
 }
 
-/** A value of the same kind with something else inside. */
+/** A value of the same class with other contents. */
 export function alike(value: Value, inside: unknown): Value {
   return new (value.constructor as new (inside: unknown) => Value)(inside);
 }

@@ -1,9 +1,9 @@
-// Who wrote each character of a rendered conversation? The template runs twice. The first run sees the messages as they are;
-// its text is the prompt. For the second run the characters that could forge a token are disguised: exchanged for others that
-// occur nowhere, so that each carries its author to wherever the template puts it. A template that looks at a disguised text does
-// not see the text; therefore the second run follows the first, step by step. Where a step gives another value (the outcome of
-// `'</think>' in content`, the parts of a split), it goes on with the value of the first run, and texts in it count as
-// written by the least trusted author of what the step worked on.
+// Finds the author of each character of a rendered conversation by running the template twice. The first run sees the
+// messages as they are, and its text is the prompt. In the second run, characters that could forge a token are
+// disguised: replaced by unused characters that identify the author, wherever the template puts them. A template that
+// inspects a disguised text would see another text, so the second run follows the first step by step. If a step gives
+// another value (the outcome of `'</think>' in content`, the pieces of a split), the second run continues with the
+// first run's value, and texts in it count as written by the least trusted author among the step's operands.
 
 import { ChatTemplateError } from '../../errors';
 import { type Author, type Authors, authorOf, MODEL, PERSON, TEMPLATE } from '../authors';
@@ -12,7 +12,7 @@ import type { Trace } from './fuel';
 import { alike, type Value } from './jinja_values';
 import type { ChatMessage } from './message';
 
-/** Keeps the value of each step. */
+/** Records the value of each step. */
 export class Recorder implements Trace {
   readonly values: Value[] = [];
 
@@ -27,12 +27,12 @@ export class Recorder implements Trace {
 }
 
 const UNITS = 1 << 16;
-/** The private-use characters, which disguise others. */
+/** Private-use characters, which serve as disguises. */
 const FIRST = 0xe000;
 const LAST = 0xf8ff;
-const CHUNK = 8192; // arguments of one call
+const CHUNK = 8192; // arguments per call
 
-/** Texts in characters that tell who wrote them. Length and spaces stay. */
+/** Replaces characters by others that identify their author. Lengths and spaces stay. */
 export class Disguise {
   readonly messages: readonly ChatMessage[];
   // By UTF-16 unit; 0 stands for the unit itself.
@@ -40,14 +40,14 @@ export class Disguise {
   private readonly authors = new Uint8Array(UNITS);
   private readonly disguised: Record<typeof MODEL | typeof PERSON, Uint16Array>;
 
-  /** `texts`: whatever else the template may show. */
+  /** `texts`: other texts that the template may show. */
   constructor(messages: readonly ChatMessage[], tokenizer: Tokenizer, texts: readonly string[]) {
     const whole = [...texts, ...messages.map(({ content }) => content)].join('\n');
     const used = new Set(whole.match(/[\ue000-\uf8ff]/g)?.map((char) => char.charCodeAt(0)));
     let next = FIRST;
     const disguisesOf = (author: Author) => {
       const units = new Uint16Array(UNITS);
-      for (const unit of tokenizer.fenceUnits(whole, author)) {
+      for (const unit of tokenizer.forgeableUnits(whole, author)) {
         while (used.has(next)) next++;
         if (next > LAST) {
           throw new ChatTemplateError(
@@ -61,10 +61,10 @@ export class Disguise {
       return units;
     };
     this.disguised = { [MODEL]: disguisesOf(MODEL), [PERSON]: disguisesOf(PERSON) };
-    this.messages = messages.map(({ role, content }) => ({ role, content: this.wear(content, authorOf(role)) }));
+    this.messages = messages.map(({ role, content }) => ({ role, content: this.apply(content, authorOf(role)) }));
   }
 
-  wear(text: string, author: Author): string {
+  apply(text: string, author: Author): string {
     if (author === TEMPLATE) return text;
     const disguised = this.disguised[author];
     const units = new Uint16Array(CHUNK);
@@ -81,7 +81,7 @@ export class Disguise {
     return out;
   }
 
-  hides(disguised: string, plain: string): boolean {
+  matches(disguised: string, plain: string): boolean {
     if (disguised === plain) return true;
     if (disguised.length !== plain.length) return false;
     const table = this.plain;
@@ -92,10 +92,10 @@ export class Disguise {
     return true;
   }
 
-  /** What is not disguised between two stretches of one author counts as his, too. */
+  /** The author of each unit. Undisguised units between two stretches of one author count as that author's. */
   authorsOf(disguised: string): Authors {
     const authors = new Uint8Array(disguised.length);
-    let known = -1; // the last unit that has an author
+    let known = -1; // the last unit with an author
     for (let i = 0; i < authors.length; i++) {
       authors[i] = this.authors[disguised.charCodeAt(i)];
       if (authors[i] === TEMPLATE) continue;
@@ -125,18 +125,20 @@ export class Disguise {
     return least;
   }
 
-  /** Whether none of these units could belong to a token: any of them that the template wrote would show its author. */
+  /**
+   * True if none of these units can belong to a token. The template's own units of that kind would show their author.
+   */
   private isNeutral(text: string, start: number, end: number): boolean {
     for (let i = start; i < end; i++) if (this.disguised[PERSON][text.charCodeAt(i)] > 0) return false;
     return true;
   }
 }
 
-/** Follows the values of another run. */
+/** Repeats a recorded run step by step. */
 export class Follower implements Trace {
   private step = 0;
   private readonly operands: Value[][] = [];
-  private readonly pairs = new WeakMap<object, Value>(); // values that have been compared
+  private readonly pairs = new WeakMap<object, Value>(); // pairs already compared
 
   constructor(
     private readonly values: readonly Value[],
@@ -150,23 +152,23 @@ export class Follower implements Trace {
 
   leave(depth: number, value: Value): Value {
     const operands = this.operands[depth];
-    this.operands.length = depth; // loops that were broken off did not leave
+    this.operands.length = depth; // aborted loops have no `leave`
     const wanted = this.values[this.step++];
     if (wanted === undefined) throw lost();
     const settled = this.agrees(value, wanted) ? value : this.cover(wanted, operands);
     const outer = this.operands[depth - 1];
     outer?.push(settled);
-    if (settled.type === 'FunctionValue') outer?.push(...operands); // a method works on the text it was taken from
+    if (settled.type === 'FunctionValue') outer?.push(...operands); // a method operates on its object's text
     return settled;
   }
 
   private agrees(value: Value, wanted: Value): boolean {
     if (value.type !== wanted.type) return false;
-    if (value.type === 'NamespaceValue') return true; // the other has changed since; whatever went into it has been compared
+    if (value.type === 'NamespaceValue') return true; // compared when filled, changed since
     const [inside, other] = [value.value, wanted.value] as unknown[];
     if (typeof inside === 'string') {
       if (this.pairs.get(value) === wanted) return true;
-      if (!this.disguise.hides(inside, other as string)) return false;
+      if (!this.disguise.matches(inside, other as string)) return false;
     } else if (typeof inside === 'number' || typeof inside === 'boolean') {
       return Object.is(inside, other);
     } else if (Array.isArray(inside) || inside instanceof Map) {
@@ -184,18 +186,18 @@ export class Follower implements Trace {
       items.length === wanted.length &&
       items.every(([key, item], i) => {
         const [wantedKey, wantedItem] = wanted[i];
-        return this.disguise.hides(String(key), String(wantedKey)) && this.agrees(item as Value, wantedItem as Value);
+        return this.disguise.matches(String(key), String(wantedKey)) && this.agrees(item as Value, wantedItem as Value);
       })
     );
   }
 
-  /** The value of the other run, its texts disguised. */
+  /** The recorded value with disguised texts. */
   private cover(wanted: Value, operands: readonly Value[]): Value {
-    if (!isText(wanted)) return wanted; // an outcome: it holds no text
+    if (!isText(wanted)) return wanted; // an outcome without text
     const author = operands.reduce((least, value) => Math.max(least, this.disguise.leastTrusted(value)), 0) || PERSON;
     const covered = (value: Value): Value => {
       const inside = value.value as unknown;
-      if (typeof inside === 'string') return alike(value, this.disguise.wear(inside, author as Author));
+      if (typeof inside === 'string') return alike(value, this.disguise.apply(inside, author as Author));
       if (Array.isArray(inside)) return alike(value, inside.map(covered));
       if (inside instanceof Map && value.type !== 'NamespaceValue') {
         return alike(value, new Map(Array.from(inside, ([key, item]) => [key, covered(item as Value)])));
@@ -217,8 +219,8 @@ function lost(): ChatTemplateError {
   );
 }
 
-/** What the second run has to show of the first. */
+/** The author of each unit of the prompt, from the second run's text. */
 export function authorsOf(disguise: Disguise, disguised: string, text: string): Authors {
-  if (!disguise.hides(disguised, text)) throw lost();
+  if (!disguise.matches(disguised, text)) throw lost();
   return disguise.authorsOf(disguised);
 }

@@ -1,5 +1,5 @@
-// Where the library's template language differs from Jinja in Python. Each difference is mended before the library sees it:
-// operands are evaluated here, and the library gets them as they should be.
+// Corrects differences between the library and Jinja in Python. Operands are evaluated and corrected here before the
+// library sees them.
 
 import { Interpreter } from '@huggingface/jinja';
 import { ChatTemplateError } from '../../errors';
@@ -8,20 +8,20 @@ import { alike, type Node, type Scope, toValue, type Value } from './jinja_value
 type Syntax = Record<string, unknown> & { type: string };
 type Method = Value & { value: (args: Value[], scope: Scope) => Value };
 
-/** An operand that has been evaluated. */
+/** Node type of an already evaluated operand. */
 const DONE = 'Done';
 const done = (value: Value) => ({ type: DONE, value }) as unknown as Node;
 
-// What is undefined is empty.
+// Filters that treat undefined as an empty text or list.
 const OF_TEXT = new Set(['capitalize', 'indent', 'lower', 'replace', 'string', 'title', 'trim', 'upper']);
 const OF_LIST = new Set(['count', 'first', 'join', 'last', 'length', 'list', 'reverse', 'sort', 'unique']);
-/** These take None for an empty list, too. */
+/** Filters that also treat None as an empty list. */
 const OF_ANY = new Set(['map', 'reject', 'rejectattr', 'select', 'selectattr']);
 const METHODS = new Set(['strip', 'lstrip', 'rstrip', 'format']);
 
 export abstract class PythonInterpreter extends Interpreter {
   private hasIntegerKeys = false;
-  /** The longest text that a template may make. */
+  /** Longest text that a template may produce. */
   protected abstract readonly maxOutput: number;
 
   override evaluate(node: Node, scope: Scope): Value {
@@ -43,11 +43,11 @@ export abstract class PythonInterpreter extends Interpreter {
   }
 
   private delegate(syntax: Syntax, operands: Record<string, unknown>, scope: Scope): Value {
-    // The library has no value for the first of no items.
+    // The library returns nothing for the first item of an empty list.
     return super.evaluate({ ...syntax, ...operands } as unknown as Node, scope) ?? toValue(undefined);
   }
 
-  /** `{0: 'a'}`: the library knows texts as keys. */
+  /** `{0: 'a'}`: the library only supports texts as keys. */
   private mapping(entries: Map<Node, Node>, node: Node, scope: Scope): Value {
     if (![...entries.keys()].some((key) => (key as unknown as Syntax).type === 'IntegerLiteral')) {
       return super.evaluate(node, scope);
@@ -150,12 +150,12 @@ function setMethod(value: Value, name: string, run: Method['value']): void {
   );
 }
 
-/** What Python counts: characters, not UTF-16 units. */
+/** A text by characters, as Python counts, instead of UTF-16 units. */
 function characters(text: string): { length: number; at(index: number): string | undefined } {
   return /[\ud800-\udbff]/.test(text) ? Array.from(text) : text;
 }
 
-/** JSON has texts as keys. How deep and how many values nest has been checked. */
+/** A value with texts as keys, for JSON. Depth and size have been checked. */
 function withTextKeys(value: Value): Value {
   const inside = value.value as unknown;
   if (Array.isArray(inside)) return alike(value, inside.map(withTextKeys));
@@ -163,7 +163,7 @@ function withTextKeys(value: Value): Value {
   return alike(value, new Map(Array.from(inside, ([key, item]) => [String(key), withTextKeys(item as Value)])));
 }
 
-/** The text without any of the characters at its start, at its end, or at both. */
+/** A text without the given characters at its start, its end, or both. */
 function strip(text: string, unwantedCharacters: string, left: boolean, right: boolean): string {
   const points = Array.from(text);
   const unwanted = new Set(unwantedCharacters);
@@ -174,7 +174,9 @@ function strip(text: string, unwantedCharacters: string, left: boolean, right: b
   return points.slice(start, end).join('');
 }
 
-/** `'{} {0} {name} {{'.format(...)`. What stands after a name, as in `{:>8}` or `{a.b}`, is not supported. */
+/**
+ * `'{} {0} {name} {{'.format(...)`. Format specifications and attributes, as in `{:>8}` and `{a.b}`, are not supported.
+ */
 function format(text: string, args: readonly Value[], longest: number): string {
   const named =
     args.at(-1)?.type === 'KeywordArgumentsValue' ? (args.at(-1)!.value as unknown as Map<string, Value>) : null;

@@ -1,4 +1,4 @@
-// The dates of chat templates: Python's strftime in English, whatever the language of the browser.
+// Python's strftime in English, regardless of the browser's language.
 
 const MONTHS = 'January February March April May June July August September October November December'.split(' ');
 const DAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ');

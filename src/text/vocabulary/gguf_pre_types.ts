@@ -1,11 +1,11 @@
-// `tokenizer.ggml.pre`: the name that a GGUF file gives to its rules for splitting text into words.
-// Each name stands for expressions applied one after another, every match and every stretch between matches a word.
+// `tokenizer.ggml.pre`: the name of a GGUF file's rules for splitting text into words. Each name stands for expressions
+// that are applied one after another; every match and every stretch between matches is a word.
 
 import { CONTRACTIONS, caseWords, GPT2_WORDS, SPACES, words } from '../encode/word_regexes';
 
 export interface PreType {
   readonly splits: readonly string[];
-  /** A word that is a token as a whole is not merged. */
+  /** A word that is a token itself is not merged. */
   readonly ignoreMerges: boolean;
   /** Texts begin with bos unless the file says otherwise. */
   readonly addBos: boolean;
@@ -26,7 +26,7 @@ const type = (splits: readonly string[], ignoreMerges = false, addBos = false): 
 
 const LEAD = '[^\\r\\n\\p{L}\\p{N}]?';
 const MARKS = ' ?[^\\s\\p{L}\\p{N}]+';
-/** Words between spaces and the stops of many scripts. */
+/** Words between spaces and the punctuation of many scripts. */
 const BLOOM = ' ?[^(\\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+';
 /** Runs of spaces in pieces whose lengths are powers of two. */
 const SPACES_BY_TWOS = `${[512, 256, 128, 64, 32, 16, 8, 4].map((n) => `\\s{${n}}(?!\\S)`).join('|')}|\\s{1,2}(?!\\S)|\\s{1}`;
@@ -39,10 +39,10 @@ const QWEN2 = type([words('\\p{N}')]);
 const GPT4O = type([caseWords(`${CONTRACTIONS}?`, '\\p{N}{1,3}')]);
 const BAILING = type([`'(?i:[sdmt]|ll|ve|re)|${LEAD}\\p{L}+|\\p{N}|${MARKS}[\\r\\n]*|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+`]);
 
-/** Names that share their rules. */
+/** Assigns the same rules to several names. */
 const named = (names: string, rules: PreType) => names.split(' ').map((name) => [name, rules] as const);
 
-/** As in llama.cpp's llama-vocab.cpp; what it splits by code of its own (kimi-k2, afmoe, gemma4) is not here. */
+/** Rules of llama.cpp's llama-vocab.cpp, except for types split by special code (kimi-k2, afmoe, gemma4). */
 export const PRE_TYPES: ReadonlyMap<string, PreType> = new Map([
   ...named('default', type(['[\\p{P}\\$\\+<=>\\^~\\|]+', GPT2_WORDS, '\\p{N}+', '[0-9][0-9][0-9]'])),
   ...named('gpt-2 phi-2 mpt olmo jais gigachat trillion exaone4 a.x-4.0 mellum granite-docling modern-bert', GPT2),

@@ -1,5 +1,5 @@
-// GGUF keeps the vocabulary in its metadata (tokenizer.ggml.*). This file writes it as the tokenizer.json that the rest of
-// the room reads, so that both kinds of model files go through one path.
+// Converts the vocabulary in GGUF metadata (tokenizer.ggml.*) to tokenizer.json, so that both kinds of model files
+// share one path.
 
 import { TokenizerError } from '../../errors';
 import type { JsonObject } from '../../shared/json_object';
@@ -8,7 +8,7 @@ import { asId, asString, MAX_VOCABULARY } from '../json';
 import { PRE_TYPES } from './gguf_pre_types';
 import { END_TOKENS } from './special_tokens';
 
-// tokenizer.ggml.token_type
+// Values of tokenizer.ggml.token_type.
 const UNKNOWN = 2;
 const CONTROL = 3;
 const USER_DEFINED = 4;
@@ -19,7 +19,7 @@ const SPACE_MARK = '\u2581';
 interface Words {
   tokens: readonly string[];
   types: ArrayLike<number>;
-  /** Ids in order of their text: where a text occurs twice the later one wins, as in the reference. */
+  /** Ids by text. Of equal texts the later one wins, as in the reference. */
   vocab: JsonObject;
 }
 
@@ -84,12 +84,12 @@ function numbers(value: unknown): ArrayLike<number> | null {
 }
 
 function addedTokens({ tokens, types }: Words, gguf: ReadonlyMap<string, unknown>): JsonObject[] {
-  // Phi-3's own tokenizer swallows the spaces after its control tokens; GGUF has no field that says so.
+  // Phi-3's own tokenizer removes the spaces after its control tokens; GGUF has no field for this.
   const swallows = gguf.get('general.architecture') === 'phi3';
   const keeps = ['<unk>', '<s>', '<|endoftext|>'];
   return tokens.flatMap((content, id) => {
     const kind = types[id];
-    // Some files call the token that ends a turn an ordinary one, or one of the user's. <unk> is shown as little as <s>.
+    // Some files type the end-of-turn token as ordinary or user-defined. <unk> is as invisible as <s>.
     const isEnd = (kind === NORMAL || kind === USER_DEFINED) && END_TOKENS.has(content);
     const special = kind === CONTROL || kind === UNKNOWN || isEnd;
     if ((!special && kind !== USER_DEFINED) || content === '') return [];
@@ -97,7 +97,7 @@ function addedTokens({ tokens, types }: Words, gguf: ReadonlyMap<string, unknown
   });
 }
 
-/** bos before and eos after a text, in the form of tokenizer.json. */
+/** The post-processor of tokenizer.json that puts bos before and eos after a text. */
 function template({ vocab }: Words, bos: string | null, eos: string | null): JsonObject | null {
   const used = [bos, eos].filter((token) => token !== null);
   if (used.length === 0) return null;
@@ -145,9 +145,9 @@ function byteLevelRules(get: Get, words: Words): ModelRules {
 }
 
 /**
- * A SentencePiece vocabulary as byte pair encoding. Both merge neighbors until none of the results is a token, best first;
- * SentencePiece calls best the token with the highest score, wherever it was cut. So every cut of a token in two tokens is a
- * merge, and its rank is the place of the token's score among all scores; equal scores share a rank, and the leftmost wins.
+ * A SentencePiece vocabulary as byte pair encoding. Both merge the best pair of neighbors until no pair forms a token.
+ * SentencePiece prefers the token with the highest score, wherever it was cut. So every cut of a token in two tokens
+ * becomes a merge, ranked by the token's score among all scores. Equal scores share a rank, and the leftmost pair wins.
  */
 function sentencePieceRules(gguf: ReadonlyMap<string, unknown>, get: Get, words: Words): ModelRules {
   const { tokens, types, vocab } = words;

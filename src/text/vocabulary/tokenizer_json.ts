@@ -1,4 +1,4 @@
-// tokenizer.json and tokenizer_config.json as checked values: what the rest of the room may rely on.
+// Parses tokenizer.json and tokenizer_config.json into checked values.
 
 import { TokenizerError } from '../../errors';
 import type { JsonObject } from '../../shared/json_object';
@@ -7,7 +7,7 @@ import type { AddedToken } from '../encode/added_tokens';
 import type { BpeModel, UnigramModel, WordPieceModel } from '../encode/encoder';
 import { asArray, asId, asObject, asString, MAX_VOCABULARY, shown, tokenContent } from '../json';
 
-/** As the file has it. */
+/** An added token as in the file. */
 export type PlainAddedToken = Omit<AddedToken, keyof TokenTraits>;
 
 export interface ParsedTokenizer {
@@ -23,7 +23,7 @@ export interface ParsedTokenizer {
   readonly suffix: readonly number[];
 }
 
-/** Names of tokenizer_config.json whose tokens are control tokens, whatever tokenizer.json says of them. */
+/** Keys of tokenizer_config.json whose tokens are control tokens, regardless of tokenizer.json. */
 const NAMED_TOKENS = ['bos_token', 'eos_token', 'unk_token', 'sep_token', 'pad_token', 'cls_token', 'mask_token'];
 
 export function readTokenizerJson(json: JsonObject, config: JsonObject): ParsedTokenizer {
@@ -49,7 +49,7 @@ export function readTokenizerJson(json: JsonObject, config: JsonObject): ParsedT
   };
 }
 
-/** Older files do not name their model. */
+/** The model type of older files, which do not name it. */
 function guessType(model: JsonObject): string {
   if (Array.isArray(model.merges)) return 'BPE';
   if (Array.isArray(model.vocab)) return 'Unigram';
@@ -62,7 +62,7 @@ function readBpe(model: JsonObject, vocab: ReadonlyMap<string, number>): BpeMode
   }
   return {
     type: 'BPE',
-    // Arrays of numbers are ours: gguf_vocabulary.ts.
+    // Only gguf_vocabulary.ts produces typed arrays.
     merges: model.merges instanceof Uint32Array ? model.merges : readMerges(model.merges, vocab),
     mergeRanks: model.merge_ranks instanceof Uint32Array ? model.merge_ranks : null,
     byteFallback: model.byte_fallback === true,
@@ -87,7 +87,7 @@ function readWordPiece(model: JsonObject): WordPieceModel {
   };
 }
 
-/** Unigram: a list of [text, score], the place is the id. */
+/** A Unigram vocabulary: a list of [text, score], indexed by id. */
 function readPieces(value: unknown): [string, number][] {
   const pieces = asArray(value);
   if (pieces.length === 0 || pieces.length > MAX_VOCABULARY) {
@@ -121,7 +121,7 @@ function readVocabulary(value: unknown): Map<string, number> {
 
 const isText = (value: unknown) => typeof value === 'string' && value !== '';
 
-/** Both spellings: "a b", and ["a", "b"] where tokens may hold spaces. */
+/** Reads merges in both notations: "a b", and ["a", "b"] for tokens with spaces. */
 function readMerges(value: unknown, vocab: ReadonlyMap<string, number>): Uint32Array {
   if (!Array.isArray(value)) throw new TokenizerError('tokenizer.json has no list of merges.');
   const ids = new Uint32Array(3 * value.length);
@@ -192,7 +192,7 @@ function readPostProcessor(processor: JsonObject | null): { prefix: number[]; su
     for (const item of asArray(processor.single)) {
       const token = asString(asObject(asObject(item)?.SpecialToken)?.id);
       if (token === null)
-        target = suffix; // the text itself
+        target = suffix; // the place of the text
       else target.push(...templateIds(processor, token));
     }
   } else if (processor?.type === 'BertProcessing' || processor?.type === 'RobertaProcessing') {
