@@ -1,6 +1,8 @@
+// Distances between arrays, for comparisons with a reference.
+
 import { expect } from 'vitest';
 
-/** Largest |actual - expected|, over the largest |expected|: NaN anywhere fails every bound. */
+/** Largest |actual - expected| over the largest |expected|. Any NaN fails every bound. */
 export function relativeError(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
   expect(actual.length).toBe(expected.length);
   let worst = 0;

@@ -1,3 +1,5 @@
+// The base class of errors: codes, names, and messages of bounded length.
+
 import { expect, test } from 'vitest';
 import * as errors from '../src/errors';
 

@@ -1,4 +1,5 @@
-// Who may import whom (design.md section 2), read from the import lines of src/. A new room is added to ALLOWED on purpose, never by accident.
+// The walls between rooms: reads the import lines of src/ and compares them with the tables below. A new room, sub-room
+// or door is added to the tables on purpose, never by accident.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,7 +8,7 @@ import { expect, test } from 'vitest';
 const ROOT = path.resolve(import.meta.dirname, '..');
 const SRC = path.join(ROOT, 'src');
 
-/** The rooms that each room may import, its own aside. errors.ts is everyone's. */
+/** The other rooms that each room may import. errors.ts is open to all. */
 const ALLOWED: Record<string, readonly string[]> = {
   shared: [],
   gpu: [],
@@ -16,9 +17,9 @@ const ALLOWED: Record<string, readonly string[]> = {
   sampling: [],
   cpu: [],
   kernels: ['gpu'],
-  // A sibling is checked against the textbook when a model loads, and the cpu sibling is the textbook.
+  // Loading a model checks each kernel against the textbook, and the cpu kernel is the textbook.
   attention: ['gpu', 'cpu'],
-  // The tables and small vectors that a load computes on the CPU are the textbook's (rope, dequantize).
+  // Tables and small vectors that a load computes on the CPU come from the textbook (rope, dequantize).
   model: ['gpu', 'kernels', 'attention', 'sampling', 'storage', 'cpu', 'tune'],
   tune: ['gpu', 'kernels', 'attention', 'model', 'cpu', 'engine', 'shared'],
   engine: ['text', 'storage', 'model', 'gpu', 'cpu', 'sampling', 'tune'],
@@ -27,7 +28,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   embed: ['engine', 'shared', 'ui', 'metrics'],
 };
 
-/** The doors of each sub-room: the only files of it that other folders may import. */
+/** The doors of each sub-room: its only files that other folders may import. */
 const DOORS: Record<string, readonly string[]> = {
   'engine/page': ['connection', 'hash_thread', 'model_cache', 'request', 'run_report', 'script_url', 'stopped_answer'],
   'engine/worker': [],
@@ -71,10 +72,13 @@ const DOORS: Record<string, readonly string[]> = {
 /** Folders that never import one another. */
 const WALLS: readonly (readonly [string, string])[] = [['engine/page', 'engine/worker']];
 
-/** Clients listen: of the engine they may import the files of its boundary alone, which lie in the folder itself. */
+/**
+ * Rooms that only listen to the engine: they may import the files of src/engine itself, its boundary, but none of its
+ * sub-rooms.
+ */
 const CLIENTS = ['ui', 'metrics', 'embed'];
 
-/** Rooms that hold GPU code, and where the shaders of each lie. */
+/** Rooms with GPU code, and the folders of their shaders. */
 const TWIN_ROOMS: Record<string, string> = { kernels: 'shaders', attention: 'shaders/attention', tune: 'shaders/tune' };
 
 function filesBelow(folder: string, ending: string): string[] {
@@ -89,13 +93,13 @@ function withoutComments(code: string): string {
   return code.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
 }
 
-/** Static, type-only, dynamic and re-exporting imports, and workers by URL, all count the same. */
+/** The specifiers of all imports: static, type-only, dynamic and re-exporting ones, and workers by URL. */
 function importsOf(code: string): string[] {
   const pattern = /(?:\bfrom\s*|\bimport\s*\(?\s*|\bnew\s+URL\(\s*)['"]([^'"]+)['"]/g;
   return [...withoutComments(code).matchAll(pattern)].map((match) => match[1] ?? '');
 }
 
-/** A relative import as a path from the root such as 'src/gpu/device.ts' or 'shaders/lib/reduce.wgsl'. */
+/** A relative import as a path from the root, such as 'src/gpu/device.ts' or 'shaders/lib/reduce.wgsl'. */
 function resolveImport(fromFile: string, specifier: string): string {
   const bare = specifier.replace(/\?.*$/, '');
   const target = path.join(path.dirname(fromFile), bare);
@@ -110,7 +114,7 @@ const roomOf = (file: string): string => folderOf(file).split('/')[0] ?? '';
 const stemOf = (file: string): string => file.slice(file.lastIndexOf('/') + 1).replace(/\.ts$/, '');
 const lies = (file: string, folder: string): boolean => file.startsWith(`${folder}/`);
 
-/** Why an import is not allowed, or null. `file` is relative to src/, `target` to the root. */
+/** The reason why an import is not allowed, or null. `file` is relative to src/, `target` to the root. */
 function objection(file: string, target: string): string | null {
   if (target.startsWith('shaders/')) return shaderObjection(file, target);
   if (!target.startsWith('src/')) return `leaves src/ for ${target}`;
@@ -161,7 +165,7 @@ const twins = new Set(
     .map(twinOf),
 );
 
-/** A shader that has a wrapper is imported by the wrapper alone, any other one by GPU code. */
+/** A shader with a wrapper may be imported by its wrapper only, any other shader by GPU code. */
 function shaderObjection(file: string, target: string): string | null {
   if (!(roomOf(file) in TWIN_ROOMS)) return `${roomOf(file)} holds no GPU code`;
   return twins.has(target) && target !== twinOf(file) ? `imports ${target}, its twin is ${twinOf(file)}` : null;
@@ -178,10 +182,13 @@ function neighborsOf(file: string): string[] {
     .map((target) => target.slice('src/'.length));
 }
 
-/** The imports of all sources: file to files. */
+/** All imports of src/: file to files. */
 const graph = new Map(sources.map((file) => [file, neighborsOf(file)]));
 
-/** The imports between the sub-rooms of one room: folder to folders. */
+/**
+ * The imports between the sub-rooms of a room: folder to folders. Top files of a room connect its sub-rooms and do not
+ * count.
+ */
 function subRoomGraph(room: string): Map<string, Set<string>> {
   const folders = new Map<string, Set<string>>();
   for (const [file, targets] of graph) {
@@ -193,7 +200,7 @@ function subRoomGraph(room: string): Map<string, Set<string>> {
   return folders;
 }
 
-/** The first circle that a depth-first search finds, as a path that ends where it begins. Null without any. */
+/** The first circle found by depth-first search, as a path that ends where it begins. Null without a circle. */
 function findCircle(graph: ReadonlyMap<string, Iterable<string>>): string[] | null {
   const done = new Set<string>();
   const visit = (file: string, way: readonly string[]): string[] | null => {

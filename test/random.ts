@@ -1,4 +1,4 @@
-/** Seeded random numbers in [0, 1): mulberry32, so that a failing case can be run again. */
+/** Seeded random numbers in [0, 1) by mulberry32, so that a failing case can be repeated. */
 export function randomSource(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,4 +1,4 @@
-// Before each test file: the cases that fast-check makes are the same in every run.
+// Runs before each test file: fixes fast-check's seed, so that its cases are the same in every run.
 
 import fc from 'fast-check';
 

@@ -1,4 +1,5 @@
-// axe-core on all that people meet: the page with its dialogs, drawers and panel, and the embed; light and dark, wide and narrow.
+// axe-core on the whole interface: the page with its dialogs, drawers and panel, and the embed; light and dark, wide
+// and narrow.
 
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -32,7 +33,9 @@ async function open(script: Script, viewport = DESKTOP): Promise<void> {
   await expect.poll(() => answers(page).count(), { interval: 10 }).toBe(0);
 }
 
-/** What axe finds serious or critical, one line each: everything in light; in dark the contrast, since nothing else changes. */
+/**
+ * axe's serious and critical findings, one per line. In dark mode only contrast is checked, since nothing else changes.
+ */
 async function findings(page: Page): Promise<string[]> {
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
   const all = await run(page, {});

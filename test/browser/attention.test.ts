@@ -1,4 +1,4 @@
-// A sibling chosen by name in the page: it answers and the panel says so, or it is refused with a sentence and a way back.
+// An attention kernel forced in the page's address: it answers and the panel names it, or an error offers a way back.
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ afterAll(() => site?.close());
 const attentionOf = (page: Page, what: string) =>
   textOf(page.getByTestId('metrics').locator(`[data-figure=attention-${what}]`));
 
-// The one that needs the page's CPU in each layer; bench.test.ts asks for others by name.
+// The only kernel that needs the page's CPU in each layer. bench.test.ts forces the others.
 test('?attention=cpu answers, and the panel says what ran and why', async () => {
   const { page, errors } = await visit(site, '?attention=cpu&context=256');
   await ready(page);

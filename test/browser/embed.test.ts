@@ -1,5 +1,5 @@
-// One script tag on somebody else's page, from another origin: what it asks for and when, under which policies it works, what it
-// leaves alone, and what the page can do with it. The browser has no WebGPU: the cpu backend is there within a second.
+// One script tag on a foreign page, from another origin: its requests and their times, the policies it works under, its
+// isolation, and its API. The browser has no WebGPU, since the cpu backend loads within a second.
 
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
@@ -13,8 +13,7 @@ import { sentencePieceGguf } from '../text/tiny_vocabulary';
 import { type HostPage, type Hosts, type HostVisit, openHosts, visitHost } from './host_site';
 import { begun, ended, lastAnswer, ready, send, stateOf, textOf } from './site';
 
-/** What a person waits for a reason at most. */
-/** What a machine with other work may take for what takes a moment. */
+/** Limits for moments on a busy machine. */
 const SOON = { timeout: 90_000, interval: 20 };
 
 let hosts: Hosts;
@@ -163,7 +162,7 @@ describe('a bare page with one tag', () => {
 });
 
 describe('policies of the host', () => {
-  /** Loads through the handle: 'ready', or what was thrown. */
+  /** Loads through the handle. Returns 'ready' or the error. */
   async function load(page: HostPage, attributes = '') {
     const visited = await visitHost(hosts, { body: tag(attributes), ...page });
     const outcome = await visited.page.evaluate(async () => {
@@ -253,7 +252,7 @@ describe('pages with habits of their own', () => {
     button, div, h2, textarea { transform: rotate(9deg) !important; }
   </style>`;
 
-  /** How the parts of the window look, and those of a chat that stands in the page. */
+  /** The computed styles of the window's elements, and those of a chat within the page. */
   const looks = (page: Page) =>
     page.evaluate(() => {
       const host = document.querySelector('[data-testid=vivace-embed]') as Element;
@@ -277,7 +276,7 @@ describe('pages with habits of their own', () => {
       });
     });
 
-  /** How large the text of a panel is, and of its parts. */
+  /** Font sizes of a panel and its sections. */
   const textOfPanel = (page: Page, i: number) =>
     page
       .locator('vivace-metrics')
@@ -391,7 +390,7 @@ describe('pages with habits of their own', () => {
   });
 });
 
-/** A model of random weights that loads at once, and its vocabulary: pieces of SentencePiece. */
+/** A tiny model with random weights and a SentencePiece vocabulary. */
 async function tinyModel() {
   const vocabulary = sentencePieceGguf();
   const vocab = (vocabulary.get('tokenizer.ggml.tokens') as string[]).length;
@@ -423,12 +422,13 @@ test('a page and servers that name no charset: the same ids, and texts as they a
 });
 
 describe('what a page has when the chat is gone', () => {
-  /** Nodes and listeners of all pages of the browser's process, once collecting garbage finds no more. */
+  /** Nodes and listeners of all pages of the process, after garbage collection settles. */
   async function countersOf(page: Page) {
     const session = await page.context().newCDPSession(page);
     const collect = async () => {
       await session.send('HeapProfiler.collectGarbage');
-      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))); // registries are called
+      // Runs finalization registries.
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
       const { nodes, jsEventListeners } = await session.send('Memory.getDOMCounters');
       return { nodes, jsEventListeners };
     };
@@ -439,7 +439,7 @@ describe('what a page has when the chat is gone', () => {
     return newest;
   }
 
-  /** What is there more after some cycles than there was after the second one. */
+  /** The growth over some cycles since the end of the second one. */
   async function growthOf(page: Page, cycle: () => Promise<void>) {
     for (let i = 0; i < 2; i++) await cycle();
     const second = await countersOf(page);
@@ -544,7 +544,7 @@ describe('the handle', () => {
     }, `${hosts.cdn}nothing.gguf`);
     expect(seen.texts.length).toBeGreaterThan(3);
     expect(seen.types).toEqual(expect.arrayContaining(['prefill', 'token', 'done']));
-    expect(seen.counted).toBeLessThan(60); // an answer to its end has more
+    expect(seen.counted).toBeLessThan(60); // a complete answer has more
     expect([seen.refused, seen.late]).toEqual(['model-fetch', 'invalid-request']);
     expect(seen.version).toMatch(/^\d+\.\d+\.\d+$/);
     await expect.poll(() => workersOf(page), SOON).toBe(0);

@@ -1,4 +1,4 @@
-// A model in every format and from every place that `generate --model` takes: all of them give the ids that the fixture was made with, in one
+// A model in every format and from every location that `generate --model` takes: each gives the fixture's ids, in one
 // browser.
 
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -19,7 +19,7 @@ const FIXTURES = path.join(ROOT, 'test/fixtures/llama');
 const SINGLE = 'f16_group1_hd32_tied';
 const SHARDED = 'f16_group3_hd32_bias_sharded';
 const STORYTELLER = path.join(ROOT, 'public/models/storyteller/storyteller-q8_0.gguf');
-/** A token a byte: the fixtures have 259. */
+/** One token per byte. The fixtures have 259. */
 const TOKENIZER = JSON.stringify(bytesAlone());
 
 function bytesAlone() {
@@ -36,7 +36,7 @@ let server: Served;
 let hub: FakeHub;
 const mounts: Record<string, string> = {};
 
-/** The files of a fixture with a tokenizer, as a repository has them. */
+/** The files of a fixture with a tokenizer, as in a repository. */
 async function repository(fixture: string): Promise<HubFiles> {
   const names = ['config.json', ...(fixture === SHARDED ? SHARDS : ['model.safetensors'])];
   const read = async (name: string) =>

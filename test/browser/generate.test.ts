@@ -1,5 +1,5 @@
-// `npm run generate` as scripts use it: the contract of its JSON, errors with a code, and strings that break careless tools.
-// Two runs are on the GPU, which compiles for long here; what is no matter of the GPU is asked of the CPU backend.
+// `npm run generate` in scripts: the contract of its JSON, errors with a code, and strings that break careless tools.
+// Two runs use the GPU, which compiles slowly here; the others use the CPU backend.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -45,7 +45,7 @@ async function generateJson(...args: string[]) {
   return JSON.parse(stdout);
 }
 
-/** Each field of the contract and what it may hold: a typeof, with '?' where it may be null. */
+/** Each field of the contract with its typeof, and '?' if it may be null. */
 const CONTRACT: Record<string, string> = {
   model: 'string',
   adapter: 'string?',

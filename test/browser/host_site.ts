@@ -1,5 +1,5 @@
-// Somebody else's page, and the server that the script tag comes from: two origins. The second sends what a plain CDN sends, byte ranges
-// and `Access-Control-Allow-Origin: *` (of what is missing, too), and nothing else for our sake.
+// A foreign page and the server of the script tag, on two origins. The server sends what a plain CDN sends, byte ranges
+// and `Access-Control-Allow-Origin: *` (for missing files, too), and nothing more.
 
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -13,22 +13,22 @@ import { parseRange, resolveFile } from '../../tools/lib/serve.mjs';
 export interface HostPage {
   body?: string;
   head?: string;
-  /** Of its <html>, such as `dir="rtl"`. */
+  /** Attributes of <html>, such as `dir="rtl"`. */
   root?: string;
   csp?: string;
-  /** Neither the page nor the server names a charset. */
+  /** True if neither the page nor the server names a charset. */
   namesNoCharset?: boolean;
 }
 
 export interface Hosts {
   browser: Browser;
-  /** Where embed.js lies. */
+  /** Origin of embed.js. */
   cdn: string;
-  /** Where the pages are. */
+  /** Origin of the pages. */
   host: string;
-  /** The addresses of this page of the host from now on. */
+  /** Serves this page of the host. Returns its address. */
   put(page: HostPage): string;
-  /** The address of these bytes on the other origin, whole, from now on. */
+  /** Serves these bytes on the other origin without ranges. Returns their address. */
   putFile(name: string, bytes: Uint8Array): string;
   close(): Promise<void>;
 }
@@ -61,7 +61,7 @@ const sendBuilt: RequestListener = async (request, response) => {
   createReadStream(file, { start, end }).pipe(response);
 };
 
-/** The worker's file also lies on the host, for pages that forbid workers from a blob. */
+/** Both origins. The host also has the worker's file, for pages that forbid workers from a blob. */
 export async function openHosts(): Promise<Hosts> {
   await ensureBuilt();
   const pages = new Map<string, HostPage>();
@@ -85,7 +85,7 @@ export async function openHosts(): Promise<Hosts> {
         `<body>${found.body ?? ''}</body></html>`,
     );
   });
-  const browser = await launchChromium({ webgpu: false }); // the cpu backend is there within a second
+  const browser = await launchChromium({ webgpu: false }); // the cpu backend loads within a second
   return {
     browser,
     cdn: cdn.url,
@@ -108,9 +108,9 @@ export async function openHosts(): Promise<Hosts> {
 
 export interface HostVisit {
   page: Page;
-  /** Paths of what was asked for, but the page itself. */
+  /** Paths of all requests except the page itself. */
   requests: string[];
-  /** What was said on the console, its type first, and uncaught exceptions. */
+  /** Console messages with their types, and uncaught exceptions. */
   said: string[];
 }
 

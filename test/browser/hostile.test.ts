@@ -1,11 +1,11 @@
-// What a model may write: nothing of it runs, nothing is fetched, and the page stays responsive however much of it comes.
+// Hostile answers of a model: nothing runs, nothing is fetched, and the page stays responsive for any length.
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { installScripted, visitScripted } from './scripted_engine';
 import { ended, lastAnswer, openSite, type Site, send, textOf, type Visit } from './site';
 
-/** Elements and texts that one task may add: a frame may write 12,000 letters, and the least that a node costs is 20. */
+/** Most elements and texts added per task: a frame may write 12,000 letters, and a node costs at least 20. */
 const MOST_NODES = 600;
 const MEGA = 1_000_000;
 const fill = (piece: string, letters = 120_000) => piece.repeat(Math.ceil(letters / piece.length));
@@ -13,7 +13,7 @@ const fill = (piece: string, letters = 120_000) => piece.repeat(Math.ceil(letter
 let site: Site;
 let visited: Visit;
 let page: Page;
-/** Every request since the page stands, to whomever. */
+/** Every request since the page was loaded. */
 let requests: string[];
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ async function answer(text: string, piece = 50): Promise<string> {
   return textOf(lastAnswer(page));
 }
 
-/** What of an attack came true in the page. */
+/** The effects of an attack on the page. */
 function harm(): Promise<unknown> {
   return page.evaluate(() => (window as unknown as { harm?: unknown }).harm ?? null);
 }
@@ -99,7 +99,7 @@ test('control characters, direction overrides and towers of marks stay in their 
   expect(shown).toContain('␛[31mred␛[0m ␀ [U+202E]evil');
   expect(shown).toContain('if [U+2067]x[U+2069]');
   expect(shown).not.toMatch(/\p{Surrogate}/u);
-  // The buttons under the answer are what a pointer finds there.
+  // A pointer hits the buttons under the answer.
   const copy = page.getByTestId('copy').last();
   const isOnTop = await copy.evaluate((button) => {
     const { left, top, width, height } = button.getBoundingClientRect();
@@ -132,7 +132,7 @@ for (const [name, text] of Object.entries(FLOODS)) {
     await page.evaluate(() => {
       const added: number[] = [];
       const observer = new MutationObserver((changes) => {
-        const nodes = new Set<Node>(); // one that was added with what stands in it is told of more than once
+        const nodes = new Set<Node>(); // nodes added with their contents are reported more than once
         const walk = (node: Node) => {
           if (nodes.has(node)) return;
           nodes.add(node);
@@ -141,7 +141,7 @@ for (const [name, text] of Object.entries(FLOODS)) {
         for (const { addedNodes } of changes) addedNodes.forEach(walk);
         added.push(nodes.size);
       });
-      // A turn is made with its question: what is watched is the answer's text, as soon as it is there.
+      // The turn is created with its question, so the answer's text is observed as soon as it exists.
       const chat = document.querySelector('vivace-chat')!.shadowRoot!;
       const look = () => {
         const text = chat.querySelector('vivace-turn')?.shadowRoot?.querySelector('.text');
@@ -152,7 +152,7 @@ for (const [name, text] of Object.entries(FLOODS)) {
       look();
     });
     await answer(text, MEGA * 2);
-    // All of it is there when nothing more comes for ten frames.
+    // The answer is complete when nothing is added for ten frames.
     await page.evaluate(async () => {
       const size = () =>
         document.querySelector('vivace-chat')!.shadowRoot!.querySelector('vivace-turn')!.shadowRoot!.textContent!

@@ -1,4 +1,4 @@
-// A model of a hub as people have it: asked for by its name, loaded once, found again when the hub is gone, and fetched once by two tabs.
+// A hub's model in the page: loaded by name once, available when the hub is gone, and fetched once by two tabs.
 
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -32,7 +32,7 @@ afterAll(async () => {
   hub?.close();
 });
 
-/** In a page of its own, as text: what imports is rewritten here. */
+/** Runs as text in a page of its own, because the build rewrites imports here. */
 const LOAD = `import('/lib/vivace.js').then(({ Engine }) =>
   Engine.load('hf:big/model', { hubUrl: location.origin, backend: 'cpu', cache: false, contextLength: 16 }).then(
     (engine) => engine.unload().then(() => 'loaded'),
@@ -63,7 +63,7 @@ test('two tabs that open it at a time share one download; it is kept, and answer
   await page.getByTestId('update').click();
   await expect.poll(() => hub.requests.some((line) => line.includes(commit)), SOON).toBe(true);
   await ready(page);
-  expect(hub.sent).toBeLessThan(size + PIECE + 1); // its version was asked for, and nothing else is new
+  expect(hub.sent).toBeLessThan(size + PIECE + 1); // asked for its version only
 
   hub.close();
   hub.requests.length = 0;

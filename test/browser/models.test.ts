@@ -1,5 +1,5 @@
-// Models as people open, keep and delete them, in one visit: the second load asks the network for no weights, a load that was cut goes on
-// where it was, and what is kept is listed until it is deleted.
+// Opening, keeping and deleting models in one visit: a second load fetches no weights, an interrupted load continues,
+// and kept models are listed until deleted.
 
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -22,22 +22,24 @@ import {
 } from './site';
 
 const MODEL = 'models/storyteller/storyteller-q8_0.gguf';
-const CPU = '?backend=cpu'; // loads in a second where there is no GPU
+const CPU = '?backend=cpu'; // loads in a second without a GPU
 const PIECE = 4 * 1024 * 1024;
-/** On a machine that is busy with other things. */
+/** Limits on a busy machine. */
 const SOON = { timeout: 90_000, interval: 20 };
 
 let site: Site;
 let visited: Visit;
 let page: Page;
-/** First bytes that were asked of the page's own server. */
+/** First bytes of the requests to the page's own server. */
 let asked: number[] = [];
 
-/** Another origin with the storyteller on it, and a twin of other weights. Requests past `opensUntil` bytes wait for ever. */
+/**
+ * Another origin with the storyteller, and with a twin of other weights. Requests past `opensUntil` bytes never end.
+ */
 let other: Served;
 let opensUntil = Number.POSITIVE_INFINITY;
 let otherAsked: number[] = [];
-/** So many answers with the start of a file have one bit flipped. */
+/** Answers with the start of a file that have one bit flipped. */
 let damagedStarts = 0;
 
 const firstByte = (range: string | undefined) => Number(/^bytes=(\d+)-/.exec(range ?? '')?.[1]);
@@ -45,7 +47,7 @@ const firstByte = (range: string | undefined) => Number(/^bytes=(\d+)-/.exec(ran
 async function serveOther(): Promise<Served> {
   const file = await readFile(path.join(ROOT, 'public', MODEL));
   const twin = Buffer.from(file);
-  for (let at = PIECE / 2; at < twin.length; at += PIECE) twin[at] ^= 1; // every piece is another one
+  for (let at = PIECE / 2; at < twin.length; at += PIECE) twin[at] ^= 1; // changes every piece
   const handlerOf =
     (bytes: Buffer): NonNullable<Parameters<typeof serve>[0]['handlers']>[string] =>
     (request, response) => {
@@ -69,7 +71,7 @@ beforeAll(async () => {
   visited = await visit(site, CPU);
   page = visited.page;
   await page.context().addInitScript(() => {
-    // What the loader said, which is gone when the model is there.
+    // The loader's messages, which disappear with the loaded model.
     const said: string[] = [];
     Object.assign(globalThis, { said });
     const look = () => {
@@ -115,7 +117,7 @@ async function loadAddress(address: string): Promise<void> {
 const named = () => textOf(page.locator('#model-name'));
 const notice = (code: string) => page.locator(`[data-testid=notice][data-code=${code}]`);
 
-/** Drops a file in the middle of the page; its content is text, or what is at an address. */
+/** Drops a file on the page, with this text or the contents of an address. */
 function drop(name: string, text: string | null, address = ''): Promise<void> {
   return page.evaluate(
     async ([fileName, content, from]) => {
@@ -131,7 +133,7 @@ function drop(name: string, text: string | null, address = ''): Promise<void> {
 const kept = (name = '') => page.getByTestId('kept-model').filter({ hasText: name }).first();
 const nKept = () => page.getByTestId('kept-model').count();
 
-/** Names of what lies in the browser's file system, and how long each is. */
+/** Names and lengths of the files in the browser's file system. */
 const pieces = () =>
   page.evaluate(async () => {
     const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle('vivace-pieces');
@@ -235,7 +237,7 @@ test('deleting asks first, and takes the pieces of this model alone', async () =
   await kept('twin').getByTestId('keep').click();
   expect(await nKept()).toBe(2);
   await kept('twin').getByTestId('delete').click();
-  await page.keyboard.press('Enter'); // the focus is on the yes
+  await page.keyboard.press('Enter'); // the focus is on the confirmation
   await expect.poll(nKept, SOON).toBe(1);
   expect(await textOf(kept())).toMatch(/storyteller-q8_0\.gguf/);
   expect(await textOf(page.getByTestId('kept-total'))).toMatch(/^One model, 15\.\d MB\. This browser allows this site/);

@@ -1,4 +1,4 @@
-// Nothing leaves the machine: once the model is there, the page asks the network for nothing, whatever its reader does.
+// Nothing leaves the machine: once the model is loaded, no action on the page causes a request.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { begun, ended, openSite, prompt, ready, type Site, send, setting, textOf, visit } from './site';
@@ -30,7 +30,7 @@ test('after the load no request leaves, to no host', async () => {
   expect(asked.filter((url) => !url.startsWith('blob:'))).toEqual([]);
   expect(errors).toEqual([]);
 
-  // The test would see one.
+  // Proves that the test would see a request.
   await page.evaluate(() => fetch('favicon.svg').then((response) => response.text()));
   expect(asked).toEqual([`${site.url}favicon.svg`]);
   await page.context().close();

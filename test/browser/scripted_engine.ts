@@ -1,5 +1,5 @@
-// An engine that answers by a script, put into the real built page: what it says, how fast and how it ends is the test's choice, and no
-// model is loaded. What it was asked is kept in `window.__asked`.
+// An engine that answers by a script, in the real built page. The test chooses text, speed and end, without a model.
+// Requests are recorded in `window.__asked`.
 
 import type { Page } from 'playwright-core';
 import type { ChatMessage, FinishReason } from '../../src/engine/protocol';
@@ -7,30 +7,30 @@ import { type Site, type Visit, visit } from './site';
 
 export interface ScriptedAnswer {
   text?: string;
-  /** Letters of a token. Default 4. */
+  /** Letters per token. Default: 4. */
   piece?: number;
-  /** Milliseconds before each token. Default 0: as fast as microtasks allow. */
+  /** Milliseconds before each token. Default: 0, as fast as microtasks allow. */
   gapMs?: number;
-  /** How it ends, unless the reader, `maxTokens` or the context ends it before. Default 'eos'. */
+  /** Finish reason, unless the user, `maxTokens` or the context ends the answer first. Default: 'eos'. */
   finishReason?: FinishReason;
-  /** Default: 4 a message and a quarter of its letters. */
+  /** Default: 4 per message plus a quarter of its letters. */
   promptTokens?: number;
-  /** After so many tokens it waits for `release(page)`. */
+  /** Number of tokens after which the answer waits for `release(page)`. */
   holdAfter?: number;
-  /** Thrown after `errorAfter` tokens (default 0). A `code` of '' makes it an error of nobody's. */
+  /** Thrown after `errorAfter` tokens (default 0). An empty `code` makes it an untyped error. */
   error?: { code: string; message: string };
   errorAfter?: number;
 }
 
 export interface Script {
-  /** The answers to the first, the second ... question; the last one answers all later ones, too. */
+  /** The answers to successive questions. The last one repeats. */
   answers: ScriptedAnswer[];
-  /** Default 1024. A prompt beyond it is refused, an answer that reaches it ends. */
+  /** Default: 1024. A longer prompt is refused; an answer ends at the limit. */
   contextLength?: number;
   hasChatTemplate?: boolean;
 }
 
-/** One request, as the engine got it. */
+/** One request as the engine received it. */
 export interface Asked {
   messages: ChatMessage[] | null;
   prompt: string | null;
@@ -42,34 +42,35 @@ interface ScriptedWindow extends Window {
   __release: () => void;
 }
 
-/** Opens the page without a model and gives it an engine that answers by the script. */
+/** Opens the page without a model and gives it a scripted engine. */
 export async function visitScripted(
   site: Site,
   script: Script,
   viewport?: { width: number; height: number },
 ): Promise<Visit> {
-  const visited = await visit(site, '?model=/page.gguf', viewport); // refused with a sentence, without a word on the console
+  // Refused with a sentence, and nothing on the console.
+  const visited = await visit(site, '?model=/page.gguf', viewport);
   await visited.page.locator('[data-testid=load-progress][data-state=error]').waitFor();
   await installScripted(visited.page, script);
   return visited;
 }
 
-/** Gives the page's chat an engine that answers by the script. A model that is loading must have failed before. */
+/** Gives the page's chat a scripted engine. A model being loaded must have failed before. */
 export async function installScripted(page: Page, script: Script): Promise<void> {
   await page.evaluate(install, script);
 }
 
-/** What the engine was asked until now. */
+/** The engine's requests so far. */
 export function asked(page: Page): Promise<Asked[]> {
   return page.evaluate(() => (window as unknown as ScriptedWindow).__asked);
 }
 
-/** An answer that holds goes on. */
+/** Continues an answer that waits. */
 export function release(page: Page): Promise<void> {
   return page.evaluate(() => (window as unknown as ScriptedWindow).__release());
 }
 
-/** Runs in the page, so it must need nothing from around it. */
+/** Runs in the page, so it must not use anything outside. */
 function install({ answers, contextLength = 1024, hasChatTemplate = true }: Script): void {
   const scope = window as unknown as ScriptedWindow;
   const whenReleased: (() => void)[] = [];

@@ -1,5 +1,5 @@
-// Tuning as a person does it: one button in the panel, progress, a way out, tables of what was found, and a profile that the next visit uses.
-// A short context keeps the software GPU's part of it short.
+// Tuning in the page: one button in the panel, progress, cancellation, tables of results, and a profile for the next
+// visit. A short context limits the software GPU's share.
 
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
@@ -55,7 +55,8 @@ describe('one visit, and the next', () => {
     await progress(page).waitFor();
     await measuring(page, 1);
     expect(await textOf(progress(page))).toMatch(/\d+ of \d+/);
-    expect(await textOf(progress(page).locator('.last'))).toMatch(/^(prefill|decode) of .*: [A-F] \w+/); // the newest, which load decides
+    // The newest, which load decides.
+    expect(await textOf(progress(page).locator('.last'))).toMatch(/^(prefill|decode) of .*: [A-F] \w+/);
     const focused = () =>
       page.evaluate(() =>
         document

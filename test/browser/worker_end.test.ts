@@ -1,5 +1,5 @@
-// Workers of a real browser that close or run in circles while a model loads, answers or waits: nothing of the page waits for them.
-// A page's own Worker class puts a listener in front of the engine's code, which ends or hangs the worker when the test says so.
+// Workers that close or hang while a model loads, answers or waits: nothing in the page waits for them. The page's own
+// Worker class puts a listener before the engine's code, which ends or hangs the worker on request.
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => site?.close());
 
-/** A page whose workers do what is posted: 'close' or 'hang'. */
+/** A page whose workers obey posted 'close' and 'hang' messages. */
 async function open(address: string): Promise<Page> {
   const { page } = await visit(site, 'favicon.svg');
   await page.addInitScript(() => {
@@ -35,7 +35,7 @@ async function open(address: string): Promise<Page> {
   return page;
 }
 
-/** A page with nothing but the package. */
+/** A page with only the package. */
 async function openBare(): Promise<Page> {
   const page = await open('embed_demo.html');
   const content = `import { Engine } from '${site.url}lib/vivace.js'; window.Engine = Engine;`;

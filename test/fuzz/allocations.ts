@@ -1,5 +1,5 @@
-// Counts the bytes of array buffers asked for by number. A heap limit does not see them, and zeroed pages that nobody
-// touches are in no resident set either. What comes from a list or another buffer is no larger than that.
+// Counts the bytes of array buffers created by length. No heap limit counts them, and untouched zero pages are not
+// resident either. Buffers made from a list or another buffer are no larger than that.
 
 const TYPES = [
   ...(['ArrayBuffer', 'Uint8Array', 'Int8Array', 'Uint8ClampedArray', 'Uint16Array', 'Int16Array'] as const),
@@ -7,7 +7,7 @@ const TYPES = [
 ];
 let bytes = 0;
 
-/** All bytes asked for since the start. */
+/** All bytes allocated since the start. */
 export function allocatedBytes(): number {
   return bytes;
 }

@@ -1,4 +1,4 @@
-// Loaders with one fault each, by which the harness itself is tested.
+// Loaders with one fault each, to test the harness itself.
 
 import { ModelFileError } from '../../src/errors';
 import { cpuMs } from '../cpu_time';

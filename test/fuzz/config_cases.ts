@@ -1,4 +1,4 @@
-// The configs of every architecture with changed keys, read up to the tensors of the model.
+// Configs of every architecture with changed keys, read up to the model's tensors.
 
 import { readConfig } from '../../src/model/config/read';
 import { resolveTensors } from '../../src/model/tensors';
@@ -14,7 +14,7 @@ import type { Random } from './random';
 const MODELS = await Promise.all(
   FIXTURES.map(async ({ name, files, configs }) => ({ name, files: await openModel(files), configs })),
 );
-/** One of each architecture, and of each scaling that a GGUF knows. */
+/** One of each architecture, and one of each RoPE scaling in GGUF. */
 const GGUFS = await Promise.all(
   MODELS.filter(isGguf).map(async ({ name, files }) => ({ name, files: await openAsGguf(files) })),
 );
@@ -50,7 +50,7 @@ interface GgufInput {
   kind: 'gguf';
   model: string;
   changes: [key: string, value: GgufValue][];
-  /** Name of a tensor that is missing. */
+  /** Name of the missing tensor. */
   missing: string | null;
 }
 
@@ -85,7 +85,7 @@ function ggufInput(random: Random): GgufInput {
   return { kind: 'gguf', model: name, changes, missing };
 }
 
-/** Values as the parser gives them. */
+/** A value as the parser returns it. */
 function edgeValue(random: Random): GgufValue {
   const edge = random.pick(EDGE_LENGTHS);
   const numbers = [

@@ -1,5 +1,5 @@
-// Inputs of cases as JSON that a person can read: bytes as text where they are UTF-8, runs of one piece counted, and a word before
-// what JSON lacks. Reading what was written gives the same input.
+// Inputs of cases as readable JSON: bytes as text if they are UTF-8, repetitions counted, and a tag before values that
+// JSON lacks. Reading a written input returns an equal one.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -10,13 +10,13 @@ type Json = null | boolean | number | string | Json[] | { [word: string]: Json }
 
 const LIST_TYPES = { Int32Array, Uint32Array, Float32Array, Float64Array } as const;
 const LONG = 100;
-/** A piece of a text that stands there twenty times or more in a row. */
+/** A piece of text repeated twenty times or more. */
 const RUN = /([\s\S]{1,24}?)\1{19,}/g;
 
-/** A case that was found: a row of corpus.json. */
+/** A found case: a row of corpus.json. */
 export interface CorpusRow {
   loader: string;
-  /** What was wrong with the case. */
+  /** The fault of the case. */
   found: string;
   input: unknown;
 }
@@ -25,7 +25,7 @@ export function readCorpus(): CorpusRow[] {
   return JSON.parse(readFileSync(CORPUS, 'utf8')) as CorpusRow[];
 }
 
-/** One row a line. */
+/** One row per line. */
 export function writeCorpus(rows: readonly CorpusRow[]): void {
   writeFileSync(CORPUS, `[\n${rows.map((row) => JSON.stringify(row)).join(',\n')}\n]\n`);
 }

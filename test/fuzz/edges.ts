@@ -1,6 +1,6 @@
-// The values at which loaders break: lengths near 2^32, 2^53 and 2^64, numbers that are none, texts that are code elsewhere.
+// Values that break loaders: lengths near 2^32, 2^53 and 2^64, numbers that are none, texts that are code elsewhere.
 
-/** As they stand in JSON; some are no JSON. */
+/** Numbers as JSON text; some are invalid JSON. */
 export const EDGE_NUMBERS: readonly string[] = [
   ...['0', '-0', '-1', '1', '2', '3', '8', '31', '32', '33', '64', '255', '256', '65536', '0.5', '1.5', '1e-9'],
   ...['2147483647', '2147483648', '4294967295', '4294967296', '4294967297', '4294967328', '1099511627776'],
@@ -10,7 +10,7 @@ export const EDGE_NUMBERS: readonly string[] = [
   ...['NaN', 'Infinity', '-Infinity', '+1', '01', '.5', '0x10', '1n'],
 ];
 
-/** As a u64 of a binary header. */
+/** Lengths as a u64 of a binary header. */
 export const EDGE_LENGTHS: readonly bigint[] = [0, 1, 7, 8, 31, 32, 33, 255, 4096, 65_535, 65_536, 65_537, 1e8, 1e8 + 1]
   .map(BigInt)
   .concat(
@@ -24,7 +24,7 @@ export const NASTY_NAMES: readonly string[] = [
   ...['NaN', 'null', 'true', '<unk>', '<s>', '<|end|>', '\u2581', 'Ġ', '<0x0A>', '{{', '{% for', '(a+)+$', '[', '\\'],
 ];
 
-/** UTF-8 that is none: overlong, cut, a surrogate, past the last code point, a lone continuation. */
+/** Invalid UTF-8: overlong, cut, a surrogate, past the last code point, a lone continuation. */
 export const BAD_UTF8: readonly Uint8Array[] = [
   [0xc0, 0x80],
   [0xe2, 0x82],

@@ -1,4 +1,4 @@
-// The project's own small models, as the files that a person would drop.
+// The project's own small models, as dropped files.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -16,15 +16,15 @@ export function readJsonFile(file: string): Record<string, unknown> {
 }
 
 export interface Fixture {
-  /** Of its folder. */
+  /** Name of its folder. */
   name: string;
   /** The files of the model itself. */
   files: File[];
-  /** config.json in the spellings that there are. */
+  /** config.json in each available spelling. */
   configs: Record<string, unknown>[];
 }
 
-/** Folders of test/fixtures with a config.json, in the order of their names. */
+/** Folders of test/fixtures with a config.json, ordered by name. */
 export const FIXTURES: readonly Fixture[] = ['llama', 'architectures'].flatMap((room) =>
   readdirSync(path.join(root, 'test/fixtures', room))
     .sort()

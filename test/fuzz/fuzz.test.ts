@@ -1,5 +1,5 @@
-// Hostile files: every case loads or throws a typed error, within a second of CPU time and 256 MB. The cases follow from one seed;
-// `npm run fuzz` looks for more with others, and what it ever found is a row of corpus.json.
+// Hostile files: every case loads or throws a typed error, within a second of CPU time and 256 MB. The cases follow
+// from one seed. `npm run fuzz` searches with other seeds, and every fault it ever found is a row of corpus.json.
 //   VIVACE_FUZZ_CASE=gguf:123 npx vitest run test/fuzz/fuzz.test.ts       one case, as a failure prints it
 //   VIVACE_FUZZ_CASE=corpus:3 npx vitest run test/fuzz/fuzz.test.ts       one row of the corpus
 
@@ -79,7 +79,7 @@ test('a row of the corpus gives back the input that was written', () => {
   );
 });
 
-/** Loaders with one fault each, and what the harness says of them. */
+/** Loaders with one fault each, and the harness's expected message. */
 const FAULTS: readonly [loader: string, why: RegExp][] = [
   ['is slow', /took \d+ ms of CPU time/],
   ['throws untyped', /untyped error: TypeError/],

@@ -1,4 +1,4 @@
-// GGUF files with lies in them: counts, lengths, types, alignment, offsets; then edits of the bytes.
+// GGUF files with false counts, lengths, types, alignments and offsets, and edits of their bytes.
 
 import { parseGguf } from '../../src/storage/formats/gguf';
 import type { TensorInfo } from '../../src/storage/formats/tensor';
@@ -40,12 +40,12 @@ export const ggufLoader: Loader<Uint8Array<ArrayBuffer>> = {
   },
 };
 
-/** An accepted tensor must be readable to its last byte. */
+/** Reads accepted tensors to the last byte. */
 export async function readAll(tensors: Iterable<TensorInfo>): Promise<void> {
   for (const tensor of tensors) await tensor.read(0, tensor.byteLength);
 }
 
-/** One to three lies about a file; most leave it whole but for them. */
+/** A file with one to three false fields. Most files stay valid otherwise. */
 export function withLies(random: Random, spec: GgufSpec): GgufSpec {
   const lying: GgufSpec = { ...spec, keys: [...(spec.keys ?? [])], tensors: [...(spec.tensors ?? [])] };
   for (let n = 1 + random.int(2); n > 0; n--) {
@@ -110,7 +110,7 @@ function addKey(spec: GgufSpec, key: string | Uint8Array, write: (out: Bytes) =>
   else spec.keys?.push([key, write]);
 }
 
-/** A value of any type at its edge, or one whose length or count is not what follows. */
+/** An edge value of any type, or one with a false length or count. */
 function edgeOf(random: Random): (out: Bytes) => void {
   const edge = random.pick(EDGE_LENGTHS);
   const type = random.int(14);

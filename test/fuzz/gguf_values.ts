@@ -1,8 +1,10 @@
+// Metadata values written as GGUF keys.
+
 import { type Bytes, value } from '../storage/write_gguf';
 
 export type GgufKeys = [key: string | Uint8Array, write: (out: Bytes) => void][];
 
-/** Metadata as the tests have it, as keys of a file. */
+/** Test metadata as the keys of a file. */
 export function keysOf(metadata: ReadonlyMap<string, unknown>): GgufKeys {
   return [...metadata].flatMap(([key, inner]) =>
     inner === undefined ? [] : [[key, writerOf(inner)] as GgufKeys[number]],

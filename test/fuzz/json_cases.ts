@@ -1,4 +1,4 @@
-// JSON texts: random ones, real ones with changes, and bytes that are no text.
+// JSON texts: random ones, changed real ones, and bytes that are no text.
 
 import fc from 'fast-check';
 import { checkTextSize } from '../../src/storage/checks/bounds';
@@ -9,7 +9,7 @@ import { mutateBytes } from './mutate_bytes';
 import { mutateTree, printTree, treeOf } from './mutate_json';
 import type { Random } from './random';
 
-/** Any UTF-16 units, halves of characters among them. */
+/** Any UTF-16 units, including halves of characters. */
 const texts = fc.array(fc.nat(0xffff), { maxLength: 8 }).map((units) => String.fromCharCode(...units));
 const keys = fc.oneof(fc.constantFrom(...NASTY_NAMES), fc.string(), texts);
 const values = fc.dictionary(keys, fc.oneof(fc.jsonValue({ maxDepth: 4 }), texts));
@@ -28,13 +28,13 @@ export const jsonLoader: Loader<{ file: Uint8Array; uniqueKeys: boolean }> = {
   },
 };
 
-/** As openModel reads a JSON file. */
+/** Reads a JSON file like openModel. */
 export function readJson(file: Uint8Array, uniqueKeys = false): Record<string, unknown> {
   checkTextSize('x.json', file.length);
   return parseJsonObject('x.json', decodeUtf8('x.json', 'its text', file), { uniqueKeys });
 }
 
-/** A tree as the bytes of a file, now and then with an edit behind the tree's back. */
+/** A tree as the bytes of a file, sometimes with edits that the tree cannot express. */
 export function jsonBytes(random: Random, value: unknown, numbers?: number): Uint8Array<ArrayBuffer> {
   const bytes = new TextEncoder().encode(printTree(mutateTree(random, treeOf(value), numbers)));
   return random.chance(0.05) ? mutateBytes(random, bytes) : bytes;

@@ -1,4 +1,5 @@
-// Files of many megabytes, made as they are read: small ones cannot claim much, since no claim may pass the end of the file.
+// Files of many megabytes, generated while they are read. Small files cannot claim much, since no claim may pass the
+// file's end.
 
 import { parseGguf } from '../../src/storage/formats/gguf';
 import { parseSafetensors } from '../../src/storage/formats/safetensors';
@@ -13,7 +14,7 @@ import type { Random } from './random';
 const MEGABYTE = 2 ** 20;
 const SIZES = [1, 4, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65].map((n) => n * MEGABYTE);
 
-/** `before`, then `count` times `piece`, then `after`: a text with a piece repeated, or `count` keys. */
+/** `before`, then `count` times `piece`, then `after`; or an object with `count` keys. */
 type TextInput = { before: string; piece: string; count: number; after: string } | { keys: number; metadata: boolean };
 
 type LargeInput =
@@ -35,7 +36,7 @@ export const largeLoader: Loader<LargeInput> = {
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 
-/** Objects of one repeated piece; what it becomes may take many times its bytes. */
+/** Objects of one repeated piece, which may take many times its bytes when parsed. */
 const JSON_PIECES: readonly [before: string, piece: string, after: string][] = [
   ['{"a":[', '[],', '[]]}'],
   ['{"a":[', '{},', '{}]}'],
@@ -55,7 +56,7 @@ const JSON_PIECES: readonly [before: string, piece: string, after: string][] = [
   ['', '\\"', ''],
 ];
 
-/** An object of some megabytes. Every fourth has a key for each piece. */
+/** An object of some megabytes. Every fourth has one key per piece. */
 function textInput(random: Random): TextInput {
   const size = random.pick(SIZES);
   if (random.chance(0.25))
@@ -81,7 +82,7 @@ function safetensorsInput(random: Random): LargeInput {
   return { kind: 'safetensors', text: textInput(random) };
 }
 
-/** One key that is a long text, or a list of many elements of any type. */
+/** One key with a long text, or with a list of many elements of any type. */
 function ggufInput(random: Random): LargeInput {
   const size = random.pick(SIZES);
   const type = random.pick([T.u8, T.u32, T.f64, T.u64, T.bool, T.string, T.string, T.string]);
@@ -101,7 +102,7 @@ function stringOf(random: Random): Uint8Array {
     .done();
 }
 
-/** `before`, then `count` times `piece`; only what is read is ever there. */
+/** `before`, then `count` times `piece`, in memory only while being read. */
 function repeated(before: Uint8Array, piece: Uint8Array, count: number): ByteSource {
   const tile = fill(new Uint8Array(piece.length * Math.ceil((4 * MEGABYTE) / piece.length)), piece);
   return {

@@ -1,4 +1,4 @@
-// What is fuzzed: every door through which a file comes in.
+// The fuzzed loaders: every entrance for a file.
 
 import { configLoader } from './config_cases';
 import { ggufLoader } from './gguf_cases';
@@ -10,15 +10,15 @@ import { safetensorsLoader } from './safetensors_cases';
 import { templateLoader } from './template_cases';
 import { ggufVocabularyLoader, tokenizerLoader } from './tokenizer_cases';
 
-/** Loads one hostile file and uses what came of it; throws a typed error where it does not load. */
+/** Loads one hostile file and uses the result. Throws a typed error if the file does not load. */
 export type Case = () => unknown;
 
-/** `Input` is plain data that corpus_rows.ts can write down, so that a case outlives the generator that found it. */
+/** `Input` is plain data that corpus_rows.ts can store, so that a case outlives its generator. */
 export interface Loader<Input = unknown> {
   readonly name: string;
   /** The input that follows from the seed. */
   makeInput(random: Random): Input;
-  /** The case of an input. Its making is not measured. */
+  /** The case of an input. Preparing is not measured. */
   prepare(input: Input): Case;
 }
 

@@ -1,4 +1,4 @@
-// Whole models as a person drops them, one of their files changed, through every step of a load that comes before the weights.
+// Whole models as dropped, with one file changed, through every step of a load before the weights.
 
 import { readConfig } from '../../src/model/config/read';
 import { resolveTensors } from '../../src/model/tensors';

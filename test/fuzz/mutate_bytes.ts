@@ -1,7 +1,9 @@
+// Random edits of a binary file.
+
 import { BAD_UTF8, EDGE_LENGTHS } from './edges';
 import type { Random } from './random';
 
-/** Headers stand in front: most edits are made there. */
+/** Bytes at the start that take most edits, since headers come first. */
 const HEADER = 3000;
 
 type Edit = (random: Random, bytes: Uint8Array, at: number) => Uint8Array;

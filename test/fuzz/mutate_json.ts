@@ -1,4 +1,4 @@
-// JSON as a tree that can hold what JSON.stringify cannot write: repeated keys, numbers past every range, half a surrogate
+// JSON as a tree that can hold values beyond JSON.stringify: repeated keys, numbers past every range, half a surrogate
 // pair, a hundred thousand brackets.
 
 import fc from 'fast-check';
@@ -21,7 +21,7 @@ export function printTree(tree: Tree): string {
   return `{${tree.map.map(([key, value]) => `${key}:${printTree(value)}`).join(',')}}`;
 }
 
-/** One to three changes at any depth; the tree itself stays as it is. `numbers`: the share of changes that set a number. */
+/** A copy with one to three changes at any depth. `numbers`: the share of changes that set a number. */
 export function mutateTree(random: Random, tree: Tree, numbers = 0.3): Tree {
   let changed = tree;
   for (let n = 1 + random.int(3); n > 0; n--) changed = changeSomewhere(random, changed, numbers);
@@ -41,7 +41,7 @@ function changeSomewhere(random: Random, tree: Tree, numbers: number): Tree {
   return { map: tree.map.with(at, [key, changeSomewhere(random, value, numbers)]) };
 }
 
-/** Drops, repeats, renames, swaps or shuffles what a list or an object holds. */
+/** Drops, repeats, renames, swaps or shuffles children of a list or an object. */
 function changeChildren(random: Random, tree: Exclude<Tree, { raw: string }>): Tree {
   if ('list' in tree) return { list: rearrange(random, tree.list) };
   if (random.chance(0.5)) return { map: rearrange(random, tree.map) };

@@ -1,11 +1,13 @@
-// How many cases of each loader a round has, and what each case may take.
+// The number of cases per loader in a round, and the limits of each case.
 
 import type { Failure, Limits, Outcomes, Task } from './protocol';
 import { caseSeed } from './random';
 
 export const LIMITS: Limits = { cpuMs: 1000, megabytes: 256 };
 
-/** Cases of each loader, and the least share of them, in percent, that must still load: so deep does the fuzzing reach. */
+/**
+ * Cases per loader, and the least percentage of them that must still load, which shows how deep the fuzzing reaches.
+ */
 export const PLAN: Readonly<Record<string, { cases: number; loading: number }>> = {
   gguf: { cases: 480, loading: 5 },
   safetensors: { cases: 480, loading: 5 },
@@ -18,7 +20,7 @@ export const PLAN: Readonly<Record<string, { cases: number; loading: number }>> 
   large: { cases: 8, loading: 0 },
 };
 
-/** A round: the cases that follow from one seed. */
+/** The cases of a round, which follow from one seed. */
 export function planTasks(seed: number): Task[] {
   return Object.entries(PLAN).map(([loader, { cases }], l) => ({
     loader,
@@ -30,7 +32,7 @@ export function reproduction({ loader, seed, why }: Failure): string {
   return `VIVACE_FUZZ_CASE='${loader}:${seed}' npx vitest run test/fuzz/fuzz.test.ts  # ${why}`;
 }
 
-/** How many cases of each loader ended how. */
+/** A table of outcomes per loader. */
 export function table(outcomes: readonly Outcomes[]): string {
   return outcomes
     .map(({ loader, counts, cpuMs, longestMs }) => {

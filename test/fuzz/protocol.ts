@@ -1,27 +1,27 @@
-// What the supervisor and its child process tell each other.
+// The messages between the supervisor and its child process.
 
-/** What one case may take. */
+/** Limits of one case. */
 export interface Limits {
   cpuMs: number;
-  /** Of the heap, and again of array buffers. */
+  /** Limit of the heap, and separately of array buffers. */
   megabytes: number;
 }
 
 export interface Task {
   loader: string;
   seeds: number[];
-  /** The inputs as corpus_rows.ts writes them; a seed is then a row's number. Otherwise inputs follow from the seeds. */
+  /** Inputs from corpus_rows.ts, by row number instead of seed. Default: inputs follow from the seeds. */
   rows?: Readonly<Record<number, unknown>>;
 }
 
 export interface WorkerInput {
-  /** Inputs are written down instead of run. */
+  /** Writes inputs to a file instead of running them. */
   writeInputs: boolean;
-  /** Of the project. */
+  /** Root of the project. */
   root: string;
   limits: Limits;
   tasks: Task[];
-  /** A file of four bytes, little-endian: cases begun so far. It is right even of a process that hangs or dies. */
+  /** A file with the number of cases begun, four bytes little-endian. Correct even when the process hangs or dies. */
   progress: string;
 }
 
@@ -31,11 +31,11 @@ export interface Failure {
   why: string;
 }
 
-/** How the cases of a task ended: `loaded`, or the code of a typed error, and how often. */
+/** Counts of how a task's cases ended: `loaded`, or the code of a typed error. */
 export interface Outcomes {
   loader: string;
   counts: Record<string, number>;
-  /** CPU time of all its cases, their making included, and of the longest alone. */
+  /** CPU time of all cases, including their preparation, and of the longest alone. */
   cpuMs: number;
   longestMs: number;
 }

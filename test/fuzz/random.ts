@@ -1,7 +1,9 @@
+// The random choices of fuzz cases.
+
 import fc from 'fast-check';
 import { randomSource } from '../random';
 
-/** Choices of one case: all of them follow from its seed. */
+/** The random choices of one case, which follow from its seed. */
 export class Random {
   private readonly next: () => number;
 
@@ -9,7 +11,7 @@ export class Random {
     this.next = randomSource(seed);
   }
 
-  /** A whole number from 0 to n - 1; 0 for n = 0. */
+  /** An integer from 0 to n - 1; 0 for n = 0. */
   int(n: number): number {
     return Math.floor(this.next() * n);
   }
@@ -32,7 +34,7 @@ export class Random {
   }
 }
 
-/** Seed of the i-th case of a run, so that runs of neighboring seeds share none. */
+/** Seed of a run's i-th case. Runs with neighboring seeds share none. */
 export function caseSeed(runSeed: number, i: number): number {
   return (Math.imul(runSeed, 0x9e3779b1) + Math.imul(i, 0x85ebca6b)) >>> 0;
 }

@@ -1,4 +1,4 @@
-// Safetensors files: the header as a tree with lies, as a random list of entries, with a wrong length; then edits of the bytes.
+// Safetensors files: false headers, random lists of entries, wrong lengths, and edits of the bytes.
 
 import { parseSafetensors } from '../../src/storage/formats/safetensors';
 import { blobSource } from '../../src/storage/source/blob_source';
@@ -39,12 +39,12 @@ function treeFile(random: Random): Uint8Array<ArrayBuffer> {
   return withHeader(text + spaces, random.chance(0.9) ? DATA : DATA.subarray(random.int(36)), lengthOf(random));
 }
 
-/** Mostly what the text has. */
+/** The header length, correct in most cases. */
 function lengthOf(random: Random): bigint | undefined {
   return random.chance(0.1) ? random.pick(EDGE_LENGTHS) : undefined;
 }
 
-/** Entries that often, but not always, lie one behind the other and have the size of their shape. */
+/** Entries that often, but not always, are contiguous and have the size of their shape. */
 function entriesFile(random: Random): Uint8Array<ArrayBuffer> {
   const honest = random.chance(0.5);
   const edge = (): Tree => ({ raw: random.pick(EDGE_NUMBERS) });

@@ -1,5 +1,5 @@
-// Looks for hostile files that break a loader, round after round of fresh seeds: `npm run fuzz`. What it finds becomes a row of
-// corpus.json, one row of each kind of fault.
+// Searches for hostile files that break a loader, in rounds with fresh seeds: `npm run fuzz`. Each kind of fault found
+// becomes a row of corpus.json.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,13 +10,13 @@ import type { Failure } from './protocol';
 import { bundleWorker, inputOf, runTasks } from './supervise';
 
 export interface Search {
-  /** Of the first round; the ones after it count up. */
+  /** Seed of the first round. Later rounds count up. */
   seed: number;
   minutes: number;
   say(line: string): void;
 }
 
-/** The failures found, after a last round that began before the time was over. */
+/** The failures found. The last round ends after the time is over. */
 export async function search({ seed, minutes, say }: Search): Promise<Failure[]> {
   const folder = mkdtempSync(path.join(tmpdir(), 'vivace-fuzz-'));
   const found: Failure[] = [];

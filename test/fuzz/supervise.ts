@@ -1,3 +1,5 @@
+// Runs fuzz cases in child processes, and ends those that hang or exhaust their memory.
+
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -6,14 +8,14 @@ import type { Failure, Limits, Outcomes, Task, WorkerInput, WorkerMessage } from
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const TICK_MS = 50;
-/** A case that ends late is told by the worker; one that has used so many times its limit does not end. */
+/** Multiple of a case's CPU limit after which the case counts as hanging. The worker itself reports slower ends. */
 const HANGS = 3;
-/** A case that uses no CPU time and does not end waits for something that never comes. */
+/** Time without CPU use after which a case counts as waiting forever. */
 const STALLS_MS = 120_000;
 /** Exit code of Node when the last await never settles. */
 const UNSETTLED = 13;
 
-/** The worker and all that it imports as one module in `folder`, since a process of Node runs no TypeScript. Its path. */
+/** Bundles the worker and its imports into `folder`, since Node runs no TypeScript. Returns the module's path. */
 export async function bundleWorker(folder: string): Promise<string> {
   const result = await build({
     configFile: false,
@@ -29,7 +31,7 @@ export async function bundleWorker(folder: string): Promise<string> {
   return program;
 }
 
-/** The input of a case, as a row of the corpus holds it. */
+/** The input of a case, in the form of a corpus row. */
 export async function inputOf(program: string, loader: string, seed: number, limits: Limits): Promise<unknown> {
   const { round } = await runProcess(program, [{ loader, seeds: [seed] }], limits, true);
   if (round.inputs.length !== 1) throw new Error(`The case ${loader}:${seed} could not be made again.`);
@@ -40,15 +42,15 @@ interface Round {
   /** Cases begun. */
   ran: number;
   failures: Failure[];
-  /** Cases that broke a limit which they may keep when they run alone. */
+  /** Cases over a limit that they may keep when run alone. */
   doubts: Failure[];
   outcomes: Outcomes[];
   inputs: unknown[];
 }
 
 /**
- * Runs the tasks in a process, one case after another. A case that takes too long, or ends the process, is run once more
- * alone before it counts.
+ * Runs the tasks in a process, one case after another. A case that takes too long or ends the process is repeated alone
+ * before it counts.
  */
 export async function runTasks(
   program: string,
@@ -64,7 +66,7 @@ export async function runTasks(
   return { ran, failures, outcomes };
 }
 
-/** A new process after each that was ended, from the case behind the one that ended it. */
+/** Starts a new process after each ended one, with the case after the one that ended it. */
 async function runRounds(program: string, tasks: Task[], limits: Limits): Promise<Round> {
   const all: Round = { ran: 0, failures: [], doubts: [], outcomes: [], inputs: [] };
   for (let left = tasks; left.length > 0; ) {
@@ -81,7 +83,7 @@ async function runRounds(program: string, tasks: Task[], limits: Limits): Promis
   return all;
 }
 
-/** One process, to its end or to its first case that does not end. */
+/** Runs one process to its end or to the first hanging case. */
 function runProcess(
   program: string,
   tasks: Task[],
@@ -124,7 +126,7 @@ function runProcess(
   });
 }
 
-/** Calls `end` once when the count stands still for longer than a case may take. */
+/** Calls `end` once, when the count of cases stands still for longer than a case may take. */
 function watchdog(
   child: ChildProcess,
   begun: () => number,
@@ -145,10 +147,10 @@ function watchdog(
   }, TICK_MS);
 }
 
-/** CPU time of a process, where the system tells it (Linux, in ticks of 10 ms). */
+/** CPU time of a process on systems that report it (Linux, in ticks of 10 ms). */
 function cpuMsOf({ pid }: ChildProcess): number | null {
   try {
-    // Behind the name in brackets, which may hold spaces: state is field 3, utime 14, stime 15.
+    // The fields after the name in brackets, which may hold spaces: state is field 3, utime 14, stime 15.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
     return 10 * (Number(fields[11]) + Number(fields[12]));
   } catch {

@@ -1,4 +1,4 @@
-// Chat templates: random programs, published habits with edits, and repetition of pieces.
+// Chat templates: random programs, edited published ones, and repeated pieces.
 
 import { createChatTemplate } from '../../src/text/template/chat_template';
 import type { ChatMessage } from '../../src/text/template/message';
@@ -49,7 +49,7 @@ const CONVERSATIONS = [
   [turn('user', 'a'.repeat(2000))],
 ];
 
-/** A known template with a piece of another, a piece gone, a piece repeated, or a character changed. */
+/** A known template with a piece of another, a missing piece, a repeated piece, or a changed character. */
 function editedTemplate(random: Random): string {
   let source = random.pick(TEMPLATES);
   for (let n = 1 + random.int(3); n > 0; n--) {

@@ -1,4 +1,4 @@
-// Programs in the language of chat templates: ordinary ones, and random ones that loop, nest, recurse and repeat.
+// Chat templates as a grammar: ordinary programs, and random ones that loop, nest, recurse and repeat.
 
 import fc from 'fast-check';
 
@@ -77,7 +77,7 @@ const bounds = fc.constantFrom(
   '[-9007199254740993:]',
 );
 
-/** What a program need not have in the right place. */
+/** Syntax in places where it does not belong. */
 const oddity = fc.constantFrom(
   ...[
     'undefined_name',
@@ -174,14 +174,14 @@ const { text, block } = fc.letrec<Grammar>((tie) => ({
   ),
 }));
 
-/** A text that grows to more than its double with each round of a loop. */
+/** A text that more than doubles with each round of a loop. */
 const doubling = fc.tuple(text, block).map(([a, body]) => {
   const rounds = "{% set ns = namespace(x='ab') %}{% for z in range(60) %}";
   return `${rounds}{% set ns.x = ns.x ~ ${a} ~ ns.x[::2] %}${body}{% endfor %}{{ ns.x | length }}`;
 });
 const part = fc.oneof({ weight: 30, arbitrary: block }, { weight: 1, arbitrary: doubling });
 
-/** A whole program; most can be read, and a third of them runs to its end. */
+/** A whole program. Most of them parse, and a third run to the end. */
 export const templatePrograms: fc.Arbitrary<string> = fc
   .array(part, { minLength: 1, maxLength: 3 })
   .map((parts) => parts.join(''));

@@ -1,11 +1,11 @@
-// A GGUF file with all that an engine asks for: metadata, vocabulary, template, and the tensors of one layer.
+// A complete GGUF file for the engine: metadata, vocabulary, template, and the tensors of one layer.
 
 import type { GgufSpec, GgufTensor } from '../storage/write_gguf';
 import { byteLevelGguf, sentencePieceGguf } from '../text/tiny_vocabulary';
 import { keysOf } from './gguf_values';
 import { TEMPLATES } from './template_grammar';
 
-const SIZE = 32; // of everything: hidden, intermediate, head
+const SIZE = 32; // hidden, intermediate and head size
 
 const MODEL_METADATA: ReadonlyMap<string, string | number> = new Map<string, string | number>([
   ['general.architecture', 'llama'],
@@ -22,7 +22,7 @@ const MODEL_METADATA: ReadonlyMap<string, string | number> = new Map<string, str
   ['llama.rope.dimension_count', SIZE],
 ]);
 
-/** Each with another kind of vocabulary. */
+/** One file per kind of vocabulary. */
 export const GGUF_SPECS: readonly GgufSpec[] = [byteLevelGguf(), sentencePieceGguf()].map((vocabulary) => ({
   keys: keysOf(new Map([...MODEL_METADATA, ...vocabulary, ['tokenizer.chat_template', TEMPLATES[0]]])),
   tensors: tensors((vocabulary.get('tokenizer.ggml.tokens') as string[]).length),

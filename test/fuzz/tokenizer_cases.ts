@@ -1,4 +1,5 @@
-// Vocabularies: tokenizer.json with its two companions, and those of GGUF metadata; changed anywhere, or with random rules.
+// Vocabularies from tokenizer.json with its two companions and from GGUF metadata, changed anywhere or with random
+// rules.
 
 import fc from 'fast-check';
 import { MODEL, PERSON, TEMPLATE } from '../../src/text/authors';
@@ -17,7 +18,7 @@ import { TEMPLATES } from './template_grammar';
 import { decoders, normalizers, postProcessors, preTokenizers } from './tokenizer_grammar';
 
 const STORYTELLER = readJsonFile('public/models/storyteller/tokenizer.json');
-/** Unigram, WordPiece and byte pair encoding, as the reference trains them. */
+/** Unigram, WordPiece and byte pair encoding, as trained by the reference. */
 const TRAINED = readJsonFile('test/fixtures/tokenizer/models.json').models as Record<
   string,
   { tokenizer: Record<string, unknown> }
@@ -42,11 +43,11 @@ const TEXTS = [
   `${'a'.repeat(40)}!`,
   ' \u2581\u2581 é\u0301 \ud800 文字 \ufeff <0x0A> <tool>',
 ];
-/** They take most of the time: few cases read them. */
+/** Long texts take most of the time, so few cases encode them. */
 const LONG_TEXTS = ['x'.repeat(30_000), `${' '.repeat(5000)}${'ab '.repeat(2000)}`];
 
 interface TokenizerInput {
-  /** Of tokenizer.json and its two companions. */
+  /** tokenizer.json and its two companions. */
   json: Uint8Array;
   config: Uint8Array;
   generation: Uint8Array;
@@ -96,7 +97,7 @@ const MORE_KEYS = [
   'eot_token_id',
 ].map((name) => `tokenizer.ggml.${name}`);
 
-/** Changes one of three files at least; the others are as they should be. */
+/** Changes at least one of three files. */
 function changeOne(random: Random, files: readonly unknown[]): Uint8Array[] {
   const chosen = random.pick([0, 0, 0, 1, 2]);
   return files.map((file, i) =>
@@ -115,7 +116,7 @@ function withRules(random: Random, json: Record<string, unknown>): Record<string
   return { ...json, [part]: random.sample<unknown>(rules[part]) };
 }
 
-/** Another value, of the kind that the parser of GGUF gives. */
+/** Another value of a type that the GGUF parser returns. */
 function changed(random: Random, value: unknown): unknown {
   if (Array.isArray(value) && value.length > 0 && random.chance(0.7)) {
     const at = random.int(value.length);
@@ -144,7 +145,7 @@ function changed(random: Random, value: unknown): unknown {
   ]);
 }
 
-/** What an engine does with a vocabulary. */
+/** Uses a vocabulary as an engine does. */
 export function use(files: TokenizerFiles, texts: readonly string[] = TEXTS): void {
   const tokenizer = createTokenizer(files);
   for (const text of texts) {

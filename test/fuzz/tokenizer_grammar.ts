@@ -1,4 +1,4 @@
-// Rules of tokenizer.json: every kind that the reference knows, with arguments that fit, that do not, and that mean harm.
+// Rules of tokenizer.json: every kind of the reference, with valid, invalid and hostile arguments.
 
 import fc from 'fast-check';
 import { NASTY_NAMES } from './edges';
@@ -8,7 +8,7 @@ const junk = fc.oneof(
   fc.jsonValue({ maxDepth: 1 }),
 );
 
-/** Some need time that doubles with each character of a text. */
+/** Some take time that doubles with each character of a text. */
 const patterns = fc.constantFrom(
   ...[
     '\\s+',
@@ -37,7 +37,7 @@ const patterns = fc.constantFrom(
   ],
   ...['(a+)+$', '(a|a)*$', '(a*)*b', '(\\w+\\s?)*!$', '((a+)+)+!', '(.*.*)*=', '(?:x+x+)+y', '(a|b|ab)*c'],
 );
-/** What an engine compiles in many ways, one behind the other. */
+/** Expressions that engines compile in many ways, in sequence. */
 const composed = fc
   .array(
     fc.tuple(
@@ -127,7 +127,7 @@ export const postProcessors: fc.Arbitrary<unknown> = rules('processors', [
   record('RobertaProcessing', { cls: junk, sep: junk }),
 ]);
 
-/** One rule, or a sequence of them, one in another. */
+/** One rule, or a nested sequence of rules. */
 function rules(list: string, kinds: fc.Arbitrary<unknown>[]): fc.Arbitrary<unknown> {
   const { rule } = fc.letrec<{ rule: unknown }>((tie) => ({
     rule: fc.oneof(

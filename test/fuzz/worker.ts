@@ -1,4 +1,4 @@
-// Runs cases in a process of its own, since an exhausted heap ends the process, and judges each.
+// Runs and judges cases in a process of its own, since an exhausted heap ends the process.
 
 import { openSync, writeSync } from 'node:fs';
 import { VivaceError } from '../../src/errors';
@@ -43,7 +43,7 @@ async function runTask({ loader: name, seeds, rows }: Task): Promise<void> {
     const { outcome, ms } = await runCase(loader.prepare(made));
     longestMs = Math.max(longestMs, ms);
     counts[outcome] = (counts[outcome] ?? 0) + 1;
-    await new Promise(setImmediate); // what the case left behind is told under its own name
+    await new Promise(setImmediate); // rejections left behind count for this case
   }
   post({ type: 'outcomes', outcomes: { loader: name, counts, cpuMs: cpuMs() - start, longestMs } });
 }

@@ -1,5 +1,6 @@
-// A model hub on localhost, as the public one behaves toward a browser: a listing with sizes and hashes, small files from the hub itself,
-// weights by a redirect to a store on another origin, under an address that expires. It can misbehave in every way that was ever seen.
+// A model hub on localhost that behaves like the public one: a listing with sizes and hashes, small files from the hub
+// itself, weights by a redirect to a store on another origin with an expiring address. Can misbehave in every way seen
+// in practice.
 
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -8,15 +9,15 @@ import { sendFile } from './serve';
 
 export type HubFiles = Record<string, string | Uint8Array>;
 
-/** What goes wrong; may be changed at any time. */
+/** Faults to inject. May be changed at any time. */
 export interface Faults {
   /** The hub has no API: a mirror that is a plain folder. */
   noListing?: boolean;
-  /** The listing names another hash for this path. */
+  /** The listing gives a wrong hash for this path. */
   wrongHash?: string;
-  /** Ranges are ignored. */
+  /** Range requests get the whole file. */
   noRanges?: boolean;
-  /** An address of the store is good for so many requests, and 403 then. */
+  /** Uses of a store address before it answers 403. */
   uses?: number;
   /** Answers the request itself and returns true. `nth` counts the requests of this path. */
   hook?: (request: IncomingMessage, response: ServerResponse, nth: number, file: Buffer | null) => boolean;
@@ -24,12 +25,12 @@ export interface Faults {
 
 export interface FakeHub {
   url: string;
-  /** "hub path range" or "store path range", in order; without what is secret. */
+  /** "hub path range" or "store path range" in order, without secrets. */
   requests: string[];
   /** Bytes of files sent. */
   sent: number;
   faults: Faults;
-  /** A new commit of `main`, of these files alone. Returns its 40 digits. */
+  /** Makes a new commit of `main` with only these files. Returns its 40 digits. */
   push(repository: string, files: HubFiles): string;
   close(): void;
 }
@@ -38,7 +39,7 @@ const WEIGHTS = /\.(gguf|safetensors)$/i;
 const CORS = { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'ETag, Content-Range' };
 export const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-/** Closes the connection after `n` bytes of the body were sent. */
+/** Closes the connection after `n` bytes of the body. */
 export function cutAfter(n: number, request: IncomingMessage, response: ServerResponse, file: Buffer): true {
   const [first, last] = /(\d+)-(\d+)$/
     .exec(request.headers.range ?? '')

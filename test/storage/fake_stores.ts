@@ -1,4 +1,4 @@
-// The browser's storage in memory: it can fill up, lose pieces and be deleted from under a load.
+// The browser's storage in memory. It can fill up, lose pieces and be deleted during a load.
 
 import type { ManifestStore, Presence } from '../../src/storage/cache/manifest_store';
 import type { PieceStore } from '../../src/storage/cache/piece_store';
@@ -6,10 +6,10 @@ import type { Stores } from '../../src/storage/cache/stores';
 
 export class FakePieces implements PieceStore {
   readonly pieces = new Map<string, Uint8Array<ArrayBuffer>>();
-  /** Milliseconds that every piece seems to lie here. */
+  /** Age of all pieces in ms. */
   age = 0;
   writes = 0;
-  /** Of the writes, this one and all after it find no room. */
+  /** The write from which on storage is full. */
   fullAt = Number.POSITIVE_INFINITY;
 
   async read(name: string): Promise<Uint8Array<ArrayBuffer> | null> {

@@ -1,3 +1,5 @@
+// Models from URLs and dropped files: every layout opens, and every damaged one fails with its own error.
+
 import { describe, expect, test } from 'vitest';
 import { ModelFetchError, ModelFileError } from '../../src/errors';
 import { resolveUrl } from '../../src/storage/hub/model_url';
@@ -38,7 +40,7 @@ const dropped = (files: Files, dir = ''): File[] =>
     return dir ? Object.defineProperty(file, 'webkitRelativePath', { value: `${dir}/${name}` }) : file;
   });
 
-/** The same files over HTTP and dropped must behave alike. */
+/** Both ways of opening the same files, which must behave alike. */
 const WAYS: [string, (files: Files) => Promise<ModelLocation>][] = [
   ['URL', async (files) => `${(await serve(prefixed(files))).url}tiny`],
   ['dropped files', async (files) => dropped(files, 'tiny')],

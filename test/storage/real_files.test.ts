@@ -1,10 +1,12 @@
+// Model folders of this repository pass the strict parsers.
+
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { openModel } from '../../src/storage/model_file';
 
-// Model folders of this repository: what training and the reference scripts write must pass the strict parsers.
+// The model folders written by training and by the reference scripts.
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const STORYTELLER = join(root, 'public/models/storyteller');
 const FIXTURES = join(root, 'test/fixtures/llama');

@@ -36,7 +36,7 @@ export async function serve(files: Record<string, string | Uint8Array>, hook?: H
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, requests };
 }
 
-/** 206 for a range, as a well-behaved server; `over` changes single headers, `body` the bytes sent. */
+/** Sends 206 for a range, as a correct server does. `over` replaces headers, `body` the sent bytes. */
 export function sendFile(
   request: IncomingMessage,
   response: ServerResponse,

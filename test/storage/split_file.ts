@@ -1,9 +1,9 @@
-// Splits a GGUF file into parts as llama-gguf-split does, for tests.
+// Splits a GGUF file into parts like llama-gguf-split, for tests.
 
 import { Bytes, T } from './write_gguf';
 
 interface Header {
-  /** Metadata as it lies in the file, without the count. */
+  /** The metadata section without the count. */
   keys: Uint8Array;
   nKeys: number;
   tensors: { info: Uint8Array; offset: number }[];
@@ -13,7 +13,7 @@ interface Header {
 const WIDTH = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8];
 const ALIGNMENT = 32;
 
-/** The parts by name, the first with all metadata. Each holds a run of tensors. */
+/** The parts by name, the first with all metadata. Each holds consecutive tensors. */
 export function splitGguf(file: Uint8Array, stem: string, count: number): Record<string, Uint8Array> {
   const { keys, nKeys, tensors, dataStart } = readHeader(file);
   const parts: Record<string, Uint8Array> = {};

@@ -1,4 +1,4 @@
-// Writes small GGUF files for tests; every field can be set wrong on purpose.
+// Writes small GGUF files for tests. Every field can be set wrong on purpose.
 
 /** Value type numbers of GGUF metadata. */
 export const T = {
@@ -84,7 +84,7 @@ export interface GgufTensor {
   /** Innermost first, as in the file. */
   ne: (number | bigint)[];
   type?: number;
-  /** From the start of the data section; placed after the tensor before it unless given. */
+  /** Offset from the start of the data section. Default: after the previous tensor. */
   offset?: number | bigint;
   data: Uint8Array;
 }
@@ -94,7 +94,7 @@ export interface GgufSpec {
   version?: number;
   nTensors?: number | bigint;
   nKeys?: number | bigint;
-  /** Each writes the value type and the value. */
+  /** Writes the value type and the value. */
   keys?: [key: string | Uint8Array, write: (out: Bytes) => void][];
   tensors?: GgufTensor[];
   alignment?: number;

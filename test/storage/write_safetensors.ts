@@ -1,4 +1,4 @@
-// Writes small safetensors files for tests; the header can be replaced by any text.
+// Writes small safetensors files for tests. The header can be replaced by any text.
 
 export interface SafeTensor {
   dtype: string;
@@ -20,7 +20,7 @@ export function writeSafetensors(
   return withHeader(JSON.stringify(header), Uint8Array.from(data));
 }
 
-/** Length prefix, header text, data. `length` overrides the prefix. */
+/** Length prefix, header text, data. `length` replaces the prefix. */
 export function withHeader(
   header: string | Uint8Array,
   data: Uint8Array = new Uint8Array(0),

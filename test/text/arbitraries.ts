@@ -1,4 +1,5 @@
-// Texts for property tests: pieces that meet the corners of tokenizers more often than random characters do.
+// Texts for property tests, built from pieces that reach the corner cases of tokenizers more often than random
+// characters.
 
 import fc from 'fast-check';
 import { CONTROL } from './tiny_vocabulary';
@@ -16,7 +17,7 @@ export const plainText = fc
   .array(fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: 'binary', maxLength: 4 })), { maxLength: 12 })
   .map((pieces) => pieces.join(''));
 
-/** Text with control tokens, and with halves of them. */
+/** Text with whole and halved control tokens. */
 export const mixedText = fc
   .array(fc.oneof(plainText, fc.constantFrom(...CONTROL, '<tool>', '\n\n', '<|', 'end|>', 'user|>')), { maxLength: 6 })
   .map((pieces) => pieces.join(''));

@@ -1,5 +1,5 @@
-// Outside data that some tests use when it is there: vocabularies of published models with expected ids. It is too large
-// to belong to the project; a test without its data is skipped and says so.
+// External data for some tests: vocabularies of published models with expected ids, too large for the project. Tests
+// without their data are skipped and say so.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

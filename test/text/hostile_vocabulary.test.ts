@@ -1,4 +1,4 @@
-// Vocabularies that are damaged or mean harm end in a TokenizerError, soon, and never in another error.
+// Damaged and hostile vocabularies end quickly in a TokenizerError, never in another error.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

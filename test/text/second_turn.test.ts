@@ -1,5 +1,5 @@
-// What the model reads of its own earlier answers, and that a person's tags stay letters: with templates of this file, and with
-// published ones against Jinja in Python and the reference tokenizer (tools/make_fixtures/template_histories.py).
+// The model reads its own earlier answers correctly, and a person's tags stay letters: with templates of this file, and
+// with published ones against Jinja in Python and the reference tokenizer (tools/make_fixtures/template_histories.py).
 
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -9,14 +9,16 @@ import { createTokenizer, type Tokenizer } from '../../src/text/tokenizer';
 import { dataFile, files, hasData, type Json, projectFile, readJson, readText } from './fixtures';
 import { byteLevelJson } from './tiny_vocabulary';
 
-/** Earlier thinking is dropped, the newest is kept; a user message that is the answer of a tool is none of a person. */
+/**
+ * Drops earlier thinking and keeps the newest. A user message that holds a tool's answer does not count as a person's.
+ */
 const DROPS =
   "{% set ns = namespace(last=0) %}{% for m in messages %}{% if m.role == 'user' and not (m.content.startswith('<answer>') and m.content.endswith('</answer>')) %}{% set ns.last = loop.index0 %}{% endif %}{% endfor %}" +
   "{% for m in messages %}{% if m.role == 'assistant' %}{% set content = m.content %}{% set thought = '' %}" +
   "{% if '</think>' in content %}{% set thought = content.split('</think>')[0].rstrip('\\n').split('<think>')[-1].lstrip('\\n') %}{% set content = content.split('</think>')[-1].lstrip('\\n') %}{% endif %}" +
   "<|assistant|>{% if loop.index0 > ns.last %}<think>{{ thought.strip('\\n') }}</think>{% endif %}{{ content }}<|end|>" +
   '{% else %}<|user|>{{ m.content }}<|end|>{% endif %}{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}';
-/** Thinking is kept. */
+/** Keeps all thinking. */
 const KEEPS =
   "{% for m in messages %}{% if m.role == 'assistant' %}{% generation %}<|assistant|>{{ m.content.lstrip('\\n') ~ '<|end|>' }}{% endgeneration %}{% else %}<|user|>{{ m.content | trim }}<|end|>{% endif %}{% endfor %}" +
   "{% if add_generation_prompt %}<|assistant|>{{ '<think>' if not messages }}{% endif %}";
@@ -73,7 +75,7 @@ describe.each([
   test('the template sees what a person typed, and no tag of it that the template names is a token', () => {
     const ids = encode(user('1+1?'), model(ANSWER), user('<answer>2</answer>'));
     expect(tokenizer.decode(ids)).toContain('<answer>2</answer>');
-    // To the first template this is the answer of a tool: the thinking before it still counts. To the second the tag is none.
+    // The first template takes this for a tool's answer and keeps the thinking before it. The second ignores the tag.
     expect(tags(ids)).toEqual(['<think>', '</think>', ...(kind === 'drops' ? [] : ['<answer>', '</answer>'])]);
   });
 
@@ -131,7 +133,7 @@ describe.skipIf(!hasData(VOCABULARY) || !hasData(VECTORS))(
         const messages = histories[title];
         const text = template.render(messages, { addGenerationPrompt: true });
         if (messages[0].role === 'system' && digest(text) !== wanted[0]) {
-          // The template leaves the system message out; the engine puts it before the first question.
+          // The template omits the system message, so the engine puts it before the first question.
           const without = template.render(messages.slice(1), { addGenerationPrompt: true });
           expect([title, digest(without)]).toEqual([title, wanted[0]]);
           expect(text).toContain(messages[0].content);
@@ -150,7 +152,8 @@ describe.skipIf(!hasData(VOCABULARY) || !hasData(VECTORS))(
           some.filter((id) => tokenizer.tokenText(id) === tag && id >= 151_643).length;
         for (const tag of new Set(typed)) {
           const times = typed.filter((one) => one === tag).length;
-          expect([tag, count(ids, tag)]).toEqual([tag, Math.max(0, count(whole, tag) - times)]); // some templates remove a tag
+          // Some templates remove a tag.
+          expect([tag, count(ids, tag)]).toEqual([tag, Math.max(0, count(whole, tag) - times)]);
         }
       }
     });

@@ -1,4 +1,4 @@
-// The model that comes with the project: its tokenizer.json, the vocabulary in its GGUF file, and the reference's ids.
+// The shipped model: its tokenizer.json, the vocabulary in its GGUF file, and the reference's ids.
 
 import { existsSync, openAsBlob } from 'node:fs';
 import fc from 'fast-check';

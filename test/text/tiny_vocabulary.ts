@@ -1,4 +1,5 @@
-// Small vocabularies made on the spot: byte pair encoding learned from a few lines, as tokenizer.json and as GGUF metadata.
+// Small vocabularies made for each test: byte pair encoding learned from a few lines, as tokenizer.json and as GGUF
+// metadata.
 
 import { BYTE_TO_CHAR, byteToken, utf8Bytes } from '../../src/text/byte_alphabet';
 import type { Json } from './fixtures';
@@ -7,7 +8,7 @@ const TEXT =
   "the quick brown fox jumps over the lazy dog; the dog doesn't mind. they're there, then the other thing happened: " +
   'über die Brücke läuft ein Äffchen — 文字は文字です。🙂🙂 hello hello world';
 
-/** The most frequent pair becomes a token, again and again: the textbook's training. */
+/** Repeatedly merges the most frequent pair into a token: the textbook's training. */
 function learn(words: string[][], count: number): [string, string][] {
   const merges: [string, string][] = [];
   for (let i = 0; i < count; i++) {
@@ -46,7 +47,7 @@ function addedTokens(firstId: number): Json[] {
   ];
 }
 
-/** A byte-level vocabulary like GPT-2's; a fresh copy for each caller to change. */
+/** A byte-level vocabulary like GPT-2's. Each caller gets a copy to change. */
 export function byteLevelJson(): Json {
   learned ??= learnByteLevel();
   return structuredClone(learned);
@@ -69,7 +70,7 @@ function learnByteLevel(): Json {
   };
 }
 
-/** A SentencePiece vocabulary like Llama 2's, as GGUF metadata: pieces with scores, and bytes for what is missing. */
+/** A SentencePiece vocabulary like Llama 2's as GGUF metadata: pieces with scores, and byte fallback. */
 export function sentencePieceGguf(): Map<string, unknown> {
   const marked = `▁${TEXT.replaceAll(' ', '▁')}`;
   const merges = learn(

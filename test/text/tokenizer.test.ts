@@ -1,4 +1,4 @@
-// The tokenizer on small vocabularies, against the library's own models as the oracle and by its promises.
+// The tokenizer on small vocabularies, compared with the library's own models and checked for its guarantees.
 
 import { Tokenizer as LibraryTokenizer } from '@huggingface/tokenizers';
 import fc from 'fast-check';
@@ -20,7 +20,7 @@ const text = { addSpecialTokens: false };
 
 describe.each(both)('%s', (name, tokenizer) => {
   test('plain text comes back as it was', () => {
-    // SentencePiece writes spaces as this mark, and reads it as a space.
+    // SentencePiece writes spaces as this mark, and reads the mark as a space.
     const kept = (plain: string) => (name === 'SentencePiece' ? plain.replaceAll('▁', ' ') : plain);
     fc.assert(
       fc.property(plainText, (plain) => {

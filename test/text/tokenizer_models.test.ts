@@ -1,4 +1,4 @@
-// Unigram, WordPiece and rules for splitting, against the ids of the reference (tools/make_fixtures/tokenizer_vectors.py).
+// Unigram, WordPiece and splitting rules against the ids of the reference (tools/make_fixtures/tokenizer_vectors.py).
 
 import { describe, expect, test } from 'vitest';
 import { PERSON } from '../../src/text/authors';
@@ -36,7 +36,7 @@ test.each(['unigram', 'unigram with bytes', 'unigram with a character map', 'wor
   (name) => {
     const tokenizer = tokenizerOf(name);
     const control = (models[name].tokenizer.added_tokens as { id: number; content: string }[]).filter(
-      ({ content }) => !/unk/i.test(content), // what nobody knows may come from any text
+      ({ content }) => !/unk/i.test(content), // the unknown token may come from any text
     );
     expect(control.length).toBeGreaterThan(2);
     for (const { id, content } of control) {
@@ -55,7 +55,7 @@ test.each([
   ['unigram with a character map', 'e\u0301', 100_000],
   ['unigram with a character map', '\u0301', 100_000],
   ['word pieces', 'a', 300_000],
-  ['word pieces', `${'girl'.repeat(25)} `, 30_000], // the library's worst: 15 microseconds a character
+  ['word pieces', `${'girl'.repeat(25)} `, 30_000], // the library's worst case: 15 microseconds per character
   ['bytes behind marks', 'girl', 300_000],
   ['split behind', 'x', 300_000],
 ] as const)('a long text without a break does not hang: %s, %j', (name, unit, length) => {

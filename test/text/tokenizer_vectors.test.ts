@@ -1,4 +1,4 @@
-// The ids of published tokenizers, from their tokenizer.json and from the vocabulary inside their GGUF files.
+// The ids of published tokenizers, from tokenizer.json and from the vocabulary in GGUF files.
 
 import { openAsBlob } from 'node:fs';
 import { describe, expect, test } from 'vitest';

@@ -1,3 +1,5 @@
+// The cache of models: what a second load fetches, and every way in which storage, server and other tabs can misbehave.
+
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
@@ -25,7 +27,7 @@ interface Load {
   warnings: { code: string; message: string }[];
 }
 
-/** Opens f.bin as a model of one file and reads it all, in steps; `meanwhile` runs after each. */
+/** Opens f.bin as a model of one file and reads it in steps, with `meanwhile` after each. */
 async function load(
   url: string,
   stores: FakeStores,
@@ -41,7 +43,7 @@ async function load(
     if (fromCache) cached += n;
     else fetched += n;
   };
-  const tab = new AbortController(); // a load that failed ends, with what it was reading ahead
+  const tab = new AbortController(); // ends a failed load with its read-ahead
   try {
     const source = await urlSource(url, { cache, onBytes, onWarning, signal: tab.signal }, TUNING);
     await cache.finish('f');
@@ -62,7 +64,7 @@ async function site(hook?: Hook) {
   return { ...served, url: `${served.url}f.bin` };
 }
 
-/** A server whose answers can be changed while a test runs. */
+/** A server whose answers can change during a test. */
 async function mutableSite() {
   const now: { hook: Hook } = { hook: () => false };
   return { now, ...(await site((...request) => now.hook(...request))) };
@@ -124,11 +126,12 @@ describe('a file that was loaded once', () => {
     const stores = fakeStores();
     await load(url, stores);
     stores.pieces.pieces.delete(manifestOf(stores, url).hashes[2] as string);
-    const newer = Buffer.concat([noise(9).subarray(0, 4000), file.subarray(4000)]); // its last piece is that of the old one
+    // The last piece is that of the old one.
+    const newer = Buffer.concat([noise(9).subarray(0, 4000), file.subarray(4000)]);
     now.hook = (request, response) => sendFile(request, response, newer, { headers: { etag: '"v2"' } });
     await expect(load(url, stores)).rejects.toThrow(/changed since it was kept/);
     expect((await load(url, stores)).bytes).toEqual(new Uint8Array(newer));
-    // The old version takes no room any more.
+    // The old version's pieces are gone.
     const named = () => manifestOf(stores, url).hashes.toSorted();
     await expect.poll(() => [...stores.pieces.pieces.keys()].toSorted(), { interval: 5 }).toEqual(named());
     expect((await load(url, stores)).fetched).toBe(0);
@@ -262,7 +265,7 @@ describe('a model that is whole and is asked for a new version', () => {
         sendFile(request, response, file, { body: damage });
       expect((await load(url, stores)).bytes).not.toEqual(new Uint8Array(file));
       now.hook = () => false;
-      expect((await load(url, stores)).bytes).not.toEqual(new Uint8Array(file)); // no one can know
+      expect((await load(url, stores)).bytes).not.toEqual(new Uint8Array(file)); // undetectable without a version
       const { bytes, warnings } = await load(url, stores, undefined, asks);
       expect(bytes).toEqual(new Uint8Array(file));
       expect(warnings).toMatchObject([
@@ -328,7 +331,7 @@ describe('a load that was cut', () => {
     requests.length = 0;
     const second = await load(url, stores);
     expect(second).toMatchObject({ bytes: new Uint8Array(file), cached: (last + 1) * 1000 });
-    expect(new Set(requests).size).toBe(PIECES - 1 - last); // one that the first load had sent may come late
+    expect(new Set(requests).size).toBe(PIECES - 1 - last); // a late piece of the first load may still arrive
     now.hook = down;
     expect((await load(url, stores)).fetched).toBe(0);
   });
@@ -463,7 +466,7 @@ describe('two tabs that load one model at a time', () => {
     let second: Promise<Load> | null = null;
     const first = await load(url, stores, async (step) => {
       if (step === 3) second = load(url, stores);
-      if (step === 5) await second; // the first waits, the second goes on alone
+      if (step === 5) await second; // the first waits, the second continues alone
     });
     expect([first.bytes, (await second!).bytes]).toEqual([new Uint8Array(file), new Uint8Array(file)]);
     expect(requests).toHaveLength(PIECES);

@@ -1,5 +1,6 @@
-// Loads, updates, cancels and deletions of one model at once, on a slow storage that fills up and loses things, from a server that fails,
-// changes its file, and may know neither ranges nor versions: whatever happens, no wrong byte is read, and after it all is well again.
+// Concurrent loads, updates, cancels and deletions of one model, on slow storage that fills up and loses data, from a
+// server that fails, changes its file, and may know neither ranges nor versions. No wrong byte may be read, and all
+// must be well afterwards.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import fc from 'fast-check';
@@ -19,7 +20,7 @@ async function ticks(n: number): Promise<void> {
   for (let tick = 0; tick < n; tick++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Every read, write and removal takes a while, never the same. */
+/** Storage whose reads, writes and removals take random times. */
 function slowStores(pick: (below: number) => number): FakeStores {
   const stores = fakeStores();
   const slow =
@@ -48,7 +49,7 @@ test('whatever happens at once, no byte is wrong, and the next loads are right, 
   const served = await serve({}, answer);
   const url = `${served.url}f.bin`;
 
-  /** The version that was read, or null after an error; ends early after `cancelAt` ticks. */
+  /** The version read, or null after an error. Ends early after `cancelAt` ticks. */
   async function load(stores: FakeStores, asks: boolean, cancelAt = 0): Promise<number | null> {
     const cache = await ModelCache.open(url, stores, () => {}, asks);
     const tab = new AbortController();
@@ -111,7 +112,7 @@ test('whatever happens at once, no byte is wrong, and the next loads are right, 
 
       server.failsOneIn = 0;
       stores.pieces.fullAt = Number.POSITIVE_INFINITY;
-      await load(stores, true); // of a piece that was lost it may say that it is of a version before
+      await load(stores, true); // a lost piece may first report the version before
       await ticks(20);
       for (const asks of [true, false]) expect(await load(stores, asks)).toBe(server.version);
       expect(await listModels(stores)).toMatchObject([{ isComplete: true, bytes: 4500 }]);

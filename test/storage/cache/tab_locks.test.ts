@@ -1,4 +1,4 @@
-// Locks and a database that refuse, throw and break: the work is done all the same, once, and nothing is thrown where nobody hears it.
+// Locks and databases that refuse, throw and break: the work still runs exactly once, and no error goes unhandled.
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { idbManifests } from '../../../src/storage/cache/manifest_store';
@@ -84,7 +84,7 @@ test('a navigator that refuses to tell of its locks is one without', async () =>
 });
 
 describe('a database', () => {
-  /** One that calls back as IndexedDB does: what throws in a listener is heard by nobody but the worker's end. */
+  /** A database that calls back as IndexedDB does: an error thrown in a listener would only end the worker. */
   function stubDatabase(put: () => void) {
     const request = (result: unknown) => {
       const asked: { result: unknown; onsuccess?: () => void } = { result };

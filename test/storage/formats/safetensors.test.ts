@@ -1,3 +1,5 @@
+// The safetensors parser: valid files in full, and one error per broken rule.
+
 import { describe, expect, test } from 'vitest';
 import { ModelFileError, UnsupportedModelError } from '../../../src/errors';
 import { DTYPE, parseSafetensors } from '../../../src/storage/formats/safetensors';

@@ -1,4 +1,4 @@
-// GGUF models in parts, by every way that they may come: the whole set is read, and anything else is refused by name.
+// GGUF models in parts, from every kind of location: a complete set is read, anything else is rejected by name.
 
 import { describe, expect, test } from 'vitest';
 import { ModelFetchError, ModelFileError } from '../../../src/errors';
@@ -17,7 +17,7 @@ interface Part {
   more?: Parameters<typeof writeGguf>[0]['keys'];
 }
 
-/** A part as llama-gguf-split writes it; the first holds the model's metadata. */
+/** A part as llama-gguf-split writes it. The first holds the model's metadata. */
 function part({ no = 0, count = 3, tensors = [`t${no}`], total = 3, more = [] }: Part): Uint8Array<ArrayBuffer> {
   return writeGguf({
     keys: [

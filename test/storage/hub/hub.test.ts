@@ -1,4 +1,4 @@
-// Models of a hub, from the name to every byte of every tensor, on a hub that is well and on one that is not.
+// Models of a hub, from the id to every byte of every tensor, on correct and on faulty hubs.
 
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -99,7 +99,8 @@ describe('a repository', () => {
     hub.requests.length = 0;
     expect(await load('hf:o/r')).toMatchObject({ fetched: 0, bytes: noise(4500, 1) });
     expect(hub.requests).toEqual([]);
-    await expect.poll(() => stores.pieces.pieces.size, { interval: 5 }).toBe(1 + 5); // the old version takes no room any more
+    // The old version's pieces are gone.
+    await expect.poll(() => stores.pieces.pieces.size, { interval: 5 }).toBe(1 + 5);
     expect(await listModels(stores)).toMatchObject([{ name: 'r', isComplete: true }]);
     await deleteModel(stores, `${hub.url}/o/r/resolve/main/`);
     expect([stores.pieces.pieces.size, stores.manifests.values.size]).toEqual([0, 0]);
@@ -219,7 +220,7 @@ describe('a repository of GGUF files', () => {
   test('beside a config.json that names its GGUF, that one; beside another, by quantization', async () => {
     const named = { 'config.json': '{"gguf_file":"b-Q8_0.gguf"}', 'a-Q4_0.gguf': gguf('a'), 'b-Q8_0.gguf': gguf('b') };
     expect((await file(named)).title).toBe('b');
-    expect((await file({ ...named, 'config.json': '{"model_type":"llama"}' })).title).toBe('b'); // kept
+    expect((await file({ ...named, 'config.json': '{"model_type":"llama"}' })).title).toBe('b'); // from the cache
     stores = fakeStores();
     expect((await file({ ...named, 'config.json': '{"model_type":"llama"}' })).title).toBe('a');
   });
@@ -285,7 +286,7 @@ describe('a hub that is not well', () => {
     };
     expect((await file(SAFE)).bytes).toEqual(noise(4500));
     expect(straight).toBeGreaterThan(0);
-    expect(straight).toBeLessThanOrEqual(3); // once, by a window and the two that are read ahead of it
+    expect(straight).toBeLessThanOrEqual(3); // a window and its read-ahead of two
   });
 
   test('no ranges: read whole', async () => {
@@ -303,7 +304,7 @@ describe('a hub that is not well', () => {
     const second = await load('hf:o/r');
     expect(second.bytes).toEqual(noise(4500));
     expect(second.fetched).toBeLessThan(4500);
-    await load('hf:o/r', { asks: true }); // no hash was told for what the second load fetched: it is held against the hub's bytes
+    await load('hf:o/r', { asks: true }); // the second load had no hash, so its bytes are compared with the hub's
     expect((await load('hf:o/r', { asks: true })).fetched).toBeLessThan(2000); // the version of each file
   });
 

@@ -1,3 +1,5 @@
+// Reading a URL by ranges, on correct servers and on servers that misbehave.
+
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ModelFetchError, ModelFileError } from '../../../src/errors';
 import { ChangedFileError, type HttpTuning } from '../../../src/storage/source/http';
@@ -127,7 +129,7 @@ describe('a server with ranges', () => {
   test('a body that stalls before its end is told as the stall, whatever the server answers to the next request', async () => {
     const stall: Hook = (_, response) => {
       response.writeHead(206, { etag: '"v1"', 'content-range': 'bytes 0-999/4500', 'content-length': '1000' });
-      return response.write(file.subarray(0, 300)); // the same start, whatever part is asked for
+      return response.write(file.subarray(0, 300)); // the same start for every range
     };
     const { opening } = await open(stall, {}, { ...TUNING, stallMs: 60, retryDelaysMs: [1] });
     expect(String(await failure(opening))).toMatch(/nothing arrived for 60 ms/);
@@ -205,7 +207,7 @@ describe('the version that later parts are asked of', () => {
     if (origin) vi.stubGlobal('location', new URL(origin === 'own' ? site.url : origin));
     await (await opening).read(1000, 500);
     vi.unstubAllGlobals();
-    return seen.slice(0, 2); // without what is read ahead
+    return seen.slice(0, 2); // without the read-ahead
   }
 
   test('is its strong ETag, to the own origin alone: others would be asked for leave first', async () => {

@@ -1,3 +1,5 @@
+// Hashing a whole file from its pieces, in this thread and behind a port.
+
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { type Hasher, portHasher, serveHasher } from '../../../src/storage/source/hash_port';

@@ -1,4 +1,4 @@
-// What the open files of one model hold in memory, however many they are.
+// The memory of a model's open files is bounded, whatever their number.
 
 import { expect, test } from 'vitest';
 import { WindowCache, WindowPool } from '../../../src/storage/source/window_cache';

@@ -1,4 +1,5 @@
-// The stream of an answer: its text is decode() of its ids, shown soon, never half a character, never past a stop string.
+// The stream of an answer: its text equals decode() of its ids, appears early, and never shows half a character or a
+// stop string.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -19,7 +20,7 @@ function stream(tokenizer: Tokenizer, ids: ArrayLike<number>, stop: string[] = [
   return { shown, decoder, text: shown.join('') };
 }
 
-/** One token per byte: the hardest stream there is. */
+/** One token per byte: the hardest stream. */
 const bytes = (text: string) => Array.from(new TextEncoder().encode(text), (byte) => byteLevelIdOf(byte));
 const byteIds = Array.from({ length: 256 }, (_, id) => byteLevel.tokenBytes(id)[0]);
 const byteLevelIdOf = (byte: number) => byteIds.indexOf(byte);

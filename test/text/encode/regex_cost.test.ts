@@ -1,4 +1,4 @@
-// Expressions of tokenizer files: those in use run as they are, those that hang are refused or run on short pieces.
+// Expressions in use run as they are; expressions that would hang are refused or run on short pieces.
 
 import { describe, expect, test } from 'vitest';
 import { TokenizerError } from '../../../src/errors';
@@ -15,7 +15,7 @@ const CL100K =
 const WORDS = (digits: string, first = "(?i:'s|'t|'re|'ve|'m|'ll|'d)") =>
   `${first}|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|${digits}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`;
 
-/** Of published tokenizer.json files, letter for letter. */
+/** Copied from published tokenizer.json files. */
 const IN_USE: [string, string][] = [
   ['Llama 3', WORDS('\\p{N}{1,3}')],
   ['Qwen 2 and 3', WORDS('\\p{N}')],
@@ -45,7 +45,7 @@ test.each(IN_USE)('%s runs as it is', (_, source) => {
 
 test('so do the rules of GGUF files, but for three', () => {
   const slow = [...PRE_TYPES].filter(([, { splits }]) => splits.some((source) => regexCost(source) !== 'linear'));
-  // Runs of spaces by powers of two; digits counted in thousands from the end of the number.
+  // Runs of spaces by powers of two, and digits grouped in thousands from the end of a number.
   expect(slow.map(([name]) => name)).toEqual(['jais-2', 'tiny_aya', 'cohere2moe']);
 });
 

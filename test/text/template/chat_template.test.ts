@@ -1,4 +1,4 @@
-// Chat templates against the renderings of a reference, and templates that mean harm.
+// Chat templates against the reference's renderings, and hostile templates.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ interface Case {
   extra_conversation?: { user: string; assistant_tool_call: string; tool_response: string };
 }
 
-/** Templates take any role; the cases with tools use two that the room's own type does not name. */
+/** Templates accept any role. The tool cases use two roles outside the type. */
 function conversation(one: Case, messages: readonly ChatMessage[]): ChatMessage[] {
   const extra = Object.entries(one.extra_conversation ?? {});
   return [...messages, ...extra.map(([role, content]) => ({ role, content }) as ChatMessage)];
@@ -147,7 +147,7 @@ const hostile: [string, string][] = [
 ];
 
 test.each(hostile)('ends in a typed error: %s', (_, source) => {
-  const start = process.cpuUsage(); // not the clock: other processes may share the machine
+  const start = process.cpuUsage(); // CPU time, since other processes may share the machine
   const long: ChatMessage[] = [{ role: 'user', content: 'y'.repeat(500_000) }];
   expect(() => createChatTemplate(source, NO_TOKENS).render(long, { addGenerationPrompt: true })).toThrow(
     ChatTemplateError,

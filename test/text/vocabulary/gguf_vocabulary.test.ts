@@ -1,4 +1,4 @@
-// Vocabularies inside GGUF files: the same ids as from tokenizer.json, and SentencePiece's own rule as the oracle.
+// Vocabularies in GGUF files: the same ids as from tokenizer.json, compared with SentencePiece's own rule.
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -23,7 +23,10 @@ test('a byte-level vocabulary gives the ids of the same vocabulary in tokenizer.
   expect(fromGguf.vocabSize).toBe(fromJson.vocabSize);
 });
 
-/** SentencePiece, word for word: merge the neighbors whose piece has the highest score, the leftmost of equals. */
+/**
+ * SentencePiece's algorithm: repeatedly merges the neighbors whose piece has the highest score, the leftmost among
+ * equals.
+ */
 function sentencePiece(text: string, gguf: ReadonlyMap<string, unknown>): number[] {
   const tokens = gguf.get('tokenizer.ggml.tokens') as string[];
   const types = gguf.get('tokenizer.ggml.token_type') as ArrayLike<number>;

@@ -1,4 +1,4 @@
-// What ends an answer, in the families at hand: from configurations, GGUF keys, and by well-known names.
+// The tokens that end an answer: from configurations, GGUF keys, and well-known names.
 
 import { expect, test } from 'vitest';
 import { createTokenizer } from '../../../src/text/tokenizer';
