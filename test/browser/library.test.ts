@@ -199,7 +199,7 @@ describe('in one browser', () => {
 });
 
 describe('as a file', () => {
-  test('what is exported and imported in a fresh browser is the same', async () => {
+  test('an export imported in a fresh browser is the same', async () => {
     const first = await visitScripted(site, SCRIPT);
     await ask('Take me along', first.page);
     await first.page.getByTestId('library-new').click();

@@ -240,7 +240,7 @@ describe('one run after the other', () => {
     await feed(page, { gaps: STALLED });
   });
 
-  test('it is looked at: light and dark, all views, and a logarithm', async () => {
+  test('pictures for people: light and dark, all views, and a logarithm', async () => {
     const { page } = visited;
     await page.setViewportSize({ width: 1280, height: 1400 });
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -255,7 +255,7 @@ describe('one run after the other', () => {
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  test('nothing was said on the console, and no other host was asked', () => {
+  test('no errors on the console, and no requests to other hosts', () => {
     expect(visited.errors).toEqual([]);
     expect(visited.strangers).toEqual([]);
   });

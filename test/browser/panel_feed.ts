@@ -1,6 +1,7 @@
 // Synthetic runs for the panel of the real built page: engine events at times that the test chooses.
 
 import type { Page } from 'playwright-core';
+import { summarizeGaps, type TbtSummary } from '../../src/engine/tbt';
 
 export interface FedRun {
   /** Milliseconds before each token except the first. */
@@ -18,7 +19,9 @@ export interface FedRun {
 
 /** Plays a whole synthetic answer into the panel, at once. */
 export async function feed(page: Page, run: FedRun): Promise<void> {
-  await page.evaluate(play, run);
+  const { gaps, gpuMs = 0.6 } = run;
+  const gpu = summarizeGaps(gaps.map(() => gpuMs));
+  await page.evaluate(play, { ...run, tbt: summarizeGaps(gaps), gpu });
 }
 
 /** Runs in the page, so it must not use anything outside. */
@@ -29,23 +32,12 @@ function play({
   attention = 'fused_decode',
   kvCache = 'f16',
   isDone = true,
-  gpuMs = 0.6,
-}: FedRun): void {
+  tbt,
+  gpu,
+}: FedRun & { tbt: TbtSummary; gpu: TbtSummary }): void {
   // biome-ignore lint/suspicious/noExplicitAny: the panel of a built page has no types
   const panel = document.querySelector('vivace-metrics') as any;
   const choice = { prefill: 'flash_prefill', decode: attention, reason: 'the test says so' };
-  const sorted = [...gaps].sort((a, b) => a - b);
-  const at = (p: number) => sorted[Math.max(0, Math.ceil((p * sorted.length) / 100) - 1)] ?? null;
-  const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
-  const summary = (perToken: number[]) => ({
-    mean,
-    p50: at(50),
-    p95: at(95),
-    p99: at(99),
-    max: at(100),
-    jitter: 1,
-    perToken,
-  });
   if (panel.info?.kvCache !== kvCache) {
     panel.info = {
       model: {
@@ -99,9 +91,9 @@ function play({
     tokenizeMs: 0.5,
     prefillMs: 31,
     prefillTokensPerSecond: 548,
-    decodeTokensPerSecond: 1000 / mean,
-    tbtMs: summary(gaps),
-    gpuMs: { ...summary(gaps.map(() => gpuMs)), p50: gpuMs },
+    decodeTokensPerSecond: tbt.mean && 1000 / tbt.mean,
+    tbtMs: tbt,
+    gpuMs: gpu,
     perToken: { dispatches: 43, submits: 1, syncs: 1, bytesRead: 4 },
     runAhead: 8,
     peakGpuBytes: 41_205_760,

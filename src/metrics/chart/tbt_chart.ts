@@ -187,7 +187,7 @@ function logTicks(ticks: readonly number[]): (number | null)[] {
   return ticks.map((tick) => (digits.includes(digit(tick)) ? tick : null));
 }
 
-/** Skips empty series: uPlot asks for their paths, too, and its builders need a point. */
+/** Skips empty series: uPlot also asks for their paths, and its builders need a point. */
 function whereNotEmpty(build: uPlot.Series.PathBuilder): uPlot.Series.PathBuilder {
   return (plot, series, from, to) => (to < from ? null : build(plot, series, from, to));
 }

@@ -68,7 +68,7 @@ export interface RunData {
   readonly info: EngineInfo | null;
   /** The configuration in a few words: 'fused_decode, KV f16, activations q8'. */
   readonly label: string;
-  /** True for the first answer of a loaded model, whose reader waited for the load, too. */
+  /** True for the first answer of a loaded model, whose reader also waited for the load. */
   readonly isFirst: boolean;
   readonly tokens: readonly RecordedToken[];
   /** The chart's points: numbers (from 1) of the tokens with a gap before them, and these gaps. */

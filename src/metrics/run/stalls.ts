@@ -5,7 +5,7 @@ import { gpuMsOf, MARK, type Mark, type RecordedToken, type RunData, type Stall 
 
 /** A stall is longer than this many median gaps ... */
 const TIMES_P50 = 3;
-/** ... and longer than the median by this many milliseconds: half a frame, below which nobody notices. */
+/** ... and longer than the median by this many milliseconds: half a frame, too short to notice. */
 const BEYOND_P50_MS = 8;
 /** The part of a gap that a cause explains at least. */
 const LEAST_SHARE = 1 / 2;

@@ -24,7 +24,7 @@ for (const n of [0, 1, 6, 7, 300, 1001]) {
   });
 }
 
-test('a buffer that was longer before shows nothing of it', () => {
+test('a reused buffer shows nothing of its longer past', () => {
   const out = new Points();
   decimate(indices(2000), indices(2000), 2000, out);
   decimate([5], [6], 10, out);
@@ -49,7 +49,7 @@ test('the running median is the lower middle of each window', () => {
   );
 });
 
-test('of many points the median looks at an even pick', () => {
+test('the median of many points uses evenly spaced ones', () => {
   const out = new Points();
   runningMedian(indices(1000), indices(1000), 1, 100, out);
   expect(out.length).toBe(100);

@@ -27,7 +27,7 @@ describe('readout', () => {
     return describeToken(run, 0, [])?.text;
   };
 
-  test('hostile texts are cut, and what would turn the line around is a number', () => {
+  test('hostile texts are cut, and characters that change the direction become numbers', () => {
     expect(textOf('a\n"b\u202ec')).toBe(String.raw`"a\n\"b\u{202e}c"`);
     expect(textOf('x'.repeat(1e6))).toBe(`"${'x'.repeat(39)}…`);
     expect(textOf('\u001b[31m\ud83d\ude00')).toBe(String.raw`"\u001b[31m😀"`);

@@ -24,7 +24,7 @@ describe('over tokens', () => {
     expect(picture.x.max).toBeGreaterThanOrEqual(24);
   });
 
-  test('pinned runs lie over it with dashes of their own, the run itself does not twice', () => {
+  test('pinned runs have their own dashes, and the newest run is drawn once', () => {
     const [newest, other, third] = [runOf([5, 6]), runOf([9, 9, 9]), runOf([1])];
     const pins = [
       { letter: 'a' as const, run: other },
@@ -42,7 +42,7 @@ describe('over tokens', () => {
     expect(y.min).toBeGreaterThan(0);
   });
 
-  test('percentiles appear when there are enough gaps for them, and stalls wear rings', () => {
+  test('percentiles appear when there are enough gaps for them, and stalls have rings', () => {
     const stalls = [{ token: 3, gapMs: 60, cause: 'busy' as const, sentence: 'Busy.' }];
     expect(new TokensView().picture(inputOf(runOf([5, 6, 7]))).levels).toEqual([]);
     const { levels, rings } = new TokensView().picture(inputOf(runOf([5, 60, 7, 8]), { stalls }));
@@ -88,7 +88,7 @@ describe('over context', () => {
     expect(picture.x).toMatchObject({ min: 6, max: 32 });
   });
 
-  test('the pointer finds tokens of earlier runs, too, the keyboard those of the newest', () => {
+  test('the pointer finds tokens of all runs, the keyboard those of the newest', () => {
     const view = new ContextView();
     const newest = runOf([6, 6], 20);
     view.picture(inputOf(newest, { past }));

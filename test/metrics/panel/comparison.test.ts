@@ -30,7 +30,7 @@ describe('rows', () => {
     expect(cellsOf(rows, 'prefill')?.[1]).toEqual({ value: '500 tok/s', ratio: '×1.00', caveat: '' });
   });
 
-  test('prefill and first token are compared only where as many tokens were new, and it says why not', () => {
+  test('prefill and first token are compared only for equal numbers of new tokens, with the reason otherwise', () => {
     const first = { letter: 'a' as const, run: run([4, 5], null, [410, 0]) };
     for (const [prompt, caveat] of [
       [[439, 29], ''],
@@ -63,7 +63,7 @@ describe('rows', () => {
     expect(p99(99, 100)).toEqual(['n = 99, too few', 'not compared: too few there']);
   });
 
-  test('a figure that no run has makes no row, one that a run lacks a dash', () => {
+  test('a figure unknown in all runs has no row, and one unknown in a run is a dash', () => {
     const columns = [
       { letter: 'a' as const, run: run([4, 5]) },
       { letter: 'b' as const, run: run([4, 5], 0.6) },

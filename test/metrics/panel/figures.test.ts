@@ -99,7 +99,7 @@ describe('what a token reads', () => {
     expect(measured?.definition).toContain('CPU’s clock');
   });
 
-  test('nothing is known of it before a second token, and nothing of it is shown for the cpu', () => {
+  test('is unknown before a second token, and hidden on the cpu', () => {
     expect(figure(new RunRecord({ info, onPaint: () => {} }), 'bytes-needed')?.value).toBe('–');
     const onCpu = { ...info, backend: 'cpu', gpuBytes: null, bytesPerToken: null } as const;
     expect(figure(runOf(null), 'bytes-needed', onCpu)).toBeUndefined();
@@ -115,13 +115,13 @@ describe('the time to the first token', () => {
     expect(figure(run, 'first-open')).toBeUndefined();
   });
 
-  test('of the first answer, what was waited for before it, too', () => {
+  test('includes the load before the first answer', () => {
     const run = runOf(null, { isFirst: true });
     const values = ['load', 'open', 'weights', 'compile'].map((key) => figure(run, `first-${key}`)?.value);
     expect(values).toEqual(['240 ms', '10.0 ms', '200 ms', '30.0 ms']);
   });
 
-  test('while the prompt is read: how far it is', () => {
+  test('shows progress while the prompt is read', () => {
     const run = new RunRecord({ info, onPaint: () => {} });
     run.record({ type: 'prefill', done: 512, total: 2000 });
     expect(figure(run, 'prefill')?.value).toBe('512 of 2000');

@@ -71,7 +71,7 @@ test('the JSON of a run without an end has what is known, and null for the rest'
   expect(JSON.parse(runToJson(runOf([]), null)).model).toBeNull();
 });
 
-test('the CSV holds numbers alone, and nothing where nothing is known', () => {
+test('the CSV holds only numbers, and empty cells for unknown ones', () => {
   expect(runToCsv(runOf([...events, done]))).toBe(`${HEADER}\n1,5,9,,,7.123,,10,10\n2,6,10,1.5,0.25,3,0.1,8.5,8.5\n`);
   expect(runToCsv(runOf(events))).toContain('\n2,6,10,1.5,,3,0.1,8.5,8.5\n');
   const unpainted = new RunRecord({ now: () => 1000, onPaint: () => {} });

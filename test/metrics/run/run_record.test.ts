@@ -83,7 +83,7 @@ function stage() {
   return { run, clock, frames };
 }
 
-test('a token is stamped when the page hears of it, and when the frame that shows it is painted', () => {
+test('a token has the times of its arrival in the page and of its painting', () => {
   const { run, clock, frames } = stage();
   const hear = (at: number, atMs: number) => {
     clock.now = at;
@@ -115,7 +115,7 @@ test('two clocks that differ by a little give no time below zero', () => {
   expect([run.tokens[0].receivedMs, run.tokens[0].paintedMs]).toEqual([0, 0]);
 });
 
-test('what is known before the end gives way to what the engine says', () => {
+test('early figures give way to the engine’s own', () => {
   const run = runOf(3);
   expect([run.isEnded, run.ttftMs, run.tbt.max, run.metrics]).toEqual([false, 84, 3, null]);
   run.record(doneAfter(run));

@@ -186,7 +186,7 @@ describe('the cause', () => {
     });
   });
 
-  test('of several that fit the most certain is named', () => {
+  test('the most certain of several fitting causes is named', () => {
     const run = late({ pipelines: 1, workerMs: 59 });
     expect(causes(timed(run, even(41, 59)))).toEqual([[LATE + 1, 'compile']]);
     run.marks.push({ afterToken: LATE, atMs: START + 50, label: MARK.hidden });

@@ -46,7 +46,7 @@ test('an answer that was stopped midway stays part of the conversation', () => {
   expect(toMessages(turns, '').map((m) => m.content)).toEqual(['a', 'half an', 'b']);
 });
 
-test('events grow the answer, and a warning is not its business', () => {
+test('events extend the answer, and a warning leaves it unchanged', () => {
   const asked = newTurn('a');
   const stages = { atMs: 0, inFlightMs: 1, workerMs: null };
   expect(takeEvent(asked, { type: 'prefill', done: 2, total: 9 })).toBe(true);
@@ -76,7 +76,7 @@ test('the line under an answer leaves out what is unknown', () => {
   expect(timingParts(timing)).toEqual(['212 tok/s', 'first token 84.0 ms']);
 });
 
-test('why an answer ended is said when it did not end by itself', () => {
+test('an answer that did not end by itself has a remark with the reason', () => {
   expect(endRemark(turn('a', 'A', { finishReason: 'eos' }))).toBeNull();
   expect(endRemark(turn('a', 'A', { finishReason: 'abort' }))).toBe('Stopped');
   expect(endRemark(turn('a', '', { finishReason: 'eos' }))).toContain('without a word');

@@ -71,7 +71,7 @@ const conversation: fc.Arbitrary<Conversation> = fc
     return { ...rest, turns, shown, ...(hasMemory && turns.length > 0 ? { memory } : {}) };
   });
 
-test('what is exported comes back as it was', () => {
+test('an export is imported unchanged', () => {
   fc.assert(
     fc.property(fc.array(conversation, { maxLength: 4 }), (conversations) => {
       expect(importConversations(exportConversations(conversations))).toEqual({ conversations, refused: [] });
@@ -80,7 +80,7 @@ test('what is exported comes back as it was', () => {
   );
 });
 
-test('one bare conversation is read, too', () => {
+test('a file with one bare conversation is imported', () => {
   const { conversation: bare } = addTurn(newConversation('Be brief.'), null, 'Why?');
   const { conversations } = importConversations(JSON.stringify(bare));
   expect(conversations.map(({ id, system }) => [id, system])).toEqual([[bare.id, 'Be brief.']]);
@@ -104,7 +104,7 @@ const junk = fc.oneof(
   ),
 );
 
-test('damaged conversations are refused with a sentence, or come out sound', () => {
+test('damaged conversations are refused with a sentence, or come out valid', () => {
   fc.assert(
     fc.property(conversation, fc.array(fc.tuple(fc.nat(), junk), { minLength: 1, maxLength: 4 }), (sound, damages) => {
       const value = structuredClone(sound) as unknown as Record<string, unknown>;
@@ -201,7 +201,7 @@ for (const [name, file, sentence] of [
     /Turn 2: with its answer there are more than 10000000 letters/,
   ],
 ] as const) {
-  test(`refused with what is wrong: ${name}`, () => {
+  test(`refused with the reason: ${name}`, () => {
     const started = cpuMs();
     expect(() => importConversations(file)).toThrow(ConversationFileError);
     expect(() => importConversations(file)).toThrow(sentence);
@@ -214,7 +214,7 @@ test('a file is refused by its size before it is read', () => {
   expect(() => checkFileSize(61_200_000)).toThrow('This file has 62 MB, and 50 MB are the most.');
 });
 
-test('of a file with sound and damaged conversations the sound ones come in', () => {
+test('a file with valid and damaged conversations yields the valid ones', () => {
   const { conversation: sound } = addTurn(newConversation(), null, 'Why?');
   const file = { format: 'vivace-conversations', version: 1, conversations: [{ ...sound, title: 7 }, sound] };
   const { conversations, refused } = importConversations(JSON.stringify(file));
@@ -235,7 +235,7 @@ test('no prototype is touched, and no unknown field comes along', () => {
   expect(shownSteps(parsed!).map(({ turn }) => turn.question)).toEqual(['Why?']);
 });
 
-test('an answer that was being written has stopped since', () => {
+test('a streaming answer becomes a stopped one', () => {
   const { conversation: streaming } = addTurn(newConversation(), null, 'Why?');
   const [parsed] = parseConversation(streaming).turns;
   expect([parsed!.state, parsed!.finishReason, parsed!.prefill, parsed!.waitsFor]).toEqual([
@@ -246,7 +246,7 @@ test('an answer that was being written has stopped since', () => {
   ]);
 });
 
-test('a copy from the future is as new as now', () => {
+test('a date in the future becomes the current one', () => {
   for (const times of [{ updatedAt: 8e15 }, { createdAt: 8e15, updatedAt: 8e15 }]) {
     const parsed = parseConversation({ ...newConversation(), ...times });
     expect(parsed.updatedAt).toBeLessThanOrEqual(Date.now());
@@ -254,7 +254,7 @@ test('a copy from the future is as new as now', () => {
   }
 });
 
-test('of two conversations with one id in a file both come in', () => {
+test('a file with two conversations of one id yields both', () => {
   const asking = (question: string) => addTurn(newConversation(), null, question).conversation;
   const [first, second] = [asking('first'), asking('second')];
   const { conversations } = importConversations(exportConversations([first, { ...second, id: first.id }]));

@@ -27,7 +27,7 @@ const openStore = (over = table) => new ConversationStore(over, null);
 const titles = async (store: ConversationStore) => (await store.list()).map(({ title }) => title);
 const questions = (conversation: Conversation | null) => conversation?.turns.map(({ question }) => question);
 
-test('what was saved is listed, newest first, and loaded as it was', async () => {
+test('saved conversations are listed, newest first, and load unchanged', async () => {
   const store = openStore();
   const old = { ...asking('first').conversation, updatedAt: 1000 };
   const fresh = { ...asking('second').conversation, updatedAt: 2000 };
@@ -63,7 +63,7 @@ test('two tabs that go on with one conversation lose nothing', async () => {
   ]);
 });
 
-test('a turn that the reader replaced does not come back, but one that another tab went on from stays', async () => {
+test('a replaced turn does not come back, but stays where another tab continued from it', async () => {
   const store = openStore();
   const { conversation, turn } = asking('fails');
   await store.save(conversation);
@@ -77,7 +77,7 @@ test('a turn that the reader replaced does not come back, but one that another t
   expect(questions(await store.load(conversation.id))!.sort()).toEqual(['fails', 'goes on', 'works']);
 });
 
-test('exporting or listing what another tab wrote does not make it look removed', async () => {
+test('exporting or listing a turn of another tab does not mark it as removed', async () => {
   const [mine, theirs] = [openStore(), openStore()];
   const { conversation } = asking('start');
   await mine.save(conversation);
@@ -88,7 +88,7 @@ test('exporting or listing what another tab wrote does not make it look removed'
   expect(questions(await mine.load(conversation.id))!.sort()).toEqual(['mine', 'start', 'theirs']);
 });
 
-test('a new title outlives what the page saves with the old one', async () => {
+test('a new title survives a save of a copy with the old one', async () => {
   const store = openStore();
   const { conversation } = asking('Why?');
   await store.save(conversation);
@@ -99,7 +99,7 @@ test('a new title outlives what the page saves with the old one', async () => {
   expect(await titles(store)).toEqual(['Why?']);
 });
 
-test('what was removed can be put back', async () => {
+test('a removed conversation can be restored', async () => {
   const store = openStore();
   const { conversation } = asking('keep me');
   await store.save(conversation);
@@ -137,7 +137,7 @@ test('the list does not read the texts', async () => {
   expect(get.mock.calls).toEqual([['index']]);
 });
 
-test('a stored value that is no conversation is left out, and replaced by a sound one', async () => {
+test('a stored value that is no conversation is left out, and a valid one replaces it', async () => {
   const { conversation } = asking('sound');
   await table.update(`conversation/${conversation.id}`, () => ({ turns: 'none' }));
   const store = openStore();
@@ -147,7 +147,7 @@ test('a stored value that is no conversation is left out, and replaced by a soun
   expect(await titles(store)).toEqual(['sound']);
 });
 
-test('a merge that would make a circle of turns is refused, and what is stored stays', async () => {
+test('a merge that would make a circle of turns is refused, and the stored copy stays', async () => {
   const store = openStore();
   const first = asking('first');
   const { conversation, turn } = asking('second', first.conversation);
@@ -170,7 +170,7 @@ test('a merge that would make a circle of turns is refused, and what is stored s
   expect(await store.load(conversation.id)).toEqual(conversation);
 });
 
-test('what a closing page wrote in haste is taken in by the next list', async () => {
+test('the next listing merges copies that a closing page wrote', async () => {
   const { conversation } = asking('start');
   const store = openStore();
   await store.save(conversation);
@@ -181,7 +181,7 @@ test('what a closing page wrote in haste is taken in by the next list', async ()
   expect((await table.keys()).sort()).toEqual([`conversation/${conversation.id}`, 'index']);
 });
 
-test('where storage is refused, conversations are kept in memory, and it is known', async () => {
+test('where storage is refused, conversations stay in memory, and `isKept` is false', async () => {
   const refused: KeyValueTable = { ...table, keys: () => Promise.reject(new DOMException('No', 'SecurityError')) };
   const store = openStore(refused);
   const { conversation } = asking('for now');
@@ -194,7 +194,7 @@ test('where storage is refused, conversations are kept in memory, and it is know
   expect(kept.isKept).toBe(true);
 });
 
-test('an import of 3,000 conversations is a few steps of storage, and each is there', async () => {
+test('an import of 3,000 conversations takes a few steps of storage and keeps each', async () => {
   const all = Array.from({ length: 3000 }, (_, i) => asking(`question ${i}`).conversation);
   const calls = { get: 0, update: 0, updateMany: 0, putNow: 0, delete: 0, keys: 0 };
   const counted = Object.fromEntries(
@@ -218,7 +218,7 @@ test('an import of 3,000 conversations is a few steps of storage, and each is th
   expect(questions(await openStore().load(all[2999].id))).toEqual(['question 2999']);
 });
 
-test('of an import what cannot be merged is left out and said once, and a step that storage refuses costs that step', async () => {
+test('an import leaves out what cannot be merged, reports once, and loses only the step that storage refuses', async () => {
   const store = openStore();
   const said = vi.fn();
   store.onError = said;
@@ -244,7 +244,7 @@ test('of an import what cannot be merged is left out and said once, and a step t
   expect(await shaky.list()).toHaveLength(152);
 });
 
-test('a full disk is a sentence with a next step', async () => {
+test('a full disk is reported with a next step', async () => {
   const full: KeyValueTable = { ...table, update: () => Promise.reject(new DOMException('', 'QuotaExceededError')) };
   const store = openStore(full);
   const said = vi.fn();
@@ -255,7 +255,7 @@ test('a full disk is a sentence with a next step', async () => {
   );
 });
 
-test('a conversation past the bounds is said, not lost in silence', async () => {
+test('a conversation beyond the limits is reported, not lost silently', async () => {
   const store = openStore();
   const said = vi.fn();
   store.onError = said;
@@ -267,7 +267,7 @@ test('a conversation past the bounds is said, not lost in silence', async () => 
   );
 });
 
-test('other tabs hear of changes', async () => {
+test('other tabs are notified of changes', async () => {
   const [near, far] = [new BroadcastChannel('test'), new BroadcastChannel('test')];
   const [here, there] = [new ConversationStore(table, near), new ConversationStore(table, far)];
   const heard = new Promise<void>((resolve) => there.onChange(resolve));
@@ -277,13 +277,13 @@ test('other tabs hear of changes', async () => {
   there.close();
 });
 
-test('what lies in the place of another conversation is none', async () => {
+test('a conversation stored under another id is ignored', async () => {
   const { conversation } = asking('elsewhere');
   await table.update(`conversation/${newConversation().id}`, () => conversation);
   expect(await titles(openStore())).toEqual([]);
 });
 
-test('a title that another tab gives while the index is mended stays', async () => {
+test('a title given by another tab during the repair of the index stays', async () => {
   const [known, missing] = [asking('known').conversation, asking('missing').conversation];
   await openStore().save(known);
   await table.update(`conversation/${missing.id}`, () => missing);
@@ -295,7 +295,7 @@ test('a title that another tab gives while the index is mended stays', async () 
   expect((await titles(openStore())).sort()).toEqual(['missing', 'renamed']);
 });
 
-test('what could not be removed was not', async () => {
+test('a failed removal leaves the conversation in place', async () => {
   const { conversation } = asking('still here');
   const store = openStore({ ...table, delete: () => Promise.reject(new Error('no')) });
   const heard: string[] = [];

@@ -43,13 +43,13 @@ test('the first question can be branched, too', () => {
   expect(questions(showTurn(again, again.turns[0]))).toEqual(['a', 'c', 'after c']);
 });
 
-test('a turn goes with all that follows it, and its sibling is shown', () => {
+test('a turn is removed with all that follows it, and its sibling becomes visible', () => {
   const { conversation, c, a } = branched();
   expect(questions(removeTurn(conversation, c))).toEqual(['a', 'b', 'after b']);
   expect(removeTurn(conversation, a).turns).toEqual([]);
 });
 
-test('each turn that is shown knows those beside it', () => {
+test('each visible turn comes with its siblings', () => {
   const { conversation, b, c } = branched();
   expect(shownSteps(conversation).map(({ among }) => among.map(({ question }) => question))).toEqual([
     ['a'],
@@ -59,7 +59,7 @@ test('each turn that is shown knows those beside it', () => {
   expect(shownSteps(showTurn(conversation, b))[1]).toEqual({ turn: b, among: [b, c] });
 });
 
-test('a turn is replaced where it said nothing and nothing followed, else branched', () => {
+test('a turn without an answer or a next turn is replaced, any other gets a sibling', () => {
   const failed = addTurn(newConversation(), null, 'a');
   const again = replaceTurn(failed.conversation, failed.turn, 'a, again').conversation;
   expect(again.turns.map((turn) => turn.question)).toEqual(['a, again']);
@@ -72,7 +72,7 @@ test('a turn is replaced where it said nothing and nothing followed, else branch
   expect(shownPath(branch).at(-1)?.answer).toBe('');
 });
 
-test('an answer that was being written when its page went away has stopped', () => {
+test('an answer whose page closed while it streamed has stopped', () => {
   const { conversation, turn } = addTurn(newConversation(), null, 'a');
   turn.answer = 'half';
   expect(settled(conversation).turns[0]).toMatchObject({ answer: 'half', state: 'done', finishReason: 'abort' });
@@ -80,7 +80,7 @@ test('an answer that was being written when its page went away has stopped', () 
   expect(settled(settled(conversation))).toEqual(settled(conversation));
 });
 
-test('it is called after its first question until a person names it', () => {
+test('the first question is the title until a person gives one', () => {
   const { conversation } = branched();
   expect(titleOf(newConversation())).toBe('New conversation');
   expect(titleOf(conversation)).toBe('a');
@@ -106,7 +106,7 @@ test('two copies merge into one with the turns of both and the longer answers', 
   expect(mergeConversations(there, here)).toEqual(merged);
 });
 
-test('whatever is added, removed and shown, the path is one branch from a first turn to a last', () => {
+test('after any changes, the visible path is one branch from a first turn to a last', () => {
   const steps = fc.array(fc.tuple(fc.constantFrom('add', 'root', 'remove', 'show'), fc.nat(50)), { maxLength: 60 });
   fc.assert(
     fc.property(steps, (list) => {

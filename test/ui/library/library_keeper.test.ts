@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('a burst of changes is one save, and a page that closes hands over what is unsaved', async () => {
+test('a burst of changes is one save, and a closing page hands over the unsaved copies', async () => {
   vi.useFakeTimers();
   const saved: number[] = [];
   const late: number[] = [];
@@ -30,7 +30,7 @@ test('a burst of changes is one save, and a page that closes hands over what is 
   expect(late).toEqual([3]);
 });
 
-test('what storage refuses stays here, and is tried again with what comes next', async () => {
+test('a copy that storage refuses is kept, and tried again with the next one', async () => {
   let hasRoom = false;
   const late: Conversation[] = [];
   const keeper = new LibraryKeeper({ save: async () => hasRoom, saveLate: (copy) => void late.push(copy) });

@@ -168,7 +168,7 @@ test('an image becomes its description', () => {
   expect(root.text()).toBe('see a gray cat');
 });
 
-test('safeHref judges what a browser would open', () => {
+test('safeHref judges the address that a browser would open', () => {
   expect(safeHref('https://example.com')).toBe('https://example.com');
   expect(safeHref('HTTP://example.com')).toBe('HTTP://example.com');
   expect(safeHref('mailto:a@example.com')).toBe('mailto:a@example.com');
@@ -262,7 +262,7 @@ test('nodes once written stay', () => {
   }
 });
 
-test('characters that do not stay in their place are shown', () => {
+test('characters that would leave their place are made visible', () => {
   expect(visibleText('a\u001b[31mb\u0000c\td\r\n\u009b', false)).toBe('a␛[31mb␀c\td\n\ufffd');
   expect(visibleText('\ud800x\udc00 😀', false)).toBe('\ufffdx\ufffd 😀');
   expect(visibleText('\u202eevil\u202c \u2067שלום\u2069', false)).toBe('[U+202E]evil\u202c \u2067שלום\u2069');
@@ -366,7 +366,7 @@ for (const [name, text] of Object.entries(FLOODS)) {
   });
 }
 
-test('a line that is too much is shown as it is, and Markdown goes on after it', () => {
+test('a line too hard to parse is shown as plain text, and Markdown continues after it', () => {
   const long = `[a](https://${'b'.repeat(5000)}`;
   const root = render([`# Before\n\n${long}\n\n**after**\n`]);
   expect(root.children.map(({ tag, attributes }) => [tag, attributes.get('class')])).toEqual([

@@ -30,7 +30,7 @@ test('a template that fails offers to leave out the system prompt, where there i
   expect(adviseRun(error).offers).toEqual(['edit']);
 });
 
-test('a code is known by its name, whichever script made the error', () => {
+test('an error is known by its code, whichever script created it', () => {
   expect(codeOf(Object.assign(new Error('x'), { code: 'device-lost' }))).toBe('device-lost');
   expect(codeOf(new DOMException('x', 'AbortError'))).toBe('');
   expect(codeOf(new Error('x'))).toBe('');
@@ -41,7 +41,7 @@ test('a lost device offers to load the model again', () => {
   expect(adviseRun(new DeviceLostError('unknown')).offers[0]).toBe('reload');
 });
 
-test('numbers that are none come again: the next message may fare better, the same does not', () => {
+test('an error that would repeat offers to edit the message, not to retry', () => {
   expect(adviseRun(new NotFiniteError(12)).offers).toEqual(['edit']);
 });
 
@@ -60,7 +60,7 @@ test('a missing model, a forced kernel and no WebGPU differ in what to do', () =
   expect(adviseLoad(new WebGpuUnavailableError('no adapter')).offers).toContain('cpu');
 });
 
-test('to try again is offered where that can end otherwise', () => {
+test('a retry is offered only where the result may differ', () => {
   expect(adviseLoad(new ModelFetchError('x', 404, 'x answered 404.'))).toMatchObject({
     next: 'Open a model file of your own.',
     offers: [],
@@ -104,7 +104,7 @@ test('progress says bytes, speed and time left, as far as they are known', () =>
   expect(describeProgress({ ...p, loadedBytes: 26_100_000 })).toBe('26.1 MB of 26.1 MB');
 });
 
-test('numbers read well', () => {
+test('sizes, times and counts as text', () => {
   expect([0, 999, 1000, 123_456_789].map(formatSize)).toEqual(['0 B', '999 B', '1.0 kB', '123 MB']);
   expect([15_191_712, 1_235_814_400, 260_032].map(formatParameters)).toEqual([
     '15.2 million',
