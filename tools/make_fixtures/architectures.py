@@ -1,11 +1,11 @@
 """Tiny random models of every architecture that is not plain LLaMA, and of every kind of RoPE scaling.
 
 Each folder holds a checkpoint in Hugging Face layout, `config.json` in the spelling of transformers 5, `config.classic.json`
-in that of older checkpoints (which most files on the hub have), and what transformers makes of it: see README.md.
-Every feature is shown to matter: `without` names settings that, when left out, must move the logits.
+in the spelling of older checkpoints (and of most files on the hub), and the outputs of transformers: see README.md.
+`without` names settings whose omission must move the logits, which proves that each feature matters.
 
-All sequences are run at their full 48 positions, the end padded, since dynamic and longrope scaling look at the length: an
-engine that has a context of 48 must agree at every position.
+All sequences run at the full 48 positions with padding at the end, since dynamic and longrope scaling depend on the length.
+An engine with a context of 48 must agree at every position.
 """
 
 import json
@@ -40,7 +40,7 @@ def longrope(original: int, rotary_dim: int) -> dict:
     }
 
 
-# name -> (model_type, settings, settings to leave out and what they become)
+# name -> (model_type, settings, settings to omit and their substitutes)
 MODELS = {
     "llama_linear": ("llama", dict(rope_parameters={**PLAIN_ROPE, "rope_type": "linear", "factor": 4.0}), dict(rope_parameters=PLAIN_ROPE)),
     "llama_dynamic": (
@@ -95,7 +95,7 @@ MODELS = {
     "olmo2": ("olmo2", dict(rope_parameters={**PLAIN_ROPE, "rope_theta": 5e5}), dict(rope_parameters=PLAIN_ROPE)),
 }  # fmt: skip
 
-# Keys of transformers 5 that older checkpoints spell otherwise or do not have.
+# Keys of transformers 5 that older checkpoints spell differently or lack.
 NEW_KEYS = ["rope_parameters", "transformers_version", "dtype", "layer_types"]
 
 
@@ -107,11 +107,11 @@ def build(model_type: str, settings: dict):
 
 @torch.no_grad()
 def randomise(model, seed: int) -> None:
-    """Weights large enough that a wrong norm, bias, rotation or mask moves the logits by far more than rounding."""
+    """Weights so large that a wrong norm, bias, rotation or mask moves the logits far more than rounding does."""
     generator = torch.Generator().manual_seed(seed)
     is_gemma = model.config.model_type.startswith("gemma")
     offset = 0.0 if is_gemma else 1.0  # Gemma multiplies by 1 + weight
-    tied_gain = 0.1 if is_gemma else 0.3  # and embeddings by sqrt(hidden): a tied head would repeat its input for ever
+    tied_gain = 0.1 if is_gemma else 0.3  # and embeddings by sqrt(hidden): so a tied head would repeat its input forever
     for name, parameter in model.named_parameters():
         noise = torch.randn(parameter.shape, generator=generator)
         if name.endswith("bias"):
@@ -126,7 +126,7 @@ def randomise(model, seed: int) -> None:
 
 
 def classic_config(config: dict) -> dict:
-    """The same settings as checkpoints from before transformers 5 spell them."""
+    """The same settings in the spelling of checkpoints before transformers 5."""
     classic = {key: value for key, value in config.items() if key not in NEW_KEYS}
     classic["torch_dtype"] = config["dtype"]
     rope = config["rope_parameters"]
@@ -147,13 +147,13 @@ def classic_config(config: dict) -> dict:
 
 @torch.no_grad()
 def logits_of(model, ids: list[int]) -> torch.Tensor:
-    """(len(ids), vocab), of a pass over POSITIONS tokens: what follows `ids` is padding that none of them sees."""
+    """(len(ids), vocab) logits of a pass over POSITIONS tokens. `ids` is followed by padding that no token attends to."""
     padded = ids + [0] * (POSITIONS - len(ids))
     return model(input_ids=torch.tensor([padded]), use_cache=False).logits[0, : len(ids)].float().contiguous()
 
 
 def greedy(model, prompt: list[int], n_tokens: int) -> tuple[list[int], list[float]]:
-    """As reference.greedy, at the length of POSITIONS throughout."""
+    """reference.greedy, always at the length of POSITIONS."""
     ids, margins = list(prompt), []
     for _ in range(n_tokens):
         best = torch.topk(logits_of(model, ids)[-1], 2)

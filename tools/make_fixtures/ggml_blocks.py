@@ -1,6 +1,6 @@
-"""Blocks of every quantized GGUF format with the numbers that gguf-py (llama.cpp's own, checked against its C code) reads in them.
+"""Blocks of every quantized GGUF format, with the values that gguf-py (llama.cpp's own package, checked against its C code) reads.
 
-`python3 ggml_blocks.py FOLDER` (needs `pip install gguf`) writes one TYPE.bin a format: seeded random blocks as in a file, any bits for
+`python3 ggml_blocks.py FOLDER` (needs `pip install gguf`) writes one TYPE.bin per format: seeded random blocks as in a file, with any bits for
 quants and small scales, f16 scales finite, some zero, subnormal, negative or the largest; then the little-endian f32 of their values.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
 from gguf.quants import dequantize
 
-# Bytes where f16 scales lie in a block (ggml-common.h).
+# Byte offsets of the f16 scales in a block (ggml-common.h).
 HALVES = {
     "Q8_0": [0], "Q4_0": [0], "Q4_1": [0, 2], "Q5_0": [0], "Q5_1": [0, 2], "IQ4_NL": [0],
     "Q2_K": [80, 82], "Q3_K": [108], "Q4_K": [0, 2], "Q5_K": [0, 2], "Q6_K": [208],

@@ -1,8 +1,8 @@
 """Tiny random LLaMA models in Hugging Face layout, each with the logits that transformers computes from the stored weights.
 
-Between them they cover: query groups of 1, 2, 3 and 4 heads, head dimensions 8, 32, 64 and 128 (given or left to hidden / heads),
+Together they cover: query groups of 1, 2, 3 and 4 heads, head dimensions 8, 32, 64 and 128 (given or left to hidden / heads),
 tied and untied heads, biases, llama3 rope scaling, both spellings of the rope settings, F32 / F16 / BF16, one and two shards,
-an intermediate size that is no multiple of 32.
+and an intermediate size that is not a multiple of 32.
 """
 
 import json
@@ -51,7 +51,7 @@ MODELS = {
         head_dim=32, tie_word_embeddings=True, rope_theta=10000.0, rms_norm_eps=1e-5, attention_bias=True,
         rope_keys="parameters", rope_scaling=LLAMA3_SCALING,
     ),
-    # The sizes of karpathy/tinyllamas' stories260K: no multiples of 32.
+    # The sizes of karpathy/tinyllamas' stories260K: not multiples of 32.
     "f16_group2_hd8_odd_sizes": dict(
         dtype="float16", vocab_size=259, hidden_size=64, intermediate_size=172, num_attention_heads=8, num_key_value_heads=4,
         head_dim=None, tie_word_embeddings=True, rope_theta=10000.0, rms_norm_eps=1e-5, rope_keys="classic",
@@ -79,7 +79,7 @@ def build_config(spec: dict) -> LlamaConfig:
 
 @torch.no_grad()
 def randomise(model: LlamaForCausalLM, seed: int) -> None:
-    """Weights large enough that a wrong norm, bias, rotation or mask moves the logits by far more than rounding."""
+    """Weights so large that a wrong norm, bias, rotation or mask moves the logits far more than rounding does."""
     generator = torch.Generator().manual_seed(seed)
     for name, parameter in model.named_parameters():
         noise = torch.randn(parameter.shape, generator=generator)
@@ -88,7 +88,7 @@ def randomise(model: LlamaForCausalLM, seed: int) -> None:
         elif parameter.dim() == 1:  # norms
             parameter.copy_(1 + 0.3 * noise)
         elif "embed_tokens" in name:
-            # A tied head with large embeddings would repeat its input token for ever.
+            # A tied head with large embeddings would repeat its input token forever.
             parameter.copy_((0.3 if model.config.tie_word_embeddings else 1.0) * noise)
         else:
             gain = 2.0 if "q_proj" in name or "lm_head" in name else 1.5
@@ -96,7 +96,7 @@ def randomise(model: LlamaForCausalLM, seed: int) -> None:
 
 
 def write_classic_config(path: Path, spec: dict) -> None:
-    """The spelling of checkpoints from before transformers 5: rope_theta and rope_scaling at the top level, torch_dtype."""
+    """Writes config.json in the spelling before transformers 5: rope_theta and rope_scaling at the top level, torch_dtype."""
     config = json.loads(path.read_text())
     config.pop("rope_parameters")
     config.pop("transformers_version")
@@ -144,7 +144,7 @@ def write_llama_fixtures(out: Path) -> None:
         save_file({"input_ids": input_ids[0].to(torch.int32), "logits": logits}, folder / "expected.safetensors")
 
         prompt = input_ids[0, :8].tolist()
-        ids, margins = greedy(reference, prompt, 32)  # 32 ids whatever they are: config.json's eos does not stop this
+        ids, margins = greedy(reference, prompt, 32)  # always 32 ids: the eos of config.json does not stop decoding
         (folder / "greedy.json").write_text(json.dumps({"promptIds": prompt, "ids": ids, "margins": margins}) + "\n")
         for file in folder.iterdir():
             file.chmod(0o644)

@@ -1,9 +1,9 @@
-"""Writes test/fixtures: what the reference implementation (transformers, float32, CPU) says about small models.
+"""Writes test/fixtures: the outputs of the reference implementation (transformers, float32, CPU) for small models.
 
-It must not import anything of the engine: a fixture that shares code with what it checks proves nothing.
+It must not import anything from the engine: a fixture that shares code with the checked program proves nothing.
 
     python3 tools/make_fixtures/make_fixtures.py llama         # tiny seeded random models, logits and greedy ids
-    python3 tools/make_fixtures/make_fixtures.py architectures # the same of other architectures and kinds of RoPE
+    python3 tools/make_fixtures/make_fixtures.py architectures # the same for other architectures and kinds of RoPE
     python3 tools/make_fixtures/make_fixtures.py storyteller   # greedy ids and tokenizer ids of the shipped model
 """
 

@@ -1,13 +1,13 @@
-"""Greedy decoding by the reference implementation, in the plainest form: no cache, no generate(), one argmax."""
+"""Greedy decoding by the reference implementation, in the simplest form: no cache, no generate(), one argmax."""
 
 import torch
 
 
 @torch.no_grad()
 def greedy(model, prompt: list[int], n_tokens: int, stop: tuple[int, ...] = ()) -> tuple[list[int], list[float]]:
-    """Returns the ids and, for each, the logit distance of the best from the second best token.
+    """Returns the ids and, for each, the logit difference between the best and the second best token.
 
-    A small margin means that a correct float32 engine may pick the other token: rounding decides.
+    At a small margin a correct float32 engine may pick the other token, since rounding decides.
     """
     ids, margins = list(prompt), []
     for _ in range(n_tokens):

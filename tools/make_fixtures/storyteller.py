@@ -1,6 +1,6 @@
-"""What the reference libraries say about the shipped model: greedy ids (transformers) and token ids (tokenizers).
+"""Outputs of the reference libraries for the shipped model: greedy ids (transformers) and token ids (tokenizers).
 
-The weights are those of the shipped Q8_0 file, dequantized by transformers' own GGUF reader, and computed with in float32.
+The weights come from the shipped Q8_0 file, dequantized by transformers' own GGUF reader. The computation is in float32.
 """
 
 import json

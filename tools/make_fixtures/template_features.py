@@ -1,4 +1,4 @@
-"""What the language of chat templates means: snippets with the renderings of Jinja in Python, set up as transformers does.
+"""Features of the chat template language: snippets with their renderings by Jinja in Python, set up as in transformers.
 
 test/fixtures/tokenizer/templates.json holds {messages, cases: [[source, expected]]}. Needs `jinja2`.
 """
@@ -57,7 +57,7 @@ SNIPPETS = [
 
 
 class Generation(Extension):
-    """{% generation %} marks the model's own words; it prints them as they are."""
+    """{% generation %} marks the model's own text and prints it unchanged."""
 
     tags = {"generation"}
 

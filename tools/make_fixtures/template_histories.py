@@ -1,8 +1,8 @@
-"""What published chat templates make of a second turn: renderings of Jinja in Python, and ids of the reference tokenizer.
+"""Second turns in published chat templates: renderings by Jinja in Python, and ids of the reference tokenizer.
 
-Reads the templates and the vocabulary of Qwen 2.5 from ../shared/data, which does not belong to the project; writes
+Reads the templates and the vocabulary of Qwen 2.5 from ../shared/data, which is not part of the project. Writes
 test/fixtures/tokenizer/histories.json: {histories, added, cases: {name: {history: [text hash, ids hash] or null}}}, where null
-stands for a conversation that the template refuses, and a hash is the first 12 digits of SHA-256. Needs `jinja2`, `tokenizers`.
+marks a conversation that the template refuses, and a hash is the first 12 digits of SHA-256. Needs `jinja2`, `tokenizers`.
 """
 import datetime
 import hashlib
@@ -82,7 +82,7 @@ def main():
             names = {"messages": messages, "tools": None, "documents": None, "add_generation_prompt": True}
             try:
                 text = template.render(**names, bos_token=bos, eos_token=eos)
-            except Exception:  # its own refusal, or what Python refuses
+            except Exception:  # refused by the template itself or by Python
                 cases[name][title] = None
                 continue
             ids = tokenizer.encode(text, add_special_tokens=False).ids

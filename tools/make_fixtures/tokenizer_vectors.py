@@ -1,8 +1,8 @@
-"""Small trained tokenizers of every kind, as tokenizer.json, with the ids that the reference gives for plain and hostile texts.
+"""Small trained tokenizers of every kind, as tokenizer.json, with the reference's ids for plain and hostile texts.
 
-test/fixtures/tokenizer/models.json holds {texts, models: {name: {tokenizer, ids, decoded}}}: of each text the ids without what the
-post-processor adds, and what they decode to without control tokens. With a folder of published tokenizers (NAME/tokenizer.json)
-published.json holds their ids of the same texts. Training is not repeatable to the last piece: each run makes other vocabularies.
+test/fixtures/tokenizer/models.json holds {texts, models: {name: {tokenizer, ids, decoded}}}: for each text the ids without those
+of the post-processor, and their decoding without control tokens. With a folder of published tokenizers (NAME/tokenizer.json)
+published.json holds their ids of the same texts. Training is not fully repeatable: vocabularies differ slightly between runs.
 """
 import base64
 import io
@@ -99,7 +99,7 @@ def word_piece(**normalizer):
 
 
 def gemma():
-    """BPE on the whole text: spaces become marks, so that the rule to split at spaces finds none."""
+    """BPE on the whole text: spaces become marks, so the rule that splits at spaces finds none."""
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
     tokenizer.normalizer = normalizers.Replace(" ", "▁")
     tokenizer.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
@@ -143,7 +143,7 @@ def charsmap():
         sentence_iterator=iter(LINES), model_writer=model, vocab_size=80, hard_vocab_limit=False,
         normalization_rule_tsv=str(table), minloglevel=2,
     )
-    # The table is the field `precompiled_charsmap` (2) of `normalizer_spec` (3) of the model; its first word is its trie's size.
+    # The table is field 2 (`precompiled_charsmap`) of field 3 (`normalizer_spec`) of the model. Its first word is the trie's size.
     data = model.getvalue()
     at = data.rindex(b"user_defined") + len(b"user_defined")
     assert data[at] == 0x12
@@ -184,7 +184,7 @@ def make(folder):
 
 
 def make_published(folder, data):
-    """Ids of the same texts by published tokenizers: {name: ids}, for each folder of `data` with a tokenizer.json."""
+    """Ids of the same texts from published tokenizers: {name: ids}, for each folder of `data` with a tokenizer.json."""
     result = {}
     for path in sorted(Path(data).glob("*/tokenizer.json")):
         tokenizer = Tokenizer.from_file(str(path))

@@ -1,6 +1,6 @@
-"""Retells a story with other names, colors and animals, so that an epoch over few stories teaches more than the epoch before.
+"""Retells a story with other names, colors and animals, so that each epoch over few stories teaches something new.
 
-It also teaches what matters in a chat: the subject of a story comes from the request, not from habit.
+Retelling also teaches the model to take the subject of a story from the request, not from habit.
 """
 
 import random
@@ -15,7 +15,7 @@ COLOR = re.compile(r"\b(" + "|".join(COLORS) + r")\b")
 SINGULAR = {plural: singular for singular, plural in ANIMALS.items()}
 ANIMAL = re.compile(r"\b(" + "|".join(sorted({*ANIMALS, *SINGULAR}, key=len, reverse=True)) + r")\b", re.IGNORECASE)
 TELLS = re.compile(r"\b(" + "|".join(TELLING) + r")\b", re.IGNORECASE)
-# things that have one color only
+# things with only one color
 FIXED_COLOR = re.compile(r"\b(sky|grass|sun|leaves|cloud|snow|banana|carrot|orange juice|oranges|light|chocolate)\b", re.IGNORECASE)
 
 
@@ -24,7 +24,7 @@ def like(word: str, model: str) -> str:
 
 
 def derange(found: list[str], pool: list[str], rng: random.Random, avoid: set[str]) -> dict[str, str]:
-    """Maps every found word to another of the pool, all different."""
+    """Maps every found word to another word of the pool, all different."""
     free = [w for w in pool if w not in avoid]
     rng.shuffle(free)
     return dict(zip(found, free))

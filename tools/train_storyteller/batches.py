@@ -1,8 +1,8 @@
-"""Token rows out of text: three streams (books, tales, chat), each an endless sequence of epochs, every epoch told anew.
+"""Token rows from text: three streams (books, tales, chat), each an endless sequence of epochs, each epoch retold.
 
     row      1024 tokens of one or more documents, int16
-    doc      which document of its row a token belongs to; attention does not cross documents, 255 is padding
-    learn    1 where the token is to be predicted
+    doc      index of the token's document in its row; attention stays within a document, 255 is padding
+    learn    1 if the token is to be predicted
 """
 
 import random
@@ -35,7 +35,7 @@ def encode_tales(stories: list[str], tokenizer: Tokenizer) -> list[Document]:
 
 
 def encode_chat(chats: list[list[conversations.Message]], tokenizer: Tokenizer) -> list[Document]:
-    """Pieces are encoded apart; they join as the whole text would, because each ends in a newline or a special token."""
+    """Encodes pieces separately. The ids equal those of the whole text, because each piece ends in a newline or a special token."""
     pieces = []
     for messages in chats:
         for role, text, _ in messages:
@@ -54,7 +54,7 @@ def encode_chat(chats: list[list[conversations.Message]], tokenizer: Tokenizer) 
 
 
 def encode_books(books: list[str], tokenizer: Tokenizer, rng: random.Random) -> list[Document]:
-    """Windows at a random offset, so that epochs cut a book at different places."""
+    """Cuts books into windows at a random offset, different in each epoch."""
     documents = []
     for encoded in tokenizer.encode_batch(books):
         ids = encoded.ids
@@ -65,7 +65,7 @@ def encode_books(books: list[str], tokenizer: Tokenizer, rng: random.Random) -> 
 
 
 def pack(documents: list[Document], rng: random.Random, length: int = CONTEXT) -> Rows:
-    """First fit over the 64 latest rows: little padding, and no document is cut."""
+    """Packs documents first-fit into the 64 latest rows: little padding, and no document is cut."""
     rng.shuffle(documents)
     bins: list[list[Document]] = []
     room: list[int] = []

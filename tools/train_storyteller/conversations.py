@@ -1,6 +1,6 @@
-"""Makes conversations from stories: a request that the story truly answers, the story, and sometimes a second turn.
+"""Makes conversations from stories: a matching request, the story, and sometimes a second turn.
 
-A message is (role, text, learn): learn says whether the answer is trained on.
+A message is (role, text, learn). `learn` marks answers to train on.
 """
 
 import random
@@ -18,7 +18,7 @@ SINGULAR = {plural: singular for singular, plural in HEADS.items()}
 
 @dataclass
 class Facts:
-    """What a story is about, most salient first."""
+    """The subjects of a story, most salient first."""
 
     heads: list[str] = field(default_factory=list)  # "cat"
     phrases: list[str] = field(default_factory=list)  # "a brave cat", "a girl named Lily", "a dog who loved to run"
@@ -27,7 +27,7 @@ class Facts:
     themes: list[str] = field(default_factory=list)
 
 
-@cache  # the patterns are too many for the cache that re itself keeps
+@cache  # too many patterns for the cache of `re`
 def pattern(text: str) -> re.Pattern:
     return re.compile(text)
 
@@ -48,7 +48,7 @@ def find_facts(story: str) -> Facts:
             counts[head] += n
 
     def salience(head: str) -> float:
-        kind = 2.0 if head in ANIMALS else 1.5 if head in THINGS else 1.0  # a girl is in most stories, a fox is not
+        kind = 2.0 if head in ANIMALS else 1.5 if head in THINGS else 1.0  # most stories have a girl, few have a fox
         return kind * counts[head] * (2 if head in opening_words else 1)
 
     heads = [h for h in counts if counts[h] >= 3 or (counts[h] == 2 and h in opening_words)]
@@ -71,7 +71,7 @@ def find_facts(story: str) -> Facts:
 
 
 def describe(head: str, story: str, lower: str) -> list[str]:
-    """Noun phrases around a head word that the story itself supports."""
+    """Noun phrases for a head word, supported by the story itself."""
     found = []
     for m in pattern(rf"\b(?:an?|the|her|his) ((?:[a-z]+,? ){{1,2}}){head}\b").finditer(lower):
         adjectives = m[1].replace(",", "").split()
@@ -115,7 +115,7 @@ BEGIN = "Start a story about {x}.|Tell me the beginning of a story about {x}.|Be
 NEXT = """Continue the story.|What happened next?|And then?|Go on.|Continue|Please continue.|What happens next?|Tell me more.|Continue the story
 How does the story end?|And then what happened?|continue|Keep going.|more|What did they do next?|How did it end?"""
 
-# The page is a chat: a few words that are no request get an honest answer instead of a strange story.
+# The page is a chat: small talk gets an honest answer instead of a strange story.
 SMALL_TALK = {
     "Hello!|Hi|Hello|Hi there!|Hey|Good morning!|Good evening": "Hello! I tell little stories. What should my story be about?",
     "Who are you?|What are you?|What is your name?|Are you a robot?": "I am Storyteller, a very small language model. I tell little stories. Ask me for one about an animal, a child or a thing!",
@@ -136,7 +136,7 @@ def fill(templates: str, x: str, rng: random.Random) -> str:
 
 
 def subject(facts: Facts, rng: random.Random) -> str | None:
-    """One thing the story is about, described phrases before bare words."""
+    """One subject of the story. Descriptive phrases come before bare words."""
     kinds = []
     if facts.phrases:
         kinds += [facts.phrases] * 5
@@ -178,7 +178,7 @@ def single(story: str, rng: random.Random) -> list[Message]:
 
 
 def followed_by(first: str, second: str, rng: random.Random) -> list[Message]:
-    """Two stories; the second request says what the second story is about."""
+    """Two stories. The second request names the subject of the second story."""
     chosen = subject(find_facts(second), rng)
     plain = chosen is None or rng.random() < 0.1
     ask = rng.choice(options(ANOTHER_PLAIN)) if plain else fill(ANOTHER, chosen, rng)
@@ -186,7 +186,7 @@ def followed_by(first: str, second: str, rng: random.Random) -> list[Message]:
 
 
 def continued(story: str, rng: random.Random) -> list[Message] | None:
-    """One story told in two answers. Who asked for a whole story must not learn to get half, so that half is not learned."""
+    """One story told in two answers. The first half is not trained on, since the request was for a whole story."""
     sentences = re.split(r"(?<=[.!?\"])([ \n])(?=[A-Z\"])", story)  # text, space, text, space, ...
     n = len(sentences) // 2 + 1
     if n < 8:
@@ -206,7 +206,7 @@ def small_talk(rng: random.Random) -> list[Message]:
 
 
 def converse(stories: list[str], rng: random.Random) -> list[list[Message]]:
-    """Every story once, in an order of its own: 68 % alone, 24 % in pairs, 8 % told in two halves, and a little small talk."""
+    """Every story once, in random order: 68 % alone, 24 % in pairs, 8 % told in two halves, and a little small talk."""
     order = stories[:]
     rng.shuffle(order)
     out: list[list[Message]] = []

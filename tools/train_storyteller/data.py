@@ -1,6 +1,6 @@
-"""Text in: stories and books, cleaned, and split into training and held-out stories.
+"""Reads stories and books, cleans them, and splits stories into training and held-out ones.
 
-Knows files and text; knows nothing of tokens or conversations.
+It knows files and text, and must not know tokens or conversations.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ SEPARATOR = "<|endoftext|>"
 PLAIN = str.maketrans({"“": '"', "”": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "…": "...", "\u00a0": " ", "\t": " "})
 HELD_OUT_ONE_IN = 32
 
-# A chat story is for small children: what the corpora hold beside that stays in the language-model phase.
+# Chat stories are for small children. Other texts of the corpora stay in the language-model phase.
 DARK = re.compile(
     r"\b(kill\w*|murder\w*|gun|guns|blood\w*|corpse|suicide|hang(?:ed|ing) (?:him|her)|stab\w*|die|dies|died|dying|dead|death|"
     r"knife|drown\w*|devil|hell|slave\w*|beer|wine|drunk|cigar\w*|weapon\w*|shot|rape\w*|naked|hate[sd]?|stupid|poison\w*)\b",
@@ -24,11 +24,11 @@ DARK = re.compile(
 class Corpus:
     stories: list[str]  # short modern stories, for both phases
     books: list[str]  # long or older text, for the language-model phase only
-    held_out: list[str]  # short stories that no phase trains on
+    held_out: list[str]  # short stories outside of all training
 
 
 def clean(text: str) -> str:
-    """One paragraph a line, straight quotes, lines broken inside a sentence joined again."""
+    """One paragraph per line, straight quotes, and no line breaks within sentences."""
     lines = [re.sub(r" +", " ", line).strip() for line in text.translate(PLAIN).splitlines()]
     paragraphs: list[str] = []
     for line in filter(None, lines):
@@ -61,7 +61,7 @@ def load(folder: Path) -> Corpus:
 
 
 def fits_chat(story: str) -> bool:
-    """Short enough to be an answer, ends like a story, nothing dark, prose rather than a list or a poem."""
+    """True for stories that are short enough for an answer, end like a story, are not dark, and are prose."""
     n_words = len(story.split())
     sentences_a_line = n_words / (story.count("\n") + 1)
     return 40 <= n_words <= 300 and sentences_a_line >= 8 and story[-1] in '.!?"' and not DARK.search(story)

@@ -1,4 +1,4 @@
-"""The trained weights as a folder that transformers and llama.cpp load unchanged.
+"""Exports the trained weights as a folder that transformers and llama.cpp load unchanged.
 
     python3 export.py --run RUN.pt --tokenizer TOKENIZER_FOLDER --out public/models/storyteller
 """
@@ -27,7 +27,7 @@ LAYER_NAMES = {
 
 
 def interleave_rotary(weight: np.ndarray, n_heads: int) -> np.ndarray:
-    """Rows of a head from pairs (i, i + head_dim / 2) to pairs (2 i, 2 i + 1): llama.cpp's rotation, and its converter's permute."""
+    """Reorders rows of a head from pairs (i, i + head_dim / 2) to (2 i, 2 i + 1), as llama.cpp's converter does in `permute`."""
     half = weight.shape[0] // n_heads // 2
     return weight.reshape(n_heads, 2, half, -1).swapaxes(1, 2).reshape(weight.shape)
 
@@ -52,7 +52,7 @@ def gguf_tensors(config: Config, state: dict[str, np.ndarray]) -> dict[str, np.n
 
 
 def hugging_face_state(config: Config, tensors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The way back: what a GGUF file holds, under transformers' names."""
+    """The reverse: the tensors of a GGUF file under transformers' names."""
     state = {"model.embed_tokens.weight": tensors["token_embd.weight"], "model.norm.weight": tensors["output_norm.weight"]}
     for i in range(config.num_layers):
         for hugging_face, name in LAYER_NAMES.items():

@@ -1,9 +1,9 @@
-"""GGUF version 3, the part that a LLaMA model needs: a writer, and a reader for the fixtures and for checking the writer.
+"""GGUF version 3, as far as a LLaMA model needs it: a writer, and a reader for the fixtures and for checking the writer.
 
     header   "GGUF", version u32, tensor count u64, key count u64
     keys     name, type u32, value
     tensors  name, dimensions (fastest first), type u32, offset from the start of the data
-    data     aligned to 32 bytes, every tensor too
+    data     aligned to 32 bytes, like every tensor
 """
 
 import struct

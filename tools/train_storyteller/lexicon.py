@@ -1,4 +1,4 @@
-"""Word lists: what a request may be about, and which words may stand for each other.
+"""Word lists: the subjects of requests, and words that may replace each other.
 
 Made by hand from the most frequent words of the training stories.
 """
@@ -16,7 +16,7 @@ BOYS = (
 PETS = "Spot Fluffy Bobo Buddy Whiskers Mimi Momo Ollie Rex Mittens Spike Coco Pip Snowy Patch Ginger Lucky Biscuit Pepper".split()
 COLORS = "red blue green yellow purple orange pink white black brown".split()
 
-# singular -> plural; any may take another's place in a story that holds none of TELLING
+# singular -> plural; all are interchangeable in a story without any of TELLING
 ANIMALS = {
     "cat": "cats", "dog": "dogs", "bird": "birds", "bear": "bears", "bunny": "bunnies", "rabbit": "rabbits", "fox": "foxes",
     "mouse": "mice", "squirrel": "squirrels", "frog": "frogs", "duck": "ducks", "lion": "lions", "monkey": "monkeys",
@@ -69,7 +69,7 @@ ADJECTIVES = set(
     "polite patient thoughtful graceful obedient intelligent rude ugly famous unusual ordinary independent dependable reliable "
     "fearful ignorant troubled charming adorable cheeky wealthy angry excited worried bored upset mighty powerful fearless".split()
 )
-# traits that describe a character, looked for in the whole story: "the cat was very brave"
+# traits of a character, searched for in the whole story: "the cat was very brave"
 TRAITS = (
     "brave kind clever wise shy lazy happy sad lonely curious friendly funny silly smart gentle playful careful helpful honest loyal "
     "naughty grumpy greedy selfish mean jealous proud humble modest generous cheerful stubborn clumsy sleepy tired hungry scared "

@@ -1,6 +1,6 @@
 """The LLaMA architecture in plain torch, with the tensor names of transformers' LlamaForCausalLM.
 
-Written out because training wants dropout and attention that stays inside a document; the shipped files are checked with transformers.
+Written out because training needs dropout and attention within documents. The shipped files are checked with transformers.
 """
 
 from dataclasses import asdict, dataclass
@@ -71,7 +71,7 @@ def rotary_table(config: Config, length: int, device) -> tuple[Tensor, Tensor]:
 
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Pairs are (i, i + head_dim / 2), as in transformers."""
+    """Rotates the pairs (i, i + head_dim / 2), as in transformers."""
     first, second = x.chunk(2, dim=-1)
     return (x * cos + torch.cat((-second, first), dim=-1) * sin).to(x.dtype)
 
@@ -133,7 +133,7 @@ class Llama(nn.Module):
         )
         self.dropout = nn.Dropout(config.dropout)
         for name, p in self.named_parameters():
-            if p.dim() == 2:  # what is added to the residual stream starts smaller, the deeper the model
+            if p.dim() == 2:  # additions to the residual stream start smaller in deeper models
                 shrink = (2 * config.num_layers) ** -0.5 if name.endswith(("o_proj.weight", "down_proj.weight")) else 1.0
                 nn.init.normal_(p, std=0.02 * shrink)
 

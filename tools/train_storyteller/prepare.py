@@ -1,4 +1,4 @@
-"""Text folder in, token rows out: trains the tokenizer and writes every epoch of every stream to one folder.
+"""Trains the tokenizer on a text folder and writes the token rows of every epoch of every stream to one folder.
 
     python3 prepare.py --text TEXT_FOLDER --out ROWS_FOLDER [--chat-epochs 24 --tales-epochs 8 --books-epochs 3]
 """
@@ -40,7 +40,7 @@ def main() -> None:
     tok.save(tokenizer, args.out)
     for kind, rows in batches.build_held_out(corpus, tokenizer).items():
         batches.save(rows, args.out / f"held_out_{kind}.npz")
-    # one epoch without retelling is the control of the sweep
+    # one epoch without retelling, as the control of the sweep
     jobs = [(args.text, args.out, "chat", i, True) for i in range(args.chat_epochs)]
     jobs += [(args.text, args.out, "tales", i, True) for i in range(args.tales_epochs)]
     jobs += [(args.text, args.out, "books", i, True) for i in range(args.books_epochs)]

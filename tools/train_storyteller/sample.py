@@ -1,4 +1,4 @@
-"""Answers to a few prompts, for the eye: greedy or with a temperature, no cache, all prompts in one batch."""
+"""Prints answers to a few prompts: greedy or with a temperature, without a cache, all prompts in one batch."""
 
 import torch
 from tokenizers import Tokenizer
@@ -24,7 +24,7 @@ def render(messages: list[tuple[str, str]]) -> str:
 
 @torch.no_grad()
 def answer(model: Llama, tokenizer: Tokenizer, prompts, temperature: float, max_tokens: int = 400, seed: int = 0) -> list[str]:
-    """Prompts of unlike length share a batch: row b grows from its own length, what lies to its right is never attended to."""
+    """Answers prompts of different lengths in one batch. Row b grows from its own length; tokens to the right are never attended to."""
     device = next(model.parameters()).device
     generator = torch.Generator(device).manual_seed(seed)
     stops = {tokenizer.token_to_id(t) for t in (IM_END, "<|endoftext|>")}

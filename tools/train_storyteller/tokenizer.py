@@ -1,4 +1,4 @@
-"""The tokenizer and the chat template: trained once on the stories, then the same in training, transformers, llama.cpp and the page."""
+"""The tokenizer and the chat template, trained once on the stories and shared by training, transformers, llama.cpp and the page."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ def train(stories: list[str], vocab_size: int = VOCAB_SIZE) -> Tokenizer:
     trainer = trainers.BpeTrainer(
         vocab_size=vocab_size,
         special_tokens=SPECIAL,
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),  # all 256 bytes: no text is unknown
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),  # all 256 bytes, so that no text is unknown
         show_progress=False,
     )
     # the chat headers too, so that a role is one token

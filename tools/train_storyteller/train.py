@@ -1,9 +1,9 @@
-"""One training run: streams of token rows in, the best weights by held-out loss out.
+"""One training run: reads streams of token rows, and writes the weights with the lowest held-out loss.
 
     python3 train.py --rows ROWS_FOLDER --out RUN.pt [--steps 3000 --layers 8 --dropout 0.1 ...] [--teachers A.pt B.pt]
 
-With teachers the student learns their mean distribution on the same rows beside the text itself (knowledge distillation):
-several regularised models agree on what is general in a small corpus and disagree on what each has merely memorized.
+With teachers, the student also learns their mean distribution on the same rows (knowledge distillation). Several regularized
+models agree on the general content of a small corpus and disagree on details that each has memorized.
 """
 
 import argparse
@@ -22,13 +22,13 @@ import sample
 from batches import PADDING
 from model import Config, Llama
 
-# (until this part of the run, share of books, tales and chat rows): first the language, then the conversation
+# (end as a fraction of the run, shares of books, tales and chat rows): first language, then conversation
 MIX = [(0.35, {"books": 0.55, "tales": 0.15, "chat": 0.30}), (1.0, {"books": 0.0, "tales": 0.10, "chat": 0.90})]
 MIX_NO_BOOKS = [(1.0, {"books": 0.0, "tales": 0.2, "chat": 0.8})]
 
 
 class Stream:
-    """The rows of one kind, epoch after epoch, each epoch in a new order; after the last prepared epoch the first again."""
+    """The rows of one stream, epoch by epoch, each in a new order. The first epoch follows the last prepared one."""
 
     def __init__(self, folder: Path, kind: str, epochs: int, device: str, generator: torch.Generator):
         files = sorted(folder.glob(f"{kind}_*.npz"))[:epochs]
@@ -58,7 +58,7 @@ def next_batch(streams: dict[str, Stream], mix: dict[str, float], rows: int, rng
 
 
 def targets_of(row: Tensor, doc: Tensor, learn: Tensor) -> tuple[Tensor, Tensor]:
-    """The next token of the same document, and whether it counts."""
+    """The next token of the same document, and 1 if it counts."""
     target = torch.roll(row, -1, dims=1).long()
     weight = (torch.roll(learn, -1, dims=1) > 0) & (torch.roll(doc, -1, dims=1) == doc) & (doc != PADDING)
     weight[:, -1] = False
@@ -72,7 +72,7 @@ def held_out_loss(model, rows: list[Tensor], device: str) -> float:
     row, doc, learn = rows
     target, weight = targets_of(row, doc, learn)
     for i in range(0, len(row), 32):
-        # the last rows are repeated to fill the batch, so that the compiled shape stays the same, and do not count
+        # repeats the last rows to keep the compiled batch shape; the repeats do not count
         pick = torch.arange(i, i + 32, device=row.device).clamp(max=len(row) - 1)
         counted = weight[pick] & (torch.arange(i, i + 32, device=row.device) < len(row))[:, None]
         with torch.autocast(device, torch.bfloat16):
