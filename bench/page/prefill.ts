@@ -2,7 +2,7 @@
 
 import type { CommandList } from '../../src/gpu/kernel';
 import { timePass } from '../../src/gpu/time_pass';
-import { PREFILL_CHUNK } from '../../src/model/llama';
+import { PREFILL_CHUNK } from '../../src/model/buffers';
 import type { BenchResult, PrefillFigures, PrefillRow, Refusal, Roofline, ShapeName } from '../report';
 import type { Bench } from './bench';
 import { measureRoofline } from './roofline';

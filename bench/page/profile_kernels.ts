@@ -1,7 +1,7 @@
 // Where a decode step's time goes: each kind of dispatch alone, all layers of it, many times in one pass. It changes the
 // schedule, so its figures never mix with those of the loop.
 
-import type { CommandList } from '../../src/gpu/kernel';
+import type { Command, CommandList } from '../../src/gpu/kernel';
 import { timePass } from '../../src/gpu/time_pass';
 import type { KernelRow, KernelTable, ShapeName } from '../report';
 import type { Bench } from './bench';
@@ -24,7 +24,7 @@ export async function profileKernels(
   const bytes = stepBytes(config, request.quant, request.kv, kvLen);
   const timed: { kind: string; calls: number; ms: number }[] = [];
   let clock: KernelTable['clock'] = 'cpu';
-  for (const [kind, { commands }] of llama.kinds(1, 'sample', step.position)) {
+  for (const [kind, commands] of byKind(llama.pass(1, 'sample', step.position).commands)) {
     bench.say({ text: `${shape}, ${kvLen} keys: ${kind} alone` });
     const add = (list: CommandList) => list.commands.push(...commands);
     const time = await timePass(gpu, step, add, request.quick ? QUICK : TIMING);
@@ -37,4 +37,23 @@ export async function profileKernels(
     return { kind, calls, us: (1000 * ms) / calls, bytes: read, gbps: read && read / ms / 1e6, share: ms / sum };
   });
   return { shape, kvLen, clock, rows };
+}
+
+/** The dispatches of a step by their kind, over all layers. */
+export function byKind(commands: readonly Command[]): Map<string, Command[]> {
+  const kinds = new Map<string, Command[]>();
+  let before = '';
+  for (const command of commands) {
+    before = kindOf(command.label, before);
+    kinds.set(before, [...(kinds.get(before) ?? []), command]);
+  }
+  return kinds;
+}
+
+/** The kind of a kernel such as `kernels/residual.matvec_q8`: its label tells, but for the two that add to the residual. */
+function kindOf(label: string, before: string): string {
+  if (label.startsWith('attention/')) return 'attention';
+  const [name] = label.slice(label.lastIndexOf('/') + 1).split('.');
+  if (name === 'residual') return before === 'gate_up' || before === 'down' ? 'down' : 'o';
+  return name === 'gate_up_q8' ? 'gate_up' : name;
 }

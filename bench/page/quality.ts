@@ -2,8 +2,8 @@
 
 import { InvalidRequestError } from '../../src/errors';
 import { readConfig } from '../../src/model/config/read';
+import type { ActivationType } from '../../src/model/linears';
 import { Llama } from '../../src/model/llama';
-import type { ActivationType } from '../../src/model/products';
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights, type QuantizedFormat } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';

@@ -3,10 +3,10 @@
 import { GpuMemoryError, InvalidRequestError } from '../../src/errors';
 import { xqBytes } from '../../src/kernels/elementwise/quantize_activations';
 import { BLOCK, planeBytes, planParts } from '../../src/kernels/linear/weight_format';
+import { PREFILL_CHUNK } from '../../src/model/buffers';
 import { PLAIN } from '../../src/model/config/architectures';
 import { type ModelConfig, sameLayers } from '../../src/model/config/config';
 import { kvBytesPerToken } from '../../src/model/kv_cache';
-import { PREFILL_CHUNK } from '../../src/model/llama';
 import { matrixBytes } from '../../src/model/step_bytes';
 import type { ModelBytes, Quant, ShapeName } from '../report';
 import { MODELS } from '../shapes.mjs';

@@ -4,7 +4,7 @@ import { toHalf } from '../../src/cpu/half';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../../src/gpu/device';
 import { planeBytes, planParts, type WeightMatrix } from '../../src/kernels/linear/weight_format';
 import type { ModelConfig } from '../../src/model/config/config';
-import type { LayerWeights, ModelWeights, Product } from '../../src/model/weights';
+import type { LayerWeights, LinearWeights, ModelWeights } from '../../src/model/weights';
 import { randomSource } from '../../test/random';
 import type { Quant } from '../report';
 import { randomScales } from './random_scales';
@@ -50,7 +50,7 @@ class Builder {
     private readonly quant: Quant,
   ) {}
 
-  product(label: string, { rows, cols, normed }: MatrixShape): Product {
+  product(label: string, { rows, cols, normed }: MatrixShape): LinearWeights {
     const matrix = this.matrix(label, rows, cols);
     const params = this.gpu.createBuffer(`weights.${label}.params`, normed ? 4 * cols : 0, USAGE);
     if (normed) this.norms.push({ buffer: params, size: cols });

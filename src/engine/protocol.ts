@@ -1,7 +1,8 @@
 // Everything that crosses the worker boundary, and nothing else: ids, text, numbers and events. No buffers, no logits.
 // Types only.
 
-import type { AttentionName, TuneResult as AttentionResult } from '../model/llama';
+import type { AttentionName } from '../attention/attention';
+import type { TuneResult as AttentionResult } from '../attention/profile';
 import type { CachedModel } from '../storage/cache/cached_models';
 import type { ChatMessage } from '../text/template/message';
 import type { ProductResult } from '../tune/products';

@@ -179,6 +179,8 @@ function stepUniform(gpu: Gpu): StepUniform {
 
 /** One dispatch of a command list. */
 export interface Command {
+  /** The kernel's. */
+  label: string;
   pipeline: GPUComputePipeline;
   group: GPUBindGroup;
   x: number;
@@ -196,8 +198,8 @@ interface Part {
 }
 
 /**
- * A flat list of dispatches, built once and replayed: nothing is created on replay but the encoder and its pass. Long passes
- * are cut into several submits; host steps cut, too, and only a pass that needs the CPU has them.
+ * A flat list of dispatches, built once and replayed: a replay creates nothing but the encoder and its pass. A list with a
+ * limit cuts itself into submits of about so many operations. Host steps cut, too.
  */
 export class CommandList {
   /** Dispatches after the last cut or host step. */
@@ -205,19 +207,32 @@ export class CommandList {
   private readonly parts: Part[] = [];
   private readonly stepData = new Uint32Array(STEP_BYTES / 4);
 
-  constructor(private readonly gpu: Gpu) {}
+  /** Operations of the dispatches after the last cut. */
+  private operations = 0;
+
+  /** @param submitOperations a submit ends with the dispatch that reaches so many operations */
+  constructor(
+    private readonly gpu: Gpu,
+    private readonly submitOperations = Number.POSITIVE_INFINITY,
+  ) {}
 
   add(kernel: Kernel, group: GPUBindGroup, x: number, y = 1, z = 1): void {
-    this.commands.push({ pipeline: kernel.pipeline, group, x, y, z });
+    this.commands.push({ label: kernel.label, pipeline: kernel.pipeline, group, x, y, z });
+  }
+
+  /** Counts the operations of the dispatches added last. */
+  count(operations: number): void {
+    this.operations += operations;
+    if (this.operations >= this.submitOperations) this.cut(null);
   }
 
   addHost(host: HostStep): void {
-    this.parts.push({ commands: this.commands.splice(0), host });
+    this.cut(host);
   }
 
-  /** What was added so far is submitted apart from what follows: no submit is to take too long. */
-  cut(): void {
-    if (this.commands.length > 0) this.parts.push({ commands: this.commands.splice(0), host: null });
+  private cut(host: HostStep | null): void {
+    this.parts.push({ commands: this.commands.splice(0), host });
+    this.operations = 0;
   }
 
   get needsHost(): boolean {

@@ -24,7 +24,7 @@ export interface Buffers {
   ropes: GPUBuffer[]; // each (context_length, head_dim / 2, 2)
 }
 
-/** `storesGateUp`: gate and up of some layer are stored before they are multiplied (`isInTurns`). */
+/** `storesGateUp`: gate and up of some layer are stored before they are multiplied (`isInterleaved`). */
 export function createBuffers(gpu: Gpu, config: ModelConfig, contextLength: number, storesGateUp = false): Buffers {
   const storage = (label: string, elements: number) =>
     gpu.createBuffer(label, elements * 4, GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC);

@@ -1,5 +1,5 @@
 import { planeBytes, type RowRange, type WeightFormat } from '../kernels/linear/weight_format';
-import type { ModelWeights, Product } from './weights';
+import type { LinearWeights, ModelWeights } from './weights';
 
 /** A matrix of a decode step, and which vectors are read beside it. */
 export interface StepMatrix {
@@ -26,7 +26,7 @@ const vectorBytes = ({ rows, cols, normed, biased }: Omit<StepMatrix, 'format'>)
 
 /** Bytes of weights that a decode step has to read: every matrix once, as it lies on the GPU, and a row of the embedding. */
 export function stepWeightBytes({ embedding, layers, head }: ModelWeights): number {
-  const bytes = ({ matrix: { parts, rows, cols }, outputNorm, ...vectors }: Product) =>
+  const bytes = ({ matrix: { parts, rows, cols }, outputNorm, ...vectors }: LinearWeights) =>
     parts.reduce(
       (sum, part) => sum + planesOf(part, cols),
       vectorBytes({ rows, cols, ...vectors }) + (outputNorm?.size ?? 0),

@@ -12,7 +12,7 @@ export type { QuantizedFormat };
 export { isPlainMatrix };
 
 /** A matrix and the small f32 vectors beside it. */
-export interface Product {
+export interface LinearWeights {
   matrix: WeightMatrix;
   /** Norm weight of its input where it is normed, then bias. */
   params: GPUBuffer;
@@ -24,25 +24,25 @@ export interface Product {
 
 export interface LayerWeights {
   /** Rows of Wq, Wk, Wv stacked, rotary pairs adjacent; params: attention norm, then biases. */
-  qkv: Product;
-  o: Product;
-  /** Rows of gate and up in turns, or where their formats differ (`isInTurns`) one behind the other; params: MLP norm, then biases. */
-  gateUp: Product;
-  down: Product;
+  qkv: LinearWeights;
+  o: LinearWeights;
+  /** Rows of gate and up in turns, or where their formats differ (`isInterleaved`) one behind the other; params: MLP norm, then biases. */
+  gateUp: LinearWeights;
+  down: LinearWeights;
 }
 
 export interface ModelWeights {
   embedding: WeightMatrix;
   layers: LayerWeights[];
   /** The same matrix as the embedding when tied; params: final norm. */
-  head: Product;
+  head: LinearWeights;
   /** Of a GGUF, once read; or null. */
   ropeFactors: RopeFactors | null;
   bytes: number;
 }
 
 /** Whether the rows of gate and up are neighbors, so that who multiplies them has both. */
-export function isInTurns(gateUp: Product): boolean {
+export function isInterleaved(gateUp: LinearWeights): boolean {
   return formatRuns(gateUp.matrix).length === 1;
 }
 
@@ -167,7 +167,7 @@ function product(
   label: string,
   matrix: WeightMatrix,
   { norm = [], biases = [], outputNorm = [] }: Partial<Record<'norm' | 'biases' | 'outputNorm', readonly VectorPart[]>>,
-): Product {
+): LinearWeights {
   const [normed, biased] = [norm.length > 0, biases.length > 0];
   const normSize = normed ? matrix.cols : 0;
   const params = builder.vectors(`${label}.params`, normSize + (biased ? matrix.rows : 0), [

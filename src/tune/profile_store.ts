@@ -2,10 +2,11 @@
 // What is read back is as untrusted as a file: another version wrote it, or anyone with access to the page's storage.
 
 import { get, set, update } from 'idb-keyval';
+import { ATTENTION_NAMES } from '../attention/attention';
+import type { AttentionProfile } from '../attention/profile';
 import type { KvType } from '../engine/protocol';
 import type { Gpu } from '../gpu/device';
 import type { ModelConfig } from '../model/config/config';
-import { ATTENTION_NAMES, type AttentionProfile } from '../model/llama';
 import { isJsonObject } from '../shared/json_object';
 import { withTimeout } from '../shared/with_timeout';
 import type { MatvecParameters, ProductProfile, Tiles } from './products';

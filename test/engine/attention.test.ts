@@ -3,12 +3,13 @@
 
 import { describe, expect, test } from 'vitest';
 import { ATTENTION_NAMES } from '../../src/attention/attention';
+import type { AttentionProfile } from '../../src/attention/profile';
 import { CpuLlama } from '../../src/cpu/llama';
 import type { TuneResult } from '../../src/engine/protocol';
 import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
 import type { Gpu } from '../../src/gpu/device';
 import { readConfig } from '../../src/model/config/read';
-import { type AttentionProfile, Llama, type LlamaOptions } from '../../src/model/llama';
+import { Llama, type LlamaOptions } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';

@@ -69,7 +69,7 @@ test('a buffer past the limit is refused with both numbers before it is asked fo
   expect(() => gpu.createBuffer('huge', 2 ** 45, 0x80)).toThrow(/huge needs 35184372088832 bytes/);
 });
 
-test('a list that was cut is as many submits, all made before run returns', async () => {
+test('a list cuts itself by operations into submits, all made before run returns', async () => {
   const gpu = await testGpu();
   const kernel = await createKernel(gpu, {
     label: 'test/count',
@@ -80,16 +80,15 @@ test('a list that was cut is as many submits, all made before run returns', asyn
     bindings: ['write'],
   });
   const y = gpu.upload('y', Uint32Array.of(0));
-  const list = new CommandList(gpu);
-  list.cut(); // nothing there yet
-  for (let i = 0; i < 3; i++) {
+  const list = new CommandList(gpu, 10);
+  for (const operations of [4, 6, 25, 9]) {
     list.add(kernel, kernel.bind(y), 1);
-    if (i < 2) list.cut();
+    list.count(operations);
   }
   const before = gpu.counters.submits;
   list.run({ position: 0, nTokens: 1 });
   expect(gpu.counters.submits - before).toBe(3);
-  expect(list.submits.map((commands) => commands.length)).toEqual([1, 1, 1]);
+  expect(list.submits.map((commands) => commands.length)).toEqual([2, 1, 1]);
   expect(list.needsHost).toBe(false);
-  expect([...new Uint32Array(await gpu.read(y, 4))]).toEqual([13]);
+  expect([...new Uint32Array(await gpu.read(y, 4))]).toEqual([40]);
 });

@@ -37,7 +37,10 @@ export type Grid = readonly [x: number, y: number];
 
 /** A product of one token (matvec) or many (matmul, matmul_q8): a dispatch for each part of the matrix. */
 export class Linear {
-  constructor(private readonly parts: readonly { kernel: Kernel; grid: (nTokens: number) => Grid }[]) {}
+  constructor(
+    private readonly parts: readonly { kernel: Kernel; grid: (nTokens: number) => Grid }[],
+    private readonly operations: (nTokens: number) => number,
+  ) {}
 
   /** `buffers`: x, params, then the epilogue's own. One group for each part. */
   bind(run: Pick<WeightRun, 'parts'>, ...buffers: readonly GPUBuffer[]): readonly GPUBindGroup[] {
@@ -49,6 +52,7 @@ export class Linear {
 
   record(list: CommandList, groups: readonly GPUBindGroup[], nTokens: number): void {
     for (const [i, { kernel, grid }] of this.parts.entries()) list.add(kernel, groups[i], ...grid(nTokens));
+    list.count(this.operations(nTokens));
   }
 }
 
@@ -60,6 +64,8 @@ export interface LinearCore {
   wgsl: readonly string[];
   constants(part: RowRange): Readonly<Record<string, Constant>>;
   grid(part: RowRange, nTokens: number): Grid;
+  /** Tokens of a pass that the kernel multiplies. */
+  tokens(nTokens: number): number;
   /** Behind those of the epilogue. */
   bindings?: readonly BindingKind[];
   subgroups?: boolean;
@@ -69,7 +75,7 @@ export interface LinearCore {
  * Compiles a core around `epilogue` for every part of the matrix.
  * @throws GpuProgramError where a part begins within rows that the epilogue takes together
  */
-export async function createLinear(
+export async function compileLinear(
   gpu: Gpu,
   shape: LinearShape,
   epilogue: Epilogue,
@@ -102,5 +108,6 @@ export async function createLinear(
     }),
     grid: (nTokens: number) => core.grid(part, nTokens),
   }));
-  return new Linear(await Promise.all(parts));
+  const operations = 2 * ownRows(shape) * shape.cols;
+  return new Linear(await Promise.all(parts), (nTokens) => operations * core.tokens(nTokens));
 }

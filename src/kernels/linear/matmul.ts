@@ -1,6 +1,6 @@
 import matmul from '../../../shaders/linear/matmul.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
-import { createLinear, type Epilogue, type Linear, type LinearShape } from './linear';
+import { compileLinear, type Epilogue, type Linear, type LinearShape } from './linear';
 import { WEIGHT_FORMATS } from './weight_format';
 
 const TILE_TOKENS = 32;
@@ -8,10 +8,11 @@ const TILE_ROWS = 64;
 
 /** The product of all tokens of a pass, in f32. x: (n_tokens, cols). */
 export function createMatmul(gpu: Gpu, shape: LinearShape, epilogue: Epilogue): Promise<Linear> {
-  return createLinear(gpu, shape, epilogue, {
+  return compileLinear(gpu, shape, epilogue, {
     name: 'matmul',
     wgsl: [...WEIGHT_FORMATS[shape.format].wgsl, matmul],
     constants: () => ({}),
     grid: ({ rows }, nTokens) => [Math.ceil(rows / TILE_ROWS), Math.ceil(nTokens / TILE_TOKENS)],
+    tokens: (nTokens) => nTokens,
   });
 }

@@ -10,7 +10,7 @@ import q6K from '../../../shaders/linear/weights/unpack_q6_k.wgsl?raw';
 import q8 from '../../../shaders/linear/weights/unpack_q8.wgsl?raw';
 import { GpuProgramError } from '../../errors';
 import type { Gpu } from '../../gpu/device';
-import { createLinear, type Epilogue, type Linear, type LinearShape, ownRows } from './linear';
+import { compileLinear, type Epilogue, type Linear, type LinearShape, ownRows } from './linear';
 import { type IntegerFormat, WEIGHT_FORMATS, type WeightFormat } from './weight_format';
 
 /** How a workgroup shares its tile: 8 rows a thread, `tokensEach` tokens a thread. */
@@ -137,7 +137,7 @@ export function planMatmulQ8(
 export function createMatmulQ8(gpu: Gpu, shape: MatmulQ8Shape, epilogue: Epilogue, given?: Tiles): Promise<Linear> {
   const tiles = planMatmulQ8(gpu.limits, MANY_TOKENS, ownRows(shape), given, shape.format);
   const { rowThreads, tokenThreads, tokensEach, stages } = tiles;
-  return createLinear(gpu, shape, epilogue, {
+  return compileLinear(gpu, shape, epilogue, {
     name: 'matmul_q8',
     wgsl: [...WEIGHT_FORMATS[shape.format].wgsl, dot32, ...INTEGERS[shape.format].wgsl, matmul],
     constants: () => ({
@@ -147,5 +147,6 @@ export function createMatmulQ8(gpu: Gpu, shape: MatmulQ8Shape, epilogue: Epilogu
       STAGES: stages,
     }),
     grid: ({ rows }, nTokens) => [Math.ceil(nTokens / tileTokens(tiles)), Math.ceil(rows / tileRows(tiles))],
+    tokens: (nTokens) => nTokens,
   });
 }

@@ -22,7 +22,7 @@ import xToQ8Plain from '../../../shaders/linear/x/x_to_q8_plain.wgsl?raw';
 import xToQ8Subgroups from '../../../shaders/linear/x/x_to_q8_subgroups.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
 import { ZERO_BELOW } from '../elementwise/quantize_activations';
-import { createLinear, type Epilogue, type Grid, type Linear, type LinearShape, ownRows } from './linear';
+import { compileLinear, type Epilogue, type Grid, type Linear, type LinearShape, ownRows } from './linear';
 import { type MatvecParameters, planMatvec } from './matvec_plan';
 import { type IntegerFormat, WEIGHT_FORMATS } from './weight_format';
 
@@ -84,7 +84,7 @@ export function createMatvec(
     parts_to_q8: [dot32, xQuantized, xToQ8, onlineSoftmax, mergeParts, xParts, prepare],
     q8: [dot32, xQuantized, xQ8],
   }[input];
-  return createLinear(gpu, shape, epilogue, {
+  return compileLinear(gpu, shape, epilogue, {
     name: `matvec_${input}`,
     wgsl: [
       ...WEIGHT_FORMATS[shape.format].wgsl,
@@ -103,6 +103,7 @@ export function createMatvec(
     }),
     bindings: input === 'parts_to_q8' ? ['read', 'uniform'] : [],
     grid,
+    tokens: () => 1,
     subgroups,
   });
 }

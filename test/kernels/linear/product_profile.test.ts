@@ -1,13 +1,9 @@
 import { expect, test } from 'vitest';
 import { linear } from '../../../src/cpu/linear';
 import { CommandList } from '../../../src/gpu/kernel';
+import { createLinear } from '../../../src/kernels/linear/create_linear';
 import { RESIDUAL } from '../../../src/kernels/linear/epilogues/residual';
-import {
-  createTunedMatmulQ8,
-  createTunedMatvec,
-  type ProductProfile,
-  productKey,
-} from '../../../src/kernels/linear/product_profile';
+import { type ProductProfile, productKey } from '../../../src/kernels/linear/product_profile';
 import { assertClose } from '../../close';
 import { testGpu } from '../../gpu/test_device';
 import { randomArray } from '../../random';
@@ -48,7 +44,7 @@ test.each([
   const gpu = await testGpu();
   const { matrix, values } = await randomMatrix(gpu, 'q4', 65, 96, 1);
   const tuned = given && Object.keys(given.products[KEY]).length === 0 ? { ...given, products: {} } : given;
-  const kernel = await createTunedMatvec(gpu, SHAPE, RESIDUAL, 'f32', tuned);
+  const kernel = await createLinear(gpu, 'decode', SHAPE, RESIDUAL, 'f32', tuned);
   const x = randomArray(96, 2, 1);
   const residual = gpu.upload('residual', new Float32Array(65));
   const list = new CommandList(gpu);
@@ -63,7 +59,7 @@ test.each([
 test('tiles that do not fit are as if they were not there', async () => {
   const gpu = await testGpu();
   const tiles = { 'residual 65x96 q4 q8': { rowThreads: 512, tokenThreads: 512, tokensEach: 8, stages: 2 } };
-  const kernel = await createTunedMatmulQ8(gpu, SHAPE, RESIDUAL, profile(TUNED, tiles));
+  const kernel = await createLinear(gpu, 'prefill', SHAPE, RESIDUAL, 'q8', profile(TUNED, tiles));
   const { matrix } = await randomMatrix(gpu, 'q4', 65, 96, 1);
   const buffer = gpu.upload('any', new Float32Array(4096));
   const list = new CommandList(gpu);

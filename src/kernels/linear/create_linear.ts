@@ -1,0 +1,48 @@
+// The door to linears: picks the kernel for a pass and an input, with the tuned parameters where they run on this GPU.
+
+import { GpuProgramError } from '../../errors';
+import type { Gpu } from '../../gpu/device';
+import type { Epilogue, Linear, LinearShape } from './linear';
+import { createMatmul } from './matmul';
+import { createMatmulQ8, hasIntegers } from './matmul_q8';
+import { createMatvec, type MatvecInput } from './matvec';
+import { type ProductProfile, productKey } from './product_profile';
+
+/** `decode`: the last token of a pass. `prefill`: all tokens. */
+export type LinearPass = 'decode' | 'prefill';
+
+/**
+ * Compiles a linear. In prefill the input is `f32` or `q8`, the latter for formats with integers alone.
+ * @throws GpuProgramError where not even the default parameters run
+ */
+export function createLinear(
+  gpu: Gpu,
+  pass: LinearPass,
+  shape: LinearShape,
+  epilogue: Epilogue,
+  input: MatvecInput,
+  tuned: ProductProfile | null,
+): Promise<Linear> {
+  const { format } = shape;
+  const key = productKey(epilogue.label, shape, input);
+  if (pass === 'decode') {
+    return firstThatRuns(tuned?.products, key, (given) => createMatvec(gpu, shape, epilogue, input, given));
+  }
+  if (input === 'f32' || !hasIntegers(format)) return createMatmul(gpu, shape, epilogue);
+  return firstThatRuns(tuned?.tiles, key, (given) => createMatmulQ8(gpu, { ...shape, format }, epilogue, given));
+}
+
+/** A profile is as untrusted as a file: parameters that do not fit or do not compile count as absent. */
+async function firstThatRuns<T>(
+  entries: Readonly<Record<string, T>> | undefined,
+  key: string,
+  create: (given?: T) => Promise<Linear>,
+): Promise<Linear> {
+  if (!entries || !Object.hasOwn(entries, key)) return create();
+  try {
+    return await create(entries[key]);
+  } catch (error) {
+    if (error instanceof GpuProgramError) return create();
+    throw error;
+  }
+}
