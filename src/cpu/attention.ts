@@ -1,16 +1,18 @@
+// Attention as the papers write it.
+
 export interface AttentionShape {
   nHeads: number;
   nKvHeads: number;
   headDim: number;
   /** Rows of q. Default 1. */
   nTokens?: number;
-  /** Where row 0 of q sits: row t sees keys 0 ... position + t and no more. */
+  /** Position of row 0 of q. Row t sees keys 0 ... position + t. */
   position: number;
   /** Default 1 / sqrt(head_dim). */
   scale?: number;
-  /** Caps every score; null or left out: none. */
+  /** Cap of every score. Default none. */
   softcap?: number | null;
-  /** Keys that a row sees, its own included; null or left out: all before it. */
+  /** Number of keys that a row sees, its own included. Default all up to its own. */
   window?: number | null;
 }
 
@@ -19,8 +21,8 @@ export interface AttentionShape {
  * over p - window < s <= p for the row at p = position + t, with cap(x) = softcap * tanh(x / softcap)
  *
  * Causal attention with grouped queries: Vaswani et al. 2017, arXiv:1706.03762; Ainslie et al. 2023, arXiv:2305.13245.
- * The window: Jiang et al. 2023, arXiv:2310.06825. The cap: Gemma Team 2024, arXiv:2408.00118.
- * q, result: (n_tokens, n_heads, head_dim); k, v: (at least position + n_tokens, n_kv_heads, head_dim). All sums in f64.
+ * The window: Jiang et al. 2023, arXiv:2310.06825. The cap: Gemma Team 2024, arXiv:2408.00118. q, result: (n_tokens,
+ * n_heads, head_dim); k, v: (at least position + n_tokens, n_kv_heads, head_dim). All sums in f64.
  */
 export function attention(q: Float32Array, k: Float32Array, v: Float32Array, shape: AttentionShape): Float32Array {
   const { nHeads, nKvHeads, headDim, position, nTokens = 1, scale = 1 / Math.sqrt(headDim) } = shape;

@@ -1,5 +1,5 @@
-// Stored weights to f32, exactly: every value has the bits that llama.cpp's has. All are an f32, a product of small numbers that
-// an f32 holds, or one rounded sum of two such numbers.
+// Stored weights to f32, with the same bits as in llama.cpp: each value is an f32, a product of small numbers that an
+// f32 holds exactly, or one rounded sum of two such products.
 
 import { type BlockFormat, K_BLOCKS, type KType } from './dequantize_k';
 import { halfAt } from './half';
@@ -13,7 +13,7 @@ export type StoredType = PlainType | SmallType | KType;
 /** Elements that share one scale in the formats that are not K-quants. */
 const BLOCK = 32;
 
-/** What a nibble of IQ4_NL stands for. Source: ggml-common.h, kvalues_iq4nl. */
+/** The value of each nibble of IQ4_NL. Source: ggml-common.h, kvalues_iq4nl. */
 const IQ4_NL_VALUES = [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113] as const;
 
 /** Source: ggml-common.h (block_q8_0 and so on) and ggml-quants.c (dequantize_row_q8_0 and so on). */
@@ -27,7 +27,7 @@ const BLOCKS: Record<SmallType | KType, BlockFormat> = {
   ...K_BLOCKS,
 };
 
-/** bytes: little-endian, as in the file, at any alignment. Result: one number per stored element, in order. */
+/** bytes: little-endian, as in the file, at any alignment. Result: one number for each stored element, in order. */
 export function dequantize(type: StoredType, bytes: Uint8Array): Float32Array {
   switch (type) {
     case 'F32':
@@ -67,13 +67,13 @@ function q8(bytes: Uint8Array, at: number, values: Float32Array, to: number): vo
   for (let j = 0; j < BLOCK; j++) values[to + j] = d * ((bytes[at + 2 + j] << 24) >> 24);
 }
 
-/** Element j of nibbles that begin at `at`: the low nibble of byte j, for element j + 16 the high one. */
+/** Element j of the nibbles at `at`: the low nibble of byte j, or from 16 on the high nibble of byte j - 16. */
 function nibble(bytes: Uint8Array, at: number, j: number): number {
   const byte = bytes[at + (j % (BLOCK / 2))];
   return j < BLOCK / 2 ? byte & 15 : byte >> 4;
 }
 
-/** Element j of nibbles whose fifth bits begin at `at`, bit j of 32. */
+/** Element j of five bits. `at`: 32 fifth bits, then the nibbles. */
 function fiveBits(bytes: Uint8Array, at: number, j: number): number {
   return nibble(bytes, at + 4, j) | (((bytes[at + (j >> 3)] >> (j % 8)) & 1) << 4);
 }

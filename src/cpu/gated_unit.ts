@@ -1,10 +1,12 @@
+// The gated unit of the MLP and its activations.
+
 /** silu(x) = x * sigmoid(x) = x / (1 + exp(-x)). Elfwing et al. 2017, arXiv:1702.03118. */
 export function silu(x: number): number {
   return x / (1 + Math.exp(-x));
 }
 
 /**
- * gelu(x) = x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))), the approximation that Gemma is trained with.
+ * gelu(x) = x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))), the approximation that Gemma uses.
  * Hendrycks and Gimpel 2016, arXiv:1606.08415.
  */
 export function geluTanh(x: number): number {

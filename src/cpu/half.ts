@@ -1,7 +1,9 @@
+// 16-bit floats to numbers and back.
+
 const f32 = new Float32Array(1);
 const bits = new Uint32Array(f32.buffer);
 
-/** The IEEE 754 binary16 nearest to x, ties to even, as 16 bits; 65520 and above are infinite. Back: halfToNumber. */
+/** The 16 bits of the IEEE 754 binary16 nearest to x, ties to even. 65520 and above become infinite. */
 export function toHalf(x: number): number {
   f32[0] = x;
   const sign = (bits[0] >>> 16) & 0x8000;
@@ -19,7 +21,7 @@ function roundEven(x: number): number {
   return rest > 0.5 || (rest === 0.5 && down % 2 === 1) ? down + 1 : down;
 }
 
-/** IEEE 754 binary16 to a number: sign, 5 bits of exponent (bias 15), 10 bits of fraction. */
+/** The number of an IEEE 754 binary16: sign, 5 bits of exponent (bias 15), 10 bits of fraction. */
 export function halfToNumber(half: number): number {
   const sign = half & 0x8000 ? -1 : 1;
   const exponent = (half >> 10) & 0x1f;

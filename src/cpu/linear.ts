@@ -1,8 +1,10 @@
+// A linear layer of one token.
+
 /**
  * y = x Wᵀ + b, for one row x.
  *
- * x: (n_in); weight: (n_out, n_in), row-major, as torch.nn.Linear keeps it; bias: (n_out) or null; result: (n_out).
- * The four sums are independent so that the processor need not wait for one addition before the next.
+ * x: (n_in); weight: (n_out, n_in), row-major, as in torch.nn.Linear; bias: (n_out) or null; result: (n_out).
+ * The four sums are independent, so that the processor need not wait for one addition before the next.
  */
 export function linear(x: Float32Array, weight: Float32Array, bias: Float32Array | null): Float32Array {
   const nIn = x.length;

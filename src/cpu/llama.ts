@@ -1,5 +1,5 @@
-// The LLaMA forward pass, top to bottom: one token in, logits out. Touvron et al. 2023, arXiv:2302.13971. What other
-// architectures do otherwise has names in the config: Gemma 2, arXiv:2408.00118; OLMo 2, arXiv:2501.00656; and others.
+// The LLaMA forward pass, top to bottom: one token in, logits out. Touvron et al. 2023, arXiv:2302.13971. The config
+// names the differences of other architectures: Gemma 2, arXiv:2408.00118; OLMo 2, arXiv:2501.00656; and others.
 
 import { InvalidRequestError } from '../errors';
 import { attention } from './attention';
@@ -16,7 +16,7 @@ import {
   withRopeFactors,
 } from './rope';
 
-/** What the pass needs of a model's config; its fields are explained in model/config.ts. */
+/** The fields of a model's config that the pass needs. ModelConfig (model/config/config.ts) explains them. */
 export interface CpuLlamaConfig {
   vocabSize: number;
   hiddenSize: number;
@@ -39,7 +39,7 @@ export interface CpuLlamaConfig {
 
 /** Matrices are (n_out, n_in), row-major. */
 export interface CpuLayer {
-  attnNorm: Float32Array | null; // (hidden); null: no such norm, here and below
+  attnNorm: Float32Array | null; // (hidden); null without this norm, here and below
   wq: Float32Array; // (n_heads * head_dim, hidden)
   wk: Float32Array; // (n_kv_heads * head_dim, hidden)
   wv: Float32Array; // (n_kv_heads * head_dim, hidden)
@@ -65,9 +65,9 @@ export interface CpuWeights {
   embedding: Float32Array; // (vocab, hidden)
   layers: CpuLayer[];
   finalNorm: Float32Array; // (hidden)
-  /** (vocab, hidden); the same array as `embedding` when the two are tied. */
+  /** (vocab, hidden); the same array as `embedding` if the two are tied. */
   head: Float32Array;
-  /** Of a GGUF; null where config.ropes says it all. */
+  /** The RoPE factors of a GGUF, or null where config.ropes is complete. */
   ropeFactors: RopeFactors | null;
 }
 
@@ -76,7 +76,7 @@ export class CpuLlama {
   private readonly weights: CpuWeights;
   private readonly contextLength: number;
   private readonly ropes: readonly RopeParameters[];
-  /** Keys and values of each layer: (context_length, n_kv_heads, head_dim). Rows past the position are dead. */
+  /** Keys and values of each layer: (context_length, n_kv_heads, head_dim). Rows past the position are stale. */
   private readonly cache: { k: Float32Array; v: Float32Array }[];
 
   constructor(config: CpuLlamaConfig, weights: CpuWeights, contextLength: number) {
@@ -89,12 +89,12 @@ export class CpuLlama {
     this.cache = weights.layers.map(() => ({ k: new Float32Array(rows), v: new Float32Array(rows) }));
   }
 
-  /** Logits (vocab) after token `id` at `position`; its keys and values replace what the cache held there. */
+  /** Logits (vocab) after token `id` at `position`. Its keys and values replace those of the cache at that position. */
   forward(id: number, position: number): Float32Array {
     return this.logits(this.forwardHidden(id, position));
   }
 
-  /** Tokens at `position`, `position` + 1, ...; the logits after the last. The head is computed once. */
+  /** Runs tokens at `position`, `position` + 1, ... and returns the logits after the last. Computes the head once. */
   prefill(ids: ArrayLike<number>, position: number): Float32Array {
     if (ids.length === 0) throw new InvalidRequestError('A prefill needs at least one token, got 0.');
     let x = this.forwardHidden(ids[0], position);

@@ -1,18 +1,22 @@
+// Weights to Q8_0 and Q4_0, as ggml quantizes them.
+
 import { dequantize } from './dequantize';
 import { toHalf } from './half';
 
-/** Block formats that weights can be quantized to, as they lie in a file (ggml: quantize_row_q8_0_ref, quantize_row_q4_0_ref). */
+/** Block formats to quantize to, as in a file. Source: ggml, quantize_row_q8_0_ref and quantize_row_q4_0_ref. */
 export type BlockType = 'Q8_0' | 'Q4_0';
 
 const BLOCK = 32;
-/** A block whose largest magnitude is below this counts as zero: its scale is zero as f16 anyway, and GPUs flush what is near 2^-126. */
+/**
+ * Blocks with smaller magnitudes count as zero: their scale is zero as f16 anyway, and GPUs flush numbers near 2^-126.
+ */
 const SMALLEST = 2 ** -90;
 const HALF_NAN = 0x7e00;
 
 /**
- * values: whole blocks of 32. Result: 34 (Q8_0) or 18 (Q4_0) bytes a block, the scale d first, as f16.
- * Every operation is rounded to f32, and q comes from d as it was before it became an f16. A block with a NaN or an infinity gets
- * the scale NaN, so that damage stays visible; one that is too large for an f16 scale gets an infinite one, as in ggml.
+ * values: whole blocks of 32. Result: 34 (Q8_0) or 18 (Q4_0) bytes a block, the scale d first, as f16. Every operation
+ * is rounded to f32, and q uses d before its rounding to f16. A block with a NaN or an infinity gets the scale NaN, so
+ * that damage stays visible. A block too large for an f16 scale gets an infinite scale, as in ggml.
  */
 export function quantize(type: BlockType, values: Float32Array): Uint8Array<ArrayBuffer> {
   if (values.length % BLOCK !== 0) {
@@ -29,7 +33,9 @@ export function quantize(type: BlockType, values: Float32Array): Uint8Array<Arra
   return bytes;
 }
 
-/** The values that quantizing leaves rows of `cols` values with. Each row is blocks of its own, the last filled up with zeros. */
+/**
+ * The values of rows of `cols` values after quantizing. Each row has its own blocks, the last one padded with zeros.
+ */
 export function quantizedValues(type: BlockType, values: Float32Array, cols: number): Float32Array {
   if (cols % BLOCK === 0) return dequantize(type, quantize(type, values));
   const result = new Float32Array(values.length);
@@ -53,7 +59,7 @@ function quantizeQ8(x: Float32Array, out: Uint8Array): void {
   }
 }
 
-/** d = the x of the largest magnitude / -8, q = x / d + 8 rounded, at most 15: that x itself becomes 0, exactly. */
+/** d = the x of the largest magnitude / -8, q = x / d + 8 rounded, at most 15. That x gets q = 0, exactly. */
 function quantizeQ4(x: Float32Array, out: Uint8Array): void {
   const max = extreme(x);
   const d = Math.fround(max / -8);
@@ -66,7 +72,7 @@ function quantizeQ4(x: Float32Array, out: Uint8Array): void {
   for (let j = 0; j < BLOCK / 2; j++) out[2 + j] = q(x[j]) | (q(x[j + BLOCK / 2]) << 4);
 }
 
-/** The first of the values with the largest magnitude; NaN where there is one. */
+/** The first value of the largest magnitude, or NaN if there is one. */
 function extreme(x: Float32Array): number {
   let most = 0;
   for (const v of x) {

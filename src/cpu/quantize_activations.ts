@@ -1,9 +1,11 @@
+// Activations to signed bytes, and their product with quantized weights.
+
 import { halfToNumber } from './dequantize';
 
 /** Elements that share one scale, as in the weights (dequantize.ts). */
 const BLOCK = 32;
 
-/** A block whose largest magnitude is below this counts as zero: its scale would be no normal f32 on every device. */
+/** Blocks with smaller magnitudes count as zero: their scale would not be a normal f32 on every device. */
 const ZERO_BELOW = 1e-30;
 
 /** A row of activations in signed bytes: x[i] is about q[i] * d[i / 32]. */
@@ -15,9 +17,10 @@ export interface QuantizedRow {
 }
 
 /**
- * d = max|x| / 127 and q = round(x / d) for each block of 32; a zero block has d = 0 and q = 0.
+ * d = max|x| / 127 and q = round(x / d) for each block of 32. A zero block has d = 0 and q = 0.
  *
- * Halves go to the even neighbor, as WGSL's `round` has it. x: (n), n a multiple of 32; a block with a NaN has d = NaN, q = 0.
+ * Halves go to the even neighbor, as in WGSL's `round`. x: (n), n a multiple of 32. A block with a NaN has d = NaN, q =
+ * 0.
  */
 export function quantizeActivations(x: Float32Array): QuantizedRow {
   if (x.length % BLOCK !== 0) {
@@ -36,9 +39,11 @@ export function quantizeActivations(x: Float32Array): QuantizedRow {
 }
 
 /**
- * y[row] = sum over blocks of d_w d_x (sum over 32 of q_w q_x) + bias[row]: a Q8_0 or Q4_0 matrix times a quantized row.
+ * y[row] = sum over blocks of d_w d_x (sum over 32 of q_w q_x) + bias[row]: a Q8_0 or Q4_0 matrix times a quantized
+ * row.
  *
- * bytes: (rows, blocks) as in the file (dequantize.ts): f16 d_w, then 32 signed bytes, or 32 nibbles less 8. bias: (rows) or null.
+ * bytes: (rows, blocks) as in the file (dequantize.ts): f16 d_w, then 32 signed bytes, or 32 nibbles minus 8. bias:
+ * (rows) or null.
  */
 export function linearQ8(
   x: QuantizedRow,

@@ -1,11 +1,10 @@
-// Room cpu: the textbook forward pass in plain loops, the oracle of every test and the backend without WebGPU.
-// It must not share code with a kernel, tile, or be clever: each file is one operation as the papers write it.
+// RMSNorm as the paper writes it.
 
 /**
  * y[r, i] = x[r, i] * (offset + weight[i]) / sqrt(mean(x[r, :]^2) + eps)
  *
- * weight: (size); x, result: (n_rows, size), one row for the residual stream, one a head for q and k. Zhang and Sennrich
- * 2019, arXiv:1910.07467, with eps inside the root as in LLaMA. Gemma has an offset of 1.
+ * weight: (size); x, result: (n_rows, size), one row for the residual stream, one for each head of q and k. Zhang and
+ * Sennrich 2019, arXiv:1910.07467, with eps inside the root as in LLaMA. Gemma has an offset of 1.
  */
 export function rmsNorm(x: Float32Array, weight: Float32Array, eps: number, offset = 0): Float32Array {
   const size = weight.length;

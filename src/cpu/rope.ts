@@ -1,14 +1,16 @@
 // Rotary position embedding. Su et al. 2021, arXiv:2104.09864.
-// Pair j of a head turns by the angle position * inverse_frequency[j]; what "pair j" means is the rotary convention.
+// Pair j of a head turns by the angle position * inverse_frequency[j]. The rotary convention defines the pairs.
 
 import { UnsupportedModelError } from '../errors';
 
-/** Which two elements of a head are one pair: j and j + rotary_dim / 2 (Hugging Face), or 2 j and 2 j + 1 (GGUF llama). */
+/**
+ * Elements of pair j: j and j + rotary_dim / 2 (`half`, Hugging Face), or 2 j and 2 j + 1 (`interleaved`, GGUF llama).
+ */
 export type Rotary = 'half' | 'interleaved';
 
 /**
- * How the frequencies of a model differ from theta^(-2 j / rotary_dim); see `inverseFrequencies` for the formulas.
- * A context longer than `originalContextLength` is what dynamic and longrope change by.
+ * Scaling of the frequencies theta^(-2 j / rotary_dim). `inverseFrequencies` has the formulas. dynamic and longrope
+ * change the frequencies in contexts longer than `originalContextLength`.
  */
 export type RopeScaling =
   | { type: 'linear'; factor: number }
@@ -25,7 +27,7 @@ export type RopeScaling =
       factor: number;
       betaFast: number;
       betaSlow: number;
-      /** Whether the bounds of the ramp are rounded outwards to whole pairs. */
+      /** Rounds the bounds of the ramp outwards to whole pairs. */
       truncate: boolean;
       /** Factor of cos and sin. */
       attentionFactor: number;
@@ -33,7 +35,7 @@ export type RopeScaling =
     }
   | {
       type: 'longrope';
-      /** One for each pair; empty until `withRopeFactors`, where they are tensors of a GGUF. */
+      /** One for each pair. Those of a GGUF are tensors, and the list stays empty until `withRopeFactors`. */
       shortFactors: ArrayLike<number>;
       longFactors: ArrayLike<number>;
       attentionFactor: number;
@@ -42,23 +44,23 @@ export type RopeScaling =
 
 export interface RopeParameters {
   theta: number;
-  /** The first elements of a head, which turn; those past them stay. Left out: all. */
+  /** Number of elements of a head that turn, from its first. Default all. */
   rotaryDim?: number;
   scaling: null | RopeScaling;
-  /** `rope_freqs.weight` of a GGUF, (rotary_dim / 2): each inverse frequency is divided by its factor. */
+  /** `rope_freqs.weight` of a GGUF, (rotary_dim / 2). Each divides its inverse frequency. */
   factors?: ArrayLike<number> | null;
 }
 
-/** Factors that a GGUF keeps as tensors, each (rotary_dim / 2) or null. */
+/** The factors that are tensors of a GGUF, each (rotary_dim / 2) or null. */
 export interface RopeFactors {
-  /** rope_freqs.weight: llama3 scaling, worked out. */
+  /** rope_freqs.weight: llama3 scaling, precomputed. */
   all: Float32Array | null;
   /** rope_factors_short.weight and rope_factors_long.weight: longrope. */
   short: Float32Array | null;
   long: Float32Array | null;
 }
 
-/** The parameters with the factors of a GGUF's tensors in their places. */
+/** Parameters completed by the factors of a GGUF's tensors. */
 export function withRopeFactors(rope: RopeParameters, { all, short, long }: RopeFactors): RopeParameters {
   const { scaling } = rope;
   if (scaling?.type !== 'longrope') return { ...rope, factors: all };
@@ -73,13 +75,14 @@ export function rotaryDimOf(headDim: number, rope: RopeParameters): number {
 
 /**
  * inverse_frequency[j] = theta^(-2 j / rotary_dim), then the scaling of the model. Result: (head_dim / 2); pairs past
- * rotary_dim / 2 have 0 and do not turn. `contextLength` is that with which the model is loaded: past the original one
- * dynamic and longrope change all frequencies at once, so that a key once written stays true.
+ * rotary_dim / 2 have 0 and do not turn. `contextLength` is that of the loaded model, not of the conversation: past the
+ * original one dynamic and longrope change all frequencies at once, so that cached keys stay valid.
  *
- * Scalings (transformers, modeling_rope_utils.py), with w = 2 pi / inverse_frequency the wavelength in tokens:
- * linear divides by `factor`. dynamic enlarges theta. llama3, with s = (original_context / w - low) / (high - low): short
- * waves (s > 1) stay, long waves (s < 0) are divided by `factor`, and those between are mixed: (1 - s) f / factor + s f.
- * yarn (arXiv:2309.00071) mixes likewise along a ramp over j. longrope (arXiv:2402.13753) divides each by its own factor.
+ * Scalings (transformers, modeling_rope_utils.py), with w = 2 pi / inverse_frequency the wavelength in tokens: linear
+ * divides by `factor`. dynamic enlarges theta. llama3, with s = (original_context / w - low) / (high - low): short
+ * waves (s > 1) stay, long waves (s < 0) are divided by `factor`, and waves between become (1 - s) f / factor + s f.
+ * yarn (arXiv:2309.00071) mixes the two likewise, along a ramp over j. longrope (arXiv:2402.13753) divides each by its
+ * own factor.
  * @throws UnsupportedModelError when a frequency is not finite
  */
 export function inverseFrequencies(headDim: number, rope: RopeParameters, contextLength = 0): Float64Array {
@@ -141,10 +144,13 @@ function llama3(frequency: number, scaling: Scaling<'llama3'>): number {
   return ((1 - s) * frequency) / factor + s * frequency;
 }
 
-/** Pairs that turn more than beta_fast times over the original context stay, fewer than beta_slow: divided by `factor`. */
+/**
+ * Keeps pairs that turn more than beta_fast times over the original context, divides those below beta_slow turns by
+ * `factor`.
+ */
 function yarn(frequency: number, j: number, dim: number, theta: number, scaling: Scaling<'yarn'>): number {
   const { factor, betaFast, betaSlow, truncate, originalContextLength } = scaling;
-  /** The pair that turns so often. */
+  /** The pair that turns this many times over the original context. */
   const pairOf = (turns: number) =>
     (dim * Math.log(originalContextLength / (turns * 2 * Math.PI))) / (2 * Math.log(theta));
   const low = Math.max(truncate ? Math.floor(pairOf(betaFast)) : pairOf(betaFast), 0);
@@ -155,8 +161,8 @@ function yarn(frequency: number, j: number, dim: number, theta: number, scaling:
 
 /**
  * cos and sin of every angle, computed in f64, times the attention factor of yarn and longrope. Result: (n_positions,
- * head_dim / 2, 2), cos before sin, for the positions first, first + 1, ... first + n_positions - 1 of a model that was
- * loaded with `contextLength`.
+ * head_dim / 2, 2), cos before sin, for positions first, first + 1, ... first + n_positions - 1 of a model with
+ * `contextLength`.
  */
 export function ropeTable(
   headDim: number,
@@ -172,7 +178,7 @@ export function ropeTable(
   for (let t = 0; t < nPositions; t++) {
     for (let j = 0; j < frequencies.length; j++) {
       const angle = (first + t) * frequencies[j];
-      const amount = j < nTurned ? factor : 1; // what does not turn is not scaled either
+      const amount = j < nTurned ? factor : 1; // elements that do not turn are not scaled either
       table[t * headDim + 2 * j] = amount * Math.cos(angle);
       table[t * headDim + 2 * j + 1] = amount * Math.sin(angle);
     }
@@ -183,8 +189,8 @@ export function ropeTable(
 /**
  * Turns every pair (a, b) of every head, in place: (a, b) -> (a cos - b sin, b cos + a sin).
  *
- * x: (n_heads, head_dim) of one token; cosSin: (head_dim / 2, 2), that token's row of `ropeTable`. Pairs lie within the first
- * `rotaryDim` elements of a head; those past them stay.
+ * x: (n_heads, head_dim) of one token; cosSin: (head_dim / 2, 2), that token's row of `ropeTable`. Pairs lie within the
+ * first `rotaryDim` elements of a head; the others stay.
  */
 export function applyRope(
   x: Float32Array,

@@ -1,13 +1,14 @@
-// Choosing the next token, as the papers write it: with a sort. The same random numbers as shaders/sampling/sample.wgsl.
+// Sampling as the papers write it, with a sort, and with the random numbers of shaders/sampling/sample.wgsl.
 //
-// Order: repetition penalty, temperature, top-k, top-p, min-p, draw. Only finite logits are candidates. A NaN or +Infinity is no
-// number to choose by: there is no token then, and none where all are -Infinity. Equal logits live or die together.
+// Order: repetition penalty, temperature, top-k, top-p, min-p, draw. Only finite logits are candidates. A NaN or
+// +Infinity among the logits gives no token, and neither do logits that are all -Infinity. Filters keep or drop equal
+// logits together.
 
-/** In place of a token. */
+/** Stands for a token where there is none. */
 export const NO_TOKEN = 0xffffffff;
 
 export interface SampleParameters {
-  /** 0 is greedy: the largest logit, and of equals the lowest id. */
+  /** 0 is greedy: the largest logit, among equals the one of the lowest id. */
   temperature: number;
   /** 0 turns it off. */
   topK: number;
@@ -28,8 +29,8 @@ export interface Candidate {
 }
 
 /**
- * The id of the next token, or NO_TOKEN. logits: (vocab), left as they are; context: the tokens so far;
- * position: the place that the new token will take, `context.length` in ordinary use.
+ * The id of the next token, or NO_TOKEN. logits: (vocab), not modified; context: the tokens so far; position: that of
+ * the new token, `context.length` in ordinary use.
  */
 export function sample(
   logits: Float32Array,
@@ -43,7 +44,9 @@ export function sample(
   return draw(survivors(penalized, parameters), parameters, position);
 }
 
-/** Each token of the context, once: logit > 0 ? logit / penalty : logit * penalty. Keskar et al. 2019, arXiv:1909.05858. */
+/**
+ * Each token of the context, once: logit > 0 ? logit / penalty : logit * penalty. Keskar et al. 2019, arXiv:1909.05858.
+ */
 export function penalizeRepetition(
   logits: Float32Array,
   context: ArrayLike<number>,
@@ -57,7 +60,7 @@ export function penalizeRepetition(
   return penalized;
 }
 
-/** The id of the largest logit, the lowest of equals; NO_TOKEN where one is NaN or +Infinity, or none is finite. */
+/** The id of the largest logit, among equals the lowest. NO_TOKEN if a logit is NaN or +Infinity, or none is finite. */
 export function argmax(logits: Float32Array): number {
   let best = NO_TOKEN;
   let most = Number.NEGATIVE_INFINITY;
@@ -72,7 +75,7 @@ export function argmax(logits: Float32Array): number {
   return best;
 }
 
-/** The candidates that may be drawn, most probable first; their probabilities are renormalized to sum to 1. */
+/** The candidates of the draw, most probable first, with probabilities that sum to 1. */
 export function survivors(logits: Float32Array, parameters: SampleParameters): Candidate[] {
   const { temperature, topK, topP, minP } = parameters;
   let kept: Candidate[] = [];
@@ -82,7 +85,7 @@ export function survivors(logits: Float32Array, parameters: SampleParameters): C
   if (kept.length === 0) return [];
   kept.sort((a, b) => b.logit - a.logit || a.id - b.id);
 
-  // Top-k, Fan et al. 2018, arXiv:1805.04833: those as large as the k-th.
+  // Top-k, Fan et al. 2018, arXiv:1805.04833: all as large as the k-th.
   if (topK > 0 && topK < kept.length) {
     const kth = kept[topK - 1].logit;
     kept = kept.filter((c) => c.logit >= kth);
@@ -92,7 +95,7 @@ export function survivors(logits: Float32Array, parameters: SampleParameters): C
   for (const c of kept) c.probability = Math.exp((c.logit - max) / temperature);
   normalize(kept);
 
-  // Top-p, Holtzman et al. 2020, arXiv:1904.09751: down to the one at which the mass reaches p.
+  // Top-p, Holtzman et al. 2020, arXiv:1904.09751: down to the candidate at which the mass reaches p.
   if (topP < 1) {
     let mass = 0;
     let last = 0;
@@ -118,8 +121,9 @@ function normalize(candidates: Candidate[]): void {
 }
 
 /**
- * argmax over the candidates of logit / temperature + g(id), with g independent Gumbel numbers: a draw from softmax(logit / temperature)
- * (Gumbel 1954; Maddison et al. 2014, arXiv:1411.0030). g depends on id, position and seed alone, so no order of evaluation matters.
+ * argmax over the candidates of logit / temperature + g(id), with independent Gumbel numbers g, is a draw from
+ * softmax(logit / temperature) (Gumbel 1954; Maddison et al. 2014, arXiv:1411.0030). g depends on id, position and seed
+ * alone, so the order of evaluation does not matter.
  */
 function draw(candidates: Candidate[], { temperature, seed }: SampleParameters, position: number): number {
   let best = 0;
@@ -136,7 +140,7 @@ function draw(candidates: Candidate[], { temperature, seed }: SampleParameters, 
 
 /**
  * g = -log(-log(u)), u = 1 - v, v = (h + 1/2) / 2^32 rounded as f32 arithmetic rounds it, h the first word of pcg3d.
- * Written with log1p because the winners have u close to 1, where f32 has few numbers and v has many.
+ * Uses log1p because winners have u close to 1, where f32 has few numbers and v has many.
  */
 export function gumbel(id: number, position: number, seed: number): number {
   const h = Math.fround(pcg3d(id, position, seed)[0]);

@@ -1,3 +1,6 @@
+// A WebGPU device: requests it, allocates and reads its buffers, counts its calls, and turns its failures into typed
+// errors.
+
 import { DeviceLostError, GpuMemoryError, GpuProgramError, VivaceError, WebGpuUnavailableError } from '../errors';
 import { type CapabilityName, capabilities, type GpuCapabilities, wantedLimits } from './limits';
 
@@ -14,24 +17,24 @@ export interface GpuCounters {
 }
 
 export interface GpuOptions {
-  /** Where the GPU comes from; default `navigator.gpu`. Tests pass Dawn's. */
+  /** Default `navigator.gpu`. Tests pass Dawn's. */
   gpu?: GPU;
-  /** Capabilities to leave unused even where the device has them. */
+  /** Capabilities to leave unused although the device has them. */
   without?: readonly CapabilityName[];
-  /** Plan for bindings of at most so many bytes, even where the device grants more: tests split small matrices. */
+  /** Most bytes of a binding, if less than the device grants: tests split small matrices. */
   bindingLimit?: number;
 }
 
-/** The news of a lost device may come so much later than the calls that fail with it. */
+/** Longest delay between the failure of a call and the news that the device is lost. */
 const LOSS_MS = 500;
 
 /** Errors of a call that a lost device may have caused. */
 const GPU_CODES = ['gpu-program', 'gpu-memory', 'attention-unavailable', 'device-lost'];
 
-/** By name: the class is no global in Node. */
+/** Compares the name, because Node has no such global class. */
 const isOutOfMemory = (error: GPUError) => error.constructor.name === 'GPUOutOfMemoryError';
 
-/** What the browser grants; a refusal is a typed error, so that callers can fall back. */
+/** Turns a refusal of the browser into a typed error, so that callers can fall back. */
 async function granted<T>(request: Promise<T>): Promise<T> {
   try {
     return await request;
@@ -40,14 +43,14 @@ async function granted<T>(request: Promise<T>): Promise<T> {
   }
 }
 
-/** A device with its books: what it can do, what was allocated on it, what was asked of it. */
+/** A device with its capabilities, its allocated bytes and the counts of its calls. */
 export class Gpu {
   readonly counters: GpuCounters = { dispatches: 0, submits: 0, syncs: 0, bytesRead: 0, pipelines: 0 };
   allocatedBytes = 0;
   peakBytes = 0;
-  /** The first error that no scope caught, or the loss of the device; checked by the loop between steps. */
+  /** The first error that no scope caught, or the loss of the device. The loop checks it between steps. */
   failure: Error | null = null;
-  /** Resolves with `failure`, if it ever comes to that. */
+  /** Resolves with `failure` once there is one. */
   readonly failing: Promise<Error>;
   private tellFailing: (error: Error) => void = () => {};
   private isDestroyed = false;
@@ -56,7 +59,7 @@ export class Gpu {
     readonly device: GPUDevice,
     readonly adapterName: string,
     readonly can: GpuCapabilities,
-    /** The adapter computes on the CPU: it compiles kernels for seconds, and nothing that hardware has is fast on it. */
+    /** True if the adapter computes on the CPU: it compiles kernels for seconds, and no hardware feature is fast. */
     readonly isSoftware: boolean,
     private readonly plannedBinding: number,
   ) {
@@ -79,8 +82,8 @@ export class Gpu {
   }
 
   /**
-   * What a call failed with, or the loss of the device behind it: a lost device ends each call in words of its own. Waits a
-   * moment for the news of the loss where the error does not say what is wrong.
+   * The cause of a failed call: the error itself, or the loss of the device, which fails every call with a message of
+   * its own. Waits up to LOSS_MS for the news of the loss, if the error does not name another cause.
    */
   async explain(error: unknown): Promise<unknown> {
     if (error instanceof VivaceError && !GPU_CODES.includes(error.code)) return error;
@@ -112,7 +115,9 @@ export class Gpu {
     return this.device.limits;
   }
 
-  /** A labeled, zeroed buffer; `size` in bytes is rounded up to 4. Throws before asking for what cannot be granted. */
+  /**
+   * A labeled, zeroed buffer of `size` bytes, rounded up to 4. Throws before it asks for more than the device grants.
+   */
   createBuffer(label: string, size: number, usage: GPUBufferUsageFlags): GPUBuffer {
     const bytes = Math.max(16, Math.ceil(size / 4) * 4);
     const limit = usage & GPU_STORAGE ? this.bindingLimit : this.limits.maxBufferSize;
@@ -125,7 +130,7 @@ export class Gpu {
     return buffer;
   }
 
-  /** The most bytes that one storage binding may hold. */
+  /** Most bytes of one storage binding. */
   get bindingLimit(): number {
     return Math.min(this.limits.maxBufferSize, this.limits.maxStorageBufferBindingSize, this.plannedBinding);
   }
@@ -135,14 +140,14 @@ export class Gpu {
     buffer.destroy();
   }
 
-  /** A storage buffer with contents. */
+  /** A storage buffer with the given contents. */
   upload(label: string, data: ArrayBufferView<ArrayBuffer>): GPUBuffer {
     const buffer = this.createBuffer(label, data.byteLength, GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC);
     this.write(buffer, data);
     return buffer;
   }
 
-  /** Writes from the start of `buffer` (or `offset` bytes in); a tail that is no multiple of 4 bytes is padded with zeros. */
+  /** Writes at `offset` bytes of `buffer`, and pads a tail that is no multiple of 4 bytes with zeros. */
   write(buffer: GPUBuffer, data: ArrayBufferView<ArrayBuffer>, offset = 0): void {
     const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
     const whole = bytes.length & ~3;
@@ -172,7 +177,7 @@ export class Gpu {
     return copy;
   }
 
-  /** Contents of any COPY_SRC buffer: for tests, load-time checks and the tuner, never inside a step. */
+  /** The contents of any COPY_SRC buffer, for tests, load-time checks and the tuner, never inside a step. */
   async read(buffer: GPUBuffer, bytes = buffer.size): Promise<ArrayBuffer> {
     const target = this.createBuffer('gpu.read', bytes, GPU_MAP_READ | GPU_COPY_DST);
     const encoder = this.device.createCommandEncoder({ label: 'gpu.read' });
@@ -183,7 +188,7 @@ export class Gpu {
     return copy;
   }
 
-  /** Runs `allocate` under error scopes, so that exhaustion is a typed error with the bytes asked for. */
+  /** Runs `allocate` under error scopes. Exhausted memory becomes a typed error with the bytes that were asked for. */
   async guardMemory<T>(what: string, allocate: () => T): Promise<T> {
     const before = this.allocatedBytes;
     this.device.pushErrorScope('out-of-memory');
@@ -214,7 +219,7 @@ export class Gpu {
   }
 }
 
-// The usage flags by value: Node has no GPUBufferUsage global (WebGPU specification, section 5.1.2).
+// Buffer usage flags by value, because Node has no GPUBufferUsage global (WebGPU specification, section 5.1.2).
 export const GPU_MAP_READ = 0x0001;
 export const GPU_COPY_SRC = 0x0004;
 export const GPU_COPY_DST = 0x0008;

@@ -1,3 +1,5 @@
+// Kernels and command lists: compiles WGSL into pipelines, binds buffers, and replays dispatches.
+
 import { GpuProgramError } from '../errors';
 import { GPU_COPY_DST, GPU_UNIFORM, type Gpu } from './device';
 import { STEP_BYTES } from './limits';
@@ -9,20 +11,20 @@ export type BindingKind = 'read' | 'write' | 'uniform';
 export type Constant = number | boolean | { f32: number };
 
 export interface KernelSource {
-  /** Room and stem, as in `attention/fused_decode`. */
+  /** Folder and stem, as in `attention/fused_decode`. */
   label: string;
   /** Libraries first, the kernel last. */
   wgsl: readonly string[];
-  /** Shape: becomes `const NAME = ...;` lines in front of the source. */
+  /** The shape, as `const NAME = ...;` lines in front of the source. */
   constants: Readonly<Record<string, Constant>>;
   /** Kinds of `@group(0)` bindings 0, 1, 2 ... */
   bindings: readonly BindingKind[];
   entryPoint?: string;
-  /** The source uses subgroup operations. */
+  /** True if the source uses subgroup operations. */
   subgroups?: boolean;
 }
 
-/** Progress, the only numbers that change from step to step (see Step in the shaders). */
+/** The only numbers that change from step to step (`Step` in the shaders). */
 export interface Step {
   /** Position in the context of the first token of this pass. */
   position: number;
@@ -44,7 +46,7 @@ export class Kernel {
     private readonly bindingCount: number,
   ) {}
 
-  /** Binds buffers to `@binding(0..)`, in order. Made at load, never per token. */
+  /** Binds buffers to `@binding(0..)`, in order. Called while a model loads, never for a token. */
   bind(...buffers: readonly (GPUBuffer | GPUBufferBinding)[]): GPUBindGroup {
     if (buffers.length !== this.bindingCount) {
       throw new GpuProgramError(this.label, `binds ${this.bindingCount} buffers, was given ${buffers.length}`);
@@ -82,7 +84,7 @@ function assemble(gpu: Gpu, source: KernelSource): string {
 
 const compiled = new WeakMap<Gpu, Map<string, Promise<Kernel>>>();
 
-/** Compiles off the main path of the device, each source once; a refusal names the kernel and the line. */
+/** Compiles each source once, without blocking the device. A refusal names the kernel and the line. */
 export function createKernel(gpu: Gpu, source: KernelSource): Promise<Kernel> {
   const code = assemble(gpu, source);
   const key = [source.entryPoint, source.bindings, code].join('\n');
@@ -111,7 +113,7 @@ async function compile(gpu: Gpu, source: KernelSource, code: string): Promise<Ke
   device.pushErrorScope('validation');
   const module = device.createShaderModule({ label, code });
   const refused = device.popErrorScope();
-  refused.catch(ignore); // of a lost device, which the pipeline tells
+  refused.catch(ignore); // the pipeline reports a lost device
   const pipelineLayout = device.createPipelineLayout({
     label,
     bindGroupLayouts: gpu.can.immediates ? [layout] : [layout, stepUniform(gpu).layout],
@@ -143,7 +145,7 @@ async function refusedLine(module: GPUShaderModule, code: string): Promise<strin
   return `${placeOf(lines, lineNum)}: ${line?.trim()}\n${message}`;
 }
 
-/** In front of each file's text in development; builds leave it out. */
+/** The mark before the text of each file. Builds leave it out. */
 const MARK = '// --- ';
 
 /** `shaders/linear/matvec.wgsl line 40`, or the line of the whole source where no mark stands in front of it. */
@@ -155,7 +157,7 @@ function placeOf(lines: readonly string[], lineNum: number): string {
 
 const BUFFER_TYPE = { read: 'read-only-storage', write: 'storage', uniform: 'uniform' } as const;
 
-/** Where there are no immediates: one uniform, rewritten before each submit (queue order keeps earlier steps whole). */
+/** The step without immediates: one uniform, rewritten before each submit. Queue order keeps earlier steps intact. */
 interface StepUniform {
   buffer: GPUBuffer;
   layout: GPUBindGroupLayout;
@@ -188,18 +190,18 @@ export interface Command {
   z: number;
 }
 
-/** Work of the CPU in the middle of a pass: it waits for what was submitted before, and what follows waits for it. */
+/** Work of the CPU in the middle of a pass. It waits for earlier submits, and later ones wait for it. */
 export type HostStep = (step: Step) => Promise<void>;
 
-/** Part of a list that is submitted on its own; `host` is what the CPU does before the next. */
+/** Commands of one submit, and the work of the CPU before the next. */
 interface Part {
   commands: Command[];
   host: HostStep | null;
 }
 
 /**
- * A flat list of dispatches, built once and replayed: a replay creates nothing but the encoder and its pass. A list with a
- * limit cuts itself into submits of about so many operations. Host steps cut, too.
+ * A flat list of dispatches, built once and replayed. A replay creates nothing but the encoder and its pass. A limit of
+ * operations makes the list cut itself into several submits. Host steps cut the list, too.
  */
 export class CommandList {
   /** Dispatches after the last cut or host step. */
@@ -207,10 +209,10 @@ export class CommandList {
   private readonly parts: Part[] = [];
   private readonly stepData = new Uint32Array(STEP_BYTES / 4);
 
-  /** Operations of the dispatches after the last cut. */
+  /** Operations of the dispatches since the last cut. */
   private operations = 0;
 
-  /** @param submitOperations a submit ends with the dispatch that reaches so many operations */
+  /** @param submitOperations a submit ends with the dispatch that reaches this number of operations */
   constructor(
     private readonly gpu: Gpu,
     private readonly submitOperations = Number.POSITIVE_INFINITY,
@@ -244,7 +246,10 @@ export class CommandList {
     return [...this.parts.map(({ commands }) => commands), this.commands];
   }
 
-  /** Submits everything up to the last cut, before it returns, or awaits it up to the last host step; `record` adds the rest. */
+  /**
+   * Submits everything up to the last cut. Returns after the submits, or with host steps once the last of them is done.
+   * `record` adds the rest.
+   */
   async runParts(step: Step): Promise<void> {
     for (const { commands, host } of this.parts) {
       const encoder = this.gpu.device.createCommandEncoder();
@@ -254,12 +259,12 @@ export class CommandList {
     }
   }
 
-  /** Records every dispatch after the last cut or host step into one compute pass of `encoder`, with `step` visible to all. */
+  /** Records the dispatches after the last cut into one compute pass of `encoder`, with `step` visible to all. */
   record(encoder: GPUCommandEncoder, step: Step, timestampWrites?: GPUComputePassTimestampWrites): void {
     this.recordPass(encoder, this.commands, step, timestampWrites);
   }
 
-  /** Runs it all in submits of its own. A list without host steps is submitted before this returns. */
+  /** Runs the whole list in submits of its own. A list without host steps is submitted before this returns. */
   async run(step: Step): Promise<void> {
     const parts = this.runParts(step);
     if (this.needsHost) await parts;

@@ -1,7 +1,6 @@
-// The gpu room: devices, kernels and buffers, with every call that costs something counted.
-// It knows nothing of models, tokens or attention.
+// The limits and capabilities of an adapter that kernels and buffers are planned by.
 
-/** The limits that kernels and buffers are planned by. Asked for at the adapter's values, planned by what was granted. */
+/** Limits that a device is requested with, at the adapter's values. Plans use the values that were granted. */
 export const WANTED_LIMITS = [
   'maxBufferSize',
   'maxStorageBufferBindingSize',
@@ -12,16 +11,16 @@ export const WANTED_LIMITS = [
   'maxImmediateSize',
 ] as const satisfies readonly (keyof GPUSupportedLimits | 'maxImmediateSize')[];
 
-/** Bytes of the Step struct that every kernel sees; immediates are used where the device grants at least this. */
+/** Bytes of the Step struct of every kernel. Immediates need a device that grants at least as many. */
 export const STEP_BYTES = 8;
 
-/** What kernels may rely on, on this device. Each is a faster path beside a plain one. */
+/** Features of this device for which kernels have a faster path beside the plain one. */
 export interface GpuCapabilities {
-  /** Smallest subgroup the device may use, or 0 when subgroups are absent. */
+  /** Size of the smallest subgroup that the device may use, or 0 without subgroups. */
   subgroupMinSize: number;
-  /** `var<immediate>`: progress travels in the command instead of a uniform buffer. */
+  /** `var<immediate>`: the step travels in the command instead of a uniform buffer. */
   immediates: boolean;
-  /** The GPU's clock at the ends of a pass. */
+  /** The GPU's clock at both ends of a pass. */
   timestamps: boolean;
 }
 
@@ -39,7 +38,7 @@ export function wantedLimits(granted: GPUSupportedLimits): Record<string, number
   return wanted;
 }
 
-/** What adapter and browser offer, less what the caller turns off (tests run every kernel with and without). */
+/** The capabilities of adapter and browser, except `without`: tests run every kernel with and without each. */
 export function capabilities(
   adapter: GPUAdapter,
   languageFeatures: WGSLLanguageFeatures,

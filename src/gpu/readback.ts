@@ -1,14 +1,16 @@
+// Reads words back from the GPU, a few bytes a step.
+
 import { DeviceLostError } from '../errors';
 import { GPU_COPY_DST, GPU_MAP_READ, type Gpu } from './device';
 
-/** A ring of small mapped buffers: the numbers of a step come back late, while later steps are already queued. */
+/** A ring of small mapped buffers, so that the words of a step can arrive while later steps are already queued. */
 export class WordReadback {
   private readonly ring: GPUBuffer[];
   private next = 0;
 
   /**
-   * @param depth the most copies that may be unread at a time
-   * @param words the most words of one copy
+   * @param depth most copies that may be unread at a time
+   * @param words most words of one copy
    */
   constructor(
     private readonly gpu: Gpu,
@@ -20,7 +22,7 @@ export class WordReadback {
     );
   }
 
-  /** Records the copy of the words at `offset` bytes of `source`; the target is to be read after the submit. */
+  /** Records a copy of the words at `offset` bytes of `source`. Read the returned target after the submit. */
   copy(encoder: GPUCommandEncoder, source: GPUBuffer, offset: number, words = 1): GPUBuffer {
     const target = this.ring[this.next];
     this.next = (this.next + 1) % this.depth;
@@ -28,7 +30,7 @@ export class WordReadback {
     return target;
   }
 
-  /** The first word of `target`. @throws DeviceLostError, or what the device failed with before */
+  /** The first word of `target`. @throws DeviceLostError, or the earlier failure of the device */
   async read(target: GPUBuffer): Promise<number> {
     try {
       await this.map(target, 4);
@@ -40,7 +42,7 @@ export class WordReadback {
     return word;
   }
 
-  /** The first `words` of `target`. @throws DeviceLostError, or what the device failed with before */
+  /** The first `words` of `target`. @throws DeviceLostError, or the earlier failure of the device */
   async readMany(target: GPUBuffer, words: number): Promise<Uint32Array> {
     try {
       await this.map(target, 4 * words);
@@ -52,7 +54,7 @@ export class WordReadback {
     return copy;
   }
 
-  /** One sync. Not async itself: a step makes as few promises as it can. */
+  /** One sync. Not an async function, so that a step makes as few promises as possible. */
   private map(target: GPUBuffer, bytes: number): Promise<undefined> {
     this.gpu.counters.syncs++;
     this.gpu.counters.bytesRead += bytes;

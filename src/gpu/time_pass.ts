@@ -1,37 +1,42 @@
+// Times GPU work for the tuner and the bench, by the GPU's clock if it has one.
+
 import type { Gpu } from './device';
 import { CommandList, type Step } from './kernel';
 import { StepTimes } from './timestamps';
 
 export interface PassTime {
-  /** Milliseconds of one repeat: the median of the rounds. */
+  /** Milliseconds of one repeat, as the median of the rounds. */
   ms: number;
   repeats: number;
-  /** Whose clock: the GPU's own, or the CPU's around the whole submit, which takes longer measurements. */
+  /** The GPU's own clock, or the CPU's around the whole submit, which needs longer measurements. */
   clock: 'gpu' | 'cpu';
 }
 
 export interface PassTimeOptions {
-  /** GPU work of one round; browsers round the GPU's clock to 65 microseconds, and completions reach the CPU 3 ms late. */
+  /**
+   * GPU work of one round. Browsers round the GPU's clock to 65 microseconds, and completions reach the CPU 3 ms late.
+   */
   minMs?: number;
   rounds?: number;
-  /** At least so many repeats in a round, where the budget allows them: as many as there are buffers to rotate over. */
+  /** Fewest repeats of a round, if the budget allows: the number of buffers to rotate over. */
   minRepeats?: number;
   maxRepeats?: number;
-  /** The work is repeated for so long before the rounds: a GPU that was idle may take half a second to its full clocks. */
+  /** Length of the warm-up before the rounds: an idle GPU may take half a second to reach its full clocks. */
   warmMs?: number;
-  /** All rounds together; what is slower than that is measured once, after one run to warm up. */
+  /** Time for all rounds. Slower work is measured once, after one run to warm up. */
   budgetMs?: number;
 }
 
 const MAX_REPEATS = 2000;
-/** The coarsest clock of a GPU in a browser: shorter measurements say nothing. */
+/** The step of the coarsest GPU clock in a browser. Shorter measurements are meaningless. */
 const CLOCK_STEP_MS = 0.065;
-/** The first measurements are too short to foresee more than this. */
+/** Largest growth of the repeats at a time: the first measurements are too short to predict more. */
 const MAX_GROWTH = 8;
 
 /**
- * The time of what `add` adds to a list, repeated in one pass often enough to beat the clock's steps. `add` gets the number
- * of the repeat, so that it can rotate over buffers which no cache holds together. A first run warms up and is dropped.
+ * Times the dispatches that `add` adds to a list, repeated in one pass often enough to outweigh the clock's steps.
+ * `add` gets the number of the repeat, so that it can rotate over more buffers than a cache holds. A first run warms up
+ * and is dropped.
  */
 export async function timePass(
   gpu: Gpu,
@@ -53,7 +58,7 @@ export async function timePass(
     return ms;
   };
   try {
-    let spentMs = await measure(1); // compiles, and clears memory that was never written
+    let spentMs = await measure(1); // compiles, and clears memory that has never been written
     let repeats = 1;
     let ms = await measure(repeats);
     for (;;) {

@@ -1,11 +1,13 @@
+// The GPU's clock at both ends of a pass.
+
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_MAP_READ, GPU_QUERY_RESOLVE, type Gpu } from './device';
 
 /** Bytes of one timestamp. */
 const STAMP = 8;
 
 /**
- * The GPU's own time of each step: its clock at both ends of the pass, kept on the GPU and read once, after the run.
- * Browsers round the clock to 65 microseconds unless developer features are on.
+ * The GPU's own time of each step, from its clock at both ends of the pass. The stamps stay on the GPU until one read
+ * after the run. Browsers round the clock to 65 microseconds unless developer features are on.
  */
 export class StepTimes {
   private readonly stamps: GPUQuerySet;
@@ -13,7 +15,7 @@ export class StepTimes {
   private readonly readable: GPUBuffer;
   private steps = 0;
 
-  /** `capacity`: the most steps of a run that are timed; later ones are not. A query set holds 4096 stamps at most. */
+  /** @param capacity steps of a run that are timed, from its start. A query set holds at most 4096 stamps. */
   constructor(
     private readonly gpu: Gpu,
     private readonly capacity: number,
@@ -28,7 +30,7 @@ export class StepTimes {
     this.steps = 0;
   }
 
-  /** What the next step's pass is to write, or undefined when there is no room left. */
+  /** The timestamp writes of the next step's pass, or undefined when there is no room left. */
   next(): GPUComputePassTimestampWrites | undefined {
     if (this.steps === this.capacity) return undefined;
     const first = 2 * this.steps++;

@@ -1,3 +1,5 @@
+// The GPU buffers of a model beside its weights and its cache.
+
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import { xqBytes } from '../kernels/elementwise/quantize_activations';
 import { logitsBytes, maximaBytes } from '../kernels/sampling/maxima';
@@ -8,14 +10,14 @@ import type { ModelConfig } from './config/config';
 /** Tokens of one prefill pass: enough rows to fill a large GPU. */
 export const PREFILL_CHUNK = 512;
 
-/** The activations of one pass and the state that outlives it. Separate buffers, since barriers are per buffer. */
+/** The activations of one pass and the state that outlives it. Buffers are separate because barriers are per buffer. */
 export interface Buffers {
   x: GPUBuffer; // (PREFILL_CHUNK, hidden_size)
   q: GPUBuffer; // (PREFILL_CHUNK, n_heads, head_dim)
   attn: GPUBuffer; // (PREFILL_CHUNK, n_heads, head_dim)
   h: GPUBuffer; // (PREFILL_CHUNK, intermediate_size)
-  y: GPUBuffer; // (PREFILL_CHUNK, widest product that is stored), empty where none is
-  xq: GPUBuffer; // (PREFILL_CHUNK, widest product) in signed bytes, and their scales
+  y: GPUBuffer; // (PREFILL_CHUNK, rows of the widest linear that is stored before its norm), empty without any
+  xq: GPUBuffer; // (PREFILL_CHUNK, columns of the widest linear) in signed bytes, and their scales
   logits: GPUBuffer; // (vocab_size)
   maxima: GPUBuffer; // (ceil(vocab_size / 32)), the largest key of every 32 logits
   tokens: GPUBuffer; // (context_length + 1), the id at each position
@@ -24,7 +26,7 @@ export interface Buffers {
   ropes: GPUBuffer[]; // each (context_length, head_dim / 2, 2)
 }
 
-/** `storesGateUp`: gate and up of some layer are stored before they are multiplied (`isInterleaved`). */
+/** @param storesGateUp whether a layer stores gate and up before it multiplies them (`isInterleaved`) */
 export function createBuffers(gpu: Gpu, config: ModelConfig, contextLength: number, storesGateUp = false): Buffers {
   const storage = (label: string, elements: number) =>
     gpu.createBuffer(label, elements * 4, GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC);
@@ -47,7 +49,7 @@ export function createBuffers(gpu: Gpu, config: ModelConfig, contextLength: numb
   };
 }
 
-/** Rows of q, k and v, or of what is added to the residual stream, where they have norms. */
+/** Rows of the widest output that has a norm: q, k and v, or the addends of the residual stream. */
 function widestNormed({ qkNorm, postNorms, nHeads, nKvHeads, headDim, hiddenSize }: ModelConfig): number {
   return Math.max(qkNorm === 'none' ? 0 : (nHeads + 2 * nKvHeads) * headDim, postNorms ? hiddenSize : 0);
 }

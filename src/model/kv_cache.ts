@@ -1,9 +1,11 @@
+// The cache of keys and values.
+
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../gpu/device';
 import type { ModelConfig } from './config/config';
 
 /**
- * Keys and values of every layer, each (n_kv_heads, context_length, head_dim), written in place and never grown. Layers with a
- * window have them all, too: attention leaves out what it does not see, and a rewind may go as far back as it likes.
+ * Keys and values of every layer, each (n_kv_heads, context_length, head_dim), written in place and never grown. Layers
+ * with a window also keep all of them, so that a rewind may go back any distance.
  */
 export interface KvCache {
   k: GPUBuffer[];
@@ -11,7 +13,7 @@ export interface KvCache {
   bytes: number;
 }
 
-/** Bytes of keys and values that one token takes in all layers. */
+/** Bytes of the keys and values of one token in all layers. */
 export function kvBytesPerToken(config: ModelConfig, kvType: 'f16' | 'f32'): number {
   return 2 * config.nLayers * config.nKvHeads * config.headDim * (kvType === 'f16' ? 2 : 4);
 }

@@ -1,5 +1,5 @@
-// The layers of a model, ready to record: the linears of each, and the attention between them, for every attention kernel
-// in use. All choices are made here, while the model loads; recording a layer only records.
+// The layers of a model, ready to record: the linears of each, and the attention between them, for every attention
+// kernel in use. All choices are made here, while the model loads; recording a layer only records.
 
 import type { AttentionKernel, AttentionShape } from '../attention/attention';
 import { type PreparedAttention, type PrepareOptions, prepareAttention } from '../attention/prepare';
@@ -75,7 +75,9 @@ export class Layers {
 
 function ignore(): void {}
 
-/** All layers with one attention kernel. In decode the output projection merges the splits of attention where it can. */
+/**
+ * All layers with one attention kernel. In decode the output projection merges the splits of attention where it can.
+ */
 async function bindLayers(
   { kvCache: { k, v }, buffers: { q, attn }, config, weights }: LinearSources,
   linears: LinearBuilder,

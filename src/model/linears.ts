@@ -1,5 +1,5 @@
-// The linears of a layer and of the head: which dispatches each takes, on which input, with which epilogue. The config, the
-// formats of the weights and the limits of the GPU decide.
+// The linears of a layer and of the head: which dispatches each takes, on which input, with which epilogue. The config,
+// the formats of the weights and the limits of the GPU decide.
 
 import type { AttentionParts, AttentionShape } from '../attention/attention';
 import type { Gpu } from '../gpu/device';
@@ -110,8 +110,8 @@ export class LinearBuilder {
   }
 
   /**
-   * The output projection of one token that merges the splits of attention, or null where it cannot or should not. Each of
-   * its workgroups reads all splits, so they must be few.
+   * The output projection of one token that merges the splits of attention, or null where it cannot or should not. Each
+   * of its workgroups reads all splits, so they must be few.
    */
   async mergingO(o: LinearWeights, parts: AttentionParts): Promise<Operation | null> {
     if (parts.count > MOST_MERGED_PARTS || !this.isInteger(o, 'parts_to_q8')) return null;
@@ -126,7 +126,9 @@ export class LinearBuilder {
     return this.linear('decode', head, epilogue, { from: x }, logits, maxima);
   }
 
-  /** Whether all rows run in integers: they were asked for, the matrix has them, and quantized activations fit this GPU. */
+  /**
+   * True if all rows run in integers: the load allows it, the matrix has them, and quantized activations fit this GPU.
+   */
   isInteger(weights: LinearWeights, input: MatvecInput, finishRows?: number): boolean {
     return formatRuns(weights.matrix).every((run) => this.fits(this.shapeOf(weights, run), input, finishRows));
   }
@@ -177,8 +179,8 @@ export class LinearBuilder {
   }
 
   /**
-   * A dispatch for each run of rows of one format. In prefill one more in front quantizes the activations, if any run takes
-   * integers. `to`: the buffers of the epilogue.
+   * A dispatch for each run of rows of one format. In prefill one more in front quantizes the activations, if any run
+   * takes integers. `to`: the buffers of the epilogue.
    */
   private async linear(
     pass: LinearPass,
@@ -216,7 +218,9 @@ export class LinearBuilder {
     return { record: (list, nTokens) => kernel.record(list, group, nTokens) };
   }
 
-  /** Keeps what a tuner can vary. A tuner varies all rows of an output together, so runs of mixed matrices are left out. */
+  /**
+   * Keeps what a tuner can vary. A tuner varies all rows of an output together, so runs of mixed matrices are left out.
+   */
   private keep(
     { matrix, params }: LinearWeights,
     { parts }: WeightRun,

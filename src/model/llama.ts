@@ -1,5 +1,5 @@
-// The forward pass on the GPU: ids in a buffer to the next id in the same buffer, with no CPU in between. src/cpu/llama.ts is
-// the same pass in plain loops.
+// The forward pass on the GPU: ids in a buffer to the next id in the same buffer, with no CPU in between.
+// src/cpu/llama.ts is the same pass in plain loops.
 
 import type { AttentionName, AttentionShape } from '../attention/attention';
 import type { PreparedAttention } from '../attention/prepare';
@@ -90,8 +90,8 @@ export class Llama {
   }
 
   /**
-   * Compiles every pipeline at once and allocates everything that a run will touch. The weights may still be on their way;
-   * `start` follows when they are there.
+   * Compiles every pipeline at once and allocates everything that a run will touch. The weights may still be on their
+   * way; `start` follows when they are there.
    */
   static async create(gpu: Gpu, unpadded: ModelConfig, weights: ModelWeights, options: LlamaOptions): Promise<Llama> {
     const config = padConfig(unpadded);
@@ -164,7 +164,7 @@ export class Llama {
     return this.parts.sources.kvCache.bytes;
   }
 
-  /** Whether a pass may wait for the CPU in its middle. */
+  /** True if passes wait for the CPU in their middle. */
   get needsHost(): boolean {
     return [...this.attention.kernels].some((kernel) => kernel.name === 'cpu');
   }

@@ -1,6 +1,6 @@
-// The sizes that kernels compute with. Where those of a model are no multiples of the blocks of kernels, zeros fill them up at
-// load: zero rows and columns of matrices, zero weights of norms. Every activation beyond the model's own sizes is then zero,
-// which changes no sum.
+// Sizes as the kernels need them. A load pads a model's sizes with zeros to multiples of the kernels' blocks: zero rows
+// and columns of matrices, zero weights of norms. Activations beyond the model's own sizes are then zero and change no
+// sum.
 
 import { rotaryDimOf } from '../cpu/rope';
 import { BLOCK } from '../kernels/linear/weight_format';
@@ -10,8 +10,7 @@ import type { ModelConfig } from './config/config';
 const HEAD_STEP = 8;
 
 /**
- * An axis of a tensor: behind each run of `stored` elements zeros follow until there are `padded`, and behind all runs until
- * there are `size`.
+ * An axis of a tensor. Zeros pad each run of `stored` elements to `padded` elements, and all runs together to `size`.
  */
 export interface Axis {
   stored: number;
@@ -21,13 +20,13 @@ export interface Axis {
 
 /** A config whose sizes are the padded ones. */
 export interface PaddedConfig extends ModelConfig {
-  /** Epsilon of RMSNorm over q and k; rmsNormEps is that of all others. */
+  /** Epsilon of the RMSNorm over q and k. rmsNormEps is that of all other norms. */
   qkNormEps: number;
 }
 
 const roundUp = (size: number, step: number) => Math.ceil(size / step) * step;
 
-/** Returns equal sizes where all of them fit already. KV heads are added whole, each with its query heads. */
+/** Keeps sizes that already fit. Adds whole KV heads, each with its query heads. */
 export function padConfig(config: ModelConfig): PaddedConfig {
   const group = config.nHeads / config.nKvHeads;
   const headDim = roundUp(config.headDim, HEAD_STEP);
@@ -53,8 +52,8 @@ export function padConfig(config: ModelConfig): PaddedConfig {
 type Sizes = Pick<ModelConfig, 'hiddenSize' | 'nHeads' | 'headDim' | 'qkNorm'>;
 
 /**
- * The share s of stored elements among those that an RMSNorm takes its mean over. The kernels divide by the padded number:
- * x / sqrt(sum / stored + eps) = sqrt(s) * x / sqrt(sum / padded + s * eps), so s goes into eps and sqrt(s) into the weight.
+ * The share s of stored elements among the padded ones, whose number the RMSNorm kernels divide by. Because x /
+ * sqrt(sum / stored + eps) = sqrt(s) * x / sqrt(sum / padded + s * eps), s goes into eps and sqrt(s) into the weight.
  */
 function normShares(config: Sizes, padded: Omit<Sizes, 'qkNorm'>): { hidden: number; qk: number } {
   const { hiddenSize, nHeads, headDim, qkNorm } = config;
@@ -65,15 +64,15 @@ function normShares(config: Sizes, padded: Omit<Sizes, 'qkNorm'>): { hidden: num
   };
 }
 
-/** Factors of norm weights, and how the axes of a model's tensors are padded. */
+/** The padded axes of a model's tensors, and factors of its norm weights. */
 export interface Padding {
   hidden: Axis;
   intermediate: Axis;
-  /** Rows of Wq, which are the columns of Wo; rows of Wk and Wv; the weights of one head. */
+  /** Rows of Wq, which are also the columns of Wo. `kv`: rows of Wk and Wv. `head`: weights of one head. */
   q: Axis;
   kv: Axis;
   head: Axis;
-  /** Of norms over the hidden size, and of those over q and k. */
+  /** Factor of norm weights over the hidden size. `qkTimes`: of norm weights over q and k. */
   hiddenTimes: number;
   qkTimes: number;
 }
@@ -97,12 +96,12 @@ export function paddingOf(config: ModelConfig, padded: PaddedConfig): Padding {
   };
 }
 
-/** Where the element at `index` of an axis lies among the padded ones. */
+/** The index among padded elements of the element at `index` of an axis. */
 export function paddedIndex(index: number, { stored, padded }: Axis): number {
   return Math.floor(index / stored) * padded + (index % stored);
 }
 
-/** `rows` rows of `cols` elements of a plain tensor, padded along `axis`. */
+/** Pads `rows` rows of `cols` elements of a plain tensor along `axis`. */
 export function padColumns(
   bytes: Uint8Array<ArrayBuffer>,
   rows: number,

@@ -1,17 +1,19 @@
+// Bytes that a decode step reads of the weights.
+
 import { planeBytes, type RowRange, type WeightFormat } from '../kernels/linear/weight_format';
 import type { LinearWeights, ModelWeights } from './weights';
 
-/** A matrix of a decode step, and which vectors are read beside it. */
+/** A matrix of a decode step, and the vectors that are read with it. */
 export interface StepMatrix {
   format: WeightFormat;
   rows: number;
   cols: number;
-  /** RMSNorm in front. */
+  /** True with an RMSNorm in front. */
   normed: boolean;
   biased: boolean;
 }
 
-/** Bytes of a matrix and its vectors, which are f32: what one token reads of them. */
+/** Bytes that one token reads of a matrix and of its vectors, which are f32. */
 export function matrixBytes(matrix: StepMatrix): number {
   return planesOf(matrix, matrix.cols) + vectorBytes(matrix);
 }
@@ -24,7 +26,7 @@ function planesOf({ format, rows }: { format: WeightFormat } & Pick<RowRange, 'r
 const vectorBytes = ({ rows, cols, normed, biased }: Omit<StepMatrix, 'format'>): number =>
   4 * ((normed ? cols : 0) + (biased ? rows : 0));
 
-/** Bytes of weights that a decode step has to read: every matrix once, as it lies on the GPU, and a row of the embedding. */
+/** Bytes of weights that a decode step reads: every matrix once, in its GPU format, and a row of the embedding. */
 export function stepWeightBytes({ embedding, layers, head }: ModelWeights): number {
   const bytes = ({ matrix: { parts, rows, cols }, outputNorm, ...vectors }: LinearWeights) =>
     parts.reduce(

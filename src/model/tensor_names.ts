@@ -1,3 +1,5 @@
+// Names of tensors in safetensors and GGUF files.
+
 import type { RopeFactors } from '../cpu/rope';
 import type { ModelFiles } from '../storage/model_file';
 import type { ModelConfig } from './config/config';
@@ -19,7 +21,7 @@ export type LayerPart =
   | 'down'
   | 'postMlpNorm';
 
-/** How the tensors of a model are called in its file. */
+/** The names of a model's tensors in its file. */
 export interface Names {
   embedding: string;
   finalNorm: string;
@@ -27,9 +29,9 @@ export interface Names {
   ropeFactors?: Record<keyof RopeFactors, string>;
   /** The prefix of a layer. */
   layer: (index: number) => string;
-  /** Stems behind the layer prefix; `weight` or `bias` follows. `qkv` and `gateUp` are parts stacked in one tensor. */
+  /** Stems after the layer prefix; `weight` or `bias` follows. `qkv` and `gateUp` are stacked in one tensor. */
   part: Record<LayerPart, string>;
-  /** Tensors that say nothing new, or nothing about text. */
+  /** Tensors that are redundant, or not for text. */
   ignored: RegExp;
 }
 
@@ -37,7 +39,7 @@ export function tensorNames(files: ModelFiles, config: ModelConfig): Names {
   return files.gguf ? GGUF : huggingFace(files, config);
 }
 
-/** Where the language model lies: alone, or in a multimodal checkpoint as transformers writes it or wrote it. */
+/** Prefixes of a language model: alone, or in a multimodal checkpoint of older or newer transformers. */
 const ROOTS = [
   { model: 'model.', head: 'lm_head.weight' },
   { model: 'language_model.model.', head: 'language_model.lm_head.weight' },
@@ -64,7 +66,7 @@ function huggingFace(files: ModelFiles, { postNorms }: ModelConfig): Names {
       o: 'self_attn.o_proj',
       qNorm: 'self_attn.q_norm',
       kNorm: 'self_attn.k_norm',
-      // With post-norms this name is what it says; without them it is the norm before the MLP.
+      // Without post-norms this name is that of the norm before the MLP.
       postAttnNorm: 'post_attention_layernorm',
       mlpNorm: postNorms ? 'pre_feedforward_layernorm' : 'post_attention_layernorm',
       gate: 'mlp.gate_proj',

@@ -1,10 +1,12 @@
+// Finds the tensors of a model in its files, and checks that they are there and of the right shape.
+
 import { type RopeFactors, rotaryDimOf } from '../cpu/rope';
 import { ModelFileError, UnsupportedModelError } from '../errors';
 import type { ModelFiles, TensorInfo } from '../storage/model_file';
 import type { ModelConfig } from './config/config';
 import { type LayerPart, type Names, tensorNames } from './tensor_names';
 
-/** The tensors of a layer, each of the shape that the config promises. Matrices are (rows out, columns in). */
+/** The tensors of a layer, each of the shape that the config asks for. Matrices are (rows out, columns in). */
 export interface LayerTensors {
   /** null without pre-norms. */
   attnNorm: TensorInfo | null;
@@ -16,7 +18,7 @@ export interface LayerTensors {
   bk: TensorInfo | null;
   bv: TensorInfo | null;
   bo: TensorInfo | null;
-  /** (head_dim), or of the whole vector; null without q/k norms. */
+  /** (head_dim), or (n_heads * head_dim); null without norms of q and k. */
   qNorm: TensorInfo | null;
   kNorm: TensorInfo | null;
   /** (hidden); null without post-norms. */
@@ -35,15 +37,15 @@ export interface ModelTensors {
   embedding: TensorInfo;
   layers: LayerTensors[];
   finalNorm: TensorInfo;
-  /** null when the head is the embedding. */
+  /** null if the head is the embedding. */
   head: TensorInfo | null;
-  /** (rotary_dim / 2) each: what a GGUF has instead of the numbers of llama3 (`all`) and longrope scaling; null: none of them. */
+  /** The factors of llama3 (`all`) and longrope scaling in a GGUF, (rotary_dim / 2) each; null without any. */
   ropeFactors: Record<keyof RopeFactors, TensorInfo | null> | null;
 }
 
 /**
- * Finds every tensor that the model needs, checks its shape, and refuses files with tensors that nobody would use.
- * Parts of a fused matrix (Phi 3) are views of its rows: they bear its name.
+ * Finds every tensor that the model needs, checks its shape, and refuses files with tensors that the model does not
+ * use. The matrices within a fused one (Phi 3) are views of its rows and have its name.
  */
 export function resolveTensors(files: ModelFiles, config: ModelConfig): ModelTensors {
   const names = tensorNames(files, config);
@@ -80,7 +82,7 @@ function layerTensors(finder: TensorFinder, names: Names, prefix: string, config
   const stem = (part: LayerPart) => prefix + names.part[part];
   const weight = (part: LayerPart, ...shape: number[]) => finder.needed(`${stem(part)}.weight`, ...shape);
   const norm = (part: LayerPart, isThere: boolean, size = hiddenSize) => (isThere ? weight(part, size) : null);
-  /** Matrices or biases, which lie behind one another in a tensor of their own where the first is missing. */
+  /** Matrices or biases, each in its own tensor, or if the first is missing stacked in the fused one. */
   const stacked = (fused: LayerPart, kind: string, parts: [LayerPart, rows: number][], ...cols: number[]) =>
     finder.has(`${stem(fused)}.${kind}`) && !finder.has(`${stem(parts[0][0])}.${kind}`)
       ? finder.rows(
@@ -129,7 +131,7 @@ function layerTensors(finder: TensorFinder, names: Names, prefix: string, config
   };
 }
 
-/** Looks tensors up by name and shape, and remembers which were asked for. */
+/** Looks tensors up by name and shape, and remembers those that were asked for. */
 class TensorFinder {
   readonly used = new Set<string>();
 
@@ -158,7 +160,7 @@ class TensorFinder {
     return tensor;
   }
 
-  /** Views of runs of rows, the first `counts[0]`, then `counts[1]` ...; together they are the tensor. */
+  /** Views of runs of rows, the first `counts[0]`, then `counts[1]` ... Together they are the tensor. */
   rows(name: string, counts: readonly number[], cols: readonly number[]): TensorInfo[] {
     const total = counts.reduce((sum, count) => sum + count, 0);
     const whole = this.needed(name, total, ...cols);
@@ -172,7 +174,7 @@ class TensorFinder {
   }
 }
 
-/** `count` rows of a tensor, from the byte `start`. */
+/** A view of `count` rows of a tensor, from byte `start`. */
 function rowsOf(whole: TensorInfo, start: number, count: number, byteLength: number): TensorInfo {
   return {
     name: whole.name,

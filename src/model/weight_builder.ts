@@ -1,4 +1,4 @@
-// The way of tensors to the GPU: stacked matrices in the layout of the kernels, and small vectors gathered into one buffer.
+// Moves tensors to the GPU: stacks matrices in the layout of the kernels, and gathers small vectors into buffers.
 
 import { dequantize } from '../cpu/dequantize';
 import { UnsupportedModelError } from '../errors';
@@ -18,32 +18,32 @@ import { type Axis, padColumns, paddedIndex } from './padding';
 
 const formatOf = (dtype: TensorDtype): WeightFormat => FILE_TYPES[dtype].format;
 
-/** Whether quantizing would change this matrix: those that are quantized in the file stay as they are. */
+/** True for matrices in full precision. Those that are quantized in the file are never quantized again. */
 export function isPlainMatrix(tensor: TensorInfo): boolean {
   return isPlain(formatOf(tensor.dtype));
 }
 
-/** One tensor's way to the GPU. Run in the order of the file, so that it is read once from front to back. */
+/** The transfer of one tensor. Jobs run in the order of the file, so that it is read once from front to back. */
 type Job = () => Promise<void>;
 
-/** A tensor's place among the rows of a stacked matrix. */
+/** The place of a tensor among the rows of a stacked matrix. */
 export interface Part {
   tensor: TensorInfo;
   dstRow0?: number;
   dstStride?: number;
-  /** Rows of each head that turn, where their pairs are to be made adjacent; left out: rows stay in their order. */
+  /** Number of rows of each head that turn, whose pairs are made adjacent. Default: all rows stay in their order. */
   rotaryDim?: number;
-  /** How rows are padded; left out: they are not. */
+  /** The padding of the rows. Default none. */
   axis?: Axis;
 }
 
-/** A vector's place among others; what is added to its values, and their factor then. */
+/** The place of a vector among others, an addend of its values, and a factor of the sums. */
 export interface VectorPart extends Part {
   plus?: number;
   times?: number;
 }
 
-/** Of the tensor's rows, with the zeros between and behind them. */
+/** The axis of the tensor's rows, with the zeros between and after them. */
 export function rowAxis({ tensor, axis }: Part): Axis {
   const [rows] = tensor.shape;
   return axis ?? { stored: rows, padded: rows, size: rows };
@@ -56,7 +56,7 @@ export class WeightBuilder {
 
   constructor(
     private readonly gpu: Gpu,
-    /** Rows of a head, padded: what rotary pairs lie within. */
+    /** Padded rows of a head. Rotary pairs lie within a head. */
     private readonly headDim: number,
     private readonly quantize: QuantizedFormat | null,
   ) {
@@ -65,7 +65,7 @@ export class WeightBuilder {
 
   /**
    * Allocates a matrix of the stacked rows of `parts` and queues their reading.
-   * @throws UnsupportedModelError where columns would have to be padded within the blocks of a quantized tensor
+   * @throws UnsupportedModelError if columns need padding within the blocks of a quantized tensor
    */
   matrix(label: string, parts: readonly Part[], columns: Axis): WeightMatrix {
     const { gpu } = this;
@@ -89,12 +89,14 @@ export class WeightBuilder {
     return matrix;
   }
 
-  /** Whether rows of both can be multiplied in turns: they lie in one format. */
+  /** True if both lie in one format, so that one kernel can multiply their rows interleaved. */
   areAlike(a: TensorInfo, b: TensorInfo): boolean {
     return this.formatOf(a) === this.formatOf(b);
   }
 
-  /** The rows of stacked tensors by their format, neighbors of one format together. Tensors in turns are alike. */
+  /**
+   * The row ranges of stacked tensors by format, neighbors of one format merged. Interleaved tensors share a format.
+   */
   private formatRanges(parts: readonly Part[]): FormatRange[] {
     const ranges: FormatRange[] = [];
     for (const part of parts) {
@@ -111,7 +113,9 @@ export class WeightBuilder {
     return this.quantize && isPlainMatrix(tensor) ? this.quantize : formatOf(tensor.dtype);
   }
 
-  /** Allocates a buffer of `size` f32 for small vectors, which are gathered on the CPU and uploaded once all are read. */
+  /**
+   * Allocates a buffer of `size` f32 for small vectors, gathers them on the CPU, and uploads them once all are read.
+   */
   vectors(label: string, size: number, parts: readonly VectorPart[]): GPUBuffer {
     const values = new Float32Array(Math.ceil(size / 4) * 4); // the kernels read quads
     const buffer = this.gpu.createBuffer(`weights.${label}`, values.byteLength, GPU_STORAGE | GPU_COPY_DST);
@@ -161,7 +165,7 @@ export class WeightBuilder {
     const stored = tensor.dtype;
     const rowBytes = tensor.byteLength / rows;
     const rowsPerChunk = Math.floor(this.repacker.stagingBytes / fileRowBytes(stored, matrix.cols));
-    // All rows are one run, but where each head is padded.
+    // All rows are one run, unless each head is padded.
     for (let row0 = 0; row0 < rows; row0 += axis.stored) {
       for (let first = 0; first < axis.stored; first += rowsPerChunk) {
         const n = Math.min(rowsPerChunk, axis.stored - first);
@@ -174,7 +178,7 @@ export class WeightBuilder {
   }
 }
 
-/** The rows of quantized tensors are whole blocks, which nothing can be put between. */
+/** The rows of quantized tensors are whole blocks, and padding cannot go inside a block. */
 function refuseSplitBlocks({ name, dtype, shape }: TensorInfo, { stored, padded, size }: Axis): void {
   if (shape[1] === size || isPlain(formatOf(dtype))) return;
   throw new UnsupportedModelError(
@@ -183,7 +187,7 @@ function refuseSplitBlocks({ name, dtype, shape }: TensorInfo, { stored, padded,
   );
 }
 
-/** Vectors follow the rows of their matrix: where halves become adjacent pairs (shaders/load/chunk_rows.wgsl), so do they. */
+/** Reorders a vector like the rows of its matrix, whose halves become adjacent pairs (shaders/load/chunk_rows.wgsl). */
 function rotaryOrder(values: Float32Array<ArrayBuffer>, headDim: number, rotaryDim: number): Float32Array<ArrayBuffer> {
   return values.map((value, row) => {
     const j = row % headDim;

@@ -1,3 +1,6 @@
+// The weights of a model on the GPU: allocates their buffers, and describes how tensors of the files are stacked in
+// them.
+
 import { type RopeFactors, rotaryDimOf } from '../cpu/rope';
 import type { Gpu } from '../gpu/device';
 import { formatRuns, type WeightMatrix } from '../kernels/linear/weight_format';
@@ -11,22 +14,25 @@ import { isPlainMatrix, type Part, rowAxis, type VectorPart, WeightBuilder } fro
 export type { QuantizedFormat };
 export { isPlainMatrix };
 
-/** A matrix and the small f32 vectors beside it. */
+/** A matrix and its small f32 vectors. */
 export interface LinearWeights {
   matrix: WeightMatrix;
-  /** Norm weight of its input where it is normed, then bias. */
+  /** The norm weight of the input if `normed`, then the bias if `biased`. */
   params: GPUBuffer;
   normed: boolean;
   biased: boolean;
-  /** Weights of an RMSNorm of what comes out: of q, then of k (qkv), or of what is added to the residual stream (o, down). */
+  /** Weights of an RMSNorm of the output: for qkv those of q, then of k; for o and down those of the whole output. */
   outputNorm: GPUBuffer | null;
 }
 
 export interface LayerWeights {
-  /** Rows of Wq, Wk, Wv stacked, rotary pairs adjacent; params: attention norm, then biases. */
+  /** Stacked rows of Wq, Wk and Wv, rotary pairs adjacent. params: the attention norm, then biases. */
   qkv: LinearWeights;
   o: LinearWeights;
-  /** Rows of gate and up in turns, or where their formats differ (`isInterleaved`) one behind the other; params: MLP norm, then biases. */
+  /**
+   * Rows of gate and up, interleaved (gate, up, gate, up ...) if both have one format, else stacked. params: the MLP
+   * norm, then biases.
+   */
   gateUp: LinearWeights;
   down: LinearWeights;
 }
@@ -34,27 +40,28 @@ export interface LayerWeights {
 export interface ModelWeights {
   embedding: WeightMatrix;
   layers: LayerWeights[];
-  /** The same matrix as the embedding when tied; params: final norm. */
+  /** The same matrix as the embedding if tied. params: the final norm. */
   head: LinearWeights;
-  /** Of a GGUF, once read; or null. */
+  /** The RoPE factors of a GGUF, filled by `read`, or null. */
   ropeFactors: RopeFactors | null;
   bytes: number;
 }
 
-/** Whether the rows of gate and up are neighbors, so that who multiplies them has both. */
+/** True if rows of gate and up are neighbors, so that one epilogue gets both. */
 export function isInterleaved(gateUp: LinearWeights): boolean {
   return formatRuns(gateUp.matrix).length === 1;
 }
 
-/** Whether any matrix of the model is stored in full precision. */
+/** True if any matrix of the model is stored in full precision. */
 export function hasPlainMatrix({ embedding, layers, head }: ModelTensors): boolean {
   const inLayers = layers.flatMap(({ wq, wk, wv, wo, wGate, wUp, wDown }) => [wq, wk, wv, wo, wGate, wUp, wDown]);
   return [embedding, ...inLayers, ...(head ? [head] : [])].some(isPlainMatrix);
 }
 
 /**
- * Allocates every buffer before the first byte is read. `read` fills them, from front to back of the files. Matrices stored as
- * F32, F16 or BF16 are quantized to `quantize` on their way; nothing but the staging buffer ever holds them in full.
+ * Allocates every buffer before the first byte is read. `read` fills the buffers, in the order of the files. Matrices
+ * stored as F32, F16 or BF16 are quantized to `quantize` on the way. Only the staging buffer ever holds them in full
+ * precision.
  */
 export async function allocateWeights(
   gpu: Gpu,
@@ -78,7 +85,7 @@ export async function allocateWeights(
   return { weights, read: (files, signal) => builder.run(files, signal) };
 }
 
-/** Filled when the builder runs. */
+/** The factors, filled when the builder runs. */
 function readFactors(builder: WeightBuilder, tensors: NonNullable<ModelTensors['ropeFactors']>): RopeFactors {
   const factors: RopeFactors = { all: null, short: null, long: null };
   for (const kind of ['all', 'short', 'long'] as const) {
@@ -130,18 +137,18 @@ function layerWeights(
   };
 }
 
-/** Rows of a head whose pairs a layer's RoPE turns and the file keeps apart: in the half convention. */
+/** Number of rows of a head to reorder: those that turn, if the file keeps their pairs apart (half convention). */
 function reorderedDim({ rotary, layers, ropes, headDim }: ModelConfig, index: number): number {
   const { rope } = layers[index];
   return rotary === 'half' && rope !== null ? rotaryDimOf(headDim, ropes[rope]) : 0;
 }
 
-/** A tensor's place, or none where the model has no such tensor. */
+/** The place of a tensor, or an empty list if the model has no such tensor. */
 function place(tensor: TensorInfo | null, at: Omit<Part, 'tensor'> = {}): Part[] {
   return tensor ? [{ tensor, ...at }] : [];
 }
 
-/** The weights of norms over the hidden size. */
+/** Makes the weights of norms over the hidden size. */
 function hiddenNorm({ normOffset: plus }: ModelConfig, { hidden: axis, hiddenTimes: times }: Padding) {
   return (tensor: TensorInfo | null): VectorPart[] => (tensor ? [{ tensor, axis, plus, times }] : []);
 }
@@ -161,7 +168,7 @@ function qkNorm(
   ];
 }
 
-/** The vectors beside a matrix. Biases come in the order of its rows. */
+/** Adds the vectors of a matrix. Biases come in the order of its rows. */
 function product(
   builder: WeightBuilder,
   label: string,

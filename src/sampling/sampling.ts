@@ -1,5 +1,5 @@
-// Room sampling: sampling parameters, from what a person asked for to the bytes that the sampling kernels read.
-// It must not sample: that is shaders/sampling/sample.wgsl, and src/cpu/sample.ts without a GPU.
+// Sampling parameters: checks those of a request and packs them into the bytes that the sampling kernels read.
+// Does not sample: see shaders/sampling/sample.wgsl, and src/cpu/sample.ts for the CPU.
 
 import { InvalidRequestError } from '../errors';
 
@@ -26,13 +26,13 @@ export const DEFAULT_SAMPLING = {
   repetitionPenalty: 1,
 } as const satisfies Omit<SamplingParams, 'seed'>;
 
-/** What a backend brings in place of a token where a logit is NaN or infinite, or none is finite (src/cpu/sample.ts has it, too). */
+/** Stands for a token where a logit is NaN or infinite, or none is finite. The same number as in src/cpu/sample.ts. */
 export const NO_TOKEN = 0xffffffff;
 
-/** Below this a temperature is greedy: 1 / temperature times a difference of logits would leave the range of f32. */
+/** Lower temperatures are greedy: 1 / temperature times a difference of logits would leave the range of f32. */
 const COLDEST = 1e-6;
 
-/** Fills in what is absent (the seed at random) and checks the rest: each number must be in its legal range. */
+/** Fills in absent parameters, the seed at random, and checks the range of the others. */
 export function resolveSampling(options: Partial<SamplingParams>): SamplingParams {
   const temperature = inRange('temperature', options.temperature ?? DEFAULT_SAMPLING.temperature, 0, 100);
   return {
@@ -70,7 +70,7 @@ export const SAMPLING_BYTES = 32;
 /**
  * `struct Sampling { temperature: f32, top_k: u32, top_p: f32, min_p: f32, repetition_penalty: f32, seed: u32,
  * inverse_temperature: f32, log_min_p: f32 }`. The last two save the shader a division and a logarithm, whose accuracy
- * WGSL leaves to the GPU; where they would be infinite they are 0 (greedy: unused) and the lowest f32.
+ * WGSL leaves to the GPU. Instead of an infinity they are 0 (greedy, hence unused) and the lowest f32.
  */
 export function packSampling(params: SamplingParams): ArrayBuffer {
   const buffer = new ArrayBuffer(SAMPLING_BYTES);

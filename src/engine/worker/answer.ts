@@ -25,7 +25,7 @@ export interface AnswerOptions {
 export class Answer {
   readonly ids: number[] = [];
   finishReason: FinishReason | null = null;
-  /** Whether the GPU computed a NaN: the keys and values of this answer are then unusable. */
+  /** True once the GPU computed a NaN, which makes the keys and values of this answer useless. */
   isBroken = false;
   private readonly eos: ReadonlySet<number>;
   /** Pipelines compiled until the newest token. */

@@ -1,5 +1,5 @@
-// The loop of one answer: runs the prompt, keeps steps in flight (ids_in_flight) and turns their ids into events (answer).
-// Knows no GPU: a backend queues steps and brings their ids back later. token_clock is the only clock.
+// The loop of one answer: runs the prompt, keeps steps in flight (ids_in_flight) and turns their ids into events
+// (answer). Knows no GPU: a backend queues steps and brings their ids back later. token_clock is the only clock.
 
 import { InvalidRequestError } from '../../errors';
 import { resolveSampling } from '../../sampling/sampling';
@@ -15,8 +15,8 @@ import type { Session } from './session';
 import { TokenClock } from './token_clock';
 
 /**
- * Answers one request with events through `emit`, those of a readback together, `done` last. Ends soon after `stopped` turns true. The session stays
- * usable.
+ * Answers one request with events through `emit`, those of a readback together, `done` last. Ends soon after `stopped`
+ * turns true. The session stays usable.
  */
 export async function generate(
   session: Session,
@@ -113,7 +113,9 @@ function checkStop(stop: readonly string[] | undefined): readonly string[] {
   throw new InvalidRequestError('stop must be a list of strings, each of at least one character.');
 }
 
-/** Number of leading tokens that need no new pass. The prompt's last token always runs: its logits give the first token. */
+/**
+ * Number of leading tokens that need no new pass. The prompt's last token always runs: its logits give the first token.
+ */
 function sharedPrefix(cached: readonly number[], prompt: Uint32Array): number {
   const most = Math.min(cached.length, prompt.length - 1);
   let n = 0;

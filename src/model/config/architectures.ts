@@ -1,8 +1,10 @@
+// The traits of the supported architectures.
+
 import type { RopeScaling } from '../../cpu/rope';
 import type { ModelConfig } from './config';
 import { MAX } from './reader';
 
-/** What an architecture is made of, whatever file it comes in. */
+/** The traits of an architecture, independent of the file format. */
 export type Traits = Pick<
   ModelConfig,
   | 'activation'
@@ -17,7 +19,7 @@ export type Traits = Pick<
   | 'logitSoftcap'
 >;
 
-/** What most models have in common. */
+/** The traits of most models. */
 export const PLAIN: Traits = {
   activation: 'silu',
   normOffset: 0,
@@ -34,7 +36,10 @@ export const PLAIN: Traits = {
 const gemma = (hiddenSize: number) =>
   ({ activation: 'gelu_tanh', postNorms: true, embeddingScale: Math.sqrt(hiddenSize) }) as const;
 
-/** How each differs from LLaMA by its design. What a file says of itself (windows, caps, scales) its reader adds. */
+/**
+ * Differences from LLaMA by design. The reader of a file adds the differences that the file states (windows, caps,
+ * scales).
+ */
 const ARCHITECTURES = {
   llama: () => ({}),
   mistral: () => ({}),
@@ -54,7 +59,7 @@ export function traitsOf(name: ArchitectureName, hiddenSize: number): Traits {
   return { ...PLAIN, ...(ARCHITECTURES[name](hiddenSize) as Partial<Traits>) };
 }
 
-/** Positions that a model can be used for: dynamic and yarn scaling reach further than the context of its training. */
+/** Most positions of a model. Dynamic and yarn scaling reach further than the context of its training. */
 export function stretchedContext(trained: number, scaling: RopeScaling | null): number {
   if (scaling?.type !== 'dynamic' && scaling?.type !== 'yarn') return trained;
   const stretched = Math.floor(scaling.factor * scaling.originalContextLength);

@@ -1,3 +1,5 @@
+// Model configurations from GGUF metadata.
+
 import type { RopeParameters, RopeScaling } from '../../cpu/rope';
 import { UnsupportedModelError } from '../../errors';
 import type { GgufValue } from '../../storage/formats/gguf';
@@ -10,7 +12,7 @@ import { ConfigReader, MAX } from './reader';
 const WHERE = 'GGUF metadata';
 
 /**
- * Keys of the GGUF specification (ggml, docs/gguf.md, section "LLM", and gguf-py, constants.py).
+ * Reads the keys of the GGUF specification (ggml, docs/gguf.md, section "LLM", and gguf-py, constants.py).
  * @throws UnsupportedModelError for other architectures and numbers out of range
  */
 export function configFromGguf(metadata: ReadonlyMap<string, GgufValue>, tensors: ModelFiles['tensors']): ModelConfig {
@@ -54,12 +56,12 @@ export function configFromGguf(metadata: ReadonlyMap<string, GgufValue>, tensors
   };
 }
 
-/** Relatives of a supported architecture that compute, or are made for, something else. */
+/** Refuses relatives of a supported architecture that compute, or are made for, something else. */
 function refuseVariants(read: ConfigReader): void {
   if (read.has('expert_count') && read.whole('expert_count', MAX.layers) > 0) {
     throw new UnsupportedModelError('This GGUF is a mixture of experts, which is not supported. Choose a dense model.');
   }
-  // llama.h, enum llama_pooling_type: how the vectors of a text become one, or 0.
+  // llama.h, enum llama_pooling_type: the way to pool the vectors of a text, or 0.
   const pools = read.has('pooling_type') && read.whole('pooling_type', MAX.layers) > 0;
   if (pools || !read.flag('attention.causal', true)) {
     throw new UnsupportedModelError(
@@ -102,7 +104,7 @@ function readLayers(
   });
 }
 
-/** The pattern is a flag for each layer, true for a local one, or the distance of global ones. */
+/** Reads the pattern: a flag for each layer, true for a local one, or the distance of the global ones. */
 function localLayers(read: ConfigReader, nLayers: number, period?: number): (layer: number) => boolean {
   const key = 'attention.sliding_window_pattern';
   if (read.isList(key)) {
@@ -134,12 +136,13 @@ function readRopes(
 }
 
 /**
- * llama3 scaling reaches a GGUF as the tensor rope_freqs.weight, and the factors of longrope as two tensors, often without
- * a type: `withRopeFactors` puts them in. The attention factor of a file multiplies that of yarn (ggml_rope_yarn).
+ * Reads the scaling except its factors: llama3 scaling is the tensor rope_freqs.weight in a GGUF, and longrope has two
+ * tensors, often without a type. `withRopeFactors` adds them. The attention factor of a file multiplies that of yarn
+ * (ggml_rope_yarn).
  */
 function readScaling(read: ConfigReader, contextLength: number, tensors: ModelFiles['tensors']): RopeScaling | null {
   const hasFactors = tensors.has('rope_factors_long.weight') && tensors.has('rope_factors_short.weight');
-  // The second is the name of it before there were types.
+  // The second name dates from before there were types.
   const factorKey = read.has('rope.scaling.factor') ? 'rope.scaling.factor' : 'rope.scale_linear';
   const hasFactor = read.has(factorKey);
   const kind = read.text('rope.scaling.type') ?? (hasFactors ? 'longrope' : hasFactor ? 'linear' : 'none');

@@ -1,28 +1,30 @@
+// Settings of each architecture for reading a GGUF.
+
 import type { ArchitectureName } from './architectures';
 import type { ModelConfig } from './config';
 import type { ConfigReader } from './reader';
 
 /**
- * What llama.cpp has in its code and not in the file. Sources: llama_model_rope_type (`rotary`) and load_hparams (the rest) of
- * src/llama-model.cpp.
+ * Settings that llama.cpp has in its code instead of the file. Sources: llama_model_rope_type (`rotary`) and
+ * load_hparams (the rest) of src/llama-model.cpp.
  */
 export interface GgufArchitecture {
   rotary: ModelConfig['rotary'];
-  /** Window of the local layers where the file names none. */
+  /** Window of the local layers if the file names none. */
   window?: number;
-  /** Every such layer is a global one; without it all layers are local, if the file has a window. */
+  /** Distance of the global layers. Without it all layers are local, if the file has a window. */
   globalPeriod?: number;
-  /** theta of the local layers, which have no scaling. Left out: all layers are alike. */
+  /** theta of the local layers, which have no scaling. Default: that of all layers. */
   localTheta?: number;
-  /** Every such layer is without RoPE. */
+  /** Distance of the layers without RoPE. */
   nopePeriod?: number;
-  /** Layers of the one size (27B) in which q . k is scaled by hidden / n_heads instead of head_dim. */
+  /** Number of layers of the one size (27B) that scales q . k by hidden / n_heads instead of head_dim. */
   layersScaledByHidden?: number;
-  /** What only this architecture reads. */
+  /** Reads the keys of this architecture alone. */
   differences?: (read: ConfigReader) => Partial<ModelConfig>;
 }
 
-/** By general.architecture; Mistral is a llama there. */
+/** Keys are those of general.architecture, where Mistral is a llama. */
 export const GGUF: Partial<Record<ArchitectureName, GgufArchitecture>> = {
   llama: { rotary: 'interleaved' },
   qwen2: { rotary: 'half' },

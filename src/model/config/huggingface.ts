@@ -1,3 +1,5 @@
+// Model configurations from the config.json of transformers.
+
 import { UnsupportedModelError } from '../../errors';
 import { stretchedContext, traitsOf } from './architectures';
 import type { LayerConfig, ModelConfig } from './config';
@@ -8,14 +10,14 @@ import { ConfigReader, MAX } from './reader';
 const WHERE = 'config.json';
 
 /**
- * config.json of transformers, in the spelling of version 5 (`rope_parameters`, `layer_types`) or an older one.
+ * Reads config.json of transformers, in the spelling of version 5 (`rope_parameters`, `layer_types`) or an older one.
  * @throws UnsupportedModelError for other architectures, quantized checkpoints, and numbers out of range
  */
 export function configFromHuggingFace(config: Keys): ModelConfig {
   const { architecture, keys } = findArchitecture(config);
   refuseOtherTasks(config);
   const { defaults } = architecture;
-  // A key that is null says "none"; only one that is left out takes the default.
+  // A key that is null means none. Only a missing key takes the default.
   const read = new ConfigReader(WHERE, (key) => (Object.hasOwn(keys, key) ? keys[key] : defaults[key]));
   refuseVariants(read);
   refuseQuantized(config); // last of these: its remedy, a GGUF file, helps with no other refusal
@@ -67,7 +69,7 @@ function findArchitecture(config: Keys): { architecture: HuggingFaceArchitecture
   return { architecture, keys: { ...isTied, ...text } };
 }
 
-/** Checkpoints whose matrices are stored in a format of their own: GPTQ, AWQ, bitsandbytes, compressed-tensors, fp8 ... */
+/** Refuses checkpoints with matrices in special formats: GPTQ, AWQ, bitsandbytes, compressed-tensors, fp8 ... */
 function refuseQuantized(config: Keys): void {
   const read = new ConfigReader(WHERE, (key) => config[key]);
   for (const part of [read, read.inner('text_config')]) {
@@ -85,7 +87,7 @@ function refuseQuantized(config: Keys): void {
 /** Keys that describe such a format; the last is that of MLX. */
 const QUANTIZED = ['quantization_config', 'compression_config', 'quantization'];
 
-/** A class without a head, or with one for another task, may have the model_type of one that writes. */
+/** Refuses classes without a head, or with one for another task. They may share the model_type of a chat model. */
 function refuseOtherTasks(config: Keys): void {
   const { architectures } = config;
   const names = Array.isArray(architectures) ? architectures.filter((name) => typeof name === 'string') : [];
@@ -98,7 +100,7 @@ function refuseOtherTasks(config: Keys): void {
 
 const WRITES = /ForCausalLM$|ForConditionalGeneration$/;
 
-/** Relatives that share a model_type with a supported model but compute something else. */
+/** Refuses relatives that share a model_type with a supported model but compute something else. */
 function refuseVariants(read: ConfigReader): void {
   for (const key of ['num_local_experts', 'num_experts', 'n_routed_experts']) {
     const experts = read.has(key) ? read.whole(key, MAX.layers) : 0;

@@ -1,3 +1,5 @@
+// Settings of each model_type for reading a config.json.
+
 import type { ArchitectureName } from './architectures';
 import type { ModelConfig } from './config';
 import { type ConfigReader, MAX } from './reader';
@@ -5,18 +7,18 @@ import { type ConfigReader, MAX } from './reader';
 /** A JSON object of a config. */
 export type Keys = Readonly<Record<string, unknown>>;
 
-/** How a model_type of transformers fills a ModelConfig. Source: configuration_<model_type>.py and modeling_<model_type>.py. */
+/** Reads a model_type of transformers. Sources: configuration_<model_type>.py and modeling_<model_type>.py. */
 export interface HuggingFaceArchitecture {
   name: ArchitectureName;
-  /** What keys mean that are left out, as opposed to null. */
+  /** Values of missing keys, as opposed to those that are null. */
   defaults: Keys;
-  /** Layers that see `sliding_window` keys, unless `layer_types` says it. Left out: none do. */
+  /** Tells the layers that see `sliding_window` keys, if `layer_types` does not. Default: no layer. */
   isLocal?: (read: ConfigReader, layer: number, hasRope: boolean) => boolean;
-  /** Local layers have a rope of their own. */
+  /** True if local layers have a RoPE of their own. */
   localRope?: boolean;
-  /** Whether q and k of a layer turn. Left out: all do. */
+  /** Tells the layers that have RoPE. Default: all. */
   hasRope?: (read: ConfigReader, nLayers: number) => boolean[];
-  /** What only this architecture reads. */
+  /** Reads the keys of this architecture alone. */
   differences?: (read: ConfigReader) => Partial<ModelConfig>;
 }
 
@@ -42,7 +44,7 @@ const gemma = (read: ConfigReader): Partial<ModelConfig> => ({
 
 const GEMMA3: HuggingFaceArchitecture = {
   name: 'gemma3',
-  // The text part of a multimodal checkpoint leaves out whatever is as in Gemma3TextConfig.
+  // The text part of a multimodal checkpoint omits keys with the values of Gemma3TextConfig.
   defaults: {
     ...GEMMA,
     vocab_size: 262208,
@@ -61,7 +63,7 @@ const GEMMA3: HuggingFaceArchitecture = {
   differences: gemma,
 };
 
-/** By model_type. */
+/** Keys are those of model_type. */
 export const HUGGING_FACE: ReadonlyMap<string, HuggingFaceArchitecture> = new Map(
   Object.entries<HuggingFaceArchitecture>({
     llama: { name: 'llama', defaults: {} },

@@ -1,3 +1,5 @@
+// RoPE parameters from the config.json of transformers.
+
 import type { RopeParameters, RopeScaling } from '../../cpu/rope';
 import { UnsupportedModelError } from '../../errors';
 import type { ArchitectureName } from './architectures';
@@ -6,8 +8,8 @@ import { type ConfigReader, MAX } from './reader';
 const THETA = 10000;
 
 /**
- * The rope of all layers, and with `hasLocal` that of the local ones behind it (Gemma 3). transformers 5 keeps everything in
- * `rope_parameters`, by kind of layer where there are two; older checkpoints have `rope_theta` and `rope_scaling`.
+ * Reads the RoPE of all layers, and with `hasLocal` a second one for the local layers (Gemma 3). transformers 5 keeps
+ * both in `rope_parameters`, by kind of layer if there are two. Older checkpoints have `rope_theta` and `rope_scaling`.
  */
 export function readRopes(
   read: ConfigReader,
@@ -46,7 +48,7 @@ function readRope(
   };
 }
 
-/** The kinds of modeling_rope_utils.py, with its defaults. */
+/** Reads the kinds of modeling_rope_utils.py, with its defaults. */
 function readScaling(
   read: ConfigReader,
   rope: ConfigReader,

@@ -1,4 +1,4 @@
-// The door of this room: what a model's files say becomes a checked ModelConfig.
+// The door of this folder: turns a model's files into a checked ModelConfig.
 
 import { UnsupportedModelError } from '../../errors';
 import type { ModelFiles } from '../../storage/model_file';
@@ -14,14 +14,15 @@ export function readConfig(files: ModelFiles): ModelConfig {
 }
 
 /**
- * Refuses by config.json alone, before the weights are opened: those of a quantized checkpoint are of types that say less.
+ * Refuses a model by config.json alone, before the weights are opened: errors about the tensor types of a quantized
+ * checkpoint would explain less.
  * @throws UnsupportedModelError
  */
 export function checkConfigJson(config: Readonly<Record<string, unknown>>): void {
   configFromHuggingFace(config);
 }
 
-/** The kernels compute in f32, where a factor may be too large or too small to be one. */
+/** Refuses factors that are too large or too small for the f32 of the kernels. */
 function checkFactors(config: ModelConfig): void {
   const { rmsNormEps, embeddingScale, attentionScale, attentionSoftcap, residualScale, logitScale, logitSoftcap } =
     config;
@@ -47,7 +48,7 @@ const LARGEST = 1e30;
 /** Elements turn in pairs, and attention holds a head in registers. */
 const LARGEST_HEAD = 256;
 
-/** What the kernels ask of any model, which no padding (padding.ts) can give; a refusal names the number. */
+/** Refuses sizes that the kernels do not support and that padding (padding.ts) cannot mend. */
 function checkShapes(config: ModelConfig): void {
   const { nHeads, nKvHeads, headDim } = config;
   if (nHeads % nKvHeads !== 0) {

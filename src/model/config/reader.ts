@@ -1,11 +1,13 @@
+// A checked reader of configuration values.
+
 import { UnsupportedModelError } from '../../errors';
 
-/** Reads numbers that a file claims: typed, in range, or an error that names the key and the value. */
+/** Reads typed values within their ranges, or throws an error that names the key and the value. */
 export class ConfigReader {
   constructor(
     private readonly where: string,
     private readonly find: (key: string) => unknown,
-    /** In front of every key. */
+    /** Prefix of every key. */
     private readonly prefix = '',
   ) {}
 
@@ -26,12 +28,12 @@ export class ConfigReader {
     return value;
   }
 
-  /** As `count`, or null where the key is missing or null. */
+  /** A whole number from 1 to `max`, or null if the key is missing or null. */
   optionalCount(key: string, max: number): number | null {
     return this.has(key) ? this.count(key, max) : null;
   }
 
-  /** As `positive`, or null where the key is missing or null. */
+  /** A finite number above zero, or null if the key is missing or null. */
   optionalPositive(key: string): number | null {
     return this.has(key) ? this.positive(key) : null;
   }
@@ -49,7 +51,7 @@ export class ConfigReader {
     return value;
   }
 
-  /** The keys of an object under `key`, or null when there is none. */
+  /** A reader of the object under `key`, or null if there is none. */
   inner(key: string): ConfigReader | null {
     const value = this.get(key);
     if (value === undefined || value === null) return null;
@@ -58,7 +60,10 @@ export class ConfigReader {
     return new ConfigReader(`${this.where}: ${this.prefix}${key}`, (name) => entries.get(name));
   }
 
-  /** `length` values, or null where there are none; each must pass `isRight`, of which `wanted` speaks. */
+  /**
+   * A list of `length` values that all pass `isRight`, or null if there is none. `wanted` describes the values in
+   * errors.
+   */
   list<T extends string | number | boolean>(
     key: string,
     length: number,
@@ -109,7 +114,7 @@ export class ConfigReader {
   }
 }
 
-/** Bounds that no model of this kind comes near; past them a file is wrong or hostile. */
+/** Bounds that no real model comes near. Beyond them a file is wrong or hostile. */
 export const MAX = {
   vocab: 2 ** 21,
   hidden: 2 ** 17,
