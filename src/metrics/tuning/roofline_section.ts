@@ -21,7 +21,7 @@ class VivaceRoofline extends LitElement {
   /** Null while no model is loaded. */
   declare engine: Engine | null;
   declare info: EngineInfo | null;
-  /** Whether an answer or a tuning occupies the GPU. */
+  /** True while an answer or a tuning occupies the GPU. */
   declare busy: boolean;
   declare state: State;
 

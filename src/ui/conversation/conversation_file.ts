@@ -1,6 +1,7 @@
 // Conversations as the text of a file. The text is untrusted. Pure.
 
 import { isJsonObject } from '../../shared/json_object';
+import { lowerFirst } from '../shared/sentences';
 import { uniqueId } from './conversation';
 import { ConversationFileError, parseConversation } from './conversation_parse';
 import type { Conversation } from './conversation_tree';
@@ -69,10 +70,6 @@ function conversationsOf(value: unknown): readonly unknown[] {
   }
   if (Array.isArray(fields.turns)) return [value];
   throw new ConversationFileError('This file holds no conversations. Choose a file that Vivace exported.');
-}
-
-function lowerFirst(sentence: string): string {
-  return sentence.charAt(0).toLowerCase() + sentence.slice(1);
 }
 
 /** Refuses a file that is too large, before its text is read. */

@@ -4,6 +4,7 @@
 import { VivaceError } from '../../errors';
 import { isJsonObject, type JsonObject } from '../../shared/json_object';
 import { type Advice, OFFER_LABELS, type Offer } from '../shared/advice';
+import { upperFirst } from '../shared/sentences';
 import type { Timing, Turn } from './conversation';
 import type { Conversation, Memory } from './conversation_tree';
 
@@ -187,8 +188,4 @@ function parseMemory(reader: Reader, value: unknown, known: ReadonlyMap<string, 
   const fields = reader.record(value, 'its memory');
   const memory = { after: reader.id(fields.after, 'memory.after'), since: reader.id(fields.since, 'memory.since') };
   return known.has(memory.after) && known.has(memory.since) ? memory : null;
-}
-
-function upperFirst(sentence: string): string {
-  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }

@@ -1,6 +1,7 @@
 // A block of code with a bar above: the language, and a button that copies the code as the model wrote it. The bar
 // contains no text nodes (code_block_styles.ts paints its words), so a selection never includes them.
 
+/** Milliseconds for which the button shows that it has copied. */
 const COPIED_MS = 1600;
 
 export interface CodeBlock {

@@ -2,6 +2,7 @@
 // remedy; the advice adds what this page can do. Pure.
 
 import type { EngineLoadOptions } from '../../engine/engine';
+import { lowerFirst } from './sentences';
 
 export type Offer =
   | 'retry'
@@ -146,8 +147,4 @@ export function adviseLoad(error: unknown): Advice {
     default:
       return { what, next: 'Try again; if it fails again, reload the page.', offers: ['retry'] };
   }
-}
-
-function lowerFirst(sentence: string): string {
-  return sentence.charAt(0).toLowerCase() + sentence.slice(1);
 }

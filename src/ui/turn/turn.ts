@@ -13,6 +13,9 @@ import { renderAdvice } from './advice_box';
 import './turn_editor';
 import { turnStyles } from './turn_styles';
 
+/** Milliseconds for which a button shows that it has copied. */
+const COPIED_MS = 1600;
+
 /** An action of the reader: ask in place of this turn, show another version of it, or take an offer. */
 export type TurnAction =
   | { kind: 'ask'; question: string }
@@ -234,7 +237,7 @@ export class VivaceTurn extends LitElement {
     this.copied = which;
     setTimeout(() => {
       this.copied = null;
-    }, 1600);
+    }, COPIED_MS);
   }
 }
 
