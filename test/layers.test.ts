@@ -60,7 +60,7 @@ const DOORS: Record<string, readonly string[]> = {
   'text/encode': ['added_tokens', 'encoder', 'pre_tokenizer', 'rule_fields', 'word_regexes'],
   'text/vocabulary': ['gguf_vocabulary', 'special_tokens', 'tokenizer_json'],
   'text/template': ['chat_template', 'find_template', 'message'],
-  'ui/chat': ['chat', 'chat_parts', 'chat_session'],
+  'ui/chat': ['chat', 'chat_session', 'connect_panel'],
   'ui/conversation': [
     'conversation',
     'conversation_file',

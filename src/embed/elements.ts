@@ -1,6 +1,6 @@
 // <vivace-chat model="...">: a chat that brings its own model, for those who compose a page. Attributes: model, sha256, system, welcome, heading,
 // examples ("a | b"), theme (auto, light, dark), worker, autoload. The model is loaded when the chat is first used, or at once with `autoload`.
-// Fires `vivace-engine` when the model has come or gone. A chat without the attribute is left as it is.
+// A chat without the attribute is left as it is.
 
 import type { ReactiveController } from 'lit';
 import type { Engine, EngineEvent } from '../engine/engine';
@@ -101,7 +101,6 @@ class ChatWithModel implements ReactiveController {
     chat.engine = engine;
     if (this.session) chat.loadSettings = this.session.settings;
     if (engine) this.notices.show(engine.info.warnings);
-    chat.dispatchEvent(new CustomEvent('vivace-engine'));
   }
 
   private letGo(): void {

@@ -1,81 +1,67 @@
-// <vivace-metrics for="id">: a panel that finds its chat by itself. It hears the chat's events where they pass, at the root of their tree,
-// so that it does not matter which of the two comes first, or is put there later.
+// <vivace-metrics for="id">: a panel that finds its chat by the id. It listens at the root of their tree, where the chat's events
+// pass, so that either of the two may come first, or be put there later.
 
 import type { ReactiveController } from 'lit';
-import type { EngineEvent } from '../engine/engine';
 import type { VivaceMetrics } from '../metrics/panel/metrics_panel';
 import type { VivaceChat } from '../ui/chat/chat';
+import { connectPanel } from '../ui/chat/connect_panel';
 import { protect } from './protect';
 
 class MetricsFor implements ReactiveController {
   private connected = new AbortController();
-  /** The chat that waits for this panel's tuner. */
-  private waiting: VivaceChat | null = null;
+  /** The chat that the panel is wired to, and the end of the wires. */
+  private followed: VivaceChat | null = null;
+  private following = new AbortController();
 
   constructor(private readonly panel: VivaceMetrics) {
     panel.addController(this);
   }
 
   hostConnected(): void {
-    if (!this.panel.hasAttribute('for')) return;
-    protect(this.panel, 'block');
-    const { signal } = this.connected;
-    const root = this.panel.getRootNode();
-    const hear = (name: string, listener: (event: CustomEvent) => void) =>
-      root.addEventListener(
-        name,
-        (event) => {
-          if (event.target instanceof Element && event.target.id === this.panel.getAttribute('for')) {
-            listener(event as CustomEvent);
-          }
-        },
-        { capture: true, signal }, // they do not bubble
-      );
-    hear('vivace-engine', () => this.follow());
-    hear('vivace-run', () => {
-      this.follow();
-      this.panel.reset();
-    });
-    hear('vivace-event', ({ detail }: CustomEvent<EngineEvent>) => this.panel.record(detail));
-    hear('vivace-end', () => this.panel.end());
-    hear('vivace-cancel-tuning', () => this.panel.cancelTuning());
-    const onTuning = (event: Event) => {
-      const { chat } = this;
-      if (!chat) return;
-      chat.tuning = (event as CustomEvent).detail;
-      this.waiting = chat.tuning && chat;
+    const { panel, connected } = this;
+    if (!panel.hasAttribute('for')) return;
+    protect(panel, 'block');
+    const onEvent = ({ target }: Event) => {
+      if (target instanceof Element && target.id === panel.getAttribute('for')) this.follow();
     };
-    this.panel.addEventListener('vivace-tuning', onTuning, { signal });
+    // In the capture phase: the events do not bubble, and a chat that is new to the panel still has to pass this one on.
+    const options = { capture: true, signal: connected.signal };
+    for (const name of ['vivace-engine', 'vivace-run']) panel.getRootNode().addEventListener(name, onEvent, options);
     this.follow();
   }
 
   hostDisconnected(): void {
     this.connected.abort();
     this.connected = new AbortController();
-    if (!this.waiting) return;
-    // From here on nobody hears when the tuner is done.
-    this.panel.cancelTuning();
-    this.waiting.tuning = null;
-    this.waiting = null;
+    this.part();
   }
 
-  /** Null while the chat is not there, or is not yet what it will be. */
+  /** Null while the chat is not there. */
   private get chat(): VivaceChat | null {
     const root = this.panel.getRootNode() as Document | ShadowRoot;
     return root.querySelector<VivaceChat>(`vivace-chat#${CSS.escape(this.panel.getAttribute('for') ?? '')}`);
   }
 
   private follow(): void {
-    const { chat } = this;
+    const { chat, panel } = this;
     const theme = chat?.dataset.theme ?? 'auto';
-    this.panel.dataset.theme = theme;
-    this.panel.theme = theme;
-    this.panel.engine = chat?.engine ?? null;
-    this.panel.info = chat?.engine?.info ?? null;
+    panel.dataset.theme = theme;
+    panel.theme = theme;
+    if (!chat) panel.engine = null;
+    if (chat === this.followed) return;
+    this.part();
+    this.followed = chat;
+    if (chat) connectPanel(chat, panel, this.following.signal);
+  }
+
+  private part(): void {
+    this.following.abort();
+    this.following = new AbortController();
+    this.followed = null;
   }
 }
 
-/** Every panel of the page, now and later, listens to its attribute. */
+/** Gives every panel of the page, now and later, its attribute. */
 export function followChats(panels: typeof VivaceMetrics): void {
   if (customElements.get('vivace-metrics') !== panels) return; // another copy of the script was first, and does it
   panels.addInitializer((panel) => new MetricsFor(panel as VivaceMetrics));

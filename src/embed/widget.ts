@@ -11,11 +11,10 @@ import type {
   VivaceError,
   Warning,
 } from '../engine/engine';
-import type { VivaceMetrics } from '../metrics/panel/metrics_panel';
 import type { VivaceChat } from '../ui/chat/chat';
 import type { Offer } from '../ui/shared/advice';
 import '../ui/chat/chat';
-import type { Tuning } from '../ui/chat/chat_parts';
+import { connectPanel, type Panel } from '../ui/chat/connect_panel';
 import { icons } from '../ui/shared/icons';
 import '../ui/model/loader';
 import type { LoadState } from '../ui/model/loader';
@@ -50,7 +49,6 @@ export class Widget {
   private readonly listeners = new Map<string, Set<(detail: never) => void>>();
   private readonly session: EmbedSession;
   private engine: Engine | null = null;
-  private tuning: Tuning | null = null;
   private state: LoadState = { kind: 'loading', progress: null };
   private isOpen = false;
   private wasOpened = false;
@@ -85,6 +83,7 @@ export class Widget {
   /** Shows the window; the first time the model is loaded. */
   open(takesFocus = true): void {
     if (this.isOpen || !this.host.isConnected) return;
+    const isFirst = !this.wasOpened;
     this.isOpen = this.wasOpened = true;
     if (this.options.panel) {
       addPanelScript((message) => {
@@ -95,6 +94,9 @@ export class Widget {
     }
     this.session.start();
     this.render();
+    const { chat } = this;
+    const panel = this.root.querySelector<Panel>('vivace-metrics');
+    if (isFirst && chat && panel) connectPanel(chat, panel);
     if (takesFocus) this.focus();
     this.emit('open', undefined);
   }
@@ -217,11 +219,6 @@ export class Widget {
     return this.root.querySelector('vivace-chat');
   }
 
-  /** Null until its script is there. */
-  private get panel(): VivaceMetrics | null {
-    return this.root.querySelector<VivaceMetrics>('vivace-metrics:defined');
-  }
-
   private render(): void {
     this.host.toggleAttribute('data-open', this.isOpen);
     const label = this.isOpen ? `Close ${this.options.title}` : `Open ${this.options.title}`;
@@ -249,10 +246,8 @@ export class Widget {
       </header>
       <vivace-notices class="waiting" data-testid="waiting"></vivace-notices>
       <vivace-chat ?hidden=${this.showsPanel} .engine=${this.engine} .loadSettings=${this.session.settings}
-        .tuning=${this.tuning} @vivace-cancel-tuning=${() => this.panel?.cancelTuning()}
         .heading=${options.title} .system=${options.system} .welcome=${options.welcome} .examples=${options.examples}
-        @vivace-run=${() => this.panel?.reset()} @vivace-end=${() => this.panel?.end()} @vivace-event=${this.onEvent}
-        @vivace-reload=${(event: CustomEvent<LoadSettings>) => this.session.reload(event.detail)}>
+        @vivace-event=${this.onEvent} @vivace-reload=${(event: CustomEvent<LoadSettings>) => this.session.reload(event.detail)}>
         <vivace-notices slot="notice"></vivace-notices>
         <vivace-loader slot="loading" .state=${this.state} @vivace-cancel-load=${() => this.session.cancel()}
           @vivace-load-offer=${(event: CustomEvent<Offer>) => this.session.take(event.detail)}></vivace-loader>
@@ -262,8 +257,7 @@ export class Widget {
   }
 
   private renderPanel() {
-    return html`<vivace-metrics data-testid="metrics" ?hidden=${!this.showsPanel} .theme=${this.options.theme} .engine=${this.engine}
-      .info=${this.engine?.info ?? null} @vivace-tuning=${this.onTuning}>${this.panelState}</vivace-metrics>`;
+    return html`<vivace-metrics data-testid="metrics" ?hidden=${!this.showsPanel} .theme=${this.options.theme}>${this.panelState}</vivace-metrics>`;
   }
 
   private renderPanelButton() {
@@ -274,12 +268,6 @@ export class Widget {
   }
 
   private onEvent = (event: CustomEvent<EngineEvent>) => {
-    this.panel?.record(event.detail);
     if (event.detail.type === 'warning') this.warn([event.detail]);
-  };
-
-  private onTuning = (event: CustomEvent<Tuning | null>) => {
-    this.tuning = event.detail;
-    this.render();
   };
 }

@@ -26,7 +26,7 @@ class Panel extends EventTarget {
 }
 
 test('a chat does not wait for the tuner of a panel that is gone', () => {
-  const chat = { dataset: {}, tuning: null as object | null };
+  const chat = Object.assign(new EventTarget(), { dataset: {}, tuning: null as object | null, engine: null });
   const panel = new Panel(Object.assign(new EventTarget(), { querySelector: () => chat }));
   vi.stubGlobal('customElements', { get: () => panels });
   vi.stubGlobal('document', { querySelectorAll: () => [panel] });

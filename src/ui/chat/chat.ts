@@ -1,12 +1,13 @@
-// <vivace-chat>: the conversation with one engine, as it is shown. It asks, listens and shows; it computes nothing.
-// Fires `vivace-run` and `vivace-end` around an answer, `vivace-event` with every engine event, `vivace-changed` with the conversation when
-// there is something to keep, `vivace-reload` when the model must be loaded again, `vivace-cancel-tuning` when the reader would rather have
-// an answer.
+// <vivace-chat>: shows the conversation with one engine, and computes nothing.
+// Fires `vivace-engine` when its engine has changed, `vivace-run` and `vivace-end` around an answer, `vivace-event` with every
+// engine event, `vivace-changed` with the conversation when there is something to store, `vivace-reload` when the model must be
+// loaded again, and `vivace-cancel-tuning` when the reader prefers an answer to the tuner.
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Engine } from '../../engine/engine';
 import { MODEL_ENDED, type Offer, settingsAfter } from '../shared/advice';
+import { ChatKeys } from './chat_keys';
 import { renderEmpty, renderMemoryLine, renderMeter, renderTuning, type Tuning } from './chat_parts';
 import { type ChatHost, ChatSession } from './chat_session';
 import { chatStyles } from './chat_styles';
@@ -14,9 +15,7 @@ import './composer';
 import type { Turn } from '../conversation/conversation';
 import { type Conversation, newConversation, type Step } from '../conversation/conversation_tree';
 import { icons } from '../shared/icons';
-import { isComposing } from '../shared/input_method';
 import type { VivaceComposer } from './composer';
-import { hasOpenLayer } from './open_layers';
 import { ScrollKeeper } from './scroll_keeper';
 import '../settings/settings';
 import { type LoadSettings, type SamplingSettings, STANDARD_LOAD, standardSampling } from '../settings/settings_fields';
@@ -31,7 +30,7 @@ const STORY_EXAMPLES = [
   'Tell me a story about a little red car',
 ];
 
-/** Turns shown at first, and more with each press of the button above them. */
+/** Turns shown at first, and added by each press of the button above them. */
 const TURNS_AT_ONCE = 200;
 
 export class VivaceChat extends LitElement implements ChatHost {
@@ -49,32 +48,30 @@ export class VivaceChat extends LitElement implements ChatHost {
     sampling: { state: true },
     limit: { state: true },
     following: { state: true },
-    announcement: { state: true },
   };
-  /** Null while there is no model; writing works already. */
+  /** Null while there is no model. The reader can write already. */
   declare engine: Engine | null;
   declare loadSettings: LoadSettings;
   declare examples: readonly string[];
-  /** While a tuner has the GPU, else null. A question waits for it: what it would do to the times of both nobody wants. */
+  /** The tuner's progress, or null when none runs. Questions wait for it, because each would spoil the other's times. */
   declare tuning: Tuning | null;
-  /** Settings and the system prompt last used are kept in this browser: for a page of its own. */
+  /** Whether this browser keeps the last settings and system prompt. For a page of its own. */
   declare remember: boolean;
-  /** Anywhere in the document Ctrl or Cmd + Shift + O begins a new conversation, and Escape stops an answer. */
+  /** Whether the chat takes its keys from the whole document (chat_keys). For a page of its own. */
   declare shortcuts: boolean;
   /** Headline of the empty conversation. */
   declare heading: string;
-  /** The system message of new conversations, if any, until a reader writes another. */
+  /** The system message of new conversations, or '', until a reader writes another. */
   declare system: string;
-  /** What the empty conversation says under its headline; by default what the model is. */
+  /** The text under the headline of the empty conversation. Default: the model's name and size. */
   declare welcome: string;
   declare sampling: SamplingSettings;
   declare private limit: number;
   declare private following: boolean;
-  declare private announcement: string;
 
   private readonly session = new ChatSession(this);
   private keeper: ScrollKeeper | null = null;
-  /** An example that waits for the model; whoever changes its text in the composer sends it by hand. */
+  /** An example that is sent when the model comes, unless the reader edits it in the composer. */
   private chosen = '';
   /** The element of the turn that changed last. */
   private newest: VivaceTurn | null = null;
@@ -93,11 +90,10 @@ export class VivaceChat extends LitElement implements ChatHost {
     this.sampling = standardSampling();
     this.limit = TURNS_AT_ONCE;
     this.following = true;
-    this.announcement = '';
-    this.addEventListener('keydown', (event) => this.onEscape(event, this.renderRoot));
+    new ChatKeys(this);
   }
 
-  /** What is shown. Another one may be set at any time: an answer under way ends with the text that it has, and the engine stays. */
+  /** The conversation shown. Setting another one ends an answer under way with the text so far; the engine stays. */
   get conversation(): Conversation {
     return this.session.conversation;
   }
@@ -113,7 +109,7 @@ export class VivaceChat extends LitElement implements ChatHost {
     return this.session.isAnswering;
   }
 
-  /** The answer under way ends as soon as the engine has heard of it; what it said stays. */
+  /** Asks the engine to end the answer under way. The text so far stays. */
   stop(): void {
     if (!this.isStreaming) return;
     this.session.stop();
@@ -132,29 +128,10 @@ export class VivaceChat extends LitElement implements ChatHost {
     this.composer?.focus();
   }
 
-  override connectedCallback(): void {
-    super.connectedCallback();
-    document.addEventListener('keydown', this.onShortcut);
-  }
-
-  override disconnectedCallback(): void {
-    super.disconnectedCallback();
-    document.removeEventListener('keydown', this.onShortcut);
-    this.session.leave();
-  }
-
-  onChange(): void {
-    this.requestUpdate();
-  }
-
-  /** Called for every token, so it does next to nothing. */
-  onTurnChange(turn: Turn): void {
+  /** Runs for every token, so it does next to nothing. */
+  refreshTurn(turn: Turn): void {
     if (this.newest?.turn !== turn || !this.newest.isConnected) this.newest = this.elementOf(turn);
     this.newest?.refresh();
-  }
-
-  announce(text: string): void {
-    this.announcement = text;
   }
 
   override render() {
@@ -184,7 +161,7 @@ export class VivaceChat extends LitElement implements ChatHost {
           ${renderMeter(session.contextTokens, this.engine?.info.contextLength)}
         </vivace-composer>
       </div>
-      <div class="unseen" role="status" data-testid="status">${this.announcement}</div>
+      <div class="unseen" role="status" data-testid="status">${session.announcement}</div>
     `;
   }
 
@@ -228,12 +205,15 @@ export class VivaceChat extends LitElement implements ChatHost {
   }
 
   protected override updated(changed: PropertyValues<this>): void {
-    if (changed.has('tuning') && !this.tuning) this.session.tuned.open();
-    if (changed.has('engine') && this.engine) {
-      this.sendChosen();
-      void this.engine.whenLost.then(() => this.requestUpdate());
-    }
+    if (changed.has('engine') && this.engine !== (changed.get('engine') ?? null)) this.onEngine();
     this.keeper?.setEmpty(this.session.steps.length === 0);
+  }
+
+  private onEngine(): void {
+    this.dispatchEvent(new CustomEvent('vivace-engine'));
+    if (!this.engine) return;
+    this.sendChosen();
+    void this.engine.whenLost.then(() => this.requestUpdate());
   }
 
   private sendChosen(): void {
@@ -242,7 +222,7 @@ export class VivaceChat extends LitElement implements ChatHost {
     if (chosen && composer?.value === chosen && this.session.steps.length === 0) composer.send();
   }
 
-  /** Why the model cannot be asked, or ''. */
+  /** The reason why the model cannot be asked, or ''. */
   private get unready(): string {
     if (!this.engine) return 'The model is not ready yet.';
     return this.engine.lost ? MODEL_ENDED : '';
@@ -256,7 +236,7 @@ export class VivaceChat extends LitElement implements ChatHost {
     return this.renderRoot.querySelector<VivaceTurn>(`vivace-turn[data-id="${turn.id}"]`);
   }
 
-  /** Where the focus goes when what had it is gone. On touch screens a focused field would open the keyboard. */
+  /** Moves the focus from an element that is gone. On touch screens a focused field would open the keyboard. */
   private focusAfter(): void {
     if (matchMedia('(hover: hover)').matches) this.focus();
     else this.renderRoot.querySelector<HTMLElement>('.scroller')?.focus();
@@ -276,7 +256,7 @@ export class VivaceChat extends LitElement implements ChatHost {
     else {
       this.chosen = example;
       void this.composer?.edit(example);
-      this.announce('This is sent when the model is ready.');
+      this.session.announce('This is sent when the model is ready.');
     }
   };
 
@@ -291,27 +271,12 @@ export class VivaceChat extends LitElement implements ChatHost {
 
   private onSystem = (event: CustomEvent<string>) => this.setSystem(event.detail);
 
-  /** Of this conversation, and of those to come. */
+  /** Sets the system message of this conversation and of new ones. */
   private setSystem(system: string): void {
     this.system = system;
     this.session.setSystem(system);
     this.rememberAll();
   }
-
-  /** Stops the answer, unless the key closes something below `root`. */
-  private onEscape(event: KeyboardEvent, root: ParentNode): void {
-    if (event.key !== 'Escape' || !this.isStreaming || event.defaultPrevented || isComposing(event)) return;
-    if (hasOpenLayer(root)) return;
-    event.preventDefault();
-    this.stop();
-  }
-
-  private onShortcut = (event: KeyboardEvent) => {
-    if (this.shortcuts) this.onEscape(event, document);
-    if (!this.shortcuts || event.code !== 'KeyO' || !event.shiftKey || !(event.ctrlKey || event.metaKey)) return;
-    event.preventDefault();
-    this.newConversation();
-  };
 
   private onRecall = () => {
     const last = this.session.steps.at(-1);
@@ -381,7 +346,7 @@ export class VivaceChat extends LitElement implements ChatHost {
       }
       case 'keep':
       case 'former':
-        break; // under a load alone
+        break; // offered by a failed load alone
       default:
         offer satisfies never;
     }

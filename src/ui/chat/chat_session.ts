@@ -1,6 +1,7 @@
-// A conversation with an engine: which turns there are, who answers, what is kept and what is said aloud. No DOM but the events that the
-// chat fires.
+// A conversation with an engine: its turns, the answer under way, what is stored and what screen readers hear. A controller of
+// the element that shows it; touches no DOM but the events that it dispatches there.
 
+import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Engine, EngineEvent } from '../../engine/engine';
 import { countWords, type Turn, toMessages } from '../conversation/conversation';
 import {
@@ -19,9 +20,9 @@ import { contextTokens, forgetOldest, isFull, memoryStart, NEARLY_FULL } from '.
 import { AnswerRun } from './chat_run';
 import { Gate } from './gate';
 
-/** `vivace-changed`: there is something to keep. */
+/** `vivace-changed`: a conversation to store. */
 export class KeepEvent extends CustomEvent<Conversation> {
-  /** What a new question waits for, for a while, before the engine is asked. */
+  /** Writes that a new question waits for, at most `STORED_WITHIN_MS`, before the engine is asked. */
   readonly waitsFor: Promise<unknown>[] = [];
 
   constructor(
@@ -32,40 +33,56 @@ export class KeepEvent extends CustomEvent<Conversation> {
   }
 }
 
-/** Whoever shows the conversation. */
-export interface ChatHost {
+/** The element that shows the conversation. */
+export interface ChatHost
+  extends Pick<EventTarget, 'dispatchEvent'>,
+    Pick<ReactiveControllerHost, 'addController' | 'requestUpdate'> {
   readonly engine: Engine | null;
-  /** Not null while a tuner has the GPU: a question waits for it. */
+  /** Not null while a tuner has the GPU. Questions wait for it. */
   readonly tuning: object | null;
   readonly sampling: SamplingSettings;
-  dispatchEvent(event: Event): boolean;
-  /** The turns or the state of the chat have changed. */
-  onChange(): void;
-  /** What a turn holds has changed. */
-  onTurnChange(turn: Turn): void;
-  /** Said to screen readers. */
-  announce(text: string): void;
+  /** Shows what has changed in one turn. */
+  refreshTurn(turn: Turn): void;
 }
 
-/** What hears `vivace-changed` may keep the question before it is answered; storage that does not answer by then is not waited for. */
+/** The longest that a question waits for its storage before the engine is asked. */
 const STORED_WITHIN_MS = 1_000;
-/** An engine that has not ended an answer so long after a stop is not waited for. */
+/** The longest that a stopped answer waits for its engine. */
 const STOPPED_WITHIN_MS = 1_000;
-/** An answer that streams is kept this often. */
+/** Milliseconds between two times that a streaming answer is stored. */
 const KEEP_MS = 2_000;
-/** A long answer says this often that it goes on. */
+/** Milliseconds between two announcements that a long answer goes on. */
 const STILL_WRITING_MS = 30_000;
 
-export class ChatSession {
+export class ChatSession implements ReactiveController {
   steps: readonly Step[] = [];
-  readonly tuned = new Gate();
+  /** The newest text for screen readers. */
+  announcement = '';
+  /** Holds the questions that wait for the tuner. */
+  private readonly tuned = new Gate();
   private current = newConversation();
   private run: AnswerRun | null = null;
   private keepTimer: ReturnType<typeof setTimeout> | undefined;
   private ticker: ReturnType<typeof setInterval> | undefined;
   private hasWarned = false;
 
-  constructor(private readonly host: ChatHost) {}
+  constructor(private readonly host: ChatHost) {
+    host.addController(this);
+  }
+
+  hostUpdated(): void {
+    if (!this.host.tuning) this.tuned.open();
+  }
+
+  hostDisconnected(): void {
+    this.leave();
+  }
+
+  announce(text: string): void {
+    if (text === this.announcement) return;
+    this.announcement = text;
+    this.host.requestUpdate();
+  }
 
   get conversation(): Conversation {
     return this.current;
@@ -75,7 +92,7 @@ export class ChatSession {
     return this.run !== null;
   }
 
-  /** The turns that are shown. */
+  /** The turns of the branch shown. */
   get path(): Turn[] {
     return this.steps.map(({ turn }) => turn);
   }
@@ -93,21 +110,21 @@ export class ChatSession {
     return isFull(this.path, this.current.memory);
   }
 
-  /** A model without a template reads one message at a time, so there is nothing to forget. */
+  /** False for a model without a template: it reads one message at a time, so there is nothing to forget. */
   get canForget(): boolean {
     const hasTemplate = this.host.engine?.info.hasChatTemplate === true;
     return hasTemplate && forgetOldest(this.path, this.current.memory, 0) !== undefined;
   }
 
-  /** Goes to another conversation. An answer under way ends with the text that it has. */
+  /** Shows another conversation. An answer under way ends with the text so far. */
   open(conversation: Conversation): void {
     this.leave();
-    if (this.keepTimer !== undefined) this.keep(); // what was written of the old one may not be said of the new one
+    if (this.keepTimer !== undefined) this.keep(); // the timer's write is of the old conversation
     this.hasWarned = false;
     this.show(settled(conversation));
   }
 
-  /** The system message of this conversation, from the next question on. */
+  /** Sets the system message of this conversation, from the next question on. */
   setSystem(system: string): void {
     this.show({ ...this.current, system, updatedAt: Date.now() });
     this.keepSoon();
@@ -119,25 +136,25 @@ export class ChatSession {
     void this.answer(addTurn(this.current, this.steps.at(-1)?.turn.id ?? null, question));
   }
 
-  /** Asks in the place of a turn: the question in other words, or the same one for another answer. */
+  /** Asks in the place of a turn: an edited question, or the same one for another answer. */
   askInstead(turn: Turn, question = turn.question, makesRoom = false): void {
     if (!this.host.engine || this.run) return;
     void this.answer(replaceTurn(this.current, turn, question), makesRoom);
   }
 
-  /** Half of the context is free again. A question that found no room is asked once more. */
+  /** Frees half of the context. Asks a question again that had no room. */
   makeRoom(turn: Turn): void {
     const { engine } = this.host;
     if (!engine || this.run || !this.forget(engine.info.contextLength / 2)) return;
     if (turn.state === 'error') this.askInstead(turn, turn.question, true);
     else {
       this.hasWarned = false;
-      this.host.announce('The model no longer reads the oldest messages.');
+      this.announce('The model no longer reads the oldest messages.');
       this.keep();
     }
   }
 
-  /** Shows the version of a turn before or after it; gives it, if there is one. */
+  /** Shows the version of a turn before or after it, and returns it if there is one. */
   showVersion({ turn, among }: Step, by: 1 | -1): Turn | undefined {
     const next = among[among.indexOf(turn) + by];
     if (next) {
@@ -147,7 +164,7 @@ export class ChatSession {
     return next;
   }
 
-  /** The answer under way ends as soon as the engine has heard of it; what it said stays. */
+  /** Asks the engine to end the answer under way. The text so far stays. */
   stop(): void {
     const { run } = this;
     if (!run) return;
@@ -157,7 +174,7 @@ export class ChatSession {
     }, STOPPED_WITHIN_MS);
   }
 
-  /** Ends an answer under way here and now. */
+  /** Ends an answer under way at once. */
   leave(): void {
     const { run } = this;
     if (!run) return;
@@ -165,7 +182,7 @@ export class ChatSession {
     this.finish(run.turn);
   }
 
-  /** Says that there is something to keep. Gives what its keepers are doing about it. */
+  /** Dispatches the conversation to be stored. Returns the writes that its listeners began. */
   keep(isQuestion = false): Promise<unknown>[] {
     clearTimeout(this.keepTimer);
     this.keepTimer = undefined;
@@ -181,19 +198,19 @@ export class ChatSession {
   private show(conversation: Conversation): void {
     this.current = conversation;
     this.steps = shownSteps(conversation);
-    this.host.onChange();
+    this.host.requestUpdate();
   }
 
-  /** `makesRoom`: what does not fit the context is asked again with fewer messages, as long as there are any. */
+  /** With `makesRoom` a question that overflows the context is asked again with fewer messages, down to its own. */
   private async answer({ conversation, turn }: { conversation: Conversation; turn: Turn }, makesRoom = false) {
     const engine = this.host.engine!;
     const run = new AnswerRun(turn, (event, isSeen) => this.onEvent(turn, event, isSeen));
     this.run = run;
     this.show(conversation);
     const keeping = this.keep(true);
-    this.host.announce('');
+    this.announce('');
     this.ticker = setInterval(() => {
-      if (turn.answer) this.host.announce(`Still writing, ${countWords(turn.answer)} words.`);
+      if (turn.answer) this.announce(`Still writing, ${countWords(turn.answer)} words.`);
     }, STILL_WRITING_MS);
     if (keeping.length > 0) await run.outlasts(Promise.allSettled(keeping), STORED_WITHIN_MS);
     if (await this.mayBegin(run)) {
@@ -206,19 +223,19 @@ export class ChatSession {
     if (!run.isLeft) this.finish(turn);
   }
 
-  /** While a tuner has the GPU a question waits. Whether it is still to be answered then. */
+  /** Waits while a tuner has the GPU. False if the question was stopped meanwhile. */
   private async mayBegin(run: AnswerRun): Promise<boolean> {
     if (run.endsUnasked()) return false;
     if (!this.host.tuning) return true;
     run.turn.waitsFor = 'this GPU is being tuned.';
-    this.host.onTurnChange(run.turn);
-    this.host.announce('The answer waits until this GPU is tuned.');
+    this.host.refreshTurn(run.turn);
+    this.announce('The answer waits until this GPU is tuned.');
     const passes = await run.passes(this.tuned);
-    this.host.onTurnChange(run.turn);
+    this.host.refreshTurn(run.turn);
     return passes;
   }
 
-  /** What the model is to read to answer a turn. Another branch may be shown by now. */
+  /** The messages to answer a turn from. The branch shown may be another by now. */
   private messages(turn: Turn) {
     const path = pathTo(this.current, turn);
     return toMessages(path.slice(memoryStart(path, this.current.memory)), this.current.system);
@@ -227,8 +244,8 @@ export class ChatSession {
   private onEvent(turn: Turn, event: EngineEvent, isSeen: boolean): void {
     this.host.dispatchEvent(new CustomEvent<EngineEvent>('vivace-event', { detail: event }));
     if (!isSeen) return;
-    if (event.type === 'token' && turn.answer.length === event.text.length) this.host.announce('The answer begins.');
-    this.host.onTurnChange(turn);
+    if (event.type === 'token' && turn.answer.length === event.text.length) this.announce('The answer begins.');
+    this.host.refreshTurn(turn);
     this.keepSoon();
   }
 
@@ -236,9 +253,9 @@ export class ChatSession {
     this.run = null;
     clearInterval(this.ticker);
     this.host.dispatchEvent(new CustomEvent('vivace-end'));
-    this.host.onChange();
-    this.host.onTurnChange(turn);
-    this.host.announce(turn.state === 'error' ? '' : this.describe(turn)); // a failure speaks for itself
+    this.host.requestUpdate();
+    this.host.refreshTurn(turn);
+    this.announce(turn.state === 'error' ? '' : this.describe(turn)); // a failure speaks for itself
     this.keep();
   }
 
@@ -250,7 +267,7 @@ export class ChatSession {
     return `${end}, ${countWords(answer)} words.${warns ? ` The context is ${Math.round(100 * part)} % full.` : ''}`;
   }
 
-  /** Whether there was anything to forget. */
+  /** Makes the model forget the oldest turns; false if there were none. */
   private forget(room: number, path: readonly Turn[] = this.path): boolean {
     const memory = forgetOldest(path, this.current.memory, room);
     if (memory) this.show({ ...this.current, memory, updatedAt: Date.now() });

@@ -1,11 +1,11 @@
 // The chat page: loads the model that the address asks for and passes on what its parts tell each other: chat, panel, conversations, models.
 
-import type { Engine, EngineEvent, EngineInfo, ModelLocation } from '../../engine/engine';
+import type { EngineEvent, EngineInfo, ModelLocation } from '../../engine/engine';
 import type { Offer } from '../shared/advice';
 import '../chat/chat';
 import { formatTokenRate } from '../../shared/format';
-import type { Tuning } from '../chat/chat_parts';
 import type { KeepEvent } from '../chat/chat_session';
+import { connectPanel, type Panel } from '../chat/connect_panel';
 import { type Conversation, newConversation } from '../conversation/conversation_tree';
 import { connectDrawer } from './drawer';
 import { connectDrop, filesOf } from './dropped_files';
@@ -20,17 +20,6 @@ import '../model/notices';
 import { DEFAULT_MODEL, readPageOptions, writePageOptions } from '../model/page_options';
 import type { LoadSettings } from '../settings/settings_fields';
 import { connectThemeButton } from './theme';
-
-/** What the page asks of the panel, which lives in another room and is known here by its name in the document alone. */
-interface RunListener extends HTMLElement {
-  info: EngineInfo | null;
-  engine: Engine | null;
-  theme: string;
-  cancelTuning(): void;
-  record(event: EngineEvent): void;
-  reset(): void;
-  end(): void;
-}
 
 /** For models that can do more than tell stories. */
 const GENERAL_EXAMPLES = [
@@ -47,7 +36,7 @@ const chat = document.querySelector('vivace-chat')!;
 const library = document.querySelector('vivace-library')!;
 const loader = document.querySelector('vivace-loader')!;
 const models = document.querySelector('vivace-models')!;
-const panel = byId<RunListener>('metrics');
+const panel = byId<Panel>('metrics');
 const tempo = byId('tempo');
 const notices = document.querySelector('vivace-notices')!;
 /** What the chat shows of itself while it is empty. */
@@ -63,7 +52,6 @@ const session = new ModelSession(asked.model, asked.load, asked.contextLength, {
     chat.stop();
     if (chat.engine) notices.clear(); // what was said of it may be said again of the next one
     chat.engine = engine;
-    panel.engine = engine;
     chat.loadSettings = session.settings;
     if (engine) show(engine.info);
     void engine?.whenLost.then(() => chat.engine === engine && nameModel(false));
@@ -88,7 +76,6 @@ function showModel(model: ModelLocation): string {
 }
 
 function show(info: EngineInfo): void {
-  panel.info = info;
   const tellsStories = session.running === new URL(DEFAULT_MODEL, document.baseURI).href;
   chat.heading = tellsStories ? stories.heading : 'What is on your mind?';
   chat.examples = tellsStories ? stories.examples : GENERAL_EXAMPLES;
@@ -126,11 +113,9 @@ function openConversation(conversation: Conversation): void {
   library.current = conversation.id;
 }
 
-chat.addEventListener('vivace-run', () => panel.reset());
-chat.addEventListener('vivace-end', () => panel.end());
+connectPanel(chat, panel);
 chat.addEventListener('vivace-event', (event) => {
   const detail = (event as CustomEvent<EngineEvent>).detail;
-  panel.record(detail);
   if (detail.type === 'warning') notices.show([{ code: detail.code, message: detail.message }]);
   if (detail.type === 'done' && detail.metrics.decodeTokensPerSecond !== null) {
     tempo.hidden = false;
@@ -147,10 +132,6 @@ chat.addEventListener('vivace-changed', (event) => {
   library.keep(conversation);
   if (isQuestion) waitsFor.push(library.keepNow());
 });
-panel.addEventListener('vivace-tuning', (event) => {
-  chat.tuning = (event as CustomEvent<Tuning | null>).detail;
-});
-chat.addEventListener('vivace-cancel-tuning', () => panel.cancelTuning());
 loader.addEventListener('vivace-cancel-load', () => session.cancel());
 loader.addEventListener('vivace-load-offer', (event) => {
   const taken = session.take((event as CustomEvent<Offer>).detail);

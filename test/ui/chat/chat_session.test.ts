@@ -13,7 +13,6 @@ type Answering = (messages: ChatMessage[], signal: AbortSignal) => AsyncGenerato
 function setUp(answering: Answering, more: Partial<ChatHost> = {}) {
   const events: string[] = [];
   const kept: Conversation[] = [];
-  const said: string[] = [];
   const asked: string[][] = [];
   const engine = {
     info: { contextLength: 100, hasChatTemplate: true },
@@ -31,12 +30,17 @@ function setUp(answering: Answering, more: Partial<ChatHost> = {}) {
       else events.push(event.type);
       return true;
     },
-    onChange() {},
-    onTurnChange() {},
-    announce: (text) => said.push(text),
+    addController() {},
+    requestUpdate() {},
+    refreshTurn() {},
     ...more,
   };
-  return { host, session: new ChatSession(host), events, kept, said, asked };
+  const session = new ChatSession(host);
+  const endTuning = () => {
+    Object.assign(host, { tuning: null });
+    session.hostUpdated();
+  };
+  return { host, session, events, kept, asked, endTuning };
 }
 
 const token = (text: string) => ({ type: 'token' as const, id: 0, text });
@@ -206,7 +210,7 @@ test('when nothing is left to forget, the failure stays', async () => {
 });
 
 test('a question that waits for the tuner can be stopped, and is not asked then', async () => {
-  const { session, asked, events, said } = setUp(
+  const { session, asked, events } = setUp(
     async function* () {
       yield token('never');
     },
@@ -214,7 +218,7 @@ test('a question that waits for the tuner can be stopped, and is not asked then'
   );
   session.ask('Go');
   expect(session.path[0]?.waitsFor).toContain('tuned');
-  expect(said.at(-1)).toContain('waits');
+  expect(session.announcement).toContain('waits');
   session.stop();
   await settle();
   expect(asked).toEqual([]);
@@ -232,7 +236,7 @@ test('what a kept question waits for is shown', async () => {
       if (event instanceof KeepEvent && event.isQuestion) event.waitsFor.push(Promise.resolve());
       return true;
     },
-    onTurnChange: ({ waitsFor }) => shown.push(waitsFor),
+    refreshTurn: ({ waitsFor }) => shown.push(waitsFor),
   });
   session.ask('Go');
   await settle();
@@ -241,32 +245,33 @@ test('what a kept question waits for is shown', async () => {
 });
 
 test('it is asked when the tuner is done', async () => {
-  const { session, asked } = setUp(
+  const { session, asked, endTuning } = setUp(
     async function* () {
       yield token('now');
     },
     { tuning: {} },
   );
   session.ask('Go');
-  session.tuned.open();
+  endTuning();
   await settle();
   expect(asked).toEqual([['Go']]);
   expect(session.path[0]?.answer).toBe('now');
 });
 
 test('what it reads is its own branch, though another is shown by then', async () => {
-  const { session, asked } = setUp(
+  const { host, session, asked, endTuning } = setUp(
     async function* () {
       yield token('now');
     },
     { tuning: {} },
   );
   session.ask('old');
-  session.tuned.open();
+  endTuning();
   await settle();
+  Object.assign(host, { tuning: {} });
   session.askInstead(session.path[0], 'new');
   session.showVersion(session.steps[0], -1);
-  session.tuned.open();
+  endTuning();
   await settle();
   expect(asked).toEqual([['old'], ['new']]);
 });

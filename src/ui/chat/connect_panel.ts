@@ -1,0 +1,50 @@
+// The wires between a chat and a TBT panel: the same for the chat page, the script tag and the elements.
+
+import type { Engine, EngineEvent, EngineInfo } from '../../engine/engine';
+import type { VivaceChat } from './chat';
+import type { Tuning } from './chat_parts';
+
+/**
+ * The panel as the chat knows it. <vivace-metrics> of another room implements it; its script may come later, and until then the
+ * element has none of the methods.
+ */
+export interface Panel extends HTMLElement {
+  engine: Engine | null;
+  info: EngineInfo | null;
+  /** Any change makes the charts read their colors again. */
+  theme: string;
+  reset?(): void;
+  record?(event: EngineEvent): void;
+  end?(): void;
+  cancelTuning?(): void;
+}
+
+/**
+ * Makes the panel follow the chat's engine and answers, and the chat wait for the panel's tuner. An abort of `signal` parts the
+ * two: it cancels a tuning under way, since nothing would tell the chat of its end.
+ */
+export function connectPanel(chat: VivaceChat, panel: Panel, signal?: AbortSignal): void {
+  const on = <T>(target: EventTarget, name: string, listener: (detail: T) => void) =>
+    target.addEventListener(name, (event) => listener((event as CustomEvent<T>).detail), { signal });
+  const follow = () => {
+    panel.engine = chat.engine ?? null;
+    if (chat.engine) panel.info = chat.engine.info; // the figures stay while the next model loads
+  };
+  let isTuning = false;
+  on(chat, 'vivace-engine', follow);
+  on(chat, 'vivace-run', () => panel.reset?.());
+  on(chat, 'vivace-event', (event: EngineEvent) => panel.record?.(event));
+  on(chat, 'vivace-end', () => panel.end?.());
+  on(chat, 'vivace-cancel-tuning', () => panel.cancelTuning?.());
+  on(panel, 'vivace-tuning', (progress: Tuning | null) => {
+    chat.tuning = progress;
+    isTuning = progress !== null;
+  });
+  const part = () => {
+    if (!isTuning) return;
+    panel.cancelTuning?.();
+    chat.tuning = null;
+  };
+  signal?.addEventListener('abort', part, { once: true });
+  follow();
+}
