@@ -1,5 +1,5 @@
-// The only API that clients import. It speaks to the worker and turns its messages into async iterators.
-// It holds no model, no GPU object and no DOM node.
+// The API of the engine, the only one that clients import. It sends requests to the worker and turns the messages that
+// come back into async iterators. It holds no model, no GPU object and no DOM node.
 
 import { proxy } from 'comlink';
 import type { VivaceError } from '../errors';
@@ -25,7 +25,7 @@ import type {
   TuneResult,
 } from './protocol';
 
-/** How long a worker that began an answer has to end it itself after a stop: then the answer has all its figures. */
+/** The time that a stopped worker has to end its answer itself. Such an answer has all its figures. */
 const STOP_MS = 250;
 
 export { VivaceError } from '../errors';
@@ -48,7 +48,10 @@ export type * from './protocol';
 export interface EngineLoadOptions extends LoadOptions {
   /** Address of `vivace_worker.js` on the page's own origin, for pages whose policy forbids workers from a blob. */
   workerUrl?: string;
-  /** At stage `weights` the model's headers were read and accepted; before it takes memory the load waits for what this returns. */
+  /**
+   * At stage `weights` the model's headers have been read and accepted. The load waits for the returned promise before
+   * it takes memory.
+   */
   onProgress?: (progress: LoadProgress) => unknown;
   signal?: AbortSignal;
 }
@@ -58,13 +61,13 @@ export interface EngineGenerateOptions extends GenerateOptions {
 }
 
 export interface EngineTuneOptions {
-  /** Each candidate as it was measured or refused; `total` is an estimate. */
+  /** Runs for each candidate that was measured or refused. `total` is an estimate. */
   onResult?: (result: TuneResult, done: number, total: number) => void;
   signal?: AbortSignal;
 }
 
 export class Engine {
-  /** Of the newest finished run, or null before the first. */
+  /** The metrics of the newest finished run, or null before the first. */
   metrics: RunMetrics | null = null;
 
   private constructor(
@@ -88,22 +91,22 @@ export class Engine {
       cancel = () => reject(signal?.reason);
       signal?.addEventListener('abort', cancel);
     });
-    canceled.catch(() => {}); // awaited below, unless something fails before
+    canceled.catch(() => {}); // awaited below, unless an error comes first
     try {
       signal?.throwIfAborted();
       const location = typeof model === 'string' ? absolute(model) : model;
       const { hubUrl } = loadOptions;
       const options = hubUrl === undefined ? loadOptions : { ...loadOptions, hubUrl: absolute(hubUrl) };
-      const hear = async (progress: LoadProgress) => {
+      const report = async (progress: LoadProgress) => {
         try {
           if (!signal?.aborted) await onProgress(progress);
         } catch (error) {
           setTimeout(() => {
-            throw error; // the page's own, and told there
+            throw error; // the page's own error, reported as such
           });
         }
       };
-      loading = worker.load(location, options, proxy(hear), proxy(hashing.start)) as Promise<LoadResult>;
+      loading = worker.load(location, options, proxy(report), proxy(hashing.start)) as Promise<LoadResult>;
       const result = await Promise.race([connection.alive(loading), hashing.lost, canceled]);
       if ('type' in result) throw fromFailure(result);
       return new Engine(connection, result.info);
@@ -119,12 +122,15 @@ export class Engine {
     }
   }
 
-  /** Why this engine answers nothing any more: its worker died, or its GPU is lost. Null while it works. Load a new one. */
+  /**
+   * The reason why this engine answers no more: its worker died, or its GPU is lost. Null while it works. Load a new
+   * one.
+   */
   get lost(): VivaceError | null {
     return this.connection.lost;
   }
 
-  /** Resolves with `lost`, if it ever comes to that; `unload` is no loss. */
+  /** Resolves with `lost` when the engine is lost. `unload` is no loss. */
   get whenLost(): Promise<VivaceError> {
     return this.connection.whenLost;
   }
@@ -137,14 +143,14 @@ export class Engine {
     return this.generate({ messages }, options);
   }
 
-  /** Continues a text as it is, its added tokens recognized; an empty one from the token that begins a text. */
+  /** Continues a text. Added tokens in it are recognized. An empty text continues the token that begins a text. */
   complete(prompt: string, options?: EngineGenerateOptions): AsyncGenerator<EngineEvent, void, undefined> {
     return this.generate({ prompt }, options);
   }
 
   /**
-   * Measures every way to compute attention and matrix products on this GPU, after the requests before it, and runs on the
-   * fastest from then on. An abort changes nothing; the engine stays usable.
+   * Measures every way to compute attention and matrix products on this GPU, after earlier requests, and uses the
+   * fastest from then on. An abort changes nothing, and the engine stays usable.
    * @throws VivaceError on the cpu backend or with an attention that was chosen by name; DOMException AbortError
    */
   async tune({ onResult, signal }: EngineTuneOptions = {}): Promise<TuneOutcome> {
@@ -166,8 +172,8 @@ export class Engine {
   }
 
   /**
-   * The most that this GPU reads from memory: measured once, after the requests before it, and known from then on. It takes
-   * about half a second and, for that time, up to 256 MB of GPU memory.
+   * The fastest read of this GPU's memory. The first call measures it after earlier requests, which takes about half a
+   * second and up to 256 MB of GPU memory meanwhile. Later calls return the same figure.
    * @throws VivaceError on the cpu backend or where memory is short; DOMException AbortError
    */
   async roofline({ signal }: { signal?: AbortSignal } = {}): Promise<Roofline> {
@@ -181,18 +187,20 @@ export class Engine {
     }
   }
 
-  /** Frees the model and ends the worker, whatever the worker does. */
+  /** Frees the model and ends the worker, even one that hangs. */
   async unload(): Promise<void> {
     await this.connection.closeAfter(this.connection.worker.unload());
   }
 
-  /** Leaving the iterator early stops the worker. So does an abort of the signal, after which `done` still comes. */
+  /**
+   * Stops the worker when the caller leaves the iterator early or aborts the signal. After an abort `done` still comes.
+   */
   private async *generate(
     input: GenerateInput,
     { signal, seed = randomSeed(), ...others }: EngineGenerateOptions = {},
   ): AsyncGenerator<EngineEvent, void, undefined> {
     const options = { ...others, seed };
-    const heard = new StoppedAnswer(this.info.attention, seed);
+    const stopped = new StoppedAnswer(this.info.attention, seed);
     const request = new Request<EngineEvent>(
       this.connection,
       (worker, port) => worker.generate({ input, options }, port),
@@ -201,8 +209,8 @@ export class Engine {
     );
     try {
       for (;;) {
-        const event = (await request.take()) ?? heard.done();
-        heard.hear(event);
+        const event = (await request.take()) ?? stopped.done();
+        stopped.record(event);
         if (event.type === 'done') this.metrics = event.metrics;
         yield event;
         if (event.type === 'done') return;

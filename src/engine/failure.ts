@@ -1,9 +1,13 @@
-// Errors across the worker boundary: structured clone keeps neither class nor code, so both travel as plain fields.
+// Errors on both sides of the worker boundary. Structured clone keeps neither class nor code, so both travel as plain
+// fields.
 
 import { VivaceError } from '../errors';
 import type { WorkerFailure } from './protocol';
 
-/** `stopped`: the caller stopped the work. Else an AbortError is the browser's own, which is a failure like others. */
+/**
+ * @param stopped whether the caller stopped the work. If not, an AbortError is the browser's own: a failure like
+ * others.
+ */
 export function toFailure(error: unknown, stopped = false): WorkerFailure {
   const e = error instanceof Error ? error : new Error(String(error));
   const details: WorkerFailure['details'] = {};
@@ -14,7 +18,7 @@ export function toFailure(error: unknown, stopped = false): WorkerFailure {
   return { type: 'error', name: e.name, code, message: e.message, details };
 }
 
-/** The error on the caller's side: same name, code, message and numbers; an abort stays a DOMException. */
+/** The error on the caller's side, with the same name, code, message and numbers. An abort stays a DOMException. */
 export function fromFailure(failure: WorkerFailure): Error {
   if (failure.code === 'abort') return new DOMException(failure.message, 'AbortError');
   const error = new VivaceError(failure.code, failure.message);

@@ -1,5 +1,4 @@
-// Everything that crosses the worker boundary, and nothing else: ids, text, numbers and events. No buffers, no logits.
-// Types only.
+// All types that cross the worker boundary: ids, text, numbers and events. No buffers, no logits. Types only.
 
 import type { AttentionName } from '../attention/attention';
 import type { TuneResult as AttentionResult } from '../attention/profile';
@@ -13,89 +12,93 @@ export type { AttentionName, AttentionResult, CachedModel, ChatMessage, ProductR
 export type BackendName = 'webgpu' | 'cpu';
 export type KvType = 'f16' | 'f32';
 export type ActivationType = 'f32' | 'q8';
-/** As Q8_0 and Q4_0 of GGUF. */
+/** The formats Q8_0 and Q4_0 of GGUF. */
 export type QuantizedFormat = 'q8' | 'q4';
 
 /**
- * URL of a folder in Hugging Face layout or of a .gguf file; `hf:owner/repo`, then `@revision` and `/file.gguf` or `:Q4_K_M` where
- * wanted; or dropped files.
+ * The URL of a folder in Hugging Face layout or of a .gguf file; or `hf:owner/repo`, optionally with `@revision` and
+ * then `/file.gguf` or `:Q4_K_M`; or dropped files.
  */
 export type ModelLocation = string | File | File[];
 
 export interface LoadOptions {
   /**
-   * Tokens of context, at most what the model was made for and fits the GPU. Default: that, within a share of memory, and within
-   * the context of the training where a longer one changes RoPE (longrope, dynamic). Less than the model's is a warning.
+   * Tokens of context, limited by the model and by the GPU. Default: the longest that both allow within a share of
+   * memory, and within the training context where a longer one changes RoPE (longrope, dynamic). A context shorter
+   * than the model's is a warning.
    */
   contextLength?: number;
-  /** `auto`, or the name of an attention sibling: forced means forced. */
+  /** `auto`, or the name of an attention sibling. A sibling that cannot run is an error, never replaced by another. */
   attention?: 'auto' | AttentionName;
-  /** How keys and values are stored. Default f16. */
+  /** The type of keys and values in the cache. Default f16. */
   kvCache?: KvType;
   /**
-   * What products read where a matrix has integers (quantized, but not Q2_K): signed bytes or, exact, f32. `auto`: q8, but f32 on an
-   * adapter of software and on the cpu. `q8` is refused where no matrix has integers.
+   * The type of activations in products with a matrix of integers (any quantized one but Q2_K): signed bytes, or f32,
+   * which is exact. `auto`: q8, but f32 on a software adapter and on the cpu. `q8` is an error if no matrix has
+   * integers.
    */
   activations?: 'auto' | ActivationType;
-  /** Quantize matrices that the file holds as F32, F16 or BF16 while they load; others stay as they are. Default: no. */
+  /** Quantizes matrices of F32, F16 or BF16 while they load. Others stay as they are. Default: none. */
   quantize?: QuantizedFormat;
-  /** `auto`: webgpu, or the cpu with a warning where there is no WebGPU. */
+  /** `auto`: webgpu, or without it the cpu and a warning. */
   backend?: 'auto' | BackendName;
   /**
-   * Keep what is fetched from a URL in this browser, and use what was kept. Default true: a model that is kept whole asks nothing of
-   * the network, so that it loads anywhere and tells nobody; a newer version of it is found with `check`, which asks a hub for
-   * the newest commit, any other server for each file's version, and loads what changed; what no hash has vouched for is held
-   * against the server's bytes, once. Where no server answers, it is as true.
+   * `true` (default): keep the files of a URL in this browser and use the kept copy. A complete copy loads without the
+   * network.
+   * `'check'`: first ask for a newer version, a hub for its newest commit, another server for each file's version, and
+   * fetch what changed. Kept bytes without a verified hash are compared with the server's once. Offline it behaves like
+   * `true`.
+   * `false`: keep nothing.
    */
   cache?: boolean | 'check';
   /**
-   * SHA-256 in hex of the .gguf file that is named, or of the model.safetensors of a folder: a file with another is an error. Hubs
-   * tell it by themselves, other servers may (Repr-Digest).
+   * SHA-256 in hex of the .gguf file, or of a folder's model.safetensors. A file with another hash is an error. Hubs
+   * send the hash themselves, other servers may (Repr-Digest).
    */
   sha256?: string;
   /**
-   * The hub that `hf:` means, a mirror perhaps; of its files `/{owner}/{repo}/resolve/{revision}/{path}` are needed, and
-   * `/api/models/{owner}/{repo}/revision/{revision}`, which names commit, files and hashes, is used where it is. Default
-   * https://huggingface.co.
+   * The address of the hub that `hf:` means, such as a mirror. It must serve
+   * `/{owner}/{repo}/resolve/{revision}/{path}`, and may serve `/api/models/{owner}/{repo}/revision/{revision}`, which
+   * names commit, files and hashes. Default https://huggingface.co.
    */
   hubUrl?: string;
 }
 
 export interface LoadProgress {
   stage: 'open' | 'weights' | 'compile' | 'ready';
-  /** Bytes of the model that have arrived, and how many there are (0 while unknown). */
+  /** Bytes of the model that have arrived, and all its bytes (0 while unknown). */
   loadedBytes: number;
   totalBytes: number;
-  /** Those of loadedBytes that this browser had kept. Default 0. */
+  /** The part of `loadedBytes` that comes from this browser's cache. Default 0. */
   cachedBytes?: number;
   bytesPerSecond: number | null;
   secondsLeft: number | null;
 }
 
 export interface GenerateOptions {
-  /** Most tokens to generate; default: to the end of the context. */
+  /** The most tokens to generate. Default: to the end of the context. */
   maxTokens?: number;
-  /** 0 is greedy. Default 0.6. */
+  /** 0: greedy. Default 0.6. */
   temperature?: number;
-  /** 0 turns it off. Default 40. */
+  /** 0: off. Default 40. */
   topK?: number;
-  /** 1 turns it off. Default 0.9. */
+  /** 1: off. Default 0.9. */
   topP?: number;
-  /** 0 turns it off. Default 0.05. */
+  /** 0: off. Default 0.05. */
   minP?: number;
-  /** 1 turns it off. Default 1. */
+  /** 1: off. Default 1. */
   repetitionPenalty?: number;
-  /** 32 bits; the same seed gives the same text. Default: a random one, reported in the `done` event. */
+  /** 32 bits. The same seed gives the same text. Default: a random one, reported in the `done` event. */
   seed?: number;
-  /** The answer ends before the first of these. */
+  /** The answer ends before the first of these strings. */
   stop?: readonly string[];
-  /** Steps in flight on the GPU, the one being read among them. Default `auto`. */
+  /** Steps in flight on the GPU, the one being read included. Default `auto`. */
   runAhead?: 'auto' | number;
-  /** Time each step by the GPU's clock, where it has one: read once, after the answer. Default true. */
+  /** Times each step by the GPU's clock, if it has one. The times are read once, after the answer. Default true. */
   gpuTimes?: boolean;
 }
 
-/** What to generate from: a conversation for the chat template, or text as it is. */
+/** The input of a generation: a conversation for the chat template, or text as is. */
 export type GenerateInput = { messages: readonly ChatMessage[] } | { prompt: string };
 
 export type FinishReason = 'eos' | 'stop' | 'length' | 'context' | 'abort';
@@ -113,14 +116,14 @@ export interface AttentionChoice {
   reason: string;
 }
 
-/** One candidate of a tuning, by `pass`: attention's are `prefill` and `decode`, those of matrix products `product`. */
+/** One candidate of a tuning. Its `pass` is `prefill` or `decode` for attention, `product` for a matrix product. */
 export type TuneResult = AttentionResult | ProductResult;
 
-/** What tuning found, attention first, and what attention runs on from now on. */
+/** The results of a tuning, attention first, and the attention that runs from then on. */
 export interface TuneOutcome {
   results: TuneResult[];
   attention: AttentionChoice;
-  /** Whether it was kept for the next load in this browser. */
+  /** True if this browser keeps the winners for its next load. */
   stored: boolean;
 }
 
@@ -129,7 +132,7 @@ export type TuneMessage =
   | { type: 'result'; result: TuneResult; done: number; total: number }
   | ({ type: 'tuned' } & TuneOutcome);
 
-/** The most that this GPU reads from memory, in GB/s (1e9 bytes), and whose clock measured it. */
+/** The fastest read of this GPU's memory, in GB/s (1e9 bytes), and the clock that measured it. */
 export interface Roofline {
   readGBps: number;
   clock: 'gpu' | 'cpu';
@@ -139,7 +142,7 @@ export interface Roofline {
 export interface PerToken {
   dispatches: number;
   submits: number;
-  /** Readbacks that the CPU waited for. */
+  /** Readbacks awaited by the CPU. */
   syncs: number;
   /** Bytes mapped for reading. */
   bytesRead: number;
@@ -147,15 +150,18 @@ export interface PerToken {
 
 export interface RunMetrics {
   attention: AttentionChoice;
-  /** From the request's start in the worker to its first token there. */
+  /** The time from the start of the request in the worker to its first token there. */
   ttftMs: number | null;
-  /** The parts of ttftMs: text to ids, and the prompt on the GPU. */
+  /** The parts of `ttftMs`: text to ids, and the prompt on the GPU. */
   tokenizeMs: number;
   prefillMs: number;
   prefillTokensPerSecond: number | null;
   decodeTokensPerSecond: number | null;
   tbtMs: TbtSummary;
-  /** The GPU's own time of each decode step, as `tbtMs` numbers them; null where the GPU has no clock, or was not asked. */
+  /**
+   * The GPU's own time of each decode step, numbered as in `tbtMs`. Null without a GPU clock, or with `gpuTimes:
+   * false`.
+   */
   gpuMs: TbtSummary | null;
   perToken: PerToken | null;
   runAhead: number;
@@ -164,26 +170,32 @@ export interface RunMetrics {
 
 export interface Usage {
   promptTokens: number;
-  /** Prompt tokens whose keys and values were still in the cache from the turn before. */
+  /** Prompt tokens whose keys and values are still in the cache from the turn before. */
   cachedTokens: number;
   completionTokens: number;
 }
 
-/** A token with its stages, in milliseconds as the worker's clock tells them. */
+/** A token with its stages, in milliseconds of the worker's clock. */
 export interface TokenEvent {
   type: 'token';
   id: number;
   text: string;
-  /** Since the token before it arrived; null for the first. */
+  /** The time since the arrival of the token before. Null for the first. */
   tbtMs: number | null;
   position: number;
-  /** When it arrived in the worker, since the epoch of 1970: what a page can set beside its own clock. */
+  /** The moment of arrival in the worker, since the epoch of 1970, so that a page can compare it with its own clock. */
   atMs: number;
-  /** From the recording of the step that made it (of the first token: from the end of tokenizing) to its arrival. */
+  /**
+   * The time from the recording of the token's step to its arrival. The first token's time starts at the end of
+   * tokenizing.
+   */
   inFlightMs: number;
-  /** What the worker's own thread took of tbtMs: recording steps, decoding text, posting, collecting garbage. Null for the first. */
+  /**
+   * The worker thread's share of `tbtMs`: recording steps, decoding text, posting, garbage collection. Null for the
+   * first.
+   */
   workerMs: number | null;
-  /** Pipelines that were compiled since the token before, where there were any. */
+  /** Pipelines compiled since the token before, if any. */
   pipelines?: number;
 }
 
@@ -194,7 +206,7 @@ export type EngineEvent =
   | { type: 'warning'; code: string; message: string }
   | {
       type: 'done';
-      /** What had been held back in case it grew into a longer character or a stop string. */
+      /** Text held back until now, because it could have become a longer character or a stop string. */
       text: string;
       finishReason: FinishReason;
       seed: number;
@@ -214,7 +226,7 @@ export interface EngineInfo {
     nKvHeads: number;
     headDim: number;
     vocabSize: number;
-    /** Such as 'Q8_0 + F32', as found in the file, or 'F16, quantized to Q4_0'. */
+    /** The formats in the file, such as 'Q8_0 + F32', or 'F16, quantized to Q4_0'. */
     format: string;
     fileBytes: number;
   };
@@ -222,17 +234,17 @@ export interface EngineInfo {
   adapter: string | null;
   contextLength: number;
   kvCache: KvType;
-  /** What runs: q8 where any product does. */
+  /** `q8` if any product runs on q8 activations. */
   activations: ActivationType;
   attention: AttentionChoice;
   /** The attention that the load asked for: tuning cannot change one that was chosen by name. */
   askedAttention: 'auto' | AttentionName;
   hasChatTemplate: boolean;
-  /** What is allocated when the model is ready; `activations` is all that is neither weights nor cache. */
+  /** Bytes allocated once the model is ready. `activations` is everything but weights and cache. */
   gpuBytes: { weights: number; kvCache: number; activations: number } | null;
   /**
-   * Bytes that a decode step has to read once: weights as they lie on the GPU, and keys and values for each position of the
-   * context before it. Null on the cpu backend.
+   * Bytes that a decode step must read: the weights as stored on the GPU, and keys and values for each earlier position
+   * of the context. Null on the cpu backend.
    */
   bytesPerToken: { weights: number; kvPerPosition: number } | null;
   loadMs: { open: number; weights: number; compile: number };
@@ -244,18 +256,18 @@ export interface GenerateRequest {
   options: GenerateOptions;
 }
 
-/** What the worker posts through the port of a request: messages that belong together, the last of all a failure if any. */
+/** One post through the port of a request: messages that belong together. A failure is the last message of all. */
 export type PortMessages<Message> = readonly (Message | WorkerFailure)[];
 
 export type LoadResult = { info: EngineInfo } | WorkerFailure;
 
-/** Asks the page for a second worker that hashes what comes through the port. Whether there is one. */
+/** Asks the page for a second worker that hashes the bytes sent through the port. False if there is none. */
 export type StartHasher = (port: MessagePort) => Promise<boolean>;
 
 export interface WorkerApi {
-  /** Answers at once: the handshake that tells a live worker from a blocked one. */
+  /** Answers at once. The handshake that tells a live worker from a blocked one. */
   ping(): 'pong';
-  /** Takes a Web Lock that is free again when the worker ends. Its name, or null where there are no locks. */
+  /** Takes a Web Lock, which becomes free when the worker ends, and returns its name. Null where there are no locks. */
   holdLock(): Promise<string | null>;
   load(
     location: ModelLocation,
@@ -265,23 +277,23 @@ export interface WorkerApi {
   ): Promise<LoadResult>;
   cancelLoad(): void;
   /**
-   * Posts `PortMessages<EngineEvent>`, the tokens of one readback together, at last `done` or a failure. Any message back asks
-   * it to stop.
+   * Posts `PortMessages<EngineEvent>`, the tokens of one readback together, `done` or a failure last. Any message back
+   * asks the worker to stop.
    */
   generate(request: GenerateRequest, port: MessagePort): void;
-  /** Posts `PortMessages<TuneMessage>`, at last `tuned` or a failure. Any message back asks it to stop. */
+  /** Posts `PortMessages<TuneMessage>`, `tuned` or a failure last. Any message back asks the worker to stop. */
   tune(port: MessagePort): void;
-  /** Posts `PortMessages<Roofline>`, one or a failure. Any message back asks it to stop. */
+  /** Posts `PortMessages<Roofline>`, one message or a failure. Any message back asks the worker to stop. */
   roofline(port: MessagePort): void;
-  /** Hashes what comes through the port (storage/hash_port): in a worker of its own, which loads no model. */
+  /** Hashes the bytes sent through the port (storage/source/hash_port). For a worker of its own that loads no model. */
   hash(port: MessagePort): void;
-  /** Of this browser, not of the model that is loaded. */
+  /** Lists the models kept in this browser. */
   listCachedModels(): Promise<CachedModel[]>;
   deleteCachedModel(location: string): Promise<void>;
   unload(): Promise<void>;
 }
 
-/** An error in a form that structured clone keeps whole. */
+/** An error as plain fields, which structured clone keeps. */
 export interface WorkerFailure {
   type: 'error';
   name: string;
@@ -290,7 +302,7 @@ export interface WorkerFailure {
   details: Record<string, string | number | boolean | null>;
 }
 
-/** Posted by the worker, not as the answer to a call: its GPU is lost, so that it answers no request any more. */
+/** The worker's message, outside of any call, that its GPU is lost and that it answers no more. */
 export interface LostMessage {
   lost: WorkerFailure;
 }

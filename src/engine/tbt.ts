@@ -1,8 +1,9 @@
-// Statistics over the gaps between tokens. Pure, with no imports: the loop that owns the clock uses it as well as the panel.
+// Statistics over the gaps between tokens (time between tokens, TBT). Pure: the worker's loop and the panel both use
+// it.
 
 /**
- * Milliseconds between tokens as the worker sees them arrive, in order, bursts not smoothed. The first token has none (that is
- * TTFT); a null says that there was nothing to measure.
+ * Milliseconds between the arrivals of tokens in the worker, in order, bursts not smoothed. The first token has no gap:
+ * its time is the TTFT. Null where there was nothing to measure.
  */
 export interface TbtSummary {
   mean: number | null;
@@ -16,22 +17,22 @@ export interface TbtSummary {
 }
 
 /**
- * Nearest-rank percentile of ascending values: the smallest value that at least `p` percent of all values do not exceed,
- * which is the one at rank ceil(p / 100 * n), counted from 1. It is always a value that was measured, never one in between;
- * p = 0 gives the smallest. Null for no values.
+ * Nearest-rank percentile of ascending values: the value at rank ceil(p / 100 * n), counted from 1. At least `p`
+ * percent of all values do not exceed it. Always a measured value, never an interpolated one; p = 0 gives the smallest.
+ * Null for no values.
  */
 export function percentile(sorted: ArrayLike<number>, p: number): number | null {
   const n = sorted.length;
   if (n === 0) return null;
-  // p * n before the division, less a hair: 0.07 * 100 is 7.000000000000001, and its ceiling would be one rank too high.
+  // p * n before the division, less a hair: 0.07 * 100 is 7.000000000000001, and its ceiling one rank too high.
   const rank = Math.ceil((p * n) / 100 - 1e-9);
   return sorted[Math.min(n, Math.max(1, rank)) - 1];
 }
 
-/** Values that a percentile needs: of fewer, nearest-rank, it is simply the largest. */
+/** The least number of values for a percentile. Of fewer, the nearest rank is simply the largest value. */
 export const LEAST_VALUES = { p95: 20, p99: 100 } as const;
 
-/** Whether there are too few values for a percentile (or another figure, which needs none) to say anything of its own. */
+/** True if there are too few values for a percentile to differ from the largest. Other figures need no least number. */
 export function isOfTooFew(figure: string, values: number): boolean {
   return values > 0 && values < (figure in LEAST_VALUES ? LEAST_VALUES[figure as keyof typeof LEAST_VALUES] : 0);
 }
@@ -44,7 +45,9 @@ function jitter(gaps: readonly number[]): number | null {
   return sum / (gaps.length - 1);
 }
 
-/** Summarizes gaps in milliseconds, given in order of arrival. One gap has no jitter, none has nothing at all. */
+/**
+ * Summarizes gaps in milliseconds, given in order of arrival. One gap has no jitter; no gaps have no figures at all.
+ */
 export function summarizeGaps(gaps: readonly number[]): TbtSummary {
   const sorted = Float64Array.from(gaps).sort();
   let sum = 0;

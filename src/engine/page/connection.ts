@@ -1,4 +1,4 @@
-// The engine's worker as clients hold it: how it is started, and how its death is heard.
+// The page's hold on its worker: starts it, and finds out when it dies.
 
 import { type Remote, wrap } from 'comlink';
 import { VivaceError, WorkerError } from '../../errors';
@@ -7,24 +7,26 @@ import type { LostMessage, WorkerApi } from '../protocol';
 import { trustedScriptUrl } from './script_url';
 import { workerSource } from './worker_source';
 
-/** A worker that never answers counts as dead: long, since a slow phone needs time to read 300 KB of code. */
+/** A new worker counts as dead after so long without an answer. A slow phone needs time to read 300 KB of code. */
 const HANDSHAKE_MS = 15_000;
-/** The report of a policy's violation says more than the worker's error event, and may come after it. */
+/** The wait for the report of a policy violation, which may follow the worker's error event and says more. */
 const VIOLATION_MS = 200;
-/** While the page waits for a worker, the worker is asked so often whether it lives. */
+/** Milliseconds between two pings while the page waits for the worker. */
 const BEAT_MS = 10_000;
-/** Beats without an answer after which a worker counts as dead: one token of a large model on the CPU takes seconds. */
+/** Unanswered beats after which a worker counts as dead. One token of a large model on the CPU takes seconds. */
 const MOST_UNANSWERED = 6;
-/** A worker that is to end may put its storage in order for so long. */
-const LAST_WORDS_MS = 1000;
+/** The time for a worker to put its storage in order before it ends. */
+const LAST_CALL_MS = 1000;
 
-/** The worker may have no base of its own (a blob), so it gets whole addresses; what is none it refuses with a sentence. */
+/**
+ * The whole address of a location: a worker from a blob has no base. A string that is no address comes back unchanged.
+ */
 export function absolute(location: string): string {
   const base = globalThis.document?.baseURI;
   return URL.canParse(location, base) ? new URL(location, base).href : location;
 }
 
-/** Why there is no worker, and what to do. */
+/** The error for a worker that did not start, with a remedy. */
 function noWorker(url: string, why: string, directive = ''): WorkerError {
   const isBlob = url.startsWith('blob:');
   const remedy = directive
@@ -37,21 +39,24 @@ function noWorker(url: string, why: string, directive = ''): WorkerError {
 
 type Listener = (error: Error) => void;
 
-/** A worker and its death: a call to a dead worker would never settle, so whoever waits for one listens for its death. */
+/** A worker and its death. A call to a dead worker never settles, so every wait also listens for the death. */
 export class Connection {
   readonly worker: Remote<WorkerApi>;
-  /** Why the worker answers nothing any more: it died, or its GPU is lost. Null while it works, and after `close`. */
+  /** The reason why the worker answers no more: it died, or its GPU is lost. Null while it works, and after `close`. */
   lost: VivaceError | null = null;
-  /** Resolves with `lost`, if it ever comes to that. */
+  /** Resolves with `lost` when the worker is lost. */
   readonly whenLost: Promise<VivaceError>;
-  private tellLost: (error: VivaceError) => void = () => {};
-  /** Why nothing may be asked any more. */
+  private resolveLost: (error: VivaceError) => void = () => {};
+  /** The reason why the worker has ended: lost, closed or aborted. */
   private ended: Error | null = null;
   private readonly listeners = new Set<Listener>();
-  /** Asks the worker whether it lives, while somebody waits for it. */
+  /** The timer of the beats, which runs while anything waits for the worker. */
   private heart: ReturnType<typeof setInterval> | undefined;
   private unanswered = 0;
-  /** Ends what listens to the thread. Comlink keeps a thread while its proxy is held, and a listener would hold it through `this`. */
+  /**
+   * Removes the listeners of the thread. Comlink keeps a thread while its proxy is held, and they hold it through
+   * `this`.
+   */
   private readonly over = new AbortController();
 
   private constructor(
@@ -59,7 +64,7 @@ export class Connection {
     url: string,
   ) {
     this.whenLost = new Promise((resolve) => {
-      this.tellLost = resolve;
+      this.resolveLost = resolve;
     });
     this.worker = wrap<WorkerApi>(thread);
     const { signal } = this.over;
@@ -95,7 +100,7 @@ export class Connection {
 
   private static async greet(url: string, over: AbortSignal, signal?: AbortSignal): Promise<Connection> {
     let heard: (event: SecurityPolicyViolationEvent) => void = () => {};
-    // Listens before the worker is made: a browser may report while it is.
+    // Listens before the worker is created, because a browser may report during its creation.
     globalThis.document?.addEventListener('securitypolicyviolation', (event) => heard(event), { signal: over });
     const connection = new Connection(start(url), url);
     heard = ({ effectiveDirective, blockedURI }) => {
@@ -108,7 +113,7 @@ export class Connection {
     signal?.addEventListener('abort', () => connection.end(signal.reason), { signal: over });
     try {
       await connection.alive(connection.worker.ping());
-      connection.waitForLock().catch(() => {}); // without Web Locks the beats have to do
+      connection.waitForLock().catch(() => {}); // without Web Locks the beats suffice
       return connection;
     } catch (error) {
       connection.close();
@@ -126,7 +131,7 @@ export class Connection {
     });
   }
 
-  /** Tells `listener` when the worker ends, or at once where it did, until the function that comes back is called. */
+  /** Calls `listener` when the worker ends, or at once if it has. Returns a function that takes the listener off. */
   onEnd(listener: Listener): () => void {
     if (this.ended) {
       listener(this.ended);
@@ -140,25 +145,25 @@ export class Connection {
     };
   }
 
-  /** Counts beats, not time: a machine that slept finds its worker alive. */
+  /** Counts beats, not time, so that a machine that slept finds its worker alive. */
   private beat(): void {
-    if (this.unanswered++ === 0) void this.hearPulse();
+    if (this.unanswered++ === 0) void this.ping();
     if (this.unanswered > MOST_UNANSWERED) {
       this.fail(died(`it gave no answer for ${(MOST_UNANSWERED * BEAT_MS) / 1000} seconds`));
     }
   }
 
-  /** Waits for the lock that the worker holds while it lives: a worker may end without a word. */
+  /** Waits for the lock that the worker holds while it lives. A worker may end without a message. */
   private async waitForLock(): Promise<void> {
     const { locks } = navigator;
     const name = await this.worker.holdLock();
     if (name === null) return;
-    // A lock that is free already is not the one that the worker holds: the browser keeps the two apart.
+    // A lock that is already free is not the worker's: the browser keeps the locks of the two apart.
     if (await locks.request(name, { ifAvailable: true }, (lock) => lock !== null)) return;
     await locks.request(name, () => this.fail(died('the browser or a script ended it')));
   }
 
-  private async hearPulse(): Promise<void> {
+  private async ping(): Promise<void> {
     await this.worker.ping();
     this.unanswered = 0;
   }
@@ -173,7 +178,7 @@ export class Connection {
     if (this.ended) return;
     this.lost = error;
     this.end(error);
-    this.tellLost(error);
+    this.resolveLost(error);
   }
 
   private end(error: Error): void {
@@ -191,13 +196,13 @@ export class Connection {
     this.end(new WorkerError('The engine was unloaded. Load a model again.'));
   }
 
-  /** Ends the worker when it has settled `lastWords`, or when that takes too long. */
-  async closeAfter(lastWords: Promise<unknown>): Promise<void> {
+  /** Ends the worker when `lastCall` has settled, after `LAST_CALL_MS` at the latest. */
+  async closeAfter(lastCall: Promise<unknown>): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise((resolve) => {
-      timer = setTimeout(resolve, LAST_WORDS_MS);
+      timer = setTimeout(resolve, LAST_CALL_MS);
     });
-    await Promise.race([this.alive(lastWords), late]).catch(() => {});
+    await Promise.race([this.alive(lastCall), late]).catch(() => {});
     clearTimeout(timer);
     this.close();
   }

@@ -1,14 +1,14 @@
-// A second worker, for the hashes of large files: the first is busy with bringing them to the GPU.
+// A second worker that hashes large files, while the first brings them to the GPU.
 
 import { transfer } from 'comlink';
 import type { StartHasher } from '../protocol';
 import { Connection } from './connection';
 
-/** Started when the first file asks for it; serves all files of a load. */
+/** Starts with the first file that asks for it, and serves all files of a load. */
 export class HashThread {
   private connection: Promise<Connection> | null = null;
   private lose: (error: unknown) => void = () => {};
-  /** Rejects when the worker dies: what waits for a hash would wait for ever. */
+  /** Rejects when the worker dies, because a wait for its hash would never end. */
   readonly lost = new Promise<never>((_, reject) => {
     this.lose = reject;
   });
@@ -17,7 +17,7 @@ export class HashThread {
     private readonly workerUrl?: string,
     private readonly signal?: AbortSignal,
   ) {
-    this.lost.catch(() => {}); // for whoever awaits it
+    this.lost.catch(() => {}); // the load races with it later
   }
 
   readonly start: StartHasher = async (port) => {
@@ -28,7 +28,7 @@ export class HashThread {
       connection.onEnd(this.lose);
       return true;
     } catch {
-      return false; // the first worker hashes for itself
+      return false; // the first worker then hashes itself
     }
   };
 

@@ -1,4 +1,4 @@
-// What a page may know of the models that this browser keeps, and delete. A worker does it, as it does the keeping.
+// The models kept in this browser: lists and deletes them, in a worker, as the cache itself lives there.
 
 import type { Remote } from 'comlink';
 import type { CachedModel, WorkerApi } from '../protocol';
@@ -14,23 +14,23 @@ async function inWorker<T>(call: (worker: Remote<WorkerApi>) => Promise<T>): Pro
 }
 
 /**
- * The models that are kept in this browser, the last used first; none where it keeps nothing.
- * @throws WorkerError where no worker starts
+ * Lists the models kept in this browser, the last used first.
+ * @throws WorkerError if no worker starts
  */
 export function listCachedModels(): Promise<CachedModel[]> {
   return inWorker((worker) => worker.listCachedModels());
 }
 
 /**
- * Deletes a model by its `location`. One that is in use, in another tab too, goes on from memory or from the network; from a
- * server without ranges it must be loaded again.
- * @throws Error where the browser's storage fails
+ * Deletes a model by its `location`. A model in use, in another tab too, goes on from memory or from the network. If
+ * its server has no ranges, it must be loaded again.
+ * @throws Error if the browser's storage fails
  */
 export function deleteCachedModel(location: string): Promise<void> {
   return inWorker((worker) => worker.deleteCachedModel(location));
 }
 
-/** Bytes that this site keeps in the browser, and how many it may; null where the browser does not say. */
+/** Bytes that this site keeps in the browser, and its quota. Null if the browser does not report them. */
 export async function cacheUsage(): Promise<{ usedBytes: number; quotaBytes: number } | null> {
   const estimate = async () => globalThis.navigator?.storage?.estimate?.();
   const { usage, quota } = (await estimate().catch(() => null)) ?? {};

@@ -20,8 +20,8 @@ export class Request<Message extends object> {
   private ignoreDeath: () => void = () => {};
 
   /**
-   * An abort of `signal` stops the worker and ends the request: after `graceMs` when the worker has begun, so that its last
-   * messages arrive, else at once.
+   * An abort of `signal` stops the worker and ends the request: after `graceMs` when the worker has begun, so that its
+   * last messages arrive, else at once.
    */
   constructor(
     connection: Pick<Connection, 'worker' | 'onEnd'>,

@@ -1,21 +1,21 @@
-// A run as one object: what `generate --json` prints and what the panel saves. Pure.
+// A run as one object, which `generate --json` prints and the panel saves. Pure.
 
 import type { EngineEvent, EngineInfo, RunMetrics, Warning } from '../protocol';
 
-/** What a client heard of one run. */
+/** The events of one run, as a client collected them. */
 export interface RunHeard {
-  /** Of the model that ran; null where nobody knows it. */
+  /** The info of the model that ran, or null if unknown. */
   info: EngineInfo | null;
   warnings: readonly Warning[];
   ids: readonly number[];
   text: string;
-  /** Null where the run ended without one. */
+  /** Null if the run ended without one. */
   done: Extract<EngineEvent, { type: 'done' }> | null;
-  /** What was measured without a `done`. */
+  /** Figures measured without a `done`. */
   measured?: Partial<RunMetrics>;
 }
 
-/** Numbers as the engine gave them; null is what nobody knows, and all that a run without `done` cannot know. */
+/** Numbers as the engine reports them. Unknown figures are null, as are those that only `done` brings. */
 export type RunReport = ReturnType<typeof runReport>;
 
 export function runReport({ info, warnings, ids, text, done, measured = {} }: RunHeard) {
@@ -41,7 +41,7 @@ export function runReport({ info, warnings, ids, text, done, measured = {} }: Ru
   };
 }
 
-/** One warning may come with the load and again as an event. */
+/** Drops repeated warnings: one may come with the load and again as an event. */
 function distinct(warnings: readonly Warning[]): Warning[] {
   const seen = new Map(warnings.map((warning) => [`${warning.code}\0${warning.message}`, warning]));
   return [...seen.values()].map(({ code, message }) => ({ code, message }));

@@ -1,4 +1,4 @@
-// Addresses of scripts for pages that want trusted types (require-trusted-types-for 'script'). Imports nothing of ours but errors.
+// Script addresses for pages with trusted types (require-trusted-types-for 'script'). Imports errors alone.
 
 import { WorkerError } from '../../errors';
 
@@ -10,10 +10,10 @@ interface PolicyFactory {
   createPolicy(name: string, rules: { createScriptURL(url: string): string }): Policy;
 }
 
-/** A second bundle on the same page may have taken the first name, and a page may forbid to take one twice. */
+/** Two names, because another bundle on the page may hold the first, and a page may forbid a name's second use. */
 const NAMES = ['vivace', 'vivace-2'];
 
-/** Shared by all engines of a bundle. */
+/** The one policy of all engines of a bundle. */
 let policy: Policy | null = null;
 
 function makePolicy(factory: PolicyFactory): Policy {
@@ -28,8 +28,8 @@ function makePolicy(factory: PolicyFactory): Policy {
 }
 
 /**
- * What a page that wants trusted types takes as the address of a script of ours; elsewhere the address itself.
- * @throws WorkerError when the page's policy allows no trusted-types policy of ours
+ * The address of a Vivace script, as a trusted script URL where the page has trusted types.
+ * @throws WorkerError if the page's policy allows none of the trusted-types policies that Vivace creates
  */
 export function trustedScriptUrl(url: string): string {
   const { trustedTypes } = globalThis as { trustedTypes?: PolicyFactory };

@@ -1,12 +1,11 @@
+// The `done` event of an answer whose worker has no time to send one: it works for an earlier request, or hangs.
+
 import type { AttentionChoice, EngineEvent } from '../protocol';
 import { summarizeGaps } from '../tbt';
 
 type Done = Extract<EngineEvent, { type: 'done' }>;
 
-/**
- * The end of an answer whose worker has no time to hear that it is stopped: it works for the request ahead, or hangs. Made
- * of what the page heard, so that nobody waits. What only the worker knows is null, 0 or empty.
- */
+/** Makes `done` of the events that reached the page. Figures that only the worker knows are null, 0 or empty. */
 export class StoppedAnswer {
   private readonly gaps: number[] = [];
   private promptTokens = 0;
@@ -22,7 +21,7 @@ export class StoppedAnswer {
     private readonly seed: number,
   ) {}
 
-  hear(event: EngineEvent): void {
+  record(event: EngineEvent): void {
     if (event.type === 'prefill') {
       this.toPrefill = event.total;
       this.promptTokens = event.total;

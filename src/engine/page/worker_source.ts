@@ -1,3 +1,3 @@
-// The worker's code as text. Vite puts it here (tools/lib/worker_plugin.mjs); without Vite there is no worker to start.
+// The worker's code as text, inserted by the build (worker_plugin). Without a build it is empty, and no worker starts.
 
 export const workerSource: string = '';
