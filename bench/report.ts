@@ -1,8 +1,8 @@
 // What a bench is asked and what it answers, as both ends of the page see it and as --json prints it.
 
 import type { AttentionName } from '../src/attention/attention';
-import type { TuneResult } from '../src/attention/profile';
 import type { ActivationType, AttentionChoice, PerToken, RunMetrics, TbtSummary } from '../src/engine/protocol';
+import type { AttentionResult } from '../src/tune/results';
 import type { Quality } from '../test/engine/quality';
 import type { MODELS } from './shapes.mjs';
 
@@ -148,7 +148,7 @@ export interface TuneTable {
   shape: ShapeName;
   /** Caches that repeats rotated over. */
   layers: number;
-  results: TuneResult[];
+  results: AttentionResult[];
   error: string | null;
 }
 

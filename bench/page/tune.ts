@@ -1,12 +1,12 @@
-// `bench -- tune`: the engine's tuners at the shapes of known models: attention with the caches of all their layers, matrix
-// products with synthetic weights.
+// `bench -- tune`: the engine's tuner at the shapes of known models: attention on the caches of all layers, matrix products
+// on synthetic weights.
 
 import type { AttentionShape } from '../../src/attention/attention';
-import type { TuneResult } from '../../src/attention/profile';
 import { VivaceError } from '../../src/errors';
 import { Llama } from '../../src/model/llama';
 import { tuneAttention } from '../../src/tune/attention';
-import type { ProductResult } from '../../src/tune/products';
+import { namedProducts, tuneProducts } from '../../src/tune/products';
+import type { AttentionResult, ProductResult } from '../../src/tune/results';
 import type { BenchResult, ShapeName, TuneTable } from '../report';
 import { headShape, MODELS } from '../shapes.mjs';
 import type { Bench } from './bench';
@@ -15,15 +15,15 @@ import { kvBytes, openStation } from './station';
 import { checkFits, syntheticConfig } from './synthetic_config';
 import { syntheticWeights } from './synthetic_weights';
 
-/** Tokens of the prefill pass, as many as the engine gives to one pass at most. */
+/** A prefill as long as the engine's longest pass. */
 const SIZE = { maxTokens: 512, contextLength: 32768 };
 const QUICK = { maxTokens: 16, contextLength: 128 };
 const QUICK_LENGTHS = [128];
 const STOPPED = 'Stopped: the fastest is not known.';
-/** For the caches of all layers. */
+/** The most bytes of the caches of all layers. */
 const MOST_BYTES = 2e9;
 
-/** What was found for the products of a shape, beside its attention. */
+/** The results of a shape: attention and products. */
 export interface ProductsTable extends TuneTable {
   products: ProductResult[];
   productsError: string | null;
@@ -46,7 +46,7 @@ async function tuneShape(bench: Bench, name: ShapeName): Promise<TuneTable> {
   const { kv, quick } = bench.request;
   const shape: AttentionShape = { ...headShape(name), ...(quick ? QUICK : SIZE), kvType: kv };
   const layers = Math.max(1, Math.min(MODELS[name].nLayers, Math.floor(MOST_BYTES / kvBytes(shape))));
-  const heard: TuneResult[] = [];
+  const heard: AttentionResult[] = [];
   try {
     const { q, out, pairs, destroy } = await openStation(gpu, shape, shape.maxTokens, layers);
     const windows = pairs.map(() => null);
@@ -68,7 +68,7 @@ async function tuneShape(bench: Bench, name: ShapeName): Promise<TuneTable> {
   }
 }
 
-/** Of a whole model, since the weights of all its layers are what no cache holds. */
+/** Tunes the products of a whole model: no cache of the GPU holds the weights of all its layers. */
 async function tuneProductsOf(
   bench: Bench,
   name: ShapeName,
@@ -85,7 +85,8 @@ async function tuneProductsOf(
     const weights = await syntheticWeights(gpu, config, quant);
     const llama = await Llama.create(gpu, config, weights, { contextLength, kvType, attention: 'auto', activations });
     llama.start(weights);
-    const { results } = await llama.tuneProducts({
+    const { linears, prefillTokens } = llama.tunable;
+    const { results } = await tuneProducts(gpu, namedProducts(linears, weights), prefillTokens, {
       stopped: () => bench.stopped,
       onResult(result, done, total) {
         products.push(result);
@@ -106,7 +107,7 @@ function describeProduct({ name, nTokens, parameters, ms, refused }: ProductResu
   return `${what}: ${ms === null ? refused : `${(1000 * ms).toFixed(2)} us`}`;
 }
 
-function describe({ pass, kvLen, combination, name, parameters, ms, refused }: TuneResult): string {
+function describe({ pass, kvLen, combination, name, parameters, ms, refused }: AttentionResult): string {
   const what = `${combination ? `${combination} ` : ''}${name} ${Object.values(parameters).join(' ')}`;
   return `${pass} ${kvLen}, ${what}: ${ms === null ? refused : `${ms.toFixed(4)} ms`}`;
 }

@@ -4,8 +4,8 @@
 import { figure, grid, parameterText } from './grid.mjs';
 
 /**
- * @typedef {import('../../src/attention/profile').TuneResult} TuneResult
- * @typedef {import('../../src/tune/products').ProductResult} ProductResult
+ * @typedef {import('../../src/tune/results').AttentionResult} TuneResult
+ * @typedef {import('../../src/tune/results').ProductResult} ProductResult
  * @typedef {import('../report').TuneTable} TuneTable
  * @typedef {import('../page/tune').ProductsTable} ProductsTable
  */

@@ -1,10 +1,9 @@
 // All types that cross the worker boundary: ids, text, numbers and events. No buffers, no logits. Types only.
 
 import type { AttentionName } from '../attention/attention';
-import type { TuneResult as AttentionResult } from '../attention/profile';
 import type { CachedModel } from '../storage/cache/cached_models';
 import type { ChatMessage } from '../text/template/message';
-import type { ProductResult } from '../tune/products';
+import type { AttentionResult, ProductResult } from '../tune/results';
 import type { TbtSummary } from './tbt';
 
 export type { AttentionName, AttentionResult, CachedModel, ChatMessage, ProductResult };

@@ -8,7 +8,7 @@ import { createGatedUnit } from '../kernels/elementwise/gated_unit';
 import { createNormRope } from '../kernels/elementwise/norm_rope';
 import { createPostNorm } from '../kernels/elementwise/post_norm';
 import { createQuantizeActivations } from '../kernels/elementwise/quantize_activations';
-import { createLinear, type LinearPass } from '../kernels/linear/create_linear';
+import { createLinear, type LinearPass, type MadeLinear } from '../kernels/linear/create_linear';
 import { gateUpEpilogue } from '../kernels/linear/epilogues/gate_up';
 import { gateUpQ8Epilogue } from '../kernels/linear/epilogues/gate_up_q8';
 import { headEpilogue } from '../kernels/linear/epilogues/head';
@@ -21,7 +21,6 @@ import type { MatvecInput } from '../kernels/linear/matvec';
 import { fitsMatvec } from '../kernels/linear/matvec_plan';
 import type { ProductProfile } from '../kernels/linear/product_profile';
 import { formatRuns, type WeightRun } from '../kernels/linear/weight_format';
-import type { MadeProduct } from '../tune/products';
 import type { Buffers } from './buffers';
 import type { KvCache } from './kv_cache';
 import type { PaddedConfig } from './padding';
@@ -72,7 +71,7 @@ export class LinearBuilder {
   /** `q8` once any linear runs on quantized activations. */
   activations: ActivationType = 'f32';
   /** Linears that a tuner may try: those of one token, and those of many on quantized activations. */
-  readonly made: MadeProduct[] = [];
+  readonly made: MadeLinear[] = [];
 
   constructor(private readonly sources: LinearSources) {}
 
@@ -224,7 +223,7 @@ export class LinearBuilder {
   private keep(
     { matrix, params }: LinearWeights,
     { parts }: WeightRun,
-    made: Omit<MadeProduct, 'matrix' | 'params'>,
+    made: Omit<MadeLinear, 'matrix' | 'params'>,
   ): void {
     const varies = made.pass === 'decode' || made.input === 'q8';
     if (varies && parts.length === matrix.parts.length) this.made.push({ ...made, matrix, params });

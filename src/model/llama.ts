@@ -10,8 +10,6 @@ import { CommandList } from '../gpu/kernel';
 import { createEmbed } from '../kernels/elementwise/embed';
 import type { ProductProfile } from '../kernels/linear/product_profile';
 import { packSampling, type SamplingParams } from '../sampling/sampling';
-import { type TuneOptions, tuneAttention } from '../tune/attention';
-import { countCandidates, namedProducts, type TuneProductsOptions, tuneProducts } from '../tune/products';
 import { createBuffers, PREFILL_CHUNK } from './buffers';
 import type { ModelConfig } from './config/config';
 import { createKvCache } from './kv_cache';
@@ -175,36 +173,17 @@ export class Llama {
     return new Float32Array(await gpu.read(buffers.logits, config.vocabSize * 4));
   }
 
-  /** Measures attention on the caches of this model, which it overwrites. */
-  tune(options: TuneOptions): ReturnType<typeof tuneAttention> {
-    const { gpu, config, buffers, kvCache } = this.parts.sources;
+  /** The kernels that can be tuned, with the buffers to measure on. */
+  get tunable() {
+    const { config, buffers, kvCache, weights } = this.parts.sources;
     const windows = config.layers.map(({ window }) => window);
-    const bound = { q: buffers.q, out: buffers.attn, k: kvCache.k, v: kvCache.v, windows };
-    return tuneAttention(gpu, this.layers.attentionShape, bound, options);
-  }
-
-  /** The number of candidates that `tuneProducts` will try. */
-  countProductCandidates(): number {
-    return countCandidates(
-      this.parts.sources.gpu,
-      this.layers.attentionShape,
-      this.tunableProducts(),
-      this.prefillTokens,
-    );
-  }
-
-  /** Measures linears on the buffers of this model, which it overwrites. */
-  tuneProducts(options: TuneProductsOptions): ReturnType<typeof tuneProducts> {
-    const { gpu } = this.parts.sources;
-    return tuneProducts(gpu, this.layers.attentionShape, this.tunableProducts(), this.prefillTokens, options);
-  }
-
-  private tunableProducts() {
-    return namedProducts(this.layers.made, this.parts.sources.weights);
-  }
-
-  private get prefillTokens(): number {
-    return Math.min(PREFILL_CHUNK, this.contextLength);
+    return {
+      attentionShape: this.layers.attentionShape,
+      attentionBuffers: { q: buffers.q, out: buffers.attn, k: kvCache.k, v: kvCache.v, windows },
+      linears: this.layers.made,
+      weights,
+      prefillTokens: Math.min(PREFILL_CHUNK, this.contextLength),
+    };
   }
 
   /** Runs as the profiles say from now on. Between requests only; when it throws, nothing has changed. */

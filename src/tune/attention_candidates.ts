@@ -1,4 +1,4 @@
-// What a tuner tries, and in which order. Pure: no GPU is asked.
+// The candidates of attention, in the order of trying. Pure: asks no GPU.
 
 import type { AttentionLimits, AttentionName, AttentionPlan, AttentionShape } from '../attention/attention';
 import { planFlashPrefill } from '../attention/flash_prefill';
@@ -6,29 +6,30 @@ import { planFusedDecode } from '../attention/fused_decode';
 import { selectAttention } from '../attention/select';
 import { planSplitKvDecode } from '../attention/split_kv_decode';
 import { AttentionUnavailable } from '../errors';
+import { fastestFirst, type Tried } from './tuner';
 
-/** One kind of pass that is tuned: nTokens tokens, the last of which sees kvLen keys. */
+/** A kind of pass that is tuned: nTokens tokens, the last of which sees kvLen keys. */
 export interface TunedPass {
   pass: 'prefill' | 'decode';
   nTokens: number;
   kvLen: number;
 }
 
-export interface Candidate {
+export interface AttentionCandidate {
   /** A to H, or null. */
   combination: string | null;
   name: AttentionName;
-  /** As planned, so that equal candidates are equal; as given where they cannot be planned. */
+  /** All parameters of the plan, so that equal candidates compare equal; the given ones if there is no plan. */
   parameters: Record<string, number>;
 }
 
-/** What candidates are made for. */
+/** The shape and the GPU that candidates are made for. */
 export interface Target {
   shape: AttentionShape;
   limits: AttentionLimits;
 }
 
-/** Tried first on every GPU, so that any two of them can be compared. */
+/** The first tiles on every GPU, so that any two GPUs can be compared. */
 const COMBINATIONS: Record<string, Record<string, number>> = {
   A: { BLOCK_M: 32, BLOCK_N: 32, DV_TILE: 32 },
   B: { BLOCK_M: 32, BLOCK_N: 32, DV_TILE: 64 },
@@ -42,26 +43,28 @@ const COMBINATIONS: Record<string, Record<string, number>> = {
 
 const WORKGROUPS = [64, 128, 256];
 const SPLITS = [2, 4, 8, 16, 32, 64, 128, 256];
-/** Keys of a split, at least. */
+/** The fewest keys of a split. */
 const MIN_SPLIT_KEYS = 32;
-/** Numbers of splits that are tried with every workgroup. */
+/** The best numbers of splits, tried with every workgroup. */
 const BEST_SPLITS = 2;
-/** Keys of a prefill, where the context holds them. */
+/** Keys of a prefill, if the context holds as many. */
 const PREFILL_KEYS = 2048;
 /** Tokens of a short prefill, and of the smallest one worth measuring. */
 const SHORT_PREFILL = 64;
 const DECODE_KEYS = [128, 512, 2048, 8192, 32768, 131072];
+/** Candidates beside the fastest: the most of them, and the time after which none is begun. */
+export const CLIMB = { prefill: { steps: 10, untilMs: 5000 }, decode: { steps: 3, untilMs: 1500 } };
 
 type Plan = (shape: AttentionShape, limits: AttentionLimits, given?: Record<string, number>) => AttentionPlan;
 
-/** Siblings that have something to tune. */
+/** Siblings with parameters to tune. */
 const PLANS: Partial<Record<AttentionName, Plan>> = {
   flash_prefill: planFlashPrefill,
   fused_decode: planFusedDecode,
   split_kv_decode: planSplitKvDecode,
 };
 
-/** The passes of a shape: one prefill, and decode by length of the cache, ascending. */
+/** The passes of a shape: one prefill, and decode by cache length, ascending. */
 export function tunedPasses(shape: AttentionShape, prefillTokens = shape.maxTokens, kvLens?: readonly number[]) {
   const { maxTokens, contextLength } = shape;
   const nTokens = Math.min(prefillTokens, maxTokens, contextLength);
@@ -76,13 +79,13 @@ export function tunedPasses(shape: AttentionShape, prefillTokens = shape.maxToke
   return { prefill, decode };
 }
 
-/** The beginning of a prefill without a cache: about 1 % of the work of a whole one. */
+/** The beginning of a prefill, over no earlier keys: about 1 % of the work of a whole one. */
 export function shortPrefill({ nTokens }: TunedPass): TunedPass {
   const tokens = Math.min(nTokens, SHORT_PREFILL);
   return { pass: 'prefill', nTokens: tokens, kvLen: tokens };
 }
 
-/** The pass, halved in tokens and keys until it takes no longer than mostMs, when a short one takes ms. */
+/** The pass, halved in tokens and keys until it takes at most mostMs, by the ms of a short one. */
 export function fitted(pass: TunedPass, short: TunedPass, ms: number, mostMs: number): TunedPass {
   let { nTokens, kvLen } = pass;
   while (ms * (work({ nTokens, kvLen }) / work(short)) > mostMs && nTokens > SHORT_PREFILL) {
@@ -97,12 +100,49 @@ function work({ nTokens, kvLen }: Pick<TunedPass, 'nTokens' | 'kvLen'>): number 
   return nTokens * (kvLen - (nTokens - 1) / 2);
 }
 
-/** Those that every tuning of the pass measures or refuses. */
-export function firstCandidates({ pass, kvLen }: TunedPass, target: Target): Candidate[] {
+/** All batches: the first candidates, other workgroups for the best splits, neighbors of the fastest, and at last siblings. */
+export function* attentionCandidates(
+  pass: TunedPass,
+  target: Target,
+  tried: readonly Tried<AttentionCandidate>[],
+): Generator<readonly AttentionCandidate[]> {
+  const until = performance.now() + CLIMB[pass.pass].untilMs;
+  yield [...firstCandidates(pass, target), untunedCandidate(pass, target)];
+  yield splitVariants(
+    fastestFirst(tried).map(({ candidate }) => candidate),
+    target,
+  );
+  yield* climb(pass, target, tried, until);
+  // If nothing ran: other siblings, in the order of `auto`, until one runs or none is left, which is an error.
+  while (fastestFirst(tried).length === 0) {
+    const refused = tried.map(({ candidate, refused }): [AttentionName, string] => [candidate.name, refused ?? '']);
+    yield [untunedCandidate(pass, target, new Map(refused))];
+  }
+}
+
+/** Untried neighbors of the fastest, one at a time. */
+function* climb(
+  pass: TunedPass,
+  target: Target,
+  tried: readonly Tried<AttentionCandidate>[],
+  until: number,
+): Generator<readonly AttentionCandidate[]> {
+  for (let step = 0; step < CLIMB[pass.pass].steps && performance.now() < until; step++) {
+    const [fastest] = fastestFirst(tried);
+    if (!fastest) return;
+    const known = new Set(tried.map(({ candidate }) => keyOf(candidate)));
+    const next = neighbors(fastest.candidate, pass, target).find((candidate) => !known.has(keyOf(candidate)));
+    if (!next) return;
+    yield [next];
+  }
+}
+
+/** The candidates of every tuning of the pass, refused ones included. */
+export function firstCandidates({ pass, kvLen }: TunedPass, target: Target): AttentionCandidate[] {
   if (pass === 'prefill') {
     return [
       ...Object.entries(COMBINATIONS).map(([letter, given]) => candidate(target, 'flash_prefill', given, letter)),
-      ...WORKGROUPS.map((WORKGROUP) => candidate(target, 'fused_decode', { WORKGROUP })), // wins where caches are fast
+      ...WORKGROUPS.map((WORKGROUP) => candidate(target, 'fused_decode', { WORKGROUP })), // wins on GPUs with fast caches
     ];
   }
   const splits = SPLITS.filter((parts) => kvLen >= parts * MIN_SPLIT_KEYS);
@@ -112,33 +152,37 @@ export function firstCandidates({ pass, kvLen }: TunedPass, target: Target): Can
   ];
 }
 
-/** A guess at how many will be tried beside what climbs from the fastest. */
+/** An estimate of the candidates to try before those beside the fastest. */
 export function expectedCandidates(pass: TunedPass, target: Target): number {
   const first = firstCandidates(pass, target);
   const splits = first.filter(({ name }) => name === 'split_kv_decode').length;
   return first.length + Math.min(splits, BEST_SPLITS) * (WORKGROUPS.length - 1) + (pass.pass === 'prefill' ? 1 : 0);
 }
 
-/** What runs where nothing was tuned; siblings that are set aside are passed over. */
+/** The candidate that runs untuned. Siblings in `setAside` are passed over. */
 export function untunedCandidate(
   { nTokens, kvLen }: TunedPass,
   target: Target,
   setAside?: ReadonlyMap<AttentionName, string>,
-): Candidate {
+): AttentionCandidate {
   const { name, parameters } = selectAttention({ nTokens, kvLen, ...target, setAside });
   return { combination: null, name, parameters };
 }
 
-/** Other workgroups for the fastest numbers of splits, fastest first. */
-export function splitVariants(fastest: readonly Candidate[], target: Target): Candidate[] {
+/** Other workgroups for the fastest numbers of splits. `fastest` begins with the fastest. */
+function splitVariants(fastest: readonly AttentionCandidate[], target: Target): AttentionCandidate[] {
   const best = fastest.filter(({ name }) => name === 'split_kv_decode').slice(0, BEST_SPLITS);
   return best.flatMap(({ name, parameters }) =>
     WORKGROUPS.map((WORKGROUP) => candidate(target, name, { ...parameters, WORKGROUP })),
   );
 }
 
-/** Those that can be planned with one parameter doubled or halved, or the output untiled. */
-export function neighbors({ name, parameters }: Candidate, { kvLen }: TunedPass, target: Target): Candidate[] {
+/** Candidates with one parameter doubled or halved, or the output untiled, if they can be planned. */
+function neighbors(
+  { name, parameters }: AttentionCandidate,
+  { kvLen }: TunedPass,
+  target: Target,
+): AttentionCandidate[] {
   const steps = Object.entries(parameters).flatMap(([key, value]) => [
     { ...parameters, [key]: 2 * value },
     { ...parameters, [key]: value / 2 },
@@ -149,8 +193,8 @@ export function neighbors({ name, parameters }: Candidate, { kvLen }: TunedPass,
     .map((given) => candidate(target, name, given));
 }
 
-/** Equal for candidates that would run the same kernel. */
-export function keyOf({ name, parameters }: Candidate): string {
+/** Equal for candidates that run the same kernel. */
+export function keyOf({ name, parameters }: AttentionCandidate): string {
   return `${name} ${JSON.stringify(parameters)}`;
 }
 
@@ -159,7 +203,7 @@ function candidate(
   name: AttentionName,
   given: Record<string, number>,
   combination: string | null = null,
-): Candidate {
+): AttentionCandidate {
   return { combination, name, parameters: planned(target, name, given) ?? given };
 }
 

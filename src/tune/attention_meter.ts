@@ -1,16 +1,16 @@
-// One candidate of the tuner: compiled, verified, and only then timed.
+// The meter of attention: compiles a sibling, compares it with the textbook, and times it on the caches of all layers.
 
 import type { AttentionKernel, AttentionShape } from '../attention/attention';
 import { checkAttention } from '../attention/check';
 import { createAttention } from '../attention/create';
-import { AttentionUnavailable, GpuMemoryError, GpuProgramError } from '../errors';
 import type { Gpu } from '../gpu/device';
-import type { CommandList } from '../gpu/kernel';
-import { type PassTimeOptions, timePass } from '../gpu/time_pass';
-import { type Candidate, keyOf, type TunedPass } from './attention_candidates';
+import type { PassTimeOptions } from '../gpu/time_pass';
+import { type AttentionCandidate, keyOf, type TunedPass } from './attention_candidates';
+import { type LayeredRun, timeAlone } from './timing';
+import type { Meter } from './tuner';
 
-/** As the model binds them, with the caches of all layers. What they hold is lost. */
-export interface TuneBuffers {
+/** Buffers as a model binds them, with the caches of all layers. Tuning overwrites them. */
+export interface AttentionTuneBuffers {
   q: GPUBuffer;
   out: GPUBuffer;
   k: readonly GPUBuffer[];
@@ -19,68 +19,51 @@ export interface TuneBuffers {
   windows: readonly (number | null)[];
 }
 
-/** Milliseconds of one layer's attention, or the reason why it cannot run here. */
-export type Measurement = { ms: number; refused: null } | { ms: null; refused: string };
-
-export class CandidateMeter {
-  /** What checks found, by kind of pass and candidate: the length of the cache makes no other kernel. */
+export class AttentionMeter {
+  /** Results of checks by kind of pass and candidate: the length of the cache makes no other kernel. */
   private readonly faults = new Map<string, string | null>();
 
   constructor(
     private readonly gpu: Gpu,
     private readonly shape: AttentionShape,
-    private readonly buffers: TuneBuffers,
+    private readonly buffers: AttentionTuneBuffers,
   ) {}
 
-  /** All at once: browsers compile pipelines on several threads. What is refused is refused again when it is measured. */
-  async compileAhead(candidates: readonly Candidate[]): Promise<void> {
-    const made = candidates.map(({ name, parameters }) => createAttention(this.gpu, name, this.shape, parameters));
-    for (const outcome of await Promise.allSettled(made)) {
-      if (outcome.status === 'fulfilled') outcome.value.destroy();
-    }
+  /** The meter of one pass. */
+  at(pass: TunedPass, timing: PassTimeOptions & { budgetMs: number }): Meter<AttentionCandidate, AttentionKernel> {
+    return {
+      compile: ({ name, parameters }) => createAttention(this.gpu, name, this.shape, parameters),
+      verify: (kernel, candidate) => this.verify(kernel, candidate, pass),
+      time: ([kernel]) => this.time(kernel, pass, timing),
+      destroy: (kernel) => kernel.destroy(),
+      inTurn: false,
+      repeatBelowMs: timing.budgetMs,
+    };
   }
 
-  /** @throws the failure of the device, which is no candidate's own */
-  async measure(candidate: Candidate, pass: TunedPass, timing: PassTimeOptions): Promise<Measurement> {
-    let kernel: AttentionKernel | undefined;
-    try {
-      kernel = await createAttention(this.gpu, candidate.name, this.shape, candidate.parameters);
-      const refused = await this.faultOf(kernel, candidate, pass);
-      return refused === null ? { ms: await this.time(kernel, pass, timing), refused } : { ms: null, refused };
-    } catch (error) {
-      const refused = reasonOf(error);
-      if (refused === null || this.gpu.failure) throw this.gpu.failure ?? error;
-      return { ms: null, refused };
-    } finally {
-      kernel?.destroy();
-    }
-  }
-
-  private async faultOf(kernel: AttentionKernel, candidate: Candidate, pass: TunedPass): Promise<string | null> {
+  private async verify(
+    kernel: AttentionKernel,
+    candidate: AttentionCandidate,
+    pass: TunedPass,
+  ): Promise<string | null> {
     const key = `${pass.pass} ${keyOf(candidate)}`;
     const known = this.faults.get(key);
     if (known !== undefined) return known;
     const { q, k, v, out } = this.buffers;
     const fault = await checkAttention(this.gpu, kernel, this.shape, { q, k: k[0], v: v[0], out }, pass.nTokens);
-    if (this.gpu.failure) throw this.gpu.failure;
-    this.faults.set(key, fault);
+    if (!this.gpu.failure) this.faults.set(key, fault);
     return fault;
   }
 
-  /** Each repeat reads another layer's keys and values, so that no cache of the GPU holds them all. */
-  private async time(kernel: AttentionKernel, pass: TunedPass, timing: PassTimeOptions): Promise<number> {
+  private async time(
+    kernel: AttentionKernel,
+    { kvLen, nTokens }: TunedPass,
+    timing: PassTimeOptions,
+  ): Promise<number[]> {
     const { q, k, v, out, windows } = this.buffers;
-    const layers = k.map((keys, layer) => kernel.bind(q, keys, v[layer], out, windows[layer]));
-    const step = { position: pass.kvLen - pass.nTokens, nTokens: pass.nTokens };
-    const add = (list: CommandList, repeat: number) => layers[repeat % layers.length].record(list, pass.nTokens);
-    const { ms } = await timePass(this.gpu, step, add, { ...timing, minRepeats: layers.length });
-    return ms;
+    const bound = k.map((keys, layer) => kernel.bind(q, keys, v[layer], out, windows[layer]));
+    const layers = bound.length;
+    const run: LayeredRun = { layers, record: (list, repeat) => bound[repeat % layers].record(list, nTokens) };
+    return [await timeAlone(this.gpu, { position: kvLen - nTokens, nTokens }, run, timing)];
   }
-}
-
-/** Why a candidate cannot run, as a fragment of a sentence; null for an error that says nothing about it. */
-function reasonOf(error: unknown): string | null {
-  if (error instanceof AttentionUnavailable) return error.reason;
-  if (error instanceof GpuProgramError || error instanceof GpuMemoryError) return error.message.replace(/\s+/g, ' ');
-  return null;
 }

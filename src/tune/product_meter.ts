@@ -1,209 +1,101 @@
-// The candidates of one product: compiled together, each verified against the default, and only then timed, all in turn.
+// The meter of matrix products: compiles the candidates of one product, compares each with the default, and times all in turn.
 
 import { quantizeActivations } from '../cpu/quantize_activations';
-import { GpuMemoryError, GpuProgramError } from '../errors';
 import type { Gpu } from '../gpu/device';
-import { CommandList } from '../gpu/kernel';
-import { type PassTimeOptions, timePass } from '../gpu/time_pass';
-import { StepTimes } from '../gpu/timestamps';
+import type { MadeLinear } from '../kernels/linear/create_linear';
 import type { Linear } from '../kernels/linear/linear';
 import type { MatvecInput } from '../kernels/linear/matvec';
-import type { WeightMatrix } from '../kernels/linear/weight_format';
-import { faultOf, type Output, readOutputs, resetOutputs, type Values } from './product_outputs';
+import { faultOf, readOutputs, resetOutputs, type Values } from './product_outputs';
+import { type LayeredRun, listOf, type TurnTiming, timeInTurn } from './timing';
+import type { Meter } from './tuner';
 
-/** A product of one layer, as the model binds it: the activations first, then the epilogue's own. */
-export interface BoundProduct {
-  matrix: WeightMatrix;
-  params: GPUBuffer;
-  buffers: readonly GPUBuffer[];
-}
-
-/** A product as it is to be measured. What its buffers hold is lost; none reads what it writes, so no value can run away. */
+/** A product to measure. Tuning overwrites its buffers. No product reads its own output, so no value can grow. */
 export interface MeasuredProduct<Parameters> {
-  rows: number;
-  cols: number;
   nTokens: number;
-  input: MatvecInput;
-  /** The same of every layer, so that no cache of the GPU holds all weights. */
-  layers: readonly BoundProduct[];
-  /** Of the first layer. */
-  outputs: readonly Output[];
-  /** The default first. */
-  candidates: readonly Parameters[];
+  /** The same product of every layer: no cache of the GPU holds all their weights. */
+  layers: readonly MadeLinear[];
+  /** The default, which the outputs of others are compared with. */
+  usual: Parameters;
   create(parameters: Parameters): Promise<Linear>;
 }
 
-/** Milliseconds of one product, or the reason why it cannot run here. */
-export type ProductMeasurement = { ms: number; refused: null } | { ms: null; refused: string };
+const TIMING: TurnTiming = { passMs: 3, mostMs: 20, warmMs: 400 };
 
-export interface ProductTiming {
-  /** GPU work of one pass: browsers round the GPU's clock to 65 microseconds. */
-  passMs: number;
-  /** The longest pass, even where that is not all layers. */
-  mostMs: number;
-  /** An idle GPU drops its clocks within milliseconds: it runs the default for so long, and then all candidates without a pause. */
-  warmMs: number;
-}
+export class ProductMeter<Parameters> implements Meter<Parameters, Linear> {
+  readonly inTurn = true;
+  /** Outputs of the default. */
+  private expected: Values[] | null = null;
 
-const TIMING: ProductTiming = { passMs: 3, mostMs: 20, warmMs: 400 };
-/** The first warms up; the median of the others counts. */
-const ROUNDS = 4;
-/** Where the GPU has no clock: completions reach the CPU on a grid of about 3 ms. */
-const CPU_TIMING: PassTimeOptions = { minMs: 50, rounds: 3, budgetMs: 250 };
-
-type Made = { kernel: Linear } | { refused: string };
-
-export class ProductMeter {
   constructor(
     private readonly gpu: Gpu,
-    /** Asked before each candidate; throws to end the tuning. */
+    private readonly product: MeasuredProduct<Parameters>,
     private readonly throwIfStopped: () => void,
-    private readonly timing: ProductTiming = TIMING,
+    private readonly timing: TurnTiming = TIMING,
   ) {}
 
-  /** One for each candidate, in their order. @throws the failure of the device, which is no candidate's own */
-  async measure<P>(product: MeasuredProduct<P>): Promise<ProductMeasurement[]> {
-    this.throwIfStopped();
-    // All at once: browsers compile pipelines on several threads.
-    const made = await Promise.all(product.candidates.map((candidate) => this.compile(product, candidate)));
-    const checked = await this.check(product, made);
-    const kernels = checked.flatMap((each) => ('kernel' in each ? [each.kernel] : []));
-    const times = kernels.length > 0 ? await this.time(product, kernels) : [];
-    if (this.gpu.failure) throw this.gpu.failure;
-    return checked.map((each) =>
-      'kernel' in each ? { ms: times[kernels.indexOf(each.kernel)], refused: null } : { ms: null, ...each },
-    );
+  compile(parameters: Parameters): Promise<Linear> {
+    return this.product.create(parameters);
   }
 
-  private async compile<P>(product: MeasuredProduct<P>, candidate: P): Promise<Made> {
-    try {
-      return { kernel: await product.create(candidate) };
-    } catch (error) {
-      if (this.gpu.failure) throw this.gpu.failure;
-      if (!(error instanceof GpuProgramError) && !(error instanceof GpuMemoryError)) throw error;
-      return { refused: error.message.replace(/\s+/g, ' ') };
-    }
+  /** Runs every candidate on the same activations. The default comes first. */
+  async verify(kernel: Linear, parameters: Parameters): Promise<string | null> {
+    const { gpu, product } = this;
+    const [first] = product.layers;
+    if (parameters === product.usual) writeActivations(gpu, product);
+    else if (!this.expected) return 'the default, which it would be compared with, does not run';
+    resetOutputs(gpu, first, product.nTokens, randomFloats(product.nTokens * first.shape.rows, 2));
+    await listOf(gpu, this.bind(kernel, 1), 1).run(this.step);
+    const got = await readOutputs(gpu, first, product.nTokens);
+    if (this.expected) return faultOf(this.expected, got);
+    this.expected = got;
+    return null;
   }
 
-  /** Every candidate on the same activations, against the default, without which there is nothing to compare with. */
-  private async check<P>(product: MeasuredProduct<P>, made: readonly Made[]): Promise<Made[]> {
-    const { gpu } = this;
-    const { rows, nTokens } = product;
-    writeActivations(gpu, product);
-    const before = randomFloats(nTokens * rows, 2);
-    let expected: Values[] | null = null;
-    const checked: Made[] = [];
-    for (const each of made) {
-      this.throwIfStopped();
-      if (checked.length > 0 && !expected) {
-        checked.push({ refused: 'the default, which it would be compared with, does not run' });
-        continue;
-      }
-      if (!('kernel' in each)) {
-        checked.push(each);
-        continue;
-      }
-      resetOutputs(gpu, product.outputs, before);
-      await this.list(product, each.kernel, 1).run(stepOf(product));
-      const got = await readOutputs(gpu, product.outputs);
-      if (gpu.failure) throw gpu.failure;
-      const fault: string | null = expected ? faultOf(expected, got) : null;
-      expected ??= got;
-      checked.push(fault === null ? each : { refused: fault });
-    }
-    return checked;
+  time(kernels: readonly Linear[]): Promise<number[]> {
+    const runs = kernels.map((kernel) => this.bind(kernel));
+    return timeInTurn(this.gpu, this.step, runs, this.timing, this.throwIfStopped);
   }
 
-  private async time<P>(product: MeasuredProduct<P>, kernels: readonly Linear[]): Promise<number[]> {
-    const { gpu, timing } = this;
-    const step = stepOf(product);
-    const layers = product.layers.length;
-    const addTo = (kernel: Linear) => {
-      const groups = this.bind(product, kernel);
-      return (list: CommandList, repeat: number) => kernel.record(list, groups[repeat % layers], product.nTokens);
-    };
-    if (!gpu.can.timestamps) {
-      const times: number[] = [];
-      for (const kernel of kernels) {
-        this.throwIfStopped();
-        const { ms } = await timePass(gpu, step, addTo(kernel), { ...CPU_TIMING, minRepeats: layers });
-        times.push(ms);
-      }
-      return times;
-    }
-    const estimate = { minMs: timing.passMs, rounds: 1, minRepeats: layers, budgetMs: timing.mostMs };
-    const { repeats } = await timePass(gpu, step, addTo(kernels[0]), estimate);
-    const lists = kernels.map((kernel) => this.list(product, kernel, repeats));
-    return (await this.inTurn(lists, step)).map((ms) => ms / repeats);
+  private get step() {
+    return { position: 0, nTokens: this.product.nTokens };
   }
 
-  /** Milliseconds of each list: a pass of each, round after round, with no wait until the last is queued. */
-  private async inTurn(lists: readonly CommandList[], step: { position: number; nTokens: number }): Promise<number[]> {
-    const { gpu } = this;
-    const times = new StepTimes(gpu, ROUNDS * lists.length);
-    const submit = (list: CommandList, stamps?: GPUComputePassTimestampWrites) => {
-      const encoder = gpu.device.createCommandEncoder({ label: 'tune_products' });
-      list.record(encoder, step, stamps);
-      gpu.submit(encoder.finish());
-    };
-    try {
-      const until = performance.now() + this.timing.warmMs;
-      let running: Promise<undefined> = Promise.resolve(undefined);
-      while (performance.now() < until) {
-        submit(lists[0]);
-        const before = running;
-        running = gpu.device.queue.onSubmittedWorkDone();
-        running.catch(() => {}); // a lost device is this call's failure, not the page's
-        await before; // one more is queued meanwhile
-        this.throwIfStopped();
-      }
-      for (let round = 0; round < ROUNDS; round++) for (const list of lists) submit(list, times.next());
-      const all = await times.read();
-      return lists.map((_, i) => median(all.filter((__, j) => j >= lists.length && j % lists.length === i)));
-    } finally {
-      times.destroy();
-    }
-  }
-
-  /** A pass of so many products, each of another layer. */
-  private list<P>(product: MeasuredProduct<P>, kernel: Linear, repeats: number): CommandList {
-    const list = new CommandList(this.gpu);
-    const groups = this.bind(product, kernel, repeats);
-    for (let i = 0; i < repeats; i++) kernel.record(list, groups[i % groups.length], product.nTokens);
-    return list;
-  }
-
-  private bind<P>({ layers }: MeasuredProduct<P>, kernel: Linear, most = layers.length) {
-    return layers
+  private bind(kernel: Linear, most?: number): LayeredRun {
+    const { layers, nTokens } = this.product;
+    const groups = layers
       .slice(0, most)
       .map(({ matrix, params, buffers: [x, ...own] }) => kernel.bind(matrix, x, params, ...own));
+    const record: LayeredRun['record'] = (list, repeat) => kernel.record(list, groups[repeat % groups.length], nTokens);
+    return { layers: groups.length, record };
   }
 }
 
-const stepOf = ({ nTokens }: { nTokens: number }) => ({ position: 0, nTokens });
-
-/** Random activations in every buffer that the layers read them from. */
-function writeActivations<P>(gpu: Gpu, { cols, nTokens, input, layers }: MeasuredProduct<P>): void {
+/** Random activations in every buffer that the layers read. */
+function writeActivations<P>(gpu: Gpu, { nTokens, layers }: MeasuredProduct<P>): void {
+  const [{ input, shape }] = layers;
   const inputs = new Set(layers.map(({ buffers }) => buffers[0]));
   if (input === 'parts_to_q8') {
     for (const o of inputs) gpu.write(o, randomFloats(o.size / 4, 1));
-    for (const ml of new Set(layers.map(({ buffers }) => buffers[2]))) {
-      gpu.write(
-        ml,
-        randomFloats(ml.size / 4, 3).map((value, i) => (i % 2 === 0 ? value : value + 2)),
-      ); // l is above 0
-    }
+    for (const ml of new Set(layers.map(({ buffers }) => buffers[2]))) gpu.write(ml, randomMaximaAndSums(ml.size / 4));
     return;
   }
-  const x = randomFloats(nTokens * cols, 1);
-  const { q, d } = input === 'q8' ? quantizeActivations(x) : { q: x, d: null };
+  const x = randomFloats(nTokens * shape.cols, 1);
+  const { q, d } = quantized(x, input);
   for (const buffer of inputs) {
     gpu.write(buffer, q as ArrayBufferView<ArrayBuffer>);
-    if (d) gpu.write(buffer, d as Float32Array<ArrayBuffer>, nTokens * cols);
+    if (d) gpu.write(buffer, d as Float32Array<ArrayBuffer>, nTokens * shape.cols);
   }
 }
 
-/** From -1 to 1, the same at each call (Marsaglia 2003, xorshift). */
+const quantized = (x: Float32Array, input: MatvecInput) =>
+  input === 'q8' ? quantizeActivations(x) : { q: x, d: null };
+
+/** m and l of attention parts, in turns. l is above 0. */
+function randomMaximaAndSums(count: number): Float32Array<ArrayBuffer> {
+  return randomFloats(count, 3).map((value, i) => (i % 2 === 0 ? value : value + 2));
+}
+
+/** Values from -1 to 1, the same at each call (Marsaglia 2003, xorshift). */
 function randomFloats(count: number, seed: number): Float32Array<ArrayBuffer> {
   let state = seed;
   return new Float32Array(count).map(() => {
@@ -212,9 +104,4 @@ function randomFloats(count: number, seed: number): Float32Array<ArrayBuffer> {
     state ^= state << 5;
     return state / 2 ** 31;
   });
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)];
 }

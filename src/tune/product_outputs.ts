@@ -1,68 +1,54 @@
-// What a product writes, as numbers that can be compared: where it lies, how it is read, and how far candidates may differ.
+// Outputs of a product as numbers: reset before a run, read after it, and compared with those of the default.
 
 import { halfToNumber } from '../cpu/dequantize';
 import { GPU_COPY_DST, GPU_MAP_READ, type Gpu } from '../gpu/device';
+import type { MadeLinear } from '../kernels/linear/create_linear';
+import type { EpilogueOutput } from '../kernels/linear/linear';
 import { BLOCK } from '../kernels/linear/weight_format';
-
-/** A run of bytes, multiples of 4, in a buffer. */
-interface Range {
-  buffer: GPUBuffer;
-  offset: number;
-  bytes: number;
-}
-
-/** `q8`: one token in the layout of kernels/quantize_activations. `key`: of lib/logit_key. */
-type Encoding = 'f32' | 'f16' | 'q8' | 'key';
-
-export interface Output {
-  ranges: readonly Range[];
-  as: Encoding;
-  /** It is added to what is there. */
-  adds?: boolean;
-}
 
 export interface Values {
   values: Float32Array;
-  /** How far apart two neighboring values of the encoding are, at each value; null for those that are fine enough. */
+  /** The distance between neighboring values of the encoding, at each value; null where it is negligible. */
   steps: Float32Array | null;
 }
 
-/** As f32, as f16 and as a scale it is no number: what is left of it was not written. */
+/** NaN as f32, as f16 and as a scale: a value that was not written shows. */
 const POISON = 0x7fff7fff;
 
-/** Sums in another order, and a rounding of an activation that fell the other way, as a share of the output's RMS. */
+/** Of the RMS of the output: sums in another order, and activations that round the other way. */
 const TOLERANCE = 0.02;
-/** Of an output in steps: one more, and what rounding adds to it. */
+/** For an output in steps: one more step, and the rounding of the sum. */
 const STEPS = 1.01;
 
-const bytesOf = ({ ranges }: Output): number => ranges.reduce((sum, { bytes }) => sum + bytes, 0);
-
-/** Outputs that are added to become `before`, which has as many values or more; others become no numbers. */
-export function resetOutputs(gpu: Gpu, outputs: readonly Output[], before: Float32Array<ArrayBuffer>): void {
-  for (const { ranges, adds } of outputs) {
-    for (const { buffer, offset, bytes } of ranges) {
-      gpu.write(buffer, adds ? before.subarray(0, bytes / 4) : new Uint32Array(bytes / 4).fill(POISON), offset);
-    }
+/** Writes `before` where the product is added, and NaN elsewhere. `before` is at least as long as the output. */
+export function resetOutputs(gpu: Gpu, product: MadeLinear, nTokens: number, before: Float32Array<ArrayBuffer>): void {
+  for (const { output, buffer } of outputsOf(product, nTokens)) {
+    const { adds, bytes } = output;
+    const values = adds ? before.subarray(0, bytes / 4) : new Uint32Array(bytes / 4).fill(POISON);
+    for (const offset of offsetsOf(output)) gpu.write(buffer, values, offset);
   }
 }
 
 /** The outputs as they are now. */
-export async function readOutputs(gpu: Gpu, outputs: readonly Output[]): Promise<Values[]> {
-  const bytes = outputs.reduce((sum, output) => sum + bytesOf(output), 0);
-  const target = gpu.createBuffer('tune_products.read', bytes, GPU_MAP_READ | GPU_COPY_DST);
+export async function readOutputs(gpu: Gpu, product: MadeLinear, nTokens: number): Promise<Values[]> {
+  const outputs = outputsOf(product, nTokens);
+  const total = outputs.reduce((sum, { output }) => sum + bytesOf(output), 0);
+  const target = gpu.createBuffer('tune.outputs', total, GPU_MAP_READ | GPU_COPY_DST);
   try {
-    const encoder = gpu.device.createCommandEncoder({ label: 'tune_products.read' });
+    const encoder = gpu.device.createCommandEncoder({ label: 'tune.outputs' });
     let at = 0;
-    for (const range of outputs.flatMap(({ ranges }) => ranges)) {
-      encoder.copyBufferToBuffer(range.buffer, range.offset, target, at, range.bytes);
-      at += range.bytes;
+    for (const { output, buffer } of outputs) {
+      for (const offset of offsetsOf(output)) {
+        encoder.copyBufferToBuffer(buffer, offset, target, at, output.bytes);
+        at += output.bytes;
+      }
     }
     gpu.submit(encoder.finish());
-    const read = await gpu.readMapped(target, bytes);
+    const read = await gpu.readMapped(target, total);
     let begin = 0;
-    return outputs.map((output) => {
+    return outputs.map(({ output }) => {
       const end = begin + bytesOf(output);
-      const values = decode(read.slice(begin, end), output.as);
+      const values = decode(read.slice(begin, end), output.encoding);
       begin = end;
       return values;
     });
@@ -71,8 +57,18 @@ export async function readOutputs(gpu: Gpu, outputs: readonly Output[]): Promise
   }
 }
 
-function decode(bytes: ArrayBuffer, as: Encoding): Values {
-  switch (as) {
+/** The outputs of the epilogue with their buffers. */
+function outputsOf({ epilogue, shape, buffers: [, ...own] }: MadeLinear, nTokens: number) {
+  return epilogue.outputs(shape.rows, nTokens).map((output) => ({ output, buffer: own[output.buffer] }));
+}
+
+const bytesOf = ({ bytes, runs = 1 }: EpilogueOutput): number => bytes * runs;
+
+const offsetsOf = ({ runs = 1, stride = 0 }: EpilogueOutput): number[] =>
+  Array.from({ length: runs }, (_, i) => i * stride);
+
+function decode(bytes: ArrayBuffer, encoding: EpilogueOutput['encoding']): Values {
+  switch (encoding) {
     case 'f32':
       return { values: new Float32Array(bytes), steps: null };
     case 'f16':
@@ -88,11 +84,11 @@ function decode(bytes: ArrayBuffer, as: Encoding): Values {
       return { values: new Float32Array(logits.buffer), steps: null };
     }
     default:
-      throw as satisfies never;
+      throw encoding satisfies never;
   }
 }
 
-/** Why `got` is not what the default wrote, as a fragment of a sentence, or null. */
+/** How `got` differs from the outputs of the default, as a fragment of a sentence, or null. */
 export function faultOf(expected: readonly Values[], got: readonly Values[]): string | null {
   for (const [i, { values, steps }] of expected.entries()) {
     const tolerance = TOLERANCE * rms(values);

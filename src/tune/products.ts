@@ -1,46 +1,34 @@
-// The tuner of products: measures candidates for each matrix shape of a model on this very GPU, with the model's own weights and
-// buffers, each one verified before it is timed, and keeps the fastest.
+// The tuner of matrix products: the fastest parameters for each matrix shape of a model, measured with the model's own
+// weights and buffers.
 
 import type { Gpu } from '../gpu/device';
-import type { QkvShape } from '../kernels/linear/epilogues/qkv';
-import type { Epilogue, LinearShape } from '../kernels/linear/linear';
+import type { MadeLinear } from '../kernels/linear/create_linear';
 import { createMatmulQ8, hasIntegers, type Tiles } from '../kernels/linear/matmul_q8';
-import { createMatvec, type MatvecInput } from '../kernels/linear/matvec';
+import { createMatvec } from '../kernels/linear/matvec';
 import type { MatvecParameters } from '../kernels/linear/matvec_plan';
-import { type ProductProfile, type ProductResult, productKey } from '../kernels/linear/product_profile';
+import { type ProductProfile, productKey } from '../kernels/linear/product_profile';
 import type { WeightMatrix } from '../kernels/linear/weight_format';
 import type { LayerWeights, ModelWeights } from '../model/weights';
 import { isSoftware, matvecCandidates, tileCandidates } from './product_candidates';
-import { type BoundProduct, type MeasuredProduct, ProductMeter, type ProductTiming } from './product_meter';
-import type { Output } from './product_outputs';
+import { type MeasuredProduct, ProductMeter } from './product_meter';
+import type { ProductResult } from './results';
+import type { TurnTiming } from './timing';
+import { type Tried, tune } from './tuner';
 
-export type { ProductProfile, ProductResult } from '../kernels/linear/product_profile';
-export type { MatvecParameters, Tiles };
-
-/** A product of a model as it was made: a matvec of decode, or a matmul of prefill on quantized activations. */
-export interface TunableProduct extends BoundProduct {
+/** A product of a model, named by its place in a layer. */
+export interface NamedProduct extends MadeLinear {
   name: ProductResult['name'];
-  pass: 'decode' | 'prefill';
-  shape: LinearShape;
-  epilogue: Epilogue;
-  input: MatvecInput;
 }
 
 export interface TuneProductsOptions {
-  /** After each shape, for each candidate, measured or refused. */
+  /** Called for each candidate of a shape, measured or refused, when all of the shape are. */
   onResult?: (result: ProductResult, done: number, total: number) => void;
-  /** Asked before each candidate; true ends the tuning. */
+  /** Called before each candidate; true ends the tuning. */
   stopped?: () => boolean;
-  /** What is tried, the default first. */
+  /** Makers of candidates. The first candidate is the default. */
   candidates?: { matvec: typeof matvecCandidates; tiles: typeof tileCandidates };
-  timing?: ProductTiming;
+  timing?: TurnTiming;
 }
-
-/** Faster by less is noise: what runs untuned is kept. */
-const MARGIN = 1.02;
-
-/** A product of a model before it is named. */
-export type MadeProduct = Omit<TunableProduct, 'name'>;
 
 const NAMES: Record<keyof LayerWeights, ProductResult['name']> = {
   qkv: 'qkv',
@@ -49,143 +37,113 @@ const NAMES: Record<keyof LayerWeights, ProductResult['name']> = {
   down: 'down',
 };
 
-/** Named by their place in the model. */
-export function namedProducts(made: readonly MadeProduct[], { layers }: ModelWeights): TunableProduct[] {
+/** The products with the names of their matrices. */
+export function namedProducts(linears: readonly MadeLinear[], { layers }: ModelWeights): NamedProduct[] {
   const names = new Map<WeightMatrix, ProductResult['name']>();
   for (const layer of layers) {
     for (const [key, name] of Object.entries(NAMES)) names.set(layer[key as keyof LayerWeights].matrix, name);
   }
-  return made.map((product) => ({ ...product, name: names.get(product.matrix) ?? 'head' }));
+  return linears.map((linear) => ({ ...linear, name: names.get(linear.matrix) ?? 'head' }));
 }
 
-/** One shape with its candidates, and where the winner goes. */
+type Parameters = MatvecParameters | Tiles;
+
+/** One shape with its candidates, the default first. */
 interface Group {
   key: string;
-  product: TunableProduct;
-  measured: MeasuredProduct<MatvecParameters | Tiles>;
+  product: NamedProduct;
+  candidates: readonly Parameters[];
+  measured: MeasuredProduct<Parameters>;
 }
 
-/** How many candidates there are: the total of a tuning's progress. */
-export function countCandidates(
-  gpu: Gpu,
-  shape: QkvShape,
-  products: readonly TunableProduct[],
-  prefillTokens: number,
-): number {
-  return total(groupsOf(gpu, shape, products, prefillTokens));
+/** The number of candidates: the total of a tuning's progress. */
+export function countCandidates(gpu: Gpu, products: readonly NamedProduct[], prefillTokens: number): number {
+  return total(groupsOf(gpu, products, prefillTokens));
 }
 
 function total(groups: readonly Group[]): number {
-  return groups.reduce((sum, { measured }) => sum + measured.candidates.length, 0);
+  return groups.reduce((sum, { candidates }) => sum + candidates.length, 0);
 }
 
 /**
- * Takes a second for each shape on a fast GPU; nothing else may use these buffers meanwhile. `prefillTokens`: of a chunk of a
- * prompt. Shapes for which there is no choice are left out.
+ * Takes a second for each shape on a fast GPU. Nothing else may use these buffers meanwhile. `prefillTokens`: tokens of a
+ * chunk of a prompt. Shapes without a choice are left out.
  * @throws DOMException AbortError when stopped
  */
 export async function tuneProducts(
   gpu: Gpu,
-  shape: QkvShape,
-  products: readonly TunableProduct[],
+  products: readonly NamedProduct[],
   prefillTokens: number,
   options: TuneProductsOptions = {},
 ): Promise<{ profile: ProductProfile; results: ProductResult[] }> {
   const throwIfStopped = () => {
     if (options.stopped?.()) throw new DOMException('The tuning was stopped.', 'AbortError');
   };
-  const meter = new ProductMeter(gpu, throwIfStopped, options.timing);
-  const groups = groupsOf(gpu, shape, products, prefillTokens, options.candidates);
-  const tuned = { products: {} as Record<string, MatvecParameters>, tiles: {} as Record<string, Tiles> };
+  const groups = groupsOf(gpu, products, prefillTokens, options.candidates);
+  const profile = { matvec: {} as Record<string, MatvecParameters>, tiles: {} as Record<string, Tiles> };
   const results: ProductResult[] = [];
-  for (const { key, product, measured } of groups) {
-    const found = await tuneGroup(meter, product, measured);
-    const best = found.findIndex(({ fastest }) => fastest);
-    if (best >= 0) {
-      const winner = measured.candidates[best];
-      if (product.pass === 'decode') tuned.products[key] = winner as MatvecParameters;
-      else tuned.tiles[key] = winner as Tiles;
-    }
-    for (const result of found) {
-      results.push(result);
-      options.onResult?.({ ...result, fastest: false }, results.length, total(groups));
-    }
+  let done = 0;
+  for (const group of groups) {
+    const { key, product, candidates, measured } = group;
+    const search = {
+      candidates: () => [candidates],
+      usual: measured.usual,
+      keyOf: (candidate: Parameters) => JSON.stringify(candidate),
+    };
+    const onTried = (tried: Tried<Parameters>) => options.onResult?.(resultOf(group, tried), ++done, total(groups));
+    const meter = new ProductMeter(gpu, measured, throwIfStopped, options.timing);
+    const { tried, winner } = await tune(gpu, search, meter, { onTried, throwIfStopped });
+    if (winner && product.pass === 'decode') profile.matvec[key] = winner.candidate as MatvecParameters;
+    if (winner && product.pass === 'prefill') profile.tiles[key] = winner.candidate as Tiles;
+    results.push(...tried.map((each) => resultOf(group, each, each === winner)));
     throwIfStopped();
   }
-  return { profile: { ...tuned, tunedAt: new Date().toISOString() }, results };
+  return { profile, results };
 }
 
-async function tuneGroup(
-  meter: ProductMeter,
-  { name, shape: { rows, cols, format }, input }: TunableProduct,
-  measured: Group['measured'],
-): Promise<ProductResult[]> {
-  const measurements = await meter.measure(measured);
-  const results = measured.candidates.map((parameters, i): ProductResult => {
-    const size = { rows, cols, format, input, nTokens: measured.nTokens };
-    return {
-      pass: 'product',
-      name,
-      ...size,
-      parameters: { ...parameters },
-      isDefault: i === 0,
-      ...measurements[i],
-      fastest: false,
-    };
-  });
-  const ran = results.filter((result): result is ProductResult & { ms: number } => result.ms !== null);
-  const [best] = ran.toSorted((a, b) => a.ms - b.ms);
-  const usual = ran.find(({ isDefault }) => isDefault) ?? best;
-  const kept = best && best.ms * MARGIN < usual.ms ? best : usual;
-  if (kept) kept.fastest = true;
-  return results;
+function resultOf(
+  { product: { name, shape, input }, measured: { nTokens, usual } }: Group,
+  { candidate, ms, refused }: Tried<Parameters>,
+  fastest = false,
+): ProductResult {
+  const { rows, cols, format } = shape;
+  const size = { rows, cols, format, input, nTokens };
+  const isDefault = candidate === usual;
+  return { pass: 'product', name, ...size, parameters: { ...candidate }, isDefault, ms, refused, fastest };
 }
 
 const ORDER: readonly ProductResult['name'][] = ['qkv', 'o', 'gate_up', 'down', 'head'];
 
 /** Decode first, then in the order of a pass. */
-const placeOf = ({ pass, name }: TunableProduct): number =>
-  (pass === 'decode' ? 0 : ORDER.length) + ORDER.indexOf(name);
+const placeOf = ({ pass, name }: NamedProduct): number => (pass === 'decode' ? 0 : ORDER.length) + ORDER.indexOf(name);
 
-/** The distinct shapes, those of decode first; for each, the products of all layers. */
+/** The distinct shapes, those of decode first, each with the products of all layers. */
 function groupsOf(
   gpu: Gpu,
-  qkv: QkvShape,
-  products: readonly TunableProduct[],
+  products: readonly NamedProduct[],
   prefillTokens: number,
   tried = { matvec: matvecCandidates, tiles: tileCandidates },
 ): Group[] {
-  const same = new Map<string, TunableProduct[]>();
+  const same = new Map<string, NamedProduct[]>();
   for (const product of products.toSorted((a, b) => placeOf(a) - placeOf(b))) {
     const key = `${product.pass} ${productKey(product.epilogue.label, product.shape, product.input)}`;
     same.set(key, [...(same.get(key) ?? []), product]);
   }
-  return [...same.values()].flatMap((layers) => {
+  return [...same.values()].flatMap((layers): Group[] => {
     const [product] = layers;
-    const nTokens = product.pass === 'decode' ? 1 : prefillTokens;
     const { candidates, create } = variants(gpu, product, tried);
     if (candidates.length < 2) return [];
-    const {
-      shape: { rows, cols },
-      input,
-    } = product;
-    const measured = { rows, cols, nTokens, input, layers, candidates, create };
-    const outputs = outputsOf(product, nTokens, qkv);
-    return [
-      {
-        key: productKey(product.epilogue.label, product.shape, product.input),
-        product,
-        measured: { ...measured, outputs },
-      },
-    ];
+    const nTokens = product.pass === 'decode' ? 1 : prefillTokens;
+    const key = productKey(product.epilogue.label, product.shape, product.input);
+    return [{ key, product, candidates, measured: { nTokens, layers, usual: candidates[0], create } }];
   });
 }
 
 function variants(
   gpu: Gpu,
-  { pass, shape, epilogue, input }: TunableProduct,
+  { pass, shape, epilogue, input }: MadeLinear,
   tried: Required<TuneProductsOptions>['candidates'],
-): Pick<Group['measured'], 'candidates' | 'create'> {
+): Pick<Group, 'candidates'> & Pick<Group['measured'], 'create'> {
   const { limits } = gpu;
   const { subgroupMinSize } = gpu.can;
   const software = gpu.isSoftware || isSoftware(subgroupMinSize);
@@ -201,39 +159,4 @@ function variants(
     candidates: tried.matvec(planned, limits, subgroupMinSize, software),
     create: (given) => createMatvec(gpu, shape, epilogue, input, given as MatvecParameters),
   };
-}
-
-/** What the epilogue writes in a pass of nTokens at position 0. */
-function outputsOf({ epilogue, shape: { rows }, buffers }: TunableProduct, nTokens: number, qkv: QkvShape): Output[] {
-  const [, first, ...more] = buffers;
-  const whole = (buffer: GPUBuffer, bytes: number, as: Output['as']): Output => ({
-    ranges: [{ buffer, offset: 0, bytes }],
-    as,
-  });
-  switch (epilogue.label) {
-    case 'kernels/qkv': {
-      const [q, k, v] = more;
-      const { nHeads, nKvHeads, headDim, contextLength, kvType } = qkv;
-      const elementBytes = kvType === 'f16' ? 2 : 4;
-      const cache = (buffer: GPUBuffer): Output => ({
-        ranges: Array.from({ length: nKvHeads }, (_, head) => ({
-          buffer,
-          offset: head * contextLength * headDim * elementBytes,
-          bytes: nTokens * headDim * elementBytes,
-        })),
-        as: kvType,
-      });
-      return [whole(q, nTokens * nHeads * headDim * 4, 'f32'), cache(k), cache(v)];
-    }
-    case 'kernels/store':
-      return [whole(first, nTokens * rows * 4, 'f32')];
-    case 'kernels/residual':
-      return [{ ...whole(first, nTokens * rows * 4, 'f32'), adds: true }];
-    case 'kernels/gate_up_q8':
-      return [whole(first, (rows / 2) * (1 + 4 / 32), 'q8')];
-    case 'kernels/head':
-      return [whole(first, rows * 4, 'f32'), ...more.map((maxima) => whole(maxima, Math.ceil(rows / 32) * 4, 'key'))];
-    default: // gate_up
-      return [whole(first, nTokens * (rows / 2) * 4, 'f32')];
-  }
 }

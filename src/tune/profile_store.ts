@@ -1,89 +1,107 @@
-// Keeps what the tuners measured, in IndexedDB. Never throws: without storage there is no profile.
-// What is read back is as untrusted as a file: another version wrote it, or anyone with access to the page's storage.
+// The profile of this GPU: everything that was tuned, kept in IndexedDB. Never throws: without storage there is no profile.
+// A stored profile is as untrusted as a file: another version wrote it, or anyone with access to the page's storage.
 
-import { get, set, update } from 'idb-keyval';
-import { ATTENTION_NAMES } from '../attention/attention';
-import type { AttentionProfile } from '../attention/profile';
-import type { KvType } from '../engine/protocol';
+import { get, update } from 'idb-keyval';
+import { ATTENTION_NAMES, type AttentionShape } from '../attention/attention';
+import type { AttentionProfile, TunedAttention } from '../attention/profile';
 import type { Gpu } from '../gpu/device';
+import type { Tiles } from '../kernels/linear/matmul_q8';
+import type { MatvecParameters } from '../kernels/linear/matvec_plan';
+import type { ProductProfile } from '../kernels/linear/product_profile';
 import type { ModelConfig } from '../model/config/config';
 import { isJsonObject } from '../shared/json_object';
 import { withTimeout } from '../shared/with_timeout';
-import type { MatvecParameters, ProductProfile, Tiles } from './products';
 import { shaderHash } from './shader_hash';
 
-/** A database that does not open in this time counts as refused: some browsers never answer. */
+/** Measurements of one GPU in one browser with these shaders, for all models. */
+export interface Profile extends ProductProfile {
+  /** By `attentionKey`. */
+  attention: Readonly<Record<string, AttentionProfile>>;
+}
+
+/** The longest wait for the database: some browsers never answer. */
 const TIMEOUT_MS = 2000;
+/** The most entries of a list or record within one attention profile. */
 const MAX_ENTRIES = 64;
+/** The most keys of each record of a profile. */
 const MAX_SHAPES = 256;
 const DATE = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
-/** As productKey makes it. */
+/** The keys that `attentionKey` makes. */
+const ATTENTION_KEY = /^\d{1,4}x\d{1,4}x\d{1,4} f(16|32)( softcap)? windows [\d,]+$/;
+/** The keys that productKey makes. */
 const PRODUCT_KEY = /^[a-z][a-z0-9_]{0,31} \d{1,9}x\d{1,9} [a-z0-9_]{2,4} [a-z0-9_]{2,16}$/;
 const MATVEC_NAMES = ['WORKGROUP', 'LANES', 'GROUP_ROWS', 'SLOTS', 'TURNS'] as const;
 const TILE_NAMES = ['rowThreads', 'tokenThreads', 'tokensEach', 'stages'] as const;
 
-/** Measurements hold for one GPU with its capabilities, one browser, one shape of heads, cap, windows, and these shaders. */
-export function profileKey(gpu: Gpu, config: ModelConfig, kvType: KvType): string {
+/** The database key: the GPU with its capabilities, the browser, and the shaders. */
+export function profileKey(gpu: Gpu): string {
+  return `vivace/tuned/2/${JSON.stringify([gpu.adapterName, gpu.can, globalThis.navigator?.userAgent, shaderHash()])}`;
+}
+
+/** The heads of a model, its type of keys and values, softcap and windows (0: none). */
+export function attentionKey(config: ModelConfig, kvType: AttentionShape['kvType']): string {
   const { nHeads, nKvHeads, headDim, attentionSoftcap, layers } = config;
-  const browser = globalThis.navigator?.userAgent;
-  const windows = [...new Set(layers.map(({ window }) => window))];
-  const heads = [nHeads, nKvHeads, headDim, kvType, attentionSoftcap !== null, windows];
-  const parts = [gpu.adapterName, gpu.can, browser, ...heads, shaderHash()];
-  return `vivace/attention/${JSON.stringify(parts)}`;
+  const windows = new Set(layers.map(({ window }) => window ?? 0));
+  const softcap = attentionSoftcap === null ? '' : ' softcap';
+  return `${nHeads}x${nKvHeads}x${headDim} ${kvType}${softcap} windows ${[...windows].join()}`;
 }
 
-/** Matrix shapes of all models share one profile: measurements hold for one GPU, one browser, and these shaders. */
-export function productProfileKey(gpu: Gpu): string {
-  const parts = [gpu.adapterName, gpu.can, globalThis.navigator?.userAgent, shaderHash()];
-  return `vivace/products/1/${JSON.stringify(parts)}`;
-}
-
-export async function loadProductProfile(key: string): Promise<ProductProfile | null> {
+export async function loadProfile(gpu: Gpu): Promise<Profile | null> {
   try {
-    return parseProductProfile(await withTimeout(() => get(key), TIMEOUT_MS));
+    return parseProfile(await withTimeout(() => get(profileKey(gpu)), TIMEOUT_MS));
   } catch {
     return null;
   }
 }
 
-/** Adds to what is there; newer shapes replace older ones. Whether it was kept. */
-export async function storeProductProfile(key: string, profile: ProductProfile): Promise<boolean> {
+/** Adds to the stored profile; newer entries replace older ones. False if it could not be stored. */
+export async function storeProfile(gpu: Gpu, profile: Profile): Promise<boolean> {
   try {
-    const merge = (old: unknown) => mergeProductProfiles(parseProductProfile(old), profile);
-    await withTimeout(() => update(key, merge), TIMEOUT_MS);
+    const merge = (old: unknown) => mergeProfiles(parseProfile(old), profile);
+    await withTimeout(() => update(profileKey(gpu), merge), TIMEOUT_MS);
     return true;
   } catch {
     return false;
   }
 }
 
-/** Where both together are too many, the newer one alone. */
-export function mergeProductProfiles(old: ProductProfile | null, newer: ProductProfile): ProductProfile {
-  const products = { ...old?.products, ...newer.products };
-  const tiles = { ...old?.tiles, ...newer.tiles };
-  const tooMany = [products, tiles].some((entries) => Object.keys(entries).length > MAX_SHAPES);
-  return tooMany ? newer : { products, tiles, tunedAt: newer.tunedAt };
+/** The entries of both. A record with too many of them keeps the newer ones alone. */
+export function mergeProfiles(old: Profile | null, newer: Profile): Profile {
+  const merged = <T>(before: Readonly<Record<string, T>> | undefined, after: Readonly<Record<string, T>>) => {
+    const both = { ...before, ...after };
+    return Object.keys(both).length > MAX_SHAPES ? after : both;
+  };
+  return {
+    attention: merged(old?.attention, newer.attention),
+    matvec: merged(old?.matvec, newer.matvec),
+    tiles: merged(old?.tiles, newer.tiles),
+  };
 }
 
-/** A copy of what is sound through and through, or null. Whether it fits a GPU is asked when it is used. */
-export function parseProductProfile(value: unknown): ProductProfile | null {
-  if (!isJsonObject(value) || !isDate(value.tunedAt)) return null;
-  const products = parseShapes(value.products, (entry) => parseNumbers(entry, MATVEC_NAMES) as MatvecParameters | null);
-  const tiles = parseShapes(value.tiles, parseTiles);
-  return products && tiles && { products, tiles, tunedAt: value.tunedAt };
+/** A copy of a profile that is sound in every part, or null. Whether it fits a GPU is decided on use. */
+export function parseProfile(value: unknown): Profile | null {
+  if (!isJsonObject(value)) return null;
+  const attention = parseEntries(value.attention, ATTENTION_KEY, parseAttention);
+  const matvec = parseEntries(value.matvec, PRODUCT_KEY, parseMatvec);
+  const tiles = parseEntries(value.tiles, PRODUCT_KEY, parseTiles);
+  return attention && matvec && tiles && { attention, matvec, tiles };
 }
 
-function parseShapes<T>(value: unknown, parse: (entry: unknown) => T | null): Record<string, T> | null {
+function parseEntries<T>(value: unknown, keys: RegExp, parse: (entry: unknown) => T | null): Record<string, T> | null {
   if (!isJsonObject(value)) return null;
   const entries = Object.entries(value);
   if (entries.length > MAX_SHAPES) return null;
   const parsed: Record<string, T> = {};
   for (const [key, entry] of entries) {
-    const sound = PRODUCT_KEY.test(key) ? parse(entry) : null;
+    const sound = keys.test(key) ? parse(entry) : null;
     if (sound === null) return null;
     parsed[key] = sound;
   }
   return parsed;
+}
+
+function parseMatvec(value: unknown): MatvecParameters | null {
+  return parseNumbers(value, MATVEC_NAMES);
 }
 
 function parseTiles(value: unknown): Tiles | null {
@@ -92,7 +110,7 @@ function parseTiles(value: unknown): Tiles | null {
   return tiles.stages === 1 || tiles.stages === 2 ? (tiles as unknown as Tiles) : null;
 }
 
-/** Powers of two up to 2^16, all that such parameters can be. */
+/** Powers of two up to 2^16: every valid parameter is one. */
 function parseNumbers<Name extends string>(value: unknown, names: readonly Name[]): Record<Name, number> | null {
   if (!isJsonObject(value)) return null;
   const numbers = names.map((name) => value[name]);
@@ -100,26 +118,7 @@ function parseNumbers<Name extends string>(value: unknown, names: readonly Name[
   return Object.fromEntries(names.map((name, i) => [name, numbers[i]])) as Record<Name, number>;
 }
 
-export async function loadProfile(key: string): Promise<AttentionProfile | null> {
-  try {
-    return parseProfile(await withTimeout(() => get(key), TIMEOUT_MS));
-  } catch {
-    return null;
-  }
-}
-
-/** Whether it was kept. */
-export async function storeProfile(key: string, profile: AttentionProfile): Promise<boolean> {
-  try {
-    await withTimeout(() => set(key, profile), TIMEOUT_MS);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** A copy of what is sound through and through, or null. */
-export function parseProfile(value: unknown): AttentionProfile | null {
+function parseAttention(value: unknown): AttentionProfile | null {
   if (!isJsonObject(value) || !isDate(value.tunedAt)) return null;
   const prefill = parseTuned(value.prefill);
   if (!prefill || !Array.isArray(value.decode) || value.decode.length > MAX_ENTRIES) return null;
@@ -133,7 +132,7 @@ export function parseProfile(value: unknown): AttentionProfile | null {
   return { prefill, decode, tunedAt: value.tunedAt };
 }
 
-function parseTuned(value: unknown): AttentionProfile['prefill'] | null {
+function parseTuned(value: unknown): TunedAttention | null {
   if (!isJsonObject(value) || !isJsonObject(value.parameters)) return null;
   const name = ATTENTION_NAMES.find((known) => known === value.name);
   const { ms } = value;

@@ -1,18 +1,23 @@
+// The tuner of attention: candidates and winners on made-up times, then on a GPU.
+
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { AttentionShape } from '../../src/attention/attention';
 import { checkAttention } from '../../src/attention/check';
 import { createAttention } from '../../src/attention/create';
-import type { AttentionProfile, TuneResult } from '../../src/attention/profile';
+import type { AttentionProfile } from '../../src/attention/profile';
 import type { Gpu } from '../../src/gpu/device';
-import { type TuneOptions, tuneAttention } from '../../src/tune/attention';
-import { type Candidate, firstCandidates, type TunedPass } from '../../src/tune/attention_candidates';
-import { CandidateMeter, type Measurement, type TuneBuffers } from '../../src/tune/attention_meter';
+import { type TuneAttentionOptions, tuneAttention } from '../../src/tune/attention';
+import { type AttentionCandidate, firstCandidates, type TunedPass } from '../../src/tune/attention_candidates';
+import { AttentionMeter, type AttentionTuneBuffers } from '../../src/tune/attention_meter';
+import type { AttentionResult } from '../../src/tune/results';
+import { measure } from '../../src/tune/tuner';
 import { modelBuffers, withBrokenShaders } from '../attention/buffers';
 import { plainScores } from '../attention/cases';
 import { testGpu } from '../gpu/test_device';
+import { mockMeter } from './mock_meter';
 
 const LETTERS = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'];
-const passKey = ({ pass, kvLen }: TuneResult) => `${pass} ${kvLen}`;
+const passKey = ({ pass, kvLen }: AttentionResult) => `${pass} ${kvLen}`;
 
 describe('with times that are made up', () => {
   const SHAPE: AttentionShape = {
@@ -29,7 +34,7 @@ describe('with times that are made up', () => {
     maxComputeInvocationsPerWorkgroup: 1024,
     maxStorageBufferBindingSize: 2 ** 30,
   };
-  const measured: { candidate: Candidate; pass: TunedPass }[] = [];
+  const measured: { candidate: AttentionCandidate; pass: TunedPass }[] = [];
 
   afterEach(() => {
     vi.restoreAllMocks();
@@ -37,14 +42,16 @@ describe('with times that are made up', () => {
   });
 
   /** Tunes a GPU on which each candidate takes `time` milliseconds; a text is the reason of a refusal. */
-  function tune(time: (candidate: Candidate, pass: TunedPass) => number | string, options: TuneOptions = {}) {
-    vi.spyOn(CandidateMeter.prototype, 'compileAhead').mockResolvedValue();
-    vi.spyOn(CandidateMeter.prototype, 'measure').mockImplementation(async (candidate, pass): Promise<Measurement> => {
+  function tune(
+    time: (candidate: AttentionCandidate, pass: TunedPass) => number | string,
+    options: TuneAttentionOptions = {},
+  ) {
+    mockMeter((candidate, pass) => {
       measured.push({ candidate, pass });
-      const ms = time(candidate, pass);
-      return typeof ms === 'number' ? { ms, refused: null } : { ms: null, refused: ms };
+      return time(candidate, pass);
     });
-    return tuneAttention({ limits, can: { timestamps: true } } as unknown as Gpu, SHAPE, {} as TuneBuffers, options);
+    const gpu = { limits, can: { timestamps: true } } as unknown as Gpu;
+    return tuneAttention(gpu, SHAPE, {} as AttentionTuneBuffers, options);
   }
 
   test('prefill is tried with A to H first, in full and in this order', async () => {
@@ -119,7 +126,7 @@ describe('with times that are made up', () => {
     [0.99, 128],
     [0.9, 64],
   ])('a challenger at %f of the time of what runs untuned: a WORKGROUP of %i', async (share, workgroup) => {
-    const time = ({ name, parameters: { WORKGROUP, HEADS } }: Candidate) => {
+    const time = ({ name, parameters: { WORKGROUP, HEADS } }: AttentionCandidate) => {
       if (name !== 'fused_decode' || HEADS !== 4) return 9;
       return WORKGROUP === 64 ? share : WORKGROUP === 128 ? 1 : 9;
     };
@@ -158,7 +165,8 @@ describe('with times that are made up', () => {
   });
 
   test('where a sibling is refused in every way, the next one is measured', async () => {
-    const time = ({ name }: Candidate) => (name === 'flash_prefill' || name === 'fused_decode' ? 'it is wrong' : 1);
+    const time = ({ name }: AttentionCandidate) =>
+      name === 'flash_prefill' || name === 'fused_decode' ? 'it is wrong' : 1;
     const { profile, results } = await tune(time);
     expect(profile.prefill.name).not.toBe('flash_prefill');
     expect(profile.decode[0].name).toBe('split_kv_decode');
@@ -174,7 +182,7 @@ describe('with times that are made up', () => {
   });
 
   test('progress counts every result once and never passes its total', async () => {
-    const seen: [TuneResult, number, number][] = [];
+    const seen: [AttentionResult, number, number][] = [];
     const { results } = await tune(() => 1, { onResult: (...report) => seen.push(report) });
     expect(seen.map(([, done]) => done)).toEqual(results.map((_, i) => i + 1));
     for (const [, done, total] of seen) expect(total).toBeGreaterThanOrEqual(done);
@@ -204,7 +212,7 @@ describe('on a GPU', () => {
   };
 
   /** Tunes on buffers of two layers; whatever happens, memory must be as before. */
-  async function tune(gpu: Gpu, shape: AttentionShape, options: TuneOptions) {
+  async function tune(gpu: Gpu, shape: AttentionShape, options: TuneAttentionOptions) {
     const before = gpu.allocatedBytes;
     const layers = [modelBuffers(gpu, shape), modelBuffers(gpu, shape)];
     const { q, out } = layers[0];
@@ -248,18 +256,18 @@ describe('on a GPU', () => {
     await expectRight(gpu, SHAPE, profile);
   });
 
-  /** Measures the default of fused_decode, compiled from rewritten source; the shape is one that no other test compiles. */
+  /** Measures the default of fused_decode, compiled from rewritten source. No other test may compile this shape. */
   async function measureBroken(gpu: Gpu, contextLength: number, rewrite: (code: string) => string) {
     const shape = { ...SHAPE, contextLength };
     const { q, k, v, out } = modelBuffers(gpu, shape);
-    const meter = new CandidateMeter(gpu, shape, { q, out, k: [k], v: [v], windows: [null] });
+    const meter = new AttentionMeter(gpu, shape, { q, out, k: [k], v: [v], windows: [null] });
+    const timing = { budgetMs: Number.POSITIVE_INFINITY };
+    const measureAt = async (at: TunedPass) => (await measure(gpu, meter.at(at, timing), [candidate], () => {}))[0];
     const pass = { pass: 'decode', nTokens: 1, kvLen: 40 } as const;
     const [candidate] = firstCandidates(pass, { shape, limits: gpu.limits });
     const before = gpu.counters.dispatches;
-    const measured = await withBrokenShaders(gpu, `attention/${candidate.name}`, rewrite, () =>
-      meter.measure(candidate, pass, {}),
-    );
-    const again = await meter.measure(candidate, { ...pass, kvLen: 50 }, {});
+    const measured = await withBrokenShaders(gpu, `attention/${candidate.name}`, rewrite, () => measureAt(pass));
+    const again = await measureAt({ ...pass, kvLen: 50 });
     for (const buffer of [q, k, v, out]) gpu.destroyBuffer(buffer);
     expect(gpu.failure).toBeNull();
     return { measured, again, dispatches: gpu.counters.dispatches - before };
@@ -277,11 +285,13 @@ describe('on a GPU', () => {
   test('each layer is timed with its window', async () => {
     const gpu = await testGpu();
     const { q, k, v, out } = modelBuffers(gpu, SHAPE);
-    const meter = new CandidateMeter(gpu, SHAPE, { q, out, k: [k, k, k], v: [v, v, v], windows: [7, null, 7] });
+    const meter = new AttentionMeter(gpu, SHAPE, { q, out, k: [k, k, k], v: [v, v, v], windows: [7, null, 7] });
     const pass = { pass: 'decode', nTokens: 1, kvLen: 150 } as const;
     const [candidate] = firstCandidates(pass, { shape: SHAPE, limits: gpu.limits });
     const written = vi.spyOn(gpu, 'write');
-    expect((await meter.measure(candidate, pass, {})).ms).toBeGreaterThan(0);
+    const timing = { budgetMs: Number.POSITIVE_INFINITY };
+    const [{ ms }] = await measure(gpu, meter.at(pass, timing), [candidate], () => {});
+    expect(ms).toBeGreaterThan(0);
     const windows = written.mock.calls.filter(([{ label }]) => label === 'attention.fused_decode.window');
     expect(windows.map(([, data]) => (data as Uint32Array)[0])).toEqual([75, 7, 2 ** 32 - 1]); // 75: that of the check
     vi.restoreAllMocks();
@@ -293,7 +303,7 @@ describe('on a GPU', () => {
     const { measured, again } = await measureBroken(gpu, 152, (code) => `${code}\nnonsense`);
     expect(measured).toEqual({
       ms: null,
-      refused: expect.stringMatching(/^attention\/fused_decode: the shader was refused\. line/),
+      refused: expect.stringMatching(/^attention\/fused_decode: the shader was refused\. shaders.* line \d+/),
     });
     expect(again).toEqual({ ms: expect.any(Number), refused: null });
   });

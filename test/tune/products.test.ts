@@ -9,7 +9,7 @@ import { STORE } from '../../src/kernels/linear/epilogues/store';
 import type { MatvecInput } from '../../src/kernels/linear/matvec';
 import { matvecCandidates, tileCandidates } from '../../src/tune/product_candidates';
 import { faultOf } from '../../src/tune/product_outputs';
-import { type TunableProduct, type TuneProductsOptions, tuneProducts } from '../../src/tune/products';
+import { type NamedProduct, type TuneProductsOptions, tuneProducts } from '../../src/tune/products';
 import { withBrokenShaders } from '../attention/buffers';
 import { testGpu } from '../gpu/test_device';
 import { randomMatrix } from '../kernels/matrix';
@@ -23,9 +23,9 @@ function empty(gpu: Gpu, label: string, bytes: number): GPUBuffer {
   return gpu.createBuffer(label, bytes, GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC);
 }
 
-type Kind = Pick<TunableProduct, 'name' | 'pass' | 'epilogue' | 'input'> & { rows: number };
+type Kind = Pick<NamedProduct, 'name' | 'pass' | 'epilogue' | 'input'> & { rows: number };
 
-async function product(gpu: Gpu, kind: Kind, seed: number, buffers: GPUBuffer[]): Promise<TunableProduct> {
+async function product(gpu: Gpu, kind: Kind, seed: number, buffers: GPUBuffer[]): Promise<NamedProduct> {
   const { rows, name } = kind;
   const { matrix } = await randomMatrix(gpu, 'q4', rows, HIDDEN, seed);
   const params = gpu.upload('params', randomArray(HIDDEN, seed, 1));
@@ -35,16 +35,16 @@ async function product(gpu: Gpu, kind: Kind, seed: number, buffers: GPUBuffer[])
 }
 
 /** The output projections of two layers. */
-async function projections(gpu: Gpu, input: MatvecInput, pass: TunableProduct['pass'] = 'decode') {
+async function projections(gpu: Gpu, input: MatvecInput, pass: NamedProduct['pass'] = 'decode') {
   const kind: Kind = { name: 'o', pass, epilogue: RESIDUAL, input, rows: HIDDEN };
   const buffers = [empty(gpu, 'x', 33 * HIDDEN * 4), empty(gpu, 'out', 33 * HIDDEN * 4)];
   return [await product(gpu, kind, 3, buffers), await product(gpu, kind, 4, buffers)];
 }
 
-async function tune(gpu: Gpu, products: readonly TunableProduct[], options: Partial<TuneProductsOptions> = {}) {
+async function tune(gpu: Gpu, products: readonly NamedProduct[], options: Partial<TuneProductsOptions> = {}) {
   const before = gpu.allocatedBytes;
   try {
-    return await tuneProducts(gpu, SHAPE, products, 33, { ...OPTIONS, ...options });
+    return await tuneProducts(gpu, products, 33, { ...OPTIONS, ...options });
   } finally {
     expect(gpu.allocatedBytes).toBe(before);
     expect(gpu.failure).toBeNull();
@@ -74,7 +74,7 @@ test('each shape of decode is measured, the layers of a shape together, and one 
   for (const { ms } of results) expect(ms).toBeGreaterThan(0);
   expect(results.map(({ isDefault }) => isDefault)).toEqual(Array(4).fill([true, false]).flat());
   const kept = results.filter(({ fastest }) => fastest);
-  expect(Object.entries(profile.products)).toEqual([
+  expect(Object.entries(profile.matvec)).toEqual([
     ['qkv 128x64 q4 to_q8', kept[0].parameters],
     ['residual 64x64 q4 q8', kept[1].parameters],
     ['gate_up_q8 128x64 q4 to_q8', kept[2].parameters],
@@ -95,7 +95,7 @@ test('an output projection that merges parts of attention is measured on parts',
   const kind: Kind = { name: 'o', pass: 'decode', epilogue, input: 'parts_to_q8', rows: HIDDEN };
   const { profile, results } = await tune(gpu, [await product(gpu, kind, 5, [o, out, ml, splits])]);
   expect(results.map(({ refused }) => refused)).toEqual([null, null]);
-  expect(Object.keys(profile.products)).toEqual(['residual 64x64 q4 parts_to_q8']);
+  expect(Object.keys(profile.matvec)).toEqual(['residual 64x64 q4 parts_to_q8']);
   const values = new Float32Array(await gpu.read(out, HIDDEN * 4));
   expect(values.every(Number.isFinite)).toBe(true);
 });
@@ -109,7 +109,7 @@ test('the tiles of prefill are measured on a chunk of tokens', async () => {
     { nTokens: 33, refused: null },
     { nTokens: 33, refused: null },
   ]);
-  expect(profile.products).toEqual({});
+  expect(profile.matvec).toEqual({});
   expect(profile.tiles).toEqual({ 'residual 64x64 q4 q8': results.find(({ fastest }) => fastest)?.parameters });
 });
 
@@ -141,7 +141,7 @@ describe('a candidate', () => {
       [false, true],
       [true, false],
     ]);
-    expect(Object.values(profile.products)).toEqual([results[0].parameters]);
+    expect(Object.values(profile.matvec)).toEqual([results[0].parameters]);
   });
 
   test('that does not compile is refused, with the reason', async () => {
@@ -158,7 +158,7 @@ describe('a candidate', () => {
       expect.stringMatching(/shader was refused/),
       expect.stringMatching(/default.* does not run/),
     ]);
-    expect(profile.products).toEqual({});
+    expect(profile.matvec).toEqual({});
   });
 });
 

@@ -4,14 +4,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ModelConfig } from '../../src/model/config/config';
 import {
-  loadProductProfile,
+  attentionKey,
   loadProfile,
-  mergeProductProfiles,
-  parseProductProfile,
+  mergeProfiles,
+  type Profile,
   parseProfile,
-  productProfileKey,
   profileKey,
-  storeProductProfile,
   storeProfile,
 } from '../../src/tune/profile_store';
 import { testGpu } from '../gpu/test_device';
@@ -19,28 +17,38 @@ import { testGpu } from '../gpu/test_device';
 const PREFILL = { name: 'flash_prefill', parameters: { BLOCK_M: 64, BLOCK_N: 32, DV_TILE: 64 }, ms: 0.12 };
 const SHORT = { name: 'fused_decode', parameters: { WORKGROUP: 128 }, ms: 0.01, kvLen: 128 };
 const LONG = { name: 'split_kv_decode', parameters: { SPLITS: 16 }, ms: 0.02, kvLen: 4096 };
-const PROFILE = { prefill: PREFILL, decode: [SHORT, LONG], tunedAt: '2026-11-21T10:00:00.000Z' };
+const ATTENTION = { prefill: PREFILL, decode: [SHORT, LONG], tunedAt: '2026-11-21T10:00:00.000Z' };
+const HEADS = '8x2x64 f16 windows 0';
+const MATVEC = { WORKGROUP: 512, LANES: 16, GROUP_ROWS: 1, SLOTS: 4, TURNS: 1 };
+const TILES = { rowThreads: 8, tokenThreads: 16, tokensEach: 4, stages: 2 } as const;
+const KEY = 'gate_up_q8 16384x2048 q4 to_q8';
+const TILES_KEY = 'gate_up 16384x2048 q4_k q8';
+const PROFILE = { attention: { [HEADS]: ATTENTION }, matvec: { [KEY]: MATVEC }, tiles: { [TILES_KEY]: TILES } };
+const of = (attention: unknown) => ({ ...PROFILE, attention: { [HEADS]: attention } });
 
 test('a sound profile comes back as it is, without what does not belong to it', () => {
-  const stored = structuredClone({ ...PROFILE, extra: 1, prefill: { ...PREFILL, extra: { deep: [] } } });
-  expect(parseProfile(stored)).toEqual(PROFILE);
-  expect(parseProfile({ ...PROFILE, decode: [] })).toEqual({ ...PROFILE, decode: [] });
+  const attention = { ...ATTENTION, extra: 1, prefill: { ...PREFILL, extra: { deep: [] } } };
+  const stored = { ...of(attention), matvec: { [KEY]: { ...MATVEC, extra: 1 } }, extra: 1 };
+  expect(parseProfile(structuredClone(stored))).toEqual(PROFILE);
+  expect(parseProfile(of({ ...ATTENTION, decode: [] }))).toEqual(of({ ...ATTENTION, decode: [] }));
+  const empty = { attention: {}, matvec: {}, tiles: {} };
+  expect(parseProfile(empty)).toEqual(empty);
 });
 
-describe('is ignored:', () => {
-  const prefill = (change: object) => ({ ...PROFILE, prefill: { ...PREFILL, ...change } });
-  const decode = (...entries: unknown[]) => ({ ...PROFILE, decode: entries });
+describe('a profile is ignored where that of attention is', () => {
+  const prefill = (change: object) => ({ ...ATTENTION, prefill: { ...PREFILL, ...change } });
+  const decode = (...entries: unknown[]) => ({ ...ATTENTION, decode: entries });
   const parameters = (given: unknown) => prefill({ parameters: given });
   const many = Array.from({ length: 65 }, (_, i) => ({ ...SHORT, kvLen: i + 1 }));
   const cases: Record<string, unknown> = {
     nothing: undefined,
     null: null,
     text: '{}',
-    'a list': [PROFILE],
+    'a list': [ATTENTION],
     'an empty object': {},
-    'no date': { ...PROFILE, tunedAt: undefined },
-    'a date that is markup': { ...PROFILE, tunedAt: '<img src=x>2026-11-21' },
-    'no prefill': { ...PROFILE, prefill: undefined },
+    'no date': { ...ATTENTION, tunedAt: undefined },
+    'a date that is markup': { ...ATTENTION, tunedAt: '<img src=x>2026-11-21' },
+    'no prefill': { ...ATTENTION, prefill: undefined },
     'an unknown sibling': prefill({ name: 'flash_prefil' }),
     'a sibling named like a method': prefill({ name: 'constructor' }),
     'a time that is no number': prefill({ ms: '1' }),
@@ -54,7 +62,7 @@ describe('is ignored:', () => {
     'a parameter of text': parameters({ BLOCK_M: '64' }),
     'a parameter with the name of code': parameters({ 'A = 1u; const B': 1 }),
     'too many parameters': parameters(Object.fromEntries(many.map((_, i) => [`P${i}`, 1]))),
-    'decode that is no list': { ...PROFILE, decode: { 0: SHORT } },
+    'decode that is no list': { ...ATTENTION, decode: { 0: SHORT } },
     'decode without a length': decode({ ...SHORT, kvLen: undefined }),
     'a length of zero': decode({ ...SHORT, kvLen: 0 }),
     'lengths out of order': decode(LONG, SHORT),
@@ -63,20 +71,18 @@ describe('is ignored:', () => {
     'too many lengths': decode(...many),
   };
   for (const [name, value] of Object.entries(cases)) {
-    test(name, () => expect(parseProfile(value)).toBeNull());
+    test(name, () => expect(parseProfile(of(value))).toBeNull());
   }
 });
 
 test('without storage there is no profile, and nothing throws', async () => {
+  const gpu = await testGpu();
   expect(globalThis.indexedDB).toBeUndefined();
-  expect(await loadProfile('key')).toBeNull();
-  expect(await storeProfile('key', parseProfile(PROFILE)!)).toBe(false);
-  expect(await loadProductProfile('key')).toBeNull();
-  expect(await storeProductProfile('key', PRODUCTS)).toBe(false);
+  expect(await loadProfile(gpu)).toBeNull();
+  expect(await storeProfile(gpu, parseProfile(PROFILE)!)).toBe(false);
 });
 
-test('the key changes with the GPU, its capabilities, the shape of the heads, caps, windows and the type of the cache', async () => {
-  const gpu = await testGpu();
+test('the key of attention changes with the heads, caps, windows and the type of the cache', () => {
   const layers = [{ rope: 0, window: null }];
   const config = {
     nHeads: 8,
@@ -86,87 +92,81 @@ test('the key changes with the GPU, its capabilities, the shape of the heads, ca
     layers: [...layers],
   } as unknown as ModelConfig;
   const keys = [
-    profileKey(gpu, config, 'f16'),
-    profileKey(gpu, config, 'f32'),
-    profileKey(gpu, { ...config, nHeads: 4 }, 'f16'),
-    profileKey(gpu, { ...config, nKvHeads: 1 }, 'f16'),
-    profileKey(gpu, { ...config, headDim: 128 }, 'f16'),
-    profileKey(gpu, { ...config, attentionSoftcap: 50 }, 'f16'),
-    profileKey(gpu, { ...config, layers: [...layers, { rope: 0, window: 512 }] }, 'f16'),
-    profileKey(gpu, { ...config, layers: [...layers, { rope: 0, window: 4096 }] }, 'f16'),
-    profileKey(await testGpu(['subgroups']), config, 'f16'),
-    profileKey(Object.create(gpu, { adapterName: { value: 'another' } }), config, 'f16'),
+    attentionKey(config, 'f16'),
+    attentionKey(config, 'f32'),
+    attentionKey({ ...config, nHeads: 4 }, 'f16'),
+    attentionKey({ ...config, nKvHeads: 1 }, 'f16'),
+    attentionKey({ ...config, headDim: 128 }, 'f16'),
+    attentionKey({ ...config, attentionSoftcap: 50 }, 'f16'),
+    attentionKey({ ...config, layers: [...layers, { rope: 0, window: 512 }] }, 'f16'),
+    attentionKey({ ...config, layers: [...layers, { rope: 0, window: 4096 }] }, 'f16'),
   ];
+  expect(keys[0]).toBe(HEADS);
   expect(new Set(keys).size).toBe(keys.length);
-  expect(profileKey(gpu, config, 'f16')).toBe(keys[0]);
+  for (const key of keys) expect(parseProfile({ ...PROFILE, attention: { [key]: ATTENTION } })).not.toBeNull();
 });
 
-const MATVEC = { WORKGROUP: 512, LANES: 16, GROUP_ROWS: 1, SLOTS: 4, TURNS: 1 };
-const TILES = { rowThreads: 8, tokenThreads: 16, tokensEach: 4, stages: 2 } as const;
-const KEY = 'gate_up_q8 16384x2048 q4 to_q8';
-const TILES_KEY = 'gate_up 16384x2048 q4_k q8';
-const PRODUCTS = { products: { [KEY]: MATVEC }, tiles: { [TILES_KEY]: TILES }, tunedAt: PROFILE.tunedAt };
-
-test('a sound profile of products comes back as it is, without what does not belong to it', () => {
-  const products = { [KEY]: { ...MATVEC, extra: 1 } };
-  expect(parseProductProfile(structuredClone({ ...PRODUCTS, products, extra: 1 }))).toEqual(PRODUCTS);
-  expect(parseProductProfile({ ...PRODUCTS, products: {}, tiles: {} })).not.toBeNull();
-});
-
-describe('a profile of products is ignored:', () => {
-  const matvec = (change: object) => ({ ...PRODUCTS, products: { [KEY]: { ...MATVEC, ...change } } });
-  const tiles = (change: object) => ({ ...PRODUCTS, tiles: { [TILES_KEY]: { ...TILES, ...change } } });
+describe('a profile is ignored:', () => {
+  const matvec = (change: object) => ({ ...PROFILE, matvec: { [KEY]: { ...MATVEC, ...change } } });
+  const tiles = (change: object) => ({ ...PROFILE, tiles: { [TILES_KEY]: { ...TILES, ...change } } });
   const many = Object.fromEntries(Array.from({ length: 257 }, (_, i) => [`qkv ${i}x32 q4 f32`, MATVEC]));
   const cases: Record<string, unknown> = {
     nothing: undefined,
-    'a list': [PRODUCTS],
-    'a profile of attention': PROFILE,
-    'no date': { ...PRODUCTS, tunedAt: 1 },
-    'no tiles': { ...PRODUCTS, tiles: undefined },
-    'a list of products': { ...PRODUCTS, products: [MATVEC] },
-    'too many': { ...PRODUCTS, products: many },
-    'a key that no shape has': { ...PRODUCTS, products: { constructor: MATVEC } },
-    'a key of code': { ...PRODUCTS, products: { [`${KEY};`]: MATVEC } },
+    'a list': [PROFILE],
+    'a profile of attention alone': ATTENTION,
+    'no attention': { ...PROFILE, attention: undefined },
+    'heads that no model has': { ...PROFILE, attention: { '8x2x64': ATTENTION } },
+    'a key of attention that is code': { ...PROFILE, attention: { [`${HEADS};`]: ATTENTION } },
+    'no tiles': { ...PROFILE, tiles: undefined },
+    'a list of products': { ...PROFILE, matvec: [MATVEC] },
+    'too many': { ...PROFILE, matvec: many },
+    'a key that no shape has': { ...PROFILE, matvec: { constructor: MATVEC } },
+    'a key of code': { ...PROFILE, matvec: { [`${KEY};`]: MATVEC } },
     'a missing number': matvec({ SLOTS: undefined }),
     'a number of text': matvec({ LANES: '16' }),
     zero: matvec({ TURNS: 0 }),
     'a fraction': matvec({ TURNS: 0.5 }),
     'no power of two': matvec({ WORKGROUP: 96 }),
     'a huge number': matvec({ WORKGROUP: 2 ** 17 }),
-    'a shape that is a text': { ...PRODUCTS, products: { [KEY]: 'MATVEC' } },
+    'a shape that is a text': { ...PROFILE, matvec: { [KEY]: 'MATVEC' } },
     'tokens that no tile has': tiles({ tokensEach: 16 }),
     'stages that no tile has': tiles({ stages: 4 }),
   };
   for (const [name, value] of Object.entries(cases)) {
-    test(name, () => expect(parseProductProfile(value)).toBeNull());
+    test(name, () => expect(parseProfile(value)).toBeNull());
   }
 
   test('anything that was changed anywhere, unless it is still sound', () => {
     fc.assert(
-      fc.property(fc.constantFrom('products', 'tiles', 'tunedAt'), fc.anything(), (field, value) => {
-        const parsed = parseProductProfile({ ...PRODUCTS, [field]: value });
-        if (parsed) expect(parseProductProfile(structuredClone(parsed))).toEqual(parsed);
+      fc.property(fc.constantFrom('attention', 'matvec', 'tiles'), fc.anything(), (field, value) => {
+        const parsed = parseProfile({ ...PROFILE, [field]: value });
+        if (parsed) expect(parseProfile(structuredClone(parsed))).toEqual(parsed);
       }),
     );
-    fc.assert(fc.property(fc.anything(), (value) => void parseProductProfile(value)));
+    fc.assert(fc.property(fc.anything(), (value) => void parseProfile(value)));
   });
 });
 
-test('newer shapes join older ones and replace them, until there are too many', () => {
-  const newer = { products: { [KEY]: { ...MATVEC, TURNS: 2 }, other: MATVEC }, tiles: {}, tunedAt: 'later' };
-  expect(mergeProductProfiles(PRODUCTS, newer)).toEqual({ ...newer, tiles: PRODUCTS.tiles });
-  expect(mergeProductProfiles(null, newer)).toEqual(newer);
+test('newer entries join older ones and replace them, until there are too many', () => {
+  const newer = {
+    attention: { other: ATTENTION },
+    matvec: { [KEY]: { ...MATVEC, TURNS: 2 }, other: MATVEC },
+    tiles: {},
+  };
+  const attention = { ...PROFILE.attention, ...newer.attention };
+  expect(mergeProfiles(PROFILE as Profile, newer as Profile)).toEqual({ ...newer, attention, tiles: PROFILE.tiles });
+  expect(mergeProfiles(null, newer as Profile)).toEqual(newer);
   const full = Object.fromEntries(Array.from({ length: 256 }, (_, i) => [`${i}`, MATVEC]));
-  expect(mergeProductProfiles({ ...PRODUCTS, products: full }, newer)).toEqual(newer);
+  expect(mergeProfiles({ ...PROFILE, matvec: full } as Profile, newer as Profile).matvec).toEqual(newer.matvec);
 });
 
-test('the key of products changes with the GPU and its capabilities', async () => {
+test('the key of a profile changes with the GPU and its capabilities', async () => {
   const gpu = await testGpu();
   const keys = [
-    productProfileKey(gpu),
-    productProfileKey(await testGpu(['subgroups'])),
-    productProfileKey(Object.create(gpu, { adapterName: { value: 'another' } })),
+    profileKey(gpu),
+    profileKey(await testGpu(['subgroups'])),
+    profileKey(Object.create(gpu, { adapterName: { value: 'another' } })),
   ];
   expect(new Set(keys).size).toBe(keys.length);
-  expect(productProfileKey(gpu)).toBe(keys[0]);
+  expect(profileKey(gpu)).toBe(keys[0]);
 });

@@ -8,12 +8,14 @@ import { gateUpQ8Epilogue } from '../../src/kernels/linear/epilogues/gate_up_q8'
 import { headEpilogue } from '../../src/kernels/linear/epilogues/head';
 import { qkvEpilogue } from '../../src/kernels/linear/epilogues/qkv';
 import { residualEpilogue } from '../../src/kernels/linear/epilogues/residual';
-import { type TuneOptions, tuneAttention } from '../../src/tune/attention';
-import { type Candidate, keyOf, type TunedPass } from '../../src/tune/attention_candidates';
-import { CandidateMeter, type Measurement, type TuneBuffers } from '../../src/tune/attention_meter';
+import type { Linear } from '../../src/kernels/linear/linear';
+import { type TuneAttentionOptions, tuneAttention } from '../../src/tune/attention';
+import { keyOf } from '../../src/tune/attention_candidates';
+import type { AttentionTuneBuffers } from '../../src/tune/attention_meter';
 import { ProductMeter } from '../../src/tune/product_meter';
-import { type TunableProduct, tuneProducts } from '../../src/tune/products';
+import { type NamedProduct, tuneProducts } from '../../src/tune/products';
 import { plainScores } from '../attention/cases';
+import { mockMeter } from './mock_meter';
 
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
 /** Shares of candidates that are refused, and of times that are noise. */
@@ -49,15 +51,12 @@ const SHAPES: AttentionShape[] = [
 /** The same candidate takes the same time but for noise, which is another each time. */
 function mockAttention(seed: number) {
   let timed = 0;
-  vi.spyOn(CandidateMeter.prototype, 'compileAhead').mockResolvedValue();
-  vi.spyOn(CandidateMeter.prototype, 'measure').mockImplementation(
-    async (candidate: Candidate, pass: TunedPass): Promise<Measurement> => {
-      const of = [seed, keyOf(candidate), pass.pass];
-      if (random('refused', ...of) < REFUSED) return { ms: null, refused: 'it is wrong' };
-      const noise = 1 + NOISE * random('noise', seed, timed++);
-      return { ms: noise * (0.1 + random('ms', ...of, pass.kvLen)), refused: null };
-    },
-  );
+  mockMeter((candidate, { pass, kvLen }) => {
+    const of = [seed, keyOf(candidate), pass];
+    if (random('refused', ...of) < REFUSED) return 'it is wrong';
+    const noise = 1 + NOISE * random('noise', seed, timed++);
+    return noise * (0.1 + random('ms', ...of, kvLen));
+  });
 }
 
 const rounded = (ms: number | null) => ms && Number(ms.toPrecision(12));
@@ -68,8 +67,8 @@ test('of attention', async () => {
     for (const seed of SEEDS) {
       mockAttention(seed);
       const totals: number[] = [];
-      const options: TuneOptions = { onResult: (_, done, total) => totals.push(done, total) };
-      const { profile, results } = await tuneAttention(gpu, shape, {} as TuneBuffers, options);
+      const options: TuneAttentionOptions = { onResult: (_, done, total) => totals.push(done, total) };
+      const { profile, results } = await tuneAttention(gpu, shape, {} as AttentionTuneBuffers, options);
       vi.restoreAllMocks();
       const all = results.map(({ combination, name, parameters, nTokens, kvLen, ms, fastest }) =>
         JSON.stringify([combination, name, parameters, nTokens, kvLen, rounded(ms), fastest]),
@@ -88,15 +87,15 @@ test('of attention', async () => {
 const QKV = { nHeads: 32, nKvHeads: 8, headDim: 64, contextLength: 512, kvType: 'f16' } as const;
 
 /** The products of a model's layers, as the model binds them. */
-function products(): TunableProduct[] {
+function products(): NamedProduct[] {
   const made = (
-    name: TunableProduct['name'],
-    pass: TunableProduct['pass'],
-    epilogue: TunableProduct['epilogue'],
-    input: TunableProduct['input'],
+    name: NamedProduct['name'],
+    pass: NamedProduct['pass'],
+    epilogue: NamedProduct['epilogue'],
+    input: NamedProduct['input'],
     rows: number,
     cols: number,
-  ): TunableProduct => ({
+  ): NamedProduct => ({
     name,
     pass,
     epilogue,
@@ -120,26 +119,39 @@ function products(): TunableProduct[] {
   return [made('head', 'decode', headEpilogue(1, null), 'to_q8', 128256, 2048), ...layer, ...layer];
 }
 
+/** Times by the place of a shape and of a candidate in it. */
+function mockProducts(seed: number): void {
+  const shapes: object[] = [];
+  const places = new Map<object, [shape: number, candidate: number]>();
+  vi.spyOn(ProductMeter.prototype, 'compile').mockImplementation(async function (this: object) {
+    if (!shapes.includes(this)) shapes.push(this);
+    const shape = shapes.indexOf(this);
+    const kernel = {} as Linear;
+    places.set(kernel, [shape, [...places.values()].filter(([of]) => of === shape).length]);
+    return kernel;
+  });
+  const placeOf = (kernel: Linear) => places.get(kernel) as [number, number];
+  vi.spyOn(ProductMeter.prototype, 'verify').mockImplementation(async (kernel) =>
+    random('refused', seed, ...placeOf(kernel)) < REFUSED ? 'it is wrong' : null,
+  );
+  vi.spyOn(ProductMeter.prototype, 'time').mockImplementation(async (kernels) =>
+    kernels.map((kernel) => 0.001 * (1 + 0.2 * random('ms', seed, ...placeOf(kernel)))),
+  );
+}
+
 test('of products', async () => {
   const lines: string[] = [];
   for (const seed of SEEDS) {
-    let measured = 0;
-    vi.spyOn(ProductMeter.prototype, 'measure').mockImplementation(async ({ candidates }) => {
-      const batch = measured++;
-      return candidates.map((_, i) => {
-        if (random('refused', seed, batch, i) < REFUSED) return { ms: null, refused: 'it is wrong' };
-        return { ms: 0.001 * (1 + 0.2 * random('ms', seed, batch, i)), refused: null };
-      });
-    });
+    mockProducts(seed);
     const progress: number[] = [];
     const onResult = (_: unknown, done: number, total: number) => progress.push(done, total);
-    const { profile, results } = await tuneProducts(gpu, QKV, products(), 256, { onResult });
+    const { profile, results } = await tuneProducts(gpu, products(), 256, { onResult });
     vi.restoreAllMocks();
     const all = results.map(({ name, rows, cols, input, nTokens, parameters, isDefault, ms, fastest }) =>
       JSON.stringify([name, rows, cols, input, nTokens, parameters, isDefault, rounded(ms), fastest]),
     );
     lines.push(`seed ${seed}: ${results.length} results ${hash(all.join())}, progress ${hash(progress.join())}`);
-    for (const tuned of [profile.products, profile.tiles]) {
+    for (const tuned of [profile.matvec, profile.tiles]) {
       for (const [key, parameters] of Object.entries(tuned)) lines.push(`  ${key}: ${JSON.stringify(parameters)}`);
     }
   }

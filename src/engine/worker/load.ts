@@ -15,7 +15,7 @@ import type { OpenOptions } from '../../storage/source/byte_source';
 import { createChatTemplate } from '../../text/template/chat_template';
 import { findChatTemplate } from '../../text/template/find_template';
 import { createTokenizer } from '../../text/tokenizer';
-import { loadProductProfile, loadProfile, productProfileKey, profileKey } from '../../tune/profile_store';
+import { attentionKey, loadProfile } from '../../tune/profile_store';
 import type { ActivationType, EngineInfo, LoadOptions, LoadProgress, ModelLocation, Warning } from '../protocol';
 import type { Backend } from './backend';
 import { CpuBackend, loadCpuWeights } from './cpu_backend';
@@ -185,19 +185,16 @@ type LoadedBackend = { backend: Backend; activations: ActivationType } & Pick<En
 async function loadOnGpu(gpu: Gpu, parts: Parts): Promise<LoadedBackend | null> {
   const { files, config, tensors, contextLength, options, signal, tracker, warnings } = parts;
   const { kvCache: kvType = 'f16', attention = 'auto', backend: asked = 'auto' } = options;
-  const key = profileKey(gpu, config, kvType);
+  const key = attentionKey(config, kvType);
   try {
-    const [profile, productProfile] = await Promise.all([
-      attention === 'auto' ? loadProfile(key) : null,
-      loadProductProfile(productProfileKey(gpu)),
-    ]);
+    const profile = await loadProfile(gpu);
     const { weights, read } = await allocateWeights(gpu, tensors, config, options.quantize);
     const compiling = Llama.create(gpu, config, weights, {
       contextLength,
       kvType,
       attention,
-      profile: profile ?? undefined,
-      productProfile: productProfile ?? undefined,
+      profile: attention === 'auto' ? profile?.attention[key] : undefined,
+      productProfile: profile ?? undefined,
       activations: chooseActivations(options, gpu.isSoftware),
     });
     compiling.catch(() => {}); // awaited below; reading may fail first

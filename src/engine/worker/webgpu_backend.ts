@@ -6,8 +6,9 @@ import { StepTimes } from '../../gpu/timestamps';
 import { PREFILL_CHUNK } from '../../model/buffers';
 import type { Llama, PassEnd } from '../../model/llama';
 import type { SamplingParams } from '../../sampling/sampling';
-import { productProfileKey, storeProductProfile, storeProfile } from '../../tune/profile_store';
+import { storeProfile } from '../../tune/profile_store';
 import { measureRoofline } from '../../tune/roofline';
+import { tuneModel } from '../../tune/tune';
 import type { AttentionChoice, Roofline, TuneOutcome } from '../protocol';
 import { type Backend, MOST_SHARED, type OnTuneResult } from './backend';
 
@@ -31,8 +32,8 @@ export class WebGpuBackend implements Backend {
   constructor(
     private readonly gpu: Gpu,
     private readonly llama: Llama,
-    /** Where the tuner's findings are kept; null: nowhere. */
-    private readonly profileKey: string | null = null,
+    /** The key of the attention in the stored profile (see attentionKey); null: what is tuned is not stored. */
+    private readonly attentionKey: string | null = null,
   ) {
     this.readback = new WordReadback(gpu, MAX_RUN_AHEAD + 1, MOST_SHARED);
     this.clock = gpu.can.timestamps ? new StepTimes(gpu, TIMED_STEPS) : null;
@@ -163,33 +164,19 @@ export class WebGpuBackend implements Backend {
   }
 
   async tune(onResult: OnTuneResult, stopped: () => boolean): Promise<TuneOutcome> {
-    const { llama, profileKey } = this;
+    const { llama, attentionKey } = this;
     if (llama.asked !== 'auto') {
       throw new InvalidRequestError(
         `This model was loaded with attention "${llama.asked}", which tuning would not change. Load it with "auto" first.`,
       );
     }
-    const still = llama.countProductCandidates();
-    const attention = await llama.tune({
-      onResult: (result, done, total) => onResult(result, done, total + still),
-      stopped,
-    });
-    const before = attention.results.length;
-    const products = await llama.tuneProducts({
-      onResult: (result, done, total) => onResult(result, before + done, before + total),
-      stopped,
-    });
-    if (stopped()) throw new DOMException('Tuning was canceled.', 'AbortError');
-    await llama.retune(attention.profile, products.profile);
+    const { attention, products, results } = await tuneModel(this.gpu, llama.tunable, onResult, stopped);
+    await llama.retune(attention, products);
     this.decodedAt = 0;
-    return {
-      results: [...attention.results, ...products.results],
-      attention: this.attention,
-      stored:
-        profileKey !== null &&
-        (await storeProfile(profileKey, attention.profile)) &&
-        (await storeProductProfile(productProfileKey(this.gpu), products.profile)),
-    };
+    const stored =
+      attentionKey !== null &&
+      (await storeProfile(this.gpu, { attention: { [attentionKey]: attention }, ...products }));
+    return { results, attention: this.attention, stored };
   }
 
   async roofline(stopped: () => boolean): Promise<Roofline> {

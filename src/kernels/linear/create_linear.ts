@@ -7,9 +7,22 @@ import { createMatmul } from './matmul';
 import { createMatmulQ8, hasIntegers } from './matmul_q8';
 import { createMatvec, type MatvecInput } from './matvec';
 import { type ProductProfile, productKey } from './product_profile';
+import type { WeightMatrix } from './weight_format';
 
 /** `decode`: the last token of a pass. `prefill`: all tokens. */
 export type LinearPass = 'decode' | 'prefill';
+
+/** A linear as a model made it, so that it can be made again with other parameters. */
+export interface MadeLinear {
+  pass: LinearPass;
+  shape: LinearShape;
+  epilogue: Epilogue;
+  input: MatvecInput;
+  matrix: WeightMatrix;
+  params: GPUBuffer;
+  /** The activations, then the buffers of the epilogue. */
+  buffers: readonly GPUBuffer[];
+}
 
 /**
  * Compiles a linear. In prefill the input is `f32` or `q8`, the latter for formats with integers alone.
@@ -26,7 +39,7 @@ export function createLinear(
   const { format } = shape;
   const key = productKey(epilogue.label, shape, input);
   if (pass === 'decode') {
-    return firstThatRuns(tuned?.products, key, (given) => createMatvec(gpu, shape, epilogue, input, given));
+    return firstThatRuns(tuned?.matvec, key, (given) => createMatvec(gpu, shape, epilogue, input, given));
   }
   if (input === 'f32' || !hasIntegers(format)) return createMatmul(gpu, shape, epilogue);
   return firstThatRuns(tuned?.tiles, key, (given) => createMatmulQ8(gpu, { ...shape, format }, epilogue, given));

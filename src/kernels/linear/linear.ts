@@ -30,6 +30,21 @@ export interface Epilogue {
   bindings: readonly BindingKind[];
   /** For one token: `wgsl` defines `finish` of lib/matvec.wgsl, which takes whole workgroups of this many rows, or a multiple. */
   finishRows?: number;
+  /** What a pass of `nTokens` at position 0 writes when the product has `rows` rows. */
+  outputs(rows: number, nTokens: number): readonly EpilogueOutput[];
+}
+
+/** Bytes that an epilogue writes: from offset 0, `runs` times (default 1) `bytes` bytes, `stride` bytes apart. Multiples of 4. */
+export interface EpilogueOutput {
+  /** Index among the buffers of the epilogue. */
+  buffer: number;
+  /** `q8`: the layout of kernels/quantize_activations for one token. `key`: sortable logits (shaders/sampling/logit_key.wgsl). */
+  encoding: 'f32' | 'f16' | 'q8' | 'key';
+  bytes: number;
+  runs?: number;
+  stride?: number;
+  /** The product is added to the values in the buffer. */
+  adds?: boolean;
 }
 
 /** Workgroups of a dispatch along x and y. */

@@ -3,7 +3,7 @@ import type { BaselineRow, BenchReport } from '../../../bench/report';
 import { figure, grid } from '../../../bench/terminal/grid.mjs';
 import { benchTables, everyModelRefused } from '../../../bench/terminal/tables.mjs';
 import { tuneTables } from '../../../bench/terminal/tune_tables.mjs';
-import type { TuneResult } from '../../../src/attention/profile';
+import type { AttentionResult } from '../../../src/tune/results';
 import { AROUND, attentionReport, ROOFLINE } from './reports';
 
 test('figures keep three digits, whatever their size', () => {
@@ -123,7 +123,7 @@ test('baseline: two rows and by how much the second is lower', () => {
   expect(everyModelRefused({ ...without, rows: [] })).toBe(false); // interrupted before the first
 });
 
-function tuned(combination: string | null, given: Partial<TuneResult>): TuneResult {
+function tuned(combination: string | null, given: Partial<AttentionResult>): AttentionResult {
   const parameters = { BLOCK_M: 32, BLOCK_N: 64, DV_TILE: 64 };
   const pass = { pass: 'prefill', name: 'flash_prefill', nTokens: 512, kvLen: 2048 } as const;
   return { ...pass, combination, parameters, ms: 1, refused: null, fastest: false, ...given };

@@ -14,7 +14,7 @@ const KEY = 'residual 65x96 q4 f32';
 const TUNED = { WORKGROUP: 32, LANES: 2, GROUP_ROWS: 2, SLOTS: 2, TURNS: 1 };
 
 function profile(entry: object, tiles: object = {}): ProductProfile {
-  return { products: { [KEY]: entry }, tiles, tunedAt: '' } as unknown as ProductProfile;
+  return { matvec: { [KEY]: entry }, tiles } as unknown as ProductProfile;
 }
 
 test('a key tells labels, shapes, formats and inputs apart', () => {
@@ -43,7 +43,7 @@ test.each([
 ])('a product runs on %s', async (_, given, workgroups) => {
   const gpu = await testGpu();
   const { matrix, values } = await randomMatrix(gpu, 'q4', 65, 96, 1);
-  const tuned = given && Object.keys(given.products[KEY]).length === 0 ? { ...given, products: {} } : given;
+  const tuned = given && Object.keys(given.matvec[KEY]).length === 0 ? { ...given, matvec: {} } : given;
   const kernel = await createLinear(gpu, 'decode', SHAPE, RESIDUAL, 'f32', tuned);
   const x = randomArray(96, 2, 1);
   const residual = gpu.upload('residual', new Float32Array(65));

@@ -11,7 +11,12 @@ export const ACTIVATIONS: Record<Activation, string> = { silu, gelu_tanh: geluTa
 
 /** `rows` of the product is twice the intermediate size. Binds h: f32 (n_tokens, rows / 2). */
 export function gateUpEpilogue(activation: Activation): Epilogue {
-  return { label: 'kernels/gate_up', wgsl: [ACTIVATIONS[activation], wgsl], bindings: ['write'] };
+  return {
+    label: 'kernels/gate_up',
+    wgsl: [ACTIVATIONS[activation], wgsl],
+    bindings: ['write'],
+    outputs: (rows, nTokens) => [{ buffer: 0, encoding: 'f32', bytes: nTokens * (rows / 2) * 4 }],
+  };
 }
 
 export const GATE_UP = gateUpEpilogue('silu');

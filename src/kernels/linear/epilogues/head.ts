@@ -13,6 +13,10 @@ export function headEpilogue(scale: number, softcap: number | null): Epilogue {
     constants: { SCALE: { f32: scale }, SOFTCAP: { f32: softcap ?? 0 } },
     bindings: ['write', 'write'],
     finishRows: 32,
+    outputs: (rows) => [
+      { buffer: 0, encoding: 'f32', bytes: rows * 4 },
+      { buffer: 1, encoding: 'key', bytes: Math.ceil(rows / 32) * 4 },
+    ],
   };
 }
 

@@ -20,6 +20,16 @@ export function qkvEpilogue(shape: QkvShape, rotary = true): Epilogue {
     wgsl: [...rotaryLibraries(shape), wgsl],
     constants: rotaryConstants(shape, rotary),
     bindings: ['read', 'write', 'write', 'write'],
+    outputs(_, nTokens) {
+      const { nHeads, nKvHeads, headDim, contextLength, kvType } = shape;
+      const row = headDim * (kvType === 'f16' ? 2 : 4);
+      const cache = { encoding: kvType, bytes: nTokens * row, runs: nKvHeads, stride: contextLength * row };
+      return [
+        { buffer: 1, encoding: 'f32', bytes: nTokens * nHeads * headDim * 4 },
+        { buffer: 2, ...cache },
+        { buffer: 3, ...cache },
+      ];
+    },
   };
 }
 

@@ -1,0 +1,37 @@
+// Results of the tuner: one candidate of attention or of a matrix product, measured, or refused with the reason. Types only.
+
+import type { AttentionName } from '../attention/attention';
+import type { MatvecInput } from '../kernels/linear/matvec';
+import type { WeightFormat } from '../kernels/linear/weight_format';
+
+/** Fields of every result. */
+interface Result {
+  parameters: Record<string, number>;
+  /** Tokens of the pass. */
+  nTokens: number;
+  /** Milliseconds of one layer; null when refused. */
+  ms: number | null;
+  refused: string | null;
+  /** Whether the tuner keeps it: one result for each pass and shape. Set at the end of the pass or shape. */
+  fastest: boolean;
+}
+
+export interface AttentionResult extends Result {
+  pass: 'prefill' | 'decode';
+  /** A to H: the combinations that every prefill begins with. Null for later candidates, and for decode. */
+  combination: string | null;
+  name: AttentionName;
+  /** Keys that the last token of the pass sees. */
+  kvLen: number;
+}
+
+export interface ProductResult extends Result {
+  pass: 'product';
+  name: 'qkv' | 'o' | 'gate_up' | 'down' | 'head';
+  rows: number;
+  cols: number;
+  format: WeightFormat;
+  input: MatvecInput;
+  /** Whether it runs untuned. */
+  isDefault: boolean;
+}
