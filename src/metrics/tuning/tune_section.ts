@@ -1,13 +1,12 @@
-// <vivace-tune>: which attention runs and why, and a tuner that finds a faster one on this GPU. It asks the engine, shows what comes, measures nothing.
-// Fires `vivace-tuning` with {done, total} while the tuner runs and null when it has ended, and, not bubbling, `vivace-tuned` with its outcome.
+// <vivace-tune>: the attention in use and its reason, and a button that lets the engine tune this GPU.
+// Fires `vivace-tuning` with {done, total} while the tuner runs and null at its end, and, not bubbling, `vivace-tuned`
+// with the outcome.
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import type { AttentionChoice, Engine, EngineInfo, TuneOutcome, TuneResult } from '../../engine/engine';
 import { saveText } from '../../shared/save_text';
 import { tuneToJson } from '../run/export';
-import { renderDecode, renderPrefill } from './tune_parts';
-import { renderProducts } from './tune_products_parts';
-import { productTables } from './tune_products_table';
+import { renderDecode, renderPrefill, renderProducts } from './tune_parts';
 import { tuneStyles } from './tune_styles';
 import { tuneTables } from './tune_table';
 import { keptText, lastMeasured, tuneFailure, whyNotTune } from './tune_texts';
@@ -35,12 +34,12 @@ export class VivaceTune extends LitElement {
     state: { state: true },
     results: { state: true },
   };
-  /** Null while there is no model. Another engine ends the tuning of the one before, and its tables go. */
+  /** Null while no model is loaded. A new engine ends the tuning of the old one and clears its tables. */
   declare engine: Engine | null;
   declare info: EngineInfo | null;
-  /** What runs, as it was last heard. */
+  /** The attention in use, as last reported. */
   declare attention: AttentionChoice | null;
-  /** An answer is being written, so the GPU is taken. */
+  /** True while an answer occupies the GPU. */
   declare answering: boolean;
   declare state: TuneState;
   declare results: TuneResult[];
@@ -68,7 +67,7 @@ export class VivaceTune extends LitElement {
       <p class="outcome ${state.kind}" role="status">${this.outcomeText()}</p>
       ${tuneTables(results, 'prefill').map(renderPrefill)}
       ${renderDecode(tuneTables(results, 'decode'))}
-      ${renderProducts(productTables(results))}
+      ${renderProducts(tuneTables(results, 'product'))}
     </section>`;
   }
 

@@ -1,117 +1,139 @@
-// What a tuner found for attention, as the rows of the panel's tables. Pure.
+// The results of a tuning as tables of text: one for each pass of attention and one for each matrix shape. Pure.
 
-import type { AttentionResult, TuneResult } from '../../engine/engine';
+import type { AttentionResult, ProductResult, TuneResult } from '../../engine/engine';
 import { formatCount, NONE } from '../shared/figure_format';
 
-/** The combination that all others are compared with: the whole head in one output tile, which is no tiling at all. */
+/** The combination to compare a prefill with: the whole head in one output tile, which means no tiling. */
 export const BASELINE = 'G';
-/** The parameters that have columns of their own. */
+/** Parameters with columns of their own. */
 export const TILES = ['BLOCK_M', 'BLOCK_N', 'DV_TILE'] as const;
 
 const MOST_DECIMALS = 5;
 
 export interface TuneRow {
-  /** The letter of a combination, or null for what was tried after them, and for decode. */
+  /** The letter of a combination; null for other candidates. */
   letter: string | null;
+  /** The kernel of attention, or the product. */
   name: string;
-  /** As it is named in a sentence: the letter, or the name with its parameters. */
+  /** The name within a sentence: the letter, or the name with its parameters. */
   title: string;
-  /** One text per column of TILES, or null for a sibling that has no such tiles. */
+  /** A text for each column of TILES, or null if the candidate has no such tiles. */
   tiles: string[] | null;
-  /** All parameters as text, such as 'SPLITS 8'. */
+  /** All parameters as text: 'SPLITS 8'. */
   parameters: string;
-  ms: string;
-  /** How much faster than the baseline, signed: 100 * (baseline ms / ms - 1) percent. */
+  /** Milliseconds of one layer's attention, or microseconds of one product. */
+  time: string;
+  /** The gain over the baseline, signed: 100 * (time of the baseline / time - 1) percent. */
   gain: string;
-  /** Why it was refused; null when it was measured. */
+  /** The reason of a refusal; null when measured. */
   refused: string | null;
-  /** The one that is kept. */
+  /** True for the parameters that a product has untuned. */
+  isDefault: boolean;
+  /** True for the candidate that the tuner keeps. */
   fastest: boolean;
 }
 
-/** The candidates of one kind of pass at one size, in the order in which they were measured. */
+/** The candidates for one pass of attention, or for one matrix shape, in the order of measuring. */
 export interface TuneTable {
+  /** Cache length or matrix: '2,048 keys' or 'gate_up 16,384 × 2,048, q4'. */
+  title: string;
   nTokens: number;
-  kvLen: number;
   rows: TuneRow[];
-  /** What `gain` compares with, or null while nothing can be compared. */
+  /** The row that `gain` compares with; null if there is none yet. */
   baseline: TuneRow | null;
   winner: TuneRow | null;
 }
 
-/** One table per size, ascending; for decode that is the cache length. */
-export function tuneTables(results: readonly TuneResult[], pass: AttentionResult['pass']): TuneTable[] {
-  const sizes = new Map<string, AttentionResult[]>();
-  for (const result of results) {
-    if (result.pass === 'product' || result.pass !== pass) continue;
-    const size = `${result.nTokens} ${result.kvLen}`;
-    sizes.set(size, [...(sizes.get(size) ?? []), result]);
+/** The tables of a pass: of attention by cache length, ascending; of products by shape, in the order of measuring. */
+export function tuneTables(results: readonly TuneResult[], pass: TuneResult['pass']): TuneTable[] {
+  const tables = new Map<string, TuneResult[]>();
+  for (const result of inOrder(results.filter((each) => each.pass === pass))) {
+    const key = keyOf(result);
+    tables.set(key, [...(tables.get(key) ?? []), result]);
   }
-  const tables = [...sizes.values()].map(tableOf);
-  return tables.sort((a, b) => a.kvLen - b.kvLen || a.nTokens - b.nTokens);
+  return [...tables.values()].map(tableOf);
 }
 
-function tableOf(results: readonly AttentionResult[]): TuneTable {
-  const { nTokens, kvLen } = results[0];
+const sizeOf = (result: TuneResult): number => (result.pass === 'product' ? 0 : result.kvLen);
+
+/** Attention by cache length, ascending. The sort is stable. */
+function inOrder(results: readonly TuneResult[]): TuneResult[] {
+  return [...results].sort((a, b) => sizeOf(a) - sizeOf(b) || (a.pass === 'product' ? 0 : a.nTokens - b.nTokens));
+}
+
+function keyOf(result: TuneResult): string {
+  return result.pass === 'product'
+    ? [productTitle(result), result.input, result.nTokens].join()
+    : [result.nTokens, result.kvLen].join();
+}
+
+function tableOf(results: readonly TuneResult[]): TuneTable {
+  const [first] = results;
   const baseline = baselineOf(results);
-  const decimals = decimalsFor(results);
+  const unit = first.pass === 'product' ? 1000 : 1;
+  const decimals = decimalsFor(results.map(({ ms }) => ms && unit * ms));
   const rows = results.map((result) => ({
-    letter: result.combination,
+    letter: result.pass === 'product' ? null : result.combination,
     name: result.name,
     title: titleOf(result),
     tiles: tilesOf(result),
     parameters: parametersText(result.parameters),
-    ms: result.ms === null ? NONE : result.ms.toFixed(decimals),
+    time: result.ms === null ? NONE : (unit * result.ms).toFixed(decimals),
     gain: gainText(result, baseline),
     refused: result.refused ?? (result.ms === null ? 'no reason was given' : null),
+    isDefault: result.pass === 'product' && result.isDefault,
     fastest: result.fastest,
   }));
   return {
-    nTokens,
-    kvLen,
+    title: first.pass === 'product' ? productTitle(first) : `${formatCount(first.kvLen)} keys`,
+    nTokens: first.nTokens,
     rows,
     baseline: baseline && rows[results.indexOf(baseline)],
     winner: rows.find((row) => row.fastest) ?? null,
   };
 }
 
-function titleOf({ combination, name, parameters }: AttentionResult): string {
-  if (combination !== null) return combination;
-  const given = parametersText(parameters);
-  return given ? `${name} (${given})` : name;
+/** Name, size and format of the matrix. */
+export function productTitle({ name, rows, cols, format }: ProductResult): string {
+  return `${name} ${formatCount(rows)} × ${formatCount(cols)}, ${format}`;
 }
 
-/** G where it ran; the first that ran where G was refused; nothing while G is still to come. */
-function baselineOf(results: readonly AttentionResult[]): AttentionResult | null {
-  const g = results.find((result) => result.combination === BASELINE);
-  if (!g || g.ms !== null) return g ?? null;
+function titleOf(result: TuneResult): string {
+  if (result.pass !== 'product' && result.combination !== null) return result.combination;
+  const given = parametersText(result.parameters);
+  return given ? `${result.name} (${given})` : result.name;
+}
+
+/** Products: the default. Attention: G, or the first that ran if G was refused; null while G is still to come. */
+function baselineOf(results: readonly TuneResult[]): TuneResult | null {
+  const isBaseline = (result: TuneResult) =>
+    result.pass === 'product' ? result.isDefault : result.combination === BASELINE;
+  const usual = results.find(isBaseline) ?? null;
+  if (!usual || usual.ms !== null || usual.pass === 'product') return usual;
   return results.find((result) => result.ms !== null) ?? null;
 }
 
-function tilesOf({ parameters }: AttentionResult): string[] | null {
+function tilesOf({ parameters }: Pick<AttentionResult, 'parameters'>): string[] | null {
   const tiles = TILES.map((name) => parameters[name]);
   return tiles.every((tile) => tile !== undefined) ? tiles.map(String) : null;
 }
 
-/** Such as 'SPLITS 16, BLOCK_N 32'; a line breaks between two parameters, not within one. */
+/** Parameters as in 'SPLITS 16, BLOCK_N 32'. A line may break between two parameters, not within one. */
 export function parametersText(parameters: Record<string, number>): string {
   return Object.entries(parameters)
     .map(([name, value]) => `${name}\u00a0${formatCount(value)}`)
     .join(', ');
 }
 
-/** A candidate's time, as far as it is known. */
-type Timed = Pick<TuneResult, 'ms'>;
-
-export function gainText(result: Timed, baseline: Timed | null): string {
+function gainText(result: TuneResult, baseline: TuneResult | null): string {
   if (result === baseline || !baseline?.ms || !result.ms) return NONE;
   const percent = Math.round(100 * (baseline.ms / result.ms - 1));
   return `${percent > 0 ? '+' : percent < 0 ? '−' : ''}${formatCount(Math.abs(percent))} %`;
 }
 
-/** So many that the fastest has three digits that mean something, the same in all rows, so that the points align. */
-export function decimalsFor(results: readonly Timed[]): number {
-  const least = Math.min(...results.map((result) => result.ms || Number.POSITIVE_INFINITY));
+/** Decimals that give the fastest three significant digits. All rows share them, so that the points align. */
+function decimalsFor(times: readonly (number | null)[]): number {
+  const least = Math.min(...times.map((time) => time || Number.POSITIVE_INFINITY));
   if (!Number.isFinite(least)) return 0;
   return Math.min(MOST_DECIMALS, Math.max(0, 2 - Math.floor(Math.log10(least))));
 }

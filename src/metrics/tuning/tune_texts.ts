@@ -1,11 +1,10 @@
-// What the panel says about tuning, before, while and after. Pure.
+// The panel's sentences about tuning: before, during and after. Pure.
 
 import type { EngineInfo, ProductResult, TuneOutcome, TuneResult } from '../../engine/engine';
 import { formatCount, formatMs } from '../shared/figure_format';
-import { productTitle } from './tune_products_table';
-import { BASELINE, parametersText, type TuneTable } from './tune_table';
+import { BASELINE, parametersText, productTitle, type TuneTable } from './tune_table';
 
-/** What decides whether tuning can start. */
+/** The conditions of a start. */
 export interface TuneConditions {
   hasModel: boolean;
   info: EngineInfo | null;
@@ -22,7 +21,7 @@ export function whyNotTune({ hasModel, info, isAnswering }: TuneConditions): str
   return null;
 }
 
-/** The newest candidate while others are still to come. */
+/** The newest candidate, shown until the next one. */
 export function lastMeasured(result: TuneResult): string {
   if (result.pass === 'product') return lastProduct(result);
   const size =
@@ -39,7 +38,7 @@ function lastProduct(result: ProductResult): string {
   return `${what}, ${result.ms === null ? 'refused' : `${(1000 * result.ms).toFixed(1)} µs`}`;
 }
 
-/** How long the outcome holds. */
+/** The validity of the outcome. */
 export function keptText({ results, stored }: TuneOutcome): string {
   if (!results.some((result) => result.fastest)) return 'No candidate ran, so everything stays as it was.';
   return stored
@@ -52,7 +51,7 @@ export function prefillSummary({ winner, baseline }: TuneTable): string {
   const parts: string[] = [];
   if (winner) {
     const gain = baseline && winner !== baseline ? `, ${winner.gain} against ${baseline.title}` : '';
-    parts.push(`Winner: ${winner.title}, ${winner.ms} ms${gain}.`);
+    parts.push(`Winner: ${winner.title}, ${winner.time} ms${gain}.`);
   }
   if (baseline && baseline.letter !== BASELINE) {
     parts.push(`${BASELINE} was refused, so the percentages are against ${baseline.title}, the first that ran.`);
@@ -60,7 +59,7 @@ export function prefillSummary({ winner, baseline }: TuneTable): string {
   return parts.join(' ');
 }
 
-/** What went wrong, with a next step. */
+/** The error, with a next step. */
 export function tuneFailure(error: unknown): string {
   const message = (error instanceof Error ? error.message : String(error)) || 'Tuning failed without a message.';
   switch ((error as { code?: unknown } | null)?.code) {

@@ -1,5 +1,7 @@
+// The panel's tables and texts of a tuning.
+
 import { expect, test } from 'vitest';
-import type { AttentionResult, EngineInfo, TuneOutcome } from '../../../src/engine/protocol';
+import type { AttentionResult, EngineInfo, ProductResult, TuneOutcome } from '../../../src/engine/protocol';
 import { DeviceLostError, InvalidRequestError } from '../../../src/errors';
 import { tuneToJson } from '../../../src/metrics/run/export';
 import { type TuneTable, tuneTables } from '../../../src/metrics/tuning/tune_table';
@@ -64,7 +66,7 @@ test('while G is still to come nothing is compared', () => {
 test('where all were refused there is no winner and no number', () => {
   const table = prefillOf(combination('A', null), combination('G', null));
   expect([table.baseline, table.winner]).toEqual([null, null]);
-  expect(table.rows.map((row) => row.ms)).toEqual(['–', '–']);
+  expect(table.rows.map((row) => row.time)).toEqual(['–', '–']);
   expect(table.rows.map((row) => row.refused)).toEqual(['too large', 'too large']);
   expect(prefillSummary(table)).toBe('');
 });
@@ -89,7 +91,7 @@ for (const [times, texts] of [
 ] as const) {
   test(`times of ${times[0]} and ${times[1]} ms get the same number of decimals`, () => {
     const table = prefillOf(combination('A', times[0]), combination('B', times[1]));
-    expect(table.rows.map((row) => row.ms)).toEqual(texts);
+    expect(table.rows.map((row) => row.time)).toEqual(texts);
   });
 }
 
@@ -106,7 +108,7 @@ test('all eight combinations have their tiles in columns, others their parameter
   expect(table?.rows.map((row) => row.letter ?? row.name).join(' ')).toBe(
     'A B C D E F G H flash_prefill chunked eager',
   );
-  expect(table?.rows[3]).toMatchObject({ tiles: ['32', '64', '64'], ms: '0.0298', gain: '+67 %', fastest: true });
+  expect(table?.rows[3]).toMatchObject({ tiles: ['32', '64', '64'], time: '0.0298', gain: '+67 %', fastest: true });
   expect(table?.rows[5]?.refused).toContain('36864');
   expect(table?.rows[9]).toMatchObject({ tiles: null, parameters: 'QUERY_CHUNK\u00a064' });
   expect(table?.rows[10]).toMatchObject({ tiles: null, parameters: '' });
@@ -115,7 +117,7 @@ test('all eight combinations have their tiles in columns, others their parameter
 
 test('decode has a table per cache length, ascending, each with its winner', () => {
   const tables = tuneTables(fakeResults().reverse(), 'decode');
-  expect(tables.map((table) => table.kvLen)).toEqual([256, 1024, 4096]);
+  expect(tables.map((table) => table.title)).toEqual(['256 keys', '1,024 keys', '4,096 keys']);
   expect(tables.map((table) => table.winner?.name)).toEqual(['fused_decode', 'split_kv_decode', 'split_kv_decode']);
   expect(tables.every((table) => table.rows.length === 5)).toBe(true);
 });
@@ -169,4 +171,63 @@ test('the export holds everything', () => {
   const { results, attention, stored, info: machine } = JSON.parse(tuneToJson(outcome(), info('webgpu')));
   expect(results).toEqual(fakeResults());
   expect([attention.decode, stored, machine.backend]).toEqual(['split_kv_decode', true, 'webgpu']);
+});
+
+function product(ms: number | null, more: Partial<ProductResult> = {}): ProductResult {
+  return {
+    pass: 'product',
+    name: 'gate_up',
+    rows: 16384,
+    cols: 2048,
+    format: 'q4',
+    input: 'to_q8',
+    nTokens: 1,
+    parameters: { WORKGROUP: 512, LANES: 16 },
+    isDefault: false,
+    ms,
+    refused: ms === null ? 'it is wrong' : null,
+    fastest: false,
+    ...more,
+  };
+}
+
+const PRODUCTS = [
+  product(0.0081, { isDefault: true }),
+  product(0.006, { fastest: true, parameters: { WORKGROUP: 256, LANES: 16 } }),
+  product(null),
+  product(0.0162),
+  product(1.2, { nTokens: 256, input: 'q8', isDefault: true, fastest: true, parameters: { rowThreads: 8 } }),
+];
+
+test('one table per shape and pass, with what is faster than the default and by how much', () => {
+  const [decode, prefill, ...rest] = tuneTables([...fakeResults(), ...PRODUCTS], 'product');
+  expect(rest).toEqual([]);
+  expect(decode?.title).toBe('gate_up 16,384 × 2,048, q4');
+  expect(decode?.rows.map(({ time }) => time)).toEqual(['8.10', '6.00', '–', '16.20']);
+  expect(decode?.rows.map(({ gain }) => gain)).toEqual(['–', '+35 %', '–', '−50 %']);
+  expect(decode?.rows.map(({ refused }) => refused)).toEqual([null, null, 'it is wrong', null]);
+  expect(decode?.winner?.parameters.replaceAll('\u00a0', ' ')).toBe('WORKGROUP 256, LANES 16');
+  expect(prefill).toMatchObject({ nTokens: 256, winner: { time: '1200', isDefault: true } });
+});
+
+test('where the default was refused nothing is compared', () => {
+  const [table] = tuneTables([product(null, { isDefault: true }), product(1)], 'product');
+  expect(table).toMatchObject({
+    winner: null,
+    rows: [
+      { time: '–', gain: '–' },
+      { time: '1000', gain: '–' },
+    ],
+  });
+});
+
+test('attention and products do not mix', () => {
+  expect(tuneTables(fakeResults(), 'product')).toEqual([]);
+  expect(tuneTables(PRODUCTS, 'decode')).toEqual([]);
+});
+
+test('the newest product is named with its shape and its time', () => {
+  const text = (result: ProductResult) => lastMeasured(result).replaceAll('\u00a0', ' ');
+  expect(text(product(0.0081))).toBe('decode: gate_up 16,384 × 2,048, q4 (WORKGROUP 512, LANES 16), 8.1 µs');
+  expect(text(product(null, { nTokens: 256 }))).toMatch(/^prefill of 256 tokens: gate_up .*, refused$/);
 });
