@@ -53,7 +53,7 @@ test.runIf(VIVACE_FUZZ_CASE)(`the case ${VIVACE_FUZZ_CASE}`, async () => {
   expect(failures).toEqual([]);
 });
 
-test('a row of the corpus gives back the input that was written', () => {
+test('a row of the corpus returns the written input', () => {
   const bytes = fc.oneof(
     fc.uint8Array(),
     fc.string({ unit: 'binary' }).map((text) => new TextEncoder().encode(text)),
@@ -91,7 +91,7 @@ const FAULTS: readonly [loader: string, why: RegExp][] = [
   ['never settles', /never settled/],
 ];
 
-test('the harness finds each kind of fault, and goes on behind it', async () => {
+test('the harness finds each kind of fault and continues after it', async () => {
   const faults = FAULTS.map(([loader], i): Task => ({ loader, seeds: [10 + i] }));
   const tasks = [{ loader: 'good', seeds: [1, 2] }, ...faults, { loader: 'good', seeds: [3] }];
   const { ran, failures, outcomes } = await runTasks(program, tasks, { cpuMs: 1000, megabytes: 64 });

@@ -79,7 +79,7 @@ describe.each(WAYS)('a folder as %s', (_, place) => {
     expect(model.gguf?.get('tokenizer.ggml.tokens')).toEqual(['a']);
   });
 
-  test('only what is needed', async () => {
+  test('only the required files', async () => {
     const model = await open({ 'config.json': '{}', 'model.safetensors': writeSafetensors({ a: f32(1) }) });
     expect(model).toMatchObject({ generationConfig: null, tokenizerJson: null, tokenizerConfig: null });
   });
@@ -212,7 +212,7 @@ describe('dropped files', () => {
     expect(model.tokenizerJson).toEqual({});
   });
 
-  test('a file that the person changed after dropping it', async () => {
+  test('a file changed after it was dropped', async () => {
     const file = new File([withTokenizer], 'm.gguf');
     const broken = Object.defineProperty(file, 'slice', {
       value: () => ({ arrayBuffer: () => Promise.reject(new DOMException('changed', 'NotReadableError')) }),
@@ -220,7 +220,7 @@ describe('dropped files', () => {
     await expect(openModel(broken)).rejects.toThrow(/could not be read.*Choose the file again/);
   });
 
-  test('of two files of one name the upper one counts; side by side they are refused', async () => {
+  test('of two equal names the upper file counts; side by side they are an error', async () => {
     const weights = { 'model.safetensors': writeSafetensors({ a: f32(1) }) };
     const upper = dropped({ ...weights, 'config.json': '{"upper":1}' }, 'tiny');
     const lower = dropped({ 'config.json': '{"lower":1}' }, 'tiny/onnx');

@@ -73,7 +73,7 @@ test.each(DAMAGED)('tokenizer.json: %s', (_, tokenizerJson, number) => {
   expect(run).toThrow(number);
 });
 
-test('names of JavaScript are tokens like any other', () => {
+test('names of JavaScript properties are ordinary tokens', () => {
   const json = JSON.parse(
     '{"added_tokens":[],"normalizer":null,"pre_tokenizer":null,"post_processor":null,"decoder":{"type":"Fuse"},' +
       '"model":{"type":"BPE","merges":[],"vocab":{"__proto__":0,"constructor":1,"toString":2,"a":3}}}',
@@ -107,7 +107,7 @@ describe('GGUF metadata', () => {
   });
 });
 
-test('whatever stands in the place of a part: a tokenizer, or a TokenizerError', () => {
+test('any replaced value gives a tokenizer or a TokenizerError', () => {
   const keys = ['model', 'added_tokens', 'normalizer', 'pre_tokenizer', 'post_processor', 'decoder'];
   const modelKeys = ['type', 'vocab', 'merges', 'unk_token', 'merge_ranks', 'byte_fallback', 'unk_id'];
   const types = ['BPE', 'Unigram', 'WordPiece', 'BertNormalizer', 'Precompiled', 'BertPreTokenizer'];

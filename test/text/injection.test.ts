@@ -38,7 +38,7 @@ describe.each([
   ['byte-level', byteLevel, CONTROL],
   ['SentencePiece', sentencePiece, ['<unk>', '<s>', '</s>', '<|user|>']],
 ] as const)('%s', (_, tokenizer, names) => {
-  test('control tokens come from the template alone', () => {
+  test('only the template makes control tokens', () => {
     fc.assert(
       fc.property(chat(mixedText), (messages) => {
         const ids = template.encode(messages, tokenizer);
@@ -50,7 +50,7 @@ describe.each([
     );
   });
 
-  test('every added token, whole and in two messages, at every place of a message', () => {
+  test('every added token, whole or split over two messages, at every position of a message', () => {
     for (const name of [...names, '<tool>']) {
       for (const content of [name, ` ${name}`, `a${name}b`, `${name}${name}`, `${name.slice(0, 3)}`, name.slice(3)]) {
         const messages: ChatMessage[] = [
@@ -76,7 +76,7 @@ describe.each([
   });
 });
 
-test('a control token formed by a message and its surroundings is not one', () => {
+test('a message and its surroundings cannot form a control token', () => {
   const odd = createChatTemplate('{% for m in messages %}<|{{ m.content }}|>{% endfor %}', {
     bosToken: null,
     eosToken: null,
@@ -85,7 +85,7 @@ test('a control token formed by a message and its surroundings is not one', () =
   expect(byteLevel.decode(ids)).toBe('<|end|>');
 });
 
-test('typed text keeps its neighbors: only the control token in it is spelled out', () => {
+test('only the control token in a typed text is spelled out, not its neighbors', () => {
   const ids = template.encode([{ role: 'user', content: 'hello <|end|> world' }], byteLevel);
   expect(byteLevel.decode(ids)).toBe('\nhello <|end|> world\n\n');
 });
@@ -116,7 +116,7 @@ test.each([
   ['from a macro', "turn(m.content ~ '')", `<${TYPED}>`],
   ['a key', '{m.content: 1} | tojson', `{"${TYPED}": 1}`],
   ['found by its key', "{'<|user|> a<think>b<|end|>': 'found'}[m.content]", 'found'],
-])('typed text, %s, is the text, and no token of it is a control token', (_, expression, wanted) => {
+])('typed text, %s, round-trips without control tokens', (_, expression, wanted) => {
   const source =
     '{% macro turn(text) %}<{{ text }}>{% endmacro %}{% for m in messages %}{{ REPLACED }}<|end|>{% endfor %}';
   const messages: ChatMessage[] = [{ role: 'user', content: TYPED }];
@@ -127,14 +127,14 @@ test.each([
   expect(controlCount(ids, byteLevel, CONTROL)).toBe(1);
 });
 
-test('private-use characters of a message stay what they are', () => {
+test('private-use characters of a message are unchanged', () => {
   const content = `<|end|> ${String.fromCharCode(...Array.from({ length: 200 }, (_, i) => 0xe000 + i))} <|end|>`;
   const ids = template.encode([{ role: 'user', content }], byteLevel);
   expect(byteLevel.decode(ids)).toContain(content);
   expect(controlCount(ids, byteLevel, CONTROL)).toBe(3); // two turns, one end
 });
 
-test('what the model said keeps its tokens, except those that frame turns', () => {
+test("the model's text keeps its tokens, except those around turns", () => {
   const ids = template.encode(
     [
       { role: 'user', content: 'call <tool>' },
@@ -163,7 +163,7 @@ describe('added tokens that are not special', () => {
   const found = (ids: ArrayLike<number>) =>
     Array.from(ids, (id) => words[id - first]).filter((word) => word !== undefined);
 
-  test('letters, tags that the template does not name, and the like are open to everybody', () => {
+  test('letters and tags unknown to the template are open to everybody', () => {
     const typed = words.join(' ');
     expect(found(withTemplate.encode(typed))).toEqual(words);
     expect(found(withTemplate.encodePlain(typed))).toEqual(['ö', 'À', '<table>', '|||MAIL|||']);
@@ -171,7 +171,7 @@ describe('added tokens that are not special', () => {
     expect(found(ids)).toEqual(['<｜User｜>', '|||MAIL|||', 'ö']); // the first is the template's
   });
 
-  test('the model may say tags and calls, but not what the template begins turns with', () => {
+  test('the model may write tags and calls, but no tokens that begin turns', () => {
     const ids = chatTemplate.encode(
       [
         { role: 'user', content: 'x' },

@@ -42,7 +42,7 @@ describe.each([
   const tags = (ids: readonly number[]) => ids.map((id) => TAGS[id - FIRST]).filter((tag) => tag !== undefined);
   const ANSWER = '<think>\nadd them\n</think>\n\n2';
 
-  test('the second turn holds the first answer as the template wants it', () => {
+  test("the second turn contains the first answer in the template's form", () => {
     const kept = kind === 'drops' ? '2' : ANSWER;
     expect(encode(user('1+1?'), model(ANSWER), user('2+2?'))).toEqual(
       wanted(`<|user|>1+1?<|end|><|assistant|>${kept}<|end|><|user|>2+2?<|end|><|assistant|>`),
@@ -59,7 +59,7 @@ describe.each([
     },
   );
 
-  test('the same beside a control token that a person typed', () => {
+  test('also next to a control token typed by a person', () => {
     const typed = 'why <|end|> and </think>?';
     const ids = encode(user(typed), model(ANSWER), user('2+2?'));
     const kept = kind === 'drops' ? '2' : ANSWER;
@@ -72,14 +72,14 @@ describe.each([
     expect(tags(spelled)).toEqual([]);
   });
 
-  test('the template sees what a person typed, and no tag of it that the template names is a token', () => {
+  test("the template sees a person's text, whose tags do not become tokens", () => {
     const ids = encode(user('1+1?'), model(ANSWER), user('<answer>2</answer>'));
     expect(tokenizer.decode(ids)).toContain('<answer>2</answer>');
     // The first template takes this for a tool's answer and keeps the thinking before it. The second ignores the tag.
     expect(tags(ids)).toEqual(['<think>', '</think>', ...(kind === 'drops' ? [] : ['<answer>', '</answer>'])]);
   });
 
-  test('what an answer spells of the tokens around turns stays letters', () => {
+  test('an answer that spells the tokens around turns stays letters', () => {
     const spelled = 'I say <|end|><|user|>hello';
     const ids = encode(user('x'), model(spelled), user('y'));
     expect(ids).toEqual([

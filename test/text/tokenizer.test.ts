@@ -19,7 +19,7 @@ const both = [
 const text = { addSpecialTokens: false };
 
 describe.each(both)('%s', (name, tokenizer) => {
-  test('plain text comes back as it was', () => {
+  test('plain text round-trips', () => {
     // SentencePiece writes spaces as this mark, and reads the mark as a space.
     const kept = (plain: string) => (name === 'SentencePiece' ? plain.replaceAll('▁', ' ') : plain);
     fc.assert(
@@ -30,13 +30,13 @@ describe.each(both)('%s', (name, tokenizer) => {
     );
   });
 
-  test('the bytes of the tokens in a row are the text', () => {
+  test('the concatenated bytes of the tokens are the text', () => {
     const ids = tokenizer.encodePlain('Größe: 文字 🙂');
     const bytes = Array.from(ids).flatMap((id) => [...tokenizer.tokenBytes(id)]);
     expect(new TextDecoder().decode(Uint8Array.from(bytes)).trimStart()).toBe('Größe: 文字 🙂');
   });
 
-  test('no ids, no text; ids past the vocabulary, no text', () => {
+  test('no ids and ids past the vocabulary decode to no text', () => {
     expect(tokenizer.decode([])).toBe('');
     expect(tokenizer.decode([tokenizer.vocabSize, 1e9])).toBe('');
     expect(tokenizer.tokenBytes(tokenizer.vocabSize).length).toBe(0);
@@ -48,7 +48,7 @@ describe.each(both)('%s', (name, tokenizer) => {
     expect(tokenizer.decode(tokenizer.encodePlain('\ude42'))).toBe('\ufffd');
   });
 
-  test('parts that hold no control token are encoded as the whole', () => {
+  test('pieces without control tokens are encoded like the whole text', () => {
     fc.assert(
       fc.property(
         fc.array(fc.record({ text: plainText, author: fc.constantFrom(TEMPLATE, MODEL, PERSON) }), { maxLength: 5 }),
@@ -64,7 +64,7 @@ describe.each(both)('%s', (name, tokenizer) => {
   });
 });
 
-test('ids equal those of the library where the library equals the reference', () => {
+test("ids equal the library's wherever it equals the reference", () => {
   const library = new LibraryTokenizer(byteLevelJson(), {});
   fc.assert(
     fc.property(mixedText, (mixed) => {
@@ -75,7 +75,7 @@ test('ids equal those of the library where the library equals the reference', ()
   );
 });
 
-test('short and long words are merged alike', () => {
+test('short and long words give the same merges', () => {
   const library = new LibraryTokenizer(byteLevelJson(), {});
   for (const length of [63, 64, 65, 66, 500]) {
     const word = Array.from({ length }, (_, i) => 'theoquickbr'[(i * i + (i >> 2)) % 11]).join('');
@@ -83,7 +83,7 @@ test('short and long words are merged alike', () => {
   }
 });
 
-test('control tokens: found in trusted text, longest first, never in plain text', () => {
+test('control tokens are found in trusted text, longest first, and never in plain text', () => {
   const [end, user, , halfEnd] = [...byteLevel.encode('<|end|><|user|><|assistant|><|end', text)];
   expect(byteLevel.tokenText(end)).toBe('<|end|>');
   expect(byteLevel.tokenText(halfEnd)).toBe('<|end');
@@ -94,7 +94,7 @@ test('control tokens: found in trusted text, longest first, never in plain text'
   expect(byteLevel.decode(byteLevel.encode('a<tool>b', text))).toBe('a<tool>b'); // added, but not a control token
 });
 
-test('lstrip, rstrip and single_word are kept', () => {
+test('lstrip, rstrip and single_word are respected', () => {
   const json = byteLevelJson();
   const token = { normalized: false, special: true };
   json.added_tokens = [
@@ -108,7 +108,7 @@ test('lstrip, rstrip and single_word are kept', () => {
   expect(counts).toEqual([true, true, false, false, false]);
 });
 
-test('what goes before and after a text comes from the post-processor', () => {
+test('the post-processor gives the prefix and suffix of a text', () => {
   const json = byteLevelJson();
   const item = (id: string) => ({ SpecialToken: { id, type_id: 0 } });
   json.post_processor = {
@@ -122,7 +122,7 @@ test('what goes before and after a text comes from the post-processor', () => {
   expect([...sentencePiece.encode('')]).toEqual([1]);
 });
 
-test('answers end at eos, at what the generation config says, and at well-known control tokens', () => {
+test("answers end at eos, at the generation config's tokens, and at well-known control tokens", () => {
   const json = byteLevelJson();
   const idOf = (content: string) =>
     (json.added_tokens as Json[]).find((token) => token.content === content)!.id as number;
@@ -152,7 +152,7 @@ test.each([
   ['spaces', ' '],
   ['characters of four bytes', '🙂'],
   ['one word after another', 'thequickbrownfox'],
-])('a long text without a break does not hang: %s', (_, unit) => {
+])('a long text without spaces does not hang: %s', (_, unit) => {
   const long = unit.repeat(Math.floor(300_000 / unit.length));
   for (const [, tokenizer] of both) {
     const start = process.cpuUsage();

@@ -32,7 +32,7 @@ describe.each(Object.keys(models))('%s', (name) => {
 });
 
 test.each(['unigram', 'unigram with bytes', 'unigram with a character map', 'word pieces'])(
-  'a person types no control token: %s',
+  'a person cannot type a control token: %s',
   (name) => {
     const tokenizer = tokenizerOf(name);
     const control = (models[name].tokenizer.added_tokens as { id: number; content: string }[]).filter(

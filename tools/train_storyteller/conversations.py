@@ -186,7 +186,7 @@ def followed_by(first: str, second: str, rng: random.Random) -> list[Message]:
 
 
 def continued(story: str, rng: random.Random) -> list[Message] | None:
-    """One story told in two answers. The first half is not trained on, since the request was for a whole story."""
+    """One story told in two answers. The first half is trained on only if the request asks for a beginning."""
     sentences = re.split(r"(?<=[.!?\"])([ \n])(?=[A-Z\"])", story)  # text, space, text, space, ...
     n = len(sentences) // 2 + 1
     if n < 8:

@@ -86,7 +86,7 @@ describe('a file that was loaded once', () => {
     expect(requests).toEqual([]);
   });
 
-  test('a server without ranges is kept, too', async () => {
+  test('from a server without ranges, also', async () => {
     const { url, requests } = await site((_, response) => !!response.writeHead(200, { etag: '"w"' }).end(file));
     const stores = fakeStores();
     await load(url, stores);
@@ -100,7 +100,7 @@ describe('a file that was loaded once', () => {
     ['empty', ({ pieces }, name) => pieces.pieces.set(name, new Uint8Array(0))],
     ['gone', ({ pieces }, name) => pieces.pieces.delete(name)],
   ];
-  test.each(damages)('a piece that is %s is fetched again, alone, and is whole then', async (_, damage) => {
+  test.each(damages)('a piece that is %s is the only one fetched again', async (_, damage) => {
     const { url, requests } = await site();
     const stores = fakeStores();
     await load(url, stores);
@@ -111,7 +111,7 @@ describe('a file that was loaded once', () => {
     expect(await load(url, stores)).toMatchObject({ bytes: new Uint8Array(file), fetched: 0 });
   });
 
-  test('a piece that is altered while nothing can be fetched is an error, not wrong bytes; the list says so', async () => {
+  test('an altered piece without a network is an error, never wrong bytes, and shows in the list', async () => {
     const { url, now } = await mutableSite();
     const stores = fakeStores();
     await load(url, stores);
@@ -121,7 +121,7 @@ describe('a file that was loaded once', () => {
     expect(await listModels(stores)).toMatchObject([{ bytes: 3500, isComplete: false }]);
   });
 
-  test('a lost piece of a file that changed since is an error, and the next load is of the new one', async () => {
+  test('a lost piece of a changed file is an error, and the next load takes the new file', async () => {
     const { url, now } = await mutableSite();
     const stores = fakeStores();
     await load(url, stores);
@@ -138,7 +138,7 @@ describe('a file that was loaded once', () => {
   });
 });
 
-describe('a server that sends files whole, whatever part is asked for', () => {
+describe('a server that ignores ranges', () => {
   const whole: Hook = (_, response) => !!response.writeHead(200, { etag: '"w"' }).end(file);
   const zipped: Hook = (_, response) =>
     !!response.writeHead(200, { etag: '"w"', 'content-encoding': 'gzip' }).end(gzipSync(file));
@@ -146,7 +146,7 @@ describe('a server that sends files whole, whatever part is asked for', () => {
   test.each([
     ['plain', whole],
     ['compressed', zipped],
-  ])('%s: every piece is kept as it comes, and none in memory', async (_, hook) => {
+  ])('%s: every piece is stored on arrival, and none stays in memory', async (_, hook) => {
     const { url, requests } = await site(hook);
     const stores = fakeStores();
     const blobs = vi.spyOn(globalThis, 'Blob');
@@ -157,7 +157,7 @@ describe('a server that sends files whole, whatever part is asked for', () => {
     expect(blobs).not.toHaveBeenCalled();
   });
 
-  test.each([0, 2, 4])('storage that is full at write %d: the rest is held by the browser', async (n) => {
+  test.each([0, 2, 4])('storage full at write %d: Blobs hold the rest', async (n) => {
     const { url } = await site(whole);
     const stores = fakeStores();
     stores.pieces.fullAt = n;
@@ -168,7 +168,7 @@ describe('a server that sends files whole, whatever part is asked for', () => {
   });
 
   test.each([0, 999, 1000, 2500, 4499])(
-    'cut after byte %d, once or for good: never taken for the whole',
+    'cut after byte %d, once or always: never mistaken for the whole file',
     async (at) => {
       const cut: Hook = (request, response) => {
         response.writeHead(200, { etag: '"w"', 'content-length': file.length });
@@ -187,7 +187,7 @@ describe('a server that sends files whole, whatever part is asked for', () => {
     },
   );
 
-  test('a piece that was lost since is an error with a remedy', async () => {
+  test('a lost piece is an error with a remedy', async () => {
     const { url } = await site(whole);
     const stores = fakeStores();
     const losing = load(url, stores, (step) => step === 0 && stores.pieces.pieces.clear());
@@ -195,7 +195,7 @@ describe('a server that sends files whole, whatever part is asked for', () => {
   });
 });
 
-test('canceled at any moment: the reason comes at once, and the next load is right and fetches what is missing', async () => {
+test('canceling at any moment rejects at once, and the next load fetches the missing pieces', async () => {
   const served = await mutableSite();
   await fc.assert(
     fc.asyncProperty(fc.nat(60), fc.boolean(), async (ticks, hasRanges) => {
@@ -227,14 +227,14 @@ test('canceled at any moment: the reason comes at once, and the next load is rig
   );
 });
 
-describe('a model that is whole and is asked for a new version', () => {
+describe('an update of a complete model', () => {
   const asks = true;
 
   const digest = `sha-256=:${createHash('sha256').update(file).digest('base64')}:`;
   const withDigest: Hook = (request, response) =>
     sendFile(request, response, file, { headers: { 'repr-digest': `sha-512=:AA==:, ${digest}` } });
 
-  test('the same, of a server that tells a hash: its weights are not fetched again', async () => {
+  test('same version, with a server hash: no weights are fetched', async () => {
     const { url, requests } = await site(withDigest);
     const stores = fakeStores();
     await load(url, stores);
@@ -243,7 +243,7 @@ describe('a model that is whole and is asked for a new version', () => {
     expect(requests).toEqual(['f.bin bytes=4000-4999']);
   });
 
-  test('the same, of a server that tells no hash: its bytes are held against those that are kept, once', async () => {
+  test('same version, without a server hash: the bytes are compared once', async () => {
     const { url, requests } = await site();
     const stores = fakeStores();
     await load(url, stores);
@@ -254,29 +254,25 @@ describe('a model that is whole and is asked for a new version', () => {
     expect(requests).toEqual(['f.bin bytes=4000-4999']);
   });
 
-  test.each([0, 1, 2, 3, 4])(
-    'piece %d once came with wrong bytes: the update has the right ones, and says so',
-    async (n) => {
-      const { url, now } = await mutableSite();
-      const stores = fakeStores();
-      const damage = (part: Buffer) => Buffer.from(part.map((byte) => byte ^ 1));
-      now.hook = (request, response) =>
-        !!request.headers.range?.startsWith(`bytes=${n * 1000}-`) &&
-        sendFile(request, response, file, { body: damage });
-      expect((await load(url, stores)).bytes).not.toEqual(new Uint8Array(file));
-      now.hook = () => false;
-      expect((await load(url, stores)).bytes).not.toEqual(new Uint8Array(file)); // undetectable without a version
-      const { bytes, warnings } = await load(url, stores, undefined, asks);
-      expect(bytes).toEqual(new Uint8Array(file));
-      expect(warnings).toMatchObject([
-        { code: 'fetched-again', message: expect.stringMatching(/^f\.bin was kept here with other/) },
-      ]);
-      expect(await load(url, stores)).toMatchObject({ bytes: new Uint8Array(file), fetched: 0, warnings: [] });
-      await expect.poll(() => stores.pieces.pieces.size, { interval: 5 }).toBe(PIECES);
-    },
-  );
+  test.each([0, 1, 2, 3, 4])('piece %d was stored damaged: the update replaces it with a warning', async (n) => {
+    const { url, now } = await mutableSite();
+    const stores = fakeStores();
+    const damage = (part: Buffer) => Buffer.from(part.map((byte) => byte ^ 1));
+    now.hook = (request, response) =>
+      !!request.headers.range?.startsWith(`bytes=${n * 1000}-`) && sendFile(request, response, file, { body: damage });
+    expect((await load(url, stores)).bytes).not.toEqual(new Uint8Array(file));
+    now.hook = () => false;
+    expect((await load(url, stores)).bytes).not.toEqual(new Uint8Array(file)); // undetectable without a version
+    const { bytes, warnings } = await load(url, stores, undefined, asks);
+    expect(bytes).toEqual(new Uint8Array(file));
+    expect(warnings).toMatchObject([
+      { code: 'fetched-again', message: expect.stringMatching(/^f\.bin was kept here with other/) },
+    ]);
+    expect(await load(url, stores)).toMatchObject({ bytes: new Uint8Array(file), fetched: 0, warnings: [] });
+    await expect.poll(() => stores.pieces.pieces.size, { interval: 5 }).toBe(PIECES);
+  });
 
-  test('no server answers in the middle of it: what is kept is used', async () => {
+  test('the server fails midway: the cached bytes are used', async () => {
     const { url, now } = await mutableSite();
     const stores = fakeStores();
     await load(url, stores);
@@ -284,7 +280,7 @@ describe('a model that is whole and is asked for a new version', () => {
     expect((await load(url, stores, undefined, asks)).bytes).toEqual(new Uint8Array(file));
   });
 
-  test('a wrong byte under a hash that the server tells is an error, and is not kept', async () => {
+  test('a wrong byte under a server hash is an error and is not kept', async () => {
     const wrong = (part: Buffer) => Buffer.from(part.map((byte, i) => (i === 7 ? byte ^ 1 : byte)));
     const { url, now } = await mutableSite();
     const stores = fakeStores();
@@ -296,7 +292,7 @@ describe('a model that is whole and is asked for a new version', () => {
     expect((await load(url, stores)).bytes).toEqual(new Uint8Array(file));
   });
 
-  test('a hash of an answer that travels compressed says nothing of the file', async () => {
+  test('the hash of a compressed answer is ignored', async () => {
     const zipped = gzipSync(file);
     const headers = {
       'content-encoding': 'gzip',
@@ -307,7 +303,7 @@ describe('a model that is whole and is asked for a new version', () => {
     expect((await load(url, fakeStores())).bytes).toEqual(new Uint8Array(file));
   });
 
-  test('another: that is loaded, and the old one goes', async () => {
+  test('a new version is loaded, and the old one deleted', async () => {
     const { url, now } = await mutableSite();
     const stores = fakeStores();
     await load(url, stores);
@@ -319,8 +315,8 @@ describe('a model that is whole and is asked for a new version', () => {
   });
 });
 
-describe('a load that was cut', () => {
-  test.each([0, 1, 2, 3])('after piece %d goes on there', async (last) => {
+describe('an interrupted load', () => {
+  test.each([0, 1, 2, 3])('continues after piece %d', async (last) => {
     const { url, now, requests } = await mutableSite();
     const stores = fakeStores();
     now.hook = (request, response, nth) => nth > last && down(request, response, nth);
@@ -342,7 +338,7 @@ describe('a load that was cut', () => {
     ['a length before the first missing piece', {}, noise(3).subarray(0, 900)],
     ['no version', { etag: '' }, noise(3)],
   ];
-  test.each(changes)('and a file of %s since: nothing of the old one is used', async (_, headers, newer) => {
+  test.each(changes)('with a file of %s since: no old byte is used', async (_, headers, newer) => {
     const { url, now } = await mutableSite();
     const stores = fakeStores();
     now.hook = (request, response, nth) => nth > 2 && down(request, response, nth);
@@ -355,7 +351,7 @@ describe('a load that was cut', () => {
     expect(await load(url, stores)).toMatchObject({ bytes: new Uint8Array(newer), cached: 0 });
   });
 
-  test('canceled: what had arrived is kept', async () => {
+  test('canceled: the arrived pieces are kept', async () => {
     const { url } = await site();
     const stores = fakeStores();
     const cache = await ModelCache.open(url, stores, () => {});
@@ -369,23 +365,26 @@ describe('a load that was cut', () => {
 });
 
 describe('storage that fails', () => {
-  test.each([0, 1, 2, 3, 4])('full at write %d: the load goes on, one warning, and what is kept is used', async (n) => {
-    const { url } = await site();
-    const stores = fakeStores();
-    stores.pieces.fullAt = n;
-    const first = await load(url, stores);
-    expect(first.bytes).toEqual(new Uint8Array(file));
-    expect(first.warnings).toEqual([
-      { code: 'cache-full', message: expect.stringMatching(/storage is full.*0\.0 MB.*No other model is kept/) },
-    ]);
-    expect(stores.pieces.pieces.size).toBe(n);
-    stores.pieces.fullAt = Number.POSITIVE_INFINITY;
-    const second = await load(url, stores);
-    expect([second.bytes, second.cached, second.warnings]).toEqual([new Uint8Array(file), n * 1000, []]);
-    expect((await load(url, stores)).fetched).toBe(0);
-  });
+  test.each([0, 1, 2, 3, 4])(
+    'full at write %d: the load continues with one warning, and stored pieces are used',
+    async (n) => {
+      const { url } = await site();
+      const stores = fakeStores();
+      stores.pieces.fullAt = n;
+      const first = await load(url, stores);
+      expect(first.bytes).toEqual(new Uint8Array(file));
+      expect(first.warnings).toEqual([
+        { code: 'cache-full', message: expect.stringMatching(/storage is full.*0\.0 MB.*No other model is kept/) },
+      ]);
+      expect(stores.pieces.pieces.size).toBe(n);
+      stores.pieces.fullAt = Number.POSITIVE_INFINITY;
+      const second = await load(url, stores);
+      expect([second.bytes, second.cached, second.warnings]).toEqual([new Uint8Array(file), n * 1000, []]);
+      expect((await load(url, stores)).fetched).toBe(0);
+    },
+  );
 
-  test('full: the models that could be deleted are named, the largest first', async () => {
+  test('full: names the models that could be deleted, the largest first', async () => {
     const served = await serve({ 'a.bin': file, 'b.bin': Buffer.concat([noise(5), noise(6)]), 'c.bin': noise(7) });
     const stores = fakeStores();
     await load(`${served.url}a.bin`, stores);
@@ -395,7 +394,7 @@ describe('storage that fails', () => {
     expect(warnings[0].message).toMatch(/Delete a model that is kept to make room: f \(0\.0 MB\), f \(0\.0 MB\)\.$/);
   });
 
-  test('a database that refuses to write: as without a cache', async () => {
+  test('a database that refuses writes works like no cache', async () => {
     const { url } = await site();
     const stores = fakeStores();
     stores.manifests.refuses = true;
@@ -405,7 +404,7 @@ describe('storage that fails', () => {
 });
 
 describe('deletion', () => {
-  test('while it loads, after any step: the load ends well, and nothing of it comes back', async () => {
+  test('during a load, after any step: the load succeeds, and nothing is stored again', async () => {
     for (let at = 0; at < 9; at++) {
       const { url } = await site();
       const stores = fakeStores();
@@ -416,7 +415,7 @@ describe('deletion', () => {
     }
   });
 
-  test('while it is read from the cache: the rest comes from the network', async () => {
+  test('during a load from the cache: the rest comes from the network', async () => {
     const { url } = await site();
     const stores = fakeStores();
     await load(url, stores);
@@ -426,7 +425,7 @@ describe('deletion', () => {
     expect(await listModels(stores)).toEqual([]);
   });
 
-  test('leaves what another model shares, and sweeps up old strays only', async () => {
+  test('keeps the files that another model shares, and removes old strays only', async () => {
     const served = await serve({ 'a.bin': file, 'b.bin': Buffer.concat([file.subarray(0, 1000), noise(5)]) });
     const [a, b] = [`${served.url}a.bin`, `${served.url}b.bin`];
     const stores = fakeStores();
@@ -448,8 +447,8 @@ describe('deletion', () => {
   });
 });
 
-describe('two tabs that load one model at a time', () => {
-  test('fetch every piece once, and both are right', async () => {
+describe('two tabs that load one model concurrently', () => {
+  test('fetch every piece once, both correctly', async () => {
     const { url, requests } = await site();
     const stores = fakeStores();
     const results = await Promise.all([load(url, stores), load(url, stores)]);
@@ -460,7 +459,7 @@ describe('two tabs that load one model at a time', () => {
     expect((await load(url, stores)).fetched).toBe(0);
   });
 
-  test('one that comes in the middle fetches nothing again, ahead of the other or behind it', async () => {
+  test('a second tab fetches nothing twice, ahead of the first or behind', async () => {
     const { url, requests } = await site();
     const stores = fakeStores();
     let second: Promise<Load> | null = null;
@@ -472,7 +471,7 @@ describe('two tabs that load one model at a time', () => {
     expect(requests).toHaveLength(PIECES);
   });
 
-  test('when the first dies, the second goes on', async () => {
+  test('when the first dies, the second continues', async () => {
     const { url } = await site();
     const stores = fakeStores();
     let second: Promise<Load> | null = null;
@@ -487,7 +486,7 @@ describe('two tabs that load one model at a time', () => {
   test.each<[string, Record<string, string>]>([
     ['whose version no one tells', { etag: '' }],
     ['of which an older version is here in part', { etag: '"v2"' }],
-  ])('a file %s: both are right', async (_, headers) => {
+  ])('a file %s: both are correct', async (_, headers) => {
     const { url, now } = await mutableSite();
     const stores = fakeStores();
     const newer = noise(3);
@@ -499,7 +498,7 @@ describe('two tabs that load one model at a time', () => {
     }
   });
 
-  test('where storage is full, each fetches for itself', async () => {
+  test('with full storage, each tab fetches for itself', async () => {
     const { url } = await site();
     const stores = fakeStores();
     stores.pieces.fullAt = 1;
@@ -522,7 +521,7 @@ describe('hostile manifests', () => {
   const holes = new Array(5);
   holes[0] = hash;
 
-  test('a sound one is read', () => {
+  test('a valid one is read', () => {
     expect(parseFile('u', sound)).toEqual(sound);
     expect(parseFile('u', { ...sound, size: 0, hashes: [] })).not.toBe(null);
   });
@@ -560,7 +559,7 @@ describe('hostile manifests', () => {
     ['a hash of itself that is none', { ...model, seal: 'a' }],
   ])('of a model: %s', (_, manifest) => expect(parseModel(location, manifest)).toBe(null));
 
-  test('what a repository was found to be is left out where it is no commit, or a path that climbs', () => {
+  test('a resolved repository with an invalid commit or a climbing path is dropped', () => {
     const commit = 'c'.repeat(40);
     const read = (resolved: unknown) => parseModel(location, { ...model, resolved })?.resolved;
     expect(read({ commit, file: 'a/b.gguf' })).toEqual({ commit, file: 'a/b.gguf' });
@@ -575,7 +574,7 @@ describe('hostile manifests', () => {
     }
   });
 
-  test('a hash of the whole counts only where all pieces are named', () => {
+  test("a whole file's hash counts only with all pieces", () => {
     const whole = { ...sound, hashes: new Array(5).fill(hash) };
     expect(parseFile('u', { ...whole, sha256: hash })?.sha256).toBe(hash);
     expect(parseFile('u', { ...sound, sha256: hash })?.sha256).toBeUndefined();
@@ -587,7 +586,7 @@ describe('hostile manifests', () => {
     expect(parseModel(place, { ...model, location: place })).toBe(null);
   });
 
-  test('are as good as none: the model is loaded, and kept anew', async () => {
+  test('are ignored: the model is loaded and stored again', async () => {
     const { url } = await site();
     const stores = fakeStores();
     stores.manifests.values.set(`file ${url}`, { ...sound, url, hashes: [hash] });
@@ -604,7 +603,7 @@ describe('hostile manifests', () => {
     ['another version', () => ({ version: '"v0"' })],
     ['a hash of the whole that is none', () => ({ sha256: 'b'.repeat(64) })],
     ['pieces that are said to be enough', ({ hashes }) => ({ hashes: hashes.with(2, null), isEnough: true })],
-  ])('a manifest with %s is as good as none', async (_, damage) => {
+  ])('a manifest with %s is ignored', async (_, damage) => {
     const { url } = await site();
     const stores = fakeStores();
     await load(url, stores);
@@ -614,7 +613,7 @@ describe('hostile manifests', () => {
     expect(await load(url, stores)).toMatchObject({ bytes: new Uint8Array(file), fetched: 0 });
   });
 
-  test('a manifest that names other pieces for a file gives no wrong bytes that are not what it names', async () => {
+  test('a manifest with foreign pieces never gives bytes other than those pieces', async () => {
     const { url } = await site();
     const stores = fakeStores();
     await load(url, stores);
@@ -642,7 +641,7 @@ describe('a folder', () => {
     }
   }
 
-  test('is opened without a request once it is whole, with what it has not', async () => {
+  test('opens without a request once complete, including its absent files', async () => {
     const served = await serve(files);
     const stores = fakeStores();
     const first = await open(`${served.url}m`, stores);
@@ -654,7 +653,7 @@ describe('a folder', () => {
     expect(served.requests).toEqual([]);
   });
 
-  test('of which a model needs only some weights is enough as it is, until one of these is lost', async () => {
+  test('with only some needed weights is sufficient until one of them is lost', async () => {
     const sizes = { a: 8, picture: 12_000_000, z: 8 };
     let end = 0;
     const header = Object.entries(sizes).map(([name, size]) => {
@@ -688,7 +687,7 @@ describe('a folder', () => {
     expect(served.requests).toEqual([]);
   });
 
-  test('whose record says that it lacks a file is not believed: the record is damaged', async () => {
+  test('whose damaged record lists a file as absent is not believed', async () => {
     const served = await serve(files);
     const stores = fakeStores();
     await open(`${served.url}m`, stores);
@@ -697,7 +696,7 @@ describe('a folder', () => {
     expect(await open(`${served.url}m`, stores)).toMatchObject({ format: 'safetensors' });
   });
 
-  test('that is not whole asks for its small files anew', async () => {
+  test('that is incomplete fetches its small files again', async () => {
     const now = { config: files['m/config.json'] };
     const served = await serve(files, (request, response) => {
       if (!request.url?.endsWith('config.json') || request.url.includes('_config')) return false;
@@ -711,7 +710,7 @@ describe('a folder', () => {
     expect((await open(`${served.url}m`, stores)).config).toEqual({ model_type: 'newer' });
   });
 
-  test('that cannot be opened is no model that is whole', async () => {
+  test('that cannot be opened is not a complete model', async () => {
     const served = await serve({ 'm/config.json': files['m/config.json'] });
     const stores = fakeStores();
     await expect(open(`${served.url}m`, stores)).rejects.toThrow(/model.safetensors/);

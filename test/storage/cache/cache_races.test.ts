@@ -37,7 +37,7 @@ function slowStores(pick: (below: number) => number): FakeStores {
   return stores;
 }
 
-test('whatever happens at once, no byte is wrong, and the next loads are right, whole and without a request', async () => {
+test('concurrent operations never give a wrong byte, and later loads are complete without a request', async () => {
   const server = { hasRanges: true, hasVersions: true, failsOneIn: 0, version: 0 };
   let pick: (below: number) => number = () => 0;
   const answer = (request: IncomingMessage, response: ServerResponse) => {

@@ -39,7 +39,7 @@ const MANAGERS: [string, { request: Request } | undefined][] = [
 describe.each(MANAGERS)('%s', (_, locks) => {
   const stub = () => vi.stubGlobal('navigator', { locks });
 
-  test('a turn does its work once and brings what it brings', async () => {
+  test('a turn runs its work once and returns the result', async () => {
     stub();
     const work = vi.fn(async () => 7);
     expect(await turn('a', work)).toBe(7);
@@ -47,7 +47,7 @@ describe.each(MANAGERS)('%s', (_, locks) => {
     expect(work).toHaveBeenCalledTimes(1);
   });
 
-  test('what the work throws is thrown, later or at once', async () => {
+  test('errors of the work are passed on, both synchronous and later', async () => {
     stub();
     await expect(turn('a', () => Promise.reject(new Error('of the work')))).rejects.toThrow('of the work');
     const sudden = () => {
@@ -57,14 +57,14 @@ describe.each(MANAGERS)('%s', (_, locks) => {
     await expect(alone(sudden)).rejects.toThrow('at once');
   });
 
-  test('an abort that came before is the reason, and no work', async () => {
+  test('an earlier abort rejects with its reason, without running the work', async () => {
     stub();
     const work = vi.fn(async () => 7);
     await expect(turn('a', work, AbortSignal.abort(new Error('the person left')))).rejects.toThrow('the person left');
     expect(work).not.toHaveBeenCalled();
   });
 
-  test('what is to be done alone is done; who joins has company or not', async () => {
+  test('alone runs its work, and join reports other tabs', async () => {
     stub();
     const work = vi.fn(async () => {});
     await alone(work);
@@ -73,7 +73,7 @@ describe.each(MANAGERS)('%s', (_, locks) => {
   });
 });
 
-test('a navigator that refuses to tell of its locks is one without', async () => {
+test('a navigator whose locks throw counts as one without', async () => {
   vi.stubGlobal('navigator', {
     get locks(): never {
       throw new DOMException('sandboxed', 'SecurityError');
@@ -102,14 +102,14 @@ describe('a database', () => {
     return transaction;
   }
 
-  test('whose put throws in a listener rejects with that', async () => {
+  test('whose put throws in a listener rejects with the error', async () => {
     stubDatabase(() => {
       throw new DOMException('full', 'QuotaExceededError');
     });
     await expect(idbManifests().update('k', () => 1)).rejects.toMatchObject({ name: 'QuotaExceededError' });
   });
 
-  test('of which a change throws rejects with that', async () => {
+  test('whose change throws rejects with the error', async () => {
     stubDatabase(() => {});
     const wrong = () => {
       throw new Error('of the change');
@@ -122,7 +122,7 @@ describe('a database', () => {
     await expect(idbManifests().update('k', () => 1)).rejects.toThrow('refused a change');
   });
 
-  test('that completes has the value', async () => {
+  test('that completes stores the value', async () => {
     const put = vi.fn(() => queueMicrotask(() => transaction.oncomplete()));
     const transaction = stubDatabase(put);
     await idbManifests().update('k', () => 1);

@@ -80,7 +80,7 @@ describe('valid files', () => {
     expect(tensors.map(({ name }) => name)).toEqual(['early', 'late']);
   });
 
-  test('a vocabulary of 150 000 tokens and 300 000 merges is read at once', async () => {
+  test('a vocabulary of 150,000 tokens and 300,000 merges is read quickly', async () => {
     const tokens = Array.from({ length: 150_000 }, (_, i) => `Ġtoken${i}`);
     const merges = Array.from({ length: 300_000 }, (_, i) => `Ġa${i} b`);
     const file = source(

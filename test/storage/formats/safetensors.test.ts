@@ -37,7 +37,7 @@ describe('valid files', () => {
     await expect(tensors[0].read(0, 17)).rejects.toThrow(ModelFileError);
   });
 
-  test('trailing spaces, no tensors, and names that plain objects choke on', async () => {
+  test('trailing spaces, no tensors, and names that break plain objects', async () => {
     expect(await parse(withHeader('{}      '))).toEqual([]);
     const odd = `{"__proto__":${entry(0, 4)},"constructor":${entry(4, 8)},"7":${entry(8, 12)}}`;
     const tensors = await parse(withHeader(odd, ramp(12)));

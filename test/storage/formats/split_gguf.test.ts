@@ -48,7 +48,7 @@ const WAYS: [string, (files: Files, asked: string) => Promise<ModelLocation>][] 
 describe.each(WAYS)('the parts as %s', (_, place) => {
   const open = async (files: Files, asked = nameOf(1)) => openModel(await place(files, asked));
 
-  test.each([1, 2, 3])('are one model, part %d named', async (asked) => {
+  test.each([1, 2, 3])('form one model when part %d is named', async (asked) => {
     const model = await open(WHOLE, nameOf(asked));
     expect([...model.tensors.keys()]).toEqual(['t0', 't1', 't2']);
     expect(model.totalBytes).toBe(48);
@@ -96,7 +96,7 @@ describe.each(WAYS)('the parts as %s', (_, place) => {
     expect(String(error)).toMatch(message);
   });
 
-  test('a name that tells no part', async () => {
+  test('a name without a part number', async () => {
     const named = open({ 'm.gguf': part({ no: 0 }) }, 'm.gguf');
     await expect(named).rejects.toThrow(/m\.gguf: is one of 3 parts, but is not called like one/);
     const other = open({ [nameOf(1, 2)]: part({ no: 0 }) }, nameOf(1, 2));
@@ -109,7 +109,7 @@ describe.each(WAYS)('the parts as %s', (_, place) => {
   });
 });
 
-test('parts of two models are refused by name, and so is one that was dropped twice', async () => {
+test('parts of two models, and a part dropped twice, are errors with their names', async () => {
   const other = Object.fromEntries(Object.entries(WHOLE).map(([name, bytes]) => [name.replace('m-', 'n-'), bytes]));
   const both = openModel(dropped({ ...WHOLE, ...other }));
   await expect(both).rejects.toThrow(/holds 2 models.*m-00001-of-00003\.gguf.*n-00001-of-00003\.gguf/);

@@ -77,7 +77,7 @@ const file = async (files: HubFiles) => {
 };
 
 describe('a repository', () => {
-  test('of safetensors: of one commit, by redirects that are followed once a file, with its hash checked', async () => {
+  test('of safetensors: one commit, one redirect per file, hashes checked', async () => {
     const commit = hub.push('o/r', SAFE);
     const loaded = await load('hf:o/r');
     expect(loaded).toMatchObject({ name: 'r', format: 'safetensors', config: { model_type: 'llama' }, warnings: [] });
@@ -88,7 +88,7 @@ describe('a repository', () => {
     expect(resolved.filter((line) => /^store .*model\.safetensors/.test(line))).toHaveLength(5);
   });
 
-  test('loads again without a request, and a newer commit when that is asked for', async () => {
+  test('loads again without a request, and updates to a newer commit on demand', async () => {
     hub.push('o/r', SAFE);
     await load('hf:o/r');
     hub.requests.length = 0;
@@ -106,7 +106,7 @@ describe('a repository', () => {
     expect([stores.pieces.pieces.size, stores.manifests.values.size]).toEqual([0, 0]);
   });
 
-  test('what a newer commit shares with the one before is not fetched again', async () => {
+  test('shares unchanged files between commits without fetching them', async () => {
     hub.push('o/r', SAFE);
     await load('hf:o/r');
     hub.requests.length = 0;
@@ -115,7 +115,7 @@ describe('a repository', () => {
     expect(hub.requests.filter((line) => /^store/.test(line)).length).toBe(1); // its version
   });
 
-  test('that is asked for a newer commit without a network is the one that is kept', async () => {
+  test('stays at its commit when updating without a network', async () => {
     hub.push('o/r', SAFE);
     await load('hf:o/r');
     hub.close();
@@ -123,7 +123,7 @@ describe('a repository', () => {
     expect(await load('hf:o/r')).toMatchObject({ fetched: 0 });
   });
 
-  test('of which a piece was lost, without a network: one attempt, not two', async () => {
+  test('with a lost piece and without a network: one attempt, not two', async () => {
     hub.push('o/r', SAFE);
     await load('hf:o/r');
     stores.pieces.pieces.clear();
@@ -133,7 +133,7 @@ describe('a repository', () => {
     expect(hub.requests.filter((line) => line.includes('config.json'))).toHaveLength(4);
   });
 
-  test('cut on the way to a newer commit: the old one is still there without a network', async () => {
+  test('interrupted while updating: the old commit still loads without a network', async () => {
     hub.push('o/r', SAFE);
     await load('hf:o/r');
     hub.push('o/r', { ...SAFE, 'model.safetensors': weights(1) });
@@ -159,7 +159,7 @@ describe('a repository', () => {
     expect(hub.requests).toEqual([]);
   });
 
-  test('that a listing lies about in every field', async () => {
+  test('with a listing whose every field is false', async () => {
     for (const listing of [
       '[]',
       '{"sha":"main","siblings":[]}',
@@ -178,14 +178,14 @@ describe('a repository', () => {
 describe('a repository of GGUF files', () => {
   const README = { 'README.md': '#' };
 
-  test('the only one is taken, in silence', async () => {
+  test('the only one is chosen without a warning', async () => {
     const loaded = await file({ ...README, 'm-Q8_0.gguf': gguf('q8'), 'mmproj-F16.gguf': gguf('vision') });
     expect(loaded).toMatchObject({ title: 'q8', name: 'm-Q8_0.gguf', warnings: [] });
     hub.close();
     expect(await load('hf:o/r')).toMatchObject({ title: 'q8', fetched: 0 });
   });
 
-  test('of several a usual one is taken, and said', async () => {
+  test('among several, a common one is chosen with a warning', async () => {
     const loaded = await file({ 'm-Q2_K.gguf': gguf('q2'), 'm.Q4_K_M.gguf': gguf('q4'), 'm-F16.gguf': gguf('f16') });
     expect(loaded.title).toBe('q4');
     expect(loaded.warnings).toEqual([expect.stringMatching(/Of the 3 .*this is Q4_K_M\..*F16 \(0 MB\).*Q2_K.*o\/r:/)]);
@@ -196,7 +196,7 @@ describe('a repository of GGUF files', () => {
     ['hf:o/r:Q2_K', 'q2'],
     ['hf:o/r/m-Q2_K.gguf', 'q2'],
     ['hf:o/r/sub/m-Q8_0.gguf', 'q8'],
-  ])('%s is %s, and is kept as such', async (id, title) => {
+  ])('%s is %s, and is cached as such', async (id, title) => {
     hub.push('o/r', { 'm-Q2_K.gguf': gguf('q2'), 'sub/m-Q8_0.gguf': gguf('q8') });
     expect(await load(id)).toMatchObject({ title, warnings: [] });
     hub.close();
@@ -206,18 +206,18 @@ describe('a repository of GGUF files', () => {
   test.each([
     ['hf:o/r', /holds 2 quantizations: IQ3_XS \(0 MB\), Q2_K \(0 MB\)\. Name one, as in o\/r:IQ3_XS/],
     ['hf:o/r:Q8_0', /has no quantization Q8_0\. There are: IQ3_XS .*Q2_K/],
-  ])('%s is refused with the list', async (id, message) => {
+  ])('%s is an error with the list', async (id, message) => {
     hub.push('o/r', { 'm-Q2_K.gguf': gguf('q'), 'm-IQ3_XS.gguf': gguf('q') });
     await expect(load(id)).rejects.toThrow(message);
     await expect(load(id)).rejects.toBeInstanceOf(ModelFileError);
   });
 
-  test('the parts of a split one are one choice', () => {
+  test('the parts of a split file count as one', () => {
     const part = (i: number) => ({ path: `Q8_0/m-Q8_0-0000${i}-of-00002.gguf`, size: 5, sha256: null });
     expect(ggufChoices([part(2), part(1)])).toEqual([{ path: part(1).path, label: 'Q8_0', bytes: 10 }]);
   });
 
-  test('beside a config.json that names its GGUF, that one; beside another, by quantization', async () => {
+  test('with a config.json that names a GGUF, that one; otherwise by quantization', async () => {
     const named = { 'config.json': '{"gguf_file":"b-Q8_0.gguf"}', 'a-Q4_0.gguf': gguf('a'), 'b-Q8_0.gguf': gguf('b') };
     expect((await file(named)).title).toBe('b');
     expect((await file({ ...named, 'config.json': '{"model_type":"llama"}' })).title).toBe('b'); // from the cache
@@ -226,8 +226,8 @@ describe('a repository of GGUF files', () => {
   });
 });
 
-describe('a hub that is not well', () => {
-  test('another hash than the listing says: an error that names both, and nothing of it is kept', async () => {
+describe('a faulty hub', () => {
+  test("a hash other than the listing's: an error with both, and nothing is kept", async () => {
     hub.faults.wrongHash = 'model.safetensors';
     const error = await file(SAFE).catch((e: unknown) => e);
     expect(error).toBeInstanceOf(ModelFileError);
@@ -238,7 +238,7 @@ describe('a hub that is not well', () => {
     await expect(load('hf:o/r', { kept: false })).resolves.toMatchObject({ bytes: noise(4500) });
   });
 
-  test('bytes that were altered on the way', async () => {
+  test('bytes altered in transit', async () => {
     const altered = Buffer.from(SAFE['model.safetensors']);
     altered[altered.length - 7] ^= 1;
     hub.push('o/r', { ...SAFE, 'model.safetensors': altered });
@@ -246,7 +246,7 @@ describe('a hub that is not well', () => {
     await expect(load('hf:o/r', { kept: false })).rejects.toThrow(/has the SHA-256/);
   });
 
-  test('a piece of a checked file that was lost comes back as it was, or not at all', async () => {
+  test('a lost piece of a checked file is restored exactly or not at all', async () => {
     await file(SAFE);
     const lose = () => {
       const manifest = [...stores.manifests.values.values()].find((v) => (v as { size?: number }).size! > 1000);
@@ -268,13 +268,13 @@ describe('a hub that is not well', () => {
   const manifestOf = (path: string) =>
     [...stores.manifests.values].find(([key]) => String(key).startsWith('file') && String(key).endsWith(path))?.[1];
 
-  test('an address of the store that expires: the hub is asked for another', async () => {
+  test('an expired store address: the hub gives another', async () => {
     hub.faults.uses = 2;
     expect((await file(SAFE)).bytes).toEqual(noise(4500));
     expect(hub.requests.filter((line) => /^hub .*model\.safetensors/.test(line)).length).toBeGreaterThan(1);
   });
 
-  test('a store that takes no one who comes straight to it: by the hub, every time', async () => {
+  test('a store that rejects direct requests: through the hub every time', async () => {
     const seen = new Set<string>();
     let straight = 0;
     hub.faults.hook = (request) => {
@@ -289,12 +289,12 @@ describe('a hub that is not well', () => {
     expect(straight).toBeLessThanOrEqual(3); // a window and its read-ahead of two
   });
 
-  test('no ranges: read whole', async () => {
+  test('without ranges: read whole', async () => {
     hub.faults.noRanges = true;
     expect((await file(SAFE)).bytes).toEqual(noise(4500));
   });
 
-  test('whose listing fails for a while: a load that was cut goes on at its commit, and a second update fetches nothing', async () => {
+  test('with a listing that fails for a while: an interrupted load continues at its commit, and a second update fetches nothing', async () => {
     hub.push('o/r', SAFE);
     hub.faults.hook = (request, response, nth) =>
       nth > 1 && !!request.url?.includes('signature') && !!response.writeHead(500).end();
@@ -308,14 +308,14 @@ describe('a hub that is not well', () => {
     expect((await load('hf:o/r', { asks: true })).fetched).toBeLessThan(2000); // the version of each file
   });
 
-  test('without a listing a quantization cannot be found: the remedy names a file', async () => {
+  test('without a listing, a quantization is an error whose remedy names a file', async () => {
     hub.faults.noListing = true;
     hub.push('o/r', { 'm-Q8_0.gguf': gguf('q8') });
     await expect(load('hf:o/r:Q8_0')).rejects.toThrow(/does not list its files.*o\/r\/file\.gguf/);
     expect(await load('hf:o/r/m-Q8_0.gguf')).toMatchObject({ title: 'q8' });
   });
 
-  test('429 with a time to wait, 500, then fine', async () => {
+  test('429 with a waiting time, 500, then success', async () => {
     const status = [429, 500];
     hub.faults.hook = (request, response, nth) =>
       /safetensors$/.test(request.url ?? '') &&
@@ -330,13 +330,13 @@ describe('a hub that is not well', () => {
     [404, /holds no config\.json/],
     [429, /busy or failing/],
     [500, /busy or failing/],
-  ])('%d of everything', async (status, message) => {
+  ])('%d for every request', async (status, message) => {
     hub.faults.hook = (_, response) => !!response.writeHead(status).end();
     await expect(file(SAFE)).rejects.toThrow(message);
     await expect(load('hf:o/r')).rejects.toBeInstanceOf(ModelFetchError);
   });
 
-  test('a page of HTML for everything', async () => {
+  test('a page of HTML for every request', async () => {
     hub.faults.hook = (_, response) =>
       !!response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>');
     await expect(file(SAFE)).rejects.toThrow(/web page/);
@@ -353,7 +353,7 @@ describe('a hub that is not well', () => {
 
 const { length } = SAFE['model.safetensors'];
 
-test('cut at any byte of any answer it goes on there, once or for good until the next load', async () => {
+test('continues when cut at any byte of any answer, in the same load or the next', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(length - 1), fc.boolean(), async (at, forGood) => {
       stores = fakeStores();

@@ -26,7 +26,7 @@ async function failure(promise: Promise<unknown>): Promise<ModelFetchError> {
 }
 
 describe('a server with ranges', () => {
-  test('any range comes back exactly, and onBytes counts what was received', async () => {
+  test('any range is exact, and onBytes counts the received bytes', async () => {
     let received = 0;
     const { opening } = await open(undefined, { onBytes: (n: number) => (received += n) });
     const source = await opening;
@@ -74,7 +74,7 @@ describe('a server with ranges', () => {
     expect(site.requests.filter((r) => r.includes('bytes=3000-'))).toHaveLength(1);
   });
 
-  test('a broken body is taken up where it broke', async () => {
+  test('a broken body continues where it broke', async () => {
     const { opening, site } = await open((request, response, nth) => {
       if (nth !== 1) return false;
       response.writeHead(206, { etag: '"v1"', 'content-range': 'bytes 1000-1999/4500', 'content-length': '1000' });
@@ -86,12 +86,12 @@ describe('a server with ranges', () => {
     expect(site.requests).toContain('f.bin bytes=1300-1999');
   });
 
-  test('a line that is cut every 90 bytes brings the file all the same', async () => {
+  test('a line cut every 90 bytes still delivers the file', async () => {
     const { opening } = await open((request, response) => cutAfter(90, request, response, file), {}, FAST);
     expect(await (await opening).read(0, 1500)).toEqual(bytes(0, 1500));
   });
 
-  test('a line that is cut before the first byte, again and again, does not', async () => {
+  test('a line always cut before the first byte does not', async () => {
     const { opening, site } = await open((request, response) => cutAfter(0, request, response, file), {}, FAST);
     expect((await failure(opening)).status).toBe(null);
     expect(site.requests).toHaveLength(4);
@@ -103,13 +103,13 @@ describe('a server with ranges', () => {
     expect(site.requests).toHaveLength(3);
   });
 
-  test('500 for good is reported after three more attempts', async () => {
+  test('a permanent 500 is reported after three more attempts', async () => {
     const { opening, site } = await open((_, response) => !!response.writeHead(500).end());
     expect((await failure(opening)).status).toBe(500);
     expect(site.requests).toHaveLength(4);
   });
 
-  test('a failed window is asked for again by the next read', async () => {
+  test('the next read requests a failed window again', async () => {
     const { opening } = await open((_, response, nth) => nth > 0 && nth < 5 && !!response.writeHead(502).end());
     const source = await opening;
     expect((await failure(source.read(2000, 1))).status).toBe(502);
@@ -126,7 +126,7 @@ describe('a server with ranges', () => {
     expect(String(await failure(opening))).toMatch(/nothing arrived for 60 ms/);
   });
 
-  test('a body that stalls before its end is told as the stall, whatever the server answers to the next request', async () => {
+  test('a stalled body is reported as a stall, whatever the next answer is', async () => {
     const stall: Hook = (_, response) => {
       response.writeHead(206, { etag: '"v1"', 'content-range': 'bytes 0-999/4500', 'content-length': '1000' });
       return response.write(file.subarray(0, 300)); // the same start for every range
@@ -135,7 +135,7 @@ describe('a server with ranges', () => {
     expect(String(await failure(opening))).toMatch(/nothing arrived for 60 ms/);
   });
 
-  test('a connection that stays open after the last byte: the part is here', async () => {
+  test('a connection that stays open after the last byte still delivers the range', async () => {
     const { opening, site } = await open(
       (request, response, nth) => {
         if (nth !== 1) return false;
@@ -151,7 +151,7 @@ describe('a server with ranges', () => {
   });
 
   test.each(['200', '206'])(
-    'a web page in place of a part, once, by status %s: the part is asked for again',
+    'one web page instead of a range, with status %s: the range is requested again',
     async (status) => {
       const { opening } = await open((request, response, nth) => {
         if (nth !== 1) return false;
@@ -197,7 +197,7 @@ describe('a server without ranges', () => {
   });
 });
 
-describe('the version that later parts are asked of', () => {
+describe('the version that later ranges must match', () => {
   async function conditions(etag: string, origin?: string): Promise<unknown[]> {
     const seen: unknown[] = [];
     const { opening, site } = await open((request, response) => {
@@ -210,13 +210,13 @@ describe('the version that later parts are asked of', () => {
     return seen.slice(0, 2); // without the read-ahead
   }
 
-  test('is its strong ETag, to the own origin alone: others would be asked for leave first', async () => {
+  test("is the strong ETag, on the page's own origin only, since others need a preflight", async () => {
     expect(await conditions('"v1"', 'own')).toEqual([undefined, '"v1"']);
     expect(await conditions('W/"v1"', 'own')).toEqual([undefined, undefined]);
     expect(await conditions('"v1"', 'https://page.example')).toEqual([undefined, undefined]);
   });
 
-  test('is gone: the file changed, which a new load heals', async () => {
+  test('is gone: the file changed, and a new load succeeds', async () => {
     const { opening } = await open((request, response) => {
       if (!request.headers['if-range']) return false;
       return !!response.writeHead(200, { etag: '"v2"' }).end(file.subarray(1));
@@ -286,7 +286,7 @@ describe('wrong answers', () => {
     expect(error.message).not.toMatch(/secret/);
   });
 
-  test('no answer that this page may read: CORS is named, unless the server is its own', async () => {
+  test("without CORS headers the error names CORS, except on the page's own server", async () => {
     onTestFinished(() => void vi.unstubAllGlobals());
     const complaint = async (origin: string) => {
       vi.stubGlobal('location', new URL(origin));
@@ -305,7 +305,7 @@ describe('text read whole', () => {
     expect(site.requests).toEqual(['a.json whole']);
   });
 
-  test('JSON never begins with "<", a template may', async () => {
+  test('JSON cannot begin with "<", a template can', async () => {
     const site = await serve({ 'a.json': '<|im_start|>' });
     await expect(wholeUrlSource(`${site.url}a.json`, 'json', {}, TUNING)).rejects.toThrow(/web page/);
     expect((await wholeUrlSource(`${site.url}a.json`, 'text', {}, TUNING)).size).toBe(12);

@@ -20,26 +20,26 @@ describe.each([
 ])('in %s', (_, create) => {
   const whole = (expected: string) => new WholeHash('model.gguf', PIECES.length, expected, Promise.resolve(create()));
 
-  test('pieces in order, a few ahead of their turn, and repeated ones', async () => {
+  test('takes pieces in order, a few ahead of their turn, and repeated ones', async () => {
     const hash = whole(SHA256);
     const order = [0, 2, 1, 1, 3, 6, 4, 5, 0, 7, 8];
     const found = await Promise.all(order.map((i) => hash.add(i, PIECES[i])));
     expect(found).toEqual(order.map((_, at) => at === order.length - 1));
   });
 
-  test('what is not as expected is refused with both hashes, and so is every piece after', async () => {
+  test('a wrong hash is an error with both hashes, and so is every later piece', async () => {
     const hash = whole('0'.repeat(64));
     for (const [i, piece] of PIECES.slice(0, -1).entries()) expect(await hash.add(i, piece)).toBe(false);
     await expect(hash.add(8, PIECES[8])).rejects.toThrow(`${SHA256} and should have ${'0'.repeat(64)}`);
     await expect(hash.add(0, PIECES[0])).rejects.toThrow(SHA256);
   });
 
-  test('where a piece never comes nothing is found out', async () => {
+  test('without one of the pieces there is no result', async () => {
     const hash = whole(SHA256);
     for (const i of [0, 1, 3, 4, 5, 6, 7, 8]) expect(await hash.add(i, PIECES[i])).toBe(false);
   });
 
-  test('a piece may be changed once it was taken', async () => {
+  test("a piece's buffer may be reused after the promise settles", async () => {
     const hash = whole(SHA256);
     for (const [i, piece] of PIECES.entries()) {
       const bytes = piece.slice();
@@ -49,7 +49,7 @@ describe.each([
   });
 });
 
-test('no more than a few pieces are under way to the other thread', async () => {
+test('only a few pieces are in transit to the other thread', async () => {
   const { port1, port2 } = new MessageChannel();
   const asked: unknown[] = [];
   port2.onmessage = ({ data }) => asked.push(data);

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { WindowCache, WindowPool } from '../../../src/storage/source/window_cache';
 
-test('of twenty files the six that were read last keep their windows', async () => {
+test('of twenty files the six most recently read keep their windows', async () => {
   const pool = new WindowPool();
   let fetches = 0;
   const fetch = async (_: number, length: number) => {

@@ -29,7 +29,7 @@ describe.each([
   ['byte-level', byteLevel],
   ['SentencePiece', sentencePiece],
 ] as const)('%s', (_, tokenizer) => {
-  test('a stream that goes on a text is what decode() adds to it', () => {
+  test("a stream that continues a text equals decode()'s addition to it", () => {
     fc.assert(
       fc.property(mixedText, mixedText, (begun, more) => {
         const prompt = tokenizer.encode(`x${begun}`);
@@ -42,7 +42,7 @@ describe.each([
     );
   });
 
-  test('the whole stream is decode() of all ids', () => {
+  test('the whole stream equals decode() of all ids', () => {
     fc.assert(
       fc.property(mixedText, (text) => {
         const ids = tokenizer.encode(text);
@@ -54,7 +54,7 @@ describe.each([
     );
   });
 
-  test('so it is for ids in any order, valid text or not', () => {
+  test('also for ids in any order, whether valid text or not', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(tokenizer.vocabSize + 3), { maxLength: 30 }), (ids) => {
         expect(stream(tokenizer, ids).text).toBe(tokenizer.decode(ids));
@@ -86,7 +86,7 @@ describe.each([
   });
 });
 
-test('ASCII is shown at once, and so are letters of Latin, Chinese and Korean', () => {
+test('ASCII and letters of Latin, Chinese and Korean are shown at once', () => {
   for (const text of ['Hello, world! 1 + 1', 'Größe', '文字', '한국']) {
     const decoder = createStreamDecoder(byteLevel);
     for (const char of text) {
@@ -104,17 +104,17 @@ test.each([
   ['a Hangul syllable of letters', '\u1112\u1161\u11ab'],
   ['a Devanagari syllable', 'क्षि'],
   ['an emoji of tags', '\u{1F3F4}\u{E0067}\u{E0062}\u{E007F}'],
-])('is shown in one piece: %s', (_, character) => {
+])('is shown at once: %s', (_, character) => {
   const { shown, text } = stream(byteLevel, bytes(`${character}.`));
   expect(text).toBe(`${character}.`);
   expect(shown.filter((piece) => piece !== '')[0].startsWith(character)).toBe(true);
 });
 
-test('a second flag begins only after the first', () => {
+test('a second flag starts only after the first', () => {
   expect(stream(byteLevel, bytes('🇩🇪🇫🇷')).shown.filter((piece) => piece !== '')).toEqual(['🇩🇪', '🇫🇷']);
 });
 
-test('never more than the longest hold waits', () => {
+test('at most LONGEST_HOLD units wait', () => {
   const decoder = createStreamDecoder(byteLevel);
   const text = `e${'\u0301'.repeat(500)}${'👩\u200d'.repeat(200)}${'🇩'.repeat(99)}`;
   let pushed = '';
@@ -125,7 +125,7 @@ test('never more than the longest hold waits', () => {
   }
 });
 
-test('bytes that can no longer become a character show as U+FFFD, an unfinished one only at the end', () => {
+test('invalid bytes show as U+FFFD, an unfinished character only at the end', () => {
   const decoder = createStreamDecoder(byteLevel);
   expect(decoder.push(byteLevelIdOf(0xe2))).toBe('');
   expect(decoder.push(byteLevelIdOf(0x41))).toBe('\ufffdA');
@@ -134,7 +134,7 @@ test('bytes that can no longer become a character show as U+FFFD, an unfinished 
   expect(decoder.flush()).toBe('');
 });
 
-test('what may begin a stop string waits, and comes when it does not', () => {
+test('a possible stop string waits, and is released otherwise', () => {
   const decoder = createStreamDecoder(byteLevel, { stop: ['END', '\n\n'] });
   const push = (text: string) => bytes(text).map((id) => decoder.push(id));
   expect(push('aE')).toEqual(['a', '']);
@@ -147,13 +147,13 @@ test('what may begin a stop string waits, and comes when it does not', () => {
   expect(decoder.text).toBe('aENxb');
 });
 
-test('what waited for a stop string is not lost at the end, and an empty stop string stops nothing', () => {
+test('held text is released at the end, and an empty stop string stops nothing', () => {
   const { text, decoder } = stream(byteLevel, bytes('fin EN'), ['END', '']);
   expect(text).toBe('fin EN');
   expect(decoder.stopped).toBe(false);
 });
 
-test('the first space of a SentencePiece answer is left out, and only the first', () => {
+test('only the first space of a SentencePiece answer is dropped', () => {
   const ids = sentencePiece.encodePlain('the dog');
   expect(new TextDecoder().decode(sentencePiece.tokenBytes(ids[0]))).toBe(' the');
   expect(stream(sentencePiece, ids).text).toBe('the dog');

@@ -43,7 +43,7 @@ test.each(IN_USE)('%s runs as it is', (_, source) => {
   expect(regexCost(source)).toBe('linear');
 });
 
-test('so do the rules of GGUF files, but for three', () => {
+test('so do all rules of GGUF files except three', () => {
   const slow = [...PRE_TYPES].filter(([, { splits }]) => splits.some((source) => regexCost(source) !== 'linear'));
   // Runs of spaces by powers of two, and digits grouped in thousands from the end of a number.
   expect(slow.map(([name]) => name)).toEqual(['jais-2', 'tiny_aya', 'cohere2moe']);
@@ -100,7 +100,7 @@ const withSplit = (pattern: Json, behavior = 'Isolated'): Json => ({
 });
 
 describe('inside a tokenizer', () => {
-  test('an expression that hangs is refused with its text', () => {
+  test('an expression that would hang is refused and quoted', () => {
     const run = (tokenizerJson: Json) => () => createTokenizer(files({ tokenizerJson }));
     expect(run(withSplit({ Regex: '(a+)+b' }))).toThrow(/\(a\+\)\+b/);
     const normalizer = (Regex: string) => ({
@@ -112,7 +112,7 @@ describe('inside a tokenizer', () => {
     expect(run(normalizer(' {2,}'))).not.toThrow();
   });
 
-  test('a slow one ends, with ids or with an error', () => {
+  test('a slow expression ends with ids or an error', () => {
     const tokenizer = createTokenizer(files({ tokenizerJson: withSplit({ Regex: 'a*a*b' }) }));
     expect(tokenizer.decode(tokenizer.encodePlain('the aab dog'))).toBe('the aab dog');
     const start = cpuMs();
@@ -126,12 +126,12 @@ describe('inside a tokenizer', () => {
     ['CharDelimiterSplit', { type: 'CharDelimiterSplit', delimiter: '\u2581'.repeat(65_537) }],
     ['Split', { type: 'Split', pattern: { String: '\u2581'.repeat(65_537) }, behavior: 'Isolated' }],
     ['Split by a class that is none', { type: 'Split', pattern: { Regex: '\\p{Nope}' }, behavior: 'Isolated' }],
-  ])('a text to split at that is too large for an expression is refused: %s', (_, rule) => {
+  ])('a delimiter too long for an expression is refused: %s', (_, rule) => {
     const run = () => createTokenizer(files({ tokenizerJson: { ...byteLevelJson(), pre_tokenizer: rule } }));
     expect(run).toThrow(TokenizerError);
   });
 
-  test('a rule that writes a long text for each match is refused', () => {
+  test('a rule with a long replacement is refused', () => {
     for (const part of ['normalizer', 'pre_tokenizer']) {
       const grows = { type: 'Replace', pattern: { String: 'a' }, content: 'b'.repeat(65) };
       const run = () => createTokenizer(files({ tokenizerJson: { ...byteLevelJson(), [part]: grows } }));
@@ -139,7 +139,7 @@ describe('inside a tokenizer', () => {
     }
   });
 
-  test('a rule that fails while it runs is a typed error, too', () => {
+  test('a rule that fails while running is a typed error', () => {
     const step = { type: 'Replace', pattern: { String: 'a' }, content: 'a'.repeat(64) };
     const normalizer = { type: 'Sequence', normalizers: Array.from({ length: 6 }, () => step) };
     const run = () => createTokenizer(files({ tokenizerJson: { ...byteLevelJson(), normalizer } })).encodePlain('a');
@@ -147,7 +147,7 @@ describe('inside a tokenizer', () => {
   });
 
   test.each(['MergedWithPrevious', 'MergedWithNext', 'Removed', 'Contiguous', 'Isolated'])(
-    'a text without the mark to split at takes no time: %s',
+    'a text without the delimiter is split quickly: %s',
     (behavior) => {
       const tokenizer = createTokenizer(files({ tokenizerJson: withSplit({ String: ' ' }, behavior) }));
       const start = process.cpuUsage();

@@ -39,7 +39,7 @@ describe.skipIf(cases.length === 0)('templates of published models (skipped wher
   });
 });
 
-test('a template sees what transformers gives it', () => {
+test('a template sees the variables of transformers', () => {
   const source =
     "{{ bos_token }}{% for m in messages %}[{{ m.role }}|{{ m['content'] | trim }}]{% endfor %}{{ eos_token }}" +
     "{% if tools is none %}no tools{% endif %}{{ {'a': [1, 'ü']} | tojson }}{% if add_generation_prompt %}>{% endif %}";
@@ -48,7 +48,7 @@ test('a template sees what transformers gives it', () => {
   expect(text).toBe('<s>[user|hi]</s>no tools{"a": [1, "ü"]}>');
 });
 
-test('the words of raise_exception are kept', () => {
+test('the message of raise_exception is kept', () => {
   const template = createChatTemplate("{{ raise_exception('roles must alternate') }}", NO_TOKENS);
   expect(() => template.render(HELLO, { addGenerationPrompt: true })).toThrow(
     new ChatTemplateError('roles must alternate'),
@@ -162,7 +162,7 @@ test.each([
   ['a test', '{{ 1 is divisible }}', 'divisible'],
   ['an argument', "{{ [1] | map('string') | list }}", 'map'],
   ['an operator', "{{ 'a' * 3 }}", '*'],
-])('what the language has and the library lacks is named: %s', (_, source, name) => {
+])('features missing in the library are named: %s', (_, source, name) => {
   const run = () => createChatTemplate(source, NO_TOKENS).render(HELLO, { addGenerationPrompt: true });
   expect(run).toThrow(ChatTemplateError);
   expect(run).toThrow(name);
@@ -178,7 +178,7 @@ test.each(features.cases)('renders as Jinja in Python does: %s', (source, expect
   expect(template.render(features.messages, { addGenerationPrompt: true })).toBe(expected);
 });
 
-test('a long but honest conversation renders', () => {
+test('a long ordinary conversation renders', () => {
   const source =
     "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n'}}{% endfor %}";
   const template = createChatTemplate(source, NO_TOKENS);
@@ -188,7 +188,7 @@ test('a long but honest conversation renders', () => {
   expect(template.render(turns(3, 1_000_000), { addGenerationPrompt: true }).length).toBe(3 * 1_000_028);
 });
 
-test('findChatTemplate reads a text, a list, a mapping and GGUF metadata', () => {
+test('findChatTemplate reads a string, a list, a mapping and GGUF metadata', () => {
   const gguf = new Map([['tokenizer.chat_template', 'G']]);
   const find = (chat_template: unknown, more = {}) =>
     findChatTemplate(files({ tokenizerConfig: { chat_template }, ...more }));
@@ -205,7 +205,7 @@ test('findChatTemplate reads a text, a list, a mapping and GGUF metadata', () =>
   expect(findChatTemplate(files({}))).toBe(null);
 });
 
-test('whatever the source: a text, or a ChatTemplateError', () => {
+test('any source gives a text or a ChatTemplateError', () => {
   const pieces = [
     ...[
       '{% for m in messages %}',

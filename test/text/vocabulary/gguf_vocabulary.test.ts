@@ -50,7 +50,7 @@ function sentencePiece(text: string, gguf: ReadonlyMap<string, unknown>): number
 test.each([
   ['as published', (score: number) => score],
   ['with equal scores', (score: number) => Math.round(score / 7)],
-])('a SentencePiece vocabulary %s gives the ids of its own algorithm', (_, change) => {
+])("a SentencePiece vocabulary %s gives the ids of SentencePiece's algorithm", (_, change) => {
   const gguf = sentencePieceGguf();
   gguf.set('tokenizer.ggml.scores', (gguf.get('tokenizer.ggml.scores') as Float32Array).map(change));
   const tokenizer = createTokenizer(files({ gguf }));
@@ -66,7 +66,7 @@ test.each([
   );
 });
 
-test('bos comes first where the file or its kind says so', () => {
+test('bos comes first if the file or its vocabulary type says so', () => {
   const first = (gguf: Map<string, unknown>) => createTokenizer(files({ gguf })).encode('x')[0];
   expect(first(sentencePieceGguf())).toBe(1);
   expect(first(sentencePieceGguf().set('tokenizer.ggml.add_bos_token', false))).not.toBe(1);
@@ -75,7 +75,7 @@ test('bos comes first where the file or its kind says so', () => {
   expect(first(byteLevelGguf().set('tokenizer.ggml.bos_token_id', 340))).not.toBe(340);
 });
 
-test('every kind of rules splits text without losing any of it', () => {
+test('every rule type splits text without loss', () => {
   for (const name of PRE_TYPES.keys()) {
     const tokenizer = createTokenizer(files({ gguf: byteLevelGguf(name) }));
     const text = "It's 12345 o'clock, ÜBER camelCase\r\n\n  文字です。!? हिन्दी ½ 🙂";
@@ -83,7 +83,7 @@ test('every kind of rules splits text without losing any of it', () => {
   }
 });
 
-test('phi-3 tokens swallow the spaces after them, as its tokenizer.json says and GGUF cannot', () => {
+test('phi-3 tokens remove the spaces after them, which GGUF cannot express', () => {
   const gguf = sentencePieceGguf().set('general.architecture', 'phi3');
   const added = ggufVocabulary(gguf).tokenizerJson.added_tokens as { content: string; rstrip: boolean }[];
   expect(added.filter((token) => token.rstrip).map((token) => token.content)).toContain('<|user|>');

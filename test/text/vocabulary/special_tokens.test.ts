@@ -72,7 +72,7 @@ test.each(Object.entries(CASES))('%s', (_, { added, config = {}, generation = nu
   expect(found.eosIds.map((id) => added[id]).sort()).toEqual(ends.sort());
 });
 
-test('a word that only looks like the end is none, in a GGUF file it is', () => {
+test('a word that looks like an end token ends answers only in a GGUF file', () => {
   const known = () => 5;
   const ordinary = findSpecialTokens({}, null, null, known, String, () => false);
   expect(ordinary.eosIds).toEqual([]);
