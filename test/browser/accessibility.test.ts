@@ -102,7 +102,7 @@ for (const [width, viewport] of [
   });
 }
 
-test('in forced colors whatever has the focus shows a ring', async () => {
+test('in forced colors every focused element shows a ring', async () => {
   await open({ answers: [{ text: TEXT }] });
   await send(page, 'Tell me about cats');
   expect(await ended(page)).toBe('done');
@@ -149,7 +149,7 @@ test('the embed, closed and open', async () => {
   await context.close();
 });
 
-test('axe would find a button without a name and text without contrast', async () => {
+test('axe finds a button without a name and text without contrast', async () => {
   await page.emulateMedia({ colorScheme: 'light' });
   await page.evaluate(() => {
     const paragraph = document.createElement('p');

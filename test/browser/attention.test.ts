@@ -18,7 +18,7 @@ const attentionOf = (page: Page, what: string) =>
   textOf(page.getByTestId('metrics').locator(`[data-figure=attention-${what}]`));
 
 // The only kernel that needs the page's CPU in each layer. bench.test.ts forces the others.
-test('?attention=cpu answers, and the panel says what ran and why', async () => {
+test('?attention=cpu answers, and the panel names the kernel and the reason', async () => {
   const { page, errors } = await visit(site, '?attention=cpu&context=256');
   await ready(page);
   await setting(page, 'temperature', '0');
@@ -34,7 +34,7 @@ test('?attention=cpu answers, and the panel says what ran and why', async () => 
   await page.context().close();
 });
 
-test('the settings name all six siblings, each with what it is', async () => {
+test('the settings list and describe all six kernels', async () => {
   const { page } = await visit(site, '?backend=cpu');
   await page.getByTestId('settings').click();
   const options = await page.locator('select#attention option').allTextContents();
@@ -45,7 +45,7 @@ test('the settings name all six siblings, each with what it is', async () => {
   await page.context().close();
 });
 
-test('one that cannot run is refused with a sentence, and one click goes back to auto', async () => {
+test('a kernel that cannot run is an error, and one click goes back to auto', async () => {
   const { page } = await visit(site, '?attention=eager&backend=cpu');
   await expect.poll(() => stateOf(progress(page)), { timeout: 90_000 }).toBe('error');
   expect(await textOf(progress(page))).toMatch(/"eager" cannot run here: .*cpu backend.*Auto/s);

@@ -156,7 +156,7 @@ describe('one conversation, from the first visit on', () => {
     expect(await sendAndStop(page, 'Tell me a story about a bird')).toBe('done');
   });
 
-  test('nothing was said on the console, and no other host was asked', () => {
+  test('no console messages and no requests to other hosts', () => {
     expect(visited.errors).toEqual([]);
     expect(visited.strangers).toEqual([]);
   });

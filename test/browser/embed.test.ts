@@ -53,7 +53,7 @@ describe('a bare page with one tag', () => {
       name,
     );
 
-  test('asks for nothing but itself and keeps nothing before it is opened', async () => {
+  test('requests only itself and stores nothing before it is opened', async () => {
     const { page } = visited;
     await page.getByTestId('launcher').waitFor();
     expect(pathsOf(visited)).toEqual(['/embed.js']);
@@ -78,7 +78,7 @@ describe('a bare page with one tag', () => {
     expect(await ended(page)).toBe('done');
   });
 
-  test('told the page all of it', async () => {
+  test('sends the page every event', async () => {
     expect(await heard('open')).toHaveLength(1);
     expect(await heard('ready')).toHaveLength(1);
     expect(await heard('error')).toEqual([]);
@@ -91,7 +91,7 @@ describe('a bare page with one tag', () => {
     expect(messages[1]?.content.startsWith(tokens.join(''))).toBe(true);
   });
 
-  test('shows the panel, which came when the window was opened', async () => {
+  test('shows the panel, loaded when the window was opened', async () => {
     const { page } = visited;
     expect(pathsOf(visited).filter((path) => path === '/embed_panel.js')).toHaveLength(1);
     await page.getByTestId('panel-button').click();
@@ -113,7 +113,7 @@ describe('a bare page with one tag', () => {
     expect(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
   });
 
-  test('Escape closes the settings, whatever has the focus, and not the window', async () => {
+  test('Escape closes the settings but not the window, wherever the focus is', async () => {
     const { page } = visited;
     const settings = page.getByTestId('settings');
     for (const focused of [settings, page.getByTestId('system')]) {
@@ -125,7 +125,7 @@ describe('a bare page with one tag', () => {
     }
   });
 
-  test('Escape closes the window, the button has the focus, and the conversation stays', async () => {
+  test('Escape closes the window, focuses the button, and keeps the conversation', async () => {
     const { page } = visited;
     const focused = () =>
       page.evaluate(() => document.activeElement?.shadowRoot?.activeElement?.getAttribute('data-testid') ?? '');
@@ -138,7 +138,7 @@ describe('a bare page with one tag', () => {
     expect(await stateOf(lastAnswer(page))).toBe('done');
   });
 
-  test('covers a phone, without sideways scrolling, and closes there', async () => {
+  test("fills a phone's screen without sideways scrolling, and closes", async () => {
     const { page } = visited;
     await page.setViewportSize({ width: 360, height: 700 });
     expect(await page.getByTestId('window').boundingBox()).toEqual({ x: 0, y: 0, width: 360, height: 700 });
@@ -148,7 +148,7 @@ describe('a bare page with one tag', () => {
     expect(await page.getByTestId('launcher').isVisible()).toBe(true);
   });
 
-  test('goes away without a trace, as often as it is told, and said nothing on the console', async () => {
+  test('is removed without a trace, however often, and without console messages', async () => {
     const { page } = visited;
     await page.evaluate(async () => {
       const { Vivace } = window as unknown as HostWindow;
@@ -204,7 +204,7 @@ describe('policies of the host', () => {
     });
   }
 
-  test('a nonce is passed on to the panel, under trusted types', async () => {
+  test('the panel gets the nonce, under trusted types', async () => {
     const csp = "script-src 'nonce-a1'; worker-src blob:; require-trusted-types-for 'script'";
     const visited = await visitHost(hosts, { csp, body: tag('nonce="a1" data-panel data-open') });
     await visited.page.waitForFunction(() => customElements.get('vivace-metrics'), null, { timeout: 90_000 });
@@ -212,7 +212,7 @@ describe('policies of the host', () => {
     await visited.page.context().close();
   });
 
-  test('a panel that cannot be had is a notice, and the chat works', async () => {
+  test('a panel that cannot load is a notice, and the chat works', async () => {
     const csp = `script-src ${hosts.cdn}embed.js; worker-src blob:`;
     const { page } = await visitHost(hosts, { csp, body: tag('data-panel data-open') });
     await expect
@@ -243,7 +243,7 @@ describe('policies of the host', () => {
   }
 });
 
-describe('pages with habits of their own', () => {
+describe('unusual pages', () => {
   const HOSTILE = `<style>
     * { all: unset !important; color-scheme: dark !important; }
     html { font: 40px/3 monospace !important; }
@@ -289,7 +289,7 @@ describe('pages with habits of their own', () => {
         });
       });
 
-  test('their styles do not reach the chat, and its styles do not reach them', async () => {
+  test('styles of the page and the chat do not affect each other', async () => {
     const body = '<h1 style="color: rgb(1, 2, 3)">Host</h1><p class="window">Text</p><button class="icon">B</button>';
     const styles = (page: Page) =>
       page.evaluate(() =>
@@ -374,7 +374,7 @@ describe('pages with habits of their own', () => {
     await page.context().close();
   });
 
-  test('where lines end on the left, so does the page: the chat is there, unless it is told', async () => {
+  test('in right-to-left pages the chat is on the left by default', async () => {
     const rtl = { root: 'dir="rtl" lang="ar"' };
     const { page } = await visitHost(hosts, { ...rtl, body: tag() + tag('data-position="bottom-right"') });
     const boxes = await Promise.all([0, 1].map((i) => page.getByTestId('launcher').nth(i).boundingBox()));
@@ -382,7 +382,7 @@ describe('pages with habits of their own', () => {
     await page.context().close();
   });
 
-  test('a value that is none is a warning with the choices', async () => {
+  test('an invalid value is a warning with the choices', async () => {
     const { page, said } = await visitHost(hosts, { body: tag('data-theme="pink"') });
     await page.getByTestId('launcher').waitFor();
     expect(said).toEqual([expect.stringMatching(/^warning: .*pink.*auto, light, dark/)]);
@@ -399,7 +399,7 @@ async function tinyModel() {
   return { address: hosts.putFile('tiny.gguf', new Uint8Array(await file.arrayBuffer())), vocabulary };
 }
 
-test('a page and servers that name no charset: the same ids, and texts as they are meant', async () => {
+test('without any charset the ids and texts are the same', async () => {
   const { address, vocabulary } = await tinyModel();
   const { page, said } = await visitHost(hosts, {
     namesNoCharset: true,
@@ -421,7 +421,7 @@ test('a page and servers that name no charset: the same ids, and texts as they a
   await page.context().close();
 });
 
-describe('what a page has when the chat is gone', () => {
+describe("after the chat's removal", () => {
   /** Nodes and listeners of all pages of the process, after garbage collection settles. */
   async function countersOf(page: Page) {
     const session = await page.context().newCDPSession(page);
@@ -453,7 +453,7 @@ describe('what a page has when the chat is gone', () => {
 
   const NOTHING = { nodes: 0, jsEventListeners: 0 };
 
-  test('a tag that came, answered and was destroyed keeps no listener and no node', async () => {
+  test('a destroyed tag leaves no listener and no node', async () => {
     const { address } = await tinyModel();
     const { page } = await visitHost(hosts, {});
     const attributes = { src: `${hosts.cdn}embed.js`, 'data-model': address, 'data-panel': '', 'data-open': '' };
@@ -475,7 +475,7 @@ describe('what a page has when the chat is gone', () => {
     await page.context().close();
   });
 
-  test('elements that came, answered and were removed keep no listener and no node', async () => {
+  test('removed elements leave no listener and no node', async () => {
     const { address } = await tinyModel();
     const { page } = await visitHost(hosts, {
       body: `<vivace-metrics></vivace-metrics>${tag('data-position="none"')}`,
@@ -497,7 +497,7 @@ describe('what a page has when the chat is gone', () => {
     await page.context().close();
   });
 
-  test('a widget that the page removes lets go of its model, one that is only moved keeps it, and one that returns loads again', async () => {
+  test('a removed widget frees its model, a moved one keeps it, and a returning one loads again', async () => {
     const { address } = await tinyModel();
     const { page, said } = await visitHost(hosts, { body: tag(`data-model="${address}" data-open`) });
     await ready(page);
@@ -551,7 +551,7 @@ describe('the handle', () => {
     await page.context().close();
   });
 
-  test('after the end of its worker it loads the model again and answers', async () => {
+  test("after its worker's end it loads the model again and answers", async () => {
     const { address } = await tinyModel();
     const { page } = await visitHost(hosts, { body: tag(`data-model="${address}"`) });
     const answer = () =>
@@ -571,7 +571,7 @@ describe('the handle', () => {
     await page.context().close();
   });
 
-  test('two tags share one engine; the second question waits and says so; the last to go takes the engine along', async () => {
+  test('two tags share one engine: the second question waits visibly, and the last removal ends the engine', async () => {
     const { page } = await visitHost(hosts, {
       body: tag('id="one" data-open data-position="bottom-left"') + tag('id="two" data-open'),
     });
@@ -602,7 +602,7 @@ describe('a page that composes', () => {
   const parts = (attributes: string) => `<vivace-metrics for="tales"></vivace-metrics>
     <vivace-chat id="tales" model="${model()}" heading="Tales" examples="A fox | A hen" ${attributes}></vivace-chat>`;
 
-  test('a chat loads when it is used, its panel follows it, and both go with their elements', async () => {
+  test('a chat loads on first use, its panel follows it, and both end with their elements', async () => {
     const visited = await visitHost(hosts, {
       head: '<style>* { all: unset !important } vivace-chat { height: 500px !important }</style>',
       body: parts('theme="dark"') + tag('data-position="none"'),

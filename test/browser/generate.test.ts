@@ -115,7 +115,7 @@ describe('--json', () => {
     expect(cpu.perToken).toBeNull();
   });
 
-  test('without it text comes as it is made, the same at another run-ahead, then a blank line and the table', async () => {
+  test('without it, text streams, equal at another run-ahead, followed by a blank line and the table', async () => {
     const child = start([...EXACT, '--run-ahead', '1']);
     let chunks = 0;
     child.stdout?.on('data', () => chunks++);
@@ -173,7 +173,7 @@ describe('errors', () => {
   });
 });
 
-test('Ctrl-C ends the answer in order', async () => {
+test('Ctrl-C ends the answer cleanly', async () => {
   const child = start(['--prompt', STORY, '--temperature', '0.8', ...CPU]);
   child.stdout?.once('data', () => child.kill('SIGINT'));
   const { stdout, code } = await collect(child);

@@ -43,7 +43,7 @@ function harm(): Promise<unknown> {
   return page.evaluate(() => (window as unknown as { harm?: unknown }).harm ?? null);
 }
 
-test('the eyes of these tests see what must not happen: a handler, a script, a request', async () => {
+test('these tests notice a handler, a script and a request', async () => {
   await page.evaluate(() => {
     const image = document.createElement('img');
     image.onerror = () => Object.assign(window, { harm: 'handler' });
@@ -75,7 +75,7 @@ const ATTACKS = [
   '```html\n<img src=x onerror="window.harm=1">\n```',
 ];
 
-test('nothing that a model writes runs or is fetched: it is shown as text', async () => {
+test("a model's text never runs or causes a request, and is shown as text", async () => {
   const shown = await answer(`${ATTACKS.join('\n\n')}\n`, 3);
   for (const piece of ['<img src=x onerror="window.harm=1">', '<script>window.harm=1</script>']) {
     expect(shown).toContain(piece);
@@ -90,7 +90,7 @@ test('nothing that a model writes runs or is fetched: it is shown as text', asyn
   expect(new URL(page.url()).pathname).toBe('/');
 });
 
-test('control characters, direction overrides and towers of marks stay in their place', async () => {
+test('control characters, direction overrides and stacked marks stay in their place', async () => {
   const zalgo = `Z${'\u0301\u0316'.repeat(300)}`;
   const shown = await answer(
     `\u001b[31mred\u001b[0m \u0000 \u202eevil\u202c \ud800\n\n${zalgo}\n\n\`\`\`\nif \u2067x\u2069\n\`\`\`\n`,

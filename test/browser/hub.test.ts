@@ -48,7 +48,7 @@ async function answers(page: Page): Promise<void> {
   expect(await ended(page)).toBe('done');
 }
 
-test('two tabs that open it at a time share one download; it is kept, and answers when the hub is gone', async () => {
+test('two tabs that open it concurrently share one download, which answers when the hub is gone', async () => {
   const { page, errors } = await visit(site, query('tales/short'));
   const second = await page.context().newPage();
   await second.goto(site.url + query('hf:tales/short'));
@@ -77,7 +77,7 @@ test('two tabs that open it at a time share one download; it is kept, and answer
   expect(errors).toEqual([]);
 });
 
-test('a large file is hashed by a second worker, and refused when its hash is another', async () => {
+test('a large file is hashed by a second worker, and refused for a wrong hash', async () => {
   const commit = 'c'.repeat(40);
   const model = syntheticModel(40e6, `/big/model/resolve/${commit}/`);
   let sha256 = '0'.repeat(64);

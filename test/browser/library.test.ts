@@ -71,7 +71,7 @@ describe('in one browser', () => {
     return () => expect(visited.errors.filter((error) => !/Failed to load resource/.test(error))).toEqual([]);
   });
 
-  test('conversations are kept at once, opened again, and there after a reload', async () => {
+  test('conversations are saved at once, reopened, and present after a reload', async () => {
     expect(await titles()).toEqual([]);
     await ask('The first question');
     await page.getByTestId('library-new').click();
@@ -89,7 +89,7 @@ describe('in one browser', () => {
     expect(await titles()).toEqual(['The first question', 'The second question']);
   });
 
-  test('a question is there after a crash at the moment when the model is asked', async () => {
+  test('a question survives a crash at the moment of asking the model', async () => {
     const tab = await page.context().newPage();
     await revisit(tab);
     await tab.getByTestId('library-new').click();
@@ -142,7 +142,7 @@ describe('in one browser', () => {
     await expect.poll(() => page.locator('[data-role=user]').allTextContents(), SOON).toEqual(['Pears']);
   });
 
-  test('the conversation on the screen can be deleted while its answer is written, and stays deleted', async () => {
+  test('the open conversation can be deleted during an answer, and stays deleted', async () => {
     await installScripted(page, { answers: [{ text: 'word '.repeat(50), holdAfter: 5 }] });
     await send(page, 'Delete me');
     await expect.poll(() => titles(), SOON).toEqual(['Delete me']);
@@ -156,7 +156,7 @@ describe('in one browser', () => {
     await expect.poll(() => titles(), SOON).toEqual(['Something else']);
   });
 
-  test('a broken index heals, and so does one that lacks what is there', async () => {
+  test('a broken or incomplete index is repaired', async () => {
     await ask('Still here');
     await expect.poll(() => titles(), SOON).toEqual(['Still here']);
     await page.evaluate(
@@ -176,7 +176,7 @@ describe('in one browser', () => {
     await expect.poll(() => titles(), SOON).toEqual(['Still here']);
   });
 
-  test('two tabs that go on with one conversation lose nothing, and each sees the list of the other', async () => {
+  test("two tabs that continue one conversation lose nothing, and each sees the other's list", async () => {
     await ask('Start');
     await expect.poll(() => titles(), SOON).toEqual(['Start']);
     const other = await page.context().newPage();
@@ -249,7 +249,7 @@ describe('as a file', () => {
   }
 });
 
-test('where the browser refuses storage, the list says so and works', async () => {
+test('without storage, the list says so and works', async () => {
   const context = await site.browser.newContext({ viewport: { width: 1280, height: 800 } });
   const refused = await context.newPage();
   await refused.addInitScript(() => {

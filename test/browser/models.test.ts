@@ -159,7 +159,7 @@ test('a model that was loaded once loads without the network', async () => {
   expect(said).toContain("from this browser's storage");
 });
 
-test('a piece that was altered is fetched again, alone', async () => {
+test('an altered piece is the only one fetched again', async () => {
   const before = await pieces();
   expect(before).toHaveLength(4);
   for (const [name] of before) expect(name).toMatch(/^[0-9a-f]{64}$/);
@@ -176,7 +176,7 @@ test('a piece that was altered is fetched again, alone', async () => {
   expect(await pieces()).toEqual(before);
 });
 
-test('a model that answers does so until the next one is known to be a model', async () => {
+test('a model keeps answering until the next one is known to be valid', async () => {
   await setting(page, 'maxTokens', '4');
   const name = await named();
   expect(name).toContain('storyteller');
@@ -201,7 +201,7 @@ test('a model that answers does so until the next one is known to be a model', a
   await answers();
 });
 
-test('what is no address is said beside the field; Escape closes and gives the focus back', async () => {
+test('an invalid address is reported beside the field; Escape closes and returns the focus', async () => {
   await loadAddress('javascript:alert(1)');
   expect(await page.getByTestId('address-help').textContent()).toContain('begin with https://');
   expect(await page.getByTestId('model-address').getAttribute('aria-invalid')).toBe('true');
@@ -210,7 +210,7 @@ test('what is no address is said beside the field; Escape closes and gives the f
   expect(await page.evaluate(() => document.activeElement?.id)).toBe('model');
 });
 
-test('an address is loaded from the dialog; canceled in the middle it goes on where it was', async () => {
+test('the dialog loads an address; a canceled load continues where it was', async () => {
   opensUntil = 2 * PIECE;
   await loadAddress(`${other.url}twin.gguf`);
   await expect.poll(async () => (await pieces()).length, SOON).toBe(4 + 2);
@@ -230,7 +230,7 @@ test('an address is loaded from the dialog; canceled in the middle it goes on wh
   await expect.poll(() => textOf(kept('twin')), SOON).toMatch(/twin\.gguf.*running.*15\.\d MB, complete · used \w+/s);
 });
 
-test('deleting asks first, and takes the pieces of this model alone', async () => {
+test("deleting asks first, and removes only this model's pieces", async () => {
   expect(await nKept()).toBe(2);
   expect(await pieces()).toHaveLength(8);
   await kept('twin').getByTestId('delete').click();
@@ -249,7 +249,7 @@ test('deleting asks first, and takes the pieces of this model alone', async () =
   await page.getByTestId('close-models').click();
 });
 
-test('a start that comes damaged is not kept; trying again heals when the server is well, once by itself', async () => {
+test('a damaged start is not kept; retrying works with a correct server, once automatically', async () => {
   damagedStarts = 2;
   await loadAddress(`${other.url}twin.gguf`);
   await page.getByTestId('load-retry').waitFor();
@@ -268,7 +268,7 @@ test('a start that comes damaged is not kept; trying again heals when the server
   await page.getByTestId('close-models').click();
 });
 
-test('storage that is full is a notice with both sizes; the model answers, and what fitted is used', async () => {
+test('full storage is a notice with both sizes; the model answers, and the stored part is used', async () => {
   const limited: CDPSession = await page.context().newCDPSession(page);
   const { origin } = new URL(site.url);
   await limited.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 10_000_000 });
@@ -279,7 +279,7 @@ test('storage that is full is a notice with both sizes; the model answers, and w
   await limited.send('Storage.overrideQuotaForOrigin', { origin });
 });
 
-test('a .gguf file that is dropped on the page is loaded, and not kept', async () => {
+test('a .gguf file dropped on the page is loaded and not kept', async () => {
   const before = await pieces();
   await drop('dropped.gguf', null, MODEL);
   await expect.poll(named, SOON).toMatch(/^dropped\.gguf/);

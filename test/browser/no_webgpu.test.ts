@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => site?.close());
 
-test('without WebGPU the story comes from the CPU, with a notice', async () => {
+test('without WebGPU the CPU answers, with a notice', async () => {
   const { page, strangers } = await visit(site);
   const adapter = await page.evaluate(async () => (await navigator.gpu?.requestAdapter()) ?? null);
   expect(adapter, 'this browser should have no WebGPU adapter').toBeNull();

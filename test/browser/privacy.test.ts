@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => site?.close());
 
-test('after the load no request leaves, to no host', async () => {
+test('after the load no request is sent to any host', async () => {
   const { page, errors } = await visit(site, '?backend=cpu');
   await ready(page);
   const asked: string[] = [];

@@ -37,7 +37,7 @@ describe('one visit, and the next', () => {
 
   afterAll(() => visited?.page.context().close());
 
-  test('before tuning the panel says what runs, and that it was not tuned', async () => {
+  test('before tuning, the panel names the kernel and says that it was not tuned', async () => {
     const { page } = visited;
     await ready(page);
     await setting(page, 'temperature', '0');
@@ -48,7 +48,7 @@ describe('one visit, and the next', () => {
     expect(before).toContain('not tuned');
   });
 
-  test('the button starts it from the keyboard, and candidates are counted and named', async () => {
+  test('the keyboard starts tuning, and candidates are counted and named', async () => {
     const { page } = visited;
     await tune(page).focus();
     await page.keyboard.press('Enter');
@@ -66,7 +66,7 @@ describe('one visit, and the next', () => {
     expect(await focused()).toBe('Cancel');
   });
 
-  test('a question asked meanwhile waits, and is answered as soon as the tuning is canceled', async () => {
+  test('a question during tuning waits, and is answered once the tuning is canceled', async () => {
     const { page } = visited;
     expect(await textOf(page.getByTestId('tuning'))).toMatch(/being tuned, \d+ of \d+/);
     await send(page, 'Tell me a story about a cat');
@@ -81,7 +81,7 @@ describe('one visit, and the next', () => {
     expect(await panel(page).getAttribute('data-points')).toBe('7');
   });
 
-  test('a question that waits can be taken back, and the tuning goes on', async () => {
+  test('a waiting question can be withdrawn, and the tuning continues', async () => {
     const { page } = visited;
     await tune(page).click();
     await measuring(page, 1);
@@ -136,7 +136,7 @@ describe('one visit, and the next', () => {
     expect(attention.reason).toContain('tuned on this GPU');
   });
 
-  test('it is looked at: light, dark, phone width without sideways scrolling', async () => {
+  test('it fits light and dark screens, and phones without sideways scrolling', async () => {
     const { page } = visited;
     await page.setViewportSize({ width: 1280, height: 1500 });
     await page.getByTestId('tune-decode').locator('summary').first().click();
@@ -155,7 +155,7 @@ describe('one visit, and the next', () => {
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  test('the next visit uses what was found, and says so before and after an answer', async () => {
+  test('the next visit uses the profile, and says so before and after an answer', async () => {
     const { page } = visited;
     const found = [await attentionOf(page, 'prefill'), await attentionOf(page, 'decode')];
     await page.reload();
@@ -168,7 +168,7 @@ describe('one visit, and the next', () => {
     expect(await attentionOf(page, 'reason')).toContain('tuned on this GPU');
   });
 
-  test('while an answer runs the button is off and says why', async () => {
+  test('during an answer the button is disabled with the reason', async () => {
     const { page } = visited;
     await setting(page, 'maxTokens', '200');
     await send(page, 'Tell me a long story about a dragon');
@@ -179,13 +179,13 @@ describe('one visit, and the next', () => {
     await expect.poll(() => tune(page).isEnabled()).toBe(true);
   });
 
-  test('nothing was said on the console, and no other host was asked', () => {
+  test('no console messages and no requests to other hosts', () => {
     expect(visited.errors).toEqual([]);
     expect(visited.strangers).toEqual([]);
   });
 });
 
-test('the cpu backend has nothing to tune: the button is off and says why', async () => {
+test('with the cpu backend the button is disabled with the reason', async () => {
   const { page } = await visit(site, '?backend=cpu');
   expect(await tune(page).isDisabled()).toBe(true);
   expect(await tune(page).getAttribute('title')).toContain('no model');

@@ -44,7 +44,7 @@ async function openBare(): Promise<Page> {
   return page;
 }
 
-test('a worker that closes itself is told to the answer that it gave and by the engine', async () => {
+test("a worker's end reaches its answer and the engine", async () => {
   const page = await openBare();
   const heard = await page.evaluate(async () => {
     const { Engine } = window as unknown as PageWindow;
@@ -64,7 +64,7 @@ test('a worker that closes itself is told to the answer that it gave and by the 
   await page.context().close();
 });
 
-test('a worker in an endless loop holds up no stop, no next request, no unload and no abort of a load', async () => {
+test('a worker in an endless loop delays no stop, request, unload or abort of a load', async () => {
   const page = await openBare();
   const heard = await page.evaluate(async () => {
     const { Engine } = window as unknown as PageWindow;
@@ -103,7 +103,7 @@ test('a worker in an endless loop holds up no stop, no next request, no unload a
   await page.context().close();
 });
 
-test('in the chat, Stop ends the answer of a worker in an endless loop, and the one after it', async () => {
+test('in the chat, Stop ends the answers of a worker in an endless loop', async () => {
   const page = await open('?backend=cpu');
   await ready(page);
   await send(page, 'Tell me a story about a fox');
