@@ -7,7 +7,7 @@ import { FrameBudget } from '../../../src/ui/markdown/frame_budget';
 import { MarkdownWriter } from '../../../src/ui/markdown/markdown';
 import { directionOf, safeHref, visibleText } from '../../../src/ui/markdown/markdown_text';
 import { cpuMs } from '../../cpu_time';
-import { FakeElement, fakeDocument } from '../fake_dom';
+import { FakeElement, fakeDocument } from './fake_dom';
 
 const ELEMENTS = new Set(
   'p br hr h1 h2 h3 h4 h5 h6 em strong s code a span ul ol li input pre table thead tbody tr th td blockquote div button'.split(
