@@ -1,7 +1,7 @@
-// <vivace-chat>: shows the conversation with one engine, and computes nothing.
-// Fires `vivace-engine` when its engine has changed, `vivace-run` and `vivace-end` around an answer, `vivace-event` with every
-// engine event, `vivace-changed` with the conversation when there is something to store, `vivace-reload` when the model must be
-// loaded again, and `vivace-cancel-tuning` when the reader prefers an answer to the tuner.
+// <vivace-chat>: shows the conversation with one engine, and computes nothing. Fires `vivace-engine` when its engine
+// has changed, `vivace-run` and `vivace-end` around an answer, `vivace-event` with every engine event, `vivace-changed`
+// with the conversation when there is something to store, `vivace-reload` when the model must be loaded again, and
+// `vivace-cancel-tuning` when the reader prefers an answer to the tuner.
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
@@ -53,11 +53,13 @@ export class VivaceChat extends LitElement implements ChatHost {
   declare engine: Engine | null;
   declare loadSettings: LoadSettings;
   declare examples: readonly string[];
-  /** The tuner's progress, or null when none runs. Questions wait for it, because each would spoil the other's times. */
+  /**
+   * The tuner's progress, or null when none runs. Questions wait for it, because each would spoil the other's times.
+   */
   declare tuning: Tuning | null;
-  /** Whether this browser keeps the last settings and system prompt. For a page of its own. */
+  /** True if this browser keeps the last settings and system prompt. For a page of its own. */
   declare remember: boolean;
-  /** Whether the chat takes its keys from the whole document (chat_keys). For a page of its own. */
+  /** True if the chat takes its keys from the whole document (chat_keys). For a page of its own. */
   declare shortcuts: boolean;
   /** Headline of the empty conversation. */
   declare heading: string;

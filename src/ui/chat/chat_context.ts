@@ -1,12 +1,12 @@
-// How much of the context a conversation fills, and what the model may forget so that it can go on. Pure.
+// The part of the context that a conversation fills, and the turns that the model may forget to make room. Pure.
 
 import type { Turn } from '../conversation/conversation';
 import type { Memory } from '../conversation/conversation_tree';
 
-/** Past this part of the context the meter warns. */
+/** The part of the context from which the meter warns. */
 export const NEARLY_FULL = 0.85;
 
-/** Letters of a token and tokens around a message where nothing was counted: rather too many tokens than too few. */
+/** Letters of a token and tokens around a message, for turns without counts. They rather overestimate. */
 const LETTERS_PER_TOKEN = 3;
 const TOKENS_AROUND = 8;
 
@@ -27,15 +27,15 @@ export function contextTokens(path: readonly Turn[], memory?: Memory): number | 
     .reduce((sum, cost) => sum + cost, 0);
 }
 
-/** What is left to do when the context is full: the answer was cut short by that, and nothing was forgotten since. */
+/** True if a full context cut the newest answer short and nothing was forgotten since. */
 export function isFull(path: readonly Turn[], memory?: Memory): boolean {
   const last = path.at(-1);
   return last?.finishReason === 'context' && last.state === 'done' && last.id !== memory?.since;
 }
 
 /**
- * A memory so short that the turns still read fill at most `budget` tokens; one turn at least is forgotten that was read before.
- * A newest turn that waits for its answer is always read. Undefined when nothing is left to forget.
+ * A memory whose turns fill at most `budget` tokens. It forgets at least one turn that was read before, but never a
+ * newest turn that waits for its answer. Undefined if no turn is left to forget.
  */
 export function forgetOldest(path: readonly Turn[], memory: Memory | undefined, budget: number): Memory | undefined {
   const start = memoryStart(path, memory);
@@ -53,7 +53,7 @@ function totalOf({ usage }: Turn): number {
   return usage ? usage.promptTokens + usage.completionTokens : 0;
 }
 
-/** Tokens that each turn adds: what was counted after it less what was counted before it, else an estimate by its letters. */
+/** Tokens that each turn adds: the count after it less the count before it, or else an estimate by its letters. */
 function costsOf(path: readonly Turn[]): number[] {
   let held = 0;
   return path.map((turn) => {

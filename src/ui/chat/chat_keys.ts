@@ -1,5 +1,5 @@
-// The keys of the chat. Escape stops an answer. In a chat with `shortcuts` Escape does so from anywhere in the document, and
-// Ctrl or Cmd + Shift + O begins a new conversation.
+// The keys of the chat. Escape stops an answer. In a chat with `shortcuts` Escape does so from anywhere in the
+// document, and Ctrl or Cmd + Shift + O begins a new conversation.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { isComposing } from '../shared/input_method';

@@ -1,4 +1,5 @@
-// Pieces of the chat that only show: the empty conversation, the tuner at work, the context meter, where memory begins.
+// Templates of the chat without state: the empty conversation, the tuner's progress, the context meter, the line of
+// memory.
 
 import { html, nothing } from 'lit';
 import type { Engine } from '../../engine/engine';
@@ -30,14 +31,14 @@ export function renderEmpty(chat: EmptyConversation, onExample: (example: string
   </div>`;
 }
 
-/** How far the tuner is that keeps the engine from answering. */
+/** The progress of a tuner that keeps the engine from answering. */
 export interface Tuning {
   done: number;
   /** 0 while unknown. */
   total: number;
 }
 
-/** A strip over the composer: what runs, what that means for a question, and a way out. */
+/** A strip over the composer: the tuner's progress, its effect on a question, and a button that cancels it. */
 export function renderTuning({ done, total }: Tuning, onCancel: () => void) {
   const count = total > 0 ? `, ${done.toLocaleString('en')} of ${total.toLocaleString('en')}` : '';
   return html`<div class="tuning" data-testid="tuning">
@@ -46,7 +47,7 @@ export function renderTuning({ done, total }: Tuning, onCancel: () => void) {
   </div>`;
 }
 
-/** How much of the context the conversation has filled; nothing before the first answer. */
+/** The part of the context that the conversation fills. Empty before the first answer. */
 export function renderMeter(used: number | null, all: number | undefined) {
   if (used === null || all === undefined) return nothing;
   const words = `${used.toLocaleString('en')} of ${all.toLocaleString('en')} tokens`;
@@ -57,7 +58,7 @@ export function renderMeter(used: number | null, all: number | undefined) {
   </span>`;
 }
 
-/** Between what the model no longer reads and what it does. */
+/** The line between the turns that the model no longer reads and the others. */
 export function renderMemoryLine() {
   return html`<p class="memory" data-testid="memory">The model no longer reads what is above</p>`;
 }

@@ -1,4 +1,4 @@
-// One answer: asks the engine, feeds one turn, and knows how it ended. No DOM.
+// The run of one answer: asks the engine and writes the events into one turn. Touches no DOM.
 
 import type { ChatMessage, Engine, EngineEvent, EngineGenerateOptions } from '../../engine/engine';
 import { type Turn, takeEvent } from '../conversation/conversation';
@@ -6,37 +6,37 @@ import { adviseRun, codeOf, isAbort } from '../shared/advice';
 import type { Gate } from './gate';
 
 export class AnswerRun {
-  /** The context is shorter than the prompt: with fewer messages it can be asked again. */
+  /** True if the prompt was longer than the context. With fewer messages it can be asked again. */
   hasOverflowed = false;
-  /** Somebody else has ended the turn. */
+  /** True if `leave` has ended the turn. */
   isLeft = false;
   private readonly abort = new AbortController();
 
-  /** `onEvent` hears every event, and whether it changed what the turn's reader sees. */
+  /** @param onEvent gets every event, and whether it changed the text or state that the reader sees */
   constructor(
     readonly turn: Turn,
     private readonly onEvent: (event: EngineEvent, isSeen: boolean) => void,
   ) {}
 
-  /** Asks the engine to end; the turn ends when it has. */
+  /** Asks the engine to end the answer. The turn ends when the engine has. */
   stop(): void {
     this.abort.abort();
   }
 
-  /** Ends the turn here and now, with the text that it has; what the engine still says is dropped. */
+  /** Ends the turn at once with the text so far. Later events of the engine are dropped. */
   leave(): void {
     this.isLeft = true;
     this.end('abort');
     this.stop();
   }
 
-  /** Whether it was stopped before the engine was asked: then the turn has ended. */
+  /** Ends the turn if it was stopped before the engine was asked, and returns whether it was. */
   endsUnasked(): boolean {
     if (this.abort.signal.aborted) this.end('abort');
     return this.abort.signal.aborted;
   }
 
-  /** Waits for something, but neither longer than so many milliseconds nor past a stop. */
+  /** Waits for `work`, at most `ms` milliseconds, and not past a stop. */
   async outlasts(work: Promise<unknown>, ms: number): Promise<void> {
     const over = new AbortController();
     const { signal } = this.abort;
@@ -49,7 +49,7 @@ export class AnswerRun {
     over.abort();
   }
 
-  /** Waits for the gate. Whether the engine is to be asked then. */
+  /** Waits for the gate. False if the turn was stopped meanwhile. */
   async passes(gate: Gate): Promise<boolean> {
     const { turn, abort } = this;
     await gate.pass(abort.signal).catch(() => this.end('abort'));
@@ -57,7 +57,10 @@ export class AnswerRun {
     return !abort.signal.aborted;
   }
 
-  /** Settles when the turn has ended, however it did. `messages` is what a chat template gets; without one the question is continued. */
+  /**
+   * Settles when the turn has ended, in whatever way. A model without a chat template gets the question instead of
+   * `messages`.
+   */
   async ask(engine: Engine, messages: ChatMessage[], sampling: EngineGenerateOptions): Promise<void> {
     const { turn } = this;
     const { signal } = this.abort;

@@ -1,5 +1,5 @@
-// A conversation with an engine: its turns, the answer under way, what is stored and what screen readers hear. A controller of
-// the element that shows it; touches no DOM but the events that it dispatches there.
+// A conversation with an engine: its turns, the answer under way, what is stored and what screen readers hear. A
+// controller of the element that shows it; touches no DOM but the events that it dispatches there.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Engine, EngineEvent } from '../../engine/engine';
@@ -38,7 +38,7 @@ export interface ChatHost
   extends Pick<EventTarget, 'dispatchEvent'>,
     Pick<ReactiveControllerHost, 'addController' | 'requestUpdate'> {
   readonly engine: Engine | null;
-  /** Not null while a tuner has the GPU. Questions wait for it. */
+  /** The tuner's progress, or null when none runs. Questions wait for it. */
   readonly tuning: object | null;
   readonly sampling: SamplingSettings;
   /** Shows what has changed in one turn. */
@@ -201,7 +201,7 @@ export class ChatSession implements ReactiveController {
     this.host.requestUpdate();
   }
 
-  /** With `makesRoom` a question that overflows the context is asked again with fewer messages, down to its own. */
+  /** Asks the engine. With `makesRoom` an overflowing question is repeated with fewer messages, down to its own. */
   private async answer({ conversation, turn }: { conversation: Conversation; turn: Turn }, makesRoom = false) {
     const engine = this.host.engine!;
     const run = new AnswerRun(turn, (event, isSeen) => this.onEvent(turn, event, isSeen));

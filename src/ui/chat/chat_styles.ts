@@ -1,4 +1,4 @@
-// The chat fills its host: a scrolling column of turns over a dock with the composer.
+// The styles of the chat: a scrolling column of turns above a dock with the composer.
 
 import { css } from 'lit';
 

@@ -1,5 +1,5 @@
-// <vivace-composer>: where the reader writes. Enter sends, Shift+Enter breaks the line, Escape or the button stops an answer.
-// Fires `vivace-send` with the text, `vivace-stop`, and `vivace-recall` when ArrowUp is pressed in an empty field.
+// <vivace-composer>: the field for messages. Enter sends, Shift+Enter breaks the line, the button sends or stops.
+// Fires `vivace-send` with the text, `vivace-stop`, and `vivace-recall` at ArrowUp in an empty field.
 
 import { css, html, LitElement, type PropertyValues } from 'lit';
 import { fitHeight } from '../shared/field_height';
@@ -35,7 +35,7 @@ export class VivaceComposer extends LitElement {
         .box:has(textarea:focus-visible) { outline: 2px solid Highlight; outline-offset: 2px; }
         .round { border: 1px solid; }
       }
-      /* A low window, such as one at 400 % zoom: all in one line. */
+      /* In a low window, such as one at 400 % zoom, all is one line. */
       @media (max-height: 400px) {
         .box { display: flex; align-items: center; gap: 4px; padding: 4px 6px 4px 12px; }
         textarea { flex: 1; min-width: 0; max-height: 72px; }
@@ -51,7 +51,7 @@ export class VivaceComposer extends LitElement {
   };
   declare value: string;
   declare streaming: boolean;
-  /** False while there is no model to send to; writing works all the same. */
+  /** False while there is no model. The reader can write already. */
   declare ready: boolean;
   declare placeholder: string;
   private losesFocus = false;
@@ -64,7 +64,7 @@ export class VivaceComposer extends LitElement {
     this.placeholder = '';
   }
 
-  /** Puts a text there to be edited, with the cursor at its end. */
+  /** Puts a text into the field, with the cursor at its end. */
   async edit(text: string): Promise<void> {
     this.value = text;
     await this.updateComplete;
@@ -102,7 +102,7 @@ export class VivaceComposer extends LitElement {
 
   protected override updated(changed: PropertyValues<this>): void {
     if (changed.has('value')) fitHeight(this.area);
-    if (this.losesFocus) this.area.focus(); // it was on the button to stop, which is gone
+    if (this.losesFocus) this.area.focus(); // the stop button had it, and is gone
   }
 
   private get area(): HTMLTextAreaElement {

@@ -5,8 +5,8 @@ import type { VivaceChat } from './chat';
 import type { Tuning } from './chat_parts';
 
 /**
- * The panel as the chat knows it. <vivace-metrics> of another room implements it; its script may come later, and until then the
- * element has none of the methods.
+ * The panel as the chat knows it. <vivace-metrics> of another room implements it; its script may come later, and until
+ * then the element has none of the methods.
  */
 export interface Panel extends HTMLElement {
   engine: Engine | null;
@@ -20,8 +20,8 @@ export interface Panel extends HTMLElement {
 }
 
 /**
- * Makes the panel follow the chat's engine and answers, and the chat wait for the panel's tuner. An abort of `signal` parts the
- * two: it cancels a tuning under way, since nothing would tell the chat of its end.
+ * Makes the panel follow the chat's engine and answers, and the chat wait for the panel's tuner. An abort of `signal`
+ * parts the two: it cancels a tuning under way, since nothing would tell the chat of its end.
  */
 export function connectPanel(chat: VivaceChat, panel: Panel, signal?: AbortSignal): void {
   const on = <T>(target: EventTarget, name: string, listener: (detail: T) => void) =>

@@ -1,16 +1,16 @@
-// A gate that questions wait at while the engine is busy with something else. No DOM.
+// A gate for questions that wait while the engine has other work. Touches no DOM.
 
 export class Gate {
   private readonly waiting = new Set<() => void>();
 
-  /** Lets everybody through who waits now. */
+  /** Settles every wait of this moment. */
   open(): void {
     for (const pass of this.waiting) pass();
     this.waiting.clear();
   }
 
   /**
-   * Settles when the gate is opened next.
+   * Settles at the next `open`.
    * @throws the signal's reason when it aborts before that
    */
   pass(signal: AbortSignal): Promise<void> {

@@ -1,22 +1,22 @@
-// Follows growing text at the bottom, until the reader scrolls away; then the view stays where the reader put it.
+// Follows growing text at the bottom until the reader scrolls away. Then the view stays where the reader left it.
 
-/** So near to the end, a reader who scrolls down means the end. */
+/** The distance to the end from which a scroll down counts as one to the end. */
 const NEAR_PX = 40;
-/** Browsers place at fractions of a pixel. */
+/** The tolerance for positions, which browsers round to fractions of a pixel. */
 const SLACK_PX = 4;
-/** A scroll so soon after it is the reader's. */
+/** The time after a gesture in which a scroll is the reader's. */
 const GESTURE_MS = 500;
 const GESTURES = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const;
 
 export class ScrollKeeper {
   isFollowing = true;
-  /** There is no text to follow: the view begins at the top. */
+  /** True if there is no text to follow. The view then begins at the top. */
   private isEmpty = true;
   private lastTop = 0;
   private lastHeight = 0;
   private touchedAt = Number.NEGATIVE_INFINITY;
 
-  /** `column` is the text within the scroller. */
+  /** @param column the text within the scroller */
   constructor(
     private readonly scroller: HTMLElement,
     column: HTMLElement,
@@ -45,7 +45,7 @@ export class ScrollKeeper {
     this.follow();
   }
 
-  /** Runs a change after which `mark` is where it was in the window, though what is above it has another height. */
+  /** Runs a change and keeps `mark` at its place in the window, though the text above it changes its height. */
   async hold(mark: () => Element | null, change: () => Promise<unknown>): Promise<void> {
     this.set(false);
     const before = mark()?.getBoundingClientRect().top;
@@ -60,8 +60,8 @@ export class ScrollKeeper {
   }
 
   /**
-   * Up is away from the end where the reader does it. The browser moves the view by itself, too, when text above it gets another
-   * height as it is laid out.
+   * A scroll up ends the following if it is the reader's. The browser moves the view by itself, too, when the layout of
+   * the text above it changes its height.
    */
   private onScroll(): void {
     const { distance } = this;

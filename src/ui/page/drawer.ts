@@ -1,6 +1,6 @@
-// A drawer holds what narrow screens have no room for.
+// Drawers for the parts of the page that narrow screens have no room for.
 
-/** The button opens and closes the drawer; Escape and the drawer's own button close it and give the focus back. */
+/** Makes the button open and close the drawer. Escape and the drawer's own button close it and return the focus. */
 export function connectDrawer(drawer: HTMLElement, button: HTMLElement, close: HTMLElement): { close(): void } {
   const set = (isOpen: boolean) => {
     drawer.classList.toggle('open', isOpen);
@@ -11,7 +11,7 @@ export function connectDrawer(drawer: HTMLElement, button: HTMLElement, close: H
   close.addEventListener('click', () => set(false));
   drawer.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape' || !drawer.classList.contains('open') || event.defaultPrevented) return;
-    event.preventDefault(); // it stops nothing else
+    event.preventDefault(); // so that the key stops no answer
     set(false);
   });
   return {

@@ -1,4 +1,4 @@
-// Where files can be dropped, and files and folders that were, as a flat list of files.
+// Drag and drop: makes an element take dropped files, and lists the files of a drop with its folders.
 
 const MAX_ENTRIES = 2000;
 const MAX_DEPTH = 8;
@@ -8,7 +8,7 @@ interface Found {
   depth: number;
 }
 
-/** Hands files that are dropped on the target to `take`; by itself the browser would leave the page for them. */
+/** Gives files dropped on the target to `take`. The browser's own way would be to open them in place of the page. */
 export function connectDrop(target: HTMLElement, take: (dropped: DataTransfer) => void): void {
   const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
   target.addEventListener('dragover', (event) => {
@@ -28,8 +28,9 @@ export function connectDrop(target: HTMLElement, take: (dropped: DataTransfer) =
 }
 
 /**
- * The files of a drop, folders opened: at most 2000 entries, 8 levels deep, nothing hidden. To be called while the event is handled.
- * A list has no paths: of two files of one name the one less deep counts, since repositories repeat names in subfolders.
+ * The files of a drop and of its folders: at most 2000 entries, 8 levels deep, none hidden. Must be called during the
+ * event. The list has no paths: of two files with one name it has the less deep one, since repositories repeat names in
+ * subfolders.
  */
 export async function filesOf(transfer: DataTransfer): Promise<File[]> {
   const files = [...transfer.files];
@@ -38,7 +39,7 @@ export async function filesOf(transfer: DataTransfer): Promise<File[]> {
   return shallowest(await walk(entries.filter((entry) => entry !== null && entry !== undefined)));
 }
 
-/** Level by level, so that the limits cut off what lies deepest. */
+/** Lists level by level, so that the limits cut off the deepest files. */
 async function walk(roots: FileSystemEntry[]): Promise<Found[]> {
   const found: Found[] = [];
   let level = roots;
@@ -59,7 +60,7 @@ async function walk(roots: FileSystemEntry[]): Promise<Found[]> {
   return found;
 }
 
-/** A reader gives a hundred at a time; a folder that cannot be read is empty. */
+/** The entries of a folder, a hundred a read. An unreadable folder is empty. */
 async function childrenOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
   const reader = folder.createReader();
   const children: FileSystemEntry[] = [];

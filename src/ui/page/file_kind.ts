@@ -1,6 +1,6 @@
-// What files that a reader opened or dropped are, judged by their names and first bytes before anything is done with them.
+// The kind of opened or dropped files, told by their names and first bytes.
 
-/** A header's magic, and enough of an export to tell it from a part of a model. */
+/** Enough for a header's magic, and to tell an export from a part of a model. */
 const HEAD_BYTES = 256;
 const MAX_LOOKED_AT = 64;
 const EXPORT = /^\s*\{\s*"(?:format"\s*:\s*"vivace-conversations"|(?:id|title|createdAt|updatedAt|system|turns)"\s*:)/;
@@ -11,7 +11,7 @@ export type FileKind =
   | { kind: 'conversations'; files: File[] }
   | { kind: 'neither'; complaint: string };
 
-/** Files of a model, conversations that were exported, or neither: then why, in a sentence with a next step. */
+/** A model's files, exported conversations, or neither, with a sentence that says why and names a next step. */
 export async function kindOf(files: readonly File[]): Promise<FileKind> {
   const named = (pattern: RegExp) => files.filter(({ name }) => pattern.test(name));
   if (named(/^config\.json$/).length > 0) return { kind: 'model', files: [...files] };
@@ -36,7 +36,7 @@ function isJson({ type, name }: File): boolean {
   return type === 'application/json' || /\.json$/i.test(name);
 }
 
-/** Null of a file that cannot be read: whoever opens it says why. */
+/** The first bytes as text. Null if the file is unreadable: the code that opens it says why. */
 async function headOf(file: File): Promise<string | null> {
   return file
     .slice(0, HEAD_BYTES)

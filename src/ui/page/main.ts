@@ -1,4 +1,5 @@
-// The chat page: loads the model that the address asks for and passes on what its parts tell each other: chat, panel, conversations, models.
+// The chat page: loads the model that the address names, and wires the parts of the page together (chat, panel,
+// conversations, models).
 
 import type { EngineEvent, EngineInfo, ModelLocation } from '../../engine/engine';
 import type { Offer } from '../shared/advice';
@@ -21,7 +22,7 @@ import { DEFAULT_MODEL, readPageOptions, writePageOptions } from '../model/page_
 import type { LoadSettings } from '../settings/settings_fields';
 import { connectThemeButton } from './theme';
 
-/** For models that can do more than tell stories. */
+/** Examples for models other than the storyteller. */
 const GENERAL_EXAMPLES = [
   'Explain in three sentences why the sky is blue',
   'Write a short poem about the sea in winter',
@@ -39,7 +40,7 @@ const models = document.querySelector('vivace-models')!;
 const panel = byId<Panel>('metrics');
 const tempo = byId('tempo');
 const notices = document.querySelector('vivace-notices')!;
-/** What the chat shows of itself while it is empty. */
+/** Headline and examples for the storyteller: the chat's own. */
 const stories = { heading: chat.heading, examples: chat.examples };
 const asked = readPageOptions(location.search, document.baseURI);
 
@@ -50,7 +51,7 @@ const session = new ModelSession(asked.model, asked.load, asked.contextLength, {
   },
   onEngine(engine) {
     chat.stop();
-    if (chat.engine) notices.clear(); // what was said of it may be said again of the next one
+    if (chat.engine) notices.clear(); // they are about the model that goes
     chat.engine = engine;
     chat.loadSettings = session.settings;
     if (engine) show(engine.info);
@@ -59,7 +60,7 @@ const session = new ModelSession(asked.model, asked.load, asked.contextLength, {
   },
 });
 
-/** The header names what runs; where nothing does, what is on its way. */
+/** Names the running model in the header, or else the one that loads. */
 function nameModel(isLoading: boolean): void {
   const info = chat.engine?.info;
   let name = 'Choose a model';
@@ -87,7 +88,7 @@ function show(info: EngineInfo): void {
   }
 }
 
-/** The page's address asks for what the model is loaded with, so that it can be opened again and shared. */
+/** Writes model and options into the page's address, so that it can be opened again and shared. */
 function keepInAddress(): void {
   const query = writePageOptions(location.search, session.settings, session.model, document.baseURI);
   history.replaceState(null, '', location.pathname + query + location.hash);
@@ -97,10 +98,10 @@ async function openModel(model: ModelLocation, asks = false): Promise<void> {
   session.model = model;
   keepInAddress();
   await session.load(asks);
-  keepInAddress(); // the model from before may still be the one that runs
+  keepInAddress(); // after a failed load the model from before still runs
 }
 
-/** Conversations are imported, a model is loaded, and of anything else it is said that it is neither. */
+/** Imports conversations, loads a model, or complains about any other files. */
 async function openFiles(files: readonly File[]): Promise<void> {
   const found = await kindOf(files);
   if (found.kind === 'conversations') return library.import(found.files);
@@ -168,6 +169,6 @@ if (matchMedia('(hover: hover)').matches) chat.updateComplete.then(() => chat.fo
 notices.show(asked.complaints.map((message) => ({ code: 'address', message })));
 void session.load();
 void library.openNewest().then((conversation) => {
-  // Whoever wrote something in the meantime goes on with that.
+  // A reader who has already written goes on with that conversation.
   if (conversation && chat.conversation.turns.length === 0) openConversation(conversation);
 });

@@ -1,4 +1,4 @@
-// Light, dark, or what the system says. The choice is kept where the browser allows it.
+// The theme: light, dark or the system's. The choice is stored if the browser allows it.
 
 export type Theme = 'auto' | 'light' | 'dark';
 
@@ -20,11 +20,11 @@ function remember(theme: Theme): void {
     if (theme === 'auto') localStorage.removeItem(KEY);
     else localStorage.setItem(KEY, theme);
   } catch {
-    // the choice lasts as long as the page
+    // without storage the choice lasts as long as the page
   }
 }
 
-/** Makes a button go through the themes; `onChange` hears each, the first included. */
+/** Makes a button go through the themes. `onChange` gets each, the first included. */
 export function connectThemeButton(button: HTMLButtonElement, onChange: (theme: Theme) => void): void {
   let theme = remembered();
   const apply = () => {
