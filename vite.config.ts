@@ -1,13 +1,14 @@
 // Builds of the same sources, told apart by --mode: the page (dist/), the script tag (dist/embed.js) and its panel
-// (dist/embed_panel.js), the package's two ESM entries (dist/lib/), and what `npm run bench` runs in a page (dist/bench.js).
+// (dist/embed_panel.js), the package's two ESM entries (dist/lib/), and what the bench
+// and other tools run in a page (dist/bench.js, dist/tools.js).
 // tools/build.mjs runs them in turn, so each leaves the others' files alone.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
-import { templatePlugin } from './tools/lib/template_plugin.mjs';
-import { wgslPlugin } from './tools/lib/wgsl_plugin.mjs';
-import { MINIFY, workerPlugin } from './tools/lib/worker_plugin.mjs';
+import { templatePlugin } from './tools/lib/template_plugin.ts';
+import { wgslPlugin } from './tools/lib/wgsl_plugin.ts';
+import { MINIFY, workerPlugin } from './tools/lib/worker_plugin.ts';
 
 /** A slow machine is no news: `generate` may have to build first, and has nothing else to say on stderr. */
 const checks = { bundlerTimings: false };
@@ -52,6 +53,12 @@ const BUNDLES: Record<string, Bundle> = {
   embed: { entry: 'src/embed/embed.ts', file: 'embed.js', format: 'iife' },
   panel: { entry: 'src/embed/panel_entry.ts', file: 'embed_panel.js', format: 'iife' },
   bench: { entry: 'bench/page/page.ts', file: 'bench.js', format: 'es' },
+  tools: {
+    entry: 'tools/page/page.ts',
+    file: 'tools.js',
+    format: 'es',
+    external: ['/src/engine/engine', './lib/vivace.js'],
+  },
 };
 
 /** A bundle with everything in one file: the worker travels inside it. */

@@ -2,7 +2,7 @@
 
 import { defineConfig } from 'vitest/config';
 import { softwareVulkan } from './tools/lib/ensure.mjs';
-import { wgslPlugin } from './tools/lib/wgsl_plugin.mjs';
+import { wgslPlugin } from './tools/lib/wgsl_plugin.ts';
 
 Object.assign(process.env, softwareVulkan()); // before any fork: the loader reads it when a process starts
 

@@ -4,7 +4,7 @@ import type { AttentionName } from '../src/attention/attention';
 import type { ActivationType, AttentionChoice, PerToken, RunMetrics, TbtSummary } from '../src/engine/protocol';
 import type { AttentionResult } from '../src/tune/results';
 import type { Quality } from '../test/engine/quality';
-import type { MODELS } from './shapes.mjs';
+import type { MODELS } from './shapes';
 
 export type ShapeName = keyof typeof MODELS;
 export type SuiteName = 'roofline' | 'attention' | 'baseline' | 'tune' | 'decode' | 'prefill' | 'quality';

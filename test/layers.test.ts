@@ -284,6 +284,8 @@ test('file stems are snake_case', () => {
     ...filesBelow(SRC, '.ts'),
     ...filesBelow(path.join(ROOT, 'shaders'), '.wgsl'),
     ...filesBelow(path.join(ROOT, 'test'), '.ts'),
+    ...filesBelow(path.join(ROOT, 'bench'), '.ts'),
+    ...filesBelow(path.join(ROOT, 'tools'), '.ts'),
     ...filesBelow(path.join(ROOT, 'tools'), '.mjs'),
   ];
   const stem = (file: string) => path.basename(file).replace(/(\.test|\.d)?\.\w+$/, '');

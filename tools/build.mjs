@@ -1,15 +1,5 @@
-// `npm run build`: dist/ with the page, the ESM entries and the script tag; prints gzipped sizes beside their budgets and fails past a ceiling.
+// `npm run build`: builds dist/ and prints its sizes; see build.ts.
 
-import { ensurePackages } from './lib/ensure.mjs';
+import { runTypeScript } from './lib/run.mjs';
 
-ensurePackages();
-const { buildAll, weigh } = await import('./lib/build.mjs');
-
-await buildAll();
-let tooLarge = 0;
-for (const { name, files, kb, budgetKb, ceilingKb } of await weigh()) {
-  const verdict = kb > ceilingKb ? 'TOO LARGE' : kb > budgetKb ? `over budget, ceiling ${ceilingKb} KB` : 'ok';
-  console.log(`${name}: ${kb.toFixed(1)} KB gzipped of ${budgetKb} KB (${files}) ${verdict}`);
-  if (kb > ceilingKb) tooLarge++;
-}
-if (tooLarge > 0) process.exitCode = 1;
+await runTypeScript('tools/build.ts');

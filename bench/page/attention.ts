@@ -4,7 +4,7 @@ import type { AttentionShape } from '../../src/attention/attention';
 import { selectAttention } from '../../src/attention/select';
 import { VivaceError } from '../../src/errors';
 import type { AttentionFigures, AttentionRow, BenchRequest, BenchResult, Roofline, ShapeName } from '../report';
-import { headShape } from '../shapes.mjs';
+import { headShape } from '../shapes';
 import type { Bench } from './bench';
 import { type MeasuredAttention, measureAttention } from './measure_attention';
 import { measureRoofline } from './roofline';

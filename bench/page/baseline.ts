@@ -4,7 +4,7 @@ import { selectAttention } from '../../src/attention/select';
 import type { Engine as EngineClass } from '../../src/engine/engine';
 import { VivaceError } from '../../src/errors';
 import type { BaselineAlone, BaselineChat, BaselineRow, BenchResult, ShapeName } from '../report';
-import { headShape } from '../shapes.mjs';
+import { headShape } from '../shapes';
 import type { Bench } from './bench';
 import { measureAttention } from './measure_attention';
 import { measureRoofline } from './roofline';

@@ -2,29 +2,18 @@
 
 import { proxy, wrap } from 'comlink';
 import { WorkerError } from '../../src/errors';
-import { asciiJson } from '../../tools/lib/ascii_json.mjs';
+import { answerTerminal } from '../../tools/page/bridge';
 import type { BenchProgress, BenchRequest, SuiteName } from '../report';
 import { failureOf, type Outcome, runSuite } from './run_suite';
 import type { BenchWorker } from './worker';
 import SuiteWorker from './worker?worker&inline';
 
-/** What ../terminal/run.mjs puts into the page, and what it calls there. */
-interface Bridge {
-  vivaceTell(json: string): void;
-  vivaceStop: AbortController;
-  vivaceRun(requestJson: string): Promise<string>;
-}
-
 /** Suites that measure what the engine's worker would see. */
 const IN_WORKER: readonly SuiteName[] = ['decode', 'prefill'];
 
-const bridge = globalThis as unknown as Bridge;
-bridge.vivaceStop = new AbortController();
-bridge.vivaceRun = async (requestJson) => {
-  const request: BenchRequest = JSON.parse(requestJson);
-  const run = IN_WORKER.includes(request.suite) ? runInWorker : runSuite;
-  return asciiJson(await run(request, (said) => bridge.vivaceTell(asciiJson(said)), bridge.vivaceStop.signal));
-};
+answerTerminal<BenchRequest>((request, tell, signal) =>
+  IN_WORKER.includes(request.suite) ? runInWorker(request, tell, signal) : runSuite(request, tell, signal),
+);
 
 async function runInWorker(
   request: BenchRequest,

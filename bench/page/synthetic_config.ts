@@ -9,7 +9,7 @@ import { type ModelConfig, sameLayers } from '../../src/model/config/config';
 import { kvBytesPerToken } from '../../src/model/kv_cache';
 import { matrixBytes } from '../../src/model/step_bytes';
 import type { ModelBytes, Quant, ShapeName } from '../report';
-import { MODELS } from '../shapes.mjs';
+import { MODELS } from '../shapes';
 
 type KvType = 'f16' | 'f32';
 

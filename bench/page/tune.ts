@@ -8,7 +8,7 @@ import { tuneAttention } from '../../src/tune/attention';
 import { namedProducts, tuneProducts } from '../../src/tune/products';
 import type { AttentionResult, ProductResult } from '../../src/tune/results';
 import type { BenchResult, ShapeName, TuneTable } from '../report';
-import { headShape, MODELS } from '../shapes.mjs';
+import { headShape, MODELS } from '../shapes';
 import type { Bench } from './bench';
 import { measureRoofline } from './roofline';
 import { kvBytes, openStation } from './station';

@@ -8,7 +8,7 @@ import type { BenchReport } from '../../bench/report';
 import { ROOT } from '../../tools/lib/ensure.mjs';
 
 async function bench(line: string, onProgress: (text: string, pid: number) => void = () => {}) {
-  const child = spawn(process.execPath, [path.join(ROOT, 'tools/bench.mjs'), ...line.split(' ')]);
+  const child = spawn(process.execPath, [path.join(ROOT, 'tools/run.mjs'), 'bench/bench.ts', ...line.split(' ')]);
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (chunk) => {
@@ -117,7 +117,11 @@ test('Ctrl-C ends a suite after the row it is at: exit 130, and what was measure
 
 test('what cannot be understood is one sentence and exit 2; a model that is not there is a typed error and exit 1', async () => {
   const wrong = await bench('attenton');
-  expect([wrong.code, wrong.stdout, wrong.stderr]).toEqual([2, '', expect.stringMatching(/^No suite attenton.*\n$/)]);
+  expect([wrong.code, wrong.stdout, wrong.stderr]).toEqual([
+    2,
+    '',
+    expect.stringMatching(/^No suite attenton.*\nUsage: .*\n$/),
+  ]);
   const missing = await bench('baseline --quick --json --model ./no/such/file.gguf');
   expect(missing.code).toBe(1);
   expect(JSON.parse(missing.stdout).error).toMatchObject({

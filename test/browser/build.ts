@@ -1,5 +1,5 @@
 // Before the files of the browser tests, which run two at a time: what they load is built once.
 
-import { ensureBuilt } from '../../tools/lib/build.mjs';
+import { ensureBuilt } from '../../tools/lib/dist';
 
 export const setup = (): Promise<void> => ensureBuilt();

@@ -6,11 +6,15 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DIST, ensureBuilt } from '../../tools/lib/build.mjs';
-import { launchChromium } from '../../tools/lib/chromium.mjs';
+import { askPage, blankPage } from '../../tools/lib/blank_page';
+import { launchChromium } from '../../tools/lib/chromium';
+import { ensureBuilt } from '../../tools/lib/dist';
 import { ROOT } from '../../tools/lib/ensure.mjs';
-import { locateModel, type Request } from '../../tools/lib/page_run.mjs';
-import { type Served, serve } from '../../tools/lib/serve.mjs';
+import { PAGE_MOUNTS } from '../../tools/lib/generate_in_page';
+import { locateModel } from '../../tools/lib/locate_model';
+import { type Served, serve } from '../../tools/lib/serve';
+import type { Run } from '../../tools/page/generate';
+import type { PageRequest } from '../../tools/page/page';
 import { type FakeHub, fakeHub, type HubFiles } from '../storage/fake_hub';
 import { splitGguf } from '../storage/split_file';
 import { byteLevelJson } from '../text/tiny_vocabulary';
@@ -55,18 +59,8 @@ beforeAll(async () => {
   await ensureBuilt();
   folder = await mkdtemp(path.join(tmpdir(), 'vivace-formats-'));
   hub = await fakeHub();
-  const scripts = ['generate_page.mjs', 'ascii_json.mjs'];
-  for (const script of scripts) mounts[`/${script}`] = path.join(ROOT, 'tools/lib', script);
-  mounts['/lib/'] = path.join(DIST, 'lib');
-  server = await serve({
-    mounts,
-    handlers: {
-      '/': (_, response) =>
-        response
-          .writeHead(200, { 'content-type': 'text/html' })
-          .end('<script type="module" src="/generate_page.mjs"></script>'),
-    },
-  });
+  Object.assign(mounts, PAGE_MOUNTS);
+  server = await serve({ mounts, handlers: { '/': blankPage('/tools.js') } });
   browser = await launchChromium({ webgpu: false });
   page = await browser.newPage();
   await page.goto(server.url);
@@ -80,20 +74,19 @@ afterAll(async () => {
 });
 
 /** The ids of four tokens after a prompt, and the warnings. */
-async function answer(model: string): Promise<{ ids: number[]; warnings: string[] }> {
+async function answer(model: string): Promise<{ ids: readonly number[]; warnings: string[] }> {
   const located = locateModel(model);
   Object.assign(mounts, located.mounts);
-  const request: Request = {
+  const request: PageRequest = {
+    task: 'generate',
     model: located.url,
     prompt: 'the quick brown fox',
     chat: false,
     load: { backend: 'cpu', hubUrl: hub.url },
     options: { maxTokens: 4, temperature: 0 },
   };
-  const json: string = await page.evaluate(`vivaceRun(${JSON.stringify(JSON.stringify(request))})`);
-  const { run, failure } = JSON.parse(json);
-  expect(failure).toBeUndefined();
-  return { ids: run.report.ids, warnings: run.report.warnings.map(({ code }: { code: string }) => code) };
+  const { run } = await askPage<{ run: Run }>(page, request);
+  return { ids: run.report.ids, warnings: run.report.warnings.map(({ code }) => code) };
 }
 
 test('safetensors, single and sharded: a folder, a hub, a mirror without an API, and any address', async () => {

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ROOT } from '../../tools/lib/ensure.mjs';
-import { generateInPage } from '../../tools/lib/page_run.mjs';
+import { generateInPage } from '../../tools/lib/generate_in_page';
 
 const STORY = 'Tell me a story about a brave cat';
 const CPU = ['--backend', 'cpu'];
@@ -19,7 +19,7 @@ interface Finished {
 }
 
 function start(args: string[]): ChildProcess {
-  return spawn(process.execPath, [path.join(ROOT, 'tools/generate.mjs'), ...args], {
+  return spawn(process.execPath, [path.join(ROOT, 'tools/run.mjs'), 'tools/generate.ts', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }

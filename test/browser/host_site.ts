@@ -1,14 +1,12 @@
 // A foreign page and the server of the script tag, on two origins. The server sends what a plain CDN sends, byte ranges
 // and `Access-Control-Allow-Origin: *` (for missing files, too), and nothing more.
 
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
-import { DIST, ensureBuilt } from '../../tools/lib/build.mjs';
-import { launchChromium } from '../../tools/lib/chromium.mjs';
-import { parseRange, resolveFile } from '../../tools/lib/serve.mjs';
+import send from 'send';
+import { launchChromium } from '../../tools/lib/chromium';
+import { DIST, ensureBuilt } from '../../tools/lib/dist';
 
 export interface HostPage {
   body?: string;
@@ -45,20 +43,16 @@ async function listen(name: string, listener: RequestListener) {
 
 const TYPES: Record<string, string> = { js: 'text/javascript', html: 'text/html; charset=utf-8' };
 
-const sendBuilt: RequestListener = async (request, response) => {
-  const file = resolveFile(new URL(request.url ?? '/', 'http://cdn').pathname, { '/': DIST });
-  const found = file && (await stat(file).catch(() => null));
+const sendBuilt: RequestListener = (request, response) => {
   response.setHeader('access-control-allow-origin', '*');
-  if (!file || !found) return void response.writeHead(404).end();
-  const range = parseRange(request.headers.range, found.size);
-  if (range === 'unsatisfiable') return void response.writeHead(416).end();
-  const { start, end } = range ?? { start: 0, end: found.size - 1 };
-  response.writeHead(range ? 206 : 200, {
-    'content-type': TYPES[file.split('.').at(-1) ?? ''] ?? 'application/octet-stream',
-    'content-length': end - start + 1,
-    ...(range && { 'content-range': `bytes ${start}-${end}/${found.size}` }),
-  });
-  createReadStream(file, { start, end }).pipe(response);
+  const { pathname } = new URL(request.url ?? '/', 'http://cdn');
+  send(request, pathname, { root: DIST, etag: false, lastModified: false, cacheControl: false })
+    .on('headers', (_, file: string) => {
+      const type = TYPES[file.split('.').at(-1) ?? ''];
+      if (type) response.setHeader('content-type', type);
+    })
+    .on('error', ({ status }: { status: number }) => void response.writeHead(status).end())
+    .pipe(response);
 };
 
 /** Both origins. The host also has the worker's file, for pages that forbid workers from a blob. */

@@ -4,10 +4,10 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DIST } from '../../tools/lib/build.mjs';
+import { DIST } from '../../tools/lib/dist';
 import { ROOT } from '../../tools/lib/ensure.mjs';
-import { serve } from '../../tools/lib/serve.mjs';
-import { syntheticModel } from '../../tools/lib/synthetic_model.mjs';
+import { serve } from '../../tools/lib/serve';
+import { syntheticModel } from '../../tools/lib/synthetic_model';
 import { type FakeHub, fakeHub } from '../storage/fake_hub';
 import { ended, openSite, ready, type Site, send, setting, textOf, visit } from './site';
 

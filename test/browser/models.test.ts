@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ROOT } from '../../tools/lib/ensure.mjs';
-import { type Served, serve } from '../../tools/lib/serve.mjs';
+import { type Served, serve } from '../../tools/lib/serve';
 import {
   ended,
   lastAnswer,

@@ -5,9 +5,9 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { DIST, ensureBuilt } from '../../tools/lib/build.mjs';
-import { launchChromium } from '../../tools/lib/chromium.mjs';
-import { type Served, serve } from '../../tools/lib/serve.mjs';
+import { launchChromium } from '../../tools/lib/chromium';
+import { DIST, ensureBuilt } from '../../tools/lib/dist';
+import { type Served, serve } from '../../tools/lib/serve';
 
 const ARTIFACTS = path.join(import.meta.dirname, 'artifacts');
 

@@ -6,9 +6,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { launchChromium } from '../../tools/lib/chromium.mjs';
+import { launchChromium } from '../../tools/lib/chromium';
 import { ROOT } from '../../tools/lib/ensure.mjs';
-import { serve } from '../../tools/lib/serve.mjs';
+import { serve } from '../../tools/lib/serve';
 import { ready } from './site';
 
 /** Starts the server with these flags, and gives what it said when that is its address. */

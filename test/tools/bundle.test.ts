@@ -7,8 +7,9 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
-import { BUDGETS, DIST, ensureBuilt } from '../../tools/lib/build.mjs';
-import { shortened } from '../../tools/lib/wgsl_plugin.mjs';
+import { BUDGETS } from '../../tools/lib/build';
+import { DIST, ensureBuilt } from '../../tools/lib/dist';
+import { shortened } from '../../tools/lib/wgsl_plugin';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseFlags, UsageError, usage } from '../../tools/lib/flags.mjs';
+import { UsageError } from '../../tools/lib/flags';
+import { readGenerateFlags as parseFlags, generateUsage as usage } from '../../tools/lib/generate_flags';
 
 test('every kind of flag, attached or apart', () => {
   const values = parseFlags(

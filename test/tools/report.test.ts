@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { runReport } from '../../src/engine/page/run_report';
-import { type Run, table } from '../../tools/lib/report.mjs';
+import { table } from '../../tools/lib/report';
+import type { Run } from '../../tools/page/generate';
 import { heard, metrics } from '../engine/heard_run';
 
 const run: Run = { ...heard, report: runReport(heard) };

@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseRange, resolveFile, type Served, serve } from '../../tools/lib/serve.mjs';
+import { rangeOf, type Served, serve } from '../../tools/lib/serve';
 
 let folder: string;
 let server: Served;
@@ -29,22 +29,29 @@ afterAll(async () => {
 
 const get = (route: string, headers: Record<string, string> = {}) => fetch(new URL(route, server.url), { headers });
 
+/** The status for a request without a header of fetch's own, and for a path that fetch would change. */
+const statusOf = (path: string, headers: Record<string, string> = {}) =>
+  new Promise<number | undefined>((resolve, reject) => {
+    const asked = request({ port: server.port, path, headers }, (response) => resolve(response.resume().statusCode));
+    asked.on('error', reject).end();
+  });
+
 for (const [header, expected] of [
   [undefined, null],
   ['bytes=0-3', { start: 0, end: 3 }],
   ['bytes=4-', { start: 4, end: 9 }],
   ['bytes=-3', { start: 7, end: 9 }],
-  ['bytes=-99', { start: 0, end: 9 }],
+  ['bytes=-99', 'unsatisfiable'],
   ['bytes=9-99', { start: 9, end: 9 }],
   ['bytes=10-', 'unsatisfiable'],
   ['bytes=-0', 'unsatisfiable'],
   ['bytes=-', null],
-  ['bytes=5-3', null],
+  ['bytes=5-3', 'unsatisfiable'],
   ['bytes=0-1,3-4', null],
   ['lines=0-1', null],
 ] as const) {
   test(`range ${header} of ten bytes`, () => {
-    expect(parseRange(header, 10)).toEqual(expected);
+    expect(rangeOf(header, 10)).toEqual(expected);
   });
 }
 
@@ -66,7 +73,7 @@ test('a range of a file that changed since answers the whole file', async () => 
   const etag = (await get('/ten.gguf')).headers.get('etag') ?? '';
   expect((await get('/ten.gguf', { range: 'bytes=0-0', 'if-range': etag })).status).toBe(206);
   expect((await get('/ten.gguf', { range: 'bytes=0-0', 'if-range': '"old"' })).status).toBe(200);
-  expect((await get('/ten.gguf', { 'if-none-match': etag })).status).toBe(304);
+  expect(await statusOf('/ten.gguf', { 'if-none-match': etag })).toBe(304);
 });
 
 test('types, index, single-file mounts, handlers and empty files', async () => {
@@ -113,6 +120,8 @@ for (const route of [
   '/nothing.gguf',
   '/..%2fsecret.txt',
   '/%2e%2e/secret.txt',
+  '/../secret.txt',
+  '/..%2f..%2fetc/passwd',
   '/%00',
   '/%zz',
   '/app.js/',
@@ -122,14 +131,6 @@ for (const route of [
     expect((await get(route)).status).toBe(404);
   });
 }
-
-test('no path leaves its folder', () => {
-  const mounts = { '/': '/srv/site' };
-  for (const route of ['/../site2/x', '/..', '/a/../../x', '//etc/passwd', '/..%2f..%2fetc/passwd']) {
-    const file = resolveFile(route, mounts);
-    if (file !== null) expect(file.startsWith('/srv/site/')).toBe(true);
-  }
-});
 
 test('a taken port is passed over when asked to, else it is an error', async () => {
   const first = await serve({ mounts: {}, port: 39_517, nextPort: true });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { plotAttention } from '../../../bench/terminal/attention_plot.mjs';
+import { plotAttention } from '../../../bench/terminal/attention_plot';
 import { AROUND, attentionReport, ROOFLINE } from './reports';
 
 /** Corners of the nth line of a class: [x, y] each. */

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { plotDecode } from '../../../bench/terminal/decode_plot.mjs';
+import { plotDecode } from '../../../bench/terminal/decode_plot';
 import { ROOT } from '../../../tools/lib/ensure.mjs';
 import { attentionReport, decodeReport, decodeRow, REFUSED } from './reports';
 
@@ -43,12 +43,16 @@ test('the command line: a report in, a picture out; anything else is one sentenc
   const folder = await mkdtemp(path.join(tmpdir(), 'vivace-plot-'));
   try {
     const [results, picture] = ['in.json', 'out.svg'].map((name) => path.join(folder, name));
-    const plot = (...args: string[]) => spawnSync(process.execPath, ['bench/plot_decode.mjs', ...args], { cwd: ROOT });
+    const plot = (...args: string[]) =>
+      spawnSync(process.execPath, ['tools/run.mjs', 'bench/plot.ts', ...args], { cwd: ROOT });
     await writeFile(results, JSON.stringify(decodeReport(DEPTHS)));
     expect(plot(results, picture).status).toBe(0);
     expect(await readFile(picture, 'utf8')).toBe(plotDecode(decodeReport(DEPTHS), SHAPE));
     const wrong = plot(results);
-    expect([wrong.status, String(wrong.stderr)]).toEqual([2, expect.stringMatching(/^Usage: node bench\/plot_decode/)]);
+    expect([wrong.status, String(wrong.stderr)]).toEqual([
+      2,
+      expect.stringMatching(/^Two files.*\nUsage: npm run plot/),
+    ]);
     expect(plot(results, picture, '--shape', 'storyteller').status).toBe(1);
   } finally {
     await rm(folder, { recursive: true });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { mergeBrowsers } from '../../../bench/terminal/browsers.mjs';
-import { benchTables } from '../../../bench/terminal/tables.mjs';
+import { mergeBrowsers } from '../../../bench/terminal/browsers';
+import { benchTables } from '../../../bench/terminal/tables';
 import { decodeReport, decodeRow, KERNELS, prefillReport, REFUSED } from './reports';
 
 test('decode: arrivals and costs of every row, the memory, and the kernels apart', () => {

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { benchUsage, parseBench } from '../../../bench/terminal/flags.mjs';
-import { UsageError } from '../../../tools/lib/flags.mjs';
+import { benchUsage, parseBench } from '../../../bench/terminal/flags';
+import { UsageError } from '../../../tools/lib/flags';
 
 const parse = (line: string) => {
   const command = parseBench(line.split(' ').filter(Boolean));
-  if ('help' in command) throw new Error('--help was not asked for');
+  if (command === 'help') throw new Error('--help was not asked for');
   return command;
 };
 
 test('a suite alone takes everything', () => {
-  const { suite, json, request } = parse('attention');
-  expect([suite, json, request.quick]).toEqual(['attention', false, false]);
+  const { json, request } = parse('attention');
+  expect([request.suite, json, request.quick]).toEqual(['attention', false, false]);
   expect(request.shapes).toEqual(['storyteller', 'llama-3.2-1b', 'llama-3.1-8b']);
   expect(request.attention).toHaveLength(7);
   expect([request.lengths, request.kv]).toEqual([null, 'f16']);
@@ -114,7 +114,7 @@ for (const [line, complaint] of [
 }
 
 test('--help wins, and the usage names every suite and flag', () => {
-  expect(parseBench(['attention', '--help'])).toEqual({ help: true });
+  expect(parseBench(['attention', '--help'])).toBe('help');
   const words =
     'roofline: attention: baseline: tune: prefill: decode: quality: --shape --attention --lengths --kv --context --model --quant ' +
     '--tokens --run-ahead --activations --sweep --rounds --json --quick';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { BaselineRow, BenchReport } from '../../../bench/report';
-import { figure, grid } from '../../../bench/terminal/grid.mjs';
-import { benchTables, everyModelRefused } from '../../../bench/terminal/tables.mjs';
-import { tuneTables } from '../../../bench/terminal/tune_tables.mjs';
+import { figure, grid } from '../../../bench/terminal/grid';
+import { benchTables, everyModelRefused } from '../../../bench/terminal/tables';
+import { tuneTables } from '../../../bench/terminal/tune_tables';
 import type { AttentionResult } from '../../../src/tune/results';
 import { AROUND, attentionReport, ROOFLINE } from './reports';
 

@@ -1,0 +1,223 @@
+// The suites of `bench`, their flags, and the request that the page gets. Pure: no files, no process.
+
+import { type Flags, flagLines, readFlags, UsageError, type Values } from '../../tools/lib/flags';
+import type { BenchRequest, ShapeName, SuiteName } from '../report';
+import { MODELS } from '../shapes';
+
+export interface CommandLine {
+  json: boolean;
+  /** The chat model as typed. */
+  model: string | undefined;
+  /** The number of browsers that run the request, one after another. */
+  browsers: number;
+  request: Omit<BenchRequest, 'model'>;
+}
+
+const SIBLINGS = ['cpu', 'eager', 'chunked', 'flash_prefill', 'fused_decode', 'split_kv_decode', 'auto'] as const;
+const SHAPE_NAMES = Object.keys(MODELS) as ShapeName[];
+/** What attention is measured at unless asked otherwise. */
+const STANDARD_SHAPES: ShapeName[] = ['storyteller', 'llama-3.2-1b', 'llama-3.1-8b'];
+
+/** Suites of synthetic weights. */
+const MADE_UP: readonly SuiteName[] = ['decode', 'prefill'];
+
+const COMMON = {
+  json: { kind: 'switch', help: 'one JSON object on stdout, nothing else' },
+  quick: {
+    kind: 'switch',
+    help: 'short lengths and few repeats, for tests and slow adapters: the figures mean little',
+  },
+} as const;
+
+const SHAPE = {
+  kind: 'texts',
+  words: SHAPE_NAMES,
+  help: 'head shape; may be given again (default: all but smollm2-135m)',
+} as const;
+const KV = { kind: 'text', words: ['f16', 'f32'], help: 'how keys and values are stored (default f16)' } as const;
+
+/** A model of synthetic weights. */
+const MODEL = {
+  browsers: {
+    kind: 'whole',
+    value: 'N',
+    help: 'fresh browsers, one after another: the middle one and the spread are told (default 1)',
+  },
+  shape: { ...SHAPE, help: 'model shape; may be given again (default llama-3.2-1b)' },
+  quant: {
+    kind: 'text',
+    words: ['q4', 'q8', 'q4_k', 'q5_k', 'q6_k', 'f16'],
+    help: 'how its matrices are stored (default q4)',
+  },
+  kv: KV,
+  attention: { kind: 'text', words: SIBLINGS, help: 'force a sibling (default auto)' },
+  activations: { kind: 'text', words: ['auto', 'f32', 'q8'], help: 'what products read (default auto)' },
+} as const;
+
+const SUITES = {
+  roofline: { help: 'what this GPU reads and computes at most, from WGSL', flags: {} },
+  attention: {
+    help: 'every attention sibling, prefill by prompt length and decode by cache length',
+    flags: {
+      shape: SHAPE,
+      attention: {
+        kind: 'texts',
+        words: SIBLINGS,
+        value: 'NAME',
+        help: 'sibling, or auto for what the engine would pick; may be given again (default: all)',
+      },
+      lengths: { kind: 'text', value: 'LIST', help: 'prompt and cache lengths, as in 128,512' },
+      kv: KV,
+    },
+  },
+  baseline: {
+    help: 'attention through the CPU against attention on the GPU, in the chat model and alone',
+    flags: {
+      context: { kind: 'whole', value: 'N', help: 'prompt tokens of the chat model (default 512)' },
+      model: { kind: 'text', value: 'DIR|FILE.gguf|URL', help: 'the chat model (default: the embedded storyteller)' },
+    },
+  },
+  tune: {
+    help: 'the tuner: every candidate with its time or why it was refused, and the winner',
+    flags: { shape: { ...SHAPE, help: 'head shape; may be given again (default llama-3.1-8b)' }, kv: KV },
+  },
+  prefill: {
+    help: 'prompts through a model of synthetic weights: tokens per second, time to the first token, passes on the GPU',
+    flags: {
+      ...MODEL,
+      tokens: { kind: 'whole', value: 'N', help: 'prompt tokens (default 128, 512 and 2048)' },
+      context: { kind: 'whole', value: 'N', help: 'the same' },
+      rounds: { kind: 'whole', value: 'N', help: 'prompts of each length, best and median are told (default 5)' },
+    },
+  },
+  decode: {
+    help: "the engine's loop over a model of synthetic weights: tokens per second, time between tokens, bytes, kernels",
+    flags: {
+      ...MODEL,
+      context: { kind: 'whole', value: 'N', help: 'prompt tokens (default 512)' },
+      tokens: { kind: 'whole', value: 'N', help: 'decode steps after them (default 512)' },
+      'run-ahead': {
+        kind: 'whole',
+        words: ['auto'],
+        value: 'auto|N',
+        help: 'steps in flight on the GPU (default auto)',
+      },
+      sweep: { kind: 'switch', help: 'by run-ahead 1, 2, 4, 8 and auto, then by context 128, 1k, 4k, 16k and 32k' },
+      rounds: { kind: 'whole', value: 'N', help: 'answers of each row, best and median are told (default 3)' },
+    },
+  },
+  quality: {
+    help: 'q8 activations against f32 on the same weights, in q8 and in q4: perplexity and top-1 agreement on 20 stories',
+    flags: {
+      tokens: { kind: 'whole', value: 'N', help: 'most tokens of a story (default 200)' },
+      kv: KV,
+      model: { kind: 'text', value: 'DIR|FILE.gguf|URL', help: 'default: the embedded storyteller' },
+    },
+  },
+} as const satisfies Record<SuiteName, { help: string; flags: Flags }>;
+
+/** The flags of all suites, as one suite sees them that has them all. */
+type SuiteValues = Partial<
+  Values<
+    typeof COMMON &
+      Omit<(typeof SUITES)['decode']['flags'], 'shape' | 'attention'> &
+      Pick<(typeof SUITES)['baseline']['flags'], 'model'> &
+      Pick<(typeof SUITES)['attention']['flags'], 'lengths'>
+  >
+> & { shape?: ShapeName[]; attention?: AttentionFlag | AttentionFlag[]; help?: boolean };
+
+type AttentionFlag = (typeof SIBLINGS)[number];
+
+export function benchUsage(): string {
+  const suites = Object.entries(SUITES).flatMap(([name, { help, flags }]) => [`${name}: ${help}`, ...flagLines(flags)]);
+  const lines = ['Usage: npm run --silent bench -- SUITE [flags]', '', ...suites, 'every suite:', ...flagLines(COMMON)];
+  return [...lines, ...flagLines({ help: { kind: 'switch', help: 'this text' } })].join('\n');
+}
+
+function readLengths(list: string | undefined): number[] | null {
+  if (list === undefined) return null;
+  const lengths = list.split(',').map(Number);
+  if (lengths.every((length) => Number.isSafeInteger(length) && length > 0)) return lengths;
+  throw new UsageError(`--lengths ${list}: not a list of whole numbers above 0, as in 128,512.`);
+}
+
+function readSuite(name: string | undefined): SuiteName {
+  if (name !== undefined && Object.hasOwn(SUITES, name)) return name as SuiteName;
+  const choice = `choose ${Object.keys(SUITES).join(', ')}`;
+  throw new UsageError(
+    name === undefined || name.startsWith('--') ? `Which suite? Please ${choice}.` : `No suite ${name}: ${choice}.`,
+  );
+}
+
+function standardShapes(suite: SuiteName, quick: boolean): ShapeName[] {
+  if (quick) return ['storyteller'];
+  if (suite === 'tune') return ['llama-3.1-8b'];
+  return MADE_UP.includes(suite) ? ['llama-3.2-1b'] : STANDARD_SHAPES;
+}
+
+function siblings(suite: SuiteName, asked: SuiteValues['attention']): AttentionFlag[] {
+  if (asked !== undefined) return [...new Set([asked].flat())];
+  return MADE_UP.includes(suite) ? ['auto'] : [...SIBLINGS];
+}
+
+/** The numbers of a request that does not name them. */
+const STANDARDS = { context: 512, tokens: { decode: 512, quality: 200 }, rounds: { decode: 3, prefill: 5 } };
+const QUICK = { context: { decode: 32, baseline: 64 }, tokens: 16, rounds: 1 };
+
+function standardNumbers(suite: SuiteName, quick: boolean) {
+  if (quick) return { ...QUICK, context: suite === 'decode' ? QUICK.context.decode : QUICK.context.baseline };
+  const { context, tokens, rounds } = STANDARDS;
+  return {
+    context,
+    tokens: suite === 'quality' ? tokens.quality : tokens.decode,
+    rounds: suite === 'prefill' ? rounds.prefill : rounds.decode,
+  };
+}
+
+function count(name: string, number: number): number {
+  if (number < 1) throw new UsageError(`--${name} ${number}: at least 1.`);
+  return number;
+}
+
+/** Prompt lengths: a list for attention, one number for prefill. */
+function lengthsOf(suite: SuiteName, { lengths, tokens, context }: SuiteValues): number[] | null {
+  if (suite !== 'prefill') return readLengths(lengths);
+  if (tokens !== undefined && context !== undefined) throw new UsageError('--tokens and --context are the same here.');
+  const asked = tokens ?? context;
+  return asked === undefined ? null : [asked];
+}
+
+function requestOf(suite: SuiteName, values: SuiteValues): CommandLine['request'] {
+  const quick = values.quick === true;
+  const standard = standardNumbers(suite, quick);
+  const runAhead = values['run-ahead'] ?? 'auto';
+  return {
+    suite,
+    quick,
+    shapes: [...new Set(values.shape ?? standardShapes(suite, quick))],
+    attention: siblings(suite, values.attention),
+    lengths: lengthsOf(suite, values),
+    kv: values.kv ?? 'f16',
+    context: count('context', values.context ?? standard.context),
+    quant: values.quant ?? 'q4',
+    tokens: count('tokens', values.tokens ?? standard.tokens),
+    runAhead: runAhead === 'auto' ? 'auto' : count('run-ahead', runAhead),
+    activations: values.activations ?? 'auto',
+    sweep: values.sweep === true,
+    rounds: count('rounds', values.rounds ?? standard.rounds),
+  };
+}
+
+/** @throws UsageError */
+export function parseBench(args: readonly string[]): CommandLine | 'help' {
+  if (args.includes('--help')) return 'help';
+  const [name, ...rest] = args;
+  const suite = readSuite(name);
+  const values: SuiteValues = readFlags({ ...SUITES[suite].flags, ...COMMON }, rest);
+  return {
+    json: values.json === true,
+    model: values.model,
+    browsers: count('browsers', values.browsers ?? 1),
+    request: requestOf(suite, values),
+  };
+}

@@ -1,0 +1,52 @@
+// The terminal programs as plain JavaScript in dist/tools/, for a machine on which the npm packages cannot be installed. They need
+// Node, playwright-core and a built dist/.
+
+import path from 'node:path';
+import { build, type Plugin } from 'vite';
+import { DIST } from './dist';
+import { ROOT } from './ensure.mjs';
+
+const PROGRAMS = {
+  bench: 'bench/bench.ts',
+  generate: 'tools/generate.ts',
+  check_models: 'tools/check_models.ts',
+  load_memory: 'tools/load_memory.ts',
+  panel_cost: 'tools/panel_cost.ts',
+  take_pictures: 'tools/take_pictures.ts',
+};
+
+const STALE = 'dist/ was built from other sources. Run `npm run build -- --tools` where the npm packages are.';
+
+/** In place of the build, which such a machine cannot run. */
+const withoutBuild: Plugin = {
+  name: 'without-build',
+  enforce: 'pre',
+  load: (id) =>
+    id.endsWith('/tools/lib/build.ts')
+      ? `export const buildAll = () => { throw new Error(${JSON.stringify(STALE)}); };`
+      : null,
+};
+
+/** dist/tools lies as deep below the root as tools/lib, from which the programs find the root. */
+export async function bundleTools(): Promise<void> {
+  const input = Object.fromEntries(Object.entries(PROGRAMS).map(([name, file]) => [name, path.join(ROOT, file)]));
+  await build({
+    root: ROOT,
+    configFile: false,
+    logLevel: 'warn',
+    publicDir: false,
+    plugins: [withoutBuild],
+    ssr: { noExternal: true, external: ['playwright-core'] },
+    build: {
+      ssr: true,
+      outDir: path.join(DIST, 'tools'),
+      emptyOutDir: true,
+      target: 'node20',
+      minify: false,
+      rolldownOptions: {
+        input,
+        output: { entryFileNames: '[name].mjs', chunkFileNames: 'lib-[hash].mjs' },
+      },
+    },
+  });
+}
