@@ -194,7 +194,7 @@ export interface Command {
 export type HostStep = (step: Step) => Promise<void>;
 
 /** Commands of one submit, and the work of the CPU before the next. */
-interface Part {
+interface Cut {
   commands: Command[];
   host: HostStep | null;
 }
@@ -206,7 +206,7 @@ interface Part {
 export class CommandList {
   /** Dispatches after the last cut or host step. */
   readonly commands: Command[] = [];
-  private readonly parts: Part[] = [];
+  private readonly cuts: Cut[] = [];
   private readonly stepData = new Uint32Array(STEP_BYTES / 4);
 
   /** Operations of the dispatches since the last cut. */
@@ -233,25 +233,25 @@ export class CommandList {
   }
 
   private cut(host: HostStep | null): void {
-    this.parts.push({ commands: this.commands.splice(0), host });
+    this.cuts.push({ commands: this.commands.splice(0), host });
     this.operations = 0;
   }
 
   get needsHost(): boolean {
-    return this.parts.some(({ host }) => host !== null);
+    return this.cuts.some(({ host }) => host !== null);
   }
 
   /** The dispatches of each submit. */
   get submits(): readonly (readonly Command[])[] {
-    return [...this.parts.map(({ commands }) => commands), this.commands];
+    return [...this.cuts.map(({ commands }) => commands), this.commands];
   }
 
   /**
    * Submits everything up to the last cut. Returns after the submits, or with host steps once the last of them is done.
    * `record` adds the rest.
    */
-  async runParts(step: Step): Promise<void> {
-    for (const { commands, host } of this.parts) {
+  async runCuts(step: Step): Promise<void> {
+    for (const { commands, host } of this.cuts) {
       const encoder = this.gpu.device.createCommandEncoder();
       this.recordPass(encoder, commands, step);
       this.gpu.submit(encoder.finish());
@@ -266,8 +266,8 @@ export class CommandList {
 
   /** Runs the whole list in submits of its own. A list without host steps is submitted before this returns. */
   async run(step: Step): Promise<void> {
-    const parts = this.runParts(step);
-    if (this.needsHost) await parts;
+    const cuts = this.runCuts(step);
+    if (this.needsHost) await cuts;
     const encoder = this.gpu.device.createCommandEncoder();
     this.record(encoder, step);
     this.gpu.submit(encoder.finish());

@@ -27,7 +27,7 @@ export function isPlainMatrix(tensor: TensorInfo): boolean {
 type Job = () => Promise<void>;
 
 /** The place of a tensor among the rows of a stacked matrix. */
-export interface Part {
+export interface Place {
   tensor: TensorInfo;
   dstRow0?: number;
   dstStride?: number;
@@ -38,13 +38,13 @@ export interface Part {
 }
 
 /** The place of a vector among others, an addend of its values, and a factor of the sums. */
-export interface VectorPart extends Part {
+export interface VectorPlace extends Place {
   plus?: number;
   times?: number;
 }
 
 /** The axis of the tensor's rows, with the zeros between and after them. */
-export function rowAxis({ tensor, axis }: Part): Axis {
+export function rowAxis({ tensor, axis }: Place): Axis {
   const [rows] = tensor.shape;
   return axis ?? { stored: rows, padded: rows, size: rows };
 }
@@ -64,16 +64,16 @@ export class WeightBuilder {
   }
 
   /**
-   * Allocates a matrix of the stacked rows of `parts` and queues their reading.
+   * Allocates a matrix of the stacked rows of `places` and queues their reading.
    * @throws UnsupportedModelError if columns need padding within the blocks of a quantized tensor
    */
-  matrix(label: string, parts: readonly Part[], columns: Axis): WeightMatrix {
+  matrix(label: string, places: readonly Place[], columns: Axis): WeightMatrix {
     const { gpu } = this;
     const cols = columns.size;
-    const rows = parts.reduce((sum, part) => sum + rowAxis(part).size, 0);
-    for (const { tensor } of parts) refuseSplitBlocks(tensor, columns);
+    const rows = places.reduce((sum, place) => sum + rowAxis(place).size, 0);
+    for (const { tensor } of places) refuseSplitBlocks(tensor, columns);
     const usage = GPU_STORAGE | GPU_COPY_DST;
-    const plan = this.formatRanges(parts).flatMap(({ format, row0, rows }) =>
+    const plan = this.formatRanges(places).flatMap(({ format, row0, rows }) =>
       planParts(`weights.${label}`, format, rows, cols, gpu.bindingLimit).map(
         (range): FormatRange => ({ format, row0: row0 + range.row0, rows: range.rows }),
       ),
@@ -85,7 +85,7 @@ export class WeightBuilder {
       return { ...range, weights, scales: gpu.createBuffer(`${name}.scales`, bytes.scales, usage) };
     });
     const matrix = { rows, cols, parts: chunks };
-    for (const part of parts) this.queue(part.tensor, () => this.readRows(part, matrix, columns));
+    for (const place of places) this.queue(place.tensor, () => this.readRows(place, matrix, columns));
     return matrix;
   }
 
@@ -97,14 +97,14 @@ export class WeightBuilder {
   /**
    * The row ranges of stacked tensors by format, neighbors of one format merged. Interleaved tensors share a format.
    */
-  private formatRanges(parts: readonly Part[]): FormatRange[] {
+  private formatRanges(places: readonly Place[]): FormatRange[] {
     const ranges: FormatRange[] = [];
-    for (const part of parts) {
-      const format = this.formatOf(part.tensor);
-      const rows = rowAxis(part).size;
+    for (const place of places) {
+      const format = this.formatOf(place.tensor);
+      const rows = rowAxis(place).size;
       const last = ranges.at(-1);
       if (last?.format === format) last.rows += rows;
-      else ranges.push({ format, row0: part.dstRow0 ?? 0, rows });
+      else ranges.push({ format, row0: place.dstRow0 ?? 0, rows });
     }
     return ranges;
   }
@@ -116,12 +116,12 @@ export class WeightBuilder {
   /**
    * Allocates a buffer of `size` f32 for small vectors, gathers them on the CPU, and uploads them once all are read.
    */
-  vectors(label: string, size: number, parts: readonly VectorPart[]): GPUBuffer {
+  vectors(label: string, size: number, places: readonly VectorPlace[]): GPUBuffer {
     const values = new Float32Array(Math.ceil(size / 4) * 4); // the kernels read quads
     const buffer = this.gpu.createBuffer(`weights.${label}`, values.byteLength, GPU_STORAGE | GPU_COPY_DST);
-    for (const part of parts) {
-      const { tensor, dstRow0 = 0, dstStride = 1, rotaryDim = 0, plus = 0, times = 1 } = part;
-      const axis = rowAxis(part);
+    for (const place of places) {
+      const { tensor, dstRow0 = 0, dstStride = 1, rotaryDim = 0, plus = 0, times = 1 } = place;
+      const axis = rowAxis(place);
       this.vector(tensor, (stored) => {
         const padded = new Float32Array(axis.size);
         for (let i = 0; i < stored.length; i++) padded[paddedIndex(i, axis)] = (stored[i] + plus) * times;
@@ -157,11 +157,11 @@ export class WeightBuilder {
     this.jobs.set(tensor.name, [...(this.jobs.get(tensor.name) ?? []), job]);
   }
 
-  private async readRows(part: Part, matrix: WeightMatrix, columns: Axis): Promise<void> {
+  private async readRows(place: Place, matrix: WeightMatrix, columns: Axis): Promise<void> {
     const { headDim } = this;
-    const { tensor, dstRow0 = 0, dstStride = 1, rotaryDim = 0 } = part;
+    const { tensor, dstRow0 = 0, dstStride = 1, rotaryDim = 0 } = place;
     const [rows, cols] = tensor.shape;
-    const axis = rowAxis(part);
+    const axis = rowAxis(place);
     const stored = tensor.dtype;
     const rowBytes = tensor.byteLength / rows;
     const rowsPerChunk = Math.floor(this.repacker.stagingBytes / fileRowBytes(stored, matrix.cols));

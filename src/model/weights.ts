@@ -9,7 +9,7 @@ import type { ModelFiles, TensorInfo } from '../storage/model_file';
 import type { ModelConfig } from './config/config';
 import { type PaddedConfig, type Padding, padConfig, paddingOf } from './padding';
 import type { LayerTensors, ModelTensors } from './tensors';
-import { isPlainMatrix, type Part, rowAxis, type VectorPart, WeightBuilder } from './weight_builder';
+import { isPlainMatrix, type Place, rowAxis, type VectorPlace, WeightBuilder } from './weight_builder';
 
 export type { QuantizedFormat };
 export { isPlainMatrix };
@@ -144,13 +144,13 @@ function reorderedDim({ rotary, layers, ropes, headDim }: ModelConfig, index: nu
 }
 
 /** The place of a tensor, or an empty list if the model has no such tensor. */
-function place(tensor: TensorInfo | null, at: Omit<Part, 'tensor'> = {}): Part[] {
+function place(tensor: TensorInfo | null, at: Omit<Place, 'tensor'> = {}): Place[] {
   return tensor ? [{ tensor, ...at }] : [];
 }
 
 /** Makes the weights of norms over the hidden size. */
 function hiddenNorm({ normOffset: plus }: ModelConfig, { hidden: axis, hiddenTimes: times }: Padding) {
-  return (tensor: TensorInfo | null): VectorPart[] => (tensor ? [{ tensor, axis, plus, times }] : []);
+  return (tensor: TensorInfo | null): VectorPlace[] => (tensor ? [{ tensor, axis, plus, times }] : []);
 }
 
 function qkNorm(
@@ -158,7 +158,7 @@ function qkNorm(
   rotaryDim: number,
   { qkNorm: kind, normOffset: plus }: ModelConfig,
   { q, kv, head, qkTimes: times }: Padding,
-): VectorPart[] {
+): VectorPlace[] {
   if (!qNorm || !kNorm) return [];
   const [qAxis, kAxis] = kind === 'vector' ? [q, kv] : [head, head];
   const at = { rotaryDim, plus, times };
@@ -173,7 +173,11 @@ function product(
   builder: WeightBuilder,
   label: string,
   matrix: WeightMatrix,
-  { norm = [], biases = [], outputNorm = [] }: Partial<Record<'norm' | 'biases' | 'outputNorm', readonly VectorPart[]>>,
+  {
+    norm = [],
+    biases = [],
+    outputNorm = [],
+  }: Partial<Record<'norm' | 'biases' | 'outputNorm', readonly VectorPlace[]>>,
 ): LinearWeights {
   const [normed, biased] = [norm.length > 0, biases.length > 0];
   const normSize = normed ? matrix.cols : 0;
@@ -181,7 +185,7 @@ function product(
     ...norm,
     ...biases.map(({ dstRow0 = 0, ...bias }) => ({ ...bias, dstRow0: normSize + dstRow0 })),
   ]);
-  const outputSize = outputNorm.reduce((sum, part) => sum + rowAxis(part).size, 0);
+  const outputSize = outputNorm.reduce((sum, vector) => sum + rowAxis(vector).size, 0);
   const output = outputSize > 0 ? builder.vectors(`${label}.output_norm`, outputSize, outputNorm) : null;
   return { matrix, params, normed, biased, outputNorm: output };
 }

@@ -1,3 +1,5 @@
+// The backend without WebGPU: the reference forward pass of src/cpu.
+
 import { dequantize } from '../../cpu/dequantize';
 import { CpuLlama, type CpuWeights } from '../../cpu/llama';
 import { type BlockType, quantizedValues } from '../../cpu/quantize';
@@ -15,8 +17,8 @@ import { nextTask } from './next_task';
 const BLOCK_TYPE: Record<QuantizedFormat, BlockType> = { q8: 'Q8_0', q4: 'Q4_0' };
 
 /**
- * Every tensor as f32 in memory, read one at a time in the order of their names in `order`, that of the files: so a file is read from
- * front to back, and can be checked as a whole. With `quantize`, matrices have the values that quantizing leaves them with, as on the GPU.
+ * Dequantizes all tensors to f32, one at a time and in file order (`order`), so that the file's hash can be checked
+ * while it streams. With `quantize`, matrices get their values after quantizing, as on the GPU.
  */
 export async function loadCpuWeights(
   tensors: ModelTensors,
@@ -68,7 +70,7 @@ export async function loadCpuWeights(
   return { embedding, layers, finalNorm, head, ropeFactors };
 }
 
-/** Every tensor of the model, those of the names in `order` as they come there. */
+/** The tensors of the model, sorted by the place of their names in `order`. */
 function inOrder({ embedding, layers, finalNorm, head, ropeFactors }: ModelTensors, order: Iterable<string>) {
   const places = new Map([...order].map((name, i) => [name, i]));
   const place = ({ name }: TensorInfo) => places.get(name) ?? places.size;
@@ -83,7 +85,7 @@ function inOrder({ embedding, layers, finalNorm, head, ropeFactors }: ModelTenso
     .sort((a, b) => place(a) - place(b));
 }
 
-/** The textbook pass, for machines without WebGPU. Between tokens it gives the worker a turn, so that a stop is heard. */
+/** The reference pass, for machines without WebGPU. Between tokens the worker can handle messages, such as a stop. */
 export class CpuBackend implements Backend {
   readonly name = 'cpu';
   readonly maxRunAhead = 1;

@@ -1,3 +1,5 @@
+// Loads a model: opens its files, chooses backend, context and formats, and reports progress and warnings.
+
 import { AttentionUnavailable, InvalidRequestError, UnsupportedModelError, WebGpuUnavailableError } from '../../errors';
 import { Gpu } from '../../gpu/device';
 import type { ModelConfig } from '../../model/config/config';
@@ -25,7 +27,7 @@ import { LoadTracker } from './load_tracker';
 import type { Session } from './session';
 import { WebGpuBackend } from './webgpu_backend';
 
-/** The most that the cpu backend, which holds every weight in f32, may take of a tab's memory. */
+/** Most bytes of the cpu backend, which holds every weight in f32, within a tab's memory. */
 const CPU_BYTES = 2 ** 32;
 
 export interface LoadedModel {
@@ -33,7 +35,7 @@ export interface LoadedModel {
   info: EngineInfo;
 }
 
-/** From a location to a model that answers: open, choose a backend, read the weights while pipelines compile. */
+/** Loads the model at a location: opens its files, chooses a backend, and reads the weights while pipelines compile. */
 export async function loadModel(
   location: ModelLocation,
   options: LoadOptions,
@@ -72,7 +74,7 @@ async function loadOnce(
   const { cache: keeps = true, sha256 } = options;
   const asks = keeps === 'check';
   const cache = keeps && typeof place === 'string' ? await openCache(place, onWarning, asks) : null;
-  const ended = new AbortController(); // what is read ahead ends with the load
+  const ended = new AbortController(); // ends reading ahead together with the load
   const abort = () => ended.abort(signal.reason);
   signal.addEventListener('abort', abort);
   let isVerified = false;
@@ -97,9 +99,9 @@ async function loadOnce(
       httpCache: isSecond ? 'reload' : asks ? 'no-cache' : 'default',
       sha256: sha256?.toLowerCase(),
     });
-    const parts = readModel(files);
+    const model = readModel(files);
     attempt.isParsed = true;
-    const loaded = await loadFiles(parts, options, tracker, warnings, signal);
+    const loaded = await loadFiles(model, options, tracker, warnings, signal);
     if (sha256 !== undefined && !isVerified) warnings.push(UNVERIFIED);
     cache?.noteLoaded();
     return loaded;
@@ -107,7 +109,7 @@ async function loadOnce(
     ended.abort(error);
     if (blamesFiles(error, attempt)) await cache?.discard();
     closing = cache?.close();
-    if (mayHeal(error, attempt)) await closing; // a second load is not to find this one there
+    if (mayHeal(error, attempt)) await closing; // before a second load opens the cache
     throw error;
   } finally {
     signal.removeEventListener('abort', abort);
@@ -120,7 +122,7 @@ const UNVERIFIED: Warning = {
   message: 'The model does not need all bytes of its file, so that their SHA-256 was not computed.',
 };
 
-/** All but the weights. */
+/** Reads everything but the weights. */
 function readModel(files: ModelFiles) {
   const config = readConfig(files);
   const tensors = resolveTensors(files, config);
@@ -141,12 +143,12 @@ async function loadFiles(
   checkActivations(tensors, options);
   const gpu = await requestGpu(options, warnings);
   const contextLength = chooseContext(config, options, gpu?.bindingLimit ?? null, warnings);
-  tracker.stage('weights', files.totalBytes); // all that is cheap to find out is known
+  tracker.stage('weights', files.totalBytes); // all cheap checks have passed
   await tracker.heard();
   signal.throwIfAborted();
-  const parts = { files, config, tensors, contextLength, options, signal, tracker, warnings };
-  const onGpu = gpu && (await loadOnGpu(gpu, parts));
-  const { backend, activations, gpuBytes, bytesPerToken } = onGpu ?? (await loadOnCpu(parts));
+  const inputs = { files, config, tensors, contextLength, options, signal, tracker, warnings };
+  const onGpu = gpu && (await loadOnGpu(gpu, inputs));
+  const { backend, activations, gpuBytes, bytesPerToken } = onGpu ?? (await loadOnCpu(inputs));
   tracker.stage('ready', files.totalBytes);
   return {
     session: { backend, tokenizer, template, vocabSize: config.vocabSize, cachedIds: [] },
@@ -168,7 +170,8 @@ async function loadFiles(
   };
 }
 
-interface Parts {
+/** The inputs of a load on either backend. */
+interface LoadInputs {
   files: ModelFiles;
   config: ModelConfig;
   tensors: ModelTensors;
@@ -181,9 +184,11 @@ interface Parts {
 
 type LoadedBackend = { backend: Backend; activations: ActivationType } & Pick<EngineInfo, 'gpuBytes' | 'bytesPerToken'>;
 
-/** null: no attention kernel is right on this GPU, which is a warning; the CPU takes over. */
-async function loadOnGpu(gpu: Gpu, parts: Parts): Promise<LoadedBackend | null> {
-  const { files, config, tensors, contextLength, options, signal, tracker, warnings } = parts;
+/**
+ * Loads the model on the GPU. Null, with a warning, if no attention kernel is right on this GPU: the CPU takes over.
+ */
+async function loadOnGpu(gpu: Gpu, inputs: LoadInputs): Promise<LoadedBackend | null> {
+  const { files, config, tensors, contextLength, options, signal, tracker, warnings } = inputs;
   const { kvCache: kvType = 'f16', attention = 'auto', backend: asked = 'auto' } = options;
   const key = attentionKey(config, kvType);
   try {
@@ -197,7 +202,7 @@ async function loadOnGpu(gpu: Gpu, parts: Parts): Promise<LoadedBackend | null> 
       productProfile: profile ?? undefined,
       activations: chooseActivations(options, gpu.isSoftware),
     });
-    compiling.catch(() => {}); // awaited below; reading may fail first
+    compiling.catch(() => {}); // awaited below, but reading may fail first
     await read(files, signal);
     tracker.stage('compile', files.totalBytes);
     const llama = await compiling;
@@ -216,7 +221,7 @@ async function loadOnGpu(gpu: Gpu, parts: Parts): Promise<LoadedBackend | null> 
     };
   } catch (thrown) {
     const error = signal.aborted ? thrown : await gpu.explain(thrown);
-    gpu.destroy(); // everything that was allocated goes with the device
+    gpu.destroy(); // and with the device all its memory
     if (!(error instanceof AttentionUnavailable) || attention !== 'auto' || asked !== 'auto') throw error;
     const why = error.message.replace(/ Use "auto".*$/, '');
     warnings.push({ code: 'attention-fallback', message: `${why} Running on the CPU, which is much slower.` });
@@ -224,7 +229,14 @@ async function loadOnGpu(gpu: Gpu, parts: Parts): Promise<LoadedBackend | null> 
   }
 }
 
-async function loadOnCpu({ files, config, tensors, contextLength, options, signal }: Parts): Promise<LoadedBackend> {
+async function loadOnCpu({
+  files,
+  config,
+  tensors,
+  contextLength,
+  options,
+  signal,
+}: LoadInputs): Promise<LoadedBackend> {
   if (options.attention && options.attention !== 'auto') {
     throw new AttentionUnavailable(options.attention, 'the cpu backend runs plain loops and has no attention kernels');
   }
@@ -244,7 +256,7 @@ async function loadOnCpu({ files, config, tensors, contextLength, options, signa
   return { backend, activations: 'f32', gpuBytes: null, bytesPerToken: null };
 }
 
-/** null: run on the CPU, because that was asked for or because there is no WebGPU, which is a warning. */
+/** The GPU, or null to run on the CPU: on request, or with a warning if there is no WebGPU. */
 async function requestGpu(options: LoadOptions, warnings: Warning[]): Promise<Gpu | null> {
   if (options.backend === 'cpu') return null;
   try {
@@ -256,7 +268,7 @@ async function requestGpu(options: LoadOptions, warnings: Warning[]): Promise<Gp
   }
 }
 
-/** What the matrices in full precision become, or null where none does; asked for in vain, it is a warning. */
+/** The format that matrices in full precision become, or null if they stay. Warns about a request without effect. */
 function quantizes(
   files: ModelFiles,
   tensors: ModelTensors,

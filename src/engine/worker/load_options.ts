@@ -1,3 +1,5 @@
+// Checks the options of a load, and chooses the activations and the context length.
+
 import { InvalidRequestError } from '../../errors';
 import type { ModelConfig } from '../../model/config/config';
 import { kvBytesPerToken } from '../../model/kv_cache';
@@ -6,7 +8,7 @@ import type { ModelTensors } from '../../model/tensors';
 import { isPlainMatrix } from '../../model/weights';
 import type { ActivationType, LoadOptions, ModelLocation, Warning } from '../protocol';
 
-/** What a context may be and take, unless the caller asks for more. */
+/** Default bounds of the context, in bytes and in tokens, unless the caller asks for more. */
 const DEFAULT_CONTEXT_BYTES = 2 ** 30;
 const DEFAULT_CONTEXT = 2 ** 17;
 
@@ -51,12 +53,13 @@ export function checkOptions(options: LoadOptions, location: ModelLocation = '')
 }
 
 /**
- * Forced means forced: q8 is refused before anything is read where no product would run on it.
+ * Refuses q8 before the weights are read if no linear could run on it: a forced option is never ignored.
  * @throws InvalidRequestError
  */
 export function checkActivations({ embedding, layers, head }: ModelTensors, options: LoadOptions): void {
   if (options.activations !== 'q8' || options.quantize) return;
-  const inLayers = layers.flatMap(({ wq, wo, wGate, wDown }) => [wq, wo, wGate, wDown]); // those of a product are alike
+  // wk, wv and wUp have the formats of wq and wGate.
+  const inLayers = layers.flatMap(({ wq, wo, wGate, wDown }) => [wq, wo, wGate, wDown]);
   const products = [...inLayers, head ?? embedding];
   if (!products.every(isPlainMatrix)) return;
   const formats = [...new Set(products.map(({ dtype }) => dtype))].join(' and ');
@@ -66,18 +69,18 @@ export function checkActivations({ embedding, layers, head }: ModelTensors, opti
   );
 }
 
-/** What to ask of the products: each matrix without integers is multiplied in f32 all the same. */
+/** The activations to ask for. A matrix without integers is multiplied in f32 in any case. */
 export function chooseActivations({ activations = 'auto' }: LoadOptions, isSoftware: boolean): ActivationType {
   if (activations !== 'auto') return activations;
-  // A CPU that plays a GPU gains nothing from them, and takes seconds longer to compile their kernels.
+  // A software GPU gains nothing from q8, and takes seconds longer to compile its kernels.
   return isSoftware ? 'f32' : 'q8';
 }
 
 /**
- * Tokens of context: what was asked for, within what the model was made for and what one binding holds; unasked, also within
- * a sensible share of memory and the context in which the model is most exact.
+ * The context length in tokens, at most that of the model and of one binding. Without a request it also stays within a
+ * sensible share of memory, and within the context in which the model is most exact.
  *
- * bindingLimit: bytes that a binding of the GPU may have; null: the model runs on the CPU.
+ * @param bindingLimit most bytes of a binding of the GPU, or null on the CPU
  */
 export function chooseContext(
   model: ModelConfig,
@@ -87,7 +90,7 @@ export function chooseContext(
 ): number {
   const config = bindingLimit === null ? model : padConfig(model);
   const kvBytes = kvBytesPerToken(config, bindingLimit === null ? 'f32' : kvCache);
-  const ropeBytes = 4 * config.headDim; // of each table
+  const ropeBytes = 4 * config.headDim; // of a row of each table
   const bytesPerToken = kvBytes + ropeBytes * config.ropes.length;
   const largestBinding = Math.max(kvBytes / (2 * config.nLayers), ropeBytes);
   const bindable = Math.floor((bindingLimit ?? Number.POSITIVE_INFINITY) / largestBinding);
@@ -108,7 +111,7 @@ export function chooseContext(
   return contextLength;
 }
 
-/** Positions past which dynamic and longrope scaling change the frequencies of all positions (inverseFrequencies). */
+/** Longest context in which dynamic and longrope scaling keep the original frequencies (inverseFrequencies). */
 function exactContext({ ropes }: ModelConfig): number {
   const limits = ropes.map(({ scaling }) =>
     scaling?.type === 'dynamic' || scaling?.type === 'longrope'

@@ -1,6 +1,8 @@
+// The progress of a load.
+
 import type { EngineInfo, LoadProgress } from '../protocol';
 
-/** Progress is told at most this often. */
+/** Shortest time between two progress reports. */
 const INTERVAL_MS = 50;
 
 /** Turns arriving bytes and changing stages into progress events with speed and time left. */
@@ -9,7 +11,7 @@ export class LoadTracker {
   private loadedBytes = 0;
   private totalBytes = 0;
   private cachedBytes = 0;
-  /** When the network had to help, null while it has not. */
+  /** Time of the first byte from the network, or null before it. */
   private fetchMs: number | null = null;
   private readonly startMs = performance.now();
   private readonly stageStarts = new Map<LoadProgress['stage'], number>([['open', this.startMs]]);
@@ -18,7 +20,7 @@ export class LoadTracker {
 
   constructor(private readonly tell: (progress: LoadProgress) => unknown) {}
 
-  /** Settles when whoever was told last is done with that: a page may let go of another model first. */
+  /** Settles once the receiver has handled the newest report: a page may first unload another model. */
   async heard(): Promise<void> {
     await this.hearing;
   }
@@ -37,7 +39,7 @@ export class LoadTracker {
     this.report(true);
   }
 
-  /** Milliseconds of each stage; weights and pipelines overlap, `compile` is what was left when the weights were there. */
+  /** Milliseconds of each stage. Weights and pipelines overlap; `compile` is the rest after the weights are read. */
   times(): EngineInfo['loadMs'] {
     const at = (stage: LoadProgress['stage'], fallback: number) => this.stageStarts.get(stage) ?? fallback;
     const ready = at('ready', performance.now());
@@ -50,11 +52,11 @@ export class LoadTracker {
     const time = performance.now();
     if (!now && time - this.lastTold < INTERVAL_MS) return;
     this.lastTold = time;
-    // What is left comes as fast as what was fetched so far, not as what was here already.
+    // The rest comes at the speed of the network, not of the cache.
     const seconds = (time - (this.fetchMs ?? this.startMs)) / 1000;
     const bytes = this.fetchMs === null ? this.cachedBytes : this.loadedBytes - this.cachedBytes;
     const bytesPerSecond = seconds > 0 && bytes > 0 ? bytes / seconds : null;
-    // Headers are read too, and a part may come twice after a broken connection: never show more than there is.
+    // Headers are read too, and bytes may come twice after a broken connection: never show more than the total.
     const loadedBytes = this.totalBytes > 0 ? Math.min(this.loadedBytes, this.totalBytes) : this.loadedBytes;
     const left = this.totalBytes - loadedBytes;
     const hearing = this.tell({
@@ -65,6 +67,6 @@ export class LoadTracker {
       bytesPerSecond,
       secondsLeft: bytesPerSecond === null || this.totalBytes === 0 ? null : left / bytesPerSecond,
     });
-    this.hearing = Promise.resolve(hearing).catch(() => {}); // what fails there is not the load's
+    this.hearing = Promise.resolve(hearing).catch(() => {}); // failures of the receiver are not the load's
   }
 }

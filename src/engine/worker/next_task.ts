@@ -1,4 +1,6 @@
-/** Resolves in a new task, so that messages waiting for this thread are handled first; unlike setTimeout without a floor of 4 ms. */
+// Yields this thread to waiting messages.
+
+/** Resolves in a new task, after the messages that wait for this thread. setTimeout would take at least 4 ms. */
 export function nextTask(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();

@@ -1,3 +1,5 @@
+// Requests to ids.
+
 import { ContextOverflowError, InvalidRequestError, TokenizerError } from '../../errors';
 import type { ChatTemplate } from '../../text/template/chat_template';
 import type { Tokenizer } from '../../text/tokenizer';
@@ -6,7 +8,9 @@ import type { Session } from './session';
 
 const ROLES = new Set(['system', 'user', 'assistant']);
 
-/** The ids to generate from. Refuses what cannot be answered: nothing at all, malformed messages, more than the context. */
+/**
+ * The ids of a prompt or of messages. Refuses empty input, malformed messages, and more tokens than the context holds.
+ */
 export function promptIds(
   input: GenerateInput,
   { tokenizer, template, vocabSize, backend: { contextLength } }: Session,
@@ -22,12 +26,12 @@ export function promptIds(
   return Uint32Array.from(ids);
 }
 
-/** Whether the answer goes on a text that somebody began. */
+/** True if the answer continues the text of a prompt. */
 export function goesOn(input: GenerateInput, prompt: Uint32Array, tokenizer: Tokenizer): boolean {
   return 'prompt' in input && prompt.some((id) => tokenizer.tokenBytes(id).length > 0);
 }
 
-/** An empty prompt: the model begins a text. */
+/** The ids of a prompt. For an empty one the model begins a text. */
 function textIds(prompt: unknown, tokenizer: Tokenizer): Uint32Array {
   if (typeof prompt !== 'string') throw new InvalidRequestError(`The prompt must be text, got ${typeof prompt}.`);
   const ids = tokenizer.encode(prompt, { addSpecialTokens: true });

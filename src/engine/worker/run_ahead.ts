@@ -1,49 +1,53 @@
+// The run-ahead: decides how many decode steps to keep queued on the GPU.
+
 import { InvalidRequestError } from '../../errors';
 
-/** How late a finished readback may always be: Chromium's GPU process polls every 3 ms at most. */
+/** Usual delay of a finished readback: Chromium's GPU process polls at most every 3 ms. */
 const LATE_MS = 3;
-/** So much of the lateness is kept queued, that the GPU still has work when a readback is late. */
+/** Factor of the lateness to keep queued, so that the GPU still has work when a readback is late. */
 const HALF_AGAIN = 1.5;
-/** The most that a stop may have to wait for, where the browser itself lets it wait less. */
+/** Longest wait of a stop for queued steps, in browsers that poll more often. */
 const STOP_LATENCY_MS = 50;
 const START_DEPTH = 2;
 /**
- * The most to start with where steps are known to be short: twice what Chromium needs for a step of a third of a millisecond.
- * Too few at first could last: a GPU that runs dry makes its steps look longer than they are.
+ * Largest depth to start with if steps are known to be short: twice the need of Chromium for steps of a third of a
+ * millisecond. A start that is too low could persist: a GPU that runs dry makes its steps look longer than they are.
  */
 const FAST_START_DEPTH = 32;
-/** Arrivals come in bursts, between which nothing comes for at least so long. */
+/** Shortest pause between bursts of arrivals. */
 const PAUSE_MS = 1;
-/** A slice of time is long enough to tell the step time, and ends with a burst, or inside of one that lasts so long. */
+/**
+ * Shortest slice of time that tells the step time. It ends with a burst, or within a burst longer than LONG_BURST_MS.
+ */
 const SLICE_MS = 3;
 const LONG_BURST_MS = 100;
-/** Slices that the estimates look back on. */
+/** Number of slices that the estimates use. */
 const SLICES = 8;
-/** Firefox polls every 100 ms. Steps that come together after longer than this say that the page slept or stalled. */
+/** Firefox polls every 100 ms. Steps that arrive together after a longer pause mean that the page slept or stalled. */
 const ASLEEP_MS = 250;
 
 interface Slice {
   stepMs: number;
-  /** The longest that nothing came. */
+  /** Longest pause between arrivals. */
   lateMs: number;
 }
 
 /**
- * How many steps to keep in flight, the one being read among them: a span of time, not a count. A number that was asked for
- * stays as it is, and 1 makes the GPU wait for the CPU at every token. `auto` follows the arrivals: what the browser keeps
- * back for how long, regularly, is queued and half again.
+ * The number of steps to keep in flight, including the one being read. It is chosen as a span of time, not as a count.
+ * A requested number stays fixed, and 1 makes the GPU wait for the CPU at every token. `auto` follows the arrivals: it
+ * queues one and a half times the regular lateness of readbacks.
  *
- * A stop is found with an id and waits for the steps behind it, 50 ms of them at most. Where a browser polls more seldom the
- * GPU would starve on that, and a stop waits for the next poll anyway: there the bound is the lateness and half again. A
- * page that sleeps is not fed through its sleep, and goes on as before when it wakes.
+ * A stop is found with an id and waits for the steps behind that id, at most 50 ms of them. In a browser that polls
+ * less often the GPU would starve on 50 ms, and a stop waits for the next poll anyway: there the bound is one and a
+ * half times the lateness. A sleeping page is not supplied through its sleep, and continues as before when it wakes.
  */
 export class RunAhead {
   depth: number;
-  /** Steps whose ids share a readback: 1 while the readbacks reach. */
+  /** Steps whose ids share a readback: 1 as long as there are enough readbacks. */
   shared = 1;
   private readonly slices: Slice[] = [];
   private newest = 0;
-  /** The slice that is not complete yet: where it begins (null before the first arrival), and what came in it. */
+  /** Start of the current slice, or null before the first arrival. The next fields describe the slice. */
   private sliceStart: number | null = null;
   private steps = 0;
   private lateMs = 0;
@@ -52,9 +56,9 @@ export class RunAhead {
 
   /**
    * @param most readbacks that may be unread at a time
-   * @param mostShared steps that may share one
-   * @param stepBoundMs a step takes no longer than this; when known, an answer starts with as many as a stop may wait for
-   * @throws InvalidRequestError when a number was asked for that is none from 1 to `most`
+   * @param mostShared steps that may share a readback
+   * @param stepBoundMs upper bound of a step's time; if known, an answer starts with the depth that a stop can afford
+   * @throws InvalidRequestError if the requested number is not a whole number from 1 to `most`
    */
   constructor(
     private readonly asked: 'auto' | number,
@@ -71,17 +75,17 @@ export class RunAhead {
     this.depth = asked === 'auto' ? Math.min(Math.max(START_DEPTH, affordable), most) : asked;
   }
 
-  /** Whether this would do for a request that asks for the same: what was learned is then kept. */
+  /** True if a request with these values can reuse this run-ahead and what it has learned. */
   suits(asked: 'auto' | number, most: number, mostShared: number): boolean {
     return this.asked === asked && this.most === most && this.mostShared === mostShared;
   }
 
-  /** The next arrival is the first of an answer: the time before it was no wait. */
+  /** Begins an answer: the time before its first arrival is not a wait. */
   restart(): void {
     this.sliceStart = null;
   }
 
-  /** An id arrived; `now` in milliseconds. */
+  /** Takes note of an id that arrived at `now` milliseconds. */
   arrived(now: number): void {
     if (this.asked !== 'auto') return;
     if (this.sliceStart === null) {
@@ -119,12 +123,12 @@ export class RunAhead {
 
   private adapt(): void {
     const { slices, most, mostShared } = this;
-    // A GPU that ran dry or a page that was busy only makes steps look longer, so the quick slices are to be believed. The
-    // lateness is what every other slice has: one stall is not regular.
+    // A GPU that ran dry or a page that was busy only makes steps look longer, so quick slices are the true ones. The
+    // lateness is the median, because a single stall is not regular.
     const stepMs = rank(slices, 'stepMs', 1 / 4);
     const lateMs = rank(slices, 'lateMs', 1 / 2);
     const wantedMs = HALF_AGAIN * Math.max(LATE_MS, lateMs);
-    const polled = lateMs >= HALF_AGAIN * stepMs; // else the wait was for the GPU
+    const polled = lateMs >= HALF_AGAIN * stepMs; // otherwise the loop waited for the GPU
     const allowedMs = polled ? Math.max(STOP_LATENCY_MS, wantedMs) : STOP_LATENCY_MS;
     const wanted = Math.max(START_DEPTH, Math.ceil(wantedMs / stepMs));
     const allowed = 1 + Math.floor(allowedMs / stepMs);
@@ -133,7 +137,7 @@ export class RunAhead {
   }
 }
 
-/** The value that `share` of the slices stay below. */
+/** The value below which `share` of the slices lie. */
 function rank(slices: readonly Slice[], key: keyof Slice, share: number): number {
   const values = slices.map((slice) => slice[key]).sort((a, b) => a - b);
   return values[Math.floor((values.length - 1) * share)];

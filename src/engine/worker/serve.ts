@@ -1,8 +1,10 @@
+// The worker's side of comlink, restricted to calls of the API.
+
 import { type Endpoint, expose } from 'comlink';
 
 /**
- * Answers calls of `api` that come through `endpoint`. What is not such a call is ignored: comlink would throw at it, which ends
- * the worker for whoever holds it, and would hand out more than calls.
+ * Answers calls of `api` that come through `endpoint`, and ignores all other messages. comlink would throw at some of
+ * them, which ends the worker, and for others it would expose more than calls.
  */
 export function serve(api: object, endpoint: Endpoint): void {
   expose(api, {
@@ -11,11 +13,11 @@ export function serve(api: object, endpoint: Endpoint): void {
       endpoint.addEventListener(type, (event) => {
         if (typeof listener === 'function' && isCall(api, (event as MessageEvent<unknown>).data)) listener(event);
       }),
-    removeEventListener: () => {}, // comlink asks for it at a RELEASE, which is no call
+    removeEventListener: () => {}, // comlink calls it for a RELEASE, which is ignored
   });
 }
 
-/** Whether comlink may see `data`: a call of a method of `api` by its name, with arguments that are plain, or proxies. */
+/** True if `data` is a call of a method of `api` by its name, with arguments that are plain or proxies. */
 function isCall(api: object, data: unknown): boolean {
   const { id, type, path, argumentList } = fieldsOf(data);
   if (typeof id !== 'string' || type !== 'APPLY' || !Array.isArray(path) || !Array.isArray(argumentList)) return false;

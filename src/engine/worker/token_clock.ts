@@ -1,35 +1,37 @@
+// The one clock of an answer.
+
 /**
- * The stages of each token of one answer. All times are milliseconds, moments on the scale of performance.now(). What
- * `arrived` finds stays in fields until the next: a token allocates nothing.
+ * The stages of each token of one answer, in milliseconds. Moments are on the scale of performance.now(). `arrived`
+ * stores its results in fields until the next token, so that a token allocates nothing.
  */
 export class TokenClock {
   readonly start = performance.now();
   tokenized = 0;
-  /** When the first token arrived, and the newest. */
+  /** Arrival of the first token. `last`: of the newest. */
   first: number | null = null;
   last = 0;
-  /** Of the newest token, as in TokenEvent. */
+  /** Times of the newest token, as in TokenEvent. */
   tbtMs: number | null = null;
   inFlightMs = 0;
   workerMs: number | null = null;
   readonly gaps: number[] = [];
-  /** For each token, when the recording of its step began. */
+  /** Start of the recording of each token's step. */
   private readonly recorded: number[] = [];
   private tokens = 0;
-  /** When the loop began to wait for an arrival; it works while this is infinite. */
+  /** Start of the loop's wait for an arrival, or infinite while the loop works. */
   private waiting = Number.POSITIVE_INFINITY;
 
-  /** The recording of the step of a token that is asked for next began at `at`. */
+  /** Notes that the recording of the next token's step began at `at`. */
   records(at: number): void {
     this.recorded.push(at);
   }
 
-  /** From now on this thread has nothing to do but to wait. */
+  /** Notes that the loop waits from now on. */
   waits(): void {
     this.waiting = performance.now();
   }
 
-  /** The next token is here. */
+  /** Notes the arrival of the next token. */
   arrived(): void {
     const now = performance.now();
     this.inFlightMs = now - this.recorded[this.tokens++];

@@ -1,3 +1,5 @@
+// The backend on WebGPU.
+
 import { InvalidRequestError } from '../../errors';
 import type { Gpu } from '../../gpu/device';
 import type { CommandList, Step } from '../../gpu/kernel';
@@ -12,12 +14,12 @@ import { tuneModel } from '../../tune/tune';
 import type { AttentionChoice, Roofline, TuneOutcome } from '../protocol';
 import { type Backend, MOST_SHARED, type OnTuneResult } from './backend';
 
-/** Readbacks in flight: 4.5 ms of steps of 0.07 ms. Each is a mapped buffer, of which drivers grant a few thousand. */
+/** Readbacks in flight: 4.5 ms of steps of 0.07 ms. Each takes a mapped buffer, and drivers grant a few thousand. */
 const MAX_RUN_AHEAD = 64;
-/** Steps of a run that are timed. */
+/** Most steps of a run that are timed. */
 const TIMED_STEPS = 2048;
 
-/** Queues passes of a Llama on the GPU and reads back one id a step, late. */
+/** Queues passes of a Llama on the GPU, and reads their ids back while later steps run. */
 export class WebGpuBackend implements Backend {
   readonly name = 'webgpu';
   stepBoundMs?: number;
@@ -25,26 +27,26 @@ export class WebGpuBackend implements Backend {
   private end: PassEnd = 'sample';
   private readonly clock: StepTimes | null;
   private timed = false;
-  /** The newest decode step, whose sibling `attention` names. */
+  /** Position of the newest decode step, for which `attention` names the sibling. */
   private decodedAt = 0;
   private measured: Roofline | null = null;
 
   constructor(
     private readonly gpu: Gpu,
     private readonly llama: Llama,
-    /** The key of the attention in the stored profile (see attentionKey); null: what is tuned is not stored. */
+    /** Key of the attention in the stored profile (see attentionKey), or null to store none. */
     private readonly attentionKey: string | null = null,
   ) {
     this.readback = new WordReadback(gpu, MAX_RUN_AHEAD + 1, MOST_SHARED);
     this.clock = gpu.can.timestamps ? new StepTimes(gpu, TIMED_STEPS) : null;
   }
 
-  /** A pass that needs the CPU in its middle runs alone. */
+  /** 1 if a pass needs the CPU in its middle. */
   get maxRunAhead(): number {
     return this.llama.needsHost ? 1 : MAX_RUN_AHEAD;
   }
 
-  /** `decode`: what ran last; the siblings change with the length of the cache. */
+  /** `decode` names the sibling of the newest step; siblings change with the length of the cache. */
   get attention(): AttentionChoice {
     const { attention } = this.llama;
     const decode = attention.at(1, this.decodedAt + 1).kernel.name;
@@ -79,7 +81,7 @@ export class WebGpuBackend implements Backend {
     const { queue } = this.gpu.device;
     this.llama.writeTokens(ids, position);
     let queued = 0;
-    // Two passes in flight: a GPU that waited for the page to hear of each would idle for up to 3 ms a chunk.
+    // Two passes in flight: with one, the GPU would idle for up to 3 ms a chunk until the CPU learns of its end.
     let before: Promise<undefined> | null = null;
     const heard = async () => {
       await before;
@@ -90,14 +92,14 @@ export class WebGpuBackend implements Backend {
       const step = { position: position + queued, nTokens: PREFILL_CHUNK };
       await this.llama.pass(PREFILL_CHUNK, 'none', step.position).run(step);
       const running: Promise<undefined> = queue.onSubmittedWorkDone();
-      running.catch(ignore); // awaited a chunk later
+      running.catch(ignore); // awaited one chunk later
       await heard();
       before = running;
       queued += PREFILL_CHUNK;
       if (stopped()) return { token: null };
     }
     const token = this.run(position + queued, ids.length - queued);
-    token.catch(ignore); // the caller's, who gets it later
+    token.catch(ignore); // the caller awaits the promise later
     await heard();
     return { token };
   }
@@ -107,7 +109,7 @@ export class WebGpuBackend implements Backend {
     return this.run(position, 1, this.stamps());
   }
 
-  /** One submit where progress travels in the commands; a uniform is rewritten between submits. */
+  /** One submit if the step travels in the commands. A uniform must be rewritten between submits. */
   decodeMany(position: number, count: number): Promise<Uint32Array> {
     const { gpu, llama, readback } = this;
     if (gpu.failure) return Promise.reject(gpu.failure);
@@ -133,7 +135,10 @@ export class WebGpuBackend implements Backend {
     return this.timed && this.clock ? this.clock.read() : null;
   }
 
-  /** Runs every pipeline once: 5 ms of loading for 1 ms of the first TTFT on an H200, more where drivers compile at first use. */
+  /**
+   * Runs every pipeline once: costs 5 ms of the load and saves 1 ms of the first TTFT on an H200, more if drivers
+   * compile late.
+   */
   async warmUp(): Promise<void> {
     await this.llama.pass(2, 'none', 0).run({ position: 0, nTokens: 2 });
     this.end = 'penalize_and_sample';
@@ -141,7 +146,7 @@ export class WebGpuBackend implements Backend {
     this.clock?.restart();
     const start = performance.now();
     await this.run(0, 1, this.clock?.next());
-    const waitedMs = performance.now() - start; // for its id, too
+    const waitedMs = performance.now() - start; // includes the readback
     const [gpuMs = 0] = (await this.clock?.read()) ?? [];
     this.stepBoundMs = gpuMs > 0 ? gpuMs : waitedMs;
   }
@@ -150,11 +155,11 @@ export class WebGpuBackend implements Backend {
     if (this.gpu.failure) return Promise.reject(this.gpu.failure);
     const list = this.llama.pass(nTokens, this.end, position);
     const step = { position, nTokens };
-    const parts = list.runParts(step);
-    return list.needsHost ? parts.then(() => this.submit(list, step)) : this.submit(list, step, stamps);
+    const cuts = list.runCuts(step);
+    return list.needsHost ? cuts.then(() => this.submit(list, step)) : this.submit(list, step, stamps);
   }
 
-  /** One submit: the pass, or what the CPU has left of it, and the copy of the id that it leaves. */
+  /** Submits the rest of a pass after its last cut, and the copy of its id. */
   private submit(list: CommandList, step: Step, stamps?: GPUComputePassTimestampWrites): Promise<number> {
     const encoder = this.gpu.device.createCommandEncoder();
     list.record(encoder, step, stamps);

@@ -1,4 +1,4 @@
-// The worker: wires messages to the model, and nothing else. One worker holds one model: a load is its first call.
+// The worker's entry: passes messages to the model and back. One worker holds one model, and a load is its first call.
 
 import { type Endpoint, transfer } from 'comlink';
 import { InvalidRequestError } from '../../errors';
@@ -23,14 +23,14 @@ import { serve } from './serve';
 
 let model: LoadedModel | null = null;
 const loading = new AbortController();
-/** What the load has to say, until a first request hears it. */
+/** Warnings of the load, for the first request to report. */
 let warnings: readonly Warning[] = [];
-/** Requests that have not ended; unloading stops them. */
+/** Running and waiting requests, which an unload stops. */
 const requests = new Set<{ stopped: boolean }>();
-/** Requests run one after another: there is one cache. */
+/** The end of the newest request. Requests run one after another because they share one cache. */
 let queue: Promise<void> = Promise.resolve();
 
-/** Runs `work` after every request before it. What it posts goes through the port, as does what it throws. */
+/** Runs `work` after all earlier requests. Sends its messages and its error through the port. */
 function enqueue<Message>(
   port: MessagePort,
   work: (model: LoadedModel, post: (messages: readonly Message[]) => void, stopped: () => boolean) => Promise<void>,
@@ -44,7 +44,7 @@ function enqueue<Message>(
   const post = (messages: PortMessages<Message>) => port.postMessage(messages);
   const run = async () => {
     try {
-      if (state.stopped) return; // nobody waits for it any more
+      if (state.stopped) return; // stopped before its turn
       if (!model) throw new InvalidRequestError('No model is loaded.');
       await work(model, post, () => state.stopped);
     } catch (error) {
@@ -57,7 +57,7 @@ function enqueue<Message>(
   queue = queue.then(run);
 }
 
-/** Smaller files are hashed in less time than a worker takes to start. */
+/** Size of a file that takes longer to hash than a worker takes to start. */
 const ELSEWHERE_BYTES = 32 * 2 ** 20;
 
 async function hasherElsewhere(size: number, startHasher: StartHasher): Promise<Hasher | null> {
@@ -67,7 +67,7 @@ async function hasherElsewhere(size: number, startHasher: StartHasher): Promise<
   return isThere ? portHasher(port1) : null;
 }
 
-/** A new lock, held for good. Null where the browser has no locks, or refuses them to this origin. */
+/** Takes a new lock for good and returns its name. Null if the browser has no locks, or refuses them to this origin. */
 async function holdLock(): Promise<string | null> {
   const name = `vivace-worker-${crypto.getRandomValues(new Uint32Array(4)).join('-')}`;
   try {
