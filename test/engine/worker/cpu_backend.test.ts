@@ -5,7 +5,7 @@ import { resolveTensors } from '../../../src/model/tensors';
 import { type ModelFiles, openModel, type TensorInfo } from '../../../src/storage/model_file';
 import { droppedFolder } from '../../model/files';
 
-const FOLDER = new URL('../fixtures/architectures/', import.meta.url).pathname;
+const FOLDER = new URL('../../fixtures/architectures/', import.meta.url).pathname;
 
 // phi3 keeps q, k and v in one tensor, and gate and up in another: several reads of one name.
 for (const name of ['gemma3', 'phi3_longrope_short']) {

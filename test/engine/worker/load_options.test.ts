@@ -13,7 +13,7 @@ import { PLAIN_MODELS } from '../../model/published_plain';
 import { SPECIAL_MODELS } from '../../model/published_special';
 import { byteLevelJson } from '../../text/tiny_vocabulary';
 
-const FOLDER = new URL('../fixtures/llama/f16_group1_hd32_tied', import.meta.url).pathname;
+const FOLDER = new URL('../../fixtures/llama/f16_group1_hd32_tied', import.meta.url).pathname;
 
 function load(options: LoadOptions) {
   const files = [...droppedFolder(FOLDER), new File([JSON.stringify(byteLevelJson())], 'tokenizer.json')];
