@@ -1,5 +1,5 @@
-// `bench -- tune`: the engine's tuner at the shapes of known models: attention on the caches of all layers, matrix products
-// on synthetic weights.
+// `bench -- tune`: the engine's tuner at the shapes of known models: attention on the caches of all layers, matrix
+// products on synthetic weights.
 
 import type { AttentionShape } from '../../src/attention/attention';
 import { VivaceError } from '../../src/errors';

@@ -1,6 +1,7 @@
-// out[group] = sum of all words of x, if it is SENTINEL: x is read to the last byte, and nothing can be left out or written.
+// out[group] = sum of all words of x, if that is SENTINEL. No load can be left out, and nothing is written.
 //
-// Workgroups stride over x together; in a round each thread has LOADS loads of 16 bytes in flight, neighbors side by side.
+// Workgroups stride over x together. In each round a thread has LOADS loads of 16 bytes in flight; neighboring threads
+// read neighboring words.
 const SPAN = WORKGROUP * LOADS;
 
 @group(0) @binding(0) var<storage, read> x: array<vec4<u32>>;      // (a multiple of SPAN)

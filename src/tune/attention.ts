@@ -35,15 +35,15 @@ export interface TuneAttentionOptions {
 
 type Timing = PassTimeOptions & { budgetMs: number };
 
-/** For each candidate. If one run takes longer than half the budget, it runs twice: to warm up, and to be timed. */
+/** The timing of a candidate. One that takes longer than half the budget runs twice: to warm up, and to be timed. */
 const GPU_TIMING: Timing = { minMs: 4, rounds: 3, budgetMs: 40 };
 const WARM_UP: Timing = { minMs: 20, rounds: 1, budgetMs: 60, warmMs: 600 };
 /** The longest prefill of one layer to wait for. Browsers also declare a GPU dead after some seconds. */
 const MAX_PREFILL_MS = 250;
 
 /**
- * Takes seconds on a fast GPU and up to a minute on a slow one. Nothing else may use these buffers meanwhile. The thread
- * handles other events between candidates, since each is read back.
+ * Takes seconds on a fast GPU and up to a minute on a slow one. Nothing else may use these buffers meanwhile. Each
+ * candidate is read back, so the thread handles other events in between.
  * @throws DOMException AbortError when stopped; AttentionUnavailable when no sibling runs one of the passes
  */
 export async function tuneAttention(
@@ -82,7 +82,7 @@ class AttentionTuner {
     this.expected = passes.map((pass) => expectedCandidates(pass, this.target) + CLIMB[pass.pass].steps);
   }
 
-  /** Runs the untuned kernel of decode. If it cannot run, its own result will say so later. */
+  /** Runs the untuned kernel of decode. A refusal shows again in the results of that pass. */
   async warmUp(pass: TunedPass): Promise<void> {
     await this.measureUntuned(pass, pass, WARM_UP);
   }
@@ -108,7 +108,7 @@ class AttentionTuner {
     const { tried, winner } = await tune(this.gpu, search, this.meter.at(pass, this.timing), watch);
     this.results.push(...tried.map((each) => resultOf(pass, each, each === winner)));
     this.expected.shift();
-    const { candidate, ms } = winner as NonNullable<typeof winner>; // the candidates go on until one runs
+    const { candidate, ms } = winner as NonNullable<typeof winner>; // batches follow until a candidate runs
     return { name: candidate.name, parameters: candidate.parameters, ms };
   }
 

@@ -8,7 +8,7 @@ import { planSplitKvDecode } from '../attention/split_kv_decode';
 import { AttentionUnavailable } from '../errors';
 import { fastestFirst, type Tried } from './tuner';
 
-/** A kind of pass that is tuned: nTokens tokens, the last of which sees kvLen keys. */
+/** A kind of pass to tune: nTokens tokens, the last of which sees kvLen keys. */
 export interface TunedPass {
   pass: 'prefill' | 'decode';
   nTokens: number;
@@ -29,7 +29,7 @@ export interface Target {
   limits: AttentionLimits;
 }
 
-/** The first tiles on every GPU, so that any two GPUs can be compared. */
+/** Every GPU begins with these tiles, so that any two GPUs can be compared. */
 const COMBINATIONS: Record<string, Record<string, number>> = {
   A: { BLOCK_M: 32, BLOCK_N: 32, DV_TILE: 32 },
   B: { BLOCK_M: 32, BLOCK_N: 32, DV_TILE: 64 },
@@ -45,7 +45,7 @@ const WORKGROUPS = [64, 128, 256];
 const SPLITS = [2, 4, 8, 16, 32, 64, 128, 256];
 /** The fewest keys of a split. */
 const MIN_SPLIT_KEYS = 32;
-/** The best numbers of splits, tried with every workgroup. */
+/** The fastest numbers of splits are tried with every workgroup: this many of them. */
 const BEST_SPLITS = 2;
 /** Keys of a prefill, if the context holds as many. */
 const PREFILL_KEYS = 2048;
@@ -100,7 +100,7 @@ function work({ nTokens, kvLen }: Pick<TunedPass, 'nTokens' | 'kvLen'>): number 
   return nTokens * (kvLen - (nTokens - 1) / 2);
 }
 
-/** All batches: the first candidates, other workgroups for the best splits, neighbors of the fastest, and at last siblings. */
+/** Batches: the first candidates, other workgroups for the best splits, neighbors of the fastest, and then siblings. */
 export function* attentionCandidates(
   pass: TunedPass,
   target: Target,
@@ -142,7 +142,7 @@ export function firstCandidates({ pass, kvLen }: TunedPass, target: Target): Att
   if (pass === 'prefill') {
     return [
       ...Object.entries(COMBINATIONS).map(([letter, given]) => candidate(target, 'flash_prefill', given, letter)),
-      ...WORKGROUPS.map((WORKGROUP) => candidate(target, 'fused_decode', { WORKGROUP })), // wins on GPUs with fast caches
+      ...WORKGROUPS.map((WORKGROUP) => candidate(target, 'fused_decode', { WORKGROUP })), // wins with fast caches
     ];
   }
   const splits = SPLITS.filter((parts) => kvLen >= parts * MIN_SPLIT_KEYS);

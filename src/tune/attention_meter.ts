@@ -20,7 +20,7 @@ export interface AttentionTuneBuffers {
 }
 
 export class AttentionMeter {
-  /** Results of checks by kind of pass and candidate: the length of the cache makes no other kernel. */
+  /** Results of checks by kind of pass and candidate. The kernel is the same for all cache lengths. */
   private readonly faults = new Map<string, string | null>();
 
   constructor(

@@ -1,4 +1,4 @@
-// What a tuner tries for a product, the default first. Pure: no GPU is asked.
+// The candidates of a matrix product, the default first. Pure: asks no GPU.
 
 import { GpuProgramError } from '../errors';
 import { MANY_TOKENS, MATMUL_TILES, planMatmulQ8, type Tiles } from '../kernels/linear/matmul_q8';
@@ -6,7 +6,7 @@ import { type MatvecLimits, type MatvecParameters, type MatvecShape, planMatvec 
 
 type Seed = readonly [WORKGROUP: number, LANES: number, GROUP_ROWS: number, TURNS: number];
 
-/** Good for one matrix or another on large GPUs, so worth a try for any. */
+/** Parameters that suit one matrix or another on large GPUs, and so are worth a try for any. */
 const SEEDS: readonly Seed[] = [
   [512, 16, 1, 1],
   [512, 32, 1, 1],
@@ -22,9 +22,9 @@ const SEEDS: readonly Seed[] = [
   [64, 16, 1, 1],
 ];
 const MOST_CANDIDATES = 20;
-/** Fewer leave most of a large GPU idle. */
+/** Fewer workgroups leave most of a large GPU idle. */
 const LEAST_WORKGROUPS = 64;
-/** A smaller subgroup is a software GPU's: it compiles for longer than any other choice could save. */
+/** GPUs in software have smaller subgroups. They compile for longer than any other choice could save. */
 const HARDWARE_SUBGROUP = 8;
 const MIN_WORKGROUP = 64;
 const MIN_LANES = 4;
@@ -32,12 +32,13 @@ const MAX_LANES = 32;
 const PLAIN_LANES = 8;
 const MOST_TURNS = 8;
 
+/** True for the subgroups of a GPU in software. */
 export const isSoftware = (subgroupMinSize: number): boolean =>
   subgroupMinSize > 0 && subgroupMinSize < HARDWARE_SUBGROUP;
 
 /**
- * Parameters that fit this GPU and leave it enough workgroups, each once: the default, its neighbors, then good ones of other GPUs.
- * @throws GpuProgramError where not even the default fits
+ * Parameters that fit this GPU and leave it enough workgroups, each once: the default, its neighbors, then SEEDS.
+ * @throws GpuProgramError if not even the default fits
  */
 export function matvecCandidates(
   shape: MatvecShape,
@@ -73,14 +74,14 @@ export function matvecCandidates(
   return distinct([usual, ...others.map((p) => whole(p, shape)).filter(fits)]).slice(0, MOST_CANDIDATES);
 }
 
-/** With as many turns more as it takes to finish whole workgroups. */
+/** Doubles the turns until a workgroup makes a multiple of the rows that the epilogue finishes together. */
 function whole(p: MatvecParameters, { finishRows }: MatvecShape): MatvecParameters {
   let { TURNS } = p;
   while (TURNS < MOST_TURNS && ((p.WORKGROUP / p.LANES) * p.GROUP_ROWS * TURNS) % finishRows !== 0) TURNS *= 2;
   return { ...p, TURNS };
 }
 
-/** Each parameter doubled and halved. */
+/** The parameters with one of them doubled or halved. */
 function neighbors(p: MatvecParameters): MatvecParameters[] {
   const names = ['WORKGROUP', 'LANES', 'GROUP_ROWS', 'TURNS'] as const;
   return names.flatMap((name) => [
@@ -89,7 +90,7 @@ function neighbors(p: MatvecParameters): MatvecParameters[] {
   ]);
 }
 
-/** MATMUL_TILES that fit this GPU, that which a matrix of `rows` gets untuned first. */
+/** MATMUL_TILES that fit this GPU. The default for a matrix of `rows` comes first. */
 export function tileCandidates(rows: number, limits: MatvecLimits, software: boolean): Tiles[] {
   const usual = planMatmulQ8(limits, MANY_TOKENS, rows);
   if (software) return [usual];

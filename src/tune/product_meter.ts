@@ -1,4 +1,4 @@
-// The meter of matrix products: compiles the candidates of one product, compares each with the default, and times all in turn.
+// The meter of a matrix product: compiles its candidates, compares each with the default, and times all in turn.
 
 import { quantizeActivations } from '../cpu/quantize_activations';
 import type { Gpu } from '../gpu/device';
@@ -90,7 +90,7 @@ function writeActivations<P>(gpu: Gpu, { nTokens, layers }: MeasuredProduct<P>):
 const quantized = (x: Float32Array, input: MatvecInput) =>
   input === 'q8' ? quantizeActivations(x) : { q: x, d: null };
 
-/** m and l of attention parts, in turns. l is above 0. */
+/** m and l of attention splits, alternating. l is above 0. */
 function randomMaximaAndSums(count: number): Float32Array<ArrayBuffer> {
   return randomFloats(count, 3).map((value, i) => (i % 2 === 0 ? value : value + 2));
 }

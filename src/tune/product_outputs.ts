@@ -15,9 +15,9 @@ export interface Values {
 /** NaN as f32, as f16 and as a scale: a value that was not written shows. */
 const POISON = 0x7fff7fff;
 
-/** Of the RMS of the output: sums in another order, and activations that round the other way. */
+/** A share of the RMS of the output: sums differ in their order, and activations may round the other way. */
 const TOLERANCE = 0.02;
-/** For an output in steps: one more step, and the rounding of the sum. */
+/** Steps by which a quantized output may differ: one, and the rounding of the sum. */
 const STEPS = 1.01;
 
 /** Writes `before` where the product is added, and NaN elsewhere. `before` is at least as long as the output. */
@@ -88,7 +88,7 @@ function decode(bytes: ArrayBuffer, encoding: EpilogueOutput['encoding']): Value
   }
 }
 
-/** How `got` differs from the outputs of the default, as a fragment of a sentence, or null. */
+/** The first difference from the outputs of the default, as a fragment of a sentence, or null. */
 export function faultOf(expected: readonly Values[], got: readonly Values[]): string | null {
   for (const [i, { values, steps }] of expected.entries()) {
     const tolerance = TOLERANCE * rms(values);

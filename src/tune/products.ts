@@ -66,8 +66,8 @@ function total(groups: readonly Group[]): number {
 }
 
 /**
- * Takes a second for each shape on a fast GPU. Nothing else may use these buffers meanwhile. `prefillTokens`: tokens of a
- * chunk of a prompt. Shapes without a choice are left out.
+ * Takes a second for each shape on a fast GPU. Nothing else may use these buffers meanwhile. Shapes without choice are
+ * left out. `prefillTokens`: tokens of a chunk of a prompt.
  * @throws DOMException AbortError when stopped
  */
 export async function tuneProducts(

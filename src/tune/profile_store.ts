@@ -1,4 +1,4 @@
-// The profile of this GPU: everything that was tuned, kept in IndexedDB. Never throws: without storage there is no profile.
+// The profile of this GPU, kept in IndexedDB. Never throws: without storage there is no profile.
 // A stored profile is as untrusted as a file: another version wrote it, or anyone with access to the page's storage.
 
 import { get, update } from 'idb-keyval';
@@ -15,7 +15,7 @@ import { shaderHash } from './shader_hash';
 
 /** Measurements of one GPU in one browser with these shaders, for all models. */
 export interface Profile extends ProductProfile {
-  /** By `attentionKey`. */
+  /** Keys: `attentionKey`. */
   attention: Readonly<Record<string, AttentionProfile>>;
 }
 

@@ -1,26 +1,28 @@
+// The kernel of the roofline: reads a buffer from end to end, in a shape that the caller chooses.
+
 import wgsl from '../../shaders/tune/read_memory.wgsl?raw';
 import type { Gpu } from '../gpu/device';
 import { createKernel } from '../gpu/kernel';
 import { type PassTimeOptions, timePass } from '../gpu/time_pass';
 
-/** What no sum of the buffer is likely to be. */
+/** An unlikely sum of the buffer. */
 const SENTINEL = 0xdeadbeef;
 const LARGEST_GRID = 16896;
-/** What `out` holds: a word for each workgroup. */
+/** Bytes of `out`: a word for each workgroup. */
 export const READ_OUT_BYTES = 4 * LARGEST_GRID;
 
-/** A way to read a buffer from end to end. `grid`: workgroups, at most 16896. */
+/** `grid`: workgroups, at most 16896. */
 export interface ReadShape {
   workgroup: number;
-  /** 16-byte loads that a thread has in flight. */
+  /** 16-byte loads in flight in each thread. */
   loads: number;
   grid: number;
 }
 
-/** The span of the largest workgroup, which divides the bytes of `x`. */
+/** The span of the largest workgroup. The bytes of `x` are a multiple of it. */
 export const READ_SPAN_BYTES = 1024 * 8 * 16;
 
-/** GB/s (1e9 bytes) of reading all of `x` so; null where the GPU has no such workgroup. `out` has READ_OUT_BYTES. */
+/** GB/s (1e9 bytes) of reading all of `x`; null if the GPU has no such workgroup. `out` has READ_OUT_BYTES. */
 export async function readSpeed(
   gpu: Gpu,
   x: GPUBuffer,

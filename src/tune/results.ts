@@ -1,4 +1,4 @@
-// Results of the tuner: one candidate of attention or of a matrix product, measured, or refused with the reason. Types only.
+// Results of the tuner: a candidate of attention or of a matrix product, measured or refused. Types only.
 
 import type { AttentionName } from '../attention/attention';
 import type { MatvecInput } from '../kernels/linear/matvec';
@@ -11,8 +11,9 @@ interface Result {
   nTokens: number;
   /** Milliseconds of one layer; null when refused. */
   ms: number | null;
+  /** The reason of a refusal; null when measured. */
   refused: string | null;
-  /** Whether the tuner keeps it: one result for each pass and shape. Set at the end of the pass or shape. */
+  /** True for the candidate that the tuner keeps. Set when all candidates of the pass or shape are measured. */
   fastest: boolean;
 }
 
@@ -32,6 +33,6 @@ export interface ProductResult extends Result {
   cols: number;
   format: WeightFormat;
   input: MatvecInput;
-  /** Whether it runs untuned. */
+  /** True for the parameters that run untuned. */
   isDefault: boolean;
 }

@@ -1,27 +1,29 @@
+// The roofline: the fastest read of this GPU's memory, which bounds the time of a token.
+
 import { GpuMemoryError } from '../errors';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../gpu/device';
 import { READ_OUT_BYTES, READ_SPAN_BYTES, type ReadShape, readSpeed } from './read_memory';
 
-/** More than the caches of GPUs hold. */
+/** More bytes than the caches of GPUs hold. */
 const MOST_BYTES = 2 ** 28;
-/** Less would measure a cache, and says nothing. */
+/** Fewer bytes would measure a cache. */
 const LEAST_BYTES = 2 ** 24;
-/** The fastest of the bench's on some GPU, and a small workgroup for those that have no large one. */
+/** Each is the fastest in the bench on some GPU. The first suits GPUs without large workgroups. */
 const SHAPES: readonly ReadShape[] = [
   { workgroup: 256, loads: 4, grid: 4224 },
   { workgroup: 256, loads: 8, grid: 1056 },
   { workgroup: 512, loads: 4, grid: 4224 },
   { workgroup: 1024, loads: 4, grid: 1056 },
 ];
-/** In all about half a second, by the GPU's clock; the CPU's sees completions up to 3 ms late and needs longer. */
+/** About half a second by the GPU's clock. The CPU's clock sees completions up to 3 ms late and needs longer. */
 const TIMES = { gpu: { minMs: 10 }, cpu: { minMs: 60 }, all: { rounds: 3, warmMs: 50, budgetMs: 120 } };
-/** A GPU played by the CPU compiles longer than it reads. */
+/** A GPU in software compiles for longer than it reads. */
 const SOFTWARE = { bytes: 2 ** 22, shapes: [{ workgroup: 128, loads: 4, grid: 64 }], times: { minMs: 1, rounds: 2 } };
 const RANDOM_WORDS = 2 ** 18;
 
 /**
- * The fastest read of memory that a kernel reaches on this GPU, in GB/s (1e9 bytes). What it allocates is gone when it ends.
- * @throws GpuMemoryError where not even 16 MB are free; DOMException AbortError soon after `stopped` turns true
+ * The fastest read of memory by a kernel on this GPU, in GB/s (1e9 bytes). Frees all that it allocates.
+ * @throws GpuMemoryError if not even 16 MB are free; DOMException AbortError soon after `stopped` turns true
  */
 export async function measureRoofline(
   gpu: Gpu,
@@ -43,11 +45,11 @@ export async function measureRoofline(
   } finally {
     gpu.destroyBuffer(x);
     gpu.destroyBuffer(out);
-    gpu.peakBytes = peakBytes; // which tells what answers need
+    gpu.peakBytes = peakBytes; // the need of answers alone
   }
 }
 
-/** Of `most` bytes, or of the largest half, quarter and so on that the GPU has memory for. */
+/** Buffers of `most` bytes, or of the largest half, quarter and so on that the GPU has memory for. */
 async function allocate(gpu: Gpu, most: number): Promise<GPUBuffer[]> {
   const bytes = Math.floor(most / READ_SPAN_BYTES) * READ_SPAN_BYTES;
   const made: GPUBuffer[] = [];
@@ -64,7 +66,7 @@ async function allocate(gpu: Gpu, most: number): Promise<GPUBuffer[]> {
   }
 }
 
-/** Random words, which no memory compresses: a block of them is copied all over the buffer. */
+/** Fills a buffer with copies of a block of random words, which no memory compresses. */
 function fill(gpu: Gpu, buffer: GPUBuffer): void {
   const words = new Uint32Array(RANDOM_WORDS);
   for (let i = 0, x = 1; i < words.length; i++) {

@@ -1,3 +1,5 @@
+// The hash of all shaders. A build replaces this file with the value (tools/lib/wgsl_plugin), to bundle no shader twice.
+
 /** The sources of all kernels. */
 const sources: Record<string, string> = import.meta.glob(['../../shaders/**/*.wgsl', '!../../shaders/bench/*.wgsl'], {
   query: '?raw',
@@ -14,7 +16,7 @@ function sourceHash(texts: readonly string[]): string {
   return (hash >>> 0).toString(16);
 }
 
-/** Tells measurements of these shaders from measurements of others. A build replaces this file with the value. */
+/** Tells measurements of these shaders from measurements of others. */
 export function shaderHash(): string {
   return sourceHash(Object.values(sources));
 }

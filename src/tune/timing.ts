@@ -17,11 +17,14 @@ export interface TurnTiming {
   passMs: number;
   /** The longest pass, even if it does not reach all layers. */
   mostMs: number;
-  /** The first kernel runs for this long before the rounds, which follow at once: an idle GPU drops its clocks within milliseconds. */
+  /**
+   * The first kernel runs for this long, and the rounds follow at once: an idle GPU drops its clocks within
+   * milliseconds.
+   */
   warmMs: number;
 }
 
-/** For a GPU without a clock: completions reach the CPU on a grid of about 3 ms. */
+/** The timing of a GPU without a clock: completions reach the CPU on a grid of about 3 ms. */
 export const CPU_TIMING = { minMs: 50, rounds: 3, budgetMs: 250 };
 /** The first round warms up; the median of the others counts. */
 const ROUNDS = 4;
@@ -32,7 +35,7 @@ export async function timeAlone(gpu: Gpu, step: Step, run: LayeredRun, timing: P
   return ms;
 }
 
-/** Milliseconds of one run of each: a pass of each, round after round. Without a clock of the GPU, one after another. */
+/** Milliseconds of one run of each kernel, in rounds of one pass each. Without a GPU clock: one after another. */
 export async function timeInTurn(
   gpu: Gpu,
   step: Step,

@@ -30,9 +30,9 @@ export interface Tuned {
 }
 
 /**
- * Overwrites keys, values and activations. `onResult` is called after each candidate; `total` is an estimate, never below
- * `done`.
- * @throws DOMException AbortError soon after `stopped` turns true; AttentionUnavailable when no sibling runs
+ * Overwrites keys, values and activations. `onResult` is called after each candidate. `total` is an estimate, never
+ * below `done`.
+ * @throws DOMException AbortError soon after `stopped` turns true; AttentionUnavailable if no sibling runs
  */
 export async function tuneModel(
   gpu: Gpu,

@@ -1,4 +1,4 @@
-// The tuner: measures candidates on this very GPU, each one compiled and verified before it is timed, and picks the fastest.
+// The tuner: compiles, verifies and times candidates on this very GPU, and picks the fastest.
 // It does not know what the kernels compute: attention.ts and products.ts bring the candidates and the meters.
 
 import { AttentionUnavailable, GpuMemoryError, GpuProgramError } from '../errors';
@@ -20,14 +20,14 @@ export interface Search<Candidate> {
   keyOf(candidate: Candidate): string;
 }
 
-/** Measures candidates. Where a step throws GpuProgramError, GpuMemoryError or AttentionUnavailable, they are refused. */
+/** Measures candidates. A GpuProgramError, GpuMemoryError or AttentionUnavailable in any step is a refusal. */
 export interface Meter<Candidate, Kernel> {
   compile(candidate: Candidate): Promise<Kernel>;
   /** Compares the outputs of a kernel with a reference: null, or the fault as a fragment of a sentence. */
   verify(kernel: Kernel, candidate: Candidate): Promise<string | null>;
   /** Milliseconds of one run of each kernel, in order. */
   time(kernels: readonly Kernel[]): Promise<number[]>;
-  /** Whether the kernels of a batch are timed together. Otherwise one kernel is in memory at a time. */
+  /** True: the kernels of a batch are timed together. False: one kernel is in memory at a time. */
   readonly inTurn: boolean;
   /** The winner and the usual candidate are timed again if the usual one takes less than this. Default 0: never. */
   readonly repeatBelowMs?: number;
@@ -131,7 +131,7 @@ async function choose<Candidate, Kernel>(
   return best.ms * MARGIN < untuned.ms ? best : untuned;
 }
 
-/** Fills the cache of pipelines. A candidate refused here is compiled again when it is measured, with more memory free. */
+/** Fills the cache of pipelines. Refusals do not count here: a candidate alone has more memory. */
 async function compileAhead<Candidate, Kernel>(
   gpu: Gpu,
   meter: Meter<Candidate, Kernel>,

@@ -41,7 +41,7 @@ describe('with times that are made up', () => {
     measured.length = 0;
   });
 
-  /** Tunes a GPU on which each candidate takes `time` milliseconds; a text is the reason of a refusal. */
+  /** Tunes a GPU on which each candidate takes `time` milliseconds. A text is the reason of a refusal. */
   function tune(
     time: (candidate: AttentionCandidate, pass: TunedPass) => number | string,
     options: TuneAttentionOptions = {},
@@ -211,7 +211,7 @@ describe('on a GPU', () => {
     windowed: true,
   };
 
-  /** Tunes on buffers of two layers; whatever happens, memory must be as before. */
+  /** Tunes on buffers of two layers, and expects all other memory to be freed. */
   async function tune(gpu: Gpu, shape: AttentionShape, options: TuneAttentionOptions) {
     const before = gpu.allocatedBytes;
     const layers = [modelBuffers(gpu, shape), modelBuffers(gpu, shape)];
@@ -293,7 +293,7 @@ describe('on a GPU', () => {
     const [{ ms }] = await measure(gpu, meter.at(pass, timing), [candidate], () => {});
     expect(ms).toBeGreaterThan(0);
     const windows = written.mock.calls.filter(([{ label }]) => label === 'attention.fused_decode.window');
-    expect(windows.map(([, data]) => (data as Uint32Array)[0])).toEqual([75, 7, 2 ** 32 - 1]); // 75: that of the check
+    expect(windows.map(([, data]) => (data as Uint32Array)[0])).toEqual([75, 7, 2 ** 32 - 1]); // 75: the window of the check
     vi.restoreAllMocks();
     for (const buffer of [q, k, v, out]) gpu.destroyBuffer(buffer);
   });

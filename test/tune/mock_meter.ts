@@ -6,7 +6,7 @@ import type { AttentionCandidate, TunedPass } from '../../src/tune/attention_can
 import { AttentionMeter } from '../../src/tune/attention_meter';
 import type { Meter } from '../../src/tune/tuner';
 
-/** From now on each candidate takes `time` milliseconds; a text is the reason of a refusal. */
+/** Makes each candidate take `time` milliseconds. A text is the reason of a refusal. */
 export function mockMeter(time: (candidate: AttentionCandidate, pass: TunedPass) => number | string): void {
   vi.spyOn(AttentionMeter.prototype, 'at').mockImplementation((pass, { budgetMs }) => {
     let measured: number | string = 0;

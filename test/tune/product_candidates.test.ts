@@ -1,3 +1,5 @@
+// The candidates of matrix products: they fit, each once, the default first.
+
 import { describe, expect, test } from 'vitest';
 import { MATMUL_TILES, planMatmulQ8 } from '../../src/kernels/linear/matmul_q8';
 import { type MatvecShape, planMatvec } from '../../src/kernels/linear/matvec_plan';

@@ -1,4 +1,4 @@
-// The tuner of products on a GPU: winners by shape, wrong candidates refused, memory as before.
+// The tuner of products on a GPU: a winner for each shape, wrong candidates refused, all memory freed.
 
 import { describe, expect, test } from 'vitest';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../../src/gpu/device';
@@ -114,7 +114,7 @@ test('the tiles of prefill are measured on a chunk of tokens', async () => {
 });
 
 describe('a candidate', () => {
-  /** Kernels are remembered by device and source; a constant of their own makes those of each call new. */
+  /** Kernels are cached by device and source. A constant of its own makes the kernels of each call new. */
   let calls = 0;
   async function tuneRewritten(gpu: Gpu, rewrite: (code: string) => string) {
     calls++;

@@ -1,4 +1,4 @@
-// What was tuned comes back from storage only if it is sound: storage is as untrusted as a file.
+// A stored profile is read only if it is sound: storage is as untrusted as a file.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

@@ -1,19 +1,19 @@
-// A read that left something out would be a roofline that nothing reaches: every shape reads to the last 16 bytes.
+// Every shape reads all bytes of the buffer: a read that leaves some out would give a roofline out of reach.
 
 import { expect, test } from 'vitest';
 import { GPU_COPY_SRC, GPU_STORAGE } from '../../src/gpu/device';
 import { READ_OUT_BYTES, READ_SPAN_BYTES, type ReadShape, readSpeed } from '../../src/tune/read_memory';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
 
-/** The kernel writes a sum that is this, and no other. */
+/** The only sum that the kernel writes. */
 const SENTINEL = 0xdeadbeef;
 const BYTES = 4 * READ_SPAN_BYTES;
 const TIMES = { minMs: 0, rounds: 1 };
 
 const SHAPES: ReadShape[] = [
-  { workgroup: 128, loads: 8, grid: 3 }, // more turns for some than for others
+  { workgroup: 128, loads: 8, grid: 3 }, // more turns for some workgroups than for others
   { workgroup: 256, loads: 1, grid: 64 },
-  { workgroup: 256, loads: 4, grid: 1000 }, // more workgroups than there is to read
+  { workgroup: 256, loads: 4, grid: 1000 }, // more workgroups than blocks to read
 ];
 
 for (const without of PATHS) {
@@ -23,7 +23,7 @@ for (const without of PATHS) {
       const gpu = await testGpu(without);
       for (const word of [0, BYTES / 8, BYTES / 4 - 4]) {
         const words = new Uint32Array(BYTES / 4);
-        words[word] = SENTINEL; // the first of 16 bytes that are read at a time
+        words[word] = SENTINEL; // the first word of a load of 16 bytes
         const x = gpu.upload('x', words);
         const out = gpu.createBuffer('out', READ_OUT_BYTES, GPU_STORAGE | GPU_COPY_SRC);
         expect(await readSpeed(gpu, x, out, shape, TIMES)).toBeGreaterThan(0);

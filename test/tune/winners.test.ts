@@ -1,4 +1,4 @@
-// The tuner's winners on made-up times: a fixed seed gives a fixed winner of each pass and shape, candidate by candidate.
+// The tuner's winners on made-up times: a seed fixes the winner of each pass and shape, and the order of candidates.
 
 import { afterEach, expect, test, vi } from 'vitest';
 import type { AttentionShape } from '../../src/attention/attention';
@@ -18,7 +18,7 @@ import { plainScores } from '../attention/cases';
 import { mockMeter } from './mock_meter';
 
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
-/** Shares of candidates that are refused, and of times that are noise. */
+/** The share of refused candidates, and of noise in a time. */
 const REFUSED = 0.1;
 const NOISE = 0.03;
 
@@ -33,7 +33,7 @@ function hash(text: string): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** From 0 to 1. */
+/** A number from 0 to 1. */
 const random = (...of: (string | number)[]): number => hash(of.join()) / 2 ** 32;
 
 const limits = {
@@ -48,7 +48,7 @@ const SHAPES: AttentionShape[] = [
   { nHeads: 8, nKvHeads: 2, headDim: 128, contextLength: 1000, maxTokens: 256, kvType: 'f32', ...plainScores(128) },
 ];
 
-/** The same candidate takes the same time but for noise, which is another each time. */
+/** A candidate takes a fixed time plus noise that differs from run to run. */
 function mockAttention(seed: number) {
   let timed = 0;
   mockMeter((candidate, { pass, kvLen }) => {
@@ -86,7 +86,7 @@ test('of attention', async () => {
 
 const QKV = { nHeads: 32, nKvHeads: 8, headDim: 64, contextLength: 512, kvType: 'f16' } as const;
 
-/** The products of a model's layers, as the model binds them. */
+/** The products of two layers and a head. */
 function products(): NamedProduct[] {
   const made = (
     name: NamedProduct['name'],
@@ -119,7 +119,7 @@ function products(): NamedProduct[] {
   return [made('head', 'decode', headEpilogue(1, null), 'to_q8', 128256, 2048), ...layer, ...layer];
 }
 
-/** Times by the place of a shape and of a candidate in it. */
+/** Times by the index of the shape and of the candidate. */
 function mockProducts(seed: number): void {
   const shapes: object[] = [];
   const places = new Map<object, [shape: number, candidate: number]>();

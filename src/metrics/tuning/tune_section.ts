@@ -13,7 +13,7 @@ import { keptText, lastMeasured, tuneFailure, whyNotTune } from './tune_texts';
 
 export interface TuneProgress {
   done: number;
-  /** 0 until the first candidate was measured. */
+  /** 0 until the first candidate is measured. */
   total: number;
 }
 
@@ -161,7 +161,7 @@ export class VivaceTune extends LitElement {
     }
   };
 
-  /** The focus stays with the button that took the place of the one that had it. */
+  /** Moves the focus from a button to the one that replaces it. */
   private move(state: TuneState): void {
     const hadFocus = this.shadowRoot?.activeElement?.matches('[data-testid=tune], [data-testid=cancel-tune]');
     const swaps = (state.kind === 'running') !== (this.state.kind === 'running');

@@ -1,4 +1,4 @@
-// The look of the attention section. It takes the variables of the panel around it.
+// The styles of both sections, on the CSS variables of the panel.
 
 import { css } from 'lit';
 
@@ -32,7 +32,7 @@ export const tuneStyles = css`
   progress::-webkit-progress-value { background: var(--accent); }
   progress::-moz-progress-bar { background: var(--accent); }
   @media (forced-colors: active) { progress { forced-color-adjust: none; } }
-  /* Two lines, so that names of different length do not make the panel jump. */
+  /* Two lines: names of different length must not make the panel jump. */
   .last { min-height: 2.9em; }
 
   .scroll { margin-top: 5px; overflow-x: auto; }
