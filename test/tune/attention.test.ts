@@ -293,7 +293,7 @@ describe('on a GPU', () => {
     const [{ ms }] = await measure(gpu, meter.at(pass, timing), [candidate], () => {});
     expect(ms).toBeGreaterThan(0);
     const windows = written.mock.calls.filter(([{ label }]) => label === 'attention.fused_decode.window');
-    expect(windows.map(([, data]) => (data as Uint32Array)[0])).toEqual([75, 7, 2 ** 32 - 1]); // 75: the window of the check
+    expect(windows.map(([, data]) => (data as Uint32Array)[0])).toEqual([75, 7, 2 ** 32 - 1]); // 75: the check
     vi.restoreAllMocks();
     for (const buffer of [q, k, v, out]) gpu.destroyBuffer(buffer);
   });

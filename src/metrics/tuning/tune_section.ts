@@ -161,7 +161,7 @@ export class VivaceTune extends LitElement {
     }
   };
 
-  /** Moves the focus from a button to the one that replaces it. */
+  /** Enters a state and announces it. The focus moves from a button to the one that replaces it. */
   private move(state: TuneState): void {
     const hadFocus = this.shadowRoot?.activeElement?.matches('[data-testid=tune], [data-testid=cancel-tune]');
     const swaps = (state.kind === 'running') !== (this.state.kind === 'running');
