@@ -2,33 +2,22 @@
 // One workgroup a token. Eight threads share a block, a quad each, and find its largest magnitude through workgroup memory.
 // The 1 / rms of a norm is one factor for the whole token: it waits for the last block and goes into d alone.
 // A block whose largest magnitude is below ZERO_BELOW is zero: 1 / d need not exist there.
-// Constants: COLS, NORM, EPS, ZERO_BELOW, WORKGROUP: a power of two, 8 at least.
+// Constants: COLS, NORM, EPS, ZERO_BELOW, WORKGROUP: a power of two, 8 at least. Libraries: workgroup_sum.
 const QUADS = COLS / 4u;
 
 @group(0) @binding(0) var<storage, read> x: array<vec4<f32>>;       // (n_tokens, QUADS)
-@group(0) @binding(1) var<storage, read> params: array<vec4<f32>>;  // the norm weight comes first when NORM (lib/params.wgsl)
+@group(0) @binding(1) var<storage, read> params: array<vec4<f32>>;  // the norm weight comes first when NORM (linear/params.wgsl)
 // (n_tokens, QUADS) words of four bytes in the order of k, then (n_tokens, COLS / 32) bits of d in f32. In words, since
-// neighbors write to one vec4 of what lib/matmul_q8.wgsl reads.
+// neighbors write to one vec4 of what linear/matmul_q8.wgsl reads.
 @group(0) @binding(2) var<storage, read_write> xq: array<u32>;
 
 var<workgroup> largest: array<f32, WORKGROUP>;
-var<workgroup> squares: array<f32, WORKGROUP>;
 
 fn block_largest(lid: u32) -> f32 {
   let first = lid / 8u * 8u;
   var m = 0.0;
   for (var i = 0u; i < 8u; i++) { m = max(m, largest[first + i]); }
   return m;
-}
-
-fn inverse_rms(square: f32, lid: u32) -> f32 {
-  squares[lid] = square;
-  for (var half = WORKGROUP / 2u; half > 0u; half /= 2u) {
-    workgroupBarrier();
-    if (lid < half) { squares[lid] += squares[lid + half]; }
-  }
-  workgroupBarrier();
-  return inverseSqrt(squares[0] / f32(COLS) + EPS);
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -57,7 +46,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     workgroupBarrier();
   }
   if (NORM) {
-    let rstd = inverse_rms(square, lid);
+    let rstd = inverseSqrt(workgroup_sum(square, lid) / f32(COLS) + EPS);
     if (lid % 8u != 0u) { return; }
     for (var quad = lid; quad < QUADS; quad += WORKGROUP) {   // the blocks whose d this very thread wrote
       let at = d_plane + quad / 8u;

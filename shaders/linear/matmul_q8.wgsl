@@ -1,6 +1,6 @@
 // y[t, row] = sum over blocks of 32 of d_w d_x (sum of q_w q_x) + bias[row]: matmul.wgsl with signed bytes on both sides.
-// Scales of weights and activations are what lib/matmul_q8_scales_* make of them.
-// x was normed and quantized by kernels/quantize_activations.wgsl. The bound weights are rows ROW0 .. ROW0 + PART_ROWS of ROWS.
+// matmul_q8_scales_* says how scales of weights and activations take part.
+// x was normed and quantized by elementwise/quantize_activations.wgsl. The bound weights are rows ROW0 .. ROW0 + PART_ROWS of ROWS.
 //
 // One workgroup makes TILE_TOKENS (x) by TILE_ROWS (y), a block of k at a time; a thread has 8 rows and 4 or 8 tokens of it.
 // While the tile of one block is multiplied, the next is on its way from memory into registers; with two STAGES one barrier
@@ -9,8 +9,8 @@
 // for the reads as for the dots, and less with 8 tokens, which share the reads of the rows. Neighboring threads alternate
 // between tokens and rows (bits 0, 2, 4 and 1, 3 of the index): each half warp reads four words of 16 bytes in different banks.
 // Constants: ROWS, ROW0, PART_ROWS, COLS, NORM (only where the bias starts), BIAS; ROW_THREADS, a multiple of 4, TOKEN_THREADS,
-// of 8, TOKENS_EACH, STAGES. Libraries: dot32, weights_*, matmul_q8_unpack_*, matmul_q8_scales_*, params.
-// The kernel behind this library defines fetch(token, row) and emit(token, row, y, fetched), row even.
+// of 8, TOKENS_EACH, STAGES. Libraries: block, weights/* with quants, matmul_q8_scales_*, params.
+// The epilogue defines fetch(token, row) and emit(token, row, y, fetched), row even.
 const BLOCKS = COLS / 32u;
 const TILE_ROWS = 8u * ROW_THREADS;
 const TILE_TOKENS = TOKENS_EACH * TOKEN_THREADS;
@@ -18,8 +18,7 @@ const THREADS = ROW_THREADS * TOKEN_THREADS;
 
 @group(0) @binding(2) var<storage, read> xq: array<vec4<u32>>;   // (n_tokens, BLOCKS, 2) bytes, then (n_tokens, BLOCKS) f32 d
 
-// A block of 32: elements 0 to 15, 16 to 31, and their scale.
-struct Quants { low: vec4<u32>, high: vec4<u32>, d: WScale }
+// A block of 32 activations: elements 0 to 15, 16 to 31, and their scale.
 struct XQuants { low: vec4<u32>, high: vec4<u32>, d: f32 }
 
 // A thread's rows and tokens lie strides apart, each stride an array of its own: one index that the compiler has to bound, and
@@ -28,7 +27,7 @@ alias RowPairs = array<array<array<vec4<u32>, 2>, ROW_THREADS>, 4>;
 alias TokenRuns = array<array<vec4<u32>, TOKEN_THREADS>, TOKENS_EACH>;
 var<workgroup> w_low: array<RowPairs, STAGES>;
 var<workgroup> w_high: array<RowPairs, STAGES>;
-var<workgroup> w_d: array<array<array<array<WScale, 2>, ROW_THREADS>, 4>, STAGES>;
+var<workgroup> w_d: array<array<array<array<Scale, 2>, ROW_THREADS>, 4>, STAGES>;
 var<workgroup> x_low: array<TokenRuns, STAGES>;
 var<workgroup> x_high: array<TokenRuns, STAGES>;
 var<workgroup> x_d: array<array<array<XScale, TOKEN_THREADS>, TOKENS_EACH>, STAGES>;
@@ -73,7 +72,17 @@ fn tokens_at(stage: u32, run: u32, at: u32) -> Tokens {
   );
 }
 
-// Of four tokens and the eight rows of a thread.
+// The integer products of a block of a row with those of four tokens.
+fn dots(w: Quants, x: Tokens) -> vec4<i32> {
+  return vec4(
+    dot32(w.low, w.high, x.low0, x.high0),
+    dot32(w.low, w.high, x.low1, x.high1),
+    dot32(w.low, w.high, x.low2, x.high2),
+    dot32(w.low, w.high, x.low3, x.high3),
+  );
+}
+
+// The sums of four tokens and the eight rows of a thread.
 struct Sums {
   r0: vec4<f32>, r1: vec4<f32>, r2: vec4<f32>, r3: vec4<f32>,
   r4: vec4<f32>, r5: vec4<f32>, r6: vec4<f32>, r7: vec4<f32>,

@@ -1,6 +1,4 @@
 // w = d q + m, for matmul_q8.wgsl: m is multiplied with the sum of a block of x, which is taken once, while x is staged.
-// Libraries: dot16.
-alias WScale = vec2<f32>;   // d, m
 alias XScale = vec2<f32>;   // d, and d times the sum of the block
 struct XScales { d: vec4<f32>, sum: vec4<f32> }   // of four tokens
 
@@ -11,11 +9,5 @@ fn x_scales(a: XScale, b: XScale, c: XScale, d: XScale) -> XScales {
 }
 
 fn products(w: Quants, x: Tokens) -> vec4<f32> {
-  let dots = vec4(
-    dot32(w.low, w.high, x.low0, x.high0),
-    dot32(w.low, w.high, x.low1, x.high1),
-    dot32(w.low, w.high, x.low2, x.high2),
-    dot32(w.low, w.high, x.low3, x.high3),
-  );
-  return w.d.x * x.d.d * vec4<f32>(dots) + w.d.y * x.d.sum;
+  return w.d.x * x.d.d * vec4<f32>(dots(w, x)) + w.d.y * x.d.sum;
 }

@@ -1,5 +1,4 @@
-// A scale for each half of a block of weights, for matmul_q8.wgsl. Libraries: dot16.
-alias WScale = vec2<f32>;
+// A scale for each half of a block of weights, for matmul_q8.wgsl.
 alias XScale = f32;
 alias XScales = vec4<f32>;   // of four tokens
 

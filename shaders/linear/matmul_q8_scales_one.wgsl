@@ -1,5 +1,4 @@
 // One scale a block of weights, for matmul_q8.wgsl: w = d q.
-alias WScale = f32;
 alias XScale = f32;
 alias XScales = vec4<f32>;   // of four tokens
 
@@ -7,12 +6,4 @@ fn x_scale(x: XQuants) -> XScale { return x.d; }
 
 fn x_scales(a: XScale, b: XScale, c: XScale, d: XScale) -> XScales { return vec4(a, b, c, d); }
 
-fn products(w: Quants, x: Tokens) -> vec4<f32> {
-  let dots = vec4(
-    dot32(w.low, w.high, x.low0, x.high0),
-    dot32(w.low, w.high, x.low1, x.high1),
-    dot32(w.low, w.high, x.low2, x.high2),
-    dot32(w.low, w.high, x.low3, x.high3),
-  );
-  return w.d * x.d * vec4<f32>(dots);
-}
+fn products(w: Quants, x: Tokens) -> vec4<f32> { return w.d * x.d * vec4<f32>(dots(w, x)); }

@@ -1,8 +1,6 @@
 import wgsl from '../../shaders/attention/chunked.wgsl?raw';
-import kvF16 from '../../shaders/attention/lib/kv_f16.wgsl?raw';
-import kvF32 from '../../shaders/attention/lib/kv_f32.wgsl?raw';
-import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
-import { type CommandList, createKernel } from '../gpu/kernel';
+import type { Gpu } from '../gpu/device';
+import type { CommandList } from '../gpu/kernel';
 import {
   type AttentionKernel,
   type AttentionLimits,
@@ -14,15 +12,13 @@ import {
   checkShape,
   mergeParameters,
 } from './attention';
-import { attentionSource, Windows } from './source';
+import { createScored, PART_BYTES } from './scored';
 
 const NAME = 'chunked';
 const DEFAULT_CHUNK = 32;
 const DEFAULT_WORKGROUP = 256;
 /** Workgroups that stride over the keys of a tile of rows, at most. */
 const MAX_KEY_GROUPS = 64;
-/** The smallest buffer: holds the first token of a chunk. */
-const CHUNK_BYTES = 16;
 
 /** CHUNK: tokens whose scores are kept at once, in all heads. WORKGROUP: invocations, in each of the three kernels. */
 export function planChunked(
@@ -48,7 +44,7 @@ export function planChunked(
   const least = Math.max(quads, derived.PARTS);
   check(NAME, WORKGROUP >= least, `WORKGROUP ${WORKGROUP} is below the ${least} that head_dim ${headDim} needs`);
   checkLimits(NAME, limits, WORKGROUP, 16 * Math.floor(WORKGROUP / quads) * (2 * quads + 1));
-  return { parameters, derived, scratchBytes: CHUNK * tokenBytes + Math.ceil(maxTokens / CHUNK) * CHUNK_BYTES };
+  return { parameters, derived, scratchBytes: CHUNK * tokenBytes + Math.ceil(maxTokens / CHUNK) * PART_BYTES };
 }
 
 /** Prefill and decode where flash attention fails, with simpler kernels and the scores of a chunk in memory. */
@@ -60,21 +56,16 @@ export async function createChunked(
   const { parameters, derived, scratchBytes } = planChunked(shape, gpu.limits, given);
   const { nHeads, nKvHeads, contextLength, maxTokens } = shape;
   const { CHUNK, WORKGROUP } = parameters;
-  const source = attentionSource(shape, ['read', 'read', 'read', 'write', 'write', 'uniform']);
-  const windows = new Windows(gpu, NAME, shape.windowed);
-  const kernel = (entryPoint: string) =>
-    createKernel(gpu, {
-      ...source,
-      label: `attention/${NAME}.${entryPoint}`,
-      wgsl: [shape.kvType === 'f16' ? kvF16 : kvF32, ...source.wgsl, wgsl],
-      constants: { ...source.constants, ...parameters, ...derived },
-      entryPoint,
-    });
-  const [queryKey, softmax, timesValue] = await Promise.all(['query_key', 'softmax', 'times_value'].map(kernel));
-  const { scores, chunks } = await gpu.guardMemory(`The scores of attention "${NAME}"`, () => ({
-    scores: gpu.createBuffer(`attention.${NAME}.scores`, 4 * nHeads * CHUNK * contextLength, GPU_STORAGE),
-    chunks: Array.from({ length: Math.ceil(maxTokens / CHUNK) }, (_, i) => createChunk(gpu, i * CHUNK)),
-  }));
+  const scored = await createScored(gpu, shape, {
+    name: NAME,
+    wgsl,
+    constants: { ...parameters, ...derived },
+    entryPoints: ['query_key', 'softmax', 'times_value'],
+    scoresBytes: 4 * nHeads * CHUNK * contextLength,
+    part: 'chunk',
+    firsts: Array.from({ length: Math.ceil(maxTokens / CHUNK) }, (_, i) => i * CHUNK),
+  });
+  const [queryKey, softmax, timesValue] = scored.kernels;
   const { TILE_QUADS } = derived;
   const heads = nHeads / nKvHeads;
 
@@ -91,8 +82,7 @@ export async function createChunked(
     parameters,
     scratchBytes,
     bind(q, k, v, out, window) {
-      // The three bind alike, so that a group of one serves all.
-      const groups = chunks.map((chunk) => queryKey.bind(q, k, v, out, scores, chunk, ...windows.of(window)));
+      const groups = scored.bind(q, k, v, out, window);
       return {
         record(list, nTokens) {
           check(NAME, nTokens <= maxTokens, `its chunks hold ${maxTokens} tokens, not ${nTokens}`);
@@ -100,15 +90,6 @@ export async function createChunked(
         },
       };
     },
-    destroy() {
-      for (const buffer of [scores, ...chunks]) gpu.destroyBuffer(buffer);
-      windows.destroy();
-    },
+    destroy: () => scored.destroy(),
   };
-}
-
-function createChunk(gpu: Gpu, firstToken: number): GPUBuffer {
-  const chunk = gpu.createBuffer(`attention.${NAME}.chunk`, CHUNK_BYTES, GPU_UNIFORM | GPU_COPY_DST);
-  gpu.write(chunk, new Uint32Array([firstToken]));
-  return chunk;
 }

@@ -1,6 +1,4 @@
 import decodeTiles from '../../shaders/attention/lib/decode_tiles.wgsl?raw';
-import kvOctF16 from '../../shaders/attention/lib/kv_oct_f16.wgsl?raw';
-import kvOctF32 from '../../shaders/attention/lib/kv_oct_f32.wgsl?raw';
 import rowScoresPlain from '../../shaders/attention/lib/row_scores_plain.wgsl?raw';
 import rowScoresSubgroups from '../../shaders/attention/lib/row_scores_subgroups.wgsl?raw';
 import tileReduceSubgroups from '../../shaders/attention/lib/tile_reduce_subgroups.wgsl?raw';
@@ -82,7 +80,6 @@ export function tileSource(gpu: Gpu, shape: AttentionShape, tiles: DecodeTiles, 
   return {
     ...source,
     wgsl: [
-      shape.kvType === 'f16' ? kvOctF16 : kvOctF32,
       ...source.wgsl,
       decodeTiles,
       subgroups ? rowScoresSubgroups : rowScoresPlain,

@@ -1,8 +1,6 @@
 import wgsl from '../../shaders/attention/eager.wgsl?raw';
-import kvF16 from '../../shaders/attention/lib/kv_f16.wgsl?raw';
-import kvF32 from '../../shaders/attention/lib/kv_f32.wgsl?raw';
-import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
-import { type CommandList, createKernel } from '../gpu/kernel';
+import type { Gpu } from '../gpu/device';
+import type { CommandList } from '../gpu/kernel';
 import {
   type AttentionKernel,
   type AttentionLimits,
@@ -14,7 +12,7 @@ import {
   checkShape,
   mergeParameters,
 } from './attention';
-import { attentionSource, Windows } from './source';
+import { createScored, PART_BYTES } from './scored';
 
 const NAME = 'eager';
 /** Scores kept at once by default, at most, in bytes. */
@@ -23,8 +21,6 @@ const DEFAULT_WORKGROUP = 256;
 /** Workgroups that stride over the keys of a tile of tokens, and over the scores of a head, at most. */
 const MAX_KEY_GROUPS = 64;
 const MAX_SCALE_GROUPS = 256;
-/** The smallest buffer: holds the first head of a slab. */
-const SLAB_BYTES = 16;
 
 /**
  * HEADS: query heads of a slab. Slabs run one after another over the same scores; fewer heads mean less memory.
@@ -52,7 +48,7 @@ export function planEager(
   const derived = { TILE_TOKENS: 16, PARTS: 16 };
   check(NAME, WORKGROUP >= derived.PARTS, `WORKGROUP ${WORKGROUP} is below ${derived.PARTS}`);
   checkLimits(NAME, limits, WORKGROUP, 4 * (WORKGROUP + derived.PARTS));
-  return { parameters, derived, scratchBytes: HEADS * headBytes + Math.ceil(nHeads / HEADS) * SLAB_BYTES };
+  return { parameters, derived, scratchBytes: HEADS * headBytes + Math.ceil(nHeads / HEADS) * PART_BYTES };
 }
 
 /** Prefill and decode, unfused: the baseline that fusion is measured against. */
@@ -64,23 +60,16 @@ export async function createEager(
   const { parameters, derived, scratchBytes } = planEager(shape, gpu.limits, given);
   const { nHeads, headDim, contextLength, maxTokens } = shape;
   const { HEADS, WORKGROUP } = parameters;
-  const source = attentionSource(shape, ['read', 'read', 'read', 'write', 'write', 'uniform']);
-  const windows = new Windows(gpu, NAME, shape.windowed);
-  const kernel = (entryPoint: string) =>
-    createKernel(gpu, {
-      ...source,
-      label: `attention/${NAME}.${entryPoint}`,
-      wgsl: [shape.kvType === 'f16' ? kvF16 : kvF32, ...source.wgsl, wgsl],
-      constants: { ...source.constants, ...derived, WORKGROUP },
-      entryPoint,
-    });
-  const [queryKey, scale, mask, softmax, timesValue] = await Promise.all(
-    ['query_key', 'scale', 'mask', 'softmax', 'times_value'].map(kernel),
-  );
-  const { scores, slabs } = await gpu.guardMemory(`The scores of attention "${NAME}"`, () => ({
-    scores: gpu.createBuffer(`attention.${NAME}.scores`, 4 * HEADS * maxTokens * contextLength, GPU_STORAGE),
-    slabs: Array.from({ length: Math.ceil(nHeads / HEADS) }, (_, i) => createSlab(gpu, i * HEADS)),
-  }));
+  const scored = await createScored(gpu, shape, {
+    name: NAME,
+    wgsl,
+    constants: { ...derived, WORKGROUP },
+    entryPoints: ['query_key', 'scale', 'mask', 'softmax', 'times_value'],
+    scoresBytes: 4 * HEADS * maxTokens * contextLength,
+    part: 'slab',
+    firsts: Array.from({ length: Math.ceil(nHeads / HEADS) }, (_, i) => i * HEADS),
+  });
+  const [queryKey, scale, mask, softmax, timesValue] = scored.kernels;
   const { TILE_TOKENS } = derived;
 
   const recordSlab = (list: CommandList, group: GPUBindGroup, heads: number, nTokens: number) => {
@@ -98,8 +87,7 @@ export async function createEager(
     parameters,
     scratchBytes,
     bind(q, k, v, out, window) {
-      // The five bind alike, so that a group of one serves all.
-      const groups = slabs.map((slab) => queryKey.bind(q, k, v, out, scores, slab, ...windows.of(window)));
+      const groups = scored.bind(q, k, v, out, window);
       return {
         record(list, nTokens) {
           check(NAME, nTokens <= maxTokens, `its scores hold ${maxTokens} tokens, not ${nTokens}`);
@@ -109,15 +97,6 @@ export async function createEager(
         },
       };
     },
-    destroy() {
-      for (const buffer of [scores, ...slabs]) gpu.destroyBuffer(buffer);
-      windows.destroy();
-    },
+    destroy: () => scored.destroy(),
   };
-}
-
-function createSlab(gpu: Gpu, firstHead: number): GPUBuffer {
-  const slab = gpu.createBuffer(`attention.${NAME}.slab`, SLAB_BYTES, GPU_UNIFORM | GPU_COPY_DST);
-  gpu.write(slab, new Uint32Array([firstHead]));
-  return slab;
 }

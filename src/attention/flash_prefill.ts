@@ -1,6 +1,4 @@
 import wgsl from '../../shaders/attention/flash_prefill.wgsl?raw';
-import kvF16 from '../../shaders/attention/lib/kv_f16.wgsl?raw';
-import kvF32 from '../../shaders/attention/lib/kv_f32.wgsl?raw';
 import type { Gpu } from '../gpu/device';
 import { createKernel } from '../gpu/kernel';
 import {
@@ -71,7 +69,7 @@ export async function createFlashPrefill(
   const kernel = await createKernel(gpu, {
     ...source,
     label: `attention/${NAME}`,
-    wgsl: [shape.kvType === 'f16' ? kvF16 : kvF32, ...source.wgsl, wgsl],
+    wgsl: [...source.wgsl, wgsl],
     constants: { ...source.constants, ...parameters, ...derived },
   });
   const windows = new Windows(gpu, NAME, shape.windowed);

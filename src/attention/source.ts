@@ -1,8 +1,9 @@
 // What every sibling's shaders are made of: the libraries and constants that say what a score is and which keys a query sees.
 
+import kvF16 from '../../shaders/attention/lib/kv_f16.wgsl?raw';
+import kvF32 from '../../shaders/attention/lib/kv_f32.wgsl?raw';
 import onlineSoftmax from '../../shaders/attention/lib/online_softmax.wgsl?raw';
-import softcapped from '../../shaders/attention/lib/softcap.wgsl?raw';
-import uncapped from '../../shaders/attention/lib/softcap_none.wgsl?raw';
+import softcapWgsl from '../../shaders/attention/lib/softcap.wgsl?raw';
 import windowed from '../../shaders/attention/lib/window.wgsl?raw';
 import unwindowed from '../../shaders/attention/lib/window_none.wgsl?raw';
 import { GPU_COPY_DST, GPU_UNIFORM, type Gpu } from '../gpu/device';
@@ -17,7 +18,7 @@ type AttentionSource = Pick<KernelSource, 'wgsl' | 'constants' | 'bindings'>;
 
 /** To go in front of a sibling's own, with its bindings; the window, where the shape has one, is bound behind them. */
 export function attentionSource(shape: AttentionShape, bindings: readonly BindingKind[]): AttentionSource {
-  const { nHeads, nKvHeads, headDim, contextLength, scale, softcap } = shape;
+  const { nHeads, nKvHeads, headDim, contextLength, kvType, scale, softcap } = shape;
   const constants: Record<string, Constant> = {
     N_HEADS: nHeads,
     N_KV_HEADS: nKvHeads,
@@ -25,11 +26,12 @@ export function attentionSource(shape: AttentionShape, bindings: readonly Bindin
     HEAD_DIM: headDim,
     CONTEXT: contextLength,
     Q_SCALE: { f32: Math.LOG2E * scale },
+    CAPPED: softcap !== null,
+    SOFTCAP: { f32: softcap ?? 1 },
   };
-  if (softcap !== null) constants.SOFTCAP = { f32: softcap };
   if (shape.windowed) constants.WINDOW_BINDING = bindings.length;
   return {
-    wgsl: [onlineSoftmax, softcap === null ? uncapped : softcapped, shape.windowed ? windowed : unwindowed],
+    wgsl: [kvType === 'f16' ? kvF16 : kvF32, onlineSoftmax, softcapWgsl, shape.windowed ? windowed : unwindowed],
     constants,
     bindings: shape.windowed ? [...bindings, 'uniform'] : bindings,
   };

@@ -16,8 +16,6 @@ const SLICES = WORKGROUP / OCTS;
 const HEAD_QUADS = (HEADS + 3) / 4;
 const HEAD_SLICES = (GQA_GROUP + HEADS - 1) / HEADS; // workgroups that share a KV head's group
 
-struct Oct { a: vec4<f32>, b: vec4<f32> }
-
 // What one workgroup attends to: keys `begin` to `end`, which are split `split` of all.
 struct Work { kv_head: u32, token: u32, head_slice: u32, split: u32, begin: u32, end: u32 }
 

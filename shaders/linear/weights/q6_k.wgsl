@@ -1,11 +1,13 @@
 // w[j] = d * scale * (q[j] - 32), q unsigned 6 bits, a signed scale for 16 values, d for 256 (GGUF Q6_K). Two blocks are three
-// vec4<u32>: nibbles of each as in weights_q4.wgsl, then two words of high bits of each, for elements 0 to 15 and 16 to 31:
-// elements 4 i .. 4 i + 3 of these have theirs in bits 2 i and 2 i + 1 of the word's four bytes.
+// vec4<u32>: nibbles of each as in q4.wgsl, then two words of high bits of each, for elements 0 to 15 and 16 to 31:
+// elements 4 i .. 4 i + 3 of these have theirs in bits 2 i and 2 i + 1 of the word's four bytes. Libraries: quants.
 @group(0) @binding(0) var<storage, read> weights: array<vec4<u32>>;  // (rows, BLOCKS / 2, 3)
 @group(0) @binding(1) var<storage, read> scales: array<u32>;         // (rows, BLOCKS / 8, 5): 16 signed bytes, then d as f16
 
-// d: of elements 0 to 15 and of 16 to 31, a quarter of what it is, since bytes are four times too large.
-struct Packed { nibbles: vec4<u32>, high: vec2<u32>, d: vec2<f32> }
+alias Scale = vec2<f32>;   // of elements 0 to 15 and of 16 to 31
+
+// d: a quarter of the scales, since bytes are four times too large.
+struct Packed { nibbles: vec4<u32>, high: vec2<u32>, d: Scale }
 
 fn load_packed(block: u32) -> Packed {
   let pair = block / 2u * 3u;
@@ -35,4 +37,10 @@ fn dequantize(w: Packed) -> Block {
     quad(w.d.x, low.x), quad(w.d.x, low.y), quad(w.d.x, low.z), quad(w.d.x, low.w),
     quad(w.d.y, high.x), quad(w.d.y, high.y), quad(w.d.y, high.z), quad(w.d.y, high.w),
   );
+}
+
+fn unpack(w: Packed) -> Quants { return Quants(low_bytes(w), high_bytes(w), w.d); }
+
+fn scaled_dot(w: Quants, low: vec4<u32>, high: vec4<u32>, d: f32) -> f32 {
+  return d * (w.d.x * f32(dot16(w.low, low)) + w.d.y * f32(dot16(w.high, high)));
 }

@@ -1,6 +1,6 @@
 // w[j] = d * q[j], q signed 8 bits (GGUF Q8_0): a block is two vec4<u32>, its f16 scale in a plane of its own.
+// Libraries: quants, block_scale.
 @group(0) @binding(0) var<storage, read> weights: array<vec4<u32>>;  // (rows, BLOCKS, 2)
-@group(0) @binding(1) var<storage, read> scales: array<u32>;         // (rows, BLOCKS) halves, two to a word
 
 struct Packed { low: vec4<u32>, high: vec4<u32>, d: f32 }
 
@@ -16,3 +16,5 @@ fn dequantize(w: Packed) -> Block {
     quad(w.d, w.high.x), quad(w.d, w.high.y), quad(w.d, w.high.z), quad(w.d, w.high.w),
   );
 }
+
+fn unpack(w: Packed) -> Quants { return Quants(w.low, w.high, w.d); }

@@ -18,3 +18,6 @@ fn load_x(block: u32) -> X {
     block_dot(v, v),
   );
 }
+
+// sum_j w[j] x[j] over one block, in f32.
+fn product(w: Packed, x: X) -> f32 { return block_dot(dequantize(w), x.values); }

@@ -25,7 +25,14 @@ export async function createEmbed(gpu: Gpu, shape: EmbedShape): Promise<Embed> {
       createKernel(gpu, {
         label: 'kernels/embed',
         wgsl: [...WEIGHT_FORMATS[format].wgsl, wgsl],
-        constants: { VOCAB_SIZE: vocabSize, ROW0: row0, PART_ROWS: rows, COLS: hiddenSize, SCALE: { f32: scale } },
+        constants: {
+          VOCAB_SIZE: vocabSize,
+          ROW0: row0,
+          PART_ROWS: rows,
+          COLS: hiddenSize,
+          SCALE: { f32: scale },
+          ...WEIGHT_FORMATS[format].constants,
+        },
         bindings: ['read', 'read', 'read', 'write'],
       }),
     ),

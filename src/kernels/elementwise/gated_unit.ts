@@ -1,7 +1,7 @@
 import wgsl from '../../../shaders/elementwise/gated_unit.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, createKernel, type Kernel } from '../../gpu/kernel';
-import { ACTIVATIONS, type Activation } from '../linear/epilogues/gate_up';
+import { ACTIVATION, type Activation, activationConstants } from '../linear/epilogues/gate_up';
 
 export interface GatedUnitShape {
   /** A multiple of 4. */
@@ -31,8 +31,8 @@ export class GatedUnit {
 export async function createGatedUnit(gpu: Gpu, { intermediate, activation }: GatedUnitShape): Promise<GatedUnit> {
   const kernel = await createKernel(gpu, {
     label: 'kernels/gated_unit',
-    wgsl: [ACTIVATIONS[activation], wgsl],
-    constants: { INTERMEDIATE: intermediate },
+    wgsl: [ACTIVATION, wgsl],
+    constants: { INTERMEDIATE: intermediate, ...activationConstants(activation) },
     bindings: ['read', 'write'],
   });
   return new GatedUnit(kernel, Math.ceil(intermediate / 4 / WORKGROUP));

@@ -1,4 +1,5 @@
 import wgsl from '../../../shaders/elementwise/quantize_activations.wgsl?raw';
+import workgroupSum from '../../../shaders/elementwise/workgroup_sum.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, createKernel, type Kernel } from '../../gpu/kernel';
 import { BLOCK } from '../linear/weight_format';
@@ -38,7 +39,7 @@ export async function createQuantizeActivations(gpu: Gpu, shape: QuantizeShape):
   const { cols, normEps } = shape;
   const kernel = await createKernel(gpu, {
     label: 'kernels/quantize_activations',
-    wgsl: [wgsl],
+    wgsl: [workgroupSum, wgsl],
     constants: {
       COLS: cols,
       NORM: normEps !== null,

@@ -2,7 +2,7 @@ import params from '../../../shaders/linear/params.wgsl?raw';
 import { GpuProgramError } from '../../errors';
 import type { Gpu } from '../../gpu/device';
 import { type BindingKind, type CommandList, type Constant, createKernel, type Kernel } from '../../gpu/kernel';
-import type { RowRange, WeightFormat, WeightRun } from './weight_format';
+import { type RowRange, WEIGHT_FORMATS, type WeightFormat, type WeightRun } from './weight_format';
 
 /** A product with a weight matrix (rows, cols), optionally of RMS-normalized activations, optionally with a bias. */
 export interface LinearShape {
@@ -75,7 +75,7 @@ export class Linear {
 export interface LinearCore {
   /** Behind the epilogue's label. */
   name: string;
-  /** In front of the epilogue. */
+  /** Between the format of the weights and the epilogue. */
   wgsl: readonly string[];
   constants(part: RowRange): Readonly<Record<string, Constant>>;
   grid(part: RowRange, nTokens: number): Grid;
@@ -97,6 +97,7 @@ export async function compileLinear(
   core: LinearCore,
 ): Promise<Linear> {
   const ranges = shape.parts ?? [{ row0: 0, rows: shape.rows }];
+  const format = WEIGHT_FORMATS[shape.format];
   const { finishRows = 2 } = epilogue;
   const cut = ranges.find(({ row0 }) => row0 % finishRows !== 0);
   if (cut) {
@@ -106,7 +107,7 @@ export async function compileLinear(
   const parts = ranges.map(async (part) => ({
     kernel: await createKernel(gpu, {
       label: `${epilogue.label}.${core.name}`,
-      wgsl: [params, ...core.wgsl, ...epilogue.wgsl],
+      wgsl: [params, ...format.wgsl, ...core.wgsl, ...epilogue.wgsl],
       constants: {
         ROWS: shape.rows,
         ROW0: part.row0,
@@ -115,6 +116,7 @@ export async function compileLinear(
         NORM: shape.normEps !== null,
         EPS: { f32: shape.normEps ?? 0 },
         BIAS: shape.bias,
+        ...format.constants,
         ...core.constants(part),
         ...epilogue.constants,
       },

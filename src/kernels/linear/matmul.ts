@@ -1,7 +1,6 @@
 import matmul from '../../../shaders/linear/matmul.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
 import { compileLinear, type Epilogue, type Linear, type LinearShape } from './linear';
-import { WEIGHT_FORMATS } from './weight_format';
 
 const TILE_TOKENS = 32;
 const TILE_ROWS = 64;
@@ -10,7 +9,7 @@ const TILE_ROWS = 64;
 export function createMatmul(gpu: Gpu, shape: LinearShape, epilogue: Epilogue): Promise<Linear> {
   return compileLinear(gpu, shape, epilogue, {
     name: 'matmul',
-    wgsl: [...WEIGHT_FORMATS[shape.format].wgsl, matmul],
+    wgsl: [matmul],
     constants: () => ({}),
     grid: ({ rows }, nTokens) => [Math.ceil(rows / TILE_ROWS), Math.ceil(nTokens / TILE_TOKENS)],
     tokens: (nTokens) => nTokens,

@@ -1,17 +1,11 @@
-import dot16 from '../../../shaders/linear/dot16.wgsl?raw';
-import dot32 from '../../../shaders/linear/dot32.wgsl?raw';
 import matmul from '../../../shaders/linear/matmul_q8.wgsl?raw';
 import scalesAffine from '../../../shaders/linear/matmul_q8_scales_affine.wgsl?raw';
 import scalesHalves from '../../../shaders/linear/matmul_q8_scales_halves.wgsl?raw';
 import scalesOne from '../../../shaders/linear/matmul_q8_scales_one.wgsl?raw';
-import affine from '../../../shaders/linear/weights/unpack_affine.wgsl?raw';
-import q4 from '../../../shaders/linear/weights/unpack_q4.wgsl?raw';
-import q6K from '../../../shaders/linear/weights/unpack_q6_k.wgsl?raw';
-import q8 from '../../../shaders/linear/weights/unpack_q8.wgsl?raw';
 import { GpuProgramError } from '../../errors';
 import type { Gpu } from '../../gpu/device';
 import { compileLinear, type Epilogue, type Linear, type LinearShape, ownRows } from './linear';
-import { type IntegerFormat, WEIGHT_FORMATS, type WeightFormat } from './weight_format';
+import type { IntegerFormat, WeightFormat } from './weight_format';
 
 /** How a workgroup shares its tile: 8 rows a thread, `tokensEach` tokens a thread. */
 export interface Tiles {
@@ -56,30 +50,32 @@ const SMALL_TILES = MATMUL_TILES[MATMUL_TILES.length - 1];
 /** Workgroups that fill a large GPU twice over. */
 const ENOUGH_WORKGROUPS = 256;
 
-/** How a block becomes signed bytes, and what scales do; floats of those in workgroup memory, for a row and for a token. */
-interface Integers {
-  wgsl: readonly string[];
+/** How scales take part, and how many floats of them lie in workgroup memory for a row and for a token. */
+interface Scales {
+  wgsl: string;
   wFloats: 1 | 2;
   xFloats: 1 | 2;
 }
 
-const AFFINE: Integers = { wgsl: [dot16, affine, scalesAffine], wFloats: 2, xFloats: 2 };
+const ONE: Scales = { wgsl: scalesOne, wFloats: 1, xFloats: 1 };
+const HALVES: Scales = { wgsl: scalesHalves, wFloats: 2, xFloats: 1 };
+const AFFINE: Scales = { wgsl: scalesAffine, wFloats: 2, xFloats: 2 };
 
-const INTEGERS: Record<IntegerFormat, Integers> = {
-  q4: { wgsl: [q4, scalesOne], wFloats: 1, xFloats: 1 },
-  q8: { wgsl: [q8, scalesOne], wFloats: 1, xFloats: 1 },
+const SCALES: Record<IntegerFormat, Scales> = {
+  q4: ONE,
+  q8: ONE,
   q4_1: AFFINE,
   q5_1: AFFINE,
   q4_k: AFFINE,
   q5_k: AFFINE,
-  q6_k: { wgsl: [dot16, q6K, scalesHalves], wFloats: 2, xFloats: 1 },
+  q6_k: HALVES,
 };
 
 /** Tokens of a whole chunk of a prompt. */
 export const MANY_TOKENS = 512;
 
 /** Whether a matrix of this format can be multiplied in integers. */
-export const hasIntegers = (format: WeightFormat): format is IntegerFormat => format in INTEGERS;
+export const hasIntegers = (format: WeightFormat): format is IntegerFormat => format in SCALES;
 
 /**
  * Where workgroups are plenty, 128 rows with 8 tokens a thread, which read least; else the 64 x 64 that fill a large GPU, and
@@ -93,7 +89,7 @@ function defaultTiles(nTokens: number, rows: number): Tiles {
 
 /** A block of 32 bytes and its scale, for each row and token of each stage. */
 function tileBytes(tiles: Tiles, format: IntegerFormat): number {
-  const { wFloats, xFloats } = INTEGERS[format];
+  const { wFloats, xFloats } = SCALES[format];
   return tiles.stages * (tileRows(tiles) * (32 + 4 * wFloats) + tileTokens(tiles) * (32 + 4 * xFloats));
 }
 
@@ -139,7 +135,7 @@ export function createMatmulQ8(gpu: Gpu, shape: MatmulQ8Shape, epilogue: Epilogu
   const { rowThreads, tokenThreads, tokensEach, stages } = tiles;
   return compileLinear(gpu, shape, epilogue, {
     name: 'matmul_q8',
-    wgsl: [...WEIGHT_FORMATS[shape.format].wgsl, dot32, ...INTEGERS[shape.format].wgsl, matmul],
+    wgsl: [SCALES[shape.format].wgsl, matmul],
     constants: () => ({
       ROW_THREADS: rowThreads,
       TOKEN_THREADS: tokenThreads,

@@ -1,16 +1,9 @@
 import mergeParts from '../../../shaders/attention/lib/merge_parts.wgsl?raw';
 import onlineSoftmax from '../../../shaders/attention/lib/online_softmax.wgsl?raw';
-import dot16 from '../../../shaders/linear/dot16.wgsl?raw';
-import dot32 from '../../../shaders/linear/dot32.wgsl?raw';
 import emitPairs from '../../../shaders/linear/emit_pairs.wgsl?raw';
 import matvec from '../../../shaders/linear/matvec.wgsl?raw';
 import rowSumsPlain from '../../../shaders/linear/row_sums_plain.wgsl?raw';
 import rowSumsSubgroups from '../../../shaders/linear/row_sums_subgroups.wgsl?raw';
-import dotAffine from '../../../shaders/linear/weights/dot_affine.wgsl?raw';
-import dotF32 from '../../../shaders/linear/weights/dot_f32.wgsl?raw';
-import dotQ4 from '../../../shaders/linear/weights/dot_q4.wgsl?raw';
-import dotQ6K from '../../../shaders/linear/weights/dot_q6_k.wgsl?raw';
-import dotQ8 from '../../../shaders/linear/weights/dot_q8.wgsl?raw';
 import quantizeBlock from '../../../shaders/linear/x/quantize_block.wgsl?raw';
 import xF32 from '../../../shaders/linear/x/x_f32.wgsl?raw';
 import xParts from '../../../shaders/linear/x/x_parts.wgsl?raw';
@@ -24,7 +17,6 @@ import type { Gpu } from '../../gpu/device';
 import { ZERO_BELOW } from '../elementwise/quantize_activations';
 import { compileLinear, type Epilogue, type Grid, type Linear, type LinearShape, ownRows } from './linear';
 import { type MatvecParameters, planMatvec } from './matvec_plan';
-import { type IntegerFormat, WEIGHT_FORMATS } from './weight_format';
 
 /**
  * How activations come and are multiplied: `f32` as they are; `to_q8` in f32, quantized by the product itself; `parts_to_q8` in
@@ -34,16 +26,6 @@ import { type IntegerFormat, WEIGHT_FORMATS } from './weight_format';
 export type MatvecInput = 'f32' | 'to_q8' | 'parts_to_q8' | 'q8';
 
 const MAX_GRID = 65535;
-const AFFINE_DOT = [dot16, dotAffine];
-const INTEGER_DOTS: Record<IntegerFormat, readonly string[]> = {
-  q4: [dotQ4],
-  q8: [dotQ8],
-  q4_1: AFFINE_DOT,
-  q5_1: AFFINE_DOT,
-  q4_k: AFFINE_DOT,
-  q5_k: AFFINE_DOT,
-  q6_k: [dot16, dotQ6K],
-};
 
 /** Lanes that quantize a block together where subgroups have as many. */
 const MOST_BLOCK_LANES = 8;
@@ -76,21 +58,18 @@ export function createMatvec(
     const x = Math.min(groups, MAX_GRID);
     return [x, Math.ceil(groups / x)];
   };
-  const dot = input === 'f32' ? [dotF32] : INTEGER_DOTS[shape.format as IntegerFormat];
   const prepare = subgroupMinSize >= LEAST_BLOCK_LANES ? xToQ8Subgroups : xToQ8Plain;
   const x = {
     f32: [xF32],
-    to_q8: [dot32, xQuantized, xToQ8, xRow, prepare],
-    parts_to_q8: [dot32, xQuantized, xToQ8, onlineSoftmax, mergeParts, xParts, prepare],
-    q8: [dot32, xQuantized, xQ8],
+    to_q8: [xQuantized, xToQ8, xRow, prepare],
+    parts_to_q8: [xQuantized, xToQ8, onlineSoftmax, mergeParts, xParts, prepare],
+    q8: [xQuantized, xQ8],
   }[input];
   return compileLinear(gpu, shape, epilogue, {
     name: `matvec_${input}`,
     wgsl: [
-      ...WEIGHT_FORMATS[shape.format].wgsl,
       quantizeBlock,
       ...x,
-      ...dot,
       subgroups ? rowSumsSubgroups : rowSumsPlain,
       matvec,
       ...(epilogue.finishRows ? [] : [emitPairs]),

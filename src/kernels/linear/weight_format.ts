@@ -4,18 +4,17 @@
 import affine from '../../../shaders/linear/weights/affine.wgsl?raw';
 import affineBlock from '../../../shaders/linear/weights/affine_block.wgsl?raw';
 import affineK from '../../../shaders/linear/weights/affine_k.wgsl?raw';
-import bf16 from '../../../shaders/linear/weights/bf16.wgsl?raw';
 import block from '../../../shaders/linear/weights/block.wgsl?raw';
 import blockScale from '../../../shaders/linear/weights/block_scale.wgsl?raw';
-import f16 from '../../../shaders/linear/weights/f16.wgsl?raw';
 import f32 from '../../../shaders/linear/weights/f32.wgsl?raw';
-import fiveBits from '../../../shaders/linear/weights/five_bits.wgsl?raw';
-import nibbles from '../../../shaders/linear/weights/nibbles.wgsl?raw';
+import half from '../../../shaders/linear/weights/half.wgsl?raw';
 import q2K from '../../../shaders/linear/weights/q2_k.wgsl?raw';
 import q4 from '../../../shaders/linear/weights/q4.wgsl?raw';
 import q6K from '../../../shaders/linear/weights/q6_k.wgsl?raw';
 import q8 from '../../../shaders/linear/weights/q8.wgsl?raw';
+import quants from '../../../shaders/linear/weights/quants.wgsl?raw';
 import { GpuMemoryError } from '../../errors';
+import type { Constant } from '../../gpu/kernel';
 
 /** How a matrix lies on the GPU. Columns always come in blocks of 32. */
 export type WeightFormat = 'f32' | 'f16' | 'bf16' | 'q8' | 'q4' | 'q4_1' | 'q5_1' | 'q2_k' | 'q4_k' | 'q5_k' | 'q6_k';
@@ -32,11 +31,15 @@ interface Plane {
   words: number;
 }
 
-/** The two planes of a matrix, its values and, where it has them, scales. `wgsl` defines Block, Packed, load_packed and dequantize. */
+/**
+ * The two planes of a matrix (its values and, where it has them, scales) and the shaders that read them. `wgsl` defines Block,
+ * Packed, load_packed and dequantize; for an IntegerFormat Quants, unpack and scaled_dot as well.
+ */
 interface FormatPlanes {
   weights: Plane;
   scales: Plane | null;
   wgsl: readonly string[];
+  constants?: Readonly<Record<string, Constant>>;
 }
 
 /** Two f16 and 12 bytes; 16 bytes and two f16. */
@@ -45,18 +48,22 @@ const K_SCALES: Plane = { blocks: 8, words: 5 };
 const HALVES: Plane = { blocks: 2, words: 1 };
 const each = (words: number): Plane => ({ blocks: 1, words });
 
+/** The integers of affine formats. */
+const FOUR_BITS = { weights: each(4), constants: { FIVE_BITS: false } };
+const FIVE_BITS = { weights: { blocks: 4, words: 20 }, constants: { FIVE_BITS: true } };
+
 export const WEIGHT_FORMATS: Record<WeightFormat, FormatPlanes> = {
   f32: { weights: each(32), scales: null, wgsl: [block, f32] },
-  f16: { weights: each(16), scales: null, wgsl: [block, f16] },
-  bf16: { weights: each(16), scales: null, wgsl: [block, bf16] },
-  q8: { weights: each(8), scales: HALVES, wgsl: [block, blockScale, q8] },
-  q4: { weights: each(4), scales: HALVES, wgsl: [block, blockScale, q4] },
-  q4_1: { weights: each(4), scales: each(1), wgsl: [block, nibbles, affineBlock, affine] },
-  q5_1: { weights: { blocks: 4, words: 20 }, scales: each(1), wgsl: [block, fiveBits, affineBlock, affine] },
+  f16: { weights: each(16), scales: null, wgsl: [block, half], constants: { BFLOAT: false } },
+  bf16: { weights: each(16), scales: null, wgsl: [block, half], constants: { BFLOAT: true } },
+  q8: { weights: each(8), scales: HALVES, wgsl: [block, quants, blockScale, q8] },
+  q4: { weights: each(4), scales: HALVES, wgsl: [block, quants, blockScale, q4] },
+  q4_1: { ...FOUR_BITS, scales: each(1), wgsl: [block, quants, affineBlock, affine] },
+  q5_1: { ...FIVE_BITS, scales: each(1), wgsl: [block, quants, affineBlock, affine] },
   q2_k: { weights: { blocks: 2, words: 4 }, scales: K_SCALES, wgsl: [block, q2K] },
-  q4_k: { weights: each(4), scales: K_HEADER, wgsl: [block, nibbles, affineK, affine] },
-  q5_k: { weights: { blocks: 4, words: 20 }, scales: K_HEADER, wgsl: [block, fiveBits, affineK, affine] },
-  q6_k: { weights: { blocks: 2, words: 12 }, scales: K_SCALES, wgsl: [block, q6K] },
+  q4_k: { ...FOUR_BITS, scales: K_HEADER, wgsl: [block, quants, affineK, affine] },
+  q5_k: { ...FIVE_BITS, scales: K_HEADER, wgsl: [block, quants, affineK, affine] },
+  q6_k: { weights: { blocks: 2, words: 12 }, scales: K_SCALES, wgsl: [block, quants, q6K] },
 };
 
 /** Rows row0 .. row0 + rows of a matrix. */

@@ -1,19 +1,24 @@
-import geluTanh from '../../../../shaders/linear/epilogues/activation_gelu_tanh.wgsl?raw';
-import silu from '../../../../shaders/linear/epilogues/activation_silu.wgsl?raw';
+import activationWgsl from '../../../../shaders/linear/epilogues/activation.wgsl?raw';
 import wgsl from '../../../../shaders/linear/epilogues/gate_up.wgsl?raw';
+import type { Constant } from '../../../gpu/kernel';
 import type { Epilogue } from '../linear';
 
 /** Of the gate of an MLP. */
 export type Activation = 'silu' | 'gelu_tanh';
 
-/** Each defines `activation`. */
-export const ACTIVATIONS: Record<Activation, string> = { silu, gelu_tanh: geluTanh };
+/** The library that defines `activation`, which its constants choose. */
+export const ACTIVATION = activationWgsl;
+
+export function activationConstants(activation: Activation): Readonly<Record<string, Constant>> {
+  return { GELU_TANH: activation === 'gelu_tanh' };
+}
 
 /** `rows` of the product is twice the intermediate size. Binds h: f32 (n_tokens, rows / 2). */
 export function gateUpEpilogue(activation: Activation): Epilogue {
   return {
     label: 'kernels/gate_up',
-    wgsl: [ACTIVATIONS[activation], wgsl],
+    wgsl: [ACTIVATION, wgsl],
+    constants: activationConstants(activation),
     bindings: ['write'],
     outputs: (rows, nTokens) => [{ buffer: 0, encoding: 'f32', bytes: nTokens * (rows / 2) * 4 }],
   };

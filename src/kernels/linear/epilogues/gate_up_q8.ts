@@ -1,13 +1,14 @@
 import wgsl from '../../../../shaders/linear/epilogues/gate_up_q8.wgsl?raw';
 import type { Epilogue } from '../linear';
 import { BLOCK } from '../weight_format';
-import { ACTIVATIONS, type Activation } from './gate_up';
+import { ACTIVATION, type Activation, activationConstants } from './gate_up';
 
 /** gate_up for one token, quantized: binds h in the layout of kernels/quantize_activations. Rows: a multiple of 64. */
 export function gateUpQ8Epilogue(activation: Activation): Epilogue {
   return {
     label: 'kernels/gate_up_q8',
-    wgsl: [ACTIVATIONS[activation], wgsl],
+    wgsl: [ACTIVATION, wgsl],
+    constants: activationConstants(activation),
     bindings: ['write'],
     finishRows: 64,
     outputs: (rows) => [{ buffer: 0, encoding: 'q8', bytes: (rows / 2) * (1 + 4 / BLOCK) }],

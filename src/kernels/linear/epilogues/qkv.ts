@@ -1,5 +1,5 @@
-import kvPairF16 from '../../../../shaders/linear/epilogues/kv_pair_f16.wgsl?raw';
-import kvPairF32 from '../../../../shaders/linear/epilogues/kv_pair_f32.wgsl?raw';
+import kvF16 from '../../../../shaders/attention/lib/kv_f16.wgsl?raw';
+import kvF32 from '../../../../shaders/attention/lib/kv_f32.wgsl?raw';
 import wgsl from '../../../../shaders/linear/epilogues/qkv.wgsl?raw';
 import rotaryHeads from '../../../../shaders/linear/epilogues/rotary_heads.wgsl?raw';
 import type { Constant } from '../../../gpu/kernel';
@@ -35,7 +35,7 @@ export function qkvEpilogue(shape: QkvShape, rotary = true): Epilogue {
 
 /** What shaders/linear/epilogues/rotary_heads.wgsl is made of. */
 export function rotaryLibraries({ kvType }: QkvShape): readonly string[] {
-  return [kvType === 'f16' ? kvPairF16 : kvPairF32, rotaryHeads];
+  return [kvType === 'f16' ? kvF16 : kvF32, rotaryHeads];
 }
 
 /** What shaders/linear/epilogues/rotary_heads.wgsl asks for. */

@@ -1,6 +1,0 @@
-// The activation of a gate: GELU by its tanh approximation (Hendrycks and Gimpel 2016). Some drivers make no number of the tanh
-// of a large value; that of 10 is 1 in f32.
-fn activation(x: f32) -> f32 {
-  let u = 0.7978845608 * (x + 0.044715 * x * x * x);   // sqrt(2 / pi)
-  return 0.5 * x * (1.0 + tanh(clamp(u, -10.0, 10.0)));
-}

@@ -1,0 +1,20 @@
+// A block of 32 weights as bytes, for products in integers: elements 0 to 15, elements 16 to 31, and the scale.
+// The format's file defines Scale, unpack(w: Packed) -> Quants, and
+// scaled_dot(w, low, high, d) = sum_j w[j] x[j] over one block, x[j] = d times the signed bytes in low and high.
+struct Quants { low: vec4<u32>, high: vec4<u32>, d: Scale }
+
+// The product of 16 signed bytes with 16 others, and their sum.
+fn dot16(w: vec4<u32>, x: vec4<u32>) -> i32 {
+  return dot4I8Packed(w.x, x.x) + dot4I8Packed(w.y, x.y) + dot4I8Packed(w.z, x.z) + dot4I8Packed(w.w, x.w);
+}
+
+fn sum16(x: vec4<u32>) -> i32 { return dot16(vec4(0x01010101u), x); }
+
+// The product of two blocks of 32 signed bytes, elements 0 to 15 and 16 to 31 of each. At most 32 * 128 * 127 in magnitude,
+// which an f32 holds exactly.
+fn dot32(w_low: vec4<u32>, w_high: vec4<u32>, x_low: vec4<u32>, x_high: vec4<u32>) -> i32 {
+  return dot4I8Packed(w_low.x, x_low.x) + dot4I8Packed(w_low.y, x_low.y)
+    + dot4I8Packed(w_low.z, x_low.z) + dot4I8Packed(w_low.w, x_low.w)
+    + dot4I8Packed(w_high.x, x_high.x) + dot4I8Packed(w_high.y, x_high.y)
+    + dot4I8Packed(w_high.z, x_high.z) + dot4I8Packed(w_high.w, x_high.w);
+}

@@ -1,0 +1,63 @@
+// The common half of eager and chunked, which keep scores in memory: one source with several entry points, the buffer of
+// scores, and for each part of the work a uniform with the place where the part begins.
+
+import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
+import { type Constant, createKernel, type Kernel } from '../gpu/kernel';
+import type { AttentionKernel, AttentionName, AttentionShape } from './attention';
+import { attentionSource, Windows } from './source';
+
+/** The smallest buffer: holds the first token or head of a part. */
+export const PART_BYTES = 16;
+
+interface ScoredParts {
+  name: AttentionName;
+  wgsl: string;
+  constants: Readonly<Record<string, Constant>>;
+  entryPoints: readonly string[];
+  scoresBytes: number;
+  /** `chunk` or `slab`. */
+  part: string;
+  /** The first token or head of each part. */
+  firsts: readonly number[];
+}
+
+export interface Scored {
+  /** In the order of the entry points. */
+  kernels: readonly Kernel[];
+  /** A group for each part, which serves all kernels. */
+  bind(...buffers: Parameters<AttentionKernel['bind']>): GPUBindGroup[];
+  destroy(): void;
+}
+
+export async function createScored(gpu: Gpu, shape: AttentionShape, parts: ScoredParts): Promise<Scored> {
+  const { name, wgsl, constants, entryPoints, scoresBytes, part, firsts } = parts;
+  const source = attentionSource(shape, ['read', 'read', 'read', 'write', 'write', 'uniform']);
+  const windows = new Windows(gpu, name, shape.windowed);
+  const kernel = (entryPoint: string) =>
+    createKernel(gpu, {
+      ...source,
+      label: `attention/${name}.${entryPoint}`,
+      wgsl: [...source.wgsl, wgsl],
+      constants: { ...source.constants, ...constants },
+      entryPoint,
+    });
+  const kernels = await Promise.all(entryPoints.map(kernel));
+  const uniform = (first: number) => {
+    const buffer = gpu.createBuffer(`attention.${name}.${part}`, PART_BYTES, GPU_UNIFORM | GPU_COPY_DST);
+    gpu.write(buffer, new Uint32Array([first]));
+    return buffer;
+  };
+  const { scores, uniforms } = await gpu.guardMemory(`The scores of attention "${name}"`, () => ({
+    scores: gpu.createBuffer(`attention.${name}.scores`, scoresBytes, GPU_STORAGE),
+    uniforms: firsts.map(uniform),
+  }));
+  return {
+    kernels,
+    bind: (q, k, v, out, window) =>
+      uniforms.map((each) => kernels[0].bind(q, k, v, out, scores, each, ...windows.of(window))),
+    destroy() {
+      for (const buffer of [scores, ...uniforms]) gpu.destroyBuffer(buffer);
+      windows.destroy();
+    },
+  };
+}
