@@ -1,5 +1,5 @@
-// The common half of eager and chunked, which keep scores in memory: one source with several entry points, the buffer of
-// scores, and for each part of the work a uniform with the place where the part begins.
+// The common half of eager and chunked, which keep scores in memory: one source with several entry points, the buffer
+// of scores, and for each part of the work a uniform with the place where the part begins.
 
 import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import { type Constant, createKernel, type Kernel } from '../gpu/kernel';
@@ -22,7 +22,7 @@ interface ScoredParts {
 }
 
 export interface Scored {
-  /** In the order of the entry points. */
+  /** One for each entry point, in their order. */
   kernels: readonly Kernel[];
   /** A group for each part, which serves all kernels. */
   bind(...buffers: Parameters<AttentionKernel['bind']>): GPUBindGroup[];

@@ -74,13 +74,17 @@ export class Repacker {
 
   private kernel(stored: FileType, format: WeightFormat, blocks: number): Promise<Kernel> {
     const key = `${stored} ${format} ${blocks}`;
-    const kernel = this.kernels.get(key) ?? createFor(this.gpu, stored, format, blocks);
+    const kernel = this.kernels.get(key) ?? createRepack(this.gpu, stored, format, blocks);
     this.kernels.set(key, kernel);
     return kernel;
   }
 }
 
-function createFor(gpu: Gpu, stored: FileType, format: WeightFormat, blocks: number): Promise<Kernel> {
+/**
+ * The kernel that turns rows of `blocks` blocks of a file's type into a format: moved as they are, or quantized. Binds the
+ * chunk, its bytes, weights and scales.
+ */
+export function createRepack(gpu: Gpu, stored: FileType, format: WeightFormat, blocks: number): Promise<Kernel> {
   const { format: kept, blockBytes, wgsl: moveBlock, constants } = FILE_TYPES[stored];
   if (isPlain(kept) && (format === 'q8' || format === 'q4')) return createQuantizeWeights(gpu, kept, format, blocks);
   if (kept !== format) throw new GpuProgramError('kernels/repack', `cannot turn ${stored} into ${format}`);
