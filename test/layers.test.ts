@@ -64,6 +64,7 @@ const DOORS: Record<string, readonly string[]> = {
   'ui/conversation': [
     'conversation',
     'conversation_file',
+    'conversation_index',
     'conversation_parse',
     'conversation_store',
     'conversation_tree',

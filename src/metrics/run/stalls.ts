@@ -7,7 +7,7 @@ import { gpuMsOf, MARK, type Mark, type RecordedToken, type RunData, type Stall 
 const TIMES_P50 = 3;
 /** ... and longer than the median by this many milliseconds: half a frame, too short to notice. */
 const BEYOND_P50_MS = 8;
-/** The part of a gap that a cause explains at least. */
+/** The least part of a gap that its cause explains. */
 const LEAST_SHARE = 1 / 2;
 /**
  * Tokens closer than this, or than a quarter of the median, arrived together: the worker's clock ticks in steps of 0.1

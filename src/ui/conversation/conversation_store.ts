@@ -2,8 +2,9 @@
 // stored one.
 
 import type { Turn } from './conversation';
+import { readIndex, type Summary, summarize } from './conversation_index';
 import { ConversationFileError, parseConversation } from './conversation_parse';
-import { type Conversation, mergeConversations, titleOf } from './conversation_tree';
+import { type Conversation, mergeConversations } from './conversation_tree';
 import { type KeyValueTable, memoryTable, openTable } from './key_value_table';
 
 const NAME = 'vivace-conversations';
@@ -11,19 +12,8 @@ const INDEX = 'index';
 const KEPT = 'conversation/';
 /** Prefix of copies that closing pages wrote and no page has merged yet. */
 const LATE = 'late/';
-const MAX_SUMMARIES = 100_000;
 /** Conversations per step of an import. The page paints between two steps. */
 const BATCH = 100;
-
-/** A conversation in a list. */
-export interface Summary {
-  readonly id: string;
-  readonly title: string;
-  /** Milliseconds since 1970. */
-  readonly updatedAt: number;
-  /** Number of turns on all branches. */
-  readonly turns: number;
-}
 
 export class ConversationStore {
   /** Called with a sentence, including a next step, when a conversation could not be kept. */
@@ -284,23 +274,6 @@ function readConversation(value: unknown): Conversation | null {
     if (error instanceof ConversationFileError) return null;
     throw error;
   }
-}
-
-function summarize(conversation: Conversation): Summary {
-  const { id, updatedAt, turns } = conversation;
-  return { id, title: titleOf(conversation), updatedAt, turns: turns.length };
-}
-
-/** The index by id. Empty if any part of it is invalid. */
-function readIndex(value: unknown): Map<string, Summary> {
-  const isSound = Array.isArray(value) && value.length <= MAX_SUMMARIES && value.every(isSummary);
-  return new Map(isSound ? (value as Summary[]).map((summary) => [summary.id, summary]) : []);
-}
-
-function isSummary(value: unknown): value is Summary {
-  const { id, title, updatedAt, turns } = (value ?? {}) as Partial<Record<keyof Summary, unknown>>;
-  const areTexts = typeof id === 'string' && id.length <= 64 && typeof title === 'string' && title.length <= 1000;
-  return areTexts && Number.isFinite(updatedAt) && Number.isInteger(turns);
 }
 
 /** Drops removed turns, except those that turns of another tab follow. */

@@ -4,7 +4,8 @@
 
 import { html, LitElement, nothing } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import { ConversationStore, type Summary } from '../conversation/conversation_store';
+import type { Summary } from '../conversation/conversation_index';
+import { ConversationStore } from '../conversation/conversation_store';
 import { type Conversation, mergeConversations } from '../conversation/conversation_tree';
 import { icons } from '../shared/icons';
 import { sharedStyles } from '../shared/shared_styles';

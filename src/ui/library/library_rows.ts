@@ -1,7 +1,7 @@
 // The rows of the list of conversations: their groups by day, and the markup of one row.
 
 import { html, nothing } from 'lit';
-import type { Summary } from '../conversation/conversation_store';
+import type { Summary } from '../conversation/conversation_index';
 import { icons } from '../shared/icons';
 import { isComposing } from '../shared/input_method';
 

@@ -1,7 +1,8 @@
 // The store of conversations: several tabs that write to one table, broken indexes, and pages that close in between.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { ConversationStore, type Summary } from '../../../src/ui/conversation/conversation_store';
+import type { Summary } from '../../../src/ui/conversation/conversation_index';
+import { ConversationStore } from '../../../src/ui/conversation/conversation_store';
 import {
   type Conversation,
   newConversation,
