@@ -1,4 +1,5 @@
-// The chat with an engine that answers by a script: streaming, stopping, branches, a full context, settings, and what a reader hears.
+// The chat with an engine that answers by a script: streaming, stopping, branches, a full context, settings, and the
+// texts for screen readers.
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -37,12 +38,12 @@ async function sendAll(...texts: string[]): Promise<void> {
   }
 }
 
-/** What the engine was asked last, as 'role:content'. */
+/** The newest request to the engine, as 'role:content'. */
 async function lastAsked(): Promise<string[] | undefined> {
   return (await asked(page)).at(-1)?.messages?.map(({ role, content }) => `${role}:${content}`);
 }
 
-/** The name of what has the focus, through shadow roots. */
+/** The name of the focused element, through shadow roots. */
 function focused(): Promise<string> {
   return page.evaluate(() => {
     let element = document.activeElement;
@@ -86,7 +87,7 @@ describe('an answer', () => {
     expect(await focused()).toBe('prompt');
   });
 
-  test('is stopped by Escape anywhere on the page, but not by one that closes something', async () => {
+  test('is stopped by Escape anywhere on the page, but not by an Escape that closes a layer', async () => {
     await open({ answers: [{ text: 'word '.repeat(200), piece: 5, holdAfter: 40 }] });
     await send(page, 'Go');
     await begun(page);
@@ -112,7 +113,7 @@ describe('an answer', () => {
     expect(await textOf(byId('end'))).toBe('Stopped');
   });
 
-  test('to an example that was chosen while the model loads comes when it is ready, unless its text was changed', async () => {
+  test('to an example chosen while the model loads comes when it is ready, unless its text was changed', async () => {
     const script = { answers: turns(1) };
     for (const isChanged of [false, true]) {
       await open(script);
@@ -129,7 +130,7 @@ describe('an answer', () => {
     await prompt(page).fill('');
   });
 
-  test('from right to left is laid out so, beside one from left to right', async () => {
+  test('from right to left is laid out that way, beside one from left to right', async () => {
     await open({ answers: [{ text: 'مرحبا بالعالم. كان يا ما كان قطة شجاعة.' }, { text: 'Hello.' }] });
     await sendAll('مرحبا', 'Hello');
     const directions = () =>
@@ -138,7 +139,7 @@ describe('an answer', () => {
         return [...found].map((turn) => getComputedStyle(turn.shadowRoot!.querySelector('.text')!).direction);
       });
     expect(await directions()).toEqual(['rtl', 'ltr']);
-    // What finds a direction in all of the text reads it anew for each node of an answer, and each line of a paste.
+    // Finding the direction in the whole text would read it anew for each node of an answer and each line of a paste.
     const readers = page.locator('.text[dir=auto], textarea[dir=auto]');
     expect(await readers.count()).toBe(0);
     await prompt(page).fill('שלום');
@@ -158,7 +159,7 @@ describe('an answer', () => {
     expect(text).not.toMatch(/\bat .*:\d+/);
     expect(await byId('advice').getAttribute('role')).toBe('alert');
     expect(await byId('offer-reload').isVisible()).toBe(true);
-    // Of an engine that has ended nothing is asked; of the next one it can be.
+    // An engine that has ended is not asked; the next one can be.
     const end = (lost: string | null) =>
       page.evaluate((lost) => {
         const chat = document.querySelector('vivace-chat')!;
@@ -174,7 +175,7 @@ describe('an answer', () => {
     expect(await byId('version').count()).toBe(0);
   });
 
-  test('that fails midway keeps its text, and another one is a branch', async () => {
+  test('that fails midway keeps its text, and another answer is a branch', async () => {
     await open({
       answers: [{ text: 'one two', errorAfter: 1, error: { code: '', message: 'Boom.' } }, { text: 'Fine.' }],
     });
@@ -277,7 +278,7 @@ describe('the context', () => {
     await expect.poll(() => stateOf(lastAnswer(page))).toBe('done');
     const before = (await asked(page)).at(-2)!.messages!.length;
     expect((await lastAsked())?.length).toBeLessThan(before);
-    expect(await textsOf(questions())).toHaveLength(4); // nothing is deleted
+    expect(await textsOf(questions())).toHaveLength(4); // forgetting deletes no turn
     expect(await textOf(byId('memory'))).toBe('The model no longer reads what is above');
     const below = await byId('memory').evaluate((line) => line.getBoundingClientRect().top);
     const first = await questions()
@@ -286,7 +287,7 @@ describe('the context', () => {
     expect(below).toBeGreaterThan(first);
   });
 
-  test('that fills up under an answer offers a way on below it', async () => {
+  test('that an answer fills offers a way on below it', async () => {
     await open({ contextLength: 60, answers: [{ text: 'abcd'.repeat(100) }, { text: 'Fine.' }] });
     await sendAll('Go');
     expect(await textOf(byId('advice'))).toContain('The context is full');
@@ -301,7 +302,7 @@ describe('the context', () => {
     expect(await lastAsked()).toEqual(['user:And then?']);
   });
 
-  test('a question longer than all of it offers no forgetting, and editing it takes its place', async () => {
+  test('that is shorter than the question offers no forgetting, and the edited question takes its place', async () => {
     await open({ contextLength: 60, answers: [{ text: 'Fine.' }] });
     await send(page, 'abcd'.repeat(100));
     expect(await ended(page)).toBe('error');
@@ -315,7 +316,7 @@ describe('the context', () => {
 });
 
 describe('settings', () => {
-  test('reach the engine, and one press brings them back', async () => {
+  test('reach the engine, and one press resets them', async () => {
     await open({ answers: turns(3) });
     await setting(page, 'temperature', '0.2');
     await setting(page, 'seed', '7');
@@ -330,7 +331,7 @@ describe('settings', () => {
     expect(options).not.toHaveProperty('seed');
   });
 
-  test('a system prompt comes first, is that of the next conversation, too, and a model that takes none is gone on with without it', async () => {
+  test('put the system prompt first, also in the next conversation, and drop it for a model that takes none', async () => {
     await open({
       answers: [{ text: 'Yes.' }, { error: { code: 'chat-template', message: 'No system role.' } }, { text: 'Yes.' }],
     });
@@ -379,8 +380,8 @@ describe('a page of its own', () => {
   });
 });
 
-describe('by hand', () => {
-  test('everything is reached by the keyboard alone', async () => {
+describe('a reader', () => {
+  test('reaches everything by the keyboard alone', async () => {
     await open({ answers: turns(3) });
     await prompt(page).focus();
     await page.keyboard.type('first');
@@ -405,7 +406,7 @@ describe('by hand', () => {
     await expect.poll(focused).toBe('prompt');
   });
 
-  test('a long question is cut until the reader wants it whole', async () => {
+  test('sees a long question cut, until asking for all of it', async () => {
     await open({ answers: turns(1) });
     const long = Array.from({ length: 40 }, (_, i) => `line ${i}`).join('\n');
     await sendAll(long);
@@ -416,7 +417,7 @@ describe('by hand', () => {
     expect((await lastAsked())?.[0]).toBe(`user:${long}`);
   });
 
-  test('a phone shows all of it without scrolling sideways', async () => {
+  test('sees all of it on a phone without scrolling sideways', async () => {
     const text = `A ${'very'.repeat(60)} long word.\n\n| a | b | c | d | e | f |\n|-|-|-|-|-|-|\n| ${'cell '.repeat(9)}| b | c | d | e | f |\n`;
     await page.setViewportSize({ width: 360, height: 740 });
     await open({ answers: [{ text }] });
@@ -467,7 +468,7 @@ describe('a low window', () => {
   }
 });
 
-/** Shows a conversation of so many turns, copies of the first one of what is shown. */
+/** Shows a conversation of `n` copies of the first turn shown. */
 async function showTurns(n: number): Promise<void> {
   await page.evaluate((length) => {
     const chat = document.querySelector('vivace-chat')!;
@@ -481,7 +482,7 @@ async function showTurns(n: number): Promise<void> {
   }, n);
 }
 
-/** Asks, and gives how often turns were rendered again until the answer has ended: the newest, and all others together. */
+/** Asks, and counts the renderings of turns until the answer has ended: of the newest, and of all others together. */
 function rendersWhileAnswering(): Promise<{ newest: number; others: number }> {
   return page.evaluate(async () => {
     const chat = document.querySelector('vivace-chat')!;
@@ -510,7 +511,7 @@ test('200 turns are not rendered again while an answer streams, and the reader s
   await expect.poll(() => answers(page).count()).toBe(200);
   const { newest, others } = await rendersWhileAnswering();
   expect(newest).toBeGreaterThan(1);
-  expect(others).toBeLessThanOrEqual(2 * 200); // when the question comes, not with each word
+  expect(others).toBeLessThanOrEqual(2 * 200); // for the question, not for each word
   expect(await ended(page)).toBe('done');
   const distance = () =>
     page.evaluate(() => {
@@ -530,7 +531,7 @@ test('of a very long conversation the newest 200 turns are shown, and the earlie
   await expect.poll(() => answers(page).count()).toBe(230);
   expect(await byId('earlier').count()).toBe(0);
   await sendAll('And on');
-  expect((await lastAsked())?.length).toBe(2 * 230 + 1); // shown or not, the model reads it
+  expect((await lastAsked())?.length).toBe(2 * 230 + 1); // the model reads hidden turns, too
 });
 
 test('a reader who scrolls away while an answer streams stays there, until the button takes them to the end', async () => {
@@ -548,7 +549,7 @@ test('a reader who scrolls away while an answer streams stays there, until the b
   await lastAnswer(page).hover();
   const newest = await top();
   await page.mouse.wheel(0, -900);
-  await expect.poll(top).toBe(newest - 900); // the wheel is heard before it turns anything
+  await expect.poll(top).toBe(newest - 900); // the wheel event comes before its scroll
   await expect.poll(() => end.count()).toBe(1);
   const before = await top();
   await release(page);
@@ -559,7 +560,7 @@ test('a reader who scrolls away while an answer streams stays there, until the b
   await expect.poll(() => end.count()).toBe(0);
 });
 
-test('a long answer says every half minute that it goes on', async () => {
+test('a long answer announces every half minute that it goes on', async () => {
   await page.clock.install();
   await open({ answers: [{ text: 'word '.repeat(200), piece: 5, holdAfter: 40 }] });
   await send(page, 'Go');
@@ -572,4 +573,4 @@ test('a long answer says every half minute that it goes on', async () => {
   expect(await status()).toBe('The answer is complete, 200 words.');
 });
 
-test('nothing was said on the console', () => expect(errors).toEqual([]));
+test('the console stayed empty', () => expect(errors).toEqual([]));

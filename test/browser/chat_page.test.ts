@@ -1,4 +1,5 @@
-// A newcomer's first minutes: the page loads its model, tells a story token by token, stops, goes on, and shows the time of every token.
+// A newcomer's first minutes: the page loads its model, tells a story token by token, stops, goes on, and shows the
+// time of every token.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -30,7 +31,7 @@ beforeAll(async () => {
 
 afterAll(() => site?.close());
 
-/** Every length that the newest answer's text had while it grew. */
+/** The lengths of the newest answer's text while it grew. */
 async function watchLengths(visited: Visit): Promise<number[]> {
   const answer = lastAnswer(visited.page);
   await answer.waitFor();
@@ -101,7 +102,7 @@ describe('one conversation, from the first visit on', () => {
     expect(await textOf(panel.locator('[data-figure=attention-decode]'))).toContain('fused_decode');
   });
 
-  test('the page is looked at: light, dark, phone width without sideways scrolling', async () => {
+  test('light, dark, and phone width without sideways scrolling', async () => {
     const { page } = visited;
     await page.emulateMedia({ colorScheme: 'light' });
     await screenshot(page, 'desktop_light');
@@ -129,7 +130,7 @@ describe('one conversation, from the first visit on', () => {
     const kept = await textOf(lastAnswer(page));
     expect(kept.trim()).not.toBe('');
     expect(await sendAndStop(page, 'Tell me a story about a frog')).toBe('done');
-    expect(await textOf(answers(page).nth(2))).toBe(kept); // nothing of the stopped answer came late
+    expect(await textOf(answers(page).nth(2))).toBe(kept); // no text of the stopped answer came late
   });
 
   test('a prompt longer than the context is refused with both numbers, and the conversation stays', async () => {
@@ -162,7 +163,7 @@ describe('one conversation, from the first visit on', () => {
   });
 });
 
-describe('a model that cannot be had', () => {
+describe('a model that cannot be loaded', () => {
   for (const [what, address, pattern] of [
     ['an address that answers 404', '?model=/nothing.gguf', /404/],
     ['an address that answers a page of HTML', '?model=/page.gguf', /HTML|web page/i],

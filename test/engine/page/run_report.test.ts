@@ -1,8 +1,10 @@
+// The report of a run: its keys, its figures and its warnings.
+
 import { expect, test } from 'vitest';
 import { runReport } from '../../../src/engine/page/run_report';
 import { heard, info, metrics, repeated } from '../heard_run';
 
-test('the JSON takes every figure as the engine gave it, and says a warning once', () => {
+test('the JSON has every figure unchanged, and a repeated warning once', () => {
   const { attention, ttftMs, prefillTokensPerSecond, decodeTokensPerSecond, tbtMs, gpuMs, perToken, ...rest } =
     runReport(heard);
   expect({ attention, ttftMs, prefillTokensPerSecond, decodeTokensPerSecond, tbtMs, gpuMs, perToken }).toEqual({
@@ -28,7 +30,7 @@ test('the JSON takes every figure as the engine gave it, and says a warning once
   });
 });
 
-test('a run without `done` has the same keys, what was measured without it, and null', () => {
+test('a run without `done` has the same keys, the figures measured without it, and null for the others', () => {
   const { tbtMs } = metrics;
   const report = runReport({ ...heard, done: null, measured: { ttftMs: 7, tbtMs } });
   expect(Object.keys(report)).toEqual(Object.keys(runReport(heard)));

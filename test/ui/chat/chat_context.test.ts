@@ -1,9 +1,11 @@
+// The context meter and the forgetting of old turns, on branches with made-up token counts.
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { contextTokens, forgetOldest, isFull, memoryStart } from '../../../src/ui/chat/chat_context';
 import { newTurn, type Turn } from '../../../src/ui/conversation/conversation';
 
-/** A branch of answered turns; each adds `asked[i]` tokens of question and 10 of answer. */
+/** A branch of answered turns. Turn i adds `asked[i]` tokens of question and 10 of answer. */
 function answered(...asked: number[]): Turn[] {
   let held = 0;
   return asked.map((tokens, i) => {
@@ -16,13 +18,13 @@ function answered(...asked: number[]): Turn[] {
 const failed = (): Turn => ({ ...newTurn('one more'), state: 'error' });
 
 describe('the meter', () => {
-  test('shows prompt and answer of the newest turn that was counted', () => {
+  test('shows prompt and answer of the newest counted turn', () => {
     expect(contextTokens([])).toBeNull();
     expect(contextTokens([failed()])).toBeNull();
     expect(contextTokens([...answered(20, 15), failed()])).toBe(55);
   });
 
-  test('shows what is left after something was forgotten, and the count again after the next answer', () => {
+  test('shows the rest after turns were forgotten, and the count again after the next answer', () => {
     const path = answered(30, 20, 10);
     const memory = { after: path[0].id, since: path[2].id };
     expect(contextTokens(path, memory)).toBe(20 + 10 + 10 + 10);
@@ -30,7 +32,7 @@ describe('the meter', () => {
     expect(contextTokens([...path, { ...failed(), state: 'done', usage }], memory)).toBe(66);
   });
 
-  test('shows nothing used when everything was forgotten', () => {
+  test('shows nothing used after everything was forgotten', () => {
     const path = answered(30, 20);
     expect(contextTokens(path, { after: path[1].id, since: path[1].id })).toBe(0);
   });
@@ -43,7 +45,7 @@ describe('a full context', () => {
     return path;
   };
 
-  test('is one whose newest answer it cut short, until something is forgotten', () => {
+  test('is one that cut its newest answer short, until turns are forgotten', () => {
     const path = full();
     expect(isFull(path)).toBe(true);
     expect(isFull(path, { after: path[0].id, since: path[1].id })).toBe(false);
@@ -74,7 +76,7 @@ describe('forgetting', () => {
     expect(memoryStart(path, forgetOldest(path, memory, 1e6))).toBe(2);
   });
 
-  test('keeps the question that waits for an answer, and has an end', () => {
+  test('keeps the question that waits for its answer, and comes to an end', () => {
     const path = [...answered(40, 40), failed()];
     const memory = forgetOldest(path, undefined, 0);
     expect(memoryStart(path, memory)).toBe(2);
@@ -89,18 +91,18 @@ describe('forgetting', () => {
     expect(memoryStart(path, forgetOldest(path, undefined, 160))).toBe(1);
   });
 
-  test('counts turns that were asked after something was forgotten, and those that were never counted', () => {
+  test('handles turns asked after a forgetting, and turns without counts', () => {
     const usage = { promptTokens: 30, cachedTokens: 0, completionTokens: 10 };
     const path = [...answered(40, 40), { ...failed(), state: 'done' as const, usage }, failed()];
     const start = memoryStart(path, forgetOldest(path, undefined, 60));
     expect(start).toBe(2);
   });
 
-  test('is nothing on a branch without the turn after which memory begins', () => {
+  test('has no effect on a branch without the turn after which memory begins', () => {
     expect(memoryStart(answered(40, 40), { after: 'elsewhere', since: 'elsewhere' })).toBe(0);
   });
 
-  test('whatever was counted, each step forgets more, and it ends with the waiting question alone', () => {
+  test('forgets more with each step and ends with the waiting question alone, for any counts', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(400), { minLength: 1, maxLength: 20 }), fc.nat(2000), (asked, budget) => {
         const path = [...answered(...asked), failed()];

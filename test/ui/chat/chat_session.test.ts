@@ -1,3 +1,5 @@
+// A session with a fake element and an engine that answers by a script.
+
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Engine, EngineEvent } from '../../../src/engine/engine';
 import type { ChatMessage } from '../../../src/engine/protocol';
@@ -9,7 +11,7 @@ import { standardSampling } from '../../../src/ui/settings/settings_fields';
 
 type Answering = (messages: ChatMessage[], signal: AbortSignal) => AsyncGenerator<Partial<EngineEvent>>;
 
-/** Whoever shows the chat, and an engine that answers as it is told to. */
+/** A session, its element, and an engine that answers by `answering`. */
 function setUp(answering: Answering, more: Partial<ChatHost> = {}) {
   const events: string[] = [];
   const kept: Conversation[] = [];
@@ -50,7 +52,7 @@ const settle = () => vi.advanceTimersByTimeAsync(0);
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-test('a question is kept at once, a long answer every two seconds, its end at once', async () => {
+test('a question is stored at once, a long answer every two seconds, its end at once', async () => {
   const { session, kept, events } = setUp(async function* () {
     for (let i = 0; i < 50; i++) {
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -67,11 +69,11 @@ test('a question is kept at once, a long answer every two seconds, its end at on
   expect(kept[3].updatedAt).toBeGreaterThan(kept[0].updatedAt);
   expect(events.filter((name) => name !== 'vivace-event')).toEqual(['vivace-run', 'vivace-end']);
   await vi.advanceTimersByTimeAsync(60_000);
-  expect(kept.length).toBe(4); // nothing more to keep
+  expect(kept.length).toBe(4); // no change, no write
 });
 
-describe('the question is kept before the engine is asked', () => {
-  /** As `setUp`, with storage that answers when it is told to. */
+describe('the question is stored before the engine is asked', () => {
+  /** Like `setUp`, with storage that answers when the test calls `stored`. */
   function keepSlowly() {
     let stored = () => {};
     const answering = setUp(async function* () {
@@ -87,7 +89,7 @@ describe('the question is kept before the engine is asked', () => {
     return { ...answering, session, stored: () => stored() };
   }
 
-  test('and not an instant later', async () => {
+  test('and the engine is asked right after', async () => {
     const { session, asked, stored } = keepSlowly();
     session.ask('Go');
     await vi.advanceTimersByTimeAsync(900);
@@ -98,14 +100,14 @@ describe('the question is kept before the engine is asked', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('but storage that never answers is not waited for', async () => {
+  test('but for one second at most', async () => {
     const { session, asked } = keepSlowly();
     session.ask('Go');
     await vi.advanceTimersByTimeAsync(1_000);
     expect(asked).toEqual([['Go']]);
   });
 
-  test('and who stops meanwhile is not answered', async () => {
+  test('and a stop meanwhile asks no engine', async () => {
     const { session, asked } = keepSlowly();
     session.ask('Go');
     await settle();
@@ -117,7 +119,7 @@ describe('the question is kept before the engine is asked', () => {
   });
 });
 
-test('an engine that does not hear of a stop is not waited for', async () => {
+test('an engine that does not react to a stop is given a second', async () => {
   const { session, events } = setUp(async function* () {
     yield token('half');
     await new Promise(() => {});
@@ -130,7 +132,7 @@ test('an engine that does not hear of a stop is not waited for', async () => {
   expect([session.isAnswering, events.at(-1)]).toEqual([false, 'vivace-end']);
 });
 
-test('another conversation ends an answer at once; what the engine still says is heard by nobody', async () => {
+test('another conversation ends an answer at once, and later events of the engine are dropped', async () => {
   const { session, kept, events } = setUp(async function* (_messages, signal) {
     yield token('half ');
     await whenAborted(signal);
@@ -150,7 +152,7 @@ test('another conversation ends an answer at once; what the engine still says is
   expect(kept.at(-1)?.turns[0]?.answer).toBe('half ');
 });
 
-test('an answer that its reader has stopped is no failure, even if the engine goes away meanwhile', async () => {
+test('a stopped answer is no failure, even if the engine goes away meanwhile', async () => {
   const { session } = setUp(async function* (_messages, signal) {
     yield token('half');
     await whenAborted(signal);
@@ -163,7 +165,7 @@ test('an answer that its reader has stopped is no failure, even if the engine go
   expect(session.path[0]).toMatchObject({ answer: 'half', state: 'done', finishReason: 'abort', advice: null });
 });
 
-test('to make room is to ask again with ever fewer messages until they fit', async () => {
+test('making room asks again with fewer and fewer messages until they fit', async () => {
   const { session, asked } = setUp(async function* (messages) {
     if (messages.length > 1) throw new ContextOverflowError(200, 100);
     yield token(`answer to ${messages.at(-1)?.content}`);
@@ -195,7 +197,7 @@ test('to make room is to ask again with ever fewer messages until they fit', asy
   expect(session.memoryStart).toBe(4);
 });
 
-test('when nothing is left to forget, the failure stays', async () => {
+test('the failure stays when no turn is left to forget', async () => {
   const { session, asked } = setUp(async function* () {
     yield token('');
     throw new ContextOverflowError(200, 100);
@@ -209,7 +211,7 @@ test('when nothing is left to forget, the failure stays', async () => {
   expect(session.canForget).toBe(false);
 });
 
-test('a question that waits for the tuner can be stopped, and is not asked then', async () => {
+test('a question that waits for the tuner can be stopped, and the engine is not asked', async () => {
   const { session, asked, events } = setUp(
     async function* () {
       yield token('never');
@@ -226,7 +228,7 @@ test('a question that waits for the tuner can be stopped, and is not asked then'
   expect(events).toEqual(['vivace-end']);
 });
 
-test('what a kept question waits for is shown', async () => {
+test('a waiting question shows its reason', async () => {
   const shown: (string | null)[] = [];
   const { host } = setUp(async function* () {});
   const session = new ChatSession({
@@ -244,7 +246,7 @@ test('what a kept question waits for is shown', async () => {
   session.leave();
 });
 
-test('it is asked when the tuner is done', async () => {
+test('a waiting question is asked when the tuner is done', async () => {
   const { session, asked, endTuning } = setUp(
     async function* () {
       yield token('now');
@@ -258,7 +260,7 @@ test('it is asked when the tuner is done', async () => {
   expect(session.path[0]?.answer).toBe('now');
 });
 
-test('what it reads is its own branch, though another is shown by then', async () => {
+test('a waiting question reads its own branch, though another is shown by then', async () => {
   const { host, session, asked, endTuning } = setUp(
     async function* () {
       yield token('now');
@@ -276,7 +278,7 @@ test('what it reads is its own branch, though another is shown by then', async (
   expect(asked).toEqual([['old'], ['new']]);
 });
 
-test('a system prompt that was just written stays with its conversation', async () => {
+test('a newly written system prompt stays with its conversation', async () => {
   const { session, kept } = setUp(async function* () {
     yield token('now');
   });
@@ -288,7 +290,7 @@ test('a system prompt that was just written stays with its conversation', async 
   expect(kept.at(-1)).toMatchObject({ id, system: 'Be short.' });
   const said = kept.length;
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(kept.length).toBe(said); // the other one has nothing new
+  expect(kept.length).toBe(said); // the new conversation has not changed
 });
 
 test('one answer at a time, and none without an engine', async () => {

@@ -20,7 +20,7 @@ function setUp(signal?: AbortSignal) {
   return { chat, panel, calls, connect, fire };
 }
 
-test('the panel hears of each answer and its events in order', () => {
+test('the panel gets the events of each answer in order', () => {
   const { chat, calls, connect, fire } = setUp();
   connect();
   const event = { type: 'prefill', done: 1, total: 1 };
@@ -30,7 +30,7 @@ test('the panel hears of each answer and its events in order', () => {
   expect(calls).toEqual(['reset', event, 'end']);
 });
 
-test('the panel has the engine of the chat; the machine’s figures stay until the next model is there', () => {
+test('the panel has the engine of the chat, and keeps the machine’s figures until the next model is there', () => {
   const { chat, panel, connect, fire } = setUp();
   chat.engine = { info: 'first' };
   connect();
@@ -54,7 +54,7 @@ test('the chat waits for the panel’s tuner, and can cancel it', () => {
   expect(chat.tuning).toBeNull();
 });
 
-test('a panel whose script is not there yet misses nothing but the events', () => {
+test('a panel without its script yet has the engine, and misses only events', () => {
   const { chat, panel, connect, fire } = setUp();
   Object.assign(panel, { reset: undefined, record: undefined, end: undefined, cancelTuning: undefined });
   chat.engine = { info: 'first' };
@@ -63,7 +63,7 @@ test('a panel whose script is not there yet misses nothing but the events', () =
   expect(panel.info).toBe('first');
 });
 
-test('a parted panel hears nothing, and a chat does not wait for its tuner', () => {
+test('a parted panel gets no events, and the chat does not wait for its tuner', () => {
   const over = new AbortController();
   const { chat, panel, calls, connect, fire } = setUp(over.signal);
   connect();

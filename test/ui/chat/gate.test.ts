@@ -1,3 +1,5 @@
+// The gate for questions that wait.
+
 import { expect, test } from 'vitest';
 import { Gate } from '../../../src/ui/chat/gate';
 
@@ -15,7 +17,7 @@ const settled = async (promise: Promise<void>) => {
   return state;
 };
 
-test('who waits passes when the gate opens, once and all', async () => {
+test('an opened gate settles every wait, once', async () => {
   const gate = new Gate();
   const { signal } = new AbortController();
   const both = [gate.pass(signal), gate.pass(signal)];
@@ -25,7 +27,7 @@ test('who waits passes when the gate opens, once and all', async () => {
   expect(await settled(gate.pass(signal))).toBe('waiting');
 });
 
-test('an abort ends the waiting, before it and during it', async () => {
+test('an abort ends a wait, before and during it', async () => {
   const gate = new Gate();
   const abort = new AbortController();
   const waiting = gate.pass(abort.signal);

@@ -1,9 +1,11 @@
+// The files of a drop, from entries as browsers give them.
+
 import { expect, test } from 'vitest';
 import { filesOf } from '../../../src/ui/page/dropped_files';
 
 type Tree = { [name: string]: Tree | string };
 
-/** Entries as a browser gives them: children in batches of `batch`, a file by a callback. */
+/** Entries as a browser has them: children in batches of `batch`, a file through a callback. */
 function entryOf(name: string, content: Tree | string, batch = 100): FileSystemEntry {
   if (typeof content === 'string') {
     const file = (resolve: (file: File) => void, reject: (error: Error) => void) =>
@@ -28,13 +30,13 @@ function drop(tree: Tree, batch?: number): DataTransfer {
 
 const namesOf = async (transfer: DataTransfer) => (await filesOf(transfer)).map((file) => file.name);
 
-test('files alone are taken as they are', async () => {
+test('files without folders are listed as they are', async () => {
   expect(await namesOf(drop({ 'a.gguf': 'x', 'b.json': '{}' }))).toEqual(['a.gguf', 'b.json']);
   const plain = { items: [{ kind: 'string' }, { kind: 'file' }], files: [new File(['x'], 'a.gguf')] };
   expect(await namesOf(plain as unknown as DataTransfer)).toEqual(['a.gguf']);
 });
 
-test('a folder is opened, in batches, without what is hidden or cannot be read', async () => {
+test('a folder is read in batches, without hidden or unreadable entries', async () => {
   const folder = {
     'config.json': '{}',
     'w.safetensors': 'x',
@@ -45,7 +47,7 @@ test('a folder is opened, in batches, without what is hidden or cannot be read',
   expect(await namesOf(drop({ model: folder }, 2))).toEqual(['config.json', 'w.safetensors']);
 });
 
-test('of one name the less deep counts, and two equally deep stay for the loader to refuse', async () => {
+test('of two files with one name the less deep one counts; two equally deep ones stay for the loader to refuse', async () => {
   const twice = { model: { onnx: { 'config.json': 'deep' }, 'config.json': 'top' } };
   const files = await filesOf(drop(twice));
   expect(await Promise.all(files.map((file) => file.text()))).toEqual(['top']);
@@ -59,7 +61,7 @@ test('a folder of endless folders ends 8 levels deep', async () => {
   expect(await namesOf(drop(tree))).toEqual(Array.from({ length: 8 }, (_, level) => `at${level}.json`));
 });
 
-test('of a hundred thousand files two thousand are looked at', async () => {
+test('two thousand of a hundred thousand files are listed', async () => {
   const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`${i}.json`, 'x']));
-  expect((await filesOf(drop({ many }))).length).toBe(1999); // and the folder itself
+  expect((await filesOf(drop({ many }))).length).toBe(1999); // the folder is an entry, too
 });

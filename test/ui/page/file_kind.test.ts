@@ -1,3 +1,5 @@
+// The kinds of opened or dropped files.
+
 import { expect, test } from 'vitest';
 import { exportConversations } from '../../../src/ui/conversation/conversation_file';
 import { addTurn, newConversation } from '../../../src/ui/conversation/conversation_tree';
@@ -17,7 +19,7 @@ test('a .gguf file or a folder with config.json is a model, whatever lies beside
   }
 });
 
-test('what was exported is conversations, alone or among other files', async () => {
+test('exported files are conversations, alone or among other files', async () => {
   expect(await kindOf([exported])).toEqual({ kind: 'conversations', files: [exported] });
   const photo = new File([PNG], 'photo.png');
   expect(await kindOf([photo, bare, exported])).toEqual({ kind: 'conversations', files: [bare, exported] });
@@ -31,12 +33,12 @@ for (const [what, files, pattern] of [
   ['an empty .gguf file', [new File([], 'm.gguf')], /does not begin with “GGUF”/],
   ['an empty folder', [], /Nothing in there can be read/],
 ] as const) {
-  test(`${what} is neither, and it is said why`, async () => {
+  test(`${what} is neither, with a reason`, async () => {
     expect(await kindOf(files)).toEqual({ kind: 'neither', complaint: expect.stringMatching(pattern) });
   });
 }
 
-test('of each file the first bytes are read, and of a thousand files not all', async () => {
+test('only the first bytes of a file are read, and not all of a thousand files', async () => {
   let read = 0;
   const huge = Array.from({ length: 1000 }, (_, i) => {
     const file = new File(['{}'], `${i}.json`);
