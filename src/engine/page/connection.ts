@@ -4,6 +4,7 @@ import { type Remote, wrap } from 'comlink';
 import { VivaceError, WorkerError } from '../../errors';
 import { fromFailure } from '../failure';
 import type { LostMessage, WorkerApi } from '../protocol';
+import { Heartbeat } from './heartbeat';
 import { trustedScriptUrl } from './script_url';
 import { workerSource } from './worker_source';
 
@@ -11,10 +12,6 @@ import { workerSource } from './worker_source';
 const HANDSHAKE_MS = 15_000;
 /** The wait for the report of a policy violation, which may follow the worker's error event and says more. */
 const VIOLATION_MS = 200;
-/** Milliseconds between two pings while the page waits for the worker. */
-const BEAT_MS = 10_000;
-/** Unanswered beats after which a worker counts as dead. One token of a large model on the CPU takes seconds. */
-const MOST_UNANSWERED = 6;
 /** The time for a worker to put its storage in order before it ends. */
 const LAST_CALL_MS = 1000;
 
@@ -50,9 +47,8 @@ export class Connection {
   /** The reason why the worker has ended: lost, closed or aborted. */
   private ended: Error | null = null;
   private readonly listeners = new Set<Listener>();
-  /** The timer of the beats, which runs while anything waits for the worker. */
-  private heart: ReturnType<typeof setInterval> | undefined;
-  private unanswered = 0;
+  /** Beats while anything waits for the worker. */
+  private readonly heartbeat: Heartbeat;
   /**
    * Removes the listeners of the thread. Comlink keeps a thread while its proxy is held, and they hold it through
    * `this`.
@@ -67,6 +63,10 @@ export class Connection {
       this.resolveLost = resolve;
     });
     this.worker = wrap<WorkerApi>(thread);
+    this.heartbeat = new Heartbeat(
+      () => this.worker.ping(),
+      (seconds) => this.fail(died(`it gave no answer for ${seconds} seconds`)),
+    );
     const { signal } = this.over;
     const onMessage = ({ data }: MessageEvent<Partial<LostMessage> | null>) => {
       const error = data?.lost && fromFailure(data.lost);
@@ -138,19 +138,11 @@ export class Connection {
       return () => {};
     }
     this.listeners.add(listener);
-    this.heart ??= setInterval(() => this.beat(), BEAT_MS);
+    this.heartbeat.start();
     return () => {
       this.listeners.delete(listener);
-      if (this.listeners.size === 0) this.rest();
+      if (this.listeners.size === 0) this.heartbeat.stop();
     };
-  }
-
-  /** Counts beats, not time, so that a machine that slept finds its worker alive. */
-  private beat(): void {
-    if (this.unanswered++ === 0) void this.ping();
-    if (this.unanswered > MOST_UNANSWERED) {
-      this.fail(died(`it gave no answer for ${(MOST_UNANSWERED * BEAT_MS) / 1000} seconds`));
-    }
   }
 
   /** Waits for the lock that the worker holds while it lives. A worker may end without a message. */
@@ -161,17 +153,6 @@ export class Connection {
     // A lock that is already free is not the worker's: the browser keeps the locks of the two apart.
     if (await locks.request(name, { ifAvailable: true }, (lock) => lock !== null)) return;
     await locks.request(name, () => this.fail(died('the browser or a script ended it')));
-  }
-
-  private async ping(): Promise<void> {
-    await this.worker.ping();
-    this.unanswered = 0;
-  }
-
-  private rest(): void {
-    clearInterval(this.heart);
-    this.heart = undefined;
-    this.unanswered = 0;
   }
 
   private fail(error: VivaceError): void {
@@ -186,7 +167,7 @@ export class Connection {
     this.ended = error;
     this.over.abort();
     this.thread.terminate();
-    this.rest();
+    this.heartbeat.stop();
     for (const listener of this.listeners) listener(error);
     this.listeners.clear();
   }
