@@ -1,10 +1,12 @@
+// Reference attention against its formula.
+
 import { expect, test } from 'vitest';
 import { attention } from '../../src/cpu/attention';
 
 const random = (n: number, seed: number) =>
   Float32Array.from({ length: n }, (_, i) => Math.sin((i + 1) * 12.9898 + seed * 78.233) * 1.5);
 
-/** One output vector straight from the formula. */
+/** One output vector by the formula. */
 function naive(q: number[], keys: number[][], values: number[][], scale: number): number[] {
   const weights = keys.map((key) => Math.exp(scale * key.reduce((sum, k, d) => sum + k * q[d], 0)));
   const total = weights.reduce((a, b) => a + b);

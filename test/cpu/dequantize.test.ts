@@ -1,3 +1,5 @@
+// Dequantization against blocks written by hand and by ggml.
+
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { dequantize, halfToNumber } from '../../src/cpu/dequantize';
@@ -64,7 +66,7 @@ for (const [type, unit] of [
 }
 
 const BLOCKS = new URL('../fixtures/ggml_blocks/', import.meta.url);
-const ELEMENTS = 12 * 256; // of a fixture: tools/make_fixtures/ggml_blocks.py
+const ELEMENTS = 12 * 256; // elements of a fixture of tools/make_fixtures/ggml_blocks.py
 
 test.each(['Q8_0', 'Q4_0', 'Q4_1', 'Q5_0', 'Q5_1', 'IQ4_NL', 'Q2_K', 'Q3_K', 'Q4_K', 'Q5_K', 'Q6_K'] as const)(
   '%s: random blocks have the bits that gguf-py reads in them',

@@ -12,12 +12,12 @@ import { droppedFolder } from '../model/files';
 
 const FIXTURES = join(import.meta.dirname, '../fixtures');
 
-/** Tests of dynamic and longrope scaling hold for this context alone; README.md of tools/make_fixtures. */
+/** The context of the fixtures, on which dynamic and longrope scaling depend (README.md of tools/make_fixtures). */
 export const ARCHITECTURE_CONTEXT = 48;
 
-/** What transformers computed in f32. */
+/** The results of transformers in f32. */
 export interface Expected {
-  /** logits[t] follow inputIds[0 .. t]. */
+  /** logits[t] are those after inputIds[0 .. t]. */
   inputIds: number[];
   logits: Float32Array[];
   greedy: { promptIds: number[]; ids: number[]; margins: number[] };
@@ -43,7 +43,7 @@ export function readFixture(name: string): Expected {
   };
 }
 
-/** The model of a fixture as the engine reads it. */
+/** The model of a fixture, read by the engine's code. */
 export async function loadFixture(name: string): Promise<{ config: ModelConfig; weights: CpuWeights }> {
   return loadFiles(await openModel(droppedFolder(fixtureFolder(name))));
 }
@@ -53,7 +53,7 @@ export async function loadFiles(files: ModelFiles): Promise<{ config: ModelConfi
   return { config, weights: await loadCpuWeights(resolveTensors(files, config)) };
 }
 
-/** u64 header length, JSON header with byte ranges, data. The result gives a tensor's bytes by name. */
+/** Reads a safetensors file (u64 header length, JSON header with byte ranges, data). The result maps names to bytes. */
 function readSafetensors(path: string): (name: string) => ArrayBuffer {
   const file = new Uint8Array(readFileSync(path));
   const headerEnd = 8 + Number(new DataView(file.buffer).getBigUint64(0, true));

@@ -1,3 +1,5 @@
+// The gated unit against its formula.
+
 import { expect, test } from 'vitest';
 import { gatedUnit, geluTanh, silu } from '../../src/cpu/gated_unit';
 

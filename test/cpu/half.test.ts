@@ -1,3 +1,5 @@
+// 16-bit floats: every value, and rounding to them.
+
 import { expect, test } from 'vitest';
 import { halfToNumber } from '../../src/cpu/dequantize';
 import { toHalf } from '../../src/cpu/half';
@@ -13,7 +15,7 @@ test('every half comes back from its number as it was', () => {
 test('a number between two halves goes to the nearer one, in the middle to the even one', () => {
   for (let half = 0; half < 0x7bff; half++) {
     const [low, high] = [halfToNumber(half), halfToNumber(half + 1)];
-    const middle = (low + high) / 2; // f32 holds it, and a quarter of the gap
+    const middle = (low + high) / 2; // f32 holds the middle, and a quarter of the gap
     const got = [(low + middle) / 2, middle, (middle + high) / 2].map(toHalf);
     const want = [half, half + (half % 2), half + 1];
     if (got.join() !== want.join()) expect(got).toEqual(want);

@@ -1,3 +1,5 @@
+// The linear layer against its formula.
+
 import { expect, test } from 'vitest';
 import { linear } from '../../src/cpu/linear';
 

@@ -6,7 +6,7 @@ import { argmax } from '../../src/cpu/sample';
 import { ARCHITECTURE_CONTEXT, architectureNames, fixtureNames, loadFixture, readFixture } from './fixtures';
 import { maxError, standardDeviation } from './logit_errors';
 
-/** Largest error of a logit, as a share of the standard deviation of the logits. Both sides round activations to f32. */
+/** Largest error of a logit as a share of the logits' standard deviation. Both sides round activations to f32. */
 const BOUND = 1e-4;
 
 test('there are fixtures', () => {
@@ -28,7 +28,7 @@ describe.each([...fixtureNames, ...architectureNames])('%s', async (name) => {
     expect(worst / spread).toBeLessThan(BOUND);
   });
 
-  // What a rewind forgets is no matter of architecture: the plain fixtures are enough.
+  // A rewind does not depend on the architecture, so the plain fixtures are enough.
   if (!isArchitecture) {
     test('prefill gives the logits of the last token, and a rewind forgets what came after', () => {
       const llama = new CpuLlama(config, weights, contextLength);
@@ -73,7 +73,7 @@ test('interleaved rotary gives the same logits when the rows of Wq and Wk are pe
   expect(error / standardDeviation(logits)).toBeLessThan(BOUND);
 });
 
-/** Row j of a head goes to 2 j, row j + head_dim / 2 to 2 j + 1: what the conversion to GGUF does to Wq and Wk. */
+/** Reorders Wq and Wk as the conversion to GGUF does: row j of a head to 2 j, row j + head_dim / 2 to 2 j + 1. */
 function interleaveRows(weight: Float32Array, headDim: number, nIn: number): Float32Array {
   const permuted = new Float32Array(weight.length);
   for (let row = 0; row < weight.length / nIn; row++) {

@@ -1,3 +1,5 @@
+// Differences of logits.
+
 import { expect } from 'vitest';
 
 /** The largest difference of two rows of logits. */
@@ -6,7 +8,7 @@ export function maxError(actual: Float32Array, wanted: Float32Array): number {
   let worst = 0;
   for (let i = 0; i < actual.length; i++) {
     const error = Math.abs(actual[i] - wanted[i]);
-    if (!(error <= worst)) worst = error; // a NaN is the worst of all
+    if (!(error <= worst)) worst = error; // NaN counts as the worst error
   }
   return worst;
 }

@@ -1,9 +1,11 @@
+// Quantization of weights against blocks written by hand.
+
 import { describe, expect, test } from 'vitest';
 import { dequantize } from '../../src/cpu/dequantize';
 import { quantize, quantizedValues } from '../../src/cpu/quantize';
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
-/** A block of 32 that begins with `values`; the rest is `rest`. */
+/** A block of 32 that begins with `values` and is filled with `rest`. */
 const block = (values: number[], rest = 0) => Float32Array.from({ length: 32 }, (_, i) => values[i] ?? rest);
 const scale = (bytes: Uint8Array) => bytes[0] | (bytes[1] << 8);
 /** The 32 unsigned nibbles of a Q4_0 block, in order. */
@@ -24,7 +26,7 @@ describe('Q8_0', () => {
   });
 
   test('q comes from the scale before it is rounded to f16', () => {
-    const d = 1 + 2 ** -12; // 1 as f16, by which the second value would be 100.51
+    const d = 1 + 2 ** -12; // 1 as f16, which would make the second value 100.51
     const bytes = quantize('Q8_0', block([127 * d, 100.49 * d]));
     expect(scale(bytes)).toBe(0x3c00);
     expect([...bytes.subarray(2, 4)]).toEqual([127, 100]);

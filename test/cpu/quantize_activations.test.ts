@@ -1,3 +1,5 @@
+// Quantization of activations, and linears on them.
+
 import { expect, test } from 'vitest';
 import { dequantize } from '../../src/cpu/dequantize';
 import { linear } from '../../src/cpu/linear';

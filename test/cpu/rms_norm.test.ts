@@ -1,3 +1,5 @@
+// RMSNorm against its formula.
+
 import { expect, test } from 'vitest';
 import { rmsNorm } from '../../src/cpu/rms_norm';
 

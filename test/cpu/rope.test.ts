@@ -1,3 +1,5 @@
+// RoPE: frequencies of each scaling, and rotations.
+
 import { expect, test } from 'vitest';
 import { applyRope, inverseFrequencies, type RopeParameters, ropeTable, withRopeFactors } from '../../src/cpu/rope';
 
@@ -34,7 +36,7 @@ test('dynamic scaling enlarges theta past the original context, for every positi
   const rope: RopeParameters = { theta: 100, scaling: { type: 'dynamic', factor: 2, originalContextLength: 32 } };
   const plain = inverseFrequencies(4, { theta: 100, scaling: null });
   expect(inverseFrequencies(4, rope, 32)).toEqual(plain);
-  // theta * (2 * 64 / 32 - 1)^(4 / 2) = 100 * 9, and frequency 1 is its root
+  // theta * (2 * 64 / 32 - 1)^(4 / 2) = 100 * 9, and frequency 1 is 1 / sqrt(900)
   expect(inverseFrequencies(4, rope, 64)[1]).toBeCloseTo(1 / 30, 12);
   expect(ropeTable(4, rope, 1, 1, 64)[3]).toBe(Math.fround(Math.sin(1 / 30)));
 });

@@ -1,3 +1,5 @@
+// Reference sampling: each filter by hand, draws by their statistics.
+
 import { describe, expect, test } from 'vitest';
 import {
   argmax,
@@ -12,7 +14,7 @@ import {
 import { chiSquareZ, normalLogits, seededRandom } from '../sampling/statistics';
 
 const OFF: SampleParameters = { temperature: 1, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 7 };
-/** Logits whose softmax is exactly these probabilities, but for rounding. */
+/** Logits with these probabilities, except for rounding. */
 const logitsOf = (...probabilities: number[]) => Float32Array.from(probabilities, Math.log);
 const ids = (logits: Float32Array, parameters: Partial<SampleParameters>) =>
   survivors(logits, { ...OFF, ...parameters }).map((c) => c.id);

@@ -1,5 +1,5 @@
-// Attention inside the engine: whichever sibling runs, forced, by cache length, after a fallback or tuned, the greedy ids of
-// a tiny model are those of transformers (test/fixtures/llama).
+// Attention inside the engine: each sibling, forced, by cache length, after a fallback or tuned, gives the greedy ids
+// of transformers for a tiny model (test/fixtures/llama).
 
 import { describe, expect, test } from 'vitest';
 import { ATTENTION_NAMES } from '../../src/attention/attention';
@@ -21,11 +21,13 @@ import { breakSiblings } from './broken_gpu';
 const NAME = 'f32_group4_hd32_bias_llama3_rope_parameters';
 const FOLDER = new URL(`../fixtures/llama/${NAME}`, import.meta.url).pathname;
 const GREEDY = { temperature: 0, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 0 };
-/** Too few keys to split, for a tuner: a fourth of what it would try takes half of the time. */
+/** Few enough keys that a tuner tries no splits: a fourth of the candidates, in half of the time. */
 const CONTEXT = 60;
-/** A software GPU compiles for seconds where other tests share its cores. */
+/** Enough for a software GPU, which compiles for seconds while other tests share its cores. */
 const TIMEOUT_MS = 200_000;
-/** What changes siblings is the same with subgroups, whose kernels take twice as long to compile here. */
+/**
+ * A GPU without subgroups, whose kernels compile in half the time. The change of siblings does not depend on subgroups.
+ */
 const plainGpu = () => testGpu(['subgroups']);
 const { promptIds, ids: EXPECTED } = readFixture(NAME).greedy;
 
@@ -40,7 +42,7 @@ async function load(gpu: Gpu, options: Partial<LlamaOptions> = {}) {
   return { gpu, llama, backend: new WebGpuBackend(gpu, llama) };
 }
 
-/** Greedy ids after a prompt, and the sibling of each step; `ahead` steps in flight as the loop would have them. */
+/** Greedy ids after a prompt, and the sibling of each step, with `ahead` steps in flight as in the loop. */
 async function run(backend: WebGpuBackend, prompt: readonly number[], count: number) {
   const ahead = Math.min(4, backend.maxRunAhead);
   backend.begin(GREEDY, true);

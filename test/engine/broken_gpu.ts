@@ -1,4 +1,4 @@
-// A GPU on which some attention siblings are broken, made of one that works: what a bad driver does, on purpose.
+// A working GPU with defects in some attention siblings, like those of a bad driver.
 
 import { ATTENTION_NAMES, type AttentionName } from '../../src/attention/attention';
 import { GpuMemoryError } from '../../src/errors';
@@ -11,7 +11,7 @@ export const ALL_REFUSED: Partial<Record<AttentionName, Defect>> = Object.fromEn
   ATTENTION_NAMES.map((name) => [name, 'refused']),
 );
 
-/** The cpu sibling has no shader: both defects deny it its memory. */
+/** The cpu sibling has no shader, so both defects refuse its memory. */
 export function breakSiblings(gpu: Gpu, defects: Partial<Record<AttentionName, Defect>>): Gpu {
   const device = new Proxy(gpu.device, {
     get(target, key) {
@@ -21,7 +21,7 @@ export function breakSiblings(gpu: Gpu, defects: Partial<Record<AttentionName, D
       return (descriptor: GPUShaderModuleDescriptor) => target.createShaderModule(sabotage(descriptor, defects));
     },
   });
-  // A new object with the old as its prototype: pipelines are cached for each Gpu.
+  // A new object with the old one as its prototype, because pipelines are cached for each Gpu.
   const broken: Gpu = Object.create(gpu, { device: { value: device }, destroy: { value: () => {} } });
   broken.createBuffer = (label, size, usage) => {
     if (defects.cpu && label.startsWith('attention.cpu')) throw new GpuMemoryError(label, size, null, 'A test.');

@@ -1,9 +1,9 @@
-// A worker in this thread: its messages travel through a channel, its code is what the test gives it, and it may hang or end
-// as the workers of browsers do, without a word.
+// A worker in this thread. Its messages travel through a channel, the test gives its code, and it may hang or end
+// without notice, like the workers of browsers.
 
 import { vi } from 'vitest';
 
-/** Code of a worker: what it does with its end of the channel. */
+/** The code of a worker, for its end of the channel. */
 export type WorkerCode = (scope: MessagePort) => void | Promise<void>;
 
 export class FakeWorker extends EventTarget {
@@ -22,7 +22,7 @@ export class FakeWorker extends EventTarget {
     void this.run(code);
   }
 
-  /** What is posted before the code runs waits for it. */
+  /** Messages that are posted before the code runs wait for it. */
   private async run(code: WorkerCode): Promise<void> {
     await code(this.channel.port2);
     this.channel.port2.start();
@@ -32,7 +32,7 @@ export class FakeWorker extends EventTarget {
     this.channel.port1.postMessage(this.isDeaf ? null : message, transfer);
   }
 
-  /** From now on it hears nothing and says nothing: it runs in circles, or it is gone. */
+  /** Neither receives nor sends from now on, like a worker in an endless loop or a dead one. */
   hang(): void {
     this.isDeaf = true;
   }
@@ -44,7 +44,7 @@ export class FakeWorker extends EventTarget {
   }
 }
 
-/** From now on `new Worker` runs `code`; what was made is in the list that comes back. */
+/** Makes `new Worker` run `code`. Returns the list of the workers made. */
 export function stubWorkers(code: WorkerCode): FakeWorker[] {
   const made: FakeWorker[] = [];
   vi.stubGlobal(
@@ -59,7 +59,7 @@ export function stubWorkers(code: WorkerCode): FakeWorker[] {
   return made;
 }
 
-/** The engine's own worker, of which `loadModel` is the test's (vi.mock of session). Each has a module of its own. */
+/** The engine's own worker with the test's `loadModel` (vi.mock). Each has a module of its own. */
 export async function engineWorker(scope: MessagePort): Promise<void> {
   vi.stubGlobal('addEventListener', scope.addEventListener.bind(scope));
   vi.stubGlobal('postMessage', scope.postMessage.bind(scope));

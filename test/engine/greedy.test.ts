@@ -19,7 +19,7 @@ interface GreedyFixture {
   prompt: string;
   promptIds: number[];
   ids: number[];
-  /** Logit of the best token less that of the second, at each step: where two backends may rightly differ it is tiny. */
+  /** Difference of the two largest logits at each step. Two backends may differ only where it is tiny. */
   margins: number[];
 }
 
@@ -28,8 +28,8 @@ const cases: GreedyFixture[] = JSON.parse(readFileSync(FIXTURE, 'utf8'));
 const CONTEXT = 256;
 
 /**
- * A prompt takes seconds here: each backend answers those where the second token came closest to the best, and ones that end before
- * their limit; all of them when asked to (VIVACE_ALL_PROMPTS=1).
+ * The prompts of a backend. Because a prompt takes seconds here, only those with the smallest margins, and some that
+ * end before their limit. VIVACE_ALL_PROMPTS=1 runs all.
  */
 const closest = cases.toSorted((a, b) => Math.min(...a.margins) - Math.min(...b.margins));
 const ending = cases.filter(({ ids }) => ids.length < Math.max(...cases.map((each) => each.ids.length)));
@@ -91,7 +91,7 @@ for (const { name, create, prompts } of BACKENDS) {
       });
     }
     if (name === 'cpu') return;
-    // loop.test.ts has the other ends and depths; here text is made of bytes of tokens.
+    // loop.test.ts has the other ends and depths. Here text consists of bytes of tokens.
     test(
       'a late stop within a token, sampled and penalized, is found at the same one at depth 8',
       async () => {

@@ -1,4 +1,4 @@
-// What was heard of one run of three tokens, for tests of its report.
+// The events of one run of three tokens, for tests of its report.
 
 import type { RunHeard } from '../../src/engine/page/run_report';
 import type { EngineInfo, RunMetrics } from '../../src/engine/protocol';
@@ -17,7 +17,7 @@ export const metrics: RunMetrics = {
   peakGpuBytes: 21_000_000,
 };
 
-/** Said at load, and again during the run. */
+/** A warning of the load, repeated by the run. */
 export const repeated = { code: 'context-lowered', message: 'Context lowered to 512.' };
 
 export const info: EngineInfo = {

@@ -1,5 +1,5 @@
-// Late stops: whatever ends an answer is found late, and nothing that follows can tell. Ids, text, usage and the next request
-// are those of run-ahead 1: every end on a toy, where a step costs nothing, and each way of sampling on a tiny model.
+// Late stops: the end of an answer is found late, without any effect. Ids, text, usage and the next request are those
+// of run-ahead 1, for every end on a toy, where a step costs nothing, and for each way of sampling on a tiny model.
 
 import { describe, expect, test } from 'vitest';
 import type { GenerateOptions } from '../../src/engine/protocol';
@@ -10,7 +10,7 @@ import { ask, damagedFiles, numberSession, sharedRunAhead, TINY, tinyBackend, to
 
 const CONTEXT = 48;
 const PROMPT = readFixture(TINY).greedy.promptIds;
-/** Steps in flight; the last one by readbacks that several steps share. */
+/** Steps in flight. `shared`: several steps share a readback. */
 const DEPTHS = [1, 2, 4, 8, 16, 'shared'] as const;
 type Depth = (typeof DEPTHS)[number];
 
@@ -23,7 +23,7 @@ interface End {
   eos?: number;
   stopAfter?: number;
   reason: string;
-  /** Tokens until then. */
+  /** Tokens of the answer. */
   count: number;
 }
 
@@ -40,12 +40,12 @@ const ENDS = {
 } as const satisfies Record<string, (ids: readonly number[]) => End>;
 type EndName = keyof typeof ENDS;
 
-/** The place, past the first few, of a token that does not come before it. */
+/** The index, past the first few, of a token that does not occur earlier. */
 function fresh(ids: readonly number[]): number {
   return [7, 6, 8, 5, 9, 4].find((i) => ids.indexOf(ids[i]) === i) as number;
 }
 
-/** An answer, and the next one, which goes on behind it. */
+/** An answer, and a second one that continues the conversation. */
 async function twoTurns(backend: Backend, depth: Depth, sampling: GenerateOptions, end: End) {
   const session = numberSession(backend, end.eos === undefined ? [] : [end.eos]);
   const options: GenerateOptions = { ...sampling, runAhead: depth === 'shared' ? 'auto' : depth };
@@ -65,7 +65,7 @@ async function checkEnd(backend: Backend, sampling: GenerateOptions, name: EndNa
   const { finishReason, ids: got } = expected[0];
   expect({ finishReason, count: got.length }).toEqual({ finishReason: end.reason, count: end.count });
   expect(got.slice(0, 12)).toEqual(ids.slice(0, end.count));
-  // All of the first turn but its last token, which no step has read, is shared with the second.
+  // The second turn reuses all of the first but its last token, which no step has read.
   expect(expected[1].usage.cachedTokens).toBe(PROMPT.length + Math.min(end.count - 1, 10));
   for (const depth of DEPTHS.slice(1)) {
     expect(await twoTurns(backend, depth, sampling, end), `run-ahead ${depth}`).toEqual(expected);

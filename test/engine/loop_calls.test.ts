@@ -1,4 +1,4 @@
-// What the loop asks of WebGPU, on a toy model of one kernel: per token nothing is created, prefill keeps two passes in
+// The WebGPU calls of the loop, on a toy model of one kernel: a token creates nothing, prefill keeps two passes in
 // flight, steps may share a readback, and a lost device is one typed error.
 
 import { afterEach, describe, expect, test } from 'vitest';
@@ -39,7 +39,7 @@ describe.each(PATHS.map((without) => [pathName(without), without] as const))('%s
       copyBufferToBuffer: 32,
       submit: 32,
       mapAsync: 32,
-      ...(gpu.can.immediates ? {} : { writeBuffer: 32 }), // the step, where it cannot travel in the commands
+      ...(gpu.can.immediates ? {} : { writeBuffer: 32 }), // the step, if it cannot travel in the commands
     });
     expect(calls.creations).toEqual([]); // in the whole second answer
     expect(done.metrics.perToken).toEqual({ dispatches: 1, submits: 1, syncs: 1, bytesRead: 4 });
@@ -50,7 +50,8 @@ describe.each(PATHS.map((without) => [pathName(without), without] as const))('%s
     const gpu = await testGpu(without);
     const session = numberSession(await toyBackend(gpu, 500));
     session.runAhead = sharedRunAhead();
-    const { ids, done } = await ask(session, INPUT, { temperature: 0, maxTokens: 401 }); // more than once round the ring
+    // More tokens than the ring has readbacks.
+    const { ids, done } = await ask(session, INPUT, { temperature: 0, maxTokens: 401 });
     expect(ids).toEqual(toyIds(PROMPT, 401));
     const { perToken, runAhead, gpuMs } = done.metrics;
     const submits = gpu.can.immediates ? 1 / 5 : 1;

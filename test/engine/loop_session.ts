@@ -1,5 +1,5 @@
-// What the tests of the loop run on: a tiny model of test/fixtures/llama and a toy that is one kernel, whose tokens are written
-// as numbers: '195 104 122' is three of them.
+// Models for tests of the loop: a tiny model of test/fixtures/llama, and a toy of one kernel. Their tokens are written
+// as numbers: '195 104 122' is three tokens.
 
 import type { EngineEvent, GenerateInput, GenerateOptions } from '../../src/engine/protocol';
 import { type Backend, MOST_SHARED } from '../../src/engine/worker/backend';
@@ -22,7 +22,7 @@ const VOCAB_SIZE = 259;
 
 export const tinyFiles = () => droppedFolder(new URL(`../fixtures/llama/${TINY}`, import.meta.url).pathname);
 
-/** The tiny model with `value` as one of the numbers of `tensor`. */
+/** The files of the tiny model with `value` among the numbers of `tensor`. */
 export async function damagedFiles(tensor: string, value: number): Promise<File[]> {
   const files = tinyFiles();
   const at = files.findIndex(({ name }) => name === 'model.safetensors');
@@ -35,7 +35,7 @@ export async function damagedFiles(tensor: string, value: number): Promise<File[
   return files;
 }
 
-/** With one attention sibling for all: others would only take longer to compile. */
+/** The tiny model with one attention sibling for all passes, to compile less. */
 export async function tinyBackend(gpu: Gpu, contextLength: number, dropped = tinyFiles()): Promise<WebGpuBackend> {
   const files = await openModel(dropped);
   const config = readConfig(files);
@@ -53,7 +53,7 @@ const TOY = `
   if (SAMPLE) { tokens[last + 1u] = (tokens[last] * 31u + last * 7u + tokens[0]) % VOCAB_SIZE; }
 }`;
 
-/** The rule of the toy, in plain loops: `count` ids after the prompt. */
+/** `count` ids after the prompt by the rule of the toy, in plain loops. */
 export function toyIds(prompt: readonly number[], count: number): number[] {
   const tokens = [...prompt];
   for (let n = 0; n < count; n++) {
@@ -63,7 +63,7 @@ export function toyIds(prompt: readonly number[], count: number): number[] {
   return tokens.slice(prompt.length);
 }
 
-/** A model that compiles at once: its next token follows from the one before by arithmetic. */
+/** A model that compiles quickly: arithmetic makes the next token from the one before. */
 export async function toyBackend(gpu: Gpu, contextLength: number): Promise<WebGpuBackend> {
   const tokens = gpu.upload('toy.tokens', new Uint32Array(contextLength + 1));
   const list = async (sample: boolean) => {
@@ -87,7 +87,7 @@ export async function toyBackend(gpu: Gpu, contextLength: number): Promise<WebGp
   return new WebGpuBackend(gpu, llama as unknown as Llama);
 }
 
-/** Id 12 is the text ' 12'. What the loop does not ask for is not there. */
+/** A tokenizer in which id 12 is the text ' 12', with only the members that the loop uses. */
 export function numberTokenizer(eosIds: readonly number[] = []): Tokenizer {
   const decode = (ids: ArrayLike<number>) => Array.from(ids, (id) => ` ${id}`).join('');
   return {
@@ -102,7 +102,7 @@ export function numberSession(backend: Backend, eosIds: readonly number[] = []):
   return { backend, tokenizer: numberTokenizer(eosIds), template: null, vocabSize: VOCAB_SIZE, cachedIds: [] };
 }
 
-/** Run-ahead that stays at 20 steps, 5 to a readback: what `auto` comes to where a browser polls seldom. */
+/** A run-ahead fixed at 20 steps, 5 to a readback, like `auto` in a browser that polls rarely. */
 export function sharedRunAhead(): RunAhead {
   return Object.assign(new RunAhead('auto', 64, MOST_SHARED), { depth: 20, shared: 5, arrived: () => {} });
 }
@@ -119,7 +119,10 @@ interface Listener {
   onToken?: (tokens: number) => void;
 }
 
-/** One request. `stopped` and `onToken` get the number of tokens so far; the prompt is one chunk where `stopped` counts. */
+/**
+ * Runs one request. `stopped` and `onToken` get the number of tokens so far. With `stopped` the prompt must be one
+ * chunk.
+ */
 export async function ask(
   session: Session,
   input: GenerateInput,
@@ -130,7 +133,7 @@ export async function ask(
   const prefill: Answer['prefill'] = [];
   let text = '';
   let done: Answer['done'] | null = null;
-  let checks = 0; // the loop asks before the prompt, and then after each token
+  let checks = 0; // the loop checks before the prompt and after each token
   const hear = (event: EngineEvent) => {
     if (event.type === 'prefill') prefill.push(event);
     if (event.type === 'token') onToken(ids.push(event.id));

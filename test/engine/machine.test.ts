@@ -1,4 +1,4 @@
-// What the engine tells of the machine and of a model on it, held against the buffers that are there: a tiny model on Dawn.
+// The engine's figures of the machine and of a model, compared with the actual buffers: a tiny model on Dawn.
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type LoadedModel, loadModel } from '../../src/engine/worker/load';
@@ -16,12 +16,12 @@ let gpu: Gpu;
 let live: Set<GPUBuffer>;
 let loaded: LoadedModel;
 beforeAll(async () => {
-  gpu = await testGpu(['subgroups']); // whose kernels compile longer
+  gpu = await testGpu(['subgroups']); // without them kernels compile faster
   live = trackBuffers(gpu);
   vi.spyOn(Gpu, 'request').mockResolvedValue(gpu);
   const files = droppedFolder(new URL(`../fixtures/llama/${TINY}`, import.meta.url).pathname);
   files.push(new File([JSON.stringify(byteLevelJson())], 'tokenizer.json'));
-  const options = { contextLength: 64, attention: 'split_kv_decode' } as const; // which has scratch memory
+  const options = { contextLength: 64, attention: 'split_kv_decode' } as const; // a sibling with scratch memory
   loaded = await loadModel(files, options, () => {}, new AbortController().signal);
   loaded.session.tokenizer = numberTokenizer();
 }, 120_000);
@@ -35,12 +35,12 @@ test('memory by kind is that of the buffers, by their labels, and leaves none ou
   expect(weights).toBe(sum(labeled('weights.')));
   expect(kvCache).toBe(sum(labeled('kv_cache.')));
   expect(activations).toBe(sum([...live]) - weights - kvCache);
-  expect(sum(labeled('split_kv_decode.'))).toBeGreaterThan(0); // scratch memory is there, and counted
+  expect(sum(labeled('split_kv_decode.'))).toBeGreaterThan(0); // scratch memory exists and counts
 });
 
 test('a step reads every matrix once, the norms, the biases, and one row of a tied embedding again', () => {
   const matrices = labeled('weights.').filter(({ label }) => !label.endsWith('.scales') && !label.endsWith('.params'));
-  // (2 layers) two norms of 32 columns, a bias of 192 rows and one of 32; then the last norm.
+  // Each of 2 layers: two norms of 32 columns, a bias of 192 rows and one of 32. Then the last norm.
   const vectors = 4 * (2 * (2 * 32 + 192 + 32) + 32);
   const row = 4 * 32;
   expect(loaded.info.bytesPerToken).toEqual({
@@ -55,7 +55,7 @@ test('the roofline is a figure above zero, measured once; its buffers go, and th
   const input = { prompt: '195 104 122' };
   const before = await ask(session, input, options);
   const buffers = live.size;
-  gpu.peakBytes = gpu.allocatedBytes; // loading needed more than a software GPU's measuring does
+  gpu.peakBytes = gpu.allocatedBytes; // the load needed more than the measurement on a software GPU
   const { allocatedBytes, peakBytes } = gpu;
   const measured = await session.backend.roofline(never);
   expect(measured.readGBps).toBeGreaterThan(0);

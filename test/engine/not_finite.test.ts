@@ -1,4 +1,4 @@
-// A NaN or an infinity in the weights is an error that says so, and the next request begins anew. The GPU's turn is in loop.test.ts.
+// A NaN or an infinity in the weights is a typed error, and the next request starts afresh. loop.test.ts tests the GPU.
 
 import { describe, expect, test } from 'vitest';
 import type { Backend } from '../../src/engine/worker/backend';
@@ -25,7 +25,7 @@ async function expectError(backend: Backend): Promise<void> {
     const session = numberSession(backend);
     const error = { code: 'not-finite', canRetry: false, position: 3 };
     await expect(ask(session, { prompt: '10 20 30' }, options)).rejects.toMatchObject(error);
-    expect(session.cachedIds).toEqual([]); // keys and values are as damaged
+    expect(session.cachedIds).toEqual([]); // keys and values are damaged, too
   }
 }
 

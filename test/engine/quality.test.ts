@@ -1,5 +1,5 @@
-// What quantized activations cost the storyteller: the GPU on q8 follows stories that the textbook pass tells in f32.
-// `npm run bench -- quality` asks the same of 20 stories on the GPU of the machine.
+// The cost of quantized activations on the storyteller: the GPU with q8 follows stories that the CPU reference tells in
+// f32. `npm run bench -- quality` does the same for 20 stories on the machine's GPU.
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -17,10 +17,10 @@ import { openStoryteller } from './storyteller';
 const FIXTURE = new URL('../fixtures/storyteller/greedy.json', import.meta.url);
 const [{ promptIds: PROMPT }]: { promptIds: number[] }[] = JSON.parse(readFileSync(FIXTURE, 'utf8'));
 const CONTEXT = 128;
-/** A software GPU takes seconds to compile, and tenths of one for a token. */
+/** Enough for a software GPU: seconds to compile, tenths of a second for a token. */
 const TIMEOUT_MS = 300_000;
 
-/** Both formats of integers in one model: the file's Q8_0, but in the MLP Q4_0, which takes half the time of two models. */
+/** Both integer formats in one model, in half the time of two models: the file's Q8_0, and Q4_0 in the MLP. */
 async function open(): Promise<{ f32: Speaker; q8: Speaker }> {
   const { files } = await openStoryteller();
   const config = readConfig(files);
@@ -60,11 +60,11 @@ test('on q8 activations the storyteller says what it says on f32', { timeout: TI
   const quality = await compareSpeakers(f32, q8, [{ prompt: PROMPT, seed: 0, maxTokens: TOKENS, eosIds: [] }]);
   const { tokens, perplexity, ratio, agreement, divergence, flips } = quality;
   expect(tokens).toBe(TOKENS);
-  expect(perplexity.reference).toBeGreaterThan(1.5); // a story, not a loop
+  expect(perplexity.reference).toBeGreaterThan(1.5); // a story, not a repetition
   expect(perplexity.reference).toBeLessThan(10);
   expect(Math.abs(ratio - 1)).toBeLessThan(0.01);
   expect(agreement, JSON.stringify(flips)).toBeGreaterThanOrEqual(0.99);
-  // Far within the 0.01 nats that 1 % of perplexity is: it was 1.7e-5, and with one bit less it would be four times that.
+  // Far below 0.01 nats, which are 1 % of perplexity. Measured: 1.7e-5; with one bit less four times as much.
   expect(divergence).toBeLessThan(4e-5);
-  expect(divergence).toBeGreaterThan(1e-7); // it did run on signed bytes
+  expect(divergence).toBeGreaterThan(1e-7); // the model ran on signed bytes
 });

@@ -1,21 +1,22 @@
-// How far a model on quantized activations is from the same weights on f32: it follows stories that the f32 model tells, and both
-// say at each token what may come. Needs neither Node nor a browser: the unit test and the bench share it.
+// Compares a model on quantized activations with the same weights on f32: it follows stories that the f32 model tells,
+// and both give the logits at each token. Needs neither Node nor a browser, because the unit test and the bench share
+// it.
 
 import { argmax, sample } from '../../src/cpu/sample';
 import type { Llama } from '../../src/model/llama';
 
-/** A model that says what may come next: logits (vocab). */
+/** A model that gives logits (vocab). */
 export interface Speaker {
-  /** After the last of `ids`, which begin a new text. */
+  /** The logits after `ids`, which begin a new text. */
   begin(ids: readonly number[]): Promise<Float32Array>;
-  /** After `id`, which stands at `position`. */
+  /** The logits after `id` at `position`. */
   follow(id: number, position: number): Promise<Float32Array>;
 }
 
-/** One pass for the beginning, at most a chunk of tokens, then a step a token. */
+/** A speaker on the GPU: one pass for the beginning, at most a chunk of tokens, then a step for each token. */
 export function speakerOf(llama: Llama): Speaker {
   const run = async (ids: readonly number[], position: number) => {
-    llama.writeTokens(Uint32Array.from(ids), position); // the pass before left the token of its own choice there
+    llama.writeTokens(Uint32Array.from(ids), position); // overwrites the choice of the pass before
     await llama.pass(ids.length, 'sample', position).run({ position, nTokens: ids.length });
     return llama.readLogits();
   };
@@ -25,14 +26,14 @@ export function speakerOf(llama: Llama): Speaker {
 
 export interface Story {
   prompt: readonly number[];
-  /** Of the drawing of its tokens. */
+  /** Seed of the draws. */
   seed: number;
-  /** It ends after so many tokens, or with one of `eosIds`, which counts. */
+  /** Most tokens of the story, which also ends with one of `eosIds`, included in the count. */
   maxTokens: number;
   eosIds: readonly number[];
 }
 
-/** Where the two disagree on the likeliest token: by how many nats the reference preferred its own. */
+/** The nats by which the reference prefers its likeliest token, at each disagreement of the two. */
 export interface Flip {
   story: number;
   position: number;
@@ -40,22 +41,22 @@ export interface Flip {
 }
 
 export interface Quality {
-  /** Stories and their tokens so far. */
+  /** The number of stories and of their tokens so far. */
   told: number;
   tokens: number;
   perplexity: { reference: number; measured: number };
-  /** Perplexity of the measured model by that of the reference, over the same tokens. */
+  /** Perplexity of the measured model divided by that of the reference, over the same tokens. */
   ratio: number;
-  /** Of the tokens before which both hold the same id for the likeliest. */
+  /** Share of the tokens at which both models agree on the likeliest id. */
   agreement: number;
-  /** Mean divergence of Kullback and Leibler from the reference's distribution to the measured, in nats. */
+  /** Mean Kullback-Leibler divergence from the reference's distribution to the measured one, in nats. */
   divergence: number;
   flips: Flip[];
 }
 
 /**
- * Tells the stories by drawing from all of the reference's distribution, at temperature 1, so that the mean surprise of the reference is
- * the entropy of its own language, and of the measured model that and the divergence.
+ * Tells the stories with draws from the reference's whole distribution at temperature 1. The mean surprise of the
+ * reference is then the entropy of its language, and that of the measured model is the entropy plus the divergence.
  */
 export async function compareSpeakers(
   reference: Speaker,
@@ -88,7 +89,7 @@ class Tally {
   private divergence = 0;
   private readonly flips: Flip[] = [];
 
-  /** Both models' logits before token `id`. */
+  /** Adds the logits of both models before token `id`. */
   add(expected: Float32Array, heard: Float32Array, id: number, position: number): void {
     const p = logProbabilities(expected);
     const q = logProbabilities(heard);

@@ -1,8 +1,10 @@
+// Tensors of a quantized file as F32.
+
 import { dequantize } from '../../src/cpu/dequantize';
 import type { ModelTensors } from '../../src/model/tensors';
 import type { TensorInfo } from '../../src/storage/model_file';
 
-/** All of a model as if its file held F32. */
+/** The tensors of a model as if its file held F32. */
 export function modelAsF32({ embedding, layers, finalNorm, head, ropeFactors }: ModelTensors): ModelTensors {
   const optional = (tensor: TensorInfo | null) => tensor && asF32(tensor);
   return {
@@ -18,8 +20,8 @@ export function modelAsF32({ embedding, layers, finalNorm, head, ropeFactors }: 
 }
 
 /**
- * The same values as if the file held them in F32, so that loading may quantize them anew. They are in memory until the last of
- * them is read.
+ * The same values as if the file held them in F32, so that the load may quantize them again. They stay in memory until
+ * the last one is read.
  */
 export function asF32(tensor: TensorInfo): TensorInfo {
   let bytes: Promise<Uint8Array> | null = null;

@@ -1,4 +1,5 @@
-// Requests of a page to its worker, both as they are, with a scripted model: what a stop and the end of a worker do to each.
+// Requests of the real page side to the real worker with a scripted model: the effects of stops and of a worker's
+// death.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Engine, type EngineEvent, type EngineInfo } from '../../src/engine/engine';
@@ -8,13 +9,13 @@ import { engineWorker, type FakeWorker, stubWorkers } from './fake_worker';
 import { numberSession } from './loop_session';
 import { ScriptBackend } from './script_backend';
 
-/** The load of the worker's next model. */
+/** Loads the next model of the worker. */
 let load: (signal: AbortSignal) => Promise<LoadedModel>;
 vi.mock('../../src/engine/worker/load', () => ({
   loadModel: (_place: unknown, _options: unknown, _tell: unknown, signal: AbortSignal) => load(signal),
 }));
 
-/** Steps wait for `go`, as those of a GPU that has time. */
+/** Makes steps wait for `go`, like those of a slow GPU. */
 class SteppedBackend extends ScriptBackend {
   override readonly maxRunAhead = 1 as 8;
   readonly failing: Promise<Error>;
@@ -68,7 +69,7 @@ function loadEngine(): Promise<Engine> {
   return Engine.load('https://example.org/model.gguf');
 }
 
-/** What a request says, as far as it was read. */
+/** The events of a request that were read. */
 function read(events: AsyncGenerator<EngineEvent, void, undefined>) {
   const heard: EngineEvent[] = [];
   const whole = (async () => {
@@ -167,7 +168,7 @@ describe('a stop', () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     stop.abort(new DOMException('enough', 'AbortError'));
     await expect(loading).rejects.toThrow('enough');
-    await until(() => heard?.aborted === true); // it may put its storage in order
+    await until(() => heard?.aborted === true); // so that the load can tidy its storage
     expect(workers[0].isTerminated).toBe(false);
     await vi.runAllTimersAsync();
     expect(workers[0].isTerminated).toBe(true);
@@ -206,7 +207,7 @@ describe('a worker that ends without a word', () => {
     backend.go(1);
     expect(done(await answer.whole).finishReason).toBe('length');
     expect(engine.lost).toBeNull();
-    expect(vi.getTimerCount()).toBe(0); // nobody waits, nothing beats
+    expect(vi.getTimerCount()).toBe(0); // no request, no heartbeat
   });
 
   test('is noticed at once by its Web Lock', async () => {

@@ -1,13 +1,15 @@
+// A scripted backend for tests of the loop.
+
 import type { Backend } from '../../src/engine/worker/backend';
 
-/** A backend that says what it was told: the token at position p of the conversation is script(p). It checks its own use. */
+/** A backend with a script: the token at position p of the conversation is script(p). It checks its own use. */
 export class ScriptBackend implements Backend {
   readonly name = 'webgpu';
   readonly attention = { prefill: 'flash_prefill', decode: 'fused_decode', reason: 'a script' } as const;
   readonly maxRunAhead = 8;
   readonly counters = { dispatches: 0, submits: 0, syncs: 0, bytesRead: 0, pipelines: 0 };
   readonly peakGpuBytes = 1000;
-  /** Tokens of each prefill, and the most steps that were in flight at a time. */
+  /** Position and length of each prefill. `deepest`: most steps in flight at a time. */
   readonly prefills: { position: number; length: number }[] = [];
   deepest = 0;
   private inFlight = 0;

@@ -1,3 +1,5 @@
+// The storyteller for tests.
+
 import { readFileSync } from 'node:fs';
 import { openModel } from '../../src/storage/model_file';
 import { createChatTemplate } from '../../src/text/template/chat_template';
@@ -6,7 +8,7 @@ import { createTokenizer } from '../../src/text/tokenizer';
 
 export const STORYTELLER = new URL('../../public/models/storyteller/storyteller-q8_0.gguf', import.meta.url);
 
-/** The embedded default model, opened as the page opens it: one GGUF with its own tokenizer and template. */
+/** The embedded default model, opened as in the page: one GGUF with its own tokenizer and template. */
 export async function openStoryteller() {
   const files = await openModel(new File([readFileSync(STORYTELLER)], 'storyteller-q8_0.gguf'));
   const tokenizer = createTokenizer(files);

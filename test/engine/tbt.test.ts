@@ -1,3 +1,5 @@
+// Statistics of the gaps between tokens.
+
 import fc from 'fast-check';
 import { expect, expectTypeOf, test } from 'vitest';
 import type { TbtSummary } from '../../src/engine/protocol';

@@ -1,8 +1,8 @@
-// Counts what is asked of WebGPU, at the calls themselves: a shim over the prototypes of Dawn's classes in Node.
+// Counts WebGPU calls, with a shim over the prototypes of Dawn's classes in Node.
 
-import './test_device'; // which makes the classes global
+import './test_device'; // makes the classes global
 
-/** Nothing of this may happen for a token. Encoders and passes are no part: WebGPU has no way to use one again. */
+/** Calls that a token must not make. Encoders and passes are missing, because WebGPU cannot reuse them. */
 const CREATIONS = [
   'createBuffer',
   'createBindGroup',
@@ -26,7 +26,7 @@ const CALLS = {
 
 type Method = (...args: unknown[]) => unknown;
 
-/** The names of calls in order, from now until `stop`. Of all devices in this process. */
+/** The names of the calls to all devices of this process, in order, until `stop`. */
 export class CallCounter {
   calls: string[] = [];
   private readonly undo: (() => void)[] = [];

@@ -1,3 +1,5 @@
+// Kernels and command lists on a device: constants, steps, refusals, and cuts into submits.
+
 import { expect, test } from 'vitest';
 import embed from '../../shaders/elementwise/embed.wgsl?raw';
 import { Gpu } from '../../src/gpu/device';

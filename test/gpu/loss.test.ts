@@ -1,5 +1,6 @@
-// A GPU that is lost while calls are under way: each call fails in words of its own, and all of them are told as that loss. The
-// device is a stub, since Dawn in Node loses none on demand: the order of the news is that of Chromium when its GPU process dies.
+// A GPU that is lost during calls: each call fails with a message of its own, and all are reported as that loss. The
+// device is a stub, because Dawn in Node loses none on demand. Its events come in the order of Chromium when the GPU
+// process dies.
 
 import { afterEach, expect, test, vi } from 'vitest';
 import { AttentionUnavailable, GpuProgramError, InvalidRequestError } from '../../src/errors';

@@ -5,13 +5,13 @@ import { Gpu } from '../../src/gpu/device';
 import type { CapabilityName } from '../../src/gpu/limits';
 
 Object.assign(globalThis, globals);
-// Dawn is freed when this object is collected, and devices with it: it lives as long as the module.
-// SwiftShader spends seconds a kernel on clearing workgroup memory; off, a kernel that relies on zeros shows itself too.
+// A constant of the module, because Dawn and its devices are freed when this object is collected. SwiftShader spends
+// seconds a kernel on clearing workgroup memory. Without clearing, kernels that rely on zeros fail.
 const dawn = create(['enable-dawn-features=disable_workgroup_init']);
 
 const devices = new Map<string, Promise<Gpu>>();
 
-/** One device per set of capabilities left out, shared by all tests of a file. */
+/** One device for each set of omitted capabilities, shared by all tests of a file. */
 export function testGpu(without: readonly CapabilityName[] = []): Promise<Gpu> {
   const key = [...without].sort().join();
   const gpu = devices.get(key) ?? Gpu.request({ gpu: dawn, without });
@@ -19,7 +19,7 @@ export function testGpu(without: readonly CapabilityName[] = []): Promise<Gpu> {
   return gpu;
 }
 
-/** Every kernel test runs on both: all that the device can do, and the plain path that any device has. */
+/** The paths of every kernel test: all capabilities of the device, and the plain path of any device. */
 export const PATHS: readonly (readonly CapabilityName[])[] = [[], ['subgroups', 'immediates']];
 
 export function pathName(without: readonly CapabilityName[]): string {

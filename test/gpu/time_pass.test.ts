@@ -1,3 +1,5 @@
+// Times of GPU work, on the GPU's clock and on the CPU's.
+
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Gpu } from '../../src/gpu/device';
 import { type CommandList, createKernel } from '../../src/gpu/kernel';
@@ -12,7 +14,7 @@ const wgsl = `@group(0) @binding(0) var<storage, read_write> out: array<u32>;
   out[i] = x;
 }`;
 
-/** Adds one dispatch of so many turns, and keeps the numbers of the repeats that it was asked for. */
+/** Adds one dispatch of `turns` turns, and records the numbers of the repeats. */
 async function work(gpu: Gpu, turns = 1000) {
   const label = 'test/turns';
   const kernel = await createKernel(gpu, { label, wgsl: [wgsl], constants: { TURNS: turns }, bindings: ['write'] });
@@ -99,7 +101,7 @@ describe('work of the CPU in the pass, by a clock that the work moves', () => {
 });
 
 test('an error of the device is thrown, not timed', async () => {
-  const gpu = await testGpu(['immediates']); // its own: the failure stays with the device
+  const gpu = await testGpu(['immediates']); // a device of its own, because its failure is permanent
   const { add } = await work(gpu);
   gpu.device.createBuffer({ size: 16, usage: 0x0003 }); // MAP_READ and MAP_WRITE exclude each other
   await expect(timePass(gpu, STEP, add, { minMs: 1 })).rejects.toMatchObject({ code: 'gpu-program' });

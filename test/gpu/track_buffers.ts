@@ -1,6 +1,8 @@
+// Tracks the buffers of a device, to find leaks.
+
 import type { Gpu } from '../../src/gpu/device';
 
-/** Buffers that were made and not destroyed since. */
+/** The buffers that exist. */
 export function trackBuffers(gpu: Gpu): Set<GPUBuffer> {
   const live = new Set<GPUBuffer>();
   const { createBuffer, destroyBuffer } = gpu;

@@ -1,5 +1,5 @@
-// A whole model on quantized activations: close to the exact one, and the same whether the output projection merges the parts
-// of attention or reads them merged, and whether tokens come one at a time or in one pass.
+// A whole model on quantized activations: close to the exact one, with the same logits whether the output projection
+// merges the splits of attention or reads them merged, and whether tokens come one at a time or in one pass.
 
 import { expect, test } from 'vitest';
 import type { AttentionName } from '../../src/attention/attention';
@@ -55,7 +55,7 @@ async function decode(llama: Llama): Promise<Float32Array[]> {
   const ids = Uint32Array.from(readFixture(NAME).inputIds);
   const logits: Float32Array[] = [];
   for (let position = 0; position < STEPS; position++) {
-    llama.writeTokens(ids, 0); // the sampler overwrote the next one
+    llama.writeTokens(ids, 0); // the sampler has overwritten the next one
     await llama.pass(1, 'sample', position).run({ position, nTokens: 1 });
     logits.push(await llama.readLogits());
   }
@@ -73,11 +73,12 @@ test('one token at a time and in one pass, parts of attention merged on the way 
   expect(fused.activations).toBe('q8');
   const quantized = await decode(fused);
   const far = worst(quantized, exact);
-  expect(far).toBeGreaterThan(1e-5); // else nothing was quantized
+  expect(far).toBeGreaterThan(1e-5); // otherwise nothing was quantized
   expect(far).toBeLessThan(0.05);
 
   const split = await load('split_kv_decode');
-  expect(split.pass(1, 'sample', 0).commands).toHaveLength(2 * 5 + 3); // embed, five a layer, head, sample: none that merges
+  // embed, five a layer, head and sample, and none that merges.
+  expect(split.pass(1, 'sample', 0).commands).toHaveLength(2 * 5 + 3);
   expect(worst(await decode(split), quantized)).toBeLessThan(0.01); // a rounding error may flip a quantized value
 
   fused.writeTokens(Uint32Array.from(readFixture(NAME).inputIds), 0);

@@ -1,4 +1,5 @@
-// The forward pass of every architecture on the GPU against the logits and greedy ids of transformers (test/fixtures/architectures).
+// The forward pass of every architecture on the GPU against the logits and greedy ids of transformers
+// (test/fixtures/architectures).
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -19,18 +20,20 @@ import { droppedFolder } from './files';
 const ROOT = new URL('../fixtures/architectures/', import.meta.url).pathname;
 const NAMES = readdirSync(ROOT).sort();
 const GREEDY = { temperature: 0, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 0 };
-/** What longrope and dynamic scaling depend on: the fixtures were made with it. */
+/** The context of the fixtures. longrope and dynamic scaling depend on it. */
 const CONTEXT = 48;
-/** Of decode on quantized activations. */
+/** Largest error of decode on quantized activations. */
 const STEPS = 12;
 const TIMEOUT_MS = 180_000; // most of it compiling
-/** Of the largest logit; only the order of sums differs. */
+/** Largest error as a share of the largest logit. Only the order of sums differs. */
 const BOUND = 2e-5;
 
-/** Kernels have tests of their own on both paths; whole models on the plain one are those that have all of them between them. */
+/** Models for the plain path. Together they use all kernels, which also have their own tests on both paths. */
 const PLAIN = ['gemma3', 'olmo2', 'smollm3'];
 
-/** Siblings of attention have tests of their own: these two, with caps and windows and without, take those that a user gets. */
+/**
+ * Models with the attention that users get, one with caps and windows and one without. Each sibling has its own tests.
+ */
 const AUTO = ['gemma2', 'llama_yarn'];
 
 async function open(name: string, from: 'folder' | 'gguf' = 'folder') {
@@ -89,7 +92,7 @@ function readExpected(name: string): Expected {
 async function decode(llama: Llama, ids: readonly number[]): Promise<Float32Array[]> {
   const logits: Float32Array[] = [];
   for (const position of ids.keys()) {
-    llama.writeTokens(Uint32Array.from(ids), 0); // the sampler overwrote the next one
+    llama.writeTokens(Uint32Array.from(ids), 0); // the sampler has overwritten the next one
     llama.pass(1, 'sample', position).run({ position, nTokens: 1 });
     logits.push(await llama.readLogits());
   }
@@ -123,7 +126,9 @@ async function greedy(gpu: Gpu, llama: Llama, prompt: readonly number[], count: 
   return ids;
 }
 
-/** Tokens of the passes over the 48 positions: every sixth one alone behind five at once; two that end inside a tile. */
+/**
+ * Tokens of the passes over the 48 positions: five at once, then the sixth alone; or two passes that end inside a tile.
+ */
 const CHUNKS = [Array(8).fill([5, 1]).flat() as number[], [31, 17]];
 
 /** The largest error of any position, relative to its largest logit. */
@@ -158,7 +163,7 @@ for (const name of NAMES) {
   }
 }
 
-// Factors as tensors and fused matrices, pairs that are neighbors in the file, norms that have their offset already.
+// Factors as tensors, fused matrices, pairs that are neighbors in the file, and norms that include their offset.
 for (const name of ['phi3_longrope_long', 'granite', 'gemma2']) {
   test(`${name} of a GGUF gives the same logits`, { timeout: TIMEOUT_MS }, async () => {
     const { gpu, llama } = await load(name, [], { from: 'gguf' });
@@ -168,8 +173,8 @@ for (const name of ['phi3_longrope_long', 'granite', 'gemma2']) {
   });
 }
 
-// Norms of q and k, post-norms and GELU around products in integers, one of which merges the parts of attention. Qwen 3 is in
-// padding.test.ts.
+// Norms of q and k, post-norms and GELU around linears in integers, one of which merges the splits of attention. Qwen 3
+// is in padding.test.ts.
 test('gemma3 on quantized activations is close to the same weights on exact ones', {
   timeout: TIMEOUT_MS,
 }, async () => {
@@ -183,7 +188,7 @@ test('gemma3 on quantized activations is close to the same weights on exact ones
   const exact = ids.map((id, position) => Float32Array.from(cpu.forward(id, position)));
   const quantized = await decode(llama, ids);
   const far = worst(quantized, exact);
-  expect(far).toBeGreaterThan(1e-3); // else nothing was quantized
+  expect(far).toBeGreaterThan(1e-3); // otherwise nothing was quantized
   expect(far).toBeLessThan(0.06);
   expect(worst(await prefill(llama, ids, [STEPS]), [quantized[STEPS - 1]])).toBeLessThan(0.03);
   expect(gpu.failure).toBeNull();

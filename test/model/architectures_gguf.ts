@@ -1,6 +1,6 @@
-// A model of safetensors as a GGUF file, by the rules of llama.cpp's convert_hf_to_gguf.py: names, permuted rows, Gemma's
-// norms, factors of RoPE. What those rules lose and GGUF has a key for (windows of Mistral and Qwen 2, the scale of
-// query_pre_attn_scalar) is written, too.
+// A model of safetensors as a GGUF file, by the rules of llama.cpp's convert_hf_to_gguf.py: names, permuted rows,
+// Gemma's norms, factors of RoPE. Also writes values that those rules lose although GGUF has a key for them (windows of
+// Mistral and Qwen 2, the scale of query_pre_attn_scalar).
 
 import { dequantize } from '../../src/cpu/dequantize';
 import { type ModelFiles, openModel, type TensorInfo } from '../../src/storage/model_file';

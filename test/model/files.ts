@@ -1,3 +1,5 @@
+// Files of this machine as a page gets them.
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

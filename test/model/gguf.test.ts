@@ -1,4 +1,4 @@
-// GGUF files in every weight format, from file to logits: the GPU against the textbook on the same file.
+// GGUF files in every weight format, from file to logits: the GPU against the CPU reference on the same file.
 
 import { describe, expect, test } from 'vitest';
 import { CpuLlama } from '../../src/cpu/llama';
@@ -67,7 +67,7 @@ describe('logits after a prefill and a step, then greedy ids', () => {
   }
 });
 
-/** As llama.cpp mixes them: a Q4_K_M with K in full precision, a Q5_K and a Q2_K with what quantizers leave in other formats. */
+/** Mixes of llama.cpp: a Q4_K_M with K in full precision, and a Q5_K and a Q2_K with some tensors in other formats. */
 const MIXED: [Variant, 'f32' | 'q8'][] = [
   [
     {
@@ -96,7 +96,8 @@ test.each(MIXED)('%o, activations in %s, in a prefill and a step', async (varian
   const last = ids.length - 1;
   llama.pass(last, 'none', 0).run({ position: 0, nTokens: last });
   const step = llama.pass(1, 'sample', last);
-  // Each format of q, k and v by itself; gate and up likewise, and then their unit; attention, o, down; embed, head, sample.
+  // One dispatch for each format of q, k and v, and of gate and up; the gated unit; attention, o, down; embed, head,
+  // sample.
   const formats = (...stems: string[]) => new Set(stems.map((stem) => variant.mixed?.[stem] ?? variant.format)).size;
   const mlp = formats('ffn_gate', 'ffn_up') === 1 ? 1 : 3;
   expect(step.commands).toHaveLength(formats('attn_q', 'attn_k', 'attn_v') + mlp + 3 + 3);

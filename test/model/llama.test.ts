@@ -38,7 +38,7 @@ async function load(name: string, kvType: 'f16' | 'f32', without: (typeof PATHS)
   return { gpu, llama };
 }
 
-/** Kernels have tests of their own on both paths; whole models on the plain one are the two that share no format and no bias. */
+/** Models for the plain path: two that share no format and no bias. Each kernel has its own tests on both paths. */
 const PLAIN = ['bf16_group4_hd128_llama3', 'f16_group3_hd32_bias_sharded'];
 
 test('the models of the plain path are there', () => {
@@ -50,8 +50,8 @@ for (const name of fixtureNames) {
     const isPlain = without.length > 0;
     if (isPlain && !PLAIN.includes(name)) continue;
     describe(`${name}, ${pathName(without)}`, () => {
-      // Bounds are of the largest logit. With f32 keys and values only the order of sums differs; 11 bits of f16 keys, at
-      // which softmax is sharp in these random models, move logits by up to 0.5 %.
+      // Bounds are shares of the largest logit. With f32 keys and values only the order of sums differs. The 11 bits of
+      // f16 keys move logits by up to 0.5 %, because softmax is sharp in these random models.
       for (const [kvType, bound] of [
         ['f32', 2e-5],
         ['f16', 1e-2],
@@ -63,12 +63,12 @@ for (const name of fixtureNames) {
           llama.writeTokens(Uint32Array.from(ids), 0);
           for (let position = 0; position < ids.length; position++) {
             llama.pass(1, 'sample', position).run({ position, nTokens: 1 });
-            // The sampler overwrote the next prompt token.
+            // The sampler has overwritten the next prompt token.
             llama.writeTokens(Uint32Array.from(ids), 0);
             const error = relativeError(await llama.readLogits(), logits[position]);
             expect(error, `position ${position}`).toBeLessThan(bound);
           }
-          // 31 tokens, then 17 more behind them: both chunks end inside a tile.
+          // 31 tokens, then 17 more: both chunks end inside a tile.
           llama.pass(31, 'none', 0).run({ position: 0, nTokens: 31 });
           llama.pass(17, 'sample', 31).run({ position: 31, nTokens: 17 });
           expect(relativeError(await llama.readLogits(), logits[47])).toBeLessThan(bound);

@@ -1,4 +1,4 @@
-// Models of sizes that no kernel is made for: corners of the tensors of a fixture, whose values are random anyway.
+// Models of sizes that need padding: corners of the tensors of a fixture, whose values are random anyway.
 
 import { openModel } from '../../src/storage/model_file';
 import { type SafeTensor, writeSafetensors } from '../storage/write_safetensors';
@@ -7,7 +7,7 @@ import { droppedFolder } from './files';
 const ROOT = new URL('../fixtures/architectures/', import.meta.url).pathname;
 const BF16_BYTES = 2;
 
-/** As config.json names them. */
+/** Sizes by their names in config.json. */
 export interface OddSizes {
   hidden_size: number;
   intermediate_size: number;
@@ -22,7 +22,7 @@ export async function cutFixture(name: string, sizes: OddSizes): ReturnType<type
   const { hidden_size: hidden, intermediate_size: intermediate, head_dim: headDim } = sizes;
   const [q, kv] = [sizes.num_attention_heads * headDim, sizes.num_key_value_heads * headDim];
   const vocab = Number(whole.config?.vocab_size);
-  /** A norm of q or k is one of each head, or of all as one vector. */
+  /** Elements of a norm of q or k: those of a head, or of all heads. */
   const oneHead = name !== 'olmo2';
   const shapes: [RegExp, number[]][] = [
     [/(embed_tokens|lm_head)\.weight$/, [vocab, hidden]],

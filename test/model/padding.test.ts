@@ -1,5 +1,5 @@
-// Models whose sizes are no multiples of 32, or whose heads are none of 8: from file to logits, the GPU against the textbook,
-// which pads nothing.
+// Models with sizes that are not multiples of 32, or heads not of 8, from file to logits: the GPU against the CPU
+// reference, which pads nothing.
 
 import { describe, expect, test } from 'vitest';
 import { CpuLlama } from '../../src/cpu/llama';
@@ -49,7 +49,7 @@ async function worstError(files: ModelFiles, { quantize, without, ...options }: 
   let worst = relativeError(await llama.readLogits(), expected);
   for (let position = PREFILL; position < PREFILL + STEPS; position++) {
     const next = expected.indexOf(Math.max(...expected));
-    llama.writeTokens(Uint32Array.of(next), position); // the same one, should the GPU have drawn another
+    llama.writeTokens(Uint32Array.of(next), position); // in case the GPU drew another one
     llama.pass(1, 'sample', position).run({ position, nTokens: 1 });
     expected = cpu.forward(next, position);
     worst = Math.max(worst, relativeError(await llama.readLogits(), expected));
@@ -65,7 +65,7 @@ test('f32, without subgroups and immediates', { timeout: TIMEOUT_MS }, async () 
   expect(await worstError(files, { without: PATHS[1] })).toBeLessThan(EXACT);
 });
 
-// As llama.cpp quantizes it: rows of 172 columns cannot be. Gate and up lie in two formats.
+// The formats of llama.cpp, which leaves rows of 172 columns unquantized. Gate and up have two formats.
 test('q8 beside f16', { timeout: TIMEOUT_MS }, async () => {
   const variant: Variant = { format: 'q8', mixed: { ffn_down: 'f16', ffn_up: 'f16' } };
   const files = await openModel(modelFile(variant, STORIES));
@@ -90,7 +90,8 @@ describe('architectures with norms of q and k, and behind attention and MLP', ()
   const heads = { num_attention_heads: 3, num_key_value_heads: 1, head_dim: 12 };
   const small = { hidden_size: 64, num_attention_heads: 8, num_key_value_heads: 4, head_dim: 8 };
   const q8 = { quantize: 'q8', activations: 'q8' } as const;
-  // Norms of 60 and 20 elements, with Gemma's offset of the weights; of 60 and 36 and 12; quantized while they load.
+  // Norms of 60 and 20 elements, with Gemma's offset of the weights, and of 60, 36 and 12. All are quantized by the
+  // load.
   test.each<[string, OddSizes, Options]>([
     ['gemma3', sizes, {}],
     ['olmo2', { ...sizes, ...heads }, {}],
@@ -99,7 +100,7 @@ describe('architectures with norms of q and k, and behind attention and MLP', ()
     const isQ8 = options.activations === 'q8';
     const error = await worstError(await cutFixture(name, sizes), options);
     expect(error).toBeLessThan(isQ8 ? QUANTIZED : EXACT);
-    if (isQ8) expect(error).toBeGreaterThan(1e-3); // else nothing was quantized
+    if (isQ8) expect(error).toBeGreaterThan(1e-3); // otherwise nothing was quantized
   });
 });
 

@@ -1,4 +1,4 @@
-// A model whose matrices do not fit a binding, against the textbook.
+// A model whose matrices do not fit a binding, against the CPU reference.
 
 import { expect, test } from 'vitest';
 import { create } from 'webgpu';
@@ -14,8 +14,8 @@ import { openModel } from '../../src/storage/model_file';
 import { relativeError } from '../close';
 import { modelFile } from './tiny_gguf';
 
-// No activation needs more than a chunk of tokens x 288 values, the limit. The matrices of 288 columns that have more rows than
-// the chunk has tokens do. Rows 320 and on are the second part of the embedding.
+// The limit is a chunk of tokens x 288 values, enough for every activation. Matrices of 288 columns exceed the limit if
+// they have more rows than the chunk has tokens. The second part of the embedding begins at row 320.
 const SHAPE = { vocab: 600, hidden: 288, intermediate: 288, layers: 1, heads: 6, kvHeads: 1, headDim: 32 };
 const LIMIT = PREFILL_CHUNK * 288 * 4;
 const IDS = [0, 319, 320, 599, 5, 200, 77];

@@ -1,5 +1,5 @@
-// config.json of published models as they are, but for keys that have nothing to do with numbers, and what transformers makes of
-// each. Sources: the repositories of that name on the Hugging Face hub.
+// config.json of published models, without keys that do not matter for the numbers, and the configuration that
+// transformers reads from each. Sources: the repositories of these names on the Hugging Face hub.
 
 import type { ModelConfig } from '../../src/model/config/config';
 

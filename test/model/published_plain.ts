@@ -1,4 +1,4 @@
-// Models whose layers are those of LLaMA: Mistral, Qwen, SmolLM and their like.
+// Models with the layers of LLaMA: Mistral, Qwen, SmolLM and similar ones.
 
 import { PLAIN_LAYER, type Published, sizes } from './published';
 

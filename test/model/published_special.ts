@@ -1,4 +1,4 @@
-// Models with caps, scales, norms or a rotary embedding of their own: Gemma, Phi, Granite, OLMo.
+// Models with special caps, scales, norms or rotary embeddings: Gemma, Phi, Granite, OLMo.
 
 import type { ModelConfig } from '../../src/model/config/config';
 import { PLAIN_LAYER, type Published, sizes } from './published';

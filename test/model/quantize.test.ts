@@ -1,4 +1,4 @@
-// Models quantized while they load: what becomes of them, and what info says of it. Their logits are held by gguf.test.ts.
+// Models that the load quantizes: their weights, and the formats in info. gguf.test.ts checks the logits.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';

@@ -10,26 +10,29 @@ import { type Bytes, type GgufTensor, T, value, writeGguf } from '../storage/wri
 const GGML_TYPE = new Map([...SUPPORTED_GGML_TYPES].map(([number, name]) => [name, number]));
 const typeNumber = (name: WeightFormat | FileType): number =>
   GGML_TYPE.get(name in STORED ? STORED[name as WeightFormat] : (name as FileType)) ?? Number.NaN;
-/** For K-quants, whose rows are multiples of 256. */
+/** Sizes for K-quants, whose rows are multiples of 256. */
 export const WIDE = { vocab: 67, hidden: 256, intermediate: 256, layers: 1, heads: 4, kvHeads: 1, headDim: 64 };
 export const SHAPE = { vocab: 133, hidden: 96, intermediate: 160, layers: 2, heads: 6, kvHeads: 2, headDim: 32 };
 
-/** No multiples of 32, for full precision: as the stories260K of karpathy/tinyllamas, and three heads of 12 for one key head. */
+/**
+ * Sizes that are not multiples of 32, for full precision: similar to stories260K of karpathy/tinyllamas, with three
+ * heads of 12 for one key head.
+ */
 export const STORIES = { vocab: 133, hidden: 64, intermediate: 172, layers: 2, heads: 8, kvHeads: 4, headDim: 8 };
 export const ODD = { vocab: 133, hidden: 52, intermediate: 90, layers: 2, heads: 3, kvHeads: 1, headDim: 12 };
 
 export interface Variant {
   format: WeightFormat | FileType;
-  /** Matrices of these stems that are stored otherwise, as attn_v. */
+  /** Other formats for the matrices of some stems, such as attn_v. */
   mixed?: Readonly<Record<string, WeightFormat | FileType>>;
   tied?: boolean;
   ropeFactors?: boolean;
   biased?: boolean;
-  /** Metadata of a tokenizer, as test/text/tiny_vocabulary makes it. */
+  /** Metadata of a tokenizer, as made by test/text/tiny_vocabulary. */
   vocabulary?: ReadonlyMap<string, unknown>;
 }
 
-/** Writes a value of metadata by the type that it has in JavaScript. */
+/** Writes a value of metadata by its JavaScript type. */
 function written(found: unknown): (out: Bytes) => void {
   if (typeof found === 'string') return value.string(found);
   if (typeof found === 'number') return value.u32(found);

@@ -1,3 +1,5 @@
+// Sampling parameters: defaults, ranges and bytes.
+
 import { describe, expect, test } from 'vitest';
 import { InvalidRequestError } from '../../src/errors';
 import { DEFAULT_SAMPLING, packSampling, resolveSampling, SAMPLING_BYTES } from '../../src/sampling/sampling';

@@ -1,6 +1,8 @@
+// Statistics for tests of sampling.
+
 /**
- * Do counts follow probabilities? Pearson's chi-square as a z-score (Wilson and Hilferty 1931): above 4 by chance 1 time in 30000.
- * Cells expected fewer than 5 times are pooled; a count where the probability is 0 is infinitely surprising.
+ * Compares counts with probabilities: Pearson's chi-square as a z-score (Wilson and Hilferty 1931), above 4 by chance
+ * once in 30000. Cells with an expected count below 5 are pooled. A count at probability 0 gives infinity.
  */
 export function chiSquareZ(counts: readonly number[], probabilities: readonly number[]): number {
   const n = counts.reduce((a, b) => a + b);
@@ -37,7 +39,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** Logits as a model makes them: normal, standard deviation `spread`. */
+/** Logits like those of a model: normal, standard deviation `spread`. */
 export function normalLogits(n: number, spread: number, random: () => number): Float32Array<ArrayBuffer> {
   return Float32Array.from(
     { length: n },

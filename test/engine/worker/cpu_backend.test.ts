@@ -1,3 +1,5 @@
+// Weights of the cpu backend: each byte of the files is read once, in order.
+
 import { expect, test } from 'vitest';
 import { loadCpuWeights } from '../../../src/engine/worker/cpu_backend';
 import { readConfig } from '../../../src/model/config/read';

@@ -1,4 +1,4 @@
-// The loop against a scripted backend: what ends an answer, what is kept, what is counted, whatever the run-ahead.
+// The loop on a scripted backend: the ends of an answer, the cached ids and the figures, for every run-ahead.
 
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { EngineEvent, GenerateInput, GenerateOptions } from '../../../src/engine/protocol';
@@ -137,7 +137,7 @@ describe('the end of an answer', () => {
 
 test('a reader that never reads holds nothing up, and gets no more than the events of its tokens', async () => {
   const { run, made, ids } = session();
-  expect((await run(USER)).ids).toEqual(ids); // sets the script to this prompt
+  expect((await run(USER)).ids).toEqual(ids); // aligns the script with this prompt
   let events = 0;
   const emit = () => {
     events++;
@@ -190,7 +190,7 @@ test('a second turn computes only what is new', async () => {
   expect(same.done.usage.cachedTokens).toBe(same.done.usage.promptTokens - 1); // the last token always runs
 });
 
-/** Runs to its end on a clock that only timers move. */
+/** Runs an answer to its end on a clock that only timers move. */
 async function onTimers<T>(run: Promise<T>): Promise<T> {
   let isRunning = true;
   const ended = run.finally(() => {
@@ -214,7 +214,7 @@ describe('times, on a clock that only timers move', () => {
     expect(metrics.tbtMs.mean).toBe(5);
     expect(metrics.decodeTokensPerSecond).toBeCloseTo(1000 / (metrics.tbtMs.mean as number), 6);
     expect(metrics.perToken).toEqual({ dispatches: 43, submits: 1, syncs: 1, bytesRead: 4 });
-    // One time for each gap: steps queued past the end are left out.
+    // One time for each gap, without the steps queued past the end.
     expect(metrics.gpuMs?.perToken).toEqual(metrics.tbtMs.perToken.map((_, i) => i));
     expect(tokens.map((token) => token.position)).toEqual(tokens.map((_, i) => done.usage.promptTokens + i));
   });
@@ -261,10 +261,10 @@ describe('times, on a clock that only timers move', () => {
       for (const event of events) if (event.type === 'token' && shares.push(event.workerMs) === 2) busy(20);
     };
     await onTimers(generate(made, USER, { temperature: 0, runAhead: 1, maxTokens: 8 }, emit, () => false));
-    expect(shares[2]).toBe(20); // the third token waited for the event of the second
+    expect(shares[2]).toBe(20); // the third token waits for the event of the second
     expect(shares[5]).toBe(30); // and the sixth for its own recording
     const others = shares.filter((share, i) => share !== null && i !== 2 && i !== 5);
-    expect(others).toEqual(others.map(() => 0)); // waiting is no work
+    expect(others).toEqual(others.map(() => 0)); // waiting does not count as work
   });
 
   /** Four steps share a readback. */

@@ -1,4 +1,4 @@
-// What a load does where attention is broken: the storyteller through loadModel, on a GPU with defects made on purpose.
+// Loads with broken attention: the storyteller through loadModel, on a GPU with deliberate defects.
 
 import { readFileSync } from 'node:fs';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -40,7 +40,7 @@ async function answer({ session }: Awaited<ReturnType<typeof load>>, maxTokens: 
 test('a sibling that is wrong is a warning with its successor, the story the same', { timeout: 200_000 }, async () => {
   const loaded = await load({ flash_prefill: 'wrong' });
   const { info } = loaded;
-  expect(info).toMatchObject({ backend: 'webgpu', activations: 'f32' }); // by itself: this GPU is software
+  expect(info).toMatchObject({ backend: 'webgpu', activations: 'f32' }); // the choice for a software GPU
   expect(info.attention).toMatchObject({ prefill: 'chunked', decode: 'fused_decode' });
   expect(info.warnings).toHaveLength(1);
   expect(info.warnings[0].code).toBe('attention-fallback');

@@ -1,4 +1,4 @@
-// Files that come damaged once, and stay right or wrong after it: the load heals by itself, once, and nothing wrong is kept.
+// Files that arrive damaged once, and then intact or damaged again: the load retries once, and keeps nothing damaged.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -27,7 +27,7 @@ afterEach(() => {
 });
 
 const SIZE = 32;
-/** f16 numbers below 1, no two pieces alike. */
+/** f16 numbers below 1, different in every piece. */
 const numbers = (bytes: number, seed: number) =>
   Uint8Array.from({ length: bytes }, (_, i) => (i * 7 + seed * 13 + (i >> 8)) % 53);
 const spec = GGUF_SPECS[0];
@@ -86,7 +86,7 @@ const [PART_1] = Object.keys(PARTS);
 type Files = Record<string, string | Uint8Array>;
 type Damage = (file: Buffer) => Buffer;
 
-/** The `path` of a server's files that come damaged, and how many answers do. */
+/** The `path` of a server's damaged files, and the number of damaged answers. */
 interface Fault {
   path: string;
   damage: Damage;
@@ -104,7 +104,7 @@ const flipped =
 const half: Damage = (file) => file.subarray(0, file.length >> 1);
 const page: Damage = () => Buffer.from('<!doctype html><title>Sign in</title>');
 
-/** Answers with a damaged file so many times, with the ETag of the right one. */
+/** Answers with a damaged file `times` times, with the ETag of the intact one. */
 function hookOf(fault: Fault, hasRanges: boolean) {
   let left = fault.times;
   return (request: IncomingMessage, response: ServerResponse, file: Buffer | null): boolean => {
@@ -145,7 +145,7 @@ function load(location: string, options: LoadOptions = {}): Promise<EngineInfo> 
 const codes = ({ warnings }: EngineInfo) =>
   warnings.map(({ code }) => code).filter((code) => code !== 'context-shortened');
 
-/** No answer was asked for more than `times`. */
+/** Checks that no answer was requested more than `times` times. */
 function expectAtMost(times: number, requests: readonly string[]) {
   for (const request of new Set(requests)) {
     expect([request, requests.filter((other) => other === request).length <= times]).toEqual([request, true]);
@@ -249,7 +249,7 @@ test('two tabs at a time, one bad answer: both heal, and the next load asks for 
     const site = await plain(files, { fault: { path, damage: flipped(0), times: 1 } });
     const location = `${site.url}m/${files === XGGUF ? path : ''}`;
     await Promise.all([load(location), load(location)]);
-    expectAtMost(4, site.requests); // files that are not there are asked for by each tab
+    expectAtMost(4, site.requests); // each tab requests missing files
     const weights = site.requests.filter((request) => request.includes('bytes='));
     expectAtMost(2, weights);
     await load(location);
@@ -281,7 +281,7 @@ test('a file that changes while it is read is read anew', async () => {
   await load(location);
   const manifest = stores.manifests.values.get(`file ${location}`) as FileManifest & { seal?: string };
   delete manifest.seal;
-  manifest.size += 1; // as a record that was damaged before records had a hash of themselves
+  manifest.size += 1; // like a record that was damaged before records had a hash of themselves
   expect(codes(await load(location))).toEqual(['fetched-again']);
 });
 
@@ -315,7 +315,7 @@ describe('sha256', () => {
 
   test('of a model that was kept with a wrong byte in its weights: it is fetched again', async () => {
     const site = await plain(XGGUF, { fault: { path: 'x.gguf', damage: flipped(GGUF.length - 9), times: 100 } });
-    expect(codes(await load(`${site.url}m/x.gguf`))).toEqual([]); // no one can know
+    expect(codes(await load(`${site.url}m/x.gguf`))).toEqual([]); // nothing can tell
     site.heal();
     expect(codes(await load(`${site.url}m/x.gguf`, { sha256: HASH }))).toEqual(['fetched-again']);
     site.requests.length = 0;
@@ -402,6 +402,6 @@ test('a model that is not supported is fetched twice where that is little', () =
   const attempt = { readBytes: 2 ** 20, fetchedBytes: 2 ** 20, isParsed: false };
   expect(mayHeal(error, attempt)).toBe(true);
   expect(mayHeal(error, { ...attempt, readBytes: 2 ** 32, fetchedBytes: 2 ** 32 })).toBe(false);
-  expect(mayHeal(error, { ...attempt, isParsed: true })).toBe(false); // it is the machine that is too small
+  expect(mayHeal(error, { ...attempt, isParsed: true })).toBe(false); // the machine is too small, not the file damaged
   expect(blamesFiles(error, attempt)).toBe(true);
 });

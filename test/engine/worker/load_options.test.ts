@@ -1,4 +1,4 @@
-// What products run on: as asked, or as the adapter is. That info says q8 where it runs is held by quality.test.ts.
+// Options of a load: refusals, and the choices of activations and context. quality.test.ts checks that info reports q8.
 
 import { describe, expect, test } from 'vitest';
 import type { LoadOptions, Warning } from '../../../src/engine/protocol';

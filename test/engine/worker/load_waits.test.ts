@@ -1,4 +1,5 @@
-// A load that has read and accepted the headers waits until whoever hears of that is done: a page lets go of another model meanwhile.
+// A load that has accepted the headers waits for the receiver of that report: meanwhile a page may unload another
+// model.
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -8,7 +9,7 @@ import { STORYTELLER } from '../storyteller';
 
 const WEIGHTS = 12_000_000;
 
-/** The storyteller, and how many bytes of it were asked for. */
+/** The storyteller, with a count of the bytes that were read. */
 function watchedFile(): { file: File; asked(): number } {
   const file = new File([readFileSync(STORYTELLER)], 'storyteller-q8_0.gguf');
   const slice = file.slice.bind(file);

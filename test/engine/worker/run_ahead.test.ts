@@ -1,14 +1,14 @@
-// Run-ahead against simulated browsers: a GPU that runs queued steps one after another, and a page that hears of them late.
+// The run-ahead in simulated browsers: a GPU runs queued steps one after another, and their readbacks arrive late.
 
 import { describe, expect, test } from 'vitest';
 import { RunAhead } from '../../../src/engine/worker/run_ahead';
 
 const MOST = 64;
 const SHARED = 16;
-/** The worker's own work for an id that arrived. */
+/** Milliseconds of the worker's own work for an id. */
 const JS_MS = 0.02;
 
-/** When the page hears what was finished at `at`. */
+/** The arrival of a readback that was finished at `at`. */
 type Browser = (at: number) => number;
 
 const grid =
@@ -29,7 +29,7 @@ function jitter(low: number, high: number): Browser {
   };
 }
 
-/** Hears nothing from `from` until `to`. */
+/** Receives nothing from `from` until `to`. */
 const stalled =
   (browser: Browser, from: number, to: number): Browser =>
   (at) => {
@@ -38,16 +38,16 @@ const stalled =
   };
 
 interface Simulated {
-  /** Share of the time that the GPU worked, from `warmMs` on. */
+  /** Share of the time from `warmMs` on in which the GPU works. */
   busy: number;
-  /** Milliseconds of queued work behind an id when it arrives: what a stop found with it has to wait for. */
+  /** Milliseconds of queued work behind an id when it arrives, which a stop has to wait for. */
   stopMs: number;
   runAhead: RunAhead;
   /** Depth at each arrival, by time. */
   depths: [number, number][];
 }
 
-/** The loop of generate.ts in simulated time. */
+/** Runs the loop of generate.ts in simulated time. */
 function simulate(
   stepMs: number,
   heard: Browser,
@@ -101,7 +101,7 @@ describe('auto keeps the GPU busy', () => {
   test.each(STEPS)('in Firefox, which polls every 100 ms, at %f ms a step', (stepMs) => {
     const { busy, stopMs, runAhead } = simulate(stepMs, grid(100), { totalMs: 8000, warmMs: 4500 });
     expect(busy).toBeGreaterThan(0.97);
-    expect(stopMs).toBeLessThanOrEqual(200); // two polls, the second of which it would wait for anyway
+    expect(stopMs).toBeLessThanOrEqual(200); // two polls, of which a stop would wait for the second anyway
     expect(runAhead.shared).toBe(Math.ceil(runAhead.depth / MOST));
   });
 

@@ -1,5 +1,5 @@
-// The worker against messages that are none of its protocol: 4,000 from one seed, arbitrary ones and calls with parts of them spoilt.
-// An exception in its listener would end it; it has to go on, and to answer the next request.
+// The worker and messages outside of its protocol: 4,000 from one seed, arbitrary ones and spoiled calls. An exception
+// in its listener would end the worker. It has to survive, and to answer the next request.
 
 import { proxy, transfer, wrap } from 'comlink';
 import fc from 'fast-check';
@@ -17,7 +17,7 @@ vi.mock('../../../src/engine/worker/load', () => ({
 const METHODS = ['ping', 'holdLock', 'load', 'cancelLoad', 'generate', 'tune', 'roofline', 'hash'];
 const OTHERS = ['listCachedModels', 'deleteCachedModel', 'unload', 'constructor', '__proto__', 'toString', 'call', ''];
 
-/** Stands for a port, which is transferred; a number says which of the fuzzer's. */
+/** Stands for a transferred port, by its number in the fuzzer. */
 class Port {}
 
 const garbage = fc.anything({ withBigInt: true, withDate: true, withMap: true, withSet: true, withTypedArray: true });
@@ -46,7 +46,7 @@ const call = fc.record(
   { requiredKeys: [] },
 );
 
-/** As structured clone carries it: ports in the place of what stands for them, and nothing that cannot be cloned. */
+/** The message after structured clone: with ports for their stand-ins, and without anything that cannot be cloned. */
 function post(endpoint: MessagePort, message: unknown): void {
   const ports: MessagePort[] = [];
   const dressed = dress(message, ports);

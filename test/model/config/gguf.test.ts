@@ -1,4 +1,4 @@
-// Every architecture as a GGUF on the CPU: the same logits as from its safetensors, which are those of transformers.
+// Every architecture as a GGUF on the CPU: the logits of its safetensors, which are those of transformers.
 
 import { describe, expect, test } from 'vitest';
 import { CpuLlama } from '../../../src/cpu/llama';
@@ -17,7 +17,7 @@ import { type Bytes, value, writeGguf } from '../../storage/write_gguf';
 import { openAsGguf } from '../architectures_gguf';
 import { droppedFolder } from '../files';
 
-/** As for safetensors, of the spread of the logits: theta and the scales of a GGUF are rounded to f32. */
+/** Largest error as a share of the spread of the logits: theta and the scales of a GGUF are rounded to f32. */
 const BOUND = 1e-4;
 
 /** GGUF has no dynamic scaling. */
@@ -27,7 +27,7 @@ async function openArchitectureGguf(name: string): Promise<ModelFiles> {
   return openAsGguf(await openModel(droppedFolder(fixtureFolder(name))));
 }
 
-/** Logits of the fixture: with every fourth layer without RoPE, since llama.cpp knows no other SmolLM3. */
+/** The fixture with every fourth layer without RoPE, the only SmolLM3 that llama.cpp knows. */
 async function expectedLogits(name: string): Promise<Float32Array[]> {
   const { inputIds, logits } = readFixture(name);
   if (name !== 'smollm3') return logits;
@@ -56,7 +56,7 @@ describe.each(NAMES)('%s as a GGUF', (name) => {
   });
 });
 
-/** A config of the given keys behind those of the sizes. */
+/** A config of the sizes and the given keys. */
 async function configOf(arch: string, keys: Record<string, (out: Bytes) => void>, layers = 12) {
   const sizes = {
     block_count: value.u32(layers),

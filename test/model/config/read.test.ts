@@ -1,4 +1,4 @@
-// What config.json says, in both spellings and with the keys left out that real checkpoints leave out.
+// Configurations from config.json, in both spellings, without the keys that real checkpoints omit.
 
 import { describe, expect, test } from 'vitest';
 import type { ModelConfig } from '../../../src/model/config/config';

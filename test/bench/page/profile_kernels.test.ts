@@ -1,0 +1,29 @@
+// The kinds of a step's dispatches, told by the labels of their kernels.
+
+import { expect, test } from 'vitest';
+import { byKind } from '../../../bench/page/profile_kernels';
+import type { Command } from '../../../src/gpu/kernel';
+
+const command = (label: string) => ({ label }) as Command;
+const LAYER = [
+  'kernels/qkv.matvec_to_q8',
+  'attention/split_kv_decode.main',
+  'kernels/residual.matvec_f32',
+  'kernels/gate_up_q8.matvec_to_q8',
+  'kernels/residual.matvec_f32',
+];
+
+test('the two linears that add to the residual stream are told apart by their place', () => {
+  const step = ['kernels/embed', ...LAYER, ...LAYER, 'kernels/head.matvec_to_q8', 'kernels/sample'].map(command);
+  const counts = [...byKind(step)].map(([kind, commands]) => [kind, commands.length]);
+  expect(Object.fromEntries(counts)).toEqual({
+    embed: 1,
+    qkv: 2,
+    attention: 2,
+    o: 2,
+    gate_up: 2,
+    down: 2,
+    head: 1,
+    sample: 1,
+  });
+});
