@@ -12,6 +12,7 @@ import { runNode } from './lib/run.mjs';
 const CHECKS = [
   { name: 'type check', program: 'node_modules/typescript/bin/tsc', args: ['--noEmit'] },
   { name: 'lint', program: 'node_modules/@biomejs/biome/bin/biome', args: ['check', '--error-on-warnings'] },
+  { name: 'unused code', program: 'node_modules/knip/bin/knip.js', args: ['--no-progress'] },
   { name: 'build and sizes', program: 'tools/build.mjs', args: [] },
 ];
 

@@ -1,19 +1,19 @@
 // The attention bench as a picture: milliseconds of each sibling by length, and what the roofline allows. Pure.
 
 import type { AttentionRow, BenchReport } from '../report';
-import type { Point, Series } from './chart';
-import { drawChart, MARKERS } from './chart';
+import type { Point, Series, Style } from './chart';
+import { drawChart } from './chart';
 
 const ROOFLINE = 'roofline';
 const Y_LABEL = 'milliseconds, one layer';
 
-const STYLES = {
-  cpu: { color: '#8a8f98', marker: MARKERS.cross, hollow: true },
-  eager: { color: '#e0652d', marker: MARKERS.square },
-  chunked: { color: '#c9970c', marker: MARKERS.triangle },
-  flash_prefill: { color: '#3b8fd9', marker: MARKERS.diamond },
-  fused_decode: { color: '#1d9a74', marker: MARKERS.circle },
-  split_kv_decode: { color: '#b667c4', marker: MARKERS.down },
+const STYLES: Record<string, Style> = {
+  cpu: { color: '#8a8f98', symbol: 'times', hollow: true },
+  eager: { color: '#e0652d', symbol: 'square' },
+  chunked: { color: '#c9970c', symbol: 'triangle' },
+  flash_prefill: { color: '#3b8fd9', symbol: 'diamond' },
+  fused_decode: { color: '#1d9a74', symbol: 'circle' },
+  split_kv_decode: { color: '#b667c4', symbol: 'star' },
 };
 
 /** One line a sibling that ran, and the roofline. */

@@ -1,7 +1,8 @@
 // Several browsers, one report: each row is that of the browser in the middle, with the speed in every browser beside it.
 
 import type { BenchReport, DecodeRow, PrefillRow } from '../report';
-export type ModelRow = DecodeRow | PrefillRow;
+
+type ModelRow = DecodeRow | PrefillRow;
 
 /** @returns tokens per second of its median round */
 const speedOf = ({ median }: ModelRow): number => median?.tokensPerSecond ?? 0;

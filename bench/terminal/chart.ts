@@ -1,152 +1,171 @@
-// Lines over logarithmic axes as plain SVG text, readable on light and dark: what the pictures of the benches are made of. Pure.
+// Lines over logarithmic axes as an SVG picture, readable on light and dark. Observable Plot draws the panels and the legend. Pure.
 
-export type Point = { x: number; y: number };
+import * as Plot from '@observablehq/plot';
+import { parseHTML } from 'linkedom';
 
-/** named as in the styles of its chart; an unknown name is a bound, dashed */
-export type Series = { name: string; points: Point[] };
+export interface Point {
+  x: number;
+  y: number;
+}
 
-export type Marker = (x: number, y: number) => string;
+/** A line named as in the styles of its chart. A line with another name is a bound, and dashed. */
+export interface Series {
+  name: string;
+  points: Point[];
+}
 
-/** color and marker: never the color alone */
-export type Style = { color: string; marker: Marker; hollow?: boolean };
+/** Lines differ by color and by symbol. */
+export interface Style {
+  color: string;
+  symbol: Plot.SymbolType;
+  hollow?: boolean;
+}
 
 export interface Panel {
   title: string;
   xLabel: string;
   yLabel: string;
   series: Series[];
-  /** what stands below x; default x itself */
+  /** The label of a tick. Default: x itself. */
   tick?: (x: number) => string;
 }
 
 export interface Chart {
-  /** for those who do not see it */
+  /** The description for readers who do not see the picture. */
   label: string;
-  /** line at the foot */
+  /** The line at the foot. */
   source: string;
   styles: Record<string, Style>;
-  /** at most two */
+  /** At most two. */
   panels: Panel[];
 }
 
 const WIDTH = 960;
 const HEIGHT = 470;
-const PANEL = { width: 390, height: 300, top: 56, left: 62, gap: 90 };
-const LEGEND_TOP = 424;
-const LEGEND_GAP = 24;
+const PANEL = { width: WIDTH / 2, height: 404 };
 /** Pixels of a letter, about. */
 const LETTER = 6.7;
+const LEGEND = { height: 30, left: 62, line: 26, gap: 34 + 24 };
+const BOUND: Style = { color: '#80868f', symbol: 'circle', hollow: true };
 
-/** All stand out on white and on near-black. */
-export const MARKERS: Record<'cross' | 'square' | 'triangle' | 'diamond' | 'circle' | 'down', Marker> = {
-  cross: (x, y) => `M${x - 4} ${y - 4}l8 8m0 -8l-8 8`,
-  square: (x, y) => `M${x - 4} ${y - 4}h8v8h-8z`,
-  triangle: (x, y) => `M${x} ${y - 5}l5 9h-10z`,
-  diamond: (x, y) => `M${x} ${y - 5}l5 5l-5 5l-5 -5z`,
-  circle: (x, y) => `M${x - 4} ${y}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z`,
-  down: (x, y) => `M${x} ${y + 5}l5 -9h-10z`,
-};
+const CSS = `.chart { font: 12px system-ui, sans-serif; color: #1c2128 }
+.chart > svg { font-size: 12px } .chart .title { font-size: 14px; font-weight: 600; fill: currentColor }
+.chart .quiet { fill: #57606a } @media (prefers-color-scheme: dark) { .chart { color: #e6edf3 } .chart .quiet { fill: #9da7b3 } }`;
 
-const CSS = `text { font: 12px system-ui, sans-serif; fill: #1c2128 } .title { font-size: 14px; font-weight: 600 }
-.quiet { fill: #57606a } .grid { stroke: #8a8f98; stroke-opacity: .25 } .axis { stroke: #57606a; fill: none }
-.roofline { stroke: #57606a; stroke-dasharray: 5 4; fill: none; stroke-width: 1.5 } .line { fill: none; stroke-width: 2 }
-@media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .quiet { fill: #9da7b3 } .axis, .roofline { stroke: #9da7b3 } }`;
+const { document } = parseHTML('<!doctype html><html><body></body></html>');
 
-const round = (value: number) => Math.round(value * 10) / 10;
-
-const escaped = (text: string) => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
-
-const label = (x: number, y: number, text: string, attributes: string = '') =>
-  `<text x="${round(x)}" y="${round(y)}"${attributes}>${escaped(text)}</text>`;
-
-function scales(points: Point[]) {
-  const xs = points.map(({ x }) => Math.log2(x));
-  const ys = points.map(({ y }) => Math.log10(y));
-  const [x0, x1] = [Math.min(...xs), Math.max(...xs)];
-  const [y0, y1] = [Math.floor(Math.min(...ys)), Math.max(Math.ceil(Math.max(...ys)), Math.floor(Math.min(...ys)) + 1)];
-  return {
-    decades: Array.from({ length: y1 - y0 + 1 }, (_, i) => 10 ** (y0 + i)),
-    stops: [...new Set(points.map(({ x }) => x))].sort((a, b) => a - b),
-    x: (x: number) => (x1 === x0 ? PANEL.width / 2 : ((Math.log2(x) - x0) / (x1 - x0)) * PANEL.width),
-    y: (y: number) => PANEL.height * (1 - (Math.log10(y) - y0) / (y1 - y0)),
-  };
+interface Row extends Point {
+  name: string;
 }
 
-function drawPanel(
-  { title, xLabel, yLabel, series, tick = String }: Panel,
-  styles: Record<string, Style>,
-  left: number,
-) {
-  const { width, height, top } = PANEL;
-  const scale = scales(series.flatMap(({ points }) => points));
-  const parts = [label(0, -14, title, ' class="title"')];
-  for (const decade of scale.decades) {
-    const y = round(scale.y(decade));
-    parts.push(
-      `<path class="grid" d="M0 ${y}h${width}"/>`,
-      label(-8, y + 4, String(Number(decade.toPrecision(1))), ' text-anchor="end" class="quiet"'),
-    );
-  }
-  for (const stop of scale.stops) {
-    const x = round(scale.x(stop));
-    parts.push(
-      `<path class="grid" d="M${x} 0v${height}"/>`,
-      label(x, height + 18, tick(stop), ' text-anchor="middle" class="quiet"'),
-    );
-  }
-  const upright = ` text-anchor="middle" transform="translate(-46 ${height / 2}) rotate(-90)"`;
-  parts.push(
-    `<path class="axis" d="M0 0v${height}h${width}"/>`,
-    label(width / 2, height + 38, xLabel, ' text-anchor="middle"'),
-    label(0, 0, yLabel, upright),
-  );
-  for (const { name, points } of series) {
-    const places = points.map(({ x, y }) => ({ x: round(scale.x(x)), y: round(scale.y(y)) }));
-    parts.push(drawLine(styles[name], places));
-  }
-  return `<g transform="translate(${left} ${top})">\n${parts.join('\n')}\n</g>`;
+/** The lines of some rows with a symbol at each point; a bound is dashed and has no symbols. */
+function lines(rows: Row[], styles: Record<string, Style>): Plot.Markish[] {
+  const styleOf = ({ name }: Row) => styles[name] ?? BOUND;
+  const [named, bounds] = [true, false].map((isNamed) => rows.filter(({ name }) => name in styles === isNamed));
+  const place = { x: 'x', y: 'y', z: 'name' };
+  return [
+    Plot.line(bounds ?? [], { ...place, stroke: BOUND.color, strokeDasharray: '5 4' }),
+    Plot.line(named ?? [], { ...place, stroke: (row: Row) => styleOf(row).color, strokeWidth: 2 }),
+    Plot.dot(named ?? [], {
+      x: 'x',
+      y: 'y',
+      r: 3.5,
+      symbol: (row: Row) => styleOf(row).symbol,
+      stroke: (row: Row) => styleOf(row).color,
+      fill: (row: Row) => (styleOf(row).hollow ? 'none' : styleOf(row).color),
+    }),
+  ];
 }
 
-/** @param places in pixels */
-function drawLine(style: Style | undefined, places: Point[]) {
-  const path = places.map(({ x, y }, i) => `${i ? 'L' : 'M'}${x} ${y}`).join('');
-  if (!style) return `<path class="roofline" d="${path}"/>`;
-  const { color, marker, hollow } = style;
-  const markers = places.map(({ x, y }) => marker(x, y)).join('');
-  const fill = hollow ? 'none' : color;
-  return `<path class="line" stroke="${color}" d="${path}"/><path stroke="${color}" fill="${fill}" d="${markers}"/>`;
+/** The colors and the symbols of the styles are used as they are. */
+const AS_GIVEN = { color: { type: 'identity' }, symbol: { type: 'identity' } } as const;
+
+function drawPanel({ title, xLabel, yLabel, series, tick = String }: Panel, styles: Record<string, Style>): Element {
+  const rows = series.flatMap(({ name, points }) => points.map((point): Row => ({ ...point, name })));
+  const stops = [...new Set(rows.map(({ x }) => x))].sort((a, b) => a - b);
+  const decades = rows.map(({ y }) => Math.log10(y));
+  const low = Math.floor(Math.min(...decades));
+  const high = Math.max(Math.ceil(Math.max(...decades)), low + 1);
+  const values = Array.from({ length: high - low + 1 }, (_, i) => 10 ** (low + i));
+  return Plot.plot({
+    ...AS_GIVEN,
+    document: document as unknown as Document,
+    ...PANEL,
+    marginTop: 56,
+    marginLeft: 62,
+    marginRight: 28,
+    marginBottom: 48,
+    x: { type: 'log', base: 2, domain: stops.length > 1 ? [stops[0], stops.at(-1)] : undefined, label: xLabel },
+    y: { type: 'log', domain: [values[0], values.at(-1)], label: yLabel },
+    marks: [
+      Plot.gridX(stops),
+      Plot.gridY(values),
+      Plot.axisX(stops, { tickFormat: (x: number) => tick(x), labelAnchor: 'center', labelArrow: 'none' }),
+      Plot.axisY(values, {
+        tickFormat: (y: number) => String(Number(y.toPrecision(1))),
+        labelAnchor: 'center',
+        labelArrow: 'none',
+      }),
+      Plot.text([title], { frameAnchor: 'top-left', dy: -28, className: 'title' }),
+      ...lines(rows, styles),
+    ],
+  }) as unknown as Element;
 }
 
-function drawLegend(names: string[], styles: Record<string, Style>) {
-  let x = PANEL.left;
+function drawLegend(names: string[], styles: Record<string, Style>): Element {
+  let left = LEGEND.left;
   const entries = names.map((name) => {
-    const ends = [x, x + 26].map((end) => ({ x: end, y: LEGEND_TOP }));
-    const entry = drawLine(styles[name], ends) + label(x + 34, LEGEND_TOP + 4, name);
-    x = round(x + 34 + name.length * LETTER + LEGEND_GAP);
-    return entry;
+    const start = left;
+    left += name.length * LETTER + LEGEND.gap;
+    return { name, start };
   });
-  return entries.join('\n');
+  const ends = entries.flatMap(({ name, start }) => [0, LEGEND.line].map((dx): Row => ({ name, x: start + dx, y: 0 })));
+  const text = {
+    x: ({ start }: { start: number }) => start + LEGEND.line + 8,
+    y: 0,
+    text: 'name',
+    textAnchor: 'start',
+  } as const;
+  return Plot.plot({
+    ...AS_GIVEN,
+    document: document as unknown as Document,
+    width: WIDTH,
+    height: LEGEND.height,
+    margin: 0,
+    x: { type: 'identity', axis: null },
+    y: { domain: [-1, 1], axis: null },
+    marks: [...lines(ends, styles), Plot.text(entries, text)],
+  }) as unknown as Element;
 }
 
-/** The names of the styles that were drawn, in their order, and then the bounds. */
-function legendNames({ panels, styles }: Chart) {
+/** The names of the styles that were drawn, in their order, and then those of the bounds. */
+function legendNames({ panels, styles }: Chart): string[] {
   const drawn = new Set(panels.flatMap((panel) => panel.series.map(({ name }) => name)));
   const bounds = [...drawn].filter((name) => !Object.hasOwn(styles, name));
   return [...Object.keys(styles).filter((name) => drawn.has(name)), ...bounds];
 }
 
-/** @returns SVG */
+/** The picture as SVG text. */
 export function drawChart(chart: Chart): string {
-  const { styles, panels } = chart;
-  const body = [
-    ...panels.map((panel, i) => drawPanel(panel, styles, PANEL.left + i * (PANEL.width + PANEL.gap))),
-    drawLegend(legendNames(chart), styles),
-    label(PANEL.left, HEIGHT - 14, chart.source, ' class="quiet"'),
-  ];
-  const size = `viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}"`;
-  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} role="img" aria-label="${escaped(chart.label)}">
-<style>${CSS}</style>
-${body.join('\n')}
-</svg>
-`;
+  const { styles, panels, label, source } = chart;
+  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+  const size = { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, width: WIDTH, height: HEIGHT, role: 'img', 'aria-label': label };
+  for (const [name, value] of Object.entries({ ...size, class: 'chart' })) svg.setAttribute(name, String(value));
+  const style = document.createElement('style');
+  style.textContent = CSS;
+  const foot = document.createElementNS('http://www.w3.org/2000/svg', 'text');
+  for (const [name, value] of Object.entries({ x: LEGEND.left, y: HEIGHT - 14, class: 'quiet' }))
+    foot.setAttribute(name, String(value));
+  foot.textContent = source;
+  svg.append(style, foot);
+  for (const [i, panel] of panels.entries()) {
+    const drawn = drawPanel(panel, styles);
+    drawn.setAttribute('x', String(i * PANEL.width));
+    svg.append(drawn as never);
+  }
+  const legend = drawLegend(legendNames(chart), styles);
+  legend.setAttribute('y', String(PANEL.height + 8));
+  svg.append(legend as never);
+  svg.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
+  return `${svg.outerHTML}\n`;
 }

@@ -2,18 +2,18 @@
 // roofline allows. Pure.
 
 import type { BenchReport, DecodeFigures, DecodeRow } from '../report';
-import type { Panel, Series } from './chart';
-import { drawChart, MARKERS } from './chart';
+import type { Panel, Series, Style } from './chart';
+import { drawChart } from './chart';
 
-export type Measured = DecodeRow & { median: DecodeFigures };
+type Measured = DecodeRow & { median: DecodeFigures };
 
 const Y_LABEL = 'milliseconds a token';
 
-const STYLES = {
-  'arrivals, p99': { color: '#e0652d', marker: MARKERS.triangle },
-  'arrivals, mean': { color: '#3b8fd9', marker: MARKERS.circle },
-  'GPU step, p99': { color: '#b667c4', marker: MARKERS.down },
-  'GPU step, p50': { color: '#1d9a74', marker: MARKERS.diamond },
+const STYLES: Record<string, Style> = {
+  'arrivals, p99': { color: '#e0652d', symbol: 'triangle' },
+  'arrivals, mean': { color: '#3b8fd9', symbol: 'circle' },
+  'GPU step, p99': { color: '#b667c4', symbol: 'star' },
+  'GPU step, p50': { color: '#1d9a74', symbol: 'diamond' },
 };
 
 const FIGURES: Record<string, (figures: DecodeFigures) => number | null | undefined> = {

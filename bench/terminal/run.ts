@@ -14,7 +14,7 @@ const FINE_CLOCK: SuiteName[] = ['decode', 'prefill'];
  * @param model as typed on the command line
  * @param onStoppable gets a function that ends the suite after the row it is at
  */
-export async function benchInPage(
+async function benchInPage(
   request: Omit<BenchRequest, 'model'>,
   model: string | undefined,
   onProgress: (progress: BenchProgress) => void,

@@ -46,7 +46,7 @@ export interface AttentionKernel {
   destroy(): void;
 }
 
-export interface BoundAttention {
+interface BoundAttention {
   /** Adds this sibling's dispatches for a pass of nTokens to the list. */
   record(list: CommandList, nTokens: number): void;
   /** The same but for the merging of parts, which is left to whoever reads them. */

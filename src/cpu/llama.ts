@@ -38,7 +38,7 @@ export interface CpuLlamaConfig {
 }
 
 /** Matrices are (n_out, n_in), row-major. */
-export interface CpuLayer {
+interface CpuLayer {
   attnNorm: Float32Array | null; // (hidden); null without this norm, here and below
   wq: Float32Array; // (n_heads * head_dim, hidden)
   wk: Float32Array; // (n_kv_heads * head_dim, hidden)

@@ -29,7 +29,7 @@ import { eitherCases, scored, scoredCases } from './scored_cases';
  * By how much an output may differ from the f64 textbook, as a share of the largest |v|, which bounds every output. The
  * textbook is fed the values that the cache holds after rounding, so f16 and f32 caches share the bound.
  */
-export const BOUND = 1e-5;
+const BOUND = 1e-5;
 
 /**
  * Compiling takes most of the time of these tests, so shapes are shared out: a half of them to each sibling, and to the path

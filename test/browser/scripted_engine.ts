@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import type { ChatMessage, FinishReason } from '../../src/engine/protocol';
 import { type Site, type Visit, visit } from './site';
 
-export interface ScriptedAnswer {
+interface ScriptedAnswer {
   text?: string;
   /** Letters per token. Default: 4. */
   piece?: number;

@@ -20,7 +20,7 @@ import { droppedFolder } from '../model/files';
 export const TINY = 'f32_group4_hd32_bias_llama3_rope_parameters';
 const VOCAB_SIZE = 259;
 
-export const tinyFiles = () => droppedFolder(new URL(`../fixtures/llama/${TINY}`, import.meta.url).pathname);
+const tinyFiles = () => droppedFolder(new URL(`../fixtures/llama/${TINY}`, import.meta.url).pathname);
 
 /** The files of the tiny model with `value` among the numbers of `tensor`. */
 export async function damagedFiles(tensor: string, value: number): Promise<File[]> {

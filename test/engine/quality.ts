@@ -34,7 +34,7 @@ export interface Story {
 }
 
 /** The nats by which the reference prefers its likeliest token, at each disagreement of the two. */
-export interface Flip {
+interface Flip {
   story: number;
   position: number;
   margin: number;

@@ -7,7 +7,7 @@ import { input } from './worker_input';
 
 const { root } = input;
 
-export function readText(file: string): string {
+function readText(file: string): string {
   return readFileSync(path.join(root, file), 'utf8');
 }
 

@@ -10,7 +10,7 @@ import { sendFile } from './serve';
 export type HubFiles = Record<string, string | Uint8Array>;
 
 /** Faults to inject. May be changed at any time. */
-export interface Faults {
+interface Faults {
   /** The hub has no API: a mirror that is a plain folder. */
   noListing?: boolean;
   /** The listing gives a wrong hash for this path. */

@@ -4,7 +4,7 @@ import type { ManifestStore, Presence } from '../../src/storage/cache/manifest_s
 import type { PieceStore } from '../../src/storage/cache/piece_store';
 import type { Stores } from '../../src/storage/cache/stores';
 
-export class FakePieces implements PieceStore {
+class FakePieces implements PieceStore {
   readonly pieces = new Map<string, Uint8Array<ArrayBuffer>>();
   /** Age of all pieces in ms. */
   age = 0;
@@ -30,7 +30,7 @@ export class FakePieces implements PieceStore {
   }
 }
 
-export class FakeManifests implements ManifestStore {
+class FakeManifests implements ManifestStore {
   readonly values = new Map<unknown, unknown>();
   refuses = false;
   private queue: Promise<unknown> = Promise.resolve();

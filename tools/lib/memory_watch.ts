@@ -9,7 +9,7 @@ const RESIDENT_EVERY_MS = 250;
 /** bytes of script objects, of array buffers, and of both at a time */
 export type HeapPeak = { script: number; buffers: number; both: number };
 
-export type ResidentPeak = { all: number; renderer: number; gpu: number };
+type ResidentPeak = { all: number; renderer: number; gpu: number };
 
 export type Peaks = { page: HeapPeak; workers: HeapPeak; resident: ResidentPeak | null };
 

@@ -8,7 +8,7 @@ const BLOCK = 1 << 20;
 const VOCAB = 32_000;
 const HEAD_DIM = 64;
 
-export type Tensor = { name: string; shape: number[]; bytes: number };
+type Tensor = { name: string; shape: number[]; bytes: number };
 
 export interface Synthetic {
   /** of all weights */

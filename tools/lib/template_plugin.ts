@@ -23,7 +23,7 @@ export function compactMarkup(text: string) {
  * The same text for a tag that reads no raw strings, in ASCII.
  * @param text of a template, as its source has it
  */
-export function escapeTemplate(text: string) {
+function escapeTemplate(text: string) {
   return text.replace(
     /(\\[^\u0080-\uffff])|\\?([\u0080-\uffff])/g,
     (_, kept, unit) => kept ?? `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -11,7 +11,7 @@ import { tuneStyles } from './tune_styles';
 import { tuneTables } from './tune_table';
 import { keptText, lastMeasured, tuneFailure, whyNotTune } from './tune_texts';
 
-export interface TuneProgress {
+interface TuneProgress {
   done: number;
   /** 0 until the first candidate is measured. */
   total: number;

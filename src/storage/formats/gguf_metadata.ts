@@ -3,7 +3,7 @@
 import { type GgufReader, keyName } from './gguf_reader';
 
 /** An array of numbers in the file's number type. */
-export type GgufNumbers =
+type GgufNumbers =
   | Uint8Array
   | Int8Array
   | Uint16Array

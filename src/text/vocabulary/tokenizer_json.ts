@@ -8,7 +8,7 @@ import type { BpeModel, UnigramModel, WordPieceModel } from '../encode/encoder';
 import { asArray, asId, asObject, asString, MAX_VOCABULARY, shown, tokenContent } from '../json';
 
 /** An added token as in the file. */
-export type PlainAddedToken = Omit<AddedToken, keyof TokenTraits>;
+type PlainAddedToken = Omit<AddedToken, keyof TokenTraits>;
 
 export interface ParsedTokenizer {
   readonly normalizer: JsonObject | null;

@@ -118,7 +118,7 @@ export function toGenerateOptions(settings: SamplingSettings): EngineGenerateOpt
 export type LoadSettings = Required<Pick<EngineLoadOptions, 'attention' | 'kvCache' | 'activations' | 'backend'>>;
 
 /** The help is a few words on what this choice is. */
-export type LoadChoice = readonly [value: string, label: string, help?: string];
+type LoadChoice = readonly [value: string, label: string, help?: string];
 
 export interface LoadField {
   key: keyof LoadSettings;

@@ -1,11 +1,14 @@
+// The picture of the attention bench: its axes, its lines and its legend.
+
 import { expect, test } from 'vitest';
 import { plotAttention } from '../../../bench/terminal/attention_plot';
 import { AROUND, attentionReport, ROOFLINE } from './reports';
 
-/** Corners of the nth line of a class: [x, y] each. */
-function corners(svg: string, className: string, n: number): number[][] {
-  const [, path = ''] = [...svg.matchAll(new RegExp(`<path class="${className}"[^>]* d="([^"]*)"`, 'g'))][n] ?? [];
-  return [...path.matchAll(/[ML]([\d.]+) ([\d.]+)/g)].map(([, x, y]) => [Number(x), Number(y)]);
+/** The corners of the nth line of the first panel, bounds first: [x, y] each. */
+function corners(svg: string, n: number): number[][] {
+  const lines = [...svg.matchAll(/<g[^>]*aria-label="line">(.*?)<\/g>/gs)].map(([, inside]) => inside).join('');
+  const [, path = ''] = [...lines.matchAll(/<path d="(M[\d.,L]+)"/g)][n] ?? [];
+  return [...path.matchAll(/[ML]([\d.]+),([\d.]+)/g)].map(([, x, y]) => [Number(x), Number(y)]);
 }
 
 const svg = plotAttention(attentionReport([128, 256, 512]), 'llama-3.2-1b');
@@ -27,12 +30,12 @@ test('axes have titles, units and the lengths that were measured; the legend nam
 });
 
 test('both axes are logarithmic: doubling the length and the time is a straight line, and ten times is one decade', () => {
-  const [first, second, third] = corners(svg, 'line', 0);
+  const [first, second, third] = corners(svg, 1);
   expect(second[0] - first[0]).toBeCloseTo(third[0] - second[0], 0);
   expect(second[1] - first[1]).toBeCloseTo(third[1] - second[1], 0);
-  const eager = corners(svg, 'line', 0)[0][1];
-  const split = corners(svg, 'line', 2)[0][1];
-  const decade = corners(svg, 'roofline', 0)[0][1] - eager; // eager reaches a tenth of it
+  const eager = corners(svg, 1)[0][1];
+  const split = corners(svg, 3)[0][1];
+  const decade = corners(svg, 0)[0][1] - eager; // eager reaches a tenth of it
   expect((split - eager) / decade).toBeCloseTo(Math.log10(4), 1);
 });
 

@@ -1,3 +1,5 @@
+// The picture of the decode bench: its panels, its lines, and the command that draws it.
+
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +14,7 @@ const DEPTHS = ([1, 2, 'auto'] as const).map((runAhead, i) => decodeRow(512, run
 const CONTEXTS = [128, 1024].map((context) => decodeRow(context, 'auto', 1));
 
 /** Titles of the panels, in order. */
-const titles = (svg: string) => [...svg.matchAll(/class="title">([^<]*)</g)].map(([, title]) => title);
+const titles = (svg: string) => [...svg.matchAll(/class="title"[^>]*><text[^>]*>([^<]*)</g)].map(([, title]) => title);
 
 test('a sweep is two panels: by steps in flight at one context, by context with auto', () => {
   const svg = plotDecode(decodeReport([...DEPTHS, ...CONTEXTS]), SHAPE);
