@@ -2,7 +2,7 @@ import wgsl from '../../../shaders/elementwise/quantize_activations.wgsl?raw';
 import workgroupSum from '../../../shaders/elementwise/workgroup_sum.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, createKernel, type Kernel } from '../../gpu/kernel';
-import { BLOCK } from '../linear/weight_format';
+import { BLOCK, ZERO_BELOW } from '../linear/weight_format';
 
 export interface QuantizeShape {
   /** A multiple of 32. */
@@ -11,8 +11,6 @@ export interface QuantizeShape {
   normEps: number | null;
 }
 
-/** Magnitudes below this count as zero, as in the textbook. */
-export const ZERO_BELOW = 1e-30;
 const MAX_WORKGROUP = 256;
 
 /** Bytes of the rows of `nTokens` in signed bytes, and of their scales: what `xq` must hold. */

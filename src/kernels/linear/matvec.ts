@@ -14,9 +14,9 @@ import xToQ8 from '../../../shaders/linear/x/x_to_q8.wgsl?raw';
 import xToQ8Plain from '../../../shaders/linear/x/x_to_q8_plain.wgsl?raw';
 import xToQ8Subgroups from '../../../shaders/linear/x/x_to_q8_subgroups.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
-import { ZERO_BELOW } from '../elementwise/quantize_activations';
 import { compileLinear, type Epilogue, type Grid, type Linear, type LinearShape, ownRows } from './linear';
 import { type MatvecParameters, planMatvec } from './matvec_plan';
+import { ZERO_BELOW } from './weight_format';
 
 /**
  * How activations come and are multiplied: `f32` as they are; `to_q8` in f32, quantized by the product itself; `parts_to_q8` in

@@ -25,6 +25,9 @@ export type IntegerFormat = Exclude<WeightFormat, 'f32' | 'f16' | 'bf16' | 'q2_k
 /** Columns of one block. */
 export const BLOCK = 32;
 
+/** Magnitudes of activations below this count as zero, as in the textbook. */
+export const ZERO_BELOW = 1e-30;
+
 /** So many 32-bit words hold so many neighboring blocks. */
 interface Plane {
   blocks: number;

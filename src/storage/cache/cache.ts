@@ -31,7 +31,7 @@ export async function openCache(
 
 export class ModelCache {
   private presence: Presence = { others: false, leave() {} };
-  private telling: Promise<void> = Promise.resolve();
+  private warning: Promise<void> = Promise.resolve();
   private readonly record: ModelRecord;
   private readonly pieces: PieceKeeper;
   /** Files with a piece that was read but not stored. */
@@ -45,7 +45,7 @@ export class ModelCache {
     readonly checksServer: boolean,
   ) {
     this.pieces = new PieceKeeper(stores.pieces, () => {
-      this.telling = describeFull(stores, location, [...this.record.files.values()]).then((message) =>
+      this.warning = describeFull(stores, location, [...this.record.files.values()]).then((message) =>
         onWarning({ code: 'cache-full', message }),
       );
     });
@@ -77,7 +77,7 @@ export class ModelCache {
   /** Ends the load, successful or not, after storing what is in progress. Never throws. */
   async close(): Promise<void> {
     await this.flush();
-    await this.telling;
+    await this.warning;
     this.presence.leave();
   }
 

@@ -26,7 +26,7 @@ interface Opened {
 }
 
 /**
- * Opens a file through the cache. A complete model checksServer nothing of the network, except for a lost piece. Otherwise the
+ * Opens a file through the cache. A complete model asks nothing of the network, except for a lost piece. Otherwise the
  * server is asked for the version together with the first missing piece, and pieces of other versions are not used. If
  * several tabs load the file, the first to want a piece fetches it.
  * @throws as `connect`; ModelFetchError if a lost piece exists only in another version; ModelFileError if a fetched
@@ -59,7 +59,7 @@ export async function cachedRemote(
     return remote;
   }
 
-  async function kept(index: number): Promise<Uint8Array<ArrayBuffer> | null> {
+  async function readCached(index: number): Promise<Uint8Array<ArrayBuffer> | null> {
     const bytes = await cache.read(file, index);
     if (bytes) onBytes?.(bytes.length, true);
     return bytes;
@@ -107,13 +107,13 @@ export async function cachedRemote(
       if (fresh) return fresh;
       const { sha256 } = file;
       const lost = sha256 === undefined ? null : file.hashes[index];
-      const here = await kept(index);
+      const here = await readCached(index);
       if (here) return here;
       return cache.turn(
         `piece ${index} ${url}`,
         async (hold) => {
           await cache.refresh(file, index);
-          const written = await kept(index); // by another tab in the meantime
+          const written = await readCached(index); // by another tab in the meantime
           if (written) return written;
           const bytes = await (await reconnect(offset)).fetchRange(offset, length);
           if (lost !== null && (await pieceName(bytes)) !== lost) {
@@ -153,7 +153,7 @@ async function openOnce(url: string, connect: Connect, pieceBytes: number, optio
       const isTaken = !isSame && sha256 !== null && (await takeOver(cache, file, sha256));
       cache.adopt(file);
       if (isTaken) cache.noteVerified(url, sha256);
-      const compares = isSame && cache.checksServer && !isSure(file, sha256);
+      const compares = isSame && cache.checksServer && !isChecked(file, sha256);
       return { file, remote, first: await keepFirst(cache, file, remote, at), compares };
     },
     signal,
@@ -166,7 +166,7 @@ const DIFFERED = 'was kept here with other bytes than the server has now; these 
  * True if the cached bytes are checked already, or will be while they are read. An equal version alone proves nothing,
  * since the bytes under it may have arrived damaged.
  */
-function isSure(file: FileManifest, sha256: string | null): boolean {
+function isChecked(file: FileManifest, sha256: string | null): boolean {
   return file.sha256 !== undefined || file.isCompared === true || (sha256 !== null && isWhole(file));
 }
 

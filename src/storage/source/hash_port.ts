@@ -6,24 +6,24 @@ import { type Hasher, localHasher } from './whole_hash';
 export type { Hasher };
 
 /** Pieces in transit to the other thread at a time. */
-const MAX_UNHEARD = 3;
+const MAX_PENDING = 3;
 const DIGEST = 'digest';
 
 /** A hasher behind `port`, where `serveHasher` listens. Pieces are copied. */
 export function portHasher(port: MessagePort): Hasher {
-  const heard: ((answer: unknown) => void)[] = []; // answers arrive in the order of requests
-  port.onmessage = ({ data }) => heard.shift()?.(data);
+  const resolvers: ((answer: unknown) => void)[] = []; // answers arrive in the order of requests
+  port.onmessage = ({ data }) => resolvers.shift()?.(data);
   const ask = (message: unknown, transfer: Transferable[]) =>
     new Promise<unknown>((resolve) => {
-      heard.push(resolve);
+      resolvers.push(resolve);
       port.postMessage(message, transfer);
     });
-  const unheard: Promise<unknown>[] = [];
+  const pending: Promise<unknown>[] = [];
   return {
     async update(bytes) {
       const copy = bytes.slice().buffer;
-      unheard.push(ask(copy, [copy]));
-      if (unheard.length > MAX_UNHEARD) await unheard.shift();
+      pending.push(ask(copy, [copy]));
+      if (pending.length > MAX_PENDING) await pending.shift();
     },
     async digest() {
       const found = String(await ask(DIGEST, []));
