@@ -1,5 +1,5 @@
-// The panel must not disturb the worker that it measures, so this file counts its drawings and renderings. `npm run panel-cost`
-// measures their effect on decode speed.
+// The panel must not disturb the worker that it measures, so this file counts its drawings and renderings. `npm run
+// panel-cost` measures their effect on decode speed.
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
