@@ -1,5 +1,5 @@
-// Pings a worker at intervals and reports a long silence. Counts beats, not time, so that a machine that slept finds its
-// worker alive.
+// Pings a worker at intervals and reports a long silence. Counts beats, not time, so that a machine that slept finds
+// its worker alive.
 
 const BEAT_MS = 10_000;
 /** Unanswered beats after which a worker counts as dead. One token of a large model on the CPU takes seconds. */
