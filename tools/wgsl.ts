@@ -1,5 +1,5 @@
-// `npm run wgsl -- KERNEL [flags]`: prints what is compiled for a kernel. Exit code 0, 1 where the flags allow no such kernel, 2
-// for a command line that cannot be understood.
+// `npm run wgsl -- KERNEL [flags]`: prints what is compiled for a kernel. Exit code 0, 1 where the flags allow no such
+// kernel, 2 for a command line that cannot be understood.
 
 import path from 'node:path';
 import { runnerImport } from 'vite';

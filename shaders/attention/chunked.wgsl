@@ -1,9 +1,10 @@
-// o[t, h, :] = sum_j softmax_j(softcap(scale q[t, h, :] . k[j, :])) v[j, :], over first_seen(n) <= j < n = step.position + t + 1
+// o[t, h, :] = sum_j softmax_j(softcap(scale q[t, h, :] . k[j, :])) v[j, :]
+// over first_seen(n) <= j < n = step.position + t + 1
 //
 // Memory-efficient attention: CHUNK tokens at a time over all the keys that some of them sees. (Rabe and Staats 2021,
-// arXiv:2112.05682.) Three kernels for each chunk, in this order: query_key, softmax, times_value. Row r of a KV head is
-// token r / GQA_GROUP of the chunk, head r % GQA_GROUP of the group, so that the group shares each load of a key or value.
-// The number of keys is not known when the grids are made, so workgroups stride over them.
+// arXiv:2112.05682.) Three kernels for each chunk, in this order: query_key, softmax, times_value. Row r of a KV head
+// is token r / GQA_GROUP of the chunk, head r % GQA_GROUP of the group, so that the group shares each load of a key or
+// value. The number of keys is not known when the grids are made, so workgroups stride over them.
 // Constants: N_HEADS, N_KV_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT, Q_SCALE; CHUNK; WORKGROUP >= QUADS; TILE_QUADS,
 // PARTS <= WORKGROUP.
 struct Chunk { first_token: u32 } // of the pass
@@ -11,7 +12,7 @@ struct Chunk { first_token: u32 } // of the pass
 @group(0) @binding(1) var<storage, read> k_cache: array<KvQuad>;      // (N_KV_HEADS, CONTEXT, QUADS)
 @group(0) @binding(2) var<storage, read> v_cache: array<KvQuad>;      // (N_KV_HEADS, CONTEXT, QUADS)
 @group(0) @binding(3) var<storage, read_write> out: array<vec4<f32>>; // (n_tokens, N_HEADS, QUADS)
-@group(0) @binding(4) var<storage, read_write> scores: array<f32>;    // (N_KV_HEADS, CHUNK * GQA_GROUP, CONTEXT), then p
+@group(0) @binding(4) var<storage, read_write> scores: array<f32>;  // (N_KV_HEADS, CHUNK * GQA_GROUP, CONTEXT), then p
 @group(0) @binding(5) var<uniform> chunk: Chunk;
 
 const QUADS = HEAD_DIM / 4;
@@ -33,8 +34,8 @@ fn row_quad(row: u32, kv_head: u32) -> u32 {
 }
 fn score_row(row: u32, kv_head: u32) -> u32 { return (kv_head * CHUNK * GQA_GROUP + row) * CONTEXT; }
 
-// scores = softcap(Q_SCALE q k^T), MASKED where a row does not see the key. A thread has one key and four rows; a workgroup makes
-// tiles of up to 4 TILE_QUADS rows (y) with as many keys (x) as it has threads for. z: KV head.
+// scores = softcap(Q_SCALE q k^T), MASKED where a row does not see the key. A thread has one key and four rows; a
+// workgroup makes tiles of up to 4 TILE_QUADS rows (y) with as many keys (x) as it has threads for. z: KV head.
 @compute @workgroup_size(WORKGROUP)
 fn query_key(
   @builtin(workgroup_id) wid: vec3<u32>,

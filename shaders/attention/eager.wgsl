@@ -1,15 +1,17 @@
-// o[t, h, :] = softmax_j(mask(softcap(scale q[t, h, :] . k[j, :]))) v[j, :], every matrix whole in memory, nothing fused
+// o[t, h, :] = softmax_j(mask(softcap(scale q[t, h, :] . k[j, :]))) v[j, :],
+// every matrix whole in memory, nothing fused
 //
-// Five kernels in this order, for some heads (a slab) at a time: query_key, scale, mask, softmax, times_value. Scores that
-// a token does not see are computed too, and masked after. The number of keys is not known when the grids are made, so workgroups
-// stride over them. z is a head of the slab, except where said.
+// Five kernels in this order, for some heads (a slab) at a time: query_key, scale, mask, softmax, times_value. Scores
+// that a token does not see are computed too, and masked after. The number of keys is not known when the grids are
+// made, so workgroups stride over them. z is a head of the slab, except where said.
 // Constants: N_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT, Q_SCALE; WORKGROUP; TILE_TOKENS, PARTS <= WORKGROUP.
 struct Slab { first_head: u32 }
 @group(0) @binding(0) var<storage, read> q: array<vec4<f32>>;         // (n_tokens, N_HEADS, QUADS)
 @group(0) @binding(1) var<storage, read> k_cache: array<KvQuad>;      // (N_KV_HEADS, CONTEXT, QUADS)
 @group(0) @binding(2) var<storage, read> v_cache: array<KvQuad>;      // (N_KV_HEADS, CONTEXT, QUADS)
 @group(0) @binding(3) var<storage, read_write> out: array<vec4<f32>>; // (n_tokens, N_HEADS, QUADS)
-@group(0) @binding(4) var<storage, read_write> scores: array<f32>;    // (heads of the slab, n_tokens, kv_len); p in the end
+// (heads of the slab, n_tokens, kv_len); p in the end
+@group(0) @binding(4) var<storage, read_write> scores: array<f32>;
 @group(0) @binding(5) var<uniform> slab: Slab;
 
 const QUADS = HEAD_DIM / 4;
@@ -26,8 +28,8 @@ fn score_row(slab_head: u32, token: u32) -> u32 { return (slab_head * step.n_tok
 fn query_quad(slab_head: u32, token: u32) -> u32 { return (token * N_HEADS + slab.first_head + slab_head) * QUADS; }
 fn cache_quad(slab_head: u32) -> u32 { return (slab.first_head + slab_head) / GQA_GROUP * CONTEXT * QUADS; }
 
-// scores = q k^T. One invocation a score; a workgroup makes tiles of up to TILE_TOKENS tokens (y) with as many keys (x) as
-// it has invocations for, so that a tile reads each of its queries and keys from memory once.
+// scores = q k^T. One invocation a score; a workgroup makes tiles of up to TILE_TOKENS tokens (y) with as many keys (x)
+// as it has invocations for, so that a tile reads each of its queries and keys from memory once.
 @compute @workgroup_size(WORKGROUP)
 fn query_key(
   @builtin(workgroup_id) wid: vec3<u32>,
@@ -48,8 +50,8 @@ fn query_key(
   }
 }
 
-// scores = softcap(Q_SCALE scores), log2(e) in the factor, so that exp2 stands for exp. Invocations (x) stride over all scores
-// of a head.
+// scores = softcap(Q_SCALE scores), log2(e) in the factor, so that exp2 stands for exp. Invocations (x) stride over all
+// scores of a head.
 @compute @workgroup_size(WORKGROUP)
 fn scale(
   @builtin(global_invocation_id) id: vec3<u32>,
@@ -74,8 +76,8 @@ fn mask(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
 var<workgroup> lanes: array<f32, WORKGROUP>;
 var<workgroup> parts: array<f32, PARTS>;
 
-// scores[t, j] = p = exp2(scores[t, j] - m) / l, with m the max and l the sum of the row. One workgroup a row: token (x),
-// head (y).
+// scores[t, j] = p = exp2(scores[t, j] - m) / l, with m the max and l the sum of the row. One workgroup a row: token
+// (x), head (y).
 @compute @workgroup_size(WORKGROUP)
 fn softmax(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
   let row = score_row(wid.y, wid.x);
@@ -121,8 +123,8 @@ fn row_sum(x: f32, lid: u32) -> f32 {
   return l;
 }
 
-// o = p v. One invocation an output quad of a head, in the order (token, quad). It keeps to what the token sees: p is 0 beyond, and
-// 0 times a NaN or an infinity of a later token would be NaN.
+// o = p v. One invocation an output quad of a head, in the order (token, quad). It keeps to what the token sees: p is 0
+// beyond, and 0 times a NaN or an infinity of a later token would be NaN.
 @compute @workgroup_size(WORKGROUP)
 fn times_value(@builtin(global_invocation_id) id: vec3<u32>) {
   let token = id.x / QUADS;

@@ -1,10 +1,13 @@
-// o[t, h, :] = sum_j softmax_j(softcap(scale q[t, h, :] . k[j, :])) v[j, :], over first_seen(n) <= j < n = step.position + t + 1
+// o[t, h, :] = sum_j softmax_j(softcap(scale q[t, h, :] . k[j, :])) v[j, :]
+// over first_seen(n) <= j < n = step.position + t + 1
 //
 // One workgroup: BLOCK_M rows (x) of one KV head (y), DV_TILE columns of the output (z). Row r is token r / GQA_GROUP,
-// head r % GQA_GROUP of the group, so that the group shares every tile of BLOCK_N keys. Tiles above the diagonal,
-// or before the windows of all rows, are never visited. A thread (tx, ty) of TX * TY holds four rows, 4 ty to 4 ty + 3, one in each lane of m, l and the scores: of them
-// it has the scores of keys tx + TX j, and the output quads tx + TX c. (FlashAttention-2, Dao 2023, arXiv:2307.08691.)
-// Constants: N_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT, Q_SCALE; BLOCK_M, BLOCK_N, DV_TILE; D_QUADS, V_KEYS: what `stage` holds at once.
+// head r % GQA_GROUP of the group, so that the group shares every tile of BLOCK_N keys. Tiles above the diagonal, or
+// before the windows of all rows, are never visited. A thread (tx, ty) of TX * TY holds four rows, 4 ty to 4 ty + 3,
+// one in each lane of m, l and the scores: of them it has the scores of keys tx + TX j, and the output quads tx + TX c.
+// (FlashAttention-2, Dao 2023, arXiv:2307.08691.)
+// Constants: N_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT, Q_SCALE; BLOCK_M, BLOCK_N, DV_TILE; D_QUADS, V_KEYS: what `stage`
+// holds at once.
 @group(0) @binding(0) var<storage, read> q: array<vec4<f32>>;         // (n_tokens, N_HEADS, QUADS)
 @group(0) @binding(1) var<storage, read> k_cache: array<KvQuad>;      // (N_KV_HEADS, CONTEXT, QUADS)
 @group(0) @binding(2) var<storage, read> v_cache: array<KvQuad>;      // (N_KV_HEADS, CONTEXT, QUADS)
@@ -18,7 +21,8 @@ const THREADS = TX * TY;
 const COLUMNS = (DV_QUADS + TX - 1) / TX; // output quads of a thread
 const STAGE_K = D_QUADS * BLOCK_M;        // where the keys begin in `stage`
 
-// In turn: q (D_QUADS, BLOCK_M) and k (D_QUADS, BLOCK_N); max or l of each thread's scores (TX, TY); v (V_KEYS, DV_QUADS).
+// In turn: q (D_QUADS, BLOCK_M) and k (D_QUADS, BLOCK_N); max or l of each thread's scores (TX, TY); v (V_KEYS,
+// DV_QUADS).
 var<workgroup> stage: array<vec4<f32>, max(max(D_QUADS * (BLOCK_M + BLOCK_N), THREADS), V_KEYS * DV_QUADS)>;
 var<workgroup> p_tile: array<vec4<f32>, BLOCK_N * TY>; // p of four rows: (BLOCK_N, TY)
 

@@ -1,6 +1,8 @@
-// o[t, h, :] = sum_j softmax_j(softcap(scale q[t, h, :] . k[j, :])) v[j, :], over first_seen(n) <= j < n = step.position + t + 1
+// o[t, h, :] = sum_j softmax_j(softcap(scale q[t, h, :] . k[j, :])) v[j, :]
+// over first_seen(n) <= j < n = step.position + t + 1
 //
-// One workgroup: one KV head (x), one token (y), HEADS query heads of its group (z), all keys that it sees (see lib/decode_tiles).
+// One workgroup: one KV head (x), one token (y), HEADS query heads of its group (z), all keys that it sees (see
+// decode_tiles).
 @group(0) @binding(3) var<storage, read_write> out: array<f32>; // (n_tokens, N_HEADS, HEAD_DIM)
 
 @compute @workgroup_size(WORKGROUP)

@@ -1,14 +1,15 @@
-// o[t, h, :] = sum_j softmax_j(softcap(scale q[t, h, :] . k[j, :])) v[j, :], over first_seen(n) <= j < n = step.position + t + 1,
+// o[t, h, :] = sum_j softmax_j(softcap(scale q[t, h, :] . k[j, :])) v[j, :]
+// over first_seen(n) <= j < n = step.position + t + 1,
 // in two passes:
 //   main    each workgroup attends to one split of the keys and leaves its m, l and o
-//   merge   o of all splits (lib/merge_parts; Flash-Decoding, Dao et al. 2023)
+//   merge   o of all splits (merge_parts; Flash-Decoding, Dao et al. 2023)
 // A pass of n tokens has n times the workgroups, so it splits the keys into n times fewer.
-// Where splits are few, the output projection merges them on its way (lib/x_parts), and there is no second pass.
-// Constants: those of lib/decode_tiles; MAX_SPLITS; MERGE_SLICES, subsets of the splits that a merging workgroup has.
+// Where splits are few, the output projection merges them on its way (x_parts), and there is no second pass.
+// Constants: those of decode_tiles; MAX_SPLITS; MERGE_SLICES, subsets of the splits that a merging workgroup has.
 @group(0) @binding(3) var<storage, read_write> out: array<vec4<f32>>;        // (n_tokens, N_HEADS, QUADS)
 @group(0) @binding(4) var<storage, read_write> part_o: array<f32>;           // (n_tokens, N_HEADS, splits, HEAD_DIM)
 @group(0) @binding(5) var<storage, read_write> part_ml: array<SoftmaxState>; // (n_tokens, N_HEADS, splits)
-@group(0) @binding(6) var<uniform> splits_of_token: u32;                     // where the pass has one token; at most MAX_SPLITS
+@group(0) @binding(6) var<uniform> splits_of_token: u32;  // where the pass has one token; at most MAX_SPLITS
 
 fn n_splits() -> u32 { return max(splits_of_token / step.n_tokens, 1u); }
 
@@ -42,7 +43,8 @@ const QUADS = HEAD_DIM / 4;
 var<workgroup> slice_ml: array<SoftmaxState, MERGE_SLICES>;
 var<workgroup> slice_o: array<vec4<f32>, QUADS * MERGE_SLICES>;
 
-// One workgroup: one query head (x), one token (y). A thread is a quad of columns and one of MERGE_SLICES subsets of the splits.
+// One workgroup: one query head (x), one token (y). A thread is a quad of columns and one of MERGE_SLICES subsets of
+// the splits.
 @compute @workgroup_size(QUADS * MERGE_SLICES)
 fn merge(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
   let head = wid.y * N_HEADS + wid.x;

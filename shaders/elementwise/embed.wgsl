@@ -1,6 +1,6 @@
 // x[t, :] = SCALE * embedding[tokens[position + t], :]
-// One workgroup gathers one token row, if it is among rows ROW0 .. ROW0 + PART_ROWS, which are bound; each thread strides over
-// its blocks of 32. Constants: VOCAB_SIZE, ROW0, PART_ROWS, COLS, SCALE. Libraries: block, weights_*.
+// One workgroup gathers one token row, if it is among rows ROW0 .. ROW0 + PART_ROWS, which are bound; each thread
+// strides over its blocks of 32. Constants: VOCAB_SIZE, ROW0, PART_ROWS, COLS, SCALE. Libraries: weights/*.
 const BLOCKS = COLS / 32u;
 
 @group(0) @binding(2) var<storage, read> tokens: array<u32>;            // (CONTEXT + 1): the token at each position

@@ -1,6 +1,6 @@
-// h[t, i] = activation(gate[t, i]) * up[t, i] of a product that was stored: where the rows of Wg and Wu could not be multiplied in
-// turns (gate_up.wgsl). One thread has a quad of one token (y).
-// Constants: INTERMEDIATE. Libraries: activation_*.
+// h[t, i] = activation(gate[t, i]) * up[t, i] of a product that was stored: where the rows of Wg and Wu could not be
+// multiplied in turns (gate_up.wgsl). One thread has a quad of one token (y).
+// Constants: INTERMEDIATE. Libraries: activation.
 const QUADS = INTERMEDIATE / 4u;
 
 @group(0) @binding(0) var<storage, read> y: array<vec4<f32>>;         // (n_tokens, 2, QUADS): gate, up

@@ -1,9 +1,10 @@
-// q, k, v = rope(n(y_q)), rope(n(y_k)), y_v of the rows y that the product with Wq, Wk and Wv left; n is RMSNorm over a head, or
-// when VECTOR over all heads of q, or of k, at once. k and v go to the cache in place.
+// q, k, v = rope(n(y_q)), rope(n(y_k)), y_v of the rows y that the product with Wq, Wk and Wv left; n is RMSNorm over a
+// head, or when VECTOR over all heads of q, or of k, at once. k and v go to the cache in place.
 // One workgroup takes one head of one token, a thread a rotary pair at a time.
-// Constants: those of rotary_heads, VECTOR, EPS, WORKGROUP. Libraries: kv_pair_*, rotary_heads, workgroup_sum.
-@group(0) @binding(0) var<storage, read> y: array<vec2<f32>>;              // (n_tokens, N_HEADS + 2 N_KV_HEADS, HEAD_DIM / 2)
-@group(0) @binding(1) var<storage, read> weight: array<vec2<f32>>;         // of q, then of k: (HEAD_DIM / 2), or all heads' when VECTOR
+// Constants: those of rotary_heads, VECTOR, EPS, WORKGROUP. Libraries: kv_*, rotary_heads, workgroup_sum.
+@group(0) @binding(0) var<storage, read> y: array<vec2<f32>>;  // (n_tokens, N_HEADS + 2 N_KV_HEADS, HEAD_DIM / 2)
+// of q, then of k: (HEAD_DIM / 2), or all heads' when VECTOR
+@group(0) @binding(1) var<storage, read> weight: array<vec2<f32>>;
 @group(0) @binding(2) var<storage, read> rope: array<vec2<f32>>;           // (CONTEXT, HEAD_DIM / 2): cos, sin
 @group(0) @binding(3) var<storage, read_write> q: array<vec2<f32>>;        // (n_tokens, N_HEADS, HEAD_DIM / 2)
 @group(0) @binding(4) var<storage, read_write> k_cache: array<KvPair>;     // (N_KV_HEADS, CONTEXT, HEAD_DIM / 2)

@@ -1,12 +1,14 @@
-// xq[t, :] = n(x[t, :]) in signed bytes: q = round(n / d), d = max|n| / 127 for each block of 32; n is RMSNorm when NORM.
-// One workgroup a token. Eight threads share a block, a quad each, and find its largest magnitude through workgroup memory.
-// The 1 / rms of a norm is one factor for the whole token: it waits for the last block and goes into d alone.
+// xq[t, :] = n(x[t, :]) in signed bytes: q = round(n / d), d = max|n| / 127 for each block of 32; n is RMSNorm when
+// NORM. One workgroup a token. Eight threads share a block, a quad each, and find its largest magnitude through
+// workgroup memory. The 1 / rms of a norm is one factor for the whole token: it waits for the last block and goes into
+// d alone.
 // A block whose largest magnitude is below ZERO_BELOW is zero: 1 / d need not exist there.
 // Constants: COLS, NORM, EPS, ZERO_BELOW, WORKGROUP: a power of two, 8 at least. Libraries: workgroup_sum.
 const QUADS = COLS / 4u;
 
 @group(0) @binding(0) var<storage, read> x: array<vec4<f32>>;       // (n_tokens, QUADS)
-@group(0) @binding(1) var<storage, read> params: array<vec4<f32>>;  // the norm weight comes first when NORM (linear/params.wgsl)
+// the norm weight comes first when NORM (linear/params.wgsl)
+@group(0) @binding(1) var<storage, read> params: array<vec4<f32>>;
 // (n_tokens, QUADS) words of four bytes in the order of k, then (n_tokens, COLS / 32) bits of d in f32. In words, since
 // neighbors write to one vec4 of what linear/matmul_q8.wgsl reads.
 @group(0) @binding(2) var<storage, read_write> xq: array<u32>;

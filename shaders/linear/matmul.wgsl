@@ -2,8 +2,8 @@
 // One workgroup of 128 threads makes a tile of TILE_TOKENS x TILE_ROWS, 32 columns (one block) at a time, each thread
 // 4 tokens x 4 rows. The sum of squares of a token is gathered while its tile is loaded. The bound weights are rows
 // ROW0 .. ROW0 + PART_ROWS of ROWS, whole tiles where another part follows.
-// Constants: ROWS, ROW0, PART_ROWS, COLS, NORM, BIAS, EPS. Libraries: block, weights_*, params.
-// The kernel behind this library defines fetch(token, row) and emit(token, row, y, fetched), row even.
+// Constants: ROWS, ROW0, PART_ROWS, COLS, NORM, BIAS, EPS. Libraries: weights/*, params.
+// The epilogue defines fetch(token, row) and emit(token, row, y, fetched), row even.
 const BLOCKS = COLS / 32u;
 const TILE_TOKENS = 32u;
 const TILE_ROWS = 64u;

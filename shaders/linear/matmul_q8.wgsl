@@ -1,28 +1,31 @@
-// y[t, row] = sum over blocks of 32 of d_w d_x (sum of q_w q_x) + bias[row]: matmul.wgsl with signed bytes on both sides.
-// matmul_q8_scales_* says how scales of weights and activations take part.
-// x was normed and quantized by elementwise/quantize_activations.wgsl. The bound weights are rows ROW0 .. ROW0 + PART_ROWS of ROWS.
+// y[t, row] = sum over blocks of 32 of d_w d_x (sum of q_w q_x) + bias[row]: matmul.wgsl with signed bytes on both
+// sides. matmul_q8_scales_* says how scales of weights and activations take part.
+// x was normed and quantized by elementwise/quantize_activations.wgsl. The bound weights are rows ROW0 .. ROW0 +
+// PART_ROWS of ROWS.
 //
-// One workgroup makes TILE_TOKENS (x) by TILE_ROWS (y), a block of k at a time; a thread has 8 rows and 4 or 8 tokens of it.
-// While the tile of one block is multiplied, the next is on its way from memory into registers; with two STAGES one barrier
-// a block is enough. A thread does per block of k, 8 rows and 4 tokens: 256 dot4I8Packed, 24 reads of 16 bytes and 12 of 4 from
-// workgroup memory, 128 operations on floats. A GPU that does 64 of these dots a clock and reads 128 bytes needs half as long
-// for the reads as for the dots, and less with 8 tokens, which share the reads of the rows. Neighboring threads alternate
-// between tokens and rows (bits 0, 2, 4 and 1, 3 of the index): each half warp reads four words of 16 bytes in different banks.
-// Constants: ROWS, ROW0, PART_ROWS, COLS, NORM (only where the bias starts), BIAS; ROW_THREADS, a multiple of 4, TOKEN_THREADS,
-// of 8, TOKENS_EACH, STAGES. Libraries: block, weights/* with quants, matmul_q8_scales_*, params.
+// One workgroup makes TILE_TOKENS (x) by TILE_ROWS (y), a block of k at a time; a thread has 8 rows and 4 or 8 tokens
+// of it. While the tile of one block is multiplied, the next is on its way from memory into registers; with two STAGES
+// one barrier a block is enough. A thread does per block of k, 8 rows and 4 tokens: 256 dot4I8Packed, 24 reads of 16
+// bytes and 12 of 4 from workgroup memory, 128 operations on floats. A GPU that does 64 of these dots a clock and reads
+// 128 bytes needs half as long for the reads as for the dots, and less with 8 tokens, which share the reads of the
+// rows. Neighboring threads alternate between tokens and rows (bits 0, 2, 4 and 1, 3 of the index): each half warp
+// reads four words of 16 bytes in different banks.
+// Constants: ROWS, ROW0, PART_ROWS, COLS, NORM (only where the bias starts), BIAS; ROW_THREADS, a multiple of 4,
+// TOKEN_THREADS, of 8, TOKENS_EACH, STAGES. Libraries: block, weights/* with quants, matmul_q8_scales_*, params.
 // The epilogue defines fetch(token, row) and emit(token, row, y, fetched), row even.
 const BLOCKS = COLS / 32u;
 const TILE_ROWS = 8u * ROW_THREADS;
 const TILE_TOKENS = TOKENS_EACH * TOKEN_THREADS;
 const THREADS = ROW_THREADS * TOKEN_THREADS;
 
-@group(0) @binding(2) var<storage, read> xq: array<vec4<u32>>;   // (n_tokens, BLOCKS, 2) bytes, then (n_tokens, BLOCKS) f32 d
+// (n_tokens, BLOCKS, 2) bytes, then (n_tokens, BLOCKS) f32 d
+@group(0) @binding(2) var<storage, read> xq: array<vec4<u32>>;
 
 // A block of 32 activations: elements 0 to 15, 16 to 31, and their scale.
 struct XQuants { low: vec4<u32>, high: vec4<u32>, d: f32 }
 
-// A thread's rows and tokens lie strides apart, each stride an array of its own: one index that the compiler has to bound, and
-// constants beside it. Rows come in pairs, as emit wants them.
+// A thread's rows and tokens lie strides apart, each stride an array of its own: one index that the compiler has to
+// bound, and constants beside it. Rows come in pairs, as emit wants them.
 alias RowPairs = array<array<array<vec4<u32>, 2>, ROW_THREADS>, 4>;
 alias TokenRuns = array<array<vec4<u32>, TOKEN_THREADS>, TOKENS_EACH>;
 var<workgroup> w_low: array<RowPairs, STAGES>;

@@ -1,4 +1,5 @@
-// w = d q + m, for matmul_q8.wgsl: m is multiplied with the sum of a block of x, which is taken once, while x is staged.
+// w = d q + m, for matmul_q8.wgsl: m is multiplied with the sum of a block of x, which is taken once, while x is
+// staged.
 alias XScale = vec2<f32>;   // d, and d times the sum of the block
 struct XScales { d: vec4<f32>, sum: vec4<f32> }   // of four tokens
 

@@ -1,13 +1,14 @@
-// y[row] = rstd * sum_k weights[row, k] * x[k] + bias[row], x the last token of the pass (decode has one), times the norm weight
-// when NORM. rstd = 1 / sqrt(mean(x^2) + EPS) applies at the end, and the sum of squares rides along with the blocks, so that
-// the norm needs no pass of its own (RMSNorm, Zhang and Sennrich 2019).
+// y[row] = rstd * sum_k weights[row, k] * x[k] + bias[row], x the last token of the pass (decode has one), times the
+// norm weight when NORM. rstd = 1 / sqrt(mean(x^2) + EPS) applies at the end, and the sum of squares rides along with
+// the blocks, so that the norm needs no pass of its own (RMSNorm, Zhang and Sennrich 2019).
 //
-// LANES threads share GROUP_ROWS rows, a lane every LANES-th block of 32 columns. A lane has SLOTS blocks in flight, by name,
-// since compilers do not move loads out of loops: DEPTH blocks of each of its rows. The blocks of the next trip are on their
-// way while those of this trip are multiplied, and the first ones while x is prepared. TURNS such groups of rows make a workgroup.
-// The bound weights are rows ROW0 .. ROW0 + PART_ROWS of ROWS, ROW0 and PART_ROWS even where another part follows.
+// LANES threads share GROUP_ROWS rows, a lane every LANES-th block of 32 columns. A lane has SLOTS blocks in flight, by
+// name, since compilers do not move loads out of loops: DEPTH blocks of each of its rows. The blocks of the next trip
+// are on their way while those of this trip are multiplied, and the first ones while x is prepared. TURNS such groups
+// of rows make a workgroup. The bound weights are rows ROW0 .. ROW0 + PART_ROWS of ROWS, ROW0 and PART_ROWS even where
+// another part follows.
 // Constants: ROWS, ROW0, PART_ROWS, COLS, NORM, BIAS, EPS, WORKGROUP, LANES, GROUP_ROWS, SLOTS, TURNS, GRID_X.
-// Libraries: block, weights_*, x_*, dot_*, params, row_sums_*. The kernel behind this library, or lib/emit_pairs in front of
+// Libraries: weights/*, x_*, params, row_sums_*. The epilogue, or emit_pairs in front of
 // one that takes pairs of rows, defines fetch_ahead(first_row, lid), and finish(first_row, lid), which reads y_pair.
 const BLOCKS = COLS / 32u;
 const DEPTH = SLOTS / GROUP_ROWS;

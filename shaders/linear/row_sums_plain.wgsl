@@ -1,5 +1,5 @@
-// Sums of rows over the LANES threads that share them, for any device: what each has waits in workgroup memory. The last sum is
-// that of squares, which every group of lanes has.
+// Sums of rows over the LANES threads that share them, for any device: what each has waits in workgroup memory. The
+// last sum is that of squares, which every group of lanes has.
 var<workgroup> row_sums: array<f32, (SQUARES + 1u) * LANES>;
 
 fn put_sum(row: u32, lane: u32, sum: f32) { row_sums[row * LANES + lane] = sum; }

@@ -1,6 +1,6 @@
-// Sums of rows over the LANES threads that share them, by subgroup operations: LANES is no larger than the smallest subgroup.
-// The last sum is that of squares, which every group of lanes has: all of them add it up, since a branch that splits a subgroup
-// around its operations costs a fifth of the whole product.
+// Sums of rows over the LANES threads that share them, by subgroup operations: LANES is no larger than the smallest
+// subgroup. The last sum is that of squares, which every group of lanes has: all of them add it up, since a branch that
+// splits a subgroup around its operations costs a fifth of the whole product.
 var<workgroup> row_sums: array<f32, SQUARES + 1u>;
 
 fn over_lanes(sum: f32) -> f32 {

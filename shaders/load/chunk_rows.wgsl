@@ -1,7 +1,7 @@
 // Where the blocks of a chunk of file rows go, one thread a block. Row r of the chunk lands in row
 // dst_row0 + rotary(src_row0 + r) * dst_stride: strides interleave gate and up; rotary turns the half convention (pairs
-// rotary_dim / 2 apart within the first rotary_dim rows of each head, Hugging Face) into adjacent pairs, where rotary_dim is not 0;
-// the other rows of a head stay. Only rows part_row0 .. part_row0 + part_rows
+// rotary_dim / 2 apart within the first rotary_dim rows of each head, Hugging Face) into adjacent pairs, where
+// rotary_dim is not 0; the other rows of a head stay. Only rows part_row0 .. part_row0 + part_rows
 // are bound; a chunk runs once for each part that its rows may fall into. Constants: BLOCKS (a row).
 struct Chunk {
   src_row0: u32,
@@ -28,7 +28,8 @@ fn rotary(row: u32) -> u32 {
   return row - j + select(2u * j, 2u * (j - half) + 1u, j >= half);
 }
 
-// Of block `index` of the chunk, among the blocks of the part; NOWHERE past the chunk's end and for blocks of other parts.
+// Of block `index` of the chunk, among the blocks of the part; NOWHERE past the chunk's end and for blocks of other
+// parts.
 fn part_block(index: u32) -> u32 {
   if (index >= chunk.rows * BLOCKS) { return NOWHERE; }
   let row = rotary(chunk.src_row0 + index / BLOCKS) * chunk.dst_stride + chunk.dst_row0 - chunk.part_row0;

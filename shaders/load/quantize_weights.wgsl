@@ -1,10 +1,10 @@
 // q8: d = max |x| / 127, q = x / d rounded half away from zero. q4: d = the x of largest magnitude / -8,
-// q = min(15, floor(x / d + 8.5)). Bit for bit what src/cpu/quantize.ts makes, blocks with NaN or infinity included, on every
-// GPU: quotients and halves are rounded in integers, since WGSL's own may be off by some units in the last place.
-// One thread quantizes one block of 32 values of the file. Constants: BLOCKS (a row), FROM_F32, FROM_BF16 (else f16), TO_Q4 (else
-// q8). Libraries: chunk_rows.
+// q = min(15, floor(x / d + 8.5)). Bit for bit what src/cpu/quantize.ts makes, blocks with NaN or infinity included, on
+// every GPU: quotients and halves are rounded in integers, since WGSL's own may be off by some units in the last place.
+// One thread quantizes one block of 32 values of the file. Constants: BLOCKS (a row), FROM_F32, FROM_BF16 (else f16),
+// TO_Q4 (else q8). Libraries: chunk_rows.
 @group(0) @binding(2) var<storage, read_write> weights: array<u32>;             // (part_rows, BLOCKS, 4 in q4, 8 in q8)
-@group(0) @binding(3) var<storage, read_write> scales: array<atomic<u32>>;      // (part_rows, BLOCKS) halves, zero at first
+@group(0) @binding(3) var<storage, read_write> scales: array<atomic<u32>>;  // (part_rows, BLOCKS) halves, zero at first
 
 const PAYLOAD_WORDS = select(8u, 4u, TO_Q4);
 const ZEROS = select(0u, 0x88888888u, TO_Q4);   // a payload word of eight or four zeros
@@ -56,7 +56,8 @@ fn to_half(d: u32) -> u32 {
 
 // x / d as an integer: signed in q8, 0 .. 15 in q4.
 fn quantized(x: f32, inverse: f32) -> u32 {
-  // The product is rounded before anything is added to it: no compiler may fuse across a bit operation that it cannot fold.
+  // The product is rounded before anything is added to it: no compiler may fuse across a bit operation that it cannot
+  // fold.
   let scaled = bitcast<f32>(bitcast<u32>(x * inverse) | chunk.zero);
   if (TO_Q4) { return min(15u, u32(scaled + 8.5)); }
   let whole = trunc(scaled);

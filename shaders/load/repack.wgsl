@@ -1,5 +1,6 @@
-// The blocks of a chunk of file rows, moved to where the kernels read them. One thread moves one block of 32 values; blocks of a
-// file may start at any even byte. Constants: BLOCKS (a row), BLOCK_BYTES (a block of the file, of 32 values or 256).
+// The blocks of a chunk of file rows, moved to where the kernels read them. One thread moves one block of 32 values;
+// blocks of a file may start at any even byte. Constants: BLOCKS (a row), BLOCK_BYTES (a block of the file, of 32
+// values or 256).
 // Libraries: chunk_rows, and one of repack_*, which defines what a block becomes: move_block(source, block).
 
 fn word_at(byte: u32) -> u32 {   // byte is even

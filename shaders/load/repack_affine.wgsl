@@ -1,7 +1,10 @@
-// Q4_1, Q5_1, Q4_K and Q5_K: nibbles as in lib/weights_nibbles.wgsl, fifth bits (FIVE_BITS) as in lib/weights_five_bits.wgsl; d and m
-// of a block in a word, or the 16 bytes in front of 256 values (K) as they are. Source: ggml-common.h. Libraries: spread_bits.
-@group(0) @binding(2) var<storage, read_write> weights: array<u32>;   // (part_rows, BLOCKS, 4), or groups of four blocks: 20 words
-@group(0) @binding(3) var<storage, read_write> scales: array<u32>;    // (part_rows, BLOCKS), or (part_rows, BLOCKS / 8, 4)
+// Q4_1, Q5_1, Q4_K and Q5_K: nibbles and fifth bits (FIVE_BITS) as in linear/weights/affine.wgsl; d and m
+// of a block in a word, or the 16 bytes in front of 256 values (K) as they are. Source: ggml-common.h. Libraries:
+// spread_bits.
+// (part_rows, BLOCKS, 4), or groups of four blocks: 20 words
+@group(0) @binding(2) var<storage, read_write> weights: array<u32>;
+// (part_rows, BLOCKS), or (part_rows, BLOCKS / 8, 4)
+@group(0) @binding(3) var<storage, read_write> scales: array<u32>;
 
 fn put_nibbles(block: u32, word: u32, nibbles: u32) {
   weights[select(block, block / 4u * 5u + block % 4u, FIVE_BITS) * 4u + word] = nibbles;
@@ -20,7 +23,8 @@ fn move_small(byte: u32, block: u32) {
   }
 }
 
-// Block `index` of the 256 values that begin at `byte`: of 32 bytes of nibbles, the low ones if it is even, else the high ones.
+// Block `index` of the 256 values that begin at `byte`: of 32 bytes of nibbles, the low ones if it is even, else the
+// high ones.
 fn move_k(byte: u32, index: u32, block: u32) {
   if (index == 0u) { for (var i = 0u; i < 4u; i++) { scales[block / 2u + i] = word_at(byte + 4u * i); } }
   let nibbles = byte + select(16u, 48u, FIVE_BITS) + index / 2u * 32u;

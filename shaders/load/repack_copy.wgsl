@@ -1,7 +1,7 @@
 // F32, F16, BF16, Q8_0, Q4_0: the quants stay as they are, the f16 scale goes to the scale plane.
 // Constants: PAYLOAD_WORDS (a block), SCALED.
 @group(0) @binding(2) var<storage, read_write> weights: array<u32>;             // (part_rows, BLOCKS, PAYLOAD_WORDS)
-@group(0) @binding(3) var<storage, read_write> scales: array<atomic<u32>>;      // (part_rows, BLOCKS) halves, zero at first
+@group(0) @binding(3) var<storage, read_write> scales: array<atomic<u32>>;  // (part_rows, BLOCKS) halves, zero at first
 
 fn move_block(source: u32, block: u32) {
   var byte = source * BLOCK_BYTES;

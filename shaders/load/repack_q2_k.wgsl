@@ -1,5 +1,5 @@
-// Q2_K: the two bits of a block's 32 elements in two words, as lib/weights_q2_k.wgsl wants them; scales and minima as they are.
-// Source: ggml-common.h and ggml-quants.c, block_q2_K.
+// Q2_K: the two bits of a block's 32 elements in two words, as linear/weights/q2_k.wgsl wants them; scales and minima
+// as they are. Source: ggml-common.h and ggml-quants.c, block_q2_K.
 @group(0) @binding(2) var<storage, read_write> weights: array<u32>;   // (part_rows, BLOCKS, 2)
 @group(0) @binding(3) var<storage, read_write> scales: array<u32>;    // (part_rows, BLOCKS / 8, 5)
 

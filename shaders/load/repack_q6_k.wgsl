@@ -1,5 +1,6 @@
-// Q6_K, and Q3_K (THREE_BITS) in its place: w = d * scale * (q - 32) and d * (scale - 32) * (q - 4) are both d times a signed byte
-// times an integer from -32 to 31. Source: ggml-common.h and ggml-quants.c, block_q6_K and block_q3_K. To lib/weights_q6_k.wgsl.
+// Q6_K, and Q3_K (THREE_BITS) in its place: w = d * scale * (q - 32) and d * (scale - 32) * (q - 4) are both d times a
+// signed byte times an integer from -32 to 31. Source: ggml-common.h and ggml-quants.c, block_q6_K and block_q3_K. To
+// linear/weights/q6_k.wgsl.
 @group(0) @binding(2) var<storage, read_write> weights: array<u32>;   // (part_rows, BLOCKS / 2, 12)
 @group(0) @binding(3) var<storage, read_write> scales: array<u32>;    // (part_rows, BLOCKS / 8, 5)
 

@@ -1,7 +1,7 @@
-// Q5_0 (FIVE_BITS) and IQ4_NL become q8: their integers fit a signed byte, their scale stays. Source: ggml-common.h, block_q5_0,
-// block_iq4_nl and kvalues_iq4nl. Libraries: spread_bits.
+// Q5_0 (FIVE_BITS) and IQ4_NL become q8: their integers fit a signed byte, their scale stays. Source: ggml-common.h,
+// block_q5_0, block_iq4_nl and kvalues_iq4nl. Libraries: spread_bits.
 @group(0) @binding(2) var<storage, read_write> weights: array<u32>;             // (part_rows, BLOCKS, 8)
-@group(0) @binding(3) var<storage, read_write> scales: array<atomic<u32>>;      // (part_rows, BLOCKS) halves, zero at first
+@group(0) @binding(3) var<storage, read_write> scales: array<atomic<u32>>;  // (part_rows, BLOCKS) halves, zero at first
 
 // -127 -104 -83 -65 | -49 -35 -22 -10 | 1 13 25 38 | 53 69 89 113, the first in the lowest byte.
 const VALUES = vec4(0xbfad9881u, 0xf6eaddcfu, 0x26190d01u, 0x71594535u);

@@ -1,4 +1,4 @@
-// Reading for kernels/sample.wgsl: the maxima of all groups, the logits of few. Four 16-byte loads of a thread are on their way
+// Reading for sample.wgsl: the maxima of all groups, the logits of few. Four 16-byte loads of a thread are on their way
 // at once; what they bring is turned around in registers (x = y, y = z ...), since an index into registers is slow.
 const GROUPS = (VOCAB_SIZE + 31u) / 32u;
 const MAXIMA_QUADS = (GROUPS + 3u) / 4u;

@@ -1,13 +1,13 @@
-// Drawing for kernels/sample.wgsl: the best score among the candidates of a list, or among all.
+// Drawing for sample.wgsl: the best score among the candidates of a list, or among all.
 //
-// Among all, noise is cheaper than logits. To reach a score of `bound`, an id of a group whose best log ratio is x must have
-// g >= bound - x; with g = -log(e), e >= v (gumbel.wgsl) that needs v <= exp(x - bound). So hashes are compared, and only ids
-// whose hash is small enough are listed, read and drawn. If one of them reaches the bound, so does the winner, which is then
-// among them; else the bound was too high. About RACERS pass the first one, which the best score misses by a chance of
-// exp(-RACERS / 32) at most, and far less where the logits of a group are alike.
+// Among all, noise is cheaper than logits. To reach a score of `bound`, an id of a group whose best log ratio is x must
+// have g >= bound - x; with g = -log(e), e >= v (gumbel.wgsl) that needs v <= exp(x - bound). So hashes are compared,
+// and only ids whose hash is small enough are listed, read and drawn. If one of them reaches the bound, so does the
+// winner, which is then among them; else the bound was too high. About RACERS pass the first one, which the best score
+// misses by a chance of exp(-RACERS / 32) at most, and far less where the logits of a group are alike.
 const RACERS = 64.0;
 const LARGEST_NOISE = 23.0;      // -log(2^-33) = 22.87
-const LEAST_NOISE = -3.0;        // -log(24 log(2)) = -2.81: the best logit scores more, so the bound never falls further
+const LEAST_NOISE = -3.0;  // -log(24 log(2)) = -2.81: the best logit scores more, so the bound never falls further
 const MARGIN = 0.001;            // far above the rounding of exp and log
 
 var<private> bound: f32;

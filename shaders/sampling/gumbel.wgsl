@@ -1,5 +1,5 @@
-// Counter-based Gumbel noise: it depends on (id, position, seed) alone, so that a seed gives the same text in any order of
-// threads and at any run-ahead. src/cpu/sample.ts makes the same numbers.
+// Counter-based Gumbel noise: it depends on (id, position, seed) alone, so that a seed gives the same text in any order
+// of threads and at any run-ahead. src/cpu/sample.ts makes the same numbers.
 // pcg3d of Jarzynski and Olano 2020, first word.
 fn pcg3d(id: u32, position: u32, seed: u32) -> u32 {
   var v = vec3u(id, position, seed) * 1664525u + 1013904223u;

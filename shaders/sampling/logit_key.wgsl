@@ -1,5 +1,6 @@
-// Keys of logits: u32 that order as the logits do, so that the largest is found with integers (WGSL may assume that no f32 is
-// NaN). 0 is no candidate: -Infinity, past the end. NOT_FINITE is above all: NaN, +Infinity. -0 is +0. bits: of an f32.
+// Keys of logits: u32 that order as the logits do, so that the largest is found with integers (WGSL may assume that no
+// f32 is NaN). 0 is no candidate: -Infinity, past the end. NOT_FINITE is above all: NaN, +Infinity. -0 is +0. bits: of
+// an f32.
 const NOT_FINITE = 0xffffffffu;
 
 fn key_of(bits: u32) -> u32 {

@@ -1,5 +1,6 @@
-// For each distinct id in tokens[0 .. position + n_tokens), once: logits[id] = logit > 0 ? logit / penalty : logit * penalty
-// One workgroup; each thread strides over the tokens. Whoever first marks an id in `seen` changes its logit.
+// For each distinct id in tokens[0 .. position + n_tokens), once:
+// logits[id] = logit > 0 ? logit / penalty : logit * penalty
+// One workgroup; each thread strides over the tokens. The thread that first marks an id in `seen` changes its logit.
 // Nothing is kept from step to step, so a rewind of the position is exact.
 @group(0) @binding(0) var<storage, read_write> logits: array<f32>;           // (VOCAB_SIZE)
 @group(0) @binding(1) var<uniform> sampling: Sampling;

@@ -1,16 +1,17 @@
 // tokens[position + n_tokens] = an id drawn from softmax(logits / temperature), after top-k, top-p and min-p.
-// One workgroup does it all, without a sort: each filter is a threshold on the logit, found by counting what lies above.
-// maxima[g] is the largest key among the 32 logits of group g: only groups that can matter are read (sample_candidates).
-// Where a logit is NaN or +Infinity, or none is finite, the id is NO_TOKEN, which the loop tells as an error.
+// One workgroup does it all, without a sort: each filter is a threshold on the logit, found by counting what lies
+// above. maxima[g] is the largest key among the 32 logits of group g: only groups that can matter are read
+// (candidates). Where a logit is NaN or +Infinity, or none is finite, the id is NO_TOKEN, which the loop tells as an
+// error.
 //
-// A draw is Gumbel-max: the argmax of logit / temperature + g, where g depends on (id, position, seed) alone. Sums are sums of
-// integers. So no order of threads changes the result. src/cpu/sample.ts is the same in plain words.
+// A draw is Gumbel-max: the argmax of logit / temperature + g, where g depends on (id, position, seed) alone. Sums are
+// sums of integers. So no order of threads changes the result. src/cpu/sample.ts is the same in plain words.
 //
-// Loads that wait for each other at 128,256 ids: greedy 2 (maxima, then 32 logits); top-k to 256 with whatever else 3 (maxima
-// twice, then some thousand logits); no filter but min-p 4 (maxima three times, then some hundred logits). Top-p alone reads all
-// logits once, in 32 batches; what the list does not hold costs 32 batches for each of four digits.
-// Constants: VOCAB_SIZE. Libraries: sampling, gumbel, logit_key, sample_candidates,
-// sample_thresholds, sample_draw.
+// Loads that wait for each other at 128,256 ids: greedy 2 (maxima, then 32 logits); top-k to 256 with whatever else 3
+// (maxima twice, then some thousand logits); no filter but min-p 4 (maxima three times, then some hundred logits).
+// Top-p alone reads all logits once, in 32 batches; what the list does not hold costs 32 batches for each of four
+// digits.
+// Constants: VOCAB_SIZE. Libraries: sampling, gumbel, logit_key, candidates, thresholds, draw.
 @group(0) @binding(0) var<storage, read> logits: array<vec4u>;       // (VOCAB_SIZE) bits of f32, padded to 16 bytes
 @group(0) @binding(1) var<storage, read> maxima: array<vec4u>;       // (ceil(VOCAB_SIZE / 32)) keys, padded to 16 bytes
 @group(0) @binding(2) var<uniform> sampling: Sampling;
@@ -19,7 +20,8 @@
 const THREADS = 256u;    // and the bins of one radix pass
 const LIST_SIZE = 512u;
 const NO_TOKEN = 0xffffffffu;    // as in src/sampling/sampling.ts
-// The list holds what is as large as the top_k-th of these, or 5/8 of them: all groups, else the best group of each thread.
+// The list holds what is as large as the top_k-th of these, or 5/8 of them: all groups, else the best group of each
+// thread.
 const CONTENDERS = select(min(THREADS, MAXIMA_QUADS), GROUPS, GROUPS <= THREADS);
 
 // The candidates: keys from `floor` on; where `listed` all of them are among the n of the list.

@@ -1,4 +1,4 @@
-// Thresholds for kernels/sample.wgsl: the smallest key such that the keys as large hold a goal, in count or in weight.
+// Thresholds for sample.wgsl: the smallest key such that the keys as large hold a goal, in count or in weight.
 // Two ways: among the few candidates of a list by comparing all pairs; among all logits by radix select, four passes of
 // eight bits. Sums are sums of integers, so no order of threads changes a result.
 // Gives each key >= floor of the list its weight, the others none; returns the sum.

@@ -1,5 +1,5 @@
-// The attention room: siblings that answer one question (out = softmax(softcap(scale q k^T)) v, causal, grouped queries, maybe
-// the newest keys alone) and the choice among them. It knows nothing of layers, weights or tokens.
+// The attention room: siblings that answer one question (out = softmax(softcap(scale q k^T)) v, causal, grouped
+// queries, maybe the newest keys alone) and the choice among them. It knows nothing of layers, weights or tokens.
 
 import { AttentionUnavailable } from '../errors';
 import type { CommandList } from '../gpu/kernel';
@@ -18,9 +18,12 @@ export interface AttentionShape {
   scale: number;
   /** score -> cap * tanh(score / cap) after scaling, before the mask; null: none. */
   softcap: number | null;
-  /** Whether some layer has a window. Without, no shader looks for one. */
+  /** True when some layer has a window. Otherwise no shader reads one. */
   windowed: boolean;
-  /** Whether the output projection merges the parts of a split cache, so that splitting costs no dispatch. Default false. */
+  /**
+   * True when the output projection merges the splits of the cache, so that splitting costs no dispatch. Default:
+   * false.
+   */
   partsMergeInO?: boolean;
 }
 
@@ -34,11 +37,11 @@ export interface AttentionKernel {
   readonly parameters: Record<string, number>;
   /** Bytes of GPU memory beside q, k, v and out. */
   readonly scratchBytes: number;
-  /** What a pass leaves when its parts are not merged. */
+  /** The unmerged result of recordParts. */
   readonly parts?: AttentionParts;
   /**
-   * q, out: f32 (nTokens, nHeads, headDim), q rotated and not scaled; k, v hold the tokens of the pass already. window: keys
-   * that a token sees, its own included; null: all before it.
+   * q, out: f32 (nTokens, nHeads, headDim), q rotated and not scaled; k, v hold the tokens of the pass already. window:
+   * keys that a token sees, its own included; null: all before it.
    * @throws AttentionUnavailable for a window where the shape has none
    */
   bind(q: GPUBuffer, k: GPUBuffer, v: GPUBuffer, out: GPUBuffer, window: number | null): BoundAttention;
@@ -49,7 +52,7 @@ export interface AttentionKernel {
 interface BoundAttention {
   /** Adds this sibling's dispatches for a pass of nTokens to the list. */
   record(list: CommandList, nTokens: number): void;
-  /** The same but for the merging of parts, which is left to whoever reads them. */
+  /** Adds the same dispatches without the merging of parts, which their reader does. */
   recordParts?(list: CommandList, nTokens: number): void;
 }
 
@@ -71,9 +74,9 @@ export interface AttentionLimits {
   maxStorageBufferBindingSize: number;
 }
 
-/** What a sibling would be compiled with, known before anything is compiled. */
+/** The constants of a sibling, known before anything is compiled. */
 export interface AttentionPlan<Parameter extends string = string> {
-  /** What a tuner may set. */
+  /** The constants that a tuner may set. */
   parameters: Record<Parameter, number>;
   /** Constants of the shader beyond its shape. */
   derived: Record<string, number>;
@@ -96,7 +99,7 @@ export function checkShape(name: AttentionName, shape: AttentionShape): void {
   );
 }
 
-/** Whether shaders can multiply by it and divide by it. */
+/** True when shaders can multiply by x and divide by x. */
 function isFactor(x: number): boolean {
   return x > 1e-30 && x < 1e30;
 }

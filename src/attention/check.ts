@@ -8,7 +8,7 @@ import type { Gpu } from '../gpu/device';
 import { CommandList, type Step } from '../gpu/kernel';
 import type { AttentionKernel, AttentionShape } from './attention';
 
-/** As the model binds them: q, out (maxTokens, nHeads, headDim) in f32; k, v the caches of one layer. */
+/** The buffers of one layer: q, out (maxTokens, nHeads, headDim) in f32; k and v are its caches. */
 export interface AttentionBuffers {
   q: GPUBuffer;
   k: GPUBuffer;
@@ -21,9 +21,9 @@ const DECODE_POSITION = 270;
 /** A prefill pass: more than one block of 64 rows, and past the end of a tile of 32 keys. */
 const PREFILL_POSITION = 40;
 const PREFILL_TOKENS = 70;
-/** Of the random values, v among them. */
+/** Magnitude limit of the random values, v among them. */
 const LARGEST = 1.75;
-/** By how much an output may differ, as a share of the largest |v|. */
+/** Largest allowed difference of an output, as a share of the largest |v|. */
 const BOUND = 1e-4;
 /** Multiplications of the textbook, at most: 4 to 25 ms. */
 const TEXTBOOK_WORK = 1 << 22;
@@ -33,8 +33,9 @@ const LARGE_SCORE = 120;
 const LARGEST_KEY = 60000;
 
 /**
- * Runs a small pass of the kernel, of one token or of up to nTokens, on buffers whose contents may be lost. Null when its
- * outputs are right, else what is wrong with them, as a fragment of a sentence; so too when the GPU refuses the pass.
+ * Runs a small pass of the kernel, of one token or of up to nTokens, on buffers whose contents may be lost. Null when
+ * its outputs are right, else what is wrong with them, as a fragment of a sentence; so too when the GPU refuses the
+ * pass.
  */
 export async function checkAttention(
   gpu: Gpu,
@@ -66,7 +67,10 @@ function checkedStep({ maxTokens, contextLength }: AttentionShape, most: number)
   return { nTokens, position: Math.min(before, contextLength - nTokens) };
 }
 
-/** Of a shape with windows: one that hides about half of the keys, and leaves a decode pass more than a tile of 128. */
+/**
+ * The window of the check, for shapes with windows: one that hides about half of the keys and leaves a decode pass more
+ * than a tile of 128.
+ */
 function checkedWindow({ windowed }: AttentionShape, { position, nTokens }: Step): number | null {
   return windowed ? Math.ceil((position + nTokens) / 2) : null;
 }
@@ -89,7 +93,9 @@ async function runOnce(
   await running;
 }
 
-/** q (nTokens, nHeads, headDim); k, v (kvLen, headDim), which each KV head sees turned by a number of rows of its own. */
+/**
+ * q (nTokens, nHeads, headDim); k, v (kvLen, headDim), which each KV head sees turned by a number of rows of its own.
+ */
 interface Pass {
   q: Float32Array<ArrayBuffer>;
   k: Float32Array<ArrayBuffer>;
@@ -101,8 +107,8 @@ const K_TURN = 7;
 const V_TURN = 13;
 
 /**
- * Random values of variance 1, the same every time and exact in f16. Two keys are zero but for a large first element; of the
- * query rows one in three sees it, the others have a zero there.
+ * Random values of variance 1, the same every time and exact in f16. Two keys are zero but for a large first element;
+ * of the query rows one in three sees it, the others have a zero there.
  */
 function makePass({ nHeads, headDim, scale }: AttentionShape, { position, nTokens }: Step): Pass {
   const random = uniform(headDim * 7919 + position * 31 + nTokens);
@@ -149,7 +155,7 @@ function writeCache(gpu: Gpu, cache: GPUBuffer, rows: Float32Array<ArrayBuffer>,
   }
 }
 
-/** What writeCache writes for one head, (kvLen, headDim). */
+/** The rows that writeCache writes for one head, (kvLen, headDim). */
 function rowsOfHead(rows: Float32Array, turn: number, head: number, headDim: number): Float32Array {
   const from = (head * turn * headDim) % rows.length;
   const turned = new Float32Array(rows.length);
@@ -164,7 +170,9 @@ function halves(rows: Float32Array): Uint16Array<ArrayBuffer> {
   return packed;
 }
 
-/** Every element must be written; where the textbook would take too long, it computes every stride-th head of a token. */
+/**
+ * Every element must be written; where the textbook would take too long, it computes every stride-th head of a token.
+ */
 function compare(out: Float32Array, pass: Pass, shape: AttentionShape, { position, nTokens }: Step): string | null {
   const { nHeads, nKvHeads, headDim, scale, softcap } = shape;
   const window = checkedWindow(shape, { position, nTokens });

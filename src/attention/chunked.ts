@@ -1,3 +1,5 @@
+// Attention over CHUNK tokens at a time: limits, grids and bindings of shaders/attention/chunked.wgsl.
+
 import wgsl from '../../shaders/attention/chunked.wgsl?raw';
 import type { Gpu } from '../gpu/device';
 import type { CommandList } from '../gpu/kernel';

@@ -1,3 +1,5 @@
+// Attention on the CPU: reads Q, K and V back and runs the reference.
+
 import { attention as textbook } from '../cpu/attention';
 import { halfToNumber } from '../cpu/dequantize';
 import { GPU_COPY_DST, GPU_MAP_READ, type Gpu } from '../gpu/device';
@@ -26,7 +28,7 @@ export function planCpu(
   return { parameters: {}, derived: {}, scratchBytes: rowBytes(shape, maxTokens * nHeads, contextLength) };
 }
 
-/** Q, K and V read back, attended by the textbook, the result uploaded: the last resort, and the loser to be measured. */
+/** Reads Q, K and V back, attends in plain loops and uploads the result: the last resort, and a baseline. */
 export async function createCpu(
   gpu: Gpu,
   shape: AttentionShape,
@@ -68,7 +70,10 @@ function rowBytes({ nKvHeads, headDim, kvType }: AttentionShape, nQueries: numbe
   return headDim * (4 * nQueries + 2 * nKvHeads * kvLen * (kvType === 'f16' ? 2 : 4));
 }
 
-/** One submit that puts the queries of the pass and the rows in use of each cache one behind the other. Returns their bytes. */
+/**
+ * One submit that puts the queries of the pass and the rows in use of each cache one behind the other. Returns their
+ * bytes.
+ */
 function copyInputs(
   gpu: Gpu,
   readback: GPUBuffer,
@@ -109,7 +114,7 @@ type Unpack = (data: ArrayBuffer, at: number, bytes: number) => Float32Array;
 
 const unpackF32: Unpack = (data, at, bytes) => new Float32Array(data, at, bytes / 4);
 
-/** By a table of all halves. */
+/** Unpacks halves by a table of all 65,536. */
 function unpackF16(): Unpack {
   const numbers = Float32Array.from({ length: 0x10000 }, (_, half) => halfToNumber(half));
   return (data, at, bytes) => {

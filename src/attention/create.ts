@@ -1,3 +1,5 @@
+// Compiles a sibling by its name.
+
 import type { Gpu } from '../gpu/device';
 import type { AttentionKernel, AttentionName, AttentionShape } from './attention';
 import { createChunked } from './chunked';

@@ -1,3 +1,5 @@
+// The tiles that fused_decode and split_kv_decode share: workgroup sizes, checks, shader pieces.
+
 import decodeTiles from '../../shaders/attention/lib/decode_tiles.wgsl?raw';
 import rowScoresPlain from '../../shaders/attention/lib/row_scores_plain.wgsl?raw';
 import rowScoresSubgroups from '../../shaders/attention/lib/row_scores_subgroups.wgsl?raw';
@@ -34,7 +36,9 @@ export interface DecodeTiles {
   HEADS: number;
 }
 
-/** For workgroups that attend to `keys` keys each: no more threads than that, and what the GPU grants. */
+/**
+ * Default tiles of workgroups that attend to `keys` keys each: no more threads than keys, within the limits of the GPU.
+ */
 export function defaultTiles(shape: AttentionShape, limits: AttentionLimits, keys: number): DecodeTiles {
   const group = shape.nHeads / shape.nKvHeads;
   const HEADS = Math.ceil(group / Math.ceil(group / MAX_HEADS));

@@ -1,3 +1,5 @@
+// Unfused attention with whole score matrices: limits, grids and bindings of shaders/attention/eager.wgsl.
+
 import wgsl from '../../shaders/attention/eager.wgsl?raw';
 import type { Gpu } from '../gpu/device';
 import type { CommandList } from '../gpu/kernel';

@@ -1,3 +1,5 @@
+// FlashAttention-2 for prompts: blocks, limits and grid of shaders/attention/flash_prefill.wgsl.
+
 import wgsl from '../../shaders/attention/flash_prefill.wgsl?raw';
 import type { Gpu } from '../gpu/device';
 import { createKernel } from '../gpu/kernel';
@@ -22,8 +24,8 @@ const MAX_D_QUADS = 4;
 const V_STAGE = 512;
 
 /**
- * BLOCK_M: query rows of a workgroup. BLOCK_N: keys of a tile. DV_TILE: output columns of a workgroup; fewer than head_dim
- * means fewer registers, and K read head_dim / DV_TILE times.
+ * BLOCK_M: query rows of a workgroup. BLOCK_N: keys of a tile. DV_TILE: output columns of a workgroup; fewer than
+ * head_dim means fewer registers, and K read head_dim / DV_TILE times.
  */
 export function planFlashPrefill(
   shape: AttentionShape,
@@ -46,7 +48,7 @@ export function planFlashPrefill(
   return { parameters, derived: stage.derived, scratchBytes: 0 };
 }
 
-/** What a workgroup of these blocks takes, and what it stages at once. */
+/** Threads, workgroup memory and derived constants of a workgroup with these blocks. */
 function stageOf(headDim: number, { BLOCK_M, BLOCK_N, DV_TILE }: Record<'BLOCK_M' | 'BLOCK_N' | 'DV_TILE', number>) {
   const dvQuads = DV_TILE / 4;
   const threads = (BLOCK_M / 4) * (BLOCK_N / 4);

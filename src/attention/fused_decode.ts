@@ -1,3 +1,5 @@
+// Decode attention in one dispatch: limits and grid of shaders/attention/fused_decode.wgsl.
+
 import wgsl from '../../shaders/attention/fused_decode.wgsl?raw';
 import type { Gpu } from '../gpu/device';
 import { createKernel } from '../gpu/kernel';

@@ -1,5 +1,5 @@
-// Makes attention ready for a model: chosen by cache length, compiled, and checked on this very GPU. A sibling that does not
-// compile or gives wrong numbers is set aside, and the next in the order of preference takes its place.
+// Makes attention ready for a model: chosen by cache length, compiled, and checked on this very GPU. A sibling that
+// does not compile or gives wrong numbers is set aside, and the next in the order of preference takes its place.
 
 import { AttentionUnavailable, GpuMemoryError, GpuProgramError } from '../errors';
 import type { Gpu } from '../gpu/device';
@@ -13,7 +13,7 @@ export interface PrepareOptions {
   /** A sibling for prefill and decode alike, or `auto`. */
   forced?: AttentionName | 'auto';
   profile?: AttentionProfile;
-  /** Of any layer; what they hold at the first few hundred positions is lost. */
+  /** The buffers of any layer. Their contents at the first few hundred positions are lost. */
   buffers: AttentionBuffers;
 }
 
@@ -25,19 +25,19 @@ export interface Ready {
 /** A sibling that failed on this GPU. */
 export interface SetAside {
   name: AttentionName;
-  /** What is wrong with it, and which sibling runs instead: a sentence or two. */
+  /** The fault and the sibling that runs instead, in a sentence or two. */
   message: string;
 }
 
 export class PreparedAttention {
   constructor(
     readonly prefill: Ready,
-    /** By cache length: entry i is for 2^(i-1) + 1 to 2^i keys, the last for those up to the context's end. */
+    /** Siblings by cache length. Entry i is for 2^(i-1) + 1 to 2^i keys, the last for those up to the context's end. */
     readonly decode: readonly Ready[],
     readonly setAside: readonly SetAside[],
   ) {}
 
-  /** What runs a pass of nTokens whose last token sees kvLen keys. */
+  /** The sibling for a pass of nTokens whose last token sees kvLen keys. */
   at(nTokens: number, kvLen: number): Ready {
     return nTokens > 1 ? this.prefill : this.decode[rangeOf(kvLen)];
   }
@@ -94,9 +94,9 @@ export async function prepareAttention(
   }
 }
 
-/** Kernels in the making: each compiled once, and checked once for each kind of pass that it is chosen for. */
+/** Kernels under preparation: each compiled once, and checked once for each kind of pass that it is chosen for. */
 class Workbench {
-  /** What is wrong with siblings that failed. */
+  /** The faults of siblings that failed. */
   readonly broken = new Map<AttentionName, string>();
   private readonly kernels = new Map<string, AttentionKernel>();
   private readonly checked = new Set<string>();
@@ -167,7 +167,10 @@ function describeSetAside(broken: ReadonlyMap<AttentionName, string>, all: reado
   });
 }
 
-/** Such as "fused_decode up to 256 keys, then split_kv_decode (4 to 64 splits)"; nothing where one sibling says it all. */
+/**
+ * A phrase like "fused_decode up to 256 keys, then split_kv_decode (4 to 64 splits)"; empty for a single unsplit
+ * sibling.
+ */
 function describeDecode(decode: readonly Ready[]): string[] {
   const parts: { name: AttentionName; upTo: number; splits: number[] }[] = [];
   for (const [i, { selected }] of decode.entries()) {
@@ -196,7 +199,9 @@ function rangeOf(kvLen: number): number {
   return 32 - Math.clz32(kvLen - 1);
 }
 
-/** The longest cache of each range; the last end may lie past the context, so that a range is the same in every context. */
+/**
+ * The longest cache of each range; the last end may lie past the context, so that a range is the same in every context.
+ */
 function rangeEnds(contextLength: number): number[] {
   return Array.from({ length: rangeOf(contextLength) + 1 }, (_, i) => 2 ** i);
 }

@@ -16,9 +16,9 @@ export interface AttentionRequest {
   shape: AttentionShape;
   limits: AttentionLimits;
   forced?: AttentionName | 'auto';
-  /** What a tuner measured on this GPU for this shape. */
+  /** The tuner's measurements on this GPU for this shape. */
   profile?: AttentionProfile;
-  /** Siblings that are not to be used, and what is wrong with each. */
+  /** Siblings that must not run, and the fault of each. */
   setAside?: ReadonlyMap<AttentionName, string>;
 }
 
@@ -27,7 +27,7 @@ export interface SelectedAttention {
   parameters: Record<string, number>;
   /** Why, as a fragment of a sentence for people: `rule`, and what was passed over. */
   reason: string;
-  /** What decided, siblings that cannot run aside. */
+  /** The deciding rule, without the siblings that cannot run. */
   rule: string;
   /** Siblings that would have come first, and why they cannot run. */
   skipped: readonly Skipped[];
@@ -39,11 +39,13 @@ export interface Skipped {
 }
 
 /**
- * Keys from which on a cache is split over workgroups: `npm run bench -- attention` shows where that pays. Each is one past a
- * power of two, where a range of prepare.ts begins.
+ * Keys from which on a cache is split over workgroups: `npm run bench -- attention` shows where that pays. Each is one
+ * past a power of two, where a range of prepare.ts begins.
  */
 export const SPLIT_KV_MIN = 2 ** 8 + 1;
-/** The same where the output projection merges the parts: `npm run bench -- decode --context 128` shows where that pays. */
+/**
+ * The same where the output projection merges the parts: `npm run bench -- decode --context 128` shows where that pays.
+ */
 export const SPLIT_KV_MIN_MERGED_IN_O = 2 ** 7 + 1;
 
 type Plan = (shape: AttentionShape, limits: AttentionLimits, given?: Record<string, number>) => AttentionPlan;
@@ -58,7 +60,7 @@ const PLANS: Record<AttentionName, Plan> = {
   split_kv_decode: planSplitKvDecode,
 };
 
-/** In the order of preference, the tuned choice aside. */
+/** Preference order without a tuned choice. */
 const PREFILL: readonly AttentionName[] = ['flash_prefill', 'chunked', 'eager', 'fused_decode', 'cpu'];
 const SHORT_DECODE: readonly AttentionName[] = [
   'fused_decode',

@@ -1,4 +1,4 @@
-// What every sibling's shaders are made of: the libraries and constants that say what a score is and which keys a query sees.
+// The shader pieces and constants that all siblings share: cache type, online softmax, softcap, window.
 
 import kvF16 from '../../shaders/attention/lib/kv_f16.wgsl?raw';
 import kvF32 from '../../shaders/attention/lib/kv_f32.wgsl?raw';
@@ -16,7 +16,10 @@ const NO_WINDOW = 2 ** 32 - 1;
 
 type AttentionSource = Pick<KernelSource, 'wgsl' | 'constants' | 'bindings'>;
 
-/** To go in front of a sibling's own, with its bindings; the window, where the shape has one, is bound behind them. */
+/**
+ * The pieces and constants in front of a sibling's own source. `bindings` are the sibling's; a window is bound behind
+ * them.
+ */
 export function attentionSource(shape: AttentionShape, bindings: readonly BindingKind[]): AttentionSource {
   const { nHeads, nKvHeads, headDim, contextLength, kvType, scale, softcap } = shape;
   const constants: Record<string, Constant> = {

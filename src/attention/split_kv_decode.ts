@@ -1,3 +1,5 @@
+// Decode attention over splits of the cache, merged afterwards: limits, splits, scratch memory and grids.
+
 import mergeParts from '../../shaders/attention/lib/merge_parts.wgsl?raw';
 import wgsl from '../../shaders/attention/split_kv_decode.wgsl?raw';
 import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
@@ -22,7 +24,10 @@ const MERGE_THREADS = 256;
 const MAX_MERGE_SLICES = 16;
 /** m and l. */
 const STATE_BYTES = 8;
-/** Keys that are worth a workgroup, and workgroups that fill a large GPU. `npm run bench -- tune` shows whether they still do. */
+/**
+ * Keys that are worth a workgroup, and workgroups that fill a large GPU. `npm run bench -- tune` shows whether they
+ * still do.
+ */
 const MIN_SPLIT_KEYS = 128;
 const ENOUGH_WORKGROUPS = 256;
 /** Splits of a short cache, and the fewest keys of each, where the output projection merges them. */
@@ -56,13 +61,15 @@ export function planSplitKvDecode(
   return { parameters, derived: { MAX_SPLITS, MERGE_SLICES }, scratchBytes: bytes.o + bytes.ml + UNIFORM_BYTES };
 }
 
-/** Of the parts that a pass leaves: f32 o (tokens, heads, splits, headDim), and m and l of each. */
+/** Bytes of the parts of a pass: f32 o (tokens, heads, splits, headDim), and m and l of each. */
 function partBytes({ nHeads, headDim, maxTokens }: AttentionShape, splits: number): { o: number; ml: number } {
   const parts = Math.max(splits, maxTokens) * nHeads;
   return { o: parts * headDim * 4, ml: parts * STATE_BYTES };
 }
 
-/** Decode with a long cache; any number of tokens, each on its own. The kernels are the same for every number of splits. */
+/**
+ * Decode with a long cache; any number of tokens, each on its own. The kernels are the same for every number of splits.
+ */
 export async function createSplitKvDecode(
   gpu: Gpu,
   shape: AttentionShape,

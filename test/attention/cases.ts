@@ -1,4 +1,5 @@
-// The one case list of all attention siblings: shapes, lengths at tile edges, and contents that break careless softmaxes.
+// The one case list of all attention siblings: shapes, lengths at tile edges, and contents that break careless
+// softmaxes.
 
 import type { AttentionName, AttentionShape } from '../../src/attention/attention';
 import type { Pass } from './run';
@@ -151,7 +152,7 @@ const EXTREMES = [
   extreme('scores from -1e20 to -3e22', { q: first(1e10), k: (key, d) => (d ? 0 : -8e10 * (1 + key)) }),
 ].flat();
 
-/** What changes from step to step, on a few shapes. */
+/** Lengths that change from step to step, on a few shapes. */
 export const PROGRESS: AttentionCase[] = [
   ...KV_LENS.map((kvLen) => ({ title: `kv_len=${kvLen}`, shape: COMMON, position: kvLen - 1, nTokens: 1 })),
   ...PREFILLS.map(([position, nTokens]) => ({
@@ -171,19 +172,19 @@ const FAR: AttentionCase[] = [
 
 export const CASES: AttentionCase[] = [...PROGRESS, ...FAR, ...CROSSED, ...UNTILED.flat(), ...EXTREMES];
 
-/** For a sibling whose source is the same on both paths. */
+/** Cases for a sibling whose source is the same on both paths. */
 export function casesOf(half: Half): AttentionCase[] {
   return [...PROGRESS, ...FAR, ...halfOf(half).flat(), ...UNTILED.flat(), ...EXTREMES];
 }
 
-/** For one of two siblings that share their tiles and have a source for each path. */
+/** Cases for one of two siblings that share their tiles and have a source for each path. */
 export function tileCasesOf(half: Half): AttentionCase[] {
   return [...PROGRESS, ...FAR, ...halfOf(half).flat(), ...UNTILED[half], ...EXTREMES];
 }
 
 /**
- * The same without subgroups, where scores and reductions alone are made in another way. Neither takes a turn of its own at some
- * head_dim with some group, so the two siblings share one half.
+ * The same without subgroups, where scores and reductions alone are made in another way. Neither takes a turn of its
+ * own at some head_dim with some group, so the two siblings share one half.
  */
 export function plainTileCasesOf(half: Half): AttentionCase[] {
   return [

@@ -1,3 +1,5 @@
+// The check of a sibling on this GPU: right kernels pass, broken shaders do not.
+
 import { describe, expect, test } from 'vitest';
 import { ATTENTION_NAMES, type AttentionKernel, type AttentionShape } from '../../src/attention/attention';
 import { checkAttention } from '../../src/attention/check';
@@ -59,7 +61,10 @@ const WRAPPERS: [string, (kernel: AttentionKernel) => AttentionKernel, RegExp][]
   ],
 ];
 
-/** Wrong in the shader, at its edge alone or a little. Each has a context of its own, so that no compiled kernel is met again. */
+/**
+ * Wrong in the shader, at its edge alone or a little. Each has a context of its own, so that no compiled kernel is met
+ * again.
+ */
 const REWRITES: [string, number, (code: string) => string][] = [
   ['the last key left out', 501, (code) => code.replaceAll('step.position', '(step.position - 1u)')],
   ['no maximum subtracted', 502, (code) => code.replaceAll('exp2(score - m)', 'exp2(score)')],

@@ -1,3 +1,5 @@
+// chunked against the reference: plan, limits and all cases of the suite.
+
 import { expect, test } from 'vitest';
 import { createChunked, planChunked } from '../../src/attention/chunked';
 import { CommandList } from '../../src/gpu/kernel';

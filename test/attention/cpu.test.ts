@@ -1,3 +1,5 @@
+// cpu against the reference: all cases of the suite.
+
 import { expect, test } from 'vitest';
 import { createCpu, planCpu } from '../../src/attention/cpu';
 import { CommandList } from '../../src/gpu/kernel';

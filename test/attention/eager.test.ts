@@ -1,3 +1,5 @@
+// eager against the reference: plan, limits and all cases of the suite.
+
 import { expect, test } from 'vitest';
 import { createEager, planEager } from '../../src/attention/eager';
 import { CommandList } from '../../src/gpu/kernel';

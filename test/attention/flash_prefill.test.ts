@@ -1,3 +1,5 @@
+// flash_prefill against the reference: plan, limits and all cases of the suite.
+
 import { expect, test } from 'vitest';
 import { planFlashPrefill } from '../../src/attention/flash_prefill';
 import { geometry, SMALL } from './cases';

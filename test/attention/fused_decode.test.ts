@@ -1,3 +1,5 @@
+// fused_decode against the reference: plan, limits and all cases of the suite.
+
 import { expect, test } from 'vitest';
 import { planFusedDecode } from '../../src/attention/fused_decode';
 import { geometry, SMALL } from './cases';

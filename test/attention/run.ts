@@ -20,7 +20,7 @@ export interface Pass {
   window?: number | null;
 }
 
-/** Where a pass runs: which sibling, on which capabilities, with which parameters. */
+/** The sibling of a pass, its capabilities and its parameters. */
 export interface Target {
   name: AttentionName;
   without: readonly CapabilityName[];
@@ -44,7 +44,10 @@ export async function attentionOnGpu(target: Target, pass: Pass): Promise<Float3
   return (await replayOnGpu(target, [pass]))[0];
 }
 
-/** The same of several passes by one command list: shape, nTokens and window are those of the first, positions may differ. */
+/**
+ * The same of several passes by one command list: shape, nTokens and window are those of the first, positions may
+ * differ.
+ */
 export async function replayOnGpu(target: Target, passes: readonly Pass[]): Promise<Float32Array[]> {
   const [{ shape, nTokens, window = null }] = passes;
   const gpu = await testGpu(target.without);
@@ -97,7 +100,7 @@ function stored(cache: Float32Array, shape: AttentionShape): Float32Array<ArrayB
   return halves;
 }
 
-/** What the kernel reads back from the cache. */
+/** The values that the kernel reads from the cache. */
 export function rounded(cache: Float32Array, shape: AttentionShape): Float32Array {
   return shape.kvType === 'f16' ? cache.map((x) => halfToNumber(toHalf(x))) : cache;
 }

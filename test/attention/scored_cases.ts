@@ -3,7 +3,10 @@
 import type { AttentionShape } from '../../src/attention/attention';
 import { type AttentionCase, type Fill, first, plainScores, SMALL } from './cases';
 
-/** A factor that is not 1 / sqrt(head_dim), a cap that bends most scores, and windows; a group of 3, whose rows cross tokens. */
+/**
+ * A factor that is not 1 / sqrt(head_dim), a cap that bends most scores, and windows; a group of 3, whose rows cross
+ * tokens.
+ */
 export function scored(kvType: 'f16' | 'f32'): AttentionShape {
   const heads = { nHeads: 6, nKvHeads: 2, headDim: 64 };
   return { ...heads, contextLength: 300, maxTokens: 70, kvType, scale: 1, softcap: 20, windowed: true };
@@ -39,7 +42,10 @@ export function scoredCases(kvType: 'f16' | 'f32'): AttentionCase[] {
   ];
 }
 
-/** Either without the other, which is other libraries: windows on the path with all capabilities, a cap on the plain one. */
+/**
+ * Either without the other, which is other libraries: windows on the path with all capabilities, a cap on the plain
+ * one.
+ */
 export function eitherCases(isPlain: boolean): AttentionCase[] {
   const changes = isPlain ? { softcap: 0.5 } : { windowed: true };
   const shape = { ...SMALL, contextLength: 150, ...plainScores(32), ...changes };

@@ -1,3 +1,5 @@
+// The choice among siblings: defaults, forced names, profiles, refusals.
+
 import { describe, expect, test } from 'vitest';
 import { ATTENTION_NAMES, type AttentionName, type AttentionShape } from '../../src/attention/attention';
 import { createAttention } from '../../src/attention/create';

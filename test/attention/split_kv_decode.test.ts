@@ -1,3 +1,5 @@
+// split_kv_decode against the reference: splits, merging and all cases of the suite.
+
 import { expect, test } from 'vitest';
 import { planSplitKvDecode, untunedSplits } from '../../src/attention/split_kv_decode';
 import { geometry, PROGRESS, SMALL } from './cases';

@@ -32,9 +32,9 @@ import { eitherCases, scored, scoredCases } from './scored_cases';
 const BOUND = 1e-5;
 
 /**
- * Compiling takes most of the time of these tests, so shapes are shared out: a half of them to each sibling, and to the path
- * that needs them. `own`: the sibling has a source of its own on each path; else the paths differ in how it gets its step
- * alone, for which PROGRESS is enough.
+ * Compiling takes most of the time of these tests, so shapes are shared out: a half of them to each sibling, and to the
+ * path that needs them. `own`: the sibling has a source of its own on each path; else the paths differ in how it gets
+ * its step alone, for which PROGRESS is enough.
  */
 export function testSibling(name: AttentionName, half: Half, { own = false } = {}): void {
   for (const without of PATHS) {
@@ -51,7 +51,7 @@ export function testSibling(name: AttentionName, half: Half, { own = false } = {
   }
 }
 
-/** Of shapes with a cap and windows, which are compiled for one type of cache on each path. */
+/** Cases of shapes with a cap and windows, which are compiled for one type of cache on each path. */
 function kvTypeOf(without: readonly CapabilityName[]): 'f16' | 'f32' {
   return without.length === 0 ? 'f16' : 'f32';
 }
@@ -232,7 +232,7 @@ const parameterTitle = (parameters: Record<string, number>) =>
     .map(([key, value]) => `${key}=${value}`)
     .join(' ');
 
-/** For test files that add targets of their own: a sibling with parameters other than its defaults. */
+/** Registers a case for test files that add targets of their own: a sibling with parameters other than its defaults. */
 export function testParameters(
   name: AttentionName,
   without: readonly CapabilityName[],

@@ -1,3 +1,5 @@
+// Random tensors as they lie in files.
+
 import type { WeightFormat } from '../../src/kernels/linear/weight_format';
 import { FILE_TYPES, type FileType } from '../../src/kernels/load/file_types';
 import { randomSource } from '../random';

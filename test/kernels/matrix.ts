@@ -1,3 +1,5 @@
+// Random matrices on the GPU, and their values for the reference.
+
 import { dequantize } from '../../src/cpu/dequantize';
 import type { Gpu } from '../../src/gpu/device';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE } from '../../src/gpu/device';

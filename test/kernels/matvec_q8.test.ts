@@ -1,4 +1,4 @@
-// Products of one token on quantized activations against the textbook: quantized by the product itself, or by whoever wrote them.
+// Products of one token on quantized activations against the textbook: quantized in the kernel, or before.
 
 import { describe, expect, test } from 'vitest';
 import { dequantize } from '../../src/cpu/dequantize';
@@ -119,7 +119,8 @@ for (const without of PATHS) {
       expect([...actual.subarray(rows)]).toEqual(Array(4).fill(-7)); // nothing past the end
     });
 
-    // What large GPUs run: several blocks of a row in flight, and several turns. A software GPU's defaults have neither.
+    // What large GPUs run: several blocks of a row in flight, and several turns. A software GPU's defaults have
+    // neither.
     for (const [GROUP_ROWS, TURNS] of [
       [1, 2],
       [2, 2],

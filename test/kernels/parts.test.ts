@@ -1,4 +1,5 @@
-// Matrices in parts, as where a binding cannot hold them whole: the plan, and every kernel that knows of parts at their edges.
+// Matrices in parts, as where a binding cannot hold them whole: the plan, and every kernel that knows of parts at their
+// edges.
 
 import { describe, expect, test } from 'vitest';
 import { linear } from '../../src/cpu/linear';
@@ -108,7 +109,8 @@ test('formats come in runs of neighboring parts; one that begins at an odd row i
 });
 
 describe('rows of a file reach the part that they belong to', () => {
-  // Parts of 64 rows; heads of 96 and pairs of interleaved rows lie across their edges, and so do chunks of 50 file rows.
+  // Parts of 64 rows; heads of 96 and pairs of interleaved rows lie across their edges, and so do chunks of 50 file
+  // rows.
   for (const [name, sources, rotaryDim] of [
     [
       'rotary heads of 96, then plain rows',

@@ -1,3 +1,5 @@
+// The shortening of shaders: the same programs, with shorter names.
+
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -38,7 +40,10 @@ test('no local takes a name that its function knows from elsewhere', () => {
   );
 });
 
-/** What stands for each token of `before` in `after`, by function; everything outside of functions is one such scope at a time. */
+/**
+ * The replacement of each token of `before` in `after`, by function; everything outside of functions is one such scope
+ * at a time.
+ */
 function replaced(before: string, after: string) {
   const old = tokensOf(before).map(({ text }) => text);
   const now = tokensOf(after).map(({ text }) => text);

@@ -1,6 +1,6 @@
-// Makes shaders short, the same programs in fewer bytes: comments and white space go, the names that a function declares for
-// itself become single letters, and what modules declare and nobody else names becomes a letter and a digit. Those change
-// in all files alike: a kernel is joined from several, and from constants whose names stay.
+// Makes shaders short, the same programs in fewer bytes: comments and white space go, the names that a function
+// declares for itself become single letters, and what modules declare and nobody else names becomes a letter and a
+// digit. Those change in all files alike: a kernel is joined from several, and from constants whose names stay.
 
 const TOKEN =
   /\/\/[^\n]*|\/\*[\s\S]*?\*\/|\s+|[A-Za-z_]\w*|0[xX][\da-fA-F.]+(?:[pP][+-]?\d+)?[iufh]?|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[iufh]?|./g;
@@ -32,7 +32,7 @@ export function tokensOf(source: string) {
 
 export type Tokens = ReturnType<typeof tokensOf>;
 
-/** From each `fn` to the brace that ends its body: [first, last] tokens. */
+/** The functions: [first, last] tokens, from `fn` to the brace that ends the body. */
 function functionsOf(tokens: Tokens) {
   const found = [];
   let depth = 0;
@@ -84,7 +84,7 @@ function renameLocals(tokens: Tokens, shared: Set<string>) {
   }
 }
 
-/** What stands outside of all functions. */
+/** The names outside of all functions. */
 function moduleNames(tokens: Tokens) {
   const names = new Set<string>();
   let next = 0;

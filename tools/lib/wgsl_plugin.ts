@@ -1,5 +1,5 @@
-// The plugins for shaders. In development and in tests, a line with the file's name in front of each text, by which errors name
-// files. In builds, short texts side by side, without marks, and one hash of them all.
+// The plugins for shaders. In development and in tests, a line with the file's name in front of each text, by which
+// errors name files. In builds, short texts side by side, without marks, and one hash of them all.
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -11,11 +11,11 @@ import { compactWgsl, shortNames } from './wgsl_compact.ts';
 const SHADERS = path.join(ROOT, 'shaders');
 const WORKER = '/src/engine/worker/worker.ts';
 const SHADER_HASH = '/src/tune/shader_hash.ts';
-/** Rooms whose code gives shaders their constants and knows their entry points. */
+/** Folders whose code names the constants and entry points of shaders. */
 const JOINERS = ['src/gpu', 'src/kernels', 'src/attention', 'src/model', 'src/tune', 'bench/page'];
 const COMMENTS = /^\s*(\/\*[\s\S]*?\*\/|\/\/.*$)/gm;
 
-/** What is in the page's and in the worker's code, which meet behind and in front of it: gzip finds repetitions 32 KB apart. */
+/** Modules of both the page's and the worker's code, placed where the two meet: gzip finds repetitions 32 KB apart. */
 const SHARED = ['comlink', '/src/errors', '/src/storage/hub/hub_address'];
 
 /** Imports that change nothing but the order. */
@@ -23,7 +23,7 @@ function importsOf(ids: readonly string[]) {
   return ids.map((id) => `import ${JSON.stringify(id)};`).join('');
 }
 
-/** For the module that holds the worker's code. */
+/** Imports for the module that holds the worker's code. */
 export const sharedImports = importsOf(SHARED);
 
 /** Paths below shaders/ of all shaders of the engine, those of benches left out. */

@@ -1,12 +1,13 @@
-// m, l and o of HEADS query heads that share one KV head, for one token, over a range of keys: each key is visited once and
-// each row of K and V is read once for all the heads. Four heads travel in one vec4, HEAD_QUADS of them. Keys come in tiles
-// of WORKGROUP:
+// m, l and o of HEADS query heads that share one KV head, for one token, over a range of keys: each key is visited once
+// and each row of K and V is read once for all the heads. Four heads travel in one vec4, HEAD_QUADS of them. Keys come
+// in tiles of WORKGROUP:
 //   scores   thread j has the scores of key j (see row_scores_*)
 //   max      of the tile, known to every thread (see tile_reduce_*); m and alpha are the same in all
 //   values   a thread is eight columns and one of SLICES subsets of the tile's keys
-// At the end the slices are added up. The kernel behind this library defines what becomes of four heads, the h-th quad of the
-// workgroup's: leave(work, h, m, l), and emit(work, h, d, o, l) with o, not yet divided by l, at dimension d.
-// Constants: N_HEADS, N_KV_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT, Q_SCALE; HEADS, WORKGROUP (at least OCTS and 16), PARTS (tile_reduce_*).
+// At the end the slices are added up. The kernel behind this library defines what becomes of four heads, the h-th quad
+// of the workgroup's: leave(work, h, m, l), and emit(work, h, d, o, l) with o, not yet divided by l, at dimension d.
+// Constants: N_HEADS, N_KV_HEADS, GQA_GROUP, HEAD_DIM, CONTEXT, Q_SCALE; HEADS, WORKGROUP (at least OCTS and 16), PARTS
+// (tile_reduce_*).
 @group(0) @binding(0) var<storage, read> q: array<f32>;           // (n_tokens, N_HEADS, HEAD_DIM)
 @group(0) @binding(1) var<storage, read> k_cache: array<KvOct>;   // (N_KV_HEADS, CONTEXT, OCTS)
 @group(0) @binding(2) var<storage, read> v_cache: array<KvOct>;   // (N_KV_HEADS, CONTEXT, OCTS)
@@ -26,7 +27,8 @@ alias Scores = array<Heads, HEAD_QUADS>;
 struct Columns { c0: Heads, c1: Heads, c2: Heads, c3: Heads, c4: Heads, c5: Heads, c6: Heads, c7: Heads }
 
 var<workgroup> q_heads: array<Heads, HEAD_QUADS * HEAD_DIM>;      // (HEAD_QUADS, 8, OCTS), scaled: see q_at
-var<workgroup> tile_p: array<Heads, 2 * HEAD_QUADS * WORKGROUP>;  // p of even and of odd tiles: (2, HEAD_QUADS, WORKGROUP)
+// p of even and of odd tiles: (2, HEAD_QUADS, WORKGROUP)
+var<workgroup> tile_p: array<Heads, 2 * HEAD_QUADS * WORKGROUP>;
 var<workgroup> partial: array<Heads, 2 * HEAD_QUADS * PARTS>;     // (2, HEAD_QUADS, PARTS)
 
 // Query head h of the workgroup's, and whether the group has it: the last slice may hold fewer heads than HEADS.
@@ -99,8 +101,8 @@ fn plus(o: Columns, p: Heads, v: Oct) -> Columns {
   );
 }
 
-// o += p[j] v[j] over this thread's keys, eight at a time, by name, since compilers do not hoist loads out of a loop. Keys past
-// the tile are not read, they may hold anything: the last key stands in for them, and their p is 0.
+// o += p[j] v[j] over this thread's keys, eight at a time, by name, since compilers do not hoist loads out of a loop.
+// Keys past the tile are not read, they may hold anything: the last key stands in for them, and their p is 0.
 fn add_values(o: ptr<function, array<Columns, HEAD_QUADS>>, tile_cache: u32, odd: u32, lid: u32, tile: u32) {
   if (lid >= SLICES * OCTS) { return; }
   let column = tile_cache + lid % OCTS;

@@ -1,6 +1,6 @@
-// Neighboring values of a key or value as they are stored, two halves to a word: a pair as it is written, four or eight as they
-// are read. Values past the largest half become it: WGSL leaves open what else they would be, and an infinity makes NaN of a
-// softmax.
+// Neighboring values of a key or value as they are stored, two halves to a word: a pair as it is written, four or eight
+// as they are read. Values past the largest half become it: WGSL leaves open what else they would be, and an infinity
+// makes NaN of a softmax.
 const LARGEST_HALF = vec2(65504.0);
 
 alias KvPair = u32;

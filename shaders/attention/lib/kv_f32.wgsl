@@ -1,4 +1,5 @@
-// Neighboring values of a key or value as they are stored, in floats: a pair as it is written, four or eight as they are read.
+// Neighboring values of a key or value as they are stored, in floats: a pair as it is written, four or eight as they
+// are read.
 alias KvPair = vec2<f32>;
 fn kv_pair(y: vec2<f32>) -> KvPair { return y; }
 

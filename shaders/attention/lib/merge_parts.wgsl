@@ -1,6 +1,7 @@
 // A quad of o of one head over the parts first, first + stride ... of the keys, not yet divided by l:
-// o = sum_s alpha_s o_s and l = sum_s alpha_s l_s, with alpha_s = p of m_s under the largest m (Flash-Decoding, Dao et al. 2023).
-// Libraries: online_softmax. Whoever includes this defines n_splits(), ml_at(head, split) and o_at(head, split, quad).
+// o = sum_s alpha_s o_s and l = sum_s alpha_s l_s, with alpha_s = p of m_s under the largest m (Flash-Decoding, Dao et
+// al. 2023).
+// Libraries: online_softmax. The kernel defines n_splits(), ml_at(head, split) and o_at(head, split, quad).
 struct Merged { state: SoftmaxState, o: vec4<f32> }
 
 fn merge_parts(head: u32, quad: u32, first: u32, stride: u32) -> Merged {

@@ -1,4 +1,5 @@
-// row_scores(s): the scores of key `lid` of the tile that starts at tile_cache. A thread reads its own row; past the tile, none.
+// row_scores(s): the scores of key `lid` of the tile that starts at tile_cache. A thread reads its own row; past the
+// tile, none.
 fn row_scores(s: ptr<function, Scores>, tile_cache: u32, lid: u32, tile: u32) {
   if (lid >= tile) { return; }
   for (var c = 0u; c < OCTS; c++) {

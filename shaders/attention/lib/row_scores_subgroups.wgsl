@@ -1,7 +1,8 @@
-// row_scores(s): the scores of key `lid` of the tile that starts at tile_cache. Four threads read their four rows together, so
-// that a load of theirs is four neighboring octs, and each q is read from workgroup memory once for four keys; then they trade
-// sums. What lies past the tile is scored too, whatever it is, and masked later. Four neighboring threads must be in one
-// subgroup. Eight loads are on their way at a time, by name, since compilers do not hoist them out of a loop.
+// row_scores(s): the scores of key `lid` of the tile that starts at tile_cache. Four threads read their four rows
+// together, so that a load of theirs is four neighboring octs, and each q is read from workgroup memory once for four
+// keys; then they trade sums. What lies past the tile is scored too, whatever it is, and masked later. Four neighboring
+// threads must be in one subgroup. Eight loads are on their way at a time, by name, since compilers do not hoist them
+// out of a loop.
 struct FourKeys { s0: Heads, s1: Heads, s2: Heads, s3: Heads }
 
 fn row_scores(s: ptr<function, Scores>, tile_cache: u32, lid: u32, tile: u32) {

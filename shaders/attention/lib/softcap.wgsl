@@ -1,6 +1,7 @@
-// softcap(t) = C tanh(t / C) of a score t in units of log2, with C = log2(e) SOFTCAP; before the mask (Gemma 2, arXiv:2408.00118).
-// By tanh(x) = 1 - 2 / (1 + exp(2 x)): WGSL lets its own be off by 1e-5, which C multiplies, and some drivers' overflows.
-// Above 64 the quotient is nothing beside C. Constants: SOFTCAP, 1 in models without a cap; CAPPED, false in those.
+// softcap(t) = C tanh(t / C) of a score t in units of log2, with C = log2(e) SOFTCAP; before the mask (Gemma 2,
+// arXiv:2408.00118). By tanh(x) = 1 - 2 / (1 + exp(2 x)): WGSL lets its own be off by 1e-5, which C multiplies, and
+// some drivers' overflows. Above 64 the quotient is nothing beside C. Constants: SOFTCAP, 1 in models without a cap;
+// CAPPED, false in those.
 const CAP = 1.4426950408889634 * SOFTCAP;
 
 fn softcap4(t: vec4<f32>) -> vec4<f32> {

@@ -1,5 +1,5 @@
-// tile_max(s), tile_sum(s): partial of this tile's half = max or sum of s over PARTS subsets of the threads, which together are
-// all of them. Through workgroup memory, for any device.
+// tile_max(s), tile_sum(s): partial of this tile's half = max or sum of s over PARTS subsets of the threads, which
+// together are all of them. Through workgroup memory, for any device.
 fn tile_max(s: ptr<function, Scores>, odd: u32, lid: u32) {
   share(s, odd, lid);
   for (var i = lid; i < HEAD_QUADS * PARTS; i += WORKGROUP) {

@@ -1,5 +1,5 @@
-// first_seen(n): the first key that a query sees whose own is key n - 1: it sees the newest `window` of n keys (Mistral 7B,
-// arXiv:2310.06825). Constants: WINDOW_BINDING, behind all others.
+// first_seen(n): the first key that a query sees whose own is key n - 1: it sees the newest `window` of n keys (Mistral
+// 7B, arXiv:2310.06825). Constants: WINDOW_BINDING, behind all others.
 @group(0) @binding(WINDOW_BINDING) var<uniform> window: u32; // 2^32 - 1 in a layer that sees all
 
 fn first_seen(n: u32) -> u32 { return n - min(n, window); }

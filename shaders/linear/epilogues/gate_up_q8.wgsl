@@ -1,5 +1,6 @@
-// h[i] = activation(gate) * up as in gate_up.wgsl, of one token, quantized in blocks of 32 for the down projection: finish of
-// matvec.wgsl over the rows of Wg and Wu interleaved. A workgroup has whole blocks, 64 rows each. Libraries: activation_*.
+// h[i] = activation(gate) * up as in gate_up.wgsl, of one token, quantized in blocks of 32 for the down projection:
+// finish of matvec.wgsl over the rows of Wg and Wu interleaved. A workgroup has whole blocks, 64 rows each. Libraries:
+// activation.
 @group(0) @binding(4) var<storage, read_write> h: array<u32>;   // (ROWS / 2) bytes, then (ROWS / 64) f32 d
 
 var<workgroup> h_quads: array<vec4<f32>, ROWS_PER_WORKGROUP / 8u>;

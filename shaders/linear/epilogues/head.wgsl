@@ -1,5 +1,6 @@
-// logits = cap(SCALE * W n(x)) for the last token of the pass, n = RMSNorm, and maxima[g] = the largest key (logit_key) among logits
-// 32 g .. 32 g + 31, which is what sampling reads first. finish of matvec.wgsl; a workgroup has whole groups of 32.
+// logits = cap(SCALE * W n(x)) for the last token of the pass, n = RMSNorm, and maxima[g] = the largest key (logit_key)
+// among logits 32 g .. 32 g + 31, which is what sampling reads first. finish of matvec.wgsl; a workgroup has whole
+// groups of 32.
 // Constants: SCALE, and SOFTCAP: cap(y) = SOFTCAP * tanh(y / SOFTCAP), or y where it is 0.
 @group(0) @binding(4) var<storage, read_write> logits: array<f32>;   // (ROWS), ROWS = vocabulary
 @group(0) @binding(5) var<storage, read_write> maxima: array<u32>;   // (ceil(ROWS / 32))

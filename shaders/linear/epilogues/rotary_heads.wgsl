@@ -1,6 +1,7 @@
-// Where a pair of rows of Wq, Wk and Wv goes: q and k turned, k and v to the cache in place. Rows of Wq and Wk are ordered so that
-// a rotary pair is two adjacent rows (RoPE: Su et al. 2021, interleaved form). Constants: N_HEADS, N_KV_HEADS, HEAD_DIM, CONTEXT,
-// ROTARY: false where no pair is turned. The kernel binds rope, q, k_cache and v_cache. KvPair: lib/kv_pair_*.wgsl.
+// Where a pair of rows of Wq, Wk and Wv goes: q and k turned, k and v to the cache in place. Rows of Wq and Wk are
+// ordered so that a rotary pair is two adjacent rows (RoPE: Su et al. 2021, interleaved form). Constants: N_HEADS,
+// N_KV_HEADS, HEAD_DIM, CONTEXT, ROTARY: false where no pair is turned. The kernel binds rope, q, k_cache and v_cache.
+// KvPair: attention/lib/kv_*.wgsl.
 const Q_ROWS = N_HEADS * HEAD_DIM;
 const KV_ROWS = N_KV_HEADS * HEAD_DIM;
 

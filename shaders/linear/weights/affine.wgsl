@@ -1,7 +1,7 @@
 // w[j] = d * q[j] + m, q unsigned 4 bits (GGUF Q4_1, Q4_K), or 5 where FIVE_BITS (Q5_1, Q5_K).
-// Four bits: a block is one vec4<u32>, element j in the low nibble of byte j, element 16 + j in the high one. Five bits: four
-// blocks are four such vec4<u32>, and one with a word of fifth bits for each block; elements 4 i .. 4 i + 3 have theirs in bit i
-// of the word's four bytes. Constants: FIVE_BITS. Libraries: quants, and affine_block or affine_k.
+// Four bits: a block is one vec4<u32>, element j in the low nibble of byte j, element 16 + j in the high one. Five
+// bits: four blocks are four such vec4<u32>, and one with a word of fifth bits for each block; elements 4 i .. 4 i + 3
+// have theirs in bit i of the word's four bytes. Constants: FIVE_BITS. Libraries: quants, and affine_block or affine_k.
 @group(0) @binding(0) var<storage, read> weights: array<vec4<u32>>;  // (rows, BLOCKS), or (rows * BLOCKS / 4, 5)
 
 alias Scale = vec2<f32>;   // d, m

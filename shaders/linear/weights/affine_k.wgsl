@@ -1,5 +1,6 @@
-// d and m of a block of 32, from what 256 values share (GGUF Q4_K, Q5_K): two f16 and 12 bytes of 6-bit scales and minima, those of
-// blocks 4 to 7 in the nibbles of the last four bytes and the top bits of the others. Source: ggml-quants.c, get_scale_min_k4.
+// d and m of a block of 32, from what 256 values share (GGUF Q4_K, Q5_K): two f16 and 12 bytes of 6-bit scales and
+// minima, those of blocks 4 to 7 in the nibbles of the last four bytes and the top bits of the others. Source:
+// ggml-quants.c, get_scale_min_k4.
 @group(0) @binding(1) var<storage, read> scales: array<vec4<u32>>;   // (rows, BLOCKS / 8)
 
 fn affine_of(block: u32) -> vec2<f32> {

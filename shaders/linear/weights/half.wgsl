@@ -1,5 +1,6 @@
-// Values of 16 bits, two to a word: IEEE half precision, or bfloat16 where BFLOAT, which is the upper half of a float32, so that
-// unpacking is a shift. A block is 32 values in four vec4<u32>. Needs no shader-f16. Constants: BFLOAT.
+// Values of 16 bits, two to a word: IEEE half precision, or bfloat16 where BFLOAT, which is the upper half of a
+// float32, so that unpacking is a shift. A block is 32 values in four vec4<u32>. Needs no shader-f16. Constants:
+// BFLOAT.
 @group(0) @binding(0) var<storage, read> weights: array<vec4<u32>>;  // (rows, BLOCKS, 4)
 @group(0) @binding(1) var<storage, read> scales: array<u32>;         // unused
 

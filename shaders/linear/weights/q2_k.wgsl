@@ -1,8 +1,8 @@
-// w[j] = d * scale * q[j] - dmin * minimum, q unsigned 2 bits; scale and minimum, 4 bits each, for 16 values, d and dmin for 256
-// (GGUF Q2_K). Two blocks are one vec4<u32>: of a block's two words, elements 8 i .. 8 i + 3 have bits 2 i and 2 i + 1 of the first
-// one's four bytes, elements 8 i + 4 .. 8 i + 7 those of the second's.
+// w[j] = d * scale * q[j] - dmin * minimum, q unsigned 2 bits; scale and minimum, 4 bits each, for 16 values, d and
+// dmin for 256 (GGUF Q2_K). Two blocks are one vec4<u32>: of a block's two words, elements 8 i .. 8 i + 3 have bits 2 i
+// and 2 i + 1 of the first one's four bytes, elements 8 i + 4 .. 8 i + 7 those of the second's.
 @group(0) @binding(0) var<storage, read> weights: array<vec4<u32>>;  // (rows, BLOCKS / 2)
-@group(0) @binding(1) var<storage, read> scales: array<u32>;         // (rows, BLOCKS / 8, 5): 16 bytes, then d and dmin as f16
+@group(0) @binding(1) var<storage, read> scales: array<u32>;  // (rows, BLOCKS / 8, 5): 16 bytes, then d and dmin as f16
 
 // d and m: of elements 0 to 15 and of 16 to 31; w = d * q + m.
 struct Packed { q: vec2<u32>, d: vec2<f32>, m: vec2<f32> }

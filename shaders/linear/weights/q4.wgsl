@@ -1,5 +1,6 @@
-// w[j] = d * (q[j] - 8), q unsigned 4 bits (GGUF Q4_0): a block is one vec4<u32>, element j in the low nibble of byte j and
-// element 16 + j in the high one, so that masking gives two runs of consecutive quads. Libraries: quants, block_scale.
+// w[j] = d * (q[j] - 8), q unsigned 4 bits (GGUF Q4_0): a block is one vec4<u32>, element j in the low nibble of byte j
+// and element 16 + j in the high one, so that masking gives two runs of consecutive quads. Libraries: quants,
+// block_scale.
 @group(0) @binding(0) var<storage, read> weights: array<vec4<u32>>;  // (rows, BLOCKS)
 
 struct Packed { q: vec4<u32>, d: f32 }
@@ -16,8 +17,8 @@ fn dequantize(w: Packed) -> Block {
   );
 }
 
-// A nibble less 8 becomes a signed byte, 16 times too large, in two operations: moved into the high half of its byte, and the
-// top bit flipped. The scale makes up for it.
+// A nibble less 8 becomes a signed byte, 16 times too large, in two operations: moved into the high half of its byte,
+// and the top bit flipped. The scale makes up for it.
 fn unpack(w: Packed) -> Quants {
   let mask = vec4(0xf0f0f0f0u);
   let sign = vec4(0x80808080u);

@@ -1,8 +1,9 @@
-// w[j] = d * scale * (q[j] - 32), q unsigned 6 bits, a signed scale for 16 values, d for 256 (GGUF Q6_K). Two blocks are three
-// vec4<u32>: nibbles of each as in q4.wgsl, then two words of high bits of each, for elements 0 to 15 and 16 to 31:
-// elements 4 i .. 4 i + 3 of these have theirs in bits 2 i and 2 i + 1 of the word's four bytes. Libraries: quants.
+// w[j] = d * scale * (q[j] - 32), q unsigned 6 bits, a signed scale for 16 values, d for 256 (GGUF Q6_K). Two blocks
+// are three vec4<u32>: nibbles of each as in q4.wgsl, then two words of high bits of each, for elements 0 to 15 and 16
+// to 31: elements 4 i .. 4 i + 3 of these have theirs in bits 2 i and 2 i + 1 of the word's four bytes. Libraries:
+// quants.
 @group(0) @binding(0) var<storage, read> weights: array<vec4<u32>>;  // (rows, BLOCKS / 2, 3)
-@group(0) @binding(1) var<storage, read> scales: array<u32>;         // (rows, BLOCKS / 8, 5): 16 signed bytes, then d as f16
+@group(0) @binding(1) var<storage, read> scales: array<u32>;  // (rows, BLOCKS / 8, 5): 16 signed bytes, then d as f16
 
 alias Scale = vec2<f32>;   // of elements 0 to 15 and of 16 to 31
 

@@ -1,4 +1,4 @@
-// The activations of a matvec, quantized by whoever wrote them: one row in the layout of kernels/quantize_activations.wgsl.
+// The activations of a matvec, already quantized: one row in the layout of elementwise/quantize_activations.wgsl.
 @group(0) @binding(2) var<storage, read> x: array<vec4<u32>>;    // (BLOCKS, 2) bytes, then (BLOCKS) f32 d
 
 fn prepare_x(lid: u32) {}

@@ -1,5 +1,6 @@
-// The activations of a matvec, quantized by each workgroup for itself, times the norm weight when NORM. That takes a read of
-// x from the cache where a dispatch of its own would take a whole gap between two dispatches. Libraries: x_row or x_parts.
+// The activations of a matvec, quantized by each workgroup for itself, times the norm weight when NORM. That takes a
+// read of x from the cache where a dispatch of its own would take a whole gap between two dispatches. Libraries: x_row
+// or x_parts.
 var<workgroup> x_low: array<vec4<u32>, BLOCKS>;
 var<workgroup> x_high: array<vec4<u32>, BLOCKS>;
 var<workgroup> x_d: array<vec2<f32>, BLOCKS>;    // d, and the sum of squares

@@ -1,3 +1,5 @@
+// Gathers the rows of the tokens from the embedding.
+
 import wgsl from '../../../shaders/elementwise/embed.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, createKernel } from '../../gpu/kernel';
@@ -17,7 +19,9 @@ export interface EmbedShape {
   scale?: number;
 }
 
-/** Gathers token rows of an embedding (vocabSize, hiddenSize): a dispatch for each part, which copies the rows it has. */
+/**
+ * Gathers token rows of an embedding (vocabSize, hiddenSize): a dispatch for each part, which copies the rows it has.
+ */
 export async function createEmbed(gpu: Gpu, shape: EmbedShape): Promise<Embed> {
   const { vocabSize, hiddenSize, parts, scale = 1 } = shape;
   const kernels = await Promise.all(

@@ -1,3 +1,5 @@
+// activation(gate) * up of stored gate and up.
+
 import wgsl from '../../../shaders/elementwise/gated_unit.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, createKernel, type Kernel } from '../../gpu/kernel';

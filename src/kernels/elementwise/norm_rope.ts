@@ -1,3 +1,5 @@
+// Norms of q and k, RoPE, and the write to the cache, for stored q, k and v.
+
 import wgsl from '../../../shaders/elementwise/norm_rope.wgsl?raw';
 import workgroupSum from '../../../shaders/elementwise/workgroup_sum.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
@@ -14,7 +16,7 @@ export interface NormRopeShape extends QkvShape {
 
 const WORKGROUP = 64;
 
-/** What follows the product with Wq, Wk and Wv where q and k are normalized before they are turned. */
+/** Normalizes q and k, rotates them, and writes k and v to the cache, after a linear that stored q, k and v. */
 export class NormRope {
   constructor(
     private readonly kernel: Kernel,
@@ -22,8 +24,9 @@ export class NormRope {
   ) {}
 
   /**
-   * y: f32 (nTokens, nHeads + 2 nKvHeads, headDim), rotary pairs adjacent; weight: f32 of q, then of k, in the same order: (headDim)
-   * each, or for a vector (nHeads, headDim) and (nKvHeads, headDim); then the rope table, q, k cache, v cache as in `qkv`.
+   * y: f32 (nTokens, nHeads + 2 nKvHeads, headDim), rotary pairs adjacent; weight: f32 of q, then of k, in the same
+   * order: (headDim) each, or for a vector (nHeads, headDim) and (nKvHeads, headDim); then the rope table, q, k cache,
+   * v cache as in `qkv`.
    */
   bind(y: GPUBuffer, weight: GPUBuffer, rope: GPUBuffer, q: GPUBuffer, k: GPUBuffer, v: GPUBuffer): GPUBindGroup {
     return this.kernel.bind(y, weight, rope, q, k, v);

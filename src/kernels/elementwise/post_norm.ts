@@ -1,3 +1,5 @@
+// Adds a normalized product to the residual stream.
+
 import wgsl from '../../../shaders/elementwise/post_norm.wgsl?raw';
 import workgroupSum from '../../../shaders/elementwise/workgroup_sum.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
@@ -7,7 +9,7 @@ export interface PostNormShape {
   /** A multiple of 4. */
   cols: number;
   normEps: number;
-  /** Of what is added. */
+  /** Factor of the normalized product. */
   scale: number;
 }
 

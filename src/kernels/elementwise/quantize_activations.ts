@@ -1,3 +1,5 @@
+// Quantizes activations to signed bytes for linears of many tokens.
+
 import wgsl from '../../../shaders/elementwise/quantize_activations.wgsl?raw';
 import workgroupSum from '../../../shaders/elementwise/workgroup_sum.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
@@ -19,7 +21,7 @@ export function xqBytes(nTokens: number, cols: number): number {
   return Math.ceil((blocks * (BLOCK + 4)) / 16) * 16; // read in units of 16
 }
 
-/** Rows of activations in signed bytes, for kernels/matmul_q8. */
+/** Rows of activations in signed bytes, for matmul_q8. */
 export class QuantizeActivations {
   constructor(private readonly kernel: Kernel) {}
 

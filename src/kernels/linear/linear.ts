@@ -1,3 +1,5 @@
+// The common half of all linears: shape, epilogue, bindings, and a kernel for each part of a matrix.
+
 import params from '../../../shaders/linear/params.wgsl?raw';
 import { GpuProgramError } from '../../errors';
 import type { Gpu } from '../../gpu/device';
@@ -13,32 +15,42 @@ export interface LinearShape {
   normEps: number | null;
   /** A bias of `rows` floats follows in params. */
   bias: boolean;
-  /** The rows of this format, where each part is a multiple of the rows that the epilogue takes, 2 at least; all when left out. */
+  /**
+   * Row ranges stored in this format. Each must be a multiple of the epilogue's row group (at least 2). Default: all
+   * rows.
+   */
   parts?: readonly RowRange[];
 }
 
-/** Rows that a dispatch of this shape, or its parts together, make: fewer than `rows` where a matrix mixes formats. */
+/** Rows that the parts of this shape produce together: fewer than `rows` where a matrix mixes formats. */
 export function ownRows({ rows, parts }: Pick<LinearShape, 'rows' | 'parts'>): number {
   return parts ? parts.reduce((sum, part) => sum + part.rows, 0) : rows;
 }
 
-/** What becomes of a product: an `emit` that takes pairs of rows, and its bindings from 4 on. */
+/** The last step of a linear: an `emit` that takes pairs of rows, and its bindings from 4 on. */
 export interface Epilogue {
   label: string;
   wgsl: readonly string[];
   constants?: Readonly<Record<string, Constant>>;
   bindings: readonly BindingKind[];
-  /** For one token: `wgsl` defines `finish` of lib/matvec.wgsl, which takes whole workgroups of this many rows, or a multiple. */
+  /**
+   * Decode only: `wgsl` defines `finish` of matvec.wgsl, which takes whole workgroups of this many rows, or a multiple.
+   */
   finishRows?: number;
-  /** What a pass of `nTokens` at position 0 writes when the product has `rows` rows. */
+  /** The bytes that a pass of `nTokens` at position 0 writes when the linear has `rows` rows. */
   outputs(rows: number, nTokens: number): readonly EpilogueOutput[];
 }
 
-/** Bytes that an epilogue writes: from offset 0, `runs` times (default 1) `bytes` bytes, `stride` bytes apart. Multiples of 4. */
+/**
+ * Bytes that an epilogue writes: from offset 0, `runs` times (default 1) `bytes` bytes, `stride` bytes apart. Multiples
+ * of 4.
+ */
 export interface EpilogueOutput {
   /** Index among the buffers of the epilogue. */
   buffer: number;
-  /** `q8`: the layout of kernels/quantize_activations for one token. `key`: sortable logits (shaders/sampling/logit_key.wgsl). */
+  /**
+   * `q8`: the layout of quantize_activations for one token. `key`: sortable logits (shaders/sampling/logit_key.wgsl).
+   */
   encoding: 'f32' | 'f16' | 'q8' | 'key';
   bytes: number;
   runs?: number;
@@ -71,7 +83,7 @@ export class Linear {
   }
 }
 
-/** What a kind of product adds to what all have in common. */
+/** The parts of a linear that depend on its kernel. */
 export interface LinearCore {
   /** Behind the epilogue's label. */
   name: string;

@@ -1,3 +1,5 @@
+// The linear of all tokens of a pass, in f32.
+
 import matmul from '../../../shaders/linear/matmul.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
 import { compileLinear, type Epilogue, type Linear, type LinearShape } from './linear';

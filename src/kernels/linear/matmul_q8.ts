@@ -1,3 +1,5 @@
+// The linear of all tokens of a pass on quantized activations, and its tiles.
+
 import matmul from '../../../shaders/linear/matmul_q8.wgsl?raw';
 import scalesAffine from '../../../shaders/linear/matmul_q8_scales_affine.wgsl?raw';
 import scalesHalves from '../../../shaders/linear/matmul_q8_scales_halves.wgsl?raw';
@@ -7,7 +9,7 @@ import type { Gpu } from '../../gpu/device';
 import { compileLinear, type Epilogue, type Linear, type LinearShape, ownRows } from './linear';
 import type { IntegerFormat, WeightFormat } from './weight_format';
 
-/** How a workgroup shares its tile: 8 rows a thread, `tokensEach` tokens a thread. */
+/** The shares of a workgroup's threads in its tile: 8 rows and `tokensEach` tokens a thread. */
 export interface Tiles {
   /** Threads along the rows, a multiple of 4 and at least `tokensEach`: a tile has 8 times as many rows. */
   rowThreads: number;
@@ -18,7 +20,9 @@ export interface Tiles {
   stages: 1 | 2;
 }
 
-/** A matrix of a format that has integers: `normEps` only says that a norm weight stands in front of the bias in params. */
+/**
+ * A matrix of a format that has integers: `normEps` only says that a norm weight stands in front of the bias in params.
+ */
 export interface MatmulQ8Shape extends LinearShape {
   format: IntegerFormat;
 }
@@ -50,7 +54,7 @@ const SMALL_TILES = MATMUL_TILES[MATMUL_TILES.length - 1];
 /** Workgroups that fill a large GPU twice over. */
 const ENOUGH_WORKGROUPS = 256;
 
-/** How scales take part, and how many floats of them lie in workgroup memory for a row and for a token. */
+/** The shader piece for scales, and the floats of scales in workgroup memory for each row and each token. */
 interface Scales {
   wgsl: string;
   wFloats: 1 | 2;
@@ -74,12 +78,12 @@ const SCALES: Record<IntegerFormat, Scales> = {
 /** Tokens of a whole chunk of a prompt. */
 export const MANY_TOKENS = 512;
 
-/** Whether a matrix of this format can be multiplied in integers. */
+/** True for formats that are multiplied in integers. */
 export const hasIntegers = (format: WeightFormat): format is IntegerFormat => format in SCALES;
 
 /**
- * Where workgroups are plenty, 128 rows with 8 tokens a thread, which read least; else the 64 x 64 that fill a large GPU, and
- * small ones for short prompts. Measured by `npm run bench -- tune`.
+ * Where workgroups are plenty, 128 rows with 8 tokens a thread, which read least; else the 64 x 64 that fill a large
+ * GPU, and small ones for short prompts. Measured by `npm run bench -- tune`.
  */
 function defaultTiles(nTokens: number, rows: number): Tiles {
   if (Math.min(nTokens, rows) <= 32) return SMALL_TILES;
@@ -126,8 +130,8 @@ export function planMatmulQ8(
 }
 
 /**
- * The product of all tokens of a pass on quantized activations, with the default tiles of many tokens or those given. x is
- * what kernels/quantize_activations writes. Workgroups that share rows are neighbors: weights come from memory once.
+ * The product of all tokens of a pass on quantized activations, with the default tiles of many tokens or those given. x
+ * is what quantize_activations writes. Workgroups that share rows are neighbors: weights come from memory once.
  * @throws GpuProgramError with the number that does not fit
  */
 export function createMatmulQ8(gpu: Gpu, shape: MatmulQ8Shape, epilogue: Epilogue, given?: Tiles): Promise<Linear> {

@@ -1,3 +1,5 @@
+// The linear of one token: the pieces of its shader by weight format and input.
+
 import mergeParts from '../../../shaders/attention/lib/merge_parts.wgsl?raw';
 import onlineSoftmax from '../../../shaders/attention/lib/online_softmax.wgsl?raw';
 import emitPairs from '../../../shaders/linear/emit_pairs.wgsl?raw';
@@ -19,9 +21,13 @@ import { type MatvecParameters, planMatvec } from './matvec_plan';
 import { ZERO_BELOW } from './weight_format';
 
 /**
- * How activations come and are multiplied: `f32` as they are; `to_q8` in f32, quantized by the product itself; `parts_to_q8` in
- * parts of attention that are merged first, bound behind the epilogue's one buffer: m and l, and a uniform with the number of
- * parts; `q8` quantized already, in the layout of kernels/quantize_activations for one token.
+ * The form of the activations.
+ * - `f32`: read and multiplied in f32.
+ * - `to_q8`: read in f32, quantized in the kernel.
+ * - `parts_to_q8`: attention splits, merged and then quantized in the kernel, which binds (m, l) and a uniform with the
+ * number
+ * of splits behind the epilogue's one buffer.
+ * - `q8`: already quantized, in the layout of quantize_activations for one token.
  */
 export type MatvecInput = 'f32' | 'to_q8' | 'parts_to_q8' | 'q8';
 

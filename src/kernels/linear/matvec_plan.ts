@@ -4,7 +4,7 @@ import { GpuProgramError } from '../../errors';
 import type { LinearShape } from './linear';
 import { BLOCK, type WeightFormat } from './weight_format';
 
-/** The constants of lib/matvec.wgsl that a tuner may set; all are powers of two. */
+/** The constants of matvec.wgsl that a tuner may set; all are powers of two. */
 export interface MatvecParameters {
   /** Threads of a workgroup. */
   WORKGROUP: number;
@@ -29,9 +29,15 @@ export type MatvecLimits = Pick<
   'maxComputeInvocationsPerWorkgroup' | 'maxComputeWorkgroupStorageSize'
 >;
 
-/** Workgroups that keep a large GPU busy to the end of a dispatch. Each one that quantizes x does so anew: fewer of those. */
+/**
+ * Workgroups that keep a large GPU busy to the end of a dispatch. Each one that quantizes x does so anew: fewer of
+ * those.
+ */
 const ENOUGH_WORKGROUPS: Record<MatvecShape['input'], number> = { to_q8: 96, parts_to_q8: 96, q8: 192, f32: 96 };
-/** Below this a dispatch leaves most of a large GPU idle. Merging parts takes long in each workgroup: fewer, larger ones. */
+/**
+ * Below this a dispatch leaves most of a large GPU idle. Merging parts takes long in each workgroup: fewer, larger
+ * ones.
+ */
 const FEW_WORKGROUPS = 96;
 const FEW_MERGING_WORKGROUPS = 48;
 const MAX_LANES = 32;
@@ -59,8 +65,8 @@ const MOST_SLOTS: Record<WeightFormat, number> = {
 };
 
 /**
- * Slots hide the latency of memory, of which a software GPU has little; each one makes it compile longer. Its barriers cost a
- * switch for each subgroup: two of them with more turns are a fifth faster than sixteen.
+ * Slots hide the latency of memory, of which a software GPU has little; each one makes it compile longer. Its barriers
+ * cost a switch for each subgroup: two of them with more turns are a fifth faster than sixteen.
  */
 const SOFTWARE_SLOTS = 2;
 const SOFTWARE_SUBGROUPS = 2;
@@ -90,7 +96,9 @@ export function planMatvec(
   return parameters;
 }
 
-/** Whether the defaults fit this GPU: quantized activations wait in workgroup memory, which ends with very wide matrices. */
+/**
+ * True when the defaults fit this GPU. Quantized activations lie in workgroup memory, which very wide matrices exceed.
+ */
 export function fitsMatvec(shape: MatvecShape, limits: MatvecLimits, subgroupMinSize: number): boolean {
   try {
     planMatvec(shape, limits, subgroupMinSize);
@@ -137,7 +145,7 @@ function defaults(shape: MatvecShape, limits: MatvecLimits, subgroupMinSize: num
   return { WORKGROUP, LANES, GROUP_ROWS, SLOTS, TURNS };
 }
 
-/** Bytes of workgroup memory of lib/matvec.wgsl with its libraries; an epilogue may take 4 bytes a row more. */
+/** Bytes of workgroup memory of matvec.wgsl with its libraries; an epilogue may take 4 bytes a row more. */
 function workgroupBytes({ cols, input }: MatvecShape, rows: number, lanesInMemory: number): number {
   const x = input === 'to_q8' || input === 'parts_to_q8' ? cols + (cols / BLOCK) * 8 : 0;
   return x + (rows + 1) * 4 * lanesInMemory + rows * 4;

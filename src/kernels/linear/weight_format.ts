@@ -1,5 +1,5 @@
-// The kernels room: one wrapper per file of shaders/kernels, with its constants, bindings and grid.
-// It records dispatches; it neither owns weights nor knows the order of a layer.
+// The formats of weight matrices: their planes of values and scales, the shaders that read them, and their cut into
+// parts.
 
 import affine from '../../../shaders/linear/weights/affine.wgsl?raw';
 import affineBlock from '../../../shaders/linear/weights/affine_block.wgsl?raw';
@@ -16,10 +16,12 @@ import quants from '../../../shaders/linear/weights/quants.wgsl?raw';
 import { GpuMemoryError } from '../../errors';
 import type { Constant } from '../../gpu/kernel';
 
-/** How a matrix lies on the GPU. Columns always come in blocks of 32. */
+/** The layout of a matrix on the GPU. Columns always come in blocks of 32. */
 export type WeightFormat = 'f32' | 'f16' | 'bf16' | 'q8' | 'q4' | 'q4_1' | 'q5_1' | 'q2_k' | 'q4_k' | 'q5_k' | 'q6_k';
 
-/** Those that are multiplied with signed bytes. Scales of 16 beside minima, as in q2_k, would take more than it saves. */
+/**
+ * Those that are multiplied with signed bytes. Scales of 16 beside minima, as in q2_k, would take more than it saves.
+ */
 export type IntegerFormat = Exclude<WeightFormat, 'f32' | 'f16' | 'bf16' | 'q2_k'>;
 
 /** Columns of one block. */
@@ -28,15 +30,15 @@ export const BLOCK = 32;
 /** Magnitudes of activations below this count as zero, as in the textbook. */
 export const ZERO_BELOW = 1e-30;
 
-/** So many 32-bit words hold so many neighboring blocks. */
+/** `words` 32-bit words hold `blocks` neighboring blocks. */
 interface Plane {
   blocks: number;
   words: number;
 }
 
 /**
- * The two planes of a matrix (its values and, where it has them, scales) and the shaders that read them. `wgsl` defines Block,
- * Packed, load_packed and dequantize; for an IntegerFormat Quants, unpack and scaled_dot as well.
+ * The two planes of a matrix (its values and, where it has them, scales) and the shaders that read them. `wgsl` defines
+ * Block, Packed, load_packed and dequantize; for an IntegerFormat Quants, unpack and scaled_dot as well.
  */
 interface FormatPlanes {
   weights: Plane;
@@ -80,13 +82,19 @@ export interface FormatRange extends RowRange {
   format: WeightFormat;
 }
 
-/** Rows of a matrix that one binding holds: their values, and the plane of scales (16 unused bytes where there are none). */
+/**
+ * Rows of a matrix that one binding holds: their values, and the plane of scales (16 unused bytes where there are
+ * none).
+ */
 export interface WeightPart extends FormatRange {
   weights: GPUBuffer;
   scales: GPUBuffer;
 }
 
-/** A matrix (rows, cols) on the GPU, its parts in the order of their rows. Tensors that are stacked in it may differ in format. */
+/**
+ * A matrix (rows, cols) on the GPU, its parts in the order of their rows. Tensors that are stacked in it may differ in
+ * format.
+ */
 export interface WeightMatrix {
   rows: number;
   cols: number;
@@ -122,8 +130,8 @@ export function planeBytes(format: WeightFormat, rows: number, cols: number): { 
 }
 
 /**
- * The parts of a matrix, as few as possible and of about the same size, where a binding holds `limit` bytes; `what` names the
- * matrix in a GpuMemoryError where not even PART_ROWS_STEP rows fit.
+ * The parts of a matrix, as few as possible and of about the same size, where a binding holds `limit` bytes; `what`
+ * names the matrix in a GpuMemoryError where not even PART_ROWS_STEP rows fit.
  */
 export function planParts(what: string, format: WeightFormat, rows: number, cols: number, limit: number): RowRange[] {
   if (planeBytes(format, rows, cols).weights <= limit) return [{ row0: 0, rows }];

@@ -1,4 +1,5 @@
-// How the types of a file become the formats of the kernels, each without loss. Sizes: ggml-common.h, block_q4_0 and so on.
+// How the types of a file become the formats of the kernels, each without loss. Sizes: ggml-common.h, block_q4_0 and so
+// on.
 
 import affine from '../../../shaders/load/repack_affine.wgsl?raw';
 import copy from '../../../shaders/load/repack_copy.wgsl?raw';
@@ -27,10 +28,10 @@ export type FileType =
 
 interface FileFormat {
   format: WeightFormat;
-  /** Of `blockBytes`: 32 or 256. */
+  /** Values in `blockBytes`: 32 or 256. */
   blockElements: number;
   blockBytes: number;
-  /** Defines move_block of kernels/repack. */
+  /** Defines move_block of repack. */
   wgsl: readonly string[];
   constants: Readonly<Record<string, Constant>>;
 }

@@ -1,19 +1,21 @@
+// Quantizes rows of f32, f16 or bf16 to q8 or q4 on the GPU, bit for bit as the reference does.
+
 import chunkRows from '../../../shaders/load/chunk_rows.wgsl?raw';
 import wgsl from '../../../shaders/load/quantize_weights.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
 import { createKernel, type Kernel } from '../../gpu/kernel';
 import type { WeightFormat } from '../linear/weight_format';
 
-/** What a matrix can be quantized to. */
+/** The formats that a load can quantize a matrix to. */
 export type QuantizedFormat = Extract<WeightFormat, 'q8' | 'q4'>;
-/** What it can be quantized from. */
+/** The formats that it can quantize from. */
 export type PlainFormat = Extract<WeightFormat, 'f32' | 'f16' | 'bf16'>;
 
 export function isPlain(format: WeightFormat): format is PlainFormat {
   return format === 'f32' || format === 'f16' || format === 'bf16';
 }
 
-/** `blocks`: of 32 values, a row. Binds the chunk, its bytes, weights, scales, as kernels/repack does. */
+/** `blocks`: of 32 values, a row. Binds the chunk, its bytes, weights, scales, as repack does. */
 export function createQuantizeWeights(
   gpu: Gpu,
   from: PlainFormat,

@@ -1,3 +1,5 @@
+// Moves rows from the layout of a file to the layout of the kernels, on the GPU.
+
 import chunkRows from '../../../shaders/load/chunk_rows.wgsl?raw';
 import wgsl from '../../../shaders/load/repack.wgsl?raw';
 import { GpuProgramError } from '../../errors';
@@ -7,10 +9,10 @@ import { BLOCK, type WeightFormat, type WeightMatrix, type WeightPart } from '..
 import { FILE_TYPES, type FileType } from './file_types';
 import { createQuantizeWeights, isPlain } from './quantize_weights';
 
-/** Where the rows of a chunk of file bytes go. */
+/** The destination of the rows in a chunk of file bytes. */
 export interface RepackTarget {
   matrix: WeightMatrix;
-  /** How the file holds the rows: as FILE_TYPES has it for their part of the matrix, or in full precision where that is quantized. */
+  /** The type in the file: that of the matrix part by FILE_TYPES, or full precision where the load quantizes. */
   stored: FileType;
   /** First row of the chunk within its tensor. */
   srcRow0: number;
@@ -27,7 +29,10 @@ export interface RepackTarget {
 const MAX_GRID_X = 32768;
 const MAX_QUEUED_CHUNKS = 8;
 
-/** Moves rows from the layout of a file to the layout of the kernels, on the GPU, through one staging buffer; quantizes them on the way. */
+/**
+ * Moves rows from the layout of a file to the layout of the kernels, on the GPU, through one staging buffer; quantizes
+ * them on the way.
+ */
 export class Repacker {
   private readonly kernels = new Map<string, Promise<Kernel>>();
   private readonly staging: GPUBuffer;
@@ -81,8 +86,8 @@ export class Repacker {
 }
 
 /**
- * The kernel that turns rows of `blocks` blocks of a file's type into a format: moved as they are, or quantized. Binds the
- * chunk, its bytes, weights and scales.
+ * The kernel that turns rows of `blocks` blocks of a file's type into a format: moved as they are, or quantized. Binds
+ * the chunk, its bytes, weights and scales.
  */
 export function createRepack(gpu: Gpu, stored: FileType, format: WeightFormat, blocks: number): Promise<Kernel> {
   const { format: kept, blockBytes, wgsl: moveBlock, constants } = FILE_TYPES[stored];

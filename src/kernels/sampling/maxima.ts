@@ -1,3 +1,5 @@
+// The largest logit of every 32, and the sizes of both buffers.
+
 import logitKey from '../../../shaders/sampling/logit_key.wgsl?raw';
 import wgsl from '../../../shaders/sampling/maxima.wgsl?raw';
 import type { Gpu } from '../../gpu/device';

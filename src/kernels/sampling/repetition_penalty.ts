@@ -1,3 +1,5 @@
+// Penalizes the logits of tokens that occurred.
+
 import wgsl from '../../../shaders/sampling/repetition_penalty.wgsl?raw';
 import sampling from '../../../shaders/sampling/sampling.wgsl?raw';
 import type { Gpu } from '../../gpu/device';

@@ -1,3 +1,5 @@
+// Draws the next token from the logits.
+
 import candidates from '../../../shaders/sampling/candidates.wgsl?raw';
 import draw from '../../../shaders/sampling/draw.wgsl?raw';
 import gumbel from '../../../shaders/sampling/gumbel.wgsl?raw';
@@ -9,7 +11,9 @@ import type { Gpu } from '../../gpu/device';
 import { type CommandList, createKernel } from '../../gpu/kernel';
 
 export interface Sample {
-  /** logits (logitsBytes), maxima of these logits (maximaBytes), sampling (SAMPLING_BYTES, see packSampling), tokens. */
+  /**
+   * logits (logitsBytes), maxima of these logits (maximaBytes), sampling (SAMPLING_BYTES, see packSampling), tokens.
+   */
   bind(...buffers: readonly GPUBuffer[]): GPUBindGroup;
   record(list: CommandList, group: GPUBindGroup): void;
 }

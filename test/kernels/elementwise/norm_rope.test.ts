@@ -25,7 +25,7 @@ const CASES: Case[] = [
   { nHeads: 2, nKvHeads: 2, headDim: 256, norm: 'vector', rotary: false, kvType: 'f32', nTokens: 2, position: 1 },
 ];
 
-/** Of each run of `size`, by its own weights or those of its place in the vector. */
+/** Normalizes each run of `size` by its own weights, or by those of its place in the vector. */
 function normed(x: Float32Array, weight: Float32Array, size: number): Float32Array {
   const out = new Float32Array(x.length);
   for (let i = 0; i < x.length; i += size) {

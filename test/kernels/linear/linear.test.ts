@@ -1,4 +1,5 @@
-// The four products of a layer and the head in f32, in both cores (matvec for one token, matmul for many), against the textbook.
+// The four products of a layer and the head in f32, in both cores (matvec for one token, matmul for many), against the
+// textbook.
 
 import { describe, expect, test } from 'vitest';
 import { halfToNumber } from '../../../src/cpu/dequantize';
@@ -61,7 +62,8 @@ function run(gpu: Gpu, product: Linear, groups: readonly GPUBindGroup[], nTokens
 const flat = (rows: Float32Array[]) => Float32Array.from(rows.flatMap((row) => [...row]));
 
 for (const without of PATHS) {
-  // Paths differ in how sums are made and a step is told, not in how a format is read or a result kept: on the plain one, fewer of those.
+  // Paths differ in how sums are made and a step is told, not in how a format is read or a result kept: on the plain
+  // one, fewer of those.
   const isPlain = without.length > 0;
   describe(pathName(without), () => {
     for (const format of isPlain ? (['q8', 'q4'] as const) : FORMATS) {

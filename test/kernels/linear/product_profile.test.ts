@@ -1,3 +1,5 @@
+// Tuned parameters by the key of a linear, and the fallback where they do not run.
+
 import { expect, test } from 'vitest';
 import { linear } from '../../../src/cpu/linear';
 import { CommandList } from '../../../src/gpu/kernel';

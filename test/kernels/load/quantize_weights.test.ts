@@ -18,7 +18,10 @@ const COLS = 96; // three blocks: scales of neighboring rows share a word
 
 const block = (values: number[], rest = 0) => Array.from({ length: 32 }, (_, i) => values[i] ?? rest);
 
-/** Zeros of both signs, ties of both formats, either sign largest, scales at the ends of what f16 and f32 hold, NaN, infinities. */
+/**
+ * Zeros of both signs, ties of both formats, either sign largest, scales at the ends of what f16 and f32 hold, NaN,
+ * infinities.
+ */
 const EDGES = [
   block([]),
   block([], -0),

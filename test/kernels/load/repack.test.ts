@@ -1,3 +1,5 @@
+// Rows of every file type, read back through the embedding, against the reference.
+
 import { expect, test } from 'vitest';
 import { dequantize } from '../../../src/cpu/dequantize';
 import { FILE_TYPES, type FileType, fileRowBytes } from '../../../src/kernels/load/file_types';

@@ -32,7 +32,7 @@ interface Draw {
 
 interface Sampler {
   draw(logits: Float32Array<ArrayBuffer>, params: SamplingParams, draw: Draw): Promise<number[]>;
-  /** As a decode step does it: the penalty for `context`, the maxima, then the draw of the token that follows. */
+  /** One decode step: the penalty for `context`, the maxima, then the draw of the token that follows. */
   drawPenalized(logits: Float32Array<ArrayBuffer>, params: SamplingParams, context: readonly number[]): Promise<number>;
 }
 

@@ -1,9 +1,11 @@
+// The epilogue of gate and up: h = activation(gate) * up.
+
 import activationWgsl from '../../../../shaders/linear/epilogues/activation.wgsl?raw';
 import wgsl from '../../../../shaders/linear/epilogues/gate_up.wgsl?raw';
 import type { Constant } from '../../../gpu/kernel';
 import type { Epilogue } from '../linear';
 
-/** Of the gate of an MLP. */
+/** The activation of the gate of an MLP. */
 export type Activation = 'silu' | 'gelu_tanh';
 
 /** The library that defines `activation`, which its constants choose. */

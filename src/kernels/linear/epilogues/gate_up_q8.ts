@@ -1,9 +1,11 @@
+// The epilogue of gate and up for one token, with h quantized for the down projection.
+
 import wgsl from '../../../../shaders/linear/epilogues/gate_up_q8.wgsl?raw';
 import type { Epilogue } from '../linear';
 import { BLOCK } from '../weight_format';
 import { ACTIVATION, type Activation, activationConstants } from './gate_up';
 
-/** gate_up for one token, quantized: binds h in the layout of kernels/quantize_activations. Rows: a multiple of 64. */
+/** gate_up for one token, quantized: binds h in the layout of quantize_activations. Rows: a multiple of 64. */
 export function gateUpQ8Epilogue(activation: Activation): Epilogue {
   return {
     label: 'kernels/gate_up_q8',

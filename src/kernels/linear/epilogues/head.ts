@@ -1,3 +1,5 @@
+// The epilogue of the head: logits, and the largest of every 32.
+
 import wgsl from '../../../../shaders/linear/epilogues/head.wgsl?raw';
 import logitKey from '../../../../shaders/sampling/logit_key.wgsl?raw';
 import type { Epilogue } from '../linear';

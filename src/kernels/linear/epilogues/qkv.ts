@@ -1,3 +1,5 @@
+// The epilogue of qkv: RoPE on q and k, k and v into the cache.
+
 import kvF16 from '../../../../shaders/attention/lib/kv_f16.wgsl?raw';
 import kvF32 from '../../../../shaders/attention/lib/kv_f32.wgsl?raw';
 import wgsl from '../../../../shaders/linear/epilogues/qkv.wgsl?raw';
@@ -13,7 +15,10 @@ export interface QkvShape {
   kvType: 'f16' | 'f32';
 }
 
-/** Rotates q and k, or in layers without RoPE neither; writes k and v to the cache. Binds the rope table, q, k cache, v cache. */
+/**
+ * Rotates q and k, or in layers without RoPE neither; writes k and v to the cache. Binds the rope table, q, k cache, v
+ * cache.
+ */
 export function qkvEpilogue(shape: QkvShape, rotary = true): Epilogue {
   return {
     label: 'kernels/qkv',
@@ -33,12 +38,12 @@ export function qkvEpilogue(shape: QkvShape, rotary = true): Epilogue {
   };
 }
 
-/** What shaders/linear/epilogues/rotary_heads.wgsl is made of. */
+/** The pieces behind put_pair of rotary_heads.wgsl. */
 export function rotaryLibraries({ kvType }: QkvShape): readonly string[] {
   return [kvType === 'f16' ? kvF16 : kvF32, rotaryHeads];
 }
 
-/** What shaders/linear/epilogues/rotary_heads.wgsl asks for. */
+/** The constants of rotary_heads.wgsl. */
 export function rotaryConstants(shape: QkvShape, rotary: boolean): Readonly<Record<string, Constant>> {
   const { nHeads, nKvHeads, headDim, contextLength } = shape;
   return {

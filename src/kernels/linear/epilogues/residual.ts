@@ -1,3 +1,5 @@
+// The epilogue of o and down: adds to the residual stream.
+
 import wgsl from '../../../../shaders/linear/epilogues/residual.wgsl?raw';
 import type { Epilogue } from '../linear';
 

@@ -1,3 +1,5 @@
+// The epilogue that stores the rows unchanged.
+
 import wgsl from '../../../../shaders/linear/epilogues/store.wgsl?raw';
 import type { Epilogue } from '../linear';
 
