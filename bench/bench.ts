@@ -1,6 +1,6 @@
-// `npm run --silent bench -- SUITE [flags]`: measures in headless Chromium, progress to stderr, tables or JSON to stdout. Exit code 0
-// for a report, 1 for a typed error or a report in which every model was refused, 2 for a command line that cannot be understood, 130
-// after Ctrl-C.
+// `npm run --silent bench -- SUITE [flags]`: measures in headless Chromium, progress to stderr, tables or JSON to
+// stdout. Exit code 0 for a report, 1 for a typed error or a report in which every model was refused, 2 for a command
+// line that cannot be understood, 130 after Ctrl-C.
 
 import { ensureBuilt } from '../tools/lib/dist';
 import { orFailure, orUsage, rewriteLine, stopOnInterrupt } from '../tools/lib/terminal';

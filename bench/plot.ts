@@ -1,5 +1,6 @@
-// `npm run plot -- RESULTS.json OUT.svg [--shape NAME]`: a picture of a report of `bench -- attention --json` or `bench -- decode --sweep
-// --json`. Exit code 2 for a command line that cannot be understood, 1 for a report that cannot be drawn.
+// `npm run plot -- RESULTS.json OUT.svg [--shape NAME]`: a picture of a report of `bench -- attention --json` or `bench
+// -- decode --sweep --json`. Exit code 2 for a command line that cannot be understood, 1 for a report that cannot be
+// drawn.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { readFlags, UsageError } from '../tools/lib/flags';

@@ -22,7 +22,7 @@ export interface BenchRequest {
   kv: 'f16' | 'f32';
   /** Prompt tokens of the baseline's chat model, and those before the first decode step. */
   context: number;
-  /** How the matrices of decode and prefill are stored. */
+  /** The storage format of the matrices of decode and prefill. */
   quant: Quant;
   /** Decode steps of a round; most tokens of a story. */
   tokens: number;
@@ -32,7 +32,7 @@ export interface BenchRequest {
   sweep: boolean;
   /** Answers measured for a row of decode or prefill. */
   rounds: number;
-  /** Where the page finds the model of baseline and quality. */
+  /** The URL of the model of baseline and quality. */
   model: string;
 }
 
@@ -84,15 +84,15 @@ export interface AttentionFigures {
   tflops: number | null;
   /** Decode: bytes of K and V that must be read once. Prefill: null. */
   gbps: number | null;
-  /** Of the roofline measured in the same run. */
+  /** The fraction of the roofline measured in the same run. */
   fraction: number;
   /** K and V buffers that the repeats rotated over, all together. */
   rotatedBytes: number;
 }
 
-/** What the page adds of its own to every answer. */
+/** The part of every report that the page adds. */
 export interface Surroundings {
-  /** When it began, ISO 8601. */
+  /** The start of the run, ISO 8601. */
   date: string;
   adapter: string;
   can: { subgroupMinSize: number; immediates: boolean; timestamps: boolean };
@@ -106,7 +106,10 @@ export interface Surroundings {
   interrupted: boolean;
 }
 
-/** One row of the baseline: attention through the CPU, or on the GPU. What could not be measured is null, with the reason. */
+/**
+ * One row of the baseline: attention through the CPU, or on the GPU. What could not be measured is null, with the
+ * reason.
+ */
 export interface BaselineRow {
   title: 'CPU round trip' | 'GPU attention';
   chat: BaselineChat | null;
@@ -135,9 +138,9 @@ export interface BaselineAlone {
 export interface BaselineResult {
   roofline: Roofline;
   rows: BaselineRow[];
-  /** By how many percent the GPU's figure is below the CPU's; null where one is missing. */
+  /** The percentage by which the GPU's figure is below the CPU's; null where one is missing. */
   lowerBy: { avgTbt: number | null; attention: number | null };
-  /** Whether both answers were the same, token for token; null where one is missing. */
+  /** True when both answers were the same, token for token; null where one is missing. */
   sameIds: boolean | null;
   model: string | null;
   aloneShape: ShapeName;
@@ -176,7 +179,7 @@ export interface DecodeFigures {
   tbtMs: Gaps;
   /** The GPU's own time of each step; null where it has no clock. */
   gpuMs: Gaps | null;
-  /** What the worker spends in recording and submitting a step. */
+  /** The time that the worker spends in recording and submitting a step. */
   cpuMsPerToken: number;
   perToken: PerToken | null;
   /** Steps in flight at the end. */
@@ -191,20 +194,25 @@ export interface DecodeRow {
   /** Prompt tokens, and decode steps after them. */
   context: number;
   tokens: number;
-  /** As asked. */
+  /** The asked value. */
   runAhead: 'auto' | number;
-  /** By tokens per second; null with the reason in `refused`. */
+  /** The best round by tokens per second; null with the reason in `refused`. */
   best: DecodeFigures | null;
   median: DecodeFigures | null;
   /** Tokens per second of every round, in order. */
   rounds: number[];
-  /** Tokens per second of the median round in each browser, where several ran; all else is of the browser in the middle. */
+  /**
+   * Tokens per second of the median round in each browser, where several ran; all else is of the browser in the middle.
+   */
   browsers?: number[];
   /** The shortest of the answers that ran the whole prompt. */
   ttftMs: number | null;
   attention: AttentionChoice | null;
   activations: ActivationType | null;
-  /** What a step has to read once: matrices with their scales, one row of the embedding; keys and values at mid-run. */
+  /**
+   * The bytes that a step has to read once: matrices with their scales, one row of the embedding, and keys and values
+   * at mid-run.
+   */
   bytesPerToken: { weights: number; kv: number };
   gpuBytes: ModelBytes;
   refused: Refusal | null;
@@ -217,10 +225,10 @@ export interface KernelRow {
   calls: number;
   /** Microseconds of one. */
   us: number;
-  /** Of weights, or of keys and values, in a step; null where the kind reads neither. */
+  /** Bytes of weights, or of keys and values, in a step; null where the kind reads neither. */
   bytes: number | null;
   gbps: number | null;
-  /** Of the sum over all kinds. */
+  /** The fraction of the sum over all kinds. */
   share: number;
 }
 
@@ -235,19 +243,21 @@ export interface KernelTable {
 export interface PrefillRow {
   shape: ShapeName;
   tokens: number;
-  /** To the first token, in the worker; null with the reason in `refused`. */
+  /** The round with the shortest time to the first token, in the worker; null with the reason in `refused`. */
   best: PrefillFigures | null;
   median: PrefillFigures | null;
   /** Time to the first token of every round, in order. */
   rounds: number[];
-  /** Tokens per second of the median round in each browser, where several ran; all else is of the browser in the middle. */
+  /**
+   * Tokens per second of the median round in each browser, where several ran; all else is of the browser in the middle.
+   */
   browsers?: number[];
-  /** Of all passes by the GPU's clock, measured apart, and of the longest of them, which is one submit. */
+  /** The time of all passes by the GPU's clock, measured apart, and of the longest of them, which is one submit. */
   gpuMs: number | null;
   longestSubmitMs: number | null;
   /** Operations of the products and of attention by `gpuMs`, else by the best time. */
   tflops: number | null;
-  /** That by the f32 operations of the roofline, which integer products may pass. */
+  /** The rate divided by the f32 rate of the roofline, which integer products may pass. */
   fraction: number | null;
   attention: AttentionChoice | null;
   activations: ActivationType | null;
@@ -266,7 +276,7 @@ export interface QualityRow extends Omit<Quality, 'told'> {
   stories: number;
 }
 
-/** What decode and prefill were asked for. */
+/** The choices that decode and prefill were asked for. */
 export interface ModelChoice {
   quant: Quant;
   kv: 'f16' | 'f32';
@@ -284,7 +294,7 @@ export type BenchResult =
 
 export type BenchReport = BenchResult & Surroundings & { browser: string };
 
-/** From the page while it works. */
+/** Progress of the page while it works. */
 export interface BenchProgress {
   text: string;
   /** Rows done and to do, where that is known. */

@@ -1,5 +1,6 @@
-// `npm run build`: dist/ with the page, the ESM entries and the script tag; prints gzipped sizes beside their budgets and fails past
-// a ceiling. `-- --tools` adds dist/tools/: the terminal programs as plain JavaScript, for machines without the npm packages.
+// `npm run build`: dist/ with the page, the ESM entries and the script tag; prints gzipped sizes beside their budgets
+// and fails past a ceiling. `-- --tools` adds dist/tools/: the terminal programs as plain JavaScript, for machines
+// without the npm packages.
 
 import { buildAll, weigh } from './lib/build';
 import { bundleTools } from './lib/bundle_tools';

@@ -1,6 +1,6 @@
-// `npm run check-models [-- --only NAME]`: every model of test/fixtures on the GPU of this machine, in Chromium: 32 greedy ids in f32 must
-// be those of transformers, whatever the attention sibling and the type of keys and values. Exit code 1 where one differs or does not
-// load.
+// `npm run check-models [-- --only NAME]`: every model of test/fixtures on the GPU of this machine, in Chromium: 32
+// greedy ids in f32 must be those of transformers, whatever the attention sibling and the type of keys and values. Exit
+// code 1 where one differs or does not load.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,7 @@
-// `npm run load-memory [-- --gb 1]`: how long a model of any size takes to load, and what the browser holds meanwhile. A server on this
-// machine makes the model's bytes as they are asked for; Chromium loads it twice, from the server and from its own storage. The heap is
-// what script objects and array buffers take together, in the page and in the worker; resident memory counts a software GPU's weights, too.
+// `npm run load-memory [-- --gb 1]`: the time that a model of any size takes to load, and the memory that the browser
+// holds meanwhile. A server on this machine makes the model's bytes on request; Chromium loads it twice, from the
+// server and from its own storage. The heap counts script objects and array buffers together, in the page and in the
+// worker; resident memory also counts a software GPU's weights.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,6 @@
-// `npm run panel-cost [-- flags]`: what the panel takes of decode speed. In one page of one browser, answers alternate: with the panel
-// on the screen and recording, and with the panel off the page. Prints both and their difference.
+// `npm run panel-cost [-- flags]`: the part of decode speed that the panel takes. In one page of one browser, answers
+// alternate: with the panel on the screen and recording, and with the panel off the page. Prints both and their
+// difference.
 
 import { launchChromium } from './lib/chromium';
 import { DIST, ensureBuilt } from './lib/dist';

@@ -1,4 +1,5 @@
-// `npm start`: serves the chat page as users get it, built first if need be. `-- --port N` picks the port, `-- --dev` the Vite dev server.
+// `npm start`: serves the chat page as users get it, built first if need be. `-- --port N` picks the port, `-- --dev`
+// the Vite dev server.
 
 import { once } from 'node:events';
 import { type Connect, createServer, type Plugin } from 'vite';
@@ -19,7 +20,7 @@ const FLAGS = {
   dev: { kind: 'switch', help: 'Vite dev server: changes show at once' },
 } as const;
 
-/** What pages of other origins ask for: the scripts of the tag and of the package, and models. */
+/** The paths that pages of other origins ask for: the scripts of the tag and of the package, and models. */
 const FOR_OTHERS = /^\/(?:(?:embed|embed_panel|vivace_worker)\.js|lib\/|models\/)/;
 
 /** Serves other origins while developing: models as they are, scripts as they are built, again after each change. */

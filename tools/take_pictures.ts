@@ -1,4 +1,5 @@
-// `npm run take-pictures [-- --out FOLDER]`: takes the README's pictures of the page, the panel and the script tag on this machine.
+// `npm run take-pictures [-- --out FOLDER]`: takes the README's pictures of the page, the panel and the script tag on
+// this machine.
 
 import path from 'node:path';
 import type { Page } from 'playwright-core';

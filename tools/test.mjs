@@ -1,5 +1,5 @@
-// `npm test`: type check, lint, build with sizes, unit and kernel tests, then a real browser; ends with `N passed, N failed`.
-// `npm test -- attention` runs only the tests whose path has that word.
+// `npm test`: type check, lint, build with sizes, unit and kernel tests, then a real browser; ends with `N passed, N
+// failed`. `npm test -- attention` runs only the tests whose path has that word.
 
 import { readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,8 @@ async function check(program, args) {
 }
 
 /**
- * One Vitest project. A run that failed without a failed test (a file that does not load, a crash) counts as one failure.
+ * One Vitest project. A run that failed without a failed test (a file that does not load, a crash) counts as one
+ * failure.
  * @param {string} project @param {string[]} filters @param {NodeJS.ProcessEnv} env @returns {Promise<Counts>}
  */
 async function vitest(project, filters, env) {
@@ -61,7 +62,7 @@ async function main(filters) {
   add(await vitest('unit', filters, env));
   announce('browser tests');
   add(await vitest('browser', filters, env));
-  if (counts.passed + counts.failed === 0) counts.failed = 1; // a filter that matches nothing is a mistake, not a success
+  if (counts.passed + counts.failed === 0) counts.failed = 1; // a filter that matches nothing is a mistake
   const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : '';
   console.log(`\n${counts.passed} passed, ${counts.failed} failed${skipped}`);
   process.exitCode = counts.failed > 0 ? 1 : 0;

@@ -1,4 +1,5 @@
-// `bench -- attention`: every sibling, prefill by prompt length and decode by cache length, at the head shapes of known models.
+// `bench -- attention`: every sibling, prefill by prompt length and decode by cache length, at the head shapes of known
+// models.
 
 import type { AttentionShape } from '../../src/attention/attention';
 import { selectAttention } from '../../src/attention/select';
@@ -100,7 +101,7 @@ function emptyRow({ shapeName, pass, length }: Stop, name: Name, nTokens: number
   };
 }
 
-/** For `auto`, the selector's choice; for the rest, the name alone: each sibling runs with its own defaults. */
+/** The selector's choice for `auto`; the name alone for the rest, because each sibling runs with its own defaults. */
 function choose(bench: Bench, row: AttentionRow, name: Name, shape: AttentionShape): void {
   if (name !== 'auto') return;
   const { nTokens, kvLen } = row;
@@ -129,7 +130,10 @@ async function measureRow(
   return figures(row, station, measured, roofline);
 }
 
-/** Operations of causal attention: 2 * headDim for q . k and as many for p * v, for each head and each key that a token sees. */
+/**
+ * Operations of causal attention: 2 * headDim for q . k and as many for p * v, for each head and each key that a token
+ * sees.
+ */
 function operations({ nHeads, headDim }: AttentionShape, nTokens: number): number {
   return 4 * headDim * nHeads * ((nTokens * (nTokens + 1)) / 2);
 }

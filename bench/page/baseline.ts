@@ -1,4 +1,5 @@
-// `bench -- baseline`: attention through the CPU against attention on the GPU, in an answer of the chat model and alone.
+// `bench -- baseline`: attention through the CPU against attention on the GPU, in an answer of the chat model and
+// alone.
 
 import { selectAttention } from '../../src/attention/select';
 import type { Engine as EngineClass } from '../../src/engine/engine';
@@ -18,7 +19,7 @@ const ROWS = [
   { title: 'GPU attention', attention: 'auto' },
 ] as const;
 
-/** What is measured: attention alone at this shape and cache length, and an answer of so many tokens. */
+/** The measured work: attention alone at this shape and cache length, and an answer of so many tokens. */
 interface Size {
   shape: ShapeName;
   kvLen: number;

@@ -41,7 +41,7 @@ interface Group {
   shape: ShapeName;
   context: number;
   runAheads: readonly RunAhead[];
-  /** Whether its kernels are measured apart, too. */
+  /** True when its kernels are measured apart, too. */
   profiled: boolean;
 }
 
@@ -123,7 +123,7 @@ async function profileAt(bench: Bench, { shape, context }: Group, model: Synthet
   return table ? [table] : [];
 }
 
-/** What a row has heard so far. */
+/** The events of a row so far. */
 interface Heard {
   runAhead: RunAhead;
   answers: Answer[];

@@ -1,10 +1,12 @@
+// The f32 roofline of a GPU: chains of fused multiply-adds in registers.
+
 import wgsl from '../../shaders/bench/fma.wgsl?raw';
 import { GPU_STORAGE, type Gpu } from '../../src/gpu/device';
 import { createKernel } from '../../src/gpu/kernel';
 import { timePass } from '../../src/gpu/time_pass';
 import type { RooflinePoint } from '../report';
 
-/** What no chain reaches: factor and term below keep every float at 2 and under. */
+/** A value that no chain reaches: the factor and the term below keep every float at 2 and under. */
 const SENTINEL = { f32: 123456 };
 const LINK = Float32Array.of(0.5, 0.5, 0.5, 0.5, 1, 1, 1, 1);
 /** Chains, floats of each, links a turn, operations of a link. */
@@ -15,7 +17,7 @@ const GRIDS = [264, 1056, 4224, 16896];
 const QUICK_GRIDS = [64];
 /** After a pass that took longer, the next larger grid would only take longer still. */
 const LONG_MS = 100;
-/** For one point. */
+/** The time for one point. */
 const BUDGET_MS = 300;
 
 /** TFLOP/s of fused multiply-adds in registers, by workgroup size and grid. */

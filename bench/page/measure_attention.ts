@@ -11,7 +11,7 @@ import type { Station } from './station';
 
 export interface MeasuredAttention {
   parameters: Record<string, number>;
-  /** Of one layer. */
+  /** The figures of one layer. */
   ms: number;
   repeats: number;
   clock: 'gpu' | 'cpu';
@@ -24,7 +24,7 @@ const BUDGET_MS = 1200;
 const ROUNDS = 5;
 /** After the seconds in which buffers were filled, and between two siblings. */
 const WARM_MS = { first: 800, next: 60 };
-/** Of a round on each clock; that of the CPU sees completions up to 3 ms late. */
+/** The duration of a round on each clock; the CPU sees completions up to 3 ms late. */
 const MIN_MS = { gpu: 8, cpu: 60 };
 const QUICK = { minMs: 1, rounds: 1, budgetMs: 100 };
 
@@ -61,7 +61,8 @@ async function time(bench: Bench, station: Station, kernel: AttentionKernel) {
   const minMs = gpu.can.timestamps && !probe.needsHost ? MIN_MS.gpu : MIN_MS.cpu;
   const warmMs = station.isWarm ? WARM_MS.next : WARM_MS.first;
   station.isWarm = true;
-  const minRepeats = probe.needsHost ? 1 : pairs.length; // what goes through the CPU finds nothing in a cache of the GPU
+  // A pass through the CPU finds nothing in a cache of the GPU.
+  const minRepeats = probe.needsHost ? 1 : pairs.length;
   const timed = await timePass(
     gpu,
     { position: kvLen - nTokens, nTokens },

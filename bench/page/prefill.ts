@@ -1,4 +1,5 @@
-// `bench -- prefill`: prompts of several lengths through the engine's own loop, and the passes they take by the GPU's clock.
+// `bench -- prefill`: prompts of several lengths through the engine's own loop, and the passes they take by the GPU's
+// clock.
 
 import type { CommandList } from '../../src/gpu/kernel';
 import { timePass } from '../../src/gpu/time_pass';

@@ -1,5 +1,5 @@
-// Where a decode step's time goes: each kind of dispatch alone, all layers of it, many times in one pass. It changes the
-// schedule, so its figures never mix with those of the loop.
+// Where a decode step's time goes: each kind of dispatch alone, all layers of it, many times in one pass. It changes
+// the schedule, so its figures never mix with those of the loop.
 
 import type { Command, CommandList } from '../../src/gpu/kernel';
 import { timePass } from '../../src/gpu/time_pass';
@@ -11,7 +11,7 @@ import type { SyntheticModel } from './synthetic_session';
 const TIMING = { minMs: 10, rounds: 5, warmMs: 800, budgetMs: 1200 };
 const QUICK = { minMs: 1, rounds: 1, budgetMs: 100 };
 
-/** Of a step that sees `kvLen` keys; null where it needs the CPU among its dispatches. */
+/** The table of a step that sees `kvLen` keys; null where the step needs the CPU among its dispatches. */
 export async function profileKernels(
   bench: Bench,
   { llama, config }: SyntheticModel,
@@ -50,7 +50,9 @@ export function byKind(commands: readonly Command[]): Map<string, Command[]> {
   return kinds;
 }
 
-/** The kind of a kernel such as `kernels/residual.matvec_q8`: its label tells, but for the two that add to the residual. */
+/**
+ * The kind of a kernel such as `kernels/residual.matvec_q8`: its label tells, but for the two that add to the residual.
+ */
 function kindOf(label: string, before: string): string {
   if (label.startsWith('attention/')) return 'attention';
   const [name] = label.slice(label.lastIndexOf('/') + 1).split('.');

@@ -50,7 +50,9 @@ async function measureRow(bench: Bench, files: Files, weights: QuantizedFormat):
   return { weights, stories: told, ...quality };
 }
 
-/** The same weights for both; the file's matrices become `format` as `--quantize` would make them, whatever they were. */
+/**
+ * The same weights for both; the file's matrices become `format` as `--quantize` would make them, whatever they were.
+ */
 async function openSpeakers(
   { gpu, request: { kv: kvType }, signal }: Bench,
   files: Files,

@@ -10,7 +10,10 @@ export interface ScaleWords {
   period: number;
 }
 
-/** About `length` words of scales around `scale`: f16, or the small integers of a K-quant and the f16 that multiply them. */
+/**
+ * About `length` words of scales around `scale`: f16, or the small integers of a K-quant and the f16 that multiply
+ * them.
+ */
 export function randomScales(quant: Quant, scale: number, length: number): ScaleWords {
   const next = randomSource(16);
   const half = (factor = 1) => toHalf(factor * scale * (0.5 + next()));
@@ -33,7 +36,10 @@ export function randomScales(quant: Quant, scale: number, length: number): Scale
   }
 }
 
-/** Scales of 6 bits, and minima equal to them (ggml-quants.c, get_scale_min_k4): dmin is as many d as the mean of the integers. */
+/**
+ * Scales of 6 bits, and minima equal to them (ggml-quants.c, get_scale_min_k4): dmin is as many d as the mean of the
+ * integers.
+ */
 function kHeader(words: Uint32Array, d: number, mean: number, next: () => number): void {
   const s = Array.from({ length: 8 }, () => Math.floor(64 * next()));
   const first = s.slice(0, 4).map((low, j) => low | ((s[j + 4] >> 4) << 6));

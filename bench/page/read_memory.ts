@@ -1,3 +1,5 @@
+// The memory roofline of a GPU: reads of one large buffer.
+
 import { GpuMemoryError } from '../../src/errors';
 import { GPU_STORAGE, type Gpu } from '../../src/gpu/device';
 import { READ_OUT_BYTES, READ_SPAN_BYTES, readSpeed } from '../../src/tune/read_memory';
@@ -15,7 +17,7 @@ const CANDIDATES: readonly (readonly [workgroup: number, loads: number])[] = [
   [1024, 4],
 ];
 const GRIDS = [1056, 4224, 16896];
-/** For one point. */
+/** The time for one point. */
 const BUDGET_MS = 300;
 
 /** GB/s of reading one large buffer, by workgroup size, loads in flight and grid. */
@@ -40,7 +42,7 @@ export async function readMemory(gpu: Gpu, quick: boolean): Promise<{ bytes: num
   }
 }
 
-/** Of `most` bytes, or of the largest half, quarter and so on that the GPU has memory for. */
+/** A buffer of `most` bytes, or of the largest half, quarter and so on that the GPU has memory for. */
 async function largestBuffer(gpu: Gpu, most: number): Promise<GPUBuffer> {
   const bytes = Math.floor(most / READ_SPAN_BYTES) * READ_SPAN_BYTES;
   try {

@@ -1,4 +1,5 @@
-// A tokenizer for models that have no words: the text of a prompt names its ids, every id is four letters, and none ends an answer.
+// A tokenizer for models without words: the text of a prompt names its ids, every id is four letters, and no id ends an
+// answer.
 
 import type { Tokenizer } from '../../src/text/tokenizer';
 import { randomSource } from '../../test/random';

@@ -1,4 +1,5 @@
-// The buffers that all siblings are measured on at one length: q, out, and enough K and V that no cache of the GPU holds them.
+// The buffers that all siblings are measured on at one length: q, out, and enough K and V that no cache of the GPU
+// holds them.
 
 import type { AttentionShape } from '../../src/attention/attention';
 import type { Gpu } from '../../src/gpu/device';
@@ -6,7 +7,7 @@ import { randomBuffers } from './random_buffers';
 
 export interface Station {
   shape: AttentionShape;
-  /** Of the pass: the last token sees kvLen keys, which is the whole context. */
+  /** The tokens of the pass. The last token sees kvLen keys, which is the whole context. */
   nTokens: number;
   kvLen: number;
   q: GPUBuffer;
@@ -14,14 +15,14 @@ export interface Station {
   /** K and V of one repeat; repeats take turns. */
   pairs: { k: GPUBuffer; v: GPUBuffer }[];
   rotatedBytes: number;
-  /** Whether something was timed here already. */
+  /** True when something was timed here already. */
   isWarm: boolean;
   destroy(): void;
 }
 
 /** More than the caches of any GPU that is sold. */
 const COLD_BYTES = 256e6;
-/** With short caches the number of buffers ends the rotation, at tens of megabytes. */
+/** A bound for short caches, where the number of buffers ends the rotation at tens of megabytes. */
 const MAX_PAIRS = 1024;
 const QUICK_PAIRS = 2;
 

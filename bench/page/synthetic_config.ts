@@ -56,7 +56,9 @@ function matricesBytes(quant: Quant, { count, ...shape }: MatrixShape): number {
   return count * matrixBytes({ ...shape, format: quant, biased: false });
 }
 
-/** Bytes that a decode step has to read once, by kind of dispatch; kinds that read neither weights nor cache are absent. */
+/**
+ * Bytes that a decode step has to read once, by kind of dispatch; kinds that read neither weights nor cache are absent.
+ */
 export function stepBytes(config: ModelConfig, quant: Quant, kvType: KvType, kvLen: number): Map<string, number> {
   const row = planeBytes(quant, 1, config.hiddenSize);
   return new Map<string, number>([
@@ -66,7 +68,10 @@ export function stepBytes(config: ModelConfig, quant: Quant, kvType: KvType, kvL
   ]);
 }
 
-/** Floating-point operations of a prefill: two for each weight and token (the head sees one token), and causal attention. */
+/**
+ * Floating-point operations of a prefill: two for each weight and token (the head sees one token), and causal
+ * attention.
+ */
 export function prefillOperations(config: ModelConfig, nTokens: number): number {
   const products = matrixShapes(config).map(
     ({ kind, rows, cols, count }) => 2 * rows * cols * count * (kind === 'head' ? 1 : nTokens),
@@ -76,7 +81,7 @@ export function prefillOperations(config: ModelConfig, nTokens: number): number 
   return products.reduce((sum, operations) => sum + operations, attention);
 }
 
-/** What loading will ask for; the activations to within what kernels add as scratch memory. */
+/** The memory that loading will ask for; the activations are exact up to the scratch memory of kernels. */
 export function modelBytes(config: ModelConfig, quant: Quant, kvType: KvType, contextLength: number): ModelBytes {
   const { tiedEmbedding, vocabSize, hiddenSize } = config;
   const table = planeBytes(quant, vocabSize, hiddenSize);
@@ -107,7 +112,8 @@ const REMEDY = 'Choose a smaller shape, --quant or --context.';
 
 /**
  * Refuses what no allocation could give: a buffer that passes what one binding holds. Matrices may come in parts.
- * @throws GpuMemoryError with the bytes, before anything is allocated; InvalidRequestError for rows that are no whole blocks
+ * @throws GpuMemoryError with the bytes, before anything is allocated; InvalidRequestError for rows that are no whole
+ * blocks
  */
 export function checkFits(
   config: ModelConfig,
@@ -130,7 +136,10 @@ export function checkFits(
 
 /** Standard deviation of a product with activations of RMS 1, about: neither explodes nor vanishes over the layers. */
 const GAIN = 0.5;
-/** Of integers drawn evenly from 0 .. 15 less 8 (q4), from -128 .. 127 (q8); and of those that random_scales multiplies with small ones. */
+/**
+ * The standard deviation of integers drawn evenly from 0 .. 15 less 8 (q4) or from -128 .. 127 (q8), and of those that
+ * random_scales multiplies with small ones.
+ */
 const DEVIATION = { q4: 4.6, q8: 74, q4_k: 4.6 * 36.5, q5_k: 9.2 * 36.5, q6_k: 18.5 * 9.2 };
 
 /** The scale of a block, or for f16 the largest weight. */

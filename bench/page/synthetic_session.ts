@@ -17,7 +17,7 @@ export interface SyntheticModel {
   config: ModelConfig;
   llama: Llama;
   session: Session;
-  /** What the loop learned of each run-ahead that was asked for: rounds in turns must not teach each other. */
+  /** The state of the loop for each run-ahead that was asked for. Rounds in turns must not share one. */
   learned: Map<'auto' | number, Session['runAhead']>;
 }
 
@@ -121,7 +121,9 @@ export async function refusalOf(bench: Bench, error: unknown): Promise<Refusal> 
 
 const WARM_MS = 800;
 
-/** Answers that nobody measures, until the GPU has left its idle clocks behind; none where figures mean little anyway. */
+/**
+ * Answers that nobody measures, until the GPU has left its idle clocks behind; none where figures mean little anyway.
+ */
 export async function warmUp(work: () => Promise<Answer>, quick: boolean): Promise<Answer[]> {
   const answers: Answer[] = [];
   const end = performance.now() + WARM_MS;

@@ -1,4 +1,5 @@
-// The weights of a model of any shape, made on the GPU: random blocks are uploaded once and copied all over every matrix.
+// The weights of a model of any shape, made on the GPU: random blocks are uploaded once and copied all over every
+// matrix.
 
 import { toHalf } from '../../src/cpu/half';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../../src/gpu/device';
@@ -109,7 +110,10 @@ function copyAllOver(gpu: Gpu, block: GPUBuffer, target: GPUBuffer, from: number
   gpu.submit(encoder.finish());
 }
 
-/** Two f16 up to `most`, or integers; in q4 a nibble of 0 becomes one of 8, so that values are 0 on average and sums do not drift. */
+/**
+ * Two f16 up to `most`, or integers; in q4 a nibble of 0 becomes one of 8, so that values are 0 on average and sums do
+ * not drift.
+ */
 function randomWords(quant: Quant, most = 0): Uint32Array<ArrayBuffer> {
   const next = randomSource(4);
   const half = () => toHalf(most * (2 * next() - 1));

@@ -1,4 +1,5 @@
-// The bench's worker, for suites whose figures are those of the engine's worker: a thread of its own, with nothing else to do.
+// The bench's worker, for suites whose figures are those of the engine's worker: a thread of its own, with nothing else
+// to do.
 
 import { expose } from 'comlink';
 import type { BenchProgress, BenchRequest } from '../report';

@@ -1,4 +1,5 @@
-// Several browsers, one report: each row is that of the browser in the middle, with the speed in every browser beside it.
+// Several browsers, one report: each row is that of the browser in the middle, with the speed in every browser beside
+// it.
 
 import type { BenchReport, DecodeRow, PrefillRow } from '../report';
 

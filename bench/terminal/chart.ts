@@ -1,4 +1,5 @@
-// Lines over logarithmic axes as an SVG picture, readable on light and dark. Observable Plot draws the panels and the legend. Pure.
+// Lines over logarithmic axes as an SVG picture, readable on light and dark. Observable Plot draws the panels and the
+// legend. Pure.
 
 import * as Plot from '@observablehq/plot';
 import { parseHTML } from 'linkedom';
@@ -36,7 +37,7 @@ export interface Chart {
   /** The line at the foot. */
   source: string;
   styles: Record<string, Style>;
-  /** At most two. */
+  /** One or two panels. */
   panels: Panel[];
 }
 

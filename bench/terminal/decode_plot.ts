@@ -1,5 +1,5 @@
-// The decode bench as a picture: the time between tokens by steps in flight and by context, the GPU's own step, and what the
-// roofline allows. Pure.
+// The decode bench as a picture: the time between tokens by steps in flight and by context, the GPU's own step, and
+// what the roofline allows. Pure.
 
 import type { BenchReport, DecodeFigures, DecodeRow } from '../report';
 import type { Panel, Series, Style } from './chart';
@@ -25,7 +25,7 @@ const FIGURES: Record<string, (figures: DecodeFigures) => number | null | undefi
   roofline: ({ tokensPerSecond, fraction }) => (1000 * fraction) / tokensPerSecond,
 };
 
-/** What a clock gave as 0 has no place on a logarithmic axis. */
+/** One line for each figure. A clock's 0 has no place on a logarithmic axis and is left out. */
 function seriesOf(rows: Measured[], x: (row: Measured, i: number) => number): Series[] {
   return Object.entries(FIGURES)
     .map(([name, figure]) => ({

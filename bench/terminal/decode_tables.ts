@@ -1,4 +1,5 @@
-// Decode and prefill of synthetic models as tables: when tokens arrive, what the GPU and the worker spend, kernel by kernel. Pure.
+// Decode and prefill of synthetic models as tables: when tokens arrive, what the GPU and the worker spend, kernel by
+// kernel. Pure.
 
 import type { DecodeRow, Gaps, KernelTable, ModelBytes, ModelChoice, PrefillRow } from '../report';
 import { figure, grid } from './grid';
@@ -33,12 +34,12 @@ const percentiles = (gaps: Gaps | null | undefined) => [gaps?.p50, gaps?.p95, ga
 const spreadText = (speeds: readonly number[] | undefined) =>
   speeds ? `${figure(Math.min(...speeds))} to ${figure(Math.max(...speeds))}` : NONE;
 
-/** As asked, and where `auto` settled. */
+/** The asked run-ahead, and the depth at which `auto` settled. */
 function runAheadText({ runAhead, median }: DecodeRow) {
   return runAhead === 'auto' && median ? `auto (${median.runAhead})` : String(runAhead);
 }
 
-/** When tokens arrive. */
+/** The arrival times of tokens. */
 function arrivalTable(rows: DecodeRow[]) {
   const speeds = ['tok/s', 'browsers', 'best'];
   const head = ['context', 'run-ahead', ...speeds, 'TBT mean', 'p50', 'p95', 'p99', 'max', 'TTFT', 'attention'];
@@ -51,7 +52,7 @@ function arrivalTable(rows: DecodeRow[]) {
   return grid(head, cells);
 }
 
-/** What a step costs: the GPU's time, the worker's, bytes, WebGPU calls. */
+/** The cost of a step: the GPU's time, the worker's, bytes, WebGPU calls. */
 function costTable(rows: DecodeRow[]) {
   const spent = ['GPU p50', 'p95', 'p99', 'max', 'p99/p50', 'CPU ms', 'MB', 'GB/s', 'of roofline'];
   const head = ['context', 'run-ahead', ...spent, 'dispatches', 'submits', 'syncs', 'bytes read'];

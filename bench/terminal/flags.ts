@@ -15,7 +15,7 @@ export interface CommandLine {
 
 const SIBLINGS = ['cpu', 'eager', 'chunked', 'flash_prefill', 'fused_decode', 'split_kv_decode', 'auto'] as const;
 const SHAPE_NAMES = Object.keys(MODELS) as ShapeName[];
-/** What attention is measured at unless asked otherwise. */
+/** The shapes that attention is measured at by default. */
 const STANDARD_SHAPES: ShapeName[] = ['storyteller', 'llama-3.2-1b', 'llama-3.1-8b'];
 
 /** Suites of synthetic weights. */

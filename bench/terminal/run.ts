@@ -1,4 +1,5 @@
-// Runs one suite in headless Chromium, in one browser or several, and hands back the report. bench/page/page.ts is the page's end.
+// Runs one suite in headless Chromium, in one browser or several, and hands back the report. bench/page/page.ts is the
+// page's end.
 
 import path from 'node:path';
 import { runInPage } from '../../tools/lib/blank_page';

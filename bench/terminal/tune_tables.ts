@@ -1,5 +1,5 @@
-// The tuners' answers as tables: the lettered combinations, what was tried around their best, decode by cache length, and
-// matrix products by shape. Pure.
+// The tuners' answers as tables: the lettered combinations, what was tried around their best, decode by cache length,
+// and matrix products by shape. Pure.
 
 import type { ProductResult, AttentionResult as TuneResult } from '../../src/tune/results';
 import type { ProductsTable } from '../page/tune';
@@ -22,7 +22,7 @@ function baselineOf(results: TuneResult[]) {
   return ran.find(({ combination }) => combination === BASELINE) ?? ran[0] ?? null;
 }
 
-/** How much faster in percent: 100 * (ms of the baseline / ms - 1). */
+/** The gain in percent: 100 * (ms of the baseline / ms - 1). */
 function gain({ ms }: TuneResult, baseline: TuneResult | null) {
   if (!ms || !baseline?.ms) return NONE;
   const percent = Math.round(100 * (baseline.ms / ms - 1));

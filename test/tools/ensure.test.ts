@@ -1,3 +1,5 @@
+// The comparison of the installed packages with the locked ones.
+
 import { expect, test } from 'vitest';
 import { inStep } from '../../tools/lib/ensure.mjs';
 

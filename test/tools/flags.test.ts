@@ -1,3 +1,5 @@
+// The flags of `generate`: values, refusals and the usage text.
+
 import { expect, test } from 'vitest';
 import { UsageError } from '../../tools/lib/flags';
 import { readGenerateFlags as parseFlags, generateUsage as usage } from '../../tools/lib/generate_flags';

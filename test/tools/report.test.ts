@@ -1,3 +1,5 @@
+// The table that `generate` prints after a run.
+
 import { expect, test } from 'vitest';
 import { runReport } from '../../src/engine/page/run_report';
 import { table } from '../../tools/lib/report';

@@ -1,3 +1,5 @@
+// The static server: ranges, conditional requests, other origins, paths that lead nowhere, and ports.
+
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,5 @@
+// The shortening of styles and markup in templates.
+
 import { build, type Rolldown } from 'vite';
 import { expect, test } from 'vitest';
 import { compactCss, compactMarkup, templatePlugin } from '../../tools/lib/template_plugin';

@@ -1,5 +1,5 @@
-// A blank page in headless Chromium that runs one script of ours, asks it one thing and hands back the answer. Text goes into and out
-// of the page as ASCII JSON, so that any string survives. tools/page/bridge.ts is the page's end.
+// A blank page in headless Chromium that runs one script of ours, asks it one thing and hands back the answer. Text
+// goes into and out of the page as ASCII JSON, so that any string survives. tools/page/bridge.ts is the page's end.
 
 import type { Browser, Page } from 'playwright-core';
 import { asciiJson } from '../page/ascii_json';
@@ -9,7 +9,7 @@ import { type Handler, serve } from './serve';
 export interface PageRun {
   /** The URL path of a module that calls `answerTerminal`. */
   script: string;
-  /** What is served, the script among it. */
+  /** The served files, the script among them. */
   mounts: Record<string, string>;
   request: unknown;
   /** Gets what the script passes to `tell`. */

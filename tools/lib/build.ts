@@ -1,5 +1,6 @@
-// Builds dist/: the page, the package's ESM entries with their types, the script tag, its panel and its worker, and weighs what has
-// a budget. Files are written in place and old ones removed at the end, so that a page being served never finds its folder empty.
+// Builds dist/: the page, the package's ESM entries with their types, the script tag, its panel and its worker, and
+// weighs what has a budget. Files are written in place and old ones removed at the end, so that a page being served
+// never finds its folder empty.
 
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -17,13 +18,13 @@ import { bundleWorker } from './worker_plugin';
 const BUILDS = ['page', 'lib', 'elements', 'embed', 'panel', 'bench', 'tools'];
 
 /**
- * KB (1000 bytes) of gzip: the budget is what we owe, the ceiling what a build may not pass on the way there. Ten architectures,
- * the formats of GGUF, hubs with their hashes, three kinds of tokenizer and bounds for hostile files took the engine core from 99 KB
- * to 125 (storage 5, text 4, model 4.5, SHA-256 2.5, tokenizer library 1, the rest in shaders, kernels and the CPU's textbook).
- * Mending what was wrong took the core to 134: who wrote each character of a prompt, and templates that mean what they mean in
- * Python (text 3.5), damaged files fetched again (storage and load 2), dead workers, lost GPUs and aborts (engine 2), sizes that
- * are no multiple of 32 (model 1). None of it can come later in chunks: a worker from a blob under a strict policy imports
- * nothing, and the script tag is one file.
+ * KB (1000 bytes) of gzip: the budget is what we owe, the ceiling what a build may not pass on the way there. Ten
+ * architectures, the formats of GGUF, hubs with their hashes, three kinds of tokenizer and bounds for hostile files
+ * took the engine core from 99 KB to 125 (storage 5, text 4, model 4.5, SHA-256 2.5, tokenizer library 1, the rest in
+ * shaders, kernels and the CPU's textbook). Mending what was wrong took the core to 134: who wrote each character of a
+ * prompt, and templates that mean what they mean in Python (text 3.5), damaged files fetched again (storage and load
+ * 2), dead workers, lost GPUs and aborts (engine 2), sizes that are no multiple of 32 (model 1). None of it can come
+ * later in chunks: a worker from a blob under a strict policy imports nothing, and the script tag is one file.
  */
 export const BUDGETS = [
   { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 135 },

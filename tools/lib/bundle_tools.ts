@@ -1,5 +1,5 @@
-// The terminal programs as plain JavaScript in dist/tools/, for a machine on which the npm packages cannot be installed. They need
-// Node, playwright-core and a built dist/.
+// The terminal programs as plain JavaScript in dist/tools/, for a machine on which the npm packages cannot be
+// installed. They need Node, playwright-core and a built dist/.
 
 import path from 'node:path';
 import { build, type Plugin } from 'vite';
@@ -17,7 +17,7 @@ const PROGRAMS = {
 
 const STALE = 'dist/ was built from other sources. Run `npm run build -- --tools` where the npm packages are.';
 
-/** In place of the build, which such a machine cannot run. */
+/** Replaces the build, which such a machine cannot run, by an error. */
 const withoutBuild: Plugin = {
   name: 'without-build',
   enforce: 'pre',

@@ -42,7 +42,10 @@ export async function filesBelow(target: string): Promise<string[]> {
     .sort();
 }
 
-/** A hash of the content of every input, so that a dist/ built elsewhere from the same sources is as good as one built here. */
+/**
+ * A hash of the content of every input, so that a dist/ built elsewhere from the same sources is as good as one built
+ * here.
+ */
 export async function fingerprint(): Promise<string> {
   const hash = createHash('sha256');
   for (const input of INPUTS) {

@@ -70,7 +70,7 @@ export function ensurePackages() {
   if (status !== 0) give('npm ci failed: see above. Once that is mended, run the same command again.');
 }
 
-/** Where browsers with WebGPU usually are. @param {NodeJS.Platform} platform */
+/** The usual places of browsers with WebGPU. @param {NodeJS.Platform} platform */
 function usualPlaces(platform) {
   if (platform === 'darwin') {
     const apps = ['Google Chrome', 'Chromium', 'Microsoft Edge'];

@@ -7,10 +7,10 @@ import { runInPage } from './blank_page';
 import { DIST } from './dist';
 import { locateModel } from './locate_model';
 
-/** What is served for the tasks of tools/page. */
+/** The files that the tasks of tools/page need. */
 export const PAGE_MOUNTS = { '/lib/': path.join(DIST, 'lib'), '/tools.js': path.join(DIST, 'tools.js') };
 
-/** What the terminal shows while the page works. */
+/** Callbacks for text and progress while the page works. */
 export interface Listener {
   onText?: (text: string) => void;
   onProgress?: (progress: LoadProgress) => void;

@@ -1,4 +1,5 @@
-// What a browser holds while it works: the heaps of a page and its workers by the debugging protocol, and the resident memory of its processes.
+// The memory that a browser holds while it works: the heaps of a page and its workers by the debugging protocol, and
+// the resident memory of its processes.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
@@ -68,7 +69,7 @@ function atMost(a: ResidentPeak | null, b: ResidentPeak): ResidentPeak {
   return { all: Math.max(a.all, b.all), renderer: Math.max(a.renderer, b.renderer), gpu: Math.max(a.gpu, b.gpu) };
 }
 
-/** Of the browser with this profile and all it started; null where the system does not tell. */
+/** The memory of the browser with this profile and of its child processes; null where the system does not tell. */
 function residentOf(profile: string) {
   if (!existsSync('/proc/self/status')) return null;
   const processes = readdirSync('/proc')

@@ -1,4 +1,5 @@
-// What `generate` prints after a run for people. The object of --json is the engine's own (src/engine/page/run_report.ts). Pure.
+// The table that `generate` prints after a run for people. The object of --json is the engine's own
+// (src/engine/page/run_report.ts). Pure.
 
 import type { RunMetrics, TbtSummary } from '../../src/engine/protocol';
 import type { Run } from '../page/generate';

@@ -6,8 +6,8 @@ import path from 'node:path';
 import { ensurePackages, ROOT } from './ensure.mjs';
 
 /**
- * Installs what is missing, then runs a TypeScript file until its top level is done. Vite compiles each file as it is imported;
- * source maps give errors the lines of the source.
+ * Installs what is missing, then runs a TypeScript file until its top level is done. Vite compiles each file as it is
+ * imported; source maps give errors the lines of the source.
  * @param {string} file relative to the project's root
  */
 export async function runTypeScript(file) {

@@ -1,5 +1,6 @@
-// A static file server for the built page and for local models, on this machine only. `send` answers byte ranges, If-Range and
-// conditional requests; here are the mounts, the headers for other origins and the choice of a port. It knows nothing of the engine.
+// A static file server for the built page and for local models, on this machine only. `send` answers byte ranges,
+// If-Range and conditional requests; here are the mounts, the headers for other origins and the choice of a port. It
+// knows nothing of the engine.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -28,7 +29,10 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** What a page of another origin needs to run our scripts, to read a model in ranges, and to see whether the model changed. */
+/**
+ * The headers by which a page of another origin may run our scripts, read a model in ranges, and see whether it
+ * changed.
+ */
 const CROSS_ORIGIN = {
   'access-control-allow-origin': '*',
   'access-control-allow-headers': 'Range, If-Range, If-None-Match',
@@ -50,7 +54,10 @@ function refuse(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
 }
 
-/** A strong tag, unlike that of `send`: the engine asks for the later parts of a file with If-Range, which weak tags never match. */
+/**
+ * A strong tag, unlike that of `send`: the engine asks for the later parts of a file with If-Range, which weak tags
+ * never match.
+ */
 const tagOf = ({ size, mtimeMs }: { size: number; mtimeMs: number }) =>
   `"${size.toString(36)}-${Math.round(mtimeMs).toString(36)}"`;
 
@@ -111,7 +118,10 @@ export interface Span {
   end: number;
 }
 
-/** The bytes that a Range header asks for, for handlers: null is the whole of `size` bytes, 'unsatisfiable' none of them. */
+/**
+ * The bytes that a Range header asks for, for handlers: null is the whole of `size` bytes, 'unsatisfiable' none of
+ * them.
+ */
 export function rangeOf(header: string | undefined, size: number): Span | null | 'unsatisfiable' {
   const ranges = header === undefined ? -2 : readRange(size, header);
   if (ranges === -1) return 'unsatisfiable';

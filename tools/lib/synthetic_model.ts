@@ -1,4 +1,5 @@
-// A model of any size that lies nowhere: a LLaMA shape in BF16 safetensors, its bytes made as they are asked for from one block of small numbers.
+// A model of any size that lies in no file: a LLaMA shape in BF16 safetensors, its bytes made on request from one block
+// of small numbers.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';

@@ -1,5 +1,6 @@
-// Makes the styles and the markup in templates short, in builds: a style sheet loses its comments and the white space between
-// its words, markup its indentation, which is as good as the line break in front of it. What is left becomes ASCII.
+// Makes the styles and the markup in templates short, in builds: a style sheet loses its comments and the white space
+// between its words, markup its indentation, which is as good as the line break in front of it. What is left becomes
+// ASCII.
 
 import type { Plugin } from 'vite';
 

@@ -5,8 +5,8 @@ import { type Flags, readFlags, UsageError, usageOf, type Values } from './flags
 const INTERRUPTED = 130;
 
 /**
- * Runs `main` with the flags of the command line. `--help` prints the usage; a command line that cannot be understood prints the
- * complaint and the usage, with exit code 2.
+ * Runs `main` with the flags of the command line. `--help` prints the usage; a command line that cannot be understood
+ * prints the complaint and the usage, with exit code 2.
  */
 export async function runTool<const F extends Flags>(
   command: string,
@@ -33,8 +33,8 @@ export async function orUsage(usage: string, main: () => void | Promise<void>): 
 }
 
 /**
- * Runs a command whose answer can be piped. An error becomes its code and message on stdout as JSON, or one line on stderr, and
- * exit code 1.
+ * Runs a command whose answer can be piped. An error becomes its code and message on stdout as JSON, or one line on
+ * stderr, and exit code 1.
  */
 export async function orFailure(json: boolean, run: () => Promise<void>): Promise<void> {
   process.stdout.on('error', () => process.exit(1)); // the reader of a pipe left

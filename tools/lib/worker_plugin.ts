@@ -1,5 +1,6 @@
-// The worker's code as text inside src/engine/page/worker_source.ts: the page, the package and the script tag start it from a blob of
-// their own making, which a page that wants trusted types needs. Vite's `?worker&inline` would start it for us, as plain text.
+// The worker's code as text inside src/engine/page/worker_source.ts: the page, the package and the script tag start it
+// from a blob of their own making, which a page that wants trusted types needs. Vite's `?worker&inline` would start it
+// for us, as plain text.
 
 import path from 'node:path';
 import type { Plugin, Rolldown } from 'vite';
@@ -10,8 +11,8 @@ import { sharedImports, wgslPlugin } from './wgsl_plugin.ts';
 const PLACE = '/src/engine/page/worker_source.ts';
 
 /**
- * Every bundle is ASCII: a classic script without a charset is read in the charset of its page, which may be windows-1252.
- * Texts of templates with a tag are left as they are; template_plugin escapes ours.
+ * Every bundle is ASCII: a classic script without a charset is read in the charset of its page, which may be
+ * windows-1252. Texts of templates with a tag are left as they are; template_plugin escapes ours.
  */
 export const MINIFY = { compress: true, mangle: true, codegen: { removeWhitespace: true, asciiOnly: true } };
 

@@ -1,8 +1,9 @@
-// The page's end of a program in the terminal: one request in, one answer out, both as ASCII JSON. tools/lib/blank_page.ts is the other.
+// The page's end of a program in the terminal: one request in, one answer out, both as ASCII JSON. The other end is
+// tools/lib/blank_page.ts.
 
 import { asciiJson } from './ascii_json';
 
-/** What the terminal puts into the page, and what it calls there. */
+/** The globals that connect the page and the terminal. */
 interface Bridge {
   vivaceTell(json: string): void;
   vivaceStop: AbortController;

@@ -1,5 +1,5 @@
-// The page's part of `generate`: one load, one answer. The main thread only listens, since the worker keeps the time beside it: text
-// for the terminal leaves in batches, and not at all when nobody watches.
+// The page's part of `generate`: one load, one answer. The main thread only listens, since the worker keeps the time
+// beside it: text for the terminal leaves in batches, and not at all when nobody watches.
 
 import {
   Engine,

@@ -13,7 +13,7 @@ export interface TimedLoad {
   cachedBytes: number;
   warnings: EngineInfo['warnings'];
   adapter: string | null;
-  /** Of the model's files. */
+  /** The size of the model's files. */
   bytes: number;
 }
 

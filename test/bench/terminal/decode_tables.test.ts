@@ -1,3 +1,5 @@
+// The tables of the decode and prefill benches, and the merging of several browsers.
+
 import { expect, test } from 'vitest';
 import { mergeBrowsers } from '../../../bench/terminal/browsers';
 import { benchTables } from '../../../bench/terminal/tables';

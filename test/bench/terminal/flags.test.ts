@@ -1,3 +1,5 @@
+// The command line of the bench: suites, flags, defaults and refusals.
+
 import { expect, test } from 'vitest';
 import { benchUsage, parseBench } from '../../../bench/terminal/flags';
 import { UsageError } from '../../../tools/lib/flags';

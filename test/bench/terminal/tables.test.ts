@@ -1,3 +1,5 @@
+// The tables of the bench for people, one kind a suite.
+
 import { expect, test } from 'vitest';
 import type { BaselineRow, BenchReport } from '../../../bench/report';
 import { figure, grid } from '../../../bench/terminal/grid';
