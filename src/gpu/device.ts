@@ -52,7 +52,7 @@ export class Gpu {
   failure: Error | null = null;
   /** Resolves with `failure` once there is one. */
   readonly failing: Promise<Error>;
-  private tellFailing: (error: Error) => void = () => {};
+  private resolveFailing: (error: Error) => void = () => {};
   private isDestroyed = false;
 
   private constructor(
@@ -64,7 +64,7 @@ export class Gpu {
     private readonly plannedBinding: number,
   ) {
     this.failing = new Promise((resolve) => {
-      this.tellFailing = resolve;
+      this.resolveFailing = resolve;
     });
     void device.lost.then((info) => {
       if (!this.isDestroyed) this.fail(new DeviceLostError(info.message || info.reason));
@@ -78,7 +78,7 @@ export class Gpu {
 
   private fail(error: Error): void {
     this.failure ??= error;
-    this.tellFailing(this.failure);
+    this.resolveFailing(this.failure);
   }
 
   /**

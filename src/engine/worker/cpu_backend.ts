@@ -27,7 +27,7 @@ export async function loadCpuWeights(
   order: Iterable<string> = [],
 ): Promise<CpuWeights> {
   const values = new Map<TensorInfo, Float32Array>();
-  for (const tensor of inOrder(tensors, order)) {
+  for (const tensor of inFileOrder(tensors, order)) {
     signal?.throwIfAborted();
     values.set(tensor, dequantize(tensor.dtype, await tensor.read(0, tensor.byteLength)));
   }
@@ -71,7 +71,7 @@ export async function loadCpuWeights(
 }
 
 /** The tensors of the model, sorted by the place of their names in `order`. */
-function inOrder({ embedding, layers, finalNorm, head, ropeFactors }: ModelTensors, order: Iterable<string>) {
+function inFileOrder({ embedding, layers, finalNorm, head, ropeFactors }: ModelTensors, order: Iterable<string>) {
   const places = new Map([...order].map((name, i) => [name, i]));
   const place = ({ name }: TensorInfo) => places.get(name) ?? places.size;
   return [

@@ -39,8 +39,8 @@ export class IdsInFlight {
       if (this.queued - this.arrived + count > runAhead.depth) break;
       const position = this.promptLength + this.queued - 1;
       const now = performance.now();
-      const asks = count > 1 && backend.decodeMany ? backend.decodeMany(position, count) : backend.decode(position);
-      this.add(asks, count, now);
+      const readback = count > 1 && backend.decodeMany ? backend.decodeMany(position, count) : backend.decode(position);
+      this.add(readback, count, now);
     }
   }
 

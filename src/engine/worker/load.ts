@@ -72,8 +72,8 @@ async function loadOnce(
   const warnings: Warning[] = [];
   const onWarning = (warning: Warning) => void warnings.push(warning);
   const { cache: keeps = true, sha256 } = options;
-  const asks = keeps === 'check';
-  const cache = keeps && typeof place === 'string' ? await openCache(place, onWarning, asks) : null;
+  const checks = keeps === 'check';
+  const cache = keeps && typeof place === 'string' ? await openCache(place, onWarning, checks) : null;
   const ended = new AbortController(); // ends reading ahead together with the load
   const abort = () => ended.abort(signal.reason);
   signal.addEventListener('abort', abort);
@@ -96,7 +96,7 @@ async function loadOnce(
       createHasher,
       cache,
       hub: options.hubUrl,
-      httpCache: isSecond ? 'reload' : asks ? 'no-cache' : 'default',
+      httpCache: isSecond ? 'reload' : checks ? 'no-cache' : 'default',
       sha256: sha256?.toLowerCase(),
     });
     const model = readModel(files);
@@ -144,7 +144,7 @@ async function loadFiles(
   const gpu = await requestGpu(options, warnings);
   const contextLength = chooseContext(config, options, gpu?.bindingLimit ?? null, warnings);
   tracker.stage('weights', files.totalBytes); // all cheap checks have passed
-  await tracker.heard();
+  await tracker.reported();
   signal.throwIfAborted();
   const inputs = { files, config, tensors, contextLength, options, signal, tracker, warnings };
   const onGpu = gpu && (await loadOnGpu(gpu, inputs));

@@ -15,14 +15,14 @@ export class LoadTracker {
   private fetchMs: number | null = null;
   private readonly startMs = performance.now();
   private readonly stageStarts = new Map<LoadProgress['stage'], number>([['open', this.startMs]]);
-  private lastTold = Number.NEGATIVE_INFINITY;
-  private hearing: Promise<unknown> = Promise.resolve();
+  private lastReport = Number.NEGATIVE_INFINITY;
+  private reporting: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly tell: (progress: LoadProgress) => unknown) {}
+  constructor(private readonly send: (progress: LoadProgress) => unknown) {}
 
   /** Settles once the receiver has handled the newest report: a page may first unload another model. */
-  async heard(): Promise<void> {
-    await this.hearing;
+  async reported(): Promise<void> {
+    await this.reporting;
   }
 
   addBytes(bytes: number, fromCache = false): void {
@@ -50,8 +50,8 @@ export class LoadTracker {
 
   private report(now: boolean): void {
     const time = performance.now();
-    if (!now && time - this.lastTold < INTERVAL_MS) return;
-    this.lastTold = time;
+    if (!now && time - this.lastReport < INTERVAL_MS) return;
+    this.lastReport = time;
     // The rest comes at the speed of the network, not of the cache.
     const seconds = (time - (this.fetchMs ?? this.startMs)) / 1000;
     const bytes = this.fetchMs === null ? this.cachedBytes : this.loadedBytes - this.cachedBytes;
@@ -59,7 +59,7 @@ export class LoadTracker {
     // Headers are read too, and bytes may come twice after a broken connection: never show more than the total.
     const loadedBytes = this.totalBytes > 0 ? Math.min(this.loadedBytes, this.totalBytes) : this.loadedBytes;
     const left = this.totalBytes - loadedBytes;
-    const hearing = this.tell({
+    const handled = this.send({
       stage: this.current,
       loadedBytes: this.current === 'ready' ? this.totalBytes : loadedBytes,
       totalBytes: this.totalBytes,
@@ -67,6 +67,6 @@ export class LoadTracker {
       bytesPerSecond,
       secondsLeft: bytesPerSecond === null || this.totalBytes === 0 ? null : left / bytesPerSecond,
     });
-    this.hearing = Promise.resolve(hearing).catch(() => {}); // failures of the receiver are not the load's
+    this.reporting = Promise.resolve(handled).catch(() => {}); // failures of the receiver are not the load's
   }
 }

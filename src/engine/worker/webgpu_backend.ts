@@ -83,7 +83,7 @@ export class WebGpuBackend implements Backend {
     let queued = 0;
     // Two passes in flight: with one, the GPU would idle for up to 3 ms a chunk until the CPU learns of its end.
     let before: Promise<undefined> | null = null;
-    const heard = async () => {
+    const previousDone = async () => {
       await before;
       if (this.gpu.failure) throw this.gpu.failure;
       if (before) onProgress(queued);
@@ -93,14 +93,14 @@ export class WebGpuBackend implements Backend {
       await this.llama.pass(PREFILL_CHUNK, 'none', step.position).run(step);
       const running: Promise<undefined> = queue.onSubmittedWorkDone();
       running.catch(ignore); // awaited one chunk later
-      await heard();
+      await previousDone();
       before = running;
       queued += PREFILL_CHUNK;
       if (stopped()) return { token: null };
     }
     const token = this.run(position + queued, ids.length - queued);
     token.catch(ignore); // the caller awaits the promise later
-    await heard();
+    await previousDone();
     return { token };
   }
 

@@ -116,8 +116,8 @@ const api: WorkerApi = {
   tune(port) {
     enqueue<TuneMessage>(port, async ({ session, info }, post, stopped) => {
       session.cachedIds = []; // measuring overwrites the cache
-      const tell: OnTuneResult = (result, done, total) => post([{ type: 'result', result, done, total }]);
-      const outcome = await session.backend.tune(tell, stopped);
+      const onResult: OnTuneResult = (result, done, total) => post([{ type: 'result', result, done, total }]);
+      const outcome = await session.backend.tune(onResult, stopped);
       info.attention = outcome.attention;
       post([{ type: 'tuned', ...outcome }]);
     });
