@@ -8,9 +8,9 @@ import { rmsNorm } from '../../src/cpu/rms_norm';
 import { GPU_COPY_DST, GPU_UNIFORM, type Gpu } from '../../src/gpu/device';
 import { CommandList } from '../../src/gpu/kernel';
 import { xqBytes } from '../../src/kernels/elementwise/quantize_activations';
-import { GATE_UP_Q8 } from '../../src/kernels/linear/epilogues/gate_up_q8';
-import { HEAD } from '../../src/kernels/linear/epilogues/head';
-import { RESIDUAL } from '../../src/kernels/linear/epilogues/residual';
+import { gateUpQ8Epilogue } from '../../src/kernels/linear/epilogues/gate_up_q8';
+import { headEpilogue } from '../../src/kernels/linear/epilogues/head';
+import { residualEpilogue } from '../../src/kernels/linear/epilogues/residual';
 import type { Linear } from '../../src/kernels/linear/linear';
 import { createMatvec } from '../../src/kernels/linear/matvec';
 import { assertClose } from '../close';
@@ -18,6 +18,10 @@ import { PATHS, pathName, testGpu } from '../gpu/test_device';
 import { randomArray } from '../random';
 import { randomFileBytes } from './file_bytes';
 import { randomMatrix, readFloats } from './matrix';
+
+const GATE_UP_Q8 = gateUpQ8Epilogue('silu');
+const HEAD = headEpilogue(1, null);
+const RESIDUAL = residualEpilogue(1);
 
 const EPS = 1e-5;
 const STORED = { q4: 'Q4_0', q8: 'Q8_0' } as const;

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest';
 import { linear } from '../../src/cpu/linear';
 import { CommandList } from '../../src/gpu/kernel';
-import { RESIDUAL } from '../../src/kernels/linear/epilogues/residual';
+import { residualEpilogue } from '../../src/kernels/linear/epilogues/residual';
 import { createMatmul } from '../../src/kernels/linear/matmul';
 import { createMatvec } from '../../src/kernels/linear/matvec';
 import { formatRuns, planeBytes, planParts } from '../../src/kernels/linear/weight_format';
@@ -15,6 +15,8 @@ import { PATHS, pathName, testGpu } from '../gpu/test_device';
 import { randomArray } from '../random';
 import { randomFileBytes, STORED } from './file_bytes';
 import { emptyMatrix, randomMatrix, readFloats, readRows } from './matrix';
+
+const RESIDUAL = residualEpilogue(1);
 
 describe('the plan of parts', () => {
   const rowBytes = planeBytes('q8', 1, 64).weights;

@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from 'vitest';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../../src/gpu/device';
-import { GATE_UP_Q8 } from '../../src/kernels/linear/epilogues/gate_up_q8';
+import { gateUpQ8Epilogue } from '../../src/kernels/linear/epilogues/gate_up_q8';
 import { qkvEpilogue } from '../../src/kernels/linear/epilogues/qkv';
-import { RESIDUAL } from '../../src/kernels/linear/epilogues/residual';
+import { residualEpilogue } from '../../src/kernels/linear/epilogues/residual';
 import { STORE } from '../../src/kernels/linear/epilogues/store';
 import type { MatvecInput } from '../../src/kernels/linear/matvec';
 import { matvecCandidates, tileCandidates } from '../../src/tune/product_candidates';
@@ -14,6 +14,9 @@ import { withBrokenShaders } from '../attention/buffers';
 import { testGpu } from '../gpu/test_device';
 import { randomMatrix } from '../kernels/matrix';
 import { randomArray } from '../random';
+
+const GATE_UP_Q8 = gateUpQ8Epilogue('silu');
+const RESIDUAL = residualEpilogue(1);
 
 const SHAPE = { nHeads: 2, nKvHeads: 1, headDim: 32, contextLength: 40, kvType: 'f16' } as const;
 const HIDDEN = 64;

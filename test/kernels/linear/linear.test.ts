@@ -8,10 +8,10 @@ import { rmsNorm } from '../../../src/cpu/rms_norm';
 import { applyRope, ropeTable } from '../../../src/cpu/rope';
 import type { Gpu } from '../../../src/gpu/device';
 import { CommandList } from '../../../src/gpu/kernel';
-import { GATE_UP } from '../../../src/kernels/linear/epilogues/gate_up';
-import { HEAD } from '../../../src/kernels/linear/epilogues/head';
+import { gateUpEpilogue } from '../../../src/kernels/linear/epilogues/gate_up';
+import { headEpilogue } from '../../../src/kernels/linear/epilogues/head';
 import { qkvEpilogue } from '../../../src/kernels/linear/epilogues/qkv';
-import { RESIDUAL } from '../../../src/kernels/linear/epilogues/residual';
+import { residualEpilogue } from '../../../src/kernels/linear/epilogues/residual';
 import type { Epilogue, Linear, LinearShape } from '../../../src/kernels/linear/linear';
 import { createMatmul } from '../../../src/kernels/linear/matmul';
 import { createMatvec } from '../../../src/kernels/linear/matvec';
@@ -20,6 +20,10 @@ import { assertClose } from '../../close';
 import { PATHS, pathName, testGpu } from '../../gpu/test_device';
 import { randomArray } from '../../random';
 import { randomMatrix, readFloats } from '../matrix';
+
+const GATE_UP = gateUpEpilogue('silu');
+const HEAD = headEpilogue(1, null);
+const RESIDUAL = residualEpilogue(1);
 
 const EPS = 1e-5;
 const FORMATS: WeightFormat[] = ['f32', 'f16', 'bf16', 'q8', 'q4'];

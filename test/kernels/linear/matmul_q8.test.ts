@@ -7,9 +7,9 @@ import { applyRope, ropeTable } from '../../../src/cpu/rope';
 import type { Gpu } from '../../../src/gpu/device';
 import { CommandList } from '../../../src/gpu/kernel';
 import { xqBytes } from '../../../src/kernels/elementwise/quantize_activations';
-import { GATE_UP } from '../../../src/kernels/linear/epilogues/gate_up';
+import { gateUpEpilogue } from '../../../src/kernels/linear/epilogues/gate_up';
 import { qkvEpilogue } from '../../../src/kernels/linear/epilogues/qkv';
-import { RESIDUAL } from '../../../src/kernels/linear/epilogues/residual';
+import { residualEpilogue } from '../../../src/kernels/linear/epilogues/residual';
 import type { Epilogue } from '../../../src/kernels/linear/linear';
 import {
   createMatmulQ8,
@@ -25,6 +25,9 @@ import { assertClose } from '../../close';
 import { PATHS, pathName, testGpu } from '../../gpu/test_device';
 import { randomArray } from '../../random';
 import { randomMatrix, readFloats } from '../matrix';
+
+const GATE_UP = gateUpEpilogue('silu');
+const RESIDUAL = residualEpilogue(1);
 
 /** 32 rows x 32 tokens in 32 threads: the quickest to compile and to run here. */
 const SMALL = MATMUL_TILES[MATMUL_TILES.length - 1];

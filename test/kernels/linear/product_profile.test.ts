@@ -4,12 +4,14 @@ import { expect, test } from 'vitest';
 import { linear } from '../../../src/cpu/linear';
 import { CommandList } from '../../../src/gpu/kernel';
 import { createLinear } from '../../../src/kernels/linear/create_linear';
-import { RESIDUAL } from '../../../src/kernels/linear/epilogues/residual';
+import { residualEpilogue } from '../../../src/kernels/linear/epilogues/residual';
 import { type ProductProfile, productKey } from '../../../src/kernels/linear/product_profile';
 import { assertClose } from '../../close';
 import { testGpu } from '../../gpu/test_device';
 import { randomArray } from '../../random';
 import { randomMatrix, readFloats } from '../matrix';
+
+const RESIDUAL = residualEpilogue(1);
 
 const SHAPE = { rows: 65, cols: 96, format: 'q4', normEps: null, bias: false } as const;
 const KEY = 'residual 65x96 q4 f32';

@@ -25,5 +25,3 @@ export function gateUpEpilogue(activation: Activation): Epilogue {
     outputs: (rows, nTokens) => [{ buffer: 0, encoding: 'f32', bytes: nTokens * (rows / 2) * 4 }],
   };
 }
-
-export const GATE_UP = gateUpEpilogue('silu');

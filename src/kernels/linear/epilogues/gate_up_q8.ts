@@ -16,5 +16,3 @@ export function gateUpQ8Epilogue(activation: Activation): Epilogue {
     outputs: (rows) => [{ buffer: 0, encoding: 'q8', bytes: (rows / 2) * (1 + 4 / BLOCK) }],
   };
 }
-
-export const GATE_UP_Q8 = gateUpQ8Epilogue('silu');

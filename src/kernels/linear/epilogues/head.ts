@@ -21,5 +21,3 @@ export function headEpilogue(scale: number, softcap: number | null): Epilogue {
     ],
   };
 }
-
-export const HEAD = headEpilogue(1, null);

@@ -13,5 +13,3 @@ export function residualEpilogue(scale: number): Epilogue {
     outputs: (rows, nTokens) => [{ buffer: 0, encoding: 'f32', bytes: nTokens * rows * 4, adds: true }],
   };
 }
-
-export const RESIDUAL = residualEpilogue(1);
