@@ -46,7 +46,8 @@ export const MAX_TEXT_LENGTH = 4_000_000;
 
 const NO_BYTES = new Uint8Array(0);
 
-export function createTokenizer(files: TokenizerFiles): Tokenizer {
+/** The vocabulary of a tokenizer.json or of a GGUF file. */
+function vocabularyOf(files: TokenizerFiles) {
   const vocabulary = files.tokenizerJson
     ? { tokenizerJson: files.tokenizerJson, tokenizerConfig: files.tokenizerConfig ?? {} }
     : files.gguf && ggufVocabulary(files.gguf);
@@ -54,8 +55,32 @@ export function createTokenizer(files: TokenizerFiles): Tokenizer {
     throw new TokenizerError(
       'The model has 0 vocabularies: neither a tokenizer.json nor one in a GGUF file. Put the tokenizer.json of its repository beside it.',
     );
-  const config = vocabulary.tokenizerConfig;
-  const parsed = readTokenizerJson(vocabulary.tokenizerJson, config);
+  return vocabulary;
+}
+
+/** A text of allowed length, without unpaired surrogates. */
+function checked(text: string): string {
+  if (text.length > MAX_TEXT_LENGTH) {
+    throw new TokenizerError(
+      `The text has ${text.length} characters; at most ${MAX_TEXT_LENGTH} are encoded at once. Shorten it.`,
+    );
+  }
+  return text.replace(/\p{Surrogate}/gu, '\ufffd'); // with the u flag, this matches only unpaired halves
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}
+
+export function createTokenizer(files: TokenizerFiles): Tokenizer {
+  const { tokenizerJson, tokenizerConfig: config } = vocabularyOf(files);
+  const parsed = readTokenizerJson(tokenizerJson, config);
   const { vocab } = parsed;
   const pipeline = createTextPipeline(parsed.normalizer, parsed.preTokenizer);
   const rules = createByteRules(parsed.decoder, pipeline.byteLevel);
@@ -81,15 +106,6 @@ export function createTokenizer(files: TokenizerFiles): Tokenizer {
     (token): AddedToken => ({ ...token, ...traitsOf(token.content, token.special || ends.has(token.id), template) }),
   );
   const encoder = new Encoder({ ...parsed, addedTokens }, pipeline);
-
-  function checked(text: string): string {
-    if (text.length > MAX_TEXT_LENGTH) {
-      throw new TokenizerError(
-        `The text has ${text.length} characters; at most ${MAX_TEXT_LENGTH} are encoded at once. Shorten it.`,
-      );
-    }
-    return text.replace(/\p{Surrogate}/gu, '\ufffd'); // with the u flag, this matches only unpaired halves
-  }
 
   const tokenBytes = (id: number): Uint8Array => {
     const token = added.get(id);
@@ -120,14 +136,7 @@ export function createTokenizer(files: TokenizerFiles): Tokenizer {
       return Uint32Array.from(out);
     },
     decode(ids) {
-      const chunks = Array.from(ids, tokenBytes);
-      const bytes = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0));
-      let at = 0;
-      for (const chunk of chunks) {
-        bytes.set(chunk, at);
-        at += chunk.length;
-      }
-      const text = decodeUtf8(bytes);
+      const text = decodeUtf8(joined(Array.from(ids, tokenBytes)));
       return rules.dropFirstSpace && text.startsWith(' ') ? text.slice(1) : text;
     },
     tokenBytes,

@@ -1,4 +1,4 @@
-// What the build makes of the sources: the ESM entries and the script tag, with the worker inside them, and their types.
+// The output of the build: the ESM entries and the script tag, with the worker inside them, and their types.
 
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ test('pages name their charset first', () => {
 
 const shader = (file: string) => shortened(path.join(ROOT, 'shaders', file));
 
-/** Where the text begins; it stands there once. */
+/** The position of the text, which occurs once. */
 function placeOf(text: string): number {
   const place = bundle.indexOf(text);
   expect(place).toBeGreaterThan(0);

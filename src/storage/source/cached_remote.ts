@@ -38,32 +38,11 @@ export async function cachedRemote(
   pieceBytes: number,
   options: Options,
 ): Promise<RemoteFile> {
-  const { cache, onBytes, onWarning, signal } = options;
+  const { cache, onWarning, signal } = options;
   const opened = await openOnce(url, connect, pieceBytes, options);
   const { file } = opened;
   let { first } = opened;
-  let remote = opened.remote && Promise.resolve(opened.remote);
-
-  /** Connects once for all concurrent requests, and again after a failure. */
-  function reconnect(at: number): Promise<RemoteFile> {
-    remote ??= connectAt(connect, at).then(
-      (now) => {
-        if (isSameVersion(file, now)) return now;
-        throw new ChangedFileError(url, null, `${shown(url)} changed since it was kept here. Load the model again.`);
-      },
-      (error) => {
-        remote = null;
-        throw error;
-      },
-    );
-    return remote;
-  }
-
-  async function readCached(index: number): Promise<Uint8Array<ArrayBuffer> | null> {
-    const bytes = await cache.read(file, index);
-    if (bytes) onBytes?.(bytes.length, true);
-    return bytes;
-  }
+  const reconnect = reconnector(url, connect, opened);
 
   const toCompare = new Set(opened.compares ? file.hashes.flatMap((name, index) => (name === null ? [] : index)) : []);
   let differs = false;
@@ -107,21 +86,16 @@ export async function cachedRemote(
       if (fresh) return fresh;
       const { sha256 } = file;
       const lost = sha256 === undefined ? null : file.hashes[index];
-      const here = await readCached(index);
+      const here = await readCached(options, file, index);
       if (here) return here;
       return cache.turn(
         `piece ${index} ${url}`,
         async (hold) => {
           await cache.refresh(file, index);
-          const written = await readCached(index); // by another tab in the meantime
+          const written = await readCached(options, file, index); // by another tab in the meantime
           if (written) return written;
           const bytes = await (await reconnect(offset)).fetchRange(offset, length);
-          if (lost !== null && (await pieceName(bytes)) !== lost) {
-            throw new ModelFileError(
-              shown(url),
-              `differs at byte ${offset} from what was checked. Load the model again.`,
-            );
-          }
+          if (lost !== null) await checkFound(url, offset, bytes, lost);
           await cache.keep(file, index, bytes);
           if (lost !== null && sha256 && isWhole(file)) cache.noteVerified(url, sha256);
           hold(cache.flush());
@@ -131,6 +105,40 @@ export async function cachedRemote(
       );
     },
   };
+}
+
+async function readCached(
+  { cache, onBytes }: Options,
+  file: FileManifest,
+  index: number,
+): Promise<Uint8Array<ArrayBuffer> | null> {
+  const bytes = await cache.read(file, index);
+  if (bytes) onBytes?.(bytes.length, true);
+  return bytes;
+}
+
+/** Connects once for all concurrent requests, and again after a failure. */
+function reconnector(url: string, connect: Connect, { file, remote: first }: Opened) {
+  let remote = first && Promise.resolve(first);
+  return (at: number): Promise<RemoteFile> => {
+    remote ??= connectAt(connect, at).then(
+      (now) => {
+        if (isSameVersion(file, now)) return now;
+        throw new ChangedFileError(url, null, `${shown(url)} changed since it was kept here. Load the model again.`);
+      },
+      (error) => {
+        remote = null;
+        throw error;
+      },
+    );
+    return remote;
+  };
+}
+
+/** @throws ModelFileError if a piece in place of a lost one has another hash */
+async function checkFound(url: string, offset: number, bytes: Uint8Array<ArrayBuffer>, lost: string): Promise<void> {
+  if ((await pieceName(bytes)) === lost) return;
+  throw new ModelFileError(shown(url), `differs at byte ${offset} from what was checked. Load the model again.`);
 }
 
 /** Identifies the file: from the cache if possible, otherwise from the network, one tab at a time. */

@@ -21,6 +21,20 @@ import type { RemoteFile } from './remote';
 /** Largest accepted file, 4 TiB: the records of its pieces take memory. */
 const MAX_BYTES = 2 ** 42;
 
+/** The size of the file by a Content-Range header. */
+function sizeIn(contentRange: string, url: string, at: number, first: Answer): number {
+  const size = Number(/^bytes \d+-\d+\/(\d{1,15})$/.exec(contentRange)?.[1] ?? 'NaN');
+  if (!(size > at)) {
+    first.discard();
+    throw wrongRange(url, first, `a part of unknown length ("${contentRange}")`);
+  }
+  if (size > MAX_BYTES) {
+    first.discard();
+    throw wrongRange(url, first, `a part of ${size} bytes, where a file has ${MAX_BYTES} at most`);
+  }
+  return size;
+}
+
 /**
  * Opens a file by ranges. `first` is the answer for the range from byte `at`. Every answer must have the requested
  * range and the same length and version.
@@ -34,20 +48,12 @@ export async function rangeRemote(
   options: OpenOptions,
   tuning: HttpTuning,
 ): Promise<RemoteFile> {
-  const size = Number(/^bytes \d+-\d+\/(\d{1,15})$/.exec(contentRange)?.[1] ?? 'NaN');
+  const size = sizeIn(contentRange, url, at, first);
   const version = versionOf(first);
   const ifRange = ifRangeOf(url, first);
   /** The final URL of the last answer: a hub redirects to a store, with an address that expires. */
   let via = first.from;
   let isShort = true; // until `via` fails, for example because the store rejects pages
-  if (!(size > at)) {
-    first.discard();
-    throw wrongRange(url, first, `a part of unknown length ("${contentRange}")`);
-  }
-  if (size > MAX_BYTES) {
-    first.discard();
-    throw wrongRange(url, first, `a part of ${size} bytes, where a file has ${MAX_BYTES} at most`);
-  }
 
   async function getVia(range: readonly [number, number]): Promise<Answer> {
     const tried = via === url ? null : get(url, range, tuning, options.signal, { via });

@@ -21,7 +21,7 @@ import { readRows } from '../../kernels/matrix';
 
 const total = (bytes: Map<string, number>) => [...bytes.values()].reduce((sum, each) => sum + each, 0);
 
-/** As their publishers count them: every matrix, every norm, a tied embedding once. */
+/** The counts of their publishers: every matrix, every norm, a tied embedding once. */
 for (const [name, parameters] of [
   ['storyteller', 14_162_304],
   ['smollm2-135m', 134_515_008],
