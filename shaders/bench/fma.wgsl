@@ -1,5 +1,6 @@
-// Eight independent chains a = a * factor + term of four floats each, all in registers: the most f32 operations a second.
-// Four links of every chain in one turn, so that the loop itself costs next to nothing: 8 * 4 * 4 fused operations a turn.
+// Eight independent chains a = a * factor + term of four floats each, all in registers: the most f32 operations a
+// second. Four links of every chain in one turn, so that the loop itself costs next to nothing: 8 * 4 * 4 fused
+// operations a turn.
 //
 // factor and term come from memory, so that no compiler knows the result.
 struct Link { factor: vec4<f32>, term: vec4<f32> }
