@@ -1,5 +1,6 @@
-// <vivace-chat model="...">: a chat that brings its own model, for those who compose a page. Attributes: model, sha256, system, welcome, heading,
-// examples ("a | b"), theme (auto, light, dark), worker, autoload. The model is loaded when the chat is first used, or at once with `autoload`.
+// <vivace-chat model="...">: a chat that brings its own model, for those who compose a page. Attributes: model, hub,
+// sha256, worker, the load settings by name (docs/options.md), system, welcome, heading, examples ("a | b"), theme (auto,
+// light, dark), autoload. The model is loaded when the chat is first used, or at once with `autoload`.
 // A chat without the attribute is left as it is.
 
 import type { ReactiveController } from 'lit';
@@ -8,19 +9,28 @@ import type { VivaceChat } from '../ui/chat/chat';
 import type { Offer } from '../ui/shared/advice';
 import '../ui/model/loader';
 import '../ui/model/notices';
-import type { LoadSettings } from '../ui/settings/settings_fields';
+import { LOAD_FIELDS, type LoadSettings } from '../ui/settings/settings_fields';
 import { type EmbedListener, EmbedSession, WAITING } from './embed_session';
 import { sharedPool } from './engine_pool';
-import { readAddress, readModel, splitExamples } from './options';
+import { type EmbedModel, readAddress, readLoad, readModel, splitExamples } from './options';
 import { protect, shelter } from './protect';
 import { whenRemoved } from './removal';
 
-const ATTRIBUTES = ['model', 'hub', 'sha256', 'worker', 'autoload', 'theme', 'examples'];
+const ATTRIBUTES = [
+  'model',
+  'hub',
+  'sha256',
+  'worker',
+  'autoload',
+  'theme',
+  'examples',
+  ...LOAD_FIELDS.map(({ name }) => name),
+];
 
 class ChatWithModel implements ReactiveController {
   private session: EmbedSession | null = null;
-  private address: string | undefined;
-  private sha256: string | undefined;
+  /** The model that the session is for. */
+  private held: EmbedModel | null = null;
   private readonly loader = document.createElement('vivace-loader');
   private readonly notices = document.createElement('vivace-notices');
   private readonly waiting = document.createElement('vivace-notices');
@@ -61,23 +71,34 @@ class ChatWithModel implements ReactiveController {
   private read(): void {
     const { chat } = this;
     const complaints: string[] = [];
-    const names = { model: chat.getAttribute('model') ?? '', hub: chat.getAttribute('hub') ?? '' };
-    const address = readModel(names, document.baseURI, complaints);
-    const sha256 = chat.getAttribute('sha256') ?? undefined;
-    if (address !== this.address || sha256 !== this.sha256) {
+    const asked = this.askedFor(complaints);
+    if (JSON.stringify(asked) !== JSON.stringify(this.held)) {
       this.letGo();
-      this.address = address;
-      this.sha256 = sha256;
-      if (address) this.hold(address, readAddress('worker', chat.getAttribute('worker'), document.baseURI, complaints));
+      if (asked) this.hold(asked);
     }
     for (const complaint of complaints) console.warn(`Vivace: <vivace-chat> ${complaint}`);
-    if (!address) return;
+    if (!asked) return;
     chat.dataset.theme = chat.getAttribute('theme') ?? 'auto';
     if (chat.hasAttribute('examples')) chat.examples = splitExamples(chat.getAttribute('examples'));
     if (chat.hasAttribute('autoload')) this.session?.start();
   }
 
-  private hold(address: string, workerUrl: string | undefined): void {
+  /** The model of the attributes, or null without one. */
+  private askedFor(complaints: string[]): EmbedModel | null {
+    const { chat } = this;
+    const base = document.baseURI;
+    const names = { model: chat.getAttribute('model') ?? '', hub: chat.getAttribute('hub') ?? '' };
+    const model = readModel(names, base, complaints);
+    if (model === undefined) return null;
+    return {
+      model,
+      sha256: chat.getAttribute('sha256') ?? undefined,
+      load: readLoad((name) => chat.getAttribute(name), '', complaints),
+      worker: readAddress('worker', chat.getAttribute('worker'), base, complaints),
+    };
+  }
+
+  private hold(asked: EmbedModel): void {
     const { chat, loader, waiting } = this;
     protect(chat, 'flex');
     chat.append(this.notes);
@@ -92,7 +113,8 @@ class ChatWithModel implements ReactiveController {
         else waiting.clear();
       },
     };
-    this.session = new EmbedSession(address, workerUrl, sharedPool(), listener, this.sha256);
+    this.held = asked;
+    this.session = new EmbedSession(asked, sharedPool(), listener);
   }
 
   private show(engine: Engine | null): void {
@@ -106,7 +128,7 @@ class ChatWithModel implements ReactiveController {
   private letGo(): void {
     const { session } = this;
     this.session = null;
-    this.address = undefined;
+    this.held = null;
     this.progress.remove();
     this.notes.remove();
     if (session) void session.close();

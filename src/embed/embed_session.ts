@@ -10,8 +10,9 @@ import type {
 } from '../engine/engine';
 import type { LoadState } from '../ui/model/loader';
 import { ModelSession } from '../ui/model/model_session';
-import { LOAD_FIELDS, type LoadSettings, STANDARD_LOAD } from '../ui/settings/settings_fields';
+import { type LoadSettings, STANDARD_LOAD } from '../ui/settings/settings_fields';
 import { abortable, type EnginePool } from './engine_pool';
+import type { EmbedModel } from './options';
 
 export interface EmbedListener {
   onState(state: LoadState): void;
@@ -37,8 +38,7 @@ export class EmbedSession {
   /** Null until somebody wants the model. */
   state: LoadState | null = null;
   private session: ModelSession;
-  private readonly own: string;
-  /** What a load asks for beside its settings. */
+  /** Options of the load that are no settings. */
   private extras: EngineLoadOptions = {};
   /** Why the newest load did not end well. */
   failure: unknown = null;
@@ -46,15 +46,12 @@ export class EmbedSession {
   private isClosed = false;
 
   constructor(
-    model: string,
-    private readonly workerUrl: string | undefined,
+    /** The model of the tag or the element, and its settings, which hold for other models, too. */
+    private readonly own: EmbedModel,
     private readonly pool: EnginePool,
     private readonly listener: EmbedListener,
-    /** SHA-256 that the weights of `model` should have. */
-    private readonly sha256?: string,
   ) {
-    this.own = model;
-    this.session = this.sessionFor(model, STANDARD_LOAD);
+    this.session = this.sessionFor(own.model, own.load);
   }
 
   get settings(): LoadSettings {
@@ -72,8 +69,9 @@ export class EmbedSession {
     if (this.differs(model, wanted)) {
       void this.session.close();
       this.state = null;
-      this.extras = wanted;
-      this.session = this.sessionFor(model ?? String(this.session.model), settingsOf(wanted));
+      const { settings, extras } = split(wanted);
+      this.extras = extras;
+      this.session = this.sessionFor(model ?? String(this.session.model), { ...this.own.load, ...settings });
     }
     if (onProgress) this.extras = { ...this.extras, onProgress };
     const cancel = () => this.cancel();
@@ -147,7 +145,6 @@ export class EmbedSession {
     const session: ModelSession = new ModelSession(
       model,
       settings,
-      undefined,
       {
         onState: (state) => {
           if (session === this.session) this.onState(state);
@@ -163,10 +160,11 @@ export class EmbedSession {
 
   private async open(model: string, options: EngineLoadOptions): Promise<Engine> {
     const { onProgress, ...extras } = this.extras;
+    const { worker, sha256 } = this.own;
     try {
       return await this.pool.acquire(model, {
-        workerUrl: this.workerUrl,
-        sha256: model === this.own ? this.sha256 : undefined,
+        workerUrl: worker,
+        sha256: model === this.own.model ? sha256 : undefined,
         ...extras,
         ...options,
         onProgress: (progress) => {
@@ -206,9 +204,12 @@ function wasTakenOff(): DOMException {
   return new DOMException('The chat was taken off the page.', 'AbortError');
 }
 
-/** Those of the options that the settings of a chat know, the rest as usual. */
-function settingsOf(options: EngineLoadOptions): LoadSettings {
-  const settings = { ...STANDARD_LOAD };
-  for (const { key } of LOAD_FIELDS) Object.assign(settings, options[key] === undefined ? {} : { [key]: options[key] });
-  return settings;
+/** The options that are settings of the chat, and the others. */
+function split(options: EngineLoadOptions): { settings: Partial<LoadSettings>; extras: EngineLoadOptions } {
+  const settings: Record<string, unknown> = {};
+  const extras: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(options)) {
+    if (value !== undefined) (key in STANDARD_LOAD ? settings : extras)[key] = value;
+  }
+  return { settings, extras };
 }

@@ -2,16 +2,24 @@
 
 import { HUB, modelLocation } from '../engine/engine';
 import { DEFAULT_MODEL } from '../ui/model/page_options';
+import { type LoadSettings, readLoadSettings } from '../ui/settings/settings_fields';
 
 const THEMES = ['auto', 'light', 'dark'] as const;
 /** `none` has no button: the page opens the window itself. */
 const POSITIONS = ['bottom-right', 'bottom-left', 'none'] as const;
 
-export interface EmbedOptions {
+/** The model of a tag or an element, and how it is loaded. */
+export interface EmbedModel {
   /** Absolute address. */
   model: string;
-  /** SHA-256 in hex of the model's file, as the tag has it: the engine judges it. */
+  /** SHA-256 in hex of the model's file, unchecked: the engine judges it. */
   sha256: string | undefined;
+  load: LoadSettings;
+  /** Absolute address of vivace_worker.js on the page's own origin, for pages that forbid workers from a blob. */
+  worker: string | undefined;
+}
+
+export interface EmbedOptions extends EmbedModel {
   title: string;
   theme: (typeof THEMES)[number];
   /** Null: the corner where lines end on this page, right or left. */
@@ -24,8 +32,6 @@ export interface EmbedOptions {
   examples: readonly string[];
   /** A button shows the panel of gaps between tokens. */
   panel: boolean;
-  /** Absolute address of vivace_worker.js on the page's own origin, for pages that forbid workers from a blob. */
-  worker: string | undefined;
   /** The window is open from the start. */
   open: boolean;
 }
@@ -58,6 +64,7 @@ export function readEmbedOptions(data: DOMStringMap, scriptAddress: string, page
   const options: EmbedOptions = {
     model: readModel(data, pageAddress, complaints) ?? new URL(DEFAULT_MODEL, scriptAddress).href,
     sha256: data.sha256,
+    load: readLoad((name) => data[name], 'data-', complaints),
     title: data.title || 'Vivace',
     theme: oneOf('theme', THEMES) ?? 'auto',
     position: oneOf('position', POSITIONS),
@@ -77,6 +84,18 @@ export function readModel({ model, hub }: DOMStringMap, base: string, complaints
   const found = modelLocation(model, base, readAddress('hub', hub, base, complaints) ?? HUB);
   if (found === null) complaints.push(`model="${model}" is no repository and no address on the web; it is left out.`);
   return found ?? undefined;
+}
+
+/** The load settings of attributes with this prefix. An empty attribute is an absent one. */
+export function readLoad(
+  find: (name: string) => string | null | undefined,
+  prefix: string,
+  complaints: string[],
+): LoadSettings {
+  return readLoadSettings(
+    (name) => find(name) || null,
+    (name, value, legal) => complaints.push(`${prefix}${name}="${value}" is none of ${legal}; it is left out.`),
+  );
 }
 
 /** The questions of an attribute, between bars. */

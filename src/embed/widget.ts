@@ -61,7 +61,7 @@ export class Widget {
       onEngine: (engine) => this.onEngine(engine),
       onWaiting: (isWaiting) => this.onWaiting(isWaiting),
     };
-    this.session = new EmbedSession(options.model, options.worker, sharedPool(), listener, options.sha256);
+    this.session = new EmbedSession(options, sharedPool(), listener);
     adopt(this.root, [hostTheme, sharedStyles, widgetStyles]);
     const { dataset } = this.host;
     dataset.theme = options.theme;

@@ -4,15 +4,19 @@ import type { AttentionName } from '../attention/attention';
 import type { CachedModel } from '../storage/cache/cached_models';
 import type { ChatMessage } from '../text/template/message';
 import type { AttentionResult, ProductResult } from '../tune/results';
+import type { GENERATE_OPTIONS, Given, LOAD_OPTIONS, Value } from './options';
 import type { TbtSummary } from './tbt';
 
 export type { AttentionName, AttentionResult, CachedModel, ChatMessage, ProductResult };
 
-export type BackendName = 'webgpu' | 'cpu';
-export type KvType = 'f16' | 'f32';
-export type ActivationType = 'f32' | 'q8';
+/** The values of a load option, apart from those that leave a choice to the engine. */
+type Choice<K extends keyof typeof LOAD_OPTIONS> = Exclude<Value<(typeof LOAD_OPTIONS)[K]>, 'auto' | 'none'>;
+
+export type BackendName = Choice<'backend'>;
+export type KvType = Choice<'kvCache'>;
+export type ActivationType = Choice<'activations'>;
 /** The formats Q8_0 and Q4_0 of GGUF. */
-export type QuantizedFormat = 'q8' | 'q4';
+export type QuantizedFormat = Choice<'quantize'>;
 
 /**
  * The URL of a folder in Hugging Face layout or of a .gguf file; or `hf:owner/repo`, optionally with `@revision` and
@@ -20,48 +24,8 @@ export type QuantizedFormat = 'q8' | 'q4';
  */
 export type ModelLocation = string | File | File[];
 
-export interface LoadOptions {
-  /**
-   * Tokens of context, limited by the model and by the GPU. Default: the longest that both allow within a share of
-   * memory, and within the training context where a longer one changes RoPE (longrope, dynamic). A context shorter
-   * than the model's is a warning.
-   */
-  contextLength?: number;
-  /** `auto`, or the name of an attention sibling. A sibling that cannot run is an error, never replaced by another. */
-  attention?: 'auto' | AttentionName;
-  /** The type of keys and values in the cache. Default f16. */
-  kvCache?: KvType;
-  /**
-   * The type of activations in products with a matrix of integers (any quantized one but Q2_K): signed bytes, or f32,
-   * which is exact. `auto`: q8, but f32 on a software adapter and on the cpu. `q8` is an error if no matrix has
-   * integers.
-   */
-  activations?: 'auto' | ActivationType;
-  /** Quantizes matrices of F32, F16 or BF16 while they load. Others stay as they are. Default: none. */
-  quantize?: QuantizedFormat;
-  /** `auto`: webgpu, or without it the cpu and a warning. */
-  backend?: 'auto' | BackendName;
-  /**
-   * `true` (default): keep the files of a URL in this browser and use the kept copy. A complete copy loads without the
-   * network.
-   * `'check'`: first ask for a newer version, a hub for its newest commit, another server for each file's version, and
-   * fetch what changed. Kept bytes without a verified hash are compared with the server's once. Offline it behaves like
-   * `true`.
-   * `false`: keep nothing.
-   */
-  cache?: boolean | 'check';
-  /**
-   * SHA-256 in hex of the .gguf file, or of a folder's model.safetensors. A file with another hash is an error. Hubs
-   * send the hash themselves, other servers may (Repr-Digest).
-   */
-  sha256?: string;
-  /**
-   * The address of the hub that `hf:` means, such as a mirror. It must serve
-   * `/{owner}/{repo}/resolve/{revision}/{path}`, and may serve `/api/models/{owner}/{repo}/revision/{revision}`, which
-   * names commit, files and hashes. Default https://huggingface.co.
-   */
-  hubUrl?: string;
-}
+/** The options of a load. Their ranges, defaults and words stand in options.ts. */
+export interface LoadOptions extends Given<typeof LOAD_OPTIONS> {}
 
 export interface LoadProgress {
   stage: 'open' | 'weights' | 'compile' | 'ready';
@@ -74,28 +38,8 @@ export interface LoadProgress {
   secondsLeft: number | null;
 }
 
-export interface GenerateOptions {
-  /** The most tokens to generate. Default: to the end of the context. */
-  maxTokens?: number;
-  /** 0: greedy. Default 0.6. */
-  temperature?: number;
-  /** 0: off. Default 40. */
-  topK?: number;
-  /** 1: off. Default 0.9. */
-  topP?: number;
-  /** 0: off. Default 0.05. */
-  minP?: number;
-  /** 1: off. Default 1. */
-  repetitionPenalty?: number;
-  /** 32 bits. The same seed gives the same text. Default: a random one, reported in the `done` event. */
-  seed?: number;
-  /** The answer ends before the first of these strings. */
-  stop?: readonly string[];
-  /** Steps in flight on the GPU, the one being read included. Default `auto`. */
-  runAhead?: 'auto' | number;
-  /** Times each step by the GPU's clock, if it has one. The times are read once, after the answer. Default true. */
-  gpuTimes?: boolean;
-}
+/** The options of one answer. */
+export interface GenerateOptions extends Given<typeof GENERATE_OPTIONS> {}
 
 /** The input of a generation: a conversation for the chat template, or text as is. */
 export type GenerateInput = { messages: readonly ChatMessage[] } | { prompt: string };

@@ -1,7 +1,5 @@
-// Sampling parameters: checks those of a request and packs them into the bytes that the sampling kernels read.
+// Sampling parameters and their bytes for the sampling kernels.
 // Does not sample: see shaders/sampling/sample.wgsl, and src/cpu/sample.ts for the CPU.
-
-import { InvalidRequestError } from '../errors';
 
 export interface SamplingParams {
   /** 0 is greedy. */
@@ -18,51 +16,8 @@ export interface SamplingParams {
   seed: number;
 }
 
-export const DEFAULT_SAMPLING = {
-  temperature: 0.6,
-  topK: 40,
-  topP: 0.9,
-  minP: 0.05,
-  repetitionPenalty: 1,
-} as const satisfies Omit<SamplingParams, 'seed'>;
-
 /** Stands for a token where a logit is NaN or infinite, or none is finite. The same number as in src/cpu/sample.ts. */
 export const NO_TOKEN = 0xffffffff;
-
-/** Lower temperatures are greedy: 1 / temperature times a difference of logits would leave the range of f32. */
-const COLDEST = 1e-6;
-
-/** Fills in absent parameters, the seed at random, and checks the range of the others. */
-export function resolveSampling(options: Partial<SamplingParams>): SamplingParams {
-  const temperature = inRange('temperature', options.temperature ?? DEFAULT_SAMPLING.temperature, 0, 100);
-  return {
-    temperature: temperature < COLDEST ? 0 : temperature,
-    topK: whole('topK', options.topK ?? DEFAULT_SAMPLING.topK, 0xffffffff),
-    topP: inRange('topP', options.topP ?? DEFAULT_SAMPLING.topP, 0, 1),
-    minP: inRange('minP', options.minP ?? DEFAULT_SAMPLING.minP, 0, 1),
-    repetitionPenalty: inRange(
-      'repetitionPenalty',
-      options.repetitionPenalty ?? DEFAULT_SAMPLING.repetitionPenalty,
-      0.01,
-      100,
-    ),
-    seed: whole('seed', options.seed ?? randomSeed(), 0xffffffff),
-  };
-}
-
-function inRange(name: string, value: number, low: number, high: number): number {
-  if (typeof value === 'number' && value >= low && value <= high) return value;
-  throw new InvalidRequestError(`${name} must be a number from ${low} to ${high}, got ${String(value)}.`);
-}
-
-function whole(name: string, value: number, high: number): number {
-  if (Number.isInteger(value) && value >= 0 && value <= high) return value;
-  throw new InvalidRequestError(`${name} must be a whole number from 0 to ${high}, got ${String(value)}.`);
-}
-
-function randomSeed(): number {
-  return crypto.getRandomValues(new Uint32Array(1))[0];
-}
 
 /** Bytes of `struct Sampling` in the kernels. */
 export const SAMPLING_BYTES = 32;

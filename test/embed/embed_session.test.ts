@@ -2,12 +2,14 @@ import { expect, test, vi } from 'vitest';
 import { EmbedSession } from '../../src/embed/embed_session';
 import { EnginePool } from '../../src/embed/engine_pool';
 import type { Engine } from '../../src/engine/engine';
+import { STANDARD_LOAD } from '../../src/ui/settings/settings_fields';
 
+const MODEL = { model: 'm', sha256: undefined, load: STANDARD_LOAD, worker: undefined };
 const listener = { onState() {}, onEngine() {}, onWaiting() {} };
 
 test('a question that comes as the chat goes off the page loads no model that nobody would let go of', async () => {
   const load = vi.fn(() => new Promise<never>(() => {}));
-  const session = new EmbedSession('m', undefined, new EnginePool(load), listener);
+  const session = new EmbedSession(MODEL, new EnginePool(load), listener);
   await session.close();
   await expect(session.chat('Hello', '').next()).rejects.toThrow('taken off the page');
   await expect(session.load()).rejects.toThrow('taken off the page');
@@ -21,7 +23,7 @@ test('a model that was lost is loaded again for the next who wants it, once for 
     engines.push(engine);
     return engine as unknown as Engine;
   });
-  const sessions = [0, 1].map(() => new EmbedSession('m', undefined, pool, listener));
+  const sessions = [0, 1].map(() => new EmbedSession(MODEL, pool, listener));
   const load = () => Promise.all(sessions.map((session) => session.load()));
   await load();
   expect((await load()).map(({ lost }) => lost)).toEqual([null, null]);
@@ -37,7 +39,7 @@ test('the hash of the tag is asked of its own model, whatever else is asked, and
     asked.push([model, sha256, contextLength]);
     return { lost: null, async unload() {} } as unknown as Engine;
   });
-  const session = new EmbedSession('m', undefined, pool, listener, 'ab');
+  const session = new EmbedSession({ ...MODEL, sha256: 'ab' }, pool, listener);
   await session.load();
   await session.load('m', { contextLength: 64 });
   await session.load('other');
@@ -46,5 +48,23 @@ test('the hash of the tag is asked of its own model, whatever else is asked, and
     ['m', 'ab', undefined],
     ['m', 'ab', 64],
     ['other', undefined, undefined],
+  ]);
+});
+
+test('the settings of the tag hold for every model, unless code asks for others', async () => {
+  const asked: unknown[] = [];
+  const pool = new EnginePool(async (model, { quantize, contextLength, cache }) => {
+    asked.push([model, quantize, contextLength, cache]);
+    return { lost: null, async unload() {} } as unknown as Engine;
+  });
+  const load = { ...STANDARD_LOAD, quantize: 'q4', contextLength: 100 } as const;
+  const session = new EmbedSession({ ...MODEL, load }, pool, listener);
+  await session.load();
+  await session.load('other', { contextLength: 64, cache: false });
+  expect(session.settings).toEqual({ ...load, contextLength: 64 });
+  await session.close();
+  expect(asked).toEqual([
+    ['m', 'q4', 100, undefined],
+    ['other', 'q4', 64, false],
   ]);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { readEmbedOptions } from '../../src/embed/options';
+import { STANDARD_LOAD } from '../../src/ui/settings/settings_fields';
 
 const SCRIPT = 'https://cdn.example.com/vivace/embed.js';
 const PAGE = 'https://shop.example.com/help/';
@@ -9,6 +10,7 @@ test('a bare tag brings the storyteller that lies beside the script', () => {
     options: {
       model: 'https://cdn.example.com/vivace/models/storyteller/storyteller-q8_0.gguf',
       sha256: undefined,
+      load: STANDARD_LOAD,
       title: 'Vivace',
       theme: 'auto',
       position: null,
@@ -56,6 +58,13 @@ test('what is not understood falls back to the usual, with a sentence that names
   expect(complaints).toHaveLength(5);
   expect(complaints.join('\n')).toMatch(/pink.*auto, light, dark/);
   expect(complaints.join('\n')).toMatch(/top.*bottom-right, bottom-left, none/);
+});
+
+test('load settings are attributes, by the names of the address', () => {
+  const data = { quantize: 'q4', context: '512', kv: 'f32', attention: '', backend: 'gpu' };
+  const { options, complaints } = readEmbedOptions(data, SCRIPT, PAGE);
+  expect(options.load).toEqual({ ...STANDARD_LOAD, quantize: 'q4', contextLength: 512, kvCache: 'f32' });
+  expect(complaints).toEqual(['data-backend="gpu" is none of auto, webgpu or cpu; it is left out.']);
 });
 
 test.each([

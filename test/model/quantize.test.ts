@@ -77,7 +77,7 @@ describe('loading', () => {
     for (const quantize of ['q5', '', 'Q4', 4, null]) {
       const loading = load([], { quantize } as unknown as LoadOptions);
       await expect(loading).rejects.toMatchObject({ code: 'invalid-request' });
-      await expect(loading).rejects.toThrow(`quantize must be q8 or q4, got ${quantize}.`);
+      await expect(loading).rejects.toThrow(`quantize must be none, q8 or q4, got ${quantize}.`);
     }
   });
 });

@@ -28,7 +28,7 @@ const BUILDS = ['page', 'lib', 'elements', 'embed', 'panel', 'bench', 'tools'];
  */
 export const BUDGETS = [
   { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 135 },
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 173 },
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 173.5 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 60 },
   { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 227 },
 ];

@@ -21,6 +21,7 @@ const INPUTS = [
   'package.json',
   'tools/page',
   'tools/lib/build.ts',
+  'tools/lib/options_plugin.ts',
   'tools/lib/template_plugin.ts',
   'tools/lib/worker_plugin.ts',
   'tools/lib/wgsl_plugin.ts',

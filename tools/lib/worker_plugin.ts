@@ -6,6 +6,7 @@ import path from 'node:path';
 import type { Plugin, Rolldown } from 'vite';
 import { build } from 'vite';
 import { ROOT } from './ensure.mjs';
+import { optionsPlugin } from './options_plugin.ts';
 import { sharedImports, wgslPlugin } from './wgsl_plugin.ts';
 
 const PLACE = '/src/engine/page/worker_source.ts';
@@ -22,7 +23,7 @@ export async function bundleWorker() {
     root: ROOT,
     configFile: false,
     logLevel: 'warn',
-    plugins: [wgslPlugin()],
+    plugins: [wgslPlugin(), optionsPlugin()],
     build: {
       write: false,
       target: 'es2022',

@@ -1,12 +1,11 @@
 // The loop of one answer: runs the prompt, keeps steps in flight (ids_in_flight) and turns their ids into events
 // (answer). Knows no GPU: a backend queues steps and brings their ids back later. token_clock is the only clock.
 
-import { InvalidRequestError } from '../../errors';
-import { resolveSampling } from '../../sampling/sampling';
 import { createStreamDecoder } from '../../text/decode/stream_decoder';
 import type { EngineEvent, GenerateInput, GenerateOptions } from '../protocol';
 import { Answer } from './answer';
 import { MOST_SHARED } from './backend';
+import { resolveGenerate } from './generate_options';
 import { IdsInFlight } from './ids_in_flight';
 import { goesOn, promptIds } from './prompt';
 import { RunAhead } from './run_ahead';
@@ -27,7 +26,7 @@ export async function generate(
 ): Promise<void> {
   const { backend } = session;
   const clock = new TokenClock();
-  const { sampling, runAhead, prompt, decoder, room, most } = checkRequest(session, input, options);
+  const { sampling, gpuTimes, runAhead, prompt, decoder, room, most } = checkRequest(session, input, options);
   clock.tokenized = performance.now();
 
   const cached = sharedPrefix(session.cachedIds, prompt);
@@ -44,7 +43,7 @@ export async function generate(
 
   progress(0);
   try {
-    backend.begin(sampling, options.gpuTimes ?? true);
+    backend.begin(sampling, gpuTimes);
     const run = () => backend.prefill(prompt.slice(cached), cached, progress, stopped);
     const { token: first } = stopped() ? { token: null } : await run();
     if (first) inFlight.add(first, 1, clock.tokenized);
@@ -79,17 +78,16 @@ export async function generate(
 /** @throws InvalidRequestError, ContextOverflowError and TokenizerError for a request that cannot be answered */
 function checkRequest(session: Session, input: GenerateInput, options: GenerateOptions) {
   const { backend, tokenizer } = session;
-  const sampling = resolveSampling(options);
-  const runAhead = runAheadOf(session, options);
-  const stop = checkStop(options.stop);
+  const { sampling, maxTokens, stop, runAhead, gpuTimes } = resolveGenerate(options);
+  const depth = runAheadOf(session, runAhead);
   const prompt = promptIds(input, session);
   const decoder = createStreamDecoder(tokenizer, { stop, goesOn: goesOn(input, prompt, tokenizer) });
   const room = backend.contextLength - prompt.length;
-  return { sampling, runAhead, prompt, decoder, room, most: Math.min(checkMaxTokens(options.maxTokens), room) };
+  return { sampling, gpuTimes, runAhead: depth, prompt, decoder, room, most: Math.min(maxTokens ?? room, room) };
 }
 
 /** The run-ahead of the answer before, which has learned the times of this browser and GPU, or a new one. */
-function runAheadOf(session: Session, { runAhead: asked = 'auto' }: GenerateOptions): RunAhead {
+function runAheadOf(session: Session, asked: 'auto' | number): RunAhead {
   const { backend, runAhead: known } = session;
   const most = backend.maxRunAhead;
   const mostShared = backend.decodeMany && most > 1 ? MOST_SHARED : 1;
@@ -99,18 +97,6 @@ function runAheadOf(session: Session, { runAhead: asked = 'auto' }: GenerateOpti
   runAhead.restart();
   session.runAhead = runAhead;
   return runAhead;
-}
-
-function checkMaxTokens(maxTokens: number | undefined): number {
-  if (maxTokens === undefined) return Number.POSITIVE_INFINITY;
-  if (Number.isInteger(maxTokens) && maxTokens >= 1) return maxTokens;
-  throw new InvalidRequestError(`maxTokens must be a whole number of at least 1, got ${String(maxTokens)}.`);
-}
-
-function checkStop(stop: readonly string[] | undefined): readonly string[] {
-  const list = stop ?? [];
-  if (Array.isArray(list) && list.every((text) => typeof text === 'string' && text !== '')) return list;
-  throw new InvalidRequestError('stop must be a list of strings, each of at least one character.');
 }
 
 /**

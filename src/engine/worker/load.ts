@@ -22,7 +22,7 @@ import type { ActivationType, EngineInfo, LoadOptions, LoadProgress, ModelLocati
 import type { Backend } from './backend';
 import { CpuBackend, loadCpuWeights } from './cpu_backend';
 import { type Attempt, blamesFiles, describeRepair, mayHeal } from './load_again';
-import { checkActivations, checkOptions, chooseActivations, chooseContext } from './load_options';
+import { checkActivations, chooseActivations, chooseContext, type ResolvedLoad, resolveLoad } from './load_options';
 import { LoadTracker } from './load_tracker';
 import type { Session } from './session';
 import { WebGpuBackend } from './webgpu_backend';
@@ -38,12 +38,12 @@ export interface LoadedModel {
 /** Loads the model at a location: opens its files, chooses a backend, and reads the weights while pipelines compile. */
 export async function loadModel(
   location: ModelLocation,
-  options: LoadOptions,
+  given: LoadOptions,
   onProgress: (progress: LoadProgress) => unknown,
   signal: AbortSignal,
   createHasher?: OpenOptions['createHasher'],
 ): Promise<LoadedModel> {
-  checkOptions(options, location);
+  const options = resolveLoad(given, location);
   const place = typeof location === 'string' ? resolveUrl(location, options.hubUrl).href : location;
   const load = (attempt: Attempt, isSecond: boolean) =>
     loadOnce(place, options, new LoadTracker(onProgress), signal, createHasher, attempt, isSecond);
@@ -62,7 +62,7 @@ export async function loadModel(
 
 async function loadOnce(
   place: ModelLocation,
-  options: LoadOptions,
+  options: ResolvedLoad,
   tracker: LoadTracker,
   signal: AbortSignal,
   createHasher: OpenOptions['createHasher'],
@@ -71,7 +71,7 @@ async function loadOnce(
 ): Promise<LoadedModel> {
   const warnings: Warning[] = [];
   const onWarning = (warning: Warning) => void warnings.push(warning);
-  const { cache: keeps = true, sha256 } = options;
+  const { cache: keeps, sha256 } = options;
   const checks = keeps === 'check';
   const cache = keeps && typeof place === 'string' ? await openCache(place, onWarning, checks) : null;
   const ended = new AbortController(); // ends reading ahead together with the load
@@ -134,7 +134,7 @@ function readModel(files: ModelFiles) {
 
 async function loadFiles(
   { files, config, tensors, tokenizer, template }: ReturnType<typeof readModel>,
-  options: LoadOptions,
+  options: ResolvedLoad,
   tracker: LoadTracker,
   warnings: Warning[],
   signal: AbortSignal,
@@ -157,10 +157,10 @@ async function loadFiles(
       backend: backend.name,
       adapter: onGpu ? gpu.adapterName : null,
       contextLength,
-      kvCache: onGpu ? (options.kvCache ?? 'f16') : 'f32',
+      kvCache: onGpu ? options.kvCache : 'f32',
       activations,
       attention: backend.attention,
-      askedAttention: options.attention ?? 'auto',
+      askedAttention: options.attention,
       hasChatTemplate: template !== null,
       gpuBytes,
       bytesPerToken,
@@ -176,7 +176,7 @@ interface LoadInputs {
   config: ModelConfig;
   tensors: ModelTensors;
   contextLength: number;
-  options: LoadOptions;
+  options: ResolvedLoad;
   signal: AbortSignal;
   tracker: LoadTracker;
   warnings: Warning[];
@@ -189,7 +189,7 @@ type LoadedBackend = { backend: Backend; activations: ActivationType } & Pick<En
  */
 async function loadOnGpu(gpu: Gpu, inputs: LoadInputs): Promise<LoadedBackend | null> {
   const { files, config, tensors, contextLength, options, signal, tracker, warnings } = inputs;
-  const { kvCache: kvType = 'f16', attention = 'auto', backend: asked = 'auto' } = options;
+  const { kvCache: kvType, attention, backend: asked } = options;
   const key = attentionKey(config, kvType);
   try {
     const profile = await loadProfile(gpu);
@@ -237,7 +237,7 @@ async function loadOnCpu({
   options,
   signal,
 }: LoadInputs): Promise<LoadedBackend> {
-  if (options.attention && options.attention !== 'auto') {
+  if (options.attention !== 'auto') {
     throw new AttentionUnavailable(options.attention, 'the cpu backend runs plain loops and has no attention kernels');
   }
   if (options.activations === 'q8') {
@@ -257,7 +257,7 @@ async function loadOnCpu({
 }
 
 /** The GPU, or null to run on the CPU: on request, or with a warning if there is no WebGPU. */
-async function requestGpu(options: LoadOptions, warnings: Warning[]): Promise<Gpu | null> {
+async function requestGpu(options: ResolvedLoad, warnings: Warning[]): Promise<Gpu | null> {
   if (options.backend === 'cpu') return null;
   try {
     return await Gpu.request();
@@ -272,7 +272,7 @@ async function requestGpu(options: LoadOptions, warnings: Warning[]): Promise<Gp
 function quantizes(
   files: ModelFiles,
   tensors: ModelTensors,
-  { quantize }: LoadOptions,
+  { quantize }: ResolvedLoad,
   warnings: Warning[],
 ): 'Q8_0' | 'Q4_0' | null {
   if (!quantize) return null;

@@ -1,4 +1,4 @@
-// Checks the options of a load, and chooses the activations and the context length.
+// Checks the options of a load, fills in defaults, and chooses the activations and the context length.
 
 import { InvalidRequestError } from '../../errors';
 import type { ModelConfig } from '../../model/config/config';
@@ -6,57 +6,34 @@ import { kvBytesPerToken } from '../../model/kv_cache';
 import { padConfig } from '../../model/padding';
 import type { ModelTensors } from '../../model/tensors';
 import { isPlainMatrix } from '../../model/weights';
-import type { ActivationType, LoadOptions, ModelLocation, Warning } from '../protocol';
+import { resolveOptions } from '../option_values';
+import { LOAD_OPTIONS, type Resolved } from '../options';
+import type { ActivationType, LoadOptions, ModelLocation, QuantizedFormat, Warning } from '../protocol';
 
 /** Default bounds of the context, in bytes and in tokens, unless the caller asks for more. */
 const DEFAULT_CONTEXT_BYTES = 2 ** 30;
 const DEFAULT_CONTEXT = 2 ** 17;
 
-/** @throws InvalidRequestError for values that no model can be loaded with */
-export function checkOptions(options: LoadOptions, location: ModelLocation = ''): void {
-  const {
-    contextLength,
-    kvCache = 'f16',
-    backend = 'auto',
-    activations = 'auto',
-    quantize,
-    cache = true,
-    hubUrl,
-    sha256,
-  } = options;
-  if (contextLength !== undefined && (!Number.isInteger(contextLength) || contextLength < 2)) {
-    throw new InvalidRequestError(`contextLength must be a whole number of at least 2, got ${String(contextLength)}.`);
+/** Load options with defaults. */
+export interface ResolvedLoad extends Omit<Resolved<typeof LOAD_OPTIONS>, 'quantize'> {
+  /** Undefined: weights stay as the file holds them. */
+  quantize: QuantizedFormat | undefined;
+}
+
+/** @throws InvalidRequestError for a value that is not legal */
+export function resolveLoad(given: LoadOptions, location: ModelLocation = ''): ResolvedLoad {
+  const { quantize, ...options } = resolveOptions(LOAD_OPTIONS, given);
+  if (options.sha256 !== undefined && typeof location !== 'string') {
+    throw new InvalidRequestError('sha256 needs the address of a model, not a file.');
   }
-  if (kvCache !== 'f16' && kvCache !== 'f32') {
-    throw new InvalidRequestError(`kvCache must be f16 or f32, got ${String(kvCache)}.`);
-  }
-  if (backend !== 'auto' && backend !== 'webgpu' && backend !== 'cpu') {
-    throw new InvalidRequestError(`backend must be auto, webgpu or cpu, got ${String(backend)}.`);
-  }
-  if (quantize !== undefined && quantize !== 'q8' && quantize !== 'q4') {
-    throw new InvalidRequestError(`quantize must be q8 or q4, got ${String(quantize)}.`);
-  }
-  if (activations !== 'auto' && activations !== 'f32' && activations !== 'q8') {
-    throw new InvalidRequestError(`activations must be auto, f32 or q8, got ${String(activations)}.`);
-  }
-  if (typeof cache !== 'boolean' && cache !== 'check') {
-    throw new InvalidRequestError(`cache must be true, false or check, got ${String(cache)}.`);
-  }
-  if (hubUrl !== undefined && !(URL.canParse(hubUrl) && /^https?:$/.test(new URL(hubUrl).protocol))) {
-    throw new InvalidRequestError(`hubUrl must be an http or https address, got ${String(hubUrl)}.`);
-  }
-  if (sha256 === undefined) return;
-  if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/i.test(sha256)) {
-    throw new InvalidRequestError(`sha256 must be 64 hex digits, got ${String(sha256).slice(0, 80)}.`);
-  }
-  if (typeof location !== 'string') throw new InvalidRequestError('sha256 needs the address of a model, not a file.');
+  return { ...options, quantize: quantize === 'none' ? undefined : quantize };
 }
 
 /**
  * Refuses q8 before the weights are read if no linear could run on it: a forced option is never ignored.
  * @throws InvalidRequestError
  */
-export function checkActivations({ embedding, layers, head }: ModelTensors, options: LoadOptions): void {
+export function checkActivations({ embedding, layers, head }: ModelTensors, options: ResolvedLoad): void {
   if (options.activations !== 'q8' || options.quantize) return;
   // wk, wv and wUp have the formats of wq and wGate.
   const inLayers = layers.flatMap(({ wq, wo, wGate, wDown }) => [wq, wo, wGate, wDown]);
@@ -70,7 +47,7 @@ export function checkActivations({ embedding, layers, head }: ModelTensors, opti
 }
 
 /** The activations to ask for. A matrix without integers is multiplied in f32 in any case. */
-export function chooseActivations({ activations = 'auto' }: LoadOptions, isSoftware: boolean): ActivationType {
+export function chooseActivations({ activations }: ResolvedLoad, isSoftware: boolean): ActivationType {
   if (activations !== 'auto') return activations;
   // A software GPU gains nothing from q8, and takes seconds longer to compile its kernels.
   return isSoftware ? 'f32' : 'q8';
@@ -84,7 +61,7 @@ export function chooseActivations({ activations = 'auto' }: LoadOptions, isSoftw
  */
 export function chooseContext(
   model: ModelConfig,
-  { contextLength: asked, kvCache = 'f16' }: LoadOptions,
+  { contextLength: asked, kvCache }: ResolvedLoad,
   bindingLimit: number | null,
   warnings: Warning[],
 ): number {

@@ -15,7 +15,7 @@ import {
   shownSteps,
   showTurn,
 } from '../conversation/conversation_tree';
-import { type SamplingSettings, toGenerateOptions } from '../settings/settings_fields';
+import { type SamplingSettings, toOptions } from '../settings/settings_fields';
 import { contextTokens, forgetOldest, isFull, memoryStart, NEARLY_FULL } from './chat_context';
 import { AnswerRun } from './chat_run';
 import { Gate } from './gate';
@@ -216,7 +216,7 @@ export class ChatSession implements ReactiveController {
     if (await this.mayBegin(run)) {
       this.host.dispatchEvent(new CustomEvent('vivace-run'));
       for (let room = engine.info.contextLength / 2; ; room /= 2) {
-        await run.ask(engine, this.messages(turn), toGenerateOptions(this.host.sampling));
+        await run.ask(engine, this.messages(turn), toOptions(this.host.sampling));
         if (run.isLeft || !run.hasOverflowed || !makesRoom || !this.forget(room, pathTo(this.current, turn))) break;
       }
     }

@@ -2,10 +2,9 @@
 // when the next one is known to be a model that loads here. The page and the embed share it.
 
 import { Engine, type EngineLoadOptions, type ModelLocation } from '../../engine/engine';
-import type { LoadSettings } from '../settings/settings_fields';
+import { type LoadSettings, toOptions } from '../settings/settings_fields';
 import { type Advice, adviseLoad, isAbort, type Offer, settingsAfter } from '../shared/advice';
 import type { LoadState } from './loader';
-import { toLoadOptions } from './page_options';
 
 export interface SessionListener {
   onState(state: LoadState): void;
@@ -33,7 +32,6 @@ export class ModelSession {
   constructor(
     public model: ModelLocation,
     public settings: LoadSettings,
-    private readonly contextLength: number | undefined,
     private readonly listener: SessionListener,
     private readonly open: (model: ModelLocation, options: EngineLoadOptions) => Promise<Engine> = (model, options) =>
       Engine.load(model, options),
@@ -65,7 +63,7 @@ export class ModelSession {
       if (!this.engine || (!asks && this.isRunning(model, settings))) await this.letGo();
       abort.signal.throwIfAborted();
       const engine = await this.open(model, {
-        ...toLoadOptions(settings, this.contextLength),
+        ...toOptions(settings),
         ...(asks && { cache: 'check' as const }),
         signal: abort.signal,
         onProgress: async (progress) => {

@@ -1,7 +1,7 @@
-// What the page's address asks for. Pure: `?model=URL|owner/repo&hub=URL&backend=&attention=&kv=&activations=&context=`.
+// The options in the page's address: `?model=URL|owner/repo&hub=URL` and the load settings by name. Pure.
 
-import { type EngineLoadOptions, HUB, type ModelLocation, modelLocation } from '../../engine/engine';
-import { LOAD_FIELDS, type LoadSettings, STANDARD_LOAD } from '../settings/settings_fields';
+import { HUB, type ModelLocation, modelLocation } from '../../engine/engine';
+import { LOAD_FIELDS, type LoadSettings, readLoadSettings } from '../settings/settings_fields';
 
 export const DEFAULT_MODEL = 'models/storyteller/storyteller-q8_0.gguf';
 
@@ -9,42 +9,22 @@ export interface PageOptions {
   /** Absolute address of the model. */
   model: string;
   load: LoadSettings;
-  contextLength: number | undefined;
-  /** What in the address was not understood, one sentence each. */
+  /** One sentence for each illegal value in the address. */
   complaints: string[];
 }
-
-const PARAMETERS: Record<keyof LoadSettings, string> = {
-  attention: 'attention',
-  kvCache: 'kv',
-  activations: 'activations',
-  backend: 'backend',
-};
 
 export function readPageOptions(search: string, base: string): PageOptions {
   const query = new URLSearchParams(search);
   const complaints: string[] = [];
-  const load: LoadSettings = { ...STANDARD_LOAD };
-  for (const field of LOAD_FIELDS) {
-    const name = PARAMETERS[field.key];
-    const value = query.get(name);
-    if (value === null) continue;
-    if (field.choices.some(([choice]) => choice === value)) Object.assign(load, { [field.key]: value });
-    else
-      complaints.push(
-        `The address asks for ${name}=${value}; choose one of ${field.choices.map(([c]) => c).join(', ')}.`,
-      );
-  }
-  const context = query.get('context');
-  const contextLength = context !== null && /^[1-9]\d{0,7}$/.test(context) ? Number(context) : undefined;
-  if (context !== null && contextLength === undefined) {
-    complaints.push(`The address asks for context=${context}, which is no number of tokens.`);
-  }
+  const load = readLoadSettings(
+    (name) => query.get(name),
+    (name, value, legal) => complaints.push(`The address asks for ${name}=${value}; choose ${legal}.`),
+  );
   const model = modelAddress(query, base, complaints);
-  return { model, load, contextLength, complaints };
+  return { model, load, complaints };
 }
 
-/** The hub that the page's address names for `owner/repo`, or the public one. */
+/** The hub of `owner/repo`: the one in the page's address, or the public one. */
 export function hubOf(search: string, base: string): string {
   const asked = new URLSearchParams(search).get('hub');
   return asked && URL.canParse(asked, base) && /^https?:$/.test(new URL(asked, base).protocol)
@@ -62,19 +42,15 @@ function modelAddress(query: URLSearchParams, base: string, complaints: string[]
   return new URL(DEFAULT_MODEL, base).href;
 }
 
-/** The same page with another model and other load settings, so that its address can be kept and shared. Files have no address. */
+/** The query of the same page with this model and these settings, without defaults. Files have no address. */
 export function writePageOptions(search: string, load: LoadSettings, model: ModelLocation, base: string): string {
   const query = new URLSearchParams(search);
   if (typeof model !== 'string' || model === new URL(DEFAULT_MODEL, base).href) query.delete('model');
   else if (modelAddress(query, base, []) !== model) query.set('model', model);
-  for (const { key } of LOAD_FIELDS) {
-    if (load[key] === STANDARD_LOAD[key]) query.delete(PARAMETERS[key]);
-    else query.set(PARAMETERS[key], load[key]);
+  for (const { key, name, standard } of LOAD_FIELDS) {
+    if (load[key] === standard) query.delete(name);
+    else query.set(name, String(load[key]));
   }
   const text = query.toString();
   return text ? `?${text}` : '';
-}
-
-export function toLoadOptions(load: LoadSettings, contextLength: number | undefined): EngineLoadOptions {
-  return contextLength === undefined ? { ...load } : { ...load, contextLength };
 }

@@ -44,7 +44,7 @@ const notices = document.querySelector('vivace-notices')!;
 const stories = { heading: chat.heading, examples: chat.examples };
 const asked = readPageOptions(location.search, document.baseURI);
 
-const session = new ModelSession(asked.model, asked.load, asked.contextLength, {
+const session = new ModelSession(asked.model, asked.load, {
   onState(state) {
     loader.state = state;
     nameModel(state.kind === 'loading');

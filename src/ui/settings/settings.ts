@@ -6,17 +6,45 @@ import { fitHeight } from '../shared/field_height';
 import { icons } from '../shared/icons';
 import { sharedStyles } from '../shared/shared_styles';
 import {
+  type ChoiceField,
   LOAD_FIELDS,
   type LoadField,
   type LoadSettings,
+  type NumberField,
   readNumber,
   SAMPLING_FIELDS,
   type SamplingField,
   type SamplingSettings,
   STANDARD_LOAD,
   standardSampling,
+  stepsOf,
 } from './settings_fields';
 import { settingsStyles } from './settings_styles';
+
+type LoadValue = LoadSettings[keyof LoadSettings];
+
+function renderSlider(field: SamplingField, value: number | null, set: (value: number | null) => void) {
+  const [min, max, step] = stepsOf(field);
+  return html`<input type="range" aria-label=${field.label} min=${min} max=${max} step=${step}
+    .value=${String(value)} @input=${(event: Event) => set(readNumber(field, textOf(event)))} tabindex="-1" />`;
+}
+
+function renderNumber<S>(field: NumberField<S>, value: number | null, set: (value: number | null) => void) {
+  const [min, max, step] = stepsOf(field);
+  return html`<input id=${field.key} type="number" inputmode="decimal" min=${min} max=${max} step=${step}
+    placeholder=${field.placeholder ?? ''} .value=${value === null ? '' : String(value)}
+    @change=${(event: Event) => set(readNumber(field, textOf(event)))} />`;
+}
+
+function renderChoices(field: ChoiceField<LoadSettings>, value: LoadValue, set: (value: LoadValue) => void) {
+  return html`<select id=${field.key} aria-describedby="${field.key}-help" @change=${(event: Event) => set(textOf(event) as LoadValue)}>
+    ${Object.entries(field.choices).map(([choice, words]) => html`<option value=${choice} .selected=${choice === value}>${choice}${words ? `: ${words}` : ''}</option>`)}
+  </select>`;
+}
+
+function textOf(event: Event): string {
+  return (event.target as HTMLInputElement | HTMLSelectElement).value;
+}
 
 export class VivaceSettings extends LitElement {
   static override styles = [sharedStyles, settingsStyles];
@@ -82,35 +110,27 @@ export class VivaceSettings extends LitElement {
 
   private renderSampling(field: SamplingField) {
     const value = this.sampling[field.key];
-    const set = (event: Event) => this.set(field, readNumber(field, (event.target as HTMLInputElement).value));
-    const text = value === null ? '' : String(value);
+    const set = (chosen: number | null) => this.set(field, chosen);
     return html`<div class="field" title=${field.help}>
       <label for=${field.key}>${field.label}</label>
-      ${
-        field.slider
-          ? html`<input type="range" aria-label=${field.label} min=${field.min} max=${field.max} step=${field.step}
-              .value=${text} @input=${set} tabindex="-1" />`
-          : html`<span></span>`
-      }
-      <input id=${field.key} type="number" inputmode="decimal" min=${field.min} max=${field.max} step=${field.step}
-        placeholder=${field.placeholder ?? ''} .value=${text} @change=${set} />
-      ${this.renderUndo(field.label, value !== field.standard, () => this.set(field, field.standard))}
+      ${field.slider ? renderSlider(field, value, set) : html`<span></span>`}
+      ${renderNumber(field, value, set)}
+      ${this.renderUndo(field.label, value !== field.standard, () => set(field.standard))}
     </div>`;
   }
 
   private renderLoad(field: LoadField) {
-    const value = this.wanted[field.key];
-    const set = (choice: string) => {
-      this.wanted = { ...this.wanted, [field.key]: choice };
+    const { key, label, standard } = field;
+    const value = this.wanted[key];
+    const set = (chosen: typeof value) => {
+      this.wanted = { ...this.wanted, [key]: chosen };
     };
-    const help = field.choices.find(([choice]) => choice === value)?.[2];
+    const words = field.kind === 'choice' && field.choices[String(value)];
     return html`<div class="field load" title=${field.help}>
-      <label for=${field.key}>${field.label}</label>
-      <select id=${field.key} aria-describedby="${field.key}-help" @change=${(event: Event) => set((event.target as HTMLSelectElement).value)}>
-        ${field.choices.map(([choice, label, words]) => html`<option value=${choice} .selected=${choice === value}>${label}${words ? `: ${words}` : ''}</option>`)}
-      </select>
-      ${this.renderUndo(field.label, value !== STANDARD_LOAD[field.key], () => set(STANDARD_LOAD[field.key]))}
-      <p id="${field.key}-help" class="help" ?hidden=${!help}>${help}</p>
+      <label for=${key}>${label}</label>
+      ${field.kind === 'choice' ? renderChoices(field, value, set) : renderNumber(field, value as number | null, set)}
+      ${this.renderUndo(label, value !== standard, () => set(standard))}
+      <p id="${key}-help" class="help" ?hidden=${!words}>${words}</p>
     </div>`;
   }
 

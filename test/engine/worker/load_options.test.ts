@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LoadOptions, Warning } from '../../../src/engine/protocol';
 import { loadModel } from '../../../src/engine/worker/load';
-import { chooseActivations, chooseContext } from '../../../src/engine/worker/load_options';
+import { chooseActivations, chooseContext, resolveLoad } from '../../../src/engine/worker/load_options';
 import type { ModelConfig } from '../../../src/model/config/config';
 import { readConfig } from '../../../src/model/config/read';
 import type { ModelFiles } from '../../../src/storage/model_file';
@@ -27,7 +27,7 @@ test.each<[LoadOptions['activations'], boolean, 'f32' | 'q8']>([
   ['q8', true, 'q8'],
   ['f32', false, 'f32'],
 ])('%s where the adapter is software: %s, is %s', (activations, isSoftware, chosen) => {
-  expect(chooseActivations({ activations }, isSoftware)).toBe(chosen);
+  expect(chooseActivations(resolveLoad({ activations }), isSoftware)).toBe(chosen);
 });
 
 describe('refused with a sentence', () => {
@@ -49,7 +49,7 @@ describe('refused with a sentence', () => {
 
   test('another value', async () => {
     for (const activations of ['f16', '', null]) {
-      const pattern = new RegExp(`^activations must be auto, f32 or q8, got ${activations}\\.$`);
+      const pattern = new RegExp(`^activations must be auto, q8 or f32, got ${activations}\\.$`);
       await refuse({ activations } as unknown as LoadOptions, pattern);
     }
   });
@@ -79,7 +79,7 @@ describe('the context', () => {
   };
   const choose = (config: ModelConfig, options: LoadOptions = {}, bindingLimit: number | null = 2 ** 31) => {
     const warnings: Warning[] = [];
-    const contextLength = chooseContext(config, options, bindingLimit, warnings);
+    const contextLength = chooseContext(config, resolveLoad(options), bindingLimit, warnings);
     return [contextLength, ...warnings.map(({ message }) => message)];
   };
 

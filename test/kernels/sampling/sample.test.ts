@@ -2,22 +2,19 @@
 
 import { describe, expect, test } from 'vitest';
 import { sample, NO_TOKEN as TEXTBOOK_NO_TOKEN } from '../../../src/cpu/sample';
+import { resolveGenerate } from '../../../src/engine/worker/generate_options';
 import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM } from '../../../src/gpu/device';
 import { CommandList } from '../../../src/gpu/kernel';
 import { createMaxima, logitsBytes, maximaBytes } from '../../../src/kernels/sampling/maxima';
 import { createRepetitionPenalty, seenBytes } from '../../../src/kernels/sampling/repetition_penalty';
 import { createSample } from '../../../src/kernels/sampling/sample';
-import {
-  DEFAULT_SAMPLING,
-  NO_TOKEN,
-  packSampling,
-  SAMPLING_BYTES,
-  type SamplingParams,
-} from '../../../src/sampling/sampling';
+import { NO_TOKEN, packSampling, SAMPLING_BYTES, type SamplingParams } from '../../../src/sampling/sampling';
 import { PATHS, pathName, testGpu } from '../../gpu/test_device';
 import { normalLogits, seededRandom } from '../../sampling/statistics';
 
 const OFF: SamplingParams = { temperature: 1, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 7 };
+/** The defaults of the engine. */
+const STANDARD = resolveGenerate({ seed: OFF.seed }).sampling;
 const CONTEXT = 2048;
 const UNTOUCHED = 0xfffffffe;
 
@@ -142,12 +139,12 @@ test('draws what the textbook draws, greedy, with the defaults and without filte
   const vocabSize = 131073;
   const sampler = await samplerFor(vocabSize);
   const logits = normalLogits(vocabSize, 2.5, seededRandom(vocabSize));
-  for (const settings of [{ temperature: 0 }, DEFAULT_SAMPLING, {}]) {
+  for (const settings of [{ temperature: 0 }, STANDARD, {}]) {
     await expectSame(sampler, logits, { ...OFF, ...settings }, { first: 9, count: 3 });
   }
   logits[vocabSize - 1] = 30; // the last group is not full
   await expectSame(sampler, logits, { ...OFF, temperature: 0 }, { first: 1 });
-  await expectSame(sampler, logits, { ...OFF, ...DEFAULT_SAMPLING }, { first: 1 });
+  await expectSame(sampler, logits, { ...OFF, ...STANDARD }, { first: 1 });
 });
 
 describe('edges', () => {
@@ -201,7 +198,7 @@ describe('edges', () => {
   test('no token where one logit is NaN or +Infinity, wherever it stands, or where all are -Infinity', async () => {
     expect(TEXTBOOK_NO_TOKEN).toBe(NO_TOKEN);
     const sampler = await samplerFor(vocabSize);
-    const few: Partial<SamplingParams>[] = [{ temperature: 0 }, {}, { topK: 40 }, { topP: 0.5 }, DEFAULT_SAMPLING];
+    const few: Partial<SamplingParams>[] = [{ temperature: 0 }, {}, { topK: 40 }, { topP: 0.5 }, STANDARD];
     // +Infinity; NaN, quiet and signalling, positive and negative: by their bits, which no arithmetic has seen.
     for (const bits of [0x7f800000, 0x7fc00000, 0x7f800001, 0xffc00000, 0xff800001, 0xffffffff]) {
       for (const at of [0, 33, vocabSize - 1]) {
@@ -260,7 +257,7 @@ describe('edges', () => {
     const logits = Float32Array.from({ length: 128256 }, (_, i) =>
       i % 5000 === 7 ? 6 + i / 1e5 : i % 9 === 0 ? -1 : -1.5,
     );
-    for (const settings of [{ topK: 40 }, { topP: 0.9 }, { topK: 20, topP: 0.5 }, { minP: 0.1 }, DEFAULT_SAMPLING]) {
+    for (const settings of [{ topK: 40 }, { topP: 0.9 }, { topK: 20, topP: 0.5 }, { minP: 0.1 }, STANDARD]) {
       await expectSame(sampler, logits, { ...OFF, ...settings }, { first: 1, count: 2 });
     }
   });

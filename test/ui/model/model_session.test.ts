@@ -26,7 +26,7 @@ function setUp() {
     onEngine: (engine: Engine | null) =>
       void heard.push(`engine: ${(engine as { name?: string } | null)?.name ?? 'none'}`),
   };
-  const session = new ModelSession('old', STANDARD_LOAD, undefined, listener, (model, { onProgress, signal }) => {
+  const session = new ModelSession('old', STANDARD_LOAD, listener, (model, { onProgress, signal }) => {
     const name = String(model);
     heard.push(`${name} opened`);
     return new Promise((resolve, reject) => {
@@ -128,7 +128,7 @@ test('however often it is loaded again, the next model waits until the one befor
   let unloaded = () => {};
   const engine = { unload: () => new Promise<void>((resolve) => (unloaded = resolve)) } as unknown as Engine;
   const listener = { onState: ({ kind }: LoadState) => states.push(kind), onEngine() {} };
-  const session = new ModelSession('m', STANDARD_LOAD, undefined, listener, async () => {
+  const session = new ModelSession('m', STANDARD_LOAD, listener, async () => {
     opened += 1;
     return engine;
   });
@@ -146,7 +146,7 @@ test('a load that is canceled before it begins is canceled, and can be tried aga
   const states: LoadState['kind'][] = [];
   const engine = { unload: async () => {} } as unknown as Engine;
   const listener = { onState: ({ kind }: LoadState) => states.push(kind), onEngine() {} };
-  const session = new ModelSession('m', STANDARD_LOAD, undefined, listener, async () => engine);
+  const session = new ModelSession('m', STANDARD_LOAD, listener, async () => engine);
   const load = session.load();
   session.cancel();
   await load;
@@ -157,7 +157,7 @@ test('a load that is canceled before it begins is canceled, and can be tried aga
 test('an update that failed or was canceled is tried again as an update; what is opened next is none', async () => {
   const asked: unknown[] = [];
   const listener = { onState() {}, onEngine() {} };
-  const session = new ModelSession('m', STANDARD_LOAD, undefined, listener, async (_, { cache }) => {
+  const session = new ModelSession('m', STANDARD_LOAD, listener, async (_, { cache }) => {
     asked.push(cache);
     throw new Error('the line was cut');
   });

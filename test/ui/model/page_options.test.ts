@@ -1,12 +1,6 @@
 import { expect, test } from 'vitest';
-import { DEFAULT_MODEL, readPageOptions, toLoadOptions, writePageOptions } from '../../../src/ui/model/page_options';
-import {
-  readNumber,
-  SAMPLING_FIELDS,
-  STANDARD_LOAD,
-  standardSampling,
-  toGenerateOptions,
-} from '../../../src/ui/settings/settings_fields';
+import { DEFAULT_MODEL, readPageOptions, writePageOptions } from '../../../src/ui/model/page_options';
+import { STANDARD_LOAD, toOptions } from '../../../src/ui/settings/settings_fields';
 
 const BASE = 'https://example.com/chat/';
 const STORYTELLER = new URL(DEFAULT_MODEL, BASE).href;
@@ -15,28 +9,34 @@ test('without a query the storyteller beside the page is loaded, with the defaul
   expect(readPageOptions('', BASE)).toEqual({
     model: 'https://example.com/chat/models/storyteller/storyteller-q8_0.gguf',
     load: STANDARD_LOAD,
-    contextLength: undefined,
     complaints: [],
   });
 });
 
-test('model, backend, attention, kv, activations and context are taken from the address', () => {
+test('the model and every load setting are taken from the address', () => {
   const options = readPageOptions(
-    '?model=../m/x.gguf&backend=cpu&attention=eager&kv=f32&activations=q8&context=256',
+    '?model=../m/x.gguf&backend=cpu&attention=eager&kv=f32&quantize=q4&activations=q8&context=256',
     BASE,
   );
-  expect(options).toEqual({
-    model: 'https://example.com/m/x.gguf',
-    load: { backend: 'cpu', attention: 'eager', kvCache: 'f32', activations: 'q8' },
-    contextLength: 256,
-    complaints: [],
-  });
-  expect(toLoadOptions(options.load, options.contextLength)).toEqual({
+  const load = {
     backend: 'cpu',
     attention: 'eager',
     kvCache: 'f32',
+    quantize: 'q4',
     activations: 'q8',
     contextLength: 256,
+  } as const;
+  expect(options).toEqual({ model: 'https://example.com/m/x.gguf', load, complaints: [] });
+  expect(toOptions(options.load)).toEqual(load);
+});
+
+test('what is not asked for is the default, and a context is left to the engine', () => {
+  expect(toOptions(STANDARD_LOAD)).toEqual({
+    attention: 'auto',
+    kvCache: 'f16',
+    quantize: 'none',
+    activations: 'auto',
+    backend: 'auto',
   });
 });
 
@@ -58,6 +58,8 @@ for (const search of [
   '?attention=magic',
   '?kv=q4',
   '?activations=f16',
+  '?quantize=q5',
+  '?context=1',
   '?context=-1',
   '?context=1e3',
   '?model=javascript:alert(1)',
@@ -67,15 +69,22 @@ for (const search of [
     expect(options.complaints).toHaveLength(1);
     expect(options.load).toEqual(STANDARD_LOAD);
     expect(options.model).toMatch(/^https:/);
-    expect(options.contextLength).toBeUndefined();
   });
 }
 
+test('an illegal value is answered with the legal ones', () => {
+  expect(readPageOptions('?kv=q4&context=many', BASE).complaints).toEqual([
+    'The address asks for context=many; choose a whole number of at least 2.',
+    'The address asks for kv=q4; choose f16 or f32.',
+  ]);
+});
+
 test('changed load settings go into the address, defaults leave it, the rest stays', () => {
-  const eager = { ...STANDARD_LOAD, attention: 'eager' } as const;
+  const changed = { ...STANDARD_LOAD, attention: 'eager', contextLength: 512, quantize: 'q8' } as const;
   const x = new URL('x.gguf', BASE).href;
-  expect(writePageOptions('?model=x.gguf&kv=f32', eager, x, BASE)).toBe('?model=x.gguf&attention=eager');
-  expect(writePageOptions('?kv=f32', STANDARD_LOAD, STORYTELLER, BASE)).toBe('');
+  const query = '?model=x.gguf&context=512&attention=eager&quantize=q8';
+  expect(writePageOptions('?model=x.gguf&kv=f32', changed, x, BASE)).toBe(query);
+  expect(writePageOptions('?kv=f32&context=9', STANDARD_LOAD, STORYTELLER, BASE)).toBe('');
 });
 
 test('another model goes into the address; the storyteller and files have none', () => {
@@ -85,18 +94,4 @@ test('another model goes into the address; the storyteller and files have none',
     expect(writePageOptions(search, STANDARD_LOAD, STORYTELLER, BASE)).toBe('');
     expect(writePageOptions(search, STANDARD_LOAD, [], BASE)).toBe('');
   }
-});
-
-test('numbers are brought into range, and no number means the default', () => {
-  const [temperature, topK] = SAMPLING_FIELDS;
-  expect(readNumber(temperature!, '0.35')).toBe(0.35);
-  expect(readNumber(temperature!, '-3')).toBe(0);
-  expect(readNumber(temperature!, '')).toBe(0.6);
-  expect(readNumber(topK!, '10.6')).toBe(11);
-  expect(readNumber(topK!, 'many')).toBe(40);
-});
-
-test('empty fields leave the choice to the engine', () => {
-  const options = toGenerateOptions(standardSampling());
-  expect(options).toEqual({ temperature: 0.6, topK: 40, topP: 0.9, minP: 0.05, repetitionPenalty: 1 });
 });

@@ -15,7 +15,7 @@ import {
 } from '../../../src/errors';
 import { formatParameters, formatSize, formatTimeLeft } from '../../../src/shared/format';
 import { describeProgress } from '../../../src/ui/model/describe_progress';
-import type { LoadSettings } from '../../../src/ui/settings/settings_fields';
+import { type LoadSettings, STANDARD_LOAD } from '../../../src/ui/settings/settings_fields';
 import { adviseLoad, adviseRun, codeOf, isAbort, settingsAfter } from '../../../src/ui/shared/advice';
 
 test('a prompt too long offers to make room, to start over or to edit it', () => {
@@ -78,7 +78,7 @@ test('a retry is offered only where the result may differ', () => {
 });
 
 test('an offer changes the one setting that it names', () => {
-  const settings: LoadSettings = { attention: 'eager', kvCache: 'f32', activations: 'f32', backend: 'webgpu' };
+  const settings: LoadSettings = { ...STANDARD_LOAD, attention: 'eager', backend: 'webgpu' };
   expect(settingsAfter('auto-attention', settings)).toEqual({ ...settings, attention: 'auto' });
   expect(settingsAfter('cpu', settings)).toEqual({ ...settings, backend: 'cpu' });
   expect(settingsAfter('retry', settings)).toEqual(settings);

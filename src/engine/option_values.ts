@@ -1,0 +1,48 @@
+// Values of options against the table: legality, the sentence for an illegal one, values from text, defaults, and names.
+
+import { InvalidRequestError } from '../errors';
+import type { Given, Option, Options, Resolved, Value } from './options';
+
+/** The most characters of an illegal value in a message. */
+const MOST_QUOTED = 80;
+
+export function isLegal(option: Option, value: unknown): boolean {
+  if ('form' in option) return option.form[1](value);
+  if (option.kind === 'choice') return typeof value === 'string' && Object.hasOwn(option.choices, value);
+  const { kind, min, max = Number.POSITIVE_INFINITY } = option;
+  return typeof value === 'number' && value >= min && value <= max && (kind === 'number' || Number.isInteger(value));
+}
+
+/** The legal values in words, as in "choose q8 or f32". */
+export function legalValues(option: Option): string {
+  if ('form' in option) return option.form[0];
+  if (option.kind === 'choice')
+    return Object.keys(option.choices)
+      .join(', ')
+      .replace(/,( \w+)$/, ' or$1');
+  const { kind, min, max } = option;
+  const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
+  return `a ${kind === 'integer' ? 'whole ' : ''}number ${range}`;
+}
+
+/** The value that an address or an attribute says, or undefined where it is not legal. */
+export function readValue<O extends Option>(option: O, text: string): Value<O> | undefined {
+  const isNumeral = 'min' in option && /^-?\d+(\.\d+)?$/.test(text);
+  const value = isNumeral ? Number(text) : text;
+  return isLegal(option, value) ? (value as Value<O>) : undefined;
+}
+
+/**
+ * Fills in defaults and checks the rest.
+ * @throws InvalidRequestError for a value that is not legal
+ */
+export function resolveOptions<T extends Options>(table: T, given: Given<T>): Resolved<T> {
+  const entries = Object.entries(table).map(([key, option]) => {
+    const value: unknown = given[key as keyof T];
+    if (value === undefined) return [key, option.default];
+    if (isLegal(option, value)) return [key, value];
+    const got = String(value).slice(0, MOST_QUOTED);
+    throw new InvalidRequestError(`${key} must be ${legalValues(option)}, got ${got}.`);
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,293 @@
+// The table of options: everything that a load or an answer can be asked for, each in one entry.
+// From it come the types of the API, the worker's checks, the settings dialog, the page's address, the attributes of the
+// script tag and of <vivace-chat>, the flags of the command line, and docs/options.md.
+
+import type { AttentionName } from '../attention/attention';
+
+interface Described {
+  /** One line for people, without the default. */
+  help: string;
+  /** The label in the settings dialog. */
+  label?: string;
+  /** The name in addresses, attributes and flags, where it differs from the key. */
+  name?: string;
+  /** Given from code alone: no flag. */
+  isApiOnly?: true;
+}
+
+/** `number` is any number in the range, `integer` a whole one. */
+export interface NumberOption extends Described {
+  kind: 'number' | 'integer';
+  min: number;
+  max?: number;
+  /** Absent: the engine chooses. */
+  default?: number;
+  /** Shown in the dialog's empty field. */
+  placeholder?: string;
+  /** Least, most and step of the dialog's slider, inside the range. */
+  slider?: readonly [min: number, max: number, step: number];
+}
+
+export interface ChoiceOption extends Described {
+  kind: 'choice';
+  /** The legal values, each with a few words, or none. */
+  choices: Readonly<Record<string, string>>;
+  default: string;
+}
+
+/** Any other option. */
+interface FormOption extends Described {
+  kind: 'integer' | 'switch' | 'text' | 'texts';
+  /** A word that is legal, too. */
+  or?: string;
+  /** The legal values, in words and as a test. */
+  form: readonly [words: string, test: (value: unknown) => boolean];
+  default?: string | boolean | readonly string[];
+}
+
+export type Option = NumberOption | ChoiceOption | FormOption;
+export type Options = Readonly<Record<string, Option>>;
+export type Settings = Readonly<Record<string, (NumberOption | ChoiceOption) & { label: string }>>;
+
+const U32 = 2 ** 32 - 1;
+
+function isWebAddress(value: unknown): boolean {
+  return typeof value === 'string' && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+}
+
+function isSwitch(value: unknown): boolean {
+  return typeof value === 'boolean';
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isInteger(value) && Number(value) >= 1;
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((text) => typeof text === 'string' && text !== '');
+}
+
+/** Both tables. Marked pure where it is called, so that the page's bundle leaves out what no dialog shows. */
+function and<A extends Options, const B extends Options>(settings: A, others: B): A & B {
+  return { ...settings, ...others };
+}
+
+/** Load options in the settings dialog, the page's address, and attributes. */
+export const LOAD_SETTINGS = {
+  /**
+   * Limited by the model and by the GPU. Default: the longest context that both allow within a share of memory, and within the
+   * training context where a longer one changes RoPE (longrope, dynamic). A context shorter than the model's is a warning.
+   */
+  contextLength: {
+    kind: 'integer',
+    min: 2,
+    name: 'context',
+    label: 'Context length',
+    placeholder: 'auto',
+    help: 'Most tokens of a conversation. Empty: as many as model and memory allow.',
+  },
+  /** An attention that cannot run is an error, never replaced by another. */
+  attention: {
+    kind: 'choice',
+    choices: {
+      auto: 'the fastest that runs here, tuned or not',
+      ...({
+        cpu: 'reads everything back; the slow baseline',
+        eager: 'five kernels, all scores in memory; the unfused baseline',
+        chunked: 'a block of queries at a time over all keys; little memory',
+        flash_prefill: 'tiles, no scores in memory; made for prompts',
+        fused_decode: 'one pass over each KV head; made for short caches',
+        split_kv_decode: 'the cache split over many workgroups; made for long caches',
+      } satisfies Record<AttentionName, string>),
+    },
+    default: 'auto',
+    label: 'Attention',
+    help: 'Which kernel computes attention, in prefill and decode alike. Auto takes the fastest that fits.',
+  },
+  kvCache: {
+    kind: 'choice',
+    choices: { f16: '', f32: '' },
+    default: 'f16',
+    name: 'kv',
+    label: 'KV cache',
+    help: 'How keys and values are stored: f16 takes half the memory, f32 is exact.',
+  },
+  /** Matrices that the file holds quantized stay as they are, with a warning where all of them do. */
+  quantize: {
+    kind: 'choice',
+    choices: {
+      none: 'as in the file',
+      q8: 'half the memory of F16',
+      q4: 'a quarter; less exact',
+    },
+    default: 'none',
+    label: 'Quantize',
+    help: 'What weights in F32, F16 and BF16 become while they load.',
+  },
+  /**
+   * The activations of products with a matrix of integers (any quantized one but Q2_K). `auto` is q8, but f32 on a software
+   * adapter and on the cpu. `q8` is an error where no matrix has integers.
+   */
+  activations: {
+    kind: 'choice',
+    choices: {
+      auto: 'q8 on a real GPU, else f32',
+      q8: 'signed bytes; needs quantized weights',
+      f32: 'exact',
+    },
+    default: 'auto',
+    label: 'Activations',
+    help: 'What matrices are multiplied with, where they are quantized: q8 is fast, f32 is exact.',
+  },
+  /** `auto`: webgpu, or without it the cpu and a warning. */
+  backend: {
+    kind: 'choice',
+    choices: { auto: '', webgpu: '', cpu: '' },
+    default: 'auto',
+    label: 'Backend',
+    help: 'Auto takes WebGPU, or the CPU where there is none.',
+  },
+} as const satisfies Settings;
+
+export const LOAD_OPTIONS = /* @__PURE__ */ and(LOAD_SETTINGS, {
+  /**
+   * `true`: keep the files of a URL in this browser and use the kept copy. A complete copy loads without the network.
+   * `'check'`: first ask for a newer version, a hub for its newest commit, another server for each file's version, and fetch
+   * what changed. Kept bytes without a verified hash are compared with the server's once. Offline it behaves like `true`.
+   * `false`: keep nothing.
+   */
+  cache: {
+    kind: 'switch',
+    or: 'check',
+    form: ['true, false or check', (value) => isSwitch(value) || value === 'check'],
+    default: true,
+    isApiOnly: true,
+    help: 'Keep what is fetched in this browser, and load what was kept. check: ask for a newer version first.',
+  },
+  /** In hex. A file with another hash is an error. Hubs send the hash themselves, other servers may (Repr-Digest). */
+  sha256: {
+    kind: 'text',
+    form: ['64 hex digits', (value) => typeof value === 'string' && /^[0-9a-f]{64}$/i.test(value)],
+    help: 'The SHA-256 that the model file (.gguf or model.safetensors) must have.',
+  },
+  /**
+   * The hub that `hf:` means. It must serve `/{owner}/{repo}/resolve/{revision}/{path}`, and may serve
+   * `/api/models/{owner}/{repo}/revision/{revision}`, which names commit, files and hashes.
+   */
+  hubUrl: {
+    kind: 'text',
+    form: ['an http or https address', isWebAddress],
+    name: 'hub',
+    help: 'The hub of owner/name, such as a mirror. Without it https://huggingface.co.',
+  },
+});
+
+/** Options of an answer in the settings dialog. */
+export const SAMPLING_SETTINGS = {
+  temperature: {
+    kind: 'number',
+    min: 0,
+    max: 100,
+    default: 0.6,
+    label: 'Temperature',
+    slider: [0, 2, 0.05],
+    help: 'How freely words are drawn. 0 always takes the likeliest.',
+  },
+  topK: {
+    kind: 'integer',
+    min: 0,
+    max: U32,
+    default: 40,
+    label: 'Top-k',
+    slider: [0, 200, 1],
+    help: 'Draws from the k likeliest tokens only. 0 turns it off.',
+  },
+  topP: {
+    kind: 'number',
+    min: 0,
+    max: 1,
+    default: 0.9,
+    label: 'Top-p',
+    slider: [0, 1, 0.01],
+    help: 'Draws from the likeliest tokens that make up this much probability. 1 turns it off.',
+  },
+  minP: {
+    kind: 'number',
+    min: 0,
+    max: 1,
+    default: 0.05,
+    label: 'Min-p',
+    slider: [0, 1, 0.01],
+    help: 'Leaves out tokens less likely than this part of the likeliest. 0 turns it off.',
+  },
+  repetitionPenalty: {
+    kind: 'number',
+    min: 0.01,
+    max: 100,
+    default: 1,
+    label: 'Repetition penalty',
+    slider: [1, 2, 0.01],
+    help: 'Above 1, tokens that were there already become less likely. 1 turns it off.',
+  },
+  maxTokens: {
+    kind: 'integer',
+    min: 1,
+    label: 'Max tokens',
+    placeholder: 'context',
+    help: 'Most tokens of one answer. Empty: to the end of the context.',
+  },
+  /** The `done` event reports it. */
+  seed: {
+    kind: 'integer',
+    min: 0,
+    max: U32,
+    label: 'Seed',
+    placeholder: 'random',
+    help: 'The same seed gives the same answer. Empty: a new one each time.',
+  },
+} as const satisfies Settings;
+
+export const GENERATE_OPTIONS = /* @__PURE__ */ and(SAMPLING_SETTINGS, {
+  stop: {
+    kind: 'texts',
+    form: ['a list of strings, each of at least one character', isTexts],
+    default: [],
+    help: 'The answer ends before the first of these texts.',
+  },
+  /** At most as many as the backend can leave unread. */
+  runAhead: {
+    kind: 'integer',
+    or: 'auto',
+    form: ['auto or a whole number of at least 1', (value) => value === 'auto' || isCount(value)],
+    default: 'auto',
+    help: 'Steps in flight on the GPU, the one being read among them.',
+  },
+  /** The times are read once, after the answer. */
+  gpuTimes: {
+    kind: 'switch',
+    form: ['true or false', isSwitch],
+    default: true,
+    isApiOnly: true,
+    help: "Times each step by the GPU's clock, where it has one.",
+  },
+});
+
+type Basic<O> = O extends { kind: 'number' | 'integer' }
+  ? number
+  : O extends { choices: infer C }
+    ? keyof C & string
+    : O extends { kind: 'switch' }
+      ? boolean
+      : O extends { kind: 'texts' }
+        ? readonly string[]
+        : string;
+
+export type Value<O> = Basic<O> | (O extends { or: infer Word } ? Word : never);
+
+/** Options as a caller gives them: an undefined counts as absent. */
+export type Given<T> = { -readonly [K in keyof T]?: Value<T[K]> };
+
+/** Options with every default filled in. Undefined: the engine chooses. */
+export type Resolved<T> = {
+  -readonly [K in keyof T]: Value<T[K]> | (T[K] extends { default: unknown } ? never : undefined);
+};

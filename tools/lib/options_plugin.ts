@@ -1,0 +1,47 @@
+// Leaves the words of the table of options (src/engine/options.ts) out of the worker's bundle, which shows no text: about 1 KB
+// gzipped.
+
+import type { Plugin } from 'vite';
+
+const TABLE = '/src/engine/options.ts';
+/** Entries of an option that the worker does not read. */
+const WORDS = ['name', 'help', 'label', 'placeholder', 'slider', 'isApiOnly'];
+
+interface Node {
+  type: string;
+  start: number;
+  end: number;
+  key: { name?: string };
+  value: Node;
+}
+
+interface Edit {
+  start: number;
+  end: number;
+  text: string;
+}
+
+/** The edits that take the words out: whole entries, and the text beside each choice. */
+function editsOf(node: unknown, code: string, inChoices = false): Edit[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const { type, start, end, key, value } = node as Node;
+  const isProperty = type === 'Property';
+  if (isProperty && WORDS.includes(key.name ?? '')) {
+    const comma = /^\s*,/.exec(code.slice(end))?.[0].length ?? 0;
+    return [{ start, end: end + comma, text: '' }];
+  }
+  if (isProperty && inChoices && value.type === 'Literal') return [{ start: value.start, end: value.end, text: "''" }];
+  const isChoices = inChoices || (isProperty && key.name === 'choices');
+  return Object.values(node).flatMap((child) => editsOf(child, code, isChoices));
+}
+
+export function optionsPlugin(): Plugin {
+  return {
+    name: 'options-without-words',
+    transform(code, id) {
+      if (!id.endsWith(TABLE)) return null;
+      const edits = editsOf(this.parse(code), code).sort((a, b) => b.start - a.start);
+      return edits.reduce((left, { start, end, text }) => left.slice(0, start) + text + left.slice(end), code);
+    },
+  };
+}
