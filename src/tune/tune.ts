@@ -13,7 +13,7 @@ import { countCandidates, namedProducts, tuneProducts } from './products';
 import type { AttentionResult, ProductResult } from './results';
 
 /** The parts of a model that tuning needs. */
-export interface TunableModel {
+interface TunableModel {
   attentionShape: AttentionShape;
   attentionBuffers: AttentionTuneBuffers;
   linears: readonly MadeLinear[];
@@ -23,7 +23,7 @@ export interface TunableModel {
 }
 
 /** The profiles of a model, and all results, attention first. */
-export interface Tuned {
+interface Tuned {
   attention: AttentionProfile;
   products: ProductProfile;
   results: (AttentionResult | ProductResult)[];

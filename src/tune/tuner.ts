@@ -5,7 +5,7 @@ import { AttentionUnavailable, GpuMemoryError, GpuProgramError } from '../errors
 import type { Gpu } from '../gpu/device';
 
 /** Milliseconds of one run, or the reason why the candidate cannot run here. */
-export type Measurement = { ms: number; refused: null } | { ms: null; refused: string };
+type Measurement = { ms: number; refused: null } | { ms: null; refused: string };
 
 /** A candidate with its measurement. */
 export type Tried<Candidate> = { candidate: Candidate } & Measurement;
@@ -35,7 +35,7 @@ export interface Meter<Candidate, Kernel> {
   destroy?(kernel: Kernel): void;
 }
 
-export interface Watch<Candidate> {
+interface Watch<Candidate> {
   /** Called after each candidate, measured or refused. */
   onTried?(tried: Tried<Candidate>): void;
   /** Called before each candidate; throws to end the tuning. */

@@ -24,7 +24,7 @@ type TuneState =
   | { kind: 'failed'; message: string }
   | { kind: 'done'; outcome: TuneOutcome };
 
-export class VivaceTune extends LitElement {
+class VivaceTune extends LitElement {
   static override styles = tuneStyles;
   static override properties = {
     engine: { attribute: false },

@@ -5,7 +5,7 @@ import { formatCount, formatMs } from '../shared/figure_format';
 import { BASELINE, parametersText, productTitle, type TuneTable } from './tune_table';
 
 /** The conditions of a start. */
-export interface TuneConditions {
+interface TuneConditions {
   hasModel: boolean;
   info: EngineInfo | null;
   isAnswering: boolean;
