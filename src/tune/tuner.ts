@@ -4,11 +4,14 @@
 import { AttentionUnavailable, GpuMemoryError, GpuProgramError } from '../errors';
 import type { Gpu } from '../gpu/device';
 
-/** Milliseconds of one run, or the reason why the candidate cannot run here. */
-type Measurement = { ms: number; refused: null } | { ms: null; refused: string };
+/** A candidate with the milliseconds of one run, or the reason why it cannot run here. */
+export interface Tried<Candidate> {
+  candidate: Candidate;
+  ms: number | null;
+  refused: string | null;
+}
 
-/** A candidate with its measurement. */
-export type Tried<Candidate> = { candidate: Candidate } & Measurement;
+type Timed<Candidate> = Tried<Candidate> & { ms: number };
 
 /** The candidates for one kernel. */
 export interface Search<Candidate> {
@@ -42,8 +45,6 @@ interface Watch<Candidate> {
   throwIfStopped(): void;
 }
 
-type Outcome<T> = { value: T } | { refused: string };
-
 /** A smaller gain is noise, and the usual candidate is kept. */
 const MARGIN = 1.02;
 
@@ -53,27 +54,36 @@ const MARGIN = 1.02;
  */
 export async function tune<Candidate, Kernel>(
   gpu: Gpu,
-  search: Search<Candidate>,
+  { candidates, usual, keyOf }: Search<Candidate>,
   meter: Meter<Candidate, Kernel>,
-  watch: Watch<Candidate>,
-): Promise<{ tried: Tried<Candidate>[]; winner: (Tried<Candidate> & { ms: number }) | null }> {
+  { onTried, throwIfStopped }: Watch<Candidate>,
+): Promise<{ tried: Tried<Candidate>[]; winner: Timed<Candidate> | null }> {
   const tried: Tried<Candidate>[] = [];
   const known = new Set<string>();
-  const isNew = (candidate: Candidate) => known.size < known.add(search.keyOf(candidate)).size;
-  for (const batch of search.candidates(tried)) {
+  const isNew = (candidate: Candidate) => known.size < known.add(keyOf(candidate)).size;
+  for (const batch of candidates(tried)) {
     const fresh = batch.filter(isNew);
-    if (fresh.length === 0) continue;
-    watch.throwIfStopped();
-    if (!meter.inTurn && fresh.length > 1) await compileAhead(gpu, meter, fresh);
+    // Fills the cache of pipelines. Refusals do not count here: a candidate alone has more memory.
+    if (fresh.length > 1 && !meter.inTurn) {
+      release(meter, await compile(gpu, meter, fresh.map(untried), throwIfStopped));
+    }
     for (const group of meter.inTurn ? [fresh] : fresh.map((candidate) => [candidate])) {
-      const measured = await measure(gpu, meter, group, watch.throwIfStopped);
-      for (const [i, candidate] of group.entries()) {
-        tried.push({ candidate, ...measured[i] });
-        watch.onTried?.(tried[tried.length - 1]);
+      for (const result of await measure(gpu, meter, group, throwIfStopped)) {
+        tried.push(result);
+        onTried?.(result);
       }
     }
   }
-  return { tried, winner: await choose(gpu, search, meter, tried, watch.throwIfStopped) };
+  const [best, ...others] = fastestFirst(tried);
+  const untuned = others.find(({ candidate }) => keyOf(candidate) === keyOf(usual));
+  if (!untuned) return { tried, winner: best ?? null };
+  if (untuned.ms < (meter.repeatBelowMs ?? 0)) {
+    for (const result of [best, untuned]) {
+      const [{ ms }] = await measure(gpu, meter, [result.candidate], throwIfStopped);
+      result.ms = Math.min(result.ms, ms ?? result.ms);
+    }
+  }
+  return { tried, winner: best.ms * MARGIN < untuned.ms ? best : untuned };
 }
 
 /**
@@ -85,101 +95,78 @@ export async function measure<Candidate, Kernel>(
   meter: Meter<Candidate, Kernel>,
   candidates: readonly Candidate[],
   throwIfStopped: () => void,
-): Promise<Measurement[]> {
-  const made = await compileAll(gpu, meter, candidates);
+): Promise<Tried<Candidate>[]> {
+  const results = candidates.map((candidate) => untried(candidate));
+  const kernels = await compile(gpu, meter, results, throwIfStopped);
   try {
-    const verified: Outcome<Kernel>[] = [];
-    for (const [i, each] of made.entries()) {
+    for (const result of results) {
       throwIfStopped();
-      verified.push('value' in each ? await verify(gpu, meter, each.value, candidates[i]) : each);
+      const kernel = kernels.get(result);
+      if (kernel === undefined) continue;
+      await attempt(gpu, [result], async () => {
+        result.refused = await meter.verify(kernel, result.candidate);
+      });
     }
-    const kernels = verified.flatMap((each) => ('value' in each ? [each.value] : []));
-    const timed = kernels.length > 0 ? await attempt(gpu, () => meter.time(kernels)) : { value: [] };
-    return verified.map((each): Measurement => {
-      if ('refused' in each) return { ms: null, ...each };
-      return 'refused' in timed
-        ? { ms: null, ...timed }
-        : { ms: timed.value[kernels.indexOf(each.value)], refused: null };
-    });
+    const right = results.filter(({ refused }) => refused === null);
+    if (right.length > 0) {
+      await attempt(gpu, right, async () => {
+        const times = await meter.time(right.map((result) => kernels.get(result) as Kernel));
+        for (const [i, result] of right.entries()) result.ms = times[i];
+      });
+    }
+    return results;
   } finally {
-    destroy(meter, made);
+    release(meter, kernels);
   }
 }
 
 /** Results with a time, fastest first. */
-export function fastestFirst<Candidate>(tried: readonly Tried<Candidate>[]): (Tried<Candidate> & { ms: number })[] {
-  const ran = tried.filter((result): result is Tried<Candidate> & { ms: number } => result.ms !== null);
-  return ran.sort((a, b) => a.ms - b.ms);
+export function fastestFirst<Candidate>(tried: readonly Tried<Candidate>[]): Timed<Candidate>[] {
+  return tried.filter((result): result is Timed<Candidate> => result.ms !== null).sort((a, b) => a.ms - b.ms);
 }
 
-async function choose<Candidate, Kernel>(
+function untried<Candidate>(candidate: Candidate): Tried<Candidate> {
+  return { candidate, ms: null, refused: null };
+}
+
+function release<Kernel>({ destroy }: Meter<never, Kernel>, kernels: ReadonlyMap<unknown, Kernel>): void {
+  for (const kernel of kernels.values()) destroy?.(kernel);
+}
+
+/** The kernels of the candidates that compile. All at once: browsers compile pipelines on several threads. */
+async function compile<Candidate, Kernel>(
   gpu: Gpu,
-  { usual, keyOf }: Search<Candidate>,
   meter: Meter<Candidate, Kernel>,
-  tried: readonly Tried<Candidate>[],
+  results: readonly Tried<Candidate>[],
   throwIfStopped: () => void,
-): Promise<(Tried<Candidate> & { ms: number }) | null> {
-  const [best, ...others] = fastestFirst(tried);
-  if (!best) return null;
-  const untuned = others.find(({ candidate }) => keyOf(candidate) === keyOf(usual)) ?? best;
-  if (untuned !== best && untuned.ms < (meter.repeatBelowMs ?? 0)) {
-    for (const result of [best, untuned]) {
-      const [{ ms }] = await measure(gpu, meter, [result.candidate], throwIfStopped);
-      result.ms = Math.min(result.ms, ms ?? result.ms);
-    }
-  }
-  return best.ms * MARGIN < untuned.ms ? best : untuned;
-}
-
-/** Fills the cache of pipelines. Refusals do not count here: a candidate alone has more memory. */
-async function compileAhead<Candidate, Kernel>(
-  gpu: Gpu,
-  meter: Meter<Candidate, Kernel>,
-  candidates: readonly Candidate[],
-): Promise<void> {
-  destroy(meter, await compileAll(gpu, meter, candidates));
-}
-
-/** All at once: browsers compile pipelines on several threads. */
-function compileAll<Candidate, Kernel>(
-  gpu: Gpu,
-  meter: Meter<Candidate, Kernel>,
-  candidates: readonly Candidate[],
-): Promise<Outcome<Kernel>[]> {
-  return Promise.all(candidates.map((candidate) => attempt(gpu, () => meter.compile(candidate))));
-}
-
-async function verify<Candidate, Kernel>(
-  gpu: Gpu,
-  meter: Meter<Candidate, Kernel>,
-  kernel: Kernel,
-  candidate: Candidate,
-): Promise<Outcome<Kernel>> {
-  const outcome = await attempt(gpu, () => meter.verify(kernel, candidate));
-  if ('refused' in outcome) return outcome;
-  return outcome.value === null ? { value: kernel } : { refused: outcome.value };
-}
-
-function destroy<Candidate, Kernel>(meter: Meter<Candidate, Kernel>, made: readonly Outcome<Kernel>[]): void {
-  for (const each of made) if ('value' in each) meter.destroy?.(each.value);
+): Promise<Map<Tried<Candidate>, Kernel>> {
+  throwIfStopped();
+  const kernels = new Map<Tried<Candidate>, Kernel>();
+  const compiling = results.map((result) =>
+    attempt(gpu, [result], async () => {
+      kernels.set(result, await meter.compile(result.candidate));
+    }),
+  );
+  await Promise.all(compiling);
+  return kernels;
 }
 
 /**
- * The result of `work`, or why this GPU refuses it, as a fragment of a sentence.
+ * Runs a step. An error that this GPU refuses the candidates with becomes the reason in their results.
  * @throws the failure of the device, and errors that say nothing about a candidate
  */
-async function attempt<T>(gpu: Gpu, work: () => Promise<T>): Promise<Outcome<T>> {
+async function attempt(gpu: Gpu, results: readonly Tried<unknown>[], step: () => Promise<void>): Promise<void> {
   try {
-    const value = await work();
+    await step();
     if (gpu.failure) throw gpu.failure;
-    return { value };
   } catch (error) {
-    const refused = reasonOf(error);
-    if (refused === null || gpu.failure) throw gpu.failure ?? error;
-    return { refused };
+    const reason = reasonOf(error);
+    if (reason === null || gpu.failure) throw gpu.failure ?? error;
+    for (const result of results) result.refused = reason;
   }
 }
 
+/** The reason of a refusal, as a fragment of a sentence; null for other errors. */
 function reasonOf(error: unknown): string | null {
   if (error instanceof AttentionUnavailable) return error.reason;
   if (error instanceof GpuProgramError || error instanceof GpuMemoryError) return error.message.replace(/\s+/g, ' ');

@@ -59,6 +59,11 @@ export interface EpilogueOutput {
   adds?: boolean;
 }
 
+/** The output of an epilogue that writes f32 values from the beginning of a buffer. */
+export function floats(count: number, buffer = 0): EpilogueOutput {
+  return { buffer, encoding: 'f32', bytes: 4 * count };
+}
+
 /** Workgroups of a dispatch along x and y. */
 export type Grid = readonly [x: number, y: number];
 

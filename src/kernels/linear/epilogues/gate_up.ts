@@ -3,7 +3,7 @@
 import activationWgsl from '../../../../shaders/linear/epilogues/activation.wgsl?raw';
 import wgsl from '../../../../shaders/linear/epilogues/gate_up.wgsl?raw';
 import type { Constant } from '../../../gpu/kernel';
-import type { Epilogue } from '../linear';
+import { type Epilogue, floats } from '../linear';
 
 /** The activation of the gate of an MLP. */
 export type Activation = 'silu' | 'gelu_tanh';
@@ -22,6 +22,6 @@ export function gateUpEpilogue(activation: Activation): Epilogue {
     wgsl: [ACTIVATION, wgsl],
     constants: activationConstants(activation),
     bindings: ['write'],
-    outputs: (rows, nTokens) => [{ buffer: 0, encoding: 'f32', bytes: nTokens * (rows / 2) * 4 }],
+    outputs: (rows, nTokens) => [floats((nTokens * rows) / 2)],
   };
 }

@@ -2,7 +2,7 @@
 
 import wgsl from '../../../../shaders/linear/epilogues/head.wgsl?raw';
 import logitKey from '../../../../shaders/sampling/logit_key.wgsl?raw';
-import type { Epilogue } from '../linear';
+import { type Epilogue, floats } from '../linear';
 
 /**
  * `rows` of the product is the vocabulary; logits are `scale` times the product, and where there is a softcap
@@ -15,9 +15,6 @@ export function headEpilogue(scale: number, softcap: number | null): Epilogue {
     constants: { SCALE: { f32: scale }, SOFTCAP: { f32: softcap ?? 0 } },
     bindings: ['write', 'write'],
     finishRows: 32,
-    outputs: (rows) => [
-      { buffer: 0, encoding: 'f32', bytes: rows * 4 },
-      { buffer: 1, encoding: 'key', bytes: Math.ceil(rows / 32) * 4 },
-    ],
+    outputs: (rows) => [floats(rows), { ...floats(Math.ceil(rows / 32), 1), encoding: 'key' }],
   };
 }

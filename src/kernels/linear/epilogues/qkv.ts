@@ -5,7 +5,7 @@ import kvF32 from '../../../../shaders/attention/lib/kv_f32.wgsl?raw';
 import wgsl from '../../../../shaders/linear/epilogues/qkv.wgsl?raw';
 import rotaryHeads from '../../../../shaders/linear/epilogues/rotary_heads.wgsl?raw';
 import type { Constant } from '../../../gpu/kernel';
-import type { Epilogue } from '../linear';
+import { type Epilogue, floats } from '../linear';
 
 export interface QkvShape {
   nHeads: number;
@@ -29,11 +29,7 @@ export function qkvEpilogue(shape: QkvShape, rotary = true): Epilogue {
       const { nHeads, nKvHeads, headDim, contextLength, kvType } = shape;
       const row = headDim * (kvType === 'f16' ? 2 : 4);
       const cache = { encoding: kvType, bytes: nTokens * row, runs: nKvHeads, stride: contextLength * row };
-      return [
-        { buffer: 1, encoding: 'f32', bytes: nTokens * nHeads * headDim * 4 },
-        { buffer: 2, ...cache },
-        { buffer: 3, ...cache },
-      ];
+      return [floats(nTokens * nHeads * headDim, 1), { buffer: 2, ...cache }, { buffer: 3, ...cache }];
     },
   };
 }
