@@ -1,5 +1,6 @@
 // The suites of `bench`, their flags, and the request that the page gets. Pure: no files, no process.
 
+import { ATTENTION_NAMES } from '../../src/attention/attention';
 import { type Flags, flagLines, readFlags, UsageError, type Values } from '../../tools/lib/flags';
 import type { BenchRequest, ShapeName, SuiteName } from '../report';
 import { MODELS } from '../shapes';
@@ -13,7 +14,7 @@ export interface CommandLine {
   request: Omit<BenchRequest, 'model'>;
 }
 
-const SIBLINGS = ['cpu', 'eager', 'chunked', 'flash_prefill', 'fused_decode', 'split_kv_decode', 'auto'] as const;
+const SIBLINGS = [...ATTENTION_NAMES, 'auto'] as const;
 const SHAPE_NAMES = Object.keys(MODELS) as ShapeName[];
 /** The shapes that attention is measured at by default. */
 const STANDARD_SHAPES: ShapeName[] = ['storyteller', 'llama-3.2-1b', 'llama-3.1-8b'];

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { UsageError } from '../../tools/lib/flags';
-import { readGenerateFlags as parseFlags, generateUsage as usage } from '../../tools/lib/generate_flags';
+import { readGenerateFlags as parseFlags, toRequest, generateUsage as usage } from '../../tools/lib/generate_flags';
 
 test('every kind of flag, attached or apart', () => {
   const values = parseFlags(
@@ -44,8 +44,8 @@ for (const [line, complaint] of [
   ['--prompt x --temperature hot', 'not a number'],
   ['--prompt x --temperature Infinity', 'not a number'],
   ['--prompt x --attention flash', 'choose auto, cpu, eager, chunked, flash_prefill, fused_decode, split_kv_decode'],
-  ['--prompt x --backend tpu', 'choose webgpu, cpu'],
-  ['--prompt x --quantize q5', 'choose q8, q4'],
+  ['--prompt x --backend tpu', 'choose auto, webgpu, cpu'],
+  ['--prompt x --quantize q5', 'choose none, q8, q4'],
   ['--prompt x --chat --raw', 'exclude each other'],
 ]) {
   test(`"${line}" is refused`, () => {
@@ -69,4 +69,16 @@ test('--help needs no prompt, and the usage names every flag of the contract', (
   const contract =
     'model chat raw max-tokens temperature top-k top-p min-p repetition-penalty seed stop context attention kv quantize backend run-ahead activations json';
   for (const flag of contract.split(' ')) expect(usage()).toContain(`--${flag}`);
+});
+
+test('the request has the options of the table by key, and a run can be repeated unless it says otherwise', () => {
+  const line =
+    '--prompt x --model m --kv f32 --quantize q4 --context 64 --hub http://h --top-k 3 --run-ahead auto --stop a';
+  expect(toRequest(parseFlags(line.split(' ')))).toEqual({
+    model: 'm',
+    prompt: 'x',
+    chat: null,
+    load: { kvCache: 'f32', quantize: 'q4', contextLength: 64, hubUrl: 'http://h' },
+    options: { temperature: 0, seed: 0, topK: 3, runAhead: 'auto', stop: ['a'] },
+  });
 });

@@ -2,7 +2,7 @@
 
 import { parseArgs } from 'node:util';
 
-interface Flag {
+export interface Flag {
   /** `texts` may be given several times; `switch` takes no value. */
   kind: 'text' | 'texts' | 'switch' | 'number' | 'whole';
   /** The allowed values; for numbers, the words allowed beside them. */
