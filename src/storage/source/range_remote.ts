@@ -35,6 +35,17 @@ function sizeIn(contentRange: string, url: string, at: number, first: Answer): n
   return size;
 }
 
+/** The first and the last byte. */
+type Range = readonly [first: number, last: number];
+
+/** A file as its first answer described it. */
+interface RangedFile {
+  url: string;
+  size: number;
+  version: string;
+  ask(range: Range): Promise<Answer>;
+}
+
 /**
  * Opens a file by ranges. `first` is the answer for the range from byte `at`. Every answer must have the requested
  * range and the same length and version.
@@ -50,60 +61,9 @@ export async function rangeRemote(
 ): Promise<RemoteFile> {
   const size = sizeIn(contentRange, url, at, first);
   const version = versionOf(first);
-  const ifRange = ifRangeOf(url, first);
-  /** The final URL of the last answer: a hub redirects to a store, with an address that expires. */
-  let via = first.from;
-  let isShort = true; // until `via` fails, for example because the store rejects pages
-
-  async function getVia(range: readonly [number, number]): Promise<Answer> {
-    const tried = via === url ? null : get(url, range, tuning, options.signal, { via });
-    const seen = await tried?.catch((error) => {
-      via = url; // the address may have expired; the hub knows another
-      if (error instanceof ModelFetchError) return null;
-      isShort = false;
-      throw error;
-    });
-    const answer = seen ?? (await get(url, range, tuning, options.signal, { ifRange }));
-    if (isShort) via = answer.from;
-    return answer;
-  }
-
-  async function fetchBytes(offset: number, length: number, opened?: Answer): Promise<Uint8Array<ArrayBuffer>> {
-    const bytes = new Uint8Array(length);
-    let done = 0; // a further attempt continues at this byte
-    let broke: unknown = null; // the error that ended the last attempt
-    const ask = async () => {
-      if (done === length) return; // the connection broke after the last byte
-      const range = [offset + done, offset + length - 1] as const;
-      const answer = opened ?? (await getVia(range));
-      opened = undefined;
-      try {
-        checkAnswer(url, answer, range, size, version);
-      } catch (error) {
-        answer.discard();
-        if (error instanceof WebPageError) throw tryAgain(error);
-        throw error instanceof ChangedFileError ? error : (broke ?? error);
-      }
-      await answer.read((chunk) => {
-        if (done + chunk.length > length) throw wrongRange(url, answer, `more than the ${length} bytes announced`);
-        bytes.set(chunk, done);
-        done += chunk.length;
-        options.onBytes?.(chunk.length);
-      });
-      if (done < length) {
-        throw retryable(url, answer.status, `${shown(url)} sent ${done} of ${length} bytes at ${offset}. Try again.`);
-      }
-    };
-    const attempt = () =>
-      ask().catch((error) => {
-        if (isRetryable(error)) broke = error;
-        throw error;
-      });
-    await withRetries(tuning, options.signal, attempt, () => done);
-    return bytes;
-  }
-
-  let start: Uint8Array<ArrayBuffer> | null = await fetchBytes(at, Math.min(tuning.windowBytes, size - at), first);
+  const file = { url, size, version, ask: asker(url, first, options, tuning) };
+  const length = Math.min(tuning.windowBytes, size - at);
+  let start: Uint8Array<ArrayBuffer> | null = await fetchBytes(file, at, length, options, tuning, first);
   if (at === 0) refuseWebPage(url, first, start);
   return {
     size,
@@ -111,12 +71,75 @@ export async function rangeRemote(
     digest: digestOf(first),
     isWhole: false,
     async fetchRange(offset, length) {
-      if (offset !== at || length !== start?.length) return fetchBytes(offset, length);
+      if (offset !== at || length !== start?.length) return fetchBytes(file, offset, length, options, tuning);
       const bytes = start;
       start = null; // returned once, then released
       return bytes;
     },
   };
+}
+
+/** Asks for ranges at the final URL of the last answer: a hub redirects to a store, with an address that expires. */
+function asker(url: string, first: Answer, { signal }: OpenOptions, tuning: HttpTuning): RangedFile['ask'] {
+  const ifRange = ifRangeOf(url, first);
+  let via = first.from;
+  let isShort = true; // until `via` fails, for example because the store rejects pages
+  return async (range) => {
+    const tried = via === url ? null : get(url, range, tuning, signal, { via });
+    const seen = await tried?.catch((error) => {
+      via = url; // the address may have expired; the hub knows another
+      if (error instanceof ModelFetchError) return null;
+      isShort = false;
+      throw error;
+    });
+    const answer = seen ?? (await get(url, range, tuning, signal, { ifRange }));
+    if (isShort) via = answer.from;
+    return answer;
+  };
+}
+
+/** Fetches a range in as many attempts as it takes. `opened` is its first answer, if already here. */
+async function fetchBytes(
+  file: RangedFile,
+  offset: number,
+  length: number,
+  { signal, onBytes }: OpenOptions,
+  tuning: HttpTuning,
+  opened?: Answer,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { url } = file;
+  const bytes = new Uint8Array(length);
+  let done = 0; // a further attempt continues at this byte
+  let broke: unknown = null; // the error that ended the last attempt
+  const ask = async () => {
+    if (done === length) return; // the connection broke after the last byte
+    const range = [offset + done, offset + length - 1] as const;
+    const answer = opened ?? (await file.ask(range));
+    opened = undefined;
+    try {
+      checkAnswer(file, answer, range);
+    } catch (error) {
+      answer.discard();
+      if (error instanceof WebPageError) throw tryAgain(error);
+      throw error instanceof ChangedFileError ? error : (broke ?? error);
+    }
+    await answer.read((chunk) => {
+      if (done + chunk.length > length) throw wrongRange(url, answer, `more than the ${length} bytes announced`);
+      bytes.set(chunk, done);
+      done += chunk.length;
+      onBytes?.(chunk.length);
+    });
+    if (done < length) {
+      throw retryable(url, answer.status, `${shown(url)} sent ${done} of ${length} bytes at ${offset}. Try again.`);
+    }
+  };
+  const attempt = () =>
+    ask().catch((error) => {
+      if (isRetryable(error)) broke = error;
+      throw error;
+    });
+  await withRetries(tuning, signal, attempt, () => done);
+  return bytes;
 }
 
 /** The version of a file: a strong or weak ETag, or the date if the ETag is absent or hidden by CORS. */
@@ -141,13 +164,7 @@ function ifRangeOf(url: string, { from, headers }: Answer): string | undefined {
   return isOwn && from === url && etag.startsWith('"') ? etag : undefined;
 }
 
-function checkAnswer(
-  url: string,
-  answer: Answer,
-  [first, last]: readonly [number, number],
-  size: number,
-  version: string,
-): void {
+function checkAnswer({ url, size, version }: RangedFile, answer: Answer, [first, last]: Range): void {
   refuseWebPage(url, answer);
   if (answer.status !== 206 && (versionOf(answer) || version) === version) {
     throw wrongRange(url, answer, 'the whole file, though it sent parts before');
