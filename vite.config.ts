@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
+import { orderPlugin } from './tools/lib/order_plugin.ts';
 import { templatePlugin } from './tools/lib/template_plugin.ts';
 import { wgslPlugin } from './tools/lib/wgsl_plugin.ts';
 import { MINIFY, workerPlugin } from './tools/lib/worker_plugin.ts';
@@ -15,7 +16,7 @@ const checks = { bundlerTimings: false };
 
 const shared: UserConfig = {
   base: './',
-  plugins: [wgslPlugin(), workerPlugin(), templatePlugin()],
+  plugins: [wgslPlugin(), workerPlugin(), templatePlugin(), orderPlugin()],
   worker: {
     format: 'es',
     plugins: () => [wgslPlugin()],

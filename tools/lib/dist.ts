@@ -22,6 +22,7 @@ const INPUTS = [
   'tools/page',
   'tools/lib/build.ts',
   'tools/lib/options_plugin.ts',
+  'tools/lib/order_plugin.ts',
   'tools/lib/template_plugin.ts',
   'tools/lib/worker_plugin.ts',
   'tools/lib/wgsl_plugin.ts',

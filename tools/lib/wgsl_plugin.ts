@@ -1,5 +1,5 @@
 // The plugins for shaders. In development and in tests, a line with the file's name in front of each text, by which
-// errors name files. In builds, short texts side by side, without marks, and one hash of them all.
+// errors name files. In builds, short texts without marks, and one hash of them all.
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -9,25 +9,13 @@ import { ROOT } from './ensure.mjs';
 import { compactWgsl, shortNames } from './wgsl_compact.ts';
 
 const SHADERS = path.join(ROOT, 'shaders');
-const WORKER = '/src/engine/worker/worker.ts';
 const SHADER_HASH = '/src/tune/shader_hash.ts';
 /** Folders whose code names the constants and entry points of shaders. */
 const JOINERS = ['src/gpu', 'src/kernels', 'src/attention', 'src/model', 'src/tune', 'bench/page'];
 const COMMENTS = /^\s*(\/\*[\s\S]*?\*\/|\/\/.*$)/gm;
 
-/** Modules of both the page's and the worker's code, placed where the two meet: gzip finds repetitions 32 KB apart. */
-const SHARED = ['comlink', '/src/errors', '/src/storage/hub/hub_address'];
-
-/** Imports that change nothing but the order. */
-function importsOf(ids: readonly string[]) {
-  return ids.map((id) => `import ${JSON.stringify(id)};`).join('');
-}
-
-/** Imports for the module that holds the worker's code. */
-export const sharedImports = importsOf(SHARED);
-
 /** Paths below shaders/ of all shaders of the engine, those of benches left out. */
-async function shadersOfEngine() {
+export async function shadersOfEngine() {
   const files = await readdir(SHADERS, { recursive: true });
   const shaders = files.map((file) => file.split(path.sep).join('/')).filter((file) => file.endsWith('.wgsl'));
   return shaders.filter((file) => !file.startsWith('bench/')).sort();
@@ -62,12 +50,6 @@ async function hashedInAdvance() {
   const hash = createHash('sha256');
   for (const file of await shadersOfEngine()) hash.update(await shortened(path.join(SHADERS, file)));
   return `export const shaderHash = () => '${hash.digest('hex').slice(0, 8)}';`;
-}
-
-/** The order of the worker's bundle: what the page has, too, and shaders side by side. */
-async function inOrder() {
-  const files = await shadersOfEngine();
-  return importsOf([...SHARED, ...files.map((file) => `/shaders/${file}?raw`)]);
 }
 
 /** The file of an import such as `matvec.wgsl?raw`; null for any other import. */
@@ -108,9 +90,8 @@ function shortening(): Plugin {
       const file = shaderOf(id);
       return file === null ? null : `export default ${JSON.stringify(await shortened(file))}`;
     },
-    async transform(code, id) {
-      if (id.endsWith(SHADER_HASH)) return hashedInAdvance();
-      return id.endsWith(WORKER) ? (await inOrder()) + code : null;
+    async transform(_, id) {
+      return id.endsWith(SHADER_HASH) ? hashedInAdvance() : null;
     },
   };
 }

@@ -7,7 +7,8 @@ import type { Plugin, Rolldown } from 'vite';
 import { build } from 'vite';
 import { ROOT } from './ensure.mjs';
 import { optionsPlugin } from './options_plugin.ts';
-import { sharedImports, wgslPlugin } from './wgsl_plugin.ts';
+import { orderPlugin } from './order_plugin.ts';
+import { wgslPlugin } from './wgsl_plugin.ts';
 
 const PLACE = '/src/engine/page/worker_source.ts';
 
@@ -23,7 +24,7 @@ export async function bundleWorker() {
     root: ROOT,
     configFile: false,
     logLevel: 'warn',
-    plugins: [wgslPlugin(), optionsPlugin()],
+    plugins: [wgslPlugin(), optionsPlugin(), orderPlugin()],
     build: {
       write: false,
       target: 'es2022',
@@ -52,7 +53,7 @@ export function workerPlugin(): Plugin {
     enforce: 'pre',
     async load(id) {
       if (!id.endsWith(PLACE)) return null;
-      return `${sharedImports}export const workerSource = ${JSON.stringify(await bundleWorker())};`;
+      return `export const workerSource = ${JSON.stringify(await bundleWorker())};`;
     },
   };
 }
