@@ -22,7 +22,7 @@ const WORKER = [
   '/src/engine/worker/load',
 ];
 
-const EMBED = ['/src/engine/engine', 'lit', 'streaming-markdown'];
+const EMBED = ['/src/embed/embed_session', 'streaming-markdown', '/src/ui/chat/chat_run', '/src/ui/markdown/markdown'];
 
 const PANEL = [
   'lit',
