@@ -9,7 +9,7 @@ import { defineConfig, type Plugin, type UserConfig } from 'vite';
 import { orderPlugin } from './tools/lib/order_plugin.ts';
 import { templatePlugin } from './tools/lib/template_plugin.ts';
 import { wgslPlugin } from './tools/lib/wgsl_plugin.ts';
-import { MINIFY, workerPlugin } from './tools/lib/worker_plugin.ts';
+import { OUTPUT, workerPlugin } from './tools/lib/worker_plugin.ts';
 
 /** A slow machine is no news: `generate` may have to build first, and has nothing else to say on stderr. */
 const checks = { bundlerTimings: false };
@@ -28,7 +28,7 @@ const shared: UserConfig = {
     emptyOutDir: false,
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1000, // KB; a page has one script, with the worker inside it
-    rolldownOptions: { checks, output: { minify: MINIFY } },
+    rolldownOptions: { checks, output: OUTPUT },
   },
 };
 

@@ -18,6 +18,12 @@ const PLACE = '/src/engine/page/worker_source.ts';
  */
 export const MINIFY = { compress: true, mangle: true, codegen: { removeWhitespace: true, asciiOnly: true } };
 
+/**
+ * Output of every bundle. Constants stay `const`, which lets the minifier put a value where it is used once; Vite makes
+ * each a `var`.
+ */
+export const OUTPUT = { minify: MINIFY, topLevelVar: false };
+
 /** The engine's worker as one module. @returns {Promise<string>} */
 export async function bundleWorker() {
   const output = await build({
@@ -35,7 +41,7 @@ export async function bundleWorker() {
         output: {
           format: 'es',
           codeSplitting: false,
-          minify: MINIFY,
+          ...OUTPUT,
           comments: { annotation: false, jsdoc: false, legal: true }, // no bundler reads a worker again
         },
       },
