@@ -23,14 +23,15 @@ const BUILDS = ['page', 'lib', 'elements', 'embed', 'panel', 'bench', 'tools'];
  * took the engine core from 99 KB to 125 (storage 5, text 4, model 4.5, SHA-256 2.5, tokenizer library 1, the rest in
  * shaders, kernels and the CPU's textbook). Mending what was wrong took the core to 134: who wrote each character of a
  * prompt, and templates that mean what they mean in Python (text 3.5), damaged files fetched again (storage and load
- * 2), dead workers, lost GPUs and aborts (engine 2), sizes that are no multiple of 32 (model 1). None of it can come
- * later in chunks: a worker from a blob under a strict policy imports nothing, and the script tag is one file.
+ * 2), dead workers, lost GPUs and aborts (engine 2), sizes that are no multiple of 32 (model 1). Inlined constants and
+ * the order of modules took it back to 132. None of it can come later in chunks: a worker from a blob under a strict
+ * policy imports nothing, and the script tag is one file.
  */
 export const BUDGETS = [
-  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 135 },
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 173.5 },
+  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 133.5 },
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 171.2 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 60 },
-  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 227 },
+  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 224.7 },
 ];
 
 /** Removes what an earlier build left: everything not written since this one began. */
