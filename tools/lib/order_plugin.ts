@@ -32,7 +32,7 @@ const PANEL = [
   '/src/metrics/tuning/tune_styles',
 ];
 
-/** What comes first in a bundle, by the end of its entry's path. */
+/** The first modules of each bundle, by the end of the path of its entry. */
 const ORDERS: Record<string, () => Promise<string[]>> = {
   '/src/engine/worker/worker.ts': async () => {
     const shaders = await shadersOfEngine();
