@@ -1,7 +1,7 @@
-// <vivace-chat model="...">: a chat that brings its own model, for those who compose a page. Attributes: model, hub,
-// sha256, worker, the load settings by name (docs/options.md), system, welcome, heading, examples ("a | b"), theme (auto,
-// light, dark), autoload. The model is loaded when the chat is first used, or at once with `autoload`.
-// A chat without the attribute is left as it is.
+// <vivace-chat model="...">: a chat that loads its own model, for pages built from elements. Attributes: model, hub,
+// sha256, worker, the load settings by name (docs/options.md), system, welcome, heading, examples ("a | b"), theme
+// (auto, light, dark), autoload. The model loads at the first use of the chat, or at once with `autoload`. A chat
+// without the `model` attribute is left alone.
 
 import type { ReactiveController } from 'lit';
 import type { Engine, EngineEvent } from '../engine/engine';
@@ -29,12 +29,12 @@ const ATTRIBUTES = [
 
 class ChatWithModel implements ReactiveController {
   private session: EmbedSession | null = null;
-  /** The model that the session is for. */
+  /** The model of the session, with its settings. */
   private held: EmbedModel | null = null;
   private readonly loader = document.createElement('vivace-loader');
   private readonly notices = document.createElement('vivace-notices');
   private readonly waiting = document.createElement('vivace-notices');
-  /** Where these are in the chat. */
+  /** The hosts of both notices and of the loader in the chat's slots. */
   private readonly notes = shelter('notice', this.waiting, this.notices);
   private readonly progress = shelter('loading', this.loader);
   private readonly changes = new MutationObserver(() => this.read());
@@ -67,7 +67,7 @@ class ChatWithModel implements ReactiveController {
     whenRemoved(this.chat, () => this.letGo());
   }
 
-  /** Does what the attributes say now. */
+  /** Applies the attributes. */
   private read(): void {
     const { chat } = this;
     const complaints: string[] = [];
@@ -83,7 +83,7 @@ class ChatWithModel implements ReactiveController {
     if (chat.hasAttribute('autoload')) this.session?.start();
   }
 
-  /** The model of the attributes, or null without one. */
+  /** The model named by the attributes, or null if they name none. */
   private askedFor(complaints: string[]): EmbedModel | null {
     const { chat } = this;
     const base = document.baseURI;
@@ -135,9 +135,9 @@ class ChatWithModel implements ReactiveController {
   }
 }
 
-/** Every chat of the page, now and later, listens to its attributes. */
+/** Makes every present and future chat of the page follow its attributes. */
 export function giveModels(chats: typeof VivaceChat): void {
-  if (customElements.get('vivace-chat') !== chats) return; // another copy of the script was first, and does it
+  if (customElements.get('vivace-chat') !== chats) return; // an earlier copy of the script does this already
   chats.addInitializer((chat) => new ChatWithModel(chat as VivaceChat));
   for (const chat of document.querySelectorAll('vivace-chat')) new ChatWithModel(chat);
 }

@@ -1,4 +1,4 @@
-// The package's second entry: defines <vivace-chat model="..."> and <vivace-metrics for="...">, for those who compose a page.
+// The package's second entry: defines the elements <vivace-chat model="..."> and <vivace-metrics for="...">.
 
 import { VivaceMetrics } from '../metrics/panel/metrics_panel';
 import { VivaceChat } from '../ui/chat/chat';

@@ -1,7 +1,7 @@
-// The script tag: one classic script that puts a chat with a model on any page, and a handle for that page's own scripts.
-// <script src="embed.js" data-model data-hub data-title data-theme data-position data-system data-welcome data-examples="a | b" data-panel
-//   data-worker data-open data-sha256></script>
-// It also gives <vivace-chat model="..."> and <vivace-metrics for="..."> to those who compose.
+// The script tag: one classic script that puts a chat with a model on any page, and gives the page's scripts a handle.
+// <script src="embed.js" data-model data-hub data-sha256 data-title data-theme data-position data-system data-welcome
+//   data-examples="a | b" data-panel data-open data-worker></script>, and the load settings by name (docs/options.md).
+// The script also defines the elements <vivace-chat model="..."> and <vivace-metrics for="...">.
 
 import {
   type ChatMessage,
@@ -18,37 +18,38 @@ import { readEmbedOptions } from './options';
 import { addPanelScript } from './panel_script';
 import { Widget, type WidgetEvents } from './widget';
 
-/** Calls that come before the page has a body wait for it. */
+/** The page's handle on a script tag's chat. Calls before the page has a body wait for the body. */
 export interface VivaceHandle {
   readonly version: string;
   open(): void;
   close(): void;
   /**
-   * Loads the tag's model, or another, without opening the window.
+   * Loads the tag's model or another model without opening the window.
    * @throws VivaceError with a `code`; DOMException AbortError after an abort
    */
   load(model?: string, options?: EngineLoadOptions): Promise<void>;
   /**
-   * Answers a conversation, or one question after the tag's system message, without showing it; loads the model if it is not there.
+   * Answers a conversation, or one question after the tag's system message, without showing either. Loads the model
+   * first if necessary.
    * @throws VivaceError with a `code`
    */
   chat(
     asked: readonly ChatMessage[] | string,
     options?: EngineGenerateOptions,
   ): AsyncGenerator<EngineEvent, void, undefined>;
-  /** Calls back on every such event from now on; what it returns ends that. */
+  /** Calls `listener` on every later event of this name. The returned function removes the listener. */
   on<K extends keyof WidgetEvents>(name: K, listener: (detail: WidgetEvents[K]) => void): () => void;
-  /** Takes the chat off the page and lets go of the model. */
+  /** Removes the chat from the page and releases the model. */
   destroy(): Promise<void>;
 }
 
 declare global {
   interface Window {
-    /** Of the first tag on the page. */
+    /** The handle of the first tag on the page. */
     Vivace?: VivaceHandle;
   }
   interface HTMLScriptElement {
-    /** Of this tag. */
+    /** The handle of this tag. */
     vivace?: VivaceHandle;
   }
 }
@@ -99,7 +100,7 @@ function start(script: HTMLScriptElement): VivaceHandle {
   return handle;
 }
 
-/** Panels that stand in the page need their script at once. */
+/** Loads the panel's script at once if the page holds a panel. */
 function addPanels(): void {
   if (document.querySelector('vivace-metrics')) addPanelScript((message) => console.warn(`Vivace: ${message}`));
 }

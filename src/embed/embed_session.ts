@@ -1,4 +1,4 @@
-// One chat's hold on a model of the pool: loads it when it is wanted for the first time, and answers whoever waits for it.
+// One chat's hold on a model of the pool: loads the model at its first use, and resolves the calls that wait for it.
 
 import type {
   ChatMessage,
@@ -16,13 +16,13 @@ import type { EmbedModel } from './options';
 
 export interface EmbedListener {
   onState(state: LoadState): void;
-  /** Null while there is no model to ask. */
+  /** Receives the engine, or null while no model can answer. */
   onEngine(engine: Engine | null): void;
-  /** Whether an answer waits for one of another chat on this page. */
+  /** Reports the begin and the end of a wait for another chat's answer. */
   onWaiting(isWaiting: boolean): void;
 }
 
-/** What a chat says while it waits for another's answer. */
+/** The notice of a chat that waits for another chat's answer. */
 export const WAITING: Warning = {
   code: 'waiting',
   message: 'The model is answering in another chat on this page. This answer comes after it.',
@@ -35,18 +35,18 @@ interface Waiter {
 
 export class EmbedSession {
   engine: Engine | null = null;
-  /** Null until somebody wants the model. */
+  /** Null before the first load. */
   state: LoadState | null = null;
   private session: ModelSession;
-  /** Options of the load that are no settings. */
+  /** Load options that are not in the settings dialog. */
   private extras: EngineLoadOptions = {};
-  /** Why the newest load did not end well. */
+  /** The error of the newest failed or canceled load. */
   failure: unknown = null;
   private waiters: Waiter[] = [];
   private isClosed = false;
 
   constructor(
-    /** The model of the tag or the element, and its settings, which hold for other models, too. */
+    /** The model of the tag or the element. Its load settings also apply to other models. */
     private readonly own: EmbedModel,
     private readonly pool: EnginePool,
     private readonly listener: EmbedListener,
@@ -59,8 +59,8 @@ export class EmbedSession {
   }
 
   /**
-   * The model, loaded if it is not: another one, or with other options, where these are given.
-   * @throws what Engine.load throws; DOMException AbortError after `signal`, the reader's cancel or `close`
+   * The engine, loaded if necessary. Another `model` or other `options` replace the model of this chat.
+   * @throws the errors of Engine.load; DOMException AbortError after `signal`, the reader's cancel or `close`
    */
   async load(model?: string, options: EngineLoadOptions = {}): Promise<Engine> {
     const { signal, onProgress, ...wanted } = options;
@@ -83,7 +83,10 @@ export class EmbedSession {
     }
   }
 
-  /** Answers a conversation, or one question after the system message; without a chat template the text is continued. */
+  /**
+   * Answers a conversation, or one question after the system message. A model without a chat template continues the
+   * question's text.
+   */
   async *chat(
     asked: readonly ChatMessage[] | string,
     system: string,
@@ -96,7 +99,7 @@ export class EmbedSession {
     yield* engine.chat([...messages, { role: 'user', content: asked }], options);
   }
 
-  /** The model, be it there, on its way, still to be asked for, or lost and to be loaded again. */
+  /** The engine, now or after the load under way. Starts a load if none has begun or the engine was lost. */
   private ready(): Promise<Engine> {
     if (this.isClosed) return Promise.reject(wasTakenOff());
     if (this.engine && !this.engine.lost) return Promise.resolve(this.engine);
@@ -105,7 +108,7 @@ export class EmbedSession {
     return ready;
   }
 
-  /** Starts the load if it has not been started; how it ends is told to the listener alone. */
+  /** Starts the first load. Only the listener learns its outcome. */
   start(): void {
     if (this.state === null) void this.session.load();
   }
@@ -123,7 +126,7 @@ export class EmbedSession {
     this.session.cancel();
   }
 
-  /** Lets go of the model, until somebody wants it again. */
+  /** Releases the model until its next use. */
   async release(): Promise<void> {
     this.state = null;
     this.settle(null, wasTakenOff());
@@ -204,7 +207,7 @@ function wasTakenOff(): DOMException {
   return new DOMException('The chat was taken off the page.', 'AbortError');
 }
 
-/** The options that are settings of the chat, and the others. */
+/** Separates the options of the settings dialog from the others. */
 function split(options: EngineLoadOptions): { settings: Partial<LoadSettings>; extras: EngineLoadOptions } {
   const settings: Record<string, unknown> = {};
   const extras: Record<string, unknown> = {};

@@ -1,4 +1,5 @@
-// Engines that the chats of a page share: one for each model and its load settings. The last that lets go unloads it.
+// The engines that the chats of a page share: one for each model and its load options. The last holder unloads the
+// engine.
 
 import {
   Engine,
@@ -9,17 +10,17 @@ import {
 } from '../engine/engine';
 
 export interface PoolOptions extends EngineLoadOptions {
-  /** Whether a request of this holder waits for one of another. */
+  /** Called at the begin and the end of a wait for another holder's request. */
   onWaiting?: (isWaiting: boolean) => void;
 }
 
 type LoadEngine = (model: string, options: EngineLoadOptions) => Promise<Engine>;
 
-/** One engine and those who hold it. */
+/** One engine with the state of its load, its holders and their requests. */
 interface Entry {
   key: string;
   engine: Promise<Engine>;
-  /** Null before it is there. */
+  /** Null until the load has ended. */
   loaded: Engine | null;
   loading: AbortController;
   listeners: Set<(progress: LoadProgress) => unknown>;
@@ -27,11 +28,11 @@ interface Entry {
   holders: number;
   /** Requests that have not ended. */
   requests: number;
-  /** An answer's error after which the engine gives no other. */
+  /** The fatal error of an answer. */
   failure: VivaceError | null;
 }
 
-/** After these errors an engine answers nothing any more. */
+/** Codes of the errors after which an engine gives no more answers. */
 const FATAL = ['worker', 'device-lost', 'gpu-memory', 'gpu-program'];
 
 export class EnginePool {
@@ -40,8 +41,9 @@ export class EnginePool {
   constructor(private readonly load: LoadEngine = (model, options) => Engine.load(model, options)) {}
 
   /**
-   * The engine for a model, loaded if no one holds it yet. `unload()` of what comes back lets go of it, and ends its requests.
-   * @throws as Engine.load; an abort of `signal` ends the load only if nobody else waits for it
+   * The engine of a model, loaded for its first holder. `unload()` of the returned engine ends this holder's requests
+   * and releases the shared engine.
+   * @throws the errors of Engine.load; an abort of `signal` ends the load only if no other holder waits for it
    */
   async acquire(model: string, options: PoolOptions = {}): Promise<Engine> {
     const { onProgress = () => {}, onWaiting = () => {}, signal, ...settings } = options;
@@ -93,7 +95,7 @@ export class EnginePool {
     return entry;
   }
 
-  /** Whoever asks from now on gets another engine. */
+  /** Removes an entry, so that later requests load a new engine. */
   private retire(entry: Entry): void {
     if (this.entries.get(entry.key) === entry) this.entries.delete(entry.key);
   }
@@ -106,7 +108,7 @@ export class EnginePool {
     await engine?.unload();
   }
 
-  /** The engine as one holder sees it: requests stop when it lets go, and `unload` is that. */
+  /** One holder's view of the engine. `unload` stops the holder's requests and releases the shared engine. */
   private lease(entry: Entry, engine: Engine, onWaiting: (isWaiting: boolean) => void): Engine {
     const gone = new AbortController();
     const either = (signal?: AbortSignal) => (signal ? AbortSignal.any([gone.signal, signal]) : gone.signal);
@@ -136,7 +138,7 @@ export class EnginePool {
     signal: AbortSignal,
     onWaiting: (isWaiting: boolean) => void,
   ): AsyncGenerator<EngineEvent, void, undefined> {
-    let waits = entry.requests++ > 0; // the worker answers one after another
+    let waits = entry.requests++ > 0; // the worker answers one request at a time
     const begin = () => {
       if (waits) onWaiting(false);
       waits = false;
@@ -160,11 +162,11 @@ export class EnginePool {
   }
 }
 
-/** Of the package; bundles of different versions share nothing. */
+/** The package's version. Bundles of different versions share no engines. */
 const VERSION: string = import.meta.env?.VIVACE_VERSION ?? 'sources';
 const PLACE = Symbol.for('vivace.engines');
 
-/** The pool of this page: copies of the script share it as well, if they are of one version. */
+/** The pool of this page, shared by all copies of the script with the same version. */
 export function sharedPool(): EnginePool {
   const scope = globalThis as { [PLACE]?: { version: string; pool: EnginePool } };
   scope[PLACE] ??= { version: VERSION, pool: new EnginePool() };
@@ -177,7 +179,7 @@ let own: EnginePool | null = null;
 
 export { VERSION };
 
-/** What `promise` brings, or the signal's reason, whichever is first. */
+/** Settles as `promise`, or rejects with the signal's reason, whichever is first. */
 export async function abortable<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (!signal) return promise;
   signal.throwIfAborted();

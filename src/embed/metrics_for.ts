@@ -1,5 +1,5 @@
-// <vivace-metrics for="id">: a panel that finds its chat by the id. It listens at the root of their tree, where the chat's events
-// pass, so that either of the two may come first, or be put there later.
+// <vivace-metrics for="id">: a panel that finds its chat by id. It listens for the chat's events at the root of their
+// common tree, so that panel and chat may be added in either order.
 
 import type { ReactiveController } from 'lit';
 import type { VivaceMetrics } from '../metrics/panel/metrics_panel';
@@ -9,7 +9,7 @@ import { protect } from './protect';
 
 class MetricsFor implements ReactiveController {
   private connected = new AbortController();
-  /** The chat that the panel is wired to, and the end of the wires. */
+  /** The chat connected to the panel. `following` ends the connection. */
   private followed: VivaceChat | null = null;
   private following = new AbortController();
 
@@ -24,7 +24,8 @@ class MetricsFor implements ReactiveController {
     const onEvent = ({ target }: Event) => {
       if (target instanceof Element && target.id === panel.getAttribute('for')) this.follow();
     };
-    // In the capture phase: the events do not bubble, and a chat that is new to the panel still has to pass this one on.
+    // The capture phase sees events that do not bubble, and connects a new chat before it delivers the event to the
+    // panel.
     const options = { capture: true, signal: connected.signal };
     for (const name of ['vivace-engine', 'vivace-run']) panel.getRootNode().addEventListener(name, onEvent, options);
     this.follow();
@@ -36,7 +37,7 @@ class MetricsFor implements ReactiveController {
     this.part();
   }
 
-  /** Null while the chat is not there. */
+  /** The chat with the id, or null while the tree holds none. */
   private get chat(): VivaceChat | null {
     const root = this.panel.getRootNode() as Document | ShadowRoot;
     return root.querySelector<VivaceChat>(`vivace-chat#${CSS.escape(this.panel.getAttribute('for') ?? '')}`);
@@ -61,9 +62,9 @@ class MetricsFor implements ReactiveController {
   }
 }
 
-/** Gives every panel of the page, now and later, its attribute. */
+/** Makes every present and future panel of the page follow its `for` attribute. */
 export function followChats(panels: typeof VivaceMetrics): void {
-  if (customElements.get('vivace-metrics') !== panels) return; // another copy of the script was first, and does it
+  if (customElements.get('vivace-metrics') !== panels) return; // an earlier copy of the script does this already
   panels.addInitializer((panel) => new MetricsFor(panel as VivaceMetrics));
   for (const panel of document.querySelectorAll('vivace-metrics')) new MetricsFor(panel);
 }

@@ -1,18 +1,18 @@
-// What the script tag asks for. Pure: the tag's data-* attributes and two addresses in, options and complaints out.
+// The options of the script tag. Pure: the tag's data-* attributes and two addresses in, options and complaints out.
 
 import { HUB, modelLocation } from '../engine/engine';
 import { DEFAULT_MODEL } from '../ui/model/page_options';
 import { type LoadSettings, readLoadSettings } from '../ui/settings/settings_fields';
 
 const THEMES = ['auto', 'light', 'dark'] as const;
-/** `none` has no button: the page opens the window itself. */
+/** `none`: no button, the page opens the window itself. */
 const POSITIONS = ['bottom-right', 'bottom-left', 'none'] as const;
 
-/** The model of a tag or an element, and how it is loaded. */
+/** The model of a tag or an element, with its load options. */
 export interface EmbedModel {
   /** Absolute address. */
   model: string;
-  /** SHA-256 in hex of the model's file, unchecked: the engine judges it. */
+  /** SHA-256 of the model's file in hex. Only the engine checks its form. */
   sha256: string | undefined;
   load: LoadSettings;
   /** Absolute address of vivace_worker.js on the page's own origin, for pages that forbid workers from a blob. */
@@ -22,29 +22,29 @@ export interface EmbedModel {
 export interface EmbedOptions extends EmbedModel {
   title: string;
   theme: (typeof THEMES)[number];
-  /** Null: the corner where lines end on this page, right or left. */
+  /** Null: the bottom corner where the page's lines end, right or left. */
   position: (typeof POSITIONS)[number] | null;
   /** A system message before the conversation. */
   system: string;
-  /** What the empty conversation says. */
+  /** The text of the empty conversation. */
   welcome: string;
-  /** Questions to begin with. */
+  /** Questions that the empty conversation offers. */
   examples: readonly string[];
-  /** A button shows the panel of gaps between tokens. */
+  /** Adds a button for the TBT panel. */
   panel: boolean;
-  /** The window is open from the start. */
+  /** Opens the window at the start. */
   open: boolean;
 }
 
 export interface ReadOptions {
   options: EmbedOptions;
-  /** What was not understood, a sentence each. */
+  /** One sentence for each illegal attribute. */
   complaints: string[];
 }
 
 /**
- * A model named in the tag is found from the page, or on the hub (owner/repo; data-hub names another hub than the public one); without
- * one, the storyteller lies beside the script.
+ * The options of a tag. Its model is an address relative to the page, or a repository (owner/repo) of the hub in
+ * data-hub, by default the public hub. A tag without a model gets the storyteller beside the script.
  */
 export function readEmbedOptions(data: DOMStringMap, scriptAddress: string, pageAddress: string): ReadOptions {
   const complaints: string[] = [];
@@ -78,7 +78,7 @@ export function readEmbedOptions(data: DOMStringMap, scriptAddress: string, page
   return { options, complaints };
 }
 
-/** As `readAddress`, for a model: a repository of a hub, too. */
+/** The location of a model or of a hub's repository, or undefined, with a complaint if the text is illegal. */
 export function readModel({ model, hub }: DOMStringMap, base: string, complaints: string[]): string | undefined {
   if (!model) return undefined;
   const found = modelLocation(model, base, readAddress('hub', hub, base, complaints) ?? HUB);
@@ -86,7 +86,7 @@ export function readModel({ model, hub }: DOMStringMap, base: string, complaints
   return found ?? undefined;
 }
 
-/** The load settings of attributes with this prefix. An empty attribute is an absent one. */
+/** The load settings of attributes with this prefix. An empty attribute counts as absent. */
 export function readLoad(
   find: (name: string) => string | null | undefined,
   prefix: string,
@@ -98,7 +98,7 @@ export function readLoad(
   );
 }
 
-/** The questions of an attribute, between bars. */
+/** The questions of an attribute, separated by bars. */
 export function splitExamples(value: string | null | undefined): string[] {
   return (value ?? '')
     .split('|')
@@ -106,7 +106,7 @@ export function splitExamples(value: string | null | undefined): string[] {
     .filter(Boolean);
 }
 
-/** The whole address, or undefined with a complaint where it is none that can be fetched. */
+/** The absolute address, or undefined, with a complaint if the text is no address that can be fetched. */
 export function readAddress(name: string, value: string | null | undefined, base: string, complaints: string[]) {
   if (!value) return undefined;
   const url = URL.canParse(value, base) ? new URL(value, base) : null;

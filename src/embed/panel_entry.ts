@@ -1,4 +1,4 @@
-// embed_panel.js: <vivace-metrics> for pages with the script tag, which adds this one when the panel is wanted.
+// embed_panel.js: <vivace-metrics> for pages with the script tag. The tag's script adds this script on demand.
 
 import { VivaceMetrics } from '../metrics/panel/metrics_panel';
 import { followChats } from './metrics_for';

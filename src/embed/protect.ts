@@ -1,9 +1,10 @@
-// What an element needs on a page that is not ours: our colors, and nothing that it would inherit or be told by rules for every element.
+// Protects our elements on other people's pages: gives them our colors, and keeps out inherited properties and the
+// page's rules for every element.
 
 import { type CSSResult, type ReactiveElement, unsafeCSS } from 'lit';
 import themeCss from '../ui/shared/theme.css?inline';
 
-/** Inherited properties that would change how text looks or flows; `direction` and `lang` are the page's to choose. */
+/** Resets the inherited properties that change the look or flow of text. `direction` and `lang` stay the page's. */
 const inheritedReset = `
   color: var(--v-ink) !important; letter-spacing: normal !important;
   word-spacing: normal !important; text-transform: none !important; text-indent: 0 !important; text-align: start !important;
@@ -12,7 +13,7 @@ const inheritedReset = `
   list-style: disc !important; quotes: auto !important; tab-size: 8 !important; writing-mode: horizontal-tb !important;
   -webkit-text-fill-color: currentcolor !important;`;
 
-/** A host of ours is light or dark as its data-theme says, whatever the page says of its elements. */
+/** Makes a host light or dark by its data-theme alone, against the page's rules. */
 export const hostTheme = unsafeCSS(`${themeCss}
   :host { color-scheme: light dark !important; }
   :host([data-theme='light']) { color-scheme: light !important; }
@@ -23,7 +24,7 @@ export function adopt(root: ShadowRoot, styles: readonly CSSResult[]): void {
   root.adoptedStyleSheets = [...root.adoptedStyleSheets, ...sheets.filter((s) => !root.adoptedStyleSheets.includes(s))];
 }
 
-/** Of a chat, which is a column, and of a panel. */
+/** The host styles of a chat (flex, a column) and of a panel (block). */
 const displays = {
   flex: unsafeCSS(`:host { display: flex !important; flex-direction: column !important; background: var(--v-bg);
     font: 400 16px / 1.5 var(--v-font) !important; ${inheritedReset} }`),
@@ -33,7 +34,7 @@ const displays = {
 };
 const hidden = unsafeCSS(':host([hidden]) { display: none !important; }');
 
-/** Gives an element of ours that stands in somebody else's page its own colors and text; its size and place stay the page's. */
+/** Gives our element on another page its own colors and text. Its size and place stay the page's. */
 export function protect(element: ReactiveElement, display: keyof typeof displays): void {
   adopt(element.renderRoot as ShadowRoot, [hostTheme, displays[display], hidden]);
 }
@@ -42,7 +43,7 @@ const sheltered = unsafeCSS(
   ':host { all: initial !important; color-scheme: inherit !important; display: block !important; }',
 );
 
-/** Puts parts of ours into a slot of ours so that a page's rules for every element do not reach them there. */
+/** Wraps our parts for a slot of our element, so that the page's rules for every element do not reach them. */
 export function shelter(slot: string, ...parts: HTMLElement[]): HTMLElement {
   const host = document.createElement('div');
   host.slot = slot;

@@ -1,6 +1,6 @@
-// How parts of ours notice that a page took them off.
+// Detects that a page has removed one of our elements.
 
-/** Calls back when this task of the page has ended without `element`: one that is only moved keeps what it has. */
+/** Calls back if `element` is off the page when the current task has ended. A moved element is not removed. */
 export function whenRemoved(element: Element, callback: () => void): void {
   setTimeout(() => {
     if (!element.isConnected) callback();
@@ -9,7 +9,7 @@ export function whenRemoved(element: Element, callback: () => void): void {
 
 const NAME = 'vivace-embed';
 
-/** The host of a widget: tells by events when it comes into a page and when it goes. */
+/** The host of a widget. Fires `vivace-connected` and `vivace-removed`. */
 class WidgetHost extends HTMLElement {
   connectedCallback(): void {
     this.dispatchEvent(new Event('vivace-connected'));

@@ -1,5 +1,5 @@
-// The chat button and its window on somebody else's page, in a shadow root that their styles do not reach.
-// Until the window is opened for the first time, or the page asks for the model, nothing is downloaded and no worker runs.
+// The chat button and its window on another page, in a shadow root out of reach of the page's styles. Nothing is
+// downloaded and no worker runs before the window opens for the first time or the page asks for the model.
 
 import { html, nothing, render } from 'lit';
 import type {
@@ -29,17 +29,17 @@ import { adopt, hostTheme } from './protect';
 import { createWidgetHost } from './removal';
 import { widgetStyles } from './widget_styles';
 
-/** What a page can listen to, and what its listener gets. */
+/** The events of the page's handle, with the details that listeners receive. */
 export interface WidgetEvents {
   open: undefined;
   close: undefined;
-  /** The model is there. */
+  /** The model is loaded. */
   ready: undefined;
-  /** Of the engine, for the answers of this window. */
+  /** An engine event of an answer in this window. */
   event: EngineEvent;
-  /** A question, when it is asked, and an answer, when it has ended. */
+  /** A question when it is asked, or an answer when it has ended. */
   message: { role: 'user' | 'assistant'; content: string };
-  /** A load or an answer failed. `code` as VivaceError has it, '' for errors of other kinds. */
+  /** A load or an answer failed. `code`: of the VivaceError, or '' for errors of other kinds. */
   error: { code: string; message: string };
 }
 
@@ -67,7 +67,7 @@ export class Widget {
     dataset.theme = options.theme;
     if (options.position && options.position !== 'none') dataset.position = options.position;
     dataset.testid = 'vivace-embed';
-    this.host.lang = 'en'; // of our words, whatever the page's are
+    this.host.lang = 'en'; // the language of our texts on any page
     this.host.addEventListener('keydown', (event) => {
       if (event.key === 'Escape' && this.isOpen && !event.defaultPrevented && !this.chat?.isStreaming) this.close();
     });
@@ -80,7 +80,7 @@ export class Widget {
     if (options.open) this.open(false);
   }
 
-  /** Shows the window; the first time the model is loaded. */
+  /** Opens the window, and loads the model the first time. */
   open(takesFocus = true): void {
     if (this.isOpen || !this.host.isConnected) return;
     const isFirst = !this.wasOpened;
@@ -110,7 +110,7 @@ export class Widget {
     this.emit('close', undefined);
   }
 
-  /** Takes everything off the page and lets go of the model. */
+  /** Removes the widget from the page and releases the model. */
   async destroy(): Promise<void> {
     this.chat?.stop();
     this.host.remove();
@@ -118,24 +118,24 @@ export class Widget {
     await this.session.close();
   }
 
-  /** The page took the widget off: the model goes, until the widget is used again. */
+  /** Releases the model, after the page has removed the widget, until the widget's next use. */
   private release(): void {
     this.state = { kind: 'loading', progress: null };
     void this.session.release();
     this.render();
   }
 
-  /** Loads the model without opening the window. @throws as Engine.load */
+  /** Loads the model without opening the window. @throws the errors of Engine.load */
   async load(model?: string, options?: EngineLoadOptions): Promise<void> {
     await this.session.load(model, options);
   }
 
-  /** Answers outside of the window, with the same model. */
+  /** Answers outside the window, with the same model. */
   ask(asked: readonly ChatMessage[] | string, options?: EngineGenerateOptions) {
     return this.session.chat(asked, this.options.system, options);
   }
 
-  /** Calls back on every such event from now on; what it returns ends that. */
+  /** Calls `listener` on every later event of this name. The returned function removes the listener. */
   on<K extends keyof WidgetEvents>(name: K, listener: (detail: WidgetEvents[K]) => void): () => void {
     const all = this.listeners.get(name) ?? new Set();
     this.listeners.set(name, all.add(listener));
@@ -147,7 +147,7 @@ export class Widget {
       try {
         (listener as (detail: WidgetEvents[K]) => void)(detail);
       } catch (error) {
-        reportError(error); // the page's own, which must not end an answer
+        reportError(error); // an error of the page's listener must not end an answer
       }
     }
   }
@@ -159,7 +159,7 @@ export class Widget {
 
   private focus(): void {
     const { chat } = this;
-    // On touch screens a focused field would open the keyboard over the page.
+    // On touch screens a focused text field would open the keyboard over the page.
     if (!matchMedia('(hover: hover)').matches) this.root.querySelector<HTMLElement>('.window')?.focus();
     else chat?.updateComplete.then(() => chat.focus());
   }
@@ -185,7 +185,7 @@ export class Widget {
     else waiting?.clear();
   }
 
-  /** The engine as the chat of this window has it: what is asked and answered is told to the page. */
+  /** The engine of this window's chat, with its questions and answers reported to the page. */
   private overheard(engine: Engine): Engine {
     const chat: Pick<Engine, 'chat' | 'complete'> = {
       chat: (messages, options) => this.tell(messages.at(-1)?.content, engine.chat(messages, options)),
@@ -222,7 +222,7 @@ export class Widget {
   private render(): void {
     this.host.toggleAttribute('data-open', this.isOpen);
     const label = this.isOpen ? `Close ${this.options.title}` : `Open ${this.options.title}`;
-    // The window stays in the page once it was opened, so that the conversation does.
+    // An opened window stays in the page, so that its conversation is kept.
     render(
       html`${this.wasOpened ? this.renderWindow() : nothing}
         ${

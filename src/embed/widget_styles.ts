@@ -1,5 +1,5 @@
-// A round button in a corner of somebody else's page, and the window that it opens. What the page says of every element must not
-// reach the host: in a shadow tree `!important` wins over the page's own.
+// Styles of the round button in a corner of another page, and of its window. The page's rules for every element must
+// not reach the host: `!important` in a shadow tree wins over the page's own `!important`.
 
 import { css } from 'lit';
 

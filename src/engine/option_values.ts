@@ -1,10 +1,11 @@
-// Values of options against the table: legality, the sentence for an illegal one, values from text, defaults, and names.
+// Checks values of options against the table, describes the legal values, reads values from text, and fills in
+// defaults.
 
 import { InvalidRequestError } from '../errors';
 import type { Given, Option, Options, Resolved, Value } from './options';
 
-/** The most characters of an illegal value in a message. */
-const MOST_QUOTED = 80;
+/** Illegal values are cut to this many characters in messages. */
+const MAX_QUOTED = 80;
 
 export function isLegal(option: Option, value: unknown): boolean {
   if ('form' in option) return option.form[1](value);
@@ -25,7 +26,7 @@ export function legalValues(option: Option): string {
   return `a ${kind === 'integer' ? 'whole ' : ''}number ${range}`;
 }
 
-/** The value that an address or an attribute says, or undefined where it is not legal. */
+/** The value of a text from an address or an attribute, or undefined if it is not legal. */
 export function readValue<O extends Option>(option: O, text: string): Value<O> | undefined {
   const isNumeral = 'min' in option && /^-?\d+(\.\d+)?$/.test(text);
   const value = isNumeral ? Number(text) : text;
@@ -33,15 +34,15 @@ export function readValue<O extends Option>(option: O, text: string): Value<O> |
 }
 
 /**
- * Fills in defaults and checks the rest.
- * @throws InvalidRequestError for a value that is not legal
+ * Fills in defaults and checks the given values.
+ * @throws InvalidRequestError for an illegal value
  */
 export function resolveOptions<T extends Options>(table: T, given: Given<T>): Resolved<T> {
   const entries = Object.entries(table).map(([key, option]) => {
     const value: unknown = given[key as keyof T];
     if (value === undefined) return [key, option.default];
     if (isLegal(option, value)) return [key, value];
-    const got = String(value).slice(0, MOST_QUOTED);
+    const got = String(value).slice(0, MAX_QUOTED);
     throw new InvalidRequestError(`${key} must be ${legalValues(option)}, got ${got}.`);
   });
   return Object.fromEntries(entries);

@@ -1,44 +1,44 @@
-// The table of options: everything that a load or an answer can be asked for, each in one entry.
-// From it come the types of the API, the worker's checks, the settings dialog, the page's address, the attributes of the
-// script tag and of <vivace-chat>, the flags of the command line, and docs/options.md.
+// The table of options: one entry for each option of a load or of an answer.
+// Source of the API's types, the worker's checks, the settings dialog, the parameters of the page's address, the
+// attributes of the script tag and of <vivace-chat>, the flags of the command line, and docs/options.md.
 
 import type { AttentionName } from '../attention/attention';
 
 interface Described {
-  /** One line for people, without the default. */
+  /** One line of help, without the default. */
   help: string;
   /** The label in the settings dialog. */
   label?: string;
-  /** The name in addresses, attributes and flags, where it differs from the key. */
+  /** The name in addresses, attributes and flags. Default: the key. */
   name?: string;
-  /** Given from code alone: no flag. */
+  /** Settable in code only, by no flag. */
   isApiOnly?: true;
 }
 
-/** `number` is any number in the range, `integer` a whole one. */
+/** `number`: any number in the range. `integer`: a whole number in the range. */
 export interface NumberOption extends Described {
   kind: 'number' | 'integer';
   min: number;
   max?: number;
   /** Absent: the engine chooses. */
   default?: number;
-  /** Shown in the dialog's empty field. */
+  /** The text of the dialog's empty field. */
   placeholder?: string;
-  /** Least, most and step of the dialog's slider, inside the range. */
+  /** The dialog's slider, inside the range. */
   slider?: readonly [min: number, max: number, step: number];
 }
 
 export interface ChoiceOption extends Described {
   kind: 'choice';
-  /** The legal values, each with a few words, or none. */
+  /** The legal values, each with a short description or ''. */
   choices: Readonly<Record<string, string>>;
   default: string;
 }
 
-/** Any other option. */
+/** An option of any other form. */
 interface FormOption extends Described {
   kind: 'integer' | 'switch' | 'text' | 'texts';
-  /** A word that is legal, too. */
+  /** A word that is legal beside the values of the kind. */
   or?: string;
   /** The legal values, in words and as a test. */
   form: readonly [words: string, test: (value: unknown) => boolean];
@@ -67,16 +67,17 @@ function isTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((text) => typeof text === 'string' && text !== '');
 }
 
-/** Both tables. Marked pure where it is called, so that the page's bundle leaves out what no dialog shows. */
+/** Joins two tables. Calls are marked pure, so that bundles without the joined table drop it. */
 function and<A extends Options, const B extends Options>(settings: A, others: B): A & B {
   return { ...settings, ...others };
 }
 
-/** Load options in the settings dialog, the page's address, and attributes. */
+/** The load options in the settings dialog, the page's address and attributes. */
 export const LOAD_SETTINGS = {
   /**
-   * Limited by the model and by the GPU. Default: the longest context that both allow within a share of memory, and within the
-   * training context where a longer one changes RoPE (longrope, dynamic). A context shorter than the model's is a warning.
+   * Limited by the model and by the GPU. Default: the longest context that both allow within a share of memory, but no
+   * longer than the training context where a longer one changes RoPE (longrope, dynamic). A context shorter than the
+   * model's is a warning.
    */
   contextLength: {
     kind: 'integer',
@@ -86,7 +87,7 @@ export const LOAD_SETTINGS = {
     placeholder: 'auto',
     help: 'Most tokens of a conversation. Empty: as many as model and memory allow.',
   },
-  /** An attention that cannot run is an error, never replaced by another. */
+  /** A named attention that cannot run is an error. It is never replaced by another. */
   attention: {
     kind: 'choice',
     choices: {
@@ -112,21 +113,21 @@ export const LOAD_SETTINGS = {
     label: 'KV cache',
     help: 'How keys and values are stored: f16 takes half the memory, f32 is exact.',
   },
-  /** Matrices that the file holds quantized stay as they are, with a warning where all of them do. */
+  /** Matrices that the file holds quantized stay unchanged, with a warning if that is all of them. */
   quantize: {
     kind: 'choice',
     choices: {
       none: 'as in the file',
       q8: 'half the memory of F16',
-      q4: 'a quarter; less exact',
+      q4: 'a quarter of the memory of F16; less exact',
     },
     default: 'none',
     label: 'Quantize',
     help: 'What weights in F32, F16 and BF16 become while they load.',
   },
   /**
-   * The activations of products with a matrix of integers (any quantized one but Q2_K). `auto` is q8, but f32 on a software
-   * adapter and on the cpu. `q8` is an error where no matrix has integers.
+   * The format of activations in products with an integer matrix (every quantized type except Q2_K). `auto`: q8, but
+   * f32 on a software adapter and on the cpu. `q8` is an error if the model has no integer matrix.
    */
   activations: {
     kind: 'choice',
@@ -139,7 +140,7 @@ export const LOAD_SETTINGS = {
     label: 'Activations',
     help: 'What matrices are multiplied with, where they are quantized: q8 is fast, f32 is exact.',
   },
-  /** `auto`: webgpu, or without it the cpu and a warning. */
+  /** `auto`: webgpu, or the cpu with a warning if there is no WebGPU. */
   backend: {
     kind: 'choice',
     choices: { auto: '', webgpu: '', cpu: '' },
@@ -152,8 +153,9 @@ export const LOAD_SETTINGS = {
 export const LOAD_OPTIONS = /* @__PURE__ */ and(LOAD_SETTINGS, {
   /**
    * `true`: keep the files of a URL in this browser and use the kept copy. A complete copy loads without the network.
-   * `'check'`: first ask for a newer version, a hub for its newest commit, another server for each file's version, and fetch
-   * what changed. Kept bytes without a verified hash are compared with the server's once. Offline it behaves like `true`.
+   * `'check'`: first ask for a newer version (a hub for its newest commit, another server for each file's version) and
+   * fetch the changed files. Kept bytes without a verified hash are compared with the server's once. Offline it behaves
+   * like `true`.
    * `false`: keep nothing.
    */
   cache: {
@@ -164,14 +166,14 @@ export const LOAD_OPTIONS = /* @__PURE__ */ and(LOAD_SETTINGS, {
     isApiOnly: true,
     help: 'Keep what is fetched in this browser, and load what was kept. check: ask for a newer version first.',
   },
-  /** In hex. A file with another hash is an error. Hubs send the hash themselves, other servers may (Repr-Digest). */
+  /** A file with another hash is an error. Hubs send the hash themselves, other servers may (Repr-Digest). */
   sha256: {
     kind: 'text',
     form: ['64 hex digits', (value) => typeof value === 'string' && /^[0-9a-f]{64}$/i.test(value)],
     help: 'The SHA-256 that the model file (.gguf or model.safetensors) must have.',
   },
   /**
-   * The hub that `hf:` means. It must serve `/{owner}/{repo}/resolve/{revision}/{path}`, and may serve
+   * The hub behind `hf:`. It must serve `/{owner}/{repo}/resolve/{revision}/{path}`, and may serve
    * `/api/models/{owner}/{repo}/revision/{revision}`, which names commit, files and hashes.
    */
   hubUrl: {
@@ -182,7 +184,7 @@ export const LOAD_OPTIONS = /* @__PURE__ */ and(LOAD_SETTINGS, {
   },
 });
 
-/** Options of an answer in the settings dialog. */
+/** The options of an answer in the settings dialog. */
 export const SAMPLING_SETTINGS = {
   temperature: {
     kind: 'number',
@@ -236,7 +238,7 @@ export const SAMPLING_SETTINGS = {
     placeholder: 'context',
     help: 'Most tokens of one answer. Empty: to the end of the context.',
   },
-  /** The `done` event reports it. */
+  /** The `done` event reports the seed. */
   seed: {
     kind: 'integer',
     min: 0,
@@ -254,7 +256,7 @@ export const GENERATE_OPTIONS = /* @__PURE__ */ and(SAMPLING_SETTINGS, {
     default: [],
     help: 'The answer ends before the first of these texts.',
   },
-  /** At most as many as the backend can leave unread. */
+  /** Limited by the number of unread steps that the backend supports. */
   runAhead: {
     kind: 'integer',
     or: 'auto',
@@ -284,7 +286,7 @@ type Basic<O> = O extends { kind: 'number' | 'integer' }
 
 export type Value<O> = Basic<O> | (O extends { or: infer Word } ? Word : never);
 
-/** Options as a caller gives them: an undefined counts as absent. */
+/** Options as a caller passes them. Undefined counts as absent. */
 export type Given<T> = { -readonly [K in keyof T]?: Value<T[K]> };
 
 /** Options with every default filled in. Undefined: the engine chooses. */

@@ -1,4 +1,4 @@
-// `npm run bench` as scripts use it: its JSON, its table, and what it answers to a command line that it cannot understand.
+// `npm run bench` as scripts use it: its JSON, its table, and its message about an illegal command line.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

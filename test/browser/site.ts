@@ -1,5 +1,5 @@
-// What browser tests share: the built page behind the project's own server, a Chromium, and eyes for what must never happen
-// (errors on the console, a request to another host).
+// The shared parts of browser tests: the built page behind the project's own server, a Chromium, and records of
+// forbidden events (errors on the console, requests to another host).
 
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// `npm start` as a newcomer runs it: one line with the address, a page behind it, byte ranges for the model, a clean end; and the
-// README's tag on a page of another origin, from the built page's server and from the dev server.
+// `npm start` as a newcomer runs it: one line with the address, a page behind it, byte ranges for the model, a clean
+// end. Also the README's tag on a page of another origin, from the built page's server and from the dev server.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';

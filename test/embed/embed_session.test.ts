@@ -1,3 +1,5 @@
+// A chat's hold on its model: load, release, and the calls that wait.
+
 import { expect, test, vi } from 'vitest';
 import { EmbedSession } from '../../src/embed/embed_session';
 import { EnginePool } from '../../src/embed/engine_pool';

@@ -1,8 +1,10 @@
+// Engines shared by the chats of a page: holders, waits, and the end of a load.
+
 import { expect, test, vi } from 'vitest';
 import { EnginePool, type PoolOptions } from '../../src/embed/engine_pool';
 import type { Engine, EngineEvent, EngineLoadOptions } from '../../src/engine/engine';
 
-/** A model that loads when it is told to, and answers with two tokens, the second when it is told to. */
+/** A model whose load ends on command. It answers with two tokens, the second on command. */
 function scripted() {
   const loads: { model: string; options: EngineLoadOptions; finish: () => void; fail: (error: Error) => void }[] = [];
   const engines: {

@@ -1,4 +1,4 @@
-// What we tell others to write.
+// The code examples of the README and the demo page.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

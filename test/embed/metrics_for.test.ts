@@ -1,7 +1,9 @@
+// A panel that follows the chat named by its attribute.
+
 import { expect, test, vi } from 'vitest';
 import { followChats } from '../../src/embed/metrics_for';
 
-/** As much of a panel as its controller touches, in a document with one chat. */
+/** The parts of a panel that its controller uses, in a document with one chat. */
 class Panel extends EventTarget {
   readonly renderRoot = { adoptedStyleSheets: [] };
   readonly dataset = {};

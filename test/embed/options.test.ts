@@ -1,3 +1,5 @@
+// The script tag's attributes as options and complaints.
+
 import { expect, test } from 'vitest';
 import { readEmbedOptions } from '../../src/embed/options';
 import { STANDARD_LOAD } from '../../src/ui/settings/settings_fields';

@@ -1,4 +1,5 @@
-// docs/options.md against the table of options. `npx vitest run --project unit test/engine/options.test.ts -u` writes it anew.
+// Compares docs/options.md with the table of options. `npx vitest run --project unit test/engine/options.test.ts -u`
+// writes the page anew.
 
 import { expect, test } from 'vitest';
 import { isLegal, legalValues, readValue, resolveOptions } from '../../src/engine/option_values';

@@ -1,11 +1,11 @@
-// <vivace-loader>: how the model is coming along, in bytes, speed and time left; or why it did not come, and what to do.
-// Fires `vivace-cancel-load` and `vivace-load-offer` with what the reader asks for.
+// <vivace-loader>: the progress of a load in bytes, speed and time left, or the reason for a failure with buttons for
+// what to do next. Fires `vivace-cancel-load`, and `vivace-load-offer` with the offer that the reader takes.
 
 import { css, html, LitElement, nothing } from 'lit';
 import type { LoadProgress } from '../../engine/engine';
 import { type Advice, OFFER_LABELS, type Offer } from '../shared/advice';
 import { sharedStyles } from '../shared/shared_styles';
-import { describeProgress } from './describe_progress';
+import { describeProgress } from './model_words';
 
 const STAGES: Record<LoadProgress['stage'], string> = {
   open: 'Opening the model',
@@ -76,7 +76,7 @@ export class VivaceLoader extends LitElement {
 
   private renderProgress(progress: LoadProgress | null) {
     const p = progress ?? { stage: 'open', loadedBytes: 0, totalBytes: 0, bytesPerSecond: null, secondsLeft: null };
-    // Without a value the bar is indeterminate: there is work, of unknown length.
+    // A bar without a value is indeterminate: the length of the work is unknown.
     const known = p.totalBytes > 0 && p.stage !== 'compile';
     return html`<div data-testid="load-progress" data-state="loading" data-stage=${p.stage}>
       <div class="line"><span role="status">${STAGES[p.stage]}</span><span class="bytes">${describeProgress(p)}</span></div>

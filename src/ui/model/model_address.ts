@@ -1,4 +1,4 @@
-// Where a model is, as people write it: a repository of the Hugging Face hub, or an address. Pure.
+// Reads the address of a model as people write it: a repository of the Hugging Face hub, or a URL. Pure.
 
 import { HUB, hubLocation, isHubHost, mayOwn, parseHubId, readHubUrl, showHubAddress } from '../../engine/engine';
 
@@ -8,9 +8,9 @@ const MAX_LENGTH = 2048;
 export type ModelAddress = { location: string } | { complaint: string };
 
 /**
- * The address that the engine is given for what a person wrote: `owner/repo`, `owner/repo@revision`, `owner/repo/file.gguf`,
- * `owner/repo:Q4_K_M`, with `hf:` in front or without, a page of the hub, an http(s) address, or one relative to `base` that begins
- * with a dot or a slash.
+ * The location that the engine takes for a typed address: `owner/repo`, `owner/repo@revision`, `owner/repo/file.gguf`
+ * or `owner/repo:Q4_K_M`, each with or without `hf:` in front, a page of the hub, an http(s) address, or an address
+ * relative to `base` that begins with a dot or a slash.
  */
 export function readModelAddress(text: string, base: string, hub = HUB): ModelAddress {
   const asked = text.trim();
@@ -56,12 +56,12 @@ function climbs(path: string): boolean {
   return path.split('/').some((part) => part === '..' || part === '.');
 }
 
-/** On this machine, or where the page itself comes from. */
+/** True for URLs of this machine and of the page's own origin. */
 function isNear(url: URL, base: string): boolean {
   return ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname) || url.origin === new URL(base).origin;
 }
 
-/** The address as people would write it: short, and without what may be secret. */
+/** The address as people would write it: short, and without the query, which may hold secrets. */
 export function showAddress(location: string, base: string): string {
   if (!URL.canParse(location)) return shorten(location);
   const url = new URL(location);

@@ -1,5 +1,6 @@
-// One model at a time: loads it, shows how far it is, and can cancel, retry, change the settings and let go. A model that runs is let go only
-// when the next one is known to be a model that loads here. The page and the embed share it.
+// The session of one model at a time: loads, reports progress, cancels, retries, reloads with other settings, and
+// unloads. A running model is unloaded only when the next one is known to load here. Shared by the page and the script
+// tag.
 
 import { Engine, type EngineLoadOptions, type ModelLocation } from '../../engine/engine';
 import { type LoadSettings, toOptions } from '../settings/settings_fields';
@@ -8,11 +9,11 @@ import type { LoadState } from './loader';
 
 export interface SessionListener {
   onState(state: LoadState): void;
-  /** Null while there is no model to ask. */
+  /** Receives the engine, or null while no model can answer. */
   onEngine(engine: Engine | null): void;
 }
 
-/** What a load is asked for. */
+/** A model and the settings to load it with. */
 interface Choice {
   readonly model: ModelLocation;
   readonly settings: LoadSettings;
@@ -21,14 +22,17 @@ interface Choice {
 export class ModelSession {
   private engine: Engine | null = null;
   private loading: AbortController | null = null;
-  /** What the newest load was asked for, and whether it was to ask for a new version. */
+  /** The newest load. `asks`: it asked the network for a new version. */
   private wanted: Choice & { asks: boolean };
-  /** What ran last, or runs. */
+  /** The running model, or the last one that ran. */
   private former: Choice | null = null;
-  /** Settles when the engine before this one has given its memory back. */
+  /** Settles when the previous engine has freed its memory. */
   private unloading: Promise<void> = Promise.resolve();
 
-  /** `model` and `settings` are those of the next load; after a load that left the old model running they are that one's. */
+  /**
+   * `model` and `settings` are those of the next load. A load that ends with the old model still running sets them back
+   * to the old model's.
+   */
   constructor(
     public model: ModelLocation,
     public settings: LoadSettings,
@@ -39,14 +43,14 @@ export class ModelSession {
     this.wanted = { model, settings, asks: false };
   }
 
-  /** What the engine that runs was loaded from. */
+  /** The location of the running model. */
   get running(): ModelLocation | null {
     return this.engine && this.former ? this.former.model : null;
   }
 
   /**
-   * Loads the model anew, with `asks` its newest version; a load under way is given up. What goes wrong becomes a state, never an
-   * exception. Settles when the load has ended, however it did.
+   * Loads the model anew, its newest version with `asks`, and gives up a load under way. Failures become states, never
+   * exceptions. Settles when the load has ended, well or not.
    */
   async load(asks = false): Promise<void> {
     const { model, settings } = this;
@@ -59,7 +63,7 @@ export class ModelSession {
     if (!this.engine) this.listener.onEngine(null);
     let isOpen = false;
     try {
-      // Of the same model once more there is nothing to find out first.
+      // A reload of the running model needs no check first, so its memory is freed at once.
       if (!this.engine || (!asks && this.isRunning(model, settings))) await this.letGo();
       abort.signal.throwIfAborted();
       const engine = await this.open(model, {
@@ -69,7 +73,7 @@ export class ModelSession {
         onProgress: async (progress) => {
           if (!isCurrent() || isOpen) return;
           this.listener.onState({ kind: 'loading', progress });
-          // Its files were read and accepted. Two models may not fit the GPU, so the old one goes first.
+          // The files are read and accepted. Two models may not fit the GPU, so the old one is unloaded first.
           if (progress.stage !== 'open') await this.letGo();
         },
       });
@@ -94,7 +98,10 @@ export class ModelSession {
     loading.abort();
   }
 
-  /** What the reader chose after a load that did not end well. Settles when what follows has ended. */
+  /**
+   * Follows an offer that the reader took after a failed or canceled load. Settles when the load that follows has
+   * ended.
+   */
   async take(offer: Offer): Promise<void> {
     if (offer === 'keep') return this.listener.onState({ kind: 'ready' });
     const { model, settings } = offer === 'former' ? (this.former ?? this.wanted) : this.wanted;
@@ -115,7 +122,7 @@ export class ModelSession {
     return Object.entries(former.settings).every(([key, value]) => settings[key as keyof LoadSettings] === value);
   }
 
-  /** Ends a load that brought no model, with the way back to the one before. Null: its reader canceled it. */
+  /** Ends a load without a model and offers the way back to the former one. Null: the reader canceled the load. */
   private end(failure: Advice | null): void {
     this.loading = null;
     const { former, wanted } = this;

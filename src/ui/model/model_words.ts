@@ -1,28 +1,45 @@
-// What the list of kept models says. Pure.
+// Loading progress and the list of kept models in words. Pure.
 
-import type { CachedModel } from '../../engine/engine';
-import { formatSize } from '../../shared/format';
+import type { CachedModel, LoadProgress } from '../../engine/engine';
+import { formatSize, formatTimeLeft } from '../../shared/format';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+const FROM_STORAGE = "from this browser's storage";
 
-/** How much of a model is here. */
+/** The bytes, speed and time left of a load, for the line above the bar. */
+export function describeProgress(p: LoadProgress): string {
+  const { loadedBytes, totalBytes, cachedBytes = 0 } = p;
+  const parts: string[] = [];
+  if (loadedBytes > 0 || totalBytes > 0) parts.push(formatSize(loadedBytes));
+  if (totalBytes > 0) parts[0] += ` of ${formatSize(totalBytes)}`;
+  if (cachedBytes > 0) {
+    parts.push(cachedBytes >= loadedBytes ? FROM_STORAGE : `${formatSize(cachedBytes)} ${FROM_STORAGE}`);
+  }
+  if (loadedBytes < totalBytes) {
+    if (p.bytesPerSecond) parts.push(`${formatSize(p.bytesPerSecond)}/s`);
+    if (p.secondsLeft !== null) parts.push(formatTimeLeft(p.secondsLeft));
+  }
+  return parts.join(' · ');
+}
+
+/** The kept part of a model. */
 export function describeKept({ bytes, totalBytes, isComplete }: CachedModel): string {
   if (isComplete) return `${formatSize(bytes)}, complete`;
   if (totalBytes === null || totalBytes === 0) return `${formatSize(bytes)} here`;
-  // Never 100 % of what is not complete.
+  // An incomplete model is at most 99 % here.
   const percent = Math.min(99, Math.floor((100 * bytes) / totalBytes));
   return `${percent} % of ${formatSize(totalBytes)} here`;
 }
 
-/** When it was used last, by days of the calendar. Both in milliseconds since 1970. */
+/** The day of the last use, counted in calendar days. Both times are in milliseconds since 1970. */
 export function describeUse(usedAt: number, now: number): string {
   const midnight = (ms: number) => new Date(ms).setHours(0, 0, 0, 0);
   const days = Math.round((midnight(usedAt) - midnight(now)) / DAY_MS);
-  if (!Number.isFinite(days) || days > 0) return 'used today'; // a clock that was set back
+  if (!Number.isFinite(days) || days > 0) return 'used today'; // the clock was set back
   return `used ${new Intl.RelativeTimeFormat('en', { numeric: 'auto' }).format(days, 'day')}`;
 }
 
-/** The models together, and what the browser lets this site keep. */
+/** The size of all kept models, and the site's storage quota and use. */
 export function describeUsage(
   kept: readonly CachedModel[],
   usage: { usedBytes: number; quotaBytes: number } | null,

@@ -1,5 +1,5 @@
-// <vivace-models>: the dialog in which a model is chosen: the storyteller, an address, files, or one that is kept in this browser.
-// Open it with show(). Fires `vivace-model` with { location } and closes; `running` marks what runs.
+// <vivace-models>: the dialog that chooses a model: the storyteller, an address, files, or a model kept in this
+// browser. Opened by show(). Fires `vivace-model` with a ChosenModel and closes. `running` marks the running model.
 
 import { html, LitElement, nothing } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
@@ -21,7 +21,7 @@ import { DEFAULT_MODEL, hubOf } from './page_options';
 /** Detail of `vivace-model`. */
 export interface ChosenModel {
   location: string | File[];
-  /** The network is to be asked for a new version, though the model is kept whole. */
+  /** Ask the network for a new version, even when the kept model is complete. */
   asks: boolean;
 }
 
@@ -35,15 +35,15 @@ export class VivaceModels extends LitElement {
     asking: { state: true },
     said: { state: true },
   };
-  /** What runs, as the engine was given it. */
+  /** The running model, in the form given to the engine. */
   declare running: ModelLocation | null;
-  /** Null until it is known. */
+  /** Null until the list is read. */
   declare private kept: CachedModel[] | null;
   declare private usage: Awaited<ReturnType<typeof cacheUsage>>;
   declare private complaint: string;
-  /** Location of the model whose deletion waits for a yes. */
+  /** Location of the model whose deletion waits for confirmation. */
   declare private asking: string | null;
-  /** The newest of what screen readers should hear. */
+  /** The newest announcement for screen readers. */
   declare private said: string;
 
   constructor() {
@@ -56,7 +56,7 @@ export class VivaceModels extends LitElement {
     this.said = '';
   }
 
-  /** Opens the dialog over the page. Escape closes it, and the focus goes back to where it was. */
+  /** Opens the dialog over the page. Escape closes it and returns the focus to where it was. */
   show(): void {
     this.complaint = '';
     this.asking = null;
@@ -70,7 +70,7 @@ export class VivaceModels extends LitElement {
     this.renderRoot.querySelector('dialog')?.close();
   }
 
-  /** Reads anew what is kept in this browser. */
+  /** Reads the list of kept models anew. */
   async refresh(): Promise<void> {
     const [kept, usage] = await Promise.all([listCachedModels().catch(() => []), cacheUsage()]);
     this.kept = kept;
@@ -175,7 +175,7 @@ export class VivaceModels extends LitElement {
     </li>`;
   }
 
-  /** Null: files. */
+  /** The mark of a running model. `location` null: opened files. */
   private renderRunning(location: string | null) {
     const isRunning =
       location === null ? this.running !== null && typeof this.running !== 'string' : this.running === location;
@@ -203,7 +203,7 @@ export class VivaceModels extends LitElement {
   };
 
   private choose(location: ChosenModel['location'], asks = false): void {
-    // The browser may clear away what it keeps when it is short of room, unless it was asked not to.
+    // Without this request the browser may delete stored models when it is short of space.
     const isForeign = typeof location === 'string' && new URL(location).origin !== new URL(document.baseURI).origin;
     if (isForeign) void navigator.storage?.persist?.().catch(() => {});
     this.close();
@@ -211,7 +211,7 @@ export class VivaceModels extends LitElement {
     this.dispatchEvent(new CustomEvent('vivace-model', { detail, bubbles: true, composed: true }));
   }
 
-  /** Asks for a yes, or takes the question back; the focus stays on the row. */
+  /** Asks for confirmation of a deletion, or with null withdraws the question. The focus stays on the row. */
   private async ask(location: string | null, row: string): Promise<void> {
     this.asking = location;
     await this.updateComplete;

@@ -1,4 +1,4 @@
-// <vivace-notices>: dismissible notices on top of a conversation: what the engine warns of, once each.
+// <vivace-notices>: dismissible notices on top of a conversation. Shows each warning of the engine once.
 
 import { css, html, LitElement } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
@@ -17,7 +17,7 @@ export class VivaceNotices extends LitElement {
   ];
   static override properties = { shown: { state: true } };
   declare shown: Warning[];
-  /** Dismissed or not: nothing is said twice. */
+  /** Warnings shown so far, dismissed ones included, so that none is shown twice. */
   private readonly known = new Set<string>();
 
   constructor() {
@@ -34,12 +34,12 @@ export class VivaceNotices extends LitElement {
     }
   }
 
-  /** For what a reader has just done: said as often as it is done, once at a time. */
+  /** Shows a notice about the reader's own action, each time anew, in place of an older notice with the same code. */
   say(warning: Warning): void {
     this.shown = [...this.shown.filter(({ code }) => code !== warning.code), warning];
   }
 
-  /** For another model: what was said of the old one may be said again. */
+  /** Forgets all notices. Another model may repeat the warnings of the old one. */
   clear(): void {
     this.known.clear();
     this.shown = [];

@@ -1,4 +1,4 @@
-// The options in the page's address: `?model=URL|owner/repo&hub=URL` and the load settings by name. Pure.
+// The options in the page's address: `?model=URL|owner/repo&hub=URL`, and the load settings by name. Pure.
 
 import { HUB, type ModelLocation, modelLocation } from '../../engine/engine';
 import { LOAD_FIELDS, type LoadSettings, readLoadSettings } from '../settings/settings_fields';
@@ -24,7 +24,7 @@ export function readPageOptions(search: string, base: string): PageOptions {
   return { model, load, complaints };
 }
 
-/** The hub of `owner/repo`: the one in the page's address, or the public one. */
+/** The hub of `owner/repo`: from the page's address, else the public hub. */
 export function hubOf(search: string, base: string): string {
   const asked = new URLSearchParams(search).get('hub');
   return asked && URL.canParse(asked, base) && /^https?:$/.test(new URL(asked, base).protocol)
@@ -42,7 +42,7 @@ function modelAddress(query: URLSearchParams, base: string, complaints: string[]
   return new URL(DEFAULT_MODEL, base).href;
 }
 
-/** The query of the same page with this model and these settings, without defaults. Files have no address. */
+/** The query of the same page with this model and these settings. Defaults and opened files are left out. */
 export function writePageOptions(search: string, load: LoadSettings, model: ModelLocation, base: string): string {
   const query = new URLSearchParams(search);
   if (typeof model !== 'string' || model === new URL(DEFAULT_MODEL, base).href) query.delete('model');

@@ -1,5 +1,6 @@
-// <vivace-settings>: a button and the popover with all settings. Fires `vivace-settings` when a sampling value changed, `vivace-system` when
-// the system prompt did, and `vivace-reload` with the load settings when the reader wants the model loaded anew with them.
+// <vivace-settings>: a button and its popover with all settings. Fires `vivace-settings` when a sampling value changes,
+// `vivace-system` when the system prompt changes, and `vivace-reload` with the load settings when the reader asks to
+// load the model again with them.
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import { fitHeight } from '../shared/field_height';
@@ -57,7 +58,7 @@ export class VivaceSettings extends LitElement {
   declare sampling: SamplingSettings;
   /** The system prompt of the conversation. */
   declare system: string;
-  /** What the model was loaded with. */
+  /** The settings of the running model. */
   declare loaded: LoadSettings;
   declare wanted: LoadSettings;
 
@@ -67,7 +68,7 @@ export class VivaceSettings extends LitElement {
     this.system = '';
     this.loaded = STANDARD_LOAD;
     this.wanted = STANDARD_LOAD;
-    // Escape closes the popover, and nothing behind it, also while the button that opened it has the focus.
+    // Escape closes the popover and nothing behind it, even while the button that opened it has the focus.
     this.addEventListener('keydown', (event) => {
       if (event.key === 'Escape' && this.panel.matches(':popover-open')) event.stopPropagation();
     });
@@ -144,7 +145,7 @@ export class VivaceSettings extends LitElement {
   private set(field: SamplingField, value: number | null): void {
     this.sampling = { ...this.sampling, [field.key]: value };
     this.dispatchEvent(new CustomEvent('vivace-settings', { detail: this.sampling }));
-    // A number out of range was brought into it: show what holds now, even where nothing changed.
+    // A number out of range was clamped. The field must show the clamped value, even if it equals the old one.
     this.requestUpdate();
   }
 
@@ -169,12 +170,12 @@ export class VivaceSettings extends LitElement {
     return this.renderRoot.querySelector<HTMLElement>('#panel')!;
   }
 
-  /** Only what is shown has a height. */
+  /** Fits the system prompt's height after opening, because hidden elements have none. */
   private fit = (event: ToggleEvent) => {
     if (event.newState === 'open') fitHeight(this.renderRoot.querySelector('textarea')!);
   };
 
-  /** Above the button, inside the window: a popover is in the top layer and knows nothing of where it was opened. */
+  /** Places the popover above its button, inside the window. The browser's top layer does not position it. */
   private place = (event: ToggleEvent) => {
     if (event.newState !== 'open') return;
     const button = this.renderRoot.querySelector('button')!.getBoundingClientRect();

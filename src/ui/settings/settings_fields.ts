@@ -1,4 +1,4 @@
-// The settings that a person can change: the fields of the dialog, from the table of options, and their values. Pure.
+// The fields of the settings dialog, made from the table of options, and their values. Pure.
 
 import { legalValues, readValue } from '../../engine/option_values';
 import {
@@ -10,7 +10,7 @@ import {
   type Value,
 } from '../../engine/options';
 
-/** The values of settings by key. Null leaves the choice to the engine. */
+/** The values of settings by key. Null: the engine chooses. */
 type Values<T> = { -readonly [K in keyof T]: Value<T[K]> | (T[K] extends { default: unknown } ? never : null) };
 
 export interface SamplingSettings extends Values<typeof SAMPLING_SETTINGS> {}
@@ -21,7 +21,7 @@ interface Keyed<S> {
   /** The name in addresses and attributes. */
   name: string;
   label: string;
-  /** The default; null for the engine's own choice. */
+  /** The default. Null: the engine chooses. */
   standard: S[keyof S];
 }
 
@@ -53,18 +53,18 @@ export function standardSampling(): SamplingSettings {
   return standards(SAMPLING_FIELDS);
 }
 
-/** Least, most and step of a field. */
+/** Minimum, maximum and step of a field. */
 export function stepsOf<S>({ slider, min, max }: NumberField<S>) {
   return slider ?? ([min, max ?? Number.MAX_SAFE_INTEGER, 1] as const);
 }
 
-/** The typed text as a value in range; the default where it is no number. */
+/** The typed number, clamped to the field's range. The default for any other text. */
 export function readNumber<S>(field: NumberField<S>, text: string): number | null {
   const value = text.trim() === '' ? Number.NaN : Number(text);
   return Number.isFinite(value) ? inRange(field, value) : (field.standard as number | null);
 }
 
-/** The nearest value that the field allows. */
+/** The nearest legal value of the field. */
 export function inRange<S>(field: NumberField<S>, value: number): number {
   const [min, max] = stepsOf(field);
   const near = Math.min(max, Math.max(min, value));
@@ -72,8 +72,8 @@ export function inRange<S>(field: NumberField<S>, value: number): number {
 }
 
 /**
- * The load settings of an address or of attributes, found by name. An illegal value is left out and told to `refuse`, with the
- * legal ones in words.
+ * The load settings of an address or of attributes, found by name. An illegal value is left out and passed to `refuse`
+ * with the legal values in words.
  */
 export function readLoadSettings(
   find: (name: string) => string | null | undefined,
@@ -93,7 +93,7 @@ export function readLoadSettings(
 
 type Chosen<S> = { [K in keyof S]?: Exclude<S[K], null> };
 
-/** The settings as options: a null is absent, which leaves the choice to the engine. */
+/** The settings as options of the engine, without the nulls. */
 export function toOptions<S extends object>(settings: S): Chosen<S> {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== null)) as Chosen<S>;
 }

@@ -1,4 +1,5 @@
-// Sampling settings and the system prompt last used, kept between visits where the browser allows it. What is read back is not trusted.
+// The last sampling settings and system prompt, kept between visits where the browser allows storage. Stored values are
+// checked when they are read.
 
 import { inRange, SAMPLING_FIELDS, type SamplingSettings, standardSampling } from './settings_fields';
 
@@ -10,7 +11,7 @@ export interface Remembered {
 const KEY = 'vivace-settings';
 const MAX_LETTERS = 100_000;
 
-/** What a stored text says, as far as it can be used; the rest is as it comes. */
+/** Parses a stored text. Missing and illegal parts get their defaults. */
 export function parseRemembered(text: string | null): Remembered {
   const remembered = { sampling: standardSampling(), system: '' };
   const stored = parseObject(text);
@@ -37,11 +38,11 @@ export function readRemembered(): Remembered {
   try {
     return parseRemembered(localStorage.getItem(KEY));
   } catch {
-    return parseRemembered(null); // storage is refused, as in a cross-site frame
+    return parseRemembered(null); // the browser refuses storage, for example in a cross-site frame
   }
 }
 
-/** Only what differs from the standard is written. */
+/** Stores the values that differ from the defaults. */
 export function writeRemembered({ sampling, system }: Remembered): void {
   const changed = SAMPLING_FIELDS.filter(({ key, standard }) => sampling[key] !== standard);
   try {
@@ -52,6 +53,6 @@ export function writeRemembered({ sampling, system }: Remembered): void {
     const chosen = Object.fromEntries(changed.map(({ key }) => [key, sampling[key]]));
     localStorage.setItem(KEY, JSON.stringify({ sampling: chosen, system: system.slice(0, MAX_LETTERS) }));
   } catch {
-    // they last as long as the page
+    // Without storage the settings last as long as the page.
   }
 }

@@ -1,3 +1,5 @@
+// Addresses of models as people write them: the locations that they mean, and the complaints about illegal ones.
+
 import { describe, expect, test } from 'vitest';
 import { readModelAddress, showAddress } from '../../../src/ui/model/model_address';
 import { cpuMs } from '../../cpu_time';

@@ -1,3 +1,5 @@
+// The session of one model at a time: loads, cancels, retries, and the way back to the former model.
+
 import { expect, test } from 'vitest';
 import type { Engine } from '../../../src/engine/engine';
 import type { LoadState } from '../../../src/ui/model/loader';
@@ -6,7 +8,7 @@ import { STANDARD_LOAD } from '../../../src/ui/settings/settings_fields';
 
 const tick = () => new Promise((settled) => setTimeout(settled));
 
-/** A session whose loads of a model come step by step, and all that was heard of it, in order. */
+/** A session whose loads advance step by step, and a log of all its reports in order. */
 function setUp() {
   const heard: string[] = [];
   const states: LoadState[] = [];
@@ -50,7 +52,7 @@ function setUp() {
   };
 }
 
-/** As `setUp`, with the old model running and the load of another one begun. */
+/** The result of `setUp` with the old model running and the load of another model begun. */
 async function loadAnother() {
   const all = setUp();
   void all.session.load();

@@ -1,6 +1,7 @@
+// Loading progress and kept models in words.
+
 import { expect, test } from 'vitest';
-import { describeProgress } from '../../../src/ui/model/describe_progress';
-import { describeKept, describeUsage, describeUse } from '../../../src/ui/model/model_words';
+import { describeKept, describeProgress, describeUsage, describeUse } from '../../../src/ui/model/model_words';
 
 const model = { location: 'l', name: 'n', bytes: 600e6, totalBytes: 1e9, isComplete: false, usedAt: 0 };
 

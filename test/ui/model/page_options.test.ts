@@ -1,3 +1,5 @@
+// The options in the page's address, read and written.
+
 import { expect, test } from 'vitest';
 import { DEFAULT_MODEL, readPageOptions, writePageOptions } from '../../../src/ui/model/page_options';
 import { STANDARD_LOAD, toOptions } from '../../../src/ui/settings/settings_fields';

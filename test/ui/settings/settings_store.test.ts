@@ -1,3 +1,5 @@
+// Stored settings: read back, checked, and written without the defaults.
+
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SAMPLING_FIELDS, standardSampling, stepsOf } from '../../../src/ui/settings/settings_fields';

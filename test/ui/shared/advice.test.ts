@@ -14,7 +14,7 @@ import {
   WorkerError,
 } from '../../../src/errors';
 import { formatParameters, formatSize, formatTimeLeft } from '../../../src/shared/format';
-import { describeProgress } from '../../../src/ui/model/describe_progress';
+import { describeProgress } from '../../../src/ui/model/model_words';
 import { type LoadSettings, STANDARD_LOAD } from '../../../src/ui/settings/settings_fields';
 import { adviseLoad, adviseRun, codeOf, isAbort, settingsAfter } from '../../../src/ui/shared/advice';
 
