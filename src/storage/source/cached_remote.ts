@@ -12,6 +12,7 @@ import type { RemoteFile } from './remote';
 /** Opens the file on the network. The first request begins at byte `at`. */
 export type Connect = (at: number) => Promise<RemoteFile>;
 
+type FetchRange = RemoteFile['fetchRange'];
 type Options = OpenOptions & { cache: ModelCache };
 
 /** The result of identifying a file, and what the network returned in doing so. */
@@ -38,42 +39,17 @@ export async function cachedRemote(
   pieceBytes: number,
   options: Options,
 ): Promise<RemoteFile> {
-  const { cache, onWarning, signal } = options;
   const opened = await openOnce(url, connect, pieceBytes, options);
-  const { file } = opened;
+  const { file, remote } = opened;
   let { first } = opened;
-  const reconnect = reconnector(url, connect, opened);
-
-  const toCompare = new Set(opened.compares ? file.hashes.flatMap((name, index) => (name === null ? [] : index)) : []);
-  let differs = false;
-
-  /** Fetches a piece and replaces the cached one if different. Null if no server answers. */
-  async function compared(index: number, length: number): Promise<Uint8Array<ArrayBuffer> | null> {
-    toCompare.delete(index);
-    let bytes: Uint8Array<ArrayBuffer>;
-    try {
-      bytes = await (await reconnect(index * pieceBytes)).fetchRange(index * pieceBytes, length);
-    } catch (error) {
-      signal?.throwIfAborted();
-      if (!(error instanceof ModelFetchError) || error instanceof ChangedFileError) throw error;
-      toCompare.clear(); // continue as without an update
-      return null;
-    }
-    if ((await pieceName(bytes)) !== file.hashes[index]) {
-      if (!differs) onWarning?.({ code: 'fetched-again', message: `${urlFileName(url)} ${DIFFERED}` });
-      differs = true;
-      await cache.replace(file, index, bytes);
-    } else if (toCompare.size === 0 && !differs) {
-      cache.noteCompared(file);
-    }
-    return bytes;
-  }
+  const fetchRange = rangeFetcher(url, connect, opened);
+  const compare = comparer(opened, fetchRange, options);
 
   return {
     size: file.size,
     version: file.version,
-    digest: opened.remote?.digest ?? null,
-    isWhole: opened.remote?.isWhole ?? false,
+    digest: remote?.digest ?? null,
+    isWhole: remote?.isWhole ?? false,
     async fetchRange(offset, length) {
       const index = offset / pieceBytes;
       if (first?.index === index) {
@@ -81,29 +57,74 @@ export async function cachedRemote(
         first = null; // returned once, then released
         return bytes;
       }
-      if (opened.remote?.isWhole) return opened.remote.fetchRange(offset, length);
-      const fresh = toCompare.has(index) ? await compared(index, length) : null;
-      if (fresh) return fresh;
-      const { sha256 } = file;
-      const lost = sha256 === undefined ? null : file.hashes[index];
-      const here = await readCached(options, file, index);
-      if (here) return here;
-      return cache.turn(
-        `piece ${index} ${url}`,
-        async (hold) => {
-          await cache.refresh(file, index);
-          const written = await readCached(options, file, index); // by another tab in the meantime
-          if (written) return written;
-          const bytes = await (await reconnect(offset)).fetchRange(offset, length);
-          if (lost !== null) await checkFound(url, offset, bytes, lost);
-          await cache.keep(file, index, bytes);
-          if (lost !== null && sha256 && isWhole(file)) cache.noteVerified(url, sha256);
-          hold(cache.flush());
-          return bytes;
-        },
-        signal,
-      );
+      if (remote?.isWhole) return remote.fetchRange(offset, length);
+      return (await compare(index, length)) ?? readOrFetch(file, index, length, fetchRange, options);
     },
+  };
+}
+
+/** Reads a piece from the cache. A missing piece is fetched, by one tab at a time. */
+async function readOrFetch(
+  file: FileManifest,
+  index: number,
+  length: number,
+  fetchRange: FetchRange,
+  options: Options,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { cache, signal } = options;
+  const { url, sha256, pieceBytes } = file;
+  const lost = sha256 === undefined ? null : file.hashes[index]; // both are forgotten if the piece is not there
+  const here = await readCached(options, file, index);
+  if (here) return here;
+  return cache.turn(
+    `piece ${index} ${url}`,
+    async (hold) => {
+      await cache.refresh(file, index);
+      const written = await readCached(options, file, index); // by another tab in the meantime
+      if (written) return written;
+      const offset = index * pieceBytes;
+      const bytes = await fetchRange(offset, length);
+      if (lost !== null) await checkFound(url, offset, bytes, lost);
+      await cache.keep(file, index, bytes);
+      if (lost !== null && sha256 && isWhole(file)) cache.noteVerified(url, sha256);
+      hold(cache.flush());
+      return bytes;
+    },
+    signal,
+  );
+}
+
+/**
+ * A function that compares a cached piece with the server's, once, if the file is to be compared. It replaces a
+ * different piece and returns the server's bytes, or null if there is nothing to compare or no server answers.
+ */
+function comparer(
+  { file, compares }: Opened,
+  fetchRange: FetchRange,
+  { cache, onWarning, signal }: Options,
+): (index: number, length: number) => Promise<Uint8Array<ArrayBuffer> | null> {
+  const toCompare = new Set(compares ? file.hashes.flatMap((name, index) => (name === null ? [] : index)) : []);
+  let differs = false;
+  return async (index, length) => {
+    if (!toCompare.delete(index)) return null;
+    const offset = index * file.pieceBytes;
+    let bytes: Uint8Array<ArrayBuffer>;
+    try {
+      bytes = await fetchRange(offset, length);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!(error instanceof ModelFetchError) || error instanceof ChangedFileError) throw error;
+      toCompare.clear(); // continue as without an update
+      return null;
+    }
+    if ((await pieceName(bytes)) !== file.hashes[index]) {
+      if (!differs) onWarning?.({ code: 'fetched-again', message: `${urlFileName(file.url)} ${DIFFERED}` });
+      differs = true;
+      await cache.replace(file, index, bytes);
+    } else if (toCompare.size === 0 && !differs) {
+      cache.noteCompared(file);
+    }
+    return bytes;
   };
 }
 
@@ -117,11 +138,11 @@ async function readCached(
   return bytes;
 }
 
-/** Connects once for all concurrent requests, and again after a failure. */
-function reconnector(url: string, connect: Connect, { file, remote: first }: Opened) {
+/** Fetches ranges. Connects once for all concurrent requests, and again after a failure. */
+function rangeFetcher(url: string, connect: Connect, { file, remote: first }: Opened): FetchRange {
   let remote = first && Promise.resolve(first);
-  return (at: number): Promise<RemoteFile> => {
-    remote ??= connectAt(connect, at).then(
+  return async (offset, length) => {
+    remote ??= connectAt(connect, offset).then(
       (now) => {
         if (isSameVersion(file, now)) return now;
         throw new ChangedFileError(url, null, `${shown(url)} changed since it was kept here. Load the model again.`);
@@ -131,7 +152,7 @@ function reconnector(url: string, connect: Connect, { file, remote: first }: Ope
         throw error;
       },
     );
-    return remote;
+    return (await remote).fetchRange(offset, length);
   };
 }
 

@@ -36,6 +36,8 @@ class Retryable extends Error {
   }
 }
 
+type OnChunk = (chunk: Uint8Array<ArrayBuffer>) => void | Promise<void>;
+
 /** A response whose body is read chunk by chunk. */
 export interface Answer {
   /** The final URL, after redirects. */
@@ -43,29 +45,31 @@ export interface Answer {
   status: number;
   headers: Headers;
   /** Reads the body to its end, or until `onChunk` throws. A broken body is retryable. */
-  read(onChunk: (chunk: Uint8Array<ArrayBuffer>) => void | Promise<void>): Promise<void>;
+  read(onChunk: OnChunk): Promise<void>;
   /** Drops the body and the connection. */
   discard(): void;
 }
 
 /**
  * Retries `attempt` with the given delays. The count of failures starts over whenever `progress` has grown, so that a
- * flaky line may fail any number of times as long as bytes arrive.
+ * flaky line may fail any number of times as long as bytes arrive. An attempt gets the error that ended the last one.
  */
 export async function withRetries<T>(
   tuning: HttpTuning,
   signal: AbortSignal | undefined,
-  attempt: () => Promise<T>,
+  attempt: (broke?: Error) => Promise<T>,
   progress: () => number = () => 0,
 ): Promise<T> {
+  let broke: Error | undefined;
   for (let tries = 0; ; tries++) {
     const reached = progress();
     try {
       signal?.throwIfAborted();
-      return await attempt();
+      return await attempt(broke);
     } catch (error) {
       signal?.throwIfAborted(); // throws the reason rather than the resulting AbortError
       if (!(error instanceof Retryable)) throw error;
+      broke = error;
       if (progress() > reached) tries = 0;
       if (tries >= tuning.retryDelaysMs.length) throw error.cause;
       await wait(Math.max(tuning.retryDelaysMs[tries], error.waitMs), signal);
@@ -81,10 +85,6 @@ export function retryable(url: string, status: number | null, message: string, w
 /** Makes an existing error retryable. */
 export function tryAgain(cause: ModelFetchError, waitMs = 0): Error {
   return new Retryable(cause, waitMs);
-}
-
-export function isRetryable(error: unknown): boolean {
-  return error instanceof Retryable;
 }
 
 /**
@@ -106,9 +106,7 @@ export async function get(
   const cache = range ? 'no-store' : whole;
   const headers: Record<string, string> = range ? { Range: `bytes=${range[0]}-${range[1]}` } : {};
   if (ifRange) headers['If-Range'] = ifRange;
-  const response = await fetch(via, { cache, headers, signal: connection.signal }).catch((error) => {
-    throw connection.broken(error);
-  });
+  const response = await connection.wait(fetch(via, { cache, headers, signal: connection.signal }));
   if (response.status !== 200 && response.status !== 206) {
     connection.discard();
     throw refusal(url, response);
@@ -125,65 +123,60 @@ export async function get(
 type Connection = ReturnType<typeof openConnection>;
 
 /** A connection that `signal` ends, or a stall. */
-function openConnection(url: string, { stallMs }: HttpTuning, signal?: AbortSignal) {
+function openConnection(url: string, { stallMs }: HttpTuning, user?: AbortSignal) {
   const connection = new AbortController();
+  const { signal } = connection;
   const stop = () => connection.abort();
-  if (signal?.aborted) stop();
-  signal?.addEventListener('abort', stop, { once: true });
+  if (user?.aborted) stop();
+  user?.addEventListener('abort', stop, { once: true });
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const alive = () => {
-    clearTimeout(timer);
-    timer = setTimeout(stop, stallMs);
-  };
   const finish = () => {
     clearTimeout(timer);
-    signal?.removeEventListener('abort', stop);
+    user?.removeEventListener('abort', stop);
   };
-  alive();
   return {
-    signal: connection.signal,
-    /** Restarts the wait for data. */
-    alive,
+    signal,
     /** Releases the timer and the listener. */
     finish,
     discard() {
       finish();
       stop();
     },
-    /** The retryable error for a failure of the network. */
-    broken(error: unknown) {
-      finish();
-      const why = connection.signal.aborted ? `nothing arrived for ${stallMs} ms` : reasonOf(error);
-      return retryable(url, null, `${shown(url)} could not be fetched: ${why}. Check the connection${corsOf(url)}.`);
+    /** The result of `work`. A failure is retryable, and so is the lack of a result for `stallMs`. */
+    wait<T>(work: Promise<T>): Promise<T> {
+      clearTimeout(timer);
+      timer = setTimeout(stop, stallMs);
+      return endingWith(signal, work).catch((error) => {
+        finish();
+        const why = signal.aborted ? `nothing arrived for ${stallMs} ms` : reasonOf(error);
+        throw retryable(url, null, `${shown(url)} could not be fetched: ${why}. Check the connection${corsOf(url)}.`);
+      });
     },
   };
 }
 
-async function readBody(response: Response, connection: Connection, onChunk: Parameters<Answer['read']>[0]) {
+async function readBody(response: Response, { wait, finish, discard }: Connection, onChunk: OnChunk): Promise<void> {
   const reader = response.body?.getReader();
-  if (!reader) return connection.finish();
+  if (!reader) return finish();
   try {
     for (;;) {
-      connection.alive();
-      const part = await endingWith(connection.signal, reader.read()).catch((error) => {
-        throw connection.broken(error);
-      });
-      if (part.done) return connection.finish();
+      const part = await wait(reader.read());
+      if (part.done) return finish();
       await onChunk(part.value);
     }
   } catch (error) {
-    connection.discard();
+    discard();
     throw error;
   }
 }
 
-/** The result of `reading`. Rejects when the signal aborts, which some pending bodies ignore. */
-function endingWith<T>(signal: AbortSignal, reading: Promise<T>): Promise<T> {
+/** The result of `work`. Rejects when the signal aborts, which some pending bodies ignore. */
+function endingWith<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    reading.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+    const abort = () => reject(signal?.reason);
+    if (signal?.aborted) abort();
+    signal?.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal?.removeEventListener('abort', abort));
   });
 }
 
@@ -240,11 +233,15 @@ export function urlFileName(url: string): string {
   }
 }
 
+/** True if a page may send any header to the URL; always so outside of pages. */
+export function isOwnOrigin(url: string): boolean {
+  return globalThis.location === undefined || globalThis.location.origin === new URL(url).origin;
+}
+
 /** A browser reports an unreachable server and one without CORS headers alike. */
 function corsOf(url: string): string {
-  const { origin, host } = new URL(url);
-  const isOwn = globalThis.location === undefined || globalThis.location.origin === origin;
-  return isOwn ? ' and try again' : `, and that ${host} lets pages of other origins read its files (CORS)`;
+  const { host } = new URL(url);
+  return isOwnOrigin(url) ? ' and try again' : `, and that ${host} lets pages of other origins read its files (CORS)`;
 }
 
 /** The error below fetch, which Node hides in `cause`. */
@@ -254,15 +251,9 @@ function reasonOf(error: unknown): string {
 }
 
 function wait(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    signal?.addEventListener('abort', stop, { once: true });
+  let timer: ReturnType<typeof setTimeout>;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
   });
+  return endingWith(signal, over).finally(() => clearTimeout(timer));
 }

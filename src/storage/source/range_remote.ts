@@ -8,7 +8,7 @@ import {
   ChangedFileError,
   get,
   type HttpTuning,
-  isRetryable,
+  isOwnOrigin,
   refuseWebPage,
   retryable,
   shown,
@@ -24,27 +24,15 @@ const MAX_BYTES = 2 ** 42;
 /** The size of the file by a Content-Range header. */
 function sizeIn(contentRange: string, url: string, at: number, first: Answer): number {
   const size = Number(/^bytes \d+-\d+\/(\d{1,15})$/.exec(contentRange)?.[1] ?? 'NaN');
-  if (!(size > at)) {
-    first.discard();
-    throw wrongRange(url, first, `a part of unknown length ("${contentRange}")`);
-  }
-  if (size > MAX_BYTES) {
-    first.discard();
-    throw wrongRange(url, first, `a part of ${size} bytes, where a file has ${MAX_BYTES} at most`);
-  }
-  return size;
+  if (size > at && size <= MAX_BYTES) return size;
+  first.discard();
+  const what =
+    size > at ? `${size} bytes, where a file has ${MAX_BYTES} at most` : `unknown length ("${contentRange}")`;
+  throw wrongRange(url, first, `a part of ${what}`);
 }
 
 /** The first and the last byte. */
 type Range = readonly [first: number, last: number];
-
-/** A file as its first answer described it. */
-interface RangedFile {
-  url: string;
-  size: number;
-  version: string;
-  ask(range: Range): Promise<Answer>;
-}
 
 /**
  * Opens a file by ranges. `first` is the answer for the range from byte `at`. Every answer must have the requested
@@ -61,9 +49,38 @@ export async function rangeRemote(
 ): Promise<RemoteFile> {
   const size = sizeIn(contentRange, url, at, first);
   const version = versionOf(first);
-  const file = { url, size, version, ask: asker(url, first, options, tuning) };
-  const length = Math.min(tuning.windowBytes, size - at);
-  let start: Uint8Array<ArrayBuffer> | null = await fetchBytes(file, at, length, options, tuning, first);
+  const ask = asker(url, first, options, tuning);
+
+  async function fetchBytes(offset: number, length: number, opened?: Answer): Promise<Uint8Array<ArrayBuffer>> {
+    const bytes = new Uint8Array(length);
+    let done = 0; // a further attempt continues at this byte
+    const attempt = async (broke?: Error) => {
+      if (done === length) return; // the connection broke after the last byte
+      const range = [offset + done, offset + length - 1] as const;
+      const answer = opened ?? (await ask(range));
+      opened = undefined;
+      try {
+        checkAnswer(url, answer, range, size, version);
+      } catch (error) {
+        answer.discard();
+        if (error instanceof WebPageError) throw tryAgain(error);
+        throw error instanceof ChangedFileError ? error : (broke ?? error);
+      }
+      await answer.read((chunk) => {
+        if (done + chunk.length > length) throw wrongRange(url, answer, `more than the ${length} bytes announced`);
+        bytes.set(chunk, done);
+        done += chunk.length;
+        options.onBytes?.(chunk.length);
+      });
+      if (done < length) {
+        throw retryable(url, answer.status, `${shown(url)} sent ${done} of ${length} bytes at ${offset}. Try again.`);
+      }
+    };
+    await withRetries(tuning, options.signal, attempt, () => done);
+    return bytes;
+  }
+
+  let start: Uint8Array<ArrayBuffer> | null = await fetchBytes(at, Math.min(tuning.windowBytes, size - at), first);
   if (at === 0) refuseWebPage(url, first, start);
   return {
     size,
@@ -71,7 +88,7 @@ export async function rangeRemote(
     digest: digestOf(first),
     isWhole: false,
     async fetchRange(offset, length) {
-      if (offset !== at || length !== start?.length) return fetchBytes(file, offset, length, options, tuning);
+      if (offset !== at || length !== start?.length) return fetchBytes(offset, length);
       const bytes = start;
       start = null; // returned once, then released
       return bytes;
@@ -80,7 +97,12 @@ export async function rangeRemote(
 }
 
 /** Asks for ranges at the final URL of the last answer: a hub redirects to a store, with an address that expires. */
-function asker(url: string, first: Answer, { signal }: OpenOptions, tuning: HttpTuning): RangedFile['ask'] {
+function asker(
+  url: string,
+  first: Answer,
+  { signal }: OpenOptions,
+  tuning: HttpTuning,
+): (range: Range) => Promise<Answer> {
   const ifRange = ifRangeOf(url, first);
   let via = first.from;
   let isShort = true; // until `via` fails, for example because the store rejects pages
@@ -96,50 +118,6 @@ function asker(url: string, first: Answer, { signal }: OpenOptions, tuning: Http
     if (isShort) via = answer.from;
     return answer;
   };
-}
-
-/** Fetches a range in as many attempts as it takes. `opened` is its first answer, if already here. */
-async function fetchBytes(
-  file: RangedFile,
-  offset: number,
-  length: number,
-  { signal, onBytes }: OpenOptions,
-  tuning: HttpTuning,
-  opened?: Answer,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const { url } = file;
-  const bytes = new Uint8Array(length);
-  let done = 0; // a further attempt continues at this byte
-  let broke: unknown = null; // the error that ended the last attempt
-  const ask = async () => {
-    if (done === length) return; // the connection broke after the last byte
-    const range = [offset + done, offset + length - 1] as const;
-    const answer = opened ?? (await file.ask(range));
-    opened = undefined;
-    try {
-      checkAnswer(file, answer, range);
-    } catch (error) {
-      answer.discard();
-      if (error instanceof WebPageError) throw tryAgain(error);
-      throw error instanceof ChangedFileError ? error : (broke ?? error);
-    }
-    await answer.read((chunk) => {
-      if (done + chunk.length > length) throw wrongRange(url, answer, `more than the ${length} bytes announced`);
-      bytes.set(chunk, done);
-      done += chunk.length;
-      onBytes?.(chunk.length);
-    });
-    if (done < length) {
-      throw retryable(url, answer.status, `${shown(url)} sent ${done} of ${length} bytes at ${offset}. Try again.`);
-    }
-  };
-  const attempt = () =>
-    ask().catch((error) => {
-      if (isRetryable(error)) broke = error;
-      throw error;
-    });
-  await withRetries(tuning, signal, attempt, () => done);
-  return bytes;
 }
 
 /** The version of a file: a strong or weak ETag, or the date if the ETag is absent or hidden by CORS. */
@@ -159,12 +137,11 @@ export function digestOf({ headers }: Answer): string | null {
 
 /** The ETag that later ranges must match. On another origin the header would need a CORS preflight. */
 function ifRangeOf(url: string, { from, headers }: Answer): string | undefined {
-  const isOwn = globalThis.location === undefined || globalThis.location.origin === new URL(url).origin;
   const etag = headers.get('etag') ?? '';
-  return isOwn && from === url && etag.startsWith('"') ? etag : undefined;
+  return isOwnOrigin(url) && from === url && etag.startsWith('"') ? etag : undefined;
 }
 
-function checkAnswer({ url, size, version }: RangedFile, answer: Answer, [first, last]: Range): void {
+function checkAnswer(url: string, answer: Answer, [first, last]: Range, size: number, version: string): void {
   refuseWebPage(url, answer);
   if (answer.status !== 206 && (versionOf(answer) || version) === version) {
     throw wrongRange(url, answer, 'the whole file, though it sent parts before');
