@@ -179,26 +179,11 @@ function sentencePieceRules(gguf: ReadonlyMap<string, unknown>, get: Get, words:
       ranks.push(rank);
     }
   });
-  const prefix = get('add_space_prefix') !== false;
   const unkId = asId(get('unknown_token_id')) ?? Array.prototype.indexOf.call(types, UNKNOWN);
-  const replace = (from: string, content: string) => ({ type: 'Replace', pattern: { String: from }, content });
   return {
     addBos: true,
     json: {
-      normalizer: {
-        type: 'Sequence',
-        normalizers: [...(prefix ? [{ type: 'Prepend', prepend: SPACE_MARK }] : []), replace(' ', SPACE_MARK)],
-      },
-      pre_tokenizer: null,
-      decoder: {
-        type: 'Sequence',
-        decoders: [
-          replace(SPACE_MARK, ' '),
-          { type: 'ByteFallback' },
-          { type: 'Fuse' },
-          ...(prefix ? [{ type: 'Strip', content: ' ', start: 1, stop: 0 }] : []),
-        ],
-      },
+      ...spaceRules(get('add_space_prefix') !== false),
       model: {
         type: 'BPE',
         vocab,
@@ -208,6 +193,27 @@ function sentencePieceRules(gguf: ReadonlyMap<string, unknown>, get: Get, words:
         fuse_unk: true,
         byte_fallback: true,
       },
+    },
+  };
+}
+
+/** SentencePiece writes a space as a mark, and by default one before each text. */
+function spaceRules(prefix: boolean): JsonObject {
+  const replace = (from: string, content: string) => ({ type: 'Replace', pattern: { String: from }, content });
+  return {
+    normalizer: {
+      type: 'Sequence',
+      normalizers: [...(prefix ? [{ type: 'Prepend', prepend: SPACE_MARK }] : []), replace(' ', SPACE_MARK)],
+    },
+    pre_tokenizer: null,
+    decoder: {
+      type: 'Sequence',
+      decoders: [
+        replace(SPACE_MARK, ' '),
+        { type: 'ByteFallback' },
+        { type: 'Fuse' },
+        ...(prefix ? [{ type: 'Strip', content: ' ', start: 1, stop: 0 }] : []),
+      ],
     },
   };
 }
