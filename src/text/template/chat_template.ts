@@ -17,6 +17,9 @@ export interface ChatTemplate {
   encode(messages: readonly ChatMessage[], tokenizer: Tokenizer): Uint32Array;
 }
 
+/** The tokens at the edges of a text. */
+type Edges = Pick<Tokenizer, 'bosToken' | 'eosToken'>;
+
 const MAX_SOURCE = 64_000; // those in use have up to 30,000; the parser takes 2 to 8 microseconds per character
 const MAX_SPACES = 1_000;
 const MAX_RANGE = 10_000;
@@ -37,10 +40,7 @@ function checkSource(source: string): void {
   }
 }
 
-export function createChatTemplate(
-  source: string,
-  tokens: { bosToken: string | null; eosToken: string | null },
-): ChatTemplate {
+export function createChatTemplate(source: string, tokens: Edges): ChatTemplate {
   checkSource(source);
   // The options of transformers.
   const program = guard(() => parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true })), 'cannot be read');
@@ -52,17 +52,7 @@ export function createChatTemplate(
     trace?: Trace,
   ): string {
     return guard(() => {
-      const scope = new Environment();
-      const names: Record<string, unknown> = {
-        ...GLOBALS,
-        messages: messages.map(({ role, content }) => ({ role, content })),
-        add_generation_prompt: addGenerationPrompt,
-        bos_token: tokens.bosToken ?? '',
-        eos_token: tokens.eosToken ?? '',
-        tools: null,
-        documents: null,
-      };
-      for (const name of Object.keys(names)) scope.set(name, names[name]);
+      const scope = scopeOf(messages, addGenerationPrompt, tokens);
       const { value } = new FueledInterpreter(scope, deadline, trace).run(program);
       if (typeof value !== 'string' || value.length > MAX_OUTPUT) {
         throw new ChatTemplateError(`The chat template gave more than ${MAX_OUTPUT} characters.`);
@@ -104,6 +94,22 @@ export function createChatTemplate(
       return tokenizer.encodeAuthored(text, authorsOf(disguise, disguised, text));
     },
   };
+}
+
+/** The variables of a template, as transformers names them. */
+function scopeOf(messages: readonly ChatMessage[], addGenerationPrompt: boolean, tokens: Edges): Environment {
+  const scope = new Environment();
+  const names: Record<string, unknown> = {
+    ...GLOBALS,
+    messages: messages.map(({ role, content }) => ({ role, content })),
+    add_generation_prompt: addGenerationPrompt,
+    bos_token: tokens.bosToken ?? '',
+    eos_token: tokens.eosToken ?? '',
+    tools: null,
+    documents: null,
+  };
+  for (const name of Object.keys(names)) scope.set(name, names[name]);
+  return scope;
 }
 
 /** True if the template shows a system message. Some reject one, others silently omit it. */
