@@ -4,7 +4,7 @@
 import { TokenizerError } from '../errors';
 import { type Author, type Authors, PERSON, traitsOf } from './authors';
 import { utf8Bytes } from './byte_alphabet';
-import { createByteRules, decodeUtf8 } from './decode/token_bytes';
+import { type ByteRules, createByteRules, decodeUtf8 } from './decode/token_bytes';
 import type { AddedToken } from './encode/added_tokens';
 import { Encoder } from './encode/encoder';
 import { createTextPipeline } from './encode/pre_tokenizer';
@@ -46,6 +46,9 @@ export const MAX_TEXT_LENGTH = 4_000_000;
 
 const NO_BYTES = new Uint8Array(0);
 
+/** The ids before and after a text that wants no special tokens. */
+const NO_EDGES: { prefix: readonly number[]; suffix: readonly number[] } = { prefix: [], suffix: [] };
+
 /** The vocabulary of a tokenizer.json or of a GGUF file. */
 function vocabularyOf(files: TokenizerFiles) {
   const vocabulary = files.tokenizerJson
@@ -66,16 +69,6 @@ function checked(text: string): string {
     );
   }
   return text.replace(/\p{Surrogate}/gu, '\ufffd'); // with the u flag, this matches only unpaired halves
-}
-
-function joined(chunks: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
 }
 
 export function createTokenizer(files: TokenizerFiles): Tokenizer {
@@ -107,39 +100,54 @@ export function createTokenizer(files: TokenizerFiles): Tokenizer {
   );
   const encoder = new Encoder({ ...parsed, addedTokens }, pipeline);
 
+  const idsOf = (text: string, authors: Authors | null, { prefix, suffix } = NO_EDGES) => {
+    const out = [...prefix];
+    encoder.encode(text, authors, out);
+    for (const id of suffix) out.push(id);
+    return Uint32Array.from(out);
+  };
+
+  return {
+    vocabSize: texts.length,
+    ...special,
+    encode: (text, { addSpecialTokens = true } = {}) =>
+      idsOf(checked(text), null, addSpecialTokens ? parsed : NO_EDGES),
+    encodePlain: (text) => idsOf(checked(text), new Uint8Array(text.length).fill(PERSON)),
+    encodeAuthored: (text, authors) => idsOf(checked(text), authors),
+    couldForge: (text, author) => encoder.couldForge(text, author),
+    forgeableUnits: (text, author) => encoder.forgeableUnits(text, author),
+    ...createDecoder(texts, added, rules),
+  };
+}
+
+/** Ids to bytes and text. `added` are the added tokens by id; the control tokens among them have no bytes. */
+function createDecoder(
+  texts: readonly (string | undefined)[],
+  added: ReadonlyMap<number, { content: string; special: boolean }>,
+  rules: ByteRules,
+): Pick<Tokenizer, 'decode' | 'tokenBytes' | 'tokenText'> {
   const tokenBytes = (id: number): Uint8Array => {
     const token = added.get(id);
     if (token) return token.special ? NO_BYTES : utf8Bytes(token.content);
     const text = texts[id];
     return text === undefined ? NO_BYTES : rules.bytes(text);
   };
-
   return {
-    vocabSize: texts.length,
-    ...special,
-    encode(text, { addSpecialTokens = true } = {}) {
-      const out: number[] = addSpecialTokens ? [...parsed.prefix] : [];
-      encoder.encode(checked(text), null, out);
-      if (addSpecialTokens) for (const id of parsed.suffix) out.push(id);
-      return Uint32Array.from(out);
-    },
-    encodePlain(text) {
-      const out: number[] = [];
-      encoder.encode(checked(text), new Uint8Array(text.length).fill(PERSON), out);
-      return Uint32Array.from(out);
-    },
-    couldForge: (text, author) => encoder.couldForge(text, author),
-    forgeableUnits: (text, author) => encoder.forgeableUnits(text, author),
-    encodeAuthored(text, authors) {
-      const out: number[] = [];
-      encoder.encode(checked(text), authors, out);
-      return Uint32Array.from(out);
-    },
+    tokenBytes,
     decode(ids) {
       const text = decodeUtf8(joined(Array.from(ids, tokenBytes)));
       return rules.dropFirstSpace && text.startsWith(' ') ? text.slice(1) : text;
     },
-    tokenBytes,
     tokenText: (id) => (added.get(id)?.special ? (texts[id] ?? '') : decodeUtf8(tokenBytes(id))),
   };
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
 }
