@@ -24,9 +24,8 @@ export interface StreamOptions {
 
 export function createStreamDecoder(tokenizer: Tokenizer, options: StreamOptions = {}): StreamDecoder {
   const stops = (options.stop ?? []).filter((stop) => stop !== '');
-  let utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
-  let started = false; // a token with text was seen
-  let dropSpace = false; // the first character is a space that decode() leaves out
+  const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
+  let dropSpace: boolean | null = null; // decided by the first token with text
   let pending = '';
   let released = '';
   let stopped = false;
@@ -40,12 +39,8 @@ export function createStreamDecoder(tokenizer: Tokenizer, options: StreamOptions
 
   /** Adds decoded text and returns the text to release. `last`: nothing follows. */
   function advance(text: string, last: boolean): string {
-    if (text !== '' && dropSpace) {
-      dropSpace = false;
-      pending += text.slice(1);
-    } else {
-      pending += text;
-    }
+    pending += dropSpace ? text.slice(1) : text;
+    if (text !== '') dropSpace = false;
     const found = firstStop(pending, stops);
     if (found >= 0) {
       const before = release(found);
@@ -62,19 +57,12 @@ export function createStreamDecoder(tokenizer: Tokenizer, options: StreamOptions
       if (stopped) return '';
       const bytes = tokenizer.tokenBytes(id);
       if (bytes.length === 0) return '';
-      if (!started) {
-        started = true;
-        // The first token alone shows whether the vocabulary drops the first space.
-        const isSpace = !options.goesOn && bytes[0] === 0x20;
-        dropSpace = isSpace && !tokenizer.decode([id]).startsWith(new TextDecoder().decode(bytes));
-      }
+      dropSpace ??= !options.goesOn && leavesSpaceOut(tokenizer, id, bytes);
       return advance(utf8.decode(bytes, { stream: true }), false);
     },
     flush() {
       if (stopped) return '';
-      const rest = utf8.decode();
-      utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
-      return advance(rest, true);
+      return advance(utf8.decode(), true);
     },
     get text() {
       return released;
@@ -83,6 +71,11 @@ export function createStreamDecoder(tokenizer: Tokenizer, options: StreamOptions
       return stopped;
     },
   };
+}
+
+/** True if a text that begins with this token's space is decoded without the space. */
+function leavesSpaceOut(tokenizer: Tokenizer, id: number, bytes: Uint8Array): boolean {
+  return bytes[0] === 0x20 && !tokenizer.decode([id]).startsWith(new TextDecoder().decode(bytes));
 }
 
 /** Index of the earliest stop string, or -1. */
