@@ -83,6 +83,30 @@ function tokenizer() {
   return { added_tokens: [], normalizer: null, pre_tokenizer: bytes, post_processor: null, decoder: bytes, model };
 }
 
+function configOf(hidden: number, layers: number) {
+  return {
+    model_type: 'llama',
+    architectures: ['LlamaForCausalLM'],
+    vocab_size: VOCAB,
+    hidden_size: hidden,
+    intermediate_size: 4 * hidden,
+    num_hidden_layers: layers,
+    num_attention_heads: hidden / HEAD_DIM,
+    num_key_value_heads: hidden / HEAD_DIM / 4,
+    head_dim: HEAD_DIM,
+    hidden_act: 'silu',
+    max_position_embeddings: 2048,
+    rms_norm_eps: 1e-5,
+    rope_theta: 10_000,
+    tie_word_embeddings: true,
+  };
+}
+
+const json =
+  (value: unknown): Handler =>
+  (_, response) =>
+    void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+
 /**
  * @param bytes about so many
  * @param prefix such as '/model/'
@@ -120,26 +144,6 @@ export function syntheticModel(bytes: number, prefix: string, hasRanges: boolean
       .on('error', () => {})
       .pipe(response);
   };
-  const config = {
-    model_type: 'llama',
-    architectures: ['LlamaForCausalLM'],
-    vocab_size: VOCAB,
-    hidden_size: hidden,
-    intermediate_size: 4 * hidden,
-    num_hidden_layers: layers,
-    num_attention_heads: hidden / HEAD_DIM,
-    num_key_value_heads: hidden / HEAD_DIM / 4,
-    head_dim: HEAD_DIM,
-    hidden_act: 'silu',
-    max_position_embeddings: 2048,
-    rms_norm_eps: 1e-5,
-    rope_theta: 10_000,
-    tie_word_embeddings: true,
-  };
-  const json =
-    (value: unknown): Handler =>
-    (_, response) =>
-      void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
   return {
     bytes: total,
     sent: () => sent,
@@ -149,7 +153,7 @@ export function syntheticModel(bytes: number, prefix: string, hasRanges: boolean
       return hash.digest('hex');
     },
     handlers: {
-      [`${prefix}config.json`]: json(config),
+      [`${prefix}config.json`]: json(configOf(hidden, layers)),
       [`${prefix}tokenizer.json`]: json(tokenizer()),
       [`${prefix}model.safetensors`]: weights,
     },
