@@ -75,16 +75,6 @@ fn tokens_at(stage: u32, run: u32, at: u32) -> Tokens {
   );
 }
 
-// The integer products of a block of a row with those of four tokens.
-fn dots(w: Quants, x: Tokens) -> vec4<i32> {
-  return vec4(
-    dot32(w.low, w.high, x.low0, x.high0),
-    dot32(w.low, w.high, x.low1, x.high1),
-    dot32(w.low, w.high, x.low2, x.high2),
-    dot32(w.low, w.high, x.low3, x.high3),
-  );
-}
-
 // The sums of four tokens and the eight rows of a thread.
 struct Sums {
   r0: vec4<f32>, r1: vec4<f32>, r2: vec4<f32>, r3: vec4<f32>,

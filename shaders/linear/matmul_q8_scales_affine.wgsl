@@ -9,6 +9,13 @@ fn x_scales(a: XScale, b: XScale, c: XScale, d: XScale) -> XScales {
   return XScales(vec4(a.x, b.x, c.x, d.x), vec4(a.y, b.y, c.y, d.y));
 }
 
+// Writes the products out, as matmul_q8_scales_one.wgsl does.
 fn products(w: Quants, x: Tokens) -> vec4<f32> {
-  return w.d.x * x.d.d * vec4<f32>(dots(w, x)) + w.d.y * x.d.sum;
+  let dots = vec4(
+    dot32(w.low, w.high, x.low0, x.high0),
+    dot32(w.low, w.high, x.low1, x.high1),
+    dot32(w.low, w.high, x.low2, x.high2),
+    dot32(w.low, w.high, x.low3, x.high3),
+  );
+  return w.d.x * x.d.d * vec4<f32>(dots) + w.d.y * x.d.sum;
 }

@@ -6,4 +6,13 @@ fn x_scale(x: XQuants) -> XScale { return x.d; }
 
 fn x_scales(a: XScale, b: XScale, c: XScale, d: XScale) -> XScales { return vec4(a, b, c, d); }
 
-fn products(w: Quants, x: Tokens) -> vec4<f32> { return w.d * x.d * vec4<f32>(dots(w, x)); }
+// Writes the products out: in a function of their own they cost 2 % of a prefill of 8B on an H200.
+fn products(w: Quants, x: Tokens) -> vec4<f32> {
+  let dots = vec4(
+    dot32(w.low, w.high, x.low0, x.high0),
+    dot32(w.low, w.high, x.low1, x.high1),
+    dot32(w.low, w.high, x.low2, x.high2),
+    dot32(w.low, w.high, x.low3, x.high3),
+  );
+  return w.d * x.d * vec4<f32>(dots);
+}

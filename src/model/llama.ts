@@ -20,8 +20,8 @@ import { Sampler } from './sampler';
 import { isInterleaved, type ModelWeights } from './weights';
 
 /**
- * Operations of one submit: a GPU of a TFLOP/s takes 200 ms for them, and shows the page between submits. Each submit
- * costs an H200 0.1 to 0.3 ms. A layer of 8B is one submit; half of it loses 2 % of the prefill.
+ * Operations of one submit: a GPU of a TFLOP/s takes 200 ms for them, and shows the page between submits. A layer of 8B
+ * is one submit.
  */
 const SUBMIT_OPERATIONS = 2e11;
 
