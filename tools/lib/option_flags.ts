@@ -4,7 +4,7 @@ import type { Option, Options } from '../../src/engine/options';
 import type { Flag, Flags } from './flags';
 
 /** The flag of an option: its name, or its key in dashes. */
-export function flagName(key: string, { name }: Option): string {
+function flagName(key: string, { name }: Option): string {
   return name ?? key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
