@@ -268,6 +268,12 @@ test('no sub-room imports itself by way of others', () => {
   for (const room of Object.keys(ALLOWED)) expect(findCircle(subRoomGraph(room))).toBeNull();
 });
 
+test('the API alone passes on names of other files', () => {
+  const passes = (file: string) =>
+    /^export\b[^;=(]*\bfrom\s*'/m.test(withoutComments(readFileSync(path.join(SRC, file), 'utf8')));
+  expect(sources.filter(passes)).toEqual(['engine/engine.ts']);
+});
+
 test('every shader with an entry point has its wrapper', () => {
   const shaders = filesBelow(path.join(ROOT, 'shaders'), '.wgsl').filter((file) => !file.startsWith('bench/'));
   const entries = shaders.filter((file) => /^@compute\b/m.test(readFileSync(path.join(ROOT, 'shaders', file), 'utf8')));

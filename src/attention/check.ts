@@ -1,8 +1,7 @@
 // The check of a sibling on this very GPU before it is used: one small pass, compared with the textbook.
 
 import { attention as textbook } from '../cpu/attention';
-import { halfToNumber } from '../cpu/dequantize';
-import { toHalf } from '../cpu/half';
+import { halfToNumber, toHalf } from '../cpu/half';
 import { VivaceError } from '../errors';
 import type { Gpu } from '../gpu/device';
 import { CommandList, type Step } from '../gpu/kernel';

@@ -1,7 +1,7 @@
 // Attention on the CPU: reads Q, K and V back and runs the reference.
 
 import { attention as textbook } from '../cpu/attention';
-import { halfToNumber } from '../cpu/dequantize';
+import { halfToNumber } from '../cpu/half';
 import { GPU_COPY_DST, GPU_MAP_READ, type Gpu } from '../gpu/device';
 import type { Step } from '../gpu/kernel';
 import {

@@ -4,8 +4,6 @@
 import { type BlockFormat, K_BLOCKS, type KType } from './dequantize_k';
 import { halfAt } from './half';
 
-export { halfToNumber } from './half';
-
 type PlainType = 'F32' | 'F16' | 'BF16';
 type SmallType = 'Q8_0' | 'Q4_0' | 'Q4_1' | 'Q5_0' | 'Q5_1' | 'IQ4_NL';
 export type StoredType = PlainType | SmallType | KType;

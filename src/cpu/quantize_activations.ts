@@ -1,6 +1,6 @@
 // Activations to signed bytes, and their product with quantized weights.
 
-import { halfToNumber } from './dequantize';
+import { halfToNumber } from './half';
 
 /** Elements that share one scale, as in the weights (dequantize.ts). */
 const BLOCK = 32;

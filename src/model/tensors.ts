@@ -2,7 +2,8 @@
 
 import { type RopeFactors, rotaryDimOf } from '../cpu/rope';
 import { ModelFileError, UnsupportedModelError } from '../errors';
-import type { ModelFiles, TensorInfo } from '../storage/model_file';
+import type { TensorInfo } from '../storage/formats/tensor';
+import type { ModelFiles } from '../storage/model_file';
 import type { ModelConfig } from './config/config';
 import { type LayerPart, type Names, tensorNames } from './tensor_names';
 

@@ -13,7 +13,8 @@ import {
 import { FILE_TYPES, fileRowBytes } from '../kernels/load/file_types';
 import { isPlain, type QuantizedFormat } from '../kernels/load/quantize_weights';
 import { Repacker, type RepackTarget } from '../kernels/load/repack';
-import type { ModelFiles, TensorDtype, TensorInfo } from '../storage/model_file';
+import type { TensorDtype, TensorInfo } from '../storage/formats/tensor';
+import type { ModelFiles } from '../storage/model_file';
 import { type Axis, padColumns, paddedIndex } from './padding';
 
 const formatOf = (dtype: TensorDtype): WeightFormat => FILE_TYPES[dtype].format;

@@ -20,8 +20,6 @@ import { WebPageError } from './source/http';
 import { urlSource } from './source/url_source';
 import { WindowPool } from './source/window_cache';
 
-export type { TensorDtype, TensorInfo } from './formats/tensor';
-
 /** The checked contents of a model's headers and JSON files. No tensor data has been read. */
 export interface ModelFiles {
   readonly format: 'safetensors' | 'gguf';

@@ -1,6 +1,6 @@
 // Outputs of a product as numbers: reset before a run, read after it, and compared with those of the default.
 
-import { halfToNumber } from '../cpu/dequantize';
+import { halfToNumber } from '../cpu/half';
 import { GPU_COPY_DST, GPU_MAP_READ, type Gpu } from '../gpu/device';
 import type { MadeLinear } from '../kernels/linear/create_linear';
 import type { EpilogueOutput } from '../kernels/linear/linear';

@@ -2,8 +2,7 @@
 
 import type { AttentionKernel, AttentionName, AttentionShape } from '../../src/attention/attention';
 import { createAttention } from '../../src/attention/create';
-import { halfToNumber } from '../../src/cpu/dequantize';
-import { toHalf } from '../../src/cpu/half';
+import { halfToNumber, toHalf } from '../../src/cpu/half';
 import type { Gpu } from '../../src/gpu/device';
 import { CommandList } from '../../src/gpu/kernel';
 import type { CapabilityName } from '../../src/gpu/limits';

@@ -2,7 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { dequantize, halfToNumber } from '../../src/cpu/dequantize';
+import { dequantize } from '../../src/cpu/dequantize';
+import { halfToNumber } from '../../src/cpu/half';
 
 test('half precision: zeros, subnormals, normals, the largest, infinities, NaN', () => {
   const cases: [number, number][] = [

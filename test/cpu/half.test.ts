@@ -1,8 +1,7 @@
 // 16-bit floats: every value, and rounding to them.
 
 import { expect, test } from 'vitest';
-import { halfToNumber } from '../../src/cpu/dequantize';
-import { toHalf } from '../../src/cpu/half';
+import { halfToNumber, toHalf } from '../../src/cpu/half';
 
 test('every half comes back from its number as it was', () => {
   for (let half = 0; half <= 0xffff; half++) {

@@ -2,7 +2,7 @@
 
 import { dequantize } from '../../src/cpu/dequantize';
 import type { ModelTensors } from '../../src/model/tensors';
-import type { TensorInfo } from '../../src/storage/model_file';
+import type { TensorInfo } from '../../src/storage/formats/tensor';
 
 /** The tensors of a model as if its file held F32. */
 export function modelAsF32({ embedding, layers, finalNorm, head, ropeFactors }: ModelTensors): ModelTensors {

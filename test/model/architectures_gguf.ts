@@ -3,7 +3,8 @@
 // Mistral and Qwen 2, the scale of query_pre_attn_scalar).
 
 import { dequantize } from '../../src/cpu/dequantize';
-import { type ModelFiles, openModel, type TensorInfo } from '../../src/storage/model_file';
+import type { TensorInfo } from '../../src/storage/formats/tensor';
+import { type ModelFiles, openModel } from '../../src/storage/model_file';
 import { type Bytes, type GgufTensor, T, value, writeGguf } from '../storage/write_gguf';
 
 interface Rope {

@@ -9,7 +9,7 @@ import type { ModelConfig } from '../../model/config/config';
 import type { ModelTensors } from '../../model/tensors';
 import { isPlainMatrix, type QuantizedFormat } from '../../model/weights';
 import type { SamplingParams } from '../../sampling/sampling';
-import type { TensorInfo } from '../../storage/model_file';
+import type { TensorInfo } from '../../storage/formats/tensor';
 import type { AttentionChoice } from '../protocol';
 import type { Backend } from './backend';
 import { nextTask } from './next_task';

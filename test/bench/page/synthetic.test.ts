@@ -12,7 +12,7 @@ import {
   weightScale,
 } from '../../../bench/page/synthetic_config';
 import { syntheticWeights } from '../../../bench/page/synthetic_weights';
-import { halfToNumber } from '../../../src/cpu/dequantize';
+import { halfToNumber } from '../../../src/cpu/half';
 import { GpuMemoryError } from '../../../src/errors';
 import type { WeightMatrix } from '../../../src/kernels/linear/weight_format';
 import type { ModelConfig } from '../../../src/model/config/config';

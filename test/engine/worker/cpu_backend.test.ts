@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import { loadCpuWeights } from '../../../src/engine/worker/cpu_backend';
 import { readConfig } from '../../../src/model/config/read';
 import { resolveTensors } from '../../../src/model/tensors';
-import { type ModelFiles, openModel, type TensorInfo } from '../../../src/storage/model_file';
+import type { TensorInfo } from '../../../src/storage/formats/tensor';
+import { type ModelFiles, openModel } from '../../../src/storage/model_file';
 import { droppedFolder } from '../../model/files';
 
 const FOLDER = new URL('../../fixtures/architectures/', import.meta.url).pathname;

@@ -1,7 +1,7 @@
 // norm_rope against the textbook: norms of single heads and of all at once, turned and not, both formats of the cache.
 
 import { describe, expect, test } from 'vitest';
-import { halfToNumber } from '../../../src/cpu/dequantize';
+import { halfToNumber } from '../../../src/cpu/half';
 import { rmsNorm } from '../../../src/cpu/rms_norm';
 import { CommandList } from '../../../src/gpu/kernel';
 import { createNormRope, type NormRopeShape } from '../../../src/kernels/elementwise/norm_rope';

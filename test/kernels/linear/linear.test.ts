@@ -2,7 +2,7 @@
 // textbook.
 
 import { describe, expect, test } from 'vitest';
-import { halfToNumber } from '../../../src/cpu/dequantize';
+import { halfToNumber } from '../../../src/cpu/half';
 import { linear } from '../../../src/cpu/linear';
 import { rmsNorm } from '../../../src/cpu/rms_norm';
 import { applyRope, ropeTable } from '../../../src/cpu/rope';
