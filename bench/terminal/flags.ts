@@ -1,6 +1,6 @@
 // The suites of `bench`, their flags, and the request that the page gets. Pure: no files, no process.
 
-import { ATTENTION_NAMES } from '../../src/attention/attention';
+import { LOAD_SETTINGS } from '../../src/engine/options';
 import { type Flags, flagLines, readFlags, UsageError, type Values } from '../../tools/lib/flags';
 import type { BenchRequest, ShapeName, SuiteName } from '../report';
 import { MODELS } from '../shapes';
@@ -14,7 +14,10 @@ export interface CommandLine {
   request: Omit<BenchRequest, 'model'>;
 }
 
-const SIBLINGS = [...ATTENTION_NAMES, 'auto'] as const;
+const wordsOf = <C extends Readonly<Record<string, string>>>({ choices }: { choices: C }) =>
+  Object.keys(choices) as (keyof C & string)[];
+
+const SIBLINGS = wordsOf(LOAD_SETTINGS.attention);
 const SHAPE_NAMES = Object.keys(MODELS) as ShapeName[];
 /** The shapes that attention is measured at by default. */
 const STANDARD_SHAPES: ShapeName[] = ['storyteller', 'llama-3.2-1b', 'llama-3.1-8b'];
@@ -35,7 +38,11 @@ const SHAPE = {
   words: SHAPE_NAMES,
   help: 'head shape; may be given again (default: all but smollm2-135m)',
 } as const;
-const KV = { kind: 'text', words: ['f16', 'f32'], help: 'how keys and values are stored (default f16)' } as const;
+const KV = {
+  kind: 'text',
+  words: wordsOf(LOAD_SETTINGS.kvCache),
+  help: 'how keys and values are stored (default f16)',
+} as const;
 
 /** A model of synthetic weights. */
 const MODEL = {
@@ -52,7 +59,7 @@ const MODEL = {
   },
   kv: KV,
   attention: { kind: 'text', words: SIBLINGS, help: 'force a sibling (default auto)' },
-  activations: { kind: 'text', words: ['auto', 'f32', 'q8'], help: 'what products read (default auto)' },
+  activations: { kind: 'text', words: wordsOf(LOAD_SETTINGS.activations), help: 'what products read (default auto)' },
 } as const;
 
 const SUITES = {

@@ -101,7 +101,7 @@ for (const [line, complaint] of [
   ['prefill --tokens 0', '--tokens 0: at least 1.'],
   ['prefill --tokens 5 --context 5', 'are the same here'],
   ['prefill --sweep', 'Unknown argument --sweep.'],
-  ['attention --attention flash', '--attention flash: choose cpu, eager'],
+  ['attention --attention flash', '--attention flash: choose auto, cpu, eager'],
   ['attention --lengths 12,-3', '--lengths 12,-3: not a list of whole numbers'],
   ['attention --lengths=', 'not a list of whole numbers'],
   ['attention --lengths', '--lengths needs a value.'],
