@@ -35,7 +35,10 @@ function setUp(signal?: AbortSignal, graceMs = 0) {
   };
 }
 
-const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
+/** Lets the event loop deliver all messages posted so far: its poll phase lies between two immediates. */
+async function turn(): Promise<void> {
+  for (let i = 0; i < 3; i++) await new Promise((resolve) => setImmediate(resolve));
+}
 
 afterEach(() => void vi.useRealTimers());
 
