@@ -161,9 +161,10 @@ export class Engine {
         if (!message) throw signal?.reason;
         if (message.type === 'result') onResult?.(message.result, message.done, message.total);
         else {
-          const { results, attention, stored } = message;
+          const { results, attention, step, stored } = message;
           this.info.attention = attention;
-          return { results, attention, stored };
+          this.info.step = step;
+          return { results, attention, step, stored };
         }
       }
     } finally {
@@ -200,7 +201,7 @@ export class Engine {
     { signal, seed = randomSeed(), ...others }: EngineGenerateOptions = {},
   ): AsyncGenerator<EngineEvent, void, undefined> {
     const options = { ...others, seed };
-    const stopped = new StoppedAnswer(this.info.attention, seed);
+    const stopped = new StoppedAnswer(this.info, seed);
     const request = new Request<EngineEvent>(
       this.connection,
       (worker, port) => worker.generate({ input, options }, port),

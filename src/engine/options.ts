@@ -140,6 +140,18 @@ export const LOAD_SETTINGS = {
     label: 'Activations',
     help: 'What matrices are multiplied with, where they are quantized: q8 is fast, f32 is exact.',
   },
+  /** A named step that cannot run is an error. Both compute the same, within rounding. */
+  step: {
+    kind: 'choice',
+    choices: {
+      auto: 'the fused step where it was measured faster here',
+      fused: 'one dispatch for all layers',
+      plain: 'a dispatch for each operation',
+    },
+    default: 'auto',
+    label: 'Decode step',
+    help: 'How the GPU computes a token: all layers in one dispatch, or a dispatch for each operation.',
+  },
   /** `auto`: webgpu, or the cpu with a warning if there is no WebGPU. */
   backend: {
     kind: 'choice',

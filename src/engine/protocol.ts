@@ -1,13 +1,14 @@
 // All types that cross the worker boundary: ids, text, numbers and events. No buffers, no logits. Types only.
 
 import type { AttentionName } from '../attention/attention';
+import type { StepChoice } from '../model/step_choice';
 import type { CachedModel } from '../storage/cache/cached_models';
 import type { ChatMessage } from '../text/template/message';
 import type { AttentionResult, ProductResult } from '../tune/results';
 import type { GENERATE_OPTIONS, Given, LOAD_OPTIONS, Value } from './options';
 import type { TbtSummary } from './tbt';
 
-export type { AttentionName, AttentionResult, CachedModel, ChatMessage, ProductResult };
+export type { AttentionName, AttentionResult, CachedModel, ChatMessage, ProductResult, StepChoice };
 
 /** The values of a load option, apart from those that leave a choice to the engine. */
 type Choice<K extends keyof typeof LOAD_OPTIONS> = Exclude<Value<(typeof LOAD_OPTIONS)[K]>, 'auto' | 'none'>;
@@ -62,10 +63,11 @@ export interface AttentionChoice {
 /** One candidate of a tuning. Its `pass` is `prefill` or `decode` for attention, `product` for a matrix product. */
 export type TuneResult = AttentionResult | ProductResult;
 
-/** The results of a tuning, attention first, and the attention that runs from then on. */
+/** The results of a tuning, attention first, and the attention and step that run from then on. */
 export interface TuneOutcome {
   results: TuneResult[];
   attention: AttentionChoice;
+  step: StepChoice;
   /** True if this browser keeps the winners for its next load. */
   stored: boolean;
 }
@@ -93,6 +95,7 @@ export interface PerToken {
 
 export interface RunMetrics {
   attention: AttentionChoice;
+  step: StepChoice;
   /** The time from the start of the request in the worker to its first token there. */
   ttftMs: number | null;
   /** The parts of `ttftMs`: text to ids, and the prompt on the GPU. */
@@ -182,6 +185,7 @@ export interface EngineInfo {
   attention: AttentionChoice;
   /** The attention that the load asked for: tuning cannot change one that was chosen by name. */
   askedAttention: 'auto' | AttentionName;
+  step: StepChoice;
   hasChatTemplate: boolean;
   /** Bytes allocated once the model is ready. `activations` is everything but weights and cache. */
   gpuBytes: { weights: number; kvCache: number; activations: number } | null;

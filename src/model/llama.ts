@@ -17,6 +17,7 @@ import { type Layer, Layers } from './layers';
 import type { ActivationType, LinearSources, Operation } from './linears';
 import { padConfig } from './padding';
 import { Sampler } from './sampler';
+import type { StepAsked, StepChoice } from './step_choice';
 import { isInterleaved, type ModelWeights } from './weights';
 
 /**
@@ -36,6 +37,8 @@ export interface LlamaOptions {
   productProfile?: ProductProfile;
   /** `q8` and `auto`: activations in signed bytes wherever a matrix has integers. Default f32, which is exact. */
   activations?: 'auto' | ActivationType;
+  /** Default plain. */
+  step?: StepAsked;
 }
 
 /** The end of a pass: nothing (more of the prompt follows), or the next token. */
@@ -159,6 +162,11 @@ export class Llama {
   /** `q8` where any linear runs on quantized activations. */
   get activations(): ActivationType {
     return this.layers.activations;
+  }
+
+  /** How decode steps run, and why. */
+  get step(): StepChoice {
+    return { name: 'plain', reason: 'this build has no fused step', gain: null, giveUps: 0 };
   }
 
   get kvCacheBytes(): number {

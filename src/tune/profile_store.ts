@@ -8,7 +8,10 @@ import type { Gpu } from '../gpu/device';
 import type { Tiles } from '../kernels/linear/matmul_q8';
 import type { MatvecParameters } from '../kernels/linear/matvec_plan';
 import type { ProductProfile } from '../kernels/linear/product_profile';
+import type { WeightFormat } from '../kernels/linear/weight_format';
 import type { ModelConfig } from '../model/config/config';
+import type { ActivationType } from '../model/linears';
+import type { StepChoice } from '../model/step_choice';
 import { isJsonObject } from '../shared/json_object';
 import { withTimeout } from '../shared/with_timeout';
 import { shaderHash } from './shader_hash';
@@ -17,6 +20,25 @@ import { shaderHash } from './shader_hash';
 export interface Profile extends ProductProfile {
   /** Keys: `attentionKey`. */
   attention: Readonly<Record<string, AttentionProfile>>;
+  /** Keys: `stepKey`. */
+  step: Readonly<Record<string, TunedStep>>;
+}
+
+/** The faster decode step, and the parameters of the fused one. */
+interface TunedStep extends Omit<StepChoice, 'giveUps'> {
+  /** Workgroups of the fused step. */
+  groups: number;
+  /** Most polls of a wait. */
+  spins: number;
+}
+
+/** The parts of a load that the fused step depends on, beside the model's shape. */
+export interface StepSettings {
+  /** Formats of all weights, in any order. */
+  formats: Iterable<WeightFormat>;
+  kvType: AttentionShape['kvType'];
+  contextLength: number;
+  activations: ActivationType;
 }
 
 /** The longest wait for the database: some browsers never answer. */
@@ -30,12 +52,20 @@ const DATE = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 const ATTENTION_KEY = /^\d{1,4}x\d{1,4}x\d{1,4} f(16|32)( softcap)? windows [\d,]+$/;
 /** The keys that productKey makes. */
 const PRODUCT_KEY = /^[a-z][a-z0-9_]{0,31} \d{1,9}x\d{1,9} [a-z0-9_]{2,4} [a-z0-9_]{2,16}$/;
+/** The keys that `stepKey` makes. */
+const STEP_KEY = /^[\w.-]{1,32} [\dx]{5,20} heads [\dx]{5,14} [a-z0-9_+]{2,64} kv f(16|32) \d{1,10} (q8|f32)$/;
+/** The longest kept reason; longer than any that this engine gives. No control characters, no markup. */
+const REASON = /^[^\p{Cc}<>]{1,200}$/u;
+/** Bounds of a fused step's parameters and of its gain. */
+const MAX_GROUPS = 1024;
+const MAX_SPINS = 2 ** 30;
+const MAX_GAIN = 1000;
 const MATVEC_NAMES = ['WORKGROUP', 'LANES', 'GROUP_ROWS', 'SLOTS', 'TURNS'] as const;
 const TILE_NAMES = ['rowThreads', 'tokenThreads', 'tokensEach', 'stages'] as const;
 
 /** The database key: the GPU with its capabilities, the browser, and the shaders. */
 export function profileKey(gpu: Gpu): string {
-  return `vivace/tuned/2/${JSON.stringify([gpu.adapterName, gpu.can, globalThis.navigator?.userAgent, shaderHash()])}`;
+  return `vivace/tuned/3/${JSON.stringify([gpu.adapterName, gpu.can, globalThis.navigator?.userAgent, shaderHash()])}`;
 }
 
 /** The heads of a model, its type of keys and values, softcap and windows (0: none). */
@@ -44,6 +74,14 @@ export function attentionKey(config: ModelConfig, kvType: AttentionShape['kvType
   const windows = new Set(layers.map(({ window }) => window ?? 0));
   const softcap = attentionSoftcap === null ? '' : ' softcap';
   return `${nHeads}x${nKvHeads}x${headDim} ${kvType}${softcap} windows ${[...windows].join()}`;
+}
+
+/** The shape of a model, its formats, and the context length rounded up to a power of two. */
+export function stepKey(config: ModelConfig, { formats, kvType, contextLength, activations }: StepSettings): string {
+  const { architecture, nLayers, hiddenSize, intermediateSize, nHeads, nKvHeads, headDim } = config;
+  const weights = [...new Set(formats)].sort().join('+');
+  const shape = `${nLayers}x${hiddenSize}x${intermediateSize} heads ${nHeads}x${nKvHeads}x${headDim}`;
+  return `${architecture} ${shape} ${weights} kv ${kvType} ${2 ** Math.ceil(Math.log2(contextLength))} ${activations}`;
 }
 
 export async function loadProfile(gpu: Gpu): Promise<Profile | null> {
@@ -55,7 +93,7 @@ export async function loadProfile(gpu: Gpu): Promise<Profile | null> {
 }
 
 /** Adds to the stored profile; newer entries replace older ones. False if it could not be stored. */
-export async function storeProfile(gpu: Gpu, profile: Profile): Promise<boolean> {
+export async function storeProfile(gpu: Gpu, profile: Partial<Profile>): Promise<boolean> {
   try {
     const merge = (old: unknown) => mergeProfiles(parseProfile(old), profile);
     await withTimeout(() => update(profileKey(gpu), merge), TIMEOUT_MS);
@@ -66,13 +104,14 @@ export async function storeProfile(gpu: Gpu, profile: Profile): Promise<boolean>
 }
 
 /** The entries of both. A record with too many of them keeps the newer ones alone. */
-export function mergeProfiles(old: Profile | null, newer: Profile): Profile {
-  const merged = <T>(before: Readonly<Record<string, T>> | undefined, after: Readonly<Record<string, T>>) => {
+export function mergeProfiles(old: Profile | null, newer: Partial<Profile>): Profile {
+  const merged = <T>(before: Readonly<Record<string, T>> = {}, after: Readonly<Record<string, T>> = {}) => {
     const both = { ...before, ...after };
     return Object.keys(both).length > MAX_SHAPES ? after : both;
   };
   return {
     attention: merged(old?.attention, newer.attention),
+    step: merged(old?.step, newer.step),
     matvec: merged(old?.matvec, newer.matvec),
     tiles: merged(old?.tiles, newer.tiles),
   };
@@ -82,9 +121,10 @@ export function mergeProfiles(old: Profile | null, newer: Profile): Profile {
 export function parseProfile(value: unknown): Profile | null {
   if (!isJsonObject(value)) return null;
   const attention = parseEntries(value.attention, ATTENTION_KEY, parseAttention);
+  const step = parseEntries(value.step, STEP_KEY, parseStep);
   const matvec = parseEntries(value.matvec, PRODUCT_KEY, parseMatvec);
   const tiles = parseEntries(value.tiles, PRODUCT_KEY, parseTiles);
-  return attention && matvec && tiles && { attention, matvec, tiles };
+  return attention && step && matvec && tiles && { attention, step, matvec, tiles };
 }
 
 function parseEntries<T>(value: unknown, keys: RegExp, parse: (entry: unknown) => T | null): Record<string, T> | null {
@@ -98,6 +138,15 @@ function parseEntries<T>(value: unknown, keys: RegExp, parse: (entry: unknown) =
     parsed[key] = sound;
   }
   return parsed;
+}
+
+function parseStep(value: unknown): TunedStep | null {
+  if (!isJsonObject(value)) return null;
+  const { name, reason, gain, groups, spins } = value;
+  if ((name !== 'fused' && name !== 'plain') || typeof reason !== 'string' || !REASON.test(reason)) return null;
+  if (gain !== null && !(typeof gain === 'number' && gain > -1 && gain < MAX_GAIN)) return null;
+  if (!isCount(groups) || groups > MAX_GROUPS || !isCount(spins) || spins > MAX_SPINS) return null;
+  return { name, reason, gain, groups, spins };
 }
 
 function parseMatvec(value: unknown): MatvecParameters | null {

@@ -5,6 +5,7 @@ import type { EngineInfo, RunMetrics } from '../../src/engine/protocol';
 
 export const metrics: RunMetrics = {
   attention: { prefill: 'flash_prefill', decode: 'fused_decode', reason: 'short cache' },
+  step: { name: 'fused', reason: 'measured here', gain: 0.38, giveUps: 1 },
   ttftMs: 123.4,
   tokenizeMs: 1,
   prefillMs: 100,
@@ -41,6 +42,7 @@ export const info: EngineInfo = {
   activations: 'f32',
   attention: { prefill: 'chunked', decode: 'eager', reason: 'at load' },
   askedAttention: 'auto',
+  step: { name: 'fused', reason: 'measured here', gain: 0.38, giveUps: 0 },
   hasChatTemplate: true,
   gpuBytes: null,
   bytesPerToken: null,

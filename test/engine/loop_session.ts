@@ -80,6 +80,7 @@ export async function toyBackend(gpu: Gpu, contextLength: number): Promise<WebGp
     tokens,
     needsHost: false,
     attention: { prefill: sibling, at: () => sibling, reason: 'a toy' },
+    step: { name: 'plain', reason: 'a toy', gain: null, giveUps: 0 },
     setSampling() {},
     writeTokens: (ids: Uint32Array<ArrayBuffer>, position: number) => gpu.write(tokens, ids, 4 * position),
     pass: (_nTokens: number, end: PassEnd) => (end === 'none' ? silent : sampling),

@@ -47,6 +47,7 @@ class SteppedBackend extends ScriptBackend {
 
 const INFO = {
   attention: { prefill: 'eager', decode: 'eager', reason: 'a test' },
+  step: { name: 'plain', reason: 'a test', gain: null, giveUps: 0 },
   warnings: [],
 } as unknown as EngineInfo;
 

@@ -6,6 +6,7 @@ import type { Backend } from '../../src/engine/worker/backend';
 export class ScriptBackend implements Backend {
   readonly name = 'webgpu';
   readonly attention = { prefill: 'flash_prefill', decode: 'fused_decode', reason: 'a script' } as const;
+  readonly step = { name: 'plain', reason: 'a script', gain: null, giveUps: 0 } as const;
   readonly maxRunAhead = 8;
   readonly counters = { dispatches: 0, submits: 0, syncs: 0, bytesRead: 0, pipelines: 0 };
   readonly peakGpuBytes = 1000;

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { WEIGHT_FORMATS } from '../../src/kernels/linear/weight_format';
 import type { ModelConfig } from '../../src/model/config/config';
 import {
   attentionKey,
@@ -10,6 +11,7 @@ import {
   type Profile,
   parseProfile,
   profileKey,
+  stepKey,
   storeProfile,
 } from '../../src/tune/profile_store';
 import { testGpu } from '../gpu/test_device';
@@ -23,15 +25,23 @@ const MATVEC = { WORKGROUP: 512, LANES: 16, GROUP_ROWS: 1, SLOTS: 4, TURNS: 1 };
 const TILES = { rowThreads: 8, tokenThreads: 16, tokensEach: 4, stages: 2 } as const;
 const KEY = 'gate_up_q8 16384x2048 q4 to_q8';
 const TILES_KEY = 'gate_up 16384x2048 q4_k q8';
-const PROFILE = { attention: { [HEADS]: ATTENTION }, matvec: { [KEY]: MATVEC }, tiles: { [TILES_KEY]: TILES } };
+const STEP = { name: 'fused', reason: 'measured here', gain: 0.38, groups: 128, spins: 2 ** 16 } as const;
+const STEP_KEY = 'llama 16x2048x8192 heads 32x8x64 q4+q6_k kv f16 1024 q8';
+const PROFILE = {
+  attention: { [HEADS]: ATTENTION },
+  step: { [STEP_KEY]: STEP },
+  matvec: { [KEY]: MATVEC },
+  tiles: { [TILES_KEY]: TILES },
+};
 const of = (attention: unknown) => ({ ...PROFILE, attention: { [HEADS]: attention } });
 
 test('a sound profile comes back as it is, without what does not belong to it', () => {
   const attention = { ...ATTENTION, extra: 1, prefill: { ...PREFILL, extra: { deep: [] } } };
-  const stored = { ...of(attention), matvec: { [KEY]: { ...MATVEC, extra: 1 } }, extra: 1 };
+  const step = { [STEP_KEY]: { ...STEP, extra: 1 } };
+  const stored = { ...of(attention), step, matvec: { [KEY]: { ...MATVEC, extra: 1 } }, extra: 1 };
   expect(parseProfile(structuredClone(stored))).toEqual(PROFILE);
   expect(parseProfile(of({ ...ATTENTION, decode: [] }))).toEqual(of({ ...ATTENTION, decode: [] }));
-  const empty = { attention: {}, matvec: {}, tiles: {} };
+  const empty = { attention: {}, step: {}, matvec: {}, tiles: {} };
   expect(parseProfile(empty)).toEqual(empty);
 });
 
@@ -106,7 +116,54 @@ test('the key of attention changes with the heads, caps, windows and the type of
   for (const key of keys) expect(parseProfile({ ...PROFILE, attention: { [key]: ATTENTION } })).not.toBeNull();
 });
 
+test('the key of a step changes with the model, the formats, the context and the activations', () => {
+  const config = {
+    architecture: 'llama',
+    nLayers: 16,
+    hiddenSize: 2048,
+    intermediateSize: 8192,
+    nHeads: 32,
+    nKvHeads: 8,
+    headDim: 64,
+  } as ModelConfig;
+  const settings = { formats: ['q6_k', 'q4', 'q4'], kvType: 'f16', contextLength: 1024, activations: 'q8' } as const;
+  const keys = [
+    stepKey(config, settings),
+    stepKey({ ...config, architecture: 'qwen3' }, settings),
+    stepKey({ ...config, nLayers: 32 }, settings),
+    stepKey({ ...config, hiddenSize: 4096 }, settings),
+    stepKey({ ...config, intermediateSize: 14336 }, settings),
+    stepKey({ ...config, nHeads: 16 }, settings),
+    stepKey({ ...config, nKvHeads: 4 }, settings),
+    stepKey({ ...config, headDim: 128 }, settings),
+    stepKey(config, { ...settings, formats: ['q4'] }),
+    stepKey(config, { ...settings, kvType: 'f32' }),
+    stepKey(config, { ...settings, contextLength: 1025 }),
+    stepKey(config, { ...settings, activations: 'f32' }),
+  ];
+  expect(keys[0]).toBe(STEP_KEY);
+  expect(new Set(keys).size).toBe(keys.length);
+  for (const key of keys) expect(parseProfile({ ...PROFILE, step: { [key]: STEP } })).not.toBeNull();
+  expect(stepKey(config, { ...settings, contextLength: 513, formats: ['q4', 'q6_k'] })).toBe(STEP_KEY);
+  const formats = Object.keys(WEIGHT_FORMATS) as (keyof typeof WEIGHT_FORMATS)[];
+  const long = stepKey(config, { ...settings, formats, contextLength: 2 ** 20 });
+  expect(parseProfile({ ...PROFILE, step: { [long]: STEP } })).not.toBeNull();
+});
+
+test('a step that was slower, or never measured, is sound, too', () => {
+  for (const change of [
+    { name: 'plain', gain: -0.2 },
+    { gain: null },
+    { groups: 1, spins: 1 },
+    { groups: 1024, spins: 2 ** 30 },
+  ]) {
+    const profile = { ...PROFILE, step: { [STEP_KEY]: { ...STEP, ...change } } };
+    expect(parseProfile(profile)).toEqual(profile);
+  }
+});
+
 describe('a profile is ignored:', () => {
+  const step = (change: object) => ({ ...PROFILE, step: { [STEP_KEY]: { ...STEP, ...change } } });
   const matvec = (change: object) => ({ ...PROFILE, matvec: { [KEY]: { ...MATVEC, ...change } } });
   const tiles = (change: object) => ({ ...PROFILE, tiles: { [TILES_KEY]: { ...TILES, ...change } } });
   const many = Object.fromEntries(Array.from({ length: 257 }, (_, i) => [`qkv ${i}x32 q4 f32`, MATVEC]));
@@ -117,6 +174,27 @@ describe('a profile is ignored:', () => {
     'no attention': { ...PROFILE, attention: undefined },
     'heads that no model has': { ...PROFILE, attention: { '8x2x64': ATTENTION } },
     'a key of attention that is code': { ...PROFILE, attention: { [`${HEADS};`]: ATTENTION } },
+    'no step': { ...PROFILE, step: undefined },
+    'a key of a step that is code': { ...PROFILE, step: { [`${STEP_KEY};`]: STEP } },
+    'an unknown step': step({ name: 'quick' }),
+    'a step named like a method': step({ name: 'constructor' }),
+    'no reason': step({ reason: '' }),
+    'a reason that is markup': step({ reason: '<img src=x>' }),
+    'a reason of two lines': step({ reason: 'one\ntwo' }),
+    'a long reason': step({ reason: 'x'.repeat(201) }),
+    'no gain': step({ gain: undefined }),
+    'a gain that is no number': step({ gain: '0.38' }),
+    'a gain that is not finite': step({ gain: Number.NaN }),
+    'a gain of a step that takes no time': step({ gain: 1e3 }),
+    'a gain of a step that takes forever': step({ gain: -1 }),
+    'no workgroups': step({ groups: 0 }),
+    'too many workgroups': step({ groups: 1025 }),
+    'a fraction of a workgroup': step({ groups: 1.5 }),
+    'workgroups of text': step({ groups: '128' }),
+    'no spins': step({ spins: 0 }),
+    'too many spins': step({ spins: 2 ** 30 + 1 }),
+    'a fraction of a spin': step({ spins: 0.5 }),
+    'spins of text': step({ spins: '65536' }),
     'no tiles': { ...PROFILE, tiles: undefined },
     'a list of products': { ...PROFILE, matvec: [MATVEC] },
     'too many': { ...PROFILE, matvec: many },
@@ -138,7 +216,7 @@ describe('a profile is ignored:', () => {
 
   test('anything that was changed anywhere, unless it is still sound', () => {
     fc.assert(
-      fc.property(fc.constantFrom('attention', 'matvec', 'tiles'), fc.anything(), (field, value) => {
+      fc.property(fc.constantFrom('attention', 'step', 'matvec', 'tiles'), fc.anything(), (field, value) => {
         const parsed = parseProfile({ ...PROFILE, [field]: value });
         if (parsed) expect(parseProfile(structuredClone(parsed))).toEqual(parsed);
       }),
@@ -150,12 +228,14 @@ describe('a profile is ignored:', () => {
 test('newer entries join older ones and replace them, until there are too many', () => {
   const newer = {
     attention: { other: ATTENTION },
+    step: { [STEP_KEY]: { ...STEP, gain: 0.4 } },
     matvec: { [KEY]: { ...MATVEC, TURNS: 2 }, other: MATVEC },
     tiles: {},
   };
   const attention = { ...PROFILE.attention, ...newer.attention };
   expect(mergeProfiles(PROFILE as Profile, newer as Profile)).toEqual({ ...newer, attention, tiles: PROFILE.tiles });
   expect(mergeProfiles(null, newer as Profile)).toEqual(newer);
+  expect(mergeProfiles(PROFILE as Profile, { step: newer.step })).toEqual({ ...PROFILE, step: newer.step });
   const full = Object.fromEntries(Array.from({ length: 256 }, (_, i) => [`${i}`, MATVEC]));
   expect(mergeProfiles({ ...PROFILE, matvec: full } as Profile, newer as Profile).matvec).toEqual(newer.matvec);
 });

@@ -25,6 +25,7 @@ export function runReport({ info, warnings, ids, text, done, measured = {} }: Ru
     adapter: info?.adapter ?? null,
     backend: info?.backend ?? null,
     attention: metrics.attention ?? info?.attention ?? null,
+    step: metrics.step ?? info?.step ?? null,
     promptIds: done?.promptIds ?? null,
     ids,
     text,

@@ -1,6 +1,6 @@
 // The `done` event of an answer whose worker has no time to send one: it works for an earlier request, or hangs.
 
-import type { AttentionChoice, EngineEvent } from '../protocol';
+import type { EngineEvent, EngineInfo } from '../protocol';
 import { summarizeGaps } from '../tbt';
 
 type Done = Extract<EngineEvent, { type: 'done' }>;
@@ -17,7 +17,7 @@ export class StoppedAnswer {
   private lastAtMs = 0;
 
   constructor(
-    private readonly attention: AttentionChoice,
+    private readonly info: Pick<EngineInfo, 'attention' | 'step'>,
     private readonly seed: number,
   ) {}
 
@@ -37,7 +37,7 @@ export class StoppedAnswer {
   }
 
   done(): Done {
-    const { attention, seed, gaps, promptTokens, cachedTokens, completionTokens, prefillMs } = this;
+    const { seed, gaps, promptTokens, cachedTokens, completionTokens, prefillMs } = this;
     const decodeMs = this.lastAtMs - this.firstAtMs;
     return {
       type: 'done',
@@ -47,7 +47,8 @@ export class StoppedAnswer {
       promptIds: [],
       usage: { promptTokens, cachedTokens, completionTokens },
       metrics: {
-        attention,
+        attention: this.info.attention,
+        step: this.info.step,
         ttftMs: null,
         tokenizeMs: 0,
         prefillMs,

@@ -2,7 +2,7 @@
 
 import type { GpuCounters } from '../../gpu/device';
 import type { SamplingParams } from '../../sampling/sampling';
-import type { AttentionChoice, BackendName, Roofline, TuneOutcome, TuneResult } from '../protocol';
+import type { AttentionChoice, BackendName, Roofline, StepChoice, TuneOutcome, TuneResult } from '../protocol';
 
 export type OnTuneResult = (result: TuneResult, done: number, total: number) => void;
 
@@ -17,6 +17,7 @@ export interface Backend {
   readonly name: BackendName;
   readonly contextLength: number;
   readonly attention: AttentionChoice;
+  readonly step: StepChoice;
   /** Most promises of `decode` and `decodeMany` that may be unsettled at a time. */
   readonly maxRunAhead: number;
   /** Upper bound of a decode step in milliseconds, measured during the load. */

@@ -10,11 +10,18 @@ import type { ModelTensors } from '../../model/tensors';
 import { isPlainMatrix, type QuantizedFormat } from '../../model/weights';
 import type { SamplingParams } from '../../sampling/sampling';
 import type { TensorInfo } from '../../storage/formats/tensor';
-import type { AttentionChoice } from '../protocol';
+import type { AttentionChoice, StepChoice } from '../protocol';
 import type { Backend } from './backend';
 import { nextTask } from './next_task';
 
 const BLOCK_TYPE: Record<QuantizedFormat, BlockType> = { q8: 'Q8_0', q4: 'Q4_0' };
+
+export const CPU_STEP: StepChoice = {
+  name: 'plain',
+  reason: 'the CPU has no fused step',
+  gain: null,
+  giveUps: 0,
+};
 
 /**
  * Dequantizes all tensors to f32, one at a time and in file order (`order`), so that the file's hash can be checked
@@ -96,6 +103,7 @@ export class CpuBackend implements Backend {
     decode: 'textbook',
     reason: 'the cpu backend runs plain loops',
   };
+  readonly step = CPU_STEP;
   private readonly llama: CpuLlama;
   /** tokens[position], as on the GPU. */
   private readonly tokens: Uint32Array;

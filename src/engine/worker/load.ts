@@ -8,6 +8,7 @@ import { kvBytesPerToken } from '../../model/kv_cache';
 import { Llama } from '../../model/llama';
 import { padConfig } from '../../model/padding';
 import { stepWeightBytes } from '../../model/step_bytes';
+import { checkStep } from '../../model/step_choice';
 import { type ModelTensors, resolveTensors } from '../../model/tensors';
 import { allocateWeights, hasPlainMatrix } from '../../model/weights';
 import { openCache } from '../../storage/cache/cache';
@@ -20,7 +21,7 @@ import { createTokenizer } from '../../text/tokenizer';
 import { attentionKey, loadProfile } from '../../tune/profile_store';
 import type { ActivationType, EngineInfo, LoadOptions, LoadProgress, ModelLocation, Warning } from '../protocol';
 import type { Backend } from './backend';
-import { CpuBackend, loadCpuWeights } from './cpu_backend';
+import { CPU_STEP, CpuBackend, loadCpuWeights } from './cpu_backend';
 import { type Attempt, blamesFiles, describeRepair, mayHeal } from './load_again';
 import { checkActivations, chooseActivations, chooseContext, type ResolvedLoad, resolveLoad } from './load_options';
 import { LoadTracker } from './load_tracker';
@@ -161,6 +162,7 @@ async function loadFiles(
       activations,
       attention: backend.attention,
       askedAttention: options.attention,
+      step: backend.step,
       hasChatTemplate: template !== null,
       gpuBytes,
       bytesPerToken,
@@ -189,7 +191,7 @@ type LoadedBackend = { backend: Backend; activations: ActivationType } & Pick<En
  */
 async function loadOnGpu(gpu: Gpu, inputs: LoadInputs): Promise<LoadedBackend | null> {
   const { files, config, tensors, contextLength, options, signal, tracker, warnings } = inputs;
-  const { kvCache: kvType, attention, backend: asked } = options;
+  const { kvCache: kvType, attention, step, backend: asked } = options;
   const key = attentionKey(config, kvType);
   try {
     const profile = await loadProfile(gpu);
@@ -201,11 +203,13 @@ async function loadOnGpu(gpu: Gpu, inputs: LoadInputs): Promise<LoadedBackend | 
       profile: attention === 'auto' ? profile?.attention[key] : undefined,
       productProfile: profile ?? undefined,
       activations: chooseActivations(options, gpu.isSoftware),
+      step,
     });
     compiling.catch(() => {}); // awaited below, but reading may fail first
     await read(files, signal);
     tracker.stage('compile', files.totalBytes);
     const llama = await compiling;
+    checkStep(step, llama.step);
     llama.start(weights);
     signal.throwIfAborted();
     const backend = new WebGpuBackend(gpu, llama, key);
@@ -243,6 +247,7 @@ async function loadOnCpu({
   if (options.activations === 'q8') {
     throw new InvalidRequestError('Activations q8 need WebGPU: the cpu backend computes in f32. Choose auto or f32.');
   }
+  checkStep(options.step, CPU_STEP);
   const parameters = countParameters(files);
   const bytes = 4 * parameters + kvBytesPerToken(config, 'f32') * contextLength;
   if (bytes > CPU_BYTES) {

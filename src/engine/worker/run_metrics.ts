@@ -26,6 +26,7 @@ export async function runMetrics(
   const { start, tokenized, first, last, gaps } = clock;
   return {
     attention: backend.attention,
+    step: backend.step,
     ttftMs: first === null ? null : first - start,
     tokenizeMs: tokenized - start,
     prefillMs: (first ?? performance.now()) - tokenized,

@@ -11,7 +11,7 @@ import type { SamplingParams } from '../../sampling/sampling';
 import { storeProfile } from '../../tune/profile_store';
 import { measureRoofline } from '../../tune/roofline';
 import { tuneModel } from '../../tune/tune';
-import type { AttentionChoice, Roofline, TuneOutcome } from '../protocol';
+import type { AttentionChoice, Roofline, StepChoice, TuneOutcome } from '../protocol';
 import { type Backend, MOST_SHARED, type OnTuneResult } from './backend';
 
 /** Readbacks in flight: 4.5 ms of steps of 0.07 ms. Each takes a mapped buffer, and drivers grant a few thousand. */
@@ -51,6 +51,10 @@ export class WebGpuBackend implements Backend {
     const { attention } = this.llama;
     const decode = attention.at(1, this.decodedAt + 1).kernel.name;
     return { prefill: attention.prefill.kernel.name, decode, reason: attention.reason };
+  }
+
+  get step(): StepChoice {
+    return this.llama.step;
   }
 
   get contextLength(): number {
@@ -181,7 +185,7 @@ export class WebGpuBackend implements Backend {
     const stored =
       attentionKey !== null &&
       (await storeProfile(this.gpu, { attention: { [attentionKey]: attention }, ...products }));
-    return { results, attention: this.attention, stored };
+    return { results, attention: this.attention, step: this.step, stored };
   }
 
   async roofline(stopped: () => boolean): Promise<Roofline> {

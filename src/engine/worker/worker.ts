@@ -119,6 +119,7 @@ const api: WorkerApi = {
       const onResult: OnTuneResult = (result, done, total) => post([{ type: 'result', result, done, total }]);
       const outcome = await session.backend.tune(onResult, stopped);
       info.attention = outcome.attention;
+      info.step = outcome.step;
       post([{ type: 'tuned', ...outcome }]);
     });
   },

@@ -5,10 +5,11 @@ import { runReport } from '../../../src/engine/page/run_report';
 import { heard, info, metrics, repeated } from '../heard_run';
 
 test('the JSON has every figure unchanged, and a repeated warning once', () => {
-  const { attention, ttftMs, prefillTokensPerSecond, decodeTokensPerSecond, tbtMs, gpuMs, perToken, ...rest } =
+  const { attention, step, ttftMs, prefillTokensPerSecond, decodeTokensPerSecond, tbtMs, gpuMs, perToken, ...rest } =
     runReport(heard);
-  expect({ attention, ttftMs, prefillTokensPerSecond, decodeTokensPerSecond, tbtMs, gpuMs, perToken }).toEqual({
+  expect({ attention, step, ttftMs, prefillTokensPerSecond, decodeTokensPerSecond, tbtMs, gpuMs, perToken }).toEqual({
     attention: metrics.attention,
+    step: metrics.step,
     ttftMs: 123.4,
     prefillTokensPerSecond: 80,
     decodeTokensPerSecond: 95.25,
@@ -34,7 +35,14 @@ test('a run without `done` has the same keys, the figures measured without it, a
   const { tbtMs } = metrics;
   const report = runReport({ ...heard, done: null, measured: { ttftMs: 7, tbtMs } });
   expect(Object.keys(report)).toEqual(Object.keys(runReport(heard)));
-  expect(report).toMatchObject({ model: 'storyteller', attention: info.attention, ids: [5, 6, 7], ttftMs: 7, tbtMs });
+  expect(report).toMatchObject({
+    model: 'storyteller',
+    attention: info.attention,
+    step: info.step,
+    ids: [5, 6, 7],
+    ttftMs: 7,
+    tbtMs,
+  });
   const unknown = Object.entries(report).filter(([, value]) => value === null);
   expect(unknown.map(([key]) => key)).toEqual([
     'promptIds',

@@ -55,6 +55,7 @@ test('where no attention runs on the GPU the CPU takes over, with a warning', as
   expect(loaded.info).toMatchObject({ backend: 'cpu', adapter: null, kvCache: 'f32', activations: 'f32' });
   expect(loaded.info.gpuBytes).toBeNull();
   expect(loaded.info.attention).toMatchObject({ prefill: 'textbook', decode: 'textbook' });
+  expect(loaded.info.step).toEqual({ name: 'plain', reason: 'the CPU has no fused step', gain: null, giveUps: 0 });
   expect(loaded.info.warnings).toHaveLength(1);
   const [{ code, message }] = loaded.info.warnings;
   expect(code).toBe('attention-fallback');

@@ -40,6 +40,9 @@ describe('refused with a sentence', () => {
   test('q8 where no matrix has integers', () =>
     refuse({ activations: 'q8' }, /need matrices of integers, and those of this model are F16\. .*--quantize/));
 
+  test('the fused step on the cpu', () =>
+    refuse({ step: 'fused', backend: 'cpu' }, /^Step "fused" cannot run here: the CPU has no fused step\. Choose/));
+
   test('q8 on the cpu', () => refuse({ activations: 'q8', quantize: 'q8', backend: 'cpu' }, /need WebGPU/));
 
   test('a hub or a cache that is none', async () => {

@@ -9,6 +9,7 @@ import { formatPerCent, formatSpeed } from '../../../src/metrics/shared/figure_f
 import { tokenEvent } from '../events';
 
 const attention = { prefill: 'flash_prefill', decode: 'fused_decode', reason: 'a test' } as const;
+const step = { name: 'plain', reason: 'a test', gain: null, giveUps: 0 } as const;
 const info: EngineInfo = {
   model: {
     name: 'tiny',
@@ -30,6 +31,7 @@ const info: EngineInfo = {
   activations: 'q8',
   attention,
   askedAttention: 'auto',
+  step,
   hasChatTemplate: true,
   gpuBytes: { weights: 2048, kvCache: 1024, activations: 512 },
   bytesPerToken: { weights: 10_000_000, kvPerPosition: 1000 },
@@ -45,6 +47,7 @@ function runOf(gpuMs: number | null, { isFirst = false, ended = true } = {}): Ru
   if (!ended) return run;
   const metrics: RunMetrics = {
     attention,
+    step,
     ttftMs: 30,
     tokenizeMs: 2,
     prefillMs: 28,

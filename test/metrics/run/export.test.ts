@@ -32,6 +32,7 @@ const done: EngineEvent = {
   usage: { promptTokens: 2, cachedTokens: 0, completionTokens: 2 },
   metrics: {
     attention,
+    step: { name: 'plain', reason: 'a test', gain: null, giveUps: 0 },
     ttftMs: 9,
     tokenizeMs: 1,
     prefillMs: 8,

@@ -24,6 +24,7 @@ function runOf(n: number): RunRecord {
 function doneAfter(run: RunRecord): EngineEvent {
   const metrics: RunMetrics = {
     attention: { prefill: 'flash_prefill', decode: 'fused_decode', reason: 'short cache' },
+    step: { name: 'plain', reason: 'a test', gain: null, giveUps: 0 },
     ttftMs: 90,
     tokenizeMs: 0.5,
     prefillMs: 80,

@@ -149,7 +149,8 @@ test('why tuning cannot start: no model, the cpu backend, an attention by name, 
 
 function outcome(more: Partial<TuneOutcome> = {}): TuneOutcome {
   const attention = { prefill: 'flash_prefill', decode: 'split_kv_decode', reason: 'tuned' } as const;
-  return { results: fakeResults(), attention, stored: true, ...more };
+  const step = { name: 'plain', reason: 'a test', gain: null, giveUps: 0 } as const;
+  return { results: fakeResults(), attention, step, stored: true, ...more };
 }
 
 test('the outcome says how long it holds', () => {

@@ -17,7 +17,7 @@ test('without a query the storyteller beside the page is loaded, with the defaul
 
 test('the model and every load setting are taken from the address', () => {
   const options = readPageOptions(
-    '?model=../m/x.gguf&backend=cpu&attention=eager&kv=f32&quantize=q4&activations=q8&context=256',
+    '?model=../m/x.gguf&backend=cpu&attention=eager&kv=f32&quantize=q4&activations=q8&step=plain&context=256',
     BASE,
   );
   const load = {
@@ -26,6 +26,7 @@ test('the model and every load setting are taken from the address', () => {
     kvCache: 'f32',
     quantize: 'q4',
     activations: 'q8',
+    step: 'plain',
     contextLength: 256,
   } as const;
   expect(options).toEqual({ model: 'https://example.com/m/x.gguf', load, complaints: [] });
@@ -38,6 +39,7 @@ test('what is not asked for is the default, and a context is left to the engine'
     kvCache: 'f16',
     quantize: 'none',
     activations: 'auto',
+    step: 'auto',
     backend: 'auto',
   });
 });
@@ -60,6 +62,7 @@ for (const search of [
   '?attention=magic',
   '?kv=q4',
   '?activations=f16',
+  '?step=fast',
   '?quantize=q5',
   '?context=1',
   '?context=-1',

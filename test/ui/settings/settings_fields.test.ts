@@ -31,6 +31,7 @@ test('the dialog has every sampling parameter, and the load settings in order', 
     'kv',
     'quantize',
     'activations',
+    'step',
     'backend',
   ]);
 });
