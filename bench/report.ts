@@ -1,7 +1,15 @@
 // What a bench is asked and what it answers, as both ends of the page see it and as --json prints it.
 
 import type { AttentionName } from '../src/attention/attention';
-import type { ActivationType, AttentionChoice, PerToken, RunMetrics, TbtSummary } from '../src/engine/protocol';
+import type {
+  ActivationType,
+  AttentionChoice,
+  PerToken,
+  RunMetrics,
+  StepChoice,
+  TbtSummary,
+} from '../src/engine/protocol';
+import type { StepAsked } from '../src/model/step_choice';
 import type { AttentionResult } from '../src/tune/results';
 import type { Quality } from '../test/engine/quality';
 import type { MODELS } from './shapes';
@@ -28,6 +36,7 @@ export interface BenchRequest {
   tokens: number;
   runAhead: 'auto' | number;
   activations: 'auto' | 'f32' | 'q8';
+  step: StepAsked;
   /** Decode by run-ahead, then by context. */
   sweep: boolean;
   /** Answers measured for a row of decode or prefill. */
@@ -208,6 +217,8 @@ export interface DecodeRow {
   /** The shortest of the answers that ran the whole prompt. */
   ttftMs: number | null;
   attention: AttentionChoice | null;
+  /** Give-ups are those of all rounds. */
+  step: StepChoice | null;
   activations: ActivationType | null;
   /**
    * The bytes that a step has to read once: matrices with their scales, one row of the embedding, and keys and values

@@ -163,6 +163,7 @@ async function measureRows(
       rounds: figures.map(({ tokensPerSecond }) => tokensPerSecond),
       ttftMs: Math.min(...whole.map(({ metrics }) => metrics.ttftMs ?? Number.POSITIVE_INFINITY)),
       attention: answers.at(-1)?.metrics.attention ?? null,
+      step: answers.at(-1)?.metrics.step ?? null,
       activations: model.llama.activations,
     };
   });
@@ -171,7 +172,8 @@ async function measureRows(
 function emptyRow(bench: Bench, group: Group, ground: Ground, runAhead: RunAhead, refused: Refusal | null): DecodeRow {
   const { shape, context } = group;
   const { bytesPerToken, gpuBytes } = ground;
-  const nothing = { best: null, median: null, rounds: [], ttftMs: null, attention: null, activations: null };
+  const choices = { attention: null, step: null, activations: null };
+  const nothing = { best: null, median: null, rounds: [], ttftMs: null, ...choices };
   return { shape, context, tokens: bench.request.tokens, runAhead, ...nothing, bytesPerToken, gpuBytes, refused };
 }
 

@@ -7,6 +7,7 @@ import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
 import { InvalidRequestError, VivaceError } from '../../src/errors';
 import type { ModelConfig } from '../../src/model/config/config';
 import { Llama } from '../../src/model/llama';
+import { checkStep } from '../../src/model/step_choice';
 import type { ModelBytes, Refusal, ShapeName } from '../report';
 import type { Bench } from './bench';
 import { seededTokenizer } from './seeded_tokenizer';
@@ -31,7 +32,7 @@ export interface Answer {
 /** @throws GpuMemoryError with the bytes, before anything is allocated where that can be foreseen */
 export async function openSynthetic(bench: Bench, name: ShapeName, contextLength: number): Promise<SyntheticModel> {
   const { gpu, request } = bench;
-  const { quant, kv: kvType, attention, activations } = request;
+  const { quant, kv: kvType, attention, activations, step } = request;
   const config = syntheticConfig(name, contextLength);
   checkFits(config, quant, kvType, contextLength, gpu.bindingLimit);
   const weights = await syntheticWeights(gpu, config, quant);
@@ -40,10 +41,12 @@ export async function openSynthetic(bench: Bench, name: ShapeName, contextLength
     kvType,
     attention: attention[0],
     activations,
+    step,
   });
   if (activations !== 'auto' && activations !== llama.activations) {
     throw new InvalidRequestError(`Activations ${activations} cannot run here: ${quant} runs on ${llama.activations}.`);
   }
+  checkStep(step, llama.step);
   llama.start(weights);
   const backend = new WebGpuBackend(gpu, llama);
   await backend.warmUp();

@@ -1,6 +1,7 @@
 // Decode and prefill of synthetic models as tables: when tokens arrive, what the GPU and the worker spend, kernel by
 // kernel. Pure.
 
+import { stepText } from '../../src/engine/step_text';
 import type { DecodeRow, Gaps, KernelTable, ModelBytes, ModelChoice, PrefillRow } from '../report';
 import { figure, grid } from './grid';
 
@@ -42,12 +43,20 @@ function runAheadText({ runAhead, median }: DecodeRow) {
 /** The arrival times of tokens. */
 function arrivalTable(rows: DecodeRow[]) {
   const speeds = ['tok/s', 'browsers', 'best'];
-  const head = ['context', 'run-ahead', ...speeds, 'TBT mean', 'p50', 'p95', 'p99', 'max', 'TTFT', 'attention'];
+  const head = ['context', 'run-ahead', ...speeds, 'TBT mean', 'p50', 'p95', 'p99', 'max', 'TTFT', 'attention', 'step'];
   const cells = rows.map((row) => {
-    const { context, best, median, browsers, ttftMs, attention } = row;
+    const { context, best, median, browsers, ttftMs, attention, step } = row;
     const speed = [optional(median?.tokensPerSecond), spreadText(browsers), optional(best?.tokensPerSecond)];
     const gaps = [optional(median?.tbtMs.mean), ...percentiles(median?.tbtMs)];
-    return [String(context), runAheadText(row), ...speed, ...gaps, optional(ttftMs), attention?.decode ?? NONE];
+    return [
+      String(context),
+      runAheadText(row),
+      ...speed,
+      ...gaps,
+      optional(ttftMs),
+      attention?.decode ?? NONE,
+      step?.name ?? NONE,
+    ];
   });
   return grid(head, cells);
 }
@@ -107,9 +116,10 @@ export function decodeTables(report: ModelChoice & { rows: DecodeRow[]; kernels:
     const refusals = rows.flatMap(({ context, runAhead, gpuBytes, refused }) =>
       refused ? [`context ${context}, run-ahead ${runAhead}: ${refused.message} (${memoryLine(gpuBytes)})`] : [],
     );
+    const steps = measured.flatMap(({ step }) => (step ? [`step: ${stepText(step)} (${step.reason})`] : []));
     const memory = measured.map(({ gpuBytes }) => memoryLine(gpuBytes)).slice(-1);
     const unit = 'median of the rounds by tok/s; milliseconds';
-    return [`${title} (${unit})`, ...figures, ...memory, ...refusals].join('\n');
+    return [`${title} (${unit})`, ...figures, ...new Set(steps), ...memory, ...refusals].join('\n');
   });
   return [...tables, ...report.kernels.map((table) => kernelTable(table, report.roofline.readGBps))];
 }

@@ -59,6 +59,11 @@ const MODEL = {
   },
   kv: KV,
   attention: { kind: 'text', words: SIBLINGS, help: 'force a sibling (default auto)' },
+  step: {
+    kind: 'text',
+    words: wordsOf(LOAD_SETTINGS.step),
+    help: 'one dispatch for all layers, or one for each operation (default auto)',
+  },
   activations: { kind: 'text', words: wordsOf(LOAD_SETTINGS.activations), help: 'what products read (default auto)' },
 } as const;
 
@@ -211,6 +216,7 @@ function requestOf(suite: SuiteName, values: SuiteValues): CommandLine['request'
     tokens: count('tokens', values.tokens ?? standard.tokens),
     runAhead: runAhead === 'auto' ? 'auto' : count('run-ahead', runAhead),
     activations: values.activations ?? 'auto',
+    step: values.step ?? 'auto',
     sweep: values.sweep === true,
     rounds: count('rounds', values.rounds ?? standard.rounds),
   };

@@ -55,17 +55,18 @@ test('roofline: a table on stdout, progress on stderr', async () => {
 
 test("decode: the engine's loop in a worker with a fine clock; a table of arrivals, costs and bytes", async () => {
   const { stdout, code } = await bench(
-    'decode --quick --tokens 5 --context 1 --rounds 2 --run-ahead 2 --attention fused_decode',
+    'decode --quick --tokens 5 --context 1 --rounds 2 --run-ahead 2 --attention fused_decode --step plain',
   );
   expect(code).toBe(0);
   expect(stdout).toContain('crossOriginIsolated true');
   expect(stdout).toMatch(/storyteller, q4 weights, KV f16, activations \w+; decode of 5 tokens/);
   expect(stdout).toMatch(
-    /TBT mean +p50 +p95 +p99 +max +TTFT +attention\n +1 +2 +[\d.]+ +-( +[\d.]+){7} +fused_decode\n/,
+    /TBT mean +p50 +p95 +p99 +max +TTFT +attention +step\n +1 +2 +[\d.]+ +-( +[\d.]+){7} +fused_decode +plain\n/,
   );
   expect(stdout).toMatch(
     /of roofline +dispatches +submits +syncs +bytes read\n +1 +2( +[\d.]+){8} +[\d.]+ %( +[\d.]+){4}\n/,
   );
+  expect(stdout).toMatch(/\nstep: plain.* \(.+\)\n/);
   const kernels = stdout.split(/kernel +us +calls.*\n/)[1];
   for (const kind of ['embed +[\\d.]+ +1 ', 'qkv +[\\d.]+ +8 ', 'attention +[\\d.]+ +8 ', 'down +[\\d.]+ +8 ', 'head '])
     expect(kernels).toMatch(new RegExp(`^${kind}`, 'm'));

@@ -10,6 +10,7 @@ import { openSite, type Site, screenshot, textOf, type Visit, visit } from './si
 const SOON = { timeout: 90_000, interval: 20 };
 /** 100 gaps of equal length, with one stall before token 57. */
 const STALLED = Array.from({ length: 100 }, (_, i) => (i === 55 ? 60 : 5 + (i % 5) / 10));
+const FUSED = { name: 'fused', reason: 'measured when the model loaded', gain: 0.38, giveUps: 2 };
 const EVEN = Array.from({ length: 120 }, (_, i) => 10 + (i % 3) / 10);
 
 let site: Site;
@@ -146,11 +147,25 @@ describe('one run after the other', () => {
     expect(await selected()).toBe('Over tokens');
   });
 
+  test('the decode step stands with its gain, its give-ups and its reason, and is left out where it is not known', async () => {
+    const { page } = visited;
+    const section = panel(page).locator('section', { hasText: 'Decode step' });
+    const step = { name: 'plain', reason: 'the adapter has no subgroups', gain: null, giveUps: 0 };
+    await expect.poll(() => textOf(section), SOON).toMatch(/Decode step\s*Step\s*plain\s*the adapter has no subgroups/);
+    await feed(page, { gaps: EVEN, step: FUSED });
+    const fused = /Step\s*fused, 38 % faster than plain here, gave up 2 times\s*measured when the model loaded/;
+    await expect.poll(() => textOf(section), SOON).toMatch(fused);
+    await feed(page, { gaps: EVEN, step: null });
+    await expect.poll(() => section.count(), SOON).toBe(0);
+    await feed(page, { gaps: STALLED, step });
+    await expect.poll(() => section.count(), SOON).toBe(1);
+  });
+
   test('a pinned run stands beside the next one, with ratios, and can be unpinned', async () => {
     const { page } = visited;
     await page.getByTestId('pin').click();
     expect(await page.getByTestId('pin').isDisabled()).toBe(true);
-    await feed(page, { gaps: EVEN, attention: 'eager', kvCache: 'f32', from: 150 });
+    await feed(page, { gaps: EVEN, attention: 'eager', step: FUSED, kvCache: 'f32', from: 150 });
     const comparison = page.getByTestId('comparison');
     const row = (key: string) => textOf(comparison.locator(`tr[data-row=${key}]`));
     await expect.poll(() => row('p50'), SOON).toMatch(/p50\s+5\.20 ms\s*10\.1 ms ×1\.94/);
@@ -158,8 +173,10 @@ describe('one run after the other', () => {
     expect(await row('prefill')).toMatch(/548 tok\/s\s*548 tok\/s\s*not compared: 150 new tokens, not 17/);
     const legend = await comparison.locator('li').allTextContents();
     expect(legend.map((text) => text.replace(/\s+/g, ' ').trim())).toEqual([
-      expect.stringMatching(/^A flash_prefill \/ fused_decode, KV f16.*webgpu, 101 tokens, n = 100 gaps Unpin$/),
-      expect.stringMatching(/^Now flash_prefill \/ eager, KV f32.*webgpu, 121 tokens, n = 120 gaps$/),
+      expect.stringMatching(
+        /^A flash_prefill \/ fused_decode, plain step, KV f16.*webgpu, 101 tokens, n = 100 gaps Unpin$/,
+      ),
+      expect.stringMatching(/^Now flash_prefill \/ eager, fused step, KV f32.*webgpu, 121 tokens, n = 120 gaps$/),
     ]);
     expect(
       new Set(
@@ -284,7 +301,7 @@ describe('a phone', () => {
   test('nothing is wider than the screen, with a comparison, too', async () => {
     const { page } = visited;
     await page.getByTestId('pin').click();
-    await feed(page, { gaps: EVEN, attention: 'split_kv_decode' });
+    await feed(page, { gaps: EVEN, attention: 'split_kv_decode', step: FUSED });
     await page.getByTestId('comparison').locator('table').waitFor();
     await screenshot(page, 'panel_phone');
     const overflow = await page.evaluate(() => {

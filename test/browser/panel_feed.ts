@@ -11,6 +11,8 @@ export interface FedRun {
   /** The position of the first token, and the number of prompt tokens. Default: 17. */
   from?: number;
   attention?: string;
+  /** Null: a run of an engine that knew no steps. */
+  step?: object | null;
   kvCache?: string;
   /** False for a run without `done`. Default: true. */
   isDone?: boolean;
@@ -30,6 +32,7 @@ function play({
   texts = [' word'],
   from = 17,
   attention = 'fused_decode',
+  step = { name: 'plain', reason: 'the adapter has no subgroups', gain: null, giveUps: 0 },
   kvCache = 'f16',
   isDone = true,
   tbt,
@@ -60,6 +63,7 @@ function play({
       activations: 'q8',
       attention: choice,
       askedAttention: 'auto',
+      step,
       hasChatTemplate: true,
       gpuBytes: { weights: 27_400_192, kvCache: 7_077_888, activations: 1_204_224 },
       bytesPerToken: { weights: 15_000_000, kvPerPosition: 6912 },
@@ -87,6 +91,7 @@ function play({
   const total = gaps.length + 1;
   const metrics = {
     attention: choice,
+    step,
     ttftMs: 40,
     tokenizeMs: 0.5,
     prefillMs: 31,

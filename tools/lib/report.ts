@@ -2,6 +2,7 @@
 // (src/engine/page/run_report.ts). Pure.
 
 import type { RunMetrics, TbtSummary } from '../../src/engine/protocol';
+import { stepText } from '../../src/engine/step_text';
 import type { Run } from '../page/generate';
 
 const COLUMNS = ['mean', 'p50', 'p95', 'p99', 'max', 'jitter'] as const;
@@ -40,7 +41,7 @@ function costLine({ perToken, runAhead, peakGpuBytes }: RunMetrics) {
 
 export function table({ info, done, report }: Run): string {
   const { metrics, usage } = done;
-  const { attention } = metrics;
+  const { attention, step } = metrics;
   const speed = `prefill ${figure(metrics.prefillTokensPerSecond)} tok/s, decode ${figure(metrics.decodeTokensPerSecond)} tok/s`;
   const lines = [
     ' '.repeat(22) + [...COLUMNS, 'n'].map((column) => column.padStart(WIDTH)).join(''),
@@ -51,6 +52,7 @@ export function table({ info, done, report }: Run): string {
     `${counted(usage.promptTokens, 'prompt token')}, ${counted(report.ids.length, 'token')} generated, ended by ${done.finishReason}`,
     `${info.model.name} on ${info.backend}${info.adapter ? ` (${info.adapter})` : ''}, KV ${info.kvCache}, activations ${info.activations}`,
     `attention: prefill ${attention.prefill}, decode ${attention.decode} (${attention.reason})`,
+    `step: ${stepText(step)} (${step.reason})`,
     costLine(metrics),
     ...report.warnings.map(({ code, message }) => `warning ${code}: ${message}`),
   ];

@@ -4,7 +4,7 @@ import { html, nothing } from 'lit';
 import type { Figure, FigureGroup } from '../shared/figure_format';
 
 /** Keys of figures that take a whole line. */
-const WIDE = new Set(['adapter', 'model', 'format', 'context']);
+const WIDE = new Set(['step', 'adapter', 'model', 'format', 'context']);
 
 export function renderGroup(group: FigureGroup) {
   return html`<section>

@@ -1,6 +1,7 @@
 // The figures of a run's demands on the machine: GPU time, calls and bytes of a token, memory, model and device. Pure.
 
-import type { EngineInfo, Roofline } from '../../engine/engine';
+import type { EngineInfo, Roofline, StepChoice } from '../../engine/engine';
+import { stepText } from '../../engine/step_text';
 import type { RunData } from '../run/run_data';
 import {
   type Figure,
@@ -27,6 +28,17 @@ export function gpuSteps(run: RunData): FigureGroup | null {
       label: `Step ${figure.label}`,
     })),
     note: `${countNote(gpu, 'steps')} By the GPU’s clock, which browsers round to 65 microseconds unless developer features are on.`.trim(),
+  };
+}
+
+/** The running decode step, with its reason as the note. */
+export function decodeStep(step: StepChoice): FigureGroup {
+  const definition =
+    'Fused: one dispatch for all layers. Plain: a dispatch for each operation. A fused step that waits too long gives up and runs again as a plain one.';
+  return {
+    title: 'Decode step',
+    figures: [{ key: 'step', label: 'Step', value: stepText(step), definition }],
+    note: step.reason,
   };
 }
 

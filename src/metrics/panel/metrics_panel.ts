@@ -2,7 +2,15 @@
 // page's thread, seldom and only while visible, so that it does not disturb the worker that it measures.
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
-import type { AttentionChoice, Engine, EngineEvent, EngineInfo, Roofline, TuneOutcome } from '../../engine/engine';
+import type {
+  AttentionChoice,
+  Engine,
+  EngineEvent,
+  EngineInfo,
+  Roofline,
+  StepChoice,
+  TuneOutcome,
+} from '../../engine/engine';
 import '../chart/chart_section';
 import { saveText } from '../../shared/save_text';
 import { PIN_DASHES, type Pin, type PinLetter } from '../chart/picture';
@@ -11,6 +19,7 @@ import { DrawPacer } from '../shared/draw_pacer';
 import { renderComparison } from './comparison_table';
 import { renderGroup, renderTiles } from './figure_lists';
 import { figureGroups, headline, headlineNote } from './figures';
+import { decodeStep } from './machine_figures';
 import { panelStyles } from './panel_styles';
 import { renderToolbar } from './toolbar';
 import '../tuning/roofline_section';
@@ -33,6 +42,7 @@ export class VivaceMetrics extends LitElement {
     engine: { attribute: false },
     theme: {},
     attention: { state: true },
+    step: { state: true },
     answering: { state: true },
     tuning: { state: true },
     roofline: { state: true },
@@ -47,6 +57,8 @@ export class VivaceMetrics extends LitElement {
   declare theme: string;
   /** The attention in use, from the newest of load, answer and tuning. */
   declare attention: AttentionChoice | null;
+  /** The decode step in use, from the newest of load, answer and tuning. */
+  declare step: StepChoice | null;
   declare answering: boolean;
   declare tuning: boolean;
   declare roofline: Roofline | null;
@@ -68,6 +80,7 @@ export class VivaceMetrics extends LitElement {
     this.info = null;
     this.engine = null;
     this.attention = null;
+    this.step = null;
     this.answering = false;
     this.tuning = false;
     this.roofline = null;
@@ -84,7 +97,7 @@ export class VivaceMetrics extends LitElement {
   /** Takes the next event of the current run. */
   record(event: EngineEvent): void {
     this.run.record(event);
-    if (event.type === 'done') this.attention = event.metrics.attention;
+    if (event.type === 'done') this.take(event.metrics);
     this.ask(event.type === 'done');
   }
 
@@ -137,6 +150,7 @@ export class VivaceMetrics extends LitElement {
       ${groups.slice(0, rest).map(renderGroup)}
       <vivace-tune .engine=${this.engine} .info=${info} .attention=${this.attention} .answering=${this.answering}
         @vivace-tuned=${this.onTuned}></vivace-tune>
+      ${this.step ? renderGroup(decodeStep(this.step)) : nothing}
       ${groups.slice(rest, rest + 1).map(renderGroup)}
       <vivace-roofline .engine=${this.engine} .info=${info} .busy=${this.answering || this.tuning}
         @vivace-roofline=${this.onRoofline}></vivace-roofline>
@@ -148,7 +162,7 @@ export class VivaceMetrics extends LitElement {
   protected override willUpdate(changed: PropertyValues<this>): void {
     this.setAttribute('data-points', String(this.run.gaps.length));
     if (!changed.has('info')) return;
-    this.attention = this.info?.attention ?? null;
+    this.take(this.info);
     this.past = [];
     this.runsOfModel = 0;
   }
@@ -162,6 +176,12 @@ export class VivaceMetrics extends LitElement {
     this.renderRoot.querySelectorAll<HTMLElement>('.bar i').forEach((bar, i) => {
       bar.style.flexBasis = `${(100 * parts[i]) / total}%`;
     });
+  }
+
+  /** Shows the choices of a load, an answer or a tuning. */
+  private take(choices: Pick<EngineInfo, 'attention' | 'step'> | null): void {
+    this.attention = choices?.attention ?? null;
+    this.step = choices?.step ?? null;
   }
 
   private ask(isLast: boolean): void {
@@ -188,7 +208,7 @@ export class VivaceMetrics extends LitElement {
   };
 
   private readonly onTuned = (event: CustomEvent<TuneOutcome>) => {
-    this.attention = event.detail.attention;
+    this.take(event.detail);
   };
   private readonly onRoofline = (event: CustomEvent<Roofline | null>) => {
     this.roofline = event.detail;

@@ -32,6 +32,6 @@ export function runToCsv(run: RunData): string {
 }
 
 /** All results of a tuning, with the machine and the model that they hold for. */
-export function tuneToJson({ attention, stored, results }: TuneOutcome, info: EngineInfo | null): string {
-  return JSON.stringify({ info, attention, stored, results }, null, 2);
+export function tuneToJson({ attention, step, stored, results }: TuneOutcome, info: EngineInfo | null): string {
+  return JSON.stringify({ info, attention, step, stored, results }, null, 2);
 }

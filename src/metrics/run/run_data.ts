@@ -66,7 +66,7 @@ type StallCause =
 export interface RunData {
   /** The model that answers, or null when unknown. */
   readonly info: EngineInfo | null;
-  /** The configuration in a few words: 'fused_decode, KV f16, activations q8'. */
+  /** The configuration in a few words: 'fused_decode, plain step, KV f16, activations q8'. */
   readonly label: string;
   /** True for the first answer of a loaded model, whose reader also waited for the load. */
   readonly isFirst: boolean;

@@ -58,8 +58,14 @@ export class RunRecord implements RunData {
 
   get label(): string {
     const attention = this.metrics?.attention ?? this.info?.attention;
+    const step = this.metrics?.step ?? this.info?.step;
     const { kvCache, activations } = this.info ?? {};
-    const parts = [attention?.decode, kvCache && `KV ${kvCache}`, activations && `activations ${activations}`];
+    const parts = [
+      attention?.decode,
+      step && `${step.name} step`,
+      kvCache && `KV ${kvCache}`,
+      activations && `activations ${activations}`,
+    ];
     return parts.filter(Boolean).join(', ');
   }
 

@@ -47,6 +47,7 @@ test('decode and prefill: one model of synthetic weights, and the numbers of a r
     attention: ['auto'],
     quant: 'q4',
     kv: 'f16',
+    step: 'auto',
     sweep: false,
   });
   expect(request).toMatchObject({ context: 512, tokens: 512, runAhead: 'auto', activations: 'auto', rounds: 3 });
@@ -57,7 +58,7 @@ test('decode and prefill: one model of synthetic weights, and the numbers of a r
     rounds: 1,
   });
   const asked =
-    'decode --shape smollm2-135m --quant q8 --kv f32 --attention eager --run-ahead 4 --activations q8 --sweep';
+    'decode --shape smollm2-135m --quant q8 --kv f32 --attention eager --run-ahead 4 --activations q8 --step plain --sweep';
   expect(parse(`${asked} --context 7 --tokens 9 --rounds 2`).request).toMatchObject({
     shapes: ['smollm2-135m'],
     attention: ['eager'],
@@ -65,6 +66,7 @@ test('decode and prefill: one model of synthetic weights, and the numbers of a r
     kv: 'f32',
     runAhead: 4,
     activations: 'q8',
+    step: 'plain',
     sweep: true,
     context: 7,
     tokens: 9,
@@ -93,6 +95,7 @@ for (const [line, complaint] of [
   ['attention --speed', 'Unknown argument --speed.'],
   ['attention --shape gpt-2', '--shape gpt-2: choose storyteller, smollm2-135m, llama-3.2-1b, llama-3.1-8b.'],
   ['decode --quant q5', '--quant q5: choose q4, q8, q4_k, q5_k, q6_k, f16.'],
+  ['decode --step fast', '--step fast: choose auto, fused, plain.'],
   ['decode --run-ahead 0', '--run-ahead 0: at least 1.'],
   ['decode --run-ahead many', 'not a whole number'],
   ['decode --tokens 0', '--tokens 0: at least 1.'],
@@ -119,6 +122,6 @@ test('--help wins, and the usage names every suite and flag', () => {
   expect(parseBench(['attention', '--help'])).toBe('help');
   const words =
     'roofline: attention: baseline: tune: prefill: decode: quality: --shape --attention --lengths --kv --context --model --quant ' +
-    '--tokens --run-ahead --activations --sweep --rounds --json --quick';
+    '--tokens --run-ahead --activations --step --sweep --rounds --json --quick';
   for (const word of words.split(' ')) expect(benchUsage()).toContain(word);
 });

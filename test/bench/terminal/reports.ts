@@ -107,6 +107,7 @@ export function decodeRow(context: number, runAhead: DecodeRow['runAhead'], ms: 
     rounds: [1000 / ms],
     ttftMs: 25,
     attention: { prefill: 'flash_prefill', decode: 'split_kv_decode', reason: '' },
+    step: { name: 'fused', reason: 'measured here', gain: 0.38, giveUps: 0 },
     activations: 'q8',
     bytesPerToken: { weights: 695e6, kv: 5e6 },
     gpuBytes: { weights: 700e6, kvCache: 33e6, activations: 12e6 },

@@ -31,6 +31,11 @@ test('the JSON has every figure unchanged, and a repeated warning once', () => {
   });
 });
 
+test('a run kept from before there were steps has none', () => {
+  const older = { ...metrics, step: undefined } as unknown as typeof metrics;
+  expect(runReport({ ...heard, info: null, done: { ...heard.done!, metrics: older } }).step).toBeNull();
+});
+
 test('a run without `done` has the same keys, the figures measured without it, and null for the others', () => {
   const { tbtMs } = metrics;
   const report = runReport({ ...heard, done: null, measured: { ttftMs: 7, tbtMs } });

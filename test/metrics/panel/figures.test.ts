@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { EngineEvent, EngineInfo, Roofline, RunMetrics } from '../../../src/engine/protocol';
 import { summarizeGaps } from '../../../src/engine/tbt';
 import { figureGroups, headline, headlineNote } from '../../../src/metrics/panel/figures';
+import { decodeStep } from '../../../src/metrics/panel/machine_figures';
 import { RunRecord } from '../../../src/metrics/run/run_record';
 import { formatPerCent, formatSpeed } from '../../../src/metrics/shared/figure_format';
 import { tokenEvent } from '../events';
@@ -195,4 +196,12 @@ test('the clocks are named beside their figures', () => {
 test('speeds and shares keep the digits that mean something', () => {
   expect([null, 4.123, 42.36, 4604.4].map(formatSpeed)).toEqual(['–', '4.12 GB/s', '42.4 GB/s', '4604 GB/s']);
   expect([null, 0.0213, 0.46, 1.2].map(formatPerCent)).toEqual(['–', '2.1 %', '46 %', '120 %']);
+});
+
+test('the decode step: its name and gain, with the reason below', () => {
+  const group = decodeStep({ name: 'fused', reason: 'measured when the model loaded', gain: 0.38, giveUps: 2 });
+  expect(group.figures.map(({ key, value }) => [key, value])).toEqual([
+    ['step', 'fused, 38 % faster than plain here, gave up 2 times'],
+  ]);
+  expect(group.note).toBe('measured when the model loaded');
 });

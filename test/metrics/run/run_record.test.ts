@@ -127,9 +127,13 @@ test('the label says what the run was made on', () => {
   const info = { kvCache: 'f16', activations: 'q8', attention: { decode: 'split_kv_decode' } } as EngineInfo;
   const run = new RunRecord({ info, now: () => 0 });
   expect(run.label).toBe('split_kv_decode, KV f16, activations q8');
-  run.record(doneAfter(run)); // names the attention that ran
-  expect(run.label).toBe('fused_decode, KV f16, activations q8');
+  run.record(doneAfter(run)); // names the attention and the step that ran
+  expect(run.label).toBe('fused_decode, plain step, KV f16, activations q8');
   expect(new RunRecord().label).toBe('');
+  const choice = { name: 'fused', reason: 'measured here', gain: 0.38, giveUps: 0 } as const;
+  expect(new RunRecord({ info: { ...info, step: choice } }).label).toBe(
+    'split_kv_decode, fused step, KV f16, activations q8',
+  );
 });
 
 test('the time of a step belongs to the token that it brought', () => {
