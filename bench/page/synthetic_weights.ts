@@ -2,9 +2,11 @@
 // matrix.
 
 import { toHalf } from '../../src/cpu/half';
+import type { BufferRange } from '../../src/gpu/buffer_range';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../../src/gpu/device';
-import { planeBytes, planParts, type WeightMatrix } from '../../src/kernels/linear/weight_format';
+import type { WeightMatrix } from '../../src/kernels/linear/weight_format';
 import type { ModelConfig } from '../../src/model/config/config';
+import { allocateLayers, allocateMatrix, type PlannedMatrix, planMatrix } from '../../src/model/weight_arenas';
 import type { LayerWeights, LinearWeights, ModelWeights } from '../../src/model/weights';
 import { randomSource } from '../../test/random';
 import type { Quant } from '../report';
@@ -17,9 +19,9 @@ const BLOCK_WORDS = 1_048_573;
 /** Matrices begin in different places of the block. */
 const STRIDE_WORDS = 7919;
 
-/** A buffer that is to be filled from a random block: of values, or of scales around `scale`. */
+/** A range that is to be filled from a random block: of values, or of scales around `scale`. */
 interface Filling {
-  buffer: GPUBuffer;
+  range: BufferRange;
   scale?: number;
 }
 
@@ -29,13 +31,17 @@ export async function syntheticWeights(gpu: Gpu, config: ModelConfig, quant: Qua
   const builder = new Builder(gpu, quant);
   const made = await gpu.guardMemory('The weights', () => {
     const [qkv, o, gateUp, down, head] = matrixShapes(config);
-    const layers = Array.from({ length: config.nLayers }, (_, i): LayerWeights => {
-      const product = (shape: MatrixShape) => builder.product(`layer.${i}.${shape.kind}`, shape);
-      return { qkv: product(qkv), o: product(o), gateUp: product(gateUp), down: product(down) };
+    const plan = (shape: MatrixShape, i: number) => builder.plan(`layer.${i}.${shape.kind}`, shape);
+    const planned = Array.from({ length: config.nLayers }, (_, i) => [qkv, o, gateUp, down].map((s) => plan(s, i)));
+    const { arenas, matrices } = allocateLayers(gpu, planned);
+    const layers = matrices.map((own, i): LayerWeights => {
+      const product = (shape: MatrixShape, j: number) => builder.product(`layer.${i}.${shape.kind}`, shape, own[j]);
+      return { qkv: product(qkv, 0), o: product(o, 1), gateUp: product(gateUp, 2), down: product(down, 3) };
     });
-    const headProduct = builder.product('head', head);
-    const embedding = config.tiedEmbedding ? headProduct.matrix : builder.matrix('embedding', head.rows, head.cols);
-    return { embedding, layers, head: headProduct };
+    const matrix = (label: string) => allocateMatrix(gpu, builder.plan(label, head));
+    const headProduct = builder.product('head', head, matrix('head'));
+    const embedding = config.tiedEmbedding ? headProduct.matrix : builder.filled(matrix('embedding'));
+    return { embedding, layers, arenas, head: headProduct };
   });
   const bytes = gpu.allocatedBytes - before;
   await builder.fill();
@@ -51,37 +57,37 @@ class Builder {
     private readonly quant: Quant,
   ) {}
 
-  product(label: string, { rows, cols, normed }: MatrixShape): LinearWeights {
-    const matrix = this.matrix(label, rows, cols);
-    const params = this.gpu.createBuffer(`weights.${label}.params`, normed ? 4 * cols : 0, USAGE);
-    if (normed) this.norms.push({ buffer: params, size: cols });
-    return { matrix, params, normed, biased: false, outputNorm: null };
+  plan(label: string, { rows, cols }: Pick<MatrixShape, 'rows' | 'cols'>): PlannedMatrix {
+    return planMatrix(this.gpu, `weights.${label}`, [{ format: this.quant, row0: 0, rows }], cols);
   }
 
-  matrix(label: string, rows: number, cols: number): WeightMatrix {
-    const { gpu, quant } = this;
-    const scale = weightScale(quant, cols);
-    const parts = planParts(label, quant, rows, cols, gpu.bindingLimit).map((range) => {
-      const bytes = planeBytes(quant, range.rows, cols);
-      const weights = gpu.createBuffer(`weights.${label}`, bytes.weights, USAGE);
-      const scales = gpu.createBuffer(`weights.${label}.scales`, bytes.scales, USAGE);
-      if (quant === 'f16') this.fillings.push({ buffer: weights, scale });
-      else this.fillings.push({ buffer: weights }, { buffer: scales, scale });
-      return { ...range, format: quant, weights, scales };
-    });
-    return { rows, cols, parts };
+  product(label: string, { cols, normed }: MatrixShape, matrix: WeightMatrix): LinearWeights {
+    const params = this.gpu.createBuffer(`weights.${label}.params`, normed ? 4 * cols : 0, USAGE);
+    if (normed) this.norms.push({ buffer: params, size: cols });
+    return { matrix: this.filled(matrix), params, normed, biased: false, outputNorm: null };
+  }
+
+  /** The same matrix, to be filled. */
+  filled(matrix: WeightMatrix): WeightMatrix {
+    const { quant } = this;
+    const scale = weightScale(quant, matrix.cols);
+    for (const { weights, scales } of matrix.parts) {
+      if (quant === 'f16') this.fillings.push({ range: weights, scale });
+      else this.fillings.push({ range: weights }, { range: scales, scale });
+    }
+    return matrix;
   }
 
   async fill(): Promise<void> {
     const { gpu } = this;
     for (const { buffer, size } of this.norms) gpu.write(buffer, new Float32Array(size).fill(1));
     const blocks = new Map<number | undefined, { random: GPUBuffer; period: number }>();
-    for (const [i, { buffer, scale }] of this.fillings.entries()) {
+    for (const [i, { range, scale }] of this.fillings.entries()) {
       const block = blocks.get(scale) ?? this.randomBlock(scale);
       blocks.set(scale, block);
       const { random, period } = block;
       const start = (i * STRIDE_WORDS) % (random.size / 4);
-      copyAllOver(gpu, random, buffer, 4 * (start - (start % period)));
+      copyAllOver(gpu, random, range, 4 * (start - (start % period)));
     }
     await gpu.device.queue.onSubmittedWorkDone();
     for (const { random } of blocks.values()) gpu.destroyBuffer(random);
@@ -99,12 +105,12 @@ class Builder {
 }
 
 /** `block` from byte `from` to its end, then from its beginning, again and again. */
-function copyAllOver(gpu: Gpu, block: GPUBuffer, target: GPUBuffer, from: number): void {
+function copyAllOver(gpu: Gpu, block: GPUBuffer, target: BufferRange, from: number): void {
   const encoder = gpu.device.createCommandEncoder({ label: 'bench.random' });
   let at = 0;
   for (let start = from; at < target.size; start = 0) {
     const bytes = Math.min(block.size - start, target.size - at);
-    encoder.copyBufferToBuffer(block, start, target, at, bytes);
+    encoder.copyBufferToBuffer(block, start, target.buffer, target.offset + at, bytes);
     at += bytes;
   }
   gpu.submit(encoder.finish());

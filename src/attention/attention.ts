@@ -2,6 +2,7 @@
 // queries, maybe the newest keys alone) and the choice among them. It knows nothing of layers, weights or tokens.
 
 import { AttentionUnavailable } from '../errors';
+import type { Bindable } from '../gpu/buffer_range';
 import type { CommandList } from '../gpu/kernel';
 
 /** `k` and `v` are caches (nKvHeads, contextLength, headDim) of one layer. */
@@ -44,7 +45,7 @@ export interface AttentionKernel {
    * keys that a token sees, its own included; null: all before it.
    * @throws AttentionUnavailable for a window where the shape has none
    */
-  bind(q: GPUBuffer, k: GPUBuffer, v: GPUBuffer, out: GPUBuffer, window: number | null): BoundAttention;
+  bind(q: GPUBuffer, k: Bindable, v: Bindable, out: GPUBuffer, window: number | null): BoundAttention;
   /** Frees the scratch memory. */
   destroy(): void;
 }

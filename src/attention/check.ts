@@ -3,6 +3,7 @@
 import { attention as textbook } from '../cpu/attention';
 import { halfToNumber, toHalf } from '../cpu/half';
 import { VivaceError } from '../errors';
+import type { Bindable } from '../gpu/buffer_range';
 import type { Gpu } from '../gpu/device';
 import { CommandList, type Step } from '../gpu/kernel';
 import type { AttentionKernel, AttentionShape } from './attention';
@@ -10,8 +11,8 @@ import type { AttentionKernel, AttentionShape } from './attention';
 /** The buffers of one layer: q, out (maxTokens, nHeads, headDim) in f32; k and v are its caches. */
 export interface AttentionBuffers {
   q: GPUBuffer;
-  k: GPUBuffer;
-  v: GPUBuffer;
+  k: Bindable;
+  v: Bindable;
   out: GPUBuffer;
 }
 
@@ -144,7 +145,7 @@ function uniform(seed: number): () => number {
 }
 
 /** The rows of each KV head at its place in the cache (nKvHeads, contextLength, headDim); those past the pass stay. */
-function writeCache(gpu: Gpu, cache: GPUBuffer, rows: Float32Array<ArrayBuffer>, turn: number, shape: AttentionShape) {
+function writeCache(gpu: Gpu, cache: Bindable, rows: Float32Array<ArrayBuffer>, turn: number, shape: AttentionShape) {
   const stored = shape.kvType === 'f16' ? halves(rows) : rows;
   for (let head = 0; head < shape.nKvHeads; head++) {
     const from = (head * turn * shape.headDim) % rows.length;

@@ -2,6 +2,7 @@
 
 import { attention as textbook } from '../cpu/attention';
 import { halfToNumber } from '../cpu/half';
+import { type Bindable, rangeOf } from '../gpu/buffer_range';
 import { GPU_COPY_DST, GPU_MAP_READ, type Gpu } from '../gpu/device';
 import type { Step } from '../gpu/kernel';
 import {
@@ -40,7 +41,7 @@ export async function createCpu(
   );
   const unpack = shape.kvType === 'f16' ? unpackF16() : unpackF32;
 
-  const attend = async (step: Step, q: GPUBuffer, k: GPUBuffer, v: GPUBuffer, window: number | null) => {
+  const attend = async (step: Step, q: GPUBuffer, k: Bindable, v: Bindable, window: number | null) => {
     const kvLen = step.position + step.nTokens;
     const kvBytes = rowBytes(shape, 0, kvLen) / 2;
     const bytes = copyInputs(gpu, readback, shape, step, q, [k, v]);
@@ -80,7 +81,7 @@ function copyInputs(
   shape: AttentionShape,
   { position, nTokens }: Step,
   q: GPUBuffer,
-  caches: readonly GPUBuffer[],
+  caches: readonly Bindable[],
 ): number {
   const { nHeads, nKvHeads, contextLength } = shape;
   const encoder = gpu.device.createCommandEncoder({ label: `attention/${NAME}` });
@@ -88,9 +89,9 @@ function copyInputs(
   encoder.copyBufferToBuffer(q, 0, readback, 0, end);
   const perToken = rowBytes(shape, 0, 1) / (2 * nKvHeads);
   const used = (position + nTokens) * perToken;
-  for (const cache of caches) {
+  for (const { buffer, offset } of caches.map(rangeOf)) {
     for (let head = 0; head < nKvHeads; head++) {
-      encoder.copyBufferToBuffer(cache, head * contextLength * perToken, readback, end, used);
+      encoder.copyBufferToBuffer(buffer, offset + head * contextLength * perToken, readback, end, used);
       end += used;
     }
   }

@@ -2,6 +2,7 @@
 // errors.
 
 import { DeviceLostError, GpuMemoryError, GpuProgramError, VivaceError, WebGpuUnavailableError } from '../errors';
+import { alignUp, type Bindable, rangeOf } from './buffer_range';
 import { type CapabilityName, capabilities, type GpuCapabilities, wantedLimits } from './limits';
 
 /** WebGPU calls since the device was made. The metrics of a run are differences of these. */
@@ -119,7 +120,7 @@ export class Gpu {
    * A labeled, zeroed buffer of `size` bytes, rounded up to 4. Throws before it asks for more than the device grants.
    */
   createBuffer(label: string, size: number, usage: GPUBufferUsageFlags): GPUBuffer {
-    const bytes = Math.max(16, Math.ceil(size / 4) * 4);
+    const bytes = bufferBytes(size);
     const limit = usage & GPU_STORAGE ? this.bindingLimit : this.limits.maxBufferSize;
     if (bytes > limit) {
       throw new GpuMemoryError(label, bytes, limit, 'Choose a smaller model, a smaller context or a smaller format.');
@@ -135,6 +136,11 @@ export class Gpu {
     return Math.min(this.limits.maxBufferSize, this.limits.maxStorageBufferBindingSize, this.plannedBinding);
   }
 
+  /** Ranges of a buffer begin at multiples of so many bytes. */
+  get rangeAlignment(): number {
+    return Math.max(256, this.limits.minStorageBufferOffsetAlignment);
+  }
+
   destroyBuffer(buffer: GPUBuffer): void {
     this.allocatedBytes -= buffer.size;
     buffer.destroy();
@@ -147,15 +153,17 @@ export class Gpu {
     return buffer;
   }
 
-  /** Writes at `offset` bytes of `buffer`, and pads a tail that is no multiple of 4 bytes with zeros. */
-  write(buffer: GPUBuffer, data: ArrayBufferView<ArrayBuffer>, offset = 0): void {
+  /** Writes at `offset` bytes of `target`, and pads a tail that is no multiple of 4 bytes with zeros. */
+  write(target: Bindable, data: ArrayBufferView<ArrayBuffer>, offset = 0): void {
+    const { buffer, offset: first } = rangeOf(target);
+    const at = first + offset;
     const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
     const whole = bytes.length & ~3;
-    if (whole > 0) this.device.queue.writeBuffer(buffer, offset, bytes, 0, whole);
+    if (whole > 0) this.device.queue.writeBuffer(buffer, at, bytes, 0, whole);
     if (whole === bytes.length) return;
     const tail = new Uint8Array(4);
     tail.set(bytes.subarray(whole));
-    this.device.queue.writeBuffer(buffer, offset + whole, tail);
+    this.device.queue.writeBuffer(buffer, at + whole, tail);
   }
 
   submit(commands: GPUCommandBuffer): void {
@@ -178,10 +186,11 @@ export class Gpu {
   }
 
   /** The contents of any COPY_SRC buffer, for tests, load-time checks and the tuner, never inside a step. */
-  async read(buffer: GPUBuffer, bytes = buffer.size): Promise<ArrayBuffer> {
+  async read(source: Bindable, bytes = source.size): Promise<ArrayBuffer> {
+    const { buffer, offset } = rangeOf(source);
     const target = this.createBuffer('gpu.read', bytes, GPU_MAP_READ | GPU_COPY_DST);
     const encoder = this.device.createCommandEncoder({ label: 'gpu.read' });
-    encoder.copyBufferToBuffer(buffer, 0, target, 0, bytes);
+    encoder.copyBufferToBuffer(buffer, offset, target, 0, bytes);
     this.submit(encoder.finish());
     const copy = await this.readMapped(target, bytes);
     this.destroyBuffer(target);
@@ -217,6 +226,11 @@ export class Gpu {
     this.isDestroyed = true;
     this.device.destroy();
   }
+}
+
+/** The bytes that a buffer of `size` bytes gets: what a kernel binds is never empty. */
+export function bufferBytes(size: number): number {
+  return Math.max(16, alignUp(size, 4));
 }
 
 // Buffer usage flags by value, because Node has no GPUBufferUsage global (WebGPU specification, section 5.1.2).

@@ -1,6 +1,7 @@
 // Kernels and command lists: compiles WGSL into pipelines, binds buffers, and replays dispatches.
 
 import { GpuProgramError } from '../errors';
+import type { Bindable } from './buffer_range';
 import { GPU_COPY_DST, GPU_UNIFORM, type Gpu } from './device';
 import { STEP_BYTES } from './limits';
 
@@ -47,7 +48,7 @@ export class Kernel {
   ) {}
 
   /** Binds buffers to `@binding(0..)`, in order. Called while a model loads, never for a token. */
-  bind(...buffers: readonly (GPUBuffer | GPUBufferBinding)[]): GPUBindGroup {
+  bind(...buffers: readonly Bindable[]): GPUBindGroup {
     if (buffers.length !== this.bindingCount) {
       throw new GpuProgramError(this.label, `binds ${this.bindingCount} buffers, was given ${buffers.length}`);
     }

@@ -1,6 +1,7 @@
 // The cache of keys and values.
 
-import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../gpu/device';
+import { alignUp, type BufferRange } from '../gpu/buffer_range';
+import { bufferBytes, GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../gpu/device';
 import type { ModelConfig } from './config/config';
 
 /**
@@ -8,9 +9,20 @@ import type { ModelConfig } from './config/config';
  * with a window also keep all of them, so that a rewind may go back any distance.
  */
 export interface KvCache {
-  k: GPUBuffer[];
-  v: GPUBuffer[];
+  k: BufferRange[];
+  v: BufferRange[];
+  /** The buffers that k and v lie in, in the order of the layers. */
+  arenas: readonly KvArena[];
   bytes: number;
+}
+
+/** Keys and values of consecutive layers: those of layer firstLayer + i begin at byte i * layerBytes of both buffers. */
+export interface KvArena {
+  firstLayer: number;
+  nLayers: number;
+  k: GPUBuffer;
+  v: GPUBuffer;
+  layerBytes: number;
 }
 
 /** Bytes of the keys and values of one token in all layers. */
@@ -18,11 +30,27 @@ export function kvBytesPerToken(config: ModelConfig, kvType: 'f16' | 'f32'): num
   return 2 * config.nLayers * config.nKvHeads * config.headDim * (kvType === 'f16' ? 2 : 4);
 }
 
+/** Arenas of as many layers as one binding holds. */
 export function createKvCache(gpu: Gpu, config: ModelConfig, contextLength: number, kvType: 'f16' | 'f32'): KvCache {
-  const bytes = kvBytesPerToken(config, kvType) * contextLength;
-  const each = bytes / (2 * config.nLayers);
-  const usage = GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC;
-  const make = (name: string) =>
-    Array.from({ length: config.nLayers }, (_, i) => gpu.createBuffer(`kv_cache.${name}.${i}`, each, usage));
-  return { k: make('k'), v: make('v'), bytes };
+  const { nLayers } = config;
+  const size = bufferBytes((kvBytesPerToken(config, kvType) * contextLength) / (2 * nLayers));
+  const layerBytes = alignUp(size, gpu.rangeAlignment);
+  const most = Math.max(1, Math.floor(gpu.bindingLimit / layerBytes));
+  const make = (name: string, firstLayer: number, count: number) => {
+    const bytes = (count - 1) * layerBytes + size;
+    return gpu.createBuffer(`kv_cache.${name}.${firstLayer}`, bytes, GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC);
+  };
+  const arenas: KvArena[] = [];
+  for (let firstLayer = 0; firstLayer < nLayers; firstLayer += most) {
+    const count = Math.min(most, nLayers - firstLayer);
+    const [k, v] = [make('k', firstLayer, count), make('v', firstLayer, count)];
+    arenas.push({ firstLayer, nLayers: count, k, v, layerBytes });
+  }
+  const ranges = (name: 'k' | 'v') => arenas.flatMap((arena) => rangesOf(arena, name, size));
+  const bytes = arenas.reduce((sum, { k, v }) => sum + k.size + v.size, 0);
+  return { k: ranges('k'), v: ranges('v'), arenas, bytes };
+}
+
+function rangesOf({ nLayers, layerBytes, ...buffers }: KvArena, name: 'k' | 'v', size: number): BufferRange[] {
+  return Array.from({ length: nLayers }, (_, i) => ({ buffer: buffers[name], offset: i * layerBytes, size }));
 }

@@ -2,6 +2,7 @@
 // the formats of the weights and the limits of the GPU decide.
 
 import type { AttentionParts, AttentionShape } from '../attention/attention';
+import type { Bindable } from '../gpu/buffer_range';
 import type { Gpu } from '../gpu/device';
 import type { CommandList } from '../gpu/kernel';
 import { createGatedUnit } from '../kernels/elementwise/gated_unit';
@@ -186,7 +187,7 @@ export class LinearBuilder {
     weights: LinearWeights,
     given: Epilogue,
     { from, as, parts }: Source,
-    ...to: readonly GPUBuffer[]
+    ...to: readonly Bindable[]
   ): Promise<Operation> {
     const { gpu, tuned, buffers, attentionShape } = this.sources;
     const epilogue = parts ? withConstants(given, { HEAD_DIM: attentionShape.headDim }) : given;

@@ -2,20 +2,15 @@
 
 import { dequantize } from '../cpu/dequantize';
 import { UnsupportedModelError } from '../errors';
-import { GPU_COPY_DST, GPU_STORAGE, type Gpu } from '../gpu/device';
-import {
-  type FormatRange,
-  planeBytes,
-  planParts,
-  type WeightFormat,
-  type WeightMatrix,
-} from '../kernels/linear/weight_format';
+import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../gpu/device';
+import type { FormatRange, WeightFormat, WeightMatrix } from '../kernels/linear/weight_format';
 import { FILE_TYPES, fileRowBytes } from '../kernels/load/file_types';
 import { isPlain, type QuantizedFormat } from '../kernels/load/quantize_weights';
 import { Repacker, type RepackTarget } from '../kernels/load/repack';
 import type { TensorDtype, TensorInfo } from '../storage/formats/tensor';
 import type { ModelFiles } from '../storage/model_file';
 import { type Axis, padColumns, paddedIndex } from './padding';
+import { allocateLayers, allocateMatrix, type PlannedMatrix, planMatrix, type WeightArena } from './weight_arenas';
 
 const formatOf = (dtype: TensorDtype): WeightFormat => FILE_TYPES[dtype].format;
 
@@ -50,6 +45,12 @@ export function rowAxis({ tensor, axis }: Place): Axis {
   return axis ?? { stored: rows, padded: rows, size: rows };
 }
 
+/** A matrix that has no buffers yet, and the tensors whose rows it stacks. */
+export interface StackedMatrix extends PlannedMatrix {
+  places: readonly Place[];
+  columns: Axis;
+}
+
 export class WeightBuilder {
   private readonly jobs = new Map<string, Job[]>();
   private readonly uploads: (() => void)[] = [];
@@ -65,29 +66,28 @@ export class WeightBuilder {
   }
 
   /**
-   * Allocates a matrix of the stacked rows of `places` and queues their reading.
+   * Plans a matrix of the stacked rows of `places`.
    * @throws UnsupportedModelError if columns need padding within the blocks of a quantized tensor
    */
-  matrix(label: string, places: readonly Place[], columns: Axis): WeightMatrix {
-    const { gpu } = this;
-    const cols = columns.size;
-    const rows = places.reduce((sum, place) => sum + rowAxis(place).size, 0);
+  plan(label: string, places: readonly Place[], columns: Axis): StackedMatrix {
     for (const { tensor } of places) refuseSplitBlocks(tensor, columns);
-    const usage = GPU_STORAGE | GPU_COPY_DST;
-    const plan = this.formatRanges(places).flatMap(({ format, row0, rows }) =>
-      planParts(`weights.${label}`, format, rows, cols, gpu.bindingLimit).map(
-        (range): FormatRange => ({ format, row0: row0 + range.row0, rows: range.rows }),
-      ),
-    );
-    const chunks = plan.map((range) => {
-      const bytes = planeBytes(range.format, range.rows, cols);
-      const name = plan.length === 1 ? `weights.${label}` : `weights.${label}.rows_${range.row0}`;
-      const weights = gpu.createBuffer(name, bytes.weights, usage);
-      return { ...range, weights, scales: gpu.createBuffer(`${name}.scales`, bytes.scales, usage) };
-    });
-    const matrix = { rows, cols, parts: chunks };
-    for (const place of places) this.queue(place.tensor, () => this.readRows(place, matrix, columns));
-    return matrix;
+    const planned = planMatrix(this.gpu, `weights.${label}`, this.formatRanges(places), columns.size);
+    return { ...planned, places, columns };
+  }
+
+  /** Allocates a matrix with buffers of its own and queues the reading of its rows. */
+  matrix(label: string, places: readonly Place[], columns: Axis): WeightMatrix {
+    const planned = this.plan(label, places, columns);
+    return this.queueRows(planned, allocateMatrix(this.gpu, planned));
+  }
+
+  /** Allocates the matrices of all layers, in arenas where they fit, and queues the reading of their rows. */
+  layers(planned: readonly (readonly StackedMatrix[])[]): { arenas: WeightArena[]; matrices: WeightMatrix[][] } {
+    const allocated = allocateLayers(this.gpu, planned);
+    for (const [i, layer] of planned.entries()) {
+      for (const [j, matrix] of layer.entries()) this.queueRows(matrix, allocated.matrices[i][j]);
+    }
+    return allocated;
   }
 
   /** True if both lie in one format, so that one kernel can multiply their rows interleaved. */
@@ -119,7 +119,8 @@ export class WeightBuilder {
    */
   vectors(label: string, size: number, places: readonly VectorPlace[]): GPUBuffer {
     const values = new Float32Array(Math.ceil(size / 4) * 4); // the kernels read quads
-    const buffer = this.gpu.createBuffer(`weights.${label}`, values.byteLength, GPU_STORAGE | GPU_COPY_DST);
+    const usage = GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC;
+    const buffer = this.gpu.createBuffer(`weights.${label}`, values.byteLength, usage);
     for (const place of places) {
       const { tensor, dstRow0 = 0, dstStride = 1, rotaryDim = 0, plus = 0, times = 1 } = place;
       const axis = rowAxis(place);
@@ -152,6 +153,11 @@ export class WeightBuilder {
     }
     for (const upload of this.uploads) upload();
     this.repacker.destroy();
+  }
+
+  private queueRows({ places, columns }: StackedMatrix, matrix: WeightMatrix): WeightMatrix {
+    for (const place of places) this.queue(place.tensor, () => this.readRows(place, matrix, columns));
+    return matrix;
   }
 
   private queue(tensor: TensorInfo, job: Job): void {

@@ -10,7 +10,15 @@ import type { ModelFiles } from '../storage/model_file';
 import type { ModelConfig } from './config/config';
 import { type PaddedConfig, type Padding, padConfig, paddingOf } from './padding';
 import type { LayerTensors, ModelTensors } from './tensors';
-import { isPlainMatrix, type Place, rowAxis, type VectorPlace, WeightBuilder } from './weight_builder';
+import type { WeightArena } from './weight_arenas';
+import {
+  isPlainMatrix,
+  type Place,
+  rowAxis,
+  type StackedMatrix,
+  type VectorPlace,
+  WeightBuilder,
+} from './weight_builder';
 
 export type { QuantizedFormat };
 export { isPlainMatrix };
@@ -41,6 +49,8 @@ export interface LayerWeights {
 export interface ModelWeights {
   embedding: WeightMatrix;
   layers: LayerWeights[];
+  /** The buffers of the layers' matrices, in the order of the layers. A layer that fits no arena is in none. */
+  arenas: readonly WeightArena[];
   /** The same matrix as the embedding if tied. params: the final norm. */
   head: LinearWeights;
   /** The RoPE factors of a GGUF, filled by `read`, or null. */
@@ -76,11 +86,13 @@ export async function allocateWeights(
     const builder = new WeightBuilder(gpu, padded.headDim, quantize ?? null);
     const before = gpu.allocatedBytes; // the builder's staging is gone once the weights are there
     const embedding = builder.matrix('embedding', [{ tensor: tensors.embedding }], padding.hidden);
-    const layers = tensors.layers.map((_, i) => layerWeights(builder, tensors, padded, padding, i));
+    const planned = tensors.layers.map((_, i) => planLayer(builder, tensors, padded, padding, i));
+    const { arenas, matrices } = builder.layers(planned.map(({ matrices }) => matrices));
+    const layers = planned.map(({ complete }, i) => complete(matrices[i]));
     const headMatrix = tensors.head ? builder.matrix('head', [{ tensor: tensors.head }], padding.hidden) : embedding;
     const norm = hiddenNorm(padded, padding);
     const head = product(builder, 'head', headMatrix, { norm: norm(tensors.finalNorm) });
-    return { builder, bytes: gpu.allocatedBytes - before, embedding, layers, head };
+    return { builder, bytes: gpu.allocatedBytes - before, embedding, layers, arenas, head };
   });
   const weights = { ...matrices, ropeFactors: tensors.ropeFactors && readFactors(builder, tensors.ropeFactors), bytes };
   return { weights, read: (files, signal) => builder.run(files, signal) };
@@ -99,13 +111,20 @@ function readFactors(builder: WeightBuilder, tensors: NonNullable<ModelTensors['
   return factors;
 }
 
-function layerWeights(
+/** The four matrices of a layer, without buffers, and what makes its weights of them once they have some. */
+interface PlannedLayer {
+  /** qkv, o, gateUp, down. */
+  matrices: readonly StackedMatrix[];
+  complete(matrices: readonly WeightMatrix[]): LayerWeights;
+}
+
+function planLayer(
   builder: WeightBuilder,
   { layers }: ModelTensors,
   config: PaddedConfig,
   padding: Padding,
   index: number,
-): LayerWeights {
+): PlannedLayer {
   const t = layers[index];
   const label = `layer.${index}`;
   const norm = hiddenNorm(config, padding);
@@ -122,11 +141,13 @@ function layerWeights(
     ...place(up, { dstRow0, dstStride, axis: intermediate }),
   ];
   const added = (tensor: TensorInfo | null) => place(tensor, { axis: hidden });
-  const qkv = builder.matrix(`${label}.qkv`, heads(t.wq, t.wk, t.wv), hidden);
-  const gateUp = builder.matrix(`${label}.gate_up`, mlp(t.wGate, t.wUp), hidden);
-  const o = builder.matrix(`${label}.o`, added(t.wo), qAxis);
-  const down = builder.matrix(`${label}.down`, added(t.wDown), intermediate);
-  return {
+  const matrices = [
+    builder.plan(`${label}.qkv`, heads(t.wq, t.wk, t.wv), hidden),
+    builder.plan(`${label}.o`, added(t.wo), qAxis),
+    builder.plan(`${label}.gate_up`, mlp(t.wGate, t.wUp), hidden),
+    builder.plan(`${label}.down`, added(t.wDown), intermediate),
+  ];
+  const complete = ([qkv, o, gateUp, down]: readonly WeightMatrix[]): LayerWeights => ({
     qkv: product(builder, `${label}.qkv`, qkv, {
       norm: norm(t.attnNorm),
       biases: heads(t.bq, t.bk, t.bv),
@@ -135,7 +156,8 @@ function layerWeights(
     o: product(builder, `${label}.o`, o, { biases: added(t.bo), outputNorm: norm(t.postAttnNorm) }),
     gateUp: product(builder, `${label}.gate_up`, gateUp, { norm: norm(t.mlpNorm), biases: mlp(t.bGate, t.bUp) }),
     down: product(builder, `${label}.down`, down, { biases: added(t.bDown), outputNorm: norm(t.postMlpNorm) }),
-  };
+  });
+  return { matrices, complete };
 }
 
 /** Number of rows of a head to reorder: those that turn, if the file keeps their pairs apart (half convention). */

@@ -3,6 +3,7 @@
 import type { AttentionKernel, AttentionShape } from '../attention/attention';
 import { checkAttention } from '../attention/check';
 import { createAttention } from '../attention/create';
+import type { Bindable } from '../gpu/buffer_range';
 import type { Gpu } from '../gpu/device';
 import type { PassTimeOptions } from '../gpu/time_pass';
 import { type AttentionCandidate, keyOf, type TunedPass } from './attention_candidates';
@@ -13,8 +14,8 @@ import type { Meter } from './tuner';
 export interface AttentionTuneBuffers {
   q: GPUBuffer;
   out: GPUBuffer;
-  k: readonly GPUBuffer[];
-  v: readonly GPUBuffer[];
+  k: readonly Bindable[];
+  v: readonly Bindable[];
   /** The window of each layer. */
   windows: readonly (number | null)[];
 }

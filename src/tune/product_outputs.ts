@@ -1,6 +1,7 @@
 // Outputs of a product as numbers: reset before a run, read after it, and compared with those of the default.
 
 import { halfToNumber } from '../cpu/half';
+import { rangeOf } from '../gpu/buffer_range';
 import { GPU_COPY_DST, GPU_MAP_READ, type Gpu } from '../gpu/device';
 import type { MadeLinear } from '../kernels/linear/create_linear';
 import type { EpilogueOutput } from '../kernels/linear/linear';
@@ -37,9 +38,10 @@ export async function readOutputs(gpu: Gpu, product: MadeLinear, nTokens: number
   try {
     const encoder = gpu.device.createCommandEncoder({ label: 'tune.outputs' });
     let at = 0;
-    for (const { output, buffer } of outputs) {
+    for (const { output, buffer: source } of outputs) {
+      const { buffer, offset: first } = rangeOf(source);
       for (const offset of offsetsOf(output)) {
-        encoder.copyBufferToBuffer(buffer, offset, target, at, output.bytes);
+        encoder.copyBufferToBuffer(buffer, first + offset, target, at, output.bytes);
         at += output.bytes;
       }
     }

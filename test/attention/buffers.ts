@@ -1,11 +1,10 @@
 // Buffers as a model allocates them, for tests of what runs on them.
 
 import type { AttentionShape } from '../../src/attention/attention';
-import type { AttentionBuffers } from '../../src/attention/check';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../../src/gpu/device';
 
 /** q and out of maxTokens rows, k and v whole caches of one layer, all zero. */
-export function modelBuffers(gpu: Gpu, shape: AttentionShape): AttentionBuffers {
+export function modelBuffers(gpu: Gpu, shape: AttentionShape): Record<'q' | 'out' | 'k' | 'v', GPUBuffer> {
   const make = (label: string, bytes: number) =>
     gpu.createBuffer(label, bytes, GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC);
   const rows = 4 * shape.maxTokens * shape.nHeads * shape.headDim;

@@ -3,6 +3,7 @@
 import type { AttentionKernel, AttentionName, AttentionShape } from '../../src/attention/attention';
 import { createAttention } from '../../src/attention/create';
 import { halfToNumber, toHalf } from '../../src/cpu/half';
+import type { BufferRange } from '../../src/gpu/buffer_range';
 import type { Gpu } from '../../src/gpu/device';
 import { CommandList } from '../../src/gpu/kernel';
 import type { CapabilityName } from '../../src/gpu/limits';
@@ -52,7 +53,8 @@ export async function replayOnGpu(target: Target, passes: readonly Pass[]): Prom
   const gpu = await testGpu(target.without);
   const kernel = await kernelFor(gpu, target, shape);
   const size = nTokens * shape.nHeads * shape.headDim;
-  const [q, k, v] = (['q', 'k', 'v'] as const).map((name) => gpu.upload(name, data(passes[0], name)));
+  const q = gpu.upload('q', data(passes[0], 'q'));
+  const [k, v] = (['k', 'v'] as const).map((name) => uploadWithin(gpu, name, data(passes[0], name)));
   const out = gpu.upload('out', poison(size));
   const list = new CommandList(gpu);
   kernel.bind(q, k, v, out, window).record(list, nTokens);
@@ -70,8 +72,18 @@ export async function replayOnGpu(target: Target, passes: readonly Pass[]): Prom
     checkWritten(target, bits, size);
     outs.push(new Float32Array(bits.buffer, 0, size));
   }
-  for (const buffer of [q, k, v, out]) gpu.destroyBuffer(buffer);
+  for (const buffer of [q, k.buffer, v.buffer, out]) gpu.destroyBuffer(buffer);
   return outs;
+}
+
+/** Uploads a cache as the second of three layers in one buffer. The others are poison, which shows when it is read. */
+function uploadWithin(gpu: Gpu, label: string, cache: ReturnType<typeof stored>): BufferRange {
+  const size = cache.byteLength;
+  const offset = Math.ceil(size / gpu.rangeAlignment) * gpu.rangeAlignment;
+  const buffer = gpu.upload(label, new Uint32Array((2 * offset + size) / 4).fill(NAN_AND_NANS));
+  const range = { buffer, offset, size };
+  gpu.write(range, cache);
+  return range;
 }
 
 function checkWritten({ name }: Target, bits: Uint32Array, size: number): void {
@@ -83,6 +95,9 @@ function checkWritten({ name }: Target, bits: Uint32Array, size: number): void {
 
 /** A NaN that no arithmetic makes. */
 const POISON = 0x7fabcdef;
+
+/** NaN as f32, and as f16 twice. */
+const NAN_AND_NANS = 0x7fff7fff;
 
 function poison(size: number): Uint32Array<ArrayBuffer> {
   return new Uint32Array(size + GUARD).fill(POISON);

@@ -1,6 +1,7 @@
 // Random matrices on the GPU, and their values for the reference.
 
 import { dequantize } from '../../src/cpu/dequantize';
+import { rangeOf } from '../../src/gpu/buffer_range';
 import type { Gpu } from '../../src/gpu/device';
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE } from '../../src/gpu/device';
 import { CommandList } from '../../src/gpu/kernel';
@@ -14,8 +15,8 @@ const USAGE = GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC;
 export function emptyMatrix(gpu: Gpu, format: WeightFormat, rows: number, cols: number, partRows = rows): WeightMatrix {
   const parts = rowParts(rows, partRows).map((range) => {
     const bytes = planeBytes(format, range.rows, cols);
-    const weights = gpu.createBuffer('test.weights', bytes.weights, USAGE);
-    return { ...range, format, weights, scales: gpu.createBuffer('test.scales', bytes.scales, USAGE) };
+    const weights = rangeOf(gpu.createBuffer('test.weights', bytes.weights, USAGE));
+    return { ...range, format, weights, scales: rangeOf(gpu.createBuffer('test.scales', bytes.scales, USAGE)) };
   });
   return { rows, cols, parts };
 }

@@ -5,6 +5,7 @@ import type { AttentionShape } from '../../src/attention/attention';
 import { checkAttention } from '../../src/attention/check';
 import { createAttention } from '../../src/attention/create';
 import type { AttentionProfile } from '../../src/attention/profile';
+import { rangeOf } from '../../src/gpu/buffer_range';
 import type { Gpu } from '../../src/gpu/device';
 import { type TuneAttentionOptions, tuneAttention } from '../../src/tune/attention';
 import { type AttentionCandidate, firstCandidates, type TunedPass } from '../../src/tune/attention_candidates';
@@ -295,7 +296,7 @@ describe('on a GPU', () => {
     const timing = { budgetMs: Number.POSITIVE_INFINITY };
     const [{ ms }] = await measure(gpu, meter.at(pass, timing), [candidate], () => {});
     expect(ms).toBeGreaterThan(0);
-    const windows = written.mock.calls.filter(([{ label }]) => label === 'attention.fused_decode.window');
+    const windows = written.mock.calls.filter(([to]) => rangeOf(to).buffer.label === 'attention.fused_decode.window');
     expect(windows.map(([, data]) => (data as Uint32Array)[0])).toEqual([75, 7, 2 ** 32 - 1]); // 75: the check
     vi.restoreAllMocks();
     for (const buffer of [q, k, v, out]) gpu.destroyBuffer(buffer);

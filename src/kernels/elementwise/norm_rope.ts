@@ -2,6 +2,7 @@
 
 import wgsl from '../../../shaders/elementwise/norm_rope.wgsl?raw';
 import workgroupSum from '../../../shaders/elementwise/workgroup_sum.wgsl?raw';
+import type { Bindable } from '../../gpu/buffer_range';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, createKernel, type Kernel } from '../../gpu/kernel';
 import { type QkvShape, rotaryConstants, rotaryLibraries } from '../linear/epilogues/qkv';
@@ -28,7 +29,7 @@ export class NormRope {
    * order: (headDim) each, or for a vector (nHeads, headDim) and (nKvHeads, headDim); then the rope table, q, k cache,
    * v cache as in `qkv`.
    */
-  bind(y: GPUBuffer, weight: GPUBuffer, rope: GPUBuffer, q: GPUBuffer, k: GPUBuffer, v: GPUBuffer): GPUBindGroup {
+  bind(y: GPUBuffer, weight: GPUBuffer, rope: GPUBuffer, q: GPUBuffer, k: Bindable, v: Bindable): GPUBindGroup {
     return this.kernel.bind(y, weight, rope, q, k, v);
   }
 

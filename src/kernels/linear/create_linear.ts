@@ -1,6 +1,7 @@
 // The door to linears: picks the kernel for a pass and an input, with the tuned parameters where they run on this GPU.
 
 import { GpuProgramError } from '../../errors';
+import type { Bindable } from '../../gpu/buffer_range';
 import type { Gpu } from '../../gpu/device';
 import type { Epilogue, Linear, LinearShape } from './linear';
 import { createMatmul } from './matmul';
@@ -21,7 +22,7 @@ export interface MadeLinear {
   matrix: WeightMatrix;
   params: GPUBuffer;
   /** The activations, then the buffers of the epilogue. */
-  buffers: readonly GPUBuffer[];
+  buffers: readonly Bindable[];
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import params from '../../../shaders/linear/params.wgsl?raw';
 import { GpuProgramError } from '../../errors';
+import type { Bindable } from '../../gpu/buffer_range';
 import type { Gpu } from '../../gpu/device';
 import { type BindingKind, type CommandList, type Constant, createKernel, type Kernel } from '../../gpu/kernel';
 import { type RowRange, WEIGHT_FORMATS, type WeightFormat, type WeightRun } from './weight_format';
@@ -75,7 +76,7 @@ export class Linear {
   ) {}
 
   /** `buffers`: x, params, then the epilogue's own. One group for each part. */
-  bind(run: Pick<WeightRun, 'parts'>, ...buffers: readonly GPUBuffer[]): readonly GPUBindGroup[] {
+  bind(run: Pick<WeightRun, 'parts'>, ...buffers: readonly Bindable[]): readonly GPUBindGroup[] {
     return this.parts.map(({ kernel }, i) => {
       const { weights, scales } = run.parts[i];
       return kernel.bind(weights, scales, ...buffers);

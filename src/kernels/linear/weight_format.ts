@@ -14,6 +14,7 @@ import q6K from '../../../shaders/linear/weights/q6_k.wgsl?raw';
 import q8 from '../../../shaders/linear/weights/q8.wgsl?raw';
 import quants from '../../../shaders/linear/weights/quants.wgsl?raw';
 import { GpuMemoryError } from '../../errors';
+import type { BufferRange } from '../../gpu/buffer_range';
 import type { Constant } from '../../gpu/kernel';
 
 /** The layout of a matrix on the GPU. Columns always come in blocks of 32. */
@@ -87,8 +88,8 @@ export interface FormatRange extends RowRange {
  * none).
  */
 export interface WeightPart extends FormatRange {
-  weights: GPUBuffer;
-  scales: GPUBuffer;
+  weights: BufferRange;
+  scales: BufferRange;
 }
 
 /**
