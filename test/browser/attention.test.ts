@@ -1,4 +1,5 @@
-// An attention kernel forced in the page's address: it answers and the panel names it, or an error offers a way back.
+// An attention kernel or a decode step forced in the page's address: it answers and the panel names it, or an error
+// offers a way back.
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -52,5 +53,19 @@ test('a kernel that cannot run is an error, and one click goes back to auto', as
   await page.getByTestId('load-auto-attention').click();
   await ready(page);
   expect(new URL(page.url()).search).toBe('?backend=cpu');
+  await page.context().close();
+});
+
+test('a decode step that cannot run is an error, and the settings go back to auto', async () => {
+  const { page } = await visit(site, '?step=fused&backend=cpu');
+  await expect.poll(() => stateOf(progress(page)), { timeout: 90_000 }).toBe('error');
+  expect(await textOf(progress(page))).toMatch(/"fused" cannot run here: the CPU has no fused step.*settings/s);
+  await page.getByTestId('settings').click();
+  await page.locator('select#step').selectOption('auto');
+  await page.getByTestId('reload').click();
+  await page.keyboard.press('Escape');
+  await ready(page);
+  expect(new URL(page.url()).search).toBe('?backend=cpu');
+  expect(await textOf(page.getByTestId('metrics').locator('[data-figure=step]'))).toBe('plain');
   await page.context().close();
 });

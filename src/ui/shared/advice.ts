@@ -144,6 +144,8 @@ export function adviseLoad(error: unknown): Advice {
       };
     case 'attention-unavailable':
       return { what, next: 'Auto takes an attention that runs here.', offers: ['auto-attention'] };
+    case 'invalid-request':
+      return { what, next: 'Change the settings and load again, or open another model.', offers: [] };
     default:
       return { what, next: 'Try again; if it fails again, reload the page.', offers: ['retry'] };
   }

@@ -7,6 +7,7 @@ import {
   ContextOverflowError,
   DeviceLostError,
   GpuMemoryError,
+  InvalidRequestError,
   ModelFetchError,
   NotFiniteError,
   UnsupportedModelError,
@@ -70,6 +71,10 @@ test('a retry is offered only where the result may differ', () => {
     offers: ['retry'],
   });
   expect(adviseLoad(new UnsupportedModelError('x')).offers).toEqual([]);
+  expect(adviseLoad(new InvalidRequestError('x'))).toMatchObject({
+    next: expect.stringContaining('settings'),
+    offers: [],
+  });
   expect(adviseLoad(new WebGpuUnavailableError('no adapter')).offers).toEqual(['cpu']);
   expect(adviseLoad(new DeviceLostError('x')).offers).toEqual(['retry', 'cpu']);
   expect(adviseLoad(new WorkerError('x', { canRetry: false })).offers).toEqual([]);
