@@ -8,7 +8,7 @@ import { Gpu } from '../../src/gpu/device';
 import { planeBytes, type WeightMatrix } from '../../src/kernels/linear/weight_format';
 import { PREFILL_CHUNK } from '../../src/model/buffers';
 import { readConfig } from '../../src/model/config/read';
-import { createKvCache } from '../../src/model/kv_cache';
+import { createKvCache, type KvArena } from '../../src/model/kv_cache';
 import { Llama } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateLayers, type PlannedMatrix, type WeightArena } from '../../src/model/weight_arenas';
@@ -88,7 +88,7 @@ function expectArenas(gpu: Gpu, arenas: readonly WeightArena[], layers: readonly
   }
 }
 
-const layersOf = (arenas: readonly { firstLayer: number; nLayers: number }[]) =>
+const layersOf = (arenas: readonly (WeightArena | KvArena)[]) =>
   arenas.map(({ firstLayer, nLayers }) => [firstLayer, nLayers]);
 
 describe('weights', () => {
