@@ -14,7 +14,12 @@ export function rangeOf(bound: Bindable): BufferRange {
   return 'buffer' in bound ? bound : { buffer: bound, offset: 0, size: bound.size };
 }
 
-/** The next multiple of `alignment`. */
-export function alignUp(bytes: number, alignment: number): number {
-  return Math.ceil(bytes / alignment) * alignment;
+/** The bytes that a buffer, or a range of one, gets for `size` bytes: no binding is empty. */
+export function storedBytes(size: number): number {
+  return Math.max(16, Math.ceil(size / 4) * 4);
+}
+
+/** The distance of two ranges of `size` bytes: every device binds multiples of 256 (minStorageBufferOffsetAlignment). */
+export function rangeStride(size: number): number {
+  return Math.ceil(storedBytes(size) / 256) * 256;
 }

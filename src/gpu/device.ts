@@ -2,7 +2,7 @@
 // errors.
 
 import { DeviceLostError, GpuMemoryError, GpuProgramError, VivaceError, WebGpuUnavailableError } from '../errors';
-import { alignUp, type Bindable, rangeOf } from './buffer_range';
+import { type Bindable, rangeOf, storedBytes } from './buffer_range';
 import { type CapabilityName, capabilities, type GpuCapabilities, wantedLimits } from './limits';
 
 /** WebGPU calls since the device was made. The metrics of a run are differences of these. */
@@ -120,7 +120,7 @@ export class Gpu {
    * A labeled, zeroed buffer of `size` bytes, rounded up to 4. Throws before it asks for more than the device grants.
    */
   createBuffer(label: string, size: number, usage: GPUBufferUsageFlags): GPUBuffer {
-    const bytes = bufferBytes(size);
+    const bytes = storedBytes(size);
     const limit = usage & GPU_STORAGE ? this.bindingLimit : this.limits.maxBufferSize;
     if (bytes > limit) {
       throw new GpuMemoryError(label, bytes, limit, 'Choose a smaller model, a smaller context or a smaller format.');
@@ -134,11 +134,6 @@ export class Gpu {
   /** Most bytes of one storage binding. */
   get bindingLimit(): number {
     return Math.min(this.limits.maxBufferSize, this.limits.maxStorageBufferBindingSize, this.plannedBinding);
-  }
-
-  /** Ranges of a buffer begin at multiples of so many bytes. */
-  get rangeAlignment(): number {
-    return Math.max(256, this.limits.minStorageBufferOffsetAlignment);
   }
 
   destroyBuffer(buffer: GPUBuffer): void {
@@ -226,11 +221,6 @@ export class Gpu {
     this.isDestroyed = true;
     this.device.destroy();
   }
-}
-
-/** The bytes that a buffer of `size` bytes gets: what a kernel binds is never empty. */
-export function bufferBytes(size: number): number {
-  return Math.max(16, alignUp(size, 4));
 }
 
 // Buffer usage flags by value, because Node has no GPUBufferUsage global (WebGPU specification, section 5.1.2).

@@ -1,7 +1,7 @@
 // Kernels and command lists: compiles WGSL into pipelines, binds buffers, and replays dispatches.
 
 import { GpuProgramError } from '../errors';
-import type { Bindable } from './buffer_range';
+import { type Bindable, rangeOf } from './buffer_range';
 import { GPU_COPY_DST, GPU_UNIFORM, type Gpu } from './device';
 import { STEP_BYTES } from './limits';
 
@@ -55,7 +55,7 @@ export class Kernel {
     return this.gpu.device.createBindGroup({
       label: this.label,
       layout: this.layout,
-      entries: buffers.map((buffer, binding) => ({ binding, resource: 'buffer' in buffer ? buffer : { buffer } })),
+      entries: buffers.map((buffer, binding) => ({ binding, resource: rangeOf(buffer) })),
     });
   }
 }

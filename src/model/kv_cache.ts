@@ -1,7 +1,7 @@
 // The cache of keys and values.
 
-import { alignUp, type BufferRange } from '../gpu/buffer_range';
-import { bufferBytes, GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../gpu/device';
+import { type BufferRange, rangeStride, storedBytes } from '../gpu/buffer_range';
+import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../gpu/device';
 import type { ModelConfig } from './config/config';
 
 /**
@@ -33,24 +33,22 @@ export function kvBytesPerToken(config: ModelConfig, kvType: 'f16' | 'f32'): num
 /** Arenas of as many layers as one binding holds. */
 export function createKvCache(gpu: Gpu, config: ModelConfig, contextLength: number, kvType: 'f16' | 'f32'): KvCache {
   const { nLayers } = config;
-  const size = bufferBytes((kvBytesPerToken(config, kvType) * contextLength) / (2 * nLayers));
-  const layerBytes = alignUp(size, gpu.rangeAlignment);
+  const before = gpu.allocatedBytes;
+  const size = storedBytes((kvBytesPerToken(config, kvType) * contextLength) / (2 * nLayers));
+  const layerBytes = rangeStride(size);
   const most = Math.max(1, Math.floor(gpu.bindingLimit / layerBytes));
-  const make = (name: string, firstLayer: number, count: number) => {
-    const bytes = (count - 1) * layerBytes + size;
-    return gpu.createBuffer(`kv_cache.${name}.${firstLayer}`, bytes, GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC);
-  };
+  const usage = GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC;
   const arenas: KvArena[] = [];
   for (let firstLayer = 0; firstLayer < nLayers; firstLayer += most) {
     const count = Math.min(most, nLayers - firstLayer);
-    const [k, v] = [make('k', firstLayer, count), make('v', firstLayer, count)];
-    arenas.push({ firstLayer, nLayers: count, k, v, layerBytes });
+    const make = (name: string) =>
+      gpu.createBuffer(`kv_cache.${name}.${firstLayer}`, (count - 1) * layerBytes + size, usage);
+    arenas.push({ firstLayer, nLayers: count, k: make('k'), v: make('v'), layerBytes });
   }
-  const ranges = (name: 'k' | 'v') => arenas.flatMap((arena) => rangesOf(arena, name, size));
-  const bytes = arenas.reduce((sum, { k, v }) => sum + k.size + v.size, 0);
-  return { k: ranges('k'), v: ranges('v'), arenas, bytes };
-}
-
-function rangesOf({ nLayers, layerBytes, ...buffers }: KvArena, name: 'k' | 'v', size: number): BufferRange[] {
-  return Array.from({ length: nLayers }, (_, i) => ({ buffer: buffers[name], offset: i * layerBytes, size }));
+  const ranges = (name: 'k' | 'v') =>
+    Array.from({ length: nLayers }, (_, layer): BufferRange => {
+      const buffer = arenas[Math.floor(layer / most)][name];
+      return { buffer, offset: (layer % most) * layerBytes, size };
+    });
+  return { k: ranges('k'), v: ranges('v'), arenas, bytes: gpu.allocatedBytes - before };
 }

@@ -1,8 +1,8 @@
 // The buffers of weight matrices: those of layers lie together in a few large buffers, so that one binding reaches the
 // weights of many layers; others have buffers of their own.
 
-import { alignUp, type BufferRange, rangeOf } from '../gpu/buffer_range';
-import { bufferBytes, GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../gpu/device';
+import { type BufferRange, rangeOf, rangeStride, storedBytes } from '../gpu/buffer_range';
+import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, type Gpu } from '../gpu/device';
 import {
   type FormatRange,
   planeBytes,
@@ -31,10 +31,11 @@ export interface PlannedMatrix {
 
 const USAGE = GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC;
 
-const PLANES = ['weights', 'scales'] as const;
-
 /** Bytes of both planes. */
 type PlaneBytes = ReturnType<typeof planeBytes>;
+
+/** Gives a plane of a part its range. */
+type Take = (plane: keyof PlaneBytes, bytes: number, label: string) => BufferRange;
 
 /** A matrix of the rows of `formats`, cut into parts of which each fits one binding. */
 export function planMatrix(gpu: Gpu, label: string, formats: readonly FormatRange[], cols: number): PlannedMatrix {
@@ -47,14 +48,14 @@ export function planMatrix(gpu: Gpu, label: string, formats: readonly FormatRang
 }
 
 /** Gives every part of a matrix two buffers of its own. */
-export function allocateMatrix(gpu: Gpu, { label, rows, cols, parts }: PlannedMatrix): WeightMatrix {
-  const made = parts.map((part): WeightPart => {
-    const bytes = planeBytes(part.format, part.rows, cols);
-    const name = parts.length === 1 ? label : `${label}.rows_${part.row0}`;
-    const weights = rangeOf(gpu.createBuffer(name, bytes.weights, USAGE));
-    return { ...part, weights, scales: rangeOf(gpu.createBuffer(`${name}.scales`, bytes.scales, USAGE)) };
-  });
-  return { rows, cols, parts: made };
+export function allocateMatrix(gpu: Gpu, matrix: PlannedMatrix): WeightMatrix {
+  return place(matrix, wholeBuffers(gpu));
+}
+
+/** Creates a buffer for each range. */
+function wholeBuffers(gpu: Gpu): Take {
+  return (plane, bytes, label) =>
+    rangeOf(gpu.createBuffer(plane === 'weights' ? label : `${label}.scales`, bytes, USAGE));
 }
 
 /**
@@ -67,72 +68,57 @@ export function allocateLayers(
 ): { arenas: WeightArena[]; matrices: WeightMatrix[][] } {
   const arenas: WeightArena[] = [];
   const matrices: WeightMatrix[][] = [];
-  for (const { firstLayer, nLayers, bytes } of planArenas(gpu, layers)) {
-    const own = layers.slice(firstLayer, firstLayer + nLayers);
-    if (!bytes) {
-      matrices.push(...own.map((layer) => layer.map((matrix) => allocateMatrix(gpu, matrix))));
-      continue;
+  const sizes = layers.map(layerBytes);
+  const fits = (bytes: PlaneBytes) => Math.max(bytes.weights, bytes.scales) <= gpu.bindingLimit;
+  for (let firstLayer = 0, end = 0; firstLayer < layers.length; firstLayer = end) {
+    let bytes = sizes[end++];
+    while (end < layers.length && fits(sum(bytes, sizes[end]))) bytes = sum(bytes, sizes[end++]);
+    let take = wholeBuffers(gpu); // of a single layer
+    if (fits(bytes)) {
+      const label = `weights.layer.${firstLayer}`;
+      const weights = take('weights', bytes.weights, label).buffer;
+      const scales = take('scales', bytes.scales, label).buffer;
+      arenas.push({ firstLayer, nLayers: end - firstLayer, weights, scales });
+      take = takeFrom({ weights, scales });
     }
-    const label = `weights.layer.${firstLayer}_to_${firstLayer + nLayers - 1}`;
-    const weights = gpu.createBuffer(label, bytes.weights, USAGE);
-    const scales = gpu.createBuffer(`${label}.scales`, bytes.scales, USAGE);
-    arenas.push({ firstLayer, nLayers, weights, scales });
-    const place = placeIn(gpu, { weights, scales });
-    matrices.push(...own.map((layer) => layer.map(place)));
+    matrices.push(...layers.slice(firstLayer, end).map((layer) => layer.map((matrix) => place(matrix, take))));
   }
   return { arenas, matrices };
 }
 
-/** The layers of each arena and its bytes; layers that fit no arena have none. */
-function planArenas(
-  gpu: Gpu,
-  layers: readonly (readonly PlannedMatrix[])[],
-): { firstLayer: number; nLayers: number; bytes: PlaneBytes | null }[] {
-  const arenas: { firstLayer: number; nLayers: number; bytes: PlaneBytes | null }[] = [];
-  const fits = (bytes: PlaneBytes) => PLANES.every((plane) => bytes[plane] <= gpu.bindingLimit);
-  for (const [firstLayer, layer] of layers.entries()) {
-    const bytes = layerBytes(gpu, layer);
-    const last = arenas.at(-1);
-    const joined = last?.bytes && sum(last.bytes, bytes);
-    if (last && joined && fits(joined)) {
-      last.bytes = joined;
-      last.nLayers++;
-    } else {
-      arenas.push({ firstLayer, nLayers: 1, bytes: fits(bytes) ? bytes : null });
+/** Bytes of a layer in an arena: each of its parts takes whole multiples of the alignment. */
+function layerBytes(layer: readonly PlannedMatrix[]): PlaneBytes {
+  const total: PlaneBytes = { weights: 0, scales: 0 };
+  for (const { parts, cols } of layer) {
+    for (const { format, rows } of parts) {
+      const { weights, scales } = planeBytes(format, rows, cols);
+      total.weights += rangeStride(weights);
+      total.scales += rangeStride(scales);
     }
   }
-  return arenas;
+  return total;
 }
-
-/** Bytes of a layer in an arena: each of its parts takes whole multiples of the alignment. */
-function layerBytes(gpu: Gpu, layer: readonly PlannedMatrix[]): PlaneBytes {
-  const parts = layer.flatMap(({ parts, cols }) => parts.map(({ format, rows }) => planeBytes(format, rows, cols)));
-  return parts
-    .map(({ weights, scales }) => ({ weights: paddedBytes(gpu, weights), scales: paddedBytes(gpu, scales) }))
-    .reduce(sum);
-}
-
-const paddedBytes = (gpu: Gpu, size: number): number => alignUp(bufferBytes(size), gpu.rangeAlignment);
 
 const sum = (a: PlaneBytes, b: PlaneBytes): PlaneBytes => ({
   weights: a.weights + b.weights,
   scales: a.scales + b.scales,
 });
 
-/** Puts matrix after matrix into an arena. */
-function placeIn(gpu: Gpu, arena: Pick<WeightArena, 'weights' | 'scales'>): (matrix: PlannedMatrix) => WeightMatrix {
+/** Takes range after range of both buffers. */
+function takeFrom(buffers: Pick<WeightArena, 'weights' | 'scales'>): Take {
   const end: PlaneBytes = { weights: 0, scales: 0 };
-  const take = (plane: keyof PlaneBytes, bytes: number): BufferRange => {
-    const range = { buffer: arena[plane], offset: end[plane], size: bufferBytes(bytes) };
-    end[plane] += paddedBytes(gpu, bytes);
-    return range;
+  return (plane, bytes) => {
+    const offset = end[plane];
+    end[plane] += rangeStride(bytes);
+    return { buffer: buffers[plane], offset, size: storedBytes(bytes) };
   };
-  return ({ rows, cols, parts }) => ({
-    rows,
-    cols,
-    parts: parts.map((part): WeightPart => {
-      const { weights, scales } = planeBytes(part.format, part.rows, cols);
-      return { ...part, weights: take('weights', weights), scales: take('scales', scales) };
-    }),
+}
+
+function place({ label, rows, cols, parts }: PlannedMatrix, take: Take): WeightMatrix {
+  const placed = parts.map((part): WeightPart => {
+    const { weights, scales } = planeBytes(part.format, part.rows, cols);
+    const name = parts.length === 1 ? label : `${label}.rows_${part.row0}`;
+    return { ...part, weights: take('weights', weights, name), scales: take('scales', scales, name) };
   });
+  return { rows, cols, parts: placed };
 }

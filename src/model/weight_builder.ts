@@ -78,15 +78,16 @@ export class WeightBuilder {
   /** Allocates a matrix with buffers of its own and queues the reading of its rows. */
   matrix(label: string, places: readonly Place[], columns: Axis): WeightMatrix {
     const planned = this.plan(label, places, columns);
-    return this.queueRows(planned, allocateMatrix(this.gpu, planned));
+    const matrix = allocateMatrix(this.gpu, planned);
+    this.queueRows(planned, matrix);
+    return matrix;
   }
 
   /** Allocates the matrices of all layers, in arenas where they fit, and queues the reading of their rows. */
   layers(planned: readonly (readonly StackedMatrix[])[]): { arenas: WeightArena[]; matrices: WeightMatrix[][] } {
     const allocated = allocateLayers(this.gpu, planned);
-    for (const [i, layer] of planned.entries()) {
-      for (const [j, matrix] of layer.entries()) this.queueRows(matrix, allocated.matrices[i][j]);
-    }
+    const matrices = allocated.matrices.flat();
+    for (const [i, matrix] of planned.flat().entries()) this.queueRows(matrix, matrices[i]);
     return allocated;
   }
 
@@ -155,9 +156,8 @@ export class WeightBuilder {
     this.repacker.destroy();
   }
 
-  private queueRows({ places, columns }: StackedMatrix, matrix: WeightMatrix): WeightMatrix {
+  private queueRows({ places, columns }: StackedMatrix, matrix: WeightMatrix): void {
     for (const place of places) this.queue(place.tensor, () => this.readRows(place, matrix, columns));
-    return matrix;
   }
 
   private queue(tensor: TensorInfo, job: Job): void {

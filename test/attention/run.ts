@@ -3,7 +3,7 @@
 import type { AttentionKernel, AttentionName, AttentionShape } from '../../src/attention/attention';
 import { createAttention } from '../../src/attention/create';
 import { halfToNumber, toHalf } from '../../src/cpu/half';
-import type { BufferRange } from '../../src/gpu/buffer_range';
+import { type BufferRange, rangeStride } from '../../src/gpu/buffer_range';
 import type { Gpu } from '../../src/gpu/device';
 import { CommandList } from '../../src/gpu/kernel';
 import type { CapabilityName } from '../../src/gpu/limits';
@@ -79,7 +79,7 @@ export async function replayOnGpu(target: Target, passes: readonly Pass[]): Prom
 /** Uploads a cache as the second of three layers in one buffer. The others are poison, which shows when it is read. */
 function uploadWithin(gpu: Gpu, label: string, cache: ReturnType<typeof stored>): BufferRange {
   const size = cache.byteLength;
-  const offset = Math.ceil(size / gpu.rangeAlignment) * gpu.rangeAlignment;
+  const offset = rangeStride(size);
   const buffer = gpu.upload(label, new Uint32Array((2 * offset + size) / 4).fill(NAN_AND_NANS));
   const range = { buffer, offset, size };
   gpu.write(range, cache);
