@@ -177,8 +177,8 @@ function emptyRow(bench: Bench, group: Group, ground: Ground, runAhead: RunAhead
   return { shape, context, tokens: bench.request.tokens, runAhead, ...nothing, bytesPerToken, gpuBytes, refused };
 }
 
-function figuresOf({ metrics, queueing }: Answer, { bytesPerToken }: Ground, roofline: Roofline): DecodeFigures {
-  const { tbtMs, gpuMs, perToken, runAhead } = metrics;
+function figuresOf({ metrics, gpuMs, queueing }: Answer, { bytesPerToken }: Ground, roofline: Roofline): DecodeFigures {
+  const { tbtMs, perToken, runAhead } = metrics;
   const tokensPerSecond = metrics.decodeTokensPerSecond ?? 0;
   const gbps = ((bytesPerToken.weights + bytesPerToken.kv) * tokensPerSecond) / 1e9;
   return {

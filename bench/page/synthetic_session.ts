@@ -1,6 +1,6 @@
 // The engine's own session over a model that was made up: what decode and prefill are measured on.
 
-import type { EngineEvent, RunMetrics, Usage } from '../../src/engine/protocol';
+import type { EngineEvent, RunMetrics, TbtSummary, Usage } from '../../src/engine/protocol';
 import { generate } from '../../src/engine/worker/generate';
 import type { Session } from '../../src/engine/worker/session';
 import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
@@ -24,6 +24,8 @@ export interface SyntheticModel {
 
 export interface Answer {
   metrics: RunMetrics;
+  /** The GPU's own time of each step. */
+  gpuMs: TbtSummary | null;
   usage: Usage;
   /** Milliseconds that the worker spent in queueing decode steps, and how many they were. */
   queueing: { ms: number; steps: number };
@@ -68,16 +70,20 @@ export async function answer(
   runAhead: 'auto' | number = 'auto',
 ): Promise<Answer> {
   const watch = watchDecode(session);
-  const options = { maxTokens, temperature: 0, seed: 0, runAhead };
+  const options = { maxTokens, temperature: 0, seed: 0, runAhead, gpuTimes: true };
   session.runAhead = learned.get(runAhead);
   const ends: Extract<EngineEvent, { type: 'done' }>[] = [];
+  let gpuMs: Answer['gpuMs'] = null;
   try {
     await generate(
       session,
       { prompt },
       options,
       (events) => {
-        for (const event of events) if (event.type === 'done') ends.push(event);
+        for (const event of events) {
+          if (event.type === 'done') ends.push(event);
+          if (event.type === 'gpuTimes') gpuMs = event.gpuMs;
+        }
       },
       () => false,
     );
@@ -89,7 +95,7 @@ export async function answer(
   if (usage.completionTokens !== maxTokens) {
     throw new VivaceError('internal', `The answer ended after ${usage.completionTokens} tokens: ${finishReason}.`);
   }
-  return { metrics, usage, queueing: watch.queueing };
+  return { metrics, gpuMs, usage, queueing: watch.queueing };
 }
 
 /** Takes the time of every call that queues decode steps: what the CPU records and submits. */

@@ -195,6 +195,7 @@ export class Engine {
 
   /**
    * Stops the worker when the caller leaves the iterator early or aborts the signal. After an abort `done` still comes.
+   * The iterator ends with `done`, or with `gpuTimes` where the options ask for it.
    */
   private async *generate(
     input: GenerateInput,
@@ -209,12 +210,15 @@ export class Engine {
       STOP_MS,
     );
     try {
-      for (;;) {
-        const event = (await request.take()) ?? stopped.done();
+      let done: RunMetrics | null = null;
+      while (!done || options.gpuTimes) {
+        const event: EngineEvent | null = (await request.take()) ?? (done ? null : stopped.done());
+        if (!event) return; // stopped between the two
         stopped.record(event);
-        if (event.type === 'done') this.metrics = event.metrics;
+        if (event.type === 'done') this.metrics = done = event.metrics;
+        if (event.type === 'gpuTimes' && done && done === this.metrics) this.metrics = { ...done, gpuMs: event.gpuMs };
         yield event;
-        if (event.type === 'done') return;
+        if (event.type === 'gpuTimes') return;
       }
     } finally {
       request.close();

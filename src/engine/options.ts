@@ -280,9 +280,9 @@ export const GENERATE_OPTIONS = /* @__PURE__ */ and(SAMPLING_SETTINGS, {
   gpuTimes: {
     kind: 'switch',
     form: ['true or false', isSwitch],
-    default: true,
+    default: false,
     isApiOnly: true,
-    help: "Times each step by the GPU's clock, where it has one.",
+    help: "Times each step by the GPU's clock, where it has one, and sends the event gpuTimes after done.",
   },
 });
 

@@ -105,10 +105,10 @@ export interface RunMetrics {
   decodeTokensPerSecond: number | null;
   tbtMs: TbtSummary;
   /**
-   * The GPU's own time of each decode step, numbered as in `tbtMs`. Null without a GPU clock, or with `gpuTimes:
-   * false`.
+   * The GPU's own time of each decode step, numbered as in `tbtMs`. Absent until the event `gpuTimes` brings it. Null
+   * without a GPU clock.
    */
-  gpuMs: TbtSummary | null;
+  gpuMs?: TbtSummary | null;
   perToken: PerToken | null;
   runAhead: number;
   peakGpuBytes: number | null;
@@ -145,7 +145,10 @@ export interface TokenEvent {
   pipelines?: number;
 }
 
-/** `text` of token and done events, appended in order, is the answer. */
+/**
+ * `text` of token and done events, appended in order, is the answer. `done` comes with the last token and ends the
+ * events, unless the option `gpuTimes` asks for one more: a readback later, `gpuTimes` completes the metrics of `done`.
+ */
 export type EngineEvent =
   | { type: 'prefill'; done: number; total: number }
   | TokenEvent
@@ -159,7 +162,8 @@ export type EngineEvent =
       promptIds: number[];
       usage: Usage;
       metrics: RunMetrics;
-    };
+    }
+  | { type: 'gpuTimes'; gpuMs: TbtSummary | null };
 
 export interface EngineInfo {
   model: {
@@ -224,8 +228,8 @@ export interface WorkerApi {
   ): Promise<LoadResult>;
   cancelLoad(): void;
   /**
-   * Posts `PortMessages<EngineEvent>`, the tokens of one readback together, `done` or a failure last. Any message back
-   * asks the worker to stop.
+   * Posts `PortMessages<EngineEvent>`, the tokens of one readback together; `done`, `gpuTimes` if asked for, or a
+   * failure last. Any message back asks the worker to stop.
    */
   generate(request: GenerateRequest, port: MessagePort): void;
   /** Posts `PortMessages<TuneMessage>`, `tuned` or a failure last. Any message back asks the worker to stop. */

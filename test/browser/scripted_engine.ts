@@ -128,7 +128,6 @@ function install({ answers, contextLength = 1024, hasChatTemplate = true }: Scri
       prefillTokensPerSecond: ttftMs > 0 ? (1000 * promptTokens) / ttftMs : null,
       decodeTokensPerSecond: mean ? 1000 / mean : null,
       tbtMs,
-      gpuMs: null,
       perToken: { dispatches: 33, submits: 1, syncs: 0.1, bytesRead: 4 },
       runAhead: 6,
       peakGpuBytes: 41_205_760,

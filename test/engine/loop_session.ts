@@ -1,7 +1,7 @@
 // Models for tests of the loop: a tiny model of test/fixtures/llama, and a toy of one kernel. Their tokens are written
 // as numbers: '195 104 122' is three tokens.
 
-import type { EngineEvent, GenerateInput, GenerateOptions } from '../../src/engine/protocol';
+import type { EngineEvent, GenerateInput, GenerateOptions, TbtSummary } from '../../src/engine/protocol';
 import { type Backend, MOST_SHARED } from '../../src/engine/worker/backend';
 import { generate } from '../../src/engine/worker/generate';
 import { RunAhead } from '../../src/engine/worker/run_ahead';
@@ -112,6 +112,8 @@ export interface Answer {
   ids: number[];
   text: string;
   done: Extract<EngineEvent, { type: 'done' }>;
+  /** Undefined without the option `gpuTimes`. */
+  gpuMs: TbtSummary | null | undefined;
   prefill: Extract<EngineEvent, { type: 'prefill' }>[];
 }
 
@@ -134,12 +136,14 @@ export async function ask(
   const prefill: Answer['prefill'] = [];
   let text = '';
   let done: Answer['done'] | null = null;
+  let gpuMs: Answer['gpuMs'];
   let checks = 0; // the loop checks before the prompt and after each token
   const hear = (event: EngineEvent) => {
     if (event.type === 'prefill') prefill.push(event);
     if (event.type === 'token') onToken(ids.push(event.id));
     if (event.type === 'token' || event.type === 'done') text += event.text;
     if (event.type === 'done') done = event;
+    if (event.type === 'gpuTimes') gpuMs = event.gpuMs;
   };
   await generate(
     session,
@@ -149,5 +153,5 @@ export async function ask(
     () => stopped(checks++),
   );
   if (!done) throw new Error('the answer did not end');
-  return { ids, text, done, prefill };
+  return { ids, text, done, gpuMs, prefill };
 }

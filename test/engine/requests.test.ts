@@ -176,6 +176,51 @@ describe('a stop', () => {
   });
 });
 
+describe('the end of an answer', () => {
+  /** The GPU's times of an answer, and with them its end in the worker, wait for the test. */
+  function holdTimes() {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const stepTimes = backend.stepTimes.bind(backend);
+    backend.stepTimes = async () => {
+      await held;
+      return stepTimes();
+    };
+    return () => release();
+  }
+
+  test('is `done`, and one more event for who asks for the GPU’s times; the next request waits for both', async () => {
+    const engine = await loadEngine();
+    const release = holdTimes();
+    const timed = read(engine.complete('1 2 3', { maxTokens: 3, gpuTimes: true }));
+    const next = read(engine.complete('6 7', { maxTokens: 2 }));
+    backend.go(10);
+    await until(() => timed.heard.at(-1)?.type === 'done');
+    expect(engine.metrics).toBe(done(timed.heard).metrics);
+    expect(engine.metrics && 'gpuMs' in engine.metrics).toBe(false);
+    expect([backend.prefills.length, next.heard.length]).toEqual([1, 0]);
+    release();
+    expect((await timed.whole).at(-1)).toMatchObject({ type: 'gpuTimes', gpuMs: { perToken: [0, 1] } });
+    expect(engine.metrics).toMatchObject({ gpuMs: { perToken: [0, 1] }, prefillMs: expect.any(Number) });
+    expect(done(await next.whole).finishReason).toBe('length'); // and no event after it
+  });
+
+  test('is final for who leaves at `done`; a stop ends the wait for the times', async () => {
+    const engine = await loadEngine();
+    holdTimes();
+    backend.go(10);
+    const stop = new AbortController();
+    const timed = read(engine.complete('1 2 3', { maxTokens: 3, gpuTimes: true, signal: stop.signal }));
+    await until(() => timed.heard.at(-1)?.type === 'done');
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    stop.abort();
+    vi.runAllTimers();
+    expect(done(await timed.whole).finishReason).toBe('length');
+  });
+});
+
 describe('a worker that ends without a word', () => {
   test('is noticed by its silence, told to all, and ended', async () => {
     const engine = await loadEngine();

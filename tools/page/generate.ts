@@ -77,12 +77,13 @@ async function answer(
   signal: AbortSignal,
 ): Promise<Run> {
   const { info } = engine;
-  const all = { ...options, signal };
+  const all = { ...options, gpuTimes: true, signal };
   const asChat = chat ?? info.hasChatTemplate;
   const events = asChat ? engine.chat([{ role: 'user', content: prompt }], all) : engine.complete(prompt, all);
   const warnings = [];
   const ids = [];
   let text = '';
+  let done: Run['done'] | null = null;
   for await (const event of events) {
     if (event.type === 'warning') warnings.push(event);
     if (event.type === 'token') ids.push(event.id);
@@ -90,10 +91,10 @@ async function answer(
       text += event.text;
       onText(event.text);
     }
-    if (event.type === 'done') {
-      await engine.unload();
-      return { info, done: event, report: runReport({ info, warnings, ids, text, done: event }) };
-    }
+    if (event.type === 'done') done = event;
+    if (event.type === 'gpuTimes' && done) done.metrics.gpuMs = event.gpuMs;
   }
-  throw new Error('The engine ended without saying why.');
+  await engine.unload();
+  if (!done) throw new Error('The engine ended without saying why.');
+  return { info, done, report: runReport({ info, warnings, ids, text, done }) };
 }

@@ -16,7 +16,8 @@ export async function comparePanel(request: { rounds: number; prompt: string; ru
     await new Promise((resolve) => setTimeout(resolve, 200)); // the cost of the change itself is not measured
     if (isOn) panel.reset();
     let rate = 0;
-    for await (const event of engine.chat([{ role: 'user', content: prompt }], { temperature: 0, runAhead })) {
+    const options = { temperature: 0, runAhead, gpuTimes: true };
+    for await (const event of engine.chat([{ role: 'user', content: prompt }], options)) {
       if (isOn) panel.record(event);
       if (event.type !== 'done') continue;
       rate = event.metrics.decodeTokensPerSecond ?? 0;

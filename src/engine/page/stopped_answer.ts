@@ -55,7 +55,6 @@ export class StoppedAnswer {
         prefillTokensPerSecond: prefillMs > 0 ? (this.toPrefill * 1000) / prefillMs : null,
         decodeTokensPerSecond: decodeMs > 0 ? (gaps.length * 1000) / decodeMs : null,
         tbtMs: summarizeGaps(gaps),
-        gpuMs: null,
         perToken: null,
         runAhead: 0,
         peakGpuBytes: null,

@@ -2,20 +2,21 @@
 // (answer). Knows no GPU: a backend queues steps and brings their ids back later. token_clock is the only clock.
 
 import { createStreamDecoder } from '../../text/decode/stream_decoder';
-import type { EngineEvent, GenerateInput, GenerateOptions } from '../protocol';
+import type { EngineEvent, GenerateInput, GenerateOptions, TbtSummary } from '../protocol';
 import { Answer } from './answer';
 import { MOST_SHARED } from './backend';
 import { resolveGenerate } from './generate_options';
 import { IdsInFlight } from './ids_in_flight';
 import { goesOn, promptIds } from './prompt';
 import { RunAhead } from './run_ahead';
-import { runMetrics } from './run_metrics';
+import { gpuTimes, runMetrics } from './run_metrics';
 import type { Session } from './session';
 import { TokenClock } from './token_clock';
 
 /**
- * Answers one request with events through `emit`, those of a readback together, `done` last. Ends soon after `stopped`
- * turns true. The session stays usable.
+ * Answers one request with events through `emit`, those of a readback together. Ends soon after `stopped` turns true.
+ * `done` waits for nothing after the last token. Resolves when the steps queued past it have settled, too, and the
+ * session is free for the next request.
  */
 export async function generate(
   session: Session,
@@ -24,9 +25,10 @@ export async function generate(
   emit: (events: readonly EngineEvent[]) => void,
   stopped: () => boolean,
 ): Promise<void> {
+  reportFailure(session);
   const { backend } = session;
   const clock = new TokenClock();
-  const { sampling, gpuTimes, runAhead, prompt, decoder, room, most } = checkRequest(session, input, options);
+  const { sampling, timed, runAhead, prompt, decoder, room, most } = checkRequest(session, input, options);
   clock.tokenized = performance.now();
 
   const cached = sharedPrefix(session.cachedIds, prompt);
@@ -43,7 +45,7 @@ export async function generate(
 
   progress(0);
   try {
-    backend.begin(sampling, gpuTimes);
+    backend.begin(sampling, timed);
     const run = () => backend.prefill(prompt.slice(cached), cached, progress, stopped);
     const { token: first } = stopped() ? { token: null } : await run();
     if (first) inFlight.add(first, 1, clock.tokenized);
@@ -54,36 +56,59 @@ export async function generate(
       inFlight.fill();
       answer.take(await inFlight.next());
     }
+  } catch (error) {
+    await inFlight.settle().catch(ignore); // the first failure is the one to tell
+    throw error;
   } finally {
-    await inFlight.settle();
     if (answer.isBroken) session.cachedIds = [];
     else if (answer.ids.length > 0) session.cachedIds = [...prompt, ...answer.ids.slice(0, -1)];
   }
 
   const counts = { prefilled: toPrefill, steps: inFlight.queued - 1, before, depth: runAhead.depth };
-  const metrics = await runMetrics(backend, clock, counts);
   emit([
     {
       type: 'done',
       text: decoder.flush(),
-      finishReason: answer.finishReason ?? 'abort',
+      finishReason: answer.finishReason,
       seed: sampling.seed,
       promptIds: Array.from(prompt),
       usage: { promptTokens: prompt.length, cachedTokens: cached, completionTokens: answer.ids.length },
-      metrics,
+      metrics: runMetrics(backend, clock, counts),
     },
   ]);
+  await settle(session, inFlight, emit, timed ? gpuTimes(backend, clock) : null);
+}
+
+/** Waits for everything after `done`. Leaves a failure for the next request, because this answer is complete. */
+async function settle(
+  session: Session,
+  inFlight: IdsInFlight,
+  emit: (events: readonly EngineEvent[]) => void,
+  times: Promise<TbtSummary | null> | null,
+): Promise<void> {
+  const ends = await Promise.allSettled([times, inFlight.settle()]);
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed) session.failure = { error: failed.reason };
+  const [read] = ends;
+  if (times) emit([{ type: 'gpuTimes', gpuMs: read.status === 'fulfilled' ? read.value : null }]);
+}
+
+/** @throws the failure that came after the `done` of the last answer */
+function reportFailure(session: Session): void {
+  const { failure } = session;
+  session.failure = undefined;
+  if (failure) throw failure.error;
 }
 
 /** @throws InvalidRequestError, ContextOverflowError and TokenizerError for a request that cannot be answered */
 function checkRequest(session: Session, input: GenerateInput, options: GenerateOptions) {
   const { backend, tokenizer } = session;
-  const { sampling, maxTokens, stop, runAhead, gpuTimes } = resolveGenerate(options);
+  const { sampling, maxTokens, stop, runAhead, gpuTimes: timed } = resolveGenerate(options);
   const depth = runAheadOf(session, runAhead);
   const prompt = promptIds(input, session);
   const decoder = createStreamDecoder(tokenizer, { stop, goesOn: goesOn(input, prompt, tokenizer) });
   const room = backend.contextLength - prompt.length;
-  return { sampling, gpuTimes, runAhead: depth, prompt, decoder, room, most: Math.min(maxTokens ?? room, room) };
+  return { sampling, timed, runAhead: depth, prompt, decoder, room, most: Math.min(maxTokens ?? room, room) };
 }
 
 /** The run-ahead of the answer before, which has learned the times of this browser and GPU, or a new one. */
@@ -108,6 +133,8 @@ function sharedPrefix(cached: readonly number[], prompt: Uint32Array): number {
   while (n < most && cached[n] === prompt[n]) n++;
   return n;
 }
+
+function ignore(): void {}
 
 function copyOf<T extends object>(counters: T | null): T | null {
   return counters && { ...counters };

@@ -57,9 +57,13 @@ export class IdsInFlight {
     this.arrived++;
   }
 
-  /** Waits for the steps past the end of the answer. Their ids are dropped and their positions are dead. */
+  /**
+   * Waits for all steps in flight. Their ids are dropped and their positions are dead.
+   * @throws the first failure, after the last step
+   */
   async settle(): Promise<void> {
-    await Promise.allSettled(this.readbacks);
+    const settled = await Promise.allSettled(this.readbacks.splice(0));
+    for (const step of settled) if (step.status === 'rejected') throw step.reason;
   }
 }
 

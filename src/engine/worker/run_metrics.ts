@@ -1,6 +1,6 @@
 // The figures of one answer, from its clock and from the backend's counters.
 
-import type { PerToken, RunMetrics } from '../protocol';
+import type { PerToken, RunMetrics, TbtSummary } from '../protocol';
 import { summarizeGaps } from '../tbt';
 import type { Backend } from './backend';
 import type { TokenClock } from './token_clock';
@@ -16,13 +16,12 @@ export interface RunCounts {
   before: Backend['counters'];
 }
 
-export async function runMetrics(
+/** The figures known with the last token. Waits for nothing. */
+export function runMetrics(
   backend: Backend,
   clock: TokenClock,
   { prefilled, steps, depth, before }: RunCounts,
-): Promise<RunMetrics> {
-  const perToken = callsPerToken(before, backend.counters, steps); // without the readback of the step times below
-  const stepTimes = clock.gaps.length > 0 ? await backend.stepTimes() : null;
+): RunMetrics {
   const { start, tokenized, first, last, gaps } = clock;
   return {
     attention: backend.attention,
@@ -33,11 +32,16 @@ export async function runMetrics(
     prefillTokensPerSecond: first === null ? null : perSecond(prefilled, first - tokenized),
     decodeTokensPerSecond: first === null ? null : perSecond(gaps.length, last - first),
     tbtMs: summarizeGaps(gaps),
-    gpuMs: stepTimes && summarizeGaps(stepTimes.slice(0, gaps.length)),
-    perToken,
+    perToken: callsPerToken(before, backend.counters, steps),
     runAhead: depth,
     peakGpuBytes: backend.peakGpuBytes,
   };
+}
+
+/** The GPU's own time of each step that brought a token, one readback away. Null without a GPU clock or a step. */
+export async function gpuTimes(backend: Backend, { gaps }: TokenClock): Promise<TbtSummary | null> {
+  const stepTimes = gaps.length > 0 ? await backend.stepTimes() : null;
+  return stepTimes && summarizeGaps(stepTimes.slice(0, gaps.length));
 }
 
 function perSecond(count: number, ms: number): number | null {

@@ -98,7 +98,7 @@ export class VivaceMetrics extends LitElement {
   record(event: EngineEvent): void {
     this.run.record(event);
     if (event.type === 'done') this.take(event.metrics);
-    this.ask(event.type === 'done');
+    this.ask(this.run.isEnded);
   }
 
   /** Ends the current run, with or without a `done` event. */

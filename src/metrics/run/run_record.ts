@@ -103,7 +103,7 @@ export class RunRecord implements RunData {
   }
 
   get stalls(): readonly Stall[] {
-    const of = [this.gaps.length, this.marks.length, this.isEnded].join();
+    const of = [this.gaps.length, this.marks.length, this.isEnded, !!this.metrics?.gpuMs].join();
     if (this.stallsSoFar?.of !== of) this.stallsSoFar = { of, stalls: findStalls(this) };
     return this.stallsSoFar.stalls;
   }
@@ -126,6 +126,9 @@ export class RunRecord implements RunData {
       case 'done':
         this.done = event;
         this.isEnded = true;
+        break;
+      case 'gpuTimes':
+        if (this.done) this.done = { ...this.done, metrics: { ...this.done.metrics, gpuMs: event.gpuMs } };
         break;
       default:
         event satisfies never;

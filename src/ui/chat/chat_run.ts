@@ -59,12 +59,21 @@ export class AnswerRun {
 
   /**
    * Settles when the turn has ended, in whatever way. A model without a chat template gets the question instead of
-   * `messages`.
+   * `messages`. The GPU's times are an event after the end.
    */
-  async ask(engine: Engine, messages: ChatMessage[], sampling: EngineGenerateOptions): Promise<void> {
+  ask(engine: Engine, messages: ChatMessage[], sampling: EngineGenerateOptions): Promise<void> {
+    return new Promise((ended) => void this.listen(engine, messages, sampling, ended).finally(ended));
+  }
+
+  private async listen(
+    engine: Engine,
+    messages: ChatMessage[],
+    sampling: EngineGenerateOptions,
+    ended: () => void,
+  ): Promise<void> {
     const { turn } = this;
     const { signal } = this.abort;
-    const options = { ...sampling, signal };
+    const options = { ...sampling, gpuTimes: true, signal };
     Object.assign(turn, { state: 'streaming', advice: null });
     this.hasOverflowed = false;
     try {
@@ -73,10 +82,14 @@ export class AnswerRun {
         : engine.complete(turn.question, options);
       for await (const event of events) {
         if (this.isLeft) return;
-        this.onEvent(event, takeEvent(turn, event));
+        const isSeen = takeEvent(turn, event);
+        if (event.type === 'done') this.end(event.finishReason);
+        this.onEvent(event, isSeen);
+        if (event.type === 'done') ended();
       }
       this.end(signal.aborted ? 'abort' : turn.finishReason);
     } catch (error) {
+      if (turn.state === 'done') return; // the answer is complete, and the engine tells its own loss
       if (signal.aborted || isAbort(error)) return this.end('abort');
       this.hasOverflowed = codeOf(error) === 'context-overflow';
       turn.advice = adviseRun(error, messages[0]?.role === 'system');

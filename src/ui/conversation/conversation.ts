@@ -77,6 +77,7 @@ export function takeEvent(turn: Turn, event: EngineEvent): boolean {
       turn.usage = event.usage;
       return true;
     case 'warning':
+    case 'gpuTimes':
       return false;
     default:
       event satisfies never;

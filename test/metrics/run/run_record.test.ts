@@ -31,7 +31,6 @@ function doneAfter(run: RunRecord): EngineEvent {
     prefillTokensPerSecond: 62.5,
     decodeTokensPerSecond: 250,
     tbtMs: summarizeGaps(run.gaps),
-    gpuMs: null,
     perToken: { dispatches: 33, submits: 1, syncs: 0.25, bytesRead: 4 },
     runAhead: 6,
     peakGpuBytes: 1 << 20,
@@ -139,7 +138,11 @@ test('the label says what the run was made on', () => {
 test('the time of a step belongs to the token that it brought', () => {
   const run = runOf(3);
   const done = doneAfter(run) as Extract<EngineEvent, { type: 'done' }>;
-  run.record({ ...done, metrics: { ...done.metrics, gpuMs: summarizeGaps([0.25, 0.5]) } });
+  const times: EngineEvent = { type: 'gpuTimes', gpuMs: summarizeGaps([0.25, 0.5]) };
+  run.record(times); // of a run before, whose record has been closed
+  run.record(done);
+  expect([0, 1, 2, 3].map((i) => gpuMsOf(run, i))).toEqual([null, null, null, null]);
+  run.record(times);
   expect([0, 1, 2, 3].map((i) => gpuMsOf(run, i))).toEqual([null, 0.25, 0.5, null]);
 });
 

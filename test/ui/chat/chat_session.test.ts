@@ -119,6 +119,41 @@ describe('the question is stored before the engine is asked', () => {
   });
 });
 
+describe('an answer is over with `done`', () => {
+  const done = { type: 'done', text: '.', finishReason: 'eos', metrics: { tbtMs: {} } } as unknown as EngineEvent;
+
+  test('and the GPU’s times come after it', async () => {
+    let read = () => {};
+    const { session, events, asked } = setUp(async function* () {
+      yield token('word');
+      yield done;
+      await new Promise<void>((resolve) => {
+        read = resolve;
+      });
+      yield { type: 'gpuTimes', gpuMs: null };
+    });
+    session.ask('Go');
+    await settle();
+    expect([session.isAnswering, session.path[0].state, events.at(-1)]).toEqual([false, 'done', 'vivace-end']);
+    read();
+    await settle();
+    expect(events.slice(-2)).toEqual(['vivace-end', 'vivace-event']);
+    session.ask('And then?');
+    expect([session.isAnswering, asked.length]).toEqual([true, 1]);
+  });
+
+  test('whatever fails after it', async () => {
+    const { session } = setUp(async function* () {
+      yield token('word');
+      yield done;
+      throw new WorkerError('a test');
+    });
+    session.ask('Go');
+    await settle();
+    expect(session.path[0]).toMatchObject({ answer: 'word.', state: 'done', finishReason: 'eos', advice: null });
+  });
+});
+
 test('an engine that does not react to a stop is given a second', async () => {
   const { session, events } = setUp(async function* () {
     yield token('half');
