@@ -8,6 +8,7 @@ import { InvalidRequestError, VivaceError } from '../../src/errors';
 import type { ModelConfig } from '../../src/model/config/config';
 import { Llama } from '../../src/model/llama';
 import { checkStep } from '../../src/model/step_choice';
+import { decideStep } from '../../src/tune/step';
 import type { ModelBytes, Refusal, ShapeName } from '../report';
 import type { Bench } from './bench';
 import { seededTokenizer } from './seeded_tokenizer';
@@ -50,6 +51,9 @@ export async function openSynthetic(bench: Bench, name: ShapeName, contextLength
   }
   checkStep(step, llama.step);
   llama.start(weights);
+  const decision = await decideStep(gpu, llama.stepped, step === 'fused');
+  if (decision) llama.decideStep(decision);
+  checkStep(step, llama.step);
   const backend = new WebGpuBackend(gpu, llama);
   await backend.warmUp();
   const { vocabSize } = config;

@@ -16,10 +16,12 @@
 @group(0) @binding(1) var<storage, read> maxima: array<vec4u>;       // (ceil(VOCAB_SIZE / 32)) keys, padded to 16 bytes
 @group(0) @binding(2) var<uniform> sampling: Sampling;
 @group(0) @binding(3) var<storage, read_write> tokens: array<u32>;   // (CONTEXT + 1)
+@group(0) @binding(4) var<storage, read> status: array<u32>;         // [0] is not 0 after a fused step that gave up
 
 const THREADS = 256u;    // and the bins of one radix pass
 const LIST_SIZE = 512u;
-const NO_TOKEN = 0xffffffffu;    // as in src/sampling/sampling.ts
+const NO_TOKEN = 0xffffffffu;    // both as in src/sampling/sampling.ts
+const GAVE_UP = 0xfffffffeu;
 // The list holds what is as large as the top_k-th of these, or 5/8 of them: all groups, else the best group of each
 // thread.
 const CONTENDERS = select(min(THREADS, MAXIMA_QUADS), GROUPS, GROUPS <= THREADS);
@@ -159,5 +161,5 @@ fn main(@builtin(local_invocation_id) lid: vec3u) {
   if (largest.x > 0u && largest.x != NOT_FINITE) {
     if (sampling.temperature > 0.0) { id = sample(); } else { id = greedy(); }
   }
-  if (tid == 0u) { tokens[position] = id; }
+  if (tid == 0u) { tokens[position] = select(id, GAVE_UP, status[0] != 0u); }
 }

@@ -19,7 +19,7 @@ export function storedBytes(size: number): number {
   return Math.max(16, Math.ceil(size / 4) * 4);
 }
 
-/** The distance of two ranges of `size` bytes: every device binds multiples of 256 (minStorageBufferOffsetAlignment). */
+/** The distance of two ranges of `size` bytes. Devices bind multiples of 256 (minStorageBufferOffsetAlignment). */
 export function rangeStride(size: number): number {
   return Math.ceil(storedBytes(size) / 256) * 256;
 }

@@ -62,6 +62,7 @@ export class Gpu {
     readonly can: GpuCapabilities,
     /** True if the adapter computes on the CPU: it compiles kernels for seconds, and no hardware feature is fast. */
     readonly isSoftware: boolean,
+    readonly isApple: boolean,
     private readonly plannedBinding: number,
   ) {
     this.failing = new Promise((resolve) => {
@@ -109,7 +110,8 @@ export class Gpu {
     const { vendor, architecture, description, device: model } = adapter.info;
     const name = description || [vendor, model || architecture].filter(Boolean).join(' ') || 'unknown adapter';
     const isSoftware = adapter.info.isFallbackAdapter === true; // older browsers do not say
-    return new Gpu(device, name, can, isSoftware, options.bindingLimit ?? Number.POSITIVE_INFINITY);
+    const isApple = /^apple$/i.test(vendor);
+    return new Gpu(device, name, can, isSoftware, isApple, options.bindingLimit ?? Number.POSITIVE_INFINITY);
   }
 
   get limits(): GPUSupportedLimits {

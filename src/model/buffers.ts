@@ -23,6 +23,7 @@ export interface Buffers {
   tokens: GPUBuffer; // (context_length + 1), the id at each position
   seen: GPUBuffer; // (vocab_size) bits
   sampling: GPUBuffer; // struct Sampling
+  status: GPUBuffer; // 0: what sampling reads where no fused step can give up
   ropes: GPUBuffer[]; // each (context_length, head_dim / 2, 2)
 }
 
@@ -45,6 +46,7 @@ export function createBuffers(gpu: Gpu, config: ModelConfig, contextLength: numb
     tokens: storage('tokens', contextLength + 1),
     seen: storage('seen', seenBytes(config.vocabSize) / 4),
     sampling: gpu.createBuffer('sampling', SAMPLING_BYTES, GPU_UNIFORM | GPU_COPY_DST),
+    status: storage('status', 4),
     ropes: config.ropes.map((_, i) => storage(`rope.${i}`, contextLength * config.headDim)),
   };
 }

@@ -16,7 +16,7 @@ export interface KvCache {
   bytes: number;
 }
 
-/** Keys and values of consecutive layers: those of layer firstLayer + i begin at byte i * layerBytes of both buffers. */
+/** Keys and values of consecutive layers. Those of layer firstLayer + i begin at byte i * layerBytes of both. */
 export interface KvArena {
   firstLayer: number;
   nLayers: number;

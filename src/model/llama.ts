@@ -9,9 +9,12 @@ import type { Gpu } from '../gpu/device';
 import { CommandList } from '../gpu/kernel';
 import { createEmbed } from '../kernels/elementwise/embed';
 import type { ProductProfile } from '../kernels/linear/product_profile';
+import type { StepLaunch } from '../kernels/step/step_plan';
 import { packSampling, type SamplingParams } from '../sampling/sampling';
 import { createBuffers, PREFILL_CHUNK } from './buffers';
 import type { ModelConfig } from './config/config';
+import { createDecodeStep, type DecodeStep, type StepDecision } from './decode_step';
+import { FusedStep, type FusedStepOptions } from './fused_step';
 import { createKvCache } from './kv_cache';
 import { type Layer, Layers } from './layers';
 import type { ActivationType, LinearSources, Operation } from './linears';
@@ -39,6 +42,10 @@ export interface LlamaOptions {
   activations?: 'auto' | ActivationType;
   /** Default plain. */
   step?: StepAsked;
+  /** Workgroups and threads of a fused step. Default: by the sizes of the model. */
+  stepLaunch?: StepLaunch;
+  /** Tests cut or damage a fused step. */
+  stepTest?: FusedStepOptions;
 }
 
 /** The end of a pass: nothing (more of the prompt follows), or the next token. */
@@ -47,13 +54,14 @@ export type PassEnd = 'none' | 'sample' | 'penalize_and_sample';
 /** The parts of a model that stay when it is tuned. */
 interface LlamaParts {
   sources: Omit<LinearSources, 'tuned'>;
+  step: DecodeStep;
   embed: Operation;
   sampler: Sampler;
   options: LlamaOptions;
 }
 
 export class Llama {
-  private readonly lists = new Map<readonly Layer[], Map<string, CommandList>>();
+  private readonly lists = new Map<readonly Layer[] | FusedStep, Map<string, CommandList>>();
 
   private constructor(
     private readonly parts: LlamaParts,
@@ -61,16 +69,20 @@ export class Llama {
     private tuned: ProductProfile | null,
   ) {}
 
-  /** One pass over the newest nTokens, whose ids lie in `tokens`. */
-  private forward(list: CommandList, nTokens: number, end: PassEnd, layers: readonly Layer[]): void {
+  /** One pass over the newest nTokens, whose ids lie in `tokens`. A fused step runs all layers of one token. */
+  private forward(list: CommandList, nTokens: number, end: PassEnd, layers: readonly Layer[] | FusedStep): void {
     const { embed, sampler } = this.parts;
     embed.record(list, nTokens); // x = E[token]
-    for (const layer of layers) {
-      layer.qkv.record(list, nTokens); // q, k, v = rope(Wq n(x)), rope(Wk n(x)), Wv n(x); k and v into the cache
-      layer.attention.record(list, nTokens); // a = softmax(q k^T) v
-      layer.o.record(list, nTokens); // x += Wo a
-      layer.gateUp.record(list, nTokens); // h = act(Wg n(x)) * Wu n(x)
-      layer.down.record(list, nTokens); // x += Wd h
+    if (layers instanceof FusedStep)
+      layers.record(list); // the same operations in one dispatch
+    else {
+      for (const layer of layers) {
+        layer.qkv.record(list, nTokens); // q, k, v = rope(Wq n(x)), rope(Wk n(x)), Wv n(x); k and v into the cache
+        layer.attention.record(list, nTokens); // a = softmax(q k^T) v
+        layer.o.record(list, nTokens); // x += Wo a
+        layer.gateUp.record(list, nTokens); // h = act(Wg n(x)) * Wu n(x)
+        layer.down.record(list, nTokens); // x += Wd h
+      }
     }
     if (end === 'none') return;
     this.layers.head.record(list, nTokens); // logits = Wh n(x), of the last token
@@ -79,7 +91,8 @@ export class Llama {
 
   /** The dispatches of a pass of nTokens at `position`, made once for each kind of pass and replayed. */
   pass(nTokens: number, end: PassEnd, position: number): CommandList {
-    const layers = this.layers.at(nTokens, position + nTokens);
+    const fused = nTokens === 1 ? this.parts.step.at(position) : null;
+    const layers = fused ?? this.layers.at(nTokens, position + nTokens);
     const lists = this.lists.get(layers) ?? new Map<string, CommandList>();
     this.lists.set(layers, lists);
     const key = `${nTokens} ${end}`;
@@ -109,19 +122,21 @@ export class Llama {
     const activations = (options.activations ?? 'f32') === 'f32' ? 'f32' : 'q8';
     const attentionShape = shapeOf(config, options);
     const sources = { gpu, config, attentionShape, buffers, kvCache, weights, activations } as const;
-    const [layers, embed, sampler] = await Promise.all([
+    const [layers, embed, step] = await Promise.all([
       Layers.create({ ...sources, tuned }, { forced: options.attention, profile: options.profile }),
       createEmbed(gpu, { vocabSize, hiddenSize, parts: weights.embedding.parts, scale }),
-      Sampler.create(gpu, vocabSize, buffers),
+      createDecodeStep(sources, options),
     ]);
+    const sampler = await Sampler.create(gpu, vocabSize, buffers, step.fused?.words ?? buffers.status);
     const groups = embed.bind(weights.embedding, buffers.tokens, buffers.x);
     const bound: Operation = { record: (list, nTokens) => embed.record(list, groups, nTokens) };
-    return new Llama({ sources, embed: bound, sampler, options }, layers, tuned);
+    return new Llama({ sources, step, embed: bound, sampler, options }, layers, tuned);
   }
 
   /** Writes the angles of every position. The factors of a GGUF are among the weights. */
   start({ ropeFactors }: ModelWeights): void {
     const { gpu, config, buffers } = this.parts.sources;
+    this.parts.step.fused?.start();
     for (const [i, rope] of config.ropes.entries()) {
       const parameters = ropeFactors ? withRopeFactors(rope, ropeFactors) : rope;
       const table = ropeTable(config.headDim, parameters, this.contextLength, 0, this.contextLength);
@@ -166,7 +181,37 @@ export class Llama {
 
   /** How decode steps run, and why. */
   get step(): StepChoice {
-    return { name: 'plain', reason: 'this build has no fused step', gain: null, giveUps: 0 };
+    return this.parts.step.choice;
+  }
+
+  /** Runs steps as decided from now on. */
+  decideStep(decision: StepDecision): void {
+    this.parts.step.decide(decision);
+  }
+
+  /** The step both ways, for the load that decides between them. */
+  get stepped() {
+    const { step, sources } = this.parts;
+    const { gpu, config, buffers } = sources;
+    return {
+      fused: step.fused,
+      contextLength: this.contextLength,
+      recordStep: (list: CommandList, position: number, fused: FusedStep | null) =>
+        this.forward(list, 1, 'sample', fused ?? this.layers.at(1, position + 1)),
+      runPrompt: async (nTokens: number) => {
+        this.writeTokens(
+          Uint32Array.from({ length: nTokens }, (_, i) => i % config.vocabSize),
+          0,
+        );
+        await this.pass(nTokens, 'none', 0).run({ position: 0, nTokens });
+      },
+      readX: async () => new Float32Array(await gpu.read(buffers.x, 4 * config.hiddenSize)),
+    };
+  }
+
+  /** Clears a step that gave up at `position`, which runs as a plain step now. The text is for the user. */
+  stepGaveUp(position: number): string | null {
+    return this.parts.step.gaveUp(position);
   }
 
   get kvCacheBytes(): number {

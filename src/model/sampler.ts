@@ -14,7 +14,8 @@ export class Sampler {
     private readonly sample: { kernel: Sample; group: GPUBindGroup },
   ) {}
 
-  static async create(gpu: Gpu, vocabSize: number, buffers: Buffers): Promise<Sampler> {
+  /** @param status a buffer whose first word is not 0 after a step that gave up */
+  static async create(gpu: Gpu, vocabSize: number, buffers: Buffers, status: GPUBuffer): Promise<Sampler> {
     const { logits, maxima, sampling, tokens, seen } = buffers;
     const [penalty, maximum, sample] = await Promise.all([
       createRepetitionPenalty(gpu, { vocabSize }),
@@ -24,7 +25,7 @@ export class Sampler {
     return new Sampler(
       { kernel: penalty, group: penalty.bind(logits, sampling, tokens, seen) },
       { kernel: maximum, group: maximum.bind(logits, maxima) },
-      { kernel: sample, group: sample.bind(logits, maxima, sampling, tokens) },
+      { kernel: sample, group: sample.bind(logits, maxima, sampling, tokens, status) },
     );
   }
 

@@ -28,10 +28,10 @@ const BUILDS = ['page', 'lib', 'elements', 'embed', 'panel', 'bench', 'tools'];
  * policy imports nothing, and the script tag is one file.
  */
 export const BUDGETS = [
-  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 133.5 },
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 171.2 },
+  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 148 },
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 186 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 60 },
-  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 224.7 },
+  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 239 },
 ];
 
 /** Removes what an earlier build left: everything not written since this one began. */

@@ -24,6 +24,7 @@ import { createRepack } from '../../src/kernels/load/repack';
 import { createMaxima } from '../../src/kernels/sampling/maxima';
 import { createRepetitionPenalty } from '../../src/kernels/sampling/repetition_penalty';
 import { createSample } from '../../src/kernels/sampling/sample';
+import { Step } from '../../src/kernels/step/step';
 
 /** The choices that a model or a load makes; the defaults are the storyteller's. */
 export interface KernelOptions {
@@ -147,6 +148,33 @@ export const KERNELS: Readonly<Record<string, Create>> = {
   quantize_activations: (gpu) => createQuantizeActivations(gpu, { cols: HIDDEN, normEps: EPS }),
   repetition_penalty: (gpu) => createRepetitionPenalty(gpu, { vocabSize: VOCABULARY }),
   maxima: (gpu) => createMaxima(gpu, { vocabSize: VOCABULARY }),
+  step: (gpu, { format, kvType, activation }) => {
+    if (!hasIntegers(format)) throw new Error(`step: ${format} has no integers`);
+    const one = (rows: number) => [[{ format, rows }]];
+    const { nHeads, nKvHeads, headDim } = HEADS;
+    const kvLayerBytes = 2 * HEADS.contextLength * nKvHeads * headDim * (kvType === 'f16' ? 1 : 2);
+    const shape = {
+      ...HEADS,
+      nLayers: 8,
+      hiddenSize: HIDDEN,
+      intermediateSize: INTERMEDIATE,
+      kvType,
+      kvLayerBytes,
+      attentionScale: headDim ** -0.5,
+      normEps: EPS,
+      qkNormEps: null,
+      qkvBias: false,
+      activation,
+      residualScale: 1,
+      formats: {
+        qkv: one((nHeads + 2 * nKvHeads) * headDim),
+        o: one(HIDDEN),
+        gateUp: one(2 * INTERMEDIATE),
+        down: one(HIDDEN),
+      },
+    };
+    return Step.create(gpu, shape, { groups: HIDDEN / 16, threads: 512 });
+  },
   sample: (gpu) => createSample(gpu, { vocabSize: VOCABULARY }),
   repack: (gpu, { fileType }) => createRepack(gpu, fileType, FILE_TYPES[fileType].format, HIDDEN / 32),
   quantize_weights: (gpu, { format }) => createRepack(gpu, 'F32', format === 'q4' ? 'q4' : 'q8', HIDDEN / 32),

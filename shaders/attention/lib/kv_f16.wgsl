@@ -12,3 +12,12 @@ fn kv_quad(x: KvQuad) -> vec4<f32> { return vec4(unpack2x16float(x.x), unpack2x1
 struct Oct { a: vec4<f32>, b: vec4<f32> }
 alias KvOct = vec4<u32>;
 fn kv_oct(x: KvOct) -> Oct { return Oct(kv_quad(x.xy), kv_quad(x.zw)); }
+fn kv_low(x: KvOct) -> KvQuad { return x.xy; }
+fn kv_high(x: KvOct) -> KvQuad { return x.zw; }
+fn kv_stored(a: vec4<f32>, b: vec4<f32>) -> KvOct {
+  return vec4(kv_pair(a.xy), kv_pair(a.zw), kv_pair(b.xy), kv_pair(b.zw));
+}
+// A quad as pairs of words, and back.
+const QUAD_PAIRS = 1u;
+fn kv_pairs(x: KvQuad, i: u32) -> vec2<u32> { return x; }
+fn kv_quad_of(first: vec2<u32>, last: vec2<u32>) -> KvQuad { return first; }

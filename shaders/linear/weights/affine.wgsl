@@ -8,11 +8,17 @@ alias Scale = vec2<f32>;   // d, m
 
 struct Packed { nibbles: vec4<u32>, fifth: u32, d: f32, m: f32 }
 
-fn load_packed(block: u32) -> Packed {
-  let scale = affine_of(block);
-  if (!FIVE_BITS) { return Packed(weights[block], 0u, scale.x, scale.y); }
+struct Raw { nibbles: vec4<u32>, fifth: u32, header: Header }
+
+fn load_raw(block: u32) -> Raw {
+  if (!FIVE_BITS) { return Raw(weights[block], 0u, load_header(block)); }
   let four = block / 4u * 5u;
-  return Packed(weights[four + block % 4u], weights[four + 4u][block % 4u], scale.x, scale.y);
+  return Raw(weights[four + block % 4u], weights[four + 4u][block % 4u], load_header(block));
+}
+
+fn packed(raw: Raw, block: u32) -> Packed {
+  let scale = affine_of(raw.header, block);
+  return Packed(raw.nibbles, raw.fifth, scale.x, scale.y);
 }
 
 // Elements 0 to 15 in bytes.
@@ -45,4 +51,9 @@ fn unpack(w: Packed) -> Quants { return Quants(low_bytes(w), high_bytes(w), vec2
 // d times integer products, and m times the sum of x, which is the same for all rows that share the block.
 fn scaled_dot(w: Quants, low: vec4<u32>, high: vec4<u32>, d: f32) -> f32 {
   return d * (w.d.x * f32(dot32(w.low, w.high, low, high)) + w.d.y * f32(sum16(low) + sum16(high)));
+}
+
+fn scaled_dot_halves(w: Quants, low: vec4<u32>, high: vec4<u32>, d: vec2<f32>) -> f32 {
+  let products = vec2(f32(dot16(w.low, low)), f32(dot16(w.high, high)));
+  return w.d.x * dot(d, products) + w.d.y * dot(d, vec2(f32(sum16(low)), f32(sum16(high))));
 }

@@ -3,8 +3,11 @@
 // ggml-quants.c, get_scale_min_k4.
 @group(0) @binding(1) var<storage, read> scales: array<vec4<u32>>;   // (rows, BLOCKS / 8)
 
-fn affine_of(block: u32) -> vec2<f32> {
-  let header = scales[block / 8u];
+alias Header = vec4<u32>;
+
+fn load_header(block: u32) -> Header { return scales[block / 8u]; }
+
+fn affine_of(header: Header, block: u32) -> vec2<f32> {
   let shift = block % 4u * 8u;
   let first = header.yz >> vec2(shift);
   let last = header.w >> shift;

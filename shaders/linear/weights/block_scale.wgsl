@@ -3,11 +3,17 @@
 
 alias Scale = f32;
 
-fn block_scale(block: u32) -> f32 {
-  let pair = unpack2x16float(scales[block >> 1u]);
-  return select(pair.x, pair.y, (block & 1u) == 1u);
+fn scale_pair(block: u32) -> u32 { return scales[block / 2u]; }
+
+fn scale_of(pair: u32, block: u32) -> f32 {
+  let d = unpack2x16float(pair);
+  return select(d.x, d.y, (block & 1u) == 1u);
 }
 
 fn scaled_dot(w: Quants, low: vec4<u32>, high: vec4<u32>, d: f32) -> f32 {
   return w.d * d * f32(dot32(w.low, w.high, low, high));
+}
+
+fn scaled_dot_halves(w: Quants, low: vec4<u32>, high: vec4<u32>, d: vec2<f32>) -> f32 {
+  return w.d * (d.x * f32(dot16(w.low, low)) + d.y * f32(dot16(w.high, high)));
 }

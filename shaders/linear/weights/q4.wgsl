@@ -5,7 +5,11 @@
 
 struct Packed { q: vec4<u32>, d: f32 }
 
-fn load_packed(block: u32) -> Packed { return Packed(weights[block], block_scale(block)); }
+struct Raw { q: vec4<u32>, pair: u32 }
+
+fn load_raw(block: u32) -> Raw { return Raw(weights[block], scale_pair(block)); }
+
+fn packed(raw: Raw, block: u32) -> Packed { return Packed(raw.q, scale_of(raw.pair, block)); }
 
 fn quad(d: f32, nibbles: u32) -> vec4<f32> { return d * (vec4<f32>(unpack4xU8(nibbles & 0x0f0f0f0fu)) - 8.0); }
 

@@ -10,13 +10,19 @@ alias Scale = vec2<f32>;   // of elements 0 to 15 and of 16 to 31
 // d: a quarter of the scales, since bytes are four times too large.
 struct Packed { nibbles: vec4<u32>, high: vec2<u32>, d: Scale }
 
-fn load_packed(block: u32) -> Packed {
+// highs: of two blocks. steps: the scales of two blocks. d: in the low half.
+struct Raw { nibbles: vec4<u32>, highs: vec4<u32>, steps: u32, d: u32 }
+
+fn load_raw(block: u32) -> Raw {
   let pair = block / 2u * 3u;
-  let highs = weights[pair + 2u];
   let at = block / 8u * 5u;
-  let both = unpack4xI8(scales[at + block % 8u / 2u] >> (block % 2u * 16u)).xy;
-  let d = unpack2x16float(scales[at + 4u]).x / 4.0;
-  return Packed(weights[pair + block % 2u], select(highs.xy, highs.zw, block % 2u == 1u), d * vec2<f32>(both));
+  return Raw(weights[pair + block % 2u], weights[pair + 2u], scales[at + block % 8u / 2u], scales[at + 4u]);
+}
+
+fn packed(raw: Raw, block: u32) -> Packed {
+  let both = unpack4xI8(raw.steps >> (block % 2u * 16u)).xy;
+  let d = unpack2x16float(raw.d).x / 4.0;
+  return Packed(raw.nibbles, select(raw.highs.xy, raw.highs.zw, block % 2u == 1u), d * vec2<f32>(both));
 }
 
 // q - 32 becomes a signed byte, four times too large: moved to the top of its byte, and the top bit flipped.
@@ -44,4 +50,8 @@ fn unpack(w: Packed) -> Quants { return Quants(low_bytes(w), high_bytes(w), w.d)
 
 fn scaled_dot(w: Quants, low: vec4<u32>, high: vec4<u32>, d: f32) -> f32 {
   return d * (w.d.x * f32(dot16(w.low, low)) + w.d.y * f32(dot16(w.high, high)));
+}
+
+fn scaled_dot_halves(w: Quants, low: vec4<u32>, high: vec4<u32>, d: vec2<f32>) -> f32 {
+  return dot(w.d * d, vec2(f32(dot16(w.low, low)), f32(dot16(w.high, high))));
 }

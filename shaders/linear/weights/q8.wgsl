@@ -4,9 +4,11 @@
 
 struct Packed { low: vec4<u32>, high: vec4<u32>, d: f32 }
 
-fn load_packed(block: u32) -> Packed {
-  return Packed(weights[block * 2u], weights[block * 2u + 1u], block_scale(block));
-}
+struct Raw { low: vec4<u32>, high: vec4<u32>, pair: u32 }
+
+fn load_raw(block: u32) -> Raw { return Raw(weights[block * 2u], weights[block * 2u + 1u], scale_pair(block)); }
+
+fn packed(raw: Raw, block: u32) -> Packed { return Packed(raw.low, raw.high, scale_of(raw.pair, block)); }
 
 fn quad(d: f32, q: u32) -> vec4<f32> { return d * vec4<f32>(unpack4xI8(q)); }
 

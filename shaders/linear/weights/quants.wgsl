@@ -1,7 +1,11 @@
 // A block of 32 weights as bytes, for products in integers: elements 0 to 15, elements 16 to 31, and the scale.
-// The format's file defines Scale, unpack(w: Packed) -> Quants, and
-// scaled_dot(w, low, high, d) = sum_j w[j] x[j] over one block, x[j] = d times the signed bytes in low and high.
+// The format's file defines Raw, the words of a block as they are stored; Packed, which has its scales apart; Scale;
+// load_raw(block) -> Raw; packed(raw, block) -> Packed; unpack(w: Packed) -> Quants; and
+// scaled_dot(w, low, high, d) = sum_j w[j] x[j] over one block, x[j] = d times the signed bytes in low and high;
+// scaled_dot_halves has one d for elements 0 to 15 and one for elements 16 to 31.
 struct Quants { low: vec4<u32>, high: vec4<u32>, d: Scale }
+
+fn load_packed(block: u32) -> Packed { return packed(load_raw(block), block); }
 
 // The product of 16 signed bytes with 16 others, and their sum.
 fn dot16(w: vec4<u32>, x: vec4<u32>) -> i32 {

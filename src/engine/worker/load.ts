@@ -21,6 +21,7 @@ import { createTokenizer } from '../../text/tokenizer';
 import { attentionKey, loadProfile } from '../../tune/profile_store';
 import type { ActivationType, EngineInfo, LoadOptions, LoadProgress, ModelLocation, Warning } from '../protocol';
 import type { Backend } from './backend';
+import { chooseStep } from './choose_step';
 import { CPU_STEP, CpuBackend, loadCpuWeights } from './cpu_backend';
 import { type Attempt, blamesFiles, describeRepair, mayHeal } from './load_again';
 import { checkActivations, chooseActivations, chooseContext, type ResolvedLoad, resolveLoad } from './load_options';
@@ -211,6 +212,8 @@ async function loadOnGpu(gpu: Gpu, inputs: LoadInputs): Promise<LoadedBackend | 
     const llama = await compiling;
     checkStep(step, llama.step);
     llama.start(weights);
+    signal.throwIfAborted();
+    await chooseStep(gpu, llama, { asked: step, config, weights, kvType, profile });
     signal.throwIfAborted();
     const backend = new WebGpuBackend(gpu, llama, key);
     await backend.warmUp();

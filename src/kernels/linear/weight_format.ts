@@ -39,7 +39,7 @@ interface Plane {
 
 /**
  * The two planes of a matrix (its values and, where it has them, scales) and the shaders that read them. `wgsl` defines
- * Block, Packed, load_packed and dequantize; for an IntegerFormat Quants, unpack and scaled_dot as well.
+ * Block, Packed, load_packed and dequantize; for an IntegerFormat also what quants.wgsl lists.
  */
 interface FormatPlanes {
   weights: Plane;

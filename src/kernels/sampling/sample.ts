@@ -12,7 +12,8 @@ import { type CommandList, createKernel } from '../../gpu/kernel';
 
 export interface Sample {
   /**
-   * logits (logitsBytes), maxima of these logits (maximaBytes), sampling (SAMPLING_BYTES, see packSampling), tokens.
+   * logits (logitsBytes), maxima of these logits (maximaBytes), sampling (SAMPLING_BYTES, see packSampling), tokens,
+   * and a buffer whose first word is not 0 after a step that gave up.
    */
   bind(...buffers: readonly GPUBuffer[]): GPUBindGroup;
   record(list: CommandList, group: GPUBindGroup): void;
@@ -24,7 +25,7 @@ export async function createSample(gpu: Gpu, shape: { vocabSize: number }): Prom
     label: 'kernels/sample',
     wgsl: [sampling, gumbel, logitKey, candidates, thresholds, draw, wgsl],
     constants: { VOCAB_SIZE: shape.vocabSize },
-    bindings: ['read', 'read', 'uniform', 'write'],
+    bindings: ['read', 'read', 'uniform', 'write', 'read'],
   });
   return {
     bind: (...buffers) => kernel.bind(...buffers),

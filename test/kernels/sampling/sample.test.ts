@@ -55,13 +55,14 @@ async function createSampler(vocabSize: number, without: (typeof PATHS)[number])
   const maximaBuffer = gpu.upload('maxima', new Uint32Array(maximaBytes(vocabSize) / 4).fill(UNTOUCHED));
   const samplingBuffer = gpu.createBuffer('sampling', SAMPLING_BYTES, GPU_UNIFORM | GPU_COPY_DST);
   const tokens = gpu.upload('tokens', new Uint32Array(CONTEXT + 1));
+  const status = gpu.upload('status', new Uint32Array(1));
   const seen = gpu.createBuffer('seen', seenBytes(vocabSize), GPU_STORAGE);
   const list = new CommandList(gpu);
   const penalizedList = new CommandList(gpu);
   penalty.record(penalizedList, penalty.bind(logitsBuffer, samplingBuffer, tokens, seen));
   for (const each of [list, penalizedList]) {
     maxima.record(each, maxima.bind(logitsBuffer, maximaBuffer));
-    kernel.record(each, kernel.bind(logitsBuffer, maximaBuffer, samplingBuffer, tokens));
+    kernel.record(each, kernel.bind(logitsBuffer, maximaBuffer, samplingBuffer, tokens, status));
   }
   return {
     async draw(logits, params, { first, count = 1, nTokens = 1 }) {

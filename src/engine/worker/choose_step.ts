@@ -1,0 +1,38 @@
+// The decode step of a load: what an earlier load found out on this GPU, or what this load measures and keeps.
+
+import type { Gpu } from '../../gpu/device';
+import type { ModelConfig } from '../../model/config/config';
+import type { Llama } from '../../model/llama';
+import { checkStep, type StepAsked } from '../../model/step_choice';
+import type { ModelWeights } from '../../model/weights';
+import { type Profile, stepKey, storeProfile } from '../../tune/profile_store';
+import { decideStep } from '../../tune/step';
+
+/** The parts of a load that the decision depends on. */
+export interface StepLoad {
+  asked: StepAsked;
+  config: ModelConfig;
+  weights: ModelWeights;
+  kvType: 'f16' | 'f32';
+  profile: Profile | null;
+}
+
+/**
+ * Decides between fused and plain steps, once the weights are there. Overwrites keys and values.
+ * @throws InvalidRequestError for a step by name that cannot run
+ */
+export async function chooseStep(gpu: Gpu, llama: Llama, load: StepLoad): Promise<void> {
+  const { asked, config, weights, kvType, profile } = load;
+  const { contextLength, activations } = llama;
+  const matrices = weights.layers.flatMap(({ qkv, o, gateUp, down }) => [qkv, o, gateUp, down]);
+  const formats = matrices.flatMap(({ matrix }) => matrix.parts.map(({ format }) => format));
+  const key = stepKey(config, { formats, kvType, contextLength, activations });
+  const known = profile?.step[key] ?? null;
+  const decision = await decideStep(gpu, llama.stepped, asked === 'fused', known);
+  if (decision) llama.decideStep(decision);
+  checkStep(asked, llama.step);
+  const { groups = null } = llama.stepped.fused?.launch ?? {};
+  if (decision && groups !== null && asked === 'auto' && !known) {
+    await storeProfile(gpu, { step: { [key]: { ...decision, groups } } });
+  }
+}

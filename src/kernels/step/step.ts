@@ -1,0 +1,288 @@
+// The fused step: compiles shaders/step/step.wgsl for a model, binds a range of its layers, and records the dispatch.
+
+import kvF16 from '../../../shaders/attention/lib/kv_f16.wgsl?raw';
+import kvF32 from '../../../shaders/attention/lib/kv_f32.wgsl?raw';
+import onlineSoftmax from '../../../shaders/attention/lib/online_softmax.wgsl?raw';
+import activationWgsl from '../../../shaders/linear/epilogues/activation.wgsl?raw';
+import attention from '../../../shaders/step/attention.wgsl?raw';
+import handOver from '../../../shaders/step/hand_over.wgsl?raw';
+import merge from '../../../shaders/step/merge.wgsl?raw';
+import publishWgsl from '../../../shaders/step/publish.wgsl?raw';
+import wgsl from '../../../shaders/step/step.wgsl?raw';
+import xBlocks from '../../../shaders/step/x_blocks.wgsl?raw';
+import type { BufferRange } from '../../gpu/buffer_range';
+import type { Gpu } from '../../gpu/device';
+import { type CommandList, type Constant, createKernel, type Kernel } from '../../gpu/kernel';
+import { type IntegerFormat, ZERO_BELOW } from '../linear/weight_format';
+import {
+  mostRowParts,
+  planStep,
+  qkvRows,
+  readsScaleQuads,
+  type StepFormats,
+  type StepLaunch,
+  type StepPlan,
+  type StepProduct,
+  type StepShape,
+  X_BLOCK,
+  xStride,
+  xWords,
+} from './step_plan';
+import { blockProductWgsl, formatWgsl, type Product, productWgsl, scoresWgsl, takeWgsl } from './unrolled';
+
+/** Words of a layer in the uniform of a range: four vec4<u32>. */
+const LAYER_ENTRY_WORDS = 16;
+/** Words in front of the layers. */
+const RANGE_HEADER_WORDS = 4;
+
+/** The buffers of a range of layers, in the order of their bindings. */
+export interface StepBuffers {
+  weights: GPUBuffer;
+  scales: GPUBuffer;
+  /** f32 (layers, layerParams). */
+  params: GPUBuffer;
+  rope: GPUBuffer;
+  words: GPUBuffer;
+  k: BufferRange;
+  v: BufferRange;
+  /** f32 (hidden_size), in and out. */
+  x: GPUBuffer;
+  /** The uniform of the range. */
+  range: GPUBuffer;
+}
+
+export class Step {
+  private constructor(
+    private readonly kernel: Kernel,
+    readonly plan: StepPlan,
+    private readonly readsQuads: boolean,
+  ) {}
+
+  /**
+   * Compiles the step. `publish` replaces the function that leaves a word: tests lose, delay and damage words.
+   * @throws GpuProgramError where the browser refuses the shader
+   */
+  static async create(gpu: Gpu, shape: StepShape, launch: StepLaunch, publish = publishWgsl): Promise<Step> {
+    const subgroup = gpu.can.subgroupMinSize;
+    const plan = planStep(shape, launch, subgroup);
+    const readsQuads = formatsOf(shape.formats).some(readsScaleQuads);
+    const bindings = ['read', 'read', 'read', 'read', 'write', 'write', 'write', 'write', 'uniform'] as const;
+    const kernel = await createKernel(gpu, {
+      label: 'kernels/step',
+      wgsl: sources(shape, plan, subgroup, publish, readsQuads),
+      constants: constantsOf(shape, plan, subgroup),
+      bindings: readsQuads ? [...bindings, 'read'] : bindings,
+      subgroups: true,
+    });
+    return new Step(kernel, plan, readsQuads);
+  }
+
+  bind({ weights, scales, params, rope, words, k, v, x, range }: StepBuffers): GPUBindGroup {
+    const quads = this.readsQuads ? [scales] : [];
+    return this.kernel.bind(weights, scales, params, rope, words, k, v, x, range, ...quads);
+  }
+
+  /** Adds the dispatch. Fewer workgroups than planned wait in vain: a load measures the wait so. */
+  record(list: CommandList, group: GPUBindGroup, groups = this.plan.launch.groups): void {
+    list.add(this.kernel, group, groups);
+  }
+}
+
+function formatsOf({ qkv, o, gateUp, down }: StepFormats): readonly IntegerFormat[] {
+  const all = [qkv, o, gateUp, down].flatMap((kinds) => kinds.flatMap((runs) => runs.map(({ format }) => format)));
+  return [...new Set(all)];
+}
+
+function constantsOf(shape: StepShape, plan: StepPlan, subgroup: number): Readonly<Record<string, Constant>> {
+  const { words, launch, ownHidden, ownA, ownH } = plan;
+  return {
+    THREADS: launch.threads,
+    SUBGROUP: subgroup,
+    N_LAYERS: shape.nLayers,
+    HIDDEN: shape.hiddenSize,
+    INTERMEDIATE: shape.intermediateSize,
+    Q_SIZE: shape.nHeads * shape.headDim,
+    N_ROWS: qkvRows(shape),
+    N_KV_HEADS: shape.nKvHeads,
+    GROUP: shape.nHeads / shape.nKvHeads,
+    DIM: shape.headDim,
+    CONTEXT: shape.contextLength,
+    LAYER_OCTS: shape.kvLayerBytes / (shape.kvType === 'f16' ? 16 : 32),
+    Q_SCALE: { f32: Math.LOG2E * shape.attentionScale },
+    EPS: { f32: shape.normEps },
+    QK_NORM: shape.qkNormEps !== null,
+    QK_EPS: { f32: shape.qkNormEps ?? 0 },
+    BIAS: shape.qkvBias,
+    GELU_TANH: shape.activation === 'gelu_tanh',
+    RESIDUAL_SCALE: { f32: shape.residualScale },
+    ZERO_BELOW: { f32: ZERO_BELOW },
+    SPLITS: plan.splits,
+    K_LANES: plan.keyLanes,
+    OWN_HIDDEN: ownHidden,
+    OWN_A: ownA / X_BLOCK,
+    OWN_H: ownH,
+    MOST_OWN: Math.max(ownHidden, ownA, ownH),
+    X_WORDS: xWords(shape, plan),
+    ROW_PARTS: mostRowParts(plan, subgroup),
+    X_AT: words.x,
+    QKV_AT: words.qkv,
+    PARTS_AT: words.parts,
+    A_AT: words.a,
+    X2_AT: words.x2,
+    H_AT: words.h,
+  };
+}
+
+function sources(shape: StepShape, plan: StepPlan, subgroup: number, publish: string, readsQuads: boolean): string[] {
+  const formats = formatsOf(shape.formats);
+  return [
+    readsQuads ? '@group(0) @binding(9) var<storage, read> scale_quads: array<vec4<u32>>;' : '',
+    'var<private> plane0: u32;\nvar<private> scale0: u32;',
+    'var<workgroup> row_parts: array<f32, ROW_PARTS>;',
+    shape.kvType === 'f16' ? kvF16 : kvF32,
+    onlineSoftmax,
+    activationWgsl,
+    handOver,
+    publish,
+    xBlocks,
+    attention,
+    merge,
+    ...formats.map(formatWgsl),
+    ...formats.map(blockProductWgsl),
+    scoresWgsl(shape, plan),
+    ...takes(shape, plan).map((take) => takeWgsl(take, plan.launch.threads)),
+    ...PHASES.flatMap((phase) => phaseWgsl(phase, plan, subgroup)),
+    wgsl,
+  ];
+}
+
+function takes({ hiddenSize, intermediateSize, nHeads, nKvHeads, headDim }: StepShape, plan: StepPlan) {
+  const { words, splits, ownA } = plan;
+  const blocks = (name: string, values: number, first: number) => ({
+    name,
+    count: values / 2,
+    at: (i: string) => `${first}u + ${i}`,
+    put: (i: string, payload: string) => `put_block_word(${i}, ${payload}, ${xStride(values / 32)}u);`,
+  });
+  const group = nHeads / nKvHeads;
+  return [
+    blocks('take_x', hiddenSize, words.x),
+    blocks('take_a', nHeads * headDim, words.a),
+    blocks('take_x2', hiddenSize, words.x2),
+    blocks('take_h', intermediateSize, words.h),
+    {
+      name: 'take_heads',
+      count: (group + 2) * headDim,
+      at: (i: string) => `head_word(${i})`,
+      put: (i: string, payload: string) => `put_head(${i}, ${payload});`,
+    },
+    {
+      name: 'take_parts',
+      count: (ownA / X_BLOCK) * splits * (X_BLOCK + 2),
+      at: (i: string) => `part_word(${i})`,
+      put: (i: string, payload: string) => `put_part(${i}, ${payload});`,
+    },
+  ];
+}
+
+/** A product, as step.wgsl calls it, and where a layer's entry has its places and its kind. */
+interface Phase extends Pick<Product, 'name' | 'take' | 'normed' | 'emit'> {
+  product: StepProduct;
+  from: readonly [run0: string, run1: string];
+  kind: string;
+}
+
+const PHASES: readonly Phase[] = [
+  {
+    name: 'qkv',
+    product: 'qkv',
+    take: 'take_x',
+    normed: true,
+    emit: { rows: 'emit_qkv' },
+    from: ['entry.qkv.xy', 'entry.qkv.zw'],
+    kind: 'x',
+  },
+  {
+    name: 'o',
+    product: 'o',
+    take: 'take_a',
+    normed: false,
+    emit: { rows: 'emit_o' },
+    from: ['entry.o_gate_up.xy', 'vec2(0u)'],
+    kind: 'y',
+  },
+  {
+    name: 'gate_up',
+    product: 'gateUp',
+    take: 'take_x2',
+    normed: true,
+    emit: { pairs: 'emit_gate_up' },
+    from: ['entry.o_gate_up.zw', 'vec2(0u)'],
+    kind: 'z',
+  },
+  {
+    name: 'down',
+    product: 'down',
+    take: 'take_h',
+    normed: false,
+    emit: { rows: 'emit_down' },
+    from: ['entry.down.xy', 'vec2(0u)'],
+    kind: 'w',
+  },
+];
+
+/** A function for each set of formats, and `NAME(layer, tag)`, which calls the one of the layer. */
+function phaseWgsl({ product, from, kind, ...phase }: Phase, plan: StepPlan, subgroup: number) {
+  const { name } = phase;
+  const kinds = plan.products[product];
+  const call = (i: number) => `${name}_${i}(tag, ${from.join(', ')});`;
+  const calls = kinds.map((_, i) =>
+    i === kinds.length - 1 ? `{ ${call(i)} }` : `if (entry.kinds.${kind} == ${i}u) { ${call(i)} }`,
+  );
+  return [
+    ...kinds.map((runs, i) => productWgsl({ ...phase, name: `${name}_${i}`, runs }, plan, subgroup)),
+    `fn ${name}(layer: u32, tag: u32) {\n  let entry = bound.layers[layer];\n  ${calls.join(' else ')}\n}`,
+  ];
+}
+
+/** The work of one dispatch among the layers of a range. */
+export interface StepCut {
+  firstLayer: number;
+  endLayer: number;
+  /** Bits of shaders/step/step.wgsl. */
+  phases: number;
+}
+
+const PHASE_COUNT = 6;
+const BEGINS = 1 << PHASE_COUNT;
+const ENDS = 2 << PHASE_COUNT;
+
+/** All phases of all layers: one dispatch. */
+export function wholeCut(nLayers: number): StepCut {
+  return { firstLayer: 0, endLayer: nLayers, phases: BEGINS | (BEGINS - 1) | ENDS };
+}
+
+/**
+ * A dispatch for each phase, where no workgroup waits for another. The epoch ends in a dispatch of its own, since late
+ * workgroups of the last phase still read it.
+ */
+export function phaseCuts(nLayers: number): StepCut[] {
+  const phases = Array.from({ length: nLayers * PHASE_COUNT }, (_, i) => {
+    const firstLayer = Math.floor(i / PHASE_COUNT);
+    return { firstLayer, endLayer: firstLayer + 1, phases: 1 << (i % PHASE_COUNT) };
+  });
+  const alone = { firstLayer: 0, endLayer: 0 };
+  return [{ ...alone, phases: BEGINS }, ...phases, { ...alone, phases: ENDS }];
+}
+
+/** The uniform of a dispatch, as words: the cut, then each layer's places. `mostLayers`: of the shape. */
+export function rangeWords(
+  cut: StepCut,
+  mostLayers: number,
+  entries: readonly (readonly number[])[],
+): Uint32Array<ArrayBuffer> {
+  const data = new Uint32Array(RANGE_HEADER_WORDS + mostLayers * LAYER_ENTRY_WORDS);
+  data.set([entries.length, cut.firstLayer, cut.endLayer, cut.phases]);
+  for (const [i, entry] of entries.entries()) data.set(entry, RANGE_HEADER_WORDS + i * LAYER_ENTRY_WORDS);
+  return data;
+}

@@ -1,0 +1,284 @@
+// The plan of a fused step: which rows, blocks and words each workgroup has. Pure arithmetic on the shape.
+
+import { BLOCK, type IntegerFormat, WEIGHT_FORMATS } from '../linear/weight_format';
+
+/** Sizes of a model whose layers are all alike, but for the formats of their weights. */
+export interface StepShape {
+  nLayers: number;
+  hiddenSize: number;
+  intermediateSize: number;
+  nHeads: number;
+  nKvHeads: number;
+  headDim: number;
+  contextLength: number;
+  kvType: 'f16' | 'f32';
+  /** Bytes from the keys, or values, of a layer to those of the next. */
+  kvLayerBytes: number;
+  /** Factor of q . k. */
+  attentionScale: number;
+  normEps: number;
+  /** Epsilon of the norms of each head of q and k, or null without them. */
+  qkNormEps: number | null;
+  /** True where q, k and v have biases. */
+  qkvBias: boolean;
+  activation: 'silu' | 'gelu_tanh';
+  residualScale: number;
+  /** The formats of each product that some layer has. */
+  formats: StepFormats;
+}
+
+/** Rows of one format, as they follow one another in a matrix. */
+export interface FormatRows {
+  format: IntegerFormat;
+  rows: number;
+}
+
+/** True if the format's scales are read as vec4<u32>. */
+export function readsScaleQuads(format: IntegerFormat): boolean {
+  return WEIGHT_FORMATS[format].scales?.words === 4;
+}
+
+/** The distinct sets of runs of each product. `kinds` of a layer index these. */
+export interface StepFormats {
+  qkv: readonly (readonly FormatRows[])[];
+  o: readonly (readonly FormatRows[])[];
+  gateUp: readonly (readonly FormatRows[])[];
+  down: readonly (readonly FormatRows[])[];
+}
+
+export type StepProduct = keyof StepFormats;
+
+/** The launch of a fused step. */
+export interface StepLaunch {
+  /** Workgroups, all of which must be resident at once. */
+  groups: number;
+  /** Threads of each. */
+  threads: number;
+}
+
+/** Values of a block of activations. */
+export const X_BLOCK = 16;
+/** Words of a block of activations: 6 of bytes, the scale, the sum of squares. */
+const BLOCK_WORDS = 8;
+/** Planes of x in workgroup memory: 6 of bytes, one of scales. */
+const X_PLANES = 7;
+/** Words in front of the regions: status, epoch, spins. */
+export const HEADER_WORDS = 64;
+/** Regions begin at multiples of this, so that none shares a cache line. */
+const REGION_STEP = 64;
+/** Quads of weights that a thread holds while it waits: 64 registers. */
+const MOST_QUADS = 16;
+/** Quads of weights that a thread holds twice, of this trip and the next. */
+const MOST_QUADS_TWICE = 8;
+
+/** Quads of weights, and registers of scales, of a block of 32. */
+const QUADS: Readonly<Record<IntegerFormat, number>> = {
+  q4: 1,
+  q8: 2,
+  q4_1: 1,
+  q5_1: 1.25,
+  q4_k: 2,
+  q5_k: 2.25,
+  q6_k: 2.5,
+};
+
+/** How the threads of a workgroup share the rows that it owns of one run. */
+export interface RunPlan extends FormatRows {
+  /** First row of the matrix. */
+  row0: number;
+  /** Rows of a workgroup. The last workgroups may have fewer, or none. */
+  own: number;
+  /** Blocks of a row. */
+  blocks: number;
+  /** Threads that share a row. */
+  lanes: number;
+  /** Rows that a thread multiplies at once. */
+  groupRows: number;
+}
+
+export interface StepPlan {
+  launch: StepLaunch;
+  /** Splits of the keys of a KV head. */
+  splits: number;
+  /** Values of the residual stream, of a and of h that a workgroup owns. */
+  ownHidden: number;
+  ownA: number;
+  ownH: number;
+  /** Threads that share a key. */
+  keyLanes: number;
+  products: Readonly<Record<StepProduct, readonly (readonly RunPlan[])[]>>;
+  /** First words of the regions. */
+  words: Readonly<Record<'x' | 'qkv' | 'parts' | 'a' | 'x2' | 'h', number>>;
+  nWords: number;
+  workgroupBytes: number;
+}
+
+/** Entries between planes of x for rows of `blocks` blocks of 32: neighboring planes begin in different banks. */
+export function xStride(blocks: number): number {
+  return Math.ceil(blocks / 16) * 16 + 2;
+}
+
+/** f32 values beside the matrices of a layer: norm weights, and biases of q, k and v. */
+export function layerParams(shape: StepShape): number {
+  const { hiddenSize, headDim, qkNormEps, qkvBias } = shape;
+  return 2 * hiddenSize + (qkNormEps === null ? 0 : 2 * headDim) + (qkvBias ? qkvRows(shape) : 0);
+}
+
+export function qkvRows({ nHeads, nKvHeads, headDim }: StepShape): number {
+  return (nHeads + 2 * nKvHeads) * headDim;
+}
+
+const perGroup = (count: number, groups: number) => Math.ceil(count / groups);
+
+/** Shares the work out. `subgroup`: lanes of the smallest subgroup. */
+export function planStep(shape: StepShape, launch: StepLaunch, subgroup: number): StepPlan {
+  const { hiddenSize, intermediateSize, nHeads, nKvHeads, headDim } = shape;
+  const { groups, threads } = launch;
+  const ownHidden = X_BLOCK * perGroup(hiddenSize / X_BLOCK, groups);
+  const ownH = X_BLOCK * perGroup(intermediateSize / X_BLOCK, groups);
+  const ownA = X_BLOCK * perGroup((nHeads * headDim) / X_BLOCK, groups);
+  const splits = Math.floor(groups / nKvHeads);
+  const plan = (runs: readonly FormatRows[], cols: number, own: (rows: number) => number) => {
+    let row0 = 0;
+    return runs.map((run): RunPlan => {
+      const rows = { ...run, row0, own: own(run.rows), blocks: cols / BLOCK };
+      row0 += run.rows;
+      return { ...rows, ...shareRows(rows, threads, runs.length) };
+    });
+  };
+  const each = (formats: StepFormats[StepProduct], cols: number, own: (rows: number) => number) =>
+    formats.map((runs) => plan(runs, cols, own));
+  const { formats } = shape;
+  const products = {
+    qkv: each(formats.qkv, hiddenSize, (rows) => perGroup(rows, groups)),
+    o: each(formats.o, nHeads * headDim, () => ownHidden),
+    gateUp: each(formats.gateUp, hiddenSize, () => 2 * ownH),
+    down: each(formats.down, intermediateSize, () => ownHidden),
+  };
+  const partWords = (nHeads / nKvHeads) * (headDim + 2);
+  let nWords = HEADER_WORDS;
+  const region = (words: number) => {
+    const first = nWords;
+    nWords += Math.ceil(words / REGION_STEP) * REGION_STEP;
+    return first;
+  };
+  const bytes = (values: number) => (values / X_BLOCK) * BLOCK_WORDS;
+  const words = {
+    x: region(bytes(hiddenSize)),
+    qkv: region(qkvRows(shape)),
+    parts: region(nKvHeads * splits * partWords),
+    a: region(bytes(nHeads * headDim)),
+    x2: region(bytes(hiddenSize)),
+    h: region(bytes(intermediateSize)),
+  };
+  const keyLanes = keyLanesOf(headDim / 8, subgroup);
+  const planned = { launch, splits, ownHidden, ownA, ownH, keyLanes, products, words, nWords };
+  return { ...planned, workgroupBytes: workgroupBytes(shape, planned, subgroup) };
+}
+
+/** The largest power of two that divides the octs of a key and fits a subgroup. */
+function keyLanesOf(octs: number, subgroup: number): number {
+  let lanes = 1;
+  while (octs % (2 * lanes) === 0 && 2 * lanes <= subgroup) lanes *= 2;
+  return lanes;
+}
+
+type Shared = Pick<RunPlan, 'own' | 'blocks' | 'lanes' | 'groupRows'>;
+
+/** Blocks that a thread loads of a run, padding included, and its trips. */
+export function loadsOf({ own, blocks, lanes, groupRows }: Shared, threads: number) {
+  const sets = threads / lanes;
+  const turns = Math.ceil(own / (sets * groupRows));
+  const perLane = Math.ceil(blocks / lanes);
+  return { sets, turns, perLane, trips: turns * perLane, loads: turns * perLane * groupRows };
+}
+
+/** Fewest loads a thread, then fewest trips, then fewest lanes, whose sums are to be added. */
+function shareRows(run: FormatRows & { own: number; blocks: number }, threads: number, runs: number) {
+  const most = MOST_QUADS / QUADS[run.format] / runs;
+  let best = { lanes: 1, groupRows: 1, loads: Number.POSITIVE_INFINITY, trips: 0 };
+  for (let lanes = 1; lanes <= threads; lanes *= 2) {
+    for (let groupRows = 1; groupRows <= most; groupRows++) {
+      const { loads, trips } = loadsOf({ ...run, lanes, groupRows }, threads);
+      if (trips > 1 && groupRows > Math.max(1, MOST_QUADS_TWICE / QUADS[run.format] / runs)) continue;
+      if (loads < best.loads || (loads === best.loads && trips < best.trips)) best = { lanes, groupRows, loads, trips };
+    }
+  }
+  return { lanes: best.lanes, groupRows: best.groupRows };
+}
+
+/** Partial sums of a phase in workgroup memory. */
+export function rowParts(runs: readonly RunPlan[], threads: number, subgroup: number): number {
+  return runs.reduce((sum, run) => {
+    const { sets, turns } = loadsOf(run, threads);
+    return sum + sets * turns * run.groupRows * partsOf(run, subgroup);
+  }, 0);
+}
+
+/** Partial sums of a row: one a subgroup. */
+export function partsOf({ lanes }: Pick<RunPlan, 'lanes'>, subgroup: number): number {
+  return lanes / Math.min(subgroup, lanes);
+}
+
+export function mostRowParts({ products, launch }: Pick<StepPlan, 'products' | 'launch'>, subgroup: number): number {
+  return Math.max(
+    ...Object.values(products).flatMap((kinds) => kinds.map((runs) => rowParts(runs, launch.threads, subgroup))),
+  );
+}
+
+/** Pairs of words in workgroup memory that hold x, or the values of a tile of keys, or o of every thread. */
+export function xWords(shape: StepShape, { launch, keyLanes }: Pick<StepPlan, 'launch' | 'keyLanes'>): number {
+  const { hiddenSize, intermediateSize, nHeads, headDim, kvType } = shape;
+  const x = X_PLANES * xStride(Math.max(hiddenSize, intermediateSize, nHeads * headDim) / BLOCK);
+  const values = ((launch.threads / keyLanes) * headDim * (kvType === 'f16' ? 1 : 2)) / 4;
+  return Math.max(x, values, 2 * launch.threads);
+}
+
+/** Bytes of the arrays that the pieces of shaders/step declare. */
+function workgroupBytes(shape: StepShape, plan: Omit<StepPlan, 'workgroupBytes'>, subgroup: number): number {
+  const { nHeads, nKvHeads, headDim } = shape;
+  const { launch, splits, keyLanes, ownA, ownHidden, ownH } = plan;
+  const group = nHeads / nKvHeads;
+  const tile = launch.threads / keyLanes;
+  const floats =
+    Math.max(ownHidden, ownH, ownA) + // y_own
+    ownHidden + // x_own
+    launch.threads / subgroup + // square_parts
+    (2 * group + 2 + 2) * headDim + // heads, q_heads, fresh
+    (group + 1) + // head_rstd
+    group * tile + // scores
+    4 * group + // state
+    (ownA / X_BLOCK) * splits * (X_BLOCK + 2) + // merged
+    mostRowParts(plan, subgroup) +
+    8; // flags
+  return Math.ceil(4 * floats + 8 * xWords(shape, plan));
+}
+
+/** The limits of a GPU that a fused step must fit. */
+export interface StepLimits {
+  maxComputeWorkgroupStorageSize: number;
+  maxComputeInvocationsPerWorkgroup: number;
+}
+
+/** Why this shape cannot run so, or null. */
+export function refusal(shape: StepShape, launch: StepLaunch, subgroup: number, limits: StepLimits): string | null {
+  const { headDim, hiddenSize, intermediateSize, nHeads, nKvHeads } = shape;
+  const group = nHeads / nKvHeads;
+  const { groups, threads } = launch;
+  const { maxComputeInvocationsPerWorkgroup: mostThreads, maxComputeWorkgroupStorageSize: mostBytes } = limits;
+  if (subgroup < 2) return 'the adapter has no subgroups';
+  if (headDim % X_BLOCK !== 0) return `heads of ${headDim} values are no multiple of ${X_BLOCK}`;
+  if (hiddenSize % BLOCK !== 0 || intermediateSize % BLOCK !== 0) return `sizes are no multiples of ${BLOCK}`;
+  if (groups < nKvHeads) return `${groups} workgroups are fewer than the ${nKvHeads} KV heads`;
+  if (threads > mostThreads) return `${threads} threads exceed the ${mostThreads} of a workgroup on this GPU`;
+  if (threads % (8 * subgroup) !== 0) return `${threads} threads are no multiple of ${8 * subgroup}`;
+  if ((group * headDim) / 4 > threads) {
+    return `${group} query heads of ${headDim} values share a KV head, more than ${threads} threads hold`;
+  }
+  if (threads < (headDim / 8) * 2) return `${threads} threads are too few for heads of ${headDim} values`;
+  const { workgroupBytes } = planStep(shape, launch, subgroup);
+  if (workgroupBytes > mostBytes) {
+    return `${workgroupBytes} bytes of workgroup memory exceed the ${mostBytes} of this GPU`;
+  }
+  return null;
+}

@@ -1,0 +1,247 @@
+// The parts of the fused step's shader whose registers need names: waits for many words at once, products of several
+// rows a thread, and scores of several heads. Compilers do not move loads out of loops, and an array that is indexed in
+// a loop lands in memory on some devices.
+
+import { WEIGHT_FORMATS } from '../linear/weight_format';
+import {
+  loadsOf,
+  partsOf,
+  type RunPlan,
+  readsScaleQuads,
+  rowParts,
+  type StepPlan,
+  type StepShape,
+  xStride,
+} from './step_plan';
+
+/** `write(0)`, `write(1)` ... of `count`, joined. */
+function each(count: number, write: (i: number) => string, separator = '\n'): string {
+  return Array.from({ length: count }, (_, i) => write(i)).join(separator);
+}
+
+/** A wait: the function `name` reads `count` words and hands the payload of each to `put(i, payload)`. */
+export interface Take {
+  name: string;
+  count: number;
+  /** The index of word i in `words`. */
+  at: (i: string) => string;
+  put: (i: string, payload: string) => string;
+}
+
+/**
+ * The source of a wait. All words of a thread are in flight at once. The barrier in front lets no thread wait for words
+ * of its own workgroup that are not there yet.
+ */
+export function takeWgsl({ name, count, at, put }: Take, threads: number): string {
+  const n = Math.ceil(count / threads);
+  const even = count % threads === 0;
+  const index = (k: number) => (even ? `lid + ${k * threads}u` : `min(lid + ${k * threads}u, ${count - 1}u)`);
+  const stale = each(n, (k) => `((v${k} >> 24u) ^ tag)`, ' | ');
+  const guard = (k: number) => (even ? '' : `if (lid + ${k * threads}u < ${count}u) `);
+  return `
+fn ${name}(tag: u32) {
+  workgroupBarrier();
+  ${each(n, (k) => `let a${k} = ${at(`(${index(k)})`)};\n  var v${k} = poll(a${k});`, '\n  ')}
+  if (atomicLoad(&lost) != 0u) { gave_up = true; }
+  for (var n = 0u; n < MOST_SPINS; n++) {
+    if ((${stale}) == 0u || gave_up) { break; }
+    ${each(n, (k) => `if ((v${k} >> 24u) != tag) { v${k} = poll(a${k}); }`, '\n    ')}
+    if ((n & LOOK_EVERY) == LOOK_EVERY) { gave_up = stops_waiting(n); }
+  }
+  if ((${stale}) != 0u) { give_up(); }
+  ${each(n, (k) => `${guard(k)}{ ${put(`(lid + ${k * threads}u)`, `(v${k} & 0xffffffu)`)} }`, '\n  ')}
+}`;
+}
+
+/** The names that a piece of WGSL declares. Builds shorten pieces to one line. */
+const DECLARED = /\b(?:fn|struct|alias|const) (\w+)/g;
+
+/** A weight format with every name marked by the format, reading the planes that all formats share. */
+export function formatWgsl(format: RunPlan['format']): string {
+  const { wgsl, constants = {} } = WEIGHT_FORMATS[format];
+  const lines = Object.entries(constants).map(([name, value]) => `const ${name} = ${value};`);
+  const source = [...lines, ...wgsl].join('\n');
+  const names = new Set([...source.matchAll(DECLARED)].map(([, name]) => name));
+  return source
+    .replace(/@group[^;]*;/g, '')
+    .replace(/\b[A-Za-z_]\w*\b/g, (name) => (names.has(name) ? marked(name, format) : name))
+    .replace(/\bweights\[/g, 'planes[plane0 + ')
+    .replace(/\bscales\[/g, `${readsScaleQuads(format) ? 'scale_quads' : 'scale_words'}[scale0 + `);
+}
+
+/** The name of a format's own declaration. */
+function marked(name: string, format: RunPlan['format']): string {
+  return `${name}_${format}`;
+}
+
+/**
+ * Adds up `rows` sums s0, s1 ... of each thread over `lanes` neighboring lanes. Each step halves the rows that a lane
+ * keeps, as long as there are two. `emit(row, sum)` runs in the lanes that keep a row in the end.
+ */
+function reduceWgsl(rows: number, lanes: number, emit: (row: string, sum: string) => string): string {
+  let n = rows;
+  let span = lanes; // lanes that hold the same rows in the end
+  const steps: string[] = [];
+  for (let offset = lanes / 2; offset >= 1; offset /= 2) {
+    if (n % 2 === 0) {
+      n /= 2;
+      span /= 2;
+      const halve = (i: number) =>
+        `let t${i} = select(s${i + n}, s${i}, up); ` +
+        `s${i} = select(s${i}, s${i + n}, up) + subgroupShuffleXor(t${i}, ${offset}u);`;
+      steps.push(`{ let up = (lid & ${offset}u) != 0u; ${each(n, halve, ' ')} }`);
+    } else {
+      steps.push(each(n, (i) => `s${i} += subgroupShuffleXor(s${i}, ${offset}u);`, ' '));
+    }
+  }
+  const emits = each(n, (i) => emit(`kept + ${i}u`, `s${i}`), ' ');
+  steps.push(`if (lid % ${span}u == 0u) { let kept = lid % ${lanes}u / ${span}u * ${n}u; ${emits} }`);
+  return steps.join('\n      ');
+}
+
+/** The product of one run of rows within a phase. */
+interface Run extends RunPlan {
+  /** Prefix of its registers. */
+  id: string;
+  /** First of its partial sums. */
+  part0: number;
+}
+
+/**
+ * The source of a product: `NAME(layer, tag, from0, from1)` issues its loads of weights, takes x, multiplies, and hands
+ * each row to `emit`. Partial sums of a row lie in row_parts.
+ */
+export interface Product {
+  name: string;
+  runs: readonly RunPlan[];
+  /** The wait that fills x_words. */
+  take: string;
+  normed: boolean;
+  /** The source that gets the sum of local row i, which is `row` of the matrix; or of a pair of rows. */
+  emit: { rows: string } | { pairs: string };
+}
+
+export function productWgsl(
+  { name, runs: plans, take, normed, emit }: Product,
+  plan: StepPlan,
+  subgroup: number,
+): string {
+  const { threads } = plan.launch;
+  let part0 = 0;
+  const runs = plans.map((run, i): Run => {
+    const first = part0;
+    part0 += rowParts([run], threads, subgroup);
+    return { ...run, id: String.fromCharCode(97 + i), part0: first };
+  });
+  const locate = (i: number) => `plane0 = from${i}.x; scale0 = from${i}.y;`;
+  return `
+fn ${name}(tag: u32, from0: vec2<u32>, from1: vec2<u32>) {
+  ${runs.map((run, i) => `${locate(i)}\n  ${declareLoads(run)}\n  ${loadTrip(run, '0u', threads)}`).join('\n  ')}
+  ${take}(tag);
+  ${normed ? 'put_squares();' : ''}
+  workgroupBarrier();
+  ${normed ? 'find_rstd();' : ''}
+  ${runs.map((run, i) => `${runs.length > 1 ? locate(i) : ''}\n  ${multiplyWgsl(run, threads, subgroup)}`).join('\n  ')}
+  workgroupBarrier();
+  ${runs.map((run) => finishWgsl(run, emit, threads, subgroup)).join('\n  ')}
+}`;
+}
+
+function declareLoads({ id, groupRows, format }: Run): string {
+  return each(groupRows, (r) => `var ${id}w${r}: ${marked('Raw', format)};`, ' ');
+}
+
+/** The row of the run that register `r` of a thread holds in a trip. */
+function rowWgsl(run: Run, r: number, trip: string, threads: number): string {
+  const { own, rows, lanes, groupRows } = run;
+  const { sets, turns, perLane } = loadsOf(run, threads);
+  const turn = turns === 1 ? '' : ` + ${trip} / ${perLane}u * ${sets * groupRows}u`;
+  const local = `lid / ${lanes}u * ${groupRows}u + ${r}u${turn}`;
+  const owned = turns * sets * groupRows === own ? local : `min(${local}, ${own - 1}u)`;
+  return `min(wg * ${own}u + ${owned}, ${rows - 1}u)`;
+}
+
+/** Loads the blocks of a trip: the rows of its turn, one block of each. */
+function loadTrip(run: Run, trip: string, threads: number): string {
+  const { id, blocks, lanes, groupRows, format } = run;
+  const { perLane } = loadsOf(run, threads);
+  const step = perLane === 1 ? '' : ` + ${trip} % ${perLane}u * ${lanes}u`;
+  const block = blocks % lanes === 0 ? `lid % ${lanes}u${step}` : `min(lid % ${lanes}u${step}, ${blocks - 1}u)`;
+  const load = (r: number) =>
+    `${id}w${r} = ${marked('load_raw', format)}(${rowWgsl(run, r, trip, threads)} * ${blocks}u + ${block});`;
+  return each(groupRows, load, '\n  ');
+}
+
+/** Multiplies all trips of a run, the loads of the next trip on their way. */
+function multiplyWgsl(run: Run, threads: number, subgroup: number): string {
+  const { id, blocks, lanes, groupRows, format, part0 } = run;
+  const { sets, perLane, trips } = loadsOf(run, threads);
+  const stride = xStride(blocks);
+  const width = Math.min(subgroup, lanes);
+  const parts = partsOf(run, subgroup);
+  const turnRow = (trip: string) => (trips === perLane ? '' : ` + ${trip} / ${perLane}u * ${sets * groupRows}u`);
+  const emit = (row: string, sum: string) =>
+    `row_parts[${part0}u + (lid / ${lanes}u * ${groupRows}u + ${row}${turnRow('trip')}) * ${parts}u + lid % ${lanes}u / ${width}u] = ${sum};`;
+  const block = `lid % ${lanes}u${perLane === 1 ? '' : ` + trip % ${perLane}u * ${lanes}u`}`;
+  const ragged = blocks % lanes !== 0;
+  // A format may ask for the place of a block among those that share a word: where rows are even, it is the row's own.
+  const place = (r: number) =>
+    blocks % 2 === 0 ? 'block' : `${rowWgsl(run, r, 'trip', threads)} * ${blocks}u + block`;
+  const product = (r: number) => `s${r} += ${marked('product', format)}(c${r}, ${place(r)}, x);`;
+  const multiply = `let block = ${block};
+      let x = load_x(${ragged ? `min(block, ${blocks - 1}u)` : 'block'}, ${stride}u);
+      ${ragged ? `if (block < ${blocks}u) { ${each(groupRows, product, ' ')} }` : each(groupRows, product, '\n      ')}`;
+  const reduce = reduceWgsl(groupRows, width, emit);
+  const zero = each(groupRows, (r) => `s${r} = 0.0;`, ' ');
+  const sums = each(groupRows, (r) => `var s${r} = 0.0;`, ' ');
+  const current = each(groupRows, (r) => `let c${r} = ${id}w${r};`, ' ');
+  if (trips === 1) return `{ let trip = 0u; ${sums}\n      ${current}\n      ${multiply}\n      ${reduce} }`;
+  return `{ ${sums}
+    for (var trip = 0u; trip < ${trips}u; trip++) {
+      ${current}
+      if (trip + 1u < ${trips}u) { ${loadTrip(run, '(trip + 1u)', threads)} }
+      ${multiply}
+      if (trip % ${perLane}u == ${perLane - 1}u) { ${reduce}\n      ${zero} }
+    } }`;
+}
+
+/** Adds up the partial sums of each row, or pair of rows, that the workgroup owns. */
+function finishWgsl(run: Run, emit: Product['emit'], threads: number, subgroup: number): string {
+  const { own, rows, row0, part0 } = run;
+  const parts = partsOf(run, subgroup);
+  const sum = (row: string) => each(parts, (p) => `row_parts[${part0}u + (${row}) * ${parts}u + ${p}u]`, ' + ');
+  if ('pairs' in emit) {
+    return `for (var i = lid; i < ${own / 2}u; i += ${threads}u) { ${emit.pairs}(i, ${sum('2u * i')}, ${sum('2u * i + 1u')}); }`;
+  }
+  return `for (var i = lid; i < ${own}u; i += ${threads}u) {
+    if (wg * ${own}u + i < ${rows}u) { ${emit.rows}(i, ${row0}u + wg * ${own}u + i, ${sum('i')}); }
+  }`;
+}
+
+/** sum_j w[j] x[j] of a block whose words are there. */
+export function blockProductWgsl(format: RunPlan['format']): string {
+  const [product, raw, packed, unpack, dot] = ['product', 'Raw', 'packed', 'unpack', 'scaled_dot_halves'].map((name) =>
+    marked(name, format),
+  );
+  return `
+fn ${product}(raw: ${raw}, block: u32, x: X) -> f32 {
+  return ${dot}(${unpack}(${packed}(raw, block)), x.low, x.high, x.d);
+}`;
+}
+
+/** Scores of one key of the tile for every query head of the group: K_LANES threads have an oct of the key each. */
+export function scoresWgsl({ nHeads, nKvHeads, headDim }: StepShape, { keyLanes }: StepPlan): string {
+  const group = nHeads / nKvHeads;
+  const quad = (h: number, half: number) => `q_heads[${(h * headDim) / 4}u + 2u * oct + ${half}u]`;
+  const dot = (h: number) => `s${h} += dot(k.a, ${quad(h, 0)}) + dot(k.b, ${quad(h, 1)});`;
+  return `
+fn put_scores(keys: LaneOcts, key: u32, live: bool) {
+  ${each(group, (h) => `var s${h} = 0.0;`, ' ')}
+  for (var i = 0u; i < LANE_OCTS; i++) {
+    let oct = lid % K_LANES * LANE_OCTS + i;
+    let k = kv_oct(keys.octs[i]);
+    ${each(group, dot, '\n    ')}
+  }
+  ${reduceWgsl(group, keyLanes, (h, sum) => `scores[(${h}) * TILE + key] = select(MASKED, ${sum}, live);`)}
+}`;
+}

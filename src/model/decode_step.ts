@@ -1,0 +1,113 @@
+// The running decode step: fused or plain, why, and what becomes of a step that gave up.
+
+import { GpuProgramError } from '../errors';
+import type { StepLaunch } from '../kernels/step/step_plan';
+import { FusedStep, type FusedStepOptions, fusedModel } from './fused_step';
+import type { LinearSources } from './linears';
+import type { StepAsked, StepChoice } from './step_choice';
+
+/** A step that gives up as often as this stays off until the next load. */
+const MOST_GIVE_UPS = 3;
+
+/** Polls of a wait until a load has measured how long one takes. */
+const FIRST_SPINS = 4096;
+
+/** How a load found that the fused step runs, and with which limit of a wait. */
+export interface StepDecision extends Omit<StepChoice, 'giveUps'> {
+  /** Most polls of a wait. */
+  spins: number;
+}
+
+export class DecodeStep {
+  private giveUps = 0;
+  /** The position of the step that gave up last, which runs as a plain step. */
+  private plainAt = -1;
+  private decision: StepDecision;
+
+  /** @param fused null where it cannot run, for `reason` */
+  constructor(
+    readonly fused: FusedStep | null,
+    reason: string,
+  ) {
+    this.decision = { name: 'plain', reason, gain: null, spins: 0 };
+  }
+
+  get choice(): StepChoice {
+    const { name, reason, gain } = this.decision;
+    return { name, reason, gain, giveUps: this.giveUps };
+  }
+
+  get launch(): StepLaunch | null {
+    return this.fused?.launch ?? null;
+  }
+
+  /** Runs as decided from now on. A fused step that was not chosen frees its memory. */
+  decide(decision: StepDecision): void {
+    this.decision = decision;
+    if (decision.name === 'fused') this.fused?.reset(decision.spins);
+  }
+
+  /** The fused step if it runs the token at `position`. */
+  at(position: number): FusedStep | null {
+    return this.decision.name === 'fused' && position !== this.plainAt ? this.fused : null;
+  }
+
+  /**
+   * Clears the step after it gave up at `position`, which runs as a plain step now, and tells the user. Null if no
+   * fused step runs.
+   */
+  gaveUp(position: number): string | null {
+    const { name, spins, gain } = this.decision;
+    if (name === 'plain') return null;
+    this.giveUps++;
+    this.plainAt = position;
+    this.fused?.reset(spins);
+    const what = `A fused decode step gave up waiting at position ${position}, and ran again as a plain step`;
+    if (this.giveUps < MOST_GIVE_UPS) return `${what} (${this.giveUps} of ${MOST_GIVE_UPS} before it is turned off).`;
+    const reason = `the fused step gave up ${this.giveUps} times`;
+    this.decision = { name: 'plain', reason, gain, spins };
+    return `${what}. It has done so ${this.giveUps} times, and stays off until the next load.`;
+  }
+}
+
+interface DecodeStepOptions {
+  step?: StepAsked;
+  stepLaunch?: StepLaunch;
+  stepTest?: FusedStepOptions;
+  attention: string;
+}
+
+/**
+ * Compiles the fused step where it can run. It runs once it was asked for by name, or decided for.
+ * @throws GpuProgramError for a fused step by name that the browser refuses
+ */
+export async function createDecodeStep(
+  sources: Omit<LinearSources, 'tuned'>,
+  { step: asked = 'plain', stepLaunch, stepTest, attention }: DecodeStepOptions,
+): Promise<DecodeStep> {
+  const { gpu } = sources;
+  const plain = (reason: string) => new DecodeStep(null, reason);
+  if (asked === 'plain') return plain('asked for by name');
+  if (asked === 'auto' && gpu.isSoftware) return plain('the adapter computes on the CPU');
+  if (attention !== 'auto') return plain(`attention "${attention}" was asked for by name`);
+  const model = fusedModel(sources);
+  if (typeof model === 'string') return plain(model);
+  const launch = stepLaunch ?? launchOf(model.shape);
+  const why = FusedStep.refusal(model, launch, gpu);
+  if (why !== null) return plain(why);
+  try {
+    const step = new DecodeStep(await FusedStep.create(sources, model, launch, stepTest), 'not measured yet');
+    if (asked === 'fused') {
+      step.decide({ name: 'fused', reason: 'asked for by name', gain: null, spins: FIRST_SPINS });
+    }
+    return step;
+  } catch (error) {
+    if (asked === 'auto' && error instanceof GpuProgramError) return plain(error.message);
+    throw error;
+  }
+}
+
+/** One workgroup a multiprocessor of a large GPU, or fewer where the residual stream has fewer blocks. */
+function launchOf({ hiddenSize }: { hiddenSize: number }): StepLaunch {
+  return { groups: Math.min(128, hiddenSize / 16), threads: 512 };
+}

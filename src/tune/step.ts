@@ -1,0 +1,132 @@
+// The decision between a fused and a plain decode step on this GPU: the limit of a wait, one step both ways compared,
+// then both timed.
+
+import type { Gpu } from '../gpu/device';
+import { CommandList } from '../gpu/kernel';
+import { timePass } from '../gpu/time_pass';
+import type { StepDecision } from '../model/decode_step';
+import type { FusedStep } from '../model/fused_step';
+import type { StepChoice } from '../model/step_choice';
+
+/** Milliseconds of polling after which a wait gives up: far longer than any hand-over, far shorter than a hang. */
+const WAIT_MS = 8;
+/** Polls of the first measured wait. It grows until the difference of two waits outweighs the clock's steps. */
+const FIRST_SPINS = 1 << 12;
+const MOST_SPINS = 1 << 22;
+const LEAST_WAIT_MS = 1;
+/** Tokens in front of the step that is compared. */
+const COMPARED_AT = 24;
+/** Largest distance of x after a fused step from x after a plain step, as a share of x. Both round x to bytes. */
+const MOST_DISTANCE = 0.05;
+/** Keys of the steps that are timed. */
+const TIMED_AT = 512;
+/** Steps timed each way, where they take no longer than TIMED_MS. */
+const TIMED_STEPS = 200;
+const TIMED_MS = 150;
+/** A GPU that idled takes this long to reach its clocks. */
+const WARM_MS = 25;
+/** The fused step runs where plain steps take so many times as long. */
+const LEAST_GAIN = 0.05;
+
+/** The parts of a model that the decision runs. */
+export interface SteppedModel {
+  readonly fused: FusedStep | null;
+  readonly contextLength: number;
+  /** Adds the dispatches of one token, from its id to the next id. */
+  recordStep(list: CommandList, position: number, fused: FusedStep | null): void;
+  /** Runs ids 0, 1 ... as a prompt of nTokens. */
+  runPrompt(nTokens: number): Promise<void>;
+  /** x after the layers of the last step. */
+  readX(): Promise<Float32Array>;
+}
+
+/** What is known of this model and GPU from an earlier load. */
+export type KnownStep = Pick<StepChoice, 'name' | 'reason' | 'gain'>;
+
+/**
+ * Decides, or takes over what is known. Overwrites keys, values and tokens: between requests nothing in them is needed.
+ * @param forced true where the fused step was asked for by name: it runs wherever it is right
+ */
+export async function decideStep(
+  gpu: Gpu,
+  model: SteppedModel,
+  forced: boolean,
+  known: KnownStep | null = null,
+): Promise<StepDecision | null> {
+  const { fused } = model;
+  if (!fused) return null;
+  const spins = await measureSpins(gpu, fused);
+  fused.reset(spins);
+  const plain = (reason: string, gain: number | null = null): StepDecision => ({ name: 'plain', reason, gain, spins });
+  const wrong = await compareSteps(gpu, model, fused);
+  if (wrong !== null) return plain(wrong);
+  if (known && !forced) return { ...known, spins };
+  const [plainMs, fusedMs] = [await timeStep(gpu, model, null), await timeStep(gpu, model, fused)];
+  if (await fused.gaveUp()) return plain('its workgroups did not go on waiting for one another');
+  const gain = plainMs / fusedMs - 1;
+  if (forced) return { name: 'fused', reason: 'asked for by name', gain, spins };
+  if (gain < LEAST_GAIN) return plain(`the fused step took ${times(fusedMs)}, plain steps ${times(plainMs)}`, gain);
+  return { name: 'fused', reason: `${times(fusedMs)} a step here, ${times(plainMs)} as plain steps`, gain, spins };
+}
+
+const times = (ms: number) => `${ms.toFixed(3)} ms`;
+
+/** Polls that take WAIT_MS: by dispatches of one workgroup, which waits in vain for the others. */
+async function measureSpins(gpu: Gpu, fused: FusedStep): Promise<number> {
+  const wait = async (spins: number) => {
+    fused.reset(spins);
+    const { ms } = await timePass(gpu, { position: 0, nTokens: 1 }, (list) => fused.recordLonely(list), ONCE);
+    return ms;
+  };
+  await wait(FIRST_SPINS);
+  const leastMs = await wait(FIRST_SPINS);
+  for (let spins = 2 * FIRST_SPINS; spins < MOST_SPINS; spins *= 2) {
+    const ms = (await wait(spins)) - leastMs;
+    if (ms >= LEAST_WAIT_MS) return Math.max(FIRST_SPINS, Math.round((WAIT_MS * (spins - FIRST_SPINS)) / ms));
+  }
+  return MOST_SPINS;
+}
+
+const ONCE = { rounds: 1, maxRepeats: 1 };
+
+/** The reason why a fused step is not right here, or null. */
+async function compareSteps(gpu: Gpu, model: SteppedModel, fused: FusedStep): Promise<string | null> {
+  const position = Math.min(COMPARED_AT, model.contextLength - 2);
+  await model.runPrompt(position + 1);
+  const run = async (step: FusedStep | null) => {
+    const list = new CommandList(gpu);
+    model.recordStep(list, position, step);
+    await list.run({ position, nTokens: 1 });
+    return model.readX();
+  };
+  const plain = await run(null);
+  const other = await run(fused);
+  if (await fused.gaveUp()) return `its ${fused.launch.groups} workgroups did not all run at once`;
+  const distance = distanceOf(other, plain);
+  if (distance <= MOST_DISTANCE) return null;
+  return `the fused step is ${(100 * distance).toFixed(1)} % off plain steps, more than ${100 * MOST_DISTANCE} %`;
+}
+
+/** |a - b| / |b|. Infinity where either is no number. */
+function distanceOf(a: Float32Array, b: Float32Array): number {
+  let difference = 0;
+  let square = 0;
+  for (let i = 0; i < b.length; i++) {
+    difference += (a[i] - b[i]) ** 2;
+    square += b[i] ** 2;
+  }
+  const distance = Math.sqrt(difference / square);
+  return Number.isFinite(distance) ? distance : Number.POSITIVE_INFINITY;
+}
+
+async function timeStep(gpu: Gpu, model: SteppedModel, fused: FusedStep | null): Promise<number> {
+  const position = Math.min(TIMED_AT, model.contextLength - 2);
+  const { ms } = await timePass(gpu, { position, nTokens: 1 }, (list) => model.recordStep(list, position, fused), {
+    rounds: 4,
+    minRepeats: TIMED_STEPS / 4,
+    maxRepeats: TIMED_STEPS / 4,
+    warmMs: WARM_MS,
+    budgetMs: TIMED_MS,
+  });
+  return ms;
+}
