@@ -83,7 +83,10 @@ export interface Roofline {
   clock: 'gpu' | 'cpu';
 }
 
-/** Counted at the WebGPU calls, per generated token; null on the cpu backend. */
+/**
+ * Counted at the WebGPU calls, as a mean of all decode steps, also of those that gave up or were dropped behind one.
+ * Null on the cpu backend.
+ */
 export interface PerToken {
   dispatches: number;
   submits: number;

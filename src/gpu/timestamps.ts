@@ -26,8 +26,9 @@ export class StepTimes {
     this.readable = gpu.createBuffer('step_times.readable', bytes, GPU_MAP_READ | GPU_COPY_DST);
   }
 
-  restart(): void {
-    this.steps = 0;
+  /** Forgets all steps but the first `steps`. */
+  restart(steps = 0): void {
+    this.steps = Math.min(steps, this.steps);
   }
 
   /** The timestamp writes of the next step's pass, or undefined when there is no room left. */

@@ -19,6 +19,9 @@ export interface SamplingParams {
 /** Stands for a token where a logit is NaN or infinite, or none is finite. The same number as in src/cpu/sample.ts. */
 export const NO_TOKEN = 0xffffffff;
 
+/** Stands for a token where a fused step gave up waiting, and in all steps behind it. The step can be repeated. */
+export const GAVE_UP = 0xfffffffe;
+
 /** Bytes of `struct Sampling` in the kernels. */
 export const SAMPLING_BYTES = 32;
 

@@ -239,6 +239,17 @@ describe('one run after the other', () => {
     expect(lines[57]).toMatch(/^57,56,73,60,0\.6,/);
   });
 
+  test('a warning in the middle of an answer is listed, and nothing of the run is lost', async () => {
+    const { page } = visited;
+    const warnings = panel(page).locator('section', { hasText: 'Warnings' });
+    expect(await warnings.count()).toBe(0);
+    await feed(page, { gaps: STALLED, warning: 'A step gave up once.' });
+    await expect.poll(() => warnings.locator('li').allInnerTexts(), SOON).toEqual(['A step gave up once.']);
+    expect(await points(page)).toBe('100');
+    expect(await textOf(page.getByTestId('gaps'))).toBe('n = 100 gaps.');
+    await feed(page, { gaps: STALLED });
+  });
+
   test('percentiles of few gaps are faint and say so, and a stall has no cause before the GPU’s times', async () => {
     const { page } = visited;
     const note = () => textOf(page.getByTestId('gaps'));

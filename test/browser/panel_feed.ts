@@ -16,6 +16,8 @@ export interface FedRun {
   kvCache?: string;
   /** False for a run without `done`. Default: true. */
   isDone?: boolean;
+  /** A warning in the middle of the answer. */
+  warning?: string;
   gpuMs?: number;
 }
 
@@ -35,6 +37,7 @@ function play({
   step = { name: 'plain', reason: 'the adapter has no subgroups', gain: null, giveUps: 0 },
   kvCache = 'f16',
   isDone = true,
+  warning,
   tbt,
   gpu,
 }: FedRun & { tbt: TbtSummary; gpu: TbtSummary }): void {
@@ -75,6 +78,7 @@ function play({
   panel.record({ type: 'prefill', done: from, total: from });
   let atMs = performance.timeOrigin + performance.now() - 5;
   [null, ...gaps].forEach((tbtMs, i) => {
+    if (warning && i === gaps.length >> 1) panel.record({ type: 'warning', code: 'step_gave_up', message: warning });
     const text = texts[Math.min(i, texts.length - 1)];
     panel.record({
       type: 'token',

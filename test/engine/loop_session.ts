@@ -83,6 +83,7 @@ export async function toyBackend(gpu: Gpu, contextLength: number): Promise<WebGp
     step: { name: 'plain', reason: 'a toy', gain: null, giveUps: 0 },
     setSampling() {},
     writeTokens: (ids: Uint32Array<ArrayBuffer>, position: number) => gpu.write(tokens, ids, 4 * position),
+    stepGaveUp: () => null,
     pass: (_nTokens: number, end: PassEnd) => (end === 'none' ? silent : sampling),
   };
   return new WebGpuBackend(gpu, llama as unknown as Llama);

@@ -13,8 +13,9 @@ export class ScriptBackend implements Backend {
   /** Position and length of each prefill. `deepest`: most steps in flight at a time. */
   readonly prefills: { position: number; length: number }[] = [];
   deepest = 0;
-  private inFlight = 0;
-  private next = 0;
+  protected inFlight = 0;
+  /** Position of the next step. */
+  protected next = 0;
 
   constructor(
     readonly contextLength: number,

@@ -1,7 +1,7 @@
 // Ids to events: each token of one answer with its text and its times, until one of them ends the answer.
 
 import { NotFiniteError } from '../../errors';
-import { NO_TOKEN } from '../../sampling/sampling';
+import { GAVE_UP, NO_TOKEN } from '../../sampling/sampling';
 import type { StreamDecoder } from '../../text/decode/stream_decoder';
 import type { EngineEvent, FinishReason, TokenEvent } from '../protocol';
 import type { Backend } from './backend';
@@ -42,12 +42,23 @@ export class Answer {
     this.compiled = backend.counters?.pipelines ?? 0;
   }
 
-  /** Emits the tokens of a readback together, up to the one that ends the answer. */
-  take(arrival: Arrival): void {
+  /**
+   * Emits the tokens of a readback together, up to the one that ends the answer. Returns false if a step gave up before
+   * that.
+   */
+  take(arrival: Arrival): boolean {
     const events: TokenEvent[] = [];
     try {
-      if (typeof arrival === 'number') events.push(this.takeId(arrival));
-      else for (let i = 0; i < arrival.length && this.finishReason === null; i++) events.push(this.takeId(arrival[i]));
+      if (typeof arrival === 'number') {
+        if (arrival === GAVE_UP) return false;
+        events.push(this.takeId(arrival));
+        return true;
+      }
+      for (let i = 0; i < arrival.length && this.finishReason === null; i++) {
+        if (arrival[i] === GAVE_UP) return false;
+        events.push(this.takeId(arrival[i]));
+      }
+      return true;
     } finally {
       if (events.length > 0) this.options.emit(events);
     }

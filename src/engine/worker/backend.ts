@@ -45,7 +45,16 @@ export interface Backend {
    * Queues `count` steps, at position, position + 1 ..., that share a readback. Backends without it take single steps.
    */
   decodeMany?(position: number, count: number): Promise<Uint32Array>;
-  /** The GPU's own milliseconds of each decode step since `begin`, or null if untimed or without a clock. */
+  /**
+   * Called after an id was GAVE_UP and all readbacks have settled. Clears the state on the GPU, so that
+   * `decode(position)` runs the step again by plain dispatches. Returns a warning for the user, if any. Backends whose
+   * steps never give up lack it.
+   */
+  stepGaveUp?(position: number): string | null;
+  /**
+   * The GPU's own milliseconds of each decode step since `begin`, or null if untimed or without a clock. A repeated
+   * step counts once, with the time of its repetition.
+   */
   stepTimes(): Promise<number[] | null>;
   /**
    * Measures attention and linears, calls `onResult` for each candidate, and then runs on the fastest. Overwrites keys

@@ -6,12 +6,15 @@ import type { EngineEvent, GenerateInput, GenerateOptions, TbtSummary } from '..
 import { Answer } from './answer';
 import { MOST_SHARED } from './backend';
 import { resolveGenerate } from './generate_options';
+import { GiveUps } from './give_ups';
 import { IdsInFlight } from './ids_in_flight';
 import { goesOn, promptIds } from './prompt';
 import { RunAhead } from './run_ahead';
 import { gpuTimes, runMetrics } from './run_metrics';
 import type { Session } from './session';
 import { TokenClock } from './token_clock';
+
+type Emit = (events: readonly EngineEvent[]) => void;
 
 /**
  * Answers one request with events through `emit`, those of a readback together. Ends soon after `stopped` turns true.
@@ -22,10 +25,10 @@ export async function generate(
   session: Session,
   input: GenerateInput,
   options: GenerateOptions,
-  emit: (events: readonly EngineEvent[]) => void,
+  emit: Emit,
   stopped: () => boolean,
 ): Promise<void> {
-  reportFailure(session);
+  reportTail(session, emit);
   const { backend } = session;
   const clock = new TokenClock();
   const { sampling, timed, runAhead, prompt, decoder, room, most } = checkRequest(session, input, options);
@@ -38,6 +41,7 @@ export async function generate(
     emit([{ type: 'prefill', done, total: toPrefill }]);
   };
   const inFlight = new IdsInFlight(backend, clock, runAhead, prompt.length, most);
+  const giveUps = new GiveUps(backend, inFlight, prompt.length);
   const { eosIds } = session.tokenizer;
   const ends = { promptLength: prompt.length, room, most, eosIds, stopped };
   const answer = new Answer(backend, clock, inFlight, decoder, { ...ends, emit, onFirst: () => progress(toPrefill) });
@@ -54,17 +58,20 @@ export async function generate(
 
     while (answer.finishReason === null) {
       inFlight.fill();
-      answer.take(await inFlight.next());
+      if (answer.take(await inFlight.next())) continue;
+      warn(await giveUps.repeat(), emit);
+      if (stopped()) answer.finishReason = 'abort';
     }
   } catch (error) {
-    await inFlight.settle().catch(ignore); // the first failure is the one to tell
+    await giveUps.settle().catch(ignore); // the first failure is the one to tell
     throw error;
   } finally {
     if (answer.isBroken) session.cachedIds = [];
     else if (answer.ids.length > 0) session.cachedIds = [...prompt, ...answer.ids.slice(0, -1)];
   }
 
-  const counts = { prefilled: toPrefill, steps: inFlight.queued - 1, before, depth: runAhead.depth };
+  const steps = inFlight.queued - 1 + inFlight.discarded;
+  const counts = { prefilled: toPrefill, steps, before, depth: runAhead.depth };
   emit([
     {
       type: 'done',
@@ -76,28 +83,35 @@ export async function generate(
       metrics: runMetrics(backend, clock, counts),
     },
   ]);
-  await settle(session, inFlight, emit, timed ? gpuTimes(backend, clock) : null);
+  await settle(session, giveUps, emit, timed ? gpuTimes(backend, clock) : null);
 }
 
-/** Waits for everything after `done`. Leaves a failure for the next request, because this answer is complete. */
+/** Waits for everything after `done`. Leaves what happens for the next request, because this answer is complete. */
 async function settle(
   session: Session,
-  inFlight: IdsInFlight,
-  emit: (events: readonly EngineEvent[]) => void,
+  giveUps: GiveUps,
+  emit: Emit,
   times: Promise<TbtSummary | null> | null,
 ): Promise<void> {
-  const ends = await Promise.allSettled([times, inFlight.settle()]);
+  const ends = await Promise.allSettled([times, giveUps.settle()]);
   const failed = ends.find((end) => end.status === 'rejected');
   if (failed) session.failure = { error: failed.reason };
-  const [read] = ends;
+  const [read, steps] = ends;
+  if (steps.status === 'fulfilled') session.gaveUp = steps.value.warning;
   if (times) emit([{ type: 'gpuTimes', gpuMs: read.status === 'fulfilled' ? read.value : null }]);
 }
 
 /** @throws the failure that came after the `done` of the last answer */
-function reportFailure(session: Session): void {
-  const { failure } = session;
+function reportTail(session: Session, emit: Emit): void {
+  const { failure, gaveUp = null } = session;
   session.failure = undefined;
+  session.gaveUp = null;
+  warn(gaveUp, emit);
   if (failure) throw failure.error;
+}
+
+function warn(message: string | null, emit: Emit): void {
+  if (message !== null) emit([{ type: 'warning', code: 'step_gave_up', message }]);
 }
 
 /** @throws InvalidRequestError, ContextOverflowError and TokenizerError for a request that cannot be answered */

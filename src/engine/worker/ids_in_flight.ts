@@ -1,5 +1,6 @@
 // The steps between this thread and the GPU: queues them ahead of the answer and hands their ids back in order.
 
+import { GAVE_UP } from '../../sampling/sampling';
 import type { Backend } from './backend';
 import type { RunAhead } from './run_ahead';
 import type { TokenClock } from './token_clock';
@@ -11,8 +12,15 @@ export type Arrival = number | Uint32Array;
 export class IdsInFlight {
   /** Tokens asked for so far, arrived or not. */
   queued = 0;
+  /** Decode steps that were queued in vain, because a step before them gave up, and those that gave up. */
+  discarded = 0;
   private arrived = 0;
   private readonly readbacks: Promise<Arrival>[] = [];
+  /** The readback that the loop took last, and how many ids had arrived before it. */
+  private newest: Promise<Arrival> | null = null;
+  private arrivedBefore = 0;
+  /** True until the step that gave up has been queued again, by itself. */
+  private repeats = false;
 
   /** @param most tokens that the answer may have */
   constructor(
@@ -35,11 +43,12 @@ export class IdsInFlight {
   fill(): void {
     const { backend, runAhead, most } = this;
     while (this.readbacks.length < backend.maxRunAhead && this.queued < most) {
-      const count = Math.min(runAhead.shared, most - this.queued);
+      const count = this.repeats ? 1 : Math.min(runAhead.shared, most - this.queued);
       if (this.queued - this.arrived + count > runAhead.depth) break;
       const position = this.promptLength + this.queued - 1;
       const now = performance.now();
       const readback = count > 1 && backend.decodeMany ? backend.decodeMany(position, count) : backend.decode(position);
+      this.repeats = false;
       this.add(readback, count, now);
     }
   }
@@ -47,7 +56,9 @@ export class IdsInFlight {
   /** The oldest readback. Its ids count as arrived once `land` has been called for each. */
   next(): Promise<Arrival> {
     this.clock.waits();
-    return this.readbacks.shift() as Promise<Arrival>;
+    this.arrivedBefore = this.arrived;
+    this.newest = this.readbacks.shift() as Promise<Arrival>;
+    return this.newest;
   }
 
   /** Takes the time of the next id. */
@@ -58,12 +69,35 @@ export class IdsInFlight {
   }
 
   /**
-   * Waits for all steps in flight. Their ids are dropped and their positions are dead.
+   * Waits for all steps in flight. Their ids are dropped and their positions are dead. Returns the position of the
+   * first step that gave up, or null.
    * @throws the first failure, after the last step
    */
-  async settle(): Promise<void> {
-    const settled = await Promise.allSettled(this.readbacks.splice(0));
-    for (const step of settled) if (step.status === 'rejected') throw step.reason;
+  async settle(): Promise<number | null> {
+    const rest = this.newest ? [this.newest, ...this.readbacks] : this.readbacks;
+    const settled = await Promise.allSettled(rest);
+    let position = this.promptLength + this.arrivedBefore - 1;
+    let gaveUpAt: number | null = null;
+    for (const step of settled) {
+      if (step.status === 'rejected') throw step.reason;
+      for (const id of typeof step.value === 'number' ? [step.value] : step.value) {
+        if (id === GAVE_UP) gaveUpAt ??= position;
+        position++;
+      }
+    }
+    return gaveUpAt;
+  }
+
+  /** Makes the step after the newest token the next to be queued. All steps in flight must have settled. */
+  rewind(): void {
+    this.readbacks.length = 0;
+    this.newest = null;
+    this.arrivedBefore = this.arrived;
+    this.discarded += this.queued - this.arrived;
+    this.queued = this.arrived;
+    this.repeats = true;
+    this.clock.forgets();
+    this.runAhead.restart(); // the pause is no lateness of readbacks
   }
 }
 

@@ -15,6 +15,7 @@ export interface Session {
   cachedIds: readonly number[];
   /** The run-ahead of the last answer, with its estimates of this browser and GPU. */
   runAhead?: RunAhead;
-  /** A failure after the `done` of the last answer, for the next request to report. */
+  /** A failure or a step that gave up after the `done` of the last answer, for the next request to report. */
   failure?: { error: unknown };
+  gaveUp?: string | null;
 }

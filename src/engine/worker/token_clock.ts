@@ -26,6 +26,11 @@ export class TokenClock {
     this.recorded.push(at);
   }
 
+  /** Forgets the recorded steps whose tokens have not arrived: they are recorded again. */
+  forgets(): void {
+    this.recorded.length = this.tokens;
+  }
+
   /** Notes that the loop waits from now on. */
   waits(): void {
     this.waiting = performance.now();

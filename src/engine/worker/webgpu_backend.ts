@@ -27,6 +27,8 @@ export class WebGpuBackend implements Backend {
   private end: PassEnd = 'sample';
   private readonly clock: StepTimes | null;
   private timed = false;
+  /** Position of the first decode step since `begin`. */
+  private timedFrom: number | null = null;
   /** Position of the newest decode step, for which `attention` names the sibling. */
   private decodedAt = 0;
   private measured: Roofline | null = null;
@@ -73,6 +75,7 @@ export class WebGpuBackend implements Backend {
     this.llama.setSampling(sampling);
     this.timed = timed && this.clock !== null && !this.llama.needsHost; // the clock would stop while the CPU works
     this.clock?.restart();
+    this.timedFrom = null;
     this.end = sampling.repetitionPenalty === 1 ? 'sample' : 'penalize_and_sample';
   }
 
@@ -110,7 +113,7 @@ export class WebGpuBackend implements Backend {
 
   decode(position: number): Promise<number> {
     this.decodedAt = position;
-    return this.run(position, 1, this.stamps());
+    return this.run(position, 1, this.stamps(position));
   }
 
   /** One submit if the step travels in the commands. A uniform must be rewritten between submits. */
@@ -124,15 +127,21 @@ export class WebGpuBackend implements Backend {
         gpu.submit(encoder.finish());
         encoder = gpu.device.createCommandEncoder();
       }
-      llama.pass(1, this.end, at).record(encoder, { position: at, nTokens: 1 }, this.stamps());
+      llama.pass(1, this.end, at).record(encoder, { position: at, nTokens: 1 }, this.stamps(at));
     }
     const target = readback.copy(encoder, llama.tokens, (position + 1) * 4, count);
     gpu.submit(encoder.finish());
     return readback.readMany(target, count);
   }
 
-  private stamps(): GPUComputePassTimestampWrites | undefined {
+  private stamps(position: number): GPUComputePassTimestampWrites | undefined {
+    this.timedFrom ??= position;
     return this.timed ? this.clock?.next() : undefined;
+  }
+
+  stepGaveUp(position: number): string | null {
+    this.clock?.restart(position - (this.timedFrom ?? position));
+    return this.llama.stepGaveUp(position);
   }
 
   async stepTimes(): Promise<number[] | null> {
