@@ -189,6 +189,22 @@ describe('one run after the other', () => {
     await expect.poll(() => comparison.count(), SOON).toBe(0);
   });
 
+  test('the GPU’s times reach their run even if the next one has begun', async () => {
+    const { page } = visited;
+    await feed(page, { gaps: STALLED, isTimed: false });
+    await page.getByTestId('pin').click();
+    await page.evaluate(() => {
+      // biome-ignore lint/suspicious/noExplicitAny: the panel of a built page has no types
+      const panel = document.querySelector('vivace-metrics') as any;
+      panel.reset();
+      panel.record({ type: 'gpuTimes', gpuMs: { p50: 0.25, perToken: [0.25] } });
+    });
+    await feed(page, { gaps: STALLED, gpuMs: 0.5 });
+    const row = page.getByTestId('comparison').locator('tr[data-row=gpu]');
+    await expect.poll(() => textOf(row), SOON).toMatch(/0\.250? ms\s*0\.50+ ms ×2/);
+    await page.getByRole('button', { name: 'Unpin run A' }).click();
+  });
+
   test('three runs can be pinned, not four', async () => {
     const { page } = visited;
     for (const gaps of [EVEN, STALLED, EVEN]) {

@@ -66,6 +66,8 @@ export class VivaceMetrics extends LitElement {
   declare pins: readonly Pin[];
 
   private run = new RunRecord();
+  /** The newest run with its `done`: the GPU's times belong to it, even if the next run has begun. */
+  private timed: RunRecord | null = null;
   private past: readonly RunRecord[] = [];
   private runsOfModel = 0;
   private drawings = 0;
@@ -94,10 +96,14 @@ export class VivaceMetrics extends LitElement {
     });
   }
 
-  /** Takes the next event of the current run. */
+  /** Takes the next event of the current run, or the GPU's times of the one before. */
   record(event: EngineEvent): void {
-    this.run.record(event);
-    if (event.type === 'done') this.take(event.metrics);
+    const run = event.type === 'gpuTimes' ? this.timed : this.run;
+    run?.record(event);
+    if (event.type === 'done') {
+      this.take(event.metrics);
+      this.timed = run;
+    }
     this.ask(this.run.isEnded);
   }
 
