@@ -45,7 +45,7 @@ const DOORS: Record<string, readonly string[]> = {
   'kernels/linear/epilogues': ['gate_up', 'gate_up_q8', 'head', 'qkv', 'residual', 'store'],
   'kernels/load': ['file_types', 'quantize_weights', 'repack'],
   'kernels/sampling': ['maxima', 'repetition_penalty', 'sample'],
-  'kernels/step': ['step', 'step_plan'],
+  'kernels/step': ['residency', 'step', 'step_plan'],
   'metrics/chart': ['chart_section', 'picture'],
   'metrics/panel': ['metrics_panel'],
   'metrics/run': ['export', 'run_data', 'run_record'],

@@ -1,10 +1,12 @@
 // The running decode step: fused or plain, why, and what becomes of a step that gave up.
 
 import { GpuProgramError } from '../errors';
+import type { Gpu } from '../gpu/device';
 import type { StepLaunch } from '../kernels/step/step_plan';
-import { FusedStep, type FusedStepOptions, fusedModel } from './fused_step';
+import { type FusedModel, FusedStep, type FusedStepOptions, fusedModel } from './fused_step';
 import type { LinearSources } from './linears';
-import type { StepAsked, StepChoice } from './step_choice';
+import type { StepAsked, StepChoice, TunedStep } from './step_choice';
+import { findLaunch } from './step_launch';
 
 /** A step that gives up as often as this stays off until the next load. */
 const MOST_GIVE_UPS = 3;
@@ -24,12 +26,16 @@ export class DecodeStep {
   private plainAt = -1;
   private decision: StepDecision;
 
-  /** @param fused null where it cannot run, for `reason` */
+  /**
+   * @param fused null where it does not run, for `reason`
+   * @param gain of an earlier load
+   */
   constructor(
     readonly fused: FusedStep | null,
     reason: string,
+    gain: number | null = null,
   ) {
-    this.decision = { name: 'plain', reason, gain: null, spins: 0 };
+    this.decision = { name: 'plain', reason, gain, spins: 0 };
   }
 
   get choice(): StepChoice {
@@ -73,17 +79,18 @@ export class DecodeStep {
 interface DecodeStepOptions {
   step?: StepAsked;
   stepLaunch?: StepLaunch;
+  tunedStep?: TunedStep;
   stepTest?: FusedStepOptions;
   attention: string;
 }
 
 /**
- * Compiles the fused step where it can run. It runs once it was asked for by name, or decided for.
+ * Compiles the fused step where it can run and was not slower in an earlier load. It runs once it was asked for by name, or decided for.
  * @throws GpuProgramError for a fused step by name that the browser refuses
  */
 export async function createDecodeStep(
   sources: Omit<LinearSources, 'tuned'>,
-  { step: asked = 'plain', stepLaunch, stepTest, attention }: DecodeStepOptions,
+  { step: asked = 'plain', stepLaunch, tunedStep: tuned, stepTest, attention }: DecodeStepOptions,
 ): Promise<DecodeStep> {
   const { gpu } = sources;
   const plain = (reason: string) => new DecodeStep(null, reason);
@@ -92,10 +99,13 @@ export async function createDecodeStep(
   if (attention !== 'auto') return plain(`attention "${attention}" was asked for by name`);
   const model = fusedModel(sources);
   if (typeof model === 'string') return plain(model);
-  const launch = stepLaunch ?? launchOf(model.shape);
-  const why = FusedStep.refusal(model, launch, gpu);
-  if (why !== null) return plain(why);
+  if (asked === 'auto' && tuned?.name === 'plain') return new DecodeStep(null, tuned.reason, tuned.gain);
   try {
+    const known = stepLaunch ?? tunedLaunch(tuned, model, gpu);
+    const launch = known ?? (await findLaunch(gpu, model.shape));
+    if (typeof launch === 'string') return plain(launch);
+    const why = FusedStep.refusal(model, launch, gpu);
+    if (why !== null) return plain(why);
     const step = new DecodeStep(await FusedStep.create(sources, model, launch, stepTest), 'not measured yet');
     if (asked === 'fused') {
       step.decide({ name: 'fused', reason: 'asked for by name', gain: null, spins: FIRST_SPINS });
@@ -107,7 +117,9 @@ export async function createDecodeStep(
   }
 }
 
-/** One workgroup a multiprocessor of a large GPU, or fewer where the residual stream has fewer blocks. */
-function launchOf({ hiddenSize }: { hiddenSize: number }): StepLaunch {
-  return { groups: Math.min(128, hiddenSize / 16), threads: 512 };
+/** The launch of an earlier load, if it can run: a profile is as untrusted as a file. */
+function tunedLaunch(tuned: TunedStep | undefined, model: FusedModel, gpu: Gpu): StepLaunch | null {
+  if (!tuned) return null;
+  const { groups, threads } = tuned;
+  return FusedStep.refusal(model, { groups, threads }, gpu) === null ? { groups, threads } : null;
 }

@@ -20,7 +20,7 @@ import { type Layer, Layers } from './layers';
 import type { ActivationType, LinearSources, Operation } from './linears';
 import { padConfig } from './padding';
 import { Sampler } from './sampler';
-import type { StepAsked, StepChoice } from './step_choice';
+import type { StepAsked, StepChoice, TunedStep } from './step_choice';
 import { isInterleaved, type ModelWeights } from './weights';
 
 /**
@@ -42,8 +42,10 @@ export interface LlamaOptions {
   activations?: 'auto' | ActivationType;
   /** Default plain. */
   step?: StepAsked;
-  /** Workgroups and threads of a fused step. Default: by the sizes of the model. */
+  /** Workgroups and threads of a fused step. Default: those of `tunedStep`, else measured here. */
   stepLaunch?: StepLaunch;
+  /** The step that an earlier load measured on this GPU; `auto` obeys it. */
+  tunedStep?: TunedStep;
   /** Tests cut or damage a fused step. */
   stepTest?: FusedStepOptions;
 }

@@ -15,6 +15,15 @@ export interface StepChoice {
   giveUps: number;
 }
 
+/** What an earlier load measured on this GPU, with the launch of the fused step. */
+export interface TunedStep extends Omit<StepChoice, 'giveUps'> {
+  /** Workgroups of the fused step, and threads of each. */
+  groups: number;
+  threads: number;
+  /** Most polls of a wait. */
+  spins: number;
+}
+
 /**
  * Checks that the step asked for by name is the one that runs.
  * @throws InvalidRequestError

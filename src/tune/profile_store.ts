@@ -11,7 +11,7 @@ import type { ProductProfile } from '../kernels/linear/product_profile';
 import type { WeightFormat } from '../kernels/linear/weight_format';
 import type { ModelConfig } from '../model/config/config';
 import type { ActivationType } from '../model/linears';
-import type { StepChoice } from '../model/step_choice';
+import type { TunedStep } from '../model/step_choice';
 import { isJsonObject } from '../shared/json_object';
 import { withTimeout } from '../shared/with_timeout';
 import { shaderHash } from './shader_hash';
@@ -22,14 +22,6 @@ export interface Profile extends ProductProfile {
   attention: Readonly<Record<string, AttentionProfile>>;
   /** Keys: `stepKey`. */
   step: Readonly<Record<string, TunedStep>>;
-}
-
-/** The faster decode step, and the parameters of the fused one. */
-interface TunedStep extends Omit<StepChoice, 'giveUps'> {
-  /** Workgroups of the fused step. */
-  groups: number;
-  /** Most polls of a wait. */
-  spins: number;
 }
 
 /** The parts of a load that the fused step depends on, beside the model's shape. */
@@ -58,6 +50,7 @@ const STEP_KEY = /^[\w.-]{1,32} [\dx]{5,20} heads [\dx]{5,14} [a-z0-9_+]{2,64} k
 const REASON = /^[^\p{Cc}<>]{1,200}$/u;
 /** Bounds of a fused step's parameters and of its gain. */
 const MAX_GROUPS = 1024;
+const MAX_THREADS = 1024;
 const MAX_SPINS = 2 ** 30;
 const MAX_GAIN = 1000;
 const MATVEC_NAMES = ['WORKGROUP', 'LANES', 'GROUP_ROWS', 'SLOTS', 'TURNS'] as const;
@@ -142,11 +135,12 @@ function parseEntries<T>(value: unknown, keys: RegExp, parse: (entry: unknown) =
 
 function parseStep(value: unknown): TunedStep | null {
   if (!isJsonObject(value)) return null;
-  const { name, reason, gain, groups, spins } = value;
+  const { name, reason, gain, groups, threads, spins } = value;
   if ((name !== 'fused' && name !== 'plain') || typeof reason !== 'string' || !REASON.test(reason)) return null;
   if (gain !== null && !(typeof gain === 'number' && gain > -1 && gain < MAX_GAIN)) return null;
-  if (!isCount(groups) || groups > MAX_GROUPS || !isCount(spins) || spins > MAX_SPINS) return null;
-  return { name, reason, gain, groups, spins };
+  if (!isCount(groups) || groups > MAX_GROUPS || !isCount(threads) || threads > MAX_THREADS) return null;
+  if (!isCount(spins) || spins > MAX_SPINS) return null;
+  return { name, reason, gain, groups, threads, spins };
 }
 
 function parseMatvec(value: unknown): MatvecParameters | null {

@@ -25,7 +25,7 @@ const MATVEC = { WORKGROUP: 512, LANES: 16, GROUP_ROWS: 1, SLOTS: 4, TURNS: 1 };
 const TILES = { rowThreads: 8, tokenThreads: 16, tokensEach: 4, stages: 2 } as const;
 const KEY = 'gate_up_q8 16384x2048 q4 to_q8';
 const TILES_KEY = 'gate_up 16384x2048 q4_k q8';
-const STEP = { name: 'fused', reason: 'measured here', gain: 0.38, groups: 128, spins: 2 ** 16 } as const;
+const STEP = { name: 'fused', reason: 'measured here', gain: 0.38, groups: 128, threads: 512, spins: 2 ** 16 } as const;
 const STEP_KEY = 'llama 16x2048x8192 heads 32x8x64 q4+q6_k kv f16 1024 q8';
 const PROFILE = {
   attention: { [HEADS]: ATTENTION },
@@ -154,8 +154,8 @@ test('a step that was slower, or never measured, is sound, too', () => {
   for (const change of [
     { name: 'plain', gain: -0.2 },
     { gain: null },
-    { groups: 1, spins: 1 },
-    { groups: 1024, spins: 2 ** 30 },
+    { groups: 1, threads: 1, spins: 1 },
+    { groups: 1024, threads: 1024, spins: 2 ** 30 },
   ]) {
     const profile = { ...PROFILE, step: { [STEP_KEY]: { ...STEP, ...change } } };
     expect(parseProfile(profile)).toEqual(profile);
@@ -191,6 +191,8 @@ describe('a profile is ignored:', () => {
     'too many workgroups': step({ groups: 1025 }),
     'a fraction of a workgroup': step({ groups: 1.5 }),
     'workgroups of text': step({ groups: '128' }),
+    'no threads': step({ threads: undefined }),
+    'too many threads': step({ threads: 1025 }),
     'no spins': step({ spins: 0 }),
     'too many spins': step({ spins: 2 ** 30 + 1 }),
     'a fraction of a spin': step({ spins: 0.5 }),

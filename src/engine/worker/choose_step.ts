@@ -2,8 +2,9 @@
 
 import type { Gpu } from '../../gpu/device';
 import type { ModelConfig } from '../../model/config/config';
+import type { ActivationType } from '../../model/linears';
 import type { Llama } from '../../model/llama';
-import { checkStep, type StepAsked } from '../../model/step_choice';
+import { checkStep, type StepAsked, type TunedStep } from '../../model/step_choice';
 import type { ModelWeights } from '../../model/weights';
 import { type Profile, stepKey, storeProfile } from '../../tune/profile_store';
 import { decideStep } from '../../tune/step';
@@ -14,7 +15,20 @@ export interface StepLoad {
   config: ModelConfig;
   weights: ModelWeights;
   kvType: 'f16' | 'f32';
+  contextLength: number;
+  activations: ActivationType;
   profile: Profile | null;
+}
+
+/** What an earlier load measured, if one did. */
+export function tunedStep(load: StepLoad): TunedStep | undefined {
+  return load.profile?.step[keyOf(load)];
+}
+
+function keyOf({ config, weights, kvType, contextLength, activations }: StepLoad): string {
+  const matrices = weights.layers.flatMap(({ qkv, o, gateUp, down }) => [qkv, o, gateUp, down]);
+  const formats = matrices.flatMap(({ matrix }) => matrix.parts.map(({ format }) => format));
+  return stepKey(config, { formats, kvType, contextLength, activations });
 }
 
 /**
@@ -22,17 +36,13 @@ export interface StepLoad {
  * @throws InvalidRequestError for a step by name that cannot run
  */
 export async function chooseStep(gpu: Gpu, llama: Llama, load: StepLoad): Promise<void> {
-  const { asked, config, weights, kvType, profile } = load;
-  const { contextLength, activations } = llama;
-  const matrices = weights.layers.flatMap(({ qkv, o, gateUp, down }) => [qkv, o, gateUp, down]);
-  const formats = matrices.flatMap(({ matrix }) => matrix.parts.map(({ format }) => format));
-  const key = stepKey(config, { formats, kvType, contextLength, activations });
-  const known = profile?.step[key] ?? null;
+  const { asked } = load;
+  const { fused } = llama.stepped;
+  const known = tunedStep(load);
   const decision = await decideStep(gpu, llama.stepped, asked === 'fused', known);
   if (decision) llama.decideStep(decision);
   checkStep(asked, llama.step);
-  const { groups = null } = llama.stepped.fused?.launch ?? {};
-  if (decision && groups !== null && asked === 'auto' && !known) {
-    await storeProfile(gpu, { step: { [key]: { ...decision, groups } } });
+  if (decision && fused && asked === 'auto' && !known) {
+    await storeProfile(gpu, { step: { [keyOf(load)]: { ...decision, ...fused.launch } } });
   }
 }

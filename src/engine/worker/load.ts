@@ -21,7 +21,7 @@ import { createTokenizer } from '../../text/tokenizer';
 import { attentionKey, loadProfile } from '../../tune/profile_store';
 import type { ActivationType, EngineInfo, LoadOptions, LoadProgress, ModelLocation, Warning } from '../protocol';
 import type { Backend } from './backend';
-import { chooseStep } from './choose_step';
+import { chooseStep, type StepLoad, tunedStep } from './choose_step';
 import { CPU_STEP, CpuBackend, loadCpuWeights } from './cpu_backend';
 import { type Attempt, blamesFiles, describeRepair, mayHeal } from './load_again';
 import { checkActivations, chooseActivations, chooseContext, type ResolvedLoad, resolveLoad } from './load_options';
@@ -197,14 +197,25 @@ async function loadOnGpu(gpu: Gpu, inputs: LoadInputs): Promise<LoadedBackend | 
   try {
     const profile = await loadProfile(gpu);
     const { weights, read } = await allocateWeights(gpu, tensors, config, options.quantize);
+    const activationType = chooseActivations(options, gpu.isSoftware);
+    const stepLoad: StepLoad = {
+      asked: step,
+      config,
+      weights,
+      kvType,
+      contextLength,
+      activations: activationType,
+      profile,
+    };
     const compiling = Llama.create(gpu, config, weights, {
       contextLength,
       kvType,
       attention,
       profile: attention === 'auto' ? profile?.attention[key] : undefined,
       productProfile: profile ?? undefined,
-      activations: chooseActivations(options, gpu.isSoftware),
+      activations: activationType,
       step,
+      tunedStep: tunedStep(stepLoad),
     });
     compiling.catch(() => {}); // awaited below, but reading may fail first
     await read(files, signal);
@@ -213,7 +224,7 @@ async function loadOnGpu(gpu: Gpu, inputs: LoadInputs): Promise<LoadedBackend | 
     checkStep(step, llama.step);
     llama.start(weights);
     signal.throwIfAborted();
-    await chooseStep(gpu, llama, { asked: step, config, weights, kvType, profile });
+    await chooseStep(gpu, llama, stepLoad);
     signal.throwIfAborted();
     const backend = new WebGpuBackend(gpu, llama, key);
     await backend.warmUp();

@@ -1,0 +1,114 @@
+// The number of workgroups and threads of a fused step: all workgroups must run at once, and hand-overs are slow where
+// two share a multiprocessor. Measures both while a model loads.
+
+import type { Gpu } from '../gpu/device';
+import { MOST_COUNTED, Residency } from '../kernels/step/residency';
+import {
+  planStep,
+  refusal,
+  type StepLaunch,
+  type StepLimits,
+  type StepShape,
+  X_BLOCK,
+} from '../kernels/step/step_plan';
+
+/** Threads of a workgroup, in the order in which they are tried. */
+const THREADS = [512, 256];
+/** An adapter that computes on the CPU runs a workgroup a core. */
+const SOFTWARE: StepLaunch = { groups: 2, threads: 64 };
+/** Share of the workgroups that ran at once: other work may take some of the GPU later. */
+const RESIDENT_SHARE = 0.97;
+/** A round of a hand-over may take so many times as long as among the fewest workgroups. */
+const MOST_SLOWDOWN = 1.6;
+/** Two numbers of workgroups that are timed first are at least this far apart. */
+const RUNG = 0.55;
+/** Fewer workgroups than this share of the resident ones are not timed. */
+const LEAST_SHARE = 1 / 16;
+
+/** A launch of the fused step on this GPU, or the reason why there is none. */
+export async function findLaunch(gpu: Gpu, shape: StepShape): Promise<StepLaunch | string> {
+  if (gpu.isSoftware) return SOFTWARE;
+  let reason = '';
+  for (const threads of THREADS) {
+    const found = await probe(gpu, shape, threads);
+    if (typeof found !== 'string') return found;
+    reason = found;
+  }
+  return reason;
+}
+
+async function probe(gpu: Gpu, shape: StepShape, threads: number): Promise<StepLaunch | string> {
+  const subgroup = gpu.can.subgroupMinSize;
+  const all = fittingGroups(shape, threads, subgroup, gpu.limits);
+  if (typeof all === 'string') return all;
+  const bytes = Math.max(...all.map((groups) => planStep(shape, { groups, threads }, subgroup).workgroupBytes));
+  const residency = await Residency.create(gpu, threads, bytes);
+  try {
+    const resident = await residency.resident();
+    const fitting = all.filter((groups) => groups <= RESIDENT_SHARE * resident);
+    if (fitting.length === 0) {
+      return `${resident} workgroups of ${threads} threads ran at once here, too few for ${shape.nKvHeads} KV heads`;
+    }
+    const groups = await timeGroups(residency, fitting);
+    if (groups !== null) return { groups, threads };
+    return `workgroups of ${threads} threads gave up waiting for one another, although ${resident} ran at once`;
+  } finally {
+    residency.destroy();
+  }
+}
+
+/**
+ * The numbers of workgroups that share the rows out well, most first: divisors of the blocks of the residual stream, and
+ * else the fewest workgroups that own so many blocks each. Or why the step cannot run with so many threads.
+ */
+export function fittingGroups(
+  shape: StepShape,
+  threads: number,
+  subgroup: number,
+  limits: StepLimits,
+): number[] | string {
+  const blocks = Math.ceil(shape.hiddenSize / X_BLOCK);
+  const all = Array.from({ length: blocks }, (_, i) => Math.ceil(blocks / (i + 1)));
+  const fitting = [...new Set(all)].filter(
+    (groups) => groups <= MOST_COUNTED && refusal(shape, { groups, threads }, subgroup, limits) === null,
+  );
+  if (fitting.length > 0) return fitting;
+  return refusal(shape, { groups: blocks, threads }, subgroup, limits) ?? `${blocks} workgroups are too many`;
+}
+
+/** The number of workgroups to launch, or null where some gave up. First a few are timed, then those in between. */
+async function timeGroups(residency: Pick<Residency, 'rounds'>, fitting: readonly number[]): Promise<number | null> {
+  const rounds = new Map<number, number>();
+  for (const next of [firstTimed, timedNext]) {
+    const groups = next(fitting, rounds);
+    const us = groups.length > 0 ? await residency.rounds(groups) : [];
+    if (us === null) return null;
+    for (const [i, count] of groups.entries()) rounds.set(count, us[i]);
+  }
+  return chooseGroups(rounds);
+}
+
+/** Numbers far apart, and the smallest that is worth a look. */
+export function firstTimed(fitting: readonly number[]): number[] {
+  const worthwhile = fitting.filter((groups, i) => i === 0 || groups >= LEAST_SHARE * fitting[0]);
+  const rungs: number[] = [];
+  for (const groups of worthwhile) if (groups <= RUNG * (rungs.at(-1) ?? Number.POSITIVE_INFINITY)) rungs.push(groups);
+  return rungs;
+}
+
+/** The numbers between the choice so far and the next one that was too slow. */
+export function timedNext(fitting: readonly number[], rounds: ReadonlyMap<number, number>): number[] {
+  const best = chooseGroups(rounds);
+  const slower = Math.min(...[...rounds.keys()].filter((groups) => groups > best));
+  return fitting.filter((groups) => groups > best && groups < slower && Number.isFinite(slower));
+}
+
+/**
+ * The most workgroups whose round takes little longer than that of the fewest.
+ * @param rounds microseconds of a round by the number of workgroups
+ */
+export function chooseGroups(rounds: ReadonlyMap<number, number>): number {
+  const fewest = Math.min(...rounds.keys());
+  const most = MOST_SLOWDOWN * (rounds.get(fewest) ?? 0);
+  return Math.max(fewest, ...[...rounds].filter(([, us]) => us <= most).map(([groups]) => groups));
+}
