@@ -23,7 +23,7 @@ export const ODD = { vocab: 133, hidden: 52, intermediate: 90, layers: 2, heads:
 
 export interface Variant {
   format: WeightFormat | FileType;
-  /** Other formats for the matrices of some stems, such as attn_v. */
+  /** Other formats for the matrices of some stems, such as attn_v, or of one layer, such as blk.0.attn_v. */
   mixed?: Readonly<Record<string, WeightFormat | FileType>>;
   tied?: boolean;
   ropeFactors?: boolean;
@@ -46,7 +46,7 @@ export function modelFile(variant: Variant, shape = SHAPE): File {
   const { vocab, hidden, intermediate, layers, heads, kvHeads, headDim } = shape;
   let seed = 1;
   const matrix = (name: string, rows: number, cols: number): GgufTensor => {
-    const stored = mixed[name.split('.').at(-2) ?? ''] ?? format;
+    const stored = mixed[name.replace('.weight', '')] ?? mixed[name.split('.').at(-2) ?? ''] ?? format;
     const data = randomFileBytes(stored, rows * cols, seed++);
     return { name, ne: [cols, rows], type: typeNumber(stored), data };
   };
