@@ -234,24 +234,28 @@ export function xWords(shape: StepShape, { launch, keyLanes }: Pick<StepPlan, 'l
   return Math.max(x, values, 2 * launch.threads);
 }
 
-/** Bytes of the arrays that the pieces of shaders/step declare. */
+/** Bytes of what the pieces of shaders/step declare, as WebGPU counts them: each rounded up to 16. */
 function workgroupBytes(shape: StepShape, plan: Omit<StepPlan, 'workgroupBytes'>, subgroup: number): number {
   const { nHeads, nKvHeads, headDim } = shape;
   const { launch, splits, keyLanes, ownA, ownHidden, ownH } = plan;
   const group = nHeads / nKvHeads;
-  const tile = launch.threads / keyLanes;
-  const floats =
-    Math.max(ownHidden, ownH, ownA) + // y_own
-    ownHidden + // x_own
-    launch.threads / subgroup + // square_parts
-    (2 * group + 2 + 2) * headDim + // heads, q_heads, fresh
-    (group + 1) + // head_rstd
-    group * tile + // scores
-    4 * group + // state
-    (ownA / X_BLOCK) * splits * (X_BLOCK + 2) + // merged
-    mostRowParts(plan, subgroup) +
-    8; // flags
-  return Math.ceil(4 * floats + 8 * xWords(shape, plan));
+  const words = [
+    2 * xWords(shape, plan),
+    Math.max(ownHidden, ownH, ownA), // y_own
+    ownHidden, // x_own
+    launch.threads / subgroup, // square_parts
+    (group + 2) * headDim, // heads
+    group * headDim, // q_heads
+    2 * headDim, // fresh
+    group + 1, // head_rstd
+    (group * launch.threads) / keyLanes, // scores
+    4 * group, // state
+    (ownA / X_BLOCK) * splits * (X_BLOCK + 2), // merged
+    mostRowParts(plan, subgroup),
+    1, // lost
+    1, // is_dead
+  ];
+  return words.reduce((sum, count) => sum + 16 * Math.ceil(count / 4), 0);
 }
 
 /** The limits of a GPU that a fused step must fit. */
@@ -275,7 +279,6 @@ export function refusal(shape: StepShape, launch: StepLaunch, subgroup: number, 
   if ((group * headDim) / 4 > threads) {
     return `${group} query heads of ${headDim} values share a KV head, more than ${threads} threads hold`;
   }
-  if (threads < (headDim / 8) * 2) return `${threads} threads are too few for heads of ${headDim} values`;
   const { workgroupBytes } = planStep(shape, launch, subgroup);
   if (workgroupBytes > mostBytes) {
     return `${workgroupBytes} bytes of workgroup memory exceed the ${mostBytes} of this GPU`;
