@@ -6,7 +6,6 @@ const GAVE_UP = 0u;     // not 0: a wait ended in vain
 const ARRIVED = 1u;     // workgroups that have begun
 const SEEN = 2u;        // of these, when the first wait ended in vain
 const EPOCH = 3u;       // the number of the last round
-const KEPT = 4u;
 const FIRST_WORD = 64u;
 const ROUND_WORDS = 2u * THREADS;
 const LOOK_EVERY = 255u;
@@ -42,9 +41,8 @@ fn keep(word: u32) {
 }
 
 fn release(lid: u32) {
-  let sum = a + b + c + d;
-  let row = sum[0] + sum[1] + sum[2] + sum[3];
-  if (row.x + row.y + row.z + row.w == 0.5 || pad[lid % PAD] == NEVER) { atomicStore(&words[KEPT], 1u); }
+  let sum = (a + b + c + d) * vec4(1.0);
+  if (dot(sum, sum) == 0.5 || pad[lid % PAD] == NEVER) { atomicStore(&words[4], 1u); }
 }
 
 // Each workgroup arrives, and waits for all others.
@@ -54,14 +52,12 @@ fn arrive(@builtin(num_workgroups) grid: vec3<u32>, @builtin(local_invocation_in
   workgroupBarrier();
   if (lid == 0u && atomicLoad(&words[GAVE_UP]) == 0u) {
     var arrived = atomicAdd(&words[ARRIVED], 1u) + 1u;
-    var others = 0u;    // have given up
     for (var n = 0u; n < MOST_POLLS; n++) {
-      if (arrived >= grid.x || others != 0u) { break; }
+      if (arrived >= grid.x || atomicLoad(&words[GAVE_UP]) != 0u) { break; }
       keep(arrived);
       arrived = atomicLoad(&words[ARRIVED]);
-      others = atomicLoad(&words[GAVE_UP]);
     }
-    if (arrived < grid.x && others == 0u) {
+    if (arrived < grid.x && atomicLoad(&words[GAVE_UP]) == 0u) {
       atomicMin(&words[SEEN], arrived);
       atomicStore(&words[GAVE_UP], 1u);
     }

@@ -2,7 +2,7 @@
 // two share a multiprocessor. Measures both while a model loads.
 
 import type { Gpu } from '../gpu/device';
-import { MOST_COUNTED, Residency } from '../kernels/step/residency';
+import { Residency } from '../kernels/step/residency';
 import {
   planStep,
   refusal,
@@ -12,8 +12,6 @@ import {
   X_BLOCK,
 } from '../kernels/step/step_plan';
 
-/** Threads of a workgroup, in the order in which they are tried. */
-const THREADS = [512, 256];
 /** An adapter that computes on the CPU runs a workgroup a core. */
 const SOFTWARE: StepLaunch = { groups: 2, threads: 64 };
 /** Share of the workgroups that ran at once: other work may take some of the GPU later. */
@@ -22,19 +20,15 @@ const RESIDENT_SHARE = 0.97;
 const MOST_SLOWDOWN = 1.6;
 /** Two numbers of workgroups that are timed first are at least this far apart. */
 const RUNG = 0.55;
-/** Fewer workgroups than this share of the resident ones are not timed. */
-const LEAST_SHARE = 1 / 16;
 
-/** A launch of the fused step on this GPU, or the reason why there is none. */
+/**
+ * A launch of the fused step on this GPU, or the reason why there is none. Workgroups have 512 threads, or 256 where
+ * too few of 512 run.
+ */
 export async function findLaunch(gpu: Gpu, shape: StepShape): Promise<StepLaunch | string> {
   if (gpu.isSoftware) return SOFTWARE;
-  let reason = '';
-  for (const threads of THREADS) {
-    const found = await probe(gpu, shape, threads);
-    if (typeof found !== 'string') return found;
-    reason = found;
-  }
-  return reason;
+  const found = await probe(gpu, shape, 512);
+  return typeof found === 'string' ? probe(gpu, shape, 256) : found;
 }
 
 async function probe(gpu: Gpu, shape: StepShape, threads: number): Promise<StepLaunch | string> {
@@ -46,12 +40,10 @@ async function probe(gpu: Gpu, shape: StepShape, threads: number): Promise<StepL
   try {
     const resident = await residency.resident();
     const fitting = all.filter((groups) => groups <= RESIDENT_SHARE * resident);
-    if (fitting.length === 0) {
-      return `${resident} workgroups of ${threads} threads ran at once here, too few for ${shape.nKvHeads} KV heads`;
-    }
+    const seen = `${resident} workgroups of ${threads} threads ran at once here`;
+    if (fitting.length === 0) return `${seen}, too few for ${shape.nKvHeads} KV heads`;
     const groups = await timeGroups(residency, fitting);
-    if (groups !== null) return { groups, threads };
-    return `workgroups of ${threads} threads gave up waiting for one another, although ${resident} ran at once`;
+    return groups === null ? `${seen}, but gave up waiting for one another` : { groups, threads };
   } finally {
     residency.destroy();
   }
@@ -69,11 +61,9 @@ export function fittingGroups(
 ): number[] | string {
   const blocks = Math.ceil(shape.hiddenSize / X_BLOCK);
   const all = Array.from({ length: blocks }, (_, i) => Math.ceil(blocks / (i + 1)));
-  const fitting = [...new Set(all)].filter(
-    (groups) => groups <= MOST_COUNTED && refusal(shape, { groups, threads }, subgroup, limits) === null,
-  );
-  if (fitting.length > 0) return fitting;
-  return refusal(shape, { groups: blocks, threads }, subgroup, limits) ?? `${blocks} workgroups are too many`;
+  const fitting = [...new Set(all)].filter((groups) => refusal(shape, { groups, threads }, subgroup, limits) === null);
+  const why = refusal(shape, { groups: blocks, threads }, subgroup, limits); // of the smallest workgroups
+  return fitting.length === 0 && why !== null ? why : fitting;
 }
 
 /** The number of workgroups to launch, or null where some gave up. First a few are timed, then those in between. */
@@ -88,11 +78,10 @@ async function timeGroups(residency: Pick<Residency, 'rounds'>, fitting: readonl
   return chooseGroups(rounds);
 }
 
-/** Numbers far apart, and the smallest that is worth a look. */
+/** Numbers far apart, from the most on. */
 export function firstTimed(fitting: readonly number[]): number[] {
-  const worthwhile = fitting.filter((groups, i) => i === 0 || groups >= LEAST_SHARE * fitting[0]);
   const rungs: number[] = [];
-  for (const groups of worthwhile) if (groups <= RUNG * (rungs.at(-1) ?? Number.POSITIVE_INFINITY)) rungs.push(groups);
+  for (const groups of fitting) if (groups <= RUNG * (rungs.at(-1) ?? Number.POSITIVE_INFINITY)) rungs.push(groups);
   return rungs;
 }
 
@@ -100,7 +89,7 @@ export function firstTimed(fitting: readonly number[]): number[] {
 export function timedNext(fitting: readonly number[], rounds: ReadonlyMap<number, number>): number[] {
   const best = chooseGroups(rounds);
   const slower = Math.min(...[...rounds.keys()].filter((groups) => groups > best));
-  return fitting.filter((groups) => groups > best && groups < slower && Number.isFinite(slower));
+  return fitting.filter((groups) => groups > best && groups < slower);
 }
 
 /**

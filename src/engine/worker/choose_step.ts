@@ -37,12 +37,12 @@ function keyOf({ config, weights, kvType, contextLength, activations }: StepLoad
  */
 export async function chooseStep(gpu: Gpu, llama: Llama, load: StepLoad): Promise<void> {
   const { asked } = load;
-  const { fused } = llama.stepped;
+  const { stepped } = llama;
   const known = tunedStep(load);
-  const decision = await decideStep(gpu, llama.stepped, asked === 'fused', known);
+  const decision = await decideStep(gpu, stepped, asked === 'fused', known);
   if (decision) llama.decideStep(decision);
   checkStep(asked, llama.step);
-  if (decision && fused && asked === 'auto' && !known) {
-    await storeProfile(gpu, { step: { [keyOf(load)]: { ...decision, ...fused.launch } } });
+  if (decision && stepped.fused && asked === 'auto' && !known) {
+    await storeProfile(gpu, { step: { [keyOf(load)]: { ...decision, ...stepped.fused.launch } } });
   }
 }

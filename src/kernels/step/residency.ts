@@ -7,22 +7,20 @@ import { CommandList, createKernel, type Kernel } from '../../gpu/kernel';
 import { StepTimes } from '../../gpu/timestamps';
 
 /** Workgroups of the launch that is counted: more than any GPU runs at once. */
-export const MOST_COUNTED = 1024;
+const MOST_COUNTED = 1024;
 /** Polls of a wait: 3 ms of an H200, and at most 20 ms where a poll takes 5 microseconds. */
 const MOST_POLLS = 4096;
 /** Rounds of a measurement. Browsers round the GPU's clock to 65 microseconds, and a round takes one or more. */
 const ROUNDS = 512;
-/** The CPU hears 3 ms late of the end of a measurement. */
-const ROUNDS_WITHOUT_CLOCK = 4096;
 /** Measurements of each number of workgroups, in turns. The shortest counts: an idle GPU takes a while to wake up. */
 const REPEATS = 3;
 
 /** Words of shaders/step/residency.wgsl. */
-const GAVE_UP = 0;
 const SEEN = 2;
 const HEADER_WORDS = 64;
 /** Bytes of `values`: 20 matrices. */
 const VALUE_BYTES = 20 * 64;
+const LABEL = 'residency';
 
 export class Residency {
   private constructor(
@@ -46,12 +44,9 @@ export class Residency {
         entryPoint,
       });
     const [arrive, handOver] = await Promise.all([compile('arrive'), compile('hand_over')]);
-    const words = gpu.createBuffer(
-      'step.residency',
-      4 * (HEADER_WORDS + 4 * threads),
-      GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC,
-    );
-    const values = gpu.createBuffer('step.residency.values', VALUE_BYTES, GPU_STORAGE);
+    const usage = GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC;
+    const words = gpu.createBuffer(LABEL, 4 * (HEADER_WORDS + 4 * threads), usage);
+    const values = gpu.createBuffer(LABEL, VALUE_BYTES, usage);
     return new Residency(gpu, { arrive, handOver }, words, values);
   }
 
@@ -59,42 +54,29 @@ export class Residency {
   async resident(): Promise<number> {
     this.reset();
     await this.list(this.kernels.arrive, MOST_COUNTED).run({ position: 0, nTokens: 1 });
-    const header = await this.header();
-    return header[GAVE_UP] === 0 ? MOST_COUNTED : header[SEEN];
+    const [gaveUp, , seen] = await this.header();
+    return gaveUp === 0 ? MOST_COUNTED : seen;
   }
 
-  /** Microseconds of a round among so many workgroups, each; null where some gave up waiting. */
+  /**
+   * Microseconds of a round among so many workgroups, each; null where some gave up waiting. Without a clock of the GPU
+   * all are told to be equal.
+   */
   async rounds(groups: readonly number[]): Promise<number[] | null> {
+    const { gpu, kernels } = this;
     this.reset();
-    const lists = groups.map((count) => this.list(this.kernels.handOver, count));
-    const us = await (this.gpu.can.timestamps ? this.onGpuClock(lists) : this.onCpuClock(lists));
-    const header = await this.header();
-    return header[GAVE_UP] === 0 ? us : null;
-  }
-
-  private async onGpuClock(lists: readonly CommandList[]): Promise<number[]> {
-    const times = new StepTimes(this.gpu, REPEATS * lists.length);
-    const encoder = this.gpu.device.createCommandEncoder({ label: 'step.residency' });
+    const times = gpu.can.timestamps ? new StepTimes(gpu, REPEATS * groups.length) : null;
+    const lists = groups.map((count) => this.list(kernels.handOver, count));
+    const encoder = gpu.device.createCommandEncoder({ label: LABEL });
     for (let i = 0; i < REPEATS; i++) {
-      for (const list of lists) list.record(encoder, { position: 0, nTokens: ROUNDS }, times.next());
+      for (const list of lists) list.record(encoder, { position: 0, nTokens: ROUNDS }, times?.next());
     }
-    this.gpu.submit(encoder.finish());
-    const ms = await times.read();
-    times.destroy();
-    return lists.map((_, at) => (1000 * Math.min(...ms.filter((_, i) => i % lists.length === at))) / ROUNDS);
-  }
-
-  private async onCpuClock(lists: readonly CommandList[]): Promise<number[]> {
-    const best = lists.map(() => Number.POSITIVE_INFINITY);
-    for (let i = 0; i < REPEATS; i++) {
-      for (const [at, list] of lists.entries()) {
-        const start = performance.now();
-        await list.run({ position: 0, nTokens: ROUNDS_WITHOUT_CLOCK });
-        await this.gpu.device.queue.onSubmittedWorkDone();
-        best[at] = Math.min(best[at], performance.now() - start);
-      }
-    }
-    return best.map((ms) => (1000 * ms) / ROUNDS_WITHOUT_CLOCK);
+    gpu.submit(encoder.finish());
+    const ms = await times?.read();
+    times?.destroy();
+    const [gaveUp] = await this.header();
+    if (gaveUp !== 0) return null;
+    return lists.map((_, at) => (ms ? (1000 * Math.min(...ms.filter((_, i) => i % lists.length === at))) / ROUNDS : 1));
   }
 
   private list(kernel: Kernel, groups: number): CommandList {
