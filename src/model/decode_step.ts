@@ -47,10 +47,10 @@ export class DecodeStep {
     return this.fused?.launch ?? null;
   }
 
-  /** Runs as decided from now on. A fused step that was not chosen frees its memory. */
+  /** Runs as decided from now on. Sampling reads the status of a fused step that was not chosen, too: it is cleared. */
   decide(decision: StepDecision): void {
     this.decision = decision;
-    if (decision.name === 'fused') this.fused?.reset(decision.spins);
+    this.fused?.reset(decision.spins);
   }
 
   /** The fused step if it runs the token at `position`. */
