@@ -8,7 +8,7 @@ import { CommandList } from '../../../src/gpu/kernel';
 import { createMaxima, logitsBytes, maximaBytes } from '../../../src/kernels/sampling/maxima';
 import { createRepetitionPenalty, seenBytes } from '../../../src/kernels/sampling/repetition_penalty';
 import { createSample } from '../../../src/kernels/sampling/sample';
-import { NO_TOKEN, packSampling, SAMPLING_BYTES, type SamplingParams } from '../../../src/sampling/sampling';
+import { GAVE_UP, NO_TOKEN, packSampling, SAMPLING_BYTES, type SamplingParams } from '../../../src/sampling/sampling';
 import { PATHS, pathName, testGpu } from '../../gpu/test_device';
 import { normalLogits, seededRandom } from '../../sampling/statistics';
 
@@ -16,7 +16,7 @@ const OFF: SamplingParams = { temperature: 1, topK: 0, topP: 1, minP: 0, repetit
 /** The defaults of the engine. */
 const STANDARD = resolveGenerate({ seed: OFF.seed }).sampling;
 const CONTEXT = 2048;
-const UNTOUCHED = 0xfffffffe;
+const UNTOUCHED = 0xfffffffd;
 
 interface Draw {
   /** The position of the first id. */
@@ -25,6 +25,8 @@ interface Draw {
   count?: number;
   /** Tokens of each step. Default 1. */
   nTokens?: number;
+  /** Not 0: a step gave up. Default 0. */
+  status?: number;
 }
 
 interface Sampler {
@@ -65,7 +67,8 @@ async function createSampler(vocabSize: number, without: (typeof PATHS)[number])
     kernel.record(each, kernel.bind(logitsBuffer, maximaBuffer, samplingBuffer, tokens, status));
   }
   return {
-    async draw(logits, params, { first, count = 1, nTokens = 1 }) {
+    async draw(logits, params, { first, count = 1, nTokens = 1, status: gaveUp = 0 }) {
+      gpu.write(status, Uint32Array.of(gaveUp));
       gpu.write(logitsBuffer, logits);
       gpu.write(samplingBuffer, new Uint8Array(packSampling(params)));
       gpu.write(tokens, new Uint32Array(CONTEXT + 1).fill(UNTOUCHED));
@@ -226,6 +229,23 @@ describe('edges', () => {
         expect(await sampler.drawPenalized(logits, { ...OFF, repetitionPenalty: 1.8 }, context)).toBe(NO_TOKEN);
       }
     }
+  });
+
+  test('a step that gave up, whatever its logits; none once the status is cleared', async () => {
+    const sampler = await samplerFor(vocabSize);
+    const logits = normalLogits(vocabSize, 1, seededRandom(8));
+    const broken = logits.map((logit, i) => (i === 33 ? Number.NaN : logit));
+    for (const settings of [{ temperature: 0 }, STANDARD, {}]) {
+      const params = { ...OFF, ...settings };
+      for (const status of [1, 0x80000000]) {
+        for (const each of [logits, broken]) {
+          expect(await sampler.draw(each, params, { first: 3, count: 2, status })).toEqual([GAVE_UP, GAVE_UP]);
+        }
+      }
+      await expectSame(sampler, logits, params, { first: 3 });
+    }
+    expect([NO_TOKEN, GAVE_UP].every((id) => id > 2 ** 31)).toBe(true); // no id of a vocabulary
+    expect(GAVE_UP).not.toBe(NO_TOKEN);
   });
 
   test('logits across the whole range of f32', async () => {
