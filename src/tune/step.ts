@@ -74,8 +74,11 @@ const times = (ms: number) => `${ms.toFixed(3)} ms`;
 /** Polls that take WAIT_MS: by dispatches of one workgroup, which waits in vain for the others. */
 async function measureSpins(gpu: Gpu, fused: FusedStep): Promise<number> {
   const wait = async (spins: number) => {
-    fused.reset(spins);
-    const { ms } = await timePass(gpu, { position: 0, nTokens: 1 }, (list) => fused.recordLonely(list), ONCE);
+    const record = (list: CommandList) => {
+      fused.reset(spins); // before each run: a step that gave up makes those behind it return at once
+      fused.recordLonely(list);
+    };
+    const { ms } = await timePass(gpu, { position: 0, nTokens: 1 }, record, ONCE);
     return ms;
   };
   await wait(FIRST_SPINS);
