@@ -15,7 +15,7 @@ import type { Quality } from '../test/engine/quality';
 import type { MODELS } from './shapes';
 
 export type ShapeName = keyof typeof MODELS;
-export type SuiteName = 'roofline' | 'attention' | 'baseline' | 'tune' | 'decode' | 'prefill' | 'quality';
+export type SuiteName = 'roofline' | 'attention' | 'baseline' | 'tune' | 'decode' | 'prefill' | 'quality' | 'step';
 export type Quant = 'q4' | 'q8' | 'q4_k' | 'q5_k' | 'q6_k' | 'f16';
 
 export interface BenchRequest {
@@ -41,7 +41,11 @@ export interface BenchRequest {
   sweep: boolean;
   /** Answers measured for a row of decode or prefill. */
   rounds: number;
-  /** The URL of the model of baseline and quality. */
+  /** Fused steps of each run of the suite `step`. */
+  steps: number;
+  /** False where the suite `step` runs the model at `model`. */
+  madeUp: boolean;
+  /** The URL of the model of baseline, quality and step. */
   model: string;
 }
 
@@ -287,6 +291,55 @@ export interface QualityRow extends Omit<Quality, 'told'> {
   stories: number;
 }
 
+/** Fused steps, one after another. */
+export interface StepRun {
+  steps: number;
+  /** False where give-ups turned the fused step off. */
+  stayedFused: boolean;
+  tokensPerSecond: number;
+  tbtMs: Gaps;
+  giveUps: number;
+}
+
+/** What the page beside did. */
+export interface Neighbor {
+  submits: number;
+  /** The GPU's work of a submit, measured before the page that it disturbs was there or idle. */
+  submitMs: number;
+  ranMs: number;
+  /** Why its own device failed, or null. */
+  lost: string | null;
+}
+
+/** Greedy texts two ways. */
+export interface Agreement {
+  texts: number;
+  /** Texts that are the same token for token. */
+  agreed: number;
+  /** The first token of each text that differs, from 0; null where none does. */
+  firsts: (number | null)[];
+  giveUps: number;
+}
+
+/** The fused step of one model. What was not measured is null, with the reason in `refused`. */
+export interface StepRow {
+  model: string;
+  launch: { groups: number; threads: number } | null;
+  alone: StepRun | null;
+  /** The same beside a page that keeps the GPU busy. */
+  beside: StepRun | null;
+  /** True where both runs brought the same ids. */
+  sameIds: boolean | null;
+  neighbor: Neighbor | null;
+  fusedPlain: Agreement | null;
+  /** Plain steps on quantized activations, and f32. */
+  plainExact: Agreement | null;
+  /** |fused - plain| / |plain| of x and of the logits, of one step after so many tokens. */
+  distance: { tokens: number; x: number; logits: number } | null;
+  /** `device-lost` where the GPU was lost. */
+  refused: Refusal | null;
+}
+
 /** The choices that decode and prefill were asked for. */
 export interface ModelChoice {
   quant: Quant;
@@ -297,6 +350,16 @@ export interface ModelChoice {
 export type BenchResult =
   | ({ suite: 'decode'; rows: DecodeRow[]; kernels: KernelTable[] } & ModelChoice)
   | ({ suite: 'prefill'; rows: PrefillRow[] } & ModelChoice)
+  | {
+      suite: 'step';
+      /** Null for the model of a file. */
+      quant: Quant | null;
+      kv: 'f16' | 'f32';
+      context: number;
+      steps: number;
+      tokens: number;
+      rows: StepRow[];
+    }
   | { suite: 'roofline'; roofline: Roofline }
   | { suite: 'attention'; kv: 'f16' | 'f32'; roofline: Roofline; rows: AttentionRow[] }
   | ({ suite: 'baseline' } & BaselineResult)

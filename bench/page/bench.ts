@@ -2,7 +2,10 @@
 
 import { Gpu } from '../../src/gpu/device';
 import { WANTED_LIMITS } from '../../src/gpu/limits';
-import type { BenchProgress, BenchRequest, Surroundings } from '../report';
+import type { BenchProgress, BenchRequest, Neighbor, Surroundings } from '../report';
+
+/** Opens a page beside this one that keeps the GPU busy, or ends it. */
+export type AskNeighbor = (busy: boolean) => Promise<Neighbor | null>;
 
 export class Bench {
   private constructor(
@@ -10,14 +13,16 @@ export class Bench {
     readonly request: BenchRequest,
     readonly say: (progress: BenchProgress) => void,
     readonly signal: AbortSignal,
+    readonly neighbor: AskNeighbor,
   ) {}
 
   static async open(
     request: BenchRequest,
     say: (progress: BenchProgress) => void,
     signal: AbortSignal,
+    neighbor: AskNeighbor,
   ): Promise<Bench> {
-    return new Bench(await Gpu.request(), request, say, signal);
+    return new Bench(await Gpu.request(), request, say, signal, neighbor);
   }
 
   get stopped(): boolean {

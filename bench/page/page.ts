@@ -4,16 +4,29 @@ import { proxy, wrap } from 'comlink';
 import { WorkerError } from '../../src/errors';
 import { answerTerminal } from '../../tools/page/bridge';
 import type { BenchProgress, BenchRequest, SuiteName } from '../report';
+import type { AskNeighbor } from './bench';
+import { keepBusy } from './neighbor';
 import { failureOf, type Outcome, runSuite } from './run_suite';
 import type { BenchWorker } from './worker';
 import SuiteWorker from './worker?worker&inline';
 
 /** Suites that measure what the engine's worker would see. */
-const IN_WORKER: readonly SuiteName[] = ['decode', 'prefill'];
+const IN_WORKER: readonly SuiteName[] = ['decode', 'prefill', 'step'];
 
-answerTerminal<BenchRequest>((request, tell, signal) =>
-  IN_WORKER.includes(request.suite) ? runInWorker(request, tell, signal) : runSuite(request, tell, signal),
-);
+/** The request of a page that keeps the GPU busy beside another. */
+interface NeighborRequest {
+  suite: 'neighbor';
+}
+
+const { vivaceNeighbor: askNeighbor } = globalThis as unknown as { vivaceNeighbor: AskNeighbor };
+
+answerTerminal<BenchRequest | NeighborRequest>(async (request, tell, signal) => {
+  if (request.suite === 'neighbor') return { neighbor: await keepBusy(tell, signal) };
+  const whole = { ...request, model: new URL(request.model, location.href).href }; // a worker has no address
+  return IN_WORKER.includes(request.suite)
+    ? runInWorker(whole, tell, signal)
+    : runSuite(whole, tell, signal, askNeighbor);
+});
 
 async function runInWorker(
   request: BenchRequest,
@@ -27,7 +40,8 @@ async function runInWorker(
     thread.onerror = ({ message }) => settle(failureOf(new WorkerError(`The bench's worker failed: ${message}.`)));
   });
   try {
-    return await Promise.race([worker.run(request, proxy(say)), death]); // a call to a dead worker never settles
+    const ran = worker.run(request, proxy(say), proxy(askNeighbor));
+    return await Promise.race([ran, death]); // a call to a dead worker never settles
   } finally {
     thread.terminate();
   }

@@ -33,10 +33,15 @@ export async function profileKernels(
   }
   const sum = timed.reduce((total, { ms }) => total + ms, 0);
   const rows = timed.map(({ kind, calls, ms }): KernelRow => {
-    const read = bytes.get(kind) ?? null;
+    const read = kind === 'layers' ? layerBytes(bytes) : (bytes.get(kind) ?? null);
     return { kind, calls, us: (1000 * ms) / calls, bytes: read, gbps: read && read / ms / 1e6, share: ms / sum };
   });
   return { shape, kvLen, clock, rows };
+}
+
+/** Bytes that all layers read in one dispatch. */
+function layerBytes(bytes: ReadonlyMap<string, number>): number {
+  return ['qkv', 'attention', 'o', 'gate_up', 'down'].reduce((sum, kind) => sum + (bytes.get(kind) ?? 0), 0);
 }
 
 /** The dispatches of a step by their kind, over all layers. */
@@ -52,10 +57,12 @@ export function byKind(commands: readonly Command[]): Map<string, Command[]> {
 
 /**
  * The kind of a kernel such as `kernels/residual.matvec_q8`: its label tells, but for the two that add to the residual.
+ * A fused step is one dispatch for all layers.
  */
 function kindOf(label: string, before: string): string {
   if (label.startsWith('attention/')) return 'attention';
   const [name] = label.slice(label.lastIndexOf('/') + 1).split('.');
   if (name === 'residual') return before === 'gate_up' || before === 'down' ? 'down' : 'o';
+  if (name === 'step') return 'layers';
   return name === 'gate_up_q8' ? 'gate_up' : name;
 }

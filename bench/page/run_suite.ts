@@ -4,11 +4,12 @@ import { VivaceError } from '../../src/errors';
 import type { BenchProgress, BenchRequest, BenchResult, Refusal, Surroundings } from '../report';
 import { attentionSuite } from './attention';
 import { baselineSuite } from './baseline';
-import { Bench } from './bench';
+import { type AskNeighbor, Bench } from './bench';
 import { decodeSuite } from './decode';
 import { prefillSuite } from './prefill';
 import { qualitySuite } from './quality';
 import { measureRoofline } from './roofline';
+import { stepSuite } from './step';
 import { tuneSuite } from './tune';
 
 /** The browser's version is still missing. Errors are data: a clone of a class would lose its code. */
@@ -19,8 +20,9 @@ export function runSuite(
   request: BenchRequest,
   say: (progress: BenchProgress) => void,
   signal: AbortSignal,
+  neighbor: AskNeighbor,
 ): Promise<Outcome> {
-  return run(request, say, signal).then((report) => ({ report }), failureOf);
+  return run(request, say, signal, neighbor).then((report) => ({ report }), failureOf);
 }
 
 export function failureOf(error: unknown): Outcome {
@@ -29,9 +31,14 @@ export function failureOf(error: unknown): Outcome {
   return { failure: { code: error instanceof VivaceError ? error.code : other, message } };
 }
 
-async function run(request: BenchRequest, say: (progress: BenchProgress) => void, signal: AbortSignal) {
+async function run(
+  request: BenchRequest,
+  say: (progress: BenchProgress) => void,
+  signal: AbortSignal,
+  neighbor: AskNeighbor,
+) {
   const date = new Date().toISOString();
-  const bench = await Bench.open(request, say, signal);
+  const bench = await Bench.open(request, say, signal, neighbor);
   const result = await suite(bench);
   return { ...bench.surroundings(date), ...result };
 }
@@ -53,6 +60,8 @@ async function suite(bench: Bench): Promise<BenchResult> {
       return prefillSuite(bench);
     case 'quality':
       return qualitySuite(bench);
+    case 'step':
+      return stepSuite(bench);
     default:
       throw name satisfies never;
   }

@@ -3,13 +3,14 @@
 
 import { expose } from 'comlink';
 import type { BenchProgress, BenchRequest } from '../report';
+import type { AskNeighbor } from './bench';
 import { type Outcome, runSuite } from './run_suite';
 
 const stop = new AbortController();
 
 const api = {
-  run: (request: BenchRequest, say: (progress: BenchProgress) => void): Promise<Outcome> =>
-    runSuite(request, say, stop.signal),
+  run: (request: BenchRequest, say: (progress: BenchProgress) => void, neighbor: AskNeighbor): Promise<Outcome> =>
+    runSuite(request, say, stop.signal, neighbor),
   stop: (): void => stop.abort(),
 };
 

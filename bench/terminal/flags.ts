@@ -23,7 +23,7 @@ const SHAPE_NAMES = Object.keys(MODELS) as ShapeName[];
 const STANDARD_SHAPES: ShapeName[] = ['storyteller', 'llama-3.2-1b', 'llama-3.1-8b'];
 
 /** Suites of synthetic weights. */
-const MADE_UP: readonly SuiteName[] = ['decode', 'prefill'];
+const MADE_UP: readonly SuiteName[] = ['decode', 'prefill', 'step'];
 
 const COMMON = {
   json: { kind: 'switch', help: 'one JSON object on stdout, nothing else' },
@@ -127,6 +127,18 @@ const SUITES = {
       model: { kind: 'text', value: 'DIR|FILE.gguf|URL', help: 'default: the embedded storyteller' },
     },
   },
+  step: {
+    help: 'fused decode steps beside a page that keeps the GPU busy, and 20 texts fused, plain and in f32',
+    flags: {
+      shape: MODEL.shape,
+      quant: MODEL.quant,
+      kv: KV,
+      model: { kind: 'text', value: 'DIR|FILE.gguf|URL', help: 'default: synthetic weights of --shape' },
+      context: { kind: 'whole', value: 'N', help: 'prompt tokens before the steps of synthetic weights (default 512)' },
+      steps: { kind: 'whole', value: 'N', help: 'fused steps alone, and beside the busy page (default 1000)' },
+      tokens: { kind: 'whole', value: 'N', help: 'most tokens of a text (default 200)' },
+    },
+  },
 } as const satisfies Record<SuiteName, { help: string; flags: Flags }>;
 
 /** The flags of all suites, as one suite sees them that has them all. */
@@ -135,7 +147,8 @@ type SuiteValues = Partial<
     typeof COMMON &
       Omit<(typeof SUITES)['decode']['flags'], 'shape' | 'attention'> &
       Pick<(typeof SUITES)['baseline']['flags'], 'model'> &
-      Pick<(typeof SUITES)['attention']['flags'], 'lengths'>
+      Pick<(typeof SUITES)['attention']['flags'], 'lengths'> &
+      Pick<(typeof SUITES)['step']['flags'], 'steps'>
   >
 > & { shape?: ShapeName[]; attention?: AttentionFlag | AttentionFlag[]; help?: boolean };
 
@@ -174,15 +187,21 @@ function siblings(suite: SuiteName, asked: SuiteValues['attention']): AttentionF
 }
 
 /** The numbers of a request that does not name them. */
-const STANDARDS = { context: 512, tokens: { decode: 512, quality: 200 }, rounds: { decode: 3, prefill: 5 } };
-const QUICK = { context: { decode: 32, baseline: 64 }, tokens: 16, rounds: 1 };
+const STANDARDS = {
+  context: 512,
+  tokens: { decode: 512, quality: 200, step: 200 },
+  steps: 1000,
+  rounds: { decode: 3, prefill: 5 },
+};
+const QUICK = { context: { decode: 32, baseline: 64 }, tokens: 16, steps: 8, rounds: 1 };
 
 function standardNumbers(suite: SuiteName, quick: boolean) {
-  if (quick) return { ...QUICK, context: suite === 'decode' ? QUICK.context.decode : QUICK.context.baseline };
-  const { context, tokens, rounds } = STANDARDS;
+  if (quick) return { ...QUICK, context: suite === 'baseline' ? QUICK.context.baseline : QUICK.context.decode };
+  const { context, tokens, steps, rounds } = STANDARDS;
   return {
     context,
-    tokens: suite === 'quality' ? tokens.quality : tokens.decode,
+    tokens: suite === 'quality' || suite === 'step' ? tokens[suite] : tokens.decode,
+    steps,
     rounds: suite === 'prefill' ? rounds.prefill : rounds.decode,
   };
 }
@@ -218,6 +237,8 @@ function requestOf(suite: SuiteName, values: SuiteValues): CommandLine['request'
     activations: values.activations ?? 'auto',
     step: values.step ?? 'auto',
     sweep: values.sweep === true,
+    steps: count('steps', values.steps ?? standard.steps),
+    madeUp: values.model === undefined,
     rounds: count('rounds', values.rounds ?? standard.rounds),
   };
 }

@@ -7,9 +7,10 @@ import { DIST } from '../../tools/lib/dist';
 import { locateModel } from '../../tools/lib/locate_model';
 import type { BenchProgress, BenchReport, BenchRequest, SuiteName } from '../report';
 import { mergeBrowsers } from './browsers';
+import { offerNeighbor } from './neighbor';
 
 /** Suites that take times much shorter than the 0.1 ms of a common page's clock. */
-const FINE_CLOCK: SuiteName[] = ['decode', 'prefill'];
+const FINE_CLOCK: SuiteName[] = ['decode', 'prefill', 'step'];
 
 /**
  * @param model as typed on the command line
@@ -28,6 +29,7 @@ async function benchInPage(
     request: { ...request, model: url },
     onTold: onProgress,
     onStoppable,
+    prepare: offerNeighbor,
     isolated: FINE_CLOCK.includes(request.suite),
   });
   return { ...answer.report, browser: `Chromium ${browserVersion}` };

@@ -3,6 +3,7 @@
 import type { AttentionRow, BaselineResult, BenchReport, Roofline, RooflinePoint } from '../report';
 import { decodeTables, prefillTables } from './decode_tables';
 import { figure, grid, parameterText } from './grid';
+import { stepTables } from './step_tables';
 import { tuneTables } from './tune_tables';
 
 const percent = (share: number) => `${figure(100 * share)} %`;
@@ -98,7 +99,7 @@ export function everyModelRefused(report: BenchReport) {
   const refusals =
     report.suite === 'baseline'
       ? report.rows.map(({ chatRefused }) => chatRefused)
-      : report.suite === 'decode' || report.suite === 'prefill'
+      : report.suite === 'decode' || report.suite === 'prefill' || report.suite === 'step'
         ? report.rows.map(({ refused }) => refused)
         : [];
   return refusals.length > 0 && refusals.every((refused) => refused !== null);
@@ -138,6 +139,8 @@ function suiteTables(report: BenchReport): string[] {
       return [rooflineLine(report.roofline), ...prefillTables(report)];
     case 'quality':
       return [qualityTable(report)];
+    case 'step':
+      return stepTables(report);
     default:
       throw report;
   }

@@ -1,6 +1,7 @@
-// What a fused step asks of a GPU, without its products: how many workgroups run at once, and how long they take to hand
-// words to one another. Every wait ends after MOST_POLLS; who gives up says so in GAVE_UP, and the others stop waiting.
-// A workgroup has the threads and the workgroup memory of the step, and each thread 64 registers that it cannot free.
+// What a fused step asks of a GPU, without its products: how many workgroups run at once, and how long they take to
+// hand words to one another. Every wait ends after MOST_POLLS; who gives up says so in GAVE_UP, and the others stop
+// waiting. A workgroup has the threads and the workgroup memory of the step, and each thread 64 registers that it cannot
+// free.
 // Constants: THREADS, PAD (u32 values of workgroup memory), MOST_POLLS.
 const GAVE_UP = 0u;     // not 0: a wait ended in vain
 const ARRIVED = 1u;     // workgroups that have begun
@@ -81,8 +82,8 @@ fn take(i: u32, round: u32) {
   if (x != round || y != round) { atomicStore(&words[GAVE_UP], 1u); }
 }
 
-// step.n_tokens rounds: each workgroup leaves its share of the words, and takes all of them. Two rounds take turns, since
-// who leaves a word has taken those that all workgroups left after their last take.
+// step.n_tokens rounds: each workgroup leaves its share of the words, and takes all of them. Two rounds take turns,
+// since who leaves a word has taken those that all workgroups left after their last take.
 @compute @workgroup_size(THREADS)
 fn hand_over(
   @builtin(workgroup_id) workgroup: vec3<u32>,

@@ -85,7 +85,8 @@ interface DecodeStepOptions {
 }
 
 /**
- * Compiles the fused step where it can run and was not slower in an earlier load. It runs once it was asked for by name, or decided for.
+ * Compiles the fused step where it can run and was not slower in an earlier load. It runs once it was asked for by
+ * name, or decided for.
  * @throws GpuProgramError for a fused step by name that the browser refuses
  */
 export async function createDecodeStep(

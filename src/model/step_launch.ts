@@ -50,8 +50,8 @@ async function probe(gpu: Gpu, shape: StepShape, threads: number): Promise<StepL
 }
 
 /**
- * The numbers of workgroups that share the rows out well, most first: divisors of the blocks of the residual stream, and
- * else the fewest workgroups that own so many blocks each. Or why the step cannot run with so many threads.
+ * The numbers of workgroups that share the rows out well, most first: divisors of the blocks of the residual stream,
+ * and else the fewest workgroups that own so many blocks each. Or why the step cannot run with so many threads.
  */
 export function fittingGroups(
   shape: StepShape,

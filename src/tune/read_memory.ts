@@ -2,7 +2,7 @@
 
 import wgsl from '../../shaders/tune/read_memory.wgsl?raw';
 import type { Gpu } from '../gpu/device';
-import { createKernel } from '../gpu/kernel';
+import { type CommandList, createKernel } from '../gpu/kernel';
 import { type PassTimeOptions, timePass } from '../gpu/time_pass';
 
 /** An unlikely sum of the buffer. */
@@ -22,17 +22,8 @@ export interface ReadShape {
 /** The span of the largest workgroup. The bytes of `x` are a multiple of it. */
 export const READ_SPAN_BYTES = 1024 * 8 * 16;
 
-/** GB/s (1e9 bytes) of reading all of `x`; null if the GPU has no such workgroup. `out` has READ_OUT_BYTES. */
-export async function readSpeed(
-  gpu: Gpu,
-  x: GPUBuffer,
-  out: GPUBuffer,
-  { workgroup, loads, grid }: ReadShape,
-  options: PassTimeOptions,
-): Promise<number | null> {
-  if (workgroup > gpu.limits.maxComputeInvocationsPerWorkgroup || workgroup > gpu.limits.maxComputeWorkgroupSizeX) {
-    return null;
-  }
+/** Adds a read of all of `x` to a list. `out` has READ_OUT_BYTES. */
+export async function createRead(gpu: Gpu, x: GPUBuffer, out: GPUBuffer, { workgroup, loads, grid }: ReadShape) {
   const kernel = await createKernel(gpu, {
     label: 'kernels/read_memory',
     wgsl: [wgsl],
@@ -40,7 +31,21 @@ export async function readSpeed(
     bindings: ['read', 'write'],
   });
   const group = kernel.bind(x, out);
-  const step = { position: 0, nTokens: 1 };
-  const { ms } = await timePass(gpu, step, (list) => list.add(kernel, group, grid), options);
+  return (list: CommandList) => list.add(kernel, group, grid);
+}
+
+/** GB/s (1e9 bytes) of reading all of `x`; null if the GPU has no such workgroup. `out` has READ_OUT_BYTES. */
+export async function readSpeed(
+  gpu: Gpu,
+  x: GPUBuffer,
+  out: GPUBuffer,
+  shape: ReadShape,
+  options: PassTimeOptions,
+): Promise<number | null> {
+  const { workgroup } = shape;
+  if (workgroup > gpu.limits.maxComputeInvocationsPerWorkgroup || workgroup > gpu.limits.maxComputeWorkgroupSizeX) {
+    return null;
+  }
+  const { ms } = await timePass(gpu, { position: 0, nTokens: 1 }, await createRead(gpu, x, out, shape), options);
   return x.size / ms / 1e6;
 }

@@ -87,6 +87,24 @@ test('prefill: time to the first token of prompts that share nothing, beside the
   expect((fraction ?? 0) * report.roofline.fmaTflops).toBeCloseTo(tflops ?? 0, 9);
 });
 
+test('step: fused steps alone and beside a busy page, texts two ways, and how far x is from that of a plain step', async () => {
+  const { stdout, code } = await bench('step --quick --json --steps 3 --tokens 3 --context 8');
+  const report: BenchReport = JSON.parse(stdout);
+  if (report.suite !== 'step') throw new Error(`a report of ${report.suite}`);
+  const [{ launch, alone, beside, sameIds, neighbor, fusedPlain, plainExact, distance, refused }] = report.rows;
+  expect(code).toBe(refused ? 1 : 0);
+  if (refused) return expect(refused.message).toContain('did not all run at once'); // other work has the cores
+  expect(launch?.groups).toBeGreaterThan(1);
+  expect([alone?.steps, beside?.steps, typeof sameIds]).toEqual([3, 3, 'boolean']);
+  expect(alone?.tokensPerSecond).toBeCloseTo(1000 / (alone?.tbtMs.mean ?? 0), 6);
+  expect([neighbor?.lost, neighbor && neighbor.submits >= 2]).toEqual([null, true]);
+  expect([fusedPlain?.texts, plainExact?.texts, plainExact?.giveUps]).toEqual([2, 2, 0]);
+  expect(distance?.tokens).toBe(24);
+  expect(distance?.x).toBeGreaterThan(0); // a fused step ran
+  expect(distance?.x).toBeLessThan(0.05);
+  expect(distance?.logits).toBeLessThan(0.05);
+});
+
 test('a shape that does not fit is refused with the bytes before anything is allocated, and exit 1', async () => {
   const { stdout, code } = await bench('decode --quick --json --shape llama-3.1-8b --context 100000000');
   expect(code).toBe(1);

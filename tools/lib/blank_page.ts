@@ -16,6 +16,8 @@ export interface PageRun {
   onTold?: (said: never) => void;
   /** Gets a function that ends the work early. */
   onStoppable?: (stop: () => void) => void;
+  /** Prepares the page before it is opened at `url`. */
+  prepare?: (page: Page, browser: Browser, url: string) => Promise<void>;
   /** Cross-origin isolated: a finer clock, but nothing from other origins unless they agree. */
   isolated?: boolean;
 }
@@ -53,13 +55,14 @@ export async function askPage<Answer>(page: Page, request: unknown): Promise<Ans
 
 /** The answer of the script in a fresh browser, and the version of that browser. */
 export async function runInPage<Answer>(run: PageRun): Promise<{ answer: Answer; browserVersion: string }> {
-  const { script, mounts, request, onTold, onStoppable, isolated } = run;
+  const { script, mounts, request, onTold, onStoppable, prepare, isolated } = run;
   const server = await serve({ mounts, handlers: { '/': blankPage(script, isolated) } });
   let browser: Browser | null = null;
   try {
     browser = await launchChromium();
     const page = await browser.newPage();
     await page.exposeFunction('vivaceTell', (json: string) => onTold?.(JSON.parse(json) as never));
+    await prepare?.(page, browser, server.url);
     await page.goto(server.url);
     onStoppable?.(() => {
       page.evaluate('vivaceStop.abort()').catch(() => {}); // the page may be gone already

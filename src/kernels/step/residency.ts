@@ -39,7 +39,7 @@ export class Residency {
       createKernel(gpu, {
         label: `kernels/residency.${entryPoint}`,
         wgsl: [wgsl],
-        constants: { THREADS: threads, PAD: Math.ceil(workgroupBytes / 4) - 1, MOST_POLLS },
+        constants: { THREADS: threads, PAD: Math.ceil(workgroupBytes / 4) - 8, MOST_POLLS },
         bindings: ['write', 'read'],
         entryPoint,
       });

@@ -13,6 +13,11 @@ const LAYER = [
   'kernels/residual.matvec_f32',
 ];
 
+test('a fused step is one dispatch for all layers', () => {
+  const step = ['kernels/embed', 'kernels/step', 'kernels/head.matvec_to_q8', 'kernels/sample'].map(command);
+  expect([...byKind(step).keys()]).toEqual(['embed', 'layers', 'head', 'sample']);
+});
+
 test('the two linears that add to the residual stream are told apart by their place', () => {
   const step = ['kernels/embed', ...LAYER, ...LAYER, 'kernels/head.matvec_to_q8', 'kernels/sample'].map(command);
   const counts = [...byKind(step)].map(([kind, commands]) => [kind, commands.length]);

@@ -85,10 +85,26 @@ test('quality: stories of so many tokens', () => {
   });
 });
 
+test('step: a model of synthetic weights unless one is named, steps beside a busy page, and texts', () => {
+  expect(parse('step').request).toMatchObject({
+    shapes: ['llama-3.2-1b'],
+    quant: 'q4',
+    madeUp: true,
+    context: 512,
+    steps: 1000,
+    tokens: 200,
+  });
+  expect(parse('step --quick').request).toMatchObject({ shapes: ['storyteller'], context: 32, steps: 8, tokens: 16 });
+  expect(parse('step --model x.gguf --steps 5 --tokens 7')).toMatchObject({
+    model: 'x.gguf',
+    request: { madeUp: false, steps: 5, tokens: 7 },
+  });
+});
+
 for (const [line, complaint] of [
-  ['', 'Which suite? Please choose roofline, attention, baseline, tune, prefill, decode, quality.'],
+  ['', 'Which suite? Please choose roofline, attention, baseline, tune, prefill, decode, quality, step.'],
   ['--json', 'Which suite?'],
-  ['attenton', 'No suite attenton: choose roofline, attention, baseline, tune, prefill, decode, quality.'],
+  ['attenton', 'No suite attenton: choose roofline, attention, baseline, tune, prefill, decode, quality, step.'],
   ['toString', 'No suite toString'],
   ['roofline --kv f16', 'Unknown argument --kv.'],
   ['roofline extra', 'Unknown argument extra.'],
@@ -100,6 +116,8 @@ for (const [line, complaint] of [
   ['decode --run-ahead many', 'not a whole number'],
   ['decode --tokens 0', '--tokens 0: at least 1.'],
   ['decode --rounds 0', '--rounds 0: at least 1.'],
+  ['step --steps 0', '--steps 0: at least 1.'],
+  ['step --step plain', 'Unknown argument --step.'],
   ['decode --lengths 5', 'Unknown argument --lengths.'],
   ['prefill --tokens 0', '--tokens 0: at least 1.'],
   ['prefill --tokens 5 --context 5', 'are the same here'],
@@ -121,7 +139,7 @@ for (const [line, complaint] of [
 test('--help wins, and the usage names every suite and flag', () => {
   expect(parseBench(['attention', '--help'])).toBe('help');
   const words =
-    'roofline: attention: baseline: tune: prefill: decode: quality: --shape --attention --lengths --kv --context --model --quant ' +
+    'roofline: attention: baseline: tune: prefill: decode: quality: step: --steps --shape --attention --lengths --kv --context --model --quant ' +
     '--tokens --run-ahead --activations --step --sweep --rounds --json --quick';
   for (const word of words.split(' ')) expect(benchUsage()).toContain(word);
 });

@@ -1,7 +1,7 @@
 // The tables of the bench for people, one kind a suite.
 
 import { expect, test } from 'vitest';
-import type { BaselineRow, BenchReport } from '../../../bench/report';
+import type { BaselineRow, BenchReport, StepRow } from '../../../bench/report';
 import { figure, grid } from '../../../bench/terminal/grid';
 import { benchTables, everyModelRefused } from '../../../bench/terminal/tables';
 import { tuneTables } from '../../../bench/terminal/tune_tables';
@@ -48,6 +48,41 @@ test('attention: one table per shape, pass and length; rows that cannot run say 
   expect(lines[5]).toMatch(/^auto \(split_kv_decode\) +0\.0100 /);
   expect(lines[6]).toMatch(/^cpu +- .*It is too slow\.$/);
   expect(tables[0]).toContain('TFLOP/s');
+});
+
+test('step: runs alone and beside a busy page, texts with their first differences, and the distance', () => {
+  const gaps = { mean: 0.4, p50: 0.39, p95: 0.5, p99: 1.2, max: 3 };
+  const alone = { steps: 1000, stayedFused: true, tokensPerSecond: 2500, tbtMs: gaps, giveUps: 0 };
+  const row: StepRow = {
+    model: 'llama-3.2-1b',
+    launch: { groups: 128, threads: 512 },
+    alone,
+    beside: { ...alone, stayedFused: false, tokensPerSecond: 812, giveUps: 3 },
+    sameIds: true,
+    neighbor: { submits: 250, submitMs: 4.1, ranMs: 1230, lost: null },
+    fusedPlain: { texts: 3, agreed: 1, firsts: [150, null, 37], giveUps: 0 },
+    plainExact: { texts: 3, agreed: 3, firsts: [null, null, null], giveUps: 0 },
+    distance: { tokens: 512, x: 0.0041, logits: 0.003 },
+    refused: null,
+  };
+  const report = { ...AROUND, suite: 'step', quant: 'q4', kv: 'f16', context: 512, steps: 1000, tokens: 200 } as const;
+  const lines = benchTables({ ...report, rows: [row] })
+    .split('\n\n')[1]
+    .split('\n');
+  expect(lines[0]).toBe(
+    'llama-3.2-1b, q4 weights, KV f16; fused steps of 128 workgroups of 512 threads (milliseconds)',
+  );
+  expect(lines[2]).toMatch(/^alone +1000 +2500 +0\.390 +1\.20 +3\.00 +0 +yes +-$/);
+  expect(lines[3]).toMatch(/^beside a busy page +1000 +812 +0\.390 +1\.20 +3\.00 +3 +no +yes$/);
+  expect(lines[4]).toBe('the busy page: 250 submits of 4.10 ms in 1.23 s');
+  expect(lines[6]).toMatch(/^fused and plain +1 +3 +0 +37, 150$/);
+  expect(lines[7]).toMatch(/^plain and f32 +3 +3 +0 +-$/);
+  expect(lines[8]).toBe('a step after 512 tokens, fused from plain: x 0.410 %, logits 0.300 % away');
+  const lost = { code: 'device-lost', message: 'The GPU was lost.' };
+  const nothing = { alone: null, beside: null, neighbor: null, fusedPlain: null, plainExact: null, distance: null };
+  const refused = { ...report, rows: [{ ...row, ...nothing, refused: lost }] };
+  expect(benchTables(refused)).toContain('device lost: The GPU was lost.');
+  expect(everyModelRefused(refused)).toBe(true);
 });
 
 test('an interrupted suite says so', () => {
