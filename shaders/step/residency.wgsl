@@ -1,7 +1,7 @@
 // What a fused step asks of a GPU, without its products: how many workgroups run at once, and how long they take to
 // hand words to one another. Every wait ends after MOST_POLLS; who gives up says so in GAVE_UP, and the others stop
-// waiting. A workgroup has the threads and the workgroup memory of the step, and each thread 64 registers that it cannot
-// free.
+// waiting. A workgroup has the threads and the workgroup memory of the step. Each thread has 64 registers that it
+// cannot free.
 // Constants: THREADS, PAD (u32 values of workgroup memory), MOST_POLLS.
 const GAVE_UP = 0u;     // not 0: a wait ended in vain
 const ARRIVED = 1u;     // workgroups that have begun
