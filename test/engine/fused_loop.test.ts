@@ -7,12 +7,13 @@ import { describe, expect, test } from 'vitest';
 import type { EngineEvent } from '../../src/engine/protocol';
 import { chooseStep } from '../../src/engine/worker/choose_step';
 import { generate } from '../../src/engine/worker/generate';
+import type { Session } from '../../src/engine/worker/session';
 import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
 import type { Llama } from '../../src/model/llama';
 import { GAVE_UP } from '../../src/sampling/sampling';
 import { testGpu } from '../gpu/test_device';
 import { CONTEXT, type Fault, faultyLlama, SPINS } from './faulty_step';
-import { numberSession } from './loop_session';
+import { numberSession, sharedRunAhead } from './loop_session';
 
 /** A prompt whose likeliest tokens are far ahead of all others, by 7 % of the largest logit. */
 const PROMPT = '231 83 30';
@@ -25,9 +26,13 @@ const TRIES = 200;
 const TIMEOUT_MS = 180_000; // most of it compiling
 
 async function answer(llama: Llama, runAhead?: number) {
+  return answerOf(numberSession(new WebGpuBackend(await testGpu(), llama)), runAhead);
+}
+
+async function answerOf(session: Session, runAhead?: number) {
   const events: EngineEvent[] = [];
   await generate(
-    numberSession(new WebGpuBackend(await testGpu(), llama)),
+    session,
     { prompt: PROMPT },
     { temperature: 0, maxTokens: TOKENS, runAhead },
     (some) => events.push(...some),
@@ -123,6 +128,40 @@ describe('one workgroup', { timeout: TIMEOUT_MS }, () => {
       expect(step).toEqual({ name: 'fused', reason: 'a test', gain: null, giveUps: 1 });
     },
   );
+});
+
+describe('one workgroup that loses words', { timeout: TIMEOUT_MS }, () => {
+  const lostAt = async (position: number) => {
+    const fault: Fault = { kind: 'lost', workgroup: 0, from: position, to: position + 1 };
+    const { llama, gpu } = await faultyLlama({ groups: 1, fault });
+    return new WebGpuBackend(gpu, llama);
+  };
+
+  test('in a step that shares its readback: the same text, one warning', async () => {
+    const session = { ...numberSession(await lostAt(10)), runAhead: sharedRunAhead() };
+    const { ids, warnings } = await answerOf(session);
+    expect(ids).toEqual(await plainIds());
+    expect(warnings.map(({ message }) => message)).toEqual([expect.stringContaining('at position 10,')]);
+  });
+
+  test('while a load warms up: the first answer is right', async () => {
+    const backend = await lostAt(0);
+    await backend.warmUp();
+    const { ids, warnings, step } = await answerOf(numberSession(backend));
+    expect(ids).toEqual(await plainIds());
+    expect(warnings).toEqual([]);
+    expect(step).toMatchObject({ name: 'fused', giveUps: 1 });
+  });
+
+  test('in the pass of a prompt whose last token alone is new: the same text, one warning', async () => {
+    const session = numberSession(await lostAt(FIRST - 1));
+    const expected = await plainIds();
+    expect(await answerOf(session)).toMatchObject({ ids: expected, warnings: [] }); // a pass of three tokens is plain
+    const { ids, warnings, step } = await answerOf(session);
+    expect(ids).toEqual(expected);
+    expect(warnings.map(({ message }) => message)).toEqual([expect.stringContaining(`at position ${FIRST - 1},`)]);
+    expect(step).toMatchObject({ name: 'fused', giveUps: 1 });
+  });
 });
 
 describe('a load', { timeout: TIMEOUT_MS }, () => {

@@ -19,8 +19,8 @@ export class GiveUps {
   ) {}
 
   /**
-   * Drops all steps in flight and makes the one that gave up the next to be queued. Returns a warning for the user, if
-   * any.
+   * Drops all steps in flight and makes the one that gave up the next to be queued; the prompt's own pass repeats as a
+   * step of its last token. Returns a warning for the user, if any.
    * @throws GpuProgramError for a step that cannot be repeated or gives up each time; the failure of a step in flight
    */
   async repeat(): Promise<string | null> {
@@ -29,7 +29,7 @@ export class GiveUps {
     inFlight.rewind();
     this.repeats = position === this.position ? this.repeats + 1 : 1;
     this.position = position ?? -1;
-    if (!backend.stepGaveUp || this.position < promptLength || this.repeats > MOST_REPEATS) {
+    if (!backend.stepGaveUp || this.position < promptLength - 1 || this.repeats > MOST_REPEATS) {
       const times = this.repeats === 1 ? 'once' : `${this.repeats} times in a row`;
       throw new GpuProgramError(
         'The decode step',

@@ -7,7 +7,7 @@ import { WordReadback } from '../../gpu/readback';
 import { StepTimes } from '../../gpu/timestamps';
 import { PREFILL_CHUNK } from '../../model/buffers';
 import type { Llama, PassEnd } from '../../model/llama';
-import type { SamplingParams } from '../../sampling/sampling';
+import { GAVE_UP, type SamplingParams } from '../../sampling/sampling';
 import { storeProfile } from '../../tune/profile_store';
 import { measureRoofline } from '../../tune/roofline';
 import { tuneModel } from '../../tune/tune';
@@ -27,8 +27,8 @@ export class WebGpuBackend implements Backend {
   private end: PassEnd = 'sample';
   private readonly clock: StepTimes | null;
   private timed = false;
-  /** Position of the first decode step since `begin`. */
-  private timedFrom: number | null = null;
+  /** Position of the first step behind the prompt. A prompt's pass that is repeated as a step is not timed. */
+  private timedFrom = 0;
   /** Position of the newest decode step, for which `attention` names the sibling. */
   private decodedAt = 0;
   private measured: Roofline | null = null;
@@ -75,7 +75,6 @@ export class WebGpuBackend implements Backend {
     this.llama.setSampling(sampling);
     this.timed = timed && this.clock !== null && !this.llama.needsHost; // the clock would stop while the CPU works
     this.clock?.restart();
-    this.timedFrom = null;
     this.end = sampling.repetitionPenalty === 1 ? 'sample' : 'penalize_and_sample';
   }
 
@@ -87,6 +86,7 @@ export class WebGpuBackend implements Backend {
   ): Promise<{ token: Promise<number> | null }> {
     const { queue } = this.gpu.device;
     this.llama.writeTokens(ids, position);
+    this.timedFrom = position + ids.length;
     let queued = 0;
     // Two passes in flight: with one, the GPU would idle for up to 3 ms a chunk until the CPU learns of its end.
     let before: Promise<undefined> | null = null;
@@ -135,12 +135,11 @@ export class WebGpuBackend implements Backend {
   }
 
   private stamps(position: number): GPUComputePassTimestampWrites | undefined {
-    this.timedFrom ??= position;
-    return this.timed ? this.clock?.next() : undefined;
+    return this.timed && position >= this.timedFrom ? this.clock?.next() : undefined;
   }
 
   stepGaveUp(position: number): string | null {
-    this.clock?.restart(position - (this.timedFrom ?? position));
+    this.clock?.restart(Math.max(0, position - this.timedFrom));
     return this.llama.stepGaveUp(position);
   }
 
@@ -155,13 +154,17 @@ export class WebGpuBackend implements Backend {
   async warmUp(): Promise<void> {
     await this.llama.pass(2, 'none', 0).run({ position: 0, nTokens: 2 });
     this.end = 'penalize_and_sample';
-    await this.run(0, 1);
+    await this.warmUpStep();
     this.clock?.restart();
     const start = performance.now();
-    await this.run(0, 1, this.clock?.next());
+    await this.warmUpStep(this.clock?.next());
     const waitedMs = performance.now() - start; // includes the readback
     const [gpuMs = 0] = (await this.clock?.read()) ?? [];
     this.stepBoundMs = gpuMs > 0 ? gpuMs : waitedMs;
+  }
+
+  private async warmUpStep(stamps?: GPUComputePassTimestampWrites): Promise<void> {
+    if ((await this.run(0, 1, stamps)) === GAVE_UP) this.stepGaveUp(0);
   }
 
   private run(position: number, nTokens: number, stamps?: GPUComputePassTimestampWrites): Promise<number> {

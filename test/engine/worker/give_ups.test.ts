@@ -79,6 +79,7 @@ for (const runAhead of [1, 8, 'shared'] as const) {
   describe(`with ${runAhead === 'shared' ? 'shared readbacks' : `run-ahead ${runAhead}`}, an answer is the same`, () => {
     const cases: [string, Record<number, number>][] = [
       ['in its middle', { 12: 1 }],
+      ['in the pass of its prompt', { [FIRST - 1]: 1 }],
       ['at its first decode step', { [FIRST]: 1 }],
       ['at its second decode step', { [FIRST + 1]: 1 }],
       ['at its last token', { [EOS - 1]: 1 }],
@@ -195,12 +196,6 @@ describe('it is an error', () => {
     answer.events.length = 0;
     await answer.again();
     expect(answer.tokens().map(({ id }) => id)).toEqual(TO_EOS);
-  });
-
-  test('if the prompt’s own pass gives up', async () => {
-    const answer = ask(new WaveringBackend({ [FIRST - 1]: 1 }), 8);
-    await expect(answer.whole).rejects.toMatchObject({ code: 'gpu-program' });
-    expect(answer.tokens()).toEqual([]);
   });
 
   test('if the device fails with the steps that are dropped', async () => {
