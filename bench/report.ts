@@ -311,6 +311,19 @@ export interface Neighbor {
   lost: string | null;
 }
 
+/** Workgroups of one size that wait for one another. */
+export interface LaunchProbe {
+  threads: number;
+  /** Of workgroup memory. */
+  bytes: number;
+  /** Workgroups that ran at once. */
+  resident: number;
+  /** Microseconds of a hand-over among so many; null where some gave up waiting. */
+  rounds: { groups: number; us: number }[] | null;
+  /** Time of the probe. */
+  ms: number;
+}
+
 /** Greedy texts two ways. */
 export interface Agreement {
   texts: number;
@@ -358,6 +371,7 @@ export type BenchResult =
       context: number;
       steps: number;
       tokens: number;
+      probes: LaunchProbe[];
       rows: StepRow[];
     }
   | { suite: 'roofline'; roofline: Roofline }

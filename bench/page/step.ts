@@ -5,6 +5,7 @@ import { summarizeGaps } from '../../src/engine/tbt';
 import { CommandList } from '../../src/gpu/kernel';
 import type { Agreement, BenchResult, Neighbor, ShapeName, StepRow, StepRun } from '../report';
 import type { Bench } from './bench';
+import { probeLaunches } from './probe_launch';
 import { greedy, openStepModel, type StepModel } from './step_model';
 import { refusalOf } from './synthetic_session';
 
@@ -15,13 +16,14 @@ const MOST_TRIES = 12;
 
 export async function stepSuite(bench: Bench): Promise<BenchResult> {
   const { shapes, madeUp, quant, kv, context, steps, tokens } = bench.request;
+  const probes = await probeLaunches(bench.gpu, bench.request.quick);
   const rows: StepRow[] = [];
   for (const shape of madeUp ? shapes : [null]) {
     if (bench.stopped) break;
     rows.push(await measureRow(bench, shape));
     bench.say({ text: `${rows.at(-1)?.model}: done`, done: rows.length, total: madeUp ? shapes.length : 1 });
   }
-  return { suite: 'step', quant: madeUp ? quant : null, kv, context, steps, tokens, rows };
+  return { suite: 'step', quant: madeUp ? quant : null, kv, context, steps, tokens, probes, rows };
 }
 
 /** Parts that were measured stay, if a later one fails. */

@@ -1,6 +1,6 @@
 // `bench -- step` as tables: fused steps alone and beside a busy page, and how far they are from plain ones. Pure.
 
-import type { Agreement, BenchReport, StepRow, StepRun } from '../report';
+import type { Agreement, BenchReport, LaunchProbe, StepRow, StepRun } from '../report';
 import { figure, grid } from './grid';
 
 type StepReport = Extract<BenchReport, { suite: 'step' }>;
@@ -44,8 +44,17 @@ function distanceLine({ distance }: StepRow): string[] {
   ];
 }
 
-export function stepTables({ quant, kv, tokens, rows }: StepReport): string[] {
-  return rows.map((row) => {
+function probeTable(probes: readonly LaunchProbe[]): string {
+  const head = ['threads', 'bytes', 'ran at once', 'probe, ms', 'workgroups: microseconds of a hand-over'];
+  const cells = probes.map(({ threads, bytes, resident, rounds, ms }) => {
+    const us = rounds?.map((round) => `${round.groups}: ${figure(round.us)}`).join(', ') ?? 'gave up';
+    return [String(threads), String(bytes), String(resident), figure(ms), us || '-'];
+  });
+  return `workgroups that wait for one another\n${grid(head, cells)}`;
+}
+
+export function stepTables({ quant, kv, tokens, probes, rows }: StepReport): string[] {
+  const models = rows.map((row) => {
     const { model, launch, refused } = row;
     const groups = launch ? `; fused steps of ${launch.groups} workgroups of ${launch.threads} threads` : '';
     return [
@@ -57,4 +66,5 @@ export function stepTables({ quant, kv, tokens, rows }: StepReport): string[] {
       ...(refused ? [`${refused.code === 'device-lost' ? 'device lost' : 'refused'}: ${refused.message}`] : []),
     ].join('\n');
   });
+  return [probeTable(probes), ...models];
 }

@@ -91,6 +91,8 @@ test('step: fused steps alone and beside a busy page, texts two ways, and how fa
   const { stdout, code } = await bench('step --quick --json --steps 3 --tokens 3 --context 8');
   const report: BenchReport = JSON.parse(stdout);
   if (report.suite !== 'step') throw new Error(`a report of ${report.suite}`);
+  const [{ resident, ms }] = report.probes;
+  expect([resident >= 1, ms > 0]).toEqual([true, true]);
   const [{ launch, alone, beside, sameIds, neighbor, fusedPlain, plainExact, distance, refused }] = report.rows;
   expect(code).toBe(refused ? 1 : 0);
   if (refused) return expect(refused.message).toContain('did not all run at once'); // other work has the cores

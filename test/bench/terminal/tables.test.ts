@@ -65,10 +65,14 @@ test('step: runs alone and beside a busy page, texts with their first difference
     distance: { tokens: 512, x: 0.0041, logits: 0.003 },
     refused: null,
   };
-  const report = { ...AROUND, suite: 'step', quant: 'q4', kv: 'f16', context: 512, steps: 1000, tokens: 200 } as const;
-  const lines = benchTables({ ...report, rows: [row] })
-    .split('\n\n')[1]
-    .split('\n');
+  const rounds = [8, 128].map((groups) => ({ groups, us: groups === 8 ? 0.75 : 0.88 }));
+  const probe = { threads: 512, bytes: 16384, resident: 132, rounds, ms: 21 };
+  const sizes = { context: 512, steps: 1000, tokens: 200, probes: [probe, { ...probe, rounds: null }] };
+  const report = { ...AROUND, suite: 'step', quant: 'q4', kv: 'f16', ...sizes } as const;
+  const tables = benchTables({ ...report, rows: [row] }).split('\n\n');
+  const [probes, lines] = tables.slice(1).map((table) => table.split('\n'));
+  expect(probes[2]).toMatch(/^ +512 +16384 +132 +21\.0 +8: 0\.750, 128: 0\.880$/);
+  expect(probes[3]).toMatch(/gave up$/);
   expect(lines[0]).toBe(
     'llama-3.2-1b, q4 weights, KV f16; fused steps of 128 workgroups of 512 threads (milliseconds)',
   );
