@@ -1,6 +1,8 @@
 // A tiny model whose fused step can be damaged: the faults are numbers among its words, so that all of them share one
 // shader.
 
+import { CpuLlama } from '../../src/cpu/llama';
+import { loadCpuWeights } from '../../src/engine/worker/cpu_backend';
 import { readConfig } from '../../src/model/config/read';
 import { Llama } from '../../src/model/llama';
 import type { StepChoice } from '../../src/model/step_choice';
@@ -56,10 +58,19 @@ export interface FaultyOptions {
   spins?: number;
 }
 
+const openFiles = () => openModel(droppedFolder(fixtureFolder(MODEL)));
+
+/** The pass of the same weights in f32. */
+export async function faultyCpu(): Promise<CpuLlama> {
+  const files = await openFiles();
+  const config = readConfig(files);
+  return new CpuLlama(config, await loadCpuWeights(resolveTensors(files, config), undefined, 'q8'), CONTEXT);
+}
+
 /** The model with its weights quantized to q8. */
 export async function faultyLlama({ step = 'fused', groups = 2, apart, fault, spins = SPINS }: FaultyOptions) {
   const gpu = await testGpu();
-  const files = await openModel(droppedFolder(fixtureFolder(MODEL)));
+  const files = await openFiles();
   const config = readConfig(files);
   const { weights, read } = await allocateWeights(gpu, resolveTensors(files, config), config, 'q8');
   const llama = await Llama.create(gpu, config, weights, {

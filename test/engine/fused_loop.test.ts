@@ -11,8 +11,9 @@ import type { Session } from '../../src/engine/worker/session';
 import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
 import type { Llama } from '../../src/model/llama';
 import { GAVE_UP } from '../../src/sampling/sampling';
+import { relativeError } from '../close';
 import { testGpu } from '../gpu/test_device';
-import { CONTEXT, type Fault, faultyLlama, SPINS } from './faulty_step';
+import { CONTEXT, type Fault, faultyCpu, faultyLlama, SPINS } from './faulty_step';
 import { numberSession, sharedRunAhead } from './loop_session';
 
 /** A prompt whose likeliest tokens are far ahead of all others, by 7 % of the largest logit. */
@@ -23,6 +24,8 @@ const TOKENS = 30;
 const LAST = FIRST + TOKENS - 1;
 /** Most times that a step of two workgroups is tried until both run at once. */
 const TRIES = 200;
+/** Largest error of logits, as a share of that of plain steps. */
+const NO_FARTHER = 1.5;
 const TIMEOUT_MS = 180_000; // most of it compiling
 
 async function answer(llama: Llama, runAhead?: number) {
@@ -51,6 +54,29 @@ async function plainIds(): Promise<number[]> {
 }
 
 const always = (kind: Fault['kind'], workgroup = 1): Fault => ({ kind, workgroup, from: 0, to: CONTEXT });
+
+/** Logits after each id, one token a pass. */
+async function logitsOf({ llama }: { llama: Llama }, ids: readonly number[]): Promise<Float32Array[]> {
+  const logits: Float32Array[] = [];
+  for (const position of ids.keys()) {
+    llama.writeTokens(Uint32Array.from(ids), 0); // the sampler has overwritten the next one
+    await llama.pass(1, 'sample', position).run({ position, nTokens: 1 });
+    logits.push(await llama.readLogits());
+  }
+  return logits;
+}
+
+test('logits are about as far from f32 as those of plain steps', { timeout: TIMEOUT_MS }, async () => {
+  const cpu = await faultyCpu();
+  const ids = Array.from({ length: 40 }, (_, i) => i * 6 + 3);
+  const exact = ids.map((id, position) => Float32Array.from(cpu.forward(id, position)));
+  const worst = (logits: Float32Array[]) => Math.max(...logits.map((each, i) => relativeError(each, exact[i])));
+  const plain = worst(await logitsOf(await faultyLlama({ step: 'plain' }), ids));
+  const fused = worst(await logitsOf(await faultyLlama({ apart: true }), ids));
+  expect(plain).toBeGreaterThan(1e-3); // otherwise nothing was rounded
+  expect(fused).toBeGreaterThan(1e-3);
+  expect(fused / plain).toBeLessThan(NO_FARTHER);
+});
 
 describe('two workgroups', { timeout: TIMEOUT_MS }, () => {
   test.skipIf(availableParallelism() < 2).each<Fault['kind']>(['none', 'late'])(

@@ -49,7 +49,7 @@ export async function fusedSources(gpu: Gpu, files: ModelFiles, options: FusedRu
   return { unpadded, sources, read };
 }
 
-/** The fused step of a model, one dispatch for each phase, and its weights for the textbook. */
+/** The fused step of a model, and its weights for the textbook. */
 export class FusedRun {
   private constructor(
     readonly fused: FusedStep,
@@ -65,7 +65,7 @@ export class FusedRun {
     files: ModelFiles,
     launch: StepLaunch,
     options: FusedRunOptions,
-    test: FusedStepOptions = { apart: true },
+    test: FusedStepOptions,
   ): Promise<FusedRun> {
     const { unpadded, sources, read } = await fusedSources(gpu, files, options);
     const model = fusedModel(sources);
@@ -84,6 +84,17 @@ export class FusedRun {
       gpu.write(buffers.ropes[i], table as Float32Array<ArrayBuffer>);
     }
     return new FusedRun(fused, unpadded, weights, gpu, buffers.x);
+  }
+
+  /** x after the last layer, and the number of dispatches. */
+  async whole(embedding: Float32Array, position: number): Promise<{ x: Float32Array; dispatches: number }> {
+    const { gpu, fused } = this;
+    const list = new CommandList(gpu);
+    fused.record(list);
+    gpu.write(this.x, Float32Array.from(embedding));
+    await list.run({ position, nTokens: 1 });
+    const x = new Float32Array(await gpu.read(this.x, 4 * embedding.length));
+    return { x, dispatches: list.commands.length };
   }
 
   /** x after each layer of ranges of `nLayers` layers each. */

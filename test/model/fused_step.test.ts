@@ -40,6 +40,17 @@ interface Case extends Omit<FusedRunOptions, 'contextLength'> {
 
 const small = { vocab: 67, layers: 2 };
 
+const SEVEN_LAYERS: Case = {
+  model: {
+    variant: { format: 'q8' },
+    shape: { ...small, hidden: 64, intermediate: 64, layers: 7, heads: 2, kvHeads: 1 },
+  },
+  launch: { groups: 1, threads: 32 },
+  positions: 16,
+  bindingLimit: PREFILL_CHUNK * 64 * 4,
+  ranges: [2, 2, 1, 1, 1],
+};
+
 const CASES: Record<string, Case> = {
   'a q8 head of 64 a KV head, rows of one block, without immediates': {
     model: 'bf16_group1_hd64_rope_parameters',
@@ -75,7 +86,7 @@ const CASES: Record<string, Case> = {
       shape: { ...small, heads: 8, kvHeads: 1 },
     },
     launch: { groups: 1, threads: 64 },
-    positions: 80,
+    positions: 96, // three epochs each: they wrap
   },
   'q8, three heads of 48 a KV head, sizes that are padded, five workgroups': {
     model: { variant: { format: 'f32' }, shape: { ...small, hidden: 52, intermediate: 90, heads: 6, headDim: 48 } },
@@ -107,16 +118,7 @@ const CASES: Record<string, Case> = {
     kvType: 'f16',
     positions: 24,
   },
-  'q8, seven layers in five ranges': {
-    model: {
-      variant: { format: 'q8' },
-      shape: { ...small, hidden: 64, intermediate: 64, layers: 7, heads: 2, kvHeads: 1 },
-    },
-    launch: { groups: 2, threads: 32 },
-    positions: 16,
-    bindingLimit: PREFILL_CHUNK * 64 * 4,
-    ranges: [2, 2, 1, 1, 1],
-  },
+  'q8, seven layers in five ranges': { ...SEVEN_LAYERS, launch: { groups: 2, threads: 32 } },
 };
 const POSITIONS = 40;
 const CONTEXT = 512;
@@ -128,14 +130,14 @@ function squaredDistance(a: Float32Array, b: Float32Array): number {
   return sum(a.map((value, i) => value - b[i])) / sum(b);
 }
 
-async function create({ model, launch, without, bindingLimit, ...options }: Case) {
+async function create({ model, launch, without, bindingLimit, ...options }: Case, apart = true) {
   const gpu = bindingLimit ? await requestGpu({ bindingLimit }) : await testGpu(without);
   const dropped =
     typeof model === 'string'
       ? droppedFolder(fixtureFolder(model))
       : modelFile(model.variant, { ...SHAPE, ...model.shape });
-  const run = await FusedRun.create(gpu, await openModel(dropped), launch, { ...options, contextLength: CONTEXT });
-  return { gpu, run };
+  const sizes = { ...options, contextLength: CONTEXT };
+  return { gpu, run: await FusedRun.create(gpu, await openModel(dropped), launch, sizes, { apart }) };
 }
 
 /** Squared distances of x, by position and layer: of the fused step from its textbook and from f32, of plain from f32. */
@@ -177,3 +179,18 @@ for (const [name, given] of Object.entries(CASES)) {
     expect(gpu.failure).toBeNull();
   });
 }
+
+// One workgroup waits for no other. It writes 12 epochs a step, which wrap at 256.
+test('a dispatch for each range gives the same x as a dispatch for each phase', { timeout: TIMEOUT_MS }, async () => {
+  const [apart, whole] = [await create(SEVEN_LAYERS), await create(SEVEN_LAYERS, false)];
+  const { config, weights } = whole.run;
+  const oracle = new StepOracle(config, weights, CONTEXT, 'f32', EXACT);
+  for (let position = 0; position < 24; position++) {
+    const embedding = oracle.embed((position * 29 + 3) % config.vocabSize);
+    const expected = await apart.run.whole(embedding, position);
+    const { x, dispatches } = await whole.run.whole(embedding, position);
+    expect([expected.dispatches, dispatches]).toEqual([7 * 6 + 5 * 2, 5]);
+    expect(x).toEqual(expected.x);
+  }
+  expect(await whole.run.fused.gaveUp()).toBe(false);
+});
