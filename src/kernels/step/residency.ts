@@ -18,8 +18,8 @@ const REPEATS = 3;
 /** Words of shaders/step/residency.wgsl. */
 const SEEN = 2;
 const HEADER_WORDS = 64;
-/** Bytes of `values`: 20 matrices. */
-const VALUE_BYTES = 20 * 64;
+/** Bytes of `values`: 20 matrices of 64. */
+const VALUE_BYTES = 1280;
 const LABEL = 'residency';
 
 export class Residency {
@@ -39,7 +39,7 @@ export class Residency {
       createKernel(gpu, {
         label: `kernels/residency.${entryPoint}`,
         wgsl: [wgsl],
-        constants: { THREADS: threads, PAD: Math.ceil(workgroupBytes / 4) - 8, MOST_POLLS },
+        constants: { THREADS: threads, PAD: (workgroupBytes >> 2) - 8, MOST_POLLS },
         bindings: ['write', 'read'],
         entryPoint,
       });
