@@ -55,7 +55,7 @@ export class Residency {
     this.reset();
     await this.list(this.kernels.arrive, MOST_COUNTED).run({ position: 0, nTokens: 1 });
     const [gaveUp, , seen] = await this.header();
-    return gaveUp === 0 ? MOST_COUNTED : seen;
+    return gaveUp ? seen : MOST_COUNTED;
   }
 
   /**
@@ -67,7 +67,7 @@ export class Residency {
     this.reset();
     const times = gpu.can.timestamps ? new StepTimes(gpu, REPEATS * groups.length) : null;
     const lists = groups.map((count) => this.list(kernels.handOver, count));
-    const encoder = gpu.device.createCommandEncoder({ label: LABEL });
+    const encoder = gpu.device.createCommandEncoder();
     for (let i = 0; i < REPEATS; i++) {
       for (const list of lists) list.record(encoder, { position: 0, nTokens: ROUNDS }, times?.next());
     }
@@ -75,7 +75,7 @@ export class Residency {
     const ms = await times?.read();
     times?.destroy();
     const [gaveUp] = await this.header();
-    if (gaveUp !== 0) return null;
+    if (gaveUp) return null;
     return lists.map((_, at) => (ms ? (1000 * Math.min(...ms.filter((_, i) => i % lists.length === at))) / ROUNDS : 1));
   }
 
