@@ -21,7 +21,9 @@ var<workgroup> head_rstd: array<f32, GROUP + 1u>;
 var<workgroup> scores: array<f32, GROUP * TILE>;           // then p
 var<workgroup> state: array<vec3<f32>, GROUP>;             // m, l, alpha
 
-// x_words is free during attention: it has the values of a tile, then o of the slices.
+// x_words is free during attention: it has the values of a tile, and behind them o of the slices.
+const O_AT = TILE * DIM / 4u * QUAD_PAIRS;
+
 fn put_value(at: u32, value: KvQuad) {
   for (var i = 0u; i < QUAD_PAIRS; i++) { x_words[at * QUAD_PAIRS + i] = kv_pairs(value, i); }
 }
@@ -29,10 +31,10 @@ fn value_at(at: u32) -> vec4<f32> {
   return kv_quad(kv_quad_of(x_words[at * QUAD_PAIRS], x_words[at * QUAD_PAIRS + QUAD_PAIRS - 1u]));
 }
 fn put_o(o: vec4<f32>) {
-  x_words[2u * lid] = bitcast<vec2<u32>>(o.xy);
-  x_words[2u * lid + 1u] = bitcast<vec2<u32>>(o.zw);
+  x_words[O_AT + 2u * lid] = bitcast<vec2<u32>>(o.xy);
+  x_words[O_AT + 2u * lid + 1u] = bitcast<vec2<u32>>(o.zw);
 }
-fn o_at(i: u32) -> vec4<f32> { return vec4(bitcast<vec2<f32>>(x_words[2u * i]), bitcast<vec2<f32>>(x_words[2u * i + 1u])); }
+fn o_at(i: u32) -> vec4<f32> { return vec4(bitcast<vec2<f32>>(x_words[O_AT + 2u * i]), bitcast<vec2<f32>>(x_words[O_AT + 2u * i + 1u])); }
 
 fn kv_head_of() -> u32 { return min(wg / SPLITS, N_KV_HEADS - 1u); }
 
@@ -78,6 +80,9 @@ fn find_head_rstd() {
   }
 }
 
+// cos and sin of pair i.
+fn angle_of(i: u32) -> vec2<f32> { return rope[step.position * (DIM / 2u) + i % (DIM / 2u)]; }
+
 // Pair i of the group's q, then of k, then of v: turned, and put where it is read.
 fn turn(i: u32, angle: vec2<f32>, weight: u32) {
   let head = i / (DIM / 2u);
@@ -120,7 +125,26 @@ fn weigh_tile() {
   }
 }
 
+var<private> first_k: LaneOcts;    // of the first tile
+var<private> first_v: LaneOcts;
+
+fn cache_at(layer: u32) -> u32 { return layer * LAYER_OCTS + kv_head_of() * CONTEXT * OCTS; }
+fn split_begin() -> u32 { return min(wg % SPLITS * ((step.position + SPLITS - 1u) / SPLITS), step.position); }
+
+// The last key of the split in the cache, or the first where it has none.
+fn split_newest() -> u32 {
+  return max(min(split_begin() + (step.position + SPLITS - 1u) / SPLITS, step.position), 1u) - 1u;
+}
+
+// Issues the loads of the first tile.
+fn load_tile(layer: u32) {
+  let key = min(split_begin() + lid / K_LANES, split_newest());
+  first_k = load_keys(cache_at(layer), key);
+  first_v = load_values(cache_at(layer), key);
+}
+
 fn attend(group: u32, layer: u32, tag: u32) {
+  if (APART) { load_tile(layer); }
   let split = group % SPLITS;
   let busy = group < N_KV_HEADS * SPLITS;
   let span = (step.position + SPLITS - 1u) / SPLITS;
@@ -128,19 +152,18 @@ fn attend(group: u32, layer: u32, tag: u32) {
   let last = split == SPLITS - 1u;
   let past = min(begin + span, step.position);                    // end of the keys in the cache
   let end = select(begin, past + select(0u, 1u, last), busy);
-  let first = layer * LAYER_OCTS + kv_head_of() * CONTEXT * OCTS;
-  let newest = max(past, 1u) - 1u;
+  let first = cache_at(layer);
+  let newest = split_newest();
   let key = lid / K_LANES;
-  var k = load_keys(first, min(begin + key, newest));
-  var v = load_values(first, min(begin + key, newest));
-  let pairs = HEAD_WORDS / 2u;
-  let angle = rope[step.position * (DIM / 2u) + lid % (DIM / 2u)];
+  var k = first_k;
+  var v = first_v;
+  let angle = angle_of(lid);
   let norms = layer * LAYER_PARAMS + 2u * HIDDEN;
   take_heads(tag);
   if (QK_NORM) { find_head_rstd(); }
   workgroupBarrier();
-  for (var i = lid; i < pairs; i += THREADS) {
-    if (i < THREADS) { turn(i, angle, norms); } else { turn(i, rope[step.position * (DIM / 2u) + i % (DIM / 2u)], norms); }
+  for (var i = lid; i < HEAD_WORDS / 2u; i += THREADS) {
+    if (i < THREADS) { turn(i, angle, norms); } else { turn(i, angle_of(i), norms); }
   }
   if (lid < GROUP) { state[lid] = vec3(M_START, 0.0, 0.0); }
   workgroupBarrier();
@@ -176,7 +199,7 @@ fn attend(group: u32, layer: u32, tag: u32) {
         o += scores[head * TILE + j] * value_at(j * (DIM / 4u) + quad % (DIM / 4u));
       }
     }
-    workgroupBarrier();
+    if (start + TILE < end) { workgroupBarrier(); }
   }
   put_o(o);
   workgroupBarrier();

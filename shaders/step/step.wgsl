@@ -7,10 +7,11 @@
 //   gate_up  h = activation(Wg n(x)) * Wu n(x)        reads X2, leaves H
 //   down     x += Wd h                                reads H, leaves X of the next layer
 // The residual stream stays in f32 with the workgroup that owns its rows; only its bytes travel, times the weight of
-// the next norm. A product issues its loads of weights before it waits for activations.
+// the next norm. A product issues its loads of weights before it waits for activations, and where EARLY those of the
+// next product as soon as its own are used.
 // Constants: N_LAYERS (most of a range), HIDDEN, Q_SIZE, N_ROWS (of q, k and v), INTERMEDIATE, EPS, RESIDUAL_SCALE,
-// BIAS; OWN_HIDDEN and OWN_H (values that a workgroup owns); X_AT, QKV_AT, PARTS_AT, A_AT, X2_AT, H_AT (first words of
-// the regions).
+// BIAS; EARLY; APART (a dispatch for each phase, in tests); OWN_HIDDEN and OWN_H (values that a workgroup owns); X_AT,
+// QKV_AT, PARTS_AT, A_AT, X2_AT, H_AT (first words of the regions).
 struct Layer {
   qkv: vec4<u32>,         // first quad of weights and first scale of two runs of rows
   o_gate_up: vec4<u32>,
@@ -92,6 +93,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   spins = atomicLoad(&words[SPINS]);
   if (index == 0u) { is_dead = atomicLoad(&words[STATUS]); }
   if (workgroupUniformLoad(&is_dead) != 0u) { return; }
+  if (EARLY && !APART) { load_qkv(0u); }
   load_rows();
   let phases = bound.phases;
   if ((phases & BEGINS) != 0u) { publish_hidden(X_AT, epoch & 255u); }
@@ -100,18 +102,18 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
     row_tag = tag;
     layer_params = layer * LAYER_PARAMS;
     next_norm = select(0u, LAYER_PARAMS, layer + 1u < bound.n_layers);
-    if ((phases & 1u) != 0u) { qkv(layer, tag); }
-    if ((phases & 2u) != 0u) { attend(workgroup.x, layer, tag); }
-    if ((phases & 4u) != 0u) { merge(tag); }
-    if ((phases & 8u) != 0u) {
+    if (!APART || (phases & 1u) != 0u) { qkv(layer, tag); }
+    if (!APART || (phases & 2u) != 0u) { attend(workgroup.x, layer, tag); }
+    if (!APART || (phases & 4u) != 0u) { merge(tag); }
+    if (!APART || (phases & 8u) != 0u) {
       o(layer, tag);
       publish_hidden(X2_AT, tag);
     }
-    if ((phases & 16u) != 0u) {
+    if (!APART || (phases & 16u) != 0u) {
       gate_up(layer, tag);
       publish_blocks(H_AT, wg * (OWN_H / 16u), OWN_H, INTERMEDIATE / 16u, false, tag);
     }
-    if ((phases & 32u) != 0u) {
+    if (!APART || (phases & 32u) != 0u) {
       down(layer, tag);
       publish_hidden(X_AT, (tag + 1u) & 255u);
     }

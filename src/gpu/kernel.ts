@@ -208,7 +208,6 @@ export class CommandList {
   /** Dispatches after the last cut or host step. */
   readonly commands: Command[] = [];
   private readonly cuts: Cut[] = [];
-  private readonly stepData = new Uint32Array(STEP_BYTES / 4);
 
   /** Operations of the dispatches since the last cut. */
   private operations = 0;
@@ -254,7 +253,7 @@ export class CommandList {
   async runCuts(step: Step): Promise<void> {
     for (const { commands, host } of this.cuts) {
       const encoder = this.gpu.device.createCommandEncoder();
-      this.recordPass(encoder, commands, step);
+      recordPass(this.gpu, encoder, [{ list: { commands }, step }]);
       this.gpu.submit(encoder.finish());
       if (host) await host(step);
     }
@@ -262,7 +261,7 @@ export class CommandList {
 
   /** Records the dispatches after the last cut into one compute pass of `encoder`, with `step` visible to all. */
   record(encoder: GPUCommandEncoder, step: Step, timestampWrites?: GPUComputePassTimestampWrites): void {
-    this.recordPass(encoder, this.commands, step, timestampWrites);
+    recordPass(this.gpu, encoder, [{ list: this, step }], timestampWrites);
   }
 
   /** Runs the whole list in submits of its own. A list without host steps is submitted before this returns. */
@@ -273,23 +272,34 @@ export class CommandList {
     this.record(encoder, step);
     this.gpu.submit(encoder.finish());
   }
+}
 
-  private recordPass(
-    encoder: GPUCommandEncoder,
-    commands: readonly Command[],
-    step: Step,
-    timestampWrites?: GPUComputePassTimestampWrites,
-  ): void {
-    const { gpu, stepData } = this;
-    stepData[0] = step.position;
-    stepData[1] = step.nTokens;
-    const uniform = gpu.can.immediates ? null : stepUniform(gpu);
-    if (uniform) gpu.write(uniform.buffer, stepData);
-    const pass = encoder.beginComputePass({ timestampWrites });
-    if (uniform) pass.setBindGroup(1, uniform.group);
-    else (pass as unknown as ImmediatePass).setImmediates(0, stepData);
-    let pipeline: GPUComputePipeline | null = null;
-    for (const command of commands) {
+/** The dispatches of a list, at a step. */
+export interface ListAtStep {
+  list: Pick<CommandList, 'commands'>;
+  step: Step;
+}
+
+/**
+ * Records lists into one compute pass, one after another. Several steps need immediates: a uniform is rewritten between
+ * submits alone.
+ */
+export function recordPass(
+  gpu: Gpu,
+  encoder: GPUCommandEncoder,
+  lists: readonly ListAtStep[],
+  timestampWrites?: GPUComputePassTimestampWrites,
+): void {
+  const uniform = gpu.can.immediates ? null : stepUniform(gpu);
+  const pass = encoder.beginComputePass({ timestampWrites });
+  if (uniform) pass.setBindGroup(1, uniform.group);
+  let pipeline: GPUComputePipeline | null = null;
+  for (const { list, step } of lists) {
+    STEP_DATA[0] = step.position;
+    STEP_DATA[1] = step.nTokens;
+    if (uniform) gpu.write(uniform.buffer, STEP_DATA);
+    else (pass as unknown as ImmediatePass).setImmediates(0, STEP_DATA);
+    for (const command of list.commands) {
       if (command.pipeline !== pipeline) {
         pipeline = command.pipeline;
         pass.setPipeline(pipeline);
@@ -297,10 +307,13 @@ export class CommandList {
       pass.setBindGroup(0, command.group);
       pass.dispatchWorkgroups(command.x, command.y, command.z);
     }
-    pass.end();
-    gpu.counters.dispatches += commands.length;
+    gpu.counters.dispatches += list.commands.length;
   }
+  pass.end();
 }
+
+/** The words of a step, which both ways of writing copy at once. */
+const STEP_DATA = new Uint32Array(STEP_BYTES / 4);
 
 interface ImmediatePass {
   setImmediates(offset: number, data: ArrayBufferView): void;

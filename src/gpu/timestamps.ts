@@ -5,17 +5,24 @@ import { GPU_COPY_DST, GPU_COPY_SRC, GPU_MAP_READ, GPU_QUERY_RESOLVE, type Gpu }
 /** Bytes of one timestamp. */
 const STAMP = 8;
 
+/** A timed pass: its steps, and how many of them count. */
+interface TimedPass {
+  steps: number;
+  kept: number;
+}
+
 /**
- * The GPU's own time of each step, from its clock at both ends of the pass. The stamps stay on the GPU until one read
- * after the run. Browsers round the clock to 65 microseconds unless developer features are on.
+ * The GPU's own time of each step, from its clock at both ends of a pass. Steps of one pass share its time. The stamps
+ * stay on the GPU until one read after the run. Browsers round the clock to 65 microseconds unless developer features
+ * are on.
  */
 export class StepTimes {
   private readonly stamps: GPUQuerySet;
   private readonly resolved: GPUBuffer;
   private readonly readable: GPUBuffer;
-  private steps = 0;
+  private readonly passes: TimedPass[] = [];
 
-  /** @param capacity steps of a run that are timed, from its start. A query set holds at most 4096 stamps. */
+  /** @param capacity passes of a run that are timed, from its start. A query set holds at most 4096 stamps. */
   constructor(
     private readonly gpu: Gpu,
     private readonly capacity: number,
@@ -28,26 +35,36 @@ export class StepTimes {
 
   /** Forgets all steps but the first `steps`. */
   restart(steps = 0): void {
-    this.steps = Math.min(steps, this.steps);
+    let left = steps;
+    for (const pass of this.passes) {
+      pass.kept = Math.min(pass.kept, left);
+      left -= pass.kept;
+    }
+    while (this.passes.at(-1)?.kept === 0) this.passes.pop();
   }
 
-  /** The timestamp writes of the next step's pass, or undefined when there is no room left. */
-  next(): GPUComputePassTimestampWrites | undefined {
-    if (this.steps === this.capacity) return undefined;
-    const first = 2 * this.steps++;
+  /** The timestamp writes of the pass of the next steps, or undefined when there is no room left. */
+  next(steps = 1): GPUComputePassTimestampWrites | undefined {
+    if (this.passes.length === this.capacity) return undefined;
+    const first = 2 * this.passes.length;
+    this.passes.push({ steps, kept: steps });
     return { querySet: this.stamps, beginningOfPassWriteIndex: first, endOfPassWriteIndex: first + 1 };
   }
 
   /** Milliseconds of each step since `restart`, in order. */
   async read(): Promise<number[]> {
-    if (this.steps === 0) return [];
-    const bytes = this.steps * 2 * STAMP;
-    const encoder = this.gpu.device.createCommandEncoder({ label: 'step_times' });
-    encoder.resolveQuerySet(this.stamps, 0, 2 * this.steps, this.resolved, 0);
+    const { gpu, passes } = this;
+    if (passes.length === 0) return [];
+    const bytes = passes.length * 2 * STAMP;
+    const encoder = gpu.device.createCommandEncoder({ label: 'step_times' });
+    encoder.resolveQuerySet(this.stamps, 0, 2 * passes.length, this.resolved, 0);
     encoder.copyBufferToBuffer(this.resolved, 0, this.readable, 0, bytes);
-    this.gpu.submit(encoder.finish());
-    const ends = new BigUint64Array(await this.gpu.readMapped(this.readable, bytes));
-    return Array.from({ length: this.steps }, (_, i) => Number(ends[2 * i + 1] - ends[2 * i]) / 1e6);
+    gpu.submit(encoder.finish());
+    const ends = new BigUint64Array(await gpu.readMapped(this.readable, bytes));
+    return passes.flatMap(({ steps, kept }, i) => {
+      const ms = Number(ends[2 * i + 1] - ends[2 * i]) / 1e6;
+      return Array<number>(kept).fill(ms / steps);
+    });
   }
 
   destroy(): void {

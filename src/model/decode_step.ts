@@ -2,8 +2,9 @@
 
 import { GpuProgramError } from '../errors';
 import type { Gpu } from '../gpu/device';
+import type { StepTest } from '../kernels/step/step';
 import type { StepLaunch } from '../kernels/step/step_plan';
-import { type FusedModel, FusedStep, type FusedStepOptions, fusedModel } from './fused_step';
+import { type FusedModel, FusedStep, fusedModel } from './fused_step';
 import type { LinearSources } from './linears';
 import type { StepAsked, StepChoice, TunedStep } from './step_choice';
 import { findLaunch } from './step_launch';
@@ -80,7 +81,7 @@ interface DecodeStepOptions {
   step?: StepAsked;
   stepLaunch?: StepLaunch;
   tunedStep?: TunedStep;
-  stepTest?: FusedStepOptions;
+  stepTest?: StepTest;
   attention: string;
 }
 

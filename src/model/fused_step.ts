@@ -5,7 +5,7 @@ import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '
 import type { CommandList } from '../gpu/kernel';
 import { hasIntegers } from '../kernels/linear/matmul_q8';
 import { formatRuns, type IntegerFormat } from '../kernels/linear/weight_format';
-import { phaseCuts, rangeWords, Step, type StepCut, wholeCut } from '../kernels/step/step';
+import { phaseCuts, rangeWords, Step, type StepCut, type StepTest, wholeCut } from '../kernels/step/step';
 import {
   type FormatRows,
   HEADER_WORDS,
@@ -120,14 +120,6 @@ interface Range {
   groups: readonly GPUBindGroup[];
 }
 
-/** Tests cut the step, and damage its words. */
-export interface FusedStepOptions {
-  /** The function that leaves a word. */
-  publish?: string;
-  /** A dispatch for each phase, so that no workgroup waits. */
-  apart?: boolean;
-}
-
 export class FusedStep {
   private constructor(
     private readonly sources: Omit<LinearSources, 'tuned'>,
@@ -148,10 +140,10 @@ export class FusedStep {
     sources: Omit<LinearSources, 'tuned'>,
     { shape, kinds }: FusedModel,
     launch: StepLaunch,
-    { publish, apart = false }: FusedStepOptions = {},
+    test: StepTest = {},
   ): Promise<FusedStep> {
     const { gpu, weights, kvCache, buffers } = sources;
-    const step = await Step.create(gpu, shape, launch, publish);
+    const step = await Step.create(gpu, shape, launch, test);
     const make = (label: string, bytes: number, usage: GPUBufferUsageFlags) =>
       gpu.createBuffer(`step.${label}`, bytes, usage | GPU_COPY_DST | GPU_COPY_SRC);
     const words = make('words', 4 * step.plan.nWords, GPU_STORAGE);
@@ -174,7 +166,7 @@ export class FusedStep {
           gpu.write(range, data);
           return step.bind({ weights: planes, scales, params, rope, words, k, v, x: buffers.x, range });
         };
-        const cuts = apart ? phaseCuts(nLayers) : [wholeCut(nLayers)];
+        const cuts = test.apart ? phaseCuts(nLayers) : [wholeCut(nLayers)];
         return [{ firstLayer, nLayers, params, groups: cuts.map(bind) }];
       }),
     );

@@ -9,12 +9,13 @@ import type { Gpu } from '../gpu/device';
 import { CommandList } from '../gpu/kernel';
 import { createEmbed } from '../kernels/elementwise/embed';
 import type { ProductProfile } from '../kernels/linear/product_profile';
+import type { StepTest } from '../kernels/step/step';
 import type { StepLaunch } from '../kernels/step/step_plan';
 import { packSampling, type SamplingParams } from '../sampling/sampling';
 import { createBuffers, PREFILL_CHUNK } from './buffers';
 import type { ModelConfig } from './config/config';
 import { createDecodeStep, type DecodeStep, type StepDecision } from './decode_step';
-import { FusedStep, type FusedStepOptions } from './fused_step';
+import { FusedStep } from './fused_step';
 import { createKvCache } from './kv_cache';
 import { type Layer, Layers } from './layers';
 import type { ActivationType, LinearSources, Operation } from './linears';
@@ -47,7 +48,7 @@ export interface LlamaOptions {
   /** The step that an earlier load measured on this GPU; `auto` obeys it. */
   tunedStep?: TunedStep;
   /** Tests cut or damage a fused step. */
-  stepTest?: FusedStepOptions;
+  stepTest?: StepTest;
 }
 
 /** The end of a pass: nothing (more of the prompt follows), or the next token. */

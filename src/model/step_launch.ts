@@ -38,12 +38,12 @@ async function probe(gpu: Gpu, shape: StepShape, threads: number): Promise<StepL
   const bytes = Math.max(...all.map((groups) => planStep(shape, { groups, threads }, subgroup).workgroupBytes));
   const residency = await Residency.create(gpu, threads, bytes);
   try {
-    const resident = Math.max(await residency.resident(), await residency.resident()); // other work may have some
+    const resident = await residency.resident();
     const fitting = all.filter((groups) => groups <= RESIDENT_SHARE * resident);
-    const seen = `${resident} workgroups of ${threads} threads ran at once`;
+    const seen = `${resident} workgroups of ${threads} threads ran at once here`;
     if (fitting.length === 0) return `${seen}, too few for ${shape.nKvHeads} KV heads`;
     const groups = await timeGroups(residency, fitting);
-    return groups === null ? `${seen}, but gave up waiting` : { groups, threads };
+    return groups === null ? `${seen}, but gave up waiting for one another` : { groups, threads };
   } finally {
     residency.destroy();
   }
@@ -61,38 +61,32 @@ export function fittingGroups(
 ): number[] | string {
   const blocks = Math.ceil(shape.hiddenSize / X_BLOCK);
   const all = Array.from({ length: blocks }, (_, i) => Math.ceil(blocks / (i + 1)));
-  const refused = (groups: number) => refusal(shape, { groups, threads }, subgroup, limits);
-  const fitting = [...new Set(all)].filter((groups) => refused(groups) === null);
-  return fitting.length > 0 ? fitting : (refused(blocks) ?? fitting);
+  const fitting = [...new Set(all)].filter((groups) => refusal(shape, { groups, threads }, subgroup, limits) === null);
+  const why = refusal(shape, { groups: blocks, threads }, subgroup, limits); // of the smallest workgroups
+  return fitting.length === 0 && why !== null ? why : fitting;
 }
 
-/**
- * The number of workgroups to launch, or null where all gave up. First a few are timed, then those in between. Where
- * some gave up, fewer are tried: workgroups that hand words over may need more of the GPU than those that were counted.
- */
-export async function timeGroups(
-  residency: Pick<Residency, 'rounds'>,
-  fitting: readonly number[],
-): Promise<number | null> {
+/** The number of workgroups to launch, or null where some gave up. First a few are timed, then those in between. */
+async function timeGroups(residency: Pick<Residency, 'rounds'>, fitting: readonly number[]): Promise<number | null> {
   const rounds = new Map<number, number>();
   for (const next of [firstTimed, timedNext]) {
     const groups = next(fitting, rounds);
     const us = groups.length > 0 ? await residency.rounds(groups) : [];
-    if (us === null) return fitting.length > 1 ? timeGroups(residency, fitting.slice(1)) : null;
+    if (us === null) return null;
     for (const [i, count] of groups.entries()) rounds.set(count, us[i]);
   }
   return chooseGroups(rounds);
 }
 
 /** Numbers far apart, from the most on. */
-function firstTimed(fitting: readonly number[]): number[] {
+export function firstTimed(fitting: readonly number[]): number[] {
   const rungs: number[] = [];
   for (const groups of fitting) if (groups <= RUNG * (rungs.at(-1) ?? Number.POSITIVE_INFINITY)) rungs.push(groups);
   return rungs;
 }
 
 /** The numbers between the choice so far and the next one that was too slow. */
-function timedNext(fitting: readonly number[], rounds: ReadonlyMap<number, number>): number[] {
+export function timedNext(fitting: readonly number[], rounds: ReadonlyMap<number, number>): number[] {
   const best = chooseGroups(rounds);
   const slower = Math.min(...[...rounds.keys()].filter((groups) => groups > best));
   return fitting.filter((groups) => groups > best && groups < slower);

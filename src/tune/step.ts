@@ -23,6 +23,8 @@ const TIMED_AT = 512;
 /** Steps timed each way, where they take no longer than TIMED_MS. */
 const TIMED_STEPS = 200;
 const TIMED_MS = 150;
+const TURNS = 2;
+const ROUNDS = 4;
 /** A GPU that idled takes this long to reach its clocks. */
 const WARM_MS = 25;
 /** The fused step runs where plain steps take so many times as long. */
@@ -61,7 +63,7 @@ export async function decideStep(
   const wrong = await compareSteps(gpu, model, fused);
   if (wrong !== null) return plain(wrong);
   if (known && !forced) return { ...known, spins };
-  const [plainMs, fusedMs] = [await timeStep(gpu, model, null), await timeStep(gpu, model, fused)];
+  const [plainMs, fusedMs] = await timeSteps(gpu, model, fused);
   if (await fused.gaveUp()) return plain('its workgroups did not go on waiting for one another');
   const gain = plainMs / fusedMs - 1;
   if (forced) return { name: 'fused', reason: 'asked for by name', gain, spins };
@@ -122,14 +124,25 @@ function distanceOf(a: Float32Array, b: Float32Array): number {
   return Number.isFinite(distance) ? distance : Number.POSITIVE_INFINITY;
 }
 
+/** The quicker of two measurements of each, taken in turns: a GPU may take long to reach its clocks. */
+async function timeSteps(gpu: Gpu, model: SteppedModel, fused: FusedStep): Promise<[plainMs: number, fusedMs: number]> {
+  const best: [number, number] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (let turn = 0; turn < TURNS; turn++) {
+    best[0] = Math.min(best[0], await timeStep(gpu, model, null));
+    best[1] = Math.min(best[1], await timeStep(gpu, model, fused));
+  }
+  return best;
+}
+
 async function timeStep(gpu: Gpu, model: SteppedModel, fused: FusedStep | null): Promise<number> {
   const position = Math.min(TIMED_AT, model.contextLength - 2);
+  const repeats = TIMED_STEPS / TURNS / ROUNDS;
   const { ms } = await timePass(gpu, { position, nTokens: 1 }, (list) => model.recordStep(list, position, fused), {
-    rounds: 4,
-    minRepeats: TIMED_STEPS / 4,
-    maxRepeats: TIMED_STEPS / 4,
+    rounds: ROUNDS,
+    minRepeats: repeats,
+    maxRepeats: repeats,
     warmMs: WARM_MS,
-    budgetMs: TIMED_MS,
+    budgetMs: TIMED_MS / TURNS,
   });
   return ms;
 }

@@ -35,7 +35,7 @@ export interface Fault {
 /** Words behind the status, the epoch and the limit of a wait. */
 const FAULT_AT = 8;
 /** Polls before a late word. */
-const LATE = 100;
+const LATE = 300;
 const PUBLISH = `
 fn publish(i: u32, payload: u32, tag: u32) {
   let has_fault = wg == atomicLoad(&words[${FAULT_AT + 1}u]) && step.position >= atomicLoad(&words[${FAULT_AT + 2}u])

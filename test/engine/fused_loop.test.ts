@@ -23,7 +23,7 @@ const FIRST = 3;
 const TOKENS = 30;
 const LAST = FIRST + TOKENS - 1;
 /** Most times that a step of two workgroups is tried until both run at once. */
-const TRIES = 500;
+const TRIES = 200;
 /** Largest error of logits, as a share of that of plain steps. */
 const NO_FARTHER = 1.5;
 const TIMEOUT_MS = 180_000; // most of it compiling

@@ -5,11 +5,12 @@ import { ropeTable, withRopeFactors } from '../../src/cpu/rope';
 import { loadCpuWeights } from '../../src/engine/worker/cpu_backend';
 import type { Gpu } from '../../src/gpu/device';
 import { CommandList } from '../../src/gpu/kernel';
+import type { StepTest } from '../../src/kernels/step/step';
 import type { StepLaunch } from '../../src/kernels/step/step_plan';
 import { createBuffers, PREFILL_CHUNK } from '../../src/model/buffers';
 import type { ModelConfig } from '../../src/model/config/config';
 import { readConfig } from '../../src/model/config/read';
-import { FusedStep, type FusedStepOptions, fusedModel } from '../../src/model/fused_step';
+import { FusedStep, fusedModel } from '../../src/model/fused_step';
 import { createKvCache } from '../../src/model/kv_cache';
 import { padConfig } from '../../src/model/padding';
 import { resolveTensors } from '../../src/model/tensors';
@@ -65,7 +66,7 @@ export class FusedRun {
     files: ModelFiles,
     launch: StepLaunch,
     options: FusedRunOptions,
-    test: FusedStepOptions,
+    test: StepTest,
   ): Promise<FusedRun> {
     const { unpadded, sources, read } = await fusedSources(gpu, files, options);
     const model = fusedModel(sources);

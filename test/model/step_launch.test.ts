@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import type { StepShape } from '../../src/kernels/step/step_plan';
-import { chooseGroups, findLaunch, fittingGroups, timeGroups } from '../../src/model/step_launch';
+import { chooseGroups, findLaunch, firstTimed, fittingGroups, timedNext } from '../../src/model/step_launch';
 import { testGpu } from '../gpu/test_device';
 
 const LIMITS = { maxComputeWorkgroupStorageSize: 49152, maxComputeInvocationsPerWorkgroup: 1024 };
@@ -37,47 +37,36 @@ function fitting(shape = LLAMA_1B, threads = 512, limits = LIMITS): number[] {
   return groups;
 }
 
-/**
- * The choice on a GPU with so many multiprocessors: two workgroups on one take `shared` times as long.
- * @param waiting workgroups that run at once where they hand words over; more give up
- */
-async function chosenOn(multiprocessors: number, resident: number, { shared = 5, waiting = resident } = {}) {
-  const timed: number[] = [];
+/** The choice on a GPU with so many multiprocessors: two workgroups on one take `shared` times as long. */
+function chosenOn(multiprocessors: number, resident: number, shared = 5) {
+  const possible = fitting().filter((groups) => groups <= 0.97 * resident);
   const us = (groups: number) => (groups <= multiprocessors ? 0.75 + groups / 1000 : shared * 0.88);
-  const rounds = async (groups: readonly number[]) => {
-    timed.push(...groups);
-    return groups.some((count) => count > waiting) ? null : groups.map(us);
-  };
-  const groups = await timeGroups(
-    { rounds },
-    fitting().filter((count) => count <= 0.97 * resident),
-  );
-  return { groups, timed };
+  const rounds = new Map<number, number>();
+  for (const next of [firstTimed, timedNext]) {
+    for (const groups of next(possible, rounds)) rounds.set(groups, us(groups));
+  }
+  return { groups: chooseGroups(rounds), timed: [...rounds.keys()] };
 }
 
 test('the workgroups of 1B divide its 128 blocks, or own the same number of blocks with fewest workgroups', () => {
   expect(fitting()).toEqual([128, 64, 43, 32, 26, 22, 19, 16, 15, 13, 12, 11, 10, 9, 8]); // 8 KV heads
 });
 
-test('a large GPU takes all 128', async () => {
-  expect(await chosenOn(132, 132)).toEqual({ groups: 128, timed: [128, 64, 32, 16, 8] });
-  expect((await chosenOn(132, 528)).groups).toBe(128);
+test('a large GPU takes all 128', () => {
+  expect(chosenOn(132, 132)).toEqual({ groups: 128, timed: [128, 64, 32, 16, 8] });
+  expect(chosenOn(132, 528).groups).toBe(128);
 });
 
-test('a laptop with 20 multiprocessors takes as many as it runs alone', async () => {
-  expect((await chosenOn(20, 20)).groups).toBe(19);
-  const three = await chosenOn(20, 60); // three on each, as far as memory goes
-  expect(three).toEqual({ groups: 19, timed: [43, 22, 12, 19, 16, 15, 13] });
+test('a laptop with 20 multiprocessors takes as many as it runs alone', () => {
+  expect(chosenOn(20, 20).groups).toBe(19);
+  const three = chosenOn(20, 60); // three on each, as far as memory goes
+  expect(three.groups).toBe(19);
+  expect(three.timed).toEqual([43, 22, 12, 19, 16, 15, 13]);
   expect(three.timed.length).toBeLessThan(fitting().length);
 });
 
-test('where workgroups give up, fewer are tried, until one would be too few', async () => {
-  expect((await chosenOn(20, 60, { waiting: 20 })).groups).toBe(19);
-  expect(await chosenOn(20, 10, { waiting: 1 })).toEqual({ groups: null, timed: [9, 8] });
-});
-
-test('workgroups that share a multiprocessor without a loss are taken', async () => {
-  expect((await chosenOn(20, 60, { shared: 1.2 })).groups).toBe(43);
+test('workgroups that share a multiprocessor without a loss are taken', () => {
+  expect(chosenOn(20, 60, 1.2).groups).toBe(43);
 });
 
 test('the fewest workgroups run where all others are slow', () => {

@@ -50,5 +50,5 @@ test('without an earlier load the workgroups that run at once decide, or there a
   const { made, dispatched } = await load('auto');
   expect(dispatched).toBeGreaterThan(0);
   if (made.launch) expect(made.launch.groups).toBeLessThanOrEqual(availableParallelism());
-  else expect(made.choice.reason).toMatch(/^\d+ workgroups of 256 threads ran at once, /);
+  else expect(made.choice.reason).toMatch(/^\d+ workgroups of 256 threads ran at once here, /);
 });

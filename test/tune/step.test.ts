@@ -142,7 +142,7 @@ describe('plain', () => {
     const { decision, timed } = await decide({ fusedMs, plainMs });
     expect(decision).toMatchObject({ name: 'plain', reason });
     expect(decision?.gain).toBeCloseTo(plainMs / fusedMs - 1, 9);
-    expect(timed).toEqual(['plain', 'fused']);
+    expect(timed).toEqual(['plain', 'fused', 'plain', 'fused']);
   });
 });
 
@@ -175,6 +175,6 @@ describe('known from the profile', () => {
   test('is timed where the step was asked for by name', async () => {
     const { decision, timed } = await decide({}, true, known);
     expect(decision).toMatchObject({ name: 'fused', reason: 'asked for by name' });
-    expect(timed).toEqual(['plain', 'fused']);
+    expect(timed).toEqual(['plain', 'fused', 'plain', 'fused']);
   });
 });

@@ -28,10 +28,10 @@ const BUILDS = ['page', 'lib', 'elements', 'embed', 'panel', 'bench', 'tools'];
  * policy imports nothing, and the script tag is one file.
  */
 export const BUDGETS = [
-  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 148 },
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 186 },
+  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 151 },
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 189 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 60 },
-  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 239 },
+  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 242 },
 ];
 
 /** Removes what an earlier build left: everything not written since this one began. */

@@ -14,6 +14,9 @@ const START_DEPTH = 2;
  * millisecond. A start that is too low could persist: a GPU that runs dry makes its steps look longer than they are.
  */
 const FAST_START_DEPTH = 32;
+/** Readbacks in flight where steps share them, and the longest work of one. */
+const LEAST_READBACKS = 3;
+const SHARED_MS = 1.5;
 /** Shortest pause between bursts of arrivals. */
 const PAUSE_MS = 1;
 /**
@@ -132,8 +135,11 @@ export class RunAhead {
     const allowedMs = polled ? Math.max(STOP_LATENCY_MS, wantedMs) : STOP_LATENCY_MS;
     const wanted = Math.max(START_DEPTH, Math.ceil(wantedMs / stepMs));
     const allowed = 1 + Math.floor(allowedMs / stepMs);
-    this.depth = Math.min(wanted, allowed, most * mostShared);
-    this.shared = Math.ceil(this.depth / most);
+    const depth = Math.min(wanted, allowed, most * mostShared);
+    // Where a browser polls, ids arrive together anyway, and steps of one submit have no gap between them.
+    const together = polled ? Math.floor(Math.min(depth / LEAST_READBACKS, SHARED_MS / stepMs)) : 1;
+    this.shared = Math.min(mostShared, Math.max(1, together, Math.ceil(depth / most)));
+    this.depth = Math.min(depth + this.shared - 1, most * mostShared); // room for one more step is not room for all
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { InvalidRequestError } from '../../errors';
 import type { Gpu } from '../../gpu/device';
-import type { CommandList, Step } from '../../gpu/kernel';
+import { type CommandList, type ListAtStep, recordPass, type Step } from '../../gpu/kernel';
 import { WordReadback } from '../../gpu/readback';
 import { StepTimes } from '../../gpu/timestamps';
 import { PREFILL_CHUNK } from '../../model/buffers';
@@ -116,26 +116,33 @@ export class WebGpuBackend implements Backend {
     return this.run(position, 1, this.stamps(position));
   }
 
-  /** One submit if the step travels in the commands. A uniform must be rewritten between submits. */
+  /** One pass if the step travels in the commands. A uniform must be rewritten between submits. */
   decodeMany(position: number, count: number): Promise<Uint32Array> {
     const { gpu, llama, readback } = this;
     if (gpu.failure) return Promise.reject(gpu.failure);
     this.decodedAt = position + count - 1;
+    const lists = Array.from({ length: count }, (_, i): ListAtStep => {
+      const step = { position: position + i, nTokens: 1 };
+      return { list: llama.pass(1, this.end, step.position), step };
+    });
     let encoder = gpu.device.createCommandEncoder();
-    for (let at = position; at < position + count; at++) {
-      if (at > position && !gpu.can.immediates) {
-        gpu.submit(encoder.finish());
-        encoder = gpu.device.createCommandEncoder();
+    if (gpu.can.immediates) recordPass(gpu, encoder, lists, this.stamps(position, count));
+    else {
+      for (const [i, list] of lists.entries()) {
+        if (i > 0) {
+          gpu.submit(encoder.finish());
+          encoder = gpu.device.createCommandEncoder();
+        }
+        recordPass(gpu, encoder, [list], this.stamps(position + i));
       }
-      llama.pass(1, this.end, at).record(encoder, { position: at, nTokens: 1 }, this.stamps(at));
     }
     const target = readback.copy(encoder, llama.tokens, (position + 1) * 4, count);
     gpu.submit(encoder.finish());
     return readback.readMany(target, count);
   }
 
-  private stamps(position: number): GPUComputePassTimestampWrites | undefined {
-    return this.timed && position >= this.timedFrom ? this.clock?.next() : undefined;
+  private stamps(position: number, count = 1): GPUComputePassTimestampWrites | undefined {
+    return this.timed && position >= this.timedFrom ? this.clock?.next(count) : undefined;
   }
 
   stepGaveUp(position: number): string | null {

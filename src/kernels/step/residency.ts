@@ -18,8 +18,8 @@ const REPEATS = 3;
 /** Words of shaders/step/residency.wgsl. */
 const SEEN = 2;
 const HEADER_WORDS = 64;
-/** Bytes of `values`: 20 matrices of 64. */
-const VALUE_BYTES = 1280;
+/** Bytes of `values`: 20 matrices. */
+const VALUE_BYTES = 20 * 64;
 const LABEL = 'residency';
 
 export class Residency {
@@ -39,7 +39,7 @@ export class Residency {
       createKernel(gpu, {
         label: `kernels/residency.${entryPoint}`,
         wgsl: [wgsl],
-        constants: { THREADS: threads, PAD: (workgroupBytes >> 2) - 8, MOST_POLLS },
+        constants: { THREADS: threads, PAD: Math.ceil(workgroupBytes / 4) - 8, MOST_POLLS },
         bindings: ['write', 'read'],
         entryPoint,
       });
@@ -55,7 +55,7 @@ export class Residency {
     this.reset();
     await this.list(this.kernels.arrive, MOST_COUNTED).run({ position: 0, nTokens: 1 });
     const [gaveUp, , seen] = await this.header();
-    return gaveUp ? seen : MOST_COUNTED;
+    return gaveUp === 0 ? MOST_COUNTED : seen;
   }
 
   /**
@@ -67,7 +67,7 @@ export class Residency {
     this.reset();
     const times = gpu.can.timestamps ? new StepTimes(gpu, REPEATS * groups.length) : null;
     const lists = groups.map((count) => this.list(kernels.handOver, count));
-    const encoder = gpu.device.createCommandEncoder();
+    const encoder = gpu.device.createCommandEncoder({ label: LABEL });
     for (let i = 0; i < REPEATS; i++) {
       for (const list of lists) list.record(encoder, { position: 0, nTokens: ROUNDS }, times?.next());
     }
@@ -75,7 +75,7 @@ export class Residency {
     const ms = await times?.read();
     times?.destroy();
     const [gaveUp] = await this.header();
-    if (gaveUp) return null;
+    if (gaveUp !== 0) return null;
     return lists.map((_, at) => (ms ? (1000 * Math.min(...ms.filter((_, i) => i % lists.length === at))) / ROUNDS : 1));
   }
 

@@ -22,13 +22,12 @@ import {
   type StepFormats,
   type StepLaunch,
   type StepPlan,
-  type StepProduct,
   type StepShape,
   X_BLOCK,
   xStride,
   xWords,
 } from './step_plan';
-import { blockProductWgsl, formatWgsl, type Product, productWgsl, scoresWgsl, takeWgsl } from './unrolled';
+import { blockProductWgsl, formatWgsl, type Product, productWgsl, scoresWgsl, type Take, takeWgsl } from './unrolled';
 
 /** Words of a layer in the uniform of a range: four vec4<u32>. */
 const LAYER_ENTRY_WORDS = 16;
@@ -51,6 +50,14 @@ export interface StepBuffers {
   range: GPUBuffer;
 }
 
+/** Tests cut the step, and damage its words. */
+export interface StepTest {
+  /** The function that leaves a word. */
+  publish?: string;
+  /** A dispatch for each phase, so that no workgroup waits. */
+  apart?: boolean;
+}
+
 export class Step {
   private constructor(
     private readonly kernel: Kernel,
@@ -59,18 +66,19 @@ export class Step {
   ) {}
 
   /**
-   * Compiles the step. `publish` replaces the function that leaves a word: tests lose, delay and damage words.
+   * Compiles the step. Tests run it apart, in a dispatch for each phase, where no load outlives a phase; `publish`
+   * replaces the function that leaves a word.
    * @throws GpuProgramError where the browser refuses the shader
    */
-  static async create(gpu: Gpu, shape: StepShape, launch: StepLaunch, publish = publishWgsl): Promise<Step> {
+  static async create(gpu: Gpu, shape: StepShape, launch: StepLaunch, test: StepTest = {}): Promise<Step> {
     const subgroup = gpu.can.subgroupMinSize;
     const plan = planStep(shape, launch, subgroup);
     const readsQuads = formatsOf(shape.formats).some(readsScaleQuads);
     const bindings = ['read', 'read', 'read', 'read', 'write', 'write', 'write', 'write', 'uniform'] as const;
     const kernel = await createKernel(gpu, {
       label: 'kernels/step',
-      wgsl: sources(shape, plan, subgroup, publish, readsQuads),
-      constants: constantsOf(shape, plan, subgroup),
+      wgsl: sources(shape, plan, subgroup, test.publish ?? publishWgsl, readsQuads),
+      constants: { ...constantsOf(shape, plan, subgroup), APART: test.apart ?? false },
       bindings: readsQuads ? [...bindings, 'read'] : bindings,
       subgroups: true,
     });
@@ -118,6 +126,7 @@ function constantsOf(shape: StepShape, plan: StepPlan, subgroup: number): Readon
     ZERO_BELOW: { f32: ZERO_BELOW },
     SPLITS: plan.splits,
     K_LANES: plan.keyLanes,
+    EARLY: plan.early,
     OWN_HIDDEN: ownHidden,
     OWN_A: ownA / X_BLOCK,
     OWN_H: ownH,
@@ -151,12 +160,13 @@ function sources(shape: StepShape, plan: StepPlan, subgroup: number, publish: st
     ...formats.map(blockProductWgsl),
     scoresWgsl(shape, plan),
     ...takes(shape, plan).map((take) => takeWgsl(take, plan.launch.threads)),
-    ...PHASES.flatMap((phase) => phaseWgsl(phase, plan, subgroup)),
+    ...products(plan).map((product) => productWgsl(product, plan, subgroup)),
     wgsl,
   ];
 }
 
-function takes({ hiddenSize, intermediateSize, nHeads, nKvHeads, headDim }: StepShape, plan: StepPlan) {
+function takes(shape: StepShape, plan: StepPlan): Take[] {
+  const { hiddenSize, intermediateSize, nHeads, nKvHeads, headDim } = shape;
   const { words, splits, ownA } = plan;
   const blocks = (name: string, values: number, first: number) => ({
     name,
@@ -174,7 +184,7 @@ function takes({ hiddenSize, intermediateSize, nHeads, nKvHeads, headDim }: Step
       name: 'take_heads',
       count: (group + 2) * headDim,
       at: (i: string) => `head_word(${i})`,
-      put: (i: string, payload: string) => `put_head(${i}, ${payload});`,
+      put: (i: string, word: string) => `put_head(${i}, ${word});`,
     },
     {
       name: 'take_parts',
@@ -185,63 +195,59 @@ function takes({ hiddenSize, intermediateSize, nHeads, nKvHeads, headDim }: Step
   ];
 }
 
-/** A product, as step.wgsl calls it, and where a layer's entry has its places and its kind. */
-interface Phase extends Pick<Product, 'name' | 'take' | 'normed' | 'emit'> {
-  product: StepProduct;
-  from: readonly [run0: string, run1: string];
-  kind: string;
-}
+const LOAD_NEXT = 'if (layer + 1u < bound.n_layers) { load_qkv(layer + 1u); }';
 
-const PHASES: readonly Phase[] = [
-  {
-    name: 'qkv',
-    product: 'qkv',
-    take: 'take_x',
-    normed: true,
-    emit: { rows: 'emit_qkv' },
-    from: ['entry.qkv.xy', 'entry.qkv.zw'],
-    kind: 'x',
-  },
-  {
-    name: 'o',
-    product: 'o',
-    take: 'take_a',
-    normed: false,
-    emit: { rows: 'emit_o' },
-    from: ['entry.o_gate_up.xy', 'vec2(0u)'],
-    kind: 'y',
-  },
-  {
-    name: 'gate_up',
-    product: 'gateUp',
-    take: 'take_x2',
-    normed: true,
-    emit: { pairs: 'emit_gate_up' },
-    from: ['entry.o_gate_up.zw', 'vec2(0u)'],
-    kind: 'z',
-  },
-  {
-    name: 'down',
-    product: 'down',
-    take: 'take_h',
-    normed: false,
-    emit: { rows: 'emit_down' },
-    from: ['entry.down.xy', 'vec2(0u)'],
-    kind: 'w',
-  },
-];
-
-/** A function for each set of formats, and `NAME(layer, tag)`, which calls the one of the layer. */
-function phaseWgsl({ product, from, kind, ...phase }: Phase, plan: StepPlan, subgroup: number) {
-  const { name } = phase;
-  const kinds = plan.products[product];
-  const call = (i: number) => `${name}_${i}(tag, ${from.join(', ')});`;
-  const calls = kinds.map((_, i) =>
-    i === kinds.length - 1 ? `{ ${call(i)} }` : `if (entry.kinds.${kind} == ${i}u) { ${call(i)} }`,
-  );
+/** The products, as step.wgsl calls them. */
+function products({ products: { qkv, o, gateUp, down }, early }: StepPlan): Product[] {
   return [
-    ...kinds.map((runs, i) => productWgsl({ ...phase, name: `${name}_${i}`, runs }, plan, subgroup)),
-    `fn ${name}(layer: u32, tag: u32) {\n  let entry = bound.layers[layer];\n  ${calls.join(' else ')}\n}`,
+    {
+      name: 'qkv',
+      load: 'load_qkv',
+      kinds: qkv,
+      kind: 'x',
+      places: ['qkv.xy', 'qkv.zw'],
+      take: 'take_x',
+      normed: true,
+      emit: { rows: 'emit_qkv' },
+      early,
+      ahead: `load_tile(layer); ${early ? 'load_o(layer);' : ''}`,
+    },
+    {
+      name: 'o',
+      load: 'load_o',
+      kinds: o,
+      kind: 'y',
+      places: ['o_gate_up.xy'],
+      take: 'take_a',
+      normed: false,
+      emit: { rows: 'emit_o' },
+      early,
+      ahead: early ? 'load_gate_up(layer);' : '',
+    },
+    {
+      name: 'gate_up',
+      load: 'load_gate_up',
+      kinds: gateUp,
+      kind: 'z',
+      places: ['o_gate_up.zw'],
+      take: 'take_x2',
+      normed: true,
+      emit: { pairs: 'emit_gate_up' },
+      early,
+      ahead: early ? 'load_down(layer);' : '',
+    },
+    {
+      name: 'down',
+      load: 'load_down',
+      kinds: down,
+      kind: 'w',
+      places: ['down.xy'],
+      take: 'take_h',
+      normed: false,
+      emit: { rows: 'emit_down' },
+      early,
+      ahead: early ? LOAD_NEXT : '',
+    },
   ];
 }
 

@@ -66,7 +66,7 @@ const X_PLANES = 7;
 export const HEADER_WORDS = 64;
 /** Regions begin at multiples of this, so that none shares a cache line. */
 const REGION_STEP = 64;
-/** Quads of weights that a thread holds while it waits: 64 registers. */
+/** Quads of weights that a thread holds while it waits: half the registers of 512 threads on a multiprocessor. */
 const MOST_QUADS = 16;
 /** Quads of weights that a thread holds twice, of this trip and the next. */
 const MOST_QUADS_TWICE = 8;
@@ -107,6 +107,11 @@ export interface StepPlan {
   /** Threads that share a key. */
   keyLanes: number;
   products: Readonly<Record<StepProduct, readonly (readonly RunPlan[])[]>>;
+  /**
+   * True where each product issues the loads of the next. With more than one trip a product registers run out, and the
+   * step is slower for it.
+   */
+  early: boolean;
   /** First words of the regions. */
   words: Readonly<Record<'x' | 'qkv' | 'parts' | 'a' | 'x2' | 'h', number>>;
   nWords: number;
@@ -172,8 +177,14 @@ export function planStep(shape: StepShape, launch: StepLaunch, subgroup: number)
     h: region(bytes(intermediateSize)),
   };
   const keyLanes = keyLanesOf(headDim / 8, subgroup);
-  const planned = { launch, splits, ownHidden, ownA, ownH, keyLanes, products, words, nWords };
+  const early = Object.values(products).every((kinds) => kinds.every((runs) => isOneTrip(runs, threads)));
+  const planned = { early, launch, splits, ownHidden, ownA, ownH, keyLanes, products, words, nWords };
   return { ...planned, workgroupBytes: workgroupBytes(shape, planned, subgroup) };
+}
+
+/** True if all loads of a product fit the registers at once. */
+function isOneTrip(runs: readonly RunPlan[], threads: number): boolean {
+  return runs.every((run) => loadsOf(run, threads).trips === 1);
 }
 
 /** The largest power of two that divides the octs of a key and fits a subgroup. */
@@ -196,11 +207,12 @@ export function loadsOf({ own, blocks, lanes, groupRows }: Shared, threads: numb
 /** Fewest loads a thread, then fewest trips, then fewest lanes, whose sums are to be added. */
 function shareRows(run: FormatRows & { own: number; blocks: number }, threads: number, runs: number) {
   const most = MOST_QUADS / QUADS[run.format] / runs;
+  const mostTwice = Math.max(1, MOST_QUADS_TWICE / QUADS[run.format] / runs);
   let best = { lanes: 1, groupRows: 1, loads: Number.POSITIVE_INFINITY, trips: 0 };
   for (let lanes = 1; lanes <= threads; lanes *= 2) {
     for (let groupRows = 1; groupRows <= most; groupRows++) {
       const { loads, trips } = loadsOf({ ...run, lanes, groupRows }, threads);
-      if (trips > 1 && groupRows > Math.max(1, MOST_QUADS_TWICE / QUADS[run.format] / runs)) continue;
+      if (trips > 1 && groupRows > mostTwice) continue;
       if (loads < best.loads || (loads === best.loads && trips < best.trips)) best = { lanes, groupRows, loads, trips };
     }
   }
@@ -226,12 +238,12 @@ export function mostRowParts({ products, launch }: Pick<StepPlan, 'products' | '
   );
 }
 
-/** Pairs of words in workgroup memory that hold x, or the values of a tile of keys, or o of every thread. */
+/** Pairs of words in workgroup memory that hold x, or the values of a tile of keys and o of every thread. */
 export function xWords(shape: StepShape, { launch, keyLanes }: Pick<StepPlan, 'launch' | 'keyLanes'>): number {
   const { hiddenSize, intermediateSize, nHeads, headDim, kvType } = shape;
   const x = X_PLANES * xStride(Math.max(hiddenSize, intermediateSize, nHeads * headDim) / BLOCK);
   const values = ((launch.threads / keyLanes) * headDim * (kvType === 'f16' ? 1 : 2)) / 4;
-  return Math.max(x, values, 2 * launch.threads);
+  return Math.max(x, values + 2 * launch.threads);
 }
 
 /** Bytes of what the pieces of shaders/step declare, as WebGPU counts them: each rounded up to 16. */

@@ -101,54 +101,99 @@ function reduceWgsl(rows: number, lanes: number, emit: (row: string, sum: string
 
 /** The product of one run of rows within a phase. */
 interface Run extends RunPlan {
-  /** Prefix of its registers. */
+  /** Prefix of its registers, which are private to a thread and outlive a function. */
   id: string;
+  /** The source of its first quad of weights and its first scale. */
+  place: string;
   /** First of its partial sums. */
   part0: number;
 }
 
 /**
- * The source of a product: `NAME(layer, tag, from0, from1)` issues its loads of weights, takes x, multiplies, and hands
- * each row to `emit`. Partial sums of a row lie in row_parts.
+ * A product: `NAME(layer, tag)` takes x, multiplies, and hands each row to `emit`. It issues its first loads of weights
+ * before it waits for x, or the product before does, by `load_NAME(layer)`. Partial sums of a row lie in row_parts.
  */
 export interface Product {
   name: string;
-  runs: readonly RunPlan[];
+  load: string;
+  /** The runs of each kind of layer. */
+  kinds: readonly (readonly RunPlan[])[];
+  /** The source of the kind of layer `entry`, and of the places of its runs. */
+  kind: string;
+  places: readonly string[];
   /** The wait that fills x_words. */
   take: string;
   normed: boolean;
   /** The source that gets the sum of local row i, which is `row` of the matrix; or of a pair of rows. */
   emit: { rows: string } | { pairs: string };
+  /** True where the product before issues the first loads. */
+  early: boolean;
+  /** The source that issues the loads of what follows, while this product adds up and publishes. */
+  ahead: string;
 }
 
-export function productWgsl(
-  { name, runs: plans, take, normed, emit }: Product,
-  plan: StepPlan,
-  subgroup: number,
-): string {
+export function productWgsl(product: Product, plan: StepPlan, subgroup: number): string {
+  const { name, load, kinds, kind, places, early } = product;
   const { threads } = plan.launch;
-  let part0 = 0;
-  const runs = plans.map((run, i): Run => {
-    const first = part0;
-    part0 += rowParts([run], threads, subgroup);
-    return { ...run, id: String.fromCharCode(97 + i), part0: first };
+  const all = kinds.map((runs, k) => {
+    let part0 = 0;
+    return runs.map((run, i): Run => {
+      const first = part0;
+      part0 += rowParts([run], threads, subgroup);
+      return { ...run, id: `${name}_${k}_${i}_`, place: places[i], part0: first };
+    });
   });
-  const locate = (i: number) => `plane0 = from${i}.x; scale0 = from${i}.y;`;
+  const byKind = (write: (runs: readonly Run[]) => string) =>
+    all
+      .map((runs, k) => `${k < all.length - 1 ? `if (entry.kinds.${kind} == ${k}u) ` : ''}{ ${write(runs)} }`)
+      .join(' else ');
+  const loads = (runs: readonly Run[]) =>
+    runs.map((run) => `${locateWgsl(run)}\n  ${loadTrip(run, '0u', threads)}`).join('\n  ');
+  const declare = (runs: readonly Run[], scope: string) => runs.map((run) => declareLoads(run, scope)).join('\n');
+  const multiply = (runs: readonly Run[]) => multiplyRuns(product, runs, threads, subgroup);
+  if (!early) {
+    return `
+fn ${load}(layer: u32) {}
+fn ${name}(layer: u32, tag: u32) {
+  let entry = bound.layers[layer];
+  ${byKind((runs) => `${declare(runs, 'var')}\n  ${loads(runs)}\n  ${multiply(runs)}`)}
+}`;
+  }
   return `
-fn ${name}(tag: u32, from0: vec2<u32>, from1: vec2<u32>) {
-  ${runs.map((run, i) => `${locate(i)}\n  ${declareLoads(run)}\n  ${loadTrip(run, '0u', threads)}`).join('\n  ')}
-  ${take}(tag);
-  ${normed ? 'put_squares();' : ''}
-  workgroupBarrier();
-  ${normed ? 'find_rstd();' : ''}
-  ${runs.map((run, i) => `${runs.length > 1 ? locate(i) : ''}\n  ${multiplyWgsl(run, threads, subgroup)}`).join('\n  ')}
-  workgroupBarrier();
-  ${runs.map((run) => finishWgsl(run, emit, threads, subgroup)).join('\n  ')}
+${declare(all.flat(), 'var<private>')}
+fn ${load}(layer: u32) {
+  let entry = bound.layers[layer];
+  ${byKind(loads)}
+}
+fn ${name}(layer: u32, tag: u32) {
+  if (APART) { ${load}(layer); }
+  let entry = bound.layers[layer];
+  ${byKind(multiply)}
 }`;
 }
 
-function declareLoads({ id, groupRows, format }: Run): string {
-  return each(groupRows, (r) => `var ${id}w${r}: ${marked('Raw', format)};`, ' ');
+function multiplyRuns({ take, normed, emit, ahead }: Product, runs: readonly Run[], threads: number, subgroup: number) {
+  return `${take}(tag);
+  ${normed ? 'put_squares();' : ''}
+  workgroupBarrier();
+  ${runs.map((run) => `${locateWgsl(run)}\n  ${multiplyWgsl(run, threads, subgroup)}`).join('\n  ')}
+  ${ahead}
+  workgroupBarrier();
+  ${normed ? `if (lid < ${mostOwn(runs)}u) { find_rstd(); }` : ''}
+  ${runs.map((run) => finishWgsl(run, emit, threads, subgroup)).join('\n  ')}`;
+}
+
+function locateWgsl({ place }: Run): string {
+  return `plane0 = entry.${place}.x; scale0 = entry.${place}.y;`;
+}
+
+/** Most rows that one run gives a workgroup. */
+function mostOwn(runs: readonly RunPlan[]): number {
+  return Math.max(...runs.map(({ own }) => own));
+}
+
+function declareLoads({ id, groupRows, format }: Run, scope: string): string {
+  return each(groupRows, (r) => `${scope} ${id}w${r}: ${marked('Raw', format)};`);
 }
 
 /** The row of the run that register `r` of a thread holds in a trip. */
