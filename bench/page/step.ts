@@ -6,13 +6,11 @@ import { CommandList } from '../../src/gpu/kernel';
 import type { Agreement, BenchResult, Neighbor, ShapeName, StepRow, StepRun } from '../report';
 import type { Bench } from './bench';
 import { probeLaunches } from './probe_launch';
-import { greedy, openStepModel, type StepModel } from './step_model';
+import { greedy, openStepModel, type StepModel, triesOn } from './step_model';
 import { refusalOf } from './synthetic_session';
 
 /** Answers at most of one run: those of a file may end early. */
 const MOST_ANSWERS = 100;
-/** Comparisons of one step where it gives up. */
-const MOST_TRIES = 12;
 
 export async function stepSuite(bench: Bench): Promise<BenchResult> {
   const { shapes, madeUp, quant, kv, context, steps, tokens } = bench.request;
@@ -133,20 +131,20 @@ export function addText(agreement: Agreement, a: readonly number[], b: readonly 
 }
 
 /** One step after a prompt, both ways over the same keys and values. Null where the fused step gave up each time. */
-async function compareStep({ gpu }: Bench, { llama, compared, use }: StepModel): Promise<StepRow['distance']> {
+async function compareStep(bench: Bench, { llama, compared, use }: StepModel): Promise<StepRow['distance']> {
   const { fused, recordStep, readX } = llama.stepped;
   if (!fused) return null;
   const position = compared.length - 1;
   llama.writeTokens(compared, 0);
   await llama.pass(compared.length, 'none', 0).run({ position: 0, nTokens: compared.length });
   const run = async (step: typeof fused | null) => {
-    const list = new CommandList(gpu);
+    const list = new CommandList(bench.gpu);
     recordStep(list, position, step);
     await list.run({ position, nTokens: 1 });
     return { x: await readX(), logits: await llama.readLogits() };
   };
   const plain = await run(null);
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
+  for (let tries = 0; tries < triesOn(bench); tries++) {
     use('fused');
     const other = await run(fused);
     if (await fused.gaveUp()) continue;

@@ -32,8 +32,8 @@ const PROMPT_TOKENS = 64;
 const COMPARED_TOKENS = 512;
 const QUICK_COMPARED_TOKENS = 24;
 const QUICK_PROMPTS = 2;
-/** Looks at a fused step on an adapter that computes on the CPU: other work keeps its cores busy. */
-const SOFTWARE_TRIES = 12;
+/** Tries of a fused step that gives up: other work keeps the cores of an adapter busy that computes on the CPU. */
+export const triesOn = ({ gpu }: Bench) => (gpu.isSoftware ? 100 : 3);
 
 export interface StepModel {
   launch: StepLaunch;
@@ -102,10 +102,10 @@ export async function openStepModel(bench: Bench, shape: ShapeName | null): Prom
 }
 
 /** The fused step, checked and timed as by a load. */
-async function decide({ gpu }: Bench, llama: Llama): Promise<StepDecision> {
+async function decide(bench: Bench, llama: Llama): Promise<StepDecision> {
   let decision: StepDecision | null = null;
-  for (let tries = 0; decision?.name !== 'fused' && tries < (gpu.isSoftware ? SOFTWARE_TRIES : 1); tries++) {
-    decision = await decideStep(gpu, llama.stepped, true);
+  for (let tries = 0; decision?.name !== 'fused' && tries < triesOn(bench); tries++) {
+    decision = await decideStep(bench.gpu, llama.stepped, true);
   }
   if (decision) llama.decideStep(decision);
   checkStep('fused', llama.step);

@@ -95,7 +95,7 @@ test('step: fused steps alone and beside a busy page, texts two ways, and how fa
   expect([resident >= 1, ms > 0]).toEqual([true, true]);
   const [{ launch, alone, beside, sameIds, neighbor, fusedPlain, plainExact, distance, refused }] = report.rows;
   expect(code).toBe(refused ? 1 : 0);
-  if (refused) return expect(refused.message).toContain('did not all run at once'); // other work has the cores
+  if (refused) return expect(refused.message).toMatch(/did not (all run at once|go on)/); // other work has the cores
   expect(launch?.groups).toBeGreaterThan(1);
   expect([alone?.steps, beside?.steps, typeof sameIds]).toEqual([3, 3, 'boolean']);
   expect(alone?.tokensPerSecond).toBeCloseTo(1000 / (alone?.tbtMs.mean ?? 0), 6);
