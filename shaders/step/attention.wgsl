@@ -21,8 +21,7 @@ var<workgroup> head_rstd: array<f32, GROUP + 1u>;
 var<workgroup> scores: array<f32, GROUP * TILE>;           // then p
 var<workgroup> state: array<vec3<f32>, GROUP>;             // m, l, alpha
 
-// x_words is free during attention: it has the values of a tile, and behind them o of the slices.
-const O_AT = TILE * DIM / 4u * QUAD_PAIRS;
+// x_words is free during attention: it has the values of a tile, then o of the slices.
 
 fn put_value(at: u32, value: KvQuad) {
   for (var i = 0u; i < QUAD_PAIRS; i++) { x_words[at * QUAD_PAIRS + i] = kv_pairs(value, i); }
@@ -31,10 +30,10 @@ fn value_at(at: u32) -> vec4<f32> {
   return kv_quad(kv_quad_of(x_words[at * QUAD_PAIRS], x_words[at * QUAD_PAIRS + QUAD_PAIRS - 1u]));
 }
 fn put_o(o: vec4<f32>) {
-  x_words[O_AT + 2u * lid] = bitcast<vec2<u32>>(o.xy);
-  x_words[O_AT + 2u * lid + 1u] = bitcast<vec2<u32>>(o.zw);
+  x_words[2u * lid] = bitcast<vec2<u32>>(o.xy);
+  x_words[2u * lid + 1u] = bitcast<vec2<u32>>(o.zw);
 }
-fn o_at(i: u32) -> vec4<f32> { return vec4(bitcast<vec2<f32>>(x_words[O_AT + 2u * i]), bitcast<vec2<f32>>(x_words[O_AT + 2u * i + 1u])); }
+fn o_at(i: u32) -> vec4<f32> { return vec4(bitcast<vec2<f32>>(x_words[2u * i]), bitcast<vec2<f32>>(x_words[2u * i + 1u])); }
 
 fn kv_head_of() -> u32 { return min(wg / SPLITS, N_KV_HEADS - 1u); }
 
@@ -199,7 +198,7 @@ fn attend(group: u32, layer: u32, tag: u32) {
         o += scores[head * TILE + j] * value_at(j * (DIM / 4u) + quad % (DIM / 4u));
       }
     }
-    if (start + TILE < end) { workgroupBarrier(); }
+    workgroupBarrier();
   }
   put_o(o);
   workgroupBarrier();

@@ -238,12 +238,12 @@ export function mostRowParts({ products, launch }: Pick<StepPlan, 'products' | '
   );
 }
 
-/** Pairs of words in workgroup memory that hold x, or the values of a tile of keys and o of every thread. */
+/** Pairs of words in workgroup memory that hold x, or the values of a tile of keys, or o of every thread. */
 export function xWords(shape: StepShape, { launch, keyLanes }: Pick<StepPlan, 'launch' | 'keyLanes'>): number {
   const { hiddenSize, intermediateSize, nHeads, headDim, kvType } = shape;
   const x = X_PLANES * xStride(Math.max(hiddenSize, intermediateSize, nHeads * headDim) / BLOCK);
   const values = ((launch.threads / keyLanes) * headDim * (kvType === 'f16' ? 1 : 2)) / 4;
-  return Math.max(x, values + 2 * launch.threads);
+  return Math.max(x, values, 2 * launch.threads);
 }
 
 /** Bytes of what the pieces of shaders/step declare, as WebGPU counts them: each rounded up to 16. */
