@@ -19,6 +19,8 @@ const FIRST_SPINS = 4096;
 export interface StepDecision extends Omit<StepChoice, 'giveUps'> {
   /** Most polls of a wait. */
   spins: number;
+  /** The first position that runs as a plain step, since long caches may be faster so. */
+  until: number;
 }
 
 export class DecodeStep {
@@ -36,7 +38,7 @@ export class DecodeStep {
     reason: string,
     gain: number | null = null,
   ) {
-    this.decision = { name: 'plain', reason, gain, spins: 0 };
+    this.decision = { name: 'plain', reason, gain, spins: 0, until: 0 };
   }
 
   get choice(): StepChoice {
@@ -56,7 +58,8 @@ export class DecodeStep {
 
   /** The fused step if it runs the token at `position`. */
   at(position: number): FusedStep | null {
-    return this.decision.name === 'fused' && position !== this.plainAt ? this.fused : null;
+    const { name, until } = this.decision;
+    return name === 'fused' && position < until && position !== this.plainAt ? this.fused : null;
   }
 
   /**
@@ -64,7 +67,7 @@ export class DecodeStep {
    * fused step runs.
    */
   gaveUp(position: number): string | null {
-    const { name, spins, gain } = this.decision;
+    const { name, spins, gain, until } = this.decision;
     if (name === 'plain') return null;
     this.giveUps++;
     this.plainAt = position;
@@ -72,7 +75,7 @@ export class DecodeStep {
     const what = `A fused decode step gave up waiting at position ${position}, and ran again as a plain step`;
     if (this.giveUps < MOST_GIVE_UPS) return `${what} (${this.giveUps} of ${MOST_GIVE_UPS} before it is turned off).`;
     const reason = `the fused step gave up ${this.giveUps} times`;
-    this.decision = { name: 'plain', reason, gain, spins };
+    this.decision = { name: 'plain', reason, gain, spins, until };
     return `${what}. It has done so ${this.giveUps} times, and stays off until the next load.`;
   }
 }
@@ -110,7 +113,13 @@ export async function createDecodeStep(
     if (why !== null) return plain(why);
     const step = new DecodeStep(await FusedStep.create(sources, model, launch, stepTest), 'not measured yet');
     if (asked === 'fused') {
-      step.decide({ name: 'fused', reason: 'asked for by name', gain: null, spins: FIRST_SPINS });
+      step.decide({
+        name: 'fused',
+        reason: 'asked for by name',
+        gain: null,
+        spins: FIRST_SPINS,
+        until: Number.POSITIVE_INFINITY,
+      });
     }
     return step;
   } catch (error) {

@@ -135,12 +135,12 @@ function parseEntries<T>(value: unknown, keys: RegExp, parse: (entry: unknown) =
 
 function parseStep(value: unknown): TunedStep | null {
   if (!isJsonObject(value)) return null;
-  const { name, reason, gain, groups, threads, spins } = value;
+  const { name, reason, gain, groups, threads, spins, until } = value;
   if ((name !== 'fused' && name !== 'plain') || typeof reason !== 'string' || !REASON.test(reason)) return null;
   if (gain !== null && !(typeof gain === 'number' && gain > -1 && gain < MAX_GAIN)) return null;
   if (!isCount(groups) || groups > MAX_GROUPS || !isCount(threads) || threads > MAX_THREADS) return null;
-  if (!isCount(spins) || spins > MAX_SPINS) return null;
-  return { name, reason, gain, groups, threads, spins };
+  if (!isCount(spins) || spins > MAX_SPINS || !isCount(until)) return null;
+  return { name, reason, gain, groups, threads, spins, until };
 }
 
 function parseMatvec(value: unknown): MatvecParameters | null {

@@ -6,7 +6,6 @@ import { CommandList } from '../gpu/kernel';
 import { timePass } from '../gpu/time_pass';
 import type { StepDecision } from '../model/decode_step';
 import type { FusedStep } from '../model/fused_step';
-import type { StepChoice } from '../model/step_choice';
 
 /** Milliseconds of polling after which a wait gives up: far longer than any hand-over, far shorter than a hang. */
 const WAIT_MS = 8;
@@ -18,8 +17,9 @@ const LEAST_WAIT_MS = 1;
 const COMPARED_AT = 24;
 /** Largest distance of x after a fused step from x after a plain step, as a share of x. Both round x to bytes. */
 const MOST_DISTANCE = 0.05;
-/** Keys of the steps that are timed. */
+/** Keys of the steps that are timed. Contexts of LONG times as many are timed at their end, too. */
 const TIMED_AT = 512;
+const LONG = 4;
 /** Steps timed each way, where they take no longer than TIMED_MS. */
 const TIMED_STEPS = 200;
 const TIMED_MS = 150;
@@ -43,7 +43,7 @@ export interface SteppedModel {
 }
 
 /** What is known of this model and GPU from an earlier load. */
-export type KnownStep = Pick<StepChoice, 'name' | 'reason' | 'gain'>;
+export type KnownStep = Pick<StepDecision, 'name' | 'reason' | 'gain' | 'until'>;
 
 /**
  * Decides, or takes over what is known. Overwrites keys, values and tokens: between requests nothing in them is needed.
@@ -59,16 +59,45 @@ export async function decideStep(
   if (!fused) return null;
   const spins = await measureSpins(gpu, fused);
   fused.reset(spins);
-  const plain = (reason: string, gain: number | null = null): StepDecision => ({ name: 'plain', reason, gain, spins });
+  const until = model.contextLength;
+  const plain = (reason: string, gain: number | null = null): StepDecision => ({
+    name: 'plain',
+    reason,
+    gain,
+    spins,
+    until,
+  });
   const wrong = await compareSteps(gpu, model, fused);
   if (wrong !== null) return plain(wrong);
   if (known && !forced) return { ...known, spins };
-  const [plainMs, fusedMs] = await timeSteps(gpu, model, fused);
+  const near = Math.min(TIMED_AT, model.contextLength - 2);
+  const [plainMs, fusedMs] = await timeSteps(gpu, model, fused, near);
   if (await fused.gaveUp()) return plain('its workgroups did not go on waiting for one another');
   const gain = plainMs / fusedMs - 1;
-  if (forced) return { name: 'fused', reason: 'asked for by name', gain, spins };
+  if (forced) return { name: 'fused', reason: 'asked for by name', gain, spins, until };
   if (gain < LEAST_GAIN) return plain(`the fused step took ${times(fusedMs)}, plain steps ${times(plainMs)}`, gain);
-  return { name: 'fused', reason: `${times(fusedMs)} a step here, ${times(plainMs)} as plain steps`, gain, spins };
+  const last = await lastFused(gpu, model, fused, { at: near, gainMs: plainMs - fusedMs });
+  const both = `${times(fusedMs)} a step here, ${times(plainMs)} as plain steps`;
+  const reason = last < until ? `${both}; plain from ${last} tokens on` : both;
+  return { name: 'fused', reason, gain, spins, until: last };
+}
+
+/**
+ * The length of the cache up to which fused steps are faster, between two lengths that were timed: the gain is taken to
+ * change evenly.
+ */
+async function lastFused(
+  gpu: Gpu,
+  model: SteppedModel,
+  fused: FusedStep,
+  near: { at: number; gainMs: number },
+): Promise<number> {
+  const far = model.contextLength - 2;
+  if (far < LONG * TIMED_AT) return model.contextLength;
+  const [plainMs, fusedMs] = await timeSteps(gpu, model, fused, far);
+  const lossMs = fusedMs - plainMs;
+  if (lossMs <= 0) return model.contextLength;
+  return Math.round(near.at + ((far - near.at) * near.gainMs) / (near.gainMs + lossMs));
 }
 
 const times = (ms: number) => `${ms.toFixed(3)} ms`;
@@ -125,17 +154,21 @@ function distanceOf(a: Float32Array, b: Float32Array): number {
 }
 
 /** The quicker of two measurements of each, taken in turns: a GPU may take long to reach its clocks. */
-async function timeSteps(gpu: Gpu, model: SteppedModel, fused: FusedStep): Promise<[plainMs: number, fusedMs: number]> {
+async function timeSteps(
+  gpu: Gpu,
+  model: SteppedModel,
+  fused: FusedStep,
+  position: number,
+): Promise<[plainMs: number, fusedMs: number]> {
   const best: [number, number] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (let turn = 0; turn < TURNS; turn++) {
-    best[0] = Math.min(best[0], await timeStep(gpu, model, null));
-    best[1] = Math.min(best[1], await timeStep(gpu, model, fused));
+    best[0] = Math.min(best[0], await timeStep(gpu, model, null, position));
+    best[1] = Math.min(best[1], await timeStep(gpu, model, fused, position));
   }
   return best;
 }
 
-async function timeStep(gpu: Gpu, model: SteppedModel, fused: FusedStep | null): Promise<number> {
-  const position = Math.min(TIMED_AT, model.contextLength - 2);
+async function timeStep(gpu: Gpu, model: SteppedModel, fused: FusedStep | null, position: number): Promise<number> {
   const repeats = TIMED_STEPS / TURNS / ROUNDS;
   const { ms } = await timePass(gpu, { position, nTokens: 1 }, (list) => model.recordStep(list, position, fused), {
     rounds: ROUNDS,

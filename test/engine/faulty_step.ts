@@ -93,6 +93,7 @@ export async function faultyLlama({ step = 'fused', groups = 2, apart, fault, sp
       gpu.write(fused.words, Uint32Array.of(FAULTS.indexOf(kind), workgroup, from, to), 4 * FAULT_AT);
     };
   }
-  if (step === 'fused') llama.decideStep({ name: 'fused', reason: 'a test', gain: null, spins });
+  if (step === 'fused')
+    llama.decideStep({ name: 'fused', reason: 'a test', gain: null, spins, until: Number.POSITIVE_INFINITY });
   return { gpu, llama, config, weights };
 }

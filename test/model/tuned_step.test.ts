@@ -9,7 +9,15 @@ import { testGpu } from '../gpu/test_device';
 import { fusedSources } from './fused_run';
 import { modelFile, SHAPE } from './tiny_gguf';
 
-const TUNED: TunedStep = { name: 'fused', reason: 'measured here', gain: 0.38, groups: 4, threads: 64, spins: 4096 };
+const TUNED: TunedStep = {
+  name: 'fused',
+  reason: 'measured here',
+  gain: 0.38,
+  groups: 4,
+  threads: 64,
+  spins: 4096,
+  until: 64,
+};
 
 /** A load on an adapter that does not say that it computes on the CPU, with what an earlier load measured. */
 async function load(step: StepAsked, tunedStep?: TunedStep, isSoftware = false) {

@@ -25,7 +25,15 @@ const MATVEC = { WORKGROUP: 512, LANES: 16, GROUP_ROWS: 1, SLOTS: 4, TURNS: 1 };
 const TILES = { rowThreads: 8, tokenThreads: 16, tokensEach: 4, stages: 2 } as const;
 const KEY = 'gate_up_q8 16384x2048 q4 to_q8';
 const TILES_KEY = 'gate_up 16384x2048 q4_k q8';
-const STEP = { name: 'fused', reason: 'measured here', gain: 0.38, groups: 128, threads: 512, spins: 2 ** 16 } as const;
+const STEP = {
+  name: 'fused',
+  reason: 'measured here',
+  gain: 0.38,
+  groups: 128,
+  threads: 512,
+  spins: 2 ** 16,
+  until: 9000,
+} as const;
 const STEP_KEY = 'llama 16x2048x8192 heads 32x8x64 q4+q6_k kv f16 1024 q8';
 const PROFILE = {
   attention: { [HEADS]: ATTENTION },
@@ -197,6 +205,8 @@ describe('a profile is ignored:', () => {
     'too many spins': step({ spins: 2 ** 30 + 1 }),
     'a fraction of a spin': step({ spins: 0.5 }),
     'spins of text': step({ spins: '65536' }),
+    'no end': step({ until: undefined }),
+    'an end before the first position': step({ until: 0 }),
     'no tiles': { ...PROFILE, tiles: undefined },
     'a list of products': { ...PROFILE, matvec: [MATVEC] },
     'too many': { ...PROFILE, matvec: many },

@@ -14,6 +14,9 @@ interface Script {
   pollMs: number;
   plainMs: number;
   fusedMs: number;
+  /** Milliseconds of both behind a long cache. */
+  farMs?: { plain: number; fused: number };
+  contextLength?: number;
   /** x after a fused step; after a plain one it is 3, 4. */
   x: number[];
   /** The fused step that gives up: the one that is compared, or one of those that are timed. */
@@ -23,7 +26,7 @@ interface Script {
 type Run = 'lonely' | 'plain' | 'fused';
 
 class ScriptedModel implements SteppedModel {
-  readonly contextLength = 64;
+  readonly contextLength: number;
   readonly fused: FusedStep;
   /** Polls of a wait since the last reset, and whether a step has given up since. */
   spins = 0;
@@ -31,8 +34,10 @@ class ScriptedModel implements SteppedModel {
   timed: Run[] = [];
   prompted = 0;
   recorded: Run = 'plain';
+  position = 0;
 
   constructor(private readonly script: Script) {
+    this.contextLength = script.contextLength ?? 64;
     const fused: Pick<FusedStep, 'reset' | 'recordLonely' | 'gaveUp' | 'launch'> = {
       launch: { groups: 96, threads: 512 },
       reset: (spins) => {
@@ -47,7 +52,8 @@ class ScriptedModel implements SteppedModel {
     this.fused = fused as FusedStep;
   }
 
-  recordStep(_list: unknown, _position: number, fused: FusedStep | null): void {
+  recordStep(_list: unknown, position: number, fused: FusedStep | null): void {
+    this.position = position;
     this.recorded = fused ? 'fused' : 'plain';
   }
 
@@ -63,7 +69,9 @@ class ScriptedModel implements SteppedModel {
 
   /** Milliseconds of the newest recording. */
   run(): number {
-    const { pollMs, plainMs, fusedMs, givesUp } = this.script;
+    const { pollMs, givesUp, farMs } = this.script;
+    const isFar = farMs && this.position > 512;
+    const { plainMs, fusedMs } = isFar ? { plainMs: farMs.plain, fusedMs: farMs.fused } : this.script;
     const run = this.recorded;
     if (run === 'plain') return plainMs;
     if (this.gaveUp) return 0; // a dispatch returns at once
@@ -153,6 +161,15 @@ describe('fused', () => {
     expect(decision?.gain).toBeCloseTo(0.06, 9);
   });
 
+  test.each([
+    ['and at the end of a long context: to the end', { plain: 1, fused: 0.9 }, 8002],
+    ['and not at the end: up to where both take as long', { plain: 1, fused: 1.4 }, 512 + (8000 - 512) / 3],
+  ])('behind 512 tokens %s', async (_title, farMs, until) => {
+    const { decision } = await decide({ contextLength: 8002, farMs });
+    expect(decision).toMatchObject({ name: 'fused', until: Math.round(until) });
+    if (until < 8000) expect(decision?.reason).toContain(`; plain from ${Math.round(until)} tokens on`);
+  });
+
   test('by name wherever it is right, with its gain', async () => {
     const { decision } = await decide({ fusedMs: 0.8, plainMs: 0.4 }, true);
     expect(decision).toMatchObject({ name: 'fused', reason: 'asked for by name', gain: -0.5 });
@@ -162,7 +179,7 @@ describe('fused', () => {
 });
 
 describe('known from the profile', () => {
-  const known: KnownStep = { name: 'fused', reason: 'measured yesterday', gain: 0.3 };
+  const known: KnownStep = { name: 'fused', reason: 'measured yesterday', gain: 0.3, until: 50 };
 
   test('is not timed again, but compared', async () => {
     const { decision, timed } = await decide({ fusedMs: 9 }, false, known);

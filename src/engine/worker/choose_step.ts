@@ -42,7 +42,8 @@ export async function chooseStep(gpu: Gpu, llama: Llama, load: StepLoad): Promis
   const decision = await decideStep(gpu, stepped, asked === 'fused', known);
   if (decision) llama.decideStep(decision);
   checkStep(asked, llama.step);
-  if (decision && stepped.fused && asked === 'auto' && !known) {
+  // What was not measured may have been a busy moment, and is tried again by the next load.
+  if (decision && decision.gain !== null && stepped.fused && asked === 'auto' && !known) {
     await storeProfile(gpu, { step: { [keyOf(load)]: { ...decision, ...stepped.fused.launch } } });
   }
 }
