@@ -289,6 +289,8 @@ export interface PrefillFigures {
 export interface QualityRow extends Omit<Quality, 'told'> {
   weights: 'q8' | 'q4';
   stories: number;
+  /** How the steps on quantized activations ran. */
+  step: StepChoice;
 }
 
 /** Fused steps, one after another. */

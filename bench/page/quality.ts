@@ -4,12 +4,14 @@ import { InvalidRequestError } from '../../src/errors';
 import { readConfig } from '../../src/model/config/read';
 import type { ActivationType } from '../../src/model/linears';
 import { Llama } from '../../src/model/llama';
+import { checkStep, type StepChoice } from '../../src/model/step_choice';
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights, type QuantizedFormat } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';
 import { createChatTemplate } from '../../src/text/template/chat_template';
 import { findChatTemplate } from '../../src/text/template/find_template';
 import { createTokenizer } from '../../src/text/tokenizer';
+import { decideStep } from '../../src/tune/step';
 import { compareSpeakers, type Speaker, type Story, speakerOf } from '../../test/engine/quality';
 import { modelAsF32 } from '../../test/engine/quality_tensors';
 import requests from '../../test/fixtures/storyteller/greedy.json';
@@ -36,7 +38,7 @@ type Files = Awaited<ReturnType<typeof openModel>>;
 
 async function measureRow(bench: Bench, files: Files, weights: QuantizedFormat): Promise<QualityRow> {
   const stories = storiesOf(bench, files);
-  const { f32, q8 } = await openSpeakers(bench, files, weights, stories);
+  const { f32, q8, step } = await openSpeakers(bench, files, weights, stories);
   const untilStopped = function* () {
     for (const story of stories) {
       if (bench.stopped) return;
@@ -47,23 +49,24 @@ async function measureRow(bench: Bench, files: Files, weights: QuantizedFormat):
     const figures = `perplexity ${ratio.toFixed(5)} times that of f32, top-1 agreement ${agreement.toFixed(4)}`;
     bench.say({ text: `${weights} weights: ${figures}`, done: told, total: stories.length });
   });
-  return { weights, stories: told, ...quality };
+  return { weights, stories: told, step, ...quality };
 }
 
 /**
  * The same weights for both; the file's matrices become `format` as `--quantize` would make them, whatever they were.
  */
 async function openSpeakers(
-  { gpu, request: { kv: kvType }, signal }: Bench,
+  { gpu, request: { kv: kvType, step }, signal }: Bench,
   files: Files,
   format: QuantizedFormat,
   stories: readonly Story[],
-): Promise<Record<ActivationType, Speaker>> {
+): Promise<Record<ActivationType, Speaker> & { step: StepChoice }> {
   const config = readConfig(files);
   const { weights, read } = await allocateWeights(gpu, modelAsF32(resolveTensors(files, config)), config, format);
   const contextLength = Math.max(...stories.map(({ prompt, maxTokens }) => prompt.length + maxTokens));
   const open = async (activations: ActivationType) => {
-    const llama = await Llama.create(gpu, config, weights, { contextLength, kvType, attention: 'auto', activations });
+    const options = { contextLength, kvType, attention: 'auto', activations } as const;
+    const llama = await Llama.create(gpu, config, weights, activations === 'q8' ? { ...options, step } : options);
     if (llama.activations !== activations) {
       throw new InvalidRequestError(`Activations ${activations} cannot run here: it is ${llama.activations}.`);
     }
@@ -72,7 +75,10 @@ async function openSpeakers(
   const [f32, q8] = [await open('f32'), await open('q8')];
   await read(files, signal);
   for (const llama of [f32, q8]) llama.start(weights);
-  return { f32: speakerOf(f32), q8: speakerOf(q8) };
+  const decision = await decideStep(gpu, q8.stepped, step === 'fused');
+  if (decision) q8.decideStep(decision);
+  checkStep(step, q8.step);
+  return { f32: speakerOf(f32), q8: speakerOf(q8), step: q8.step };
 }
 
 /** A request each, with a seed of its own. */

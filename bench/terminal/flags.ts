@@ -124,6 +124,7 @@ const SUITES = {
     flags: {
       tokens: { kind: 'whole', value: 'N', help: 'most tokens of a story (default 200)' },
       kv: KV,
+      step: MODEL.step,
       model: { kind: 'text', value: 'DIR|FILE.gguf|URL', help: 'default: the embedded storyteller' },
     },
   },

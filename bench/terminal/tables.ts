@@ -69,6 +69,7 @@ function qualityTable({ model, kv, tokens, rows }: Extract<BenchReport, { suite:
   const title = `${model}, KV ${kv}; stories of at most ${tokens} tokens, drawn in f32 at temperature 1, and followed on q8 activations`;
   const head = [
     'weights',
+    'step',
     'stories',
     'tokens',
     'perplexity f32',
@@ -79,18 +80,21 @@ function qualityTable({ model, kv, tokens, rows }: Extract<BenchReport, { suite:
     'flips',
     'widest, nats',
   ];
-  const cells = rows.map(({ weights, stories, tokens: told, perplexity, ratio, agreement, divergence, flips }) => [
-    weights,
-    String(stories),
-    String(told),
-    perplexity.reference.toFixed(4),
-    perplexity.measured.toFixed(4),
-    ratio.toFixed(5),
-    `${(100 * agreement).toFixed(2)} %`,
-    divergence.toExponential(1),
-    String(flips.length),
-    flips.length === 0 ? '-' : Math.max(...flips.map(({ margin }) => margin)).toFixed(4),
-  ]);
+  const cells = rows.map(
+    ({ weights, step, stories, tokens: told, perplexity, ratio, agreement, divergence, flips }) => [
+      weights,
+      step.name,
+      String(stories),
+      String(told),
+      perplexity.reference.toFixed(4),
+      perplexity.measured.toFixed(4),
+      ratio.toFixed(5),
+      `${(100 * agreement).toFixed(2)} %`,
+      divergence.toExponential(1),
+      String(flips.length),
+      flips.length === 0 ? '-' : Math.max(...flips.map(({ margin }) => margin)).toFixed(4),
+    ],
+  );
   return `${title}\n${grid(head, cells)}`;
 }
 

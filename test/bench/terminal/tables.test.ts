@@ -95,6 +95,7 @@ test('an interrupted suite says so', () => {
 
 test('quality: figures of both weights, and how near a tie the likeliest tokens were that differ', () => {
   const row = {
+    step: { name: 'fused', reason: 'measured here', gain: 0.38, giveUps: 0 } as const,
     stories: 20,
     tokens: 3000,
     perplexity: { reference: 4.5, measured: 4.5009 },
@@ -112,9 +113,9 @@ test('quality: figures of both weights, and how near a tie the likeliest tokens 
   const [title, head, ...lines] = text.split('\n\n')[1].split('\n');
   expect(title).toMatch(/^a model, KV f16; stories of at most 200 tokens/);
   expect(head).toMatch(
-    /^weights +stories +tokens +perplexity f32 +q8 +q8 \/ f32 +top-1 agreement +KL, nats +flips +widest, nats$/,
+    /^weights +step +stories +tokens +perplexity f32 +q8 +q8 \/ f32 +top-1 agreement +KL, nats +flips +widest, nats$/,
   );
-  expect(lines[0]).toMatch(/^q8 +20 +3000 +4\.5000 +4\.5009 +1\.00020 +99\.90 % +4\.2e-5 +3 +0\.0152$/);
+  expect(lines[0]).toMatch(/^q8 +fused +20 +3000 +4\.5000 +4\.5009 +1\.00020 +99\.90 % +4\.2e-5 +3 +0\.0152$/);
   expect(lines[1]).toMatch(/ 100\.00 % +4\.2e-5 +0 +-$/);
 });
 
