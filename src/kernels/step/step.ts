@@ -91,7 +91,7 @@ export class Step {
   }
 
   /** Adds the dispatch. Fewer workgroups than planned wait in vain: a load measures the wait so. */
-  record(list: CommandList, group: GPUBindGroup, groups = this.plan.launch.groups): void {
+  record(list: CommandList, group: GPUBindGroup, groups = this.plan.busyGroups): void {
     list.add(this.kernel, group, groups);
   }
 }

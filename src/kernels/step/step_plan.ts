@@ -98,6 +98,11 @@ export interface RunPlan extends FormatRows {
 
 export interface StepPlan {
   launch: StepLaunch;
+  /**
+   * Workgroups that own anything: those that are dispatched. Any other would wait for words, but no step would wait for
+   * it: it might begin when the next epoch has.
+   */
+  busyGroups: number;
   /** Splits of the keys of a KV head. */
   splits: number;
   /** Values of the residual stream, of a and of h that a workgroup owns. */
@@ -178,7 +183,15 @@ export function planStep(shape: StepShape, launch: StepLaunch, subgroup: number)
   };
   const keyLanes = keyLanesOf(headDim / 8, subgroup);
   const early = Object.values(products).every((kinds) => kinds.every((runs) => isOneTrip(runs, threads)));
-  const planned = { early, launch, splits, ownHidden, ownA, ownH, keyLanes, products, words, nWords };
+  const owners = [
+    nKvHeads * splits,
+    hiddenSize / ownHidden,
+    intermediateSize / ownH,
+    (nHeads * headDim) / ownA,
+    ...products.qkv.flatMap((runs) => runs.map(({ rows, own }) => rows / own)),
+  ];
+  const busyGroups = Math.ceil(Math.max(...owners));
+  const planned = { busyGroups, early, launch, splits, ownHidden, ownA, ownH, keyLanes, products, words, nWords };
   return { ...planned, workgroupBytes: workgroupBytes(shape, planned, subgroup) };
 }
 

@@ -123,7 +123,7 @@ function owners(count: number, own: number, groups: number): Set<number> {
 
 describe('every row', () => {
   test.each(PLANS)('is owned once: $name', ({ shape, plan }) => {
-    const { groups } = plan.launch;
+    const groups = plan.busyGroups;
     const { hiddenSize, intermediateSize, nHeads, headDim } = shape;
     for (const [count, own] of [
       [hiddenSize, plan.ownHidden],
@@ -146,6 +146,20 @@ describe('every row', () => {
     // What a workgroup computes is what it publishes: o and down its part of x, gate and up pairs its part of h.
     for (const [run] of [...plan.products.o, ...plan.products.down]) expect(run.own).toBe(plan.ownHidden);
     for (const [run] of plan.products.gateUp) expect(run.own).toBe(2 * plan.ownH);
+  });
+
+  test.each(PLANS)('keeps every dispatched workgroup busy: $name', ({ shape, plan }) => {
+    const last = plan.busyGroups - 1;
+    expect(plan.busyGroups).toBeLessThanOrEqual(plan.launch.groups);
+    const { hiddenSize, intermediateSize, nHeads, nKvHeads, headDim } = shape;
+    const owned = [
+      hiddenSize - last * plan.ownHidden,
+      intermediateSize - last * plan.ownH,
+      nHeads * headDim - last * plan.ownA,
+      nKvHeads * plan.splits - last,
+      ...plan.products.qkv.flat().map(({ rows, own }) => rows - last * own),
+    ];
+    expect(Math.max(...owned)).toBeGreaterThan(0);
   });
 
   test.each(PLANS)('and each of its blocks is loaded by one thread: $name', ({ plan }) => {
