@@ -81,7 +81,7 @@ function play({
   panel.record({ type: 'prefill', done: from, total: from });
   let atMs = performance.timeOrigin + performance.now() - 5;
   [null, ...gaps].forEach((tbtMs, i) => {
-    if (warning && i === gaps.length >> 1) panel.record({ type: 'warning', code: 'step_gave_up', message: warning });
+    if (warning && i === gaps.length >> 1) panel.record({ type: 'warning', code: 'step-gave-up', message: warning });
     const text = texts[Math.min(i, texts.length - 1)];
     panel.record({
       type: 'token',

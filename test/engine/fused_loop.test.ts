@@ -120,7 +120,7 @@ describe('two workgroups', { timeout: TIMEOUT_MS }, () => {
     const { llama } = await faultyLlama({ fault: always(kind) });
     const { ids, warnings, step } = await answer(llama, runAhead);
     expect(ids).toEqual(await plainIds());
-    expect(warnings.map(({ code }) => code)).toEqual(Array(3).fill('step_gave_up'));
+    expect(warnings.map(({ code }) => code)).toEqual(Array(3).fill('step-gave-up'));
     const gaveUp = (position: number) => `A fused decode step gave up waiting at position ${position}, and ran again`;
     expect(warnings.map(({ message }) => message)).toEqual([
       `${gaveUp(FIRST)} as a plain step (1 of 3 before it is turned off).`,

@@ -111,7 +111,7 @@ function reportTail(session: Session, emit: Emit): void {
 }
 
 function warn(message: string | null, emit: Emit): void {
-  if (message !== null) emit([{ type: 'warning', code: 'step_gave_up', message }]);
+  if (message !== null) emit([{ type: 'warning', code: 'step-gave-up', message }]);
 }
 
 /** @throws InvalidRequestError, ContextOverflowError and TokenizerError for a request that cannot be answered */

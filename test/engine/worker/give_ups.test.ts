@@ -98,7 +98,7 @@ for (const runAhead of [1, 8, 'shared'] as const) {
         expect(backend.cleared).toEqual(at);
         const message = (_: unknown, i: number) => ({
           type: 'warning',
-          code: 'step_gave_up',
+          code: 'step-gave-up',
           message: `gave up, ${i + 1}`,
         });
         expect(answer.warnings()).toEqual(at.map(message));
