@@ -9,7 +9,7 @@ import type {
   StepChoice,
   TbtSummary,
 } from '../src/engine/protocol';
-import type { StepAsked } from '../src/model/step_choice';
+import type { StepAsked } from '../src/model/step/step_choice';
 import type { AttentionResult } from '../src/tune/results';
 import type { Quality } from '../test/engine/quality';
 import type { MODELS } from './shapes';

@@ -52,6 +52,7 @@ const DOORS: Record<string, readonly string[]> = {
   'metrics/shared': ['after_paint', 'draw_pacer', 'figure_format'],
   'metrics/tuning': ['roofline_section', 'tune_section'],
   'model/config': ['config', 'read'],
+  'model/step': ['decode_step', 'fused_step', 'step_choice'],
   'storage/cache': ['cache', 'cached_models', 'manifest', 'piece_store', 'stores'],
   'storage/checks': ['bounds', 'json'],
   'storage/formats': ['gguf', 'safetensors', 'shards', 'split_gguf', 'tensor'],

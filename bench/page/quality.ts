@@ -4,7 +4,7 @@ import { InvalidRequestError } from '../../src/errors';
 import { readConfig } from '../../src/model/config/read';
 import type { ActivationType } from '../../src/model/linears';
 import { Llama } from '../../src/model/llama';
-import { checkStep, type StepChoice } from '../../src/model/step_choice';
+import { checkStep, type StepChoice } from '../../src/model/step/step_choice';
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights, type QuantizedFormat } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';

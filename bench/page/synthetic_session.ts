@@ -7,7 +7,7 @@ import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
 import { InvalidRequestError, VivaceError } from '../../src/errors';
 import type { ModelConfig } from '../../src/model/config/config';
 import { Llama } from '../../src/model/llama';
-import { checkStep } from '../../src/model/step_choice';
+import { checkStep } from '../../src/model/step/step_choice';
 import { decideStep } from '../../src/tune/step';
 import type { ModelBytes, Refusal, ShapeName } from '../report';
 import type { Bench } from './bench';

@@ -1,7 +1,7 @@
 // All types that cross the worker boundary: ids, text, numbers and events. No buffers, no logits. Types only.
 
 import type { AttentionName } from '../attention/attention';
-import type { StepChoice } from '../model/step_choice';
+import type { StepChoice } from '../model/step/step_choice';
 import type { CachedModel } from '../storage/cache/cached_models';
 import type { ChatMessage } from '../text/template/message';
 import type { AttentionResult, ProductResult } from '../tune/results';

@@ -14,14 +14,14 @@ import type { StepLaunch } from '../kernels/step/step_plan';
 import { packSampling, type SamplingParams } from '../sampling/sampling';
 import { createBuffers, PREFILL_CHUNK } from './buffers';
 import type { ModelConfig } from './config/config';
-import { createDecodeStep, type DecodeStep, type StepDecision } from './decode_step';
-import { FusedStep } from './fused_step';
 import { createKvCache } from './kv_cache';
 import { type Layer, Layers } from './layers';
 import type { ActivationType, LinearSources, Operation } from './linears';
 import { padConfig } from './padding';
 import { Sampler } from './sampler';
-import type { StepAsked, StepChoice, TunedStep } from './step_choice';
+import { createDecodeStep, type DecodeStep, type StepDecision } from './step/decode_step';
+import { FusedStep } from './step/fused_step';
+import type { StepAsked, StepChoice, TunedStep } from './step/step_choice';
 import { isInterleaved, type ModelWeights } from './weights';
 
 /**

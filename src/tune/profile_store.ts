@@ -11,7 +11,7 @@ import type { ProductProfile } from '../kernels/linear/product_profile';
 import type { WeightFormat } from '../kernels/linear/weight_format';
 import type { ModelConfig } from '../model/config/config';
 import type { ActivationType } from '../model/linears';
-import type { TunedStep } from '../model/step_choice';
+import type { TunedStep } from '../model/step/step_choice';
 import { isJsonObject } from '../shared/json_object';
 import { withTimeout } from '../shared/with_timeout';
 import { shaderHash } from './shader_hash';

@@ -4,8 +4,8 @@
 import type { Gpu } from '../gpu/device';
 import { CommandList } from '../gpu/kernel';
 import { timePass } from '../gpu/time_pass';
-import type { StepDecision } from '../model/decode_step';
-import type { FusedStep } from '../model/fused_step';
+import type { StepDecision } from '../model/step/decode_step';
+import type { FusedStep } from '../model/step/fused_step';
 
 /** Milliseconds of polling after which a wait gives up: far longer than any hand-over, far shorter than a hang. */
 const WAIT_MS = 8;

@@ -5,7 +5,7 @@ import { CpuLlama } from '../../src/cpu/llama';
 import { loadCpuWeights } from '../../src/engine/worker/cpu_backend';
 import { readConfig } from '../../src/model/config/read';
 import { Llama } from '../../src/model/llama';
-import type { StepChoice } from '../../src/model/step_choice';
+import type { StepChoice } from '../../src/model/step/step_choice';
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';

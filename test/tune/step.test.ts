@@ -3,7 +3,7 @@
 
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { timePass } from '../../src/gpu/time_pass';
-import type { FusedStep } from '../../src/model/fused_step';
+import type { FusedStep } from '../../src/model/step/fused_step';
 import { decideStep, type KnownStep, type SteppedModel } from '../../src/tune/step';
 import { testGpu } from '../gpu/test_device';
 

@@ -4,7 +4,7 @@ import type { Gpu } from '../../gpu/device';
 import type { ModelConfig } from '../../model/config/config';
 import type { ActivationType } from '../../model/linears';
 import type { Llama } from '../../model/llama';
-import { checkStep, type StepAsked, type TunedStep } from '../../model/step_choice';
+import { checkStep, type StepAsked, type TunedStep } from '../../model/step/step_choice';
 import type { ModelWeights } from '../../model/weights';
 import { type Profile, stepKey, storeProfile } from '../../tune/profile_store';
 import { decideStep } from '../../tune/step';

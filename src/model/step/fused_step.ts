@@ -1,11 +1,11 @@
 // The fused step of a model: whether its layers can run as one dispatch, the buffers that the dispatch needs beside the
 // model's own, and its recording in place of the layers of one token.
 
-import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
-import type { CommandList } from '../gpu/kernel';
-import { hasIntegers } from '../kernels/linear/matmul_q8';
-import { formatRuns, type IntegerFormat } from '../kernels/linear/weight_format';
-import { phaseCuts, rangeWords, Step, type StepCut, type StepTest, wholeCut } from '../kernels/step/step';
+import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../../gpu/device';
+import type { CommandList } from '../../gpu/kernel';
+import { hasIntegers } from '../../kernels/linear/matmul_q8';
+import { formatRuns, type IntegerFormat } from '../../kernels/linear/weight_format';
+import { phaseCuts, rangeWords, Step, type StepCut, type StepTest, wholeCut } from '../../kernels/step/step';
 import {
   type FormatRows,
   HEADER_WORDS,
@@ -16,9 +16,9 @@ import {
   type StepLaunch,
   type StepProduct,
   type StepShape,
-} from '../kernels/step/step_plan';
-import type { LinearSources } from './linears';
-import type { LayerWeights, LinearWeights } from './weights';
+} from '../../kernels/step/step_plan';
+import type { LinearSources } from '../linears';
+import type { LayerWeights, LinearWeights } from '../weights';
 
 /** Storage buffers of the dispatch, and one more where a format reads its scales in quads. */
 const STORAGE_BUFFERS = 8;

@@ -1,7 +1,7 @@
 // A step that was asked for by name is never replaced by the other one.
 
 import { expect, test } from 'vitest';
-import { checkStep, type StepChoice } from '../../src/model/step_choice';
+import { checkStep, type StepChoice } from '../../../src/model/step/step_choice';
 
 const plain: StepChoice = { name: 'plain', reason: 'the adapter has no subgroups', gain: null, giveUps: 0 };
 const fused: StepChoice = { name: 'fused', reason: 'measured here', gain: 0.38, giveUps: 0 };

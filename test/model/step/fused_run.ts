@@ -1,21 +1,21 @@
 // The fused step of a model without the model around it: no other kernel is compiled.
 
-import type { CpuWeights } from '../../src/cpu/llama';
-import { ropeTable, withRopeFactors } from '../../src/cpu/rope';
-import { loadCpuWeights } from '../../src/engine/worker/cpu_backend';
-import type { Gpu } from '../../src/gpu/device';
-import { CommandList } from '../../src/gpu/kernel';
-import type { StepTest } from '../../src/kernels/step/step';
-import type { StepLaunch } from '../../src/kernels/step/step_plan';
-import { createBuffers, PREFILL_CHUNK } from '../../src/model/buffers';
-import type { ModelConfig } from '../../src/model/config/config';
-import { readConfig } from '../../src/model/config/read';
-import { FusedStep, fusedModel } from '../../src/model/fused_step';
-import { createKvCache } from '../../src/model/kv_cache';
-import { padConfig } from '../../src/model/padding';
-import { resolveTensors } from '../../src/model/tensors';
-import { allocateWeights, type QuantizedFormat } from '../../src/model/weights';
-import type { ModelFiles } from '../../src/storage/model_file';
+import type { CpuWeights } from '../../../src/cpu/llama';
+import { ropeTable, withRopeFactors } from '../../../src/cpu/rope';
+import { loadCpuWeights } from '../../../src/engine/worker/cpu_backend';
+import type { Gpu } from '../../../src/gpu/device';
+import { CommandList } from '../../../src/gpu/kernel';
+import type { StepTest } from '../../../src/kernels/step/step';
+import type { StepLaunch } from '../../../src/kernels/step/step_plan';
+import { createBuffers, PREFILL_CHUNK } from '../../../src/model/buffers';
+import type { ModelConfig } from '../../../src/model/config/config';
+import { readConfig } from '../../../src/model/config/read';
+import { createKvCache } from '../../../src/model/kv_cache';
+import { padConfig } from '../../../src/model/padding';
+import { FusedStep, fusedModel } from '../../../src/model/step/fused_step';
+import { resolveTensors } from '../../../src/model/tensors';
+import { allocateWeights, type QuantizedFormat } from '../../../src/model/weights';
+import type { ModelFiles } from '../../../src/storage/model_file';
 
 /** Phases of a layer, each a dispatch of a step apart. */
 const PHASES = 6;

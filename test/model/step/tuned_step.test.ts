@@ -2,12 +2,12 @@
 
 import { availableParallelism } from 'node:os';
 import { expect, test } from 'vitest';
-import { createDecodeStep } from '../../src/model/decode_step';
-import type { StepAsked, TunedStep } from '../../src/model/step_choice';
-import { openModel } from '../../src/storage/model_file';
-import { testGpu } from '../gpu/test_device';
+import { createDecodeStep } from '../../../src/model/step/decode_step';
+import type { StepAsked, TunedStep } from '../../../src/model/step/step_choice';
+import { openModel } from '../../../src/storage/model_file';
+import { testGpu } from '../../gpu/test_device';
+import { modelFile, SHAPE } from '../tiny_gguf';
 import { fusedSources } from './fused_run';
-import { modelFile, SHAPE } from './tiny_gguf';
 
 const TUNED: TunedStep = {
   name: 'fused',

@@ -1,11 +1,11 @@
 // The running decode step: fused or plain, why, and what becomes of a step that gave up.
 
-import { GpuProgramError } from '../errors';
-import type { Gpu } from '../gpu/device';
-import type { StepTest } from '../kernels/step/step';
-import type { StepLaunch } from '../kernels/step/step_plan';
+import { GpuProgramError } from '../../errors';
+import type { Gpu } from '../../gpu/device';
+import type { StepTest } from '../../kernels/step/step';
+import type { StepLaunch } from '../../kernels/step/step_plan';
+import type { LinearSources } from '../linears';
 import { type FusedModel, FusedStep, fusedModel } from './fused_step';
-import type { LinearSources } from './linears';
 import type { StepAsked, StepChoice, TunedStep } from './step_choice';
 import { findLaunch } from './step_launch';
 

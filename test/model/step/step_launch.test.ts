@@ -1,9 +1,9 @@
 // The choice of workgroups and threads for a fused step, as a function of what a GPU was seen to do.
 
 import { expect, test } from 'vitest';
-import type { StepShape } from '../../src/kernels/step/step_plan';
-import { chooseGroups, findLaunch, firstTimed, fittingGroups, timedNext } from '../../src/model/step_launch';
-import { testGpu } from '../gpu/test_device';
+import type { StepShape } from '../../../src/kernels/step/step_plan';
+import { chooseGroups, findLaunch, firstTimed, fittingGroups, timedNext } from '../../../src/model/step/step_launch';
+import { testGpu } from '../../gpu/test_device';
 
 const LIMITS = { maxComputeWorkgroupStorageSize: 49152, maxComputeInvocationsPerWorkgroup: 1024 };
 

@@ -2,16 +2,16 @@
 // Its hand-over between workgroups is the subject of test/engine/fused_loop.test.ts.
 
 import { expect, test } from 'vitest';
-import type { CapabilityName } from '../../src/gpu/limits';
-import type { StepLaunch } from '../../src/kernels/step/step_plan';
-import { PREFILL_CHUNK } from '../../src/model/buffers';
-import { openModel } from '../../src/storage/model_file';
-import { fixtureFolder } from '../cpu/fixtures';
-import { requestGpu, testGpu } from '../gpu/test_device';
-import { droppedFolder } from './files';
+import type { CapabilityName } from '../../../src/gpu/limits';
+import type { StepLaunch } from '../../../src/kernels/step/step_plan';
+import { PREFILL_CHUNK } from '../../../src/model/buffers';
+import { openModel } from '../../../src/storage/model_file';
+import { fixtureFolder } from '../../cpu/fixtures';
+import { requestGpu, testGpu } from '../../gpu/test_device';
+import { droppedFolder } from '../files';
+import { modelFile, SHAPE, type Variant } from '../tiny_gguf';
 import { FusedRun, type FusedRunOptions } from './fused_run';
 import { EXACT, FUSED, PLAIN, StepOracle } from './step_oracle';
-import { modelFile, SHAPE, type Variant } from './tiny_gguf';
 
 /**
  * Distance of x after a layer from the textbook that rounds as the fused step does. Only the order of sums differs,

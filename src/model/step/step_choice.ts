@@ -1,6 +1,6 @@
 // How a decode step runs on the GPU, and why: one dispatch for all layers, or a dispatch for each operation.
 
-import { InvalidRequestError } from '../errors';
+import { InvalidRequestError } from '../../errors';
 
 /** `auto`: the fused step where it was measured faster on this GPU. */
 export type StepAsked = 'auto' | StepChoice['name'];

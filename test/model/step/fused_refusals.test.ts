@@ -1,15 +1,15 @@
 // Models that the fused step does not run: a load that asks for it by name is refused with the reason.
 
 import { expect, test } from 'vitest';
-import type { Gpu } from '../../src/gpu/device';
-import { createDecodeStep } from '../../src/model/decode_step';
-import { checkStep } from '../../src/model/step_choice';
-import { openModel } from '../../src/storage/model_file';
-import { fixtureFolder } from '../cpu/fixtures';
-import { testGpu } from '../gpu/test_device';
-import { droppedFolder } from './files';
+import type { Gpu } from '../../../src/gpu/device';
+import { createDecodeStep } from '../../../src/model/step/decode_step';
+import { checkStep } from '../../../src/model/step/step_choice';
+import { openModel } from '../../../src/storage/model_file';
+import { fixtureFolder } from '../../cpu/fixtures';
+import { testGpu } from '../../gpu/test_device';
+import { droppedFolder } from '../files';
+import { modelFile, SHAPE, type Variant } from '../tiny_gguf';
 import { fusedSources } from './fused_run';
-import { modelFile, SHAPE, type Variant } from './tiny_gguf';
 
 type Sources = Parameters<typeof createDecodeStep>[0];
 type Change = (sources: Sources) => Partial<Sources>;

@@ -1,8 +1,8 @@
 // The number of workgroups and threads of a fused step: all workgroups must run at once, and hand-overs are slow where
 // two share a multiprocessor. Measures both while a model loads.
 
-import type { Gpu } from '../gpu/device';
-import { Residency } from '../kernels/step/residency';
+import type { Gpu } from '../../gpu/device';
+import { Residency } from '../../kernels/step/residency';
 import {
   planStep,
   refusal,
@@ -10,7 +10,7 @@ import {
   type StepLimits,
   type StepShape,
   X_BLOCK,
-} from '../kernels/step/step_plan';
+} from '../../kernels/step/step_plan';
 
 /** An adapter that computes on the CPU runs a workgroup a core. */
 const SOFTWARE: StepLaunch = { groups: 2, threads: 64 };

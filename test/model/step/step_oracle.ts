@@ -1,13 +1,13 @@
 // The layers of one token in plain loops, with activations rounded as a decode step rounds them: the textbook of the
 // fused step, and of how far signed bytes are from f32.
 
-import { attention } from '../../src/cpu/attention';
-import { gatedUnit } from '../../src/cpu/gated_unit';
-import { halfToNumber, toHalf } from '../../src/cpu/half';
-import { linear } from '../../src/cpu/linear';
-import type { CpuWeights } from '../../src/cpu/llama';
-import { applyRope, ropeTable, rotaryDimOf, withRopeFactors } from '../../src/cpu/rope';
-import type { ModelConfig } from '../../src/model/config/config';
+import { attention } from '../../../src/cpu/attention';
+import { gatedUnit } from '../../../src/cpu/gated_unit';
+import { halfToNumber, toHalf } from '../../../src/cpu/half';
+import { linear } from '../../../src/cpu/linear';
+import type { CpuWeights } from '../../../src/cpu/llama';
+import { applyRope, ropeTable, rotaryDimOf, withRopeFactors } from '../../../src/cpu/rope';
+import type { ModelConfig } from '../../../src/model/config/config';
 
 /** What becomes of numbers on their way. */
 export interface Rounding {
