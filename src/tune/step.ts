@@ -23,11 +23,12 @@ const LONG = 4;
 /** Steps timed each way, where they take no longer than TIMED_MS. */
 const TIMED_STEPS = 200;
 const TIMED_MS = 150;
+/** Measurements of each way, in turns, and rounds of each measurement. */
 const TURNS = 2;
 const ROUNDS = 4;
 /** A GPU that idled takes this long to reach its clocks. */
 const WARM_MS = 25;
-/** The fused step runs where plain steps take so many times as long. */
+/** Least share of its time by which a plain step must take longer than a fused one. */
 const LEAST_GAIN = 0.05;
 
 /** The parts of a model that the decision runs. */

@@ -31,6 +31,8 @@ export function gpuSteps(run: RunData): FigureGroup | null {
   };
 }
 
+const OWN_ATTENTION = 'Fused steps compute attention themselves; the decode kernel above runs in plain steps.';
+
 /** The running decode step, with its reason as the note. */
 export function decodeStep(step: StepChoice): FigureGroup {
   const definition =
@@ -38,7 +40,7 @@ export function decodeStep(step: StepChoice): FigureGroup {
   return {
     title: 'Decode step',
     figures: [{ key: 'step', label: 'Step', value: stepText(step), definition }],
-    note: step.reason,
+    note: step.name === 'fused' ? `${step.reason}. ${OWN_ATTENTION}` : step.reason,
   };
 }
 
