@@ -10,6 +10,7 @@ import { Request } from './page/request';
 import { StoppedAnswer } from './page/stopped_answer';
 import type {
   ChatMessage,
+  ChatSettings,
   EngineEvent,
   EngineInfo,
   GenerateInput,
@@ -59,6 +60,9 @@ export interface EngineLoadOptions extends LoadOptions {
 export interface EngineGenerateOptions extends GenerateOptions {
   signal?: AbortSignal;
 }
+
+/** The options of an answer to a conversation. */
+export interface EngineChatOptions extends EngineGenerateOptions, ChatSettings {}
 
 export interface EngineTuneOptions {
   /** Runs for each candidate that was measured or refused. `total` is an estimate. */
@@ -138,14 +142,20 @@ export class Engine {
   /** Answers a conversation through the model's chat template. */
   chat(
     messages: readonly ChatMessage[],
-    options?: EngineGenerateOptions,
+    { tools, toolChoice, templateArguments, continueLast, ...options }: EngineChatOptions = {},
   ): AsyncGenerator<EngineEvent, void, undefined> {
-    return this.generate({ messages }, options);
+    return this.generate({ messages, tools, toolChoice, templateArguments, continueLast }, options);
   }
 
-  /** Continues a text. Added tokens in it are recognized. An empty text continues the token that begins a text. */
-  complete(prompt: string, options?: EngineGenerateOptions): AsyncGenerator<EngineEvent, void, undefined> {
-    return this.generate({ prompt }, options);
+  /**
+   * Continues a text, or ids. Added tokens in a text are recognized. An empty text continues the token that begins a
+   * text.
+   */
+  complete(
+    prompt: string | readonly number[],
+    options?: EngineGenerateOptions,
+  ): AsyncGenerator<EngineEvent, void, undefined> {
+    return this.generate(typeof prompt === 'string' ? { prompt } : { ids: prompt }, options);
   }
 
   /**

@@ -37,12 +37,12 @@ export interface ChoiceOption extends Described {
 
 /** An option of any other form. */
 interface FormOption extends Described {
-  kind: 'integer' | 'switch' | 'text' | 'texts';
+  kind: 'integer' | 'switch' | 'text' | 'texts' | 'biases';
   /** A word that is legal beside the values of the kind. */
   or?: string;
   /** The legal values, in words and as a test. */
   form: readonly [words: string, test: (value: unknown) => boolean];
-  default?: string | boolean | readonly string[];
+  default?: string | boolean | readonly string[] | Readonly<Record<number, number>>;
 }
 
 export type Option = NumberOption | ChoiceOption | FormOption;
@@ -65,6 +65,18 @@ function isCount(value: unknown): boolean {
 
 function isTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((text) => typeof text === 'string' && text !== '');
+}
+
+/** Most tokens with a bias. */
+const MAX_BIASES = 1024;
+const MAX_BIAS = 100;
+
+function isBiases(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const entries = Object.entries(value);
+  const isBias = ([id, bias]: [string, unknown]) =>
+    /^\d{1,9}$/.test(id) && typeof bias === 'number' && Math.abs(bias) <= MAX_BIAS;
+  return entries.length <= MAX_BIASES && entries.every(isBias);
 }
 
 /** Joins two tables. Calls are marked pure, so that bundles without the joined table drop it. */
@@ -243,6 +255,26 @@ export const SAMPLING_SETTINGS = {
     slider: [1, 2, 0.01],
     help: 'Above 1, tokens that were there already become less likely. 1 turns it off.',
   },
+  /** OpenAI's presence_penalty: a logit loses this much once its token is in the answer. */
+  presencePenalty: {
+    kind: 'number',
+    min: -2,
+    max: 2,
+    default: 0,
+    label: 'Presence penalty',
+    slider: [-2, 2, 0.05],
+    help: 'Above 0, tokens that are in the answer already become less likely. 0 turns it off.',
+  },
+  /** OpenAI's frequency_penalty: a logit loses this much for each time its token is in the answer. */
+  frequencyPenalty: {
+    kind: 'number',
+    min: -2,
+    max: 2,
+    default: 0,
+    label: 'Frequency penalty',
+    slider: [-2, 2, 0.05],
+    help: 'Above 0, tokens become less likely each time they come in the answer. 0 turns it off.',
+  },
   maxTokens: {
     kind: 'integer',
     min: 1,
@@ -267,6 +299,53 @@ export const GENERATE_OPTIONS = /* @__PURE__ */ and(SAMPLING_SETTINGS, {
     form: ['a list of strings, each of at least one character', isTexts],
     default: [],
     help: 'The answer ends before the first of these texts.',
+  },
+  /** Where the chat template has no switch, only what it does anyway is legal. */
+  thinking: {
+    kind: 'choice',
+    choices: { auto: 'as the chat template does', on: '', off: '' },
+    default: 'auto',
+    help: 'Whether the model thinks before it answers, where its chat template can switch that.',
+  },
+  reasoning: {
+    kind: 'choice',
+    choices: { split: 'events of their own', text: 'with its markers in the text of the answer' },
+    default: 'split',
+    isApiOnly: true,
+    help: 'Where thinking goes.',
+  },
+  minTokens: {
+    kind: 'integer',
+    min: 0,
+    default: 0,
+    help: 'Fewest tokens of an answer: those that end it cannot come before.',
+  },
+  ignoreEos: {
+    kind: 'switch',
+    form: ['true or false', isSwitch],
+    default: false,
+    help: 'The tokens that end an answer never come.',
+  },
+  logitBias: {
+    kind: 'biases',
+    form: [`up to ${MAX_BIASES} ids, each with a number from -100 to 100`, isBiases],
+    default: {},
+    isApiOnly: true,
+    help: 'Added to the logits of tokens, by id. -100 forbids a token.',
+  },
+  /** Under softmax(logits), before penalties, biases and filters. */
+  logprobs: {
+    kind: 'integer',
+    min: 0,
+    max: 20,
+    help: 'Sends the log probability of each token and of so many of the likeliest.',
+  },
+  n: {
+    kind: 'integer',
+    min: 1,
+    max: 128,
+    default: 1,
+    help: 'Answers to the same prompt, one after another. The seed of each is one more than that of the one before.',
   },
   /** Limited by the number of unread steps that the backend supports. */
   runAhead: {
@@ -294,7 +373,9 @@ type Basic<O> = O extends { kind: 'number' | 'integer' }
       ? boolean
       : O extends { kind: 'texts' }
         ? readonly string[]
-        : string;
+        : O extends { kind: 'biases' }
+          ? Readonly<Record<number, number>>
+          : string;
 
 export type Value<O> = Basic<O> | (O extends { or: infer Word } ? Word : never);
 

@@ -3,12 +3,12 @@
 import type { AttentionName } from '../attention/attention';
 import type { StepChoice } from '../model/step/step_choice';
 import type { CachedModel } from '../storage/cache/cached_models';
-import type { ChatMessage } from '../text/template/message';
+import type { ChatMessage, Tool, ToolCall } from '../text/template/message';
 import type { AttentionResult, ProductResult } from '../tune/results';
 import type { GENERATE_OPTIONS, Given, LOAD_OPTIONS, Value } from './options';
 import type { TbtSummary } from './tbt';
 
-export type { AttentionName, AttentionResult, CachedModel, ChatMessage, ProductResult, StepChoice };
+export type { AttentionName, AttentionResult, CachedModel, ChatMessage, ProductResult, StepChoice, Tool, ToolCall };
 
 /** The values of a load option, apart from those that leave a choice to the engine. */
 type Choice<K extends keyof typeof LOAD_OPTIONS> = Exclude<Value<(typeof LOAD_OPTIONS)[K]>, 'auto' | 'none'>;
@@ -42,10 +42,32 @@ export interface LoadProgress {
 /** The options of one answer. */
 export interface GenerateOptions extends Given<typeof GENERATE_OPTIONS> {}
 
-/** The input of a generation: a conversation for the chat template, or text as is. */
-export type GenerateInput = { messages: readonly ChatMessage[] } | { prompt: string };
+/**
+ * `auto`: the model decides. `none`: it learns of no tools. `required`: the answer begins with a call of a tool, or of
+ * the named one.
+ */
+export type ToolChoice = 'auto' | 'none' | 'required' | { name: string };
 
-export type FinishReason = 'eos' | 'stop' | 'length' | 'context' | 'abort';
+/** What a chat template takes beside the messages. */
+export interface ChatSettings {
+  /** The tools that the model may call. */
+  tools?: readonly Tool[];
+  /** Default: auto. */
+  toolChoice?: ToolChoice;
+  /** Variables for the chat template, such as `enable_thinking`. JSON values. */
+  templateArguments?: Readonly<Record<string, unknown>>;
+  /** The answer continues the last message, which is the assistant's. */
+  continueLast?: boolean;
+}
+
+/** The input of a generation: a conversation for the chat template, text as is, or ids. */
+export type GenerateInput =
+  | ({ messages: readonly ChatMessage[] } & ChatSettings)
+  | { prompt: string }
+  | { ids: readonly number[] };
+
+/** `tool-calls`: the answer ended, and tools were called. */
+export type FinishReason = 'eos' | 'stop' | 'length' | 'context' | 'abort' | 'tool-calls';
 
 export interface Warning {
   code: string;
@@ -122,6 +144,18 @@ export interface Usage {
   /** Prompt tokens whose keys and values are still in the cache from the turn before. */
   cachedTokens: number;
   completionTokens: number;
+  /** Those of the completion that are thinking. */
+  reasoningTokens: number;
+}
+
+/** A token and the logarithm of its probability under softmax(logits), before penalties, biases and filters. */
+export interface TokenLogprob {
+  id: number;
+  /** For display. Half a character shows as U+FFFD, a control token by its name. */
+  token: string;
+  /** UTF-8. Empty for a control token. */
+  bytes: readonly number[];
+  logprob: number;
 }
 
 /** A token with its stages, in milliseconds of the worker's clock. */
@@ -146,27 +180,55 @@ export interface TokenEvent {
   workerMs: number | null;
   /** Pipelines compiled since the token before, if any. */
   pipelines?: number;
+  /** With the option `logprobs`: the token's own, and the likeliest tokens, most probable first. */
+  logprobs?: { chosen: TokenLogprob; top: readonly TokenLogprob[] };
+}
+
+/** A part of a call: the first of each `index` has `id` and `name`. `arguments`, appended in order, are JSON text. */
+export interface ToolCallEvent {
+  type: 'tool-call';
+  /** The number of the call in the answer, from 0. */
+  index: number;
+  id?: string;
+  name?: string;
+  arguments: string;
 }
 
 /**
- * `text` of token and done events, appended in order, is the answer. `done` comes with the last token and ends the
- * events, unless the option `gpuTimes` asks for one more: a readback later, `gpuTimes` completes the metrics of `done`.
+ * `text` of token and done events, appended in order, is the answer, and `text` of reasoning events is the thinking
+ * before it. An event of thinking or of a call follows the token event that completed its text. `done` comes with the
+ * last token and ends the events, unless the option `gpuTimes` asks for one more: a readback later, `gpuTimes`
+ * completes the metrics of `done`. With the option `n`, each answer runs from `start` to its own end.
  */
 export type EngineEvent =
+  | {
+      type: 'start';
+      /** The number of the answer, from 0. */
+      choice: number;
+      promptIds: number[];
+      /** Prompt tokens whose keys and values are still in the cache. */
+      cachedTokens: number;
+    }
   | { type: 'prefill'; done: number; total: number }
   | TokenEvent
+  | { type: 'reasoning'; text: string }
+  | ToolCallEvent
+  /** A call whose arguments are no JSON object, or whose tool is unknown. `text`: as the model wrote it. */
+  | { type: 'tool-call-error'; index: number; message: string; text: string }
   | { type: 'warning'; code: string; message: string }
   | {
       type: 'done';
-      /** Text held back until now, because it could have become a longer character or a stop string. */
+      /** Text held back until now, because it could have become a longer character, a stop string or a marker. */
       text: string;
       finishReason: FinishReason;
       seed: number;
-      promptIds: number[];
       usage: Usage;
       metrics: RunMetrics;
     }
   | { type: 'gpuTimes'; gpuMs: TbtSummary | null };
+
+/** `optional`: the chat template can switch thinking on and off. */
+export type ThinkingAbility = 'none' | 'optional' | 'always';
 
 export interface EngineInfo {
   model: {
@@ -194,6 +256,9 @@ export interface EngineInfo {
   askedAttention: 'auto' | AttentionName;
   step: StepChoice;
   hasChatTemplate: boolean;
+  /** True if the chat template takes tools and shows calls in a syntax that can be read back. */
+  tools: boolean;
+  thinking: ThinkingAbility;
   /** Bytes allocated once the model is ready. `activations` is everything but weights and cache. */
   gpuBytes: { weights: number; kvCache: number; activations: number } | null;
   /**

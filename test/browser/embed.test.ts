@@ -409,7 +409,8 @@ test('without any charset the ids and texts are the same', async () => {
   const ids = await page.evaluate(async (prompt) => {
     const { Vivace } = window as unknown as HostWindow;
     let found: number[] = [];
-    for await (const event of Vivace.chat(prompt, { maxTokens: 1 })) if (event.type === 'done') found = event.promptIds;
+    for await (const event of Vivace.chat(prompt, { maxTokens: 1 }))
+      if (event.type === 'start') found = event.promptIds;
     return [document.characterSet, ...found];
   }, text);
   expect(ids).toEqual(['windows-1252', ...createTokenizer(files({ gguf: vocabulary })).encode(text)]);

@@ -71,6 +71,8 @@ function play({
       askedAttention: 'auto',
       step,
       hasChatTemplate: true,
+      tools: false,
+      thinking: 'none',
       gpuBytes: { weights: 27_400_192, kvCache: 7_077_888, activations: 1_204_224 },
       bytesPerToken: { weights: 15_000_000, kvPerPosition: 6912 },
       loadMs: { open: 41, weights: 612, compile: 188 },
@@ -109,14 +111,13 @@ function play({
     runAhead: 8,
     peakGpuBytes: 41_205_760,
   };
-  const usage = { promptTokens: from, cachedTokens: 0, completionTokens: total };
+  const usage = { promptTokens: from, cachedTokens: 0, completionTokens: total, reasoningTokens: 0 };
   if (isDone)
     panel.record({
       type: 'done',
       text: '',
       finishReason: 'eos',
       seed: 1,
-      promptIds: Array(from).fill(1),
       usage,
       metrics,
     });

@@ -100,6 +100,8 @@ function install({ answers, contextLength = 1024, hasChatTemplate = true }: Scri
     attention: { prefill: 'flash_prefill', decode: 'fused_decode', reason: 'the script says so' },
     askedAttention: 'auto',
     hasChatTemplate,
+    tools: false,
+    thinking: 'none',
     gpuBytes: { weights: 27_400_192, kvCache: 7_077_888, activations: 1_204_224 },
     loadMs: { open: 41, weights: 612, compile: 188 },
     warnings: [],
@@ -145,6 +147,7 @@ function install({ answers, contextLength = 1024, hasChatTemplate = true }: Scri
     const { signal, maxTokens = Number.POSITIVE_INFINITY } = options;
     const stopped = new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()));
     const started = performance.now();
+    yield { type: 'start', choice: 0, promptIds: [1], cachedTokens: 0 };
     yield { type: 'prefill', done: promptTokens, total: promptTokens };
     const ttftMs = performance.now() - started;
     const gaps: number[] = [];
@@ -165,9 +168,9 @@ function install({ answers, contextLength = 1024, hasChatTemplate = true }: Scri
       last = now;
       yield { type: 'token', id: n, text: text.slice(from, from + piece), tbtMs, position: promptTokens + n };
     }
-    const usage = { promptTokens, cachedTokens: 0, completionTokens: n };
+    const usage = { promptTokens, cachedTokens: 0, completionTokens: n, reasoningTokens: 0 };
     const metrics = metricsOf(gaps, ttftMs, promptTokens);
-    yield { type: 'done', text: '', finishReason, seed: 1, promptIds: [1], usage, metrics };
+    yield { type: 'done', text: '', finishReason, seed: 1, usage, metrics };
   }
 
   function request(messages: ChatMessage[] | null, prompt: string | null, options: { signal?: AbortSignal } = {}) {

@@ -81,7 +81,7 @@ for (const { name, create, prompts } of BACKENDS) {
           (events) => {
             for (const event of events) {
               if (event.type === 'token') made.push(event.id);
-              if (event.type === 'done') asked = event.promptIds;
+              if (event.type === 'start') asked = event.promptIds;
             }
           },
           () => false,

@@ -44,6 +44,8 @@ export const info: EngineInfo = {
   askedAttention: 'auto',
   step: { name: 'fused', reason: 'measured here', gain: 0.38, giveUps: 0 },
   hasChatTemplate: true,
+  tools: false,
+  thinking: 'none',
   gpuBytes: null,
   bytesPerToken: null,
   loadMs: { open: 1, weights: 1, compile: 1 },
@@ -53,6 +55,7 @@ export const info: EngineInfo = {
 export const heard = {
   info,
   warnings: [{ ...repeated }, { code: 'other', message: 'Another.' }],
+  promptIds: [1, 2],
   ids: [5, 6, 7],
   text: 'Once upon a',
   done: {
@@ -60,8 +63,7 @@ export const heard = {
     text: '',
     finishReason: 'length',
     seed: 0,
-    promptIds: [1, 2],
-    usage: { promptTokens: 2, cachedTokens: 0, completionTokens: 3 },
+    usage: { promptTokens: 2, cachedTokens: 0, completionTokens: 3, reasoningTokens: 0 },
     metrics,
   },
 } satisfies RunHeard;

@@ -122,7 +122,7 @@ describe('a stop', () => {
     backend.go(1);
     const end = done(await answer.whole);
     expect(answer.tokens()).toBe(3);
-    expect(end).toMatchObject({ finishReason: 'abort', seed: 5, promptIds: [1, 2, 3], usage: { completionTokens: 3 } });
+    expect(end).toMatchObject({ finishReason: 'abort', seed: 5, usage: { completionTokens: 3 } });
     expect(engine.metrics).toBe(end.metrics);
   });
 
@@ -140,7 +140,7 @@ describe('a stop', () => {
     expect(end).toMatchObject({
       finishReason: 'abort',
       seed: 5,
-      usage: { promptTokens: 3, cachedTokens: 0, completionTokens: 2 },
+      usage: { promptTokens: 3, cachedTokens: 0, completionTokens: 2, reasoningTokens: 0 },
     });
     expect(end.metrics.tbtMs.perToken).toHaveLength(1);
     expect(engine.metrics).toBe(end.metrics);

@@ -8,8 +8,15 @@ function flagName(key: string, { name }: Option): string {
   return name ?? key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-const KINDS = { number: 'number', integer: 'whole', switch: 'switch', text: 'text', texts: 'texts' } as const;
-const VALUES = { number: 'N', integer: 'N', switch: '', text: 'TEXT', texts: 'TEXT' } as const;
+const KINDS = {
+  number: 'number',
+  integer: 'whole',
+  switch: 'switch',
+  text: 'text',
+  texts: 'texts',
+  biases: 'text',
+} as const;
+const VALUES = { number: 'N', integer: 'N', switch: '', text: 'TEXT', texts: 'TEXT', biases: 'TEXT' } as const;
 
 function toFlag(option: Option): Flag {
   const standard = option.default === undefined || Array.isArray(option.default) ? '' : ` (default ${option.default})`;

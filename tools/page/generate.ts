@@ -82,9 +82,11 @@ async function answer(
   const events = asChat ? engine.chat([{ role: 'user', content: prompt }], all) : engine.complete(prompt, all);
   const warnings = [];
   const ids = [];
+  let promptIds: number[] = [];
   let text = '';
   let done: Run['done'] | null = null;
   for await (const event of events) {
+    if (event.type === 'start') promptIds = event.promptIds;
     if (event.type === 'warning') warnings.push(event);
     if (event.type === 'token') ids.push(event.id);
     if (event.type === 'token' || event.type === 'done') {
@@ -96,5 +98,5 @@ async function answer(
   }
   await engine.unload();
   if (!done) throw new Error('The engine ended without saying why.');
-  return { info, done, report: runReport({ info, warnings, ids, text, done }) };
+  return { info, done, report: runReport({ info, warnings, promptIds, ids, text, done }) };
 }

@@ -9,6 +9,8 @@ export interface RunHeard {
   warnings: readonly Warning[];
   ids: readonly number[];
   text: string;
+  /** Null if the run ended before its `start`. */
+  promptIds: readonly number[] | null;
   /** Null if the run ended without one. */
   done: Extract<EngineEvent, { type: 'done' }> | null;
   /** Figures measured without a `done`. */
@@ -18,7 +20,7 @@ export interface RunHeard {
 /** Numbers as the engine reports them. Unknown figures are null, as are those that only `done` brings. */
 export type RunReport = ReturnType<typeof runReport>;
 
-export function runReport({ info, warnings, ids, text, done, measured = {} }: RunHeard) {
+export function runReport({ info, warnings, promptIds, ids, text, done, measured = {} }: RunHeard) {
   const metrics: Partial<RunMetrics> = done?.metrics ?? measured;
   return {
     model: info?.model.name ?? null,
@@ -26,7 +28,7 @@ export function runReport({ info, warnings, ids, text, done, measured = {} }: Ru
     backend: info?.backend ?? null,
     attention: metrics.attention ?? info?.attention ?? null,
     step: metrics.step ?? info?.step ?? null,
-    promptIds: done?.promptIds ?? null,
+    promptIds,
     ids,
     text,
     finishReason: done?.finishReason ?? null,

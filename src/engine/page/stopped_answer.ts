@@ -44,8 +44,7 @@ export class StoppedAnswer {
       text: '',
       finishReason: 'abort',
       seed,
-      promptIds: [],
-      usage: { promptTokens, cachedTokens, completionTokens },
+      usage: { promptTokens, cachedTokens, completionTokens, reasoningTokens: 0 },
       metrics: {
         attention: this.info.attention,
         step: this.info.step,

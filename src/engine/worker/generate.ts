@@ -47,6 +47,7 @@ export async function generate(
   const answer = new Answer(backend, clock, inFlight, decoder, { ...ends, emit, onFirst: () => progress(toPrefill) });
   let before = copyOf(backend.counters);
 
+  emit([{ type: 'start', choice: 0, promptIds: Array.from(prompt), cachedTokens: cached }]);
   progress(0);
   try {
     backend.begin(sampling, timed);
@@ -78,8 +79,12 @@ export async function generate(
       text: decoder.flush(),
       finishReason: answer.finishReason,
       seed: sampling.seed,
-      promptIds: Array.from(prompt),
-      usage: { promptTokens: prompt.length, cachedTokens: cached, completionTokens: answer.ids.length },
+      usage: {
+        promptTokens: prompt.length,
+        cachedTokens: cached,
+        completionTokens: answer.ids.length,
+        reasoningTokens: 0,
+      },
       metrics: runMetrics(backend, clock, counts),
     },
   ]);

@@ -165,6 +165,8 @@ async function loadFiles(
       askedAttention: options.attention,
       step: backend.step,
       hasChatTemplate: template !== null,
+      tools: false,
+      thinking: 'none',
       gpuBytes,
       bytesPerToken,
       loadMs: tracker.times(),

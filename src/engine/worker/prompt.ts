@@ -15,7 +15,7 @@ export function promptIds(
   input: GenerateInput,
   { tokenizer, template, vocabSize, backend: { contextLength } }: Session,
 ): Uint32Array<ArrayBuffer> {
-  const ids = 'messages' in input ? chatIds(input.messages, tokenizer, template) : textIds(input.prompt, tokenizer);
+  const ids = idsOf(input, tokenizer, template);
   if (ids.length >= contextLength) throw new ContextOverflowError(ids.length, contextLength);
   const stray = ids.find((id) => id >= vocabSize);
   if (stray !== undefined) {
@@ -26,9 +26,14 @@ export function promptIds(
   return Uint32Array.from(ids);
 }
 
+function idsOf(input: GenerateInput, tokenizer: Tokenizer, template: ChatTemplate | null): Uint32Array {
+  if ('messages' in input) return chatIds(input.messages, tokenizer, template);
+  return 'ids' in input ? Uint32Array.from(input.ids) : textIds(input.prompt, tokenizer);
+}
+
 /** True if the answer continues the text of a prompt. */
 export function goesOn(input: GenerateInput, prompt: Uint32Array, tokenizer: Tokenizer): boolean {
-  return 'prompt' in input && prompt.some((id) => tokenizer.tokenBytes(id).length > 0);
+  return !('messages' in input) && prompt.some((id) => tokenizer.tokenBytes(id).length > 0);
 }
 
 /** The ids of a prompt. For an empty one the model begins a text. */

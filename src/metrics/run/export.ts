@@ -6,11 +6,11 @@ import { gpuMsOf, type RunData } from './run_data';
 
 /** A run as JSON. `info` stands in where the run has none. Values still unknown in a run without `done` are null. */
 export function runToJson(run: RunData, info: EngineInfo | null): string {
-  const { tokens, warnings, done, ttftMs, tbt: tbtMs, decodeTokensPerSecond } = run;
+  const { promptIds, tokens, warnings, done, ttftMs, tbt: tbtMs, decodeTokensPerSecond } = run;
   const ids = tokens.map((token) => token.id);
   const text = tokens.map((token) => token.text).join('') + (done?.text ?? '');
   const measured = { ttftMs, tbtMs, decodeTokensPerSecond };
-  return JSON.stringify(runReport({ info: run.info ?? info, warnings, ids, text, done, measured }));
+  return JSON.stringify(runReport({ info: run.info ?? info, warnings, promptIds, ids, text, done, measured }));
 }
 
 /** Rounds to microseconds: finer digits are rounding errors of subtraction. */

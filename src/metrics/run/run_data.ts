@@ -70,6 +70,8 @@ export interface RunData {
   readonly label: string;
   /** True for the first answer of a loaded model, whose reader also waited for the load. */
   readonly isFirst: boolean;
+  /** Null before the answer's `start`. */
+  readonly promptIds: readonly number[] | null;
   readonly tokens: readonly RecordedToken[];
   /** The chart's points: numbers (from 1) of the tokens with a gap before them, and these gaps. */
   readonly tokenNumbers: readonly number[];

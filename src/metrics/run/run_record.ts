@@ -35,6 +35,7 @@ export class RunRecord implements RunData {
   readonly gaps: number[] = [];
   readonly marks: Mark[] = [];
   readonly warnings: Warning[] = [];
+  promptIds: readonly number[] | null = null;
   prefill: { done: number; total: number } | null = null;
   done: DoneEvent | null = null;
   isEnded = false;
@@ -114,6 +115,9 @@ export class RunRecord implements RunData {
 
   record(event: EngineEvent): void {
     switch (event.type) {
+      case 'start':
+        this.promptIds = event.promptIds;
+        break;
       case 'prefill':
         this.prefill = { done: event.done, total: event.total };
         break;
@@ -130,6 +134,10 @@ export class RunRecord implements RunData {
       case 'gpuTimes':
         if (this.done) this.done = { ...this.done, metrics: { ...this.done.metrics, gpuMs: event.gpuMs } };
         break;
+      case 'reasoning':
+      case 'tool-call':
+      case 'tool-call-error':
+        break; // their times are those of the token before
       default:
         event satisfies never;
     }

@@ -1,12 +1,37 @@
+// The messages of a conversation, and the tools that a model may call.
+
+/** A call of a tool, as the model wrote it. */
+export interface ToolCall {
+  /** Identifies the call, so that the tool's message can name it. Unique in a conversation. */
+  id: string;
+  name: string;
+  /** JSON text. Complete and valid unless the model was cut or erred. */
+  arguments: string;
+}
+
+/** A function that a model may call. */
+export interface Tool {
+  name: string;
+  description?: string;
+  /** JSON Schema of the arguments, an object. */
+  parameters?: Readonly<Record<string, unknown>>;
+}
+
 /** A message of a conversation. */
 export interface ChatMessage {
   /**
-   * The author of the content, which decides the added tokens that its text may become. `user` and `system`: only
-   * harmless ones (letters, runs of spaces, HTML tags); the text of any other token is read as letters. `assistant`:
-   * also those that an answer shows, such as `<think>` and `<tool_call>`, regardless of the message's origin, but no
-   * tokens that begin or end a turn. Pass answers back unchanged: the chat template drops earlier thinking if the model
-   * wants that.
+   * The author of the content, which decides the added tokens that its text may become. `user`, `system` and `tool`:
+   * only harmless ones (letters, runs of spaces, HTML tags); the text of any other token is read as letters.
+   * `assistant`: also those that an answer shows, such as `<think>` and `<tool_call>`, regardless of the message's
+   * origin, but no tokens that begin or end a turn. Pass answers back unchanged: the chat template drops earlier
+   * thinking if the model wants that.
    */
-  role: 'system' | 'user' | 'assistant';
+  role: 'system' | 'user' | 'assistant' | 'tool';
   content: string;
+  /** Of `assistant`: the thinking before the content, for templates that show it. */
+  reasoning?: string;
+  /** Of `assistant`: the calls after the content. */
+  toolCalls?: readonly ToolCall[];
+  /** Of `tool`: the `id` of the call whose result the content is. */
+  toolCallId?: string;
 }

@@ -76,6 +76,10 @@ export function takeEvent(turn: Turn, event: EngineEvent): boolean {
       turn.timing = timingOf(event.metrics);
       turn.usage = event.usage;
       return true;
+    case 'start':
+    case 'reasoning':
+    case 'tool-call':
+    case 'tool-call-error':
     case 'warning':
     case 'gpuTimes':
       return false;

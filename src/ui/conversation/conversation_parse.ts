@@ -22,6 +22,7 @@ const FINISH_REASONS: Record<NonNullable<Turn['finishReason']>, true> = {
   length: true,
   context: true,
   abort: true,
+  'tool-calls': true,
 };
 
 /** Reports a file or a stored value that is no valid conversation. The message is a sentence with the reason. */
@@ -159,6 +160,7 @@ function parseUsage(reader: Reader, value: unknown): NonNullable<Turn['usage']> 
     promptTokens: read('promptTokens'),
     cachedTokens: read('cachedTokens'),
     completionTokens: read('completionTokens'),
+    reasoningTokens: fields.reasoningTokens === undefined ? 0 : read('reasoningTokens'), // older copies lack it
   };
 }
 

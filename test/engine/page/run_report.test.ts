@@ -38,7 +38,7 @@ test('a run kept from before there were steps has none', () => {
 
 test('a run without `done` has the same keys, the figures measured without it, and null for the others', () => {
   const { tbtMs } = metrics;
-  const report = runReport({ ...heard, done: null, measured: { ttftMs: 7, tbtMs } });
+  const report = runReport({ ...heard, promptIds: null, done: null, measured: { ttftMs: 7, tbtMs } });
   expect(Object.keys(report)).toEqual(Object.keys(runReport(heard)));
   expect(report).toMatchObject({
     model: 'storyteller',

@@ -4,6 +4,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vi
 import type { EngineEvent, GenerateInput, GenerateOptions } from '../../../src/engine/protocol';
 import { MOST_SHARED } from '../../../src/engine/worker/backend';
 import { generate } from '../../../src/engine/worker/generate';
+import { promptIds } from '../../../src/engine/worker/prompt';
 import { RunAhead } from '../../../src/engine/worker/run_ahead';
 import type { Session } from '../../../src/engine/worker/session';
 import { DeviceLostError, InvalidRequestError, NotFiniteError } from '../../../src/errors';
@@ -30,7 +31,7 @@ function session(contextLength = 256, delayMs = 0) {
   const backend = new ScriptBackend(contextLength, (position) => ids[position - start] ?? ids[0], delayMs);
   const made: Session = { backend, tokenizer, template, vocabSize: 4096, cachedIds: [] };
   const run = async (input: GenerateInput, options: GenerateOptions = {}, stopped: () => boolean = () => false) => {
-    start = ('messages' in input ? template.encode(input.messages, tokenizer) : tokenizer.encode(input.prompt)).length;
+    start = promptIds(input, made).length;
     const events: EngineEvent[] = [];
     await generate(made, input, { temperature: 0, ...options }, (some) => events.push(...some), stopped);
     return answerOf(events);

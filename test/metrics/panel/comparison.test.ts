@@ -7,7 +7,7 @@ import type { RunData } from '../../../src/metrics/run/run_data';
 
 function run(gaps: number[], gpuMs: number | null = null, [promptTokens, cachedTokens] = [17, 0]): RunData {
   const tbt = summarizeGaps(gaps);
-  const usage = { promptTokens, cachedTokens, completionTokens: gaps.length + 1 };
+  const usage = { promptTokens, cachedTokens, completionTokens: gaps.length + 1, reasoningTokens: 0 };
   const metrics = { prefillTokensPerSecond: 500, gpuMs: gpuMs === null ? null : summarizeGaps([gpuMs]) };
   return { gaps, tbt, ttftMs: 40, decodeTokensPerSecond: 1000 / (tbt.mean ?? 1), metrics, usage } as unknown as RunData;
 }

@@ -34,6 +34,8 @@ const info: EngineInfo = {
   askedAttention: 'auto',
   step,
   hasChatTemplate: true,
+  tools: false,
+  thinking: 'none',
   gpuBytes: { weights: 2048, kvCache: 1024, activations: 512 },
   bytesPerToken: { weights: 10_000_000, kvPerPosition: 1000 },
   loadMs: { open: 10, weights: 200, compile: 30 },
@@ -60,13 +62,12 @@ function runOf(gpuMs: number | null, { isFirst = false, ended = true } = {}): Ru
     runAhead: 6,
     peakGpuBytes: 4096,
   };
-  const usage = { promptTokens: 99, cachedTokens: 90, completionTokens: 3 };
+  const usage = { promptTokens: 99, cachedTokens: 90, completionTokens: 3, reasoningTokens: 0 };
   const done: EngineEvent = {
     type: 'done',
     text: '',
     finishReason: 'eos',
     seed: 7,
-    promptIds: [1],
     usage,
     metrics,
   };

@@ -35,8 +35,8 @@ function doneAfter(run: RunRecord): EngineEvent {
     runAhead: 6,
     peakGpuBytes: 1 << 20,
   };
-  const usage = { promptTokens: 5, cachedTokens: 2, completionTokens: run.tokens.length };
-  return { type: 'done', text: '', finishReason: 'eos', seed: 7, promptIds: [1], usage, metrics };
+  const usage = { promptTokens: 5, cachedTokens: 2, completionTokens: run.tokens.length, reasoningTokens: 0 };
+  return { type: 'done', text: '', finishReason: 'eos', seed: 7, usage, metrics };
 }
 
 const value = (run: RunRecord, key: string, info: EngineInfo | null = null) =>

@@ -9,7 +9,7 @@ import { newTurn, type Turn } from '../../../src/ui/conversation/conversation';
 function answered(...asked: number[]): Turn[] {
   let held = 0;
   return asked.map((tokens, i) => {
-    const usage = { promptTokens: held + tokens, cachedTokens: held, completionTokens: 10 };
+    const usage = { promptTokens: held + tokens, cachedTokens: held, completionTokens: 10, reasoningTokens: 0 };
     held = usage.promptTokens + usage.completionTokens;
     return { ...newTurn(`question ${i}`), answer: 'an answer', state: 'done' as const, finishReason: 'eos', usage };
   });
@@ -28,7 +28,7 @@ describe('the meter', () => {
     const path = answered(30, 20, 10);
     const memory = { after: path[0].id, since: path[2].id };
     expect(contextTokens(path, memory)).toBe(20 + 10 + 10 + 10);
-    const usage = { promptTokens: 61, cachedTokens: 0, completionTokens: 5 };
+    const usage = { promptTokens: 61, cachedTokens: 0, completionTokens: 5, reasoningTokens: 0 };
     expect(contextTokens([...path, { ...failed(), state: 'done', usage }], memory)).toBe(66);
   });
 
@@ -92,7 +92,7 @@ describe('forgetting', () => {
   });
 
   test('handles turns asked after a forgetting, and turns without counts', () => {
-    const usage = { promptTokens: 30, cachedTokens: 0, completionTokens: 10 };
+    const usage = { promptTokens: 30, cachedTokens: 0, completionTokens: 10, reasoningTokens: 0 };
     const path = [...answered(40, 40), { ...failed(), state: 'done' as const, usage }, failed()];
     const start = memoryStart(path, forgetOldest(path, undefined, 60));
     expect(start).toBe(2);

@@ -42,7 +42,9 @@ const turn: fc.Arbitrary<Turn> = fc.record({
   waitsFor: fc.constant(null),
   finishReason: fc.constantFrom('eos' as const, 'stop' as const, 'length' as const, 'context' as const, null),
   timing: orNull(fc.record({ decodeTokensPerSecond: amount, ttftMs: amount, tbtP50Ms: amount })),
-  usage: orNull(fc.record({ promptTokens: count, cachedTokens: count, completionTokens: count })),
+  usage: orNull(
+    fc.record({ promptTokens: count, cachedTokens: count, completionTokens: count, reasoningTokens: count }),
+  ),
   advice: orNull(
     fc.record({ what: text, next: text, offers: fc.subarray(['retry' as const, 'edit' as const, 'new' as const]) }),
   ),
