@@ -67,7 +67,7 @@ function ask(session: ReturnType<typeof numberSession>, options: GenerateOptions
 }
 
 const macrotask = () => new Promise((resolve) => setImmediate(resolve));
-const typesAfterTokens = (events: readonly EngineEvent[]) =>
+const typesBesideTokens = (events: readonly EngineEvent[]) =>
   events.map(({ type }) => type).filter((type) => type !== 'token' && type !== 'prefill');
 
 afterEach(() => void vi.useRealTimers());
@@ -95,7 +95,7 @@ describe('`done` comes with the last token, whatever the GPU still does', () => 
         expect(answer.state.isOver).toBe(!waits);
         backend.release();
         await answer.whole;
-        expect(typesAfterTokens(answer.events)).toEqual(gpuTimes ? ['done', 'gpuTimes'] : ['done']);
+        expect(typesBesideTokens(answer.events)).toEqual(gpuTimes ? ['start', 'done', 'gpuTimes'] : ['start', 'done']);
       });
     }
   }
@@ -145,7 +145,7 @@ describe('a failure after `done`', () => {
       await answer.done;
       backend.release(new DeviceLostError('a test'));
       await answer.whole; // this answer is complete
-      expect(typesAfterTokens(answer.events)).toEqual(gpuTimes ? ['done', 'gpuTimes'] : ['done']);
+      expect(typesBesideTokens(answer.events)).toEqual(gpuTimes ? ['start', 'done', 'gpuTimes'] : ['start', 'done']);
       if (gpuTimes) expect(answer.events.at(-1)).toEqual({ type: 'gpuTimes', gpuMs: null });
       const next = ask(session, { maxTokens: 2 });
       await expect(next.whole).rejects.toMatchObject({ code: 'device-lost' });

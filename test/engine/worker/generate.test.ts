@@ -145,7 +145,7 @@ test('a reader that never reads holds nothing up, and gets no more than the even
     return new Promise<void>(() => {});
   };
   await generate(made, USER, { temperature: 0, runAhead: 4 }, emit, () => false);
-  expect(events).toBeLessThanOrEqual(ids.length + 4); // what is left: prefill and done
+  expect(events).toBeLessThanOrEqual(ids.length + 5); // what is left: start, prefill and done
 });
 
 describe('a device that fails with steps in flight', () => {
@@ -287,7 +287,7 @@ describe('times, on a clock that only timers move', () => {
     await onTimers(generate(made, { prompt: 'Once' }, { temperature: 0, maxTokens: 10 }, emit, () => false));
     const at = tokenizer.encode('Once').length;
     const tokens = [[0], [1, 2, 3, 4], [5, 6, 7, 8], [9]].map((list) => list.map((i) => at + i).join());
-    expect(lists.filter((list) => list !== 'prefill')).toEqual([...tokens, 'done']);
+    expect(lists.filter((list) => list !== 'prefill')).toEqual(['start', ...tokens, 'done']);
   });
 
   test('a token that is not finite ends the answer after those before it in its readback', async () => {

@@ -4,10 +4,22 @@ import { describe, expect, test } from 'vitest';
 import { resolveGenerate } from '../../../src/engine/worker/generate_options';
 import { InvalidRequestError } from '../../../src/errors';
 
+/** The defaults of the options that these tests leave out. */
+const UNSET = {
+  ignoreEos: false,
+  logitBias: {},
+  logprobs: undefined,
+  minTokens: 0,
+  n: 1,
+  reasoning: 'split',
+  thinking: 'auto',
+};
+
 test('what is absent takes its default, and the seed is random', () => {
   const { sampling, ...rest } = resolveGenerate({});
   const { seed, ...others } = sampling;
-  expect(others).toEqual({ temperature: 0.6, topK: 40, topP: 0.9, minP: 0.05, repetitionPenalty: 1 });
+  const penalties = { repetitionPenalty: 1, presencePenalty: 0, frequencyPenalty: 0 };
+  expect(others).toEqual({ temperature: 0.6, topK: 40, topP: 0.9, minP: 0.05, ...penalties, ...UNSET });
   expect(rest).toEqual({ maxTokens: undefined, stop: [], runAhead: 'auto', gpuTimes: false });
   expect(seed).toBe(seed >>> 0);
   expect(new Set(Array.from({ length: 8 }, () => resolveGenerate({}).sampling.seed)).size).toBeGreaterThan(1);
@@ -15,7 +27,7 @@ test('what is absent takes its default, and the seed is random', () => {
 
 test('what is given is kept, an undefined counts as absent', () => {
   const given = { temperature: 0, topK: 0, topP: 0, minP: 1, repetitionPenalty: 1.3, seed: 0xffffffff };
-  expect(resolveGenerate(given).sampling).toEqual(given);
+  expect(resolveGenerate(given).sampling).toEqual({ ...given, presencePenalty: 0, frequencyPenalty: 0, ...UNSET });
   expect(resolveGenerate({ temperature: undefined, seed: 3 }).sampling).toMatchObject({ temperature: 0.6, seed: 3 });
 });
 

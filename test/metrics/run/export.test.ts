@@ -74,6 +74,6 @@ test('the CSV holds only numbers, and empty cells for unknown ones', () => {
   expect(runToCsv(runOf([...events, done]))).toBe(`${HEADER}\n1,5,9,,,7.123,,10,10\n2,6,10,1.5,0.25,3,0.1,8.5,8.5\n`);
   expect(runToCsv(runOf(events))).toContain('\n2,6,10,1.5,,3,0.1,8.5,8.5\n');
   const unpainted = new RunRecord({ now: () => 1000, onPaint: () => {} });
-  unpainted.record(events[1]);
+  unpainted.record(events[2]);
   expect(runToCsv(unpainted)).toBe(`${HEADER}\n1,5,9,,,7.123,,10,\n`);
 });

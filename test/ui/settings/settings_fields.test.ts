@@ -20,7 +20,8 @@ test('numbers are brought into range, and no number means the default', () => {
 
 test('empty fields leave the choice to the engine', () => {
   const options = toOptions(standardSampling());
-  expect(options).toEqual({ temperature: 0.6, topK: 40, topP: 0.9, minP: 0.05, repetitionPenalty: 1 });
+  const penalties = { repetitionPenalty: 1, presencePenalty: 0, frequencyPenalty: 0 };
+  expect(options).toEqual({ temperature: 0.6, topK: 40, topP: 0.9, minP: 0.05, ...penalties });
 });
 
 test('the dialog has every sampling parameter, and the load settings in order', () => {
