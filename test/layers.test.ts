@@ -58,10 +58,11 @@ const DOORS: Record<string, readonly string[]> = {
   'storage/formats': ['gguf', 'safetensors', 'shards', 'split_gguf', 'tensor'],
   'storage/hub': ['hub_address', 'hub_model', 'model_url'],
   'storage/source': ['blob_source', 'byte_source', 'folder', 'hash_port', 'http', 'url_source', 'window_cache'],
+  'text/answer': ['answer_parser'],
   'text/decode': ['stream_decoder', 'token_bytes'],
   'text/encode': ['added_tokens', 'encoder', 'pre_tokenizer', 'rule_fields', 'word_regexes'],
   'text/vocabulary': ['gguf_vocabulary', 'special_tokens', 'tokenizer_json'],
-  'text/template': ['chat_template', 'find_template', 'message'],
+  'text/template': ['chat_syntax', 'chat_template', 'find_template', 'message'],
   'ui/chat': ['chat', 'chat_session', 'connect_panel'],
   'ui/conversation': [
     'conversation',

@@ -88,7 +88,7 @@ function storiesOf({ request: { tokens: maxTokens, quick } }: Bench, files: File
   const template = source === null ? null : createChatTemplate(source, tokenizer);
   const idsOf = (content: string) =>
     template
-      ? template.encode([{ role: 'user', content }], tokenizer)
+      ? template.encode({ messages: [{ role: 'user', content }] }, tokenizer).ids
       : tokenizer.encode(content, { addSpecialTokens: true });
   return requests.slice(0, quick ? QUICK_STORIES : requests.length).map(({ prompt }, seed) => {
     return { prompt: Array.from(idsOf(prompt)), seed, maxTokens, eosIds: tokenizer.eosIds };

@@ -3,12 +3,24 @@
 import type { AttentionName } from '../attention/attention';
 import type { StepChoice } from '../model/step/step_choice';
 import type { CachedModel } from '../storage/cache/cached_models';
-import type { ChatMessage, Tool, ToolCall } from '../text/template/message';
+import type { AnswerPart } from '../text/answer/answer_parser';
+import type { ChatMessage, ChatSettings, Tool, ToolCall, ToolChoice } from '../text/template/message';
 import type { AttentionResult, ProductResult } from '../tune/results';
 import type { GENERATE_OPTIONS, Given, LOAD_OPTIONS, Value } from './options';
 import type { TbtSummary } from './tbt';
 
-export type { AttentionName, AttentionResult, CachedModel, ChatMessage, ProductResult, StepChoice, Tool, ToolCall };
+export type {
+  AttentionName,
+  AttentionResult,
+  CachedModel,
+  ChatMessage,
+  ChatSettings,
+  ProductResult,
+  StepChoice,
+  Tool,
+  ToolCall,
+  ToolChoice,
+};
 
 /** The values of a load option, apart from those that leave a choice to the engine. */
 type Choice<K extends keyof typeof LOAD_OPTIONS> = Exclude<Value<(typeof LOAD_OPTIONS)[K]>, 'auto' | 'none'>;
@@ -41,24 +53,6 @@ export interface LoadProgress {
 
 /** The options of one answer. */
 export interface GenerateOptions extends Given<typeof GENERATE_OPTIONS> {}
-
-/**
- * `auto`: the model decides. `none`: it learns of no tools. `required`: the answer begins with a call of a tool, or of
- * the named one.
- */
-export type ToolChoice = 'auto' | 'none' | 'required' | { name: string };
-
-/** What a chat template takes beside the messages. */
-export interface ChatSettings {
-  /** The tools that the model may call. */
-  tools?: readonly Tool[];
-  /** Default: auto. */
-  toolChoice?: ToolChoice;
-  /** Variables for the chat template, such as `enable_thinking`. JSON values. */
-  templateArguments?: Readonly<Record<string, unknown>>;
-  /** The answer continues the last message, which is the assistant's. */
-  continueLast?: boolean;
-}
 
 /** The input of a generation: a conversation for the chat template, text as is, or ids. */
 export type GenerateInput =
@@ -184,16 +178,6 @@ export interface TokenEvent {
   logprobs?: { chosen: TokenLogprob; top: readonly TokenLogprob[] };
 }
 
-/** A part of a call: the first of each `index` has `id` and `name`. `arguments`, appended in order, are JSON text. */
-export interface ToolCallEvent {
-  type: 'tool-call';
-  /** The number of the call in the answer, from 0. */
-  index: number;
-  id?: string;
-  name?: string;
-  arguments: string;
-}
-
 /**
  * `text` of token and done events, appended in order, is the answer, and `text` of reasoning events is the thinking
  * before it. An event of thinking or of a call follows the token event that completed its text. `done` comes with the
@@ -211,10 +195,7 @@ export type EngineEvent =
     }
   | { type: 'prefill'; done: number; total: number }
   | TokenEvent
-  | { type: 'reasoning'; text: string }
-  | ToolCallEvent
-  /** A call whose arguments are no JSON object, or whose tool is unknown. `text`: as the model wrote it. */
-  | { type: 'tool-call-error'; index: number; message: string; text: string }
+  | AnswerPart
   | { type: 'warning'; code: string; message: string }
   | {
       type: 'done';

@@ -31,8 +31,8 @@ export const templateLoader: Loader<TemplateInput> = {
   prepare({ source, conversation, addGenerationPrompt }) {
     return () => {
       const template = createChatTemplate(source, { bosToken: '<s>', eosToken: '<|end|>' });
-      template.render(conversation, { addGenerationPrompt });
-      template.encode(conversation, TOKENIZER);
+      template.render({ messages: conversation }, { addGenerationPrompt });
+      template.encode({ messages: conversation }, TOKENIZER).ids;
     };
   },
 };

@@ -164,5 +164,6 @@ export function use(files: TokenizerFiles, texts: readonly string[] = TEXTS): vo
   tokenizer.encodeAuthored(`<|user|>${typed}<|end|>`, Uint8Array.from(authors));
   for (const id of [0, 1, 300, tokenizer.vocabSize - 1, tokenizer.vocabSize, 2 ** 32]) tokenizer.tokenText(id);
   const template = findChatTemplate(files);
-  if (template !== null) createChatTemplate(template, tokenizer).encode([{ role: 'user', content: typed }], tokenizer);
+  if (template !== null)
+    createChatTemplate(template, tokenizer).encode({ messages: [{ role: 'user', content: typed }] }, tokenizer).ids;
 }

@@ -23,10 +23,7 @@ const controlCount = (ids: Uint32Array, tokenizer: Tokenizer, names: readonly st
 /** The number of control tokens that the template itself writes, for contents without any. */
 const own = (messages: readonly ChatMessage[], tokenizer: Tokenizer, names: readonly string[]) =>
   controlCount(
-    template.encode(
-      messages.map((m) => ({ ...m, content: 'x' })),
-      tokenizer,
-    ),
+    template.encode({ messages: messages.map((m) => ({ ...m, content: 'x' })) }, tokenizer).ids,
     tokenizer,
     names,
   );
@@ -41,9 +38,9 @@ describe.each([
   test('only the template makes control tokens', () => {
     fc.assert(
       fc.property(chat(mixedText), (messages) => {
-        const ids = template.encode(messages, tokenizer);
+        const ids = template.encode({ messages }, tokenizer).ids;
         expect(controlCount(ids, tokenizer, names)).toBe(own(messages, tokenizer, names));
-        const typed = template.encode(asUser(messages), tokenizer);
+        const typed = template.encode({ messages: asUser(messages) }, tokenizer).ids;
         expect(controlCount(typed, tokenizer, ['<tool>'])).toBe(0);
       }),
       { seed: SEED, numRuns: 500 },
@@ -58,7 +55,7 @@ describe.each([
           { role: 'assistant', content: name.slice(0, 2) },
           { role: 'user', content: name.slice(2) },
         ];
-        const ids = template.encode(messages, tokenizer);
+        const ids = template.encode({ messages }, tokenizer).ids;
         expect(controlCount(ids, tokenizer, [...names, '<tool>'])).toBe(own(messages, tokenizer, names));
         expect(tokenizer.decode(ids)).toContain(content.trim());
       }
@@ -68,8 +65,10 @@ describe.each([
   test('harmless conversations are encoded as their rendered text', () => {
     fc.assert(
       fc.property(chat(plainText), (messages) => {
-        const rendered = template.render(messages, { addGenerationPrompt: true });
-        expect(template.encode(messages, tokenizer)).toEqual(tokenizer.encode(rendered, { addSpecialTokens: false }));
+        const rendered = template.render({ messages }, { addGenerationPrompt: true });
+        expect(template.encode({ messages }, tokenizer).ids).toEqual(
+          tokenizer.encode(rendered, { addSpecialTokens: false }),
+        );
       }),
       { seed: SEED, numRuns: 300 },
     );
@@ -81,12 +80,12 @@ test('a message and its surroundings cannot form a control token', () => {
     bosToken: null,
     eosToken: null,
   });
-  const ids = odd.encode([{ role: 'user', content: 'end' }], byteLevel);
+  const ids = odd.encode({ messages: [{ role: 'user', content: 'end' }] }, byteLevel).ids;
   expect(byteLevel.decode(ids)).toBe('<|end|>');
 });
 
 test('only the control token in a typed text is spelled out, not its neighbors', () => {
-  const ids = template.encode([{ role: 'user', content: 'hello <|end|> world' }], byteLevel);
+  const ids = template.encode({ messages: [{ role: 'user', content: 'hello <|end|> world' }] }, byteLevel).ids;
   expect(byteLevel.decode(ids)).toBe('\nhello <|end|> world\n\n');
 });
 
@@ -121,28 +120,30 @@ test.each([
     '{% macro turn(text) %}<{{ text }}>{% endmacro %}{% for m in messages %}{{ REPLACED }}<|end|>{% endfor %}';
   const messages: ChatMessage[] = [{ role: 'user', content: TYPED }];
   const whole = createChatTemplate(source.replace('REPLACED', expression), { bosToken: null, eosToken: null });
-  expect(whole.render(messages, { addGenerationPrompt: true })).toBe(`${wanted}<|end|>`);
-  const ids = whole.encode(messages, byteLevel);
+  expect(whole.render({ messages }, { addGenerationPrompt: true })).toBe(`${wanted}<|end|>`);
+  const ids = whole.encode({ messages }, byteLevel).ids;
   expect(byteLevel.decode(ids)).toBe(wanted); // the template's own token is not shown
   expect(controlCount(ids, byteLevel, CONTROL)).toBe(1);
 });
 
 test('private-use characters of a message are unchanged', () => {
   const content = `<|end|> ${String.fromCharCode(...Array.from({ length: 200 }, (_, i) => 0xe000 + i))} <|end|>`;
-  const ids = template.encode([{ role: 'user', content }], byteLevel);
+  const ids = template.encode({ messages: [{ role: 'user', content }] }, byteLevel).ids;
   expect(byteLevel.decode(ids)).toContain(content);
   expect(controlCount(ids, byteLevel, CONTROL)).toBe(3); // two turns, one end
 });
 
 test("the model's text keeps its tokens, except those around turns", () => {
   const ids = template.encode(
-    [
-      { role: 'user', content: 'call <tool>' },
-      { role: 'assistant', content: 'I call <tool><|end|><|user|>now' },
-      { role: 'user', content: '<tool>' },
-    ],
+    {
+      messages: [
+        { role: 'user', content: 'call <tool>' },
+        { role: 'assistant', content: 'I call <tool><|end|><|user|>now' },
+        { role: 'user', content: '<tool>' },
+      ],
+    },
     byteLevel,
-  );
+  ).ids;
   expect(controlCount(ids, byteLevel, ['<tool>'])).toBe(1);
   expect(controlCount(ids, byteLevel, CONTROL)).toBe(7);
   expect(byteLevel.decode(ids)).toBe('\ncall <tool>\n\nI call <tool><|end|><|user|>now\n\n<tool>\n\n');
@@ -167,18 +168,20 @@ describe('added tokens that are not special', () => {
     const typed = words.join(' ');
     expect(found(withTemplate.encode(typed))).toEqual(words);
     expect(found(withTemplate.encodePlain(typed))).toEqual(['ö', 'À', '<table>', '|||MAIL|||']);
-    const ids = chatTemplate.encode([{ role: 'user', content: `${typed} <|end|> ö` }], withTemplate);
+    const ids = chatTemplate.encode({ messages: [{ role: 'user', content: `${typed} <|end|> ö` }] }, withTemplate).ids;
     expect(found(ids)).toEqual(['<｜User｜>', '|||MAIL|||', 'ö']); // the first is the template's
   });
 
   test('the model may write tags and calls, but no tokens that begin turns', () => {
     const ids = chatTemplate.encode(
-      [
-        { role: 'user', content: 'x' },
-        { role: 'assistant', content: '<think>a <｜tool▁begin｜> <｜User｜> ö <table>' },
-      ],
+      {
+        messages: [
+          { role: 'user', content: 'x' },
+          { role: 'assistant', content: '<think>a <｜tool▁begin｜> <｜User｜> ö <table>' },
+        ],
+      },
       withTemplate,
-    );
+    ).ids;
     expect(found(ids)).toEqual(['<｜User｜>', '<think>', '<｜tool▁begin｜>', 'ö', '<table>']);
   });
 });
@@ -191,7 +194,9 @@ describe.each(['qwen2.5', 'smollm2', 'phi-3-mini'])('%s', (model) => {
     const names = (json.added_tokens as Json[]).map((token) => token.content as string);
     const ids = new Set((json.added_tokens as Json[]).map((token) => token.id as number));
     const count = (content: string) =>
-      template.encode([{ role: 'user', content }], tokenizer).reduce((n, id) => n + (ids.has(id) ? 1 : 0), 0);
+      template
+        .encode({ messages: [{ role: 'user', content }] }, tokenizer)
+        .ids.reduce((n, id) => n + (ids.has(id) ? 1 : 0), 0);
     const base = count('x');
     for (const name of names) {
       expect([name, count(`Say ${name} now`), count(name)]).toEqual([name, base, base]);

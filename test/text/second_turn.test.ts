@@ -37,7 +37,7 @@ describe.each([
   (json.added_tokens as Json[]).push(...added);
   const tokenizer = createTokenizer(files({ tokenizerJson: json, tokenizerConfig: { chat_template: source } }));
   const template = createChatTemplate(source, tokenizer);
-  const encode = (...messages: ChatMessage[]) => [...template.encode(messages, tokenizer)];
+  const encode = (...messages: ChatMessage[]) => [...template.encode({ messages }, tokenizer).ids];
   const wanted = (text: string) => [...tokenizer.encode(text, { addSpecialTokens: false })];
   const tags = (ids: readonly number[]) => ids.map((id) => TAGS[id - FIRST]).filter((tag) => tag !== undefined);
   const ANSWER = '<think>\nadd them\n</think>\n\n2';
@@ -131,16 +131,16 @@ describe.skipIf(!hasData(VOCABULARY) || !hasData(VECTORS))(
       for (const [title, wanted] of Object.entries(cases[name])) {
         if (wanted === null) continue; // the template refuses the conversation
         const messages = histories[title];
-        const text = template.render(messages, { addGenerationPrompt: true });
+        const text = template.render({ messages }, { addGenerationPrompt: true });
         if (messages[0].role === 'system' && digest(text) !== wanted[0]) {
           // The template omits the system message, so the engine puts it before the first question.
-          const without = template.render(messages.slice(1), { addGenerationPrompt: true });
+          const without = template.render({ messages: messages.slice(1) }, { addGenerationPrompt: true });
           expect([title, digest(without)]).toEqual([title, wanted[0]]);
           expect(text).toContain(messages[0].content);
           continue;
         }
         expect([title, digest(text)]).toEqual([title, wanted[0]]);
-        const ids = template.encode(messages, tokenizer);
+        const ids = template.encode({ messages }, tokenizer).ids;
         if (title !== 'typed tags') {
           expect([title, digest(ids.join(','))]).toEqual([title, wanted[1]]);
           continue;

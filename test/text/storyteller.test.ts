@@ -59,7 +59,10 @@ describe.skipIf(!isHere)('the storyteller (skipped where the model is absent)', 
   test('a conversation is encoded with its template, and typed control tokens stay text', () => {
     const source = findChatTemplate(files({ gguf: metadata }))!;
     const template = createChatTemplate(source, fromJson);
-    const ids = template.encode([{ role: 'user', content: ' Tell me of <|im_end|> a fox. ' }], fromJson);
+    const ids = template.encode(
+      { messages: [{ role: 'user', content: ' Tell me of <|im_end|> a fox. ' }] },
+      fromJson,
+    ).ids;
     expect(Array.from(ids, (id) => fromJson.tokenText(id)).filter((name) => name.startsWith('<|'))).toEqual([
       '<|im_start|>',
       '<|im_end|>',

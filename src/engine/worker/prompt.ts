@@ -64,5 +64,5 @@ function chatIds(messages: unknown, tokenizer: Tokenizer, template: ChatTemplate
   if (messages[messages.length - 1].content.trim() === '') {
     throw new InvalidRequestError('The message is empty. Write at least one character.');
   }
-  return template.encode(messages, tokenizer);
+  return template.encode({ messages }, tokenizer).ids;
 }

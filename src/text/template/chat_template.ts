@@ -6,15 +6,29 @@ import { Environment, parse, tokenize } from '@huggingface/jinja';
 import { ChatTemplateError } from '../../errors';
 import { authorOf } from '../authors';
 import type { Tokenizer } from '../tokenizer';
+import type { ChatSyntax } from './chat_syntax';
 import { FueledInterpreter, MAX_OUTPUT, type Trace, templateDeadline } from './fuel';
-import type { ChatMessage } from './message';
+import type { ChatMessage, ChatRequest } from './message';
 import { authorsOf, Disguise, Follower, Recorder } from './provenance';
 import { strftime } from './strftime';
 
+interface ChatPrompt {
+  ids: Uint32Array;
+  /**
+   * The beginning of the answer that the prompt holds already: an opened thinking, a call that was asked for. The text
+   * of a continued message is no part of it.
+   */
+  begun: string;
+  /** The answer continues a text, so that its first space belongs to it. */
+  goesOn: boolean;
+}
+
 export interface ChatTemplate {
-  render(messages: readonly ChatMessage[], options: { addGenerationPrompt: boolean }): string;
-  /** Ids of the conversation up to the assistant's answer. */
-  encode(messages: readonly ChatMessage[], tokenizer: Tokenizer): Uint32Array;
+  render(request: ChatRequest, options: { addGenerationPrompt: boolean }): string;
+  /** The conversation up to the assistant's answer. */
+  encode(request: ChatRequest, tokenizer: Tokenizer): ChatPrompt;
+  /** How the template shows thinking and calls. Read off at the first use. */
+  readonly syntax: ChatSyntax;
 }
 
 /** The tokens at the edges of a text. */
@@ -77,22 +91,26 @@ export function createChatTemplate(source: string, tokens: Edges): ChatTemplate 
     return run(messages, addGenerationPrompt, deadline, trace);
   }
 
+  function idsOf(messages: readonly ChatMessage[], tokenizer: Tokenizer): Uint32Array {
+    const forges = messages.some(({ role, content }) => tokenizer.couldForge(content, authorOf(role)));
+    let deadline = templateDeadline(messages);
+    if (!forges) {
+      return tokenizer.encode(render(messages, true, deadline), { addSpecialTokens: false });
+    }
+    const first = new Recorder();
+    const text = render(messages, true, deadline, first);
+    const start = performance.now();
+    const disguise = new Disguise(messages, tokenizer, [text, source]);
+    deadline += performance.now() - start; // time that the template did not spend
+    const disguised = render(disguise.messages, true, deadline, new Follower(first.values, disguise));
+    return tokenizer.encodeAuthored(text, authorsOf(disguise, disguised, text));
+  }
+
   return {
-    render: (messages, { addGenerationPrompt }) => render(messages, addGenerationPrompt, templateDeadline(messages)),
-    encode(messages, tokenizer) {
-      const forges = messages.some(({ role, content }) => tokenizer.couldForge(content, authorOf(role)));
-      let deadline = templateDeadline(messages);
-      if (!forges) {
-        return tokenizer.encode(render(messages, true, deadline), { addSpecialTokens: false });
-      }
-      const first = new Recorder();
-      const text = render(messages, true, deadline, first);
-      const start = performance.now();
-      const disguise = new Disguise(messages, tokenizer, [text, source]);
-      deadline += performance.now() - start; // time that the template did not spend
-      const disguised = render(disguise.messages, true, deadline, new Follower(first.values, disguise));
-      return tokenizer.encodeAuthored(text, authorsOf(disguise, disguised, text));
-    },
+    render: ({ messages }, { addGenerationPrompt }) =>
+      render(messages, addGenerationPrompt, templateDeadline(messages)),
+    encode: ({ messages }, tokenizer) => ({ ids: idsOf(messages, tokenizer), begun: '', goesOn: false }),
+    syntax: { thinking: null, tools: null },
   };
 }
 

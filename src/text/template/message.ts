@@ -1,4 +1,4 @@
-// The messages of a conversation, and the tools that a model may call.
+// The messages of a conversation, the tools that a model may call, and what else a chat template takes.
 
 /** A call of a tool, as the model wrote it. */
 export interface ToolCall {
@@ -34,4 +34,29 @@ export interface ChatMessage {
   toolCalls?: readonly ToolCall[];
   /** Of `tool`: the `id` of the call whose result the content is. */
   toolCallId?: string;
+}
+
+/**
+ * `auto`: the model decides. `none`: it learns of no tools. `required`: the answer begins with a call of a tool, or of
+ * the named one.
+ */
+export type ToolChoice = 'auto' | 'none' | 'required' | { name: string };
+
+/** What a chat template takes beside the messages. */
+export interface ChatSettings {
+  /** The tools that the model may call. */
+  tools?: readonly Tool[];
+  /** Default: auto. */
+  toolChoice?: ToolChoice;
+  /** Variables for the chat template, such as `enable_thinking`. JSON values. */
+  templateArguments?: Readonly<Record<string, unknown>>;
+  /** The answer continues the last message, which is the assistant's. */
+  continueLast?: boolean;
+}
+
+/** A conversation that waits for an answer. */
+export interface ChatRequest extends ChatSettings {
+  messages: readonly ChatMessage[];
+  /** Default: auto, as the chat template does. */
+  thinking?: 'auto' | 'on' | 'off';
 }

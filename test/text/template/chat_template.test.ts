@@ -35,7 +35,9 @@ describe.skipIf(cases.length === 0)('templates of published models (skipped wher
   const messages = hasData(VECTORS) ? (readJson(dataFile(VECTORS)).messages as ChatMessage[]) : [];
   test.each(cases.filter((one) => one.supported_with_jinja).map((one) => [one.name, one] as const))('%s', (_, one) => {
     const template = createChatTemplate(one.template, { bosToken: one.bos_token, eosToken: one.eos_token });
-    expect(template.render(conversation(one, messages), { addGenerationPrompt: true })).toBe(one.expected);
+    expect(template.render({ messages: conversation(one, messages) }, { addGenerationPrompt: true })).toBe(
+      one.expected,
+    );
   });
 });
 
@@ -44,20 +46,22 @@ test('a template sees the variables of transformers', () => {
     "{{ bos_token }}{% for m in messages %}[{{ m.role }}|{{ m['content'] | trim }}]{% endfor %}{{ eos_token }}" +
     "{% if tools is none %}no tools{% endif %}{{ {'a': [1, 'ü']} | tojson }}{% if add_generation_prompt %}>{% endif %}";
   const template = createChatTemplate(source, { bosToken: '<s>', eosToken: '</s>' });
-  const text = template.render([{ role: 'user', content: ' hi ' }], { addGenerationPrompt: true });
+  const text = template.render({ messages: [{ role: 'user', content: ' hi ' }] }, { addGenerationPrompt: true });
   expect(text).toBe('<s>[user|hi]</s>no tools{"a": [1, "ü"]}>');
 });
 
 test('the message of raise_exception is kept', () => {
   const template = createChatTemplate("{{ raise_exception('roles must alternate') }}", NO_TOKENS);
-  expect(() => template.render(HELLO, { addGenerationPrompt: true })).toThrow(
+  expect(() => template.render({ messages: HELLO }, { addGenerationPrompt: true })).toThrow(
     new ChatTemplateError('roles must alternate'),
   );
 });
 
 test('dates are in English', () => {
   const template = createChatTemplate("{{ strftime_now('%d %b %Y %% %q') }}", NO_TOKENS);
-  expect(template.render(HELLO, { addGenerationPrompt: true })).toMatch(/^\d\d [A-Z][a-z]{2} \d{4} % %q$/);
+  expect(template.render({ messages: HELLO }, { addGenerationPrompt: true })).toMatch(
+    /^\d\d [A-Z][a-z]{2} \d{4} % %q$/,
+  );
 });
 
 /** Two million characters in `ns.x`, from forty steps. */
@@ -149,7 +153,7 @@ const hostile: [string, string][] = [
 test.each(hostile)('ends in a typed error: %s', (_, source) => {
   const start = process.cpuUsage(); // CPU time, since other processes may share the machine
   const long: ChatMessage[] = [{ role: 'user', content: 'y'.repeat(500_000) }];
-  expect(() => createChatTemplate(source, NO_TOKENS).render(long, { addGenerationPrompt: true })).toThrow(
+  expect(() => createChatTemplate(source, NO_TOKENS).render({ messages: long }, { addGenerationPrompt: true })).toThrow(
     ChatTemplateError,
   );
   const { user, system } = process.cpuUsage(start);
@@ -163,7 +167,7 @@ test.each([
   ['an argument', "{{ [1] | map('string') | list }}", 'map'],
   ['an operator', "{{ 'a' * 3 }}", '*'],
 ])('features missing in the library are named: %s', (_, source, name) => {
-  const run = () => createChatTemplate(source, NO_TOKENS).render(HELLO, { addGenerationPrompt: true });
+  const run = () => createChatTemplate(source, NO_TOKENS).render({ messages: HELLO }, { addGenerationPrompt: true });
   expect(run).toThrow(ChatTemplateError);
   expect(run).toThrow(name);
 });
@@ -175,7 +179,7 @@ const features = readJson(projectFile('test/fixtures/tokenizer/templates.json'))
 
 test.each(features.cases)('renders as Jinja in Python does: %s', (source, expected) => {
   const template = createChatTemplate(source, NO_TOKENS);
-  expect(template.render(features.messages, { addGenerationPrompt: true })).toBe(expected);
+  expect(template.render({ messages: features.messages }, { addGenerationPrompt: true })).toBe(expected);
 });
 
 test('a long ordinary conversation renders', () => {
@@ -184,8 +188,8 @@ test('a long ordinary conversation renders', () => {
   const template = createChatTemplate(source, NO_TOKENS);
   const turns = (count: number, length: number) =>
     Array.from({ length: count }, (): ChatMessage => ({ role: 'user', content: 'z'.repeat(length) }));
-  expect(template.render(turns(2000, 500), { addGenerationPrompt: true }).length).toBe(2000 * 528);
-  expect(template.render(turns(3, 1_000_000), { addGenerationPrompt: true }).length).toBe(3 * 1_000_028);
+  expect(template.render({ messages: turns(2000, 500) }, { addGenerationPrompt: true }).length).toBe(2000 * 528);
+  expect(template.render({ messages: turns(3, 1_000_000) }, { addGenerationPrompt: true }).length).toBe(3 * 1_000_028);
 });
 
 test('findChatTemplate reads a string, a list, a mapping and GGUF metadata', () => {
@@ -240,7 +244,10 @@ test('any source gives a text or a ChatTemplateError', () => {
       fc.array(fc.oneof(fc.constantFrom(...pieces), fc.string({ maxLength: 3 })), { maxLength: 8 }),
       (parts) => {
         try {
-          const text = createChatTemplate(parts.join(''), NO_TOKENS).render(HELLO, { addGenerationPrompt: true });
+          const text = createChatTemplate(parts.join(''), NO_TOKENS).render(
+            { messages: HELLO },
+            { addGenerationPrompt: true },
+          );
           expect(typeof text).toBe('string');
         } catch (error) {
           expect(error).toBeInstanceOf(ChatTemplateError);
