@@ -7,7 +7,8 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { launchChromium } from '../../tools/lib/chromium';
 import { DIST, ensureBuilt } from '../../tools/lib/dist';
-import { type Served, serve } from '../../tools/lib/serve';
+import { type Handler, type Served, serve } from '../../tools/lib/serve';
+import { chainModel } from '../chain/chain_model';
 
 const ARTIFACTS = path.join(import.meta.dirname, 'artifacts');
 
@@ -17,11 +18,23 @@ export interface Site {
   close(): Promise<void>;
 }
 
+/** The folder of the chain model, by path below the site. */
+function chainHandlers(): Record<string, Handler> {
+  const answer = (bytes: Uint8Array): Handler => {
+    const headers = { 'content-type': 'application/octet-stream', 'content-length': bytes.length };
+    return (_request, response) => void response.writeHead(200, headers).end(bytes);
+  };
+  const files = Object.entries(chainModel()).map(([name, bytes]) => [`/chain/${name}`, answer(bytes)]);
+  return Object.fromEntries(files);
+}
+
+/** Serves the built page, and the chain model in the folder `chain/`. */
 export async function openSite(options: { webgpu?: boolean } = {}): Promise<Site> {
   await ensureBuilt();
   const server: Served = await serve({
     mounts: { '/': DIST },
     handlers: {
+      ...chainHandlers(),
       '/page.gguf': (_request, response) => {
         response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Sign in</title>');
       },
