@@ -18,7 +18,7 @@ import { createKvCache } from './kv_cache';
 import { type Layer, Layers } from './layers';
 import type { ActivationType, LinearSources, Operation } from './linears';
 import { padConfig } from './padding';
-import { Sampler } from './sampler';
+import { type SampleEnd, Sampler } from './sampler';
 import { createDecodeStep, type DecodeStep, type StepDecision } from './step/decode_step';
 import { FusedStep } from './step/fused_step';
 import type { StepAsked, StepChoice, TunedStep } from './step/step_choice';
@@ -52,7 +52,7 @@ export interface LlamaOptions {
 }
 
 /** The end of a pass: nothing (more of the prompt follows), or the next token. */
-export type PassEnd = 'none' | 'sample' | 'penalize_and_sample';
+export type PassEnd = 'none' | SampleEnd;
 
 /** The parts of a model that stay when it is tuned. */
 interface LlamaParts {
@@ -89,7 +89,7 @@ export class Llama {
     }
     if (end === 'none') return;
     this.layers.head.record(list, nTokens); // logits = Wh n(x), of the last token
-    sampler.record(list, end === 'penalize_and_sample'); // tokens[position + nTokens] = the next id
+    sampler.record(list, end); // tokens[position + nTokens] = the next id
   }
 
   /** The dispatches of a pass of nTokens at `position`, made once for each kind of pass and replayed. */

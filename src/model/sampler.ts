@@ -7,6 +7,9 @@ import { createRepetitionPenalty, type RepetitionPenalty } from '../kernels/samp
 import { createSample, type Sample } from '../kernels/sampling/sample';
 import type { Buffers } from './buffers';
 
+/** What happens to the logits before the draw, the draw, and what is reported after it. */
+export type SampleEnd = `${'' | 'penalize_'}sample`;
+
 export class Sampler {
   private constructor(
     private readonly penalty: { kernel: RepetitionPenalty; group: GPUBindGroup },
@@ -30,8 +33,8 @@ export class Sampler {
   }
 
   /** Samples from the logits, whose maxima the head has left. A penalty changes both first. */
-  record(list: CommandList, penalizes: boolean): void {
-    if (penalizes) {
+  record(list: CommandList, end: SampleEnd): void {
+    if (end.includes('penalize')) {
       this.penalty.kernel.record(list, this.penalty.group);
       this.maxima.kernel.record(list, this.maxima.group);
     }

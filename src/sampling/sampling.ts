@@ -12,9 +12,33 @@ export interface SamplingParams {
   minP: number;
   /** Divide (or multiply) the logits of tokens seen before; 1 turns it off. */
   repetitionPenalty: number;
+  /** Subtract this from the logits of tokens in the answer; 0 turns it off. */
+  presencePenalty: number;
+  /** Subtract this for each time that a token is in the answer; 0 turns it off. */
+  frequencyPenalty: number;
   /** u32; the same seed gives the same text. */
   seed: number;
+  /** The position of the answer's first token. */
+  answerStart: number;
+  /** At most MAX_BIASES, each for another token. */
+  biases: readonly LogitBias[];
+  /** Report the log probability of each token, and of so many of the likeliest. Null: report none. */
+  logprobs: number | null;
 }
+
+/** A number added to the logit of a token, which cannot be drawn for positions below `forbiddenUntil`. */
+export interface LogitBias {
+  id: number;
+  bias: number;
+  /** u32; the largest one means that the token never comes. */
+  forbiddenUntil: number;
+}
+
+/** Most biases: as many as a request may give, and as many tokens that end an answer. */
+export const MAX_BIASES = 2048;
+
+/** A `forbiddenUntil` past every position. */
+export const ALWAYS = 0xffffffff;
 
 /** Stands for a token where a logit is NaN or infinite, or none is finite. The same number as in src/cpu/sample.ts. */
 export const NO_TOKEN = 0xffffffff;

@@ -16,11 +16,11 @@ import { openModel } from '../../src/storage/model_file';
 import { loadFixture, readFixture } from '../cpu/fixtures';
 import { testGpu } from '../gpu/test_device';
 import { droppedFolder } from '../model/files';
+import { GREEDY } from '../sampling/params';
 import { breakSiblings } from './broken_gpu';
 
 const NAME = 'f32_group4_hd32_bias_llama3_rope_parameters';
 const FOLDER = new URL(`../fixtures/llama/${NAME}`, import.meta.url).pathname;
-const GREEDY = { temperature: 0, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 0 };
 /** Few enough keys that a tuner tries no splits: a fourth of the candidates, in half of the time. */
 const CONTEXT = 60;
 /** Enough for a software GPU, which compiles for seconds while other tests share its cores. */

@@ -4,6 +4,7 @@
 
 import { argmax, sample } from '../../src/cpu/sample';
 import type { Llama } from '../../src/model/llama';
+import { GREEDY } from '../sampling/params';
 
 /** A model that gives logits (vocab). */
 export interface Speaker {
@@ -20,7 +21,7 @@ export function speakerOf(llama: Llama): Speaker {
     await llama.pass(ids.length, 'sample', position).run({ position, nTokens: ids.length });
     return llama.readLogits();
   };
-  llama.setSampling({ temperature: 0, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 0 });
+  llama.setSampling(GREEDY);
   return { begin: (ids) => run(ids, 0), follow: (id, position) => run([id], position) };
 }
 

@@ -13,11 +13,11 @@ import { openModel } from '../../src/storage/model_file';
 import { relativeError } from '../close';
 import { readFixture } from '../cpu/fixtures';
 import { testGpu } from '../gpu/test_device';
+import { GREEDY } from '../sampling/params';
 import { droppedFolder } from './files';
 
 const NAME = 'f16_group3_hd32_bias_sharded';
 const ROOT = new URL('../fixtures/llama/', import.meta.url).pathname;
-const GREEDY = { temperature: 0, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 0 };
 const STEPS = 12;
 
 const TIMEOUT_MS = 180_000; // most of it compiling

@@ -14,12 +14,12 @@ import { allocateWeights, type QuantizedFormat } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';
 import { relativeError } from '../close';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
+import { GREEDY } from '../sampling/params';
 import { openAsGguf } from './architectures_gguf';
 import { droppedFolder } from './files';
 
 const ROOT = new URL('../fixtures/architectures/', import.meta.url).pathname;
 const NAMES = readdirSync(ROOT).sort();
-const GREEDY = { temperature: 0, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 0 };
 /** The context of the fixtures. longrope and dynamic scaling depend on it. */
 const CONTEXT = 48;
 /** Largest error of decode on quantized activations. */

@@ -10,12 +10,12 @@ import { allocateWeights, type QuantizedFormat } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';
 import { relativeError } from '../close';
 import { testGpu } from '../gpu/test_device';
+import { GREEDY } from '../sampling/params';
 import { value, writeGguf } from '../storage/write_gguf';
 import { modelFile, ODD, SHAPE, STORIES, type Variant, WIDE } from './tiny_gguf';
 
 const IDS = Array.from({ length: 37 }, (_, i) => (i * 29) % SHAPE.vocab);
 const STEPS = 16;
-const GREEDY = { temperature: 0, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 0 };
 
 async function load(variant: Variant, quantize?: QuantizedFormat, options: Partial<LlamaOptions> = {}, size = SHAPE) {
   const gpu = await testGpu();

@@ -10,10 +10,10 @@ import { openModel } from '../../src/storage/model_file';
 import { relativeError } from '../close';
 import { fixtureNames, readFixture } from '../cpu/fixtures';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
+import { GREEDY } from '../sampling/params';
 import { droppedFolder } from './files';
 
 const ROOT = new URL('../fixtures/llama/', import.meta.url).pathname;
-const GREEDY = { temperature: 0, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 0 };
 const CONTEXT = 64;
 
 const llamas = new Map<string, ReturnType<typeof load>>();

@@ -13,10 +13,10 @@ import { allocateWeights, type QuantizedFormat } from '../../src/model/weights';
 import { type ModelFiles, openModel } from '../../src/storage/model_file';
 import { relativeError } from '../close';
 import { PATHS, testGpu } from '../gpu/test_device';
+import { GREEDY } from '../sampling/params';
 import { cutFixture, type OddSizes } from './odd_sizes';
 import { modelFile, ODD, STORIES, type Variant } from './tiny_gguf';
 
-const GREEDY = { temperature: 0, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 0 };
 const CONTEXT = 48;
 const PREFILL = 19;
 const STEPS = 6;

@@ -1,12 +1,19 @@
 // The bytes of sampling parameters.
 
 import { expect, test } from 'vitest';
-import { packSampling, SAMPLING_BYTES, type SamplingParams } from '../../src/sampling/sampling';
-
-const PARAMS: SamplingParams = { temperature: 1, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 0 };
+import { packSampling, SAMPLING_BYTES } from '../../src/sampling/sampling';
+import { OFF } from './params';
 
 test('packs the struct that the kernels read', () => {
-  const params = { temperature: 0.5, topK: 40, topP: 0.75, minP: 0.25, repetitionPenalty: 1.5, seed: 0xfffffffe };
+  const params = {
+    ...OFF,
+    temperature: 0.5,
+    topK: 40,
+    topP: 0.75,
+    minP: 0.25,
+    repetitionPenalty: 1.5,
+    seed: 0xfffffffe,
+  };
   const buffer = packSampling(params);
   expect(buffer.byteLength).toBe(SAMPLING_BYTES);
   const floats = new Float32Array(buffer);
@@ -17,7 +24,7 @@ test('packs the struct that the kernels read', () => {
 });
 
 test('packs finite numbers where greedy or min_p=0 would make infinite ones', () => {
-  const floats = new Float32Array(packSampling({ ...PARAMS, temperature: 0 }));
+  const floats = new Float32Array(packSampling({ ...OFF, temperature: 0 }));
   expect(floats[6]).toBe(0);
   expect(Number.isFinite(floats[7])).toBe(true);
   expect(floats[7]).toBeLessThan(-3.4e38);

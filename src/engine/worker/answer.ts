@@ -1,12 +1,14 @@
 // Ids to events: each token of one answer with its text and its times, until one of them ends the answer.
 
 import { NotFiniteError } from '../../errors';
+import type { Logprobs } from '../../sampling/logprobs';
 import { GAVE_UP, NO_TOKEN } from '../../sampling/sampling';
 import type { StreamDecoder } from '../../text/decode/stream_decoder';
 import type { EngineEvent, FinishReason, TokenEvent } from '../protocol';
-import type { Backend } from './backend';
-import type { Arrival, IdsInFlight } from './ids_in_flight';
+import type { Arrival, Backend } from './backend';
+import type { IdsInFlight } from './ids_in_flight';
 import type { TokenClock } from './token_clock';
+import { type TokenNames, tokenLogprobs } from './token_logprobs';
 
 export interface AnswerOptions {
   promptLength: number;
@@ -16,6 +18,8 @@ export interface AnswerOptions {
   most: number;
   /** Ids that end an answer. */
   eosIds: readonly number[];
+  /** The texts of tokens with log probabilities. */
+  names: TokenNames;
   /** Reports the prompt as done, when the first token is there. */
   onFirst: () => void;
   emit: (events: readonly EngineEvent[]) => void;
@@ -54,9 +58,11 @@ export class Answer {
         events.push(this.takeId(arrival));
         return true;
       }
-      for (let i = 0; i < arrival.length && this.finishReason === null; i++) {
-        if (arrival[i] === GAVE_UP) return false;
-        events.push(this.takeId(arrival[i]));
+      const ids = 'ids' in arrival ? arrival.ids : arrival;
+      const logprobs = 'ids' in arrival ? arrival.logprobs : [];
+      for (let i = 0; i < ids.length && this.finishReason === null; i++) {
+        if (ids[i] === GAVE_UP) return false;
+        events.push(this.takeId(ids[i], logprobs[i]));
       }
       return true;
     } finally {
@@ -64,7 +70,7 @@ export class Answer {
     }
   }
 
-  private takeId(id: number): TokenEvent {
+  private takeId(id: number, logprobs?: Logprobs): TokenEvent {
     const { ids, options } = this;
     if (id === NO_TOKEN) {
       this.isBroken = true;
@@ -75,6 +81,7 @@ export class Answer {
     const ended = this.eos.has(id);
     const text = ended ? '' : this.decoder.push(id);
     const event = this.event(id, text);
+    if (logprobs) event.logprobs = tokenLogprobs(options.names, id, logprobs);
     this.finishReason = ended ? 'eos' : this.end();
     return event;
   }

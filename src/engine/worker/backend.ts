@@ -1,10 +1,17 @@
 // The interface between the loop and a model on the GPU or the CPU.
 
 import type { GpuCounters } from '../../gpu/device';
+import type { IdsWithLogprobs } from '../../sampling/logprobs';
 import type { SamplingParams } from '../../sampling/sampling';
 import type { AttentionChoice, BackendName, Roofline, StepChoice, TuneOutcome, TuneResult } from '../protocol';
 
 export type OnTuneResult = (result: TuneResult, done: number, total: number) => void;
+
+/**
+ * One readback: the id of one step, or the ids of steps that share it, or with the option `logprobs` both of either
+ * number of steps.
+ */
+export type Arrival = number | Uint32Array | IdsWithLogprobs;
 
 /** Most steps of one `decodeMany`. */
 export const MOST_SHARED = 16;
@@ -38,13 +45,13 @@ export interface Backend {
     position: number,
     onProgress: (done: number) => void,
     stopped: () => boolean,
-  ): Promise<{ token: Promise<number> | null }>;
+  ): Promise<{ token: Promise<Arrival> | null }>;
   /** Queues one step that reads the token at `position` and samples the next one. Resolves with its id. */
-  decode(position: number): Promise<number>;
+  decode(position: number): Promise<Arrival>;
   /**
    * Queues `count` steps, at position, position + 1 ..., that share a readback. Backends without it take single steps.
    */
-  decodeMany?(position: number, count: number): Promise<Uint32Array>;
+  decodeMany?(position: number, count: number): Promise<Arrival>;
   /**
    * Called after an id was GAVE_UP and all readbacks have settled. Clears the state on the GPU, so that
    * `decode(position)` runs the step again by plain dispatches. Returns a warning for the user, if any. Backends whose

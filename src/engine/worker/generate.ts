@@ -5,7 +5,7 @@ import { createStreamDecoder } from '../../text/decode/stream_decoder';
 import type { EngineEvent, GenerateInput, GenerateOptions, TbtSummary } from '../protocol';
 import { Answer } from './answer';
 import { MOST_SHARED } from './backend';
-import { resolveGenerate } from './generate_options';
+import { resolveGenerate, samplingParams } from './generate_options';
 import { GiveUps } from './give_ups';
 import { IdsInFlight } from './ids_in_flight';
 import { goesOn, promptIds } from './prompt';
@@ -31,7 +31,7 @@ export async function generate(
   reportTail(session, emit);
   const { backend } = session;
   const clock = new TokenClock();
-  const { sampling, timed, runAhead, prompt, decoder, room, most } = checkRequest(session, input, options);
+  const { sampling, timed, runAhead, prompt, decoder, ends } = checkRequest(session, input, options);
   clock.tokenized = performance.now();
 
   const cached = sharedPrefix(session.cachedIds, prompt);
@@ -40,11 +40,10 @@ export async function generate(
     session.cachedIds = Array.from(prompt.subarray(0, cached + done));
     emit([{ type: 'prefill', done, total: toPrefill }]);
   };
-  const inFlight = new IdsInFlight(backend, clock, runAhead, prompt.length, most);
+  const inFlight = new IdsInFlight(backend, clock, runAhead, prompt.length, ends.most);
   const giveUps = new GiveUps(backend, inFlight, prompt.length);
-  const { eosIds } = session.tokenizer;
-  const ends = { promptLength: prompt.length, room, most, eosIds, stopped };
-  const answer = new Answer(backend, clock, inFlight, decoder, { ...ends, emit, onFirst: () => progress(toPrefill) });
+  const told = { stopped, emit, onFirst: () => progress(toPrefill) };
+  const answer = new Answer(backend, clock, inFlight, decoder, { ...ends, ...told });
   let before = copyOf(backend.counters);
 
   emit([{ type: 'start', choice: 0, promptIds: Array.from(prompt), cachedTokens: cached }]);
@@ -122,12 +121,17 @@ function warn(message: string | null, emit: Emit): void {
 /** @throws InvalidRequestError, ContextOverflowError and TokenizerError for a request that cannot be answered */
 function checkRequest(session: Session, input: GenerateInput, options: GenerateOptions) {
   const { backend, tokenizer } = session;
-  const { sampling, maxTokens, stop, runAhead, gpuTimes: timed } = resolveGenerate(options);
+  const resolved = resolveGenerate(options);
+  const { maxTokens, stop, runAhead, gpuTimes: timed } = resolved;
   const depth = runAheadOf(session, runAhead);
   const prompt = promptIds(input, session);
   const decoder = createStreamDecoder(tokenizer, { stop, goesOn: goesOn(input, prompt, tokenizer) });
   const room = backend.contextLength - prompt.length;
-  return { sampling, timed, runAhead: depth, prompt, decoder, room, most: Math.min(maxTokens ?? room, room) };
+  const { eosIds } = tokenizer;
+  const sampling = samplingParams(resolved, { start: prompt.length, vocabSize: session.vocabSize, eosIds });
+  const most = Math.min(maxTokens ?? room, room);
+  const ends = { promptLength: prompt.length, room, most, eosIds: resolved.ignoreEos ? [] : eosIds, names: tokenizer };
+  return { sampling, timed, runAhead: depth, prompt, decoder, ends };
 }
 
 /** The run-ahead of the answer before, which has learned the times of this browser and GPU, or a new one. */

@@ -1,12 +1,9 @@
 // The steps between this thread and the GPU: queues them ahead of the answer and hands their ids back in order.
 
 import { GAVE_UP } from '../../sampling/sampling';
-import type { Backend } from './backend';
+import type { Arrival, Backend } from './backend';
 import type { RunAhead } from './run_ahead';
 import type { TokenClock } from './token_clock';
-
-/** One readback: the id of one step, or the ids of steps that share it. */
-export type Arrival = number | Uint32Array;
 
 /** Token i of the answer sits at position `promptLength + i`; the step that reads it brings token i + 1. */
 export class IdsInFlight {
@@ -80,7 +77,7 @@ export class IdsInFlight {
     let gaveUpAt: number | null = null;
     for (const step of settled) {
       if (step.status === 'rejected') throw step.reason;
-      for (const id of typeof step.value === 'number' ? [step.value] : step.value) {
+      for (const id of idsOf(step.value)) {
         if (id === GAVE_UP) gaveUpAt ??= position;
         position++;
       }
@@ -99,6 +96,11 @@ export class IdsInFlight {
     this.clock.forgets();
     this.runAhead.restart(); // the pause is no lateness of readbacks
   }
+}
+
+function idsOf(arrival: Arrival): Iterable<number> {
+  if (typeof arrival === 'number') return [arrival];
+  return 'ids' in arrival ? arrival.ids : arrival;
 }
 
 function ignore(): void {}

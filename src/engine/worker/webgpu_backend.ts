@@ -75,7 +75,7 @@ export class WebGpuBackend implements Backend {
     this.llama.setSampling(sampling);
     this.timed = timed && this.clock !== null && !this.llama.needsHost; // the clock would stop while the CPU works
     this.clock?.restart();
-    this.end = sampling.repetitionPenalty === 1 ? 'sample' : 'penalize_and_sample';
+    this.end = sampling.repetitionPenalty === 1 ? 'sample' : 'penalize_sample';
   }
 
   async prefill(
@@ -160,7 +160,7 @@ export class WebGpuBackend implements Backend {
    */
   async warmUp(): Promise<void> {
     await this.llama.pass(2, 'none', 0).run({ position: 0, nTokens: 2 });
-    this.end = 'penalize_and_sample';
+    this.end = 'penalize_sample';
     await this.warmUpStep();
     this.clock?.restart();
     const start = performance.now();

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { CommandList } from '../../../src/gpu/kernel';
 import { createMaxima, logitsBytes, maximaBytes } from '../../../src/kernels/sampling/maxima';
 import { PATHS, pathName, testGpu } from '../../gpu/test_device';
+
 import { normalLogits, seededRandom } from '../../sampling/statistics';
 
 const UNTOUCHED = 0xabababab;

@@ -5,11 +5,10 @@ import { penalizeRepetition } from '../../../src/cpu/sample';
 import { GPU_COPY_DST, GPU_UNIFORM } from '../../../src/gpu/device';
 import { CommandList } from '../../../src/gpu/kernel';
 import { createRepetitionPenalty, seenBytes } from '../../../src/kernels/sampling/repetition_penalty';
-import { packSampling, SAMPLING_BYTES, type SamplingParams } from '../../../src/sampling/sampling';
+import { packSampling, SAMPLING_BYTES } from '../../../src/sampling/sampling';
 import { PATHS, pathName, testGpu } from '../../gpu/test_device';
+import { OFF } from '../../sampling/params';
 import { normalLogits, seededRandom } from '../../sampling/statistics';
-
-const PARAMS: SamplingParams = { temperature: 1, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 0 };
 
 interface Case {
   without: (typeof PATHS)[number];
@@ -28,7 +27,7 @@ async function penalizeOnGpu(
   const kernel = await createRepetitionPenalty(gpu, { vocabSize: c.vocabSize });
   const buffer = gpu.upload('logits', logits);
   const sampling = gpu.createBuffer('sampling', SAMPLING_BYTES, GPU_UNIFORM | GPU_COPY_DST);
-  gpu.write(sampling, new Uint8Array(packSampling({ ...PARAMS, repetitionPenalty: c.penalty })));
+  gpu.write(sampling, new Uint8Array(packSampling({ ...OFF, repetitionPenalty: c.penalty })));
   const seen = gpu.upload('seen', new Uint8Array(seenBytes(c.vocabSize)).fill(0xa5));
   const list = new CommandList(gpu);
   kernel.record(list, kernel.bind(buffer, sampling, gpu.upload('tokens', c.tokens), seen));

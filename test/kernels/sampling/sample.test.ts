@@ -10,11 +10,11 @@ import { createRepetitionPenalty, seenBytes } from '../../../src/kernels/samplin
 import { createSample } from '../../../src/kernels/sampling/sample';
 import { GAVE_UP, NO_TOKEN, packSampling, SAMPLING_BYTES, type SamplingParams } from '../../../src/sampling/sampling';
 import { PATHS, pathName, testGpu } from '../../gpu/test_device';
+import { OFF } from '../../sampling/params';
 import { normalLogits, seededRandom } from '../../sampling/statistics';
 
-const OFF: SamplingParams = { temperature: 1, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 7 };
 /** The defaults of the engine. */
-const STANDARD = resolveGenerate({ seed: OFF.seed }).sampling;
+const STANDARD = { ...OFF, ...resolveGenerate({ seed: OFF.seed }).draw };
 const CONTEXT = 2048;
 const UNTOUCHED = 0xfffffffd;
 
