@@ -1,9 +1,10 @@
-// Ids to events: each token of one answer with its text and its times, until one of them ends the answer.
+// Ids to events: each token of one answer with its text and its times, and the parts of the answer that it completed,
+// until one of them ends the answer.
 
 import { NotFiniteError } from '../../errors';
 import type { Logprobs } from '../../sampling/logprobs';
 import { GAVE_UP, NO_TOKEN } from '../../sampling/sampling';
-import type { StreamDecoder } from '../../text/decode/stream_decoder';
+import type { AnswerParser } from '../../text/answer/answer_parser';
 import type { EngineEvent, FinishReason, TokenEvent } from '../protocol';
 import type { Arrival, Backend } from './backend';
 import type { IdsInFlight } from './ids_in_flight';
@@ -39,7 +40,7 @@ export class Answer {
     private readonly backend: Backend,
     private readonly clock: TokenClock,
     private readonly inFlight: IdsInFlight,
-    private readonly decoder: StreamDecoder,
+    private readonly parser: AnswerParser,
     private readonly options: AnswerOptions,
   ) {
     this.eos = new Set(options.eosIds);
@@ -51,18 +52,18 @@ export class Answer {
    * that.
    */
   take(arrival: Arrival): boolean {
-    const events: TokenEvent[] = [];
+    const events: EngineEvent[] = [];
     try {
       if (typeof arrival === 'number') {
         if (arrival === GAVE_UP) return false;
-        events.push(this.takeId(arrival));
+        this.takeId(arrival, events);
         return true;
       }
       const ids = 'ids' in arrival ? arrival.ids : arrival;
       const logprobs = 'ids' in arrival ? arrival.logprobs : [];
       for (let i = 0; i < ids.length && this.finishReason === null; i++) {
         if (ids[i] === GAVE_UP) return false;
-        events.push(this.takeId(ids[i], logprobs[i]));
+        this.takeId(ids[i], events, logprobs[i]);
       }
       return true;
     } finally {
@@ -70,8 +71,8 @@ export class Answer {
     }
   }
 
-  private takeId(id: number, logprobs?: Logprobs): TokenEvent {
-    const { ids, options } = this;
+  private takeId(id: number, events: EngineEvent[], logprobs?: Logprobs): void {
+    const { ids, options, parser } = this;
     if (id === NO_TOKEN) {
       this.isBroken = true;
       throw new NotFiniteError(options.promptLength + ids.length);
@@ -79,11 +80,12 @@ export class Answer {
     this.inFlight.land();
     if (ids.push(id) === 1) options.onFirst();
     const ended = this.eos.has(id);
-    const text = ended ? '' : this.decoder.push(id);
+    const text = ended ? '' : parser.push(id);
     const event = this.event(id, text);
     if (logprobs) event.logprobs = tokenLogprobs(options.names, id, logprobs);
+    events.push(event);
+    if (!ended && parser.parts.length > 0) events.push(...parser.parts);
     this.finishReason = ended ? 'eos' : this.end();
-    return event;
   }
 
   private event(id: number, text: string): TokenEvent {
@@ -97,10 +99,18 @@ export class Answer {
     return event;
   }
 
+  /** Releases the text and the parts held back. An answer that ended by itself and has a call ended for the call. */
+  finish(): Pick<AnswerParser, 'parts'> & { text: string } {
+    const { parser, finishReason } = this;
+    const text = parser.flush();
+    if (parser.calls > 0 && (finishReason === 'eos' || finishReason === 'stop')) this.finishReason = 'tool-calls';
+    return { text, parts: parser.parts };
+  }
+
   /** The reason why the newest token is the last one, or null. */
   private end(): FinishReason | null {
     const { stopped, most, room } = this.options;
-    if (this.decoder.stopped) return 'stop';
+    if (this.parser.stopped) return 'stop';
     if (stopped()) return 'abort';
     if (this.ids.length === most) return most === room ? 'context' : 'length';
     return null;

@@ -1,14 +1,14 @@
 // The loop of one answer: runs the prompt, keeps steps in flight (ids_in_flight) and turns their ids into events
 // (answer). Knows no GPU: a backend queues steps and brings their ids back later. token_clock is the only clock.
 
-import { createStreamDecoder } from '../../text/decode/stream_decoder';
+import { createAnswerParser } from '../../text/answer/answer_parser';
 import type { EngineEvent, GenerateInput, GenerateOptions, TbtSummary } from '../protocol';
 import { Answer } from './answer';
 import { MOST_SHARED } from './backend';
 import { resolveGenerate, samplingParams } from './generate_options';
 import { GiveUps } from './give_ups';
 import { IdsInFlight } from './ids_in_flight';
-import { goesOn, promptIds } from './prompt';
+import { fittingPrompt } from './prompt';
 import { RunAhead } from './run_ahead';
 import { gpuTimes, runMetrics } from './run_metrics';
 import type { Session } from './session';
@@ -31,7 +31,7 @@ export async function generate(
   reportTail(session, emit);
   const { backend } = session;
   const clock = new TokenClock();
-  const { sampling, timed, runAhead, prompt, decoder, ends } = checkRequest(session, input, options);
+  const { sampling, timed, runAhead, prompt, parser, ends } = checkRequest(session, input, options);
   clock.tokenized = performance.now();
 
   const cached = sharedPrefix(session.cachedIds, prompt);
@@ -43,7 +43,7 @@ export async function generate(
   const inFlight = new IdsInFlight(backend, clock, runAhead, prompt.length, ends.most);
   const giveUps = new GiveUps(backend, inFlight, prompt.length);
   const told = { stopped, emit, onFirst: () => progress(toPrefill) };
-  const answer = new Answer(backend, clock, inFlight, decoder, { ...ends, ...told });
+  const answer = new Answer(backend, clock, inFlight, parser, { ...ends, ...told });
   let before = copyOf(backend.counters);
 
   emit([{ type: 'start', choice: 0, promptIds: Array.from(prompt), cachedTokens: cached }]);
@@ -72,17 +72,19 @@ export async function generate(
 
   const steps = inFlight.queued - 1 + inFlight.discarded;
   const counts = { prefilled: toPrefill, steps, before, depth: runAhead.depth };
+  const { text, parts } = answer.finish();
   emit([
+    ...parts,
     {
       type: 'done',
-      text: decoder.flush(),
+      text,
       finishReason: answer.finishReason,
       seed: sampling.seed,
       usage: {
         promptTokens: prompt.length,
         cachedTokens: cached,
         completionTokens: answer.ids.length,
-        reasoningTokens: 0,
+        reasoningTokens: parser.reasoningTokens,
       },
       metrics: runMetrics(backend, clock, counts),
     },
@@ -122,16 +124,22 @@ function warn(message: string | null, emit: Emit): void {
 function checkRequest(session: Session, input: GenerateInput, options: GenerateOptions) {
   const { backend, tokenizer } = session;
   const resolved = resolveGenerate(options);
-  const { maxTokens, stop, runAhead, gpuTimes: timed } = resolved;
+  const { maxTokens, stop, reasoning, thinking, runAhead, gpuTimes: timed } = resolved;
   const depth = runAheadOf(session, runAhead);
-  const prompt = promptIds(input, session);
-  const decoder = createStreamDecoder(tokenizer, { stop, goesOn: goesOn(input, prompt, tokenizer) });
+  const { ids: prompt, chat, ...beginning } = fittingPrompt(input, thinking, session);
+  const parser = createAnswerParser(tokenizer, {
+    stop,
+    ...beginning,
+    syntax: chat ? session.template?.syntax : undefined,
+    tools: chat?.toolChoice === 'none' ? undefined : chat?.tools,
+    reasoning,
+  });
   const room = backend.contextLength - prompt.length;
   const { eosIds } = tokenizer;
   const sampling = samplingParams(resolved, { start: prompt.length, vocabSize: session.vocabSize, eosIds });
   const most = Math.min(maxTokens ?? room, room);
   const ends = { promptLength: prompt.length, room, most, eosIds: resolved.ignoreEos ? [] : eosIds, names: tokenizer };
-  return { sampling, timed, runAhead: depth, prompt, decoder, ends };
+  return { sampling, timed, runAhead: depth, prompt, parser, ends };
 }
 
 /** The run-ahead of the answer before, which has learned the times of this browser and GPU, or a new one. */

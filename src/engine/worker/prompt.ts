@@ -2,38 +2,86 @@
 
 import { ContextOverflowError, InvalidRequestError, TokenizerError } from '../../errors';
 import type { ChatTemplate } from '../../text/template/chat_template';
+import type { ChatRequest } from '../../text/template/message';
 import type { Tokenizer } from '../../text/tokenizer';
-import type { GenerateInput } from '../protocol';
+import type { GenerateInput, GenerateOptions } from '../protocol';
+import { checkChat } from './chat_checks';
 import type { Session } from './session';
 
-const ROLES = new Set(['system', 'user', 'assistant']);
+export interface Prompt {
+  ids: Uint32Array<ArrayBuffer>;
+  /** The beginning of the answer that the ids hold already. */
+  begun: string;
+  /** The answer continues a text. */
+  goesOn: boolean;
+  /** The conversation, checked. Null for text and ids. */
+  chat: ChatRequest | null;
+}
+
+type Thinking = GenerateOptions['thinking'];
 
 /**
- * The ids of a prompt or of messages. Refuses empty input, malformed messages, and more tokens than the context holds.
+ * The ids of an input, however many.
+ * @throws InvalidRequestError for malformed or empty input
  */
-export function promptIds(
-  input: GenerateInput,
-  { tokenizer, template, vocabSize, backend: { contextLength } }: Session,
-): Uint32Array<ArrayBuffer> {
-  const ids = idsOf(input, tokenizer, template);
-  if (ids.length >= contextLength) throw new ContextOverflowError(ids.length, contextLength);
+export function encodeInput(input: GenerateInput, thinking: Thinking, session: Session): Prompt {
+  const { ids, ...prompt } = promptOf(input, thinking, session);
+  const { vocabSize } = session;
   const stray = ids.find((id) => id >= vocabSize);
   if (stray !== undefined) {
     throw new TokenizerError(
       `The tokenizer gave token ${stray}, but the model has ${vocabSize} rows: the two files do not belong together.`,
     );
   }
+  return { ids: Uint32Array.from(ids), ...prompt };
+}
+
+/** The ids of an input that leaves room for an answer. @throws ContextOverflowError, and as `encodeInput` */
+export function fittingPrompt(input: GenerateInput, thinking: Thinking, session: Session): Prompt {
+  const { contextLength } = session.backend;
+  const given = 'ids' in input && Array.isArray(input.ids) ? input.ids.length : 0;
+  if (given >= contextLength) throw new ContextOverflowError(given, contextLength); // before a look at each
+  const prompt = encodeInput(input, thinking, session);
+  if (prompt.ids.length >= contextLength) throw new ContextOverflowError(prompt.ids.length, contextLength);
+  return prompt;
+}
+
+function promptOf(
+  input: GenerateInput,
+  thinking: Thinking,
+  session: Session,
+): Omit<Prompt, 'ids'> & { ids: Uint32Array } {
+  const { tokenizer, template } = session;
+  if ('messages' in input) {
+    const chat = { ...checkChat(input), thinking };
+    return { ...withTemplate(template).encode(chat, tokenizer), chat };
+  }
+  if (thinking !== undefined && thinking !== 'auto') {
+    throw new InvalidRequestError(
+      `thinking ${thinking} needs a conversation: a chat template switches it. Use chat().`,
+    );
+  }
+  const ids = 'ids' in input ? checkIds(input.ids, session.vocabSize) : textIds(input.prompt, tokenizer);
+  const goesOn = ids.some((id) => tokenizer.tokenBytes(id).length > 0);
+  return { ids, begun: '', goesOn, chat: null };
+}
+
+function withTemplate(template: ChatTemplate | null): ChatTemplate {
+  if (template) return template;
+  throw new InvalidRequestError('This model has no chat template. Use complete() with a prompt, or --raw.');
+}
+
+function checkIds(ids: unknown, vocabSize: number): Uint32Array {
+  if (!Array.isArray(ids) || ids.length === 0) {
+    throw new InvalidRequestError('ids must be a list of at least one token id, got none.');
+  }
+  const stray = ids.findIndex((id) => !(Number.isInteger(id) && id >= 0 && id < vocabSize));
+  if (stray >= 0) {
+    throw new InvalidRequestError(
+      `ids must be whole numbers from 0 to ${vocabSize - 1}, got ${String(ids[stray]).slice(0, 80)} at ${stray}.`,
+    );
+  }
   return Uint32Array.from(ids);
-}
-
-function idsOf(input: GenerateInput, tokenizer: Tokenizer, template: ChatTemplate | null): Uint32Array {
-  if ('messages' in input) return chatIds(input.messages, tokenizer, template);
-  return 'ids' in input ? Uint32Array.from(input.ids) : textIds(input.prompt, tokenizer);
-}
-
-/** True if the answer continues the text of a prompt. */
-export function goesOn(input: GenerateInput, prompt: Uint32Array, tokenizer: Tokenizer): boolean {
-  return !('messages' in input) && prompt.some((id) => tokenizer.tokenBytes(id).length > 0);
 }
 
 /** The ids of a prompt. For an empty one the model begins a text. */
@@ -46,23 +94,4 @@ function textIds(prompt: unknown, tokenizer: Tokenizer): Uint32Array {
   throw new InvalidRequestError(
     'The prompt is empty, and this vocabulary has no token that begins a text. Write at least one character.',
   );
-}
-
-function chatIds(messages: unknown, tokenizer: Tokenizer, template: ChatTemplate | null): Uint32Array {
-  if (!template) {
-    throw new InvalidRequestError('This model has no chat template. Use complete() with a prompt, or --raw.');
-  }
-  if (!Array.isArray(messages) || messages.length === 0) {
-    throw new InvalidRequestError('A chat needs at least one message, got none.');
-  }
-  for (const [i, message] of messages.entries()) {
-    const { role, content } = (message ?? {}) as { role?: unknown; content?: unknown };
-    if (!ROLES.has(role as string) || typeof content !== 'string') {
-      throw new InvalidRequestError(`Message ${i} needs a role (system, user or assistant) and text as its content.`);
-    }
-  }
-  if (messages[messages.length - 1].content.trim() === '') {
-    throw new InvalidRequestError('The message is empty. Write at least one character.');
-  }
-  return template.encode({ messages }, tokenizer).ids;
 }

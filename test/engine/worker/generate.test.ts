@@ -4,7 +4,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vi
 import type { EngineEvent, GenerateInput, GenerateOptions } from '../../../src/engine/protocol';
 import { MOST_SHARED } from '../../../src/engine/worker/backend';
 import { generate } from '../../../src/engine/worker/generate';
-import { promptIds } from '../../../src/engine/worker/prompt';
+import { encodeInput, fittingPrompt } from '../../../src/engine/worker/prompt';
 import { RunAhead } from '../../../src/engine/worker/run_ahead';
 import type { Session } from '../../../src/engine/worker/session';
 import { DeviceLostError, InvalidRequestError, NotFiniteError } from '../../../src/errors';
@@ -31,7 +31,7 @@ function session(contextLength = 256, delayMs = 0) {
   const backend = new ScriptBackend(contextLength, (position) => ids[position - start] ?? ids[0], delayMs);
   const made: Session = { backend, tokenizer, template, vocabSize: 4096, cachedIds: [] };
   const run = async (input: GenerateInput, options: GenerateOptions = {}, stopped: () => boolean = () => false) => {
-    start = promptIds(input, made).length;
+    start = encodeInput(input, 'auto', made).ids.length;
     const events: EngineEvent[] = [];
     await generate(made, input, { temperature: 0, ...options }, (some) => events.push(...some), stopped);
     return answerOf(events);
@@ -81,6 +81,16 @@ describe('a text is continued', () => {
     const run = made({ ...tokenizer, bosToken: null, encode: () => new Uint32Array(0) }, '');
     await expect(run('')).rejects.toThrow(InvalidRequestError);
   });
+});
+
+test('ids are continued as they are, like the text that they are', async () => {
+  const { run } = session();
+  const ids = Array.from(tokenizer.encode('Once upon'));
+  const byIds = await run({ ids });
+  const byText = await run({ prompt: 'Once upon' });
+  expect(byIds.events[0]).toEqual({ type: 'start', choice: 0, promptIds: ids, cachedTokens: 0 });
+  expect(byText.events[0]).toEqual({ type: 'start', choice: 0, promptIds: ids, cachedTokens: ids.length - 1 });
+  expect([byIds.ids, byIds.text]).toEqual([byText.ids, byText.text]);
 });
 
 describe('the end of an answer', () => {
@@ -331,6 +341,13 @@ describe('a request that cannot be run is refused with its reason', () => {
     ['no text', { prompt: '' }, {}, /empty/],
     ['no messages', { messages: [] }, {}, /at least one message/],
     ['an empty message', { messages: [{ role: 'user', content: ' \n' }] }, {}, /empty/],
+    ['no ids', { ids: [] }, {}, /at least one token id/],
+    ['ids that are text', { ids: 'x' as unknown as number[] }, {}, /list of at least one token id/],
+    ['an id past the vocabulary', { ids: [1, 4096] }, {}, /from 0 to 4095, got 4096 at 1/],
+    ['half an id', { ids: [1.5] }, {}, /from 0 to 4095, got 1.5 at 0/],
+    ['a hole among the ids', { ids: new Array(3) }, {}, /got undefined at 0/],
+    ['thinking without a conversation', { prompt: 'x' }, { thinking: 'off' }, /thinking off needs a conversation/],
+    ['a choice of thinking', USER, { thinking: 'maybe' as 'on' }, /thinking must be auto, on or off, got maybe/],
     ['a wrong role', { messages: [{ role: 'robot' as 'user', content: 'x' }] }, {}, /Message 0/],
     ['no tokens', USER, { maxTokens: 0 }, /maxTokens.*got 0/],
     ['a cold temperature', USER, { temperature: -1 }, /temperature.*got -1/],
@@ -348,6 +365,11 @@ describe('a request that cannot be run is refused with its reason', () => {
     const { run } = session(8);
     await expect(run(USER)).rejects.toMatchObject({ code: 'context-overflow', contextLength: 8 });
     await expect(run(USER)).rejects.toThrow(/\d+ tokens.*context holds 8/);
+  });
+
+  test('more ids than the context holds, before a look at each', () => {
+    const prompt = () => fittingPrompt({ ids: new Array(2 ** 31) }, 'auto', session().made);
+    expect(prompt).toThrow(/has 2147483648 tokens.*context holds 256/);
   });
 
   test('a tokenizer of another model, with both numbers', async () => {
