@@ -26,6 +26,8 @@ const ALLOWED: Record<string, readonly string[]> = {
   ui: ['engine', 'shared'],
   metrics: ['engine', 'shared'],
   embed: ['engine', 'shared', 'ui', 'metrics'],
+  // Types of the engine alone: the bundles of this room take an engine that the page has.
+  api: ['engine', 'shared'],
 };
 
 /** The doors of each sub-room: its only files that other folders may import. */
@@ -91,7 +93,7 @@ const IMPORTERS: Record<string, readonly string[]> = { tune: ['engine/worker/', 
  * Rooms that only listen to the engine: they may import the files of src/engine itself, its boundary, but none of its
  * sub-rooms.
  */
-const CLIENTS = ['ui', 'metrics', 'embed'];
+const CLIENTS = ['ui', 'metrics', 'embed', 'api'];
 
 /** Rooms with GPU code, and the folders of their shaders. */
 const TWIN_ROOMS: Record<string, string> = { kernels: 'shaders', attention: 'shaders/attention', tune: 'shaders/tune' };
@@ -281,6 +283,12 @@ test('every shader with an entry point has its wrapper', () => {
   const shaders = filesBelow(path.join(ROOT, 'shaders'), '.wgsl').filter((file) => !file.startsWith('bench/'));
   const entries = shaders.filter((file) => /^@compute\b/m.test(readFileSync(path.join(ROOT, 'shaders', file), 'utf8')));
   expect(entries.map((file) => `shaders/${file}`).filter((file) => !twins.has(file))).toEqual([]);
+});
+
+test('the interfaces of other engines take nothing but types from the engine', () => {
+  const values = /^import\s+(?!type\b)[^;]*?from\s*'\.\.\/(?:engine\/|errors)/m;
+  const takes = (file: string) => values.test(withoutComments(readFileSync(path.join(SRC, file), 'utf8')));
+  expect(sources.filter((file) => roomOf(file) === 'api' && takes(file))).toEqual([]);
 });
 
 test('no kernel is written outside shaders/', () => {
