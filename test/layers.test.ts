@@ -32,7 +32,7 @@ const ALLOWED: Record<string, readonly string[]> = {
 
 /** The doors of each sub-room: its only files that other folders may import. */
 const DOORS: Record<string, readonly string[]> = {
-  'engine/page': ['connection', 'hash_thread', 'model_cache', 'request', 'run_report', 'script_url', 'stopped_answer'],
+  'engine/page': ['answers', 'connection', 'hash_thread', 'model_cache', 'request', 'run_report', 'script_url'],
   'engine/worker': [],
   'kernels/elementwise': ['embed', 'gated_unit', 'norm_rope', 'post_norm', 'quantize_activations'],
   'kernels/linear': [

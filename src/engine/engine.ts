@@ -3,17 +3,15 @@
 
 import { proxy } from 'comlink';
 import type { VivaceError } from '../errors';
-import { fromFailure } from './failure';
+import { callError, fromFailure } from './failure';
+import { type Answers, answers } from './page/answers';
 import { absolute, Connection } from './page/connection';
 import { HashThread } from './page/hash_thread';
 import { Request } from './page/request';
-import { StoppedAnswer } from './page/stopped_answer';
 import type {
   ChatMessage,
   ChatSettings,
-  EngineEvent,
   EngineInfo,
-  GenerateInput,
   GenerateOptions,
   LoadOptions,
   LoadProgress,
@@ -21,13 +19,11 @@ import type {
   ModelLocation,
   Roofline,
   RunMetrics,
+  TokenizeResult,
   TuneMessage,
   TuneOutcome,
   TuneResult,
 } from './protocol';
-
-/** The time that a stopped worker has to end its answer itself. Such an answer has all its figures. */
-const STOP_MS = 250;
 
 export { VivaceError } from '../errors';
 export {
@@ -63,6 +59,12 @@ export interface EngineGenerateOptions extends GenerateOptions {
 
 /** The options of an answer to a conversation. */
 export interface EngineChatOptions extends EngineGenerateOptions, ChatSettings {}
+
+/** A text, or a conversation. */
+type Tokenizable = string | readonly ChatMessage[];
+
+/** What decides the ids of a conversation. */
+export interface EngineTokenizeOptions extends ChatSettings, Pick<GenerateOptions, 'thinking'> {}
 
 export interface EngineTuneOptions {
   /** Runs for each candidate that was measured or refused. `total` is an estimate. */
@@ -143,19 +145,31 @@ export class Engine {
   chat(
     messages: readonly ChatMessage[],
     { tools, toolChoice, templateArguments, continueLast, ...options }: EngineChatOptions = {},
-  ): AsyncGenerator<EngineEvent, void, undefined> {
-    return this.generate({ messages, tools, toolChoice, templateArguments, continueLast }, options);
+  ): Answers {
+    const input = { messages, tools, toolChoice, templateArguments, continueLast };
+    return answers(this.connection, this, input, options);
   }
 
   /**
    * Continues a text, or ids. Added tokens in a text are recognized. An empty text continues the token that begins a
    * text.
    */
-  complete(
-    prompt: string | readonly number[],
-    options?: EngineGenerateOptions,
-  ): AsyncGenerator<EngineEvent, void, undefined> {
-    return this.generate(typeof prompt === 'string' ? { prompt } : { ids: prompt }, options);
+  complete(prompt: string | readonly number[], options?: EngineGenerateOptions): Answers {
+    return answers(this.connection, this, typeof prompt === 'string' ? { prompt } : { ids: prompt }, options);
+  }
+
+  /**
+   * The ids of a text as `complete` continues it, or of a conversation as `chat` answers it, however many. Come at
+   * once, also while answers run.
+   * @throws VivaceError
+   */
+  async tokenize(input: Tokenizable, options?: EngineTokenizeOptions): Promise<number[]> {
+    return Array.from(await this.idsOf(input, options));
+  }
+
+  /** The number of ids that `tokenize` gives. @throws VivaceError */
+  async countTokens(input: Tokenizable, options?: EngineTokenizeOptions): Promise<number> {
+    return (await this.idsOf(input, options)).length;
   }
 
   /**
@@ -202,40 +216,18 @@ export class Engine {
   async unload(): Promise<void> {
     await this.connection.closeAfter(this.connection.worker.unload());
   }
-
-  /**
-   * Stops the worker when the caller leaves the iterator early or aborts the signal. After an abort `done` still comes.
-   * The iterator ends with `done`, or with `gpuTimes` where the options ask for it.
-   */
-  private async *generate(
-    input: GenerateInput,
-    { signal, seed = randomSeed(), ...others }: EngineGenerateOptions = {},
-  ): AsyncGenerator<EngineEvent, void, undefined> {
-    const options = { ...others, seed };
-    const stopped = new StoppedAnswer(this.info, seed);
-    const request = new Request<EngineEvent>(
-      this.connection,
-      (worker, port) => worker.generate({ input, options }, port),
-      signal,
-      STOP_MS,
-    );
-    try {
-      let done: RunMetrics | null = null;
-      while (!done || options.gpuTimes) {
-        const event: EngineEvent | null = (await request.take()) ?? (done ? null : stopped.done());
-        if (!event) return; // stopped between the two
-        stopped.record(event);
-        if (event.type === 'done') this.metrics = done = event.metrics;
-        if (event.type === 'gpuTimes' && done && done === this.metrics) this.metrics = { ...done, gpuMs: event.gpuMs };
-        yield event;
-        if (event.type === 'gpuTimes') return;
-      }
-    } finally {
-      request.close();
-    }
+  private async idsOf(
+    given: Tokenizable,
+    { thinking, tools, toolChoice, templateArguments, continueLast }: EngineTokenizeOptions = {},
+  ): Promise<Uint32Array> {
+    const { connection } = this;
+    const settings = { tools, toolChoice, templateArguments, continueLast };
+    const input = typeof given === 'string' ? { prompt: given } : { messages: given, ...settings };
+    const call = connection.worker.tokenize(input, thinking) as Promise<TokenizeResult>;
+    const result = await connection.alive(call).catch((error) => {
+      throw callError(error);
+    });
+    if ('type' in result) throw fromFailure(result);
+    return result.ids;
   }
-}
-
-function randomSeed(): number {
-  return crypto.getRandomValues(new Uint32Array(1))[0];
 }

@@ -1,7 +1,7 @@
 // Errors on both sides of the worker boundary. Structured clone keeps neither class nor code, so both travel as plain
 // fields.
 
-import { VivaceError } from '../errors';
+import { InvalidRequestError, VivaceError } from '../errors';
 import type { WorkerFailure } from './protocol';
 
 /**
@@ -25,4 +25,10 @@ export function fromFailure(failure: WorkerFailure): Error {
   Object.assign(error, failure.details);
   error.name = failure.name;
   return error;
+}
+
+/** The error of a call that did not reach the worker. Arguments that structured clone refuses are the caller's. */
+export function callError(error: unknown): unknown {
+  if (!(error instanceof DOMException && error.name === 'DataCloneError')) return error;
+  return new InvalidRequestError(`The request cannot be sent to the worker: ${error.message} Pass plain data.`);
 }

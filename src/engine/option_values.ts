@@ -35,9 +35,14 @@ export function readValue<O extends Option>(option: O, text: string): Value<O> |
 
 /**
  * Fills in defaults and checks the given values.
- * @throws InvalidRequestError for an illegal value
+ * @throws InvalidRequestError for an illegal value or an unknown key
  */
 export function resolveOptions<T extends Options>(table: T, given: Given<T>): Resolved<T> {
+  for (const [key, value] of Object.entries(given)) {
+    if (value === undefined || Object.hasOwn(table, key)) continue;
+    const names = Object.keys(table).join(', ');
+    throw new InvalidRequestError(`${key.slice(0, MAX_QUOTED)} is no option. Choose among ${names}.`);
+  }
   const entries = Object.entries(table).map(([key, option]) => {
     const value: unknown = given[key as keyof T];
     if (value === undefined) return [key, option.default];

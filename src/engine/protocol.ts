@@ -259,6 +259,9 @@ export interface GenerateRequest {
 /** One post through the port of a request: messages that belong together. A failure is the last message of all. */
 export type PortMessages<Message> = readonly (Message | WorkerFailure)[];
 
+/** Ids, or the reason why there are none. */
+export type TokenizeResult = { ids: Uint32Array } | WorkerFailure;
+
 export type LoadResult = { info: EngineInfo } | WorkerFailure;
 
 /** Asks the page for a second worker that hashes the bytes sent through the port. False if there is none. */
@@ -281,6 +284,8 @@ export interface WorkerApi {
    * failure last. Any message back asks the worker to stop.
    */
   generate(request: GenerateRequest, port: MessagePort): void;
+  /** Answers at once, also while requests run. */
+  tokenize(input: GenerateInput, thinking: GenerateOptions['thinking']): TokenizeResult;
   /** Posts `PortMessages<TuneMessage>`, `tuned` or a failure last. Any message back asks the worker to stop. */
   tune(port: MessagePort): void;
   /** Posts `PortMessages<Roofline>`, one message or a failure. Any message back asks the worker to stop. */

@@ -2,54 +2,18 @@
 // death.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { Engine, type EngineEvent, type EngineInfo } from '../../src/engine/engine';
+import { Engine } from '../../src/engine/engine';
 import type { LoadedModel } from '../../src/engine/worker/load';
 import { DeviceLostError, InvalidRequestError } from '../../src/errors';
 import { engineWorker, type FakeWorker, stubWorkers } from './fake_worker';
 import { numberSession } from './loop_session';
-import { ScriptBackend } from './script_backend';
+import { done, INFO, read, SteppedBackend, until } from './stepped_backend';
 
 /** Loads the next model of the worker. */
 let load: (signal: AbortSignal) => Promise<LoadedModel>;
 vi.mock('../../src/engine/worker/load', () => ({
   loadModel: (_place: unknown, _options: unknown, _tell: unknown, signal: AbortSignal) => load(signal),
 }));
-
-/** Makes steps wait for `go`, like those of a slow GPU. */
-class SteppedBackend extends ScriptBackend {
-  override readonly maxRunAhead = 1 as 8;
-  readonly failing: Promise<Error>;
-  lose: (error: Error) => void = () => {};
-  private waiting: (() => void)[] = [];
-  private allowed = 0;
-
-  constructor() {
-    super(1000, (position) => position % 100);
-    this.failing = new Promise((resolve) => {
-      this.lose = resolve;
-    });
-  }
-
-  go(steps: number): void {
-    this.allowed += steps;
-    while (this.allowed > 0 && this.waiting.length > 0) {
-      this.allowed--;
-      this.waiting.shift()?.();
-    }
-  }
-
-  override async decode(position: number): Promise<number> {
-    if (this.allowed > 0) this.allowed--;
-    else await new Promise<void>((resolve) => this.waiting.push(resolve));
-    return super.decode(position);
-  }
-}
-
-const INFO = {
-  attention: { prefill: 'eager', decode: 'eager', reason: 'a test' },
-  step: { name: 'plain', reason: 'a test', gain: null, giveUps: 0 },
-  warnings: [],
-} as unknown as EngineInfo;
 
 let workers: FakeWorker[];
 let backend: SteppedBackend;
@@ -69,28 +33,6 @@ afterEach(() => {
 function loadEngine(): Promise<Engine> {
   return Engine.load('https://example.org/model.gguf');
 }
-
-/** The events of a request that were read. */
-function read(events: AsyncGenerator<EngineEvent, void, undefined>) {
-  const heard: EngineEvent[] = [];
-  const whole = (async () => {
-    for await (const event of events) heard.push(event);
-    return heard;
-  })();
-  whole.catch(() => {});
-  const tokens = () => heard.filter(({ type }) => type === 'token').length;
-  return { heard, whole, tokens };
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
-}
-
-const done = (events: readonly EngineEvent[]) => {
-  const last = events.at(-1);
-  if (last?.type !== 'done') throw new Error(`the last event is ${last?.type}`);
-  return last;
-};
 
 describe('a stop', () => {
   test('ends a queued request while the one ahead waits for its GPU, and the next one runs', async () => {

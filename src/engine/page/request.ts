@@ -2,7 +2,7 @@
 // The worker's death, its failures and the caller's stop all end the same inbox, so that a message costs no listener.
 
 import { type Remote, transfer } from 'comlink';
-import { fromFailure } from '../failure';
+import { callError, fromFailure } from '../failure';
 import type { PortMessages, WorkerApi, WorkerFailure } from '../protocol';
 import type { Connection } from './connection';
 
@@ -38,7 +38,7 @@ export class Request<Message extends object> {
     port1.onmessage = this.onMessages;
     signal?.addEventListener('abort', this.onAbort);
     this.ignoreDeath = connection.onEnd((error) => this.end({ error }));
-    send(connection.worker, transfer(port2, [port2])).catch((error) => this.end({ error }));
+    send(connection.worker, transfer(port2, [port2])).catch((error) => this.end({ error: callError(error) }));
   }
 
   /** The next message, or undefined at the end. @throws the error, after the messages before it */
@@ -50,6 +50,11 @@ export class Request<Message extends object> {
     }
     if (this.inbox.length === 0 && this.last !== 'end') throw this.last?.error;
     return this.inbox.shift();
+  }
+
+  /** Ends the request without the messages that have not come. */
+  leave(): void {
+    this.end('end');
   }
 
   /** Stops the worker if it still works on the request. */

@@ -10,7 +10,6 @@ export class StoppedAnswer {
   private readonly gaps: number[] = [];
   private promptTokens = 0;
   private cachedTokens = 0;
-  private toPrefill = 0;
   private completionTokens = 0;
   private prefillMs = 0;
   private firstAtMs = 0;
@@ -22,13 +21,11 @@ export class StoppedAnswer {
   ) {}
 
   record(event: EngineEvent): void {
-    if (event.type === 'prefill') {
-      this.toPrefill = event.total;
-      this.promptTokens = event.total;
+    if (event.type === 'start') {
+      this.promptTokens = event.promptIds.length;
+      this.cachedTokens = event.cachedTokens;
     } else if (event.type === 'token') {
       if (this.completionTokens++ === 0) {
-        this.promptTokens = event.position;
-        this.cachedTokens = event.position - this.toPrefill;
         this.prefillMs = event.inFlightMs;
         this.firstAtMs = event.atMs;
       } else if (event.tbtMs !== null) this.gaps.push(event.tbtMs);
@@ -51,7 +48,7 @@ export class StoppedAnswer {
         ttftMs: null,
         tokenizeMs: 0,
         prefillMs,
-        prefillTokensPerSecond: prefillMs > 0 ? (this.toPrefill * 1000) / prefillMs : null,
+        prefillTokensPerSecond: prefillMs > 0 ? ((promptTokens - cachedTokens) * 1000) / prefillMs : null,
         decodeTokensPerSecond: decodeMs > 0 ? (gaps.length * 1000) / decodeMs : null,
         tbtMs: summarizeGaps(gaps),
         perToken: null,

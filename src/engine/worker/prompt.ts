@@ -73,7 +73,7 @@ function withTemplate(template: ChatTemplate | null): ChatTemplate {
 
 function checkIds(ids: unknown, vocabSize: number): Uint32Array {
   if (!Array.isArray(ids) || ids.length === 0) {
-    throw new InvalidRequestError('ids must be a list of at least one token id, got none.');
+    throw new InvalidRequestError('The prompt must be text or an array of at least one token id.');
   }
   const stray = ids.findIndex((id) => !(Number.isInteger(id) && id >= 0 && id < vocabSize));
   if (stray >= 0) {

@@ -18,7 +18,9 @@ import type {
 } from '../protocol';
 import type { OnTuneResult } from './backend';
 import { generate } from './generate';
+import { resolveGenerate } from './generate_options';
 import { type LoadedModel, loadModel } from './load';
+import { encodeInput } from './prompt';
 import { serve } from './serve';
 
 let model: LoadedModel | null = null;
@@ -29,6 +31,12 @@ let warnings: readonly Warning[] = [];
 const requests = new Set<{ stopped: boolean }>();
 /** The end of the newest request. Requests run one after another because they share one cache. */
 let queue: Promise<void> = Promise.resolve();
+
+/** @throws InvalidRequestError before a load and after an unload */
+function loaded(): LoadedModel {
+  if (!model) throw new InvalidRequestError('No model is loaded.');
+  return model;
+}
 
 /** Runs `work` after all earlier requests. Sends its messages and its error through the port. */
 function enqueue<Message>(
@@ -45,8 +53,7 @@ function enqueue<Message>(
   const run = async () => {
     try {
       if (state.stopped) return; // stopped before its turn
-      if (!model) throw new InvalidRequestError('No model is loaded.');
-      await work(model, post, () => state.stopped);
+      await work(loaded(), post, () => state.stopped);
     } catch (error) {
       const cause = state.stopped ? error : await model?.session.backend.explain?.(error);
       post([toFailure(cause ?? error, state.stopped)]);
@@ -111,6 +118,15 @@ const api: WorkerApi = {
       warnings = [];
       await generate(session, input, options, post, stopped);
     });
+  },
+
+  tokenize(input, thinking) {
+    try {
+      const checked = resolveGenerate({ thinking });
+      return { ids: encodeInput(input, checked.thinking, loaded().session).ids };
+    } catch (error) {
+      return toFailure(error);
+    }
   },
 
   tune(port) {

@@ -342,7 +342,7 @@ describe('a request that cannot be run is refused with its reason', () => {
     ['no messages', { messages: [] }, {}, /at least one message/],
     ['an empty message', { messages: [{ role: 'user', content: ' \n' }] }, {}, /empty/],
     ['no ids', { ids: [] }, {}, /at least one token id/],
-    ['ids that are text', { ids: 'x' as unknown as number[] }, {}, /list of at least one token id/],
+    ['ids that are text', { ids: 'x' as unknown as number[] }, {}, /array of at least one token id/],
     ['an id past the vocabulary', { ids: [1, 4096] }, {}, /from 0 to 4095, got 4096 at 1/],
     ['half an id', { ids: [1.5] }, {}, /from 0 to 4095, got 1.5 at 0/],
     ['a hole among the ids', { ids: new Array(3) }, {}, /got undefined at 0/],

@@ -1,0 +1,184 @@
+// Answers of the real page side to the real worker with a scripted model: several to one prompt, leaving early, ids on
+// request, and callers that pass what cannot be answered.
+
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Engine, type EngineEvent } from '../../src/engine/engine';
+import type { LoadedModel } from '../../src/engine/worker/load';
+import { engineWorker, type FakeWorker, stubWorkers } from './fake_worker';
+import { numberSession } from './loop_session';
+import { done, INFO, read, SteppedBackend, until } from './stepped_backend';
+
+vi.mock('../../src/engine/worker/load', () => ({
+  loadModel: async (): Promise<LoadedModel> => ({ session: numberSession(backend), info: INFO }),
+}));
+
+let workers: FakeWorker[];
+let backend: SteppedBackend;
+let engine: Engine;
+
+beforeEach(async () => {
+  workers = stubWorkers(engineWorker);
+  backend = new SteppedBackend();
+  engine = await Engine.load('https://example.org/model.gguf');
+});
+
+afterEach(() => {
+  for (const worker of workers) if (!worker.isTerminated) worker.terminate();
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+/** The types of events other than token and prefill. */
+const steps = (events: readonly EngineEvent[]) =>
+  events.map(({ type }) => type).filter((type) => type !== 'token' && type !== 'prefill');
+
+describe('several answers to one prompt', () => {
+  test('come one after another with seeds that count on, and the prompt runs once', async () => {
+    backend.go(100);
+    const events = await read(engine.complete('1 2 3 4', { n: 3, seed: 2 ** 32 - 2, maxTokens: 2 })).whole;
+    expect(steps(events)).toEqual(['start', 'done', 'start', 'done', 'start', 'done']);
+    const starts = events.filter((event) => event.type === 'start');
+    expect(starts.map(({ choice, cachedTokens }) => [choice, cachedTokens])).toEqual([
+      [0, 0],
+      [1, 3],
+      [2, 3],
+    ]);
+    expect(events.flatMap((event) => (event.type === 'done' ? [event.seed] : []))).toEqual([
+      2 ** 32 - 2,
+      2 ** 32 - 1,
+      0,
+    ]);
+    expect(backend.prefills.map(({ length }) => length)).toEqual([4, 1, 1]);
+    expect(engine.metrics).toBe(done(events).metrics);
+  });
+
+  test('each have their own times of the GPU', async () => {
+    backend.go(100);
+    const events = await read(engine.complete('1 2', { n: 2, maxTokens: 2, gpuTimes: true })).whole;
+    expect(steps(events)).toEqual(['start', 'done', 'gpuTimes', 'start', 'done', 'gpuTimes']);
+  });
+
+  test('end with the one that an abort ends', async () => {
+    const stop = new AbortController();
+    const answer = read(engine.complete('1 2', { n: 3, maxTokens: 2, signal: stop.signal }));
+    backend.go(3);
+    await until(() => answer.tokens() === 3);
+    stop.abort();
+    backend.go(1);
+    const events = await answer.whole;
+    expect(steps(events)).toEqual(['start', 'done', 'start', 'done']);
+    expect(done(events).finishReason).toBe('abort');
+  });
+
+  test('an abort between two ends them without another event', async () => {
+    backend.go(100);
+    const stop = new AbortController();
+    const heard: EngineEvent[] = [];
+    for await (const event of engine.complete('1 2', { n: 3, maxTokens: 2, signal: stop.signal })) {
+      heard.push(event);
+      if (event.type === 'done') stop.abort();
+    }
+    expect(steps(heard)).toEqual(['start', 'done']);
+  });
+
+  test.each([0, 129, 1.5, '2', null])('%s of them are refused', async (n) => {
+    const answer = read(engine.complete('1 2', { n: n as number })).whole;
+    await expect(answer).rejects.toMatchObject({
+      code: 'invalid-request',
+      message: /n must be a whole number from 1 to 128/,
+    });
+  });
+});
+
+describe('a caller who leaves', () => {
+  test('after an event, or while it waits for the next, waits for no worker', async () => {
+    const taken = engine.complete('1 2 3', { n: 2 });
+    expect((await taken.next()).value).toMatchObject({ type: 'start' });
+    const waiting = engine.complete('1 2 3', { n: 2 });
+    const next = waiting.next();
+    workers[0].hang();
+    expect(await taken.return()).toEqual({ done: true, value: undefined });
+    expect(await waiting.return()).toEqual({ done: true, value: undefined });
+    expect(await next).toEqual({ done: true, value: undefined });
+    expect(await waiting.next()).toEqual({ done: true, value: undefined });
+    expect(engine.metrics).toBeNull();
+  });
+
+  test('stops the worker, and the next request runs', async () => {
+    for await (const event of engine.complete('1 2 3')) if (event.type === 'prefill') break;
+    const next = read(engine.complete('7 8', { maxTokens: 1 }));
+    backend.go(2);
+    expect(done(await next.whole).finishReason).toBe('length');
+  });
+
+  test('before the first event asks the worker for nothing', async () => {
+    expect(await engine.complete('1 2 3').return()).toEqual({ done: true, value: undefined });
+    backend.go(2);
+    await read(engine.complete('7 8', { maxTokens: 1 })).whole;
+    expect(backend.prefills.map(({ length }) => length)).toEqual([2]);
+  });
+});
+
+describe('ids and their number', () => {
+  test('come while an answer waits for its GPU', async () => {
+    const answer = read(engine.complete('1 2 3'));
+    await until(() => answer.heard.length > 0);
+    expect(await engine.tokenize('7 8 9')).toEqual([7, 8, 9]);
+    expect(await engine.countTokens('7 8 9')).toBe(3);
+    expect(answer.tokens()).toBe(0);
+  });
+
+  test('are those of texts longer than the context, too', async () => {
+    const text = Array.from({ length: 2000 }, () => '5').join(' ');
+    expect(await engine.countTokens(text)).toBe(2000);
+    await expect(read(engine.complete(text)).whole).rejects.toMatchObject({ code: 'context-overflow' });
+  });
+
+  test.each<[string, unknown, object | undefined, RegExp]>([
+    ['a conversation without a template', [{ role: 'user', content: 'x' }], {}, /no chat template/],
+    ['a malformed conversation', [{ role: 'user' }], undefined, /Message 0 needs a role/],
+    ['nothing', undefined, undefined, /at least one message/],
+    ['a choice of thinking', '1 2', { thinking: 'maybe' }, /thinking must be auto, on or off, got maybe/],
+    ['a function', [{ role: 'user', content: () => {} }], {}, /cannot be sent to the worker.*Pass plain data/],
+  ])('are refused for %s', async (_, input, options, message) => {
+    await expect(engine.countTokens(input as string, options)).rejects.toMatchObject({
+      code: 'invalid-request',
+      message,
+    });
+  });
+
+  test('fail with the worker', async () => {
+    workers[0].hang();
+    const count = engine.countTokens('1 2');
+    await engine.unload();
+    await expect(count).rejects.toThrow('The engine was unloaded');
+    await expect(engine.tokenize('1 2')).rejects.toThrow('The engine was unloaded');
+  });
+});
+
+describe('a caller without types gets a typed error', () => {
+  const cyclic: Record<string, unknown> = {};
+  cyclic.self = cyclic;
+  const USER = [{ role: 'user', content: 'x' }];
+  test.each<[string, () => AsyncGenerator<unknown>, RegExp]>([
+    ['a prompt of no kind', () => engine.complete({} as string), /text or an array of at least one token id/],
+    ['no prompt', () => engine.complete(undefined as unknown as string), /text or an array/],
+    ['a function in a message', () => engine.chat([{ role: 'user', content: (() => {}) as never }]), /cannot be sent/],
+    ['a symbol as an option', () => engine.complete('1', { seed: Symbol('x') as never }), /cannot be sent/],
+    [
+      'an unknown option',
+      () => engine.complete('1', { maxtokens: 3 } as never),
+      /maxtokens is no option\. Choose among.*maxTokens/,
+    ],
+    ['options of another type', () => engine.complete('1', { stop: { a: 1 } } as never), /stop must be a list/],
+    ['a cycle in a tool', () => engine.chat(USER as never, { tools: [cyclic] as never }), /deeper than 64/],
+    ['too many tools', () => engine.chat(USER as never, { tools: Array(1000).fill({ name: 'x' }) }), /128, got 1000/],
+  ])('%s', async (_, ask, message) => {
+    await expect(read(ask() as ReturnType<Engine['chat']>).whole).rejects.toMatchObject({
+      code: 'invalid-request',
+      message,
+    });
+    backend.go(2);
+    expect(done(await read(engine.complete('7 8', { maxTokens: 1 })).whole).finishReason).toBe('length');
+  });
+});
