@@ -78,7 +78,8 @@ function checkPart(role: string, type: string, value: unknown, inputs: ReadonlyS
 }
 
 /**
- * Messages for chat templates, many of which want user and assistant in turns: messages by the user in a row become one.
+ * Messages for chat templates, many of which want user and assistant in turns: messages by the user in a row become
+ * one.
  */
 export function inTurns(messages: readonly ChatMessage[]): ChatMessage[] {
   const turns: ChatMessage[] = [];

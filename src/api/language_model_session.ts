@@ -165,7 +165,7 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
     return signal ? AbortSignal.any([this.#end.signal, signal]) : this.#end.signal;
   }
 
-  /** Does work after all earlier calls. Aborted work ends at once for the caller, and is skipped if it has not begun. */
+  /** Works after all earlier calls. Aborted work ends at once for the caller, and is skipped if it has not begun. */
   async #inTurn<T>(given: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const signal = this.#within(given);
     signal.throwIfAborted();
