@@ -1,6 +1,6 @@
 // Builds of the same sources, told apart by --mode: the page (dist/), the script tag (dist/embed.js) and its panel
-// (dist/embed_panel.js), the package's two ESM entries (dist/lib/), and what the bench
-// and other tools run in a page (dist/bench.js, dist/tools.js).
+// (dist/embed_panel.js), the package's ESM entries (dist/lib/), and what the bench and other tools run in a page
+// (dist/bench.js, dist/tools.js).
 // tools/build.mjs runs them in turn, so each leaves the others' files alone.
 
 import { readFileSync } from 'node:fs';
@@ -51,6 +51,7 @@ const BUNDLES: Record<string, Bundle> = {
     format: 'es',
     external: ['/src/engine/engine', './vivace.js'],
   },
+  openai: { entry: 'src/api/openai_fetch.ts', file: 'lib/openai.js', format: 'es' },
   embed: { entry: 'src/embed/embed.ts', file: 'embed.js', format: 'iife' },
   panel: { entry: 'src/embed/panel_entry.ts', file: 'embed_panel.js', format: 'iife' },
   bench: { entry: 'bench/page/page.ts', file: 'bench.js', format: 'es' },

@@ -17,12 +17,18 @@ let bundle = '';
 let embed = '';
 let panel = '';
 let elements = '';
+let openai = '';
 
 beforeAll(async () => {
   await ensureBuilt();
-  [bundle, embed, panel, elements] = ['lib/vivace.js', 'embed.js', 'embed_panel.js', 'lib/elements.js'].map((file) =>
-    readFileSync(path.join(DIST, file), 'utf8'),
-  ) as [string, string, string, string];
+  const files = ['lib/vivace.js', 'embed.js', 'embed_panel.js', 'lib/elements.js', 'lib/openai.js'];
+  [bundle, embed, panel, elements, openai] = files.map((file) => readFileSync(path.join(DIST, file), 'utf8')) as [
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
 });
 
 /** Names of the files in dist/ that end so. */
@@ -77,9 +83,14 @@ test('errors keep their names, whatever their classes are called in a bundle', a
   expect(new VivaceError('model-fetch', '').name).toBe('ModelFetchError');
 });
 
-test('the engine, the script tag and its panel keep their ceilings', () => {
-  const files: Record<string, string> = { 'lib/vivace.js': bundle, 'embed.js': embed, 'embed_panel.js': panel };
-  expect(BUDGETS).toHaveLength(4);
+test('every bundle with a budget keeps its ceiling', () => {
+  const files: Record<string, string> = {
+    'lib/vivace.js': bundle,
+    'embed.js': embed,
+    'embed_panel.js': panel,
+    'lib/openai.js': openai,
+  };
+  expect(BUDGETS).toHaveLength(5);
   for (const { name, files: names, budgetKb, ceilingKb } of BUDGETS) {
     const kb = names.reduce((sum, file) => sum + gzipSync(files[file] ?? '', { level: 9 }).length / 1000, 0);
     expect(kb, name).toBeGreaterThan(budgetKb / 4);
@@ -88,7 +99,7 @@ test('the engine, the script tag and its panel keep their ceilings', () => {
 });
 
 test('nothing asks for unsafe-eval or wasm-unsafe-eval', () => {
-  for (const code of [bundle, embed, panel, elements])
+  for (const code of [bundle, embed, panel, elements, openai])
     expect(code).not.toMatch(/\beval\(|\bFunction\(|\bWebAssembly\b/);
 });
 
@@ -101,10 +112,22 @@ test('the engine travels in one of the bundles that meet on a page', () => {
   expect(elements).toMatch(/from *["']\.\/vivace\.js["']/);
 });
 
+/** Texts of OpenAI's interface, which no bundle renames. */
+const OF_INTERFACE = ['chat.completion', 'text_completion'];
+
+test('the interfaces of other engines and the engine are in bundles of their own', () => {
+  expect(OF_INTERFACE.filter((word) => !openai.includes(word))).toEqual([]);
+  for (const code of [bundle, embed, panel, elements]) {
+    expect(OF_INTERFACE.filter((word) => code.includes(word))).toEqual([]);
+  }
+  expect(openai).not.toMatch(/createShaderModule|navigator\.gpu|\bimport\b/);
+});
+
 const CONSUMER = `
 import { Engine, type EngineEvent, VivaceError } from 'vivace';
 import type { VivaceChat } from 'vivace/elements';
 import type { VivaceHandle } from 'vivace/embed.js';
+import { createFetch } from 'vivace/openai';
 
 export async function tell(chat: VivaceChat): Promise<string> {
   const engine = await Engine.load('m.gguf', { backend: 'cpu', onProgress: ({ loadedBytes }) => loadedBytes.toFixed() });
@@ -117,6 +140,8 @@ export async function tell(chat: VivaceChat): Promise<string> {
   window.Vivace?.on('message', ({ role }) => role === 'user');
   const handle: VivaceHandle | undefined = window.Vivace;
   await handle?.load();
+  const local: typeof fetch = createFetch(engine, { models: { other: engine } });
+  await local('http://vivace/v1/models');
   // @ts-expect-error: an option that there is not
   await Engine.load('m.gguf', { nonsense: 1 });
   return text + new VivaceError('internal', text).code;
@@ -135,7 +160,7 @@ test('a client of the package compiles against its types alone', async () => {
     const own = path.join(folder, 'node_modules/vivace');
     mkdirSync(own, { recursive: true });
     cpSync(path.join(ROOT, 'package.json'), path.join(own, 'package.json'));
-    for (const name of ['lit', 'lit-html', 'lit-element', '@lit']) {
+    for (const name of ['comlink', 'lit', 'lit-html', 'lit-element', '@lit']) {
       symlinkSync(path.join(ROOT, 'node_modules', name), path.join(folder, 'node_modules', name));
     }
     writeFileSync(path.join(folder, 'consumer.ts'), CONSUMER);

@@ -15,7 +15,7 @@ import { ROOT } from './ensure.mjs';
 import { bundleWorker } from './worker_plugin';
 
 /** The modes of vite.config.ts. */
-const BUILDS = ['page', 'lib', 'elements', 'embed', 'panel', 'bench', 'tools'];
+const BUILDS = ['page', 'lib', 'elements', 'openai', 'embed', 'panel', 'bench', 'tools'];
 
 /**
  * KB (1000 bytes) of gzip: the budget is what we owe, the ceiling what a build may not pass on the way there. Ten
@@ -28,10 +28,11 @@ const BUILDS = ['page', 'lib', 'elements', 'embed', 'panel', 'bench', 'tools'];
  * policy imports nothing, and the script tag is one file.
  */
 export const BUDGETS = [
-  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 151 },
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 189 },
+  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 152.7 },
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 191 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 60 },
-  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 242 },
+  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 244 },
+  { name: "OpenAI's interface", files: ['lib/openai.js'], budgetKb: 8, ceilingKb: 10.5 },
 ];
 
 /** Removes what an earlier build left: everything not written since this one began. */
