@@ -2,11 +2,15 @@
 // Requests are recorded in `window.__asked`.
 
 import type { Page } from 'playwright-core';
-import type { ChatMessage, FinishReason } from '../../src/engine/protocol';
+import type { ChatMessage, FinishReason, ThinkingAbility } from '../../src/engine/protocol';
 import { type Site, type Visit, visit } from './site';
 
 interface ScriptedAnswer {
+  /** Comes before the text, unless the request switches thinking off. */
+  thought?: string;
   text?: string;
+  /** Calls of tools after the text. One with an `error` cannot be read. */
+  calls?: { name: string; arguments: string; error?: string }[];
   /** Letters per token. Default: 4. */
   piece?: number;
   /** Milliseconds before each token. Default: 0, as fast as microtasks allow. */
@@ -28,6 +32,8 @@ export interface Script {
   /** Default: 1024. A longer prompt is refused; an answer ends at the limit. */
   contextLength?: number;
   hasChatTemplate?: boolean;
+  /** Default: 'none'. */
+  thinking?: ThinkingAbility;
 }
 
 /** One request as the engine received it. */
@@ -71,7 +77,7 @@ export function release(page: Page): Promise<void> {
 }
 
 /** Runs in the page, so it must not use anything outside. */
-function install({ answers, contextLength = 1024, hasChatTemplate = true }: Script): void {
+function install({ answers, contextLength = 1024, hasChatTemplate = true, thinking = 'none' }: Script): void {
   const scope = window as unknown as ScriptedWindow;
   const whenReleased: (() => void)[] = [];
   scope.__asked = [];
@@ -101,7 +107,7 @@ function install({ answers, contextLength = 1024, hasChatTemplate = true }: Scri
     askedAttention: 'auto',
     hasChatTemplate,
     tools: false,
-    thinking: 'none',
+    thinking,
     gpuBytes: { weights: 27_400_192, kvCache: 7_077_888, activations: 1_204_224 },
     loadMs: { open: 41, weights: 612, compile: 188 },
     warnings: [],
@@ -136,9 +142,12 @@ function install({ answers, contextLength = 1024, hasChatTemplate = true }: Scri
     };
   }
 
-  async function* answer(texts: string[], options: { maxTokens?: number; signal?: AbortSignal }) {
+  async function* answer(texts: string[], options: { maxTokens?: number; thinking?: string; signal?: AbortSignal }) {
     const script = answers[Math.min(scope.__asked.length, answers.length) - 1] ?? {};
-    const { text = '', piece = 4, gapMs = 0, error, errorAfter = 0, holdAfter } = script;
+    const { text = '', calls = [], piece = 4, gapMs = 0, error, errorAfter = 0, holdAfter } = script;
+    const thought = options.thinking === 'off' ? '' : (script.thought ?? '');
+    const thoughtTokens = Math.ceil(thought.length / piece);
+    const tokens = thoughtTokens + Math.ceil(text.length / piece);
     const promptTokens = script.promptTokens ?? texts.reduce((sum, said) => sum + 4 + Math.ceil(said.length / 4), 0);
     if (promptTokens >= contextLength) {
       const message = `The prompt has ${promptTokens} tokens, but the context holds ${contextLength} and the answer needs at least one.`;
@@ -154,7 +163,7 @@ function install({ answers, contextLength = 1024, hasChatTemplate = true }: Scri
     let last = performance.now();
     let finishReason = script.finishReason ?? 'eos';
     let n = 0;
-    for (let from = 0; from < text.length || (error && n <= errorAfter); from += piece, n++) {
+    for (; n < tokens || (error && n <= errorAfter); n++) {
       if (n === holdAfter) await Promise.race([stopped, new Promise<void>((resolve) => whenReleased.push(resolve))]);
       if (error && n === errorAfter) throw failure(error);
       if (gapMs > 0) await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, gapMs))]);
@@ -166,9 +175,22 @@ function install({ answers, contextLength = 1024, hasChatTemplate = true }: Scri
       if (n > 0) gaps.push(now - last);
       const tbtMs = n > 0 ? now - last : null;
       last = now;
-      yield { type: 'token', id: n, text: text.slice(from, from + piece), tbtMs, position: promptTokens + n };
+      const at = (n < thoughtTokens ? n : n - thoughtTokens) * piece;
+      const said = n < thoughtTokens ? '' : text.slice(at, at + piece);
+      const atMs = performance.timeOrigin + now;
+      const stages = { atMs, inFlightMs: 1, workerMs: tbtMs === null ? null : 0 };
+      yield { type: 'token', id: n, text: said, tbtMs, position: promptTokens + n, ...stages };
+      if (n < thoughtTokens) yield { type: 'reasoning', text: thought.slice(at, at + piece) };
     }
-    const usage = { promptTokens, cachedTokens: 0, completionTokens: n, reasoningTokens: 0 };
+    for (const [index, call] of finishReason === 'eos' ? calls.entries() : []) {
+      finishReason = 'tool-calls';
+      yield { type: 'tool-call', index, id: `call${index}`, name: call.name, arguments: '' };
+      for (let at = 0; at < call.arguments.length; at += piece) {
+        yield { type: 'tool-call', index, arguments: call.arguments.slice(at, at + piece) };
+      }
+      if (call.error) yield { type: 'tool-call-error', index, message: call.error, text: call.arguments };
+    }
+    const usage = { promptTokens, cachedTokens: 0, completionTokens: n, reasoningTokens: Math.min(n, thoughtTokens) };
     const metrics = metricsOf(gaps, ttftMs, promptTokens);
     yield { type: 'done', text: '', finishReason, seed: 1, usage, metrics };
   }

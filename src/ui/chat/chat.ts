@@ -8,17 +8,23 @@ import { repeat } from 'lit/directives/repeat.js';
 import type { Engine } from '../../engine/engine';
 import { MODEL_ENDED, type Offer, settingsAfter } from '../shared/advice';
 import { ChatKeys } from './chat_keys';
-import { renderEmpty, renderMemoryLine, renderMeter, renderTuning, type Tuning } from './chat_parts';
+import { renderEmpty, renderMemoryLine, renderMeter, renderThinking, renderTuning, type Tuning } from './chat_parts';
 import { type ChatHost, ChatSession } from './chat_session';
 import { chatStyles } from './chat_styles';
 import './composer';
-import type { Turn } from '../conversation/conversation';
+import { isThinking, type Turn } from '../conversation/conversation';
 import { type Conversation, newConversation, type Step } from '../conversation/conversation_tree';
 import { icons } from '../shared/icons';
 import type { VivaceComposer } from './composer';
 import { ScrollKeeper } from './scroll_keeper';
 import '../settings/settings';
-import { type LoadSettings, type SamplingSettings, STANDARD_LOAD, standardSampling } from '../settings/settings_fields';
+import {
+  type LoadSettings,
+  type SamplingSettings,
+  STANDARD_LOAD,
+  standardSampling,
+  type Thinking,
+} from '../settings/settings_fields';
 import { readRemembered, writeRemembered } from '../settings/settings_store';
 import { sharedStyles } from '../shared/shared_styles';
 import '../turn/turn';
@@ -45,6 +51,7 @@ export class VivaceChat extends LitElement implements ChatHost {
     heading: {},
     system: {},
     welcome: {},
+    thinking: {},
     sampling: { state: true },
     limit: { state: true },
     following: { state: true },
@@ -68,6 +75,8 @@ export class VivaceChat extends LitElement implements ChatHost {
   /** The text under the headline of the empty conversation. Default: the model's name and size. */
   declare welcome: string;
   declare sampling: SamplingSettings;
+  /** Whether a model thinks whose chat template can switch that. */
+  declare thinking: Thinking;
   declare private limit: number;
   declare private following: boolean;
 
@@ -89,6 +98,7 @@ export class VivaceChat extends LitElement implements ChatHost {
     this.heading = 'Once upon a time…';
     this.system = '';
     this.welcome = '';
+    this.thinking = 'on';
     this.sampling = standardSampling();
     this.limit = TURNS_AT_ONCE;
     this.following = true;
@@ -161,6 +171,7 @@ export class VivaceChat extends LitElement implements ChatHost {
           <button class="icon" data-testid="new-conversation" title="New conversation" aria-label="New conversation"
             ?disabled=${isEmpty} @click=${this.newConversation}>${icons.fresh}</button>
           ${renderMeter(session.contextTokens, this.engine?.info.contextLength)}
+          ${session.canSwitchThinking ? renderThinking(this.thinking === 'on', this.onThinking) : nothing}
         </vivace-composer>
       </div>
       <div class="unseen" role="status" data-testid="status">${session.announcement}</div>
@@ -168,7 +179,7 @@ export class VivaceChat extends LitElement implements ChatHost {
   }
 
   private renderTurns() {
-    const { steps, memoryStart, isFull, canForget } = this.session;
+    const { steps, memoryStart, isFull, canForget, canSwitchThinking } = this.session;
     const hidden = Math.max(0, steps.length - this.limit);
     const last = steps.length - 1;
     const blocked = this.isStreaming ? 'Wait until the answer has ended.' : this.unready;
@@ -184,7 +195,7 @@ export class VivaceChat extends LitElement implements ChatHost {
         (step, i) => html`${i + hidden === memoryStart && memoryStart > 0 ? renderMemoryLine() : nothing}
           <vivace-turn data-id=${step.turn.id} .turn=${step.turn} .place=${step.among.indexOf(step.turn)} .places=${step.among.length}
             .isLast=${i + hidden === last} .isFull=${isFull && i + hidden === last} .canForget=${canForget && i + hidden === last}
-            .blocked=${blocked} @vivace-turn=${(event: CustomEvent<TurnAction>) => this.onTurn(step, event.detail)}></vivace-turn>`,
+            .canSwitch=${canSwitchThinking} .blocked=${blocked} @vivace-turn=${(event: CustomEvent<TurnAction>) => this.onTurn(step, event.detail)}></vivace-turn>`,
       )}
       ${memoryStart > last ? renderMemoryLine() : nothing}`;
   }
@@ -198,8 +209,9 @@ export class VivaceChat extends LitElement implements ChatHost {
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('remember') && this.remember) {
-      const { sampling, system } = readRemembered();
+      const { sampling, system, thinking } = readRemembered();
       this.sampling = sampling;
+      this.thinking = thinking;
       this.system ||= system;
     }
     const isNew = this.session.steps.length === 0 && this.conversation.system !== this.system;
@@ -245,7 +257,7 @@ export class VivaceChat extends LitElement implements ChatHost {
   }
 
   private rememberAll(): void {
-    if (this.remember) writeRemembered({ sampling: this.sampling, system: this.system });
+    if (this.remember) writeRemembered({ sampling: this.sampling, system: this.system, thinking: this.thinking });
   }
 
   private onSend = (event: CustomEvent<string>) => {
@@ -268,6 +280,11 @@ export class VivaceChat extends LitElement implements ChatHost {
 
   private onSettings = (event: CustomEvent<SamplingSettings>) => {
     this.sampling = event.detail;
+    this.rememberAll();
+  };
+
+  private onThinking = () => {
+    this.thinking = this.thinking === 'on' ? 'off' : 'on';
     this.rememberAll();
   };
 
@@ -299,7 +316,14 @@ export class VivaceChat extends LitElement implements ChatHost {
   private onTurn(step: Step, action: TurnAction): void {
     if (action.kind === 'step') void this.showVersion(step, action.by);
     else if (action.kind === 'offer') this.onOffer(step.turn, action.offer);
+    else if (action.kind === 'fold') this.onFold(step.turn, action.toggled);
     else this.askInstead(step.turn, action.question);
+  }
+
+  /** Keeps the folded line in its place, unless the reader follows the thinking as it comes. */
+  private onFold(turn: Turn, toggled: Promise<unknown>): void {
+    const mark = () => this.elementOf(turn);
+    if (!isThinking(turn)) void this.keeper?.hold(mark, () => toggled);
   }
 
   private askInstead(turn: Turn, question?: string): void {

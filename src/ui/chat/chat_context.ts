@@ -15,7 +15,10 @@ export function memoryStart(path: readonly Turn[], memory: Memory | undefined): 
   return memory ? path.findIndex(({ id }) => id === memory.after) + 1 : 0;
 }
 
-/** Tokens of the conversation in the context after its newest answered turn, or null before the first. */
+/**
+ * Tokens of the conversation in the context after its newest answered turn, or null before the first. Without the
+ * thinking, which chat templates leave out of the next prompt, unless it filled the context.
+ */
 export function contextTokens(path: readonly Turn[], memory?: Memory): number | null {
   const last = path.findLastIndex(({ usage }) => usage !== null);
   if (last < 0) return null;
@@ -49,8 +52,10 @@ export function forgetOldest(path: readonly Turn[], memory: Memory | undefined, 
   return { after: path[first - 1].id, since: path[end - 1].id };
 }
 
-function totalOf({ usage }: Turn): number {
-  return usage ? usage.promptTokens + usage.completionTokens : 0;
+function totalOf({ usage, finishReason }: Turn): number {
+  if (!usage) return 0;
+  const { promptTokens, completionTokens, reasoningTokens } = usage;
+  return promptTokens + completionTokens - (finishReason === 'context' ? 0 : reasoningTokens);
 }
 
 /** Tokens that each turn adds: the count after it less the count before it, or else an estimate by its letters. */
@@ -59,9 +64,9 @@ function costsOf(path: readonly Turn[]): number[] {
   return path.map((turn) => {
     const { usage, question, answer } = turn;
     if (!usage) return estimate(question) + (answer ? estimate(answer) : 0);
-    const asked = usage.promptTokens - held; // below zero where turns were forgotten in between
+    const asked = usage.promptTokens - held; // below zero where turns were forgotten or thinking left out in between
     held = totalOf(turn);
-    return (asked > 0 ? asked : estimate(question)) + usage.completionTokens;
+    return (asked > 0 ? asked : estimate(question)) + usage.completionTokens - usage.reasoningTokens;
   });
 }
 

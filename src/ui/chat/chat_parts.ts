@@ -4,6 +4,7 @@
 import { html, nothing } from 'lit';
 import type { Engine } from '../../engine/engine';
 import { formatParameters } from '../../shared/format';
+import { icons } from '../shared/icons';
 import { NEARLY_FULL } from './chat_context';
 
 interface EmptyConversation {
@@ -56,6 +57,14 @@ export function renderMeter(used: number | null, all: number | undefined) {
     <progress max=${all} .value=${Math.min(used, all)} aria-label=${title}></progress>
     <span>${words}</span>
   </span>`;
+}
+
+/** The switch of thinking, beside the button that sends. */
+export function renderThinking(isOn: boolean, onSwitch: () => void) {
+  const title = isOn ? 'The model thinks before it answers' : 'The model answers at once';
+  return html`<button slot="end" class="thinking" data-testid="thinking" aria-pressed=${isOn} title=${title} @click=${onSwitch}>
+    ${icons.think}<span>Thinking</span>
+  </button>`;
 }
 
 /** The line between the turns that the model no longer reads and the others. */

@@ -3,7 +3,7 @@
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Engine, EngineEvent } from '../../engine/engine';
-import { countWords, type Turn, toMessages } from '../conversation/conversation';
+import { countWords, endedInThought, endRemark, type Turn, toMessages } from '../conversation/conversation';
 import {
   addTurn,
   type Conversation,
@@ -15,7 +15,7 @@ import {
   shownSteps,
   showTurn,
 } from '../conversation/conversation_tree';
-import { type SamplingSettings, toOptions } from '../settings/settings_fields';
+import { type SamplingSettings, type Thinking, toOptions } from '../settings/settings_fields';
 import { contextTokens, forgetOldest, isFull, memoryStart, NEARLY_FULL } from './chat_context';
 import { AnswerRun } from './chat_run';
 import { Gate } from './gate';
@@ -41,6 +41,7 @@ export interface ChatHost
   /** The tuner's progress, or null when none runs. Questions wait for it. */
   readonly tuning: object | null;
   readonly sampling: SamplingSettings;
+  readonly thinking: Thinking;
   /** Shows what has changed in one turn. */
   refreshTurn(turn: Turn): void;
 }
@@ -114,6 +115,11 @@ export class ChatSession implements ReactiveController {
   get canForget(): boolean {
     const hasTemplate = this.host.engine?.info.hasChatTemplate === true;
     return hasTemplate && forgetOldest(this.path, this.current.memory, 0) !== undefined;
+  }
+
+  /** True if the model's thinking can be switched on and off. */
+  get canSwitchThinking(): boolean {
+    return this.host.engine?.info.thinking === 'optional';
   }
 
   /** Shows another conversation. An answer under way ends with the text so far. */
@@ -211,12 +217,16 @@ export class ChatSession implements ReactiveController {
     this.announce('');
     this.ticker = setInterval(() => {
       if (turn.answer) this.announce(`Still writing, ${countWords(turn.answer)} words.`);
+      else if (turn.reasoning) this.announce(`Still thinking, ${countWords(turn.reasoning)} words.`);
     }, STILL_WRITING_MS);
     if (keeping.length > 0) await run.outlasts(Promise.allSettled(keeping), STORED_WITHIN_MS);
+    const options = this.canSwitchThinking
+      ? { thinking: this.host.thinking === 'off' ? ('off' as const) : ('on' as const) }
+      : {};
     if (await this.mayBegin(run)) {
       this.host.dispatchEvent(new CustomEvent('vivace-run'));
       for (let room = engine.info.contextLength / 2; ; room /= 2) {
-        await run.ask(engine, this.messages(turn), toOptions(this.host.sampling));
+        await run.ask(engine, this.messages(turn), { ...toOptions(this.host.sampling), ...options });
         if (run.isLeft || !run.hasOverflowed || !makesRoom || !this.forget(room, pathTo(this.current, turn))) break;
       }
     }
@@ -245,6 +255,8 @@ export class ChatSession implements ReactiveController {
     this.host.dispatchEvent(new CustomEvent<EngineEvent>('vivace-event', { detail: event }));
     if (!isSeen) return;
     if (event.type === 'token' && turn.answer.length === event.text.length) this.announce('The answer begins.');
+    if (event.type === 'reasoning' && turn.reasoning.length === event.text.length)
+      this.announce('The model is thinking.');
     this.host.refreshTurn(turn);
     this.keepSoon();
   }
@@ -259,7 +271,9 @@ export class ChatSession implements ReactiveController {
     this.keep();
   }
 
-  private describe({ finishReason, answer }: Turn): string {
+  private describe(turn: Turn): string {
+    if (endedInThought(turn)) return `${endRemark(turn, this.canSwitchThinking)?.replace(/\.$/, '')}.`;
+    const { finishReason, answer } = turn;
     const part = (this.contextTokens ?? 0) / (this.host.engine?.info.contextLength ?? Number.POSITIVE_INFINITY);
     const warns = part > NEARLY_FULL && !this.hasWarned; // once
     this.hasWarned = part > NEARLY_FULL;

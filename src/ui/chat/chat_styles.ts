@@ -6,7 +6,7 @@ export const chatStyles = css`
   :host { display: flex; flex-direction: column; min-height: 0; color: var(--v-ink); font: 400 16px / 1.5 var(--v-font); }
   .scroller { flex: 1; min-height: 0; overflow-y: auto; overscroll-behavior: contain; scrollbar-gutter: stable both-edges; outline: none; }
   .column { box-sizing: border-box; max-width: 736px; min-height: 100%; margin: 0 auto; padding: 20px 20px 28px; display: flex; flex-direction: column; }
-  .dock { position: relative; width: 100%; max-width: 736px; margin: 0 auto; padding: 0 20px 4px; }
+  .dock { container: dock / inline-size; position: relative; width: 100%; max-width: 736px; margin: 0 auto; padding: 0 20px 4px; }
   .latest {
     position: absolute; inset-inline-start: 50%; top: -46px; translate: -50% 0; border: 1px solid var(--v-line); border-radius: 50%;
     background: var(--v-surface); box-shadow: 0 4px 14px -6px var(--v-shadow);
@@ -37,6 +37,18 @@ export const chatStyles = css`
   .meter[data-state='nearly-full'] progress::-webkit-progress-value { background: var(--v-danger); }
   .meter[data-state='nearly-full'] progress::-moz-progress-bar { background: var(--v-danger); }
 
+  .thinking {
+    flex: none; display: flex; align-items: center; gap: 4px; height: 34px; margin-inline-end: 6px; padding: 0 8px; border: 0; border-radius: 17px; background: none;
+    color: var(--v-muted); font-size: 14px; cursor: pointer;
+  }
+  .thinking:hover { background: var(--v-sunken); color: var(--v-ink); }
+  .thinking span { padding-inline-end: 4px; }
+  .thinking[aria-pressed='true'] { background: var(--v-accent-soft); color: var(--v-accent); }
+  @container dock (width < 440px) {
+    .thinking span { padding: 0; font-size: 0; }
+    .meter:has(~ .thinking) progress { display: none; }
+  }
+
   .memory { display: flex; align-items: center; gap: 12px; margin: 14px 0; color: var(--v-muted); font-size: 13px; text-align: center; }
   .memory::before, .memory::after { content: ''; flex: 1; border-top: 1px solid var(--v-line); }
   .earlier { align-self: center; margin-bottom: 12px; }
@@ -53,5 +65,6 @@ export const chatStyles = css`
   @media (forced-colors: active) {
     progress { height: 8px; border: 1px solid; }
     .meter progress::-webkit-progress-value { background: Highlight; forced-color-adjust: none; }
+    .thinking[aria-pressed='true'] { border: 2px solid; }
   }
 `;

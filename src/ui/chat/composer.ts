@@ -83,6 +83,7 @@ export class VivaceComposer extends LitElement {
         placeholder=${this.placeholder} .value=${this.value} @input=${this.onInput} @keydown=${this.onKey}></textarea>
       <div class="row">
         <div class="tools"><slot></slot></div>
+        <slot name="end"></slot>
         ${
           this.streaming
             ? html`<button class="round stop" data-testid="stop" title="Stop (Escape)" aria-label="Stop" @click=${this.stop}>

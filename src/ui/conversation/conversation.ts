@@ -2,7 +2,7 @@
 // Pure.
 
 import type { ChatMessage, EngineEvent, FinishReason, RunMetrics, Usage } from '../../engine/engine';
-import { formatMilliseconds, formatTokenRate } from '../../shared/format';
+import { formatDuration, formatMilliseconds, formatTokenRate } from '../../shared/format';
 import type { Advice } from '../shared/advice';
 
 type AnswerState = 'streaming' | 'done' | 'error';
@@ -14,6 +14,18 @@ export interface Timing {
   tbtP50Ms: number | null;
 }
 
+/** Most calls of one turn. */
+export const MAX_CALLS = 128;
+
+/** A call of a tool in an answer. */
+export interface ShownCall {
+  name: string;
+  /** JSON text. With an `error`: the call as the model wrote it. */
+  arguments: string;
+  /** The reason why this is no call that a page could make, or null. */
+  error: string | null;
+}
+
 /** One question and its answer. */
 export interface Turn {
   /** Unique across all conversations. */
@@ -23,7 +35,12 @@ export interface Turn {
   /** Milliseconds since 1970. */
   createdAt: number;
   question: string;
+  /** The thinking before the answer, or ''. */
+  reasoning: string;
+  /** Milliseconds from the first token to the first one of the answer. Null before the first, and where unknown. */
+  thoughtMs: number | null;
   answer: string;
+  calls: ShownCall[];
   /** Prompt tokens that the model has read, and their total. Null before it begins. */
   prefill: { done: number; total: number } | null;
   state: AnswerState;
@@ -49,7 +66,10 @@ export function newTurn(question: string, parent: string | null = null): Turn {
     parent,
     createdAt: Date.now(),
     question,
+    reasoning: '',
+    thoughtMs: null,
     answer: '',
+    calls: [],
     prefill: null,
     state: 'streaming',
     waitsFor: null,
@@ -65,7 +85,20 @@ export function newTurn(question: string, parent: string | null = null): Turn {
 export function takeEvent(turn: Turn, event: EngineEvent): boolean {
   switch (event.type) {
     case 'token':
+      if (!hasAnswer(turn)) turn.thoughtMs = (turn.thoughtMs ?? 0) + (event.tbtMs ?? 0);
       turn.answer += event.text;
+      return event.text !== '';
+    case 'reasoning':
+      turn.reasoning += event.text;
+      return true;
+    case 'tool-call': {
+      const call = callAt(turn, event.index);
+      call.name += event.name ?? '';
+      call.arguments += event.arguments;
+      return true;
+    }
+    case 'tool-call-error':
+      Object.assign(callAt(turn, event.index), { arguments: event.text, error: event.message });
       return true;
     case 'prefill':
       turn.prefill = { done: event.done, total: event.total };
@@ -77,9 +110,6 @@ export function takeEvent(turn: Turn, event: EngineEvent): boolean {
       turn.usage = event.usage;
       return true;
     case 'start':
-    case 'reasoning':
-    case 'tool-call':
-    case 'tool-call-error':
     case 'warning':
     case 'gpuTimes':
       return false;
@@ -89,10 +119,38 @@ export function takeEvent(turn: Turn, event: EngineEvent): boolean {
   }
 }
 
+/** The call of this number. Those beyond the limit of a stored turn go into one that nobody sees. */
+function callAt({ calls }: Turn, index: number): ShownCall {
+  const call = calls[index] ?? { name: '', arguments: '', error: null };
+  if (index === calls.length && index < MAX_CALLS) calls.push(call);
+  return call;
+}
+
+function hasAnswer({ answer, calls }: Turn): boolean {
+  return answer.trim() !== '' || calls.length > 0;
+}
+
+/** True while the model thinks and has not begun its answer. */
+export function isThinking(turn: Turn): boolean {
+  return turn.state === 'streaming' && turn.reasoning !== '' && !hasAnswer(turn);
+}
+
+/** True if thinking ended without an answer. */
+export function endedInThought(turn: Turn): boolean {
+  return turn.state === 'done' && turn.reasoning !== '' && !hasAnswer(turn);
+}
+
+/** The line over the folded thinking. */
+export function thoughtLabel(turn: Turn): string {
+  if (isThinking(turn)) return 'Thinking…';
+  return turn.thoughtMs === null ? 'Thinking' : `Thought for ${formatDuration(turn.thoughtMs)}`;
+}
+
 /**
  * The messages for the engine: the whole conversation, ending with the question of the last turn. Failed turns, and
  * turns stopped before the first word of their answer, are left out, because chat templates want questions and answers
- * to alternate.
+ * to alternate. So are calls of tools, because templates want their results, and this page has none. The template
+ * decides about earlier thinking.
  */
 export function toMessages(turns: readonly Turn[], system: string): ChatMessage[] {
   const messages: ChatMessage[] = system ? [{ role: 'system', content: system }] : [];
@@ -100,7 +158,8 @@ export function toMessages(turns: readonly Turn[], system: string): ChatMessage[
     const isLast = i === turns.length - 1;
     if (!isLast && (turn.state === 'error' || turn.answer.trim() === '')) return;
     messages.push({ role: 'user', content: turn.question });
-    if (!isLast) messages.push({ role: 'assistant', content: turn.answer });
+    const thinking = turn.reasoning ? { reasoning: turn.reasoning } : {};
+    if (!isLast) messages.push({ role: 'assistant', content: turn.answer, ...thinking });
   });
   return messages;
 }
@@ -118,21 +177,42 @@ export function timingParts({ decodeTokensPerSecond, ttftMs, tbtP50Ms }: Timing)
   return parts;
 }
 
-/** A remark on the end of an answer, or null for an ordinary end. */
-export function endRemark(turn: Turn): string | null {
+/**
+ * A remark on the end of an answer, or null for an ordinary end.
+ * @param canSwitch true if the model's thinking can be switched off
+ */
+export function endRemark(turn: Turn, canSwitch = false): string | null {
+  if (endedInThought(turn)) return thoughtRemark(turn, canSwitch);
   switch (turn.finishReason) {
     case 'abort':
       return 'Stopped';
-    case 'length': {
-      const n = turn.usage?.completionTokens;
-      const limit = n === undefined ? 'its limit' : n === 1 ? 'the limit of 1 token' : `the limit of ${n} tokens`;
-      return `Ended at ${limit}. Max tokens in the settings raises it.`;
-    }
+    case 'length':
+      return `Ended at ${limitOf(turn)}. Max tokens in the settings raises it.`;
     case 'context':
       return 'Ended here: the context was full.';
     default:
-      return turn.answer.trim() === '' && turn.state === 'done' ? 'The model ended without a word. Try again.' : null;
+      if (turn.state !== 'done' || turn.answer.trim() !== '') return null;
+      return turn.calls.length > 0 ? 'The model asked for a tool.' : 'The model ended without a word. Try again.';
   }
+}
+
+function thoughtRemark(turn: Turn, canSwitch: boolean): string {
+  const orSwitch = canSwitch ? ', or switch thinking off' : '';
+  switch (turn.finishReason) {
+    case 'abort':
+      return 'Stopped while thinking, before the answer';
+    case 'length':
+      return `Thinking was cut at ${limitOf(turn)}, before the answer. Raise Max tokens in the settings${orSwitch}.`;
+    case 'context':
+      return `Thinking was cut before the answer: the context was full. Make room${orSwitch}.`;
+    default:
+      return `The model thought, but gave no answer. Try again${orSwitch}.`;
+  }
+}
+
+function limitOf({ usage }: Turn): string {
+  const n = usage?.completionTokens;
+  return n === undefined ? 'its limit' : n === 1 ? 'the limit of 1 token' : `the limit of ${n} tokens`;
 }
 
 const EXCERPT_LINES = 12;

@@ -5,7 +5,7 @@ import { VivaceError } from '../../errors';
 import { isJsonObject, type JsonObject } from '../../shared/json_object';
 import { type Advice, OFFER_LABELS, type Offer } from '../shared/advice';
 import { upperFirst } from '../shared/sentences';
-import type { Timing, Turn } from './conversation';
+import { MAX_CALLS, type ShownCall, type Timing, type Turn } from './conversation';
 import type { Conversation, Memory } from './conversation_tree';
 
 /** Most UTF-16 units in all texts of a conversation. */
@@ -127,7 +127,9 @@ function parseTurn(reader: Reader, value: unknown): Turn {
     parent: reader.orNull(fields.parent, (parent) => reader.id(parent, 'its parent')),
     createdAt: reader.number(fields.createdAt, 'createdAt', MAX_TIME),
     question: reader.text(fields.question, 'its question'),
+    ...parseThinking(reader, fields),
     answer: reader.text(fields.answer, 'its answer'),
+    calls: reader.list(fields.calls ?? [], 'its list of calls', MAX_CALLS).map((call) => parseCall(reader, call)),
     prefill: null, // belongs to an answer in progress only
     state: state === 'streaming' ? 'done' : state,
     waitsFor: null,
@@ -136,6 +138,23 @@ function parseTurn(reader: Reader, value: unknown): Turn {
     usage: reader.orNull(fields.usage, (usage) => parseUsage(reader, usage)),
     advice: reader.orNull(fields.advice, (advice) => parseAdvice(reader, advice)),
     remarks: reader.list(fields.remarks, 'its list of remarks', 100).map((remark) => reader.text(remark, 'a remark')),
+  };
+}
+
+/** Older copies have no thinking. */
+function parseThinking(reader: Reader, fields: JsonObject): Pick<Turn, 'reasoning' | 'thoughtMs'> {
+  return {
+    reasoning: reader.text(fields.reasoning ?? '', 'its thinking'),
+    thoughtMs: reader.orNull(fields.thoughtMs, (ms) => reader.number(ms, 'thoughtMs', 1e12)),
+  };
+}
+
+function parseCall(reader: Reader, value: unknown): ShownCall {
+  const fields = reader.record(value, 'a call');
+  return {
+    name: reader.text(fields.name, 'the name of a call'),
+    arguments: reader.text(fields.arguments, 'the arguments of a call'),
+    error: reader.orNull(fields.error, (error) => reader.text(error, 'the error of a call')),
   };
 }
 

@@ -94,7 +94,10 @@ export function replaceTurn(
   turn: Turn,
   question: string,
 ): { conversation: Conversation; turn: Turn } {
-  const isSpent = turn.answer.trim() === '' && !conversation.turns.some(({ parent }) => parent === turn.id);
+  const isSpent =
+    (turn.answer + turn.reasoning).trim() === '' &&
+    turn.calls.length === 0 &&
+    !conversation.turns.some(({ parent }) => parent === turn.id);
   return addTurn(isSpent ? removeTurn(conversation, turn) : conversation, turn.parent, question);
 }
 
@@ -122,16 +125,20 @@ export function titleOf({ title, turns }: Conversation): string {
 
 /**
  * Merges two copies of a conversation, such as those of two tabs. The result has the turns of both, with the longer
- * answer of each turn. Title, system message and visible branch come from the newer copy.
+ * text of each turn. Title, system message and visible branch come from the newer copy.
  */
 export function mergeConversations(a: Conversation, b: Conversation): Conversation {
   const [older, newer] = a.updatedAt <= b.updatedAt ? [a, b] : [b, a];
   const turns = new Map(older.turns.map((turn) => [turn.id, turn]));
   for (const turn of newer.turns) {
     const other = turns.get(turn.id);
-    if (!other || turn.answer.length >= other.answer.length) turns.set(turn.id, turn);
+    if (!other || lettersOf(turn) >= lettersOf(other)) turns.set(turn.id, turn);
   }
   return { ...newer, turns: [...turns.values()], shown: { ...older.shown, ...newer.shown } };
+}
+
+function lettersOf({ reasoning, answer }: Turn): number {
+  return reasoning.length + answer.length;
 }
 
 function byParent(turns: readonly Turn[]): Map<string, Turn[]> {

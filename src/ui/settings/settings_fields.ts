@@ -14,6 +14,9 @@ import {
 type Values<T> = { -readonly [K in keyof T]: Value<T[K]> | (T[K] extends { default: unknown } ? never : null) };
 
 export interface SamplingSettings extends Values<typeof SAMPLING_SETTINGS> {}
+/** Whether a model thinks whose chat template can switch that. */
+export type Thinking = 'on' | 'off';
+
 export interface LoadSettings extends Values<typeof LOAD_SETTINGS> {}
 
 interface Keyed<S> {

@@ -1,11 +1,12 @@
-// The last sampling settings and system prompt, kept between visits where the browser allows storage. Stored values are
+// The last sampling settings, system prompt and switch of thinking, kept between visits where the browser allows storage. Stored values are
 // checked when they are read.
 
-import { inRange, SAMPLING_FIELDS, type SamplingSettings, standardSampling } from './settings_fields';
+import { inRange, SAMPLING_FIELDS, type SamplingSettings, standardSampling, type Thinking } from './settings_fields';
 
 export interface Remembered {
   sampling: SamplingSettings;
   system: string;
+  thinking: Thinking;
 }
 
 const KEY = 'vivace-settings';
@@ -13,7 +14,7 @@ const MAX_LETTERS = 100_000;
 
 /** Parses a stored text. Missing and illegal parts get their defaults. */
 export function parseRemembered(text: string | null): Remembered {
-  const remembered = { sampling: standardSampling(), system: '' };
+  const remembered: Remembered = { sampling: standardSampling(), system: '', thinking: 'on' };
   const stored = parseObject(text);
   const sampling = Object(stored.sampling) as Record<string, unknown>;
   for (const field of SAMPLING_FIELDS) {
@@ -22,6 +23,7 @@ export function parseRemembered(text: string | null): Remembered {
   }
   const { system } = stored;
   if (typeof system === 'string' && system.length <= MAX_LETTERS) remembered.system = system;
+  if (stored.thinking === 'off') remembered.thinking = 'off';
   return remembered;
 }
 
@@ -43,15 +45,15 @@ export function readRemembered(): Remembered {
 }
 
 /** Stores the values that differ from the defaults. */
-export function writeRemembered({ sampling, system }: Remembered): void {
+export function writeRemembered({ sampling, system, thinking }: Remembered): void {
   const changed = SAMPLING_FIELDS.filter(({ key, standard }) => sampling[key] !== standard);
   try {
-    if (changed.length === 0 && system === '') {
+    if (changed.length === 0 && system === '' && thinking === 'on') {
       localStorage.removeItem(KEY);
       return;
     }
     const chosen = Object.fromEntries(changed.map(({ key }) => [key, sampling[key]]));
-    localStorage.setItem(KEY, JSON.stringify({ sampling: chosen, system: system.slice(0, MAX_LETTERS) }));
+    localStorage.setItem(KEY, JSON.stringify({ sampling: chosen, system: system.slice(0, MAX_LETTERS), thinking }));
   } catch {
     // Without storage the settings last as long as the page.
   }

@@ -2,28 +2,39 @@
 // Fires `vivace-turn` with the action that the reader chose.
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
-import { endRemark, excerptOf, type Turn, timingParts } from '../conversation/conversation';
+import {
+  endedInThought,
+  endRemark,
+  excerptOf,
+  type ShownCall,
+  type Turn,
+  timingParts,
+} from '../conversation/conversation';
 import { codeBlockStyles } from '../markdown/code_block_styles';
-import { MarkdownWriter } from '../markdown/markdown';
-import { directionOf } from '../markdown/markdown_text';
 import { type Advice, FULL_CONTEXT, MODEL_ENDED, type Offer } from '../shared/advice';
 import { icons } from '../shared/icons';
 import { sharedStyles } from '../shared/shared_styles';
 import { renderAdvice } from './advice_box';
+import { copyText } from './copy';
+import { textStyles } from './text_styles';
+import './thought';
+import type { VivaceThought } from './thought';
 import './turn_editor';
 import { turnStyles } from './turn_styles';
+import { WrittenText } from './written_text';
 
-/** Milliseconds for which a button shows that it has copied. */
-const COPIED_MS = 1600;
-
-/** An action of the reader: ask in place of this turn, show another version of it, or take an offer. */
+/**
+ * An action of the reader: ask in place of this turn, show another version of it, take an offer, or fold or unfold the
+ * thinking.
+ */
 export type TurnAction =
   | { kind: 'ask'; question: string }
   | { kind: 'step'; by: 1 | -1 }
-  | { kind: 'offer'; offer: Offer };
+  | { kind: 'offer'; offer: Offer }
+  | { kind: 'fold'; toggled: Promise<unknown> };
 
 export class VivaceTurn extends LitElement {
-  static override styles = [sharedStyles, turnStyles, codeBlockStyles];
+  static override styles = [sharedStyles, turnStyles, textStyles, codeBlockStyles];
   static override properties = {
     turn: { attribute: false },
     place: { attribute: false },
@@ -31,6 +42,7 @@ export class VivaceTurn extends LitElement {
     isLast: { attribute: false },
     isFull: { attribute: false },
     canForget: { attribute: false },
+    canSwitch: { attribute: false },
     blocked: { attribute: false },
     copied: { state: true },
     editing: { state: true },
@@ -46,6 +58,8 @@ export class VivaceTurn extends LitElement {
   declare isFull: boolean;
   /** True when there are messages that the model could forget. */
   declare canForget: boolean;
+  /** True if the model's thinking can be switched off. */
+  declare canSwitch: boolean;
   /** The reason why the model cannot be asked now, or ''. */
   declare blocked: string;
   declare copied: 'question' | 'answer' | null;
@@ -53,9 +67,7 @@ export class VivaceTurn extends LitElement {
   /** True when a long question is shown whole. */
   declare opened: boolean;
 
-  private writer: MarkdownWriter | null = null;
-  private written = 0;
-  private ended = false;
+  private readonly text = new WrittenText();
   private frame = 0;
 
   constructor() {
@@ -65,6 +77,7 @@ export class VivaceTurn extends LitElement {
     this.isLast = false;
     this.isFull = false;
     this.canForget = false;
+    this.canSwitch = false;
     this.blocked = '';
     this.copied = null;
     this.editing = false;
@@ -84,7 +97,8 @@ export class VivaceTurn extends LitElement {
     }
     this.frame ||= requestAnimationFrame(() => {
       this.frame = 0;
-      if (this.written === 0) this.requestUpdate(); // shows or hides the waiting sign
+      // Shows or hides the waiting sign and the thinking, or shows calls.
+      if (this.text.length === 0 || this.turn.calls.length > 0) this.requestUpdate();
       this.write();
     });
   }
@@ -104,11 +118,18 @@ export class VivaceTurn extends LitElement {
     return html`
       <div class="question">${this.editing ? this.renderEditor() : this.renderQuestion()}</div>
       <div class="answer">
+        ${
+          turn.reasoning
+            ? html`<vivace-thought .turn=${turn} @vivace-fold=${(event: CustomEvent<Promise<unknown>>) => this.fire({ kind: 'fold', toggled: event.detail })}></vivace-thought>`
+            : nothing
+        }
         <article data-testid="message" data-role="assistant" data-state=${turn.state} aria-label="Answer"
           aria-busy=${turn.state === 'streaming'}>
           ${turn.remarks.map((remark) => html`<p class="remark">${remark}</p>`)}
           <div class="text"></div>
-          ${turn.state === 'streaming' && turn.answer === '' ? html`<span class="waiting" aria-hidden="true"></span>` : nothing}
+          ${turn.calls.map(renderCall)}
+          ${endedInThought(turn) ? html`<p class="remark" data-testid="end">${endRemark(turn, this.canSwitch)}</p>` : nothing}
+          ${turn.state === 'streaming' && isBlank(turn) ? html`<span class="waiting" aria-hidden="true"></span>` : nothing}
           ${turn.advice ? this.renderAdvice(turn.advice, true) : nothing}
         </article>
         ${turn.state === 'streaming' ? renderWaiting(turn) : this.renderFooter()}
@@ -129,17 +150,9 @@ export class VivaceTurn extends LitElement {
 
   private write(): void {
     const { turn } = this;
-    const text = this.renderRoot.querySelector<HTMLElement>('.text')!;
-    this.writer ??= new MarkdownWriter(text);
-    if (text.dir === '') text.dir = directionOf(turn.answer);
-    if (turn.answer.length > this.written) {
-      this.writer.write(turn.answer.slice(this.written));
-      this.written = turn.answer.length;
-    }
-    if (turn.state !== 'streaming' && !this.ended) {
-      this.ended = true;
-      this.writer.end();
-    }
+    this.renderRoot.querySelector<VivaceThought>('vivace-thought')?.refresh();
+    const element = this.renderRoot.querySelector<HTMLElement>('.text')!;
+    this.text.write(element, turn.answer, turn.state !== 'streaming');
   }
 
   private renderQuestion() {
@@ -182,7 +195,9 @@ export class VivaceTurn extends LitElement {
 
   private renderFooter() {
     const { turn } = this;
-    const remark = this.isLast && this.isFull ? null : endRemark(turn); // a full context has its own remark below
+    // A full context has its own remark below, and thinking without an answer has it in the answer's place.
+    const isTold = (this.isLast && this.isFull) || endedInThought(turn);
+    const remark = isTold ? null : endRemark(turn);
     return html`<footer>
       ${turn.answer ? this.action('copy', 'Copy the answer', this.copied === 'answer' ? icons.done : icons.copy, this.copyAnswer) : nothing}
       ${turn.advice && this.isLast ? nothing : this.asking('again', 'Answer again', icons.again, () => this.fire({ kind: 'ask', question: turn.question }))}
@@ -228,23 +243,31 @@ export class VivaceTurn extends LitElement {
   private copyQuestion = () => this.copy('question', this.turn.question);
   private copyAnswer = () => this.copy('answer', this.turn.answer);
 
-  private async copy(which: 'question' | 'answer', text: string): Promise<void> {
-    try {
-      await navigator.clipboard.writeText(text);
-    } catch {
-      return; // the page may not copy; the reader can select the text
-    }
-    this.copied = which;
-    setTimeout(() => {
-      this.copied = null;
-    }, COPIED_MS);
+  private copy(which: 'question' | 'answer', text: string): Promise<void> {
+    return copyText(text, (isCopied) => {
+      this.copied = isCopied ? which : null;
+    });
   }
 }
 
+/** True before the first word of an answer or of its thinking. */
+function isBlank({ answer, reasoning, calls }: Turn): boolean {
+  return answer === '' && reasoning === '' && calls.length === 0;
+}
+
+/** A call of a tool. The chat itself gives none, so it was not made. */
+function renderCall({ name, arguments: given, error }: ShownCall) {
+  return html`<div class="call" data-testid="call">
+    <p>${error === null ? 'Call of a tool, not made here' : `A call that cannot be read: ${error}`}</p>
+    <pre>${error === null ? `${name} ${given}` : given}</pre>
+  </div>`;
+}
+
 /** The progress before the first word of an answer. It appears late, so that fast machines never show it. */
-function renderWaiting({ answer, prefill, waitsFor }: Turn) {
+function renderWaiting(turn: Turn) {
+  const { prefill, waitsFor } = turn;
   if (waitsFor) return html`<p class="reading at-once">Waiting: ${waitsFor}</p>`;
-  if (answer !== '') return nothing;
+  if (!isBlank(turn)) return nothing;
   if (!prefill) return html`<p class="reading">Waiting for the model</p>`;
   const progress = prefill.done > 0 ? `, ${prefill.done} of ${prefill.total} tokens` : '';
   return html`<p class="reading">Reading the conversation${progress}</p>`;

@@ -27,6 +27,7 @@ function setUp(answering: Answering, more: Partial<ChatHost> = {}) {
     engine: engine as unknown as Engine,
     tuning: null,
     sampling: standardSampling(),
+    thinking: 'on',
     dispatchEvent(event) {
       if (event.type === 'vivace-changed') kept.push((event as CustomEvent<Conversation>).detail);
       else events.push(event.type);

@@ -6,16 +6,17 @@ import { SAMPLING_FIELDS, standardSampling, stepsOf } from '../../../src/ui/sett
 import { parseRemembered } from '../../../src/ui/settings/settings_store';
 
 test('what was chosen comes back, and the rest is standard', () => {
-  const stored = JSON.stringify({ sampling: { temperature: 0.2, seed: 7 }, system: 'Be brief.' });
+  const stored = JSON.stringify({ sampling: { temperature: 0.2, seed: 7 }, system: 'Be brief.', thinking: 'off' });
   expect(parseRemembered(stored)).toEqual({
     sampling: { ...standardSampling(), temperature: 0.2, seed: 7 },
     system: 'Be brief.',
+    thinking: 'off',
   });
 });
 
 test('nothing stored, or nothing that can be read, is the standard', () => {
-  const standard = { sampling: standardSampling(), system: '' };
-  for (const text of [null, '', '{', 'null', '3', '[]', '{"sampling":null}', '{"sampling":"x","system":5}']) {
+  const standard = { sampling: standardSampling(), system: '', thinking: 'on' };
+  for (const text of [null, '', '{', 'null', '3', '[]', '{"sampling":null}', '{"sampling":"x","system":5,"thinking":false}']) {
     expect(parseRemembered(text), String(text)).toEqual(standard);
   }
   expect(parseRemembered(JSON.stringify({ system: 'x'.repeat(300_000) }))).toEqual(standard);
@@ -41,6 +42,7 @@ test('whatever is stored, every value is allowed', () => {
         }
       }
       expect(typeof remembered.system).toBe('string');
+      expect(remembered.thinking).toMatch(/^(?:on|off)$/);
     }),
   );
 });

@@ -1,0 +1,24 @@
+// A growing text of the model in one element, written once as Markdown while it streams.
+
+import { MarkdownWriter } from '../markdown/markdown';
+import { directionOf } from '../markdown/markdown_text';
+
+export class WrittenText {
+  /** Letters written so far. */
+  length = 0;
+  private writer: MarkdownWriter | null = null;
+  private hasEnded = false;
+
+  /** Writes what is new in `text`. The element is the same in each call. */
+  write(element: HTMLElement, text: string, isEnd: boolean): void {
+    this.writer ??= new MarkdownWriter(element);
+    if (element.dir === '') element.dir = directionOf(text);
+    if (text.length > this.length) {
+      this.writer.write(text.slice(this.length));
+      this.length = text.length;
+    }
+    if (!isEnd || this.hasEnded) return;
+    this.hasEnded = true;
+    this.writer.end();
+  }
+}
