@@ -1,12 +1,13 @@
 // The script tag: one classic script that puts a chat with a model on any page, and gives the page's scripts a handle.
 // <script src="embed.js" data-model data-hub data-sha256 data-title data-theme data-position data-system data-welcome
-//   data-examples="a | b" data-panel data-open data-worker></script>, and the load settings by name (docs/options.md).
+//   data-examples="a | b" data-thinking data-panel data-open data-worker></script>, and the load settings by name
+// (docs/options.md).
 // The script also defines the elements <vivace-chat model="..."> and <vivace-metrics for="...">.
 
 import {
   type ChatMessage,
+  type EngineChatOptions,
   type EngineEvent,
-  type EngineGenerateOptions,
   type EngineLoadOptions,
   modelLocation,
   VivaceError,
@@ -29,13 +30,13 @@ export interface VivaceHandle {
    */
   load(model?: string, options?: EngineLoadOptions): Promise<void>;
   /**
-   * Answers a conversation, or one question after the tag's system message, without showing either. Loads the model
-   * first if necessary.
+   * Answers a conversation, or one question after the tag's system message, without showing either, with the options
+   * of `Engine.chat`. Loads the model first if necessary.
    * @throws VivaceError with a `code`
    */
   chat(
     asked: readonly ChatMessage[] | string,
-    options?: EngineGenerateOptions,
+    options?: EngineChatOptions,
   ): AsyncGenerator<EngineEvent, void, undefined>;
   /** Calls `listener` on every later event of this name. The returned function removes the listener. */
   on<K extends keyof WidgetEvents>(name: K, listener: (detail: WidgetEvents[K]) => void): () => void;

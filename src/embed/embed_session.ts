@@ -1,13 +1,6 @@
 // One chat's hold on a model of the pool: loads the model at its first use, and resolves the calls that wait for it.
 
-import type {
-  ChatMessage,
-  Engine,
-  EngineEvent,
-  EngineGenerateOptions,
-  EngineLoadOptions,
-  Warning,
-} from '../engine/engine';
+import type { ChatMessage, Engine, EngineChatOptions, EngineEvent, EngineLoadOptions, Warning } from '../engine/engine';
 import type { LoadState } from '../ui/model/loader';
 import { ModelSession } from '../ui/model/model_session';
 import { type LoadSettings, STANDARD_LOAD } from '../ui/settings/settings_fields';
@@ -90,7 +83,7 @@ export class EmbedSession {
   async *chat(
     asked: readonly ChatMessage[] | string,
     system: string,
-    options: EngineGenerateOptions = {},
+    options: EngineChatOptions = {},
   ): AsyncGenerator<EngineEvent, void, undefined> {
     const engine = await abortable(this.ready(), options.signal);
     if (typeof asked !== 'string') return yield* engine.chat(asked, options);

@@ -2,8 +2,9 @@
 
 import { HUB, modelLocation } from '../engine/engine';
 import { DEFAULT_MODEL } from '../ui/model/page_options';
-import { type LoadSettings, readLoadSettings } from '../ui/settings/settings_fields';
+import { type LoadSettings, readLoadSettings, type Thinking } from '../ui/settings/settings_fields';
 
+const THINKING = ['on', 'off'] as const satisfies readonly Thinking[];
 const THEMES = ['auto', 'light', 'dark'] as const;
 /** `none`: no button, the page opens the window itself. */
 const POSITIONS = ['bottom-right', 'bottom-left', 'none'] as const;
@@ -30,6 +31,8 @@ export interface EmbedOptions extends EmbedModel {
   welcome: string;
   /** Questions that the empty conversation offers. */
   examples: readonly string[];
+  /** The switch of thinking at the start, for models that have one. */
+  thinking: Thinking;
   /** Adds a button for the TBT panel. */
   panel: boolean;
   /** Opens the window at the start. */
@@ -71,6 +74,7 @@ export function readEmbedOptions(data: DOMStringMap, scriptAddress: string, page
     system: data.system ?? '',
     welcome: data.welcome ?? '',
     examples: splitExamples(data.examples),
+    thinking: oneOf('thinking', THINKING) ?? 'on',
     panel: flag('panel'),
     worker: readAddress('worker', data.worker, pageAddress, complaints),
     open: flag('open'),

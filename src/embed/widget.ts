@@ -5,8 +5,8 @@ import { html, nothing, render } from 'lit';
 import type {
   ChatMessage,
   Engine,
+  EngineChatOptions,
   EngineEvent,
-  EngineGenerateOptions,
   EngineLoadOptions,
   VivaceError,
   Warning,
@@ -131,7 +131,7 @@ export class Widget {
   }
 
   /** Answers outside the window, with the same model. */
-  ask(asked: readonly ChatMessage[] | string, options?: EngineGenerateOptions) {
+  ask(asked: readonly ChatMessage[] | string, options?: EngineChatOptions) {
     return this.session.chat(asked, this.options.system, options);
   }
 
@@ -246,7 +246,7 @@ export class Widget {
       </header>
       <vivace-notices class="waiting" data-testid="waiting"></vivace-notices>
       <vivace-chat ?hidden=${this.showsPanel} .engine=${this.engine} .loadSettings=${this.session.settings}
-        .heading=${options.title} .system=${options.system} .welcome=${options.welcome} .examples=${options.examples}
+        .heading=${options.title} .system=${options.system} .welcome=${options.welcome} .examples=${options.examples} .thinking=${options.thinking}
         @vivace-event=${this.onEvent} @vivace-reload=${(event: CustomEvent<LoadSettings>) => this.session.reload(event.detail)}>
         <vivace-notices slot="notice"></vivace-notices>
         <vivace-loader slot="loading" .state=${this.state} @vivace-cancel-load=${() => this.session.cancel()}

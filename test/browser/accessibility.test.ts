@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import type { AxeResults, RunOptions } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { installScripted, type Script, visitScripted } from './scripted_engine';
+import { installScripted, release, type Script, visitScripted } from './scripted_engine';
 import { answers, ended, openSite, type Site, send } from './site';
 
 const DESKTOP = { width: 1280, height: 800 };
@@ -102,11 +102,27 @@ for (const [width, viewport] of [
   });
 }
 
+test('thinking while it runs and afterwards, unfolded; its switch; calls', async () => {
+  const calls = [{ name: 'weather', arguments: '{}' }];
+  await open({ thinking: 'optional', answers: [{ thought: TEXT, text: TEXT, calls, holdAfter: 40 }] });
+  await send(page, 'Think about cats');
+  await page.getByTestId('thought').click();
+  expect(await findings(page)).toEqual([]);
+  await release(page);
+  expect(await ended(page)).toBe('done');
+  expect(await findings(page)).toEqual([]);
+  await page.getByTestId('thinking').click();
+  expect(await findings(page)).toEqual([]);
+  await page.getByTestId('thinking').click();
+});
+
 test('in forced colors every focused element shows a ring', async () => {
-  await open({ answers: [{ text: TEXT }] });
+  await open({ thinking: 'optional', answers: [{ thought: 'Cats.', text: TEXT }] });
   await send(page, 'Tell me about cats');
   expect(await ended(page)).toBe('done');
   await page.emulateMedia({ forcedColors: 'active' });
+  await page.getByTestId('prompt').focus();
+  for (let stops = 0; stops < 3; stops++) await page.keyboard.press('Tab'); // to the last one of the dock
   const without: string[] = [];
   const names: string[] = [];
   for (let stops = 0; stops < 60; stops++) {
@@ -125,7 +141,9 @@ test('in forced colors every focused element shows a ring', async () => {
     if (!found.ringed) without.push(found.name);
     await page.keyboard.press('Shift+Tab');
   }
-  expect(names).toEqual(expect.arrayContaining(['prompt', 'again', 'copy', 'model', 'library-new']));
+  expect(names).toEqual(
+    expect.arrayContaining(['thinking', 'settings', 'prompt', 'again', 'copy', 'thought', 'model', 'library-new']),
+  );
   expect(without).toEqual([]);
   await page.emulateMedia({ forcedColors: null });
 });

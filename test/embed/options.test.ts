@@ -19,6 +19,7 @@ test('a bare tag brings the storyteller that lies beside the script', () => {
       system: '',
       welcome: '',
       examples: [],
+      thinking: 'on',
       panel: false,
       worker: undefined,
       open: false,
@@ -37,6 +38,7 @@ test('a model and a worker are found from the page', () => {
     panel: '',
     open: 'false',
     examples: ' a | |b ',
+    thinking: 'off',
   };
   const { options, complaints } = readEmbedOptions(data, SCRIPT, PAGE);
   expect(options).toMatchObject({
@@ -48,16 +50,24 @@ test('a model and a worker are found from the page', () => {
     panel: true,
     open: false,
     examples: ['a', 'b'],
+    thinking: 'off',
   });
   expect(complaints).toEqual([]);
 });
 
 test('what is not understood falls back to the usual, with a sentence that names the choices', () => {
-  const data = { theme: 'pink', position: 'top', panel: 'on', model: 'javascript:alert(1)', worker: 'http://[' };
+  const data = {
+    theme: 'pink',
+    position: 'top',
+    thinking: 'hard',
+    panel: 'on',
+    model: 'javascript:alert(1)',
+    worker: 'http://[',
+  };
   const { options, complaints } = readEmbedOptions(data, SCRIPT, PAGE);
-  expect(options).toMatchObject({ theme: 'auto', position: null, panel: true, worker: undefined });
+  expect(options).toMatchObject({ theme: 'auto', position: null, thinking: 'on', panel: true, worker: undefined });
   expect(options.model).toContain('storyteller');
-  expect(complaints).toHaveLength(5);
+  expect(complaints).toHaveLength(6);
   expect(complaints.join('\n')).toMatch(/pink.*auto, light, dark/);
   expect(complaints.join('\n')).toMatch(/top.*bottom-right, bottom-left, none/);
 });

@@ -32,6 +32,21 @@ describe('the meter', () => {
     expect(contextTokens([...path, { ...failed(), state: 'done', usage }], memory)).toBe(66);
   });
 
+  test('leaves out thinking, as the next prompt does, unless it filled the context', () => {
+    const usage = { promptTokens: 20, cachedTokens: 0, completionTokens: 100, reasoningTokens: 90 };
+    const path = [{ ...answered(20)[0], usage }];
+    expect(contextTokens(path)).toBe(30);
+    expect(contextTokens([{ ...path[0], finishReason: 'context' }])).toBe(120);
+  });
+
+  test('counts a turn after thinking by what it adds', () => {
+    const path = answered(20, 0, 10);
+    Object.assign(path[0].usage!, { completionTokens: 100, reasoningTokens: 90 });
+    Object.assign(path[1].usage!, { promptTokens: 45 }); // 15 more than before, without the thinking
+    const memory = { after: path[0].id, since: path[2].id };
+    expect(contextTokens(path.slice(0, 2), { ...memory, since: path[1].id })).toBe(15 + 10);
+  });
+
   test('shows nothing used after everything was forgotten', () => {
     const path = answered(30, 20);
     expect(contextTokens(path, { after: path[1].id, since: path[1].id })).toBe(0);

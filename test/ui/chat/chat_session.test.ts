@@ -16,10 +16,12 @@ function setUp(answering: Answering, more: Partial<ChatHost> = {}) {
   const events: string[] = [];
   const kept: Conversation[] = [];
   const asked: string[][] = [];
+  const options: Record<string, unknown>[] = [];
   const engine = {
-    info: { contextLength: 100, hasChatTemplate: true },
-    chat(messages: ChatMessage[], { signal }: { signal: AbortSignal }) {
+    info: { contextLength: 100, hasChatTemplate: true, thinking: 'none' },
+    chat(messages: ChatMessage[], { signal, ...given }: { signal: AbortSignal }) {
       asked.push(messages.map(({ content }) => content));
+      options.push(given);
       return answering(messages, signal);
     },
   };
@@ -43,7 +45,7 @@ function setUp(answering: Answering, more: Partial<ChatHost> = {}) {
     Object.assign(host, { tuning: null });
     session.hostUpdated();
   };
-  return { host, session, events, kept, asked, endTuning };
+  return { host, session, events, kept, asked, options, endTuning };
 }
 
 const token = (text: string) => ({ type: 'token' as const, id: 0, text });
@@ -343,4 +345,53 @@ test('one answer at a time, and none without an engine', async () => {
   const without = setUp(() => expect.unreachable(), { engine: null }).session;
   without.ask('a');
   expect(without.path).toEqual([]);
+});
+
+describe('thinking', () => {
+  test('is switched only where the chat template can', async () => {
+    const sent: unknown[] = [];
+    for (const ability of ['none', 'always', 'optional']) {
+      for (const thinking of ['on', 'off', 'nonsense'] as const) {
+        const { session, host, options } = setUp(async function* () {
+          yield token('word');
+        });
+        Object.assign(host, { thinking });
+        Object.assign(host.engine!.info, { thinking: ability });
+        session.ask('Go');
+        await settle();
+        sent.push(options[0].thinking);
+      }
+    }
+    expect(sent).toEqual([...Array(6).fill(undefined), 'on', 'off', 'on']);
+  });
+
+  test('is announced once, then the answer; and a cut in it at the end', async () => {
+    const said: string[] = [];
+    const { session } = setUp(
+      async function* () {
+        for (const text of ['Let', ' me', ' see']) {
+          yield token('');
+          yield { type: 'reasoning', text };
+        }
+        yield token('So');
+      },
+      { requestUpdate: () => said.push(session.announcement) },
+    );
+    session.ask('Go');
+    await settle();
+    const heard = said.filter((text, i) => text !== '' && text !== said[i - 1]);
+    expect(heard).toEqual(['The model is thinking.', 'The answer begins.', 'The answer is complete, 1 words.']);
+    const { session: cut } = setUp(async function* (_, signal) {
+      yield token('');
+      yield { type: 'reasoning', text: 'Let' };
+      await whenAborted(signal);
+    });
+    cut.ask('Go');
+    await settle();
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(cut.announcement).toBe('Still thinking, 1 words.');
+    cut.stop();
+    await settle();
+    expect(cut.announcement).toBe('Stopped while thinking, before the answer.');
+  });
 });

@@ -16,7 +16,16 @@ test('what was chosen comes back, and the rest is standard', () => {
 
 test('nothing stored, or nothing that can be read, is the standard', () => {
   const standard = { sampling: standardSampling(), system: '', thinking: 'on' };
-  for (const text of [null, '', '{', 'null', '3', '[]', '{"sampling":null}', '{"sampling":"x","system":5,"thinking":false}']) {
+  for (const text of [
+    null,
+    '',
+    '{',
+    'null',
+    '3',
+    '[]',
+    '{"sampling":null}',
+    '{"sampling":"x","system":5,"thinking":false}',
+  ]) {
     expect(parseRemembered(text), String(text)).toEqual(standard);
   }
   expect(parseRemembered(JSON.stringify({ system: 'x'.repeat(300_000) }))).toEqual(standard);
