@@ -1,5 +1,5 @@
-// The last sampling settings, system prompt and switch of thinking, kept between visits where the browser allows storage. Stored values are
-// checked when they are read.
+// The last sampling settings, system prompt and switch of thinking, kept between visits where the browser allows
+// storage. Stored values are checked when they are read.
 
 import { inRange, SAMPLING_FIELDS, type SamplingSettings, standardSampling, type Thinking } from './settings_fields';
 
