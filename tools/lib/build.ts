@@ -29,9 +29,9 @@ const BUILDS = ['page', 'lib', 'elements', 'openai', 'embed', 'panel', 'bench', 
  */
 export const BUDGETS = [
   { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 152.7 },
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 191 },
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 193 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 60 },
-  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 244 },
+  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 246 },
   { name: "OpenAI's interface", files: ['lib/openai.js'], budgetKb: 8, ceilingKb: 10.5 },
 ];
 
