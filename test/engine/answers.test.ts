@@ -85,7 +85,7 @@ describe('several answers to one prompt', () => {
     const answer = read(engine.complete('1 2', { n: n as number })).whole;
     await expect(answer).rejects.toMatchObject({
       code: 'invalid-request',
-      message: /n must be a whole number from 1 to 128/,
+      message: expect.stringMatching(/n must be a whole number from 1 to 128/),
     });
   });
 });
@@ -143,7 +143,7 @@ describe('ids and their number', () => {
   ])('are refused for %s', async (_, input, options, message) => {
     await expect(engine.countTokens(input as string, options)).rejects.toMatchObject({
       code: 'invalid-request',
-      message,
+      message: expect.stringMatching(message),
     });
   });
 
@@ -176,7 +176,7 @@ describe('a caller without types gets a typed error', () => {
   ])('%s', async (_, ask, message) => {
     await expect(read(ask() as ReturnType<Engine['chat']>).whole).rejects.toMatchObject({
       code: 'invalid-request',
-      message,
+      message: expect.stringMatching(message),
     });
     backend.go(2);
     expect(done(await read(engine.complete('7 8', { maxTokens: 1 })).whole).finishReason).toBe('length');
