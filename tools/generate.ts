@@ -1,26 +1,51 @@
-// `npm run --silent generate -- --prompt TEXT`: the engine in headless Chromium, text to stdout as it comes, then the
-// TBT table. Exit code 0 for an answer, 1 for a typed error, 2 for a command line that cannot be understood, 130 after
+// `npm run --silent generate -- --prompt TEXT`: the engine in headless Chromium, text to stdout as it comes, thinking to
+// stderr, then the TBT table. Exit code 0 for an answer, 1 for a typed error, 2 for a command line that cannot be understood, 130 after
 // Ctrl-C.
 
 import type { LoadProgress } from '../src/engine/protocol';
+import { readConversation, readToolList } from './lib/conversation_files';
 import { ensureBuilt } from './lib/dist';
 import { type GenerateFlags, generateUsage, readGenerateFlags, toRequest } from './lib/generate_flags';
-import { generateInPage } from './lib/generate_in_page';
+import { generateInPage, type TypedRequest } from './lib/generate_in_page';
 import { table } from './lib/report';
 import { orFailure, orUsage, rewriteLine, stopOnInterrupt } from './lib/terminal';
+import type { Piece } from './lib/transcript';
 
 function showProgress({ stage, loadedBytes, totalBytes }: LoadProgress): void {
   const share = totalBytes > 0 ? ` ${Math.floor((100 * loadedBytes) / totalBytes)} %` : '';
   rewriteLine(stage === 'ready' ? '' : `Loading: ${stage}${share}`);
 }
 
+/** The answer goes to stdout, so that it can be piped; thinking and complaints to stderr. */
+function show(pieces: readonly Piece[]): void {
+  const dim = (text: string) => (process.stderr.isTTY ? `\x1b[2m${text}\x1b[22m` : text);
+  for (const [channel, text] of pieces) {
+    if (channel === 'answer') process.stdout.write(text);
+    else process.stderr.write(channel === 'thinking' ? dim(text) : text);
+  }
+}
+
+/** The request with what its files hold. */
+function withFiles(flags: GenerateFlags): TypedRequest {
+  const { messages, tools } = flags;
+  const request = toRequest(flags);
+  return {
+    ...request,
+    messages: messages === undefined ? undefined : readConversation(messages),
+    settings: tools === undefined ? request.settings : { ...request.settings, tools: readToolList(tools) },
+  };
+}
+
 async function answer(flags: GenerateFlags): Promise<void> {
-  const listener = flags.json
-    ? {}
-    : { onText: (text: string) => void process.stdout.write(text), onProgress: showProgress };
+  const listener = flags.json ? {} : { onPieces: show, onProgress: showProgress };
+  const request = withFiles(flags);
   await ensureBuilt();
-  const run = await generateInPage(toRequest(flags), listener, stopOnInterrupt);
-  console.log(flags.json ? JSON.stringify(run.report) : `\n\n${table(run)}`);
+  const runs = await generateInPage(request, listener, stopOnInterrupt);
+  if (!flags.json) console.log(`\n\n${runs.map(table).join('\n\n')}`);
+  else {
+    const reports = runs.map(({ report }) => report);
+    console.log(JSON.stringify(reports.length === 1 ? reports[0] : { choices: reports }));
+  }
 }
 
 await orUsage(generateUsage(), async () => {

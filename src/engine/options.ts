@@ -330,7 +330,6 @@ export const GENERATE_OPTIONS = /* @__PURE__ */ and(SAMPLING_SETTINGS, {
     kind: 'biases',
     form: [`up to ${MAX_BIASES} ids, each with a number from -100 to 100`, isBiases],
     default: {},
-    isApiOnly: true,
     help: 'Added to the logits of tokens, by id. -100 forbids a token.',
   },
   /** Under softmax(logits), before penalties, biases and filters. */

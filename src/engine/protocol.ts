@@ -10,6 +10,7 @@ import type { GENERATE_OPTIONS, Given, LOAD_OPTIONS, Value } from './options';
 import type { TbtSummary } from './tbt';
 
 export type {
+  AnswerPart,
   AttentionName,
   AttentionResult,
   CachedModel,

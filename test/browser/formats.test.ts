@@ -85,7 +85,8 @@ async function answer(model: string): Promise<{ ids: readonly number[]; warnings
     load: { backend: 'cpu', hubUrl: hub.url },
     options: { maxTokens: 4, temperature: 0 },
   };
-  const { run } = await askPage<{ run: Run }>(page, request);
+  const { runs } = await askPage<{ runs: Run[] }>(page, request);
+  const [run] = runs;
   return { ids: run.report.ids, warnings: run.report.warnings.map(({ code }) => code) };
 }
 

@@ -198,7 +198,7 @@ test('strings that break careless tools are answered', async () => {
     load: { backend: 'cpu' as const },
     options: { maxTokens: 4, temperature: 0 },
   };
-  const { report } = await generateInPage(request, {});
+  const [{ report }] = await generateInPage(request, {});
   const { promptIds, ids, text: answer } = report;
   expect(promptIds?.length).toBeGreaterThan(30);
   expect(ids.length).toBeGreaterThan(0);

@@ -58,6 +58,7 @@ export const heard = {
   promptIds: [1, 2],
   ids: [5, 6, 7],
   text: 'Once upon a',
+  parts: [],
   done: {
     type: 'done',
     text: '',

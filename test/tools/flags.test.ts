@@ -47,6 +47,15 @@ for (const [line, complaint] of [
   ['--prompt x --backend tpu', 'choose auto, webgpu, cpu'],
   ['--prompt x --quantize q5', 'choose none, q8, q4'],
   ['--prompt x --chat --raw', 'exclude each other'],
+  ['--prompt x --messages m.json', '--prompt and --messages exclude each other'],
+  ['--messages m.json --raw', '--raw and --messages exclude each other'],
+  ['--prompt x --raw --tools t.json', '--raw and --tools exclude each other'],
+  ['--prompt x --logit-bias 5', 'not pairs such as'],
+  ['--prompt x --logit-bias -5=1', 'not pairs such as'],
+  ['--prompt x --logit-bias 5=1,', 'not pairs such as'],
+  ['--prompt x --logit-bias 5=hot', 'not a number'],
+  ['--prompt x --thinking maybe', 'choose auto, on, off'],
+  ['--prompt x --ignore-eos=yes', '--ignore-eos takes no value'],
 ]) {
   test(`"${line}" is refused`, () => {
     const parse = () => parseFlags(line ? line.split(' ') : []);
@@ -67,7 +76,7 @@ test('every flag of the usage is one that can be given', () => {
 test('--help needs no prompt, and the usage names every flag of the contract', () => {
   expect(parseFlags(['--help'])).toEqual({ help: true });
   const contract =
-    'model chat raw max-tokens temperature top-k top-p min-p repetition-penalty seed stop context attention kv quantize backend run-ahead activations json';
+    'model chat raw max-tokens temperature top-k top-p min-p repetition-penalty seed stop context attention kv quantize backend run-ahead activations json tools messages continue-last thinking n min-tokens ignore-eos presence-penalty frequency-penalty logprobs logit-bias';
   for (const flag of contract.split(' ')) expect(usage()).toContain(`--${flag}`);
 });
 
@@ -78,7 +87,31 @@ test('the request has the options of the table by key, and a run can be repeated
     model: 'm',
     prompt: 'x',
     chat: null,
+    settings: undefined,
     load: { kvCache: 'f32', quantize: 'q4', contextLength: 64, hubUrl: 'http://h' },
     options: { temperature: 0, seed: 0, topK: 3, runAhead: 'auto', stop: ['a'] },
   });
+});
+
+test('an answer can be biased, repeated and asked for its probabilities', () => {
+  const line = '--prompt x --logit-bias 5=-1,17=2.5 --n 2 --min-tokens 3 --ignore-eos --logprobs 5 --thinking off';
+  expect(toRequest(parseFlags(line.split(' '))).options).toEqual({
+    temperature: 0,
+    seed: 0,
+    logitBias: { 5: -1, 17: 2.5 },
+    n: 2,
+    minTokens: 3,
+    ignoreEos: true,
+    logprobs: 5,
+    thinking: 'off',
+  });
+  expect(usage()).toMatch(/--logit-bias ID=N,\.\.\. +Added to the logits of tokens, by id\. -100 forbids a token\.\n/);
+});
+
+test.each([
+  ['--tool-choice required', { toolChoice: 'required', continueLast: undefined }],
+  ['--tool-choice weather', { toolChoice: { name: 'weather' }, continueLast: undefined }],
+  ['--continue-last', { toolChoice: undefined, continueLast: true }],
+])('%s goes to the chat template', (line, settings) => {
+  expect(toRequest(parseFlags(['--messages', 'm.json', ...line.split(' ')])).settings).toEqual(settings);
 });

@@ -47,3 +47,16 @@ test('of enough gaps no percentile is excused', () => {
     else expect(text).not.toContain('longest');
   }
 });
+
+test('thinking is counted, and log probabilities are lines before the table', () => {
+  const of = (token: string, logprob: number) => ({ id: 1, token, bytes: [], logprob });
+  const done = { ...run.done, usage: { ...run.done.usage, reasoningTokens: 2 } };
+  const logprobs = [{ chosen: of(' "a"', -0.25), top: [of('b', -0.1), of(' "a"', -0.25)] }, null];
+  const lines = table({ ...run, done, report: runReport({ ...heard, done, logprobs }) }).split('\n');
+  expect(lines.slice(0, 3)).toEqual([
+    'log probabilities of the tokens, and of the likeliest:',
+    '" \\"a\\"" -0.250             "b" -0.100  " \\"a\\"" -0.250',
+    '-',
+  ]);
+  expect(lines).toContain('2 prompt tokens, 3 tokens generated (2 of them thinking), ended by length');
+});

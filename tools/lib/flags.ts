@@ -3,8 +3,8 @@
 import { parseArgs } from 'node:util';
 
 export interface Flag {
-  /** `texts` may be given several times; `switch` takes no value. */
-  kind: 'text' | 'texts' | 'switch' | 'number' | 'whole';
+  /** `texts` may be given several times; `switch` takes no value; `pairs` are whole numbers with a number each. */
+  kind: 'text' | 'texts' | 'switch' | 'number' | 'whole' | 'pairs';
   /** The allowed values; for numbers, the words allowed beside them. */
   words?: readonly string[];
   /** The value's name in the usage text. Default: the words. */
@@ -21,6 +21,7 @@ type Value<F extends Flag> = {
   switch: boolean;
   number: number | Word<F, never>;
   whole: number | Word<F, never>;
+  pairs: Record<string, number>;
 }[F['kind']];
 
 /** The values by flag name, without the dashes. */
@@ -67,7 +68,11 @@ export function readFlags<const F extends Flags>(flags: F, args: readonly string
   return values as Values<F>;
 }
 
-function readValue(name: string, { kind, words }: Flag, text: string | undefined): string | number | boolean {
+function readValue(
+  name: string,
+  { kind, words }: Flag,
+  text: string | undefined,
+): string | number | boolean | Record<string, number> {
   if (kind === 'switch') {
     if (text !== undefined) throw new UsageError(`--${name} takes no value.`);
     return true;
@@ -78,9 +83,22 @@ function readValue(name: string, { kind, words }: Flag, text: string | undefined
     if (words) throw new UsageError(`--${name} ${text}: choose ${words.join(', ')}.`);
     return text;
   }
+  return kind === 'pairs' ? readPairs(name, text) : readNumber(`--${name} ${text}`, kind, text);
+}
+
+function readPairs(name: string, text: string): Record<string, number> {
+  const pairs = text.split(',').map((pair): [string, number] => {
+    const [, id, number] = /^(\d+)=(.+)$/.exec(pair.trim()) ?? [];
+    if (id === undefined) throw new UsageError(`--${name} ${text}: not pairs such as 5=-1,17=2.5.`);
+    return [id, readNumber(`--${name} ${text}`, 'number', number)];
+  });
+  return Object.fromEntries(pairs);
+}
+
+function readNumber(what: string, kind: 'number' | 'whole', text: string): number {
   const number = text.trim() === '' ? Number.NaN : Number(text);
   if (!Number.isFinite(number) || (kind === 'whole' && !Number.isSafeInteger(number))) {
-    throw new UsageError(`--${name} ${text}: not a ${kind === 'whole' ? 'whole number' : 'number'}.`);
+    throw new UsageError(`${what}: not a ${kind === 'whole' ? 'whole number' : 'number'}.`);
   }
   return number;
 }

@@ -2,12 +2,17 @@
 // Flags check the kind of a value. The engine checks its range.
 
 import { GENERATE_OPTIONS, LOAD_OPTIONS } from '../../src/engine/options';
+import type { ChatSettings } from '../../src/engine/protocol';
 import { type Flags, readFlags, UsageError, usageOf, type Values } from './flags';
 import type { TypedRequest } from './generate_in_page';
 import { flagsOf, optionsOf } from './option_flags';
 
 const OWN = {
-  prompt: { kind: 'text', value: 'TEXT', help: 'what to answer or continue (required)' },
+  prompt: { kind: 'text', value: 'TEXT', help: 'what to answer or continue (this or --messages)' },
+  messages: { kind: 'text', value: 'FILE.json', help: "a conversation to answer: a list of messages, or OpenAI's" },
+  'continue-last': { kind: 'switch', help: "go on with the last message of the conversation, the assistant's" },
+  tools: { kind: 'text', value: 'FILE.json', help: "tools that the model may call: a list, or OpenAI's" },
+  'tool-choice': { kind: 'text', value: 'auto|none|required|NAME', help: 'whether the answer calls a tool, or which' },
   model: {
     kind: 'text',
     value: 'DIR|FILE.gguf|URL|owner/repo',
@@ -15,7 +20,7 @@ const OWN = {
   },
   chat: { kind: 'switch', help: 'the prompt is one user message (default for a model with a template)' },
   raw: { kind: 'switch', help: 'no template: continue the prompt as it is' },
-  json: { kind: 'switch', help: 'one JSON object on stdout, nothing else' },
+  json: { kind: 'switch', help: 'one JSON object on stdout, nothing else; with --n its choices are the answers' },
 } as const;
 
 /** Differs from the engine's defaults, so that a measurement can be repeated. */
@@ -31,6 +36,9 @@ const FLAGS: Flags = {
   }),
 };
 
+/** Flags that need a chat template. */
+const OF_CHAT = ['messages', 'continue-last', 'tools', 'tool-choice'] as const;
+
 /** The values of the command's own flags, and by name those of the options. */
 export type GenerateFlags = Values<typeof OWN> & { help?: boolean; [option: string]: unknown };
 
@@ -40,7 +48,13 @@ export const generateUsage = (): string => usageOf('npm run --silent generate --
 export function readGenerateFlags(args: readonly string[]): GenerateFlags {
   const values = readFlags(FLAGS, args) as GenerateFlags;
   if (values.help) return values;
-  if (values.prompt === undefined) throw new UsageError('--prompt is needed.');
+  const { prompt, messages, raw } = values;
+  if (prompt === undefined && messages === undefined) throw new UsageError('--prompt is needed, or --messages.');
+  if (prompt !== undefined && messages !== undefined)
+    throw new UsageError('--prompt and --messages exclude each other.');
+  for (const name of OF_CHAT) {
+    if (raw && values[name] !== undefined) throw new UsageError(`--raw and --${name} exclude each other.`);
+  }
   if (values.chat && values.raw) throw new UsageError('--chat and --raw exclude each other.');
   return values;
 }
@@ -51,6 +65,14 @@ export function toRequest(flags: GenerateFlags): TypedRequest {
     prompt: flags.prompt ?? '',
     chat: flags.chat ? true : flags.raw ? false : null,
     load: optionsOf(LOAD_OPTIONS, flags),
+    settings: settingsOf(flags),
     options: { ...REPEATABLE, ...optionsOf(GENERATE_OPTIONS, flags) },
   };
+}
+
+/** What the chat template gets beside messages and tools, if anything. */
+function settingsOf({ 'tool-choice': choice, 'continue-last': continueLast }: GenerateFlags): ChatSettings | undefined {
+  if (choice === undefined && continueLast === undefined) return undefined;
+  const isWord = choice === 'auto' || choice === 'none' || choice === 'required';
+  return { toolChoice: isWord || choice === undefined ? choice : { name: choice }, continueLast };
 }

@@ -14,12 +14,13 @@ const KINDS = {
   switch: 'switch',
   text: 'text',
   texts: 'texts',
-  biases: 'text',
+  biases: 'pairs',
 } as const;
-const VALUES = { number: 'N', integer: 'N', switch: '', text: 'TEXT', texts: 'TEXT', biases: 'TEXT' } as const;
+const VALUES = { number: 'N', integer: 'N', switch: '', text: 'TEXT', texts: 'TEXT', biases: 'ID=N,...' } as const;
 
 function toFlag(option: Option): Flag {
-  const standard = option.default === undefined || Array.isArray(option.default) ? '' : ` (default ${option.default})`;
+  const hasWord = option.default !== undefined && typeof option.default !== 'object';
+  const standard = hasWord ? ` (default ${option.default})` : '';
   const help = option.help + standard;
   if (option.kind === 'choice') return { kind: 'text', words: Object.keys(option.choices), help };
   const words = 'form' in option && option.or !== undefined ? [option.or] : [];

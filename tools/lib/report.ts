@@ -1,7 +1,8 @@
 // The table that `generate` prints after a run for people. The object of --json is the engine's own
 // (src/engine/page/run_report.ts). Pure.
 
-import type { RunMetrics, TbtSummary } from '../../src/engine/protocol';
+import type { RunReport } from '../../src/engine/engine';
+import type { RunMetrics, TbtSummary, TokenLogprob } from '../../src/engine/protocol';
 import { stepText } from '../../src/engine/step_text';
 import type { Run } from '../page/generate';
 
@@ -39,17 +40,29 @@ function costLine({ perToken, runAhead, peakGpuBytes }: RunMetrics) {
   return `per token: ${each.join(', ')}, ${count(bytesRead)} bytes read; run-ahead ${runAhead}${memory}`;
 }
 
+/** A line for each token: its text, its log probability, and the likeliest tokens with theirs. */
+function logprobLines({ logprobs = [] }: RunReport) {
+  const shown = ({ token, logprob }: TokenLogprob) => `${JSON.stringify(token)} ${logprob.toFixed(3)}`;
+  const lines = logprobs.map((each) => {
+    if (!each) return UNKNOWN;
+    return `${shown(each.chosen).padEnd(WIDTH * 3)} ${each.top.map(shown).join('  ')}`.trimEnd();
+  });
+  return lines.length > 0 ? ['log probabilities of the tokens, and of the likeliest:', ...lines] : [];
+}
+
 export function table({ info, done, report }: Run): string {
   const { metrics, usage } = done;
   const { attention, step } = metrics;
   const speed = `prefill ${figure(metrics.prefillTokensPerSecond)} tok/s, decode ${figure(metrics.decodeTokensPerSecond)} tok/s`;
+  const thinking = usage.reasoningTokens > 0 ? ` (${usage.reasoningTokens} of them thinking)` : '';
   const lines = [
+    ...logprobLines(report),
     ' '.repeat(22) + [...COLUMNS, 'n'].map((column) => column.padStart(WIDTH)).join(''),
     row('TBT, ms', metrics.tbtMs),
     metrics.gpuMs && row('GPU step, ms', metrics.gpuMs),
     fewLine(metrics.tbtMs),
     `TTFT ${figure(metrics.ttftMs)} ms; ${speed}`,
-    `${counted(usage.promptTokens, 'prompt token')}, ${counted(report.ids.length, 'token')} generated, ended by ${done.finishReason}`,
+    `${counted(usage.promptTokens, 'prompt token')}, ${counted(report.ids.length, 'token')} generated${thinking}, ended by ${done.finishReason}`,
     `${info.model.name} on ${info.backend}${info.adapter ? ` (${info.adapter})` : ''}, KV ${info.kvCache}, activations ${info.activations}`,
     `attention: prefill ${attention.prefill}, decode ${attention.decode} (${attention.reason})`,
     `step: ${stepText(step)} (${step.reason})`,

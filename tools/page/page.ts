@@ -13,7 +13,7 @@ export type PageRequest =
 answerTerminal<PageRequest>(async (request, tell, signal) => {
   switch (request.task) {
     case 'generate':
-      return { run: await generate(request, tell, signal) };
+      return { runs: await generate(request, tell, signal) };
     case 'answer':
       return { answer: await answerIds(request) };
     case 'load':

@@ -1,6 +1,6 @@
 // A run as one object, which `generate --json` prints and the panel saves. Pure.
 
-import type { EngineEvent, EngineInfo, RunMetrics, Warning } from '../protocol';
+import type { AnswerPart, EngineEvent, EngineInfo, RunMetrics, TokenEvent, ToolCall, Warning } from '../protocol';
 
 /** The events of one run, as a client collected them. */
 export interface RunHeard {
@@ -9,6 +9,10 @@ export interface RunHeard {
   warnings: readonly Warning[];
   ids: readonly number[];
   text: string;
+  /** The events of thinking and of calls. */
+  parts: readonly AnswerPart[];
+  /** Those of the tokens, if asked for. */
+  logprobs?: readonly (TokenEvent['logprobs'] | null)[];
   /** Null if the run ended before its `start`. */
   promptIds: readonly number[] | null;
   /** Null if the run ended without one. */
@@ -20,7 +24,14 @@ export interface RunHeard {
 /** Numbers as the engine reports them. Unknown figures are null, as are those that only `done` brings. */
 export type RunReport = ReturnType<typeof runReport>;
 
-export function runReport({ info, warnings, promptIds, ids, text, done, measured = {} }: RunHeard) {
+/** A call as a report has it. */
+interface ReportedCall extends ToolCall {
+  /** The reason why the call cannot be made, and the call as the model wrote it. */
+  error?: string;
+  text?: string;
+}
+
+export function runReport({ info, warnings, promptIds, ids, text, parts, logprobs, done, measured = {} }: RunHeard) {
   const metrics: Partial<RunMetrics> = done?.metrics ?? measured;
   return {
     model: info?.model.name ?? null,
@@ -31,6 +42,9 @@ export function runReport({ info, warnings, promptIds, ids, text, done, measured
     promptIds,
     ids,
     text,
+    reasoning: parts.map((part) => (part.type === 'reasoning' ? part.text : '')).join(''),
+    toolCalls: callsOf(parts),
+    ...(logprobs && { logprobs }),
     finishReason: done?.finishReason ?? null,
     warnings: distinct([...(info?.warnings ?? []), ...warnings]),
     ttftMs: metrics.ttftMs ?? null,
@@ -42,6 +56,25 @@ export function runReport({ info, warnings, promptIds, ids, text, done, measured
     runAhead: metrics.runAhead ?? null,
     peakGpuBytes: metrics.peakGpuBytes ?? null,
   };
+}
+
+/** The calls in order, put together from their parts. */
+function callsOf(parts: readonly AnswerPart[]): ReportedCall[] {
+  const calls = new Map<number, ReportedCall>();
+  for (const part of parts) {
+    if (part.type === 'reasoning') continue;
+    const call = calls.get(part.index) ?? { id: '', name: '', arguments: '' };
+    calls.set(part.index, call);
+    if (part.type === 'tool-call-error') {
+      call.error = part.message;
+      call.text = part.text;
+      continue;
+    }
+    call.id ||= part.id ?? '';
+    call.name ||= part.name ?? '';
+    call.arguments += part.arguments;
+  }
+  return [...calls.values()];
 }
 
 /** Drops repeated warnings: one may come with the load and again as an event. */

@@ -6,11 +6,13 @@ import { gpuMsOf, type RunData } from './run_data';
 
 /** A run as JSON. `info` stands in where the run has none. Values still unknown in a run without `done` are null. */
 export function runToJson(run: RunData, info: EngineInfo | null): string {
-  const { promptIds, tokens, warnings, done, ttftMs, tbt: tbtMs, decodeTokensPerSecond } = run;
+  const { promptIds, tokens, parts, warnings, done, ttftMs, tbt: tbtMs, decodeTokensPerSecond } = run;
   const ids = tokens.map((token) => token.id);
   const text = tokens.map((token) => token.text).join('') + (done?.text ?? '');
+  const logprobs = tokens.some((token) => token.logprobs) ? tokens.map((token) => token.logprobs ?? null) : undefined;
   const measured = { ttftMs, tbtMs, decodeTokensPerSecond };
-  return JSON.stringify(runReport({ info: run.info ?? info, warnings, promptIds, ids, text, done, measured }));
+  const heard = { warnings, promptIds, ids, text, parts, logprobs, done, measured };
+  return JSON.stringify(runReport({ info: run.info ?? info, ...heard }));
 }
 
 /** Rounds to microseconds: finer digits are rounding errors of subtraction. */

@@ -1,6 +1,7 @@
 // A run as figures, charts, stalls and exports read it: types, and values derived from them.
 
 import type {
+  AnswerPart,
   EngineEvent,
   EngineInfo,
   FinishReason,
@@ -78,6 +79,8 @@ export interface RunData {
   readonly gaps: readonly number[];
   readonly marks: readonly Mark[];
   readonly warnings: readonly Warning[];
+  /** Thinking and calls, as they came. */
+  readonly parts: readonly AnswerPart[];
   readonly prefill: { done: number; total: number } | null;
   readonly done: DoneEvent | null;
   readonly seed: number | null;

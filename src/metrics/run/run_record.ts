@@ -2,6 +2,7 @@
 // reached the page and when it was painted, and estimates TTFT until the engine reports its own.
 
 import type {
+  AnswerPart,
   EngineEvent,
   EngineInfo,
   FinishReason,
@@ -35,6 +36,7 @@ export class RunRecord implements RunData {
   readonly gaps: number[] = [];
   readonly marks: Mark[] = [];
   readonly warnings: Warning[] = [];
+  readonly parts: AnswerPart[] = [];
   promptIds: readonly number[] | null = null;
   prefill: { done: number; total: number } | null = null;
   done: DoneEvent | null = null;
@@ -137,7 +139,8 @@ export class RunRecord implements RunData {
       case 'reasoning':
       case 'tool-call':
       case 'tool-call-error':
-        break; // their times are those of the token before
+        this.parts.push(event); // their times are those of the token before
+        break;
       default:
         event satisfies never;
     }

@@ -24,6 +24,8 @@ test('the JSON has every figure unchanged, and a repeated warning once', () => {
     promptIds: [1, 2],
     ids: [5, 6, 7],
     text: 'Once upon a',
+    reasoning: '',
+    toolCalls: [],
     finishReason: 'length',
     warnings: [repeated, { code: 'other', message: 'Another.' }],
     runAhead: 2,
@@ -59,4 +61,28 @@ test('a run without `done` has the same keys, the figures measured without it, a
     'runAhead',
     'peakGpuBytes',
   ]);
+});
+
+test('thinking and calls are put together from their parts, and log probabilities are there if asked for', () => {
+  const report = runReport({
+    ...heard,
+    parts: [
+      { type: 'reasoning', text: 'Two ' },
+      { type: 'reasoning', text: 'calls.' },
+      { type: 'tool-call', index: 0, id: 'call_a', name: 'weather', arguments: '{"city":' },
+      { type: 'tool-call', index: 1, id: 'call_b', name: 'time', arguments: '' },
+      { type: 'tool-call', index: 0, arguments: '"Oslo"}' },
+      { type: 'tool-call-error', index: 1, message: 'No JSON.', text: 'time(now)' },
+      { type: 'tool-call-error', index: 2, message: 'No such tool.', text: 'fly()' },
+    ],
+    logprobs: [null],
+  });
+  expect(report.reasoning).toBe('Two calls.');
+  expect(report.toolCalls).toEqual([
+    { id: 'call_a', name: 'weather', arguments: '{"city":"Oslo"}' },
+    { id: 'call_b', name: 'time', arguments: '', error: 'No JSON.', text: 'time(now)' },
+    { id: '', name: '', arguments: '', error: 'No such tool.', text: 'fly()' },
+  ]);
+  expect(report.logprobs).toEqual([null]);
+  expect('logprobs' in runReport(heard)).toBe(false);
 });

@@ -55,8 +55,18 @@ function runOf(heard: readonly EngineEvent[]): RunRecord {
 }
 
 test('the JSON is the object of generate --json for the same events', () => {
-  const heard = { info, warnings: [], promptIds: [1, 2], ids: [5, 6], text: '=cmd(), end', done };
-  expect(runToJson(runOf([...events, done]), info)).toBe(JSON.stringify(runReport(heard)));
+  const thinking: EngineEvent = { type: 'reasoning', text: 'Hm.' };
+  const call: EngineEvent = { type: 'tool-call', index: 0, id: 'call_1', name: 'cmd', arguments: '{}' };
+  const parts = [thinking, call];
+  const told = { info, warnings: [], promptIds: [1, 2], ids: [5, 6], text: '=cmd(), end', parts, done };
+  expect(runToJson(runOf([...events, ...parts, done]), info)).toBe(JSON.stringify(runReport(told)));
+});
+
+test('the JSON has log probabilities if the tokens have them', () => {
+  const logprobs = { chosen: { id: 5, token: 'x', bytes: [120], logprob: -0.5 }, top: [] };
+  const run = runOf([events[0], tokenEvent({ id: 5, logprobs }), events[3], done]);
+  expect(JSON.parse(runToJson(run, info)).logprobs).toEqual([logprobs, null]);
+  expect('logprobs' in JSON.parse(runToJson(runOf([...events, done]), info))).toBe(false);
 });
 
 test('the JSON of a run without an end has what is known, and null for the rest', () => {

@@ -1,0 +1,39 @@
+// Conversations and lists of tools from JSON files, in the engine's form or in OpenAI's.
+
+import { readFileSync } from 'node:fs';
+import { Fields } from '../../src/api/fields';
+import { readMessages, readTools } from '../../src/api/openai_messages';
+import type { ChatMessage, Tool } from '../../src/engine/protocol';
+import { RunError } from './blank_page';
+
+/** @throws RunError for a file that is missing or no JSON list of objects */
+function readList(file: string, flag: string): object[] {
+  const refuse = (why: string): never => {
+    throw new RunError({ code: 'invalid-request', message: `${flag} ${file}: ${why}` });
+  };
+  let json: unknown;
+  try {
+    json = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    refuse(error instanceof Error ? error.message : String(error));
+  }
+  if (!Array.isArray(json) || !json.every((item) => typeof item === 'object' && item !== null)) {
+    refuse('must hold a JSON list of objects.');
+  }
+  return json as object[];
+}
+
+/** The messages of a file. Those in the engine's form go to the engine as they are, which checks them. */
+export function readConversation(file: string): ChatMessage[] {
+  const messages = readList(file, '--messages');
+  const isOwn = messages.some((message) => 'toolCalls' in message || 'toolCallId' in message);
+  return isOwn ? (messages as ChatMessage[]) : readMessages(Fields.of({ messages }));
+}
+
+/** The tools of a file. */
+export function readToolList(file: string): readonly Tool[] {
+  const tools = readList(file, '--tools');
+  return tools.some((tool) => 'function' in tool)
+    ? (readTools(Fields.of({ tools }), true, true).tools ?? [])
+    : (tools as Tool[]);
+}
