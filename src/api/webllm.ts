@@ -1,0 +1,150 @@
+// The package's entry `vivace/webllm`: the part of WebLLM's interface that pages use, over the fetch of `vivace/openai`.
+
+import type { LoadProgress, RunMetrics } from '../engine/protocol';
+import type { ApiEngine, EngineEvent } from './api_engine';
+import { createFetch } from './openai_fetch';
+
+type LoadedEngine = ApiEngine & { unload(): Promise<void> };
+/** `progress`: from 0 to 1. `timeElapsed`: in seconds. */
+export type InitProgressCallback = (report: { progress: number; timeElapsed: number; text: string }) => void;
+
+export interface MLCEngineConfig {
+  /** Loads a model by the name that the page gives: `Engine.load`, or a function that maps the page's names. */
+  load: (model: string, options: { onProgress: (progress: LoadProgress) => void }) => Promise<LoadedEngine>;
+  initProgressCallback?: InitProgressCallback;
+}
+
+/** A request in OpenAI's shape. */
+type Request = Readonly<Record<string, unknown>>;
+
+/** A completion or a chunk of one: what pages read of it. All other fields are OpenAI's too. */
+export interface Completion {
+  choices: {
+    finish_reason: string | null;
+    message: { content: string | null; tool_calls?: unknown[] };
+    delta: { content?: string; tool_calls?: unknown[] };
+    text: string;
+  }[];
+  usage?: { prompt_tokens: number; completion_tokens: number };
+}
+
+interface Create {
+  (request: Request & { stream: true }): Promise<AsyncGenerator<Completion, void, undefined>>;
+  (request: Request & { stream?: false | null }): Promise<Completion>;
+}
+
+export async function CreateMLCEngine(model: string, config: MLCEngineConfig): Promise<MLCEngine> {
+  const engine = new MLCEngine(config);
+  await engine.reload(model);
+  return engine;
+}
+
+export class MLCEngine {
+  readonly chat = { completions: { create: ((request) => this.post('chat/completions', request)) as Create } };
+  readonly completions = { create: ((request) => this.post('completions', request)) as Create };
+  readonly embeddings = {
+    create: (request: Request) => this.post('embeddings', request) as Promise<{ data: { embedding: number[] }[] }>,
+  };
+  private engine: LoadedEngine | null = null;
+  private fetch: ReturnType<typeof createFetch> | null = null;
+  private interruption = new AbortController();
+  private message = '';
+  private metrics: RunMetrics | null = null;
+
+  constructor(private config: MLCEngineConfig) {}
+
+  setInitProgressCallback(initProgressCallback: InitProgressCallback): void {
+    this.config = { ...this.config, initProgressCallback };
+  }
+
+  async reload(model: string): Promise<void> {
+    await this.unload();
+    const start = performance.now();
+    const onProgress = ({ stage, loadedBytes, totalBytes }: LoadProgress) => {
+      const part = totalBytes > 0 ? loadedBytes / totalBytes : 0;
+      const timeElapsed = (performance.now() - start) / 1000;
+      const text = `Loading the model (${stage}): ${Math.floor(part * 100)} %, ${timeElapsed.toFixed(0)} s.`;
+      this.config.initProgressCallback?.({ progress: part, timeElapsed, text });
+    };
+    const engine = await this.config.load(model, { onProgress });
+    this.engine = engine;
+    this.fetch = createFetch({
+      info: engine.info,
+      chat: (messages, options) => this.listen(engine.chat(messages, { ...options, signal: this.stop(options) })),
+      complete: (prompt, options) => this.listen(engine.complete(prompt, { ...options, signal: this.stop(options) })),
+      embed: engine.embed && ((texts, options) => engine.embed!(texts, { ...options, signal: this.stop(options) })),
+    });
+  }
+
+  async unload(): Promise<void> {
+    const { engine } = this;
+    this.engine = this.fetch = null;
+    await this.resetChat();
+    await engine?.unload();
+  }
+
+  /** Ends the answers that run. They keep what they have. */
+  interruptGenerate(): void {
+    this.interruption.abort();
+    this.interruption = new AbortController();
+  }
+
+  /** Forgets message and figures. Conversations are in the requests. */
+  async resetChat(): Promise<void> {
+    this.message = '';
+    this.metrics = null;
+  }
+
+  async getMessage(): Promise<string> {
+    return this.message;
+  }
+
+  async runtimeStatsText(): Promise<string> {
+    const rate = (value: number | null = null) => `${value?.toFixed(4) ?? '-'} tokens/sec`;
+    return `prefill: ${rate(this.metrics?.prefillTokensPerSecond)}, decode: ${rate(this.metrics?.decodeTokensPerSecond)}`;
+  }
+
+  private stop({ signal }: { signal?: AbortSignal } = {}): AbortSignal {
+    return signal ? AbortSignal.any([signal, this.interruption.signal]) : this.interruption.signal;
+  }
+
+  private async *listen(events: AsyncIterable<EngineEvent>): AsyncGenerator<EngineEvent, void, undefined> {
+    this.message = '';
+    for await (const event of events) {
+      if (event.type === 'token' || event.type === 'done') this.message += event.text;
+      if (event.type === 'done') this.metrics = event.metrics;
+      yield event;
+    }
+  }
+
+  private async post(path: string, { extra_body, ...request }: Request): Promise<unknown> {
+    if (!this.fetch) throw new Error('No model is loaded. Call reload() first.');
+    const body = JSON.stringify(extra_body ? { ...request, chat_template_kwargs: extra_body } : request);
+    const response = await this.fetch(`http://vivace/v1/${path}`, { method: 'POST', body });
+    if (!request.stream) return checked(await response.json());
+    return response.ok ? chunksOf(response.body as ReadableStream<Uint8Array>) : checked(await response.json());
+  }
+}
+
+/** @throws an Error with the message and code of an answer that is one */
+function checked<T extends { error?: { message: string } }>(answer: T): T {
+  if (answer.error) throw Object.assign(new Error(answer.error.message), answer.error);
+  return answer;
+}
+
+/** The chunks of a stream. A caller that leaves early stops the engine. */
+async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<unknown, void, undefined> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  try {
+    for (let rest = ''; ; ) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const events = (rest + decoder.decode(value, { stream: true })).split('\n\n');
+      rest = events.pop() ?? '';
+      for (const event of events) if (event !== 'data: [DONE]') yield checked(JSON.parse(event.slice('data: '.length)));
+    }
+  } finally {
+    await reader.cancel();
+  }
+}

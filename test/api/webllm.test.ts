@@ -1,0 +1,133 @@
+// WebLLM's interface: loading, answers whole and streamed, interruption, figures.
+
+import { expect, test } from 'vitest';
+import type { EngineEvent } from '../../src/api/api_engine';
+import { type Completion, CreateMLCEngine, MLCEngine } from '../../src/api/webllm';
+import type { LoadProgress } from '../../src/engine/protocol';
+import { done, failure, type Script, scriptedEngine, start, token, words } from './scripted_engine';
+
+function loader(script?: Parameters<typeof scriptedEngine>[0]) {
+  const scripted = scriptedEngine(script);
+  const loads: string[] = [];
+  let unloads = 0;
+  const load = async (model: string, { onProgress }: { onProgress: (progress: LoadProgress) => void }) => {
+    loads.push(model);
+    onProgress({ stage: 'weights', loadedBytes: 1, totalBytes: 4 } as LoadProgress);
+    onProgress({ stage: 'ready', loadedBytes: 0, totalBytes: 0 } as LoadProgress);
+    return Object.assign(scripted, { unload: async () => void unloads++ });
+  };
+  return { load, loads, scripted, unloads: () => unloads };
+}
+
+const messages = [{ role: 'user', content: 'hello there' }];
+
+async function chunksOf(stream: AsyncIterable<Completion>): Promise<Completion[]> {
+  const chunks: Completion[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return chunks;
+}
+
+test('a model is loaded with reports of its progress, and reload unloads the one before', async () => {
+  const { load, loads, unloads } = loader();
+  const reports: { progress: number; text: string }[] = [];
+  const engine = await CreateMLCEngine('hf:a/b', { load, initProgressCallback: (report) => reports.push(report) });
+  expect(reports.map(({ progress }) => progress)).toEqual([0.25, 0]);
+  expect(reports[0].text).toContain('weights): 25 %');
+  engine.setInitProgressCallback(() => {});
+  await engine.reload('hf:c/d');
+  expect([loads, unloads(), reports.length]).toEqual([['hf:a/b', 'hf:c/d'], 1, 2]);
+});
+
+test('an engine without a model refuses requests', async () => {
+  const { load } = loader();
+  await expect(new MLCEngine({ load }).chat.completions.create({ messages })).rejects.toThrow('reload()');
+  const engine = await CreateMLCEngine('m', { load });
+  await engine.unload();
+  await expect(engine.chat.completions.create({ messages })).rejects.toThrow('reload()');
+});
+
+test('chat.completions gives a completion, or chunks with usage at the end', async () => {
+  const engine = await CreateMLCEngine('m', { load: loader().load });
+  const whole = await engine.chat.completions.create({ messages, temperature: 0 });
+  expect(whole.choices[0].message.content).toBe('You said: hello there');
+  const request = { messages, stream: true, stream_options: { include_usage: true } } as const;
+  const chunks = await chunksOf(await engine.chat.completions.create(request));
+  expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe('You said: hello there');
+  expect(chunks.at(-1)?.usage?.prompt_tokens).toBe(5);
+  expect(await engine.getMessage()).toBe('You said: hello there');
+});
+
+test('completions and embeddings', async () => {
+  const engine = await CreateMLCEngine('m', { load: loader().load });
+  expect((await engine.completions.create({ prompt: 'Once' })).choices[0].text).toBe('After Once');
+  const { data } = await engine.embeddings.create({ input: ['abc'] });
+  expect(data[0].embedding).toEqual([3, 0.5, -2]);
+});
+
+test('extra_body are variables of the chat template', async () => {
+  const { load, scripted } = loader();
+  const engine = await CreateMLCEngine('m', { load });
+  await engine.chat.completions.create({ messages, extra_body: { enable_thinking: false } });
+  expect(scripted.asked[0].options.templateArguments).toEqual({ enable_thinking: false });
+});
+
+test('an error is thrown with message and code, before a stream and in it', async () => {
+  const { load } = loader();
+  const engine = await CreateMLCEngine('m', { load });
+  const wrong = { messages: [], stream: true } as const;
+  await expect(engine.chat.completions.create(wrong)).rejects.toThrow('messages');
+  await expect(engine.chat.completions.create({ messages: [] })).rejects.toThrow('messages');
+  const script: Script = [start(), token('a'), 'task', failure('device-lost', 'The GPU is gone.')];
+  const failing = await CreateMLCEngine('m', { load: loader(() => script).load });
+  const stream = await failing.chat.completions.create({ messages, stream: true });
+  await expect(chunksOf(stream)).rejects.toMatchObject({ message: 'The GPU is gone.', code: 'device-lost' });
+});
+
+test('a caller who leaves a stream stops the engine', async () => {
+  const { load, scripted } = loader(() => [start(), ...words('a b c d'), 'task', token('e'), 'task', done()]);
+  const engine = await CreateMLCEngine('m', { load });
+  for await (const _ of await engine.chat.completions.create({ messages, stream: true })) break;
+  expect(scripted.stopped).toBe(true);
+});
+
+/** An engine that answers until it is stopped, as Engine does: with the event done. */
+async function endless() {
+  const { load, scripted } = loader();
+  scripted.chat = async function* (_, { signal } = {}): AsyncGenerator<EngineEvent, void, undefined> {
+    yield start();
+    while (!signal?.aborted) {
+      yield token('on ');
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+    yield done({ finishReason: 'abort' });
+  };
+  return CreateMLCEngine('m', { load });
+}
+
+test('interruptGenerate ends a stream and a whole answer, which keep what they have', async () => {
+  const engine = await endless();
+  const texts: string[] = [];
+  for await (const { choices } of await engine.chat.completions.create({ messages, stream: true })) {
+    texts.push(choices[0]?.delta.content ?? '');
+    if (texts.length === 3) engine.interruptGenerate();
+  }
+  expect(texts.join('')).toMatch(/^(on )+$/);
+  const asking = engine.chat.completions.create({ messages });
+  await expect.poll(() => engine.getMessage()).toMatch(/^on /);
+  engine.interruptGenerate();
+  expect((await asking).choices[0].message.content).toMatch(/^(on )+$/);
+});
+
+test('figures are those of the newest answer, until resetChat', async () => {
+  const metrics = { prefillTokensPerSecond: 12, decodeTokensPerSecond: 34.5 };
+  const { load } = loader(() => [start(), token('a'), done({ metrics: metrics as never })]);
+  const engine = await CreateMLCEngine('m', { load });
+  expect(await engine.runtimeStatsText()).toBe('prefill: - tokens/sec, decode: - tokens/sec');
+  await engine.chat.completions.create({ messages });
+  expect(await engine.runtimeStatsText()).toBe('prefill: 12.0000 tokens/sec, decode: 34.5000 tokens/sec');
+  await engine.resetChat();
+  expect([await engine.getMessage(), await engine.runtimeStatsText()]).toEqual([
+    '',
+    'prefill: - tokens/sec, decode: - tokens/sec',
+  ]);
+});
