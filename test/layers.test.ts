@@ -46,7 +46,7 @@ const DOORS: Record<string, readonly string[]> = {
   ],
   'kernels/linear/epilogues': ['gate_up', 'gate_up_q8', 'head', 'qkv', 'residual', 'store'],
   'kernels/load': ['file_types', 'quantize_weights', 'repack'],
-  'kernels/sampling': ['maxima', 'repetition_penalty', 'sample'],
+  'kernels/sampling': ['logit_bias', 'logprob_parts', 'logprobs', 'maxima', 'penalties', 'sample'],
   'kernels/step': ['residency', 'step', 'step_plan'],
   'metrics/chart': ['chart_section', 'picture'],
   'metrics/panel': ['metrics_panel'],

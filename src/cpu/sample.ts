@@ -1,8 +1,9 @@
 // Sampling as the papers write it, with a sort, and with the random numbers of shaders/sampling/sample.wgsl.
 //
-// Order: repetition penalty, temperature, top-k, top-p, min-p, draw. Only finite logits are candidates. A NaN or
-// +Infinity among the logits gives no token, and neither do logits that are all -Infinity. Filters keep or drop equal
-// logits together.
+// Order: biases, repetition penalty, frequency and presence penalty, temperature, top-k, top-p, min-p, draw. It is that
+// of llama.cpp (logit_bias, penalties, then the rest, whose order is free there) and of vLLM (logits processors, then
+// penalties, then temperature). Only finite logits are candidates. A NaN or +Infinity among the logits gives no token,
+// and neither do logits that are all -Infinity. Filters keep or drop equal logits together.
 
 /** Stands for a token where there is none. */
 export const NO_TOKEN = 0xffffffff;
@@ -18,8 +19,22 @@ export interface SampleParameters {
   minP: number;
   /** 1 turns it off. */
   repetitionPenalty: number;
+  /** 0 turns it off. */
+  presencePenalty: number;
+  /** 0 turns it off. */
+  frequencyPenalty: number;
+  /** The index in the context of the answer's first token. */
+  answerStart: number;
+  biases: readonly Bias[];
   /** u32. */
   seed: number;
+}
+
+/** The token cannot come at positions below `forbiddenUntil`. */
+export interface Bias {
+  id: number;
+  bias: number;
+  forbiddenUntil: number;
 }
 
 export interface Candidate {
@@ -38,24 +53,40 @@ export function sample(
   context: ArrayLike<number>,
   position = context.length,
 ): number {
-  const penalized = penalizeRepetition(logits, context, parameters.repetitionPenalty);
+  const penalized = penalize(addBiases(logits, parameters.biases, position), context, parameters);
   const best = argmax(penalized);
   if (parameters.temperature === 0 || best === NO_TOKEN) return best;
   return draw(survivors(penalized, parameters), parameters, position);
 }
 
+/** logit + bias, or -Infinity for a forbidden token. position: that of the new token. */
+export function addBiases(logits: Float32Array, biases: readonly Bias[], position: number): Float32Array {
+  const biased = logits.slice();
+  for (const { id, bias, forbiddenUntil } of biases) {
+    biased[id] += position < forbiddenUntil ? Number.NEGATIVE_INFINITY : bias;
+  }
+  return biased;
+}
+
+type Penalties = Pick<SampleParameters, 'repetitionPenalty' | 'presencePenalty' | 'frequencyPenalty' | 'answerStart'>;
+
 /**
  * Each token of the context, once: logit > 0 ? logit / penalty : logit * penalty. Keskar et al. 2019, arXiv:1909.05858.
+ * Then each token of the answer, which comes count times: logit - count * frequency - presence. The API reference of
+ * OpenAI, frequency_penalty and presence_penalty.
  */
-export function penalizeRepetition(
-  logits: Float32Array,
-  context: ArrayLike<number>,
-  repetitionPenalty: number,
-): Float32Array {
+export function penalize(logits: Float32Array, context: ArrayLike<number>, penalties: Penalties): Float32Array {
+  const { repetitionPenalty, presencePenalty, frequencyPenalty, answerStart } = penalties;
+  const counts = new Map<number, number>();
+  for (let i = 0; i < context.length; i++) {
+    counts.set(context[i], (counts.get(context[i]) ?? 0) + (i < answerStart ? 0 : 1));
+  }
   const penalized = logits.slice();
-  if (repetitionPenalty === 1) return penalized;
-  for (const id of new Set(Array.from(context))) {
-    penalized[id] = logits[id] > 0 ? logits[id] / repetitionPenalty : logits[id] * repetitionPenalty;
+  for (const [id, count] of counts) {
+    let logit = logits[id];
+    if (repetitionPenalty !== 1) logit = logit > 0 ? logit / repetitionPenalty : logit * repetitionPenalty;
+    if (count > 0) logit -= count * frequencyPenalty + presencePenalty;
+    penalized[id] = logit;
   }
   return penalized;
 }

@@ -30,6 +30,22 @@ export class WordReadback {
     return target;
   }
 
+  /**
+   * Records a copy of `words` from word `first` of `source` on, behind the first `before` words of a target of `copy`.
+   * The source is read as a ring of `size` words.
+   */
+  addFromRing(
+    encoder: GPUCommandEncoder,
+    target: GPUBuffer,
+    before: number,
+    source: GPUBuffer,
+    { first, words, size }: { first: number; words: number; size: number },
+  ): void {
+    const whole = Math.min(words, size - first);
+    encoder.copyBufferToBuffer(source, 4 * first, target, 4 * before, 4 * whole);
+    if (words > whole) encoder.copyBufferToBuffer(source, 0, target, 4 * (before + whole), 4 * (words - whole));
+  }
+
   /** The first word of `target`. @throws DeviceLostError, or the earlier failure of the device */
   async read(target: GPUBuffer): Promise<number> {
     try {

@@ -2,9 +2,11 @@
 
 import { GPU_COPY_DST, GPU_COPY_SRC, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import { xqBytes } from '../kernels/elementwise/quantize_activations';
+import { partsBytes } from '../kernels/sampling/logprob_parts';
 import { logitsBytes, maximaBytes } from '../kernels/sampling/maxima';
-import { seenBytes } from '../kernels/sampling/repetition_penalty';
-import { SAMPLING_BYTES } from '../sampling/sampling';
+import { seenBytes } from '../kernels/sampling/penalties';
+import { LOGPROBS_BYTES } from '../sampling/logprobs';
+import { BIASES_BYTES, SAMPLING_BYTES } from '../sampling/sampling';
 import type { ModelConfig } from './config/config';
 
 /** Tokens of one prefill pass: enough rows to fill a large GPU. */
@@ -21,7 +23,12 @@ export interface Buffers {
   logits: GPUBuffer; // (vocab_size)
   maxima: GPUBuffer; // (ceil(vocab_size / 32)), the largest key of every 32 logits
   tokens: GPUBuffer; // (context_length + 1), the id at each position
-  seen: GPUBuffer; // (vocab_size) bits
+  seen: GPUBuffer; // (vocab_size), 0 between steps
+  biases: GPUBuffer; // (MAX_BIASES) struct Bias
+  rawLogits: GPUBuffer; // (vocab_size), those of the head, before anything changes them
+  rawMaxima: GPUBuffer; // (ceil(vocab_size / 32)), those of the head
+  logprobParts: GPUBuffer; // (ceil(vocab_size / 1024), 2)
+  logprobs: GPUBuffer; // (LOGPROBS_RING) entries
   sampling: GPUBuffer; // struct Sampling
   status: GPUBuffer; // 0: what sampling reads where no fused step can give up
   ropes: GPUBuffer[]; // each (context_length, head_dim / 2, 2)
@@ -45,6 +52,11 @@ export function createBuffers(gpu: Gpu, config: ModelConfig, contextLength: numb
     maxima: storage('maxima', maximaBytes(config.vocabSize) / 4),
     tokens: storage('tokens', contextLength + 1),
     seen: storage('seen', seenBytes(config.vocabSize) / 4),
+    biases: storage('biases', BIASES_BYTES / 4),
+    rawLogits: storage('raw_logits', logitsBytes(config.vocabSize) / 4),
+    rawMaxima: storage('raw_maxima', maximaBytes(config.vocabSize) / 4),
+    logprobParts: storage('logprob_parts', partsBytes(config.vocabSize) / 4),
+    logprobs: storage('logprobs', LOGPROBS_BYTES / 4),
     sampling: gpu.createBuffer('sampling', SAMPLING_BYTES, GPU_UNIFORM | GPU_COPY_DST),
     status: storage('status', 4),
     ropes: config.ropes.map((_, i) => storage(`rope.${i}`, contextLength * config.headDim)),

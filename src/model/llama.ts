@@ -11,7 +11,7 @@ import { createEmbed } from '../kernels/elementwise/embed';
 import type { ProductProfile } from '../kernels/linear/product_profile';
 import type { StepTest } from '../kernels/step/step';
 import type { StepLaunch } from '../kernels/step/step_plan';
-import { packSampling, type SamplingParams } from '../sampling/sampling';
+import { packBiases, packSampling, type SamplingParams } from '../sampling/sampling';
 import { createBuffers, PREFILL_CHUNK } from './buffers';
 import type { ModelConfig } from './config/config';
 import { createKvCache } from './kv_cache';
@@ -156,11 +156,17 @@ export class Llama {
   setSampling(params: SamplingParams): void {
     const { gpu, buffers } = this.parts.sources;
     gpu.write(buffers.sampling, new Uint8Array(packSampling(params)));
+    if (params.biases.length > 0) gpu.write(buffers.biases, new Uint8Array(packBiases(params.biases)));
   }
 
   /** The buffer of ids. A pass of nTokens at `position` leaves the next id at [position + nTokens]. */
   get tokens(): GPUBuffer {
     return this.parts.sources.buffers.tokens;
+  }
+
+  /** The ring of log probabilities. A pass that reports them leaves an entry for the next id's position. */
+  get logprobs(): GPUBuffer {
+    return this.parts.sources.buffers.logprobs;
   }
 
   get contextLength(): number {

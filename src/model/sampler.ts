@@ -2,42 +2,79 @@
 
 import type { Gpu } from '../gpu/device';
 import type { CommandList } from '../gpu/kernel';
-import { createMaxima, type Maxima } from '../kernels/sampling/maxima';
-import { createRepetitionPenalty, type RepetitionPenalty } from '../kernels/sampling/repetition_penalty';
-import { createSample, type Sample } from '../kernels/sampling/sample';
+import { createLogitBias } from '../kernels/sampling/logit_bias';
+import { createLogprobParts } from '../kernels/sampling/logprob_parts';
+import { createLogprobs } from '../kernels/sampling/logprobs';
+import { createMaxima } from '../kernels/sampling/maxima';
+import { createPenalties } from '../kernels/sampling/penalties';
+import { createSample } from '../kernels/sampling/sample';
+import { LOGPROBS_RING, MAX_LOGPROBS } from '../sampling/logprobs';
 import type { Buffers } from './buffers';
 
-/** What happens to the logits before the draw, the draw, and what is reported after it. */
-export type SampleEnd = `${'' | 'penalize_'}sample`;
+/** The draw, what changes the logits before it, and what is reported after it. */
+export type SampleEnd = `${'' | 'bias_'}${'' | 'penalize_'}sample${'' | '_logprobs'}`;
+
+export function sampleEnd(biases: boolean, penalizes: boolean, logprobs: boolean): SampleEnd {
+  return `${biases ? 'bias_' : ''}${penalizes ? 'penalize_' : ''}sample${logprobs ? '_logprobs' : ''}`;
+}
+
+/** All kernels of the end of a pass. */
+export const WHOLE_END: SampleEnd = 'bias_penalize_sample_logprobs';
+
+/** A kernel with its buffers. */
+type Bound = (list: CommandList) => void;
+
+interface Unbound {
+  bind(...buffers: readonly GPUBuffer[]): GPUBindGroup;
+  record(list: CommandList, group: GPUBindGroup): void;
+}
+
+async function bound(kernel: Promise<Unbound>, ...buffers: readonly GPUBuffer[]): Promise<Bound> {
+  const made = await kernel;
+  const group = made.bind(...buffers);
+  return (list) => made.record(list, group);
+}
 
 export class Sampler {
   private constructor(
-    private readonly penalty: { kernel: RepetitionPenalty; group: GPUBindGroup },
-    private readonly maxima: { kernel: Maxima; group: GPUBindGroup },
-    private readonly sample: { kernel: Sample; group: GPUBindGroup },
+    private readonly bias: Bound,
+    private readonly penalties: Bound,
+    private readonly maxima: Bound,
+    private readonly sample: Bound,
+    private readonly logprobParts: Bound,
+    private readonly logprobs: Bound,
   ) {}
 
   /** @param status a buffer whose first word is not 0 after a step that gave up */
   static async create(gpu: Gpu, vocabSize: number, buffers: Buffers, status: GPUBuffer): Promise<Sampler> {
-    const { logits, maxima, sampling, tokens, seen } = buffers;
-    const [penalty, maximum, sample] = await Promise.all([
-      createRepetitionPenalty(gpu, { vocabSize }),
-      createMaxima(gpu, { vocabSize }),
-      createSample(gpu, { vocabSize }),
-    ]);
+    const { logits, maxima, sampling, tokens, seen, biases, rawLogits, rawMaxima, logprobParts: parts } = buffers;
+    const shape = { vocabSize };
+    const logprobsShape = { vocabSize, ring: LOGPROBS_RING, most: MAX_LOGPROBS };
     return new Sampler(
-      { kernel: penalty, group: penalty.bind(logits, sampling, tokens, seen) },
-      { kernel: maximum, group: maximum.bind(logits, maxima) },
-      { kernel: sample, group: sample.bind(logits, maxima, sampling, tokens, status) },
+      ...(await Promise.all([
+        bound(createLogitBias(gpu, shape), logits, sampling, biases),
+        bound(createPenalties(gpu, shape), logits, sampling, tokens, seen),
+        bound(createMaxima(gpu, shape), logits, maxima),
+        bound(createSample(gpu, shape), logits, maxima, sampling, tokens, status),
+        bound(createLogprobParts(gpu, shape), logits, maxima, rawLogits, rawMaxima, parts),
+        bound(createLogprobs(gpu, logprobsShape), rawLogits, rawMaxima, parts, sampling, tokens, buffers.logprobs),
+      ])),
     );
   }
 
-  /** Samples from the logits, whose maxima the head has left. A penalty changes both first. */
+  /**
+   * Samples from the logits, whose maxima the head has left. Biases and penalties change both first, in this order.
+   * Log probabilities are those of the head's logits.
+   */
   record(list: CommandList, end: SampleEnd): void {
-    if (end.includes('penalize')) {
-      this.penalty.kernel.record(list, this.penalty.group);
-      this.maxima.kernel.record(list, this.maxima.group);
-    }
-    this.sample.kernel.record(list, this.sample.group);
+    const reports = end.includes('logprobs');
+    const biases = end.includes('bias');
+    const penalizes = end.includes('penalize');
+    if (reports) this.logprobParts(list);
+    if (biases) this.bias(list);
+    if (penalizes) this.penalties(list);
+    if (biases || penalizes) this.maxima(list);
+    this.sample(list);
+    if (reports) this.logprobs(list);
   }
 }

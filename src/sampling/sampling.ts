@@ -47,12 +47,13 @@ export const NO_TOKEN = 0xffffffff;
 export const GAVE_UP = 0xfffffffe;
 
 /** Bytes of `struct Sampling` in the kernels. */
-export const SAMPLING_BYTES = 32;
+export const SAMPLING_BYTES = 52;
 
 /**
  * `struct Sampling { temperature: f32, top_k: u32, top_p: f32, min_p: f32, repetition_penalty: f32, seed: u32,
- * inverse_temperature: f32, log_min_p: f32 }`. The last two save the shader a division and a logarithm, whose accuracy
- * WGSL leaves to the GPU. Instead of an infinity they are 0 (greedy, hence unused) and the lowest f32.
+ * inverse_temperature: f32, log_min_p: f32, presence_penalty: f32, frequency_penalty: f32, answer_start: u32,
+ * n_biases: u32, n_logprobs: u32 }`. inverse_temperature and log_min_p save the shader a division and a logarithm,
+ * whose accuracy WGSL leaves to the GPU. Instead of an infinity they are 0 (greedy, hence unused) and the lowest f32.
  */
 export function packSampling(params: SamplingParams): ArrayBuffer {
   const buffer = new ArrayBuffer(SAMPLING_BYTES);
@@ -65,6 +66,28 @@ export function packSampling(params: SamplingParams): ArrayBuffer {
   view.setUint32(20, params.seed, true);
   view.setFloat32(24, params.temperature === 0 ? 0 : 1 / params.temperature, true);
   view.setFloat32(28, Math.max(Math.log(params.minP), LOWEST_F32), true);
+  view.setFloat32(32, params.presencePenalty, true);
+  view.setFloat32(36, params.frequencyPenalty, true);
+  view.setUint32(40, params.answerStart, true);
+  view.setUint32(44, params.biases.length, true);
+  view.setUint32(48, params.logprobs ?? 0, true);
+  return buffer;
+}
+
+/** Bytes of `struct Bias` in the kernel: { id: u32, bias: f32, forbidden_until: u32 }. */
+const BIAS_BYTES = 12;
+
+/** Bytes of the buffer of biases. */
+export const BIASES_BYTES = BIAS_BYTES * MAX_BIASES;
+
+export function packBiases(biases: readonly LogitBias[]): ArrayBuffer {
+  const buffer = new ArrayBuffer(BIAS_BYTES * biases.length);
+  const view = new DataView(buffer);
+  for (const [i, { id, bias, forbiddenUntil }] of biases.entries()) {
+    view.setUint32(BIAS_BYTES * i, id, true);
+    view.setFloat32(BIAS_BYTES * i + 4, bias, true);
+    view.setUint32(BIAS_BYTES * i + 8, forbiddenUntil, true);
+  }
   return buffer;
 }
 

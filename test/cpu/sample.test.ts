@@ -2,18 +2,19 @@
 
 import { describe, expect, test } from 'vitest';
 import {
+  addBiases,
   argmax,
   gumbel,
   NO_TOKEN,
   pcg3d,
-  penalizeRepetition,
+  penalize,
   type SampleParameters,
   sample,
   survivors,
 } from '../../src/cpu/sample';
+import { OFF } from '../sampling/params';
 import { chiSquareZ, normalLogits, seededRandom } from '../sampling/statistics';
 
-const OFF: SampleParameters = { temperature: 1, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed: 7 };
 /** Logits with these probabilities, except for rounding. */
 const logitsOf = (...probabilities: number[]) => Float32Array.from(probabilities, Math.log);
 const ids = (logits: Float32Array, parameters: Partial<SampleParameters>) =>
@@ -44,16 +45,67 @@ describe('greedy', () => {
   });
 });
 
-describe('repetition penalty', () => {
-  test('divides positive logits, multiplies the others, once for each distinct token', () => {
-    const logits = Float32Array.of(4, -4, 0, 6);
-    expect([...penalizeRepetition(logits, [0, 1, 1, 0, 2], 2)]).toEqual([2, -8, 0, 6]);
-    expect([...logits]).toEqual([4, -4, 0, 6]);
-    expect([...penalizeRepetition(logits, [0, 1], 1)]).toEqual([4, -4, 0, 6]);
+describe('biases', () => {
+  const LOGITS = Float32Array.of(4, -4, 0, 6);
+
+  test('are added, each to its token', () => {
+    const biases = [
+      { id: 0, bias: -100, forbiddenUntil: 0 },
+      { id: 2, bias: 7, forbiddenUntil: 0 },
+    ];
+    expect([...addBiases(LOGITS, biases, 0)]).toEqual([-96, -4, 7, 6]);
+    expect([...LOGITS]).toEqual([4, -4, 0, 6]);
   });
 
-  test('comes first: it changes the greedy token', () => {
-    expect(sample(Float32Array.of(4, 3), { ...OFF, temperature: 0, repetitionPenalty: 2 }, [0])).toBe(1);
+  test('forbid a token below a position, and leave a NaN or +Infinity to be told', () => {
+    const biases = [{ id: 3, bias: 1, forbiddenUntil: 5 }];
+    expect([...addBiases(LOGITS, biases, 4)]).toEqual([4, -4, 0, Number.NEGATIVE_INFINITY]);
+    expect([...addBiases(LOGITS, biases, 5)]).toEqual([4, -4, 0, 7]);
+    for (const bad of [Number.NaN, Number.POSITIVE_INFINITY]) {
+      expect(sample(Float32Array.of(4, -4, 0, bad), { ...OFF, biases }, [], 4)).toBe(NO_TOKEN);
+    }
+    const all = [0, 1, 2, 3].map((id) => ({ id, bias: 0, forbiddenUntil: 5 }));
+    expect(sample(LOGITS, { ...OFF, biases: all }, [], 4)).toBe(NO_TOKEN);
+  });
+
+  test('come before the penalties', () => {
+    const biases = [{ id: 1, bias: 10, forbiddenUntil: 0 }];
+    // (-4 + 10) / 2 = 3; the other way round, -4 * 2 + 10 = 2.
+    const greedy = { ...OFF, temperature: 0, repetitionPenalty: 2, biases };
+    expect(sample(Float32Array.of(2.5, -4), greedy, [1])).toBe(1);
+  });
+});
+
+describe('penalties', () => {
+  const LOGITS = Float32Array.of(4, -4, 0, 6);
+
+  test('repetition divides positive logits, multiplies the others, once for each distinct token', () => {
+    const twice = { ...OFF, repetitionPenalty: 2 };
+    expect([...penalize(LOGITS, [0, 1, 1, 0, 2], twice)]).toEqual([2, -8, 0, 6]);
+    expect([...LOGITS]).toEqual([4, -4, 0, 6]);
+    expect([...penalize(LOGITS, [0, 1], OFF)]).toEqual([4, -4, 0, 6]);
+  });
+
+  test('frequency counts the tokens of the answer, presence knows whether there is one, the prompt has no part', () => {
+    const context = [0, 0, 3, 0, 1, 0, 1];
+    const answer = { ...OFF, answerStart: 3 };
+    expect([...penalize(LOGITS, context, { ...answer, frequencyPenalty: 0.5 })]).toEqual([3, -5, 0, 6]);
+    expect([...penalize(LOGITS, context, { ...answer, presencePenalty: 0.5 })]).toEqual([3.5, -4.5, 0, 6]);
+    expect([...penalize(LOGITS, context, { ...answer, presencePenalty: -1, frequencyPenalty: 2 })]).toEqual([
+      1, -7, 0, 6,
+    ]);
+    expect([...penalize(LOGITS, [0, 0, 3], { ...answer, frequencyPenalty: 2 })]).toEqual([4, -4, 0, 6]);
+  });
+
+  test('repetition comes first, and counts the prompt', () => {
+    const all = { ...OFF, repetitionPenalty: 2, presencePenalty: 1, frequencyPenalty: 0.25, answerStart: 2 };
+    expect([...penalize(LOGITS, [0, 3, 0, 1, 0], all)]).toEqual([0.5, -9.25, 0, 3]);
+  });
+
+  test('come before the draw: they change the greedy token', () => {
+    const greedy = { ...OFF, temperature: 0 };
+    expect(sample(Float32Array.of(4, 3), { ...greedy, repetitionPenalty: 2 }, [0])).toBe(1);
+    expect(sample(Float32Array.of(4, 3), { ...greedy, frequencyPenalty: 2 }, [0])).toBe(1);
   });
 });
 

@@ -53,7 +53,7 @@ async function run(backend: WebGpuBackend, prompt: readonly number[], count: num
   const names = new Map<string, number>();
   for (let queued = 1; ids.length < count; ) {
     for (; queued < count && inFlight.length < ahead; queued++) {
-      inFlight.push(backend.decode(prompt.length + queued - 1));
+      inFlight.push(backend.decode(prompt.length + queued - 1) as Promise<number>);
       const { decode } = backend.attention;
       names.set(decode, (names.get(decode) ?? 0) + 1);
     }

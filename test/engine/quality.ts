@@ -4,7 +4,7 @@
 
 import { argmax, sample } from '../../src/cpu/sample';
 import type { Llama } from '../../src/model/llama';
-import { GREEDY } from '../sampling/params';
+import { GREEDY, OFF } from '../sampling/params';
 
 /** A model that gives logits (vocab). */
 export interface Speaker {
@@ -67,7 +67,7 @@ export async function compareSpeakers(
 ): Promise<Quality> {
   const tally = new Tally();
   for (const { prompt, seed, maxTokens, eosIds } of stories) {
-    const wholly = { temperature: 1, topK: 0, topP: 1, minP: 0, repetitionPenalty: 1, seed };
+    const wholly = { ...OFF, seed };
     let [expected, heard] = await Promise.all([reference.begin(prompt), measured.begin(prompt)]);
     for (let position = prompt.length; ; position++) {
       const id = sample(expected, wholly, [], position);

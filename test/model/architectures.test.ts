@@ -122,7 +122,8 @@ async function greedy(gpu: Gpu, llama: Llama, prompt: readonly number[], count: 
     () => false,
   );
   const ids = [(await token) as number];
-  for (let position = prompt.length; ids.length < count; position++) ids.push(await backend.decode(position));
+  for (let position = prompt.length; ids.length < count; position++)
+    ids.push((await backend.decode(position)) as number);
   return ids;
 }
 

@@ -87,8 +87,8 @@ for (const name of fixtureNames) {
           () => {},
           () => false,
         );
-        const ids: (number | undefined | null)[] = [await token];
-        const inFlight: Promise<number>[] = [];
+        const ids: unknown[] = [await token];
+        const inFlight: Promise<unknown>[] = [];
         for (let position = prompt.length; ids.length < expected.length; position++) {
           inFlight.push(backend.decode(position));
           if (inFlight.length === 4) ids.push(await inFlight.shift());

@@ -1,7 +1,7 @@
 // The bytes of sampling parameters.
 
 import { expect, test } from 'vitest';
-import { packSampling, SAMPLING_BYTES } from '../../src/sampling/sampling';
+import { BIASES_BYTES, MAX_BIASES, packBiases, packSampling, SAMPLING_BYTES } from '../../src/sampling/sampling';
 import { OFF } from './params';
 
 test('packs the struct that the kernels read', () => {
@@ -28,4 +28,19 @@ test('packs finite numbers where greedy or min_p=0 would make infinite ones', ()
   expect(floats[6]).toBe(0);
   expect(Number.isFinite(floats[7])).toBe(true);
   expect(floats[7]).toBeLessThan(-3.4e38);
+});
+
+test('packs penalties of the answer, its start, and how many biases and log probabilities there are', () => {
+  const biases = [1, 2, 3].map((id) => ({ id, bias: 0, forbiddenUntil: 0 }));
+  const params = { ...OFF, presencePenalty: -0.5, frequencyPenalty: 1.5, answerStart: 70_000, biases, logprobs: 20 };
+  const buffer = packSampling(params);
+  expect([...new Float32Array(buffer).subarray(8, 10)]).toEqual([-0.5, 1.5]);
+  expect([...new Uint32Array(buffer).subarray(10)]).toEqual([70_000, 3, 20]);
+  expect(new Uint32Array(packSampling(OFF))[12]).toBe(0);
+});
+
+test('packs biases of three words', () => {
+  const buffer = packBiases([{ id: 9, bias: -100, forbiddenUntil: 0xffffffff }]);
+  expect([...new Uint32Array(buffer)]).toEqual([9, 0xc2c80000, 0xffffffff]);
+  expect(BIASES_BYTES).toBe(MAX_BIASES * buffer.byteLength);
 });

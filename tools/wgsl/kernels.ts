@@ -21,10 +21,14 @@ import type { MatvecInput } from '../../src/kernels/linear/matvec';
 import type { WeightFormat } from '../../src/kernels/linear/weight_format';
 import { FILE_TYPES, type FileType } from '../../src/kernels/load/file_types';
 import { createRepack } from '../../src/kernels/load/repack';
+import { createLogitBias } from '../../src/kernels/sampling/logit_bias';
+import { createLogprobParts } from '../../src/kernels/sampling/logprob_parts';
+import { createLogprobs } from '../../src/kernels/sampling/logprobs';
 import { createMaxima } from '../../src/kernels/sampling/maxima';
-import { createRepetitionPenalty } from '../../src/kernels/sampling/repetition_penalty';
+import { createPenalties } from '../../src/kernels/sampling/penalties';
 import { createSample } from '../../src/kernels/sampling/sample';
 import { Step } from '../../src/kernels/step/step';
+import { LOGPROBS_RING, MAX_LOGPROBS } from '../../src/sampling/logprobs';
 
 /** The choices that a model or a load makes; the defaults are the storyteller's. */
 export interface KernelOptions {
@@ -146,7 +150,10 @@ export const KERNELS: Readonly<Record<string, Create>> = {
   post_norm: (gpu) => createPostNorm(gpu, { cols: HIDDEN, normEps: EPS, scale: 1 }),
   gated_unit: (gpu, { activation }) => createGatedUnit(gpu, { intermediate: INTERMEDIATE, activation }),
   quantize_activations: (gpu) => createQuantizeActivations(gpu, { cols: HIDDEN, normEps: EPS }),
-  repetition_penalty: (gpu) => createRepetitionPenalty(gpu, { vocabSize: VOCABULARY }),
+  logit_bias: (gpu) => createLogitBias(gpu, { vocabSize: VOCABULARY }),
+  penalties: (gpu) => createPenalties(gpu, { vocabSize: VOCABULARY }),
+  logprob_parts: (gpu) => createLogprobParts(gpu, { vocabSize: VOCABULARY }),
+  logprobs: (gpu) => createLogprobs(gpu, { vocabSize: VOCABULARY, ring: LOGPROBS_RING, most: MAX_LOGPROBS }),
   maxima: (gpu) => createMaxima(gpu, { vocabSize: VOCABULARY }),
   step: (gpu, { format, kvType, activation }) => {
     if (!hasIntegers(format)) throw new Error(`step: ${format} has no integers`);

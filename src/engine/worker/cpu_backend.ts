@@ -2,6 +2,7 @@
 
 import { dequantize } from '../../cpu/dequantize';
 import { CpuLlama, type CpuWeights } from '../../cpu/llama';
+import { logprobs } from '../../cpu/logprobs';
 import { type BlockType, quantizedValues } from '../../cpu/quantize';
 import { sample } from '../../cpu/sample';
 import { InvalidRequestError } from '../../errors';
@@ -11,7 +12,7 @@ import { isPlainMatrix, type QuantizedFormat } from '../../model/weights';
 import type { SamplingParams } from '../../sampling/sampling';
 import type { TensorInfo } from '../../storage/formats/tensor';
 import type { AttentionChoice, StepChoice } from '../protocol';
-import type { Backend } from './backend';
+import type { Arrival, Backend } from './backend';
 import { nextTask } from './next_task';
 
 const BLOCK_TYPE: Record<QuantizedFormat, BlockType> = { q8: 'Q8_0', q4: 'Q4_0' };
@@ -127,7 +128,7 @@ export class CpuBackend implements Backend {
     position: number,
     onProgress: (done: number) => void,
     stopped: () => boolean,
-  ): Promise<{ token: Promise<number> | null }> {
+  ): Promise<{ token: Promise<Arrival> | null }> {
     this.tokens.set(ids, position);
     for (let t = 0; t < ids.length - 1; t++) {
       this.llama.forwardHidden(ids[t], position + t);
@@ -138,14 +139,16 @@ export class CpuBackend implements Backend {
     return { token: this.decode(position + ids.length - 1) };
   }
 
-  async decode(position: number): Promise<number> {
-    if (!this.sampling) throw new Error('decode before begin');
+  async decode(position: number): Promise<Arrival> {
+    const { sampling } = this;
+    if (!sampling) throw new Error('decode before begin');
     await nextTask();
     const logits = this.llama.forward(this.tokens[position], position);
     const context = this.tokens.subarray(0, position + 1);
-    const id = sample(logits, this.sampling, context, position + 1);
+    const id = sample(logits, sampling, context, position + 1);
     this.tokens[position + 1] = id;
-    return id;
+    if (sampling.logprobs === null) return id;
+    return { ids: Uint32Array.of(id), logprobs: [logprobs(logits, id, sampling.logprobs)] };
   }
 
   async stepTimes(): Promise<null> {

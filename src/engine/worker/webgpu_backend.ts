@@ -6,13 +6,15 @@ import { type CommandList, type ListAtStep, recordPass, type Step } from '../../
 import { WordReadback } from '../../gpu/readback';
 import { StepTimes } from '../../gpu/timestamps';
 import { PREFILL_CHUNK } from '../../model/buffers';
-import type { Llama, PassEnd } from '../../model/llama';
-import { GAVE_UP, type SamplingParams } from '../../sampling/sampling';
+import type { Llama } from '../../model/llama';
+import { type SampleEnd, sampleEnd, WHOLE_END } from '../../model/sampler';
+import { entryWords, LOGPROBS_RING, MAX_LOGPROBS, readLogprobs } from '../../sampling/logprobs';
+import { ALWAYS, GAVE_UP, type SamplingParams } from '../../sampling/sampling';
 import { storeProfile } from '../../tune/profile_store';
 import { measureRoofline } from '../../tune/roofline';
 import { tuneModel } from '../../tune/tune';
 import type { AttentionChoice, Roofline, StepChoice, TuneOutcome } from '../protocol';
-import { type Backend, MOST_SHARED, type OnTuneResult } from './backend';
+import { type Arrival, type Backend, MOST_SHARED, type OnTuneResult } from './backend';
 
 /** Readbacks in flight: 4.5 ms of steps of 0.07 ms. Each takes a mapped buffer, and drivers grant a few thousand. */
 const MAX_RUN_AHEAD = 64;
@@ -24,7 +26,12 @@ export class WebGpuBackend implements Backend {
   readonly name = 'webgpu';
   stepBoundMs?: number;
   private readonly readback: WordReadback;
-  private end: PassEnd = 'sample';
+  private end: SampleEnd = 'sample';
+  /** The end of passes whose new token has a position from `biasedUntil` on. */
+  private unbiasedEnd: SampleEnd = 'sample';
+  private biasedUntil = 0;
+  /** The likeliest tokens that each step reports, or null where no step reports any. */
+  private logprobs: number | null = null;
   private readonly clock: StepTimes | null;
   private timed = false;
   /** Position of the first step behind the prompt. A prompt's pass that is repeated as a step is not timed. */
@@ -39,7 +46,7 @@ export class WebGpuBackend implements Backend {
     /** Key of the attention in the stored profile (see attentionKey), or null to store none. */
     private readonly attentionKey: string | null = null,
   ) {
-    this.readback = new WordReadback(gpu, MAX_RUN_AHEAD + 1, MOST_SHARED);
+    this.readback = new WordReadback(gpu, MAX_RUN_AHEAD + 1, MOST_SHARED * (1 + entryWords(MAX_LOGPROBS)));
     this.clock = gpu.can.timestamps ? new StepTimes(gpu, TIMED_STEPS) : null;
   }
 
@@ -75,7 +82,12 @@ export class WebGpuBackend implements Backend {
     this.llama.setSampling(sampling);
     this.timed = timed && this.clock !== null && !this.llama.needsHost; // the clock would stop while the CPU works
     this.clock?.restart();
-    this.end = sampling.repetitionPenalty === 1 ? 'sample' : 'penalize_sample';
+    const { repetitionPenalty, presencePenalty, frequencyPenalty, biases } = sampling;
+    const penalizes = repetitionPenalty !== 1 || presencePenalty !== 0 || frequencyPenalty !== 0;
+    this.logprobs = sampling.logprobs;
+    this.end = sampleEnd(biases.length > 0, penalizes, this.logprobs !== null);
+    this.unbiasedEnd = sampleEnd(false, penalizes, this.logprobs !== null);
+    this.biasedUntil = Math.max(0, ...biases.map(({ bias, forbiddenUntil }) => (bias === 0 ? forbiddenUntil : ALWAYS)));
   }
 
   async prefill(
@@ -83,7 +95,7 @@ export class WebGpuBackend implements Backend {
     position: number,
     onProgress: (done: number) => void,
     stopped: () => boolean,
-  ): Promise<{ token: Promise<number> | null }> {
+  ): Promise<{ token: Promise<Arrival> | null }> {
     const { queue } = this.gpu.device;
     this.llama.writeTokens(ids, position);
     this.timedFrom = position + ids.length;
@@ -111,19 +123,19 @@ export class WebGpuBackend implements Backend {
     return { token };
   }
 
-  decode(position: number): Promise<number> {
+  decode(position: number): Promise<Arrival> {
     this.decodedAt = position;
     return this.run(position, 1, this.stamps(position));
   }
 
   /** One pass if the step travels in the commands. A uniform must be rewritten between submits. */
-  decodeMany(position: number, count: number): Promise<Uint32Array> {
-    const { gpu, llama, readback } = this;
+  decodeMany(position: number, count: number): Promise<Arrival> {
+    const { gpu, llama } = this;
     if (gpu.failure) return Promise.reject(gpu.failure);
     this.decodedAt = position + count - 1;
     const lists = Array.from({ length: count }, (_, i): ListAtStep => {
       const step = { position: position + i, nTokens: 1 };
-      return { list: llama.pass(1, this.end, step.position), step };
+      return { list: llama.pass(1, this.endOf(step), step.position), step };
     });
     let encoder = gpu.device.createCommandEncoder();
     if (gpu.can.immediates) recordPass(gpu, encoder, lists, this.stamps(position, count));
@@ -136,9 +148,28 @@ export class WebGpuBackend implements Backend {
         recordPass(gpu, encoder, [list], this.stamps(position + i));
       }
     }
-    const target = readback.copy(encoder, llama.tokens, (position + 1) * 4, count);
+    return this.submitAndRead(encoder, position + 1, count);
+  }
+
+  /** The end of the pass at a step. */
+  private endOf({ position, nTokens }: Step): SampleEnd {
+    return position + nTokens < this.biasedUntil ? this.end : this.unbiasedEnd;
+  }
+
+  /** Submits passes with the copy of their ids, from `position` on, and of what was reported with them. */
+  private submitAndRead(encoder: GPUCommandEncoder, position: number, count: number): Promise<Arrival> {
+    const { gpu, llama, readback, logprobs } = this;
+    const target = readback.copy(encoder, llama.tokens, 4 * position, count);
+    if (logprobs === null) {
+      gpu.submit(encoder.finish());
+      return count > 1 ? readback.readMany(target, count) : readback.read(target);
+    }
+    const entry = entryWords(logprobs);
+    const size = LOGPROBS_RING * entry;
+    const range = { first: (position * entry) % size, words: count * entry, size };
+    readback.addFromRing(encoder, target, count, llama.logprobs, range);
     gpu.submit(encoder.finish());
-    return readback.readMany(target, count);
+    return readback.readMany(target, count + range.words).then((words) => readLogprobs(words, count, logprobs));
   }
 
   private stamps(position: number, count = 1): GPUComputePassTimestampWrites | undefined {
@@ -160,7 +191,8 @@ export class WebGpuBackend implements Backend {
    */
   async warmUp(): Promise<void> {
     await this.llama.pass(2, 'none', 0).run({ position: 0, nTokens: 2 });
-    this.end = 'penalize_sample';
+    this.end = WHOLE_END;
+    this.biasedUntil = ALWAYS;
     await this.warmUpStep();
     this.clock?.restart();
     const start = performance.now();
@@ -174,21 +206,19 @@ export class WebGpuBackend implements Backend {
     if ((await this.run(0, 1, stamps)) === GAVE_UP) this.stepGaveUp(0);
   }
 
-  private run(position: number, nTokens: number, stamps?: GPUComputePassTimestampWrites): Promise<number> {
+  private run(position: number, nTokens: number, stamps?: GPUComputePassTimestampWrites): Promise<Arrival> {
     if (this.gpu.failure) return Promise.reject(this.gpu.failure);
-    const list = this.llama.pass(nTokens, this.end, position);
     const step = { position, nTokens };
+    const list = this.llama.pass(nTokens, this.endOf(step), position);
     const cuts = list.runCuts(step);
     return list.needsHost ? cuts.then(() => this.submit(list, step)) : this.submit(list, step, stamps);
   }
 
   /** Submits the rest of a pass after its last cut, and the copy of its id. */
-  private submit(list: CommandList, step: Step, stamps?: GPUComputePassTimestampWrites): Promise<number> {
+  private submit(list: CommandList, step: Step, stamps?: GPUComputePassTimestampWrites): Promise<Arrival> {
     const encoder = this.gpu.device.createCommandEncoder();
     list.record(encoder, step, stamps);
-    const target = this.readback.copy(encoder, this.llama.tokens, (step.position + step.nTokens) * 4);
-    this.gpu.submit(encoder.finish());
-    return this.readback.read(target);
+    return this.submitAndRead(encoder, step.position + step.nTokens, 1);
   }
 
   async tune(onResult: OnTuneResult, stopped: () => boolean): Promise<TuneOutcome> {

@@ -6,7 +6,7 @@ import { resolveGenerate } from '../../../src/engine/worker/generate_options';
 import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM } from '../../../src/gpu/device';
 import { CommandList } from '../../../src/gpu/kernel';
 import { createMaxima, logitsBytes, maximaBytes } from '../../../src/kernels/sampling/maxima';
-import { createRepetitionPenalty, seenBytes } from '../../../src/kernels/sampling/repetition_penalty';
+import { createPenalties, seenBytes } from '../../../src/kernels/sampling/penalties';
 import { createSample } from '../../../src/kernels/sampling/sample';
 import { GAVE_UP, NO_TOKEN, packSampling, SAMPLING_BYTES, type SamplingParams } from '../../../src/sampling/sampling';
 import { PATHS, pathName, testGpu } from '../../gpu/test_device';
@@ -48,7 +48,7 @@ function samplerFor(vocabSize: number, without: (typeof PATHS)[number] = []): Pr
 async function createSampler(vocabSize: number, without: (typeof PATHS)[number]): Promise<Sampler> {
   const gpu = await testGpu(without);
   const [penalty, maxima, kernel] = await Promise.all([
-    createRepetitionPenalty(gpu, { vocabSize }),
+    createPenalties(gpu, { vocabSize }),
     createMaxima(gpu, { vocabSize }),
     createSample(gpu, { vocabSize }),
   ]);

@@ -1,25 +1,25 @@
 // Penalizes the logits of tokens that occurred.
 
-import wgsl from '../../../shaders/sampling/repetition_penalty.wgsl?raw';
+import wgsl from '../../../shaders/sampling/penalties.wgsl?raw';
 import sampling from '../../../shaders/sampling/sampling.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, createKernel } from '../../gpu/kernel';
 
-export interface RepetitionPenalty {
-  /** logits, sampling (SAMPLING_BYTES, see packSampling), tokens, seen (seenBytes). */
+export interface Penalties {
+  /** logits, sampling (SAMPLING_BYTES, see packSampling), tokens, seen (seenBytes, zeros). */
   bind(...buffers: readonly GPUBuffer[]): GPUBindGroup;
   record(list: CommandList, group: GPUBindGroup): void;
 }
 
-/** Bytes of the scratch buffer `seen`: one bit for each id. */
+/** Bytes of the scratch buffer `seen`: a word for each id. Each dispatch leaves it zero. */
 export function seenBytes(vocabSize: number): number {
-  return Math.ceil(vocabSize / 32) * 4;
+  return 4 * vocabSize;
 }
 
 /** Penalizes, in place, the logits of all tokens before position + nTokens. */
-export async function createRepetitionPenalty(gpu: Gpu, shape: { vocabSize: number }): Promise<RepetitionPenalty> {
+export async function createPenalties(gpu: Gpu, shape: { vocabSize: number }): Promise<Penalties> {
   const kernel = await createKernel(gpu, {
-    label: 'kernels/repetition_penalty',
+    label: 'kernels/penalties',
     wgsl: [sampling, wgsl],
     constants: { VOCAB_SIZE: shape.vocabSize },
     bindings: ['write', 'uniform', 'read', 'write'],
