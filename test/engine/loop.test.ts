@@ -98,8 +98,9 @@ describe('a tiny model', { timeout: 200_000 }, () => {
     const gpu = await testGpu();
     const files = await damagedFiles('model.layers.0.self_attn.o_proj.weight', Number.NaN);
     const backend = await tinyBackend(gpu, CONTEXT, files);
-    for (const [i, sampling] of [GREEDY, SAMPLED, PENALIZED].entries()) {
-      const asked = ask(numberSession(backend), { prompt: '10 20 30' }, { ...sampling, runAhead: [1, 8, 16][i] });
+    const reported = { ...GREEDY, logprobs: 5, ignoreEos: true };
+    for (const [i, sampling] of [GREEDY, SAMPLED, PENALIZED, reported].entries()) {
+      const asked = ask(numberSession(backend), { prompt: '10 20 30' }, { ...sampling, runAhead: [1, 8, 16, 4][i] });
       await expect(asked).rejects.toMatchObject({ code: 'not-finite', position: 3 });
     }
     expect(gpu.failure).toBeNull();

@@ -1,7 +1,7 @@
 // Models for tests of the loop: a tiny model of test/fixtures/llama, and a toy of one kernel. Their tokens are written
 // as numbers: '195 104 122' is three tokens.
 
-import type { EngineEvent, GenerateInput, GenerateOptions, TbtSummary } from '../../src/engine/protocol';
+import type { EngineEvent, GenerateInput, GenerateOptions, TbtSummary, TokenEvent } from '../../src/engine/protocol';
 import { type Backend, MOST_SHARED } from '../../src/engine/worker/backend';
 import { generate } from '../../src/engine/worker/generate';
 import { RunAhead } from '../../src/engine/worker/run_ahead';
@@ -97,6 +97,7 @@ export function numberTokenizer(eosIds: readonly number[] = []): Tokenizer {
     encode: (text) => Uint32Array.from(text.trim().split(' '), Number),
     decode,
     tokenBytes: (id) => new TextEncoder().encode(decode([id])),
+    tokenText: (id) => decode([id]),
   } as Tokenizer;
 }
 
@@ -111,6 +112,8 @@ export function sharedRunAhead(): RunAhead {
 
 export interface Answer {
   ids: number[];
+  /** One for each token, undefined without the option `logprobs`. */
+  logprobs: TokenEvent['logprobs'][];
   text: string;
   done: Extract<EngineEvent, { type: 'done' }>;
   /** Undefined without the option `gpuTimes`. */
@@ -134,6 +137,7 @@ export async function ask(
   { stopped = () => false, onToken = () => {} }: Listener = {},
 ): Promise<Answer> {
   const ids: number[] = [];
+  const logprobs: Answer['logprobs'] = [];
   const prefill: Answer['prefill'] = [];
   let text = '';
   let done: Answer['done'] | null = null;
@@ -141,6 +145,7 @@ export async function ask(
   let checks = 0; // the loop checks before the prompt and after each token
   const hear = (event: EngineEvent) => {
     if (event.type === 'prefill') prefill.push(event);
+    if (event.type === 'token') logprobs.push(event.logprobs);
     if (event.type === 'token') onToken(ids.push(event.id));
     if (event.type === 'token' || event.type === 'done') text += event.text;
     if (event.type === 'done') done = event;
@@ -154,5 +159,5 @@ export async function ask(
     () => stopped(checks++),
   );
   if (!done) throw new Error('the answer did not end');
-  return { ids, text, done, gpuMs, prefill };
+  return { ids, logprobs, text, done, gpuMs, prefill };
 }
