@@ -52,6 +52,7 @@ const BUNDLES: Record<string, Bundle> = {
     external: ['/src/engine/engine', './vivace.js'],
   },
   openai: { entry: 'src/api/openai_fetch.ts', file: 'lib/openai.js', format: 'es' },
+  prompt: { entry: 'src/api/language_model.ts', file: 'lib/prompt_api.js', format: 'es' },
   embed: { entry: 'src/embed/embed.ts', file: 'embed.js', format: 'iife' },
   panel: { entry: 'src/embed/panel_entry.ts', file: 'embed_panel.js', format: 'iife' },
   bench: { entry: 'bench/page/page.ts', file: 'bench.js', format: 'es' },

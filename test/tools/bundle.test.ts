@@ -18,17 +18,18 @@ let embed = '';
 let panel = '';
 let elements = '';
 let openai = '';
+let promptApi = '';
 
 beforeAll(async () => {
   await ensureBuilt();
-  const files = ['lib/vivace.js', 'embed.js', 'embed_panel.js', 'lib/elements.js', 'lib/openai.js'];
-  [bundle, embed, panel, elements, openai] = files.map((file) => readFileSync(path.join(DIST, file), 'utf8')) as [
-    string,
-    string,
-    string,
-    string,
-    string,
+  const read = (file: string) => readFileSync(path.join(DIST, file), 'utf8');
+  [bundle, embed, panel, elements] = [
+    read('lib/vivace.js'),
+    read('embed.js'),
+    read('embed_panel.js'),
+    read('lib/elements.js'),
   ];
+  [openai, promptApi] = [read('lib/openai.js'), read('lib/prompt_api.js')];
 });
 
 /** Names of the files in dist/ that end so. */
@@ -89,8 +90,9 @@ test('every bundle with a budget keeps its ceiling', () => {
     'embed.js': embed,
     'embed_panel.js': panel,
     'lib/openai.js': openai,
+    'lib/prompt_api.js': promptApi,
   };
-  expect(BUDGETS).toHaveLength(5);
+  expect(BUDGETS).toHaveLength(6);
   for (const { name, files: names, budgetKb, ceilingKb } of BUDGETS) {
     const kb = names.reduce((sum, file) => sum + gzipSync(files[file] ?? '', { level: 9 }).length / 1000, 0);
     expect(kb, name).toBeGreaterThan(budgetKb / 4);
@@ -99,7 +101,7 @@ test('every bundle with a budget keeps its ceiling', () => {
 });
 
 test('nothing asks for unsafe-eval or wasm-unsafe-eval', () => {
-  for (const code of [bundle, embed, panel, elements, openai])
+  for (const code of [bundle, embed, panel, elements, openai, promptApi])
     expect(code).not.toMatch(/\beval\(|\bFunction\(|\bWebAssembly\b/);
 });
 
@@ -112,15 +114,16 @@ test('the engine travels in one of the bundles that meet on a page', () => {
   expect(elements).toMatch(/from *["']\.\/vivace\.js["']/);
 });
 
-/** Texts of OpenAI's interface, which no bundle renames. */
-const OF_INTERFACE = ['chat.completion', 'text_completion'];
+/** Texts of the interfaces of other engines, which no bundle renames. */
+const OF_OPENAI = ['chat.completion', 'text_completion'];
+const OF_PROMPT_API = ['InvalidStateError', 'quotaoverflow', 'contextoverflow'];
 
 test('the interfaces of other engines and the engine are in bundles of their own', () => {
-  expect(OF_INTERFACE.filter((word) => !openai.includes(word))).toEqual([]);
-  for (const code of [bundle, embed, panel, elements]) {
-    expect(OF_INTERFACE.filter((word) => code.includes(word))).toEqual([]);
-  }
-  expect(openai).not.toMatch(/createShaderModule|navigator\.gpu|\bimport\b/);
+  const has = (code: string, words: readonly string[]) => words.filter((word) => code.includes(word));
+  expect(has(openai, OF_OPENAI)).toEqual(OF_OPENAI);
+  expect(has(promptApi, OF_PROMPT_API)).toEqual(OF_PROMPT_API);
+  for (const code of [bundle, embed, panel, elements]) expect(has(code, [...OF_OPENAI, ...OF_PROMPT_API])).toEqual([]);
+  for (const code of [openai, promptApi]) expect(code).not.toMatch(/createShaderModule|navigator\.gpu|\bimport\b/);
 });
 
 const CONSUMER = `
@@ -128,6 +131,7 @@ import { Engine, type EngineEvent, VivaceError } from 'vivace';
 import type { VivaceChat } from 'vivace/elements';
 import type { VivaceHandle } from 'vivace/embed.js';
 import { createFetch } from 'vivace/openai';
+import { createLanguageModel, type LanguageModelSession } from 'vivace/prompt-api';
 
 export async function tell(chat: VivaceChat): Promise<string> {
   const engine = await Engine.load('m.gguf', { backend: 'cpu', onProgress: ({ loadedBytes }) => loadedBytes.toFixed() });
@@ -142,6 +146,8 @@ export async function tell(chat: VivaceChat): Promise<string> {
   await handle?.load();
   const local: typeof fetch = createFetch(engine, { models: { other: engine } });
   await local('http://vivace/v1/models');
+  const session: LanguageModelSession = await createLanguageModel(engine).create({ samplingMode: 'most-predictable' });
+  text += await session.prompt('Hi');
   // @ts-expect-error: an option that there is not
   await Engine.load('m.gguf', { nonsense: 1 });
   return text + new VivaceError('internal', text).code;
