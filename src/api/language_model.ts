@@ -1,4 +1,4 @@
-// The package's entry `vivace/prompt-api`: Chrome's `LanguageModel` over an engine of this page, so that pages written
+// The package's entry vivace/prompt-api: Chrome's `LanguageModel` over an engine of this page, so that pages written
 // for the browser's own model run with any model. Text only.
 
 import { notSupported, orAborted } from './language_model_errors';

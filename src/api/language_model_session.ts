@@ -133,7 +133,7 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
     const { messages } = readPrompt(input, this.#state.options.inputs, true);
     const signal = this.#within(options.signal);
     signal.throwIfAborted();
-    return orAborted(guarded(this.#count(messages, {}, signal)), signal);
+    return orAborted(guarded(this.#count(messages, {})), signal);
   }
 
   measureInputUsage(input: LanguageModelPrompt, options?: LanguageModelPromptOptions): Promise<number> {
@@ -261,7 +261,7 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
     const { history, kept } = this.#state;
     const withTools = { ...this.#tools(), ...settings };
     const countFrom = (from: number) =>
-      this.#count([...history.slice(0, kept), ...history.slice(from), ...added], withTools, signal);
+      this.#count([...history.slice(0, kept), ...history.slice(from), ...added], withTools);
     const all = await countFrom(kept);
     if (all + room <= this.contextWindow) return all;
     const isBegin = (i: number) => history[i].role === 'user' && history[i - 1]?.role !== 'user';
@@ -279,7 +279,7 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
       else tooEarly = middle;
     }
     const left = [...history.slice(0, kept), ...history.slice(cuts[cut])];
-    const contextUsage = await this.#count(left, this.#tools(), signal);
+    const contextUsage = await this.#count(left, this.#tools());
     signal.throwIfAborted();
     Object.assign(this.#state, { history: left, contextUsage });
     for (const type of ['contextoverflow', 'quotaoverflow']) this.dispatchEvent(new Event(type));
@@ -287,18 +287,18 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
   }
 
   /** The tokens of messages. Some templates refuse a conversation without a question: then one is added. */
-  async #count(messages: readonly ChatMessage[], settings: ChatSettings, signal: AbortSignal): Promise<number> {
+  async #count(messages: readonly ChatMessage[], given: ChatSettings): Promise<number> {
+    const { engine, options } = this.#state;
+    const settings = { ...given, thinking: samplingOf(options, engine).thinking };
     const said = inTurns(messages).filter((message) => !isBlank(message));
-    if (said.length === 0 && !settings.tools) return 0;
-    const { engine } = this.#state;
     const question: ChatMessage = { role: 'user', content: '?' };
-    if (said.length === 0) return engine.countTokens([question], { ...settings, signal });
+    if (said.length === 0) return settings.tools ? engine.countTokens([question], settings) : 0;
     try {
-      return await engine.countTokens(said, { ...settings, signal });
+      return await engine.countTokens(said, settings);
     } catch (error) {
       if (said.some(({ role }) => role === 'user') || (error as { code?: unknown }).code !== 'chat-template')
         throw error;
-      return engine.countTokens([...said, question], { ...settings, continueLast: undefined, signal });
+      return engine.countTokens([...said, question], { ...settings, continueLast: undefined });
     }
   }
 }

@@ -1,7 +1,7 @@
 // The types of the Prompt API: what pages pass to a language model and get from it, and the engine below. Types only.
 
-import type { EngineChatOptions } from '../engine/engine';
-import type { ChatMessage, ChatSettings, EngineEvent, EngineInfo, LoadProgress } from '../engine/protocol';
+import type { EngineChatOptions, EngineTokenizeOptions } from '../engine/engine';
+import type { ChatMessage, EngineEvent, EngineInfo, LoadProgress } from '../engine/protocol';
 
 /** What the Prompt API asks of an engine. `Engine` has it. */
 export interface PromptEngine {
@@ -9,7 +9,7 @@ export interface PromptEngine {
   /** Why the engine answers no more. */
   readonly lost?: Error | null;
   chat(messages: readonly ChatMessage[], options?: EngineChatOptions): AsyncIterable<EngineEvent>;
-  countTokens(messages: readonly ChatMessage[], options?: ChatSettings & { signal?: AbortSignal }): Promise<number>;
+  countTokens(messages: readonly ChatMessage[], options?: EngineTokenizeOptions): Promise<number>;
 }
 
 export interface LoaderOptions {

@@ -1,4 +1,4 @@
-// The package's entry `vivace/webllm`: the part of WebLLM's interface that pages use, over the fetch of `vivace/openai`.
+// The package's entry vivace/webllm: the part of WebLLM's interface that pages use, over the fetch of vivace/openai.
 
 import type { LoadProgress, RunMetrics } from '../engine/protocol';
 import type { ApiEngine, EngineEvent } from './api_engine';

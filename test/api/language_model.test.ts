@@ -1,13 +1,15 @@
 // The class LanguageModel: availability, creation, progress of the load, and its place among the globals.
 
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, expectTypeOf, test } from 'vitest';
 import {
   createLanguageModel,
+  type EngineLoader,
   install,
   type LanguageModelCreateOptions,
   type LoaderOptions,
   type PromptEngine,
 } from '../../src/api/language_model';
+import type { Engine } from '../../src/engine/engine';
 import type { LoadProgress } from '../../src/engine/protocol';
 import { codeError, errorOf, scriptedEngine } from './prompt_engine';
 
@@ -44,6 +46,11 @@ test('a loaded engine is available, a loader downloadable, then downloading, the
   loads[0].finish();
   await created;
   expect(await LanguageModel.availability()).toBe('available');
+});
+
+test('an Engine is what the interface asks for', () => {
+  expectTypeOf<Engine>().toExtend<PromptEngine>();
+  expectTypeOf<(options: LoaderOptions) => Promise<Engine>>().toExtend<EngineLoader>();
 });
 
 test('a session is an instance with the members of the interface', async () => {

@@ -1,8 +1,9 @@
 // WebLLM's interface: loading, answers whole and streamed, interruption, figures.
 
-import { expect, test } from 'vitest';
+import { expect, expectTypeOf, test } from 'vitest';
 import type { EngineEvent } from '../../src/api/api_engine';
-import { type Completion, CreateMLCEngine, MLCEngine } from '../../src/api/webllm';
+import { type Completion, CreateMLCEngine, MLCEngine, type MLCEngineConfig } from '../../src/api/webllm';
+import type { Engine } from '../../src/engine/engine';
 import type { LoadProgress } from '../../src/engine/protocol';
 import { done, failure, type Script, scriptedEngine, start, token, words } from './scripted_engine';
 
@@ -36,6 +37,10 @@ test('a model is loaded with reports of its progress, and reload unloads the one
   engine.setInitProgressCallback(() => {});
   await engine.reload('hf:c/d');
   expect([loads, unloads(), reports.length]).toEqual([['hf:a/b', 'hf:c/d'], 1, 2]);
+});
+
+test('Engine.load is a function that loads', () => {
+  expectTypeOf<typeof Engine.load>().toExtend<MLCEngineConfig['load']>();
 });
 
 test('an engine without a model refuses requests', async () => {
