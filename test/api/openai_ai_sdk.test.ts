@@ -1,0 +1,102 @@
+// The AI SDK, `ai` and `@ai-sdk/openai-compatible`, over a scripted engine.
+
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { embedMany, generateText, stepCountIs, streamText, tool } from 'ai';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { createAssistant } from './assistant';
+
+const { engine, fetch } = createAssistant();
+const provider = createOpenAICompatible({ name: 'vivace', baseURL: 'http://vivace/v1', fetch, includeUsage: true });
+const model = provider('storyteller');
+const weather = tool({
+  description: 'The weather of a city.',
+  inputSchema: z.object({ city: z.string() }),
+  execute: async ({ city }) => ({ city, degrees: 21 }),
+});
+
+test('ai: generateText, with cached tokens', async () => {
+  const { text, finishReason, usage } = await generateText({ model, prompt: 'hello' });
+  expect([text, finishReason]).toEqual(['You said: hello', 'stop']);
+  expect(usage).toMatchObject({ inputTokens: 5, outputTokens: 3, inputTokenDetails: { cacheReadTokens: 2 } });
+});
+
+test('ai: streamText', async () => {
+  const { textStream, usage } = streamText({ model, prompt: 'hello' });
+  let text = '';
+  for await (const delta of textStream) text += delta;
+  expect([text, (await usage).outputTokens]).toEqual(['You said: hello', 3]);
+});
+
+test('ai: thinking is reasoning, and goes back as reasoning', async () => {
+  const { reasoningText, text, response } = await generateText({ model, prompt: 'think' });
+  expect([reasoningText, text]).toEqual(['Let me see.', 'It is 4.']);
+  await generateText({ model, messages: [...response.messages, { role: 'user', content: 'why?' }] });
+  expect(engine.asked.at(-1)?.messages[0]).toEqual({
+    role: 'assistant',
+    content: 'It is 4.',
+    reasoning: 'Let me see.',
+  });
+});
+
+test('ai: a tool loop, whole', async () => {
+  const { text, steps } = await generateText({
+    model,
+    prompt: 'weather?',
+    stopWhen: stepCountIs(3),
+    tools: { weather },
+  });
+  expect([text, steps.length]).toEqual(['It is 21 degrees.', 2]);
+});
+
+test('ai: a tool loop, streamed', async () => {
+  const { textStream, toolCalls } = streamText({
+    model,
+    prompt: 'weather?',
+    stopWhen: stepCountIs(3),
+    tools: { weather },
+  });
+  let text = '';
+  for await (const delta of textStream) text += delta;
+  expect(text).toBe('It is 21 degrees.');
+  expect(await toolCalls).toEqual([]);
+  expect(engine.asked.at(-1)?.messages.at(-1)).toMatchObject({ role: 'tool', toolCallId: 'call_1' });
+});
+
+test('ai: completions', async () => {
+  expect((await generateText({ model: provider.completionModel('m'), prompt: 'Once' })).text).toContain('After');
+});
+
+test('ai: embedMany', async () => {
+  const { embeddings } = await embedMany({ model: provider.embeddingModel('e'), values: ['ab', 'abc'] });
+  expect(embeddings).toEqual([
+    [2, 0.5, -2],
+    [3, 0.5, -2],
+  ]);
+});
+
+test('ai: an error has its status', async () => {
+  const asked = generateText({ model, prompt: 'boom', maxRetries: 0 });
+  await expect(asked).rejects.toMatchObject({ name: 'AI_APICallError', statusCode: 400, isRetryable: false });
+});
+
+test('ai: an error inside a stream reaches onError', async () => {
+  const errors: unknown[] = [];
+  const { textStream } = streamText({ model, prompt: 'late boom', onError: ({ error }) => void errors.push(error) });
+  let text = '';
+  for await (const delta of textStream) text += delta;
+  expect(text).toBe('a few words ');
+  expect(errors).toHaveLength(1);
+});
+
+test('ai: an abort stops the engine, and the next request is answered', async () => {
+  const abort = new AbortController();
+  const { textStream } = streamText({ model, prompt: 'slow', abortSignal: abort.signal });
+  let text = '';
+  for await (const delta of textStream) {
+    text += delta;
+    abort.abort();
+  }
+  expect([text, engine.stopped]).toEqual(['one two ', true]);
+  expect((await generateText({ model, prompt: 'on' })).text).toBe('You said: on');
+});
