@@ -1,64 +1,45 @@
 // What chat completions and completions share: an answer as one object, or as a stream of chunks.
 
 import type { EngineEvent } from './api_engine';
-import type { Fields } from './fields';
-import type { Inbox } from './inbox';
-import { describeError } from './openai_errors';
-import { append, emptyPiece, hasPart, type Logprobs, type Piece, Pieces, type TokenTimes, UsageSum } from './pieces';
+import type { ApiCall } from './http_request';
+import { Inbox } from './inbox';
+import { describeError, invalid } from './openai_errors';
+import type { SharedRequest } from './openai_types';
+import { emptyPiece, hasPart, type Logprobs, type Piece, Pieces, type TokenTimes } from './pieces';
 import { dataEvent, eventStream, type StreamWriter } from './sse';
 import { Timings } from './timings';
 
-/** How a route writes pieces. */
+/** How a route writes an answer. */
 export interface Form {
   /** The beginning of ids. */
   id: string;
   object: string;
-  chunkObject: string;
-  /** The fields of a choice that continue it. */
-  part(piece: Piece, isFirst: boolean): object;
-  /** The fields of a whole choice. */
-  whole(answer: Piece): object;
-  /** Of a piece of a choice. */
-  logprobs(piece: Piece): object;
+  chunk: string;
+  /** The fields of a choice: of the next chunk, or of the whole answer. */
+  write(piece: Piece, isFirst: boolean, isChunk: boolean): object;
 }
 
-/** What a request asks of its answer. */
-export interface AnswerRequest {
-  model: string;
-  form: Form;
-  isStream: boolean;
-  withUsage: boolean;
-  withLogprobs: boolean;
-  withProgress: boolean;
-  withTimings: boolean;
-  maxCalls: number;
-  answersPerPrompt: number;
-  prompts: number;
-  signal: AbortSignal | undefined;
-}
-
-/** The fields that say how an answer is sent. */
-export function readSending(body: Fields) {
-  const isStream = body.flag('stream') ?? false;
-  const options = body.object('stream_options');
-  if (options && !isStream) throw body.wrong('stream_options', 'needs stream: true');
-  return {
-    isStream,
-    withUsage: options?.flag('include_usage') ?? false,
-    withProgress: body.flag('return_progress') ?? false,
-    withTimings: body.flag('timings_per_token') ?? false,
-  };
-}
-
-export async function answer(inbox: Inbox, request: AnswerRequest): Promise<Response> {
+/** Answers a request. `prompts`: how many it has. */
+export async function answer(
+  { json, model, signal }: ApiCall,
+  form: Form,
+  prompts: number,
+  start: (signal: AbortSignal) => AsyncIterable<EngineEvent>,
+): Promise<Response> {
+  const body = json as SharedRequest;
+  if (body.stream_options && !body.stream) throw invalid('stream_options', 'needs stream: true');
+  const completion = new Completion(body, model, form, prompts);
+  const inbox = new Inbox(start, signal);
   await inbox.accepted();
-  const completion = new Completion(request);
-  if (request.isStream) return eventStream(inbox, completion, request.signal);
-  for (;;) {
-    const events = await inbox.take();
-    if (!events) return Response.json(completion.whole());
-    completion.collect(events);
-  }
+  if (body.stream) return eventStream(inbox, completion, signal);
+  return Response.json(completion.whole(await takeAll(inbox)));
+}
+
+async function takeAll(inbox: Inbox): Promise<EngineEvent[]> {
+  const all: EngineEvent[] = [];
+  for (let events = await inbox.take(); events; events = await inbox.take())
+    for (const event of events) all.push(event);
+  return all;
 }
 
 export function newId(prefix: string): string {
@@ -74,55 +55,51 @@ export function wireLogprobs({ chosen, top }: Logprobs): object {
   return { ...chosen, top_logprobs: top };
 }
 
-const FINISH = {
-  eos: 'stop',
-  stop: 'stop',
-  abort: 'stop',
-  length: 'length',
-  context: 'length',
-  'tool-calls': 'tool_calls',
-} as const;
+export function assertComplete(isComplete: boolean): void {
+  if (!isComplete) throw new Error('The engine ended the answer before it was done.');
+}
+
+/** Finish reasons that are not `stop`. */
+const FINISH: Partial<Record<string, string>> = { length: 'length', context: 'length', 'tool-calls': 'tool_calls' };
 
 class Completion implements StreamWriter {
   private readonly pieces: Pieces;
-  private readonly usage: UsageSum;
   private readonly timings = new Timings();
   private readonly startMs = performance.now();
   private readonly head: object;
-  /** The choices of an answer that is not streamed. */
-  private readonly choices: Piece[] = [];
-  /** The choices of a stream. */
+  /** The choices that have begun, and how many have ended. */
   private readonly begun = new Set<number>();
   private ended = 0;
+  private readonly usage = {
+    prompt_tokens: 0,
+    completion_tokens: 0,
+    total_tokens: 0,
+    prompt_tokens_details: { cached_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: 0 },
+  };
 
-  constructor(private readonly request: AnswerRequest) {
-    const { form, isStream, withUsage, model } = request;
-    const object = isStream ? form.chunkObject : form.object;
-    const head = { id: newId(form.id), object, created: nowSeconds(), model };
-    this.head = isStream && withUsage ? { ...head, usage: null } : head;
-    this.pieces = new Pieces(request.maxCalls);
-    this.usage = new UsageSum(request.answersPerPrompt);
+  constructor(
+    private readonly body: SharedRequest,
+    model: string,
+    private readonly form: Form,
+    private readonly prompts: number,
+  ) {
+    const { stream, stream_options } = body;
+    const object = stream ? form.chunk : form.object;
+    const usage = stream && stream_options?.include_usage ? { usage: null } : {};
+    this.head = { id: newId(form.id), object, created: nowSeconds(), model, ...usage };
+    this.pieces = new Pieces(body.parallel_tool_calls === false, !stream);
   }
 
-  collect(events: readonly EngineEvent[]): void {
-    for (const piece of this.pieces.fold(events)) {
+  whole(events: readonly EngineEvent[]): object {
+    const answers = this.pieces.fold(events);
+    const choices = answers.map((piece) => {
       this.count(piece);
-      const begun = this.choices[piece.choice];
-      if (begun) append(begun, piece);
-      else this.choices[piece.choice] = piece;
-    }
-  }
-
-  whole(): object {
+      const { choice: index, done } = piece;
+      return { index, ...this.form.write(piece, true, false), finish_reason: done && finishReason(piece) };
+    });
     this.assertComplete();
-    const choices = this.choices.map((answer) => ({
-      index: answer.choice,
-      ...this.request.form.whole(answer),
-      logprobs: this.logprobs(answer),
-      finish_reason: answer.done && FINISH[answer.done.finishReason],
-    }));
-    const last = this.choices[this.choices.length - 1];
-    return { ...this.head, choices, usage: this.wireUsage(), ...this.extensions(last, []) };
+    return { ...this.head, choices, usage: this.usage, ...this.extensions(answers[answers.length - 1], []) };
   }
 
   write(events: readonly EngineEvent[]): string {
@@ -132,8 +109,8 @@ class Completion implements StreamWriter {
 
   end(): string {
     this.assertComplete();
-    const usage = this.request.withUsage ? dataEvent({ ...this.head, choices: [], usage: this.wireUsage() }) : '';
-    return `${usage}data: [DONE]\n\n`;
+    const { head, usage } = this;
+    return `${'usage' in head ? dataEvent({ ...head, choices: [], usage }) : ''}data: [DONE]\n\n`;
   }
 
   fail(error: unknown): string {
@@ -146,34 +123,37 @@ class Completion implements StreamWriter {
     const { choice, done, progress, tokens } = piece;
     const empty = emptyPiece(choice);
     let text = '';
-    if (progress && this.request.withProgress) text += this.chunk(empty, null, this.progress(progress));
+    if (progress && this.body.return_progress) text += this.chunk(empty, null, this.progress(progress));
     const isShown = hasPart(piece);
     if (isShown) text += this.chunk(piece, null, this.extensions({ ...piece, done: undefined }, tokens));
-    if (done) text += this.chunk(empty, FINISH[done.finishReason], this.extensions(piece, isShown ? [] : tokens));
+    if (done) text += this.chunk(empty, finishReason(piece), this.extensions(piece, isShown ? [] : tokens));
     return text;
   }
 
-  private chunk(piece: Piece, finishReason: string | null, extensions: object): string {
+  private chunk(piece: Piece, finish_reason: string | null, extensions: object): string {
     const { choice: index } = piece;
-    const part = this.request.form.part(piece, !this.begun.has(index));
+    const fields = this.form.write(piece, !this.begun.has(index), true);
     this.begun.add(index);
-    const choice = { index, ...part, logprobs: this.logprobs(piece), finish_reason: finishReason };
-    return dataEvent({ ...this.head, choices: [choice], ...extensions });
+    return dataEvent({ ...this.head, choices: [{ index, ...fields, finish_reason }], ...extensions });
   }
 
-  private count(piece: Piece): void {
-    this.usage.add(piece);
-    if (piece.done) this.ended++;
+  /** Adds the tokens of a choice that ended. A prompt counts once. */
+  private count({ choice, done }: Piece): void {
+    if (!done) return;
+    const { promptTokens, cachedTokens, completionTokens, reasoningTokens } = done.usage;
+    const { usage } = this;
+    this.ended++;
+    if (choice % (this.body.n ?? 1) === 0) {
+      usage.prompt_tokens += promptTokens;
+      usage.prompt_tokens_details.cached_tokens += cachedTokens;
+    }
+    usage.completion_tokens += completionTokens;
+    usage.completion_tokens_details.reasoning_tokens += reasoningTokens;
+    usage.total_tokens = usage.prompt_tokens + usage.completion_tokens;
   }
 
   private assertComplete(): void {
-    const { prompts, answersPerPrompt } = this.request;
-    if (this.ended < prompts * answersPerPrompt) throw new Error('The engine ended the answer before it was done.');
-  }
-
-  private logprobs(piece: Piece): object | null {
-    const { form, withLogprobs } = this.request;
-    return withLogprobs && piece.logprobs.length > 0 ? form.logprobs(piece) : null;
+    assertComplete(this.ended >= this.prompts * (this.body.n ?? 1));
   }
 
   private extensions(piece: Piece, tokens: readonly TokenTimes[]): object {
@@ -183,22 +163,15 @@ class Completion implements StreamWriter {
       ...(callErrors.length > 0 && { tool_call_errors: callErrors }),
       ...(done && { seed: done.seed, metrics: done.metrics }),
     };
-    return { vivace, ...(this.request.withTimings && { timings: this.timings.add(piece, this.pieces) }) };
+    return { vivace, ...(this.body.timings_per_token && { timings: this.timings.add(piece, this.pieces) }) };
   }
 
   private progress({ cached, done, total }: NonNullable<Piece['progress']>): object {
     const time_ms = Math.round(performance.now() - this.startMs);
     return { prompt_progress: { total: cached + total, cache: cached, processed: cached + done, time_ms } };
   }
+}
 
-  private wireUsage(): object {
-    const { promptTokens, cachedTokens, completionTokens, reasoningTokens, totalTokens } = this.usage;
-    return {
-      prompt_tokens: promptTokens,
-      completion_tokens: completionTokens,
-      total_tokens: totalTokens,
-      prompt_tokens_details: { cached_tokens: cachedTokens },
-      completion_tokens_details: { reasoning_tokens: reasoningTokens },
-    };
-  }
+function finishReason({ done }: Piece): string {
+  return FINISH[done?.finishReason ?? ''] ?? 'stop';
 }

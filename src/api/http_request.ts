@@ -1,12 +1,23 @@
 // What a `fetch` is called with, as one request; and its body, bounded, as JSON.
 
-import { ApiError } from './openai_errors';
+import { isJsonObject, type JsonObject } from '../shared/json_object';
+import type { ApiEngine } from './api_engine';
+import { ApiError, invalid } from './openai_errors';
 
 export interface HttpRequest {
   method: string;
   path: string;
   /** A request stands for its own body. */
   body: BodyInit | Request | null | undefined;
+  signal: AbortSignal | undefined;
+}
+
+/** A request for an engine. */
+export interface ApiCall {
+  engine: ApiEngine;
+  json: JsonObject;
+  /** The name of the model, as the answer gives it. */
+  model: string;
   signal: AbortSignal | undefined;
 }
 
@@ -26,26 +37,18 @@ export function readRequest(input: string | URL | Request, init?: RequestInit): 
   };
 }
 
-/** @throws ApiError where the body is too large, too deep, or no JSON */
-export async function readJson({ body }: HttpRequest): Promise<unknown> {
-  const text = typeof body === 'string' ? body : await readText(body);
-  if (text.length > MAX_BODY) throw tooLarge();
+/** @throws ApiError where the body is too large, too deep, or no JSON object */
+export async function readJson({ body }: HttpRequest): Promise<JsonObject> {
+  const text = await readText(body);
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch {
-    throw new ApiError(400, 'The body is no JSON.', 'invalid_json');
-  }
-  if (isDeeper(value, MAX_DEPTH))
-    throw new ApiError(
-      400,
-      `The body has more than ${MAX_DEPTH} arrays and objects inside one another.`,
-      'invalid_value',
-    );
+  } catch {}
+  if (!isJsonObject(value)) throw invalid('', 'must be a JSON object');
+  if (isDeeper(value, MAX_DEPTH)) throw invalid('', `must be at most ${MAX_DEPTH} levels deep`);
   return value;
 }
 
-/** The text of any other kind of body, read until it is too large. */
 async function readText(body: HttpRequest['body']): Promise<string> {
   const source = body instanceof Request ? (body.body ?? (await body.text())) : body; // Firefox has no Request.body
   const reader = new Response(source).body?.getReader();
@@ -58,14 +61,10 @@ async function readText(body: HttpRequest['body']): Promise<string> {
     bytes += value.length;
     if (bytes > MAX_BODY) {
       void reader?.cancel();
-      throw tooLarge();
+      throw new ApiError(413, `The body has more than ${MAX_BODY} bytes.`, 'request_too_large');
     }
     text += decoder.decode(value, { stream: true });
   }
-}
-
-function tooLarge(): ApiError {
-  return new ApiError(413, `The body has more than ${MAX_BODY} bytes.`, 'request_too_large');
 }
 
 function isDeeper(value: unknown, limit: number): boolean {

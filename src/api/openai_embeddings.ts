@@ -1,34 +1,37 @@
 // POST /v1/embeddings.
 
-import type { Fields } from './fields';
-import type { ApiCall } from './openai_chat';
-import { ApiError } from './openai_errors';
+import type { ApiCall } from './http_request';
+import { ApiError, unsupported } from './openai_errors';
+import type { EmbeddingRequest } from './openai_types';
+import { either, integer, list, object, text, word } from './schema';
 
 const MAX_TEXTS = 2048;
 
-export async function embed({ engine, body, model, signal }: ApiCall): Promise<Response> {
-  if (!engine.embed) throw new ApiError(400, `The model ${model} gives no embeddings.`, 'unsupported_model', 'model');
-  const texts = readTexts(body);
-  const dimensions = body.integer('dimensions', 1);
-  const isBase64 = body.word('encoding_format', ['float', 'base64']) === 'base64';
-  const result = engine.embed(texts, { signal, ...(dimensions !== undefined && { dimensions }) });
-  const { vectors, promptTokens } = await result;
-  const data = vectors.map((vector, index) => ({
-    object: 'embedding',
-    index,
-    embedding: isBase64 ? toBase64(vector) : Array.from(vector),
-  }));
+const texts = list(
+  (value, param) => {
+    if (typeof value === 'number' || Array.isArray(value)) throw unsupported(param, 'send texts, not token ids');
+    text(value, param);
+  },
+  1,
+  MAX_TEXTS,
+);
+
+const EMBEDDING_REQUEST = object({
+  'input!': either(text, texts),
+  dimensions: integer(1),
+  encoding_format: word('float', 'base64'),
+});
+
+export async function embed({ engine, json, model, signal }: ApiCall): Promise<Response> {
+  if (!engine.embed) throw new ApiError(400, 'This model gives no embeddings.', 'unsupported_model', 'model');
+  EMBEDDING_REQUEST(json, '');
+  const { input, dimensions, encoding_format } = json as unknown as EmbeddingRequest;
+  const options = { signal, dimensions: dimensions ?? undefined };
+  const { vectors, promptTokens } = await engine.embed(typeof input === 'string' ? [input] : input, options);
+  const toWire = encoding_format === 'base64' ? toBase64 : Array.from<number>;
+  const data = vectors.map((vector, index) => ({ object: 'embedding', index, embedding: toWire(vector) }));
   const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens };
   return Response.json({ object: 'list', data, model, usage });
-}
-
-function readTexts(body: Fields): readonly string[] {
-  if (typeof body.json.input === 'string') return [body.json.input];
-  const texts = body.need('input', body.list('input'));
-  if (texts.some((text) => typeof text === 'number' || Array.isArray(text)))
-    throw body.unsupported('input', 'token ids are not taken, send texts');
-  if (texts.length > 0 && texts.length <= MAX_TEXTS && texts.every((text) => typeof text === 'string')) return texts;
-  throw body.wrong('input', `must be a text or a list of 1 to ${MAX_TEXTS} texts`);
 }
 
 /** Bytes that become characters at once: a call takes only so many arguments. */

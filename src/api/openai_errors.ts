@@ -16,33 +16,32 @@ export class ApiError extends Error {
   }
 }
 
-/** A known field that cannot be done here. `why` ends the sentence, and may name a remedy. */
-export function unsupported(param: string, why: string): ApiError {
-  return new ApiError(400, `${param} is not supported: ${why}.`, 'unsupported_parameter', param);
+/** A value that a known field cannot have. */
+export function invalid(param: string, why: string): ApiError {
+  return new ApiError(400, `${param || 'The body'} ${why}.`, 'invalid_value', param || null);
 }
 
-/** Statuses of the engine's errors by code. Any other is 500. */
-const STATUSES = new Map([
-  ['invalid-request', 400],
-  ['context-overflow', 400],
-  ['chat-template', 400],
-  ['tokenizer', 400],
-  ['unsupported-model', 400],
-  ['gpu-memory', 507],
-  ['device-lost', 503],
-  ['worker', 503],
-]);
+/** A known field that cannot be done here. */
+export function unsupported(param: string, why: string): ApiError {
+  return new ApiError(400, `${param} is not supported here: ${why}.`, 'unsupported_parameter', param);
+}
 
-/** Codes with a name of their own in OpenAI's interface. */
-const CODES = new Map([['context-overflow', 'context_length_exceeded']]);
+/** Statuses by the codes of the engine's errors. Any other is 500. */
+const STATUSES: readonly [number, RegExp][] = [
+  [400, /^(invalid-request|context-overflow|chat-template|tokenizer|unsupported-model)$/],
+  [503, /^(device-lost|worker)$/],
+  [507, /^gpu-memory$/],
+];
 
 /** The status and body of an error. The engine's are known by their `code`, since bundles rename classes. */
 export function describeError(error: unknown): { status: number; body: ErrorBody } {
-  const { message, code } = error instanceof Error ? (error as Error & { code?: unknown }) : { message: String(error) };
-  const engineCode = typeof code === 'string' ? code : null;
-  const own = error instanceof ApiError ? error : null;
-  const status = own?.status ?? STATUSES.get(engineCode ?? '') ?? 500;
+  const { message = String(error), code, param = null } = (error ?? {}) as Partial<ApiError>;
+  const name = typeof code === 'string' ? code : null;
+  const known = STATUSES.find(([, codes]) => codes.test(name ?? ''));
+  const status = error instanceof ApiError ? error.status : (known?.[0] ?? 500);
   const type = status < 500 ? 'invalid_request_error' : 'server_error';
-  const param = own?.param ?? null;
-  return { status, body: { error: { message, type, param, code: CODES.get(engineCode ?? '') ?? engineCode } } };
+  return {
+    status,
+    body: { error: { message, type, param, code: name === 'context-overflow' ? 'context_length_exceeded' : name } },
+  };
 }

@@ -2,13 +2,13 @@
 // No request leaves the page: what no engine answers is an error.
 
 import type { ApiEngine } from './api_engine';
-import { Fields } from './fields';
-import { type HttpRequest, readJson, readRequest } from './http_request';
-import { type ApiCall, chat } from './openai_chat';
+import { type ApiCall, type HttpRequest, readJson, readRequest } from './http_request';
+import { chat } from './openai_chat';
 import { complete } from './openai_completions';
 import { embed } from './openai_embeddings';
 import { ApiError, describeError } from './openai_errors';
 import { createResponses } from './responses';
+import { object, text } from './schema';
 
 export interface FetchOptions {
   /**
@@ -31,12 +31,11 @@ const PATH = /\/(chat\/completions|completions|responses|embeddings|models)\/?$|
  */
 export function createFetch(engine: ApiEngine, { models = {} }: FetchOptions = {}): Fetch {
   const engines = new Map([[engine.info.model.name, engine], ...Object.entries(models)]);
-  const find = (name: string | undefined): ApiEngine => {
-    const found = name === undefined || Object.keys(models).length === 0 ? engine : engines.get(name);
-    if (found) return found;
-    const names = [...engines.keys()].join(', ');
-    throw new ApiError(404, `There is no model of this name. There are: ${names}.`, 'model_not_found', 'model');
+  const names = [...engines.keys()];
+  const noModel = () => {
+    return new ApiError(404, `There is no such model here, but ${names.join(', ')}.`, 'model_not_found', 'model');
   };
+  const answersAll = engines.size === 1;
   const routes = new Map<string, Route>([
     ['chat/completions', chat],
     ['completions', complete],
@@ -51,11 +50,18 @@ export function createFetch(engine: ApiEngine, { models = {} }: FetchOptions = {
     if (!route && id === undefined && name !== 'models')
       throw new ApiError(404, `Nothing answers ${method} ${path} here.`, 'unknown_url');
     if (method !== expected) throw new ApiError(405, `${path} takes ${expected}, not ${method}.`, 'method_not_allowed');
-    if (!route) return Response.json(id === undefined ? list([...engines.keys()]) : card(decode(id), find));
-    const body = Fields.of(await readJson(request));
-    const model = body.text('model');
-    const found = find(model);
-    return route({ engine: found, body, model: model ?? found.info.model.name, signal: request.signal });
+    if (!route) {
+      if (id === undefined) return Response.json({ object: 'list', data: names.map(card) });
+      const found = names.find((name) => name === id || encodeURIComponent(name) === id);
+      if (found === undefined) throw noModel();
+      return Response.json(card(found));
+    }
+    const json = await readJson(request);
+    object({ model: text })(json, '');
+    const model = (json.model ?? names[0]) as string;
+    const found = answersAll ? engine : engines.get(model);
+    if (!found) throw noModel();
+    return route({ engine: found, json, model, signal: request.signal });
   };
   return async (input, init) => {
     const request = readRequest(input, init);
@@ -70,21 +76,8 @@ export function createFetch(engine: ApiEngine, { models = {} }: FetchOptions = {
   };
 }
 
-function list(names: readonly string[]): object {
-  return { object: 'list', data: names.map((name) => card(name)) };
-}
-
-function card(id: string, find?: (name: string) => ApiEngine): object {
-  find?.(id);
+function card(id: string): object {
   return { id, object: 'model', created: 0, owned_by: 'vivace' };
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** An error as an answer. Only memory may be there a moment later: a lost engine stays lost. */

@@ -1,100 +1,142 @@
-// The fields of a request that set how an answer is made: validated, and as options of the engine.
+// The fields of a request that set how an answer is made: their checks, and the engine's options.
 
-import type { ApiEngine, EngineGenerateOptions } from './api_engine';
-import type { Fields } from './fields';
+import { isJsonObject } from '../shared/json_object';
+import type { ApiEngine, EngineChatOptions, EngineGenerateOptions } from './api_engine';
+import { invalid, unsupported } from './openai_errors';
+import type { SharedRequest, WireContent, WireFunction } from './openai_types';
+import { type Check, either, flag, integer, list, number, object, only, text, word } from './schema';
 
-type NumberName = {
-  [K in keyof EngineGenerateOptions]-?: EngineGenerateOptions[K] extends number | undefined ? K : never;
-}[keyof EngineGenerateOptions];
+type Range = readonly [min: number, max: number];
 
-interface NumberField {
-  option: NumberName;
-  isInteger?: true;
-  min: number;
-  max?: number;
-}
-
-const MAX_TOKENS: NumberField = { option: 'maxTokens', isInteger: true, min: 1 };
-
-/** Number fields of all routes, with the engine's own ranges. Of two fields for an option, the later one wins. */
-export const NUMBER_FIELDS: Readonly<Record<string, NumberField>> = {
-  max_tokens: MAX_TOKENS,
-  max_completion_tokens: MAX_TOKENS,
-  max_output_tokens: MAX_TOKENS,
-  temperature: { option: 'temperature', min: 0, max: 100 },
-  top_p: { option: 'topP', min: 0, max: 1 },
-  min_p: { option: 'minP', min: 0, max: 1 },
-  repetition_penalty: { option: 'repetitionPenalty', min: 0.01, max: 100 },
-  presence_penalty: { option: 'presencePenalty', min: -2, max: 2 },
-  frequency_penalty: { option: 'frequencyPenalty', min: -2, max: 2 },
-  min_tokens: { option: 'minTokens', isInteger: true, min: 0 },
-  n: { option: 'n', isInteger: true, min: 1, max: 128 },
+/** Fields for a number option of the engine, which has the same name and range. */
+export const NUMBERS: Readonly<Record<string, Range>> = {
+  temperature: [0, 100],
+  top_p: [0, 1],
+  min_p: [0, 1],
+  repetition_penalty: [0.01, 100],
+  presence_penalty: [-2, 2],
+  frequency_penalty: [-2, 2],
 };
 
-const MAX_TOP_K = 2 ** 32 - 1;
+const MAX_U32 = 2 ** 32 - 1;
 const MAX_STOPS = 64;
 const MAX_BIASES = 1024;
 const MAX_BIAS = 100;
 export const MAX_LOGPROBS = 20;
 
-/** The options that all routes of generated text share. */
-export function readOptions(body: Fields): EngineGenerateOptions {
-  const options: EngineGenerateOptions = {};
-  for (const [key, { option, isInteger, min, max }] of Object.entries(NUMBER_FIELDS)) {
-    const value = isInteger ? body.integer(key, min, max) : body.number(key, min, max);
-    if (value !== undefined) options[option] = value;
-  }
-  const topK = body.integer('top_k', -1, MAX_TOP_K);
-  if (topK !== undefined) options.topK = Math.max(topK, 0); // vLLM's -1 turns it off, as 0 does
-  const seed = body.integer('seed');
-  if (seed !== undefined) options.seed = seed >>> 0;
-  if (body.flag('ignore_eos')) options.ignoreEos = true;
-  const stop = readStops(body);
-  if (stop.length > 0) options.stop = stop;
-  if (body.has('logit_bias')) options.logitBias = readBiases(body);
-  return options;
-}
+/** A text that is not empty. */
+const someText: Check = (value, param) => {
+  text(value, param);
+  if (value === '') throw invalid(param, 'must not be empty');
+};
 
-function readStops(body: Fields): readonly string[] {
-  const stops = typeof body.json.stop === 'string' ? [body.json.stop] : (body.list('stop') ?? []);
-  const areTexts = stops.every((stop) => typeof stop === 'string' && stop !== '');
-  if (areTexts && stops.length <= MAX_STOPS) return stops as string[];
-  throw body.wrong('stop', `must be a text, or up to ${MAX_STOPS}, none of them empty`);
-}
-
-function readBiases(body: Fields): Record<number, number> {
-  const entries = Object.entries(body.object('logit_bias')?.json ?? {});
+const biases: Check = (value, param) => {
+  const entries = isJsonObject(value) ? Object.entries(value) : [];
   const isBias = ([id, bias]: [string, unknown]) =>
     /^\d{1,9}$/.test(id) && typeof bias === 'number' && Math.abs(bias) <= MAX_BIAS;
-  if (entries.length <= MAX_BIASES && entries.every(isBias))
-    return Object.fromEntries(entries) as Record<number, number>;
-  throw body.wrong('logit_bias', `must give up to ${MAX_BIASES} token ids a number from -${MAX_BIAS} to ${MAX_BIAS}`);
+  if (!isJsonObject(value) || entries.length > MAX_BIASES || !entries.every(isBias))
+    throw invalid(param, `must map up to ${MAX_BIASES} token ids to numbers from -${MAX_BIAS} to ${MAX_BIAS}`);
+};
+
+/** Checks of the fields that all routes of generated text share. */
+export const SHARED: Readonly<Record<string, Check>> = {
+  ...Object.fromEntries(Object.entries(NUMBERS).map(([key, [min, max]]) => [key, number(min, max)])),
+  max_tokens: integer(1),
+  max_completion_tokens: integer(1),
+  max_output_tokens: integer(1),
+  min_tokens: integer(0),
+  top_k: integer(-1, MAX_U32),
+  top_logprobs: integer(0, MAX_LOGPROBS),
+  n: integer(1, 128),
+  seed: integer(Number.MIN_SAFE_INTEGER),
+  stop: either(someText, list(someText, 0, MAX_STOPS)),
+  ignore_eos: flag,
+  logit_bias: biases,
+  chat_template_kwargs: object(),
+  stream: flag,
+  stream_options: object({ include_usage: flag }),
+  return_progress: flag,
+  timings_per_token: flag,
+  parallel_tool_calls: flag,
+};
+
+/** The options of the shared fields. */
+export function readOptions(body: SharedRequest): EngineGenerateOptions {
+  const options: Record<string, unknown> = {};
+  const numbers = body as Readonly<Record<string, number | undefined>>;
+  for (const key of [...Object.keys(NUMBERS), 'n', 'min_tokens'])
+    options[key.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())] = numbers[key] ?? undefined;
+  const { top_k, seed, stop } = body;
+  return {
+    ...options,
+    maxTokens: body.max_output_tokens ?? body.max_completion_tokens ?? body.max_tokens ?? undefined,
+    topK: top_k == null ? undefined : Math.max(top_k, 0), // vLLM's -1 turns it off, as 0 does
+    seed: seed == null ? undefined : seed >>> 0,
+    stop: typeof stop === 'string' ? [stop] : (stop ?? undefined),
+    logitBias: body.logit_bias ?? undefined,
+    ignoreEos: body.ignore_eos ?? undefined,
+  };
 }
 
-const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+export const effort = word('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max');
 
 /** `none` turns thinking off, any other effort turns it on: there are no degrees of it. */
-export function readEffort(fields: Fields, key: string, engine: ApiEngine): 'on' | 'off' | undefined {
-  const effort = fields.word(key, EFFORTS);
-  if (effort === undefined) return undefined;
-  const { thinking } = engine.info;
+export function readEffort(effort: string | null | undefined, param: string, { info }: ApiEngine): EngineChatOptions {
+  if (!effort) return {};
   const isOn = effort !== 'none';
-  if (isOn ? thinking === 'none' : thinking === 'always')
-    throw fields.unsupported(key, `this model ${isOn ? 'does not think' : 'always thinks'}`);
-  return thinking === 'optional' ? (isOn ? 'on' : 'off') : undefined;
+  if (info.thinking === (isOn ? 'none' : 'always'))
+    throw unsupported(param, `the model ${isOn ? 'does not think' : 'always thinks'}`);
+  return info.thinking === 'optional' ? { thinking: isOn ? 'on' : 'off' } : {};
 }
 
-/** Refuses fields that cannot be done, unless they have a value that asks for nothing. */
-export function refuseFields(body: Fields, reasons: Readonly<Record<string, string>>): void {
-  for (const [key, why] of Object.entries(reasons)) if (asksSomething(body.json[key])) throw body.unsupported(key, why);
+export const format = object({ 'type!': only('text', 'no grammar constrains answers yet') });
+export const verbosity = only('medium', 'ask for it in a message');
+
+/** The name, description and parameters of a tool. Its `strict` is not read: no grammar constrains arguments yet. */
+export const FUNCTION: Readonly<Record<string, Check>> = {
+  'name!': someText,
+  description: text,
+  parameters: object(),
+};
+
+export const isFunction = only('function', 'tools are functions');
+
+/** @param named the checks of an object that names a tool, beside its type */
+export function toolChoice(named: Readonly<Record<string, Check>>): Check {
+  return either(word('none', 'auto', 'required'), object({ 'type!': isFunction, ...named }));
 }
 
-function asksSomething(value: unknown): boolean {
-  return value != null && value !== false && value !== '' && !(Array.isArray(value) && value.length === 0);
+/** The tools and the choice of one. `required` and names need tools. */
+export function readTools(
+  { info }: ApiEngine,
+  functions: readonly WireFunction[] = [],
+  choice: SharedRequest['tool_choice'],
+): Pick<EngineChatOptions, 'tools' | 'toolChoice'> {
+  const name = typeof choice === 'object' ? (choice?.function?.name ?? choice?.name) : undefined;
+  const tools = functions.map(({ name, description, parameters }) => ({
+    name,
+    description: description ?? undefined,
+    parameters: parameters ?? undefined,
+  }));
+  if (name !== undefined ? !tools.some((tool) => tool.name === name) : choice === 'required' && tools.length === 0)
+    throw invalid('tool_choice', 'must be one of the tools');
+  if (tools.length === 0 || choice === 'none') return {};
+  if (!info.tools) throw unsupported('tools', 'the chat template takes none');
+  return { tools, toolChoice: name === undefined ? (choice as 'auto' | 'required' | undefined) : { name } };
 }
 
-/** Refuses every format but text. */
-export function refuseFormats(format: Fields | undefined): void {
-  if (format && format.need('type', format.text('type')) !== 'text')
-    throw format.unsupported('type', 'answers are free text; no grammar constrains them yet');
+/** A content: a text, or parts that each hold a text. */
+export function content(...types: readonly string[]): Check {
+  const part: Check = (value, param) => {
+    object({ 'type!': text })(value, param);
+    const { type } = value as { type: string };
+    if (!types.includes(type)) throw unsupported(`${param}.type`, 'the model reads text');
+    object({ [type === 'refusal' ? 'refusal!' : 'text!']: text })(value, param);
+  };
+  return either(text, list(part));
+}
+
+export function textOf(content: WireContent | null | undefined): string {
+  if (typeof content === 'string') return content;
+  return (content ?? []).map((part) => part.text ?? part.refusal).join('');
 }

@@ -43,8 +43,14 @@ export class Pieces {
   promptTokens = 0;
   cachedTokens = 0;
 
-  /** @param maxCalls most calls of a choice; those after are left out */
-  constructor(private readonly maxCalls: number) {}
+  /**
+   * @param isOneCall calls after the first of a choice are left out
+   * @param isWhole each choice is one piece, for answers that are not streamed
+   */
+  constructor(
+    private readonly isOneCall: boolean,
+    private readonly isWhole: boolean,
+  ) {}
 
   /** The pieces of a burst. Tokens that show nothing yet go with a later burst. */
   fold(events: readonly EngineEvent[]): Piece[] {
@@ -87,7 +93,8 @@ export class Pieces {
   /** The piece that takes a part of this place: a new one, if the last one is past it. */
   private at(place: number): Piece {
     const last = this.pieces.at(-1);
-    const fits = last && !last.done && last.choice === this.choice && (place >= this.place || isSilent(last));
+    const fits =
+      last?.choice === this.choice && (this.isWhole || (!last.done && (place >= this.place || isSilent(last))));
     this.place = place;
     if (fits) return last;
     const piece = emptyPiece(this.choice);
@@ -109,7 +116,7 @@ export class Pieces {
 
   private addCall({ type, ...part }: CallEvent): void {
     const index = this.calls.get(part.index) ?? this.calls.size;
-    if (index >= this.maxCalls) return;
+    if (this.isOneCall && index > 0) return;
     this.calls.set(part.index, index);
     const { calls } = this.at(CALLS);
     const last = calls.at(-1);
@@ -136,45 +143,4 @@ export function hasPart({ reasoning, text, calls, callErrors }: Piece): boolean 
 
 function isSilent(piece: Piece): boolean {
   return !hasPart(piece) && !piece.progress && !piece.done;
-}
-
-/** Appends a piece to the answer that it continues. */
-export function append(answer: Piece, piece: Piece): void {
-  answer.reasoning += piece.reasoning;
-  answer.text += piece.text;
-  for (const call of piece.calls) {
-    const begun = answer.calls.find(({ index }) => index === call.index);
-    if (begun) begun.arguments += call.arguments;
-    else answer.calls.push(call);
-  }
-  for (const error of piece.callErrors) answer.callErrors.push(error);
-  for (const token of piece.tokens) answer.tokens.push(token);
-  for (const logprobs of piece.logprobs) answer.logprobs.push(logprobs);
-  answer.done = piece.done;
-}
-
-/** Tokens of all answers to a request. A prompt counts once. */
-export class UsageSum {
-  promptTokens = 0;
-  cachedTokens = 0;
-  completionTokens = 0;
-  reasoningTokens = 0;
-
-  /** @param answersPerPrompt the option `n` */
-  constructor(private readonly answersPerPrompt: number) {}
-
-  add({ choice, done }: Piece): void {
-    if (!done) return;
-    const { usage } = done;
-    if (choice % this.answersPerPrompt === 0) {
-      this.promptTokens += usage.promptTokens;
-      this.cachedTokens += usage.cachedTokens;
-    }
-    this.completionTokens += usage.completionTokens;
-    this.reasoningTokens += usage.reasoningTokens;
-  }
-
-  get totalTokens(): number {
-    return this.promptTokens + this.completionTokens;
-  }
 }

@@ -1,111 +1,115 @@
 // The input of a response, as messages and options of the engine.
 
 import type { ApiEngine, ChatMessage, EngineChatOptions } from './api_engine';
-import { Fields } from './fields';
-import { readContent, readTools } from './openai_messages';
-import { MAX_LOGPROBS, readEffort, readOptions, refuseFields, refuseFormats } from './openai_request';
+import { invalid } from './openai_errors';
+import {
+  content,
+  effort,
+  FUNCTION,
+  format,
+  isFunction,
+  readEffort,
+  readOptions,
+  readTools,
+  SHARED,
+  textOf,
+  toolChoice,
+  verbosity,
+} from './openai_request';
+import type { ResponseRequest, WireItem } from './openai_types';
+import { type Check, either, list, object, only, refuse, text, word } from './schema';
 
-/** The items of earlier responses by id, for inputs that only name them. */
-export type KeptItems = ReadonlyMap<string, object>;
+/** The items of earlier answers by id, for inputs that only name them. */
+export type KeptItems = ReadonlyMap<string, WireItem>;
 
-const REFUSED = {
-  background: 'answers come while the page is open',
-  context_management: 'nothing is compacted here',
-  conversation: 'nothing is kept here, send the whole input',
-  moderation: 'answers are not moderated',
-  previous_response_id: 'nothing is kept here, send the whole input',
-  prompt: 'there are no stored prompts here, send instructions and input',
-  store: 'answers are not kept',
+const CONTENT = content('input_text', 'output_text', 'text', 'refusal');
+const THOUGHTS = list(object({ 'text!': text }));
+
+/** Checks of an input's items by their type. */
+const ITEMS: Readonly<Record<string, Check>> = {
+  message: object({ 'role!': word('system', 'developer', 'user', 'assistant'), 'content!': CONTENT }),
+  reasoning: object({ content: THOUGHTS, summary: THOUGHTS }),
+  function_call: object({ 'call_id!': text, 'name!': text, 'arguments!': text }),
+  function_call_output: object({ 'call_id!': text, 'output!': CONTENT }),
+  item_reference: object({ 'id!': text }),
 };
 
-const ROLES = ['system', 'developer', 'user', 'assistant'] as const;
-const PARTS = ['input_text', 'output_text', 'text', 'refusal'];
+const item: Check = (value, param) => {
+  object({ type: word(...Object.keys(ITEMS)) })(value, param);
+  ITEMS[(value as WireItem).type ?? 'message'](value, param);
+};
 
-export function readInput(body: Fields, kept: KeptItems): ChatMessage[] {
-  const messages: Writable[] = [];
-  const instructions = body.text('instructions');
-  if (instructions) messages.push({ role: 'system', content: instructions });
-  if (typeof body.json.input === 'string') return [...messages, { role: 'user', content: body.json.input }];
-  const items = body.need('input', body.objects('input'));
-  if (items.length === 0) throw body.wrong('input', 'must hold at least one item');
-  for (const item of items) readItem(item, messages, kept);
+const RESPONSE_REQUEST = object({
+  ...SHARED,
+  'input!': either(text, list(item, 1)),
+  instructions: text,
+  tools: list(object({ 'type!': isFunction, ...FUNCTION })),
+  tool_choice: toolChoice({ 'name!': text }),
+  include: list(text),
+  reasoning: object({ effort }),
+  text: object({ format, verbosity }),
+  truncation: only('disabled', 'send a shorter input'),
+  n: only(1, 'send several requests'),
+  ...refuse('background context_management moderation prompt store'),
+  ...refuse('conversation previous_response_id', 'send the whole input'),
+});
+
+/** The messages and options of a request. @throws ApiError */
+export function readResponse(
+  json: unknown,
+  engine: ApiEngine,
+  kept: KeptItems,
+): { body: ResponseRequest; messages: ChatMessage[]; options: EngineChatOptions } {
+  RESPONSE_REQUEST(json, '');
+  const body = json as ResponseRequest;
+  const { chat_template_kwargs, include, reasoning, top_logprobs } = body;
+  const isLogged = top_logprobs || include?.includes('message.output_text.logprobs');
+  const options: EngineChatOptions = {
+    ...readOptions(body),
+    ...readTools(engine, body.tools ?? [], body.tool_choice),
+    ...readEffort(reasoning?.effort, 'reasoning.effort', engine),
+    templateArguments: chat_template_kwargs ?? undefined,
+    logprobs: isLogged ? (top_logprobs ?? 0) : undefined,
+  };
+  return { body, messages: readInput(body, kept), options };
+}
+
+type Message = { -readonly [K in keyof ChatMessage]: ChatMessage[K] };
+
+function readInput({ instructions, input }: ResponseRequest, kept: KeptItems): ChatMessage[] {
+  const messages: Message[] = instructions ? [{ role: 'system', content: instructions }] : [];
+  const items = typeof input === 'string' ? [{ role: 'user', content: input } as const] : input;
+  items.forEach((item, i) => {
+    const isReference = item.type === 'item_reference';
+    const found = isReference ? kept.get(item.id ?? '') : item;
+    if (!found) throw invalid(`input[${i}].id`, 'is not kept here, send the item itself');
+    addItem(found, messages);
+  });
   return messages;
 }
 
-type Writable = { -readonly [K in keyof ChatMessage]: ChatMessage[K] };
-
-function readItem(item: Fields, messages: Writable[], kept: KeptItems): void {
-  const type = item.text('type') ?? 'message';
-  if (type === 'message') readMessage(item, messages);
-  else if (type === 'reasoning') readReasoning(item, messages);
+/** Thinking, text and calls of an answer are items in this order, and one message. */
+function addItem(item: WireItem, messages: Message[]): void {
+  const { type, role, call_id, name = '' } = item;
+  if (type === 'function_call_output')
+    messages.push({ role: 'tool', content: textOf(item.output), toolCallId: call_id ?? '' });
   else if (type === 'function_call') {
-    const answer = openAnswer(messages, () => true);
-    answer.toolCalls = [...(answer.toolCalls ?? []), readCall(item)];
-  } else if (type === 'function_call_output') {
-    const content = item.need('output', readContent(item, 'output', PARTS));
-    messages.push({ role: 'tool', content, toolCallId: item.need('call_id', item.text('call_id')) });
-  } else if (type === 'item_reference') {
-    const found = kept.get(item.need('id', item.text('id')));
-    if (!found) throw item.wrong('id', 'names no item that is kept here, send the item itself');
-    readItem(Fields.of(found, item.param('id')), messages, kept);
-  } else throw item.unsupported('type', 'items are messages, reasoning, function_call and function_call_output');
+    const call = { id: call_id ?? '', name: name ?? '', arguments: item.arguments ?? '' };
+    const answer = openAnswer(messages, true);
+    answer.toolCalls = [...(answer.toolCalls ?? []), call];
+  } else if (type === 'reasoning') {
+    const parts = item.content?.length ? item.content : item.summary;
+    const reasoning = textOf(parts as WireItem['content']);
+    if (reasoning) openAnswer(messages, false).reasoning = reasoning;
+  } else if (role === 'assistant') openAnswer(messages, false).content = textOf(item.content);
+  else messages.push({ role: role === 'user' ? role : 'system', content: textOf(item.content) });
 }
 
-function readReasoning(item: Fields, messages: Writable[]): void {
-  const reasoning = readThoughts(item, 'content') || readThoughts(item, 'summary');
-  if (reasoning) openAnswer(messages, isEmpty).reasoning = reasoning;
-}
-
-function readMessage(item: Fields, messages: Writable[]): void {
-  const role = item.need('role', item.word('role', ROLES));
-  const content = item.need('content', readContent(item, 'content', PARTS));
-  if (role === 'assistant') openAnswer(messages, isEmpty).content = content;
-  else messages.push({ role: role === 'user' ? role : 'system', content });
-}
-
-function isEmpty({ content, toolCalls }: ChatMessage): boolean {
-  return content === '' && !toolCalls;
-}
-
-/** The answer that an item belongs to: the last message if it is one and `fits`, else a new one. */
-function openAnswer(messages: Writable[], fits: (answer: ChatMessage) => boolean): Writable {
+/** The answer that an item belongs to: the last message if that is an answer without text and calls, else a new one. */
+function openAnswer(messages: Message[], isCall: boolean): Message {
   const last = messages.at(-1);
-  if (last?.role === 'assistant' && fits(last)) return last;
-  const answer: Writable = { role: 'assistant', content: '' };
+  if (last?.role === 'assistant' && (isCall || (last.content === '' && !last.toolCalls))) return last;
+  const answer: Message = { role: 'assistant', content: '' };
   messages.push(answer);
   return answer;
-}
-
-function readThoughts(item: Fields, key: string): string {
-  const parts = item.objects(key) ?? [];
-  return parts.map((part) => part.need('text', part.text('text'))).join('');
-}
-
-function readCall(item: Fields): NonNullable<ChatMessage['toolCalls']>[number] {
-  return {
-    id: item.need('call_id', item.text('call_id')),
-    name: item.need('name', item.text('name')),
-    arguments: item.need('arguments', item.text('arguments')),
-  };
-}
-
-export function readResponseOptions(body: Fields, engine: ApiEngine): EngineChatOptions {
-  refuseFields(body, REFUSED);
-  const text = body.object('text');
-  refuseFormats(text?.object('format'));
-  if ((text?.word('verbosity', ['low', 'medium', 'high']) ?? 'medium') !== 'medium')
-    throw text?.unsupported('verbosity', 'ask for it in a message');
-  if ((body.word('truncation', ['auto', 'disabled']) ?? 'disabled') !== 'disabled')
-    throw body.unsupported('truncation', 'inputs are not cut, send a shorter one');
-  const options: EngineChatOptions = { ...readOptions(body), ...readTools(body, false, engine.info.tools) };
-  if (options.n !== undefined && options.n > 1) throw body.unsupported('n', 'a response is one answer');
-  const top = body.integer('top_logprobs', 0, MAX_LOGPROBS);
-  const includes = body.list('include')?.includes('message.output_text.logprobs');
-  if (includes || top) options.logprobs = top ?? 0;
-  const reasoning = body.object('reasoning');
-  const thinking = reasoning && readEffort(reasoning, 'effort', engine);
-  if (thinking) options.thinking = thinking;
-  const variables = body.object('chat_template_kwargs');
-  if (variables) options.templateArguments = variables.json;
-  return options;
 }

@@ -34,7 +34,7 @@ export function eventStream(inbox: Inbox, writer: StreamWriter, signal: AbortSig
     if (isLast) controller.close();
   };
   const stream = new ReadableStream({ pull, cancel: () => inbox.stop() }, { highWaterMark: 0 });
-  const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' };
+  const headers = { 'content-type': 'text/event-stream' };
   return new Response(stream, { headers });
 }
 

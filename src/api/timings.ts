@@ -2,16 +2,7 @@
 
 import type { Piece, Pieces } from './pieces';
 
-function rates(name: string, n: number, ms: number, steps: number): Record<string, number | null> {
-  const isTimed = steps > 0 && ms > 0;
-  return {
-    [`${name}_n`]: n,
-    [`${name}_ms`]: ms,
-    [`${name}_per_token_ms`]: isTimed ? ms / steps : null,
-    [`${name}_per_second`]: isTimed ? (steps * 1000) / ms : null,
-  };
-}
-
+/** The times of the choice that is being written. */
 export class Timings {
   private choice = -1;
   private tokens = 0;
@@ -19,25 +10,27 @@ export class Timings {
   private firstAtMs = 0;
   private lastAtMs = 0;
 
-  /** The timings of a choice up to a piece. The first token ends the prompt, so that decoding is timed from it on. */
-  add({ choice, tokens }: Piece, { promptTokens, cachedTokens }: Pieces): Record<string, number | null> {
-    if (choice !== this.choice) {
+  /** The timings up to a piece. The first token ends the prompt, so that decoding is timed from it on. */
+  add({ choice, tokens }: Piece, { promptTokens, cachedTokens }: Pieces): object {
+    const [first] = tokens;
+    if (first && choice !== this.choice) {
       this.choice = choice;
       this.tokens = 0;
-      this.promptMs = tokens[0]?.inFlightMs ?? 0;
+      this.promptMs = first.inFlightMs;
+      this.firstAtMs = first.atMs;
     }
-    for (const { atMs, inFlightMs } of tokens) {
-      if (this.tokens++ === 0) {
-        this.firstAtMs = atMs;
-        this.promptMs = inFlightMs;
-      }
-      this.lastAtMs = atMs;
-    }
+    this.tokens += tokens.length;
     const newTokens = promptTokens - cachedTokens;
+    this.lastAtMs = tokens.at(-1)?.atMs ?? this.lastAtMs;
+    const ms = this.lastAtMs - this.firstAtMs;
     return {
       cache_n: cachedTokens,
-      ...rates('prompt', newTokens, this.promptMs, newTokens),
-      ...rates('predicted', this.tokens, this.lastAtMs - this.firstAtMs, this.tokens - 1),
+      prompt_n: newTokens,
+      prompt_ms: this.promptMs,
+      prompt_per_second: (newTokens * 1000) / this.promptMs,
+      predicted_n: this.tokens,
+      predicted_ms: ms,
+      predicted_per_second: ((this.tokens - 1) * 1000) / ms,
     };
   }
 }

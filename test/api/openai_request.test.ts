@@ -1,12 +1,13 @@
-// The ranges of number fields, against the engine's table of options.
+// The fields that set options, against the engine's table of options.
 
 import { expect, test } from 'vitest';
-import { NUMBER_FIELDS } from '../../src/api/openai_request';
+import { NUMBERS } from '../../src/api/openai_request';
 import { GENERATE_OPTIONS, type NumberOption } from '../../src/engine/options';
 
-for (const [field, { option, isInteger = false, min, max }] of Object.entries(NUMBER_FIELDS)) {
-  test(`${field} has the range of the engine's option ${option}`, () => {
-    const known: NumberOption = GENERATE_OPTIONS[option as 'temperature'];
-    expect([isInteger, min, max]).toEqual([known.kind === 'integer', known.min, known.max]);
+for (const [field, [min, max]] of Object.entries(NUMBERS)) {
+  test(`${field} is a number option of the engine with the same range`, () => {
+    const option = field.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
+    const { kind, min: least, max: most }: NumberOption = GENERATE_OPTIONS[option as 'temperature'];
+    expect([kind, least, most]).toEqual(['number', min, max]);
   });
 }
