@@ -1,59 +1,19 @@
 // POST /v1/chat/completions.
 
-import type { ChatMessage, EngineChatOptions } from './api_engine';
+import type { EngineChatOptions } from './api_engine';
 import { answer, type Form, wireLogprobs } from './completion';
 import type { ApiCall } from './http_request';
 import { invalid } from './openai_errors';
-import {
-  content,
-  effort,
-  FUNCTION,
-  format,
-  isFunction,
-  readEffort,
-  readOptions,
-  readTools,
-  SHARED,
-  textOf,
-  toolChoice,
-  verbosity,
-} from './openai_request';
-import type { ChatRequest, WireMessage } from './openai_types';
+import { messages, readMessage, tools } from './openai_messages';
+import { effort, format, readEffort, readOptions, readTools, SHARED, toolChoice, verbosity } from './openai_request';
+import type { ChatRequest } from './openai_types';
 import type { CallPart } from './pieces';
-import { type Check, flag, list, object, only, refuse, text, word } from './schema';
-
-const CALL = object({
-  'id!': text,
-  type: isFunction,
-  'function!': object({ 'name!': text, 'arguments!': text }),
-});
-
-/** Checks of a message by its role. */
-const TEXT = { 'content!': content('text') };
-const MESSAGES: Readonly<Record<string, Check>> = {
-  system: object(TEXT),
-  developer: object(TEXT),
-  user: object(TEXT),
-  tool: object({ ...TEXT, 'tool_call_id!': text }),
-  assistant: object({
-    content: content('text', 'refusal'),
-    refusal: text,
-    reasoning_content: text,
-    reasoning: text,
-    tool_calls: list(CALL),
-    ...refuse('audio function_call'),
-  }),
-};
-
-const message: Check = (value, param) => {
-  object({ 'role!': word(...Object.keys(MESSAGES)) })(value, param);
-  MESSAGES[(value as WireMessage).role](value, param);
-};
+import { flag, list, object, only, refuse, text } from './schema';
 
 const CHAT_REQUEST = object({
   ...SHARED,
-  'messages!': list(message, 1),
-  tools: list(object({ 'type!': isFunction, 'function!': object(FUNCTION) })),
+  'messages!': messages,
+  tools,
   tool_choice: toolChoice({ 'function!': object({ 'name!': text }) }),
   logprobs: flag,
   reasoning_effort: effort,
@@ -69,7 +29,7 @@ export async function chat(call: ApiCall): Promise<Response> {
   const { engine, json } = call;
   CHAT_REQUEST(json, '');
   const body = json as unknown as ChatRequest;
-  const messages = body.messages.map(readMessage);
+  const conversation = body.messages.map(readMessage);
   const options: EngineChatOptions = {
     ...readOptions(body),
     ...readTools(
@@ -83,19 +43,7 @@ export async function chat(call: ApiCall): Promise<Response> {
     logprobs: body.logprobs ? (body.top_logprobs ?? 0) : undefined,
   };
   if (body.top_logprobs != null && !body.logprobs) throw invalid('top_logprobs', 'needs logprobs: true');
-  return answer(call, CHAT, 1, (signal) => engine.chat(messages, { ...options, signal }));
-}
-
-function readMessage(message: WireMessage): ChatMessage {
-  const { role, refusal, tool_calls, tool_call_id } = message;
-  const reasoning = message.reasoning_content ?? message.reasoning;
-  const calls = tool_calls?.map((call) => ({ id: call.id, ...call.function })) ?? [];
-  return {
-    role: role === 'developer' ? 'system' : role,
-    content: textOf(message.content ?? refusal),
-    ...(role === 'assistant' && { reasoning: reasoning || undefined, toolCalls: calls.length > 0 ? calls : undefined }),
-    ...(role === 'tool' && { toolCallId: tool_call_id ?? '' }),
-  };
+  return answer(call, CHAT, 1, (signal) => engine.chat(conversation, { ...options, signal }));
 }
 
 /** vLLM's pair of fields: an answer begins a message, or continues the last one. */

@@ -6,6 +6,7 @@ import { invalid, unsupported } from './openai_errors';
 import type { SharedRequest, WireContent, WireFunction } from './openai_types';
 import { type Check, either, flag, integer, list, number, object, only, text, word } from './schema';
 
+type Tool = NonNullable<EngineChatOptions['tools']>[number];
 type Range = readonly [min: number, max: number];
 
 /** Fields for a number option of the engine, which has the same name and range. */
@@ -106,6 +107,10 @@ export function toolChoice(named: Readonly<Record<string, Check>>): Check {
   return either(word('none', 'auto', 'required'), object({ 'type!': isFunction, ...named }));
 }
 
+export function readFunction({ name, description, parameters }: WireFunction): Tool {
+  return { name, description: description ?? undefined, parameters: parameters ?? undefined };
+}
+
 /** The tools and the choice of one. `required` and names need tools. */
 export function readTools(
   { info }: ApiEngine,
@@ -113,11 +118,7 @@ export function readTools(
   choice: SharedRequest['tool_choice'],
 ): Pick<EngineChatOptions, 'tools' | 'toolChoice'> {
   const name = typeof choice === 'object' ? (choice?.function?.name ?? choice?.name) : undefined;
-  const tools = functions.map(({ name, description, parameters }) => ({
-    name,
-    description: description ?? undefined,
-    parameters: parameters ?? undefined,
-  }));
+  const tools = functions.map(readFunction);
   if (name !== undefined ? !tools.some((tool) => tool.name === name) : choice === 'required' && tools.length === 0)
     throw invalid('tool_choice', 'must be one of the tools');
   if (tools.length === 0 || choice === 'none') return {};

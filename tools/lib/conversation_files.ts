@@ -1,8 +1,9 @@
 // Conversations and lists of tools from JSON files, in the engine's form or in OpenAI's.
 
 import { readFileSync } from 'node:fs';
-import { Fields } from '../../src/api/fields';
-import { readMessages, readTools } from '../../src/api/openai_messages';
+import { messages as checkMessages, tools as checkTools, readMessage } from '../../src/api/openai_messages';
+import { readFunction } from '../../src/api/openai_request';
+import type { WireFunction, WireMessage } from '../../src/api/openai_types';
 import type { ChatMessage, Tool } from '../../src/engine/protocol';
 import { RunError } from './blank_page';
 
@@ -27,13 +28,15 @@ function readList(file: string, flag: string): object[] {
 export function readConversation(file: string): ChatMessage[] {
   const messages = readList(file, '--messages');
   const isOwn = messages.some((message) => 'toolCalls' in message || 'toolCallId' in message);
-  return isOwn ? (messages as ChatMessage[]) : readMessages(Fields.of({ messages }));
+  if (isOwn) return messages as ChatMessage[];
+  checkMessages(messages, 'messages');
+  return (messages as WireMessage[]).map(readMessage);
 }
 
 /** The tools of a file. */
 export function readToolList(file: string): readonly Tool[] {
   const tools = readList(file, '--tools');
-  return tools.some((tool) => 'function' in tool)
-    ? (readTools(Fields.of({ tools }), true, true).tools ?? [])
-    : (tools as Tool[]);
+  if (!tools.some((tool) => 'function' in tool)) return tools as Tool[];
+  checkTools(tools, 'tools');
+  return (tools as { function: WireFunction }[]).map((tool) => readFunction(tool.function));
 }
