@@ -3,7 +3,7 @@
 import type { EngineEvent } from '../../src/engine/protocol';
 
 /** What a piece belongs to: the answer, its thinking, or a complaint about a call. */
-export type Channel = 'answer' | 'thinking' | 'complaint';
+type Channel = 'answer' | 'thinking' | 'complaint';
 
 export type Piece = readonly [channel: Channel, text: string];
 
