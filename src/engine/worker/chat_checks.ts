@@ -26,9 +26,8 @@ function checkMessages(given: unknown, continueLast: unknown): ChatMessage[] {
   for (const [i, message] of given.entries()) checkMessage(message, i); // sees holes, too
   const messages = given as ChatMessage[];
   const { role, content, reasoning, toolCalls } = messages[messages.length - 1];
-  if (continueLast !== undefined && typeof continueLast !== 'boolean') refuse('continueLast must be true or false.');
-  if (continueLast && role !== 'assistant') {
-    refuse(`continueLast needs a last message by the assistant, got one by ${role}.`);
+  if (typeof continueLast === 'boolean' ? continueLast && role !== 'assistant' : continueLast !== undefined) {
+    refuse(`continueLast must be true or false, and true only after a message by assistant, not by ${role}.`);
   }
   const isEmpty = role !== 'tool' && content.trim() === '' && !reasoning?.trim() && !toolCalls?.length;
   if (isEmpty) refuse('The message is empty. Write at least one character.');
@@ -36,21 +35,19 @@ function checkMessages(given: unknown, continueLast: unknown): ChatMessage[] {
 }
 
 function checkMessage(message: unknown, i: number): void {
-  const { role, content, reasoning, toolCalls, toolCallId } = fieldsOf(message);
+  const { role, content, reasoning = '', toolCalls = [], toolCallId } = fieldsOf(message);
   if (!ROLES.includes(role as string) || typeof content !== 'string') {
     refuse(`Message ${i} needs a role (${ROLES.join(', ')}) and text as its content.`);
   }
-  if ((role === 'tool' && !isName(toolCallId)) || (role !== 'tool' && toolCallId !== undefined)) {
+  if (role === 'tool' ? !isName(toolCallId) : toolCallId !== undefined) {
+    refuse(`Message ${i} by ${role}: toolCallId is the id of a call, needed by tool and by no other role.`);
+  }
+  const areCalls = isList(toolCalls, MAX_TOOLS) && Array.from(toolCalls).every(isCall);
+  const isAnswer = role === 'assistant' || (reasoning === '' && Array.isArray(toolCalls) && toolCalls.length === 0);
+  if (!areCalls || typeof reasoning !== 'string' || !isAnswer) {
     refuse(
-      `Message ${i} by ${role}: toolCallId names the call that a message by tool answers, and belongs to no other.`,
+      `Message ${i} by ${role}: reasoning must be text, and toolCalls up to ${MAX_TOOLS} with id, name and arguments as text, both by assistant alone.`,
     );
-  }
-  if (role !== 'assistant' && (reasoning !== undefined || toolCalls !== undefined)) {
-    refuse(`Message ${i} by ${role}: only messages by assistant have reasoning and toolCalls.`);
-  }
-  if (reasoning !== undefined && typeof reasoning !== 'string') refuse(`The reasoning of message ${i} must be text.`);
-  if (toolCalls !== undefined && !(isList(toolCalls, MAX_TOOLS) && Array.from(toolCalls).every(isCall))) {
-    refuse(`The toolCalls of message ${i} must be up to ${MAX_TOOLS} calls, each with id, name and arguments as text.`);
   }
 }
 
@@ -66,15 +63,16 @@ function checkTools(given: unknown): readonly Tool[] | undefined {
     refuse(`tools must be a list of up to ${MAX_TOOLS}, got ${Array.isArray(given) ? given.length : typeof given}.`);
   }
   const tools = plainJson(given, 'tools') as Tool[];
-  const names = new Set<string>();
+  const names = new Set<unknown>();
   for (const [i, tool] of tools.entries()) {
     const { name, description = '', parameters = {} } = fieldsOf(tool);
-    if (typeof name !== 'string' || !TOOL_NAME.test(name) || names.has(name)) {
-      refuse(`Tool ${i} needs a name of its own, of 1 to 64 letters, digits, dashes, dots and underscores.`);
+    const isNamed = typeof name === 'string' && TOOL_NAME.test(name) && !names.has(name);
+    if (!isNamed || typeof description !== 'string' || !isObject(parameters)) {
+      refuse(
+        `Tool ${i} needs a name of its own (1 to 64 letters, digits, dashes, dots and underscores), a description as text and parameters as an object.`,
+      );
     }
     names.add(name);
-    if (typeof description !== 'string') refuse(`The description of tool ${name} must be text.`);
-    if (!isObject(parameters)) refuse(`The parameters of tool ${name} must be a JSON Schema, an object.`);
   }
   return tools.length > 0 ? tools : undefined;
 }
@@ -82,16 +80,15 @@ function checkTools(given: unknown): readonly Tool[] | undefined {
 function checkToolChoice(choice: ToolChoice | undefined, tools: readonly Tool[] = []): void {
   if (choice === undefined || choice === 'auto' || choice === 'none') return;
   const { name } = fieldsOf(choice);
-  if (choice !== 'required' && typeof name !== 'string') refuse('toolChoice must be auto, none, required or { name }.');
-  const isThere = choice === 'required' ? tools.length > 0 : tools.some((tool) => tool.name === name);
-  if (!isThere) refuse(`toolChoice asks for a tool that is not among the ${tools.length} given. Pass it in tools.`);
+  if (choice === 'required' ? tools.length > 0 : tools.some((tool) => tool.name === name)) return;
+  refuse(`toolChoice must be auto, none, or, of the ${tools.length} tools given, required or { name }.`);
 }
 
 function checkArguments(given: unknown): ChatSettings['templateArguments'] {
   if (given === undefined) return undefined;
-  if (!isObject(given)) refuse(`templateArguments must be an object, got ${typeof given}.`);
-  const own = SET_BY_ENGINE.find((name) => Object.hasOwn(given, name));
-  if (own !== undefined) refuse(`templateArguments must not have ${own}: the engine sets it.`);
+  if (!isObject(given) || SET_BY_ENGINE.some((name) => Object.hasOwn(given, name))) {
+    refuse(`templateArguments must be an object without ${SET_BY_ENGINE.join(', ')}: the engine sets these.`);
+  }
   return plainJson(given, 'templateArguments') as Record<string, unknown>;
 }
 
@@ -100,17 +97,14 @@ function plainJson(value: unknown, what: string): unknown {
   let size = 0;
   const visit = (part: unknown, depth: number): void => {
     size += typeof part === 'string' ? part.length + 1 : 1;
-    if (size > MAX_JSON) refuse(`${what} hold more than ${MAX_JSON} characters and values. Shorten them.`);
-    if (depth > MAX_DEPTH) refuse(`${what} are nested deeper than ${MAX_DEPTH} levels. Flatten them.`);
-    if (Array.isArray(part)) {
-      for (const item of part) visit(item, depth + 1);
-    } else if (isObject(part)) {
-      for (const [key, item] of Object.entries(part)) {
-        size += key.length;
-        if (item !== undefined) visit(item, depth + 1);
-      }
-    } else if (part !== null && !Number.isFinite(part) && !['string', 'boolean'].includes(typeof part)) {
-      refuse(`${what} must be JSON, got a value of type ${typeof part} in them.`);
+    const isPlain = part === null || Number.isFinite(part) || ['string', 'boolean'].includes(typeof part);
+    const entries = Array.isArray(part) ? part.entries() : isObject(part) ? Object.entries(part) : null;
+    if (size > MAX_JSON || depth > MAX_DEPTH || !(isPlain || entries)) {
+      refuse(`${what} must be JSON of at most ${MAX_JSON} characters and values, and ${MAX_DEPTH} levels deep.`);
+    }
+    for (const [key, item] of entries ?? []) {
+      if (typeof key === 'string') size += key.length;
+      if (item !== undefined || typeof key === 'number') visit(item, depth + 1);
     }
   };
   visit(value, 0);
