@@ -1,6 +1,6 @@
-// `npm run --silent generate -- --prompt TEXT`: the engine in headless Chromium, text to stdout as it comes, thinking to
-// stderr, then the TBT table. Exit code 0 for an answer, 1 for a typed error, 2 for a command line that cannot be understood, 130 after
-// Ctrl-C.
+// `npm run --silent generate -- --prompt TEXT`: the engine in headless Chromium, text to stdout as it comes, thinking
+// to stderr, then the TBT table. Exit code 0 for an answer, 1 for a typed error, 2 for a command line that cannot be
+// understood, 130 after Ctrl-C.
 
 import type { LoadProgress } from '../src/engine/protocol';
 import { readConversation, readToolList } from './lib/conversation_files';
