@@ -4,6 +4,7 @@ import type { AttentionName } from '../src/attention/attention';
 import type {
   ActivationType,
   AttentionChoice,
+  GenerateOptions,
   PerToken,
   RunMetrics,
   StepChoice,
@@ -37,6 +38,8 @@ export interface BenchRequest {
   runAhead: 'auto' | number;
   activations: 'auto' | 'f32' | 'q8';
   step: StepAsked;
+  /** Options of answers that decode measures beside greedy ones. Empty: greedy ones alone. */
+  answer: GenerateOptions;
   /** Decode by run-ahead, then by context. */
   sweep: boolean;
   /** Answers measured for a row of decode or prefill. */
@@ -209,6 +212,8 @@ export interface DecodeRow {
   tokens: number;
   /** The asked value. */
   runAhead: 'auto' | number;
+  /** Options of the answers; greedy without any. */
+  answer?: GenerateOptions;
   /** The best round by tokens per second; null with the reason in `refused`. */
   best: DecodeFigures | null;
   median: DecodeFigures | null;

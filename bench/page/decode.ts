@@ -1,5 +1,7 @@
 // `bench -- decode`: the engine's own loop over weights that were made up, by run-ahead and by context.
 
+import type { GenerateOptions } from '../../src/engine/protocol';
+import { optionTexts } from '../option_texts';
 import type {
   BenchResult,
   DecodeFigures,
@@ -36,11 +38,17 @@ const PAGE = 256;
 
 type RunAhead = 'auto' | number;
 
+/** How the answers of a row are asked for. */
+interface Asked {
+  runAhead: RunAhead;
+  answer: GenerateOptions;
+}
+
 /** Rows of one shape at one context: measured on one model, in turns. */
 interface Group {
   shape: ShapeName;
   context: number;
-  runAheads: readonly RunAhead[];
+  asked: readonly Asked[];
   /** True when its kernels are measured apart, too. */
   profiled: boolean;
 }
@@ -49,7 +57,7 @@ export async function decodeSuite(bench: Bench): Promise<BenchResult> {
   const { quant, kv } = bench.request;
   const roofline = await measureRoofline(bench);
   const groups = itinerary(bench);
-  const total = groups.reduce((sum, { runAheads }) => sum + runAheads.length, 0);
+  const total = groups.reduce((sum, { asked }) => sum + asked.length, 0);
   const rows: DecodeRow[] = [];
   const kernels: KernelTable[] = [];
   for (const group of groups) {
@@ -64,15 +72,15 @@ export async function decodeSuite(bench: Bench): Promise<BenchResult> {
   return { suite: 'decode', quant, kv, roofline, rows, kernels };
 }
 
-function itinerary({ request: { shapes, context, runAhead, sweep, quick } }: Bench): Group[] {
+function itinerary({ request: { shapes, context, runAhead, answer: given, sweep, quick } }: Bench): Group[] {
   const { runAheads, contexts } = quick ? QUICK_SWEEP : SWEEP;
   return shapes.flatMap((shape): Group[] => {
-    const asked = { shape, context, runAheads: sweep ? runAheads : [runAhead], profiled: true };
+    const answers = Object.keys(given).length > 0 ? [{}, given] : [{}];
+    const askedFor = (depths: readonly RunAhead[]) =>
+      depths.flatMap((depth) => answers.map((each): Asked => ({ runAhead: depth, answer: each })));
+    const first = { shape, context, asked: askedFor(sweep ? runAheads : [runAhead]), profiled: true };
     const others = sweep ? contexts.filter((length) => length !== context) : [];
-    return [
-      asked,
-      ...others.map((length) => ({ shape, context: length, runAheads: ['auto'] as const, profiled: false })),
-    ];
+    return [first, ...others.map((length) => ({ shape, context: length, asked: askedFor(['auto']), profiled: false }))];
   });
 }
 
@@ -104,7 +112,7 @@ async function measureGroup(
   roofline: Roofline,
 ): Promise<{ rows: DecodeRow[]; kernels: KernelTable[] }> {
   const ground = groundOf(bench, group);
-  const { shape, context, runAheads, profiled } = group;
+  const { shape, context, asked, profiled } = group;
   bench.say({ text: `${shape}, context ${context}: making the model` });
   try {
     const model = await openSynthetic(bench, shape, ground.contextLength);
@@ -114,7 +122,7 @@ async function measureGroup(
     return { rows, kernels };
   } catch (error) {
     const refused = await refusalOf(bench, error);
-    return { rows: runAheads.map((runAhead) => emptyRow(bench, group, ground, runAhead, refused)), kernels: [] };
+    return { rows: asked.map((each) => emptyRow(bench, group, ground, each, refused)), kernels: [] };
   }
 }
 
@@ -125,7 +133,7 @@ async function profileAt(bench: Bench, { shape, context }: Group, model: Synthet
 
 /** The events of a row so far. */
 interface Heard {
-  runAhead: RunAhead;
+  asked: Asked;
   answers: Answer[];
   refused: Refusal | null;
 }
@@ -143,21 +151,21 @@ async function measureRows(
   let seed = 0;
   const prompt = () => seededPrompt(context, Math.min(context, OWN_TOKENS), seed++);
   const warm = await warmUp(() => answer(model, prompt(), Math.min(WARM_TOKENS, tokens) + 1), quick);
-  const heard = group.runAheads.map((runAhead): Heard => ({ runAhead, answers: [], refused: null }));
+  const heard = group.asked.map((asked): Heard => ({ asked, answers: [], refused: null }));
   for (let round = 0; round < rounds; round++) {
-    for (const { runAhead, answers } of heard) {
+    for (const { asked, answers } of heard) {
       if (bench.stopped && answers.length > 0) continue;
-      answers.push(await answer(model, prompt(), tokens + 1, runAhead));
+      answers.push(await answer(model, prompt(), tokens + 1, { ...asked.answer, runAhead: asked.runAhead }));
       const speed = answers.at(-1)?.metrics.decodeTokensPerSecond ?? 0;
-      bench.say({ text: `${group.shape}, context ${context}, run-ahead ${runAhead}: ${speed.toFixed(1)} tok/s` });
+      bench.say({ text: `${placeText({ ...group, ...asked })}: ${speed.toFixed(1)} tok/s` });
     }
   }
-  return heard.map(({ runAhead, answers }) => {
+  return heard.map(({ asked, answers }) => {
     const whole = [...warm, ...answers].filter(({ usage }) => usage.cachedTokens === 0);
     const figures = answers.map((each) => figuresOf(each, ground, roofline));
     const sorted = [...figures].sort((a, b) => a.tokensPerSecond - b.tokensPerSecond);
     return {
-      ...emptyRow(bench, group, ground, runAhead, null),
+      ...emptyRow(bench, group, ground, asked, null),
       best: sorted.at(-1) ?? null,
       median: sorted[Math.floor(sorted.length / 2)] ?? null,
       rounds: figures.map(({ tokensPerSecond }) => tokensPerSecond),
@@ -169,12 +177,12 @@ async function measureRows(
   });
 }
 
-function emptyRow(bench: Bench, group: Group, ground: Ground, runAhead: RunAhead, refused: Refusal | null): DecodeRow {
+function emptyRow(bench: Bench, group: Group, ground: Ground, asked: Asked, refused: Refusal | null): DecodeRow {
   const { shape, context } = group;
   const { bytesPerToken, gpuBytes } = ground;
   const choices = { attention: null, step: null, activations: null };
   const nothing = { best: null, median: null, rounds: [], ttftMs: null, ...choices };
-  return { shape, context, tokens: bench.request.tokens, runAhead, ...nothing, bytesPerToken, gpuBytes, refused };
+  return { shape, context, tokens: bench.request.tokens, ...asked, ...nothing, bytesPerToken, gpuBytes, refused };
 }
 
 function figuresOf({ metrics, gpuMs, queueing }: Answer, { bytesPerToken }: Ground, roofline: Roofline): DecodeFigures {
@@ -198,7 +206,16 @@ function gapsOf({ mean, p50, p95, p99, max }: Gaps): Gaps {
   return { mean, p50, p95, p99, max };
 }
 
-function describe({ shape, context, runAhead, median, refused }: DecodeRow): string {
-  const what = `${shape}, context ${context}, run-ahead ${runAhead}`;
-  return `${what}: ${median ? `${median.tokensPerSecond.toFixed(1)} tok/s` : refused?.message}`;
+function placeText({
+  shape,
+  context,
+  runAhead,
+  answer: given,
+}: Pick<DecodeRow, 'shape' | 'context' | 'runAhead' | 'answer'>): string {
+  return [`${shape}, context ${context}, run-ahead ${runAhead}`, ...optionTexts(given)].join(', ');
+}
+
+function describe(row: DecodeRow): string {
+  const { median, refused } = row;
+  return `${placeText(row)}: ${median ? `${median.tokensPerSecond.toFixed(1)} tok/s` : refused?.message}`;
 }

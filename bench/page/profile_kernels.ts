@@ -24,7 +24,8 @@ export async function profileKernels(
   const bytes = stepBytes(config, request.quant, request.kv, kvLen);
   const timed: { kind: string; calls: number; ms: number }[] = [];
   let clock: KernelTable['clock'] = 'cpu';
-  for (const [kind, commands] of byKind(llama.pass(1, 'sample', step.position).commands)) {
+  const end = request.answer.logprobs === undefined ? 'sample' : 'sample_logprobs';
+  for (const [kind, commands] of byKind(llama.pass(1, end, step.position).commands)) {
     bench.say({ text: `${shape}, ${kvLen} keys: ${kind} alone` });
     const add = (list: CommandList) => list.commands.push(...commands);
     const time = await timePass(gpu, step, add, request.quick ? QUICK : TIMING);

@@ -1,6 +1,6 @@
 // The engine's own session over a model that was made up: what decode and prefill are measured on.
 
-import type { EngineEvent, RunMetrics, TbtSummary, Usage } from '../../src/engine/protocol';
+import type { EngineEvent, GenerateOptions, RunMetrics, TbtSummary, Usage } from '../../src/engine/protocol';
 import { generate } from '../../src/engine/worker/generate';
 import type { Session } from '../../src/engine/worker/session';
 import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
@@ -19,8 +19,8 @@ export interface SyntheticModel {
   config: ModelConfig;
   llama: Llama;
   session: Session;
-  /** The state of the loop for each run-ahead that was asked for. Rounds in turns must not share one. */
-  learned: Map<'auto' | number, Session['runAhead']>;
+  /** The state of the loop for each set of options. Rounds in turns must not share one. */
+  learned: Map<string, Session['runAhead']>;
 }
 
 export interface Answer {
@@ -66,16 +66,17 @@ export function syntheticBytes(bench: Bench, name: ShapeName, contextLength: num
   return modelBytes(syntheticConfig(name, contextLength), quant, kv, contextLength);
 }
 
-/** One greedy answer of exactly `maxTokens` tokens by the engine's own loop. */
+/** One answer of exactly `maxTokens` tokens by the engine's own loop, greedy unless `given` says otherwise. */
 export async function answer(
   { session, learned }: SyntheticModel,
   prompt: string,
   maxTokens: number,
-  runAhead: 'auto' | number = 'auto',
+  given: GenerateOptions = {},
 ): Promise<Answer> {
   const watch = watchDecode(session);
-  const options = { maxTokens, temperature: 0, seed: 0, runAhead, gpuTimes: true };
-  session.runAhead = learned.get(runAhead);
+  const options = { maxTokens, temperature: 0, seed: 0, ...given, gpuTimes: true };
+  const key = JSON.stringify(given);
+  session.runAhead = learned.get(key);
   const ends: Extract<EngineEvent, { type: 'done' }>[] = [];
   let gpuMs: Answer['gpuMs'] = null;
   try {
@@ -93,7 +94,7 @@ export async function answer(
     );
   } finally {
     watch.stop();
-    learned.set(runAhead, session.runAhead);
+    learned.set(key, session.runAhead);
   }
   const [{ metrics, usage, finishReason }] = ends;
   if (usage.completionTokens !== maxTokens) {

@@ -1,6 +1,7 @@
 // The decode bench as a picture: the time between tokens by steps in flight and by context, the GPU's own step, and
 // what the roofline allows. Pure.
 
+import { optionTexts } from '../option_texts';
 import type { BenchReport, DecodeFigures, DecodeRow } from '../report';
 import type { Panel, Series, Style } from './chart';
 import { drawChart } from './chart';
@@ -63,7 +64,8 @@ function contextPanel(rows: Measured[], title: string): Panel {
  */
 export function plotDecode(report: BenchReport, shape: string): string {
   if (report.suite !== 'decode') throw new Error(`This is a report of ${report.suite}; decode is needed.`);
-  const rows = report.rows.filter((row) => row.shape === shape && row.median !== null) as Measured[];
+  const drawn = report.rows.filter((row) => row.shape === shape && optionTexts(row.answer).length === 0);
+  const rows = drawn.filter(({ median }) => median !== null) as Measured[];
   const [first] = rows;
   if (!first) throw new Error(`The report has no measured row for the shape ${shape}.`);
   const title = `${shape}, ${report.quant}`;

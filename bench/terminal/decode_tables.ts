@@ -2,6 +2,7 @@
 // kernel. Pure.
 
 import { stepText } from '../../src/engine/step_text';
+import { optionTexts } from '../option_texts';
 import type { DecodeRow, Gaps, KernelTable, ModelBytes, ModelChoice, PrefillRow } from '../report';
 import { figure, grid } from './grid';
 
@@ -35,9 +36,10 @@ const percentiles = (gaps: Gaps | null | undefined) => [gaps?.p50, gaps?.p95, ga
 const spreadText = (speeds: readonly number[] | undefined) =>
   speeds ? `${figure(Math.min(...speeds))} to ${figure(Math.max(...speeds))}` : NONE;
 
-/** The asked run-ahead, and the depth at which `auto` settled. */
-function runAheadText({ runAhead, median }: DecodeRow) {
-  return runAhead === 'auto' && median ? `auto (${median.runAhead})` : String(runAhead);
+/** The asked run-ahead, the depth at which `auto` settled, and options of the answers. */
+function runAheadText({ runAhead, median, answer }: DecodeRow) {
+  const depth = runAhead === 'auto' && median ? `auto (${median.runAhead})` : String(runAhead);
+  return [depth, ...optionTexts(answer)].join(', ');
 }
 
 /** The arrival times of tokens. */

@@ -1,7 +1,8 @@
 // The suites of `bench`, their flags, and the request that the page gets. Pure: no files, no process.
 
-import { LOAD_SETTINGS } from '../../src/engine/options';
+import { GENERATE_OPTIONS, LOAD_SETTINGS } from '../../src/engine/options';
 import { type Flags, flagLines, readFlags, UsageError, type Values } from '../../tools/lib/flags';
+import { flagsOf, optionsOf } from '../../tools/lib/option_flags';
 import type { BenchRequest, ShapeName, SuiteName } from '../report';
 import { MODELS } from '../shapes';
 
@@ -142,6 +143,12 @@ const SUITES = {
   },
 } as const satisfies Record<SuiteName, { help: string; flags: Flags }>;
 
+const { temperature, topK, topP, minP } = GENERATE_OPTIONS;
+const { repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, logprobs } = GENERATE_OPTIONS;
+const DRAW = { temperature, topK, topP, minP };
+/** Options of answers that decode measures beside greedy ones. */
+const ANSWER = { ...DRAW, repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, logprobs };
+
 /** The flags of all suites, as one suite sees them that has them all. */
 type SuiteValues = Partial<
   Values<
@@ -157,7 +164,9 @@ type AttentionFlag = (typeof SIBLINGS)[number];
 
 export function benchUsage(): string {
   const suites = Object.entries(SUITES).flatMap(([name, { help, flags }]) => [`${name}: ${help}`, ...flagLines(flags)]);
-  const lines = ['Usage: npm run --silent bench -- SUITE [flags]', '', ...suites, 'every suite:', ...flagLines(COMMON)];
+  const answers = ['decode, answers measured in turns with greedy ones:', ...flagLines(flagsOf(ANSWER))];
+  const common = ['every suite:', ...flagLines(COMMON)];
+  const lines = ['Usage: npm run --silent bench -- SUITE [flags]', '', ...suites, ...answers, ...common];
   return [...lines, ...flagLines({ help: { kind: 'switch', help: 'this text' } })].join('\n');
 }
 
@@ -237,6 +246,7 @@ function requestOf(suite: SuiteName, values: SuiteValues): CommandLine['request'
     runAhead: runAhead === 'auto' ? 'auto' : count('run-ahead', runAhead),
     activations: values.activations ?? 'auto',
     step: values.step ?? 'auto',
+    answer: suite === 'decode' ? optionsOf(ANSWER, values) : {},
     sweep: values.sweep === true,
     steps: count('steps', values.steps ?? standard.steps),
     madeUp: values.model === undefined,
@@ -249,7 +259,8 @@ export function parseBench(args: readonly string[]): CommandLine | 'help' {
   if (args.includes('--help')) return 'help';
   const [name, ...rest] = args;
   const suite = readSuite(name);
-  const values: SuiteValues = readFlags({ ...SUITES[suite].flags, ...COMMON }, rest);
+  const answers = suite === 'decode' ? flagsOf(ANSWER) : {};
+  const values: SuiteValues = readFlags({ ...answers, ...SUITES[suite].flags, ...COMMON }, rest);
   return {
     json: values.json === true,
     model: values.model,

@@ -2,11 +2,11 @@
 // the 1,024 logits of workgroup w, with m their largest key, and copies of the logits and of their maxima.
 // One 16-byte load a thread. Where all logits are -Infinity, m and the sum are 0.
 // Constants: VOCAB_SIZE. Libraries: logit_key.
-@group(0) @binding(0) var<storage, read> logits: array<vec4u>;             // (VOCAB_SIZE) bits of f32, padded to 16 bytes
+@group(0) @binding(0) var<storage, read> logits: array<vec4u>;             // (VOCAB_SIZE) bits of f32, padded
 @group(0) @binding(1) var<storage, read> maxima: array<u32>;               // (ceil(VOCAB_SIZE / 32)) keys
 @group(0) @binding(2) var<storage, read_write> raw_logits: array<vec4u>;   // as logits
 @group(0) @binding(3) var<storage, read_write> raw_maxima: array<u32>;     // as maxima
-@group(0) @binding(4) var<storage, read_write> parts: array<vec2u>;        // (ceil(VOCAB_SIZE / 1024)), (key, bits of f32)
+@group(0) @binding(4) var<storage, read_write> parts: array<vec2u>;        // (ceil(VOCAB_SIZE / 1024)) of key and f32
 
 const THREADS = 256u;
 const GROUPS = (VOCAB_SIZE + 31u) / 32u;

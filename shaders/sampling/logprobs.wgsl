@@ -6,7 +6,7 @@
 // counted among the few that are left, and no two are equal, so no order of threads changes a result.
 // Loads that wait for each other: parts, maxima of n_logprobs parts, logits of n_logprobs groups.
 // Constants: VOCAB_SIZE, RING, MOST. Libraries: sampling, logit_key.
-@group(0) @binding(0) var<storage, read> logits: array<u32>;         // (VOCAB_SIZE) raw_logits of logprob_parts, bits of f32
+@group(0) @binding(0) var<storage, read> logits: array<u32>;         // (VOCAB_SIZE) raw_logits, bits of f32
 @group(0) @binding(1) var<storage, read> maxima: array<u32>;         // (ceil(VOCAB_SIZE / 32)) raw_maxima
 @group(0) @binding(2) var<storage, read> parts: array<vec2u>;        // (ceil(VOCAB_SIZE / 1024))
 @group(0) @binding(3) var<uniform> sampling: Sampling;

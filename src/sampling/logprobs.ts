@@ -32,7 +32,7 @@ export function entryWords(most: number): number {
 /** Bytes of the ring with the largest entries. */
 export const LOGPROBS_BYTES = 4 * LOGPROBS_RING * entryWords(MAX_LOGPROBS);
 
-/** Reads `count` ids, and then an entry for each. A vocabulary of few finite logits leaves the end of an entry empty. */
+/** Reads `count` ids, and then an entry for each. Where few logits are finite, the end of an entry is empty. */
 export function readLogprobs(words: Uint32Array, count: number, most: number): IdsWithLogprobs {
   const floats = new Float32Array(words.buffer, words.byteOffset, words.length);
   const logprobs = Array.from({ length: count }, (_, step): Logprobs => {

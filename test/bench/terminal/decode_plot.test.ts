@@ -26,6 +26,11 @@ test('a sweep is two panels: by steps in flight at one context, by context with 
   expect(svg).not.toMatch(/NaN|Infinity|undefined/);
 });
 
+test('rows of other options than greedy ones are left out', () => {
+  const other = { ...decodeRow(512, 'auto', 2), answer: { logprobs: 5 } };
+  expect(plotDecode(decodeReport([other, ...CONTEXTS]), SHAPE)).toBe(plotDecode(decodeReport(CONTEXTS), SHAPE));
+});
+
 test('one row is one panel; what has no GPU clock has no line of steps', () => {
   const row = decodeRow(512, 'auto', 1);
   if (row.median) row.median.gpuMs = null;

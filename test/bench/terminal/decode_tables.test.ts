@@ -26,6 +26,13 @@ test('decode: arrivals and costs of every row, the memory, and the kernels apart
   expect(kernels).toContain('together 0.500 ms, which is no step time');
 });
 
+test('decode: options of answers stand behind the run-ahead', () => {
+  const row = { ...decodeRow(512, 'auto', 1), answer: { logprobs: 5, temperature: 0.8 } };
+  const text = benchTables(decodeReport([decodeRow(512, 'auto', 1), row], []));
+  expect(text).toMatch(/\n +512 +auto \(12\) +1000 /);
+  expect(text).toMatch(/\n +512 +auto \(12\), logprobs 5, temperature 0\.8 +1000 /);
+});
+
 test('decode: a row that was refused says why and what it would have taken; without a clock there are no steps', () => {
   const refused = { ...decodeRow(32768, 'auto', 1), best: null, median: null, ttftMs: null, refused: REFUSED };
   const timeless = decodeRow(512, 'auto', 1);

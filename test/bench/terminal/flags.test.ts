@@ -72,6 +72,15 @@ test('decode and prefill: one model of synthetic weights, and the numbers of a r
     tokens: 9,
     rounds: 2,
   });
+  expect(request.answer).toEqual({});
+  const answer = 'decode --logprobs 5 --temperature 1 --frequency-penalty 0.5 --logit-bias 9=-100';
+  expect(parse(answer).request.answer).toEqual({
+    logprobs: 5,
+    temperature: 1,
+    frequencyPenalty: 0.5,
+    logitBias: { 9: -100 },
+  });
+  expect(() => parse('prefill --logprobs 5')).toThrow('--logprobs');
   expect(parse('prefill').request).toMatchObject({ lengths: null, rounds: 5 });
   expect(parse('prefill --tokens 700').request.lengths).toEqual([700]);
   expect(parse('prefill --context 700').request.lengths).toEqual([700]);
