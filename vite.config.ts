@@ -53,6 +53,12 @@ const BUNDLES: Record<string, Bundle> = {
   },
   openai: { entry: 'src/api/openai_fetch.ts', file: 'lib/openai.js', format: 'es' },
   prompt: { entry: 'src/api/language_model.ts', file: 'lib/prompt_api.js', format: 'es' },
+  webllm: {
+    entry: 'src/api/webllm.ts',
+    file: 'lib/webllm.js',
+    format: 'es',
+    external: ['/src/api/openai_fetch', './openai.js'],
+  },
   embed: { entry: 'src/embed/embed.ts', file: 'embed.js', format: 'iife' },
   panel: { entry: 'src/embed/panel_entry.ts', file: 'embed_panel.js', format: 'iife' },
   bench: { entry: 'bench/page/page.ts', file: 'bench.js', format: 'es' },

@@ -19,6 +19,7 @@ let panel = '';
 let elements = '';
 let openai = '';
 let promptApi = '';
+let webllm = '';
 
 beforeAll(async () => {
   await ensureBuilt();
@@ -29,7 +30,7 @@ beforeAll(async () => {
     read('embed_panel.js'),
     read('lib/elements.js'),
   ];
-  [openai, promptApi] = [read('lib/openai.js'), read('lib/prompt_api.js')];
+  [openai, promptApi, webllm] = [read('lib/openai.js'), read('lib/prompt_api.js'), read('lib/webllm.js')];
 });
 
 /** Names of the files in dist/ that end so. */
@@ -91,8 +92,9 @@ test('every bundle with a budget keeps its ceiling', () => {
     'embed_panel.js': panel,
     'lib/openai.js': openai,
     'lib/prompt_api.js': promptApi,
+    'lib/webllm.js': webllm,
   };
-  expect(BUDGETS).toHaveLength(6);
+  expect(BUDGETS).toHaveLength(7);
   for (const { name, files: names, budgetKb, ceilingKb } of BUDGETS) {
     const kb = names.reduce((sum, file) => sum + gzipSync(files[file] ?? '', { level: 9 }).length / 1000, 0);
     expect(kb, name).toBeGreaterThan(budgetKb / 4);
@@ -101,7 +103,7 @@ test('every bundle with a budget keeps its ceiling', () => {
 });
 
 test('nothing asks for unsafe-eval or wasm-unsafe-eval', () => {
-  for (const code of [bundle, embed, panel, elements, openai, promptApi])
+  for (const code of [bundle, embed, panel, elements, openai, promptApi, webllm])
     expect(code).not.toMatch(/\beval\(|\bFunction\(|\bWebAssembly\b/);
 });
 
@@ -116,14 +118,20 @@ test('the engine travels in one of the bundles that meet on a page', () => {
 
 /** Texts of the interfaces of other engines, which no bundle renames. */
 const OF_OPENAI = ['chat.completion', 'text_completion'];
+const OF_WEBLLM = ['tokens/sec'];
 const OF_PROMPT_API = ['InvalidStateError', 'quotaoverflow', 'contextoverflow'];
 
 test('the interfaces of other engines and the engine are in bundles of their own', () => {
   const has = (code: string, words: readonly string[]) => words.filter((word) => code.includes(word));
   expect(has(openai, OF_OPENAI)).toEqual(OF_OPENAI);
   expect(has(promptApi, OF_PROMPT_API)).toEqual(OF_PROMPT_API);
-  for (const code of [bundle, embed, panel, elements]) expect(has(code, [...OF_OPENAI, ...OF_PROMPT_API])).toEqual([]);
-  for (const code of [openai, promptApi]) expect(code).not.toMatch(/createShaderModule|navigator\.gpu|\bimport\b/);
+  expect(has(webllm, OF_WEBLLM)).toEqual(OF_WEBLLM);
+  expect(webllm).toMatch(/^import *{[^}]*} *from *["']\.\/openai\.js["']/);
+  const ofInterfaces = [...OF_OPENAI, ...OF_PROMPT_API, ...OF_WEBLLM];
+  for (const code of [bundle, embed, panel, elements]) expect(has(code, ofInterfaces)).toEqual([]);
+  expect(has(webllm, OF_OPENAI)).toEqual([]);
+  for (const code of [openai, promptApi, webllm]) expect(code).not.toMatch(/createShaderModule|navigator\.gpu/);
+  for (const code of [openai, promptApi]) expect(code).not.toMatch(/\bimport\b/);
 });
 
 const CONSUMER = `
@@ -132,6 +140,7 @@ import type { VivaceChat } from 'vivace/elements';
 import type { VivaceHandle } from 'vivace/embed.js';
 import { createFetch } from 'vivace/openai';
 import { createLanguageModel, type LanguageModelSession } from 'vivace/prompt-api';
+import { CreateMLCEngine } from 'vivace/webllm';
 
 export async function tell(chat: VivaceChat): Promise<string> {
   const engine = await Engine.load('m.gguf', { backend: 'cpu', onProgress: ({ loadedBytes }) => loadedBytes.toFixed() });
@@ -148,6 +157,8 @@ export async function tell(chat: VivaceChat): Promise<string> {
   await local('http://vivace/v1/models');
   const session: LanguageModelSession = await createLanguageModel(engine).create({ samplingMode: 'most-predictable' });
   text += await session.prompt('Hi');
+  const other = await CreateMLCEngine('m.gguf', { load: Engine.load });
+  text += await other.getMessage();
   // @ts-expect-error: an option that there is not
   await Engine.load('m.gguf', { nonsense: 1 });
   return text + new VivaceError('internal', text).code;
