@@ -3,7 +3,7 @@
 import type { AttentionName } from '../attention/attention';
 import type { StepChoice } from '../model/step/step_choice';
 import type { CachedModel } from '../storage/cache/cached_models';
-import type { AnswerPart } from '../text/answer/answer_parser';
+import type { AnswerPart } from '../text/answer/answer_part';
 import type { ChatMessage, ChatSettings, Tool, ToolCall, ToolChoice } from '../text/template/message';
 import type { AttentionResult, ProductResult } from '../tune/results';
 import type { GENERATE_OPTIONS, Given, LOAD_OPTIONS, Value } from './options';

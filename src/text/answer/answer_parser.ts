@@ -1,24 +1,12 @@
-// Arriving ids to the parts of an answer: text that can be shown at once, thinking, and calls of tools.
+// Arriving ids to the parts of an answer: text that can be shown at once, thinking, and calls of tools. Shown text is
+// never taken back.
 
 import { createStreamDecoder } from '../decode/stream_decoder';
 import type { ChatSyntax } from '../template/chat_syntax';
 import type { Tool } from '../template/message';
 import type { Tokenizer } from '../tokenizer';
-
-/** A part of an answer that is not its text. */
-export type AnswerPart =
-  | { type: 'reasoning'; text: string }
-  | {
-      /** A part of a call. The first of each `index` has `id` and `name`. The `arguments`, joined, are JSON text. */
-      type: 'tool-call';
-      /** The number of the call in the answer, from 0. */
-      index: number;
-      id?: string;
-      name?: string;
-      arguments: string;
-    }
-  /** A call whose arguments are no JSON object, or whose tool is unknown. `text`: as the model wrote it. */
-  | { type: 'tool-call-error'; index: number; message: string; text: string };
+import type { AnswerPart } from './answer_part';
+import { AnswerSplitter } from './answer_splitter';
 
 export interface AnswerParser {
   /** The text of the answer that can be shown now; often empty. */
@@ -50,15 +38,47 @@ export interface AnswerOptions {
 }
 
 export function createAnswerParser(tokenizer: Tokenizer, options: AnswerOptions = {}): AnswerParser {
-  const decoder = createStreamDecoder(tokenizer, options);
-  return {
-    push: (id) => decoder.push(id),
-    flush: () => decoder.flush(),
-    parts: [],
-    get stopped() {
-      return decoder.stopped;
-    },
-    reasoningTokens: 0,
-    calls: 0,
+  const { goesOn = false, begun = '', syntax, tools = [] } = options;
+  const splitter = new AnswerSplitter(options);
+  const calls = tools.length > 0 ? syntax?.tools : null;
+  const decoder = createStreamDecoder(tokenizer, goesOn, namesIn([syntax?.thinking, calls]).trim());
+  let early = begun === '' ? '' : splitter.add(begun, false);
+  let isNew = true; // the parts of `begun` are not passed on yet
+  let reasoningTokens = 0;
+
+  const add = (text: string, last: boolean): string => {
+    if (splitter.stopped) return '';
+    if (!isNew) splitter.parts.length = 0;
+    isNew = false;
+    const shown = early + splitter.add(text, last);
+    early = '';
+    return shown;
   };
+  return {
+    push(id) {
+      const before = splitter.isThinking;
+      const shown = add(decoder.push(id), false);
+      if (before || splitter.isThinking) reasoningTokens++;
+      return shown;
+    },
+    flush: () => add(decoder.flush(), true),
+    get parts() {
+      return splitter.parts;
+    },
+    get stopped() {
+      return splitter.stopped;
+    },
+    get reasoningTokens() {
+      return reasoningTokens;
+    },
+    get calls() {
+      return splitter.calls;
+    },
+  };
+}
+
+/** The texts of the syntax, which may name control tokens. */
+function namesIn(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return typeof value === 'object' && value !== null ? Object.values(value).map(namesIn).join('\n') : '';
 }

@@ -6,11 +6,10 @@
 // first run's value, and texts in it count as written by the least trusted author among the step's operands.
 
 import { ChatTemplateError } from '../../errors';
-import { type Author, type Authors, authorOf, MODEL, PERSON, TEMPLATE } from '../authors';
+import { type Author, type Authors, MODEL, PERSON, TEMPLATE } from '../authors';
 import type { Tokenizer } from '../tokenizer';
 import type { Trace } from './fuel';
 import { alike, type Value } from './jinja_values';
-import type { ChatMessage } from './message';
 
 /** Records the value of each step. */
 export class Recorder implements Trace {
@@ -34,15 +33,14 @@ const CHUNK = 8192; // arguments per call
 
 /** Replaces characters by others that identify their author. Lengths and spaces stay. */
 export class Disguise {
-  readonly messages: readonly ChatMessage[];
   // By UTF-16 unit; 0 stands for the unit itself.
   private readonly plain = new Uint16Array(UNITS);
   private readonly authors = new Uint8Array(UNITS);
   private readonly disguised: Record<typeof MODEL | typeof PERSON, Uint16Array>;
 
-  /** `texts`: other texts that the template may show. */
-  constructor(messages: readonly ChatMessage[], tokenizer: Tokenizer, texts: readonly string[]) {
-    const whole = [...texts, ...messages.map(({ content }) => content)].join('\n');
+  /** `texts`: all that the template may show. */
+  constructor(texts: readonly string[], tokenizer: Tokenizer) {
+    const whole = texts.join('\n');
     const used = new Set(whole.match(/[\ue000-\uf8ff]/g)?.map((char) => char.charCodeAt(0)));
     let next = FIRST;
     const disguisesOf = (author: Author) => {
@@ -61,7 +59,6 @@ export class Disguise {
       return units;
     };
     this.disguised = { [MODEL]: disguisesOf(MODEL), [PERSON]: disguisesOf(PERSON) };
-    this.messages = messages.map(({ role, content }) => ({ role, content: this.apply(content, authorOf(role)) }));
   }
 
   apply(text: string, author: Author): string {
@@ -200,7 +197,8 @@ export class Follower implements Trace {
       if (typeof inside === 'string') return alike(value, this.disguise.apply(inside, author as Author));
       if (Array.isArray(inside)) return alike(value, inside.map(covered));
       if (inside instanceof Map && value.type !== 'NamespaceValue') {
-        return alike(value, new Map(Array.from(inside, ([key, item]) => [key, covered(item as Value)])));
+        const shown = (key: unknown) => (typeof key === 'string' ? this.disguise.apply(key, author as Author) : key);
+        return alike(value, new Map(Array.from(inside, ([key, item]) => [shown(key), covered(item as Value)])));
       }
       if (inside instanceof Map || typeof inside === 'function') throw lost();
       return value;

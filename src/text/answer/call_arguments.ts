@@ -1,0 +1,122 @@
+// The arguments of a call as they come, turned into JSON text.
+
+import { asObject } from '../json';
+import type { ToolSyntax } from '../template/chat_syntax';
+import { matchLiteral } from '../template/literal_match';
+import type { Tool } from '../template/message';
+import { isJson, toJson, ValueScanner } from '../template/value_scanner';
+
+/** Longest key of an argument between tags. */
+const MAX_KEY = 256;
+
+/** Reads arguments from pieces of text, until `end` says how they ended. */
+export interface ArgumentsReader {
+  /** Reads from the text and returns the number of units read; the others come again. Calls `emit` with JSON text. */
+  read(text: string, emit: (json: string) => void): number;
+  readonly end: 'none' | 'whole' | 'wrong';
+}
+
+export function createArgumentsReader(syntax: ToolSyntax, tool: Tool | null): ArgumentsReader {
+  return syntax.kind === 'tags' ? new TagsReader(syntax, tool) : new ValueReader(syntax);
+}
+
+/** An object of JSON, passed on as it comes, or pairs in brackets, passed on when they are whole. */
+class ValueReader implements ArgumentsReader {
+  end: 'none' | 'whole' | 'wrong' = 'none';
+  private readonly pieces: string[] = [];
+  private readonly scanner: ValueScanner;
+
+  constructor(private readonly syntax: ToolSyntax) {
+    this.scanner = new ValueScanner(syntax.quotes);
+  }
+
+  read(text: string, emit: (json: string) => void): number {
+    const { kind, quotes } = this.syntax;
+    let from = 0;
+    if (this.pieces.length === 0) {
+      from = text.search(/\S/);
+      if (from < 0) return text.length;
+      if (!/[{([]/.test(text[from])) {
+        this.end = 'wrong';
+        return 0;
+      }
+    }
+    const until = from + this.scanner.read(text.slice(from));
+    const piece = text.slice(from, until);
+    if (piece === '') return from;
+    this.pieces.push(piece);
+    if (kind === 'json') emit(piece);
+    if (this.scanner.isDone) {
+      const whole = this.pieces.join('');
+      const json = kind === 'json' ? whole : toJson(whole, quotes, true);
+      this.end = json !== null && json.trimStart().startsWith('{') && isJson(json) ? 'whole' : 'wrong';
+      if (json !== null && kind !== 'json') emit(json);
+    }
+    return until;
+  }
+}
+
+/** Arguments between tags, each passed on when it is whole. */
+class TagsReader implements ArgumentsReader {
+  end: 'none' | 'whole' | 'wrong' = 'none';
+  private key: string | null = null;
+  private readonly pieces: string[] = []; // of the value that is not whole
+  private count = 0;
+  private readonly close: string;
+
+  constructor(
+    private readonly syntax: ToolSyntax,
+    private readonly tool: Tool | null,
+  ) {
+    this.close = syntax.tags!.close.trim();
+  }
+
+  read(text: string, emit: (json: string) => void): number {
+    let at = 0;
+    for (let read = 1; read > 0 && this.end === 'none'; at += read) {
+      read = this.key === null ? this.readKey(text.slice(at), emit) : this.readValue(text.slice(at), emit);
+    }
+    return at;
+  }
+
+  private readKey(text: string, emit: (json: string) => void): number {
+    const tags = this.syntax.tags!;
+    const from = matchLiteral(tags.key, text, 0);
+    if (from === null) return 0;
+    if (from < 0) {
+      this.end = 'whole';
+      emit(this.count === 0 ? '{}' : '}');
+      return 0;
+    }
+    const stop = text.indexOf(tags.value.trimStart()[0], from);
+    const value = stop < 0 ? null : matchLiteral(tags.value, text, stop);
+    if (value === null && text.length - from <= MAX_KEY) return 0;
+    if (value === null || value < 0) {
+      this.end = 'wrong';
+      return 0;
+    }
+    this.key = text.slice(from, stop).trim();
+    return value;
+  }
+
+  private readValue(text: string, emit: (json: string) => void): number {
+    const stop = text.indexOf(this.close);
+    const until = stop < 0 ? Math.max(0, text.length - this.close.length + 1) : stop;
+    this.pieces.push(text.slice(0, until));
+    if (stop < 0) return until;
+    const { value, close } = this.syntax.tags!;
+    let whole = this.pieces.join('');
+    if (/\s$/.test(value) && whole.startsWith('\n')) whole = whole.slice(1);
+    if (/^\s/.test(close) && whole.endsWith('\n')) whole = whole.slice(0, -1);
+    emit(`${this.count++ === 0 ? '{' : ', '}${JSON.stringify(this.key)}: ${this.jsonOf(whole)}`);
+    this.key = null;
+    this.pieces.length = 0;
+    return stop + this.close.length;
+  }
+
+  /** The schema decides whether a value is text. Without one, any JSON value counts as that value. */
+  private jsonOf(value: string): string {
+    const { type } = asObject(asObject(this.tool?.parameters?.properties)?.[this.key!]) ?? {};
+    return type === 'string' ? JSON.stringify(value) : (toJson(value, ['"', "'"], false) ?? JSON.stringify(value));
+  }
+}

@@ -1,0 +1,98 @@
+// A chat template as a program, in Jinja, run by @huggingface/jinja with the variables of transformers.
+
+import { Environment, parse, tokenize } from '@huggingface/jinja';
+import { ChatTemplateError } from '../../errors';
+import type { Tokenizer } from '../tokenizer';
+import { FueledInterpreter, MAX_OUTPUT, type Trace } from './fuel';
+import { strftime } from './strftime';
+
+/** The tokens at the edges of a text. */
+export type Edges = Pick<Tokenizer, 'bosToken' | 'eosToken'>;
+
+const MAX_SOURCE = 64_000; // those in use have up to 30,000; the parser takes 2 to 8 microseconds per character
+const MAX_SPACES = 1_000;
+const MAX_RANGE = 10_000;
+
+/** Refuses a source that would take the parser too long. */
+function checkSource(source: string): void {
+  if (source.length > MAX_SOURCE) {
+    throw new ChatTemplateError(
+      `The chat template has ${source.length} characters; at most ${MAX_SOURCE} are allowed.`,
+    );
+  }
+  // The library's tokenizer takes quadratic time for a run of spaces.
+  const spaces = source.split(/\S+/).reduce((longest, run) => Math.max(longest, run.length), 0);
+  if (spaces > MAX_SPACES) {
+    throw new ChatTemplateError(
+      `The chat template has ${spaces} spaces and line breaks in a row; at most ${MAX_SPACES} are allowed.`,
+    );
+  }
+}
+
+/** Renders with these variables until the deadline, in ms of performance.now(). */
+export type Program = (variables: Record<string, unknown>, deadline: number, trace?: Trace) => string;
+
+/** @throws ChatTemplateError, here and for each rendering that fails */
+export function readProgram(source: string, tokens: Edges): Program {
+  checkSource(source);
+  // The options of transformers.
+  const program = guard(() => parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true })), 'cannot be read');
+  return (variables, deadline, trace) =>
+    guard(() => {
+      const { value } = new FueledInterpreter(scopeOf(variables, tokens), deadline, trace).run(program);
+      if (typeof value !== 'string' || value.length > MAX_OUTPUT) {
+        throw new ChatTemplateError(`The chat template gave more than ${MAX_OUTPUT} characters.`);
+      }
+      return value;
+    }, 'failed');
+}
+
+/** The variables of a template, as transformers names them. */
+function scopeOf(variables: Record<string, unknown>, tokens: Edges): Environment {
+  const scope = new Environment();
+  const names: Record<string, unknown> = {
+    tools: null,
+    documents: null,
+    ...variables,
+    ...GLOBALS,
+    bos_token: tokens.bosToken ?? '',
+    eos_token: tokens.eosToken ?? '',
+  };
+  for (const name of Object.keys(names)) scope.set(name, names[name]);
+  return scope;
+}
+
+const GLOBALS: Record<string, unknown> = {
+  true: true,
+  false: false,
+  none: null,
+  True: true,
+  False: false,
+  None: null,
+  raise_exception(message: unknown): never {
+    throw new ChatTemplateError(typeof message === 'string' ? message : 'The chat template refused the conversation.');
+  },
+  range(...bounds: unknown[]): number[] {
+    const [start, stop, step] = bounds.length === 1 ? [0, bounds[0], 1] : [bounds[0], bounds[1], bounds[2] ?? 1];
+    if (![start, stop, step].every(Number.isInteger) || step === 0) {
+      throw new ChatTemplateError('The chat template calls range() with something that is not a whole number.');
+    }
+    const length = Math.max(0, Math.ceil((Number(stop) - Number(start)) / Number(step)));
+    if (length > MAX_RANGE) {
+      throw new ChatTemplateError(`The chat template counts to ${length}; at most ${MAX_RANGE} is allowed.`);
+    }
+    return Array.from({ length }, (_, i) => Number(start) + i * Number(step));
+  },
+  strftime_now: (format: unknown) => strftime(new Date(), String(format)),
+};
+
+/** Turns every failure into a ChatTemplateError with the message of the template or the interpreter. */
+function guard<T>(run: () => T, what: string): T {
+  try {
+    return run();
+  } catch (cause) {
+    if (cause instanceof ChatTemplateError) throw cause;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ChatTemplateError(`The chat template ${what}: ${reason}`, { cause });
+  }
+}

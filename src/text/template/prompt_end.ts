@@ -1,0 +1,111 @@
+// The end of a prompt: where a continued message stops, and what the prompt holds of the answer already.
+
+import { InvalidRequestError } from '../../errors';
+import { type Authors, PERSON, TEMPLATE } from '../authors';
+import type { Tokenizer } from '../tokenizer';
+import { ID } from './literal_match';
+import type { ChatRequest } from './message';
+import type { TemplateTraits } from './template_traits';
+
+export interface ChatPrompt {
+  ids: Uint32Array;
+  /**
+   * The beginning of the answer that the prompt holds already: an opened thinking, a call that was asked for. The text
+   * of a continued message is no part of it.
+   */
+  begun: string;
+  /** The answer continues a text, so that its first space belongs to it. */
+  goesOn: boolean;
+}
+
+/** True if a request has more than messages of text. */
+export function needsTraits({ messages, tools, toolChoice, thinking = 'auto' }: ChatRequest): boolean {
+  const isPlain = messages.every(
+    ({ role, reasoning, toolCalls }) => role !== 'tool' && !reasoning && !toolCalls?.length,
+  );
+  return !isPlain || Boolean(tools?.length) || typeof (toolChoice ?? 'auto') === 'object' || thinking !== 'auto';
+}
+
+/** @throws InvalidRequestError for what the template has no place for */
+export function checkTraits({ messages, tools = [], toolChoice, thinking }: ChatRequest, traits: TemplateTraits): void {
+  const refuse = (why: string): never => {
+    throw new InvalidRequestError(`${why}.`);
+  };
+  const calls = messages.some(({ toolCalls }) => toolCalls?.length);
+  if (tools.length > 0 && toolChoice !== 'none' && !traits.showsTools) {
+    refuse("This model's chat template takes no tools. Leave them out, or load a model that was trained on tools");
+  }
+  if ((calls && !traits.calls) || (!traits.showsResults && messages.some(({ role }) => role === 'tool'))) {
+    refuse("This model's chat template shows no calls or results of tools. Leave those messages out");
+  }
+  const forced = typeof toolChoice === 'object' ? toolChoice.name : null;
+  if (forced !== null || toolChoice === 'required') {
+    if (tools.length === 0) refuse('toolChoice asks for a call, but there are 0 tools. Send tools, or toolChoice auto');
+    if (!traits.calls) refuse("The calls of this model's chat template cannot be read. Use toolChoice auto");
+    if (forced !== null && tools.every(({ name }) => name !== forced)) {
+      refuse(`toolChoice names "${String(forced).slice(0, 80)}", which is not among the ${tools.length} tools`);
+    }
+  }
+  const { ability } = traits.thinking ?? { ability: 'none' };
+  if (thinking === 'off' && ability === 'always') {
+    refuse("This model's chat template cannot switch thinking off. Use thinking auto");
+  }
+  if (thinking === 'on' && ability === 'none') {
+    refuse("This model's chat template knows no thinking. Use thinking auto");
+  }
+}
+
+/** The prompt of a rendered conversation. `authors` are null if no text could forge a token. */
+export function promptOf(
+  { messages, tools, toolChoice = 'auto', continueLast }: ChatRequest,
+  traits: TemplateTraits | null,
+  rendered: string,
+  authors: Authors | null,
+  tokenizer: Tokenizer,
+): ChatPrompt {
+  let text = continueLast ? upTo(rendered, messages.at(-1)!) : rendered;
+  let known = authors;
+  let begun = continueLast ? '' : openedThinking(text, traits);
+  const add = (more: string, author: typeof TEMPLATE | typeof PERSON) => {
+    const joined = new Uint8Array(text.length + more.length).fill(author, text.length);
+    joined.set(known?.subarray(0, text.length) ?? []);
+    if (known || (author === PERSON && tokenizer.couldForge(more, PERSON))) known = joined;
+    text += more;
+    begun += more;
+  };
+  const { calls, thinking } = traits ?? {};
+  if (calls && toolChoice !== 'auto' && toolChoice !== 'none' && tools?.length) {
+    if (begun !== '') add(thinking!.close.trimStart(), TEMPLATE);
+    if (toolChoice === 'required') {
+      add(calls.begin.split(ID)[0].trimEnd(), TEMPLATE);
+    } else {
+      add(calls.begin, TEMPLATE);
+      add(toolChoice.name, PERSON);
+      add(calls.middle.split(ID)[0].trimEnd(), TEMPLATE);
+    }
+  }
+  const ids = known
+    ? tokenizer.encodeAuthored(text, known.subarray(0, text.length))
+    : tokenizer.encode(text, { addSpecialTokens: false });
+  return { ids, begun, goesOn: Boolean(continueLast) || begun !== '' };
+}
+
+/** The end of the text that opens thinking, or ''. */
+function openedThinking(text: string, traits: TemplateTraits | null): string {
+  const open = traits?.thinking?.open.trim() ?? '';
+  const at = open === '' ? -1 : text.lastIndexOf(open);
+  return at >= 0 && text.slice(at + open.length).trim() === '' ? text.slice(at) : '';
+}
+
+/** The conversation up to the end of its last message's content, as transformers cuts it. */
+function upTo(rendered: string, { role, content }: { role: string; content: string }): string {
+  const trimmed = content.trim();
+  const at = trimmed === '' || role !== 'assistant' ? -1 : rendered.lastIndexOf(trimmed);
+  if (at < 0) {
+    throw new InvalidRequestError(
+      `continueLast needs a last message by the assistant, with a text that the chat template shows; it is by "${role}" and has ${content.length} characters.`,
+    );
+  }
+  const whole = content.trimStart();
+  return rendered.slice(0, at + (rendered.startsWith(whole, at) ? whole : trimmed).length);
+}
