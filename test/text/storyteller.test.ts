@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseGguf } from '../../src/storage/formats/gguf';
 import { blobSource } from '../../src/storage/source/blob_source';
-import { createStreamDecoder } from '../../src/text/decode/stream_decoder';
+import { createAnswerParser } from '../../src/text/answer/answer_parser';
 import { createChatTemplate } from '../../src/text/template/chat_template';
 import { findChatTemplate } from '../../src/text/template/find_template';
 import { createTokenizer, type Tokenizer } from '../../src/text/tokenizer';
@@ -77,7 +77,7 @@ describe.skipIf(!isHere)('the storyteller (skipped where the model is absent)', 
     for (const tokenizer of [fromJson, fromGguf]) {
       for (const { text, ids } of cases) {
         expect([text, ...tokenizer.encode(text, { addSpecialTokens: false })]).toEqual([text, ...ids]);
-        const decoder = createStreamDecoder(tokenizer);
+        const decoder = createAnswerParser(tokenizer);
         expect(ids.map((id) => decoder.push(id)).join('') + decoder.flush()).toBe(tokenizer.decode(ids));
       }
     }

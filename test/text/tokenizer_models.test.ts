@@ -1,8 +1,8 @@
 // Unigram, WordPiece and splitting rules against the ids of the reference (tools/make_fixtures/tokenizer_vectors.py).
 
 import { describe, expect, test } from 'vitest';
+import { createAnswerParser } from '../../src/text/answer/answer_parser';
 import { PERSON } from '../../src/text/authors';
-import { createStreamDecoder } from '../../src/text/decode/stream_decoder';
 import { createTokenizer } from '../../src/text/tokenizer';
 import { files, type Json, projectFile, readJson } from './fixtures';
 
@@ -26,7 +26,7 @@ describe.each(Object.keys(models))('%s', (name) => {
   test.each(texts.map((plain, i) => [plain.slice(0, 40), i] as const))('%j', (_, i) => {
     expect([...tokenizer.encode(texts[i], text)]).toEqual(ids[i]);
     expect(tokenizer.decode(ids[i])).toBe(decoded[i]);
-    const stream = createStreamDecoder(tokenizer);
+    const stream = createAnswerParser(tokenizer);
     expect(ids[i].map((id) => stream.push(id)).join('') + stream.flush()).toBe(decoded[i]);
   });
 });

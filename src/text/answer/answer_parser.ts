@@ -2,10 +2,8 @@
 // never taken back.
 
 import { createStreamDecoder } from '../decode/stream_decoder';
-import type { ChatSyntax } from '../template/chat_syntax';
-import type { Tool } from '../template/message';
 import type { Tokenizer } from '../tokenizer';
-import type { AnswerPart } from './answer_part';
+import type { AnswerOptions, AnswerPart } from './answer_part';
 import { AnswerSplitter } from './answer_splitter';
 
 export interface AnswerParser {
@@ -21,20 +19,6 @@ export interface AnswerParser {
   readonly reasoningTokens: number;
   /** Whole calls so far. */
   readonly calls: number;
-}
-
-export interface AnswerOptions {
-  stop?: readonly string[];
-  /** The ids continue a text, so that their first space is part of the text. Default: false. */
-  goesOn?: boolean;
-  /** The beginning of the answer, which the prompt holds. Default: none. */
-  begun?: string;
-  /** Default: the answer is nothing but text. */
-  syntax?: ChatSyntax;
-  /** The tools that may be called. Without any, a call is text. */
-  tools?: readonly Tool[];
-  /** `text`: thinking stays in the text, with its markers. Default: split. */
-  reasoning?: 'split' | 'text';
 }
 
 export function createAnswerParser(tokenizer: Tokenizer, options: AnswerOptions = {}): AnswerParser {

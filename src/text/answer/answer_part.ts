@@ -1,4 +1,7 @@
-// What an answer holds beside its text. Types only.
+// What an answer holds beside its text, and how it is read. Types only.
+
+import type { ChatSyntax } from '../template/chat_syntax';
+import type { Tool } from '../template/message';
 
 /** A part of an answer that is not its text. */
 export type AnswerPart =
@@ -14,3 +17,17 @@ export type AnswerPart =
     }
   /** A call whose arguments are no JSON object, or whose tool is unknown. `text`: as the model wrote it. */
   | { type: 'tool-call-error'; index: number; message: string; text: string };
+
+export interface AnswerOptions {
+  stop?: readonly string[];
+  /** The ids continue a text, so that their first space is part of the text. Default: false. */
+  goesOn?: boolean;
+  /** The beginning of the answer, which the prompt holds. Default: none. */
+  begun?: string;
+  /** Default: the answer is nothing but text. */
+  syntax?: ChatSyntax;
+  /** The tools that may be called. Without any, a call is text. */
+  tools?: readonly Tool[];
+  /** `text`: thinking stays in the text, with its markers. Default: split. */
+  reasoning?: 'split' | 'text';
+}

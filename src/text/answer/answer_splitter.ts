@@ -1,12 +1,11 @@
 // The text of an answer, as it comes, split into what is shown, thinking, and calls of tools.
 
+import { beginningOf, ShownText } from '../decode/shown_text';
 import type { ToolSyntax } from '../template/chat_syntax';
 import { matchLiteral } from '../template/literal_match';
 import type { Tool } from '../template/message';
-import type { AnswerOptions } from './answer_parser';
-import type { AnswerPart } from './answer_part';
+import type { AnswerOptions, AnswerPart } from './answer_part';
 import { CallParser, isTag, triggerOf } from './call_parser';
-import { beginningOf, ShownText } from '../decode/shown_text';
 
 /** Most spaces that wait for what follows. */
 const MAX_SPACES = 64;

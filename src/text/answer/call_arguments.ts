@@ -49,7 +49,7 @@ class ValueReader implements ArgumentsReader {
     if (this.scanner.isDone) {
       const whole = this.pieces.join('');
       const json = kind === 'json' ? whole : toJson(whole, quotes, true);
-      this.end = json !== null && json.trimStart().startsWith('{') && isJson(json) ? 'whole' : 'wrong';
+      this.end = json?.startsWith('{') && isJson(json) ? 'whole' : 'wrong';
       if (json !== null && kind !== 'json') emit(json);
     }
     return until;

@@ -22,8 +22,8 @@ export function isTag(trigger: string): boolean {
 }
 
 /**
- * Reads the calls that follow one another from the trigger on. `rest` is text behind them, or text that turned out to be
- * no call.
+ * Reads the calls that follow one another from the trigger on. `rest` is text behind them, or text that turned out to
+ * be no call.
  */
 export class CallParser {
   /** Text that is not part of a call, once `isDone`. */
@@ -53,14 +53,14 @@ export class CallParser {
   /** The end of the answer. */
   flush(): void {
     if (this.isDone) return;
-    if (this.step === 'head' && this.isFirst && !isTag(triggerOf(this.syntax))) return this.finish(this.pending);
-    if (this.step !== 'after') {
+    const isText = this.step === 'head' && this.isFirst && !isTag(triggerOf(this.syntax));
+    if (!isText && this.step !== 'after') {
       const isWhole = this.step === 'end' && this.problem === null;
       this.take(this.pending.length);
       if (isWhole) this.complete();
       else this.fail(this.problem ?? 'The call has no end.');
     }
-    this.finish('');
+    this.finish(isText ? this.pending : '');
   }
 
   /** Takes one step. Returns false if it needs more text. */
@@ -128,7 +128,10 @@ export class CallParser {
   }
 
   private complete(): void {
-    if (this.problem !== null) return this.fail(this.problem);
+    if (this.problem !== null) {
+      this.fail(this.problem);
+      return;
+    }
     this.raw.length = 0;
     this.index++;
     this.onWhole();
@@ -164,7 +167,11 @@ export class CallParser {
 
   /** Searches the end of a call that cannot be read. */
   private skipBroken(): boolean {
-    const end = /\S+\s*$/.exec(this.syntax.end + this.syntax.last)?.[0].trim().replace(/^[\]}]+/, '') ?? '';
+    const end =
+      /\S+\s*$/
+        .exec(this.syntax.end + this.syntax.last)?.[0]
+        .trim()
+        .replace(/^[\]}]+/, '') ?? '';
     const at = end === '' ? -1 : this.pending.indexOf(end);
     this.take(at < 0 ? Math.max(0, this.pending.length - end.length + 1) : at + end.length);
     if (at < 0) return false;

@@ -14,8 +14,8 @@ export interface ThinkingSyntax {
  */
 export interface ToolSyntax {
   /**
-   * The notation of arguments. `json`: an object. `literal`: pairs in brackets, which may belong to Python. `tags`: each
-   * argument is `key` KEY `value` VALUE `close`.
+   * The notation of arguments. `json`: an object. `literal`: pairs in brackets, which may belong to Python. `tags`:
+   * each argument is `key` KEY `value` VALUE `close`.
    */
   readonly kind: 'json' | 'literal' | 'tags';
   readonly begin: string;

@@ -10,7 +10,7 @@ import { type ChatPrompt, checkTraits, needsTraits, promptOf } from './prompt_en
 import { authorsOf, Disguise, Follower, Recorder } from './provenance';
 import { showsSystemMessage, systemIntoUser } from './system_message';
 import { readTraits, type TemplateTraits } from './template_traits';
-import { checkRequest, type Mark, variablesOf } from './variables';
+import { type Mark, variablesOf } from './variables';
 
 export interface ChatTemplate {
   render(request: ChatRequest, options: { addGenerationPrompt: boolean }): string;
@@ -32,7 +32,6 @@ export function createChatTemplate(source: string, tokens: Edges): ChatTemplate 
 
   /** The request as the template takes it. */
   function adapted(request: ChatRequest): { request: ChatRequest; forms: TemplateTraits | null } {
-    checkRequest(request);
     const forms = needsTraits(request) ? traits() : known;
     if (forms) checkTraits(request, forms);
     const { messages, thinking = 'auto', toolChoice, templateArguments } = request;

@@ -4,14 +4,16 @@ export const USER = 'xUSERx';
 export const TEXT = 'xTEXTx';
 export const user = { role: 'user', content: USER };
 
-/** The end of a tag, a word or a bracket, where a text may be cut. */
+/** Before and behind a place where a text may be cut. */
 const END = /[\s>\]})"'`]/;
+const BEGIN = /[\s<[]/;
 
 /** The common beginning of two texts, cut at the end of a tag. */
 export function commonStart(a: string, b: string): string {
   let at = 0;
   while (at < a.length && a[at] === b[at]) at++;
-  if (at < a.length && at < b.length) while (at > 0 && !END.test(a[at - 1])) at--;
+  if (at === a.length || at === b.length) return a.slice(0, at);
+  while (at > 0 && !END.test(a[at - 1]) && !(BEGIN.test(a[at]) && BEGIN.test(b[at]))) at--;
   return a.slice(0, at);
 }
 

@@ -19,11 +19,11 @@ export interface ChatPrompt {
 }
 
 /** True if a request has more than messages of text. */
-export function needsTraits({ messages, tools, toolChoice, thinking = 'auto' }: ChatRequest): boolean {
+export function needsTraits({ messages, tools, thinking = 'auto' }: ChatRequest): boolean {
   const isPlain = messages.every(
     ({ role, reasoning, toolCalls }) => role !== 'tool' && !reasoning && !toolCalls?.length,
   );
-  return !isPlain || Boolean(tools?.length) || typeof (toolChoice ?? 'auto') === 'object' || thinking !== 'auto';
+  return !isPlain || Boolean(tools?.length) || thinking !== 'auto';
 }
 
 /** @throws InvalidRequestError for what the template has no place for */
@@ -38,14 +38,8 @@ export function checkTraits({ messages, tools = [], toolChoice, thinking }: Chat
   if ((calls && !traits.calls) || (!traits.showsResults && messages.some(({ role }) => role === 'tool'))) {
     refuse("This model's chat template shows no calls or results of tools. Leave those messages out");
   }
-  const forced = typeof toolChoice === 'object' ? toolChoice.name : null;
-  if (forced !== null || toolChoice === 'required') {
-    if (tools.length === 0) refuse('toolChoice asks for a call, but there are 0 tools. Send tools, or toolChoice auto');
-    if (!traits.calls) refuse("The calls of this model's chat template cannot be read. Use toolChoice auto");
-    if (forced !== null && tools.every(({ name }) => name !== forced)) {
-      refuse(`toolChoice names "${String(forced).slice(0, 80)}", which is not among the ${tools.length} tools`);
-    }
-  }
+  const isForced = toolChoice === 'required' || typeof toolChoice === 'object';
+  if (isForced && !traits.calls) refuse("The calls of this model's chat template cannot be read. Use toolChoice auto");
   const { ability } = traits.thinking ?? { ability: 'none' };
   if (thinking === 'off' && ability === 'always') {
     refuse("This model's chat template cannot switch thinking off. Use thinking auto");

@@ -1,5 +1,5 @@
-// Reads off a chat template what it takes and how it shows thinking and calls: renders conversations with made-up words,
-// the needles, and finds the text around them. Knows no family of models.
+// Reads off a chat template what it takes and how it shows thinking and calls: renders conversations with made-up
+// words, the needles, and finds the text around them. Knows no family of models.
 
 import type { ChatSyntax, Probe } from './chat_syntax';
 import { readThinking, type ThinkingForm } from './thinking_syntax';
@@ -15,5 +15,10 @@ export function readTraits(probe: Probe, source: string): TemplateTraits {
   const close = thinking.thinking?.close.trim();
   const [, begin] = close ? (tools.calls?.begin.split(close) ?? []) : []; // some show an empty thinking before a call
   const calls = tools.calls && begin !== undefined ? { ...tools.calls, begin: begin.trimStart() } : tools.calls;
-  return { ...thinking, ...tools, calls, syntax: { thinking: thinking.thinking, tools: calls } };
+  return {
+    ...thinking,
+    ...tools,
+    calls,
+    syntax: { thinking: thinking.thinking, tools: tools.showsTools ? calls : null },
+  };
 }

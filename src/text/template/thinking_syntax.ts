@@ -62,8 +62,9 @@ function findSwitches(probe: Probe, source: string, open: string, close: string)
     if (prompt({ [name]: THINKING }).includes(THINKING)) continue; // a text that is shown, not a switch
     const compared = source.matchAll(new RegExp(`\\b${name}\\s*==\\s*['"](\\w+)['"]`, 'g'));
     const values = [true, false, ...[...compared].map(([, value]) => value).slice(0, MAX_SWITCHES)];
-    const ranked = values.map((value) => {
+    const ranked = values.flatMap((value) => {
       const shown = prompt({ [name]: value });
+      if (shown === '') return [];
       const tail = shown.slice(shown.lastIndexOf(USER));
       const [opened, closed] = [tail.lastIndexOf(open), tail.lastIndexOf(close)];
       return { value, shown, rank: closed > opened ? 0 : opened < 0 ? 1 : 2 };
@@ -72,7 +73,10 @@ function findSwitches(probe: Probe, source: string, open: string, close: string)
     const pick = (rank: number) => ({ [name]: ranked.find((one) => one.rank === rank)!.value });
     const [least, most] = [Math.min(...ranks), Math.max(...ranks)];
     if (least < most) return { on: pick(most), off: pick(least) };
-    if (ranked[0].shown !== ranked[1].shown) return { on: { [name]: true }, off: { [name]: false } };
+    const [first, second] = ranked;
+    if (first?.value === true && second?.value === false && first.shown !== second.shown) {
+      return { on: { [name]: true }, off: { [name]: false } };
+    }
   }
   return null;
 }

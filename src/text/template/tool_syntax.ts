@@ -44,21 +44,27 @@ export function readTools(probe: Probe): ToolForm {
     const shown = run(callMessage(1, form));
     return shown?.includes(NAME) && shown.lastIndexOf(VALUE_2) > shown.lastIndexOf(NAME) ? shown : null;
   };
+  const result = { role: 'tool', content: RESULT, tool_call_id: SHORT_ID, name: NAME };
+  const takesResult = (form: object) => run(callMessage(1, form), result)?.includes(RESULT) ?? false;
   const ofForm = (textArguments: boolean) => {
-    const [empty, none] = [false, true].map((nullContent) => render({ textArguments, nullContent }));
-    const nullContent = none !== null && (empty === null || none.length <= empty.length);
-    return { textArguments, nullContent, shown: nullContent ? none : empty };
+    const [empty, none] = [false, true].map((nullContent) => {
+      const form = { textArguments, nullContent };
+      return { form, shown: render(form), showsResults: takesResult(form) };
+    });
+    const isBetter =
+      empty.shown === null ||
+      (none.showsResults >= empty.showsResults && (none.shown ?? '').length <= empty.shown.length);
+    return none.shown !== null && isBetter ? none : empty;
   };
   const mappings = ofForm(false);
-  const { shown, ...form } = mappings.shown === null ? ofForm(true) : mappings;
+  const { shown, form, showsResults } = mappings.shown === null ? ofForm(true) : mappings;
   const shortIds = shown !== null && render({ ...form, shortIds: false }) === null;
-  const result = { role: 'tool', content: RESULT, tool_call_id: SHORT_ID, name: NAME };
   const plain = run({ role: 'assistant', content: TEXT });
   return {
     ...form,
     shortIds,
     showsTools: probe({ messages: [user], tools })?.includes(NAME) ?? false,
-    showsResults: run(callMessage(1, form), result)?.includes(RESULT) ?? false,
+    showsResults,
     calls: shown && plain ? readCalls(shown, run(callMessage(2, form)), plain) : null,
   };
 }

@@ -1,10 +1,9 @@
-// The variables of a chat template, in the form of transformers, from a checked request. Every text of the request
+// The variables of a chat template, in the form of transformers, from a request. Every text of the request
 // passes a function that knows its author.
 
-import { InvalidRequestError } from '../../errors';
 import { type Author, authorOf, MODEL, PERSON } from '../authors';
 import { asObject } from '../json';
-import type { ChatMessage, ChatRequest, Tool, ToolCall } from './message';
+import type { ChatMessage, ChatRequest, Tool } from './message';
 
 /** Records or replaces a text of the request. */
 export type Mark = (text: string, author: Author) => string;
@@ -22,62 +21,8 @@ export interface Forms {
   readonly shortIds: boolean;
 }
 
+/** Most levels of arguments; those with more stay text. */
 const MAX_DEPTH = 32;
-/** Most values in tools and template arguments, all levels together. */
-const MAX_VALUES = 20_000;
-const MAX_NAME = 256;
-const RESERVED =
-  /^(messages|tools|add_generation_prompt|[be]os_token|raise_exception|range|strftime_now|true|false|none)$/i;
-
-/** @throws InvalidRequestError for anything that is not what the types say */
-export function checkRequest({ messages, tools, templateArguments }: ChatRequest): void {
-  let values = 0;
-  const check = (value: unknown, what: string, depth = 0): void => {
-    const object = asObject(value);
-    if (depth > MAX_DEPTH || ++values > MAX_VALUES) {
-      throw new InvalidRequestError(
-        `${what} has more than ${MAX_DEPTH} levels or ${MAX_VALUES} values. Send a smaller one.`,
-      );
-    }
-    if (object || Array.isArray(value)) {
-      for (const child of Object.values(value as object)) check(child, what, depth + 1);
-    } else if (value !== null && !/^(string|number|boolean)$/.test(typeof value)) {
-      throw new InvalidRequestError(`${what} holds a ${typeof value}. Send JSON values.`);
-    }
-  };
-  const wants = (holds: boolean, what: string) => {
-    if (!holds) throw new InvalidRequestError(`${what}.`);
-  };
-  wants(tools === undefined || Array.isArray(tools), 'tools must be a list');
-  for (const [i, tool] of (tools ?? []).entries()) {
-    const { name, description = '', parameters = {} } = asObject(tool) ?? {};
-    wants(isName(name), `Tool ${i} needs a name of 1 to ${MAX_NAME} characters`);
-    wants(typeof description === 'string', `The description of tool ${i} must be text`);
-    wants(asObject(parameters) !== null, `The parameters of tool ${i} must be a JSON Schema, an object`);
-    check(parameters, `Tool ${i}`);
-  }
-  for (const [i, { reasoning = '', toolCalls = [], toolCallId = '' }] of messages.entries()) {
-    const isText = typeof reasoning === 'string' && typeof toolCallId === 'string';
-    wants(
-      isText && Array.isArray(toolCalls),
-      `Message ${i} needs text as reasoning and toolCallId, and a list of calls`,
-    );
-    for (const call of toolCalls) {
-      const { id, name, arguments: json } = (asObject(call) ?? {}) as Partial<ToolCall>;
-      const isCall = typeof id === 'string' && isName(name) && typeof json === 'string';
-      wants(isCall, `A call of message ${i} needs an id, a name and arguments, all text`);
-    }
-  }
-  wants(templateArguments === undefined || asObject(templateArguments) !== null, 'templateArguments must be an object');
-  for (const [name, value] of Object.entries(templateArguments ?? {})) {
-    wants(/^[a-z_]\w*$/i.test(name) && !RESERVED.test(name), `templateArguments cannot set "${name.slice(0, 80)}"`);
-    check(value, `The template argument ${name}`);
-  }
-}
-
-function isName(name: unknown): boolean {
-  return typeof name === 'string' && name !== '' && name.length <= MAX_NAME;
-}
 
 /** `mark` is called for each text of the request, keys included. */
 export function variablesOf(request: ChatRequest, forms: Forms | null, mark: Mark): Record<string, unknown> {

@@ -1,10 +1,11 @@
-// The stream of an answer: its text equals decode() of its ids, appears early, and never shows half a character or a
+// The text of an answer: it equals decode() of its ids, appears early, and never shows half a character or a
 // stop string.
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { createAnswerParser } from '../../../src/text/answer/answer_parser';
+import type { AnswerOptions } from '../../../src/text/answer/answer_part';
 import { LONGEST_HOLD } from '../../../src/text/decode/graphemes';
-import { createStreamDecoder } from '../../../src/text/decode/stream_decoder';
 import { createTokenizer, type Tokenizer } from '../../../src/text/tokenizer';
 import { mixedText, plainText, SEED } from '../arbitraries';
 import { files } from '../fixtures';
@@ -13,8 +14,26 @@ import { byteLevelJson, sentencePieceGguf } from '../tiny_vocabulary';
 const byteLevel = createTokenizer(files({ tokenizerJson: byteLevelJson() }));
 const sentencePiece = createTokenizer(files({ gguf: sentencePieceGguf() }));
 
+/** An answer that keeps its text. */
+function createAnswer(tokenizer: Tokenizer, options: AnswerOptions = {}) {
+  const parser = createAnswerParser(tokenizer, options);
+  const keep = (text: string) => {
+    answer.text += text;
+    return text;
+  };
+  const answer = {
+    text: '',
+    push: (id: number) => keep(parser.push(id)),
+    flush: () => keep(parser.flush()),
+    get stopped() {
+      return parser.stopped;
+    },
+  };
+  return answer;
+}
+
 function stream(tokenizer: Tokenizer, ids: ArrayLike<number>, stop: string[] = []) {
-  const decoder = createStreamDecoder(tokenizer, { stop });
+  const decoder = createAnswer(tokenizer, { stop });
   const shown = Array.from(ids, (id) => decoder.push(id));
   shown.push(decoder.flush());
   return { shown, decoder, text: shown.join('') };
@@ -34,7 +53,7 @@ describe.each([
       fc.property(mixedText, mixedText, (begun, more) => {
         const prompt = tokenizer.encode(`x${begun}`);
         const ids = tokenizer.encode(more, { addSpecialTokens: false });
-        const decoder = createStreamDecoder(tokenizer, { goesOn: true });
+        const decoder = createAnswer(tokenizer, { goesOn: true });
         const text = Array.from(ids, (id) => decoder.push(id)).join('') + decoder.flush();
         expect(tokenizer.decode(prompt) + text).toBe(tokenizer.decode([...prompt, ...ids]));
       }),
@@ -88,7 +107,7 @@ describe.each([
 
 test('ASCII and letters of Latin, Chinese and Korean are shown at once', () => {
   for (const text of ['Hello, world! 1 + 1', 'Größe', '文字', '한국']) {
-    const decoder = createStreamDecoder(byteLevel);
+    const decoder = createAnswer(byteLevel);
     for (const char of text) {
       const shown = bytes(char).map((id) => decoder.push(id));
       expect(shown.join('')).toBe(char);
@@ -115,7 +134,7 @@ test('a second flag starts only after the first', () => {
 });
 
 test('at most LONGEST_HOLD units wait', () => {
-  const decoder = createStreamDecoder(byteLevel);
+  const decoder = createAnswer(byteLevel);
   const text = `e${'\u0301'.repeat(500)}${'👩\u200d'.repeat(200)}${'🇩'.repeat(99)}`;
   let pushed = '';
   for (const char of text) {
@@ -126,7 +145,7 @@ test('at most LONGEST_HOLD units wait', () => {
 });
 
 test('invalid bytes show as U+FFFD, an unfinished character only at the end', () => {
-  const decoder = createStreamDecoder(byteLevel);
+  const decoder = createAnswer(byteLevel);
   expect(decoder.push(byteLevelIdOf(0xe2))).toBe('');
   expect(decoder.push(byteLevelIdOf(0x41))).toBe('\ufffdA');
   expect(decoder.push(byteLevelIdOf(0xf0))).toBe('');
@@ -135,7 +154,7 @@ test('invalid bytes show as U+FFFD, an unfinished character only at the end', ()
 });
 
 test('a possible stop string waits, and is released otherwise', () => {
-  const decoder = createStreamDecoder(byteLevel, { stop: ['END', '\n\n'] });
+  const decoder = createAnswer(byteLevel, { stop: ['END', '\n\n'] });
   const push = (text: string) => bytes(text).map((id) => decoder.push(id));
   expect(push('aE')).toEqual(['a', '']);
   expect(push('Nx')).toEqual(['', 'ENx']);
