@@ -4,11 +4,14 @@
 /** The template, or the text of complete(): every added token is recognized. */
 export const TEMPLATE = 0;
 /**
- * An assistant message, its thinking and its calls: added tokens that an answer shows (`<think>`, `<tool_call>`) are recognized, those around turns
- * are not.
+ * An assistant message, its thinking and its calls: added tokens that an answer shows (`<think>`, `<tool_call>`) are
+ * recognized, those around turns are not.
  */
 export const MODEL = 1;
-/** A user, system or tool message, or a tool's definition: only harmless added tokens, such as letters and runs of spaces, are recognized. */
+/**
+ * A user, system or tool message, or a tool's definition: only harmless added tokens, such as letters and runs of
+ * spaces, are recognized.
+ */
 export const PERSON = 2;
 
 export type Author = typeof TEMPLATE | typeof MODEL | typeof PERSON;
