@@ -11,6 +11,7 @@ import { modelFile } from '../model/tiny_gguf';
 import { files } from '../text/fixtures';
 import { sentencePieceGguf } from '../text/tiny_vocabulary';
 import { type HostPage, type Hosts, type HostVisit, openHosts, visitHost } from './host_site';
+import { asked, installScripted } from './scripted_engine';
 import { begun, ended, lastAnswer, ready, send, stateOf, textOf } from './site';
 
 /** Limits for moments on a busy machine. */
@@ -418,6 +419,31 @@ test('without any charset the ids and texts are the same', async () => {
   await send(page, text);
   expect(await ended(page)).toBe('done');
   expect(await page.getByTestId('timing').innerText()).toMatch(/^[\d.]+ tok\/s \u00b7 /);
+  expect(said).toEqual([]);
+  await page.context().close();
+});
+
+test('thinking is folded in the small window, and the tag sets its switch', async () => {
+  const { page, said } = await visitHost(hosts, { body: tag('data-open data-thinking="off" data-panel') });
+  await ready(page);
+  const answers = [{ thought: 'Let me see. '.repeat(40), text: 'It is 42.' }];
+  await installScripted(page, { thinking: 'optional', contextLength: 4096, answers });
+  const button = page.getByRole('button', { name: 'Thinking', exact: true });
+  expect(await button.getAttribute('aria-pressed')).toBe('false');
+  await send(page, 'What is it?');
+  expect(await ended(page)).toBe('done');
+  expect(await page.getByTestId('thought').count()).toBe(0);
+  await button.click();
+  await send(page, 'And now?');
+  expect(await ended(page)).toBe('done');
+  const { messages, options } = (await asked(page)).at(-1)!;
+  expect([messages?.length, options.thinking]).toEqual([3, 'on']);
+  await page.getByTestId('thought').click();
+  await expect.poll(() => textOf(page.getByTestId('thought-body')), SOON).toMatch(/^Let me see\./);
+  expect(await textOf(lastAnswer(page))).toBe('It is 42.');
+  const dock = page.locator('vivace-composer .row');
+  expect(await dock.evaluate((row) => row.scrollWidth <= row.clientWidth)).toBe(true);
+  expect(await page.evaluate(() => localStorage.length)).toBe(0);
   expect(said).toEqual([]);
   await page.context().close();
 });

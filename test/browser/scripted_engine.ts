@@ -61,7 +61,7 @@ export async function visitScripted(
   return visited;
 }
 
-/** Gives the page's chat a scripted engine. A model being loaded must have failed before. */
+/** Gives the chat of the page, or of its script tag, a scripted engine. No model may be loading. */
 export async function installScripted(page: Page, script: Script): Promise<void> {
   await page.evaluate(install, script);
 }
@@ -211,7 +211,8 @@ function install({ answers, contextLength = 1024, hasChatTemplate = true, thinki
     tune: () => Promise.reject(failure({ code: 'invalid-request', message: 'A script cannot be tuned.' })),
     unload: () => Promise.resolve(),
   };
-  Object.assign(document.querySelector('vivace-chat') ?? {}, { engine });
+  const tag = document.querySelector('[data-testid=vivace-embed]')?.shadowRoot;
+  Object.assign((tag ?? document).querySelector('vivace-chat') ?? {}, { engine });
   Object.assign(document.querySelector('vivace-metrics') ?? {}, { info, engine });
   Object.assign(document.querySelector('vivace-loader') ?? {}, { state: { kind: 'ready' } });
 }

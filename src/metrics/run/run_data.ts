@@ -23,7 +23,7 @@ export interface RecordedToken extends Omit<TokenEvent, 'type'> {
   paintedMs: number | null;
 }
 
-/** An event between two tokens that may explain a gap. */
+/** An event at or after a token, such as one that may explain the next gap. */
 export interface Mark {
   /** Number of tokens that arrived before the event. */
   afterToken: number;
@@ -32,12 +32,13 @@ export interface Mark {
   label: string;
 }
 
-/** Labels of the marks that explain stalls. */
+/** Labels of marks. Those of pairs explain stalls; the answer begins after thinking. */
 export const MARK = {
   hidden: 'tab hidden',
   shown: 'tab shown',
   tuning: 'tuning',
   tuned: 'tuning ended',
+  answer: 'answer',
 } as const;
 
 export type DoneEvent = Extract<EngineEvent, { type: 'done' }>;

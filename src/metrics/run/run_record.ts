@@ -14,7 +14,7 @@ import type {
 } from '../../engine/engine';
 import { summarizeGaps } from '../../engine/tbt';
 import { afterPaint } from '../shared/after_paint';
-import type { DoneEvent, Mark, RecordedToken, RunData, Stall } from './run_data';
+import { type DoneEvent, MARK, type Mark, type RecordedToken, type RunData, type Stall } from './run_data';
 import { findStalls } from './stalls';
 
 interface RunRecordOptions {
@@ -158,6 +158,8 @@ export class RunRecord implements RunData {
       this.tokenNumbers.push(this.tokens.length);
       this.gaps.push(token.tbtMs);
     }
+    const comesAfterThinking = token.text.trim() !== '' && this.parts.at(-1)?.type === 'reasoning';
+    if (comesAfterThinking && !this.marks.some(({ label }) => label === MARK.answer)) this.mark(MARK.answer);
     if (this.awaitsPaint) return;
     this.awaitsPaint = true;
     this.onPaint(this.frame);

@@ -56,6 +56,17 @@ for (const n of [0, 1, 2, 1000]) {
   });
 }
 
+test('thinking counts like any token, and a mark stands where the answer begins', () => {
+  const run = new RunRecord();
+  const say = (text: string) => run.record(tokenEvent({ id: 1, text, tbtMs: 1, position: 1 }));
+  say('');
+  run.record({ type: 'reasoning', text: 'Let me' });
+  say('\n');
+  for (const text of ['So', ' it', ' is']) say(text);
+  expect(run.tokens).toHaveLength(5);
+  expect(run.marks.map(({ afterToken, label }) => [afterToken, label])).toEqual([[3, 'answer']]);
+});
+
 test('percentiles and speed are live before the run is done', () => {
   const run = runOf(5); // gaps 2, 3, 4, 5
   expect(run.isRunning).toBe(true);
