@@ -3,7 +3,7 @@
 import { expect, test, vi } from 'vitest';
 import { EmbedSession } from '../../src/embed/embed_session';
 import { EnginePool } from '../../src/embed/engine_pool';
-import type { Engine } from '../../src/engine/engine';
+import type { Engine, EngineChatOptions, EngineEvent } from '../../src/engine/engine';
 import { STANDARD_LOAD } from '../../src/ui/settings/settings_fields';
 
 const MODEL = { model: 'm', sha256: undefined, load: STANDARD_LOAD, worker: undefined };
@@ -69,4 +69,34 @@ test('the settings of the tag hold for every model, unless code asks for others'
     ['m', 'q4', 100, undefined],
     ['other', 'q4', 64, false],
   ]);
+});
+
+test('options of a chat reach the engine unchanged, and its events the caller', async () => {
+  const events: EngineEvent[] = [
+    { type: 'reasoning', text: 'Let me see.' },
+    { type: 'tool-call', index: 0, id: 'a', name: 'weather', arguments: '{}' },
+    { type: 'tool-call-error', index: 1, message: 'No JSON.', text: 'oops' },
+  ];
+  const asked: unknown[] = [];
+  const pool = new EnginePool(async () => {
+    const chat = async function* (messages: unknown, { signal: _, ...options }: EngineChatOptions) {
+      asked.push([messages, options]);
+      yield* events;
+    };
+    const countTokens = async () => 7;
+    return { info: { hasChatTemplate: true }, lost: null, chat, countTokens, async unload() {} } as unknown as Engine;
+  });
+  const session = new EmbedSession(MODEL, pool, listener);
+  const tools = [{ name: 'weather', parameters: { type: 'object' } }];
+  const options = { tools, toolChoice: 'required', thinking: 'off', templateArguments: { x: 1 }, n: 2 } as const;
+  const heard: EngineEvent[] = [];
+  for await (const event of session.chat('Hello', 'Be brief.', options)) heard.push(event);
+  expect(heard).toEqual(events);
+  const messages = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content: 'Hello' },
+  ];
+  expect(asked).toEqual([[messages, options]]);
+  expect(await session.engine?.countTokens('Hello')).toBe(7);
+  await session.close();
 });
