@@ -99,7 +99,7 @@ class Completion implements StreamWriter {
       return { index, ...this.form.write(piece, true, false), finish_reason: done && finishReason(piece) };
     });
     this.assertComplete();
-    return { ...this.head, choices, usage: this.usage, ...this.extensions(answers[answers.length - 1], []) };
+    return { ...this.head, choices, usage: this.usage, ...this.extensions(answers[answers.length - 1]) };
   }
 
   write(events: readonly EngineEvent[]): string {
@@ -125,7 +125,7 @@ class Completion implements StreamWriter {
     let text = '';
     if (progress && this.body.return_progress) text += this.chunk(empty, null, this.progress(progress));
     const isShown = hasPart(piece);
-    if (isShown) text += this.chunk(piece, null, this.extensions({ ...piece, done: undefined }, tokens));
+    if (isShown) text += this.chunk(piece, null, this.extensions({ ...piece, done: undefined }));
     if (done) text += this.chunk(empty, finishReason(piece), this.extensions(piece, isShown ? [] : tokens));
     return text;
   }
@@ -156,14 +156,17 @@ class Completion implements StreamWriter {
     assertComplete(this.ended >= this.prompts * (this.body.n ?? 1));
   }
 
-  private extensions(piece: Piece, tokens: readonly TokenTimes[]): object {
+  private extensions(piece: Piece, tokens: readonly TokenTimes[] = piece.tokens): object {
     const { callErrors, done } = piece;
     const vivace = {
-      ...(tokens.length > 0 && { tokens }),
+      ...(this.body.stream && tokens.length > 0 && { tokens }),
       ...(callErrors.length > 0 && { tool_call_errors: callErrors }),
       ...(done && { seed: done.seed, metrics: done.metrics }),
     };
-    return { vivace, ...(this.body.timings_per_token && { timings: this.timings.add(piece, this.pieces) }) };
+    return {
+      vivace,
+      ...(this.body.timings_per_token && { timings: this.timings.add(piece.choice, tokens, this.pieces) }),
+    };
   }
 
   private progress({ cached, done, total }: NonNullable<Piece['progress']>): object {

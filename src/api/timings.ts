@@ -1,6 +1,6 @@
 // The timings of llama.cpp's server, from the times of tokens.
 
-import type { Piece, Pieces } from './pieces';
+import type { Pieces, TokenTimes } from './pieces';
 
 /** The times of the choice that is being written. */
 export class Timings {
@@ -11,7 +11,7 @@ export class Timings {
   private lastAtMs = 0;
 
   /** The timings up to a piece. The first token ends the prompt, so that decoding is timed from it on. */
-  add({ choice, tokens }: Piece, { promptTokens, cachedTokens }: Pieces): object {
+  add(choice: number, tokens: readonly TokenTimes[], { promptTokens, cachedTokens }: Pieces): object {
     const [first] = tokens;
     if (first && choice !== this.choice) {
       this.choice = choice;
