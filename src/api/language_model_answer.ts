@@ -43,8 +43,9 @@ export async function readAnswer(events: AsyncIterable<EngineEvent>, onText: (te
       if (event.finishReason === 'abort') break;
       const { promptTokens, completionTokens, reasoningTokens } = event.usage;
       const tokens = promptTokens + completionTokens - reasoningTokens;
-      const isCut = event.finishReason === 'length' || event.finishReason === 'context';
-      const whole = [...calls.values()].filter((call) => !isCut || isJson(call.arguments));
+      const whole = [...calls.values()]
+        .map((call) => ({ ...call, arguments: call.arguments || '{}' }))
+        .filter((call) => isJson(call.arguments)); // a call may be cut by the end of the context
       const message: ChatMessage = { role: 'assistant', content };
       if (reasoning !== '') message.reasoning = reasoning;
       if (whole.length > 0) message.toolCalls = whole;

@@ -8,24 +8,15 @@ const NAMES: Readonly<Record<string, string>> = {
   'unsupported-model': 'NotSupportedError',
 };
 
-type QuotaClass = new (message: string, options: { requested: number; quota: number }) => DOMException;
-
-/** The stand-in where the browser has no class of this name yet. */
-class QuotaExceeded extends DOMException {
-  readonly requested: number;
-  readonly quota: number;
-
-  constructor(message: string, { requested, quota }: { requested: number; quota: number }) {
-    super(message, 'QuotaExceededError');
-    this.requested = requested;
-    this.quota = quota;
-  }
-}
+type QuotaClass = new (message: string, numbers: { requested: number; quota: number }) => DOMException;
 
 export function quotaExceeded(requested: number, quota: number): DOMException {
-  const { QuotaExceededError = QuotaExceeded } = globalThis as { QuotaExceededError?: QuotaClass };
+  const { QuotaExceededError: Native } = globalThis as { QuotaExceededError?: QuotaClass };
   const message = `The input needs ${requested} tokens and the context holds ${quota}. Shorten it.`;
-  return new QuotaExceededError(message, { requested, quota });
+  const numbers = { requested, quota };
+  return Native
+    ? new Native(message, numbers)
+    : Object.assign(new DOMException(message, 'QuotaExceededError'), numbers);
 }
 
 export function notSupported(message: string): DOMException {

@@ -12,7 +12,8 @@ export interface PromptInput {
 }
 
 const ROLES = ['system', 'user', 'assistant'];
-const TYPES = ['text', 'image', 'audio', 'tool-call', 'tool-response'];
+/** Those that the interface knows. */
+export const CONTENT_TYPES = ['text', 'image', 'audio', 'tool-call', 'tool-response'];
 
 /**
  * The messages of a prompt. What is neither a text nor a list counts as a text, as for the browser's interface.
@@ -53,7 +54,8 @@ function messagesOf(
   let text = '';
   for (const part of content) {
     const { type, value } = isJsonObject(part) ? part : {};
-    if (typeof type !== 'string' || !TYPES.includes(type)) throw new TypeError(`"${type}" is no type of content.`);
+    if (typeof type !== 'string' || !CONTENT_TYPES.includes(type))
+      throw new TypeError(`"${type}" is no type of content.`);
     checkPart(role, type, value, inputs);
     if (type === 'text') text += value;
     else if (type === 'tool-call') toolCalls.push(callFromPage(value));

@@ -3,6 +3,7 @@
 import type { GenerateOptions, Tool } from '../engine/protocol';
 import { isJsonObject } from '../shared/json_object';
 import { notSupported } from './language_model_errors';
+import { CONTENT_TYPES } from './language_model_input';
 import type {
   LanguageModelCreateCoreOptions,
   LanguageModelParams,
@@ -31,9 +32,6 @@ const MODES: Readonly<Record<LanguageModelSamplingMode, readonly [temperature: n
   'most-creative': [1.4, PARAMS.maxTopK, 1],
 };
 
-const TYPES = ['text', 'image', 'audio', 'tool-call', 'tool-response'];
-const INPUTS = ['text', 'tool-call', 'tool-response'];
-const OUTPUTS = ['text', 'tool-call'];
 const EFFORTS = ['none', 'low', 'medium', 'high'];
 
 /** The checked options of a session. */
@@ -65,8 +63,8 @@ export function readOptions(options: LanguageModelCreateCoreOptions): SessionOpt
   }
   const { effort = 'none' } = thinking ?? {};
   if (!EFFORTS.includes(effort)) throw new TypeError(`"${effort}" is no effort of thinking.`);
-  const stranger =
-    [...inputs].find((type) => !INPUTS.includes(type)) ?? [...outputs].find((type) => !OUTPUTS.includes(type));
+  const all = [...inputs, ...outputs];
+  const stranger = all.find((type) => type === 'image' || type === 'audio');
   return {
     ...readSampling(options),
     tools,
@@ -80,7 +78,7 @@ export function readOptions(options: LanguageModelCreateCoreOptions): SessionOpt
 function expectedTypes(expected: LanguageModelCreateCoreOptions['expectedInputs']): Set<string> {
   const list = [...(expected ?? [])];
   for (const { type, languages } of list) {
-    if (!TYPES.includes(type)) throw new TypeError(`"${type}" is no type of content.`);
+    if (!CONTENT_TYPES.includes(type)) throw new TypeError(`"${type}" is no type of content.`);
     Intl.getCanonicalLocales(languages && [...languages]); // a RangeError for malformed tags
   }
   return new Set(list.map(({ type }) => type));

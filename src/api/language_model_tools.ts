@@ -60,7 +60,7 @@ export const VALUE_CLASSES = {
 
 /** A call of the model, for the page. Its arguments are valid: the engine has checked them. */
 export function callForPage(call: ToolCall): LanguageModelToolCall {
-  return new ToolCallValue({ callId: call.id, name: call.name, arguments: JSON.parse(call.arguments || '{}') });
+  return new ToolCallValue({ callId: call.id, name: call.name, arguments: JSON.parse(call.arguments) });
 }
 
 /** @throws DataError for arguments that are no JSON object */
@@ -91,7 +91,7 @@ function partText(part: unknown): string {
 /** Executes a call. An error of the tool is text for the model. */
 export async function execute(tool: LanguageModelTool, call: ToolCall): Promise<string> {
   try {
-    const result = await tool.execute?.(JSON.parse(call.arguments || '{}') as never);
+    const result = await tool.execute?.(JSON.parse(call.arguments) as never);
     return typeof result === 'string' ? result : toJson(result ?? null);
   } catch (error) {
     return `Error: ${error instanceof Error ? error.message : String(error)}`;
