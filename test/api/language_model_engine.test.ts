@@ -1,7 +1,12 @@
 // LanguageModel over the engine's own loop, chat template and tokenizer, with a tiny model that says prescribed texts.
 
 import { expect, test } from 'vitest';
-import { createLanguageModel, type PromptEngine } from '../../src/api/language_model';
+import {
+  createLanguageModel,
+  type LanguageModelMessageContent,
+  type LanguageModelToolCall,
+  type PromptEngine,
+} from '../../src/api/language_model';
 import type { EngineEvent } from '../../src/engine/protocol';
 import { generate } from '../../src/engine/worker/generate';
 import { loadModel } from '../../src/engine/worker/load';
@@ -12,8 +17,8 @@ import { errorOf } from './prompt_engine';
 const CONTEXT = 160;
 
 /** The chain model in this process, without a worker. */
-async function chainEngine(): Promise<PromptEngine> {
-  const options = { backend: 'cpu', contextLength: CONTEXT, cache: false } as const;
+async function chainEngine(contextLength = CONTEXT): Promise<PromptEngine> {
+  const options = { backend: 'cpu', contextLength, cache: false } as const;
   const { session, info } = await loadModel(chainFiles(), options, () => {}, new AbortController().signal);
   return {
     info,
@@ -89,4 +94,56 @@ test('an empty prompt is refused with the words of the engine', async () => {
   const session = await createLanguageModel(await chainEngine()).create();
   const error = await errorOf(session.prompt(''));
   expect([error.name, error.message]).toEqual(['NotSupportedError', expect.stringContaining('empty')]);
+});
+
+/** A session with the tool of the chain model's scripts. Answers are longer with its definition. */
+async function withWeather(execute?: (input: { city: string }) => unknown, contextLength = 800) {
+  const inputSchema = { type: 'object', properties: { city: { type: 'string' }, days: { type: 'integer' } } };
+  const tools = [{ name: 'weather', description: 'The weather of a city.', inputSchema, execute }];
+  const types = [{ type: 'tool-call' }, { type: 'tool-response' }] as const;
+  return createLanguageModel(await chainEngine(contextLength)).create<string | LanguageModelMessageContent[]>({
+    tools,
+    expectedInputs: types,
+    expectedOutputs: types.slice(0, 1),
+  });
+}
+
+test.each([
+  ['the weather', ['Bern'], ''],
+  ['both cities', ['Bern', 'Basel'], 'I ask for both cities.'],
+])('calls are read off %s, executed, and answered', async (prompt, cities, text) => {
+  const asked: string[] = [];
+  const session = await withWeather(({ city }) => {
+    asked.push(city);
+    return '21 degrees';
+  });
+  const answer = (await session.prompt(prompt)) as string;
+  expect(asked).toEqual(cities);
+  expect(answer.replace(/\n/g, '')).toBe(text + says('result'));
+});
+
+test('a broken call stays in the text, and the model answers again', async () => {
+  const session = await withWeather(() => 'never');
+  const answer = (await session.prompt('broken')) as string;
+  expect(answer).toContain('<tool_call>');
+  expect(answer.trim().endsWith(says('hello'))).toBe(true);
+});
+
+test('the page executes a call, and answers it', async () => {
+  const session = await withWeather();
+  const [{ type, value }] = (await session.prompt('the weather')) as LanguageModelMessageContent[];
+  const { callId, name, arguments: given } = value as LanguageModelToolCall;
+  expect([type, name, given]).toEqual(['tool-call', 'weather', { city: 'Bern', days: 2 }]);
+  const response = { callId, name, result: [{ type: 'text', value: '21 degrees' }] };
+  expect(await session.prompt([{ role: 'user', content: [{ type: 'tool-response', value: response }] }])).toBe(
+    says('result'),
+  );
+});
+
+test('the model thinks where the session asks for it, and its thinking is not in the answer', async () => {
+  const LanguageModel = createLanguageModel(await chainEngine());
+  const thinking = await LanguageModel.create({ thinking: { effort: 'low' } });
+  expect(await thinking.prompt('think')).toBe('The answer is 42.');
+  const session = await LanguageModel.create();
+  expect(await session.prompt('think')).toBe(says('hello'));
 });
