@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { asked, installScripted, release, type Script, visitScripted } from './scripted_engine';
-import { answers, ended, lastAnswer, openSite, type Site, send, setting, textOf } from './site';
+import { answers, ended, lastAnswer, openSite, ready, type Site, send, setting, textOf, visit } from './site';
 
 const THOUGHT = 'They ask for **one** thing. I look at it from all sides, and then I answer. ';
 const LONG = THOUGHT.repeat(60);
@@ -245,6 +245,29 @@ test('thinking and calls are exported and imported with their conversation', asy
   await expect.poll(() => textOf(other.page.getByTestId('thought-body'))).toContain('They ask for one thing.');
   expect(await other.page.getByTestId('call').count()).toBe(1);
   await other.page.context().close();
+});
+
+test('a real model thinks, answers, is switched, and is cut in its thinking', async () => {
+  const { page, errors } = await visit(site, '?model=chain/');
+  await ready(page);
+  await send(page, 'Please think.');
+  expect(await ended(page)).toBe('done');
+  expect(await textOf(lastAnswer(page))).toBe('The answer is 42.');
+  await page.getByTestId('thought').click();
+  await expect.poll(() => textOf(page.getByTestId('thought-body'))).toContain('6 times 7 is 42.');
+  expect(await textOf(page.getByTestId('meter'))).toMatch(/^\d+ of 2,048 tokens$/);
+  await page.getByTestId('thinking').click();
+  await send(page, 'Please think again.');
+  expect(await ended(page)).toBe('done');
+  expect(await textOf(lastAnswer(page))).toBe('Hello! I am a chain of tokens.');
+  expect(await page.getByTestId('thought').count()).toBe(1);
+  await page.getByTestId('thinking').click();
+  await setting(page, 'maxTokens', '4');
+  await send(page, 'Please think again.');
+  expect(await ended(page)).toBe('done');
+  expect(await textOf(lastAnswer(page))).toContain('Thinking was cut at the limit of 4 tokens');
+  expect(errors).toEqual([]);
+  await page.context().close();
 });
 
 test('no console messages', () => {
