@@ -4,7 +4,7 @@
 
 import { availableParallelism } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import type { EngineEvent } from '../../src/engine/protocol';
+import type { EngineEvent, GenerateOptions } from '../../src/engine/protocol';
 import { chooseStep } from '../../src/engine/worker/choose_step';
 import { generate } from '../../src/engine/worker/generate';
 import type { Session } from '../../src/engine/worker/session';
@@ -26,24 +26,27 @@ const LAST = FIRST + TOKENS - 1;
 const TRIES = 200;
 /** Largest error of logits, as a share of that of plain steps. */
 const NO_FARTHER = 1.5;
+/** Largest difference of log probabilities between fused and plain steps, which round otherwise. */
+const NEAR = 0.2;
 const TIMEOUT_MS = 180_000; // most of it compiling
 
 async function answer(llama: Llama, runAhead?: number) {
   return answerOf(numberSession(new WebGpuBackend(await testGpu(), llama)), runAhead);
 }
 
-async function answerOf(session: Session, runAhead?: number) {
+async function answerOf(session: Session, runAhead?: number, options: GenerateOptions = {}) {
   const events: EngineEvent[] = [];
   await generate(
     session,
     { prompt: PROMPT },
-    { temperature: 0, maxTokens: TOKENS, runAhead },
+    { temperature: 0, maxTokens: TOKENS, runAhead, ...options },
     (some) => events.push(...some),
     () => false,
   );
   const [done] = events.filter((event) => event.type === 'done');
   return {
     ids: events.flatMap((event) => (event.type === 'token' ? [event.id] : [])),
+    logprobs: events.flatMap((event) => (event.type === 'token' && event.logprobs ? [event.logprobs] : [])),
     warnings: events.flatMap((event) => (event.type === 'warning' ? [event] : [])),
     step: done.metrics.step,
   };
@@ -168,6 +171,25 @@ describe('one workgroup that loses words', { timeout: TIMEOUT_MS }, () => {
     const { ids, warnings } = await answerOf(session);
     expect(ids).toEqual(await plainIds());
     expect(warnings.map(({ message }) => message)).toEqual([expect.stringContaining('at position 10,')]);
+  });
+
+  test('its log probabilities are those of the steps that ran again', async () => {
+    const { llama, gpu } = await faultyLlama({ step: 'plain' });
+    const options = { logprobs: 3, frequencyPenalty: 0.01 };
+    const plain = await answerOf(numberSession(new WebGpuBackend(gpu, llama)), undefined, options);
+    const chosenOnes = plain.logprobs.map(({ chosen }) => chosen.logprob);
+    expect(Math.max(...chosenOnes) - Math.min(...chosenOnes)).toBeGreaterThan(4 * NEAR);
+    for (const runAhead of [sharedRunAhead(), undefined]) {
+      const session = { ...numberSession(await lostAt(10)), runAhead };
+      const { ids, warnings, logprobs } = await answerOf(session, undefined, options);
+      expect(ids).toEqual(plain.ids);
+      expect(warnings).toHaveLength(1);
+      expect(logprobs.map(({ chosen }) => chosen.id)).toEqual(ids);
+      for (const [i, { chosen, top }] of logprobs.entries()) {
+        expect(top[0]).toEqual(chosen); // far ahead of all others
+        expect(Math.abs(chosen.logprob - plain.logprobs[i].chosen.logprob), `token ${i}`).toBeLessThan(NEAR);
+      }
+    }
   });
 
   test('while a load warms up: the first answer is right', async () => {
