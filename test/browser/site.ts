@@ -19,7 +19,7 @@ export interface Site {
 }
 
 /** The folder of the chain model, by path below the site. */
-function chainHandlers(): Record<string, Handler> {
+export function chainHandlers(): Record<string, Handler> {
   const answer = (bytes: Uint8Array): Handler => {
     const headers = { 'content-type': 'application/octet-stream', 'content-length': bytes.length };
     return (_request, response) => void response.writeHead(200, headers).end(bytes);
