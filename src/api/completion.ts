@@ -35,7 +35,8 @@ export async function answer(
   return Response.json(completion.whole(await takeAll(inbox)));
 }
 
-async function takeAll(inbox: Inbox): Promise<EngineEvent[]> {
+/** The events of a whole answer. */
+export async function takeAll(inbox: Inbox): Promise<EngineEvent[]> {
   const all: EngineEvent[] = [];
   for (let events = await inbox.take(); events; events = await inbox.take())
     for (const event of events) all.push(event);

@@ -5,7 +5,7 @@ import { answer, type Form, wireLogprobs } from './completion';
 import type { ApiCall } from './http_request';
 import { invalid } from './openai_errors';
 import { messages, readMessage, tools } from './openai_messages';
-import { effort, format, readEffort, readOptions, readTools, SHARED, toolChoice, verbosity } from './openai_request';
+import { effort, format, readEffort, readOptions, readTools, SHARED, toolChoice } from './openai_request';
 import type { ChatRequest } from './openai_types';
 import type { CallPart } from './pieces';
 import { flag, list, object, only, refuse, text } from './schema';
@@ -20,7 +20,6 @@ const CHAT_REQUEST = object({
   add_generation_prompt: flag,
   continue_final_message: flag,
   response_format: format,
-  verbosity,
   modalities: list(only('text', 'answers are text')),
   ...refuse('audio functions function_call moderation store web_search_options'),
 });

@@ -6,6 +6,7 @@ import type { ApiCall } from './http_request';
 import { unsupported } from './openai_errors';
 import { MAX_LOGPROBS, readOptions, SHARED } from './openai_request';
 import type { CompletionRequest } from './openai_types';
+import type { Logprobs } from './pieces';
 import { either, flag, integer, list, object, refuse, text } from './schema';
 
 type Prompt = string | readonly number[];
@@ -55,25 +56,22 @@ async function* completeAll(
 }
 
 function createForm(echoOf: (choice: number) => string): Form {
-  /** The length of each choice's tokens so far. */
-  const lengths: number[] = [];
   return {
     id: 'cmpl-',
     object: 'text_completion',
     chunk: 'text_completion',
-    write: ({ choice, text, logprobs }, isFirst) => {
-      const offset = (token: string) => {
-        const begin = lengths[choice] ?? 0;
-        lengths[choice] = begin + token.length;
-        return begin;
-      };
-      const lists = {
-        tokens: logprobs.map(({ chosen }) => chosen.token),
-        token_logprobs: logprobs.map(({ chosen }) => chosen.logprob),
-        top_logprobs: logprobs.map(({ top }) => Object.fromEntries(top.map(({ token, logprob }) => [token, logprob]))),
-        text_offset: logprobs.map(({ chosen }) => offset(chosen.token)),
-      };
-      return { text: isFirst ? echoOf(choice) + text : text, logprobs: logprobs.length > 0 ? lists : null };
-    },
+    write: ({ choice, text, logprobs }, isFirst) => ({
+      text: isFirst ? echoOf(choice) + text : text,
+      logprobs: logprobs.length > 0 ? wireLists(logprobs) : null,
+    }),
+  };
+}
+
+/** Log probabilities in the form of this route: lists, one for each field. */
+function wireLists(logprobs: readonly Logprobs[]): object {
+  return {
+    tokens: logprobs.map(({ chosen }) => chosen.token),
+    token_logprobs: logprobs.map(({ chosen }) => chosen.logprob),
+    top_logprobs: logprobs.map(({ top }) => Object.fromEntries(top.map(({ token, logprob }) => [token, logprob]))),
   };
 }

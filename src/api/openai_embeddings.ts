@@ -1,23 +1,14 @@
 // POST /v1/embeddings.
 
 import type { ApiCall } from './http_request';
-import { ApiError, unsupported } from './openai_errors';
+import { ApiError } from './openai_errors';
 import type { EmbeddingRequest } from './openai_types';
 import { either, integer, list, object, text, word } from './schema';
 
 const MAX_TEXTS = 2048;
 
-const texts = list(
-  (value, param) => {
-    if (typeof value === 'number' || Array.isArray(value)) throw unsupported(param, 'send texts, not token ids');
-    text(value, param);
-  },
-  1,
-  MAX_TEXTS,
-);
-
 const EMBEDDING_REQUEST = object({
-  'input!': either(text, texts),
+  'input!': either(text, list(text, 1, MAX_TEXTS)),
   dimensions: integer(1),
   encoding_format: word('float', 'base64'),
 });

@@ -7,7 +7,7 @@ import { chat } from './openai_chat';
 import { complete } from './openai_completions';
 import { embed } from './openai_embeddings';
 import { ApiError, describeError } from './openai_errors';
-import { createResponses } from './responses';
+import { respond } from './responses';
 import { object, text } from './schema';
 
 export interface FetchOptions {
@@ -39,7 +39,7 @@ export function createFetch(engine: ApiEngine, { models = {} }: FetchOptions = {
   const routes = new Map<string, Route>([
     ['chat/completions', chat],
     ['completions', complete],
-    ['responses', createResponses()],
+    ['responses', respond],
     ['embeddings', embed],
   ]);
   const answer = async (request: HttpRequest): Promise<Response> => {
@@ -47,9 +47,9 @@ export function createFetch(engine: ApiEngine, { models = {} }: FetchOptions = {
     const [, name = '', id] = PATH.exec(path) ?? [];
     const route = routes.get(name);
     const expected = route ? 'POST' : 'GET';
-    if (!route && id === undefined && name !== 'models')
-      throw new ApiError(404, `Nothing answers ${method} ${path} here.`, 'unknown_url');
-    if (method !== expected) throw new ApiError(405, `${path} takes ${expected}, not ${method}.`, 'method_not_allowed');
+    const isKnown = route || id !== undefined || name === 'models';
+    if (!isKnown || method !== expected)
+      throw new ApiError(isKnown ? 405 : 404, `Nothing here answers ${method} ${path}.`, 'unknown_url');
     if (!route) {
       if (id === undefined) return Response.json({ object: 'list', data: names.map(card) });
       const found = names.find((name) => name === id || encodeURIComponent(name) === id);

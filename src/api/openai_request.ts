@@ -36,7 +36,7 @@ const biases: Check = (value, param) => {
   const isBias = ([id, bias]: [string, unknown]) =>
     /^\d{1,9}$/.test(id) && typeof bias === 'number' && Math.abs(bias) <= MAX_BIAS;
   if (!isJsonObject(value) || entries.length > MAX_BIASES || !entries.every(isBias))
-    throw invalid(param, `must map up to ${MAX_BIASES} token ids to numbers from -${MAX_BIAS} to ${MAX_BIAS}`);
+    throw invalid(param, `must map up to ${MAX_BIASES} token ids to numbers up to ${MAX_BIAS}`);
 };
 
 /** Checks of the fields that all routes of generated text share. */
@@ -91,7 +91,6 @@ export function readEffort(effort: string | null | undefined, param: string, { i
 }
 
 export const format = object({ 'type!': only('text', 'no grammar constrains answers yet') });
-export const verbosity = only('medium', 'ask for it in a message');
 
 /** The name, description and parameters of a tool. Its `strict` is not read: no grammar constrains arguments yet. */
 export const FUNCTION: Readonly<Record<string, Check>> = {

@@ -126,9 +126,8 @@ export class Pieces {
 
   /** A call that failed before it began is text, so that nothing is lost. */
   private addCallError({ type, ...error }: Extract<EngineEvent, { type: 'tool-call-error' }>): void {
-    const index = this.calls.get(error.index);
-    const piece = index === undefined ? this.addText(error.text) : this.at(CALLS);
-    piece.callErrors.push({ ...error, index: index ?? -1 });
+    const piece = this.calls.has(error.index) ? this.at(CALLS) : this.addText(error.text);
+    piece.callErrors.push(error);
   }
 }
 

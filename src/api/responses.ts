@@ -1,34 +1,23 @@
 // POST /v1/responses: an answer as items, and the stream of events that build them.
 
 import type { EngineEvent } from './api_engine';
-import { assertComplete, newId, nowSeconds, wireLogprobs } from './completion';
+import { assertComplete, newId, nowSeconds, takeAll, wireLogprobs } from './completion';
 import type { ApiCall } from './http_request';
 import { Inbox } from './inbox';
 import { describeError } from './openai_errors';
 import type { ResponseRequest } from './openai_types';
 import { type CallPart, type DoneEvent, type Piece, Pieces } from './pieces';
-import { type KeptItems, readResponse } from './responses_request';
+import { readResponse } from './responses_request';
 import { dataEvent, eventStream, type StreamWriter } from './sse';
 
-/** Most items kept for inputs that only name them; the oldest go first. */
-const MAX_KEPT = 1024;
-
-/** The route, with the items of its answers: by default the AI SDK sends earlier answers back as their ids. */
-export function createResponses(): (call: ApiCall) => Promise<Response> {
-  const kept = new Map<string, Item>();
-  const keep = (item: Item) => {
-    kept.set(item.id, item);
-    for (const id of kept.keys()) if (kept.size > MAX_KEPT) kept.delete(id);
-  };
-  return async ({ engine, json, model, signal }) => {
-    const { body, messages, options } = readResponse(json, engine, kept as KeptItems);
-    const writer = new ResponseWriter(body, model, body.store === false ? () => {} : keep);
-    const inbox = new Inbox((stop) => engine.chat(messages, { ...options, signal: stop }), signal);
-    await inbox.accepted();
-    if (body.stream) return eventStream(inbox, writer, signal);
-    for (let events = await inbox.take(); events; events = await inbox.take()) writer.write(events);
-    return Response.json(writer.whole());
-  };
+export async function respond({ engine, json, model, signal }: ApiCall): Promise<Response> {
+  const { body, messages, options } = readResponse(json, engine);
+  const writer = new ResponseWriter(body, model);
+  const inbox = new Inbox((stop) => engine.chat(messages, { ...options, signal: stop }), signal);
+  await inbox.accepted();
+  if (body.stream) return eventStream(inbox, writer, signal);
+  writer.write(await takeAll(inbox));
+  return Response.json(writer.whole());
 }
 
 interface TextPart {
@@ -89,7 +78,6 @@ class ResponseWriter implements StreamWriter {
   constructor(
     private readonly body: ResponseRequest,
     model: string,
-    private readonly keep: (item: Item) => void,
   ) {
     this.pieces = new Pieces(body.parallel_tool_calls === false, false);
     this.response = createResponse({ ...body }, model);
@@ -112,9 +100,9 @@ class ResponseWriter implements StreamWriter {
   }
 
   fail(error: unknown): string {
-    const { message, code } = describeError(error).body.error;
+    const { error: reason } = describeError(error).body;
     this.begin();
-    this.finish('failed', { error: { code: code ?? 'server_error', message } });
+    this.finish('failed', { error: { ...reason, code: reason.code ?? reason.type } });
     return this.text;
   }
 
@@ -189,7 +177,6 @@ class ResponseWriter implements StreamWriter {
     } else this.emit('function_call_arguments.done', { ...this.place(), name: item.name, arguments: item.arguments });
     item.status = status;
     this.emit('output_item.done', { output_index: this.response.output.length - 1, item });
-    this.keep(item);
     this.item = null;
     this.kind = null;
     this.call = -1;

@@ -1,7 +1,6 @@
 // The input of a response, as messages and options of the engine.
 
 import type { ApiEngine, ChatMessage, EngineChatOptions } from './api_engine';
-import { invalid } from './openai_errors';
 import {
   content,
   effort,
@@ -14,13 +13,9 @@ import {
   SHARED,
   textOf,
   toolChoice,
-  verbosity,
 } from './openai_request';
 import type { ResponseRequest, WireItem } from './openai_types';
 import { type Check, either, list, object, only, refuse, text, word } from './schema';
-
-/** The items of earlier answers by id, for inputs that only name them. */
-export type KeptItems = ReadonlyMap<string, WireItem>;
 
 const CONTENT = content('input_text', 'output_text', 'text', 'refusal');
 const THOUGHTS = list(object({ 'text!': text }));
@@ -31,7 +26,6 @@ const ITEMS: Readonly<Record<string, Check>> = {
   reasoning: object({ content: THOUGHTS, summary: THOUGHTS }),
   function_call: object({ 'call_id!': text, 'name!': text, 'arguments!': text }),
   function_call_output: object({ 'call_id!': text, 'output!': CONTENT }),
-  item_reference: object({ 'id!': text }),
 };
 
 const item: Check = (value, param) => {
@@ -47,7 +41,7 @@ const RESPONSE_REQUEST = object({
   tool_choice: toolChoice({ 'name!': text }),
   include: list(text),
   reasoning: object({ effort }),
-  text: object({ format, verbosity }),
+  text: object({ format }),
   truncation: only('disabled', 'send a shorter input'),
   n: only(1, 'send several requests'),
   ...refuse('background context_management moderation prompt store'),
@@ -58,7 +52,6 @@ const RESPONSE_REQUEST = object({
 export function readResponse(
   json: unknown,
   engine: ApiEngine,
-  kept: KeptItems,
 ): { body: ResponseRequest; messages: ChatMessage[]; options: EngineChatOptions } {
   RESPONSE_REQUEST(json, '');
   const body = json as ResponseRequest;
@@ -71,20 +64,15 @@ export function readResponse(
     templateArguments: chat_template_kwargs ?? undefined,
     logprobs: isLogged ? (top_logprobs ?? 0) : undefined,
   };
-  return { body, messages: readInput(body, kept), options };
+  return { body, messages: readInput(body), options };
 }
 
 type Message = { -readonly [K in keyof ChatMessage]: ChatMessage[K] };
 
-function readInput({ instructions, input }: ResponseRequest, kept: KeptItems): ChatMessage[] {
+function readInput({ instructions, input }: ResponseRequest): ChatMessage[] {
   const messages: Message[] = instructions ? [{ role: 'system', content: instructions }] : [];
   const items = typeof input === 'string' ? [{ role: 'user', content: input } as const] : input;
-  items.forEach((item, i) => {
-    const isReference = item.type === 'item_reference';
-    const found = isReference ? kept.get(item.id ?? '') : item;
-    if (!found) throw invalid(`input[${i}].id`, 'is not kept here, send the item itself');
-    addItem(found, messages);
-  });
+  for (const item of items) addItem(item, messages);
   return messages;
 }
 
