@@ -1,5 +1,6 @@
 // Log probabilities through the loop: those of the textbook's logits, at any run-ahead, and no other ids.
 
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { logprobs as textbook } from '../../src/cpu/logprobs';
 import type { GenerateOptions, TokenEvent } from '../../src/engine/protocol';
@@ -18,6 +19,15 @@ import { droppedFolder } from '../model/files';
 import { GREEDY } from '../sampling/params';
 import { ask, numberSession, sharedRunAhead, TINY, tinyBackend } from './loop_session';
 import { openStoryteller } from './storyteller';
+
+/**
+ * Greedy answers with the five likeliest tokens, by llama.cpp (wllama 3.8.1, on the CPU, keys and values in F32) over
+ * the storyteller's weights dequantized to F32.
+ */
+const LLAMA_CPP: readonly {
+  prompt: string;
+  tokens: readonly { id: number; logprob: number; top: readonly [id: number, logprob: number][] }[];
+}[] = JSON.parse(readFileSync(new URL('../fixtures/storyteller/llama_cpp_logprobs.json', import.meta.url), 'utf8'));
 
 const PROMPT = readFixture(TINY).greedy.promptIds;
 const TIMEOUT_MS = 200_000; // most of it compiling
@@ -152,6 +162,22 @@ describe('the storyteller', { timeout: TIMEOUT_MS }, () => {
     const [{ chosen } = { chosen: null }] = found.logprobs;
     expect(chosen?.token).toBe(session.tokenizer.tokenText(chosen?.id ?? 0));
     expect(chosen?.bytes).toEqual([...session.tokenizer.tokenBytes(chosen?.id ?? 0)]);
+  });
+
+  test("f32: llama.cpp's, for the same weights in F32", async () => {
+    const { gpu, llama, session } = await open('f32');
+    const backend = new WebGpuBackend(gpu, llama);
+    for (const { prompt, tokens } of LLAMA_CPP) {
+      const given = { temperature: 0, logprobs: 5, maxTokens: tokens.length };
+      const { ids, logprobs } = await ask({ ...session, backend }, { prompt }, given);
+      expect(ids).toEqual(tokens.map(({ id }) => id));
+      for (const [i, { logprob, top }] of tokens.entries()) {
+        const { chosen, top: found } = logprobs[i] as NonNullable<Reported>;
+        expect(found.map(({ id }) => id)).toEqual(top.map(([id]) => id));
+        const errors = found.map((each, j) => Math.abs(each.logprob - top[j][1]));
+        expect(Math.max(Math.abs(chosen.logprob - logprob), ...errors)).toBeLessThan(1e-3);
+      }
+    }
   });
 
   test('q8: the textbook of its own logits', async () => {
