@@ -56,16 +56,23 @@ export class InvalidRequestError extends VivaceError {
   }
 }
 
-/** A prompt that does not fit the context. The conversation is kept; the caller shortens it or raises the context. */
+/**
+ * A prompt or a text to embed that does not fit the context. The conversation is kept; the caller shortens it or raises
+ * the context.
+ */
 export class ContextOverflowError extends VivaceError {
   readonly promptTokens: number;
   readonly contextLength: number;
 
-  constructor(promptTokens: number, contextLength: number) {
+  /** @param text the number of a text to embed, from 0 */
+  constructor(promptTokens: number, contextLength: number, text?: number) {
     super(
       'context-overflow',
-      `The prompt has ${promptTokens} tokens, but the context holds ${contextLength} and the answer needs at least one. ` +
-        'Shorten the prompt, start a new conversation, or load the model with a larger context.',
+      text === undefined
+        ? `The prompt has ${promptTokens} tokens, but the context holds ${contextLength} and the answer needs at least one. ` +
+            'Shorten the prompt, start a new conversation, or load the model with a larger context.'
+        : `Text ${text} has ${promptTokens} tokens, but the context holds ${contextLength}. ` +
+            'Split the text, or load the model with a larger context.',
     );
     this.promptTokens = promptTokens;
     this.contextLength = contextLength;

@@ -34,7 +34,7 @@ const ALLOWED: Record<string, readonly string[]> = {
 const DOORS: Record<string, readonly string[]> = {
   'engine/page': ['answers', 'connection', 'hash_thread', 'model_cache', 'request', 'run_report', 'script_url'],
   'engine/worker': [],
-  'kernels/elementwise': ['embed', 'gated_unit', 'norm_rope', 'post_norm', 'quantize_activations'],
+  'kernels/elementwise': ['embed', 'gated_unit', 'norm_rope', 'pool', 'post_norm', 'quantize_activations'],
   'kernels/linear': [
     'create_linear',
     'linear',

@@ -45,7 +45,7 @@ export async function syntheticWeights(gpu: Gpu, config: ModelConfig, quant: Qua
   });
   const bytes = gpu.allocatedBytes - before;
   await builder.fill();
-  return { ...made, ropeFactors: null, bytes };
+  return { ...made, dense: [], ropeFactors: null, bytes };
 }
 
 class Builder {

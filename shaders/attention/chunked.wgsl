@@ -1,5 +1,5 @@
 // o[t, h, :] = sum_j softmax_j(softcap(scale q[t, h, :] . k[j, :])) v[j, :]
-// over first_seen(n) <= j < n = step.position + t + 1
+// over first_seen(n) <= j < end_seen(n), n = step.position + t + 1
 //
 // Memory-efficient attention: CHUNK tokens at a time over all the keys that some of them sees. (Rabe and Staats 2021,
 // arXiv:2112.05682.) Three kernels for each chunk, in this order: query_key, softmax, times_value. Row r of a KV head
@@ -20,10 +20,10 @@ const SLICES = WORKGROUP / QUADS; // of the keys, in times_value
 
 fn n_rows() -> u32 { return min(CHUNK, step.n_tokens - chunk.first_token) * GQA_GROUP; }
 
-// Keys up to a row's own. Visited are those from the first that the first row sees up to the last row's own.
-fn n_seen(row: u32) -> u32 { return step.position + chunk.first_token + row / GQA_GROUP + 1; }
-fn first_key() -> u32 { return first_seen(n_seen(0)); }
-fn n_keys() -> u32 { return n_seen(n_rows() - 1); }
+// Keys up to a row's own. Visited are those from the first that the first row sees to the last that the last row does.
+fn n_own(row: u32) -> u32 { return step.position + chunk.first_token + row / GQA_GROUP + 1; }
+fn first_key() -> u32 { return first_seen(n_own(0)); }
+fn n_keys() -> u32 { return end_seen(n_own(n_rows() - 1)); }
 
 // Four rows of a thread; past the end it has the last row again, and makes the same numbers of it.
 fn four_rows(first: u32) -> vec4<u32> { return min(first + vec4(0u, 1u, 2u, 3u), vec4(n_rows() - 1)); }
@@ -47,7 +47,7 @@ fn query_key(
   let first_row = 4 * (wid.y * row_quads + lid % row_quads);
   if (lid / row_quads >= keys || first_row >= n_rows()) { return; }
   let rows = four_rows(first_row);
-  let seen = vec4(n_seen(rows.x), n_seen(rows.y), n_seen(rows.z), n_seen(rows.w));
+  let own = vec4(n_own(rows.x), n_own(rows.y), n_own(rows.z), n_own(rows.w));
   let q0 = row_quad(rows.x, wid.z);
   let q1 = row_quad(rows.y, wid.z);
   let q2 = row_quad(rows.z, wid.z);
@@ -59,7 +59,7 @@ fn query_key(
       let k = kv_quad(k_cache[key + d]);
       sums += vec4(dot(q[q0 + d], k), dot(q[q1 + d], k), dot(q[q2 + d], k), dot(q[q3 + d], k));
     }
-    sums = select(vec4(MASKED), softcap4(sums * Q_SCALE), (vec4(s) < seen) & (vec4(s) >= first_seen4(seen)));
+    sums = select(vec4(MASKED), softcap4(sums * Q_SCALE), (vec4(s) < end_seen4(own)) & (vec4(s) >= first_seen4(own)));
     scores[score_row(rows.x, wid.z) + s] = sums.x;
     scores[score_row(rows.y, wid.z) + s] = sums.y;
     scores[score_row(rows.z, wid.z) + s] = sums.z;
@@ -101,7 +101,7 @@ fn times_value(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_
   let p3 = score_row(rows.w, wid.y);
   let quad = lid % QUADS;
   let slice = lid / QUADS;
-  let end = select(0, n_seen(rows.w), slice < SLICES); // threads past the last slice idle
+  let end = select(0, end_seen(n_own(rows.w)), slice < SLICES); // threads past the last slice idle
   var o = mat4x4<f32>();
   var l = vec4(0.0);
   for (var s = first_key() + slice; s < end; s += SLICES) {

@@ -19,7 +19,7 @@ const QUADS = HEAD_DIM / 4;
 fn kv_len() -> u32 { return step.position + step.n_tokens; }
 
 // Keys up to a token's own.
-fn n_keys(token: u32) -> u32 { return step.position + token + 1; }
+fn n_own(token: u32) -> u32 { return step.position + token + 1; }
 
 // Where the scores of a token begin.
 fn score_row(slab_head: u32, token: u32) -> u32 { return (slab_head * step.n_tokens + token) * kv_len(); }
@@ -68,9 +68,9 @@ fn scale(
 @compute @workgroup_size(WORKGROUP)
 fn mask(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
   let row = score_row(wid.y, wid.x);
-  let n = n_keys(wid.x);
+  let n = n_own(wid.x);
   for (var s = lid; s < first_seen(n); s += WORKGROUP) { scores[row + s] = MASKED; }
-  for (var s = n + lid; s < kv_len(); s += WORKGROUP) { scores[row + s] = MASKED; }
+  for (var s = end_seen(n) + lid; s < kv_len(); s += WORKGROUP) { scores[row + s] = MASKED; }
 }
 
 var<workgroup> lanes: array<f32, WORKGROUP>;
@@ -133,7 +133,7 @@ fn times_value(@builtin(global_invocation_id) id: vec3<u32>) {
   let row = score_row(id.z, token);
   let cache = cache_quad(id.z);
   var o = vec4(0.0);
-  let n = n_keys(token);
-  for (var s = first_seen(n); s < n; s++) { o += scores[row + s] * kv_quad(v_cache[cache + s * QUADS + quad]); }
+  let n = n_own(token);
+  for (var s = first_seen(n); s < end_seen(n); s++) { o += scores[row + s] * kv_quad(v_cache[cache + s * QUADS + quad]); }
   out[query_quad(id.z, token) + quad] = o;
 }

@@ -1,5 +1,5 @@
 // o[t, h, :] = sum_j softmax_j(softcap(scale q[t, h, :] . k[j, :])) v[j, :]
-// over first_seen(n) <= j < n = step.position + t + 1
+// over first_seen(n) <= j < end_seen(n), n = step.position + t + 1
 //
 // One workgroup: BLOCK_M rows (x) of one KV head (y), DV_TILE columns of the output (z). Row r is token r / GQA_GROUP,
 // head r % GQA_GROUP of the group, so that the group shares every tile of BLOCK_N keys. Tiles above the diagonal, or
@@ -37,16 +37,19 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
   let n_rows = step.n_tokens * GQA_GROUP;
   let first_row = ((n_rows + BLOCK_M - 1) / BLOCK_M - 1 - wid.x) * BLOCK_M; // the blocks that see most keys start first
   let last_row = min(first_row + BLOCK_M, n_rows) - 1;
-  let n_keys = step.position + last_row / GQA_GROUP + 1;   // up to the last row's own
-  let all_see = step.position + first_row / GQA_GROUP + 1; // up to the first row's own
+  let last_own = step.position + last_row / GQA_GROUP + 1;   // keys up to the last row's own
+  let first_own = step.position + first_row / GQA_GROUP + 1; // keys up to the first row's own
+  let n_keys = end_seen(last_own);
+  let all_see = end_seen(first_own);
   let rows = first_row + 4 * ty + vec4(0u, 1u, 2u, 3u);
-  let sees = step.position + rows / GQA_GROUP + 1;
+  let own = step.position + rows / GQA_GROUP + 1;
+  let sees = end_seen4(own);
   let cache = wid.y * CONTEXT * QUADS;
 
   var m = vec4(M_START);
   var l = vec4(0.0); // of this thread's keys
   var o: Output;
-  for (var start = first_seen(all_see); start < n_keys; start += BLOCK_N) {
+  for (var start = first_seen(first_own); start < n_keys; start += BLOCK_N) {
     var s = Scores(); // written out: without it Dawn on SwiftShader keeps the values of the tile before
     for (var d = 0u; d < QUADS; d += D_QUADS) {
       stage_q_k(lid, first_row, n_rows, wid.y, cache, d, start, n_keys);
@@ -55,10 +58,10 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) 
       workgroupBarrier();
     }
     for (var j = 0u; j < 4; j++) { s[j] = softcap4(s[j]); }
-    if (start + BLOCK_N > all_see || start < first_seen(n_keys)) {
+    if (start + BLOCK_N > all_see || start < first_seen(last_own)) {
       for (var j = 0u; j < 4; j++) {
         let key = vec4(start + tx + TX * j);
-        s[j] = select(vec4(MASKED), s[j], (key < sees) & (key >= first_seen4(sees)));
+        s[j] = select(vec4(MASKED), s[j], (key < sees) & (key >= first_seen4(own)));
       }
     }
 

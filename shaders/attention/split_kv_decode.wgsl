@@ -1,5 +1,5 @@
 // o[t, h, :] = sum_j softmax_j(softcap(scale q[t, h, :] . k[j, :])) v[j, :]
-// over first_seen(n) <= j < n = step.position + t + 1,
+// over first_seen(n) <= j < end_seen(n), n = step.position + t + 1,
 // in two passes:
 //   main    each workgroup attends to one split of the keys and leaves its m, l and o
 //   merge   o of all splits (merge_parts; Flash-Decoding, Dao et al. 2023)
@@ -17,8 +17,9 @@ fn n_splits() -> u32 { return max(splits_of_token / step.n_tokens, 1u); }
 @compute @workgroup_size(WORKGROUP)
 fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(local_invocation_index) lid: u32) {
   let token = wid.z / HEAD_SLICES;
-  let n_keys = step.position + token + 1;
-  let first = first_seen(n_keys);
+  let own = step.position + token + 1;
+  let n_keys = end_seen(own);
+  let first = first_seen(own);
   let span = (n_keys - first + n_splits() - 1) / n_splits();
   let begin = min(first + wid.y * span, n_keys); // with more splits than keys some are empty: m = M_START, l = 0, o = 0
   attend(Work(wid.x, token, wid.z % HEAD_SLICES, wid.y, begin, min(begin + span, n_keys)), lid);

@@ -1,5 +1,6 @@
-// The attention room: siblings that answer one question (out = softmax(softcap(scale q k^T)) v, causal, grouped
-// queries, maybe the newest keys alone) and the choice among them. It knows nothing of layers, weights or tokens.
+// The attention room: siblings that answer one question (out = softmax(softcap(scale q k^T)) v, causal or not,
+// grouped queries, maybe the nearest keys alone) and the choice among them. It knows nothing of layers, weights or
+// tokens.
 
 import { AttentionUnavailable } from '../errors';
 import type { Bindable } from '../gpu/buffer_range';
@@ -21,6 +22,8 @@ export interface AttentionShape {
   softcap: number | null;
   /** True when some layer has a window. Otherwise no shader reads one. */
   windowed: boolean;
+  /** False: a token also sees the keys after its own, up to the end of its pass. Default: true. */
+  causal?: boolean;
   /**
    * True when the output projection merges the splits of the cache, so that splitting costs no dispatch. Default:
    * false.

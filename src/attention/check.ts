@@ -170,16 +170,22 @@ function halves(rows: Float32Array): Uint16Array<ArrayBuffer> {
   return packed;
 }
 
+/** The first key that a row sees and the end of those that it sees, where `own` keys end with its own. */
+function seenKeys(own: number, kvLen: number, window: number | null, causal: boolean): [begin: number, end: number] {
+  const reach = window ?? kvLen;
+  return [Math.max(0, own - reach), causal ? own : Math.min(own - 1 + reach, kvLen)];
+}
+
 /**
  * Every element must be written; where the textbook would take too long, it computes every stride-th head of a token.
  */
 function compare(out: Float32Array, pass: Pass, shape: AttentionShape, { position, nTokens }: Step): string | null {
-  const { nHeads, nKvHeads, headDim, scale, softcap } = shape;
+  const { nHeads, nKvHeads, headDim, scale, softcap, causal = true } = shape;
   const window = checkedWindow(shape, { position, nTokens });
   const missing = out.findIndex(Number.isNaN);
   if (missing >= 0) return `element ${missing} of its outputs is not a number`;
   const group = nHeads / nKvHeads;
-  const head = { nHeads: 1, nKvHeads: 1, headDim, scale, softcap, window };
+  const head = { nHeads: 1, nKvHeads: 1, headDim, scale, softcap };
   const stride = Math.ceil((2 * out.length * (position + nTokens)) / TEXTBOOK_WORK);
   const worst = { error: 0, at: 0, want: 0 };
   for (let kvHead = 0; kvHead < nKvHeads; kvHead++) {
@@ -190,7 +196,11 @@ function compare(out: Float32Array, pass: Pass, shape: AttentionShape, { positio
       if ((t + h) % stride !== 0) continue;
       const first = (t * nHeads + h) * headDim;
       const q = pass.q.subarray(first, first + headDim);
-      const want = textbook(q, k, v, { ...head, position: position + t });
+      const [begin, end] = seenKeys(position + t + 1, position + nTokens, window, causal).map((key) => key * headDim);
+      const want = textbook(q, k.subarray(begin, end), v.subarray(begin, end), {
+        ...head,
+        position: (end - begin) / headDim - 1,
+      });
       for (let d = 0; d < headDim; d++) {
         const error = Math.abs(out[first + d] - want[d]) / LARGEST;
         if (error > worst.error) Object.assign(worst, { error, at: first + d, want: want[d] });

@@ -21,7 +21,7 @@ type AttentionSource = Pick<KernelSource, 'wgsl' | 'constants' | 'bindings'>;
  * them.
  */
 export function attentionSource(shape: AttentionShape, bindings: readonly BindingKind[]): AttentionSource {
-  const { nHeads, nKvHeads, headDim, contextLength, kvType, scale, softcap } = shape;
+  const { nHeads, nKvHeads, headDim, contextLength, kvType, scale, softcap, causal = true } = shape;
   const constants: Record<string, Constant> = {
     N_HEADS: nHeads,
     N_KV_HEADS: nKvHeads,
@@ -29,6 +29,7 @@ export function attentionSource(shape: AttentionShape, bindings: readonly Bindin
     HEAD_DIM: headDim,
     CONTEXT: contextLength,
     Q_SCALE: { f32: Math.LOG2E * scale },
+    CAUSAL: causal,
     CAPPED: softcap !== null,
     SOFTCAP: { f32: softcap ?? 1 },
   };

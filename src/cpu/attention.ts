@@ -6,19 +6,21 @@ export interface AttentionShape {
   headDim: number;
   /** Rows of q. Default 1. */
   nTokens?: number;
-  /** Position of row 0 of q. Row t sees keys 0 ... position + t. */
+  /** Position of row 0 of q. A causal row t sees keys 0 ... position + t. */
   position: number;
   /** Default 1 / sqrt(head_dim). */
   scale?: number;
   /** Cap of every score. Default none. */
   softcap?: number | null;
-  /** Number of keys that a row sees, its own included. Default all up to its own. */
+  /** Number of keys that a row sees on a side, its own included. Default all. */
   window?: number | null;
+  /** False: row t also sees the keys after its own, up to those of the last row. Default true. */
+  causal?: boolean;
 }
 
 /**
  * o[t, h, :] = sum_s softmax_s(cap(scale * q[t, h, :] . k[s, g, :])) * v[s, g, :], g = h / (n_heads / n_kv_heads),
- * over p - window < s <= p for the row at p = position + t, with cap(x) = softcap * tanh(x / softcap)
+ * over p - window < s <= p for the row at p = position + t, or over p - window < s < p + window without a causal mask,
  *
  * Causal attention with grouped queries: Vaswani et al. 2017, arXiv:1706.03762; Ainslie et al. 2023, arXiv:2305.13245.
  * The window: Jiang et al. 2023, arXiv:2310.06825. The cap: Gemma Team 2024, arXiv:2408.00118. q, result: (n_tokens,
@@ -26,15 +28,16 @@ export interface AttentionShape {
  */
 export function attention(q: Float32Array, k: Float32Array, v: Float32Array, shape: AttentionShape): Float32Array {
   const { nHeads, nKvHeads, headDim, position, nTokens = 1, scale = 1 / Math.sqrt(headDim) } = shape;
-  const { softcap = null, window = null } = shape;
+  const { softcap = null, window = null, causal = true } = shape;
   const kvWidth = nKvHeads * headDim;
   const group = nHeads / nKvHeads;
   const o = new Float32Array(nTokens * nHeads * headDim);
   const scores = new Float64Array(position + nTokens);
   const sums = new Float64Array(headDim);
   for (let t = 0; t < nTokens; t++) {
-    const kvLen = position + t + 1;
-    const first = window === null ? 0 : Math.max(0, kvLen - window);
+    const own = position + t;
+    const first = window === null ? 0 : Math.max(0, own + 1 - window);
+    const kvLen = causal ? own + 1 : Math.min(position + nTokens, own + (window ?? Number.POSITIVE_INFINITY));
     for (let h = 0; h < nHeads; h++) {
       const row = (t * nHeads + h) * headDim;
       const kvHead = Math.floor(h / group) * headDim;

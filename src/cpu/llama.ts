@@ -35,6 +35,7 @@ export interface CpuLlamaConfig {
   residualScale: number;
   logitScale: number;
   logitSoftcap: number | null;
+  causal: boolean;
 }
 
 /** Matrices are (n_out, n_in), row-major. */
@@ -69,6 +70,8 @@ export interface CpuWeights {
   head: Float32Array;
   /** The RoPE factors of a GGUF, or null where config.ropes is complete. */
   ropeFactors: RopeFactors | null;
+  /** (n_out, n_in) each: the linear layers behind the pooling. */
+  dense: readonly Float32Array[];
 }
 
 export class CpuLlama {
@@ -104,40 +107,76 @@ export class CpuLlama {
 
   /** The residual stream (hidden) after the last layer, before the final norm. */
   forwardHidden(id: number, position: number): Float32Array {
-    this.check(id, position);
-    const config = this.config;
-    const { nHeads, nKvHeads, headDim, hiddenSize, rotary, residualScale } = config;
-    const cosSins = this.ropes.map((rope) => ropeTable(headDim, rope, 1, position, this.contextLength));
-    const x = this.weights.embedding.slice(id * hiddenSize, (id + 1) * hiddenSize);
-    for (let i = 0; i < hiddenSize; i++) x[i] *= config.embeddingScale;
+    return this.forwardRows([id], position)[0];
+  }
 
+  /** The vectors (hidden) of tokens at `position`, `position` + 1, ... after the final norm. */
+  vectors(ids: ArrayLike<number>, position: number): Float32Array[] {
+    return this.forwardRows(Array.from(ids), position).map((x) => this.norm(x, this.weights.finalNorm));
+  }
+
+  /** The residual stream of each token after the last layer. Layer by layer, since tokens may see those after them. */
+  private forwardRows(ids: readonly number[], position: number): Float32Array[] {
+    const { hiddenSize, embeddingScale, residualScale } = this.config;
+    for (const [t, id] of ids.entries()) this.check(id, position + t);
+    const rows = ids.map((id) => {
+      const x = this.weights.embedding.slice(id * hiddenSize, (id + 1) * hiddenSize);
+      return x.map((value) => value * embeddingScale);
+    });
+    const cosSins = this.ropes.map((rope) =>
+      ids.map((_, t) => ropeTable(this.config.headDim, rope, 1, position + t, this.contextLength)),
+    );
     for (const [i, layer] of this.weights.layers.entries()) {
-      const { rope, window } = config.layers[i];
-      const cache = this.cache[i];
-
-      const normed = this.norm(x, layer.attnNorm);
-      const q = this.norm(linear(normed, layer.wq, layer.bq), layer.qNorm);
-      const k = this.norm(linear(normed, layer.wk, layer.bk), layer.kNorm);
-      const v = linear(normed, layer.wv, layer.bv);
-      if (rope !== null) {
-        const rotaryDim = rotaryDimOf(headDim, this.ropes[rope]);
-        applyRope(q, cosSins[rope], headDim, rotary, rotaryDim);
-        applyRope(k, cosSins[rope], headDim, rotary, rotaryDim);
+      const queries = rows.map((x, t) => this.qkv(x, i, position + t, (rope) => cosSins[rope][t]));
+      const attended = this.attend(queries, i, position);
+      for (const [t, x] of rows.entries()) {
+        add(x, this.norm(linear(attended[t], layer.wo, layer.bo), layer.postAttnNorm), residualScale);
+        add(x, this.norm(this.mlp(this.norm(x, layer.mlpNorm), layer), layer.postMlpNorm), residualScale);
       }
-      cache.k.set(k, position * k.length);
-      cache.v.set(v, position * v.length);
-      const { attentionScale: scale, attentionSoftcap: softcap } = config;
-      const shape = { nHeads, nKvHeads, headDim, position, scale, softcap, window };
-      const attended = linear(attention(q, cache.k, cache.v, shape), layer.wo, layer.bo);
-      add(x, this.norm(attended, layer.postAttnNorm), residualScale);
-
-      const mlpNormed = this.norm(x, layer.mlpNorm);
-      const gate = linear(mlpNormed, layer.wGate, layer.bGate);
-      const up = linear(mlpNormed, layer.wUp, layer.bUp);
-      const down = linear(gatedUnit(config.activation, gate, up), layer.wDown, layer.bDown);
-      add(x, this.norm(down, layer.postMlpNorm), residualScale);
     }
-    return x;
+    return rows;
+  }
+
+  /** q of a token in layer i. Its k and v replace those of the cache at its position. */
+  private qkv(
+    x: Float32Array,
+    i: number,
+    position: number,
+    cosSin: (rope: number) => Float32Array<ArrayBufferLike>,
+  ): Float32Array {
+    const { headDim, rotary, layers } = this.config;
+    const layer = this.weights.layers[i];
+    const normed = this.norm(x, layer.attnNorm);
+    const q = this.norm(linear(normed, layer.wq, layer.bq), layer.qNorm);
+    const k = this.norm(linear(normed, layer.wk, layer.bk), layer.kNorm);
+    const v = linear(normed, layer.wv, layer.bv);
+    const { rope } = layers[i];
+    if (rope !== null) {
+      const rotaryDim = rotaryDimOf(headDim, this.ropes[rope]);
+      applyRope(q, cosSin(rope), headDim, rotary, rotaryDim);
+      applyRope(k, cosSin(rope), headDim, rotary, rotaryDim);
+    }
+    this.cache[i].k.set(k, position * k.length);
+    this.cache[i].v.set(v, position * v.length);
+    return q;
+  }
+
+  /** Attention of each query in layer i, the first of which is at `position`. */
+  private attend(queries: readonly Float32Array[], i: number, position: number): Float32Array[] {
+    const { nHeads, nKvHeads, headDim, attentionScale: scale, attentionSoftcap: softcap, layers, causal } = this.config;
+    const { window } = layers[i];
+    const size = nHeads * headDim;
+    const q = new Float32Array(queries.length * size);
+    for (const [t, query] of queries.entries()) q.set(query, t * size);
+    const shape = { nHeads, nKvHeads, headDim, nTokens: queries.length, position, scale, softcap, window, causal };
+    const out = attention(q, this.cache[i].k, this.cache[i].v, shape);
+    return queries.map((_, t) => out.subarray(t * size, (t + 1) * size));
+  }
+
+  private mlp(x: Float32Array, layer: CpuLayer): Float32Array {
+    const gate = linear(x, layer.wGate, layer.bGate);
+    const up = linear(x, layer.wUp, layer.bUp);
+    return linear(gatedUnit(this.config.activation, gate, up), layer.wDown, layer.bDown);
   }
 
   /** cap(logit_scale * head(norm(x))), with cap(y) = softcap * tanh(y / softcap). */

@@ -11,6 +11,8 @@ import { Request } from './page/request';
 import type {
   ChatMessage,
   ChatSettings,
+  Embeddings,
+  EmbedOptions,
   EngineInfo,
   GenerateOptions,
   LoadOptions,
@@ -170,6 +172,29 @@ export class Engine {
   /** The number of ids that `tokenize` gives. @throws VivaceError */
   async countTokens(input: Tokenizable, options?: EngineTokenizeOptions): Promise<number> {
     return (await this.idsOf(input, options)).length;
+  }
+
+  /**
+   * The vectors of 1 to 2,048 texts, after earlier requests. Overwrites the cache of the conversation so far. A prefix
+   * that a model wants for a task is the caller's.
+   * @throws VivaceError for an empty text, or one longer than the context; DOMException AbortError
+   */
+  async embed(
+    texts: readonly string[],
+    { signal, ...options }: EmbedOptions & { signal?: AbortSignal } = {},
+  ): Promise<Embeddings> {
+    const request = new Request<Embeddings>(
+      this.connection,
+      (worker, port) => worker.embed({ texts, options }, port),
+      signal,
+    );
+    try {
+      const embeddings = await request.take();
+      if (!embeddings) throw signal?.reason;
+      return embeddings;
+    } finally {
+      request.close();
+    }
   }
 
   /**

@@ -1,4 +1,5 @@
-// All types that cross the worker boundary: ids, text, numbers and events. No buffers, no logits. Types only.
+// All types that cross the worker boundary: ids, text, numbers, vectors of texts and events. No buffers of the GPU, no
+// logits. Types only.
 
 import type { AttentionName } from '../attention/attention';
 import type { StepChoice } from '../model/step/step_choice';
@@ -93,6 +94,18 @@ export interface TuneOutcome {
 export type TuneMessage =
   | { type: 'result'; result: TuneResult; done: number; total: number }
   | ({ type: 'tuned' } & TuneOutcome);
+
+/** The options of an embedding. */
+export interface EmbedOptions {
+  /** Size of the vectors: the first numbers of the model's own, for models trained for it. Default: all. */
+  dimensions?: number;
+}
+
+/** The vectors of texts, in their order, and the tokens of all texts. */
+export interface Embeddings {
+  vectors: Float32Array[];
+  promptTokens: number;
+}
 
 /** The fastest read of this GPU's memory, in GB/s (1e9 bytes), and the clock that measured it. */
 export interface Roofline {
@@ -241,6 +254,8 @@ export interface EngineInfo {
   /** True if the chat template takes tools and shows calls in a syntax that can be read back. */
   tools: boolean;
   thinking: ThinkingAbility;
+  /** The vector of a text: of its last token or the mean of all, and its size. `only`: the model writes no text. */
+  embeddings: { pooling: 'last' | 'mean'; size: number; only: boolean };
   /** Bytes allocated once the model is ready. `activations` is everything but weights and cache. */
   gpuBytes: { weights: number; kvCache: number; activations: number } | null;
   /**
@@ -255,6 +270,11 @@ export interface EngineInfo {
 export interface GenerateRequest {
   input: GenerateInput;
   options: GenerateOptions;
+}
+
+export interface EmbedRequest {
+  texts: readonly string[];
+  options: EmbedOptions;
 }
 
 /** One post through the port of a request: messages that belong together. A failure is the last message of all. */
@@ -287,6 +307,8 @@ export interface WorkerApi {
   generate(request: GenerateRequest, port: MessagePort): void;
   /** Answers at once, also while requests run. */
   tokenize(input: GenerateInput, thinking: GenerateOptions['thinking']): TokenizeResult;
+  /** Posts `PortMessages<Embeddings>`, one message or a failure. Any message back asks the worker to stop. */
+  embed(request: EmbedRequest, port: MessagePort): void;
   /** Posts `PortMessages<TuneMessage>`, `tuned` or a failure last. Any message back asks the worker to stop. */
   tune(port: MessagePort): void;
   /** Posts `PortMessages<Roofline>`, one message or a failure. Any message back asks the worker to stop. */

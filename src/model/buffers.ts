@@ -9,20 +9,26 @@ import { LOGPROBS_BYTES } from '../sampling/logprobs';
 import { BIASES_BYTES, SAMPLING_BYTES } from '../sampling/sampling';
 import type { ModelConfig } from './config/config';
 
-/** Tokens of one prefill pass: enough rows to fill a large GPU. */
+/** Tokens of one prefill pass of a causal model: enough rows to fill a large GPU. */
 export const PREFILL_CHUNK = 512;
+
+/** Most tokens of one pass. Without a causal mask a text is one pass. */
+export function passTokens({ causal }: Pick<ModelConfig, 'causal'>, contextLength: number): number {
+  return causal ? PREFILL_CHUNK : contextLength;
+}
 
 /** The activations of one pass and the state that outlives it. Buffers are separate because barriers are per buffer. */
 export interface Buffers {
-  x: GPUBuffer; // (PREFILL_CHUNK, hidden_size)
-  q: GPUBuffer; // (PREFILL_CHUNK, n_heads, head_dim)
-  attn: GPUBuffer; // (PREFILL_CHUNK, n_heads, head_dim)
-  h: GPUBuffer; // (PREFILL_CHUNK, intermediate_size)
-  y: GPUBuffer; // (PREFILL_CHUNK, rows of the widest linear that is stored before its norm), empty without any
-  xq: GPUBuffer; // (PREFILL_CHUNK, columns of the widest linear) in signed bytes, and their scales
+  x: GPUBuffer; // (pass_tokens, hidden_size)
+  q: GPUBuffer; // (pass_tokens, n_heads, head_dim)
+  attn: GPUBuffer; // (pass_tokens, n_heads, head_dim)
+  h: GPUBuffer; // (pass_tokens, intermediate_size)
+  y: GPUBuffer; // (pass_tokens, rows of the widest linear that is stored before its norm), empty without any
+  xq: GPUBuffer; // (pass_tokens, columns of the widest linear) in signed bytes, and their scales
   logits: GPUBuffer; // (vocab_size)
   maxima: GPUBuffer; // (ceil(vocab_size / 32)), the largest key of every 32 logits
   tokens: GPUBuffer; // (context_length + 1), the id at each position
+  pooled: GPUBuffer; // (hidden_size), the vector of a text
   seen: GPUBuffer; // (vocab_size), 0 between steps
   biases: GPUBuffer; // (MAX_BIASES) struct Bias
   rawLogits: GPUBuffer; // (vocab_size), those of the head, before anything changes them
@@ -38,19 +44,21 @@ export interface Buffers {
 export function createBuffers(gpu: Gpu, config: ModelConfig, contextLength: number, storesGateUp = false): Buffers {
   const storage = (label: string, elements: number) =>
     gpu.createBuffer(label, elements * 4, GPU_STORAGE | GPU_COPY_DST | GPU_COPY_SRC);
+  const rows = passTokens(config, contextLength);
   const qSize = config.nHeads * config.headDim;
   const stored = Math.max(widestNormed(config), storesGateUp ? 2 * config.intermediateSize : 0);
   const widest = Math.max(qSize, config.hiddenSize, config.intermediateSize);
   return {
-    x: storage('x', PREFILL_CHUNK * config.hiddenSize),
-    q: storage('q', PREFILL_CHUNK * qSize),
-    attn: storage('attn', PREFILL_CHUNK * qSize),
-    h: storage('h', PREFILL_CHUNK * config.intermediateSize),
-    y: storage('y', PREFILL_CHUNK * stored),
-    xq: storage('xq', xqBytes(PREFILL_CHUNK, widest) / 4),
+    x: storage('x', rows * config.hiddenSize),
+    q: storage('q', rows * qSize),
+    attn: storage('attn', rows * qSize),
+    h: storage('h', rows * config.intermediateSize),
+    y: storage('y', rows * stored),
+    xq: storage('xq', xqBytes(rows, widest) / 4),
     logits: storage('logits', logitsBytes(config.vocabSize) / 4),
     maxima: storage('maxima', maximaBytes(config.vocabSize) / 4),
     tokens: storage('tokens', contextLength + 1),
+    pooled: storage('pooled', config.hiddenSize),
     seen: storage('seen', seenBytes(config.vocabSize) / 4),
     biases: storage('biases', BIASES_BYTES / 4),
     rawLogits: storage('raw_logits', logitsBytes(config.vocabSize) / 4),

@@ -8,12 +8,13 @@ import { ropeTable, withRopeFactors } from '../cpu/rope';
 import type { Gpu } from '../gpu/device';
 import { CommandList } from '../gpu/kernel';
 import { createEmbed } from '../kernels/elementwise/embed';
+import { createPool } from '../kernels/elementwise/pool';
 import type { ProductProfile } from '../kernels/linear/product_profile';
 import type { StepTest } from '../kernels/step/step';
 import type { StepLaunch } from '../kernels/step/step_plan';
 import { packBiases, packSampling, type SamplingParams } from '../sampling/sampling';
-import { createBuffers, PREFILL_CHUNK } from './buffers';
-import type { ModelConfig } from './config/config';
+import { createBuffers, PREFILL_CHUNK, passTokens } from './buffers';
+import { type ModelConfig, vectorsOf } from './config/config';
 import { createKvCache } from './kv_cache';
 import { type Layer, Layers } from './layers';
 import type { ActivationType, LinearSources, Operation } from './linears';
@@ -51,14 +52,17 @@ export interface LlamaOptions {
   stepTest?: StepTest;
 }
 
-/** The end of a pass: nothing (more of the prompt follows), or the next token. */
-export type PassEnd = 'none' | SampleEnd;
+/** The end of a pass: nothing (more of the prompt follows), the next token, or the vector of the text. */
+export type PassEnd = 'none' | 'hidden' | SampleEnd;
 
 /** The parts of a model that stay when it is tuned. */
 interface LlamaParts {
   sources: Omit<LinearSources, 'tuned'>;
   step: DecodeStep;
   embed: Operation;
+  pool: Operation;
+  /** The config without padding. */
+  unpadded: ModelConfig;
   sampler: Sampler;
   options: LlamaOptions;
 }
@@ -74,7 +78,7 @@ export class Llama {
 
   /** One pass over the newest nTokens, whose ids lie in `tokens`. A fused step runs all layers of one token. */
   private forward(list: CommandList, nTokens: number, end: PassEnd, layers: readonly Layer[] | FusedStep): void {
-    const { embed, sampler } = this.parts;
+    const { embed, sampler, pool } = this.parts;
     embed.record(list, nTokens); // x = E[token]
     if (layers instanceof FusedStep)
       layers.record(list); // the same operations in one dispatch
@@ -88,13 +92,17 @@ export class Llama {
       }
     }
     if (end === 'none') return;
+    if (end === 'hidden') {
+      pool.record(list, nTokens); // pooled = n(x), of the last token or the sum of all
+      return;
+    }
     this.layers.head.record(list, nTokens); // logits = Wh n(x), of the last token
     sampler.record(list, end); // tokens[position + nTokens] = the next id
   }
 
   /** The dispatches of a pass of nTokens at `position`, made once for each kind of pass and replayed. */
   pass(nTokens: number, end: PassEnd, position: number): CommandList {
-    const fused = nTokens === 1 ? this.parts.step.at(position) : null;
+    const fused = nTokens === 1 && end !== 'hidden' ? this.parts.step.at(position) : null;
     const layers = fused ?? this.layers.at(nTokens, position + nTokens);
     const lists = this.lists.get(layers) ?? new Map<string, CommandList>();
     this.lists.set(layers, lists);
@@ -125,15 +133,19 @@ export class Llama {
     const activations = (options.activations ?? 'f32') === 'f32' ? 'f32' : 'q8';
     const attentionShape = shapeOf(config, options);
     const sources = { gpu, config, attentionShape, buffers, kvCache, weights, activations } as const;
-    const [layers, embed, step] = await Promise.all([
+    const { pooling } = config.embedding;
+    const [layers, embed, pool, step] = await Promise.all([
       Layers.create({ ...sources, tuned }, { forced: options.attention, profile: options.profile }),
       createEmbed(gpu, { vocabSize, hiddenSize, parts: weights.embedding.parts, scale }),
+      createPool(gpu, { cols: hiddenSize, normEps: config.rmsNormEps, pooling }),
       createDecodeStep(sources, options),
     ]);
     const sampler = await Sampler.create(gpu, vocabSize, buffers, step.fused?.words ?? buffers.status);
     const groups = embed.bind(weights.embedding, buffers.tokens, buffers.x);
     const bound: Operation = { record: (list, nTokens) => embed.record(list, groups, nTokens) };
-    return new Llama({ sources, step, embed: bound, sampler, options }, layers, tuned);
+    const poolGroup = pool.bind(buffers.x, weights.head.params, buffers.pooled);
+    const pooled: Operation = { record: (list, nTokens) => pool.record(list, poolGroup, nTokens) };
+    return new Llama({ sources, step, embed: bound, pool: pooled, unpadded, sampler, options }, layers, tuned);
   }
 
   /** Writes the angles of every position. The factors of a GGUF are among the weights. */
@@ -167,6 +179,21 @@ export class Llama {
   /** The ring of log probabilities. A pass that reports them leaves an entry for the next id's position. */
   get logprobs(): GPUBuffer {
     return this.parts.sources.buffers.logprobs;
+  }
+
+  get vectors() {
+    return vectorsOf(this.parts.unpadded);
+  }
+
+  /** The vector that a pass with the end `hidden` leaves, or the sum to divide by the number of tokens. */
+  get pooled(): { buffer: GPUBuffer; size: number; dense: readonly Float32Array[] } {
+    const { unpadded, sources } = this.parts;
+    return { buffer: sources.buffers.pooled, size: unpadded.hiddenSize, dense: sources.weights.dense };
+  }
+
+  /** Most tokens of one pass. */
+  get passTokens(): number {
+    return this.parts.sources.attentionShape.maxTokens;
   }
 
   get contextLength(): number {
@@ -262,7 +289,8 @@ export class Llama {
 }
 
 function shapeOf(config: ModelConfig, { contextLength, kvType }: LlamaOptions): AttentionShape {
-  const { nHeads, nKvHeads, headDim, attentionScale: scale, attentionSoftcap: softcap } = config;
+  const { nHeads, nKvHeads, headDim, attentionScale: scale, attentionSoftcap: softcap, causal } = config;
   const windowed = config.layers.some(({ window }) => window !== null);
-  return { nHeads, nKvHeads, headDim, contextLength, kvType, maxTokens: PREFILL_CHUNK, scale, softcap, windowed };
+  const maxTokens = passTokens(config, contextLength);
+  return { nHeads, nKvHeads, headDim, contextLength, kvType, maxTokens, scale, softcap, windowed, causal };
 }

@@ -27,6 +27,8 @@ export interface Names {
   finalNorm: string;
   head: string;
   ropeFactors?: Record<keyof RopeFactors, string>;
+  /** The linear layers behind the pooling, in their order. */
+  dense: readonly string[];
   /** The prefix of a layer. */
   layer: (index: number) => string;
   /** Stems after the layer prefix; `weight` or `bias` follows. `qkv` and `gateUp` are stacked in one tensor. */
@@ -39,11 +41,12 @@ export function tensorNames(files: ModelFiles, config: ModelConfig): Names {
   return files.gguf ? GGUF : huggingFace(files, config);
 }
 
-/** Prefixes of a language model: alone, or in a multimodal checkpoint of older or newer transformers. */
+/** Prefixes of a language model: alone, in a multimodal checkpoint of older or newer transformers, without a head. */
 const ROOTS = [
   { model: 'model.', head: 'lm_head.weight' },
   { model: 'language_model.model.', head: 'language_model.lm_head.weight' },
   { model: 'model.language_model.', head: 'lm_head.weight' },
+  { model: '', head: 'lm_head.weight' },
 ];
 
 const ROTARY = /\.rotary_emb\.inv_freq$/;
@@ -56,6 +59,7 @@ function huggingFace(files: ModelFiles, { postNorms }: ModelConfig): Names {
     embedding: `${root.model}embed_tokens.weight`,
     finalNorm: `${root.model}norm.weight`,
     head: root.head,
+    dense: (files.modules ?? []).filter(({ type }) => type === 'Dense').map(({ path }) => `${path}/linear.weight`),
     layer: (i) => `${root.model}layers.${i}.`,
     part: {
       attnNorm: 'input_layernorm',
@@ -75,7 +79,7 @@ function huggingFace(files: ModelFiles, { postNorms }: ModelConfig): Names {
       down: 'mlp.down_proj',
       postMlpNorm: 'post_feedforward_layernorm',
     },
-    ignored: root === ROOTS[0] ? ROTARY : ROTARY_AND_VISION,
+    ignored: /language/.test(root.model) ? ROTARY_AND_VISION : ROTARY,
   };
 }
 
@@ -84,6 +88,7 @@ const GGUF: Names = {
   embedding: 'token_embd.weight',
   finalNorm: 'output_norm.weight',
   head: 'output.weight',
+  dense: ['dense_2.weight', 'dense_3.weight'],
   ropeFactors: { all: 'rope_freqs.weight', short: 'rope_factors_short.weight', long: 'rope_factors_long.weight' },
   layer: (i) => `blk.${i}.`,
   part: {

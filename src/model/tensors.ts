@@ -40,6 +40,8 @@ export interface ModelTensors {
   finalNorm: TensorInfo;
   /** null if the head is the embedding. */
   head: TensorInfo | null;
+  /** The linear layers behind the pooling, (size out, size in) each. */
+  dense: TensorInfo[];
   /** The factors of llama3 (`all`) and longrope scaling in a GGUF, (rotary_dim / 2) each; null without any. */
   ropeFactors: Record<keyof RopeFactors, TensorInfo | null> | null;
 }
@@ -62,6 +64,10 @@ export function resolveTensors(files: ModelFiles, config: ModelConfig): ModelTen
     layers: Array.from({ length: config.nLayers }, (_, i) => layerTensors(finder, names, names.layer(i), config)),
     finalNorm: finder.needed(names.finalNorm, hiddenSize),
     head: config.tiedEmbedding ? null : finder.needed(names.head, vocabSize, hiddenSize),
+    dense: names.dense.slice(0, config.embedding.dense.length).map((name, i) => {
+      const sizes = [hiddenSize, ...config.embedding.dense];
+      return finder.needed(name, sizes[i + 1], sizes[i]);
+    }),
     ropeFactors: all || short || long ? { all, short, long } : null,
   };
   // A file with tied embeddings may still carry the head, a copy.

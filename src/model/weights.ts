@@ -53,6 +53,8 @@ export interface ModelWeights {
   arenas: readonly WeightArena[];
   /** The same matrix as the embedding if tied. params: the final norm. */
   head: LinearWeights;
+  /** The linear layers behind the pooling, in f32 on the CPU, filled by `read`. */
+  dense: readonly Float32Array[];
   /** The RoPE factors of a GGUF, filled by `read`, or null. */
   ropeFactors: RopeFactors | null;
   bytes: number;
@@ -94,7 +96,13 @@ export async function allocateWeights(
     const head = product(builder, 'head', headMatrix, { norm: norm(tensors.finalNorm) });
     return { builder, bytes: gpu.allocatedBytes - before, embedding, layers, arenas, head };
   });
-  const weights = { ...matrices, ropeFactors: tensors.ropeFactors && readFactors(builder, tensors.ropeFactors), bytes };
+  const dense = readDense(builder, tensors.dense);
+  const weights = {
+    ...matrices,
+    dense,
+    ropeFactors: tensors.ropeFactors && readFactors(builder, tensors.ropeFactors),
+    bytes,
+  };
   return { weights, read: (files, signal) => builder.run(files, signal) };
 }
 
@@ -109,6 +117,17 @@ function readFactors(builder: WeightBuilder, tensors: NonNullable<ModelTensors['
     });
   }
   return factors;
+}
+
+/** The matrices behind the pooling, filled when the builder runs. */
+function readDense(builder: WeightBuilder, tensors: readonly TensorInfo[]): Float32Array[] {
+  const dense = tensors.map(() => new Float32Array(0));
+  for (const [i, tensor] of tensors.entries()) {
+    builder.vector(tensor, (values) => {
+      dense[i] = values;
+    });
+  }
+  return dense;
 }
 
 /** The four matrices of a layer, without buffers, and what makes its weights of them once they have some. */

@@ -4,7 +4,7 @@
 import { InvalidRequestError, ModelFetchError, ModelFileError } from '../errors';
 import type { JsonObject } from '../shared/json_object';
 import { checkTextSize, isPlainName, quoted } from './checks/bounds';
-import { decodeUtf8, parseJsonObject } from './checks/json';
+import { decodeUtf8, parseJsonList, parseJsonObject } from './checks/json';
 import type { GgufValue } from './formats/gguf';
 import { parseSafetensors } from './formats/safetensors';
 import { openShards, SHARD_INDEX, WEIGHTS } from './formats/shards';
@@ -13,6 +13,7 @@ import type { TensorInfo } from './formats/tensor';
 import { readHubUrl } from './hub/hub_address';
 import { resolveHub } from './hub/hub_model';
 import { resolveUrl } from './hub/model_url';
+import { openModules, type SentenceModule } from './sentence_modules';
 import { blobSource } from './source/blob_source';
 import type { ByteSource, ModelFolder, ModelLocation, OpenOptions } from './source/byte_source';
 import { filesFolder, urlFolder, urlInFolder } from './source/folder';
@@ -34,6 +35,8 @@ export interface ModelFiles {
   readonly tokenizerJson: Record<string, unknown> | null;
   /** tokenizer_config.json. A separate chat_template.jinja replaces its chat_template. */
   readonly tokenizerConfig: Record<string, unknown> | null;
+  /** The modules behind the language model in a folder of sentence-transformers, else null. */
+  readonly modules?: readonly SentenceModule[] | null;
   /** Metadata of a GGUF file, else null. */
   readonly gguf: ReadonlyMap<string, GgufValue> | null;
 }
@@ -124,7 +127,18 @@ async function openFolder(folder: ModelFolder, { onConfig, sha256 }: OpenOptions
   const config = parseJsonObject(configFile.name, await readText(configFile));
   if (config.gguf_file === undefined) onConfig?.(config);
   const [weights, side] = await Promise.all([openWeights(folder, config, sha256), readSideFiles(folder)]);
-  return { name: folder.name, totalBytes: sum(weights), ...weights, config, ...side };
+  const modules = weights.tensors.has(BARE_EMBEDDING) ? await openBehind(folder) : null;
+  const tensors = new Map([...weights.tensors, ...byName(modules?.tensors ?? [])]);
+  const whole = { ...weights, tensors };
+  return { name: folder.name, totalBytes: sum(whole), ...whole, modules: modules?.modules ?? null, config, ...side };
+}
+
+/** The embedding of a language model that was saved without a head, as models that embed texts are. */
+const BARE_EMBEDDING = 'embed_tokens.weight';
+
+async function openBehind(folder: ModelFolder) {
+  const source = await optional(folder.open('modules.json', 'text'));
+  return source && openModules(folder, parseJsonList(source.name, await readText(source)), readJson);
 }
 
 /** Opens a folder's weights: the GGUF file that config.json names as "gguf_file", one safetensors file, or shards. */

@@ -41,7 +41,7 @@ const MAX_ENTRIES = 64;
 const MAX_SHAPES = 256;
 const DATE = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 /** The keys that `attentionKey` makes. */
-const ATTENTION_KEY = /^\d{1,4}x\d{1,4}x\d{1,4} f(16|32)( softcap)? windows [\d,]+$/;
+const ATTENTION_KEY = /^\d{1,4}x\d{1,4}x\d{1,4} f(16|32)( softcap)?( all)? windows [\d,]+$/;
 /** The keys that productKey makes. */
 const PRODUCT_KEY = /^[a-z][a-z0-9_]{0,31} \d{1,9}x\d{1,9} [a-z0-9_]{2,4} [a-z0-9_]{2,16}$/;
 /** The keys that `stepKey` makes. */
@@ -61,12 +61,13 @@ export function profileKey(gpu: Gpu): string {
   return `vivace/tuned/3/${JSON.stringify([gpu.adapterName, gpu.can, globalThis.navigator?.userAgent, shaderHash()])}`;
 }
 
-/** The heads of a model, its type of keys and values, softcap and windows (0: none). */
+/** The heads of a model, its type of keys and values, softcap, mask and windows (0: none). */
 export function attentionKey(config: ModelConfig, kvType: AttentionShape['kvType']): string {
-  const { nHeads, nKvHeads, headDim, attentionSoftcap, layers } = config;
+  const { nHeads, nKvHeads, headDim, attentionSoftcap, layers, causal } = config;
   const windows = new Set(layers.map(({ window }) => window ?? 0));
   const softcap = attentionSoftcap === null ? '' : ' softcap';
-  return `${nHeads}x${nKvHeads}x${headDim} ${kvType}${softcap} windows ${[...windows].join()}`;
+  const mask = causal ? '' : ' all';
+  return `${nHeads}x${nKvHeads}x${headDim} ${kvType}${softcap}${mask} windows ${[...windows].join()}`;
 }
 
 /** The shape of a model, its formats, and the context length rounded up to a power of two. */

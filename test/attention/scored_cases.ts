@@ -42,6 +42,29 @@ export function scoredCases(kvType: 'f16' | 'f32'): AttentionCase[] {
   ];
 }
 
+/** Passes without a causal mask, from one token to more than a block, and windows around the tiles of every sibling. */
+const WHOLE: [nTokens: number, windows: (number | null)[]][] = [
+  [1, [1, null]],
+  [2, [1, 2]],
+  [63, [32, null]],
+  [64, [1, 33]],
+  [65, [31, 65, 2 ** 40]],
+  [130, [16, 64, 129, null]],
+];
+
+/** Kernels that see the keys behind a token, too: with windows on the path with all capabilities, without on the other. */
+export function bothWaysCases(isPlain: boolean): AttentionCase[] {
+  const kvType = isPlain ? 'f32' : 'f16';
+  const heads = { nHeads: 6, nKvHeads: 2, headDim: 64, contextLength: 150, maxTokens: 150, kvType } as const;
+  const shape = { ...heads, ...plainScores(64), windowed: !isPlain, causal: false };
+  return WHOLE.flatMap(([nTokens, windows]) =>
+    (isPlain ? [null] : windows).map((window): AttentionCase => {
+      const title = `both ways, n_tokens=${nTokens} window=${window ?? 'none'} ${kvType}`;
+      return { title, shape, position: 0, nTokens, window };
+    }),
+  );
+}
+
 /**
  * Either without the other, which is other libraries: windows on the path with all capabilities, a cap on the plain
  * one.

@@ -23,7 +23,7 @@ import {
 } from './cases';
 import { attentionRef } from './oracle';
 import { attentionOnGpu, type Pass, replayOnGpu, rounded, type Target } from './run';
-import { eitherCases, scored, scoredCases } from './scored_cases';
+import { bothWaysCases, eitherCases, scored, scoredCases } from './scored_cases';
 
 /**
  * By how much an output may differ from the f64 textbook, as a share of the largest |v|, which bounds every output. The
@@ -43,7 +43,7 @@ export function testSibling(name: AttentionName, half: Half, { own = false } = {
       const shared = isPlain ? PROGRESS : casesOf(half);
       const owned = isPlain ? plainTileCasesOf(half) : tileCasesOf(half);
       for (const c of own ? owned : shared) test(c.title, () => checkCase({ name, without }, c));
-      for (const c of [...scoredCases(kvTypeOf(without)), ...eitherCases(isPlain)])
+      for (const c of [...scoredCases(kvTypeOf(without)), ...eitherCases(isPlain), ...bothWaysCases(isPlain)])
         test(c.title, () => checkCase({ name, without }, c));
       seedTests({ name, without });
       memoryTests({ name, without });

@@ -46,6 +46,7 @@ export const info: EngineInfo = {
   hasChatTemplate: true,
   tools: false,
   thinking: 'none',
+  embeddings: { pooling: 'last', size: 64, only: false },
   gpuBytes: null,
   bytesPerToken: null,
   loadMs: { open: 1, weights: 1, compile: 1 },

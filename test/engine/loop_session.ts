@@ -81,6 +81,7 @@ export async function toyBackend(gpu: Gpu, contextLength: number): Promise<WebGp
     needsHost: false,
     attention: { prefill: sibling, at: () => sibling, reason: 'a toy' },
     step: { name: 'plain', reason: 'a toy', gain: null, giveUps: 0 },
+    vectors: { pooling: 'last', normalized: true, size: 64, only: false },
     setSampling() {},
     writeTokens: (ids: Uint32Array<ArrayBuffer>, position: number) => gpu.write(tokens, ids, 4 * position),
     stepGaveUp: () => null,

@@ -5,7 +5,7 @@ import type { ModelTensors } from '../../src/model/tensors';
 import type { TensorInfo } from '../../src/storage/formats/tensor';
 
 /** The tensors of a model as if its file held F32. */
-export function modelAsF32({ embedding, layers, finalNorm, head, ropeFactors }: ModelTensors): ModelTensors {
+export function modelAsF32({ embedding, layers, finalNorm, head, dense, ropeFactors }: ModelTensors): ModelTensors {
   const optional = (tensor: TensorInfo | null) => tensor && asF32(tensor);
   return {
     embedding: asF32(embedding),
@@ -15,6 +15,7 @@ export function modelAsF32({ embedding, layers, finalNorm, head, ropeFactors }: 
     }),
     finalNorm: asF32(finalNorm),
     head: optional(head),
+    dense,
     ropeFactors,
   };
 }

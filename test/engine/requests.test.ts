@@ -163,6 +163,87 @@ describe('the end of an answer', () => {
   });
 });
 
+describe('embed', () => {
+  test('waits for the answer ahead, and the one behind finds no keys and values of before', async () => {
+    const engine = await loadEngine();
+    const ahead = read(engine.complete('1 2 3', { maxTokens: 2 }));
+    const embedding = engine.embed(['7 8', '9']);
+    const behind = read(engine.complete('1 2 3', { maxTokens: 1 }));
+    await until(() => backend.prefills.length === 1);
+    expect(backend.embedded).toEqual([]);
+    backend.go(10);
+    const { vectors, promptTokens } = await embedding;
+    expect(vectors).toEqual([new Float32Array([7, 2]), new Float32Array([9, 1])]);
+    expect(promptTokens).toBe(3);
+    expect(done(await ahead.whole).finishReason).toBe('length');
+    expect(done(await behind.whole).usage.cachedTokens).toBe(0);
+  });
+
+  test('ends between two texts after an abort, and the engine stays usable', async () => {
+    const engine = await loadEngine();
+    const stop = new AbortController();
+    const embedding = engine.embed(
+      Array.from({ length: 50 }, (_, i) => String(i)),
+      { signal: stop.signal },
+    );
+    embedding.catch(() => {});
+    await until(() => backend.embedded.length === 3);
+    stop.abort();
+    await expect(embedding).rejects.toMatchObject({ name: 'AbortError' });
+    expect((await engine.embed(['5'])).vectors).toEqual([new Float32Array([5, 1])]);
+    expect(backend.embedded.length).toBeLessThan(10);
+    await expect(engine.embed(['5'], { signal: stop.signal })).rejects.toMatchObject({ name: 'AbortError' });
+  });
+
+  test('cuts vectors to the dimensions asked for', async () => {
+    const engine = await loadEngine();
+    expect((await engine.embed(['7 8'], { dimensions: 1 })).vectors).toEqual([new Float32Array([7])]);
+  });
+
+  test('refuses malformed requests with the number and the remedy, before any pass', async () => {
+    const engine = await loadEngine();
+    const refused: [unknown, object, RegExp][] = [
+      [[], {}, /1 to 2048 texts, got a list of 0/],
+      ['a text', {}, /1 to 2048 texts, got string/],
+      [null, {}, /got object/],
+      [Array.from({ length: 2049 }, () => 'a'), {}, /got a list of 2049/],
+      [['1', ''], {}, /Text 1 is empty/],
+      [['1', 2], {}, /Text 1 is of type number/],
+      [['1', null], {}, /Text 1 is of type object/],
+      [['1'], { dimensions: 3 }, /from 1 to 2.*got 3/],
+      [['1'], { dimensions: 0 }, /got 0/],
+      [['1'], { dimensions: 1.5 }, /got 1.5/],
+      [['1'], { dimensions: '2' }, /got 2/],
+    ];
+    for (const [texts, options, message] of refused) {
+      const error = await engine.embed(texts as string[], options).catch((thrown: Error) => thrown);
+      expect(error).toMatchObject({ code: 'invalid-request', message: expect.stringMatching(message) });
+    }
+    const long = Array.from({ length: 1001 }, () => '1').join(' ');
+    const overflow = { code: 'context-overflow', promptTokens: 1001, contextLength: 1000 };
+    await expect(engine.embed(['1', long])).rejects.toMatchObject(overflow);
+    await expect(engine.embed(['1', long])).rejects.toThrow(/Text 1 has 1001 tokens.*Split the text/);
+    expect(backend.embedded).toEqual([]);
+    expect((await engine.embed([long.slice(2)])).promptTokens).toBe(1000);
+  });
+
+  test('tells a vector that is no number', async () => {
+    const engine = await loadEngine();
+    backend.embed = async () => ({ vector: Promise.resolve(new Float32Array([1, Number.NaN])) });
+    await expect(engine.embed(['1 2 3'])).rejects.toMatchObject({ code: 'not-finite', position: 2 });
+  });
+
+  test('is all that a model without a causal mask does', async () => {
+    const engine = await loadEngine();
+    Object.assign(backend, { vectors: { ...backend.vectors, only: true } });
+    await expect(read(engine.complete('1')).whole).rejects.toMatchObject({
+      code: 'invalid-request',
+      message: expect.stringMatching(/embeds text and cannot write any/),
+    });
+    expect((await engine.embed(['5'])).vectors.length).toBe(1);
+  });
+});
+
 describe('a worker that ends without a word', () => {
   test('is noticed by its silence, told to all, and ended', async () => {
     const engine = await loadEngine();

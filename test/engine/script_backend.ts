@@ -7,11 +7,14 @@ export class ScriptBackend implements Backend {
   readonly name = 'webgpu';
   readonly attention = { prefill: 'flash_prefill', decode: 'fused_decode', reason: 'a script' } as const;
   readonly step = { name: 'plain', reason: 'a script', gain: null, giveUps: 0 } as const;
+  readonly vectors = { pooling: 'last', normalized: false, size: 2, only: false } as const;
   readonly maxRunAhead = 8;
   readonly counters = { dispatches: 0, submits: 0, syncs: 0, bytesRead: 0, pipelines: 0 };
   readonly peakGpuBytes = 1000;
   /** Position and length of each prefill. `deepest`: most steps in flight at a time. */
   readonly prefills: { position: number; length: number }[] = [];
+  /** Length of each text of `embed`. */
+  readonly embedded: number[] = [];
   deepest = 0;
   protected inFlight = 0;
   /** Position of the next step. */
@@ -33,6 +36,13 @@ export class ScriptBackend implements Backend {
     if (stopped()) return { token: null };
     this.next = position + ids.length - 1;
     return { token: this.decode(this.next) };
+  }
+
+  /** The vector of a text: its first id and its length. */
+  async embed(ids: Uint32Array, stopped: () => boolean): Promise<{ vector: Promise<Float32Array> | null }> {
+    this.embedded.push(ids.length);
+    await new Promise((resolve) => setTimeout(resolve));
+    return { vector: stopped() ? null : Promise.resolve(new Float32Array([ids[0], ids.length])) };
   }
 
   async decode(position: number): Promise<number> {

@@ -107,6 +107,7 @@ test('the key of attention changes with the heads, caps, windows and the type of
     nKvHeads: 2,
     headDim: 64,
     attentionSoftcap: null,
+    causal: true,
     layers: [...layers],
   } as unknown as ModelConfig;
   const keys = [
@@ -116,6 +117,7 @@ test('the key of attention changes with the heads, caps, windows and the type of
     attentionKey({ ...config, nKvHeads: 1 }, 'f16'),
     attentionKey({ ...config, headDim: 128 }, 'f16'),
     attentionKey({ ...config, attentionSoftcap: 50 }, 'f16'),
+    attentionKey({ ...config, causal: false }, 'f16'),
     attentionKey({ ...config, layers: [...layers, { rope: 0, window: 512 }] }, 'f16'),
     attentionKey({ ...config, layers: [...layers, { rope: 0, window: 4096 }] }, 'f16'),
   ];

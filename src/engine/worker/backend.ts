@@ -3,7 +3,15 @@
 import type { GpuCounters } from '../../gpu/device';
 import type { IdsWithLogprobs } from '../../sampling/logprobs';
 import type { SamplingParams } from '../../sampling/sampling';
-import type { AttentionChoice, BackendName, Roofline, StepChoice, TuneOutcome, TuneResult } from '../protocol';
+import type {
+  AttentionChoice,
+  BackendName,
+  EngineInfo,
+  Roofline,
+  StepChoice,
+  TuneOutcome,
+  TuneResult,
+} from '../protocol';
 
 export type OnTuneResult = (result: TuneResult, done: number, total: number) => void;
 
@@ -25,6 +33,8 @@ export interface Backend {
   readonly contextLength: number;
   readonly attention: AttentionChoice;
   readonly step: StepChoice;
+  /** What `embed` gives. `normalized`: its caller makes the length 1. */
+  readonly vectors: EngineInfo['embeddings'] & { normalized: boolean };
   /** Most promises of `decode` and `decodeMany` that may be unsettled at a time. */
   readonly maxRunAhead: number;
   /** Upper bound of a decode step in milliseconds, measured during the load. */
@@ -52,6 +62,11 @@ export interface Backend {
    * Queues `count` steps, at position, position + 1 ..., that share a readback. Backends without it take single steps.
    */
   decodeMany?(position: number, count: number): Promise<Arrival>;
+  /**
+   * Runs a text from position 0. Its vector is pooled and has passed the linear layers behind. Resolves once every pass
+   * is queued. Reads `stopped` between passes; `vector` is null if it ended so. At most 2 vectors may be unread.
+   */
+  embed(ids: Uint32Array<ArrayBuffer>, stopped: () => boolean): Promise<{ vector: Promise<Float32Array> | null }>;
   /**
    * Called after an id was GAVE_UP and all readbacks have settled. Clears the state on the GPU, so that
    * `decode(position)` runs the step again by plain dispatches. Returns a warning for the user, if any. Backends whose

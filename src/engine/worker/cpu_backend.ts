@@ -1,12 +1,13 @@
 // The backend without WebGPU: the reference forward pass of src/cpu.
 
 import { dequantize } from '../../cpu/dequantize';
+import { pool, project } from '../../cpu/embedding';
 import { CpuLlama, type CpuWeights } from '../../cpu/llama';
 import { logprobs } from '../../cpu/logprobs';
 import { type BlockType, quantizedValues } from '../../cpu/quantize';
 import { sample } from '../../cpu/sample';
 import { InvalidRequestError } from '../../errors';
-import type { ModelConfig } from '../../model/config/config';
+import { type ModelConfig, vectorsOf } from '../../model/config/config';
 import type { ModelTensors } from '../../model/tensors';
 import { isPlainMatrix, type QuantizedFormat } from '../../model/weights';
 import type { SamplingParams } from '../../sampling/sampling';
@@ -75,11 +76,14 @@ export async function loadCpuWeights(
   const head = tensors.head ? matrix(tensors.head) : embedding;
   const { all = null, short = null, long = null } = tensors.ropeFactors ?? {};
   const ropeFactors = tensors.ropeFactors && { all: optional(all), short: optional(short), long: optional(long) };
-  return { embedding, layers, finalNorm, head, ropeFactors };
+  return { embedding, layers, finalNorm, head, ropeFactors, dense: tensors.dense.map(read) };
 }
 
 /** The tensors of the model, sorted by the place of their names in `order`. */
-function inFileOrder({ embedding, layers, finalNorm, head, ropeFactors }: ModelTensors, order: Iterable<string>) {
+function inFileOrder(
+  { embedding, layers, finalNorm, head, dense, ropeFactors }: ModelTensors,
+  order: Iterable<string>,
+) {
   const places = new Map([...order].map((name, i) => [name, i]));
   const place = ({ name }: TensorInfo) => places.get(name) ?? places.size;
   return [
@@ -87,6 +91,7 @@ function inFileOrder({ embedding, layers, finalNorm, head, ropeFactors }: ModelT
     ...layers.flatMap((layer) => Object.values(layer)),
     finalNorm,
     head,
+    ...dense,
     ...Object.values(ropeFactors ?? {}),
   ]
     .filter((tensor) => tensor !== null)
@@ -111,12 +116,16 @@ export class CpuBackend implements Backend {
   private sampling: SamplingParams | null = null;
 
   constructor(
-    config: ModelConfig,
-    weights: CpuWeights,
+    private readonly config: ModelConfig,
+    private readonly weights: CpuWeights,
     readonly contextLength: number,
   ) {
     this.llama = new CpuLlama(config, weights, contextLength);
     this.tokens = new Uint32Array(contextLength + 1);
+  }
+
+  get vectors() {
+    return vectorsOf(this.config);
   }
 
   begin(sampling: SamplingParams): void {
@@ -149,6 +158,18 @@ export class CpuBackend implements Backend {
     this.tokens[position + 1] = id;
     if (sampling.logprobs === null) return id;
     return { ids: Uint32Array.of(id), logprobs: [logprobs(logits, id, sampling.logprobs)] };
+  }
+
+  async embed(ids: Uint32Array, stopped: () => boolean): Promise<{ vector: Promise<Float32Array> | null }> {
+    const { causal, embedding } = this.config;
+    const rows: Float32Array[] = [];
+    const each = causal ? 1 : ids.length; // without a mask the tokens of a text run together
+    for (let t = 0; t < ids.length; t += each) {
+      rows.push(...this.llama.vectors(ids.subarray(t, t + each), t));
+      await nextTask();
+      if (stopped()) return { vector: null };
+    }
+    return { vector: Promise.resolve(project(pool(rows, embedding.pooling), this.weights.dense)) };
   }
 
   async stepTimes(): Promise<null> {

@@ -1,6 +1,7 @@
 // The loop of one answer: runs the prompt, keeps steps in flight (ids_in_flight) and turns their ids into events
 // (answer). Knows no GPU: a backend queues steps and brings their ids back later. token_clock is the only clock.
 
+import { InvalidRequestError } from '../../errors';
 import { createAnswerParser } from '../../text/answer/answer_parser';
 import type { EngineEvent, GenerateInput, GenerateOptions, TbtSummary } from '../protocol';
 import { Answer } from './answer';
@@ -123,6 +124,9 @@ function warn(message: string | null, emit: Emit): void {
 /** @throws InvalidRequestError, ContextOverflowError and TokenizerError for a request that cannot be answered */
 function checkRequest(session: Session, input: GenerateInput, options: GenerateOptions) {
   const { backend, tokenizer } = session;
+  if (backend.vectors.only) {
+    throw new InvalidRequestError('This model embeds text and cannot write any. Call embed(), or load a chat model.');
+  }
   const resolved = resolveGenerate(options);
   const { maxTokens, stop, reasoning, thinking, runAhead, gpuTimes: timed } = resolved;
   const depth = runAheadOf(session, runAhead);

@@ -152,6 +152,7 @@ async function loadFiles(
   const onGpu = gpu && (await loadOnGpu(gpu, inputs));
   const { backend, activations, gpuBytes, bytesPerToken } = onGpu ?? (await loadOnCpu(inputs));
   tracker.stage('ready', files.totalBytes);
+  const { pooling, size, only } = backend.vectors;
   return {
     session: { backend, tokenizer, template, vocabSize: config.vocabSize, cachedIds: [] },
     info: {
@@ -167,6 +168,7 @@ async function loadFiles(
       hasChatTemplate: template !== null,
       tools: Boolean(template?.syntax.tools),
       thinking: template?.syntax.thinking?.ability ?? 'none',
+      embeddings: { pooling, size, only },
       gpuBytes,
       bytesPerToken,
       loadMs: tracker.times(),

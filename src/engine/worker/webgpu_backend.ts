@@ -1,5 +1,6 @@
 // The backend on WebGPU.
 
+import { project } from '../../cpu/embedding';
 import { InvalidRequestError } from '../../errors';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, type ListAtStep, recordPass, type Step } from '../../gpu/kernel';
@@ -21,6 +22,9 @@ const MAX_RUN_AHEAD = 64;
 /** Most steps of a run that are timed. */
 const TIMED_STEPS = 2048;
 
+/** Most vectors of texts that are on their way back at a time. */
+const VECTORS_IN_FLIGHT = 2;
+
 /** Queues passes of a Llama on the GPU, and reads their ids back while later steps run. */
 export class WebGpuBackend implements Backend {
   readonly name = 'webgpu';
@@ -39,6 +43,8 @@ export class WebGpuBackend implements Backend {
   /** Position of the newest decode step, for which `attention` names the sibling. */
   private decodedAt = 0;
   private measured: Roofline | null = null;
+  /** Made by the first `embed`. */
+  private vectorReadback: WordReadback | null = null;
 
   constructor(
     private readonly gpu: Gpu,
@@ -64,6 +70,10 @@ export class WebGpuBackend implements Backend {
 
   get step(): StepChoice {
     return this.llama.step;
+  }
+
+  get vectors() {
+    return this.llama.vectors;
   }
 
   get contextLength(): number {
@@ -170,6 +180,40 @@ export class WebGpuBackend implements Backend {
     readback.addFromRing(encoder, target, count, llama.logprobs, range);
     gpu.submit(encoder.finish());
     return readback.readMany(target, count + range.words).then((words) => readLogprobs(words, count, logprobs));
+  }
+
+  async embed(
+    ids: Uint32Array<ArrayBuffer>,
+    stopped: () => boolean,
+  ): Promise<{ vector: Promise<Float32Array> | null }> {
+    const { gpu, llama } = this;
+    const { buffer, size, dense } = llama.pooled;
+    const { pooling } = llama.vectors;
+    this.vectorReadback ??= new WordReadback(gpu, VECTORS_IN_FLIGHT, size);
+    llama.writeTokens(ids, 0);
+    const chunk = llama.passTokens;
+    let position = 0;
+    for (; ids.length - position > chunk; position += chunk) {
+      if (gpu.failure) throw gpu.failure;
+      await llama.pass(chunk, pooling === 'mean' ? 'hidden' : 'none', position).run({ position, nTokens: chunk });
+      await gpu.device.queue.onSubmittedWorkDone();
+      if (stopped()) return { vector: null };
+    }
+    if (gpu.failure) throw gpu.failure;
+    const step = { position, nTokens: ids.length - position };
+    const list = llama.pass(step.nTokens, 'hidden', position);
+    await list.runCuts(step);
+    const encoder = gpu.device.createCommandEncoder();
+    list.record(encoder, step);
+    const target = this.vectorReadback.copy(encoder, buffer, 0, size);
+    gpu.submit(encoder.finish());
+    const scale = pooling === 'mean' ? 1 / ids.length : 1;
+    const words = this.vectorReadback.readMany(target, size);
+    const vector = words.then((read) => {
+      const pooled = new Float32Array(read.buffer).map((value) => value * scale);
+      return project(pooled, dense);
+    });
+    return { vector };
   }
 
   private stamps(position: number, count = 1): GPUComputePassTimestampWrites | undefined {

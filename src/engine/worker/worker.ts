@@ -7,6 +7,7 @@ import { openStores } from '../../storage/cache/stores';
 import { type Hasher, portHasher, serveHasher } from '../../storage/source/hash_port';
 import { toFailure } from '../failure';
 import type {
+  Embeddings,
   EngineEvent,
   LostMessage,
   PortMessages,
@@ -17,6 +18,7 @@ import type {
   WorkerApi,
 } from '../protocol';
 import type { OnTuneResult } from './backend';
+import { embed } from './embed';
 import { generate } from './generate';
 import { resolveGenerate } from './generate_options';
 import { type LoadedModel, loadModel } from './load';
@@ -127,6 +129,12 @@ const api: WorkerApi = {
     } catch (error) {
       return toFailure(error);
     }
+  },
+
+  embed({ texts, options }, port) {
+    enqueue<Embeddings>(port, async ({ session }, post, stopped) => {
+      post([await embed(session, texts, options, stopped)]);
+    });
   },
 
   tune(port) {

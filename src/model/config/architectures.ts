@@ -1,7 +1,7 @@
 // The traits of the supported architectures.
 
 import type { RopeScaling } from '../../cpu/rope';
-import type { ModelConfig } from './config';
+import type { EmbeddingConfig, ModelConfig } from './config';
 import { MAX } from './reader';
 
 /** The traits of an architecture, independent of the file format. */
@@ -17,6 +17,9 @@ export type Traits = Pick<
   | 'residualScale'
   | 'logitScale'
   | 'logitSoftcap'
+  | 'causal'
+  | 'embedsOnly'
+  | 'embedding'
 >;
 
 /** The traits of most models. */
@@ -31,10 +34,18 @@ export const PLAIN: Traits = {
   residualScale: 1,
   logitScale: 1,
   logitSoftcap: null,
+  causal: true,
+  embedsOnly: false,
+  embedding: { pooling: 'last', normalized: true, dense: [] },
 };
 
 const gemma = (hiddenSize: number) =>
   ({ activation: 'gelu_tanh', postNorms: true, embeddingScale: Math.sqrt(hiddenSize) }) as const;
+
+/** The traits of a model without a causal mask. */
+export const BOTH_WAYS = { causal: false, embedsOnly: true } as const;
+
+export const MEAN: EmbeddingConfig = { pooling: 'mean', normalized: true, dense: [] };
 
 /**
  * Differences from LLaMA by design. The reader of a file adds the differences that the file states (windows, caps,
@@ -48,6 +59,7 @@ const ARCHITECTURES = {
   smollm3: () => ({}),
   gemma2: gemma,
   gemma3: (hiddenSize) => ({ ...gemma(hiddenSize), qkNorm: 'heads' }),
+  'gemma-embedding': (hiddenSize) => ({ ...gemma(hiddenSize), qkNorm: 'heads', ...BOTH_WAYS, embedding: MEAN }),
   phi3: () => ({}),
   granite: () => ({}),
   olmo2: () => ({ preNorms: false, postNorms: true, qkNorm: 'vector' }),
@@ -57,6 +69,11 @@ export type ArchitectureName = keyof typeof ARCHITECTURES;
 
 export function traitsOf(name: ArchitectureName, hiddenSize: number): Traits {
   return { ...PLAIN, ...(ARCHITECTURES[name](hiddenSize) as Partial<Traits>) };
+}
+
+/** The window of a layer in which half of the file's window lies on either side of a token. */
+export function halfWindow(window: number | null): number | null {
+  return window === null ? null : Math.floor(window / 2) + 1;
 }
 
 /** Most positions of a model. Dynamic and yarn scaling reach further than the context of its training. */

@@ -10,6 +10,16 @@ export interface LayerConfig {
   window: number | null;
 }
 
+/** The way from the vectors of a text's tokens, after the final norm, to the vector of the text. */
+export interface EmbeddingConfig {
+  /** The last token's vector, or the mean of all. */
+  pooling: 'last' | 'mean';
+  /** True if the vector has length 1. */
+  normalized: boolean;
+  /** Sizes of the outputs of linear layers behind the pooling. */
+  dense: readonly number[];
+}
+
 /** A LLaMA-style model. Sizes are checked counts of elements. */
 export interface ModelConfig {
   architecture: string;
@@ -55,6 +65,17 @@ export interface ModelConfig {
   /** Factor of the logits, before the cap. */
   logitScale: number;
   logitSoftcap: number | null;
+  /** False if tokens also see those after them, as many as `window` says (EmbeddingGemma). */
+  causal: boolean;
+  /** True if the model has no head or no causal mask, so that it writes no text. */
+  embedsOnly: boolean;
+  embedding: EmbeddingConfig;
+}
+
+/** The vectors of a model's texts. `only`: the model writes no text. */
+export function vectorsOf({ embedding, hiddenSize, embedsOnly: only }: ModelConfig) {
+  const { pooling, normalized, dense } = embedding;
+  return { pooling, normalized, size: dense.at(-1) ?? hiddenSize, only };
 }
 
 /** Layers that are all equal: one rotary embedding and no window. */

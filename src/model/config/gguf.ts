@@ -4,7 +4,7 @@ import type { RopeParameters, RopeScaling } from '../../cpu/rope';
 import { UnsupportedModelError } from '../../errors';
 import type { GgufValue } from '../../storage/formats/gguf';
 import type { ModelFiles } from '../../storage/model_file';
-import { type ArchitectureName, stretchedContext, traitsOf } from './architectures';
+import { type ArchitectureName, BOTH_WAYS, halfWindow, stretchedContext, traitsOf } from './architectures';
 import type { LayerConfig, ModelConfig } from './config';
 import { GGUF, type GgufArchitecture } from './gguf_architectures';
 import { ConfigReader, MAX } from './reader';
@@ -32,8 +32,12 @@ export function configFromGguf(metadata: ReadonlyMap<string, GgufValue>, tensors
   const scaledDim = nLayers === architecture.layersScaledByHidden ? hiddenSize / nHeads : headDim;
   const contextLength = read.count('context_length', MAX.context);
   const ropes = readRopes(read, architecture, headDim, contextLength, tensors);
+  const traits = traitsOf(name, hiddenSize);
+  const causal = read.flag('attention.causal', traits.causal);
   return {
-    ...traitsOf(name, hiddenSize),
+    ...traits,
+    ...(causal ? {} : BOTH_WAYS),
+    embedding: readEmbedding(read, tensors, traits.embedding),
     architecture: name,
     vocabSize: read.count('vocab_size', MAX.vocab, tensors.get('token_embd.weight')?.shape[0]),
     hiddenSize,
@@ -44,7 +48,7 @@ export function configFromGguf(metadata: ReadonlyMap<string, GgufValue>, tensors
     headDim,
     rmsNormEps: read.positive('attention.layer_norm_rms_epsilon'),
     ropes,
-    layers: readLayers(read, name, architecture, nLayers),
+    layers: readLayers(read, name, architecture, nLayers, causal),
     attentionScale: read.positive('attention.scale', scaledDim ** -0.5),
     rotary: architecture.rotary,
     contextLength: stretchedContext(contextLength, ropes[0].scaling),
@@ -56,18 +60,24 @@ export function configFromGguf(metadata: ReadonlyMap<string, GgufValue>, tensors
   };
 }
 
-/** Refuses relatives of a supported architecture that compute, or are made for, something else. */
+/** Refuses relatives of a supported architecture that compute something else. */
 function refuseVariants(read: ConfigReader): void {
   if (read.has('expert_count') && read.whole('expert_count', MAX.layers) > 0) {
     throw new UnsupportedModelError('This GGUF is a mixture of experts, which is not supported. Choose a dense model.');
   }
-  // llama.h, enum llama_pooling_type: the way to pool the vectors of a text, or 0.
-  const pools = read.has('pooling_type') && read.whole('pooling_type', MAX.layers) > 0;
-  if (pools || !read.flag('attention.causal', true)) {
+}
+
+/** Reads the pooling, whose kinds are those of llama.h, enum llama_pooling_type. */
+function readEmbedding(read: ConfigReader, tensors: ModelFiles['tensors'], usual: ModelConfig['embedding']) {
+  const kind = read.whole('pooling_type', MAX.layers, 0);
+  const pooling = kind === 0 ? usual.pooling : kind === 1 ? 'mean' : kind === 3 ? 'last' : null;
+  if (pooling === null) {
     throw new UnsupportedModelError(
-      `This GGUF embeds or rates text (${pools ? 'pooling_type' : 'attention.causal'}) and cannot write any. Choose a chat model.`,
+      `This GGUF rates texts, or pools their tokens by kind ${kind}. Choose a chat model, or one with mean or last pooling.`,
     );
   }
+  const dense = ['dense_2.weight', 'dense_3.weight'].flatMap((name) => tensors.get(name)?.shape[0] ?? []);
+  return { ...usual, pooling, dense };
 }
 
 function findArchitecture(metadata: ReadonlyMap<string, GgufValue>): {
@@ -88,8 +98,10 @@ function readLayers(
   name: ArchitectureName,
   { window: usual, globalPeriod, localTheta, nopePeriod }: GgufArchitecture,
   nLayers: number,
+  causal: boolean,
 ): LayerConfig[] {
-  const window = read.whole('attention.sliding_window', MAX.context, usual ?? 0) || null; // 0: none (Phi 4)
+  const stated = read.whole('attention.sliding_window', MAX.context, usual ?? 0) || null; // 0: none (Phi 4)
+  const window = causal ? stated : halfWindow(stated);
   if (name === 'olmo2' && window !== null) {
     throw new UnsupportedModelError(
       `${WHERE}: an olmo2 with a sliding window of ${window} is OLMo 3, which is not supported. Choose OLMo 2.`,

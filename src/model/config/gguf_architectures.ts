@@ -47,6 +47,7 @@ export const GGUF: Partial<Record<ArchitectureName, GgufArchitecture>> = {
     layersScaledByHidden: 62,
     differences: (read) => ({ logitSoftcap: read.optionalPositive('final_logit_softcapping') }),
   },
+  'gemma-embedding': { rotary: 'half', globalPeriod: 6, localTheta: 10000 },
   phi3: { rotary: 'half' },
   granite: {
     rotary: 'interleaved',

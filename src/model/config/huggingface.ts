@@ -1,7 +1,7 @@
 // Model configurations from the config.json of transformers.
 
 import { UnsupportedModelError } from '../../errors';
-import { stretchedContext, traitsOf } from './architectures';
+import { BOTH_WAYS, halfWindow, MEAN, stretchedContext, traitsOf } from './architectures';
 import type { LayerConfig, ModelConfig } from './config';
 import { HUGGING_FACE, type HuggingFaceArchitecture, type Keys } from './huggingface_architectures';
 import { readRopes } from './huggingface_rope';
@@ -19,7 +19,7 @@ export function configFromHuggingFace(config: Keys): ModelConfig {
   const { defaults } = architecture;
   // A key that is null means none. Only a missing key takes the default.
   const read = new ConfigReader(WHERE, (key) => (Object.hasOwn(keys, key) ? keys[key] : defaults[key]));
-  refuseVariants(read);
+  refuseVariants(read, architecture);
   refuseQuantized(config); // last of these: its remedy, a GGUF file, helps with no other refusal
   const hiddenSize = read.count('hidden_size', MAX.hidden);
   const nHeads = read.count('num_attention_heads', MAX.heads);
@@ -48,6 +48,7 @@ export function configFromHuggingFace(config: Keys): ModelConfig {
     mlpBias: read.flag('mlp_bias', false),
     activation: readActivation(read),
     ...architecture.differences?.(read),
+    ...(isBothWays(read) ? { ...BOTH_WAYS, embedding: MEAN } : {}),
   };
 }
 
@@ -87,21 +88,21 @@ function refuseQuantized(config: Keys): void {
 /** Keys that describe such a format; the last is that of MLX. */
 const QUANTIZED = ['quantization_config', 'compression_config', 'quantization'];
 
-/** Refuses classes without a head, or with one for another task. They may share the model_type of a chat model. */
+/** Refuses classes with a head for another task. They may share the model_type of a chat model. */
 function refuseOtherTasks(config: Keys): void {
   const { architectures } = config;
   const names = Array.isArray(architectures) ? architectures.filter((name) => typeof name === 'string') : [];
-  if (names.length === 0 || names.some((name) => WRITES.test(name))) return;
+  if (names.length === 0 || names.some((name) => KNOWN.test(name))) return;
   const named = names[0].slice(0, 80);
   throw new UnsupportedModelError(
-    `${WHERE}: architectures names ${named}, which embeds or rates text and cannot write any. Choose a chat model.`,
+    `${WHERE}: architectures names ${named}, which rates text and neither writes nor embeds any. Choose another model.`,
   );
 }
 
-const WRITES = /ForCausalLM$|ForConditionalGeneration$/;
+const KNOWN = /ForCausalLM$|ForConditionalGeneration$|Model$/;
 
 /** Refuses relatives that share a model_type with a supported model but compute something else. */
-function refuseVariants(read: ConfigReader): void {
+function refuseVariants(read: ConfigReader, { name }: HuggingFaceArchitecture): void {
   for (const key of ['num_local_experts', 'num_experts', 'n_routed_experts']) {
     const experts = read.has(key) ? read.whole(key, MAX.layers) : 0;
     if (experts > 1) {
@@ -110,11 +111,16 @@ function refuseVariants(read: ConfigReader): void {
       );
     }
   }
-  if (read.flag('use_bidirectional_attention', false)) {
+  if (name !== 'gemma3' && isBothWays(read)) {
     throw new UnsupportedModelError(
-      `${WHERE}: use_bidirectional_attention is true: the model embeds text and cannot write any. Choose a chat model.`,
+      `${WHERE}: use_bidirectional_attention is true, which is supported for Gemma 3 alone. Choose another model.`,
     );
   }
+}
+
+/** True without a causal mask. */
+function isBothWays(read: ConfigReader): boolean {
+  return read.flag('use_bidirectional_attention', false);
 }
 
 const ACTIVATIONS: Readonly<Record<string, ModelConfig['activation']>> = {
@@ -141,7 +147,8 @@ function readLayers(read: ConfigReader, architecture: HuggingFaceArchitecture): 
   const turns = architecture.hasRope?.(read, nLayers) ?? Array.from({ length: nLayers }, () => true);
   const types = isLocal ? read.list('layer_types', nLayers, LAYER_TYPES, isLayerType) : null;
   const isWindowed = isLocal !== undefined && read.flag('use_sliding_window', true);
-  const window = isWindowed ? read.optionalCount('sliding_window', MAX.context) : null;
+  const stated = isWindowed ? read.optionalCount('sliding_window', MAX.context) : null;
+  const window = isBothWays(read) ? halfWindow(stated) : stated;
   return turns.map((hasRope, layer) => {
     const local = types ? types[layer] === 'sliding_attention' : isWindowed && isLocal(read, layer, hasRope);
     const rope = localRope && local ? 1 : 0;

@@ -3,14 +3,24 @@
 import { UnsupportedModelError } from '../../errors';
 import type { ModelFiles } from '../../storage/model_file';
 import type { ModelConfig } from './config';
+import { embeddingFromModules } from './embedding';
 import { configFromGguf } from './gguf';
 import { configFromHuggingFace } from './huggingface';
 
 export function readConfig(files: ModelFiles): ModelConfig {
-  const config = files.gguf ? configFromGguf(files.gguf, files.tensors) : configFromHuggingFace(files.config ?? {});
+  const config = files.gguf ? configFromGguf(files.gguf, files.tensors) : fromFolder(files);
   checkShapes(config);
   checkFactors(config);
   return config;
+}
+
+/** A checkpoint without a prefix in its names was saved without a head. */
+function fromFolder({ config: json, tensors, modules }: ModelFiles): ModelConfig {
+  const config = configFromHuggingFace(json ?? {});
+  const isHeadless = tensors.has('embed_tokens.weight') && !tensors.has('lm_head.weight');
+  const embedsOnly = config.embedsOnly || (isHeadless && !config.tiedEmbedding);
+  const embedding = modules ? embeddingFromModules(modules) : config.embedding;
+  return { ...config, embedsOnly, embedding, tiedEmbedding: config.tiedEmbedding || isHeadless };
 }
 
 /**

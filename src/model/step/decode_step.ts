@@ -102,6 +102,7 @@ export async function createDecodeStep(
   if (asked === 'plain') return plain('asked for by name');
   if (asked === 'auto' && gpu.isSoftware) return plain('the adapter computes on the CPU');
   if (attention !== 'auto') return plain(`attention "${attention}" was asked for by name`);
+  if (asked === 'auto' && sources.config.embedsOnly) return plain('the model writes no text');
   const model = fusedModel(sources);
   if (typeof model === 'string') return plain(model);
   if (asked === 'auto' && tuned?.name === 'plain') return new DecodeStep(null, tuned.reason, tuned.gain);

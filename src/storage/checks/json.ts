@@ -32,18 +32,28 @@ export function decodeUtf8(file: string, what: string, bytes: Uint8Array): strin
  * repeated key
  */
 export function parseJsonObject(file: string, text: string, options: { uniqueKeys?: boolean } = {}): JsonObject {
-  scan(file, text, options.uniqueKeys ?? false);
-  let value: unknown;
+  const value = parse(file, text, options.uniqueKeys ?? false);
+  if (!isJsonObject(value)) throw new ModelFileError(file, 'holds JSON, but not an object.');
+  return value;
+}
+
+/** Parses a JSON text into a list. @throws as parseJsonObject */
+export function parseJsonList(file: string, text: string): readonly unknown[] {
+  const value = parse(file, text, false);
+  if (!Array.isArray(value)) throw new ModelFileError(file, 'holds JSON, but not a list.');
+  return value;
+}
+
+function parse(file: string, text: string, uniqueKeys: boolean): unknown {
+  scan(file, text, uniqueKeys);
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch (error) {
     throw new ModelFileError(
       file,
       `is not valid JSON (${error instanceof Error ? error.message : error}). Fetch it again.`,
     );
   }
-  if (!isJsonObject(value)) throw new ModelFileError(file, 'holds JSON, but not an object.');
-  return value;
 }
 
 const QUOTE = 0x22;

@@ -31,6 +31,8 @@ export interface ModelFolder {
   readonly name: string;
   /** Opens a file of this folder, or returns null if missing. Default `kind`: 'weights'. */
   open(path: string, kind?: FileKind): Promise<ByteSource | null>;
+  /** The folder of that name in this one. */
+  inner(name: string): ModelFolder;
 }
 
 /** URL of a folder, of a .gguf file or of a hub's repository; one dropped file; or the files of a dropped folder. */

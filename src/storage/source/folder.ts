@@ -22,6 +22,7 @@ export function urlFolder(url: URL, options: OpenOptions = {}): ModelFolder {
   const hubName = /\/([^/]+)\/resolve\/[^/]+\/$/.exec(path)?.[1];
   return {
     name: hubName ?? (path === '/' ? url.host : urlFileName(path)),
+    inner: (name) => urlFolder(new URL(urlInFolder(url, name)), options),
     async open(file, kind = 'weights') {
       const fileUrl = urlInFolder(url, file);
       if (options.cache?.isAbsent(fileUrl)) return null;
@@ -54,6 +55,11 @@ export function filesFolder(files: readonly File[], options: OpenOptions = {}): 
   }
   return {
     name: files[0]?.webkitRelativePath?.split('/')[0] || 'dropped files',
+    inner: (name) =>
+      filesFolder(
+        files.filter((file) => (file.webkitRelativePath || '').split('/').at(-2) === name),
+        options,
+      ),
     async open(path) {
       const found = shallowest.get(path);
       if (!found) return null;

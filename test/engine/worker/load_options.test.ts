@@ -78,7 +78,7 @@ test('on the cpu info says f32', async () => {
 describe('the context', () => {
   const published = (name: string): ModelConfig => {
     const { config } = [...PLAIN_MODELS, ...SPECIAL_MODELS].find((model) => model.name.endsWith(name)) ?? {};
-    return readConfig({ gguf: null, config } as unknown as ModelFiles);
+    return readConfig({ gguf: null, tensors: new Map(), config } as unknown as ModelFiles);
   };
   const choose = (config: ModelConfig, options: LoadOptions = {}, bindingLimit: number | null = 2 ** 31) => {
     const warnings: Warning[] = [];

@@ -36,6 +36,7 @@ const info: EngineInfo = {
   hasChatTemplate: true,
   tools: false,
   thinking: 'none',
+  embeddings: { pooling: 'last', size: 64, only: false },
   gpuBytes: { weights: 2048, kvCache: 1024, activations: 512 },
   bytesPerToken: { weights: 10_000_000, kvPerPosition: 1000 },
   loadMs: { open: 10, weights: 200, compile: 30 },

@@ -122,6 +122,25 @@ test('a causal model that pools nothing is one that writes', async () => {
   expect((await configOf('qwen3', keys)).architecture).toBe('qwen3');
 });
 
+test('the kind of pooling is read, and a model without a causal mask only embeds', async () => {
+  const qwen = await configOf('qwen3', { pooling_type: value.u32(3) });
+  expect(qwen).toMatchObject({ embedding: { pooling: 'last', normalized: true, dense: [] }, embedsOnly: false });
+  expect((await configOf('qwen3', { pooling_type: value.u32(1) })).embedding.pooling).toBe('mean');
+  const both = await configOf('llama', { 'attention.causal': value.bool(0) });
+  expect(both).toMatchObject({ causal: false, embedsOnly: true });
+});
+
+test('EmbeddingGemma sees half of its window on either side, in five of six layers', async () => {
+  const keys = { 'attention.sliding_window': value.u32(512), 'rope.freq_base': value.f32(1e6) };
+  const config = await configOf('gemma-embedding', keys);
+  expect(config).toMatchObject({ causal: false, embedsOnly: true, qkNorm: 'heads', postNorms: true });
+  expect(config.embedding).toEqual({ pooling: 'mean', normalized: true, dense: [] });
+  expect(config.layers.slice(4, 6)).toEqual([
+    { rope: 1, window: 257 },
+    { rope: 0, window: null },
+  ]);
+});
+
 test('SmolLM3 has no RoPE in every fourth layer, rows of LLaMA, Granite and SmolLM3 are neighbors', async () => {
   const config = await configOf('smollm3', {}, 5);
   expect(config.layers.map(({ rope }) => rope)).toEqual([0, 0, 0, null, 0]);
@@ -135,13 +154,8 @@ describe('refusals', () => {
   const refused: [string, string, Record<string, (out: Bytes) => void>, RegExp][] = [
     ['other architectures', 'mamba', {}, /"mamba" is not supported.*llama, qwen2, .*olmo2/],
     ['experts', 'llama', { expert_count: value.u32(8) }, /mixture of experts/],
-    ['embedding models', 'qwen3', { pooling_type: value.u32(3) }, /embeds or rates text \(pooling_type\).*chat model/],
-    [
-      'bidirectional models',
-      'llama',
-      { 'attention.causal': value.bool(0) },
-      /embeds or rates text \(attention.causal\)/,
-    ],
+    ['rating models', 'qwen3', { pooling_type: value.u32(4) }, /rates text.*by kind 4.*mean or last pooling/],
+    ['pooling of another token', 'qwen3', { pooling_type: value.u32(2) }, /by kind 2/],
     ['OLMo 3', 'olmo2', { 'attention.sliding_window': value.u32(4096) }, /OLMo 3/],
     ['values of another size', 'qwen3', { 'attention.value_length': value.u32(64) }, /Keys of 128 with values of 64/],
     ['RoPE', 'llama', { 'rope.scaling.type': value.string('mrope') }, /RoPE scaling "mrope"/],

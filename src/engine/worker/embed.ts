@@ -1,0 +1,86 @@
+// Texts to vectors: checks the request, runs each text through the model, and cuts and normalizes its vector.
+
+import { normalize } from '../../cpu/embedding';
+import { ContextOverflowError, InvalidRequestError, NotFiniteError } from '../../errors';
+import type { Embeddings, EmbedOptions } from '../protocol';
+import { nextTask } from './next_task';
+import { encodeInput } from './prompt';
+import type { Session } from './session';
+
+const MOST_TEXTS = 2048;
+/** Texts whose vectors may be on their way back. */
+const IN_FLIGHT = 2;
+
+/**
+ * The vectors of the texts, in their order. Overwrites keys and values.
+ * @throws InvalidRequestError, ContextOverflowError and TokenizerError before the first pass; NotFiniteError;
+ *   DOMException AbortError soon after `stopped` turns true
+ */
+export async function embed(
+  session: Session,
+  texts: readonly string[],
+  { dimensions }: EmbedOptions,
+  stopped: () => boolean,
+): Promise<Embeddings> {
+  const { backend } = session;
+  const { size, normalized } = backend.vectors;
+  checkRequest(texts, dimensions, size);
+  const inputs: Uint32Array<ArrayBuffer>[] = [];
+  for (const [i, text] of texts.entries()) {
+    if (stopped()) throw aborted();
+    inputs.push(textIds(session, text, i));
+    await nextTask();
+  }
+  session.cachedIds = [];
+  const vectors: Float32Array[] = [];
+  const inFlight: Promise<Float32Array>[] = [];
+  const land = async () => {
+    const whole = await (inFlight.shift() as Promise<Float32Array>);
+    if (!whole.every(Number.isFinite)) throw new NotFiniteError(inputs[vectors.length].length - 1);
+    const vector = whole.slice(0, dimensions); // Kusupati et al. 2022, arXiv:2205.13147
+    vectors.push(normalized ? normalize(vector) : vector);
+  };
+  try {
+    for (const ids of inputs) {
+      if (inFlight.length === IN_FLIGHT) await land();
+      const { vector } = stopped() ? { vector: null } : await backend.embed(ids, stopped);
+      if (!vector) throw aborted();
+      vector.catch(ignore); // awaited when it lands
+      inFlight.push(vector);
+    }
+    while (inFlight.length > 0) await land();
+  } finally {
+    await Promise.allSettled(inFlight); // the next request reads into the same buffers
+  }
+  return { vectors, promptTokens: inputs.reduce((sum, { length }) => sum + length, 0) };
+}
+
+function checkRequest(texts: unknown, dimensions: unknown, size: number): void {
+  if (!Array.isArray(texts) || texts.length === 0 || texts.length > MOST_TEXTS) {
+    const given = Array.isArray(texts) ? `a list of ${texts.length}` : typeof texts;
+    throw new InvalidRequestError(`embed() takes a list of 1 to ${MOST_TEXTS} texts, got ${given}.`);
+  }
+  const bad = texts.findIndex((text) => typeof text !== 'string' || text === '');
+  if (bad >= 0) {
+    const given = texts[bad] === '' ? 'is empty' : `is of type ${typeof texts[bad]}`;
+    throw new InvalidRequestError(`Text ${bad} ${given}. Each text needs at least one character.`);
+  }
+  const isSize = typeof dimensions === 'number' && Number.isInteger(dimensions) && dimensions >= 1;
+  if (dimensions === undefined || (isSize && dimensions <= size)) return;
+  throw new InvalidRequestError(
+    `dimensions must be a whole number from 1 to ${size}, the size of this model's vectors, got ${String(dimensions)}.`,
+  );
+}
+
+function textIds(session: Session, text: string, index: number): Uint32Array<ArrayBuffer> {
+  const { ids } = encodeInput({ prompt: text }, undefined, session);
+  const { contextLength } = session.backend;
+  if (ids.length > contextLength) throw new ContextOverflowError(ids.length, contextLength, index);
+  return ids;
+}
+
+function aborted(): DOMException {
+  return new DOMException('Embedding was stopped.', 'AbortError');
+}
+
+function ignore(): void {}
