@@ -60,6 +60,8 @@ const CONTRACT: Record<string, string> = {
   promptIds: 'ids',
   ids: 'ids',
   text: 'string',
+  reasoning: 'string',
+  toolCalls: 'list',
   finishReason: 'string',
   warnings: 'list',
   ttftMs: 'number',

@@ -31,9 +31,9 @@ export function createAnswerParser(tokenizer: Tokenizer, options: AnswerOptions 
   let reasoningTokens = 0;
 
   const add = (text: string, last: boolean): string => {
-    if (splitter.stopped) return '';
     if (!isNew) splitter.parts.length = 0;
     isNew = false;
+    if (splitter.stopped) return '';
     const shown = early + splitter.add(text, last);
     early = '';
     return shown;

@@ -16,3 +16,13 @@ test('an answer without syntax is text, up to the stop string', () => {
   expect(text + parser.flush()).toBe('Hello ');
   expect(parser).toMatchObject({ parts: [], stopped: true, reasoningTokens: 0, calls: 0 });
 });
+
+test('the parts of the token that stops an answer come once', () => {
+  const texts = ['<think>', 'a</think>END'];
+  const spelling = { ...tokenizer, tokenBytes: (id: number) => new TextEncoder().encode(texts[id]) };
+  const syntax = { thinking: { open: '<think>', close: '</think>', ability: 'always' as const }, tools: null };
+  const parser = createAnswerParser(spelling, { stop: ['END'], syntax });
+  expect([parser.push(0), parser.push(1), parser.stopped]).toEqual(['', '', true]);
+  expect(parser.parts).toEqual([{ type: 'reasoning', text: 'a' }]);
+  expect([parser.flush(), parser.parts]).toEqual(['', []]);
+});
