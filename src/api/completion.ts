@@ -124,7 +124,8 @@ class Completion implements StreamWriter {
     const { choice, done, progress, tokens } = piece;
     const empty = emptyPiece(choice);
     let text = '';
-    if (progress && this.body.return_progress) text += this.chunk(empty, null, this.progress(progress));
+    if (progress && this.body.return_progress)
+      text += this.chunk(empty, null, { prompt_progress: { ...progress, time_ms: performance.now() - this.startMs } });
     const isShown = hasPart(piece);
     if (isShown) text += this.chunk(piece, null, this.extensions({ ...piece, done: undefined }));
     if (done) text += this.chunk(empty, finishReason(piece), this.extensions(piece, isShown ? [] : tokens));
@@ -168,11 +169,6 @@ class Completion implements StreamWriter {
       vivace,
       ...(this.body.timings_per_token && { timings: this.timings.add(piece.choice, tokens, this.pieces) }),
     };
-  }
-
-  private progress({ cached, done, total }: NonNullable<Piece['progress']>): object {
-    const time_ms = Math.round(performance.now() - this.startMs);
-    return { prompt_progress: { total: cached + total, cache: cached, processed: cached + done, time_ms } };
   }
 }
 

@@ -1,11 +1,10 @@
 // POST /v1/chat/completions.
 
-import type { EngineChatOptions } from './api_engine';
 import { answer, type Form, wireLogprobs } from './completion';
 import type { ApiCall } from './http_request';
 import { invalid } from './openai_errors';
 import { messages, readMessage, tools } from './openai_messages';
-import { effort, format, readEffort, readOptions, readTools, SHARED, toolChoice } from './openai_request';
+import { effort, format, readChatOptions, SHARED, toolChoice } from './openai_request';
 import type { ChatRequest } from './openai_types';
 import type { CallPart } from './pieces';
 import { flag, list, object, only, refuse, text } from './schema';
@@ -29,20 +28,12 @@ export async function chat(call: ApiCall): Promise<Response> {
   CHAT_REQUEST(json, '');
   const body = json as unknown as ChatRequest;
   const conversation = body.messages.map(readMessage);
-  const options: EngineChatOptions = {
-    ...readOptions(body),
-    ...readTools(
-      engine,
-      body.tools?.map((tool) => tool.function),
-      body.tool_choice,
-    ),
-    ...readEffort(body.reasoning_effort, 'reasoning_effort', engine),
-    templateArguments: body.chat_template_kwargs ?? undefined,
-    continueLast: continuesLast(body),
-    logprobs: body.logprobs ? (body.top_logprobs ?? 0) : undefined,
-  };
+  const functions = body.tools?.map((tool) => tool.function);
+  const effort = { param: 'reasoning_effort', value: body.reasoning_effort };
+  const options = readChatOptions(body, engine, functions, effort, body.logprobs);
+  const continueLast = continuesLast(body);
   if (body.top_logprobs != null && !body.logprobs) throw invalid('top_logprobs', 'needs logprobs: true');
-  return answer(call, CHAT, 1, (signal) => engine.chat(conversation, { ...options, signal }));
+  return answer(call, CHAT, 1, (signal) => engine.chat(conversation, { ...options, continueLast, signal }));
 }
 
 /** vLLM's pair of fields: an answer begins a message, or continues the last one. */

@@ -82,7 +82,7 @@ export function readOptions(body: SharedRequest): EngineGenerateOptions {
 export const effort = word('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max');
 
 /** `none` turns thinking off, any other effort turns it on: there are no degrees of it. */
-export function readEffort(effort: string | null | undefined, param: string, { info }: ApiEngine): EngineChatOptions {
+function readEffort(effort: string | null | undefined, param: string, { info }: ApiEngine): EngineChatOptions {
   if (!effort) return {};
   const isOn = effort !== 'none';
   if (info.thinking === (isOn ? 'none' : 'always'))
@@ -111,7 +111,7 @@ export function readFunction({ name, description, parameters }: WireFunction): T
 }
 
 /** The tools and the choice of one. `required` and names need tools. */
-export function readTools(
+function readTools(
   { info }: ApiEngine,
   functions: readonly WireFunction[] = [],
   choice: SharedRequest['tool_choice'],
@@ -123,6 +123,23 @@ export function readTools(
   if (tools.length === 0 || choice === 'none') return {};
   if (!info.tools) throw unsupported('tools', 'the chat template takes none');
   return { tools, toolChoice: name === undefined ? (choice as 'auto' | 'required' | undefined) : { name } };
+}
+
+/** The options of a conversation, of the fields that chat completions and responses name or nest differently. */
+export function readChatOptions(
+  body: SharedRequest,
+  engine: ApiEngine,
+  functions: readonly WireFunction[] | undefined,
+  effort: { param: string; value: string | null | undefined },
+  isLogged: unknown,
+): EngineChatOptions {
+  return {
+    ...readOptions(body),
+    ...readTools(engine, functions, body.tool_choice),
+    ...readEffort(effort.value, effort.param, engine),
+    templateArguments: body.chat_template_kwargs ?? undefined,
+    logprobs: isLogged ? (body.top_logprobs ?? 0) : undefined,
+  };
 }
 
 /** A content: a text, or parts that each hold a text. */

@@ -22,7 +22,8 @@ export interface Piece {
   callErrors: { index: number; message: string; text: string }[];
   logprobs: Logprobs[];
   tokens: TokenTimes[];
-  progress?: { cached: number; done: number; total: number };
+  /** Tokens of the prompt that are read, in the form of llama.cpp's server. */
+  progress?: { total: number; cache: number; processed: number };
   /** The end of the choice. */
   done?: DoneEvent;
 }
@@ -70,7 +71,7 @@ export class Pieces {
         this.calls.clear();
         break;
       case 'prefill':
-        this.at(REASONING).progress = { cached: this.cachedTokens, done: event.done, total: event.total };
+        this.addProgress(event.done, event.total);
         break;
       case 'token':
         this.addToken(event);
@@ -100,6 +101,11 @@ export class Pieces {
     const piece = emptyPiece(this.choice);
     this.pieces.push(piece);
     return piece;
+  }
+
+  private addProgress(done: number, total: number): void {
+    const cache = this.cachedTokens;
+    this.at(REASONING).progress = { total: cache + total, cache, processed: cache + done };
   }
 
   private addText(text: string): Piece {

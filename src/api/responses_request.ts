@@ -7,9 +7,7 @@ import {
   FUNCTION,
   format,
   isFunction,
-  readEffort,
-  readOptions,
-  readTools,
+  readChatOptions,
   SHARED,
   textOf,
   toolChoice,
@@ -55,18 +53,14 @@ export function readResponse(
 ): { body: ResponseRequest; messages: ChatMessage[]; options: EngineChatOptions } {
   RESPONSE_REQUEST(json, '');
   const body = json as ResponseRequest;
-  const { chat_template_kwargs, include, reasoning, top_logprobs } = body;
+  const { include, reasoning, tools, top_logprobs } = body;
   const isLogged = top_logprobs || include?.includes('message.output_text.logprobs');
-  const options: EngineChatOptions = {
-    ...readOptions(body),
-    ...readTools(engine, body.tools ?? [], body.tool_choice),
-    ...readEffort(reasoning?.effort, 'reasoning.effort', engine),
-    templateArguments: chat_template_kwargs ?? undefined,
-    logprobs: isLogged ? (top_logprobs ?? 0) : undefined,
-  };
+  const effort = { param: 'reasoning.effort', value: reasoning?.effort };
+  const options = readChatOptions(body, engine, tools ?? undefined, effort, isLogged);
   return { body, messages: readInput(body), options };
 }
 
+type ToolCall = NonNullable<ChatMessage['toolCalls']>[number];
 type Message = { -readonly [K in keyof ChatMessage]: ChatMessage[K] };
 
 function readInput({ instructions, input }: ResponseRequest): ChatMessage[] {
@@ -78,13 +72,12 @@ function readInput({ instructions, input }: ResponseRequest): ChatMessage[] {
 
 /** Thinking, text and calls of an answer are items in this order, and one message. */
 function addItem(item: WireItem, messages: Message[]): void {
-  const { type, role, call_id, name = '' } = item;
-  if (type === 'function_call_output')
-    messages.push({ role: 'tool', content: textOf(item.output), toolCallId: call_id ?? '' });
+  const { type, role, call_id: id = '' } = item as WireItem & { call_id?: string };
+  if (type === 'function_call_output') messages.push({ role: 'tool', content: textOf(item.output), toolCallId: id });
   else if (type === 'function_call') {
-    const call = { id: call_id ?? '', name: name ?? '', arguments: item.arguments ?? '' };
+    const { name, arguments: text } = item as ToolCall;
     const answer = openAnswer(messages, true);
-    answer.toolCalls = [...(answer.toolCalls ?? []), call];
+    answer.toolCalls = [...(answer.toolCalls ?? []), { id, name, arguments: text }];
   } else if (type === 'reasoning') {
     const parts = item.content?.length ? item.content : item.summary;
     const reasoning = textOf(parts as WireItem['content']);

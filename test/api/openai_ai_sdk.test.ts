@@ -1,7 +1,17 @@
 // The AI SDK, `ai` and `@ai-sdk/openai-compatible`, over a scripted engine.
 
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { embedMany, generateText, stepCountIs, streamText, tool } from 'ai';
+import {
+  type ChatTransport,
+  convertToModelMessages,
+  embedMany,
+  generateText,
+  readUIMessageStream,
+  stepCountIs,
+  streamText,
+  tool,
+  type UIMessage,
+} from 'ai';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createAssistant } from './assistant';
@@ -99,4 +109,19 @@ test('ai: an abort stops the engine, and the next request is answered', async ()
   }
   expect([text, engine.stopped]).toEqual(['one two ', true]);
   expect((await generateText({ model, prompt: 'on' })).text).toBe('You said: on');
+});
+
+test('ai: a transport for useChat, without a server', async () => {
+  const transport: ChatTransport<UIMessage> = {
+    async sendMessages({ messages, abortSignal }) {
+      return streamText({ model, messages: await convertToModelMessages(messages), abortSignal }).toUIMessageStream();
+    },
+    reconnectToStream: async () => null,
+  };
+  const hi: UIMessage = { id: '1', role: 'user', parts: [{ type: 'text', text: 'hi' }] };
+  const chat = { trigger: 'submit-message', chatId: 'c', messageId: undefined } as const;
+  const stream = await transport.sendMessages({ ...chat, messages: [hi], abortSignal: undefined });
+  let answer: UIMessage | undefined;
+  for await (const message of readUIMessageStream({ stream })) answer = message;
+  expect(answer?.parts).toContainEqual(expect.objectContaining({ type: 'text', text: 'You said: hi' }));
 });
