@@ -2,7 +2,20 @@
 // its parts without React are here: messages of the interface, an agent and the transport between the two.
 
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { APICallError, generateObject, generateText, type LanguageModel, streamText } from 'ai';
+import {
+  APICallError,
+  convertToModelMessages,
+  DirectChatTransport,
+  generateObject,
+  generateText,
+  type LanguageModel,
+  readUIMessageStream,
+  stepCountIs,
+  streamText,
+  ToolLoopAgent,
+  tool,
+  type UIMessage,
+} from 'ai';
 import { z } from 'zod';
 import { says } from '../../chain/chain_model';
 import { assert, BASE_URL, CHAIN, type Checks, equal, failureOf, lastHeard, type Place, STORY } from './place';
@@ -12,13 +25,22 @@ const providerOf = ({ fetch }: Place) =>
 const chainOf = (place: Place): LanguageModel => providerOf(place)(CHAIN);
 
 const maxRetries = 0;
+const tools = {
+  weather: tool({
+    description: 'The weather of a city.',
+    inputSchema: z.object({ city: z.string() }),
+    execute: ({ city }) => Promise.resolve({ city, degrees: 21 }),
+  }),
+};
+const THOUGHT = 'They ask me to think, and I do: 6 times 7 is 42.';
+
 async function textOf(stream: AsyncIterable<string>): Promise<string> {
   let text = '';
   for await (const part of stream) text += part;
   return text;
 }
 
-export const AI_CHECKS: Checks = {
+const texts: Checks = {
   async 'AI SDK: generateText, with usage and cached tokens'(place) {
     await generateText({ model: chainOf(place), prompt: 'Hi', maxRetries });
     const { text, finishReason, usage } = await generateText({ model: chainOf(place), prompt: 'Hi', maxRetries });
@@ -58,6 +80,15 @@ export const AI_CHECKS: Checks = {
     assert(['abort', 'left'].includes(aborted.end) && aborted.tokens < 400, JSON.stringify(aborted));
   },
 
+  async 'AI SDK: reasoning has parts of its own'(place) {
+    const whole = await generateText({ model: chainOf(place), prompt: 'Please think', maxRetries });
+    equal([whole.reasoningText?.trim(), whole.text], [THOUGHT, 'The answer is 42.']);
+    const kinds = new Set<string>();
+    for await (const { type } of streamText({ model: chainOf(place), prompt: 'Please think' }).fullStream)
+      kinds.add(type);
+    assert(kinds.has('reasoning-delta') && kinds.has('text-delta'), [...kinds].join());
+  },
+
   async 'AI SDK: an error has its status'(place) {
     const asked = generateText({ model: chainOf(place), prompt: 'x'.repeat(3000), maxRetries });
     equal((await failureOf(APICallError, asked)).statusCode, 400);
@@ -77,3 +108,61 @@ export const AI_CHECKS: Checks = {
     equal(place.heard.length, before);
   },
 };
+
+const loops: Checks = {
+  async 'AI SDK: a loop of tools, whole'(place) {
+    const request = { model: chainOf(place), prompt: 'The weather?', tools, stopWhen: stepCountIs(3), maxRetries };
+    const { text, steps } = await generateText(request);
+    equal([text, steps.length], [says('result'), 2]);
+    equal(
+      steps[0]!.toolResults.map(({ output }) => output),
+      [{ city: 'Bern', degrees: 21 }],
+    );
+  },
+
+  async 'AI SDK: a loop of tools, two at once, as a stream'(place) {
+    const request = {
+      model: chainOf(place),
+      prompt: 'The climate of both',
+      tools,
+      stopWhen: stepCountIs(3),
+      maxRetries,
+    };
+    const { textStream, steps } = streamText(request);
+    const text = await textOf(textStream);
+    assert(text.startsWith('I ask for both cities.') && text.endsWith(says('result')), text);
+    equal(
+      (await steps)[0]!.toolCalls.map(({ input }) => (input as { city: string }).city),
+      ['Bern', 'Basel'],
+    );
+  },
+
+  async 'AI SDK: an agent behind the transport of useChat'(place) {
+    const agent = new ToolLoopAgent({ model: chainOf(place), tools, stopWhen: stepCountIs(3) });
+    const transport = new DirectChatTransport({ agent });
+    const asked: UIMessage = { id: '1', role: 'user', parts: [{ type: 'text', text: 'The weather?' }] };
+    const stream = await transport.sendMessages({
+      trigger: 'submit-message',
+      chatId: '1',
+      messageId: undefined,
+      messages: [asked as never],
+      abortSignal: undefined,
+    });
+    let answer: UIMessage | undefined;
+    for await (const message of readUIMessageStream({ stream })) answer = message;
+    const parts = answer!.parts.map(({ type }) => type);
+    assert(parts.includes('tool-weather') && parts.includes('text'), parts.join());
+    const messages = await convertToModelMessages([
+      asked,
+      answer!,
+      { ...asked, parts: [{ type: 'text', text: 'Hi' }] },
+    ]);
+    equal(
+      messages.map(({ role }) => role),
+      ['user', 'assistant', 'tool', 'assistant', 'user'],
+    );
+    equal((await generateText({ model: chainOf(place), messages, tools, maxRetries })).text, says('hello'));
+  },
+};
+
+export const AI_CHECKS: Checks = { ...texts, ...loops };
