@@ -43,6 +43,7 @@ interface Config {
   embedding_multiplier?: number;
   residual_multiplier?: number;
   logits_scaling?: number;
+  use_bidirectional_attention?: boolean;
 }
 
 type Key = [string, (out: Bytes) => void];
@@ -50,20 +51,22 @@ type Key = [string, (out: Bytes) => void];
 const ARCHITECTURE: Record<string, string> = { mistral: 'llama', gemma3_text: 'gemma3' };
 /** Architectures whose rows of Wq and Wk are turned from halves to neighbors. */
 const PERMUTED = ['llama', 'granite', 'smollm3'];
-const POST_NORMS = ['gemma2', 'gemma3', 'olmo2'];
+const POST_NORMS = ['gemma2', 'gemma3', 'gemma-embedding', 'olmo2'];
 const F32 = 0;
 const BF16 = 30;
 
 /** A fixture, opened from its safetensors, as a GGUF: matrices as they are stored, vectors in F32. */
 export async function openAsGguf(files: ModelFiles): Promise<ModelFiles> {
   const config = files.config as unknown as Config;
-  const arch = ARCHITECTURE[config.model_type] ?? config.model_type;
+  const both = config.use_bidirectional_attention === true;
+  const arch = both ? 'gemma-embedding' : (ARCHITECTURE[config.model_type] ?? config.model_type);
   const rope = ropeOf(config);
   const tensors = await Promise.all([...files.tensors.values()].map((tensor) => ggufTensor(tensor, arch, config)));
   const keys: Key[] = [['general.architecture', value.string(arch)]];
   for (const [key, write] of [...sizeKeys(config), ...ropeKeys(config, rope), ...specialKeys(arch, config)]) {
     keys.push([`${arch}.${key}`, write]);
   }
+  if (files.modules) keys.push([`${arch}.pooling_type`, value.u32(both ? 1 : 3)]); // mean, last
   const bytes = writeGguf({ keys, tensors: [...tensors, ...factorTensors(config, rope)] });
   return openModel([new File([bytes], 'model.gguf')]);
 }
@@ -155,7 +158,10 @@ const STEMS: Record<string, string> = {
   post_feedforward_layernorm: 'post_ffw_norm',
 };
 
-function ggufName(name: string, arch: string): string {
+function ggufName(given: string, arch: string): string {
+  const [, dense] = /^(\d)_Dense\/linear\.weight$/.exec(given) ?? [];
+  if (dense) return `dense_${dense}.weight`;
+  const name = /^(layers|embed_tokens|norm)\./.test(given) ? `model.${given}` : given; // saved without a head
   const [, layer, stem, kind] = /^(?:model\.layers\.(\d+)\.)?(.*)\.(weight|bias)$/.exec(name) ?? [];
   const norm = POST_NORMS.includes(arch) ? 'post_attention_norm' : 'ffn_norm';
   const to = stem === 'post_attention_layernorm' ? norm : STEMS[stem];
@@ -167,7 +173,9 @@ async function ggufTensor(tensor: TensorInfo, arch: string, config: Config): Pro
   const { name, dtype, shape, byteLength } = tensor;
   const stored = await tensor.read(0, byteLength);
   const isMatrix = shape.length > 1;
-  if (isMatrix && dtype !== 'BF16') throw new Error(`${name} is ${dtype}; fixtures of architectures are BF16`);
+  const isDense = name.includes('_Dense/');
+  if (isMatrix && !isDense && dtype !== 'BF16')
+    throw new Error(`${name} is ${dtype}; fixtures of architectures are BF16`);
   const offset = arch.startsWith('gemma') && name.endsWith('norm.weight') ? 1 : 0;
   const vector = () => new Uint8Array(dequantize(dtype, stored).map((v) => v + offset).buffer);
   const data = isMatrix ? stored : vector();
@@ -175,7 +183,7 @@ async function ggufTensor(tensor: TensorInfo, arch: string, config: Config): Pro
   return {
     name: ggufName(name, arch),
     ne: [...shape].reverse(),
-    type: isMatrix ? BF16 : F32,
+    type: isMatrix && !isDense ? BF16 : F32,
     data: turns ? neighbors(data, shape[0], headDimOf(config)) : data,
   };
 }

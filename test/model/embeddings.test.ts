@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Backend } from '../../src/engine/worker/backend';
 import { CpuBackend, loadCpuWeights } from '../../src/engine/worker/cpu_backend';
 import { embed } from '../../src/engine/worker/embed';
+import { loadModel } from '../../src/engine/worker/load';
 import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
 import { readConfig } from '../../src/model/config/read';
 import { Llama, type LlamaOptions } from '../../src/model/llama';
@@ -13,6 +14,7 @@ import { allocateWeights, type QuantizedFormat } from '../../src/model/weights';
 import { openModel } from '../../src/storage/model_file';
 import { createTokenizer } from '../../src/text/tokenizer';
 import { PATHS, pathName, testGpu } from '../gpu/test_device';
+import { openAsGguf } from './architectures_gguf';
 import { chosenFolder } from './files';
 
 const ROOT = new URL('../fixtures/embeddings/', import.meta.url).pathname;
@@ -39,9 +41,11 @@ function readExpected(name: string): { texts: string[]; ids: number[][]; vectors
   return { texts, ids, vectors: ids.map((_: unknown, i: number) => all.subarray(i * size, (i + 1) * size)) };
 }
 
-async function cpuBackend(name: string, quantize?: QuantizedFormat): Promise<Backend> {
-  const { config, tensors } = await open(name);
-  return new CpuBackend(config, await loadCpuWeights(tensors, undefined, quantize), CONTEXT);
+async function cpuBackend(name: string, from: 'folder' | 'gguf' = 'folder'): Promise<Backend> {
+  const { files: folder } = await open(name);
+  const files = from === 'gguf' ? await openAsGguf(folder) : folder;
+  const config = readConfig(files);
+  return new CpuBackend(config, await loadCpuWeights(resolveTensors(files, config)), CONTEXT);
 }
 
 async function gpuBackend(
@@ -91,6 +95,20 @@ describe.each(NAMES)('%s', (name) => {
 
   test(`vectors on the CPU have a cosine of ${EXACT} or more`, async () => {
     expect(leastCosine(await vectorsOf(name, await cpuBackend(name)), expected)).toBeGreaterThan(EXACT);
+  });
+
+  test('the same model as a GGUF gives the same vectors', async () => {
+    expect(leastCosine(await vectorsOf(name, await cpuBackend(name, 'gguf')), expected)).toBeGreaterThan(EXACT);
+  });
+
+  test('a load says what the vectors are, and needs no chat template', async () => {
+    const { signal } = new AbortController();
+    const { info, session } = await loadModel(chosenFolder(ROOT + name), { backend: 'cpu' }, () => {}, signal);
+    const isGemma = name === 'embedding_gemma';
+    expect(info.embeddings).toEqual({ pooling: isGemma ? 'mean' : 'last', size: 64, only: isGemma });
+    expect(info.hasChatTemplate).toBe(false);
+    const { vectors } = await embed(session, [texts[1]], {}, () => false);
+    expect(leastCosine(vectors, [expected[1]])).toBeGreaterThan(EXACT);
   });
 
   test('vectors of fewer dimensions are the first numbers, normalized again', async () => {
