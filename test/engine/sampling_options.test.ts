@@ -17,7 +17,7 @@ const CONTEXT = 64;
 const PROMPT = readFixture(TINY).greedy.promptIds;
 const GREEDY = { temperature: 0, maxTokens: 24 };
 const TIMEOUT_MS = 200_000; // most of it compiling
-const DEPTHS = [1, 16, 'shared'] as const;
+const DEPTHS = [16, 'shared'] as const;
 
 let opened: Promise<{ cpu: CpuBackend; webgpu: Backend }> | null = null;
 
@@ -32,7 +32,12 @@ function backends() {
   return opened;
 }
 
-async function answer(backend: Backend, options: GenerateOptions, eosIds: number[], depth: (typeof DEPTHS)[number]) {
+async function answer(
+  backend: Backend,
+  options: GenerateOptions,
+  eosIds: number[],
+  depth: (typeof DEPTHS)[number] | 1,
+) {
   const session: Session = numberSession(backend, eosIds);
   if (depth === 'shared') session.runAhead = sharedRunAhead();
   const runAhead = depth === 'shared' ? 'auto' : depth;
@@ -67,7 +72,7 @@ describe('on a tiny model', { timeout: TIMEOUT_MS }, () => {
     expect(await everywhere({}, eos)).toEqual({ ids: ids.slice(0, at + 1), finishReason: 'eos' });
     // A bias that makes the end token the likeliest shows the first place where it can come.
     const likely = { logitBias: { [eos[0]]: 100 } };
-    for (const minTokens of [1, 2, 9, 23]) {
+    for (const minTokens of [1, 9, 23]) {
       const later = await everywhere({ ...likely, minTokens }, eos);
       expect(later.finishReason).toBe('eos');
       expect(later.ids).toHaveLength(minTokens + 1);
