@@ -31,7 +31,10 @@ export function word(...words: readonly string[]): Check {
 
 export function list(item: Check, min = 0, max = Number.POSITIVE_INFINITY): Check {
   const inRange = (value: unknown) => Array.isArray(value) && value.length >= min && value.length <= max;
-  const isList = form(`an array of ${min} to ${max} items`, inRange);
+  const isList = form(
+    `an array of ${min} items or more${max < Number.POSITIVE_INFINITY ? `, up to ${max}` : ''}`,
+    inRange,
+  );
   return (value, param) => {
     isList(value, param);
     (value as readonly unknown[]).forEach((one, i) => void item(one, `${param}[${i}]`));
