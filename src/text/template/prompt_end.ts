@@ -35,7 +35,7 @@ export function checkTraits({ messages, tools = [], toolChoice, thinking }: Chat
   if (tools.length > 0 && toolChoice !== 'none' && !traits.showsTools) {
     refuse("This model's chat template takes no tools. Leave them out, or load a model that was trained on tools");
   }
-  if ((calls && !traits.calls) || (!traits.showsResults && messages.some(({ role }) => role === 'tool'))) {
+  if ((calls && !traits.showsCalls) || (!traits.showsResults && messages.some(({ role }) => role === 'tool'))) {
     refuse("This model's chat template shows no calls or results of tools. Leave those messages out");
   }
   const isForced = toolChoice === 'required' || typeof toolChoice === 'object';

@@ -6,8 +6,10 @@ import { callMessage } from './tool_syntax';
 
 export interface ThinkingForm {
   readonly thinking: ThinkingSyntax | null;
-  /** The field of a message that the template takes thinking from. Null: it looks for it in the content, if at all. */
+  /** The field of a message that the template takes thinking from. */
   readonly thinkingField: string | null;
+  /** The template takes thinking from the content. */
+  readonly splitsContent: boolean;
   /** The variables that switch thinking on and off. */
   readonly switches: { readonly on: object; readonly off: object } | null;
 }
@@ -23,16 +25,22 @@ const NEAR = 40;
 
 export function readThinking(probe: Probe, source: string): ThinkingForm {
   const { field, open, close } = findInFields(probe) ?? findInSource(source) ?? { field: null, open: '', close: '' };
-  if (open === '') return { thinking: null, thinkingField: null, switches: null };
+  if (open === '') return { thinking: null, thinkingField: null, splitsContent: false, switches: null };
   const switches = findSwitches(probe, source, open.trim(), close.trim());
-  return { thinking: { open, close, ability: switches ? 'optional' : 'always' }, thinkingField: field, switches };
+  const earlier = { role: 'assistant', content: `${open}${THINKING}${close}${TEXT}` };
+  return {
+    thinking: { open, close, ability: switches ? 'optional' : 'always' },
+    thinkingField: field,
+    splitsContent: field === null && probe({ messages: [user, earlier, user] })?.includes(THINKING) === false,
+    switches,
+  };
 }
 
 function findInFields(probe: Probe) {
   for (const more of [{}, callMessage(1)]) {
     for (const field of FIELDS) {
       const shown = probe({ messages: [user, { role: 'assistant', ...more, content: TEXT, [field]: THINKING }] });
-      const at = shown?.lastIndexOf(THINKING) ?? -1;
+      const at = shown?.indexOf(THINKING) ?? -1;
       if (!shown || at < 0) continue;
       const open = OPEN.exec(shown.slice(0, at))?.[0];
       const close = CLOSE.exec(shown.slice(at + THINKING.length))?.[0];

@@ -8,6 +8,7 @@ import { ValueScanner } from './value_scanner';
 export interface ToolForm {
   /** Null if calls are not shown, or in a way that cannot be read back. */
   readonly calls: ToolSyntax | null;
+  readonly showsCalls: boolean;
   readonly showsTools: boolean;
   readonly showsResults: boolean;
   readonly textArguments: boolean;
@@ -64,6 +65,7 @@ export function readTools(probe: Probe): ToolForm {
     ...form,
     shortIds,
     showsTools: probe({ messages: [user], tools })?.includes(NAME) ?? false,
+    showsCalls: shown !== null,
     showsResults,
     calls: shown && plain ? readCalls(shown, run(callMessage(2, form)), plain) : null,
   };

@@ -10,8 +10,10 @@ export type Mark = (text: string, author: Author) => string;
 
 /** How a template wants its messages. */
 export interface Forms {
-  /** The field of a message with its thinking. Null: thinking goes into the content, between `open` and `close`. */
+  /** The field of a message with its thinking. */
   readonly thinkingField: string | null;
+  /** Thinking goes into the content, between `open` and `close`. */
+  readonly splitsContent: boolean;
   readonly thinking: { readonly open: string; readonly close: string } | null;
   /** Arguments of calls are JSON text instead of mappings. */
   readonly textArguments: boolean;
@@ -34,7 +36,7 @@ export function variablesOf(request: ChatRequest, forms: Forms | null, mark: Mar
 
   const message = ({ role, content, reasoning, toolCalls = [], toolCallId }: ChatMessage) => {
     const out: Record<string, unknown> = { role };
-    const shown = forms?.thinkingField === null && forms.thinking && reasoning ? forms.thinking : null;
+    const shown = forms?.splitsContent && reasoning ? forms.thinking : null;
     const text = shown ? `${shown.open}${reasoning}${shown.close}${content}` : content;
     out.content = text === '' && toolCalls.length > 0 && forms?.nullContent ? null : mark(text, authorOf(role));
     if (reasoning && forms?.thinkingField) out[forms.thinkingField] = mark(reasoning, MODEL);
