@@ -1,9 +1,9 @@
 // The modules behind a language model: their files, and hostile lists.
 
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openModel } from '../../src/storage/model_file';
 import { openModules } from '../../src/storage/sentence_modules';
-import { filesFolder } from '../../src/storage/source/folder';
+import { filesFolder, urlFolder } from '../../src/storage/source/folder';
 import { chosenFolder } from '../model/files';
 
 const FOLDER = new URL('../fixtures/embeddings/embedding_gemma', import.meta.url).pathname;
@@ -38,4 +38,16 @@ test('malformed lists are refused', async () => {
   const list = new File(['{"not": "a list"}'], 'modules.json');
   const files = chosenFolder(FOLDER).map((file) => (file.name === 'modules.json' ? list : file));
   await expect(openModel(files)).rejects.toThrow('not a list');
+});
+
+test('a folder in a folder behind a URL keeps the query, such as a signature', async () => {
+  const asked: string[] = [];
+  vi.stubGlobal('fetch', async (url: string | URL | Request) => {
+    asked.push(url instanceof Request ? url.url : String(url));
+    return new Response('', { status: 404 });
+  });
+  const inner = urlFolder(new URL('https://example.org/models/gemma?signature=1')).inner('2_Dense');
+  expect(await inner.open('config.json', 'json')).toBeNull();
+  expect(asked[0]).toBe('https://example.org/models/gemma/2_Dense/config.json?signature=1');
+  vi.unstubAllGlobals();
 });
