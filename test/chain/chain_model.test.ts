@@ -71,6 +71,8 @@ describe.each(BACKENDS)('$name', ({ open }) => {
       else expect(text).toBe(script.says);
     }
     expect(tokenizer.decode(await idsAfter(session, 'Any other text', {}))).toBe(says('text'));
+    expect(tokenizer.decode(await idsAfter(session, '{"name": "', {}))).toBe(says('required'));
+    expect(tokenizer.decode(await idsAfter(session, '{"name": "weather", "arguments":', {}))).toBe(says('named'));
   });
 });
 

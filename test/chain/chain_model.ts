@@ -14,6 +14,8 @@ export interface Script {
   says: string;
   /** The text is said again and again, with no end. */
   forever?: true;
+  /** A character after which the script is said, too: the end of a call that the prompt has begun. */
+  after?: string;
 }
 
 const BERN = '<tool_call>\n{"name": "weather", "arguments": {"city": "Bern", "days": 2}}\n</tool_call>';
@@ -47,6 +49,9 @@ export const SCRIPTS = [
   { name: 'endless', when: "'endless' in asked", says: 'one two three four five six seven eight ', forever: true },
   { name: 'letters', when: "'letters' in asked", says: 'Grüezi, 文字は文字です 🙂🙂, naïveté.' },
   { name: 'hello', when: 'true', says: 'Hello! I am a chain of tokens.' },
+  /** A call of any tool, and a call of one by name, begun by the prompt. */
+  { name: 'required', when: 'false', after: '"', says: 'weather", "arguments": {"city": "Thun"}}\n</tool_call>' },
+  { name: 'named', when: 'false', after: ':', says: ' {"city": "Visp"}}\n</tool_call>' },
   /** After any other token, as in `complete()`: never chosen by the template. */
   { name: 'text', when: 'false', says: ' and so on, to the end.' },
 ] as const satisfies readonly Script[];
@@ -125,6 +130,8 @@ function chainOf(scripts: readonly Script[]): Chain {
   said.forEach(({ name, said }, i) => {
     const way = [startOf(name), ...said, scripts[i].forever ? said[0] : END].map((token) => ids.get(token)!);
     for (let at = 0; at + 1 < way.length; at++) next.set(way[at], way[at + 1]);
+    const { after } = scripts[i];
+    if (after) next.set(ids.get(after)!, way[1]);
   });
   const rest = next.get(ids.get(startOf(REST)) ?? -1);
   for (const id of tokens.keys()) if (rest !== undefined && !next.has(id)) next.set(id, rest);

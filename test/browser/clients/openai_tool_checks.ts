@@ -43,6 +43,20 @@ const tools: Checks = {
     equal(choices[0]!.message.tool_calls?.length, 1);
   },
 
+  async 'tools: a call that is required, of any tool or of one by name'(place) {
+    const byName = { type: 'function' as const, function: { name: 'weather' } };
+    for (const [tool_choice, city] of [
+      ['required', 'Thun'],
+      [byName, 'Visp'],
+    ] as const) {
+      const { choices } = await clientOf(place).chat.completions.create({ ...ask('Hi'), tool_choice });
+      const { message, finish_reason } = choices[0]!;
+      const [call] = message.tool_calls as [OpenAI.ChatCompletionMessageFunctionToolCall];
+      equal([message.content, call.function.name, JSON.parse(call.function.arguments)], [null, 'weather', { city }]);
+      equal(finish_reason, 'tool_calls');
+    }
+  },
+
   async 'tools: runTools answers with the result'(place) {
     const asked: unknown[] = [];
     const runner = clientOf(place).chat.completions.runTools({
