@@ -48,8 +48,8 @@ export function createFetch(engine: ApiEngine, { models = {} }: FetchOptions = {
     const route = routes.get(name);
     const expected = route ? 'POST' : 'GET';
     const isKnown = route || id !== undefined || name === 'models';
-    if (!isKnown || method !== expected)
-      throw new ApiError(isKnown ? 405 : 404, `Nothing here answers ${method} ${path}.`, 'unknown_url');
+    if (!isKnown) throw new ApiError(404, `Nothing here answers ${path}.`, 'unknown_url');
+    if (method !== expected) throw new ApiError(405, `${path} takes ${expected}.`, 'method_not_allowed');
     if (!route) {
       if (id === undefined) return Response.json({ object: 'list', data: names.map(card) });
       const found = names.find((name) => name === id || encodeURIComponent(name) === id);
