@@ -6,6 +6,7 @@ import {
   APICallError,
   convertToModelMessages,
   DirectChatTransport,
+  embedMany,
   generateObject,
   generateText,
   type LanguageModel,
@@ -106,6 +107,14 @@ const texts: Checks = {
     equal(error.statusCode, 400);
     assert(error.message.includes('response_format'), error.message);
     equal(place.heard.length, before);
+  },
+
+  async 'AI SDK: embedMany'(place) {
+    const model = providerOf(place).embeddingModel(STORY);
+    const { embeddings } = await embedMany({ model, values: ['A bear', 'A boat', 'A bear'], maxRetries });
+    equal(embeddings.length, 3);
+    equal(embeddings[0]!.length, embeddings[1]!.length);
+    assert(JSON.stringify(embeddings[0]) !== JSON.stringify(embeddings[1]), 'Two texts have one embedding.');
   },
 };
 

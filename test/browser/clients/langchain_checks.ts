@@ -2,10 +2,10 @@
 
 import { HumanMessage, type ToolMessage } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
-import { ChatOpenAI } from '@langchain/openai';
+import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai';
 import { z } from 'zod';
 import { says } from '../../chain/chain_model';
-import { assert, BASE_URL, CHAIN, type Checks, equal, type Place } from './place';
+import { assert, BASE_URL, CHAIN, type Checks, equal, type Place, STORY } from './place';
 
 const connection = ({ fetch }: Place) => ({
   apiKey: 'none',
@@ -41,5 +41,11 @@ export const LANGCHAIN_CHECKS: Checks = {
     equal([call!.name, call!.args.city], ['weather', 'Bern']);
     const result = (await weather.invoke(call!)) as ToolMessage;
     equal((await chat.invoke([asked, answer, result])).content, says('result'));
+  },
+
+  async 'LangChain.js: embeddings'(place) {
+    const embeddings = new OpenAIEmbeddings({ model: STORY, ...connection(place) });
+    const [first, second] = await embeddings.embedDocuments(['A bear', 'A boat']);
+    assert(first!.length >= 64 && first!.length === second!.length, `${first!.length}`);
   },
 };

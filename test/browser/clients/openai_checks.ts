@@ -276,4 +276,22 @@ const aborts: Checks = {
   },
 };
 
-export const OPENAI_CHECKS: Checks = { ...answers, ...options, ...aborts };
+const embeddings: Checks = {
+  async 'embeddings, in base64 by default'(place) {
+    const request = { model: STORY, input: ['A bear in the woods', 'A boat'] };
+    const { data, usage } = await clientOf(place).embeddings.create(request);
+    const plain = await clientOf(place).embeddings.create({ ...request, encoding_format: 'float' });
+    equal(
+      data.map(({ index }) => index),
+      [0, 1],
+    );
+    for (const [i, { embedding }] of data.entries()) {
+      assert(embedding.length >= 64 && embedding.every(Number.isFinite), `${embedding.slice(0, 9)}`);
+      equal(Array.from(new Float32Array(plain.data[i]!.embedding)), Array.from(embedding));
+    }
+    assert(JSON.stringify(data[0]!.embedding) !== JSON.stringify(data[1]!.embedding), 'Two texts have one embedding.');
+    assert(usage.prompt_tokens > 2, JSON.stringify(usage));
+  },
+};
+
+export const OPENAI_CHECKS: Checks = { ...answers, ...options, ...aborts, ...embeddings };

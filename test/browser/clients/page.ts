@@ -29,6 +29,7 @@ function listened(engine: Engine, heard: Heard[]): ApiEngine {
     info: engine.info,
     chat: (messages, options) => listen(engine.chat(messages, options)),
     complete: (prompt, options) => listen(engine.complete(prompt, options)),
+    embed: (texts, options) => engine.embed(texts, options),
   };
 }
 
