@@ -2,7 +2,7 @@
 
 import type { LoadProgress, RunMetrics } from '../engine/protocol';
 import type { ApiEngine, EngineEvent } from './api_engine';
-import { createFetch } from './openai_fetch';
+import { createFetch } from './openai/fetch';
 
 type LoadedEngine = ApiEngine & { unload(): Promise<void> };
 /** `progress`: from 0 to 1. `timeElapsed`: in seconds. */

@@ -1,9 +1,9 @@
 // Conversations and lists of tools from JSON files, in the engine's form or in OpenAI's.
 
 import { readFileSync } from 'node:fs';
-import { messages as checkMessages, tools as checkTools, readMessage } from '../../src/api/openai_messages';
-import { readFunction } from '../../src/api/openai_request';
-import type { WireFunction, WireMessage } from '../../src/api/openai_types';
+import { messages as checkMessages, tools as checkTools, readMessage } from '../../src/api/openai/messages';
+import { readFunction } from '../../src/api/openai/request';
+import type { WireFunction, WireMessage } from '../../src/api/openai/wire_types';
 import type { ChatMessage, Tool } from '../../src/engine/protocol';
 import { RunError } from './blank_page';
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { build, type Plugin, type Rolldown } from 'vite';
 
 /** Our modules by the end of their path, and where the test's server has their bundle. */
-const BUNDLES = { '/src/engine/engine': '/lib/vivace.js', '/src/api/openai_fetch': '/lib/openai.js' };
+const BUNDLES = { '/src/engine/engine': '/lib/vivace.js', '/src/api/openai/fetch': '/lib/openai.js' };
 
 const builtBundles: Plugin = {
   name: 'built-bundles',

@@ -2,7 +2,7 @@
 // the interface are the built bundles.
 
 import type { ApiEngine } from '../../../src/api/api_engine';
-import { createFetch } from '../../../src/api/openai_fetch';
+import { createFetch } from '../../../src/api/openai/fetch';
 import { Engine, type EngineEvent } from '../../../src/engine/engine';
 import { CHECKS } from './checks';
 import { type Heard, type Place, STORY } from './place';

@@ -1,0 +1,66 @@
+// POST /v1/chat/completions.
+
+import { answer, type Form, wireLogprobs } from './completion';
+import { invalid } from './errors';
+import type { ApiCall } from './http_request';
+import { messages, readMessage, tools } from './messages';
+import type { CallPart } from './pieces';
+import { effort, format, readChatOptions, SHARED, toolChoice } from './request';
+import { flag, list, object, only, refuse, text } from './schema';
+import type { ChatRequest } from './wire_types';
+
+const CHAT_REQUEST = object({
+  ...SHARED,
+  'messages!': messages,
+  tools,
+  tool_choice: toolChoice({ 'function!': object({ 'name!': text }) }),
+  logprobs: flag,
+  reasoning_effort: effort,
+  add_generation_prompt: flag,
+  continue_final_message: flag,
+  response_format: format,
+  modalities: list(only('text', 'answers are text')),
+  ...refuse('audio functions function_call moderation store web_search_options'),
+});
+
+export async function chat(call: ApiCall): Promise<Response> {
+  const { engine, json } = call;
+  CHAT_REQUEST(json, '');
+  const body = json as unknown as ChatRequest;
+  const conversation = body.messages.map(readMessage);
+  const functions = body.tools?.map((tool) => tool.function);
+  const effort = { param: 'reasoning_effort', value: body.reasoning_effort };
+  const options = readChatOptions(body, engine, functions, effort, body.logprobs);
+  const continueLast = continuesLast(body);
+  if (body.top_logprobs != null && !body.logprobs) throw invalid('top_logprobs', 'needs logprobs: true');
+  return answer(call, CHAT, 1, (signal) => engine.chat(conversation, { ...options, continueLast, signal }));
+}
+
+/** vLLM's pair of fields: an answer begins a message, or continues the last one. */
+function continuesLast(body: ChatRequest): boolean {
+  const continues = body.continue_final_message ?? false;
+  if (continues === (body.add_generation_prompt ?? !continues))
+    throw invalid('add_generation_prompt', 'must not equal continue_final_message');
+  return continues;
+}
+
+function wireCall({ index, id, name, arguments: text }: CallPart): object {
+  const isFirst = name !== undefined;
+  return { index, ...(isFirst && { id, type: 'function' }), function: { ...(isFirst && { name }), arguments: text } };
+}
+
+const CHAT: Form = {
+  id: 'chatcmpl-',
+  object: 'chat.completion',
+  chunk: 'chat.completion.chunk',
+  write: ({ reasoning, text, calls, logprobs }, isFirst, isChunk) => ({
+    [isChunk ? 'delta' : 'message']: {
+      ...(isFirst && { role: 'assistant' }),
+      ...(reasoning && { reasoning_content: reasoning }),
+      ...((text || isFirst) && { content: text || calls.length === 0 ? text : null }),
+      ...(calls.length > 0 && { tool_calls: calls.map(wireCall) }),
+      ...(!isChunk && { refusal: null }),
+    },
+    logprobs: logprobs.length > 0 ? { content: logprobs.map(wireLogprobs), refusal: null } : null,
+  }),
+};

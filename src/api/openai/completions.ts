@@ -1,0 +1,77 @@
+// POST /v1/completions.
+
+import type { EngineEvent, EngineGenerateOptions } from '../api_engine';
+import { answer, type Form } from './completion';
+import { unsupported } from './errors';
+import type { ApiCall } from './http_request';
+import type { Logprobs } from './pieces';
+import { MAX_LOGPROBS, readOptions, SHARED } from './request';
+import { either, flag, integer, list, object, refuse, text } from './schema';
+import type { CompletionRequest } from './wire_types';
+
+type Prompt = string | readonly number[];
+
+/** Most prompts of a request. */
+const MAX_PROMPTS = 128;
+
+const id = integer(0);
+const ids = list(id, 1);
+
+const COMPLETION_REQUEST = object({
+  ...SHARED,
+  'prompt!': either(text, (value, param) => {
+    if (Array.isArray(value) && typeof value[0] === 'number') ids(value, param);
+    else list(either(text, ids), 1, MAX_PROMPTS)(value, param);
+  }),
+  echo: flag,
+  best_of: integer(1),
+  logprobs: integer(0, MAX_LOGPROBS),
+  ...refuse('suffix'),
+});
+
+export async function complete(call: ApiCall): Promise<Response> {
+  COMPLETION_REQUEST(call.json, '');
+  const body = call.json as unknown as CompletionRequest;
+  const { prompt, logprobs, echo } = body;
+  const prompts = (Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt : [prompt]) as readonly Prompt[];
+  const n = body.n ?? 1;
+  if ((body.best_of ?? n) !== n) throw unsupported('best_of', 'ask for n answers');
+  if (echo && (logprobs != null || prompts.some((prompt) => typeof prompt !== 'string')))
+    throw unsupported('echo', 'only texts are repeated, without logprobs');
+  const options: EngineGenerateOptions = { ...readOptions(body), reasoning: 'text', logprobs: logprobs ?? undefined };
+  const form = createForm((choice) => (echo ? String(prompts[Math.floor(choice / n)]) : ''));
+  return answer(call, form, prompts.length, (signal) => completeAll(call, prompts, { ...options, signal }, n));
+}
+
+/** Answers prompts one after another. Choices of the second follow those of the first. */
+async function* completeAll(
+  { engine }: ApiCall,
+  prompts: readonly Prompt[],
+  options: EngineGenerateOptions,
+  n: number,
+): AsyncGenerator<EngineEvent> {
+  for (const [i, prompt] of prompts.entries())
+    for await (const event of engine.complete(prompt, options))
+      yield event.type === 'start' ? { ...event, choice: i * n + event.choice } : event;
+}
+
+function createForm(echoOf: (choice: number) => string): Form {
+  return {
+    id: 'cmpl-',
+    object: 'text_completion',
+    chunk: 'text_completion',
+    write: ({ choice, text, logprobs }, isFirst) => ({
+      text: isFirst ? echoOf(choice) + text : text,
+      logprobs: logprobs.length > 0 ? wireLists(logprobs) : null,
+    }),
+  };
+}
+
+/** Log probabilities in the form of this route: lists, one for each field. */
+function wireLists(logprobs: readonly Logprobs[]): object {
+  return {
+    tokens: logprobs.map(({ chosen }) => chosen.token),
+    token_logprobs: logprobs.map(({ chosen }) => chosen.logprob),
+    top_logprobs: logprobs.map(({ top }) => Object.fromEntries(top.map(({ token, logprob }) => [token, logprob]))),
+  };
+}

@@ -1,0 +1,88 @@
+// The package's entry vivace/openai: a `fetch` that answers OpenAI's HTTP interface with engines in this page.
+// No request leaves the page: what no engine answers is an error.
+
+import type { ApiEngine } from '../api_engine';
+import { chat } from './chat';
+import { complete } from './completions';
+import { embed } from './embeddings';
+import { ApiError, describeError } from './errors';
+import { type ApiCall, type HttpRequest, readJson, readRequest } from './http_request';
+import { respond } from './responses';
+import { object, text } from './schema';
+
+export interface FetchOptions {
+  /**
+   * Engines by the name that requests give as `model`. Default: the first engine answers to every name. With models,
+   * any other name than theirs and the first engine's is a 404.
+   */
+  models?: Readonly<Record<string, ApiEngine>>;
+}
+
+type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+type Route = (call: ApiCall) => Promise<Response>;
+
+/** The end of a path. What comes before, such as `/v1`, is the client's to choose. */
+const PATH = /\/(chat\/completions|completions|responses|embeddings|models)\/?$|\/models\/(.+)$/;
+
+/**
+ * A `fetch` for the clients of OpenAI's interface, such as `new OpenAI({ fetch })`. It answers every address by the end
+ * of its path, and sends nothing to the network. `engine` answers requests for a model that has no engine of its own.
+ */
+export function createFetch(engine: ApiEngine, { models = {} }: FetchOptions = {}): Fetch {
+  const engines = new Map([[engine.info.model.name, engine], ...Object.entries(models)]);
+  const names = [...engines.keys()];
+  const noModel = () => {
+    return new ApiError(404, `There is no such model here, but ${names.join(', ')}.`, 'model_not_found', 'model');
+  };
+  const answersAll = engines.size === 1;
+  const routes = new Map<string, Route>([
+    ['chat/completions', chat],
+    ['completions', complete],
+    ['responses', respond],
+    ['embeddings', embed],
+  ]);
+  const answer = async (request: HttpRequest): Promise<Response> => {
+    const { method, path } = request;
+    const [, name = '', id] = PATH.exec(path) ?? [];
+    const route = routes.get(name);
+    const expected = route ? 'POST' : 'GET';
+    const isKnown = route || id !== undefined || name === 'models';
+    if (!isKnown) throw new ApiError(404, `Nothing here answers ${path}.`, 'unknown_url');
+    if (method !== expected) throw new ApiError(405, `${path} takes ${expected}.`, 'method_not_allowed');
+    if (!route) {
+      if (id === undefined) return Response.json({ object: 'list', data: names.map(card) });
+      const found = names.find((name) => name === id || encodeURIComponent(name) === id);
+      if (found === undefined) throw noModel();
+      return Response.json(card(found));
+    }
+    const json = await readJson(request);
+    object({ model: text })(json, '');
+    const model = (json.model ?? names[0]) as string;
+    const found = answersAll ? engine : engines.get(model);
+    if (!found) throw noModel();
+    return route({ engine: found, json, model, signal: request.signal });
+  };
+  return async (input, init) => {
+    const request = readRequest(input, init);
+    const { signal } = request;
+    signal?.throwIfAborted();
+    try {
+      return await answer(request);
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      return errorResponse(error);
+    }
+  };
+}
+
+function card(id: string): object {
+  return { id, object: 'model', created: 0, owned_by: 'vivace' };
+}
+
+/** An error as an answer. Only memory may be there a moment later: a lost engine stays lost. */
+function errorResponse(error: unknown): Response {
+  const { status, body } = describeError(error);
+  const mayPass = status === 507 && (error as { canRetry?: boolean }).canRetry === true;
+  return Response.json(body, { status, headers: { 'x-should-retry': String(mayPass) } });
+}

@@ -1,0 +1,112 @@
+// The package's entry vivace/prompt-api: Chrome's `LanguageModel` over an engine of this page, so that pages written
+// for the browser's own model run with any model. Text only.
+
+import { notSupported, orAborted } from './errors';
+import { readPrompt } from './input';
+import { Monitor, SharedEngine } from './loading';
+import { PARAMS, readOptions, refusalOf } from './options';
+import { Session, SessionState } from './session';
+import { VALUE_CLASSES } from './tools';
+import type {
+  Availability,
+  CreateMonitor,
+  EngineLoader,
+  LanguageModelAppendOptions,
+  LanguageModelClass,
+  LanguageModelCreateCoreOptions,
+  LanguageModelCreateOptions,
+  LanguageModelExpected,
+  LanguageModelMessage,
+  LanguageModelMessageContent,
+  LanguageModelMessageType,
+  LanguageModelParams,
+  LanguageModelPrompt,
+  LanguageModelPromptOptions,
+  LanguageModelSamplingMode,
+  LanguageModelSession,
+  LanguageModelTool,
+  LanguageModelToolCall,
+  LoaderOptions,
+  PromptEngine,
+} from './types';
+
+export type {
+  Availability,
+  CreateMonitor,
+  EngineLoader,
+  LanguageModelAppendOptions,
+  LanguageModelClass,
+  LanguageModelCreateCoreOptions,
+  LanguageModelCreateOptions,
+  LanguageModelExpected,
+  LanguageModelMessage,
+  LanguageModelMessageContent,
+  LanguageModelMessageType,
+  LanguageModelParams,
+  LanguageModelPrompt,
+  LanguageModelPromptOptions,
+  LanguageModelSamplingMode,
+  LanguageModelSession,
+  LanguageModelTool,
+  LanguageModelToolCall,
+  LoaderOptions,
+  PromptEngine,
+};
+
+/**
+ * The class `LanguageModel` of an engine. A function that loads one runs with the first session, and again where the
+ * engine is lost.
+ */
+export function createLanguageModel(source: PromptEngine | EngineLoader): LanguageModelClass {
+  const shared = new SharedEngine(source);
+
+  class LanguageModel extends Session {
+    static async availability(options: LanguageModelCreateCoreOptions = {}): Promise<Availability> {
+      const checked = readOptions(options);
+      const engine = shared.ready;
+      return checked.refusal || (engine && refusalOf(checked, engine)) ? 'unavailable' : shared.availability;
+    }
+
+    static async params(): Promise<LanguageModelParams | null> {
+      return shared.availability === 'unavailable' ? null : { ...PARAMS };
+    }
+
+    static async create(options: LanguageModelCreateOptions = {}): Promise<LanguageModel> {
+      const { signal: given, initialPrompts } = options;
+      const signal = given ?? new AbortController().signal;
+      const checked = readOptions(options);
+      const initial = [...(initialPrompts ?? [])];
+      const { messages } = readPrompt(initial, checked.inputs);
+      signal.throwIfAborted();
+      if (checked.refusal) throw notSupported(checked.refusal);
+      const monitor = new Monitor();
+      options.monitor?.(monitor);
+      try {
+        monitor.report(0);
+        const engine = await shared.acquire(monitor, signal);
+        const refusal = refusalOf(checked, engine);
+        if (refusal !== null) throw notSupported(refusal);
+        const session = new LanguageModel(new SessionState(engine, checked));
+        await orAborted(session.begin(initial.length > 0 ? messages : [], signal), signal);
+        monitor.report(1);
+        if (options.monitor) await new Promise((resolve) => setTimeout(resolve)); // a listener may abort at 1
+        signal.throwIfAborted();
+        signal.addEventListener('abort', () => session.endWith(signal.reason));
+        return session;
+      } finally {
+        monitor.end();
+      }
+    }
+  }
+  return LanguageModel as unknown as LanguageModelClass;
+}
+
+/**
+ * Makes `LanguageModel` global, with the classes of calls and results, where the browser has none of its own.
+ * @returns the class that pages will use: the browser's, or the engine's
+ */
+export function install(source: PromptEngine | EngineLoader): LanguageModelClass {
+  const global = globalThis as { LanguageModel?: LanguageModelClass };
+  if (!global.LanguageModel) Object.assign(global, VALUE_CLASSES, { LanguageModel: createLanguageModel(source) });
+  return global.LanguageModel as LanguageModelClass;
+}

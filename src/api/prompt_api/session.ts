@@ -1,0 +1,311 @@
+// A session of the Prompt API: a conversation with its context window, whose prompts are answered one after another.
+// It keeps messages; keys and values are the engine's, which reuses those of a prompt's unchanged beginning.
+
+import type { ChatMessage, ChatSettings } from '../../engine/protocol';
+import { type Answer, readAnswer } from './answer';
+import { asDomException, orAborted, quotaExceeded } from './errors';
+import { inTurns, isBlank, type PromptInput, readPrompt } from './input';
+import { checkConstraint, type SessionOptions, samplingOf } from './options';
+import { callForPage, execute } from './tools';
+import type {
+  LanguageModelAppendOptions,
+  LanguageModelMessageContent,
+  LanguageModelPrompt,
+  LanguageModelPromptOptions,
+  LanguageModelSession,
+  PromptEngine,
+} from './types';
+
+/** Most answers with calls to one prompt. The answer after them gets no tools. */
+const MAX_ROUNDS = 10;
+/** Room for an answer, in tokens, for which older messages are dropped. A smaller context leaves an eighth. */
+const ANSWER_ROOM = 1024;
+
+type Part = string | LanguageModelMessageContent;
+type Parts = string | LanguageModelMessageContent[];
+
+/** What a session knows. Pages cannot make one, so that only the API creates sessions. */
+export class SessionState {
+  history: ChatMessage[] = [];
+  /** Messages at the beginning of the history that are never dropped. */
+  kept = 0;
+  contextUsage = 0;
+
+  constructor(
+    readonly engine: PromptEngine,
+    readonly options: SessionOptions,
+  ) {}
+
+  copy(): SessionState {
+    const { history, kept, contextUsage } = this;
+    return Object.assign(new SessionState(this.engine, this.options), { history: [...history], kept, contextUsage });
+  }
+}
+
+export class Session extends EventTarget implements LanguageModelSession<Parts> {
+  oncontextoverflow: LanguageModelSession['oncontextoverflow'] = null;
+  onquotaoverflow: LanguageModelSession['onquotaoverflow'] = null;
+  readonly #state: SessionState;
+  readonly #end = new AbortController();
+  /** Ends with the newest call. */
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(state: SessionState) {
+    super();
+    if (!(state instanceof SessionState)) throw new TypeError('Illegal constructor. Use LanguageModel.create().');
+    this.#state = state;
+    this.addEventListener('contextoverflow', (event) => this.oncontextoverflow?.(event));
+    this.addEventListener('quotaoverflow', (event) => this.onquotaoverflow?.(event));
+  }
+
+  get contextUsage(): number {
+    return this.#state.contextUsage;
+  }
+
+  get contextWindow(): number {
+    return this.#state.engine.info.contextLength;
+  }
+
+  get inputUsage(): number {
+    return this.contextUsage;
+  }
+
+  get inputQuota(): number {
+    return this.contextWindow;
+  }
+
+  get topK(): number {
+    return this.#state.options.topK;
+  }
+
+  get temperature(): number {
+    return this.#state.options.temperature;
+  }
+
+  get samplingMode() {
+    return this.#state.options.samplingMode;
+  }
+
+  async prompt(input: LanguageModelPrompt, options: LanguageModelPromptOptions = {}): Promise<Parts> {
+    const parts: Part[] = [];
+    await this.#inTurn(
+      options.signal,
+      this.#asking(input, options, (part) => parts.push(part)),
+    );
+    const text = parts.filter((part) => typeof part === 'string').join('');
+    const calls = parts.filter((part) => typeof part !== 'string');
+    if (calls.length === 0) return text;
+    return text === '' ? calls : [{ type: 'text', value: text }, ...calls];
+  }
+
+  promptStreaming(input: LanguageModelPrompt, options: LanguageModelPromptOptions = {}): ReadableStream<Part> {
+    const canceled = new AbortController();
+    const signal = AbortSignal.any([canceled.signal, this.#end.signal, ...(options.signal ? [options.signal] : [])]);
+    signal.throwIfAborted();
+    return new ReadableStream<Part>({
+      start: (stream) => {
+        const emit = (part: Part) => {
+          if (!signal.aborted) stream.enqueue(part);
+        };
+        const ask = async () => this.#inTurn(signal, this.#asking(input, options, emit));
+        ask().then(
+          () => canceled.signal.aborted || stream.close(),
+          (error) => canceled.signal.aborted || stream.error(error),
+        );
+      },
+      cancel: (reason) => canceled.abort(reason),
+    });
+  }
+
+  async append(input: LanguageModelPrompt, { signal }: LanguageModelAppendOptions = {}): Promise<undefined> {
+    const { messages } = readPrompt(input, this.#state.options.inputs);
+    await this.#inTurn(signal, async (within) => {
+      this.#checkSystem(messages);
+      const said = messages.filter((message) => !isBlank(message));
+      const tokens = await this.#fit(said, {}, 1, within);
+      within.throwIfAborted();
+      this.#keep(said, tokens);
+    });
+  }
+
+  async measureContextUsage(input: LanguageModelPrompt, options: LanguageModelPromptOptions = {}): Promise<number> {
+    checkConstraint(options);
+    const { messages } = readPrompt(input, this.#state.options.inputs, true);
+    const signal = this.#within(options.signal);
+    signal.throwIfAborted();
+    return orAborted(guarded(this.#count(messages, {})), signal);
+  }
+
+  measureInputUsage(input: LanguageModelPrompt, options?: LanguageModelPromptOptions): Promise<number> {
+    return this.measureContextUsage(input, options);
+  }
+
+  async clone({ signal }: LanguageModelAppendOptions = {}): Promise<this> {
+    const Class = this.constructor as new (state: SessionState) => this;
+    return this.#inTurn(signal, async () => new Class(this.#state.copy()));
+  }
+
+  destroy(): undefined {
+    this.endWith(new DOMException('The session has been destroyed.', 'InvalidStateError'));
+  }
+
+  /** Ends all calls, also later ones, with an error. */
+  protected endWith(reason: unknown): void {
+    this.#end.abort(reason);
+  }
+
+  /** Takes the messages that the session begins with and never drops. */
+  protected async begin(initial: readonly ChatMessage[], signal: AbortSignal): Promise<void> {
+    const said = initial.filter((message) => !isBlank(message));
+    this.#keep(said, await guarded(this.#fit(said, {}, 1, signal)));
+    this.#state.kept = said.length;
+  }
+
+  #within(signal?: AbortSignal): AbortSignal {
+    return signal ? AbortSignal.any([this.#end.signal, signal]) : this.#end.signal;
+  }
+
+  /** Works after all earlier calls. Aborted work ends at once for the caller, and is skipped if it has not begun. */
+  async #inTurn<T>(given: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const signal = this.#within(given);
+    signal.throwIfAborted();
+    const turn = this.#queue.then(() => {
+      signal.throwIfAborted();
+      return work(signal);
+    });
+    this.#queue = turn.catch(() => {});
+    return orAborted(guarded(turn), signal);
+  }
+
+  #asking(input: LanguageModelPrompt, options: LanguageModelPromptOptions, emit: (part: Part) => void) {
+    checkConstraint(options);
+    const asked = readPrompt(input, this.#state.options.inputs, true);
+    return (signal: AbortSignal) => this.#answer(asked, emit, signal);
+  }
+
+  /** Answers a prompt, with the results of the tools that the model calls, and keeps all of it once it is complete. */
+  async #answer({ messages, prefix }: PromptInput, emit: (part: Part) => void, signal: AbortSignal): Promise<void> {
+    const { engine, options } = this.#state;
+    this.#checkSystem(messages);
+    const isBegun = prefix && !isBlank(messages[messages.length - 1]);
+    const pending = prefix && !isBegun ? messages.slice(0, -1) : [...messages];
+    const room = Math.min(ANSWER_ROOM, Math.floor(this.contextWindow / 8));
+    for (let round = 0; ; round++) {
+      const continueLast = isBegun && round === 0 ? true : undefined;
+      const settings: ChatSettings = {
+        ...this.#tools(),
+        ...(round === MAX_ROUNDS && { toolChoice: 'none' }),
+        continueLast,
+      };
+      await this.#fit(pending, settings, room, signal);
+      signal.throwIfAborted();
+      const conversation = inTurns([...this.#state.history, ...pending]);
+      const events = engine.chat(conversation, { ...samplingOf(options, engine), ...settings, signal });
+      const answer = await readAnswer(events, emit);
+      signal.throwIfAborted();
+      const begun = continueLast ? pending.pop()?.content : '';
+      pending.push({ ...answer.message, content: begun + answer.message.content });
+      const results = round < MAX_ROUNDS ? await this.#results(answer, emit, signal) : [];
+      if (results.length === 0) return this.#keep(pending, answer.tokens);
+      pending.push(...results);
+    }
+  }
+
+  /** What the model is told after its calls. Nothing if there is none, or if the page executes them. */
+  async #results({ calls, errors }: Answer, emit: (part: Part) => void, signal: AbortSignal): Promise<ChatMessage[]> {
+    const { tools } = this.#state.options;
+    const found = calls.map((call) => tools.find(({ name }) => name === call.name));
+    if (tools.some((tool) => !tool.execute) && (calls.length === 0 || found.some((tool) => !tool?.execute))) {
+      for (const call of calls) emit({ type: 'tool-call', value: callForPage(call) });
+      return [];
+    }
+    const texts = calls.map(async (call, i) => {
+      const tool = found[i];
+      return tool ? execute(tool, call) : `Error: there is no tool ${call.name}.`;
+    });
+    const results = await orAborted(Promise.all(texts), signal);
+    return [
+      ...results.map((content, i): ChatMessage => ({ role: 'tool', content, toolCallId: calls[i].id })),
+      ...errors.map((error): ChatMessage => ({ role: 'user', content: `Error: ${error}` })),
+    ];
+  }
+
+  #tools(): ChatSettings {
+    return { tools: this.#state.options.definitions };
+  }
+
+  #checkSystem([first]: readonly ChatMessage[]): void {
+    if (first?.role === 'system' && this.#state.history.length > 0) {
+      throw new TypeError('The system prompt must be the first message of the session.');
+    }
+  }
+
+  #keep(messages: readonly ChatMessage[], tokens: number): void {
+    const state = this.#state;
+    if (state.history.length === 0 && messages[0]?.role === 'system') state.kept = 1;
+    state.history.push(...messages);
+    state.contextUsage = tokens;
+  }
+
+  /**
+   * Drops the oldest exchanges until the history, the added messages and an answer have room, and returns the tokens of
+   * both. If the room cannot be made, one token is enough.
+   * @throws DOMException QuotaExceededError if even that does not fit; then nothing is dropped
+   */
+  async #fit(
+    added: readonly ChatMessage[],
+    settings: ChatSettings,
+    room: number,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const { history, kept } = this.#state;
+    const withTools = { ...this.#tools(), ...settings };
+    const countFrom = (from: number) =>
+      this.#count([...history.slice(0, kept), ...history.slice(from), ...added], withTools);
+    const all = await countFrom(kept);
+    if (all + room <= this.contextWindow) return all;
+    const isBegin = (i: number) => history[i].role === 'user' && history[i - 1]?.role !== 'user';
+    const cuts = history.map((_, i) => i).filter((i) => i > kept && isBegin(i));
+    if (history.length > kept) cuts.push(history.length);
+    const least = cuts.length > 0 ? await countFrom(history.length) : all;
+    if (least >= this.contextWindow) throw quotaExceeded(least, this.contextWindow);
+    const most = this.contextWindow - (least + room <= this.contextWindow ? room : 1);
+    if (all <= most) return all;
+    let [tooEarly, cut, tokens] = [-1, cuts.length - 1, least];
+    while (cut - tooEarly > 1) {
+      const middle = (tooEarly + cut) >> 1;
+      const count = await countFrom(cuts[middle]);
+      if (count <= most) [cut, tokens] = [middle, count];
+      else tooEarly = middle;
+    }
+    const left = [...history.slice(0, kept), ...history.slice(cuts[cut])];
+    const contextUsage = await this.#count(left, this.#tools());
+    signal.throwIfAborted();
+    Object.assign(this.#state, { history: left, contextUsage });
+    for (const type of ['contextoverflow', 'quotaoverflow']) this.dispatchEvent(new Event(type));
+    return tokens;
+  }
+
+  /** The tokens of messages. Some templates refuse a conversation without a question: then one is added. */
+  async #count(messages: readonly ChatMessage[], given: ChatSettings): Promise<number> {
+    const { engine, options } = this.#state;
+    const settings = { ...given, thinking: samplingOf(options, engine).thinking };
+    const said = inTurns(messages).filter((message) => !isBlank(message));
+    const question: ChatMessage = { role: 'user', content: '?' };
+    if (said.length === 0) return settings.tools ? engine.countTokens([question], settings) : 0;
+    try {
+      return await engine.countTokens(said, settings);
+    } catch (error) {
+      if (said.some(({ role }) => role === 'user') || (error as { code?: unknown }).code !== 'chat-template')
+        throw error;
+      return engine.countTokens([...said, question], { ...settings, continueLast: undefined });
+    }
+  }
+}
+
+/** A promise whose errors are those of the Prompt API. */
+function guarded<T>(promise: Promise<T>): Promise<T> {
+  return promise.catch((error) => {
+    throw asDomException(error);
+  });
+}

@@ -1,0 +1,48 @@
+// A scripted engine that plays an assistant for tests with real clients: it chats, fails, is slow, thinks, and calls a
+// tool.
+
+import { createFetch } from '../../../src/api/openai/fetch';
+import { type Asked, done, failure, type Script, scriptedEngine, start, token, words } from '../scripted_engine';
+
+const CALL: Script = [
+  start(),
+  token(''),
+  { type: 'tool-call', index: 0, id: 'call_1', name: 'weather', arguments: '' },
+  token(''),
+  { type: 'tool-call', index: 0, arguments: '{"city":' },
+  'task',
+  token(''),
+  { type: 'tool-call', index: 0, arguments: '"Bern"}' },
+  done({ finishReason: 'tool-calls' }),
+];
+
+const THINK: Script = [
+  start(),
+  token(''),
+  { type: 'reasoning', text: 'Let me ' },
+  token(''),
+  { type: 'reasoning', text: 'see.' },
+  ...words('It is 4.'),
+  done(),
+];
+
+function answer({ messages, prompt, options }: Asked): Script {
+  const last = messages.at(-1);
+  if (!last) return [start(), ...words(`After ${prompt}`), done()];
+  if (last.content === 'boom')
+    return [failure('context-overflow', 'The prompt has 9 tokens, but the context holds 8.')];
+  if (last.content === 'late boom')
+    return [start(), ...words('a few words '), 'task', failure('device-lost', 'The GPU device was lost.')];
+  if (last.content === 'slow') return [start(), ...words('one two '), { waitMs: 60_000 }, ...words('three'), done()];
+  if (last.content === 'think') return THINK;
+  if (last.content === 'cut') return [start(), ...words('a long'), done({ finishReason: 'length' })];
+  if (last.role === 'tool') return [start(), ...words(`It is ${JSON.parse(last.content).degrees} degrees.`), done()];
+  if (options.tools && /weather/.test(last.content)) return CALL;
+  return [start(), ...words(`You said: ${last.content}`), done()];
+}
+
+/** A fetch, and the engine behind it. */
+export function createAssistant() {
+  const engine = scriptedEngine(answer);
+  return { engine, fetch: createFetch(engine) };
+}

@@ -1,0 +1,332 @@
+// Fields of requests: what reaches the engine, what comes back in extension fields, and what is refused by name.
+
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { EngineEvent } from '../../../src/api/api_engine';
+import { createFetch } from '../../../src/api/openai/fetch';
+import { done, post, scriptedEngine, start, token, words } from '../scripted_engine';
+
+const MESSAGES = [{ role: 'user', content: 'hello' }];
+
+async function ask(route: string, body: object, info = {}) {
+  const engine = scriptedEngine(undefined, info);
+  const answer = await post(createFetch(engine), route, body);
+  return { ...answer, ...engine.asked[0] };
+}
+
+const chatOptions = async (fields: object) =>
+  (await ask('chat/completions', { messages: MESSAGES, ...fields })).options;
+
+for (const [fields, options] of [
+  [{ max_tokens: 5 }, { maxTokens: 5 }],
+  [{ max_tokens: 5, max_completion_tokens: 6 }, { maxTokens: 6 }],
+  [
+    { temperature: 0, top_p: 0.5, min_p: 0 },
+    { temperature: 0, topP: 0.5, minP: 0 },
+  ],
+  [
+    { top_k: -1, repetition_penalty: 1.1 },
+    { topK: 0, repetitionPenalty: 1.1 },
+  ],
+  [
+    { presence_penalty: -2, frequency_penalty: 2 },
+    { presencePenalty: -2, frequencyPenalty: 2 },
+  ],
+  [{ seed: 2 ** 40 + 3 }, { seed: 3 }],
+  [{ stop: 'a' }, { stop: ['a'] }],
+  [{ stop: ['a', 'b', 'c', 'd', 'e'] }, { stop: ['a', 'b', 'c', 'd', 'e'] }],
+  [{ logit_bias: { '17': -100 } }, { logitBias: { 17: -100 } }],
+  [{ logprobs: true }, { logprobs: 0 }],
+  [{ logprobs: true, top_logprobs: 20 }, { logprobs: 20 }],
+  [
+    { n: 2, min_tokens: 3, ignore_eos: true },
+    { n: 2, minTokens: 3, ignoreEos: true },
+  ],
+  [{ reasoning_effort: 'none' }, { thinking: 'off' }],
+  [{ reasoning_effort: 'low' }, { thinking: 'on' }],
+  [{ chat_template_kwargs: { enable_thinking: false } }, { templateArguments: { enable_thinking: false } }],
+  [{ continue_final_message: true, add_generation_prompt: false }, { continueLast: true }],
+  [{ user: 'u', metadata: {}, service_tier: 'auto', unknown: 1, store: false, temperature: null }, {}],
+] as const) {
+  test(`${JSON.stringify(fields)} reaches the engine`, async () => {
+    expect(await chatOptions({ ...fields, ...('n' in fields && { stream: true }) })).toMatchObject(options);
+  });
+}
+
+test('tools and the choice of one reach the engine', async () => {
+  const parameters = { type: 'object', properties: {} };
+  const tools = [{ type: 'function', function: { name: 'f', description: 'd', parameters, strict: true } }];
+  const named = { type: 'function', function: { name: 'f' } };
+  expect(await chatOptions({ tools, tool_choice: named })).toMatchObject({
+    tools: [{ name: 'f', description: 'd', parameters }],
+    toolChoice: { name: 'f' },
+  });
+  expect((await chatOptions({ tools, tool_choice: 'none' })).tools).toBeUndefined();
+});
+
+test('messages of every role reach the engine', async () => {
+  const { messages } = await ask('chat/completions', {
+    messages: [
+      {
+        role: 'developer',
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'text', text: 'b' },
+        ],
+      },
+      { role: 'user', content: 'c', name: 'Ada' },
+      {
+        role: 'assistant',
+        content: null,
+        reasoning_content: 'r',
+        tool_calls: [{ id: '1', type: 'function', function: { name: 'f', arguments: '{}' } }],
+      },
+      { role: 'tool', content: 'd', tool_call_id: '1' },
+    ],
+  });
+  expect(messages).toEqual([
+    { role: 'system', content: 'ab' },
+    { role: 'user', content: 'c' },
+    { role: 'assistant', content: '', reasoning: 'r', toolCalls: [{ id: '1', name: 'f', arguments: '{}' }] },
+    { role: 'tool', content: 'd', toolCallId: '1' },
+  ]);
+});
+
+const IMAGE = { type: 'image_url', image_url: { url: 'data:' } };
+
+for (const [fields, param, code = 'invalid_value'] of [
+  [{ messages: undefined }, 'messages', 'missing_required_parameter'],
+  [{ messages: [] }, 'messages'],
+  [{ messages: [{ role: 'king', content: '' }] }, 'messages[0].role'],
+  [{ messages: [{ role: 'user' }] }, 'messages[0].content', 'missing_required_parameter'],
+  [{ messages: [{ role: 'user', content: [IMAGE] }] }, 'messages[0].content[0].type', 'unsupported_parameter'],
+  [{ messages: [{ role: 'tool', content: '' }] }, 'messages[0].tool_call_id', 'missing_required_parameter'],
+  [{ model: 7 }, 'model'],
+  [{ stream: 'yes' }, 'stream'],
+  [{ stream_options: {} }, 'stream_options'],
+  [{ temperature: '1' }, 'temperature'],
+  [{ temperature: -1 }, 'temperature'],
+  [{ max_tokens: 0 }, 'max_tokens'],
+  [{ max_tokens: 1.5 }, 'max_tokens'],
+  [{ n: 129 }, 'n'],
+  [{ logprobs: true, top_logprobs: 21 }, 'top_logprobs'],
+  [{ top_logprobs: 2 }, 'top_logprobs'],
+  [{ stop: [''] }, 'stop[0]'],
+  [{ logit_bias: { x: 1 } }, 'logit_bias'],
+  [{ logit_bias: { '1': 101 } }, 'logit_bias'],
+  [{ logit_bias: JSON.parse('{"__proto__": 1}') }, 'logit_bias'],
+  [{ tools: [{ type: 'custom' }] }, 'tools[0].type', 'unsupported_parameter'],
+  [{ tools: [{ type: 'function', function: {} }] }, 'tools[0].function.name', 'missing_required_parameter'],
+  [{ tool_choice: 'required' }, 'tool_choice'],
+  [{ response_format: { type: 'json_object' } }, 'response_format.type', 'unsupported_parameter'],
+  [{ modalities: ['text', 'audio'] }, 'modalities[1]', 'unsupported_parameter'],
+  [{ audio: { voice: 'v' } }, 'audio', 'unsupported_parameter'],
+  [{ store: true }, 'store', 'unsupported_parameter'],
+  [{ functions: [{}] }, 'functions', 'unsupported_parameter'],
+  [{ reasoning_effort: 'some' }, 'reasoning_effort'],
+  [{ chat_template_kwargs: [] }, 'chat_template_kwargs'],
+  [{ continue_final_message: true, add_generation_prompt: true }, 'add_generation_prompt'],
+] as const) {
+  test(`chat: ${JSON.stringify(fields)} is refused as ${param}`, async () => {
+    const { status, json, messages } = await ask('chat/completions', { messages: MESSAGES, ...fields });
+    expect([status, json.error?.param, json.error?.code]).toEqual([400, param, code]);
+    expect(messages).toBeUndefined();
+  });
+}
+
+for (const [route, body, param] of [
+  ['completions', { prompt: null }, 'prompt'],
+  ['completions', { prompt: [1, 'a'] }, 'prompt[1]'],
+  ['completions', { prompt: 'a', logprobs: 21 }, 'logprobs'],
+  ['completions', { prompt: 'a', best_of: 3 }, 'best_of'],
+  ['completions', { prompt: 'a', suffix: 'b' }, 'suffix'],
+  ['completions', { prompt: 'a', echo: true, logprobs: 1 }, 'echo'],
+  ['embeddings', { input: [1, 2] }, 'input[0]'],
+  ['embeddings', { input: 'a', encoding_format: 'hex' }, 'encoding_format'],
+  ['embeddings', { input: 'a', dimensions: 0 }, 'dimensions'],
+  ['responses', { input: 'a', previous_response_id: 'r' }, 'previous_response_id'],
+  ['responses', { input: 'a', text: { format: { type: 'json_schema' } } }, 'text.format.type'],
+  ['responses', { input: 'a', background: true }, 'background'],
+  ['responses', { input: 'a', n: 2 }, 'n'],
+  ['responses', { input: 'a', reasoning: { effort: 1 } }, 'reasoning.effort'],
+  ['responses', { input: [{ type: 'image_generation_call' }] }, 'input[0].type'],
+  ['responses', { input: [{ type: 'item_reference', id: 'x' }] }, 'input[0].type'],
+  ['responses', { input: 'a', tools: [{ type: 'web_search' }] }, 'tools[0].type'],
+] as const) {
+  test(`${route}: ${JSON.stringify(body)} is refused as ${param}`, async () => {
+    const { status, json } = await ask(route, body);
+    expect([status, json.error?.param]).toEqual([400, param]);
+  });
+}
+
+test('a model without tools or a switch for thinking refuses what it cannot do', async () => {
+  const info = { tools: false, thinking: 'none' as const };
+  const tools = [{ type: 'function', function: { name: 'f' } }];
+  expect((await ask('chat/completions', { messages: MESSAGES, tools }, info)).json.error.param).toBe('tools');
+  const effort = { messages: MESSAGES, reasoning_effort: 'high' };
+  expect((await ask('chat/completions', effort, info)).json.error.param).toBe('reasoning_effort');
+  expect((await ask('chat/completions', { ...effort, reasoning_effort: 'none' }, info)).status).toBe(200);
+});
+
+const LOGPROBS = {
+  chosen: { id: 4, token: 'a', bytes: [97], logprob: -0.5 },
+  top: [{ id: 5, token: '__proto__', bytes: [98], logprob: -0.25 }],
+};
+
+test('log probabilities, in the form of each route', async () => {
+  const script = [start(), token('a', 4, { logprobs: LOGPROBS }), token('a', 4, { logprobs: LOGPROBS }), done()];
+  const fetch = createFetch(scriptedEngine(() => script));
+  const chat = await post(fetch, 'chat/completions', { messages: MESSAGES, logprobs: true, top_logprobs: 1 });
+  expect(chat.json.choices[0].logprobs.content).toHaveLength(2);
+  expect(chat.json.choices[0].logprobs.content[0]).toEqual({ ...LOGPROBS.chosen, top_logprobs: LOGPROBS.top });
+  const text = await post(fetch, 'completions', { prompt: 'x', logprobs: 1 });
+  expect(text.text).toContain('"top_logprobs":[{"__proto__":-0.25},{"__proto__":-0.25}]');
+  expect(text.json.choices[0].logprobs).toMatchObject({ tokens: ['a', 'a'], token_logprobs: [-0.5, -0.5] });
+  const include = ['message.output_text.logprobs'];
+  const response = await post(fetch, 'responses', { input: 'x', include });
+  expect(response.json.output[0].content[0].logprobs).toHaveLength(2);
+});
+
+test('several answers are told apart, whole and streamed, and the prompt counts once', async () => {
+  const script = [0, 1].flatMap((choice) => [start(choice), ...words(`answer ${choice}`), done({ seed: 7 + choice })]);
+  const fetch = createFetch(scriptedEngine(() => script));
+  const body = { messages: MESSAGES, n: 2 };
+  const { json } = await post(fetch, 'chat/completions', body);
+  expect(json.choices.map((choice: { message: { content: string } }) => choice.message.content)).toEqual([
+    'answer 0',
+    'answer 1',
+  ]);
+  expect(json.usage).toMatchObject({ prompt_tokens: 5, completion_tokens: 6, total_tokens: 11 });
+  const { events } = await post(fetch, 'chat/completions', { ...body, stream: true });
+  const second = events.map((event) => event.choices[0]).filter(({ index }) => index === 1);
+  expect(second.map(({ delta }) => delta.content ?? '').join('')).toBe('answer 1');
+  expect(second.at(0).delta.role).toBe('assistant');
+  expect(second.at(-1).finish_reason).toBe('stop');
+});
+
+test('several prompts of a completion, with echo', async () => {
+  const { json } = await post(createFetch(scriptedEngine()), 'completions', { prompt: ['a', 'b'], echo: true });
+  expect(json.choices.map(({ index, text }: { index: number; text: string }) => [index, text])).toEqual([
+    [0, 'aAfter a'],
+    [1, 'bAfter b'],
+  ]);
+  expect(json.usage.prompt_tokens).toBe(10);
+});
+
+test('progress of the prompt and timings come if they are asked for', async () => {
+  const script: EngineEvent[] = [start(0, 12, 2), { type: 'prefill', done: 5, total: 10 }, ...words('a b c'), done()];
+  const fetch = createFetch(scriptedEngine(() => script));
+  const body = { messages: MESSAGES, stream: true };
+  const { events } = await post(fetch, 'chat/completions', { ...body, return_progress: true, timings_per_token: true });
+  expect(events[0].prompt_progress).toMatchObject({ total: 12, cache: 2, processed: 7 });
+  expect(events.at(-1).timings).toEqual({
+    cache_n: 2,
+    prompt_n: 10,
+    prompt_ms: 2,
+    prompt_per_second: 5000,
+    predicted_n: 3,
+    predicted_ms: 2,
+    predicted_per_second: 1000,
+  });
+  const plain = await post(fetch, 'chat/completions', body);
+  expect(plain.text).not.toMatch(/prompt_progress|timings/);
+});
+
+const call = (index: number, more: object = {}): EngineEvent => ({
+  type: 'tool-call',
+  index,
+  arguments: '{}',
+  ...more,
+});
+
+test('a call that fails before it begins is text, and leaves no gap between calls', async () => {
+  const error: EngineEvent = { type: 'tool-call-error', index: 0, message: 'No such tool.', text: '<call>x</call>' };
+  const script = [start(), error, call(1, { id: 'c', name: 'f' }), done({ finishReason: 'tool-calls' })];
+  const { json } = await post(createFetch(scriptedEngine(() => script)), 'chat/completions', { messages: MESSAGES });
+  expect(json.choices[0]).toMatchObject({ message: { content: '<call>x</call>' }, finish_reason: 'tool_calls' });
+  expect(json.choices[0].message.tool_calls).toMatchObject([{ id: 'c', function: { name: 'f', arguments: '{}' } }]);
+  expect(json.vivace.tool_call_errors).toEqual([{ index: 0, message: 'No such tool.', text: '<call>x</call>' }]);
+});
+
+test('parallel_tool_calls: false leaves out calls after the first', async () => {
+  const script = [start(), call(0, { id: 'a', name: 'f' }), call(1, { id: 'b', name: 'f' }), done()];
+  const fetch = createFetch(scriptedEngine(() => script));
+  const body = { messages: MESSAGES, parallel_tool_calls: false };
+  expect((await post(fetch, 'chat/completions', body)).json.choices[0].message.tool_calls).toHaveLength(1);
+});
+
+test('a body that is no JSON object, too deep, or too large is refused', async () => {
+  const fetch = createFetch(scriptedEngine());
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  for (const body of ['', '{', 'null', '[]', '"a"', `{"messages":${deep}}`, `{"tools":${deep.slice(0, 50)}`])
+    expect((await post(fetch, 'chat/completions', body)).status).toBe(400);
+  const huge = await post(fetch, 'chat/completions', `"${'a'.repeat(64e6)}"`);
+  expect([huge.status, huge.json.error.code]).toEqual([413, 'request_too_large']);
+});
+
+const FIELDS = [
+  'model',
+  'messages',
+  'prompt',
+  'input',
+  'stream',
+  'stream_options',
+  'temperature',
+  'max_tokens',
+  'n',
+  'seed',
+  'stop',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'tools',
+  'tool_choice',
+  'response_format',
+  'reasoning',
+  'reasoning_effort',
+  'text',
+  'include',
+  'store',
+  'echo',
+  'best_of',
+  'dimensions',
+  'encoding_format',
+  'chat_template_kwargs',
+  '__proto__',
+  'constructor',
+  'modalities',
+  'parallel_tool_calls',
+  'instructions',
+  'metadata',
+  'top_k',
+  'verbosity',
+];
+
+test('10,000 malformed bodies get 10,000 answers with a type, and the engine still answers', async () => {
+  const engine = scriptedEngine();
+  const fetch = createFetch(engine);
+  const value = fc.oneof(
+    fc.jsonValue({ maxDepth: 3 }),
+    fc.array(fc.record({ role: fc.string(), type: fc.string(), content: fc.jsonValue(), text: fc.jsonValue() })),
+    fc.constantFrom('user', 'text', -1, 2 ** 60, true, [[1]], { type: 'function' }),
+  );
+  const body = fc.oneof(fc.dictionary(fc.constantFrom(...FIELDS), value, { noNullPrototype: true }), fc.jsonValue());
+  const route = fc.constantFrom('chat/completions', 'completions', 'responses', 'embeddings');
+  let answers = 0;
+  const answerIsTyped = async (route: string, json: unknown) => {
+    const response = await fetch(`http://x/v1/${route}`, { method: 'POST', body: JSON.stringify(json) });
+    if (response.status !== 200) {
+      const { error } = await response.json();
+      expect([400, 404]).toContain(response.status);
+      expect(error).toMatchObject({
+        type: 'invalid_request_error',
+        message: expect.any(String),
+        code: expect.any(String),
+      });
+    } else await response.body?.cancel();
+    answers++;
+  };
+  await fc.assert(fc.asyncProperty(route, body, answerIsTyped), { numRuns: 10_000, seed: 16 });
+  expect(answers).toBe(10_000);
+  expect((await post(fetch, 'chat/completions', { messages: MESSAGES })).status).toBe(200);
+});
