@@ -6,9 +6,9 @@
 // counted among the few that are left, and no two are equal, so no order of threads changes a result.
 // Loads that wait for each other: parts, maxima of n_logprobs parts, logits of n_logprobs groups.
 // Constants: VOCAB_SIZE, RING, MOST. Libraries: sampling, logit_key.
-@group(0) @binding(0) var<storage, read> logits: array<u32>;         // (VOCAB_SIZE) raw_logits, bits of f32
-@group(0) @binding(1) var<storage, read> maxima: array<u32>;         // (ceil(VOCAB_SIZE / 32)) raw_maxima
-@group(0) @binding(2) var<storage, read> parts: array<vec2u>;        // (ceil(VOCAB_SIZE / 1024))
+@group(0) @binding(0) var<storage, read> logits: array<u32>;         // (VOCAB_SIZE) bits of f32, as the head left them
+@group(0) @binding(1) var<storage, read> maxima: array<u32>;         // (ceil(VOCAB_SIZE / 32)), of these logits
+@group(0) @binding(2) var<storage, read> parts: array<vec2u>;        // (ceil(VOCAB_SIZE / 1024)), of logprob_part
 @group(0) @binding(3) var<uniform> sampling: Sampling;
 @group(0) @binding(4) var<storage, read> tokens: array<u32>;         // (CONTEXT + 1)
 // RING entries of 1 + 2 * n_logprobs words: bits of the token's own, then (id, bits) each. Ids that lack are NO_TOKEN.
@@ -20,11 +20,13 @@ const GROUPS = (VOCAB_SIZE + 31u) / 32u;
 const PARTS = min((VOCAB_SIZE + 1023u) / 1024u, MOST_PARTS);
 const MOST_PARTS = 1024u;        // a larger vocabulary is refused with the request
 
-var<workgroup> list: array<vec2u, max(PARTS, 32u * MOST)>;   // (key, index of the part, of the group, or id)
+// Padded to whole fours.
+var<workgroup> list: array<vec2u, max(PARTS, 32u * MOST) + 3u>;   // (key, index of the part, of the group, or id)
 var<workgroup> kept: array<vec2u, MOST>;                     // the best of the list, best first
 var<workgroup> counter: atomic<u32>;
 var<workgroup> agreed: u32;
 var<workgroup> sums: array<f32, THREADS>;
+var<workgroup> chosen: u32;                                  // key of the token drawn
 
 var<private> tid: u32;
 
@@ -32,9 +34,10 @@ var<private> tid: u32;
 fn main(@builtin(local_invocation_id) lid: vec3u) {
   tid = lid.x;
   let position = step.position + step.n_tokens;
-  let chosen = key_at(tokens[position]);
   let n = min(sampling.n_logprobs, MOST);
   for (var i = tid; i < PARTS; i += THREADS) { list[i] = vec2u(parts[i].x, i); }
+  // By a thread that ranks nothing: its two loads wait for each other.
+  if (tid == THREADS - 1u) { chosen = key_at(tokens[position]); }
   keep_best(PARTS, max(n, 1u));
   let m = logit_of(kept[0].x);
   let log_sum = log(sum_of_parts(m));
@@ -83,13 +86,21 @@ fn sum_of(first: u32, stride: u32) -> f32 {
 
 fn better(a: vec2u, b: vec2u) -> bool { return a.x > b.x || (a.x == b.x && a.y < b.y); }
 
-// The best n of the first `length` of the list, in order.
+// The best n of the first `length` of the list, in order. Four loads at a time do not wait for each other.
 fn keep_best(length: u32, n: u32) {
+  if (tid < 3u) { list[length + tid] = vec2u(0u, NO_TOKEN); }
   workgroupBarrier();
   for (var i = tid; i < length; i += THREADS) {
     let mine = list[i];
     var rank = 0u;
-    for (var j = 0u; j < length; j++) { rank += select(0u, 1u, better(list[j], mine)); }
+    for (var j = 0u; j < length; j += 4u) {
+      let a = list[j];
+      let b = list[j + 1u];
+      let c = list[j + 2u];
+      let d = list[j + 3u];
+      rank += select(0u, 1u, better(a, mine)) + select(0u, 1u, better(b, mine)) + select(0u, 1u, better(c, mine)) +
+        select(0u, 1u, better(d, mine));
+    }
     if (rank < n) { kept[rank] = mine; }
   }
   workgroupBarrier();

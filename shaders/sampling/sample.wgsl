@@ -11,12 +11,15 @@
 // (maxima twice, then some thousand logits); no filter but min-p 4 (maxima three times, then some hundred logits).
 // Top-p alone reads all logits once, in 32 batches; what the list does not hold costs 32 batches for each of four
 // digits.
-// Constants: VOCAB_SIZE. Libraries: sampling, gumbel, logit_key, candidates, thresholds, draw.
+// Workgroups behind the first, if any, write the parts of log softmax meanwhile: for nothing, on a GPU that one
+// workgroup leaves idle.
+// Constants: VOCAB_SIZE. Libraries: sampling, gumbel, logit_key, logprob_part, candidates, thresholds, draw.
 @group(0) @binding(0) var<storage, read> logits: array<vec4u>;       // (VOCAB_SIZE) bits of f32, padded to 16 bytes
 @group(0) @binding(1) var<storage, read> maxima: array<vec4u>;       // (ceil(VOCAB_SIZE / 32)) keys, padded to 16 bytes
 @group(0) @binding(2) var<uniform> sampling: Sampling;
 @group(0) @binding(3) var<storage, read_write> tokens: array<u32>;   // (CONTEXT + 1)
 @group(0) @binding(4) var<storage, read> status: array<u32>;         // [0] is not 0 after a fused step that gave up
+@group(0) @binding(5) var<storage, read_write> parts: array<vec2u>;  // (ceil(VOCAB_SIZE / 1024)), of logprob_part
 
 const THREADS = 256u;    // and the bins of one radix pass
 const LIST_SIZE = 512u;
@@ -149,9 +152,22 @@ fn sample() -> u32 {
   return winner(kept);
 }
 
+fn write_part(index: u32) {
+  let id = 4u * (THREADS * index + tid);
+  let group = 32u * index + tid;
+  var key = 0u;
+  if (tid < 32u && group < GROUPS) { key = maxima_quad(group / 4u)[group % 4u]; }
+  let part = part_of(tid, id, logit_quad(id), key);
+  if (tid == 0u) { parts[index] = part; }
+}
+
 @compute @workgroup_size(THREADS)
-fn main(@builtin(local_invocation_id) lid: vec3u) {
+fn main(@builtin(local_invocation_id) lid: vec3u, @builtin(workgroup_id) wid: vec3u) {
   tid = lid.x;
+  if (wid.x > 0u) {
+    write_part(wid.x - 1u);
+    return;
+  }
   position = step.position + step.n_tokens;
   mine = vec2u(0u, 0u);
   scan_groups(BEST, 0u);

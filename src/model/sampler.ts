@@ -22,17 +22,17 @@ export function sampleEnd(biases: boolean, penalizes: boolean, logprobs: boolean
 export const WHOLE_END: SampleEnd = 'bias_penalize_sample_logprobs';
 
 /** A kernel with its buffers. */
-type Bound = (list: CommandList) => void;
+type Bound = (list: CommandList, parts?: boolean) => void;
 
 interface Unbound {
   bind(...buffers: readonly GPUBuffer[]): GPUBindGroup;
-  record(list: CommandList, group: GPUBindGroup): void;
+  record(list: CommandList, group: GPUBindGroup, parts?: boolean): void;
 }
 
 async function bound(kernel: Promise<Unbound>, ...buffers: readonly GPUBuffer[]): Promise<Bound> {
   const made = await kernel;
   const group = made.bind(...buffers);
-  return (list) => made.record(list, group);
+  return (list, parts) => made.record(list, group, parts);
 }
 
 export class Sampler {
@@ -41,23 +41,27 @@ export class Sampler {
     private readonly penalties: Bound,
     private readonly maxima: Bound,
     private readonly sample: Bound,
-    private readonly logprobParts: Bound,
     private readonly logprobs: Bound,
+    /** The same where the logits change: copies before, and from the copies after. */
+    private readonly copyParts: Bound,
+    private readonly logprobsOfCopies: Bound,
   ) {}
 
   /** @param status a buffer whose first word is not 0 after a step that gave up */
   static async create(gpu: Gpu, vocabSize: number, buffers: Buffers, status: GPUBuffer): Promise<Sampler> {
-    const { logits, maxima, sampling, tokens, seen, biases, rawLogits, rawMaxima, logprobParts: parts } = buffers;
+    const { logits, maxima, sampling, tokens, seen, biases, rawLogits, rawMaxima } = buffers;
+    const { logprobParts: parts, logprobs: ring } = buffers;
     const shape = { vocabSize };
-    const logprobsShape = { vocabSize, ring: LOGPROBS_RING, most: MAX_LOGPROBS };
+    const logprobs = createLogprobs(gpu, { vocabSize, ring: LOGPROBS_RING, most: MAX_LOGPROBS });
     return new Sampler(
       ...(await Promise.all([
         bound(createLogitBias(gpu, shape), logits, sampling, biases),
         bound(createPenalties(gpu, shape), logits, sampling, tokens, seen),
         bound(createMaxima(gpu, shape), logits, maxima),
-        bound(createSample(gpu, shape), logits, maxima, sampling, tokens, status),
+        bound(createSample(gpu, shape), logits, maxima, sampling, tokens, status, parts),
+        bound(logprobs, logits, maxima, parts, sampling, tokens, ring),
         bound(createLogprobParts(gpu, shape), logits, maxima, rawLogits, rawMaxima, parts),
-        bound(createLogprobs(gpu, logprobsShape), rawLogits, rawMaxima, parts, sampling, tokens, buffers.logprobs),
+        bound(logprobs, rawLogits, rawMaxima, parts, sampling, tokens, ring),
       ])),
     );
   }
@@ -70,11 +74,13 @@ export class Sampler {
     const reports = end.includes('logprobs');
     const biases = end.includes('bias');
     const penalizes = end.includes('penalize');
-    if (reports) this.logprobParts(list);
+    const changes = biases || penalizes;
+    if (reports && changes) this.copyParts(list);
     if (biases) this.bias(list);
     if (penalizes) this.penalties(list);
-    if (biases || penalizes) this.maxima(list);
-    this.sample(list);
-    if (reports) this.logprobs(list);
+    if (changes) this.maxima(list);
+    this.sample(list, reports && !changes);
+    if (reports && !changes) this.logprobs(list);
+    if (reports && changes) this.logprobsOfCopies(list);
   }
 }

@@ -1,6 +1,7 @@
-// The first half of log softmax, over many workgroups, and copies of what it read.
+// The first half of log softmax where biases and penalties change the logits before the second half.
 
 import logitKey from '../../../shaders/sampling/logit_key.wgsl?raw';
+import logprobPart from '../../../shaders/sampling/logprob_part.wgsl?raw';
 import wgsl from '../../../shaders/sampling/logprob_parts.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, createKernel } from '../../gpu/kernel';
@@ -14,22 +15,26 @@ export interface LogprobParts {
 /** Logits of one part. */
 const PART = 1024;
 
+/** Parts of a vocabulary. */
+export function countParts(vocabSize: number): number {
+  return Math.ceil(vocabSize / PART);
+}
+
 /** Bytes of `parts`: a key and a sum for every 1,024 logits. */
 export function partsBytes(vocabSize: number): number {
-  return 8 * Math.ceil(vocabSize / PART);
+  return 8 * countParts(vocabSize);
 }
 
 /** Sums exp(logit) in parts, and keeps the logits and maxima that biases and penalties are about to change. */
 export async function createLogprobParts(gpu: Gpu, shape: { vocabSize: number }): Promise<LogprobParts> {
   const kernel = await createKernel(gpu, {
     label: 'kernels/logprob_parts',
-    wgsl: [logitKey, wgsl],
+    wgsl: [logitKey, logprobPart, wgsl],
     constants: { VOCAB_SIZE: shape.vocabSize },
     bindings: ['read', 'read', 'write', 'write', 'write'],
   });
-  const workgroups = Math.ceil(shape.vocabSize / PART);
   return {
     bind: (...buffers) => kernel.bind(...buffers),
-    record: (list, group) => list.add(kernel, group, workgroups),
+    record: (list, group) => list.add(kernel, group, countParts(shape.vocabSize)),
   };
 }

@@ -8,8 +8,8 @@ import { type CommandList, createKernel } from '../../gpu/kernel';
 
 export interface Logprobs {
   /**
-   * The copies of logits and maxima and the parts of `logprob_parts`, sampling (SAMPLING_BYTES, see packSampling),
-   * tokens, ring (LOGPROBS_BYTES).
+   * The logits and maxima of the head or copies of them, the parts of these logits (partsBytes), sampling
+   * (SAMPLING_BYTES, see packSampling), tokens, ring (LOGPROBS_BYTES).
    */
   bind(...buffers: readonly GPUBuffer[]): GPUBindGroup;
   record(list: CommandList, group: GPUBindGroup): void;

@@ -4,31 +4,35 @@ import candidates from '../../../shaders/sampling/candidates.wgsl?raw';
 import draw from '../../../shaders/sampling/draw.wgsl?raw';
 import gumbel from '../../../shaders/sampling/gumbel.wgsl?raw';
 import logitKey from '../../../shaders/sampling/logit_key.wgsl?raw';
+import logprobPart from '../../../shaders/sampling/logprob_part.wgsl?raw';
 import wgsl from '../../../shaders/sampling/sample.wgsl?raw';
 import sampling from '../../../shaders/sampling/sampling.wgsl?raw';
 import thresholds from '../../../shaders/sampling/thresholds.wgsl?raw';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, createKernel } from '../../gpu/kernel';
+import { countParts } from './logprob_parts';
 
 export interface Sample {
   /**
    * logits (logitsBytes), maxima of these logits (maximaBytes), sampling (SAMPLING_BYTES, see packSampling), tokens,
-   * and a buffer whose first word is not 0 after a step that gave up.
+   * a buffer whose first word is not 0 after a step that gave up, and parts (partsBytes).
    */
   bind(...buffers: readonly GPUBuffer[]): GPUBindGroup;
-  record(list: CommandList, group: GPUBindGroup): void;
+  /** @param parts also writes the parts of log softmax */
+  record(list: CommandList, group: GPUBindGroup, parts?: boolean): void;
 }
 
 /** Writes the next token to tokens[position + nTokens]. */
 export async function createSample(gpu: Gpu, shape: { vocabSize: number }): Promise<Sample> {
   const kernel = await createKernel(gpu, {
     label: 'kernels/sample',
-    wgsl: [sampling, gumbel, logitKey, candidates, thresholds, draw, wgsl],
+    wgsl: [sampling, gumbel, logitKey, logprobPart, candidates, thresholds, draw, wgsl],
     constants: { VOCAB_SIZE: shape.vocabSize },
-    bindings: ['read', 'read', 'uniform', 'write', 'read'],
+    bindings: ['read', 'read', 'uniform', 'write', 'read', 'write'],
   });
+  const parts = countParts(shape.vocabSize);
   return {
     bind: (...buffers) => kernel.bind(...buffers),
-    record: (list, group) => list.add(kernel, group, 1),
+    record: (list, group, withParts = false) => list.add(kernel, group, withParts ? 1 + parts : 1),
   };
 }

@@ -1,4 +1,4 @@
-// Both kernels of log probabilities against src/cpu/logprobs.ts.
+// The kernels of log probabilities against src/cpu/logprobs.ts. The draw writes the same parts as logprob_parts.
 
 import { describe, expect, test } from 'vitest';
 import { logprobs } from '../../../src/cpu/logprobs';
@@ -7,6 +7,7 @@ import { CommandList } from '../../../src/gpu/kernel';
 import { createLogprobParts, partsBytes } from '../../../src/kernels/sampling/logprob_parts';
 import { createLogprobs } from '../../../src/kernels/sampling/logprobs';
 import { createMaxima, logitsBytes, maximaBytes } from '../../../src/kernels/sampling/maxima';
+import { createSample } from '../../../src/kernels/sampling/sample';
 import {
   entryWords,
   LOGPROBS_BYTES,
@@ -37,8 +38,9 @@ function reporterFor(vocabSize: number, without: (typeof PATHS)[number] = []): P
 
 async function createReporter(vocabSize: number, without: (typeof PATHS)[number]): Promise<Reported> {
   const gpu = await testGpu(without);
-  const [maximum, half, whole] = await Promise.all([
+  const [maximum, draw, half, whole] = await Promise.all([
     createMaxima(gpu, { vocabSize }),
+    createSample(gpu, { vocabSize }),
     createLogprobParts(gpu, { vocabSize }),
     createLogprobs(gpu, { vocabSize, ring: LOGPROBS_RING, most: MAX_LOGPROBS }),
   ]);
@@ -53,8 +55,12 @@ async function createReporter(vocabSize: number, without: (typeof PATHS)[number]
   const sampling = gpu.createBuffer('sampling', SAMPLING_BYTES, GPU_UNIFORM | GPU_COPY_DST);
   const tokens = scratch('tokens', 4 * (CONTEXT + 1));
   const ring = scratch('ring', LOGPROBS_BYTES);
+  const partsOfDraw = scratch('parts_of_draw', partsBytes(vocabSize));
+  const drawn = scratch('drawn', 4 * (CONTEXT + 1));
+  const status = scratch('status', 4);
   const before = new CommandList(gpu);
   maximum.record(before, maximum.bind(logitsBuffer, maxima));
+  draw.record(before, draw.bind(logitsBuffer, maxima, sampling, drawn, status, partsOfDraw), true);
   half.record(before, half.bind(logitsBuffer, maxima, rawLogits, rawMaxima, parts));
   const after = new CommandList(gpu);
   whole.record(after, whole.bind(rawLogits, rawMaxima, parts, sampling, tokens, ring));
@@ -69,6 +75,8 @@ async function createReporter(vocabSize: number, without: (typeof PATHS)[number]
     gpu.write(logitsBuffer, new Float32Array(vocabSize).fill(7));
     gpu.write(maxima, new Uint32Array(maximaBytes(vocabSize) / 4).fill(0xf0000000));
     after.run(step);
+    const partsRead = await Promise.all([parts, partsOfDraw].map((buffer) => gpu.read(buffer)));
+    expect(new Uint32Array(partsRead[1])).toEqual(new Uint32Array(partsRead[0]));
     const words = new Uint32Array(await gpu.read(ring));
     expect(gpu.failure).toBeNull();
     const first = (position % LOGPROBS_RING) * entryWords(k);

@@ -5,6 +5,7 @@ import { sample, NO_TOKEN as TEXTBOOK_NO_TOKEN } from '../../../src/cpu/sample';
 import { resolveGenerate } from '../../../src/engine/worker/generate_options';
 import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM } from '../../../src/gpu/device';
 import { CommandList } from '../../../src/gpu/kernel';
+import { partsBytes } from '../../../src/kernels/sampling/logprob_parts';
 import { createMaxima, logitsBytes, maximaBytes } from '../../../src/kernels/sampling/maxima';
 import { createPenalties, seenBytes } from '../../../src/kernels/sampling/penalties';
 import { createSample } from '../../../src/kernels/sampling/sample';
@@ -58,13 +59,14 @@ async function createSampler(vocabSize: number, without: (typeof PATHS)[number])
   const samplingBuffer = gpu.createBuffer('sampling', SAMPLING_BYTES, GPU_UNIFORM | GPU_COPY_DST);
   const tokens = gpu.upload('tokens', new Uint32Array(CONTEXT + 1));
   const status = gpu.upload('status', new Uint32Array(1));
+  const parts = gpu.createBuffer('parts', partsBytes(vocabSize), GPU_STORAGE);
   const seen = gpu.createBuffer('seen', seenBytes(vocabSize), GPU_STORAGE);
   const list = new CommandList(gpu);
   const penalizedList = new CommandList(gpu);
   penalty.record(penalizedList, penalty.bind(logitsBuffer, samplingBuffer, tokens, seen));
   for (const each of [list, penalizedList]) {
     maxima.record(each, maxima.bind(logitsBuffer, maximaBuffer));
-    kernel.record(each, kernel.bind(logitsBuffer, maximaBuffer, samplingBuffer, tokens, status));
+    kernel.record(each, kernel.bind(logitsBuffer, maximaBuffer, samplingBuffer, tokens, status, parts));
   }
   return {
     async draw(logits, params, { first, count = 1, nTokens = 1, status: gaveUp = 0 }) {
