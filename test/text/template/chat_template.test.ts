@@ -199,7 +199,7 @@ test('findChatTemplate reads a string, a list, a mapping and GGUF metadata', () 
   expect(find('T', { gguf })).toBe('T');
   expect(
     find([
-      { name: 'tool_use', template: 'U' },
+      { name: 'rag', template: 'R' },
       { name: 'default', template: 'D' },
     ]),
   ).toBe('D');
@@ -207,6 +207,61 @@ test('findChatTemplate reads a string, a list, a mapping and GGUF metadata', () 
   expect(find(undefined, { gguf })).toBe('G');
   expect(find(7)).toBe(null);
   expect(findChatTemplate(files({}))).toBe(null);
+});
+
+/** Templates whose edges are spaces, line breaks and blocks that strip them. */
+const SHOWN = '{{ tools | tojson if tools }}';
+const EDGES = [
+  `{% for m in messages %}{{ m.content }}${SHOWN}{% endfor %}`,
+  `\n{{ messages[0].content }}\n${SHOWN}\n`,
+  `  {%- if true %}${SHOWN}x{% endif -%}  \n\n`,
+  `  {% set a = 1 %}\n{{ a }}${SHOWN}\n  `,
+  `{# a #}\n\n  x${SHOWN}  {# b #}\n`,
+  `{%- macro f(x) -%} <{{ x }}> {%- endmacro -%}\n{{- f('y') }}${SHOWN}\n\n`,
+];
+const TOOLS = [{ name: 'weather', description: 'The weather.', parameters: { type: 'object', properties: {} } }];
+
+test.each(EDGES)('the template named tool_use renders conversations with tools, the default others: %j', (source) => {
+  const marked = '{%- for m in messages %}{{ m.role }}{% endfor %}{{ tools[0].function.name if tools }}';
+  const render = (template: string | null, tools: typeof TOOLS) =>
+    createChatTemplate(template!, NO_TOKENS).render({ messages: HELLO, tools }, { addGenerationPrompt: true });
+  const list = (plain: string, withTools: string) => [
+    { name: 'default', template: plain },
+    { name: 'tool_use', template: withTools },
+  ];
+  for (const [plain, withTools] of [
+    [source, marked],
+    [marked, source],
+  ]) {
+    const gguf = new Map([
+      ['tokenizer.chat_template', plain],
+      ['tokenizer.chat_template.tool_use', withTools],
+    ]);
+    for (const found of [
+      findChatTemplate(
+        files({
+          tokenizerConfig: { chat_template: list(plain, withTools) },
+          gguf: new Map(gguf).set('tokenizer.chat_template', 'G'),
+        }),
+      ),
+      findChatTemplate(files({ tokenizerConfig: { chat_template: { default: plain, tool_use: withTools } } })),
+      findChatTemplate(files({ gguf })),
+    ]) {
+      expect(render(found, [])).toBe(render(plain, []));
+      expect(render(found, TOOLS)).toBe(render(withTools, TOOLS));
+    }
+  }
+});
+
+test('calls are read in the syntax of the template named tool_use', () => {
+  const plain = '{% for m in messages %}<|{{ m.role }}|>{{ m.content }}</s>{% endfor %}';
+  const withTools = `{{ tools | tojson }}{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% for c in m.tool_calls %}<tool_call>{"name": "{{ c.function.name }}", "arguments": {{ c.function.arguments | tojson }}}</tool_call>{% endfor %}</s>{% endfor %}`;
+  const template = (chat_template: unknown) =>
+    createChatTemplate(findChatTemplate(files({ tokenizerConfig: { chat_template } }))!, NO_TOKENS);
+  expect(template({ default: plain }).syntax.tools).toBe(null);
+  const { syntax } = template({ default: plain, tool_use: withTools });
+  expect(syntax).toEqual(template(withTools).syntax);
+  expect(syntax.tools?.begin).toBe('<tool_call>{"name": "');
 });
 
 test('any source gives a text or a ChatTemplateError', () => {
