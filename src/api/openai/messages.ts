@@ -1,7 +1,7 @@
 // The messages and tools of chat completions: their checks, and as the engine's.
 
 import type { ChatMessage } from '../api_engine';
-import { content, FUNCTION, isFunction, textOf } from './request';
+import { content, FUNCTION, isFunction, MAX_TOOLS, textOf } from './request';
 import { type Check, list, object, refuse, text, word } from './schema';
 import type { WireMessage } from './wire_types';
 
@@ -34,7 +34,7 @@ const message: Check = (value, param) => {
 };
 
 export const messages = list(message, 1);
-export const tools = list(object({ 'type!': isFunction, 'function!': object(FUNCTION) }));
+export const tools = list(object({ 'type!': isFunction, 'function!': object(FUNCTION) }), 0, MAX_TOOLS);
 
 export function readMessage(message: WireMessage): ChatMessage {
   const { role, refusal, tool_calls, tool_call_id } = message;

@@ -24,11 +24,19 @@ const MAX_STOPS = 64;
 const MAX_BIASES = 1024;
 const MAX_BIAS = 100;
 export const MAX_LOGPROBS = 20;
+export const MAX_TOOLS = 128;
 
 /** A text that is not empty. */
 const someText: Check = (value, param) => {
   text(value, param);
   if (value === '') throw invalid(param, 'must not be empty');
+};
+
+/** The name of a tool, as the engine takes it: OpenAI's form, and dots. */
+const toolName: Check = (value, param) => {
+  text(value, param);
+  if (!/^[\w.-]{1,64}$/.test(value as string))
+    throw invalid(param, 'must have 1 to 64 letters, digits, dashes, dots and underscores');
 };
 
 const biases: Check = (value, param) => {
@@ -94,7 +102,7 @@ export const format = object({ 'type!': only('text', 'no grammar constrains answ
 
 /** The name, description and parameters of a tool. Its `strict` is not read: no grammar constrains arguments yet. */
 export const FUNCTION: Readonly<Record<string, Check>> = {
-  'name!': someText,
+  'name!': toolName,
   description: text,
   parameters: object(),
 };
@@ -118,6 +126,8 @@ function readTools(
 ): Pick<EngineChatOptions, 'tools' | 'toolChoice'> {
   const name = typeof choice === 'object' ? (choice?.function?.name ?? choice?.name) : undefined;
   const tools = functions.map(readFunction);
+  if (new Set(tools.map((tool) => tool.name)).size < tools.length)
+    throw invalid('tools', 'must have names of their own');
   if (name !== undefined ? !tools.some((tool) => tool.name === name) : choice === 'required' && tools.length === 0)
     throw invalid('tool_choice', 'must be one of the tools');
   if (tools.length === 0 || choice === 'none') return {};

@@ -1,7 +1,18 @@
 // The input of a response, as messages and options of the engine.
 
 import type { ApiEngine, ChatMessage, EngineChatOptions } from '../api_engine';
-import { content, effort, FUNCTION, format, isFunction, readChatOptions, SHARED, textOf, toolChoice } from './request';
+import {
+  content,
+  effort,
+  FUNCTION,
+  format,
+  isFunction,
+  MAX_TOOLS,
+  readChatOptions,
+  SHARED,
+  textOf,
+  toolChoice,
+} from './request';
 import { type Check, either, list, object, only, refuse, text, word } from './schema';
 import type { ResponseRequest, WireItem } from './wire_types';
 
@@ -25,7 +36,7 @@ const RESPONSE_REQUEST = object({
   ...SHARED,
   'input!': either(text, list(item, 1)),
   instructions: text,
-  tools: list(object({ 'type!': isFunction, ...FUNCTION })),
+  tools: list(object({ 'type!': isFunction, ...FUNCTION }), 0, MAX_TOOLS),
   tool_choice: toolChoice({ 'name!': text }),
   include: list(text),
   reasoning: object({ effort }),

@@ -2,8 +2,9 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { EngineEvent } from '../../../src/api/api_engine';
+import type { ChatMessage, EngineEvent } from '../../../src/api/api_engine';
 import { createFetch } from '../../../src/api/openai/fetch';
+import { checkChat } from '../../../src/engine/worker/chat_checks';
 import { done, post, scriptedEngine, start, token, words } from '../scripted_engine';
 
 const MESSAGES = [{ role: 'user', content: 'hello' }];
@@ -158,6 +159,34 @@ for (const [route, body, param] of [
     expect([status, json.error?.param]).toEqual([400, param]);
   });
 }
+
+for (const names of [['f'], ['a-b_c.D9'], ['f'.repeat(64)], ['f'.repeat(65)], ['a b'], ['é'], [''], ['f', 'f']]) {
+  test(`names of tools, as the engine takes them: ${names}`, async () => {
+    const of = (name: string) => ({ name, parameters: {} });
+    let isRefused = false;
+    try {
+      checkChat({ messages: MESSAGES as ChatMessage[], tools: names.map(of) });
+    } catch {
+      isRefused = true;
+    }
+    const chat = { messages: MESSAGES, tools: names.map((name) => ({ type: 'function', function: of(name) })) };
+    const response = { input: 'a', tools: names.map((name) => ({ type: 'function', ...of(name) })) };
+    for (const [route, body, inner] of [
+      ['chat/completions', chat, '.function.name'],
+      ['responses', response, '.name'],
+    ] as const) {
+      const { status, json } = await ask(route, body);
+      const param = names.length > 1 ? 'tools' : `tools[0]${inner}`;
+      expect([status, json.error?.param]).toEqual(isRefused ? [400, param] : [200, undefined]);
+    }
+  });
+}
+
+test('at most 128 tools, as the engine takes them', async () => {
+  const tools = Array.from({ length: 129 }, (_, i) => ({ type: 'function', function: { name: `f${i}` } }));
+  expect((await ask('chat/completions', { messages: MESSAGES, tools })).json.error.param).toBe('tools');
+  expect((await ask('chat/completions', { messages: MESSAGES, tools: tools.slice(1) })).status).toBe(200);
+});
 
 test('a model without tools or a switch for thinking refuses what it cannot do', async () => {
   const info = { tools: false, thinking: 'none' as const };
