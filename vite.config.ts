@@ -1,6 +1,6 @@
 // Builds of the same sources, told apart by --mode: the page (dist/), the script tag (dist/embed.js) and its panel
 // (dist/embed_panel.js), the package's ESM entries (dist/lib/), and what the bench and other tools run in a page
-// (dist/bench.js, dist/tools.js).
+// (dist/bench.js, dist/bench_clients.js, dist/tools.js).
 // tools/build.mjs runs them in turn, so each leaves the others' files alone.
 
 import { readFileSync } from 'node:fs';
@@ -62,6 +62,7 @@ const BUNDLES: Record<string, Bundle> = {
   embed: { entry: 'src/embed/embed.ts', file: 'embed.js', format: 'iife' },
   panel: { entry: 'src/embed/panel_entry.ts', file: 'embed_panel.js', format: 'iife' },
   bench: { entry: 'bench/page/page.ts', file: 'bench.js', format: 'es' },
+  clients: { entry: 'bench/page/clients.ts', file: 'bench_clients.js', format: 'es' },
   tools: {
     entry: 'tools/page/page.ts',
     file: 'tools.js',

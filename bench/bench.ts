@@ -2,7 +2,7 @@
 // stdout. Exit code 0 for a report, 1 for a typed error or a report in which every model was refused, 2 for a command
 // line that cannot be understood, 130 after Ctrl-C.
 
-import { ensureBuilt } from '../tools/lib/dist';
+import { ensureBuilt, ensureClients } from '../tools/lib/dist';
 import { orFailure, orUsage, rewriteLine, stopOnInterrupt } from '../tools/lib/terminal';
 import type { BenchProgress } from './report';
 import { benchUsage, type CommandLine, parseBench } from './terminal/flags';
@@ -18,7 +18,7 @@ function showProgress({ text, done, total }: BenchProgress): void {
 
 async function measure({ browsers, request, model, json }: CommandLine): Promise<void> {
   try {
-    await ensureBuilt();
+    await (request.suite === 'sdk' ? ensureClients() : ensureBuilt());
     const report = await benchInBrowsers(browsers, request, model, showProgress, stopOnInterrupt);
     rewriteLine('');
     console.log(json ? JSON.stringify(report) : benchTables(report));

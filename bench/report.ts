@@ -16,7 +16,16 @@ import type { Quality } from '../test/engine/quality';
 import type { MODELS } from './shapes';
 
 export type ShapeName = keyof typeof MODELS;
-export type SuiteName = 'roofline' | 'attention' | 'baseline' | 'tune' | 'decode' | 'prefill' | 'quality' | 'step';
+export type SuiteName =
+  | 'roofline'
+  | 'attention'
+  | 'baseline'
+  | 'tune'
+  | 'decode'
+  | 'prefill'
+  | 'quality'
+  | 'step'
+  | 'sdk';
 export type Quant = 'q4' | 'q8' | 'q4_k' | 'q5_k' | 'q6_k' | 'f16';
 
 export interface BenchRequest {
@@ -33,7 +42,7 @@ export interface BenchRequest {
   context: number;
   /** The storage format of the matrices of decode and prefill. */
   quant: Quant;
-  /** Decode steps of a round; most tokens of a story. */
+  /** Decode steps of a round; most tokens of a story or of an answer. */
   tokens: number;
   runAhead: 'auto' | number;
   activations: 'auto' | 'f32' | 'q8';
@@ -42,13 +51,13 @@ export interface BenchRequest {
   answer: GenerateOptions;
   /** Decode by run-ahead, then by context. */
   sweep: boolean;
-  /** Answers measured for a row of decode or prefill. */
+  /** Answers measured for a row of decode, prefill or sdk. */
   rounds: number;
   /** Fused steps of each run of the suite `step`. */
   steps: number;
   /** False where the suite `step` runs the model at `model`. */
   madeUp: boolean;
-  /** The URL of the model of baseline, quality and step. */
+  /** The URL of the model of baseline, quality, step and sdk. */
   model: string;
 }
 
@@ -360,6 +369,24 @@ export interface StepRow {
   refused: Refusal | null;
 }
 
+/** One answer as a client read it. */
+export interface SdkAnswer {
+  tokens: number;
+  /** Chunks with text; null for events. */
+  chunks: number | null;
+  /** From the request to the end. */
+  ms: number;
+  /** Time that the page's main thread spent in tasks meanwhile. */
+  taskMs: number;
+}
+
+/** One way to read an answer. */
+export interface SdkRow {
+  reader: string;
+  /** In order; those of several browsers one after another. */
+  answers: SdkAnswer[];
+}
+
 /** The choices that decode and prefill were asked for. */
 export interface ModelChoice {
   quant: Quant;
@@ -385,6 +412,7 @@ export type BenchResult =
   | { suite: 'attention'; kv: 'f16' | 'f32'; roofline: Roofline; rows: AttentionRow[] }
   | ({ suite: 'baseline' } & BaselineResult)
   | { suite: 'quality'; model: string; kv: 'f16' | 'f32'; tokens: number; rows: QualityRow[] }
+  | { suite: 'sdk'; model: string; sameText: boolean; rows: SdkRow[] }
   | { suite: 'tune'; kv: 'f16' | 'f32'; roofline: Roofline; tables: TuneTable[] };
 
 export type BenchReport = BenchResult & Surroundings & { browser: string };

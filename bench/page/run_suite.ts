@@ -9,6 +9,7 @@ import { decodeSuite } from './decode';
 import { prefillSuite } from './prefill';
 import { qualitySuite } from './quality';
 import { measureRoofline } from './roofline';
+import { sdkSuite } from './sdk';
 import { stepSuite } from './step';
 import { tuneSuite } from './tune';
 
@@ -62,6 +63,8 @@ async function suite(bench: Bench): Promise<BenchResult> {
       return qualitySuite(bench);
     case 'step':
       return stepSuite(bench);
+    case 'sdk':
+      return sdkSuite(bench);
     default:
       throw name satisfies never;
   }

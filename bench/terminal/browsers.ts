@@ -1,7 +1,7 @@
 // Several browsers, one report: each row is that of the browser in the middle, with the speed in every browser beside
-// it.
+// it. Rows of sdk have the answers of all browsers.
 
-import type { BenchReport, DecodeRow, PrefillRow } from '../report';
+import type { BenchReport, DecodeRow, PrefillRow, SdkRow } from '../report';
 
 type ModelRow = DecodeRow | PrefillRow;
 
@@ -26,6 +26,15 @@ function middleRows<Row extends ModelRow>(rows: readonly (readonly Row[])[]): Ro
   return Array.from({ length: shortest }, (_, i) => middleRow(rows.map((each) => each[i] as Row)));
 }
 
+/** The same rows, in the order of the first browser. */
+function allAnswers(rows: readonly SdkRow[]): SdkRow[] {
+  const readers = [...new Set(rows.map(({ reader }) => reader))];
+  return readers.map((reader) => ({
+    reader,
+    answers: rows.flatMap((row) => (row.reader === reader ? row.answers : [])),
+  }));
+}
+
 /**
  * @param reports of the same request, one a browser, at least one
  * @returns that of the first browser where the suite has no rows of models, or only one browser ran
@@ -41,6 +50,11 @@ export function mergeBrowsers(reports: readonly BenchReport[]): BenchReport {
   if (first.suite === 'prefill') {
     const rows = reports.flatMap((report) => (report.suite === 'prefill' ? [report.rows] : []));
     return { ...first, interrupted, rows: middleRows(rows) };
+  }
+  if (first.suite === 'sdk') {
+    const all = reports.flatMap((report) => (report.suite === 'sdk' ? [report] : []));
+    const sameText = all.every((report) => report.sameText);
+    return { ...first, interrupted, sameText, rows: allAnswers(all.flatMap(({ rows }) => rows)) };
   }
   return first;
 }

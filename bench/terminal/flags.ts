@@ -141,6 +141,15 @@ const SUITES = {
       tokens: { kind: 'whole', value: 'N', help: 'most tokens of a text (default 200)' },
     },
   },
+  sdk: {
+    help: "what the clients of OpenAI's interface cost the page's main thread for each token",
+    flags: {
+      browsers: { kind: 'whole', value: 'N', help: 'fresh browsers, one after another: all rounds count (default 1)' },
+      tokens: { kind: 'whole', value: 'N', help: 'tokens of an answer (default 512)' },
+      rounds: { kind: 'whole', value: 'N', help: 'answers of each row, the median is told (default 3)' },
+      model: { kind: 'text', value: 'DIR|FILE.gguf|URL', help: 'default: the embedded storyteller' },
+    },
+  },
 } as const satisfies Record<SuiteName, { help: string; flags: Flags }>;
 
 const { temperature, topK, topP, minP } = GENERATE_OPTIONS;

@@ -3,10 +3,11 @@
 
 import path from 'node:path';
 import { runInPage } from '../../tools/lib/blank_page';
-import { DIST } from '../../tools/lib/dist';
+import { CLIENTS, DIST } from '../../tools/lib/dist';
 import { locateModel } from '../../tools/lib/locate_model';
 import type { BenchProgress, BenchReport, BenchRequest, SuiteName } from '../report';
 import { mergeBrowsers } from './browsers';
+import { offerMainThread } from './main_thread';
 import { offerNeighbor } from './neighbor';
 
 /** Suites that take times much shorter than the 0.1 ms of a common page's clock. */
@@ -25,11 +26,19 @@ async function benchInPage(
   const { url, mounts } = locateModel(model);
   const { answer, browserVersion } = await runInPage<{ report: BenchReport }>({
     script: '/bench.js',
-    mounts: { '/lib/': path.join(DIST, 'lib'), '/bench.js': path.join(DIST, 'bench.js'), ...mounts },
+    mounts: {
+      '/lib/': path.join(DIST, 'lib'),
+      '/bench.js': path.join(DIST, 'bench.js'),
+      '/bench_clients.js': CLIENTS,
+      ...mounts,
+    },
     request: { ...request, model: url },
     onTold: onProgress,
     onStoppable,
-    prepare: offerNeighbor,
+    prepare: async (page, browser, url) => {
+      await offerNeighbor(page, browser, url);
+      await offerMainThread(page);
+    },
     isolated: FINE_CLOCK.includes(request.suite),
   });
   return { ...answer.report, browser: `Chromium ${browserVersion}` };

@@ -3,6 +3,7 @@
 import type { AttentionRow, BaselineResult, BenchReport, Roofline, RooflinePoint } from '../report';
 import { decodeTables, prefillTables } from './decode_tables';
 import { figure, grid, parameterText } from './grid';
+import { sdkTable } from './sdk_table';
 import { stepTables } from './step_tables';
 import { tuneTables } from './tune_tables';
 
@@ -145,6 +146,8 @@ function suiteTables(report: BenchReport): string[] {
       return [qualityTable(report)];
     case 'step':
       return stepTables(report);
+    case 'sdk':
+      return [sdkTable(report)];
     default:
       throw report;
   }

@@ -107,6 +107,30 @@ test('step: fused steps alone and beside a busy page, texts two ways, and how fa
   expect(distance?.logits).toBeLessThan(0.05);
 });
 
+test('sdk: engine, interface and clients read the same answer, and each keeps the main thread busy', async () => {
+  const { stdout, code } = await bench('sdk --quick --json --tokens 6');
+  expect(code).toBe(0);
+  const report: BenchReport = JSON.parse(stdout);
+  if (report.suite !== 'sdk') throw new Error(`a report of ${report.suite}`);
+  expect([report.model, report.sameText]).toEqual([expect.stringContaining('storyteller'), true]);
+  expect(report.rows.map(({ reader }) => reader)).toEqual([
+    'engine, events',
+    'fetch, plain reader',
+    'OpenAI SDK',
+    'AI SDK, fullStream',
+    'AI SDK, textStream',
+  ]);
+  for (const { reader, answers } of report.rows) {
+    expect(answers).toHaveLength(1);
+    const [{ tokens, chunks, ms, taskMs }] = answers;
+    expect(tokens).toBe(6);
+    if (reader === 'engine, events') expect(chunks).toBeNull();
+    else expect([1, 2, 3, 4, 5, 6]).toContain(chunks);
+    expect(taskMs).toBeGreaterThan(0);
+    expect(taskMs).toBeLessThan(ms + 1000); // not the time since the page began
+  }
+});
+
 test('a shape that does not fit is refused with the bytes before anything is allocated, and exit 1', async () => {
   const { stdout, code } = await bench('decode --quick --json --shape llama-3.1-8b --context 100000000');
   expect(code).toBe(1);

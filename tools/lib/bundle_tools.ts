@@ -15,7 +15,8 @@ const PROGRAMS = {
   take_pictures: 'tools/take_pictures.ts',
 };
 
-const STALE = 'dist/ was built from other sources. Run `npm run build -- --tools` where the npm packages are.';
+const STALE =
+  'dist/ was built from other sources, or without --tools. Run `npm run build -- --tools` where the npm packages are.';
 
 /** Replaces the build, which such a machine cannot run, by an error. */
 const withoutBuild: Plugin = {
@@ -23,7 +24,7 @@ const withoutBuild: Plugin = {
   enforce: 'pre',
   load: (id) =>
     id.endsWith('/tools/lib/build.ts')
-      ? `export const buildAll = () => { throw new Error(${JSON.stringify(STALE)}); };`
+      ? `export const buildAll = () => { throw new Error(${JSON.stringify(STALE)}); }, buildClients = buildAll;`
       : null,
 };
 

@@ -1,11 +1,14 @@
 // Where the build's output lies, and whether it is that of the sources as they are.
 
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ROOT } from './ensure.mjs';
 
 export const DIST = path.join(ROOT, 'dist');
+/** The clients that a suite of the bench measures. Only a build with `--tools` has them, as does a run of the suite. */
+export const CLIENTS = path.join(DIST, 'bench_clients.js');
 const STAMP = path.join(DIST, '.stamp');
 
 /** Everything that the build reads. */
@@ -69,4 +72,12 @@ export async function ensureBuilt(): Promise<void> {
   console.error('Building the page ...');
   const { buildAll } = await import('./build');
   await buildAll();
+}
+
+/** The same, and the clients that the bench measures. A build removes those of other sources. */
+export async function ensureClients(): Promise<void> {
+  await ensureBuilt();
+  if (existsSync(CLIENTS)) return;
+  const { buildClients } = await import('./build');
+  await buildClients();
 }

@@ -110,10 +110,20 @@ test('step: a model of synthetic weights unless one is named, steps beside a bus
   });
 });
 
+test('sdk: answers of so many tokens by the storyteller, or by the model that is named', () => {
+  expect(parse('sdk')).toMatchObject({ model: undefined, browsers: 1, request: { tokens: 512, rounds: 3 } });
+  expect(parse('sdk --quick').request).toMatchObject({ tokens: 16, rounds: 1 });
+  expect(parse('sdk --browsers 2 --rounds 5 --tokens 7 --model x.gguf')).toMatchObject({
+    model: 'x.gguf',
+    browsers: 2,
+    request: { tokens: 7, rounds: 5 },
+  });
+});
+
 for (const [line, complaint] of [
-  ['', 'Which suite? Please choose roofline, attention, baseline, tune, prefill, decode, quality, step.'],
+  ['', 'Which suite? Please choose roofline, attention, baseline, tune, prefill, decode, quality, step, sdk.'],
   ['--json', 'Which suite?'],
-  ['attenton', 'No suite attenton: choose roofline, attention, baseline, tune, prefill, decode, quality, step.'],
+  ['attenton', 'No suite attenton: choose roofline, attention, baseline, tune, prefill, decode, quality, step, sdk.'],
   ['toString', 'No suite toString'],
   ['roofline --kv f16', 'Unknown argument --kv.'],
   ['roofline extra', 'Unknown argument extra.'],
