@@ -133,6 +133,7 @@ export class CallParser {
       return;
     }
     this.raw.length = 0;
+    this.reader = null;
     this.index++;
     this.onWhole();
     this.step = 'after';
@@ -179,12 +180,13 @@ export class CallParser {
     return true;
   }
 
-  /** Ends a call with an error. Calls in JSON of another order are read after all. */
+  /** Ends a call with an error. JSON in another order, or with its arguments as JSON text, is read after all. */
   private fail(problem: string): void {
     const text = this.raw.join('');
-    const other = this.syntax.kind === 'json' && this.reader === null ? this.callIn(text) : null;
+    const other = this.syntax.kind === 'json' ? this.callIn(text) : null;
     if (other) {
-      this.emit({ type: 'tool-call', index: this.index, id: newId(), ...other });
+      const head = this.reader ? {} : { id: newId(), name: other.name };
+      this.emit({ type: 'tool-call', index: this.index, ...head, arguments: other.arguments });
       this.onWhole();
     } else {
       this.emit({ type: 'tool-call-error', index: this.index, message: problem, text });
@@ -200,7 +202,9 @@ export class CallParser {
   private callIn(text: string): { name: string; arguments: string } | null {
     try {
       const call = asObject(JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)));
-      const [name, input] = [asString(call?.name), asObject(call?.arguments ?? call?.parameters)];
+      const name = asString(call?.name);
+      const given = call?.arguments ?? call?.parameters;
+      const input = asObject(typeof given === 'string' ? JSON.parse(given) : given);
       return name !== null && input && this.tools.some((tool) => tool.name === name)
         ? { name, arguments: JSON.stringify(input) }
         : null;

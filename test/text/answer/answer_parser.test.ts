@@ -104,6 +104,20 @@ describe('calls', () => {
     ['with more spaces', '<tool_call>\n\n{ "name" : "look",\n  "arguments" : {"at": "a"} }\n\n</tool_call>\n'],
     ['without an end', '<tool_call>\n{"name": "look", "arguments": {"at": "a"}}'],
     ['in another order', '<tool_call>\n{"arguments": {"at": "a"}, "name": "look"}\n</tool_call>'],
+    [
+      'with its arguments as text',
+      String.raw`<tool_call>
+{"name": "look", "arguments": "{\"at\": \"a\"}"}
+</tool_call>`,
+    ],
+    [
+      'with its arguments as text, without an end',
+      String.raw`<tool_call>{"name": "look", "arguments": "{\"at\": \"a\"}"}`,
+    ],
+    [
+      'with its arguments as text, in another order',
+      String.raw`<tool_call>{"arguments": "{\"at\": \"a\"}", "name": "look"}</tool_call>`,
+    ],
   ])('of JSON: %s', (_, answer) => {
     const { text, calls, errors, parser } = said(answer, { syntax: QWEN });
     expect({ text: text.trim(), errors, count: parser.calls }).toEqual({ text: '', errors: [], count: 1 });
@@ -117,6 +131,24 @@ describe('calls', () => {
       return parser.parts.map((part) => (part.type === 'tool-call' ? part.arguments : null));
     });
     expect(pieces).toEqual(['', ...'{"at": "a']);
+  });
+
+  test('of JSON in another order or with arguments as text follow one another', () => {
+    const forms = [
+      '"name": "look", "arguments": {"at": "a"}',
+      String.raw`"name": "look", "arguments": "{\"at\": \"a\"}"`,
+      '"arguments": {"at": "a"}, "name": "look"',
+    ];
+    for (const order of [
+      [0, 1, 2],
+      [2, 1, 0],
+      [1, 1, 0, 2, 2],
+    ]) {
+      const answer = order.map((i) => `<tool_call>\n{${forms[i]}}\n</tool_call>`).join('\n');
+      const { calls, errors, parser } = said(answer, { syntax: QWEN });
+      expect([errors, parser.calls]).toEqual([[], order.length]);
+      expect(calls.map(({ name, json }) => [name, JSON.parse(json)])).toEqual(order.map(() => ['look', { at: 'a' }]));
+    }
   });
 
   test('follow text and one another', () => {
@@ -187,6 +219,16 @@ describe('calls', () => {
       'The arguments are no JSON object.',
     ],
     ['no object', '<tool_call>\n{"name": "look", "arguments": 7}\n</tool_call>', 'The arguments are no JSON object.'],
+    [
+      'no object in a text',
+      '<tool_call>\n{"name": "look", "arguments": "7"}\n</tool_call>',
+      'The arguments are no JSON object.',
+    ],
+    [
+      'no JSON in a text',
+      '<tool_call>\n{"name": "look", "arguments": "{at: 1}"}\n</tool_call>',
+      'The arguments are no JSON object.',
+    ],
     ['a cut call', '<tool_call>\n{"name": "look", "arguments": {"at": "', 'The call has no end.'],
     ['another form', '<tool_call>look(1)</tool_call>', 'The call has another form than the chat template shows.'],
   ])('that are wrong are errors with their text: %s', (_, answer, message) => {
