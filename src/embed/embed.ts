@@ -15,6 +15,7 @@ import {
 import { VivaceChat } from '../ui/chat/chat';
 import { giveModels } from './elements';
 import { VERSION } from './engine_pool';
+import { leavable } from './leavable';
 import { readEmbedOptions } from './options';
 import { addPanelScript } from './panel_script';
 import { Widget, type WidgetEvents } from './widget';
@@ -81,9 +82,10 @@ function start(script: HTMLScriptElement): VivaceHandle {
         loadOptions,
       );
     },
-    async *chat(asked, generateOptions) {
-      yield* (await alive()).ask(asked, generateOptions);
-    },
+    chat: (asked, generateOptions) =>
+      leavable(async function* ({ hold }) {
+        yield* hold((await alive()).ask(asked, generateOptions));
+      }),
     on(name, listener) {
       const over = new AbortController();
       void widget.then((w) => {

@@ -5,6 +5,7 @@ import type { LoadState } from '../ui/model/loader';
 import { ModelSession } from '../ui/model/model_session';
 import { type LoadSettings, STANDARD_LOAD } from '../ui/settings/settings_fields';
 import { abortable, type EnginePool } from './engine_pool';
+import { leavable, type Waits } from './leavable';
 import type { EmbedModel } from './options';
 
 export interface EmbedListener {
@@ -80,16 +81,22 @@ export class EmbedSession {
    * Answers a conversation, or one question after the system message. A model without a chat template continues the
    * question's text.
    */
-  async *chat(
+  chat(asked: readonly ChatMessage[] | string, system: string, options: EngineChatOptions = {}) {
+    return leavable((waits) => this.answer(waits, asked, system, options));
+  }
+
+  private async *answer(
+    { hold, left }: Waits,
     asked: readonly ChatMessage[] | string,
     system: string,
-    options: EngineChatOptions = {},
+    options: EngineChatOptions,
   ): AsyncGenerator<EngineEvent, void, undefined> {
-    const engine = await abortable(this.ready(), options.signal);
-    if (typeof asked !== 'string') return yield* engine.chat(asked, options);
-    if (!engine.info.hasChatTemplate) return yield* engine.complete(asked, options);
+    const engine = await Promise.race([abortable(this.ready(), options.signal), left]);
+    if (!engine) return;
+    if (typeof asked !== 'string') return yield* hold(engine.chat(asked, options));
+    if (!engine.info.hasChatTemplate) return yield* hold(engine.complete(asked, options));
     const messages: ChatMessage[] = system ? [{ role: 'system', content: system }] : [];
-    yield* engine.chat([...messages, { role: 'user', content: asked }], options);
+    yield* hold(engine.chat([...messages, { role: 'user', content: asked }], options));
   }
 
   /** The engine, now or after the load under way. Starts a load if none has begun or the engine was lost. */

@@ -1,13 +1,8 @@
 // The engines that the chats of a page share: one for each model and its load options. The last holder unloads the
 // engine.
 
-import {
-  Engine,
-  type EngineEvent,
-  type EngineLoadOptions,
-  type LoadProgress,
-  type VivaceError,
-} from '../engine/engine';
+import { type Embeddings, Engine, type EngineLoadOptions, type LoadProgress, type VivaceError } from '../engine/engine';
+import { leavable } from './leavable';
 
 export interface PoolOptions extends EngineLoadOptions {
   /** Called at the begin and the end of a wait for another holder's request. */
@@ -15,6 +10,8 @@ export interface PoolOptions extends EngineLoadOptions {
 }
 
 type LoadEngine = (model: string, options: EngineLoadOptions) => Promise<Engine>;
+
+type Start<T> = (signal: AbortSignal) => AsyncGenerator<T, void, undefined>;
 
 /** One engine with the state of its load, its holders and their requests. */
 interface Entry {
@@ -112,14 +109,20 @@ export class EnginePool {
   private lease(entry: Entry, engine: Engine, onWaiting: (isWaiting: boolean) => void): Engine {
     const gone = new AbortController();
     const either = (signal?: AbortSignal) => (signal ? AbortSignal.any([gone.signal, signal]) : gone.signal);
-    const watch = (
-      start: (signal: AbortSignal) => AsyncGenerator<EngineEvent, void, undefined>,
-      signal?: AbortSignal,
-    ) => this.watch(entry, start, either(signal), onWaiting);
-    const held: Pick<Engine, 'chat' | 'complete' | 'tune' | 'roofline' | 'unload'> = {
+    const watch = <T>(start: Start<T>, signal?: AbortSignal) =>
+      leavable(({ hold }) => this.watch(entry, (s) => hold(start(s)), either(signal), onWaiting));
+    const held: Pick<Engine, 'chat' | 'complete' | 'embed' | 'tune' | 'roofline' | 'unload'> = {
       chat: (messages, options) => watch((signal) => engine.chat(messages, { ...options, signal }), options?.signal),
       complete: (prompt, options) =>
         watch((signal) => engine.complete(prompt, { ...options, signal }), options?.signal),
+      embed: async (texts, options) => {
+        const once = async function* (signal: AbortSignal) {
+          yield await engine.embed(texts, { ...options, signal });
+        };
+        let vectors!: Embeddings;
+        for await (vectors of watch(once, options?.signal));
+        return vectors;
+      },
       tune: (options) => engine.tune({ ...options, signal: either(options?.signal) }),
       roofline: (options) => engine.roofline({ signal: either(options?.signal) }),
       unload: async () => {
@@ -132,12 +135,12 @@ export class EnginePool {
     return Object.assign(Object.create(engine, { lost }), held);
   }
 
-  private async *watch(
+  private async *watch<T>(
     entry: Entry,
-    start: (signal: AbortSignal) => AsyncGenerator<EngineEvent, void, undefined>,
+    start: Start<T>,
     signal: AbortSignal,
     onWaiting: (isWaiting: boolean) => void,
-  ): AsyncGenerator<EngineEvent, void, undefined> {
+  ): AsyncGenerator<T, void, undefined> {
     let waits = entry.requests++ > 0; // the worker answers one request at a time
     const begin = () => {
       if (waits) onWaiting(false);

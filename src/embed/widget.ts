@@ -23,6 +23,7 @@ import type { LoadSettings } from '../ui/settings/settings_fields';
 import { sharedStyles } from '../ui/shared/shared_styles';
 import { type EmbedListener, EmbedSession, WAITING } from './embed_session';
 import { sharedPool } from './engine_pool';
+import { leavable } from './leavable';
 import type { EmbedOptions } from './options';
 import { addPanelScript } from './panel_script';
 import { adopt, hostTheme } from './protect';
@@ -188,8 +189,9 @@ export class Widget {
   /** The engine of this window's chat, with its questions and answers reported to the page. */
   private overheard(engine: Engine): Engine {
     const chat: Pick<Engine, 'chat' | 'complete'> = {
-      chat: (messages, options) => this.tell(messages.at(-1)?.content, engine.chat(messages, options)),
-      complete: (prompt, options) => this.tell(prompt, engine.complete(prompt, options)),
+      chat: (messages, options) =>
+        leavable(({ hold }) => this.tell(messages.at(-1)?.content, hold(engine.chat(messages, options)))),
+      complete: (prompt, options) => leavable(({ hold }) => this.tell(prompt, hold(engine.complete(prompt, options)))),
     };
     return Object.assign(Object.create(engine), chat);
   }

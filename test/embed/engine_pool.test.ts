@@ -1,8 +1,11 @@
 // Engines shared by the chats of a page: holders, waits, and the end of a load.
 
 import { expect, test, vi } from 'vitest';
+import { EmbedSession } from '../../src/embed/embed_session';
 import { EnginePool, type PoolOptions } from '../../src/embed/engine_pool';
+import { leavable } from '../../src/embed/leavable';
 import type { Engine, EngineEvent, EngineLoadOptions } from '../../src/engine/engine';
+import { STANDARD_LOAD } from '../../src/ui/settings/settings_fields';
 
 /** A model whose load ends on command. It answers with two tokens, the second on command. */
 function scripted() {
@@ -34,6 +37,12 @@ function scripted() {
           state.go = resolve;
         });
         yield token('b');
+      },
+      async embed(texts: string[], { signal }: { signal?: AbortSignal } = {}) {
+        if (texts[0] === 'dies') throw Object.assign(new Error('gone'), { code: 'device-lost' });
+        if (texts[0] === 'endless')
+          await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+        return [texts];
       },
       async tune({ signal }: { signal?: AbortSignal } = {}) {
         state.signals.push(signal);
@@ -169,6 +178,72 @@ test('an engine that was lost while nobody asked it anything is not given to any
   const { pool, loads, engine, a, b } = await two();
   engine.lost = new Error('no GPU');
   expect([a.lost?.message, b.lost?.message]).toEqual(['no GPU', 'no GPU']);
+  pool.acquire('m');
+  expect(loads).toHaveLength(2);
+});
+
+/** An engine that begins an answer, waits, and ends at once when it is left, as Engine does. */
+function patient() {
+  const engine = {
+    info: { hasChatTemplate: true },
+    lost: null,
+    chat: () =>
+      leavable(async function* ({ left }) {
+        yield { type: 'start' };
+        await left;
+      }),
+    async unload() {},
+  } as unknown as Engine;
+  return new EnginePool(async () => engine);
+}
+
+test('who leaves an answer that waits for an event has left at once, and nobody waits for it', async () => {
+  const pool = patient();
+  const waiting: boolean[] = [];
+  const a = await pool.acquire('m');
+  const b = await pool.acquire('m', { onWaiting: (isWaiting) => waiting.push(isWaiting) });
+  const events = a.chat([]);
+  await events.next();
+  const pending = events.next();
+  await events.return();
+  expect(await pending).toEqual({ value: undefined, done: true });
+  await b.chat([]).next();
+  expect(waiting).toEqual([]);
+});
+
+test('who leaves the answer of a chat on the page has left at once, also while its model loads', async () => {
+  const model = { model: 'm', sha256: undefined, load: STANDARD_LOAD, worker: undefined };
+  const listener = { onState() {}, onEngine() {}, onWaiting() {} };
+  for (const pool of [patient(), new EnginePool(() => new Promise(() => {}))]) {
+    const session = new EmbedSession(model, pool, listener);
+    const events = session.chat('Hello', '');
+    const first = events.next();
+    await new Promise((resolve) => setTimeout(resolve));
+    const second = events.next();
+    await events.return();
+    await Promise.all([first, second]);
+    expect(await events.next()).toEqual({ value: undefined, done: true });
+    await session.close();
+  }
+});
+
+test('texts are embedded like answers: they wait, end with their holder, and their errors can end the engine', async () => {
+  const waiting: boolean[] = [];
+  const { engine, a, b, pool, loads } = await two({}, { onWaiting: (isWaiting) => waiting.push(isWaiting) });
+  expect(await a.embed(['one'])).toEqual([['one']]);
+  const answer = a.chat([]);
+  await answer.next();
+  expect(await b.embed(['two'])).toEqual([['two']]);
+  expect(waiting).toEqual([true, false]);
+  engine.go();
+  await answer.return();
+  expect(await b.embed(['three'])).toEqual([['three']]);
+  expect(waiting).toEqual([true, false]);
+  const endless = b.embed(['endless']);
+  const outcome = expect(endless).rejects.toThrow('aborted');
+  await b.unload();
+  await outcome;
+  await expect(a.embed(['dies'])).rejects.toThrow('gone');
   pool.acquire('m');
   expect(loads).toHaveLength(2);
 });
