@@ -3,7 +3,7 @@
 import { isJsonObject } from '../../shared/json_object';
 import type { ApiEngine, EngineChatOptions, EngineGenerateOptions } from '../api_engine';
 import { invalid, unsupported } from './errors';
-import { type Check, either, flag, integer, list, number, object, only, text, word } from './schema';
+import { type Check, either, flag, form, integer, list, number, object, only, text, word } from './schema';
 import type { SharedRequest, WireContent, WireFunction } from './wire_types';
 
 type Tool = NonNullable<EngineChatOptions['tools']>[number];
@@ -27,17 +27,16 @@ export const MAX_LOGPROBS = 20;
 export const MAX_TOOLS = 128;
 
 /** A text that is not empty. */
-const someText: Check = (value, param) => {
-  text(value, param);
-  if (value === '') throw invalid(param, 'must not be empty');
-};
+const someText = /* @__PURE__ */ form(
+  'a string that is not empty',
+  (value) => value !== '' && typeof value === 'string',
+);
 
 /** The name of a tool, as the engine takes it: OpenAI's form, and dots. */
-const toolName: Check = (value, param) => {
-  text(value, param);
-  if (!/^[\w.-]{1,64}$/.test(value as string))
-    throw invalid(param, 'must have 1 to 64 letters, digits, dashes, dots and underscores');
-};
+const toolName = /* @__PURE__ */ form(
+  'a string of 1 to 64 letters, digits, _, - and .',
+  (value) => typeof value === 'string' && /^[\w.-]{1,64}$/.test(value),
+);
 
 const biases: Check = (value, param) => {
   const entries = isJsonObject(value) ? Object.entries(value) : [];
@@ -126,9 +125,9 @@ function readTools(
 ): Pick<EngineChatOptions, 'tools' | 'toolChoice'> {
   const name = typeof choice === 'object' ? (choice?.function?.name ?? choice?.name) : undefined;
   const tools = functions.map(readFunction);
-  if (new Set(tools.map((tool) => tool.name)).size < tools.length)
-    throw invalid('tools', 'must have names of their own');
-  if (name !== undefined ? !tools.some((tool) => tool.name === name) : choice === 'required' && tools.length === 0)
+  const names = new Set(tools.map((tool) => tool.name));
+  if (names.size < tools.length) throw invalid('tools', 'must have different names');
+  if (name !== undefined ? !names.has(name) : choice === 'required' && tools.length === 0)
     throw invalid('tool_choice', 'must be one of the tools');
   if (tools.length === 0 || choice === 'none') return {};
   if (!info.tools) throw unsupported('tools', 'the chat template takes none');

@@ -7,7 +7,8 @@ import { ApiError, invalid, unsupported } from './errors';
 /** Throws if a value is wrong. `param` names it as errors do, such as `messages[0].content`. */
 export type Check = (value: unknown, param: string) => void;
 
-function form(what: string, is: (value: unknown) => unknown): Check {
+/** A check that a value `is` such. `what` says what it must be. */
+export function form(what: string, is: (value: unknown) => unknown): Check {
   return (value, param) => {
     if (!is(value)) throw invalid(param, `must be ${what}`);
   };
