@@ -130,6 +130,27 @@ describe('an answer', () => {
     await prompt(page).fill('');
   });
 
+  test('of a model that only embeds text does not come: the chat says so and sends nothing', async () => {
+    await open({ answers: turns(1) });
+    await prompt(page).fill('Hello');
+    expect(await byId('send').isEnabled()).toBe(true);
+    await open({ answers: [], embedsOnly: true });
+    const said = /^This model writes no answers: .* Open a chat model to chat\.$/;
+    await expect.poll(() => textOf(byId('writes-no-text'))).toMatch(said);
+    expect(await status()).toMatch(said);
+    expect(await byId('example').count()).toBe(0);
+    expect(await byId('send').isEnabled()).toBe(false);
+    expect(await byId('send').getAttribute('title')).toMatch(said);
+    await prompt(page).press('Enter');
+    expect(await prompt(page).inputValue()).toBe('Hello');
+    expect(await questions().count()).toBe(0);
+    expect(await asked(page)).toEqual([]);
+    await open({ answers: turns(1) });
+    expect(await byId('writes-no-text').count()).toBe(0);
+    await prompt(page).press('Enter');
+    expect(await ended(page)).toBe('done');
+  });
+
   test('from right to left is laid out that way, beside one from left to right', async () => {
     await open({ answers: [{ text: 'مرحبا بالعالم. كان يا ما كان قطة شجاعة.' }, { text: 'Hello.' }] });
     await sendAll('مرحبا', 'Hello');

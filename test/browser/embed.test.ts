@@ -448,6 +448,19 @@ test('thinking is folded in the small window, and the tag sets its switch', asyn
   await page.context().close();
 });
 
+test('a model that only embeds text is named as such in the small window', async () => {
+  const { page, said } = await visitHost(hosts, { body: tag('data-open') });
+  await ready(page);
+  await installScripted(page, { answers: [], embedsOnly: true });
+  const strip = page.getByTestId('writes-no-text');
+  await expect.poll(() => strip.isVisible(), SOON).toBe(true);
+  expect(await textOf(strip)).toContain('Open a chat model to chat.');
+  await page.getByTestId('prompt').fill('Hello');
+  expect(await page.getByTestId('send').isEnabled()).toBe(false);
+  expect(said).toEqual([]);
+  await page.context().close();
+});
+
 describe("after the chat's removal", () => {
   /** Nodes and listeners of all pages of the process, after garbage collection settles. */
   async function countersOf(page: Page) {

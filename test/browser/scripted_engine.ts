@@ -34,6 +34,8 @@ export interface Script {
   hasChatTemplate?: boolean;
   /** Default: 'none'. */
   thinking?: ThinkingAbility;
+  /** True for a model that writes no text. */
+  embedsOnly?: boolean;
 }
 
 /** One request as the engine received it. */
@@ -77,7 +79,13 @@ export function release(page: Page): Promise<void> {
 }
 
 /** Runs in the page, so it must not use anything outside. */
-function install({ answers, contextLength = 1024, hasChatTemplate = true, thinking = 'none' }: Script): void {
+function install({
+  answers,
+  contextLength = 1024,
+  hasChatTemplate = true,
+  thinking = 'none',
+  embedsOnly = false,
+}: Script): void {
   const scope = window as unknown as ScriptedWindow;
   const whenReleased: (() => void)[] = [];
   scope.__asked = [];
@@ -108,6 +116,7 @@ function install({ answers, contextLength = 1024, hasChatTemplate = true, thinki
     hasChatTemplate,
     tools: false,
     thinking,
+    embeddings: { pooling: 'mean', size: 288, only: embedsOnly },
     gpuBytes: { weights: 27_400_192, kvCache: 7_077_888, activations: 1_204_224 },
     loadMs: { open: 41, weights: 612, compile: 188 },
     warnings: [],

@@ -6,9 +6,17 @@
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Engine } from '../../engine/engine';
-import { MODEL_ENDED, type Offer, settingsAfter } from '../shared/advice';
+import { MODEL_ENDED, type Offer, settingsAfter, WRITES_NO_TEXT } from '../shared/advice';
 import { ChatKeys } from './chat_keys';
-import { renderEmpty, renderMemoryLine, renderMeter, renderThinking, renderTuning, type Tuning } from './chat_parts';
+import {
+  renderEmpty,
+  renderMemoryLine,
+  renderMeter,
+  renderNoText,
+  renderThinking,
+  renderTuning,
+  type Tuning,
+} from './chat_parts';
 import { type ChatHost, ChatSession } from './chat_session';
 import { chatStyles } from './chat_styles';
 import './composer';
@@ -165,8 +173,9 @@ export class VivaceChat extends LitElement implements ChatHost {
                 @click=${() => this.keeper?.jumpToEnd()}>${icons.down}</button>`
         }
         ${this.tuning ? renderTuning(this.tuning, this.onCancelTuning) : nothing}
+        ${this.unready === WRITES_NO_TEXT ? renderNoText() : nothing}
         <vivace-composer placeholder=${isEmpty ? 'Ask for a story, or for anything' : 'Go on'} ?streaming=${this.isStreaming}
-          ?ready=${this.unready === ''} @vivace-send=${this.onSend} @vivace-stop=${this.stop} @vivace-recall=${this.onRecall}>
+          blocked=${this.unready} @vivace-send=${this.onSend} @vivace-stop=${this.stop} @vivace-recall=${this.onRecall}>
           <vivace-settings .sampling=${this.sampling} .system=${this.conversation.system} .loaded=${this.loadSettings} @vivace-settings=${this.onSettings} @vivace-system=${this.onSystem}></vivace-settings>
           <button class="icon" data-testid="new-conversation" title="New conversation" aria-label="New conversation"
             ?disabled=${isEmpty} @click=${this.newConversation}>${icons.fresh}</button>
@@ -226,6 +235,7 @@ export class VivaceChat extends LitElement implements ChatHost {
   private onEngine(): void {
     this.dispatchEvent(new CustomEvent('vivace-engine'));
     if (!this.engine) return;
+    if (this.unready === WRITES_NO_TEXT) this.session.announce(WRITES_NO_TEXT);
     this.sendChosen();
     void this.engine.whenLost.then(() => this.requestUpdate());
   }
@@ -239,7 +249,8 @@ export class VivaceChat extends LitElement implements ChatHost {
   /** The reason why the model cannot be asked, or ''. */
   private get unready(): string {
     if (!this.engine) return 'The model is not ready yet.';
-    return this.engine.lost ? MODEL_ENDED : '';
+    if (this.engine.lost) return MODEL_ENDED;
+    return this.engine.info.embeddings.only ? WRITES_NO_TEXT : '';
   }
 
   private get composer(): VivaceComposer | null {

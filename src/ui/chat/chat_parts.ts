@@ -4,6 +4,7 @@
 import { html, nothing } from 'lit';
 import type { Engine } from '../../engine/engine';
 import { formatParameters } from '../../shared/format';
+import { WRITES_NO_TEXT } from '../shared/advice';
 import { icons } from '../shared/icons';
 import { NEARLY_FULL } from './chat_context';
 
@@ -15,7 +16,7 @@ interface EmptyConversation {
 }
 
 export function renderEmpty(chat: EmptyConversation, onExample: (example: string) => void) {
-  const model = chat.engine?.info.model;
+  const { model, embeddings } = chat.engine?.info ?? {};
   const about = model
     ? `${model.name}, ${formatParameters(model.parameters)} parameters, is running in this page.`
     : '';
@@ -24,7 +25,7 @@ export function renderEmpty(chat: EmptyConversation, onExample: (example: string
     <p dir="auto">${chat.welcome || about}</p>
     <slot name="loading"></slot>
     <div class="examples">
-      ${chat.examples.map(
+      ${(embeddings?.only ? [] : chat.examples).map(
         (example) =>
           html`<button class="example" data-testid="example" @click=${() => onExample(example)}>${example}</button>`,
       )}
@@ -46,6 +47,11 @@ export function renderTuning({ done, total }: Tuning, onCancel: () => void) {
     <p>This GPU is being tuned${count}. A question waits for that.</p>
     <button class="button" data-testid="cancel-tuning" aria-label="Cancel tuning" @click=${onCancel}>Cancel</button>
   </div>`;
+}
+
+/** A strip over the composer of a model that cannot answer. */
+export function renderNoText() {
+  return html`<div class="tuning" data-testid="writes-no-text"><p>${WRITES_NO_TEXT}</p></div>`;
 }
 
 /** The part of the context that the conversation fills. Empty before the first answer. */

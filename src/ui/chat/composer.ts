@@ -46,13 +46,13 @@ export class VivaceComposer extends LitElement {
   static override properties = {
     value: { state: true },
     streaming: { type: Boolean },
-    ready: { type: Boolean },
+    blocked: {},
     placeholder: {},
   };
   declare value: string;
   declare streaming: boolean;
-  /** False while there is no model. The reader can write already. */
-  declare ready: boolean;
+  /** The reason why nothing can be sent, or ''. The reader can write already. */
+  declare blocked: string;
   declare placeholder: string;
   private losesFocus = false;
 
@@ -60,7 +60,7 @@ export class VivaceComposer extends LitElement {
     super();
     this.value = '';
     this.streaming = false;
-    this.ready = false;
+    this.blocked = '';
     this.placeholder = '';
   }
 
@@ -77,7 +77,7 @@ export class VivaceComposer extends LitElement {
   }
 
   override render() {
-    const canSend = this.ready && this.value.trim() !== '';
+    const canSend = this.blocked === '' && this.value.trim() !== '';
     return html`<div class="box" @click=${this.onBoxClick}>
       <textarea data-testid="prompt" rows="1" aria-label="Your message" enterkeyhint="send"
         placeholder=${this.placeholder} .value=${this.value} @input=${this.onInput} @keydown=${this.onKey}></textarea>
@@ -90,7 +90,7 @@ export class VivaceComposer extends LitElement {
                 ${icons.stop}
               </button>`
             : html`<button class="round" data-testid="send" ?disabled=${!canSend} @click=${this.send} aria-label="Send"
-                title=${this.ready ? 'Send (Enter)' : 'The model is not ready yet'}>${icons.send}</button>`
+                title=${this.blocked || 'Send (Enter)'}>${icons.send}</button>`
         }
       </div>
     </div>`;
@@ -131,7 +131,7 @@ export class VivaceComposer extends LitElement {
 
   send = () => {
     const text = this.value.trim();
-    if (this.streaming || !this.ready || text === '') return;
+    if (this.streaming || this.blocked !== '' || text === '') return;
     this.value = '';
     this.area.focus();
     this.dispatchEvent(new CustomEvent('vivace-send', { detail: text }));

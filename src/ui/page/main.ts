@@ -81,7 +81,7 @@ function show(info: EngineInfo): void {
   chat.heading = tellsStories ? stories.heading : 'What is on your mind?';
   chat.examples = tellsStories ? stories.examples : GENERAL_EXAMPLES;
   notices.show(info.warnings);
-  if (!info.hasChatTemplate) {
+  if (!info.hasChatTemplate && !info.embeddings.only) {
     const message =
       'This model has no chat template: it goes on with each message as a text, and forgets the one before.';
     notices.show([{ code: 'no-chat-template', message }]);

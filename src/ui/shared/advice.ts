@@ -67,6 +67,10 @@ function said(error: unknown): string {
 /** The reason why a model that has ended cannot be asked. */
 export const MODEL_ENDED = 'Load the model again first.';
 
+/** Said of a model that can only embed text. */
+export const WRITES_NO_TEXT =
+  'This model writes no answers: it turns texts into vectors, for search and comparison. Open a chat model to chat.';
+
 /** Advice under an answer that ended because the context is full. */
 export const FULL_CONTEXT: Advice = {
   what: 'The context is full: the model has no room for more.',
