@@ -71,7 +71,7 @@ const BUNDLES: Record<string, Bundle> = {
   },
 };
 
-/** A bundle with everything in one file: the worker travels inside it. */
+/** A bundle in one file, apart from what it imports when needed: the worker travels inside it. */
 function oneFile({ entry, file, format, external }: Bundle): UserConfig {
   return {
     ...shared,
@@ -85,6 +85,7 @@ function oneFile({ entry, file, format, external }: Bundle): UserConfig {
       outDir: path.join('dist', path.dirname(file)),
       copyPublicDir: false,
       lib: { entry, formats: [format], name: 'VivaceBundle', fileName: () => path.basename(file) },
+      rolldownOptions: { checks, output: { ...OUTPUT, chunkFileNames: `${path.basename(file, '.js')}_[name].js` } },
     },
   };
 }

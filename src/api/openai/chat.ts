@@ -20,6 +20,7 @@ const CHAT_REQUEST = object({
   continue_final_message: flag,
   response_format: format,
   modalities: list(only('text', 'answers are text')),
+  verbosity: only('medium', 'ask for it in a message'),
   ...refuse('audio functions function_call moderation store web_search_options'),
 });
 

@@ -7,7 +7,6 @@ import { complete } from './completions';
 import { embed } from './embeddings';
 import { ApiError, describeError } from './errors';
 import { type ApiCall, type HttpRequest, readJson, readRequest } from './http_request';
-import { respond } from './responses';
 import { object, text } from './schema';
 
 export interface FetchOptions {
@@ -39,7 +38,8 @@ export function createFetch(engine: ApiEngine, { models = {} }: FetchOptions = {
   const routes = new Map<string, Route>([
     ['chat/completions', chat],
     ['completions', complete],
-    ['responses', respond],
+    // A file of its own, for the few clients that ask for it.
+    ['responses', async (call) => (await import('./responses')).respond(call)],
     ['embeddings', embed],
   ]);
   const answer = async (request: HttpRequest): Promise<Response> => {
