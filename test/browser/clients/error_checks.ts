@@ -98,7 +98,7 @@ export const ERROR_CHECKS: Checks = {
       equal([status, code], [404, 'unknown_url']);
     }
     const error = await failureOf(APIError, client.get('/chat/completions'));
-    equal([error.status, error.code], [405, 'unknown_url']);
+    equal([error.status, error.code], [405, 'method_not_allowed']);
   },
 
   async 'known fields that cannot be done, by name'(place) {
