@@ -2,7 +2,7 @@
 
 import type { ApiEngine, ChatMessage, EngineChatOptions, EngineEvent } from '../../src/api/api_engine';
 
-export type Script = readonly (EngineEvent | Error | Promise<unknown> | { waitMs: number } | 'task')[];
+export type Script = readonly (EngineEvent | Error | Promise<unknown> | 'task')[];
 
 export interface Asked {
   messages: readonly ChatMessage[];
@@ -93,7 +93,6 @@ export function scriptedEngine(
       if (step instanceof Error) throw step;
       if (step === 'task') await nextTask();
       else if (step instanceof Promise) await step;
-      else if ('waitMs' in step) await new Promise((resolve) => setTimeout(resolve, step.waitMs));
       else {
         engine.taken++;
         yield step;
@@ -102,6 +101,9 @@ export function scriptedEngine(
   }
   return engine;
 }
+
+/** A step that never ends. */
+export const FOREVER = new Promise<never>(() => {});
 
 /** Resolves after everything that has arrived. */
 export function nextTask(): Promise<void> {

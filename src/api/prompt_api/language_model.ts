@@ -9,49 +9,15 @@ import { Session, SessionState } from './session';
 import { VALUE_CLASSES } from './tools';
 import type {
   Availability,
-  CreateMonitor,
   EngineLoader,
-  LanguageModelAppendOptions,
   LanguageModelClass,
   LanguageModelCreateCoreOptions,
   LanguageModelCreateOptions,
-  LanguageModelExpected,
-  LanguageModelMessage,
-  LanguageModelMessageContent,
-  LanguageModelMessageType,
   LanguageModelParams,
-  LanguageModelPrompt,
-  LanguageModelPromptOptions,
-  LanguageModelSamplingMode,
-  LanguageModelSession,
-  LanguageModelTool,
-  LanguageModelToolCall,
-  LoaderOptions,
   PromptEngine,
 } from './types';
 
-export type {
-  Availability,
-  CreateMonitor,
-  EngineLoader,
-  LanguageModelAppendOptions,
-  LanguageModelClass,
-  LanguageModelCreateCoreOptions,
-  LanguageModelCreateOptions,
-  LanguageModelExpected,
-  LanguageModelMessage,
-  LanguageModelMessageContent,
-  LanguageModelMessageType,
-  LanguageModelParams,
-  LanguageModelPrompt,
-  LanguageModelPromptOptions,
-  LanguageModelSamplingMode,
-  LanguageModelSession,
-  LanguageModelTool,
-  LanguageModelToolCall,
-  LoaderOptions,
-  PromptEngine,
-};
+export type * from './types';
 
 /**
  * The class `LanguageModel` of an engine. A function that loads one runs with the first session, and again where the

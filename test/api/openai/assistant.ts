@@ -2,7 +2,17 @@
 // tool.
 
 import { createFetch } from '../../../src/api/openai/fetch';
-import { type Asked, done, failure, type Script, scriptedEngine, start, token, words } from '../scripted_engine';
+import {
+  type Asked,
+  done,
+  FOREVER,
+  failure,
+  type Script,
+  scriptedEngine,
+  start,
+  token,
+  words,
+} from '../scripted_engine';
 
 const CALL: Script = [
   start(),
@@ -33,7 +43,7 @@ function answer({ messages, prompt, options }: Asked): Script {
     return [failure('context-overflow', 'The prompt has 9 tokens, but the context holds 8.')];
   if (last.content === 'late boom')
     return [start(), ...words('a few words '), 'task', failure('device-lost', 'The GPU device was lost.')];
-  if (last.content === 'slow') return [start(), ...words('one two '), { waitMs: 60_000 }, ...words('three'), done()];
+  if (last.content === 'slow') return [start(), ...words('one two '), FOREVER, ...words('three'), done()];
   if (last.content === 'think') return THINK;
   if (last.content === 'cut') return [start(), ...words('a long'), done({ finishReason: 'length' })];
   if (last.role === 'tool') return [start(), ...words(`It is ${JSON.parse(last.content).degrees} degrees.`), done()];

@@ -2,7 +2,18 @@
 
 import { expect, test } from 'vitest';
 import { createFetch } from '../../../src/api/openai/fetch';
-import { done, failure, nextTask, post, readEvents, scriptedEngine, start, token, words } from '../scripted_engine';
+import {
+  done,
+  FOREVER,
+  failure,
+  nextTask,
+  post,
+  readEvents,
+  scriptedEngine,
+  start,
+  token,
+  words,
+} from '../scripted_engine';
 
 const HELLO = { model: 'm', messages: [{ role: 'user', content: 'hello' }] };
 
@@ -148,9 +159,7 @@ for (const [code, status] of [
 
 test('an abort stops the engine at once and rejects, and the next request is answered', async () => {
   const engine = scriptedEngine(({ messages }) =>
-    messages[0]?.content === 'slow'
-      ? [start(), token('a'), { waitMs: 60_000 }, done()]
-      : [start(), ...words('ok'), done()],
+    messages[0]?.content === 'slow' ? [start(), token('a'), FOREVER, done()] : [start(), ...words('ok'), done()],
   );
   const fetch = createFetch(engine);
   for (const stream of [false, true]) {
@@ -180,7 +189,7 @@ test('an aborted signal rejects before the engine is asked', async () => {
 });
 
 test('a reader who leaves the stream stops the engine', async () => {
-  const engine = scriptedEngine(() => [start(), token('a'), { waitMs: 60_000 }, done()]);
+  const engine = scriptedEngine(() => [start(), token('a'), FOREVER, done()]);
   const response = await createFetch(engine)('http://x/v1/chat/completions', {
     method: 'POST',
     body: JSON.stringify({ ...HELLO, stream: true }),

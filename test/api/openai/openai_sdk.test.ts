@@ -4,6 +4,7 @@ import OpenAI from 'openai';
 import { zodFunction } from 'openai/helpers/zod';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { nextTask } from '../scripted_engine';
 import { createAssistant } from './assistant';
 
 const { engine, fetch } = createAssistant();
@@ -155,8 +156,11 @@ test('openai: leaving the loop of a stream stops the engine', async () => {
 
 test('openai: an abort of a whole answer', async () => {
   const abort = new AbortController();
+  const before = engine.asked.length;
   const asked = client.chat.completions.create(ask('slow'), { signal: abort.signal });
-  setTimeout(() => abort.abort());
+  asked.catch(() => {}); // awaited below
+  while (engine.asked.length === before) await nextTask();
+  abort.abort();
   await expect(asked).rejects.toBeInstanceOf(OpenAI.APIUserAbortError);
   expect(engine.stopped).toBe(true);
 });
