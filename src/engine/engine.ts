@@ -4,6 +4,7 @@
 import { proxy } from 'comlink';
 import type { VivaceError } from '../errors';
 import { callError, fromFailure } from './failure';
+import type { Health } from './health';
 import { type Answers, answers } from './page/answers';
 import { absolute, Connection } from './page/connection';
 import { HashThread } from './page/hash_thread';
@@ -39,6 +40,7 @@ export {
   readHubUrl,
   showHubAddress,
 } from '../storage/hub/hub_address';
+export type { Health } from './health';
 export { cacheUsage, deleteCachedModel, listCachedModels } from './page/model_cache';
 export { type RunHeard, type RunReport, runReport } from './page/run_report';
 export { trustedScriptUrl } from './page/script_url';
@@ -51,8 +53,13 @@ export interface EngineLoadOptions extends LoadOptions {
    * At stage `weights` the model's headers have been read and accepted. The load waits for the returned promise before
    * it takes memory.
    */
-  onProgress?: (progress: LoadProgress) => unknown;
+  onProgress?: (progress: EngineLoadProgress) => unknown;
   signal?: AbortSignal;
+}
+
+export interface EngineLoadProgress extends LoadProgress {
+  /** Loads without waiting for another tab any longer. Present while the load waits for one. */
+  goOnAlone?(): void;
 }
 
 export interface EngineGenerateOptions extends GenerateOptions {
@@ -136,6 +143,20 @@ export class Engine {
    */
   get lost(): VivaceError | null {
     return this.connection.lost;
+  }
+
+  /** The health now. */
+  get health(): Health {
+    return this.lost ? { state: 'lost', cause: this.lost } : { state: 'well' };
+  }
+
+  /** Calls `listener` after each change of `health`. Returns a function that takes the listener off. */
+  onHealth(listener: (health: Health) => void): () => void {
+    let isOn = true;
+    void this.whenLost.then((cause) => isOn && listener({ state: 'lost', cause }));
+    return () => {
+      isOn = false;
+    };
   }
 
   /** Resolves with `lost` when the engine is lost. `unload` is no loss. */

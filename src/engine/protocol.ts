@@ -51,6 +51,8 @@ export interface LoadProgress {
   cachedBytes?: number;
   bytesPerSecond: number | null;
   secondsLeft: number | null;
+  /** Milliseconds of waiting, so far, for another tab that loads the same model. Absent while nothing waits. */
+  waitsMs?: number;
 }
 
 /** The options of one answer. */
@@ -211,6 +213,13 @@ export type EngineEvent =
   | TokenEvent
   | AnswerPart
   | { type: 'warning'; code: string; message: string }
+  /**
+   * The worker or its GPU was lost, and the model loads again. `recovered` follows, and then the rest of the answer, or
+   * the error that ends it. `code` is that of the loss.
+   */
+  | { type: 'interrupted'; code: string; message: string }
+  /** The answer goes on where it stopped, `pauseMs` after `interrupted`. */
+  | { type: 'recovered'; message: string; backend: BackendName; pauseMs: number }
   | {
       type: 'done';
       /** Text held back until now, because it could have become a longer character, a stop string or a marker. */
@@ -270,6 +279,16 @@ export interface EngineInfo {
 export interface GenerateRequest {
   input: GenerateInput;
   options: GenerateOptions;
+  resumed?: ResumedAnswer;
+}
+
+/**
+ * The ids of an answer that another worker began. Its prompt is `promptIds`, whatever `input` renders to by now. Its
+ * events go on after the last of `ids`.
+ */
+export interface ResumedAnswer {
+  promptIds: readonly number[];
+  ids: readonly number[];
 }
 
 export interface EmbedRequest {
@@ -300,6 +319,12 @@ export interface WorkerApi {
     startHasher: StartHasher,
   ): Promise<LoadResult>;
   cancelLoad(): void;
+  /** Ends the waits of the load for other tabs, now and later. */
+  goOnAlone(): void;
+  /** True if the browser grants a GPU now. */
+  hasGpu(): Promise<boolean>;
+  /** Queues no steps until `pause(false)`: a phone's page is hidden. */
+  pause(isPaused: boolean): void;
   /**
    * Posts `PortMessages<EngineEvent>`, the tokens of one readback together; `done`, `gpuTimes` if asked for, or a
    * failure last. Any message back asks the worker to stop.
@@ -333,4 +358,12 @@ export interface WorkerFailure {
 /** The worker's message, outside of any call, that its GPU is lost and that it answers no more. */
 export interface LostMessage {
   lost: WorkerFailure;
+}
+
+/**
+ * The worker's message, outside of any call, that its thread may be silent for so many milliseconds, before work that
+ * blocks it. 0: the work is done.
+ */
+export interface PatienceMessage {
+  patienceMs: number;
 }

@@ -114,6 +114,14 @@ const api: WorkerApi = {
     loading.abort(new DOMException('Loading was canceled.', 'AbortError'));
   },
 
+  goOnAlone() {},
+
+  async hasGpu() {
+    return (await navigator.gpu?.requestAdapter().catch(() => null)) != null;
+  },
+
+  pause() {},
+
   generate({ input, options }, port) {
     enqueue<EngineEvent>(port, async ({ session }, post, stopped) => {
       if (warnings.length > 0) post(warnings.map((warning) => ({ type: 'warning', ...warning })));

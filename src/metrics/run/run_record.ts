@@ -136,6 +136,9 @@ export class RunRecord implements RunData {
       case 'gpuTimes':
         if (this.done) this.done = { ...this.done, metrics: { ...this.done.metrics, gpuMs: event.gpuMs } };
         break;
+      case 'interrupted':
+      case 'recovered':
+        break;
       case 'reasoning':
       case 'tool-call':
       case 'tool-call-error':

@@ -111,6 +111,8 @@ export function takeEvent(turn: Turn, event: EngineEvent): boolean {
       return true;
     case 'start':
     case 'warning':
+    case 'interrupted':
+    case 'recovered':
     case 'gpuTimes':
       return false;
     default:
