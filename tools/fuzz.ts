@@ -1,6 +1,6 @@
-// `npm run fuzz -- --minutes N`: looks for hostile files that break a loader, with fresh seeds. Prints each as the
-// command that repeats it and adds it to test/fuzz/corpus.json, which `npm test` runs. Exit code 1 where something was
-// found.
+// `npm run fuzz -- --minutes N`: looks for hostile files and answers that break a loader, with fresh seeds. Prints each
+// as the command that repeats it and adds it to test/fuzz/corpus.json, which `npm test` runs. Exit code 1 where
+// something was found.
 
 import { search } from '../test/fuzz/search';
 import { UsageError } from './lib/flags';

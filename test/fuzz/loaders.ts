@@ -4,6 +4,7 @@ import { configLoader } from './config_cases';
 import { ggufLoader } from './gguf_cases';
 import { jsonLoader } from './json_cases';
 import { largeLoader } from './large_cases';
+import { markdownLoader } from './markdown_cases';
 import { modelLoader } from './model_cases';
 import type { Random } from './random';
 import { safetensorsLoader } from './safetensors_cases';
@@ -31,5 +32,6 @@ export const LOADERS = [
   ggufVocabularyLoader,
   templateLoader,
   modelLoader,
+  markdownLoader,
   largeLoader,
 ] as readonly Loader[];

@@ -17,6 +17,7 @@ export const PLAN: Readonly<Record<string, { cases: number; loading: number }>> 
   'gguf vocabulary': { cases: 80, loading: 5 },
   template: { cases: 100, loading: 5 },
   model: { cases: 80, loading: 5 },
+  markdown: { cases: 400, loading: 100 },
   large: { cases: 8, loading: 0 },
 };
 

@@ -20,7 +20,7 @@ const FUEL_PER_LOOK = 1_000;
 /**
  * Time limit, as a last resort against slow single steps. Excludes parsing. Ordinary conversations render in a few ms.
  */
-const MAX_MILLISECONDS = 600;
+const MAX_MILLISECONDS = 300;
 const CHARACTERS_PER_MILLISECOND = 5_000;
 const MAX_MILLISECONDS_OF_MESSAGE = 2; // a hundred times the need of one with 500 characters on an idle machine
 
