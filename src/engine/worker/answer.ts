@@ -1,7 +1,7 @@
 // Ids to events: each token of one answer with its text and its times, and the parts of the answer that it completed,
 // until one of them ends the answer.
 
-import { NotFiniteError } from '../../errors';
+import { InvalidRequestError, NotFiniteError } from '../../errors';
 import type { Logprobs } from '../../sampling/logprobs';
 import { GAVE_UP, NO_TOKEN } from '../../sampling/sampling';
 import type { AnswerParser } from '../../text/answer/answer_parser';
@@ -48,6 +48,25 @@ export class Answer {
   }
 
   /**
+   * Takes the ids of an answer that another worker began. Their events have been told, also the text of each: what was
+   * held back comes later, as it would have.
+   * @throws InvalidRequestError for ids that go on after an end of the answer
+   */
+  resume(ids: readonly number[]): void {
+    const { parser } = this;
+    for (const id of ids) {
+      if (this.finishReason !== null) {
+        throw new InvalidRequestError(`resumed.ids go on after token ${this.ids.length - 1}, which ends the answer.`);
+      }
+      this.ids.push(id);
+      if (this.eos.has(id)) this.finishReason = 'eos';
+      else parser.push(id);
+      if (parser.stopped) this.finishReason = 'stop';
+    }
+    if (ids.length > 0) this.finishReason ??= this.end();
+  }
+
+  /**
    * Emits the tokens of a readback together, up to the one that ends the answer. Returns false if a step gave up before
    * that.
    */
@@ -77,8 +96,10 @@ export class Answer {
       this.isBroken = true;
       throw new NotFiniteError(options.promptLength + ids.length);
     }
+    const isFirst = this.clock.first === null;
     this.inFlight.land();
-    if (ids.push(id) === 1) options.onFirst();
+    ids.push(id);
+    if (isFirst) options.onFirst();
     const ended = this.eos.has(id);
     const text = ended ? '' : parser.push(id);
     const event = this.event(id, text);
@@ -112,7 +133,7 @@ export class Answer {
     const { stopped, most, room } = this.options;
     if (this.parser.stopped) return 'stop';
     if (stopped()) return 'abort';
-    if (this.ids.length === most) return most === room ? 'context' : 'length';
+    if (this.ids.length >= most) return most === room ? 'context' : 'length';
     return null;
   }
 }

@@ -3,7 +3,7 @@
 
 import { InvalidRequestError } from '../../errors';
 import { createAnswerParser } from '../../text/answer/answer_parser';
-import type { EngineEvent, GenerateInput, GenerateOptions, TbtSummary } from '../protocol';
+import type { EngineEvent, GenerateInput, GenerateOptions, ResumedAnswer, TbtSummary } from '../protocol';
 import { Answer } from './answer';
 import { MOST_SHARED } from './backend';
 import { resolveGenerate, samplingParams } from './generate_options';
@@ -20,7 +20,7 @@ type Emit = (events: readonly EngineEvent[]) => void;
 /**
  * Answers one request with events through `emit`, those of a readback together. Ends soon after `stopped` turns true.
  * `done` waits for nothing after the last token. Resolves when the steps queued past it have settled, too, and the
- * session is free for the next request.
+ * session is free for the next request. A `resumed` answer runs its prompt and its ids at once, and goes on from there.
  */
 export async function generate(
   session: Session,
@@ -28,34 +28,40 @@ export async function generate(
   options: GenerateOptions,
   emit: Emit,
   stopped: () => boolean,
+  resumed?: ResumedAnswer,
 ): Promise<void> {
   reportTail(session, emit);
   const { backend } = session;
   const clock = new TokenClock();
-  const { sampling, timed, runAhead, prompt, parser, ends } = checkRequest(session, input, options);
+  const request = checkRequest(session, input, options, resumed);
+  const { sampling, timed, runAhead, prompt, told, known, parser, ends } = request;
   clock.tokenized = performance.now();
 
-  const cached = sharedPrefix(session.cachedIds, prompt);
-  const toPrefill = prompt.length - cached;
+  const cached = sharedPrefix(session.cachedIds, known);
+  const cachedTokens = Math.min(cached, prompt.length);
+  const toPrefill = known.length - cached;
   const progress = (done: number) => {
-    session.cachedIds = Array.from(prompt.subarray(0, cached + done));
+    session.cachedIds = Array.from(known.subarray(0, cached + done));
     emit([{ type: 'prefill', done, total: toPrefill }]);
   };
-  const inFlight = new IdsInFlight(backend, clock, runAhead, prompt.length, ends.most);
-  const giveUps = new GiveUps(backend, inFlight, prompt.length);
-  const told = { stopped, emit, onFirst: () => progress(toPrefill) };
-  const answer = new Answer(backend, clock, inFlight, parser, { ...ends, ...told });
+  const inFlight = new IdsInFlight(backend, clock, runAhead, known.length, ends.most - told.length);
+  const giveUps = new GiveUps(backend, inFlight, known.length);
+  const heard = { stopped, emit, onFirst: () => progress(toPrefill) };
+  const answer = new Answer(backend, clock, inFlight, parser, { ...ends, ...heard });
+  answer.resume(told);
   let before = copyOf(backend.counters);
 
-  emit([{ type: 'start', choice: 0, promptIds: Array.from(prompt), cachedTokens: cached }]);
-  progress(0);
+  emit([{ type: 'start', choice: 0, promptIds: Array.from(prompt), cachedTokens }]);
   try {
-    backend.begin(sampling, timed);
-    const run = () => backend.prefill(prompt.slice(cached), cached, progress, stopped);
-    const { token: first } = stopped() ? { token: null } : await run();
-    if (first) inFlight.add(first, 1, clock.tokenized);
-    else answer.finishReason = 'abort';
-    before = copyOf(backend.counters);
+    if (answer.finishReason === null) {
+      progress(0);
+      backend.begin(sampling, timed);
+      const run = () => backend.prefill(known.slice(cached), cached, progress, stopped);
+      const { token: first } = stopped() ? { token: null } : await run();
+      if (first) inFlight.add(first, 1, clock.tokenized);
+      else answer.finishReason = 'abort';
+      before = copyOf(backend.counters);
+    }
 
     while (answer.finishReason === null) {
       inFlight.fill();
@@ -68,7 +74,7 @@ export async function generate(
     throw error;
   } finally {
     if (answer.isBroken) session.cachedIds = [];
-    else if (answer.ids.length > 0) session.cachedIds = [...prompt, ...answer.ids.slice(0, -1)];
+    else if (answer.ids.length > told.length) session.cachedIds = [...prompt, ...answer.ids.slice(0, -1)];
   }
 
   const steps = inFlight.queued - 1 + inFlight.discarded;
@@ -83,7 +89,7 @@ export async function generate(
       seed: sampling.seed,
       usage: {
         promptTokens: prompt.length,
-        cachedTokens: cached,
+        cachedTokens,
         completionTokens: answer.ids.length,
         reasoningTokens: parser.reasoningTokens,
       },
@@ -122,7 +128,7 @@ function warn(message: string | null, emit: Emit): void {
 }
 
 /** @throws InvalidRequestError, ContextOverflowError and TokenizerError for a request that cannot be answered */
-function checkRequest(session: Session, input: GenerateInput, options: GenerateOptions) {
+function checkRequest(session: Session, input: GenerateInput, options: GenerateOptions, resumed?: ResumedAnswer) {
   const { backend, tokenizer } = session;
   if (backend.vectors.only) {
     throw new InvalidRequestError('This model embeds text and cannot write any. Call embed(), or load a chat model.');
@@ -130,7 +136,7 @@ function checkRequest(session: Session, input: GenerateInput, options: GenerateO
   const resolved = resolveGenerate(options);
   const { maxTokens, stop, reasoning, thinking, runAhead, gpuTimes: timed } = resolved;
   const depth = runAheadOf(session, runAhead);
-  const { ids: prompt, chat, ...beginning } = fittingPrompt(input, thinking, session);
+  const { ids: prompt, told, chat, ...beginning } = fittingPrompt(input, thinking, session, resumed);
   const parser = createAnswerParser(tokenizer, {
     stop,
     ...beginning,
@@ -143,7 +149,8 @@ function checkRequest(session: Session, input: GenerateInput, options: GenerateO
   const sampling = samplingParams(resolved, { start: prompt.length, vocabSize: session.vocabSize, eosIds });
   const most = Math.min(maxTokens ?? room, room);
   const ends = { promptLength: prompt.length, room, most, eosIds: resolved.ignoreEos ? [] : eosIds, names: tokenizer };
-  return { sampling, timed, runAhead: depth, prompt, parser, ends };
+  const known = Uint32Array.from([...prompt, ...told]);
+  return { sampling, timed, runAhead: depth, prompt, told, known, parser, ends };
 }
 
 /** The run-ahead of the answer before, which has learned the times of this browser and GPU, or a new one. */

@@ -4,7 +4,7 @@ import { ContextOverflowError, InvalidRequestError, TokenizerError } from '../..
 import type { ChatTemplate } from '../../text/template/chat_template';
 import type { ChatRequest } from '../../text/template/message';
 import type { Tokenizer } from '../../text/tokenizer';
-import type { GenerateInput, GenerateOptions } from '../protocol';
+import type { GenerateInput, GenerateOptions, ResumedAnswer } from '../protocol';
 import { checkChat } from './chat_checks';
 import type { Session } from './session';
 
@@ -36,14 +36,32 @@ export function encodeInput(input: GenerateInput, thinking: Thinking, session: S
   return { ids: Uint32Array.from(ids), ...prompt };
 }
 
-/** The ids of an input that leaves room for an answer. @throws ContextOverflowError, and as `encodeInput` */
-export function fittingPrompt(input: GenerateInput, thinking: Thinking, session: Session): Prompt {
+/**
+ * The ids of an input that leaves room for an answer, and the ids of the answer that have been told. A resumed answer
+ * keeps its own prompt, and the input says how the answer began: a template may name the date.
+ * @throws ContextOverflowError, and as `encodeInput`
+ */
+export function fittingPrompt(
+  input: GenerateInput,
+  thinking: Thinking,
+  session: Session,
+  resumed?: ResumedAnswer,
+): Prompt & { told: readonly number[] } {
+  const { vocabSize } = session;
   const { contextLength } = session.backend;
-  const given = 'ids' in input && Array.isArray(input.ids) ? input.ids.length : 0;
-  if (given >= contextLength) throw new ContextOverflowError(given, contextLength); // before a look at each
+  const checkRoom = (length: number) => {
+    if (length >= contextLength) throw new ContextOverflowError(length, contextLength);
+  };
+  const given: unknown = resumed ? resumed.promptIds : 'ids' in input && input.ids;
+  if (Array.isArray(given)) checkRoom(given.length); // before a look at each
   const prompt = encodeInput(input, thinking, session);
-  if (prompt.ids.length >= contextLength) throw new ContextOverflowError(prompt.ids.length, contextLength);
-  return prompt;
+  if (!resumed) {
+    checkRoom(prompt.ids.length);
+    return { ...prompt, told: [] };
+  }
+  const ids = checkIds(resumed.promptIds, vocabSize);
+  const isBefore = Array.isArray(resumed.ids) && resumed.ids.length === 0; // nothing has been told yet
+  return { ...prompt, ids, told: isBefore ? [] : Array.from(checkIds(resumed.ids, vocabSize)) };
 }
 
 function promptOf(
@@ -71,7 +89,7 @@ function withTemplate(template: ChatTemplate | null): ChatTemplate {
   throw new InvalidRequestError('This model has no chat template. Use complete() with a prompt, or --raw.');
 }
 
-function checkIds(ids: unknown, vocabSize: number): Uint32Array {
+function checkIds(ids: unknown, vocabSize: number): Uint32Array<ArrayBuffer> {
   if (!Array.isArray(ids) || ids.length === 0) {
     throw new InvalidRequestError('The prompt must be text or an array of at least one token id.');
   }

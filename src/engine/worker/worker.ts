@@ -122,11 +122,11 @@ const api: WorkerApi = {
 
   pause() {},
 
-  generate({ input, options }, port) {
+  generate({ input, options, resumed }, port) {
     enqueue<EngineEvent>(port, async ({ session }, post, stopped) => {
       if (warnings.length > 0) post(warnings.map((warning) => ({ type: 'warning', ...warning })));
       warnings = [];
-      await generate(session, input, options, post, stopped);
+      await generate(session, input, options, post, stopped, resumed);
     });
   },
 
