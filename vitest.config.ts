@@ -8,6 +8,7 @@ Object.assign(process.env, softwareVulkan()); // before any fork: the loader rea
 
 // Against a test that hangs, not a measure: the machine may be busy with other work.
 const HANGS_MS = 300_000;
+const BROWSER = ['test/browser/**/*.test.ts', 'test/faults/browser/**/*.test.ts'];
 const POLL = { timeout: 90_000, interval: 20 };
 
 export default defineConfig({
@@ -18,7 +19,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/browser/**'],
+          exclude: BROWSER,
           pool: 'forks',
           maxWorkers: 2,
           setupFiles: ['test/setup.ts'],
@@ -30,7 +31,7 @@ export default defineConfig({
       {
         test: {
           name: 'browser',
-          include: ['test/browser/**/*.test.ts'],
+          include: BROWSER,
           pool: 'forks',
           maxWorkers: 2,
           globalSetup: ['test/browser/build.ts'],

@@ -1,9 +1,10 @@
 // `npm start`: serves the chat page as users get it, built first if need be. `-- --port N` picks the port, `-- --dev`
-// the Vite dev server.
+// the Vite dev server, `-- --faults` adds the fault injector.
 
 import { once } from 'node:events';
 import { type Connect, createServer, type Plugin } from 'vite';
 import viteConfig from '../vite.config';
+import { faultHandlers } from './faults/serve';
 import { DIST, ensureBuilt } from './lib/dist';
 import { ROOT } from './lib/ensure.mjs';
 import { UsageError } from './lib/flags';
@@ -18,6 +19,7 @@ const FLAGS = {
     help: `first port to try (default ${DEFAULT_PORT}); a taken one is passed over`,
   },
   dev: { kind: 'switch', help: 'Vite dev server: changes show at once' },
+  faults: { kind: 'switch', help: 'adds the fault injector: ?faults=gpu-destroy@token:12 in the address' },
 } as const;
 
 /** The paths that pages of other origins ask for: the scripts of the tag and of the package, and models. */
@@ -50,14 +52,16 @@ async function startDev(port: number) {
   return { url: server.resolvedUrls?.local[0] ?? '', close: () => server.close() };
 }
 
-async function startBuilt(port: number) {
+async function startBuilt(port: number, faults: boolean) {
   await ensureBuilt();
-  return serve({ mounts: { '/': DIST }, port, nextPort: true, crossOrigin: true });
+  const handlers = faults ? await faultHandlers() : {};
+  return serve({ mounts: { '/': DIST }, handlers, port, nextPort: true, crossOrigin: true });
 }
 
-await runTool('npm start --', FLAGS, async ({ port = DEFAULT_PORT, dev }) => {
+await runTool('npm start --', FLAGS, async ({ port = DEFAULT_PORT, dev, faults }) => {
   if (port < 0 || port > 65_535) throw new UsageError(`--port ${port} is not a port.`);
-  const server = await (dev ? startDev(port) : startBuilt(port));
+  if (dev && faults) throw new UsageError('--faults is for the built page: leave out --dev.');
+  const server = await (dev ? startDev(port) : startBuilt(port, faults === true));
   console.log(`Vivace: ${server.url}`);
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   await server.close();

@@ -100,6 +100,14 @@ test('nothing asks for unsafe-eval or wasm-unsafe-eval', () => {
     expect(code).not.toMatch(/\beval\(|\bFunction\(|\bWebAssembly\b/);
 });
 
+test('nothing of the fault injector is built', () => {
+  for (const file of [...built('.js'), ...built('.html')]) {
+    expect(readFileSync(path.join(DIST, file), 'utf8'), file).not.toMatch(
+      /vivaceFaults|vivacePlan|faults\.js|Injected:/,
+    );
+  }
+});
+
 test('the engine travels in one of the bundles that meet on a page', () => {
   const worker = (code: string) => code.split('createShaderModule').length - 1;
   expect(worker(bundle)).toBeGreaterThan(0);

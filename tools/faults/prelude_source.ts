@@ -1,0 +1,3 @@
+// The prelude's code as text, inserted by bundle.ts.
+
+export const preludeSource: string = '';
