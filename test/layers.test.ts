@@ -57,7 +57,7 @@ const DOORS: Record<string, readonly string[]> = {
   'metrics/tuning': ['roofline_section', 'tune_section'],
   'model/config': ['config', 'read'],
   'model/step': ['decode_step', 'fused_step', 'step_choice'],
-  'storage/cache': ['cache', 'cached_models', 'manifest', 'piece_store', 'stores'],
+  'storage/cache': ['cache', 'cached_models', 'manifest', 'piece_store', 'tab_waits', 'watched_stores'],
   'storage/checks': ['bounds', 'json'],
   'storage/formats': ['gguf', 'safetensors', 'shards', 'split_gguf', 'tensor'],
   'storage/hub': ['hub_address', 'hub_model', 'model_url'],

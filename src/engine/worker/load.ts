@@ -44,11 +44,12 @@ export async function loadModel(
   onProgress: (progress: LoadProgress) => unknown,
   signal: AbortSignal,
   createHasher?: OpenOptions['createHasher'],
+  goesAlone?: AbortSignal,
 ): Promise<LoadedModel> {
   const options = resolveLoad(given, location);
   const place = typeof location === 'string' ? resolveUrl(location, options.hubUrl).href : location;
   const load = (attempt: Attempt, isSecond: boolean) =>
-    loadOnce(place, options, new LoadTracker(onProgress), signal, createHasher, attempt, isSecond);
+    loadOnce(place, options, new LoadTracker(onProgress, goesAlone), signal, createHasher, attempt, isSecond);
   const newAttempt = (): Attempt => ({ readBytes: 0, fetchedBytes: 0, isParsed: false });
   const first = newAttempt();
   try {
@@ -75,7 +76,7 @@ async function loadOnce(
   const onWarning = (warning: Warning) => void warnings.push(warning);
   const { cache: keeps, sha256 } = options;
   const checks = keeps === 'check';
-  const cache = keeps && typeof place === 'string' ? await openCache(place, onWarning, checks) : null;
+  const cache = keeps && typeof place === 'string' ? await openCache(place, onWarning, checks, tracker.waits) : null;
   const ended = new AbortController(); // ends reading ahead together with the load
   const abort = () => ended.abort(signal.reason);
   signal.addEventListener('abort', abort);

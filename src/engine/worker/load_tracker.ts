@@ -1,5 +1,6 @@
 // The progress of a load.
 
+import { TabWaits } from '../../storage/cache/tab_waits';
 import type { EngineInfo, LoadProgress } from '../protocol';
 
 /** Shortest time between two progress reports. */
@@ -18,7 +19,21 @@ export class LoadTracker {
   private lastReport = Number.NEGATIVE_INFINITY;
   private reporting: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly send: (progress: LoadProgress) => unknown) {}
+  /** The load's waits for other tabs. */
+  readonly waits: TabWaits;
+  private waitsMs: number | undefined;
+
+  /** `goesAlone` ends the waits for other tabs. */
+  constructor(
+    private readonly send: (progress: LoadProgress) => unknown,
+    goesAlone?: AbortSignal,
+  ) {
+    const onWait = (ms: number | undefined) => {
+      this.waitsMs = ms;
+      this.report(true);
+    };
+    this.waits = new TabWaits(onWait, goesAlone);
+  }
 
   /** Settles once the receiver has handled the newest report: a page may first unload another model. */
   async reported(): Promise<void> {
@@ -66,6 +81,7 @@ export class LoadTracker {
       cachedBytes: Math.min(this.cachedBytes, loadedBytes),
       bytesPerSecond,
       secondsLeft: bytesPerSecond === null || this.totalBytes === 0 ? null : left / bytesPerSecond,
+      ...(this.waitsMs !== undefined && { waitsMs: this.waitsMs }),
     });
     this.reporting = Promise.resolve(handled).catch(() => {}); // failures of the receiver are not the load's
   }

@@ -3,7 +3,7 @@
 import { type Endpoint, transfer } from 'comlink';
 import { InvalidRequestError } from '../../errors';
 import { deleteModel, listModels } from '../../storage/cache/cached_models';
-import { openStores } from '../../storage/cache/stores';
+import { inStores } from '../../storage/cache/watched_stores';
 import { type Hasher, portHasher, serveHasher } from '../../storage/source/hash_port';
 import { toFailure } from '../failure';
 import type {
@@ -27,6 +27,8 @@ import { serve } from './serve';
 
 let model: LoadedModel | null = null;
 const loading = new AbortController();
+/** Ends the load's waits for other tabs. */
+const alone = new AbortController();
 /** Warnings of the load, for the first request to report. */
 let warnings: readonly Warning[] = [];
 /** Running and waiting requests, which an unload stops. */
@@ -98,7 +100,7 @@ const api: WorkerApi = {
   async load(location, options, onProgress, startHasher) {
     try {
       const createHasher = (size: number) => hasherElsewhere(size, startHasher);
-      model = await loadModel(location, options, onProgress, loading.signal, createHasher);
+      model = await loadModel(location, options, onProgress, loading.signal, createHasher, alone.signal);
       warnings = model.info.warnings;
       void model.session.backend.failing?.then((error) => {
         const message: LostMessage = { lost: toFailure(error) };
@@ -114,7 +116,9 @@ const api: WorkerApi = {
     loading.abort(new DOMException('Loading was canceled.', 'AbortError'));
   },
 
-  goOnAlone() {},
+  goOnAlone() {
+    alone.abort();
+  },
 
   async hasGpu() {
     return (await navigator.gpu?.requestAdapter().catch(() => null)) != null;
@@ -162,15 +166,9 @@ const api: WorkerApi = {
 
   hash: serveHasher,
 
-  async listCachedModels() {
-    const stores = await openStores().catch(() => null);
-    return stores ? listModels(stores) : [];
-  },
+  listCachedModels: () => inStores(listModels, []),
 
-  async deleteCachedModel(location) {
-    const stores = await openStores().catch(() => null);
-    if (stores) await deleteModel(stores, location);
-  },
+  deleteCachedModel: (location) => inStores((stores) => deleteModel(stores, location), undefined),
 
   async unload() {
     for (const request of requests) request.stopped = true;

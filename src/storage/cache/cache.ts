@@ -1,30 +1,35 @@
 // Keeps a model's files while it loads and serves them at the next load: pieces first, manifests last. Refused, full or
 // lossy storage never breaks a load, which continues from the network.
 
-import { withTimeout } from '../../shared/with_timeout';
-import { describeFull, removeUnnamed } from './cached_models';
+import { removeUnnamed } from './cached_models';
 import { type FileManifest, isEnough, isSameVersion, pieceLength, type Resolved } from './manifest';
 import type { Presence } from './manifest_store';
 import { ModelRecord } from './model_record';
 import { PieceKeeper } from './piece_keeper';
 import { openStores, type Stores } from './stores';
+import { TabWaits } from './tab_waits';
+import { describeFull, describeTrouble, troubleCode } from './trouble';
+import { watched } from './watched_stores';
 
-/** Receives the cache's warnings. Code: `cache-full`. */
+/** Receives the cache's warnings, each once. Codes: `cache-full`, `storage-hangs`, `storage-refused`. */
 export type OnCacheWarning = (warning: { code: string; message: string }) => void;
 
 /**
- * Opens the cache of the model at `location`. Null without storage, and for addresses that cannot be cached.
- * `checksServer`: also ask the server for a newer version of a complete model.
+ * Opens the cache of the model at `location`. Null, with a warning, without storage; null for addresses that cannot be
+ * cached. `checksServer`: also ask the server for a newer version of a complete model.
  */
 export async function openCache(
   location: string,
   onWarning: OnCacheWarning,
   checksServer = false,
+  waits?: TabWaits,
 ): Promise<ModelCache | null> {
   if (!/^https?:/i.test(location)) return null;
   try {
-    return await ModelCache.open(location, await openStores(), onWarning, checksServer);
-  } catch {
+    const stores = await openStores();
+    return await ModelCache.open(location, stores, onWarning, checksServer, waits).catch(() => null); // told already
+  } catch (error) {
+    onWarning({ code: troubleCode(error), message: describeTrouble(error) });
     return null;
   }
 }
@@ -32,24 +37,25 @@ export async function openCache(
 export class ModelCache {
   private presence: Presence = { others: false, leave() {} };
   private warning: Promise<void> = Promise.resolve();
+  private readonly stores: Stores;
   private readonly record: ModelRecord;
   private readonly pieces: PieceKeeper;
   /** Files with a piece that was read but not stored. */
   private readonly missed = new Set<FileManifest>();
+  /** Codes of the warnings given. */
+  private readonly told = new Set<string>();
 
   private constructor(
-    location: string,
-    private readonly stores: Stores,
-    onWarning: OnCacheWarning,
+    private readonly location: string,
+    stores: Stores,
+    private readonly onWarning: OnCacheWarning,
     /** Compares the cached files with the server's, even when the model is complete. */
     readonly checksServer: boolean,
+    private readonly waits: TabWaits,
   ) {
-    this.pieces = new PieceKeeper(stores.pieces, () => {
-      this.warning = describeFull(stores, location, [...this.record.files.values()]).then((message) =>
-        onWarning({ code: 'cache-full', message }),
-      );
-    });
-    this.record = new ModelRecord(location, stores, this.pieces);
+    this.stores = watched(stores, (error) => this.tell(error));
+    this.pieces = new PieceKeeper(this.stores.pieces);
+    this.record = new ModelRecord(location, this.stores, this.pieces, waits);
   }
 
   /** Opens a cache that the caller closes after the load. @throws when the database refuses */
@@ -58,11 +64,28 @@ export class ModelCache {
     stores: Stores,
     onWarning: OnCacheWarning,
     checksServer = false,
+    waits = new TabWaits(),
   ): Promise<ModelCache> {
-    const cache = new ModelCache(location, stores, onWarning, checksServer);
+    const cache = new ModelCache(location, stores, onWarning, checksServer, waits);
     await cache.record.open(checksServer);
-    cache.presence = await withTimeout(() => stores.manifests.join(location)).catch(() => cache.presence);
+    try {
+      cache.presence = await cache.stores.manifests.join(location);
+    } catch {
+      waits.goOnAlone(); // locks that hang here would hang at every piece
+    }
     return cache;
+  }
+
+  private tell(error: unknown): void {
+    const code = troubleCode(error);
+    if (this.told.has(code)) return;
+    this.told.add(code);
+    const warn = (message: string) => this.onWarning({ code, message });
+    if (code === 'cache-full') {
+      this.warning = describeFull(this.stores, this.location, [...this.record.files.values()]).then(warn);
+    } else {
+      warn(describeTrouble(error));
+    }
   }
 
   /** Marks the files of a successful load as sufficient: no more pieces are needed than were read. */
@@ -120,12 +143,12 @@ export class ModelCache {
     work: (hold: (until: Promise<unknown>) => void) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T> {
-    return this.pieces.keeps ? this.stores.manifests.turn(name, work, signal) : work(() => {});
+    return this.pieces.keeps ? this.stores.manifests.turn(name, work, this.waits, signal) : work(() => {});
   }
 
   /** The manifest of a file, or null. */
   async find(url: string, pieceBytes: number): Promise<FileManifest | null> {
-    const file = await withTimeout(() => this.record.lookUp(url)).catch(() => null);
+    const file = await this.record.lookUp(url).catch(() => null);
     return file?.pieceBytes === pieceBytes ? file : null;
   }
 
@@ -214,7 +237,7 @@ export class ModelCache {
     await this.pieces.settle();
     const names = new Set(file.hashes.filter((name) => name !== null));
     for (const name of names) this.pieces.wanted.delete(name);
-    await withTimeout(() => removeUnnamed(this.stores, names, this.pieces.wanted)).catch(() => {}); // best effort
+    await removeUnnamed(this.stores, names, this.pieces.wanted).catch(() => {}); // best effort
   }
 
   /** True for a file that a complete model is known not to have. */

@@ -2,6 +2,7 @@
 
 import { createStore, entries, get, promisifyRequest } from 'idb-keyval';
 import { alone, join, type Presence, turn } from './tab_locks';
+import type { TabWaits } from './tab_waits';
 
 export type { Presence };
 
@@ -13,10 +14,10 @@ export interface ManifestStore {
   entries(): Promise<[key: unknown, value: unknown][]>;
   remove(keys: readonly unknown[]): Promise<void>;
   /**
-   * Runs one piece of work at a time among all tabs, if the browser has locks. Without locks a deletion may miss
-   * concurrent writes; the next deletion finds them.
+   * Runs one piece of work at a time among all tabs, if the browser has locks. Without locks, and after 5 seconds of
+   * waiting for a tab that hangs, a deletion may miss concurrent writes; the next deletion finds them.
    */
-  alone(work: () => Promise<void>): Promise<void>;
+  alone(work: () => Promise<void>, waits?: TabWaits): Promise<void>;
   /**
    * Like `alone`, but only among work with the same `name`. The turn ends when `work` and every promise passed to
    * `hold` have settled; the result is returned before. A caller waits at most a minute, for example for a hanging tab,
@@ -26,6 +27,7 @@ export interface ManifestStore {
   turn<T>(
     name: string,
     work: (hold: (until: Promise<unknown>) => void) => Promise<T>,
+    waits?: TabWaits,
     signal?: AbortSignal,
   ): Promise<T>;
   /** Announces to other tabs that this one works on `name`, until `leave`. `others`: another tab came first. */
@@ -67,8 +69,17 @@ function updated(store: IDBObjectStore, key: string, change: (old: unknown) => u
         else store.put(value, key);
       } catch (error) {
         reject(error);
-        transaction.abort();
+        abort(transaction);
       }
     };
   });
+}
+
+/** Aborts a transaction that may have ended by itself. */
+function abort(transaction: IDBTransaction): void {
+  try {
+    transaction.abort();
+  } catch {
+    // ended
+  }
 }

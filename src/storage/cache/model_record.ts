@@ -1,7 +1,6 @@
 // The manifests of one model during a load: as stored, as they are now, and when they are written. Files are written
 // while their pieces arrive, the model once it opened.
 
-import { withTimeout } from '../../shared/with_timeout';
 import { removeOutdated, removeUnnamed } from './cached_models';
 import {
   type FileManifest,
@@ -19,6 +18,7 @@ import {
 } from './manifest';
 import type { PieceKeeper } from './piece_keeper';
 import type { Stores } from './stores';
+import type { TabWaits } from './tab_waits';
 
 /** Pieces between two manifest writes. */
 const PIECES_A_FLUSH = 4;
@@ -54,14 +54,15 @@ export class ModelRecord {
     private readonly location: string,
     private readonly stores: Stores,
     private readonly pieces: PieceKeeper,
+    private readonly waits: TabWaits,
   ) {}
 
   /** Reads the stored manifests. @throws when the database refuses */
   async open(checksServer: boolean): Promise<void> {
-    this.model = parseModel(this.location, await withTimeout(() => this.get(modelKey(this.location))));
+    this.model = parseModel(this.location, await this.get(modelKey(this.location)));
     if (!this.model?.isOpened) return;
     const { files: urls } = this.model;
-    const files = await withTimeout(() => Promise.all(urls.map((url) => this.lookUp(url))));
+    const files = await Promise.all(urls.map((url) => this.lookUp(url)));
     this.wasWhole = files.every((file) => file !== null && isEnough(file));
     this.isWhole = this.wasWhole && !checksServer;
   }
@@ -94,7 +95,11 @@ export class ModelRecord {
 
   /** Writes the manifests, after pieces in progress. Never throws. */
   flush(): Promise<void> {
-    this.flushing = this.flushing.then(() => this.write()).catch((error) => this.pieces.stop(error));
+    this.flushing = this.flushing
+      .then(() => this.write())
+      .catch(() => {
+        this.pieces.keeps = false;
+      });
     return this.flushing;
   }
 
@@ -110,21 +115,27 @@ export class ModelRecord {
     const outdated = isOver ? (this.model?.files ?? []).filter((url) => !this.files.has(url)) : [];
     const writesModel = this.modelChanged || outdated.length > 0;
     this.modelChanged = false;
-    await withTimeout(() =>
-      this.stores.manifests.alone(async () => {
-        if (writesModel) {
-          await this.update(modelKey(this.location), (old) =>
-            sealedModel(this.describe(parseModel(this.location, old), isOver)),
-          );
-        }
-        for (const url of urls) {
-          const file = this.files.get(url);
-          if (file) await this.update(fileKey(url), (old) => sealedFile(this.merge(parseFile(url, old), file)));
-        }
-      }),
-    );
+    try {
+      await this.stores.manifests.alone(() => this.update(writesModel, isOver, urls), this.waits);
+    } catch (error) {
+      this.modelChanged ||= writesModel; // the next flush tries again
+      for (const url of urls) this.changed.add(url);
+      throw error;
+    }
     if (outdated.length > 0 && this.model) this.model = { ...this.model, files: [...this.files.keys()] };
     this.sweep(outdated);
+  }
+
+  private async update(writesModel: boolean, isOver: boolean, urls: readonly string[]): Promise<void> {
+    if (writesModel) {
+      await this.change(modelKey(this.location), (old) =>
+        sealedModel(this.describe(parseModel(this.location, old), isOver)),
+      );
+    }
+    for (const url of urls) {
+      const file = this.files.get(url);
+      if (file) await this.change(fileKey(url), (old) => sealedFile(this.merge(parseFile(url, old), file)));
+    }
   }
 
   /** Deletes replaced files and pieces. Deleting a model later finds whatever fails here. */
@@ -159,14 +170,13 @@ export class ModelRecord {
     };
   }
 
-  private async update(key: string, change: (old: unknown) => unknown): Promise<void> {
+  private async change(key: string, change: (old: unknown) => unknown): Promise<void> {
     await this.stores.manifests.update(key, (old) => {
       // Deleted during the load, here or in another tab: not written again.
       if (old === undefined && this.stored.has(key)) this.isGone = true;
-      if (this.isGone && old === undefined) return undefined;
-      this.stored.add(key);
-      return change(old);
+      return this.isGone && old === undefined ? undefined : change(old);
     });
+    if (!this.isGone) this.stored.add(key);
   }
 
   private async get(key: string): Promise<unknown> {

@@ -1,35 +1,27 @@
 // Writes and reads the pieces of one load. Writing ends when the browser refuses; reading checks the content's hash.
 
-import { withTimeout } from '../../shared/with_timeout';
-import { isQuotaError, type PieceStore, pieceName } from './piece_store';
-
-/** Time after which a read or write counts as refused. */
-const TIMEOUT_MS = 20_000;
+import { LateError } from '../../shared/with_timeout';
+import { type PieceStore, pieceName } from './piece_store';
 
 export class PieceKeeper {
   /** True until the browser refuses a write. */
   keeps = true;
-  /** Names of pieces whose content did not match. */
+  /** Names of pieces that are missing, unreadable, or of other content. */
   readonly bad = new Set<string>();
   /** Names of pieces that this load keeps, protected from removal before a manifest names them. */
   readonly wanted = new Set<string>();
   /** Names of pieces that this load read or wrote. */
   readonly used = new Set<string>();
-  private isFull = false;
   private readonly writing = new Set<Promise<void>>();
 
-  constructor(
-    private readonly store: PieceStore,
-    /** Called once when storage is full. */
-    private readonly onFull: () => void,
-  ) {}
+  constructor(private readonly store: PieceStore) {}
 
   /** Stores a piece and passes its name, or null when refused, before `settle` resolves. Never throws. */
   keep(bytes: Uint8Array<ArrayBuffer>, onKept: (name: string | null) => void): Promise<void> {
     if (!this.keeps) return Promise.resolve(onKept(null));
     const kept = this.write(bytes)
-      .catch((error) => {
-        this.stop(error);
+      .catch(() => {
+        this.keeps = false;
         return null;
       })
       .then(onKept)
@@ -42,7 +34,8 @@ export class PieceKeeper {
     const name = await pieceName(bytes);
     this.wanted.add(name);
     this.used.add(name);
-    await withTimeout(() => this.store.write(name, bytes), TIMEOUT_MS);
+    if (this.bad.has(name)) await this.remove(name); // a store leaves a file of this name and size as it is
+    await this.store.write(name, bytes);
     this.bad.delete(name);
     return name;
   }
@@ -52,9 +45,17 @@ export class PieceKeeper {
     await Promise.allSettled(this.writing);
   }
 
-  /** A piece with this length and matching content, or null. A piece with other content is removed. */
+  /**
+   * A piece with this length and matching content, or null. A piece with other content is removed. One that storage
+   * does not return in time is not bad: the next load may read it.
+   */
   async read(name: string, length: number): Promise<Uint8Array<ArrayBuffer> | null> {
-    const bytes = await withTimeout(() => this.store.read(name), TIMEOUT_MS).catch(() => null);
+    let bytes: Uint8Array<ArrayBuffer> | null = null;
+    try {
+      bytes = await this.store.read(name);
+    } catch (error) {
+      if (error instanceof LateError) return null;
+    }
     if (bytes?.length === length && (await pieceName(bytes)) === name) {
       this.used.add(name);
       return bytes;
@@ -67,14 +68,6 @@ export class PieceKeeper {
   /** Removes a piece. Never throws. */
   async remove(name: string): Promise<void> {
     this.bad.add(name);
-    await withTimeout(() => this.store.remove(name), TIMEOUT_MS).catch(() => {}); // a later sweep finds it
-  }
-
-  /** Ends all writing after `error`. */
-  stop(error: unknown): void {
-    this.keeps = false;
-    if (!isQuotaError(error) || this.isFull) return;
-    this.isFull = true;
-    this.onFull();
+    await this.store.remove(name).catch(() => {}); // a later sweep finds it
   }
 }

@@ -2,7 +2,7 @@
 
 /** Bytes by name. A piece is stored wholly or not at all; readers check its content. */
 export interface PieceStore {
-  /** The piece's bytes, or null if missing or unreadable. */
+  /** The piece's bytes, or null if missing. @throws any other error of the browser's storage */
   read(name: string): Promise<Uint8Array<ArrayBuffer> | null>;
   /** @throws DOMException QuotaExceededError, and any other error of the browser's storage */
   write(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
@@ -52,8 +52,9 @@ class OpfsPieces implements PieceStore {
     try {
       const file = await (await this.folder.getFileHandle(name)).getFile();
       return new Uint8Array(await file.arrayBuffer());
-    } catch {
-      return null; // never written, or deleted since, perhaps by another tab
+    } catch (error) {
+      if (error instanceof Error && error.name === 'NotFoundError') return null; // deleted, perhaps by another tab
+      throw error;
     }
   }
 

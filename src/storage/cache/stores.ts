@@ -9,9 +9,9 @@ export interface Stores {
   manifests: ManifestStore;
 }
 
-/** Opens both stores. @throws if the browser refuses storage */
+/** Opens both stores. @throws if the browser refuses storage; LateError if it does not answer */
 export async function openStores(): Promise<Stores> {
-  if (!globalThis.crypto?.subtle) throw new Error('Pieces cannot be named: this page is not secure.');
+  if (!globalThis.crypto?.subtle) throw new Error('This page is not secure: use HTTPS.');
   const stores = { pieces: await withTimeout(opfsPieces), manifests: idbManifests() };
   await withTimeout(() => stores.manifests.get('')); // throws if the database refuses
   return stores;

@@ -1,12 +1,17 @@
 // Locks among the tabs that load one model. They save downloads and order writes, but no load depends on them: if locks
-// are missing, refused or broken, the work runs all the same.
+// are missing, refused, broken or held by a tab that hangs, the work runs all the same.
+
+import { TabWaits } from './tab_waits';
 
 export interface Presence {
   others: boolean;
   leave(): void;
 }
 
+/** Longest wait for another tab that fetches the same piece. */
 const TURN_MS = 60_000;
+/** Longest wait for another tab that writes records, which takes milliseconds. */
+const ALONE_MS = 5000;
 
 /** The browser's locks. Null on insecure pages and in frames without permission. */
 function locks(): LockManager | null {
@@ -17,20 +22,30 @@ function locks(): LockManager | null {
   }
 }
 
+interface Wait {
+  waits: TabWaits;
+  limitMs: number;
+  signal?: AbortSignal;
+}
+
 /**
  * Runs `work` exactly once: in the lock's callback, or without a lock when none is granted.
  * @throws as `work`; the reason of `signal` when it aborts before the work begins
  */
 function inLock<T>(
-  request: (manager: LockManager, callback: () => Promise<void>) => Promise<unknown>,
+  name: string,
   work: (hold: (until: Promise<unknown>) => void) => Promise<T>,
-  signal?: AbortSignal,
+  { waits, limitMs, signal }: Wait,
 ): Promise<T> {
   return new Promise<T>((resolve, reject) => {
+    const over = new AbortController(); // takes the request back
+    let stopWaiting = () => {};
     let hasBegun = false;
     const begin = async () => {
       if (hasBegun) return;
       hasBegun = true;
+      stopWaiting();
+      signal?.removeEventListener('abort', end);
       const held: Promise<unknown>[] = [];
       const turned = async () => {
         signal?.throwIfAborted();
@@ -41,29 +56,32 @@ function inLock<T>(
       await working.catch(() => {});
       await Promise.allSettled(held);
     };
-    const manager = locks();
-    const asked = async () => manager && (await request(manager, begin));
+    const end = () => {
+      void begin();
+      over.abort();
+    };
+    const manager = waits.isAlone || signal?.aborted ? null : locks();
+    if (!manager) return void begin();
+    stopWaiting = waits.begin(end, limitMs);
+    signal?.addEventListener('abort', end);
+    const asked = async () => manager.request(name, { signal: over.signal }, begin);
     asked().then(begin, begin); // a lock that breaks during the work changes nothing
   });
 }
 
 /** Implements `ManifestStore.alone`. */
-export function alone(work: () => Promise<void>): Promise<void> {
-  return inLock((manager, begin) => manager.request('vivace-models', begin), work);
+export function alone(work: () => Promise<void>, waits = new TabWaits()): Promise<void> {
+  return inLock('vivace-models', work, { waits, limitMs: ALONE_MS });
 }
 
 /** Implements `ManifestStore.turn`. */
 export function turn<T>(
   name: string,
   work: (hold: (until: Promise<unknown>) => void) => Promise<T>,
+  waits = new TabWaits(),
   signal?: AbortSignal,
 ): Promise<T> {
-  const request = (manager: LockManager, begin: () => Promise<void>) => {
-    const patience = AbortSignal.timeout(TURN_MS);
-    const options = { signal: signal ? AbortSignal.any([signal, patience]) : patience };
-    return manager.request(`vivace ${name}`, options, begin);
-  };
-  return inLock(request, work, signal);
+  return inLock(`vivace ${name}`, work, { waits, limitMs: TURN_MS, signal });
 }
 
 /** Implements `ManifestStore.join`. Of tabs that join at the same time, one comes first. */

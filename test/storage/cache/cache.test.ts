@@ -398,7 +398,8 @@ describe('storage that fails', () => {
     const { url } = await site();
     const stores = fakeStores();
     stores.manifests.refuses = true;
-    expect(await load(url, stores)).toMatchObject({ bytes: new Uint8Array(file), fetched: 4500, warnings: [] });
+    const warnings = [{ code: 'storage-refused', message: expect.stringContaining('refused (no database)') }];
+    expect(await load(url, stores)).toMatchObject({ bytes: new Uint8Array(file), fetched: 4500, warnings });
     expect(stores.manifests.values.size).toBe(0);
   });
 });

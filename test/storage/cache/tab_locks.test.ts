@@ -60,7 +60,9 @@ describe.each(MANAGERS)('%s', (_, locks) => {
   test('an earlier abort rejects with its reason, without running the work', async () => {
     stub();
     const work = vi.fn(async () => 7);
-    await expect(turn('a', work, AbortSignal.abort(new Error('the person left')))).rejects.toThrow('the person left');
+    await expect(turn('a', work, undefined, AbortSignal.abort(new Error('the person left')))).rejects.toThrow(
+      'the person left',
+    );
     expect(work).not.toHaveBeenCalled();
   });
 
