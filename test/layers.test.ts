@@ -81,7 +81,16 @@ const DOORS: Record<string, readonly string[]> = {
   'ui/model': ['loader', 'model_address', 'model_session', 'models', 'notices', 'page_options'],
   'ui/page': [],
   'ui/settings': ['settings', 'settings_fields', 'settings_store'],
-  'ui/shared': ['advice', 'field_height', 'icons', 'input_method', 'sentences', 'shared_styles'],
+  'ui/shared': [
+    'advice',
+    'field_height',
+    'icons',
+    'input_method',
+    'load_bar',
+    'recovery',
+    'sentences',
+    'shared_styles',
+  ],
   'ui/turn': ['turn'],
 };
 

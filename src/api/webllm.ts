@@ -69,7 +69,9 @@ export class MLCEngine {
     const engine = await this.config.load(model, { onProgress });
     this.engine = engine;
     this.fetch = createFetch({
-      info: engine.info,
+      get info() {
+        return engine.info; // a recovery may change it
+      },
       chat: (messages, options) => this.listen(engine.chat(messages, { ...options, signal: this.stop(options) })),
       complete: (prompt, options) => this.listen(engine.complete(prompt, { ...options, signal: this.stop(options) })),
       embed: engine.embed && ((texts, options) => engine.embed!(texts, { ...options, signal: this.stop(options) })),

@@ -57,6 +57,7 @@ class ChatWithModel implements ReactiveController {
     hear(chat, 'vivace-event', (event: EngineEvent) => {
       if (event.type === 'warning') this.notices.show([event]);
     });
+    hear(chat, 'vivace-health', () => this.notices.show(chat.engine?.info.warnings ?? []));
     this.read();
   }
 

@@ -1,7 +1,7 @@
 // The engines that the chats of a page share: one for each model and its load options. The last holder unloads the
 // engine.
 
-import { type Embeddings, Engine, type EngineLoadOptions, type LoadProgress, type VivaceError } from '../engine/engine';
+import { type Embeddings, Engine, type EngineLoadOptions, type EngineLoadProgress } from '../engine/engine';
 import { leavable } from './leavable';
 
 export interface PoolOptions extends EngineLoadOptions {
@@ -20,17 +20,12 @@ interface Entry {
   /** Null until the load has ended. */
   loaded: Engine | null;
   loading: AbortController;
-  listeners: Set<(progress: LoadProgress) => unknown>;
-  progress: LoadProgress | null;
+  listeners: Set<(progress: EngineLoadProgress) => unknown>;
+  progress: EngineLoadProgress | null;
   holders: number;
   /** Requests that have not ended. */
   requests: number;
-  /** The fatal error of an answer. */
-  failure: VivaceError | null;
 }
-
-/** Codes of the errors after which an engine gives no more answers. */
-const FATAL = ['worker', 'device-lost', 'gpu-memory', 'gpu-program'];
 
 export class EnginePool {
   private readonly entries = new Map<string, Entry>();
@@ -66,7 +61,7 @@ export class EnginePool {
     if (found && !found.loaded?.lost) return found;
     const loading = new AbortController();
     const listeners: Entry['listeners'] = new Set();
-    const onProgress = async (progress: LoadProgress) => {
+    const onProgress = async (progress: EngineLoadProgress) => {
       entry.progress = progress;
       await Promise.all([...listeners].map((listener) => listener(progress)));
     };
@@ -80,7 +75,6 @@ export class EnginePool {
       progress: null,
       holders: 0,
       requests: 0,
-      failure: null,
     };
     this.entries.set(key, entry);
     engine.then(
@@ -131,8 +125,7 @@ export class EnginePool {
         await this.letGo(entry);
       },
     };
-    const lost = { get: () => engine.lost ?? entry.failure };
-    return Object.assign(Object.create(engine, { lost }), held);
+    return Object.assign(Object.create(engine), held);
   }
 
   private async *watch<T>(
@@ -149,20 +142,20 @@ export class EnginePool {
     if (waits) onWaiting(true);
     try {
       for await (const event of start(signal)) {
-        begin();
+        if (!isLoss(event)) begin();
         yield event;
       }
-    } catch (error) {
-      if (FATAL.includes((error as VivaceError).code)) {
-        entry.failure = error as VivaceError;
-        this.retire(entry);
-      }
-      throw error;
     } finally {
       entry.requests--;
       begin();
     }
   }
+}
+
+/** True for an event that comes before the worker's turn too: a loss ends the work of all requests. */
+function isLoss(event: unknown): boolean {
+  const { type } = event as { type?: string };
+  return type === 'interrupted' || type === 'recovered';
 }
 
 /** The package's version. Bundles of different versions share no engines. */

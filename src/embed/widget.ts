@@ -36,7 +36,7 @@ export interface WidgetEvents {
   close: undefined;
   /** The model is loaded. */
   ready: undefined;
-  /** An engine event of an answer in this window. */
+  /** An engine event of an answer in this window, `interrupted` and `recovered` around a loss of the GPU among them. */
   event: EngineEvent;
   /** A question when it is asked, or an answer when it has ended. */
   message: { role: 'user' | 'assistant'; content: string };
@@ -249,7 +249,7 @@ export class Widget {
       <vivace-notices class="waiting" data-testid="waiting"></vivace-notices>
       <vivace-chat ?hidden=${this.showsPanel} .engine=${this.engine} .loadSettings=${this.session.settings}
         .heading=${options.title} .system=${options.system} .welcome=${options.welcome} .examples=${options.examples} .thinking=${options.thinking}
-        @vivace-event=${this.onEvent} @vivace-reload=${(event: CustomEvent<LoadSettings>) => this.session.reload(event.detail)}>
+        @vivace-event=${this.onEvent} @vivace-health=${() => this.warn(this.engine?.info.warnings ?? [])} @vivace-reload=${(event: CustomEvent<LoadSettings>) => this.session.reload(event.detail)}>
         <vivace-notices slot="notice"></vivace-notices>
         <vivace-loader slot="loading" .state=${this.state} @vivace-cancel-load=${() => this.session.cancel()}
           @vivace-load-offer=${(event: CustomEvent<Offer>) => this.session.take(event.detail)}></vivace-loader>

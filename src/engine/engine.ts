@@ -42,7 +42,7 @@ export {
 } from '../storage/hub/hub_address';
 export type { Health } from './health';
 export { cacheUsage, deleteCachedModel, listCachedModels } from './page/model_cache';
-export { type RunHeard, type RunReport, runReport } from './page/run_report';
+export { type Recovery, type RunHeard, type RunReport, runReport, takeRecovery } from './page/run_report';
 export { trustedScriptUrl } from './page/script_url';
 export type * from './protocol';
 

@@ -102,6 +102,14 @@ export function scriptedEngine(
   return engine;
 }
 
+/** A loss of the GPU, the work until the engine is back, and its return. */
+export const LOSS: Script = [
+  { type: 'interrupted', code: 'device-lost', message: 'The GPU was lost.' },
+  'task',
+  'task',
+  { type: 'recovered', message: 'It goes on.', backend: 'webgpu', pauseMs: 1800 },
+];
+
 /** A step that never ends. */
 export const FOREVER = new Promise<never>(() => {});
 

@@ -5,7 +5,7 @@ import type { EngineEvent } from '../../src/api/api_engine';
 import { type Completion, CreateMLCEngine, MLCEngine, type MLCEngineConfig } from '../../src/api/webllm';
 import type { Engine } from '../../src/engine/engine';
 import type { LoadProgress } from '../../src/engine/protocol';
-import { done, failure, type Script, scriptedEngine, start, token, words } from './scripted_engine';
+import { done, failure, LOSS, type Script, scriptedEngine, start, token, words } from './scripted_engine';
 
 function loader(script?: Parameters<typeof scriptedEngine>[0]) {
   const scripted = scriptedEngine(script);
@@ -86,6 +86,14 @@ test('an error is thrown with message and code, before a stream and in it', asyn
   const failing = await CreateMLCEngine('m', { load: loader(() => script).load });
   const stream = await failing.chat.completions.create({ messages, stream: true });
   await expect(chunksOf(stream)).rejects.toMatchObject({ message: 'The GPU is gone.', code: 'device-lost' });
+});
+
+test('an answer goes on after a loss', async () => {
+  const engine = await CreateMLCEngine('m', {
+    load: loader(() => [start(), token('a '), ...LOSS, token('b'), done()]).load,
+  });
+  const chunks = await chunksOf(await engine.chat.completions.create({ messages, stream: true }));
+  expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe('a b');
 });
 
 test('a caller who leaves a stream stops the engine', async () => {

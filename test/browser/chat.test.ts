@@ -4,7 +4,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Conversation } from '../../src/ui/conversation/conversation_tree';
-import { asked, installScripted, release, type Script, visitScripted } from './scripted_engine';
+import { asked, installScripted, release, type Script, setHealth, visitScripted } from './scripted_engine';
 import { answers, begun, ended, lastAnswer, openSite, prompt, type Site, send, setting, stateOf, textOf } from './site';
 
 let site: Site;
@@ -181,15 +181,11 @@ describe('an answer', () => {
     expect(await byId('advice').getAttribute('role')).toBe('alert');
     expect(await byId('offer-reload').isVisible()).toBe(true);
     // An engine that has ended is not asked; the next one can be.
-    const end = (lost: string | null) =>
-      page.evaluate((lost) => {
-        const chat = document.querySelector('vivace-chat')!;
-        chat.engine = Object.assign(Object.create(chat.engine), { lost });
-      }, lost);
-    await end('gone');
-    await expect.poll(() => byId('offer-retry').count()).toBe(0);
-    expect(await byId('offer-reload').isVisible()).toBe(true);
-    await end(null);
+    await setHealth(page, { state: 'lost', cause: { code: 'device-lost', message: 'gone' } });
+    await expect.poll(() => byId('offer-retry').getAttribute('aria-disabled')).toBe('true');
+    expect([await byId('offer-reload').count(), await byId('health').count()]).toEqual([1, 0]);
+    await setHealth(page, { state: 'well' });
+    await expect.poll(() => byId('offer-retry').getAttribute('aria-disabled')).toBe('false');
     await byId('offer-retry').click();
     expect(await ended(page)).toBe('done');
     expect(await textsOf(answers(page))).toEqual(['Fine.']);

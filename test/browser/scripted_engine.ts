@@ -2,6 +2,7 @@
 // Requests are recorded in `window.__asked`.
 
 import type { Page } from 'playwright-core';
+import type { Health } from '../../src/engine/engine';
 import type { ChatMessage, FinishReason, ThinkingAbility } from '../../src/engine/protocol';
 import { type Site, type Visit, visit } from './site';
 
@@ -21,6 +22,8 @@ interface ScriptedAnswer {
   promptTokens?: number;
   /** Number of tokens after which the answer waits for `release(page)`. */
   holdAfter?: number;
+  /** A loss after so many tokens; the answer goes on `pauseMs` after it, once `release(page)` is called. */
+  loss?: { after: number; code: string; message: string; pauseMs: number };
   /** Thrown after `errorAfter` tokens (default 0). An empty `code` makes it an untyped error. */
   error?: { code: string; message: string };
   errorAfter?: number;
@@ -45,9 +48,19 @@ export interface Asked {
   options: Record<string, unknown>;
 }
 
+/** The engine's health, with its cause as plain fields. */
+export type ScriptedHealth =
+  | { state: 'well' }
+  | (Exclude<Health, { state: 'well' }> extends infer Each
+      ? Each extends { cause: unknown }
+        ? Omit<Each, 'cause'> & { cause: { code: string; message: string } }
+        : never
+      : never);
+
 interface ScriptedWindow extends Window {
   __asked: Asked[];
   __release: () => void;
+  __setHealth: (health: ScriptedHealth) => void;
 }
 
 /** Opens the page without a model and gives it a scripted engine. */
@@ -76,6 +89,11 @@ export function asked(page: Page): Promise<Asked[]> {
 /** Continues an answer that waits. */
 export function release(page: Page): Promise<void> {
   return page.evaluate(() => (window as unknown as ScriptedWindow).__release());
+}
+
+/** Changes the health of the engine. */
+export function setHealth(page: Page, health: ScriptedHealth): Promise<void> {
+  return page.evaluate((health) => (window as unknown as ScriptedWindow).__setHealth(health), health);
 }
 
 /** Runs in the page, so it must not use anything outside. */
@@ -121,6 +139,12 @@ function install({
     loadMs: { open: 41, weights: 612, compile: 188 },
     warnings: [],
   };
+  let health: object & { state: string; cause?: unknown } = { state: 'well' };
+  const healthListeners = new Set<(health: object) => void>();
+  scope.__setHealth = (next) => {
+    health = 'cause' in next ? { ...next, cause: failure(next.cause) } : next;
+    for (const listener of healthListeners) listener(health);
+  };
   const failure = ({ code, message }: { code: string; message: string }) =>
     Object.assign(new Error(message), code ? { code } : {});
 
@@ -153,7 +177,7 @@ function install({
 
   async function* answer(texts: string[], options: { maxTokens?: number; thinking?: string; signal?: AbortSignal }) {
     const script = answers[Math.min(scope.__asked.length, answers.length) - 1] ?? {};
-    const { text = '', calls = [], piece = 4, gapMs = 0, error, errorAfter = 0, holdAfter } = script;
+    const { text = '', calls = [], piece = 4, gapMs = 0, error, errorAfter = 0, holdAfter, loss } = script;
     const thought = options.thinking === 'off' ? '' : (script.thought ?? '');
     const thoughtTokens = Math.ceil(thought.length / piece);
     const tokens = thoughtTokens + Math.ceil(text.length / piece);
@@ -173,7 +197,15 @@ function install({
     let finishReason = script.finishReason ?? 'eos';
     let n = 0;
     for (; n < tokens || (error && n <= errorAfter); n++) {
-      if (n === holdAfter) await Promise.race([stopped, new Promise<void>((resolve) => whenReleased.push(resolve))]);
+      const released = () => Promise.race([stopped, new Promise<void>((resolve) => whenReleased.push(resolve))]);
+      if (n === holdAfter) await released();
+      if (n === loss?.after) {
+        yield { type: 'interrupted', code: loss.code, message: loss.message };
+        await released();
+        last -= loss.pauseMs;
+        if (!signal?.aborted)
+          yield { type: 'recovered', message: 'On again.', backend: 'webgpu', pauseMs: loss.pauseMs };
+      }
       if (error && n === errorAfter) throw failure(error);
       if (gapMs > 0) await Promise.race([stopped, new Promise((resolve) => setTimeout(resolve, gapMs))]);
       if (signal?.aborted) finishReason = 'abort';
@@ -213,8 +245,16 @@ function install({
   const engine = {
     info,
     metrics: null,
-    lost: null,
-    whenLost: new Promise(() => {}),
+    get health() {
+      return health;
+    },
+    get lost() {
+      return health.state === 'lost' ? health.cause : null;
+    },
+    onHealth(listener: (health: object) => void) {
+      healthListeners.add(listener);
+      return () => healthListeners.delete(listener);
+    },
     chat: (messages: ChatMessage[], options?: { signal?: AbortSignal }) => request(messages, null, options),
     complete: (prompt: string, options?: { signal?: AbortSignal }) => request(null, prompt, options),
     tune: () => Promise.reject(failure({ code: 'invalid-request', message: 'A script cannot be tuned.' })),

@@ -58,3 +58,13 @@ test('a call that cannot be made is a complaint with what the model wrote', () =
     complaint: 'Call 1 cannot be made: No JSON.\nweather(Oslo)\n',
   });
 });
+
+test('a loss and its end are lines of their own beside the answer', () => {
+  const loss = { type: 'interrupted', code: 'device-lost', message: 'The GPU was lost.' } as const;
+  const end = { type: 'recovered', message: 'It goes on.', backend: 'webgpu', pauseMs: 1_840 } as const;
+  expect(shown([token('Once'), loss, end, token(' upon')])).toEqual({
+    answer: 'Once upon',
+    thinking: '',
+    complaint: '\n[The GPU was lost. Loading the model again.]\n[The answer goes on after 1.8 s.]\n',
+  });
+});

@@ -2,7 +2,7 @@
 
 import type { EngineEvent } from '../../src/engine/protocol';
 
-/** What a piece belongs to: the answer, its thinking, or a complaint about a call. */
+/** What a piece belongs to: the answer, its thinking, or a complaint about a call or a loss. */
 type Channel = 'answer' | 'thinking' | 'complaint';
 
 export type Piece = readonly [channel: Channel, text: string];
@@ -35,6 +35,12 @@ export class Transcript {
       case 'done':
         if (event.text !== '' || event.type === 'done') this.closeCall();
         this.say(event.text);
+        break;
+      case 'interrupted':
+        this.pieces.push(['complaint', `\n[${event.message} Loading the model again.]\n`]);
+        break;
+      case 'recovered':
+        this.pieces.push(['complaint', `[The answer goes on after ${(event.pauseMs / 1000).toFixed(1)} s.]\n`]);
         break;
       default: // has no text
     }

@@ -10,9 +10,11 @@ import {
   type EngineGenerateOptions,
   type EngineInfo,
   type EngineLoadOptions,
+  type Recovery,
   type RunReport,
   runReport,
   type TokenEvent,
+  takeRecovery,
 } from '../../src/engine/engine';
 import { type Piece, Transcript } from '../lib/transcript';
 
@@ -125,6 +127,7 @@ class HeardAnswer {
   private text = '';
   private readonly tokens: TokenEvent[] = [];
   private readonly parts: AnswerPart[] = [];
+  private readonly recoveries: Recovery[] = [];
 
   add(event: EngineEvent): void {
     if (event.type === 'start') this.promptIds = event.promptIds;
@@ -132,15 +135,17 @@ class HeardAnswer {
     if (event.type === 'token' || event.type === 'done') this.text += event.text;
     if (event.type === 'reasoning' || event.type === 'tool-call' || event.type === 'tool-call-error')
       this.parts.push(event);
+    takeRecovery(this.recoveries, event, this.tokens.length);
     if (event.type === 'done') this.done = event;
     if (event.type === 'gpuTimes' && this.done) this.done.metrics.gpuMs = event.gpuMs;
   }
 
   run(info: EngineInfo, warnings: Extract<EngineEvent, { type: 'warning' }>[]): Run {
-    const { done, promptIds, text, parts, tokens } = this;
+    const { done, promptIds, text, parts, recoveries, tokens } = this;
     if (!done) throw new Error('An answer ended without `done`.');
     const ids = tokens.map((token) => token.id);
     const logprobs = tokens[0]?.logprobs && tokens.map((token) => token.logprobs ?? null);
-    return { info, done, report: runReport({ info, warnings, promptIds, ids, text, parts, logprobs, done }) };
+    const heard = { info, warnings, recoveries, promptIds, ids, text, parts, logprobs, done };
+    return { info, done, report: runReport(heard) };
   }
 }

@@ -51,6 +51,8 @@ export class Inbox {
     try {
       for await (const event of start(this.stopper.signal)) {
         if (this.hasEnded) return; // returns the engine's iterator
+        // While the engine recovers, the reader waits: a stream in the page has no idle timeout.
+        if (event.type === 'interrupted' || event.type === 'recovered') continue;
         this.events.push(event);
         this.wake();
       }

@@ -1,6 +1,42 @@
 // A run as one object, which `generate --json` prints and the panel saves. Pure.
 
-import type { AnswerPart, EngineEvent, EngineInfo, RunMetrics, TokenEvent, ToolCall, Warning } from '../protocol';
+import type {
+  AnswerPart,
+  BackendName,
+  EngineEvent,
+  EngineInfo,
+  RunMetrics,
+  TokenEvent,
+  ToolCall,
+  Warning,
+} from '../protocol';
+
+/** A loss of the worker or its GPU during an answer. */
+export interface Recovery {
+  /** The number of tokens before it. */
+  afterToken: number;
+  /** The code and the sentence of the loss. */
+  code: string;
+  message: string;
+  /** The pause until the answer went on, and the backend that went on. Null if it did not. */
+  pauseMs: number | null;
+  backend: BackendName | null;
+}
+
+/** Adds what an event tells of a recovery. @param tokens the number of tokens before it */
+export function takeRecovery(recoveries: Recovery[], event: EngineEvent, tokens: number): void {
+  const last = recoveries[recoveries.length - 1];
+  if (event.type === 'interrupted')
+    recoveries.push({
+      afterToken: tokens,
+      code: event.code,
+      message: event.message,
+      pauseMs: null,
+      backend: null,
+    });
+  else if (event.type === 'recovered' && last)
+    recoveries[recoveries.length - 1] = { ...last, pauseMs: event.pauseMs, backend: event.backend };
+}
 
 /** The events of one run, as a client collected them. */
 export interface RunHeard {
@@ -13,6 +49,8 @@ export interface RunHeard {
   parts: readonly AnswerPart[];
   /** Those of the tokens, if asked for. */
   logprobs?: readonly (TokenEvent['logprobs'] | null)[];
+  /** Default: none. */
+  recoveries?: readonly Recovery[];
   /** Null if the run ended before its `start`. */
   promptIds: readonly number[] | null;
   /** Null if the run ended without one. */
@@ -31,7 +69,8 @@ interface ReportedCall extends ToolCall {
   text?: string;
 }
 
-export function runReport({ info, warnings, promptIds, ids, text, parts, logprobs, done, measured = {} }: RunHeard) {
+export function runReport(heard: RunHeard) {
+  const { info, warnings, promptIds, ids, text, parts, logprobs, recoveries = [], done, measured = {} } = heard;
   const metrics: Partial<RunMetrics> = done?.metrics ?? measured;
   return {
     model: info?.model.name ?? null,
@@ -46,6 +85,7 @@ export function runReport({ info, warnings, promptIds, ids, text, parts, logprob
     toolCalls: callsOf(parts),
     ...(logprobs && { logprobs }),
     finishReason: done?.finishReason ?? null,
+    recoveries,
     warnings: distinct([...(info?.warnings ?? []), ...warnings]),
     ttftMs: metrics.ttftMs ?? null,
     prefillTokensPerSecond: metrics.prefillTokensPerSecond ?? null,

@@ -1,7 +1,7 @@
 // The figures of a run and of the engine, each with its definition. Pure.
 
 import type { EngineInfo, Roofline } from '../../engine/engine';
-import type { RunData } from '../run/run_data';
+import { describeRecovery, type RunData } from '../run/run_data';
 import { type Figure, type FigureGroup, formatMs, formatRate, NONE } from '../shared/figure_format';
 import { gpuSteps, machine, memory, perToken } from './machine_figures';
 import { countNote, percentiles } from './percentiles';
@@ -19,8 +19,26 @@ export function headline({ tbt }: RunData): Figure[] {
 }
 
 /** The number of gaps behind the tiles, and the percentiles that need more, or '' without gaps. */
-export function headlineNote({ tbt }: RunData): string {
-  return countNote(tbt, 'gaps');
+export function headlineNote({ tbt, recoveries }: RunData): string {
+  const note = countNote(tbt, 'gaps');
+  const count = recoveries.filter(({ afterToken, pauseMs }) => afterToken > 0 && pauseMs !== null).length;
+  if (note === '' || count === 0) return note;
+  return `${note} ${count === 1 ? 'One is a recovery, and counts' : `${count} are recoveries, and count`} like any other.`;
+}
+
+/** The recoveries of a run, or nothing for most runs. */
+function recovering({ recoveries }: RunData): Figure[] {
+  const ended = recoveries.filter(({ pauseMs }) => pauseMs !== null);
+  if (ended.length === 0) return [];
+  const pauseMs = ended.reduce((sum, each) => sum + (each.pauseMs ?? 0), 0);
+  return [
+    {
+      key: 'recoveries',
+      label: ended.length === 1 ? 'Recovery' : `${ended.length} recoveries`,
+      value: formatMs(pauseMs),
+      definition: `${[...new Set(ended.map(describeRecovery))].join(' ')} Such a pause is a gap like any other: it counts in mean, percentiles, histogram and decode rate.`,
+    },
+  ];
 }
 
 function timing(run: RunData): FigureGroup {
@@ -52,6 +70,7 @@ function timing(run: RunData): FigureGroup {
         value: formatMs(tbt.jitter),
         definition: 'Mean absolute difference of neighboring gaps. 0 is a perfectly even stream.',
       },
+      ...recovering(run),
     ],
     note: 'By the clock of the engine’s worker, which browsers round: to 0.1 ms in Chromium.',
   };

@@ -5,6 +5,7 @@ import type {
   EngineEvent,
   EngineInfo,
   FinishReason,
+  Recovery,
   RunMetrics,
   TbtSummary,
   TokenEvent,
@@ -32,13 +33,14 @@ export interface Mark {
   label: string;
 }
 
-/** Labels of marks. Those of pairs explain stalls; the answer begins after thinking. */
+/** Labels of marks. Those of pairs explain stalls; the answer begins after thinking, and goes on after a recovery. */
 export const MARK = {
   hidden: 'tab hidden',
   shown: 'tab shown',
   tuning: 'tuning',
   tuned: 'tuning ended',
   answer: 'answer',
+  recovery: 'recovery',
 } as const;
 
 export type DoneEvent = Extract<EngineEvent, { type: 'done' }>;
@@ -54,6 +56,7 @@ export interface Stall {
 }
 
 type StallCause =
+  | 'recovery'
   | 'hidden tab'
   | 'tuning'
   | 'compile'
@@ -80,6 +83,8 @@ export interface RunData {
   readonly gaps: readonly number[];
   readonly marks: readonly Mark[];
   readonly warnings: readonly Warning[];
+  /** Losses of the engine's worker or GPU, and the pauses that they cost. */
+  readonly recoveries: readonly Recovery[];
   /** Thinking and calls, as they came. */
   readonly parts: readonly AnswerPart[];
   readonly prefill: { done: number; total: number } | null;
@@ -97,6 +102,12 @@ export interface RunData {
   /** Tokens per second over the gaps so far: (n - 1) / (t_n - t_1). */
   readonly decodeTokensPerSecond: number | null;
   readonly stalls: readonly Stall[];
+}
+
+/** Losses that led to a pause in a run: 'The GPU was lost; the model was loaded again.' */
+export function describeRecovery({ code, backend }: Pick<Recovery, 'code' | 'backend'>): string {
+  const what = code === 'device-lost' ? 'GPU' : code === 'worker' ? 'engine’s worker' : 'model';
+  return `The ${what} was lost; the model was loaded again${backend === 'cpu' ? ' on the CPU' : ''}.`;
 }
 
 /** Prompt tokens that went through the model, or null until the engine reports them. */

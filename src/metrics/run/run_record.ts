@@ -1,16 +1,18 @@
 // The record of one run: the engine's events, arranged for charts, figures and exports. Measures when each token
 // reached the page and when it was painted, and estimates TTFT until the engine reports its own.
 
-import type {
-  AnswerPart,
-  EngineEvent,
-  EngineInfo,
-  FinishReason,
-  RunMetrics,
-  TbtSummary,
-  TokenEvent,
-  Usage,
-  Warning,
+import {
+  type AnswerPart,
+  type EngineEvent,
+  type EngineInfo,
+  type FinishReason,
+  type Recovery,
+  type RunMetrics,
+  type TbtSummary,
+  type TokenEvent,
+  takeRecovery,
+  type Usage,
+  type Warning,
 } from '../../engine/engine';
 import { summarizeGaps } from '../../engine/tbt';
 import { afterPaint } from '../shared/after_paint';
@@ -36,6 +38,7 @@ export class RunRecord implements RunData {
   readonly gaps: number[] = [];
   readonly marks: Mark[] = [];
   readonly warnings: Warning[] = [];
+  readonly recoveries: Recovery[] = [];
   readonly parts: AnswerPart[] = [];
   promptIds: readonly number[] | null = null;
   prefill: { done: number; total: number } | null = null;
@@ -136,8 +139,12 @@ export class RunRecord implements RunData {
       case 'gpuTimes':
         if (this.done) this.done = { ...this.done, metrics: { ...this.done.metrics, gpuMs: event.gpuMs } };
         break;
-      case 'interrupted':
       case 'recovered':
+        this.mark(MARK.recovery);
+        takeRecovery(this.recoveries, event, this.tokens.length);
+        break;
+      case 'interrupted':
+        takeRecovery(this.recoveries, event, this.tokens.length);
         break;
       case 'reasoning':
       case 'tool-call':

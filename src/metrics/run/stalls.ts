@@ -1,7 +1,8 @@
 // The stalls of a run, and the cause of each as far as known. Pure.
 
+import type { Recovery } from '../../engine/engine';
 import { formatMs } from '../shared/figure_format';
-import { gpuMsOf, MARK, type Mark, type RecordedToken, type RunData, type Stall } from './run_data';
+import { describeRecovery, gpuMsOf, MARK, type Mark, type RecordedToken, type RunData, type Stall } from './run_data';
 
 /** A stall is longer than this many median gaps ... */
 const TIMES_P50 = 3;
@@ -17,7 +18,10 @@ const TOGETHER_MS = 0.2;
 const TOGETHER_OF_P50 = 1 / 4;
 
 /** The values of a run that explain its gaps. `gaps` has one entry per token, without the first. */
-type Run = Pick<RunData, 'info' | 'tokens' | 'gaps' | 'marks' | 'prefill' | 'metrics' | 'tbt' | 'isEnded'>;
+type Run = Pick<
+  RunData,
+  'info' | 'tokens' | 'gaps' | 'marks' | 'recoveries' | 'prefill' | 'metrics' | 'tbt' | 'isEnded'
+>;
 
 /** A stall whose cause is sought. */
 interface Gap {
@@ -64,6 +68,8 @@ function judge(run: Run, index: number, ms: number, p50: number): Stall {
 
 function explain(gap: Gap): Pick<Stall, 'cause' | 'sentence'> {
   const { run, index, token, ms, together, gpuMs } = gap;
+  const lost = run.recoveries.filter(({ afterToken, pauseMs }) => afterToken === index && pauseMs !== null);
+  if (lost.length > 0) return { cause: 'recovery', sentence: lost.map(describePause).join(' ') };
   if (lastsInto(gap, MARK.hidden, MARK.shown)) {
     return { cause: 'hidden tab', sentence: 'The tab was in the background, where browsers slow pages down.' };
   }
@@ -99,6 +105,10 @@ function explain(gap: Gap): Pick<Stall, 'cause' | 'sentence'> {
     };
   }
   return { cause: 'busy', sentence: 'Nothing in the engine explains it: the browser or the system was busy.' };
+}
+
+function describePause(recovery: Recovery): string {
+  return `${describeRecovery(recovery).slice(0, -1)} in ${formatMs(recovery.pauseMs)}.`;
 }
 
 /** True if the GPU's times are still to come. All causes tested after this one depend on them. */

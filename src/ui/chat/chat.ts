@@ -1,15 +1,17 @@
 // <vivace-chat>: shows the conversation with one engine, and computes nothing. Fires `vivace-engine` when its engine
-// has changed, `vivace-run` and `vivace-end` around an answer, `vivace-event` with every engine event (`gpuTimes` after
-// the end), `vivace-changed` with the conversation when there is something to store, `vivace-reload` when the model
-// must be loaded again, and `vivace-cancel-tuning` when the reader prefers an answer to the tuner.
+// has changed, `vivace-health` when the engine's health or info has, `vivace-run` and `vivace-end` around an answer,
+// `vivace-event` with every engine event (`gpuTimes` after the end), `vivace-changed` with the conversation when there
+// is something to store, `vivace-reload` when the model must be loaded again, and `vivace-cancel-tuning` when the
+// reader prefers an answer to the tuner.
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import type { Engine } from '../../engine/engine';
-import { MODEL_ENDED, type Offer, settingsAfter, WRITES_NO_TEXT } from '../shared/advice';
+import type { Engine, Health } from '../../engine/engine';
+import { type Offer, settingsAfter, WRITES_NO_TEXT } from '../shared/advice';
 import { ChatKeys } from './chat_keys';
 import {
   renderEmpty,
+  renderHealth,
   renderMemoryLine,
   renderMeter,
   renderNoText,
@@ -19,6 +21,7 @@ import {
 } from './chat_parts';
 import { type ChatHost, ChatSession } from './chat_session';
 import { chatStyles } from './chat_styles';
+import { HealthWatch } from './health_watch';
 import './composer';
 import { isThinking, type Turn } from '../conversation/conversation';
 import { type Conversation, newConversation, type Step } from '../conversation/conversation_tree';
@@ -34,6 +37,7 @@ import {
   type Thinking,
 } from '../settings/settings_fields';
 import { readRemembered, writeRemembered } from '../settings/settings_store';
+import { recoveryStyles } from '../shared/recovery';
 import { sharedStyles } from '../shared/shared_styles';
 import '../turn/turn';
 import type { TurnAction, VivaceTurn } from '../turn/turn';
@@ -48,7 +52,7 @@ const STORY_EXAMPLES = [
 const TURNS_AT_ONCE = 200;
 
 export class VivaceChat extends LitElement implements ChatHost {
-  static override styles = [sharedStyles, chatStyles];
+  static override styles = [sharedStyles, recoveryStyles, chatStyles];
   static override properties = {
     engine: { attribute: false },
     loadSettings: { attribute: false },
@@ -111,6 +115,7 @@ export class VivaceChat extends LitElement implements ChatHost {
     this.limit = TURNS_AT_ONCE;
     this.following = true;
     new ChatKeys(this);
+    new HealthWatch(this, this.onHealth);
   }
 
   /** The conversation shown. Setting another one ends an answer under way with the text so far; the engine stays. */
@@ -174,6 +179,7 @@ export class VivaceChat extends LitElement implements ChatHost {
         }
         ${this.tuning ? renderTuning(this.tuning, this.onCancelTuning) : nothing}
         ${this.unready === WRITES_NO_TEXT ? renderNoText() : nothing}
+        ${this.renderHealth()}
         <vivace-composer placeholder=${isEmpty ? 'Ask for a story, or for anything' : 'Go on'} ?streaming=${this.isStreaming}
           blocked=${this.unready} @vivace-send=${this.onSend} @vivace-stop=${this.stop} @vivace-recall=${this.onRecall}>
           <vivace-settings .sampling=${this.sampling} .system=${this.conversation.system} .loaded=${this.loadSettings} @vivace-settings=${this.onSettings} @vivace-system=${this.onSystem}></vivace-settings>
@@ -187,8 +193,19 @@ export class VivaceChat extends LitElement implements ChatHost {
     `;
   }
 
+  /** The state of an engine that is not well, unless the last turn shows it. */
+  private renderHealth() {
+    const { health, engine, session } = this;
+    if (!engine || health.state === 'well' || (health.state === 'recovering' && this.isStreaming)) return nothing;
+    const isTold = session.steps.at(-1)?.turn.advice?.offers.includes('reload') ?? false;
+    if (health.state === 'lost' && isTold) return nothing;
+    return renderHealth(health, engine.info.backend, (offer) => this.reload(offer));
+  }
+
   private renderTurns() {
     const { steps, memoryStart, isFull, canForget, canSwitchThinking } = this.session;
+    const { health } = this;
+    const recovery = health.state === 'recovering' ? health : null;
     const hidden = Math.max(0, steps.length - this.limit);
     const last = steps.length - 1;
     const blocked = this.isStreaming ? 'Wait until the answer has ended.' : this.unready;
@@ -204,7 +221,7 @@ export class VivaceChat extends LitElement implements ChatHost {
         (step, i) => html`${i + hidden === memoryStart && memoryStart > 0 ? renderMemoryLine() : nothing}
           <vivace-turn data-id=${step.turn.id} .turn=${step.turn} .place=${step.among.indexOf(step.turn)} .places=${step.among.length}
             .isLast=${i + hidden === last} .isFull=${isFull && i + hidden === last} .canForget=${canForget && i + hidden === last}
-            .canSwitch=${canSwitchThinking} .blocked=${blocked} @vivace-turn=${(event: CustomEvent<TurnAction>) => this.onTurn(step, event.detail)}></vivace-turn>`,
+            .canSwitch=${canSwitchThinking} .blocked=${blocked} .recovery=${step.turn.state === 'streaming' ? recovery : null} @vivace-turn=${(event: CustomEvent<TurnAction>) => this.onTurn(step, event.detail)}></vivace-turn>`,
       )}
       ${memoryStart > last ? renderMemoryLine() : nothing}`;
   }
@@ -237,7 +254,15 @@ export class VivaceChat extends LitElement implements ChatHost {
     if (!this.engine) return;
     if (this.unready === WRITES_NO_TEXT) this.session.announce(WRITES_NO_TEXT);
     this.sendChosen();
-    void this.engine.whenLost.then(() => this.requestUpdate());
+  }
+
+  private onHealth = () => {
+    this.requestUpdate();
+    this.dispatchEvent(new CustomEvent('vivace-health'));
+  };
+
+  private get health(): Health {
+    return this.engine?.health ?? { state: 'well' };
   }
 
   private sendChosen(): void {
@@ -249,7 +274,7 @@ export class VivaceChat extends LitElement implements ChatHost {
   /** The reason why the model cannot be asked, or ''. */
   private get unready(): string {
     if (!this.engine) return 'The model is not ready yet.';
-    if (this.engine.lost) return MODEL_ENDED;
+    if (this.engine.lost) return 'Load the model again first.';
     return this.engine.info.embeddings.only ? WRITES_NO_TEXT : '';
   }
 
@@ -376,17 +401,20 @@ export class VivaceChat extends LitElement implements ChatHost {
         break;
       case 'reload':
       case 'auto-attention':
-      case 'cpu': {
-        const detail = settingsAfter(offer, this.loadSettings);
-        this.dispatchEvent(new CustomEvent<LoadSettings>('vivace-reload', { detail, bubbles: true, composed: true }));
+      case 'cpu':
+        this.reload(offer);
         break;
-      }
       case 'keep':
       case 'former':
         break; // offered by a failed load alone
       default:
         offer satisfies never;
     }
+  }
+
+  private reload(offer: Offer): void {
+    const detail = settingsAfter(offer, this.loadSettings);
+    this.dispatchEvent(new CustomEvent<LoadSettings>('vivace-reload', { detail, bubbles: true, composed: true }));
   }
 }
 

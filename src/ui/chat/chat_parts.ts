@@ -2,10 +2,11 @@
 // memory.
 
 import { html, nothing } from 'lit';
-import type { Engine } from '../../engine/engine';
+import type { BackendName, Engine, Health } from '../../engine/engine';
 import { formatParameters } from '../../shared/format';
-import { WRITES_NO_TEXT } from '../shared/advice';
+import { lostOffers, OFFER_LABELS, type Offer, WRITES_NO_TEXT } from '../shared/advice';
 import { icons } from '../shared/icons';
+import { describeWithoutGpu, renderRecovery } from '../shared/recovery';
 import { NEARLY_FULL } from './chat_context';
 
 interface EmptyConversation {
@@ -46,6 +47,32 @@ export function renderTuning({ done, total }: Tuning, onCancel: () => void) {
   return html`<div class="tuning" data-testid="tuning">
     <p>This GPU is being tuned${count}. A question waits for that.</p>
     <button class="button" data-testid="cancel-tuning" aria-label="Cancel tuning" @click=${onCancel}>Cancel</button>
+  </div>`;
+}
+
+/**
+ * A strip over the composer: what happens to an engine that is not well.
+ * @param backend the engine's @param onOffer takes an offer to load the model again
+ */
+export function renderHealth(
+  health: Exclude<Health, { state: 'well' }>,
+  backend: BackendName,
+  onOffer: (offer: Offer) => void,
+) {
+  const { state, cause } = health;
+  if (state === 'recovering')
+    return html`<div class="tuning health" data-testid="health" data-state=${state} role="status">
+      ${renderRecovery(health, 'A question waits for that.')}
+    </div>`;
+  if (state === 'without-gpu')
+    return html`<div class="tuning health" data-testid="health" data-state=${state} role="status">
+      <p title=${cause.message}>${describeWithoutGpu(health)}</p>
+    </div>`;
+  const button = (offer: Offer) =>
+    html`<button class="button" data-testid="offer-${offer}" @click=${() => onOffer(offer)}>${OFFER_LABELS[offer]}</button>`;
+  return html`<div class="tuning health" data-testid="health" data-state=${state} role="alert">
+    <p>${cause.message} The conversation is kept.</p>
+    <div class="offers">${lostOffers(cause, backend).map(button)}</div>
   </div>`;
 }
 

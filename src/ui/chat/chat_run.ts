@@ -1,9 +1,13 @@
 // The run of one answer: asks the engine and writes the events into one turn. Touches no DOM.
 
-import type { ChatMessage, Engine, EngineEvent, EngineGenerateOptions } from '../../engine/engine';
+import type { BackendName, ChatMessage, Engine, EngineEvent, EngineGenerateOptions } from '../../engine/engine';
 import { type Turn, takeEvent } from '../conversation/conversation';
 import { adviseRun, codeOf, isAbort } from '../shared/advice';
+import { recoveryRemark } from '../shared/recovery';
 import type { Gate } from './gate';
+
+/** Most remarks on recoveries of one answer. */
+const MAX_REMARKS = 10;
 
 export class AnswerRun {
   /** True if the prompt was longer than the context. With fewer messages it can be asked again. */
@@ -11,6 +15,8 @@ export class AnswerRun {
   /** True if `leave` has ended the turn. */
   isLeft = false;
   private readonly abort = new AbortController();
+  /** The code of the newest loss. */
+  private lossCode = '';
 
   /** @param onEvent gets every event, and whether it changed the text or state that the reader sees */
   constructor(
@@ -74,6 +80,7 @@ export class AnswerRun {
     const { turn } = this;
     const { signal } = this.abort;
     const options = { ...sampling, gpuTimes: true, signal };
+    let { backend } = engine.info;
     Object.assign(turn, { state: 'streaming', advice: null });
     this.hasOverflowed = false;
     try {
@@ -83,6 +90,11 @@ export class AnswerRun {
       for await (const event of events) {
         if (this.isLeft) return;
         const isSeen = takeEvent(turn, event);
+        if (event.type === 'interrupted') this.lossCode = event.code;
+        if (event.type === 'recovered') {
+          this.remark(event.pauseMs, event.backend === backend ? null : event.backend);
+          backend = event.backend;
+        }
         if (event.type === 'done') this.end(event.finishReason);
         this.onEvent(event, isSeen);
         if (event.type === 'done') ended();
@@ -95,6 +107,11 @@ export class AnswerRun {
       turn.advice = adviseRun(error, messages[0]?.role === 'system');
       turn.state = 'error';
     }
+  }
+
+  private remark(pauseMs: number, onto: BackendName | null): void {
+    const { remarks } = this.turn;
+    if (remarks.length < MAX_REMARKS) remarks.push(recoveryRemark(this.lossCode, pauseMs, onto));
   }
 
   private end(finishReason: Turn['finishReason']): void {

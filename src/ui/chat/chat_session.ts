@@ -16,6 +16,7 @@ import {
   showTurn,
 } from '../conversation/conversation_tree';
 import { type SamplingSettings, type Thinking, toOptions } from '../settings/settings_fields';
+import { lossOf } from '../shared/recovery';
 import { contextTokens, forgetOldest, isFull, memoryStart, NEARLY_FULL } from './chat_context';
 import { AnswerRun } from './chat_run';
 import { Gate } from './gate';
@@ -253,6 +254,8 @@ export class ChatSession implements ReactiveController {
 
   private onEvent(turn: Turn, event: EngineEvent, isSeen: boolean): void {
     this.host.dispatchEvent(new CustomEvent<EngineEvent>('vivace-event', { detail: event }));
+    if (event.type === 'interrupted') this.announce(`${lossOf(event.code)}. The answer waits for the model.`);
+    if (event.type === 'recovered') this.announce('The answer goes on.');
     if (!isSeen) return;
     if (event.type === 'token' && turn.answer.length === event.text.length) this.announce('The answer begins.');
     if (event.type === 'reasoning' && turn.reasoning.length === event.text.length)

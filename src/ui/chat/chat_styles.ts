@@ -17,6 +17,11 @@ export const chatStyles = css`
   }
   .tuning p { flex: 1; min-width: 0; margin: 0; }
   .tuning .button { flex: none; }
+  .health { padding: 9px 14px; }
+  .health .offers { display: flex; flex: none; flex-wrap: wrap; gap: 8px; }
+  @container dock (width < 560px) {
+    .health:has(.offers) { flex-direction: column; align-items: start; gap: 8px; }
+  }
 
   .empty { margin: auto 0; padding: 24px 0; text-align: center; }
   h1 { margin: 0 0 10px; font: italic 400 clamp(30px, 5vw, 42px) / 1.15 var(--v-serif); letter-spacing: -0.01em; text-wrap: balance; }

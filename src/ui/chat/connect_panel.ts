@@ -32,6 +32,7 @@ export function connectPanel(chat: VivaceChat, panel: Panel, signal?: AbortSigna
   };
   let isTuning = false;
   on(chat, 'vivace-engine', follow);
+  on(chat, 'vivace-health', follow); // a recovery may change the info
   on(chat, 'vivace-run', () => panel.reset?.());
   on(chat, 'vivace-event', (event: EngineEvent) => panel.record?.(event));
   on(chat, 'vivace-end', () => panel.end?.());

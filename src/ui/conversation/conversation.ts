@@ -51,7 +51,7 @@ export interface Turn {
   timing: Timing | null;
   usage: Usage | null;
   advice: Advice | null;
-  /** Sentences between question and answer. */
+  /** Sentences under the answer, on its recoveries. */
   remarks: string[];
 }
 

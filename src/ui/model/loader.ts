@@ -2,20 +2,16 @@
 // what to do next. Fires `vivace-cancel-load`, and `vivace-load-offer` with the offer that the reader takes.
 
 import { css, html, LitElement, nothing } from 'lit';
-import type { LoadProgress } from '../../engine/engine';
+import type { EngineLoadProgress } from '../../engine/engine';
 import { type Advice, OFFER_LABELS, type Offer } from '../shared/advice';
+import { barStyles, describeProgress, describeWait, OTHER_TAB, renderBar, STAGES } from '../shared/load_bar';
 import { sharedStyles } from '../shared/shared_styles';
-import { describeProgress } from './model_words';
 
-const STAGES: Record<LoadProgress['stage'], string> = {
-  open: 'Opening the model',
-  weights: 'Loading the weights',
-  compile: 'Preparing the kernels',
-  ready: 'Ready',
-};
+/** The wait for another tab after which the reader may go on without that tab. */
+const ALONE_AFTER_MS = 5000;
 
 export type LoadState =
-  | { kind: 'loading'; progress: LoadProgress | null }
+  | { kind: 'loading'; progress: EngineLoadProgress | null }
   | { kind: 'canceled'; offers: readonly Offer[] }
   | { kind: 'failed'; advice: Advice }
   | { kind: 'ready' };
@@ -23,22 +19,12 @@ export type LoadState =
 export class VivaceLoader extends LitElement {
   static override styles = [
     sharedStyles,
+    barStyles,
     css`
       :host { display: block; width: 100%; max-width: 480px; margin: 0 auto 26px; font: 400 14px / 1.45 var(--v-font); text-align: start; color: var(--v-ink); }
       .line { display: flex; align-items: baseline; gap: 12px; font-variant-numeric: tabular-nums; }
       .bytes { flex: 1; color: var(--v-muted); text-align: end; }
       .row { display: flex; align-items: center; gap: 12px; margin-top: 7px; }
-      progress { flex: 1; height: 5px; appearance: none; border: 0; border-radius: 3px; overflow: hidden; background: var(--v-line); }
-      progress::-webkit-progress-bar { background: var(--v-line); }
-      progress::-webkit-progress-value { background: var(--v-accent); transition: inline-size 160ms linear; }
-      progress::-moz-progress-bar { background: var(--v-accent); }
-      progress:indeterminate { background: linear-gradient(90deg, var(--v-line), var(--v-accent), var(--v-line)) 0 0 / 200% 100%; animation: pass 1.4s linear infinite; }
-      progress:indeterminate::-webkit-progress-bar { background: none; }
-      @keyframes pass { from { background-position: 200% 0; } to { background-position: 0 0; } }
-      @media (forced-colors: active) {
-        progress { height: 8px; border: 1px solid; }
-        progress::-webkit-progress-value { background: Highlight; forced-color-adjust: none; }
-      }
       .advice { border-inline-start: 3px solid var(--v-danger); padding: 2px 0 2px 14px; font-size: 15px; overflow-wrap: anywhere; }
       .advice p { margin: 0 0 4px; }
       .advice strong { font-weight: 600; }
@@ -74,18 +60,15 @@ export class VivaceLoader extends LitElement {
     }
   }
 
-  private renderProgress(progress: LoadProgress | null) {
+  private renderProgress(progress: EngineLoadProgress | null) {
     const p = progress ?? { stage: 'open', loadedBytes: 0, totalBytes: 0, bytesPerSecond: null, secondsLeft: null };
-    // A bar without a value is indeterminate: the length of the work is unknown.
-    const known = p.totalBytes > 0 && p.stage !== 'compile';
+    const wait = describeWait(p);
+    const mayGoOn = p.goOnAlone && (p.waitsMs ?? 0) >= ALONE_AFTER_MS;
     return html`<div data-testid="load-progress" data-state="loading" data-stage=${p.stage}>
-      <div class="line"><span role="status">${STAGES[p.stage]}</span><span class="bytes">${describeProgress(p)}</span></div>
+      <div class="line"><span role="status">${wait ? OTHER_TAB : STAGES[p.stage]}</span><span class="bytes">${wait || describeProgress(p)}</span></div>
       <div class="row">
-        ${
-          known
-            ? html`<progress max=${p.totalBytes} .value=${Math.min(p.loadedBytes, p.totalBytes)} aria-label="Model loaded"></progress>`
-            : html`<progress aria-label=${STAGES[p.stage]}></progress>`
-        }
+        ${renderBar(progress)}
+        ${mayGoOn ? html`<button class="button" data-testid="go-on-alone" @click=${() => p.goOnAlone?.()}>Load it here alone</button>` : nothing}
         <button class="button" data-testid="cancel-load" @click=${() => this.fire('vivace-cancel-load')}>Cancel</button>
       </div>
     </div>`;

@@ -1,26 +1,9 @@
-// Loading progress and the list of kept models in words. Pure.
+// The list of kept models in words. Pure.
 
-import type { CachedModel, LoadProgress } from '../../engine/engine';
-import { formatSize, formatTimeLeft } from '../../shared/format';
+import type { CachedModel } from '../../engine/engine';
+import { formatSize } from '../../shared/format';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const FROM_STORAGE = "from this browser's storage";
-
-/** The bytes, speed and time left of a load, for the line above the bar. */
-export function describeProgress(p: LoadProgress): string {
-  const { loadedBytes, totalBytes, cachedBytes = 0 } = p;
-  const parts: string[] = [];
-  if (loadedBytes > 0 || totalBytes > 0) parts.push(formatSize(loadedBytes));
-  if (totalBytes > 0) parts[0] += ` of ${formatSize(totalBytes)}`;
-  if (cachedBytes > 0) {
-    parts.push(cachedBytes >= loadedBytes ? FROM_STORAGE : `${formatSize(cachedBytes)} ${FROM_STORAGE}`);
-  }
-  if (loadedBytes < totalBytes) {
-    if (p.bytesPerSecond) parts.push(`${formatSize(p.bytesPerSecond)}/s`);
-    if (p.secondsLeft !== null) parts.push(formatTimeLeft(p.secondsLeft));
-  }
-  return parts.join(' · ');
-}
 
 /** The kept part of a model. */
 export function describeKept({ bytes, totalBytes, isComplete }: CachedModel): string {

@@ -1,7 +1,7 @@
 // The chat page: loads the model that the address names, and wires the parts of the page together (chat, panel,
 // conversations, models).
 
-import type { EngineEvent, EngineInfo, ModelLocation } from '../../engine/engine';
+import type { Engine, EngineEvent, EngineInfo, ModelLocation } from '../../engine/engine';
 import type { Offer } from '../shared/advice';
 import '../chat/chat';
 import { formatTokenRate } from '../../shared/format';
@@ -55,20 +55,25 @@ const session = new ModelSession(asked.model, asked.load, {
     chat.engine = engine;
     chat.loadSettings = session.settings;
     if (engine) show(engine.info);
-    void engine?.whenLost.then(() => chat.engine === engine && nameModel(false));
     nameModel(engine === null);
   },
 });
 
 /** Names the running model in the header, or else the one that loads. */
 function nameModel(isLoading: boolean): void {
-  const info = chat.engine?.info;
+  const { engine } = chat;
   let name = 'Choose a model';
-  if (info) name = [info.model.name, chat.engine?.lost ? 'ended' : (info.adapter ?? info.backend)].join(' · ');
+  if (engine) name = `${engine.info.model.name} · ${stateOf(engine)}`;
   else if (isLoading) name = `Loading ${showModel(session.model)}`;
   models.running = session.running;
   byId('model-name').textContent = name;
-  byId('model').title = info || isLoading ? `${name}. Choose another model` : name;
+  byId('model').title = engine || isLoading ? `${name}. Choose another model` : name;
+}
+
+/** What the engine runs on, or its state while it does not answer. */
+function stateOf({ health, info }: Pick<Engine, 'health' | 'info'>): string {
+  const answers = health.state === 'well' || health.state === 'without-gpu';
+  return answers ? (info.adapter ?? info.backend) : health.state;
 }
 
 function showModel(model: ModelLocation): string {
@@ -122,6 +127,10 @@ chat.addEventListener('vivace-event', (event) => {
     tempo.hidden = false;
     tempo.textContent = `♩ = ${formatTokenRate(detail.metrics.decodeTokensPerSecond)}`;
   }
+});
+chat.addEventListener('vivace-health', () => {
+  nameModel(false);
+  notices.show(chat.engine?.info.warnings ?? []); // a model that loads again may have others
 });
 chat.addEventListener('vivace-reload', (event) => {
   session.settings = (event as CustomEvent<LoadSettings>).detail;

@@ -1,7 +1,7 @@
 // Errors for people: what happened, what to do next, and buttons for it. The engine's own sentences already name a
 // remedy; the advice adds what this page can do. Pure.
 
-import type { EngineLoadOptions } from '../../engine/engine';
+import type { BackendName, EngineLoadOptions } from '../../engine/engine';
 import { lowerFirst } from './sentences';
 
 export type Offer =
@@ -64,9 +64,6 @@ function said(error: unknown): string {
   return message || 'The error came without a message.';
 }
 
-/** The reason why a model that has ended cannot be asked. */
-export const MODEL_ENDED = 'Load the model again first.';
-
 /** Said of a model that can only embed text. */
 export const WRITES_NO_TEXT =
   'This model writes no answers: it turns texts into vectors, for search and comparison. Open a chat model to chat.';
@@ -99,8 +96,9 @@ export function adviseRun(error: unknown, hasSystem = false): Advice {
     case 'invalid-request':
       return { what, next: 'Your message is kept: edit it, or check the settings.', offers: ['edit'] };
     case 'device-lost':
+      return { what, next: 'The conversation is kept, with the text so far.', offers: ['reload', 'cpu', 'retry'] };
     case 'worker':
-      return { what, next: 'The conversation is kept.', offers: ['reload', 'retry'] };
+      return { what, next: 'The conversation is kept, with the text so far.', offers: ['reload', 'retry'] };
     case 'gpu-memory':
     case 'gpu-program':
       return canRetry(error)
@@ -117,6 +115,13 @@ export function adviseRun(error: unknown, hasSystem = false): Advice {
           }
         : { what, next: 'Your message is kept: edit it, or open another model.', offers: ['edit'] };
   }
+}
+
+/** The ways back from an engine that was lost for good: those that can work. @param backend that of the engine */
+export function lostOffers(cause: unknown, backend: BackendName): Offer[] {
+  const offers: Offer[] = canRetry(cause) ? ['reload'] : [];
+  if (backend !== 'cpu' && codeOf(cause) !== 'worker') offers.push('cpu');
+  return offers.length > 0 ? offers : ['reload'];
 }
 
 /** Advice for a failed load. Offers a retry only if the result may differ. */

@@ -11,8 +11,9 @@ import {
   timingParts,
 } from '../conversation/conversation';
 import { codeBlockStyles } from '../markdown/code_block_styles';
-import { type Advice, FULL_CONTEXT, MODEL_ENDED, type Offer } from '../shared/advice';
+import { type Advice, FULL_CONTEXT, type Offer } from '../shared/advice';
 import { icons } from '../shared/icons';
+import { type Recovering, recoveryStyles, renderRecovery } from '../shared/recovery';
 import { sharedStyles } from '../shared/shared_styles';
 import { renderAdvice } from './advice_box';
 import { copyText } from './copy';
@@ -34,7 +35,7 @@ export type TurnAction =
   | { kind: 'fold'; toggled: Promise<unknown> };
 
 export class VivaceTurn extends LitElement {
-  static override styles = [sharedStyles, turnStyles, textStyles, codeBlockStyles];
+  static override styles = [sharedStyles, recoveryStyles, turnStyles, textStyles, codeBlockStyles];
   static override properties = {
     turn: { attribute: false },
     place: { attribute: false },
@@ -44,6 +45,7 @@ export class VivaceTurn extends LitElement {
     canForget: { attribute: false },
     canSwitch: { attribute: false },
     blocked: { attribute: false },
+    recovery: { attribute: false },
     copied: { state: true },
     editing: { state: true },
     opened: { state: true },
@@ -62,6 +64,8 @@ export class VivaceTurn extends LitElement {
   declare canSwitch: boolean;
   /** The reason why the model cannot be asked now, or ''. */
   declare blocked: string;
+  /** The recovery of the engine that this answer waits for, or null. */
+  declare recovery: Recovering | null;
   declare copied: 'question' | 'answer' | null;
   declare editing: boolean;
   /** True when a long question is shown whole. */
@@ -79,6 +83,7 @@ export class VivaceTurn extends LitElement {
     this.canForget = false;
     this.canSwitch = false;
     this.blocked = '';
+    this.recovery = null;
     this.copied = null;
     this.editing = false;
     this.opened = false;
@@ -125,14 +130,13 @@ export class VivaceTurn extends LitElement {
         }
         <article data-testid="message" data-role="assistant" data-state=${turn.state} aria-label="Answer"
           aria-busy=${turn.state === 'streaming'}>
-          ${turn.remarks.map((remark) => html`<p class="remark">${remark}</p>`)}
           <div class="text"></div>
           ${turn.calls.map(renderCall)}
           ${endedInThought(turn) ? html`<p class="remark" data-testid="end">${endRemark(turn, this.canSwitch)}</p>` : nothing}
           ${turn.state === 'streaming' && isBlank(turn) ? html`<span class="waiting" aria-hidden="true"></span>` : nothing}
           ${turn.advice ? this.renderAdvice(turn.advice, true) : nothing}
         </article>
-        ${turn.state === 'streaming' ? renderWaiting(turn) : this.renderFooter()}
+        ${turn.state === 'streaming' ? renderWaiting(turn, this.recovery) : this.renderFooter()}
         ${this.isLast && this.isFull ? this.renderAdvice(FULL_CONTEXT, false) : nothing}
       </div>
     `;
@@ -183,8 +187,7 @@ export class VivaceTurn extends LitElement {
   }
 
   private renderAdvice(advice: Advice, isAlert: boolean) {
-    const isOffered = (offer: Offer) =>
-      (offer !== 'forget' || this.canForget) && (offer !== 'retry' || this.blocked !== MODEL_ENDED);
+    const isOffered = (offer: Offer) => offer !== 'forget' || this.canForget;
     const offers = this.isLast ? advice.offers.filter(isOffered) : [];
     return renderAdvice(advice, offers, {
       isAlert,
@@ -203,6 +206,7 @@ export class VivaceTurn extends LitElement {
       ${turn.advice && this.isLast ? nothing : this.asking('again', 'Answer again', icons.again, () => this.fire({ kind: 'ask', question: turn.question }))}
       ${turn.timing ? html`<span class="timing" data-testid="timing">${timingParts(turn.timing).map((part, i) => html`${i > 0 ? ' · ' : ''}<span>${part}</span>`)}</span>` : nothing}
       ${remark ? html`<span class="end" data-testid="end">${remark}</span>` : nothing}
+      ${turn.remarks.map((each) => html`<span class="end" data-testid="remark">${each}</span>`)}
     </footer>`;
   }
 
@@ -263,9 +267,10 @@ function renderCall({ name, arguments: given, error }: ShownCall) {
   </div>`;
 }
 
-/** The progress before the first word of an answer. It appears late, so that fast machines never show it. */
-function renderWaiting(turn: Turn) {
+/** What an answer waits for. The progress before its first word appears late, so that fast machines never show it. */
+function renderWaiting(turn: Turn, recovery: Recovering | null) {
   const { prefill, waitsFor } = turn;
+  if (recovery) return renderRecovery(recovery);
   if (waitsFor) return html`<p class="reading at-once">Waiting: ${waitsFor}</p>`;
   if (!isBlank(turn)) return nothing;
   if (!prefill) return html`<p class="reading">Waiting for the model</p>`;

@@ -46,6 +46,7 @@ export const turnStyles = css`
     background: var(--v-accent); animation: beat 900ms ease-in-out infinite alternate;
   }
   .waiting { margin: 0; }
+  .recovery { margin-top: 8px; color: var(--v-muted); }
   .reading { margin: 4px 0 0; color: var(--v-muted); font-size: 14px; opacity: 0; animation: appear 200ms 700ms forwards; }
   .reading.at-once { opacity: 1; animation: none; }
   @keyframes appear { to { opacity: 1; } }

@@ -7,6 +7,7 @@ import {
   done,
   FOREVER,
   failure,
+  LOSS,
   type Script,
   scriptedEngine,
   start,
@@ -43,6 +44,9 @@ function answer({ messages, prompt, options }: Asked): Script {
     return [failure('context-overflow', 'The prompt has 9 tokens, but the context holds 8.')];
   if (last.content === 'late boom')
     return [start(), ...words('a few words '), 'task', failure('device-lost', 'The GPU device was lost.')];
+  if (last.content === 'lost')
+    return [...LOSS, start(), ...words('a few '), 'task', ...LOSS, ...words('words'), done()];
+  if (last.content === 'lost for good') return [LOSS[0], 'task', failure('device-lost', 'The GPU was lost.')];
   if (last.content === 'slow') return [start(), ...words('one two '), FOREVER, ...words('three'), done()];
   if (last.content === 'think') return THINK;
   if (last.content === 'cut') return [start(), ...words('a long'), done({ finishReason: 'length' })];

@@ -131,6 +131,28 @@ test('openai: an error inside a stream is thrown after what came before it', asy
   expect(text).toBe('a few words ');
 });
 
+test('openai: an answer goes on after a loss, whole, streamed and as a response', async () => {
+  const { choices } = await client.chat.completions.create(ask('lost'));
+  expect(choices[0].message.content).toBe('a few words');
+  let text = '';
+  for await (const chunk of await client.chat.completions.create({ ...ask('lost'), stream: true }))
+    text += chunk.choices[0]?.delta.content ?? '';
+  expect(text).toBe('a few words');
+  let response = '';
+  for await (const event of await client.responses.create({ model: 'm', input: 'lost', stream: true }))
+    if (event.type === 'response.output_text.delta') response += event.delta;
+  expect(response).toBe('a few words');
+});
+
+test('openai: an engine that is lost for good before its answer begins is a 503, streamed too', async () => {
+  const once = new OpenAI({ apiKey: 'local', baseURL: 'http://vivace/v1', fetch, maxRetries: 0 });
+  for (const stream of [false, true])
+    await expect(once.chat.completions.create({ ...ask('lost for good'), stream })).rejects.toMatchObject({
+      status: 503,
+      code: 'device-lost',
+    });
+});
+
 test('openai: a lost engine is asked once, not again and again', async () => {
   const before = engine.asked.length;
   const patient = new OpenAI({ apiKey: 'local', baseURL: 'http://vivace/v1', fetch, maxRetries: 5 });

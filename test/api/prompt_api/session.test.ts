@@ -82,6 +82,17 @@ test('prompts of a session are answered in order, and each sees the answer befor
   expect(asked[1].messages).toHaveLength(3);
 });
 
+test('a session goes on after a loss of the GPU: the answer under way, and the next one', async () => {
+  const loss = [
+    { type: 'interrupted', code: 'device-lost', message: 'The GPU was lost.' },
+    { type: 'recovered', message: 'It goes on.', backend: 'cpu', pauseMs: 1800 },
+  ] as const;
+  const { session, asked } = await sessionOf({ answers: [[token('a '), ...loss, token('b')], 'fine'] });
+  expect((await chunksOf(session.promptStreaming('one'))).join('')).toBe('a b');
+  expect(await session.prompt('two')).toBe('fine');
+  expect(asked[1].messages.map(({ content }) => content)).toEqual(['one', 'a b', 'two']);
+});
+
 test('a prompt that fails leaves the session as it was, and the next one is answered', async () => {
   let turn = 0;
   const { session, asked } = await sessionOf({

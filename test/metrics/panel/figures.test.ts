@@ -209,3 +209,23 @@ test('the decode step: its name and gain, with the reason below', () => {
     'measured when the model loaded. Fused steps compute attention themselves; the decode kernel above runs in plain steps.',
   );
 });
+
+test('recoveries are a figure that says how their pauses count, and are in the note of the tiles', () => {
+  const run = new RunRecord({ info, now: () => 0, onPaint: () => {} });
+  const lose = (code: string, pauseMs: number) => {
+    run.record({ type: 'interrupted', code, message: 'Lost.' });
+    run.record({ type: 'recovered', message: 'Back.', backend: 'webgpu', pauseMs });
+  };
+  lose('worker', 400);
+  run.record(tokenEvent({ position: 0 }));
+  expect(headlineNote(run)).toBe('');
+  run.record(tokenEvent({ tbtMs: 2, position: 1 }));
+  expect(headlineNote(run)).not.toContain('recover'); // the first token has no gap
+  lose('device-lost', 1500);
+  run.record(tokenEvent({ tbtMs: 1502, position: 2 }));
+  expect(headlineNote(run)).toContain('One is a recovery, and counts like any other.');
+  const { label, value, definition } = figure(run, 'recoveries')!;
+  expect([label, value]).toEqual(['2 recoveries', '1.90 s']);
+  expect(definition).toMatch(/^The engine’s worker was lost; .* The GPU was lost; .* histogram and decode rate\.$/);
+  expect(figure(runOf(null), 'recoveries')).toBeUndefined();
+});

@@ -8,7 +8,7 @@ import { runToCsv, runToJson } from '../../../src/metrics/run/export';
 import { RunRecord } from '../../../src/metrics/run/run_record';
 import { tokenEvent } from '../events';
 
-const HEADER = 'token,id,position,tbt_ms,gpu_ms,in_flight_ms,worker_ms,received_ms,painted_ms';
+const HEADER = 'token,id,position,tbt_ms,gpu_ms,in_flight_ms,worker_ms,received_ms,painted_ms,recovery_ms';
 const attention = { prefill: 'flash_prefill', decode: 'fused_decode', reason: 'a test' } as const;
 const info = {
   model: { name: 'tiny' },
@@ -81,9 +81,26 @@ test('the JSON of a run without an end has what is known, and null for the rest'
 });
 
 test('the CSV holds only numbers, and empty cells for unknown ones', () => {
-  expect(runToCsv(runOf([...events, done]))).toBe(`${HEADER}\n1,5,9,,,7.123,,10,10\n2,6,10,1.5,0.25,3,0.1,8.5,8.5\n`);
-  expect(runToCsv(runOf(events))).toContain('\n2,6,10,1.5,,3,0.1,8.5,8.5\n');
+  expect(runToCsv(runOf([...events, done]))).toBe(`${HEADER}\n1,5,9,,,7.123,,10,10,\n2,6,10,1.5,0.25,3,0.1,8.5,8.5,\n`);
+  expect(runToCsv(runOf(events))).toContain('\n2,6,10,1.5,,3,0.1,8.5,8.5,\n');
   const unpainted = new RunRecord({ now: () => 1000, onPaint: () => {} });
   unpainted.record(events[2]);
-  expect(runToCsv(unpainted)).toBe(`${HEADER}\n1,5,9,,,7.123,,10,\n`);
+  expect(runToCsv(unpainted)).toBe(`${HEADER}\n1,5,9,,,7.123,,10,,\n`);
+});
+
+test('a recovery is in both: its cause, its pause, the token before it', () => {
+  const [first, ...rest] = events.filter(({ type }) => type === 'token');
+  const loss = { type: 'interrupted', code: 'device-lost', message: 'The GPU was lost.' } as const;
+  const end = { type: 'recovered', message: 'It goes on.', backend: 'cpu', pauseMs: 1800 } as const;
+  const run = runOf([first, loss, loss, end, ...rest, loss]);
+  const told = { afterToken: 1, code: 'device-lost', message: 'The GPU was lost.' };
+  expect(JSON.parse(runToJson(run, info)).recoveries).toEqual([
+    { ...told, pauseMs: null, backend: null }, // lost again while the model loaded
+    { ...told, pauseMs: 1800, backend: 'cpu' },
+    { ...told, afterToken: 2, pauseMs: null, backend: null },
+  ]);
+  const cells = runToCsv(run)
+    .split('\n')
+    .map((line) => line.split(',').at(-1));
+  expect(cells).toEqual(['recovery_ms', '', '1800', '']);
 });

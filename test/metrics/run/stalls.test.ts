@@ -195,3 +195,31 @@ describe('the cause', () => {
     expect(causes(run)).toEqual([[LATE + 1, 'hidden tab']]);
   });
 });
+
+test('a recovery explains its gap, says what was lost and what it cost, and has a mark', () => {
+  const run = runOf(GAPS, (index, _, run) => {
+    if (index !== LATE) return {};
+    run.record({ type: 'interrupted', code: 'device-lost', message: 'Lost.' });
+    run.record({ type: 'recovered', message: 'Back.', backend: 'cpu', pauseMs: 58 });
+    return { pipelines: 3 };
+  });
+  expect(findStalls(run)).toEqual([
+    {
+      token: LATE + 1,
+      gapMs: 60,
+      cause: 'recovery',
+      sentence: 'The GPU was lost; the model was loaded again on the CPU in 58.0 ms.',
+    },
+  ]);
+  expect(run.marks).toEqual([{ afterToken: LATE, atMs: expect.any(Number), label: MARK.recovery }]);
+});
+
+test('a loss before the first token explains no gap', () => {
+  const run = runOf(GAPS, (index, _, run) => {
+    if (index !== 0) return {};
+    run.record({ type: 'interrupted', code: 'worker', message: 'Lost.' });
+    run.record({ type: 'recovered', message: 'Back.', backend: 'webgpu', pauseMs: 58 });
+    return {};
+  });
+  expect(causes(run)).toEqual([[LATE + 1, 'busy']]);
+});

@@ -395,3 +395,65 @@ describe('thinking', () => {
     expect(cut.announcement).toBe('Stopped while thinking, before the answer.');
   });
 });
+
+describe('a loss of the engine in mid-answer', () => {
+  const interrupted = { type: 'interrupted', code: 'device-lost', message: 'The GPU device was lost.' } as const;
+  const recovered = (backend: 'webgpu' | 'cpu') =>
+    ({ type: 'recovered', message: 'It goes on.', backend, pauseMs: 1_800 }) as const;
+
+  test('is a pause: the answer goes on, with a remark, and screen readers hear of both', async () => {
+    let load = () => {};
+    const { host, session, events } = setUp(async function* () {
+      yield token('One ');
+      yield interrupted;
+      await new Promise<void>((resolve) => {
+        load = resolve;
+      });
+      yield recovered('webgpu');
+      yield token('two.');
+      yield interrupted;
+      yield recovered('cpu');
+    });
+    Object.assign(host.engine!.info, { backend: 'webgpu' });
+    session.ask('Count');
+    await settle();
+    expect([session.isAnswering, session.announcement]).toEqual([
+      true,
+      'The GPU was lost. The answer waits for the model.',
+    ]);
+    load();
+    await settle();
+    expect(session.path[0]).toMatchObject({ state: 'done', answer: 'One two.', advice: null });
+    expect(session.path[0].remarks).toEqual([
+      'The GPU was lost for 1.8 s; the answer went on.',
+      'The GPU was lost for 1.8 s; the CPU wrote the rest.',
+    ]);
+    expect(events.filter((name) => name === 'vivace-event')).toHaveLength(6); // the panel hears of the losses too
+  });
+
+  test('leaves Stop at work', async () => {
+    const { session } = setUp(async function* () {
+      yield token('One ');
+      yield interrupted;
+      await new Promise(() => {});
+    });
+    session.ask('Count');
+    await settle();
+    session.stop();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(session.isAnswering).toBe(false);
+    expect(session.path[0]).toMatchObject({ state: 'done', finishReason: 'abort', answer: 'One ' });
+  });
+
+  test('has few remarks, however often it happens', async () => {
+    const { session } = setUp(async function* () {
+      for (let i = 0; i < 200; i++) {
+        yield interrupted;
+        yield recovered('webgpu');
+      }
+    });
+    session.ask('Count');
+    await settle();
+    expect(session.path[0].remarks).toHaveLength(10); // a stored turn may have 100
+  });
+});

@@ -1,7 +1,7 @@
 // Loading progress and kept models in words.
 
 import { expect, test } from 'vitest';
-import { describeKept, describeProgress, describeUsage, describeUse } from '../../../src/ui/model/model_words';
+import { describeKept, describeUsage, describeUse } from '../../../src/ui/model/model_words';
 
 const model = { location: 'l', name: 'n', bytes: 600e6, totalBytes: 1e9, isComplete: false, usedAt: 0 };
 
@@ -26,16 +26,4 @@ test('all models together, and what the browser allows', () => {
   expect(describeUsage([model, model], usage)).toBe(
     '2 models, 1.2 GB. This browser allows this site 10.0 GB; it uses 2.0 GB.',
   );
-});
-
-test('a load says which bytes come from storage', () => {
-  const p = { stage: 'weights', totalBytes: 15e6, bytesPerSecond: 1e6, secondsLeft: 5 } as const;
-  expect(describeProgress({ ...p, loadedBytes: 10e6, cachedBytes: 10e6 })).toBe(
-    "10.0 MB of 15.0 MB · from this browser's storage · 1.0 MB/s · 5 s left",
-  );
-  expect(describeProgress({ ...p, loadedBytes: 10e6, cachedBytes: 4e6 })).toContain(
-    "4.0 MB from this browser's storage",
-  );
-  expect(describeProgress({ ...p, loadedBytes: 10e6 })).not.toContain('storage');
-  expect(describeProgress({ ...p, totalBytes: 0, loadedBytes: 0 })).toBe('');
 });

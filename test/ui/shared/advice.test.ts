@@ -1,4 +1,4 @@
-// Advice for errors, and the texts of sizes, times and progress.
+// Advice for errors, and the texts of sizes and times.
 
 import { expect, test } from 'vitest';
 import {
@@ -15,9 +15,8 @@ import {
   WorkerError,
 } from '../../../src/errors';
 import { formatParameters, formatSize, formatTimeLeft } from '../../../src/shared/format';
-import { describeProgress } from '../../../src/ui/model/model_words';
 import { type LoadSettings, STANDARD_LOAD } from '../../../src/ui/settings/settings_fields';
-import { adviseLoad, adviseRun, codeOf, isAbort, settingsAfter } from '../../../src/ui/shared/advice';
+import { adviseLoad, adviseRun, codeOf, isAbort, lostOffers, settingsAfter } from '../../../src/ui/shared/advice';
 
 test('a prompt too long offers to make room, to start over or to edit it', () => {
   const advice = adviseRun(new ContextOverflowError(1200, 1024));
@@ -40,6 +39,15 @@ test('an error is known by its code, whichever script created it', () => {
 
 test('a lost device offers to load the model again', () => {
   expect(adviseRun(new DeviceLostError('unknown')).offers[0]).toBe('reload');
+});
+
+test('an engine that was lost for good is offered what can work', () => {
+  expect(lostOffers(new DeviceLostError('unknown'), 'webgpu')).toEqual(['reload', 'cpu']);
+  expect(lostOffers(new WorkerError('It ended.'), 'webgpu')).toEqual(['reload']);
+  expect(lostOffers(new WorkerError('It ended.'), 'cpu')).toEqual(['reload']);
+  const program = Object.assign(new Error('It does not compile.'), { code: 'gpu-program', canRetry: false });
+  expect(lostOffers(program, 'webgpu')).toEqual(['cpu']);
+  expect(lostOffers(program, 'cpu')).toEqual(['reload']);
 });
 
 test('an error that would repeat offers to edit the message, not to retry', () => {
@@ -93,20 +101,6 @@ test('only an AbortError is an abort', () => {
   expect(isAbort(new DOMException('x', 'AbortError'))).toBe(true);
   expect(isAbort(new DOMException('x', 'TimeoutError'))).toBe(false);
   expect(isAbort(new Error('AbortError'))).toBe(false);
-});
-
-test('progress says bytes, speed and time left, as far as they are known', () => {
-  const p = {
-    stage: 'weights',
-    loadedBytes: 3_100_000,
-    totalBytes: 26_100_000,
-    bytesPerSecond: 8_200_000,
-    secondsLeft: 2.8,
-  } as const;
-  expect(describeProgress(p)).toBe('3.1 MB of 26.1 MB · 8.2 MB/s · 3 s left');
-  expect(describeProgress({ ...p, totalBytes: 0 })).toBe('3.1 MB');
-  expect(describeProgress({ ...p, bytesPerSecond: null, secondsLeft: null })).toBe('3.1 MB of 26.1 MB');
-  expect(describeProgress({ ...p, loadedBytes: 26_100_000 })).toBe('26.1 MB of 26.1 MB');
 });
 
 test('sizes, times and counts as text', () => {

@@ -1,0 +1,61 @@
+// The progress of a load, in words and as a bar: for the loader, and for a model that loads again.
+
+import { css, html } from 'lit';
+import type { LoadProgress } from '../../engine/engine';
+import { formatDuration, formatSize, formatTimeLeft } from '../../shared/format';
+
+const FROM_STORAGE = "from this browser's storage";
+/** The least wait for another tab that is told. */
+const TOLD_AFTER_MS = 1000;
+
+export const STAGES: Record<LoadProgress['stage'], string> = {
+  open: 'Opening the model',
+  weights: 'Loading the weights',
+  compile: 'Preparing the kernels',
+  ready: 'Ready',
+};
+
+export const OTHER_TAB = 'Another tab is loading this model';
+
+/** The wait of a load for another tab, or '' for a short one. */
+export function describeWait({ waitsMs = 0 }: LoadProgress): string {
+  return waitsMs < TOLD_AFTER_MS ? '' : `waiting for ${formatDuration(waitsMs)}`;
+}
+
+/** The bytes, speed and time left of a load, for the line above the bar. */
+export function describeProgress(p: LoadProgress): string {
+  const { loadedBytes, totalBytes, cachedBytes = 0 } = p;
+  const parts: string[] = [];
+  if (loadedBytes > 0 || totalBytes > 0) parts.push(formatSize(loadedBytes));
+  if (totalBytes > 0) parts[0] += ` of ${formatSize(totalBytes)}`;
+  if (cachedBytes > 0) {
+    parts.push(cachedBytes >= loadedBytes ? FROM_STORAGE : `${formatSize(cachedBytes)} ${FROM_STORAGE}`);
+  }
+  if (loadedBytes < totalBytes) {
+    if (p.bytesPerSecond) parts.push(`${formatSize(p.bytesPerSecond)}/s`);
+    if (p.secondsLeft !== null) parts.push(formatTimeLeft(p.secondsLeft));
+  }
+  return parts.join(' · ');
+}
+
+/** The bar of a load. It has no value while the length of the work is unknown. */
+export function renderBar(progress: LoadProgress | null) {
+  const { stage = 'open', totalBytes = 0, loadedBytes = 0 } = progress ?? {};
+  return totalBytes > 0 && stage !== 'compile'
+    ? html`<progress max=${totalBytes} .value=${Math.min(loadedBytes, totalBytes)} aria-label="Model loaded"></progress>`
+    : html`<progress aria-label=${STAGES[stage]}></progress>`;
+}
+
+export const barStyles = css`
+  progress { flex: 1; height: 5px; appearance: none; border: 0; border-radius: 3px; overflow: hidden; background: var(--v-line); }
+  progress::-webkit-progress-bar { background: var(--v-line); }
+  progress::-webkit-progress-value { background: var(--v-accent); transition: inline-size 160ms linear; }
+  progress::-moz-progress-bar { background: var(--v-accent); }
+  progress:indeterminate { background: linear-gradient(90deg, var(--v-line), var(--v-accent), var(--v-line)) 0 0 / 200% 100%; animation: pass 1.4s linear infinite; }
+  progress:indeterminate::-webkit-progress-bar { background: none; }
+  @keyframes pass { from { background-position: 200% 0; } to { background-position: 0 0; } }
+  @media (forced-colors: active) {
+    progress { height: 8px; border: 1px solid; }
+    progress::-webkit-progress-value { background: Highlight; forced-color-adjust: none; }
+  }
+`;
