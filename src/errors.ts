@@ -179,7 +179,7 @@ export class GpuMemoryError extends VivaceError {
 /** The GPU device was lost while in use. */
 export class DeviceLostError extends VivaceError {
   constructor(reason: string) {
-    super('device-lost', `The GPU device was lost (${reason}). Load the model again to go on.`);
+    super('device-lost', `The GPU device was lost (${reason}).`);
   }
 }
 

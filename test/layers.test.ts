@@ -34,7 +34,7 @@ const ALLOWED: Record<string, readonly string[]> = {
 const DOORS: Record<string, readonly string[]> = {
   'api/openai': ['fetch'],
   'api/prompt_api': [],
-  'engine/page': ['answers', 'connection', 'hash_thread', 'model_cache', 'request', 'run_report', 'script_url'],
+  'engine/page': ['answers', 'connection', 'model_cache', 'request', 'run_report', 'script_url', 'supervisor'],
   'engine/worker': [],
   'kernels/elementwise': ['embed', 'gated_unit', 'norm_rope', 'pool', 'post_norm', 'quantize_activations'],
   'kernels/linear': [

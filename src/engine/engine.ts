@@ -1,14 +1,14 @@
 // The API of the engine, the only one that clients import. It sends requests to the worker and turns the messages that
 // come back into async iterators. It holds no model, no GPU object and no DOM node.
 
-import { proxy } from 'comlink';
+import type { Remote } from 'comlink';
 import type { VivaceError } from '../errors';
 import { callError, fromFailure } from './failure';
 import type { Health } from './health';
 import { type Answers, answers } from './page/answers';
-import { absolute, Connection } from './page/connection';
-import { HashThread } from './page/hash_thread';
+import { absolute } from './page/connection';
 import { Request } from './page/request';
+import { Supervisor } from './page/supervisor';
 import type {
   ChatMessage,
   ChatSettings,
@@ -18,7 +18,6 @@ import type {
   GenerateOptions,
   LoadOptions,
   LoadProgress,
-  LoadResult,
   ModelLocation,
   Roofline,
   RunMetrics,
@@ -26,6 +25,7 @@ import type {
   TuneMessage,
   TuneOutcome,
   TuneResult,
+  WorkerApi,
 } from './protocol';
 
 export { VivaceError } from '../errors';
@@ -85,83 +85,53 @@ export class Engine {
   /** The metrics of the newest finished run, or null before the first. */
   metrics: RunMetrics | null = null;
 
-  private constructor(
-    private readonly connection: Connection,
-    readonly info: EngineInfo,
-  ) {}
+  private constructor(private readonly supervisor: Supervisor) {}
 
   /**
-   * Starts a worker and loads a model in it.
+   * Starts a worker and loads a model in it. A worker or a GPU that is lost meanwhile begins the load again.
    * @throws VivaceError with a `code`; DOMException AbortError when `signal` aborts
    */
   static async load(model: ModelLocation, options: EngineLoadOptions = {}): Promise<Engine> {
-    const { onProgress = () => {}, signal, workerUrl, ...loadOptions } = options;
-    signal?.throwIfAborted();
-    const connection = await Connection.open(workerUrl, signal);
-    const { worker } = connection;
-    const hashing = new HashThread(workerUrl, signal);
-    let loading: Promise<LoadResult> | null = null;
-    let cancel = () => {};
-    const canceled = new Promise<never>((_, reject) => {
-      cancel = () => reject(signal?.reason);
-      signal?.addEventListener('abort', cancel);
-    });
-    canceled.catch(() => {}); // awaited below, unless an error comes first
-    try {
-      signal?.throwIfAborted();
-      const location = typeof model === 'string' ? absolute(model) : model;
-      const { hubUrl } = loadOptions;
-      const options = hubUrl === undefined ? loadOptions : { ...loadOptions, hubUrl: absolute(hubUrl) };
-      const report = async (progress: LoadProgress) => {
-        try {
-          if (!signal?.aborted) await onProgress(progress);
-        } catch (error) {
-          setTimeout(() => {
-            throw error; // the page's own error, reported as such
-          });
-        }
-      };
-      loading = worker.load(location, options, proxy(report), proxy(hashing.start)) as Promise<LoadResult>;
-      const result = await Promise.race([connection.alive(loading), hashing.lost, canceled]);
-      if ('type' in result) throw fromFailure(result);
-      return new Engine(connection, result.info);
-    } catch (error) {
-      if (loading && signal?.aborted) {
-        void worker.cancelLoad();
-        void connection.closeAfter(loading);
-      } else connection.close();
-      throw error;
-    } finally {
-      hashing.close();
-      signal?.removeEventListener('abort', cancel);
-    }
+    const { onProgress = () => {}, signal, workerUrl, ...given } = options;
+    const location = typeof model === 'string' ? absolute(model) : model;
+    if (given.hubUrl !== undefined) given.hubUrl = absolute(given.hubUrl);
+    const supervisor = await Supervisor.load(
+      { location, options: given, workerUrl },
+      (progress) => (signal?.aborted ? undefined : guarded(() => onProgress(progress))),
+      signal,
+    );
+    return new Engine(supervisor);
+  }
+
+  /** The model as loaded last: after a recovery its backend or context may differ. */
+  get info(): EngineInfo {
+    return this.supervisor.info;
   }
 
   /**
-   * The reason why this engine answers no more: its worker died, or its GPU is lost. Null while it works. Load a new
-   * one.
+   * The reason why this engine answers no more: it lost its worker or its GPU, and recovers no more. Null while it
+   * works or recovers. Load a new one.
    */
   get lost(): VivaceError | null {
-    return this.connection.lost;
+    return this.supervisor.lost;
   }
 
   /** The health now. */
   get health(): Health {
-    return this.lost ? { state: 'lost', cause: this.lost } : { state: 'well' };
+    return this.supervisor.health;
   }
 
   /** Calls `listener` after each change of `health`. Returns a function that takes the listener off. */
   onHealth(listener: (health: Health) => void): () => void {
-    let isOn = true;
-    void this.whenLost.then((cause) => isOn && listener({ state: 'lost', cause }));
-    return () => {
-      isOn = false;
-    };
+    const { listeners } = this.supervisor;
+    const heard = (health: Health) => void guarded(() => listener(health));
+    listeners.add(heard);
+    return () => void listeners.delete(heard);
   }
 
   /** Resolves with `lost` when the engine is lost. `unload` is no loss. */
   get whenLost(): Promise<VivaceError> {
-    return this.connection.whenLost;
+    return this.supervisor.whenLost;
   }
 
   /** Answers a conversation through the model's chat template. */
@@ -170,7 +140,7 @@ export class Engine {
     { tools, toolChoice, templateArguments, continueLast, ...options }: EngineChatOptions = {},
   ): Answers {
     const input = { messages, tools, toolChoice, templateArguments, continueLast };
-    return answers(this.connection, this, input, options);
+    return answers(this.supervisor, this, input, options);
   }
 
   /**
@@ -178,7 +148,7 @@ export class Engine {
    * text.
    */
   complete(prompt: string | readonly number[], options?: EngineGenerateOptions): Answers {
-    return answers(this.connection, this, typeof prompt === 'string' ? { prompt } : { ids: prompt }, options);
+    return answers(this.supervisor, this, typeof prompt === 'string' ? { prompt } : { ids: prompt }, options);
   }
 
   /**
@@ -204,18 +174,7 @@ export class Engine {
     texts: readonly string[],
     { signal, ...options }: EmbedOptions & { signal?: AbortSignal } = {},
   ): Promise<Embeddings> {
-    const request = new Request<Embeddings>(
-      this.connection,
-      (worker, port) => worker.embed({ texts, options }, port),
-      signal,
-    );
-    try {
-      const embeddings = await request.take();
-      if (!embeddings) throw signal?.reason;
-      return embeddings;
-    } finally {
-      request.close();
-    }
+    return this.ask((worker, port) => worker.embed({ texts, options }, port), signal, true);
   }
 
   /**
@@ -224,7 +183,7 @@ export class Engine {
    * @throws VivaceError on the cpu backend or with an attention that was chosen by name; DOMException AbortError
    */
   async tune({ onResult, signal }: EngineTuneOptions = {}): Promise<TuneOutcome> {
-    const request = new Request<TuneMessage>(this.connection, (worker, port) => worker.tune(port), signal);
+    const request = new Request<TuneMessage>(this.supervisor, (worker, port) => worker.tune(port), signal);
     try {
       for (;;) {
         const message = await request.take();
@@ -248,32 +207,57 @@ export class Engine {
    * @throws VivaceError on the cpu backend or where memory is short; DOMException AbortError
    */
   async roofline({ signal }: { signal?: AbortSignal } = {}): Promise<Roofline> {
-    const request = new Request<Roofline>(this.connection, (worker, port) => worker.roofline(port), signal);
-    try {
-      const roofline = await request.take();
-      if (!roofline) throw signal?.reason;
-      return roofline;
-    } finally {
-      request.close();
+    return this.ask((worker, port) => worker.roofline(port), signal);
+  }
+
+  /** Frees the model and ends the worker, even one that hangs, and a recovery. */
+  unload(): Promise<void> {
+    return this.supervisor.unload();
+  }
+
+  /** The one message of a request. With `repeats` the request survives the loss of its worker. */
+  private async ask<T extends object>(
+    send: (worker: Remote<WorkerApi>, port: MessagePort) => Promise<void>,
+    signal?: AbortSignal,
+    repeats = false,
+  ): Promise<T> {
+    for (;;) {
+      const request = new Request<T>(this.supervisor, send, signal);
+      try {
+        const message = await request.take();
+        if (!message) throw signal?.reason;
+        return message;
+      } catch (error) {
+        if (!repeats || !request.isLoss(error)) throw error;
+      } finally {
+        request.close();
+      }
     }
   }
 
-  /** Frees the model and ends the worker, even one that hangs. */
-  async unload(): Promise<void> {
-    await this.connection.closeAfter(this.connection.worker.unload());
-  }
   private async idsOf(
     given: Tokenizable,
     { thinking, tools, toolChoice, templateArguments, continueLast }: EngineTokenizeOptions = {},
   ): Promise<Uint32Array> {
-    const { connection } = this;
     const settings = { tools, toolChoice, templateArguments, continueLast };
     const input = typeof given === 'string' ? { prompt: given } : { messages: given, ...settings };
-    const call = connection.worker.tokenize(input, thinking) as Promise<TokenizeResult>;
-    const result = await connection.alive(call).catch((error) => {
-      throw callError(error);
-    });
+    const result = await this.supervisor
+      .call(({ worker }) => worker.tokenize(input, thinking) as Promise<TokenizeResult>)
+      .catch((error) => {
+        throw callError(error);
+      });
     if ('type' in result) throw fromFailure(result);
     return result.ids;
+  }
+}
+
+/** Runs the page's code. An error there is the page's own, reported as such. */
+async function guarded(callback: () => unknown): Promise<void> {
+  try {
+    await callback();
+  } catch (error) {
+    setTimeout(() => {
+      throw error;
+    });
   }
 }

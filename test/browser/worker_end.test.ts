@@ -44,23 +44,28 @@ async function openBare(): Promise<Page> {
   return page;
 }
 
-test("a worker's end reaches its answer and the engine", async () => {
+test('a worker ends in mid-answer: the answer goes on in a new one, with the same text', async () => {
   const page = await openBare();
   const heard = await page.evaluate(async () => {
     const { Engine } = window as unknown as PageWindow;
-    const engine = await Engine.load('models/storyteller/storyteller-q8_0.gguf', { backend: 'cpu', cache: false });
-    let tokens = 0;
-    try {
-      for await (const event of engine.complete('Once upon a time')) {
-        if (event.type === 'token' && ++tokens === 2) (window as unknown as PageWindow).newest.postMessage('close');
+    const engine = await Engine.load('models/storyteller/storyteller-q8_0.gguf', { backend: 'cpu' });
+    const run = async (onToken: (tokens: number) => void) => {
+      let [text, tokens, told] = ['', 0, ''];
+      for await (const event of engine.complete('Once upon a time', { temperature: 0, maxTokens: 12 })) {
+        if (event.type === 'token') onToken(++tokens);
+        if (event.type === 'interrupted' || event.type === 'recovered') told += `${event.type} `;
+        if ('text' in event) text += event.text;
       }
-    } catch (error) {
-      const { code, canRetry } = error as Vivace.VivaceError;
-      return { code, canRetry, isLost: engine.lost === error && (await engine.whenLost) === error };
-    }
-    return null;
+      return { text, tokens, told };
+    };
+    const undisturbed = await run(() => {});
+    const disturbed = await run((tokens) => {
+      if (tokens === 4) (window as unknown as PageWindow).newest.postMessage('close');
+    });
+    return { undisturbed, disturbed, health: engine.health.state, lost: engine.lost };
   });
-  expect(heard).toEqual({ code: 'worker', canRetry: true, isLost: true });
+  expect(heard.disturbed).toEqual({ ...heard.undisturbed, told: 'interrupted recovered ' });
+  expect(heard).toMatchObject({ health: 'well', lost: null, undisturbed: { tokens: 12, told: '' } });
   await page.context().close();
 });
 

@@ -17,6 +17,7 @@ let backend: SteppedBackend;
 let engine: Engine;
 
 beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }); // no beats of a real clock
   workers = stubWorkers(engineWorker);
   backend = new SteppedBackend();
   engine = await Engine.load('https://example.org/model.gguf');

@@ -1,10 +1,9 @@
-// Requests of the real page side to the real worker with a scripted model: the effects of stops and of a worker's
-// death.
+// Requests of the real page side to the real worker with a scripted model: the effects of stops.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Engine } from '../../src/engine/engine';
 import type { LoadedModel } from '../../src/engine/worker/load';
-import { DeviceLostError, InvalidRequestError } from '../../src/errors';
+import { InvalidRequestError } from '../../src/errors';
 import { engineWorker, type FakeWorker, stubWorkers } from './fake_worker';
 import { numberSession } from './loop_session';
 import { done, INFO, read, SteppedBackend, until } from './stepped_backend';
@@ -19,6 +18,7 @@ let workers: FakeWorker[];
 let backend: SteppedBackend;
 
 beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }); // no beats of a real clock
   workers = stubWorkers(engineWorker);
   backend = new SteppedBackend();
   load = async () => ({ session: numberSession(backend), info: INFO });
@@ -244,95 +244,6 @@ describe('embed', () => {
   });
 });
 
-describe('a worker that ends without a word', () => {
-  test('is noticed by its silence, told to all, and ended', async () => {
-    const engine = await loadEngine();
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    const answer = read(engine.complete('1 2 3'));
-    const queued = read(engine.complete('4'));
-    backend.go(2);
-    await until(() => answer.tokens() === 2);
-    workers[0].hang();
-    vi.advanceTimersByTime(60_000);
-    expect(engine.lost).toBeNull();
-    vi.advanceTimersByTime(10_000);
-    expect(engine.lost).toMatchObject({ code: 'worker', canRetry: true, message: expect.stringMatching(/60 seconds/) });
-    await expect(answer.whole).rejects.toBe(engine.lost);
-    await expect(queued.whole).rejects.toBe(engine.lost);
-    await expect(read(engine.complete('4')).whole).rejects.toBe(engine.lost);
-    expect(await engine.whenLost).toBe(engine.lost);
-    expect(workers[0].isTerminated).toBe(true);
-  });
-
-  test('is not suspected while it answers, however long a token takes', async () => {
-    const engine = await loadEngine();
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    const answer = read(engine.complete('1 2 3', { maxTokens: 1 }));
-    for (let beats = 0; beats < 20; beats++) {
-      const before = workers[0].said;
-      vi.advanceTimersByTime(10_000);
-      await until(() => workers[0].said > before); // the answer to the beat
-    }
-    backend.go(1);
-    expect(done(await answer.whole).finishReason).toBe('length');
-    expect(engine.lost).toBeNull();
-    expect(vi.getTimerCount()).toBe(0); // no request, no heartbeat
-  });
-
-  test('is noticed at once by its Web Lock', async () => {
-    const locks = new FakeLocks();
-    vi.stubGlobal('navigator', { locks });
-    const engine = await loadEngine();
-    const answer = read(engine.complete('1 2 3'));
-    await until(() => locks.waiting === 1);
-    locks.release();
-    await expect(answer.whole).rejects.toMatchObject({ code: 'worker', canRetry: true });
-    expect(engine.lost).toMatchObject({ code: 'worker' });
-  });
-
-  test('is unloaded all the same', async () => {
-    const engine = await loadEngine();
-    workers[0].hang();
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const unloaded = engine.unload();
-    vi.runAllTimers();
-    await unloaded;
-    expect(workers[0].isTerminated).toBe(true);
-    expect(engine.lost).toBeNull();
-    await expect(read(engine.complete('1')).whole).rejects.toThrow('The engine was unloaded. Load a model again.');
-  });
-
-  test('is told while it loads', async () => {
-    load = () => new Promise(() => {});
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    const loading = Engine.load('https://example.org/model.gguf');
-    loading.catch(() => {});
-    await until(() => workers.length === 1 && vi.getTimerCount() === 1);
-    workers[0].hang();
-    vi.advanceTimersByTime(70_000);
-    await expect(loading).rejects.toMatchObject({ code: 'worker' });
-  });
-});
-
-describe('a lost GPU', () => {
-  test('is told by an idle engine, and by every request after it', async () => {
-    const engine = await loadEngine();
-    backend.lose(new DeviceLostError('a test'));
-    expect(await engine.whenLost).toMatchObject({ code: 'device-lost', canRetry: true });
-    await expect(read(engine.complete('1')).whole).rejects.toMatchObject({ code: 'device-lost' });
-    expect(workers[0].isTerminated).toBe(true); // and all its memory with it
-  });
-
-  test('is what any call failed with', async () => {
-    const engine = await loadEngine();
-    Object.assign(backend, { explain: async () => new DeviceLostError('a test') });
-    backend.decode = async () => {
-      throw new DOMException('A valid external Instance reference no longer exists.', 'AbortError');
-    };
-    await expect(read(engine.complete('1')).whole).rejects.toMatchObject({ code: 'device-lost' });
-  });
-});
-
 test("an AbortError of the browser's own is no abort of the caller", async () => {
   const engine = await loadEngine();
   backend.decode = async () => {
@@ -349,25 +260,3 @@ test('errors say on both sides of the border whether trying again can work', asy
   expect(failure).toMatchObject({ code: 'invalid-request', canRetry: false });
   expect(new InvalidRequestError('x').canRetry).toBe(false);
 });
-
-/** Web Locks of one page and its worker, as far as the engine uses them. */
-class FakeLocks {
-  waiting = 0;
-  release: () => void = () => {};
-  private held: Promise<unknown> | null = null;
-
-  async request(_name: string, ...rest: unknown[]): Promise<unknown> {
-    const work = rest.at(-1) as (lock: object | null) => Promise<unknown> | unknown;
-    if (rest.length === 2) return work(this.held ? null : {});
-    if (this.held) {
-      this.waiting++;
-      await this.held;
-      return work({});
-    }
-    const freed = new Promise<void>((resolve) => {
-      this.release = resolve;
-    });
-    this.held = Promise.race([Promise.resolve(work({})), freed]);
-    return this.held;
-  }
-}

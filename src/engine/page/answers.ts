@@ -1,9 +1,11 @@
-// The answers to one request as an iterator of events: one after another, each with a seed of its own.
+// The answers to one request as an iterator of events: one after another, each with a seed of its own, and each in as
+// many workers as needed.
 
-import type { EngineEvent, EngineInfo, GenerateInput, GenerateOptions, RunMetrics } from '../protocol';
-import type { Connection } from './connection';
+import { VivaceError } from '../../errors';
+import type { EngineEvent, GenerateInput, GenerateOptions, RunMetrics } from '../protocol';
+import { HeardAnswer } from './heard_answer';
 import { Request } from './request';
-import { StoppedAnswer } from './stopped_answer';
+import { MOVED, type Supervisor } from './supervisor';
 
 /** The time that a stopped worker has to end its answer itself. Such an answer has all its figures. */
 const STOP_MS = 250;
@@ -20,8 +22,8 @@ interface AnswersOptions extends GenerateOptions {
  * @param engine its `metrics` become those of the newest finished answer
  */
 export function answers(
-  connection: Pick<Connection, 'worker' | 'onEnd'>,
-  engine: { readonly info: EngineInfo; metrics: RunMetrics | null },
+  supervisor: Pick<Supervisor, 'whenReady' | 'info' | 'news' | 'running'>,
+  engine: { metrics: RunMetrics | null },
   input: GenerateInput,
   { signal, seed = randomSeed(), ...others }: AnswersOptions = {},
 ): Answers {
@@ -31,25 +33,63 @@ export function answers(
   async function* events(): Answers {
     for (let choice = 0; choice === 0 || (choice < Number(others.n) && !isLeft && !signal?.aborted); choice++) {
       const options = { ...others, seed: choice === 0 ? seed : (seed + choice) >>> 0 };
-      const stopped = new StoppedAnswer(engine.info, options.seed);
-      request = new Request(connection, async (to, port) => to.generate({ input, options }, port), signal, STOP_MS);
+      const heard = new HeardAnswer(supervisor.info, options.seed);
+      supervisor.running.add(heard);
       try {
-        let done: RunMetrics | null = null;
-        for (let ended = false; !ended; ) {
-          const event: EngineEvent | null = (await request.take()) ?? (done || isLeft ? null : stopped.done());
-          if (!event) break; // stopped between `done` and `gpuTimes`, or left
-          stopped.record(event);
-          if (event.type === 'done') engine.metrics = done = event.metrics;
-          if (event.type === 'gpuTimes' && done && done === engine.metrics)
-            engine.metrics = { ...done, gpuMs: event.gpuMs };
-          ended = event.type === (options.gpuTimes ? 'gpuTimes' : 'done');
-          yield event.type === 'start' ? { ...event, choice } : event;
+        yield* answer(heard, options, choice);
+      } finally {
+        supervisor.running.delete(heard);
+      }
+    }
+  }
+
+  /** One answer, whose worker may be lost any number of times. */
+  async function* answer(heard: HeardAnswer, options: GenerateOptions, choice: number): Answers {
+    let done: RunMetrics | null = null;
+    let lostAt: number | null = null;
+    for (;;) {
+      const { resumed } = heard;
+      const asked = resumed ? { input, options, resumed } : { input, options };
+      request = new Request(supervisor, async (to, port) => to.generate(asked, port), signal, STOP_MS);
+      try {
+        if (lostAt !== null && (await request.connected)) {
+          yield recovered(performance.now() - lostAt);
+          lostAt = null;
         }
+        for (;;) {
+          const came: EngineEvent | null = (await request.take()) ?? (done || isLeft ? null : heard.stopped());
+          if (!came) return; // stopped between `done` and `gpuTimes`, or left
+          const event = heard.take(came);
+          if (event?.type === 'done') engine.metrics = done = event.metrics;
+          if (event?.type === 'gpuTimes' && done && done === engine.metrics)
+            engine.metrics = { ...done, gpuMs: event.gpuMs };
+          if (event) yield event.type === 'start' ? { ...event, choice } : event;
+          if (came.type === (options.gpuTimes ? 'gpuTimes' : 'done')) return;
+        }
+      } catch (error) {
+        if (!(error instanceof VivaceError && request.isLoss(error))) throw error;
+        if (done) {
+          yield { type: 'gpuTimes', gpuMs: null };
+          return;
+        }
+        if (signal?.aborted) {
+          const end = heard.stopped();
+          engine.metrics = end.metrics;
+          yield end;
+          return;
+        }
+        lostAt = performance.now();
+        if (error !== MOVED) yield { type: 'interrupted', code: error.code, message: error.message };
       } finally {
         request.close();
       }
     }
   }
+
+  const recovered = (pauseMs: number): EngineEvent => {
+    const { news: message, info } = supervisor;
+    return { type: 'recovered', message, backend: info.backend, pauseMs };
+  };
 
   const made = events();
   const end = made.return.bind(made);

@@ -3,8 +3,9 @@
 import { type Remote, wrap } from 'comlink';
 import { VivaceError, WorkerError } from '../../errors';
 import { fromFailure } from '../failure';
-import type { LostMessage, WorkerApi } from '../protocol';
+import type { LostMessage, PatienceMessage, WorkerApi } from '../protocol';
 import { Heartbeat } from './heartbeat';
+import { isHidden } from './phone';
 import { trustedScriptUrl } from './script_url';
 import { workerSource } from './worker_source';
 
@@ -13,7 +14,13 @@ const HANDSHAKE_MS = 15_000;
 /** The wait for the report of a policy violation, which may follow the worker's error event and says more. */
 const VIOLATION_MS = 200;
 /** The time for a worker to put its storage in order before it ends. */
-const LAST_CALL_MS = 1000;
+const LAST_CALL_MS = 900;
+/** The silence that a load may keep. */
+const LOAD_MS = 30_000;
+/** The longest patience that a worker gets. */
+const MOST_PATIENCE_MS = 300_000;
+/** The silence after which a worker is dead, if no other starts that could tell a hung worker from a busy machine. */
+const SILENT_MS = 60_000;
 
 /**
  * The whole address of a location: a worker from a blob has no base. A string that is no address comes back unchanged.
@@ -41,13 +48,16 @@ export class Connection {
   readonly worker: Remote<WorkerApi>;
   /** The reason why the worker answers no more: it died, or its GPU is lost. Null while it works, and after `close`. */
   lost: VivaceError | null = null;
-  /** Resolves with `lost` when the worker is lost. */
-  readonly whenLost: Promise<VivaceError>;
-  private resolveLost: (error: VivaceError) => void = () => {};
+  /** Runs when the worker is lost. */
+  onLost: () => void = () => {};
+  /** No beats, because the worker may be asleep with its page. */
+  private isPaused = false;
+  /** The worker that answered while this one was silent. */
+  private second: Connection | null = null;
+  private isAsking = false;
   /** The reason why the worker has ended: lost, closed or aborted. */
   private ended: Error | null = null;
   private readonly listeners = new Set<Listener>();
-  /** Beats while anything waits for the worker. */
   private readonly heartbeat: Heartbeat;
   /**
    * Removes the listeners of the thread. Comlink keeps a thread while its proxy is held, and they hold it through
@@ -58,24 +68,25 @@ export class Connection {
   private constructor(
     private readonly thread: Worker,
     url: string,
+    private readonly workerUrl?: string,
   ) {
-    this.whenLost = new Promise((resolve) => {
-      this.resolveLost = resolve;
-    });
     this.worker = wrap<WorkerApi>(thread);
     this.heartbeat = new Heartbeat(
       () => this.worker.ping(),
-      (seconds) => this.fail(died(`it gave no answer for ${seconds} seconds`)),
+      () => !this.isPaused && (this.listeners.size > 0 || !isHidden()),
+      (silentMs) => this.onSilence(silentMs),
     );
     const { signal } = this.over;
-    const onMessage = ({ data }: MessageEvent<Partial<LostMessage> | null>) => {
+    const onMessage = ({ data }: MessageEvent<Partial<LostMessage & PatienceMessage> | null>) => {
+      this.hear();
+      if (data?.patienceMs !== undefined) this.heartbeat.patienceMs = Math.min(data.patienceMs, MOST_PATIENCE_MS);
       const error = data?.lost && fromFailure(data.lost);
-      if (error instanceof VivaceError) this.fail(error);
+      if (error instanceof VivaceError) this.lose(error);
     };
     thread.addEventListener('message', onMessage, { signal });
     const onError = ({ message }: ErrorEvent) => {
       const error = message ? died(`it failed with "${message}"`) : noWorker(url, 'the browser does not say why');
-      setTimeout(() => this.fail(error), message ? 0 : VIOLATION_MS);
+      setTimeout(() => this.lose(error), message ? 0 : VIOLATION_MS);
     };
     thread.addEventListener('error', onError, { signal });
   }
@@ -85,34 +96,41 @@ export class Connection {
    * @throws WorkerError that names what stopped it; the reason of `signal`
    */
   static async open(workerUrl?: string, signal?: AbortSignal): Promise<Connection> {
+    signal?.throwIfAborted();
     const isOwn = workerUrl === undefined;
     const url = isOwn
       ? URL.createObjectURL(new Blob([workerSource], { type: 'text/javascript' }))
       : absolute(workerUrl);
     const over = new AbortController();
     try {
-      return await Connection.greet(url, over.signal, signal);
+      return await Connection.greet(url, over.signal, workerUrl, signal);
     } finally {
       over.abort();
       if (isOwn) URL.revokeObjectURL(url);
     }
   }
 
-  private static async greet(url: string, over: AbortSignal, signal?: AbortSignal): Promise<Connection> {
+  private static async greet(
+    url: string,
+    over: AbortSignal,
+    workerUrl?: string,
+    signal?: AbortSignal,
+  ): Promise<Connection> {
     let heard: (event: SecurityPolicyViolationEvent) => void = () => {};
     // Listens before the worker is created, because a browser may report during its creation.
     globalThis.document?.addEventListener('securitypolicyviolation', (event) => heard(event), { signal: over });
-    const connection = new Connection(start(url), url);
+    const connection = new Connection(start(url), url, workerUrl);
     heard = ({ effectiveDirective, blockedURI }) => {
       if (effectiveDirective !== 'worker-src' || !url.startsWith(blockedURI)) return;
-      connection.fail(noWorker(url, "the page's Content-Security-Policy forbids it", effectiveDirective));
+      connection.lose(noWorker(url, "the page's Content-Security-Policy forbids it", effectiveDirective));
     };
     const silent = setTimeout(() => {
-      connection.fail(noWorker(url, `no answer within ${HANDSHAKE_MS / 1000} seconds`));
+      connection.lose(noWorker(url, `no answer within ${HANDSHAKE_MS / 1000} seconds`));
     }, HANDSHAKE_MS);
     signal?.addEventListener('abort', () => connection.end(signal.reason), { signal: over });
     try {
       await connection.alive(connection.worker.ping());
+      connection.heartbeat.start();
       connection.waitForLock().catch(() => {}); // without Web Locks the beats suffice
       return connection;
     } catch (error) {
@@ -138,11 +156,55 @@ export class Connection {
       return () => {};
     }
     this.listeners.add(listener);
-    this.heartbeat.start();
-    return () => {
-      this.listeners.delete(listener);
-      if (this.listeners.size === 0) this.heartbeat.stop();
-    };
+    return () => void this.listeners.delete(listener);
+  }
+
+  /**
+   * Ends this connection if `error` of a request comes of the loss of the GPU, whose own news may be on its way. They
+   * come before the answer to a ping.
+   */
+  async explain(error: Error): Promise<void> {
+    const { code } = error as Partial<VivaceError>;
+    if (code === 'device-lost') this.lose(error as VivaceError);
+    else if (code?.startsWith('gpu-')) await this.alive(this.worker.ping()).catch(() => {});
+  }
+
+  pause(isPaused: boolean): void {
+    this.isPaused = isPaused;
+    void this.worker.pause(isPaused);
+  }
+
+  /** Notes a sign of life that came by another way than the worker's own messages. */
+  hear(): void {
+    this.heartbeat.hear();
+  }
+
+  set isLoading(isLoading: boolean) {
+    this.heartbeat.leastMs = isLoading ? LOAD_MS : 0;
+  }
+
+  /** The worker that was started to find out that this one hangs. The caller's from then on. */
+  takeSecond(): Connection | null {
+    const { second } = this;
+    this.second = null;
+    return second;
+  }
+
+  /**
+   * Starts another worker, because only a machine with time to answer there shows that this one hangs. Dead is the one
+   * that is silent longer.
+   */
+  private async onSilence(silentMs: number): Promise<void> {
+    const dead = () => this.lose(died(`it gave no answer for ${silentMs / 1000} seconds`));
+    if (silentMs >= Math.max(SILENT_MS, 2 * this.heartbeat.patienceMs)) return dead();
+    if (this.isAsking) return;
+    this.isAsking = true;
+    const other = await Connection.open(this.workerUrl, this.over.signal).catch(() => null);
+    this.isAsking = false;
+    if (!other) return;
+    this.second = other;
+    if (this.heartbeat.isSuspect) dead();
+    this.takeSecond()?.close();
   }
 
   /** Waits for the lock that the worker holds while it lives. A worker may end without a message. */
@@ -152,14 +214,15 @@ export class Connection {
     if (name === null) return;
     // A lock that is already free is not the worker's: the browser keeps the locks of the two apart.
     if (await locks.request(name, { ifAvailable: true }, (lock) => lock !== null)) return;
-    await locks.request(name, () => this.fail(died('the browser or a script ended it')));
+    await locks.request(name, () => this.lose(died('the browser or a script ended it')));
   }
 
-  private fail(error: VivaceError): void {
+  /** Ends the worker for `error`. */
+  lose(error: VivaceError): void {
     if (this.ended) return;
     this.lost = error;
     this.end(error);
-    this.resolveLost(error);
+    this.onLost();
   }
 
   private end(error: Error): void {
@@ -190,7 +253,7 @@ export class Connection {
 }
 
 function died(how: string): WorkerError {
-  return new WorkerError(`The engine's worker ended: ${how}. Load the model again.`);
+  return new WorkerError(`The engine's worker ended: ${how}.`);
 }
 
 function start(url: string): Worker {

@@ -1,17 +1,27 @@
-// Pings a worker at intervals and reports a long silence. Counts beats, not time, so that a machine that slept finds
-// its worker alive.
+// Pings a worker at intervals and reports its silence. Counts beats, not time, so that a machine that slept finds its
+// worker alive.
 
-const BEAT_MS = 10_000;
-/** Unanswered beats after which a worker counts as dead. One token of a large model on the CPU takes seconds. */
-const MOST_UNANSWERED = 6;
+const BEAT_MS = 500;
+/** The silence after a ping that makes a worker suspect, unless it asked for more patience. */
+const SUSPECT_MS = 1500;
 
 export class Heartbeat {
+  /** The silence that a load may keep: the browser compiles and uploads much at once. */
+  leastMs = 0;
+  /** The silence that the worker asked for. */
+  patienceMs = 0;
   private timer: ReturnType<typeof setInterval> | undefined;
-  private unanswered = 0;
+  /** Beats since the worker was heard. The first of them pings. */
+  private beats = 0;
 
+  /**
+   * @param isWatched whether the silence counts now
+   * @param onSilence runs at each beat of a suspect worker
+   */
   constructor(
-    private readonly ping: () => Promise<unknown>,
-    private readonly onSilence: (seconds: number) => void,
+    private readonly ping: () => unknown,
+    private readonly isWatched: () => boolean,
+    private readonly onSilence: (silentMs: number) => void,
   ) {}
 
   start(): void {
@@ -20,17 +30,24 @@ export class Heartbeat {
 
   stop(): void {
     clearInterval(this.timer);
-    this.timer = undefined;
-    this.unanswered = 0;
+  }
+
+  /** Any message of the worker is a sign of life. */
+  hear(): void {
+    this.beats = 0;
+  }
+
+  get isSuspect(): boolean {
+    return this.silentMs >= Math.max(SUSPECT_MS, this.leastMs, this.patienceMs);
+  }
+
+  private get silentMs(): number {
+    return (this.beats - 1) * BEAT_MS;
   }
 
   private beat(): void {
-    if (this.unanswered++ === 0) void this.awaitPong();
-    if (this.unanswered > MOST_UNANSWERED) this.onSilence((MOST_UNANSWERED * BEAT_MS) / 1000);
-  }
-
-  private async awaitPong(): Promise<void> {
-    await this.ping();
-    this.unanswered = 0;
+    if (!this.isWatched()) this.beats = 0;
+    else if (++this.beats === 1) this.ping();
+    else if (this.isSuspect) this.onSilence(this.silentMs);
   }
 }

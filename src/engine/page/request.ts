@@ -5,11 +5,14 @@ import { type Remote, transfer } from 'comlink';
 import { callError, fromFailure } from '../failure';
 import type { PortMessages, WorkerApi, WorkerFailure } from '../protocol';
 import type { Connection } from './connection';
+import type { Supervisor } from './supervisor';
 
 /** The last thing in the inbox: an error, or the end without one. */
 type Last = { error: unknown } | 'end';
 
 export class Request<Message extends object> {
+  /** Resolves when the request has a worker, or with false if it ends before. */
+  readonly connected: Promise<boolean>;
   private readonly port: MessagePort;
   private readonly inbox: Message[] = [];
   private last: Last | null = null;
@@ -17,28 +20,40 @@ export class Request<Message extends object> {
   private wake: (() => void) | null = null;
   private hasBegun = false;
   private grace: ReturnType<typeof setTimeout> | undefined;
+  private connection: Pick<Connection, 'worker' | 'onEnd' | 'hear' | 'explain' | 'lost'> | null = null;
+  private connect: (isThere: boolean) => void = () => {};
+  private endWait: () => void = () => {};
   private ignoreDeath: () => void = () => {};
 
   /**
-   * An abort of `signal` stops the worker and ends the request: after `graceMs` when the worker has begun, so that its
-   * last messages arrive, else at once.
+   * Waits for a worker, also while the engine recovers. An abort of `signal` stops the worker and ends the request:
+   * after `graceMs` when the worker has begun, so that its last messages arrive, else at once.
    */
   constructor(
-    connection: Pick<Connection, 'worker' | 'onEnd'>,
+    engine: Pick<Supervisor, 'whenReady'>,
     send: (worker: Remote<WorkerApi>, port: MessagePort) => Promise<void>,
     private readonly signal?: AbortSignal,
     private readonly graceMs = 0,
   ) {
     const { port1, port2 } = new MessageChannel();
     this.port = port1;
+    this.connected = new Promise((resolve) => {
+      this.connect = resolve;
+    });
     if (signal?.aborted) {
-      this.last = 'end';
+      this.end('end');
       return;
     }
     port1.onmessage = this.onMessages;
     signal?.addEventListener('abort', this.onAbort);
-    this.ignoreDeath = connection.onEnd((error) => this.end({ error }));
-    send(connection.worker, transfer(port2, [port2])).catch((error) => this.end({ error: callError(error) }));
+    const fail = (error: unknown) => this.end({ error });
+    const begin = (connection: Connection) => {
+      this.connection = connection;
+      this.connect(true);
+      this.ignoreDeath = connection.onEnd(fail);
+      send(connection.worker, transfer(port2, [port2])).catch((error) => fail(callError(error)));
+    };
+    this.endWait = engine.whenReady({ begin, fail });
   }
 
   /** The next message, or undefined at the end. @throws the error, after the messages before it */
@@ -52,6 +67,11 @@ export class Request<Message extends object> {
     return this.inbox.shift();
   }
 
+  /** True if `error` is the loss of the worker or of its GPU. */
+  isLoss(error: unknown): boolean {
+    return this.connection !== null && error === this.connection.lost;
+  }
+
   /** Ends the request without the messages that have not come. */
   leave(): void {
     this.end('end');
@@ -59,6 +79,7 @@ export class Request<Message extends object> {
 
   /** Stops the worker if it still works on the request. */
   close(): void {
+    this.endWait();
     this.ignoreDeath();
     this.signal?.removeEventListener('abort', this.onAbort);
     clearTimeout(this.grace);
@@ -68,12 +89,19 @@ export class Request<Message extends object> {
 
   private readonly onMessages = ({ data }: MessageEvent<PortMessages<Message>>) => {
     this.hasBegun = true;
+    this.connection?.hear();
     for (const message of data) {
-      if (isFailure(message)) this.end({ error: fromFailure(message) });
+      if (isFailure(message)) void this.fail(message);
       else if (this.last === null) this.inbox.push(message);
     }
     this.wake?.();
   };
+
+  private async fail(failure: WorkerFailure): Promise<void> {
+    const error = fromFailure(failure);
+    await this.connection?.explain(error);
+    this.end({ error });
+  }
 
   private readonly onAbort = () => {
     this.port.postMessage('stop');
@@ -83,6 +111,7 @@ export class Request<Message extends object> {
 
   private end(last: Last): void {
     this.last ??= last;
+    this.connect(false);
     this.wake?.();
   }
 }

@@ -67,7 +67,7 @@ export function tuneFailure(error: unknown): string {
       return message;
     case 'device-lost':
     case 'worker':
-      return `${message} What ran before is used again after that.`;
+      return `${message} The model loads again by itself, and runs as before. Then try again.`;
     default:
       return `${message} What ran before goes on running. Try again; if it fails again, load the model again.`;
   }

@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { toFailure } from '../../../src/engine/failure';
+import type { Connection } from '../../../src/engine/page/connection';
 import { Request } from '../../../src/engine/page/request';
 import { ContextOverflowError } from '../../../src/errors';
 
@@ -12,16 +13,25 @@ function setUp(signal?: AbortSignal, graceMs = 0) {
   let listeners = 0;
   const connection = {
     worker: {} as never,
+    hear() {},
+    lost: null,
+    explain: async () => {},
     onEnd(listener: (error: Error) => void) {
       listeners++;
       die = listener;
       return () => void listeners--;
     },
   };
+  const engine: ConstructorParameters<typeof Request>[0] = {
+    whenReady({ begin }) {
+      begin(connection as unknown as Connection);
+      return () => {};
+    },
+  };
   const send = async (_: unknown, given: MessagePort) => {
     port = given;
   };
-  const request = new Request<{ n: number }>(connection, send, signal, graceMs);
+  const request = new Request<{ n: number }>(engine, send, signal, graceMs);
   const heard: unknown[] = [];
   if (port) (port as MessagePort).onmessage = ({ data }) => heard.push(data);
   const post = (...messages: object[]) => port?.postMessage(messages);

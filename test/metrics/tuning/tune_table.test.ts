@@ -163,7 +163,7 @@ test('a failure keeps its sentence and adds a next step', () => {
   expect(tuneFailure(new Error('boom.'))).toBe(
     'boom. What ran before goes on running. Try again; if it fails again, load the model again.',
   );
-  expect(tuneFailure(new DeviceLostError('reset'))).toContain('Load the model again');
+  expect(tuneFailure(new DeviceLostError('reset'))).toContain('The model loads again by itself');
   expect(tuneFailure(new InvalidRequestError('Load it with "auto" first.'))).toBe('Load it with "auto" first.');
   expect(tuneFailure('')).toContain('without a message');
 });

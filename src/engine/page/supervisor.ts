@@ -1,0 +1,361 @@
+// Keeps a model loaded. A lost GPU, a dead worker and a hung worker all mean the same: a new worker loads the same
+// model again, and the requests go on there. Decides how often, with which options, and when to give up.
+
+import { VivaceError, WorkerError } from '../../errors';
+import type { Health } from '../health';
+import type { EngineInfo, LoadOptions, LoadProgress, Warning } from '../protocol';
+import { Connection } from './connection';
+import { HashThreadLost } from './hash_thread';
+import { type LoadInput, loadIn } from './loading';
+import { isHidden, onPhoneHidden } from './phone';
+import { wait } from './wait';
+
+const MINUTE_MS = 60_000;
+/** Losses that count, and how many of them the engine recovers from. */
+const WINDOW_MS = 10 * MINUTE_MS;
+const MOST_LOSSES = 3;
+/** The pauses before the further tries of a load that failed for a reason that may pass, such as the network. */
+const RETRY_MS = [2000, 8000];
+/** Tries to get a GPU back that the model needs. Chromium blocks a site for two minutes after repeated crashes. */
+const REFUSED_MS = 3 * MINUTE_MS;
+const REFUSED_RETRY_MS = 10_000;
+/** Tries to get a GPU back while the CPU answers: at first often, after a while rarely. */
+const OFTEN_MS = 15_000;
+const OFTEN_TRIES = 40;
+const RARELY_MS = MINUTE_MS;
+/** Ids that a shortened context must hold beyond those of the answer that runs. */
+const LEAST_ROOM = 256;
+
+const GPU_LOSSES = ['device-lost', 'gpu-memory', 'gpu-program'];
+const BLOCKED =
+  'The browser grants no GPU now: after repeated crashes Chromium blocks it, usually for about two minutes.';
+const ON_CPU = 'The model runs on the CPU meanwhile, slowly.';
+
+/** The end of a worker on the CPU, because another has the model on the GPU. */
+export const MOVED = new WorkerError('The GPU is back, and the model has moved there. Call again.');
+
+interface Waiting {
+  begin(connection: Connection): void;
+  fail(error: Error): void;
+}
+
+type OnProgress = (progress: LoadProgress) => unknown;
+
+export class Supervisor {
+  /** The model as loaded last. */
+  info!: EngineInfo;
+  health: Health = { state: 'well' };
+  /** The reason why the engine answers no more. */
+  lost: VivaceError | null = null;
+  readonly whenLost: Promise<VivaceError>;
+  /** The last recovery in words. */
+  news = '';
+  readonly listeners = new Set<(health: Health) => void>();
+  /** The answers that run, with the numbers of their ids. */
+  readonly running = new Set<{ readonly length: number }>();
+  /** Null while it recovers. */
+  private connection: Connection | null = null;
+  /** A worker without a model, for the next load. */
+  private spare: Connection | null = null;
+  /** The moments of the newest losses. */
+  private losses: number[] = [];
+  private contextLength: number | undefined;
+  private shortened: Warning | null = null;
+  private hashesAlone = false;
+  private hadGpu = false;
+  private isPaused = false;
+  /** Ends the search for a GPU. */
+  private search = new AbortController();
+  private readonly waiting = new Set<Waiting>();
+  private readonly over = new AbortController();
+  private resolveLost: (error: VivaceError) => void = () => {};
+
+  private constructor(
+    private readonly input: LoadInput,
+    private onProgress: OnProgress,
+  ) {
+    this.whenLost = new Promise((resolve) => {
+      this.resolveLost = resolve;
+    });
+  }
+
+  /** @throws the error of the load, or of a loss too many; the reason of `signal` */
+  static async load(input: LoadInput, onProgress: OnProgress, signal?: AbortSignal): Promise<Supervisor> {
+    signal?.throwIfAborted();
+    const made = new Supervisor(input, onProgress);
+    const abort = () => made.end(signal?.reason);
+    signal?.addEventListener('abort', abort);
+    try {
+      await made.open(null);
+    } catch (error) {
+      made.end(error);
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
+    made.onProgress = () => {};
+    onPhoneHidden((isHidden) => {
+      made.isPaused = isHidden;
+      made.connection?.pause(isHidden);
+    }, made.over.signal);
+    return made;
+  }
+
+  /**
+   * Begins with the connection: at once, or when the engine has recovered. Fails with the reason why none comes.
+   * Returns a function that ends the wait.
+   */
+  whenReady(waiting: Waiting): () => void {
+    const { signal } = this.over;
+    if (this.connection) waiting.begin(this.connection);
+    else if (signal.aborted) waiting.fail(signal.reason);
+    else this.waiting.add(waiting);
+    return () => void this.waiting.delete(waiting);
+  }
+
+  /** Asks the worker, and after a recovery again. @throws `lost`, or the error of an unloaded engine */
+  async call<T>(ask: (connection: Connection) => Promise<T>): Promise<T> {
+    for (;;) {
+      const connection = await new Promise<Connection>((begin, fail) => void this.whenReady({ begin, fail }));
+      try {
+        return await connection.alive(ask(connection));
+      } catch (error) {
+        if (error !== connection.lost) throw error;
+      }
+    }
+  }
+
+  /** Ends everything, a recovery too. */
+  async unload(): Promise<void> {
+    const { connection } = this;
+    this.listeners.clear();
+    this.end(new WorkerError('The engine was unloaded. Load a model again.'));
+    await connection?.closeAfter(connection.worker.unload());
+  }
+
+  private end(reason: unknown): void {
+    this.connection = null;
+    this.over.abort(reason);
+    this.search.abort(reason);
+    this.spare?.close();
+    for (const { fail } of this.waiting) fail(this.over.signal.reason);
+    this.waiting.clear();
+  }
+
+  /** Loads until a worker has the model. `cause` is the loss that made it necessary, null for the first load. */
+  private async open(cause: VivaceError | null): Promise<void> {
+    const { signal } = this.over;
+    let tries = 0;
+    let refusedUntil = 0;
+    for (;;) {
+      let connection: Connection | null = null;
+      try {
+        if (cause) this.tell({ state: 'recovering', cause, loss: this.losses.length, progress: null });
+        connection = await this.newWorker(signal);
+        const info = await this.loadIn(connection, {}, this.report(cause), signal);
+        return this.settle(connection, info, cause);
+      } catch (thrown) {
+        signal.throwIfAborted();
+        const error = asTyped(thrown);
+        if (thrown instanceof HashThreadLost) this.hashesAlone = true;
+        else if (isLoss(error, connection)) {
+          cause = error;
+          this.count(cause);
+        } else if (!cause) throw thrown;
+        else {
+          refusedUntil ||= Date.now() + REFUSED_MS;
+          const isPassing = error.canRetry ? tries < RETRY_MS.length : Date.now() < refusedUntil && this.mayPass(error);
+          if (!isPassing || this.isBanned) throw error.canRetry ? error : this.tooMuch(cause, error);
+          await wait(error.canRetry ? RETRY_MS[tries++] : REFUSED_RETRY_MS, signal);
+        }
+      }
+    }
+  }
+
+  /** A load with the options of now. */
+  private loadIn(connection: Connection, more: LoadOptions, onProgress: OnProgress, signal: AbortSignal) {
+    connection.onLost = () => {
+      this.spare = connection.takeSecond();
+    };
+    const { input, contextLength, hashesAlone } = this;
+    const options = { ...input.options, ...more };
+    if (contextLength !== undefined) options.contextLength = contextLength;
+    if (this.isBanned) options.backend = 'cpu';
+    if (options.cache === 'check' && this.losses.length > 0) options.cache = true; // the version that runs
+    return loadIn(connection, { ...input, options, hashesAlone }, onProgress, signal);
+  }
+
+  /** True for a lasting error that comes of a GPU that is refused for a while: the model has run, or none is there. */
+  private mayPass(error: VivaceError): boolean {
+    return Boolean(this.info) || error.code === 'webgpu-unavailable';
+  }
+
+  private report(cause: VivaceError | null): OnProgress {
+    return (progress) => {
+      if (cause) this.tell({ state: 'recovering', cause, loss: this.losses.length, progress });
+      return this.onProgress(progress);
+    };
+  }
+
+  /** Goes on with a loaded model, perhaps on the CPU. */
+  private settle(connection: Connection, info: EngineInfo, cause: VivaceError | null): void {
+    const isFirst = !this.info;
+    const isWithoutGpu = this.isAuto && this.hadGpu && info.backend === 'cpu';
+    const why = this.isBanned ? `The GPU was lost ${this.losses.length} times in ten minutes.` : BLOCKED;
+    if (cause) this.news = `${cause.message} ${isWithoutGpu ? `${why} ${ON_CPU}` : 'The model was loaded again.'}`;
+    if (cause && isFirst) info.warnings.push({ code: cause.code, message: this.news });
+    if (this.shortened) info.warnings.push(this.shortened);
+    this.use(connection, info);
+    if (isWithoutGpu) void this.seekGpu(new VivaceError('webgpu-unavailable', this.news)).catch(() => {});
+    else if (cause) this.tell({ state: 'well' });
+    this.begin();
+  }
+
+  private use(connection: Connection, info: EngineInfo): void {
+    if (connection.lost) throw connection.lost;
+    connection.onLost = () => {
+      if (connection !== this.connection) return;
+      this.spare = connection.takeSecond();
+      void this.recover(connection.lost as VivaceError);
+    };
+    this.info = info;
+    this.connection = connection;
+    this.hadGpu ||= info.backend === 'webgpu';
+    if (this.isPaused) connection.pause(true);
+  }
+
+  private begin(): void {
+    for (const waiting of this.waiting) {
+      if (!this.connection) break;
+      this.waiting.delete(waiting);
+      waiting.begin(this.connection);
+    }
+  }
+
+  private async recover(cause: VivaceError): Promise<void> {
+    this.connection = null;
+    this.search.abort();
+    try {
+      this.count(cause);
+      await this.open(cause);
+    } catch (thrown) {
+      if (this.over.signal.aborted) return;
+      const error = asTyped(thrown);
+      this.lost = error;
+      this.end(error);
+      this.tell({ state: 'lost', cause: error });
+      this.resolveLost(error);
+    }
+  }
+
+  /** Looks for a GPU while the CPU answers, and moves there. */
+  private async seekGpu(cause: VivaceError): Promise<void> {
+    this.search = new AbortController();
+    const { signal } = this.search;
+    for (let tries = 0; ; tries++) {
+      const nextTryAt = Math.max(this.bannedUntil, Date.now() + (tries < OFTEN_TRIES ? OFTEN_MS : RARELY_MS));
+      this.tell({ state: 'without-gpu', cause, nextTryAt });
+      await wait(nextTryAt - Date.now(), signal);
+      if (!isHidden() && (await this.move(signal))) return;
+    }
+  }
+
+  /** Loads the model on the GPU in a new worker, if the browser grants one. Returns whether it did. */
+  private async move(signal: AbortSignal): Promise<boolean> {
+    let next: Connection | null = null;
+    try {
+      next = await this.newWorkerWithGpu(signal);
+      if (!next) return false;
+      const info = await this.loadIn(next, { backend: 'webgpu' }, () => {}, signal);
+      const old = this.connection;
+      this.use(next, info);
+      this.news = MOVED.message;
+      old?.lose(MOVED);
+      this.tell({ state: 'well' });
+      return true;
+    } catch (thrown) {
+      signal.throwIfAborted();
+      if (thrown instanceof HashThreadLost) this.hashesAlone = true;
+      else if (isLoss(asTyped(thrown), next)) this.losses.push(Date.now());
+      return false;
+    }
+  }
+
+  private async newWorkerWithGpu(signal: AbortSignal): Promise<Connection | null> {
+    const next = await this.newWorker(signal);
+    const granted = next.alive(next.worker.hasGpu());
+    if (await Promise.race([granted, wait(OFTEN_MS, signal)]).catch(() => false)) return next;
+    next.close();
+    return null;
+  }
+
+  private async newWorker(signal: AbortSignal): Promise<Connection> {
+    const { spare } = this;
+    this.spare = null;
+    return spare ?? Connection.open(this.input.workerUrl, signal);
+  }
+
+  /** Counts a loss, and decides what to load after it. @throws the error of a loss too many */
+  private count(cause: VivaceError): void {
+    const now = Date.now();
+    this.losses = [...this.losses.filter((at) => now - at < WINDOW_MS), now];
+    const isGpu = GPU_LOSSES.includes(cause.code);
+    this.hadGpu ||= isGpu;
+    if (this.isBanned && !(isGpu && this.isAuto)) throw this.tooMuch(cause);
+    if (cause.code === 'gpu-memory' && !this.isBanned) this.shorten(cause);
+  }
+
+  /** The moment from which on a GPU may be used again after too many losses. */
+  private get bannedUntil(): number {
+    return (this.losses.at(-1 - MOST_LOSSES) ?? Number.NEGATIVE_INFINITY) + WINDOW_MS;
+  }
+
+  private get isBanned(): boolean {
+    return Date.now() < this.bannedUntil;
+  }
+
+  private get isAuto(): boolean {
+    return (this.input.options.backend ?? 'auto') === 'auto';
+  }
+
+  /** Halves the context, which must still hold the answers that run. */
+  private shorten(cause: VivaceError): void {
+    const from = this.info.contextLength;
+    const to = Math.floor(from / 2);
+    const needed = Math.max(0, ...[...this.running].map(({ length }) => length)) + LEAST_ROOM;
+    if (to < needed) {
+      const why = `Half of the context of ${from} tokens would be less than the ${needed} that are needed.`;
+      throw new VivaceError(cause.code, `${cause.message} ${why} Close other pages, or choose a smaller model.`);
+    }
+    this.contextLength = to;
+    const message = `The GPU's memory ran out: the context was shortened from ${from} to ${to} tokens.`;
+    this.shortened = { code: 'context-shortened', message };
+  }
+
+  /** The error of a loss that the engine does not recover from, `more` because loading failed. */
+  private tooMuch(cause: VivaceError, more?: VivaceError): VivaceError {
+    const often = `${cause.message} That was loss ${this.losses.length} in ten minutes, and the model does not load again by itself.`;
+    const remedy = GPU_LOSSES.includes(cause.code)
+      ? 'Close other pages that use the GPU, or restart the browser; then load the model again, or load it with backend cpu.'
+      : 'Reload the page; if that does not help, choose a smaller model.';
+    return new VivaceError((more ?? cause).code, [often, ...(more ? [more.message] : []), remedy].join(' '), {
+      canRetry: true,
+    });
+  }
+
+  private tell(health: Health): void {
+    this.health = health;
+    for (const listener of this.listeners) listener(health);
+  }
+}
+
+function asTyped(thrown: unknown): VivaceError {
+  return thrown instanceof VivaceError
+    ? thrown
+    : new VivaceError('internal', thrown instanceof Error ? thrown.message : String(thrown));
+}
+
+/** True if a load ended with its worker or its GPU. */
+function isLoss(error: VivaceError, connection: Connection | null): boolean {
+  return error === connection?.lost || error.code === 'device-lost';
+}
