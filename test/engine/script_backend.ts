@@ -1,6 +1,6 @@
 // A scripted backend for tests of the loop.
 
-import type { Backend } from '../../src/engine/worker/backend';
+import type { Backend, Stopped } from '../../src/engine/worker/backend';
 
 /** A backend with a script: the token at position p of the conversation is script(p). It checks its own use. */
 export class ScriptBackend implements Backend {
@@ -8,7 +8,7 @@ export class ScriptBackend implements Backend {
   readonly attention = { prefill: 'flash_prefill', decode: 'fused_decode', reason: 'a script' } as const;
   readonly step = { name: 'plain', reason: 'a script', gain: null, giveUps: 0 } as const;
   readonly vectors = { pooling: 'last', normalized: false, size: 2, only: false } as const;
-  readonly maxRunAhead = 8;
+  readonly maxRunAhead: number = 8;
   readonly counters = { dispatches: 0, submits: 0, syncs: 0, bytesRead: 0, pipelines: 0 };
   readonly peakGpuBytes = 1000;
   /** Position and length of each prefill. `deepest`: most steps in flight at a time. */
@@ -22,27 +22,27 @@ export class ScriptBackend implements Backend {
 
   constructor(
     readonly contextLength: number,
-    private readonly script: (position: number) => number,
+    public script: (position: number) => number,
     /** Milliseconds until an id comes back. */
     private readonly delayMs = 0,
   ) {}
 
   begin(): void {}
 
-  async prefill(ids: Uint32Array, position: number, onProgress: (done: number) => void, stopped: () => boolean) {
+  async prefill(ids: Uint32Array, position: number, onProgress: (done: number) => void, stopped: Stopped) {
     this.prefills.push({ position, length: ids.length });
     onProgress(0);
     await new Promise((resolve) => setTimeout(resolve));
-    if (stopped()) return { token: null };
+    if (await stopped()) return { token: null };
     this.next = position + ids.length - 1;
     return { token: this.decode(this.next) };
   }
 
   /** The vector of a text: its first id and its length. */
-  async embed(ids: Uint32Array, stopped: () => boolean): Promise<{ vector: Promise<Float32Array> | null }> {
+  async embed(ids: Uint32Array, stopped: Stopped): Promise<{ vector: Promise<Float32Array> | null }> {
     this.embedded.push(ids.length);
     await new Promise((resolve) => setTimeout(resolve));
-    return { vector: stopped() ? null : Promise.resolve(new Float32Array([ids[0], ids.length])) };
+    return { vector: (await stopped()) ? null : Promise.resolve(new Float32Array([ids[0], ids.length])) };
   }
 
   async decode(position: number): Promise<number> {

@@ -5,7 +5,7 @@ import { ScriptBackend } from './script_backend';
 
 /** Makes steps wait for `go`, like those of a slow GPU. */
 export class SteppedBackend extends ScriptBackend {
-  override readonly maxRunAhead = 1 as 8;
+  override readonly maxRunAhead: number = 1;
   readonly failing: Promise<Error>;
   lose: (error: Error) => void = () => {};
   private waiting: (() => void)[] = [];

@@ -121,11 +121,11 @@ export class Answer {
   }
 
   /** Releases the text and the parts held back. An answer that ended by itself and has a call ended for the call. */
-  finish(): Pick<AnswerParser, 'parts'> & { text: string } {
+  finish(): Pick<AnswerParser, 'parts'> & { text: string; finishReason: FinishReason } {
     const { parser, finishReason } = this;
     const text = parser.flush();
-    if (parser.calls > 0 && (finishReason === 'eos' || finishReason === 'stop')) this.finishReason = 'tool-calls';
-    return { text, parts: parser.parts };
+    const isForCall = parser.calls > 0 && (finishReason === 'eos' || finishReason === 'stop');
+    return { text, parts: parser.parts, finishReason: isForCall ? 'tool-calls' : finishReason! };
   }
 
   /** The reason why the newest token is the last one, or null. */

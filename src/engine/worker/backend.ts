@@ -21,6 +21,9 @@ export type OnTuneResult = (result: TuneResult, done: number, total: number) => 
  */
 export type Arrival = number | Uint32Array | IdsWithLogprobs;
 
+/** True if the request shall end. A promise waits for the end of a pause. */
+export type Stopped = () => boolean | Promise<boolean>;
+
 /** Most steps of one `decodeMany`. */
 export const MOST_SHARED = 16;
 
@@ -48,13 +51,14 @@ export interface Backend {
   /**
    * Runs ids at position, position + 1 ... and samples the token after the last, which arrives through `token`.
    * Resolves once every pass is queued and all but the last are done. `onProgress` counts tokens whose passes are done.
-   * Reads `stopped` between passes and then ends with the running pass; `token` is null in this case.
+   * Waits for `stopped` between passes, which may take as long as a pause of the worker. If it is true, ends with the
+   * running pass; `token` is null in this case.
    */
   prefill(
     ids: Uint32Array<ArrayBuffer>,
     position: number,
     onProgress: (done: number) => void,
-    stopped: () => boolean,
+    stopped: Stopped,
   ): Promise<{ token: Promise<Arrival> | null }>;
   /** Queues one step that reads the token at `position` and samples the next one. Resolves with its id. */
   decode(position: number): Promise<Arrival>;
@@ -63,10 +67,11 @@ export interface Backend {
    */
   decodeMany?(position: number, count: number): Promise<Arrival>;
   /**
-   * Runs a text from position 0. Its vector is pooled and has passed the linear layers behind. Resolves once every pass
-   * is queued. Reads `stopped` between passes; `vector` is null if it ended so. At most 2 vectors may be unread.
+   * Runs a text from position 0. Its vector is pooled and has passed the linear layers behind. Resolves once every
+   * pass is queued. Waits for `stopped` between passes, as `prefill` does; `vector` is null if it ended so. At most 2
+   * vectors may be unread.
    */
-  embed(ids: Uint32Array<ArrayBuffer>, stopped: () => boolean): Promise<{ vector: Promise<Float32Array> | null }>;
+  embed(ids: Uint32Array<ArrayBuffer>, stopped: Stopped): Promise<{ vector: Promise<Float32Array> | null }>;
   /**
    * Called after an id was GAVE_UP and all readbacks have settled. Clears the state on the GPU, so that
    * `decode(position)` runs the step again by plain dispatches. Returns a warning for the user, if any. Backends whose

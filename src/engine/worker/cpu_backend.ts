@@ -13,7 +13,7 @@ import { isPlainMatrix, type QuantizedFormat } from '../../model/weights';
 import type { SamplingParams } from '../../sampling/sampling';
 import type { TensorInfo } from '../../storage/formats/tensor';
 import type { AttentionChoice, StepChoice } from '../protocol';
-import type { Arrival, Backend } from './backend';
+import type { Arrival, Backend, Stopped } from './backend';
 import { nextTask } from './next_task';
 
 const BLOCK_TYPE: Record<QuantizedFormat, BlockType> = { q8: 'Q8_0', q4: 'Q4_0' };
@@ -136,14 +136,14 @@ export class CpuBackend implements Backend {
     ids: Uint32Array<ArrayBuffer>,
     position: number,
     onProgress: (done: number) => void,
-    stopped: () => boolean,
+    stopped: Stopped,
   ): Promise<{ token: Promise<Arrival> | null }> {
     this.tokens.set(ids, position);
     for (let t = 0; t < ids.length - 1; t++) {
       this.llama.forwardHidden(ids[t], position + t);
       onProgress(t + 1);
       await nextTask();
-      if (stopped()) return { token: null };
+      if (await stopped()) return { token: null };
     }
     return { token: this.decode(position + ids.length - 1) };
   }
@@ -160,14 +160,14 @@ export class CpuBackend implements Backend {
     return { ids: Uint32Array.of(id), logprobs: [logprobs(logits, id, sampling.logprobs)] };
   }
 
-  async embed(ids: Uint32Array, stopped: () => boolean): Promise<{ vector: Promise<Float32Array> | null }> {
+  async embed(ids: Uint32Array, stopped: Stopped): Promise<{ vector: Promise<Float32Array> | null }> {
     const { causal, embedding } = this.config;
     const rows: Float32Array[] = [];
     const each = causal ? 1 : ids.length; // without a mask the tokens of a text run together
     for (let t = 0; t < ids.length; t += each) {
       rows.push(...this.llama.vectors(ids.subarray(t, t + each), t));
       await nextTask();
-      if (stopped()) return { vector: null };
+      if (await stopped()) return { vector: null };
     }
     return { vector: Promise.resolve(project(pool(rows, embedding.pooling), this.weights.dense)) };
   }

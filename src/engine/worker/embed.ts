@@ -4,6 +4,7 @@ import { normalize } from '../../cpu/embedding';
 import { ContextOverflowError, InvalidRequestError, NotFiniteError } from '../../errors';
 import type { Embeddings, EmbedOptions } from '../protocol';
 import { nextTask } from './next_task';
+import { Pause } from './pause';
 import { encodeInput } from './prompt';
 import type { Session } from './session';
 
@@ -22,7 +23,8 @@ export async function embed(
   { dimensions }: EmbedOptions,
   stopped: () => boolean,
 ): Promise<Embeddings> {
-  const { backend } = session;
+  const { backend, pause = new Pause() } = session;
+  const halted = () => pause.over(stopped);
   const { size, normalized } = backend.vectors;
   checkRequest(texts, dimensions, size);
   const inputs: Uint32Array<ArrayBuffer>[] = [];
@@ -43,7 +45,7 @@ export async function embed(
   try {
     for (const ids of inputs) {
       if (inFlight.length === IN_FLIGHT) await land();
-      const { vector } = stopped() ? { vector: null } : await backend.embed(ids, stopped);
+      const { vector } = (await halted()) ? { vector: null } : await backend.embed(ids, halted);
       if (!vector) throw aborted();
       vector.catch(ignore); // awaited when it lands
       inFlight.push(vector);

@@ -9,6 +9,7 @@ import { MOST_SHARED } from './backend';
 import { resolveGenerate, samplingParams } from './generate_options';
 import { GiveUps } from './give_ups';
 import { IdsInFlight } from './ids_in_flight';
+import { Pause } from './pause';
 import { fittingPrompt } from './prompt';
 import { RunAhead } from './run_ahead';
 import { gpuTimes, runMetrics } from './run_metrics';
@@ -31,7 +32,8 @@ export async function generate(
   resumed?: ResumedAnswer,
 ): Promise<void> {
   reportTail(session, emit);
-  const { backend } = session;
+  const { backend, pause = new Pause() } = session;
+  const halted = () => pause.over(stopped);
   const clock = new TokenClock();
   const request = checkRequest(session, input, options, resumed);
   const { sampling, timed, runAhead, prompt, told, known, parser, ends } = request;
@@ -56,15 +58,20 @@ export async function generate(
     if (answer.finishReason === null) {
       progress(0);
       backend.begin(sampling, timed);
-      const run = () => backend.prefill(known.slice(cached), cached, progress, stopped);
-      const { token: first } = stopped() ? { token: null } : await run();
+      const run = () => backend.prefill(known.slice(cached), cached, progress, halted);
+      const { token: first } = (await halted()) ? { token: null } : await run();
       if (first) inFlight.add(first, 1, clock.tokenized);
       else answer.finishReason = 'abort';
       before = copyOf(backend.counters);
     }
 
     while (answer.finishReason === null) {
-      inFlight.fill();
+      if (pause.isOn && inFlight.isEmpty) {
+        if (await halted()) answer.finishReason = 'abort';
+        runAhead.restart(); // the pause is no lateness of readbacks
+        continue;
+      }
+      if (!pause.isOn) inFlight.fill();
       if (answer.take(await inFlight.next())) continue;
       warn(await giveUps.repeat(), emit);
       if (stopped()) answer.finishReason = 'abort';
@@ -79,23 +86,11 @@ export async function generate(
 
   const steps = inFlight.queued - 1 + inFlight.discarded;
   const counts = { prefilled: toPrefill, steps, before, depth: runAhead.depth };
-  const { text, parts } = answer.finish();
-  emit([
-    ...parts,
-    {
-      type: 'done',
-      text,
-      finishReason: answer.finishReason,
-      seed: sampling.seed,
-      usage: {
-        promptTokens: prompt.length,
-        cachedTokens,
-        completionTokens: answer.ids.length,
-        reasoningTokens: parser.reasoningTokens,
-      },
-      metrics: runMetrics(backend, clock, counts),
-    },
-  ]);
+  const { parts, ...end } = answer.finish();
+  const { reasoningTokens } = parser;
+  const usage = { promptTokens: prompt.length, cachedTokens, completionTokens: answer.ids.length, reasoningTokens };
+  const { seed } = sampling;
+  emit([...parts, { type: 'done', ...end, seed, usage, metrics: runMetrics(backend, clock, counts) }]);
   await settle(session, giveUps, emit, timed ? gpuTimes(backend, clock) : null);
 }
 

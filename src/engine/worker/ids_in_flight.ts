@@ -36,6 +36,10 @@ export class IdsInFlight {
     for (let i = 0; i < count; i++) this.clock.records(recordedAt);
   }
 
+  get isEmpty(): boolean {
+    return this.readbacks.length === 0;
+  }
+
   /** Queues steps up to the depth of the run-ahead, as far as the answer may go. */
   fill(): void {
     const { backend, runAhead, most } = this;

@@ -15,7 +15,7 @@ import { storeProfile } from '../../tune/profile_store';
 import { measureRoofline } from '../../tune/roofline';
 import { tuneModel } from '../../tune/tune';
 import type { AttentionChoice, Roofline, StepChoice, TuneOutcome } from '../protocol';
-import { type Arrival, type Backend, MOST_SHARED, type OnTuneResult } from './backend';
+import { type Arrival, type Backend, MOST_SHARED, type OnTuneResult, type Stopped } from './backend';
 
 /** Readbacks in flight: 4.5 ms of steps of 0.07 ms. Each takes a mapped buffer, and drivers grant a few thousand. */
 const MAX_RUN_AHEAD = 64;
@@ -104,7 +104,7 @@ export class WebGpuBackend implements Backend {
     ids: Uint32Array<ArrayBuffer>,
     position: number,
     onProgress: (done: number) => void,
-    stopped: () => boolean,
+    stopped: Stopped,
   ): Promise<{ token: Promise<Arrival> | null }> {
     const { queue } = this.gpu.device;
     this.llama.writeTokens(ids, position);
@@ -125,7 +125,7 @@ export class WebGpuBackend implements Backend {
       await previousDone();
       before = running;
       queued += PREFILL_CHUNK;
-      if (stopped()) return { token: null };
+      if (await stopped()) return { token: null };
     }
     const token = this.run(position + queued, ids.length - queued);
     token.catch(ignore); // the caller awaits the promise later
@@ -182,10 +182,7 @@ export class WebGpuBackend implements Backend {
     return readback.readMany(target, count + range.words).then((words) => readLogprobs(words, count, logprobs));
   }
 
-  async embed(
-    ids: Uint32Array<ArrayBuffer>,
-    stopped: () => boolean,
-  ): Promise<{ vector: Promise<Float32Array> | null }> {
+  async embed(ids: Uint32Array<ArrayBuffer>, stopped: Stopped): Promise<{ vector: Promise<Float32Array> | null }> {
     const { gpu, llama } = this;
     const { buffer, size, dense } = llama.pooled;
     const { pooling } = llama.vectors;
@@ -197,7 +194,7 @@ export class WebGpuBackend implements Backend {
       if (gpu.failure) throw gpu.failure;
       await llama.pass(chunk, pooling === 'mean' ? 'hidden' : 'none', position).run({ position, nTokens: chunk });
       await gpu.device.queue.onSubmittedWorkDone();
-      if (stopped()) return { vector: null };
+      if (await stopped()) return { vector: null };
     }
     if (gpu.failure) throw gpu.failure;
     const step = { position, nTokens: ids.length - position };

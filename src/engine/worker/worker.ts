@@ -22,6 +22,7 @@ import { embed } from './embed';
 import { generate } from './generate';
 import { resolveGenerate } from './generate_options';
 import { type LoadedModel, loadModel } from './load';
+import { Pause } from './pause';
 import { encodeInput } from './prompt';
 import { serve } from './serve';
 
@@ -31,6 +32,9 @@ const loading = new AbortController();
 const alone = new AbortController();
 /** Warnings of the load, for the first request to report. */
 let warnings: readonly Warning[] = [];
+const pause = new Pause();
+/** True once the GPU is lost: the page hears of the loss, and what waits is its own. */
+let isLost = false;
 /** Running and waiting requests, which an unload stops. */
 const requests = new Set<{ stopped: boolean }>();
 /** The end of the newest request. Requests run one after another because they share one cache. */
@@ -52,15 +56,17 @@ function enqueue<Message>(
   requests.add(state);
   port.onmessage = () => {
     state.stopped = true;
+    pause.wake();
   };
   const post = (messages: PortMessages<Message>) => port.postMessage(messages);
   const run = async () => {
     try {
-      if (state.stopped) return; // stopped before its turn
+      if (state.stopped || isLost) return; // stopped before its turn, or left to the page
       await work(loaded(), post, () => state.stopped);
     } catch (error) {
-      const cause = state.stopped ? error : await model?.session.backend.explain?.(error);
-      post([toFailure(cause ?? error, state.stopped)]);
+      const isAbort = state.stopped && error instanceof DOMException && error.name === 'AbortError';
+      const cause = isAbort ? error : await model?.session.backend.explain?.(error);
+      post([toFailure(cause ?? error, isAbort)]);
     } finally {
       requests.delete(state);
     }
@@ -92,6 +98,24 @@ async function holdLock(): Promise<string | null> {
   }
 }
 
+/** Longest wait for the browser's answer to the question for a GPU. */
+const GPU_ANSWER_MS = 5000;
+
+/** True if the browser grants a GPU now. A refusal, an error and a silence are all false. */
+async function hasGpu(): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const silence = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, GPU_ANSWER_MS, null);
+  });
+  try {
+    return Boolean(await Promise.race([navigator.gpu.requestAdapter(), silence]));
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 const api: WorkerApi = {
   ping: () => 'pong',
 
@@ -102,7 +126,9 @@ const api: WorkerApi = {
       const createHasher = (size: number) => hasherElsewhere(size, startHasher);
       model = await loadModel(location, options, onProgress, loading.signal, createHasher, alone.signal);
       warnings = model.info.warnings;
+      model.session.pause = pause;
       void model.session.backend.failing?.then((error) => {
+        isLost = true;
         const message: LostMessage = { lost: toFailure(error) };
         postMessage(message);
       });
@@ -120,11 +146,11 @@ const api: WorkerApi = {
     alone.abort();
   },
 
-  async hasGpu() {
-    return (await navigator.gpu?.requestAdapter().catch(() => null)) != null;
-  },
+  hasGpu,
 
-  pause() {},
+  pause(isPaused) {
+    pause.set(isPaused);
+  },
 
   generate({ input, options, resumed }, port) {
     enqueue<EngineEvent>(port, async ({ session }, post, stopped) => {
@@ -172,6 +198,7 @@ const api: WorkerApi = {
 
   async unload() {
     for (const request of requests) request.stopped = true;
+    pause.wake();
     await queue;
     model?.session.backend.destroy();
     model = null;
