@@ -98,10 +98,13 @@ export class ModelFetchError extends VivaceError {
 /** A damaged or hostile model file: truncated, overlapping, out of range, contradicting its header. */
 export class ModelFileError extends VivaceError {
   readonly file: string;
+  /** The tensor with a NaN or an infinity, which a load with `debug` finds. */
+  readonly tensor: string | null;
 
-  constructor(file: string, message: string) {
+  constructor(file: string, message: string, tensor: string | null = null) {
     super('model-file', `${file}: ${message}`);
     this.file = file;
+    this.tensor = tensor;
   }
 }
 
@@ -126,18 +129,23 @@ export class ChatTemplateError extends VivaceError {
   }
 }
 
-/** NaN or infinite logits, so that no next token can be chosen. */
+/** Logits that are NaN, infinite or all equal, so that no next token can be chosen. */
 export class NotFiniteError extends VivaceError {
   /** The position in the context without a token. */
   readonly position: number;
+  /** The first layer and operation whose numbers are not finite, or null where they were not searched or not found. */
+  readonly where: string | null;
 
-  constructor(position: number) {
+  constructor(position: number, where: string | null = null) {
     super(
       'not-finite',
-      `The model computed NaN or infinity for the token at position ${position}. Its file is damaged, or its numbers are too ` +
-        'large for the format: load another file, or the same one with kvCache f32 or activations f32.',
+      `The model computed no usable number (NaN, infinity, or the same for all tokens) for position ${position}` +
+        `${where === null ? '' : `, first in ${where}`}. Its file is damaged, or its numbers are too large for the format: ` +
+        'load it with the option debug to check its tensors, load another file, or the same one with kvCache f32 or ' +
+        'activations f32.',
     );
     this.position = position;
+    this.where = where;
   }
 }
 

@@ -2,7 +2,8 @@
 // NORM. One workgroup a token. Eight threads share a block, a quad each, and find its largest magnitude through
 // workgroup memory. The 1 / rms of a norm is one factor for the whole token: it waits for the last block and goes into
 // d alone.
-// A block whose largest magnitude is below ZERO_BELOW is zero: 1 / d need not exist there.
+// A block whose largest magnitude is below ZERO_BELOW is zero: 1 / d need not exist there. Magnitudes are compared by
+// their bits, so that a NaN or an infinity makes d one, too (linear/x/quantize_block.wgsl).
 // Constants: COLS, NORM, EPS, ZERO_BELOW, WORKGROUP: a power of two, 8 at least. Libraries: workgroup_sum.
 const QUADS = COLS / 4u;
 
@@ -13,11 +14,11 @@ const QUADS = COLS / 4u;
 // neighbors write to one vec4 of what linear/matmul_q8.wgsl reads.
 @group(0) @binding(2) var<storage, read_write> xq: array<u32>;
 
-var<workgroup> largest: array<f32, WORKGROUP>;
+var<workgroup> largest: array<u32, WORKGROUP>;
 
-fn block_largest(lid: u32) -> f32 {
+fn block_largest(lid: u32) -> u32 {
   let first = lid / 8u * 8u;
-  var m = 0.0;
+  var m = 0u;
   for (var i = 0u; i < 8u; i++) { m = max(m, largest[first + i]); }
   return m;
 }
@@ -35,12 +36,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
       square += dot(n, n);
       if (NORM) { n *= params[quad]; }
     }
-    let magnitude = abs(n);
+    let magnitude = bitcast<vec4<u32>>(n) & vec4(0x7fffffffu);
     largest[lid] = max(max(magnitude.x, magnitude.y), max(magnitude.z, magnitude.w));
     workgroupBarrier();
     let m = block_largest(lid);
-    let zero = m < ZERO_BELOW;
-    let d = select(m / 127.0, 0.0, zero);
+    let zero = m < bitcast<u32>(ZERO_BELOW);
+    let d = select(bitcast<f32>(m) / 127.0, 0.0, zero);
     if (quad < QUADS) {
       xq[token * QUADS + quad] = select(pack4xI8(vec4<i32>(round(n / d))), 0u, zero);
       if (lid % 8u == 0u) { xq[d_plane + quad / 8u] = bitcast<u32>(d); }

@@ -1,8 +1,8 @@
 // tokens[position + n_tokens] = an id drawn from softmax(logits / temperature), after top-k, top-p and min-p.
 // One workgroup does it all, without a sort: each filter is a threshold on the logit, found by counting what lies
 // above. maxima[g] is the largest key among the 32 logits of group g: only groups that can matter are read
-// (candidates). Where a logit is NaN or +Infinity, or none is finite, the id is NO_TOKEN, which the loop tells as an
-// error.
+// (candidates). Where a logit is NaN or +Infinity, or none is finite, or all are equal, the id is NO_TOKEN, which the
+// loop tells as an error: a GPU that has stopped computing leaves zeros.
 //
 // A draw is Gumbel-max: the argmax of logit / temperature + g, where g depends on (id, position, seed) alone. Sums are
 // sums of integers. So no order of threads changes the result. src/cpu/sample.ts is the same in plain words.
@@ -39,11 +39,13 @@ var<workgroup> bins: array<atomic<u32>, THREADS>;
 var<workgroup> best: array<vec2u, THREADS>;      // (key, id)
 var<workgroup> counter: array<atomic<u32>, 2>;
 var<workgroup> agreed: vec2u;                    // what one thread tells all
+var<workgroup> varied: atomic<u32>;              // not 0: some logit lies below the largest
 
 var<private> tid: u32;
 var<private> position: u32;
 var<private> top: vec2u;       // the largest key and its group
 var<private> mine: vec2u;      // the best (key, group or id) that this thread met
+var<private> least: u32;       // the least key of a group that this thread met
 
 fn key_at(id: u32) -> u32 {
   if (id < VOCAB_SIZE) { return key_of(logits[id / 4u][id % 4u]); }
@@ -152,6 +154,16 @@ fn sample() -> u32 {
   return winner(kept);
 }
 
+// Notes whether any logit of this thread's groups lies below the largest. The maxima tell nearly always; where all of
+// them are the largest key, the logits do.
+fn note_varied() {
+  var differs = least != top.x || VOCAB_SIZE == 1u;
+  for (var quad = tid; !differs && quad < MAXIMA_QUADS; quad += THREADS) {
+    for (var id = 128u * quad; id < min(128u * quad + 128u, VOCAB_SIZE); id++) { differs = differs || key_at(id) != top.x; }
+  }
+  if (differs && tid < MAXIMA_QUADS) { atomicStore(&varied, 1u); }
+}
+
 fn write_part(index: u32) {
   let id = 4u * (THREADS * index + tid);
   let group = 32u * index + tid;
@@ -170,12 +182,18 @@ fn main(@builtin(local_invocation_id) lid: vec3u, @builtin(workgroup_id) wid: ve
   }
   position = step.position + step.n_tokens;
   mine = vec2u(0u, 0u);
+  least = NOT_FINITE;
+  if (tid == 0u) { atomicStore(&varied, 0u); }
   scan_groups(BEST, 0u);
   let largest = reduce_best();
   top = largest;
+  note_varied();
   var id = NO_TOKEN;
   if (largest.x > 0u && largest.x != NOT_FINITE) {
     if (sampling.temperature > 0.0) { id = sample(); } else { id = greedy(); }
   }
-  if (tid == 0u) { tokens[position] = select(id, GAVE_UP, status[0] != 0u); }
+  if (tid == 0u) {
+    if (atomicLoad(&varied) == 0u) { id = NO_TOKEN; }    // written above a barrier, where there is an id at all
+    tokens[position] = select(id, GAVE_UP, status[0] != 0u);
+  }
 }

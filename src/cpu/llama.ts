@@ -74,6 +74,9 @@ export interface CpuWeights {
   dense: readonly Float32Array[];
 }
 
+/** Sees the numbers that an operation computed. */
+type Watch = (where: string, values: Float32Array) => void;
+
 export class CpuLlama {
   private readonly config: CpuLlamaConfig;
   private readonly weights: CpuWeights;
@@ -115,14 +118,28 @@ export class CpuLlama {
     return this.forwardRows(Array.from(ids), position).map((x) => this.norm(x, this.weights.finalNorm));
   }
 
+  /** The first operation that computes a NaN or an infinity when the ids run from position 0, or null. */
+  firstNotFinite(ids: ArrayLike<number>): string | null {
+    let found: string | null = null;
+    const watch: Watch = (where, values) => {
+      if (found === null && !values.every(Number.isFinite)) found = where;
+    };
+    for (let t = 0; t < ids.length && found === null; t++) {
+      const [x] = this.forwardRows([ids[t]], t, watch);
+      if (t === ids.length - 1) watch('the head', this.logits(x));
+    }
+    return found;
+  }
+
   /** The residual stream of each token after the last layer. Layer by layer, since tokens may see those after them. */
-  private forwardRows(ids: readonly number[], position: number): Float32Array[] {
+  private forwardRows(ids: readonly number[], position: number, watch: Watch = () => {}): Float32Array[] {
     const { hiddenSize, embeddingScale, residualScale } = this.config;
     for (const [t, id] of ids.entries()) this.check(id, position + t);
     const rows = ids.map((id) => {
       const x = this.weights.embedding.slice(id * hiddenSize, (id + 1) * hiddenSize);
       return x.map((value) => value * embeddingScale);
     });
+    for (const x of rows) watch('the embedding', x);
     const cosSins = this.ropes.map((rope) =>
       ids.map((_, t) => ropeTable(this.config.headDim, rope, 1, position + t, this.contextLength)),
     );
@@ -130,8 +147,12 @@ export class CpuLlama {
       const queries = rows.map((x, t) => this.qkv(x, i, position + t, (rope) => cosSins[rope][t]));
       const attended = this.attend(queries, i, position);
       for (const [t, x] of rows.entries()) {
+        watch(`layer ${i}, queries`, queries[t]);
+        watch(`layer ${i}, attention`, attended[t]);
         add(x, this.norm(linear(attended[t], layer.wo, layer.bo), layer.postAttnNorm), residualScale);
+        watch(`layer ${i}, after attention`, x);
         add(x, this.norm(this.mlp(this.norm(x, layer.mlpNorm), layer), layer.postMlpNorm), residualScale);
+        watch(`layer ${i}, after the MLP`, x);
       }
     }
     return rows;

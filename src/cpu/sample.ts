@@ -3,7 +3,8 @@
 // Order: biases, repetition penalty, frequency and presence penalty, temperature, top-k, top-p, min-p, draw. It is that
 // of llama.cpp (logit_bias, penalties, then the rest, whose order is free there) and of vLLM (logits processors, then
 // penalties, then temperature). Only finite logits are candidates. A NaN or +Infinity among the logits gives no token,
-// and neither do logits that are all -Infinity. Filters keep or drop equal logits together.
+// and neither do logits that are all -Infinity, or all equal: no model computes that. Filters keep or drop equal logits
+// together.
 
 /** Stands for a token where there is none. */
 export const NO_TOKEN = 0xffffffff;
@@ -54,9 +55,14 @@ export function sample(
   position = context.length,
 ): number {
   const penalized = penalize(addBiases(logits, parameters.biases, position), context, parameters);
-  const best = argmax(penalized);
+  const best = isFlat(penalized) ? NO_TOKEN : argmax(penalized);
   if (parameters.temperature === 0 || best === NO_TOKEN) return best;
   return draw(survivors(penalized, parameters), parameters, position);
+}
+
+/** True if all logits are equal, as a GPU that has stopped computing leaves them. */
+function isFlat(logits: Float32Array): boolean {
+  return logits.length > 1 && logits.every((logit) => logit === logits[0]);
 }
 
 /** logit + bias, or -Infinity for a forbidden token. position: that of the new token. */

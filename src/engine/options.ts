@@ -190,6 +190,13 @@ export const LOAD_OPTIONS = /* @__PURE__ */ and(LOAD_SETTINGS, {
     isApiOnly: true,
     help: 'Keep what is fetched in this browser, and load what was kept. check: ask for a newer version first.',
   },
+  /** A tensor with a NaN or an infinity is an error that names it. Reading takes several times as long. */
+  debug: {
+    kind: 'switch',
+    form: ['true or false', isSwitch],
+    default: false,
+    help: 'Checks every number of the model while it loads, and names the tensor of one that is none. Slow.',
+  },
   /** A file with another hash is an error. Hubs send the hash themselves, other servers may (Repr-Digest). */
   sha256: {
     kind: 'text',

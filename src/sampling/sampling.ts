@@ -40,7 +40,10 @@ export const MAX_BIASES = 2048;
 /** A `forbiddenUntil` past every position. */
 export const ALWAYS = 0xffffffff;
 
-/** Stands for a token where a logit is NaN or infinite, or none is finite. The same number as in src/cpu/sample.ts. */
+/**
+ * Stands for a token where a logit is NaN or infinite, none is finite, or all are equal. The same number as in
+ * src/cpu/sample.ts.
+ */
 export const NO_TOKEN = 0xffffffff;
 
 /** Stands for a token where a fused step gave up waiting, and in all steps behind it. The step can be repeated. */

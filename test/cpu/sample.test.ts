@@ -42,6 +42,8 @@ describe('greedy', () => {
       }
     }
     expect(sample(new Float32Array(3).fill(Number.NEGATIVE_INFINITY), OFF, [])).toBe(NO_TOKEN);
+    expect(sample(new Float32Array(3), OFF, [])).toBe(NO_TOKEN);
+    expect(sample(new Float32Array(1), OFF, [])).toBe(0);
   });
 });
 

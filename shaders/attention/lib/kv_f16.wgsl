@@ -1,10 +1,14 @@
 // Neighboring values of a key or value as they are stored, two halves to a word: a pair as it is written, four or eight
 // as they are read. Values past the largest half become it: WGSL leaves open what else they would be, and an infinity
-// makes NaN of a softmax.
+// makes NaN of a softmax. A NaN or an infinity becomes NaN by its bits: a clamp may make a number of it.
 const LARGEST_HALF = vec2(65504.0);
+const EXPONENT = vec2(0x7f800000u);
 
 alias KvPair = u32;
-fn kv_pair(y: vec2<f32>) -> KvPair { return pack2x16float(clamp(y, -LARGEST_HALF, LARGEST_HALF)); }
+fn kv_pair(y: vec2<f32>) -> KvPair {
+  let nan = select(vec2(0u), vec2(0x7e00u, 0x7e000000u), (bitcast<vec2<u32>>(y) & EXPONENT) == EXPONENT);
+  return pack2x16float(clamp(y, -LARGEST_HALF, LARGEST_HALF)) | nan.x | nan.y;
+}
 
 alias KvQuad = vec2<u32>;
 fn kv_quad(x: KvQuad) -> vec4<f32> { return vec4(unpack2x16float(x.x), unpack2x16float(x.y)); }

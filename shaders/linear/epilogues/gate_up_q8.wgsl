@@ -5,9 +5,11 @@
 
 var<workgroup> h_quads: array<vec4<f32>, ROWS_PER_WORKGROUP / 8u>;
 
-fn block_largest(first: u32) -> f32 {
-  let low = max(max(abs(h_quads[first]), abs(h_quads[first + 1u])), max(abs(h_quads[first + 2u]), abs(h_quads[first + 3u])));
-  let high = max(max(abs(h_quads[first + 4u]), abs(h_quads[first + 5u])), max(abs(h_quads[first + 6u]), abs(h_quads[first + 7u])));
+fn magnitudes_at(quad: u32) -> vec4<u32> { return magnitudes(h_quads[quad]); }
+
+fn block_largest(first: u32) -> u32 {
+  let low = max(max(magnitudes_at(first), magnitudes_at(first + 1u)), max(magnitudes_at(first + 2u), magnitudes_at(first + 3u)));
+  let high = max(max(magnitudes_at(first + 4u), magnitudes_at(first + 5u)), max(magnitudes_at(first + 6u), magnitudes_at(first + 7u)));
   let all = max(low, high);
   return max(max(all.x, all.y), max(all.z, all.w));
 }

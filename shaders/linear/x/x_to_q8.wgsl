@@ -7,7 +7,4 @@ var<workgroup> x_d: array<vec2<f32>, BLOCKS>;    // d, and the sum of squares
 
 fn load_x(block: u32) -> X { return X(x_low[block], x_high[block], x_d[block].x, x_d[block].y); }
 
-fn largest(v: vec4<f32>) -> f32 {
-  let a = abs(v);
-  return max(max(a.x, a.y), max(a.z, a.w));
-}
+fn largest(m: vec4<u32>) -> u32 { return max(max(m.x, m.y), max(m.z, m.w)); }

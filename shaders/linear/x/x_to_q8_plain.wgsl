@@ -14,8 +14,9 @@ fn prepare_x(lid: u32) {
         v.e * norm_quad(i + 4u), v.f * norm_quad(i + 5u), v.g * norm_quad(i + 6u), v.h * norm_quad(i + 7u),
       );
     }
-    let low = max(max(abs(v.a), abs(v.b)), max(abs(v.c), abs(v.d)));
-    let d = block_d(largest(max(low, max(max(abs(v.e), abs(v.f)), max(abs(v.g), abs(v.h))))));
+    let low = max(max(magnitudes(v.a), magnitudes(v.b)), max(magnitudes(v.c), magnitudes(v.d)));
+    let high = max(max(magnitudes(v.e), magnitudes(v.f)), max(magnitudes(v.g), magnitudes(v.h)));
+    let d = block_d(largest(max(low, high)));
     x_low[block] = vec4(quantize_quad(v.a, d.y), quantize_quad(v.b, d.y), quantize_quad(v.c, d.y), quantize_quad(v.d, d.y));
     x_high[block] = vec4(quantize_quad(v.e, d.y), quantize_quad(v.f, d.y), quantize_quad(v.g, d.y), quantize_quad(v.h, d.y));
     x_d[block] = vec2(d.x, square);

@@ -13,7 +13,7 @@ fn prepare_x(lid: u32) {
       v *= norm_quad(block * 8u + lane);
       if (BLOCK_LANES == 4u) { w *= norm_quad(block * 8u + 4u + lane); }
     }
-    var most = max(largest(v), largest(w));
+    var most = largest(max(magnitudes(v), magnitudes(w)));
     most = max(most, subgroupShuffleXor(most, 1u));
     most = max(most, subgroupShuffleXor(most, 2u));
     if (BLOCK_LANES == 8u) { most = max(most, subgroupShuffleXor(most, 4u)); }

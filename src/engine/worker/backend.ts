@@ -79,6 +79,11 @@ export interface Backend {
    */
   stepGaveUp?(position: number): string | null;
   /**
+   * The first layer and operation that computes a NaN or an infinity when the ids run as a prompt, or null if none does.
+   * Overwrites keys and values.
+   */
+  findNotFinite?(ids: Uint32Array<ArrayBuffer>): Promise<string | null>;
+  /**
    * The GPU's own milliseconds of each decode step since `begin`, or null if untimed or without a clock. A repeated
    * step counts once, with the time of its repetition.
    */

@@ -172,6 +172,10 @@ export class CpuBackend implements Backend {
     return { vector: Promise.resolve(project(pool(rows, embedding.pooling), this.weights.dense)) };
   }
 
+  async findNotFinite(ids: Uint32Array): Promise<string | null> {
+    return this.llama.firstNotFinite(ids);
+  }
+
   async stepTimes(): Promise<null> {
     return null;
   }

@@ -38,7 +38,11 @@ export async function embed(
   const inFlight: Promise<Float32Array>[] = [];
   const land = async () => {
     const whole = await (inFlight.shift() as Promise<Float32Array>);
-    if (!whole.every(Number.isFinite)) throw new NotFiniteError(inputs[vectors.length].length - 1);
+    if (!whole.every(Number.isFinite)) {
+      await Promise.allSettled(inFlight);
+      const ids = inputs[vectors.length];
+      throw new NotFiniteError(ids.length - 1, await backend.findNotFinite?.(ids).catch(() => null));
+    }
     const vector = whole.slice(0, dimensions); // Kusupati et al. 2022, arXiv:2205.13147
     vectors.push(normalized ? normalize(vector) : vector);
   };

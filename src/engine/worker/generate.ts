@@ -1,7 +1,7 @@
 // The loop of one answer: runs the prompt, keeps steps in flight (ids_in_flight) and turns their ids into events
 // (answer). Knows no GPU: a backend queues steps and brings their ids back later. token_clock is the only clock.
 
-import { InvalidRequestError } from '../../errors';
+import { InvalidRequestError, NotFiniteError } from '../../errors';
 import { createAnswerParser } from '../../text/answer/answer_parser';
 import type { EngineEvent, GenerateInput, GenerateOptions, ResumedAnswer, TbtSummary } from '../protocol';
 import { Answer } from './answer';
@@ -78,7 +78,9 @@ export async function generate(
     }
   } catch (error) {
     await giveUps.settle().catch(ignore); // the first failure is the one to tell
-    throw error;
+    if (!(error instanceof NotFiniteError) || stopped()) throw error;
+    const ids = Uint32Array.from([...prompt, ...answer.ids]);
+    throw new NotFiniteError(error.position, await backend.findNotFinite?.(ids).catch(() => null));
   } finally {
     if (answer.isBroken) session.cachedIds = [];
     else if (answer.ids.length > told.length) session.cachedIds = [...prompt, ...answer.ids.slice(0, -1)];

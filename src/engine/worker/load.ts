@@ -2,6 +2,7 @@
 
 import { AttentionUnavailable, InvalidRequestError, UnsupportedModelError, WebGpuUnavailableError } from '../../errors';
 import { Gpu } from '../../gpu/device';
+import { checkedFiles } from '../../model/checked_files';
 import type { ModelConfig } from '../../model/config/config';
 import { checkConfigJson, readConfig } from '../../model/config/read';
 import { kvBytesPerToken } from '../../model/kv_cache';
@@ -102,7 +103,7 @@ async function loadOnce(
       httpCache: isSecond ? 'reload' : checks ? 'no-cache' : 'default',
       sha256: sha256?.toLowerCase(),
     });
-    const model = readModel(files);
+    const model = readModel(options.debug ? checkedFiles(files) : files);
     attempt.isParsed = true;
     const loaded = await loadFiles(model, options, tracker, warnings, signal);
     if (sha256 !== undefined && !isVerified) warnings.push(UNVERIFIED);

@@ -222,6 +222,10 @@ export class WebGpuBackend implements Backend {
     return this.llama.stepGaveUp(position);
   }
 
+  findNotFinite(ids: Uint32Array<ArrayBuffer>): Promise<string | null> {
+    return this.llama.findNotFinite(ids);
+  }
+
   async stepTimes(): Promise<number[] | null> {
     return this.timed && this.clock ? this.clock.read() : null;
   }

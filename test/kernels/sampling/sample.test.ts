@@ -167,8 +167,18 @@ describe('edges', () => {
     await expectSame(await samplerFor(vocabSize), logits, OFF, { first: 53, nTokens: 33 });
   });
 
-  test('all logits equal: 0, -1e30, huge', async () => {
-    for (const value of [0, -1e30, 3.4e38, -3.4e38]) await expectSameAtAll(all(value));
+  test('no token where all logits are equal: 0, -1e30, huge; one that differs, wherever, is enough for one', async () => {
+    const sampler = await samplerFor(vocabSize);
+    for (const value of [0, -1e30, 3.4e38, -3.4e38]) {
+      await expectSameAtAll(all(value));
+      expect(await sampler.draw(all(value), OFF, { first: 1 })).toEqual([NO_TOKEN]);
+    }
+    for (const at of [0, 31, 300, vocabSize - 1]) {
+      const logits = all(2);
+      logits[at] = 1;
+      await expectSame(sampler, logits, { ...OFF, temperature: 0 }, { first: 1 });
+      expect(await sampler.draw(logits, { ...OFF, temperature: 0 }, { first: 1 })).toEqual([at === 0 ? 1 : 0]);
+    }
   });
 
   test('ties at the k-th and at the last of top-p live together', async () => {
