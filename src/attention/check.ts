@@ -21,6 +21,8 @@ const DECODE_POSITION = 270;
 /** A prefill pass: more than one block of 64 rows, and past the end of a tile of 32 keys. */
 const PREFILL_POSITION = 40;
 const PREFILL_TOKENS = 70;
+/** Positions of the caches that a check overwrites, from 0, where the context has so many. */
+export const CHECKED_POSITIONS = DECODE_POSITION + 1;
 /** Magnitude limit of the random values, v among them. */
 const LARGEST = 1.75;
 /** Largest allowed difference of an output, as a share of the largest |v|. */

@@ -56,6 +56,20 @@ export class PreparedAttention {
     );
   }
 
+  /** Checks the kernels in use as at load, on buffers whose contents may be lost. The first fault, or null. */
+  async check(gpu: Gpu, shape: AttentionShape, buffers: AttentionBuffers): Promise<string | null> {
+    const decode = new Set(this.decode.map(({ kernel }) => kernel));
+    const uses = [
+      [this.prefill.kernel, shape.maxTokens] as const,
+      ...[...decode].map((kernel) => [kernel, 1] as const),
+    ];
+    for (const [kernel, nTokens] of uses) {
+      const wrong = await checkAttention(gpu, kernel, shape, buffers, nTokens);
+      if (wrong !== null) return `${kernel.name}: ${oneLine(wrong)}`;
+    }
+    return null;
+  }
+
   /** Frees the scratch memory. */
   destroy(): void {
     for (const kernel of this.kernels) kernel.destroy();

@@ -78,7 +78,8 @@ export class Gpu {
     });
   }
 
-  private fail(error: Error): void {
+  /** Declares the device lost to all later calls. */
+  fail(error: Error): void {
     this.failure ??= error;
     this.resolveFailing(this.failure);
   }

@@ -37,8 +37,7 @@ export class Layers {
     const partsMergeInO = weights.layers.every(({ o }) => linears.isInteger(o, 'parts_to_q8'));
     const shape = { ...sources.attentionShape, partsMergeInO };
     // The check may use the caches of the first layer: between requests nothing in them is needed.
-    const checked = { q: buffers.q, k: kvCache.k[0], v: kvCache.v[0], out: buffers.attn };
-    const prepared = await prepareAttention(gpu, shape, { ...options, buffers: checked });
+    const prepared = await prepareAttention(gpu, shape, { ...options, buffers: checkedBuffers(buffers, kvCache) });
     try {
       const [head, ...passes] = await compiling;
       const bound = [...prepared.kernels].map(
@@ -57,6 +56,11 @@ export class Layers {
     return nTokens > 1 ? prefill : decode;
   }
 
+  /** The fault of an attention kernel in use, or null. Overwrites the first positions of the first layer's caches. */
+  checkAttention({ gpu, buffers, kvCache }: LinearSources): Promise<string | null> {
+    return this.attention.check(gpu, this.attentionShape, checkedBuffers(buffers, kvCache));
+  }
+
   /** `q8` where any linear runs on quantized activations. */
   get activations(): ActivationType {
     return this.linears.activations;
@@ -71,6 +75,10 @@ export class Layers {
   destroy(): void {
     this.attention.destroy();
   }
+}
+
+function checkedBuffers({ q, attn }: LinearSources['buffers'], { k, v }: LinearSources['kvCache']) {
+  return { q, k: k[0], v: v[0], out: attn };
 }
 
 function ignore(): void {}

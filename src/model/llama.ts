@@ -2,9 +2,11 @@
 // src/cpu/llama.ts is the same pass in plain loops.
 
 import type { AttentionName, AttentionShape } from '../attention/attention';
+import { CHECKED_POSITIONS } from '../attention/check';
 import type { PreparedAttention } from '../attention/prepare';
 import type { AttentionProfile } from '../attention/profile';
 import { ropeTable, withRopeFactors } from '../cpu/rope';
+import type { BufferRange } from '../gpu/buffer_range';
 import type { Gpu } from '../gpu/device';
 import { CommandList } from '../gpu/kernel';
 import { createEmbed } from '../kernels/elementwise/embed';
@@ -31,6 +33,9 @@ import { isInterleaved, type ModelWeights } from './weights';
  * is one submit.
  */
 const SUBMIT_OPERATIONS = 2e11;
+
+/** Tokens of the prompt that a check in idle runs. */
+const WITNESS_TOKENS = 3;
 
 export interface LlamaOptions {
   contextLength: number;
@@ -267,8 +272,8 @@ export class Llama {
   }
 
   /**
-   * The first operation that computes a NaN or an infinity when the ids run as a prompt, or null if none does. Overwrites
-   * keys and values.
+   * The first operation that computes a NaN or an infinity when the ids run as a prompt, or null if none does.
+   * Overwrites keys and values.
    */
   async findNotFinite(ids: Uint32Array<ArrayBuffer>): Promise<string | null> {
     const { gpu, buffers, config } = this.parts.sources;
@@ -306,6 +311,36 @@ export class Llama {
     yield stage('the head', head, logits, vocabSize);
   }
 
+  /** A short run for a check in idle, and what it overwrites of a conversation. */
+  get witnessed() {
+    const { sources } = this.parts;
+    const { attentionShape: shape, buffers, kvCache } = sources;
+    const { nKvHeads, headDim, contextLength } = shape;
+    const nTokens = Math.min(WITNESS_TOKENS, contextLength - 1);
+    const rowBytes = headDim * (shape.kvType === 'f16' ? 2 : 4);
+    const rowsOf = (cache: BufferRange, rows: number): BufferRange[] =>
+      Array.from({ length: nKvHeads }, (_, head) => {
+        const offset = cache.offset + head * contextLength * rowBytes;
+        return { buffer: cache.buffer, offset, size: Math.min(rows, contextLength) * rowBytes };
+      });
+    const caches = [kvCache.k, kvCache.v].flatMap((each) =>
+      each.flatMap((cache, layer) => rowsOf(cache, layer === 0 ? CHECKED_POSITIONS : nTokens + 1)),
+    );
+    return {
+      kept: [...caches, { buffer: buffers.tokens, offset: 0, size: 4 * (nTokens + 2) }],
+      runWitness: async () => {
+        this.writeTokens(
+          Uint32Array.from({ length: nTokens + 1 }, (_, i) => (7 * i + 1) % sources.config.vocabSize),
+          0,
+        );
+        await this.pass(nTokens, 'none', 0).run({ position: 0, nTokens });
+        await this.pass(1, 'sample', nTokens).run({ position: nTokens, nTokens: 1 });
+        return this.readLogits();
+      },
+      checkAttention: () => this.layers.checkAttention({ ...sources, tuned: this.tuned }),
+    };
+  }
+
   /** The kernels that can be tuned, with the buffers to measure on. */
   get tunable() {
     const { config, buffers, kvCache, weights } = this.parts.sources;
@@ -320,7 +355,7 @@ export class Llama {
   }
 
   /** Runs as the profiles say from now on. Between requests only; when it throws, nothing has changed. */
-  async retune(profile: AttentionProfile, tuned = this.tuned): Promise<void> {
+  async retune(profile?: AttentionProfile, tuned = this.tuned): Promise<void> {
     const next = await Layers.create({ ...this.parts.sources, tuned }, { forced: this.asked, profile });
     this.layers.destroy();
     this.layers = next;

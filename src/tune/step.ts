@@ -143,7 +143,7 @@ async function compareSteps(gpu: Gpu, model: SteppedModel, fused: FusedStep): Pr
 }
 
 /** |a - b| / |b|. Infinity where either is no number. */
-function distanceOf(a: Float32Array, b: Float32Array): number {
+export function distanceOf(a: Float32Array, b: Float32Array): number {
   let difference = 0;
   let square = 0;
   for (let i = 0; i < b.length; i++) {

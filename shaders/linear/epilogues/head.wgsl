@@ -10,8 +10,9 @@ var<workgroup> pair_keys: array<vec4<u32>, ROWS_PER_WORKGROUP / 8u>;
 fn logit_pair(first_row: u32, row: u32) -> vec2<f32> {
   let y = SCALE * y_pair(first_row, row);
   if (SOFTCAP == 0.0) { return y; }
-  let capped = SOFTCAP * tanh(clamp(y / SOFTCAP, vec2(-10.0), vec2(10.0)));   // some drivers have no tanh of large values
-  return select(capped, y, (bitcast<vec2<u32>>(y) & vec2(0x7f800000u)) == vec2(0x7f800000u));   // a NaN stays one
+  // Some drivers have no tanh of large values. A NaN or an infinity stays what it is.
+  let capped = SOFTCAP * tanh(clamp(y / SOFTCAP, vec2(-10.0), vec2(10.0)));
+  return select(capped, y, (bitcast<vec2<u32>>(y) & vec2(0x7f800000u)) == vec2(0x7f800000u));
 }
 
 fn fetch_ahead(first_row: u32, lid: u32) {}

@@ -79,8 +79,8 @@ export interface Backend {
    */
   stepGaveUp?(position: number): string | null;
   /**
-   * The first layer and operation that computes a NaN or an infinity when the ids run as a prompt, or null if none does.
-   * Overwrites keys and values.
+   * The first layer and operation that computes a NaN or an infinity when the ids run as a prompt, or null if none
+   * does. Overwrites keys and values.
    */
   findNotFinite?(ids: Uint32Array<ArrayBuffer>): Promise<string | null>;
   /**
@@ -99,6 +99,12 @@ export interface Backend {
    * @throws as `tune`, and GpuMemoryError
    */
   roofline(stopped: () => boolean): Promise<Roofline>;
+  /**
+   * Checks, between requests, that the GPU still computes as when the model was loaded. Keys and values are as before.
+   * Returns a warning where an attention kernel had turned wrong and another took its place; where anything else has,
+   * `failing` resolves.
+   */
+  recheck?(stopped: () => boolean): Promise<string | null>;
   /** Resolves with the error that fails every later call, once there is one. */
   readonly failing?: Promise<Error>;
   /** The cause of a failed call: the error itself, or the one behind it. */

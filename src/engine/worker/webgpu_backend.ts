@@ -1,7 +1,7 @@
 // The backend on WebGPU.
 
 import { project } from '../../cpu/embedding';
-import { InvalidRequestError } from '../../errors';
+import { AttentionUnavailable, DeviceLostError, InvalidRequestError } from '../../errors';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, type ListAtStep, recordPass, type Step } from '../../gpu/kernel';
 import { WordReadback } from '../../gpu/readback';
@@ -14,6 +14,7 @@ import { ALWAYS, GAVE_UP, type SamplingParams } from '../../sampling/sampling';
 import { storeProfile } from '../../tune/profile_store';
 import { measureRoofline } from '../../tune/roofline';
 import { tuneModel } from '../../tune/tune';
+import { Witness } from '../../tune/witness';
 import type { AttentionChoice, Roofline, StepChoice, TuneOutcome } from '../protocol';
 import { type Arrival, type Backend, MOST_SHARED, type OnTuneResult, type Stopped } from './backend';
 
@@ -43,6 +44,8 @@ export class WebGpuBackend implements Backend {
   /** Position of the newest decode step, for which `attention` names the sibling. */
   private decodedAt = 0;
   private measured: Roofline | null = null;
+  /** What the model computed when it was loaded or tuned. */
+  private witness: Witness | null = null;
   /** Made by the first `embed`. */
   private vectorReadback: WordReadback | null = null;
 
@@ -245,6 +248,23 @@ export class WebGpuBackend implements Backend {
     const waitedMs = performance.now() - start; // includes the readback
     const [gpuMs = 0] = (await this.clock?.read()) ?? [];
     this.stepBoundMs = gpuMs > 0 ? gpuMs : waitedMs;
+    this.witness = await Witness.take(this.llama.witnessed);
+  }
+
+  async recheck(stopped: () => boolean): Promise<string | null> {
+    const { gpu, llama, witness } = this;
+    if (!witness || gpu.failure) return null;
+    try {
+      const wrong = await witness.check(gpu, llama.witnessed, stopped);
+      if (wrong === null) return null;
+      await llama.retune(); // checks all siblings, and sets the wrong ones aside
+      return `An attention kernel has turned wrong since the load (${wrong}). ${this.attention.decode} decodes now.`;
+    } catch (error) {
+      if (error instanceof DeviceLostError || error instanceof AttentionUnavailable) {
+        gpu.fail(error instanceof DeviceLostError ? error : new DeviceLostError(error.reason));
+      }
+      throw error;
+    }
   }
 
   private async warmUpStep(stamps?: GPUComputePassTimestampWrites): Promise<void> {
@@ -276,6 +296,7 @@ export class WebGpuBackend implements Backend {
     const { attention, products, results } = await tuneModel(this.gpu, llama.tunable, onResult, stopped);
     await llama.retune(attention, products);
     this.decodedAt = 0;
+    if (this.witness) this.witness = await Witness.take(llama.witnessed); // other products may round otherwise
     const stored =
       attentionKey !== null &&
       (await storeProfile(this.gpu, { attention: { [attentionKey]: attention }, ...products }));

@@ -21,6 +21,7 @@ import type { OnTuneResult } from './backend';
 import { embed } from './embed';
 import { generate } from './generate';
 import { resolveGenerate } from './generate_options';
+import { IdleCheck } from './idle_check';
 import { type LoadedModel, loadModel } from './load';
 import { Pause } from './pause';
 import { encodeInput } from './prompt';
@@ -54,6 +55,7 @@ function enqueue<Message>(
   if (!(port instanceof MessagePort)) throw new InvalidRequestError('A request needs a port for its answer.');
   const state = { stopped: false };
   requests.add(state);
+  idleCheck.busy();
   port.onmessage = () => {
     state.stopped = true;
     pause.wake();
@@ -69,10 +71,24 @@ function enqueue<Message>(
       post([toFailure(cause ?? error, isAbort)]);
     } finally {
       requests.delete(state);
+      if (requests.size === 0) idleCheck.idle();
     }
   };
   queue = queue.then(run);
 }
+
+/** Checks the GPU after all requests so far, unless one waits. A failure of the GPU is heard by `failing`. */
+const idleCheck = new IdleCheck(() => {
+  const recheck = async () => {
+    if (!model || requests.size > 0) return;
+    const { session } = model;
+    const message = await session.backend.recheck?.(() => requests.size > 0).catch(() => null);
+    if (!message) return;
+    session.cachedIds = []; // keys and values may be the wrong kernel's
+    warnings = [...warnings, { code: 'attention-drifted', message }];
+  };
+  queue = queue.then(recheck);
+});
 
 /** Size of a file that takes longer to hash than a worker takes to start. */
 const ELSEWHERE_BYTES = 32 * 2 ** 20;
@@ -200,6 +216,7 @@ const api: WorkerApi = {
     for (const request of requests) request.stopped = true;
     pause.wake();
     await queue;
+    idleCheck.busy();
     model?.session.backend.destroy();
     model = null;
   },
