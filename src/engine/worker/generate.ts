@@ -9,6 +9,7 @@ import { MOST_SHARED } from './backend';
 import { resolveGenerate, samplingParams } from './generate_options';
 import { GiveUps } from './give_ups';
 import { IdsInFlight } from './ids_in_flight';
+import { patiently } from './patience';
 import { Pause } from './pause';
 import { fittingPrompt } from './prompt';
 import { RunAhead } from './run_ahead';
@@ -50,7 +51,7 @@ export async function generate(
   const giveUps = new GiveUps(backend, inFlight, known.length);
   const heard = { stopped, emit, onFirst: () => progress(toPrefill) };
   const answer = new Answer(backend, clock, inFlight, parser, { ...ends, ...heard });
-  answer.resume(told);
+  patiently(told.length, () => answer.resume(told));
   let before = copyOf(backend.counters);
 
   emit([{ type: 'start', choice: 0, promptIds: Array.from(prompt), cachedTokens }]);

@@ -6,6 +6,7 @@ import type { ChatRequest } from '../../text/template/message';
 import type { Tokenizer } from '../../text/tokenizer';
 import type { GenerateInput, GenerateOptions, ResumedAnswer } from '../protocol';
 import { checkChat } from './chat_checks';
+import { patiently } from './patience';
 import type { Session } from './session';
 
 export interface Prompt {
@@ -72,7 +73,8 @@ function promptOf(
   const { tokenizer, template } = session;
   if ('messages' in input) {
     const chat = { ...checkChat(input), thinking };
-    return { ...withTemplate(template).encode(chat, tokenizer), chat };
+    const encode = () => withTemplate(template).encode(chat, tokenizer);
+    return { ...patiently(sizeOf(chat), encode), chat };
   }
   if (thinking !== undefined && thinking !== 'auto') {
     throw new InvalidRequestError(
@@ -82,6 +84,17 @@ function promptOf(
   const ids = 'ids' in input ? checkIds(input.ids, session.vocabSize) : textIds(input.prompt, tokenizer);
   const goesOn = ids.some((id) => tokenizer.tokenBytes(id).length > 0);
   return { ids, begun: '', goesOn, chat: null };
+}
+
+/** Characters of a message that take as long as the rendering of an empty one. */
+const MESSAGE_SIZE = 100;
+
+/** Characters of a checked conversation. */
+function sizeOf({ messages, tools, templateArguments }: ChatRequest): number {
+  const sizes = messages.map(({ content, reasoning = '', toolCalls = [] }) =>
+    toolCalls.reduce((sum, call) => sum + call.arguments.length, MESSAGE_SIZE + content.length + reasoning.length),
+  );
+  return sizes.reduce((sum, size) => sum + size, JSON.stringify([tools, templateArguments]).length);
 }
 
 function withTemplate(template: ChatTemplate | null): ChatTemplate {
@@ -105,7 +118,7 @@ function checkIds(ids: unknown, vocabSize: number): Uint32Array<ArrayBuffer> {
 /** The ids of a prompt. For an empty one the model begins a text. */
 function textIds(prompt: unknown, tokenizer: Tokenizer): Uint32Array {
   if (typeof prompt !== 'string') throw new InvalidRequestError(`The prompt must be text, got ${typeof prompt}.`);
-  const ids = tokenizer.encode(prompt, { addSpecialTokens: true });
+  const ids = patiently(prompt.length, () => tokenizer.encode(prompt, { addSpecialTokens: true }));
   if (ids.length > 0) return ids;
   const { bosToken } = tokenizer;
   if (bosToken) return tokenizer.encode(bosToken, { addSpecialTokens: false });
