@@ -192,6 +192,44 @@ describe('an answer', () => {
     expect(await byId('version').count()).toBe(0);
   });
 
+  test('that pauses for a loss says so under its text, goes on, and says for how long; Stop ends the wait', async () => {
+    const loss = { after: 2, code: 'device-lost', message: 'The GPU device was lost.', pauseMs: 1840 };
+    await open({
+      answers: [
+        { text: 'One two three.', loss },
+        { text: 'Never said.', loss },
+      ],
+    });
+    const cause = { code: loss.code, message: loss.message };
+    const progress = {
+      stage: 'weights',
+      loadedBytes: 5e6,
+      totalBytes: 2e7,
+      bytesPerSecond: null,
+      secondsLeft: null,
+    } as const;
+    await send(page, 'Count');
+    await expect.poll(() => textOf(lastAnswer(page))).toBe('One two');
+    await setHealth(page, { state: 'recovering', cause, loss: 1, progress });
+    await expect.poll(() => textOf(byId('recovery'))).toContain('The GPU was lost. Loading the model again…');
+    expect(await textOf(byId('recovery'))).toContain('5.0 MB of 20.0 MB');
+    expect([await byId('health').count(), await byId('model-name').count()]).toEqual([0, 0]);
+    expect(await textOf(page.locator('#model-name'))).toBe('script · recovering');
+    expect(await status()).toContain('The GPU was lost.');
+    await setHealth(page, { state: 'well' });
+    await release(page);
+    expect(await ended(page)).toBe('done');
+    expect(await textOf(lastAnswer(page))).toBe('One two three.');
+    expect(await textOf(byId('remark'))).toBe('The GPU was lost for 1.8 s; the answer went on.');
+    expect([await byId('recovery').count(), await byId('advice').count()]).toEqual([0, 0]);
+    await send(page, 'Again');
+    await setHealth(page, { state: 'recovering', cause, loss: 2, progress: null });
+    await expect.poll(() => textOf(byId('recovery'))).toContain('second time');
+    await byId('stop').click();
+    expect(await ended(page)).toBe('done');
+    await setHealth(page, { state: 'well' });
+  });
+
   test('that fails midway keeps its text, and another answer is a branch', async () => {
     await open({
       answers: [{ text: 'one two', errorAfter: 1, error: { code: '', message: 'Boom.' } }, { text: 'Fine.' }],
@@ -203,6 +241,64 @@ describe('an answer', () => {
     expect(await ended(page)).toBe('done');
     expect(await textOf(byId('version'))).toBe('2/2');
   });
+});
+
+test('an engine that is not well is shown over the composer, and asked unless it is lost for good', async () => {
+  await open({ answers: [{ text: 'Fine.' }] });
+  const cause = { code: 'device-lost', message: 'The GPU device was lost three times.' };
+  const health = byId('health');
+  await setHealth(page, { state: 'recovering', cause, loss: 1, progress: null });
+  await expect.poll(() => textOf(health)).toContain('A question waits for that.');
+  await setHealth(page, { state: 'without-gpu', cause, nextTryAt: 0 });
+  await expect.poll(() => textOf(health)).toContain('Next try of the GPU:');
+  await send(page, 'Hello');
+  expect(await ended(page)).toBe('done');
+  await setHealth(page, { state: 'lost', cause });
+  await expect.poll(() => health.getAttribute('role')).toBe('alert');
+  expect(await textOf(health)).toContain(cause.message);
+  await prompt(page).fill('Hello?');
+  expect(await byId('send').isEnabled()).toBe(false);
+  const reloads = page.evaluate(
+    () =>
+      new Promise((taken) =>
+        addEventListener('vivace-reload', (event) => taken((event as CustomEvent).detail.backend), { capture: true }),
+      ),
+  );
+  await page.evaluate(() => {
+    addEventListener('vivace-reload', (event) => event.stopImmediatePropagation(), { capture: true }); // loads nothing
+  });
+  await byId('offer-cpu').click();
+  expect(await reloads).toBe('cpu');
+  await setHealth(page, { state: 'well' });
+  await expect.poll(() => health.count()).toBe(0);
+  await prompt(page).fill('');
+});
+
+test('a load that waits for another tab says so, and may go on alone after five seconds', async () => {
+  const wait = (waitsMs: number) =>
+    page.evaluate((waitsMs) => {
+      const goOnAlone = () => Object.assign(window, { isAlone: true });
+      const progress = {
+        stage: 'open',
+        loadedBytes: 0,
+        totalBytes: 0,
+        bytesPerSecond: null,
+        secondsLeft: null,
+      } as const;
+      Object.assign(document.querySelector('vivace-loader')!, {
+        state: { kind: 'loading', progress: { ...progress, waitsMs, goOnAlone } },
+      });
+    }, waitsMs);
+  const line = byId('load-progress');
+  await wait(900);
+  await expect.poll(() => textOf(line)).toContain('Opening the model');
+  await wait(1_000);
+  await expect.poll(() => textOf(line)).toContain('Another tab is loading this model');
+  expect(await byId('go-on-alone').count()).toBe(0);
+  await wait(5_000);
+  await byId('go-on-alone').click();
+  expect(await page.evaluate(() => 'isAlone' in window)).toBe(true);
+  await page.evaluate(() => Object.assign(document.querySelector('vivace-loader')!, { state: { kind: 'ready' } }));
 });
 
 describe('branches', () => {

@@ -11,7 +11,7 @@ import { modelFile } from '../model/tiny_gguf';
 import { files } from '../text/fixtures';
 import { sentencePieceGguf } from '../text/tiny_vocabulary';
 import { type HostPage, type Hosts, type HostVisit, openHosts, visitHost } from './host_site';
-import { asked, installScripted } from './scripted_engine';
+import { asked, installScripted, setHealth } from './scripted_engine';
 import { begun, ended, lastAnswer, ready, send, stateOf, textOf } from './site';
 
 /** Limits for moments on a busy machine. */
@@ -448,7 +448,7 @@ test('thinking is folded in the small window, and the tag sets its switch', asyn
   await page.context().close();
 });
 
-test('a model that only embeds text is named as such in the small window', async () => {
+test('a model that only embeds text, and a lost GPU, are named as such in the small window', async () => {
   const { page, said } = await visitHost(hosts, { body: tag('data-open') });
   await ready(page);
   await installScripted(page, { answers: [], embedsOnly: true });
@@ -457,6 +457,9 @@ test('a model that only embeds text is named as such in the small window', async
   expect(await textOf(strip)).toContain('Open a chat model to chat.');
   await page.getByTestId('prompt').fill('Hello');
   expect(await page.getByTestId('send').isEnabled()).toBe(false);
+  const cause = { code: 'device-lost', message: 'The GPU was lost.' };
+  await setHealth(page, { state: 'recovering', cause, loss: 1, progress: null });
+  await expect.poll(() => textOf(page.getByTestId('health')), SOON).toContain('Loading the model again…');
   expect(said).toEqual([]);
   await page.context().close();
 });

@@ -17,9 +17,9 @@ export const STAGES: Record<LoadProgress['stage'], string> = {
 
 export const OTHER_TAB = 'Another tab is loading this model';
 
-/** The wait of a load for another tab, or '' for a short one. */
+/** The wait of a load for another tab, such as 'for 4 s', or '' for a short one. */
 export function describeWait({ waitsMs = 0 }: LoadProgress): string {
-  return waitsMs < TOLD_AFTER_MS ? '' : `waiting for ${formatDuration(waitsMs)}`;
+  return waitsMs < TOLD_AFTER_MS ? '' : `for ${formatDuration(waitsMs)}`;
 }
 
 /** The bytes, speed and time left of a load, for the line above the bar. */

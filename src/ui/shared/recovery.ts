@@ -41,7 +41,7 @@ export function describeWithoutGpu({
 export function renderRecovery(health: Recovering, after = '') {
   const { progress } = health;
   const wait = progress && describeWait(progress);
-  const line = wait ? `${OTHER_TAB}, ${wait}` : progress && describeProgress(progress);
+  const line = wait ? `${OTHER_TAB} ${wait}` : progress && describeProgress(progress);
   return html`<div class="recovery" data-testid="recovery">
     <p title=${health.cause.message}>${describeRecovery(health)}${after ? ` ${after}` : ''}</p>
     <div class="load">${renderBar(progress)}<span>${line}</span></div>

@@ -33,6 +33,6 @@ test('a wait for another tab is told after a second', () => {
   const p = { stage: 'open', loadedBytes: 0, totalBytes: 0, bytesPerSecond: null, secondsLeft: null } as const;
   expect(describeWait(p)).toBe('');
   expect(describeWait({ ...p, waitsMs: 999 })).toBe('');
-  expect(describeWait({ ...p, waitsMs: 1_000 })).toBe('waiting for 1 s');
-  expect(describeWait({ ...p, waitsMs: 65_400 })).toBe('waiting for 1 min 5 s');
+  expect(describeWait({ ...p, waitsMs: 1_000 })).toBe('for 1 s');
+  expect(describeWait({ ...p, waitsMs: 65_400 })).toBe('for 1 min 5 s');
 });
