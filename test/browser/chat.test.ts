@@ -220,11 +220,11 @@ describe('an answer', () => {
     await release(page);
     expect(await ended(page)).toBe('done');
     expect(await textOf(lastAnswer(page))).toBe('One two three.');
-    expect(await textOf(byId('remark'))).toBe('The GPU was lost for 1.8 s; the answer went on.');
+    expect(await textOf(byId('remark'))).toBe('The GPU was lost; the answer went on after 1.8 s.');
     expect([await byId('recovery').count(), await byId('advice').count()]).toEqual([0, 0]);
     await send(page, 'Again');
     await setHealth(page, { state: 'recovering', cause, loss: 2, progress: null });
-    await expect.poll(() => textOf(byId('recovery'))).toContain('second time');
+    await expect.poll(() => textOf(byId('recovery'))).toContain('(loss 2 in ten minutes)');
     await byId('stop').click();
     expect(await ended(page)).toBe('done');
     await setHealth(page, { state: 'well' });

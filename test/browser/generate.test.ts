@@ -63,6 +63,7 @@ const CONTRACT: Record<string, string> = {
   reasoning: 'string',
   toolCalls: 'list',
   finishReason: 'string',
+  recoveries: 'list',
   warnings: 'list',
   ttftMs: 'number',
   prefillTokensPerSecond: 'number?',

@@ -11,12 +11,12 @@ import type {
   Warning,
 } from '../protocol';
 
-/** A loss of the worker or its GPU during an answer. */
+/** A pause of an answer: a loss of the worker or its GPU, or the way back to a GPU. */
 export interface Recovery {
   /** The number of tokens before it. */
   afterToken: number;
-  /** The code and the sentence of the loss. */
-  code: string;
+  /** The code and the sentence of the loss; null, and the engine's news, where nothing was lost. */
+  code: string | null;
   message: string;
   /** The pause until the answer went on, and the backend that went on. Null if it did not. */
   pauseMs: number | null;
@@ -25,17 +25,14 @@ export interface Recovery {
 
 /** Adds what an event tells of a recovery. @param tokens the number of tokens before it */
 export function takeRecovery(recoveries: Recovery[], event: EngineEvent, tokens: number): void {
+  if (event.type !== 'interrupted' && event.type !== 'recovered') return;
+  const { type, message } = event;
+  const begun = { afterToken: tokens, code: null, message, pauseMs: null, backend: null };
+  if (type === 'interrupted') return void recoveries.push({ ...begun, code: event.code });
+  const { pauseMs, backend } = event;
   const last = recoveries[recoveries.length - 1];
-  if (event.type === 'interrupted')
-    recoveries.push({
-      afterToken: tokens,
-      code: event.code,
-      message: event.message,
-      pauseMs: null,
-      backend: null,
-    });
-  else if (event.type === 'recovered' && last)
-    recoveries[recoveries.length - 1] = { ...last, pauseMs: event.pauseMs, backend: event.backend };
+  if (last?.pauseMs === null) recoveries.pop();
+  recoveries.push({ ...(last?.pauseMs === null ? last : begun), pauseMs, backend });
 }
 
 /** The events of one run, as a client collected them. */

@@ -12,6 +12,7 @@ import type {
   Usage,
   Warning,
 } from '../../engine/engine';
+import { lossOf } from '../../shared/loss';
 
 /** A token and its times in milliseconds. All but `paintedMs` are known when the token is recorded. */
 export interface RecordedToken extends Omit<TokenEvent, 'type'> {
@@ -104,10 +105,10 @@ export interface RunData {
   readonly stalls: readonly Stall[];
 }
 
-/** Losses that led to a pause in a run: 'The GPU was lost; the model was loaded again.' */
-export function describeRecovery({ code, backend }: Pick<Recovery, 'code' | 'backend'>): string {
-  const what = code === 'device-lost' ? 'GPU' : code === 'worker' ? 'engine’s worker' : 'model';
-  return `The ${what} was lost; the model was loaded again${backend === 'cpu' ? ' on the CPU' : ''}.`;
+/** The cause of a pause in a run: 'The GPU was lost; the model was loaded again.' */
+export function describeRecovery({ code, message, backend }: Pick<Recovery, 'code' | 'message' | 'backend'>): string {
+  if (code === null) return message;
+  return `${lossOf(code)}; the model was loaded again${backend === 'cpu' ? ' on the CPU' : ''}.`;
 }
 
 /** Prompt tokens that went through the model, or null until the engine reports them. */

@@ -108,7 +108,7 @@ function explain(gap: Gap): Pick<Stall, 'cause' | 'sentence'> {
 }
 
 function describePause(recovery: Recovery): string {
-  return `${describeRecovery(recovery).slice(0, -1)} in ${formatMs(recovery.pauseMs)}.`;
+  return `${describeRecovery(recovery)} The pause took ${formatMs(recovery.pauseMs)}.`;
 }
 
 /** True if the GPU's times are still to come. All causes tested after this one depend on them. */

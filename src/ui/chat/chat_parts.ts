@@ -66,7 +66,7 @@ export function renderHealth(
     </div>`;
   if (state === 'without-gpu')
     return html`<div class="tuning health" data-testid="health" data-state=${state} role="status">
-      <p title=${cause.message}>${describeWithoutGpu(health)}</p>
+      <p>${describeWithoutGpu(health)}</p>
     </div>`;
   const button = (offer: Offer) =>
     html`<button class="button" data-testid="offer-${offer}" @click=${() => onOffer(offer)}>${OFFER_LABELS[offer]}</button>`;

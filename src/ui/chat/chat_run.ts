@@ -15,8 +15,8 @@ export class AnswerRun {
   /** True if `leave` has ended the turn. */
   isLeft = false;
   private readonly abort = new AbortController();
-  /** The code of the newest loss. */
-  private lossCode = '';
+  /** The code of the loss that the answer waits for, or null. */
+  private lossCode: string | null = null;
 
   /** @param onEvent gets every event, and whether it changed the text or state that the reader sees */
   constructor(
@@ -112,6 +112,7 @@ export class AnswerRun {
   private remark(pauseMs: number, onto: BackendName | null): void {
     const { remarks } = this.turn;
     if (remarks.length < MAX_REMARKS) remarks.push(recoveryRemark(this.lossCode, pauseMs, onto));
+    this.lossCode = null;
   }
 
   private end(finishReason: Turn['finishReason']): void {

@@ -3,6 +3,7 @@
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Engine, EngineEvent } from '../../engine/engine';
+import { lossOf } from '../../shared/loss';
 import { countWords, endedInThought, endRemark, type Turn, toMessages } from '../conversation/conversation';
 import {
   addTurn,
@@ -16,7 +17,6 @@ import {
   showTurn,
 } from '../conversation/conversation_tree';
 import { type SamplingSettings, type Thinking, toOptions } from '../settings/settings_fields';
-import { lossOf } from '../shared/recovery';
 import { contextTokens, forgetOldest, isFull, memoryStart, NEARLY_FULL } from './chat_context';
 import { AnswerRun } from './chat_run';
 import { Gate } from './gate';

@@ -3,38 +3,31 @@
 import { css, html } from 'lit';
 import type { BackendName, Health } from '../../engine/engine';
 import { formatDuration } from '../../shared/format';
+import { lossOf } from '../../shared/loss';
 import { barStyles, describeProgress, describeWait, OTHER_TAB, renderBar } from './load_bar';
 
 export type Recovering = Extract<Health, { state: 'recovering' }>;
-
-const ORDINALS = ['', 'first', 'second', 'third'];
-
-/** A sentence without its end, such as 'The GPU was lost'. @param code the code of the loss */
-export function lossOf(code: string): string {
-  const what = code === 'device-lost' ? 'The GPU' : code === 'worker' ? 'The engine’s worker' : 'The model';
-  return `${what} was lost`;
-}
+type WithoutGpu = Extract<Health, { state: 'without-gpu' }>;
 
 export function describeRecovery({ cause, loss }: Pick<Recovering, 'cause' | 'loss'>): string {
-  const count = loss > 1 ? ` for the ${ORDINALS[loss] ?? `${loss}th`} time in ten minutes` : '';
-  return `${lossOf(cause.code)}${count}. Loading the model again…`;
+  return `${lossOf(cause.code)}${loss > 1 ? ` (loss ${loss} in ten minutes)` : ''}. Loading the model again…`;
 }
 
-/** The remark under an answer that went on after a loss. @param onto the backend, if it is another than before */
-export function recoveryRemark(code: string, pauseMs: number, onto: BackendName | null): string {
+/**
+ * The remark under an answer that went on.
+ * @param code of the loss, or null where the answer moved to a GPU that is back
+ * @param onto the backend, if it is another than before
+ */
+export function recoveryRemark(code: string | null, pauseMs: number, onto: BackendName | null): string {
   const pause = pauseMs < 60_000 ? `${(pauseMs / 1000).toFixed(1)} s` : formatDuration(pauseMs);
-  const rest = onto === null ? 'the answer went on' : `the ${onto === 'cpu' ? 'CPU' : 'GPU'} wrote the rest`;
-  return `${lossOf(code)} for ${pause}; ${rest}.`;
+  if (code === null) return `The GPU is back; it went on after ${pause}.`;
+  const what = onto === null ? 'the answer' : onto === 'cpu' ? 'the CPU' : 'the GPU';
+  return `${lossOf(code)}; ${what} went on after ${pause}.`;
 }
 
-export function describeWithoutGpu({
-  nextTryAt,
-}: Pick<Extract<Health, { state: 'without-gpu' }>, 'nextTryAt'>): string {
-  const at = new Date(nextTryAt).toLocaleTimeString('en-GB');
-  return (
-    'The browser keeps this page from the GPU after its crashes, usually for about two minutes. ' +
-    `The CPU answers meanwhile, much slower. Next try of the GPU: ${at}.`
-  );
+/** Why the CPU answers, and when the GPU is tried again. */
+export function describeWithoutGpu({ cause, nextTryAt }: Omit<WithoutGpu, 'state'>): string {
+  return `${cause.message} Next try of the GPU: ${new Date(nextTryAt).toLocaleTimeString('en-GB')}.`;
 }
 
 /** @param after what the reader should know next, or '' */

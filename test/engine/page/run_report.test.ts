@@ -27,6 +27,7 @@ test('the JSON has every figure unchanged, and a repeated warning once', () => {
     reasoning: '',
     toolCalls: [],
     finishReason: 'length',
+    recoveries: [],
     warnings: [repeated, { code: 'other', message: 'Another.' }],
     runAhead: 2,
     peakGpuBytes: 21_000_000,

@@ -226,6 +226,6 @@ test('recoveries are a figure that says how their pauses count, and are in the n
   expect(headlineNote(run)).toContain('One is a recovery, and counts like any other.');
   const { label, value, definition } = figure(run, 'recoveries')!;
   expect([label, value]).toEqual(['2 recoveries', '1.90 s']);
-  expect(definition).toMatch(/^The engine’s worker was lost; .* The GPU was lost; .* histogram and decode rate\.$/);
+  expect(definition).toMatch(/^The engine’s worker ended; .* The GPU was lost; .* histogram and decode rate\.$/);
   expect(figure(runOf(null), 'recoveries')).toBeUndefined();
 });

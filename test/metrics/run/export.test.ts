@@ -92,15 +92,17 @@ test('a recovery is in both: its cause, its pause, the token before it', () => {
   const [first, ...rest] = events.filter(({ type }) => type === 'token');
   const loss = { type: 'interrupted', code: 'device-lost', message: 'The GPU was lost.' } as const;
   const end = { type: 'recovered', message: 'It goes on.', backend: 'cpu', pauseMs: 1800 } as const;
-  const run = runOf([first, loss, loss, end, ...rest, loss]);
+  const back = { ...end, message: 'The GPU is back.', backend: 'webgpu', pauseMs: 200 } as const;
+  const run = runOf([first, loss, loss, end, back, ...rest, loss]);
   const told = { afterToken: 1, code: 'device-lost', message: 'The GPU was lost.' };
   expect(JSON.parse(runToJson(run, info)).recoveries).toEqual([
     { ...told, pauseMs: null, backend: null }, // lost again while the model loaded
     { ...told, pauseMs: 1800, backend: 'cpu' },
+    { afterToken: 1, code: null, message: 'The GPU is back.', pauseMs: 200, backend: 'webgpu' },
     { ...told, afterToken: 2, pauseMs: null, backend: null },
   ]);
   const cells = runToCsv(run)
     .split('\n')
     .map((line) => line.split(',').at(-1));
-  expect(cells).toEqual(['recovery_ms', '', '1800', '']);
+  expect(cells).toEqual(['recovery_ms', '', '2000', '']);
 });

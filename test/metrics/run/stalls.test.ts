@@ -208,7 +208,7 @@ test('a recovery explains its gap, says what was lost and what it cost, and has 
       token: LATE + 1,
       gapMs: 60,
       cause: 'recovery',
-      sentence: 'The GPU was lost; the model was loaded again on the CPU in 58.0 ms.',
+      sentence: 'The GPU was lost; the model was loaded again on the CPU. The pause took 58.0 ms.',
     },
   ]);
   expect(run.marks).toEqual([{ afterToken: LATE, atMs: expect.any(Number), label: MARK.recovery }]);

@@ -413,6 +413,7 @@ describe('a loss of the engine in mid-answer', () => {
       yield token('two.');
       yield interrupted;
       yield recovered('cpu');
+      yield recovered('webgpu'); // back on the GPU: nothing was lost
     });
     Object.assign(host.engine!.info, { backend: 'webgpu' });
     session.ask('Count');
@@ -425,10 +426,11 @@ describe('a loss of the engine in mid-answer', () => {
     await settle();
     expect(session.path[0]).toMatchObject({ state: 'done', answer: 'One two.', advice: null });
     expect(session.path[0].remarks).toEqual([
-      'The GPU was lost for 1.8 s; the answer went on.',
-      'The GPU was lost for 1.8 s; the CPU wrote the rest.',
+      'The GPU was lost; the answer went on after 1.8 s.',
+      'The GPU was lost; the CPU went on after 1.8 s.',
+      'The GPU is back; it went on after 1.8 s.',
     ]);
-    expect(events.filter((name) => name === 'vivace-event')).toHaveLength(6); // the panel hears of the losses too
+    expect(events.filter((name) => name === 'vivace-event')).toHaveLength(7); // the panel hears of the losses too
   });
 
   test('leaves Stop at work', async () => {
