@@ -80,7 +80,7 @@ function enqueue<Message>(
 /** Checks the GPU after all requests so far, unless one waits. A failure of the GPU is heard by `failing`. */
 const idleCheck = new IdleCheck(() => {
   const recheck = async () => {
-    if (!model || requests.size > 0) return;
+    if (!model || isLost || pause.isOn || requests.size > 0) return;
     const { session } = model;
     const message = await session.backend.recheck?.(() => requests.size > 0).catch(() => null);
     if (!message) return;
