@@ -72,6 +72,7 @@ const DOORS: Record<string, readonly string[]> = {
     'conversation',
     'conversation_file',
     'conversation_index',
+    'conversation_merge',
     'conversation_parse',
     'conversation_store',
     'conversation_tree',

@@ -363,7 +363,9 @@ describe('branches', () => {
     expect(kept).toEqual({ state: 'done', finishReason: 'abort', answer: 'one two ' });
     await expect.poll(() => textsOf(questions())).toEqual(['Before']);
     expect(await stateOf(lastAnswer(page))).toBe('done');
-    expect(await textOf(byId('end'))).toBe('Stopped');
+    expect(await textOf(byId('end'))).toBe(
+      'Unfinished: the page that wrote this was closed, or writes on in another tab.',
+    );
     expect(await byId('send').count()).toBe(1);
     await sendAll('And now?');
     expect(await lastAsked()).toEqual(['user:Before', 'assistant:half', 'user:And now?']);

@@ -1,8 +1,8 @@
 // <vivace-chat>: shows the conversation with one engine, and computes nothing. Fires `vivace-engine` when its engine
 // has changed, `vivace-health` when the engine's health or info has, `vivace-run` and `vivace-end` around an answer,
 // `vivace-event` with every engine event (`gpuTimes` after the end), `vivace-changed` with the conversation when there
-// is something to store, `vivace-reload` when the model must be loaded again, and `vivace-cancel-tuning` when the
-// reader prefers an answer to the tuner.
+// is something to store, `vivace-writing` with the turn that streams, `vivace-reload` when the model must be loaded
+// again, and `vivace-cancel-tuning` when the reader prefers an answer to the tuner.
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';

@@ -34,6 +34,13 @@ export class KeepEvent extends CustomEvent<Conversation> {
   }
 }
 
+/** `vivace-writing`: a turn whose text has grown, to be kept before its conversation is stored again. */
+export class GrownEvent extends CustomEvent<{ readonly id: string; readonly turn: Turn }> {
+  constructor(id: string, turn: Turn) {
+    super('vivace-writing', { detail: { id, turn }, bubbles: true, composed: true });
+  }
+}
+
 /** The element that shows the conversation. */
 export interface ChatHost
   extends Pick<EventTarget, 'dispatchEvent'>,
@@ -51,8 +58,10 @@ export interface ChatHost
 const STORED_WITHIN_MS = 1_000;
 /** The longest that a stopped answer waits for its engine. */
 const STOPPED_WITHIN_MS = 1_000;
-/** Milliseconds between two times that a streaming answer is stored. */
-const KEEP_MS = 2_000;
+/** Milliseconds between two times that the text of a streaming answer is kept. */
+const KEEP_GROWN_MS = 150;
+/** Milliseconds until a changed system message is stored. */
+const KEEP_MS = 500;
 /** Milliseconds between two announcements that a long answer goes on. */
 const STILL_WRITING_MS = 30_000;
 
@@ -65,6 +74,8 @@ export class ChatSession implements ReactiveController {
   private current = newConversation();
   private run: AnswerRun | null = null;
   private keepTimer: ReturnType<typeof setTimeout> | undefined;
+  private grownTimer: ReturnType<typeof setTimeout> | undefined;
+  private grownAt = Number.NEGATIVE_INFINITY;
   private ticker: ReturnType<typeof setInterval> | undefined;
   private hasWarned = false;
 
@@ -202,6 +213,26 @@ export class ChatSession implements ReactiveController {
     this.keepTimer ??= setTimeout(() => this.keep(), KEEP_MS);
   }
 
+  /** Keeps the text of the turn that streams: by the clock, because a hidden page's timers come seconds late. */
+  private keepGrown(turn: Turn): void {
+    const wait = this.grownAt + KEEP_GROWN_MS - performance.now();
+    if (wait > 0) {
+      this.grownTimer ??= setTimeout(() => {
+        this.endGrown(); // a timer may come a little early
+        this.keepGrown(turn);
+      }, wait);
+      return;
+    }
+    this.endGrown();
+    this.grownAt = performance.now();
+    this.host.dispatchEvent(new GrownEvent(this.current.id, turn));
+  }
+
+  private endGrown(): void {
+    clearTimeout(this.grownTimer);
+    this.grownTimer = undefined;
+  }
+
   private show(conversation: Conversation): void {
     this.current = conversation;
     this.steps = shownSteps(conversation);
@@ -261,11 +292,12 @@ export class ChatSession implements ReactiveController {
     if (event.type === 'reasoning' && turn.reasoning.length === event.text.length)
       this.announce('The model is thinking.');
     this.host.refreshTurn(turn);
-    this.keepSoon();
+    if (turn.state === 'streaming') this.keepGrown(turn);
   }
 
   private finish(turn: Turn): void {
     this.run = null;
+    this.endGrown();
     clearInterval(this.ticker);
     this.host.dispatchEvent(new CustomEvent('vivace-end'));
     this.host.requestUpdate();

@@ -46,8 +46,8 @@ export interface Turn {
   state: AnswerState;
   /** The reason why the question waits before it reaches the engine, or null. */
   waitsFor: string | null;
-  /** Null until the answer ends, by itself or by the reader. */
-  finishReason: FinishReason | null;
+  /** Null until the answer ends, by itself or by the reader. `closed`: its page ended before the answer did. */
+  finishReason: FinishReason | 'closed' | null;
   timing: Timing | null;
   usage: Usage | null;
   advice: Advice | null;
@@ -188,6 +188,8 @@ export function endRemark(turn: Turn, canSwitch = false): string | null {
   switch (turn.finishReason) {
     case 'abort':
       return 'Stopped';
+    case 'closed':
+      return 'Unfinished: the page that wrote this was closed, or writes on in another tab.';
     case 'length':
       return `Ended at ${limitOf(turn)}. Max tokens in the settings raises it.`;
     case 'context':
@@ -203,6 +205,8 @@ function thoughtRemark(turn: Turn, canSwitch: boolean): string {
   switch (turn.finishReason) {
     case 'abort':
       return 'Stopped while thinking, before the answer';
+    case 'closed':
+      return 'Unfinished: the page that thought was closed before the answer, or writes on in another tab.';
     case 'length':
       return `Thinking was cut at ${limitOf(turn)}, before the answer. Raise Max tokens in the settings${orSwitch}.`;
     case 'context':

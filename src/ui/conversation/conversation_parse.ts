@@ -17,6 +17,7 @@ const ID = /^[0-9a-f]{32}$/;
 /** The last moment of a Date, in milliseconds. */
 const MAX_TIME = 8.64e15;
 const FINISH_REASONS: Record<NonNullable<Turn['finishReason']>, true> = {
+  closed: true,
   eos: true,
   stop: true,
   length: true,
@@ -82,7 +83,7 @@ class Reader {
 }
 
 /**
- * A valid copy of a conversation. An answer that was still streaming becomes a stopped one. Throws
+ * A valid copy of a conversation. An answer that was still streaming becomes a `closed` one. Throws
  * ConversationFileError for any other value, in time proportional to the largest valid conversation.
  */
 export function parseConversation(value: unknown): Conversation {
@@ -117,6 +118,11 @@ export function parseConversation(value: unknown): Conversation {
   return memory ? { ...conversation, memory } : conversation;
 }
 
+/** A turn whose text was written while it streamed, outside its conversation. Throws ConversationFileError. */
+export function parseGrownTurn(value: unknown): Turn {
+  return parseTurn(new Reader(), value);
+}
+
 function parseTurn(reader: Reader, value: unknown): Turn {
   const fields = reader.record(value, 'it');
   const { state } = fields;
@@ -133,7 +139,7 @@ function parseTurn(reader: Reader, value: unknown): Turn {
     prefill: null, // belongs to an answer in progress only
     state: state === 'streaming' ? 'done' : state,
     waitsFor: null,
-    finishReason: state === 'streaming' ? 'abort' : parseFinishReason(reader, fields.finishReason),
+    finishReason: state === 'streaming' ? 'closed' : parseFinishReason(reader, fields.finishReason),
     timing: reader.orNull(fields.timing, (timing) => parseTiming(reader, timing)),
     usage: reader.orNull(fields.usage, (usage) => parseUsage(reader, usage)),
     advice: reader.orNull(fields.advice, (advice) => parseAdvice(reader, advice)),

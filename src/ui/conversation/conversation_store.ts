@@ -1,49 +1,76 @@
 // The conversations that this browser keeps. Several tabs may write at once: each save merges the tab's copy with the
-// stored one.
+// stored one. What a page wrote in its last moments lies beside the conversation until a later page or save merges it.
 
-import type { Turn } from './conversation';
+import { type Turn, uniqueId } from './conversation';
 import { readIndex, type Summary, summarize } from './conversation_index';
-import { ConversationFileError, parseConversation } from './conversation_parse';
-import { type Conversation, mergeConversations } from './conversation_tree';
+import { type Base, baseOf, mergeCopies, mergeGrown, mergeTab, readBase } from './conversation_merge';
+import { ConversationFileError, parseConversation, parseGrownTurn } from './conversation_parse';
+import type { Conversation } from './conversation_tree';
 import { type KeyValueTable, memoryTable, openTable } from './key_value_table';
 
 const NAME = 'vivace-conversations';
 const INDEX = 'index';
 const KEPT = 'conversation/';
-/** Prefix of copies that closing pages wrote and no page has merged yet. */
+/**
+ * Prefix of what closed or crashed pages left and nobody has merged yet: `late/<conversation>/<page>` with a copy, and
+ * `late/<conversation>/turn/<turn>` with the text of a turn that streamed.
+ */
 const LATE = 'late/';
+const TURN = '/turn/';
 /** Conversations per step of an import. The page paints between two steps. */
 const BATCH = 100;
+/** Most writes of a streaming turn under way. Each holds a copy of the text. */
+const GROWING_MAX = 8;
+/** Milliseconds until refused storage is tried again, doubled each time. */
+const REOPEN_MS = 10_000;
+const REOPEN_MAX_MS = 300_000;
+
+/** `deleted`: another tab has deleted the conversation, and the copy has no new question. */
+export type SaveOutcome = 'stored' | 'deleted' | 'refused';
 
 export class ConversationStore {
-  /** Called with a sentence, including a next step, when a conversation could not be kept. */
+  /** Called with a sentence, including a next step, when a conversation could not be kept. Says each thing once. */
   onError: (sentence: string) => void = () => {};
+  /** Called when a conversation is kept again after an error. */
+  onRecovered: () => void = () => {};
+  /** Storage, or memory while the browser refuses storage. */
+  private table: KeyValueTable;
   private kept = true;
   private readonly ready: Promise<void>;
   private readonly listeners = new Set<() => void>();
-  /**
-   * By conversation, the ids of the turns in this page's last copy. A turn that a new copy lacks was removed if it is
-   * among them; otherwise another tab has added it.
-   */
-  private readonly seen = new Map<string, ReadonlySet<string>>();
+  /** Distinguishes what this page leaves from what other pages leave. */
+  private readonly page = uniqueId();
+  /** What this page knows to be stored of its copies, by conversation. */
+  private readonly bases = new Map<string, Base>();
+  /** The last complaint about each conversation. */
+  private readonly complaints = new Map<string, string>();
+  /** Keys of the texts that this page has written of streaming turns, by conversation. */
+  private readonly grown = new Map<string, Set<string>>();
+  /** The number of writes of a streaming turn under way, and the turn to be written after them. */
+  private growing = 0;
+  private nextGrown: { id: string; turn: Turn } | null = null;
   /** Ids of stored values that are no conversations, so that they are not read at each listing. */
   private readonly unreadable = new Set<string>();
+  private hasMergedTurns = false;
+  private reopening: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
-    private table: KeyValueTable = openTable(NAME, 'conversations'),
+    private readonly storage: KeyValueTable = openTable(NAME, 'conversations'),
     private readonly channel: BroadcastChannel | null = openChannel(),
   ) {
-    this.ready = table.keys().then(
+    this.table = storage;
+    this.ready = storage.keys(INDEX).then(
       () => {},
       () => {
         this.table = memoryTable();
         this.kept = false;
+        this.reopenLater(REOPEN_MS);
       },
     );
     if (channel) channel.onmessage = () => this.tell();
   }
 
-  /** False where the browser refuses storage and conversations last only as long as the page. Known after `list`. */
+  /** False while the browser refuses storage: conversations last as long as the page. Known after `list`. */
   get isKept(): boolean {
     return this.kept;
   }
@@ -55,14 +82,15 @@ export class ConversationStore {
   }
 
   close(): void {
+    clearTimeout(this.reopening);
     this.listeners.clear();
     this.channel?.close();
   }
 
-  /** All conversations, newest first. Rebuilds an index that is missing, broken or out of date. */
+  /** All conversations, newest first. Merges what closed pages left, and repairs an index that is broken. */
   async list(): Promise<Summary[]> {
     await this.ready;
-    const keys = await this.mergeLate(await this.table.keys());
+    const keys = await this.mergeLate(await this.table.keys(''));
     const ids = new Set(keys.filter((key) => key.startsWith(KEPT)).map((key) => key.slice(KEPT.length)));
     const index = readIndex(await this.table.get(INDEX));
     const missing = [...ids].filter((id) => !index.has(id) && !this.unreadable.has(id));
@@ -74,7 +102,7 @@ export class ConversationStore {
     }
     for (const id of gone) index.delete(id);
     if (missing.length + gone.length > 0) {
-      await this.table.update(INDEX, (value) => {
+      await this.table.update([INDEX], (_, value) => {
         const newest = readIndex(value); // another tab may have written in the meantime
         for (const id of gone) newest.delete(id);
         for (const id of missing) if (index.has(id) && !newest.has(id)) newest.set(id, index.get(id)!);
@@ -84,35 +112,76 @@ export class ConversationStore {
     return [...index.values()].sort((a, b) => b.updatedAt - a.updatedAt);
   }
 
-  /** The stored conversation, or null if it is missing or invalid. */
+  /** The stored conversation with what closed pages left of it, or null if it is missing or invalid. */
   async load(id: string): Promise<Conversation | null> {
     await this.ready;
-    const conversation = readConversation(await this.table.get(KEPT + id));
+    const late: unknown[] = [];
+    for (const key of await this.table.keys(LATE + id)) late.push(await this.table.get(key));
+    const conversation = withLate(readConversation(await this.table.get(KEPT + id)), late);
     return conversation?.id === id ? conversation : null;
   }
 
   /** Takes note of the copy that the page now shows: a later `save` without one of its turns removes that turn. */
-  adopt({ id, turns }: Conversation): void {
-    this.seen.set(id, new Set(turns.map((turn) => turn.id)));
+  adopt(conversation: Conversation): void {
+    this.bases.set(conversation.id, baseOf(conversation));
   }
 
   /**
    * Merges the page's copy into the stored one. Reports failures through `onError`. Empty conversations are not stored.
    */
-  async save(conversation: Conversation): Promise<boolean> {
-    const seen = this.seen.get(conversation.id) ?? new Set();
-    this.adopt(conversation);
-    return this.put(conversation, (old, copy) => {
-      const present = new Set(copy.turns.map(({ id }) => id));
-      const merged = mergeConversations(old, copy);
-      const turns = withoutRemoved(merged.turns, (id) => seen.has(id) && !present.has(id));
-      return { ...merged, title: old.title, turns }; // only `rename` changes titles; the copy may have an old one
+  async save(conversation: Conversation): Promise<SaveOutcome> {
+    const { id } = conversation;
+    if (conversation.turns.length === 0) return 'stored';
+    await this.ready;
+    let isGone = false;
+    const isDone = await this.guard(id, async () => {
+      const copy = parseConversation(conversation);
+      const base = baseOf(conversation);
+      const left = this.grown.get(id) ?? new Set();
+      this.grown.delete(id);
+      const merge = (stored: Conversation | null) => mergeTab(stored, copy, this.bases.get(id) ?? null);
+      try {
+        await this.change(id, [`${LATE}${id}/${this.page}`, ...left], (stored) => {
+          const merged = merge(stored);
+          isGone = merged === null;
+          return merged;
+        });
+      } catch (error) {
+        for (const key of left) this.noteGrown(id, key);
+        throw error;
+      }
+      if (!isGone) this.bases.set(id, base);
+      return isGone ? DELETED : null;
+    });
+    return isDone ? (isGone ? 'deleted' : 'stored') : 'refused';
+  }
+
+  /**
+   * Keeps the text of a turn that streams, whatever crashes next. The cost does not grow with the conversation. On
+   * storage that hangs, the newest text waits.
+   */
+  keepGrown(id: string, turn: Turn): void {
+    if (this.growing === GROWING_MAX) {
+      this.nextGrown = { id, turn };
+      return;
+    }
+    this.growing++;
+    void this.writeGrown(id, turn).finally(() => {
+      this.growing--;
+      const next = this.nextGrown;
+      this.nextGrown = null;
+      if (next && next.turn.state === 'streaming') this.keepGrown(next.id, next.turn);
     });
   }
 
   /** Merges a copy from elsewhere, such as an undone deletion. */
-  add(conversation: Conversation): Promise<boolean> {
-    return this.put(conversation, mergeCopies);
+  async add(conversation: Conversation): Promise<boolean> {
+    if (conversation.turns.length === 0) return true;
+    await this.ready;
+    return this.guard(conversation.id, async () => {
+      const copy = parseConversation(conversation);
+      await this.change(copy.id, [], (stored) => mergeCopies(stored, copy));
+    });
   }
 
   /**
@@ -121,7 +190,7 @@ export class ConversationStore {
    */
   async addAll(conversations: readonly Conversation[], onProgress: (done: number) => void = () => {}): Promise<number> {
     await this.ready;
-    const summaries: Summary[] = [];
+    let added = 0;
     let failure: unknown = null;
     for (let from = 0; from < conversations.length && !isFull(failure); from += BATCH) {
       onProgress(from);
@@ -129,11 +198,11 @@ export class ConversationStore {
       const copies = new Map(batch.map((copy) => [KEPT + copy.id, copy]));
       const merged: Summary[] = [];
       try {
-        await this.table.updateMany([...copies.keys()], (key, value) => {
+        await this.table.update([...copies.keys(), INDEX], (key, value) => {
+          if (key === INDEX) return indexWith(value, merged);
           try {
             const copy = parseConversation(copies.get(key));
-            const old = readConversation(value);
-            const result = old ? parseConversation(mergeCopies(old, copy)) : copy;
+            const result = parseConversation(mergeCopies(readConversation(value), copy));
             merged.push(summarize(result));
             return result;
           } catch (error) {
@@ -141,33 +210,30 @@ export class ConversationStore {
             return undefined;
           }
         });
-        summaries.push(...merged);
+        added += merged.length;
+        for (const { id } of merged) this.unreadable.delete(id);
       } catch (error) {
         failure ??= error;
       }
     }
-    for (const { id } of summaries) this.unreadable.delete(id);
-    if (summaries.length > 0) await this.guard(() => this.writeSummaries(summaries));
+    if (added > 0) this.announce();
     if (failure !== null) this.onError(sayWhy(failure));
-    return summaries.length;
+    return added;
   }
 
   /** The part of a save that a closing page can still do. The next listing, in any page, merges the copy. */
   saveLate(conversation: Conversation): void {
-    if (conversation.turns.length > 0) this.table.putNow(LATE + conversation.id, conversation);
+    const { id, turns } = conversation;
+    if (turns.length === 0) return;
+    const base = this.bases.get(id) ?? null;
+    void this.table.putNow(`${LATE}${id}/${this.page}`, { ...conversation, base }).catch(() => {});
   }
 
   async rename(id: string, title: string): Promise<void> {
     await this.ready;
-    await this.guard(async () => {
-      let summary: Summary | null = null;
-      await this.table.update(KEPT + id, (old) => {
-        const renamed = { ...parseConversation(old), title: title.trim().slice(0, 200) };
-        summary = summarize(renamed);
-        return renamed;
-      });
-      await this.writeSummaries([summary!]);
-    });
+    await this.guard(id, () =>
+      this.change(id, [], (stored) => stored && { ...stored, title: title.trim().slice(0, 200) }),
+    );
   }
 
   /**
@@ -176,70 +242,128 @@ export class ConversationStore {
    */
   async remove(id: string): Promise<Conversation | null> {
     await this.ready;
-    const conversation = await this.load(id);
-    const isGone = await this.guard(async () => {
-      await this.table.delete(KEPT + id);
-      await this.table.delete(LATE + id);
-      await this.table.update(INDEX, (old) => [...readIndex(old).values()].filter((summary) => summary.id !== id));
-      this.seen.delete(id);
+    let conversation: Conversation | null = null;
+    const isGone = await this.guard(id, async () => {
+      conversation = await this.load(id);
+      const keys = [...(await this.table.keys(LATE + id)), KEPT + id];
+      await this.table.update([...keys, INDEX], (key, value) => {
+        return key === INDEX ? [...readIndex(value).values()].filter((summary) => summary.id !== id) : null;
+      });
+      this.bases.delete(id);
       this.announce();
     });
     return isGone ? conversation : null;
   }
 
-  private async put(
-    conversation: Conversation,
-    merge: (old: Conversation, copy: Conversation) => Conversation,
-  ): Promise<boolean> {
-    await this.ready;
-    if (conversation.turns.length === 0) return true;
-    return this.guard(async () => {
-      const copy = parseConversation(conversation);
-      let summary: Summary | null = null;
-      await this.table.update(KEPT + conversation.id, (value) => {
-        const old = readConversation(value);
-        const merged = old ? parseConversation(merge(old, copy)) : copy;
-        summary = summarize(merged);
-        return merged;
-      });
-      this.unreadable.delete(conversation.id);
-      await this.writeSummaries([summary!]);
+  /**
+   * Replaces a conversation by the result of `edit`, or leaves it where that is null. Merges what is `left` of it under
+   * those keys before, and deletes them. All in one step, with the index.
+   */
+  private async change(
+    id: string,
+    left: readonly string[],
+    edit: (stored: Conversation | null) => Conversation | null,
+  ): Promise<void> {
+    const late: unknown[] = [];
+    let summary: Summary | null = null;
+    await this.table.update([...left, KEPT + id, INDEX], (key, value) => {
+      if (key === INDEX) return summary ? indexWith(value, [summary]) : undefined;
+      if (key !== KEPT + id) {
+        late.push(value);
+        return null;
+      }
+      const edited = edit(withLate(readConversation(value), late));
+      if (!edited) return undefined;
+      const sound = parseConversation(edited);
+      summary = summarize(sound);
+      return sound;
     });
-  }
-
-  private async writeSummaries(summaries: readonly Summary[]): Promise<void> {
-    await this.table.update(INDEX, (old) => {
-      const index = readIndex(old);
-      for (const summary of summaries) index.set(summary.id, summary);
-      return [...index.values()];
-    });
+    if (!summary) return;
+    this.unreadable.delete(id);
     this.announce();
   }
 
-  /** Merges the copies that closing pages left. Returns the keys that exist afterwards. */
-  private async mergeLate(keys: string[]): Promise<string[]> {
-    const late = keys.filter((key) => key.startsWith(LATE));
-    for (const key of late) {
-      const conversation = readConversation(await this.table.get(key));
-      const merge = (old: Conversation, copy: Conversation) => ({ ...mergeConversations(old, copy), title: old.title });
-      if (conversation && !(await this.put(conversation, merge))) continue;
-      await this.table.delete(key);
-    }
-    return late.length > 0 ? this.table.keys() : keys;
+  private noteGrown(id: string, key: string): void {
+    this.grown.set(id, (this.grown.get(id) ?? new Set<string>()).add(key));
   }
 
-  private async guard(work: () => Promise<void>): Promise<boolean> {
+  private async writeGrown(id: string, turn: Turn): Promise<void> {
+    await this.ready;
+    const key = LATE + id + TURN + turn.id;
+    this.noteGrown(id, key);
+    // Without the question, which is stored already and may be long.
+    await this.table.putNow(key, { ...turn, question: '' }).catch((error: unknown) => this.complain(id, sayWhy(error)));
+  }
+
+  /**
+   * Merges the copies that closed pages left, and the first time the texts that crashed pages left. Later texts belong
+   * to pages that still write. Returns the keys that exist afterwards.
+   */
+  private async mergeLate(keys: string[]): Promise<string[]> {
+    const late = keys.filter((key) => key.startsWith(LATE) && !(this.hasMergedTurns && key.includes(TURN)));
+    this.hasMergedTurns = true;
+    if (late.length === 0) return keys;
+    const idOf = (key: string) => key.slice(LATE.length).split('/')[0];
+    for (const id of new Set(late.map(idOf))) {
+      const left = late.filter((key) => idOf(key) === id);
+      await this.guard(id, () => this.change(id, left, (stored) => stored));
+    }
+    return this.table.keys('');
+  }
+
+  private reopenLater(ms: number): void {
+    this.reopening = setTimeout(() => {
+      void this.reopen().catch(() => this.reopenLater(Math.min(2 * ms, REOPEN_MAX_MS)));
+    }, ms);
+  }
+
+  /** Moves the conversations of this page from memory to storage that works again. */
+  private async reopen(): Promise<void> {
+    const memory = this.table;
+    await this.storage.keys(INDEX);
+    const copies = await Promise.all((await memory.keys(KEPT)).map((key) => memory.get(key)));
+    const bases = [...this.bases];
+    this.table = this.storage;
+    this.bases.clear(); // what it says is of the memory
     try {
-      await work();
+      for (const copy of copies.map(readConversation)) {
+        if (copy) await this.change(copy.id, [], (stored) => mergeCopies(stored, copy));
+      }
+    } catch (error) {
+      this.table = memory;
+      for (const [id, base] of bases) this.bases.set(id, base);
+      throw error;
+    }
+    this.kept = true;
+    this.onRecovered();
+    this.tell();
+  }
+
+  /** Does work on a conversation, and reports its failure or the sentence that it returns. False after a failure. */
+  private async guard(id: string, work: () => Promise<unknown>): Promise<boolean> {
+    try {
+      const sentence = await work();
+      if (typeof sentence === 'string') this.complain(id, sentence);
+      else if (this.complaints.delete(id)) this.onRecovered();
       return true;
     } catch (error) {
-      this.onError(sayWhy(error));
+      this.complain(id, sayWhy(error));
       return false;
     }
   }
 
+  private complain(id: string, sentence: string): void {
+    if (this.complaints.get(id) === sentence) return;
+    this.complaints.set(id, sentence);
+    this.onError(sentence);
+  }
+
   private announce(): void {
-    this.channel?.postMessage('changed');
+    try {
+      this.channel?.postMessage('changed');
+    } catch {
+      // Other tabs read the list again when they are opened.
+    }
     this.tell();
   }
 
@@ -248,9 +372,27 @@ export class ConversationStore {
   }
 }
 
-function mergeCopies(old: Conversation, copy: Conversation): Conversation {
-  const merged = mergeConversations(old, copy);
-  return { ...merged, title: merged.title || old.title || copy.title };
+const DELETED =
+  'Another tab deleted this conversation. It stays deleted, unless you undo that there or ask a new question here.';
+
+/** The conversation with what closed or crashed pages left of it: copies first, then texts of turns. */
+function withLate(stored: Conversation | null, late: readonly unknown[]): Conversation | null {
+  let conversation = stored;
+  for (const value of late) {
+    const copy = readConversation(value);
+    if (copy) conversation = mergeTab(conversation, copy, readBase((value as { base?: unknown }).base));
+  }
+  for (const value of late) {
+    const turn = readGrownTurn(value);
+    if (turn && conversation) conversation = mergeGrown(conversation, turn);
+  }
+  return conversation;
+}
+
+function indexWith(value: unknown, summaries: readonly Summary[]): Summary[] {
+  const index = readIndex(value);
+  for (const summary of summaries) index.set(summary.id, summary);
+  return [...index.values()];
 }
 
 function isFull(error: unknown): boolean {
@@ -264,29 +406,29 @@ function sayWhy(error: unknown): string {
   if (isFull(error)) {
     return 'The browser has no room left for conversations. Export some and delete them here; the newest text is kept while the page is open.';
   }
-  return 'The browser did not keep the conversation. Export it, then reload the page.';
+  return 'The browser does not keep the newest text. Vivace tries again every few seconds; export the conversation before you close the page.';
 }
 
-function readConversation(value: unknown): Conversation | null {
-  try {
-    return parseConversation(value);
-  } catch (error) {
-    if (error instanceof ConversationFileError) return null;
-    throw error;
-  }
+const readConversation = orNull(parseConversation);
+const readGrownTurn = orNull(parseGrownTurn);
+
+/** The parsed value, or null for an invalid one. */
+function orNull<T>(parse: (value: unknown) => T): (value: unknown) => T | null {
+  return (value) => {
+    try {
+      return parse(value);
+    } catch (error) {
+      if (error instanceof ConversationFileError) return null;
+      throw error;
+    }
+  };
 }
 
-/** Drops removed turns, except those that turns of another tab follow. */
-function withoutRemoved(turns: readonly Turn[], isRemoved: (id: string) => boolean): Turn[] {
-  const parents = new Set<string | null>();
-  const left = turns.toReversed().filter((turn) => {
-    if (isRemoved(turn.id) && !parents.has(turn.id)) return false;
-    parents.add(turn.parent);
-    return true;
-  });
-  return left.reverse();
-}
-
+/** The channel between tabs, or null where there is none or the browser refuses one. */
 function openChannel(): BroadcastChannel | null {
-  return typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel(NAME);
+  try {
+    return new BroadcastChannel(NAME);
+  } catch {
+    return null;
+  }
 }

@@ -101,11 +101,11 @@ export function replaceTurn(
   return addTurn(isSpent ? removeTurn(conversation, turn) : conversation, turn.parent, question);
 }
 
-/** The conversation as loaded from storage: answers that were still streaming have stopped. */
+/** The conversation as loaded from storage: of answers that were still streaming, the page has closed. */
 export function settled(conversation: Conversation): Conversation {
   if (!conversation.turns.some(({ state }) => state === 'streaming')) return conversation;
   const turns = conversation.turns.map((turn): Turn => {
-    return turn.state === 'streaming' ? { ...turn, state: 'done', finishReason: 'abort', waitsFor: null } : turn;
+    return turn.state === 'streaming' ? { ...turn, state: 'done', finishReason: 'closed', waitsFor: null } : turn;
   });
   return { ...conversation, turns };
 }
@@ -121,24 +121,6 @@ export function titleOf({ title, turns }: Conversation): string {
         .slice(0, TITLE_LENGTH - 1)
         .join('')
         .trimEnd()}…`;
-}
-
-/**
- * Merges two copies of a conversation, such as those of two tabs. The result has the turns of both, with the longer
- * text of each turn. Title, system message and visible branch come from the newer copy.
- */
-export function mergeConversations(a: Conversation, b: Conversation): Conversation {
-  const [older, newer] = a.updatedAt <= b.updatedAt ? [a, b] : [b, a];
-  const turns = new Map(older.turns.map((turn) => [turn.id, turn]));
-  for (const turn of newer.turns) {
-    const other = turns.get(turn.id);
-    if (!other || lettersOf(turn) >= lettersOf(other)) turns.set(turn.id, turn);
-  }
-  return { ...newer, turns: [...turns.values()], shown: { ...older.shown, ...newer.shown } };
-}
-
-function lettersOf({ reasoning, answer }: Turn): number {
-  return reasoning.length + answer.length;
 }
 
 function byParent(turns: readonly Turn[]): Map<string, Turn[]> {

@@ -1,76 +1,107 @@
 // A table of keys and values for conversations: in IndexedDB, or in memory where the browser refuses storage.
 
-import { createStore, del, get, keys, promisifyRequest, update } from 'idb-keyval';
+import { promisifyRequest } from 'idb-keyval';
 import { withTimeout } from '../../shared/with_timeout';
 
 export interface KeyValueTable {
   get(key: string): Promise<unknown>;
-  /** Replaces a value by the result of `change`, atomically across tabs. If `change` throws, the value stays. */
-  update(key: string, change: (old: unknown) => unknown): Promise<void>;
-  /** Changes many keys in one step. Where `change` returns undefined, the value stays. */
-  updateMany(keys: readonly string[], change: (key: string, old: unknown) => unknown): Promise<void>;
-  /** Begins a write that can complete while the page closes. */
-  putNow(key: string, value: unknown): void;
-  delete(key: string): Promise<void>;
-  keys(): Promise<string[]>;
+  /**
+   * Changes values in one step, which happens whole or not at all, whatever crashes and whatever other tabs write.
+   * `change` gets the keys in their order. It returns the new value, null to delete, or undefined to leave the value.
+   * Rejects with what `change` throws, and then nothing changes.
+   */
+  update(keys: readonly string[], change: (key: string, old: unknown) => unknown): Promise<void>;
+  /** Writes a value. The write completes even if the page ends right after the call. */
+  putNow(key: string, value: unknown): Promise<void>;
+  /** The keys that begin with `prefix`. */
+  keys(prefix: string): Promise<string[]>;
 }
 
-/** A database that does not open in this time counts as refused: some browsers never answer. */
-const TIMEOUT_MS = 3000;
-
-/** Opens a table of IndexedDB. Where storage is refused, the first use rejects. */
+/** Opens a table of IndexedDB. Where storage is refused, each use rejects; where it hangs, after a few seconds. */
 export function openTable(name: string, table: string): KeyValueTable {
-  const store = createStore(name, table);
+  let opened: Promise<IDBDatabase> | undefined;
+  const open = (): Promise<IDBDatabase> => {
+    opened ??= openDatabase(name, table, () => {
+      opened = undefined; // the next use opens it again
+    });
+    return opened;
+  };
+  const begin = async (mode: IDBTransactionMode, options?: IDBTransactionOptions): Promise<IDBObjectStore> =>
+    (await open()).transaction(table, mode, options).objectStore(table);
   return {
-    get: (key) => get(key, store),
-    update: (key, change) => update(key, change, store),
-    updateMany: (all, change) =>
-      store('readwrite', (objects) => {
-        for (const key of all) {
-          const read = objects.get(key);
-          read.onsuccess = () => {
-            const value = change(key, read.result);
-            if (value !== undefined) objects.put(value, key);
-          };
-        }
-        return promisifyRequest(objects.transaction);
-      }),
-    putNow(key, value) {
-      // Commits explicitly: an automatic commit comes after the write, when a closing page is gone, and the write would
-      // be undone.
-      void store('readwrite', (objects) => {
+    get: (key) => withTimeout(async () => promisifyRequest((await begin('readonly')).get(key))),
+    update: (all, change) => withTimeout(async () => updateIn(await begin('readwrite'), all, change)),
+    putNow: (key, value) =>
+      withTimeout(async () => {
+        // Relaxed: the browser, not the disk, has the value when the write is done. A tab or a GPU process that
+        // crashes loses nothing; a power cut may lose the last seconds of an answer.
+        const objects = await begin('readwrite', { durability: 'relaxed' });
         objects.put(value, key);
+        // Commits explicitly: an automatic commit comes after the write, when a closing page is gone, and the write
+        // would be undone.
         objects.transaction.commit();
         return promisifyRequest(objects.transaction);
-      }).catch(() => {});
-    },
-    delete: (key) => del(key, store),
-    async keys() {
-      const found = await withTimeout(() => keys(store), TIMEOUT_MS);
-      return found.filter((key): key is string => typeof key === 'string');
-    },
+      }),
+    keys: (prefix) =>
+      withTimeout(async () => {
+        const range = IDBKeyRange.bound(prefix, `${prefix}\uffff`);
+        return (await promisifyRequest((await begin('readonly')).getAllKeys(range))) as string[];
+      }),
   };
+}
+
+async function openDatabase(name: string, table: string, onGone: () => void): Promise<IDBDatabase> {
+  try {
+    const request = indexedDB.open(name);
+    request.onupgradeneeded = () => request.result.createObjectStore(table);
+    const database = await promisifyRequest(request);
+    database.onclose = onGone;
+    return database;
+  } catch (error) {
+    onGone();
+    throw error;
+  }
+}
+
+async function updateIn(
+  objects: IDBObjectStore,
+  keys: readonly string[],
+  change: (key: string, old: unknown) => unknown,
+): Promise<void> {
+  const { transaction } = objects;
+  let thrown: unknown = null;
+  for (const key of keys) {
+    const read = objects.get(key);
+    read.onsuccess = () => {
+      try {
+        const value = change(key, read.result);
+        if (value === null) objects.delete(key);
+        else if (value !== undefined) objects.put(value, key);
+      } catch (error) {
+        thrown ??= error;
+        transaction.abort();
+      }
+    };
+  }
+  await promisifyRequest(transaction).catch((error: unknown) => {
+    throw thrown ?? error;
+  });
 }
 
 export function memoryTable(): KeyValueTable {
   const values = new Map<string, unknown>();
   return {
     get: async (key) => structuredClone(values.get(key)),
-    async update(key, change) {
-      values.set(key, structuredClone(change(structuredClone(values.get(key)))));
-    },
-    async updateMany(all, change) {
-      for (const key of all) {
-        const value = change(key, structuredClone(values.get(key)));
-        if (value !== undefined) values.set(key, structuredClone(value));
+    async update(keys, change) {
+      const changed = keys.map((key) => [key, structuredClone(change(key, structuredClone(values.get(key))))] as const);
+      for (const [key, value] of changed) {
+        if (value === null) values.delete(key);
+        else if (value !== undefined) values.set(key, value);
       }
     },
-    putNow(key, value) {
+    async putNow(key, value) {
       values.set(key, structuredClone(value));
     },
-    async delete(key) {
-      values.delete(key);
-    },
-    keys: async () => [...values.keys()],
+    keys: async (prefix) => [...values.keys()].filter((key) => key.startsWith(prefix)),
   };
 }

@@ -4,9 +4,11 @@
 
 import { html, LitElement, nothing } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import type { Summary } from '../conversation/conversation_index';
+import type { Turn } from '../conversation/conversation';
+import { type Summary, summarize } from '../conversation/conversation_index';
+import { mergeConversations } from '../conversation/conversation_merge';
 import { ConversationStore } from '../conversation/conversation_store';
-import { type Conversation, mergeConversations } from '../conversation/conversation_tree';
+import type { Conversation } from '../conversation/conversation_tree';
 import { icons } from '../shared/icons';
 import { sharedStyles } from '../shared/shared_styles';
 import { fileNameOf, importFiles, saveConversations } from './library_file';
@@ -43,12 +45,18 @@ class VivaceLibrary extends LitElement implements RowActions {
     this.renamed = null;
     this.stop = null;
     this.store.onError = (text) => this.note.say(text, true);
+    this.store.onRecovered = () => this.note.say('Conversations are kept again.', false);
     this.addEventListener('keydown', this.onKey);
   }
 
   /** Takes the page's conversation after every change. Stores it soon, and at the latest when the page closes. */
   keep(conversation: Conversation): void {
     this.keeper.keep(conversation);
+  }
+
+  /** Takes the page's turn while it streams. Its text survives a crash of the page. */
+  keepGrown(id: string, turn: Turn): void {
+    this.keeper.keepGrown(id, turn);
   }
 
   /** Resolves when the conversations passed to `keep` are stored or refused. */
@@ -199,11 +207,16 @@ class VivaceLibrary extends LitElement implements RowActions {
   }
 
   private async refresh(): Promise<void> {
+    let stored = this.summaries ?? [];
     try {
-      this.summaries = await this.store.list();
+      stored = await this.store.list();
     } catch {
       this.note.say('The list of conversations could not be read. Reload the page.', true);
     }
+    const ids = stored.map(({ id }) => id);
+    const here = [...this.keeper.newer.values()].filter(({ id }) => !ids.includes(id));
+    this.summaries = [...here.map(summarize), ...stored];
+    this.keeper.restore(ids);
   }
 
   private show(conversation: Conversation): void {

@@ -1,22 +1,36 @@
-// Saves the page's conversation: not at every token, but soon, and in a hurry when the page closes.
+// Saves the page's conversation: not at every change, but soon, and in a hurry when the page closes. What storage
+// refuses stays here and is tried again until it is stored.
 
+import type { Turn } from '../conversation/conversation';
 import type { ConversationStore } from '../conversation/conversation_store';
 import type { Conversation } from '../conversation/conversation_tree';
 
-const SAVE_AFTER_MS = 500;
+const SAVE_AFTER_MS = 150;
+/** Milliseconds until a refused copy is tried again, doubled each time. */
+const RETRY_MS = 2_000;
+const RETRY_MAX_MS = 30_000;
 
 export class LibraryKeeper {
   /** The newest copies not known to be stored, by id. */
   private readonly unsaved = new Map<string, Conversation>();
+  /** Copies of conversations that other tabs have deleted. Kept in case a tab undoes that. */
+  private readonly orphans = new Map<string, Conversation>();
   private readonly forgotten = new Set<string>();
   private timer: ReturnType<typeof setTimeout> | undefined;
+  private retryMs = RETRY_MS;
 
-  constructor(private readonly store: Pick<ConversationStore, 'save' | 'saveLate'>) {}
+  constructor(private readonly store: Pick<ConversationStore, 'save' | 'saveLate' | 'keepGrown'>) {}
 
   keep(conversation: Conversation): void {
     if (conversation.turns.length === 0 || this.forgotten.has(conversation.id)) return;
     this.unsaved.set(conversation.id, conversation);
-    this.timer ??= setTimeout(() => this.flush(), SAVE_AFTER_MS);
+    this.orphans.delete(conversation.id);
+    this.saveIn(SAVE_AFTER_MS);
+  }
+
+  /** Keeps the text of a turn that streams. Unsaved copies bring their text along. */
+  keepGrown(id: string, turn: Turn): void {
+    if (!this.unsaved.has(id) && !this.orphans.has(id) && !this.forgotten.has(id)) this.store.keepGrown(id, turn);
   }
 
   /** Saves all unsaved copies. Resolves when each is stored or refused. Refused copies stay in `newer`. */
@@ -24,16 +38,31 @@ export class LibraryKeeper {
     clearTimeout(this.timer);
     this.timer = undefined;
     const saves = [...this.unsaved.values()].map(async (conversation) => {
-      const isStored = await this.store.save(conversation);
-      // A copy that came in the meantime has a timer of its own. A refused copy is tried again with the next one.
-      if (isStored && this.unsaved.get(conversation.id) === conversation) this.unsaved.delete(conversation.id);
+      const { id } = conversation;
+      const outcome = await this.store.save(conversation);
+      if (outcome === 'refused') return true;
+      // A copy that came in the meantime has a timer of its own.
+      if (this.unsaved.get(id) !== conversation) return false;
+      this.unsaved.delete(id);
+      if (outcome === 'deleted') this.orphans.set(id, conversation);
+      return false;
     });
-    await Promise.all(saves);
+    const isRefused = (await Promise.all(saves)).includes(true);
+    if (isRefused) this.saveIn(this.retryMs);
+    this.retryMs = isRefused ? Math.min(2 * this.retryMs, RETRY_MAX_MS) : RETRY_MS;
   }
 
   /** Copies newer than the stored ones. A conversation that storage refused exists only here. */
   get newer(): ReadonlyMap<string, Conversation> {
     return this.unsaved;
+  }
+
+  /** Saves the copies of conversations that were deleted and exist again. */
+  restore(ids: readonly string[]): void {
+    for (const id of ids) {
+      const copy = this.orphans.get(id);
+      if (copy) this.keep(copy);
+    }
   }
 
   /** Hands over the unsaved copies while the page closes. */
@@ -44,10 +73,15 @@ export class LibraryKeeper {
   /** Ignores later copies of a deleted conversation, whose last answer may still be streaming. */
   forget(id: string): void {
     this.unsaved.delete(id);
+    this.orphans.delete(id);
     this.forgotten.add(id);
   }
 
   remember(id: string): void {
     this.forgotten.delete(id);
+  }
+
+  private saveIn(ms: number): void {
+    this.timer ??= setTimeout(() => void this.flush(), ms);
   }
 }

@@ -5,7 +5,7 @@ import type { Engine, EngineEvent, EngineInfo, ModelLocation } from '../../engin
 import type { Offer } from '../shared/advice';
 import '../chat/chat';
 import { formatTokenRate } from '../../shared/format';
-import type { KeepEvent } from '../chat/chat_session';
+import type { GrownEvent, KeepEvent } from '../chat/chat_session';
 import { connectPanel, type Panel } from '../chat/connect_panel';
 import { type Conversation, newConversation } from '../conversation/conversation_tree';
 import { connectDrawer } from './drawer';
@@ -141,6 +141,10 @@ chat.addEventListener('vivace-changed', (event) => {
   library.current = conversation.id;
   library.keep(conversation);
   if (isQuestion) waitsFor.push(library.keepNow());
+});
+chat.addEventListener('vivace-writing', (event) => {
+  const { id, turn } = (event as GrownEvent).detail;
+  library.keepGrown(id, turn);
 });
 loader.addEventListener('vivace-cancel-load', () => session.cancel());
 loader.addEventListener('vivace-load-offer', (event) => {

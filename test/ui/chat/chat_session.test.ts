@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Engine, EngineEvent } from '../../../src/engine/engine';
 import type { ChatMessage } from '../../../src/engine/protocol';
 import { ContextOverflowError, WorkerError } from '../../../src/errors';
-import { type ChatHost, ChatSession, KeepEvent } from '../../../src/ui/chat/chat_session';
+import { type ChatHost, ChatSession, GrownEvent, KeepEvent } from '../../../src/ui/chat/chat_session';
 import type { Conversation } from '../../../src/ui/conversation/conversation_tree';
 import { newConversation } from '../../../src/ui/conversation/conversation_tree';
 import { standardSampling } from '../../../src/ui/settings/settings_fields';
@@ -12,7 +12,7 @@ import { standardSampling } from '../../../src/ui/settings/settings_fields';
 type Answering = (messages: ChatMessage[], signal: AbortSignal) => AsyncGenerator<Partial<EngineEvent>>;
 
 /** A session, its element, and an engine that answers by `answering`. */
-function setUp(answering: Answering, more: Partial<ChatHost> = {}) {
+function setUp(answering: Answering, more: Partial<ChatHost> = {}, onGrown: (event: GrownEvent) => void = () => {}) {
   const events: string[] = [];
   const kept: Conversation[] = [];
   const asked: string[][] = [];
@@ -32,6 +32,7 @@ function setUp(answering: Answering, more: Partial<ChatHost> = {}) {
     thinking: 'on',
     dispatchEvent(event) {
       if (event.type === 'vivace-changed') kept.push((event as CustomEvent<Conversation>).detail);
+      else if (event instanceof GrownEvent) onGrown(event);
       else events.push(event.type);
       return true;
     },
@@ -55,24 +56,56 @@ const settle = () => vi.advanceTimersByTimeAsync(0);
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-test('a question is stored at once, a long answer every two seconds, its end at once', async () => {
-  const { session, kept, events } = setUp(async function* () {
-    for (let i = 0; i < 50; i++) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      yield token('word ');
-    }
-  });
+test('a question and the end of its answer are stored at once, the text between them six times a second', async () => {
+  const grown: { at: number; words: number }[] = [];
+  const start = performance.now();
+  const { session, kept, events } = setUp(
+    async function* () {
+      for (let i = 0; i < 50; i++) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        yield token('word ');
+      }
+    },
+    {},
+    ({ detail: { turn } }) => grown.push({ at: performance.now() - start, words: turn.answer.length / 5 }),
+  );
   session.ask('Go');
   expect(kept.length).toBe(1);
-  await vi.advanceTimersByTimeAsync(4_950);
-  expect(kept.length).toBe(3);
+  await vi.advanceTimersByTimeAsync(990);
+  expect(kept.length).toBe(1);
+  expect(grown.map(({ at }) => at)).toEqual([20, 170, 320, 470, 620, 770, 920]);
+  for (const { at, words } of grown) expect(words).toBeGreaterThanOrEqual(Math.ceil(at / 20) - 1);
   await vi.advanceTimersByTimeAsync(200);
-  expect(kept.length).toBe(4);
-  expect(kept[3]?.turns[0]).toMatchObject({ state: 'done', answer: 'word '.repeat(50) });
-  expect(kept[3].updatedAt).toBeGreaterThan(kept[0].updatedAt);
+  expect(kept.length).toBe(2);
+  expect(kept[1]?.turns[0]).toMatchObject({ state: 'done', answer: 'word '.repeat(50) });
+  expect(kept[1].updatedAt).toBeGreaterThan(kept[0].updatedAt);
   expect(events.filter((name) => name !== 'vivace-event')).toEqual(['vivace-run', 'vivace-end']);
+  const writes = grown.length;
   await vi.advanceTimersByTimeAsync(60_000);
-  expect(kept.length).toBe(4); // no change, no write
+  expect([kept.length, grown.length]).toEqual([2, writes]); // no change, no write
+});
+
+test('text that comes rarely is kept as it comes, and in a burst at most 150 ms later', async () => {
+  const grown: string[] = [];
+  const { session } = setUp(
+    async function* (_messages, signal) {
+      for (const text of ['a', 'b', 'c']) {
+        yield token(text);
+        yield token('!');
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+      }
+      await whenAborted(signal);
+    },
+    {},
+    ({ detail: { turn } }) => grown.push(turn.answer),
+  );
+  session.ask('Go');
+  await settle();
+  expect(grown).toEqual(['a']);
+  await vi.advanceTimersByTimeAsync(150);
+  expect(grown).toEqual(['a', 'a!']);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(grown).toEqual(['a', 'a!', 'a!b', 'a!b!']);
 });
 
 describe('the question is stored before the engine is asked', () => {

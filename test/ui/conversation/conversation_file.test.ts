@@ -240,12 +240,12 @@ test('no prototype is touched, and no unknown field comes along', () => {
   expect(shownSteps(parsed!).map(({ turn }) => turn.question)).toEqual(['Why?']);
 });
 
-test('a streaming answer becomes a stopped one', () => {
+test('a streaming answer becomes an unfinished one', () => {
   const { conversation: streaming } = addTurn(newConversation(), null, 'Why?');
   const [parsed] = parseConversation(streaming).turns;
   expect([parsed!.state, parsed!.finishReason, parsed!.prefill, parsed!.waitsFor]).toEqual([
     'done',
-    'abort',
+    'closed',
     null,
     null,
   ]);

@@ -1,6 +1,6 @@
 // The store of conversations: several tabs that write to one table, broken indexes, and pages that close in between.
 
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Summary } from '../../../src/ui/conversation/conversation_index';
 import { ConversationStore } from '../../../src/ui/conversation/conversation_store';
 import {
@@ -9,7 +9,7 @@ import {
   removeTurn,
   titleOf,
 } from '../../../src/ui/conversation/conversation_tree';
-import { type KeyValueTable, memoryTable } from '../../../src/ui/conversation/key_value_table';
+import { type KeyValueTable, memoryTable, openTable } from '../../../src/ui/conversation/key_value_table';
 import { asking } from './asking';
 
 let table: KeyValueTable;
@@ -107,7 +107,7 @@ test('a removed conversation can be restored', async () => {
   await store.rename(conversation.id, 'Mine');
   const removed = await store.remove(conversation.id);
   expect(await store.list()).toEqual([]);
-  expect(await table.keys()).toEqual(['index']);
+  expect(await table.keys('')).toEqual(['index']);
   await store.add(removed!);
   expect(titleOf((await store.load(conversation.id))!)).toBe('Mine');
   expect(await titles(store)).toEqual(['Mine']);
@@ -123,7 +123,7 @@ for (const [name, broken] of [
   test(`an index that is ${name} heals`, async () => {
     const { conversation } = asking('still here');
     await openStore().save(conversation);
-    await table.update('index', () => broken);
+    await table.update(['index'], () => broken);
     expect(await titles(openStore())).toEqual(['still here']);
     const healed = (await table.get('index')) as Summary[];
     expect(healed.map(({ id }) => id)).toEqual([conversation.id]);
@@ -140,7 +140,7 @@ test('the list does not read the texts', async () => {
 
 test('a stored value that is no conversation is left out, and a valid one replaces it', async () => {
   const { conversation } = asking('sound');
-  await table.update(`conversation/${conversation.id}`, () => ({ turns: 'none' }));
+  await table.update([`conversation/${conversation.id}`], () => ({ turns: 'none' }));
   const store = openStore();
   expect(await store.list()).toEqual([]);
   expect(await store.load(conversation.id)).toBeNull();
@@ -179,7 +179,7 @@ test('the next listing merges copies that a closing page wrote', async () => {
   const next = openStore();
   await next.list();
   expect(questions(await next.load(conversation.id))).toEqual(['start', 'in haste']);
-  expect((await table.keys()).sort()).toEqual([`conversation/${conversation.id}`, 'index']);
+  expect((await table.keys('')).sort()).toEqual([`conversation/${conversation.id}`, 'index']);
 });
 
 test('where storage is refused, conversations stay in memory, and `isKept` is false', async () => {
@@ -189,7 +189,7 @@ test('where storage is refused, conversations stay in memory, and `isKept` is fa
   await store.save(conversation);
   expect(await titles(store)).toEqual(['for now']);
   expect(store.isKept).toBe(false);
-  expect(await table.keys()).toEqual([]);
+  expect(await table.keys('')).toEqual([]);
   const kept = openStore();
   await kept.list();
   expect(kept.isKept).toBe(true);
@@ -197,7 +197,7 @@ test('where storage is refused, conversations stay in memory, and `isKept` is fa
 
 test('an import of 3,000 conversations takes a few steps of storage and keeps each', async () => {
   const all = Array.from({ length: 3000 }, (_, i) => asking(`question ${i}`).conversation);
-  const calls = { get: 0, update: 0, updateMany: 0, putNow: 0, delete: 0, keys: 0 };
+  const calls = { get: 0, update: 0, putNow: 0, keys: 0 };
   const counted = Object.fromEntries(
     Object.entries(table).map(([name, call]) => [
       name,
@@ -212,7 +212,7 @@ test('an import of 3,000 conversations takes a few steps of storage and keeps ea
   store.onChange(heard);
   const steps: number[] = [];
   expect(await store.addAll(all, (done) => steps.push(done))).toBe(3000);
-  expect(calls).toEqual({ get: 0, update: 1, updateMany: 30, putNow: 0, delete: 0, keys: 1 });
+  expect(calls).toEqual({ get: 0, update: 30, putNow: 0, keys: 1 });
   expect(steps).toEqual(Array.from({ length: 30 }, (_, i) => 100 * i));
   expect(heard).toHaveBeenCalledOnce();
   expect(await store.list()).toHaveLength(3000);
@@ -237,9 +237,9 @@ test('an import leaves out what cannot be merged, reports once, and loses only t
   expect(said).toHaveBeenCalledOnce();
 
   let step = 0;
-  const updateMany: KeyValueTable['updateMany'] = (keys, change) =>
-    ++step === 2 ? Promise.reject(new Error('no')) : table.updateMany(keys, change);
-  const shaky = openStore({ ...table, updateMany });
+  const update: KeyValueTable['update'] = (keys, change) =>
+    ++step === 2 ? Promise.reject(new Error('no')) : table.update(keys, change);
+  const shaky = openStore({ ...table, update });
   const many = Array.from({ length: 250 }, (_, i) => asking(`${i}`).conversation);
   expect(await shaky.addAll(many)).toBe(150);
   expect(await shaky.list()).toHaveLength(152);
@@ -250,7 +250,7 @@ test('a full disk is reported with a next step', async () => {
   const store = openStore(full);
   const said = vi.fn();
   store.onError = said;
-  expect(await store.save(asking('too much').conversation)).toBe(false);
+  expect(await store.save(asking('too much').conversation)).toBe('refused');
   expect(said).toHaveBeenCalledExactlyOnceWith(
     'The browser has no room left for conversations. Export some and delete them here; the newest text is kept while the page is open.',
   );
@@ -262,7 +262,7 @@ test('a conversation beyond the limits is reported, not lost silently', async ()
   store.onError = said;
   const { conversation, turn } = asking('long');
   turn.answer = 'x'.repeat(10_000_001);
-  expect(await store.save(conversation)).toBe(false);
+  expect(await store.save(conversation)).toBe('refused');
   expect(said.mock.calls[0][0]).toMatch(
     /^This conversation can no longer be kept here\. Turn 1: its answer has 10000001 letters/,
   );
@@ -280,14 +280,14 @@ test('other tabs are notified of changes', async () => {
 
 test('a conversation stored under another id is ignored', async () => {
   const { conversation } = asking('elsewhere');
-  await table.update(`conversation/${newConversation().id}`, () => conversation);
+  await table.update([`conversation/${newConversation().id}`], () => conversation);
   expect(await titles(openStore())).toEqual([]);
 });
 
 test('a title given by another tab during the repair of the index stays', async () => {
   const [known, missing] = [asking('known').conversation, asking('missing').conversation];
   await openStore().save(known);
-  await table.update(`conversation/${missing.id}`, () => missing);
+  await table.update([`conversation/${missing.id}`], () => missing);
   const get = async (key: string) => {
     if (key.endsWith(missing.id)) await openStore().rename(known.id, 'renamed');
     return table.get(key);
@@ -298,11 +298,197 @@ test('a title given by another tab during the repair of the index stays', async 
 
 test('a failed removal leaves the conversation in place', async () => {
   const { conversation } = asking('still here');
-  const store = openStore({ ...table, delete: () => Promise.reject(new Error('no')) });
+  let isBroken = false;
+  const update: KeyValueTable['update'] = (keys, change) =>
+    isBroken ? Promise.reject(new Error('no')) : table.update(keys, change);
+  const store = openStore({ ...table, update });
   const heard: string[] = [];
   store.onError = (sentence) => heard.push(sentence);
   await store.save(conversation);
+  isBroken = true;
   expect(await store.remove(conversation.id)).toBeNull();
   expect(heard).toHaveLength(1);
+  isBroken = false;
   expect(await titles(store)).toEqual(['still here']);
+});
+
+describe('a conversation that another tab deletes', () => {
+  /** Two tabs that know the conversation, and the turn that the second one answers. */
+  async function shared() {
+    const [one, two] = [openStore(), openStore()];
+    const { conversation, turn } = asking('start');
+    Object.assign(turn, { state: 'streaming', answer: '' });
+    await two.save(conversation);
+    one.adopt((await one.load(conversation.id))!);
+    const heard: string[] = [];
+    two.onError = (sentence) => heard.push(sentence);
+    return { one, two, conversation, turn, heard };
+  }
+
+  test('stays deleted at the end of an answer, and the tab is told once', async () => {
+    const { one, two, conversation, turn, heard } = await shared();
+    await one.remove(conversation.id);
+    turn.answer = 'more';
+    two.keepGrown(conversation.id, turn);
+    expect(await two.save(conversation)).toBe('deleted');
+    expect(await two.save(conversation)).toBe('deleted');
+    expect(heard).toEqual([
+      'Another tab deleted this conversation. It stays deleted, unless you undo that there or ask a new question here.',
+    ]);
+    expect(await table.keys('')).toEqual(['index']);
+    expect(await openStore().list()).toEqual([]);
+  });
+
+  test('stays deleted where the page crashes or closes', async () => {
+    const { one, two, conversation, turn } = await shared();
+    await one.remove(conversation.id);
+    turn.answer = 'more';
+    two.keepGrown(conversation.id, turn);
+    two.saveLate(conversation);
+    await openStore().list();
+    expect(await openStore().list()).toEqual([]);
+    expect(await table.keys('')).toEqual(['index']);
+  });
+
+  test('comes back whole with a new question, and with an undo', async () => {
+    const { one, two, conversation, turn } = await shared();
+    const removed = await one.remove(conversation.id);
+    Object.assign(turn, { state: 'done', answer: 'more' });
+    expect(await two.save(conversation)).toBe('deleted');
+    await one.add(removed!);
+    expect(await two.save(conversation)).toBe('stored');
+    expect((await openStore().load(conversation.id))?.turns[0].answer).toBe('more');
+    await one.remove(conversation.id);
+    expect(await two.save(asking('go on', conversation).conversation)).toBe('stored');
+    expect(questions(await openStore().load(conversation.id))).toEqual(['start', 'go on']);
+  });
+});
+
+describe('the text of a streaming turn', () => {
+  async function streaming() {
+    const store = openStore();
+    const { conversation, turn } = asking('start');
+    Object.assign(turn, { state: 'streaming', answer: '', finishReason: null });
+    await store.save(conversation);
+    return { store, conversation, turn };
+  }
+
+  test('is there at the next opening, without a save, and ends as unfinished', async () => {
+    const { store, conversation, turn } = await streaming();
+    turn.answer = 'Once upon';
+    store.keepGrown(conversation.id, turn);
+    await store.list(); // no list of an open page takes it away
+    const found = await openStore().load(conversation.id);
+    expect(found?.turns[0]).toMatchObject({ question: 'start', answer: 'Once upon', finishReason: 'closed' });
+    const next = openStore();
+    await next.list();
+    expect((await table.keys('')).sort()).toEqual([`conversation/${conversation.id}`, 'index']);
+    expect(await next.load(conversation.id)).toEqual(found);
+  });
+
+  test('is a write that holds neither question nor conversation, and the save that has it deletes it', async () => {
+    const { store, conversation, turn } = await streaming();
+    turn.answer = 'Once upon a time';
+    store.keepGrown(conversation.id, turn);
+    await store.load(conversation.id); // by then the write is done
+    const [key] = await table.keys('late/');
+    expect(await table.get(key)).toMatchObject({ id: turn.id, question: '', answer: 'Once upon a time' });
+    Object.assign(turn, { state: 'done', finishReason: 'eos' });
+    await store.save(conversation);
+    expect(await table.keys('late/')).toEqual([]);
+    expect(await openStore().load(conversation.id)).toEqual(conversation);
+  });
+
+  test('that is shorter than the stored text, damaged or of no conversation changes nothing', async () => {
+    const { store, conversation, turn } = await streaming();
+    Object.assign(turn, { state: 'done', finishReason: 'eos', answer: 'the whole answer' });
+    await store.save(conversation);
+    const other = newConversation().id;
+    await table.putNow(`late/${conversation.id}/turn/${turn.id}`, { ...turn, answer: 'the', question: '' });
+    await table.putNow(`late/${conversation.id}/turn/x`, { id: 7, answer: 'x'.repeat(100) });
+    await table.putNow(`late/${other}/turn/${turn.id}`, { ...turn, question: '' });
+    await table.putNow('late/', null);
+    const next = openStore();
+    expect((await next.list()).map(({ id }) => id)).toEqual([conversation.id]);
+    expect(await next.load(conversation.id)).toEqual(conversation);
+    expect((await table.keys('')).sort()).toEqual([`conversation/${conversation.id}`, 'index']);
+  });
+});
+
+test('a system message, a branch and the memory of another tab survive a save that has not changed them', async () => {
+  const [one, two] = [openStore(), openStore()];
+  const first = asking('a');
+  const { conversation, turn } = asking('b', first.conversation);
+  await one.save(conversation);
+  two.adopt((await two.load(conversation.id))!);
+  const memory = { after: first.turn.id, since: turn.id };
+  await one.save({ ...conversation, system: 'Be short.', shown: { '': first.turn.id }, memory });
+  await two.save({ ...asking('c', conversation).conversation, updatedAt: Date.now() + 1000 });
+  const found = (await openStore().load(conversation.id))!;
+  expect(found).toMatchObject({ system: 'Be short.', memory });
+  expect(found.shown['']).toBe(first.turn.id);
+  expect(questions(found)).toEqual(['a', 'b', 'c']);
+});
+
+test('a turn that a refused save has replaced does not come back', async () => {
+  let isFull = false;
+  const update: KeyValueTable['update'] = (keys, change) =>
+    isFull ? Promise.reject(new DOMException('', 'QuotaExceededError')) : table.update(keys, change);
+  const store = openStore({ ...table, update });
+  const { conversation, turn } = asking('fails');
+  turn.answer = '';
+  await store.save(conversation);
+  const replaced = asking('works', removeTurn(conversation, turn)).conversation;
+  isFull = true;
+  await store.save(replaced);
+  isFull = false;
+  await store.save(replaced);
+  expect(questions(await store.load(conversation.id))).toEqual(['works']);
+});
+
+test('a list is complete where the browser has no channel between tabs, or a channel that throws', async () => {
+  const { BroadcastChannel: real } = globalThis;
+  class Throws {
+    constructor() {
+      throw new DOMException('No', 'SecurityError');
+    }
+  }
+  const mute = { postMessage: () => new Throws(), close() {} } as unknown as BroadcastChannel;
+  try {
+    for (const channel of [undefined, Throws]) {
+      Object.assign(globalThis, { BroadcastChannel: channel });
+      const store = new ConversationStore(memoryTable());
+      await store.save(asking('alone').conversation);
+      expect(await titles(store)).toEqual(['alone']);
+    }
+  } finally {
+    Object.assign(globalThis, { BroadcastChannel: real });
+  }
+  const store = new ConversationStore(memoryTable(), mute);
+  expect(await store.save(asking('alone').conversation)).toBe('stored');
+});
+
+test('storage that is absent or throws at any call is refused, not an error of the page', async () => {
+  const throws = () => {
+    throw new DOMException('No', 'SecurityError');
+  };
+  const opens = (database: object) => ({
+    open() {
+      const request = { result: database, onsuccess: () => {} };
+      queueMicrotask(() => request.onsuccess());
+      return request;
+    },
+  });
+  const objects = { transaction: {}, get: throws, put: throws, getAllKeys: throws };
+  const stores = [undefined, { open: throws }, opens({ transaction: throws })];
+  stores.push(opens({ transaction: () => ({ objectStore: () => objects }) }));
+  for (const indexedDB of stores) {
+    vi.stubGlobal('indexedDB', indexedDB);
+    const store = new ConversationStore(openTable('a', 'b'), null);
+    expect(await store.save(asking('for now').conversation)).toBe('stored');
+    expect(await titles(store)).toEqual(['for now']);
+    expect(store.isKept).toBe(false);
+    store.close();
+  }
+  vi.unstubAllGlobals();
 });

@@ -2,10 +2,10 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { mergeConversations } from '../../../src/ui/conversation/conversation_merge';
 import {
   addTurn,
   type Conversation,
-  mergeConversations,
   newConversation,
   removeTurn,
   replaceTurn,
@@ -72,10 +72,10 @@ test('a turn without an answer or a next turn is replaced, any other gets a sibl
   expect(shownPath(branch).at(-1)?.answer).toBe('');
 });
 
-test('an answer whose page closed while it streamed has stopped', () => {
+test('an answer whose page closed while it streamed is unfinished', () => {
   const { conversation, turn } = addTurn(newConversation(), null, 'a');
   turn.answer = 'half';
-  expect(settled(conversation).turns[0]).toMatchObject({ answer: 'half', state: 'done', finishReason: 'abort' });
+  expect(settled(conversation).turns[0]).toMatchObject({ answer: 'half', state: 'done', finishReason: 'closed' });
   expect(turn.state).toBe('streaming');
   expect(settled(settled(conversation))).toEqual(settled(conversation));
 });

@@ -14,8 +14,9 @@ import {
   thoughtLabel,
   toMessages,
 } from '../../../src/ui/conversation/conversation';
+import { mergeConversations } from '../../../src/ui/conversation/conversation_merge';
 import { parseConversation } from '../../../src/ui/conversation/conversation_parse';
-import { mergeConversations, newConversation, replaceTurn } from '../../../src/ui/conversation/conversation_tree';
+import { newConversation, replaceTurn } from '../../../src/ui/conversation/conversation_tree';
 
 function token(text: string, tbtMs: number | null): TokenEvent {
   return { type: 'token', id: 1, text, tbtMs, position: 0, atMs: 0, inFlightMs: 1, workerMs: null };

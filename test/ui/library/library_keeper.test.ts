@@ -1,9 +1,17 @@
 // Saves of the page's conversation: their number, and the copies that remain when storage refuses or the page closes.
 
 import { afterEach, expect, test, vi } from 'vitest';
+import type { ConversationStore } from '../../../src/ui/conversation/conversation_store';
 import type { Conversation } from '../../../src/ui/conversation/conversation_tree';
 import { LibraryKeeper } from '../../../src/ui/library/library_keeper';
 import { asking } from '../conversation/asking';
+
+/** A store that stores everything. */
+const idle: Pick<ConversationStore, 'save' | 'saveLate' | 'keepGrown'> = {
+  save: async () => 'stored',
+  saveLate() {},
+  keepGrown() {},
+};
 
 afterEach(() => {
   vi.useRealTimers();
@@ -14,7 +22,11 @@ test('a burst of changes is one save, and a closing page hands over the unsaved 
   const saved: number[] = [];
   const late: number[] = [];
   const keeper = new LibraryKeeper({
-    save: async ({ turns }) => Boolean(saved.push(turns.length)),
+    ...idle,
+    save: async ({ turns }) => {
+      saved.push(turns.length);
+      return 'stored';
+    },
     saveLate: ({ turns }) => void late.push(turns.length),
   });
   let { conversation } = asking('1');
@@ -33,7 +45,11 @@ test('a burst of changes is one save, and a closing page hands over the unsaved 
 test('a copy that storage refuses is kept, and tried again with the next one', async () => {
   let hasRoom = false;
   const late: Conversation[] = [];
-  const keeper = new LibraryKeeper({ save: async () => hasRoom, saveLate: (copy) => void late.push(copy) });
+  const keeper = new LibraryKeeper({
+    ...idle,
+    save: async () => (hasRoom ? 'stored' : 'refused'),
+    saveLate: (copy) => void late.push(copy),
+  });
   const [refused, other] = [asking('1').conversation, asking('2').conversation];
   keeper.keep(refused);
   await keeper.flush();
@@ -48,8 +64,8 @@ test('a copy that storage refuses is kept, and tried again with the next one', a
 
 test('a deleted conversation does not come back with the end of its last answer', async () => {
   vi.useFakeTimers();
-  const save = vi.fn(async () => true);
-  const keeper = new LibraryKeeper({ save, saveLate: () => {} });
+  const save = vi.fn(idle.save);
+  const keeper = new LibraryKeeper({ ...idle, save });
   const { conversation } = asking('gone');
   keeper.forget(conversation.id);
   keeper.keep(conversation);
