@@ -218,7 +218,7 @@ export type EngineEvent =
    * the error that ends it. `code` is that of the loss.
    */
   | { type: 'interrupted'; code: string; message: string }
-  /** The answer goes on where it stopped, `pauseMs` after `interrupted`. */
+  /** The answer goes on where it stopped, `pauseMs` after `interrupted`. Comes alone when it moves back to the GPU. */
   | { type: 'recovered'; message: string; backend: BackendName; pauseMs: number }
   | {
       type: 'done';

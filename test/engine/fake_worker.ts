@@ -37,6 +37,11 @@ export class FakeWorker extends EventTarget {
     this.isDeaf = true;
   }
 
+  /** Ends a hang. What was sent to the worker meanwhile is lost. */
+  wake(): void {
+    this.isDeaf = false;
+  }
+
   terminate(): void {
     this.isTerminated = true;
     this.isDeaf = true;

@@ -1,7 +1,7 @@
 // A worker without a model, for tests of the page's half: it loads when the test lets it, answers with ids that are
 // their positions, and goes on with answers that another worker began.
 
-import { type Endpoint, expose, type Remote } from 'comlink';
+import { type Endpoint, expose, type Remote, transfer } from 'comlink';
 import { toFailure } from '../../src/engine/failure';
 import type {
   EngineInfo,
@@ -25,7 +25,9 @@ export class Site {
   failures: Error[] = [];
   /** Answers send so many tokens by themselves. */
   tokens = 0;
-  /** Asks for a second worker that hashes. */
+  /** New workers do not answer. */
+  isMute = false;
+  /** Loads ask for a second worker that hashes. */
   hashes = false;
 
   constructor() {
@@ -55,6 +57,7 @@ interface Stream {
 
 export class ScriptedWorker {
   options: LoadOptions | null = null;
+  private readonly isMute: boolean;
   readonly requests: GenerateRequest[] = [];
   /** The other calls, in order. */
   readonly calls: string[] = [];
@@ -68,6 +71,7 @@ export class ScriptedWorker {
     private readonly scope: MessagePort,
     private readonly threadOf: () => FakeWorker,
   ) {
+    this.isMute = site.isMute;
     this.held = new Promise((resolve) => {
       this.release = resolve;
     });
@@ -113,6 +117,11 @@ export class ScriptedWorker {
     if (stream.sent === options.maxTokens) this.finish(stream, 'length');
   }
 
+  /** Fails the first answer that has not ended. */
+  fail(error: Error): void {
+    this.streams.shift()?.port.postMessage([toFailure(error)]);
+  }
+
   /** Keeps back what follows `done`. */
   holdsTimes = false;
 
@@ -127,7 +136,10 @@ export class ScriptedWorker {
   }
 
   readonly api = {
-    ping: () => 'pong',
+    ping: async () => {
+      if (this.isMute) await this.held;
+      return 'pong';
+    },
     holdLock: () => null,
     load: (_: unknown, options: LoadOptions, report: Remote<(p: LoadProgress) => void>, hash: Remote<() => boolean>) =>
       this.load(options, report, hash),
@@ -160,7 +172,11 @@ export class ScriptedWorker {
     this.options = options;
     this.report = report as unknown as ScriptedWorker['report'];
     const backend = options.backend !== 'cpu' && this.site.hasGpu ? 'webgpu' : 'cpu';
-    if (this.site.hashes) this.calls.push(`hashes ${await hash(null as never)}`);
+    if (this.site.hashes) {
+      const { port1, port2 } = new MessageChannel();
+      this.calls.push(`hashes ${await hash(transfer(port2, [port2]))}`);
+      port1.close();
+    }
     if (this.site.holds) await this.held;
     const failure = this.site.failures.shift();
     if (failure) return toFailure(failure);
