@@ -13,6 +13,7 @@ import { Llama } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights } from '../../src/model/weights';
 import { testGpu } from '../gpu/test_device';
+import { expectRest, run } from './resumed_runs';
 import { openStoryteller } from './storyteller';
 
 interface GreedyFixture {
@@ -91,6 +92,16 @@ for (const { name, create, prompts } of BACKENDS) {
       });
     }
     if (name === 'cpu') return;
+    test.each<[string, GenerateOptions]>([
+      ['greedy', { temperature: 0 }],
+      ['sampled', SAMPLED],
+    ])('a %s answer goes on in a session that has not seen it', { timeout: TIMEOUT_MS }, async (_name, options) => {
+      session ??= open();
+      const opened = await session;
+      const given = { ...options, maxTokens: 8, runAhead: 4 };
+      const whole = await run({ ...opened, cachedIds: [] }, { prompt: 'Once upon a time' }, given);
+      await expectRest({ ...opened, cachedIds: [] }, { prompt: 'Once upon a time' }, given, whole, 5);
+    });
     // loop.test.ts has the other ends and depths. Here text consists of bytes of tokens.
     test(
       'a late stop within a token, sampled and penalized, is found at the same one at depth 8',
