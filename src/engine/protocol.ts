@@ -302,7 +302,8 @@ export type PortMessages<Message> = readonly (Message | WorkerFailure)[];
 /** Ids, or the reason why there are none. */
 export type TokenizeResult = { ids: Uint32Array } | WorkerFailure;
 
-export type LoadResult = { info: EngineInfo } | WorkerFailure;
+/** `isKept`: this browser keeps all of the model's files. */
+export type LoadResult = { info: EngineInfo; isKept?: boolean } | WorkerFailure;
 
 /** Asks the page for a second worker that hashes the bytes sent through the port. False if there is none. */
 export type StartHasher = (port: MessagePort) => Promise<boolean>;

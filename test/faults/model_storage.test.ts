@@ -21,6 +21,7 @@ const [HANGS_MS, TAB_MS] = [10_000, 60_000];
 
 interface Loaded {
   bytes: string;
+  isKept?: boolean;
   warnings: { code: string; message: string }[];
 }
 
@@ -38,7 +39,7 @@ async function load(meanwhile?: () => void, onWait?: OnWait, alone?: AbortSignal
       if (at === 0) meanwhile?.();
     }
     cache?.noteLoaded();
-    return { bytes: Buffer.concat(parts).toString('base64'), warnings };
+    return { bytes: Buffer.concat(parts).toString('base64'), warnings, isKept: cache?.isKept };
   } finally {
     tab.abort();
     await cache?.close();
@@ -48,9 +49,9 @@ async function load(meanwhile?: () => void, onWait?: OnWait, alone?: AbortSignal
 const codes = ({ warnings }: Loaded) => warnings.map(({ code }) => code);
 
 async function expectWell(storage: LyingStorage, mostRequests: number): Promise<void> {
-  expect(await storage.run(() => load())).toEqual({ bytes: EQUAL, warnings: [] });
+  expect(await storage.run(() => load())).toEqual({ bytes: EQUAL, warnings: [], isKept: true });
   expect(storage.requests.length).toBeLessThanOrEqual(mostRequests);
-  expect(await storage.run(() => load())).toEqual({ bytes: EQUAL, warnings: [] });
+  expect(await storage.run(() => load())).toEqual({ bytes: EQUAL, warnings: [], isKept: true });
   expect(storage.requests).toEqual([]);
 }
 
@@ -78,6 +79,7 @@ test.each(['cold', 'warm'].flatMap((kind) => (['throw', 'reject', 'hang', 'full'
       if (storage.calls.length <= at) break;
       const name = storage.calls[at];
       expect(loaded.bytes, `call ${at}, ${name}`).toBe(EQUAL);
+      if (/^(create|write|move)$/.test(name) && loaded.warnings.length > 0) expect(loaded.isKept).toBe(false);
       expect(storage.waitedMs).toBeLessThanOrEqual(name === 'lock' ? TAB_MS : HANGS_MS);
       expect([[], [CODES[how] ?? 'storage-refused']]).toContainEqual(codes(loaded));
       if (loaded.warnings.length === 0) silent.add(name);
@@ -187,7 +189,11 @@ test.each(LOCKS)(
         told.push(ms === undefined ? ms : Math.round(ms));
         if (answers && ms !== undefined && ms >= 3000) alone.abort();
       };
-      expect(await storage.run(() => load(undefined, onWait, alone.signal))).toEqual({ bytes: EQUAL, warnings: [] });
+      expect(await storage.run(() => load(undefined, onWait, alone.signal))).toEqual({
+        bytes: EQUAL,
+        warnings: [],
+        isKept: true,
+      });
       const limit = answers ? 3000 : name === 'vivace-models' ? 5000 : TAB_MS;
       expect(storage.waitedMs).toBe(limit);
       const last = answers ? limit : limit - 250;

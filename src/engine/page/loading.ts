@@ -5,6 +5,7 @@ import { fromFailure } from '../failure';
 import type { EngineInfo, LoadOptions, LoadProgress, LoadResult, ModelLocation, StartHasher } from '../protocol';
 import type { Connection } from './connection';
 import { HashThread } from './hash_thread';
+import { askToKeep } from './model_cache';
 
 /** What a load needs, kept so that the model can be loaded again. */
 export interface LoadInput {
@@ -63,6 +64,7 @@ export async function loadIn(
     const result = await Promise.race([connection.alive(loading), hashing.lost, canceled]);
     if ('type' in result) throw fromFailure(result);
     signal.throwIfAborted();
+    if (result.isKept) void askToKeep();
     return result.info;
   } catch (error) {
     if (signal.aborted) {

@@ -36,3 +36,16 @@ export async function cacheUsage(): Promise<{ usedBytes: number; quotaBytes: num
   const { usage, quota } = (await estimate().catch(() => null)) ?? {};
   return usage === undefined || quota === undefined ? null : { usedBytes: usage, quotaBytes: quota };
 }
+
+/**
+ * Asks the browser not to clear this site's storage by itself. Only Chromium is asked, which decides without a word to
+ * the person. Firefox would ask the person, for whom nothing on the page explains the question; Safari decides by use
+ * alone. Never throws.
+ */
+export async function askToKeep(): Promise<void> {
+  try {
+    if ('userAgentData' in navigator) await navigator.storage.persist();
+  } catch {
+    // the browser clears storage when the disk is full, as before
+  }
+}

@@ -36,6 +36,7 @@ const CPU_BYTES = 2 ** 32;
 export interface LoadedModel {
   session: Session;
   info: EngineInfo;
+  isKept?: boolean;
 }
 
 /** Loads the model at a location: opens its files, chooses a backend, and reads the weights while pipelines compile. */
@@ -108,7 +109,7 @@ async function loadOnce(
     const loaded = await loadFiles(model, options, tracker, warnings, signal);
     if (sha256 !== undefined && !isVerified) warnings.push(UNVERIFIED);
     cache?.noteLoaded();
-    return loaded;
+    return { ...loaded, isKept: cache?.isKept };
   } catch (error) {
     ended.abort(error);
     if (blamesFiles(error, attempt)) await cache?.discard();

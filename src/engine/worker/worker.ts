@@ -148,7 +148,7 @@ const api: WorkerApi = {
         const message: LostMessage = { lost: toFailure(error) };
         postMessage(message);
       });
-      return { info: model.info };
+      return { info: model.info, isKept: model.isKept };
     } catch (error) {
       return toFailure(error, loading.signal.aborted);
     }

@@ -97,6 +97,11 @@ export class ModelCache {
     }
   }
 
+  /** True if the next load needs nothing of the network. */
+  get isKept(): boolean {
+    return this.pieces.keeps && this.missed.size === 0 && [...this.record.files.values()].every(isEnough);
+  }
+
   /** Ends the load, successful or not, after storing what is in progress. Never throws. */
   async close(): Promise<void> {
     await this.flush();
