@@ -57,7 +57,9 @@ class ChatWithModel implements ReactiveController {
     hear(chat, 'vivace-event', (event: EngineEvent) => {
       if (event.type === 'warning') this.notices.show([event]);
     });
-    hear(chat, 'vivace-health', () => this.notices.show(chat.engine?.info.warnings ?? []));
+    hear(chat, 'vivace-health', () => {
+      if (chat.engine?.health.state === 'well') this.notices.show(chat.engine.info.warnings);
+    });
     this.read();
   }
 

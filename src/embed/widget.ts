@@ -249,7 +249,7 @@ export class Widget {
       <vivace-notices class="waiting" data-testid="waiting"></vivace-notices>
       <vivace-chat ?hidden=${this.showsPanel} .engine=${this.engine} .loadSettings=${this.session.settings}
         .heading=${options.title} .system=${options.system} .welcome=${options.welcome} .examples=${options.examples} .thinking=${options.thinking}
-        @vivace-event=${this.onEvent} @vivace-health=${() => this.warn(this.engine?.info.warnings ?? [])} @vivace-reload=${(event: CustomEvent<LoadSettings>) => this.session.reload(event.detail)}>
+        @vivace-event=${this.onEvent} @vivace-health=${this.onHealth} @vivace-reload=${(event: CustomEvent<LoadSettings>) => this.session.reload(event.detail)}>
         <vivace-notices slot="notice"></vivace-notices>
         <vivace-loader slot="loading" .state=${this.state} @vivace-cancel-load=${() => this.session.cancel()}
           @vivace-load-offer=${(event: CustomEvent<Offer>) => this.session.take(event.detail)}></vivace-loader>
@@ -268,6 +268,10 @@ export class Widget {
       this.render();
     }}>${icons.chart}</button>`;
   }
+
+  private onHealth = () => {
+    if (this.engine?.health.state === 'well') this.warn(this.engine.info.warnings);
+  };
 
   private onEvent = (event: CustomEvent<EngineEvent>) => {
     if (event.detail.type === 'warning') this.warn([event.detail]);

@@ -19,9 +19,10 @@ export function headline({ tbt }: RunData): Figure[] {
 }
 
 /** The number of gaps behind the tiles, and the percentiles that need more, or '' without gaps. */
-export function headlineNote({ tbt, recoveries }: RunData): string {
+export function headlineNote({ tbt, tokens, recoveries }: RunData): string {
   const note = countNote(tbt, 'gaps');
-  const count = recoveries.filter(({ afterToken, pauseMs }) => afterToken > 0 && pauseMs !== null).length;
+  const isGap = ({ afterToken }: { afterToken: number }) => afterToken > 0 && afterToken < tokens.length;
+  const count = recoveries.filter((each) => isGap(each) && each.pauseMs !== null).length;
   if (note === '' || count === 0) return note;
   return `${note} ${count === 1 ? 'One is a recovery, and counts' : `${count} are recoveries, and count`} like any other.`;
 }

@@ -130,7 +130,8 @@ chat.addEventListener('vivace-event', (event) => {
 });
 chat.addEventListener('vivace-health', () => {
   nameModel(false);
-  notices.show(chat.engine?.info.warnings ?? []); // a model that loads again may have others
+  // A model that loads again may have others. Of a missing GPU the chat itself tells.
+  if (chat.engine?.health.state === 'well') notices.show(chat.engine.info.warnings);
 });
 chat.addEventListener('vivace-reload', (event) => {
   session.settings = (event as CustomEvent<LoadSettings>).detail;

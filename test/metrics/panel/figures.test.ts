@@ -222,6 +222,7 @@ test('recoveries are a figure that says how their pauses count, and are in the n
   run.record(tokenEvent({ tbtMs: 2, position: 1 }));
   expect(headlineNote(run)).not.toContain('recover'); // the first token has no gap
   lose('device-lost', 1500);
+  expect(headlineNote(run)).not.toContain('recover'); // no gap yet
   run.record(tokenEvent({ tbtMs: 1502, position: 2 }));
   expect(headlineNote(run)).toContain('One is a recovery, and counts like any other.');
   const { label, value, definition } = figure(run, 'recoveries')!;
