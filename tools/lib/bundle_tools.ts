@@ -10,6 +10,7 @@ const PROGRAMS = {
   bench: 'bench/bench.ts',
   generate: 'tools/generate.ts',
   check_models: 'tools/check_models.ts',
+  crash_cost: 'tools/crash_cost.ts',
   load_memory: 'tools/load_memory.ts',
   panel_cost: 'tools/panel_cost.ts',
   take_pictures: 'tools/take_pictures.ts',
