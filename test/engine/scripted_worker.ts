@@ -27,6 +27,7 @@ export class Site {
   tokens = 0;
   /** New workers do not answer. */
   isMute = false;
+  parameters = 1e6;
   /** Loads ask for a second worker that hashes. */
   hashes = false;
 
@@ -182,7 +183,9 @@ export class ScriptedWorker {
     if (failure) return toFailure(failure);
     if (options.backend === 'webgpu' && backend === 'cpu') return toFailure(new WebGpuUnavailableError('no adapter'));
     const { contextLength = 1000 } = options;
-    return { info: { backend, contextLength, warnings: [], attention: {}, step: {} } as unknown as EngineInfo };
+    const model = { parameters: this.site.parameters };
+    const info = { backend, contextLength, model, embeddings: {}, warnings: [], attention: {}, step: {} };
+    return { info: info as unknown as EngineInfo };
   }
 
   private generate(request: GenerateRequest, port: MessagePort): void {

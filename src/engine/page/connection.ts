@@ -179,6 +179,11 @@ export class Connection {
     this.heartbeat.hear();
   }
 
+  /** A model that computes in the worker's own thread blocks it for so long. */
+  set blocksMs(ms: number) {
+    this.heartbeat.leastMs = Math.min(ms, SILENT_MS);
+  }
+
   set isLoading(isLoading: boolean) {
     this.heartbeat.leastMs = isLoading ? LOAD_MS : 0;
   }

@@ -26,6 +26,9 @@ const RARELY_MS = MINUTE_MS;
 /** Ids that a shortened context must hold beyond those of the answer that runs. */
 const LEAST_ROOM = 256;
 
+/** Parameters that the CPU of a slow phone computes in a millisecond. */
+const CPU_PER_MS = 50_000;
+
 const GPU_LOSSES = ['device-lost', 'gpu-memory', 'gpu-program'];
 const BLOCKED =
   'The browser grants no GPU now: after repeated crashes Chromium blocks it, usually for about two minutes.';
@@ -221,6 +224,10 @@ export class Supervisor {
     this.info = info;
     this.connection = connection;
     this.hadGpu ||= info.backend === 'webgpu';
+    if (info.backend === 'cpu') {
+      const tokens = info.embeddings.only ? info.contextLength : 1; // at a time
+      connection.blocksMs = (info.model.parameters * tokens) / CPU_PER_MS;
+    }
     if (this.isPaused) connection.pause(true);
   }
 

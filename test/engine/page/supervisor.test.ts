@@ -605,6 +605,16 @@ describe('a worker that is silent', () => {
     expect([site.workers.length, engine!.health.state]).toEqual([2, 'well']);
   });
 
+  test('because the CPU computes a token of a large model has time for it', async () => {
+    site.parameters = 1e9;
+    await open({ backend: 'cpu' });
+    site.workers[0].thread.hang();
+    await pass(20_000);
+    expect(site.workers.length).toBe(1);
+    await pass(2000);
+    expect(site.workers.length).toBe(2);
+  });
+
   test('while it loads has thirty seconds', async () => {
     site.holds = true;
     const loading = Engine.load('https://example.org/model.gguf');
