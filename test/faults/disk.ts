@@ -14,7 +14,7 @@ import { standardSampling } from '../../src/ui/settings/settings_fields';
 /** Milliseconds of one operation. One at a time, as in IndexedDB. */
 const OPERATION_MS = 4;
 /** Milliseconds between two tokens. */
-export const GAP_MS = 30;
+const GAP_MS = 30;
 
 export type Fault = 'full' | 'throws' | 'refuses' | 'hangs';
 
