@@ -23,6 +23,8 @@ export interface Faults {
   workers: Worker[];
   names: readonly FaultName[];
   help(): string;
+  /** Replaces the plan of the workers to come. @throws PlanError */
+  plan(text: string): void;
   /** Makes a fault happen now in every worker, or at the next call that it is about. */
   now(name: FaultName, keys?: { [key: string]: number }): void;
 }
@@ -55,6 +57,9 @@ const faults: Faults = {
   workers: [],
   names: faultNames(),
   help: planHelp,
+  plan(next) {
+    plan = parsePlan(next);
+  },
   now(name, keys) {
     if (!Object.hasOwn(FAULTS, name)) throw new PlanError(planHelp());
     const fault = { ...planned(name), ...(keys && planned(name, keys)) };
