@@ -106,7 +106,7 @@ export class Soak {
       isLoaded ||= await this.load('', round, page, tally, found);
       if (!isLoaded) return;
       const outcome = await page.evaluate(work, { task, boundMs: this.request.boundMs });
-      const calm = await this.undisturbed(task, round.backend);
+      const calm = task.kind === 'reload' ? null : await this.undisturbed(task, round.backend);
       this.note(
         `task ${i} ${describe(task)}`,
         task.strike?.fault ?? '',

@@ -32,10 +32,12 @@ export interface LoadRequest {
   cache: boolean;
   backend: 'cpu' | 'webgpu';
   boundMs: number;
+  /** The wait for another tab after which the load goes on alone. Default 3000. */
+  patienceMs?: number;
 }
 
 /** Loads a model into `window.engine`. */
-export async function load({ model, plan, cache, backend, boundMs }: LoadRequest): Promise<Outcome> {
+export async function load({ model, plan, cache, backend, boundMs, patienceMs = 3000 }: LoadRequest): Promise<Outcome> {
   const view = window as unknown as SoakWindow;
   const began = performance.now();
   const outcome: Outcome = {
@@ -54,7 +56,7 @@ export async function load({ model, plan, cache, backend, boundMs }: LoadRequest
   const onProgress = (progress: { waitsMs?: number; goOnAlone?(): void }) => {
     if (progress.waitsMs !== undefined && !waits) outcome.events.push(`waits ${Math.round(progress.waitsMs / 1000)}`);
     if (progress.waitsMs !== undefined) waits = true;
-    progress.goOnAlone?.();
+    if ((progress.waitsMs ?? 0) > patienceMs) progress.goOnAlone?.();
   };
   const loading = view.vivace.Engine.load(model, { cache, backend: gpu, contextLength: 512, onProgress });
   const late = new Promise<'late'>((resolve) => setTimeout(resolve, boundMs, 'late'));

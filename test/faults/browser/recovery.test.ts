@@ -1,0 +1,115 @@
+// Faults while the engine loads, answers and rests, in a real browser: what B7 14, 16, 17, 18 and 19 ask for, in small
+// shares. `npm run soak` and `npm run soak-leaks` run the numbers.
+
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { measureLeaks } from '../../../tools/soak/leaks';
+import { CHAIN, openSoakSite, type SoakSite, STORYTELLER, visitBare } from '../../../tools/soak/site';
+import type { Task } from '../../../tools/soak/task';
+import { load, type Outcome, unload, work } from '../../../tools/soak/work';
+
+const BOUND_MS = 120_000;
+
+let site: SoakSite;
+beforeAll(async () => {
+  site = await openSoakSite();
+});
+afterAll(() => site?.close());
+
+const loaded = (page: Page, plan = '', backend: 'cpu' | 'webgpu' = 'cpu', cache = false) =>
+  page.evaluate(load, { model: CHAIN, plan, cache, backend, boundMs: BOUND_MS });
+
+const chat = (fault: string | null, at: 'prefill' | 'decode' | 'idle', after: number): Task => ({
+  ...(at === 'idle'
+    ? { kind: 'idle' }
+    : { kind: 'chat', prompt: 'endless', temperature: 24, seed: 5, maxTokens: 60, abortAfter: 0 }),
+  strike: fault ? { fault, at, after } : null,
+});
+const run = (page: Page, task: Task): Promise<Outcome> => page.evaluate(work, { task, boundMs: BOUND_MS });
+
+describe('B7 18: a worker that hangs, closes, throws or is terminated', () => {
+  test.each(['worker-hang', 'worker-close', 'worker-throw', 'worker-terminate'])('%s', async (fault) => {
+    const { page, errors } = await visitBare(site);
+    expect(await loaded(page)).toMatchObject({ end: 'ok' });
+    const calm = await run(page, chat(null, 'decode', 0));
+    const hurt = await run(page, chat(fault, 'decode', 9));
+    expect(hurt).toMatchObject({ end: 'ok', said: calm.said });
+    expect(hurt.events).toEqual(['interrupted worker', 'recovered cpu']);
+    expect(await run(page, chat(fault, 'idle', 0))).toMatchObject({
+      end: 'ok',
+      said: 'Hello! I am a chain of tokens.',
+    });
+    expect(await page.evaluate(unload, 5000)).toEqual({ hung: false, workers: 0, health: 'well' });
+    expect(errors).toEqual([]);
+    await page.context().close();
+  });
+});
+
+test('B7 14: a lost GPU in an answer costs a pause, and the text is the same', async () => {
+  const { page, errors } = await visitBare(site);
+  expect(await loaded(page, '', 'webgpu')).toMatchObject({ end: 'ok', backend: 'webgpu' });
+  const calm = await run(page, chat(null, 'decode', 0));
+  const hurt = await run(page, chat('gpu-destroy', 'decode', 9));
+  expect(hurt).toMatchObject({ end: 'ok', said: calm.said, backend: 'webgpu' });
+  expect(hurt.events).toEqual(['interrupted device-lost', 'recovered webgpu']);
+  expect(errors).toEqual([]);
+  await page.context().close();
+});
+
+describe('B7 16: storage that is absent, full or refuses', () => {
+  test.each(['storage-absent', 'storage-throws', 'storage-full', 'idb-throws@call:3', 'opfs-throws@call:4'])(
+    '%s',
+    async (plan) => {
+      const { page, errors } = await visitBare(site, plan);
+      expect(await loaded(page, plan, 'cpu', true)).toMatchObject({ end: 'ok' });
+      expect(await run(page, chat(null, 'idle', 0))).toMatchObject({
+        end: 'ok',
+        said: 'Hello! I am a chain of tokens.',
+      });
+      expect(errors).toEqual([]);
+      await page.context().close();
+    },
+  );
+});
+
+test('B7 17: four tabs with one model download it once, whichever closes first', async () => {
+  const rangesOf = async (tabs: number, closes: boolean) => {
+    const { page } = await visitBare(site);
+    const context = page.context();
+    let ranges = 0;
+    context.on('request', (request) => {
+      if (request.url().endsWith('.gguf')) ranges++;
+    });
+    const others = await Promise.all(Array.from({ length: tabs - 1 }, () => context.newPage()));
+    for (const other of others) {
+      await other.goto(page.url());
+      await other.waitForFunction('window.vivace');
+    }
+    const request = {
+      model: STORYTELLER,
+      plan: '',
+      cache: true,
+      backend: 'cpu' as const,
+      boundMs: BOUND_MS,
+      patienceMs: BOUND_MS,
+    };
+    const all = [page, ...others];
+    const loads = all.map((tab) => tab.evaluate(load, request).catch(() => null));
+    if (closes) await page.close();
+    const outcomes = await Promise.all(loads);
+    for (const [tab, outcome] of outcomes.entries()) {
+      if (!closes || tab > 0) expect(outcome).toMatchObject({ end: 'ok' });
+    }
+    await context.close();
+    return ranges;
+  };
+  const alone = await rangesOf(1, false);
+  expect(await rangesOf(4, false)).toBe(alone);
+  // What the closed tab had fetched of a piece is fetched again.
+  expect(await rangesOf(4, true)).toBeLessThanOrEqual(alone + 3);
+});
+
+test('B7 19: loads and aborts leave no listener, port, node or worker behind', async () => {
+  const found = await measureLeaks({ backend: 'cpu', loads: 12, chats: 0, tokens: 0, aborts: 12, say() {} });
+  expect(found.filter((line) => !line.includes('Heap'))).toEqual([]);
+});
