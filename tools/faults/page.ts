@@ -9,7 +9,7 @@ import { type Happened, Schedule } from './schedule';
 import { patchStorage } from './storage';
 
 /** What happened, for tests and the panel. */
-export interface Record {
+interface Record {
   name: FaultName;
   where: 'page' | 'worker';
   /** Milliseconds since 1970. */

@@ -6,7 +6,7 @@ type Method = (this: unknown, ...args: unknown[]) => unknown;
 export type Wrap = (usual: () => unknown, self: object, args: unknown[]) => unknown;
 
 /** The prototype of a class of this thread. Null where it has none. */
-export function prototypeOf(className: string): Record<string, unknown> | null {
+function prototypeOf(className: string): Record<string, unknown> | null {
   const found = (globalThis as Record<string, unknown>)[className];
   return typeof found === 'function' ? (found.prototype as Record<string, unknown>) : null;
 }

@@ -12,8 +12,8 @@ interface Kind {
   at?: Moment;
 }
 
-export type MomentName = 'call' | 'submit' | 'token' | 'ms' | 'chance';
-export type Moment = Readonly<Partial<Record<MomentName, number>>>;
+type MomentName = 'call' | 'submit' | 'token' | 'ms' | 'chance';
+type Moment = Readonly<Partial<Record<MomentName, number>>>;
 
 const FIRST: Moment = { call: 1 };
 

@@ -2,7 +2,7 @@
 
 import { randomSource } from '../../test/random';
 
-export type Point = 'load' | 'prefill' | 'decode' | 'idle' | 'tune';
+type Point = 'load' | 'prefill' | 'decode' | 'idle' | 'tune';
 
 /** A fault while a task runs: planned for the workers of a load, or at once when so many tokens have come. */
 export interface Strike {
@@ -34,7 +34,7 @@ export interface Round {
 /** Kinds of faults to choose from. */
 export type Menu = 'all' | 'losses';
 
-export class Dice {
+class Dice {
   private readonly next: () => number;
 
   constructor(seed: number) {
