@@ -14,6 +14,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'attention-unavailable': 'AttentionUnavailable',
   'webgpu-unavailable': 'WebGpuUnavailableError',
   'gpu-memory': 'GpuMemoryError',
+  memory: 'MemoryError',
   'device-lost': 'DeviceLostError',
   'gpu-program': 'GpuProgramError',
   worker: 'WorkerError',
@@ -173,14 +174,37 @@ export class WebGpuUnavailableError extends VivaceError {
 /** GPU memory was refused, or a tensor exceeds the largest binding. */
 export class GpuMemoryError extends VivaceError {
   readonly requestedBytes: number;
+  /** A limit of the GPU, or the bytes that it granted before it refused; null where neither is known. */
   readonly grantedBytes: number | null;
+  /** Bytes in use before the request, where they matter. */
+  readonly usedBytes: number | null;
 
-  constructor(what: string, requestedBytes: number, grantedBytes: number | null, remedy: string) {
+  /** @param canRetry other pages may free memory; a limit stays */
+  constructor(
+    what: string,
+    requestedBytes: number,
+    grantedBytes: number | null,
+    remedy: string,
+    { usedBytes = null, canRetry = grantedBytes === null }: { usedBytes?: number | null; canRetry?: boolean } = {},
+  ) {
+    const used = usedBytes === null ? '' : ` beside the ${usedBytes} in use`;
     const granted = grantedBytes === null ? 'the GPU refused it' : `this GPU grants ${grantedBytes}`;
-    const canRetry = grantedBytes === null; // other pages may free memory; a limit stays
-    super('gpu-memory', `${what} needs ${requestedBytes} bytes; ${granted}. ${remedy}`, { canRetry });
+    super('gpu-memory', `${what} needs ${requestedBytes} bytes${used}; ${granted}. ${remedy}`, { canRetry });
     this.requestedBytes = requestedBytes;
     this.grantedBytes = grantedBytes;
+    this.usedBytes = usedBytes;
+  }
+}
+
+/** The memory of the tab was refused, or more would be needed than a tab has. */
+export class MemoryError extends VivaceError {
+  readonly requestedBytes: number;
+
+  /** @param limit the most that is allowed, or null where the browser refused */
+  constructor(what: string, requestedBytes: number, limit: number | null, remedy: string) {
+    const refusal = limit === null ? 'this browser has no memory left' : `at most ${limit} are allowed`;
+    super('memory', `${what} needs ${requestedBytes} bytes; ${refusal}. ${remedy}`, { canRetry: limit === null });
+    this.requestedBytes = requestedBytes;
   }
 }
 

@@ -7,7 +7,7 @@ import type { AttentionKernel, AttentionName, AttentionShape } from './attention
 import { type AttentionBuffers, checkAttention } from './check';
 import { createAttention } from './create';
 import type { AttentionProfile } from './profile';
-import { explain, type SelectedAttention, selectAttention } from './select';
+import { explain, type SelectedAttention, scratchOf, selectAttention } from './select';
 
 export interface PrepareOptions {
   /** A sibling for prefill and decode alike, or `auto`. */
@@ -74,6 +74,25 @@ export class PreparedAttention {
   destroy(): void {
     for (const kernel of this.kernels) kernel.destroy();
   }
+}
+
+/** Bytes of the scratch memory of all siblings that `prepareAttention` chooses first; 0 where none can run. */
+export function plannedScratch(
+  { limits }: Gpu,
+  shape: AttentionShape,
+  { forced, profile }: Omit<PrepareOptions, 'buffers'>,
+): number {
+  const passes = [[shape.maxTokens, shape.contextLength], ...rangeEnds(shape.contextLength).map((kvLen) => [1, kvLen])];
+  const scratch = new Map<string, number>();
+  try {
+    for (const [nTokens, kvLen] of passes) {
+      const selected = selectAttention({ nTokens, kvLen, shape, limits, forced, profile });
+      scratch.set(keyOf(selected), scratchOf(selected, shape, limits));
+    }
+  } catch {
+    return 0; // preparing says why
+  }
+  return [...scratch.values()].reduce((sum, bytes) => sum + bytes, 0);
 }
 
 /** @throws AttentionUnavailable when the forced sibling cannot run or is wrong here, or when no sibling is left */

@@ -142,3 +142,8 @@ function plan(
   const given = tuned ?? (name === 'split_kv_decode' ? untunedSplits(kvLen, shape, limits) : {});
   return PLANS[name](shape, limits, given).parameters;
 }
+
+/** Bytes of the scratch memory of a selected sibling. */
+export function scratchOf({ name, parameters }: SelectedAttention, shape: AttentionShape, limits: AttentionLimits) {
+  return PLANS[name](shape, limits, parameters).scratchBytes;
+}

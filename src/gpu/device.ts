@@ -35,12 +35,30 @@ const GPU_CODES = ['gpu-program', 'gpu-memory', 'attention-unavailable', 'device
 /** Compares the name, because Node has no such global class. */
 const isOutOfMemory = (error: GPUError) => error.constructor.name === 'GPUOutOfMemoryError';
 
+/** The remedy of refused memory. */
+const FREE_SOME = 'Close other GPU pages, or choose a smaller model or context.';
+
+/** An allocation that was refused, and the bytes in use before it. */
+interface Refused {
+  label: string;
+  bytes: number;
+  usedBytes: number;
+}
+
+const bufferError = ({ label, bytes, usedBytes }: Refused) =>
+  new GpuMemoryError(`The buffer "${label}"`, bytes, null, FREE_SOME, { usedBytes });
+
+/** Measurements under `trial`: their buffers are temporary, and their refusals are not the device's. */
+interface Trial {
+  refused: GpuMemoryError | null;
+}
+
 /** Turns a refusal of the browser into a typed error, so that callers can fall back. */
 async function granted<T>(request: Promise<T>): Promise<T> {
   try {
     return await request;
   } catch (error) {
-    throw new WebGpuUnavailableError(error instanceof Error ? error.message : String(error));
+    throw new WebGpuUnavailableError(messageOf(error));
   }
 }
 
@@ -55,6 +73,13 @@ export class Gpu {
   readonly failing: Promise<Error>;
   private resolveFailing: (error: Error) => void = () => {};
   private isDestroyed = false;
+  private readonly live = new Set<GPUBuffer>();
+  /** Allocations that the GPU has not answered yet. */
+  private readonly asked = new Set<Promise<unknown>>();
+  /** The allocations of the `guardMemory` that is running. Null outside of one. */
+  private guarded: Promise<Refused | null>[] | null = null;
+  private trialing: Trial | null = null;
+  private isMeasuring = false;
 
   private constructor(
     readonly device: GPUDevice,
@@ -71,10 +96,11 @@ export class Gpu {
     void device.lost.then((info) => {
       if (!this.isDestroyed) this.fail(new DeviceLostError(info.message || info.reason));
     });
-    device.addEventListener('uncapturederror', ({ error }) => {
+    device.addEventListener('uncapturederror', async ({ error }) => {
+      await this.answered(); // a refused buffer makes later commands invalid
       if (!isOutOfMemory(error)) return this.fail(new GpuProgramError('WebGPU', error.message));
-      const remedy = 'Close other GPU pages, or choose a smaller model.';
-      this.fail(new GpuMemoryError('The GPU work', this.allocatedBytes, null, remedy));
+      const what = `The GPU's work on its ${this.live.size} buffers`;
+      this.fail(new GpuMemoryError(what, this.allocatedBytes, null, `${FREE_SOME} (${error.message})`));
     });
   }
 
@@ -84,12 +110,26 @@ export class Gpu {
     this.resolveFailing(this.failure);
   }
 
+  /** Waits for the GPU's answers to all allocations. */
+  private async answered(): Promise<void> {
+    await Promise.all(this.asked);
+  }
+
+  /** Waits for the GPU's answers to all allocations. @throws the failure of the device or of the trial, if any */
+  async settled(): Promise<void> {
+    await this.answered();
+    const failure = this.failure ?? this.trialing?.refused;
+    if (failure) throw failure;
+  }
+
   /**
    * The cause of a failed call: the error itself, or the loss of the device, which fails every call with a message of
    * its own. Waits up to LOSS_MS for the news of the loss, if the error does not name another cause.
    */
   async explain(error: unknown): Promise<unknown> {
     if (error instanceof VivaceError && !GPU_CODES.includes(error.code)) return error;
+    if (this.asked.size > 0) await this.answered();
+    if (this.trialing?.refused) return this.trialing.refused;
     if (!this.failure && (!(error instanceof VivaceError) || error.code === 'gpu-program')) {
       await Promise.race([this.failing, new Promise((resolve) => setTimeout(resolve, LOSS_MS))]);
     }
@@ -128,10 +168,70 @@ export class Gpu {
     if (bytes > limit) {
       throw new GpuMemoryError(label, bytes, limit, 'Choose a smaller model, a smaller context or a smaller format.');
     }
-    const buffer = this.device.createBuffer({ label, size: bytes, usage });
+    if (!this.isMeasuring) {
+      const buffer = this.allocate(label, bytes, () => this.device.createBuffer({ label, size: bytes, usage }));
+      this.live.add(buffer);
+      this.use(bytes);
+      return buffer;
+    }
+    this.use(bytes);
+    return { size: bytes } as GPUBuffer;
+  }
+
+  private use(bytes: number): void {
     this.allocatedBytes += bytes;
     this.peakBytes = Math.max(this.peakBytes, this.allocatedBytes);
-    return buffer;
+  }
+
+  /** A set of timestamps, which no byte is counted for: browsers do not say what it takes. */
+  createStamps(label: string, count: number): GPUQuerySet {
+    const create = () => this.device.createQuerySet({ label, type: 'timestamp', count });
+    return this.isMeasuring ? ({} as GPUQuerySet) : this.allocate(label, 8 * count, create);
+  }
+
+  /**
+   * Creates something under an error scope of its own, so that a refusal names it. The refusal is that of the guard or
+   * of the trial around the call, or else the failure of the device.
+   * @throws GpuMemoryError where the browser refuses at once
+   */
+  private allocate<T>(label: string, bytes: number, create: () => T): T {
+    const { guarded, trialing } = this;
+    if (trialing?.refused) throw trialing.refused;
+    const request: Refused = { label, bytes, usedBytes: this.allocatedBytes };
+    this.device.pushErrorScope('out-of-memory');
+    try {
+      return create();
+    } catch (error) {
+      throw error instanceof RangeError ? bufferError(request) : error;
+    } finally {
+      const isGranted = this.device.popErrorScope().then(
+        (error) => error === null,
+        () => true, // the device is lost, which is not this call's failure
+      );
+      const answer = isGranted.then((granted) => {
+        this.asked.delete(answer);
+        if (granted) return null;
+        if (!guarded && trialing) trialing.refused ??= bufferError(request);
+        else if (!guarded) this.fail(bufferError(request));
+        return request;
+      });
+      this.asked.add(answer);
+      guarded?.push(answer);
+    }
+  }
+
+  /** Runs `allocate` with buffers that are sizes alone, and counts their bytes. */
+  measure<T>(allocate: () => T): { bytes: number; result: T } {
+    const { allocatedBytes, peakBytes } = this;
+    this.isMeasuring = true;
+    try {
+      const result = allocate();
+      return { bytes: this.allocatedBytes - allocatedBytes, result };
+    } finally {
+      this.isMeasuring = false;
+      this.allocatedBytes = allocatedBytes;
+      this.peakBytes = peakBytes;
+    }
   }
 
   /** Most bytes of one storage binding. */
@@ -139,7 +239,9 @@ export class Gpu {
     return Math.min(this.limits.maxBufferSize, this.limits.maxStorageBufferBindingSize, this.plannedBinding);
   }
 
+  /** Does nothing where the buffer is destroyed already. */
   destroyBuffer(buffer: GPUBuffer): void {
+    if (!this.live.delete(buffer)) return;
     this.allocatedBytes -= buffer.size;
     buffer.destroy();
   }
@@ -175,12 +277,21 @@ export class Gpu {
     this.counters.bytesRead += bytes;
     try {
       await buffer.mapAsync(GPU_MAP_READ, 0, bytes);
+      const copy = buffer.getMappedRange(0, bytes).slice(0);
+      buffer.unmap();
+      return copy;
     } catch (error) {
-      throw this.failure ?? new DeviceLostError(error instanceof Error ? error.message : String(error));
+      throw await this.readFailure(error, bytes);
     }
-    const copy = buffer.getMappedRange(0, bytes).slice(0);
-    buffer.unmap();
-    return copy;
+  }
+
+  /** The cause of a readback that failed. */
+  async readFailure(error: unknown, bytes: number): Promise<unknown> {
+    if (error instanceof RangeError) {
+      return new GpuMemoryError('A readback', bytes, null, FREE_SOME, { usedBytes: this.allocatedBytes });
+    }
+    const cause = await this.explain(error);
+    return cause instanceof VivaceError ? cause : new DeviceLostError(messageOf(cause));
   }
 
   /** The contents of any COPY_SRC buffer, for tests, load-time checks and the tuner, never inside a step. */
@@ -190,15 +301,22 @@ export class Gpu {
     const encoder = this.device.createCommandEncoder({ label: 'gpu.read' });
     encoder.copyBufferToBuffer(buffer, offset, target, 0, bytes);
     this.submit(encoder.finish());
-    const copy = await this.readMapped(target, bytes);
-    this.destroyBuffer(target);
-    return copy;
+    try {
+      return await this.readMapped(target, bytes);
+    } finally {
+      this.destroyBuffer(target);
+    }
   }
 
-  /** Runs `allocate` under error scopes. Exhausted memory becomes a typed error with the bytes that were asked for. */
+  /**
+   * Runs `allocate` under error scopes. Where memory is refused, all buffers that it made are destroyed.
+   * @throws GpuMemoryError with the bytes of all of them, the first that was refused, and the bytes in use before it
+   */
   async guardMemory<T>(what: string, allocate: () => T): Promise<T> {
-    const before = this.allocatedBytes;
-    this.device.pushErrorScope('out-of-memory');
+    const { allocatedBytes: before, peakBytes } = this;
+    const older = new Set(this.live);
+    const answers: Promise<Refused | null>[] = [];
+    this.guarded = answers;
     this.device.pushErrorScope('validation');
     // Synchronous between push and pop: scopes are a stack that concurrent work must not tangle.
     let outcome: { result: T } | { error: unknown };
@@ -207,24 +325,58 @@ export class Gpu {
     } catch (error) {
       outcome = { error };
     }
-    const scopes = [this.device.popErrorScope(), this.device.popErrorScope()];
-    const [invalid, exhausted] = await Promise.all(scopes).catch(async (error) => {
+    this.guarded = null;
+    const made = [...this.live].filter((buffer) => !older.has(buffer));
+    const asked = this.allocatedBytes - before;
+    const invalid = await this.device.popErrorScope().catch(async (error) => {
       throw await this.explain(error);
     });
+    const refused = (await Promise.all(answers)).find((answer) => answer !== null);
+    if ('result' in outcome && !refused && !invalid) return outcome.result;
+    for (const buffer of made) this.destroyBuffer(buffer);
+    this.peakBytes = peakBytes;
     if ('error' in outcome) throw outcome.error;
-    if (exhausted) {
-      const asked = this.allocatedBytes - before;
-      throw new GpuMemoryError(what, asked, null, 'Close other GPU pages, or choose a smaller model or context.');
+    if (!refused) throw new GpuProgramError(what, invalid?.message ?? '');
+    const { label, bytes, usedBytes } = refused;
+    const which = `${what} (refused at "${label}" of ${bytes} bytes)`;
+    throw new GpuMemoryError(which, asked, null, FREE_SOME, { usedBytes });
+  }
+
+  /**
+   * Runs measurements that allocate as they go, while nothing else uses the device. Their buffers are destroyed at the
+   * end, and what the GPU refuses them is their error alone: the device works on.
+   */
+  async trial<T>(what: string, work: () => Promise<T>): Promise<T> {
+    const older = new Set(this.live);
+    const trial: Trial = { refused: null };
+    this.trialing = trial;
+    this.device.pushErrorScope('out-of-memory');
+    this.device.pushErrorScope('validation');
+    try {
+      const result = await work();
+      await this.settled();
+      return result;
+    } catch (error) {
+      await this.answered();
+      throw trial.refused ?? error;
+    } finally {
+      this.trialing = null;
+      for (const buffer of this.live) if (!older.has(buffer)) this.destroyBuffer(buffer);
+      const scopes = [this.device.popErrorScope(), this.device.popErrorScope()];
+      const errors = await Promise.all(scopes).catch(() => []); // rejects on a lost device
+      const error = errors.find((each) => each !== null);
+      if (error && !trial.refused) this.fail(new GpuProgramError(what, error.message));
     }
-    if (invalid) throw new GpuProgramError(what, invalid.message);
-    return outcome.result;
   }
 
   destroy(): void {
     this.isDestroyed = true;
+    for (const buffer of this.live) this.destroyBuffer(buffer);
     this.device.destroy();
   }
 }
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 // Buffer usage flags by value, because Node has no GPUBufferUsage global (WebGPU specification, section 5.1.2).
 export const GPU_MAP_READ = 0x0001;

@@ -1,6 +1,5 @@
 // Reads words back from the GPU, a few bytes a step.
 
-import { DeviceLostError } from '../errors';
 import { GPU_COPY_DST, GPU_MAP_READ, type Gpu } from './device';
 
 /** A ring of small mapped buffers, so that the words of a step can arrive while later steps are already queued. */
@@ -46,28 +45,28 @@ export class WordReadback {
     if (words > whole) encoder.copyBufferToBuffer(source, 0, target, 4 * (before + whole), 4 * (words - whole));
   }
 
-  /** The first word of `target`. @throws DeviceLostError, or the earlier failure of the device */
+  /** The first word of `target`. @throws the failure of the device, or GpuMemoryError */
   async read(target: GPUBuffer): Promise<number> {
     try {
       await this.map(target, 4);
+      const word = new Uint32Array(target.getMappedRange(0, 4))[0];
+      target.unmap();
+      return word;
     } catch (error) {
-      throw this.failure(error);
+      throw await this.gpu.readFailure(error, 4);
     }
-    const word = new Uint32Array(target.getMappedRange(0, 4))[0];
-    target.unmap();
-    return word;
   }
 
-  /** The first `words` of `target`. @throws DeviceLostError, or the earlier failure of the device */
+  /** The first `words` of `target`. @throws the failure of the device, or GpuMemoryError */
   async readMany(target: GPUBuffer, words: number): Promise<Uint32Array> {
     try {
       await this.map(target, 4 * words);
+      const copy = new Uint32Array(target.getMappedRange(0, 4 * words)).slice();
+      target.unmap();
+      return copy;
     } catch (error) {
-      throw this.failure(error);
+      throw await this.gpu.readFailure(error, 4 * words);
     }
-    const copy = new Uint32Array(target.getMappedRange(0, 4 * words)).slice();
-    target.unmap();
-    return copy;
   }
 
   /** One sync. Not an async function, so that a step makes as few promises as possible. */
@@ -75,9 +74,5 @@ export class WordReadback {
     this.gpu.counters.syncs++;
     this.gpu.counters.bytesRead += bytes;
     return target.mapAsync(GPU_MAP_READ, 0, bytes);
-  }
-
-  private failure(error: unknown): Error {
-    return this.gpu.failure ?? new DeviceLostError(error instanceof Error ? error.message : String(error));
   }
 }

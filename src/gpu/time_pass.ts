@@ -54,7 +54,7 @@ export async function timePass(
     const list = new CommandList(gpu);
     for (let i = 0; i < repeats; i++) add(list, i);
     const ms = await (times ? onGpuClock(gpu, list, step, times) : onCpuClock(gpu, list, step));
-    if (gpu.failure) throw gpu.failure;
+    await gpu.settled();
     return ms;
   };
   try {

@@ -28,7 +28,7 @@ export class StepTimes {
     private readonly capacity: number,
   ) {
     const bytes = capacity * 2 * STAMP;
-    this.stamps = gpu.device.createQuerySet({ label: 'step_times', type: 'timestamp', count: capacity * 2 });
+    this.stamps = gpu.createStamps('step_times', capacity * 2);
     this.resolved = gpu.createBuffer('step_times.resolved', bytes, GPU_QUERY_RESOLVE | GPU_COPY_SRC);
     this.readable = gpu.createBuffer('step_times.readable', bytes, GPU_MAP_READ | GPU_COPY_DST);
   }

@@ -1,7 +1,7 @@
 // The forward pass on the GPU: ids in a buffer to the next id in the same buffer, with no CPU in between.
 // src/cpu/llama.ts is the same pass in plain loops.
 
-import type { AttentionName, AttentionShape } from '../attention/attention';
+import type { AttentionName } from '../attention/attention';
 import { CHECKED_POSITIONS } from '../attention/check';
 import type { PreparedAttention } from '../attention/prepare';
 import type { AttentionProfile } from '../attention/profile';
@@ -15,18 +15,18 @@ import type { ProductProfile } from '../kernels/linear/product_profile';
 import type { StepTest } from '../kernels/step/step';
 import type { StepLaunch } from '../kernels/step/step_plan';
 import { packBiases, packSampling, type SamplingParams } from '../sampling/sampling';
-import { createBuffers, PREFILL_CHUNK, passTokens } from './buffers';
+import { PREFILL_CHUNK } from './buffers';
 import { type ModelConfig, vectorsOf } from './config/config';
-import { createKvCache } from './kv_cache';
 import { type Layer, Layers } from './layers';
 import type { ActivationType, LinearSources, Operation } from './linears';
+import { allocateMemory, type ContextOptions, type ModelMemory, shapeOf } from './memory';
 import { allFinite, firstNotFinite, type Stage } from './not_finite';
 import { padConfig } from './padding';
 import { type SampleEnd, Sampler } from './sampler';
 import { createDecodeStep, type DecodeStep, type StepDecision } from './step/decode_step';
 import { FusedStep } from './step/fused_step';
 import type { StepAsked, StepChoice, TunedStep } from './step/step_choice';
-import { isInterleaved, type ModelWeights } from './weights';
+import type { ModelWeights } from './weights';
 
 /**
  * Operations of one submit: a GPU of a TFLOP/s takes 200 ms for them, and shows the page between submits. A layer of 8B
@@ -37,13 +37,7 @@ const SUBMIT_OPERATIONS = 2e11;
 /** Tokens of the prompt that a check in idle runs. */
 const WITNESS_TOKENS = 3;
 
-export interface LlamaOptions {
-  contextLength: number;
-  kvType: 'f16' | 'f32';
-  /** `auto`, or the sibling for prefill and decode alike. */
-  attention: AttentionName | 'auto';
-  /** The attention that a tuner measured on this GPU; `auto` obeys it. */
-  profile?: AttentionProfile;
+export interface LlamaOptions extends ContextOptions {
   /** The parameters of linears that a tuner measured on this GPU. */
   productProfile?: ProductProfile;
   /** `q8` and `auto`: activations in signed bytes wherever a matrix has integers. Default f32, which is exact. */
@@ -54,6 +48,8 @@ export interface LlamaOptions {
   stepLaunch?: StepLaunch;
   /** The step that an earlier load measured on this GPU; `auto` obeys it. */
   tunedStep?: TunedStep;
+  /** Allocated already, for `contextLength`. */
+  memory?: ModelMemory;
   /** Tests cut or damage a fused step. */
   stepTest?: StepTest;
 }
@@ -129,13 +125,9 @@ export class Llama {
    */
   static async create(gpu: Gpu, unpadded: ModelConfig, weights: ModelWeights, options: LlamaOptions): Promise<Llama> {
     const config = padConfig(unpadded);
-    const { contextLength, kvType, productProfile: tuned = null } = options;
+    const { productProfile: tuned = null } = options;
     const { vocabSize, hiddenSize, embeddingScale: scale } = config;
-    const storesGateUp = !weights.layers.every(({ gateUp }) => isInterleaved(gateUp));
-    const { buffers, kvCache } = await gpu.guardMemory('The KV cache and the activations', () => ({
-      kvCache: createKvCache(gpu, config, contextLength, kvType),
-      buffers: createBuffers(gpu, config, contextLength, storesGateUp),
-    }));
+    const { buffers, kvCache } = options.memory ?? (await allocateMemory(gpu, unpadded, weights, options));
     const activations = (options.activations ?? 'f32') === 'f32' ? 'f32' : 'q8';
     const attentionShape = shapeOf(config, options);
     const sources = { gpu, config, attentionShape, buffers, kvCache, weights, activations } as const;
@@ -362,11 +354,4 @@ export class Llama {
     this.tuned = tuned;
     this.lists.clear();
   }
-}
-
-function shapeOf(config: ModelConfig, { contextLength, kvType }: LlamaOptions): AttentionShape {
-  const { nHeads, nKvHeads, headDim, attentionScale: scale, attentionSoftcap: softcap, causal } = config;
-  const windowed = config.layers.some(({ window }) => window !== null);
-  const maxTokens = passTokens(config, contextLength);
-  return { nHeads, nKvHeads, headDim, contextLength, kvType, maxTokens, scale, softcap, windowed, causal };
 }

@@ -71,6 +71,8 @@ export function hasPlainMatrix({ embedding, layers, head }: ModelTensors): boole
   return [embedding, ...inLayers, ...(head ? [head] : [])].some(isPlainMatrix);
 }
 
+type WeightSources = [tensors: ModelTensors, config: ModelConfig, quantize?: QuantizedFormat];
+
 /**
  * Allocates every buffer before the first byte is read. `read` fills the buffers, in the order of the files. Matrices
  * stored as F32, F16 or BF16 are quantized to `quantize` on the way. Only the staging buffer ever holds them in full
@@ -78,32 +80,40 @@ export function hasPlainMatrix({ embedding, layers, head }: ModelTensors): boole
  */
 export async function allocateWeights(
   gpu: Gpu,
-  tensors: ModelTensors,
-  config: ModelConfig,
-  quantize?: QuantizedFormat,
+  ...[tensors, config, quantize]: WeightSources
 ): Promise<{ weights: ModelWeights; read: (files: ModelFiles, signal?: AbortSignal) => Promise<void> }> {
-  const padded = padConfig(config);
-  const padding = paddingOf(config, padded);
-  const { builder, bytes, ...matrices } = await gpu.guardMemory('The weights', () => {
-    const builder = new WeightBuilder(gpu, padded.headDim, quantize ?? null);
-    const before = gpu.allocatedBytes; // the builder's staging is gone once the weights are there
-    const embedding = builder.matrix('embedding', [{ tensor: tensors.embedding }], padding.hidden);
-    const planned = tensors.layers.map((_, i) => planLayer(builder, tensors, padded, padding, i));
-    const { arenas, matrices } = builder.layers(planned.map(({ matrices }) => matrices));
-    const layers = planned.map(({ complete }, i) => complete(matrices[i]));
-    const headMatrix = tensors.head ? builder.matrix('head', [{ tensor: tensors.head }], padding.hidden) : embedding;
-    const norm = hiddenNorm(padded, padding);
-    const head = product(builder, 'head', headMatrix, { norm: norm(tensors.finalNorm) });
-    return { builder, bytes: gpu.allocatedBytes - before, embedding, layers, arenas, head };
-  });
+  const { builder, ...matrices } = await gpu.guardMemory('The weights', () =>
+    createWeights(gpu, tensors, config, quantize),
+  );
   const dense = readDense(builder, tensors.dense);
   const weights = {
     ...matrices,
     dense,
     ropeFactors: tensors.ropeFactors && readFactors(builder, tensors.ropeFactors),
-    bytes,
   };
   return { weights, read: (files, signal) => builder.run(files, signal) };
+}
+
+/** The weights that `allocateWeights` would allocate, with buffers that are sizes alone, and all bytes of the load. */
+export function planWeights(gpu: Gpu, ...of: WeightSources) {
+  const { bytes, result } = gpu.measure(() => createWeights(gpu, ...of));
+  return { ...result, allBytes: bytes };
+}
+
+/** Creates the buffers, and queues the reading of what they hold. */
+function createWeights(gpu: Gpu, ...[tensors, config, quantize]: WeightSources) {
+  const padded = padConfig(config);
+  const padding = paddingOf(config, padded);
+  const builder = new WeightBuilder(gpu, padded.headDim, quantize ?? null);
+  const before = gpu.allocatedBytes; // the builder's staging is gone once the weights are there
+  const embedding = builder.matrix('embedding', [{ tensor: tensors.embedding }], padding.hidden);
+  const planned = tensors.layers.map((_, i) => planLayer(builder, tensors, padded, padding, i));
+  const { arenas, matrices } = builder.layers(planned.map(({ matrices }) => matrices));
+  const layers = planned.map(({ complete }, i) => complete(matrices[i]));
+  const headMatrix = tensors.head ? builder.matrix('head', [{ tensor: tensors.head }], padding.hidden) : embedding;
+  const norm = hiddenNorm(padded, padding);
+  const head = product(builder, 'head', headMatrix, { norm: norm(tensors.finalNorm) });
+  return { builder, bytes: gpu.allocatedBytes - before, embedding, layers, arenas, head };
 }
 
 /** The factors, filled when the builder runs. */

@@ -8,7 +8,7 @@ export function trackBuffers(gpu: Gpu): Set<GPUBuffer> {
   const { createBuffer, destroyBuffer } = gpu;
   gpu.createBuffer = (...args) => {
     const buffer = createBuffer.apply(gpu, args);
-    live.add(buffer);
+    if ('destroy' in buffer) live.add(buffer); // Gpu.measure makes sizes alone
     return buffer;
   };
   gpu.destroyBuffer = (buffer) => {

@@ -30,7 +30,7 @@ export function unsupported(param: string, why: string): ApiError {
 const STATUSES: readonly [number, RegExp][] = [
   [400, /^(invalid-request|context-overflow|chat-template|tokenizer|unsupported-model)$/],
   [503, /^(device-lost|worker)$/],
-  [507, /^gpu-memory$/],
+  [507, /^(gpu-)?memory$/],
 ];
 
 /** The status and body of an error. The engine's are known by their `code`, since bundles rename classes. */

@@ -1,6 +1,6 @@
 // Loads a model: opens its files, chooses backend, context and formats, and reports progress and warnings.
 
-import { AttentionUnavailable, InvalidRequestError, UnsupportedModelError, WebGpuUnavailableError } from '../../errors';
+import { AttentionUnavailable, InvalidRequestError, WebGpuUnavailableError } from '../../errors';
 import { Gpu } from '../../gpu/device';
 import { checkedFiles } from '../../model/checked_files';
 import type { ModelConfig } from '../../model/config/config';
@@ -11,7 +11,7 @@ import { padConfig } from '../../model/padding';
 import { checkStep } from '../../model/step/step_choice';
 import { stepWeightBytes } from '../../model/step_bytes';
 import { type ModelTensors, resolveTensors } from '../../model/tensors';
-import { allocateWeights, hasPlainMatrix } from '../../model/weights';
+import { hasPlainMatrix } from '../../model/weights';
 import { openCache } from '../../storage/cache/cache';
 import { resolveUrl } from '../../storage/hub/model_url';
 import { type ModelFiles, openModel } from '../../storage/model_file';
@@ -25,13 +25,11 @@ import type { Backend } from './backend';
 import { chooseStep, type StepLoad, tunedStep } from './choose_step';
 import { CPU_STEP, CpuBackend, loadCpuWeights } from './cpu_backend';
 import { type Attempt, blamesFiles, describeRepair, mayHeal } from './load_again';
+import { allocateModel, chooseCpuContext, typedMemory } from './load_memory';
 import { checkActivations, chooseActivations, chooseContext, type ResolvedLoad, resolveLoad } from './load_options';
 import { LoadTracker } from './load_tracker';
 import type { Session } from './session';
 import { WebGpuBackend } from './webgpu_backend';
-
-/** Most bytes of the cpu backend, which holds every weight in f32, within a tab's memory. */
-const CPU_BYTES = 2 ** 32;
 
 export interface LoadedModel {
   session: Session;
@@ -110,7 +108,8 @@ async function loadOnce(
     if (sha256 !== undefined && !isVerified) warnings.push(UNVERIFIED);
     cache?.noteLoaded();
     return { ...loaded, isKept: cache?.isKept };
-  } catch (error) {
+  } catch (thrown) {
+    const error = typedMemory(thrown, attempt.readBytes);
     ended.abort(error);
     if (blamesFiles(error, attempt)) await cache?.discard();
     closing = cache?.close();
@@ -162,7 +161,7 @@ async function loadFiles(
       model: describeModel(files, config, quantized),
       backend: backend.name,
       adapter: onGpu ? gpu.adapterName : null,
-      contextLength,
+      contextLength: backend.contextLength,
       kvCache: onGpu ? options.kvCache : 'f32',
       activations,
       attention: backend.attention,
@@ -198,12 +197,14 @@ type LoadedBackend = { backend: Backend; activations: ActivationType } & Pick<En
  * Loads the model on the GPU. Null, with a warning, if no attention kernel is right on this GPU: the CPU takes over.
  */
 async function loadOnGpu(gpu: Gpu, inputs: LoadInputs): Promise<LoadedBackend | null> {
-  const { files, config, tensors, contextLength, options, signal, tracker, warnings } = inputs;
+  const { files, config, options, signal, tracker, warnings } = inputs;
   const { kvCache: kvType, attention, step, backend: asked } = options;
   const key = attentionKey(config, kvType);
   try {
     const profile = await loadProfile(gpu);
-    const { weights, read } = await allocateWeights(gpu, tensors, config, options.quantize);
+    const tuned = attention === 'auto' ? profile?.attention[key] : undefined;
+    const { weights, read, memory } = await allocateModel(gpu, inputs, tuned);
+    const { contextLength } = memory;
     const activationType = chooseActivations(options, gpu.isSoftware);
     const stepLoad: StepLoad = {
       asked: step,
@@ -218,11 +219,12 @@ async function loadOnGpu(gpu: Gpu, inputs: LoadInputs): Promise<LoadedBackend | 
       contextLength,
       kvType,
       attention,
-      profile: attention === 'auto' ? profile?.attention[key] : undefined,
+      profile: tuned,
       productProfile: profile ?? undefined,
       activations: activationType,
       step,
       tunedStep: tunedStep(stepLoad),
+      memory,
     });
     compiling.catch(() => {}); // awaited below, but reading may fail first
     await read(files, signal);
@@ -254,14 +256,8 @@ async function loadOnGpu(gpu: Gpu, inputs: LoadInputs): Promise<LoadedBackend | 
   }
 }
 
-async function loadOnCpu({
-  files,
-  config,
-  tensors,
-  contextLength,
-  options,
-  signal,
-}: LoadInputs): Promise<LoadedBackend> {
+async function loadOnCpu(inputs: LoadInputs): Promise<LoadedBackend> {
+  const { files, config, tensors, options, signal } = inputs;
   if (options.attention !== 'auto') {
     throw new AttentionUnavailable(options.attention, 'the cpu backend runs plain loops and has no attention kernels');
   }
@@ -269,17 +265,14 @@ async function loadOnCpu({
     throw new InvalidRequestError('Activations q8 need WebGPU: the cpu backend computes in f32. Choose auto or f32.');
   }
   checkStep(options.step, CPU_STEP);
-  const parameters = countParameters(files);
-  const bytes = 4 * parameters + kvBytesPerToken(config, 'f32') * contextLength;
-  if (bytes > CPU_BYTES) {
-    throw new UnsupportedModelError(
-      `On the CPU this model would take ${bytes} bytes (${parameters} parameters in f32, and the context); ` +
-        `at most ${CPU_BYTES} are allowed. Use a browser with WebGPU, or a smaller model or context.`,
-    );
+  const { contextLength, bytes } = chooseCpuContext(countParameters(files), inputs);
+  try {
+    const weights = await loadCpuWeights(tensors, signal, options.quantize, files.tensors.keys());
+    const backend = new CpuBackend(config, weights, contextLength);
+    return { backend, activations: 'f32', gpuBytes: null, bytesPerToken: null };
+  } catch (error) {
+    throw typedMemory(error, bytes);
   }
-  const weights = await loadCpuWeights(tensors, signal, options.quantize, files.tensors.keys());
-  const backend = new CpuBackend(config, weights, contextLength);
-  return { backend, activations: 'f32', gpuBytes: null, bytesPerToken: null };
 }
 
 /** The GPU, or null to run on the CPU: on request, or with a warning if there is no WebGPU. */

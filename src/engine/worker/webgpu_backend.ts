@@ -26,6 +26,18 @@ const TIMED_STEPS = 2048;
 /** Most vectors of texts that are on their way back at a time. */
 const VECTORS_IN_FLIGHT = 2;
 
+function createReadbacks(gpu: Gpu): { readback: WordReadback; clock: StepTimes | null } {
+  return {
+    readback: new WordReadback(gpu, MAX_RUN_AHEAD + 1, MOST_SHARED * (1 + entryWords(MAX_LOGPROBS))),
+    clock: gpu.can.timestamps ? new StepTimes(gpu, TIMED_STEPS) : null,
+  };
+}
+
+/** Bytes that a backend allocates beside its model. */
+export function readbackBytes(gpu: Gpu): number {
+  return gpu.measure(() => createReadbacks(gpu)).bytes;
+}
+
 /** Queues passes of a Llama on the GPU, and reads their ids back while later steps run. */
 export class WebGpuBackend implements Backend {
   readonly name = 'webgpu';
@@ -55,8 +67,7 @@ export class WebGpuBackend implements Backend {
     /** Key of the attention in the stored profile (see attentionKey), or null to store none. */
     private readonly attentionKey: string | null = null,
   ) {
-    this.readback = new WordReadback(gpu, MAX_RUN_AHEAD + 1, MOST_SHARED * (1 + entryWords(MAX_LOGPROBS)));
-    this.clock = gpu.can.timestamps ? new StepTimes(gpu, TIMED_STEPS) : null;
+    ({ readback: this.readback, clock: this.clock } = createReadbacks(gpu));
   }
 
   /** 1 if a pass needs the CPU in its middle. */
@@ -189,7 +200,10 @@ export class WebGpuBackend implements Backend {
     const { gpu, llama } = this;
     const { buffer, size, dense } = llama.pooled;
     const { pooling } = llama.vectors;
-    this.vectorReadback ??= new WordReadback(gpu, VECTORS_IN_FLIGHT, size);
+    this.vectorReadback ??= await gpu.guardMemory(
+      'The readback of vectors',
+      () => new WordReadback(gpu, VECTORS_IN_FLIGHT, size),
+    );
     llama.writeTokens(ids, 0);
     const chunk = llama.passTokens;
     let position = 0;
@@ -242,6 +256,7 @@ export class WebGpuBackend implements Backend {
     this.end = WHOLE_END;
     this.biasedUntil = ALWAYS;
     await this.warmUpStep();
+    await this.gpu.settled();
     this.clock?.restart();
     const start = performance.now();
     await this.warmUpStep(this.clock?.next());
@@ -293,7 +308,9 @@ export class WebGpuBackend implements Backend {
         `This model was loaded with attention "${llama.asked}", which tuning would not change. Load it with "auto" first.`,
       );
     }
-    const { attention, products, results } = await tuneModel(this.gpu, llama.tunable, onResult, stopped);
+    const { attention, products, results } = await this.gpu.trial('Tuning', () =>
+      tuneModel(this.gpu, llama.tunable, onResult, stopped),
+    );
     await llama.retune(attention, products);
     this.decodedAt = 0;
     if (this.witness) this.witness = await Witness.take(llama.witnessed); // other products may round otherwise
@@ -304,7 +321,7 @@ export class WebGpuBackend implements Backend {
   }
 
   async roofline(stopped: () => boolean): Promise<Roofline> {
-    this.measured ??= await measureRoofline(this.gpu, stopped);
+    this.measured ??= await this.gpu.trial('Measuring memory', () => measureRoofline(this.gpu, stopped));
     return this.measured;
   }
 

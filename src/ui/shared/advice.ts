@@ -137,6 +137,7 @@ export function adviseLoad(error: unknown): Advice {
     case 'model-fetch':
       return advise('Open a model file of your own.');
     case 'model-file':
+    case 'memory':
     case 'unsupported-model':
     case 'tokenizer':
       return advise('Open another model or file.');
