@@ -17,7 +17,8 @@ export function objection(task: Task | null, outcome: Outcome, undisturbed: Outc
   }
   if (!task || !undisturbed) return null;
   const isWhole = outcome.said === undisturbed.said;
-  const isBegun = task.kind === 'abort' && undisturbed.said.startsWith(outcome.said);
+  // An abort in the middle of a character shows the bytes that came as U+FFFD.
+  const isBegun = task.kind === 'abort' && undisturbed.said.startsWith(outcome.said.replace(/\uFFFD$/, ''));
   return isWhole || isBegun ? null : textsDiffer(outcome, undisturbed);
 }
 
