@@ -3,6 +3,7 @@
 
 import path from 'node:path';
 import { build, type Plugin } from 'vite';
+import { injector } from '../faults/bundle';
 import { DIST } from './dist';
 import { ROOT } from './ensure.mjs';
 
@@ -13,6 +14,7 @@ const PROGRAMS = {
   crash_cost: 'tools/crash_cost.ts',
   load_memory: 'tools/load_memory.ts',
   panel_cost: 'tools/panel_cost.ts',
+  soak: 'tools/soak.ts',
   take_pictures: 'tools/take_pictures.ts',
 };
 
@@ -29,6 +31,16 @@ const withoutBuild: Plugin = {
       : null,
 };
 
+/** Replaces the bundling of the fault injector by its result. */
+function withInjector(script: string): Plugin {
+  return {
+    name: 'with-injector',
+    enforce: 'pre',
+    load: (id) =>
+      id.endsWith('/tools/faults/bundle.ts') ? `export const injector = async () => ${JSON.stringify(script)};` : null,
+  };
+}
+
 /** dist/tools lies as deep below the root as tools/lib, from which the programs find the root. */
 export async function bundleTools(): Promise<void> {
   const input = Object.fromEntries(Object.entries(PROGRAMS).map(([name, file]) => [name, path.join(ROOT, file)]));
@@ -37,7 +49,7 @@ export async function bundleTools(): Promise<void> {
     configFile: false,
     logLevel: 'warn',
     publicDir: false,
-    plugins: [withoutBuild],
+    plugins: [withoutBuild, withInjector(await injector())],
     ssr: { noExternal: true, external: ['playwright-core'] },
     build: {
       ssr: true,
