@@ -331,7 +331,10 @@ const FIELDS = [
   'verbosity',
 ];
 
-test('10,000 malformed bodies get 10,000 answers with a type, and the engine still answers', async () => {
+/** More with VIVACE_RUNS. */
+const RUNS = Number(process.env.VIVACE_RUNS ?? 1500);
+
+test('each malformed body gets an answer with a type, and the engine still answers', async () => {
   const engine = scriptedEngine();
   const fetch = createFetch(engine);
   const value = fc.oneof(
@@ -355,7 +358,7 @@ test('10,000 malformed bodies get 10,000 answers with a type, and the engine sti
     } else await response.body?.cancel();
     answers++;
   };
-  await fc.assert(fc.asyncProperty(route, body, answerIsTyped), { numRuns: 10_000, seed: 16 });
-  expect(answers).toBe(10_000);
+  await fc.assert(fc.asyncProperty(route, body, answerIsTyped), { numRuns: RUNS, seed: 16 });
+  expect(answers).toBe(RUNS);
   expect((await post(fetch, 'chat/completions', { messages: MESSAGES })).status).toBe(200);
 });
