@@ -34,7 +34,6 @@ fn maxima_quad(quad: u32) -> vec4u { return maxima[min(quad, MAXIMA_QUADS - 1u)]
 fn visit_group(what: u32, floor: u32, key: u32, group: u32) {
   if (what == BEST) {
     if (key > mine.x) { mine = vec2u(key, group); }
-    least = min(least, key);
   } else if (key >= floor) {
     if (what == RACE) {
       race(key, group, floor);

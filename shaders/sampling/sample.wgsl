@@ -45,7 +45,6 @@ var<private> tid: u32;
 var<private> position: u32;
 var<private> top: vec2u;       // the largest key and its group
 var<private> mine: vec2u;      // the best (key, group or id) that this thread met
-var<private> least: u32;       // the least key of a group that this thread met
 
 fn key_at(id: u32) -> u32 {
   if (id < VOCAB_SIZE) { return key_of(logits[id / 4u][id % 4u]); }
@@ -154,14 +153,18 @@ fn sample() -> u32 {
   return winner(kept);
 }
 
-// Notes whether any logit of this thread's groups lies below the largest. The maxima tell nearly always; where all of
-// them are the largest key, the logits do.
+// Notes whether any logit lies below the largest. The maxima tell nearly always; where those of a quad are the largest
+// key, or it is the last, its logits do.
 fn note_varied() {
-  var differs = least != top.x || VOCAB_SIZE == 1u;
+  if (tid == 0u) { atomicStore(&varied, 0u); }
+  workgroupBarrier();
+  var differs = VOCAB_SIZE == 1u;
   for (var quad = tid; !differs && quad < MAXIMA_QUADS; quad += THREADS) {
-    for (var id = 128u * quad; id < min(128u * quad + 128u, VOCAB_SIZE); id++) { differs = differs || key_at(id) != top.x; }
+    differs = 4u * quad + 3u < GROUPS && any(maxima_quad(quad) != vec4(top.x));
+    let end = min(128u * quad + 128u, VOCAB_SIZE);
+    for (var id = 128u * quad; !differs && id < end; id++) { differs = key_at(id) != top.x; }
   }
-  if (differs && tid < MAXIMA_QUADS) { atomicStore(&varied, 1u); }
+  if (differs) { atomicStore(&varied, 1u); }
 }
 
 fn write_part(index: u32) {
@@ -182,18 +185,17 @@ fn main(@builtin(local_invocation_id) lid: vec3u, @builtin(workgroup_id) wid: ve
   }
   position = step.position + step.n_tokens;
   mine = vec2u(0u, 0u);
-  least = NOT_FINITE;
-  if (tid == 0u) { atomicStore(&varied, 0u); }
   scan_groups(BEST, 0u);
   let largest = reduce_best();
   top = largest;
-  note_varied();
+  if (largest.y == 0u) { note_varied(); }    // where all are equal, the first group is the best
   var id = NO_TOKEN;
   if (largest.x > 0u && largest.x != NOT_FINITE) {
     if (sampling.temperature > 0.0) { id = sample(); } else { id = greedy(); }
   }
   if (tid == 0u) {
-    if (atomicLoad(&varied) == 0u) { id = NO_TOKEN; }    // written above a barrier, where there is an id at all
+    // varied was written above a barrier, where there is an id at all.
+    if (largest.y == 0u && atomicLoad(&varied) == 0u) { id = NO_TOKEN; }
     tokens[position] = select(id, GAVE_UP, status[0] != 0u);
   }
 }

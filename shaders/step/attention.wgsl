@@ -16,7 +16,7 @@ struct LaneOcts { octs: array<KvOct, LANE_OCTS> }
 
 var<workgroup> heads: array<f32, HEAD_WORDS>;              // q of the group, k and v as they come
 var<workgroup> q_heads: array<vec4<f32>, GROUP_QUADS>;     // turned and scaled
-var<workgroup> fresh: array<vec4<f32>, 2u * DIM / 4u>;     // k and v of this step
+var<workgroup> fresh: array<KvPair, DIM>;                  // k and v of this step, as the cache will have them
 var<workgroup> head_rstd: array<f32, GROUP + 1u>;
 var<workgroup> scores: array<f32, GROUP * TILE>;           // then p
 var<workgroup> state: array<vec3<f32>, GROUP>;             // m, l, alpha
@@ -59,8 +59,11 @@ fn load_values(first: u32, key: u32) -> LaneOcts {
   return loaded;
 }
 
-// The key (0) or value (1) of this step, as the cache will have it.
-fn fresh_oct(kind: u32, oct: u32) -> KvOct { return kv_stored(fresh[kind * DIM / 4u + 2u * oct], fresh[kind * DIM / 4u + 2u * oct + 1u]); }
+// The key (0) or value (1) of this step.
+fn fresh_oct(kind: u32, oct: u32) -> KvOct {
+  let at = kind * DIM / 2u + 4u * oct;
+  return kv_oct_of(fresh[at], fresh[at + 1u], fresh[at + 2u], fresh[at + 3u]);
+}
 
 fn fresh_octs(kind: u32) -> LaneOcts {
   var made: LaneOcts;
@@ -99,9 +102,7 @@ fn turn(i: u32, angle: vec2<f32>, weight: u32) {
     q_heads[at][d % 4u] = y.x * Q_SCALE;
     q_heads[at][d % 4u + 1u] = y.y * Q_SCALE;
   } else {
-    let at = ((head - GROUP) * DIM + d) / 4u;
-    fresh[at][d % 4u] = y.x;
-    fresh[at][d % 4u + 1u] = y.y;
+    fresh[i - GROUP * (DIM / 2u)] = kv_pair(y);
   }
 }
 
@@ -111,7 +112,7 @@ fn weigh_tile() {
     let before = state[h];
     var m = before.x;
     for (var j = lid % SUBGROUP; j < TILE; j += SUBGROUP) { m = max(m, scores[h * TILE + j]); }
-    m = from24(float24(max_lanes(m)));    // as it will be published
+    m = bitcast<f32>((bitcast<u32>(max_lanes(m)) + 0x80u) & 0xffffff00u);    // as it will be published; l has a NaN
     var l = 0.0;
     for (var j = lid % SUBGROUP; j < TILE; j += SUBGROUP) {
       let p = softmax_p(scores[h * TILE + j], m);

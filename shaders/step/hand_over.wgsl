@@ -23,8 +23,10 @@ var<private> wg: u32;
 // A float of which 16 bits of mantissa remain, rounded. NaN stays one, also 0x7fffffff, which NVIDIA's arithmetic
 // gives.
 fn float24(x: f32) -> u32 { return (u32(min(bitcast<i32>(x), 0x7fffff7f)) + 0x80u) >> 8u; }
-const NAN_24 = 0x7fc000u;
 fn from24(payload: u32) -> f32 { return bitcast<f32>(payload << 8u); }
+
+// A NaN becomes an infinity, which no max of floats loses: NaNs of either sign lie above its bits.
+fn without_nan(x: f32) -> f32 { return bitcast<f32>(min(u32(min(bitcast<i32>(x), 0x7f800000)), 0xff800000u)); }
 
 fn poll(i: u32) -> u32 { return atomicLoad(&words[i]); }
 

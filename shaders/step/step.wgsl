@@ -59,12 +59,12 @@ fn emit_qkv(i: u32, row: u32, sum: f32) {
 fn add_to_x(i: u32, row: u32, sum: f32, norm: u32) {
   let x = x_own[i] + RESIDUAL_SCALE * sum;
   x_own[i] = x;
-  y_own[i] = x * params[layer_params + norm + row];
+  y_own[i] = without_nan(x * params[layer_params + norm + row]);
 }
 
 fn emit_o(i: u32, row: u32, sum: f32) { add_to_x(i, row, sum, HIDDEN); }
 
-fn emit_gate_up(i: u32, gate: f32, up: f32) { y_own[i] = activation(rstd * gate) * (rstd * up); }
+fn emit_gate_up(i: u32, gate: f32, up: f32) { y_own[i] = without_nan(activation(rstd * gate) * (rstd * up)); }
 
 // Past the last layer of the range the weight of its own norm stands in: nobody reads these words.
 fn emit_down(i: u32, row: u32, sum: f32) { add_to_x(i, row, sum, next_norm); }
@@ -81,7 +81,7 @@ fn load_rows() {
     let row = min(wg * OWN_HIDDEN + i, HIDDEN - 1u);
     let x = residual[row];
     x_own[i] = x;
-    y_own[i] = x * params[row];
+    y_own[i] = without_nan(x * params[row]);
   }
 }
 

@@ -1,12 +1,12 @@
 // Activations in blocks of 16 signed bytes. In words: 6 of three bytes, d as a float24, and the sum of squares of the
-// values before the norm weight, as a float24. d is rounded up, so that no byte passes 127. Where a value is NaN or
-// infinite, d is NaN: magnitudes are compared by their bits, since a max of floats may lose a NaN. In workgroup memory
-// word j of block b lies at [j * stride + b / 2][b % 2], so that a block of 32 columns is 7 reads.
+// values before the norm weight, as a float24. d is rounded up, so that no byte passes 127. Where a value is infinite,
+// so is d, and all products with it are infinite or NaN. In workgroup memory word j of block b lies at
+// [j * stride + b / 2][b % 2], so that a block of 32 columns is 7 reads.
 // Constants: X_WORDS (pairs of x_words), MOST_OWN (values that a workgroup publishes at a time), ZERO_BELOW.
 struct X { low: vec4<u32>, high: vec4<u32>, d: vec2<f32> }
 
 var<workgroup> x_words: array<vec2<u32>, X_WORDS>;
-var<workgroup> y_own: array<f32, MOST_OWN>;      // values to publish
+var<workgroup> y_own: array<f32, MOST_OWN>;      // values to publish, none of them NaN
 var<workgroup> x_own: array<f32, OWN_HIDDEN>;    // the rows of the residual stream that this workgroup owns
 var<workgroup> square_parts: array<f32, THREADS / SUBGROUP>;
 var<private> square: f32;
@@ -57,12 +57,12 @@ fn publish_blocks(region: u32, first_block: u32, n_values: u32, n_blocks: u32, s
     if (block >= n_blocks) { continue; }
     let first_value = i / 8u * 16u;
     let j = i % 8u;
-    var most = 0u;
-    for (var e = 0u; e < 16u; e++) { most = max(most, bitcast<u32>(y_own[first_value + e]) & 0x7fffffffu); }
-    let d = select((bitcast<u32>(bitcast<f32>(most) / 127.0) + 0xffu) >> 8u, NAN_24, most >= 0x7f800000u);
+    var most = 0.0;
+    for (var e = 0u; e < 16u; e++) { most = max(most, abs(y_own[first_value + e])); }
+    let d = (bitcast<u32>(most / 127.0) + 0xffu) >> 8u;
     var payload = 0u;
     if (j < 6u) {
-      let inverse = select(1.0 / from24(d), 0.0, most < bitcast<u32>(ZERO_BELOW));
+      let inverse = select(1.0 / from24(d), 0.0, most < ZERO_BELOW);
       for (var e = 0u; e < 3u; e++) {
         if (3u * j + e < 16u) { payload |= (u32(i32(round(y_own[first_value + 3u * j + e] * inverse))) & 0xffu) << (8u * e); }
       }

@@ -11,7 +11,7 @@ alias KvOct = Oct;
 fn kv_oct(x: KvOct) -> Oct { return x; }
 fn kv_low(x: KvOct) -> KvQuad { return x.a; }
 fn kv_high(x: KvOct) -> KvQuad { return x.b; }
-fn kv_stored(a: vec4<f32>, b: vec4<f32>) -> KvOct { return Oct(a, b); }
+fn kv_oct_of(a: KvPair, b: KvPair, c: KvPair, d: KvPair) -> KvOct { return Oct(vec4(a, b), vec4(c, d)); }
 // A quad as pairs of words, and back.
 const QUAD_PAIRS = 2u;
 fn kv_pairs(x: KvQuad, i: u32) -> vec2<u32> { return bitcast<vec2<u32>>(select(x.xy, x.zw, i == 1u)); }

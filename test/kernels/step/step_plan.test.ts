@@ -250,6 +250,7 @@ function declaredBytes(code: string): number {
     u32: 4,
     f32: 4,
     'atomic<u32>': 4,
+    KvPair: 8, // in f32, which the plan counts for f16, too
     'vec2<u32>': 8,
     'vec3<f32>': 16,
     'vec4<f32>': 16,
