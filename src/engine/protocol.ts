@@ -215,7 +215,7 @@ export type EngineEvent =
   | { type: 'warning'; code: string; message: string }
   /**
    * The worker or its GPU was lost, and the model loads again. `recovered` follows, and then the rest of the answer, or
-   * the error that ends it. `code` is that of the loss.
+   * the error that ends it. `code` is that of the loss. Further losses until `recovered` are part of the same pause.
    */
   | { type: 'interrupted'; code: string; message: string }
   /** The answer goes on where it stopped, `pauseMs` after `interrupted`. Comes alone when it moves back to the GPU. */

@@ -1,6 +1,6 @@
 // The plan of faults in an address, and the moments that it names.
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { FAULTS, type FaultName, faultNames, PlanError, parsePlan, planHelp, planned } from '../../tools/faults/plan';
 import { type Happened, Schedule } from '../../tools/faults/schedule';
 
@@ -54,6 +54,17 @@ describe('schedule', () => {
     );
     return { schedule, acted, happened };
   }
+
+  test('what comes some time after a load began comes in one worker, not in the next', () => {
+    vi.useFakeTimers();
+    const { schedule, acted } = scheduleOf('worker-close@ms:5/times:0');
+    schedule.loadBegan();
+    const first = scheduleOf('worker-close@ms:5');
+    first.schedule.loadBegan();
+    vi.advanceTimersByTime(5);
+    vi.useRealTimers();
+    expect([acted, first.acted]).toEqual([[], ['worker-close']]);
+  });
 
   test('one call fails, the N-th; a state goes on', () => {
     const { schedule, happened } = scheduleOf('gpu-oom@call:3,opfs-full@call:2');

@@ -69,6 +69,7 @@ export class Schedule {
   /** The fault's moment has come by itself, not by a call. */
   private arrive(i: number): void {
     const fault = this.faults[i]!;
+    if (!this.mayHappen(i, fault)) return;
     if (FAULTS[fault.name].as === 'act') this.begin(i, fault);
     else fault.moment = { call: 0 };
   }

@@ -50,6 +50,8 @@ export class Connection {
   lost: VivaceError | null = null;
   /** Runs when the worker is lost. */
   onLost: () => void = () => {};
+  /** Resolves when the worker has ended. */
+  readonly gone: Promise<void>;
   /** No beats, because the worker may be asleep with its page. */
   private isPaused = false;
   /** The worker that answered while this one was silent. */
@@ -57,6 +59,7 @@ export class Connection {
   private isAsking = false;
   /** The reason why the worker has ended: lost, closed or aborted. */
   private ended: Error | null = null;
+  private resolveGone: () => void = () => {};
   private readonly listeners = new Set<Listener>();
   private readonly heartbeat: Heartbeat;
   /**
@@ -71,6 +74,9 @@ export class Connection {
     private readonly workerUrl?: string,
   ) {
     this.worker = wrap<WorkerApi>(thread);
+    this.gone = new Promise((resolve) => {
+      this.resolveGone = resolve;
+    });
     this.heartbeat = new Heartbeat(
       () => this.worker.ping(),
       () => !this.isPaused && (this.listeners.size > 0 || !isHidden()),
@@ -238,6 +244,7 @@ export class Connection {
     this.heartbeat.stop();
     for (const listener of this.listeners) listener(error);
     this.listeners.clear();
+    this.resolveGone();
   }
 
   /** Ends the worker at once. */
@@ -247,6 +254,7 @@ export class Connection {
 
   /** Ends the worker when `lastCall` has settled, after `LAST_CALL_MS` at the latest. */
   async closeAfter(lastCall: Promise<unknown>): Promise<void> {
+    this.heartbeat.stop(); // the silence of a worker that ends starts no other
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise((resolve) => {
       timer = setTimeout(resolve, LAST_CALL_MS);

@@ -14,7 +14,10 @@ const MINUTE_MS = 60_000;
 /** Losses that count, and how many of them the engine recovers from. */
 const WINDOW_MS = 10 * MINUTE_MS;
 const MOST_LOSSES = 3;
-/** The pauses before the further tries of a load that failed for a reason that may pass, such as the network. */
+/**
+ * The pauses before the further tries of a load that failed for a reason that may pass, such as the network. Short
+ * memory gets one further try, with half of the context.
+ */
 const RETRY_MS = [2000, 8000];
 /** Tries to get a GPU back that the model needs. Chromium blocks a site for two minutes after repeated crashes. */
 const REFUSED_MS = 3 * MINUTE_MS;
@@ -60,6 +63,8 @@ export class Supervisor {
   private connection: Connection | null = null;
   /** A worker without a model, for the next load. */
   private spare: Connection | null = null;
+  /** Resolves when the workers of all loads so far have ended. */
+  private gone = Promise.resolve();
   /** The moments of the newest losses. */
   private losses: number[] = [];
   private contextLength: number | undefined;
@@ -128,12 +133,13 @@ export class Supervisor {
     }
   }
 
-  /** Ends everything, a recovery too. */
+  /** Ends everything, a recovery too. Resolves when no worker is left, within a second. */
   async unload(): Promise<void> {
     const { connection } = this;
     this.listeners.clear();
     this.end(new WorkerError('The engine was unloaded. Load a model again.'));
-    await connection?.closeAfter(connection.worker.unload());
+    void connection?.closeAfter(connection.worker.unload());
+    await this.gone;
   }
 
   private end(reason: unknown): void {
@@ -167,8 +173,11 @@ export class Supervisor {
         } else if (!cause) throw thrown;
         else {
           refusedUntil ||= Date.now() + REFUSED_MS;
-          const isPassing = error.canRetry ? tries < RETRY_MS.length : Date.now() < refusedUntil && this.mayPass(error);
+          const isShort = error.code.endsWith('memory');
+          const most = isShort ? 1 : RETRY_MS.length;
+          const isPassing = error.canRetry ? tries < most : Date.now() < refusedUntil && this.mayPass(error);
           if (!isPassing || this.isBanned) throw error.canRetry ? error : this.tooMuch(cause, error);
+          if (isShort) this.shorten(error);
           await wait(error.canRetry ? RETRY_MS[tries++] : REFUSED_RETRY_MS, signal);
         }
       }
@@ -177,10 +186,9 @@ export class Supervisor {
 
   /** A load with the options of now. */
   private loadIn(connection: Connection, more: LoadOptions, onProgress: OnProgress, signal: AbortSignal) {
-    connection.onLost = () => {
-      this.spare = connection.takeSecond();
-    };
-    const { input, contextLength, hashesAlone } = this;
+    connection.onLost = () => this.keepSecond(connection);
+    const { input, contextLength, hashesAlone, gone } = this;
+    this.gone = connection.gone.then(() => gone);
     const options = { ...input.options, ...more };
     if (contextLength !== undefined) options.contextLength = contextLength;
     if (this.isBanned) options.backend = 'cpu';
@@ -205,20 +213,22 @@ export class Supervisor {
     const isFirst = !this.info;
     const isWithoutGpu = this.isAuto && this.hadGpu && info.backend === 'cpu';
     const why = this.isBanned ? `The GPU was lost ${this.losses.length} times in ten minutes.` : BLOCKED;
-    if (cause) this.news = `${cause.message} ${isWithoutGpu ? `${why} ${ON_CPU}` : 'The model was loaded again.'}`;
+    if (cause) this.news = `${plain(cause)} ${isWithoutGpu ? `${why} ${ON_CPU}` : 'The model was loaded again.'}`;
     if (cause && isFirst) info.warnings.push({ code: cause.code, message: this.news });
     if (this.shortened) info.warnings.push(this.shortened);
-    this.use(connection, info);
+    this.use(connection, info, this.over.signal);
     if (isWithoutGpu) void this.seekGpu(new VivaceError('webgpu-unavailable', this.news)).catch(() => {});
     else if (cause) this.tell({ state: 'well' });
     this.begin();
   }
 
-  private use(connection: Connection, info: EngineInfo): void {
+  private use(connection: Connection, info: EngineInfo, signal: AbortSignal): void {
+    if (signal.aborted) connection.close();
+    signal.throwIfAborted();
     if (connection.lost) throw connection.lost;
     connection.onLost = () => {
       if (connection !== this.connection) return;
-      this.spare = connection.takeSecond();
+      this.keepSecond(connection);
       void this.recover(connection.lost as VivaceError);
     };
     this.info = info;
@@ -275,7 +285,7 @@ export class Supervisor {
       if (!next) return false;
       const info = await this.loadIn(next, { backend: 'webgpu' }, () => {}, signal);
       const old = this.connection;
-      this.use(next, info);
+      this.use(next, info, signal);
       this.news = MOVED.message;
       old?.lose(MOVED);
       this.tell({ state: 'well' });
@@ -296,10 +306,15 @@ export class Supervisor {
     return null;
   }
 
+  /** Keeps the worker that showed that another hangs, unless one is kept or nothing loads any more. */
+  private keepSecond(connection: Connection): void {
+    if (!this.over.signal.aborted) this.spare ??= connection.takeSecond();
+  }
+
   private async newWorker(signal: AbortSignal): Promise<Connection> {
     const { spare } = this;
     this.spare = null;
-    return spare ?? Connection.open(this.input.workerUrl, signal);
+    return spare && !spare.lost ? spare : Connection.open(this.input.workerUrl, signal);
   }
 
   /** Counts a loss, and decides what to load after it. @throws the error of a loss too many */
@@ -327,6 +342,7 @@ export class Supervisor {
 
   /** Halves the context, which must still hold the answers that run. */
   private shorten(cause: VivaceError): void {
+    if (!this.info) return; // the first load fits the context to the memory by itself
     const from = this.info.contextLength;
     const to = Math.floor(from / 2);
     const needed = Math.max(0, ...[...this.running].map(({ length }) => length)) + LEAST_ROOM;
@@ -335,7 +351,7 @@ export class Supervisor {
       throw new VivaceError(cause.code, `${cause.message} ${why} Close other pages, or choose a smaller model.`);
     }
     this.contextLength = to;
-    const message = `The GPU's memory ran out: the context was shortened from ${from} to ${to} tokens.`;
+    const message = `Memory ran out: the context was shortened from ${from} to ${to} tokens.`;
     this.shortened = { code: 'context-shortened', message };
   }
 
@@ -354,6 +370,11 @@ export class Supervisor {
     this.health = health;
     for (const listener of this.listeners) listener(health);
   }
+}
+
+/** The message without the browser's own words for a lost GPU, which say little to people. */
+function plain({ code, message }: VivaceError): string {
+  return code === 'device-lost' ? message.replace(/ \(.*\)\.$/s, '.') : message;
 }
 
 function asTyped(thrown: unknown): VivaceError {

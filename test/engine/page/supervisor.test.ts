@@ -92,7 +92,10 @@ describe('an answer', () => {
       { input: { prompt: 'a' }, options: { maxTokens: 5, seed: 9, temperature: 0 }, resumed },
     ]);
     expect(answer.heard[4]).toMatchObject({ code: 'device-lost', message: 'The GPU device was lost (a test).' });
-    expect(answer.heard[5]).toMatchObject({ backend: 'webgpu', message: expect.stringMatching(/loaded again/) });
+    expect(answer.heard[5]).toMatchObject({
+      backend: 'webgpu',
+      message: 'The GPU device was lost. The model was loaded again.', // without the browser's own words
+    });
     expect(states()).toEqual(['recovering', 'well']);
   });
 
@@ -266,14 +269,35 @@ describe('while the engine recovers', () => {
     await turn();
     const count = engine!.countTokens('a');
     const ended = expect(count).rejects.toThrow('The engine was unloaded');
+    const failed = expect(answer.whole).rejects.toThrow('The engine was unloaded');
     const before = [...told];
-    await engine!.unload();
+    const unloaded = engine!.unload();
+    await pass(1000);
+    await unloaded;
     await ended;
-    await expect(answer.whole).rejects.toThrow('The engine was unloaded');
+    await failed;
     await expect(read(engine!.complete('a')).whole).rejects.toThrow('The engine was unloaded');
     await pass(1000);
     expect([engine!.lost, engine!.health.state, told]).toEqual([null, 'recovering', before]);
     expect([site.live, vi.getTimerCount()]).toEqual([[], 0]);
+  });
+
+  test('another loss makes one longer pause', async () => {
+    let now = 1000;
+    vi.spyOn(performance, 'now').mockImplementation(() => now);
+    const answer = read(engine!.complete('a', { maxTokens: 1 }));
+    await turn();
+    site.workers[0].loseGpu();
+    await turn();
+    now = 3000;
+    site.newest.crash();
+    await pass(100);
+    now = 5000;
+    site.newest.release();
+    await turn();
+    vi.restoreAllMocks();
+    expect(types(answer.heard)).toEqual(['start', 'prefill', 'interrupted', 'recovered', 'prefill']);
+    expect(answer.heard[3]).toMatchObject({ pauseMs: 4000, message: expect.stringMatching(/worker ended/) });
   });
 
   test('texts, ids and numbers of ids come from the new worker', async () => {
@@ -532,6 +556,19 @@ describe('a recovery that fails', () => {
     expect([site.workers.length, site.live]).toEqual([4, []]);
   });
 
+  test('because memory is short is tried once more, with half of the context', async () => {
+    await open();
+    const refused = () => new GpuMemoryError('The weights', 100, null, 'Close other pages.');
+    site.failures = [refused()];
+    site.newest.crash();
+    await pass(2500);
+    expect([engine!.health.state, site.workers.length, engine!.info.contextLength]).toEqual(['well', 3, 500]);
+    site.failures = [refused(), refused(), refused()];
+    site.newest.loseGpu();
+    await pass(12_000);
+    expect([engine!.lost?.code, site.workers.length, site.live]).toEqual(['gpu-memory', 4, []]); // 250 are too few
+  });
+
   test('because no worker starts is tried again', async () => {
     await open();
     site.isMute = true;
@@ -645,6 +682,60 @@ describe('a worker that is silent', () => {
     const count = engine!.countTokens('a');
     await pass(2500);
     expect(await count).toBe(3);
+  });
+});
+
+describe('an unload leaves no worker within a second, and starts none', () => {
+  const lose = async () => {
+    site.newest.loseGpu();
+    await turn();
+  };
+  const onCpu = async () => {
+    site.hasGpu = false;
+    await lose();
+    site.hasGpu = true;
+  };
+  const set = (change: Partial<Site>) => async () => void Object.assign(site, change);
+  const states: [string, () => Promise<void>][] = [
+    ['while a new worker starts', set({ isMute: true }), lose],
+    ['while the model loads again', set({ holds: true }), lose],
+    ['while a worker that loads hangs', set({ holds: true }), lose, hang],
+    ['beside a worker that hashes', set({ hashes: true, holds: true }), lose],
+    ['while another worker asks for a GPU', onCpu, set({ isMute: true }), () => pass(15_000)],
+    ['while the model loads on a GPU that is back', onCpu, set({ holds: true }), () => pass(15_000)],
+    ['while a worker hangs', hang],
+    ['while another worker shows that one hangs', set({ isMute: true }), hang, () => pass(2000)],
+    [
+      'while another worker shows that one hangs that loads',
+      set({ holds: true }),
+      lose,
+      set({ isMute: true }),
+      hang,
+      () => pass(31_000),
+    ],
+  ].map(([name, ...steps]) => [
+    name as string,
+    async () => {
+      for (const step of steps as (() => Promise<void>)[]) await step();
+    },
+  ]);
+
+  async function hang() {
+    site.newest.thread.hang();
+  }
+
+  test.each(states)('%s', async (_, reach) => {
+    await open();
+    await reach();
+    const started = site.workers.length;
+    let live: number | null = null;
+    void engine!.unload().then(() => {
+      live = site.live.length;
+    });
+    await pass(1000);
+    expect(live).toBe(0);
+    await pass(20_000);
+    expect([site.workers.length, vi.getTimerCount()]).toEqual([started, 0]);
   });
 });
 

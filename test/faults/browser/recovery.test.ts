@@ -3,6 +3,8 @@
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Engine } from '../../../src/engine/engine';
+import type { Faults } from '../../../tools/faults/page';
 import { measureLeaks } from '../../../tools/soak/leaks';
 import { CHAIN, openSoakSite, type SoakSite, STORYTELLER, visitBare } from '../../../tools/soak/site';
 import type { Task } from '../../../tools/soak/task';
@@ -27,6 +29,26 @@ const chat = (fault: string | null, at: 'prefill' | 'decode' | 'idle', after: nu
 });
 const run = (page: Page, task: Task): Promise<Outcome> => page.evaluate(work, { task, boundMs: BOUND_MS });
 
+interface FaultyWindow {
+  engine: Engine;
+  vivaceFaults: Faults;
+  crash(): void;
+}
+
+/** Answers, and crashes the GPU process after these numbers of tokens. Evaluated in the page. */
+async function answerWithCrashes(after: number[]) {
+  const { engine, crash } = window as unknown as FaultyWindow;
+  const heard = { said: '', events: [] as string[], backend: '', health: '' };
+  let tokens = 0;
+  const options = { temperature: 0, maxTokens: 300 };
+  for await (const event of engine.chat([{ role: 'user', content: 'endless' }], options)) {
+    if (event.type === 'token' || event.type === 'done') heard.said += event.text;
+    if (event.type === 'interrupted' || event.type === 'recovered') heard.events.push(event.type);
+    if (event.type === 'token' && after.includes(++tokens)) crash();
+  }
+  return { ...heard, backend: engine.info.backend, health: engine.health.state };
+}
+
 describe('B7 18: a worker that hangs, closes, throws or is terminated', () => {
   test.each(['worker-hang', 'worker-close', 'worker-throw', 'worker-terminate'])('%s', async (fault) => {
     const { page, errors } = await visitBare(site);
@@ -43,6 +65,58 @@ describe('B7 18: a worker that hangs, closes, throws or is terminated', () => {
     expect(errors).toEqual([]);
     await page.context().close();
   });
+});
+
+test('B7 18: a stop ends the answer of a worker that hangs within a second', async () => {
+  const { page, errors } = await visitBare(site);
+  expect(await loaded(page)).toMatchObject({ end: 'ok' });
+  const first = await page.evaluate(async () => {
+    const { engine, vivaceFaults } = window as unknown as FaultyWindow;
+    const stop = new AbortController();
+    const answer = async () => {
+      let tokens = 0;
+      let end = '';
+      for await (const event of engine.chat([{ role: 'user', content: 'endless' }], {
+        maxTokens: 400,
+        signal: stop.signal,
+      })) {
+        if (event.type === 'token' && ++tokens === 9) {
+          vivaceFaults.now('worker-hang');
+          setTimeout(() => stop.abort(), 100);
+        }
+        if (event.type === 'done') end = event.finishReason;
+      }
+      return end;
+    };
+    const aborted = new Promise((resolve) => stop.signal.addEventListener('abort', resolve));
+    const late = aborted.then(() => new Promise((resolve) => setTimeout(resolve, 1000, 'a second')));
+    return Promise.race([answer(), late]);
+  });
+  expect(first).toBe('abort');
+  expect(await page.evaluate(unload, 5000)).toMatchObject({ hung: false, workers: 0 });
+  expect(errors).toEqual([]);
+  await page.context().close();
+});
+
+test('B7 14: a crash of the GPU process in an answer, and another, leave the text as it is', async () => {
+  const own = await openSoakSite();
+  try {
+    const { page, errors } = await visitBare(own);
+    const cdp = await own.browser.newBrowserCDPSession();
+    await page.exposeFunction('crash', () => void cdp.send('Browser.crashGpuProcess').catch(() => {}));
+    expect(await loaded(page, '', 'webgpu')).toMatchObject({ end: 'ok', backend: 'webgpu' });
+    const calm = await page.evaluate(answerWithCrashes, []);
+    for (const [backend, health] of [
+      ['webgpu', 'well'],
+      ['cpu', 'without-gpu'], // the browser grants no GPU after two crashes
+    ]) {
+      const hurt = await page.evaluate(answerWithCrashes, [9]);
+      expect(hurt).toEqual({ said: calm.said, events: ['interrupted', 'recovered'], backend, health });
+    }
+    expect(errors).toEqual([]);
+  } finally {
+    await own.close();
+  }
 });
 
 test('B7 14: a lost GPU in an answer costs a pause, and the text is the same', async () => {
