@@ -26,17 +26,17 @@ const BUILDS = ['page', 'lib', 'elements', 'openai', 'prompt', 'webllm', 'embed'
  * 2), dead workers, lost GPUs and aborts (engine 2), sizes that are no multiple of 32 (model 1). Inlined constants and
  * the order of modules took it back to 132. The fused step took it to 149. What a chat's interface needs took it to
  * 166: calls of tools 3.6, thinking and the split of an answer 2, what a template takes 1.4, checks of requests 1.6,
- * log probabilities 1.4, penalties and biases 1, embeddings 1.5, and ties between them. Recovery took it to 171: a
- * supervisor that loads again, resumes answers and finds out who hangs 3.1, and in the worker answers that go on,
- * patience, and storage that never keeps a load waiting. None of it can come later in
- * chunks: a worker from a blob under a strict policy imports nothing, and the script tag is one file. The page of a
- * recovery took the script tag 1.1, and the panel 0.5.
+ * log probabilities 1.4, penalties and biases 1, embeddings 1.5, and ties between them. Going on after faults took it
+ * to 176: a supervisor that loads again, resumes answers and finds out who hangs 3.1, memory planned and named 2.1, a
+ * search for NaN and a check in idle 2, storage that never keeps a load waiting 1.1, answers that go on, pauses and
+ * patience in the worker the rest. None of it can come later in chunks: a worker from a blob under a strict policy
+ * imports nothing, and the script tag is one file. What the reader sees of a recovery took the script tag 1.
  */
 export const BUDGETS = [
-  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 171.5 },
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 213 },
+  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 176.5 },
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 218 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 60 },
-  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 268.5 },
+  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 274 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_request.js'], budgetKb: 8, ceilingKb: 8 },
   { name: "OpenAI's responses", files: ['lib/openai_responses.js'], budgetKb: 3, ceilingKb: 3.5 },
   { name: 'the Prompt API', files: ['lib/prompt_api.js'], budgetKb: 5, ceilingKb: 6.3 },

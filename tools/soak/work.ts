@@ -89,10 +89,9 @@ export async function work({ task, boundMs }: { task: Task; boundMs: number }): 
     view.vivaceFaults.now(task.strike.fault as Parameters<Faults['now']>[0]);
   };
   const heard = () => {
-    const now = performance.now();
     if (done.struckAt === 0) return;
-    done.pauseMs = Math.max(done.pauseMs, now - done.struckAt);
-    done.struckAt = now;
+    done.pauseMs = Math.max(done.pauseMs, performance.now() - done.struckAt);
+    done.struckAt = performance.now();
   };
   const take = (event: EngineEvent) => {
     heard();
@@ -104,15 +103,15 @@ export async function work({ task, boundMs }: { task: Task; boundMs: number }): 
     if (task.kind === 'abort' && done.tokens === task.abortAfter) stop.abort();
     done.tokens++;
   };
-  const { signal } = stop;
   const answer = async (content: string, options: object) => {
-    for await (const event of engine.chat([{ role: 'user', content }], { ...options, signal })) take(event);
+    if (engine.info.backend === 'webgpu') await engine.embed(['x']); // empties the cache: a kept prefix rounds differently
+    const asked = engine.chat([{ role: 'user', content }], { ...options, signal: stop.signal });
+    for await (const event of asked) take(event);
   };
   const tune = async () => {
     const onResult = (_: unknown, measured: number) => void (measured === 3 && stop.abort());
-    await engine.tune({ signal, onResult }).catch((error: Error) => {
-      if (error.name !== 'AbortError') throw error;
-    });
+    const isAbort = (error: Error) => error.name === 'AbortError' || Promise.reject(error);
+    await engine.tune({ signal: stop.signal, onResult }).catch(isAbort);
   };
   const run = async () => {
     if (task.strike && task.strike.at !== 'decode') setTimeout(strike, task.strike.after);
