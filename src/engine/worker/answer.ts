@@ -21,7 +21,7 @@ export interface AnswerOptions {
   eosIds: readonly number[];
   /** The texts of tokens with log probabilities. */
   names: TokenNames;
-  /** Reports the prompt as done, when the first token is there. */
+  /** Reports the prefill as done, when the token after it is there. */
   onFirst: () => void;
   emit: (events: readonly EngineEvent[]) => void;
   stopped: () => boolean;
@@ -33,6 +33,8 @@ export class Answer {
   /** True once the GPU computed a NaN, which makes the keys and values of this answer useless. */
   isBroken = false;
   private readonly eos: ReadonlySet<number>;
+  /** Ids that steps of this worker brought or its prefill ran: fewer than `ids` while told ids are replayed. */
+  private held = 0;
   /** Pipelines compiled until the newest token. */
   private compiled: number;
 
@@ -49,7 +51,7 @@ export class Answer {
 
   /**
    * Takes the ids of an answer that another worker began. Their events have been told, also the text of each: what was
-   * held back comes later, as it would have.
+   * held back comes later, as it would have. Their steps run again from here on, unless `caughtUp` says otherwise.
    * @throws InvalidRequestError for ids that go on after an end of the answer
    */
   resume(ids: readonly number[]): void {
@@ -66,40 +68,52 @@ export class Answer {
     if (ids.length > 0) this.finishReason ??= this.end();
   }
 
+  /** Counts all told ids as run by a prefill. Returns how many of them steps had brought. */
+  caughtUp(): number {
+    const { held } = this;
+    this.held = this.ids.length;
+    return held;
+  }
+
   /**
-   * Emits the tokens of a readback together, up to the one that ends the answer. Returns false if a step gave up before
-   * that.
+   * Emits the tokens of a readback together, up to the one that ends the answer. Before that, a step may have given up,
+   * or brought another id than the reader has been told.
    */
-  take(arrival: Arrival): boolean {
+  take(arrival: Arrival): 'taken' | 'gave up' | 'strayed' {
     const events: EngineEvent[] = [];
     try {
       if (typeof arrival === 'number') {
-        if (arrival === GAVE_UP) return false;
-        this.takeId(arrival, events);
-        return true;
+        if (arrival === GAVE_UP) return 'gave up';
+        return this.takeId(arrival, events) ? 'taken' : 'strayed';
       }
       const ids = 'ids' in arrival ? arrival.ids : arrival;
       const logprobs = 'ids' in arrival ? arrival.logprobs : [];
       for (let i = 0; i < ids.length && this.finishReason === null; i++) {
-        if (ids[i] === GAVE_UP) return false;
-        this.takeId(ids[i], events, logprobs[i]);
+        if (ids[i] === GAVE_UP) return 'gave up';
+        if (!this.takeId(ids[i], events, logprobs[i])) return 'strayed';
       }
-      return true;
+      return 'taken';
     } finally {
       if (events.length > 0) this.options.emit(events);
     }
   }
 
-  private takeId(id: number, events: EngineEvent[], logprobs?: Logprobs): void {
+  /** Returns false, and takes nothing, if the reader has been told another id. */
+  private takeId(id: number, events: EngineEvent[], logprobs?: Logprobs): boolean {
     const { ids, options, parser } = this;
     if (id === NO_TOKEN) {
       this.isBroken = true;
-      throw new NotFiniteError(options.promptLength + ids.length);
+      throw new NotFiniteError(options.promptLength + this.held);
     }
-    const isFirst = this.clock.first === null;
-    this.inFlight.land();
+    const isTold = this.held < ids.length;
+    if (isTold && id !== ids[this.held]) return false;
+    if (this.inFlight.land(isTold)) options.onFirst();
+    this.held++;
+    if (isTold) {
+      if (options.stopped()) this.finishReason = 'abort';
+      return true;
+    }
     ids.push(id);
-    if (isFirst) options.onFirst();
     const ended = this.eos.has(id);
     const text = ended ? '' : parser.push(id);
     const event = this.event(id, text);
@@ -107,6 +121,7 @@ export class Answer {
     events.push(event);
     if (!ended && parser.parts.length > 0) events.push(...parser.parts);
     this.finishReason = ended ? 'eos' : this.end();
+    return true;
   }
 
   private event(id: number, text: string): TokenEvent {

@@ -6,6 +6,7 @@ import { createAnswerParser } from '../../text/answer/answer_parser';
 import type { EngineEvent, GenerateInput, GenerateOptions, ResumedAnswer, TbtSummary } from '../protocol';
 import { Answer } from './answer';
 import { MOST_SHARED } from './backend';
+import { CatchUp, replays } from './catch_up';
 import { resolveGenerate, samplingParams } from './generate_options';
 import { GiveUps } from './give_ups';
 import { IdsInFlight } from './ids_in_flight';
@@ -22,7 +23,8 @@ type Emit = (events: readonly EngineEvent[]) => void;
 /**
  * Answers one request with events through `emit`, those of a readback together. Ends soon after `stopped` turns true.
  * `done` waits for nothing after the last token. Resolves when the steps queued past it have settled, too, and the
- * session is free for the next request. A `resumed` answer runs its prompt and its ids at once, and goes on from there.
+ * session is free for the next request. A `resumed` answer runs its steps again up to the last id that was told, or
+ * from the first id that comes out otherwise, as after a move to another GPU, runs all told ids in a prefill.
  */
 export async function generate(
   session: Session,
@@ -40,30 +42,27 @@ export async function generate(
   const { sampling, timed, runAhead, prompt, told, known, parser, ends } = request;
   clock.tokenized = performance.now();
 
-  const cached = sharedPrefix(session.cachedIds, known);
+  const isReplay = replays(backend, told.length);
+  const ran = isReplay ? prompt : known;
+  const cached = sharedPrefix(session.cachedIds, ran);
   const cachedTokens = Math.min(cached, prompt.length);
-  const toPrefill = known.length - cached;
-  const progress = (done: number) => {
-    session.cachedIds = Array.from(known.subarray(0, cached + done));
-    emit([{ type: 'prefill', done, total: toPrefill }]);
-  };
-  const inFlight = new IdsInFlight(backend, clock, runAhead, known.length, ends.most - told.length);
-  const giveUps = new GiveUps(backend, inFlight, known.length);
-  const heard = { stopped, emit, onFirst: () => progress(toPrefill) };
+  const inFlight = new IdsInFlight(backend, clock, runAhead);
+  const giveUps = new GiveUps(backend, inFlight);
+  const catchUp = new CatchUp(session, inFlight, clock, emit);
+  const heard = { stopped, emit, onFirst: () => catchUp.done() };
   const answer = new Answer(backend, clock, inFlight, parser, { ...ends, ...heard });
   patiently(told.length, () => answer.resume(told));
-  let before = copyOf(backend.counters);
+  if (!isReplay) answer.caughtUp();
+  const run = async (ids: Uint32Array<ArrayBuffer>, from: number) => {
+    const most = ends.most - (ids.length - prompt.length);
+    if (!(await catchUp.run(ids, from, most, halted))) answer.finishReason = 'abort';
+  };
 
   emit([{ type: 'start', choice: 0, promptIds: Array.from(prompt), cachedTokens }]);
   try {
     if (answer.finishReason === null) {
-      progress(0);
       backend.begin(sampling, timed);
-      const run = () => backend.prefill(known.slice(cached), cached, progress, halted);
-      const { token: first } = (await halted()) ? { token: null } : await run();
-      if (first) inFlight.add(first, 1, clock.tokenized);
-      else answer.finishReason = 'abort';
-      before = copyOf(backend.counters);
+      await run(ran, cached);
     }
 
     while (answer.finishReason === null) {
@@ -73,14 +72,19 @@ export async function generate(
         continue;
       }
       if (!pause.isOn) inFlight.fill();
-      if (answer.take(await inFlight.next())) continue;
-      warn(await giveUps.repeat(), emit);
+      const taken = answer.take(await inFlight.next());
+      if (taken === 'taken') continue;
+      if (taken === 'gave up') warn(await giveUps.repeat(), emit);
+      else {
+        warn((await giveUps.settle()).warning, emit);
+        await run(known, prompt.length + answer.caughtUp());
+      }
       if (stopped()) answer.finishReason = 'abort';
     }
   } catch (error) {
     await giveUps.settle().catch(ignore); // the first failure is the one to tell
     if (!(error instanceof NotFiniteError) || stopped()) throw error;
-    const ids = Uint32Array.from([...prompt, ...answer.ids]);
+    const ids = Uint32Array.from([...prompt, ...answer.ids]).subarray(0, error.position);
     throw new NotFiniteError(error.position, await backend.findNotFinite?.(ids).catch(() => null));
   } finally {
     if (answer.isBroken) session.cachedIds = [];
@@ -88,7 +92,7 @@ export async function generate(
   }
 
   const steps = inFlight.queued - 1 + inFlight.discarded;
-  const counts = { prefilled: toPrefill, steps, before, depth: runAhead.depth };
+  const counts = { prefilled: catchUp.prefilled, steps, before: catchUp.counters, depth: runAhead.depth };
   const { parts, ...end } = answer.finish();
   const { reasoningTokens } = parser;
   const usage = { promptTokens: prompt.length, cachedTokens, completionTokens: answer.ids.length, reasoningTokens };
@@ -159,7 +163,6 @@ function runAheadOf(session: Session, asked: 'auto' | number): RunAhead {
   const runAhead = known?.suits(asked, most, mostShared)
     ? known
     : new RunAhead(asked, most, mostShared, backend.stepBoundMs);
-  runAhead.restart();
   session.runAhead = runAhead;
   return runAhead;
 }
@@ -175,7 +178,3 @@ function sharedPrefix(cached: readonly number[], prompt: Uint32Array): number {
 }
 
 function ignore(): void {}
-
-function copyOf<T extends object>(counters: T | null): T | null {
-  return counters && { ...counters };
-}

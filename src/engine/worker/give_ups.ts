@@ -15,7 +15,6 @@ export class GiveUps {
   constructor(
     private readonly backend: Backend,
     private readonly inFlight: IdsInFlight,
-    private readonly promptLength: number,
   ) {}
 
   /**
@@ -24,12 +23,12 @@ export class GiveUps {
    * @throws GpuProgramError for a step that cannot be repeated or gives up each time; the failure of a step in flight
    */
   async repeat(): Promise<string | null> {
-    const { backend, inFlight, promptLength } = this;
+    const { backend, inFlight } = this;
     const { position, warning } = await this.settle();
     inFlight.rewind();
     this.repeats = position === this.position ? this.repeats + 1 : 1;
     this.position = position ?? -1;
-    if (!backend.stepGaveUp || this.position < promptLength - 1 || this.repeats > MOST_REPEATS) {
+    if (!backend.stepGaveUp || this.position < inFlight.start || this.repeats > MOST_REPEATS) {
       const times = this.repeats === 1 ? 'once' : `${this.repeats} times in a row`;
       throw new GpuProgramError(
         'The decode step',

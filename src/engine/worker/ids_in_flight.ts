@@ -12,6 +12,8 @@ export class IdsInFlight {
   /** Decode steps that were queued in vain, because a step before them gave up, and those that gave up. */
   discarded = 0;
   private arrived = 0;
+  private promptLength = 0;
+  private most = 0;
   private readonly readbacks: Promise<Arrival>[] = [];
   /** The readback that the loop took last, and how many ids had arrived before it. */
   private newest: Promise<Arrival> | null = null;
@@ -19,14 +21,21 @@ export class IdsInFlight {
   /** True until the step that gave up has been queued again, by itself. */
   private repeats = false;
 
-  /** @param most tokens that the answer may have */
   constructor(
     private readonly backend: Backend,
     private readonly clock: TokenClock,
     private readonly runAhead: RunAhead,
-    private readonly promptLength: number,
-    private readonly most: number,
   ) {}
+
+  /** Begins behind `promptLength` ids, for at most `most` tokens. All steps in flight must have settled. */
+  begin(promptLength: number, most: number): void {
+    this.promptLength = promptLength;
+    this.most = most;
+    this.arrived = 0;
+    this.rewind();
+    this.discarded = 0;
+    this.repeats = false;
+  }
 
   /** Adds a readback of `count` ids, whose recording began at `recordedAt`. */
   add(readback: Promise<Arrival>, count: number, recordedAt: number): void {
@@ -38,6 +47,11 @@ export class IdsInFlight {
 
   get isEmpty(): boolean {
     return this.readbacks.length === 0;
+  }
+
+  /** The position of the token that the first step in flight read. */
+  get start(): number {
+    return this.promptLength - 1;
   }
 
   /** Queues steps up to the depth of the run-ahead, as far as the answer may go. */
@@ -62,11 +76,11 @@ export class IdsInFlight {
     return this.newest;
   }
 
-  /** Takes the time of the next id. */
-  land(): void {
-    this.clock.arrived();
+  /** Takes the time of the next id, which the reader has or has not been told. Returns true for the first id of all. */
+  land(isTold: boolean): boolean {
+    this.clock.arrived(isTold);
     this.runAhead.arrived(this.clock.last);
-    this.arrived++;
+    return this.arrived++ === 0;
   }
 
   /**

@@ -36,11 +36,12 @@ export class TokenClock {
     this.waiting = performance.now();
   }
 
-  /** Notes the arrival of the next token. */
-  arrived(): void {
+  /** Notes the arrival of the next token. One that the reader has been told before gives no times. */
+  arrived(isTold = false): void {
     const now = performance.now();
     this.inFlightMs = now - this.recorded[this.tokens++];
-    if (this.first === null) this.first = now;
+    if (isTold) this.last = now;
+    else if (this.first === null) this.first = now;
     else {
       this.tbtMs = now - this.last;
       this.workerMs = Math.min(this.waiting, now) - this.last;

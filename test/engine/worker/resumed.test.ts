@@ -130,7 +130,7 @@ describe('a resumed request', () => {
     const { ask, backend } = scripted();
     const events = await ask(RESUMED, { maxTokens: 4 });
     expect(events[0]).toEqual({ type: 'start', choice: 0, promptIds: [1, 2, 9], cachedTokens: 0 });
-    expect(backend.prefills).toEqual([{ position: 0, length: 5 }]);
+    expect(backend.prefills).toEqual([{ position: 0, length: 3 }]); // and two steps again
     const tokens = events.filter((event) => event.type === 'token');
     expect(tokens.map(({ id, position }) => [id, position])).toEqual([[5, 5], [6, 6]]); // biome-ignore format: pairs
     expect(tokens[0]).toMatchObject({ tbtMs: null, workerMs: null });

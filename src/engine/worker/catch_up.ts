@@ -1,0 +1,75 @@
+// The passes before the first new token of an answer: its prompt, and what another worker had told of the answer.
+
+import type { EngineEvent } from '../protocol';
+import type { Backend, Stopped } from './backend';
+import type { IdsInFlight } from './ids_in_flight';
+import type { Session } from './session';
+import type { TokenClock } from './token_clock';
+
+/**
+ * Longest replay of told tokens, by the bound of a decode step: a reader notices a longer wait more than another word.
+ */
+const REPLAY_MS = 2000;
+
+/**
+ * True if the steps of told tokens run again. A prefill rounds otherwise than steps, and a sampled answer may then go
+ * on with another text. The same steps on the same GPU give the same bits. On the CPU both cost the same.
+ */
+export function replays({ stepBoundMs = 0 }: Backend, told: number): boolean {
+  return told * stepBoundMs <= REPLAY_MS;
+}
+
+/** Runs ids that are known in a prefill, and keeps account of it. */
+export class CatchUp {
+  /** Ids that ran. */
+  prefilled = 0;
+  /** The backend's counters after the newest prefill. */
+  counters: Backend['counters'];
+  private ids: Uint32Array<ArrayBuffer> = new Uint32Array();
+  private cached = 0;
+
+  constructor(
+    private readonly session: Session,
+    private readonly inFlight: IdsInFlight,
+    private readonly clock: TokenClock,
+    private readonly emit: (events: readonly EngineEvent[]) => void,
+  ) {
+    this.counters = copyOf(session.backend.counters);
+  }
+
+  /**
+   * Runs `ids`, of which the cache holds the first `cached`. The step after them is the first in flight, of `most`
+   * tokens. Returns false if stopped. No step may be in flight.
+   */
+  async run(ids: Uint32Array<ArrayBuffer>, cached: number, most: number, halted: Stopped): Promise<boolean> {
+    const { inFlight, clock } = this;
+    const { backend } = this.session;
+    this.ids = ids;
+    this.cached = cached;
+    inFlight.begin(ids.length, most);
+    this.progress(0);
+    const isHalted = await halted();
+    const run = () => backend.prefill(ids.slice(cached), cached, (done) => this.progress(done), halted);
+    const { token } = isHalted ? { token: null } : await run();
+    this.counters = copyOf(backend.counters);
+    if (!token) return false;
+    this.prefilled += ids.length - cached;
+    inFlight.add(token, 1, clock.tokenized);
+    return true;
+  }
+
+  /** Reports all ids as done, when the token after them is there. */
+  done(): void {
+    this.progress(this.ids.length - this.cached);
+  }
+
+  private progress(done: number): void {
+    const { ids, cached } = this;
+    this.session.cachedIds = Array.from(ids.subarray(0, cached + done));
+    this.emit([{ type: 'prefill', done, total: ids.length - cached }]);
+  }
+}
+
+function copyOf<T extends object>(counters: T | null): T | null {
+  return counters && { ...counters };
+}
