@@ -119,17 +119,6 @@ test('B7 14: a crash of the GPU process in an answer, and another, leave the tex
   }
 });
 
-test('B7 14: a lost GPU in an answer costs a pause, and the text is the same', async () => {
-  const { page, errors } = await visitBare(site);
-  expect(await loaded(page, '', 'webgpu')).toMatchObject({ end: 'ok', backend: 'webgpu' });
-  const calm = await run(page, chat(null, 'decode', 0));
-  const hurt = await run(page, chat('gpu-destroy', 'decode', 9));
-  expect(hurt).toMatchObject({ end: 'ok', said: calm.said, backend: 'webgpu' });
-  expect(hurt.events).toEqual(['interrupted device-lost', 'recovered webgpu']);
-  expect(errors).toEqual([]);
-  await page.context().close();
-});
-
 describe('B7 16: storage that is absent, full or refuses', () => {
   test.each(['storage-absent', 'storage-throws', 'storage-full', 'idb-throws@call:3', 'opfs-throws@call:4'])(
     '%s',
