@@ -92,13 +92,10 @@ for (const { name, create, prompts } of BACKENDS) {
       });
     }
     if (name === 'cpu') return;
-    test.each<[string, GenerateOptions]>([
-      ['greedy', { temperature: 0 }],
-      ['sampled', SAMPLED],
-    ])('a %s answer goes on in a session that has not seen it', { timeout: TIMEOUT_MS }, async (_name, options) => {
+    test('a sampled answer goes on in a session that has not seen it', { timeout: TIMEOUT_MS }, async () => {
       session ??= open();
       const opened = await session;
-      const given = { ...options, maxTokens: 8, runAhead: 4 };
+      const given = { ...SAMPLED, maxTokens: 8, runAhead: 4 };
       const whole = await run({ ...opened, cachedIds: [] }, { prompt: 'Once upon a time' }, given);
       await expectRest({ ...opened, cachedIds: [] }, { prompt: 'Once upon a time' }, given, whole, 5);
     });
