@@ -25,6 +25,8 @@ export class Site {
   failures: Error[] = [];
   /** Answers send so many tokens by themselves. */
   tokens = 0;
+  /** New workers hold a lock by this name, once `held` has resolved. Null: the browser has no locks. */
+  lock: { name: string; held: Promise<void> } | null = null;
   /** New workers do not answer. */
   isMute = false;
   parameters = 1e6;
@@ -141,7 +143,10 @@ export class ScriptedWorker {
       if (this.isMute) await this.held;
       return 'pong';
     },
-    holdLock: () => null,
+    holdLock: async () => {
+      await this.site.lock?.held;
+      return this.site.lock?.name ?? null;
+    },
     load: (_: unknown, options: LoadOptions, report: Remote<(p: LoadProgress) => void>, hash: Remote<() => boolean>) =>
       this.load(options, report, hash),
     cancelLoad: () => void this.calls.push('cancelLoad'),

@@ -7,10 +7,13 @@ import type { LostMessage, PatienceMessage, WorkerApi } from '../protocol';
 import { Heartbeat } from './heartbeat';
 import { isHidden } from './phone';
 import { trustedScriptUrl } from './script_url';
+import { wait } from './wait';
 import { workerSource } from './worker_source';
 
 /** A new worker counts as dead after so long without an answer. A slow phone needs time to read 300 KB of code. */
 const HANDSHAKE_MS = 15_000;
+/** The wait for the lock of a new worker, in browsers whose locks hang. */
+const LOCK_MS = 1000;
 /** The wait for the report of a policy violation, which may follow the worker's error event and says more. */
 const VIOLATION_MS = 200;
 /** The time for a worker to put its storage in order before it ends. */
@@ -137,7 +140,8 @@ export class Connection {
     try {
       await connection.alive(connection.worker.ping());
       connection.heartbeat.start();
-      connection.waitForLock().catch(() => {}); // without Web Locks the beats suffice
+      // Before any work: of a worker that ends without its lock only a long silence would tell.
+      await Promise.race([connection.waitForLock(), wait(LOCK_MS, over)]).catch(() => {}); // without locks the beats do
       return connection;
     } catch (error) {
       connection.close();
@@ -218,14 +222,14 @@ export class Connection {
     this.takeSecond()?.close();
   }
 
-  /** Waits for the lock that the worker holds while it lives. A worker may end without a message. */
+  /** Queues for the lock that the worker holds while it lives. A worker may end without a message. */
   private async waitForLock(): Promise<void> {
     const { locks } = navigator;
-    const name = await this.worker.holdLock();
+    const name = await this.alive(this.worker.holdLock());
     if (name === null) return;
     // A lock that is already free is not the worker's: the browser keeps the locks of the two apart.
     if (await locks.request(name, { ifAvailable: true }, (lock) => lock !== null)) return;
-    await locks.request(name, () => this.lose(died('the browser or a script ended it')));
+    locks.request(name, () => this.lose(died('the browser or a script ended it'))).catch(() => {});
   }
 
   /** Ends the worker for `error`. */

@@ -451,6 +451,38 @@ describe('losses', () => {
     expect(site.workers.map(({ options }) => options?.cache)).toEqual(['check', true, true]); // the version that ran
   });
 
+  test('of a worker that ends without a word are known by its lock, which the load waits for', async () => {
+    const locks = new EventTarget();
+    const on = (moment: string) => new Promise<void>((resolve) => locks.addEventListener(moment, () => resolve()));
+    const freed = on('freed');
+    const request = (_: string, given: LockOptions | (() => void), callback?: (lock: null) => boolean) =>
+      typeof given === 'function' ? freed.then(given) : Promise.resolve(callback?.(null));
+    vi.stubGlobal('navigator', { locks: { request } });
+    Object.assign(site, { lock: { name: 'a', held: on('held') }, holds: true });
+    const loading = Engine.load('https://example.org/model.gguf');
+    await turn();
+    expect(site.workers[0].options).toBeNull();
+    locks.dispatchEvent(new Event('held'));
+    await turn();
+    expect(site.workers[0].options).not.toBeNull();
+    Object.assign(site, { lock: null, holds: false });
+    site.workers[0].thread.hang();
+    locks.dispatchEvent(new Event('freed'));
+    await turn();
+    engine = await loading;
+    expect(engine.info.warnings).toMatchObject([{ code: 'worker' }]);
+    expect(site.workers).toHaveLength(2);
+  });
+
+  test('locks that hang delay a load by a second', async () => {
+    Object.assign(site, { lock: { name: 'a', held: new Promise(() => {}) } });
+    vi.stubGlobal('navigator', { locks: {} });
+    const loading = Engine.load('https://example.org/model.gguf');
+    await pass(1000);
+    engine = await loading;
+    expect(site.workers).toHaveLength(1);
+  });
+
   test('while the model loads end in an error at the fourth', async () => {
     site.holds = true;
     const loading = Engine.load('https://example.org/model.gguf');
