@@ -104,7 +104,7 @@ export async function work({ task, boundMs }: { task: Task; boundMs: number }): 
     done.tokens++;
   };
   const answer = async (content: string, options: object) => {
-    if (engine.info.backend === 'webgpu') await engine.embed(['x']); // empties the cache: a kept prefix rounds differently
+    if (engine.info.backend === 'webgpu') await engine.embed(['x']); // empties the cache, whose prefix rounds otherwise
     const asked = engine.chat([{ role: 'user', content }], { ...options, signal: stop.signal });
     for await (const event of asked) take(event);
   };
