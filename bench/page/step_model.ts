@@ -1,10 +1,10 @@
 // The model of `bench -- step`: one set of weights behind a session whose decode steps are fused or plain, and another
 // session that computes in f32.
 
+import { WebGpuBackend } from '../../src/engine/backend/webgpu_backend';
 import type { GenerateInput } from '../../src/engine/protocol';
 import { generate } from '../../src/engine/worker/generate';
 import type { Session } from '../../src/engine/worker/session';
-import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
 import { InvalidRequestError } from '../../src/errors';
 import type { StepLaunch } from '../../src/kernels/step/step_plan';
 import type { ModelConfig } from '../../src/model/config/config';

@@ -1,9 +1,9 @@
 // The engine's own session over a model that was made up: what decode and prefill are measured on.
 
+import { WebGpuBackend } from '../../src/engine/backend/webgpu_backend';
 import type { EngineEvent, GenerateOptions, RunMetrics, TbtSummary, Usage } from '../../src/engine/protocol';
 import { generate } from '../../src/engine/worker/generate';
 import type { Session } from '../../src/engine/worker/session';
-import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
 import { InvalidRequestError, VivaceError } from '../../src/errors';
 import type { ModelConfig } from '../../src/model/config/config';
 import { Llama } from '../../src/model/llama';

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CpuWeights } from '../../src/cpu/llama';
-import { loadCpuWeights } from '../../src/engine/worker/cpu_backend';
+import { loadCpuWeights } from '../../src/engine/backend/cpu_backend';
 import type { ModelConfig } from '../../src/model/config/config';
 import { readConfig } from '../../src/model/config/read';
 import { resolveTensors } from '../../src/model/tensors';

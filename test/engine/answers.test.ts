@@ -3,12 +3,12 @@
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Engine, type EngineEvent } from '../../src/engine/engine';
-import type { LoadedModel } from '../../src/engine/worker/load';
+import type { LoadedModel } from '../../src/engine/load/load';
 import { engineWorker, type FakeWorker, stubWorkers } from './fake_worker';
 import { numberSession } from './loop_session';
 import { done, INFO, read, SteppedBackend, until } from './stepped_backend';
 
-vi.mock('../../src/engine/worker/load', () => ({
+vi.mock('../../src/engine/load/load', () => ({
   loadModel: async (): Promise<LoadedModel> => ({ session: numberSession(backend), info: INFO }),
 }));
 

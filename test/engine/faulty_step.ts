@@ -2,7 +2,7 @@
 // shader.
 
 import { CpuLlama } from '../../src/cpu/llama';
-import { loadCpuWeights } from '../../src/engine/worker/cpu_backend';
+import { loadCpuWeights } from '../../src/engine/backend/cpu_backend';
 import { readConfig } from '../../src/model/config/read';
 import { Llama } from '../../src/model/llama';
 import type { StepChoice } from '../../src/model/step/step_choice';

@@ -4,11 +4,11 @@
 
 import { availableParallelism } from 'node:os';
 import { describe, expect, test } from 'vitest';
+import { WebGpuBackend } from '../../src/engine/backend/webgpu_backend';
+import { chooseStep } from '../../src/engine/load/choose_step';
 import type { EngineEvent, GenerateOptions } from '../../src/engine/protocol';
-import { chooseStep } from '../../src/engine/worker/choose_step';
 import { generate } from '../../src/engine/worker/generate';
 import type { Session } from '../../src/engine/worker/session';
-import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
 import type { Llama } from '../../src/model/llama';
 import { GAVE_UP } from '../../src/sampling/sampling';
 import { relativeError } from '../close';

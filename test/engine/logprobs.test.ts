@@ -3,11 +3,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { logprobs as textbook } from '../../src/cpu/logprobs';
+import type { Backend } from '../../src/engine/backend/backend';
+import { CpuBackend, loadCpuWeights } from '../../src/engine/backend/cpu_backend';
+import { WebGpuBackend } from '../../src/engine/backend/webgpu_backend';
 import type { GenerateOptions, TokenEvent } from '../../src/engine/protocol';
-import type { Backend } from '../../src/engine/worker/backend';
-import { CpuBackend, loadCpuWeights } from '../../src/engine/worker/cpu_backend';
 import type { Session } from '../../src/engine/worker/session';
-import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
 import { readConfig } from '../../src/model/config/read';
 import { Llama } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';

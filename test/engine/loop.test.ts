@@ -2,8 +2,8 @@
 // of run-ahead 1, for every end on a toy, where a step costs nothing, and for each way of sampling on a tiny model.
 
 import { describe, expect, test } from 'vitest';
+import type { Backend } from '../../src/engine/backend/backend';
 import type { GenerateOptions } from '../../src/engine/protocol';
-import type { Backend } from '../../src/engine/worker/backend';
 import { readFixture } from '../cpu/fixtures';
 import { testGpu } from '../gpu/test_device';
 import { ask, damagedFiles, numberSession, sharedRunAhead, TINY, tinyBackend, toyBackend } from './loop_session';

@@ -1,12 +1,12 @@
 // Models for tests of the loop: a tiny model of test/fixtures/llama, and a toy of one kernel. Their tokens are written
 // as numbers: '195 104 122' is three tokens.
 
+import { type Backend, MOST_SHARED } from '../../src/engine/backend/backend';
+import { WebGpuBackend } from '../../src/engine/backend/webgpu_backend';
 import type { EngineEvent, GenerateInput, GenerateOptions, TbtSummary, TokenEvent } from '../../src/engine/protocol';
-import { type Backend, MOST_SHARED } from '../../src/engine/worker/backend';
 import { generate } from '../../src/engine/worker/generate';
 import { RunAhead } from '../../src/engine/worker/run_ahead';
 import type { Session } from '../../src/engine/worker/session';
-import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
 import type { Gpu } from '../../src/gpu/device';
 import { CommandList, createKernel } from '../../src/gpu/kernel';
 import { readConfig } from '../../src/model/config/read';

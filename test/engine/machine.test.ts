@@ -1,7 +1,7 @@
 // The engine's figures of the machine and of a model, compared with the actual buffers: a tiny model on Dawn.
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { type LoadedModel, loadModel } from '../../src/engine/worker/load';
+import { type LoadedModel, loadModel } from '../../src/engine/load/load';
 import { GpuMemoryError } from '../../src/errors';
 import { Gpu } from '../../src/gpu/device';
 import { measureRoofline } from '../../src/tune/roofline';

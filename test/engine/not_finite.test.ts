@@ -1,8 +1,8 @@
 // A NaN or an infinity in the weights is a typed error, and the next request starts afresh. loop.test.ts tests the GPU.
 
 import { describe, expect, test } from 'vitest';
-import type { Backend } from '../../src/engine/worker/backend';
-import { CpuBackend, loadCpuWeights } from '../../src/engine/worker/cpu_backend';
+import type { Backend } from '../../src/engine/backend/backend';
+import { CpuBackend, loadCpuWeights } from '../../src/engine/backend/cpu_backend';
 import { readConfig } from '../../src/model/config/read';
 import { resolveTensors } from '../../src/model/tensors';
 import { NO_TOKEN } from '../../src/sampling/sampling';

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Engine } from '../../src/engine/engine';
-import type { LoadedModel } from '../../src/engine/worker/load';
+import type { LoadedModel } from '../../src/engine/load/load';
 import { InvalidRequestError } from '../../src/errors';
 import { engineWorker, type FakeWorker, stubWorkers } from './fake_worker';
 import { numberSession } from './loop_session';
@@ -10,7 +10,7 @@ import { done, INFO, read, SteppedBackend, until } from './stepped_backend';
 
 /** Loads the next model of the worker. */
 let load: (signal: AbortSignal) => Promise<LoadedModel>;
-vi.mock('../../src/engine/worker/load', () => ({
+vi.mock('../../src/engine/load/load', () => ({
   loadModel: (_place: unknown, _options: unknown, _tell: unknown, signal: AbortSignal) => load(signal),
 }));
 

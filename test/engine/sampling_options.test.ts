@@ -1,9 +1,9 @@
 // Biases, bans and penalties through the loop: the ids of the GPU are those of the textbook, and of their meaning.
 
 import { describe, expect, test } from 'vitest';
+import type { Backend } from '../../src/engine/backend/backend';
+import { CpuBackend, loadCpuWeights } from '../../src/engine/backend/cpu_backend';
 import type { GenerateOptions } from '../../src/engine/protocol';
-import type { Backend } from '../../src/engine/worker/backend';
-import { CpuBackend, loadCpuWeights } from '../../src/engine/worker/cpu_backend';
 import type { Session } from '../../src/engine/worker/session';
 import { readConfig } from '../../src/model/config/read';
 import { resolveTensors } from '../../src/model/tensors';

@@ -1,6 +1,6 @@
 // A scripted backend for tests of the loop.
 
-import type { Backend, Stopped } from '../../src/engine/worker/backend';
+import type { Backend, Stopped } from '../../src/engine/backend/backend';
 
 /** A backend with a script: the token at position p of the conversation is script(p). It checks its own use. */
 export class ScriptBackend implements Backend {

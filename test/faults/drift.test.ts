@@ -2,8 +2,8 @@
 // where nothing is wrong, and comes only some minutes apart.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { WebGpuBackend } from '../../src/engine/backend/webgpu_backend';
 import { IdleCheck } from '../../src/engine/worker/idle_check';
-import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
 import { CommandList } from '../../src/gpu/kernel';
 import { readConfig } from '../../src/model/config/read';
 import { Llama } from '../../src/model/llama';

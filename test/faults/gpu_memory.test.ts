@@ -2,11 +2,11 @@
 // left behind, and the model loads next and answers right. And what a load does where less is granted.
 
 import { afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { type LoadedModel, loadModel } from '../../src/engine/load/load';
+import { allocateModel } from '../../src/engine/load/load_memory';
+import { resolveLoad } from '../../src/engine/load/load_options';
 import type { EngineEvent, LoadOptions, LoadProgress, Warning } from '../../src/engine/protocol';
 import { generate } from '../../src/engine/worker/generate';
-import { type LoadedModel, loadModel } from '../../src/engine/worker/load';
-import { allocateModel } from '../../src/engine/worker/load_memory';
-import { resolveLoad } from '../../src/engine/worker/load_options';
 import type { GpuMemoryError } from '../../src/errors';
 import { Gpu } from '../../src/gpu/device';
 import { readConfig } from '../../src/model/config/read';

@@ -1,9 +1,9 @@
 // The page's side of storage: what is told of waits, and the request to keep what is kept.
 
 import { afterEach, expect, test, vi } from 'vitest';
+import { LoadTracker } from '../../src/engine/load/load_tracker';
 import { askToKeep } from '../../src/engine/page/model_cache';
 import type { LoadProgress } from '../../src/engine/protocol';
-import { LoadTracker } from '../../src/engine/worker/load_tracker';
 
 afterEach(() => {
   vi.unstubAllGlobals();

@@ -2,10 +2,10 @@
 // names the layer; a load with `debug` names the tensor. A GPU that stops computing is noticed, too.
 
 import { describe, expect, test } from 'vitest';
+import type { Backend } from '../../src/engine/backend/backend';
+import { CpuBackend, loadCpuWeights } from '../../src/engine/backend/cpu_backend';
+import { WebGpuBackend } from '../../src/engine/backend/webgpu_backend';
 import type { GenerateOptions } from '../../src/engine/protocol';
-import type { Backend } from '../../src/engine/worker/backend';
-import { CpuBackend, loadCpuWeights } from '../../src/engine/worker/cpu_backend';
-import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
 import type { Gpu } from '../../src/gpu/device';
 import { checkedFiles } from '../../src/model/checked_files';
 import { readConfig } from '../../src/model/config/read';

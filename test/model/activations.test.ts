@@ -4,7 +4,7 @@
 import { expect, test } from 'vitest';
 import type { AttentionName } from '../../src/attention/attention';
 import { CpuLlama } from '../../src/cpu/llama';
-import { loadCpuWeights } from '../../src/engine/worker/cpu_backend';
+import { loadCpuWeights } from '../../src/engine/backend/cpu_backend';
 import { readConfig } from '../../src/model/config/read';
 import { Llama } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';

@@ -4,8 +4,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { CpuLlama } from '../../src/cpu/llama';
-import { loadCpuWeights } from '../../src/engine/worker/cpu_backend';
-import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
+import { loadCpuWeights } from '../../src/engine/backend/cpu_backend';
+import { WebGpuBackend } from '../../src/engine/backend/webgpu_backend';
 import type { Gpu } from '../../src/gpu/device';
 import { readConfig } from '../../src/model/config/read';
 import { Llama, type LlamaOptions } from '../../src/model/llama';

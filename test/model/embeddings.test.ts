@@ -2,11 +2,11 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { Backend } from '../../src/engine/worker/backend';
-import { CpuBackend, loadCpuWeights } from '../../src/engine/worker/cpu_backend';
+import type { Backend } from '../../src/engine/backend/backend';
+import { CpuBackend, loadCpuWeights } from '../../src/engine/backend/cpu_backend';
+import { WebGpuBackend } from '../../src/engine/backend/webgpu_backend';
+import { loadModel } from '../../src/engine/load/load';
 import { embed } from '../../src/engine/worker/embed';
-import { loadModel } from '../../src/engine/worker/load';
-import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
 import { readConfig } from '../../src/model/config/read';
 import { Llama, type LlamaOptions } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';

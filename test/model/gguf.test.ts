@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { CpuLlama } from '../../src/cpu/llama';
-import { loadCpuWeights } from '../../src/engine/worker/cpu_backend';
+import { loadCpuWeights } from '../../src/engine/backend/cpu_backend';
 import { readConfig } from '../../src/model/config/read';
 import { Llama, type LlamaOptions } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';

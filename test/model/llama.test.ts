@@ -1,7 +1,7 @@
 // The forward pass on the GPU against the logits and greedy ids of transformers (test/fixtures/llama).
 
 import { describe, expect, test } from 'vitest';
-import { WebGpuBackend } from '../../src/engine/worker/webgpu_backend';
+import { WebGpuBackend } from '../../src/engine/backend/webgpu_backend';
 import { readConfig } from '../../src/model/config/read';
 import { Llama } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';

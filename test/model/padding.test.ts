@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { CpuLlama } from '../../src/cpu/llama';
-import { loadCpuWeights } from '../../src/engine/worker/cpu_backend';
+import { loadCpuWeights } from '../../src/engine/backend/cpu_backend';
 import type { ModelConfig } from '../../src/model/config/config';
 import { readConfig } from '../../src/model/config/read';
 import { Llama, type LlamaOptions } from '../../src/model/llama';

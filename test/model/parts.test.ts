@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { create } from 'webgpu';
 import { CpuLlama } from '../../src/cpu/llama';
-import { loadCpuWeights } from '../../src/engine/worker/cpu_backend';
+import { loadCpuWeights } from '../../src/engine/backend/cpu_backend';
 import { Gpu } from '../../src/gpu/device';
 import { PREFILL_CHUNK } from '../../src/model/buffers';
 import { readConfig } from '../../src/model/config/read';

@@ -2,9 +2,9 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { loadCpuWeights } from '../../src/engine/backend/cpu_backend';
+import { loadModel } from '../../src/engine/load/load';
 import type { LoadOptions } from '../../src/engine/protocol';
-import { loadCpuWeights } from '../../src/engine/worker/cpu_backend';
-import { loadModel } from '../../src/engine/worker/load';
 import { readConfig } from '../../src/model/config/read';
 import { resolveTensors } from '../../src/model/tensors';
 import { allocateWeights, type QuantizedFormat } from '../../src/model/weights';

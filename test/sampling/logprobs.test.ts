@@ -1,7 +1,7 @@
 // The words of a readback with log probabilities.
 
 import { expect, test } from 'vitest';
-import { MOST_SHARED } from '../../src/engine/worker/backend';
+import { MOST_SHARED } from '../../src/engine/backend/backend';
 import { LOGPROBS_RING, readLogprobs } from '../../src/sampling/logprobs';
 import { NO_TOKEN } from '../../src/sampling/sampling';
 

@@ -19,7 +19,7 @@ const WORKER = [
   '/src/cpu/quantize',
   '/src/tune/roofline',
   '/src/tune/tune',
-  '/src/engine/worker/load',
+  '/src/engine/load/load',
 ];
 
 const EMBED = ['/src/embed/embed_session', 'streaming-markdown', '/src/ui/chat/chat_run', '/src/ui/markdown/markdown'];

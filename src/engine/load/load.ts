@@ -16,23 +16,33 @@ import { openCache } from '../../storage/cache/cache';
 import { resolveUrl } from '../../storage/hub/model_url';
 import { type ModelFiles, openModel } from '../../storage/model_file';
 import type { OpenOptions } from '../../storage/source/byte_source';
-import { createChatTemplate } from '../../text/template/chat_template';
+import { type ChatTemplate, createChatTemplate } from '../../text/template/chat_template';
 import { findChatTemplate } from '../../text/template/find_template';
-import { createTokenizer } from '../../text/tokenizer';
+import { createTokenizer, type Tokenizer } from '../../text/tokenizer';
 import { attentionKey, loadProfile } from '../../tune/profile_store';
+import type { Backend } from '../backend/backend';
+import { CPU_STEP, CpuBackend, loadCpuWeights } from '../backend/cpu_backend';
+import { WebGpuBackend } from '../backend/webgpu_backend';
 import type { ActivationType, EngineInfo, LoadOptions, LoadProgress, ModelLocation, Warning } from '../protocol';
-import type { Backend } from './backend';
 import { chooseStep, type StepLoad, tunedStep } from './choose_step';
-import { CPU_STEP, CpuBackend, loadCpuWeights } from './cpu_backend';
 import { type Attempt, blamesFiles, describeRepair, mayHeal } from './load_again';
 import { allocateModel, chooseCpuContext, typedMemory } from './load_memory';
 import { checkActivations, chooseActivations, chooseContext, type ResolvedLoad, resolveLoad } from './load_options';
 import { LoadTracker } from './load_tracker';
-import type { Session } from './session';
-import { WebGpuBackend } from './webgpu_backend';
+
+/** A model that can run. */
+export interface ReadyModel {
+  backend: Backend;
+  tokenizer: Tokenizer;
+  template: ChatTemplate | null;
+  /** Rows of the embedding. */
+  vocabSize: number;
+  /** The ids whose keys and values the cache holds, from position 0. */
+  cachedIds: readonly number[];
+}
 
 export interface LoadedModel {
-  session: Session;
+  session: ReadyModel;
   info: EngineInfo;
   isKept?: boolean;
 }

@@ -8,9 +8,9 @@ import { kvBytesPerToken } from '../../model/kv_cache';
 import { allocateMemory, type MemoryRequest, memoryNeed } from '../../model/memory';
 import type { ModelTensors } from '../../model/tensors';
 import { allocateWeights, hasPlainMatrix, planWeights } from '../../model/weights';
+import { readbackBytes } from '../backend/webgpu_backend';
 import type { Warning } from '../protocol';
 import type { ResolvedLoad } from './load_options';
-import { readbackBytes } from './webgpu_backend';
 
 /** The context is not shortened below this, unless the model or the caller asks for less. */
 const LEAST_CONTEXT = 2048;

@@ -1,7 +1,7 @@
 // The passes before the first new token of an answer: its prompt, and what another worker had told of the answer.
 
+import type { Backend, Stopped } from '../backend/backend';
 import type { EngineEvent } from '../protocol';
-import type { Backend, Stopped } from './backend';
 import type { IdsInFlight } from './ids_in_flight';
 import type { Session } from './session';
 import type { TokenClock } from './token_clock';

@@ -2,8 +2,8 @@
 
 import { normalize } from '../../cpu/embedding';
 import { ContextOverflowError, InvalidRequestError, NotFiniteError } from '../../errors';
+import { nextTask } from '../backend/next_task';
 import type { Embeddings, EmbedOptions } from '../protocol';
-import { nextTask } from './next_task';
 import { Pause } from './pause';
 import { encodeInput } from './prompt';
 import type { Session } from './session';

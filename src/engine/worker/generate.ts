@@ -3,9 +3,9 @@
 
 import { InvalidRequestError, NotFiniteError } from '../../errors';
 import { createAnswerParser } from '../../text/answer/answer_parser';
+import { MOST_SHARED } from '../backend/backend';
 import type { EngineEvent, GenerateInput, GenerateOptions, ResumedAnswer, TbtSummary } from '../protocol';
 import { Answer } from './answer';
-import { MOST_SHARED } from './backend';
 import { CatchUp, replays } from './catch_up';
 import { resolveGenerate, samplingParams } from './generate_options';
 import { GiveUps } from './give_ups';

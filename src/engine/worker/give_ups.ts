@@ -2,7 +2,7 @@
 // queued behind it. They are dropped, and the first of them runs again.
 
 import { GpuProgramError } from '../../errors';
-import type { Backend } from './backend';
+import type { Backend } from '../backend/backend';
 import type { IdsInFlight } from './ids_in_flight';
 
 /** Most repetitions of the step at one position. */

@@ -1,7 +1,7 @@
 // The steps between this thread and the GPU: queues them ahead of the answer and hands their ids back in order.
 
 import { GAVE_UP } from '../../sampling/sampling';
-import type { Arrival, Backend } from './backend';
+import type { Arrival, Backend } from '../backend/backend';
 import type { RunAhead } from './run_ahead';
 import type { TokenClock } from './token_clock';
 

@@ -1,8 +1,8 @@
 // The figures of one answer, from its clock and from the backend's counters.
 
+import type { Backend } from '../backend/backend';
 import type { PerToken, RunMetrics, TbtSummary } from '../protocol';
 import { summarizeGaps } from '../tbt';
-import type { Backend } from './backend';
 import type { TokenClock } from './token_clock';
 
 export interface RunCounts {

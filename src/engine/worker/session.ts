@@ -1,19 +1,11 @@
 // The state that requests to one model share.
 
-import type { ChatTemplate } from '../../text/template/chat_template';
-import type { Tokenizer } from '../../text/tokenizer';
-import type { Backend } from './backend';
+import type { ReadyModel } from '../load/load';
 import type { Pause } from './pause';
 import type { RunAhead } from './run_ahead';
 
-/** A loaded model. `cachedIds` are the ids whose keys and values the cache holds, from position 0. */
-export interface Session {
-  backend: Backend;
-  tokenizer: Tokenizer;
-  template: ChatTemplate | null;
-  /** Rows of the embedding. */
-  vocabSize: number;
-  cachedIds: readonly number[];
+/** A loaded model with what its requests leave for one another. */
+export interface Session extends ReadyModel {
   /** Absent where nothing pauses the requests. */
   pause?: Pause;
   /** The run-ahead of the last answer, with its estimates of this browser and GPU. */

@@ -5,7 +5,9 @@ import { InvalidRequestError } from '../../errors';
 import { deleteModel, listModels } from '../../storage/cache/cached_models';
 import { inStores } from '../../storage/cache/watched_stores';
 import { type Hasher, portHasher, serveHasher } from '../../storage/source/hash_port';
+import type { OnTuneResult } from '../backend/backend';
 import { toFailure } from '../failure';
+import { type LoadedModel, loadModel } from '../load/load';
 import type {
   Embeddings,
   EngineEvent,
@@ -17,17 +19,20 @@ import type {
   Warning,
   WorkerApi,
 } from '../protocol';
-import type { OnTuneResult } from './backend';
 import { embed } from './embed';
 import { generate } from './generate';
 import { resolveGenerate } from './generate_options';
 import { IdleCheck } from './idle_check';
-import { type LoadedModel, loadModel } from './load';
 import { Pause } from './pause';
 import { encodeInput } from './prompt';
 import { serve } from './serve';
+import type { Session } from './session';
 
-let model: LoadedModel | null = null;
+interface Model extends LoadedModel {
+  session: Session;
+}
+
+let model: Model | null = null;
 const loading = new AbortController();
 /** Ends the load's waits for other tabs. */
 const alone = new AbortController();
@@ -42,7 +47,7 @@ const requests = new Set<{ stopped: boolean }>();
 let queue: Promise<void> = Promise.resolve();
 
 /** @throws InvalidRequestError before a load and after an unload */
-function loaded(): LoadedModel {
+function loaded(): Model {
   if (!model) throw new InvalidRequestError('No model is loaded.');
   return model;
 }
@@ -50,7 +55,7 @@ function loaded(): LoadedModel {
 /** Runs `work` after all earlier requests. Sends its messages and its error through the port. */
 function enqueue<Message>(
   port: MessagePort,
-  work: (model: LoadedModel, post: (messages: readonly Message[]) => void, stopped: () => boolean) => Promise<void>,
+  work: (model: Model, post: (messages: readonly Message[]) => void, stopped: () => boolean) => Promise<void>,
 ): void {
   if (!(port instanceof MessagePort)) throw new InvalidRequestError('A request needs a port for its answer.');
   const state = { stopped: false };
@@ -140,9 +145,9 @@ const api: WorkerApi = {
   async load(location, options, onProgress, startHasher) {
     try {
       const createHasher = (size: number) => hasherElsewhere(size, startHasher);
-      model = await loadModel(location, options, onProgress, loading.signal, createHasher, alone.signal);
+      const made = await loadModel(location, options, onProgress, loading.signal, createHasher, alone.signal);
+      model = { ...made, session: Object.assign(made.session, { pause }) };
       warnings = model.info.warnings;
-      model.session.pause = pause;
       void model.session.backend.failing?.then((error) => {
         isLost = true;
         const message: LostMessage = { lost: toFailure(error) };

@@ -7,9 +7,9 @@ import {
   type LanguageModelToolCall,
   type PromptEngine,
 } from '../../../src/api/prompt_api/language_model';
+import { loadModel } from '../../../src/engine/load/load';
 import type { EngineEvent } from '../../../src/engine/protocol';
 import { generate } from '../../../src/engine/worker/generate';
-import { loadModel } from '../../../src/engine/worker/load';
 import { encodeInput } from '../../../src/engine/worker/prompt';
 import { chainFiles, says } from '../../chain/chain_model';
 import { errorOf } from './prompt_engine';

@@ -1,7 +1,7 @@
 // Weights of the cpu backend: each byte of the files is read once, in order.
 
 import { expect, test } from 'vitest';
-import { loadCpuWeights } from '../../../src/engine/worker/cpu_backend';
+import { loadCpuWeights } from '../../../src/engine/backend/cpu_backend';
 import { readConfig } from '../../../src/model/config/read';
 import { resolveTensors } from '../../../src/model/tensors';
 import type { TensorInfo } from '../../../src/storage/formats/tensor';

@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { AttentionName } from '../../../src/attention/attention';
+import { loadModel } from '../../../src/engine/load/load';
 import type { EngineEvent, GenerateInput, LoadOptions } from '../../../src/engine/protocol';
 import { generate } from '../../../src/engine/worker/generate';
-import { loadModel } from '../../../src/engine/worker/load';
 import { Gpu } from '../../../src/gpu/device';
 import { testGpu } from '../../gpu/test_device';
 import { ALL_REFUSED, breakSiblings, type Defect } from '../broken_gpu';

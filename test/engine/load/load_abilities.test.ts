@@ -2,9 +2,9 @@
 
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
+import { type LoadedModel, loadModel } from '../../../src/engine/load/load';
 import type { EngineEvent, GenerateInput, GenerateOptions } from '../../../src/engine/protocol';
 import { generate } from '../../../src/engine/worker/generate';
-import { type LoadedModel, loadModel } from '../../../src/engine/worker/load';
 import { chainFiles } from '../../chain/chain_model';
 import { STORYTELLER } from '../storyteller';
 

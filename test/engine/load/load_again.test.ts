@@ -2,9 +2,9 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { loadModel } from '../../../src/engine/load/load';
+import { blamesFiles, mayHeal } from '../../../src/engine/load/load_again';
 import type { EngineInfo, LoadOptions } from '../../../src/engine/protocol';
-import { loadModel } from '../../../src/engine/worker/load';
-import { blamesFiles, mayHeal } from '../../../src/engine/worker/load_again';
 import { UnsupportedModelError, VivaceError } from '../../../src/errors';
 import type { FileManifest } from '../../../src/storage/cache/manifest';
 import { pieceName } from '../../../src/storage/cache/piece_store';

@@ -1,10 +1,10 @@
 // The memory of a load on the CPU: the context that fits, and memory that the browser refuses.
 
 import { afterEach, expect, test, vi } from 'vitest';
+import { loadModel } from '../../../src/engine/load/load';
+import { chooseCpuContext, typedMemory } from '../../../src/engine/load/load_memory';
+import { resolveLoad } from '../../../src/engine/load/load_options';
 import type { LoadOptions, Warning } from '../../../src/engine/protocol';
-import { loadModel } from '../../../src/engine/worker/load';
-import { chooseCpuContext, typedMemory } from '../../../src/engine/worker/load_memory';
-import { resolveLoad } from '../../../src/engine/worker/load_options';
 import { readConfig } from '../../../src/model/config/read';
 import { resolveTensors } from '../../../src/model/tensors';
 import { openModel } from '../../../src/storage/model_file';

@@ -1,9 +1,9 @@
 // Options of a load: refusals, and the choices of activations and context. quality.test.ts checks that info reports q8.
 
 import { describe, expect, test } from 'vitest';
+import { loadModel } from '../../../src/engine/load/load';
+import { chooseActivations, chooseContext, resolveLoad } from '../../../src/engine/load/load_options';
 import type { LoadOptions, Warning } from '../../../src/engine/protocol';
-import { loadModel } from '../../../src/engine/worker/load';
-import { chooseActivations, chooseContext, resolveLoad } from '../../../src/engine/worker/load_options';
 import type { ModelConfig } from '../../../src/model/config/config';
 import { readConfig } from '../../../src/model/config/read';
 import type { ModelFiles } from '../../../src/storage/model_file';

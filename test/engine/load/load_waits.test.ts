@@ -3,8 +3,8 @@
 
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { loadModel } from '../../../src/engine/load/load';
 import type { LoadProgress } from '../../../src/engine/protocol';
-import { loadModel } from '../../../src/engine/worker/load';
 import { STORYTELLER } from '../storyteller';
 
 const WEIGHTS = 12_000_000;

@@ -1,8 +1,8 @@
 // Thinking and calls of tools through the loop: their events, their places among the tokens, and the ends of answers.
 
 import { beforeAll, describe, expect, test } from 'vitest';
+import { MOST_SHARED } from '../../../src/engine/backend/backend';
 import type { EngineEvent, GenerateInput, GenerateOptions } from '../../../src/engine/protocol';
-import { MOST_SHARED } from '../../../src/engine/worker/backend';
 import { generate } from '../../../src/engine/worker/generate';
 import { encodeInput } from '../../../src/engine/worker/prompt';
 import { RunAhead } from '../../../src/engine/worker/run_ahead';

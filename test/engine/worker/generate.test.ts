@@ -1,8 +1,8 @@
 // The loop on a scripted backend: the ends of an answer, the cached ids and the figures, for every run-ahead.
 
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { MOST_SHARED } from '../../../src/engine/backend/backend';
 import type { EngineEvent, GenerateInput, GenerateOptions } from '../../../src/engine/protocol';
-import { MOST_SHARED } from '../../../src/engine/worker/backend';
 import { generate } from '../../../src/engine/worker/generate';
 import { encodeInput, fittingPrompt } from '../../../src/engine/worker/prompt';
 import { RunAhead } from '../../../src/engine/worker/run_ahead';

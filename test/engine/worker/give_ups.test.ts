@@ -1,8 +1,8 @@
 // Steps that give up, at every place of an answer: no token is lost, repeated or changed.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type Backend, MOST_SHARED } from '../../../src/engine/backend/backend';
 import type { EngineEvent, GenerateOptions } from '../../../src/engine/protocol';
-import { type Backend, MOST_SHARED } from '../../../src/engine/worker/backend';
 import { generate } from '../../../src/engine/worker/generate';
 import { RunAhead } from '../../../src/engine/worker/run_ahead';
 import type { Session } from '../../../src/engine/worker/session';

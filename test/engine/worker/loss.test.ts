@@ -10,7 +10,7 @@ import { numberSession } from '../loop_session';
 import { SteppedBackend, until } from '../stepped_backend';
 
 let backend: SteppedBackend & { explain?: (error: unknown) => Promise<unknown> };
-vi.mock('../../../src/engine/worker/load', () => ({
+vi.mock('../../../src/engine/load/load', () => ({
   loadModel: async () => ({ session: numberSession(backend), info: { warnings: [] } }),
 }));
 

@@ -2,8 +2,8 @@
 // request at once.
 
 import { expect, test } from 'vitest';
+import type { Stopped } from '../../../src/engine/backend/backend';
 import type { EngineEvent } from '../../../src/engine/protocol';
-import type { Stopped } from '../../../src/engine/worker/backend';
 import { embed } from '../../../src/engine/worker/embed';
 import { generate } from '../../../src/engine/worker/generate';
 import { Pause } from '../../../src/engine/worker/pause';

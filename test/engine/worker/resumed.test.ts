@@ -1,9 +1,9 @@
 // Answers that a lost worker began: wherever one was cut, another session says what an undisturbed one would have said.
 
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { Backend } from '../../../src/engine/backend/backend';
+import { CpuBackend, loadCpuWeights } from '../../../src/engine/backend/cpu_backend';
 import type { EngineEvent, GenerateInput, GenerateOptions, ResumedAnswer } from '../../../src/engine/protocol';
-import type { Backend } from '../../../src/engine/worker/backend';
-import { CpuBackend, loadCpuWeights } from '../../../src/engine/worker/cpu_backend';
 import { generate } from '../../../src/engine/worker/generate';
 import { encodeInput } from '../../../src/engine/worker/prompt';
 import type { Session } from '../../../src/engine/worker/session';

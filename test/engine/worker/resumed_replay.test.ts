@@ -1,8 +1,8 @@
 // Told tokens are replayed by the steps that made them: where a prefill rounds otherwise than steps, the text stays.
 
 import { describe, expect, test, vi } from 'vitest';
+import type { Stopped } from '../../../src/engine/backend/backend';
 import type { EngineEvent, GenerateOptions } from '../../../src/engine/protocol';
-import type { Stopped } from '../../../src/engine/worker/backend';
 import { generate } from '../../../src/engine/worker/generate';
 import { NotFiniteError } from '../../../src/errors';
 import { GAVE_UP, NO_TOKEN } from '../../../src/sampling/sampling';

@@ -10,7 +10,7 @@ import { engineWorker } from '../fake_worker';
 import { numberSession } from '../loop_session';
 import { ScriptBackend } from '../script_backend';
 
-vi.mock('../../../src/engine/worker/load', () => ({
+vi.mock('../../../src/engine/load/load', () => ({
   loadModel: async () => ({ session: numberSession(new ScriptBackend(100, (at) => at)), info: { warnings: [] } }),
 }));
 

@@ -2,7 +2,7 @@
 
 import type { CpuWeights } from '../../../src/cpu/llama';
 import { ropeTable, withRopeFactors } from '../../../src/cpu/rope';
-import { loadCpuWeights } from '../../../src/engine/worker/cpu_backend';
+import { loadCpuWeights } from '../../../src/engine/backend/cpu_backend';
 import type { Gpu } from '../../../src/gpu/device';
 import { CommandList } from '../../../src/gpu/kernel';
 import type { StepTest } from '../../../src/kernels/step/step';
