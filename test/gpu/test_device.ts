@@ -5,6 +5,7 @@ import { Gpu, type GpuOptions } from '../../src/gpu/device';
 import type { CapabilityName } from '../../src/gpu/limits';
 
 Object.assign(globalThis, globals);
+pollSeldom();
 // A constant of the module, because Dawn and its devices are freed when this object is collected. SwiftShader spends
 // seconds a kernel on clearing workgroup memory. Without clearing, kernels that rely on zeros fail.
 const dawn = create(['enable-dawn-features=disable_workgroup_init']);
@@ -29,4 +30,15 @@ export const PATHS: readonly (readonly CapabilityName[])[] = [[], ['subgroups', 
 
 export function pathName(without: readonly CapabilityName[]): string {
   return without.length === 0 ? 'all capabilities' : `without ${without.join(' and ')}`;
+}
+
+/**
+ * Lets Dawn look for finished work at most once a millisecond. While a promise of the GPU is open, Dawn asks in every
+ * turn of the event loop, which takes a core from the threads that compile and run the kernels.
+ */
+function pollSeldom(): void {
+  const { setImmediate: soon, setTimeout: later } = globalThis;
+  const isNative = (task: unknown) => typeof task === 'function' && `${task}`.includes('[native code]');
+  const schedule = (task: () => void, ...rest: []) => (isNative(task) ? later(task, 1) : soon(task, ...rest));
+  globalThis.setImmediate = Object.assign(schedule as typeof setImmediate, soon);
 }
