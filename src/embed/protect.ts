@@ -27,10 +27,10 @@ export function adopt(root: ShadowRoot, styles: readonly CSSResult[]): void {
 /** The host styles of a chat (flex, a column) and of a panel (block). */
 const displays = {
   flex: unsafeCSS(`:host { display: flex !important; flex-direction: column !important; background: var(--v-bg);
-    font: 400 16px / 1.5 var(--v-font) !important; ${inheritedReset} }`),
+    font: 400 var(--v-size-reading) / 1.5 var(--v-font) !important; ${inheritedReset} }`),
   block:
     unsafeCSS(`:host { display: block !important; box-sizing: border-box; padding: 16px 18px; background: var(--v-bg);
-    font: 400 13px / 1.45 var(--v-font) !important; font-variant-numeric: tabular-nums !important; ${inheritedReset} }`),
+    font: 400 var(--v-size-small) / 1.45 var(--v-font) !important; font-variant-numeric: tabular-nums !important; ${inheritedReset} }`),
 };
 const hidden = unsafeCSS(':host([hidden]) { display: none !important; }');
 

@@ -7,7 +7,7 @@ export const widgetStyles = css`
   :host {
     all: initial !important; position: fixed !important; z-index: 2147483647 !important; display: block !important;
     inset-block: auto max(20px, env(safe-area-inset-bottom)) !important; inset-inline: auto 20px !important;
-    font: 400 16px / 1.5 var(--v-font) !important;
+    font: 400 var(--v-size-reading) / 1.5 var(--v-font) !important;
   }
   :host([data-position='bottom-right']) { inset: auto 20px max(20px, env(safe-area-inset-bottom)) auto !important; }
   :host([data-position='bottom-left']) { inset: auto auto max(20px, env(safe-area-inset-bottom)) 20px !important; }
@@ -29,12 +29,12 @@ export const widgetStyles = css`
   :host([data-position='bottom-left']) .window { inset-inline: auto; left: 0; right: auto; }
   .window.alone { bottom: 0; }
   header { display: flex; align-items: center; gap: 2px; padding: 8px; padding-inline-start: 18px; border-bottom: 1px solid var(--v-line); }
-  h2 { flex: 1; min-width: 0; margin: 0; overflow: hidden; font: 600 15px / 1.3 var(--v-font); text-overflow: ellipsis; white-space: nowrap; }
+  h2 { flex: 1; min-width: 0; margin: 0; overflow: hidden; font: 600 var(--v-size-reading) / 1.3 var(--v-font); text-overflow: ellipsis; white-space: nowrap; }
   .icon[aria-pressed='true'] { color: var(--v-accent); }
   vivace-chat, vivace-metrics { flex: 1; min-height: 0; }
   vivace-chat { padding-bottom: 8px; }
   vivace-metrics { padding: 16px 18px; overflow-y: auto; }
-  vivace-metrics:not(:defined) { color: var(--v-muted); font-size: 14px; }
+  vivace-metrics:not(:defined) { color: var(--v-muted); font-size: var(--v-size); }
   .waiting { padding: 8px 14px 0; }
   .waiting:empty { display: none; }
   @media (forced-colors: active) {

@@ -313,7 +313,7 @@ describe('unusual pages', () => {
       await expect.poll(() => page.locator('[data-testid=load-progress][data-state=error]').count(), SOON).toBe(2);
       await page.waitForFunction(() => customElements.get('vivace-metrics'));
       const [inPage, inWindow] = await Promise.all([0, 1].map((i) => textOfPanel(page, i)));
-      expect(inPage?.slice(0, 3)).toEqual(['13px', '18.85px', 'tabular-nums']);
+      expect(inPage?.slice(0, 3)).toEqual(['12px', '17.4px', 'tabular-nums']);
       expect(inWindow).toEqual(inPage);
     }
     expect(await looks(hostile.page)).toEqual(await looks(plain.page));

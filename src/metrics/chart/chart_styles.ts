@@ -7,7 +7,7 @@ export const chartStyles = css`
   [role='tablist'] { display: flex; gap: 2px; margin-bottom: 8px; border-bottom: 1px solid var(--line); }
   [role='tab'] {
     padding: 4px 8px 5px; border: 0; border-bottom: 2px solid transparent; margin-bottom: -1px; background: none; color: var(--muted);
-    font: inherit; font-size: 12px; white-space: nowrap; cursor: pointer;
+    font: inherit; font-size: var(--small); white-space: nowrap; cursor: pointer;
   }
   [role='tab']:hover { color: var(--ink); }
   [role='tab'][aria-selected='true'] { border-color: var(--accent); color: var(--ink); font-weight: 600; }
@@ -27,18 +27,18 @@ export const chartStyles = css`
   }
 
   /* As high as a full readout, so that the figures below do not jump. */
-  .readout { min-height: 72px; padding-top: 2px; color: var(--muted); font-size: 12px; text-wrap: pretty; }
+  .readout { min-height: 72px; padding-top: 2px; color: var(--muted); font-size: var(--small); text-wrap: pretty; }
   .readout:empty { min-height: 12px; }
   p { margin: 0; }
   .line { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
   b { color: var(--ink); font-weight: 600; }
-  code { font: 12px var(--v-mono, ui-monospace, monospace); white-space: pre; unicode-bidi: isolate; }
+  code { font: var(--small) var(--v-mono, ui-monospace, monospace); white-space: pre; unicode-bidi: isolate; }
   .stages { display: grid; grid-template-columns: repeat(5, auto); justify-content: space-between; gap: 6px; margin: 2px 0; }
-  .stages dt { font-size: 11px; cursor: help; white-space: nowrap; }
+  .stages dt { font-size: var(--small); cursor: help; white-space: nowrap; }
   .stages dd { margin: 0; color: var(--ink); white-space: nowrap; }
   .stalled { color: var(--danger); white-space: normal; }
-  .stalls { padding: 6px 0 10px; font-size: 12px; }
-  h3 { margin: 0 0 3px; font-size: 12px; font-weight: 600; }
+  .stalls { padding: 6px 0 10px; font-size: var(--small); }
+  h3 { margin: 0 0 3px; font-size: var(--small); font-weight: 600; }
   ul { margin: 0; padding-inline-start: 16px; }
   li::marker { color: var(--danger); }
   .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }

@@ -103,7 +103,7 @@ export class TbtChart {
     const axis = {
       stroke: () => this.colors.muted,
       ticks: { show: false },
-      font: '11px system-ui, sans-serif',
+      font: '12px system-ui, sans-serif',
       gap: 6,
       values: (_: uPlot, ticks: (number | null)[], side: number) => {
         const { min } = side === 0 ? this.picture!.x : this.picture!.y;

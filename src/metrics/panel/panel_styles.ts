@@ -9,13 +9,17 @@ export const panelStyles = css`
     --line: var(--v-line, color-mix(in srgb, CanvasText 14%, transparent));
     --surface: var(--v-surface, Canvas);
     --accent: var(--v-accent, LinkText);
+    --small: var(--v-size-small, 12px);
+    --size: var(--v-size, 14px);
+    --reading: var(--v-size-reading, 16px);
+    --display: var(--v-size-display, 32px);
     --danger: var(--v-danger, light-dark(#a8321f, #f0907d));
     --pin-a: light-dark(#a8500a, #f2a65e);
     --pin-b: light-dark(#6544b8, #b9a3f5);
     --pin-c: light-dark(#1d5fae, #82b8f6);
     display: block;
     color: var(--ink);
-    font: 400 13px / 1.45 var(--v-font, system-ui, sans-serif);
+    font: 400 var(--small) / 1.45 var(--v-font, system-ui, sans-serif);
     font-variant-numeric: tabular-nums;
   }
   @media (forced-colors: active) {
@@ -28,14 +32,14 @@ export const panelStyles = css`
   }
   :host([hidden]) { display: none; }
   header { display: flex; align-items: baseline; gap: 6px; margin-bottom: 10px; }
-  h2 { margin: 0; white-space: nowrap; font-size: 14px; font-weight: 600; letter-spacing: -0.005em; }
+  h2 { margin: 0; white-space: nowrap; font-size: var(--size); font-weight: 600; letter-spacing: -0.005em; }
   .live { align-self: center; width: 8px; height: 8px; border-radius: 50%; background: var(--accent); }
   /* Blinks with the figures: an animation would make the browser compose every frame. */
   .live.odd { opacity: 0.35; }
   @media (prefers-reduced-motion: reduce) { .live { opacity: 1; } }
   .tools { margin-inline-start: auto; display: flex; gap: 1px; margin-inline-end: -5px; }
   button {
-    font: inherit; font-size: 12px; color: var(--muted); background: none; border: 0; border-radius: 6px;
+    font: inherit; font-size: var(--small); color: var(--muted); background: none; border: 0; border-radius: 6px;
     padding: 3px 5px; cursor: pointer;
   }
   button:hover:not(:disabled) { color: var(--ink); background: var(--line); }
@@ -47,23 +51,23 @@ export const panelStyles = css`
   .tiles + .note { margin: 2px 0 0; min-height: 1lh; }
   .tiles > div { padding-inline-start: 10px; border-inline-start: 1px solid var(--line); }
   .tiles > div:first-child { padding-inline-start: 0; border: 0; }
-  .tiles dt { color: var(--muted); font-size: 12px; }
-  .tiles dd small { font-size: 12px; font-weight: 400; letter-spacing: 0; color: var(--muted); }
-  .tiles dd { margin: 0; font-size: 18px; font-weight: 600; letter-spacing: -0.02em; white-space: nowrap; }
+  .tiles dt { color: var(--muted); font-size: var(--small); }
+  .tiles dd small { font-size: var(--small); font-weight: 400; letter-spacing: 0; color: var(--muted); }
+  .tiles dd { margin: 0; font-size: var(--reading); font-weight: 600; letter-spacing: -0.02em; white-space: nowrap; }
 
   .faint dd { color: var(--muted); font-weight: 400; }
 
   vivace-chart { margin: 12px 0 6px; }
   vivace-roofline { margin-bottom: 12px; }
   section { border-top: 1px solid var(--line); padding: 11px 0 12px; }
-  h3 { margin: 0 0 5px; font-size: 12px; font-weight: 600; }
+  h3 { margin: 0 0 5px; font-size: var(--small); font-weight: 600; }
   dl.grid { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); column-gap: 20px; row-gap: 2px; margin: 0; }
   dl.grid > div { display: flex; justify-content: space-between; gap: 8px; min-width: 0; }
   dl.grid > div.wide { grid-column: 1 / -1; }
   dl.grid dt { color: var(--muted); white-space: nowrap; cursor: help; }
   dl.grid dd { margin: 0; min-width: 0; text-align: end; white-space: nowrap; }
   dl.grid .wide dd { white-space: normal; overflow-wrap: anywhere; }
-  .note { margin: 6px 0 0; color: var(--muted); font-size: 12px; text-wrap: pretty; }
+  .note { margin: 6px 0 0; color: var(--muted); font-size: var(--small); text-wrap: pretty; }
   ul { margin: 0; padding-inline-start: 16px; }
 
   .bar { display: flex; height: 6px; margin: 2px 0 8px; border-radius: 3px; overflow: hidden; background: var(--line); }
@@ -71,7 +75,7 @@ export const panelStyles = css`
   .bar i:nth-child(2) { opacity: 0.6; }
   .bar i:nth-child(3) { opacity: 0.3; }
 
-  .legend { padding: 0; margin: 0 0 6px; list-style: none; font-size: 12px; }
+  .legend { padding: 0; margin: 0 0 6px; list-style: none; font-size: var(--small); }
   .legend li { display: flex; align-items: baseline; gap: 6px; }
   .legend .what { flex: 1; min-width: 0; color: var(--muted); overflow-wrap: anywhere; }
   .legend button { margin-inline-end: -5px; }
@@ -81,12 +85,12 @@ export const panelStyles = css`
   .b { color: var(--pin-b); }
   .c { color: var(--pin-c); }
   .scroll { overflow-x: auto; }
-  table { width: 100%; border-collapse: collapse; font-size: 12px; line-height: 1.35; }
+  table { width: 100%; border-collapse: collapse; font-size: var(--small); line-height: 1.35; }
   :is(th, td) { padding: 3px 0 3px 8px; text-align: end; font-weight: 400; white-space: nowrap; vertical-align: baseline; }
   tbody tr > * { border-top: 1px solid var(--line); }
   tbody th { padding-inline-start: 0; color: var(--muted); text-align: start; cursor: help; }
   thead th { font-weight: 600; }
   td.faint { color: var(--muted); }
-  td small { display: block; color: var(--muted); font-size: 11px; }
+  td small { display: block; color: var(--muted); font-size: var(--small); }
   td .caveat { max-width: 15ch; margin-inline-start: auto; white-space: normal; text-wrap: balance; }
 `;

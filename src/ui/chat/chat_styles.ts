@@ -3,8 +3,8 @@
 import { css } from 'lit';
 
 export const chatStyles = css`
-  :host { display: flex; flex-direction: column; min-height: 0; color: var(--v-ink); font: 400 16px / 1.5 var(--v-font); }
-  .scroller { flex: 1; min-height: 0; overflow-y: auto; overscroll-behavior: contain; scrollbar-gutter: stable both-edges; outline: none; }
+  :host { display: flex; flex-direction: column; min-height: 0; color: var(--v-ink); font: 400 var(--v-size-reading) / 1.5 var(--v-font); }
+  .scroller { container: scroller / inline-size; flex: 1; min-height: 0; overflow-y: auto; overscroll-behavior: contain; scrollbar-gutter: stable both-edges; outline: none; }
   .column { box-sizing: border-box; max-width: 736px; min-height: 100%; margin: 0 auto; padding: 20px 20px 28px; display: flex; flex-direction: column; }
   .dock { container: dock / inline-size; position: relative; width: 100%; max-width: 736px; margin: 0 auto; padding: 0 20px 4px; }
   .latest {
@@ -13,7 +13,7 @@ export const chatStyles = css`
   }
   .tuning {
     display: flex; align-items: center; gap: 12px; margin-bottom: 8px; padding: 7px 7px 7px 14px; border-radius: 12px;
-    background: var(--v-accent-soft); font-size: 14px; font-variant-numeric: tabular-nums;
+    background: var(--v-accent-soft); font-size: var(--v-size); font-variant-numeric: tabular-nums;
   }
   .tuning p { flex: 1; min-width: 0; margin: 0; }
   .tuning .button { flex: none; }
@@ -24,16 +24,16 @@ export const chatStyles = css`
   }
 
   .empty { margin: auto 0; padding: 24px 0; text-align: center; }
-  h1 { margin: 0 0 10px; font: italic 400 clamp(30px, 5vw, 42px) / 1.15 var(--v-serif); letter-spacing: -0.01em; text-wrap: balance; }
-  .empty p { max-width: 480px; min-height: 1.5em; margin: 0 auto 26px; color: var(--v-muted); font-size: 15px; text-wrap: balance; }
+  h1 { margin: 0 0 10px; font: italic 400 var(--v-size-display) / 1.15 var(--v-serif); letter-spacing: -0.02em; text-wrap: balance; }
+  .empty p { max-width: 480px; min-height: 1.5em; margin: 0 auto 26px; color: var(--v-muted); font-size: var(--v-size-reading); text-wrap: balance; }
   .examples { display: grid; gap: 8px; max-width: 480px; margin: 0 auto; }
   .example {
-    padding: 11px 16px; border: 1px solid var(--v-line); border-radius: 12px; background: var(--v-surface); font-size: 15px;
+    padding: 11px 16px; border: 1px solid var(--v-line); border-radius: 12px; background: var(--v-surface); font-size: var(--v-size-reading);
     text-align: start; cursor: pointer; transition: border-color 120ms;
   }
   .example:hover { border-color: var(--v-accent); }
 
-  .meter { display: inline-flex; align-items: center; gap: 8px; min-width: 0; margin-inline-start: 8px; color: var(--v-muted); font-size: 12px; font-variant-numeric: tabular-nums; white-space: nowrap; }
+  .meter { display: inline-flex; align-items: center; gap: 8px; min-width: 0; margin-inline-start: 8px; color: var(--v-muted); font-size: var(--v-size-small); font-variant-numeric: tabular-nums; white-space: nowrap; }
   progress { width: 56px; height: 4px; appearance: none; border: 0; border-radius: 2px; overflow: hidden; background: var(--v-line); }
   progress::-webkit-progress-bar { background: var(--v-line); }
   progress::-webkit-progress-value { background: var(--v-accent); }
@@ -44,7 +44,7 @@ export const chatStyles = css`
 
   .thinking {
     flex: none; display: flex; align-items: center; gap: 4px; height: 34px; margin-inline-end: 6px; padding: 0 8px; border: 0; border-radius: 17px; background: none;
-    color: var(--v-muted); font-size: 14px; cursor: pointer;
+    color: var(--v-muted); font-size: var(--v-size); cursor: pointer;
   }
   .thinking:hover { background: var(--v-sunken); color: var(--v-ink); }
   .thinking span { padding-inline-end: 4px; }
@@ -54,7 +54,7 @@ export const chatStyles = css`
     .meter:has(~ .thinking) progress { display: none; }
   }
 
-  .memory { display: flex; align-items: center; gap: 12px; margin: 14px 0; color: var(--v-muted); font-size: 13px; text-align: center; }
+  .memory { display: flex; align-items: center; gap: 12px; margin: 14px 0; color: var(--v-muted); font-size: var(--v-size); text-align: center; }
   .memory::before, .memory::after { content: ''; flex: 1; border-top: 1px solid var(--v-line); }
   .earlier { align-self: center; margin-bottom: 12px; }
   @media (max-width: 480px) {

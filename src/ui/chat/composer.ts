@@ -20,7 +20,7 @@ export class VivaceComposer extends LitElement {
       textarea:focus-visible { outline: none; }
       textarea {
         display: block; width: 100%; max-height: min(40vh, 260px); padding: 0; border: 0; outline: none; resize: none; background: none;
-        color: var(--v-ink); font: 400 16px / 1.5 var(--v-font); overflow-y: auto;
+        color: var(--v-ink); font: 400 var(--v-size-reading) / 1.5 var(--v-font); overflow-y: auto;
       }
       textarea::placeholder { color: var(--v-muted); opacity: 1; }
       .row { display: flex; align-items: center; gap: 2px; margin-top: 6px; margin-inline-start: -8px; }

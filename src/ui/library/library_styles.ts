@@ -4,14 +4,14 @@ import { css } from 'lit';
 
 export const libraryStyles = css`
   :host {
-    display: flex; flex-direction: column; gap: 8px; height: 100%; min-height: 0; padding: 12px 10px; font: 400 14px / 1.4 var(--v-font);
+    display: flex; flex-direction: column; gap: 8px; height: 100%; min-height: 0; padding: 12px 10px; font: 400 var(--v-size) / 1.4 var(--v-font);
     color: var(--v-ink);
   }
   .fresh { flex: none; justify-content: center; }
   .fresh svg { width: 18px; height: 18px; }
 
   .list { flex: 1; min-height: 0; overflow-y: auto; overscroll-behavior: contain; scrollbar-width: thin; scrollbar-color: var(--v-line) transparent; }
-  h2 { margin: 14px 0 4px; padding-inline: 10px; font-size: 12px; font-weight: 600; color: var(--v-muted); }
+  h2 { margin: 14px 0 4px; padding-inline: 10px; font-size: var(--v-size-small); font-weight: 600; color: var(--v-muted); }
   h2:first-child { margin-top: 4px; }
   ul { margin: 0; padding: 0; list-style: none; }
   .row { position: relative; display: flex; align-items: center; border-radius: 9px; content-visibility: auto; contain-intrinsic-height: auto 36px; }
@@ -45,8 +45,8 @@ export const libraryStyles = css`
 
   footer { flex: none; display: flex; flex-wrap: wrap; gap: 4px 14px; padding: 8px 10px 0; border-top: 1px solid var(--v-line); }
   .link {
-    padding: 4px 0; border: 0; border-radius: 4px; background: none; color: var(--v-muted); font-size: 13px; cursor: pointer;
+    padding: 4px 0; border: 0; border-radius: 4px; background: none; color: var(--v-muted); font-size: var(--v-size); cursor: pointer;
   }
   .link:hover:not(:disabled) { color: var(--v-ink); text-decoration: underline; }
-  .kept { flex-basis: 100%; margin: 2px 0 0; color: var(--v-muted); font-size: 12.5px; }
+  .kept { flex-basis: 100%; margin: 2px 0 0; color: var(--v-muted); font-size: var(--v-size-small); }
 `;

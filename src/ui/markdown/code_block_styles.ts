@@ -6,7 +6,7 @@ export const codeBlockStyles = css`
   .code-block { margin: 0 0 0.85em; border-radius: 11px; background: var(--v-sunken); direction: ltr; }
   .code-bar {
     display: flex; align-items: center; min-height: 34px; padding: 0 6px 0 15px; border-bottom: 1px solid var(--v-line);
-    color: var(--v-muted); font: 400 12.5px / 1.2 var(--v-font); user-select: none; -webkit-user-select: none;
+    color: var(--v-muted); font: 400 var(--v-size-small) / 1.2 var(--v-font); user-select: none; -webkit-user-select: none;
   }
   .code-bar::before { content: attr(data-language); overflow: hidden; text-overflow: ellipsis; }
   .code-copy {

@@ -7,30 +7,30 @@ export const modelsStyles = css`
   dialog {
     width: min(36rem, calc(100vw - 16px)); max-height: min(46rem, calc(100dvh - 16px)); padding: 0; border: 1px solid var(--v-line);
     border-radius: 16px; background: var(--v-surface); color: var(--v-ink); box-shadow: 0 24px 70px -20px var(--v-shadow);
-    font: 400 14px / 1.45 var(--v-font); overflow-y: auto; overscroll-behavior: contain;
+    font: 400 var(--v-size) / 1.45 var(--v-font); overflow-y: auto; overscroll-behavior: contain;
   }
   dialog::backdrop { background: rgb(0 0 0 / 0.35); }
   .inside { padding: 16px 20px 20px; }
   header { display: flex; align-items: center; justify-content: space-between; margin-block-end: 12px; margin-inline-end: -7px; }
-  h2 { margin: 0; font-size: 17px; font-weight: 600; }
-  h3 { margin: 0 0 8px; font-size: 13px; font-weight: 600; }
+  h2 { margin: 0; font-size: var(--v-size-reading); font-weight: 600; }
+  h3 { margin: 0 0 8px; font-size: var(--v-size); font-weight: 600; }
   p { margin: 0; }
   section, form { padding-block: 16px; border-top: 1px solid var(--v-line); }
   section:last-of-type { padding-bottom: 0; }
-  form label { display: block; margin-bottom: 8px; font-size: 13px; font-weight: 600; }
+  form label { display: block; margin-bottom: 8px; font-size: var(--v-size); font-weight: 600; }
   .card {
     display: flex; align-items: center; justify-content: space-between; gap: 16px; margin-bottom: 16px; padding: 13px 15px;
     border: 0; border-radius: 12px; background: var(--v-sunken);
   }
-  .card h3 { margin: 0 0 2px; font-size: 15px; }
+  .card h3 { margin: 0 0 2px; font-size: var(--v-size-reading); }
   .card p { color: var(--v-muted); }
   .row { display: flex; align-items: center; gap: 8px; }
   .row.wrap { flex-wrap: wrap; }
-  .help, .complaint { margin-top: 7px; color: var(--v-muted); font-size: 12.5px; overflow-wrap: anywhere; }
+  .help, .complaint { margin-top: 7px; color: var(--v-muted); font-size: var(--v-size-small); overflow-wrap: anywhere; }
   .complaint { color: var(--v-danger); }
   input[type='text'] {
     flex: 1; min-width: 0; padding: 8px 11px; border: 1px solid var(--v-line); border-radius: 9px; background: var(--v-bg); color: inherit;
-    font: 400 14px / 1.3 var(--v-mono);
+    font: 400 var(--v-size) / 1.3 var(--v-mono);
   }
   input::placeholder { color: var(--v-muted); }
   input[aria-invalid='true'] { border-color: var(--v-danger); }
@@ -43,11 +43,11 @@ export const modelsStyles = css`
   li + li { border-top: 1px solid var(--v-line); }
   .what { flex: 1 1 14rem; min-width: 0; overflow-wrap: anywhere; }
   .what strong { font-weight: 600; }
-  .what span:not(.running) { display: block; color: var(--v-muted); font-size: 12.5px; font-variant-numeric: tabular-nums; }
-  .what .address { font-family: var(--v-mono); font-size: 12px; }
+  .what span:not(.running) { display: block; color: var(--v-muted); font-size: var(--v-size-small); font-variant-numeric: tabular-nums; }
+  .what .address { font-family: var(--v-mono); font-size: var(--v-size-small); }
   .running {
     display: inline-block; padding: 1px 8px; border-radius: 99px; background: var(--v-accent-soft); color: var(--v-accent);
-    font-size: 12px; font-weight: 600; vertical-align: 1px;
+    font-size: var(--v-size-small); font-weight: 600; vertical-align: 1px;
   }
   .button.danger { border-color: transparent; background: var(--v-danger); color: var(--v-surface); }
 `;

@@ -10,7 +10,7 @@ export class VivaceNotices extends LitElement {
   static override styles = [
     sharedStyles,
     css`
-      :host { display: block; font: 400 14px / 1.45 var(--v-font); color: var(--v-ink); }
+      :host { display: block; font: 400 var(--v-size) / 1.45 var(--v-font); color: var(--v-ink); }
       .notice { display: flex; align-items: start; gap: 8px; margin-bottom: 8px; padding: 7px 6px 7px 14px; border-radius: 10px; background: var(--v-accent-soft); }
       p { flex: 1; margin: 0; padding: 4px 0; overflow-wrap: anywhere; }
     `,

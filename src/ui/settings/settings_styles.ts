@@ -7,12 +7,12 @@ export const settingsStyles = css`
   #panel {
     position: fixed; inset: auto; margin: 0; padding: 14px 16px 16px; border: 1px solid var(--v-line); border-radius: 14px;
     background: var(--v-surface); color: var(--v-ink); box-shadow: 0 18px 50px -16px var(--v-shadow); overflow-y: auto;
-    font: 400 14px / 1.4 var(--v-font); overscroll-behavior: contain;
+    font: 400 var(--v-size) / 1.4 var(--v-font); overscroll-behavior: contain;
   }
   header { display: flex; align-items: baseline; justify-content: space-between; margin-bottom: 8px; }
-  h2 { margin: 0; font-size: 15px; font-weight: 600; }
-  h3 { margin: 14px 0 6px; padding-top: 13px; border-top: 1px solid var(--v-line); font-size: 13px; font-weight: 600; }
-  .link { border: 0; background: none; padding: 2px; color: var(--v-accent); cursor: pointer; font-size: 13px; }
+  h2 { margin: 0; font-size: var(--v-size-reading); font-weight: 600; }
+  h3 { margin: 14px 0 6px; padding-top: 13px; border-top: 1px solid var(--v-line); font-size: var(--v-size); font-weight: 600; }
+  .link { border: 0; background: none; padding: 2px; color: var(--v-accent); cursor: pointer; font-size: var(--v-size); }
   .link:hover { text-decoration: underline; }
   .system { margin-bottom: 10px; }
   .system label { display: block; margin-bottom: 5px; }
@@ -23,7 +23,7 @@ export const settingsStyles = css`
   textarea::placeholder { color: var(--v-muted); opacity: 1; }
   .field { display: grid; grid-template-columns: 9.3em 1fr 5.6em 28px; align-items: center; gap: 8px; min-height: 36px; }
   .field.load { grid-template-columns: 9.3em 1fr 28px; }
-  .field .help { grid-column: 2 / -1; margin: -4px 0 6px; color: var(--v-muted); font-size: 12.5px; }
+  .field .help { grid-column: 2 / -1; margin: -4px 0 6px; color: var(--v-muted); font-size: var(--v-size-small); }
   select { text-overflow: ellipsis; }
   .field .icon:disabled { visibility: hidden; }
   label { color: var(--v-ink); }
@@ -37,7 +37,7 @@ export const settingsStyles = css`
   input[type='number']::-webkit-inner-spin-button { display: none; }
   input::placeholder { color: var(--v-muted); }
   .reload { display: flex; align-items: center; gap: 12px; margin-top: 10px; padding: 10px 12px; border-radius: 10px; background: var(--v-accent-soft); }
-  .reload p { margin: 0; flex: 1; font-size: 13px; }
+  .reload p { margin: 0; flex: 1; font-size: var(--v-size); }
   .reload .button { white-space: nowrap; }
   @media (max-width: 420px) {
     .field { grid-template-columns: 6.2em 1fr 5.2em 28px; gap: 6px; }

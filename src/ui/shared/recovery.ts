@@ -44,9 +44,9 @@ export function renderRecovery(health: Recovering, after = '') {
 export const recoveryStyles = [
   barStyles,
   css`
-    .recovery { flex: 1; min-width: 0; font-size: 14px; }
+    .recovery { flex: 1; min-width: 0; font-size: var(--v-size); }
     .recovery p { margin: 0; }
-    .load { display: flex; flex-wrap: wrap; align-items: center; gap: 2px 12px; margin-top: 5px; color: var(--v-muted); font-size: 13px; font-variant-numeric: tabular-nums; }
+    .load { display: flex; flex-wrap: wrap; align-items: center; gap: 2px 12px; margin-top: 5px; color: var(--v-muted); font-size: var(--v-size); font-variant-numeric: tabular-nums; }
     .load progress { flex: 1 1 96px; max-width: 240px; }
   `,
 ];

@@ -13,7 +13,7 @@ export const sharedStyles = css`
   textarea { unicode-bidi: plaintext; text-align: start; }
   .button {
     display: inline-flex; align-items: center; gap: 6px; padding: 7px 13px; border: 1px solid var(--v-line); border-radius: 9px;
-    background: var(--v-surface); font-size: 14px; font-weight: 500; cursor: pointer;
+    background: var(--v-surface); font-size: var(--v-size); font-weight: 500; cursor: pointer;
   }
   .button:hover:not(:disabled) { border-color: color-mix(in srgb, var(--v-ink) 30%, var(--v-line)); }
   .button.primary { background: var(--v-accent); border-color: transparent; color: var(--v-accent-ink); }

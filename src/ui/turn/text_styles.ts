@@ -15,12 +15,12 @@ export const textStyles = css`
   .text li { margin: 0.2em 0; }
   .text li::marker { color: var(--v-muted); }
   .text a { color: var(--v-accent); text-underline-offset: 0.15em; }
-  .text code { font: 0.88em var(--v-mono); background: var(--v-sunken); padding: 0.12em 0.35em; border-radius: 5px; }
+  .text code { font: 0.875em var(--v-mono); background: var(--v-sunken); padding: 0.12em 0.35em; border-radius: 5px; }
   .text pre { padding: 13px 15px; border-radius: 11px; background: var(--v-sunken); overflow-x: auto; line-height: 1.5; direction: ltr; }
   .text pre code { padding: 0; background: none; }
   .text blockquote { padding-inline-start: 14px; border-inline-start: 3px solid var(--v-line); color: var(--v-muted); }
   .text hr { border: 0; border-top: 1px solid var(--v-line); margin: 1.4em 0; }
-  .text table { display: block; width: max-content; max-width: 100%; overflow-x: auto; border-collapse: collapse; font-size: 0.94em; }
+  .text table { display: block; width: max-content; max-width: 100%; overflow-x: auto; border-collapse: collapse; }
   .text :is(td, th) { padding: 6px 12px; border-bottom: 1px solid var(--v-line); text-align: start; }
   .text th { font-weight: 600; }
   .text .image { color: var(--v-muted); font-style: italic; }

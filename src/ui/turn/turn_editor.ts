@@ -13,7 +13,7 @@ class VivaceTurnEditor extends LitElement {
       :host { display: block; width: 100%; margin-bottom: 14px; }
       textarea {
         display: block; width: 100%; max-height: 50vh; padding: 10px 14px; border: 1px solid var(--v-accent); border-radius: 14px; resize: none;
-        background: var(--v-surface); color: var(--v-ink); font: 400 16px / 1.5 var(--v-font); overflow-y: auto; overscroll-behavior: contain;
+        background: var(--v-surface); color: var(--v-ink); font: 400 var(--v-size-reading) / 1.5 var(--v-font); overflow-y: auto; overscroll-behavior: contain;
       }
       textarea:focus-visible { outline: none; box-shadow: 0 0 0 1px var(--v-accent); }
       @media (forced-colors: active) { textarea:focus-visible { outline: 2px solid Highlight; } }

@@ -5,7 +5,7 @@ import { css } from 'lit';
 export const turnStyles = css`
   /* Turns out of sight are not laid out. The margin beside them leaves room for focus rings around buttons. */
   :host {
-    display: block; margin-inline: -8px; padding: 10px 8px; font: 400 16px / 1.62 var(--v-font); color: var(--v-ink);
+    display: block; margin-inline: -8px; padding: 10px 8px; font: 400 var(--v-size-reading) / 1.62 var(--v-font); color: var(--v-ink);
     content-visibility: auto; contain-intrinsic-block-size: auto 180px;
   }
   article { overflow-wrap: anywhere; }
@@ -20,21 +20,21 @@ export const turnStyles = css`
   .quiet { opacity: 0; transition: opacity 120ms; }
   .question:hover .quiet, .quiet:focus-within { opacity: 1; }
   @media (hover: none) { .quiet { opacity: 1; } }
-  .pager { display: inline-flex; align-items: center; margin-inline-end: 2px; color: var(--v-muted); font-size: 12.5px; font-variant-numeric: tabular-nums; }
-  .pager .icon { width: 24px; font-size: 17px; line-height: 1; }
-  .link { border: 0; background: none; padding: 2px 6px; margin-inline-end: 2px; border-radius: 5px; color: var(--v-accent); cursor: pointer; font-size: 13px; }
+  .pager { display: inline-flex; align-items: center; margin-inline-end: 2px; color: var(--v-muted); font-size: var(--v-size-small); font-variant-numeric: tabular-nums; }
+  .pager .icon { width: 24px; font-size: var(--v-size-reading); line-height: 1; }
+  .link { border: 0; background: none; padding: 2px 6px; margin-inline-end: 2px; border-radius: 5px; color: var(--v-accent); cursor: pointer; font-size: var(--v-size); }
   .link:hover { text-decoration: underline; }
 
   .answer { margin-top: 4px; }
   footer {
     display: flex; flex-wrap: wrap; align-items: center; gap: 0 4px; min-height: 30px; margin-block-start: 6px; margin-inline-start: -6px; color: var(--v-muted);
-    font-size: 12.5px; font-variant-numeric: tabular-nums;
+    font-size: var(--v-size-small); font-variant-numeric: tabular-nums;
   }
   footer .timing span { white-space: nowrap; }
   footer .timing { margin-inline-start: 6px; }
   footer .end { margin-inline-start: 6px; }
-  .remark { margin: 0 0 8px; color: var(--v-muted); font-size: 14px; }
-  .advice { border-inline-start: 3px solid var(--v-danger); padding: 2px 0; padding-inline-start: 14px; margin: 6px 0; font-size: 15px; line-height: 1.5; }
+  .remark { margin: 0 0 8px; color: var(--v-muted); font-size: var(--v-size); }
+  .advice { border-inline-start: 3px solid var(--v-danger); padding: 2px 0; padding-inline-start: 14px; margin: 6px 0; font-size: var(--v-size-reading); line-height: 1.5; }
   .advice[role='note'] { border-inline-start-color: var(--v-accent); margin-top: 12px; }
   .text:not(:empty) + .advice { margin-top: 16px; }
   .advice p { margin: 0 0 4px; }
@@ -47,7 +47,7 @@ export const turnStyles = css`
   }
   .waiting { margin: 0; }
   .recovery { margin-top: 8px; color: var(--v-muted); }
-  .reading { margin: 4px 0 0; color: var(--v-muted); font-size: 14px; opacity: 0; animation: appear 200ms 700ms forwards; }
+  .reading { margin: 4px 0 0; color: var(--v-muted); font-size: var(--v-size); opacity: 0; animation: appear 200ms 700ms forwards; }
   .reading.at-once { opacity: 1; animation: none; }
   @keyframes appear { to { opacity: 1; } }
   @media (prefers-reduced-motion: reduce) { .reading { opacity: 1; } }
@@ -56,8 +56,8 @@ export const turnStyles = css`
 
   .call { margin-block: 0 0.85em; }
   .text:not(:empty) + .call { margin-top: 0.85em; }
-  .call p { margin: 0 0 4px; color: var(--v-muted); font-size: 14px; }
+  .call p { margin: 0 0 4px; color: var(--v-muted); font-size: var(--v-size); }
   .call pre {
-    margin: 0; padding: 11px 15px; border-radius: 11px; background: var(--v-sunken); font: 0.86em / 1.5 var(--v-mono); white-space: pre-wrap; direction: ltr;
+    margin: 0; padding: 11px 15px; border-radius: 11px; background: var(--v-sunken); font: var(--v-size) / 1.5 var(--v-mono); white-space: pre-wrap; direction: ltr;
   }
 `;
