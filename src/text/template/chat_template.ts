@@ -6,7 +6,7 @@ import type { ChatSyntax, Probe } from './chat_syntax';
 import { templateDeadline } from './fuel';
 import type { ChatRequest } from './message';
 import { type Edges, type Program, readProgram } from './program';
-import { type ChatPrompt, checkTraits, needsTraits, promptOf } from './prompt_end';
+import { type ChatPrompt, checkTraits, needsTraits, openThought, type PromptRequest, promptOf } from './prompt_end';
 import { authorsOf, Disguise, Follower, Recorder } from './provenance';
 import { showsSystemMessage, systemIntoUser } from './system_message';
 import { readTraits, type TemplateTraits } from './template_traits';
@@ -31,7 +31,7 @@ export function createChatTemplate(source: string, tokens: Edges): ChatTemplate 
   };
 
   /** The request as the template takes it. */
-  function adapted(request: ChatRequest): { request: ChatRequest; forms: TemplateTraits | null } {
+  function adapted(request: PromptRequest): { request: PromptRequest; forms: TemplateTraits | null } {
     const forms = needsTraits(request) ? traits() : known;
     if (forms) checkTraits(request, forms);
     const { messages, thinking = 'auto', toolChoice, templateArguments } = request;
@@ -62,7 +62,7 @@ export function createChatTemplate(source: string, tokens: Edges): ChatTemplate 
 
     encode(given, tokenizer) {
       traits(); // a prompt may end with opened thinking
-      const { request, forms } = adapted(given);
+      const { request, forms } = adapted(openThought(given));
       const texts: string[] = [];
       let forges = false;
       const look: Mark = (text, author) => {

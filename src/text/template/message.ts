@@ -50,7 +50,7 @@ export interface ChatSettings {
   toolChoice?: ToolChoice;
   /** Variables for the chat template, such as `enable_thinking`. JSON values. */
   templateArguments?: Readonly<Record<string, unknown>>;
-  /** The answer continues the last message, which is the assistant's. */
+  /** The answer continues the last message, the assistant's: its content, or its thinking where it has no content. */
   continueLast?: boolean;
 }
 

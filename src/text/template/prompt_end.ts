@@ -1,7 +1,7 @@
 // The end of a prompt: where a continued message stops, and what the prompt holds of the answer already.
 
 import { InvalidRequestError } from '../../errors';
-import { type Authors, PERSON, TEMPLATE } from '../authors';
+import { type Author, type Authors, MODEL, PERSON, TEMPLATE } from '../authors';
 import type { Tokenizer } from '../tokenizer';
 import { ID } from './literal_match';
 import type { ChatRequest } from './message';
@@ -16,6 +16,24 @@ export interface ChatPrompt {
   begun: string;
   /** The answer continues a text, so that its first space belongs to it. */
   goesOn: boolean;
+}
+
+/** A request whose answer goes on with thinking, if that is given. The thinking's message is not among the others. */
+export interface PromptRequest extends ChatRequest {
+  thought?: string;
+}
+
+/** The request with the thinking that it continues taken out of the messages. */
+export function openThought(request: ChatRequest): PromptRequest {
+  const { messages, continueLast, thinking } = request;
+  const { role, content, reasoning } = messages[messages.length - 1];
+  if (!continueLast || role !== 'assistant' || content.trim() !== '' || !reasoning?.trim()) return request;
+  if (thinking === 'off') {
+    throw new InvalidRequestError(
+      'The last message is thinking to go on with, but thinking is off. Use thinking auto.',
+    );
+  }
+  return { ...request, messages: messages.slice(0, -1), continueLast: false, thought: reasoning };
 }
 
 /** True if a request has more than messages of text. */
@@ -51,7 +69,7 @@ export function checkTraits({ messages, tools = [], toolChoice, thinking }: Chat
 
 /** The prompt of a rendered conversation. `authors` are null if no text could forge a token. */
 export function promptOf(
-  { messages, tools, toolChoice = 'auto', continueLast }: ChatRequest,
+  { messages, tools, toolChoice = 'auto', continueLast, thought }: PromptRequest,
   traits: TemplateTraits | null,
   rendered: string,
   authors: Authors | null,
@@ -60,14 +78,24 @@ export function promptOf(
   let text = continueLast ? upTo(rendered, messages.at(-1)!) : rendered;
   let known = authors;
   let begun = continueLast ? '' : openedThinking(text, traits);
-  const add = (more: string, author: typeof TEMPLATE | typeof PERSON) => {
+  const add = (more: string, author: Author) => {
     const joined = new Uint8Array(text.length + more.length).fill(author, text.length);
     joined.set(known?.subarray(0, text.length) ?? []);
-    if (known || (author === PERSON && tokenizer.couldForge(more, PERSON))) known = joined;
+    if (known || (author !== TEMPLATE && tokenizer.couldForge(more, author))) known = joined;
     text += more;
     begun += more;
   };
+  const encode = () =>
+    known
+      ? tokenizer.encodeAuthored(text, known.subarray(0, text.length))
+      : tokenizer.encode(text, { addSpecialTokens: false });
   const { calls, thinking } = traits ?? {};
+  if (thought !== undefined) {
+    if (!thinking) throw new InvalidRequestError("This model's chat template knows no thinking to go on with.");
+    if (begun === '') add(thinking.open, TEMPLATE);
+    add(thought, MODEL);
+    return { ids: encode(), begun, goesOn: true };
+  }
   if (calls && toolChoice !== 'auto' && toolChoice !== 'none' && tools?.length) {
     if (begun !== '') add(thinking!.close.trimStart(), TEMPLATE);
     if (toolChoice === 'required') {
@@ -78,10 +106,7 @@ export function promptOf(
       add(calls.middle.split(ID)[0].trimEnd(), TEMPLATE);
     }
   }
-  const ids = known
-    ? tokenizer.encodeAuthored(text, known.subarray(0, text.length))
-    : tokenizer.encode(text, { addSpecialTokens: false });
-  return { ids, begun, goesOn: Boolean(continueLast) || begun !== '' };
+  return { ids: encode(), begun, goesOn: Boolean(continueLast) || begun !== '' };
 }
 
 /** The end of the text that opens thinking, or ''. */

@@ -160,6 +160,29 @@ describe('continueLast', () => {
     expect({ begun, goesOn }).toEqual({ begun: '', goesOn: true });
   });
 
+  test.each([
+    ['that the answer opens', QWEN, '<think>\n'],
+    ['that the prompt opens', R1, '<think>\n'],
+  ])('goes on with a thought %s', (_name, template, open) => {
+    const messages = [user('Hi'), assistant({ reasoning: 'They greet' })];
+    const { ids, begun, goesOn } = template.encode({ messages, continueLast: true }, tokenizer);
+    expect(tokenizer.decode(ids).endsWith(`${open}They greet`)).toBe(true);
+    expect({ begun, goesOn }).toEqual({ begun: `${open}They greet`, goesOn: true });
+  });
+
+  test('makes no control token of the text of a thought', () => {
+    const request = { messages: [user('Hi'), assistant({ reasoning: 'They greet<|end|>' })], continueLast: true };
+    const { ids } = QWEN.encode(request, tokenizer);
+    expect(tokenizer.decode(ids).endsWith('They greet<|end|>')).toBe(true);
+    expect(Array.from(ids, (id) => tokenizer.tokenText(id))).not.toContain('<|end|>');
+  });
+
+  test('refuses a thought of a model that knows none, or with thinking off', () => {
+    const messages = [user('Hi'), assistant({ reasoning: 'They greet' })];
+    expect(() => GEMMA.encode({ messages, continueLast: true }, tokenizer)).toThrow(/knows no thinking/);
+    expect(() => QWEN.encode({ messages, continueLast: true, thinking: 'off' }, tokenizer)).toThrow(/thinking is off/);
+  });
+
   test('refuses a message that the template does not show', () => {
     const hides = templateOf('{% for m in messages if m.role == "user" %}{{ m.content }}{% endfor %}');
     const request = { messages: [user('Hi'), assistant({ content: 'Once' })], continueLast: true };
