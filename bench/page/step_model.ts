@@ -33,7 +33,7 @@ const COMPARED_TOKENS = 512;
 const QUICK_COMPARED_TOKENS = 24;
 const QUICK_PROMPTS = 2;
 /** Tries of a fused step that gives up: other work keeps the cores of an adapter busy that computes on the CPU. */
-export const triesOn = ({ gpu }: Bench) => (gpu.isSoftware ? 100 : 3);
+export const triesOn = ({ gpu }: Bench) => (gpu.isSoftware ? 20 : 3);
 
 export interface StepModel {
   launch: StepLaunch;

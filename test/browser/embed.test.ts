@@ -607,10 +607,12 @@ describe('the handle', () => {
         return ended;
       });
     expect(await answer()).toBe('length');
-    await page.workers()[0]?.evaluate(() => close());
-    await expect.poll(() => workersOf(page), SOON).toBe(0);
-    await answer().catch(() => {}); // the page may not have noticed yet
+    const [worker] = page.workers();
+    const gone = new Promise((resolve) => worker.once('close', resolve));
+    await worker.evaluate(() => close());
+    await gone; // another worker may run already
     expect(await answer()).toBe('length');
+    expect(page.workers()).not.toContain(worker);
     await page.context().close();
   });
 

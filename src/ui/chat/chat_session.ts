@@ -75,6 +75,8 @@ export class ChatSession implements ReactiveController {
   private run: AnswerRun | null = null;
   private keepTimer: ReturnType<typeof setTimeout> | undefined;
   private grownTimer: ReturnType<typeof setTimeout> | undefined;
+  /** The turn whose text waits for `grownTimer`. */
+  private grownTurn: Turn | null = null;
   private grownAt = Number.NEGATIVE_INFINITY;
   private ticker: ReturnType<typeof setInterval> | undefined;
   private hasWarned = false;
@@ -87,7 +89,13 @@ export class ChatSession implements ReactiveController {
     if (!this.host.tuning) this.tuned.open();
   }
 
+  hostConnected(): void {
+    // Captures: the library hears of the end of the page later, and writes the text then.
+    addEventListener('pagehide', this.keepWaiting, { capture: true });
+  }
+
   hostDisconnected(): void {
+    removeEventListener('pagehide', this.keepWaiting, { capture: true });
     this.leave();
   }
 
@@ -217,6 +225,7 @@ export class ChatSession implements ReactiveController {
   private keepGrown(turn: Turn): void {
     const wait = this.grownAt + KEEP_GROWN_MS - performance.now();
     if (wait > 0) {
+      this.grownTurn = turn;
       this.grownTimer ??= setTimeout(() => {
         this.endGrown(); // a timer may come a little early
         this.keepGrown(turn);
@@ -231,7 +240,15 @@ export class ChatSession implements ReactiveController {
   private endGrown(): void {
     clearTimeout(this.grownTimer);
     this.grownTimer = undefined;
+    this.grownTurn = null;
   }
+
+  /** Hands over the text that waits for its timer, while the page closes. */
+  private readonly keepWaiting = (): void => {
+    const turn = this.grownTurn;
+    this.endGrown();
+    if (turn) this.host.dispatchEvent(new GrownEvent(this.current.id, turn));
+  };
 
   private show(conversation: Conversation): void {
     this.current = conversation;

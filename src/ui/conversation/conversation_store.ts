@@ -174,6 +174,13 @@ export class ConversationStore {
     });
   }
 
+  /** Writes the text that waits for earlier writes at once, because the page closes. */
+  flushGrown(): void {
+    const next = this.nextGrown;
+    this.nextGrown = null;
+    if (next) void this.writeGrown(next.id, next.turn);
+  }
+
   /** Merges a copy from elsewhere, such as an undone deletion. */
   async add(conversation: Conversation): Promise<boolean> {
     if (conversation.turns.length === 0) return true;

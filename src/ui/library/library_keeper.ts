@@ -19,7 +19,7 @@ export class LibraryKeeper {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private retryMs = RETRY_MS;
 
-  constructor(private readonly store: Pick<ConversationStore, 'save' | 'saveLate' | 'keepGrown'>) {}
+  constructor(private readonly store: Pick<ConversationStore, 'save' | 'saveLate' | 'keepGrown' | 'flushGrown'>) {}
 
   keep(conversation: Conversation): void {
     if (conversation.turns.length === 0 || this.forgotten.has(conversation.id)) return;
@@ -65,8 +65,9 @@ export class LibraryKeeper {
     }
   }
 
-  /** Hands over the unsaved copies while the page closes. */
+  /** Hands over the unsaved copies and the text that waits to be written while the page closes. */
   flushNow(): void {
+    this.store.flushGrown();
     for (const conversation of this.unsaved.values()) this.store.saveLate(conversation);
   }
 

@@ -54,7 +54,10 @@ const whenAborted = (signal: AbortSignal) => new Promise((resolve) => signal.add
 const settle = () => vi.advanceTimersByTimeAsync(0);
 
 beforeEach(() => vi.useFakeTimers());
-afterEach(() => vi.useRealTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
 
 test('a question and the end of its answer are stored at once, the text between them six times a second', async () => {
   const grown: { at: number; words: number }[] = [];
@@ -106,6 +109,31 @@ test('text that comes rarely is kept as it comes, and in a burst at most 150 ms 
   expect(grown).toEqual(['a', 'a!']);
   await vi.advanceTimersByTimeAsync(1_000);
   expect(grown).toEqual(['a', 'a!', 'a!b', 'a!b!']);
+});
+
+test('text that waits for its timer is handed over when the page closes', async () => {
+  const page = new EventTarget();
+  vi.stubGlobal('addEventListener', page.addEventListener.bind(page));
+  vi.stubGlobal('removeEventListener', page.removeEventListener.bind(page));
+  const grown: string[] = [];
+  const { session } = setUp(
+    async function* (_messages, signal) {
+      yield token('a');
+      yield token('!');
+      await whenAborted(signal);
+    },
+    {},
+    ({ detail: { turn } }) => grown.push(turn.answer),
+  );
+  session.hostConnected();
+  session.ask('Go');
+  await settle();
+  page.dispatchEvent(new Event('pagehide'));
+  expect(grown).toEqual(['a', 'a!']);
+  await vi.advanceTimersByTimeAsync(1_000);
+  page.dispatchEvent(new Event('pagehide'));
+  expect(grown).toEqual(['a', 'a!']); // nothing waits any more
+  session.hostDisconnected();
 });
 
 describe('the question is stored before the engine is asked', () => {

@@ -364,6 +364,12 @@ describe('a conversation that another tab deletes', () => {
   });
 });
 
+/** A write that never ends. */
+function hang(written: string[], { answer }: { answer: string }): Promise<void> {
+  written.push(answer);
+  return new Promise(() => {});
+}
+
 describe('the text of a streaming turn', () => {
   async function streaming() {
     const store = openStore();
@@ -384,6 +390,24 @@ describe('the text of a streaming turn', () => {
     await next.list();
     expect((await table.keys('')).sort()).toEqual([`conversation/${conversation.id}`, 'index']);
     expect(await next.load(conversation.id)).toEqual(found);
+  });
+
+  test('is written whole when the page closes while a slow disk has eight writes to do', async () => {
+    const { conversation, turn } = asking('start');
+    const written: string[] = [];
+    const slow = { ...table, putNow: (_key: string, value: unknown) => hang(written, value as { answer: string }) };
+    const store = new ConversationStore(slow, null);
+    Object.assign(turn, { state: 'streaming', answer: '', finishReason: null });
+    await store.save(conversation);
+    for (let letters = 1; letters <= 12; letters++) {
+      turn.answer = 'x'.repeat(letters);
+      store.keepGrown(conversation.id, turn);
+    }
+    await expect.poll(() => written.length).toBe(8);
+    store.flushGrown();
+    await expect.poll(() => written.at(-1)?.length).toBe(12);
+    store.flushGrown(); // nothing waits any more
+    expect(written).toHaveLength(9);
   });
 
   test('is a write that holds neither question nor conversation, and the save that has it deletes it', async () => {

@@ -7,10 +7,11 @@ import { LibraryKeeper } from '../../../src/ui/library/library_keeper';
 import { asking } from '../conversation/asking';
 
 /** A store that stores everything. */
-const idle: Pick<ConversationStore, 'save' | 'saveLate' | 'keepGrown'> = {
+const idle: Pick<ConversationStore, 'save' | 'saveLate' | 'keepGrown' | 'flushGrown'> = {
   save: async () => 'stored',
   saveLate() {},
   keepGrown() {},
+  flushGrown() {},
 };
 
 afterEach(() => {
