@@ -118,6 +118,18 @@ describe('one run after the other', () => {
     expect(await spoken(page)).toContain(cause);
   });
 
+  test('a stall chosen in the list is read out, also from the histogram, which has no place for it', async () => {
+    const { page } = visited;
+    await plot(page).focus();
+    await page.keyboard.press('Home');
+    await page.getByTestId('view-histogram').click();
+    await page.getByTestId('stalls').getByRole('button').focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => spoken(page), SOON).toContain('before token 57');
+    expect(await readout(page)).toContain('before token 57');
+    expect(await panel(page).getByRole('tab', { selected: true }).textContent()).toBe('Over tokens');
+  });
+
   test('tabs show three views; arrow keys go round', async () => {
     const { page } = visited;
     const tab = panel(page).getByRole('tab', { selected: true });

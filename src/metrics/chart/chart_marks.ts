@@ -29,22 +29,19 @@ export function spreadLabels(wanted: readonly number[], gap: number, min: number
 
 /** Paints on the canvas. `ratio` is the number of canvas pixels per CSS pixel. */
 export function paintMarks(plot: uPlot, picture: Picture, colors: Colors, ratio: number): void {
-  const { ctx, bbox } = plot;
+  const { ctx } = plot;
   ctx.save();
   ctx.font = FONT.replace('11', String(11 * ratio));
   ctx.lineWidth = ratio;
-  ctx.fillStyle = colors.muted;
-  text(ctx, picture.yTitle, bbox.left - 6 * ratio, bbox.top - 5 * ratio, 'right', 'bottom');
-  text(ctx, picture.xTitle, bbox.left + bbox.width + 14 * ratio, bbox.top + bbox.height + 6 * ratio, 'left', 'top');
   if (picture.lead) paintLead(plot, picture.lead, colors, ratio);
   paintVerticals(plot, picture, colors, ratio);
   paintLevels(plot, picture, colors, ratio);
   ctx.setLineDash([]);
-  ctx.lineWidth = 2 * ratio;
+  ctx.lineWidth = 1.25 * ratio;
   ctx.strokeStyle = colors.danger;
   for (const { x, y } of picture.rings) {
     ctx.beginPath();
-    ctx.arc(plot.valToPos(x, 'x', true), plot.valToPos(y, 'y', true), 5 * ratio, 0, 2 * Math.PI);
+    ctx.arc(plot.valToPos(x, 'x', true), plot.valToPos(y, 'y', true), 6 * ratio, 0, 2 * Math.PI);
     ctx.stroke();
   }
   ctx.restore();

@@ -3,13 +3,14 @@
 
 import { html, LitElement, nothing, type PropertyValues, unsafeCSS } from 'lit';
 import uplotCss from 'uplot/dist/uPlot.min.css?inline';
+import type { Stall } from '../run/run_data';
 import { DrawPacer } from '../shared/draw_pacer';
 import type { Colors } from './chart_marks';
 import { chartStyles } from './chart_styles';
 import { ContextView } from './context_view';
 import { HistogramView } from './histogram_view';
 import type { ChartInput, Spot, View } from './picture';
-import { describeToken, renderReadout, renderStalls, spokenToken, worstStalls } from './readout';
+import { describeToken, renderReadout, renderStalls, spokenToken } from './readout';
 import { TbtChart } from './tbt_chart';
 import { TokensView } from './tokens_view';
 
@@ -92,7 +93,7 @@ class VivaceChart extends LitElement {
       </div>
       <div class="readout" data-testid="readout">${this.renderSpot(isEmpty)}</div>
       <p class="unseen" role="status">${this.spoken}</p>
-      ${runs ? renderStalls(worstStalls(runs.stalls), runs.stalls.length) : nothing}
+      ${runs ? renderStalls(runs.stalls, this.goTo) : nothing}
       ${['ink', 'muted', 'line', 'accent', 'fill', 'danger', 'a', 'b', 'c'].map((name) => html`<span class="probe ${name}"></span>`)}
     `;
   }
@@ -178,11 +179,28 @@ class VivaceChart extends LitElement {
     const next = indexAfterKey(event, isHere ? this.spot!.index : null, this.view.count(), false);
     if (next === null) return;
     event.preventDefault();
-    this.spot = this.view.spot(next);
+    this.moveTo(next);
+  };
+
+  /** Shows a stall in the chart. The histogram has no place for one token, so that the first view takes over. */
+  private readonly goTo = async ({ token }: Stall) => {
+    if (this.view === this.histogram) {
+      this.choose(this.views[0]);
+      await this.updateComplete; // a new view clears the spot
+    }
+    const index = this.runs?.run.tokenNumbers.indexOf(token) ?? -1;
+    if (index < 0) return;
+    if (this.drawn !== this.view) this.paint();
+    this.moveTo(index);
+  };
+
+  /** Puts the cursor on a spot, and speaks it. */
+  private moveTo(at: number): void {
+    this.spot = this.view.spot(at);
     const { run, index } = this.spot;
     const token = run && describeToken(run, index, this.runs?.stalls ?? []);
     this.spoken = token ? spokenToken(token) : this.histogram.describe(index);
-  };
+  }
 
   private colors(): Colors {
     // A canvas cannot read CSS variables; hidden elements resolve them.

@@ -39,7 +39,9 @@ export const chartStyles = css`
   .stalled { color: var(--danger); white-space: normal; }
   .stalls { padding: 6px 0 10px; font-size: var(--small); }
   h3 { margin: 0 0 3px; font-size: var(--small); font-weight: 600; }
-  ul { margin: 0; padding-inline-start: 16px; }
+  ul { max-height: 132px; margin: 0; padding-inline-start: 16px; overflow: auto; }
+  li button { padding: 0; border: 0; background: none; color: inherit; font: inherit; cursor: pointer; }
+  li button:hover { text-decoration: underline; }
   li::marker { color: var(--danger); }
   .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 

@@ -49,9 +49,12 @@ export interface Picture {
   series: Series[];
   x: Scale;
   y: Scale;
-  /** Titles over the y axis and at the end of the x axis. */
   yTitle: string;
   xTitle: string;
+  /** The x axis counts tokens: its ticks are whole. */
+  countsTokens: boolean;
+  /** No run has a gap yet: the scales mean nothing. */
+  isEmpty: boolean;
   /** Label of a shaded bar in front of the first x, or '' for no bar. */
   lead: string;
   verticals: { x: number; label: string; ink: Ink }[];

@@ -53,11 +53,9 @@ export function spokenToken({ gap, where, text, stages, stall }: TokenReadout): 
   return [`${gap} ${where}, ${text}; ${times}.`, stall].filter(Boolean).join(' ');
 }
 
-const WORST = 3;
-
-/** The longest stalls, longest first. */
-export function worstStalls(stalls: readonly Stall[]): Stall[] {
-  return [...stalls].sort((a, b) => b.gapMs - a.gapMs).slice(0, WORST);
+/** All stalls, longest first. */
+export function longestFirst(stalls: readonly Stall[]): Stall[] {
+  return [...stalls].sort((a, b) => b.gapMs - a.gapMs);
 }
 
 export function renderReadout({ gap, where, text, stages, stall }: TokenReadout) {
@@ -66,12 +64,11 @@ export function renderReadout({ gap, where, text, stages, stall }: TokenReadout)
     ${stall ? html`<p class="line stalled">${stall}</p>` : nothing}`;
 }
 
-/** @param worst the longest stalls @param count the number of all stalls */
-export function renderStalls(worst: readonly Stall[], count: number) {
-  if (count === 0) return nothing;
-  const title = count > worst.length ? `Stalls: ${count}, the longest` : 'Stalls';
+/** The list of stalls. @param onGo takes the stall that the reader chose */
+export function renderStalls(stalls: readonly Stall[], onGo: (stall: Stall) => void) {
+  if (stalls.length === 0) return nothing;
   return html`<section class="stalls" data-testid="stalls">
-    <h3 title="Gaps that are far longer than the others; a red ring marks them in the chart.">${title}</h3>
-    <ul>${worst.map(({ token, gapMs, sentence }) => html`<li><b>${formatMs(gapMs)}</b> before token ${token}. ${sentence}</li>`)}</ul>
+    <h3 title="Gaps that are far longer than the others; a red ring marks them in the chart.">${stalls.length === 1 ? '1 stall' : `${stalls.length} stalls`}</h3>
+    <ul>${longestFirst(stalls).map((stall) => html`<li><button @click=${() => onGo(stall)}><b>${formatMs(stall.gapMs)}</b> before token ${stall.token}.</button> ${stall.sentence}</li>`)}</ul>
   </section>`;
 }

@@ -2,6 +2,7 @@
 
 import uPlot from 'uplot';
 import { type Colors, LEAD_WIDTH, paintMarks } from './chart_marks';
+import { logTicks } from './log_ticks';
 import type { Picture, Scale, Series, Spot } from './picture';
 
 const HEIGHT = 216;
@@ -9,10 +10,11 @@ const HEIGHT = 216;
 const PADDING = [18, 32, 0, 0] as const;
 const X_AXIS = 28;
 const Y_AXIS = 44;
-const AROUND = PADDING[1] + Y_AXIS;
+/** Room of an axis's title. */
+const TITLE = 16;
+const AROUND = PADDING[1] + Y_AXIS + TITLE;
 /** Steps of an axis that counts tokens. */
 const TOKEN_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000];
-const MOST_LOG_TICKS = 6;
 
 const PATHS: Record<Series['kind'], uPlot.Series.PathBuilder> = {
   line: whereNotEmpty(uPlot.paths.linear!()),
@@ -25,7 +27,7 @@ const POINT_SIDE = 3;
 export class TbtChart {
   private plot: uPlot | null = null;
   private picture: Picture | null = null;
-  /** Signature of the plot's series and scales, which uPlot cannot change. */
+  /** Signature of the plot's series, scales and titles, which uPlot cannot change. */
   private shape = '';
   private readonly dot = document.createElement('i');
 
@@ -46,9 +48,10 @@ export class TbtChart {
 
   draw(picture: Picture): void {
     this.picture = picture;
-    const shape = [picture.x, picture.y, ...picture.series]
-      .map((part) => ('ink' in part ? part.kind + part.ink + part.isFilled : part.isLog))
-      .join();
+    const parts = [picture.x, picture.y, ...picture.series].map((part) =>
+      'ink' in part ? part.kind + part.ink + part.isFilled : part.isLog,
+    );
+    const shape = [...parts, picture.xTitle, picture.yTitle, picture.isEmpty].join();
     if (!this.plot || shape !== this.shape) {
       this.plot?.destroy();
       this.shape = shape;
@@ -105,7 +108,11 @@ export class TbtChart {
       ticks: { show: false },
       font: '12px system-ui, sans-serif',
       gap: 6,
+      labelSize: TITLE,
+      labelGap: 0,
+      labelFont: '12px system-ui, sans-serif',
       values: (_: uPlot, ticks: (number | null)[], side: number) => {
+        if (picture.isEmpty) return ticks.map(() => ''); // numbers would be invented
         const { min } = side === 0 ? this.picture!.x : this.picture!.y;
         return ticks.map((tick) => (tick === null || tick < min ? '' : String(+tick.toFixed(3))));
       },
@@ -127,15 +134,17 @@ export class TbtChart {
           ...axis,
           ...ticksOf(picture.x),
           size: X_AXIS,
+          label: picture.xTitle,
           grid: { show: false },
-          ...(picture.xTitle ? {} : { incrs: TOKEN_STEPS }),
+          ...(picture.countsTokens ? { incrs: TOKEN_STEPS } : {}),
         },
         {
           ...axis,
           ...ticksOf(picture.y),
           size: Y_AXIS,
+          label: picture.yTitle,
           space: 34,
-          grid: { stroke: () => this.colors.line, width: 1, ...ticksOf(picture.y) },
+          grid: { stroke: () => this.colors.line, width: 1, ...(picture.y.isLog ? { filter: keepTicks } : {}) },
         },
       ],
       hooks: { draw: [(plot) => paintMarks(plot, this.picture!, this.colors, devicePixelRatio)] },
@@ -174,17 +183,14 @@ function distribution({ isLog }: Scale): Partial<uPlot.Scale> {
   return isLog ? { distr: 3 } : {};
 }
 
-/** Chooses the ticks of a logarithmic axis: uPlot's own choice leaves a short axis with one number. */
-function ticksOf({ isLog }: Scale): { filter?: uPlot.Axis.Filter } {
-  return isLog ? { filter: (_, ticks) => logTicks(ticks) } : {};
+/** Own ticks for a logarithmic axis: those of uPlot begin at the end of the scale, whatever number that is. */
+function ticksOf({ isLog }: Scale): Pick<uPlot.Axis, 'splits' | 'filter'> {
+  return isLog ? { splits: (_plot, _axis, min, max) => logTicks(min, max), filter: keepTicks } : {};
 }
 
-/** Keeps the ticks that begin with 1, 2 or 5, or, where these are many, with 1. The others become null. */
-function logTicks(ticks: readonly number[]): (number | null)[] {
-  const digit = (tick: number) => Math.round(tick / 10 ** Math.floor(Math.log10(tick) + 1e-9));
-  const chosen = ticks.filter((tick) => [1, 2, 5].includes(digit(tick)));
-  const digits = chosen.length > MOST_LOG_TICKS ? [1] : [1, 2, 5];
-  return ticks.map((tick) => (digits.includes(digit(tick)) ? tick : null));
+/** Replaces the filter of uPlot, which would leave a short logarithmic axis with one number. */
+function keepTicks(_: uPlot, ticks: number[]): number[] {
+  return ticks;
 }
 
 /** Skips empty series: uPlot also asks for their paths, and its builders need a point. */

@@ -52,8 +52,10 @@ export class TokensView implements View {
       series,
       x: { min: 1, max: Math.max(MIN_TOKENS, ...runs.map((each) => each.tokens.length)) },
       y,
-      yTitle: 'ms',
-      xTitle: '',
+      yTitle: 'ms between tokens',
+      xTitle: 'token',
+      countsTokens: true,
+      isEmpty: points.every(({ length }) => length === 0),
       lead: prefillLabel(run),
       verticals: [
         ...(run.ttftMs === null

@@ -1,7 +1,7 @@
 // The readout of one token, and the list of stalls.
 
 import { describe, expect, test } from 'vitest';
-import { describeToken, spokenToken, worstStalls } from '../../../src/metrics/chart/readout';
+import { describeToken, longestFirst, spokenToken } from '../../../src/metrics/chart/readout';
 import { RunRecord } from '../../../src/metrics/run/run_record';
 import { tokenEvent } from '../events';
 import { runOf } from './runs';
@@ -33,8 +33,8 @@ describe('readout', () => {
     expect(textOf('\u001b[31m\ud83d\ude00')).toBe(String.raw`"\u001b[31m😀"`);
   });
 
-  test('the worst stalls are the longest', () => {
+  test('all stalls are listed, the longest first', () => {
     const stalls = [9, 40, 20, 30].map((gapMs, token) => ({ token, gapMs, cause: 'busy' as const, sentence: '' }));
-    expect(worstStalls(stalls).map(({ gapMs }) => gapMs)).toEqual([40, 30, 20]);
+    expect(longestFirst(stalls).map(({ gapMs }) => gapMs)).toEqual([40, 30, 20, 9]);
   });
 });

@@ -11,6 +11,13 @@ import { inputOf, runOf } from './runs';
 const lines = ({ series }: Picture) => series.filter(({ kind }) => kind === 'line');
 const pointsOf = ({ data: [xs, ys] }: Picture['series'][number]) => Array.from(xs, (x, i) => [x, ys[i]]);
 
+test('a picture without a gap is empty, with one it is not', () => {
+  for (const view of [new TokensView(), new ContextView(), new HistogramView()]) {
+    expect(view.picture(inputOf(runOf([]))).isEmpty, view.id).toBe(true);
+    expect(view.picture(inputOf(runOf([5]))).isEmpty, view.id).toBe(false);
+  }
+});
+
 describe('over tokens', () => {
   test('a gap stands over the number of its token, prefill before the first', () => {
     const picture = new TokensView().picture(inputOf(runOf([5, 6, 7])));
