@@ -80,7 +80,9 @@ test('a crash in mid-answer costs at most what was shown in the last 250 ms, and
     await tab.getByTestId('again').click();
     expect(await ended(tab)).toBe('done');
     expect(await textOf(lastAnswer(tab))).toBe('Another.');
-    await expect.poll(() => tab.getByTestId('version').textContent(), SOON).toBe('2/2');
+    // An answer that began less than 250 ms before the crash may be lost whole: nothing is there to be a version.
+    const versions = answer === '' ? [] : ['2/2'];
+    await expect.poll(() => tab.getByTestId('version').allTextContents(), SOON).toEqual(versions);
     await tab.close();
   }
 });
