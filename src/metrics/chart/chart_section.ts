@@ -1,8 +1,7 @@
 // <vivace-chart>: one chart with several views of a run, and a readout of the place under the pointer or the keyboard's
 // cursor. Draws only on request, and only while on the screen.
 
-import { html, LitElement, nothing, type PropertyValues, unsafeCSS } from 'lit';
-import uplotCss from 'uplot/dist/uPlot.min.css?inline';
+import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import type { Stall } from '../run/run_data';
 import { DrawPacer } from '../shared/draw_pacer';
 import type { Colors } from './chart_marks';
@@ -20,7 +19,7 @@ const PACE = { leastMs: 48, share: 0.008 };
 type ChartRuns = Omit<ChartInput, 'columns'>;
 
 class VivaceChart extends LitElement {
-  static override styles = [unsafeCSS(uplotCss), chartStyles];
+  static override styles = chartStyles;
   static override properties = {
     runs: { attribute: false },
     theme: {},

@@ -19,6 +19,13 @@ export const chartStyles = css`
     color: var(--muted); pointer-events: none; text-wrap: balance;
   }
   .idle { opacity: 0.25; }
+  /* The elements of uPlot. Its own style sheet is mostly for the legend and the cursor, which the chart replaces. */
+  .uplot, .uplot * { box-sizing: border-box; }
+  .uplot { width: min-content; }
+  .u-wrap { position: relative; user-select: none; }
+  .u-over, .u-under, .u-axis, .u-select { position: absolute; }
+  .u-under { overflow: hidden; }
+  .uplot canvas { display: block; position: relative; width: 100%; height: 100%; }
   .u-over { cursor: crosshair; touch-action: pan-y; }
   .dot { position: absolute; top: 0; bottom: 0; left: -0.5px; width: 0; border-left: 1px solid var(--muted); pointer-events: none; }
   .dot[hidden] { display: none; }
