@@ -34,7 +34,7 @@ const BUILDS = ['page', 'lib', 'elements', 'openai', 'prompt', 'webllm', 'embed'
  */
 export const BUDGETS = [
   { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 176.5 },
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 218 },
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 218.5 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 60 },
   { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 274 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_request.js'], budgetKb: 8, ceilingKb: 8 },
