@@ -30,6 +30,11 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
+/** Lets messages between the page and the worker arrive, which share this process: each takes a turn of its loop. */
+async function turns(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
+}
+
 function loadEngine(): Promise<Engine> {
   return Engine.load('https://example.org/model.gguf');
 }
@@ -43,9 +48,10 @@ describe('a stop', () => {
     const stop = new AbortController();
     const queued = read(engine.complete('4 5', { signal: stop.signal }));
     const last = read(engine.complete('6 7', { maxTokens: 2 }));
-    await until(() => true);
+    await turns(10); // the worker has the requests
     stop.abort();
     expect(done(await queued.whole)).toMatchObject({ finishReason: 'abort', usage: { completionTokens: 0 } });
+    await turns(10); // and the stop, which the page does not wait for
     expect(ahead.tokens()).toBe(1);
     backend.go(10);
     expect(done(await ahead.whole).finishReason).toBe('length');
