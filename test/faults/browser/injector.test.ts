@@ -132,7 +132,7 @@ const SUBMITS = `${DEVICE}
   void device.lost.then(() => { lost = true; });
   for (let submit = 1; ; submit++) {
     device.queue.submit([]);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, 200));
     if (lost) return submit;
   }`;
 
