@@ -11,6 +11,7 @@ const SRC = path.join(ROOT, 'src');
 /** The other rooms that each room may import. errors.ts is open to all. */
 const ALLOWED: Record<string, readonly string[]> = {
   shared: [],
+  words: [],
   gpu: [],
   text: ['shared'],
   storage: ['shared'],
@@ -23,9 +24,9 @@ const ALLOWED: Record<string, readonly string[]> = {
   model: ['gpu', 'kernels', 'attention', 'sampling', 'storage', 'cpu'],
   tune: ['gpu', 'kernels', 'attention', 'model', 'cpu', 'shared'],
   engine: ['text', 'storage', 'model', 'attention', 'gpu', 'cpu', 'sampling', 'tune'],
-  ui: ['engine', 'shared'],
-  metrics: ['engine', 'shared'],
-  embed: ['engine', 'shared', 'ui', 'metrics'],
+  ui: ['engine', 'shared', 'words'],
+  metrics: ['engine', 'shared', 'words'],
+  embed: ['engine', 'shared', 'words', 'ui', 'metrics'],
   // Types of the engine alone: the bundles of this room take an engine that the page has.
   api: ['engine', 'shared'],
 };

@@ -213,7 +213,7 @@ describe('as a file', () => {
     const second = await visitScripted(site, SCRIPT);
     await importText(second.page, one);
     await expect.poll(() => titles(second.page), SOON).toEqual(['Take me along']);
-    expect(await note(second.page).textContent()).toContain('1 conversation came in.');
+    expect(await note(second.page).textContent()).toContain('1 conversation imported.');
     await importText(second.page, exported);
     await expect.poll(() => titles(second.page), SOON).toEqual(['And me', 'Take me along']);
     const again = await downloadText(second.page, () => second.page.getByTestId('library-export-all').click());
@@ -228,7 +228,7 @@ describe('as a file', () => {
     await second.page.getByTestId('library-new').click();
     await second.page.getByTestId('library-note').getByLabel('Dismiss').click();
     await drop(second.page, 'conversations.json', exported);
-    await expect.poll(() => note(second.page).textContent(), SOON).toContain('2 conversations came in.');
+    await expect.poll(() => note(second.page).textContent(), SOON).toContain('2 conversations imported.');
     expect(await prompt(second.page).isVisible()).toBe(true); // the page did not take the file for a model
     expect(await second.page.getByTestId('load-progress').count()).toBe(0);
     await second.page.context().close();

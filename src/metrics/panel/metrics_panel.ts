@@ -1,7 +1,7 @@
 // <vivace-metrics>: the times of the newest run, live, beside pinned runs. Listens to engine events. Draws on the
 // page's thread, seldom and only while visible, so that it does not disturb the worker that it measures.
 
-import { html, LitElement, nothing, type PropertyValues } from 'lit';
+import { html, nothing, type PropertyValues } from 'lit';
 import type {
   AttentionChoice,
   Engine,
@@ -13,6 +13,8 @@ import type {
 } from '../../engine/engine';
 import '../chart/chart_section';
 import { saveText } from '../../shared/save_text';
+import { panelWords } from '../../words/panel_words';
+import { WordedElement } from '../../words/worded_element';
 import { PIN_DASHES, type Pin, type PinLetter } from '../chart/picture';
 import { runToCsv, runToJson } from '../run/export';
 import { DrawPacer } from '../shared/draw_pacer';
@@ -35,7 +37,7 @@ const AFTER_ATTENTION = 'Per token';
 const MOST_PAST = 19;
 const LETTERS = Object.keys(PIN_DASHES) as PinLetter[];
 
-export class VivaceMetrics extends LitElement {
+export class VivaceMetrics extends WordedElement {
   static override styles = panelStyles;
   static override properties = {
     info: { attribute: false },
@@ -197,9 +199,10 @@ export class VivaceMetrics extends LitElement {
 
   /** The reason why the newest run cannot be pinned, or null. */
   private whyNotPin(): string | null {
-    if (this.run.gaps.length === 0 || !this.run.isEnded) return 'A run can be pinned when it is over';
-    if (this.pins.some(({ run }) => run === this.run)) return 'This run is pinned';
-    return this.pins.length < LETTERS.length ? null : `${LETTERS.length} runs are pinned: unpin one first`;
+    const text = panelWords().toolbar;
+    if (this.run.gaps.length === 0 || !this.run.isEnded) return text.pinWhenOver;
+    if (this.pins.some(({ run }) => run === this.run)) return text.isPinned;
+    return this.pins.length < LETTERS.length ? null : text.pinsAreFull(LETTERS.length);
   }
 
   private readonly pin = () => {

@@ -1,6 +1,7 @@
 // The head of the panel: its title, the light of a running run, and the buttons for a run.
 
 import { html, nothing } from 'lit';
+import { panelWords } from '../../words/panel_words';
 import type { RunData } from '../run/run_data';
 
 interface Toolbar {
@@ -18,15 +19,15 @@ interface Toolbar {
 
 export function renderToolbar({ run, isOdd, isLog, whyNotPin, onLog, onPin, onJson, onCsv }: Toolbar) {
   const isEmpty = run.tokens.length === 0;
-  const pinTitle = whyNotPin ?? 'Keep this run in the chart and compare later ones with it';
+  const text = panelWords().toolbar;
   return html`<header>
-    <h2 title="TBT: milliseconds between two tokens as they arrive, bursts not smoothed.">Time between tokens</h2>
-    ${run.isRunning ? html`<span class=${isOdd ? 'live odd' : 'live'} role="img" aria-label="running" title="Running"></span>` : nothing}
+    <h2 title=${text.titleHelp}>${text.title}</h2>
+    ${run.isRunning ? html`<span class=${isOdd ? 'live odd' : 'live'} role="img" aria-label=${text.running} title=${text.running}></span>` : nothing}
     <span class="tools">
-      <button data-testid="log" aria-pressed=${isLog} title="Logarithmic scale of milliseconds" @click=${onLog}>Log</button>
-      <button data-testid="pin" ?disabled=${whyNotPin !== null} title=${pinTitle} @click=${onPin}>Pin</button>
-      <button data-testid="json" ?disabled=${isEmpty} title="Save this run as JSON" @click=${onJson}>JSON</button>
-      <button data-testid="csv" ?disabled=${isEmpty} title="Save this run as CSV" @click=${onCsv}>CSV</button>
+      <button data-testid="log" aria-pressed=${isLog} title=${text.logHelp} @click=${onLog}>${text.log}</button>
+      <button data-testid="pin" ?disabled=${whyNotPin !== null} title=${whyNotPin ?? text.pinHelp} @click=${onPin}>${text.pin}</button>
+      <button data-testid="json" ?disabled=${isEmpty} title=${text.saveJson} @click=${onJson}>JSON</button>
+      <button data-testid="csv" ?disabled=${isEmpty} title=${text.saveCsv} @click=${onCsv}>CSV</button>
     </span>
   </header>`;
 }

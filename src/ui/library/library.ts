@@ -2,8 +2,10 @@
 // chosen conversation, `vivace-new-conversation` for an empty one, and `vivace-close-library` when the visible one is
 // chosen again.
 
-import { html, LitElement, nothing } from 'lit';
+import { html, nothing } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
+import { pageWords } from '../../words/page_words';
+import { WordedElement } from '../../words/worded_element';
 import type { Turn } from '../conversation/conversation';
 import { type Summary, summarize } from '../conversation/conversation_index';
 import { mergeConversations } from '../conversation/conversation_merge';
@@ -17,7 +19,7 @@ import { LibraryNote } from './library_note';
 import { groupByDay, neighborOf, type RowActions, renderRow } from './library_rows';
 import { libraryStyles } from './library_styles';
 
-class VivaceLibrary extends LitElement implements RowActions {
+class VivaceLibrary extends WordedElement implements RowActions {
   static override styles = [sharedStyles, libraryStyles];
   static override properties = {
     current: {},
@@ -45,7 +47,7 @@ class VivaceLibrary extends LitElement implements RowActions {
     this.renamed = null;
     this.stop = null;
     this.store.onError = (text) => this.note.say(text, true);
-    this.store.onRecovered = () => this.note.say('Conversations are kept again.', false);
+    this.store.onRecovered = () => this.note.say(pageWords().library.keptAgain, false);
     this.addEventListener('keydown', this.onKey);
   }
 
@@ -80,7 +82,7 @@ class VivaceLibrary extends LitElement implements RowActions {
     if (id === this.current) return this.fire('vivace-close-library');
     const conversation = await this.newest(id);
     if (!conversation) {
-      this.note.say('This conversation is no longer here: another tab deleted it.', true);
+      this.note.say(pageWords().library.deletedElsewhere, true);
       return this.refresh();
     }
     this.show(conversation);
@@ -125,20 +127,21 @@ class VivaceLibrary extends LitElement implements RowActions {
     }
     if (wasCurrent) this.fire('vivace-new-conversation');
     await this.refresh();
-    this.note.say(`Deleted “${title}”.`, false, () => this.undo(refused ?? removed, wasCurrent));
+    this.note.say(pageWords().library.deleted(title), false, () => this.undo(refused ?? removed, wasCurrent));
     await this.focusRow(neighborOf(ids, id));
   }
 
   override render() {
+    const text = pageWords().library;
     const isEmpty = this.summaries?.length === 0;
     return html`
       <button class="button fresh" data-testid="library-new" @click=${() => this.fire('vivace-new-conversation')}>
-        ${icons.fresh}New conversation
+        ${icons.fresh}${text.fresh}
       </button>
-      <nav class="list" aria-label="Conversations" @focusin=${this.onFocus}>
-        ${isEmpty ? html`<p class="empty">No conversations yet. What you write here is kept in this browser alone.</p>` : nothing}
+      <nav class="list" aria-label=${text.label} @focusin=${this.onFocus}>
+        ${isEmpty ? html`<p class="empty">${text.none}</p>` : nothing}
         ${groupByDay(this.summaries ?? []).map(
-          ({ name, summaries }) => html`<h2 id=${name}>${name}</h2>
+          ({ name, summaries }) => html`<h2 id=${name}>${text[name]}</h2>
             <ul aria-labelledby=${name}>${repeat(
               summaries,
               ({ id }) => id,
@@ -148,15 +151,11 @@ class VivaceLibrary extends LitElement implements RowActions {
       </nav>
       ${this.note.render(() => this.dismiss())}
       <footer>
-        <button class="link" data-testid="library-export-all" ?disabled=${isEmpty} @click=${this.exportAll}>Export all</button>
-        <button class="link" data-testid="library-import" title="A .json file that Vivace exported; it can be dropped anywhere on the page, too"
-          @click=${() => this.fileInput.click()}>Import</button>
-        <input type="file" hidden accept=".json,application/json" multiple aria-label="Import conversations" @change=${this.onFiles} />
-        ${
-          this.summaries && !this.store.isKept
-            ? html`<p class="kept">This browser keeps nothing here: conversations last as long as the page.</p>`
-            : nothing
-        }
+        <button class="link" data-testid="library-export-all" ?disabled=${isEmpty} @click=${this.exportAll}>${text.exportAll}</button>
+        <button class="link" data-testid="library-import" title=${text.importTitle}
+          @click=${() => this.fileInput.click()}>${text.import}</button>
+        <input type="file" hidden accept=".json,application/json" multiple aria-label=${text.importLabel} @change=${this.onFiles} />
+        ${this.summaries && !this.store.isKept ? html`<p class="kept">${text.notKept}</p>` : nothing}
       </footer>
     `;
   }
@@ -211,7 +210,7 @@ class VivaceLibrary extends LitElement implements RowActions {
     try {
       stored = await this.store.list();
     } catch {
-      this.note.say('The list of conversations could not be read. Reload the page.', true);
+      this.note.say(pageWords().library.unreadable, true);
     }
     const ids = stored.map(({ id }) => id);
     const here = [...this.keeper.newer.values()].filter(({ id }) => !ids.includes(id));
@@ -268,7 +267,7 @@ class VivaceLibrary extends LitElement implements RowActions {
     const { text, isError } = await importFiles(files, (conversations) => {
       for (const { id } of conversations) this.keeper.remember(id);
       return this.store.addAll(conversations, (done) => {
-        if (done > 0) this.note.say(`Importing: ${done} of ${conversations.length} conversations.`, false);
+        if (done > 0) this.note.say(pageWords().library.importing(done, conversations.length), false);
       });
     });
     this.note.say(text, isError);

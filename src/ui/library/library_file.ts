@@ -1,6 +1,7 @@
 // Import and export of conversations as files.
 
 import { saveText } from '../../shared/save_text';
+import { pageWords } from '../../words/page_words';
 import {
   checkFileSize,
   exportConversations,
@@ -28,10 +29,12 @@ export async function importFiles(
       refused.push(...found.refused);
       added += await addAll(found.conversations);
     } catch (error) {
-      refused.push(error instanceof ConversationFileError ? error.message : `${file.name} could not be read.`);
+      refused.push(
+        error instanceof ConversationFileError ? error.message : pageWords().library.unreadableFile(file.name),
+      );
     }
   }
-  const text = added > 0 ? describeImport(added, refused) : (refused[0] ?? 'No conversations came in.');
+  const text = added > 0 ? describeImport(added, refused) : (refused[0] ?? pageWords().library.nothingImported);
   return { text, isError: refused.length > 0 };
 }
 
@@ -41,9 +44,9 @@ async function readConversations(file: File): Promise<Imported> {
 }
 
 function describeImport(added: number, refused: readonly string[]): string {
-  const came = added === 1 ? '1 conversation came in.' : `${added} conversations came in.`;
-  if (refused.length === 0) return came;
-  return `${came} ${refused.length} ${refused.length === 1 ? 'was' : 'were'} refused. ${refused[0]}`;
+  const text = pageWords().library;
+  const [why] = refused;
+  return why === undefined ? text.imported(added) : `${text.imported(added)} ${text.refused(refused.length, why)}`;
 }
 
 /** Offers conversations as a download. */

@@ -1,6 +1,7 @@
 // The note in the list of conversations: the last action or error, and a button to undo it.
 
 import { html, type LitElement, nothing, type ReactiveController } from 'lit';
+import { pageWords } from '../../words/page_words';
 import { icons } from '../shared/icons';
 
 const NOTE_MS = 10_000;
@@ -61,12 +62,13 @@ export class LibraryNote implements ReactiveController {
 }
 
 function renderNote(note: Note | null, dismiss: () => void) {
+  const text = pageWords().library;
   return html`<div class="note" role=${note?.isError ? 'alert' : 'status'} data-testid="library-note">
     ${
       note
         ? html`<p>${note.text}</p>
-            ${note.undo ? html`<button class="button" data-testid="library-undo" @click=${note.undo}>Undo</button>` : nothing}
-            <button class="icon small" title="Dismiss" aria-label="Dismiss" @click=${dismiss}>${icons.close}</button>`
+            ${note.undo ? html`<button class="button" data-testid="library-undo" @click=${note.undo}>${text.undo}</button>` : nothing}
+            <button class="icon small" title=${text.dismiss} aria-label=${text.dismiss} @click=${dismiss}>${icons.close}</button>`
         : nothing
     }
   </div>`;

@@ -1,12 +1,13 @@
 // The rows of the list of conversations: their groups by day, and the markup of one row.
 
 import { html, nothing } from 'lit';
+import { pageWords } from '../../words/page_words';
 import type { Summary } from '../conversation/conversation_index';
 import { icons } from '../shared/icons';
 import { isComposing } from '../shared/input_method';
 
 export interface Group {
-  name: 'Today' | 'Yesterday' | 'Earlier';
+  name: 'today' | 'yesterday' | 'earlier';
   summaries: Summary[];
 }
 
@@ -14,11 +15,11 @@ export interface Group {
 export function groupByDay(summaries: readonly Summary[], now = new Date()): Group[] {
   const daysAgo = (n: number) => new Date(now.getFullYear(), now.getMonth(), now.getDate() - n).getTime();
   const nameOf = ({ updatedAt }: Summary): Group['name'] => {
-    if (updatedAt >= daysAgo(0)) return 'Today';
-    return updatedAt >= daysAgo(1) ? 'Yesterday' : 'Earlier';
+    if (updatedAt >= daysAgo(0)) return 'today';
+    return updatedAt >= daysAgo(1) ? 'yesterday' : 'earlier';
   };
   const groups: Group[] = [];
-  for (const name of ['Today', 'Yesterday', 'Earlier'] as const) {
+  for (const name of ['today', 'yesterday', 'earlier'] as const) {
     const found = summaries.filter((summary) => nameOf(summary) === name);
     if (found.length > 0) groups.push({ name, summaries: found });
   }
@@ -51,16 +52,17 @@ export function renderRow(summary: Summary, state: RowState, actions: RowActions
   const { id, title } = summary;
   if (state.isRenamed) return renderRename(summary, actions);
   const tabindex = state.isStop ? 0 : -1;
-  const action = (name: string, label: string, icon: unknown, act: 'startRename' | 'export' | 'delete') =>
-    html`<button class="icon small" data-testid=${`library-${name}`} tabindex=${tabindex} title=${label}
-      aria-label=${`${label} “${title}”`} @click=${() => actions[act](id)}>${icon}</button>`;
+  const text = pageWords().library;
+  const action = (name: 'rename' | 'export' | 'delete', icon: unknown, act: 'startRename' | 'export' | 'delete') =>
+    html`<button class="icon small" data-testid=${`library-${name}`} tabindex=${tabindex} title=${text[name]}
+      aria-label=${text[`${name}Of`](title)} @click=${() => actions[act](id)}>${icon}</button>`;
   return html`<li class=${state.isCurrent ? 'row current' : 'row'} data-id=${id} data-testid="library-row">
     <button class="title" data-testid="library-open" tabindex=${tabindex} title=${title} dir="auto" aria-keyshortcuts="F2 Delete"
       aria-current=${state.isCurrent ? 'true' : nothing} @click=${() => actions.open(id)}>${title}</button>
     <span class="actions">
-      ${action('rename', 'Rename', icons.edit, 'startRename')}
-      ${action('export', 'Export as JSON', icons.down, 'export')}
-      ${action('delete', 'Delete', icons.close, 'delete')}
+      ${action('rename', icons.edit, 'startRename')}
+      ${action('export', icons.down, 'export')}
+      ${action('delete', icons.close, 'delete')}
     </span>
   </li>`;
 }
@@ -74,7 +76,7 @@ function renderRename({ id, title }: Summary, actions: RowActions) {
   };
   const onBlur = (event: Event) => actions.rename(id, (event.target as HTMLInputElement).value);
   return html`<li class="row" data-id=${id} data-testid="library-row">
-    <input class="rename" data-testid="library-title" dir="auto" maxlength="200" aria-label="Title of the conversation" .value=${title}
+    <input class="rename" data-testid="library-title" dir="auto" maxlength="200" aria-label=${pageWords().library.title} .value=${title}
       @keydown=${onKey} @blur=${onBlur} />
   </li>`;
 }

@@ -20,6 +20,7 @@ import '../model/models';
 import '../model/notices';
 import { DEFAULT_MODEL, readPageOptions, writePageOptions } from '../model/page_options';
 import type { LoadSettings } from '../settings/settings_fields';
+import { connectLanguage } from './language';
 import { connectThemeButton } from './theme';
 
 /** Examples for models other than the storyteller. */
@@ -28,6 +29,8 @@ const GENERAL_EXAMPLES = [
   'Write a short poem about the sea in winter',
   'Give me five names for a small bakery',
 ];
+
+await connectLanguage(location.search);
 
 function byId<T extends HTMLElement>(id: string): T {
   return document.getElementById(id) as T;

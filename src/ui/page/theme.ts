@@ -1,10 +1,12 @@
 // The theme: light, dark or the system's. The choice is stored if the browser allows it.
 
+import { onLanguage } from '../../words/language';
+import { pageWords } from '../../words/page_words';
+
 export type Theme = 'auto' | 'light' | 'dark';
 
 const KEY = 'vivace-theme';
 const ORDER: readonly Theme[] = ['auto', 'light', 'dark'];
-const LABELS: Record<Theme, string> = { auto: 'as the system has them', light: 'light', dark: 'dark' };
 
 function remembered(): Theme {
   try {
@@ -29,10 +31,14 @@ export function connectThemeButton(button: HTMLButtonElement, onChange: (theme: 
   let theme = remembered();
   const apply = () => {
     document.documentElement.dataset.theme = theme;
-    button.title = `Colors: ${LABELS[theme]}`;
-    button.setAttribute('aria-label', `Colors: ${LABELS[theme]}`);
+    name();
     onChange(theme);
   };
+  const name = () => {
+    button.title = pageWords().theme[theme];
+    button.setAttribute('aria-label', button.title);
+  };
+  onLanguage(name);
   button.addEventListener('click', () => {
     theme = ORDER[(ORDER.indexOf(theme) + 1) % ORDER.length];
     remember(theme);

@@ -1,12 +1,14 @@
 // <vivace-turn-editor>: the field in which the reader edits a question, in the question's place. Enter sends,
 // Shift+Enter breaks the line, Escape cancels. Fires `vivace-save` with the text, and `vivace-cancel`.
 
-import { css, html, LitElement } from 'lit';
+import { css, html } from 'lit';
+import { WordedElement } from '../../words/worded_element';
+import { words } from '../../words/words';
 import { fitHeight } from '../shared/field_height';
 import { isComposing } from '../shared/input_method';
 import { sharedStyles } from '../shared/shared_styles';
 
-class VivaceTurnEditor extends LitElement {
+class VivaceTurnEditor extends WordedElement {
   static override styles = [
     sharedStyles,
     css`
@@ -33,13 +35,14 @@ class VivaceTurnEditor extends LitElement {
   }
 
   override render() {
+    const text = words().editor;
     return html`
-      <textarea data-testid="edit-text" rows="1" aria-label="Edit your message" enterkeyhint="send"
+      <textarea data-testid="edit-text" rows="1" aria-label=${text.label} enterkeyhint="send"
         .value=${this.text} @input=${() => fitHeight(this.area)} @keydown=${this.onKey}></textarea>
       <div class="row">
-        <button class="button" data-testid="edit-cancel" title="Cancel (Escape)" @click=${() => this.fire('vivace-cancel')}>Cancel</button>
-        <button class="button primary" data-testid="edit-save" title=${this.blocked || 'Save and send (Enter)'}
-          aria-disabled=${this.blocked !== ''} @click=${this.save}>Save and send</button>
+        <button class="button" data-testid="edit-cancel" title=${text.cancelTitle} @click=${() => this.fire('vivace-cancel')}>${text.cancel}</button>
+        <button class="button primary" data-testid="edit-save" title=${this.blocked || text.sendTitle}
+          aria-disabled=${this.blocked !== ''} @click=${this.save}>${text.send}</button>
       </div>`;
   }
 

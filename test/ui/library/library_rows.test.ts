@@ -13,11 +13,11 @@ test('days begin at the midnight of the reader', () => {
   });
   const summaries = [at('a', 2026, 2, 1, 0, 1), at('b', 2026, 1, 28, 23, 59), at('c', 2026, 1, 27, 23, 59)];
   expect(groupByDay(summaries, now).map(({ name, summaries: found }) => [name, found.map(({ id }) => id)])).toEqual([
-    ['Today', ['a']],
-    ['Yesterday', ['b']],
-    ['Earlier', ['c']],
+    ['today', ['a']],
+    ['yesterday', ['b']],
+    ['earlier', ['c']],
   ]);
-  expect(groupByDay(summaries.slice(2), now).map(({ name }) => name)).toEqual(['Earlier']);
+  expect(groupByDay(summaries.slice(2), now).map(({ name }) => name)).toEqual(['earlier']);
 });
 
 test('after a deletion the next row has the focus, or the one before', () => {

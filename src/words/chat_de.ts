@@ -1,0 +1,13 @@
+// The texts of the chat in German.
+
+import type { ChatWords } from './chat_en';
+
+export const chat: ChatWords = {
+  editor: {
+    label: 'Nachricht bearbeiten',
+    cancel: 'Abbrechen',
+    cancelTitle: 'Abbrechen (Escape)',
+    send: 'Speichern und senden',
+    sendTitle: 'Speichern und senden (Enter)',
+  },
+};

@@ -1,0 +1,13 @@
+// The texts of the chat in English, by room. This is the source: the other languages have the same shape.
+
+export const chat = {
+  editor: {
+    label: 'Edit your message',
+    cancel: 'Cancel',
+    cancelTitle: 'Cancel (Escape)',
+    send: 'Save and send',
+    sendTitle: 'Save and send (Enter)',
+  },
+};
+
+export type ChatWords = typeof chat;

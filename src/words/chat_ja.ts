@@ -1,0 +1,13 @@
+// The texts of the chat in Japanese.
+
+import type { ChatWords } from './chat_en';
+
+export const chat: ChatWords = {
+  editor: {
+    label: 'メッセージを編集',
+    cancel: 'キャンセル',
+    cancelTitle: 'キャンセル (Escape)',
+    send: '保存して送信',
+    sendTitle: '保存して送信 (Enter)',
+  },
+};

@@ -1,0 +1,12 @@
+// Fetches the texts of a language as a module of its own: for the page and the package.
+
+import type { Translated, Translation } from './language';
+
+export async function importTranslation(language: Translated): Promise<Translation> {
+  switch (language) {
+    case 'de':
+      return (await import('./de')).de;
+    case 'ja':
+      return (await import('./ja')).ja;
+  }
+}

@@ -1,0 +1,77 @@
+// The language of the interface: which one is chosen, its texts, and who hears of a change. English is built in; the
+// texts of the others are fetched when they are chosen.
+
+import type { ChatWords } from './chat_en';
+import type { PageWords } from './page_en';
+import type { PanelWords } from './panel_en';
+
+const LANGUAGES = ['en', 'de', 'ja'] as const;
+export type Language = (typeof LANGUAGES)[number];
+export type Translated = Exclude<Language, 'en'>;
+
+/** The texts of a language. The script tag has no page, so its files leave out the page's. */
+export interface Translation {
+  chat: ChatWords;
+  page?: PageWords;
+  panel: PanelWords;
+}
+
+/** Fetches the texts of a language. */
+export type FetchTranslation = (language: Translated) => Promise<Translation>;
+
+let current: Language = 'en';
+let texts: Translation | null = null;
+/** Counts the choices, so that a slow fetch never undoes a later choice. */
+let choices = 0;
+const listeners = new Set<() => void>();
+
+/** The language whose texts are shown. */
+export function language(): Language {
+  return current;
+}
+
+/** The texts of the language, or null for English. */
+export function translation(): Translation | null {
+  return texts;
+}
+
+/** The first tag of a list, such as 'de-AT', whose language there is. English if there is none. */
+export function chooseLanguage(tags: readonly string[]): Language {
+  for (const tag of tags) {
+    const [primary] = tag.trim().toLowerCase().split(/[-_]/, 1);
+    const found = LANGUAGES.find((each) => each === primary);
+    if (found) return found;
+  }
+  return 'en';
+}
+
+/** The browser's languages, best first. None in a program without a browser. */
+function browserLanguages(): readonly string[] {
+  return globalThis.navigator?.languages ?? [];
+}
+
+/**
+ * Shows the texts of the language `asked` for, or else of the browser's. Resolves when they are shown. If they cannot
+ * be fetched, the texts stay as they are.
+ */
+export async function useLanguage(asked: string | null | undefined, fetchTexts: FetchTranslation): Promise<void> {
+  const chosen = chooseLanguage([asked ?? '', ...browserLanguages()]);
+  const choice = ++choices;
+  if (chosen === current) return;
+  try {
+    const found = chosen === 'en' ? null : await fetchTexts(chosen);
+    if (choice !== choices) return;
+    texts = found;
+  } catch (error) {
+    console.warn(`Vivace: the texts of the language ${chosen} could not be loaded.`, error);
+    return;
+  }
+  current = chosen;
+  for (const listener of listeners) listener();
+}
+
+/** Calls `listener` after each change of the language. The returned function removes the listener. */
+export function onLanguage(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}

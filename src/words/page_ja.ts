@@ -1,0 +1,42 @@
+// The texts of the page alone in Japanese.
+
+import type { PageWords } from './page_en';
+
+export const page: PageWords = {
+  theme: {
+    auto: 'テーマ: システムに合わせる',
+    light: 'テーマ: ライト',
+    dark: 'テーマ: ダーク',
+  },
+  library: {
+    label: '会話',
+    fresh: '新しい会話',
+    none: '会話はまだありません。会話はこのブラウザーにのみ保存されます。',
+    today: '今日',
+    yesterday: '昨日',
+    earlier: 'それ以前',
+    rename: '名前を変更',
+    export: 'JSON で書き出す',
+    delete: '削除',
+    renameOf: (title) => `「${title}」の名前を変更`,
+    exportOf: (title) => `「${title}」を JSON で書き出す`,
+    deleteOf: (title) => `「${title}」を削除`,
+    title: '会話のタイトル',
+    deleted: (title) => `「${title}」を削除しました。`,
+    undo: '元に戻す',
+    dismiss: '閉じる',
+    exportAll: 'すべて書き出す',
+    import: '読み込む',
+    importTitle: 'Vivace が書き出した .json ファイル。ページにドロップすることもできます。',
+    importLabel: '会話を読み込む',
+    notKept: 'このブラウザーでは何も保存されません。会話はページを閉じるまで残ります。',
+    keptAgain: '会話は再び保存されています。',
+    deletedElsewhere: 'この会話は別のタブで削除されました。',
+    unreadable: '会話を読み込めませんでした。ページを再読み込みしてください。',
+    importing: (done, all) => `${all} 件中 ${done} 件の会話を読み込みました…`,
+    imported: (n) => `${n} 件の会話を読み込みました。`,
+    refused: (n, why) => `${n} 件は読み込めませんでした。${why}`,
+    nothingImported: '読み込める会話がありませんでした。',
+    unreadableFile: (name) => `${name} を読み込めませんでした。`,
+  },
+};

@@ -1,0 +1,114 @@
+// The texts of all languages: one shape, nothing empty, plurals that speak; and the choice of a language.
+
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { chat } from '../../src/words/chat_en';
+import { de } from '../../src/words/de';
+import { importTranslation } from '../../src/words/import_translation';
+import { ja } from '../../src/words/ja';
+import { chooseLanguage, language, onLanguage, type Translation, useLanguage } from '../../src/words/language';
+import { page } from '../../src/words/page_en';
+import { pageWords } from '../../src/words/page_words';
+import { panel } from '../../src/words/panel_en';
+import { panelWords } from '../../src/words/panel_words';
+import { words } from '../../src/words/words';
+
+const ENGLISH: Translation = { chat, page, panel };
+const ALL = { en: ENGLISH, de, ja };
+
+beforeEach(() => {
+  vi.stubGlobal('navigator', { languages: ['en-US', 'en'] });
+  return useLanguage('en', importTranslation);
+});
+afterEach(() => vi.unstubAllGlobals());
+
+test('the first language of a list that there is', () => {
+  expect(chooseLanguage(['de-AT', 'en'])).toBe('de');
+  expect(chooseLanguage(['fr', 'pt-BR', 'ja-JP', 'en'])).toBe('ja');
+  expect(chooseLanguage(['EN_us', 'de'])).toBe('en');
+  expect(chooseLanguage(['fr', 'nl'])).toBe('en');
+  expect(chooseLanguage(['', 'deutsch', '-de', 'x'.repeat(100_000)])).toBe('en');
+  expect(chooseLanguage([])).toBe('en');
+});
+
+test('what is asked for goes before the languages of the browser', async () => {
+  vi.stubGlobal('navigator', { languages: ['ja', 'en'] });
+  await useLanguage('de-CH', importTranslation);
+  expect([language(), words()]).toEqual(['de', de.chat]);
+  await useLanguage('fr', importTranslation);
+  expect([language(), pageWords(), panelWords()]).toEqual(['ja', ja.page, ja.panel]);
+  await useLanguage(null, importTranslation);
+  expect(language()).toBe('ja');
+  vi.stubGlobal('navigator', undefined);
+  await useLanguage(null, importTranslation);
+  expect([language(), words(), pageWords(), panelWords()]).toEqual(['en', chat, page, panel]);
+});
+
+test('listeners hear of a change, and of nothing else', async () => {
+  const heard: string[] = [];
+  const stop = onLanguage(() => heard.push(language()));
+  await useLanguage('en', importTranslation);
+  await useLanguage('de', importTranslation);
+  await useLanguage('de', importTranslation);
+  stop();
+  await useLanguage('ja', importTranslation);
+  expect(heard).toEqual(['de']);
+});
+
+test('texts that cannot be fetched leave those before, with a warning', async () => {
+  const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+  await useLanguage('de', () => Promise.reject(new Error('no network')));
+  expect([language(), words()]).toEqual(['en', chat]);
+  expect(warn.mock.calls.length).toBe(1);
+  warn.mockRestore();
+});
+
+test('a slow language never undoes a later choice', async () => {
+  let arrive = (_: Translation) => {};
+  const slow = useLanguage('de', () => new Promise((resolve) => (arrive = resolve)));
+  await useLanguage('ja', importTranslation);
+  arrive(de);
+  await slow;
+  expect(language()).toBe('ja');
+});
+
+test('texts that leave out the page have it in English', async () => {
+  await useLanguage('de', async () => ({ chat: de.chat, panel: de.panel }));
+  expect([pageWords(), words()]).toEqual([page, de.chat]);
+});
+
+/** Each text by its path, with the number of values that it takes. */
+function shapeOf(texts: unknown, path = ''): string[] {
+  if (typeof texts === 'string') return [path];
+  if (typeof texts === 'function') return [`${path}()`];
+  return Object.entries(texts as object).flatMap(([name, inner]) => shapeOf(inner, `${path}.${name}`));
+}
+
+function textsOf(texts: unknown): (string | ((...values: unknown[]) => unknown))[] {
+  if (typeof texts === 'string' || typeof texts === 'function') return [texts as string];
+  return Object.values(texts as object).flatMap(textsOf);
+}
+
+test('all languages have the same shape', () => {
+  const shape = shapeOf(ENGLISH);
+  expect(shapeOf(de)).toEqual(shape);
+  expect(shapeOf(ja)).toEqual(shape);
+});
+
+for (const [tag, texts] of Object.entries(ALL)) {
+  test(`${tag}: no text is empty, glued or has spaces around it`, () => {
+    const found = textsOf(texts).filter((text) => typeof text === 'string');
+    expect(found.filter((text) => text.trim() !== text || text === '')).toEqual([]);
+    expect(found.filter((text) => / {2}|\bundefined\b/.test(text))).toEqual([]);
+  });
+
+  test(`${tag}: texts of numbers speak for 0, 1 and 2`, () => {
+    for (const text of textsOf(texts)) {
+      if (typeof text !== 'function') continue;
+      for (const n of [0, 1, 2]) {
+        const spoken = text(n, n, n, n, n);
+        expect(spoken, String(text)).toBeTypeOf('string');
+        expect(spoken, String(text)).toMatch(/^(?!.*(?:undefined|NaN|\[object)).*\S/s);
+      }
+    }
+  });
+}
