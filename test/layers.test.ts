@@ -73,6 +73,7 @@ const DOORS: Record<string, readonly string[]> = {
   'ui/catalogue': [],
   'ui/chat': ['chat', 'chat_session', 'connect_panel'],
   'ui/conversation': [
+    'continuation',
     'conversation',
     'conversation_file',
     'conversation_index',

@@ -48,7 +48,7 @@ function focused(): Promise<string> {
   return page.evaluate(() => {
     let element = document.activeElement;
     while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
-    return element?.getAttribute('data-testid') ?? element?.localName ?? '';
+    return element?.getAttribute('data-testid') ?? (element?.id || element?.localName) ?? '';
   });
 }
 
@@ -240,6 +240,49 @@ describe('an answer', () => {
     await byId('offer-retry').click();
     expect(await ended(page)).toBe('done');
     expect(await textOf(byId('version'))).toBe('2/2');
+  });
+});
+
+describe('a cut answer', () => {
+  test('goes on in the same turn, by the limit or after Stop, and its limit can be changed', async () => {
+    await open({
+      answers: [{ text: 'One **two** three' }, { text: 'o** three four', holdAfter: 1 }, { text: '\n\nThe end.' }],
+    });
+    await setting(page, 'maxTokens', '2');
+    await sendAll('Count');
+    expect(await textOf(byId('end'))).toBe('Stopped at your 2-token limit.');
+    await byId('limit').click();
+    await expect.poll(focused).toBe('maxTokens');
+    await page.keyboard.press('Escape');
+    await setting(page, 'maxTokens', '');
+    await byId('continue').click();
+    await expect.poll(() => textOf(lastAnswer(page))).toBe('One two');
+    await byId('stop').click();
+    expect(await ended(page)).toBe('done');
+    expect(await textOf(byId('end'))).toBe('Stopped');
+    await byId('continue').click();
+    expect(await ended(page)).toBe('done');
+    expect(await textOf(lastAnswer(page))).toMatch(/^One two\s*The end\.$/);
+    expect(await lastAnswer(page).locator('strong').count()).toBe(1);
+    expect([await byId('version').count(), await byId('continue').count(), await byId('end').count()]).toEqual([
+      0, 0, 0,
+    ]);
+    expect(await focused()).toBe('prompt');
+    expect(await lastAsked()).toEqual(['user:Count', 'assistant:One **two** ']);
+    expect((await asked(page)).at(-1)?.options.continueLast).toBe(true);
+  });
+
+  test('that the model cannot continue stays whole, and is offered no more', async () => {
+    const refusal = { code: 'invalid-request', message: 'continueLast needs something else.' };
+    await open({ answers: [{ text: 'half', finishReason: 'length' }, { error: refusal }, { text: 'Fine.' }] });
+    await sendAll('Go');
+    await byId('continue').click();
+    await expect.poll(() => textOf(byId('advice'))).toContain('This model cannot continue an answer.');
+    expect(await stateOf(lastAnswer(page))).toBe('done');
+    expect(await textOf(lastAnswer(page))).toMatch(/^half/);
+    expect(await byId('continue').count()).toBe(0);
+    await sendAll('And on');
+    expect(await lastAsked()).toEqual(['user:Go', 'assistant:half', 'user:And on']);
   });
 });
 

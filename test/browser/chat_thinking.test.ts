@@ -163,7 +163,7 @@ describe('thinking', () => {
     await setting(page, 'maxTokens', '5');
     await ask('Again');
     expect(await textOf(lastAnswer(page))).toBe(
-      'Thinking was cut at the limit of 5 tokens, before the answer. Raise Max tokens in the settings, or switch thinking off.',
+      'Thinking stopped at your 5-token limit, before the answer. You can switch it off.',
     );
     expect(await byId('end').count()).toBe(2);
     await setting(page, 'maxTokens', '');
@@ -265,7 +265,7 @@ test('a real model thinks, answers, is switched, and is cut in its thinking', as
   await setting(page, 'maxTokens', '4');
   await send(page, 'Please think again.');
   expect(await ended(page)).toBe('done');
-  expect(await textOf(lastAnswer(page))).toContain('Thinking was cut at the limit of 4 tokens');
+  expect(await textOf(lastAnswer(page))).toContain('Thinking stopped at your 4-token limit');
   expect(errors).toEqual([]);
   await page.context().close();
 });

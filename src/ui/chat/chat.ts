@@ -29,6 +29,7 @@ import { icons } from '../shared/icons';
 import type { VivaceComposer } from './composer';
 import { ScrollKeeper } from './scroll_keeper';
 import '../settings/settings';
+import type { VivaceSettings } from '../settings/settings';
 import {
   type LoadSettings,
   type SamplingSettings,
@@ -221,7 +222,7 @@ export class VivaceChat extends LitElement implements ChatHost {
         (step, i) => html`${i + hidden === memoryStart && memoryStart > 0 ? renderMemoryLine() : nothing}
           <vivace-turn data-id=${step.turn.id} .turn=${step.turn} .place=${step.among.indexOf(step.turn)} .places=${step.among.length}
             .isLast=${i + hidden === last} .isFull=${isFull && i + hidden === last} .canForget=${canForget && i + hidden === last}
-            .canSwitch=${canSwitchThinking} .blocked=${blocked} .recovery=${step.turn.state === 'streaming' ? recovery : null} @vivace-turn=${(event: CustomEvent<TurnAction>) => this.onTurn(step, event.detail)}></vivace-turn>`,
+            .canSwitch=${canSwitchThinking} .canContinue=${this.session.canContinue(step.turn)} .blocked=${blocked} .recovery=${step.turn.state === 'streaming' ? recovery : null} @vivace-turn=${(event: CustomEvent<TurnAction>) => this.onTurn(step, event.detail)}></vivace-turn>`,
       )}
       ${memoryStart > last ? renderMemoryLine() : nothing}`;
   }
@@ -353,6 +354,9 @@ export class VivaceChat extends LitElement implements ChatHost {
     if (action.kind === 'step') void this.showVersion(step, action.by);
     else if (action.kind === 'offer') this.onOffer(step.turn, action.offer);
     else if (action.kind === 'fold') this.onFold(step.turn, action.toggled);
+    else if (action.kind === 'continue') this.continueAnswer(step.turn);
+    else if (action.kind === 'limit')
+      this.renderRoot.querySelector<VivaceSettings>('vivace-settings')?.show('maxTokens');
     else this.askInstead(step.turn, action.question);
   }
 
@@ -364,6 +368,12 @@ export class VivaceChat extends LitElement implements ChatHost {
 
   private askInstead(turn: Turn, question?: string): void {
     this.session.askInstead(turn, question);
+    this.keeper?.jumpToEnd();
+    this.focusAfter();
+  }
+
+  private continueAnswer(turn: Turn): void {
+    this.session.continueAnswer(turn);
     this.keeper?.jumpToEnd();
     this.focusAfter();
   }
@@ -387,6 +397,9 @@ export class VivaceChat extends LitElement implements ChatHost {
         break;
       case 'retry':
         this.askInstead(turn);
+        break;
+      case 'continue':
+        this.continueAnswer(turn);
         break;
       case 'no-system':
         this.setSystem('');

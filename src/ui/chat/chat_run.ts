@@ -1,8 +1,9 @@
 // The run of one answer: asks the engine and writes the events into one turn. Touches no DOM.
 
 import type { BackendName, ChatMessage, Engine, EngineEvent, EngineGenerateOptions } from '../../engine/engine';
+import { addFigures, type FormerEnd, reopen, settlePart, withBegun } from '../conversation/continuation';
 import { type Turn, takeEvent } from '../conversation/conversation';
-import { adviseRun, codeOf, isAbort } from '../shared/advice';
+import { adviseContinue, adviseCut, adviseRun, codeOf, isAbort } from '../shared/advice';
 import { recoveryRemark } from '../shared/recovery';
 import type { Gate } from './gate';
 
@@ -14,15 +15,27 @@ export class AnswerRun {
   hasOverflowed = false;
   /** True if `leave` has ended the turn. */
   isLeft = false;
+  /** True if the model's chat template can continue no answer. */
+  isUnable = false;
+  /** Of an answer that goes on: its end before that. */
+  private readonly former: FormerEnd | null;
+  /** True once the engine has told the figures of this run. */
+  private hasFigures = false;
   private readonly abort = new AbortController();
   /** The code of the loss that the answer waits for, or null. */
   private lossCode: string | null = null;
 
-  /** @param onEvent gets every event, and whether it changed the text or state that the reader sees */
+  /**
+   * @param onEvent gets every event, and whether it changed the text or state that the reader sees
+   * @param goesOn true to continue the turn's answer
+   */
   constructor(
     readonly turn: Turn,
     private readonly onEvent: (event: EngineEvent, isSeen: boolean) => void,
-  ) {}
+    goesOn = false,
+  ) {
+    this.former = goesOn ? reopen(turn) : null;
+  }
 
   /** Asks the engine to end the answer. The turn ends when the engine has. */
   stop(): void {
@@ -34,6 +47,11 @@ export class AnswerRun {
     this.isLeft = true;
     this.end('abort');
     this.stop();
+  }
+
+  /** Runs after the end of the turn, however it came. */
+  settle(): void {
+    if (this.former && !this.hasFigures) settlePart(this.turn, this.former);
   }
 
   /** Ends the turn if it was stopped before the engine was asked, and returns whether it was. */
@@ -65,7 +83,7 @@ export class AnswerRun {
 
   /**
    * Settles when the turn has ended, in whatever way. A model without a chat template gets the question instead of
-   * `messages`. The GPU's times are an event after the end.
+   * `messages`, and the answer that goes on. The GPU's times are an event after the end.
    */
   ask(engine: Engine, messages: ChatMessage[], sampling: EngineGenerateOptions): Promise<void> {
     return new Promise((ended) => void this.listen(engine, messages, sampling, ended).finally(ended));
@@ -77,7 +95,7 @@ export class AnswerRun {
     sampling: EngineGenerateOptions,
     ended: () => void,
   ): Promise<void> {
-    const { turn } = this;
+    const { turn, former } = this;
     const { signal } = this.abort;
     const options = { ...sampling, gpuTimes: true, signal };
     let { backend } = engine.info;
@@ -85,8 +103,10 @@ export class AnswerRun {
     this.hasOverflowed = false;
     try {
       const events = engine.info.hasChatTemplate
-        ? engine.chat(messages, options)
-        : engine.complete(turn.question, options);
+        ? former
+          ? engine.chat(withBegun(messages, turn), { ...options, continueLast: true })
+          : engine.chat(messages, options)
+        : engine.complete(turn.question + turn.answer, options);
       for await (const event of events) {
         if (this.isLeft) return;
         const isSeen = takeEvent(turn, event);
@@ -95,7 +115,7 @@ export class AnswerRun {
           this.remark(event.pauseMs, event.backend === backend ? null : event.backend);
           backend = event.backend;
         }
-        if (event.type === 'done') this.end(event.finishReason);
+        if (event.type === 'done') this.endWithFigures(event.finishReason);
         this.onEvent(event, isSeen);
         if (event.type === 'done') ended();
       }
@@ -103,10 +123,24 @@ export class AnswerRun {
     } catch (error) {
       if (turn.state === 'done') return; // the answer is complete, and the engine tells its own loss
       if (signal.aborted || isAbort(error)) return this.end('abort');
-      this.hasOverflowed = codeOf(error) === 'context-overflow';
-      turn.advice = adviseRun(error, messages[0]?.role === 'system');
-      turn.state = 'error';
+      this.fail(error, messages);
     }
+  }
+
+  private fail(error: unknown, messages: readonly ChatMessage[]): void {
+    const { turn, former } = this;
+    const code = codeOf(error);
+    this.hasOverflowed = code === 'context-overflow';
+    this.isUnable = former !== null && (code === 'invalid-request' || code === 'chat-template');
+    const advise = () => adviseRun(error, messages[0]?.role === 'system');
+    turn.advice = former ? adviseContinue(error) : turn.answer + turn.reasoning ? adviseCut(advise()) : advise();
+    turn.state = 'error';
+  }
+
+  private endWithFigures(finishReason: Turn['finishReason']): void {
+    this.hasFigures = true;
+    if (this.former) addFigures(this.turn, this.former);
+    this.end(finishReason);
   }
 
   private remark(pauseMs: number, onto: BackendName | null): void {

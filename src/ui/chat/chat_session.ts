@@ -4,6 +4,7 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Engine, EngineEvent } from '../../engine/engine';
 import { lossOf } from '../../shared/loss';
+import { isCut } from '../conversation/continuation';
 import { countWords, endedInThought, endRemark, type Turn, toMessages } from '../conversation/conversation';
 import {
   addTurn,
@@ -80,6 +81,8 @@ export class ChatSession implements ReactiveController {
   private grownAt = Number.NEGATIVE_INFINITY;
   private ticker: ReturnType<typeof setInterval> | undefined;
   private hasWarned = false;
+  /** The engines that have refused to continue an answer. */
+  private readonly unable = new WeakSet<Engine>();
 
   constructor(private readonly host: ChatHost) {
     host.addController(this);
@@ -134,6 +137,9 @@ export class ChatSession implements ReactiveController {
   /** False for a model without a template: it reads one message at a time, so there is nothing to forget. */
   get canForget(): boolean {
     const hasTemplate = this.host.engine?.info.hasChatTemplate === true;
+    const last = this.path.at(-1);
+    // An answer that waits to go on is read itself.
+    if (last?.state === 'done' && last.advice) return hasTemplate && this.memoryStart < this.path.length - 1;
     return hasTemplate && forgetOldest(this.path, this.current.memory, 0) !== undefined;
   }
 
@@ -168,11 +174,25 @@ export class ChatSession implements ReactiveController {
     void this.answer(replaceTurn(this.current, turn, question), makesRoom);
   }
 
-  /** Frees half of the context. Asks a question again that had no room. */
+  /** True if the answer was cut, is the newest one, and the model may go on with it. */
+  canContinue(turn: Turn): boolean {
+    const { engine } = this.host;
+    if (!isCut(turn) || turn !== this.steps.at(-1)?.turn || (engine && this.unable.has(engine))) return false;
+    return !this.isFull && this.memoryStart < this.steps.length;
+  }
+
+  /** Goes on with the answer of the newest turn. With `makesRoom` the model forgets what it must for that. */
+  continueAnswer(turn: Turn, makesRoom = false): void {
+    if (!this.host.engine || this.run || !this.canContinue(turn)) return;
+    void this.answer({ conversation: this.current, turn }, makesRoom, true);
+  }
+
+  /** Frees half of the context. Asks a question again, or continues an answer, that had no room. */
   makeRoom(turn: Turn): void {
     const { engine } = this.host;
-    if (!engine || this.run || !this.forget(engine.info.contextLength / 2)) return;
-    if (turn.state === 'error') this.askInstead(turn, turn.question, true);
+    if (turn.state === 'done' && turn.advice) this.continueAnswer(turn, true);
+    else if (!engine || this.run || !this.forget(engine.info.contextLength / 2)) return;
+    else if (turn.state === 'error') this.askInstead(turn, turn.question, true);
     else {
       this.hasWarned = false;
       this.announce('The model no longer reads the oldest messages.');
@@ -257,21 +277,25 @@ export class ChatSession implements ReactiveController {
   }
 
   /** Asks the engine. With `makesRoom` an overflowing question is repeated with fewer messages, down to its own. */
-  private async answer({ conversation, turn }: { conversation: Conversation; turn: Turn }, makesRoom = false) {
+  private async answer(
+    { conversation, turn }: { conversation: Conversation; turn: Turn },
+    makesRoom = false,
+    goesOn = false,
+  ) {
     const engine = this.host.engine!;
-    const run = new AnswerRun(turn, (event, isSeen) => this.onEvent(turn, event, isSeen));
+    const run = new AnswerRun(turn, (event, isSeen) => this.onEvent(turn, event, isSeen), goesOn);
     this.run = run;
     this.show(conversation);
     const keeping = this.keep(true);
-    this.announce('');
+    this.announce(goesOn ? 'The answer goes on.' : '');
     this.ticker = setInterval(() => {
       if (turn.answer) this.announce(`Still writing, ${countWords(turn.answer)} words.`);
       else if (turn.reasoning) this.announce(`Still thinking, ${countWords(turn.reasoning)} words.`);
     }, STILL_WRITING_MS);
     if (keeping.length > 0) await run.outlasts(Promise.allSettled(keeping), STORED_WITHIN_MS);
-    const options = this.canSwitchThinking
-      ? { thinking: this.host.thinking === 'off' ? ('off' as const) : ('on' as const) }
-      : {};
+    // A part thinks if the answer did: thinking that goes on cannot be off.
+    const isOff = goesOn ? turn.reasoning === '' : this.host.thinking === 'off';
+    const options = this.canSwitchThinking ? { thinking: isOff ? ('off' as const) : ('on' as const) } : {};
     if (await this.mayBegin(run)) {
       this.host.dispatchEvent(new CustomEvent('vivace-run'));
       for (let room = engine.info.contextLength / 2; ; room /= 2) {
@@ -279,6 +303,7 @@ export class ChatSession implements ReactiveController {
         if (run.isLeft || !run.hasOverflowed || !makesRoom || !this.forget(room, pathTo(this.current, turn))) break;
       }
     }
+    if (run.isUnable) this.unable.add(engine);
     if (!run.isLeft) this.finish(turn);
   }
 
@@ -313,13 +338,14 @@ export class ChatSession implements ReactiveController {
   }
 
   private finish(turn: Turn): void {
+    this.run?.settle();
     this.run = null;
     this.endGrown();
     clearInterval(this.ticker);
     this.host.dispatchEvent(new CustomEvent('vivace-end'));
     this.host.requestUpdate();
     this.host.refreshTurn(turn);
-    this.announce(turn.state === 'error' ? '' : this.describe(turn)); // a failure speaks for itself
+    this.announce(turn.advice ? '' : this.describe(turn)); // a failure speaks for itself
     this.keep();
   }
 

@@ -48,6 +48,8 @@ export interface Turn {
   waitsFor: string | null;
   /** Null until the answer ends, by itself or by the reader. `closed`: its page ended before the answer did. */
   finishReason: FinishReason | 'closed' | null;
+  /** The tokens at which a limit cut the answer, or its newest part if it went on. Null if none did, or unknown. */
+  limit: number | null;
   timing: Timing | null;
   usage: Usage | null;
   advice: Advice | null;
@@ -74,6 +76,7 @@ export function newTurn(question: string, parent: string | null = null): Turn {
     state: 'streaming',
     waitsFor: null,
     finishReason: null,
+    limit: null,
     timing: null,
     usage: null,
     advice: null,
@@ -106,6 +109,7 @@ export function takeEvent(turn: Turn, event: EngineEvent): boolean {
     case 'done':
       turn.answer += event.text;
       turn.finishReason = event.finishReason;
+      turn.limit = event.finishReason === 'length' ? event.usage.completionTokens : null;
       turn.timing = timingOf(event.metrics);
       turn.usage = event.usage;
       return true;
@@ -191,7 +195,7 @@ export function endRemark(turn: Turn, canSwitch = false): string | null {
     case 'closed':
       return 'Unfinished: the page that wrote this was closed, or writes on in another tab.';
     case 'length':
-      return `Ended at ${limitOf(turn)}. Max tokens in the settings raises it.`;
+      return `Stopped at ${limitOf(turn)}.`;
     case 'context':
       return 'Ended here: the context was full.';
     default:
@@ -208,7 +212,7 @@ function thoughtRemark(turn: Turn, canSwitch: boolean): string {
     case 'closed':
       return 'Unfinished: the page that thought was closed before the answer, or writes on in another tab.';
     case 'length':
-      return `Thinking was cut at ${limitOf(turn)}, before the answer. Raise Max tokens in the settings${orSwitch}.`;
+      return `Thinking stopped at ${limitOf(turn)}, before the answer.${canSwitch ? ' You can switch it off.' : ''}`;
     case 'context':
       return `Thinking was cut before the answer: the context was full. Make room${orSwitch}.`;
     default:
@@ -216,9 +220,9 @@ function thoughtRemark(turn: Turn, canSwitch: boolean): string {
   }
 }
 
-function limitOf({ usage }: Turn): string {
-  const n = usage?.completionTokens;
-  return n === undefined ? 'its limit' : n === 1 ? 'the limit of 1 token' : `the limit of ${n} tokens`;
+function limitOf({ limit, usage }: Turn): string {
+  const n = limit ?? usage?.completionTokens; // older copies have no limit
+  return n === undefined ? 'your token limit' : `your ${n.toLocaleString('en')}-token limit`;
 }
 
 const EXCERPT_LINES = 12;

@@ -140,6 +140,7 @@ function parseTurn(reader: Reader, value: unknown): Turn {
     state: state === 'streaming' ? 'done' : state,
     waitsFor: null,
     finishReason: state === 'streaming' ? 'closed' : parseFinishReason(reader, fields.finishReason),
+    limit: reader.orNull(fields.limit, (limit) => Math.floor(reader.number(limit, 'limit', 1e9))),
     timing: reader.orNull(fields.timing, (timing) => parseTiming(reader, timing)),
     usage: reader.orNull(fields.usage, (usage) => parseUsage(reader, usage)),
     advice: reader.orNull(fields.advice, (advice) => parseAdvice(reader, advice)),

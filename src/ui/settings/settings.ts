@@ -105,6 +105,12 @@ export class VivaceSettings extends LitElement {
     `;
   }
 
+  /** Opens the popover at one setting. */
+  show(key: keyof SamplingSettings): void {
+    this.panel.showPopover();
+    this.renderRoot.querySelector<HTMLInputElement>(`input[id=${key}]`)?.focus();
+  }
+
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (changed.has('loaded')) this.wanted = this.loaded;
   }

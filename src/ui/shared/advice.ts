@@ -6,6 +6,7 @@ import { lowerFirst } from './sentences';
 
 export type Offer =
   | 'retry'
+  | 'continue'
   | 'edit'
   | 'new'
   | 'forget'
@@ -24,6 +25,7 @@ export interface Advice {
 
 export const OFFER_LABELS: Record<Offer, string> = {
   retry: 'Try again',
+  continue: 'Continue',
   edit: 'Edit the message',
   new: 'New conversation',
   forget: 'Go on without the oldest messages',
@@ -67,6 +69,9 @@ function said(error: unknown): string {
 /** Said of a model that can only embed text. */
 export const WRITES_NO_TEXT =
   'This model writes no answers: it turns texts into vectors, for search and comparison. Open a chat model to chat.';
+
+/** Said of a model whose chat template cannot open an answer again. */
+const CONTINUES_NOTHING = 'This model cannot continue an answer.';
 
 /** Advice under an answer that ended because the context is full. */
 export const FULL_CONTEXT: Advice = {
@@ -114,6 +119,26 @@ export function adviseRun(error: unknown, hasSystem = false): Advice {
             offers: ['retry', 'reload'],
           }
         : { what, next: 'Your message is kept: edit it, or open another model.', offers: ['edit'] };
+  }
+}
+
+/** Advice for an answer that failed after some of its text. That can go on, too. */
+export function adviseCut(advice: Advice): Advice {
+  const offers = advice.offers.flatMap((offer): Offer[] => (offer === 'retry' ? ['continue', 'retry'] : [offer]));
+  return { ...advice, offers };
+}
+
+/** Advice for an answer that could not go on. All of its text is kept. */
+export function adviseContinue(error: unknown): Advice {
+  const what = said(error);
+  switch (codeOf(error)) {
+    case 'context-overflow':
+      return { what, next: 'The answer is kept. Make room to continue it.', offers: ['forget', 'new'] };
+    case 'chat-template':
+    case 'invalid-request':
+      return { what: CONTINUES_NOTHING, next: 'It is kept as it is. Regenerate for another one.', offers: [] };
+    default:
+      return adviseCut(adviseRun(error));
   }
 }
 

@@ -4,7 +4,7 @@ import { html, nothing } from 'lit';
 import { type Advice, OFFER_LABELS, type Offer } from '../shared/advice';
 
 /** Offers that ask the model again, so it must be free. */
-const ASKING: readonly Offer[] = ['retry', 'edit', 'forget', 'no-system'];
+const ASKING: readonly Offer[] = ['retry', 'continue', 'edit', 'forget', 'no-system'];
 
 /** @param isAlert true after a failure @param blocked the reason why the model cannot be asked now, or '' */
 export function renderAdvice(

@@ -25,11 +25,13 @@ import { turnStyles } from './turn_styles';
 import { WrittenText } from './written_text';
 
 /**
- * An action of the reader: ask in place of this turn, show another version of it, take an offer, or fold or unfold the
- * thinking.
+ * An action of the reader: ask in place of this turn, go on with its answer, change the limit that cut it, show another
+ * version of it, take an offer, or fold or unfold the thinking.
  */
 export type TurnAction =
   | { kind: 'ask'; question: string }
+  | { kind: 'continue' }
+  | { kind: 'limit' }
   | { kind: 'step'; by: 1 | -1 }
   | { kind: 'offer'; offer: Offer }
   | { kind: 'fold'; toggled: Promise<unknown> };
@@ -44,6 +46,7 @@ export class VivaceTurn extends LitElement {
     isFull: { attribute: false },
     canForget: { attribute: false },
     canSwitch: { attribute: false },
+    canContinue: { attribute: false },
     blocked: { attribute: false },
     recovery: { attribute: false },
     copied: { state: true },
@@ -62,6 +65,8 @@ export class VivaceTurn extends LitElement {
   declare canForget: boolean;
   /** True if the model's thinking can be switched off. */
   declare canSwitch: boolean;
+  /** True if the answer was cut and can go on. */
+  declare canContinue: boolean;
   /** The reason why the model cannot be asked now, or ''. */
   declare blocked: string;
   /** The recovery of the engine that this answer waits for, or null. */
@@ -82,6 +87,7 @@ export class VivaceTurn extends LitElement {
     this.isFull = false;
     this.canForget = false;
     this.canSwitch = false;
+    this.canContinue = false;
     this.blocked = '';
     this.recovery = null;
     this.copied = null;
@@ -132,7 +138,7 @@ export class VivaceTurn extends LitElement {
           aria-busy=${turn.state === 'streaming'}>
           <div class="text"></div>
           ${turn.calls.map(renderCall)}
-          ${endedInThought(turn) ? html`<p class="remark" data-testid="end">${endRemark(turn, this.canSwitch)}</p>` : nothing}
+          ${endedInThought(turn) ? html`<p class="remark"><span data-testid="end">${endRemark(turn, this.canSwitch)}</span> ${this.renderWaysOn()}</p>` : nothing}
           ${turn.state === 'streaming' && isBlank(turn) ? html`<span class="waiting" aria-hidden="true"></span>` : nothing}
           ${turn.advice ? this.renderAdvice(turn.advice, true) : nothing}
         </article>
@@ -187,7 +193,8 @@ export class VivaceTurn extends LitElement {
   }
 
   private renderAdvice(advice: Advice, isAlert: boolean) {
-    const isOffered = (offer: Offer) => offer !== 'forget' || this.canForget;
+    const isOffered = (offer: Offer) =>
+      (offer !== 'forget' || this.canForget) && (offer !== 'continue' || this.canContinue);
     const offers = this.isLast ? advice.offers.filter(isOffered) : [];
     return renderAdvice(advice, offers, {
       isAlert,
@@ -203,11 +210,28 @@ export class VivaceTurn extends LitElement {
     const remark = isTold ? null : endRemark(turn);
     return html`<footer>
       ${turn.answer ? this.action('copy', 'Copy the answer', this.copied === 'answer' ? icons.done : icons.copy, this.copyAnswer) : nothing}
-      ${turn.advice && this.isLast ? nothing : this.asking('again', 'Answer again', icons.again, () => this.fire({ kind: 'ask', question: turn.question }))}
+      ${turn.state === 'error' && this.isLast ? nothing : this.asking('again', 'Regenerate', icons.again, () => this.fire({ kind: 'ask', question: turn.question }))}
       ${turn.timing ? html`<span class="timing" data-testid="timing">${timingParts(turn.timing).map((part, i) => html`${i > 0 ? ' · ' : ''}<span>${part}</span>`)}</span>` : nothing}
       ${remark ? html`<span class="end" data-testid="end">${remark}</span>` : nothing}
+      ${isTold ? nothing : this.renderWaysOn()}
       ${turn.remarks.map((each) => html`<span class="end" data-testid="remark">${each}</span>`)}
     </footer>`;
+  }
+
+  /** What can be done about a cut answer. Advice has buttons of its own. */
+  private renderWaysOn() {
+    const { turn, blocked } = this;
+    if (!this.isLast || turn.advice) return nothing;
+    return html`${
+      this.canContinue
+        ? html`<button class="link" data-testid="continue" title=${blocked} aria-disabled=${blocked !== ''}
+            @click=${() => blocked || this.fire({ kind: 'continue' })}>Continue</button>`
+        : nothing
+    }${
+      turn.finishReason === 'length'
+        ? html`<button class="link" data-testid="limit" @click=${() => this.fire({ kind: 'limit' })}>Change limit</button>`
+        : nothing
+    }`;
   }
 
   private action(id: string, label: string, icon: unknown, act: () => void) {

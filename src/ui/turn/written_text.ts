@@ -11,6 +11,7 @@ export class WrittenText {
 
   /** Writes what is new in `text`. The element is the same in each call. */
   write(element: HTMLElement, text: string, isEnd: boolean): void {
+    if (this.hasEnded && text.length > this.length) this.restart(element); // the answer goes on
     this.writer ??= new MarkdownWriter(element);
     if (element.dir === '') element.dir = directionOf(text);
     if (text.length > this.length) {
@@ -20,5 +21,13 @@ export class WrittenText {
     if (!isEnd || this.hasEnded) return;
     this.hasEnded = true;
     this.writer.end();
+  }
+
+  /** Markdown that has ended takes no more text, so it is written again. */
+  private restart(element: HTMLElement): void {
+    element.replaceChildren();
+    this.writer = null;
+    this.length = 0;
+    this.hasEnded = false;
   }
 }

@@ -520,3 +520,134 @@ describe('a loss of the engine in mid-answer', () => {
     expect(session.path[0].remarks).toHaveLength(10); // a stored turn may have 100
   });
 });
+
+describe('a cut answer', () => {
+  const done = (finishReason: string) => ({
+    type: 'done' as const,
+    text: '',
+    finishReason: finishReason as 'length',
+    usage: { promptTokens: 5, cachedTokens: 0, completionTokens: 3, reasoningTokens: 0 },
+    metrics: { tbtMs: { p50: 1 }, ttftMs: 1, decodeTokensPerSecond: 3 } as never,
+  });
+
+  test('goes on in the same turn, and is stored as a question is', async () => {
+    let n = 0;
+    const { session, asked, options, kept } = setUp(async function* () {
+      yield token(['One', ' two', ' three'][n]);
+      yield done(n++ < 2 ? 'length' : 'eos');
+    });
+    session.ask('Count');
+    await settle();
+    const [turn] = session.path;
+    for (const answer of ['One two', 'One two three']) {
+      expect(session.canContinue(turn)).toBe(true);
+      session.continueAnswer(turn);
+      await settle();
+      expect(session.path[0]).toMatchObject({ state: 'done', answer });
+    }
+    expect(asked).toEqual([['Count'], ['Count', 'One'], ['Count', 'One two']]);
+    expect(options.map(({ continueLast }) => continueLast)).toEqual([undefined, true, true]);
+    expect([session.canContinue(turn), session.path.length, kept.length]).toEqual([false, 1, 6]);
+    expect(turn.usage?.completionTokens).toBe(9);
+  });
+
+  test('goes on after Stop, also within its thinking, which cannot be off then', async () => {
+    let n = 0;
+    const { session, host, options } = setUp(async function* (_, signal) {
+      if (n++ === 0) {
+        yield { type: 'reasoning', text: 'Let me' };
+        await whenAborted(signal);
+      } else {
+        yield { type: 'reasoning', text: ' see.' };
+        yield token('So.');
+      }
+    });
+    Object.assign(host.engine!.info, { thinking: 'optional' });
+    session.ask('Why?');
+    await settle();
+    session.stop();
+    await settle();
+    Object.assign(host, { thinking: 'off' });
+    session.continueAnswer(session.path[0]);
+    await settle();
+    expect(session.path[0]).toMatchObject({ reasoning: 'Let me see.', answer: 'So.' });
+    expect(options[1]).toMatchObject({ thinking: 'on', continueLast: true });
+  });
+
+  test('that fails to go on keeps its text and its end, and can be continued again', async () => {
+    let n = 0;
+    const { session, asked } = setUp(async function* () {
+      if (n++ === 1) throw new WorkerError('a test');
+      yield token('word');
+      yield done('length');
+    });
+    session.ask('Go');
+    await settle();
+    session.continueAnswer(session.path[0]);
+    await settle();
+    expect(session.path[0]).toMatchObject({ state: 'done', answer: 'word', finishReason: 'length' });
+    expect(session.path[0].advice?.offers).toContain('continue');
+    session.continueAnswer(session.path[0]);
+    await settle();
+    expect(session.path[0]).toMatchObject({ state: 'done', answer: 'wordword', advice: null });
+    session.ask('And then?');
+    await settle();
+    expect(asked.at(-1)).toEqual(['Go', 'wordword', 'And then?']);
+  });
+
+  test('makes room if it must, but always reads itself', async () => {
+    let n = 0;
+    const { session, asked } = setUp(async function* (messages) {
+      if (n++ > 1 && messages.length > 2) throw new ContextOverflowError(200, 100);
+      yield token('word');
+      yield done('length');
+    });
+    session.ask('a');
+    await settle();
+    session.ask('b');
+    await settle();
+    session.continueAnswer(session.path[1]);
+    await settle();
+    expect(session.path[1].advice?.offers).toContain('forget');
+    expect(session.canForget).toBe(true);
+    session.makeRoom(session.path[1]);
+    await settle();
+    expect(asked.at(-1)).toEqual(['b', 'word']);
+    expect(session.path[1]).toMatchObject({ state: 'done', answer: 'wordword', advice: null });
+  });
+
+  test('of a model without a chat template goes on as a text', async () => {
+    const { session, host } = setUp(async function* () {});
+    const prompts: string[] = [];
+    const complete = async function* (prompt: string) {
+      prompts.push(prompt);
+      yield token(' there');
+      yield done('length');
+    };
+    Object.assign(host.engine!, { complete, info: { ...host.engine!.info, hasChatTemplate: false } });
+    session.ask('Once');
+    await settle();
+    session.continueAnswer(session.path[0]);
+    await settle();
+    expect(prompts).toEqual(['Once', 'Once there']);
+  });
+
+  test('only the newest one goes on, and not while the model answers', async () => {
+    const { session, asked } = setUp(async function* (messages, signal) {
+      yield token('word');
+      if (messages.length > 1) await whenAborted(signal);
+      yield done('length');
+    });
+    session.ask('a');
+    await settle();
+    session.ask('b');
+    await settle();
+    session.continueAnswer(session.path[0]);
+    session.continueAnswer(session.path[1]);
+    session.stop();
+    await settle();
+    session.continueAnswer(session.path[0]);
+    await settle();
+    expect(asked.length).toBe(2);
+  });
+});

@@ -44,6 +44,7 @@ const turn: fc.Arbitrary<Turn> = fc.record({
   state: fc.constantFrom('done' as const, 'error' as const),
   waitsFor: fc.constant(null),
   finishReason: fc.constantFrom('eos' as const, 'stop' as const, 'length' as const, 'context' as const, null),
+  limit: orNull(count),
   timing: orNull(fc.record({ decodeTokensPerSecond: amount, ttftMs: amount, tbtP50Ms: amount })),
   usage: orNull(
     fc.record({ promptTokens: count, cachedTokens: count, completionTokens: count, reasoningTokens: count }),

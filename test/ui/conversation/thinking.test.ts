@@ -75,11 +75,11 @@ test('thinking without an answer says why, with the remedy', () => {
   });
   expect(remarks).toEqual([
     'Stopped while thinking, before the answer',
-    'Thinking was cut at the limit of 20 tokens, before the answer. Raise Max tokens in the settings.',
+    'Thinking stopped at your 20-token limit, before the answer.',
     'Thinking was cut before the answer: the context was full. Make room.',
     'The model thought, but gave no answer. Try again.',
   ]);
-  expect(endRemark(ended({ finishReason: 'length', usage }), true)).toMatch(/settings, or switch thinking off\.$/);
+  expect(endRemark(ended({ finishReason: 'length', usage }), true)).toMatch(/answer\. You can switch it off\.$/);
   expect(endRemark(ended({ finishReason: 'abort', answer: 'So' }))).toBe('Stopped');
 });
 
