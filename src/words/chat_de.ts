@@ -10,4 +10,9 @@ export const chat: ChatWords = {
     send: 'Speichern und senden',
     sendTitle: 'Speichern und senden (Enter)',
   },
+  turn: {
+    goOn: 'Fortsetzen',
+    limit: 'Limit ändern',
+    again: 'Neu generieren',
+  },
 };

@@ -8,6 +8,11 @@ export const chat = {
     send: 'Save and send',
     sendTitle: 'Save and send (Enter)',
   },
+  turn: {
+    goOn: 'Continue',
+    limit: 'Change limit',
+    again: 'Regenerate',
+  },
 };
 
 export type ChatWords = typeof chat;

@@ -10,4 +10,9 @@ export const chat: ChatWords = {
     send: '保存して送信',
     sendTitle: '保存して送信 (Enter)',
   },
+  turn: {
+    goOn: '続ける',
+    limit: '上限を変更',
+    again: '再生成',
+  },
 };

@@ -2,6 +2,7 @@
 // Fires `vivace-turn` with the action that the reader chose.
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
+import { words } from '../../words/words';
 import {
   endedInThought,
   endRemark,
@@ -210,7 +211,7 @@ export class VivaceTurn extends LitElement {
     const remark = isTold ? null : endRemark(turn);
     return html`<footer>
       ${turn.answer ? this.action('copy', 'Copy the answer', this.copied === 'answer' ? icons.done : icons.copy, this.copyAnswer) : nothing}
-      ${turn.state === 'error' && this.isLast ? nothing : this.asking('again', 'Regenerate', icons.again, () => this.fire({ kind: 'ask', question: turn.question }))}
+      ${turn.state === 'error' && this.isLast ? nothing : this.asking('again', words().turn.again, icons.again, () => this.fire({ kind: 'ask', question: turn.question }))}
       ${turn.timing ? html`<span class="timing" data-testid="timing">${timingParts(turn.timing).map((part, i) => html`${i > 0 ? ' · ' : ''}<span>${part}</span>`)}</span>` : nothing}
       ${remark ? html`<span class="end" data-testid="end">${remark}</span>` : nothing}
       ${isTold ? nothing : this.renderWaysOn()}
@@ -225,11 +226,11 @@ export class VivaceTurn extends LitElement {
     return html`${
       this.canContinue
         ? html`<button class="link" data-testid="continue" title=${blocked} aria-disabled=${blocked !== ''}
-            @click=${() => blocked || this.fire({ kind: 'continue' })}>Continue</button>`
+            @click=${() => blocked || this.fire({ kind: 'continue' })}>${words().turn.goOn}</button>`
         : nothing
     }${
       turn.finishReason === 'length'
-        ? html`<button class="link" data-testid="limit" @click=${() => this.fire({ kind: 'limit' })}>Change limit</button>`
+        ? html`<button class="link" data-testid="limit" @click=${() => this.fire({ kind: 'limit' })}>${words().turn.limit}</button>`
         : nothing
     }`;
   }
