@@ -1,8 +1,10 @@
 // The texts of the page alone in German.
 
+import { catalogue } from './catalogue_de';
 import type { PageWords } from './page_en';
 
 export const page: PageWords = {
+  catalogue,
   theme: {
     auto: 'Design: wie das System',
     light: 'Design: hell',

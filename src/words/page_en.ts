@@ -1,6 +1,9 @@
 // The texts of the page alone in English, by room. This is the source: the other languages have the same shape.
 
+import { catalogue } from './catalogue_en';
+
 export const page = {
+  catalogue,
   theme: {
     auto: 'Theme: system',
     light: 'Theme: light',

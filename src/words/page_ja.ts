@@ -1,8 +1,10 @@
 // The texts of the page alone in Japanese.
 
+import { catalogue } from './catalogue_ja';
 import type { PageWords } from './page_en';
 
 export const page: PageWords = {
+  catalogue,
   theme: {
     auto: 'テーマ: システムに合わせる',
     light: 'テーマ: ライト',

@@ -7,8 +7,8 @@ import { isJsonObject, type JsonObject } from '../../shared/json_object';
 export interface CatalogueModel {
   readonly id: string;
   readonly name: string;
-  /** One sentence: what it is good at. */
-  readonly about: string;
+  /** One sentence by language, English always: what it is good at. */
+  readonly about: Readonly<Record<string, string>>;
   /** The model's address, as the engine and its cache know it. */
   readonly location: string;
   /** `owner/name` on the hub, or '' for a model of the page's own server. */
@@ -36,11 +36,10 @@ export interface Catalogue {
   readonly complaints: readonly string[];
 }
 
-/** Where the list is read: the page's address, its hub, and the language of its texts. */
+/** Where the list is read: the page's address, and its hub. */
 export interface CataloguePlace {
   readonly base: string;
   readonly hub: string;
-  readonly language: string;
 }
 
 /** Most letters of a list, and most of its models. */
@@ -51,6 +50,8 @@ const MAX_NOTES = 12;
 /** Most of a number: bytes, parameters, tokens. */
 const MAX_NUMBER = 1e13;
 const ID = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+/** Languages of texts, beside English. */
+const TRANSLATED = ['de', 'ja'];
 const COMMIT = /^[0-9a-f]{40}$/;
 
 /** The model that comes with the page, for a page without a readable list. */
@@ -58,7 +59,11 @@ export function storyteller({ base }: Pick<CataloguePlace, 'base'>): CatalogueMo
   return {
     id: 'storyteller',
     name: 'Storyteller',
-    about: 'A tiny model that tells bedtime stories.',
+    about: {
+      en: 'A tiny model that tells bedtime stories.',
+      de: 'Ein winziges Modell, das Gutenachtgeschichten erzählt.',
+      ja: 'おやすみ前のお話を語る、とても小さなモデルです。',
+    },
     location: new URL('models/storyteller/storyteller-q8_0.gguf', base).href,
     repository: '',
     isPinned: true,
@@ -71,6 +76,11 @@ export function storyteller({ base }: Pick<CataloguePlace, 'base'>): CatalogueMo
     license: { name: 'Apache 2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     unverified: [],
   };
+}
+
+/** What a model is good at, in a language, or else in English. */
+export function aboutOf({ about }: CatalogueModel, language: string): string {
+  return (Object.hasOwn(about, language) ? about[language] : about.en) ?? '';
 }
 
 /** The models of a list. A broken entry is left out; of a broken list only the storyteller is left. Never throws. */
@@ -119,7 +129,7 @@ function readModel(fields: Fields, place: CataloguePlace): CatalogueModel {
   return {
     id,
     name: fields.text('name', 60),
-    about: fields.translated('about', place.language, 200),
+    about: fields.translations('about', 200),
     ...whereOf(fields, place),
     tellsStories: fields.has('tells') && fields.text('tells', 20) === 'stories',
     parameters: fields.number('parameters'),
@@ -180,10 +190,12 @@ class Fields {
     return checkedText(this.get(name), name, max);
   }
 
-  /** The text in a language, or else in English. */
-  translated(name: string, language: string, max: number): string {
+  /** A text by language, in English at least. */
+  translations(name: string, max: number): Record<string, string> {
     const texts = this.object(name);
-    return texts.text(texts.has(language) ? language : 'en', max);
+    const read: Record<string, string> = { en: texts.text('en', max) };
+    for (const tag of TRANSLATED) if (texts.has(tag)) read[tag] = texts.text(tag, max);
+    return read;
   }
 
   notes(name: string): string[] {

@@ -3,12 +3,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Catalogue, parseCatalogue, storyteller } from '../../../src/ui/catalogue/catalogue';
+import { aboutOf, type Catalogue, parseCatalogue, storyteller } from '../../../src/ui/catalogue/catalogue';
 import { readCatalogue } from '../../../src/ui/catalogue/catalogue_file';
 import { DEFAULT_MODEL } from '../../../src/ui/model/page_options';
 
 const PUBLIC = path.resolve(import.meta.dirname, '../../../public');
-const place = { base: 'https://example.com/chat/', hub: 'https://huggingface.co', language: 'en' };
+const place = { base: 'https://example.com/chat/', hub: 'https://huggingface.co' };
 const shipped = readFileSync(path.join(PUBLIC, 'catalogue.json'), 'utf8');
 
 const COMMIT = 'a'.repeat(40);
@@ -40,9 +40,7 @@ describe('the shipped list', () => {
     expect(complaints).toEqual([]);
     expect(models.length).toBeGreaterThanOrEqual(5);
     expect(models.length).toBeLessThanOrEqual(8);
-    const de = parseCatalogue(shipped, { ...place, language: 'de' }).models;
-    const ja = parseCatalogue(shipped, { ...place, language: 'ja' }).models;
-    for (const [i, { about }] of models.entries()) expect(new Set([about, de[i]?.about, ja[i]?.about]).size).toBe(3);
+    for (const { about } of models) expect(new Set([about.en, about.de, about.ja]).size).toBe(3);
   });
 
   test('begins with the storyteller, as the page knows it without a list', () => {
@@ -67,14 +65,13 @@ describe('the shipped list', () => {
   });
 });
 
-test('an entry is read with its address, its memory a token and its language', () => {
-  const german = parseCatalogue(listOf(entry), { ...place, language: 'de' });
-  expect(german).toMatchObject({
+test('an entry is read with its address, its memory a token and its texts', () => {
+  expect(parse(entry)).toMatchObject({
     complaints: [],
     models: [
       {
         id: 'small',
-        about: 'Kurze Antworten.',
+        about: { en: 'Short answers.', de: 'Kurze Antworten.' },
         location: `https://huggingface.co/owner/small-GGUF/resolve/${COMMIT}/small-q8_0.gguf`,
         repository: 'owner/small-GGUF',
         isPinned: true,
@@ -84,7 +81,8 @@ test('an entry is read with its address, its memory a token and its language', (
       },
     ],
   });
-  expect(parseCatalogue(listOf(entry), { ...place, language: 'fr' }).models[0]?.about).toBe('Short answers.');
+  const [small] = parse(entry).models;
+  expect(small && [aboutOf(small, 'de'), aboutOf(small, 'ja')]).toEqual(['Kurze Antworten.', 'Short answers.']);
 });
 
 test('a branch is no pin, and an entry of the own server is one', () => {
@@ -118,6 +116,7 @@ test.each([
   ['a long name', { ...entry, name: name.repeat(20) }, 'longer than 60'],
   ['a name that turns the line', { ...entry, name: 'a\u202eb' }, 'invisible'],
   ['a name as a list', { ...entry, name: ['x'] }, 'its name is no text'],
+  ['a long text in German', { ...entry, about: { ...about, de: 'x'.repeat(201) } }, 'longer than 200'],
   ['no English text', { ...entry, about: { de: about.de } }, 'its en is no text'],
   ['a server of its own', { ...entry, url: 'https://elsewhere.org/x.gguf' }, 'not on the server'],
   ['an address without a protocol', { ...entry, url: '//elsewhere.org/x.gguf' }, 'not on the server'],
