@@ -14,8 +14,11 @@ import { OUTPUT, workerPlugin } from './tools/lib/worker_plugin.ts';
 /** A slow machine is no news: `generate` may have to build first, and has nothing else to say on stderr. */
 const checks = { bundlerTimings: false };
 
+const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
+
 const shared: UserConfig = {
   base: './',
+  define: { 'import.meta.env.VIVACE_VERSION': JSON.stringify(version) },
   plugins: [wgslPlugin(), workerPlugin(), templatePlugin(), orderPlugin()],
   worker: {
     format: 'es',
@@ -31,8 +34,6 @@ const shared: UserConfig = {
     rolldownOptions: { checks, output: OUTPUT },
   },
 };
-
-const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 
 interface Bundle {
   entry: string;
@@ -75,10 +76,7 @@ const BUNDLES: Record<string, Bundle> = {
 function oneFile({ entry, file, format, external }: Bundle): UserConfig {
   return {
     ...shared,
-    define: {
-      'process.env.NODE_ENV': '"production"',
-      'import.meta.env.VIVACE_VERSION': JSON.stringify(version),
-    },
+    define: { ...shared.define, 'process.env.NODE_ENV': '"production"' },
     plugins: [...(shared.plugins ?? []), external && leftOutside(...external)],
     build: {
       ...shared.build,

@@ -16,7 +16,7 @@ import { saveText } from '../../shared/save_text';
 import { panelWords } from '../../words/panel_words';
 import { WordedElement } from '../../words/worded_element';
 import { PIN_DASHES, type Pin, type PinLetter } from '../chart/picture';
-import { runToCsv, runToJson } from '../run/export';
+import { runFileName, runToCsv, runToJson } from '../run/export';
 import { DrawPacer } from '../shared/draw_pacer';
 import { renderComparison } from './comparison_table';
 import { renderGroup, renderTiles } from './figure_lists';
@@ -26,6 +26,7 @@ import { panelStyles } from './panel_styles';
 import { renderToolbar } from './toolbar';
 import '../tuning/roofline_section';
 import { MARK } from '../run/run_data';
+import type { RunOrigin } from '../run/run_origin';
 import { RunRecord } from '../run/run_record';
 import '../tuning/tune_section';
 
@@ -116,10 +117,10 @@ export class VivaceMetrics extends WordedElement {
     this.ask(true);
   }
 
-  /** Begins a new run. */
-  reset(): void {
+  /** Begins a new run. @param origin what is known of it */
+  reset(origin: Partial<RunOrigin> = {}): void {
     if (this.run.gaps.length > 0) this.past = [...this.past, this.run].slice(-MOST_PAST);
-    this.run = new RunRecord({ info: this.info, isFirst: this.runsOfModel++ === 0 });
+    this.run = new RunRecord({ info: this.info, isFirst: this.runsOfModel++ === 0, origin });
     this.answering = true;
     this.ask(true);
   }
@@ -225,8 +226,13 @@ export class VivaceMetrics extends WordedElement {
   private readonly toggleLog = () => {
     this.isLog = !this.isLog;
   };
-  private readonly saveJson = () => saveText('vivace-run.json', 'application/json', runToJson(this.run, this.info));
-  private readonly saveCsv = () => saveText('vivace-run.csv', 'text/csv', runToCsv(this.run));
+  private readonly saveJson = () => {
+    const { run } = this;
+    saveText(`${runFileName(run)}.json`, 'application/json', runToJson(run, this.info, this.roofline));
+  };
+  private readonly saveCsv = () => {
+    saveText(`${runFileName(this.run)}.csv`, 'text/csv', runToCsv(this.run));
+  };
 }
 
 if (!customElements.get('vivace-metrics')) customElements.define('vivace-metrics', VivaceMetrics);

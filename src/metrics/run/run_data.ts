@@ -13,6 +13,7 @@ import type {
   Warning,
 } from '../../engine/engine';
 import { lossOf } from '../../shared/loss';
+import type { RunOrigin } from './run_origin';
 
 /** A token and its times in milliseconds. All but `paintedMs` are known when the token is recorded. */
 export interface RecordedToken extends Omit<TokenEvent, 'type'> {
@@ -70,6 +71,7 @@ type StallCause =
 
 /** A run in progress, or one kept for comparison. */
 export interface RunData {
+  readonly origin: RunOrigin;
   /** The model that answers, or null when unknown. */
   readonly info: EngineInfo | null;
   /** The configuration in a few words: 'fused_decode, plain step, KV f16, activations q8'. */
@@ -109,6 +111,20 @@ export interface RunData {
 export function describeRecovery({ code, message, backend }: Pick<Recovery, 'code' | 'message' | 'backend'>): string {
   if (code === null) return message;
   return `${lossOf(code)}; the model was loaded again${backend === 'cpu' ? ' on the CPU' : ''}.`;
+}
+
+/** The configuration of a run in a few words. */
+export function runLabel(info: EngineInfo | null, metrics: RunMetrics | null): string {
+  const attention = metrics?.attention ?? info?.attention;
+  const step = metrics?.step ?? info?.step;
+  const { kvCache, activations } = info ?? {};
+  const parts = [
+    attention?.decode,
+    step && `${step.name} step`,
+    kvCache && `KV ${kvCache}`,
+    activations && `activations ${activations}`,
+  ];
+  return parts.filter(Boolean).join(', ');
 }
 
 /** Prompt tokens that went through the model, or null until the engine reports them. */

@@ -16,12 +16,15 @@ import {
 } from '../../engine/engine';
 import { summarizeGaps } from '../../engine/tbt';
 import { afterPaint } from '../shared/after_paint';
-import { type DoneEvent, MARK, type Mark, type RecordedToken, type RunData, type Stall } from './run_data';
+import { type DoneEvent, MARK, type Mark, type RecordedToken, type RunData, runLabel, type Stall } from './run_data';
+import { originHere, type RunOrigin } from './run_origin';
 import { findStalls } from './stalls';
 
 interface RunRecordOptions {
   info?: EngineInfo | null;
   isFirst?: boolean;
+  /** What is known of the run's origin. */
+  origin?: Partial<RunOrigin>;
   /** Milliseconds since the epoch of 1970. */
   now?: () => number;
   /** Replaces afterPaint, for tests. */
@@ -31,6 +34,7 @@ interface RunRecordOptions {
 const epochNow = () => performance.timeOrigin + performance.now();
 
 export class RunRecord implements RunData {
+  readonly origin: RunOrigin;
   readonly info: EngineInfo | null;
   readonly isFirst: boolean;
   readonly tokens: RecordedToken[] = [];
@@ -54,25 +58,17 @@ export class RunRecord implements RunData {
   private painted = 0;
   private awaitsPaint = false;
 
-  constructor({ info = null, isFirst = false, now = epochNow, onPaint = afterPaint }: RunRecordOptions = {}) {
+  constructor({ info = null, isFirst = false, origin, now = epochNow, onPaint = afterPaint }: RunRecordOptions = {}) {
     this.info = info;
     this.isFirst = isFirst;
     this.now = now;
     this.onPaint = onPaint;
     this.startedAt = now();
+    this.origin = originHere({ startedAt: this.startedAt, ...origin });
   }
 
   get label(): string {
-    const attention = this.metrics?.attention ?? this.info?.attention;
-    const step = this.metrics?.step ?? this.info?.step;
-    const { kvCache, activations } = this.info ?? {};
-    const parts = [
-      attention?.decode,
-      step && `${step.name} step`,
-      kvCache && `KV ${kvCache}`,
-      activations && `activations ${activations}`,
-    ];
-    return parts.filter(Boolean).join(', ');
+    return runLabel(this.info, this.metrics);
   }
 
   get metrics(): RunMetrics | null {

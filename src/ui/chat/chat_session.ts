@@ -4,6 +4,7 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Engine, EngineEvent } from '../../engine/engine';
 import { lossOf } from '../../shared/loss';
+import { uniqueId } from '../../shared/unique_id';
 import { isCut } from '../conversation/continuation';
 import { countWords, endedInThought, endRemark, type Turn, toMessages } from '../conversation/conversation';
 import {
@@ -40,6 +41,14 @@ export class GrownEvent extends CustomEvent<{ readonly id: string; readonly turn
   constructor(id: string, turn: Turn) {
     super('vivace-writing', { detail: { id, turn }, bubbles: true, composed: true });
   }
+}
+
+/** `vivace-run`: an answer is about to be asked for. */
+export interface AskedRun {
+  /** Unique. The turn of the answer has it too. */
+  id: string;
+  /** The options of the answer, without those that the engine chooses. */
+  sampling: Readonly<Record<string, string | number | boolean | undefined>>;
 }
 
 /** The element that shows the conversation. */
@@ -297,9 +306,10 @@ export class ChatSession implements ReactiveController {
     const isOff = goesOn ? turn.reasoning === '' : this.host.thinking === 'off';
     const options = this.canSwitchThinking ? { thinking: isOff ? ('off' as const) : ('on' as const) } : {};
     if (await this.mayBegin(run)) {
-      this.host.dispatchEvent(new CustomEvent('vivace-run'));
+      const sampling = { ...toOptions(this.host.sampling), ...options };
+      this.host.dispatchEvent(new CustomEvent<AskedRun>('vivace-run', { detail: { id: uniqueId(), sampling } }));
       for (let room = engine.info.contextLength / 2; ; room /= 2) {
-        await run.ask(engine, this.messages(turn), { ...toOptions(this.host.sampling), ...options });
+        await run.ask(engine, this.messages(turn), sampling);
         if (run.isLeft || !run.hasOverflowed || !makesRoom || !this.forget(room, pathTo(this.current, turn))) break;
       }
     }

@@ -3,6 +3,7 @@
 import type { Engine, EngineEvent, EngineInfo } from '../../engine/engine';
 import type { VivaceChat } from './chat';
 import type { Tuning } from './chat_parts';
+import type { AskedRun } from './chat_session';
 
 /**
  * The panel as the chat knows it. <vivace-metrics> of another room implements it; its script may come later, and until
@@ -13,7 +14,8 @@ export interface Panel extends HTMLElement {
   info: EngineInfo | null;
   /** Any change makes the charts read their colors again. */
   theme: string;
-  reset?(): void;
+  /** Begins the record of an answer. */
+  reset?(run: AskedRun): void;
   record?(event: EngineEvent): void;
   end?(): void;
   cancelTuning?(): void;
@@ -33,7 +35,7 @@ export function connectPanel(chat: VivaceChat, panel: Panel, signal?: AbortSigna
   let isTuning = false;
   on(chat, 'vivace-engine', follow);
   on(chat, 'vivace-health', follow); // a recovery may change the info
-  on(chat, 'vivace-run', () => panel.reset?.());
+  on(chat, 'vivace-run', (run: AskedRun) => panel.reset?.(run));
   on(chat, 'vivace-event', (event: EngineEvent) => panel.record?.(event));
   on(chat, 'vivace-end', () => panel.end?.());
   on(chat, 'vivace-cancel-tuning', () => panel.cancelTuning?.());

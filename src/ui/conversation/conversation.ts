@@ -3,6 +3,7 @@
 
 import type { ChatMessage, EngineEvent, FinishReason, RunMetrics, Usage } from '../../engine/engine';
 import { formatDuration, formatMilliseconds, formatTokenRate } from '../../shared/format';
+import { uniqueId } from '../../shared/unique_id';
 import type { Advice } from '../shared/advice';
 
 type AnswerState = 'streaming' | 'done' | 'error';
@@ -55,11 +56,6 @@ export interface Turn {
   advice: Advice | null;
   /** Sentences under the answer, on its recoveries. */
   remarks: string[];
-}
-
-/** 128 random bits as hexadecimal digits. crypto.randomUUID is missing in insecure contexts such as a local network. */
-export function uniqueId(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 export function newTurn(question: string, parent: string | null = null): Turn {

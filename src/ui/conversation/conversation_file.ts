@@ -1,8 +1,8 @@
 // Conversations as the text of a file. The text is untrusted. Pure.
 
 import { isJsonObject } from '../../shared/json_object';
+import { uniqueId } from '../../shared/unique_id';
 import { lowerFirst } from '../shared/sentences';
-import { uniqueId } from './conversation';
 import { ConversationFileError, parseConversation } from './conversation_parse';
 import type { Conversation } from './conversation_tree';
 

@@ -3,6 +3,7 @@
 
 import { VivaceError } from '../../errors';
 import { isJsonObject, type JsonObject } from '../../shared/json_object';
+import { UNIQUE_ID } from '../../shared/unique_id';
 import { type Advice, OFFER_LABELS, type Offer } from '../shared/advice';
 import { upperFirst } from '../shared/sentences';
 import { MAX_CALLS, type ShownCall, type Timing, type Turn } from './conversation';
@@ -12,8 +13,6 @@ import type { Conversation, Memory } from './conversation_tree';
 const MAX_TEXT = 10_000_000;
 const MAX_TURNS = 10_000;
 const MAX_TITLE = 1000;
-/** The form of uniqueId. */
-const ID = /^[0-9a-f]{32}$/;
 /** The last moment of a Date, in milliseconds. */
 const MAX_TIME = 8.64e15;
 const FINISH_REASONS: Record<NonNullable<Turn['finishReason']>, true> = {
@@ -66,7 +65,8 @@ class Reader {
   }
 
   id(value: unknown, name: string): string {
-    if (typeof value !== 'string' || !ID.test(value)) this.refuse(`${name} is not an id of 32 hexadecimal digits`);
+    if (typeof value !== 'string' || !UNIQUE_ID.test(value))
+      this.refuse(`${name} is not an id of 32 hexadecimal digits`);
     return value;
   }
 

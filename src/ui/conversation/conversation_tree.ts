@@ -1,7 +1,8 @@
 // A conversation as a tree: an edited question or a new answer becomes a branch beside the old one, and nothing is
 // lost. Pure.
 
-import { newTurn, type Turn, uniqueId } from './conversation';
+import { uniqueId } from '../../shared/unique_id';
+import { newTurn, type Turn } from './conversation';
 
 export interface Conversation {
   /** Unique, as are the ids of turns, so that two copies of a conversation can be merged. */

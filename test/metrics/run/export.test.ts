@@ -8,7 +8,8 @@ import { runToCsv, runToJson } from '../../../src/metrics/run/export';
 import { RunRecord } from '../../../src/metrics/run/run_record';
 import { tokenEvent } from '../events';
 
-const HEADER = 'token,id,position,tbt_ms,gpu_ms,in_flight_ms,worker_ms,received_ms,painted_ms,recovery_ms';
+const HEADER =
+  'token,id,position,tbt_ms,gpu_ms,in_flight_ms,worker_ms,received_ms,painted_ms,recovery_ms,pipelines,stall';
 const attention = { prefill: 'flash_prefill', decode: 'fused_decode', reason: 'a test' } as const;
 const info = {
   model: { name: 'tiny' },
@@ -54,38 +55,42 @@ function runOf(heard: readonly EngineEvent[]): RunRecord {
   return run;
 }
 
-test('the JSON is the object of generate --json for the same events', () => {
+test('the JSON has the object of generate --json for the same events', () => {
   const thinking: EngineEvent = { type: 'reasoning', text: 'Hm.' };
   const call: EngineEvent = { type: 'tool-call', index: 0, id: 'call_1', name: 'cmd', arguments: '{}' };
   const parts = [thinking, call];
   const told = { info, warnings: [], promptIds: [1, 2], ids: [5, 6], text: '=cmd(), end', parts, done };
-  expect(runToJson(runOf([...events, ...parts, done]), info)).toBe(JSON.stringify(runReport(told)));
+  expect(JSON.parse(runToJson(runOf([...events, ...parts, done]), info, null))).toMatchObject(
+    JSON.parse(JSON.stringify(runReport(told))),
+  );
 });
 
 test('the JSON has log probabilities if the tokens have them', () => {
   const logprobs = { chosen: { id: 5, token: 'x', bytes: [120], logprob: -0.5 }, top: [] };
   const run = runOf([events[0], tokenEvent({ id: 5, logprobs }), events[3], done]);
-  expect(JSON.parse(runToJson(run, info)).logprobs).toEqual([logprobs, null]);
-  expect('logprobs' in JSON.parse(runToJson(runOf([...events, done]), info))).toBe(false);
+  expect(JSON.parse(runToJson(run, info, null)).logprobs).toEqual([logprobs, null]);
+  expect('logprobs' in JSON.parse(runToJson(runOf([...events, done]), info, null))).toBe(false);
 });
 
 test('the JSON of a run without an end has what is known, and null for the rest', () => {
   const run = runOf(events);
   run.isEnded = true;
-  const report = JSON.parse(runToJson(run, info));
-  expect(Object.keys(report)).toEqual(Object.keys(JSON.parse(runToJson(runOf([...events, done]), info))));
+  const report = JSON.parse(runToJson(run, info, null));
+  expect(Object.keys(report)).toEqual(Object.keys(JSON.parse(runToJson(runOf([...events, done]), info, null))));
   expect(report).toMatchObject({ model: 'tiny', ids: [5, 6], text: '=cmd(),', attention, ttftMs: 0 });
   expect(report.tbtMs).toMatchObject({ mean: 1.5, perToken: [1.5] });
   expect([report.finishReason, report.gpuMs, report.perToken, report.runAhead]).toEqual(Array(4).fill(null));
-  expect(JSON.parse(runToJson(runOf([]), null)).model).toBeNull();
+  expect(JSON.parse(runToJson(runOf([]), null, null)).model).toBeNull();
 });
 
 test('the CSV holds only numbers, and empty cells for unknown ones', () => {
-  expect(runToCsv(runOf([...events, done]))).toBe(`${HEADER}\n1,5,9,,,7.123,,10,10,\n2,6,10,1.5,0.25,3,0.1,8.5,8.5,\n`);
-  expect(runToCsv(runOf(events))).toContain('\n2,6,10,1.5,,3,0.1,8.5,8.5,\n');
+  expect(runToCsv(runOf([...events, done]))).toBe(
+    `${HEADER}\n1,5,9,,,7.123,,10,10,,0,\n2,6,10,1.5,0.25,3,0.1,8.5,8.5,,0,\n`,
+  );
+  expect(runToCsv(runOf(events))).toContain('\n2,6,10,1.5,,3,0.1,8.5,8.5,,0,\n');
   const unpainted = new RunRecord({ now: () => 1000, onPaint: () => {} });
   unpainted.record(events[2]);
-  expect(runToCsv(unpainted)).toBe(`${HEADER}\n1,5,9,,,7.123,,10,,\n`);
+  expect(runToCsv(unpainted)).toBe(`${HEADER}\n1,5,9,,,7.123,,10,,,0,\n`);
 });
 
 test('a recovery is in both: its cause, its pause, the token before it', () => {
@@ -95,14 +100,15 @@ test('a recovery is in both: its cause, its pause, the token before it', () => {
   const back = { ...end, message: 'The GPU is back.', backend: 'webgpu', pauseMs: 200 } as const;
   const run = runOf([first, loss, loss, end, back, ...rest, loss]);
   const told = { afterToken: 1, code: 'device-lost', message: 'The GPU was lost.' };
-  expect(JSON.parse(runToJson(run, info)).recoveries).toEqual([
+  expect(JSON.parse(runToJson(run, info, null)).recoveries).toEqual([
     { ...told, pauseMs: null, backend: null }, // lost again while the model loaded
     { ...told, pauseMs: 1800, backend: 'cpu' },
     { afterToken: 1, code: null, message: 'The GPU is back.', pauseMs: 200, backend: 'webgpu' },
     { ...told, afterToken: 2, pauseMs: null, backend: null },
   ]);
   const cells = runToCsv(run)
+    .trim()
     .split('\n')
-    .map((line) => line.split(',').at(-1));
-  expect(cells).toEqual(['recovery_ms', '', '2000', '']);
+    .map((line) => line.split(',').at(-3));
+  expect(cells).toEqual(['recovery_ms', '', '2000']);
 });

@@ -2,7 +2,8 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { newTurn, type Turn, uniqueId } from '../../../src/ui/conversation/conversation';
+import { uniqueId } from '../../../src/shared/unique_id';
+import { newTurn, type Turn } from '../../../src/ui/conversation/conversation';
 import {
   checkFileSize,
   exportConversations,

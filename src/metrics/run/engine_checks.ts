@@ -1,0 +1,143 @@
+// Checks of what the engine reports, in documents of runs. The types see to it that no field is forgotten. Pure.
+
+import type {
+  AttentionChoice,
+  AttentionName,
+  EngineInfo,
+  FinishReason,
+  PerToken,
+  Recovery,
+  Roofline,
+  StepChoice,
+  TbtSummary,
+  TokenEvent,
+  TokenLogprob,
+  Usage,
+  Warning,
+} from '../../engine/engine';
+import { summarizeGaps } from '../../engine/tbt';
+import { type Check, fields, list, number, oneOf, orNull, text, whole, yesOrNo } from './run_checks';
+import { MAX_MARKS } from './run_document';
+
+/** Longer than any context of a model. */
+export const MAX_TOKENS = 200_000;
+const MAX_COUNT = 1e9;
+const MAX_TOP = 20;
+const MAX_LETTERS = 10_000;
+const sentence = text(MAX_LETTERS);
+const word = text(1000);
+const count = whole(MAX_COUNT);
+const bytes = number();
+const ms = number(0, 1e12);
+
+export const id = whole(2 ** 32 - 1);
+export const letters = sentence;
+export const milliseconds = ms;
+
+const attentionName = oneOf<AttentionName | 'textbook'>({
+  cpu: true,
+  eager: true,
+  chunked: true,
+  flash_prefill: true,
+  fused_decode: true,
+  split_kv_decode: true,
+  textbook: true,
+});
+
+export const attention = fields<AttentionChoice>({ prefill: attentionName, decode: attentionName, reason: sentence });
+
+export const step = fields<StepChoice>({
+  name: oneOf({ fused: true, plain: true }),
+  reason: sentence,
+  gain: orNull(number(-1)),
+  giveUps: count,
+});
+
+export const warnings = list(fields<Warning>({ code: word, message: sentence }), 1000);
+
+const backend = oneOf<EngineInfo['backend']>({ webgpu: true, cpu: true });
+
+export const info = fields<EngineInfo>({
+  model: fields<EngineInfo['model']>({
+    name: word,
+    architecture: word,
+    parameters: bytes,
+    nLayers: count,
+    hiddenSize: count,
+    nHeads: count,
+    nKvHeads: count,
+    headDim: count,
+    vocabSize: count,
+    format: word,
+    fileBytes: bytes,
+  }),
+  backend,
+  adapter: orNull(word),
+  contextLength: count,
+  kvCache: oneOf<EngineInfo['kvCache']>({ f16: true, f32: true }),
+  activations: oneOf<EngineInfo['activations']>({ f32: true, q8: true }),
+  attention,
+  askedAttention: (value, name) => (value === 'auto' ? value : (attentionName(value, name) as AttentionName)),
+  step,
+  hasChatTemplate: yesOrNo,
+  tools: yesOrNo,
+  thinking: oneOf<EngineInfo['thinking']>({ none: true, optional: true, always: true }),
+  embeddings: fields<EngineInfo['embeddings']>({
+    pooling: oneOf({ last: true, mean: true }),
+    size: count,
+    only: yesOrNo,
+  }),
+  gpuBytes: orNull(fields({ weights: bytes, kvCache: bytes, activations: bytes })),
+  bytesPerToken: orNull(fields({ weights: bytes, kvPerPosition: bytes })),
+  loadMs: fields({ open: ms, weights: ms, compile: ms }),
+  warnings,
+});
+
+const gaps = list(ms, MAX_TOKENS);
+
+/** The summary is made again of its values. */
+export const summary: Check<TbtSummary> = (value, name) =>
+  summarizeGaps(fields({ perToken: gaps })(value, name).perToken);
+
+export const usage = fields<Usage>({
+  promptTokens: count,
+  cachedTokens: count,
+  completionTokens: count,
+  reasoningTokens: count,
+});
+
+export const perToken = fields<PerToken>({ dispatches: ms, submits: ms, syncs: ms, bytesRead: bytes });
+
+export const roofline = fields<Roofline>({ readGBps: number(), clock: oneOf({ gpu: true, cpu: true }) });
+
+export const finishReason = oneOf<FinishReason>({
+  eos: true,
+  stop: true,
+  length: true,
+  context: true,
+  abort: true,
+  'tool-calls': true,
+});
+
+export const recoveries = list(
+  fields<Recovery>({
+    afterToken: count,
+    code: orNull(word),
+    message: sentence,
+    pauseMs: orNull(ms),
+    backend: orNull(backend),
+  }),
+  MAX_MARKS,
+);
+
+const logprob = fields<TokenLogprob>({
+  id,
+  token: word,
+  bytes: list(whole(255), 1000),
+  logprob: number(-1e6, 0.01), // a rounding error above 0
+});
+
+export const logprobs = list(
+  orNull(fields<NonNullable<TokenEvent['logprobs']>>({ chosen: logprob, top: list(logprob, MAX_TOP) })),
+  MAX_TOKENS,
+);
