@@ -35,6 +35,7 @@ await runTool('npm run panel-cost --', FLAGS, async (flags) => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     await page.goto(`${server.url}?backend=${flags.backend ?? 'webgpu'}`);
     await page.waitForFunction(() => document.querySelector('vivace-chat')?.engine, null, { timeout: READY_WITHIN_MS });
+    await page.locator('#timing').click();
     const { rounds = 20, 'run-ahead': runAhead = 'auto' } = flags;
     const measured = await page.evaluate(comparePanel, { rounds, prompt: PROMPT, runAhead });
     const [on, off] = [median(measured.on), median(measured.off)];

@@ -42,6 +42,7 @@ async function look(page: Page, colorScheme: 'light' | 'dark', viewport: { width
 async function takePage(page: Page, file: (name: string) => string) {
   await canSend(page);
   for (const story of STORIES) await ask(page, story);
+  await page.locator('#timing').click();
   await look(page, 'light', DESKTOP);
   await page.screenshot({ path: file('light') });
   await look(page, 'light', TALL);
@@ -54,6 +55,7 @@ async function takePage(page: Page, file: (name: string) => string) {
 async function takeComparison(page: Page, file: (name: string) => string) {
   const [story] = STORIES.slice(-1);
   await canSend(page);
+  await page.locator('#timing').click();
   await ask(page, story ?? '');
   await page.getByTestId('pin').click();
   await page.getByTestId('settings').click();

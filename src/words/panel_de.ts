@@ -5,6 +5,7 @@ import type { PanelWords } from './panel_en';
 export const panel: PanelWords = {
   toolbar: {
     title: 'Zeit zwischen Tokens',
+    invitation: 'Senden Sie eine Nachricht, um die Zeit zwischen Tokens live zu sehen.',
     titleHelp: 'TBT: Millisekunden zwischen zwei Tokens bei ihrer Ankunft, Schübe nicht geglättet.',
     running: 'Läuft',
     log: 'Log',

@@ -3,6 +3,7 @@
 export const panel = {
   toolbar: {
     title: 'Time between tokens',
+    invitation: 'Send a message to see the time between tokens, live.',
     titleHelp: 'TBT: milliseconds between two tokens as they arrive, bursts not smoothed.',
     running: 'Running',
     log: 'Log',

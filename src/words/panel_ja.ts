@@ -5,6 +5,7 @@ import type { PanelWords } from './panel_en';
 export const panel: PanelWords = {
   toolbar: {
     title: 'トークン間の時間',
+    invitation: 'メッセージを送ると、トークン間の時間がリアルタイムで表示されます。',
     titleHelp: 'TBT: トークンが届いた間隔 (ミリ秒)。まとまって届いた分もならしません。',
     running: '実行中',
     log: '対数',

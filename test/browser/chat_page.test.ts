@@ -6,6 +6,7 @@ import {
   answers,
   ended,
   lastAnswer,
+  openPanel,
   openSite,
   progress,
   prompt,
@@ -92,6 +93,7 @@ describe('one conversation, from the first visit on', () => {
   test('the panel shows one point for every token but the first, which has its TTFT', async () => {
     const { page } = visited;
     const panel = page.getByTestId('metrics');
+    await openPanel(page);
     const generated = Number(/(\d+) out/.exec(await textOf(panel.locator('[data-figure=tokens]')))?.[1]);
     expect(generated).toBeGreaterThan(STEPS_OF_A_STREAM);
     await expect.poll(() => panel.getAttribute('data-points')).toBe(String(generated - 1));

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { feed } from './panel_feed';
-import { openSite, type Site, screenshot, textOf, type Visit, visit } from './site';
+import { openPanel, openSite, type Site, screenshot, textOf, type Visit, visit } from './site';
 
 const SOON = { timeout: 90_000, interval: 20 };
 /** 100 gaps of equal length, with one stall before token 57. */
@@ -30,6 +30,7 @@ const points = (page: Page) => panel(page).getAttribute('data-points');
 async function open(viewport?: { width: number; height: number }): Promise<Visit> {
   const visited = await visit(site, '?model=/page.gguf', viewport);
   await visited.page.locator('[data-testid=load-progress][data-state=error]').waitFor();
+  if (!viewport) await openPanel(visited.page);
   return visited;
 }
 

@@ -4,7 +4,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { feed } from './panel_feed';
-import { openSite, type Site, visit } from './site';
+import { openPanel, openSite, type Site, visit } from './site';
 
 const TOKENS = 700;
 const BURSTS = 5;
@@ -83,6 +83,7 @@ const workOf = (page: Page) => page.evaluate(() => ({ ...(window as unknown as C
 test('a token draws nothing when it is recorded, and a burst of tokens is drawn once', async () => {
   const { page } = await visit(site, '?model=/page.gguf');
   await page.locator('[data-testid=load-progress][data-state=error]').waitFor();
+  await openPanel(page);
   await feed(page, { gaps: Array(100).fill(2) }); // creates the canvas
   await expect.poll(() => page.getByTestId('metrics').getAttribute('data-points')).toBe('100');
   await page.evaluate(countWork);

@@ -80,6 +80,12 @@ export async function visit(site: Site, address = '', viewport = DESKTOP): Promi
   return { page, errors, strangers };
 }
 
+/** Opens the panel beside the chat, or its drawer in a narrow window. */
+export async function openPanel(page: Page): Promise<void> {
+  const button = page.locator('#timing');
+  if ((await button.getAttribute('aria-expanded')) === 'false') await button.click();
+}
+
 export const progress = (page: Page) => page.getByTestId('load-progress');
 export const prompt = (page: Page) => page.getByTestId('prompt');
 export const answers = (page: Page) => page.locator('[data-testid=message][data-role=assistant]');

@@ -4,7 +4,19 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ended, openSite, ready, type Site, screenshot, send, setting, textOf, type Visit, visit } from './site';
+import {
+  ended,
+  openPanel,
+  openSite,
+  ready,
+  type Site,
+  screenshot,
+  send,
+  setting,
+  textOf,
+  type Visit,
+  visit,
+} from './site';
 
 const TUNED_WITHIN_MS = 600_000;
 
@@ -33,6 +45,7 @@ describe('one visit, and the next', () => {
 
   beforeAll(async () => {
     visited = await visit(site, '?context=256');
+    await openPanel(visited.page);
   });
 
   afterAll(() => visited?.page.context().close());

@@ -1,12 +1,13 @@
 // Figures as markup: the tiles on top of the panel, and the groups below the chart.
 
 import { html, nothing } from 'lit';
-import type { Figure, FigureGroup } from '../shared/figure_format';
+import { type Figure, type FigureGroup, NONE } from '../shared/figure_format';
 
 /** Keys of figures that take a whole line. */
 const WIDE = new Set(['step', 'adapter', 'model', 'format', 'context']);
 
 export function renderGroup(group: FigureGroup) {
+  if (group.figures.length === 0) return nothing;
   return html`<section>
     <h3>${group.title}</h3>
     ${group.title === 'GPU memory' ? html`<div class="bar" aria-hidden="true"><i></i><i></i><i></i></div>` : nothing}
@@ -34,4 +35,10 @@ function renderTile(figure: Figure) {
     <dt>${figure.label}</dt>
     <dd data-figure=${figure.key} aria-describedby=${figure.isFaint ? 'tiles-note' : nothing}>${number}${unit ? html` <small>${unit}</small>` : nothing}</dd>
   </div>`;
+}
+
+/** The figures of a group that have a value. Before the first run, that is what the model's load brought. */
+export function knownOf(group: FigureGroup): FigureGroup {
+  const figures = group.figures.filter(({ value }) => !value.startsWith(NONE));
+  return { ...group, figures };
 }

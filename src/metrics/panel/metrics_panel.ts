@@ -19,11 +19,11 @@ import { PIN_DASHES, type Pin, type PinLetter } from '../chart/picture';
 import { runFileName, runToCsv, runToJson } from '../run/export';
 import { DrawPacer } from '../shared/draw_pacer';
 import { renderComparison } from './comparison_table';
-import { renderGroup, renderTiles } from './figure_lists';
+import { knownOf, renderGroup, renderTiles } from './figure_lists';
 import { figureGroups, headline, headlineNote } from './figures';
 import { decodeStep } from './machine_figures';
 import { panelStyles } from './panel_styles';
-import { renderToolbar } from './toolbar';
+import { renderInvitation, renderToolbar } from './toolbar';
 import '../tuning/roofline_section';
 import { MARK } from '../run/run_data';
 import type { RunOrigin } from '../run/run_origin';
@@ -148,20 +148,21 @@ export class VivaceMetrics extends WordedElement {
     const { tbt, stalls } = run;
     // Each run repeats the warnings of the load.
     const warnings = new Set([...(info?.warnings ?? []), ...run.warnings].map((warning) => warning.message));
-    const groups = figureGroups(run, info, this.roofline);
+    const isEmpty = run.tokens.length + pins.length + past.length === 0 && !run.isRunning;
+    const groups = figureGroups(run, info, this.roofline).map((group) => (isEmpty ? knownOf(group) : group));
     // The attention section has a fixed place in the markup: groups come and go, and the results of a tuning must stay.
     const rest = groups.findIndex((group) => group.title === AFTER_ATTENTION);
     return html`
-      ${renderToolbar({ run, isOdd: this.drawings++ % 2 === 1, isLog, whyNotPin: this.whyNotPin(), onLog: this.toggleLog, onPin: this.pin, onJson: this.saveJson, onCsv: this.saveCsv })}
-      ${renderTiles(headline(run), headlineNote(run))}
-      <vivace-chart .runs=${{ run, tbt, stalls, pins, past, isLog }} .theme=${this.theme}></vivace-chart>
+      ${isEmpty ? renderInvitation() : renderToolbar({ run, isOdd: this.drawings++ % 2 === 1, isLog, whyNotPin: this.whyNotPin(), onLog: this.toggleLog, onPin: this.pin, onJson: this.saveJson, onCsv: this.saveCsv })}
+      ${isEmpty ? nothing : renderTiles(headline(run), headlineNote(run))}
+      <vivace-chart ?hidden=${isEmpty} .runs=${{ run, tbt, stalls, pins, past, isLog }} .theme=${this.theme}></vivace-chart>
       ${renderComparison(pins, run, this.unpin)}
       ${groups.slice(0, rest).map(renderGroup)}
-      <vivace-tune .engine=${this.engine} .info=${info} .attention=${this.attention} .answering=${this.answering}
+      <vivace-tune ?hidden=${!info} .engine=${this.engine} .info=${info} .attention=${this.attention} .answering=${this.answering}
         @vivace-tuned=${this.onTuned}></vivace-tune>
       ${this.step ? renderGroup(decodeStep(this.step)) : nothing}
       ${groups.slice(rest, rest + 1).map(renderGroup)}
-      <vivace-roofline .engine=${this.engine} .info=${info} .busy=${this.answering || this.tuning}
+      <vivace-roofline ?hidden=${!info} .engine=${this.engine} .info=${info} .busy=${this.answering || this.tuning}
         @vivace-roofline=${this.onRoofline}></vivace-roofline>
       ${groups.slice(rest + 1).map(renderGroup)}
       ${warnings.size > 0 ? html`<section><h3>Warnings</h3><ul>${[...warnings].map((text) => html`<li>${text}</li>`)}</ul></section>` : nothing}

@@ -31,3 +31,10 @@ export function renderToolbar({ run, isOdd, isLog, whyNotPin, onLog, onPin, onJs
     </span>
   </header>`;
 }
+
+/** The head of a panel without a run: what will come, and no figures. */
+export function renderInvitation() {
+  const { title, invitation } = panelWords().toolbar;
+  return html`<header><h2>${title}</h2></header>
+    <p class="invitation" data-testid="invitation">${invitation}</p>`;
+}

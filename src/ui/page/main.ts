@@ -4,11 +4,10 @@
 import type { Engine, EngineEvent, EngineInfo, ModelLocation } from '../../engine/engine';
 import type { Offer } from '../shared/advice';
 import '../chat/chat';
-import { formatTokenRate } from '../../shared/format';
 import type { GrownEvent, KeepEvent } from '../chat/chat_session';
 import { connectPanel, type Panel } from '../chat/connect_panel';
 import { type Conversation, newConversation } from '../conversation/conversation_tree';
-import { connectDrawer } from './drawer';
+import { Drawer } from './drawer';
 import { connectDrop, filesOf } from './dropped_files';
 import { kindOf } from './file_kind';
 import '../library/library';
@@ -21,6 +20,8 @@ import '../model/notices';
 import { DEFAULT_MODEL, readPageOptions, writePageOptions } from '../model/page_options';
 import type { LoadSettings } from '../settings/settings_fields';
 import { connectLanguage } from './language';
+import { SidePanel } from './side_panel';
+import { TempoMark } from './tempo_mark';
 import { connectThemeButton } from './theme';
 
 /** Examples for models other than the storyteller. */
@@ -41,7 +42,7 @@ const library = document.querySelector('vivace-library')!;
 const loader = document.querySelector('vivace-loader')!;
 const models = document.querySelector('vivace-models')!;
 const panel = byId<Panel>('metrics');
-const tempo = byId('tempo');
+const tempo = new TempoMark(byId('mark'), byId('tempo'));
 const notices = document.querySelector('vivace-notices')!;
 /** Headline and examples for the storyteller: the chat's own. */
 const stories = { heading: chat.heading, examples: chat.examples };
@@ -70,6 +71,7 @@ function nameModel(isLoading: boolean): void {
   else if (isLoading) name = `Loading ${showModel(session.model)}`;
   models.running = session.running;
   byId('model-name').textContent = name;
+  byId('model').hidden = false;
   byId('model').title = engine || isLoading ? `${name}. Choose another model` : name;
 }
 
@@ -126,11 +128,9 @@ connectPanel(chat, panel);
 chat.addEventListener('vivace-event', (event) => {
   const detail = (event as CustomEvent<EngineEvent>).detail;
   if (detail.type === 'warning') notices.show([{ code: detail.code, message: detail.message }]);
-  if (detail.type === 'done' && detail.metrics.decodeTokensPerSecond !== null) {
-    tempo.hidden = false;
-    tempo.textContent = `♩ = ${formatTokenRate(detail.metrics.decodeTokensPerSecond)}`;
-  }
+  tempo.hear(detail);
 });
+chat.addEventListener('vivace-end', () => tempo.rest());
 chat.addEventListener('vivace-health', () => {
   nameModel(false);
   // A model that loads again may have others. Of a missing GPU the chat itself tells.
@@ -162,7 +162,16 @@ models.addEventListener('vivace-model', (event) => {
   void (typeof location === 'string' ? openModel(location, asks) : openFiles(location));
 });
 
-const shelf = connectDrawer(byId('shelf'), byId('conversations'), byId('close-shelf'));
+/** A part of the page that is a drawer in narrow windows. */
+function drawerOf(part: string, opener: string, narrow: MediaQueryList): Drawer {
+  const [drawer, closer, scrim] = [byId(part), byId(`close-${part}`), byId('scrim')];
+  return new Drawer({ drawer, opener: byId(opener), closer, scrim, narrow });
+}
+
+/** As in page.css. */
+const narrow = matchMedia('(max-width: 959px)');
+const shelf = drawerOf('shelf', 'conversations', narrow);
+byId('conversations').addEventListener('click', () => shelf.toggle());
 library.addEventListener('vivace-open-conversation', (event) => {
   openConversation((event as CustomEvent<Conversation>).detail);
   shelf.close();
@@ -177,7 +186,13 @@ library.addEventListener('vivace-close-library', () => shelf.close());
 connectThemeButton(byId<HTMLButtonElement>('theme'), (theme) => {
   panel.theme = theme;
 });
-connectDrawer(byId('panel'), byId('timing'), byId('close-panel'));
+new SidePanel({
+  place: document.querySelector('main')!,
+  opener: byId('timing'),
+  edge: byId('edge'),
+  drawer: drawerOf('panel', 'timing', narrow),
+  narrow,
+});
 connectDrop(document.body, (dropped) => {
   void filesOf(dropped).then(openFiles);
 });
