@@ -9,7 +9,7 @@ import { defineConfig, type Plugin, type UserConfig } from 'vite';
 import { orderPlugin } from './tools/lib/order_plugin.ts';
 import { templatePlugin } from './tools/lib/template_plugin.ts';
 import { wgslPlugin } from './tools/lib/wgsl_plugin.ts';
-import { OUTPUT, workerPlugin } from './tools/lib/worker_plugin.ts';
+import { OUTPUT, workerFilePlugin, workerPlugin } from './tools/lib/worker_plugin.ts';
 
 /** A slow machine is no news: `generate` may have to build first, and has nothing else to say on stderr. */
 const checks = { bundlerTimings: false };
@@ -19,7 +19,7 @@ const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.
 const shared: UserConfig = {
   base: './',
   define: { 'import.meta.env.VIVACE_VERSION': JSON.stringify(version) },
-  plugins: [wgslPlugin(), workerPlugin(), templatePlugin(), orderPlugin()],
+  plugins: [wgslPlugin(), templatePlugin(), orderPlugin()],
   worker: {
     format: 'es',
     plugins: () => [wgslPlugin()],
@@ -30,7 +30,7 @@ const shared: UserConfig = {
     sourcemap: false,
     emptyOutDir: false,
     reportCompressedSize: false,
-    chunkSizeWarningLimit: 1000, // KB; a page has one script, with the worker inside it
+    chunkSizeWarningLimit: 1000, // KB; most bundles have the worker inside them
     rolldownOptions: { checks, output: OUTPUT },
   },
 };
@@ -77,7 +77,7 @@ function oneFile({ entry, file, format, external }: Bundle): UserConfig {
   return {
     ...shared,
     define: { ...shared.define, 'process.env.NODE_ENV': '"production"' },
-    plugins: [...(shared.plugins ?? []), external && leftOutside(...external)],
+    plugins: [...(shared.plugins ?? []), workerPlugin(), external && leftOutside(...external)],
     build: {
       ...shared.build,
       outDir: path.join('dist', path.dirname(file)),
@@ -102,5 +102,6 @@ function leftOutside(module: string, file: string): Plugin {
 
 export default defineConfig(({ mode }) => {
   const bundle = BUNDLES[mode];
-  return bundle ? oneFile(bundle) : { ...shared, server: { port: 5173 } };
+  if (bundle) return oneFile(bundle);
+  return { ...shared, plugins: [...(shared.plugins ?? []), workerFilePlugin()], server: { port: 5173 } };
 });

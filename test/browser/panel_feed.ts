@@ -27,6 +27,7 @@ export interface FedRun {
 export async function feed(page: Page, run: FedRun): Promise<void> {
   const { gaps, gpuMs = 0.6 } = run;
   const gpu = summarizeGaps(gaps.map(() => gpuMs));
+  await page.waitForFunction(() => customElements.get('vivace-metrics')); // it comes after the first paint
   await page.evaluate(play, { ...run, tbt: summarizeGaps(gaps), gpu });
 }
 

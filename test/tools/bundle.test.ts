@@ -7,7 +7,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
-import { BUDGETS } from '../../tools/lib/build';
+import { BUDGETS, weigh } from '../../tools/lib/build';
 import { DIST, ensureBuilt } from '../../tools/lib/dist';
 import { shortened } from '../../tools/lib/wgsl_plugin';
 
@@ -93,6 +93,17 @@ test('every bundle with a budget keeps its ceiling', () => {
     expect(kb, name).toBeGreaterThan(budgetKb / 4);
     expect(kb, name).toBeLessThanOrEqual(ceilingKb);
   }
+});
+
+test('the page paints before its worker and its panel are there, and they are files of their own', async () => {
+  const page = readFileSync(path.join(DIST, 'index.html'), 'utf8');
+  const scripts = [...page.matchAll(/<(?:script|link rel="modulepreload")[^>]* (?:src|href)="\.\/([^"]+)"/g)];
+  expect(scripts.length).toBeGreaterThan(0);
+  for (const [, file = ''] of scripts) {
+    expect(readFileSync(path.join(DIST, file), 'utf8'), file).not.toMatch(/createShaderModule|vivace-roofline/);
+  }
+  const weighed = (await weigh()).filter(({ name }) => name.startsWith('page '));
+  expect(weighed.map(({ kb, ceilingKb }) => kb > 20 && kb <= ceilingKb)).toEqual([true, true]);
 });
 
 test('nothing asks for unsafe-eval or wasm-unsafe-eval', () => {

@@ -5,10 +5,10 @@ import { VivaceError, WorkerError } from '../../errors';
 import { fromFailure } from '../failure';
 import type { LostMessage, PatienceMessage, WorkerApi } from '../protocol';
 import { Heartbeat } from './heartbeat';
+import { ownWorker } from './own_worker';
 import { isHidden } from './phone';
 import { trustedScriptUrl } from './script_url';
 import { wait } from './wait';
-import { workerSource } from './worker_source';
 
 /** A new worker counts as dead after so long without an answer. A slow phone needs time to read 300 KB of code. */
 const HANDSHAKE_MS = 15_000;
@@ -107,9 +107,8 @@ export class Connection {
   static async open(workerUrl?: string, signal?: AbortSignal): Promise<Connection> {
     signal?.throwIfAborted();
     const isOwn = workerUrl === undefined;
-    const url = isOwn
-      ? URL.createObjectURL(new Blob([workerSource], { type: 'text/javascript' }))
-      : absolute(workerUrl);
+    const url = isOwn ? URL.createObjectURL(await ownWorker()) : absolute(workerUrl);
+    signal?.throwIfAborted();
     const over = new AbortController();
     try {
       return await Connection.greet(url, over.signal, workerUrl, signal);
