@@ -11,6 +11,8 @@ const SRC = path.join(ROOT, 'src');
 /** The other rooms that each room may import. errors.ts is open to all. */
 const ALLOWED: Record<string, readonly string[]> = {
   shared: [],
+  // The service worker of the page, a program of its own.
+  shell: [],
   words: [],
   gpu: [],
   text: ['shared'],

@@ -10,6 +10,9 @@ export const page: PageWords = {
     light: 'Design: hell',
     dark: 'Design: dunkel',
   },
+  offline: {
+    newVersion: 'Eine neue Version ist bereit. Laden Sie die Seite neu, um sie zu verwenden.',
+  },
   library: {
     label: 'Unterhaltungen',
     fresh: 'Neue Unterhaltung',

@@ -9,6 +9,9 @@ export const page = {
     light: 'Theme: light',
     dark: 'Theme: dark',
   },
+  offline: {
+    newVersion: 'A new version is ready. Reload the page to use it.',
+  },
   library: {
     label: 'Conversations',
     fresh: 'New conversation',

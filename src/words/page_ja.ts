@@ -10,6 +10,9 @@ export const page: PageWords = {
     light: 'テーマ: ライト',
     dark: 'テーマ: ダーク',
   },
+  offline: {
+    newVersion: '新しいバージョンの準備ができました。ページを再読み込みすると使えます。',
+  },
   library: {
     label: '会話',
     fresh: '新しい会話',

@@ -26,6 +26,7 @@ const INPUTS = [
   'tools/lib/build.ts',
   'tools/lib/options_plugin.ts',
   'tools/lib/order_plugin.ts',
+  'tools/lib/shell_worker.ts',
   'tools/lib/template_plugin.ts',
   'tools/lib/worker_plugin.ts',
   'tools/lib/wgsl_plugin.ts',

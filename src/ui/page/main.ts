@@ -17,9 +17,11 @@ import { ModelSession } from '../model/model_session';
 import type { ChosenModel } from '../model/models';
 import '../model/models';
 import '../model/notices';
+import { pageWords } from '../../words/page_words';
 import { DEFAULT_MODEL, readPageOptions, writePageOptions } from '../model/page_options';
 import type { LoadSettings } from '../settings/settings_fields';
 import { connectLanguage } from './language';
+import { openOffline } from './offline';
 import { SidePanel } from './side_panel';
 import { TempoMark } from './tempo_mark';
 import { connectThemeButton } from './theme';
@@ -204,3 +206,9 @@ void library.openNewest().then((conversation) => {
   // A reader who has already written goes on with that conversation.
   if (conversation && chat.conversation.turns.length === 0) openConversation(conversation);
 });
+// After the first paint, beside the load of the model.
+requestAnimationFrame(() =>
+  setTimeout(
+    () => void openOffline(() => notices.say({ code: 'new-version', message: pageWords().offline.newVersion })),
+  ),
+);
