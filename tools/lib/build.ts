@@ -46,9 +46,9 @@ export const BUDGETS = [
 ];
 
 /**
- * The page, by what a visitor waits for. Before the first paint: index.html, its style sheets, its scripts and what they
- * import at once. Until the first token the worker comes with them, which the page begins to fetch while it paints. The
- * panel, the texts of other languages and whatever else is imported when it is needed are in neither.
+ * The page, by what a visitor waits for. Before the first paint: index.html, its style sheets, its scripts and what
+ * they import at once. Until the first token the worker comes with them, which the page begins to fetch while it
+ * paints. The panel, the texts of other languages and whatever else is imported when it is needed are in neither.
  */
 const PAGE_BUDGETS = [
   { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 100 },

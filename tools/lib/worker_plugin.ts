@@ -1,7 +1,7 @@
-// The worker's code for src/engine/page/worker_source.ts. In the package and the script tag it is text inside the bundle;
-// the page has it as a file of its own, so that the page is there before the worker is read. All start it from a blob of
-// their own making, which a page that wants trusted types needs. Vite's `?worker&inline` would start it for us, as plain
-// text.
+// The worker's code for src/engine/page/worker_source.ts. In the package and the script tag it is text inside the
+// bundle; the page has it as a file of its own, so that the page is there before the worker is read. All start it from
+// a blob of their own making, which a page that wants trusted types needs. Vite's `?worker&inline` would start it for
+// us, as plain text.
 
 import { createHash } from 'node:crypto';
 import path from 'node:path';
@@ -68,7 +68,7 @@ export function workerPlugin(): Plugin {
   };
 }
 
-/** The worker as a file beside the page's scripts, which the page begins to fetch at once. A dev server has the text. */
+/** The worker as a file beside the page's scripts, which the page fetches at once. A dev server has the text. */
 export function workerFilePlugin(): Plugin {
   let name = '';
   let integrity = '';

@@ -1,5 +1,5 @@
-// The code of the worker that comes with this build. A page that has it in a file fetches it once and keeps it: a worker
-// that starts after a fault needs no network, and is of the same version, whatever the server has by then.
+// The code of the worker that comes with this build. A page that has it in a file fetches it once and keeps it: a
+// worker that starts after a fault needs no network, and is of the same version, whatever the server has by then.
 
 import { WorkerError } from '../../errors';
 import { workerFile, workerText } from './worker_source';
