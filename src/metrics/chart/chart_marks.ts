@@ -1,16 +1,31 @@
-// Paints the marks around the series of a picture: the bar of prefill, lines with labels, rings around stalled tokens.
+// Paints the marks around the series of a picture: the bar of prefill, lines with labels, arrows over stalled tokens.
 
 import type uPlot from 'uplot';
-import type { Ink, Picture } from './picture';
+import { type Ink, isWithin, type Picture } from './picture';
 
 /** Colors as CSS text. `fill` is the area below a line. */
 export type Colors = Record<Ink | 'fill', string>;
 
 /** Width of the prefill bar in CSS pixels. */
 export const LEAD_WIDTH = 17;
-/** Height of a label in CSS pixels. */
-const LINE_HEIGHT = 12;
-const FONT = '11px system-ui, sans-serif';
+/** Height of a line of labels, as a multiple of the size of its letters. */
+const LINE_HEIGHT = 7 / 6;
+/** An arrow over a stalled token in CSS pixels: its distance from the point, its height, and half of its width. */
+const ARROW = { above: 4, height: 6, half: 4 } as const;
+
+/** The letters of labels and axes. */
+export interface Font {
+  /** Size in CSS pixels. */
+  px: number;
+  family: string;
+}
+
+/** How marks are painted. `ratio` is the number of canvas pixels per CSS pixel. */
+interface Brush {
+  colors: Colors;
+  font: Font;
+  ratio: number;
+}
 
 /**
  * Places for labels whose wanted places are given in ascending order. Neighbors keep a distance of `gap`, labels move
@@ -27,27 +42,37 @@ export function spreadLabels(wanted: readonly number[], gap: number, min: number
   return places;
 }
 
-/** Paints on the canvas. `ratio` is the number of canvas pixels per CSS pixel. */
-export function paintMarks(plot: uPlot, picture: Picture, colors: Colors, ratio: number): void {
+/** Paints on the canvas. What lies outside the shown range is left out. */
+export function paintMarks(plot: uPlot, picture: Picture, brush: Brush): void {
   const { ctx } = plot;
+  const { font, ratio } = brush;
   ctx.save();
-  ctx.font = FONT.replace('11', String(11 * ratio));
+  ctx.font = `${font.px * ratio}px ${font.family}`;
   ctx.lineWidth = ratio;
-  if (picture.lead) paintLead(plot, picture.lead, colors, ratio);
-  paintVerticals(plot, picture, colors, ratio);
-  paintLevels(plot, picture, colors, ratio);
-  ctx.setLineDash([]);
-  ctx.lineWidth = 1.25 * ratio;
-  ctx.strokeStyle = colors.danger;
-  for (const { x, y } of picture.rings) {
-    ctx.beginPath();
-    ctx.arc(plot.valToPos(x, 'x', true), plot.valToPos(y, 'y', true), 6 * ratio, 0, 2 * Math.PI);
-    ctx.stroke();
-  }
+  if (picture.lead) paintLead(plot, picture.lead, brush);
+  paintVerticals(plot, picture, brush);
+  paintLevels(plot, picture, brush);
+  paintStalls(plot, picture, brush);
   ctx.restore();
 }
 
-function paintLead({ ctx, bbox }: uPlot, label: string, colors: Colors, ratio: number): void {
+/** Arrows above the points, so that they hide no data. */
+function paintStalls(plot: uPlot, { stalls, x: shown }: Picture, { colors, ratio }: Brush): void {
+  const { ctx, bbox } = plot;
+  ctx.fillStyle = colors.danger;
+  for (const { x, y } of stalls) {
+    if (!isWithin(shown, x)) continue;
+    const at = plot.valToPos(x, 'x', true);
+    const tip = Math.max(plot.valToPos(y, 'y', true), bbox.top) - ARROW.above * ratio;
+    ctx.beginPath();
+    ctx.moveTo(at, tip);
+    ctx.lineTo(at - ARROW.half * ratio, tip - ARROW.height * ratio);
+    ctx.lineTo(at + ARROW.half * ratio, tip - ARROW.height * ratio);
+    ctx.fill();
+  }
+}
+
+function paintLead({ ctx, bbox }: uPlot, label: string, { colors, ratio }: Brush): void {
   const width = LEAD_WIDTH * ratio;
   ctx.save();
   ctx.globalAlpha = 0.16;
@@ -61,12 +86,13 @@ function paintLead({ ctx, bbox }: uPlot, label: string, colors: Colors, ratio: n
 }
 
 /** Vertical lines. A label that would overlap the previous one moves behind it, or is left out. */
-function paintVerticals(plot: uPlot, { verticals }: Picture, colors: Colors, ratio: number): void {
+function paintVerticals(plot: uPlot, { verticals, x: shown }: Picture, { colors, ratio }: Brush): void {
   const { ctx, bbox } = plot;
   const end = bbox.left + bbox.width;
   let free = Number.NEGATIVE_INFINITY;
   ctx.setLineDash([]);
   for (const { x, label, ink } of verticals) {
+    if (!isWithin(shown, x)) continue;
     const at = Math.round(plot.valToPos(x, 'x', true)) + 0.5;
     ctx.strokeStyle = ctx.fillStyle = colors[ink];
     line(ctx, at, bbox.top - 4 * ratio, at, bbox.top + bbox.height);
@@ -79,23 +105,26 @@ function paintVerticals(plot: uPlot, { verticals }: Picture, colors: Colors, rat
   }
 }
 
-/** Dashed horizontal lines, with labels behind their ends. */
-function paintLevels(plot: uPlot, { levels }: Picture, colors: Colors, ratio: number): void {
+/** Dashed horizontal lines, with labels behind their ends. A stroke joins a line to a label that had to move. */
+function paintLevels(plot: uPlot, { levels, y }: Picture, { colors, font, ratio }: Brush): void {
   const { ctx, bbox } = plot;
   const end = bbox.left + bbox.width;
-  const lines = levels.map(({ y, label }) => ({ label, at: Math.round(plot.valToPos(y, 'y', true)) + 0.5 }));
+  const shown = levels.filter((level) => isWithin(y, level.y)).reverse(); // of two at one place the higher is on top
+  const lines = shown.map(({ y, label }) => ({ label, at: Math.round(plot.valToPos(y, 'y', true)) + 0.5 }));
   lines.sort((a, b) => a.at - b.at);
   const places = spreadLabels(
     lines.map(({ at }) => at),
-    LINE_HEIGHT * ratio,
+    LINE_HEIGHT * font.px * ratio,
     bbox.top,
     bbox.top + bbox.height,
   );
   ctx.strokeStyle = colors.muted;
   ctx.fillStyle = colors.ink;
-  ctx.setLineDash([3 * ratio, 3 * ratio]);
   lines.forEach(({ at, label }, i) => {
+    ctx.setLineDash([3 * ratio, 3 * ratio]);
     line(ctx, bbox.left, at, end, at);
+    ctx.setLineDash([]);
+    if (Math.abs(places[i] - at) > ratio) line(ctx, end, at, end + 4 * ratio, places[i]);
     text(ctx, label, end + 5 * ratio, places[i], 'left', 'middle');
   });
 }

@@ -1,30 +1,37 @@
 // <vivace-chart>: one chart with several views of a run, and a readout of the place under the pointer or the keyboard's
-// cursor. Draws only on request, and only while on the screen.
+// cursor. On request it fills the window. Draws only on request, and only while on the screen.
 
-import { html, LitElement, nothing, type PropertyValues } from 'lit';
+import { html, nothing, type PropertyValues } from 'lit';
+import { panelWords } from '../../words/panel_words';
+import { WordedElement } from '../../words/worded_element';
 import type { Stall } from '../run/run_data';
 import { DrawPacer } from '../shared/draw_pacer';
-import type { Colors } from './chart_marks';
+import { indexAfterKey } from './chart_keys';
+import { colorsOf, describeChart, emptyText, probes, renderBar, renderRange, spokenRange } from './chart_parts';
 import { chartStyles } from './chart_styles';
 import { ContextView } from './context_view';
 import { HistogramView } from './histogram_view';
-import type { ChartInput, Spot, View } from './picture';
+import { legendOf, renderLegend } from './legend';
+import type { ChartInput, Picture, Range, Spot, View } from './picture';
 import { describeToken, renderReadout, renderStalls, spokenToken } from './readout';
-import { TbtChart } from './tbt_chart';
+import { type ChartRequests, TbtChart } from './tbt_chart';
 import { TokensView } from './tokens_view';
+import { type Axis, middleOf, moveInto, panned, rangeAfterKey, rangeBetween, zoomed } from './zoom';
 
 /** Pace of the drawings: more would tell a reader nothing. */
 const PACE = { leastMs: 48, share: 0.008 };
 
-type ChartRuns = Omit<ChartInput, 'columns'>;
+type ChartRuns = Omit<ChartInput, 'columns' | 'zoom'>;
 
-class VivaceChart extends LitElement {
+class VivaceChart extends WordedElement {
   static override styles = chartStyles;
   static override properties = {
     runs: { attribute: false },
     theme: {},
     view: { state: true },
     spot: { state: true },
+    zoom: { state: true },
+    isLarge: { state: true },
     spoken: { state: true },
   };
   declare runs: ChartRuns | null;
@@ -32,22 +39,40 @@ class VivaceChart extends LitElement {
   declare theme: string;
   declare view: View;
   declare spot: Spot | null;
-  /** Text of the live region: the spot that the keyboard moved to. */
+  /** The shown part of the x axis. Null: all of it, however long it grows. */
+  declare zoom: Range | null;
+  /** The chart fills the window. */
+  declare isLarge: boolean;
+  /** Text of the live region: what the keyboard moved to. */
   declare spoken: string;
 
   private readonly histogram = new HistogramView();
   private readonly views: readonly View[] = [new TokensView(), new ContextView(), this.histogram];
   private chart: TbtChart | null = null;
-  /** The view on the canvas. */
+  /** The picture on the canvas, and its view. */
+  private picture: Picture | null = null;
   private drawn: View | null = null;
   private readonly pacer = new DrawPacer(() => this.paint(), PACE);
   private readonly resizes = new ResizeObserver(() => this.chart?.resize());
-  private readonly sight = new IntersectionObserver((entries) => this.pacer.show(entries.at(-1)!.isIntersecting));
+  private isInSight = false;
+  private readonly sight = new IntersectionObserver((entries) => {
+    this.isInSight = entries.at(-1)?.isIntersecting === true;
+    this.pacer.show(this.isInSight || this.isLarge);
+  });
   /** Media queries whose change alters the colors. */
   private readonly schemes = ['(prefers-color-scheme: dark)', '(forced-colors: active)'].map((query) =>
     matchMedia(query),
   );
-  private readonly repaint = () => this.chart?.repaint(this.colors());
+  private readonly repaint = () => this.chart?.repaint(colorsOf(this.renderRoot));
+  private readonly requests: ChartRequests = {
+    isAlone: () => this.isLarge,
+    point: (x, y) => this.stand(this.view.spotNear(x, y)),
+    leave: () => this.stand(null),
+    select: (from, to) => this.show(rangeBetween(from, to, this.axis)),
+    pan: (share) => this.show(panned(this.zoom, share, this.axis)),
+    zoom: (factor, around) => this.show(zoomed(this.zoom, factor, around, this.axis)),
+    reset: () => this.show(null),
+  };
 
   constructor() {
     super();
@@ -55,6 +80,8 @@ class VivaceChart extends LitElement {
     this.theme = '';
     this.view = this.views[0];
     this.spot = null;
+    this.zoom = null;
+    this.isLarge = false;
     this.spoken = '';
   }
 
@@ -73,27 +100,37 @@ class VivaceChart extends LitElement {
     super.disconnectedCallback();
     for (const scheme of this.schemes) scheme.removeEventListener('change', this.repaint);
     this.sight.disconnect();
-    this.resizes.disconnect();
     this.pacer.show(false);
-    this.chart?.destroy();
-    this.chart = null;
+    this.isLarge = false;
+    this.drop();
   }
 
   override render() {
-    const { view, runs } = this;
+    if (!this.isLarge) return html`${this.renderBody()}${probes}`;
+    return html`<dialog aria-labelledby="large-title" data-testid="large" @keydown=${this.onLargeKey} @close=${this.leaveLarge}>
+      ${this.renderBody()}
+    </dialog>${probes}`;
+  }
+
+  private renderBody() {
+    const { view, views, runs, isLarge, zoom } = this;
     const isEmpty = !runs || runs.run.gaps.length === 0;
+    const bar = { views, view, isLarge, onChoose: this.choose, onTabKey: this.onTabKey, onLarge: this.toggleLarge };
     return html`
-      <div role="tablist" aria-label="Views of the chart" @keydown=${this.onTabKey}>${this.views.map((each) => this.renderTab(each))}</div>
+      ${renderBar({ ...bar, onZoom: this.zoomBy })}
       <div class="chart" id="chart" role="tabpanel" aria-labelledby=${view.id}>
         <div class=${isEmpty ? 'plot idle' : 'plot'} data-testid="plot" dir="ltr" role="application" aria-roledescription="chart" tabindex="0"
-          aria-label=${`${view.title}: milliseconds between tokens. Arrow keys read one ${view === this.histogram ? 'bin' : 'token'} after the other.`}
-          @keydown=${this.onKey}></div>
-        ${isEmpty ? html`<p class="empty">${this.emptyText()}</p>` : nothing}
+          aria-label=${describeChart(view, zoom, view === this.histogram ? 'bin' : 'token')} ?autofocus=${isLarge} @keydown=${this.onKey}></div>
+        ${isEmpty ? html`<p class="empty">${emptyText(runs?.run ?? null)}</p>` : nothing}
       </div>
-      <div class="readout" data-testid="readout">${this.renderSpot(isEmpty)}</div>
+      <div class="beside">
+        ${this.renderZoom()}
+        ${runs ? renderLegend(legendOf(view.id, runs)) : nothing}
+        <div class="readout" data-testid="readout">${this.renderSpot(isEmpty)}</div>
+        ${isLarge ? html`<p class="help">${panelWords().chart.help}</p>` : nothing}
+        ${runs ? renderStalls(runs.stalls, this.goTo) : nothing}
+      </div>
       <p class="unseen" role="status">${this.spoken}</p>
-      ${runs ? renderStalls(runs.stalls, this.goTo) : nothing}
-      ${['ink', 'muted', 'line', 'accent', 'fill', 'danger', 'a', 'b', 'c'].map((name) => html`<span class="probe ${name}"></span>`)}
     `;
   }
 
@@ -101,23 +138,26 @@ class VivaceChart extends LitElement {
     const before = changed.get('runs');
     if ((before && before.run !== this.runs?.run) || changed.has('view')) {
       this.spot = null;
+      this.zoom = null;
       this.spoken = '';
     }
+    if (before && before.isLog !== this.runs?.isLog && this.view === this.histogram) this.zoom = null; // another axis
+    if (changed.has('isLarge')) this.drop(); // its place is another
   }
 
   protected override updated(changed: PropertyValues<this>): void {
+    if (changed.get('isLarge') !== undefined) this.move();
     if (changed.has('theme')) this.repaint();
     const before = changed.get('runs');
     const { runs } = this;
     const isOther = before?.isLog !== runs?.isLog || before?.pins !== runs?.pins || before?.run !== runs?.run;
-    if (changed.has('view') || (changed.has('runs') && isOther)) this.pacer.ask(true);
+    if (changed.has('view') || changed.has('zoom') || (changed.has('runs') && isOther)) this.pacer.ask(true);
     else if (changed.has('spot')) this.chart?.mark(this.spot);
   }
 
-  private renderTab(view: View) {
-    const isChosen = view === this.view;
-    return html`<button role="tab" id=${view.id} data-testid="view-${view.id}" aria-selected=${isChosen} aria-controls="chart"
-      tabindex=${isChosen ? 0 : -1} @click=${() => this.choose(view)}>${view.title}</button>`;
+  private renderZoom() {
+    const { zoom, view } = this;
+    return zoom ? renderRange(view.nameRange(zoom), view.gapsWithin(zoom), this.reset) : nothing;
   }
 
   private renderSpot(isEmpty: boolean) {
@@ -129,21 +169,16 @@ class VivaceChart extends LitElement {
     return isEmpty ? nothing : 'Point at the chart, or go along it with the arrow keys, to read one token.';
   }
 
-  private emptyText(): string {
-    const run = this.runs?.run;
-    if (run?.tokens.length) return 'One token has no gap before it.';
-    if (run?.prefill) return 'Reading the prompt…';
-    return 'Ask something, and every gap between two tokens appears here as it happens.';
-  }
-
   private paint(): void {
     const parent = this.renderRoot.querySelector<HTMLElement>('.plot');
     if (!parent || !this.runs) return;
     if (!this.chart) {
-      this.chart = new TbtChart(parent, this.colors(), this.onPoint, () => this.stand(null));
+      this.chart = new TbtChart(parent, colorsOf(this.renderRoot), this.requests);
       this.resizes.observe(parent);
     }
-    this.chart.draw(this.view.picture({ ...this.runs, columns: this.chart.columns }));
+    const { zoom } = this;
+    this.picture = this.view.picture({ ...this.runs, columns: this.chart.columns, zoom });
+    this.chart.draw(this.picture);
     this.drawn = this.view;
     // The height of a bin, or the place of a percentile, may have changed under the cursor.
     if (this.spot && this.spot.run === null)
@@ -151,7 +186,64 @@ class VivaceChart extends LitElement {
     this.chart.mark(this.spot);
   }
 
-  private readonly onPoint = (x: number, y: number) => this.stand(this.view.spotNear(x, y));
+  /** Forgets the canvas. The next painting makes another. */
+  private drop(): void {
+    this.resizes.disconnect();
+    this.chart?.destroy();
+    this.chart = null;
+  }
+
+  private get axis(): Axis {
+    const { whole, x, countsTokens } = this.picture ?? {
+      whole: { min: 0, max: 1 },
+      x: { isLog: false },
+      countsTokens: true,
+    };
+    return { whole, isLog: x.isLog, countsTokens };
+  }
+
+  private show(range: Range | null, isSpoken = false): void {
+    if (!this.picture || this.picture.isEmpty) return;
+    this.zoom = range;
+    if (isSpoken)
+      this.spoken = range
+        ? spokenRange(this.view.nameRange(range), this.view.gapsWithin(range))
+        : panelWords().chart.everything;
+  }
+
+  private readonly zoomBy = (factor: number) =>
+    this.show(zoomed(this.zoom, factor, this.spot?.x ?? middleOf(this.zoom, this.axis), this.axis), true);
+
+  /** The button goes with the range, so that the focus goes to the chart. */
+  private readonly reset = () => {
+    this.show(null);
+    this.renderRoot.querySelector<HTMLElement>('.plot')?.focus();
+  };
+
+  /** The panel keeps its height meanwhile, so that it does not scroll. */
+  private readonly toggleLarge = () => {
+    if (!this.isLarge) this.style.minHeight = `${this.offsetHeight}px`;
+    this.isLarge = !this.isLarge;
+  };
+
+  private readonly leaveLarge = () => {
+    this.isLarge = false;
+  };
+
+  /** Puts the chart where it now belongs, and the focus with it. */
+  private move(): void {
+    const dialog = this.renderRoot.querySelector('dialog');
+    if (dialog) dialog.showModal();
+    else this.style.minHeight = '';
+    this.pacer.show(this.isInSight || this.isLarge);
+    this.paint();
+    if (!dialog && this.isConnected) this.renderRoot.querySelector<HTMLElement>('#large')?.focus();
+  }
+
+  /** The dialog closes by Escape, and nothing behind it hears of the key. */
+  private readonly onLargeKey = (event: KeyboardEvent) => {
+    if (event.key === 'Escape') event.stopPropagation();
+  };
 
   private stand(spot: Spot | null): void {
     if (spot?.run === this.spot?.run && spot?.index === this.spot?.index) return;
@@ -159,9 +251,9 @@ class VivaceChart extends LitElement {
     this.spoken = '';
   }
 
-  private choose(view: View): void {
+  private readonly choose = (view: View) => {
     this.view = view;
-  }
+  };
 
   private readonly onTabKey = (event: KeyboardEvent) => {
     const { views } = this;
@@ -174,6 +266,12 @@ class VivaceChart extends LitElement {
 
   private readonly onKey = (event: KeyboardEvent) => {
     if (this.drawn !== this.view) this.paint(); // a view has tokens only after a drawing, and a key may come first
+    const range = rangeAfterKey(event, this.zoom, this.spot?.x ?? null, this.axis);
+    if (range !== undefined && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      this.show(range, true);
+      return;
+    }
     const isHere = this.spot && (this.spot.run ?? this.runs?.run) === this.runs?.run;
     const next = indexAfterKey(event, isHere ? this.spot!.index : null, this.view.count(), false);
     if (next === null) return;
@@ -193,49 +291,14 @@ class VivaceChart extends LitElement {
     this.moveTo(index);
   };
 
-  /** Puts the cursor on a spot, and speaks it. */
+  /** Puts the cursor on a spot, shows the part of the axis with it, and speaks it. */
   private moveTo(at: number): void {
     this.spot = this.view.spot(at);
+    this.zoom = moveInto(this.zoom, this.spot.x, this.axis);
     const { run, index } = this.spot;
     const token = run && describeToken(run, index, this.runs?.stalls ?? []);
     this.spoken = token ? spokenToken(token) : this.histogram.describe(index);
   }
-
-  private colors(): Colors {
-    // A canvas cannot read CSS variables; hidden elements resolve them.
-    const of = (name: string) => getComputedStyle(this.renderRoot.querySelector(`.probe.${name}`)!).color;
-    return {
-      ink: of('ink'),
-      muted: of('muted'),
-      line: of('line'),
-      accent: of('accent'),
-      fill: of('fill'),
-      danger: of('danger'),
-      a: of('a'),
-      b: of('b'),
-      c: of('c'),
-    };
-  }
-}
-
-/**
- * The index that a key leads to from `at`, or null for other keys.
- * @param wraps the ends connect, as in a row of tabs
- */
-function indexAfterKey(
-  { key }: Pick<KeyboardEvent, 'key'>,
-  at: number | null,
-  count: number,
-  wraps: boolean,
-): number | null {
-  if (count === 0) return null;
-  const last = count - 1;
-  if (key === 'Home') return 0;
-  if (key === 'End') return last;
-  const step = key === 'ArrowRight' ? 1 : key === 'ArrowLeft' ? -1 : 0;
-  if (step === 0) return null;
-  if (at === null) return step > 0 ? 0 : last;
-  return wraps ? (at + step + count) % count : Math.min(last, Math.max(0, at + step));
 }
 
 if (!customElements.get('vivace-chart')) customElements.define('vivace-chart', VivaceChart);

@@ -1,23 +1,27 @@
 // The view "Over context": the gap before each token by the token's position in the context, of this run and earlier
 // ones, with a running median. A pinned run shows only its median.
 
+import { panelWords } from '../../words/panel_words';
 import type { RunData } from '../run/run_data';
 import {
   type ChartInput,
   liftToFloor,
   PIN_DASHES,
   type Picture,
+  type Range,
   type Series,
   type Spot,
   scaleOf,
   type View,
 } from './picture';
-import { decimate, nearest, Points, runningMedian } from './points';
+import { decimate, nearest, Points, partInside, partWithin, runningMedian } from './points';
 
 /** Least number of positions on the axis. */
 const MIN_POSITIONS = 24;
 /** Neighbors on each side in a median. */
 const REACH = 12;
+/** Most gaps in a median. */
+export const MEDIAN_OF = 2 * REACH + 1;
 /** Most points in the calculation of a running median. */
 const MOST_POINTS = 1000;
 
@@ -33,23 +37,22 @@ export class ContextView implements View {
   private readonly liveShown = new Points();
   private readonly pinned = new WeakMap<RunData, Points>();
 
-  picture({ run, past, pins, stalls, isLog, columns }: ChartInput): Picture {
+  picture({ run, past, pins, stalls, isLog, columns, zoom }: ChartInput): Picture {
     this.runs = [...past, run];
     if (this.pastOf !== past) this.sortPast(past);
     const live = positionsOf(run);
-    decimate(this.past.view()[0], this.past.view()[1], columns, this.pastShown);
-    decimate(live, run.gaps, columns, this.liveShown);
     this.merge(live, run.gaps);
-    runningMedian(...this.all.view(), REACH, MOST_POINTS, this.median);
     const shown = pins.filter((pin) => pin.run !== run);
     const medians = shown.map((pin) => this.medianOf(pin.run));
+    const whole = extentOf([...medians, this.all]);
+    const x = zoom ?? whole;
+    const [pastXs, pastYs] = this.past.view();
+    decimate(pastXs, pastYs, columns, this.pastShown, partWithin(pastXs, x.min, x.max));
+    decimate(live, run.gaps, columns, this.liveShown, partWithin(live, x.min, x.max));
+    this.takeMedian(x);
     const points = [this.pastShown, this.liveShown, this.median, ...medians];
     if (isLog) points.forEach(liftToFloor);
-    const y = scaleOf(points, isLog);
-    const xs = [...medians, this.all].filter(({ length }) => length > 0).map((each) => each.view()[0]);
-    const min = Math.min(...xs.map((each) => each[0]));
-    const max = Math.max(...xs.map((each) => each.at(-1)!));
-    const first = Number.isFinite(min) ? min : 0;
+    const y = scaleOf(points, isLog, x);
     return {
       series: [
         { kind: 'points', ink: 'muted', data: this.pastShown.view() },
@@ -64,20 +67,32 @@ export class ContextView implements View {
         ),
         { kind: 'line', ink: 'ink', data: this.median.view() },
       ],
-      x: { min: first, max: Math.max(max, first + MIN_POSITIONS) },
+      x,
+      whole,
       y,
       yTitle: 'ms between tokens',
       xTitle: 'position in the context',
       countsTokens: true,
-      isEmpty: points.every(({ length }) => length === 0),
+      isEmpty: this.all.length === 0 && medians.every(({ length }) => length === 0),
       lead: '',
       verticals: [],
       levels: [],
-      rings: stalls.map(({ token, gapMs }) => ({
-        x: run.tokens[token - 1]?.position ?? first,
+      stalls: stalls.map(({ token, gapMs }) => ({
+        x: run.tokens[token - 1]?.position ?? whole.min,
         y: Math.max(gapMs, y.min),
       })),
     };
+  }
+
+  gapsWithin({ min, max }: Range): readonly number[] {
+    const run = this.runs.at(-1);
+    if (!run) return [];
+    const { from, to } = partInside(positionsOf(run), min, max);
+    return run.gaps.slice(from, to);
+  }
+
+  nameRange({ min, max }: Range): string {
+    return panelWords().chart.positions(Math.ceil(min), Math.floor(max));
   }
 
   spotNear(x: number, y: number): Spot | null {
@@ -122,6 +137,14 @@ export class ContextView implements View {
     for (; i < past.length; i++) all.push(past.xs[i], past.ys[i]);
   }
 
+  /** The running median of what is shown, from neighbors out of sight, too. */
+  private takeMedian({ min, max }: Range): void {
+    const [xs, ys] = this.all.view();
+    const { from, to } = partWithin(xs, min, max);
+    const [begin, end] = [Math.max(0, from - REACH), Math.min(xs.length, to + REACH)];
+    runningMedian(xs.subarray(begin, end), ys.subarray(begin, end), REACH, MOST_POINTS, this.median);
+  }
+
   private medianOf(run: RunData): Points {
     let median = this.pinned.get(run);
     if (!median) {
@@ -131,6 +154,15 @@ export class ContextView implements View {
     }
     return median;
   }
+}
+
+/** The positions of all points. */
+function extentOf(all: readonly Points[]): Range {
+  const xs = all.filter(({ length }) => length > 0).map((each) => each.view()[0]);
+  const min = Math.min(...xs.map((each) => each[0]));
+  const max = Math.max(...xs.map((each) => each.at(-1)!));
+  const first = Number.isFinite(min) ? min : 0;
+  return { min: first, max: Math.max(max, first + MIN_POSITIONS) };
 }
 
 function firstPosition(run: RunData): number {

@@ -1,9 +1,20 @@
 // The view "Histogram": the number of gaps of each length, in bins that all shown runs share.
 
 import { isOfTooFew } from '../../engine/tbt';
+import { panelWords } from '../../words/panel_words';
 import type { RunData } from '../run/run_data';
 import { formatMs } from '../shared/figure_format';
-import { type ChartInput, LOG_FLOOR_MS, PIN_DASHES, type Picture, type Series, type Spot, type View } from './picture';
+import {
+  type ChartInput,
+  isWithin,
+  LOG_FLOOR_MS,
+  PIN_DASHES,
+  type Picture,
+  type Range,
+  type Series,
+  type Spot,
+  type View,
+} from './picture';
 
 /** Least width of a bin: the clocks of workers tick in tenths of a millisecond, and finer bins would show the ticks. */
 const TICK_MS = 0.1;
@@ -17,8 +28,11 @@ export class HistogramView implements View {
   private run: RunData | null = null;
   private edges: number[] = [0, 1];
   private counts: number[] = [];
+  private isLog = false;
+  /** False for gaps out of sight. */
+  private isShown = (_gap: number) => true;
 
-  picture({ run, tbt, pins, isLog }: ChartInput): Picture {
+  picture({ run, tbt, pins, isLog, zoom }: ChartInput): Picture {
     this.run = run;
     const shown = pins.filter((pin) => pin.run !== run);
     const runs = [...shown.map((pin) => pin.run), run].filter(({ gaps }) => gaps.length > 0);
@@ -29,9 +43,14 @@ export class HistogramView implements View {
         if (gap > most) most = gap;
       }
     }
-    this.edges = binEdges(Math.max(LOG_FLOOR_MS, Math.min(least, 1000)), Math.max(most, LOG_FLOOR_MS), BINS, isLog);
-    this.counts = countInBins(run.gaps, this.edges);
-    const others = shown.map((pin) => countInBins(pin.run.gaps, this.edges));
+    const edges = binEdges(Math.max(LOG_FLOOR_MS, Math.min(least, 1000)), Math.max(most, LOG_FLOOR_MS), BINS, isLog);
+    const whole = { min: edges[0], max: edges.at(-1)! };
+    this.edges = zoom ? binsWithin(zoom, isLog) : edges;
+    this.isLog = isLog;
+    this.isShown = (gap) => zoom === null || isWithin(zoom, gap);
+    const counted = (gaps: readonly number[]) => countInBins(gaps.filter(this.isShown), this.edges);
+    this.counts = counted(run.gaps);
+    const others = shown.map((pin) => counted(pin.run.gaps));
     const series: Series[] = shown.map(({ letter }, i) => ({
       kind: 'steps',
       ink: letter,
@@ -42,10 +61,11 @@ export class HistogramView implements View {
     const level = (x: number | null, label: string) =>
       x === null || isOfTooFew(label, run.gaps.length)
         ? []
-        : [{ x: Math.max(x, this.edges[0]), label, ink: 'ink' as const }];
+        : [{ x: Math.max(x, whole.min), label, ink: 'ink' as const }];
     return {
       series,
-      x: { min: this.edges[0], max: this.edges.at(-1)!, isLog },
+      x: { ...(zoom ?? whole), isLog },
+      whole,
       y: { min: 0, max: Math.max(4, ...this.counts, ...others.flat()) * 1.12 },
       yTitle: 'gaps',
       xTitle: 'ms between tokens',
@@ -54,8 +74,16 @@ export class HistogramView implements View {
       lead: '',
       verticals: [...level(tbt.p50, 'p50'), ...level(tbt.p99, 'p99')],
       levels: [],
-      rings: [],
+      stalls: [],
     };
+  }
+
+  gapsWithin(range: Range): readonly number[] {
+    return this.run?.gaps.filter((gap) => isWithin(range, gap)) ?? [];
+  }
+
+  nameRange({ min, max }: Range): string {
+    return panelWords().chart.lengths(formatMs(min), formatMs(max));
   }
 
   spotNear(x: number): Spot | null {
@@ -68,7 +96,7 @@ export class HistogramView implements View {
 
   spot(index: number): Spot {
     const [from, to] = [this.edges[index], this.edges[index + 1]];
-    return { run: null, index, x: this.edges[0] > 0 ? Math.sqrt(from * to) : (from + to) / 2, y: this.counts[index] };
+    return { run: null, index, x: this.isLog ? Math.sqrt(from * to) : (from + to) / 2, y: this.counts[index] };
   }
 
   /** The content of a bin, as a sentence. */
@@ -80,7 +108,7 @@ export class HistogramView implements View {
     if (count === 0) return `No gap ${range}`;
     const numbers: number[] = [];
     for (let i = 0; i < run.gaps.length && numbers.length < NAMED; i++) {
-      if (binOf(edges, run.gaps[i]) === index) numbers.push(run.tokenNumbers[i]);
+      if (this.isShown(run.gaps[i]) && binOf(edges, run.gaps[i]) === index) numbers.push(run.tokenNumbers[i]);
     }
     const more = count > numbers.length ? ' …' : '';
     const share = ((100 * count) / run.gaps.length).toFixed(count === run.gaps.length ? 0 : 1);
@@ -108,6 +136,12 @@ function binEdges(least: number, most: number, bins: number, isLog: boolean): nu
   const width = Math.max(most / bins, TICK_MS);
   const n = Math.max(1, Math.min(bins, Math.ceil(most / width - 1e-9)));
   return Array.from({ length: n + 1 }, (_, i) => i * width);
+}
+
+/** Edges of bins that divide a range evenly, or by equal factors on a logarithmic scale. */
+function binsWithin({ min, max }: Range, isLog: boolean): number[] {
+  const n = isLog ? BINS : Math.max(1, Math.min(BINS, Math.round((max - min) / TICK_MS)));
+  return Array.from({ length: n + 1 }, (_, i) => (isLog ? min * (max / min) ** (i / n) : min + ((max - min) * i) / n));
 }
 
 /**

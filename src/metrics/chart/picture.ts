@@ -28,6 +28,8 @@ export interface ChartInput {
   isLog: boolean;
   /** Width of the plot in CSS pixels. */
   columns: number;
+  /** The part of the x axis to show. Null: all of it. */
+  zoom: Range | null;
 }
 
 export interface Series {
@@ -39,15 +41,21 @@ export interface Series {
   data: [xs: ArrayLike<number>, ys: ArrayLike<number>];
 }
 
-export interface Scale {
+/** A closed range of numbers. */
+export interface Range {
   min: number;
   max: number;
+}
+
+export interface Scale extends Range {
   isLog?: boolean;
 }
 
 export interface Picture {
   series: Series[];
+  /** The part of the x axis that is shown, and all of it. */
   x: Scale;
+  whole: Range;
   y: Scale;
   yTitle: string;
   xTitle: string;
@@ -60,7 +68,7 @@ export interface Picture {
   verticals: { x: number; label: string; ink: Ink }[];
   levels: { y: number; label: string }[];
   /** Stalled tokens. */
-  rings: { x: number; y: number }[];
+  stalls: { x: number; y: number }[];
 }
 
 /** The place of the cursor: a gap of a run by its index, or a bin of the histogram (`run` null). */
@@ -76,6 +84,10 @@ export interface View {
   readonly id: string;
   readonly title: string;
   picture(input: ChartInput): Picture;
+  /** The gaps of the newest run within a range of the x axis. */
+  gapsWithin(range: Range): readonly number[];
+  /** A range of the x axis in words: 'Tokens 20 to 60 of 101'. */
+  nameRange(range: Range): string;
   /** The spot nearest to a place on the scales, or null in an empty view. */
   spotNear(x: number, y: number): Spot | null;
   /** The number of spots that the arrow keys visit, and the spot at an index. */
@@ -86,14 +98,19 @@ export interface View {
 /** The lowest value on a logarithmic scale: gaps within a burst may be 0 ms. */
 export const LOG_FLOOR_MS = 0.01;
 /** The median of fewer gaps means nothing. */
-const LEAST_FOR_LEVELS = 4;
+export const LEAST_FOR_LEVELS = 4;
 
-/** A scale of milliseconds that contains all points. */
-export function scaleOf(all: readonly Points[], isLog: boolean): Scale {
+export function isWithin({ min, max }: Range, value: number): boolean {
+  return value >= min && value <= max;
+}
+
+/** A scale of milliseconds that contains all points of the shown range. */
+export function scaleOf(all: readonly Points[], isLog: boolean, shown: Range): Scale {
   let min = Number.POSITIVE_INFINITY;
   let max = 0;
-  for (const { ys, length } of all) {
+  for (const { xs, ys, length } of all) {
     for (let i = 0; i < length; i++) {
+      if (!isWithin(shown, xs[i])) continue;
       if (ys[i] < min) min = ys[i];
       if (ys[i] > max) max = ys[i];
     }

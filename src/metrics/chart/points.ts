@@ -32,23 +32,69 @@ function grown(array: Float64Array): Float64Array<ArrayBuffer> {
   return larger;
 }
 
+/** A part of some points: the indices from `from` to before `to`. */
+export interface Part {
+  from: number;
+  to: number;
+}
+
+/** The part of ascending values within [min, max], and one neighbor on each side, to which lines are drawn. */
+export function partWithin(ascending: ArrayLike<number>, min: number, max: number): Part {
+  return {
+    from: Math.max(0, countBelow(ascending, min) - 1),
+    to: Math.min(ascending.length, countTo(ascending, max) + 1),
+  };
+}
+
+/** The part of ascending values within [min, max] alone. */
+export function partInside(ascending: ArrayLike<number>, min: number, max: number): Part {
+  return { from: countBelow(ascending, min), to: countTo(ascending, max) };
+}
+
+/** The number of ascending values below `x`. */
+function countBelow(ascending: ArrayLike<number>, x: number): number {
+  return countWhere(ascending, (value) => value < x);
+}
+
+/** The number of ascending values up to `x`. */
+function countTo(ascending: ArrayLike<number>, x: number): number {
+  return countWhere(ascending, (value) => value <= x);
+}
+
+/** The number of values at the beginning for which `isBefore` holds; it holds for none after them. */
+function countWhere(ascending: ArrayLike<number>, isBefore: (value: number) => boolean): number {
+  let low = 0;
+  let high = ascending.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isBefore(ascending[middle])) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /**
- * Writes the points to `out`: all of them, or with more than two per column the lowest and the highest of each column,
- * in their original order. No peak is lost.
+ * Writes a part of the points to `out`: all of them, or with more than two per column the lowest and the highest of
+ * each column, in their original order. No peak is lost.
  * @param columns width in pixels, at least 1
  */
-export function decimate(xs: ArrayLike<number>, ys: ArrayLike<number>, columns: number, out: Points): void {
+export function decimate(
+  xs: ArrayLike<number>,
+  ys: ArrayLike<number>,
+  columns: number,
+  out: Points,
+  { from, to }: Part = { from: 0, to: ys.length },
+): void {
   out.clear();
-  const n = ys.length;
-  const perColumn = Math.ceil(n / columns);
+  const perColumn = Math.ceil((to - from) / columns);
   if (perColumn <= 2) {
-    for (let i = 0; i < n; i++) out.push(xs[i], ys[i]);
+    for (let i = from; i < to; i++) out.push(xs[i], ys[i]);
     return;
   }
-  for (let start = 0; start < n; start += perColumn) {
+  for (let start = from; start < to; start += perColumn) {
     let low = start;
     let high = start;
-    for (let i = start + 1; i < Math.min(n, start + perColumn); i++) {
+    for (let i = start + 1; i < Math.min(to, start + perColumn); i++) {
       if (ys[i] < ys[low]) low = i;
       else if (ys[i] > ys[high]) high = i;
     }

@@ -68,7 +68,7 @@ export function renderReadout({ gap, where, text, stages, stall }: TokenReadout)
 export function renderStalls(stalls: readonly Stall[], onGo: (stall: Stall) => void) {
   if (stalls.length === 0) return nothing;
   return html`<section class="stalls" data-testid="stalls">
-    <h3 title="Gaps that are far longer than the others; a red ring marks them in the chart.">${stalls.length === 1 ? '1 stall' : `${stalls.length} stalls`}</h3>
+    <h3 title="Gaps that are far longer than the others; a red arrow marks them in the chart.">${stalls.length === 1 ? '1 stall' : `${stalls.length} stalls`}</h3>
     <ul>${longestFirst(stalls).map((stall) => html`<li><button @click=${() => onGo(stall)}><b>${formatMs(stall.gapMs)}</b> before token ${stall.token}.</button> ${stall.sentence}</li>`)}</ul>
   </section>`;
 }

@@ -1,18 +1,19 @@
-// Paints pictures with uPlot, and reports the place of the pointer. Knows nothing of runs.
+// Paints pictures with uPlot at the size of its parent and in its letters, and reports what the pointer asks for, on
+// the scales. Knows nothing of runs.
 
 import uPlot from 'uplot';
-import { type Colors, LEAD_WIDTH, paintMarks } from './chart_marks';
+import { type Colors, type Font, LEAD_WIDTH, paintMarks } from './chart_marks';
+import { Gestures } from './gestures';
 import { logTicks } from './log_ticks';
-import type { Picture, Scale, Series, Spot } from './picture';
+import { isWithin, type Picture, type Scale, type Series, type Spot } from './picture';
 
-const HEIGHT = 216;
-/** Padding of the plot in CSS pixels, for labels of verticals on top and of levels at the end. */
-const PADDING = [18, 32, 0, 0] as const;
-const X_AXIS = 28;
-const Y_AXIS = 44;
-/** Room of an axis's title. */
-const TITLE = 16;
-const AROUND = PADDING[1] + Y_AXIS + TITLE;
+/**
+ * Room around the plot, as multiples of the size of the letters: for labels of verticals on top and of levels at the
+ * end, for the numbers of both axes, and for an axis's title.
+ */
+const AROUND = { top: 1.5, end: 2.7, x: 2.2, y: 3.7, title: 1.35 } as const;
+/** The least size of the whole chart in CSS pixels. */
+const LEAST = { width: 200, height: 120 } as const;
 /** Steps of an axis that counts tokens. */
 const TOKEN_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000];
 
@@ -24,6 +25,19 @@ const PATHS: Record<Series['kind'], uPlot.Series.PathBuilder> = {
 /** Side of a point in CSS pixels. */
 const POINT_SIDE = 3;
 
+/** What the pointer asks for, on the scales of the newest picture. */
+export interface ChartRequests {
+  isAlone(): boolean;
+  point(x: number, y: number): void;
+  leave(): void;
+  /** Shows what is between two places. */
+  select(from: number, to: number): void;
+  /** Moves by a part of the shown range. */
+  pan(share: number): void;
+  zoom(factor: number, around: number): void;
+  reset(): void;
+}
+
 export class TbtChart {
   private plot: uPlot | null = null;
   private picture: Picture | null = null;
@@ -31,14 +45,16 @@ export class TbtChart {
   private shape = '';
   private readonly dot = document.createElement('i');
 
-  /** @param onPoint takes the place of the pointer on the scales */
+  private readonly font: Font;
+
   constructor(
     private readonly parent: HTMLElement,
     private colors: Colors,
-    private readonly onPoint: (x: number, y: number) => void,
-    private readonly onLeave: () => void,
+    private readonly requests: ChartRequests,
   ) {
     this.dot.className = 'dot';
+    const { fontSize, fontFamily } = getComputedStyle(parent);
+    this.font = { px: Number.parseFloat(fontSize) || 12, family: fontFamily || 'sans-serif' };
   }
 
   /** Width of the plot in CSS pixels. */
@@ -57,26 +73,27 @@ export class TbtChart {
       this.shape = shape;
       this.plot = new uPlot(this.options(picture), this.data(picture), this.parent);
       this.plot.over.append(this.dot);
-      this.plot.over.addEventListener('pointermove', this.point);
-      this.plot.over.addEventListener('pointerdown', this.point);
-      this.plot.over.addEventListener('pointerleave', this.onLeave);
+      this.hear(this.plot.over);
       this.plot.batch(() => {}); // paints now, not in a microtask
     } else this.plot.batch((plot: uPlot) => plot.setData(this.data(picture)));
   }
 
-  /** Puts the cursor on a spot of the newest picture, or hides it. */
+  /** Puts the cursor on a spot of the newest picture, or hides it, also where the spot is out of sight. */
   mark(spot: Pick<Spot, 'x' | 'y'> | null): void {
-    this.dot.hidden = spot === null;
+    this.dot.hidden = spot === null || this.picture === null || !isWithin(this.picture.x, spot.x);
     if (!spot || !this.plot) return;
     const [x, y] = [this.plot.valToPos(spot.x, 'x'), this.plot.valToPos(spot.y, 'y')];
     this.dot.style.translate = `${x}px 0`;
-    this.dot.style.setProperty('--y', `${Math.min(this.plot.over.clientHeight, y)}px`);
+    this.dot.style.setProperty('--y', `${Math.max(0, Math.min(this.plot.over.clientHeight, y))}px`);
   }
 
-  /** Fits the chart to the width of its parent. */
+  /** Fits the chart to its parent. */
   resize(): void {
-    const width = this.parent.clientWidth;
-    if (this.plot && width > 0 && width !== this.plot.width) this.plot.setSize({ width, height: HEIGHT });
+    const size = this.size();
+    if (!this.plot || this.parent.clientWidth === 0) return;
+    if (size.width === this.plot.width && size.height === this.plot.height) return;
+    this.plot.setSize(size);
+    if (this.picture) this.draw(this.picture); // ranges depend on the width
   }
 
   /** Repaints with the colors of a new theme. */
@@ -90,27 +107,51 @@ export class TbtChart {
     this.plot = null;
   }
 
-  private readonly point = ({ clientX, clientY }: PointerEvent) => {
-    if (!this.plot) return;
-    const { left, top, width } = this.plot.over.getBoundingClientRect();
-    const scale = width / this.plot.over.clientWidth || 1; // a page may zoom or transform the element around the chart
-    this.onPoint(this.plot.posToVal((clientX - left) / scale, 'x'), this.plot.posToVal((clientY - top) / scale, 'y'));
-  };
+  private size() {
+    const { clientWidth, clientHeight } = this.parent;
+    return { width: Math.max(clientWidth, LEAST.width), height: Math.max(clientHeight, LEAST.height) };
+  }
+
+  /** Turns what the pointer does to a plot into requests. */
+  private hear(over: HTMLElement): void {
+    const { requests } = this;
+    const x = (at: number) => this.plot?.posToVal(at, 'x') ?? 0;
+    const y = (at: number) => this.plot?.posToVal(at, 'y') ?? 0;
+    new Gestures(over, {
+      isAlone: () => requests.isAlone(),
+      scale: () => over.getBoundingClientRect().width / over.clientWidth || 1,
+      point: (left, top) => requests.point(x(left), y(top)),
+      leave: () => requests.leave(),
+      select: (from, to) => requests.select(x(from), x(to)),
+      drag: (by) => requests.pan(-by / this.columns),
+      zoom: (factor, at) => requests.zoom(factor, x(at)),
+      reset: () => requests.reset(),
+    });
+  }
 
   private data({ series }: Picture): uPlot.AlignedData {
     // In mode 2 each series has its own x values, which uPlot's types do not cover.
     return [null, ...series.map(({ data }) => data)] as unknown as uPlot.AlignedData;
   }
 
+  /** The room around the plot in CSS pixels, whole ones: the pointer's place would be off by the rest. */
+  private around() {
+    const { px } = this.font;
+    const of = (room: keyof typeof AROUND) => Math.round(AROUND[room] * px);
+    return { top: of('top'), end: of('end'), x: of('x'), y: of('y'), title: of('title') };
+  }
+
   private options(picture: Picture): uPlot.Options {
+    const font = `${this.font.px}px ${this.font.family}`;
+    const { top, end, x, y, title } = this.around();
     const axis = {
       stroke: () => this.colors.muted,
       ticks: { show: false },
-      font: '12px system-ui, sans-serif',
+      font,
       gap: 6,
-      labelSize: TITLE,
+      labelSize: title,
       labelGap: 0,
-      labelFont: '12px system-ui, sans-serif',
+      labelFont: font,
       values: (_: uPlot, ticks: (number | null)[], side: number) => {
         if (picture.isEmpty) return ticks.map(() => ''); // numbers would be invented
         const { min } = side === 0 ? this.picture!.x : this.picture!.y;
@@ -119,13 +160,12 @@ export class TbtChart {
     };
     return {
       mode: 2,
-      width: Math.max(this.parent.clientWidth, 200),
-      height: HEIGHT,
-      padding: [...PADDING],
+      ...this.size(),
+      padding: [top, end, 0, 0],
       legend: { show: false },
       cursor: { show: false },
       scales: {
-        x: { time: false, ...distribution(picture.x), range: (plot) => this.rangeX(plot) },
+        x: { time: false, ...distribution(picture.x), range: () => this.rangeX() },
         y: { ...distribution(picture.y), range: () => [this.picture!.y.min, this.picture!.y.max] },
       },
       series: [{}, ...picture.series.map((series) => this.seriesOptions(series))],
@@ -133,7 +173,7 @@ export class TbtChart {
         {
           ...axis,
           ...ticksOf(picture.x),
-          size: X_AXIS,
+          size: x,
           label: picture.xTitle,
           grid: { show: false },
           ...(picture.countsTokens ? { incrs: TOKEN_STEPS } : {}),
@@ -141,14 +181,18 @@ export class TbtChart {
         {
           ...axis,
           ...ticksOf(picture.y),
-          size: Y_AXIS,
+          size: y,
           label: picture.yTitle,
-          space: 34,
+          space: (plot) => Math.max(34, plot.height / 12),
           grid: { stroke: () => this.colors.line, width: 1, ...(picture.y.isLog ? { filter: keepTicks } : {}) },
         },
       ],
-      hooks: { draw: [(plot) => paintMarks(plot, this.picture!, this.colors, devicePixelRatio)] },
+      hooks: { draw: [(plot) => paintMarks(plot, this.picture!, this.brush())] },
     };
+  }
+
+  private brush() {
+    return { colors: this.colors, font: this.font, ratio: devicePixelRatio };
   }
 
   private seriesOptions({ kind, ink, dash, isFilled }: Series): uPlot.Series {
@@ -172,9 +216,10 @@ export class TbtChart {
    * The range of the x axis. The bar of prefill has a fixed width in front of the first x, however many tokens there
    * are.
    */
-  private rangeX(plot: uPlot): [number, number] {
+  private rangeX(): [number, number] {
     const { x, lead } = this.picture!;
-    const width = plot.bbox?.width / devicePixelRatio || this.parent.clientWidth - AROUND;
+    const { end, y, title } = this.around();
+    const width = this.size().width - end - y - title;
     return [lead ? x.min - ((x.max - x.min) * LEAD_WIDTH) / (width - LEAD_WIDTH) : x.min, x.max];
   }
 }

@@ -1,6 +1,7 @@
 // The view "Over tokens": the gap before each token by the token's number, with prefill, first token, events,
 // percentiles and stalls.
 
+import { panelWords } from '../../words/panel_words';
 import type { RunData } from '../run/run_data';
 import { formatMs } from '../shared/figure_format';
 import {
@@ -10,12 +11,13 @@ import {
   PIN_DASHES,
   type Picture,
   prefillLabel,
+  type Range,
   type Series,
   type Spot,
   scaleOf,
   type View,
 } from './picture';
-import { decimate, nearest, Points } from './points';
+import { decimate, nearest, Points, partInside, partWithin } from './points';
 
 /** Least number of tokens on the axis, so that the first ones do not fly apart. */
 const MIN_TOKENS = 24;
@@ -28,13 +30,15 @@ export class TokensView implements View {
   private readonly buffers = Array.from({ length: 4 }, () => new Points());
   private run: RunData | null = null;
 
-  picture({ run, tbt, stalls, pins, isLog, columns }: ChartInput): Picture {
+  picture({ run, tbt, stalls, pins, isLog, columns, zoom }: ChartInput): Picture {
     this.run = run;
     const shown = pins.filter((pin) => pin.run !== run);
     const runs = [...shown.map((pin) => pin.run), run];
+    const whole = { min: 1, max: Math.max(MIN_TOKENS, ...runs.map((each) => each.tokens.length)) };
+    const x = zoom ?? whole;
     const points = runs.map(({ tokenNumbers, gaps }, i) => {
       const out = this.buffers[i];
-      decimate(tokenNumbers, gaps, columns, out);
+      decimate(tokenNumbers, gaps, columns, out, partWithin(tokenNumbers, x.min, x.max));
       if (isLog) liftToFloor(out);
       return out;
     });
@@ -47,16 +51,17 @@ export class TokensView implements View {
     const live = points.at(-1)!;
     series.push({ kind: 'line', ink: 'accent', isFilled: shown.length === 0, data: live.view() });
     series.push({ kind: 'points', ink: 'accent', data: live.length < DOTS_BELOW ? live.view() : [[], []] });
-    const y = scaleOf(points, isLog);
+    const y = scaleOf(points, isLog, x);
     return {
       series,
-      x: { min: 1, max: Math.max(MIN_TOKENS, ...runs.map((each) => each.tokens.length)) },
+      x,
+      whole,
       y,
       yTitle: 'ms between tokens',
       xTitle: 'token',
       countsTokens: true,
-      isEmpty: points.every(({ length }) => length === 0),
-      lead: prefillLabel(run),
+      isEmpty: runs.every(({ gaps }) => gaps.length === 0),
+      lead: x.min > whole.min ? '' : prefillLabel(run),
       verticals: [
         ...(run.ttftMs === null
           ? []
@@ -64,8 +69,18 @@ export class TokensView implements View {
         ...run.marks.map(({ afterToken, label }) => ({ x: Math.max(1, afterToken), label, ink: 'ink' as const })),
       ],
       levels: levelsOf(tbt, run.gaps.length, isLog),
-      rings: stalls.map(({ token, gapMs }) => ({ x: token, y: Math.max(gapMs, y.min) })),
+      stalls: stalls.map(({ token, gapMs }) => ({ x: token, y: Math.max(gapMs, y.min) })),
     };
+  }
+
+  gapsWithin({ min, max }: Range): readonly number[] {
+    const { tokenNumbers = [], gaps = [] } = this.run ?? {};
+    const { from, to } = partInside(tokenNumbers, min, max);
+    return gaps.slice(from, to);
+  }
+
+  nameRange({ min, max }: Range): string {
+    return panelWords().chart.tokens(Math.ceil(min), Math.floor(max), this.run?.tokens.length ?? 0);
   }
 
   spotNear(x: number): Spot | null {

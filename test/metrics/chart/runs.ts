@@ -24,5 +24,15 @@ export function runOf(gaps: number[], from = 10): RunRecord {
 }
 
 export function inputOf(newest: RunRecord, more: Partial<ChartInput> = {}): ChartInput {
-  return { run: newest, tbt: newest.tbt, stalls: [], pins: [], past: [], isLog: false, columns: 300, ...more };
+  return {
+    run: newest,
+    tbt: newest.tbt,
+    stalls: [],
+    pins: [],
+    past: [],
+    isLog: false,
+    columns: 300,
+    zoom: null,
+    ...more,
+  };
 }

@@ -49,10 +49,10 @@ describe('over tokens', () => {
     expect(y.min).toBeGreaterThan(0);
   });
 
-  test('percentiles appear when there are enough gaps for them, and stalls have rings', () => {
+  test('percentiles appear when there are enough gaps for them, and stalls have arrows', () => {
     const stalls = [{ token: 3, gapMs: 60, cause: 'busy' as const, sentence: 'Busy.' }];
     expect(new TokensView().picture(inputOf(runOf([5, 6, 7]))).levels).toEqual([]);
-    const { levels, rings } = new TokensView().picture(inputOf(runOf([5, 60, 7, 8]), { stalls }));
+    const { levels, stalls: marked } = new TokensView().picture(inputOf(runOf([5, 60, 7, 8]), { stalls }));
     expect(levels.map(({ label }) => label)).toEqual(['p50']);
     for (const [n, labels] of [
       [19, ['p50']],
@@ -63,7 +63,7 @@ describe('over tokens', () => {
       const { levels } = new TokensView().picture(inputOf(runOf(Array<number>(n).fill(5))));
       expect(levels.map(({ label }) => label)).toEqual(labels);
     }
-    expect(rings).toEqual([{ x: 3, y: 60 }]);
+    expect(marked).toEqual([{ x: 3, y: 60 }]);
   });
 
   test('the pointer finds the nearest token', () => {
@@ -122,4 +122,43 @@ test('every view shows a run without a token', () => {
       expect([view.count(), view.spotNear(3, 3)]).toEqual([0, null]);
     }
   }
+});
+
+describe('a part of the axis', () => {
+  const gaps = Array.from({ length: 100 }, (_, i) => (i === 80 ? 500 : 5 + (i % 3)));
+
+  test('over tokens it has its own gaps and its own height, and stays while the run grows', () => {
+    const view = new TokensView();
+    const zoom = { min: 20, max: 40 };
+    const picture = view.picture(inputOf(runOf(gaps), { zoom }));
+    expect([picture.x, picture.whole]).toEqual([zoom, { min: 1, max: 101 }]);
+    expect(picture.y.max).toBeLessThan(10); // the peak is elsewhere
+    const drawn = Array.from(lines(picture)[0].data[0]);
+    expect([drawn[0], drawn.at(-1)]).toEqual([19, 41]); // lines go on to the neighbors out of sight
+    expect(picture.lead).toBe('');
+    expect(view.gapsWithin(zoom)).toEqual(gaps.slice(18, 39));
+    expect(view.nameRange(zoom)).toBe('Tokens 20 to 40 of 101');
+    expect(view.picture(inputOf(runOf([...gaps, 5, 5]), { zoom })).x).toEqual(zoom);
+  });
+
+  test('over context it counts positions', () => {
+    const view = new ContextView();
+    const zoom = { min: 30, max: 40 };
+    const picture = view.picture(inputOf(runOf(gaps, 10), { zoom }));
+    expect(picture.x).toEqual(zoom);
+    expect(view.gapsWithin(zoom)).toEqual(gaps.slice(19, 30));
+  });
+
+  test('of the histogram it has finer bins, which count only the gaps in it', () => {
+    const view = new HistogramView();
+    const zoom = { min: 4, max: 8 };
+    for (const isLog of [false, true]) {
+      view.picture(inputOf(runOf(gaps), { zoom, isLog }));
+      expect(view.gapsWithin(zoom)).toHaveLength(99);
+      const bins = Array.from({ length: view.count() }, (_, i) => view.spot(i));
+      expect(bins.reduce((sum, { y }) => sum + y, 0)).toBe(99);
+      expect(view.count()).toBe(40);
+      expect(bins.every(({ x }) => x > 4 && x < 8)).toBe(true);
+    }
+  });
 });
