@@ -83,6 +83,8 @@ const DOORS: Record<string, readonly string[]> = {
     'conversation_parse',
     'conversation_store',
     'conversation_tree',
+    'versions',
+    'writers',
   ],
   'ui/library': ['library'],
   'ui/markdown': ['code_block_styles', 'markdown', 'markdown_text'],

@@ -15,4 +15,11 @@ export const chat: ChatWords = {
     limit: 'Limit ändern',
     again: 'Neu generieren',
   },
+  pager: {
+    question: 'Versionen dieser Nachricht',
+    answer: 'Versionen dieser Antwort',
+    before: 'Vorherige Version',
+    after: 'Nächste Version',
+    version: (n, all) => `Version ${n} von ${all}`,
+  },
 };

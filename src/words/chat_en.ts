@@ -13,6 +13,13 @@ export const chat = {
     limit: 'Change limit',
     again: 'Regenerate',
   },
+  pager: {
+    question: 'Versions of this message',
+    answer: 'Versions of this answer',
+    before: 'Previous version',
+    after: 'Next version',
+    version: (n: number, all: number) => `Version ${n} of ${all}`,
+  },
 };
 
 export type ChatWords = typeof chat;

@@ -15,4 +15,11 @@ export const chat: ChatWords = {
     limit: '上限を変更',
     again: '再生成',
   },
+  pager: {
+    question: 'このメッセージのバージョン',
+    answer: 'この回答のバージョン',
+    before: '前のバージョン',
+    after: '次のバージョン',
+    version: (n, all) => `バージョン ${n}/${all}`,
+  },
 };

@@ -376,6 +376,33 @@ describe('branches', () => {
     expect(await textsOf(answers(page))).toEqual(['answer 1', 'answer 2', 'answer 3']);
   });
 
+  test('versions of the answer have their pager under it, those of the question theirs under the question', async () => {
+    await open({ answers: turns(4) });
+    await sendAll('first');
+    await byId('again').click();
+    await expect.poll(() => textOf(lastAnswer(page))).toBe('answer 2');
+    expect(await ended(page)).toBe('done');
+    await byId('edit').click();
+    await byId('edit-text').fill('another');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => textOf(lastAnswer(page))).toBe('answer 3');
+    expect(await ended(page)).toBe('done');
+    const pager = (of: string) => page.locator(`[data-of=${of}]`);
+    expect([await textOf(pager('question').getByTestId('version')), await pager('answer').count()]).toEqual(['2/2', 0]);
+    await pager('question').getByTestId('version-before').click();
+    await expect.poll(() => textOf(lastAnswer(page))).toBe('answer 2');
+    expect(await textOf(pager('answer').getByTestId('version'))).toBe('2/2');
+    await pager('answer').getByTestId('version-before').press('Enter');
+    await expect.poll(() => textOf(lastAnswer(page))).toBe('answer 1');
+    const group = await page.evaluate(() => {
+      const turn = document.querySelector('vivace-chat')!.shadowRoot!.activeElement;
+      return turn?.shadowRoot?.activeElement?.closest<HTMLElement>('[data-of]')?.dataset.of;
+    });
+    expect([await focused(), group]).toEqual(['version-before', 'answer']);
+    expect(await textOf(byId('by'))).toMatch(/^script · \d/);
+    expect(await byId('by').getAttribute('title')).toMatch(/^script, .*20\d\d/);
+  });
+
   test('Escape leaves a question as it was, and stops nothing', async () => {
     await open({ answers: turns(2) });
     await sendAll('first');

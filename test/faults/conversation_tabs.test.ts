@@ -40,7 +40,7 @@ async function interleave(disk: Disk, steps: readonly Step[]) {
     if (what === 'ask') session.ask(`Q${i}`);
     else if (what === 'edit' && step) session.askInstead(step.turn, `Q${i}`);
     else if (what === 'stop') session.stop();
-    else if (what === 'flip' && step) session.showVersion(step, pick % 2 ? 1 : -1);
+    else if (what === 'flip' && step) session.showVersion(step, 'question', pick % 2 ? 1 : -1);
     else if (what === 'list') void store.list();
     else if (what === 'rename') {
       title = `T${i}`;

@@ -154,7 +154,7 @@ export function openPage(disk: Disk, shown: Shown[] = [], tokens = 12) {
 /** An engine whose answers name their question and count. */
 function engineOf(tokens: number): Engine {
   const engine = {
-    info: { contextLength: 100_000, hasChatTemplate: true, thinking: 'none' },
+    info: { contextLength: 100_000, hasChatTemplate: true, thinking: 'none', model: { name: 'disk' } },
     async *chat(messages: { content: string }[], { signal }: { signal: AbortSignal }) {
       const question = messages.at(-1)?.content;
       for (let i = 0; i < tokens; i++) {

@@ -25,6 +25,7 @@ import { HealthWatch } from './health_watch';
 import './composer';
 import { isThinking, type Turn } from '../conversation/conversation';
 import { type Conversation, newConversation, type Step } from '../conversation/conversation_tree';
+import { type VersionOf, versionsOf } from '../conversation/versions';
 import { icons } from '../shared/icons';
 import type { VivaceComposer } from './composer';
 import { ScrollKeeper } from './scroll_keeper';
@@ -219,10 +220,14 @@ export class VivaceChat extends LitElement implements ChatHost {
       ${repeat(
         steps.slice(hidden),
         ({ turn }) => turn.id,
-        (step, i) => html`${i + hidden === memoryStart && memoryStart > 0 ? renderMemoryLine() : nothing}
-          <vivace-turn data-id=${step.turn.id} .turn=${step.turn} .place=${step.among.indexOf(step.turn)} .places=${step.among.length}
+        (step, i) => {
+          const { question, answer } = versionsOf(step);
+          return html`${i + hidden === memoryStart && memoryStart > 0 ? renderMemoryLine() : nothing}
+          <vivace-turn data-id=${step.turn.id} .turn=${step.turn} .questionPlace=${question.place} .questionPlaces=${question.places}
+            .answerPlace=${answer.place} .answerPlaces=${answer.places}
             .isLast=${i + hidden === last} .isFull=${isFull && i + hidden === last} .canForget=${canForget && i + hidden === last}
-            .canSwitch=${canSwitchThinking} .canContinue=${this.session.canContinue(step.turn)} .blocked=${blocked} .recovery=${step.turn.state === 'streaming' ? recovery : null} @vivace-turn=${(event: CustomEvent<TurnAction>) => this.onTurn(step, event.detail)}></vivace-turn>`,
+            .canSwitch=${canSwitchThinking} .canContinue=${this.session.canContinue(step.turn)} .blocked=${blocked} .recovery=${step.turn.state === 'streaming' ? recovery : null} @vivace-turn=${(event: CustomEvent<TurnAction>) => this.onTurn(step, event.detail)}></vivace-turn>`;
+        },
       )}
       ${memoryStart > last ? renderMemoryLine() : nothing}`;
   }
@@ -351,7 +356,7 @@ export class VivaceChat extends LitElement implements ChatHost {
   };
 
   private onTurn(step: Step, action: TurnAction): void {
-    if (action.kind === 'step') void this.showVersion(step, action.by);
+    if (action.kind === 'step') void this.showVersion(step, action.of, action.by);
     else if (action.kind === 'offer') this.onOffer(step.turn, action.offer);
     else if (action.kind === 'fold') this.onFold(step.turn, action.toggled);
     else if (action.kind === 'continue') this.continueAnswer(step.turn);
@@ -378,16 +383,16 @@ export class VivaceChat extends LitElement implements ChatHost {
     this.focusAfter();
   }
 
-  private async showVersion(step: Step, by: 1 | -1): Promise<void> {
+  private async showVersion(step: Step, of: VersionOf, by: 1 | -1): Promise<void> {
     let shown = step.turn;
     await this.keeper?.hold(
       () => this.elementOf(shown),
       () => {
-        shown = this.session.showVersion(step, by) ?? shown;
+        shown = this.session.showVersion(step, of, by) ?? shown;
         return this.updateComplete;
       },
     );
-    this.elementOf(shown)?.focusStep(by);
+    this.elementOf(shown)?.focusStep(of, by);
   }
 
   private onOffer(turn: Turn, offer: Offer): void {

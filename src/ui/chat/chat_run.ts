@@ -3,6 +3,7 @@
 import type { BackendName, ChatMessage, Engine, EngineEvent, EngineGenerateOptions } from '../../engine/engine';
 import { addFigures, type FormerEnd, reopen, settlePart, withBegun } from '../conversation/continuation';
 import { type Turn, takeEvent } from '../conversation/conversation';
+import { signBegin, signEnd } from '../conversation/writers';
 import { adviseContinue, adviseCut, adviseRun, codeOf, isAbort } from '../shared/advice';
 import { recoveryRemark } from '../shared/recovery';
 import type { Gate } from './gate';
@@ -21,6 +22,9 @@ export class AnswerRun {
   private readonly former: FormerEnd | null;
   /** True once the engine has told the figures of this run. */
   private hasFigures = false;
+  /** The name of the model that writes. */
+  private writer = '';
+  private hasWritten = false;
   private readonly abort = new AbortController();
   /** The code of the loss that the answer waits for, or null. */
   private lossCode: string | null = null;
@@ -51,6 +55,7 @@ export class AnswerRun {
 
   /** Runs after the end of the turn, however it came. */
   settle(): void {
+    if (this.hasWritten) signEnd(this.turn, Date.now());
     if (this.former && !this.hasFigures) settlePart(this.turn, this.former);
   }
 
@@ -99,6 +104,7 @@ export class AnswerRun {
     const { signal } = this.abort;
     const options = { ...sampling, gpuTimes: true, signal };
     let { backend } = engine.info;
+    this.writer = engine.info.model.name;
     Object.assign(turn, { state: 'streaming', advice: null });
     this.hasOverflowed = false;
     try {
@@ -110,6 +116,7 @@ export class AnswerRun {
       for await (const event of events) {
         if (this.isLeft) return;
         const isSeen = takeEvent(turn, event);
+        if (isSeen && event.type !== 'prefill') this.sign();
         if (event.type === 'interrupted') this.lossCode = event.code;
         if (event.type === 'recovered') {
           this.remark(event.pauseMs, event.backend === backend ? null : event.backend);
@@ -125,6 +132,11 @@ export class AnswerRun {
       if (signal.aborted || isAbort(error)) return this.end('abort');
       this.fail(error, messages);
     }
+  }
+
+  private sign(): void {
+    if (!this.hasWritten) signBegin(this.turn, this.writer);
+    this.hasWritten = true;
   }
 
   private fail(error: unknown, messages: readonly ChatMessage[]): void {

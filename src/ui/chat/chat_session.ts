@@ -18,6 +18,7 @@ import {
   shownSteps,
   showTurn,
 } from '../conversation/conversation_tree';
+import { type VersionOf, versionBeside } from '../conversation/versions';
 import { type SamplingSettings, type Thinking, toOptions } from '../settings/settings_fields';
 import { contextTokens, forgetOldest, isFull, memoryStart, NEARLY_FULL } from './chat_context';
 import { AnswerRun } from './chat_run';
@@ -209,9 +210,9 @@ export class ChatSession implements ReactiveController {
     }
   }
 
-  /** Shows the version of a turn before or after it, and returns it if there is one. */
-  showVersion({ turn, among }: Step, by: 1 | -1): Turn | undefined {
-    const next = among[among.indexOf(turn) + by];
+  /** Shows the version of a question or answer before or after it, and returns its turn if there is one. */
+  showVersion(step: Step, of: VersionOf, by: 1 | -1): Turn | undefined {
+    const next = versionBeside(step, of, by);
     if (next) {
       this.show(showTurn(this.current, next));
       this.keep();

@@ -27,6 +27,13 @@ export interface ShownCall {
   error: string | null;
 }
 
+/** A model that wrote an answer, or a part of it. */
+interface Writer {
+  model: string;
+  /** Milliseconds since 1970. Null while it writes, and where its page closed before the end. */
+  endedAt: number | null;
+}
+
 /** One question and its answer. */
 export interface Turn {
   /** Unique across all conversations. */
@@ -56,6 +63,8 @@ export interface Turn {
   advice: Advice | null;
   /** Sentences under the answer, on its recoveries. */
   remarks: string[];
+  /** The models that wrote the answer, one after another. Empty where unknown. */
+  writers: Writer[];
 }
 
 export function newTurn(question: string, parent: string | null = null): Turn {
@@ -77,6 +86,7 @@ export function newTurn(question: string, parent: string | null = null): Turn {
     usage: null,
     advice: null,
     remarks: [],
+    writers: [],
   };
 }
 

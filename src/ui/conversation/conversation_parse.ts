@@ -8,6 +8,7 @@ import { type Advice, OFFER_LABELS, type Offer } from '../shared/advice';
 import { upperFirst } from '../shared/sentences';
 import { MAX_CALLS, type ShownCall, type Timing, type Turn } from './conversation';
 import type { Conversation, Memory } from './conversation_tree';
+import { MAX_MODEL_NAME, MAX_WRITERS } from './writers';
 
 /** Most UTF-16 units in all texts of a conversation. */
 const MAX_TEXT = 10_000_000;
@@ -145,6 +146,7 @@ function parseTurn(reader: Reader, value: unknown): Turn {
     usage: reader.orNull(fields.usage, (usage) => parseUsage(reader, usage)),
     advice: reader.orNull(fields.advice, (advice) => parseAdvice(reader, advice)),
     remarks: reader.list(fields.remarks, 'its list of remarks', 100).map((remark) => reader.text(remark, 'a remark')),
+    writers: parseWriters(reader, fields.writers ?? []),
   };
 }
 
@@ -154,6 +156,15 @@ function parseThinking(reader: Reader, fields: JsonObject): Pick<Turn, 'reasonin
     reasoning: reader.text(fields.reasoning ?? '', 'its thinking'),
     thoughtMs: reader.orNull(fields.thoughtMs, (ms) => reader.number(ms, 'thoughtMs', 1e12)),
   };
+}
+
+/** Older copies have none. */
+function parseWriters(reader: Reader, value: unknown): Turn['writers'] {
+  return reader.list(value, 'its list of writers', MAX_WRITERS).map((writer) => {
+    const fields = reader.record(writer, 'a writer');
+    const endedAt = reader.orNull(fields.endedAt, (time) => reader.number(time, 'endedAt', MAX_TIME));
+    return { model: reader.text(fields.model, 'the model of a writer', MAX_MODEL_NAME), endedAt };
+  });
 }
 
 function parseCall(reader: Reader, value: unknown): ShownCall {

@@ -2,6 +2,7 @@
 // Fires `vivace-turn` with the action that the reader chose.
 
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
+import { language } from '../../words/language';
 import { words } from '../../words/words';
 import {
   endedInThought,
@@ -11,6 +12,8 @@ import {
   type Turn,
   timingParts,
 } from '../conversation/conversation';
+import type { VersionOf } from '../conversation/versions';
+import { byline } from '../conversation/writers';
 import { codeBlockStyles } from '../markdown/code_block_styles';
 import { type Advice, FULL_CONTEXT, type Offer } from '../shared/advice';
 import { icons } from '../shared/icons';
@@ -18,6 +21,7 @@ import { type Recovering, recoveryStyles, renderRecovery } from '../shared/recov
 import { sharedStyles } from '../shared/shared_styles';
 import { renderAdvice } from './advice_box';
 import { copyText } from './copy';
+import { focusPager, pagerStyles, renderPager } from './pager';
 import { textStyles } from './text_styles';
 import './thought';
 import type { VivaceThought } from './thought';
@@ -33,16 +37,18 @@ export type TurnAction =
   | { kind: 'ask'; question: string }
   | { kind: 'continue' }
   | { kind: 'limit' }
-  | { kind: 'step'; by: 1 | -1 }
+  | { kind: 'step'; of: VersionOf; by: 1 | -1 }
   | { kind: 'offer'; offer: Offer }
   | { kind: 'fold'; toggled: Promise<unknown> };
 
 export class VivaceTurn extends LitElement {
-  static override styles = [sharedStyles, recoveryStyles, turnStyles, textStyles, codeBlockStyles];
+  static override styles = [sharedStyles, recoveryStyles, turnStyles, pagerStyles, textStyles, codeBlockStyles];
   static override properties = {
     turn: { attribute: false },
-    place: { attribute: false },
-    places: { attribute: false },
+    questionPlace: { attribute: false },
+    questionPlaces: { attribute: false },
+    answerPlace: { attribute: false },
+    answerPlaces: { attribute: false },
     isLast: { attribute: false },
     isFull: { attribute: false },
     canForget: { attribute: false },
@@ -55,9 +61,11 @@ export class VivaceTurn extends LitElement {
     opened: { state: true },
   };
   declare turn: Turn;
-  /** Index of this version among the versions of the message, from 0. */
-  declare place: number;
-  declare places: number;
+  /** Index of the question among its versions, from 0, and their number; and those of the answer. */
+  declare questionPlace: number;
+  declare questionPlaces: number;
+  declare answerPlace: number;
+  declare answerPlaces: number;
   /** True for the newest turn. Only it shows offers. */
   declare isLast: boolean;
   /** True when the context has no room left. */
@@ -82,8 +90,10 @@ export class VivaceTurn extends LitElement {
 
   constructor() {
     super();
-    this.place = 0;
-    this.places = 1;
+    this.questionPlace = 0;
+    this.questionPlaces = 1;
+    this.answerPlace = 0;
+    this.answerPlaces = 1;
     this.isLast = false;
     this.isFull = false;
     this.canForget = false;
@@ -121,8 +131,8 @@ export class VivaceTurn extends LitElement {
   }
 
   /** Puts the focus on the button of the version before (-1) or after (1). */
-  focusStep(by: 1 | -1): void {
-    this.button(by < 0 ? 'version-before' : 'version-after')?.focus();
+  focusStep(of: VersionOf, by: 1 | -1): void {
+    focusPager(this.renderRoot, of, by);
   }
 
   override render() {
@@ -143,7 +153,7 @@ export class VivaceTurn extends LitElement {
           ${turn.state === 'streaming' && isBlank(turn) ? html`<span class="waiting" aria-hidden="true"></span>` : nothing}
           ${turn.advice ? this.renderAdvice(turn.advice, true) : nothing}
         </article>
-        ${turn.state === 'streaming' ? renderWaiting(turn, this.recovery) : this.renderFooter()}
+        ${turn.state === 'streaming' ? [renderWaiting(turn, this.recovery), this.renderPager('answer')] : this.renderFooter()}
         ${this.isLast && this.isFull ? this.renderAdvice(FULL_CONTEXT, false) : nothing}
       </div>
     `;
@@ -184,8 +194,14 @@ export class VivaceTurn extends LitElement {
                 ${this.opened ? 'Show less' : 'Show all'}
               </button>`
         }
-        ${this.places > 1 ? renderPager(this.place, this.places, (by) => this.fire({ kind: 'step', by })) : nothing}
+        ${this.renderPager('question')}
       </div>`;
+  }
+
+  private renderPager(of: VersionOf) {
+    const [place, places] =
+      of === 'question' ? [this.questionPlace, this.questionPlaces] : [this.answerPlace, this.answerPlaces];
+    return renderPager(of, { place, places }, (by) => this.fire({ kind: 'step', of, by }));
   }
 
   private renderEditor() {
@@ -209,10 +225,13 @@ export class VivaceTurn extends LitElement {
     // A full context has its own remark below, and thinking without an answer has it in the answer's place.
     const isTold = (this.isLast && this.isFull) || endedInThought(turn);
     const remark = isTold ? null : endRemark(turn);
+    const by = byline(turn, Date.now(), language());
     return html`<footer>
       ${turn.answer ? this.action('copy', 'Copy the answer', this.copied === 'answer' ? icons.done : icons.copy, this.copyAnswer) : nothing}
       ${turn.state === 'error' && this.isLast ? nothing : this.asking('again', words().turn.again, icons.again, () => this.fire({ kind: 'ask', question: turn.question }))}
+      ${this.renderPager('answer')}
       ${turn.timing ? html`<span class="timing" data-testid="timing">${timingParts(turn.timing).map((part, i) => html`${i > 0 ? ' · ' : ''}<span>${part}</span>`)}</span>` : nothing}
+      ${by ? html`<span class="by" data-testid="by" title=${by.full}><bdi>${by.short}</bdi></span>` : nothing}
       ${remark ? html`<span class="end" data-testid="end">${remark}</span>` : nothing}
       ${isTold ? nothing : this.renderWaysOn()}
       ${turn.remarks.map((each) => html`<span class="end" data-testid="remark">${each}</span>`)}
@@ -301,18 +320,6 @@ function renderWaiting(turn: Turn, recovery: Recovering | null) {
   if (!prefill) return html`<p class="reading">Waiting for the model</p>`;
   const progress = prefill.done > 0 ? `, ${prefill.done} of ${prefill.total} tokens` : '';
   return html`<p class="reading">Reading the conversation${progress}</p>`;
-}
-
-/** The pager of versions: ‹ 2/3 › */
-function renderPager(place: number, places: number, onStep: (by: 1 | -1) => void) {
-  const button = (by: 1 | -1, label: string, sign: string, isEnd: boolean) =>
-    html`<button class="icon small" data-testid=${by < 0 ? 'version-before' : 'version-after'} title=${label} aria-label=${label}
-      aria-disabled=${isEnd} @click=${() => isEnd || onStep(by)}>${sign}</button>`;
-  return html`<span class="pager" role="group" aria-label="Versions of this message">
-    ${button(-1, 'Version before', '‹', place === 0)}
-    <span data-testid="version" aria-label="Version ${place + 1} of ${places}" role="img">${place + 1}/${places}</span>
-    ${button(1, 'Next version', '›', place === places - 1)}
-  </span>`;
 }
 
 if (!customElements.get('vivace-turn')) customElements.define('vivace-turn', VivaceTurn);

@@ -20,8 +20,6 @@ export const turnStyles = css`
   .quiet { opacity: 0; transition: opacity 120ms; }
   .question:hover .quiet, .quiet:focus-within { opacity: 1; }
   @media (hover: none) { .quiet { opacity: 1; } }
-  .pager { display: inline-flex; align-items: center; margin-inline-end: 2px; color: var(--v-muted); font-size: var(--v-size-small); font-variant-numeric: tabular-nums; }
-  .pager .icon { width: 24px; font-size: var(--v-size-reading); line-height: 1; }
   .link { border: 0; background: none; padding: 2px 6px; margin-inline-end: 2px; border-radius: 5px; color: var(--v-accent); cursor: pointer; font-size: var(--v-size); }
   .link:hover { text-decoration: underline; }
 
@@ -32,7 +30,8 @@ export const turnStyles = css`
   }
   footer .timing span { white-space: nowrap; }
   footer .timing { margin-inline-start: 6px; }
-  footer .end { margin-inline-start: 6px; }
+  footer :is(.end, .by) { margin-inline-start: 6px; }
+  footer .by { max-width: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
   .remark { margin: 0 0 8px; color: var(--v-muted); font-size: var(--v-size); }
   .advice { border-inline-start: 3px solid var(--v-danger); padding: 2px 0; padding-inline-start: 14px; margin: 6px 0; font-size: var(--v-size-reading); line-height: 1.5; }
   .advice[role='note'] { border-inline-start-color: var(--v-accent); margin-top: 12px; }

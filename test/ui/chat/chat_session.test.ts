@@ -18,7 +18,7 @@ function setUp(answering: Answering, more: Partial<ChatHost> = {}, onGrown: (eve
   const asked: string[][] = [];
   const options: Record<string, unknown>[] = [];
   const engine = {
-    info: { contextLength: 100, hasChatTemplate: true, thinking: 'none' },
+    info: { contextLength: 100, hasChatTemplate: true, thinking: 'none', model: { name: 'storyteller' } },
     chat(messages: ChatMessage[], { signal, ...given }: { signal: AbortSignal }) {
       asked.push(messages.map(({ content }) => content));
       options.push(given);
@@ -371,7 +371,7 @@ test('a waiting question reads its own branch, though another is shown by then',
   await settle();
   Object.assign(host, { tuning: {} });
   session.askInstead(session.path[0], 'new');
-  session.showVersion(session.steps[0], -1);
+  session.showVersion(session.steps[0], 'question', -1);
   endTuning();
   await settle();
   expect(asked).toEqual([['old'], ['new']]);
@@ -614,6 +614,26 @@ describe('a cut answer', () => {
     await settle();
     expect(asked.at(-1)).toEqual(['b', 'word']);
     expect(session.path[1]).toMatchObject({ state: 'done', answer: 'wordword', advice: null });
+  });
+
+  test('is signed by each model that wrote it, with the time of its end, also when it fails', async () => {
+    const { session, host } = setUp(async function* () {
+      yield token('word');
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      yield done('length');
+    });
+    const start = Date.now();
+    session.ask('Go');
+    await vi.advanceTimersByTimeAsync(1_000);
+    const [turn] = session.path;
+    expect(turn.writers).toEqual([{ model: 'storyteller', endedAt: start + 1_000 }]);
+    Object.assign(host.engine!.info, { model: { name: 'qwen' } });
+    session.continueAnswer(turn);
+    await settle();
+    expect(turn.writers.at(-1)).toEqual({ model: 'qwen', endedAt: null });
+    session.leave();
+    expect(turn.writers.at(-1)).toEqual({ model: 'qwen', endedAt: start + 1_000 });
+    expect(turn.writers).toHaveLength(2);
   });
 
   test('of a model without a chat template goes on as a text', async () => {

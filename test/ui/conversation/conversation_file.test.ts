@@ -54,6 +54,7 @@ const turn: fc.Arbitrary<Turn> = fc.record({
     fc.record({ what: text, next: text, offers: fc.subarray(['retry' as const, 'edit' as const, 'new' as const]) }),
   ),
   remarks: fc.array(text, { maxLength: 3 }),
+  writers: fc.array(fc.record({ model: text, endedAt: orNull(time) }), { maxLength: 3 }),
 });
 
 /**

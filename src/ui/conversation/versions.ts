@@ -1,0 +1,45 @@
+// The versions of a turn: of its question (edited) and of its answer (regenerated). Both are turns with one parent.
+// Those with the same question are versions of one answer. Pure.
+
+import type { Turn } from './conversation';
+import type { Step } from './conversation_tree';
+
+/** What a version is of. */
+export type VersionOf = 'question' | 'answer';
+
+/** One version among all. */
+export interface Version {
+  /** Index among the versions, from 0. */
+  place: number;
+  places: number;
+}
+
+/** The place of the turn among the versions of its question, and of its answer. Oldest first. */
+export function versionsOf(step: Step): Record<VersionOf, Version> {
+  if (step.among.length === 1) return { question: { place: 0, places: 1 }, answer: { place: 0, places: 1 } };
+  const { groups, place } = groupsOf(step);
+  const answers = groups[place];
+  return {
+    question: { place, places: groups.length },
+    answer: { place: answers.indexOf(step.turn), places: answers.length },
+  };
+}
+
+/** The version before (-1) or after (1), if there is one. Of another question it is the newest answer. */
+export function versionBeside(step: Step, of: VersionOf, by: 1 | -1): Turn | undefined {
+  const { groups, place } = groupsOf(step);
+  if (of === 'question') return groups[place + by]?.at(-1);
+  const answers = groups[place];
+  return answers[answers.indexOf(step.turn) + by];
+}
+
+/** The turns of a step by their questions, and the index of the group that holds the visible turn. */
+function groupsOf({ turn, among }: Step): { groups: Turn[][]; place: number } {
+  const groups = new Map<string, Turn[]>();
+  for (const each of among) {
+    const known = groups.get(each.question);
+    if (known) known.push(each);
+    else groups.set(each.question, [each]);
+  }
+  return { groups: [...groups.values()], place: [...groups.keys()].indexOf(turn.question) };
+}
