@@ -73,8 +73,10 @@ const DOORS: Record<string, readonly string[]> = {
   'text/vocabulary': ['gguf_vocabulary', 'special_tokens', 'tokenizer_json'],
   'text/template': ['chat_syntax', 'chat_template', 'find_template', 'literal_match', 'message', 'value_scanner'],
   'ui/catalogue': [],
+  'ui/attach': ['attach_button', 'files', 'read_files'],
   'ui/chat': ['chat', 'chat_session', 'connect_panel'],
   'ui/conversation': [
+    'attachments',
     'continuation',
     'conversation',
     'conversation_file',

@@ -44,4 +44,18 @@ export const page: PageWords = {
     nothingImported: 'Keine Unterhaltungen importiert.',
     unreadableFile: (name) => `${name} konnte nicht gelesen werden.`,
   },
+  attach: {
+    button: 'Textdateien anhängen',
+    remove: (name) => `${name} entfernen`,
+    isEmpty: (name) => `„${name}“ ist leer.`,
+    isNoText: (name) =>
+      `„${name}“ ist keine Textdatei. Nur reiner Text lässt sich anhängen, etwa Markdown, Code, CSV oder JSON.`,
+    tooMany: (n) => `Eine Nachricht nimmt höchstens ${n} Dateien auf.`,
+    tooLarge: (name, size, most) => `„${name}“ hat ${size}; eine Datei darf höchstens ${most} haben.`,
+    allTooLarge: (name, most) =>
+      `„${name}“ wurde weggelassen: Die Dateien einer Nachricht dürfen zusammen ${most} haben.`,
+    unreadable: (name) => `„${name}“ konnte nicht gelesen werden.`,
+    more: (letters) => `${letters.toLocaleString('de')} weitere Zeichen`,
+    noRoom: 'Diese Unterhaltung hat keinen Platz für weitere Dateien. Beginne eine neue und hänge sie dort an.',
+  },
 };

@@ -43,6 +43,20 @@ export const page = {
     nothingImported: 'No conversations imported.',
     unreadableFile: (name: string) => `Couldn’t read ${name}.`,
   },
+  attach: {
+    button: 'Attach text files',
+    remove: (name: string) => `Remove ${name}`,
+    isEmpty: (name: string) => `“${name}” is empty.`,
+    isNoText: (name: string) =>
+      `“${name}” is not a text file. Only plain text can be attached, such as Markdown, code, CSV or JSON.`,
+    tooMany: (n: number) => `A message takes ${n} files at most.`,
+    tooLarge: (name: string, size: string, most: string) => `“${name}” has ${size}; ${most} is the most for one file.`,
+    allTooLarge: (name: string, most: string) =>
+      `“${name}” was left out: the files of one message may have ${most} together.`,
+    unreadable: (name: string) => `“${name}” could not be read.`,
+    more: (letters: number) => `${letters.toLocaleString('en')} more characters`,
+    noRoom: 'This conversation has no room for more files. Begin a new one, and attach them there.',
+  },
 };
 
 export type PageWords = typeof page;

@@ -44,4 +44,18 @@ export const page: PageWords = {
     nothingImported: '読み込める会話がありませんでした。',
     unreadableFile: (name) => `${name} を読み込めませんでした。`,
   },
+  attach: {
+    button: 'テキストファイルを添付',
+    remove: (name) => `${name} を削除`,
+    isEmpty: (name) => `「${name}」は空です。`,
+    isNoText: (name) =>
+      `「${name}」はテキストファイルではありません。添付できるのは Markdown、コード、CSV、JSON などのプレーンテキストだけです。`,
+    tooMany: (n) => `1 つのメッセージに添付できるファイルは ${n} 個までです。`,
+    tooLarge: (name, size, most) => `「${name}」は ${size} です。1 ファイルの上限は ${most} です。`,
+    allTooLarge: (name, most) =>
+      `「${name}」は添付されませんでした。1 つのメッセージのファイルは合計 ${most} までです。`,
+    unreadable: (name) => `「${name}」を読み込めませんでした。`,
+    more: (letters) => `ほか ${letters.toLocaleString('ja')} 文字`,
+    noRoom: 'この会話にはこれ以上ファイルを追加できません。新しい会話を始めて添付してください。',
+  },
 };

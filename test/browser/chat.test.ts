@@ -286,6 +286,68 @@ describe('a cut answer', () => {
   });
 });
 
+describe('files', () => {
+  const chips = () => page.getByTestId('attached');
+  const file = (name: string, text: string) => ({ name, mimeType: '', buffer: Buffer.from(text) });
+  /** Drops or pastes a file. */
+  const give = (type: 'drop' | 'paste', name: string, text: string) =>
+    page.evaluate(
+      ([type, name, text]) => {
+        const data = new DataTransfer();
+        data.items.add(new File([text], name));
+        const init = { bubbles: true, composed: true, cancelable: true };
+        const composer = document.querySelector('vivace-chat')!.shadowRoot!.querySelector('vivace-composer')!;
+        const area = composer.shadowRoot!.querySelector('textarea')!;
+        if (type === 'drop') document.body.dispatchEvent(new DragEvent('drop', { ...init, dataTransfer: data }));
+        else area.dispatchEvent(new ClipboardEvent('paste', { ...init, clipboardData: data }));
+      },
+      [type, name, text] as const,
+    );
+
+  test('chosen, dropped or pasted come with the question, can be removed before and unfolded after', async () => {
+    await open({ answers: turns(3) });
+    await byId('attach-files').setInputFiles([file('notes.md', '# Milk'), file('b.bin', 'a\0b')]);
+    await expect.poll(() => textOf(byId('attach-complaint'))).toMatch(/^“b\.bin” is not a text file/);
+    expect(await focused()).toBe('prompt');
+    await give('drop', 'table.csv', 'a,b');
+    await expect.poll(() => chips().count()).toBe(2);
+    expect(await byId('attach-complaint').count()).toBe(0);
+    await give('paste', 'code.py', 'print(1)');
+    await expect.poll(() => textsOf(chips())).toEqual(['notes.md6 B', 'table.csv3 B', 'code.py8 B'].map(String));
+    await byId('remove-attached').nth(1).click();
+    await sendAll('What is it?');
+    const content = 'notes.md:\n```\n# Milk\n```\n\ncode.py:\n```\nprint(1)\n```\n\nWhat is it?';
+    expect(await lastAsked()).toEqual([`user:${content}`]);
+    expect(await byId('attach-complaint').count()).toBe(0);
+    expect(await chips().count()).toBe(2); // in the turn
+    expect(await byId('attached-text').count()).toBe(0);
+    await chips().first().click();
+    await expect.poll(() => textOf(byId('attached-text'))).toBe('# Milk');
+    await byId('edit').click();
+    await byId('remove-attached').first().click();
+    await byId('edit-save').click();
+    expect(await ended(page)).toBe('done');
+    expect((await lastAsked())?.[0]).not.toContain('Milk');
+    expect(await textOf(byId('version'))).toBe('2/2');
+  });
+
+  test('that do not fit the context get advice with numbers; nothing dropped takes the model away', async () => {
+    await open({ contextLength: 100, answers: turns(2) });
+    await give('drop', 'long.txt', 'abcd'.repeat(400));
+    await expect.poll(() => chips().count()).toBe(1);
+    await send(page, 'Well?');
+    expect(await ended(page)).toBe('error');
+    expect(await textOf(byId('advice'))).toMatch(/\d{3} tokens.*100/s);
+    await byId('offer-edit').click();
+    await byId('remove-attached').click();
+    await byId('edit-save').click();
+    await expect.poll(() => textsOf(answers(page))).toEqual(['answer 2']);
+    await give('drop', 'photo.png', '\0\0');
+    await expect.poll(() => page.getByText('“photo.png” is no model').count()).toBe(1);
+    expect(await chips().count()).toBe(0);
+  });
+});
+
 test('an engine that is not well is shown over the composer, and asked unless it is lost for good', async () => {
   await open({ answers: [{ text: 'Fine.' }] });
   const cause = { code: 'device-lost', message: 'The GPU device was lost three times.' };
@@ -582,6 +644,8 @@ describe('a reader', () => {
     }
     expect(order.slice(0, 4)).toEqual(['again', 'copy', 'edit', 'copy-question']);
     await prompt(page).focus();
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe('attach');
     await page.keyboard.press('Tab');
     expect(await focused()).toBe('settings');
     await page.keyboard.press('Tab');

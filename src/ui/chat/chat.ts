@@ -8,8 +8,10 @@ import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Engine, Health } from '../../engine/engine';
 import { type Offer, settingsAfter, WRITES_NO_TEXT } from '../shared/advice';
+import { ChatAttachments, type ReadFiles } from './chat_attachments';
 import { ChatKeys } from './chat_keys';
 import {
+  renderAttached,
   renderEmpty,
   renderHealth,
   renderMemoryLine,
@@ -23,6 +25,7 @@ import { type ChatHost, ChatSession } from './chat_session';
 import { chatStyles } from './chat_styles';
 import { HealthWatch } from './health_watch';
 import './composer';
+import type { Attachment } from '../conversation/attachments';
 import { isThinking, type Turn } from '../conversation/conversation';
 import { type Conversation, newConversation, type Step } from '../conversation/conversation_tree';
 import { type VersionOf, versionsOf } from '../conversation/versions';
@@ -59,6 +62,7 @@ export class VivaceChat extends LitElement implements ChatHost {
     engine: { attribute: false },
     loadSettings: { attribute: false },
     examples: { attribute: false },
+    readFiles: { attribute: false },
     tuning: { attribute: false },
     remember: { type: Boolean },
     shortcuts: { type: Boolean },
@@ -74,6 +78,8 @@ export class VivaceChat extends LitElement implements ChatHost {
   declare engine: Engine | null;
   declare loadSettings: LoadSettings;
   declare examples: readonly string[];
+  /** Reads files that come with a question. Null: the chat takes none. The page brings it, with their elements. */
+  declare readFiles: ReadFiles | null;
   /**
    * The tuner's progress, or null when none runs. Questions wait for it, because each would spoil the other's times.
    */
@@ -95,6 +101,7 @@ export class VivaceChat extends LitElement implements ChatHost {
   declare private following: boolean;
 
   private readonly session = new ChatSession(this);
+  private readonly attached = new ChatAttachments(() => this.requestUpdate());
   private keeper: ScrollKeeper | null = null;
   /** An example that is sent when the model comes, unless the reader edits it in the composer. */
   private chosen = '';
@@ -106,6 +113,7 @@ export class VivaceChat extends LitElement implements ChatHost {
     this.engine = null;
     this.loadSettings = STANDARD_LOAD;
     this.examples = STORY_EXAMPLES;
+    this.readFiles = null;
     this.tuning = null;
     this.remember = false;
     this.shortcuts = false;
@@ -151,6 +159,13 @@ export class VivaceChat extends LitElement implements ChatHost {
     this.focus();
   }
 
+  /** Attaches text files to the next question. */
+  async attach(files: readonly File[]): Promise<void> {
+    if (!this.readFiles) return;
+    await this.attached.add(files, this.conversation.turns, this.readFiles);
+    this.focus();
+  }
+
   override focus(): void {
     this.composer?.focus();
   }
@@ -183,7 +198,9 @@ export class VivaceChat extends LitElement implements ChatHost {
         ${this.unready === WRITES_NO_TEXT ? renderNoText() : nothing}
         ${this.renderHealth()}
         <vivace-composer placeholder=${isEmpty ? 'Ask for a story, or for anything' : 'Go on'} ?streaming=${this.isStreaming}
-          blocked=${this.unready} @vivace-send=${this.onSend} @vivace-stop=${this.stop} @vivace-recall=${this.onRecall}>
+          blocked=${this.unready} @vivace-send=${this.onSend} @vivace-stop=${this.stop} @vivace-recall=${this.onRecall} @paste=${this.onPaste}>
+          ${renderAttached(this.attached)}
+          ${this.readFiles ? html`<vivace-attach @vivace-attach=${this.onAttach}></vivace-attach>` : nothing}
           <vivace-settings .sampling=${this.sampling} .system=${this.conversation.system} .loaded=${this.loadSettings} @vivace-settings=${this.onSettings} @vivace-system=${this.onSystem}></vivace-settings>
           <button class="icon" data-testid="new-conversation" title="New conversation" aria-label="New conversation"
             ?disabled=${isEmpty} @click=${this.newConversation}>${icons.fresh}</button>
@@ -303,8 +320,18 @@ export class VivaceChat extends LitElement implements ChatHost {
   }
 
   private onSend = (event: CustomEvent<string>) => {
-    this.session.ask(event.detail);
+    this.session.ask(event.detail, this.attached.take());
     this.keeper?.jumpToEnd();
+  };
+
+  private onAttach = (event: CustomEvent<File[]>) => void this.attach(event.detail);
+
+  /** Takes pasted files, but not the picture that comes with the text of some programs. */
+  private onPaste = (event: ClipboardEvent) => {
+    const { files, types } = event.clipboardData ?? {};
+    if (!this.readFiles || !files?.length || types?.includes('text/plain')) return;
+    event.preventDefault();
+    void this.attach([...files]);
   };
 
   private onExample = (example: string) => {
@@ -362,7 +389,7 @@ export class VivaceChat extends LitElement implements ChatHost {
     else if (action.kind === 'continue') this.continueAnswer(step.turn);
     else if (action.kind === 'limit')
       this.renderRoot.querySelector<VivaceSettings>('vivace-settings')?.show('maxTokens');
-    else this.askInstead(step.turn, action.question);
+    else this.askInstead(step.turn, action.question, action.attachments);
   }
 
   /** Keeps the folded line in its place, unless the reader follows the thinking as it comes. */
@@ -371,8 +398,8 @@ export class VivaceChat extends LitElement implements ChatHost {
     if (!isThinking(turn)) void this.keeper?.hold(mark, () => toggled);
   }
 
-  private askInstead(turn: Turn, question?: string): void {
-    this.session.askInstead(turn, question);
+  private askInstead(turn: Turn, question?: string, attachments?: readonly Attachment[]): void {
+    this.session.askInstead(turn, question, false, attachments);
     this.keeper?.jumpToEnd();
     this.focusAfter();
   }

@@ -1,5 +1,6 @@
 // The part of the context that a conversation fills, and the turns that the model may forget to make room. Pure.
 
+import { contentOf } from '../conversation/attachments';
 import type { Turn } from '../conversation/conversation';
 import type { Memory } from '../conversation/conversation_tree';
 
@@ -62,7 +63,8 @@ function totalOf({ usage, finishReason }: Turn): number {
 function costsOf(path: readonly Turn[]): number[] {
   let held = 0;
   return path.map((turn) => {
-    const { usage, question, answer } = turn;
+    const { usage, answer } = turn;
+    const question = contentOf(turn);
     if (!usage) return estimate(question) + (answer ? estimate(answer) : 0);
     const asked = usage.promptTokens - held; // below zero where turns were forgotten or thinking left out in between
     held = totalOf(turn);

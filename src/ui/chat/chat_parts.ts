@@ -7,6 +7,7 @@ import { formatParameters } from '../../shared/format';
 import { lostOffers, OFFER_LABELS, type Offer, WRITES_NO_TEXT } from '../shared/advice';
 import { icons } from '../shared/icons';
 import { describeWithoutGpu, renderRecovery } from '../shared/recovery';
+import type { ChatAttachments } from './chat_attachments';
 import { NEARLY_FULL } from './chat_context';
 
 interface EmptyConversation {
@@ -31,6 +32,16 @@ export function renderEmpty(chat: EmptyConversation, onExample: (example: string
           html`<button class="example" data-testid="example" @click=${() => onExample(example)}>${example}</button>`,
       )}
     </div>
+  </div>`;
+}
+
+/** The files that wait for their question, and a sentence about those that were left out. */
+export function renderAttached(attached: ChatAttachments) {
+  const { files, complaint } = attached;
+  if (files.length === 0 && complaint === '') return nothing;
+  return html`<div slot="above" class="attached">
+    <vivace-files removable .files=${files} @vivace-remove=${(event: CustomEvent<number>) => attached.remove(event.detail)}></vivace-files>
+    ${complaint ? html`<p role="alert" data-testid="attach-complaint">${complaint}</p>` : nothing}
   </div>`;
 }
 

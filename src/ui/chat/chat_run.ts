@@ -1,6 +1,7 @@
 // The run of one answer: asks the engine and writes the events into one turn. Touches no DOM.
 
 import type { BackendName, ChatMessage, Engine, EngineEvent, EngineGenerateOptions } from '../../engine/engine';
+import { contentOf } from '../conversation/attachments';
 import { addFigures, type FormerEnd, reopen, settlePart, withBegun } from '../conversation/continuation';
 import { type Turn, takeEvent } from '../conversation/conversation';
 import { signBegin, signEnd } from '../conversation/writers';
@@ -112,7 +113,7 @@ export class AnswerRun {
         ? former
           ? engine.chat(withBegun(messages, turn), { ...options, continueLast: true })
           : engine.chat(messages, options)
-        : engine.complete(turn.question + turn.answer, options);
+        : engine.complete(contentOf(turn) + turn.answer, options);
       for await (const event of events) {
         if (this.isLeft) return;
         const isSeen = takeEvent(turn, event);

@@ -5,6 +5,7 @@ import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Engine, EngineEvent } from '../../engine/engine';
 import { lossOf } from '../../shared/loss';
 import { uniqueId } from '../../shared/unique_id';
+import type { Attachment } from '../conversation/attachments';
 import { isCut } from '../conversation/continuation';
 import { countWords, endedInThought, endRemark, type Turn, toMessages } from '../conversation/conversation';
 import {
@@ -173,15 +174,15 @@ export class ChatSession implements ReactiveController {
   }
 
   /** Asks after the newest turn. */
-  ask(question: string): void {
+  ask(question: string, attachments: readonly Attachment[] = []): void {
     if (!this.host.engine || this.run) return;
-    void this.answer(addTurn(this.current, this.steps.at(-1)?.turn.id ?? null, question));
+    void this.answer(addTurn(this.current, this.steps.at(-1)?.turn.id ?? null, question, attachments));
   }
 
   /** Asks in the place of a turn: an edited question, or the same one for another answer. */
-  askInstead(turn: Turn, question = turn.question, makesRoom = false): void {
+  askInstead(turn: Turn, question = turn.question, makesRoom = false, attachments = turn.attachments): void {
     if (!this.host.engine || this.run) return;
-    void this.answer(replaceTurn(this.current, turn, question), makesRoom);
+    void this.answer(replaceTurn(this.current, turn, question, attachments), makesRoom);
   }
 
   /** True if the answer was cut, is the newest one, and the model may go on with it. */
@@ -264,7 +265,13 @@ export class ChatSession implements ReactiveController {
     }
     this.endGrown();
     this.grownAt = performance.now();
-    this.host.dispatchEvent(new GrownEvent(this.current.id, turn));
+    this.tellGrown(turn);
+  }
+
+  /** Without the attachments, which are stored with the question: this comes six times a second. */
+  private tellGrown(turn: Turn): void {
+    const light = turn.attachments.length > 0 ? { ...turn, attachments: [] } : turn;
+    this.host.dispatchEvent(new GrownEvent(this.current.id, light));
   }
 
   private endGrown(): void {
@@ -277,7 +284,7 @@ export class ChatSession implements ReactiveController {
   private readonly keepWaiting = (): void => {
     const turn = this.grownTurn;
     this.endGrown();
-    if (turn) this.host.dispatchEvent(new GrownEvent(this.current.id, turn));
+    if (turn) this.tellGrown(turn);
   };
 
   private show(conversation: Conversation): void {

@@ -72,4 +72,6 @@ export const chatStyles = css`
     .meter progress::-webkit-progress-value { background: Highlight; forced-color-adjust: none; }
     .thinking[aria-pressed='true'] { border: 2px solid; }
   }
+  .attached { margin: 0 0 8px -4px; }
+  .attached p { margin: 6px 0 0 4px; color: var(--v-danger); font-size: var(--v-size-small); }
 `;

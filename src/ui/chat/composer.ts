@@ -79,6 +79,7 @@ export class VivaceComposer extends LitElement {
   override render() {
     const canSend = this.blocked === '' && this.value.trim() !== '';
     return html`<div class="box" @click=${this.onBoxClick}>
+      <slot name="above"></slot>
       <textarea data-testid="prompt" rows="1" aria-label="Your message" enterkeyhint="send"
         placeholder=${this.placeholder} .value=${this.value} @input=${this.onInput} @keydown=${this.onKey}></textarea>
       <div class="row">

@@ -5,6 +5,7 @@ import type { ChatMessage, EngineEvent, FinishReason, RunMetrics, Usage } from '
 import { formatDuration, formatMilliseconds, formatTokenRate } from '../../shared/format';
 import { uniqueId } from '../../shared/unique_id';
 import type { Advice } from '../shared/advice';
+import { type Attachment, contentOf } from './attachments';
 
 type AnswerState = 'streaming' | 'done' | 'error';
 
@@ -43,6 +44,8 @@ export interface Turn {
   /** Milliseconds since 1970. */
   createdAt: number;
   question: string;
+  /** Text files that come with the question. */
+  attachments: readonly Attachment[];
   /** The thinking before the answer, or ''. */
   reasoning: string;
   /** Milliseconds from the first token to the first one of the answer. Null before the first, and where unknown. */
@@ -67,12 +70,13 @@ export interface Turn {
   writers: Writer[];
 }
 
-export function newTurn(question: string, parent: string | null = null): Turn {
+export function newTurn(question: string, parent: string | null = null, attachments: readonly Attachment[] = []): Turn {
   return {
     id: uniqueId(),
     parent,
     createdAt: Date.now(),
     question,
+    attachments,
     reasoning: '',
     thoughtMs: null,
     answer: '',
@@ -169,7 +173,7 @@ export function toMessages(turns: readonly Turn[], system: string): ChatMessage[
   turns.forEach((turn, i) => {
     const isLast = i === turns.length - 1;
     if (!isLast && (turn.state === 'error' || turn.answer.trim() === '')) return;
-    messages.push({ role: 'user', content: turn.question });
+    messages.push({ role: 'user', content: contentOf(turn) });
     const thinking = turn.reasoning ? { reasoning: turn.reasoning } : {};
     if (!isLast) messages.push({ role: 'assistant', content: turn.answer, ...thinking });
   });

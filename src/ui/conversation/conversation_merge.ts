@@ -78,8 +78,8 @@ export function mergeTab(stored: Conversation | null, copy: Conversation, base: 
 export function mergeGrown(stored: Conversation, grown: Turn): Conversation {
   const turns = stored.turns.map((turn) => {
     if (turn.id !== grown.id || lettersOf(grown) <= lettersOf(turn)) return turn;
-    const { question, parent, createdAt } = turn;
-    return { ...grown, question, parent, createdAt };
+    const { question, attachments, parent, createdAt } = turn;
+    return { ...grown, question, attachments, parent, createdAt };
   });
   return { ...stored, turns };
 }

@@ -6,6 +6,7 @@ import { isJsonObject, type JsonObject } from '../../shared/json_object';
 import { UNIQUE_ID } from '../../shared/unique_id';
 import { type Advice, OFFER_LABELS, type Offer } from '../shared/advice';
 import { upperFirst } from '../shared/sentences';
+import { type Attachment, MAX_ATTACHMENT_BYTES, MAX_ATTACHMENT_NAME, MAX_ATTACHMENTS } from './attachments';
 import { MAX_CALLS, type ShownCall, type Timing, type Turn } from './conversation';
 import type { Conversation, Memory } from './conversation_tree';
 import { MAX_MODEL_NAME, MAX_WRITERS } from './writers';
@@ -37,6 +38,7 @@ export class ConversationFileError extends VivaceError {
 class Reader {
   private left = MAX_TEXT;
   private where = '';
+  private readonly known = new Set<string>();
 
   at(where: string): void {
     this.where = where;
@@ -63,6 +65,14 @@ class Reader {
     this.left -= value.length;
     if (this.left < 0) this.refuse(`with ${name} there are more than ${MAX_TEXT} letters in one conversation`);
     return value;
+  }
+
+  /** A text that versions repeat. It counts once. */
+  shared(value: unknown, name: string, max: number): string {
+    if (typeof value === 'string' && this.known.has(value)) return value;
+    const text = this.text(value, name, max);
+    this.known.add(text);
+    return text;
   }
 
   id(value: unknown, name: string): string {
@@ -134,6 +144,7 @@ function parseTurn(reader: Reader, value: unknown): Turn {
     parent: reader.orNull(fields.parent, (parent) => reader.id(parent, 'its parent')),
     createdAt: reader.number(fields.createdAt, 'createdAt', MAX_TIME),
     question: reader.text(fields.question, 'its question'),
+    attachments: parseAttachments(reader, fields.attachments ?? []),
     ...parseThinking(reader, fields),
     answer: reader.text(fields.answer, 'its answer'),
     calls: reader.list(fields.calls ?? [], 'its list of calls', MAX_CALLS).map((call) => parseCall(reader, call)),
@@ -156,6 +167,15 @@ function parseThinking(reader: Reader, fields: JsonObject): Pick<Turn, 'reasonin
     reasoning: reader.text(fields.reasoning ?? '', 'its thinking'),
     thoughtMs: reader.orNull(fields.thoughtMs, (ms) => reader.number(ms, 'thoughtMs', 1e12)),
   };
+}
+
+/** Older copies have none. */
+function parseAttachments(reader: Reader, value: unknown): Attachment[] {
+  return reader.list(value, 'its list of attachments', MAX_ATTACHMENTS).map((attachment) => {
+    const fields = reader.record(attachment, 'an attachment');
+    const name = reader.text(fields.name, 'the name of an attachment', MAX_ATTACHMENT_NAME);
+    return { name, text: reader.shared(fields.text, 'an attachment', MAX_ATTACHMENT_BYTES) };
+  });
 }
 
 /** Older copies have none. */

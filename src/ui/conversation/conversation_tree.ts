@@ -2,6 +2,7 @@
 // lost. Pure.
 
 import { uniqueId } from '../../shared/unique_id';
+import type { Attachment } from './attachments';
 import { newTurn, type Turn } from './conversation';
 
 export interface Conversation {
@@ -68,8 +69,9 @@ export function addTurn(
   conversation: Conversation,
   parent: string | null,
   question: string,
+  attachments: readonly Attachment[] = [],
 ): { conversation: Conversation; turn: Turn } {
-  const turn = newTurn(question, parent);
+  const turn = newTurn(question, parent, attachments);
   return { conversation: showTurn({ ...conversation, turns: [...conversation.turns, turn] }, turn), turn };
 }
 
@@ -94,12 +96,13 @@ export function replaceTurn(
   conversation: Conversation,
   turn: Turn,
   question: string,
+  attachments: readonly Attachment[] = turn.attachments,
 ): { conversation: Conversation; turn: Turn } {
   const isSpent =
     (turn.answer + turn.reasoning).trim() === '' &&
     turn.calls.length === 0 &&
     !conversation.turns.some(({ parent }) => parent === turn.id);
-  return addTurn(isSpent ? removeTurn(conversation, turn) : conversation, turn.parent, question);
+  return addTurn(isSpent ? removeTurn(conversation, turn) : conversation, turn.parent, question, attachments);
 }
 
 /** The conversation as loaded from storage: of answers that were still streaming, the page has closed. */

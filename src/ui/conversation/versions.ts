@@ -1,6 +1,7 @@
 // The versions of a turn: of its question (edited) and of its answer (regenerated). Both are turns with one parent.
-// Those with the same question are versions of one answer. Pure.
+// Those with the same question and files are versions of one answer. Pure.
 
+import { contentOf } from './attachments';
 import type { Turn } from './conversation';
 import type { Step } from './conversation_tree';
 
@@ -37,9 +38,11 @@ export function versionBeside(step: Step, of: VersionOf, by: 1 | -1): Turn | und
 function groupsOf({ turn, among }: Step): { groups: Turn[][]; place: number } {
   const groups = new Map<string, Turn[]>();
   for (const each of among) {
-    const known = groups.get(each.question);
+    const asked = contentOf(each);
+    const known = groups.get(asked);
     if (known) known.push(each);
-    else groups.set(each.question, [each]);
+    else groups.set(asked, [each]);
   }
-  return { groups: [...groups.values()], place: [...groups.keys()].indexOf(turn.question) };
+  const all = [...groups.values()];
+  return { groups: all, place: all.indexOf(groups.get(contentOf(turn))!) };
 }

@@ -9,9 +9,11 @@ const NEEDED = 'A model is a .gguf file, or a folder with config.json and safete
 export type FileKind =
   | { kind: 'model'; files: File[] }
   | { kind: 'conversations'; files: File[] }
+  /** Text among the files. The complaint is for those who wanted a model. */
+  | { kind: 'texts'; files: File[]; complaint: string }
   | { kind: 'neither'; complaint: string };
 
-/** A model's files, exported conversations, or neither, with a sentence that says why and names a next step. */
+/** A model's files, exported conversations, texts, or neither, with a sentence that says why and names a next step. */
 export async function kindOf(files: readonly File[]): Promise<FileKind> {
   const named = (pattern: RegExp) => files.filter(({ name }) => pattern.test(name));
   if (named(/^config\.json$/).length > 0) return { kind: 'model', files: [...files] };
@@ -29,7 +31,16 @@ export async function kindOf(files: readonly File[]): Promise<FileKind> {
   if (exported.length > 0) return { kind: 'conversations', files: exported };
   if (files.length === 0) return { kind: 'neither', complaint: `Nothing in there can be read. ${NEEDED}` };
   const what = files.length === 1 ? `${quoted(files[0])} is` : `${quoted(files[0])} and what came with it are`;
-  return { kind: 'neither', complaint: `${what} no model and no exported conversation. ${NEEDED}` };
+  const complaint = `${what} no model and no exported conversation. ${NEEDED}`;
+  const isText = named(/\.safetensors$/i).length === 0 && files.length <= MAX_LOOKED_AT && (await hasText(files));
+  return isText ? { kind: 'texts', files: [...files], complaint } : { kind: 'neither', complaint };
+}
+
+/** True if the first bytes of any file look like text. Whoever takes the files looks at all of each. */
+async function hasText(files: readonly File[]): Promise<boolean> {
+  const heads = await Promise.all(files.map(headOf));
+  // A letter cut at the end becomes U+FFFD, as do bytes that are no text.
+  return heads.some((head) => head && !/[\0\ufffd]/.test(head.slice(0, -1)));
 }
 
 function isJson({ type, name }: File): boolean {

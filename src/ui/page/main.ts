@@ -3,6 +3,9 @@
 
 import type { Engine, EngineEvent, EngineInfo, ModelLocation } from '../../engine/engine';
 import type { Offer } from '../shared/advice';
+import '../attach/attach_button';
+import '../attach/files';
+import { readFiles } from '../attach/read_files';
 import '../chat/chat';
 import type { GrownEvent, KeepEvent } from '../chat/chat_session';
 import { connectPanel, type Panel } from '../chat/connect_panel';
@@ -113,10 +116,11 @@ async function openModel(model: ModelLocation, asks = false): Promise<void> {
   keepInAddress(); // after a failed load the model from before still runs
 }
 
-/** Imports conversations, loads a model, or complains about any other files. */
-async function openFiles(files: readonly File[]): Promise<void> {
+/** Imports conversations, loads a model, attaches texts to the next question, or complains about any other files. */
+async function openFiles(files: readonly File[], attaches = false): Promise<void> {
   const found = await kindOf(files);
   if (found.kind === 'conversations') return library.import(found.files);
+  if (found.kind === 'texts' && attaches) return chat.attach(found.files);
   if (found.kind === 'model') return openModel(found.files.length === 1 ? found.files[0] : found.files);
   notices.say({ code: 'no-model', message: found.complaint });
 }
@@ -126,6 +130,7 @@ function openConversation(conversation: Conversation): void {
   library.current = conversation.id;
 }
 
+chat.readFiles = readFiles;
 connectPanel(chat, panel);
 chat.addEventListener('vivace-event', (event) => {
   const detail = (event as CustomEvent<EngineEvent>).detail;
@@ -196,7 +201,7 @@ new SidePanel({
   narrow,
 });
 connectDrop(document.body, (dropped) => {
-  void filesOf(dropped).then(openFiles);
+  void filesOf(dropped).then((files) => openFiles(files, true));
 });
 // On touch screens a focused field would open the keyboard over the page.
 if (matchMedia('(hover: hover)').matches) chat.updateComplete.then(() => chat.focus());

@@ -4,6 +4,7 @@
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import { language } from '../../words/language';
 import { words } from '../../words/words';
+import type { Attachment } from '../conversation/attachments';
 import {
   endedInThought,
   endRemark,
@@ -25,6 +26,7 @@ import { focusPager, pagerStyles, renderPager } from './pager';
 import { textStyles } from './text_styles';
 import './thought';
 import type { VivaceThought } from './thought';
+import type { EditedQuestion } from './turn_editor';
 import './turn_editor';
 import { turnStyles } from './turn_styles';
 import { WrittenText } from './written_text';
@@ -34,7 +36,7 @@ import { WrittenText } from './written_text';
  * version of it, take an offer, or fold or unfold the thinking.
  */
 export type TurnAction =
-  | { kind: 'ask'; question: string }
+  | { kind: 'ask'; question: string; attachments?: readonly Attachment[] }
   | { kind: 'continue' }
   | { kind: 'limit' }
   | { kind: 'step'; of: VersionOf; by: 1 | -1 }
@@ -177,10 +179,11 @@ export class VivaceTurn extends LitElement {
   }
 
   private renderQuestion() {
-    const { question } = this.turn;
+    const { question, attachments } = this.turn;
     const excerpt = excerptOf(question);
     const isCut = excerpt !== null && !this.opened;
     return html`
+      ${attachments.length > 0 ? html`<vivace-files .files=${attachments}></vivace-files>` : nothing}
       <article data-testid="message" data-role="user" data-state="done" dir="auto" aria-label="You">${isCut ? `${excerpt}…` : question}</article>
       <div class="actions">
         <span class="quiet">
@@ -205,8 +208,8 @@ export class VivaceTurn extends LitElement {
   }
 
   private renderEditor() {
-    return html`<vivace-turn-editor .text=${this.turn.question} .blocked=${this.blocked} @vivace-cancel=${this.endEditing}
-      @vivace-save=${(event: CustomEvent<string>) => this.save(event.detail)}></vivace-turn-editor>`;
+    return html`<vivace-turn-editor .text=${this.turn.question} .files=${this.turn.attachments} .blocked=${this.blocked} @vivace-cancel=${this.endEditing}
+      @vivace-save=${(event: CustomEvent<EditedQuestion>) => this.save(event.detail)}></vivace-turn-editor>`;
   }
 
   private renderAdvice(advice: Advice, isAlert: boolean) {
@@ -283,9 +286,9 @@ export class VivaceTurn extends LitElement {
     this.button('edit')?.focus();
   };
 
-  private save(question: string): void {
-    if (question === this.turn.question) void this.endEditing();
-    else this.fire({ kind: 'ask', question });
+  private save({ text, files }: EditedQuestion): void {
+    if (text === this.turn.question && files.length === this.turn.attachments.length) void this.endEditing();
+    else this.fire({ kind: 'ask', question: text, attachments: files });
   }
 
   private copyQuestion = () => this.copy('question', this.turn.question);

@@ -1,12 +1,19 @@
 // <vivace-turn-editor>: the field in which the reader edits a question, in the question's place. Enter sends,
-// Shift+Enter breaks the line, Escape cancels. Fires `vivace-save` with the text, and `vivace-cancel`.
+// Shift+Enter breaks the line, Escape cancels. Fires `vivace-save` with the text and the
+// files that are left, and `vivace-cancel`.
 
-import { css, html } from 'lit';
+import { css, html, nothing } from 'lit';
 import { WordedElement } from '../../words/worded_element';
 import { words } from '../../words/words';
+import type { Attachment } from '../conversation/attachments';
 import { fitHeight } from '../shared/field_height';
 import { isComposing } from '../shared/input_method';
 import { sharedStyles } from '../shared/shared_styles';
+
+export interface EditedQuestion {
+  text: string;
+  files: readonly Attachment[];
+}
 
 class VivaceTurnEditor extends WordedElement {
   static override styles = [
@@ -20,23 +27,29 @@ class VivaceTurnEditor extends WordedElement {
       textarea:focus-visible { outline: none; box-shadow: 0 0 0 1px var(--v-accent); }
       @media (forced-colors: active) { textarea:focus-visible { outline: 2px solid Highlight; } }
       [aria-disabled='true'] { opacity: 0.45; cursor: default; }
+      vivace-files { margin-bottom: 8px; }
       .row { display: flex; flex-wrap: wrap; justify-content: flex-end; gap: 8px; margin-top: 8px; }
     `,
   ];
-  static override properties = { text: { attribute: false }, blocked: {} };
+  static override properties = { text: { attribute: false }, files: { attribute: false }, blocked: {} };
   declare text: string;
+  /** The files of the question. They can be removed. */
+  declare files: readonly Attachment[];
   /** The reason why nothing can be sent now, or ''. */
   declare blocked: string;
 
   constructor() {
     super();
     this.text = '';
+    this.files = [];
     this.blocked = '';
   }
 
   override render() {
     const text = words().editor;
+    const { files } = this;
     return html`
+      ${files.length > 0 ? html`<vivace-files removable .files=${files} @vivace-remove=${this.onRemove}></vivace-files>` : nothing}
       <textarea data-testid="edit-text" rows="1" aria-label=${text.label} enterkeyhint="send"
         .value=${this.text} @input=${() => fitHeight(this.area)} @keydown=${this.onKey}></textarea>
       <div class="row">
@@ -68,12 +81,16 @@ class VivaceTurnEditor extends WordedElement {
     }
   };
 
-  private save = () => {
-    const text = this.area.value.trim();
-    if (this.blocked === '' && text !== '') this.fire('vivace-save', text);
+  private onRemove = (event: CustomEvent<number>) => {
+    this.files = this.files.toSpliced(event.detail, 1);
   };
 
-  private fire(name: string, detail?: string): void {
+  private save = () => {
+    const text = this.area.value.trim();
+    if (this.blocked === '' && text !== '') this.fire('vivace-save', { text, files: this.files });
+  };
+
+  private fire(name: string, detail?: EditedQuestion): void {
     this.dispatchEvent(new CustomEvent(name, { detail }));
   }
 }

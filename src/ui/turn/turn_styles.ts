@@ -16,6 +16,7 @@ export const turnStyles = css`
     max-width: min(85%, 544px); padding: 9px 15px; border-radius: 18px; border-end-end-radius: 6px; background: var(--v-sunken);
     white-space: pre-wrap;
   }
+  .question vivace-files { justify-content: flex-end; margin-bottom: 6px; }
   .actions { display: flex; align-items: center; min-height: 30px; margin-top: 2px; }
   .quiet { opacity: 0; transition: opacity 120ms; }
   .question:hover .quiet, .quiet:focus-within { opacity: 1; }

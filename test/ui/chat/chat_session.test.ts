@@ -392,6 +392,27 @@ test('a newly written system prompt stays with its conversation', async () => {
   expect(kept.length).toBe(said); // the new conversation has not changed
 });
 
+test('files come before their question, are not stored again with each word, and stay with another answer', async () => {
+  const grown: unknown[] = [];
+  const { session, asked, kept } = setUp(
+    async function* () {
+      yield token('word');
+    },
+    {},
+    ({ detail: { turn } }) => grown.push(turn.attachments),
+  );
+  const notes = { name: 'notes.md', text: 'milk' };
+  session.ask('What?', [notes]);
+  await settle();
+  const read = 'notes.md:\n```\nmilk\n```\n\nWhat?';
+  expect([asked, grown, kept[0].turns[0].attachments]).toEqual([[[read]], [[]], [notes]]);
+  session.askInstead(session.path[0]);
+  await settle();
+  session.askInstead(session.path[0], 'What?', false, []);
+  await settle();
+  expect(asked.slice(1)).toEqual([[read], ['What?']]);
+});
+
 test('one answer at a time, and none without an engine', async () => {
   const { session } = setUp(async function* (_messages, signal) {
     yield token('half');

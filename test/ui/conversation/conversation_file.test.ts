@@ -37,6 +37,7 @@ const turn: fc.Arbitrary<Turn> = fc.record({
   parent: fc.constant(null),
   createdAt: time,
   question: text,
+  attachments: fc.array(fc.record({ name: text, text }), { maxLength: 3 }),
   reasoning: text,
   thoughtMs: amount,
   answer: text,

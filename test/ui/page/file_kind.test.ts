@@ -27,7 +27,7 @@ test('exported files are conversations, alone or among other files', async () =>
 
 for (const [what, files, pattern] of [
   ['a picture', [new File([PNG], 'photo.png')], /“photo\.png” is no model and no exported conversation\. A model is/],
-  ['notes', [new File(['milk, bread'], 'notes.txt')], /“notes\.txt” is no model/],
+  ['two pictures', [new File([PNG], 'a.png'), new File([PNG], 'b.png')], /“a\.png” and what came with it are no model/],
   ['other JSON', [new File(['{"vocab":{}}'], 'tokenizer.json'), weights], /“tokenizer\.json” and what came with it/],
   ['a page of HTML named .gguf', [new File(['<!doctype html>'], 'm.gguf')], /does not begin with “GGUF”\. Download/],
   ['an empty .gguf file', [new File([], 'm.gguf')], /does not begin with “GGUF”/],
@@ -37,6 +37,18 @@ for (const [what, files, pattern] of [
     expect(await kindOf(files)).toEqual({ kind: 'neither', complaint: expect.stringMatching(pattern) });
   });
 }
+
+test('text is for a question, and the complaint is for those who wanted a model', async () => {
+  const notes = new File(['milk, bread'], 'notes.txt');
+  const umlauts = new File(['ä'.repeat(1_000)], 'ä.md'); // the last letter of the head is cut
+  const table = new File(['{"a":1}'], 'table.json');
+  for (const files of [[notes], [umlauts], [table, notes], [new File([PNG], 'photo.png'), notes]]) {
+    expect(await kindOf(files)).toEqual({ kind: 'texts', files, complaint: expect.stringMatching(/A model is a/) });
+  }
+  const config = new File(['{}'], 'tokenizer.json');
+  expect((await kindOf([config, weights])).kind).toBe('neither'); // a part of a model
+  expect((await kindOf([new File(['a\0b'], 'data.bin')])).kind).toBe('neither');
+});
 
 test('only the first bytes of a file are read, and not all of a thousand files', async () => {
   let read = 0;
