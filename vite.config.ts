@@ -1,5 +1,5 @@
-// Builds of the same sources, told apart by --mode: the page (dist/), the script tag (dist/embed.js) and its panel
-// (dist/embed_panel.js), the package's ESM entries (dist/lib/), and what the bench and other tools run in a page
+// Builds of the same sources, told apart by --mode: the page (dist/), the script tag (dist/embed.js) with its panel
+// (dist/embed_panel.js) and other languages (dist/embed_de.js, dist/embed_ja.js), the package's ESM entries (dist/lib/), and what the bench and other tools run in a page
 // (dist/bench.js, dist/bench_clients.js, dist/tools.js).
 // tools/build.mjs runs them in turn, so each leaves the others' files alone.
 
@@ -62,6 +62,8 @@ const BUNDLES: Record<string, Bundle> = {
   },
   embed: { entry: 'src/embed/embed.ts', file: 'embed.js', format: 'iife' },
   panel: { entry: 'src/embed/panel_entry.ts', file: 'embed_panel.js', format: 'iife' },
+  german: { entry: 'src/embed/words_de.ts', file: 'embed_de.js', format: 'iife' },
+  japanese: { entry: 'src/embed/words_ja.ts', file: 'embed_ja.js', format: 'iife' },
   bench: { entry: 'bench/page/page.ts', file: 'bench.js', format: 'es' },
   clients: { entry: 'bench/page/clients.ts', file: 'bench_clients.js', format: 'es' },
   tools: {

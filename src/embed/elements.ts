@@ -1,7 +1,7 @@
 // <vivace-chat model="...">: a chat that loads its own model, for pages built from elements. Attributes: model, hub,
 // sha256, worker, the load settings by name (docs/options.md), system, welcome, heading, examples ("a | b"), theme
-// (auto, light, dark), thinking (on, off), autoload. The model loads at the first use of the chat, or at once with
-// `autoload`. A chat without the `model` attribute is left alone.
+// (auto, light, dark), lang (of all texts on the page), thinking (on, off), autoload. The model loads at the first use
+// of the chat, or at once with `autoload`. A chat without the `model` attribute is left alone.
 
 import type { ReactiveController } from 'lit';
 import type { Engine, EngineEvent } from '../engine/engine';
@@ -10,9 +10,9 @@ import type { Offer } from '../ui/shared/advice';
 import '../ui/model/loader';
 import '../ui/model/notices';
 import { LOAD_FIELDS, type LoadSettings } from '../ui/settings/settings_fields';
-import { type EmbedListener, EmbedSession, WAITING } from './embed_session';
+import { type EmbedListener, EmbedSession, waitingNotice } from './embed_session';
 import { sharedPool } from './engine_pool';
-import { type EmbedModel, readAddress, readLoad, readModel, splitExamples } from './options';
+import { type EmbedModel, readAddress, readLanguage, readLoad, readModel, splitExamples } from './options';
 import { protect, shelter } from './protect';
 import { whenRemoved } from './removal';
 
@@ -23,9 +23,13 @@ const ATTRIBUTES = [
   'worker',
   'autoload',
   'theme',
+  'lang',
   'examples',
   ...LOAD_FIELDS.map(({ name }) => name),
 ];
+
+/** Shows the texts of a language, or those of the browser's. */
+type ShowLanguage = (asked: string | null) => Promise<void>;
 
 class ChatWithModel implements ReactiveController {
   private session: EmbedSession | null = null;
@@ -40,7 +44,10 @@ class ChatWithModel implements ReactiveController {
   private readonly changes = new MutationObserver(() => this.read());
   private connected = new AbortController();
 
-  constructor(private readonly chat: VivaceChat) {
+  constructor(
+    private readonly chat: VivaceChat,
+    private readonly showLanguage: ShowLanguage,
+  ) {
     chat.addController(this);
   }
 
@@ -75,6 +82,7 @@ class ChatWithModel implements ReactiveController {
     const { chat } = this;
     const complaints: string[] = [];
     const asked = this.askedFor(complaints);
+    void this.showLanguage(readLanguage(chat.getAttribute('lang'), complaints));
     if (JSON.stringify(asked) !== JSON.stringify(this.held)) {
       this.letGo();
       if (asked) this.hold(asked);
@@ -112,7 +120,7 @@ class ChatWithModel implements ReactiveController {
       },
       onEngine: (engine) => this.show(engine),
       onWaiting: (isWaiting) => {
-        if (isWaiting) waiting.show([WAITING]);
+        if (isWaiting) waiting.show([waitingNotice()]);
         else waiting.clear();
       },
     };
@@ -139,8 +147,8 @@ class ChatWithModel implements ReactiveController {
 }
 
 /** Makes every present and future chat of the page follow its attributes. */
-export function giveModels(chats: typeof VivaceChat): void {
+export function giveModels(chats: typeof VivaceChat, showLanguage: ShowLanguage): void {
   if (customElements.get('vivace-chat') !== chats) return; // an earlier copy of the script does this already
-  chats.addInitializer((chat) => new ChatWithModel(chat as VivaceChat));
-  for (const chat of document.querySelectorAll('vivace-chat')) new ChatWithModel(chat);
+  chats.addInitializer((chat) => new ChatWithModel(chat as VivaceChat, showLanguage));
+  for (const chat of document.querySelectorAll('vivace-chat')) new ChatWithModel(chat, showLanguage);
 }

@@ -2,10 +2,17 @@
 
 import { VivaceMetrics } from '../metrics/panel/metrics_panel';
 import { VivaceChat } from '../ui/chat/chat';
+import { importTranslation } from '../words/import_translation';
+import { useLanguage } from '../words/language';
 import { giveModels } from './elements';
 import { followChats } from './metrics_for';
 
-giveModels(VivaceChat);
+/** The language that a chat asks for. The newest wins. */
+let wanted: string | null = null;
+giveModels(VivaceChat, (asked) => {
+  wanted = asked ?? wanted;
+  return useLanguage(wanted, importTranslation);
+});
 followChats(VivaceMetrics);
 
 export { VivaceChat, VivaceMetrics };

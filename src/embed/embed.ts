@@ -1,7 +1,7 @@
 // The script tag: one classic script that puts a chat with a model on any page, and gives the page's scripts a handle.
-// <script src="embed.js" data-model data-hub data-sha256 data-title data-theme data-position data-system data-welcome
-//   data-examples="a | b" data-thinking data-panel data-open data-worker></script>, and the load settings by name
-// (docs/options.md).
+// <script src="embed.js" data-model data-hub data-sha256 data-title data-lang data-theme data-position data-system
+//   data-welcome data-examples="a | b" data-thinking data-panel data-open data-worker></script>, and the load settings
+// by name (docs/options.md).
 // The script also defines the elements <vivace-chat model="..."> and <vivace-metrics for="...">.
 
 import {
@@ -18,6 +18,8 @@ import { VERSION } from './engine_pool';
 import { leavable } from './leavable';
 import { readEmbedOptions } from './options';
 import { addPanelScript } from './panel_script';
+import { askLanguage } from './shared_texts';
+import { showLanguage } from './translations';
 import { Widget, type WidgetEvents } from './widget';
 
 /** The page's handle on a script tag's chat. Calls before the page has a body wait for the body. */
@@ -66,6 +68,7 @@ function whenBody(): Promise<void> {
 function start(script: HTMLScriptElement): VivaceHandle {
   const { options, complaints } = readEmbedOptions(script.dataset, script.src || document.baseURI, document.baseURI);
   for (const complaint of complaints) console.warn(`Vivace: ${complaint}`);
+  if (options.lang) askLanguage(options.lang);
   const widget = whenBody().then(() => new Widget(options));
   let ended: Promise<void> | null = null;
   const alive = async (): Promise<Widget> => {
@@ -108,7 +111,10 @@ function addPanels(): void {
   if (document.querySelector('vivace-metrics')) addPanelScript((message) => console.warn(`Vivace: ${message}`));
 }
 
-giveModels(VivaceChat);
+giveModels(VivaceChat, (asked) => {
+  if (asked) askLanguage(asked);
+  return showLanguage();
+});
 if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', addPanels, { once: true });
 else addPanels();
 

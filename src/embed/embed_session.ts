@@ -4,6 +4,7 @@ import type { ChatMessage, Engine, EngineChatOptions, EngineEvent, EngineLoadOpt
 import type { LoadState } from '../ui/model/loader';
 import { ModelSession } from '../ui/model/model_session';
 import { type LoadSettings, STANDARD_LOAD } from '../ui/settings/settings_fields';
+import { words } from '../words/words';
 import { abortable, type EnginePool } from './engine_pool';
 import { leavable, type Waits } from './leavable';
 import type { EmbedModel } from './options';
@@ -17,10 +18,9 @@ export interface EmbedListener {
 }
 
 /** The notice of a chat that waits for another chat's answer. */
-export const WAITING: Warning = {
-  code: 'waiting',
-  message: 'The model is answering in another chat on this page. This answer comes after it.',
-};
+export function waitingNotice(): Warning {
+  return { code: 'waiting', message: words().embed.waiting };
+}
 
 interface Waiter {
   resolve: (engine: Engine) => void;

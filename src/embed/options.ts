@@ -3,6 +3,7 @@
 import { HUB, modelLocation } from '../engine/engine';
 import { DEFAULT_MODEL } from '../ui/model/page_options';
 import { type LoadSettings, readLoadSettings, type Thinking } from '../ui/settings/settings_fields';
+import { languageOf } from '../words/language';
 
 const THINKING = ['on', 'off'] as const satisfies readonly Thinking[];
 const THEMES = ['auto', 'light', 'dark'] as const;
@@ -22,6 +23,8 @@ export interface EmbedModel {
 
 export interface EmbedOptions extends EmbedModel {
   title: string;
+  /** The tag of the language asked for, or null: the browser's. */
+  lang: string | null;
   theme: (typeof THEMES)[number];
   /** Null: the bottom corner where the page's lines end, right or left. */
   position: (typeof POSITIONS)[number] | null;
@@ -69,6 +72,7 @@ export function readEmbedOptions(data: DOMStringMap, scriptAddress: string, page
     sha256: data.sha256,
     load: readLoad((name) => data[name], 'data-', complaints),
     title: data.title || 'Vivace',
+    lang: readLanguage(data.lang, complaints),
     theme: oneOf('theme', THEMES) ?? 'auto',
     position: oneOf('position', POSITIONS),
     system: data.system ?? '',
@@ -100,6 +104,14 @@ export function readLoad(
     (name) => find(name) || null,
     (name, value, legal) => complaints.push(`${prefix}${name}="${value}" is none of ${legal}; it is left out.`),
   );
+}
+
+/** The language of a tag, or null, with a complaint if there are no texts in it. */
+export function readLanguage(tag: string | null | undefined, complaints: string[]): string | null {
+  if (!tag) return null;
+  if (languageOf(tag)) return tag;
+  complaints.push(`lang="${tag}" has no texts here; the browser's language is shown instead.`);
+  return null;
 }
 
 /** The questions of an attribute, separated by bars. */

@@ -2,5 +2,7 @@
 
 import { VivaceMetrics } from '../metrics/panel/metrics_panel';
 import { followChats } from './metrics_for';
+import { showLanguage } from './translations';
 
 followChats(VivaceMetrics);
+void showLanguage();

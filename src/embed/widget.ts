@@ -13,6 +13,10 @@ import type {
 } from '../engine/engine';
 import type { VivaceChat } from '../ui/chat/chat';
 import type { Offer } from '../ui/shared/advice';
+import { language, onLanguage } from '../words/language';
+import { launcherLabel } from '../words/launcher';
+import { words } from '../words/words';
+import { chosenLanguage, showLanguage } from './translations';
 import '../ui/chat/chat';
 import { connectPanel, type Panel } from '../ui/chat/connect_panel';
 import { icons } from '../ui/shared/icons';
@@ -21,7 +25,7 @@ import type { LoadState } from '../ui/model/loader';
 import '../ui/model/notices';
 import type { LoadSettings } from '../ui/settings/settings_fields';
 import { sharedStyles } from '../ui/shared/shared_styles';
-import { type EmbedListener, EmbedSession, WAITING } from './embed_session';
+import { type EmbedListener, EmbedSession, waitingNotice } from './embed_session';
 import { sharedPool } from './engine_pool';
 import { leavable } from './leavable';
 import type { EmbedOptions } from './options';
@@ -54,7 +58,9 @@ export class Widget {
   private isOpen = false;
   private wasOpened = false;
   private showsPanel = false;
-  private panelState = 'The panel is on its way.';
+  /** Why there is no panel, or null. */
+  private panelFailure: string | null = null;
+  private readonly stopHearing = onLanguage(() => this.onLanguage());
 
   constructor(private readonly options: EmbedOptions) {
     const listener: EmbedListener = {
@@ -68,7 +74,7 @@ export class Widget {
     dataset.theme = options.theme;
     if (options.position && options.position !== 'none') dataset.position = options.position;
     dataset.testid = 'vivace-embed';
-    this.host.lang = 'en'; // the language of our texts on any page
+    this.host.lang = language(); // of our texts on any page
     this.host.addEventListener('keydown', (event) => {
       if (event.key === 'Escape' && this.isOpen && !event.defaultPrevented && !this.chat?.isStreaming) this.close();
     });
@@ -86,9 +92,10 @@ export class Widget {
     if (this.isOpen || !this.host.isConnected) return;
     const isFirst = !this.wasOpened;
     this.isOpen = this.wasOpened = true;
+    void showLanguage();
     if (this.options.panel) {
       addPanelScript((message) => {
-        this.panelState = message;
+        this.panelFailure = message;
         this.warn([{ code: 'panel', message }]);
         this.render();
       });
@@ -116,6 +123,7 @@ export class Widget {
     this.chat?.stop();
     this.host.remove();
     this.listeners.clear();
+    this.stopHearing();
     await this.session.close();
   }
 
@@ -165,6 +173,11 @@ export class Widget {
     else chat?.updateComplete.then(() => chat.focus());
   }
 
+  private onLanguage(): void {
+    this.host.lang = language();
+    this.render();
+  }
+
   private onState(state: LoadState): void {
     this.state = state;
     if (state.kind === 'failed') this.fail(this.session.failure);
@@ -182,7 +195,7 @@ export class Widget {
 
   private onWaiting(isWaiting: boolean): void {
     const waiting = this.root.querySelector<HTMLElementTagNameMap['vivace-notices']>('.waiting');
-    if (isWaiting) waiting?.show([WAITING]);
+    if (isWaiting) waiting?.show([waitingNotice()]);
     else waiting?.clear();
   }
 
@@ -223,14 +236,15 @@ export class Widget {
 
   private render(): void {
     this.host.toggleAttribute('data-open', this.isOpen);
-    const label = this.isOpen ? `Close ${this.options.title}` : `Open ${this.options.title}`;
+    const lang = chosenLanguage();
+    const label = launcherLabel(lang, this.options.title, this.isOpen);
     // An opened window stays in the page, so that its conversation is kept.
     render(
       html`${this.wasOpened ? this.renderWindow() : nothing}
         ${
           this.options.position === 'none'
             ? nothing
-            : html`<button class="launcher" data-testid="launcher" aria-expanded=${this.isOpen} aria-label=${label} title=${label}
+            : html`<button class="launcher" data-testid="launcher" lang=${lang} aria-expanded=${this.isOpen} aria-label=${label} title=${label}
                 @click=${() => (this.isOpen ? this.close() : this.open())}>${this.isOpen ? icons.down : icons.chat}</button>`
         }`,
       this.root,
@@ -239,12 +253,13 @@ export class Widget {
 
   private renderWindow() {
     const { options } = this;
+    const text = words().embed;
     return html`<div class=${options.position === 'none' ? 'window alone' : 'window'} role="dialog" aria-label=${options.title}
       tabindex="-1" data-testid="window" ?hidden=${!this.isOpen}>
       <header>
         <h2>${options.title}</h2>
         ${options.panel ? this.renderPanelButton() : nothing}
-        <button class="icon" data-testid="close" aria-label="Close" title="Close" @click=${() => this.close()}>${icons.close}</button>
+        <button class="icon" data-testid="close" aria-label=${text.close} title=${text.close} @click=${() => this.close()}>${icons.close}</button>
       </header>
       <vivace-notices class="waiting" data-testid="waiting"></vivace-notices>
       <vivace-chat ?hidden=${this.showsPanel} .engine=${this.engine} .loadSettings=${this.session.settings}
@@ -259,11 +274,12 @@ export class Widget {
   }
 
   private renderPanel() {
-    return html`<vivace-metrics data-testid="metrics" ?hidden=${!this.showsPanel} .theme=${this.options.theme}>${this.panelState}</vivace-metrics>`;
+    return html`<vivace-metrics data-testid="metrics" ?hidden=${!this.showsPanel} .theme=${this.options.theme}>${this.panelFailure ?? words().embed.panelComes}</vivace-metrics>`;
   }
 
   private renderPanelButton() {
-    return html`<button class="icon" data-testid="panel-button" aria-label="Timing" title="Timing" aria-pressed=${this.showsPanel} @click=${() => {
+    const label = words().embed.panel;
+    return html`<button class="icon" data-testid="panel-button" aria-label=${label} title=${label} aria-pressed=${this.showsPanel} @click=${() => {
       this.showsPanel = !this.showsPanel;
       this.render();
     }}>${icons.chart}</button>`;

@@ -3,6 +3,13 @@
 import type { ChatWords } from './chat_en';
 
 export const chat: ChatWords = {
+  embed: {
+    close: 'Schließen',
+    panel: 'Zeiten',
+    panelComes: 'Das Panel wird geladen.',
+    noPanel: (address) => `Das Panel konnte nicht von ${address} geladen werden. Der Chat funktioniert auch ohne.`,
+    waiting: 'Das Modell antwortet gerade in einem anderen Chat dieser Seite. Danach kommt diese Antwort.',
+  },
   editor: {
     label: 'Nachricht bearbeiten',
     cancel: 'Abbrechen',

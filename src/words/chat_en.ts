@@ -1,6 +1,13 @@
 // The texts of the chat in English, by room. This is the source: the other languages have the same shape.
 
 export const chat = {
+  embed: {
+    close: 'Close',
+    panel: 'Timing',
+    panelComes: 'The panel is loading.',
+    noPanel: (address: string) => `Couldn’t load the panel from ${address}. The chat works without it.`,
+    waiting: 'The model is answering in another chat on this page. This answer comes next.',
+  },
   editor: {
     label: 'Edit your message',
     cancel: 'Cancel',

@@ -3,6 +3,13 @@
 import type { ChatWords } from './chat_en';
 
 export const chat: ChatWords = {
+  embed: {
+    close: '閉じる',
+    panel: '計測',
+    panelComes: 'パネルを読み込んでいます。',
+    noPanel: (address) => `パネルを ${address} から読み込めませんでした。チャットはそのまま使えます。`,
+    waiting: 'モデルはこのページの別のチャットで回答中です。その後にこの回答が始まります。',
+  },
   editor: {
     label: 'メッセージを編集',
     cancel: 'キャンセル',

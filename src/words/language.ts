@@ -35,11 +35,16 @@ export function translation(): Translation | null {
   return texts;
 }
 
-/** The first tag of a list, such as 'de-AT', whose language there is. English if there is none. */
+/** The language of a tag such as 'de-AT', or null if there is none. */
+export function languageOf(tag: string): Language | null {
+  const [primary] = tag.trim().toLowerCase().split(/[-_]/, 1);
+  return LANGUAGES.find((each) => each === primary) ?? null;
+}
+
+/** The first language of a list of tags that there is. English if there is none. */
 export function chooseLanguage(tags: readonly string[]): Language {
   for (const tag of tags) {
-    const [primary] = tag.trim().toLowerCase().split(/[-_]/, 1);
-    const found = LANGUAGES.find((each) => each === primary);
+    const found = languageOf(tag);
     if (found) return found;
   }
   return 'en';

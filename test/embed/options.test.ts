@@ -14,6 +14,7 @@ test('a bare tag brings the storyteller that lies beside the script', () => {
       sha256: undefined,
       load: STANDARD_LOAD,
       title: 'Vivace',
+      lang: null,
       theme: 'auto',
       position: null,
       system: '',
@@ -39,6 +40,7 @@ test('a model and a worker are found from the page', () => {
     open: 'false',
     examples: ' a | |b ',
     thinking: 'off',
+    lang: 'de-AT',
   };
   const { options, complaints } = readEmbedOptions(data, SCRIPT, PAGE);
   expect(options).toMatchObject({
@@ -51,6 +53,7 @@ test('a model and a worker are found from the page', () => {
     open: false,
     examples: ['a', 'b'],
     thinking: 'off',
+    lang: 'de-AT',
   });
   expect(complaints).toEqual([]);
 });
@@ -59,15 +62,23 @@ test('what is not understood falls back to the usual, with a sentence that names
   const data = {
     theme: 'pink',
     position: 'top',
+    lang: 'fr',
     thinking: 'hard',
     panel: 'on',
     model: 'javascript:alert(1)',
     worker: 'http://[',
   };
   const { options, complaints } = readEmbedOptions(data, SCRIPT, PAGE);
-  expect(options).toMatchObject({ theme: 'auto', position: null, thinking: 'on', panel: true, worker: undefined });
+  expect(options).toMatchObject({
+    theme: 'auto',
+    position: null,
+    lang: null,
+    thinking: 'on',
+    panel: true,
+    worker: undefined,
+  });
   expect(options.model).toContain('storyteller');
-  expect(complaints).toHaveLength(6);
+  expect(complaints).toHaveLength(7);
   expect(complaints.join('\n')).toMatch(/pink.*auto, light, dark/);
   expect(complaints.join('\n')).toMatch(/top.*bottom-right, bottom-left, none/);
 });
