@@ -95,6 +95,7 @@ const DOORS: Record<string, readonly string[]> = {
   'ui/settings': ['settings', 'settings_fields', 'settings_store'],
   'ui/shared': [
     'advice',
+    'amounts',
     'field_height',
     'icons',
     'input_method',

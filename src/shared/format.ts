@@ -2,32 +2,31 @@
 
 const DECIMAL_UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
 
+/** A number with so many digits behind the point, or behind the comma where a language has that. */
+function fixed(value: number, digits: number, language: string): string {
+  const text = value.toFixed(digits);
+  return language === 'de' ? text.replace('.', ',') : text;
+}
+
 /** A size in decimal units, as usual for downloads: 3.1 MB. */
-export function formatSize(bytes: number): string {
+export function formatSize(bytes: number, language = 'en'): string {
   let value = bytes;
   let unit = 0;
   while (value >= 1000 && unit < DECIMAL_UNITS.length - 1) {
     value /= 1000;
     unit++;
   }
-  return `${value.toFixed(unit === 0 || value >= 100 ? 0 : 1)} ${DECIMAL_UNITS[unit]}`;
+  return `${fixed(value, unit === 0 || value >= 100 ? 0 : 1, language)} ${DECIMAL_UNITS[unit]}`;
 }
 
-export function formatTimeLeft(seconds: number): string {
-  if (seconds < 1.5) return 'a second left';
-  if (seconds < 90) return `${Math.round(seconds)} s left`;
-  if (seconds < 5400) return `${Math.round(seconds / 60)} min left`;
-  return `${(seconds / 3600).toFixed(1)} h left`;
-}
-
-export function formatTokenRate(perSecond: number): string {
-  return `${perSecond.toFixed(perSecond < 100 ? 1 : 0)} tok/s`;
+export function formatTokenRate(perSecond: number, language = 'en'): string {
+  return `${fixed(perSecond, perSecond < 100 ? 1 : 0, language)} tok/s`;
 }
 
 /** A time with three significant digits: 0.42 ms, 7.30 ms, 184 ms, 2.10 s. */
-export function formatMilliseconds(ms: number): string {
-  if (ms >= 1000) return `${(ms / 1000).toFixed(ms < 10000 ? 2 : 1)} s`;
-  return `${ms.toFixed(ms >= 100 ? 0 : ms >= 10 ? 1 : 2)} ms`;
+export function formatMilliseconds(ms: number, language = 'en'): string {
+  if (ms >= 1000) return `${fixed(ms / 1000, ms < 10000 ? 2 : 1, language)} s`;
+  return `${fixed(ms, ms >= 100 ? 0 : ms >= 10 ? 1 : 2, language)} ms`;
 }
 
 /** A duration in whole seconds: 4 s, 2 min 5 s, 1 h 3 min. */
@@ -42,13 +41,8 @@ export function formatDuration(ms: number): string {
 }
 
 /** A number of parameters: 15 million, 1.2 billion. */
-export function formatParameters(n: number): string {
-  for (const [scale, unit] of [
-    [1e9, 'billion'],
-    [1e6, 'million'],
-    [1e3, 'thousand'],
-  ] as const) {
-    if (n >= scale) return `${+(n / scale).toPrecision(n / scale < 10 ? 2 : 3)} ${unit}`;
-  }
-  return String(n);
+export function formatParameters(n: number, language = 'en'): string {
+  const first = n / 1000 ** Math.floor(Math.log10(Math.max(1, n)) / 3);
+  const maximumSignificantDigits = first < 10 ? 2 : 3;
+  return n.toLocaleString(language, { notation: 'compact', compactDisplay: 'long', maximumSignificantDigits });
 }

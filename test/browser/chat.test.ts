@@ -510,10 +510,10 @@ describe('the context', () => {
     await open({ contextLength: 200, answers: [{ text }] });
     const question = 'abcd'.repeat(24); // 28 with what is around it
     await sendAll(question);
-    expect(await textOf(byId('meter'))).toBe('56 of 200 tokens');
+    expect(await textOf(byId('meter'))).toBe('Memory 28 % full');
     await sendAll(question);
     await sendAll(question);
-    expect(await textOf(byId('meter'))).toBe('176 of 200 tokens');
+    expect(await textOf(byId('meter'))).toBe('Memory 88 % full');
     expect(await byId('meter').getAttribute('data-state')).toBe('nearly-full');
     expect(await status()).toContain('88 % full');
 
@@ -526,7 +526,7 @@ describe('the context', () => {
     const before = (await asked(page)).at(-2)!.messages!.length;
     expect((await lastAsked())?.length).toBeLessThan(before);
     expect(await textsOf(questions())).toHaveLength(4); // forgetting deletes no turn
-    expect(await textOf(byId('memory'))).toBe('The model no longer reads what is above');
+    expect(await textOf(byId('memory'))).toBe('The model can no longer see messages above this line');
     const below = await byId('memory').evaluate((line) => line.getBoundingClientRect().top);
     const first = await questions()
       .first()
@@ -539,7 +539,7 @@ describe('the context', () => {
     await sendAll('Go');
     expect(await textOf(byId('advice'))).toContain('The context is full');
     expect(await byId('advice').getAttribute('role')).toBe('note'); // nothing failed
-    expect(await textOf(byId('meter'))).toBe('60 of 60 tokens');
+    expect(await textOf(byId('meter'))).toBe('Memory 100 % full');
     await byId('offer-forget').click();
     await expect.poll(() => byId('memory').count()).toBe(1);
     expect(await byId('advice').count()).toBe(0);
@@ -790,7 +790,7 @@ test('a reader who scrolls away while an answer streams stays there, until the b
   });
   const top = () =>
     page.evaluate(() => document.querySelector('vivace-chat')!.shadowRoot!.querySelector('.scroller')!.scrollTop);
-  const end = page.getByRole('button', { name: 'To the newest text' });
+  const end = page.getByRole('button', { name: 'Jump to latest' });
   const words = async () => (await textOf(lastAnswer(page))).match(/word/g)?.length;
   await send(page, 'Go');
   await expect.poll(words).toBe(70);

@@ -81,7 +81,7 @@ describe('one visit, and the next', () => {
 
   test('a question during tuning waits, and is answered once the tuning is canceled', async () => {
     const { page } = visited;
-    expect(await textOf(page.getByTestId('tuning'))).toMatch(/being tuned, \d+ of \d+/);
+    expect(await textOf(page.getByTestId('tuning'))).toMatch(/Tuning your GPU \(\d+ of \d+\)/);
     await send(page, 'Tell me a story about a cat');
     await expect
       .poll(() => textOf(page.locator('vivace-turn .reading').last()))

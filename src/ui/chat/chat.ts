@@ -4,11 +4,13 @@
 // is something to store, `vivace-writing` with the turn that streams, `vivace-reload` when the model must be loaded
 // again, and `vivace-cancel-tuning` when the reader prefers an answer to the tuner.
 
-import { html, LitElement, nothing, type PropertyValues } from 'lit';
+import { html, nothing, type PropertyValues } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Engine, Health } from '../../engine/engine';
-import { type Offer, settingsAfter, WRITES_NO_TEXT } from '../shared/advice';
 import { ChatAttachments, type ReadFiles } from './chat_attachments';
+import { WordedElement } from '../../words/worded_element';
+import { words } from '../../words/words';
+import { type Offer, settingsAfter } from '../shared/advice';
 import { ChatKeys } from './chat_keys';
 import {
   renderAttached,
@@ -47,16 +49,10 @@ import { sharedStyles } from '../shared/shared_styles';
 import '../turn/turn';
 import type { TurnAction, VivaceTurn } from '../turn/turn';
 
-const STORY_EXAMPLES = [
-  'Tell me a story about a brave cat',
-  'Tell me a bedtime story about a sleepy bear',
-  'Tell me a story about a little red car',
-];
-
 /** Turns shown at first, and added by each press of the button above them. */
 const TURNS_AT_ONCE = 200;
 
-export class VivaceChat extends LitElement implements ChatHost {
+export class VivaceChat extends WordedElement implements ChatHost {
   static override styles = [sharedStyles, recoveryStyles, chatStyles];
   static override properties = {
     engine: { attribute: false },
@@ -77,7 +73,8 @@ export class VivaceChat extends LitElement implements ChatHost {
   /** Null while there is no model. The reader can write already. */
   declare engine: Engine | null;
   declare loadSettings: LoadSettings;
-  declare examples: readonly string[];
+  /** The questions that the empty conversation offers. Null: those for the storyteller. */
+  declare examples: readonly string[] | null;
   /** Reads files that come with a question. Null: the chat takes none. The page brings it, with their elements. */
   declare readFiles: ReadFiles | null;
   /**
@@ -88,7 +85,7 @@ export class VivaceChat extends LitElement implements ChatHost {
   declare remember: boolean;
   /** True if the chat takes its keys from the whole document (chat_keys). For a page of its own. */
   declare shortcuts: boolean;
-  /** Headline of the empty conversation. */
+  /** Headline of the empty conversation. Empty: that for the storyteller. */
   declare heading: string;
   /** The system message of new conversations, or '', until a reader writes another. */
   declare system: string;
@@ -112,12 +109,12 @@ export class VivaceChat extends LitElement implements ChatHost {
     super();
     this.engine = null;
     this.loadSettings = STANDARD_LOAD;
-    this.examples = STORY_EXAMPLES;
+    this.examples = null;
     this.readFiles = null;
     this.tuning = null;
     this.remember = false;
     this.shortcuts = false;
-    this.heading = 'Once upon a time…';
+    this.heading = '';
     this.system = '';
     this.welcome = '';
     this.thinking = 'on';
@@ -178,9 +175,10 @@ export class VivaceChat extends LitElement implements ChatHost {
 
   override render() {
     const { session } = this;
+    const text = words().chat;
     const isEmpty = session.steps.length === 0;
     return html`
-      <div class="scroller" tabindex="-1" role="log" aria-live="off" aria-label="Conversation">
+      <div class="scroller" tabindex="-1" role="log" aria-live="off" aria-label=${text.log}>
         <div class="column">
           <slot name="notice"></slot>
           ${isEmpty ? renderEmpty(this, this.onExample) : this.renderTurns()}
@@ -191,18 +189,18 @@ export class VivaceChat extends LitElement implements ChatHost {
         ${
           this.following || isEmpty
             ? nothing
-            : html`<button class="icon latest" title="To the newest text" aria-label="To the newest text"
+            : html`<button class="icon latest" title=${text.latest} aria-label=${text.latest}
                 @click=${() => this.keeper?.jumpToEnd()}>${icons.down}</button>`
         }
         ${this.tuning ? renderTuning(this.tuning, this.onCancelTuning) : nothing}
-        ${this.unready === WRITES_NO_TEXT ? renderNoText() : nothing}
+        ${this.writesNoText ? renderNoText() : nothing}
         ${this.renderHealth()}
-        <vivace-composer placeholder=${isEmpty ? 'Ask for a story, or for anything' : 'Go on'} ?streaming=${this.isStreaming}
+        <vivace-composer placeholder=${isEmpty ? text.ask : text.reply} ?streaming=${this.isStreaming}
           blocked=${this.unready} @vivace-send=${this.onSend} @vivace-stop=${this.stop} @vivace-recall=${this.onRecall} @paste=${this.onPaste}>
           ${renderAttached(this.attached)}
           ${this.readFiles ? html`<vivace-attach @vivace-attach=${this.onAttach}></vivace-attach>` : nothing}
           <vivace-settings .sampling=${this.sampling} .system=${this.conversation.system} .loaded=${this.loadSettings} @vivace-settings=${this.onSettings} @vivace-system=${this.onSystem}></vivace-settings>
-          <button class="icon" data-testid="new-conversation" title="New conversation" aria-label="New conversation"
+          <button class="icon" data-testid="new-conversation" title=${text.fresh} aria-label=${text.fresh}
             ?disabled=${isEmpty} @click=${this.newConversation}>${icons.fresh}</button>
           ${renderMeter(session.contextTokens, this.engine?.info.contextLength)}
           ${session.canSwitchThinking ? renderThinking(this.thinking === 'on', this.onThinking) : nothing}
@@ -227,11 +225,11 @@ export class VivaceChat extends LitElement implements ChatHost {
     const recovery = health.state === 'recovering' ? health : null;
     const hidden = Math.max(0, steps.length - this.limit);
     const last = steps.length - 1;
-    const blocked = this.isStreaming ? 'Wait until the answer has ended.' : this.unready;
+    const blocked = this.isStreaming ? words().chat.waitForEnd : this.unready;
     return html`
       ${
         hidden > 0
-          ? html`<button class="button earlier" data-testid="earlier" @click=${this.onEarlier}>Show earlier messages</button>`
+          ? html`<button class="button earlier" data-testid="earlier" @click=${this.onEarlier}>${words().chat.earlier}</button>`
           : nothing
       }
       ${repeat(
@@ -275,7 +273,7 @@ export class VivaceChat extends LitElement implements ChatHost {
   private onEngine(): void {
     this.dispatchEvent(new CustomEvent('vivace-engine'));
     if (!this.engine) return;
-    if (this.unready === WRITES_NO_TEXT) this.session.announce(WRITES_NO_TEXT);
+    if (this.writesNoText) this.session.announce(words().advice.writesNoText);
     this.sendChosen();
   }
 
@@ -296,9 +294,14 @@ export class VivaceChat extends LitElement implements ChatHost {
 
   /** The reason why the model cannot be asked, or ''. */
   private get unready(): string {
-    if (!this.engine) return 'The model is not ready yet.';
-    if (this.engine.lost) return 'Load the model again first.';
-    return this.engine.info.embeddings.only ? WRITES_NO_TEXT : '';
+    if (!this.engine) return words().chat.notReady;
+    if (this.engine.lost) return words().chat.reloadFirst;
+    return this.writesNoText ? words().advice.writesNoText : '';
+  }
+
+  /** True for a model that can only embed text. */
+  private get writesNoText(): boolean {
+    return this.engine !== null && !this.engine.lost && this.engine.info.embeddings.only;
   }
 
   private get composer(): VivaceComposer | null {
@@ -339,7 +342,7 @@ export class VivaceChat extends LitElement implements ChatHost {
     else {
       this.chosen = example;
       void this.composer?.edit(example);
-      this.session.announce('This is sent when the model is ready.');
+      this.session.announce(words().chat.sentWhenReady);
     }
   };
 

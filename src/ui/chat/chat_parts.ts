@@ -4,7 +4,10 @@
 import { html, nothing } from 'lit';
 import type { BackendName, Engine, Health } from '../../engine/engine';
 import { formatParameters } from '../../shared/format';
-import { lostOffers, OFFER_LABELS, type Offer, WRITES_NO_TEXT } from '../shared/advice';
+import { language } from '../../words/language';
+import { words } from '../../words/words';
+import { lostOffers, type Offer } from '../shared/advice';
+import { number, percentText } from '../shared/amounts';
 import { icons } from '../shared/icons';
 import { describeWithoutGpu, renderRecovery } from '../shared/recovery';
 import type { ChatAttachments } from './chat_attachments';
@@ -13,21 +16,19 @@ import { NEARLY_FULL } from './chat_context';
 interface EmptyConversation {
   readonly heading: string;
   readonly welcome: string;
-  readonly examples: readonly string[];
+  readonly examples: readonly string[] | null;
   readonly engine: Engine | null;
 }
 
 export function renderEmpty(chat: EmptyConversation, onExample: (example: string) => void) {
   const { model, embeddings } = chat.engine?.info ?? {};
-  const about = model
-    ? `${model.name}, ${formatParameters(model.parameters)} parameters, is running in this page.`
-    : '';
+  const about = model ? words().chat.isReady(model.name, formatParameters(model.parameters, language())) : '';
   return html`<div class="empty">
-    <h1>${chat.heading}</h1>
+    <h1>${chat.heading || words().chat.heading}</h1>
     <p dir="auto">${chat.welcome || about}</p>
     <slot name="loading"></slot>
     <div class="examples">
-      ${(embeddings?.only ? [] : chat.examples).map(
+      ${(embeddings?.only ? [] : (chat.examples ?? words().chat.stories)).map(
         (example) =>
           html`<button class="example" data-testid="example" @click=${() => onExample(example)}>${example}</button>`,
       )}
@@ -54,10 +55,10 @@ export interface Tuning {
 
 /** A strip over the composer: the tuner's progress, its effect on a question, and a button that cancels it. */
 export function renderTuning({ done, total }: Tuning, onCancel: () => void) {
-  const count = total > 0 ? `, ${done.toLocaleString('en')} of ${total.toLocaleString('en')}` : '';
+  const text = words().chat;
   return html`<div class="tuning" data-testid="tuning">
-    <p>This GPU is being tuned${count}. A question waits for that.</p>
-    <button class="button" data-testid="cancel-tuning" aria-label="Cancel tuning" @click=${onCancel}>Cancel</button>
+    <p>${total > 0 ? text.tuningPart(number(done, 0), number(total, 0)) : text.tuning}</p>
+    <button class="button" data-testid="cancel-tuning" aria-label=${text.cancelTuning} @click=${onCancel}>${text.cancel}</button>
   </div>`;
 }
 
@@ -73,45 +74,46 @@ export function renderHealth(
   const { state, cause } = health;
   if (state === 'recovering')
     return html`<div class="tuning health" data-testid="health" data-state=${state} role="status">
-      ${renderRecovery(health, 'A question waits for that.')}
+      ${renderRecovery(health, words().recovery.sendsThen)}
     </div>`;
   if (state === 'without-gpu')
     return html`<div class="tuning health" data-testid="health" data-state=${state} role="status">
       <p>${describeWithoutGpu(health)}</p>
     </div>`;
   const button = (offer: Offer) =>
-    html`<button class="button" data-testid="offer-${offer}" @click=${() => onOffer(offer)}>${OFFER_LABELS[offer]}</button>`;
+    html`<button class="button" data-testid="offer-${offer}" @click=${() => onOffer(offer)}>${words().offers[offer]}</button>`;
   return html`<div class="tuning health" data-testid="health" data-state=${state} role="alert">
-    <p>${cause.message} The conversation is kept.</p>
+    <p>${words().chat.kept(cause.message)}</p>
     <div class="offers">${lostOffers(cause, backend).map(button)}</div>
   </div>`;
 }
 
 /** A strip over the composer of a model that cannot answer. */
 export function renderNoText() {
-  return html`<div class="tuning" data-testid="writes-no-text"><p>${WRITES_NO_TEXT}</p></div>`;
+  return html`<div class="tuning" data-testid="writes-no-text"><p>${words().advice.writesNoText}</p></div>`;
 }
 
 /** The part of the context that the conversation fills. Empty before the first answer. */
 export function renderMeter(used: number | null, all: number | undefined) {
   if (used === null || all === undefined) return nothing;
-  const words = `${used.toLocaleString('en')} of ${all.toLocaleString('en')} tokens`;
-  const title = `The conversation fills ${words} of the context`;
+  const text = words().chat;
+  const title = text.memoryTitle(number(used, 0), number(all, 0));
   return html`<span class="meter" data-testid="meter" data-state=${used / all > NEARLY_FULL ? 'nearly-full' : 'roomy'} title=${title}>
     <progress max=${all} .value=${Math.min(used, all)} aria-label=${title}></progress>
-    <span>${words}</span>
+    <span>${text.memory(percentText(Math.min(1, used / all)))}</span>
   </span>`;
 }
 
 /** The switch of thinking, beside the button that sends. */
 export function renderThinking(isOn: boolean, onSwitch: () => void) {
-  const title = isOn ? 'The model thinks before it answers' : 'The model answers at once';
+  const text = words().chat;
+  const title = isOn ? text.thinks : text.answersAtOnce;
   return html`<button slot="end" class="thinking" data-testid="thinking" aria-pressed=${isOn} title=${title} @click=${onSwitch}>
-    ${icons.think}<span>Thinking</span>
+    ${icons.think}<span>${text.thinking}</span>
   </button>`;
 }
 
 /** The line between the turns that the model no longer reads and the others. */
 export function renderMemoryLine() {
-  return html`<p class="memory" data-testid="memory">The model no longer reads what is above</p>`;
+  return html`<p class="memory" data-testid="memory">${words().chat.forgotten}</p>`;
 }

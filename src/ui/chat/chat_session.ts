@@ -3,9 +3,9 @@
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Engine, EngineEvent } from '../../engine/engine';
-import { lossOf } from '../../shared/loss';
 import { uniqueId } from '../../shared/unique_id';
 import type { Attachment } from '../conversation/attachments';
+import { words } from '../../words/words';
 import { isCut } from '../conversation/continuation';
 import { countWords, endedInThought, endRemark, type Turn, toMessages } from '../conversation/conversation';
 import {
@@ -21,6 +21,7 @@ import {
 } from '../conversation/conversation_tree';
 import { type VersionOf, versionBeside } from '../conversation/versions';
 import { type SamplingSettings, type Thinking, toOptions } from '../settings/settings_fields';
+import { lossOf } from '../shared/recovery';
 import { contextTokens, forgetOldest, isFull, memoryStart, NEARLY_FULL } from './chat_context';
 import { AnswerRun } from './chat_run';
 import { Gate } from './gate';
@@ -304,10 +305,10 @@ export class ChatSession implements ReactiveController {
     this.run = run;
     this.show(conversation);
     const keeping = this.keep(true);
-    this.announce(goesOn ? 'The answer goes on.' : '');
+    this.announce(goesOn ? words().spoken.goesOn : '');
     this.ticker = setInterval(() => {
-      if (turn.answer) this.announce(`Still writing, ${countWords(turn.answer)} words.`);
-      else if (turn.reasoning) this.announce(`Still thinking, ${countWords(turn.reasoning)} words.`);
+      if (turn.answer) this.announce(words().spoken.writing(countWords(turn.answer)));
+      else if (turn.reasoning) this.announce(words().spoken.thinking(countWords(turn.reasoning)));
     }, STILL_WRITING_MS);
     if (keeping.length > 0) await run.outlasts(Promise.allSettled(keeping), STORED_WITHIN_MS);
     // A part thinks if the answer did: thinking that goes on cannot be off.
@@ -329,9 +330,9 @@ export class ChatSession implements ReactiveController {
   private async mayBegin(run: AnswerRun): Promise<boolean> {
     if (run.endsUnasked()) return false;
     if (!this.host.tuning) return true;
-    run.turn.waitsFor = 'this GPU is being tuned.';
+    run.turn.waitsFor = words().turn.tuning;
     this.host.refreshTurn(run.turn);
-    this.announce('The answer waits until this GPU is tuned.');
+    this.announce(words().spoken.waitsForTuning);
     const passes = await run.passes(this.tuned);
     this.host.refreshTurn(run.turn);
     return passes;
@@ -344,13 +345,13 @@ export class ChatSession implements ReactiveController {
   }
 
   private onEvent(turn: Turn, event: EngineEvent, isSeen: boolean): void {
+    const text = words().spoken;
     this.host.dispatchEvent(new CustomEvent<EngineEvent>('vivace-event', { detail: event }));
-    if (event.type === 'interrupted') this.announce(`${lossOf(event.code)}. The answer waits for the model.`);
-    if (event.type === 'recovered') this.announce('The answer goes on.');
+    if (event.type === 'interrupted') this.announce(text.waitsForModel(lossOf(event.code)));
+    if (event.type === 'recovered') this.announce(text.goesOn);
     if (!isSeen) return;
-    if (event.type === 'token' && turn.answer.length === event.text.length) this.announce('The answer begins.');
-    if (event.type === 'reasoning' && turn.reasoning.length === event.text.length)
-      this.announce('The model is thinking.');
+    if (event.type === 'token' && turn.answer.length === event.text.length) this.announce(text.begins);
+    if (event.type === 'reasoning' && turn.reasoning.length === event.text.length) this.announce(text.thinks);
     this.host.refreshTurn(turn);
     if (turn.state === 'streaming') this.keepGrown(turn);
   }
@@ -373,8 +374,9 @@ export class ChatSession implements ReactiveController {
     const part = (this.contextTokens ?? 0) / (this.host.engine?.info.contextLength ?? Number.POSITIVE_INFINITY);
     const warns = part > NEARLY_FULL && !this.hasWarned; // once
     this.hasWarned = part > NEARLY_FULL;
-    const end = finishReason === 'abort' ? 'The answer was stopped' : 'The answer is complete';
-    return `${end}, ${countWords(answer)} words.${warns ? ` The context is ${Math.round(100 * part)} % full.` : ''}`;
+    const { stopped, complete, full } = words().spoken;
+    const end = (finishReason === 'abort' ? stopped : complete)(countWords(answer));
+    return warns ? `${end} ${full(Math.round(100 * part))}` : end;
   }
 
   /** Makes the model forget the oldest turns; false if there were none. */

@@ -1,13 +1,15 @@
 // <vivace-composer>: the field for messages. Enter sends, Shift+Enter breaks the line, the button sends or stops.
 // Fires `vivace-send` with the text, `vivace-stop`, and `vivace-recall` at ArrowUp in an empty field.
 
-import { css, html, LitElement, type PropertyValues } from 'lit';
+import { css, html, type PropertyValues } from 'lit';
+import { WordedElement } from '../../words/worded_element';
+import { words } from '../../words/words';
 import { fitHeight } from '../shared/field_height';
 import { icons } from '../shared/icons';
 import { isComposing } from '../shared/input_method';
 import { sharedStyles } from '../shared/shared_styles';
 
-export class VivaceComposer extends LitElement {
+export class VivaceComposer extends WordedElement {
   static override styles = [
     sharedStyles,
     css`
@@ -77,21 +79,22 @@ export class VivaceComposer extends LitElement {
   }
 
   override render() {
+    const text = words().composer;
     const canSend = this.blocked === '' && this.value.trim() !== '';
     return html`<div class="box" @click=${this.onBoxClick}>
       <slot name="above"></slot>
-      <textarea data-testid="prompt" rows="1" aria-label="Your message" enterkeyhint="send"
+      <textarea data-testid="prompt" rows="1" aria-label=${text.label} enterkeyhint="send"
         placeholder=${this.placeholder} .value=${this.value} @input=${this.onInput} @keydown=${this.onKey}></textarea>
       <div class="row">
         <div class="tools"><slot></slot></div>
         <slot name="end"></slot>
         ${
           this.streaming
-            ? html`<button class="round stop" data-testid="stop" title="Stop (Escape)" aria-label="Stop" @click=${this.stop}>
+            ? html`<button class="round stop" data-testid="stop" title=${text.stopTitle} aria-label=${text.stop} @click=${this.stop}>
                 ${icons.stop}
               </button>`
-            : html`<button class="round" data-testid="send" ?disabled=${!canSend} @click=${this.send} aria-label="Send"
-                title=${this.blocked || 'Send (Enter)'}>${icons.send}</button>`
+            : html`<button class="round" data-testid="send" ?disabled=${!canSend} @click=${this.send} aria-label=${text.send}
+                title=${this.blocked || text.sendTitle}>${icons.send}</button>`
         }
       </div>
     </div>`;

@@ -2,10 +2,11 @@
 // Pure.
 
 import type { ChatMessage, EngineEvent, FinishReason, RunMetrics, Usage } from '../../engine/engine';
-import { formatDuration, formatMilliseconds, formatTokenRate } from '../../shared/format';
 import { uniqueId } from '../../shared/unique_id';
+import { words } from '../../words/words';
 import type { Advice } from '../shared/advice';
 import { type Attachment, contentOf } from './attachments';
+import { describeDuration, number, rateText, timeText } from '../shared/amounts';
 
 type AnswerState = 'streaming' | 'done' | 'error';
 
@@ -158,8 +159,9 @@ export function endedInThought(turn: Turn): boolean {
 
 /** The line over the folded thinking. */
 export function thoughtLabel(turn: Turn): string {
-  if (isThinking(turn)) return 'Thinking…';
-  return turn.thoughtMs === null ? 'Thinking' : `Thought for ${formatDuration(turn.thoughtMs)}`;
+  const text = words().turn;
+  if (isThinking(turn)) return text.thinks;
+  return turn.thoughtMs === null ? text.thought : text.thoughtFor(describeDuration(turn.thoughtMs));
 }
 
 /**
@@ -186,10 +188,11 @@ function timingOf({ decodeTokensPerSecond, ttftMs, tbtMs }: RunMetrics): Timing 
 
 /** The parts of the line under an answer: speed, wait, rhythm. */
 export function timingParts({ decodeTokensPerSecond, ttftMs, tbtP50Ms }: Timing): string[] {
+  const text = words().turn;
   const parts: string[] = [];
-  if (decodeTokensPerSecond !== null) parts.push(formatTokenRate(decodeTokensPerSecond));
-  if (ttftMs !== null) parts.push(`first token ${formatMilliseconds(ttftMs)}`);
-  if (tbtP50Ms !== null) parts.push(`TBT p50 ${formatMilliseconds(tbtP50Ms)}`);
+  if (decodeTokensPerSecond !== null) parts.push(rateText(decodeTokensPerSecond));
+  if (ttftMs !== null) parts.push(text.firstToken(timeText(ttftMs)));
+  if (tbtP50Ms !== null) parts.push(text.median(timeText(tbtP50Ms)));
   return parts;
 }
 
@@ -198,41 +201,48 @@ export function timingParts({ decodeTokensPerSecond, ttftMs, tbtP50Ms }: Timing)
  * @param canSwitch true if the model's thinking can be switched off
  */
 export function endRemark(turn: Turn, canSwitch = false): string | null {
+  const text = words().ends;
   if (endedInThought(turn)) return thoughtRemark(turn, canSwitch);
   switch (turn.finishReason) {
     case 'abort':
-      return 'Stopped';
+      return text.stopped;
     case 'closed':
-      return 'Unfinished: the page that wrote this was closed, or writes on in another tab.';
-    case 'length':
-      return `Stopped at ${limitOf(turn)}.`;
+      return text.closed;
+    case 'length': {
+      const n = limitOf(turn);
+      return n === null ? text.someLimit : text.limit(n);
+    }
     case 'context':
-      return 'Ended here: the context was full.';
+      return text.context;
     default:
       if (turn.state !== 'done' || turn.answer.trim() !== '') return null;
-      return turn.calls.length > 0 ? 'The model asked for a tool.' : 'The model ended without a word. Try again.';
+      return turn.calls.length > 0 ? text.tool : text.nothing;
   }
 }
 
 function thoughtRemark(turn: Turn, canSwitch: boolean): string {
-  const orSwitch = canSwitch ? ', or switch thinking off' : '';
+  const text = words().ends;
   switch (turn.finishReason) {
     case 'abort':
-      return 'Stopped while thinking, before the answer';
+      return text.thoughtStopped;
     case 'closed':
-      return 'Unfinished: the page that thought was closed before the answer, or writes on in another tab.';
-    case 'length':
-      return `Thinking stopped at ${limitOf(turn)}, before the answer.${canSwitch ? ' You can switch it off.' : ''}`;
+      return text.thoughtClosed;
+    case 'length': {
+      const n = limitOf(turn);
+      const sentence = n === null ? text.thoughtSomeLimit : text.thoughtLimit(n);
+      return canSwitch ? text.canSwitch(sentence) : sentence;
+    }
     case 'context':
-      return `Thinking was cut before the answer: the context was full. Make room${orSwitch}.`;
+      return canSwitch ? text.thoughtContextOrSwitch : text.thoughtContext;
     default:
-      return `The model thought, but gave no answer. Try again${orSwitch}.`;
+      return canSwitch ? text.thoughtOnlyOrSwitch : text.thoughtOnly;
   }
 }
 
-function limitOf({ limit, usage }: Turn): string {
+/** The tokens at which a limit cut the answer. Null if unknown. */
+function limitOf({ limit, usage }: Turn): string | null {
   const n = limit ?? usage?.completionTokens; // older copies have no limit
-  return n === undefined ? 'your token limit' : `your ${n.toLocaleString('en')}-token limit`;
+  return n === undefined ? null : number(n, 0);
 }
 
 const EXCERPT_LINES = 12;

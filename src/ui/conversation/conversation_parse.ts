@@ -4,7 +4,7 @@
 import { VivaceError } from '../../errors';
 import { isJsonObject, type JsonObject } from '../../shared/json_object';
 import { UNIQUE_ID } from '../../shared/unique_id';
-import { type Advice, OFFER_LABELS, type Offer } from '../shared/advice';
+import { type Advice, isOffer } from '../shared/advice';
 import { upperFirst } from '../shared/sentences';
 import { type Attachment, MAX_ATTACHMENT_BYTES, MAX_ATTACHMENT_NAME, MAX_ATTACHMENTS } from './attachments';
 import { MAX_CALLS, type ShownCall, type Timing, type Turn } from './conversation';
@@ -224,11 +224,10 @@ function parseUsage(reader: Reader, value: unknown): NonNullable<Turn['usage']> 
 function parseAdvice(reader: Reader, value: unknown): Advice {
   const fields = reader.record(value, 'its advice');
   const offers = reader.list(fields.offers, 'its list of offers', 16);
-  const isKnown = (offer: unknown): offer is Offer => typeof offer === 'string' && Object.hasOwn(OFFER_LABELS, offer);
   return {
     what: reader.text(fields.what, 'its advice'),
     next: reader.text(fields.next, 'its advice'),
-    offers: offers.filter(isKnown),
+    offers: offers.filter(isOffer),
   };
 }
 

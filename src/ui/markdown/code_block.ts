@@ -1,6 +1,8 @@
 // A block of code with a bar above: the language, and a button that copies the code as the model wrote it. The bar
 // contains no text nodes (code_block_styles.ts paints its words), so a selection never includes them.
 
+import { words } from '../../words/words';
+
 /** Milliseconds for which the button shows that it has copied. */
 const COPIED_MS = 1600;
 
@@ -20,10 +22,17 @@ function element(name: string, attributes: Record<string, string>): HTMLElement 
 }
 
 export function createCodeBlock(): CodeBlock {
+  const text = words().turn;
   const source = { text: '' };
-  const block = element('div', { class: 'code-block', role: 'group', 'aria-label': 'Code' });
+  const block = element('div', { class: 'code-block', role: 'group', 'aria-label': text.code });
   const bar = element('div', { class: 'code-bar' });
-  const button = element('button', { class: 'code-copy', type: 'button', 'aria-label': 'Copy the code' });
+  const button = element('button', {
+    class: 'code-copy',
+    type: 'button',
+    'aria-label': text.copyCode,
+    'data-label': text.copyQuestion,
+    'data-done': text.copied,
+  });
   const pre = element('pre', { tabindex: '0' }); // long lines scroll, also by keyboard
   const code = element('code', {});
   button.addEventListener('click', () => void copy(source.text, code, button));
@@ -38,7 +47,7 @@ export function createCodeBlock(): CodeBlock {
     setLanguage(language) {
       code.setAttribute('data-language', language);
       bar.setAttribute('data-language', language);
-      block.setAttribute('aria-label', `Code, ${language}`);
+      block.setAttribute('aria-label', words().turn.codeIn(language));
     },
   };
 }
@@ -51,9 +60,9 @@ async function copy(text: string, code: HTMLElement, button: HTMLElement): Promi
     return;
   }
   button.setAttribute('data-copied', '');
-  button.setAttribute('aria-label', 'Copied');
+  button.setAttribute('aria-label', words().turn.copied);
   setTimeout(() => {
     button.removeAttribute('data-copied');
-    button.setAttribute('aria-label', 'Copy the code');
+    button.setAttribute('aria-label', words().turn.copyCode);
   }, COPIED_MS);
 }

@@ -12,8 +12,8 @@ export const codeBlockStyles = css`
   .code-copy {
     margin-inline-start: auto; padding: 4px 9px; border: 0; border-radius: 7px; background: none; color: inherit; font: inherit; cursor: pointer;
   }
-  .code-copy::before { content: 'Copy'; }
-  .code-copy[data-copied]::before { content: 'Copied'; }
+  .code-copy::before { content: attr(data-label); }
+  .code-copy[data-copied]::before { content: attr(data-done); }
   .code-copy:hover { background: var(--v-line); color: var(--v-ink); }
   .text .code-block pre { margin: 0; border-radius: 0 0 11px 11px; background: none; }
   .text .code-block:last-child { margin-bottom: 0; }

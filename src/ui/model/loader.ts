@@ -1,10 +1,12 @@
 // <vivace-loader>: the progress of a load in bytes, speed and time left, or the reason for a failure with buttons for
 // what to do next. Fires `vivace-cancel-load`, and `vivace-load-offer` with the offer that the reader takes.
 
-import { css, html, LitElement, nothing } from 'lit';
+import { css, html, nothing } from 'lit';
 import type { EngineLoadProgress } from '../../engine/engine';
-import { type Advice, OFFER_LABELS, type Offer } from '../shared/advice';
-import { barStyles, describeProgress, describeWait, OTHER_TAB, renderBar, STAGES } from '../shared/load_bar';
+import { WordedElement } from '../../words/worded_element';
+import { words } from '../../words/words';
+import type { Advice, Offer } from '../shared/advice';
+import { barStyles, describeProgress, describeWait, renderBar } from '../shared/load_bar';
 import { sharedStyles } from '../shared/shared_styles';
 
 /** The wait for another tab after which the reader may go on without that tab. */
@@ -16,7 +18,7 @@ export type LoadState =
   | { kind: 'failed'; advice: Advice }
   | { kind: 'ready' };
 
-export class VivaceLoader extends LitElement {
+export class VivaceLoader extends WordedElement {
   static override styles = [
     sharedStyles,
     barStyles,
@@ -48,7 +50,7 @@ export class VivaceLoader extends LitElement {
         return this.renderProgress(state.progress);
       case 'canceled':
         return html`<div class="box" data-testid="load-progress" data-state="canceled">
-          <p>Loading was canceled. What has arrived from an address is kept where this browser allows it, and loading goes on from there.</p>
+          <p>${words().load.canceled}</p>
           ${this.renderOffers(state.offers)}
         </div>`;
       case 'failed':
@@ -62,14 +64,15 @@ export class VivaceLoader extends LitElement {
 
   private renderProgress(progress: EngineLoadProgress | null) {
     const p = progress ?? { stage: 'open', loadedBytes: 0, totalBytes: 0, bytesPerSecond: null, secondsLeft: null };
+    const text = words().load;
     const wait = describeWait(p);
     const mayGoOn = p.goOnAlone && (p.waitsMs ?? 0) >= ALONE_AFTER_MS;
     return html`<div data-testid="load-progress" data-state="loading" data-stage=${p.stage}>
-      <div class="line"><span role="status">${wait ? OTHER_TAB : STAGES[p.stage]}</span><span class="bytes">${wait || describeProgress(p)}</span></div>
+      <div class="line"><span role="status">${wait ? text.otherTab : text[p.stage]}</span><span class="bytes">${wait || describeProgress(p)}</span></div>
       <div class="row">
         ${renderBar(progress)}
-        ${mayGoOn ? html`<button class="button" data-testid="go-on-alone" @click=${() => p.goOnAlone?.()}>Load it here alone</button>` : nothing}
-        <button class="button" data-testid="cancel-load" @click=${() => this.fire('vivace-cancel-load')}>Cancel</button>
+        ${mayGoOn ? html`<button class="button" data-testid="go-on-alone" @click=${() => p.goOnAlone?.()}>${text.alone}</button>` : nothing}
+        <button class="button" data-testid="cancel-load" @click=${() => this.fire('vivace-cancel-load')}>${text.cancel}</button>
       </div>
     </div>`;
   }
@@ -78,7 +81,7 @@ export class VivaceLoader extends LitElement {
     return html`<div class="offers">
       ${offers.map(
         (offer, i) => html`<button class="button ${i === 0 ? 'primary' : ''}" data-testid="load-${offer}"
-          @click=${() => this.fire('vivace-load-offer', offer)}>${OFFER_LABELS[offer]}</button>`,
+          @click=${() => this.fire('vivace-load-offer', offer)}>${words().offers[offer]}</button>`,
       )}
       <slot></slot>
     </div>`;

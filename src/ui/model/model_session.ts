@@ -3,6 +3,7 @@
 // tag.
 
 import { Engine, type EngineLoadOptions, type ModelLocation } from '../../engine/engine';
+import { words } from '../../words/words';
 import { type LoadSettings, toOptions } from '../settings/settings_fields';
 import { type Advice, adviseLoad, isAbort, type Offer, settingsAfter } from '../shared/advice';
 import type { LoadState } from './loader';
@@ -136,7 +137,7 @@ export class ModelSession {
     }
     const { what, next, offers } = failure;
     const advice: Advice = engine
-      ? { what, next: `The model from before still runs. ${next}`, offers: ['keep', ...offers] }
+      ? { what, next: words().advice.stillRuns(next), offers: ['keep', ...offers] }
       : { what, next, offers: isBack ? ['former', ...offers] : offers };
     this.listener.onState({ kind: 'failed', advice });
   }

@@ -1,12 +1,14 @@
 // <vivace-notices>: dismissible notices on top of a conversation. Shows each warning of the engine once.
 
-import { css, html, LitElement } from 'lit';
+import { css, html } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Warning } from '../../engine/engine';
+import { WordedElement } from '../../words/worded_element';
+import { words } from '../../words/words';
 import { icons } from '../shared/icons';
 import { sharedStyles } from '../shared/shared_styles';
 
-export class VivaceNotices extends LitElement {
+export class VivaceNotices extends WordedElement {
   static override styles = [
     sharedStyles,
     css`
@@ -46,12 +48,13 @@ export class VivaceNotices extends LitElement {
   }
 
   override render() {
+    const { dismiss } = words().notices;
     return repeat(
       this.shown,
       (warning) => warning,
       (warning) => html`<div class="notice" data-testid="notice" data-code=${warning.code} role="status">
         <p dir="auto">${warning.message}</p>
-        <button class="icon small" aria-label="Dismiss" title="Dismiss" @click=${() => this.dismiss(warning)}>${icons.close}</button>
+        <button class="icon small" aria-label=${dismiss} title=${dismiss} @click=${() => this.dismiss(warning)}>${icons.close}</button>
       </div>`,
     );
   }

@@ -2,7 +2,7 @@
 // remedy; the advice adds what this page can do. Pure.
 
 import type { BackendName, EngineLoadOptions } from '../../engine/engine';
-import { lowerFirst } from './sentences';
+import { words } from '../../words/words';
 
 export type Offer =
   | 'retry'
@@ -17,25 +17,16 @@ export type Offer =
   | 'keep'
   | 'former';
 
+/** True for the name of an offer. */
+export function isOffer(name: unknown): name is Offer {
+  return typeof name === 'string' && Object.hasOwn(words().offers, name);
+}
+
 export interface Advice {
   what: string;
   next: string;
   offers: Offer[];
 }
-
-export const OFFER_LABELS: Record<Offer, string> = {
-  retry: 'Try again',
-  continue: 'Continue',
-  edit: 'Edit the message',
-  new: 'New conversation',
-  forget: 'Go on without the oldest messages',
-  'no-system': 'Go on without the system prompt',
-  reload: 'Load the model again',
-  'auto-attention': 'Go back to auto',
-  cpu: 'Use the CPU',
-  keep: 'Go on with the running model',
-  former: 'Load the model from before',
-};
 
 /** The settings of the next load after the reader has taken an offer. */
 export function settingsAfter<T extends Pick<EngineLoadOptions, 'attention' | 'backend'>>(
@@ -63,62 +54,55 @@ function canRetry(error: unknown): boolean {
 
 function said(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  return message || 'The error came without a message.';
+  return message || words().advice.noMessage;
 }
 
-/** Said of a model that can only embed text. */
-export const WRITES_NO_TEXT =
-  'This model writes no answers: it turns texts into vectors, for search and comparison. Open a chat model to chat.';
-
-/** Said of a model whose chat template cannot open an answer again. */
-const CONTINUES_NOTHING = 'This model cannot continue an answer.';
-
 /** Advice under an answer that ended because the context is full. */
-export const FULL_CONTEXT: Advice = {
-  what: 'The context is full: the model has no room for more.',
-  next: 'Nothing is deleted, whatever you choose.',
-  offers: ['forget', 'new', 'edit'],
-};
+export function fullContext(): Advice {
+  const { full, nothingDeleted } = words().advice;
+  return { what: full, next: nothingDeleted, offers: ['forget', 'new', 'edit'] };
+}
 
 /** Advice for a failed answer. The conversation and the question are kept in any case. */
 export function adviseRun(error: unknown, hasSystem = false): Advice {
   const what = said(error);
+  const text = words().advice;
   switch (codeOf(error)) {
     case 'context-overflow':
       return {
         what,
-        next: 'Your message is kept: make it shorter, or make room for it.',
+        next: text.shorten,
         offers: ['forget', 'new', 'edit'],
       };
     case 'chat-template':
       return hasSystem
         ? {
             what,
-            next: 'Some models take no system prompt. Go on without it, or change it in the settings.',
+            next: text.withoutSystem,
             offers: ['no-system', 'edit'],
           }
-        : { what, next: 'Your message is kept: edit it, or open another model.', offers: ['edit'] };
+        : { what, next: text.editOrOther, offers: ['edit'] };
     case 'invalid-request':
-      return { what, next: 'Your message is kept: edit it, or check the settings.', offers: ['edit'] };
+      return { what, next: text.editOrSettings, offers: ['edit'] };
     case 'device-lost':
-      return { what, next: 'The conversation is kept, with the text so far.', offers: ['reload', 'cpu', 'retry'] };
+      return { what, next: text.conversationKept, offers: ['reload', 'cpu', 'retry'] };
     case 'worker':
-      return { what, next: 'The conversation is kept, with the text so far.', offers: ['reload', 'retry'] };
+      return { what, next: text.conversationKept, offers: ['reload', 'retry'] };
     case 'gpu-memory':
     case 'gpu-program':
       return canRetry(error)
-        ? { what, next: 'Load the model again, or compute on the CPU, slowly.', offers: ['reload', 'cpu'] }
-        : { what, next: 'Compute on the CPU, slowly, or open another model.', offers: ['cpu'] };
+        ? { what, next: text.reloadOrCpu, offers: ['reload', 'cpu'] }
+        : { what, next: text.cpuOrOther, offers: ['cpu'] };
     case 'attention-unavailable':
-      return { what, next: 'Auto takes an attention that runs here.', offers: ['auto-attention'] };
+      return { what, next: text.auto, offers: ['auto-attention'] };
     default:
       return canRetry(error)
         ? {
             what,
-            next: 'Your message is kept. Try again; if it fails again, load the model again.',
+            next: text.againOrReload,
             offers: ['retry', 'reload'],
           }
-        : { what, next: 'Your message is kept: edit it, or open another model.', offers: ['edit'] };
+        : { what, next: text.editOrOther, offers: ['edit'] };
   }
 }
 
@@ -130,13 +114,14 @@ export function adviseCut(advice: Advice): Advice {
 
 /** Advice for an answer that could not go on. All of its text is kept. */
 export function adviseContinue(error: unknown): Advice {
+  const text = words().advice;
   const what = said(error);
   switch (codeOf(error)) {
     case 'context-overflow':
-      return { what, next: 'The answer is kept. Make room to continue it.', offers: ['forget', 'new'] };
+      return { what, next: text.makeRoom, offers: ['forget', 'new'] };
     case 'chat-template':
     case 'invalid-request':
-      return { what: CONTINUES_NOTHING, next: 'It is kept as it is. Regenerate for another one.', offers: [] };
+      return { what: text.continuesNothing, next: text.regenerate, offers: [] };
     default:
       return adviseCut(adviseRun(error));
   }
@@ -152,36 +137,35 @@ export function lostOffers(cause: unknown, backend: BackendName): Offer[] {
 /** Advice for a failed load. Offers a retry only if the result may differ. */
 export function adviseLoad(error: unknown): Advice {
   const what = said(error);
+  const text = words().advice;
   const again = canRetry(error);
   const advise = (next: string, ...offers: Offer[]): Advice => {
-    return again
-      ? { what, next: `Try again, or ${lowerFirst(next)}`, offers: ['retry', ...offers] }
-      : { what, next, offers };
+    return again ? { what, next: text.againOr(next), offers: ['retry', ...offers] } : { what, next, offers };
   };
   switch (codeOf(error)) {
     case 'model-fetch':
-      return advise('Open a model file of your own.');
+      return advise(text.ownFile);
     case 'model-file':
     case 'memory':
     case 'unsupported-model':
     case 'tokenizer':
-      return advise('Open another model or file.');
+      return advise(text.otherModel);
     case 'webgpu-unavailable':
     case 'gpu-memory':
     case 'gpu-program':
     case 'device-lost':
-      return advise('Compute on the CPU, slowly.', 'cpu');
+      return advise(text.useCpu, 'cpu');
     case 'worker':
       return {
         what,
-        next: 'Reload the page. If that does not help, the page’s policy forbids workers.',
+        next: text.worker,
         offers: again ? ['retry'] : [],
       };
     case 'attention-unavailable':
-      return { what, next: 'Auto takes an attention that runs here.', offers: ['auto-attention'] };
+      return { what, next: text.auto, offers: ['auto-attention'] };
     case 'invalid-request':
-      return { what, next: 'Change the settings and load again, or open another model.', offers: [] };
+      return { what, next: text.changeSettings, offers: [] };
     default:
-      return { what, next: 'Try again; if it fails again, reload the page.', offers: ['retry'] };
+      return { what, next: text.reloadPage, offers: ['retry'] };
   }
 }

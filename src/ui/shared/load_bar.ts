@@ -2,38 +2,30 @@
 
 import { css, html } from 'lit';
 import type { LoadProgress } from '../../engine/engine';
-import { formatDuration, formatSize, formatTimeLeft } from '../../shared/format';
+import { words } from '../../words/words';
+import { describeDuration, describeTimeLeft, sizeText } from './amounts';
 
-const FROM_STORAGE = "from this browser's storage";
 /** The least wait for another tab that is told. */
 const TOLD_AFTER_MS = 1000;
 
-export const STAGES: Record<LoadProgress['stage'], string> = {
-  open: 'Opening the model',
-  weights: 'Loading the weights',
-  compile: 'Preparing the kernels',
-  ready: 'Ready',
-};
-
-export const OTHER_TAB = 'Another tab is loading this model';
-
 /** The wait of a load for another tab, such as 'for 4 s', or '' for a short one. */
 export function describeWait({ waitsMs = 0 }: LoadProgress): string {
-  return waitsMs < TOLD_AFTER_MS ? '' : `for ${formatDuration(waitsMs)}`;
+  return waitsMs < TOLD_AFTER_MS ? '' : words().load.waits(describeDuration(waitsMs));
 }
 
 /** The bytes, speed and time left of a load, for the line above the bar. */
 export function describeProgress(p: LoadProgress): string {
   const { loadedBytes, totalBytes, cachedBytes = 0 } = p;
+  const text = words().load;
   const parts: string[] = [];
-  if (loadedBytes > 0 || totalBytes > 0) parts.push(formatSize(loadedBytes));
-  if (totalBytes > 0) parts[0] += ` of ${formatSize(totalBytes)}`;
+  if (totalBytes > 0) parts.push(text.part(sizeText(loadedBytes), sizeText(totalBytes)));
+  else if (loadedBytes > 0) parts.push(sizeText(loadedBytes));
   if (cachedBytes > 0) {
-    parts.push(cachedBytes >= loadedBytes ? FROM_STORAGE : `${formatSize(cachedBytes)} ${FROM_STORAGE}`);
+    parts.push(cachedBytes >= loadedBytes ? text.fromStorage : text.partFromStorage(sizeText(cachedBytes)));
   }
   if (loadedBytes < totalBytes) {
-    if (p.bytesPerSecond) parts.push(`${formatSize(p.bytesPerSecond)}/s`);
-    if (p.secondsLeft !== null) parts.push(formatTimeLeft(p.secondsLeft));
+    if (p.bytesPerSecond) parts.push(`${sizeText(p.bytesPerSecond)}/s`);
+    if (p.secondsLeft !== null) parts.push(describeTimeLeft(p.secondsLeft));
   }
   return parts.join(' · ');
 }
@@ -42,8 +34,8 @@ export function describeProgress(p: LoadProgress): string {
 export function renderBar(progress: LoadProgress | null) {
   const { stage = 'open', totalBytes = 0, loadedBytes = 0 } = progress ?? {};
   return totalBytes > 0 && stage !== 'compile'
-    ? html`<progress max=${totalBytes} .value=${Math.min(loadedBytes, totalBytes)} aria-label="Model loaded"></progress>`
-    : html`<progress aria-label=${STAGES[stage]}></progress>`;
+    ? html`<progress max=${totalBytes} .value=${Math.min(loadedBytes, totalBytes)} aria-label=${words().load.bar}></progress>`
+    : html`<progress aria-label=${words().load[stage]}></progress>`;
 }
 
 export const barStyles = css`

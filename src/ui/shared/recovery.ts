@@ -2,15 +2,24 @@
 
 import { css, html } from 'lit';
 import type { BackendName, Health } from '../../engine/engine';
-import { formatDuration } from '../../shared/format';
-import { lossOf } from '../../shared/loss';
-import { barStyles, describeProgress, describeWait, OTHER_TAB, renderBar } from './load_bar';
+import { language } from '../../words/language';
+import { words } from '../../words/words';
+import { describeDuration, number } from './amounts';
+import { barStyles, describeProgress, describeWait, renderBar } from './load_bar';
 
 export type Recovering = Extract<Health, { state: 'recovering' }>;
 type WithoutGpu = Extract<Health, { state: 'without-gpu' }>;
 
+/** A sentence without its end, such as 'The GPU was lost'. @param code the code of the loss */
+export function lossOf(code: string): string {
+  const { loss } = words();
+  return Object.hasOwn(loss, code) ? loss[code as keyof typeof loss] : loss.other;
+}
+
 export function describeRecovery({ cause, loss }: Pick<Recovering, 'cause' | 'loss'>): string {
-  return `${lossOf(cause.code)}${loss > 1 ? ` (loss ${loss} in ten minutes)` : ''}. Loading the model again…`;
+  const { recovery } = words();
+  const lost = lossOf(cause.code);
+  return loss > 1 ? recovery.reloadingAgain(lost, loss) : recovery.reloading(lost);
 }
 
 /**
@@ -19,22 +28,24 @@ export function describeRecovery({ cause, loss }: Pick<Recovering, 'cause' | 'lo
  * @param onto the backend, if it is another than before
  */
 export function recoveryRemark(code: string | null, pauseMs: number, onto: BackendName | null): string {
-  const pause = pauseMs < 60_000 ? `${(pauseMs / 1000).toFixed(1)} s` : formatDuration(pauseMs);
-  if (code === null) return `The GPU is back; it went on after ${pause}.`;
-  const what = onto === null ? 'the answer' : onto === 'cpu' ? 'the CPU' : 'the GPU';
-  return `${lossOf(code)}; ${what} went on after ${pause}.`;
+  const { recovery } = words();
+  const pause = pauseMs < 60_000 ? `${number(pauseMs / 1000, 1)} s` : describeDuration(pauseMs);
+  if (code === null) return recovery.back(pause);
+  const describe = onto === null ? recovery.answer : onto === 'cpu' ? recovery.cpu : recovery.gpu;
+  return describe(lossOf(code), pause);
 }
 
 /** Why the CPU answers, and when the GPU is tried again. */
 export function describeWithoutGpu({ cause, nextTryAt }: Omit<WithoutGpu, 'state'>): string {
-  return `${cause.message} Next try of the GPU: ${new Date(nextTryAt).toLocaleTimeString('en-GB')}.`;
+  const locale = language() === 'en' ? 'en-GB' : language();
+  return words().recovery.nextTry(cause.message, new Date(nextTryAt).toLocaleTimeString(locale));
 }
 
 /** @param after what the reader should know next, or '' */
 export function renderRecovery(health: Recovering, after = '') {
   const { progress } = health;
   const wait = progress && describeWait(progress);
-  const line = wait ? `${OTHER_TAB} ${wait}` : progress && describeProgress(progress);
+  const line = wait ? `${words().load.otherTab} ${wait}` : progress && describeProgress(progress);
   return html`<div class="recovery" data-testid="recovery">
     <p title=${health.cause.message}>${describeRecovery(health)}${after ? ` ${after}` : ''}</p>
     <div class="load">${renderBar(progress)}<span>${line}</span></div>

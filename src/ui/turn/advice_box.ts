@@ -1,7 +1,8 @@
 // The box of advice under an answer: what happened, what to do next, and buttons.
 
 import { html, nothing } from 'lit';
-import { type Advice, OFFER_LABELS, type Offer } from '../shared/advice';
+import { words } from '../../words/words';
+import type { Advice, Offer } from '../shared/advice';
 
 /** Offers that ask the model again, so it must be free. */
 const ASKING: readonly Offer[] = ['retry', 'continue', 'edit', 'forget', 'no-system'];
@@ -14,8 +15,8 @@ export function renderAdvice(
 ) {
   const button = (offer: Offer) => {
     const reason = ASKING.includes(offer) ? blocked : '';
-    return html`<button class="button" data-testid="offer-${offer}" title=${reason || OFFER_LABELS[offer]}
-      aria-disabled=${reason !== ''} @click=${() => reason || onOffer(offer)}>${OFFER_LABELS[offer]}</button>`;
+    return html`<button class="button" data-testid="offer-${offer}" title=${reason || words().offers[offer]}
+      aria-disabled=${reason !== ''} @click=${() => reason || onOffer(offer)}>${words().offers[offer]}</button>`;
   };
   return html`<div class="advice" data-testid="advice" role=${isAlert ? 'alert' : 'note'}>
     <p><strong>${what}</strong></p>

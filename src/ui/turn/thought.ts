@@ -1,7 +1,9 @@
 // <vivace-thought>: the thinking before an answer, folded. Its text is written only once it is unfolded, as Markdown
 // like the answer. Fires `vivace-fold` before it folds or unfolds, with a promise of the end.
 
-import { html, LitElement, nothing } from 'lit';
+import { html, nothing } from 'lit';
+import { WordedElement } from '../../words/worded_element';
+import { words } from '../../words/words';
 import { isThinking, type Turn, thoughtLabel } from '../conversation/conversation';
 import { codeBlockStyles } from '../markdown/code_block_styles';
 import { icons } from '../shared/icons';
@@ -11,7 +13,7 @@ import { textStyles } from './text_styles';
 import { thoughtStyles } from './thought_styles';
 import { WrittenText } from './written_text';
 
-export class VivaceThought extends LitElement {
+export class VivaceThought extends WordedElement {
   static override styles = [sharedStyles, textStyles, codeBlockStyles, thoughtStyles];
   static override properties = { turn: { attribute: false }, copied: { state: true } };
   declare turn: Turn;
@@ -33,7 +35,7 @@ export class VivaceThought extends LitElement {
 
   override render() {
     this.shownLabel = thoughtLabel(this.turn);
-    const label = this.copied ? 'Copied' : 'Copy the thinking';
+    const label = this.copied ? words().turn.copied : words().turn.copyThought;
     return html`<details data-state=${isThinking(this.turn) ? 'thinking' : 'done'} @toggle=${this.onToggle}>
       <summary data-testid="thought" @click=${this.onClick}>
         ${icons.think}<span>${this.shownLabel}</span><span class="arrow" aria-hidden="true">›</span>

@@ -1,8 +1,9 @@
 // <vivace-turn>: one question and its answer. The text of the answer is written once, as Markdown, while it streams.
 // Fires `vivace-turn` with the action that the reader chose.
 
-import { html, LitElement, nothing, type PropertyValues } from 'lit';
 import { language } from '../../words/language';
+import { html, nothing, type PropertyValues } from 'lit';
+import { WordedElement } from '../../words/worded_element';
 import { words } from '../../words/words';
 import type { Attachment } from '../conversation/attachments';
 import {
@@ -16,7 +17,7 @@ import {
 import type { VersionOf } from '../conversation/versions';
 import { byline } from '../conversation/writers';
 import { codeBlockStyles } from '../markdown/code_block_styles';
-import { type Advice, FULL_CONTEXT, type Offer } from '../shared/advice';
+import { type Advice, fullContext, type Offer } from '../shared/advice';
 import { icons } from '../shared/icons';
 import { type Recovering, recoveryStyles, renderRecovery } from '../shared/recovery';
 import { sharedStyles } from '../shared/shared_styles';
@@ -43,7 +44,7 @@ export type TurnAction =
   | { kind: 'offer'; offer: Offer }
   | { kind: 'fold'; toggled: Promise<unknown> };
 
-export class VivaceTurn extends LitElement {
+export class VivaceTurn extends WordedElement {
   static override styles = [sharedStyles, recoveryStyles, turnStyles, pagerStyles, textStyles, codeBlockStyles];
   static override properties = {
     turn: { attribute: false },
@@ -147,7 +148,7 @@ export class VivaceTurn extends LitElement {
             ? html`<vivace-thought .turn=${turn} @vivace-fold=${(event: CustomEvent<Promise<unknown>>) => this.fire({ kind: 'fold', toggled: event.detail })}></vivace-thought>`
             : nothing
         }
-        <article data-testid="message" data-role="assistant" data-state=${turn.state} aria-label="Answer"
+        <article data-testid="message" data-role="assistant" data-state=${turn.state} aria-label=${words().turn.answer}
           aria-busy=${turn.state === 'streaming'}>
           <div class="text"></div>
           ${turn.calls.map(renderCall)}
@@ -156,7 +157,7 @@ export class VivaceTurn extends LitElement {
           ${turn.advice ? this.renderAdvice(turn.advice, true) : nothing}
         </article>
         ${turn.state === 'streaming' ? [renderWaiting(turn, this.recovery), this.renderPager('answer')] : this.renderFooter()}
-        ${this.isLast && this.isFull ? this.renderAdvice(FULL_CONTEXT, false) : nothing}
+        ${this.isLast && this.isFull ? this.renderAdvice(fullContext(), false) : nothing}
       </div>
     `;
   }
@@ -180,21 +181,22 @@ export class VivaceTurn extends LitElement {
 
   private renderQuestion() {
     const { question, attachments } = this.turn;
+    const text = words().turn;
     const excerpt = excerptOf(question);
     const isCut = excerpt !== null && !this.opened;
     return html`
       ${attachments.length > 0 ? html`<vivace-files .files=${attachments}></vivace-files>` : nothing}
-      <article data-testid="message" data-role="user" data-state="done" dir="auto" aria-label="You">${isCut ? `${excerpt}…` : question}</article>
+      <article data-testid="message" data-role="user" data-state="done" dir="auto" aria-label=${text.you}>${isCut ? `${excerpt}…` : question}</article>
       <div class="actions">
         <span class="quiet">
-          ${this.action('copy-question', 'Copy', this.copied === 'question' ? icons.done : icons.copy, this.copyQuestion)}
-          ${this.asking('edit', 'Edit', icons.edit, () => this.edit())}
+          ${this.action('copy-question', text.copyQuestion, this.copied === 'question' ? icons.done : icons.copy, this.copyQuestion)}
+          ${this.asking('edit', text.edit, icons.edit, () => this.edit())}
         </span>
         ${
           excerpt === null
             ? nothing
             : html`<button class="link" data-testid="whole" aria-expanded=${this.opened} @click=${this.open}>
-                ${this.opened ? 'Show less' : 'Show all'}
+                ${this.opened ? text.showLess : text.showAll}
               </button>`
         }
         ${this.renderPager('question')}
@@ -230,7 +232,7 @@ export class VivaceTurn extends LitElement {
     const remark = isTold ? null : endRemark(turn);
     const by = byline(turn, Date.now(), language());
     return html`<footer>
-      ${turn.answer ? this.action('copy', 'Copy the answer', this.copied === 'answer' ? icons.done : icons.copy, this.copyAnswer) : nothing}
+      ${turn.answer ? this.action('copy', words().turn.copyAnswer, this.copied === 'answer' ? icons.done : icons.copy, this.copyAnswer) : nothing}
       ${turn.state === 'error' && this.isLast ? nothing : this.asking('again', words().turn.again, icons.again, () => this.fire({ kind: 'ask', question: turn.question }))}
       ${this.renderPager('answer')}
       ${turn.timing ? html`<span class="timing" data-testid="timing">${timingParts(turn.timing).map((part, i) => html`${i > 0 ? ' · ' : ''}<span>${part}</span>`)}</span>` : nothing}
@@ -309,7 +311,7 @@ function isBlank({ answer, reasoning, calls }: Turn): boolean {
 /** A call of a tool. The chat itself gives none, so it was not made. */
 function renderCall({ name, arguments: given, error }: ShownCall) {
   return html`<div class="call" data-testid="call">
-    <p>${error === null ? 'Call of a tool, not made here' : `A call that cannot be read: ${error}`}</p>
+    <p>${error === null ? words().turn.call : words().turn.badCall(error)}</p>
     <pre>${error === null ? `${name} ${given}` : given}</pre>
   </div>`;
 }
@@ -317,12 +319,13 @@ function renderCall({ name, arguments: given, error }: ShownCall) {
 /** What an answer waits for. The progress before its first word appears late, so that fast machines never show it. */
 function renderWaiting(turn: Turn, recovery: Recovering | null) {
   const { prefill, waitsFor } = turn;
+  const text = words().turn;
   if (recovery) return renderRecovery(recovery);
-  if (waitsFor) return html`<p class="reading at-once">Waiting: ${waitsFor}</p>`;
+  if (waitsFor) return html`<p class="reading at-once">${text.waiting(waitsFor)}</p>`;
   if (!isBlank(turn)) return nothing;
-  if (!prefill) return html`<p class="reading">Waiting for the model</p>`;
-  const progress = prefill.done > 0 ? `, ${prefill.done} of ${prefill.total} tokens` : '';
-  return html`<p class="reading">Reading the conversation${progress}</p>`;
+  if (!prefill) return html`<p class="reading">${text.waitingForModel}</p>`;
+  const { done, total } = prefill;
+  return html`<p class="reading">${done > 0 ? text.readingPart(done, total) : text.reading}</p>`;
 }
 
 if (!customElements.get('vivace-turn')) customElements.define('vivace-turn', VivaceTurn);

@@ -11,7 +11,9 @@ const ELEMENTS = new Set(
   ),
 );
 const ATTRIBUTES = new Set(
-  'class href title rel target data-language start checked tabindex role aria-label type'.split(' '),
+  'class href title rel target data-language data-label data-done start checked tabindex role aria-label type'.split(
+    ' ',
+  ),
 );
 const CLASSES = new Set(['image', 'math', 'run', 'plain', 'table-box', 'code-block', 'code-bar', 'code-copy']);
 

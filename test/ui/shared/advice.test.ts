@@ -14,9 +14,10 @@ import {
   WebGpuUnavailableError,
   WorkerError,
 } from '../../../src/errors';
-import { formatParameters, formatSize, formatTimeLeft } from '../../../src/shared/format';
+import { formatParameters, formatSize } from '../../../src/shared/format';
 import { type LoadSettings, STANDARD_LOAD } from '../../../src/ui/settings/settings_fields';
 import { adviseLoad, adviseRun, codeOf, isAbort, lostOffers, settingsAfter } from '../../../src/ui/shared/advice';
+import { describeTimeLeft } from '../../../src/ui/shared/amounts';
 
 test('a prompt too long offers to make room, to start over or to edit it', () => {
   const advice = adviseRun(new ContextOverflowError(1200, 1024));
@@ -104,11 +105,11 @@ test('only an AbortError is an abort', () => {
 });
 
 test('sizes, times and counts as text', () => {
-  expect([0, 999, 1000, 123_456_789].map(formatSize)).toEqual(['0 B', '999 B', '1.0 kB', '123 MB']);
-  expect([15_191_712, 1_235_814_400, 260_032].map(formatParameters)).toEqual([
+  expect([0, 999, 1000, 123_456_789].map((bytes) => formatSize(bytes))).toEqual(['0 B', '999 B', '1.0 kB', '123 MB']);
+  expect([15_191_712, 1_235_814_400, 260_032].map((n) => formatParameters(n))).toEqual([
     '15.2 million',
     '1.2 billion',
     '260 thousand',
   ]);
-  expect([1, 61, 600, 9000].map(formatTimeLeft)).toEqual(['a second left', '61 s left', '10 min left', '2.5 h left']);
+  expect([1, 61, 600, 9000].map(describeTimeLeft)).toEqual(['a second left', '61 s left', '10 min left', '2.5 h left']);
 });
