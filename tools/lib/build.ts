@@ -45,15 +45,16 @@ const BUILDS = [
  * search for NaN and a check in idle 2, storage that never keeps a load waiting 1.1, answers that go on, pauses and
  * patience in the worker the rest. None of it can come later in chunks: a worker from a blob under a strict policy
  * imports nothing, and the script tag is one file. What the reader sees of a recovery took the script tag 1.
- * Texts that can be translated are reached by name, which no minifier shortens: 2 for the tag, 1.5 for the panel.
+ * Texts that can be translated are reached by name, which no minifier shortens: 5 for the tag
+ * (whole sentences, which other languages need), 5 for the panel.
  * A chart that fills the window, zooms and has a legend took the panel 4. Answers that go on, their writers and
  * versions, and files of a question took the tag 1.5.
  */
 export const BUDGETS = [
   { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 176.5 },
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 222 },
-  { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 65.5 },
-  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 283 },
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 227 },
+  { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 70 },
+  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 297 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_request.js'], budgetKb: 8, ceilingKb: 8 },
   { name: "OpenAI's responses", files: ['lib/openai_responses.js'], budgetKb: 3, ceilingKb: 3.5 },
   { name: 'the Prompt API', files: ['lib/prompt_api.js'], budgetKb: 5, ceilingKb: 6.3 },

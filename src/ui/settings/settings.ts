@@ -2,7 +2,9 @@
 // `vivace-system` when the system prompt changes, and `vivace-reload` with the load settings when the reader asks to
 // load the model again with them.
 
-import { html, LitElement, nothing, type PropertyValues } from 'lit';
+import { html, nothing, type PropertyValues } from 'lit';
+import { WordedElement } from '../../words/worded_element';
+import { words } from '../../words/words';
 import { fitHeight } from '../shared/field_height';
 import { icons } from '../shared/icons';
 import { sharedStyles } from '../shared/shared_styles';
@@ -21,33 +23,39 @@ import {
   stepsOf,
 } from './settings_fields';
 import { settingsStyles } from './settings_styles';
+import { choiceOf, emptyOf, helpOf, labelOf } from './settings_texts';
 
 type LoadValue = LoadSettings[keyof LoadSettings];
 
 function renderSlider(field: SamplingField, value: number | null, set: (value: number | null) => void) {
   const [min, max, step] = stepsOf(field);
-  return html`<input type="range" aria-label=${field.label} min=${min} max=${max} step=${step}
+  return html`<input type="range" aria-label=${labelOf(field.key)} min=${min} max=${max} step=${step}
     .value=${String(value)} @input=${(event: Event) => set(readNumber(field, textOf(event)))} tabindex="-1" />`;
 }
 
 function renderNumber<S>(field: NumberField<S>, value: number | null, set: (value: number | null) => void) {
   const [min, max, step] = stepsOf(field);
   return html`<input id=${field.key} type="number" inputmode="decimal" min=${min} max=${max} step=${step}
-    placeholder=${field.placeholder ?? ''} .value=${value === null ? '' : String(value)}
+    placeholder=${emptyOf(field.key)} .value=${value === null ? '' : String(value)}
     @change=${(event: Event) => set(readNumber(field, textOf(event)))} />`;
 }
 
 function renderChoices(field: ChoiceField<LoadSettings>, value: LoadValue, set: (value: LoadValue) => void) {
   return html`<select id=${field.key} aria-describedby="${field.key}-help" @change=${(event: Event) => set(textOf(event) as LoadValue)}>
-    ${Object.entries(field.choices).map(([choice, words]) => html`<option value=${choice} .selected=${choice === value}>${choice}${words ? `: ${words}` : ''}</option>`)}
+    ${Object.keys(field.choices).map((choice) => html`<option value=${choice} .selected=${choice === value}>${describeChoice(field.key, choice)}</option>`)}
   </select>`;
+}
+
+function describeChoice(key: keyof LoadSettings, choice: string): string {
+  const meaning = choiceOf(key, choice);
+  return meaning ? `${choice}: ${meaning}` : choice;
 }
 
 function textOf(event: Event): string {
   return (event.target as HTMLInputElement | HTMLSelectElement).value;
 }
 
-export class VivaceSettings extends LitElement {
+export class VivaceSettings extends WordedElement {
   static override styles = [sharedStyles, settingsStyles];
   static override properties = {
     sampling: { attribute: false },
@@ -75,29 +83,30 @@ export class VivaceSettings extends LitElement {
   }
 
   override render() {
+    const text = words().settings;
     const differs = LOAD_FIELDS.some(({ key }) => this.wanted[key] !== this.loaded[key]);
     return html`
-      <button class="icon" data-testid="settings" popovertarget="panel" title="Settings" aria-label="Settings">
+      <button class="icon" data-testid="settings" popovertarget="panel" title=${text.title} aria-label=${text.title}>
         ${icons.settings}
       </button>
-      <div id="panel" popover role="dialog" aria-label="Settings" @beforetoggle=${this.place} @toggle=${this.fit}>
+      <div id="panel" popover role="dialog" aria-label=${text.title} @beforetoggle=${this.place} @toggle=${this.fit}>
         <header>
-          <h2>Settings</h2>
-          <button class="link" data-testid="reset-all" title="Sampling and model as they were at first" @click=${this.resetAll}>Reset all</button>
+          <h2>${text.title}</h2>
+          <button class="link" data-testid="reset-all" title=${text.resetAllTitle} @click=${this.resetAll}>${text.resetAll}</button>
         </header>
-        <div class="system" title="What the model is told before the conversation. New conversations begin with it, too.">
-          <label for="system">System prompt</label>
-          <textarea id="system" data-testid="system" rows="2" placeholder="None. For example: Answer in one sentence."
+        <div class="system" title=${text.systemTitle}>
+          <label for="system">${text.system}</label>
+          <textarea id="system" data-testid="system" rows="2" placeholder=${text.systemNone}
             .value=${this.system} @input=${this.writeSystem}></textarea>
         </div>
         ${SAMPLING_FIELDS.map((field) => this.renderSampling(field))}
-        <h3>Model</h3>
+        <h3>${text.model}</h3>
         ${LOAD_FIELDS.map((field) => this.renderLoad(field))}
         ${
           differs
             ? html`<div class="reload">
-                <p>These take effect when the model is loaded again. The conversation stays.</p>
-                <button class="button primary" data-testid="reload" @click=${this.reload}>Load again</button>
+                <p>${text.onReload}</p>
+                <button class="button primary" data-testid="reload" @click=${this.reload}>${text.reload}</button>
               </div>`
             : nothing
         }
@@ -118,31 +127,32 @@ export class VivaceSettings extends LitElement {
   private renderSampling(field: SamplingField) {
     const value = this.sampling[field.key];
     const set = (chosen: number | null) => this.set(field, chosen);
-    return html`<div class="field" title=${field.help}>
-      <label for=${field.key}>${field.label}</label>
+    return html`<div class="field" title=${helpOf(field.key)}>
+      <label for=${field.key}>${labelOf(field.key)}</label>
       ${field.slider ? renderSlider(field, value, set) : html`<span></span>`}
       ${renderNumber(field, value, set)}
-      ${this.renderUndo(field.label, value !== field.standard, () => set(field.standard))}
+      ${this.renderUndo(labelOf(field.key), value !== field.standard, () => set(field.standard))}
     </div>`;
   }
 
   private renderLoad(field: LoadField) {
-    const { key, label, standard } = field;
+    const { key, standard } = field;
+    const label = labelOf(key);
     const value = this.wanted[key];
     const set = (chosen: typeof value) => {
       this.wanted = { ...this.wanted, [key]: chosen };
     };
-    const words = field.kind === 'choice' && field.choices[String(value)];
-    return html`<div class="field load" title=${field.help}>
+    const meaning = field.kind === 'choice' ? choiceOf(key, String(value)) : '';
+    return html`<div class="field load" title=${helpOf(key)}>
       <label for=${key}>${label}</label>
       ${field.kind === 'choice' ? renderChoices(field, value, set) : renderNumber(field, value as number | null, set)}
       ${this.renderUndo(label, value !== standard, () => set(standard))}
-      <p id="${key}-help" class="help" ?hidden=${!words}>${words}</p>
+      <p id="${key}-help" class="help" ?hidden=${!meaning}>${meaning}</p>
     </div>`;
   }
 
   private renderUndo(label: string, isChanged: boolean, undo: () => void) {
-    const title = `Reset ${label}`;
+    const title = words().settings.reset(label);
     return html`<button class="icon small" ?disabled=${!isChanged} title=${title} aria-label=${title} @click=${undo}>
       ${icons.undo}
     </button>`;

@@ -1,0 +1,33 @@
+// The texts of the settings' fields in the reader's language. Values keep their names, which addresses and attributes
+// have, too.
+
+import { words } from '../../words/words';
+import type { LoadSettings, SamplingSettings } from './settings_fields';
+
+type Key = keyof SamplingSettings | keyof LoadSettings;
+
+export function labelOf(key: Key): string {
+  return words().settings[key][0];
+}
+
+export function helpOf(key: Key): string {
+  return words().settings[key][1];
+}
+
+/** What an empty field means. */
+export function emptyOf(key: string): string {
+  const { noLimit, random, auto } = words().settings;
+  return (
+    new Map([
+      ['maxTokens', noLimit],
+      ['seed', random],
+      ['contextLength', auto],
+    ]).get(key) ?? ''
+  );
+}
+
+/** What a choice means, or '' where its name says it. */
+export function choiceOf(key: Key, choice: string): string {
+  const choices: Readonly<Record<string, Readonly<Record<string, string>>>> = words().settings.choices;
+  return choices[key]?.[choice] ?? '';
+}
