@@ -353,7 +353,7 @@ test('an engine that is not well is shown over the composer, and asked unless it
   const cause = { code: 'device-lost', message: 'The GPU device was lost three times.' };
   const health = byId('health');
   await setHealth(page, { state: 'recovering', cause, loss: 1, progress: null });
-  await expect.poll(() => textOf(health)).toContain('A question waits for that.');
+  await expect.poll(() => textOf(health)).toContain('Your message will be sent when it’s done.');
   await setHealth(page, { state: 'without-gpu', cause, nextTryAt: 0 });
   await expect.poll(() => textOf(health)).toContain('Next try of the GPU:');
   await send(page, 'Hello');
