@@ -29,17 +29,6 @@ export function formatMilliseconds(ms: number, language = 'en'): string {
   return `${fixed(ms, ms >= 100 ? 0 : ms >= 10 ? 1 : 2, language)} ms`;
 }
 
-/** A duration in whole seconds: 4 s, 2 min 5 s, 1 h 3 min. */
-export function formatDuration(ms: number): string {
-  if (ms < 1000) return 'less than a second';
-  const seconds = Math.round(ms / 1000);
-  if (seconds < 60) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  const parts = minutes < 60 ? { min: minutes, s: seconds % 60 } : { h: Math.floor(minutes / 60), min: minutes % 60 };
-  const shown = Object.entries(parts).filter(([, n]) => n > 0);
-  return shown.map(([unit, n]) => `${n} ${unit}`).join(' ');
-}
-
 /** A number of parameters: 15 million, 1.2 billion. */
 export function formatParameters(n: number, language = 'en'): string {
   const first = n / 1000 ** Math.floor(Math.log10(Math.max(1, n)) / 3);

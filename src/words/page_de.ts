@@ -13,6 +13,64 @@ export const page: PageWords = {
   offline: {
     newVersion: 'Eine neue Version ist bereit. Laden Sie die Seite neu, um sie zu verwenden.',
   },
+  frame: {
+    conversations: 'Unterhaltungen',
+    close: 'Schließen',
+    timing: 'Zeiten',
+    timingTitle: 'Zeit zwischen Tokens',
+    timingWidth: 'Breite des Zeiten-Panels',
+    tempo: 'Tokens pro Sekunde der neuesten Antwort, nach dem ersten Token',
+    otherModel: 'Anderes Modell wählen',
+    private: 'Läuft ganz auf Ihrem Gerät. Nichts, was Sie schreiben, verlässt es.',
+  },
+  header: {
+    choose: 'Modell wählen',
+    loading: (name) => `${name} wird geladen`,
+    chooseOther: (name) => `${name}. Anderes Modell wählen`,
+    aModel: 'ein Modell',
+    files: 'Dateien',
+    recovering: 'lädt neu',
+    lost: 'angehalten',
+    heading: 'Was beschäftigt Sie?',
+    examples: [
+      'Erkläre in drei Sätzen, warum der Himmel blau ist',
+      'Schreibe ein kurzes Gedicht über das Meer im Winter',
+      'Nenne mir fünf Namen für eine kleine Bäckerei',
+    ],
+    noTemplate: 'Dieses Modell hat keine Chat-Vorlage: Es setzt jede Nachricht als Text fort und vergisst die vorige.',
+  },
+  address: {
+    empty: 'Geben Sie den Namen eines Repositorys ein, etwa owner/name, oder die Adresse eines Modells.',
+    tooLong: (n) => `Das ist zu lang für eine Adresse (${n} Zeichen).`,
+    letters: 'Eine Adresse hat keine Leerzeichen, Backslashes oder unsichtbaren Zeichen.',
+    climbs: 'Ein Pfad im Hub kann nicht aufwärts führen („..“).',
+    noOwner: (owner) => `„${owner}“ ist kein Besitzer von Modellen im Hub.`,
+    neither: (text) =>
+      `„${text}“ ist kein Modell. Geben Sie es als owner/name ein (etwa Qwen/Qwen3-0.6B-GGUF) oder als volle https://-Adresse.`,
+    noAddress: (text) => `„${text}“ ist keine Adresse eines Modells: Diese beginnen mit https:// oder http://.`,
+    password:
+      'Eine Adresse mit Benutzername oder Passwort kann nicht geladen werden. Verwenden Sie eine ohne, oder öffnen Sie die Dateien.',
+    insecure: 'Modelle werden nur über https:// geladen, außer von diesem Computer. Verwenden Sie eine https-Adresse.',
+    noModel:
+      'Diese Seite von Hugging Face ist kein Modell. Verwenden Sie die Adresse eines Modells, etwa huggingface.co/owner/name.',
+  },
+  files: {
+    needed: 'Ein Modell ist eine .gguf-Datei oder ein Ordner mit config.json und .safetensors-Dateien.',
+    notGguf: (name) =>
+      `„${name}“ ist keine gültige GGUF-Datei. Vielleicht ist sie unvollständig: Laden Sie sie erneut herunter.`,
+    nothing: (needed) => `Darin ist nichts lesbar. ${needed}`,
+    noModel: (name, needed) => `„${name}“ ist weder ein Modell noch eine exportierte Unterhaltung. ${needed}`,
+    noModels: (name, needed) =>
+      `„${name}“ und die anderen Dateien sind weder ein Modell noch exportierte Unterhaltungen. ${needed}`,
+  },
+  kept: {
+    here: (size) => `${size} hier`,
+    part: (percent, size) => `${percent} % von ${size} hier`,
+    usedToday: 'heute verwendet',
+    used: (when) => `zuletzt ${when} verwendet`,
+    models: (n, size) => `${n === 1 ? 'Ein Modell' : `${n} Modelle`}, ${size}.`,
+    quota: (models, quota, used) => `${models} Dieser Browser erlaubt dieser Website ${quota}; sie nutzt ${used}.`,
+  },
   library: {
     label: 'Unterhaltungen',
     fresh: 'Neue Unterhaltung',

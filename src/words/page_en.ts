@@ -12,6 +12,62 @@ export const page = {
   offline: {
     newVersion: 'A new version is ready. Reload the page to use it.',
   },
+  frame: {
+    conversations: 'Conversations',
+    close: 'Close',
+    timing: 'Timing',
+    timingTitle: 'Time between tokens',
+    timingWidth: 'Width of the timing panel',
+    tempo: 'Tokens per second of the newest answer, after the first token',
+    otherModel: 'Choose another model',
+    private: 'Runs entirely on your device. Nothing you type leaves it.',
+  },
+  header: {
+    choose: 'Choose a model',
+    loading: (name: string) => `Loading ${name}`,
+    chooseOther: (name: string) => `${name}. Choose another model`,
+    aModel: 'a model',
+    files: 'files',
+    recovering: 'reloading',
+    lost: 'stopped',
+    heading: 'What’s on your mind?',
+    examples: [
+      'Explain in three sentences why the sky is blue',
+      'Write a short poem about the sea in winter',
+      'Give me five names for a small bakery',
+    ],
+    noTemplate: 'This model has no chat template: it continues each message as text, and forgets the one before.',
+  },
+  address: {
+    empty: 'Write the name of a repository, such as owner/name, or the address of a model.',
+    tooLong: (n: number) => `This is too long for an address (${n} characters).`,
+    letters: 'An address has no spaces, backslashes or invisible characters.',
+    climbs: 'A path on the hub cannot climb (“..”).',
+    noOwner: (owner: string) => `“${owner}” is no owner of models on the hub.`,
+    neither: (text: string) =>
+      `“${text}” is not a model. Enter one as owner/name (for example Qwen/Qwen3-0.6B-GGUF) or as a full https:// URL.`,
+    noAddress: (text: string) => `“${text}” is not the address of a model: those begin with https:// or http://.`,
+    password: 'An address with a user name or password cannot be loaded. Use one without, or open the files instead.',
+    insecure: 'Models are loaded over https:// only, unless they are on this computer. Use an https address.',
+    noModel: 'That Hugging Face page isn’t a model. Use the address of a model, such as huggingface.co/owner/name.',
+  },
+  files: {
+    needed: 'A model is a .gguf file, or a folder with config.json and .safetensors files.',
+    notGguf: (name: string) => `“${name}” isn’t a valid GGUF file. It may be incomplete: download it again.`,
+    nothing: (needed: string) => `Nothing in there can be read. ${needed}`,
+    noModel: (name: string, needed: string) => `“${name}” isn’t a model or an exported conversation. ${needed}`,
+    noModels: (name: string, needed: string) =>
+      `“${name}” and the other files aren’t a model or exported conversations. ${needed}`,
+  },
+  kept: {
+    here: (size: string) => `${size} here`,
+    part: (percent: number, size: string) => `${percent} % of ${size} here`,
+    usedToday: 'last used today',
+    used: (when: string) => `last used ${when}`,
+    models: (n: number, size: string) => `${n === 1 ? 'One model' : `${n} models`}, ${size}.`,
+    quota: (models: string, quota: string, used: string) =>
+      `${models} This browser allows this site ${quota}; it uses ${used}.`,
+  },
   library: {
     label: 'Conversations',
     fresh: 'New conversation',

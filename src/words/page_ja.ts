@@ -13,6 +13,61 @@ export const page: PageWords = {
   offline: {
     newVersion: '新しいバージョンの準備ができました。ページを再読み込みすると使えます。',
   },
+  frame: {
+    conversations: '会話',
+    close: '閉じる',
+    timing: '計測',
+    timingTitle: 'トークン間の時間',
+    timingWidth: '計測パネルの幅',
+    tempo: '最新の回答の 1 秒あたりのトークン数 (最初のトークン以降)',
+    otherModel: '別のモデルを選ぶ',
+    private: 'すべてお使いの端末上で動きます。入力した内容が外部に送られることはありません。',
+  },
+  header: {
+    choose: 'モデルを選ぶ',
+    loading: (name) => `${name} を読み込んでいます`,
+    chooseOther: (name) => `${name}。別のモデルを選ぶ`,
+    aModel: 'モデル',
+    files: 'ファイル',
+    recovering: '再読み込み中',
+    lost: '停止',
+    heading: '何をお手伝いしましょうか?',
+    examples: ['空が青い理由を三文で説明して', '冬の海についての短い詩を書いて', '小さなパン屋の名前を五つ考えて'],
+    noTemplate:
+      'このモデルにはチャット用テンプレートがありません。メッセージごとに文章の続きを書き、前のメッセージは忘れます。',
+  },
+  address: {
+    empty: 'owner/name のようなリポジトリ名か、モデルのアドレスを入力してください。',
+    tooLong: (n) => `アドレスとしては長すぎます (${n} 文字)。`,
+    letters: 'アドレスに空白、バックスラッシュ、見えない文字は使えません。',
+    climbs: 'ハブのパスで上の階層 (「..」) には移動できません。',
+    noOwner: (owner) => `「${owner}」はハブ上のモデルの所有者ではありません。`,
+    neither: (text) =>
+      `「${text}」はモデルではありません。owner/name (例: Qwen/Qwen3-0.6B-GGUF) か、https:// で始まる URL を入力してください。`,
+    noAddress: (text) => `「${text}」はモデルのアドレスではありません。アドレスは https:// か http:// で始まります。`,
+    password:
+      'ユーザー名やパスワードを含むアドレスは読み込めません。含まないアドレスを使うか、ファイルを開いてください。',
+    insecure:
+      'このコンピューター上のもの以外、モデルは https:// でのみ読み込みます。https のアドレスを使ってください。',
+    noModel:
+      'この Hugging Face のページはモデルではありません。huggingface.co/owner/name のようなアドレスを使ってください。',
+  },
+  files: {
+    needed: 'モデルは .gguf ファイル、または config.json と .safetensors ファイルを含むフォルダーです。',
+    notGguf: (name) =>
+      `「${name}」は有効な GGUF ファイルではありません。不完全かもしれません。もう一度ダウンロードしてください。`,
+    nothing: (needed) => `読み取れるものがありません。${needed}`,
+    noModel: (name, needed) => `「${name}」はモデルでも書き出した会話でもありません。${needed}`,
+    noModels: (name, needed) => `「${name}」などのファイルは、モデルでも書き出した会話でもありません。${needed}`,
+  },
+  kept: {
+    here: (size) => `${size} 保存済み`,
+    part: (percent, size) => `${size} のうち ${percent} % 保存済み`,
+    usedToday: '今日使用',
+    used: (when) => `最終使用: ${when}`,
+    models: (n, size) => `${n} 個のモデル、${size}。`,
+    quota: (models, quota, used) => `${models}このブラウザーがこのサイトに許す容量は ${quota}、使用中は ${used} です。`,
+  },
   library: {
     label: '会話',
     fresh: '新しい会話',

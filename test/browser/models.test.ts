@@ -194,9 +194,9 @@ test('a model keeps answering until the next one is known to be valid', async ()
   await page.getByTestId('load-keep').click();
   await expect.poll(() => progress(page).count(), SOON).toBe(0);
   await drop('photo.png', '\u0089PNG');
-  await expect.poll(() => textOf(notice('no-model')), SOON).toContain('“photo.png” is no model');
+  await expect.poll(() => textOf(notice('no-model')), SOON).toContain('“photo.png” isn’t a model');
   await drop('m.gguf', '<!doctype html>');
-  await expect.poll(() => textOf(notice('no-model')), SOON).toContain('“m.gguf” does not begin with “GGUF”');
+  await expect.poll(() => textOf(notice('no-model')), SOON).toContain('“m.gguf” isn’t a valid GGUF file');
   expect(await named()).toBe(name);
   await answers();
 });
@@ -227,7 +227,7 @@ test('the dialog loads an address; a canceled load continues where it was', asyn
   expect(otherAsked.sort((a, b) => a - b)).toEqual([2 * PIECE, 3 * PIECE]);
   await answers();
   await openDialog();
-  await expect.poll(() => textOf(kept('twin')), SOON).toMatch(/twin\.gguf.*running.*15\.\d MB, complete · used \w+/s);
+  await expect.poll(() => textOf(kept('twin')), SOON).toMatch(/twin\.gguf.*running.*15\.\d MB · last used \w+/s);
 });
 
 test("deleting asks first, and removes only this model's pieces", async () => {

@@ -7,10 +7,10 @@
 import { html, nothing, type PropertyValues } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Engine, Health } from '../../engine/engine';
-import { ChatAttachments, type ReadFiles } from './chat_attachments';
 import { WordedElement } from '../../words/worded_element';
 import { words } from '../../words/words';
 import { type Offer, settingsAfter } from '../shared/advice';
+import { ChatAttachments, type ReadFiles } from './chat_attachments';
 import { ChatKeys } from './chat_keys';
 import {
   renderAttached,

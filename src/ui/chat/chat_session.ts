@@ -4,8 +4,8 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Engine, EngineEvent } from '../../engine/engine';
 import { uniqueId } from '../../shared/unique_id';
-import type { Attachment } from '../conversation/attachments';
 import { words } from '../../words/words';
+import type { Attachment } from '../conversation/attachments';
 import { isCut } from '../conversation/continuation';
 import { countWords, endedInThought, endRemark, type Turn, toMessages } from '../conversation/conversation';
 import {

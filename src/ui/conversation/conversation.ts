@@ -5,8 +5,8 @@ import type { ChatMessage, EngineEvent, FinishReason, RunMetrics, Usage } from '
 import { uniqueId } from '../../shared/unique_id';
 import { words } from '../../words/words';
 import type { Advice } from '../shared/advice';
-import { type Attachment, contentOf } from './attachments';
 import { describeDuration, number, rateText, timeText } from '../shared/amounts';
+import { type Attachment, contentOf } from './attachments';
 
 type AnswerState = 'streaming' | 'done' | 'error';
 

@@ -2,6 +2,8 @@
 
 import { HUB, hubLocation, isHubHost, mayOwn, parseHubId, readHubUrl, showHubAddress } from '../../engine/engine';
 
+import { pageWords } from '../../words/page_words';
+
 const HUB_NAME = /^(?:www\.)?(?:huggingface\.co|hf\.co)\//i;
 const MAX_LENGTH = 2048;
 
@@ -14,39 +16,37 @@ export type ModelAddress = { location: string } | { complaint: string };
  */
 export function readModelAddress(text: string, base: string, hub = HUB): ModelAddress {
   const asked = text.trim();
-  if (asked === '') return complain('Write the name of a repository, such as owner/name, or the address of a model.');
-  if (asked.length > MAX_LENGTH) return complain(`This is too long for an address (${asked.length} characters).`);
-  if (/[\p{C}\s\\]/u.test(asked)) return complain('An address has no spaces, backslashes or invisible characters.');
+  const why = pageWords().address;
+  if (asked === '') return complain(why.empty);
+  if (asked.length > MAX_LENGTH) return complain(why.tooLong(asked.length));
+  if (/[\p{C}\s\\]/u.test(asked)) return complain(why.letters);
   if (HUB_NAME.test(asked)) return readUrl(`https://${asked}`, base, hub);
   if (!/^hf:/i.test(asked) && /^([a-z][a-z0-9+.-]*:|\.{0,2}\/)/i.test(asked)) return readUrl(asked, base, hub);
   const address = parseHubId(asked);
   if (address) return { location: hubLocation(hub, address) };
-  if (climbs(asked)) return complain('A path on the hub cannot climb (“..”).');
+  if (climbs(asked)) return complain(why.climbs);
   const owner = asked.replace(/^hf:/i, '').split('/')[0];
-  if (!mayOwn(owner)) return complain(`“${shorten(owner)}” is no owner of models on the hub.`);
-  return complain(
-    `“${shorten(asked)}” is neither a repository (owner/name, or owner/name/file.gguf) nor an address that begins with https://.`,
-  );
+  if (!mayOwn(owner)) return complain(why.noOwner(shorten(owner)));
+  return complain(why.neither(shorten(asked)));
 }
 
 function readUrl(asked: string, base: string, hub: string): ModelAddress {
+  const why = pageWords().address;
   const url = URL.canParse(asked, base) ? new URL(asked, base) : null;
   if (!url || !/^https?:$/.test(url.protocol)) {
-    return complain(`“${shorten(asked)}” is no address of a model: those begin with https:// or http://.`);
+    return complain(why.noAddress(shorten(asked)));
   }
   if (url.username || url.password) {
-    return complain(
-      'An address with a user name or password cannot be loaded. Use one without, or open the files instead.',
-    );
+    return complain(why.password);
   }
   if (url.protocol === 'http:' && !isNear(url, base)) {
-    return complain('Models are loaded over https:// only, unless they are on this machine. Use an https address.');
+    return complain(why.insecure);
   }
   const onHub = readHubUrl(url, hub);
   if (onHub) return { location: hubLocation(onHub.hub, onHub.address) };
   if (isHubHost(url.hostname) || url.origin === new URL(hub).origin) {
-    if (climbs(decoded(url.pathname))) return complain('A path on the hub cannot climb (“..”).');
-    return complain('This page of the hub is no model. Use the address of a model, such as huggingface.co/owner/name.');
+    if (climbs(decoded(url.pathname))) return complain(why.climbs);
+    return complain(why.noModel);
   }
   url.hash = '';
   return { location: url.href };

@@ -1,10 +1,11 @@
 // The kind of opened or dropped files, told by their names and first bytes.
 
+import { pageWords } from '../../words/page_words';
+
 /** Enough for a header's magic, and to tell an export from a part of a model. */
 const HEAD_BYTES = 256;
 const MAX_LOOKED_AT = 64;
 const EXPORT = /^\s*\{\s*"(?:format"\s*:\s*"vivace-conversations"|(?:id|title|createdAt|updatedAt|system|turns)"\s*:)/;
-const NEEDED = 'A model is a .gguf file, or a folder with config.json and safetensors files.';
 
 export type FileKind =
   | { kind: 'model'; files: File[] }
@@ -15,6 +16,7 @@ export type FileKind =
 
 /** A model's files, exported conversations, texts, or neither, with a sentence that says why and names a next step. */
 export async function kindOf(files: readonly File[]): Promise<FileKind> {
+  const text = pageWords().files;
   const named = (pattern: RegExp) => files.filter(({ name }) => pattern.test(name));
   if (named(/^config\.json$/).length > 0) return { kind: 'model', files: [...files] };
   const ggufs = named(/\.gguf$/i);
@@ -22,16 +24,15 @@ export async function kindOf(files: readonly File[]): Promise<FileKind> {
     const heads = await Promise.all(ggufs.slice(0, MAX_LOOKED_AT).map(headOf));
     const wrong = ggufs[heads.findIndex((head) => head !== null && !head.startsWith('GGUF'))];
     return wrong
-      ? { kind: 'neither', complaint: `${quoted(wrong)} does not begin with “GGUF”. Download the file again.` }
+      ? { kind: 'neither', complaint: text.notGguf(shortName(wrong)) }
       : { kind: 'model', files: [...files] };
   }
   const texts = files.filter(isJson);
   const heads = await Promise.all(texts.slice(0, MAX_LOOKED_AT).map(headOf));
   const exported = texts.filter((_, i) => EXPORT.test(heads[i] ?? ''));
   if (exported.length > 0) return { kind: 'conversations', files: exported };
-  if (files.length === 0) return { kind: 'neither', complaint: `Nothing in there can be read. ${NEEDED}` };
-  const what = files.length === 1 ? `${quoted(files[0])} is` : `${quoted(files[0])} and what came with it are`;
-  const complaint = `${what} no model and no exported conversation. ${NEEDED}`;
+  if (files.length === 0) return { kind: 'neither', complaint: text.nothing(text.needed) };
+  const complaint = (files.length === 1 ? text.noModel : text.noModels)(shortName(files[0]), text.needed);
   const isText = named(/\.safetensors$/i).length === 0 && files.length <= MAX_LOOKED_AT && (await hasText(files));
   return isText ? { kind: 'texts', files: [...files], complaint } : { kind: 'neither', complaint };
 }
@@ -55,6 +56,6 @@ async function headOf(file: File): Promise<string | null> {
     .catch(() => null);
 }
 
-function quoted({ name }: File): string {
-  return `“${name.length > 60 ? `${name.slice(0, 60)}…` : name}”`;
+function shortName({ name }: File): string {
+  return name.length > 60 ? `${name.slice(0, 60)}…` : name;
 }

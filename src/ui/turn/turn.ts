@@ -1,8 +1,8 @@
 // <vivace-turn>: one question and its answer. The text of the answer is written once, as Markdown, while it streams.
 // Fires `vivace-turn` with the action that the reader chose.
 
-import { language } from '../../words/language';
 import { html, nothing, type PropertyValues } from 'lit';
+import { language } from '../../words/language';
 import { WordedElement } from '../../words/worded_element';
 import { words } from '../../words/words';
 import type { Attachment } from '../conversation/attachments';

@@ -26,11 +26,15 @@ test('exported files are conversations, alone or among other files', async () =>
 });
 
 for (const [what, files, pattern] of [
-  ['a picture', [new File([PNG], 'photo.png')], /“photo\.png” is no model and no exported conversation\. A model is/],
-  ['two pictures', [new File([PNG], 'a.png'), new File([PNG], 'b.png')], /“a\.png” and what came with it are no model/],
-  ['other JSON', [new File(['{"vocab":{}}'], 'tokenizer.json'), weights], /“tokenizer\.json” and what came with it/],
-  ['a page of HTML named .gguf', [new File(['<!doctype html>'], 'm.gguf')], /does not begin with “GGUF”\. Download/],
-  ['an empty .gguf file', [new File([], 'm.gguf')], /does not begin with “GGUF”/],
+  ['a picture', [new File([PNG], 'photo.png')], /“photo\.png” isn’t a model or an exported conversation\. A model is/],
+  ['two pictures', [new File([PNG], 'a.png'), new File([PNG], 'b.png')], /“a\.png” and the other files/],
+  ['other JSON', [new File(['{"vocab":{}}'], 'tokenizer.json'), weights], /“tokenizer\.json” and the other files/],
+  [
+    'a page of HTML named .gguf',
+    [new File(['<!doctype html>'], 'm.gguf')],
+    /isn’t a valid GGUF file\. It may be incomplete: download/,
+  ],
+  ['an empty .gguf file', [new File([], 'm.gguf')], /isn’t a valid GGUF file/],
   ['an empty folder', [], /Nothing in there can be read/],
 ] as const) {
   test(`${what} is neither, with a reason`, async () => {
