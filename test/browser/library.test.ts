@@ -118,6 +118,7 @@ describe('in one browser', () => {
       await expect.poll(async () => (await titles())[0], SOON).toBe(question);
     }
     await page.getByTestId('library-new').focus();
+    await page.keyboard.press('Tab'); // the search
     await page.keyboard.press('Tab');
     expect(await focused()).toBe('Plums');
     await page.keyboard.press('ArrowDown');
@@ -142,12 +143,87 @@ describe('in one browser', () => {
     await expect.poll(() => page.locator('[data-role=user]').allTextContents(), SOON).toEqual(['Pears']);
   });
 
+  test('each conversation has an address: Back, Forward, a reload and a bookmark open it', async () => {
+    const asked = () => page.locator('[data-role=user]').allTextContents();
+    const fragment = () => page.evaluate(() => location.hash);
+    await ask('Apples');
+    const apples = await fragment();
+    expect(apples).toMatch(/^#c=[0-9a-f]{32}$/);
+    await expect.poll(() => page.title(), SOON).toBe('Apples – Vivace');
+    await page.getByTestId('library-new').click();
+    expect(await fragment()).toBe('');
+    await expect.poll(() => page.title(), SOON).toBe('Vivace');
+    await ask('Pears');
+    await page.goBack();
+    await expect.poll(asked, SOON).toEqual(['Apples']);
+    await page.goForward();
+    await expect.poll(asked, SOON).toEqual(['Pears']);
+    await expect.poll(() => page.title(), SOON).toBe('Pears – Vivace');
+    expect(page.url()).toContain('?model=');
+    await page.goBack();
+    await page.reload();
+    await expect.poll(asked, SOON).toEqual(['Apples']);
+    await page.evaluate(() => {
+      location.hash = `#c=${'0'.repeat(32)}`;
+    });
+    await page.locator('vivace-notices').getByText('That conversation isn’t in this browser').waitFor();
+    await expect.poll(fragment, SOON).toBe(apples);
+    expect(await asked()).toEqual(['Apples']);
+    await page.goto(`${site.url}?model=/page.gguf#c=${'1'.repeat(32)}`);
+    await page.reload();
+    await page.locator('vivace-notices').getByText('That conversation isn’t in this browser').waitFor();
+    await expect.poll(asked, SOON).toEqual(['Pears']); // the newest
+    await revisit(page);
+  });
+
+  test('a search finds words in all conversations, and opens one at the turn that has them', async () => {
+    const results = page.getByTestId('library-result');
+    const paragraph = 'A long paragraph that fills the window. '.repeat(60);
+    await installScripted(page, {
+      answers: [{ text: `The Café is open.\n\n${paragraph}` }, { text: paragraph }],
+      contextLength: 1e6,
+    });
+    for (const question of ['Where can I eat?', 'And then?', 'And after that?']) await ask(question);
+    await page.getByTestId('library-new').click();
+    await installScripted(page, SCRIPT);
+    await ask('Something about dragons');
+    await expect.poll(() => titles(), SOON).toEqual(['Something about dragons', 'Where can I eat?']);
+    await page.keyboard.press('ControlOrMeta+k');
+    await page.keyboard.type('CAFE eat');
+    await expect.poll(() => results.allTextContents(), SOON).toHaveLength(1);
+    expect(await results.locator('mark').allTextContents()).toEqual(['eat', 'Café']); // title, excerpt
+    expect(await page.getByTestId('library-searched').textContent()).toBe('1 conversation');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    const asked = page.locator('[data-role=user]');
+    await expect
+      .poll(() => asked.allTextContents(), SOON)
+      .toEqual(['Where can I eat?', 'And then?', 'And after that?']);
+    const isInView = (text: string) =>
+      asked.filter({ hasText: text }).evaluate((element) => {
+        const { top, bottom } = element.getBoundingClientRect();
+        return top >= 0 && bottom <= innerHeight;
+      });
+    await expect.poll(() => isInView('Where can I eat?'), SOON).toBe(true);
+    expect(await isInView('And after that?')).toBe(false);
+    await page.getByTestId('library-search').fill('dragons in Spain');
+    await expect.poll(() => page.getByTestId('library-searched').textContent(), SOON).toContain('No conversation');
+    await page.keyboard.press('Escape');
+    await expect.poll(() => titles(), SOON).toHaveLength(2);
+    expect(await page.getByTestId('library-search').inputValue()).toBe('');
+    await prompt(page).focus();
+    await page.keyboard.type('a/b');
+    expect(await prompt(page).inputValue()).toBe('a/b');
+    await prompt(page).fill('');
+  });
+
   test('the open conversation can be deleted during an answer, and stays deleted', async () => {
     await installScripted(page, { answers: [{ text: 'word '.repeat(50), holdAfter: 5 }] });
     await send(page, 'Delete me');
     await expect.poll(() => titles(), SOON).toEqual(['Delete me']);
     await rows().first().hover();
-    await rows().first().getByTestId('library-delete').click();
+    await rows().first().getByTestId('library-more').click();
+    await page.getByTestId('library-delete').click();
     await expect.poll(() => titles(), SOON).toEqual([]);
     await expect.poll(() => page.locator('[data-role=user]').count(), SOON).toBe(0);
     await page.getByTestId('library-new').click();
@@ -207,7 +283,22 @@ describe('as a file', () => {
     await expect.poll(() => titles(first.page), SOON).toEqual(['And me', 'Take me along']);
     const exported = await downloadText(first.page, () => first.page.getByTestId('library-export-all').click());
     await rows(first.page).nth(1).hover();
-    const one = await downloadText(first.page, () => rows(first.page).nth(1).getByTestId('library-export').click());
+    const choose = async (name: string) => {
+      await rows(first.page).nth(1).hover();
+      await rows(first.page).nth(1).getByTestId('library-more').click();
+      await first.page.getByTestId(name).click();
+    };
+    const one = await downloadText(first.page, () => choose('library-export'));
+    const markdown = await downloadText(first.page, () => choose('library-exportMarkdown'));
+    expect(markdown).toMatch(
+      /^# Take me along\n\n\*.+\*\n\n## You\n\nTake me along\n\n## Assistant.*\n\nA short answer\.\n$/,
+    );
+    await first.page.getByTestId('library-delete-all').click();
+    await expect.poll(() => titles(first.page), SOON).toEqual([]);
+    expect(await note(first.page).textContent()).toContain('Deleted 2 conversations.');
+    await first.page.getByTestId('library-undo').click();
+    await expect.poll(() => titles(first.page), SOON).toEqual(['And me', 'Take me along']);
+    await expect.poll(() => first.page.locator('[data-role=user]').allTextContents(), SOON).toEqual(['And me']);
     await first.page.context().close();
 
     const second = await visitScripted(site, SCRIPT);
@@ -260,6 +351,8 @@ test('without storage, the list says so and works', async () => {
   await revisit(refused);
   await ask('Only for now', refused);
   await expect.poll(() => titles(refused), SOON).toEqual(['Only for now']);
-  expect(await refused.locator('vivace-library').getByText('This browser keeps nothing here').isVisible()).toBe(true);
+  expect(await refused.locator('vivace-library').getByText('This browser doesn’t save anything here').isVisible()).toBe(
+    true,
+  );
   await context.close();
 });

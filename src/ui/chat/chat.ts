@@ -163,6 +163,16 @@ export class VivaceChat extends WordedElement implements ChatHost {
     this.focus();
   }
 
+  /** Scrolls to a turn of the conversation, on whichever branch it is, and lights it up for a moment. */
+  async showTurn(id: string): Promise<void> {
+    const at = this.session.showBranchOf(id);
+    if (at < 0) return;
+    this.limit = Math.max(this.limit, this.session.steps.length - at);
+    await this.updateComplete;
+    const element = this.renderRoot.querySelector<HTMLElement>(`vivace-turn[data-id="${id}"]`);
+    if (element) void this.keeper?.show(element);
+  }
+
   override focus(): void {
     this.composer?.focus();
   }

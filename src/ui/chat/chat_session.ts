@@ -16,6 +16,7 @@ import {
   replaceTurn,
   type Step,
   settled,
+  showBranchOf,
   shownSteps,
   showTurn,
 } from '../conversation/conversation_tree';
@@ -220,6 +221,14 @@ export class ChatSession implements ReactiveController {
       this.keep();
     }
     return next;
+  }
+
+  /** Brings the branch of a turn into view, and returns the turn's place on it, or -1 if the turn is unknown. */
+  showBranchOf(id: string): number {
+    const place = () => this.steps.findIndex(({ turn }) => turn.id === id);
+    const turn = this.current.turns.find((other) => other.id === id);
+    if (turn && place() < 0) this.show(showBranchOf(this.current, turn));
+    return place();
   }
 
   /** Asks the engine to end the answer under way. The text so far stays. */

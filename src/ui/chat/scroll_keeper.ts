@@ -55,6 +55,17 @@ export class ScrollKeeper {
     if (this.distance < SLACK_PX) this.set(true);
   }
 
+  /** Scrolls to an element. The turns above it get their real heights only then, so it scrolls more than once. */
+  async show(element: Element): Promise<void> {
+    this.set(false);
+    for (let i = 0; i < 3; i++) {
+      element.scrollIntoView({ block: 'start' });
+      await new Promise(requestAnimationFrame);
+    }
+    if (matchMedia('(prefers-reduced-motion: reduce)').matches) return;
+    element.animate([{ background: 'var(--v-accent-soft)' }, {}], { duration: 1600, easing: 'ease-in' });
+  }
+
   private follow(): void {
     if (this.isFollowing && !this.isEmpty) this.scroller.scrollTop = this.scroller.scrollHeight;
   }

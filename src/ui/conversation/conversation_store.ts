@@ -263,6 +263,28 @@ export class ConversationStore {
     return isGone ? conversation : null;
   }
 
+  /** Removes all conversations and returns them, for an undo. Those that storage refuses to remove stay. */
+  async removeAll(): Promise<Conversation[]> {
+    await this.ready;
+    const removed: Conversation[] = [];
+    await this.guard(INDEX, async () => {
+      const ids = (await this.list()).map(({ id }) => id);
+      for (let from = 0; from < ids.length; from += BATCH) {
+        const batch = ids.slice(from, from + BATCH);
+        const loaded = await Promise.all(batch.map((id) => this.load(id)));
+        const late = await Promise.all(batch.map((id) => this.table.keys(LATE + id)));
+        const keys = [...late.flat(), ...batch.map((id) => KEPT + id)];
+        await this.table.update([...keys, INDEX], (key, value) => {
+          return key === INDEX ? [...readIndex(value).values()].filter(({ id }) => !batch.includes(id)) : null;
+        });
+        removed.push(...loaded.filter((conversation) => conversation !== null));
+        for (const id of batch) this.bases.delete(id);
+      }
+    });
+    this.announce();
+    return removed;
+  }
+
   /**
    * Replaces a conversation by the result of `edit`, or leaves it where that is null. Merges what is `left` of it under
    * those keys before, and deletes them. All in one step, with the index.

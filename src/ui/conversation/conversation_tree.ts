@@ -80,6 +80,12 @@ export function showTurn(conversation: Conversation, { id, parent }: Turn): Conv
   return { ...conversation, updatedAt: Date.now(), shown: { ...conversation.shown, [parent ?? ROOT]: id } };
 }
 
+/** The conversation with the branch of a turn in view. As reading changes nothing, it keeps its date. */
+export function showBranchOf(conversation: Conversation, turn: Turn): Conversation {
+  const choices = pathTo(conversation, turn).map(({ id, parent }) => [parent ?? ROOT, id] as const);
+  return { ...conversation, shown: { ...conversation.shown, ...Object.fromEntries(choices) } };
+}
+
 /** Removes a turn and all that follow it. */
 export function removeTurn(conversation: Conversation, { id }: Turn): Conversation {
   const gone = new Set([id]);
@@ -114,9 +120,11 @@ export function settled(conversation: Conversation): Conversation {
   return { ...conversation, turns };
 }
 
-/** The title in lists. */
-export function titleOf({ title, turns }: Conversation): string {
-  const text = title.trim() || (turns[0]?.question ?? '').replace(/\s+/g, ' ').trim();
+/** The title in lists: a person's own, or else the first question, in the version that is shown. */
+export function titleOf({ title, turns, shown }: Conversation): string {
+  const firsts = turns.filter(({ parent }) => parent === null);
+  const first = firsts.find(({ id }) => id === shown[ROOT]) ?? firsts.at(-1);
+  const text = title.trim() || (first?.question ?? '').replace(/\s+/g, ' ').trim();
   if (text === '') return 'New conversation';
   const letters = [...text];
   return letters.length <= TITLE_LENGTH

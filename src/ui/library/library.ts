@@ -1,9 +1,11 @@
 // <vivace-library>: the list of the conversations that this browser keeps. Fires `vivace-open-conversation` with the
-// chosen conversation, `vivace-new-conversation` for an empty one, and `vivace-close-library` when the visible one is
-// chosen again.
+// chosen conversation, `vivace-new-conversation` for an empty one (`deleted`: because the visible one is gone),
+// `vivace-close-library` when the visible one is chosen again, `vivace-show-turn` with the turn that a search has found
+// in it, and `vivace-title` with the title of the visible one, or ''.
 
 import { html, nothing } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
+import { language } from '../../words/language';
 import { pageWords } from '../../words/page_words';
 import { WordedElement } from '../../words/worded_element';
 import type { Turn } from '../conversation/conversation';
@@ -13,10 +15,13 @@ import { ConversationStore } from '../conversation/conversation_store';
 import type { Conversation } from '../conversation/conversation_tree';
 import { icons } from '../shared/icons';
 import { sharedStyles } from '../shared/shared_styles';
-import { fileNameOf, importFiles, saveConversations } from './library_file';
+import { toMarkdown } from './conversation_markdown';
+import { fileNameOf, importFiles, saveConversations, saveMarkdown } from './library_file';
 import { LibraryKeeper } from './library_keeper';
+import { LibraryMenu } from './library_menu';
 import { LibraryNote } from './library_note';
 import { groupByDay, neighborOf, type RowActions, renderRow } from './library_rows';
+import { LibrarySearch } from './library_search';
 import { libraryStyles } from './library_styles';
 
 class VivaceLibrary extends WordedElement implements RowActions {
@@ -38,7 +43,11 @@ class VivaceLibrary extends WordedElement implements RowActions {
   private readonly store = new ConversationStore();
   private readonly keeper = new LibraryKeeper(this.store);
   private readonly note = new LibraryNote(this);
+  private readonly menu = new LibraryMenu(this, this);
+  private readonly finder = new LibrarySearch(this, async (id) => this.keeper.newer.get(id) ?? this.store.load(id));
   private stopListening = () => {};
+  /** The title that the page knows. */
+  private told = '';
 
   constructor() {
     super();
@@ -78,14 +87,30 @@ class VivaceLibrary extends WordedElement implements RowActions {
     return null;
   }
 
-  async open(id: string): Promise<void> {
-    if (id === this.current) return this.fire('vivace-close-library');
+  /** A conversation for the page to show, or null if it is not stored. */
+  async find(id: string): Promise<Conversation | null> {
+    const conversation = await this.newest(id).catch(() => null);
+    if (conversation) this.store.adopt(conversation);
+    return conversation;
+  }
+
+  /** Focuses the field of the search. */
+  search(): void {
+    this.finder.focus();
+  }
+
+  async open(id: string, turn: string | null = null): Promise<void> {
+    if (id === this.current) {
+      this.fire('vivace-close-library');
+      return this.showTurn(turn);
+    }
     const conversation = await this.newest(id);
     if (!conversation) {
       this.note.say(pageWords().library.deletedElsewhere, true);
       return this.refresh();
     }
     this.show(conversation);
+    this.showTurn(turn);
   }
 
   startRename(id: string): void {
@@ -108,13 +133,35 @@ class VivaceLibrary extends WordedElement implements RowActions {
 
   async export(id: string): Promise<void> {
     const conversation = await this.newest(id);
-    const title = this.summaries?.find((summary) => summary.id === id)?.title ?? '';
+    const title = this.titleOf(id);
     if (conversation) saveConversations(fileNameOf(title), [conversation]);
+  }
+
+  openMenu(id: string, button: HTMLElement): void {
+    this.stop = id;
+    void this.menu.open(id, button);
+  }
+
+  async exportMarkdown(id: string): Promise<void> {
+    const conversation = await this.newest(id);
+    if (conversation) saveMarkdown(fileNameOf(this.titleOf(id)), toMarkdown(conversation, language()));
+  }
+
+  async copyMarkdown(id: string): Promise<void> {
+    const text = pageWords().library;
+    const conversation = await this.newest(id);
+    if (!conversation) return;
+    try {
+      await navigator.clipboard.writeText(toMarkdown(conversation, language()));
+      this.note.say(text.copied(this.titleOf(id)), false);
+    } catch {
+      this.note.say(text.notCopied, true);
+    }
   }
 
   async delete(id: string): Promise<void> {
     const ids = this.shownIds();
-    const title = this.summaries?.find((summary) => summary.id === id)?.title ?? '';
+    const title = this.titleOf(id);
     const wasCurrent = id === this.current;
     await this.keeper.flush();
     const refused = this.keeper.newer.get(id);
@@ -125,7 +172,7 @@ class VivaceLibrary extends WordedElement implements RowActions {
       if (refused) this.keeper.keep(refused);
       return this.refresh();
     }
-    if (wasCurrent) this.fire('vivace-new-conversation');
+    if (wasCurrent) this.fire('vivace-new-conversation', 'deleted');
     await this.refresh();
     this.note.say(pageWords().library.deleted(title), false, () => this.undo(refused ?? removed, wasCurrent));
     await this.focusRow(neighborOf(ids, id));
@@ -138,22 +185,17 @@ class VivaceLibrary extends WordedElement implements RowActions {
       <button class="button fresh" data-testid="library-new" @click=${() => this.fire('vivace-new-conversation')}>
         ${icons.fresh}${text.fresh}
       </button>
+      ${this.finder.renderField()}
       <nav class="list" aria-label=${text.label} @focusin=${this.onFocus}>
-        ${isEmpty ? html`<p class="empty">${text.none}</p>` : nothing}
-        ${groupByDay(this.summaries ?? []).map(
-          ({ name, summaries }) => html`<h2 id=${name}>${text[name]}</h2>
-            <ul aria-labelledby=${name}>${repeat(
-              summaries,
-              ({ id }) => id,
-              (summary) => this.renderRow(summary),
-            )}</ul>`,
-        )}
+        ${this.finder.isOn ? this.finder.renderResults() : this.renderList()}
       </nav>
+      ${this.menu.render()}
       ${this.note.render(() => this.dismiss())}
       <footer>
         <button class="link" data-testid="library-export-all" ?disabled=${isEmpty} @click=${this.exportAll}>${text.exportAll}</button>
         <button class="link" data-testid="library-import" title=${text.importTitle}
           @click=${() => this.fileInput.click()}>${text.import}</button>
+        <button class="link" data-testid="library-delete-all" ?disabled=${isEmpty} @click=${this.deleteAll}>${text.deleteAll}</button>
         <input type="file" hidden accept=".json,application/json" multiple aria-label=${text.importLabel} @change=${this.onFiles} />
         ${this.summaries && !this.store.isKept ? html`<p class="kept">${text.notKept}</p>` : nothing}
       </footer>
@@ -180,6 +222,29 @@ class VivaceLibrary extends WordedElement implements RowActions {
     const isInUse = this.renderRoot?.querySelector('.list:focus-within');
     if (!isInUse && ids.includes(this.current)) this.stop = this.current;
     if (this.stop === null || !ids.includes(this.stop)) this.stop = ids[0] ?? null;
+  }
+
+  protected override updated(): void {
+    const title = this.titleOf(this.current);
+    if (title !== this.told) this.fire('vivace-title', title);
+    this.told = title;
+  }
+
+  private titleOf(id: string): string {
+    return this.summaries?.find((summary) => summary.id === id)?.title ?? '';
+  }
+
+  private renderList() {
+    const text = pageWords().library;
+    if (this.summaries?.length === 0) return html`<p class="empty">${text.none}</p>`;
+    return groupByDay(this.summaries ?? []).map(
+      ({ name, summaries }) => html`<h2 id=${name}>${text[name]}</h2>
+        <ul aria-labelledby=${name}>${repeat(
+          summaries,
+          ({ id }) => id,
+          (summary) => this.renderRow(summary),
+        )}</ul>`,
+    );
   }
 
   private renderRow(summary: Summary) {
@@ -215,6 +280,7 @@ class VivaceLibrary extends WordedElement implements RowActions {
     const ids = stored.map(({ id }) => id);
     const here = [...this.keeper.newer.values()].filter(({ id }) => !ids.includes(id));
     this.summaries = [...here.map(summarize), ...stored];
+    this.finder.again();
     this.keeper.restore(ids);
   }
 
@@ -223,7 +289,11 @@ class VivaceLibrary extends WordedElement implements RowActions {
     this.fire('vivace-open-conversation', conversation);
   }
 
-  private fire(name: string, detail?: Conversation): void {
+  private showTurn(turn: string | null): void {
+    if (turn !== null) this.fire('vivace-show-turn', turn);
+  }
+
+  private fire(name: string, detail?: Conversation | string): void {
     this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }));
   }
 
@@ -246,6 +316,32 @@ class VivaceLibrary extends WordedElement implements RowActions {
     if (this.note.dismiss()) void this.focusRow(this.stop);
   }
 
+  private deleteAll = async () => {
+    await this.keeper.flush();
+    const refused = [...this.keeper.newer.values()];
+    const { current } = this;
+    const ids = new Set([...this.shownIds(), ...refused.map(({ id }) => id)]);
+    for (const id of ids) this.keeper.forget(id);
+    const stored = await this.store.removeAll();
+    const removed = [...new Map([...stored, ...refused].map((each) => [each.id, each])).values()];
+    for (const id of ids) if (!removed.some((each) => each.id === id)) this.keeper.remember(id);
+    const shown = removed.find(({ id }) => id === current);
+    if (shown) this.fire('vivace-new-conversation', 'deleted');
+    await this.refresh();
+    if (removed.length === 0) return;
+    const undo = () => void this.undoAll(removed, shown);
+    this.note.say(pageWords().library.deletedAll(removed.length), false, undo, true);
+    this.renderRoot.querySelector<HTMLElement>('.fresh')?.focus();
+  };
+
+  private async undoAll(removed: readonly Conversation[], shown: Conversation | undefined): Promise<void> {
+    this.dismiss();
+    for (const { id } of removed) this.keeper.remember(id);
+    await this.store.addAll(removed);
+    if (shown) this.show(shown);
+    await this.refresh();
+  }
+
   private exportAll = async () => {
     await this.keeper.flush();
     const ids = new Set([...this.keeper.newer.keys(), ...this.shownIds()]);
@@ -263,6 +359,7 @@ class VivaceLibrary extends WordedElement implements RowActions {
 
   /** Adds the conversations of exported files, and reports the result in a note. */
   async import(files: readonly File[]): Promise<void> {
+    this.note.dismiss(); // it would pass for the result of this import
     await this.keeper.flush();
     const { text, isError } = await importFiles(files, (conversations) => {
       for (const { id } of conversations) this.keeper.remember(id);

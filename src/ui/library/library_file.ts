@@ -54,6 +54,10 @@ export function saveConversations(name: string, conversations: readonly Conversa
   saveText(`${name}.json`, 'application/json', exportConversations(conversations));
 }
 
+export function saveMarkdown(name: string, markdown: string): void {
+  saveText(`${name}.md`, 'text/markdown', markdown);
+}
+
 /** A title as a file name that is valid on any system. */
 export function fileNameOf(title: string): string {
   const words = title.match(/[\p{L}\p{N}]+/gu) ?? [];

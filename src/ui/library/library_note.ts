@@ -25,9 +25,11 @@ export class LibraryNote implements ReactiveController {
     return this.note?.undo ?? null;
   }
 
-  say(text: string, isError: boolean, undo: (() => void) | null = null): void {
+  /** @param stays until it is dismissed, or until the next note */
+  say(text: string, isError: boolean, undo: (() => void) | null = null, stays = isError): void {
     this.set({ text, isError, undo });
-    this.dismissLater();
+    clearTimeout(this.timer);
+    if (!stays) this.dismissLater();
   }
 
   /** Removes the note. Returns whether it had the focus, which is then lost. */
@@ -45,10 +47,8 @@ export class LibraryNote implements ReactiveController {
     clearTimeout(this.timer);
   }
 
-  /** Removes the note after a while: not under the pointer or the focus, and never an error. */
+  /** Removes the note after a while: not under the pointer or the focus. */
   private dismissLater(): void {
-    clearTimeout(this.timer);
-    if (this.note?.isError) return;
     this.timer = setTimeout(() => {
       if (this.host.renderRoot.querySelector('.note:is(:hover, :focus-within)')) this.dismissLater();
       else this.set(null);

@@ -37,7 +37,10 @@ export interface RowActions {
   startRename(id: string): void;
   rename(id: string, title: string, keepFocus?: boolean): void;
   cancelRename(id: string): void;
+  openMenu(id: string, button: HTMLElement): void;
   export(id: string): void;
+  exportMarkdown(id: string): void;
+  copyMarkdown(id: string): void;
   delete(id: string): void;
 }
 
@@ -53,16 +56,12 @@ export function renderRow(summary: Summary, state: RowState, actions: RowActions
   if (state.isRenamed) return renderRename(summary, actions);
   const tabindex = state.isStop ? 0 : -1;
   const text = pageWords().library;
-  const action = (name: 'rename' | 'export' | 'delete', icon: unknown, act: 'startRename' | 'export' | 'delete') =>
-    html`<button class="icon small" data-testid=${`library-${name}`} tabindex=${tabindex} title=${text[name]}
-      aria-label=${text[`${name}Of`](title)} @click=${() => actions[act](id)}>${icon}</button>`;
   return html`<li class=${state.isCurrent ? 'row current' : 'row'} data-id=${id} data-testid="library-row">
     <button class="title" data-testid="library-open" tabindex=${tabindex} title=${title} dir="auto" aria-keyshortcuts="F2 Delete"
       aria-current=${state.isCurrent ? 'true' : nothing} @click=${() => actions.open(id)}>${title}</button>
     <span class="actions">
-      ${action('rename', icons.edit, 'startRename')}
-      ${action('export', icons.down, 'export')}
-      ${action('delete', icons.close, 'delete')}
+      <button class="icon small" data-testid="library-more" tabindex=${tabindex} title=${text.actions} aria-label=${text.actionsOf(title)}
+        aria-haspopup="menu" @click=${(event: Event) => actions.openMenu(id, event.currentTarget as HTMLElement)}>${icons.more}</button>
     </span>
   </li>`;
 }

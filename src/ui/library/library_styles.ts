@@ -10,6 +10,40 @@ export const libraryStyles = css`
   .fresh { flex: none; justify-content: center; }
   .fresh svg { width: 18px; height: 18px; }
 
+  .search { position: relative; flex: none; display: flex; align-items: center; }
+  .search svg { width: 17px; height: 17px; }
+  .search > svg { position: absolute; inset-inline-start: 10px; color: var(--v-muted); pointer-events: none; }
+  .search input {
+    flex: 1; min-width: 0; height: 36px; padding-block: 0; padding-inline: 34px 52px; border: 1px solid var(--v-line); border-radius: 9px;
+    background: var(--v-surface); color: inherit; font: inherit;
+  }
+  .search input::placeholder { color: var(--v-muted); opacity: 1; }
+  .search input::-webkit-search-cancel-button { display: none; }
+  .search kbd {
+    position: absolute; inset-inline-end: 9px; color: var(--v-muted); font: 500 var(--v-size-small) / 1 var(--v-font); pointer-events: none;
+  }
+  .search .icon { position: absolute; inset-inline-end: 4px; }
+  @media (hover: none) {
+    .search input { height: 44px; font-size: var(--v-size-reading); }
+    .search kbd { display: none; }
+    .search .icon { width: 40px; height: 40px; inset-inline-end: 2px; }
+  }
+  .searched { margin: 6px 10px; color: var(--v-muted); font-size: var(--v-size-small); }
+  .searched:empty { margin: 0; }
+  .results { display: grid; gap: 2px; }
+  .result {
+    display: grid; gap: 2px; width: 100%; padding: 8px 10px; border: 0; border-radius: 9px; background: none; text-align: start; cursor: pointer;
+  }
+  .result:hover, .result:focus-visible { background: var(--v-sunken); }
+  .result.current { background: var(--v-accent-soft); }
+  .result:focus-visible { outline-offset: -2px; }
+  .result strong { font-weight: 550; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+  .excerpt {
+    display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; color: var(--v-muted);
+    font-size: var(--v-size-small); line-height: 1.45; overflow-wrap: anywhere;
+  }
+  mark { border-radius: 3px; background: color-mix(in srgb, var(--v-accent) 24%, transparent); color: var(--v-ink); }
+
   .list { flex: 1; min-height: 0; overflow-y: auto; overscroll-behavior: contain; scrollbar-width: thin; scrollbar-color: var(--v-line) transparent; }
   h2 { margin: 14px 0 4px; padding-inline: 10px; font-size: var(--v-size-small); font-weight: 600; color: var(--v-muted); }
   h2:first-child { margin-top: 4px; }
@@ -28,6 +62,16 @@ export const libraryStyles = css`
   .row:hover .actions, .row:focus-within .actions { display: flex; }
   @media (hover: none) { .actions { display: flex; } }
   .actions .icon:hover { background: var(--v-surface); }
+  .menu {
+    position: fixed; inset: auto; margin: 0; padding: 5px; border: 1px solid var(--v-line); border-radius: 11px; background: var(--v-surface);
+    color: var(--v-ink); box-shadow: 0 8px 30px -8px var(--v-shadow);
+  }
+  .menu:popover-open { display: grid; }
+  .menu button { min-height: 36px; padding: 0 14px 0 10px; border: 0; border-radius: 7px; background: none; text-align: start; cursor: pointer; }
+  .menu button:is(:hover, :focus-visible) { background: var(--v-sunken); }
+  .menu button:focus-visible { outline-offset: -2px; }
+  .menu .delete { color: var(--v-danger); }
+  @media (hover: none) { .menu button { min-height: 44px; } }
   .rename {
     flex: 1; min-width: 0; height: 36px; padding: 0 9px; border: 1px solid var(--v-accent); border-radius: 9px; background: var(--v-surface);
     color: inherit; font: inherit;

@@ -42,6 +42,11 @@ export class Drawer {
     this.parts.closer.focus();
   }
 
+  /** Opens it in a window that has no room for the part. */
+  openIfNarrow(): void {
+    if (this.parts.narrow.matches && !this.isOpen) this.open();
+  }
+
   close(): void {
     if (!this.isOpen) return;
     this.set(false);

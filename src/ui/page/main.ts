@@ -10,6 +10,7 @@ import '../chat/chat';
 import type { GrownEvent, KeepEvent } from '../chat/chat_session';
 import { connectPanel, type Panel } from '../chat/connect_panel';
 import { type Conversation, newConversation } from '../conversation/conversation_tree';
+import { connectHistory, conversationIn, followInAddress } from './conversation_address';
 import { Drawer } from './drawer';
 import { connectDrop, filesOf } from './dropped_files';
 import { kindOf } from './file_kind';
@@ -25,6 +26,7 @@ import { DEFAULT_MODEL, readPageOptions, writePageOptions } from '../model/page_
 import type { LoadSettings } from '../settings/settings_fields';
 import { connectLanguage } from './language';
 import { openOffline } from './offline';
+import { connectSearchKeys } from './search_keys';
 import { SidePanel } from './side_panel';
 import { TempoMark } from './tempo_mark';
 import { connectThemeButton } from './theme';
@@ -125,9 +127,25 @@ async function openFiles(files: readonly File[], attaches = false): Promise<void
   notices.say({ code: 'no-model', message: found.complaint });
 }
 
-function openConversation(conversation: Conversation): void {
+/** Shows a conversation. `replaces`: in the place of the one before it in the browser's history. */
+function openConversation(conversation: Conversation, replaces = false): void {
   chat.conversation = conversation;
   library.current = conversation.id;
+  followInAddress(conversation, replaces);
+}
+
+function sayUnknown(): void {
+  notices.say({ code: 'unknown-conversation', message: pageWords().library.unknown });
+}
+
+/** Opens the conversation that the address names, or else the newest. */
+async function openFirst(): Promise<void> {
+  const id = conversationIn(location.hash);
+  const named = id && (await library.find(id));
+  const conversation = named || (await library.openNewest());
+  if (id && !named) sayUnknown();
+  // A reader who has already written goes on with that conversation.
+  if (chat.conversation.turns.length === 0) openConversation(conversation ?? chat.conversation, true);
 }
 
 chat.readFiles = readFiles;
@@ -151,6 +169,7 @@ chat.addEventListener('vivace-changed', (event) => {
   const { detail: conversation, isQuestion, waitsFor } = event as KeepEvent;
   library.current = conversation.id;
   library.keep(conversation);
+  followInAddress(conversation);
   if (isQuestion) waitsFor.push(library.keepNow());
 });
 chat.addEventListener('vivace-writing', (event) => {
@@ -183,12 +202,30 @@ library.addEventListener('vivace-open-conversation', (event) => {
   openConversation((event as CustomEvent<Conversation>).detail);
   shelf.close();
 });
-library.addEventListener('vivace-new-conversation', () => {
-  openConversation(newConversation(chat.system));
+library.addEventListener('vivace-new-conversation', (event) => {
+  const isDeleted = (event as CustomEvent<string | undefined>).detail === 'deleted';
+  openConversation(newConversation(chat.system), isDeleted); // there is no way back to a deleted one
   shelf.close();
   chat.focus();
 });
 library.addEventListener('vivace-close-library', () => shelf.close());
+library.addEventListener('vivace-show-turn', (event) => void chat.showTurn((event as CustomEvent<string>).detail));
+library.addEventListener('vivace-title', (event) => {
+  const title = (event as CustomEvent<string>).detail;
+  document.title = title ? `${title} – Vivace` : 'Vivace';
+});
+connectHistory({
+  current: () => chat.conversation,
+  find: (id) => library.find(id),
+  open: openConversation,
+  openFresh: () => openConversation(newConversation(chat.system)),
+  onUnknown: sayUnknown,
+  onMove: keepInAddress, // the entry may name a model of long ago
+});
+connectSearchKeys(() => {
+  shelf.openIfNarrow();
+  library.search();
+});
 
 connectThemeButton(byId<HTMLButtonElement>('theme'), (theme) => {
   panel.theme = theme;
@@ -207,13 +244,10 @@ connectDrop(document.body, (dropped) => {
 if (matchMedia('(hover: hover)').matches) chat.updateComplete.then(() => chat.focus());
 notices.show(asked.complaints.map((message) => ({ code: 'address', message })));
 void session.load();
-void library.openNewest().then((conversation) => {
-  // A reader who has already written goes on with that conversation.
-  if (conversation && chat.conversation.turns.length === 0) openConversation(conversation);
-});
 // After the first paint, beside the load of the model.
 requestAnimationFrame(() =>
   setTimeout(
     () => void openOffline(() => notices.say({ code: 'new-version', message: pageWords().offline.newVersion })),
   ),
 );
+void openFirst();

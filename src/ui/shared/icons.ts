@@ -19,10 +19,12 @@ export const icons = {
     svg`<rect x="7" y="7" width="9" height="9" rx="1.5"/><path d="M13 4.500A1.5 1.5 0 0 0 11.5 4h-6A1.5 1.5 0 0 0 4 5.500v6c0 .6.2 1.2.700 1.5"/>`,
   ),
   done: icon(svg`<path d="m4.5 10.5 3.5 3.5 7.5-8"/>`),
+  search: icon(svg`<circle cx="9" cy="9" r="5"/><path d="m12.8 12.8 3.700 3.700"/>`),
   edit: icon(svg`<path d="m13 4 3 3-8.5 8.500L4 16l.5-3.500z"/>`),
   again: icon(svg`<path d="M15.5 8.500A6 6 0 1 0 16 11"/><path d="M16 4.500v4h-4"/>`),
   close: icon(svg`<path d="m5.5 5.5 9 9m0-9-9 9"/>`),
   down: icon(svg`<path d="M10 4.500v11M5.5 11l4.5 4.5 4.5-4.5"/>`),
+  more: icon(svg`<path d="M5 10h.01M10 10h.01M15 10h.01" stroke-width="2.2"/>`),
   undo: icon(svg`<path d="M7 5 4 8l3 3"/><path d="M4 8h7.500a4 4 0 0 1 0 8H9"/>`),
   chat: icon(
     svg`<path d="M4 5.500A1.5 1.5 0 0 1 5.5 4h9A1.5 1.5 0 0 1 16 5.500v6.500a1.5 1.5 0 0 1-1.5 1.500H9L5.5 16.500v-3A1.5 1.5 0 0 1 4 12z"/>`,

@@ -516,3 +516,15 @@ test('storage that is absent or throws at any call is refused, not an error of t
   }
   vi.unstubAllGlobals();
 });
+
+test('all conversations are removed and can be added again', async () => {
+  const store = openStore();
+  const all = Array.from({ length: 130 }, (_, i) => asking(`talk ${i}`).conversation);
+  await store.addAll(all);
+  await store.keepGrown(all[0]!.id, all[0]!.turns[0]!);
+  const removed = await store.removeAll();
+  expect(removed.map(({ id }) => id).sort()).toEqual(all.map(({ id }) => id).sort());
+  expect([await store.list(), await table.keys('conversation/'), await table.keys('late/')]).toEqual([[], [], []]);
+  expect(await store.addAll(removed)).toBe(130);
+  expect(await openStore().list()).toHaveLength(130);
+});

@@ -90,6 +90,14 @@ test('the first question is the title until a person gives one', () => {
   expect(long.endsWith('…')).toBe(true);
 });
 
+test('a title follows the first question as it is shown, unless a person has given one', () => {
+  const { conversation, turn } = addTurn(newConversation(), null, 'A brave cat');
+  const edited = addTurn(addTurn(conversation, turn.id, 'More').conversation, null, 'A dragon').conversation;
+  expect(titleOf(edited)).toBe('A dragon');
+  expect(titleOf(showTurn(edited, turn))).toBe('A brave cat');
+  expect(titleOf({ ...edited, title: 'Mine' })).toBe('Mine');
+});
+
 test('two copies merge into one with the turns of both and the longer answers', () => {
   const { conversation, b, c } = branched();
   const here = addTurn(showTurn(conversation, b), b.id, 'here').conversation;
