@@ -89,7 +89,7 @@ const DOORS: Record<string, readonly string[]> = {
     'writers',
   ],
   'ui/library': ['library'],
-  'ui/markdown': ['code_block_styles', 'markdown', 'markdown_text'],
+  'ui/markdown': ['code_block_styles', 'code_modes', 'markdown', 'markdown_text', 'parts', 'parts_by_import'],
   'ui/model': ['loader', 'model_address', 'model_session', 'models', 'notices', 'page_options'],
   'ui/page': [],
   'ui/settings': ['settings', 'settings_fields', 'settings_store'],

@@ -4,6 +4,7 @@ import { VivaceMetrics } from '../metrics/panel/metrics_panel';
 import { VivaceChat } from '../ui/chat/chat';
 import { importTranslation } from '../words/import_translation';
 import { useLanguage } from '../words/language';
+import '../ui/markdown/parts_by_import';
 import { giveModels } from './elements';
 import { followChats } from './metrics_for';
 

@@ -20,6 +20,7 @@ import { readEmbedOptions } from './options';
 import { addPanelScript } from './panel_script';
 import { askLanguage } from './shared_texts';
 import { showLanguage } from './translations';
+import './parts_beside';
 import { Widget, type WidgetEvents } from './widget';
 
 /** The page's handle on a script tag's chat. Calls before the page has a body wait for the body. */

@@ -27,6 +27,7 @@ const BUILDS = [
   'panel',
   'german',
   'japanese',
+  'code',
   'bench',
   'tools',
 ];
@@ -59,6 +60,7 @@ export const BUDGETS = [
   { name: "OpenAI's responses", files: ['lib/openai_responses.js'], budgetKb: 3, ceilingKb: 3.5 },
   { name: 'the Prompt API', files: ['lib/prompt_api.js'], budgetKb: 5, ceilingKb: 6.3 },
   { name: "WebLLM's interface", files: ['lib/webllm.js'], budgetKb: 3, ceilingKb: 3 },
+  { name: 'colors of code for the embed', files: ['embed_code.js'], budgetKb: 53, ceilingKb: 53 },
 ];
 
 /**

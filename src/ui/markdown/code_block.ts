@@ -2,6 +2,7 @@
 // contains no text nodes (code_block_styles.ts paints its words), so a selection never includes them.
 
 import { words } from '../../words/words';
+import { CodeColors, type ColorRoom } from './code_colors';
 
 /** Milliseconds for which the button shows that it has copied. */
 const COPIED_MS = 1600;
@@ -12,6 +13,8 @@ export interface CodeBlock {
   code: HTMLElement;
   /** The text that the button copies. */
   source: { text: string };
+  /** The colors of the code, once its language is known. */
+  colors: CodeColors | null;
   setLanguage(language: string): void;
 }
 
@@ -21,7 +24,8 @@ function element(name: string, attributes: Record<string, string>): HTMLElement 
   return made;
 }
 
-export function createCodeBlock(): CodeBlock {
+/** @param onColors is called when the colors of a block have work to do */
+export function createCodeBlock(room: ColorRoom, onColors: (colors: CodeColors) => void): CodeBlock {
   const text = words().turn;
   const source = { text: '' };
   const block = element('div', { class: 'code-block', role: 'group', 'aria-label': text.code });
@@ -44,7 +48,9 @@ export function createCodeBlock(): CodeBlock {
     block,
     code,
     source,
+    colors: null,
     setLanguage(language) {
+      this.colors = new CodeColors(code, language, room, onColors);
       code.setAttribute('data-language', language);
       bar.setAttribute('data-language', language);
       block.setAttribute('aria-label', words().turn.codeIn(language));

@@ -1,8 +1,10 @@
 // Styles that keep code with its bar, wide tables and any text in their place inside an answer.
 
 import { css } from 'lit';
+import { codeColorStyles } from './code_color_styles';
 
 export const codeBlockStyles = css`
+  ${codeColorStyles}
   .code-block { margin: 0 0 0.85em; border-radius: 11px; background: var(--v-sunken); direction: ltr; }
   .code-bar {
     display: flex; align-items: center; min-height: 34px; padding: 0 6px 0 15px; border-bottom: 1px solid var(--v-line);

@@ -32,7 +32,11 @@ export class MarkdownWriter implements FrameWork {
     private readonly root: HTMLElement,
     private readonly budget: FrameBudget = pageBudget,
   ) {
-    this.nodes = new MarkdownNodes(root, () => this.parser.pending);
+    this.nodes = new MarkdownNodes(
+      root,
+      () => this.parser.pending,
+      (colors) => budget.run(colors),
+    );
     this.parser = smd.parser(this.nodes.renderer);
   }
 

@@ -5,11 +5,14 @@
 
 import * as smd from 'streaming-markdown';
 import { type CodeBlock, createCodeBlock } from './code_block';
+import type { CodeColors, ColorRoom } from './code_colors';
 import { safeHref, visibleText, wholeLetters } from './markdown_text';
 
 /** Also a limit for the parser, whose own tables end at 24. */
 export const MAX_DEPTH = 20;
 const MAX_COLUMNS = 60;
+/** Colored pieces of code in one answer. The rest of its code is plain. */
+const MAX_COLORED = 12_000;
 /**
  * Cells of one table. Later rows go into another table, because each new row makes a browser lay out the whole table.
  */
@@ -77,10 +80,16 @@ export class MarkdownNodes {
   /** Links that have had their address, safe or not. */
   private readonly addressed = new WeakSet<HTMLElement>();
 
-  /** @param pending returns the text that the parser holds back */
+  private readonly colorRoom: ColorRoom = { left: MAX_COLORED };
+
+  /**
+   * @param pending returns the text that the parser holds back
+   * @param onColors is called when the colors of a code block have work to do
+   */
   constructor(
     root: HTMLElement,
     private readonly pending: () => string,
+    private readonly onColors: (colors: CodeColors) => void,
   ) {
     this.data = { nodes: [root], index: 0 };
     this.renderer = {
@@ -110,11 +119,16 @@ export class MarkdownNodes {
       const piece = text.slice(0, wholeLetters(text, room));
       text = text.slice(piece.length);
       this.append(visibleText(piece, Boolean(block?.code)));
-      if (block?.code) block.code.source.text += piece;
+      if (block?.code) this.grow(block.code, piece);
       if (!block) continue;
       block.letters += piece.length + LINE_COST * linesIn(piece);
       block.endsLine = piece.endsWith('\n');
     }
+  }
+
+  private grow(code: CodeBlock, piece: string): void {
+    code.source.text += piece;
+    code.colors?.grow();
   }
 
   closeAll(): void {
@@ -176,7 +190,7 @@ export class MarkdownNodes {
   }
 
   private openCode(): void {
-    const code = createCodeBlock();
+    const code = createCodeBlock(this.colorRoom, this.onColors);
     this.node.appendChild(code.block);
     this.made(5);
     this.pushBlock(code.code, { code, keepsLines: true });
@@ -228,6 +242,7 @@ export class MarkdownNodes {
   private close(): void {
     this.flush();
     const block = this.blocks[this.data.index];
+    block?.code?.colors?.end();
     if (block && /^T[DH]$/.test(block.element.tagName)) this.cell = { node: this.node, block };
     if (this.node.tagName === 'A' && !this.addressed.has(this.node)) this.restoreBrackets();
     this.data.index -= 1;

@@ -15,6 +15,7 @@ import { Drawer } from './drawer';
 import { connectDrop, filesOf } from './dropped_files';
 import { kindOf } from './file_kind';
 import '../library/library';
+import '../markdown/parts_by_import';
 import '../model/loader';
 import { showAddress } from '../model/model_address';
 import { ModelSession } from '../model/model_session';

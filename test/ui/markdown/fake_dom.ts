@@ -1,12 +1,22 @@
 // The parts of a document that a Markdown renderer uses: elements, text, attributes, clicks.
 
+function siblingAfter(node: FakeElement | FakeText): FakeElement | FakeText | null {
+  const nodes = node.parentElement?.childNodes ?? [];
+  return nodes[nodes.indexOf(node) + 1] ?? null;
+}
+
 export class FakeText {
   readonly nodeType = 3;
+  parentElement: FakeElement | null = null;
 
   constructor(public data: string) {}
 
   get length(): number {
     return this.data.length;
+  }
+
+  get nextSibling(): FakeElement | FakeText | null {
+    return siblingAfter(this);
   }
 
   appendData(text: string): void {
@@ -41,13 +51,23 @@ export class FakeElement {
     return this.childNodes[0] ?? null;
   }
 
-  insertBefore(node: FakeText, before: FakeElement | FakeText | null): void {
+  get nextSibling(): FakeElement | FakeText | null {
+    return siblingAfter(this);
+  }
+
+  insertBefore(node: FakeElement | FakeText, before: FakeElement | FakeText | null): void {
     this.childNodes.splice(before ? this.childNodes.indexOf(before) : this.childNodes.length, 0, node);
+    node.parentElement = this;
+  }
+
+  removeChild(node: FakeElement | FakeText): void {
+    this.childNodes.splice(this.childNodes.indexOf(node), 1);
+    node.parentElement = null;
   }
 
   appendChild<T extends FakeElement | FakeText>(node: T): T {
     this.childNodes.push(node);
-    if (node instanceof FakeElement) node.parentElement = this;
+    node.parentElement = this;
     return node;
   }
 

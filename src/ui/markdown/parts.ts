@@ -1,0 +1,43 @@
+// The parts of Markdown that come when an answer needs them: colors of code. Who shows answers says once where they
+// come from: chunks of the page and the package (parts_by_import.ts), or files beside the script tag. Without a source,
+// or when it fails, code stays plain.
+
+import type { startColoring } from './code_modes';
+
+/** What the files of the parts hold. */
+export interface MarkdownParts {
+  code: { startColoring: typeof startColoring };
+}
+
+export type PartSources = { [K in keyof MarkdownParts]: () => Promise<MarkdownParts[K]> };
+
+/** Milliseconds after which a part that could not be loaded is asked for again. */
+const RETRY_MS = 30_000;
+
+let sources: Partial<PartSources> = {};
+const loaded: Partial<MarkdownParts> = {};
+const loading: { [K in keyof MarkdownParts]?: Promise<void> } = {};
+
+export function provideParts(given: Partial<PartSources>): void {
+  sources = given;
+}
+
+/** Calls `use` with the part: at once if it is here, later if it has to be loaded, and never if it cannot be. */
+export function withPart<K extends keyof MarkdownParts>(name: K, use: (part: MarkdownParts[K]) => void): void {
+  const part = loaded[name];
+  if (part) use(part);
+  else void load(name).then(() => loaded[name] && use(loaded[name]));
+}
+
+function load<K extends keyof MarkdownParts>(name: K): Promise<void> {
+  loading[name] ??= fetchPart(name);
+  return loading[name] ?? Promise.resolve();
+}
+
+async function fetchPart<K extends keyof MarkdownParts>(name: K): Promise<void> {
+  try {
+    loaded[name] = await sources[name]?.();
+  } catch {
+    setTimeout(() => delete loading[name], RETRY_MS); // offline, or a server without the file: text stays plain
+  }
+}

@@ -1,0 +1,5 @@
+// The parts of Markdown as chunks of the page and of the package.
+
+import { provideParts } from './parts';
+
+provideParts({ code: () => import('./code_modes') });
