@@ -57,6 +57,7 @@ const DOORS: Record<string, readonly string[]> = {
   'kernels/step': ['residency', 'step', 'step_plan'],
   'metrics/chart': ['chart_section', 'picture'],
   'metrics/panel': ['metrics_panel'],
+  'metrics/repeat': ['repeat_section'],
   'metrics/run': ['export', 'run_data', 'run_origin', 'run_record'],
   'metrics/shared': ['after_paint', 'draw_pacer', 'figure_format'],
   'metrics/tuning': ['roofline_section', 'tune_section'],

@@ -333,6 +333,14 @@ export const GENERATE_OPTIONS = /* @__PURE__ */ and(SAMPLING_SETTINGS, {
     default: false,
     help: 'The tokens that end an answer never come.',
   },
+  /** False: every token of the prompt goes through the model, so that times compare. */
+  reuseCache: {
+    kind: 'switch',
+    form: ['true or false', isSwitch],
+    default: true,
+    isApiOnly: true,
+    help: 'What the prompt has in common with the request before stays in the cache and is not computed again.',
+  },
   logitBias: {
     kind: 'biases',
     form: [`up to ${MAX_BIASES} ids, each with a number from -100 to 100`, isBiases],

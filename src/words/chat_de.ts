@@ -288,4 +288,10 @@ export const chat: ChatWords = {
     after: 'Nächste Version',
     version: (n, all) => `Version ${n} von ${all}`,
   },
+  measuring: {
+    strip: (done, total) => `Messung läuft, ${done} von ${total}. Deine Nachricht wird danach gesendet.`,
+    cancel: 'Messung abbrechen',
+    waits: 'Eine Messung läuft.',
+    waitsLong: 'Die Antwort wartet auf das Ende einer Messung.',
+  },
 };

@@ -269,6 +269,13 @@ export const chat = {
     after: 'Next version',
     version: (n: number, all: number) => `Version ${n} of ${all}`,
   },
+  measuring: {
+    strip: (done: number, total: number) =>
+      `Measuring, run ${done} of ${total}. Your message will be sent when it's done.`,
+    cancel: 'Cancel the measurement',
+    waits: 'a measurement is under way.',
+    waitsLong: 'The answer waits until a measurement is done.',
+  },
 };
 
 export type ChatWords = typeof chat;

@@ -48,14 +48,15 @@ const BUILDS = [
  * imports nothing, and the script tag is one file. What the reader sees of a recovery took the script tag 1.
  * Texts that can be translated are reached by name, which no minifier shortens: 5 for the tag
  * (whole sentences, which other languages need), 5 for the panel.
- * A chart that fills the window, zooms and has a legend took the panel 4. Answers that go on, their writers and
+ * A chart that fills the window, zooms and has a legend took the panel 4, and repeated runs with their spread 3.5.
+ * Answers that go on, their writers and
  * versions, and files of a question took the tag 1.5.
  */
 export const BUDGETS = [
   { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 176.5 },
   { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 227 },
-  { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 70 },
-  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 297 },
+  { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 73.5 },
+  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 301 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_request.js'], budgetKb: 8, ceilingKb: 8 },
   { name: "OpenAI's responses", files: ['lib/openai_responses.js'], budgetKb: 3, ceilingKb: 3.5 },
   { name: 'the Prompt API', files: ['lib/prompt_api.js'], budgetKb: 5, ceilingKb: 6.3 },

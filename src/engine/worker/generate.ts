@@ -39,12 +39,12 @@ export async function generate(
   const halted = () => pause.over(stopped);
   const clock = new TokenClock();
   const request = checkRequest(session, input, options, resumed);
-  const { sampling, timed, runAhead, prompt, told, known, parser, ends } = request;
+  const { sampling, timed, runAhead, prompt, told, known, parser, ends, reuseCache } = request;
   clock.tokenized = performance.now();
 
   const isReplay = replays(backend, told.length);
   const ran = isReplay ? prompt : known;
-  const cached = sharedPrefix(session.cachedIds, ran);
+  const cached = reuseCache ? sharedPrefix(session.cachedIds, ran) : 0;
   const cachedTokens = Math.min(cached, prompt.length);
   const inFlight = new IdsInFlight(backend, clock, runAhead);
   const giveUps = new GiveUps(backend, inFlight);
@@ -136,7 +136,7 @@ function checkRequest(session: Session, input: GenerateInput, options: GenerateO
     throw new InvalidRequestError('This model embeds text and cannot write any. Call embed(), or load a chat model.');
   }
   const resolved = resolveGenerate(options);
-  const { maxTokens, stop, reasoning, thinking, runAhead, gpuTimes: timed } = resolved;
+  const { maxTokens, stop, reasoning, thinking, runAhead, gpuTimes: timed, reuseCache } = resolved;
   const depth = runAheadOf(session, runAhead);
   const { ids: prompt, told, chat, ...beginning } = fittingPrompt(input, thinking, session, resumed);
   const parser = createAnswerParser(tokenizer, {
@@ -152,7 +152,7 @@ function checkRequest(session: Session, input: GenerateInput, options: GenerateO
   const most = Math.min(maxTokens ?? room, room);
   const ends = { promptLength: prompt.length, room, most, eosIds: resolved.ignoreEos ? [] : eosIds, names: tokenizer };
   const known = Uint32Array.from([...prompt, ...told]);
-  return { sampling, timed, runAhead: depth, prompt, told, known, parser, ends };
+  return { sampling, timed, runAhead: depth, prompt, told, known, parser, ends, reuseCache };
 }
 
 /** The run-ahead of the answer before, which has learned the times of this browser and GPU, or a new one. */

@@ -24,6 +24,7 @@ import { figureGroups, headline, headlineNote } from './figures';
 import { decodeStep } from './machine_figures';
 import { panelStyles } from './panel_styles';
 import { renderInvitation, renderToolbar } from './toolbar';
+import '../repeat/repeat_section';
 import '../tuning/roofline_section';
 import { MARK } from '../run/run_data';
 import type { RunOrigin } from '../run/run_origin';
@@ -125,8 +126,9 @@ export class VivaceMetrics extends WordedElement {
     this.ask(true);
   }
 
-  /** Cancels a tuning in progress, if any. */
+  /** Cancels a tuning or a measurement in progress, if any. */
   cancelTuning(): void {
+    this.renderRoot.querySelector('vivace-repeat')?.cancel();
     this.renderRoot.querySelector('vivace-tune')?.cancel();
   }
 
@@ -157,6 +159,7 @@ export class VivaceMetrics extends WordedElement {
       ${isEmpty ? nothing : renderTiles(headline(run), headlineNote(run))}
       <vivace-chart ?hidden=${isEmpty} .runs=${{ run, tbt, stalls, pins, past, isLog }} .theme=${this.theme}></vivace-chart>
       ${renderComparison(pins, run, this.unpin)}
+      <vivace-repeat ?hidden=${isEmpty} .engine=${this.engine} .run=${run} .busy=${this.answering || this.tuning}></vivace-repeat>
       ${groups.slice(0, rest).map(renderGroup)}
       <vivace-tune ?hidden=${!info} .engine=${this.engine} .info=${info} .attention=${this.attention} .answering=${this.answering}
         @vivace-tuned=${this.onTuned}></vivace-tune>

@@ -48,7 +48,7 @@ export const panelStyles = css`
   :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 
   .invitation { margin: 0 0 20px; color: var(--muted); font-size: var(--size); text-wrap: pretty; }
-  vivace-chart[hidden], vivace-tune[hidden], vivace-roofline[hidden] { display: none; }
+  vivace-chart[hidden], vivace-repeat[hidden], vivace-tune[hidden], vivace-roofline[hidden] { display: none; }
 
   .tiles { display: grid; grid-template-columns: repeat(4, 1fr); margin: 0; }
   .tiles + .note { margin: 2px 0 0; min-height: 1lh; }

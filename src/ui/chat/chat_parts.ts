@@ -46,19 +46,22 @@ export function renderAttached(attached: ChatAttachments) {
   </div>`;
 }
 
-/** The progress of a tuner that keeps the engine from answering. */
+/** The progress of a tuner, or of a measurement, that keeps the engine from answering. */
 export interface Tuning {
   done: number;
   /** 0 while unknown. */
   total: number;
+  /** True for runs that are measured again and again. */
+  isRepeat?: boolean;
 }
 
 /** A strip over the composer: the tuner's progress, its effect on a question, and a button that cancels it. */
-export function renderTuning({ done, total }: Tuning, onCancel: () => void) {
-  const text = words().chat;
+export function renderTuning({ done, total, isRepeat }: Tuning, onCancel: () => void) {
+  const { chat: text, measuring } = words();
+  const tuning = total > 0 ? text.tuningPart(number(done, 0), number(total, 0)) : text.tuning;
   return html`<div class="tuning" data-testid="tuning">
-    <p>${total > 0 ? text.tuningPart(number(done, 0), number(total, 0)) : text.tuning}</p>
-    <button class="button" data-testid="cancel-tuning" aria-label=${text.cancelTuning} @click=${onCancel}>${text.cancel}</button>
+    <p>${isRepeat ? measuring.strip(done, total) : tuning}</p>
+    <button class="button" data-testid="cancel-tuning" aria-label=${isRepeat ? measuring.cancel : text.cancelTuning} @click=${onCancel}>${text.cancel}</button>
   </div>`;
 }
 

@@ -60,8 +60,8 @@ export interface ChatHost
   extends Pick<EventTarget, 'dispatchEvent'>,
     Pick<ReactiveControllerHost, 'addController' | 'requestUpdate'> {
   readonly engine: Engine | null;
-  /** The tuner's progress, or null when none runs. Questions wait for it. */
-  readonly tuning: object | null;
+  /** The progress of a tuner or a measurement, or null when none runs. Questions wait for it. */
+  readonly tuning: { isRepeat?: boolean } | null;
   readonly sampling: SamplingSettings;
   readonly thinking: Thinking;
   /** Shows what has changed in one turn. */
@@ -339,9 +339,10 @@ export class ChatSession implements ReactiveController {
   private async mayBegin(run: AnswerRun): Promise<boolean> {
     if (run.endsUnasked()) return false;
     if (!this.host.tuning) return true;
-    run.turn.waitsFor = words().turn.tuning;
+    const { measuring, turn, spoken } = words();
+    run.turn.waitsFor = this.host.tuning.isRepeat ? measuring.waits : turn.tuning;
     this.host.refreshTurn(run.turn);
-    this.announce(words().spoken.waitsForTuning);
+    this.announce(this.host.tuning.isRepeat ? measuring.waitsLong : spoken.waitsForTuning);
     const passes = await run.passes(this.tuned);
     this.host.refreshTurn(run.turn);
     return passes;

@@ -202,6 +202,10 @@ test('a second turn computes only what is new', async () => {
   expect(backend.prefills[1]).toEqual({ position: shared, length: second.done.usage.promptTokens - shared });
   const same = await run({ messages });
   expect(same.done.usage.cachedTokens).toBe(same.done.usage.promptTokens - 1); // the last token always runs
+  const cold = await run({ messages }, { reuseCache: false });
+  expect(cold.done.usage.cachedTokens).toBe(0);
+  expect(backend.prefills.at(-1)).toEqual({ position: 0, length: same.done.usage.promptTokens });
+  expect([cold.ids, cold.text]).toEqual([same.ids, same.text]);
 });
 
 /** Runs an answer to its end on a clock that only timers move. */
