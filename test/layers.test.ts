@@ -74,7 +74,7 @@ const DOORS: Record<string, readonly string[]> = {
   'text/encode': ['added_tokens', 'encoder', 'pre_tokenizer', 'rule_fields', 'word_regexes'],
   'text/vocabulary': ['gguf_vocabulary', 'special_tokens', 'tokenizer_json'],
   'text/template': ['chat_syntax', 'chat_template', 'find_template', 'literal_match', 'message', 'value_scanner'],
-  'ui/catalogue': [],
+  'ui/catalogue': ['catalogue_list', 'delete_model', 'next_step', 'offers', 'welcome'],
   'ui/attach': ['attach_button', 'files', 'read_files'],
   'ui/chat': ['chat', 'chat_session', 'connect_panel'],
   'ui/conversation': [

@@ -28,13 +28,20 @@ export function chainHandlers(): Record<string, Handler> {
   return Object.fromEntries(files);
 }
 
-/** Serves the built page, and the chain model in the folder `chain/`. */
-export async function openSite(options: { webgpu?: boolean } = {}): Promise<Site> {
+/** Serves the built page, the chain model in the folder `chain/`, and what `handlers` answer. */
+export async function openSite({
+  handlers,
+  ...options
+}: {
+  webgpu?: boolean;
+  handlers?: Record<string, Handler>;
+} = {}): Promise<Site> {
   await ensureBuilt();
   const server: Served = await serve({
     mounts: { '/': DIST },
     handlers: {
       ...chainHandlers(),
+      ...handlers,
       '/page.gguf': (_request, response) => {
         response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Sign in</title>');
       },

@@ -226,6 +226,7 @@ export class VivaceMetrics extends WordedElement {
   };
   private readonly onRoofline = (event: CustomEvent<Roofline | null>) => {
     this.roofline = event.detail;
+    this.dispatchEvent(new CustomEvent('vivace-roofline', { detail: event.detail }));
   };
   private readonly toggleLog = () => {
     this.isLog = !this.isLog;

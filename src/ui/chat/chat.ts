@@ -65,6 +65,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
     heading: {},
     system: {},
     welcome: {},
+    placeholder: {},
     thinking: {},
     sampling: { state: true },
     limit: { state: true },
@@ -91,6 +92,8 @@ export class VivaceChat extends WordedElement implements ChatHost {
   declare system: string;
   /** The text under the headline of the empty conversation. Default: the model's name and size. */
   declare welcome: string;
+  /** The text in the empty field of an empty conversation, if it has a text of its own. */
+  declare placeholder: string;
   declare sampling: SamplingSettings;
   /** Whether a model thinks whose chat template can switch that. */
   declare thinking: Thinking;
@@ -117,6 +120,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
     this.heading = '';
     this.system = '';
     this.welcome = '';
+    this.placeholder = '';
     this.thinking = 'on';
     this.sampling = standardSampling();
     this.limit = TURNS_AT_ONCE;
@@ -205,7 +209,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
         ${this.tuning ? renderTuning(this.tuning, this.onCancelTuning) : nothing}
         ${this.writesNoText ? renderNoText() : nothing}
         ${this.renderHealth()}
-        <vivace-composer placeholder=${isEmpty ? text.ask : text.reply} ?streaming=${this.isStreaming}
+        <vivace-composer placeholder=${isEmpty ? this.placeholder || text.ask : text.reply} ?streaming=${this.isStreaming}
           blocked=${this.unready} @vivace-send=${this.onSend} @vivace-stop=${this.stop} @vivace-recall=${this.onRecall} @paste=${this.onPaste}>
           ${renderAttached(this.attached)}
           ${this.readFiles ? html`<vivace-attach @vivace-attach=${this.onAttach}></vivace-attach>` : nothing}

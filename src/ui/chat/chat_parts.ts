@@ -25,7 +25,7 @@ export function renderEmpty(chat: EmptyConversation, onExample: (example: string
   const about = model ? words().chat.isReady(model.name, formatParameters(model.parameters, language())) : '';
   return html`<div class="empty">
     <h1>${chat.heading || words().chat.heading}</h1>
-    <p dir="auto">${chat.welcome || about}</p>
+    <slot name="welcome"><p dir="auto">${chat.welcome || about}</p></slot>
     <slot name="loading"></slot>
     <div class="examples">
       ${(embeddings?.only ? [] : (chat.examples ?? words().chat.stories)).map(
@@ -33,6 +33,7 @@ export function renderEmpty(chat: EmptyConversation, onExample: (example: string
           html`<button class="example" data-testid="example" @click=${() => onExample(example)}>${example}</button>`,
       )}
     </div>
+    <slot name="next"></slot>
   </div>`;
 }
 

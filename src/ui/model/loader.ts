@@ -15,7 +15,8 @@ const ALONE_AFTER_MS = 5000;
 export type LoadState =
   | { kind: 'loading'; progress: EngineLoadProgress | null }
   | { kind: 'canceled'; offers: readonly Offer[] }
-  | { kind: 'failed'; advice: Advice }
+  /** `code`: that of the error, or ''. */
+  | { kind: 'failed'; advice: Advice; code?: string }
   | { kind: 'ready' };
 
 export class VivaceLoader extends WordedElement {
@@ -25,6 +26,7 @@ export class VivaceLoader extends WordedElement {
     css`
       :host { display: block; width: 100%; max-width: 480px; margin: 0 auto 26px; font: 400 var(--v-size) / 1.45 var(--v-font); text-align: start; color: var(--v-ink); }
       .line { display: flex; align-items: baseline; gap: 12px; font-variant-numeric: tabular-nums; }
+      b { font-weight: 600; }
       .bytes { flex: 1; color: var(--v-muted); text-align: end; }
       .row { display: flex; align-items: center; gap: 12px; margin-top: 7px; }
       .advice { border-inline-start: 3px solid var(--v-danger); padding: 2px 0 2px 14px; font-size: var(--v-size-reading); overflow-wrap: anywhere; }
@@ -33,12 +35,15 @@ export class VivaceLoader extends WordedElement {
       .offers { display: flex; flex-wrap: wrap; gap: 8px; margin-top: 12px; }
     `,
   ];
-  static override properties = { state: { attribute: false } };
+  static override properties = { state: { attribute: false }, name: {} };
   declare state: LoadState;
+  /** The model's name, if people know it by one. */
+  declare name: string;
 
   constructor() {
     super();
     this.state = { kind: 'loading', progress: null };
+    this.name = '';
   }
 
   override render() {
@@ -68,7 +73,7 @@ export class VivaceLoader extends WordedElement {
     const wait = describeWait(p);
     const mayGoOn = p.goOnAlone && (p.waitsMs ?? 0) >= ALONE_AFTER_MS;
     return html`<div data-testid="load-progress" data-state="loading" data-stage=${p.stage}>
-      <div class="line"><span role="status">${wait ? text.otherTab : text[p.stage]}</span><span class="bytes">${wait || describeProgress(p)}</span></div>
+      <div class="line"><span role="status">${this.name ? html`<b>${this.name}</b> · ` : nothing}${wait ? text.otherTab : text[p.stage]}</span><span class="bytes">${wait || describeProgress(p)}</span></div>
       <div class="row">
         ${renderBar(progress)}
         ${mayGoOn ? html`<button class="button" data-testid="go-on-alone" @click=${() => p.goOnAlone?.()}>${text.alone}</button>` : nothing}

@@ -1,22 +1,20 @@
-// <vivace-models>: the dialog that chooses a model: the storyteller, an address, files, or a model kept in this
-// browser. Opened by show(). Fires `vivace-model` with a ChosenModel and closes. `running` marks the running model.
+// <vivace-models>: the dialog that chooses a model: one of the page's list, an address, files, or another model kept
+// in this browser. Opened by show(). Fires `vivace-model` with a ChosenModel and closes, or `vivace-cancel-load`.
 
 import { html, LitElement, nothing } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import {
-  type CachedModel,
-  cacheUsage,
-  deleteCachedModel,
-  listCachedModels,
-  type ModelLocation,
-} from '../../engine/engine';
-import { formatSize } from '../../shared/format';
+import { type CachedModel, cacheUsage, type Engine } from '../../engine/engine';
+import { pageWords } from '../../words/page_words';
+import type { ModelOffer } from '../catalogue/catalogue_list';
+import '../catalogue/delete_model';
+import type { Deleted } from '../catalogue/delete_model';
+import type { Offers } from '../catalogue/offers';
 import { icons } from '../shared/icons';
 import { sharedStyles } from '../shared/shared_styles';
 import { readModelAddress, showAddress } from './model_address';
 import { describeKept, describeUsage, describeUse } from './model_words';
 import { modelsStyles } from './models_styles';
-import { DEFAULT_MODEL, hubOf } from './page_options';
+import { hubOf } from './page_options';
 
 /** Detail of `vivace-model`. */
 export interface ChosenModel {
@@ -28,38 +26,34 @@ export interface ChosenModel {
 export class VivaceModels extends LitElement {
   static override styles = [sharedStyles, modelsStyles];
   static override properties = {
-    running: { attribute: false },
-    kept: { state: true },
+    offers: { attribute: false },
+    engine: { attribute: false },
     usage: { state: true },
     complaint: { state: true },
-    asking: { state: true },
     said: { state: true },
   };
-  /** The running model, in the form given to the engine. */
-  declare running: ModelLocation | null;
-  /** Null until the list is read. */
-  declare private kept: CachedModel[] | null;
+  /** The models that the page offers, and what is known of them. */
+  declare offers: Offers | null;
+  /** The engine that can measure this GPU, or null. */
+  declare engine: Engine | null;
   declare private usage: Awaited<ReturnType<typeof cacheUsage>>;
   declare private complaint: string;
-  /** Location of the model whose deletion waits for confirmation. */
-  declare private asking: string | null;
   /** The newest announcement for screen readers. */
   declare private said: string;
+  private stopListening: (() => void) | null = null;
 
   constructor() {
     super();
-    this.running = null;
-    this.kept = null;
+    this.offers = null;
+    this.engine = null;
     this.usage = null;
     this.complaint = '';
-    this.asking = null;
     this.said = '';
   }
 
   /** Opens the dialog over the page. Escape closes it and returns the focus to where it was. */
   show(): void {
     this.complaint = '';
-    this.asking = null;
     this.said = '';
     const dialog = this.renderRoot.querySelector('dialog');
     if (dialog && !dialog.open) dialog.showModal();
@@ -72,33 +66,32 @@ export class VivaceModels extends LitElement {
 
   /** Reads the list of kept models anew. */
   async refresh(): Promise<void> {
-    const [kept, usage] = await Promise.all([listCachedModels().catch(() => []), cacheUsage()]);
-    this.kept = kept;
+    const [usage] = await Promise.all([cacheUsage(), this.offers?.readKept()]);
     this.usage = usage;
   }
 
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.stopListening?.();
+    this.stopListening = null;
+  }
+
+  protected override willUpdate(): void {
+    this.stopListening ??= this.offers?.onChange(() => this.requestUpdate()) ?? null;
+  }
+
   override render() {
-    return html`<dialog aria-labelledby="title" data-testid="models" @click=${this.closeOutside}>
+    return html`<dialog aria-labelledby="title" data-testid="models" @click=${this.closeOutside} @vivace-deleted=${this.onDeleted}>
       <div class="inside">
         <header>
           <h2 id="title">Models</h2>
           <button class="icon" aria-label="Close" title="Close" data-testid="close-models" @click=${this.close}>${icons.close}</button>
         </header>
-        ${this.renderStoryteller()} ${this.renderAddress()} ${this.renderFiles()} ${this.renderKept()}
+        <vivace-catalogue .offers=${this.offers} .engine=${this.engine} @vivace-offer=${this.onOffer}></vivace-catalogue>
+        ${this.renderAddress()} ${this.renderFiles()} ${this.renderKept()}
         <p class="unseen" role="status">${this.said}</p>
       </div>
     </dialog>`;
-  }
-
-  private renderStoryteller() {
-    const location = new URL(DEFAULT_MODEL, document.baseURI).href;
-    return html`<section class="card" data-testid="storyteller">
-      <div>
-        <h3>Storyteller ${this.renderRunning(location)}</h3>
-        <p>Tells short stories. 15 million parameters, 15 MB; it comes with this page.</p>
-      </div>
-      <button class="button" @click=${() => this.choose(location)}>Load</button>
-    </section>`;
   }
 
   private renderAddress() {
@@ -130,7 +123,8 @@ export class VivaceModels extends LitElement {
   }
 
   private renderKept() {
-    const { kept } = this;
+    const { offers } = this;
+    const kept = offers?.kept?.filter(({ location }) => !offers.find(location)) ?? null;
     return html`<section aria-labelledby="kept-title">
       <h3 id="kept-title" tabindex="-1">Kept in this browser</h3>
       ${
@@ -142,7 +136,7 @@ export class VivaceModels extends LitElement {
             )}</ul>`
           : html`<p class="help" data-testid="kept-none">Nothing yet. A model that is loaded from an address is kept here, where the browser allows it, and loads without a network then.</p>`
       }
-      ${kept?.length ? html`<p class="help" data-testid="kept-total">${describeUsage(kept, this.usage)}</p>` : nothing}
+      ${offers?.kept?.length ? html`<p class="help" data-testid="kept-total">${describeUsage(offers.kept, this.usage)}</p>` : nothing}
     </section>`;
   }
 
@@ -154,31 +148,23 @@ export class VivaceModels extends LitElement {
         <span class="address" title=${location}><bdi dir="ltr">${showAddress(location, document.baseURI)}</bdi></span>
         <span>${describeKept(model)} · ${describeUse(model.usedAt, Date.now())}</span>
       </div>
-      ${
-        this.asking === location
-          ? html`<div class="row" role="group" aria-label="Delete ${name}?">
-              <span>Delete ${formatSize(model.bytes)}?</span>
-              <button class="button danger" data-testid="confirm-delete" @click=${() => this.delete(model)}>Delete</button>
-              <button class="button" data-testid="keep" @click=${() => this.ask(null, location)}>Keep</button>
-            </div>`
-          : html`<div class="row">
-              <button class="button" data-testid="load-kept" aria-label="Load ${name}" @click=${() => this.choose(location)}>Load</button>
-              ${
-                model.isComplete
-                  ? html`<button class="button" data-testid="update" title="Asks whether there is a new version, and loads it"
-                      aria-label="Update ${name}" @click=${() => this.choose(location, true)}>Update</button>`
-                  : nothing
-              }
-              <button class="button" data-testid="delete" data-location=${location} aria-label="Delete ${name}" @click=${() => this.ask(location, location)}>Delete</button>
-            </div>`
-      }
+      <div class="row">
+        <button class="button" data-testid="load-kept" aria-label="Load ${name}" @click=${() => this.choose(location)}>Load</button>
+        ${
+          model.isComplete
+            ? html`<button class="button" data-testid="update" title="Asks whether there is a new version, and loads it"
+                aria-label="Update ${name}" @click=${() => this.choose(location, true)}>Update</button>`
+            : nothing
+        }
+        <vivace-delete-model .model=${model} .name=${name}></vivace-delete-model>
+      </div>
     </li>`;
   }
 
   /** The mark of a running model. `location` null: opened files. */
   private renderRunning(location: string | null) {
-    const isRunning =
-      location === null ? this.running !== null && typeof this.running !== 'string' : this.running === location;
+    const running = this.offers?.running ?? null;
+    const isRunning = location === null ? running !== null && typeof running !== 'string' : running === location;
     return isRunning ? html`<span class="running" data-testid="running">running</span>` : nothing;
   }
 
@@ -211,26 +197,19 @@ export class VivaceModels extends LitElement {
     this.dispatchEvent(new CustomEvent('vivace-model', { detail, bubbles: true, composed: true }));
   }
 
-  /** Asks for confirmation of a deletion, or with null withdraws the question. The focus stays on the row. */
-  private async ask(location: string | null, row: string): Promise<void> {
-    this.asking = location;
-    await this.updateComplete;
-    const confirm = this.renderRoot.querySelector<HTMLElement>('[data-testid=confirm-delete]');
-    const buttons = [...this.renderRoot.querySelectorAll<HTMLElement>('[data-testid=delete]')];
-    (location === null ? buttons.find((button) => button.dataset.location === row) : confirm)?.focus();
-  }
+  private onOffer = (event: CustomEvent<ModelOffer>) => {
+    const { action, location } = event.detail;
+    if (action === 'open') this.choose(location);
+    else this.dispatchEvent(new CustomEvent('vivace-cancel-load', { bubbles: true, composed: true }));
+  };
 
-  private async delete({ location, name }: CachedModel): Promise<void> {
-    this.asking = null;
-    try {
-      await deleteCachedModel(location);
-      this.said = `${name} was deleted.`;
-    } catch (error) {
-      this.said = `${name} could not be deleted (${error instanceof Error ? error.message : error}). Try again.`;
-    }
+  private onDeleted = async (event: CustomEvent<Deleted>) => {
+    const { name, failure } = event.detail;
+    const text = pageWords().catalogue;
+    this.said = failure === null ? text.deleted(name) : text.notDeleted(name, failure);
     await this.refresh();
     this.renderRoot.querySelector<HTMLElement>('#kept-title')?.focus();
-  }
+  };
 
   private closeOutside = (event: Event) => {
     if ((event.target as Element).localName === 'dialog') this.close();

@@ -5,7 +5,7 @@ import { css } from 'lit';
 export const modelsStyles = css`
   :host { display: contents; }
   dialog {
-    width: min(36rem, calc(100vw - 16px)); max-height: min(46rem, calc(100dvh - 16px)); padding: 0; border: 1px solid var(--v-line);
+    width: min(46rem, calc(100vw - 16px)); max-height: min(46rem, calc(100dvh - 16px)); padding: 0; border: 1px solid var(--v-line);
     border-radius: 16px; background: var(--v-surface); color: var(--v-ink); box-shadow: 0 24px 70px -20px var(--v-shadow);
     font: 400 var(--v-size) / 1.45 var(--v-font); overflow-y: auto; overscroll-behavior: contain;
   }
@@ -18,12 +18,7 @@ export const modelsStyles = css`
   section, form { padding-block: 16px; border-top: 1px solid var(--v-line); }
   section:last-of-type { padding-bottom: 0; }
   form label { display: block; margin-bottom: 8px; font-size: var(--v-size); font-weight: 600; }
-  .card {
-    display: flex; align-items: center; justify-content: space-between; gap: 16px; margin-bottom: 16px; padding: 13px 15px;
-    border: 0; border-radius: 12px; background: var(--v-sunken);
-  }
-  .card h3 { margin: 0 0 2px; font-size: var(--v-size-reading); }
-  .card p { color: var(--v-muted); }
+  vivace-catalogue { display: block; min-height: 12rem; margin-bottom: 20px; }
   .row { display: flex; align-items: center; gap: 8px; }
   .row.wrap { flex-wrap: wrap; }
   .help, .complaint { margin-top: 7px; color: var(--v-muted); font-size: var(--v-size-small); overflow-wrap: anywhere; }
@@ -49,5 +44,4 @@ export const modelsStyles = css`
     display: inline-block; padding: 1px 8px; border-radius: 99px; background: var(--v-accent-soft); color: var(--v-accent);
     font-size: var(--v-size-small); font-weight: 600; vertical-align: 1px;
   }
-  .button.danger { border-color: transparent; background: var(--v-danger); color: var(--v-surface); }
 `;

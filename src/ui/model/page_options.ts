@@ -1,9 +1,15 @@
 // The options in the page's address: `?model=URL|owner/repo&hub=URL`, and the load settings by name. Pure.
 
-import { HUB, type ModelLocation, modelLocation } from '../../engine/engine';
+import { HUB, type ModelLocation, modelLocation, readHubUrl, showHubAddress } from '../../engine/engine';
 import { LOAD_FIELDS, type LoadSettings, readLoadSettings } from '../settings/settings_fields';
 
 export const DEFAULT_MODEL = 'models/storyteller/storyteller-q8_0.gguf';
+
+/** A model of the page's list, which its repository alone names in the address. */
+export interface Listed {
+  readonly repository: string;
+  readonly location: string;
+}
 
 export interface PageOptions {
   /** Absolute address of the model. */
@@ -13,14 +19,14 @@ export interface PageOptions {
   complaints: string[];
 }
 
-export function readPageOptions(search: string, base: string): PageOptions {
+export function readPageOptions(search: string, base: string, listed: readonly Listed[] = []): PageOptions {
   const query = new URLSearchParams(search);
   const complaints: string[] = [];
   const load = readLoadSettings(
     (name) => query.get(name),
     (name, value, legal) => complaints.push(`The address asks for ${name}=${value}; choose ${legal}.`),
   );
-  const model = modelAddress(query, base, complaints);
+  const model = modelAddress(query, base, listed, complaints);
   return { model, load, complaints };
 }
 
@@ -32,9 +38,16 @@ export function hubOf(search: string, base: string): string {
     : HUB;
 }
 
-function modelAddress(query: URLSearchParams, base: string, complaints: string[]): string {
+/** True if the address may name a model of the page's list, which must be read first. */
+export function mayBeListed(search: string): boolean {
+  return /^[^/@:]+\/[^/@:]+$/.test(new URLSearchParams(search).get('model') ?? '');
+}
+
+function modelAddress(query: URLSearchParams, base: string, listed: readonly Listed[], complaints: string[]): string {
   const asked = query.get('model');
   if (asked) {
+    const own = listedAs(asked, listed);
+    if (own) return own.location;
     const address = modelLocation(asked, base, hubOf(query.toString(), base));
     if (address) return address;
     complaints.push(`The address asks for model=${asked}, which is no web address; the storyteller is loaded instead.`);
@@ -42,15 +55,44 @@ function modelAddress(query: URLSearchParams, base: string, complaints: string[]
   return new URL(DEFAULT_MODEL, base).href;
 }
 
+/** The only model of the list in a repository. */
+function listedAs(repository: string, listed: readonly Listed[]): Listed | null {
+  const found = listed.filter((each) => each.repository === repository);
+  return found.length === 1 ? (found[0] ?? null) : null;
+}
+
+/** The shortest name of a model that `modelAddress` reads as this model. */
+function nameInAddress(model: string, query: URLSearchParams, base: string, listed: readonly Listed[]): string {
+  const own = listed.find(({ location }) => location === model);
+  const hub = hubOf(query.toString(), base);
+  const onHub = readHubUrl(new URL(model), hub);
+  const id = onHub?.hub === hub ? showHubAddress(onHub.address) : model;
+  const names = [own?.repository ?? id, id, `${id}@main`, `hf:${id}`];
+  const reads = (name: string) => {
+    const named = new URLSearchParams(query);
+    named.set('model', name);
+    return modelAddress(named, base, listed, []) === model;
+  };
+  return names.find(reads) ?? model;
+}
+
 /** The query of the same page with this model and these settings. Defaults and opened files are left out. */
-export function writePageOptions(search: string, load: LoadSettings, model: ModelLocation, base: string): string {
+export function writePageOptions(
+  search: string,
+  load: LoadSettings,
+  model: ModelLocation,
+  base: string,
+  listed: readonly Listed[] = [],
+): string {
   const query = new URLSearchParams(search);
   if (typeof model !== 'string' || model === new URL(DEFAULT_MODEL, base).href) query.delete('model');
-  else if (modelAddress(query, base, []) !== model) query.set('model', model);
+  else if (modelAddress(query, base, listed, []) !== model)
+    query.set('model', nameInAddress(model, query, base, listed));
   for (const { key, name, standard } of LOAD_FIELDS) {
     if (load[key] === standard) query.delete(name);
     else query.set(name, String(load[key]));
   }
-  const text = query.toString();
+  // Slashes, colons and @ are legal in a query, and people read them.
+  const text = query.toString().replace(/%2F/g, '/').replace(/%3A/g, ':').replace(/%40/g, '@');
   return text ? `?${text}` : '';
 }

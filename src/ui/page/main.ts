@@ -1,12 +1,14 @@
 // The chat page: loads the model that the address names, and wires the parts of the page together (chat, panel,
 // conversations, models).
 
-import type { Engine, EngineEvent, EngineInfo, ModelLocation } from '../../engine/engine';
+import type { EngineEvent, EngineInfo, ModelLocation } from '../../engine/engine';
 import type { Offer } from '../shared/advice';
 import '../attach/attach_button';
 import '../attach/files';
 import { readFiles } from '../attach/read_files';
 import '../chat/chat';
+import type { ModelOffer } from '../catalogue/catalogue_list';
+import { Offers } from '../catalogue/offers';
 import type { GrownEvent, KeepEvent } from '../chat/chat_session';
 import { connectPanel, type Panel } from '../chat/connect_panel';
 import { type Conversation, newConversation } from '../conversation/conversation_tree';
@@ -17,27 +19,20 @@ import { kindOf } from './file_kind';
 import '../library/library';
 import '../markdown/parts_by_import';
 import '../model/loader';
-import { showAddress } from '../model/model_address';
 import { ModelSession } from '../model/model_session';
 import type { ChosenModel } from '../model/models';
 import '../model/models';
 import '../model/notices';
 import { pageWords } from '../../words/page_words';
-import { DEFAULT_MODEL, readPageOptions, writePageOptions } from '../model/page_options';
+import { hubOf, mayBeListed, readPageOptions, writePageOptions } from '../model/page_options';
 import type { LoadSettings } from '../settings/settings_fields';
+import { FirstScreen } from './first_screen';
 import { connectLanguage } from './language';
 import { openOffline } from './offline';
 import { connectSearchKeys } from './search_keys';
 import { SidePanel } from './side_panel';
 import { TempoMark } from './tempo_mark';
 import { connectThemeButton } from './theme';
-
-/** Examples for models other than the storyteller. */
-const GENERAL_EXAMPLES = [
-  'Explain in three sentences why the sky is blue',
-  'Write a short poem about the sea in winter',
-  'Give me five names for a small bakery',
-];
 
 await connectLanguage(location.search);
 
@@ -52,14 +47,16 @@ const models = document.querySelector('vivace-models')!;
 const panel = byId<Panel>('metrics');
 const tempo = new TempoMark(byId('mark'), byId('tempo'));
 const notices = document.querySelector('vivace-notices')!;
-/** Headline and examples for the storyteller: the chat's own. */
-const stories = { heading: chat.heading, examples: chat.examples };
-const asked = readPageOptions(location.search, document.baseURI);
+const place = { base: document.baseURI, hub: hubOf(location.search, document.baseURI) };
+const offers = new Offers(place, new URLSearchParams(location.search).get('backend') !== 'cpu');
+const reading = offers.read();
+if (mayBeListed(location.search)) await reading;
+const asked = readPageOptions(location.search, document.baseURI, offers.models);
 
 const session = new ModelSession(asked.model, asked.load, {
   onState(state) {
     loader.state = state;
-    nameModel(state.kind === 'loading');
+    first.onState(state);
   },
   onEngine(engine) {
     chat.stop();
@@ -67,37 +64,11 @@ const session = new ModelSession(asked.model, asked.load, {
     chat.engine = engine;
     chat.loadSettings = session.settings;
     if (engine) show(engine.info);
-    nameModel(engine === null);
+    first.onEngine(engine);
   },
 });
 
-/** Names the running model in the header, or else the one that loads. */
-function nameModel(isLoading: boolean): void {
-  const { engine } = chat;
-  let name = 'Choose a model';
-  if (engine) name = `${engine.info.model.name} · ${stateOf(engine)}`;
-  else if (isLoading) name = `Loading ${showModel(session.model)}`;
-  models.running = session.running;
-  byId('model-name').textContent = name;
-  byId('model').hidden = false;
-  byId('model').title = engine || isLoading ? `${name}. Choose another model` : name;
-}
-
-/** What the engine runs on, or its state while it does not answer. */
-function stateOf({ health, info }: Pick<Engine, 'health' | 'info'>): string {
-  const answers = health.state === 'well' || health.state === 'without-gpu';
-  return answers ? (info.adapter ?? info.backend) : health.state;
-}
-
-function showModel(model: ModelLocation): string {
-  if (typeof model === 'string') return showAddress(model, document.baseURI).split('/').at(-1) || 'a model';
-  return model instanceof File ? model.name : 'files';
-}
-
 function show(info: EngineInfo): void {
-  const tellsStories = session.running === new URL(DEFAULT_MODEL, document.baseURI).href;
-  chat.heading = tellsStories ? stories.heading : 'What is on your mind?';
-  chat.examples = tellsStories ? stories.examples : GENERAL_EXAMPLES;
   notices.show(info.warnings);
   if (!info.hasChatTemplate && !info.embeddings.only) {
     const message =
@@ -106,9 +77,12 @@ function show(info: EngineInfo): void {
   }
 }
 
+const first = new FirstScreen({ chat, loader, models, panel, session, offers });
+
 /** Writes model and options into the page's address, so that it can be opened again and shared. */
 function keepInAddress(): void {
-  const query = writePageOptions(location.search, session.settings, session.model, document.baseURI);
+  const { search } = location;
+  const query = writePageOptions(search, session.settings, session.model, document.baseURI, offers.models);
   history.replaceState(null, '', location.pathname + query + location.hash);
 }
 
@@ -158,7 +132,7 @@ chat.addEventListener('vivace-event', (event) => {
 });
 chat.addEventListener('vivace-end', () => tempo.rest());
 chat.addEventListener('vivace-health', () => {
-  nameModel(false);
+  first.show();
   // A model that loads again may have others. Of a missing GPU the chat itself tells.
   if (chat.engine?.health.state === 'well') notices.show(chat.engine.info.warnings);
 });
@@ -177,13 +151,17 @@ chat.addEventListener('vivace-writing', (event) => {
   const { id, turn } = (event as GrownEvent).detail;
   library.keepGrown(id, turn);
 });
-loader.addEventListener('vivace-cancel-load', () => session.cancel());
+for (const part of [loader, models]) part.addEventListener('vivace-cancel-load', () => session.cancel());
 loader.addEventListener('vivace-load-offer', (event) => {
   const taken = session.take((event as CustomEvent<Offer>).detail);
   keepInAddress();
   void taken.then(keepInAddress);
 });
 for (const id of ['model', 'other-model']) byId(id).addEventListener('click', () => models.show());
+byId('next').addEventListener('vivace-all-models', () => models.show());
+byId('next').addEventListener('vivace-offer', (event) => {
+  void openModel((event as CustomEvent<ModelOffer>).detail.location);
+});
 models.addEventListener('vivace-model', (event) => {
   const { location, asks } = (event as CustomEvent<ChosenModel>).detail;
   void (typeof location === 'string' ? openModel(location, asks) : openFiles(location));

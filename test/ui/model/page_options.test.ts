@@ -1,7 +1,7 @@
 // The options in the page's address, read and written.
 
 import { expect, test } from 'vitest';
-import { DEFAULT_MODEL, readPageOptions, writePageOptions } from '../../../src/ui/model/page_options';
+import { DEFAULT_MODEL, mayBeListed, readPageOptions, writePageOptions } from '../../../src/ui/model/page_options';
 import { STANDARD_LOAD, toOptions } from '../../../src/ui/settings/settings_fields';
 
 const BASE = 'https://example.com/chat/';
@@ -95,8 +95,55 @@ test('changed load settings go into the address, defaults leave it, the rest sta
 test('another model goes into the address; the storyteller and files have none', () => {
   const y = 'https://example.org/y/';
   for (const search of ['', '?model=x.gguf', '?model=javascript:1']) {
-    expect(writePageOptions(search, STANDARD_LOAD, y, BASE)).toBe(`?model=${encodeURIComponent(y)}`);
+    expect(writePageOptions(search, STANDARD_LOAD, y, BASE)).toBe(`?model=${y}`);
     expect(writePageOptions(search, STANDARD_LOAD, STORYTELLER, BASE)).toBe('');
     expect(writePageOptions(search, STANDARD_LOAD, [], BASE)).toBe('');
   }
+});
+
+test.each([
+  ['', 'https://huggingface.co/owner/repo/resolve/main/', '?model=owner/repo'],
+  ['', 'https://huggingface.co/owner/repo/resolve/v1/x.gguf', '?model=owner/repo@v1/x.gguf'],
+  ['', 'https://huggingface.co/owner/repo/resolve/main/#Q4_K_M', '?model=owner/repo:Q4_K_M'],
+  [
+    '?hub=http://localhost:7',
+    'http://localhost:7/owner/repo/resolve/main/',
+    '?hub=http://localhost:7&model=owner/repo',
+  ],
+  [
+    '?hub=http://localhost:7',
+    'https://huggingface.co/o/r/resolve/main/',
+    '?hub=http://localhost:7&model=https://huggingface.co/o/r/resolve/main/',
+  ],
+  ['', 'https://example.org/a&b=c#d/x.gguf?e', '?model=https://example.org/a%26b%3Dc%23d/x.gguf%3Fe'],
+])('from %s the model %s is written as %s, and read again', (search, model, written) => {
+  const query = writePageOptions(search, STANDARD_LOAD, model, BASE);
+  expect(query).toBe(written);
+  expect(readPageOptions(query, BASE).model).toBe(model);
+});
+
+test('a model of the list is named by its repository alone, and its branch main then by name', () => {
+  const listed = [
+    { repository: 'owner/repo', location: 'https://huggingface.co/owner/repo/resolve/abc/x.gguf' },
+    { repository: 'owner/two', location: 'https://huggingface.co/owner/two/resolve/abc/1.gguf' },
+    { repository: 'owner/two', location: 'https://huggingface.co/owner/two/resolve/abc/2.gguf' },
+  ];
+  const write = (model: string) => writePageOptions('', STANDARD_LOAD, model, BASE, listed);
+  expect(listed.map(({ location }) => write(location))).toEqual([
+    '?model=owner/repo',
+    '?model=owner/two@abc/1.gguf',
+    '?model=owner/two@abc/2.gguf',
+  ]);
+  const main = 'https://huggingface.co/owner/repo/resolve/main/';
+  expect(write(main)).toBe('?model=owner/repo@main');
+  for (const model of [main, ...listed.map(({ location }) => location)])
+    expect(readPageOptions(write(model), BASE, listed).model).toBe(model);
+  const asked = [
+    '?model=owner/repo',
+    '?model=owner/repo@main',
+    '?model=owner/repo:Q4_K_M',
+    '?model=https://x.org/',
+    '',
+  ];
+  expect(asked.map(mayBeListed)).toEqual([true, false, false, false, false]);
 });
