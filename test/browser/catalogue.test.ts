@@ -76,6 +76,7 @@ afterAll(async () => {
 });
 
 const card = (id: string) => page.locator(`[data-testid=card][data-id=${id}]`);
+const named = () => textOf(page.locator('#model-name'));
 const stateOf = (id: string) => card(id).getAttribute('data-state');
 
 /** Pieces of models in the browser's file system. */
@@ -100,7 +101,7 @@ test('the first screen says what this is, names the model in words, and offers t
   expect(await textOf(page.getByTestId('model-in-words'))).toMatch(
     /^Storyteller · A tiny model that tells bedtime stories\.$/,
   );
-  expect(await textOf(page.locator('#model-name'))).toBe('Storyteller');
+  expect(await named()).toBe('Storyteller');
   expect(await prompt(page).getAttribute('placeholder')).toBe('Ask for a story…');
   const next = page.getByTestId('next-step');
   await expect.poll(() => textOf(next), SOON).toContain('Get a model that can talk about anything (15.2\u00a0MB)');
@@ -149,7 +150,7 @@ test('a download is followed, canceled and resumed where it was, and the model r
   await ready(page);
   expect(hub.sent).toBe(size - 2 * PIECE);
   expect(new URL(page.url()).search).toMatch(/[?&]model=tales\/short(&|$)/);
-  expect(await textOf(page.locator('#model-name'))).toBe('Short Tales');
+  expect(await named()).toBe('Short Tales');
   expect(await prompt(page).getAttribute('placeholder')).toBe('Ask anything…');
   expect(await page.locator('vivace-next-step').isVisible()).toBe(false);
   await setting(page, 'maxTokens', '4');
@@ -164,15 +165,13 @@ test('after a reload it opens without a word to the hub, and its card tells a me
   await openDialog();
   expect(await stateOf('short')).toBe('running');
   await card('storyteller').getByTestId('card-open').click();
-  await ready(page);
-  expect(await textOf(page.locator('#model-name'))).toBe('Storyteller');
+  await expect.poll(named, SOON).toBe('Storyteller');
   expect(new URL(page.url()).search).not.toContain('model=');
   await openDialog();
   await expect.poll(() => stateOf('short'), SOON).toBe('downloaded');
   expect(await textOf(card('short'))).toMatch(/words? per second.*Open\s*Downloaded/s);
   await card('short').getByTestId('card-open').click();
-  await ready(page);
-  expect(await textOf(page.locator('#model-name'))).toBe('Short Tales');
+  await expect.poll(named, SOON).toBe('Short Tales');
   expect(hub.requests).toEqual([]);
 });
 
