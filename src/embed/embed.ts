@@ -1,7 +1,7 @@
 // The script tag: one classic script that puts a chat with a model on any page, and gives the page's scripts a handle.
 // <script src="embed.js" data-model data-hub data-sha256 data-title data-lang data-theme data-position data-system
-//   data-welcome data-examples="a | b" data-thinking data-panel data-open data-worker></script>, and the load settings
-// by name (docs/options.md).
+//   data-welcome data-examples="a | b" data-placeholder data-footer data-icon data-settings data-thinking data-panel
+//   data-open data-worker></script>, and the load settings by name (docs/options.md).
 // The script also defines the elements <vivace-chat model="..."> and <vivace-metrics for="...">.
 
 import {

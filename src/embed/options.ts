@@ -6,6 +6,8 @@ import { type LoadSettings, readLoadSettings, type Thinking } from '../ui/settin
 import { languageOf } from '../words/language';
 
 const THINKING = ['on', 'off'] as const satisfies readonly Thinking[];
+/** What a visitor may change: nothing, the sampling of answers, or the system message and the engine, too. */
+const SETTINGS = ['off', 'sampling', 'all'] as const;
 const THEMES = ['auto', 'light', 'dark'] as const;
 /** `none`: no button, the page opens the window itself. */
 const POSITIONS = ['bottom-right', 'bottom-left', 'none'] as const;
@@ -32,6 +34,13 @@ export interface EmbedOptions extends EmbedModel {
   system: string;
   /** The text of the empty conversation. */
   welcome: string;
+  /** The text of the field in which a visitor writes, or '' for the usual one. */
+  placeholder: string;
+  /** A line of text below the chat, or ''. */
+  footer: string;
+  /** Address of the picture on the round button, or undefined for the usual one. */
+  icon: string | undefined;
+  settings: (typeof SETTINGS)[number];
   /** Questions that the empty conversation offers. */
   examples: readonly string[];
   /** The switch of thinking at the start, for models that have one. */
@@ -67,6 +76,7 @@ export function readEmbedOptions(data: DOMStringMap, scriptAddress: string, page
     }
     return value !== undefined && value !== 'false';
   };
+  const panel = flag('panel');
   const options: EmbedOptions = {
     model: readModel(data, pageAddress, complaints) ?? new URL(DEFAULT_MODEL, scriptAddress).href,
     sha256: data.sha256,
@@ -77,9 +87,13 @@ export function readEmbedOptions(data: DOMStringMap, scriptAddress: string, page
     position: oneOf('position', POSITIONS),
     system: data.system ?? '',
     welcome: data.welcome ?? '',
+    placeholder: data.placeholder ?? '',
+    footer: data.footer ?? '',
+    icon: readAddress('icon', data.icon, pageAddress, complaints),
+    settings: oneOf('settings', SETTINGS) ?? (panel ? 'all' : 'sampling'),
     examples: splitExamples(data.examples),
     thinking: oneOf('thinking', THINKING) ?? 'on',
-    panel: flag('panel'),
+    panel,
     worker: readAddress('worker', data.worker, pageAddress, complaints),
     open: flag('open'),
   };

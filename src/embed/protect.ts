@@ -13,8 +13,13 @@ const inheritedReset = `
   list-style: disc !important; quotes: auto !important; tab-size: 8 !important; writing-mode: horizontal-tb !important;
   -webkit-text-fill-color: currentcolor !important;`;
 
+/** The names that a page may set as --vivace-NAME, on our element or on any around it. */
+const WEARABLE =
+  /--v-(accent|accent-ink|accent-soft|bg|surface|sunken|line|ink|muted|danger|radius|radius-small|radius-large|font|mono):\s*([^;}]+)/g;
+const worn = themeCss.replace(WEARABLE, '--v-$1: var(--vivace-$1, $2)');
+
 /** Makes a host light or dark by its data-theme alone, against the page's rules. */
-export const hostTheme = unsafeCSS(`${themeCss}
+export const hostTheme = unsafeCSS(`${worn}
   :host { color-scheme: light dark !important; }
   :host([data-theme='light']) { color-scheme: light !important; }
   :host([data-theme='dark']) { color-scheme: dark !important; }`);
@@ -27,6 +32,7 @@ export function adopt(root: ShadowRoot, styles: readonly CSSResult[]): void {
 /** The host styles of a chat (flex, a column) and of a panel (block). */
 const displays = {
   flex: unsafeCSS(`:host { display: flex !important; flex-direction: column !important; background: var(--v-bg);
+    box-sizing: border-box; block-size: min(600px, 100dvh); padding-block-end: 8px;
     font: 400 var(--v-size-reading) / 1.5 var(--v-font) !important; ${inheritedReset} }`),
   block:
     unsafeCSS(`:host { display: block !important; box-sizing: border-box; padding: 16px 18px; background: var(--v-bg);

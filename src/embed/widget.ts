@@ -245,7 +245,7 @@ export class Widget {
           this.options.position === 'none'
             ? nothing
             : html`<button class="launcher" data-testid="launcher" lang=${lang} aria-expanded=${this.isOpen} aria-label=${label} title=${label}
-                @click=${() => (this.isOpen ? this.close() : this.open())}>${this.isOpen ? icons.down : icons.chat}</button>`
+                @click=${() => (this.isOpen ? this.close() : this.open())}>${this.isOpen ? icons.down : this.renderIcon()}</button>`
         }`,
       this.root,
     );
@@ -263,14 +263,20 @@ export class Widget {
       </header>
       <vivace-notices class="waiting" data-testid="waiting"></vivace-notices>
       <vivace-chat ?hidden=${this.showsPanel} .engine=${this.engine} .loadSettings=${this.session.settings}
-        .heading=${options.title} .system=${options.system} .welcome=${options.welcome} .examples=${options.examples} .thinking=${options.thinking}
+        .heading=${options.title} .system=${options.system} .welcome=${options.welcome} .placeholder=${options.placeholder} .settings=${options.settings} .examples=${options.examples} .thinking=${options.thinking}
         @vivace-event=${this.onEvent} @vivace-health=${this.onHealth} @vivace-reload=${(event: CustomEvent<LoadSettings>) => this.session.reload(event.detail)}>
         <vivace-notices slot="notice"></vivace-notices>
         <vivace-loader slot="loading" .state=${this.state} @vivace-cancel-load=${() => this.session.cancel()}
           @vivace-load-offer=${(event: CustomEvent<Offer>) => this.session.take(event.detail)}></vivace-loader>
       </vivace-chat>
       ${options.panel ? this.renderPanel() : nothing}
+      ${options.footer ? html`<p class="footer" data-testid="footer">${options.footer}</p>` : nothing}
     </div>`;
+  }
+
+  private renderIcon() {
+    const { icon } = this.options;
+    return icon ? html`<img class="picture" src=${icon} alt="" />` : icons.chat;
   }
 
   private renderPanel() {

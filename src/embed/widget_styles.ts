@@ -21,7 +21,7 @@ export const widgetStyles = css`
   .launcher svg { width: 26px; height: 26px; }
   .window {
     position: absolute; bottom: 70px; inset-inline-end: 0; display: flex; flex-direction: column; width: min(400px, 100vw - 40px);
-    height: min(640px, 100dvh - 110px); border: 1px solid var(--v-line); border-radius: 18px; overflow: hidden; outline: none;
+    height: min(640px, 100dvh - 110px); border: 1px solid var(--v-line); border-radius: var(--v-radius-large); overflow: hidden; outline: none;
     background: var(--v-bg); color: var(--v-ink); box-shadow: 0 24px 70px -20px var(--v-shadow); animation: rise 140ms ease-out;
   }
   @keyframes rise { from { opacity: 0; translate: 0 10px; } }
@@ -35,6 +35,8 @@ export const widgetStyles = css`
   vivace-chat { padding-bottom: 8px; }
   vivace-metrics { padding: 16px 18px; overflow-y: auto; }
   vivace-metrics:not(:defined) { color: var(--v-muted); font-size: var(--v-size); }
+  .picture { width: 32px; height: 32px; object-fit: contain; border-radius: 50%; }
+  .footer { margin: 0; padding: 0 18px 10px; color: var(--v-muted); font-size: var(--v-size-small); text-align: center; overflow-wrap: anywhere; }
   .waiting { padding: 8px 14px 0; }
   .waiting:empty { display: none; }
   @media (forced-colors: active) {

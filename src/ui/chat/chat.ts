@@ -35,7 +35,7 @@ import { icons } from '../shared/icons';
 import type { VivaceComposer } from './composer';
 import { ScrollKeeper } from './scroll_keeper';
 import '../settings/settings';
-import type { VivaceSettings } from '../settings/settings';
+import type { SettingsScope, VivaceSettings } from '../settings/settings';
 import {
   type LoadSettings,
   type SamplingSettings,
@@ -66,6 +66,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
     system: {},
     welcome: {},
     placeholder: {},
+    settings: {},
     thinking: {},
     sampling: { state: true },
     limit: { state: true },
@@ -94,6 +95,8 @@ export class VivaceChat extends WordedElement implements ChatHost {
   declare welcome: string;
   /** The text in the empty field of an empty conversation, if it has a text of its own. */
   declare placeholder: string;
+  /** The settings that a reader may change. */
+  declare settings: SettingsScope | 'off';
   declare sampling: SamplingSettings;
   /** Whether a model thinks whose chat template can switch that. */
   declare thinking: Thinking;
@@ -121,6 +124,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
     this.system = '';
     this.welcome = '';
     this.placeholder = '';
+    this.settings = 'all';
     this.thinking = 'on';
     this.sampling = standardSampling();
     this.limit = TURNS_AT_ONCE;
@@ -213,7 +217,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
           blocked=${this.unready} @vivace-send=${this.onSend} @vivace-stop=${this.stop} @vivace-recall=${this.onRecall} @paste=${this.onPaste}>
           ${renderAttached(this.attached)}
           ${this.readFiles ? html`<vivace-attach @vivace-attach=${this.onAttach}></vivace-attach>` : nothing}
-          <vivace-settings .sampling=${this.sampling} .system=${this.conversation.system} .loaded=${this.loadSettings} @vivace-settings=${this.onSettings} @vivace-system=${this.onSystem}></vivace-settings>
+          ${this.settings === 'off' ? nothing : html`<vivace-settings scope=${this.settings} .sampling=${this.sampling} .system=${this.conversation.system} .loaded=${this.loadSettings} @vivace-settings=${this.onSettings} @vivace-system=${this.onSystem}></vivace-settings>`}
           <button class="icon" data-testid="new-conversation" title=${text.fresh} aria-label=${text.fresh}
             ?disabled=${isEmpty} @click=${this.newConversation}>${icons.fresh}</button>
           ${renderMeter(session.contextTokens, this.engine?.info.contextLength)}

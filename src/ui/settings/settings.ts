@@ -25,6 +25,9 @@ import {
 import { settingsStyles } from './settings_styles';
 import { choiceOf, emptyOf, helpOf, labelOf } from './settings_texts';
 
+/** What a reader may change. */
+export type SettingsScope = 'all' | 'sampling';
+
 type LoadValue = LoadSettings[keyof LoadSettings];
 
 function renderSlider(field: SamplingField, value: number | null, set: (value: number | null) => void) {
@@ -61,6 +64,7 @@ export class VivaceSettings extends WordedElement {
     sampling: { attribute: false },
     system: { attribute: false },
     loaded: { attribute: false },
+    scope: {},
     wanted: { state: true },
   };
   declare sampling: SamplingSettings;
@@ -69,6 +73,8 @@ export class VivaceSettings extends WordedElement {
   /** The settings of the running model. */
   declare loaded: LoadSettings;
   declare wanted: LoadSettings;
+  /** What the reader may change: everything, or only how answers are sampled, which names no part of the engine. */
+  declare scope: SettingsScope;
 
   constructor() {
     super();
@@ -76,6 +82,7 @@ export class VivaceSettings extends WordedElement {
     this.system = '';
     this.loaded = STANDARD_LOAD;
     this.wanted = STANDARD_LOAD;
+    this.scope = 'all';
     // Escape closes the popover and nothing behind it, even while the button that opened it has the focus.
     this.addEventListener('keydown', (event) => {
       if (event.key === 'Escape' && this.panel.matches(':popover-open')) event.stopPropagation();
@@ -94,13 +101,25 @@ export class VivaceSettings extends WordedElement {
           <h2>${text.title}</h2>
           <button class="link" data-testid="reset-all" title=${text.resetAllTitle} @click=${this.resetAll}>${text.resetAll}</button>
         </header>
-        <div class="system" title=${text.systemTitle}>
+        ${this.scope === 'all' ? this.renderSystem() : nothing}
+        ${SAMPLING_FIELDS.map((field) => this.renderSampling(field))}
+        ${this.scope === 'all' ? this.renderModel(differs) : nothing}
+      </div>
+    `;
+  }
+
+  private renderSystem() {
+    const text = words().settings;
+    return html`<div class="system" title=${text.systemTitle}>
           <label for="system">${text.system}</label>
           <textarea id="system" data-testid="system" rows="2" placeholder=${text.systemNone}
             .value=${this.system} @input=${this.writeSystem}></textarea>
-        </div>
-        ${SAMPLING_FIELDS.map((field) => this.renderSampling(field))}
-        <h3>${text.model}</h3>
+        </div>`;
+  }
+
+  private renderModel(differs: boolean) {
+    const text = words().settings;
+    return html`<h3>${text.model}</h3>
         ${LOAD_FIELDS.map((field) => this.renderLoad(field))}
         ${
           differs
@@ -109,9 +128,7 @@ export class VivaceSettings extends WordedElement {
                 <button class="button primary" data-testid="reload" @click=${this.reload}>${text.reload}</button>
               </div>`
             : nothing
-        }
-      </div>
-    `;
+        }`;
   }
 
   /** Opens the popover at one setting. */
@@ -188,7 +205,8 @@ export class VivaceSettings extends WordedElement {
 
   /** Fits the system prompt's height after opening, because hidden elements have none. */
   private fit = (event: ToggleEvent) => {
-    if (event.newState === 'open') fitHeight(this.renderRoot.querySelector('textarea')!);
+    const area = this.renderRoot.querySelector('textarea');
+    if (event.newState === 'open' && area) fitHeight(area);
   };
 
   /** Places the popover above its button, inside the window. The browser's top layer does not position it. */

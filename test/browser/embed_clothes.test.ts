@@ -1,0 +1,61 @@
+// The script tag and the element in the clothes of their host: variables, texts, what a visitor may change, and a size
+// that a page need not give.
+
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Hosts, openHosts, visitHost } from './host_site';
+
+let hosts: Hosts;
+let page: Page;
+
+const tag = (attributes: string) => `<script src="${hosts.cdn}embed.js" ${attributes}></script>`;
+const NO_MODEL = 'data-model="/none/model.gguf"';
+
+beforeAll(async () => {
+  hosts = await openHosts();
+  const style =
+    '<style>:root { --vivace-accent: rgb(1, 2, 3); --vivace-font: serif; --v-accent: red; --v-ink: red }</style>';
+  const attributes = `${NO_MODEL} data-open data-placeholder="Ask the shop" data-footer="<b>May be wrong</b>" data-icon="/icon.png"`;
+  ({ page } = await visitHost(hosts, { head: style, body: tag(attributes) }));
+  await page.getByTestId('window').waitFor();
+});
+
+afterAll(() => hosts?.close());
+
+const style = (id: string, name: string) =>
+  page.getByTestId(id).evaluate((element, property) => getComputedStyle(element).getPropertyValue(property), name);
+
+test('wears the accent and the font of the page, and no other variable', async () => {
+  expect(await style('launcher', 'background-color')).toBe('rgb(1, 2, 3)');
+  expect(await style('window', 'font-family')).toBe('serif');
+  expect(await style('window', 'color')).not.toBe('rgb(255, 0, 0)');
+});
+
+test('shows the texts of the tag as text', async () => {
+  expect(await page.getByTestId('prompt').getAttribute('placeholder')).toBe('Ask the shop');
+  expect(await page.getByTestId('footer').textContent()).toBe('<b>May be wrong</b>');
+});
+
+test('lets a visitor change how answers are sampled, and names no kernel', async () => {
+  await page.getByTestId('settings').click();
+  expect(await page.locator('#panel').innerText()).toContain('Temperature');
+  expect(await page.locator('#panel').innerText()).not.toMatch(/Attention|Model/);
+  expect(await page.getByTestId('system').count()).toBe(0);
+  await page.keyboard.press('Escape');
+  expect(await page.locator('#panel').isVisible()).toBe(false);
+  expect(await page.getByTestId('window').isVisible()).toBe(true);
+  await page.getByTestId('close').click();
+  expect(await page.locator('.launcher img').getAttribute('src')).toBe(`${new URL(page.url()).origin}/icon.png`);
+});
+
+test('settings can be off, and an element without a height has a good one', async () => {
+  const element = '<vivace-chat model="/none/model.gguf" placeholder="Go" settings="off"></vivace-chat>';
+  const tall = '<vivace-chat class="tall" style="height: 300px" model="/none/model.gguf"></vivace-chat>';
+  const visited = await visitHost(hosts, { body: element + tall + tag(`${NO_MODEL} data-open data-settings="off"`) });
+  const chats = visited.page.locator('body > vivace-chat');
+  await expect.poll(() => chats.first().getByTestId('prompt').getAttribute('placeholder')).toBe('Go');
+  expect(await visited.page.getByTestId('settings').count()).toBe(1); // of the second element alone
+  const heights = await chats.evaluateAll((all) => all.map((chat) => chat.getBoundingClientRect().height));
+  expect(heights).toEqual([600, 300]);
+  await visited.page.context().close();
+});
