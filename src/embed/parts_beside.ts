@@ -1,4 +1,5 @@
-// The parts of Markdown as files beside the script tag. Without them code stays plain.
+// The parts of Markdown as files beside the script tag. Without them code stays plain, and math is shown as it was
+// written.
 
 import { type MarkdownParts, provideParts } from '../ui/markdown/parts';
 import type { Handed } from './hand_over';
@@ -15,4 +16,7 @@ function loadPart<Part>(file: string): Promise<Part> {
   });
 }
 
-provideParts({ code: () => loadPart<MarkdownParts['code']>('embed_code.js') });
+provideParts({
+  code: () => loadPart<MarkdownParts['code']>('embed_code.js'),
+  math: () => loadPart<MarkdownParts['math']>('embed_math.js'),
+});

@@ -294,4 +294,8 @@ export const chat: ChatWords = {
     waits: 'Eine Messung läuft.',
     waitsLong: 'Die Antwort wartet auf das Ende einer Messung.',
   },
+  text: {
+    footnote: (label) => `Fußnote ${label}`,
+    backToText: 'Zurück zum Text',
+  },
 };

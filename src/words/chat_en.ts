@@ -276,6 +276,10 @@ export const chat = {
     waits: 'a measurement is under way.',
     waitsLong: 'The answer waits until a measurement is done.',
   },
+  text: {
+    footnote: (label: string) => `Footnote ${label}`,
+    backToText: 'Back to the text',
+  },
 };
 
 export type ChatWords = typeof chat;

@@ -281,4 +281,8 @@ export const chat: ChatWords = {
     waits: '測定中です。',
     waitsLong: '回答は測定の終了を待っています。',
   },
+  text: {
+    footnote: (label) => `脚注 ${label}`,
+    backToText: '本文に戻る',
+  },
 };

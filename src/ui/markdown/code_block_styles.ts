@@ -2,6 +2,7 @@
 
 import { css } from 'lit';
 import { codeColorStyles } from './code_color_styles';
+import { mathStyles } from './math_styles';
 
 export const codeBlockStyles = css`
   ${codeColorStyles}
@@ -24,6 +25,11 @@ export const codeBlockStyles = css`
   .table-box { max-width: 100%; margin: 0 0 0.85em; overflow-x: auto; }
   .text .table-box table { display: table; max-width: none; margin: 0; overflow: visible; }
   article[data-state='streaming'] .text > :is(.code-block, .table-box):last-child::after { display: none; }
+  .text .align-left { text-align: left; }
+  .text .align-center { text-align: center; }
+  .text .align-right { text-align: right; font-variant-numeric: tabular-nums; }
+
+  ${mathStyles}
 
   .text li:has(> input) { list-style: none; margin-inline-start: -1.4em; }
   .run { display: block; }

@@ -5,6 +5,7 @@
 import * as smd from 'streaming-markdown';
 import { type FrameBudget, type FrameWork, pageBudget } from './frame_budget';
 import { MAX_DEPTH, MarkdownNodes } from './markdown_nodes';
+import { MarkScanner } from './marks';
 
 /** Letters between two looks at the clock. */
 const STRIDE = 256;
@@ -17,9 +18,23 @@ const MAX_PENDING = 2048;
 const MAX_NODES = 10_000;
 const MAX_TABLE_CELLS = 3000;
 
+/** Letters that stand for marks (markdown_nodes.ts). */
+const OURS = /[\ufdd0-\ufdef]/;
+
+const OPAQUE = new Set<number>([smd.CODE_INLINE, smd.CODE_BLOCK, smd.CODE_FENCE, smd.IMAGE, smd.RAW_URL]);
+
+/** True where the parser reads marks: not in code, addresses and texts of images. */
+function readsMarks({ token, tokens, len, pending, indent_len }: smd.Parser): boolean {
+  const indent = indent_len + (pending === ' ' ? 1 : pending === '\t' ? 4 : 0);
+  if (token === smd.DOCUMENT && indent >= 4) return false;
+  if (OPAQUE.has(token) || OPAQUE.has(tokens[len] ?? 0) || pending.startsWith('`')) return false;
+  return !(token === smd.LINK && pending.startsWith(']'));
+}
+
 /** Writes Markdown into one element, piece by piece. Later growth fires a bubbling `vivace-grown`. */
 export class MarkdownWriter implements FrameWork {
   private readonly nodes: MarkdownNodes;
+  private readonly marks: MarkScanner;
   private parser: smd.Parser;
   /** Text that is not written yet, from index `at` on. */
   private waiting = '';
@@ -38,6 +53,11 @@ export class MarkdownWriter implements FrameWork {
       (colors) => budget.run(colors),
     );
     this.parser = smd.parser(this.nodes.renderer);
+    this.marks = new MarkScanner({
+      text: (text) => this.feed(text),
+      mark: (mark) => this.feed(this.nodes.letterFor(mark)),
+      readsMarks: () => this.plain === 'no' && readsMarks(this.parser),
+    });
   }
 
   write(text: string): void {
@@ -78,11 +98,25 @@ export class MarkdownWriter implements FrameWork {
     this.nodes.flush();
   }
 
-  /** Parses one character, so that a limit is exceeded by one character at most. */
   private parse(): void {
     const letter = String.fromCodePoint(this.waiting.codePointAt(this.at)!);
     this.at += letter.length;
+    this.marks.write(OURS.test(letter) ? '\ufffd' : letter);
+  }
+
+  private feed(text: string): void {
+    for (const letter of text) {
+      if (this.plain === 'no') this.feedLetter(letter);
+      else if (letter === '\n' && this.plain === 'line') this.parseAgain();
+      else this.nodes.addText(letter);
+    }
+  }
+
+  /** Gives one letter to the parser, so that a limit is exceeded by one letter at most. */
+  private feedLetter(letter: string): void {
+    const underHead = letter === '\n' && this.parser.table_state === 1 ? this.parser.pending : null;
     smd.parser_write(this.parser, letter);
+    if (underHead !== null && this.parser.table_state === 2) this.nodes.alignColumns(underHead);
     const { len, pending, indent_len } = this.parser;
     const { count, cells } = this.nodes;
     if (count > MAX_NODES) this.giveUp('rest');
@@ -98,18 +132,25 @@ export class MarkdownWriter implements FrameWork {
   }
 
   private writePlainly(end: number): void {
+    this.marks.flush();
+    if (this.plain === 'no') return;
     const newline = this.plain === 'line' ? this.waiting.indexOf('\n', this.at) : -1;
     const stop = newline >= 0 && newline < end ? newline : end;
     this.nodes.addText(this.waiting.slice(this.at, stop));
     this.at = stop;
     if (stop !== newline) return;
     this.at += 1;
+    this.parseAgain();
+  }
+
+  private parseAgain(): void {
     this.plain = 'no';
     this.nodes.closeAll();
     this.parser = smd.parser(this.nodes.renderer);
   }
 
   private close(): void {
+    this.marks.flush();
     if (this.plain === 'no') smd.parser_end(this.parser);
     this.nodes.closeAll();
     this.isEnding = false;

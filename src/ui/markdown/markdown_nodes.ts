@@ -6,7 +6,10 @@
 import * as smd from 'streaming-markdown';
 import { type CodeBlock, createCodeBlock } from './code_block';
 import type { CodeColors, ColorRoom } from './code_colors';
+import { Footnotes } from './footnotes';
 import { safeHref, visibleText, wholeLetters } from './markdown_text';
+import type { Mark } from './marks';
+import { createFormula } from './math_nodes';
 
 /** Also a limit for the parser, whose own tables end at 24. */
 export const MAX_DEPTH = 20;
@@ -30,6 +33,14 @@ const TEXT_LETTERS = 500;
 const TEXT_NODE = 3;
 /** The permitted names of a code fence's language. */
 const LANGUAGE = /^[\w+#.-]{1,32}$/;
+/** Formulas of one answer that are set. The rest is shown as it was written. */
+const MAX_FORMULAS = 500;
+/** The cost of a formula, in letters: one may have thousands of nodes. */
+const FORMULA_COST = 600;
+/** Letters that stand for marks. No text has them: Unicode keeps them free for such use. */
+const MARK = /[\ufdd0-\ufdef]/;
+const FIRST_MARK = 0xfdd0;
+const MARKS = 32;
 const DIGITS = /^\d{1,9}$/;
 
 const INLINE = new Set<smd.Token>([
@@ -80,6 +91,11 @@ export class MarkdownNodes {
   /** Links that have had their address, safe or not. */
   private readonly addressed = new WeakSet<HTMLElement>();
 
+  private readonly formulaRoom = { left: MAX_FORMULAS };
+  private readonly footnotes = new Footnotes();
+  private readonly marks = new Map<string, Mark>();
+  private nMarks = 0;
+  private alignments: (string | null)[] = [];
   private readonly colorRoom: ColorRoom = { left: MAX_COLORED };
 
   /**
@@ -102,7 +118,44 @@ export class MarkdownNodes {
   }
 
   addText(text: string): void {
-    this.held += text;
+    for (const piece of text.split(/([\ufdd0-\ufdef])/)) {
+      if (MARK.test(piece)) this.addMark(piece);
+      else this.held += piece;
+    }
+  }
+
+  /** The letter that stands for a mark in the parser's text. */
+  letterFor(mark: Mark): string {
+    const letter = String.fromCharCode(FIRST_MARK + (this.nMarks++ % MARKS));
+    this.marks.set(letter, mark);
+    return letter;
+  }
+
+  private addMark(letter: string): void {
+    this.flush();
+    const mark = this.marks.get(letter);
+    this.marks.delete(letter);
+    if (!mark) return;
+    this.weigh();
+    this.node.appendChild(this.nodeOf(mark));
+    this.made(3);
+  }
+
+  private nodeOf(mark: Mark): HTMLElement {
+    if (mark.kind === 'reference') return this.footnotes.createReference(mark.label);
+    if (mark.kind === 'footnote') return this.footnotes.createFootnote(mark.label);
+    this.cost += FORMULA_COST;
+    return createFormula(mark, this.formulaRoom);
+  }
+
+  /** Takes the line under a table's head, as in `|:--|--:|`. */
+  alignColumns(line: string): void {
+    this.flush();
+    const columns = line.split('|').map((column) => column.trim());
+    if (columns[0] === '') columns.shift();
+    this.alignments = columns.slice(0, MAX_COLUMNS).map(alignmentOf);
+    const [row] = this.node.children[0]?.children ?? [];
+    for (const [i, cell] of Array.from(row?.children ?? []).entries()) align(cell, this.alignments[i]);
   }
 
   /** Appends the collected text. Collecting keeps text nodes few, however small the pieces are. */
@@ -199,6 +252,7 @@ export class MarkdownNodes {
   private openTable(): void {
     this.cells = 0;
     this.headCost = 0;
+    this.alignments = [];
     this.tableCost = this.cost;
     this.pushBlock(this.makeTable());
   }
@@ -232,7 +286,10 @@ export class MarkdownNodes {
     this.cells += 1;
     this.partCells += 1;
     if (this.node.children.length < MAX_COLUMNS || !this.cell) {
-      this.pushBlock(this.makeNamed(smd.TABLE_CELL));
+      const column = this.node.children.length;
+      const cell = this.makeNamed(smd.TABLE_CELL);
+      align(cell, this.alignments[column]);
+      this.pushBlock(cell);
     } else {
       this.push(this.cell.node, this.cell.block);
       this.addText(' ');
@@ -326,6 +383,15 @@ export class MarkdownNodes {
     this.made(1 + index - level);
     block.letters = 0;
   }
+}
+
+function alignmentOf(column: string): string | null {
+  if (column.endsWith(':')) return column.startsWith(':') ? 'align-center' : 'align-right';
+  return column.startsWith(':') ? 'align-left' : null;
+}
+
+function align(cell: Element, alignment: string | null | undefined): void {
+  if (alignment) cell.setAttribute('class', alignment);
 }
 
 function linesIn(text: string): number {

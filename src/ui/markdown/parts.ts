@@ -1,12 +1,14 @@
-// The parts of Markdown that come when an answer needs them: colors of code. Who shows answers says once where they
-// come from: chunks of the page and the package (parts_by_import.ts), or files beside the script tag. Without a source,
-// or when it fails, code stays plain.
+// The parts of Markdown that come when an answer needs them: colors of code, and math. Who shows answers says once
+// where they come from: chunks of the page and the package (parts_by_import.ts), or files beside the script tag.
+// Without a source, or when it fails, code stays plain and math is shown as it was written.
 
 import type { startColoring } from './code_modes';
+import type { readMath } from './math_tex';
 
 /** What the files of the parts hold. */
 export interface MarkdownParts {
   code: { startColoring: typeof startColoring };
+  math: { readMath: typeof readMath };
 }
 
 export type PartSources = { [K in keyof MarkdownParts]: () => Promise<MarkdownParts[K]> };

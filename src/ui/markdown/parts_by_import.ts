@@ -2,4 +2,4 @@
 
 import { provideParts } from './parts';
 
-provideParts({ code: () => import('./code_modes') });
+provideParts({ code: () => import('./code_modes'), math: () => import('./math_tex') });

@@ -31,6 +31,7 @@ export class FakeElement {
   readonly listeners = new Map<string, () => void>();
   parentElement: FakeElement | null = null;
   type = '';
+  readonly style: Record<string, string> = {};
   disabled = false;
 
   constructor(readonly tag: string) {}
@@ -112,6 +113,7 @@ export class FakeElement {
 }
 
 export const fakeDocument = {
+  createElementNS: (_space: string, tag: string) => new FakeElement(tag),
   createElement: (tag: string) => new FakeElement(tag),
   createTextNode: (text: string) => new FakeText(text),
 };

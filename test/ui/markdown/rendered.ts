@@ -6,16 +6,32 @@ import { MarkdownWriter } from '../../../src/ui/markdown/markdown';
 import { FakeElement } from './fake_dom';
 
 const ELEMENTS = new Set(
-  'p br hr h1 h2 h3 h4 h5 h6 em strong s code a span ul ol li input pre table thead tbody tr th td blockquote div button'.split(
+  'p br hr h1 h2 h3 h4 h5 h6 em strong s code a span ul ol li input pre table thead tbody tr th td blockquote div button math mrow mi mn mo ms mtext mspace mfrac msqrt mroot msub msup msubsup munder mover munderover mmultiscripts mprescripts none mtable mtr mtd mpadded mphantom mstyle menclose'.split(
     ' ',
   ),
 );
 const ATTRIBUTES = new Set(
-  'class href title rel target data-language data-label data-done start checked tabindex role aria-label type'.split(
+  'class href title rel target data-language data-label data-done start checked tabindex role aria-label aria-hidden type display displaystyle scriptlevel mathvariant stretchy symmetric largeop movablelimits accent accentunder fence separator form lspace rspace minsize maxsize width height depth voffset linethickness columnalign rowspacing columnspacing columnspan rowspan notation'.split(
     ' ',
   ),
 );
-const CLASSES = new Set(['image', 'math', 'run', 'plain', 'table-box', 'code-block', 'code-bar', 'code-copy']);
+const CLASSES = new Set([
+  'image',
+  'math',
+  'math math-display',
+  'math-source',
+  'note',
+  'note-back',
+  'align-left',
+  'align-center',
+  'align-right',
+  'run',
+  'plain',
+  'table-box',
+  'code-block',
+  'code-bar',
+  'code-copy',
+]);
 const COLORS = /^code-(?:keyword|string|comment|number|name|property|inserted|deleted)$/;
 
 /** Frames under the test's control, each short. */
@@ -48,7 +64,8 @@ export function findUnsafe(root: FakeElement): string[] {
     if (!ELEMENTS.has(element.tag)) unsafe.push(`<${element.tag}>`);
     for (const [name, value] of element.attributes) {
       if (!ATTRIBUTES.has(name)) unsafe.push(`${element.tag}[${name}]`);
-      if (name === 'class' && !CLASSES.has(value) && !COLORS.test(value)) unsafe.push(`class=${value}`);
+      if (name === 'class' && !CLASSES.has(value) && !/^(?:tml-[a-z-]+ ?)+$/.test(value) && !COLORS.test(value))
+        unsafe.push(`class=${value}`);
       if (name === 'href' && !/^(https?:|mailto:|#)/i.test(value)) unsafe.push(`href=${value}`);
       if (name === 'href' && element.attributes.get('rel') !== 'noopener noreferrer nofollow') unsafe.push('no rel');
     }
@@ -102,6 +119,16 @@ export const piece = fc.oneof(
     '**',
     '_',
     '$',
+    '$$',
+    '\\(',
+    '\\)',
+    '\\[',
+    '\\]',
+    '[^1]',
+    '[^1]: ',
+    '\\frac{1}{2}',
+    '|:-:|--:|\n',
+    '\ufdd0',
   ),
   fc.string({ maxLength: 8 }),
   fc.constantFrom('https://a.b/c', 'javascript:', 'data:', '\t', '\u0000', '\\'),
