@@ -245,7 +245,7 @@ export class Widget {
           this.options.position === 'none'
             ? nothing
             : html`<button class="launcher" data-testid="launcher" lang=${lang} aria-expanded=${this.isOpen} aria-label=${label} title=${label}
-                @click=${() => (this.isOpen ? this.close() : this.open())}>${this.isOpen ? icons.down : this.renderIcon()}</button>`
+                @click=${() => (this.isOpen ? this.close() : this.open())}>${this.isOpen ? icons.close : this.renderIcon()}</button>`
         }`,
       this.root,
     );

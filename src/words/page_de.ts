@@ -10,6 +10,9 @@ export const page: PageWords = {
     light: 'Design: hell',
     dark: 'Design: dunkel',
   },
+  drop: {
+    hint: 'Legen Sie hier Textdateien, ein Modell oder exportierte Unterhaltungen ab.',
+  },
   offline: {
     newVersion: 'Eine neue Version ist bereit. Laden Sie die Seite neu, um sie zu verwenden.',
   },

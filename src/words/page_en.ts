@@ -9,6 +9,9 @@ export const page = {
     light: 'Theme: light',
     dark: 'Theme: dark',
   },
+  drop: {
+    hint: 'Drop text files, a model, or exported conversations here.',
+  },
   offline: {
     newVersion: 'A new version is ready. Reload the page to use it.',
   },

@@ -10,6 +10,9 @@ export const page: PageWords = {
     light: 'テーマ: ライト',
     dark: 'テーマ: ダーク',
   },
+  drop: {
+    hint: 'テキストファイル、モデル、エクスポートした会話をここにドロップしてください。',
+  },
   offline: {
     newVersion: '新しいバージョンの準備ができました。ページを再読み込みすると使えます。',
   },

@@ -85,7 +85,7 @@ describe('in one browser', () => {
     await expect
       .poll(() => page.locator('[data-role=user]').allTextContents(), SOON)
       .toEqual(['The first question', 'One more']);
-    expect(await textOf(lastAnswer(page))).toContain('A short answer.');
+    await expect.poll(() => textOf(lastAnswer(page)), SOON).toContain('A short answer.');
     expect(await titles()).toEqual(['The first question', 'The second question']);
   });
 

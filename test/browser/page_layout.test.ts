@@ -126,6 +126,105 @@ test('the note swings while tokens come, rests afterwards, and the rate stands b
   await page.emulateMedia({ reducedMotion: null });
 });
 
+test('the first screen has one middle, from its first line on; a conversation has the room of the window', async () => {
+  await page.evaluate(() => document.querySelector('vivace-chat')?.newConversation());
+  const place = async (selector: string) => (await page.locator(selector).boundingBox()) ?? { y: 0, height: 0 };
+  const heading = await place('h1');
+  const composer = await place('vivace-composer');
+  const chat = await place('vivace-chat');
+  const middle = (heading.y + composer.y + composer.height) / 2;
+  expect(Math.abs(middle - (chat.y + chat.height / 2))).toBeLessThan(60);
+
+  for (const low of [
+    { width: 640, height: 360 },
+    { width: 844, height: 390 },
+    { width: 320, height: 256 },
+  ]) {
+    await page.setViewportSize(low);
+    await expect.poll(() => page.locator('.scroller').evaluate(({ scrollTop }) => scrollTop), SOON).toBe(0);
+  }
+  await talk({ answers: [{ text: ANSWER }] });
+  expect(await ended(page)).toBe('done');
+  await page.locator('.scroller').evaluate((scroller) => scroller.scrollTo(0, 100)); // into the answer
+  const scroller = await place('.scroller');
+  expect(scroller.height).toBeGreaterThan(100); // four lines, with a zoom of 400 %
+  expect([await isShown('.foot'), await page.getByTestId('prompt').isVisible()]).toEqual([false, true]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+  await page.setViewportSize(WIDE);
+});
+
+test('files over the page bring a sentence', async () => {
+  const drag = (name: string) =>
+    page.evaluate((name) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(['x'], 'x.gguf'));
+      document.body.dispatchEvent(new DragEvent(name, { dataTransfer, bubbles: true, cancelable: true }));
+    }, name);
+  await drag('dragenter');
+  await drag('dragover');
+  expect(await page.locator('#drop').isVisible()).toBe(true);
+  expect(await textOf(page.locator('#drop'))).toContain('Drop');
+  await drag('dragleave');
+  expect(await page.locator('#drop').isVisible()).toBe(false);
+});
+
+test('forced colors keep the marks of the chosen conversation, the question and the composer', async () => {
+  await page.emulateMedia({ forcedColors: 'active' });
+  const style = (selector: string, name: string) =>
+    page
+      .locator(selector)
+      .first()
+      .evaluate((element, name) => getComputedStyle(element).getPropertyValue(name), name);
+  expect(await style('.row.current', 'outline-style')).toBe('solid');
+  expect(await style('.question article', 'border-top-style')).toBe('solid');
+  await page.getByTestId('prompt').focus();
+  expect(await style('vivace-composer .box', 'outline-style')).toBe('solid');
+  await page.emulateMedia({ forcedColors: null });
+});
+
+/** Buttons and fields in sight that are too small for a finger, or whose letters make a phone zoom. */
+function tooSmall(of: Page): Promise<string[]> {
+  return of.evaluate(() => {
+    const found: string[] = [];
+    const look = (root: ParentNode) => {
+      for (const element of root.querySelectorAll('*')) {
+        if (element.shadowRoot) look(element.shadowRoot);
+        const isField = element.matches('input:not([type=range], [type=file]), select, textarea');
+        if (!(isField || element.matches('button')) || !element.checkVisibility({ visibilityProperty: true })) continue;
+        const { width, height } = element.getBoundingClientRect();
+        const letters = Number.parseFloat(getComputedStyle(element).fontSize);
+        const name = element.getAttribute('data-testid') ?? element.id ?? element.textContent;
+        // The composer's field is as large as its box, which takes the tap.
+        if (width > 0 && name !== 'prompt' && Math.min(width, height) < 43.5) found.push(`${name}: ${width}x${height}`);
+        if (isField && letters < 16) found.push(`${name}: letters of ${letters}`);
+      }
+    };
+    look(document);
+    return found;
+  });
+}
+
+test('on a touch screen every button has 44 pixels, and no field makes a phone zoom', async () => {
+  const context = await site.browser.newContext({ viewport: PHONE, hasTouch: true, isMobile: true });
+  const touch = await context.newPage();
+  await touch.goto(`${site.url}?model=/page.gguf`);
+  await touch.locator('[data-testid=load-progress][data-state=error]').waitFor();
+  await installScripted(touch, { thinking: 'optional', answers: [{ text: ANSWER }] });
+  expect(await tooSmall(touch)).toEqual([]);
+  await send(touch, 'Tell me a story');
+  expect(await ended(touch)).toBe('done');
+  expect(await tooSmall(touch)).toEqual([]);
+  await touch.getByTestId('settings').tap();
+  expect(await tooSmall(touch)).toEqual([]);
+  await touch.keyboard.press('Escape');
+  for (const opener of ['#conversations', '#timing']) {
+    await touch.locator(opener).tap();
+    expect(await tooSmall(touch)).toEqual([]);
+    await touch.keyboard.press('Escape');
+  }
+  await context.close();
+});
+
 test('the button names a model only while one loads or runs', async () => {
   expect(await textOf(page.locator('#model-name'))).toBe('Choose a model'); // the page's own load failed
 });

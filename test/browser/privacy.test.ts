@@ -38,8 +38,6 @@ test('after the load no request is sent to any host', async () => {
 
 test('the page says so', async () => {
   const { page } = await visit(site, '?backend=cpu');
-  expect(await textOf(page.locator('footer.foot'))).toBe(
-    'Everything runs on this machine. Nothing that you write or read here leaves it.',
-  );
+  expect(await textOf(page.locator('footer.foot'))).toBe('Runs entirely on your device. Nothing you type leaves it.');
   await page.context().close();
 });

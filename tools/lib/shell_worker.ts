@@ -17,7 +17,7 @@ const REPLACEABLE = ['catalogue.json'];
 const hashOf = (content: Buffer | string) => createHash('sha256').update(content);
 /** The line of index.html that names the build. */
 const lineOf = (name: string) => `<meta name="vivace-build" content="${name}" />`;
-const NO_NAME = lineOf('');
+const LINE = /<meta name="vivace-build" content="\w*" \/>/;
 
 async function publicFiles(): Promise<string[]> {
   const root = path.join(ROOT, 'public');
@@ -35,15 +35,15 @@ export async function writeShellWorker(emitted: readonly string[]): Promise<void
     ...ofPublic.filter((file) => OF_PUBLIC.test(file)),
   ];
   const page = path.join(DIST, 'index.html');
-  const html = await readFile(page, 'utf8');
-  if (!html.includes(NO_NAME)) throw new Error(`index.html must have the line ${NO_NAME}`);
+  const html = (await readFile(page, 'utf8')).replace(LINE, lineOf(''));
+  if (!LINE.test(html)) throw new Error(`index.html must have the line ${lineOf('')}`);
 
   const files: Record<string, string> = {};
   for (const name of names.sort()) files[name] = integrityOf(await readFile(path.join(DIST, name)));
   const build = hashOf(JSON.stringify([html, files]))
     .digest('hex')
     .slice(0, 16);
-  const named = html.replace(NO_NAME, lineOf(build));
+  const named = html.replace(LINE, lineOf(build));
   files[''] = integrityOf(named);
   const replaceable = REPLACEABLE.filter((name) => ofPublic.includes(name));
   await writeFile(path.join(DIST, 'service_worker.js'), await bundle({ build, files, replaceable }));

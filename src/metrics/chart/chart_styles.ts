@@ -20,6 +20,9 @@ export const chartStyles = css`
   }
   [role='tab']:hover { color: var(--ink); }
   [role='tab'][aria-selected='true'] { border-color: var(--accent); color: var(--ink); font-weight: 600; }
+  @media (pointer: coarse) {
+    [role='tab'], li button { min-height: 44px; }
+  }
   :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
   .chart { position: relative; }
   .plot { height: 216px; border-radius: 4px; }

@@ -45,6 +45,10 @@ export const panelStyles = css`
   button:hover:not(:disabled) { color: var(--ink); background: var(--line); }
   button[aria-pressed='true'] { color: var(--accent); }
   button:disabled { opacity: 0.45; cursor: default; }
+  @media (pointer: coarse) {
+    header { align-items: center; }
+    button { min-width: 44px; min-height: 44px; padding-inline: 8px; }
+  }
   :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
 
   .invitation { margin: 0 0 20px; color: var(--muted); font-size: var(--size); text-wrap: pretty; }

@@ -22,6 +22,9 @@ export const tuneStyles = css`
     padding: 4px 10px; border: 1px solid var(--line); border-radius: 8px; background: none; color: var(--ink); font: inherit;
     font-size: var(--small); cursor: pointer;
   }
+  @media (pointer: coarse) {
+    .tune { min-height: 44px; }
+  }
   .tune:hover:not(:disabled) { border-color: color-mix(in srgb, var(--ink) 30%, var(--line)); }
   .tune:disabled { opacity: 0.45; cursor: default; }
   :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }

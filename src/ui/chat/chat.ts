@@ -285,7 +285,9 @@ export class VivaceChat extends WordedElement implements ChatHost {
 
   protected override updated(changed: PropertyValues<this>): void {
     if (changed.has('engine') && this.engine !== (changed.get('engine') ?? null)) this.onEngine();
-    this.keeper?.setEmpty(this.session.steps.length === 0);
+    const isEmpty = this.session.steps.length === 0;
+    this.keeper?.setEmpty(isEmpty);
+    this.toggleAttribute('data-empty', isEmpty); // for the layout of the page
   }
 
   private onEngine(): void {

@@ -4,7 +4,8 @@ import { css } from 'lit';
 
 export const chatStyles = css`
   :host { display: flex; flex-direction: column; min-height: 0; color: var(--v-ink); font: 400 var(--v-size-reading) / 1.5 var(--v-font); }
-  .scroller { container: scroller / inline-size; flex: 1; min-height: 0; overflow-y: auto; overscroll-behavior: contain; scrollbar-gutter: stable both-edges; outline: none; }
+  /* A page may set the empty conversation and the composer into its middle, as one. */
+  .scroller { container: scroller / inline-size; flex: var(--v-scroller-flex, 1); min-height: 0; overflow-y: auto; overscroll-behavior: contain; scrollbar-gutter: stable both-edges; outline: none; }
   .column { box-sizing: border-box; max-width: 736px; min-height: 100%; margin: 0 auto; padding: 20px 20px 28px; display: flex; flex-direction: column; }
   .dock { container: dock / inline-size; position: relative; width: 100%; max-width: 736px; margin: 0 auto; padding: 0 20px 4px; }
   .latest {
@@ -52,6 +53,10 @@ export const chatStyles = css`
   @container dock (width < 440px) {
     .thinking span { padding: 0; font-size: 0; }
     .meter:has(~ .thinking) progress { display: none; }
+  }
+
+  @media (pointer: coarse) {
+    .thinking { justify-content: center; min-width: 44px; height: 44px; border-radius: 22px; }
   }
 
   .memory { display: flex; align-items: center; gap: 12px; margin: 14px 0; color: var(--v-muted); font-size: var(--v-size); text-align: center; }

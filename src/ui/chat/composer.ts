@@ -33,6 +33,9 @@ export class VivaceComposer extends WordedElement {
       }
       .round:disabled { background: var(--v-sunken); color: var(--v-muted); opacity: 1; }
       .round.stop { background: var(--v-ink); color: var(--v-bg); }
+      @media (pointer: coarse) {
+        .round { width: 44px; height: 44px; }
+      }
       @media (forced-colors: active) {
         .box:has(textarea:focus-visible) { outline: 2px solid Highlight; outline-offset: 2px; }
         .round { border: 1px solid; }

@@ -76,6 +76,14 @@ export const libraryStyles = css`
     flex: 1; min-width: 0; height: 36px; padding: 0 9px; border: 1px solid var(--v-accent); border-radius: 9px; background: var(--v-surface);
     color: inherit; font: inherit;
   }
+  @media (pointer: coarse) {
+    .title, .rename, .search input { height: 44px; }
+    .menu button { min-height: 44px; }
+  }
+  @media (forced-colors: active) {
+    .row.current { outline: 2px solid Highlight; outline-offset: -2px; }
+    .note { border: 1px solid; }
+  }
   .empty { margin: 8px 10px; color: var(--v-muted); }
 
   .note {

@@ -27,6 +27,9 @@ export const modelsStyles = css`
     flex: 1; min-width: 0; padding: 8px 11px; border: 1px solid var(--v-line); border-radius: 9px; background: var(--v-bg); color: inherit;
     font: 400 var(--v-size) / 1.3 var(--v-mono);
   }
+  @media (pointer: coarse) {
+    input[type='text'] { min-height: 44px; }
+  }
   input::placeholder { color: var(--v-muted); }
   input[aria-invalid='true'] { border-color: var(--v-danger); }
   .file { position: relative; }

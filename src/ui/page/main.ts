@@ -216,6 +216,9 @@ new SidePanel({
   drawer: drawerOf('panel', 'timing', narrow),
   narrow,
 });
+document.body.addEventListener('dragenter', () => {
+  byId('drop').textContent = pageWords().drop.hint;
+});
 connectDrop(document.body, (dropped) => {
   void filesOf(dropped).then((files) => openFiles(files, true));
 });

@@ -36,10 +36,20 @@ export const settingsStyles = css`
   input[type='number'] { appearance: textfield; text-align: end; }
   input[type='number']::-webkit-inner-spin-button { display: none; }
   input::placeholder { color: var(--v-muted); }
+  @media (pointer: coarse) {
+    .field { grid-template-columns: 8em 1fr 5.6em 44px; min-height: 48px; }
+    .field.load { grid-template-columns: 8em 1fr 44px; }
+    input[type='number'], select { min-height: 44px; }
+    input[type='range'] { height: 44px; }
+  }
   .reload { display: flex; align-items: center; gap: 12px; margin-top: 10px; padding: 10px 12px; border-radius: 10px; background: var(--v-accent-soft); }
   .reload p { margin: 0; flex: 1; font-size: var(--v-size); }
   .reload .button { white-space: nowrap; }
   @media (max-width: 420px) {
     .field { grid-template-columns: 6.2em 1fr 5.2em 28px; gap: 6px; }
+  }
+  @media (max-width: 420px) and (pointer: coarse) {
+    .field { grid-template-columns: 6.4em 1fr 4.6em 44px; gap: 4px; }
+    .field.load { grid-template-columns: 6.4em 1fr 44px; }
   }
 `;

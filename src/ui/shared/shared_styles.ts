@@ -26,6 +26,12 @@ export const sharedStyles = css`
   .icon.small { width: 28px; height: 28px; border-radius: 7px; }
   .icon.small svg { width: 16px; height: 16px; }
   button:disabled { opacity: 0.45; cursor: default; }
+  /* A finger needs 44 pixels, and a phone zooms into a field with smaller letters than these. */
+  @media (pointer: coarse) {
+    .icon, .icon.small { width: 44px; height: 44px; }
+    .button, .link { min-height: 44px; }
+    input, textarea, select { font-size: var(--v-size-reading) !important; }
+  }
   .unseen {
     position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap;
   }

@@ -17,6 +17,12 @@ export const turnStyles = css`
     white-space: pre-wrap;
   }
   .question vivace-files { justify-content: flex-end; margin-bottom: 6px; }
+  @media (forced-colors: active) {
+    .question article { border: 1px solid; }
+  }
+  @media (pointer: coarse) {
+    .pager .icon { width: 44px; }
+  }
   .actions { display: flex; align-items: center; min-height: 30px; margin-top: 2px; }
   .quiet { opacity: 0; transition: opacity 120ms; }
   .question:hover .quiet, .quiet:focus-within { opacity: 1; }

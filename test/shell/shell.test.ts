@@ -1,0 +1,88 @@
+// What the service worker answers for, and what it leaves to the browser.
+
+import { expect, test } from 'vitest';
+import { Shell } from '../../src/shell/shell';
+
+const SCOPE = 'https://example.com/vivace/';
+const BUILD = { name: 'b', files: { '': 'sha256-page', 'assets/a.js': 'sha256-a' }, replaceable: ['catalogue.json'] };
+
+/** A cache storage of maps. Only what the shell uses. */
+function storageWith(kept: Record<string, string>, names: string[] = []): CacheStorage {
+  const cache = {
+    match: async (url: string) => (url in kept ? new Response(kept[url]) : undefined),
+    put: async (url: string, response: Response) => {
+      kept[url] = await response.text();
+    },
+  };
+  return {
+    open: async () => cache,
+    keys: async () => names,
+    delete: async (name: string) => names.splice(names.indexOf(name), 1).length > 0,
+  } as unknown as CacheStorage;
+}
+
+const KEPT = { [SCOPE]: 'kept page', [`${SCOPE}assets/a.js`]: 'kept a', [`${SCOPE}catalogue.json`]: 'kept list' };
+const offline: typeof fetch = () => Promise.reject(new TypeError('offline'));
+const online =
+  (status = 200): typeof fetch =>
+  async () =>
+    new Response('new', { status });
+
+/** A request as a service worker gets it. Node makes no navigations. */
+function request(path: string, init: { method?: string; mode?: string; headers?: HeadersInit } = {}): Request {
+  const { method = 'GET', mode = 'cors', headers } = init;
+  const url = new URL(path, SCOPE).href;
+  return { url, method, mode, headers: new Headers(headers) } as unknown as Request;
+}
+
+async function answered(ask: typeof fetch, asked: Request): Promise<string | null> {
+  const answer = new Shell(BUILD, SCOPE, storageWith({ ...KEPT }), ask).answer(asked);
+  return answer && (await answer).text();
+}
+
+test('scripts come from the cache of the build, whatever the network has', async () => {
+  expect(await answered(online(), request('assets/a.js'))).toBe('kept a');
+  expect(await answered(offline, request('assets/a.js'))).toBe('kept a');
+});
+
+test('the page and what a host may replace come from the network, and from the cache without one', async () => {
+  for (const [asked, kept] of [
+    [request('?model=x', { mode: 'navigate' }), 'kept page'],
+    [request('index.html#a', { mode: 'navigate' }), 'kept page'],
+    [request('catalogue.json'), 'kept list'],
+  ] as const) {
+    expect(await answered(online(), asked)).toBe('new');
+    expect(await answered(offline, asked)).toBe(kept);
+    expect(await answered(online(503), asked)).toBe(kept);
+  }
+});
+
+test('everything else is left to the browser', async () => {
+  for (const asked of [
+    request('models/storyteller/storyteller-q8_0.gguf'),
+    request('assets/b.js'),
+    request('embed_demo.html', { mode: 'navigate' }),
+    request('assets/a.js', { method: 'POST' }),
+    request('assets/a.js', { headers: { range: 'bytes=0-1' } }),
+    request('https://elsewhere.com/vivace/assets/a.js'),
+    request('/assets/a.js'),
+    request(''),
+  ]) {
+    expect(await answered(online(), asked), asked.url).toBeNull();
+  }
+});
+
+test('a build of which one file is missing is not kept', async () => {
+  const kept: Record<string, string> = {};
+  const ask: typeof fetch = async (url) => new Response('x', { status: String(url).endsWith('a.js') ? 404 : 200 });
+  await expect(new Shell(BUILD, SCOPE, storageWith(kept), ask).install()).rejects.toThrow('a.js: 404');
+  expect(kept).toEqual({});
+  await new Shell(BUILD, SCOPE, storageWith(kept), online()).install();
+  expect(Object.keys(kept)).toHaveLength(3);
+});
+
+test('the caches of other builds are removed, and no others', async () => {
+  const names = ['vivace-shell-a', 'vivace-shell-b', 'somebody-elses'];
+  await new Shell(BUILD, SCOPE, storageWith({}, names), online()).clean();
+  expect(names).toEqual(['vivace-shell-b', 'somebody-elses']);
+});
