@@ -234,6 +234,11 @@ export type EngineEvent =
 /** `optional`: the chat template can switch thinking on and off. */
 export type ThinkingAbility = 'none' | 'optional' | 'always';
 
+/** Suggestions of the model's makers. The engine's own defaults stay as they are documented. */
+export type SamplingDefaults = {
+  [Key in 'temperature' | 'topK' | 'topP' | 'minP' | 'repetitionPenalty']?: number;
+};
+
 export interface EngineInfo {
   model: {
     name: string;
@@ -273,6 +278,11 @@ export interface EngineInfo {
    */
   bytesPerToken: { weights: number; kvPerPosition: number } | null;
   loadMs: { open: number; weights: number; compile: number };
+  /**
+   * What generation_config.json, or the metadata of a GGUF, suggests for sampling. Only values that the options allow.
+   * An answer takes them only if they are passed as its options.
+   */
+  samplingDefaults?: SamplingDefaults;
   warnings: Warning[];
 }
 

@@ -29,6 +29,7 @@ import { type Attempt, blamesFiles, describeRepair, mayHeal } from './load_again
 import { allocateModel, chooseCpuContext, typedMemory } from './load_memory';
 import { checkActivations, chooseActivations, chooseContext, type ResolvedLoad, resolveLoad } from './load_options';
 import { LoadTracker } from './load_tracker';
+import { readSamplingDefaults } from './sampling_defaults';
 
 /** A model that can run. */
 export interface ReadyModel {
@@ -184,6 +185,7 @@ async function loadFiles(
       gpuBytes,
       bytesPerToken,
       loadMs: tracker.times(),
+      samplingDefaults: readSamplingDefaults(files),
       warnings,
     },
   };

@@ -8,6 +8,7 @@ import type {
   PerToken,
   Recovery,
   Roofline,
+  SamplingDefaults,
   StepChoice,
   TbtSummary,
   TokenEvent,
@@ -16,7 +17,7 @@ import type {
   Warning,
 } from '../../engine/engine';
 import { summarizeGaps } from '../../engine/tbt';
-import { type Check, fields, list, number, oneOf, orNull, text, whole, yesOrNo } from './run_checks';
+import { type Check, fields, list, number, oneOf, optional, orNull, text, whole, yesOrNo } from './run_checks';
 import { MAX_MARKS } from './run_document';
 
 /** Longer than any context of a model. */
@@ -90,6 +91,15 @@ export const info = fields<EngineInfo>({
   gpuBytes: orNull(fields({ weights: bytes, kvCache: bytes, activations: bytes })),
   bytesPerToken: orNull(fields({ weights: bytes, kvPerPosition: bytes })),
   loadMs: fields({ open: ms, weights: ms, compile: ms }),
+  samplingDefaults: optional(
+    fields<SamplingDefaults>({
+      temperature: optional(ms),
+      topK: optional(ms),
+      topP: optional(ms),
+      minP: optional(ms),
+      repetitionPenalty: optional(ms),
+    }),
+  ),
   warnings,
 });
 
