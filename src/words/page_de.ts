@@ -34,12 +34,6 @@ export const page: PageWords = {
     files: 'Dateien',
     recovering: 'lädt neu',
     lost: 'angehalten',
-    heading: 'Was beschäftigt Sie?',
-    examples: [
-      'Erkläre in drei Sätzen, warum der Himmel blau ist',
-      'Schreibe ein kurzes Gedicht über das Meer im Winter',
-      'Nenne mir fünf Namen für eine kleine Bäckerei',
-    ],
     noTemplate: 'Dieses Modell hat keine Chat-Vorlage: Es setzt jede Nachricht als Text fort und vergisst die vorige.',
   },
   address: {

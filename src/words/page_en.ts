@@ -31,14 +31,8 @@ export const page = {
     chooseOther: (name: string) => `${name}. Choose another model`,
     aModel: 'a model',
     files: 'files',
-    recovering: 'reloading',
-    lost: 'stopped',
-    heading: 'What’s on your mind?',
-    examples: [
-      'Explain in three sentences why the sky is blue',
-      'Write a short poem about the sea in winter',
-      'Give me five names for a small bakery',
-    ],
+    recovering: 'recovering',
+    lost: 'lost',
     noTemplate: 'This model has no chat template: it continues each message as text, and forgets the one before.',
   },
   address: {

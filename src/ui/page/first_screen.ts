@@ -92,13 +92,14 @@ export class FirstScreen {
     const button = document.getElementById('model');
     const label = document.getElementById('model-name');
     if (!button || !label) return;
-    let name = 'Choose a model';
+    const text = pageWords().header;
+    let name = text.choose;
     if (engine) name = [this.name, stateOf(engine)].filter(Boolean).join(' · ');
-    else if (this.isLoading) name = `Loading ${this.name}`;
+    else if (this.isLoading) name = text.loading(this.name);
     label.textContent = name;
     button.hidden = false;
     const runsOn = engine ? ` · ${engine.info.adapter ?? engine.info.backend}` : '';
-    button.title = engine || this.isLoading ? `${name}${runsOn}. Choose another model` : name;
+    button.title = engine || this.isLoading ? text.chooseOther(`${name}${runsOn}`) : name;
   }
 
   /** The model that runs, or else the one that loads. */
@@ -120,10 +121,12 @@ export class FirstScreen {
 
 /** The state of an engine that does not answer, or ''. */
 function stateOf({ health }: Pick<Engine, 'health'>): string {
-  return health.state === 'well' || health.state === 'without-gpu' ? '' : health.state;
+  if (health.state === 'well' || health.state === 'without-gpu') return '';
+  return health.state === 'recovering' ? pageWords().header.recovering : pageWords().header.lost;
 }
 
 function nameOf(model: ModelLocation): string {
-  if (typeof model === 'string') return showAddress(model, document.baseURI).split('/').at(-1) || 'a model';
-  return model instanceof File ? model.name : 'files';
+  if (typeof model === 'string')
+    return showAddress(model, document.baseURI).split('/').at(-1) || pageWords().header.aModel;
+  return model instanceof File ? model.name : pageWords().header.files;
 }

@@ -71,9 +71,7 @@ const session = new ModelSession(asked.model, asked.load, {
 function show(info: EngineInfo): void {
   notices.show(info.warnings);
   if (!info.hasChatTemplate && !info.embeddings.only) {
-    const message =
-      'This model has no chat template: it goes on with each message as a text, and forgets the one before.';
-    notices.show([{ code: 'no-chat-template', message }]);
+    notices.show([{ code: 'no-chat-template', message: pageWords().header.noTemplate }]);
   }
 }
 
