@@ -102,7 +102,7 @@ const DOORS: Record<string, readonly string[]> = {
   ],
   'ui/model': ['loader', 'model_address', 'model_session', 'models', 'notices', 'page_options'],
   'ui/page': [],
-  'ui/settings': ['settings', 'settings_fields', 'settings_store'],
+  'ui/settings': ['settings', 'settings_fields', 'settings_presets', 'settings_store'],
   'ui/shared': [
     'advice',
     'amounts',

@@ -204,6 +204,19 @@ export const chat: ChatWords = {
       'Wie die GPU ein Token berechnet: alle Schichten in einem Dispatch oder ein Dispatch je Operation.',
     ],
     backend: ['Backend', 'Auto verwendet WebGPU oder die CPU, wo es keines gibt.'],
+    style: 'Stil',
+    presets: {
+      own: ['Vom Modell', 'Die Werte, die die Entwickler dieses Modells empfehlen.'],
+      precise: [
+        'Präzise',
+        'Bleibt bei den wahrscheinlichsten Wörtern. Temperatur 0,2, Top-k 20, Top-p 0,8, Min-p 0,1.',
+      ],
+      balanced: ['Ausgewogen', 'Gut für die meisten Fragen. Temperatur 0,6, Top-k 40, Top-p 0,9, Min-p 0,05.'],
+      free: ['Frei', 'Überraschendere Wörter. Temperatur 1, kein Top-k, Top-p 0,95, Min-p 0,02.'],
+    },
+    ownNumbers: 'Eigene Werte.',
+    contextCost: (perToken, tokens, all) =>
+      `${perToken} Speicher pro Token, ${all} für ${tokens.toLocaleString('de')}.`,
     noLimit: 'ohne Limit',
     random: 'zufällig',
     auto: 'auto',

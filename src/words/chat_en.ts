@@ -185,6 +185,16 @@ export const chat = {
     activations: ['Activations', 'What quantized matrices are multiplied with: q8 is fast, f32 is exact.'],
     step: ['Decode step', 'How the GPU computes a token: all layers in one dispatch, or one dispatch per operation.'],
     backend: ['Backend', 'Auto uses WebGPU, or the CPU where there is none.'],
+    style: 'Style',
+    presets: {
+      own: ['Model’s own', 'The values that the makers of this model suggest.'],
+      precise: ['Precise', 'Stays close to the likeliest words. Temperature 0.2, top-k 20, top-p 0.8, min-p 0.1.'],
+      balanced: ['Balanced', 'Good for most questions. Temperature 0.6, top-k 40, top-p 0.9, min-p 0.05.'],
+      free: ['Free', 'More surprising words. Temperature 1, no top-k, top-p 0.95, min-p 0.02.'],
+    },
+    ownNumbers: 'Your own values.',
+    contextCost: (perToken: string, tokens: number, all: string) =>
+      `${perToken} of memory per token, ${all} for ${tokens.toLocaleString('en')}.`,
     noLimit: 'no limit',
     random: 'random',
     auto: 'auto',

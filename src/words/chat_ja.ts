@@ -191,6 +191,16 @@ export const chat: ChatWords = {
     activations: ['活性化', '量子化された行列に掛ける値の形式。q8 は高速、f32 は正確です。'],
     step: ['デコードステップ', 'GPU がトークンを計算する方法。全層を 1 回のディスパッチで、または演算ごとに 1 回。'],
     backend: ['バックエンド', '自動では WebGPU を使い、なければ CPU を使います。'],
+    style: 'スタイル',
+    presets: {
+      own: ['モデルの推奨', 'このモデルの開発者が推奨する値です。'],
+      precise: ['正確', '最も確からしい語に絞ります。温度 0.2、Top-k 20、Top-p 0.8、Min-p 0.1。'],
+      balanced: ['標準', 'たいていの質問に適しています。温度 0.6、Top-k 40、Top-p 0.9、Min-p 0.05。'],
+      free: ['自由', '意外な語も選びます。温度 1、Top-k なし、Top-p 0.95、Min-p 0.02。'],
+    },
+    ownNumbers: '独自の値です。',
+    contextCost: (perToken, tokens, all) =>
+      `1トークンあたりメモリ${perToken}、${tokens.toLocaleString('ja')}トークンで${all}。`,
     noLimit: '制限なし',
     random: 'ランダム',
     auto: '自動',

@@ -6,7 +6,7 @@
 
 import { html, nothing, type PropertyValues } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import type { Engine, Health } from '../../engine/engine';
+import type { Engine, Health, SamplingDefaults } from '../../engine/engine';
 import { WordedElement } from '../../words/worded_element';
 import { words } from '../../words/words';
 import { type Offer, settingsAfter } from '../shared/advice';
@@ -43,6 +43,7 @@ import {
   standardSampling,
   type Thinking,
 } from '../settings/settings_fields';
+import { forModel, withoutOwn } from '../settings/settings_presets';
 import { readRemembered, writeRemembered } from '../settings/settings_store';
 import { recoveryStyles } from '../shared/recovery';
 import { sharedStyles } from '../shared/shared_styles';
@@ -106,6 +107,8 @@ export class VivaceChat extends WordedElement implements ChatHost {
   private readonly session = new ChatSession(this);
   private readonly attached = new ChatAttachments(() => this.requestUpdate());
   private keeper: ScrollKeeper | null = null;
+  /** What the last model suggests for sampling. */
+  private suggested: SamplingDefaults | undefined;
   /** An example that is sent when the model comes, unless the reader edits it in the composer. */
   private chosen = '';
   /** The element of the turn that changed last. */
@@ -217,7 +220,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
           blocked=${this.unready} @vivace-send=${this.onSend} @vivace-stop=${this.stop} @vivace-recall=${this.onRecall} @paste=${this.onPaste}>
           ${renderAttached(this.attached)}
           ${this.readFiles ? html`<vivace-attach @vivace-attach=${this.onAttach}></vivace-attach>` : nothing}
-          ${this.settings === 'off' ? nothing : html`<vivace-settings scope=${this.settings} .sampling=${this.sampling} .system=${this.conversation.system} .loaded=${this.loadSettings} @vivace-settings=${this.onSettings} @vivace-system=${this.onSystem}></vivace-settings>`}
+          ${this.settings === 'off' ? nothing : html`<vivace-settings scope=${this.settings} .sampling=${this.sampling} .system=${this.conversation.system} .loaded=${this.loadSettings} .info=${this.engine?.info ?? null} @vivace-settings=${this.onSettings} @vivace-system=${this.onSystem}></vivace-settings>`}
           <button class="icon" data-testid="new-conversation" title=${text.fresh} aria-label=${text.fresh}
             ?disabled=${isEmpty} @click=${this.newConversation}>${icons.fresh}</button>
           ${renderMeter(session.contextTokens, this.engine?.info.contextLength)}
@@ -293,6 +296,9 @@ export class VivaceChat extends WordedElement implements ChatHost {
   private onEngine(): void {
     this.dispatchEvent(new CustomEvent('vivace-engine'));
     if (!this.engine) return;
+    const suggested = this.engine.info.samplingDefaults;
+    this.sampling = forModel(this.sampling, this.suggested, suggested);
+    this.suggested = suggested;
     if (this.writesNoText) this.session.announce(words().advice.writesNoText);
     this.sendChosen();
   }
@@ -339,7 +345,12 @@ export class VivaceChat extends WordedElement implements ChatHost {
   }
 
   private rememberAll(): void {
-    if (this.remember) writeRemembered({ sampling: this.sampling, system: this.system, thinking: this.thinking });
+    if (this.remember)
+      writeRemembered({
+        sampling: withoutOwn(this.sampling, this.suggested),
+        system: this.system,
+        thinking: this.thinking,
+      });
   }
 
   private onSend = (event: CustomEvent<string>) => {

@@ -3,6 +3,9 @@
 // load the model again with them.
 
 import { html, nothing, type PropertyValues } from 'lit';
+import type { EngineInfo } from '../../engine/engine';
+import { formatSize } from '../../shared/format';
+import { language } from '../../words/language';
 import { WordedElement } from '../../words/worded_element';
 import { words } from '../../words/words';
 import { fitHeight } from '../shared/field_height';
@@ -22,6 +25,7 @@ import {
   standardSampling,
   stepsOf,
 } from './settings_fields';
+import { forModel, presetOf, presetsFor } from './settings_presets';
 import { settingsStyles } from './settings_styles';
 import { choiceOf, emptyOf, helpOf, labelOf } from './settings_texts';
 
@@ -65,6 +69,7 @@ export class VivaceSettings extends WordedElement {
     system: { attribute: false },
     loaded: { attribute: false },
     scope: {},
+    info: { attribute: false },
     wanted: { state: true },
   };
   declare sampling: SamplingSettings;
@@ -72,6 +77,8 @@ export class VivaceSettings extends WordedElement {
   declare system: string;
   /** The settings of the running model. */
   declare loaded: LoadSettings;
+  /** What the running model says of itself, or null. */
+  declare info: EngineInfo | null;
   declare wanted: LoadSettings;
   /** What the reader may change: everything, or only how answers are sampled, which names no part of the engine. */
   declare scope: SettingsScope;
@@ -81,6 +88,7 @@ export class VivaceSettings extends WordedElement {
     this.sampling = standardSampling();
     this.system = '';
     this.loaded = STANDARD_LOAD;
+    this.info = null;
     this.wanted = STANDARD_LOAD;
     this.scope = 'all';
     // Escape closes the popover and nothing behind it, even while the button that opened it has the focus.
@@ -102,6 +110,7 @@ export class VivaceSettings extends WordedElement {
           <button class="link" data-testid="reset-all" title=${text.resetAllTitle} @click=${this.resetAll}>${text.resetAll}</button>
         </header>
         ${this.scope === 'all' ? this.renderSystem() : nothing}
+        ${this.renderPresets()}
         ${SAMPLING_FIELDS.map((field) => this.renderSampling(field))}
         ${this.scope === 'all' ? this.renderModel(differs) : nothing}
       </div>
@@ -141,6 +150,22 @@ export class VivaceSettings extends WordedElement {
     if (changed.has('loaded')) this.wanted = this.loaded;
   }
 
+  private renderPresets() {
+    const text = words().settings;
+    const suggested = this.info?.samplingDefaults;
+    const chosen = presetOf(this.sampling, suggested);
+    return html`<div class="presets" role="group" aria-label=${text.style}>
+        ${presetsFor(suggested).map(
+          ([
+            name,
+            values,
+          ]) => html`<button class="button" data-testid=${`preset-${name}`} aria-pressed=${String(name === chosen)}
+            @click=${() => this.setAll({ ...this.sampling, ...values })}>${text.presets[name][0]}</button>`,
+        )}
+      </div>
+      <p class="help" role="status">${chosen === null ? text.ownNumbers : text.presets[chosen][1]}</p>`;
+  }
+
   private renderSampling(field: SamplingField) {
     const value = this.sampling[field.key];
     const set = (chosen: number | null) => this.set(field, chosen);
@@ -159,13 +184,27 @@ export class VivaceSettings extends WordedElement {
     const set = (chosen: typeof value) => {
       this.wanted = { ...this.wanted, [key]: chosen };
     };
-    const meaning = field.kind === 'choice' ? choiceOf(key, String(value)) : '';
+    const meaning = field.kind === 'choice' ? choiceOf(key, String(value)) : this.contextCost();
     return html`<div class="field load" title=${helpOf(key)}>
       <label for=${key}>${label}</label>
       ${field.kind === 'choice' ? renderChoices(field, value, set) : renderNumber(field, value as number | null, set)}
       ${this.renderUndo(label, value !== standard, () => set(standard))}
       <p id="${key}-help" class="help" ?hidden=${!meaning}>${meaning}</p>
     </div>`;
+  }
+
+  /** What the context takes of memory, by what the running model took. */
+  private contextCost(): string {
+    const { info } = this;
+    if (!info?.gpuBytes) return helpOf('contextLength');
+    const perToken = info.gpuBytes.kvCache / info.contextLength;
+    const asked = this.wanted.contextLength ?? info.contextLength;
+    const cost = words().settings.contextCost(
+      formatSize(perToken, language()),
+      asked,
+      formatSize(perToken * asked, language()),
+    );
+    return `${helpOf('contextLength')} ${cost}`;
   }
 
   private renderUndo(label: string, isChanged: boolean, undo: () => void) {
@@ -176,10 +215,14 @@ export class VivaceSettings extends WordedElement {
   }
 
   private set(field: SamplingField, value: number | null): void {
-    this.sampling = { ...this.sampling, [field.key]: value };
-    this.dispatchEvent(new CustomEvent('vivace-settings', { detail: this.sampling }));
+    this.setAll({ ...this.sampling, [field.key]: value });
     // A number out of range was clamped. The field must show the clamped value, even if it equals the old one.
     this.requestUpdate();
+  }
+
+  private setAll(sampling: SamplingSettings): void {
+    this.sampling = sampling;
+    this.dispatchEvent(new CustomEvent('vivace-settings', { detail: sampling }));
   }
 
   private writeSystem = (event: Event) => {
@@ -189,9 +232,8 @@ export class VivaceSettings extends WordedElement {
   };
 
   private resetAll = () => {
-    this.sampling = standardSampling();
     this.wanted = STANDARD_LOAD;
-    this.dispatchEvent(new CustomEvent('vivace-settings', { detail: this.sampling }));
+    this.setAll(forModel(standardSampling(), undefined, this.info?.samplingDefaults));
   };
 
   private reload = () => {

@@ -24,6 +24,9 @@ export const settingsStyles = css`
   .field { display: grid; grid-template-columns: 9.3em 1fr 5.6em 28px; align-items: center; gap: 8px; min-height: 36px; }
   .field.load { grid-template-columns: 9.3em 1fr 28px; }
   .field .help { grid-column: 2 / -1; margin: -4px 0 6px; color: var(--v-muted); font-size: var(--v-size-small); }
+  .presets { display: flex; flex-wrap: wrap; gap: 6px; margin-top: 10px; }
+  .presets [aria-pressed='true'] { border-color: var(--v-accent); background: var(--v-accent-soft); }
+  .presets + .help { margin: 6px 0 8px; color: var(--v-muted); font-size: var(--v-size-small); }
   select { text-overflow: ellipsis; }
   .field .icon:disabled { visibility: hidden; }
   label { color: var(--v-ink); }
