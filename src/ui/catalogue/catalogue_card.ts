@@ -62,7 +62,7 @@ class VivaceModelCard extends WordedElement {
     const text = pageWords().catalogue;
     const { name } = model;
     const state = cardState(model, offers);
-    const size = formatSize(model.downloadBytes);
+    const size = formatSize(model.downloadBytes, language());
     switch (state.kind) {
       case 'running':
         return html`<span class="state" data-testid="running">${text.running}</span>${this.renderDelete(model, offers)}`;
@@ -99,7 +99,10 @@ class VivaceModelCard extends WordedElement {
 /** The size of a model and, of one that does not run, its fit and its speed. */
 function factsOf(model: CatalogueModel, { machine, seen, running }: Offers): Explained[] {
   const text = pageWords().catalogue;
-  const size = { text: formatSize(model.downloadBytes), title: text.parameters(formatParameters(model.parameters)) };
+  const size = {
+    text: formatSize(model.downloadBytes, language()),
+    title: text.parameters(formatParameters(model.parameters, language())),
+  };
   if (!machine) return [size];
   const fit = fitOf(model, machine, seen);
   const hasSpeed = fit.verdict !== 'no' && !model.tellsStories;

@@ -1,6 +1,7 @@
 // What models mean here, in words: fits, speeds, and the sentences that say what they rest on.
 
 import { formatSize } from '../../shared/format';
+import { language } from '../../words/language';
 import { pageWords } from '../../words/page_words';
 import type { Fit } from './fit';
 import type { Machine } from './machine';
@@ -15,7 +16,7 @@ export interface Explained {
 export function describeFit({ verdict, needBytes, obstacle }: Fit, { gpu }: Machine): Explained {
   const text = pageWords().catalogue;
   const onGpu = gpu !== 'none';
-  const need = text.needs(formatSize(needBytes));
+  const need = text.needs(formatSize(needBytes, language()));
   switch (verdict) {
     case 'fits':
       return { text: onGpu ? text.fitsGpu : text.fits, title: `${need} ${text.fitsWhy}` };

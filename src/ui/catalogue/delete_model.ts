@@ -4,6 +4,7 @@
 import { css, html, nothing } from 'lit';
 import { type CachedModel, deleteCachedModel } from '../../engine/engine';
 import { formatSize } from '../../shared/format';
+import { language } from '../../words/language';
 import { pageWords } from '../../words/page_words';
 import { WordedElement } from '../../words/worded_element';
 import { sharedStyles } from '../shared/shared_styles';
@@ -43,7 +44,7 @@ class VivaceDeleteModel extends WordedElement {
     if (!this.asking)
       return html`<button class="button" data-testid="delete" aria-label=${text.deleteOf(name)} @click=${() => this.ask(true)}>${text.delete}</button>`;
     return html`<div class="row" role="group" aria-label=${text.deleteOf(name)}>
-      <span>${text.deleteAsk(formatSize(model.bytes))}</span>
+      <span>${text.deleteAsk(formatSize(model.bytes, language()))}</span>
       <button class="button danger" data-testid="confirm-delete" @click=${() => this.delete(model)}>${text.delete}</button>
       <button class="button" data-testid="keep" @click=${() => this.ask(false)}>${text.keep}</button>
     </div>`;

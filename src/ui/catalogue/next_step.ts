@@ -62,7 +62,7 @@ class VivaceNextStep extends WordedElement {
     const speed = describeSpeed(speedOf(model, machine, seen), machine);
     const facts = [describeFit(fitOf(model, machine, seen), machine), ...(speed ? [speed] : [])];
     return html`<button class="step" data-testid="next-step" data-id=${model.id} @click=${() => this.offer(model)}>
-        <span class="what">${isHere ? text.openAble(model.name) : text.getAble(formatSize(model.downloadBytes).replace(' ', '\u00a0'))}</span>
+        <span class="what">${isHere ? text.openAble(model.name) : text.getAble(formatSize(model.downloadBytes, language()).replace(' ', '\u00a0'))}</span>
         <span class="model">${isHere ? '' : html`<b>${model.name}</b> · `}${aboutOf(model, language())}</span>
         <span class="facts">${facts.map(({ text, title }, i) => html`${i > 0 ? ' · ' : ''}<span title=${title}>${text}</span>`)}</span>
       </button>
