@@ -36,6 +36,9 @@ export const repeatStyles = css`
   .verdict { width: 40%; white-space: normal; text-wrap: balance; }
   td.better { color: var(--accent); font-weight: 600; }
   td.worse { color: var(--danger); font-weight: 600; }
-  @media (pointer: coarse) { button, select { min-height: 44px; } }
+  @media (pointer: coarse) {
+    button, select { min-height: 44px; }
+    select { font-size: var(--v-size-reading, 16px); } /* a phone would zoom into smaller letters */
+  }
   @media (forced-colors: active) { progress { forced-color-adjust: none; } }
 `;
