@@ -26,7 +26,7 @@ export const catalogue: CatalogueWords = {
   get: 'Laden',
   getOf: (name, size) => `${name} laden (${size})`,
   tryAnyway: 'Trotzdem versuchen',
-  tryOf: (name, size) => `${name} trotzdem versuchen (${size})`,
+  tryOf: (name, size) => `Trotzdem versuchen: ${name} (${size})`,
   resume: 'Fortsetzen',
   resumeOf: (name) => `Download von ${name} fortsetzen`,
   open: 'Öffnen',

@@ -24,7 +24,7 @@ export const catalogue = {
   get: 'Get',
   getOf: (name: string, size: string) => `Get ${name} (${size})`,
   tryAnyway: 'Try anyway',
-  tryOf: (name: string, size: string) => `Try ${name} anyway (${size})`,
+  tryOf: (name: string, size: string) => `Try anyway: ${name} (${size})`,
   resume: 'Resume',
   resumeOf: (name: string) => `Resume the download of ${name}`,
   open: 'Open',

@@ -26,7 +26,7 @@ export const catalogue: CatalogueWords = {
   get: '入手',
   getOf: (name, size) => `${name} を入手 (${size})`,
   tryAnyway: 'それでも試す',
-  tryOf: (name, size) => `それでも ${name} を試す (${size})`,
+  tryOf: (name, size) => `それでも試す: ${name} (${size})`,
   resume: '再開',
   resumeOf: (name) => `${name} のダウンロードを再開`,
   open: '開く',

@@ -97,7 +97,7 @@ test('a page that was open once opens without a network, with its conversations 
     return (await (await globalThis.caches.open(name)).keys()).map(({ url }) => new URL(url).pathname);
   });
   expect(kept).toContain('/');
-  expect(kept.filter((file) => /models|embed|lib|bench|\.gguf/.test(file))).toEqual([]);
+  expect(kept.filter((file) => /\/(?:models|lib|embed|bench\.|tools\.)|\.gguf/.test(file))).toEqual([]);
   expect(errors).toEqual([]);
 });
 

@@ -51,11 +51,11 @@ const BUILDS = [
  * (whole sentences, which other languages need), 5 for the panel.
  * A chart that fills the window, zooms and has a legend took the panel 4, and repeated runs with their spread 3.5.
  * Answers that go on, their writers and
- * versions, and files of a question took the tag 1.5.
+ * versions, and files of a question took the tag 1.5. Targets for fingers and marks in forced colors took it 0.5.
  */
 export const BUDGETS = [
   { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 176.5 },
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 229 },
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 230 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 73.5 },
   { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 303 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_request.js'], budgetKb: 8, ceilingKb: 8 },
@@ -70,10 +70,11 @@ export const BUDGETS = [
  * The page, by what a visitor waits for. Before the first paint: index.html, its style sheets, its scripts and what
  * they import at once. Until the first token the worker comes with them, which the page begins to fetch while it
  * paints. The panel, the texts of other languages and whatever else is imported when it is needed are in neither.
+ * Models as cards, the search, attached files, presets and their texts took them from 72 and 239 to 98 and 265.
  */
 const PAGE_BUDGETS = [
-  { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 100 },
-  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 265 },
+  { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 110 },
+  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 275 },
 ];
 
 /** What index.html names: its scripts with what they import at once, its style sheets and, if asked, its worker. */
