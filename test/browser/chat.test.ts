@@ -343,7 +343,7 @@ describe('files', () => {
     await byId('edit-save').click();
     await expect.poll(() => textsOf(answers(page))).toEqual(['answer 2']);
     await give('drop', 'photo.png', '\0\0');
-    await expect.poll(() => page.getByText('“photo.png” is no model').count()).toBe(1);
+    await expect.poll(() => page.getByText('“photo.png” isn’t a model').count()).toBe(1);
     expect(await chips().count()).toBe(0);
   });
 });

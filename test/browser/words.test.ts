@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { chat as german } from '../../src/words/chat_de';
 import { page as germanPage } from '../../src/words/page_de';
 import { page as japanesePage } from '../../src/words/page_ja';
+import { panel as germanPanel } from '../../src/words/panel_de';
 import { type Hosts, openHosts, visitHost } from './host_site';
 import { openSite, type Site } from './site';
 
@@ -70,8 +71,9 @@ test('a tag speaks the language that it asks for once it is opened, and its pane
   await expect.poll(() => page.getByTestId('close').getAttribute('aria-label'), SOON).toBe(german.embed.close);
   expect(await page.getByTestId('vivace-embed').getAttribute('lang')).toBe('de');
   await page.getByTestId('panel-button').click();
-  await expect.poll(() => page.getByTestId('metrics').locator('h2').first().textContent(), SOON).toContain('Tokens');
-  await expect.poll(() => page.getByTestId('pin').textContent(), SOON).toBe('Anheften');
+  const { title, invitation } = germanPanel.toolbar;
+  await expect.poll(() => page.getByTestId('metrics').locator('h2').first().textContent(), SOON).toBe(title);
+  await expect.poll(() => page.getByTestId('invitation').textContent(), SOON).toBe(invitation);
   expect(said.filter((text) => /Refused|violates|exception|texts of the language/.test(text))).toEqual([]);
   await page.context().close();
 });
