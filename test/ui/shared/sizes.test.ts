@@ -7,26 +7,31 @@ import { expect, test } from 'vitest';
 const SRC = path.resolve(import.meta.dirname, '../../../src');
 const ROOMS = ['ui', 'metrics', 'embed'];
 
+/** The styles in a file: all of a style sheet, the css`…` of a module. */
+function stylesOf(file: string): string {
+  const text = readFileSync(path.join(SRC, file), 'utf8');
+  if (file.endsWith('.css')) return text;
+  return [...text.matchAll(/\bcss`([^`]*)`/g)].map(([, styles]) => styles).join('\n');
+}
+
 /** The values of every `font-size` and `font` below the rooms, with the file that holds each. */
 function sizes(): { file: string; value: string }[] {
   const files = ROOMS.flatMap((room) =>
     readdirSync(path.join(SRC, room), { recursive: true, encoding: 'utf8' }).map((file) => `${room}/${file}`),
   ).filter((file) => /\.ts$|page\.css$/.test(file));
   return files.flatMap((file) =>
-    [...readFileSync(path.join(SRC, file), 'utf8').matchAll(/[\s{;]font(?:-size)?: ([^';}]+)/g)].map(
-      ([, value = '']) => ({
-        file,
-        value,
-      }),
-    ),
+    [...stylesOf(file).matchAll(/[\s{;]font(?:-size)?: ([^';}]+)/g)].map(([, value = '']) => ({
+      file,
+      value,
+    })),
   );
 }
 
 test('styles take text sizes from the theme', () => {
-  // The headings and the code of an answer scale with the text around them.
+  // The headings, the code and the marks of footnotes of an answer scale with the text around them.
   const isOfTheme = (value: string) => /^inherit\b|^0$|var\(--[a-z-]*(small|size|reading|display)\b/.test(value);
   const isOfAnswer = ({ file, value }: { file: string; value: string }) =>
-    file === 'ui/turn/text_styles.ts' && /\d(\.\d+)?em\b/.test(value);
+    ['ui/turn/text_styles.ts', 'ui/markdown/math_styles.ts'].includes(file) && /\d(\.\d+)?em\b/.test(value);
   const all = sizes();
   expect(all.length).toBeGreaterThan(40);
   expect(all.filter((each) => !isOfTheme(each.value) && !isOfAnswer(each))).toEqual([]);
