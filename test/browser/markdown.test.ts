@@ -72,7 +72,8 @@ test('a selection copies the source of a formula once', async () => {
     getSelection()?.selectAllChildren(element.querySelector('p')!);
     return String(getSelection());
   });
-  expect(copied).toMatch(/^The roots of \$ax\^2 \+ bx \+ c\$ cost \$5 and \$6/);
+  // Chromium ends a line after MathML, though nothing of it can be selected. Markdown reads that as a space.
+  expect(copied.replace(/\s+/g, ' ')).toMatch(/^The roots of \$ax\^2 \+ bx \+ c\$ cost \$5 and \$6/);
 });
 
 test('a footnote takes the focus, and gives it back', async () => {

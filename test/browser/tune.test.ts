@@ -31,7 +31,7 @@ afterAll(() => site?.close());
 const panel = (page: Page) => page.getByTestId('metrics');
 const tune = (page: Page) => page.getByTestId('tune');
 const progress = (page: Page) => page.getByTestId('tune-progress');
-const outcome = (page: Page) => textOf(panel(page).locator('.outcome'));
+const outcome = (page: Page) => textOf(panel(page).locator('vivace-tune .outcome'));
 const attentionOf = (page: Page, what: string) => textOf(panel(page).locator(`[data-figure=attention-${what}]`));
 const measured = async (page: Page) => Number(await progress(page).getAttribute('data-done'));
 
@@ -198,12 +198,15 @@ describe('one visit, and the next', () => {
   });
 });
 
-test('with the cpu backend the button is disabled with the reason', async () => {
-  const { page } = await visit(site, '?backend=cpu');
-  expect(await tune(page).isDisabled()).toBe(true);
-  expect(await tune(page).getAttribute('title')).toContain('no model');
-  await ready(page);
-  expect(await tune(page).isDisabled()).toBe(true);
-  expect(await tune(page).getAttribute('title')).toContain('cpu backend');
-  await page.context().close();
+test('without a model, and with the cpu backend, the button is disabled with the reason', async () => {
+  for (const [address, reason] of [
+    ['?backend=cpu&model=/absent.gguf', 'no model'],
+    ['?backend=cpu', 'cpu backend'],
+  ]) {
+    const { page } = await visit(site, address);
+    if (reason !== 'no model') await ready(page);
+    expect(await tune(page).isDisabled()).toBe(true);
+    expect(await tune(page).getAttribute('title')).toContain(reason);
+    await page.context().close();
+  }
 });

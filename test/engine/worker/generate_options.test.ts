@@ -18,6 +18,7 @@ const UNSET = {
   minTokens: 0,
   n: 1,
   reasoning: 'split',
+  reuseCache: true,
   thinking: 'auto',
 };
 
