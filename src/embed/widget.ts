@@ -264,7 +264,7 @@ export class Widget {
       <vivace-notices class="waiting" data-testid="waiting"></vivace-notices>
       <vivace-chat ?hidden=${this.showsPanel} .engine=${this.engine} .loadSettings=${this.session.settings}
         .heading=${options.title} .system=${options.system} .welcome=${options.welcome} .placeholder=${options.placeholder} .settings=${options.settings} .examples=${options.examples} .thinking=${options.thinking}
-        @vivace-event=${this.onEvent} @vivace-health=${this.onHealth} @vivace-reload=${(event: CustomEvent<LoadSettings>) => this.session.reload(event.detail)}>
+        @vivace-open-run=${this.openPanel} @vivace-event=${this.onEvent} @vivace-health=${this.onHealth} @vivace-reload=${(event: CustomEvent<LoadSettings>) => this.session.reload(event.detail)}>
         <vivace-notices slot="notice"></vivace-notices>
         <vivace-loader slot="loading" .state=${this.state} @vivace-cancel-load=${() => this.session.cancel()}
           @vivace-load-offer=${(event: CustomEvent<Offer>) => this.session.take(event.detail)}></vivace-loader>
@@ -290,6 +290,11 @@ export class Widget {
       this.render();
     }}>${icons.chart}</button>`;
   }
+
+  private openPanel = () => {
+    this.showsPanel = true;
+    this.render();
+  };
 
   private onHealth = () => {
     if (this.engine?.health.state === 'well') this.warn(this.engine.info.warnings);

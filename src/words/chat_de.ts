@@ -286,6 +286,7 @@ export const chat: ChatWords = {
     code: 'Code',
     codeIn: (language) => `Code, ${language}`,
     copyCode: 'Code kopieren',
+    openRun: 'Zeitverlauf dieser Antwort zeigen',
     goOn: 'Fortsetzen',
     limit: 'Limit ändern',
     again: 'Neu generieren',

@@ -264,6 +264,7 @@ export const chat = {
     code: 'Code',
     codeIn: (language: string) => `Code, ${language}`,
     copyCode: 'Copy the code',
+    openRun: 'Show the timing of this answer',
     goOn: 'Continue',
     limit: 'Change limit',
     again: 'Regenerate',

@@ -270,6 +270,7 @@ export const chat: ChatWords = {
     code: 'コード',
     codeIn: (language) => `コード、${language}`,
     copyCode: 'コードをコピー',
+    openRun: 'この回答のタイミングを表示',
     goOn: '続ける',
     limit: '上限を変更',
     again: '再生成',

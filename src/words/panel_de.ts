@@ -3,6 +3,37 @@
 import type { PanelWords } from './panel_en';
 
 export const panel: PanelWords = {
+  runs: {
+    title: 'Läufe',
+    none: 'Jede Antwort hinterlässt hier einen Lauf.',
+    kept: 'Nur in diesem Browser gespeichert, mit den Texten der Antworten. Ab 200 Läufen weichen zuerst die nicht angehefteten.',
+    notKept: 'Diese Läufe gehen mit der Seite verloren. Exportieren Sie, was Sie brauchen.',
+    import: 'Importieren',
+    importHelp: 'Einen Lauf aus einer JSON-Datei öffnen',
+    tokens: (n) => (n === 1 ? '1 Token' : `${n} Tokens`),
+    pin: 'Vergleichen',
+    unpin: 'Nicht mehr vergleichen',
+    rename: 'Umbenennen',
+    delete: 'Löschen',
+    nameLabel: 'Name des Laufs',
+    showAll: (n) => `Alle ${n} zeigen`,
+    showFew: 'Weniger zeigen',
+    deleteAll: 'Alle löschen',
+    deleted: (n) => (n === 1 ? '1 Lauf gelöscht.' : `${n} Läufe gelöscht.`),
+    undo: 'Rückgängig',
+    gone: 'Dieser Lauf ist nicht mehr gespeichert.',
+    tooLarge: 'Diese Datei ist zu groß für einen Lauf.',
+    unreadable: 'Die Datei konnte nicht gelesen werden.',
+    opened: (name) => `Früherer Lauf: ${name}`,
+    back: 'Zurück zum neuesten Lauf',
+  },
+  comparison: {
+    better: 'besser',
+    worse: 'schlechter',
+    same: 'gleich',
+    newTokens: (n) => `${n} neu`,
+    timesRun: (run) => `Das Vielfache von Lauf ${run}`,
+  },
   toolbar: {
     title: 'Zeit zwischen Tokens',
     invitation: 'Senden Sie eine Nachricht, um die Zeit zwischen Tokens live zu sehen.',

@@ -1,6 +1,37 @@
 // The texts of the panel in English, by room. This is the source: the other languages have the same shape.
 
 export const panel = {
+  runs: {
+    title: 'Runs',
+    none: 'Each answer leaves a run here.',
+    kept: 'Kept in this browser only, with the texts of their answers. Unpinned runs go first when there are more than 200.',
+    notKept: 'These runs go when the page closes. Export those that you need.',
+    import: 'Import',
+    importHelp: 'Open a run from a JSON file',
+    tokens: (n: number) => (n === 1 ? '1 token' : `${n} tokens`),
+    pin: 'Compare',
+    unpin: 'Stop comparing',
+    rename: 'Rename',
+    delete: 'Delete',
+    nameLabel: 'Name of the run',
+    showAll: (n: number) => `Show all ${n}`,
+    showFew: 'Show fewer',
+    deleteAll: 'Delete all',
+    deleted: (n: number) => (n === 1 ? '1 run deleted.' : `${n} runs deleted.`),
+    undo: 'Undo',
+    gone: 'This run is no longer kept.',
+    tooLarge: 'This file is too large for a run.',
+    unreadable: 'The file could not be read.',
+    opened: (name: string) => `Earlier run: ${name}`,
+    back: 'Back to the newest run',
+  },
+  comparison: {
+    better: 'better',
+    worse: 'worse',
+    same: 'same',
+    newTokens: (n: number) => `${n} new`,
+    timesRun: (run: string) => `Times run ${run}`,
+  },
   toolbar: {
     title: 'Time between tokens',
     invitation: 'Send a message to see the time between tokens, live.',

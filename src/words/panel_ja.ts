@@ -3,6 +3,37 @@
 import type { PanelWords } from './panel_en';
 
 export const panel: PanelWords = {
+  runs: {
+    title: '実行の一覧',
+    none: '回答ごとに実行がここに残ります。',
+    kept: '回答の文章も含め、このブラウザーにのみ保存されます。200 件を超えると、固定していない古い実行から消えます。',
+    notKept: 'これらの実行はページを閉じると消えます。必要なものはエクスポートしてください。',
+    import: 'インポート',
+    importHelp: 'JSON ファイルから実行を開く',
+    tokens: (n) => `${n} トークン`,
+    pin: '比較する',
+    unpin: '比較をやめる',
+    rename: '名前を変更',
+    delete: '削除',
+    nameLabel: '実行の名前',
+    showAll: (n) => `${n} 件すべて表示`,
+    showFew: '表示を減らす',
+    deleteAll: 'すべて削除',
+    deleted: (n) => `${n} 件の実行を削除しました。`,
+    undo: '元に戻す',
+    gone: 'この実行はもう保存されていません。',
+    tooLarge: 'ファイルが大きすぎます。',
+    unreadable: 'ファイルを読み取れませんでした。',
+    opened: (name) => `以前の実行: ${name}`,
+    back: '最新の実行に戻る',
+  },
+  comparison: {
+    better: '良い',
+    worse: '悪い',
+    same: '同じ',
+    newTokens: (n) => `新規 ${n}`,
+    timesRun: (run) => `実行 ${run} に対する倍率`,
+  },
   toolbar: {
     title: 'トークン間の時間',
     invitation: 'メッセージを送ると、トークン間の時間がリアルタイムで表示されます。',

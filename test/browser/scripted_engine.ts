@@ -131,11 +131,13 @@ function install({
     activations: 'q8',
     attention: { prefill: 'flash_prefill', decode: 'fused_decode', reason: 'the script says so' },
     askedAttention: 'auto',
+    step: { name: 'plain', reason: 'the script says so', gain: null, giveUps: 0 },
     hasChatTemplate,
     tools: false,
     thinking,
     embeddings: { pooling: 'mean', size: 288, only: embedsOnly },
     gpuBytes: { weights: 27_400_192, kvCache: 7_077_888, activations: 1_204_224 },
+    bytesPerToken: null,
     loadMs: { open: 41, weights: 612, compile: 188 },
     warnings: [],
   };
@@ -163,6 +165,7 @@ function install({
     };
     return {
       attention: info.attention,
+      step: info.step,
       ttftMs,
       tokenizeMs: 0.5,
       prefillMs: ttftMs,

@@ -2,12 +2,12 @@
 // session with an engine that streams, its keeper and its store, wired as on the page. For fake timers.
 
 import type { Engine } from '../../src/engine/engine';
+import type { KeyValueTable } from '../../src/shared/key_value_table';
 import { withTimeout } from '../../src/shared/with_timeout';
 import { type ChatHost, ChatSession, GrownEvent, KeepEvent } from '../../src/ui/chat/chat_session';
 import type { Turn } from '../../src/ui/conversation/conversation';
 import { ConversationStore } from '../../src/ui/conversation/conversation_store';
 import type { Conversation } from '../../src/ui/conversation/conversation_tree';
-import type { KeyValueTable } from '../../src/ui/conversation/key_value_table';
 import { LibraryKeeper } from '../../src/ui/library/library_keeper';
 import { standardSampling } from '../../src/ui/settings/settings_fields';
 

@@ -1,6 +1,7 @@
 // Runs side by side: the pinned runs and the newest one, each compared with the first. Pure.
 
 import { isOfTooFew } from '../../engine/tbt';
+import { panelWords } from '../../words/panel_words';
 import type { Pin, PinLetter } from '../chart/picture';
 import { newTokensOf, type RunData } from '../run/run_data';
 import { formatMs, formatRate } from '../shared/figure_format';
@@ -22,9 +23,18 @@ export interface Cell {
   value: string;
   /** Ratio to the first column, such as '×1.24', or ''. */
   ratio: string;
+  /** Whether the value is better than that of the first column, or '' where the two are not compared. */
+  verdict: Verdict | '';
+  /** The number of values behind a measure of the prompt, such as '495 new', or ''. */
+  note: string;
   /** The reason, in a few words, not to rely on the value or not to compare it with the first column, or ''. */
   caveat: string;
 }
+
+type Verdict = 'better' | 'worse' | 'same';
+
+/** Ratios nearer to 1 than this are called the same. */
+const SAME = 0.02;
 
 interface Measure {
   key: string;
@@ -32,6 +42,8 @@ interface Measure {
   definition: string;
   of: (run: RunData) => number | null;
   format: typeof formatMs;
+  /** True where more is better. */
+  isRate?: boolean;
   /** True for a measure of the prompt. Two values compare if as many tokens went through the model. */
   ofPrompt?: boolean;
 }
@@ -60,6 +72,7 @@ const MEASURES: Measure[] = [
     definition: 'Tokens a second after the first.',
     of: (run) => run.decodeTokensPerSecond,
     format: formatRate,
+    isRate: true,
   },
   {
     key: 'ttft',
@@ -76,6 +89,7 @@ const MEASURES: Measure[] = [
       'New prompt tokens a second. A GPU reads many tokens faster than few: compared where both prompts had as many.',
     of: (run) => run.metrics?.prefillTokensPerSecond ?? null,
     format: formatRate,
+    isRate: true,
     ofPrompt: true,
   },
   {
@@ -89,7 +103,7 @@ const MEASURES: Measure[] = [
 
 /** The pinned runs, and the newest run unless it is pinned or empty. */
 export function columnsOf(pins: readonly Pin[], newest: RunData): Column[] {
-  const isOther = newest.gaps.length > 0 && pins.every(({ run }) => run !== newest);
+  const isOther = newest.gaps.length > 0 && pins.every(({ run }) => run.origin.id !== newest.origin.id);
   return isOther ? [...pins, { letter: null, run: newest }] : [...pins];
 }
 
@@ -100,10 +114,13 @@ export function comparisonRows(columns: readonly Column[]): Row[] {
     const values = columns.map(({ run }) => of(run));
     if (values.every((value) => value === null)) return [];
     const cells = columns.map(({ run }, i): Cell => {
-      const isFirst = i === 0;
-      const caveat = values[i] === null ? '' : caveatOf(measure, run, isFirst ? run : columns[0].run);
-      const ratio = isFirst || caveat ? '' : ratioText(values[i], values[0]);
-      return { value: format(values[i]), ratio, caveat };
+      const value = values[i] ?? null;
+      const [base, first] = [values[0] ?? null, columns[0]?.run ?? run];
+      const caveat = value === null ? '' : caveatOf(measure, run, first);
+      const isCompared = i > 0 && !caveat;
+      const note = key === 'prefill' && value !== null ? newTokensNote(run) : '';
+      const ratio = isCompared ? ratioText(value, base) : '';
+      return { value: format(value), ratio, verdict: ratio ? verdictOf(measure, value, base) : '', note, caveat };
     });
     return [{ key, label, definition, cells }];
   });
@@ -119,6 +136,18 @@ function caveatOf({ key, ofPrompt }: Measure, run: RunData, first: RunData): str
   return here === null || there === null
     ? 'not compared: new tokens unknown'
     : `not compared: ${here} new tokens, not ${there}`;
+}
+
+function newTokensNote(run: RunData): string {
+  const count = newTokensOf(run);
+  return count === null ? '' : panelWords().comparison.newTokens(count);
+}
+
+function verdictOf({ isRate = false }: Measure, value: number | null, base: number | null): Verdict | '' {
+  if (value === null || !base) return '';
+  const ratio = value / base;
+  if (Math.abs(ratio - 1) < SAME) return 'same';
+  return ratio > 1 === isRate ? 'better' : 'worse';
 }
 
 /** Text of a ratio, or '' if a value is unknown or the base is 0. */

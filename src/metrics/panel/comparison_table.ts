@@ -1,6 +1,7 @@
 // The comparison of pinned runs as markup: a legend with their lines, and a table.
 
 import { html, nothing, svg } from 'lit';
+import { panelWords } from '../../words/panel_words';
 import { PIN_DASHES, type Pin, type PinLetter } from '../chart/picture';
 import type { RunData } from '../run/run_data';
 import { type Cell, type Column, columnName, columnsOf, comparisonRows } from './comparison';
@@ -56,7 +57,15 @@ function renderTable(columns: readonly Column[]) {
   </div>`;
 }
 
-function renderCell({ value, ratio, caveat }: Cell, base: string) {
-  const compared = ratio ? html` <small title="Times run ${base}">${ratio}</small>` : nothing;
-  return html`<td class=${caveat ? 'faint' : ''}>${value}${compared}${caveat ? html` <small class="caveat">${caveat}</small>` : nothing}</td>`;
+/** Better and worse have a word and an arrow beside their color. */
+const SIGNS = { better: '▲', worse: '▼', same: '=' } as const;
+
+function renderCell({ value, ratio, verdict, note, caveat }: Cell, base: string) {
+  const text = panelWords().comparison;
+  const judged = verdict
+    ? html` <small class=${verdict}><span aria-hidden="true">${SIGNS[verdict]}</span> ${text[verdict]}</small>`
+    : nothing;
+  return html`<td class=${caveat ? 'faint' : ''}>${value}${note ? html` <small>${note}</small>` : nothing}${
+    ratio ? html` <small title=${text.timesRun(base)}>${ratio}</small>${judged}` : nothing
+  }${caveat ? html` <small class="caveat">${caveat}</small>` : nothing}</td>`;
 }

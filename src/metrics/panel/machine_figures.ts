@@ -53,7 +53,7 @@ export function perToken(run: RunData, info: EngineInfo | null, roofline: Roofli
     figure('syncs', 'Syncs', formatCount(per?.syncs ?? null), 'Readbacks per token that the CPU had to wait for.'),
     figure(
       'bytes-read',
-      'Read back',
+      'Readback',
       formatBytes(per?.bytesRead ?? null),
       'Bytes that came back from the GPU per token: ids, no logits.',
     ),
@@ -107,19 +107,19 @@ function reading(run: RunData, info: EngineInfo | null, roofline: Roofline | nul
   return [
     {
       key: 'bytes-needed',
-      label: 'Bytes',
+      label: 'Read per token',
       value: formatBytes(read?.bytes ?? null),
       definition: `What a step has to read of the GPU’s memory: ${weights} of weights, and ${kv} for each position of this run’s mean context.`,
     },
     {
       key: 'read-speed',
-      label: 'Reading',
+      label: 'Bandwidth',
       value: formatSpeed(read?.gbps ?? null),
       definition: `These bytes a second${by ? `, ${by}` : ''}.`,
     },
     {
       key: 'roofline',
-      label: 'Of the roofline',
+      label: 'Of peak bandwidth',
       value: formatPerCent(fraction),
       definition: roofline
         ? `Of ${formatSpeed(roofline.readGBps)}, the most that a kernel of ours reads here, measured by the ${roofline.clock === 'gpu' ? 'GPU’s' : 'CPU’s'} clock. A small model stays in the GPU’s cache and may pass it.`

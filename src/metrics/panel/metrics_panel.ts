@@ -23,10 +23,13 @@ import { knownOf, renderGroup, renderTiles } from './figure_lists';
 import { figureGroups, headline, headlineNote } from './figures';
 import { decodeStep } from './machine_figures';
 import { panelStyles } from './panel_styles';
-import { renderInvitation, renderToolbar } from './toolbar';
 import '../repeat/repeat_section';
+import { RunKeeper } from './run_keeper';
+import { renderInvitation, renderOpened, renderToolbar } from './toolbar';
 import '../tuning/roofline_section';
-import { MARK } from '../run/run_data';
+import type { PinnedRun } from '../history/runs_section';
+import '../history/runs_section';
+import { MARK, type RunData } from '../run/run_data';
 import type { RunOrigin } from '../run/run_origin';
 import { RunRecord } from '../run/run_record';
 import '../tuning/tune_section';
@@ -52,6 +55,8 @@ export class VivaceMetrics extends WordedElement {
     roofline: { state: true },
     isLog: { state: true },
     pins: { state: true },
+    remember: { type: Boolean },
+    opened: { state: true },
   };
   /** The loaded model, or null. Another model starts a new view over context; pinned runs stay. */
   declare info: EngineInfo | null;
@@ -68,6 +73,10 @@ export class VivaceMetrics extends WordedElement {
   declare roofline: Roofline | null;
   declare isLog: boolean;
   declare pins: readonly Pin[];
+  /** True to keep runs in this browser beyond the page. */
+  declare remember: boolean;
+  /** An earlier run that is shown instead of the newest. */
+  declare opened: RunData | null;
 
   private run = new RunRecord();
   /** The newest run with its `done`: the GPU's times belong to it, even if the next run has begun. */
@@ -75,6 +84,10 @@ export class VivaceMetrics extends WordedElement {
   private past: readonly RunRecord[] = [];
   private runsOfModel = 0;
   private drawings = 0;
+  private readonly keeper = new RunKeeper((run) => {
+    const pin = this.pins.find((each) => each.run === run)?.letter ?? null;
+    void this.runs?.keep(run, run.info ?? this.info, this.roofline, pin);
+  });
   private readonly pacer = new DrawPacer(() => this.requestUpdate(), PACE);
   private readonly sight = new IntersectionObserver((entries) => this.pacer.show(entries.at(-1)!.isIntersecting));
   private readonly onVisibility = () => {
@@ -93,6 +106,8 @@ export class VivaceMetrics extends WordedElement {
     this.theme = '';
     this.isLog = false;
     this.pins = [];
+    this.remember = false;
+    this.opened = null;
     this.addEventListener('vivace-tuning', (event) => {
       const isTuning = (event as CustomEvent).detail !== null;
       if (isTuning !== this.tuning && this.run.isRunning) this.run.mark(isTuning ? MARK.tuning : MARK.tuned);
@@ -108,6 +123,7 @@ export class VivaceMetrics extends WordedElement {
       this.take(event.metrics);
       this.timed = run;
     }
+    if (event.type === 'gpuTimes' && run) this.keeper.keepSoon(run);
     this.ask(this.run.isEnded);
   }
 
@@ -115,6 +131,7 @@ export class VivaceMetrics extends WordedElement {
   end(): void {
     this.run.isEnded = true;
     this.answering = false;
+    this.keeper.keepSoon(this.run);
     this.ask(true);
   }
 
@@ -123,7 +140,15 @@ export class VivaceMetrics extends WordedElement {
     if (this.run.gaps.length > 0) this.past = [...this.past, this.run].slice(-MOST_PAST);
     this.run = new RunRecord({ info: this.info, isFirst: this.runsOfModel++ === 0, origin });
     this.answering = true;
+    this.opened = null;
     this.ask(true);
+  }
+
+  /** Shows the run with this id, from this page or from those that are kept. */
+  openRun(id: string): void {
+    const run = this.inPage(id);
+    if (run) this.show(run);
+    else void this.runs?.open(id);
   }
 
   /** Cancels a tuning or a measurement in progress, if any. */
@@ -135,37 +160,47 @@ export class VivaceMetrics extends WordedElement {
   override connectedCallback(): void {
     super.connectedCallback();
     document.addEventListener('visibilitychange', this.onVisibility);
+    addEventListener('pagehide', this.keeper.keepNow);
     this.sight.observe(this);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     document.removeEventListener('visibilitychange', this.onVisibility);
+    removeEventListener('pagehide', this.keeper.keepNow);
+    this.keeper.keepNow();
     this.sight.disconnect();
     this.pacer.show(false);
   }
 
   override render() {
-    const { run, pins, past, isLog, info } = this;
+    const { pins, past, isLog, opened } = this;
+    const run = opened ?? this.run;
+    const info = opened ? opened.info : this.info;
     const { tbt, stalls } = run;
     // Each run repeats the warnings of the load.
     const warnings = new Set([...(info?.warnings ?? []), ...run.warnings].map((warning) => warning.message));
-    const isEmpty = run.tokens.length + pins.length + past.length === 0 && !run.isRunning;
+    const step = opened ? (opened.metrics?.step ?? info?.step) : this.step;
+    const isRunning = run === this.run && this.run.isRunning;
+    const isEmpty = run.tokens.length + pins.length + past.length === 0 && !isRunning;
     const groups = figureGroups(run, info, this.roofline).map((group) => (isEmpty ? knownOf(group) : group));
     // The attention section has a fixed place in the markup: groups come and go, and the results of a tuning must stay.
     const rest = groups.findIndex((group) => group.title === AFTER_ATTENTION);
     return html`
-      ${isEmpty ? renderInvitation() : renderToolbar({ run, isOdd: this.drawings++ % 2 === 1, isLog, whyNotPin: this.whyNotPin(), onLog: this.toggleLog, onPin: this.pin, onJson: this.saveJson, onCsv: this.saveCsv })}
+      ${isEmpty ? renderInvitation() : renderToolbar({ run, isRunning, isOdd: this.drawings++ % 2 === 1, isLog, whyNotPin: this.whyNotPin(), onLog: this.toggleLog, onPin: this.pin, onJson: this.saveJson, onCsv: this.saveCsv })}
+      ${opened ? renderOpened(opened, this.close) : nothing}
       ${isEmpty ? nothing : renderTiles(headline(run), headlineNote(run))}
       <vivace-chart ?hidden=${isEmpty} .runs=${{ run, tbt, stalls, pins, past, isLog }} .theme=${this.theme}></vivace-chart>
       ${renderComparison(pins, run, this.unpin)}
       <vivace-repeat ?hidden=${isEmpty} .engine=${this.engine} .run=${run} .busy=${this.answering || this.tuning}></vivace-repeat>
+      <vivace-runs .remembers=${this.remember} .shown=${run.origin.id} @vivace-open-run=${this.onOpen} @vivace-pin-run=${this.onPin}
+        @vivace-pins=${this.onPins}></vivace-runs>
       ${groups.slice(0, rest).map(renderGroup)}
-      <vivace-tune ?hidden=${!info} .engine=${this.engine} .info=${info} .attention=${this.attention} .answering=${this.answering}
+      <vivace-tune ?hidden=${!info} .engine=${this.engine} .info=${this.info} .attention=${this.attention} .answering=${this.answering}
         @vivace-tuned=${this.onTuned}></vivace-tune>
-      ${this.step ? renderGroup(decodeStep(this.step)) : nothing}
+      ${step ? renderGroup(decodeStep(step)) : nothing}
       ${groups.slice(rest, rest + 1).map(renderGroup)}
-      <vivace-roofline ?hidden=${!info} .engine=${this.engine} .info=${info} .busy=${this.answering || this.tuning}
+      <vivace-roofline ?hidden=${!info} .engine=${this.engine} .info=${this.info} .busy=${this.answering || this.tuning}
         @vivace-roofline=${this.onRoofline}></vivace-roofline>
       ${groups.slice(rest + 1).map(renderGroup)}
       ${warnings.size > 0 ? html`<section><h3>Warnings</h3><ul>${[...warnings].map((text) => html`<li>${text}</li>`)}</ul></section>` : nothing}
@@ -173,7 +208,7 @@ export class VivaceMetrics extends WordedElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    this.setAttribute('data-points', String(this.run.gaps.length));
+    this.setAttribute('data-points', String((this.opened ?? this.run).gaps.length));
     if (!changed.has('info')) return;
     this.take(this.info);
     this.past = [];
@@ -202,25 +237,58 @@ export class VivaceMetrics extends WordedElement {
     this.renderRoot.querySelector('vivace-chart')?.ask(isLast);
   }
 
-  /** The reason why the newest run cannot be pinned, or null. */
-  private whyNotPin(): string | null {
+  /** The reason why the run cannot be pinned, or null. */
+  private whyNotPin(run: RunData = this.opened ?? this.run): string | null {
     const text = panelWords().toolbar;
-    if (this.run.gaps.length === 0 || !this.run.isEnded) return text.pinWhenOver;
-    if (this.pins.some(({ run }) => run === this.run)) return text.isPinned;
+    if (run.gaps.length === 0 || !run.isEnded) return text.pinWhenOver;
+    if (this.pins.some((pin) => pin.run.origin.id === run.origin.id)) return text.isPinned;
     return this.pins.length < LETTERS.length ? null : text.pinsAreFull(LETTERS.length);
   }
 
-  private readonly pin = () => {
-    const letter = LETTERS.find((each) => this.pins.every((pin) => pin.letter !== each));
-    if (!letter || this.whyNotPin() !== null) return;
-    const pins = [...this.pins, { letter, run: this.run }];
+  private readonly pin = () => this.addPin(this.opened ?? this.run);
+
+  private addPin(run: RunData, asked?: PinLetter): void {
+    const isFree = (letter: PinLetter) => this.pins.every((pin) => pin.letter !== letter);
+    const letter = asked && isFree(asked) ? asked : LETTERS.find(isFree);
+    if (!letter || this.whyNotPin(run) !== null) return;
+    const pins = [...this.pins, { letter, run }];
     this.pins = pins.sort((a, b) => LETTERS.indexOf(a.letter) - LETTERS.indexOf(b.letter));
-  };
+    void this.runs?.markPin(run.origin.id, letter);
+  }
 
   private readonly unpin = (letter: PinLetter) => {
-    this.pins = this.pins.filter((pin) => pin.letter !== letter);
+    const gone = this.pins.find((pin) => pin.letter === letter);
+    this.pins = this.pins.filter((pin) => pin !== gone);
+    if (gone) void this.runs?.markPin(gone.run.origin.id, null);
   };
 
+  private inPage(id: string): RunData | undefined {
+    const runs = [this.run, ...this.past, ...this.pins.map(({ run }) => run)];
+    return runs.find((run) => run.origin.id === id && run.tokens.length > 0);
+  }
+
+  private get runs() {
+    return this.renderRoot.querySelector('vivace-runs');
+  }
+
+  /** Shows a run instead of the newest, and takes the focus there. */
+  private show(run: RunData): void {
+    this.opened = run === this.run ? null : run;
+    this.scrollIntoView({ block: 'start' });
+    void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLElement>('h2')?.focus());
+  }
+
+  private readonly close = () => this.show(this.run);
+  private readonly onOpen = ({ detail }: CustomEvent<RunData>) => this.show(this.inPage(detail.origin.id) ?? detail);
+  private readonly onPins = ({ detail }: CustomEvent<readonly PinnedRun[]>) => {
+    for (const { letter, run } of detail) this.addPin(run, letter);
+  };
+  private readonly onPin = async ({ detail: id }: CustomEvent<string>) => {
+    const pin = this.pins.find(({ run }) => run.origin.id === id);
+    if (pin) return this.unpin(pin.letter);
+    const run = this.inPage(id) ?? (await this.runs?.load(id));
+    if (run) this.addPin(run);
+  };
   private readonly onTuned = (event: CustomEvent<TuneOutcome>) => {
     this.take(event.detail);
   };
@@ -232,11 +300,12 @@ export class VivaceMetrics extends WordedElement {
     this.isLog = !this.isLog;
   };
   private readonly saveJson = () => {
-    const { run } = this;
+    const run = this.opened ?? this.run;
     saveText(`${runFileName(run)}.json`, 'application/json', runToJson(run, this.info, this.roofline));
   };
   private readonly saveCsv = () => {
-    saveText(`${runFileName(this.run)}.csv`, 'text/csv', runToCsv(this.run));
+    const run = this.opened ?? this.run;
+    saveText(`${runFileName(run)}.csv`, 'text/csv', runToCsv(run));
   };
 }
 

@@ -54,6 +54,11 @@ export const panelStyles = css`
   .invitation { margin: 0 0 20px; color: var(--muted); font-size: var(--size); text-wrap: pretty; }
   vivace-chart[hidden], vivace-repeat[hidden], vivace-tune[hidden], vivace-roofline[hidden] { display: none; }
 
+  .opened {
+    display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 4px; margin: 0 0 10px; padding: 4px 8px;
+    border-radius: 6px; background: color-mix(in srgb, var(--accent) 12%, transparent);
+  }
+  .opened button { color: var(--accent); }
   .tiles { display: grid; grid-template-columns: repeat(4, 1fr); margin: 0; }
   .tiles + .note { margin: 2px 0 0; min-height: 1lh; }
   .tiles > div { padding-inline-start: 10px; border-inline-start: 1px solid var(--line); }
@@ -92,12 +97,17 @@ export const panelStyles = css`
   .b { color: var(--pin-b); }
   .c { color: var(--pin-c); }
   .scroll { overflow-x: auto; }
-  table { width: 100%; border-collapse: collapse; font-size: var(--small); line-height: 1.35; }
+  table { width: 100%; table-layout: fixed; border-collapse: collapse; font-size: var(--small); line-height: 1.35; }
   :is(th, td) { padding: 3px 0 3px 8px; text-align: end; font-weight: 400; white-space: nowrap; vertical-align: baseline; }
   tbody tr > * { border-top: 1px solid var(--line); }
   tbody th { padding-inline-start: 0; color: var(--muted); text-align: start; cursor: help; }
   thead th { font-weight: 600; }
   td.faint { color: var(--muted); }
   td small { display: block; color: var(--muted); font-size: var(--small); }
-  td .caveat { max-width: 15ch; margin-inline-start: auto; white-space: normal; text-wrap: balance; }
+  /* Columns of equal width, whose texts wrap: all of four runs are in sight. */
+  thead td { width: 5.6em; }
+  td { white-space: normal; overflow-wrap: anywhere; }
+  td .caveat { text-wrap: balance; }
+  td .better { color: var(--accent); }
+  td .worse { color: var(--danger); }
 `;

@@ -39,9 +39,9 @@ import { MAX_MARKS, RUN_FORMAT, RUN_VERSION, type RunDocument, type TokenColumns
 import type { RunSettings } from './run_origin';
 
 /** Most bytes of a file. A run that fills the longest context has about 15 MB. */
-const MAX_RUN_BYTES = 32_000_000;
+export const MAX_RUN_BYTES = 32_000_000;
 const MAX_SETTINGS = 64;
-const MAX_NAME = 200;
+export const MAX_NAME = 200;
 /** The last moment of a Date. */
 const MAX_TIME = 8.64e15;
 

@@ -1,6 +1,6 @@
 // A figure of the panel, and numbers as the text of its value. An unknown value is a dash. Pure.
 
-import { formatMilliseconds, formatTokenRate } from '../../shared/format';
+import { formatMilliseconds, formatSize, formatTokenRate } from '../../shared/format';
 
 export interface Figure {
   /** Stable name for tests and markup. */
@@ -21,23 +21,14 @@ export interface FigureGroup {
 }
 
 export const NONE = '–';
-const KIB = 1024;
 
 export function formatMs(ms: number | null): string {
   return ms === null ? NONE : formatMilliseconds(ms);
 }
 
+/** Text of a size in decimal units, as everywhere on the page: 4 B, 15.2 MB. */
 export function formatBytes(bytes: number | null): string {
-  if (bytes === null) return NONE;
-  if (bytes < KIB) return `${Math.round(bytes)} B`;
-  let value = bytes;
-  let unit = 'B';
-  for (const next of ['KiB', 'MiB', 'GiB', 'TiB']) {
-    if (value < KIB) break;
-    value /= KIB;
-    unit = next;
-  }
-  return `${value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} ${unit}`;
+  return bytes === null ? NONE : formatSize(Math.round(bytes));
 }
 
 export function formatRate(perSecond: number | null): string {

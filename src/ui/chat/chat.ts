@@ -61,6 +61,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
     examples: { attribute: false },
     readFiles: { attribute: false },
     tuning: { attribute: false },
+    opensRuns: { attribute: false },
     remember: { type: Boolean },
     shortcuts: { type: Boolean },
     heading: {},
@@ -84,6 +85,8 @@ export class VivaceChat extends WordedElement implements ChatHost {
    * The tuner's progress, or null when none runs. Questions wait for it, because each would spoil the other's times.
    */
   declare tuning: Tuning | null;
+  /** True while a panel shows the run of an answer on `vivace-open-run`. */
+  declare opensRuns: boolean;
   /** True if this browser keeps the last settings and system prompt. For a page of its own. */
   declare remember: boolean;
   /** True if the chat takes its keys from the whole document (chat_keys). For a page of its own. */
@@ -121,6 +124,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
     this.examples = null;
     this.readFiles = null;
     this.tuning = null;
+    this.opensRuns = false;
     this.remember = false;
     this.shortcuts = false;
     this.heading = '';
@@ -262,7 +266,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
           <vivace-turn data-id=${step.turn.id} .turn=${step.turn} .questionPlace=${question.place} .questionPlaces=${question.places}
             .answerPlace=${answer.place} .answerPlaces=${answer.places}
             .isLast=${i + hidden === last} .isFull=${isFull && i + hidden === last} .canForget=${canForget && i + hidden === last}
-            .canSwitch=${canSwitchThinking} .canContinue=${this.session.canContinue(step.turn)} .blocked=${blocked} .recovery=${step.turn.state === 'streaming' ? recovery : null} @vivace-turn=${(event: CustomEvent<TurnAction>) => this.onTurn(step, event.detail)}></vivace-turn>`;
+            .canSwitch=${canSwitchThinking} .canContinue=${this.session.canContinue(step.turn)} .blocked=${blocked} .opensRun=${this.opensRuns} .recovery=${step.turn.state === 'streaming' ? recovery : null} @vivace-turn=${(event: CustomEvent<TurnAction>) => this.onTurn(step, event.detail)}></vivace-turn>`;
         },
       )}
       ${memoryStart > last ? renderMemoryLine() : nothing}`;
@@ -419,6 +423,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
   private onTurn(step: Step, action: TurnAction): void {
     if (action.kind === 'step') void this.showVersion(step, action.of, action.by);
     else if (action.kind === 'offer') this.onOffer(step.turn, action.offer);
+    else if (action.kind === 'run') this.dispatchEvent(new CustomEvent('vivace-open-run', { detail: step.turn.run }));
     else if (action.kind === 'fold') this.onFold(step.turn, action.toggled);
     else if (action.kind === 'continue') this.continueAnswer(step.turn);
     else if (action.kind === 'limit')

@@ -325,7 +325,8 @@ export class ChatSession implements ReactiveController {
     const options = this.canSwitchThinking ? { thinking: isOff ? ('off' as const) : ('on' as const) } : {};
     if (await this.mayBegin(run)) {
       const sampling = { ...toOptions(this.host.sampling), ...options };
-      this.host.dispatchEvent(new CustomEvent<AskedRun>('vivace-run', { detail: { id: uniqueId(), sampling } }));
+      turn.run = uniqueId();
+      this.host.dispatchEvent(new CustomEvent<AskedRun>('vivace-run', { detail: { id: turn.run, sampling } }));
       for (let room = engine.info.contextLength / 2; ; room /= 2) {
         await run.ask(engine, this.messages(turn), sampling);
         if (run.isLeft || !run.hasOverflowed || !makesRoom || !this.forget(room, pathTo(this.current, turn))) break;

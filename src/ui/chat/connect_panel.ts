@@ -16,6 +16,8 @@ export interface Panel extends HTMLElement {
   theme: string;
   /** Begins the record of an answer. */
   reset?(run: AskedRun): void;
+  /** Shows the run with this id, which may be an earlier one. */
+  openRun?(id: string): void;
   record?(event: EngineEvent): void;
   end?(): void;
   cancelTuning?(): void;
@@ -38,12 +40,15 @@ export function connectPanel(chat: VivaceChat, panel: Panel, signal?: AbortSigna
   on(chat, 'vivace-run', (run: AskedRun) => panel.reset?.(run));
   on(chat, 'vivace-event', (event: EngineEvent) => panel.record?.(event));
   on(chat, 'vivace-end', () => panel.end?.());
+  on(chat, 'vivace-open-run', (id: string) => panel.openRun?.(id));
   on(chat, 'vivace-cancel-tuning', () => panel.cancelTuning?.());
   on(panel, 'vivace-tuning', (progress: Tuning | null) => {
     chat.tuning = progress;
     isTuning = progress !== null;
   });
+  chat.opensRuns = true;
   const part = () => {
+    chat.opensRuns = false;
     if (!isTuning) return;
     panel.cancelTuning?.();
     chat.tuning = null;

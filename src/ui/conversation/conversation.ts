@@ -63,6 +63,8 @@ export interface Turn {
   /** The tokens at which a limit cut the answer, or its newest part if it went on. Null if none did, or unknown. */
   limit: number | null;
   timing: Timing | null;
+  /** The id of the answer's newest run. Absent before the first, and in older copies. */
+  run?: string;
   usage: Usage | null;
   advice: Advice | null;
   /** Sentences under the answer, on its recoveries. */

@@ -154,6 +154,7 @@ function parseTurn(reader: Reader, value: unknown): Turn {
     finishReason: state === 'streaming' ? 'closed' : parseFinishReason(reader, fields.finishReason),
     limit: reader.orNull(fields.limit, (limit) => Math.floor(reader.number(limit, 'limit', 1e9))),
     timing: reader.orNull(fields.timing, (timing) => parseTiming(reader, timing)),
+    ...(fields.run !== undefined && { run: reader.id(fields.run, 'its run') }),
     usage: reader.orNull(fields.usage, (usage) => parseUsage(reader, usage)),
     advice: reader.orNull(fields.advice, (advice) => parseAdvice(reader, advice)),
     remarks: reader.list(fields.remarks, 'its list of remarks', 100).map((remark) => reader.text(remark, 'a remark')),

@@ -1,13 +1,13 @@
 // The conversations that this browser keeps. Several tabs may write at once: each save merges the tab's copy with the
 // stored one. What a page wrote in its last moments lies beside the conversation until a later page or save merges it.
 
+import { type KeyValueTable, memoryTable, openTable } from '../../shared/key_value_table';
 import { uniqueId } from '../../shared/unique_id';
 import type { Turn } from './conversation';
 import { readIndex, type Summary, summarize } from './conversation_index';
 import { type Base, baseOf, mergeCopies, mergeGrown, mergeTab, readBase } from './conversation_merge';
 import { ConversationFileError, parseConversation, parseGrownTurn } from './conversation_parse';
 import type { Conversation } from './conversation_tree';
-import { type KeyValueTable, memoryTable, openTable } from './key_value_table';
 
 const NAME = 'vivace-conversations';
 const INDEX = 'index';

@@ -134,6 +134,9 @@ chat.addEventListener('vivace-health', () => {
   // A model that loads again may have others. Of a missing GPU the chat itself tells.
   if (chat.engine?.health.state === 'well') notices.show(chat.engine.info.warnings);
 });
+chat.addEventListener('vivace-open-run', () => {
+  if (byId('timing').ariaExpanded !== 'true') byId('timing').click();
+});
 chat.addEventListener('vivace-reload', (event) => {
   session.settings = (event as CustomEvent<LoadSettings>).detail;
   void openModel(session.model);

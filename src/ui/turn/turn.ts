@@ -42,6 +42,7 @@ export type TurnAction =
   | { kind: 'limit' }
   | { kind: 'step'; of: VersionOf; by: 1 | -1 }
   | { kind: 'offer'; offer: Offer }
+  | { kind: 'run' }
   | { kind: 'fold'; toggled: Promise<unknown> };
 
 export class VivaceTurn extends WordedElement {
@@ -58,6 +59,7 @@ export class VivaceTurn extends WordedElement {
     canSwitch: { attribute: false },
     canContinue: { attribute: false },
     blocked: { attribute: false },
+    opensRun: { attribute: false },
     recovery: { attribute: false },
     copied: { state: true },
     editing: { state: true },
@@ -81,6 +83,8 @@ export class VivaceTurn extends WordedElement {
   declare canContinue: boolean;
   /** The reason why the model cannot be asked now, or ''. */
   declare blocked: string;
+  /** True if a panel can show the run of the answer. */
+  declare opensRun: boolean;
   /** The recovery of the engine that this answer waits for, or null. */
   declare recovery: Recovering | null;
   declare copied: 'question' | 'answer' | null;
@@ -103,6 +107,7 @@ export class VivaceTurn extends WordedElement {
     this.canSwitch = false;
     this.canContinue = false;
     this.blocked = '';
+    this.opensRun = false;
     this.recovery = null;
     this.copied = null;
     this.editing = false;
@@ -235,12 +240,20 @@ export class VivaceTurn extends WordedElement {
       ${turn.answer ? this.action('copy', words().turn.copyAnswer, this.copied === 'answer' ? icons.done : icons.copy, this.copyAnswer) : nothing}
       ${turn.state === 'error' && this.isLast ? nothing : this.asking('again', words().turn.again, icons.again, () => this.fire({ kind: 'ask', question: turn.question }))}
       ${this.renderPager('answer')}
-      ${turn.timing ? html`<span class="timing" data-testid="timing">${timingParts(turn.timing).map((part, i) => html`${i > 0 ? ' · ' : ''}<span>${part}</span>`)}</span>` : nothing}
+      ${turn.timing ? this.renderTiming(timingParts(turn.timing)) : nothing}
       ${by ? html`<span class="by" data-testid="by" title=${by.full}><bdi>${by.short}</bdi></span>` : nothing}
       ${remark ? html`<span class="end" data-testid="end">${remark}</span>` : nothing}
       ${isTold ? nothing : this.renderWaysOn()}
       ${turn.remarks.map((each) => html`<span class="end" data-testid="remark">${each}</span>`)}
     </footer>`;
+  }
+
+  /** The line of figures. Where a panel listens, it opens the run of the answer. */
+  private renderTiming(parts: readonly string[]) {
+    const line = parts.map((part, i) => html`${i > 0 ? ' · ' : ''}<span>${part}</span>`);
+    if (!this.opensRun || this.turn.run === undefined)
+      return html`<span class="timing" data-testid="timing">${line}</span>`;
+    return html`<button class="timing" data-testid="timing" title=${words().turn.openRun} @click=${() => this.fire({ kind: 'run' })}>${line}</button>`;
   }
 
   /** What can be done about a cut answer. Advice has buttons of its own. */

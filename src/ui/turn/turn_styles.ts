@@ -39,6 +39,10 @@ export const turnStyles = css`
   footer .timing { margin-inline-start: 6px; }
   footer :is(.end, .by) { margin-inline-start: 6px; }
   footer .by { max-width: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+  button.timing {
+    min-height: 28px; padding: 0; border: 0; border-radius: 4px; background: none; color: inherit; font: inherit; text-align: start; cursor: pointer;
+  }
+  button.timing:hover { color: var(--v-ink); text-decoration: underline; }
   .remark { margin: 0 0 8px; color: var(--v-muted); font-size: var(--v-size); }
   .advice { border-inline-start: 3px solid var(--v-danger); padding: 2px 0; padding-inline-start: 14px; margin: 6px 0; font-size: var(--v-size-reading); line-height: 1.5; }
   .advice[role='note'] { border-inline-start-color: var(--v-accent); margin-top: 12px; }

@@ -5,11 +5,22 @@ import { summarizeGaps } from '../../../src/engine/tbt';
 import { columnName, columnsOf, comparisonRows } from '../../../src/metrics/panel/comparison';
 import type { RunData } from '../../../src/metrics/run/run_data';
 
+let made = 0;
+
 function run(gaps: number[], gpuMs: number | null = null, [promptTokens, cachedTokens] = [17, 0]): RunData {
   const tbt = summarizeGaps(gaps);
   const usage = { promptTokens, cachedTokens, completionTokens: gaps.length + 1, reasoningTokens: 0 };
   const metrics = { prefillTokensPerSecond: 500, gpuMs: gpuMs === null ? null : summarizeGaps([gpuMs]) };
-  return { gaps, tbt, ttftMs: 40, decodeTokensPerSecond: 1000 / (tbt.mean ?? 1), metrics, usage } as unknown as RunData;
+  const origin = { id: String(made++) };
+  return {
+    origin,
+    gaps,
+    tbt,
+    ttftMs: 40,
+    decodeTokensPerSecond: 1000 / (tbt.mean ?? 1),
+    metrics,
+    usage,
+  } as unknown as RunData;
 }
 
 const cellsOf = (rows: ReturnType<typeof comparisonRows>, key: string) => rows.find((row) => row.key === key)?.cells;
@@ -21,13 +32,28 @@ describe('rows', () => {
       { letter: null, run: run([8, 8, 8, 5], 0.6) },
     ]);
     expect(cellsOf(rows, 'p50')).toEqual([
-      { value: '4.00 ms', ratio: '', caveat: '' },
-      { value: '8.00 ms', ratio: '×2.00', caveat: '' },
+      { value: '4.00 ms', ratio: '', verdict: '', note: '', caveat: '' },
+      { value: '8.00 ms', ratio: '×2.00', verdict: 'worse', note: '', caveat: '' },
     ]);
-    expect(cellsOf(rows, 'max')?.[1]).toEqual({ value: '8.00 ms', ratio: '×0.80', caveat: '' });
-    expect(cellsOf(rows, 'gpu')?.[1]).toEqual({ value: '0.60 ms', ratio: '×1.20', caveat: '' });
+    expect(cellsOf(rows, 'max')?.[1]).toMatchObject({ value: '8.00 ms', ratio: '×0.80', verdict: 'better' });
+    expect(cellsOf(rows, 'gpu')?.[1]).toMatchObject({ value: '0.60 ms', ratio: '×1.20', verdict: 'worse' });
     expect(cellsOf(rows, 'ttft')?.[1]?.ratio).toBe('×1.00');
-    expect(cellsOf(rows, 'prefill')?.[1]).toEqual({ value: '500 tok/s', ratio: '×1.00', caveat: '' });
+    const same = { value: '500 tok/s', ratio: '×1.00', verdict: 'same', note: '17 new', caveat: '' };
+    expect(cellsOf(rows, 'prefill')?.[1]).toEqual(same);
+  });
+
+  test('fewer milliseconds are better, and more tokens a second', () => {
+    const rows = comparisonRows([
+      { letter: 'a', run: run([5, 5]) },
+      { letter: 'b', run: run([4, 4]) },
+      { letter: null, run: run([5.05, 5.05]) },
+    ]);
+    expect(cellsOf(rows, 'p50')?.map(({ verdict }) => verdict)).toEqual(['', 'better', 'same']);
+    expect(cellsOf(rows, 'decode')?.map(({ verdict, ratio }) => verdict + ratio)).toEqual([
+      '',
+      'better×1.25',
+      'same×0.99',
+    ]);
   });
 
   test('prefill and first token are compared only for equal numbers of new tokens, with the reason otherwise', () => {

@@ -84,7 +84,7 @@ function figure(run: RunRecord, key: string, about: EngineInfo | null = info, ro
 
 describe('what a token reads', () => {
   test('weights, and keys and values at the mean context of the steps', () => {
-    expect(figure(runOf(null), 'bytes-needed')?.value).toBe('9.63 MiB'); // 10,000,000 + 100.5 * 1000
+    expect(figure(runOf(null), 'bytes-needed')?.value).toBe('10.1 MB'); // 10,000,000 + 100.5 * 1000
   });
 
   test('its speed is by the GPU’s own time where that is known, and says so', () => {

@@ -1,6 +1,7 @@
 // The store of conversations: several tabs that write to one table, broken indexes, and pages that close in between.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { type KeyValueTable, memoryTable, openTable } from '../../../src/shared/key_value_table';
 import type { Summary } from '../../../src/ui/conversation/conversation_index';
 import { ConversationStore } from '../../../src/ui/conversation/conversation_store';
 import {
@@ -9,7 +10,6 @@ import {
   removeTurn,
   titleOf,
 } from '../../../src/ui/conversation/conversation_tree';
-import { type KeyValueTable, memoryTable, openTable } from '../../../src/ui/conversation/key_value_table';
 import { asking } from './asking';
 
 let table: KeyValueTable;

@@ -1,7 +1,7 @@
-// A table of keys and values for conversations: in IndexedDB, or in memory where the browser refuses storage.
+// A table of keys and values for conversations and runs: in IndexedDB, or in memory where the browser refuses storage.
 
 import { promisifyRequest } from 'idb-keyval';
-import { withTimeout } from '../../shared/with_timeout';
+import { withTimeout } from './with_timeout';
 
 export interface KeyValueTable {
   get(key: string): Promise<unknown>;

@@ -1,0 +1,65 @@
+// The markup of one row in the list of runs.
+
+import { html, nothing } from 'lit';
+import { language } from '../../words/language';
+import { panelWords } from '../../words/panel_words';
+import { type RunSummary, summaryParts } from './run_summary';
+
+export interface RowActions {
+  open(id: string): void;
+  pin(id: string): void;
+  startRename(id: string): void;
+  /** @param name null: leave it */
+  rename(id: string, name: string | null, keepFocus: boolean): void;
+  delete(ids: readonly string[]): void;
+}
+
+interface RowState {
+  isShown: boolean;
+  isRenamed: boolean;
+  /** The one row in the Tab order. Arrow keys lead to the others. */
+  isStop: boolean;
+}
+
+/** The moment of a run in the reader's language: 'Nov 23, 8:24:56 AM'. */
+export function formatMoment(ms: number): string {
+  return new Date(ms).toLocaleString(language(), { dateStyle: 'medium', timeStyle: 'medium' });
+}
+
+export function renderRunRow(row: RunSummary, state: RowState, actions: RowActions) {
+  const { id, name, startedAt, pin } = row;
+  const text = panelWords().runs;
+  const title = name || formatMoment(startedAt);
+  if (state.isRenamed) return renderRename(row, actions);
+  const tabindex = state.isStop ? 0 : -1;
+  const button = (test: string, label: string, sign: string, act: () => void, pressed?: boolean) =>
+    html`<button data-testid=${test} tabindex=${tabindex} title=${label} aria-label=${`${label}: ${title}`}
+      aria-pressed=${pressed ?? nothing} @click=${act}>${sign}</button>`;
+  return html`<li class=${state.isShown ? 'shown' : ''} data-id=${id} data-testid="run-row">
+    <button class="open" data-testid="open-run" tabindex=${tabindex} aria-keyshortcuts="F2 Delete"
+      aria-current=${state.isShown ? 'true' : nothing} @click=${() => actions.open(id)}>
+      <b dir="auto">${title}</b>
+      <small>${name ? `${formatMoment(startedAt)} · ` : ''}${summaryParts(row, text.tokens).join(' · ')}</small>
+    </button>
+    <span class="actions">
+      ${button('pin-run', pin ? text.unpin : text.pin, pin ? pin.toUpperCase() : '+', () => actions.pin(id), pin !== null)}
+      ${button('rename-run', text.rename, '✎', () => actions.startRename(id))}
+      ${button('delete-run', text.delete, '×', () => actions.delete([id]))}
+    </span>
+  </li>`;
+}
+
+function renderRename({ id, name, startedAt }: RunSummary, actions: RowActions) {
+  const text = panelWords().runs;
+  const typedIn = (event: Event) => (event.target as HTMLInputElement).value;
+  const onKey = (event: KeyboardEvent) => {
+    event.stopPropagation(); // letters are no shortcuts here
+    if (event.isComposing) return;
+    if (event.key === 'Enter') actions.rename(id, typedIn(event), true);
+    if (event.key === 'Escape') actions.rename(id, null, true);
+  };
+  return html`<li data-id=${id} data-testid="run-row">
+    <input class="rename" data-testid="run-name" dir="auto" maxlength="200" aria-label=${text.nameLabel} .value=${name}
+      placeholder=${formatMoment(startedAt)} @keydown=${onKey} @blur=${(event: Event) => actions.rename(id, typedIn(event), false)} />
+  </li>`;
+}
