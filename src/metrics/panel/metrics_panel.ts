@@ -48,6 +48,7 @@ export class VivaceMetrics extends WordedElement {
     info: { attribute: false },
     engine: { attribute: false },
     theme: {},
+    address: { attribute: false },
     attention: { state: true },
     step: { state: true },
     answering: { state: true },
@@ -64,6 +65,8 @@ export class VivaceMetrics extends WordedElement {
   declare engine: Engine | null;
   /** Any change makes the chart read its colors again. */
   declare theme: string;
+  /** The address of the model, or null for files and where unknown. Runs that begin now hold it. */
+  declare address: string | null;
   /** The attention in use, from the newest of load, answer and tuning. */
   declare attention: AttentionChoice | null;
   /** The decode step in use, from the newest of load, answer and tuning. */
@@ -104,6 +107,7 @@ export class VivaceMetrics extends WordedElement {
     this.tuning = false;
     this.roofline = null;
     this.theme = '';
+    this.address = null;
     this.isLog = false;
     this.pins = [];
     this.remember = false;
@@ -138,7 +142,11 @@ export class VivaceMetrics extends WordedElement {
   /** Begins a new run. @param origin what is known of it */
   reset(origin: Partial<RunOrigin> = {}): void {
     if (this.run.gaps.length > 0) this.past = [...this.past, this.run].slice(-MOST_PAST);
-    this.run = new RunRecord({ info: this.info, isFirst: this.runsOfModel++ === 0, origin });
+    this.run = new RunRecord({
+      info: this.info,
+      isFirst: this.runsOfModel++ === 0,
+      origin: { address: this.address, ...origin },
+    });
     this.answering = true;
     this.opened = null;
     this.ask(true);

@@ -12,6 +12,8 @@ import type { AskedRun } from './chat_session';
 export interface Panel extends HTMLElement {
   engine: Engine | null;
   info: EngineInfo | null;
+  /** The address of the model, or null for files. Runs that begin now hold it. */
+  address?: string | null;
   /** Any change makes the charts read their colors again. */
   theme: string;
   /** Begins the record of an answer. */

@@ -68,7 +68,13 @@ const session = new ModelSession(asked.model, asked.load, {
   },
 });
 
+/** The address for the record of a run: without a query, which may hold a secret. */
+function addressOf(model: ModelLocation | null): string | null {
+  return typeof model === 'string' ? model.replace(/[?#].*$/, '') : null;
+}
+
 function show(info: EngineInfo): void {
+  panel.address = addressOf(session.running);
   notices.show(info.warnings);
   if (!info.hasChatTemplate && !info.embeddings.only) {
     notices.show([{ code: 'no-chat-template', message: pageWords().header.noTemplate }]);
