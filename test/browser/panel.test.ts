@@ -183,7 +183,9 @@ describe('one run after the other', () => {
     const row = (key: string) => textOf(comparison.locator(`tr[data-row=${key}]`));
     await expect.poll(() => row('p50'), SOON).toMatch(/p50\s+5\.20 ms\s*10\.1 ms ×1\.94/);
     expect(await row('max')).toMatch(/60\.0 ms\s*10\.2 ms ×0\.17/);
-    expect(await row('prefill')).toMatch(/548 tok\/s\s*17 new\s*548 tok\/s\s*150 new\s*not compared: 150 new tokens, not 17/);
+    expect(await row('prefill')).toMatch(
+      /548 tok\/s\s*17 new\s*548 tok\/s\s*150 new\s*not compared: 150 new tokens, not 17/,
+    );
     const legend = await comparison.locator('li').allTextContents();
     expect(legend.map((text) => text.replace(/\s+/g, ' ').trim())).toEqual([
       expect.stringMatching(
