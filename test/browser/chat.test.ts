@@ -644,7 +644,7 @@ describe('a reader', () => {
       await page.keyboard.press('Shift+Tab');
       order.push(await focused());
     }
-    expect(order.slice(0, 4)).toEqual(['again', 'copy', 'edit', 'copy-question']);
+    expect(order.slice(0, 5)).toEqual(['timing', 'again', 'copy', 'edit', 'copy-question']);
     await prompt(page).focus();
     await page.keyboard.press('Tab');
     expect(await focused()).toBe('attach');

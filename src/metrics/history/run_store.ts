@@ -31,6 +31,8 @@ export class RunStore {
   isKept: boolean;
   private table: KeyValueTable;
   private bounds: Bounds;
+  /** Ends with the newest change. Each change reads the list and then writes it, so they come one after another. */
+  private changes: Promise<unknown> = Promise.resolve();
 
   /** @param storage null: in memory */
   constructor(storage: KeyValueTable | null, bounds: Bounds = storage ? KEPT_BOUNDS : MEMORY_BOUNDS) {
@@ -66,7 +68,7 @@ export class RunStore {
 
   /** Keeps runs, in place of older versions of them, and lets the oldest ones go. */
   async keep(runs: readonly RemovedRun[]): Promise<void> {
-    await this.safely(async () => {
+    await this.inTurn(async () => {
       const { bounds } = this;
       const fitting = runs.filter(({ text }) => text.length <= bounds.size);
       const texts = new Map(fitting.map(({ summary, text }) => [summary.id, text]));
@@ -79,24 +81,25 @@ export class RunStore {
       const keptIds = new Set(kept.map(({ id }) => id));
       const gone = before.filter(({ id }) => !keptIds.has(id)).map(({ id }) => id);
       const written = [...texts.keys()].filter((id) => keptIds.has(id));
-      await this.table.update([...gone, ...written].map((id) => KEPT + id).concat(INDEX), (key) =>
-        key === INDEX ? kept : (texts.get(key.slice(KEPT.length)) ?? null),
+      await this.table.update([...gone, ...written].map((id) => KEPT + id).concat(INDEX), (key, value) =>
+        key === INDEX ? withFresh(kept, before, readIndex(value)) : (texts.get(key.slice(KEPT.length)) ?? null),
       );
     });
   }
 
   /** Changes the line of a run. */
   async edit(id: string, change: Partial<Pick<RunSummary, 'name' | 'pin'>>): Promise<void> {
-    await this.safely(() =>
-      this.table.update([INDEX], (_, value) =>
-        readIndex(value).map((row) => (row.id === id ? { ...row, ...change } : row)),
-      ),
-    );
+    await this.inTurn(async () => {
+      const before = await this.list();
+      await this.table.update([INDEX], (_, value) =>
+        withFresh(before, before, readIndex(value)).map((row) => (row.id === id ? { ...row, ...change } : row)),
+      );
+    });
   }
 
   /** Takes runs out, and returns them so that this can be undone. */
   async remove(ids: readonly string[]): Promise<RemovedRun[]> {
-    return this.safely(async () => {
+    return this.inTurn(async () => {
       const rows = (await this.list()).filter(({ id }) => ids.includes(id));
       const removed: RemovedRun[] = [];
       for (const summary of rows) removed.push({ summary, text: (await this.textOf(summary.id)) ?? '' });
@@ -110,6 +113,13 @@ export class RunStore {
   private async textOf(id: string): Promise<string | null> {
     const text = await this.table.get(KEPT + id);
     return typeof text === 'string' ? text : null;
+  }
+
+  /** Does the work after all earlier changes. */
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const change = this.changes.then(() => this.safely(work));
+    this.changes = change.catch(() => {}); // whoever asked for the change hears of its failure
+    return change;
   }
 
   /** Does the work, or after a failure of the storage does it in memory. */
@@ -137,6 +147,22 @@ function open(text: string): KeptRun | null {
 
 function newestFirst(rows: readonly RunSummary[]): RunSummary[] {
   return [...rows].sort((a, b) => b.startedAt - a.startedAt);
+}
+
+/** The rows to write, with what another tab wrote since `before` was read: new rows, and names and pins of old ones. */
+function withFresh(
+  rows: readonly RunSummary[],
+  before: readonly RunSummary[],
+  fresh: readonly RunSummary[],
+): RunSummary[] {
+  const [old, now] = [new Map(before.map((row) => [row.id, row])), new Map(fresh.map((row) => [row.id, row]))];
+  const merged = rows.map((row) => {
+    const [was, is] = [old.get(row.id), now.get(row.id)];
+    if (!was || !is) return row;
+    return { ...row, ...(is.name !== was.name && { name: is.name }), ...(is.pin !== was.pin && { pin: is.pin }) };
+  });
+  const ids = new Set(rows.map(({ id }) => id));
+  return newestFirst([...merged, ...fresh.filter(({ id }) => !old.has(id) && !ids.has(id))]);
 }
 
 /** The pinned rows, and of the others the newest ones that fit, in their order. */

@@ -19,6 +19,15 @@ function runAt(n: number, more: Partial<RunSummary> = {}) {
   return { summary: { ...summarize(run, written.length, null), ...more }, text: written };
 }
 
+/** The same table, whose writes come late: after many turns of other work. */
+function slow(table: KeyValueTable): KeyValueTable {
+  const update: KeyValueTable['update'] = async (keys, change) => {
+    await new Promise(setImmediate);
+    return table.update(keys, change);
+  };
+  return { ...table, update };
+}
+
 const listed = async (store: RunStore) => (await store.list()).map(({ id }) => Number.parseInt(id, 16));
 
 test('runs are listed newest first, and come back whole', async () => {
@@ -56,6 +65,46 @@ test('a name outlasts that the run is kept again, and comes with the run', async
   await store.keep([runAt(1)]);
   expect((await store.list())[0].name).toBe('Eager');
   expect((await store.load(idOf(1)))?.origin.name).toBe('Eager');
+});
+
+test('changes at the same time lose nothing', async () => {
+  const store = new RunStore(memoryTable());
+  await store.keep([runAt(1)]);
+  await Promise.all([
+    ...[2, 3].map((n) => store.keep([runAt(n)])),
+    store.edit(idOf(1), { name: 'Eager' }),
+    store.edit(idOf(3), { pin: 'a' }),
+    store.keep([runAt(1)]),
+  ]);
+  expect((await store.list()).map(({ id, name, pin }) => [id, name, pin])).toEqual([
+    [idOf(3), '', 'a'],
+    [idOf(2), '', null],
+    [idOf(1), 'Eager', null],
+  ]);
+});
+
+test('a run that another tab wrote meanwhile stays, with the name that it got there', async () => {
+  const table = memoryTable();
+  const [here, there] = [new RunStore(slow(table)), new RunStore(table)];
+  await there.keep([runAt(1)]);
+  const kept = here.keep([runAt(2)]);
+  await there.keep([runAt(3)]);
+  await there.edit(idOf(1), { name: 'Eager' });
+  await kept;
+  expect((await here.list()).map(({ id, name }) => [id, name])).toEqual([
+    [idOf(3), ''],
+    [idOf(2), ''],
+    [idOf(1), 'Eager'],
+  ]);
+});
+
+test('a run without its line can be named', async () => {
+  const table = memoryTable();
+  const store = new RunStore(table);
+  await store.keep([runAt(1)]);
+  await table.putNow('index', []);
+  await store.edit(idOf(1), { name: 'Eager' });
+  expect((await store.list())[0]?.name).toBe('Eager');
 });
 
 test('deleted runs can be put back', async () => {
