@@ -1,6 +1,7 @@
 // A table of keys and values for conversations and runs: in IndexedDB, or in memory where the browser refuses storage.
 
 import { promisifyRequest } from 'idb-keyval';
+import { LastWords } from './last_words';
 import { withTimeout } from './with_timeout';
 
 export interface KeyValueTable {
@@ -11,8 +12,10 @@ export interface KeyValueTable {
    * Rejects with what `change` throws, and then nothing changes.
    */
   update(keys: readonly string[], change: (key: string, old: unknown) => unknown): Promise<void>;
-  /** Writes a value. The write completes even if the page ends right after the call. */
+  /** Writes a value. Completes even if the page ends right after the call, unless it has to wait for other writes. */
   putNow(key: string, value: unknown): Promise<void>;
+  /** Writes a value of JSON while the page closes, whatever other writes are under way. Never throws. */
+  putLast(key: string, value: unknown): void;
   /** The keys that begin with `prefix`. */
   keys(prefix: string): Promise<string[]>;
 }
@@ -26,24 +29,40 @@ export function openTable(name: string, table: string): KeyValueTable {
     });
     return opened;
   };
+  const lastWords = new LastWords(name);
   const begin = async (mode: IDBTransactionMode, options?: IDBTransactionOptions): Promise<IDBObjectStore> =>
     (await open()).transaction(table, mode, options).objectStore(table);
+  const putNow = (key: string, value: unknown): Promise<void> =>
+    withTimeout(async () => {
+      // Relaxed: the browser, not the disk, has the value when the write is done. A tab or a GPU process that
+      // crashes loses nothing; a power cut may lose the last seconds of an answer.
+      const objects = await begin('readwrite', { durability: 'relaxed' });
+      objects.put(value, key);
+      // Commits explicitly: an automatic commit comes after the write, when a closing page is gone, and the write
+      // would be undone.
+      objects.transaction.commit();
+      return promisifyRequest(objects.transaction);
+    });
   return {
     get: (key) => withTimeout(async () => promisifyRequest((await begin('readonly')).get(key))),
-    update: (all, change) => withTimeout(async () => updateIn(await begin('readwrite'), all, change)),
-    putNow: (key, value) =>
-      withTimeout(async () => {
-        // Relaxed: the browser, not the disk, has the value when the write is done. A tab or a GPU process that
-        // crashes loses nothing; a power cut may lose the last seconds of an answer.
-        const objects = await begin('readwrite', { durability: 'relaxed' });
-        objects.put(value, key);
-        // Commits explicitly: an automatic commit comes after the write, when a closing page is gone, and the write
-        // would be undone.
-        objects.transaction.commit();
-        return promisifyRequest(objects.transaction);
-      }),
+    update: async (all, change) => {
+      const deleted: string[] = [];
+      const noteDeleted = (key: string, old: unknown) => {
+        const value = change(key, old);
+        if (value === null) deleted.push(key);
+        return value;
+      };
+      await withTimeout(async () => updateIn(await begin('readwrite'), all, noteDeleted));
+      for (const key of deleted) lastWords.remove(key);
+    },
+    putNow,
+    putLast(key, value) {
+      lastWords.put(key, value);
+      void putNow(key, value).catch(() => {}); // where localStorage refuses it, this may still succeed
+    },
     keys: (prefix) =>
       withTimeout(async () => {
+        await lastWords.moveAll(putNow);
         const range = IDBKeyRange.bound(prefix, `${prefix}\uffff`);
         return (await promisifyRequest((await begin('readonly')).getAllKeys(range))) as string[];
       }),
@@ -100,6 +119,9 @@ export function memoryTable(): KeyValueTable {
       }
     },
     async putNow(key, value) {
+      values.set(key, structuredClone(value));
+    },
+    putLast(key, value) {
       values.set(key, structuredClone(value));
     },
     keys: async (prefix) => [...values.keys()].filter((key) => key.startsWith(prefix)),

@@ -60,13 +60,18 @@ describe('in one browser', () => {
 
   afterAll(() => page?.context().close());
 
-  /** Empties the storage, as on a first visit. A new visit would take a second per test. */
+  /**
+   * Empties the storage, as on a first visit, and undoes what a failed test has left. A new visit would take a second
+   * per test.
+   */
   beforeEach(async () => {
+    await page.getByTestId('library-search').fill('');
     await page.evaluate(async () => {
       const library = document.querySelector('vivace-library')!;
       for (const { id } of library.summaries ?? []) await library.delete(id);
     });
     await page.getByTestId('library-new').click();
+    await installScripted(page, SCRIPT);
     await expect.poll(() => titles(), SOON).toEqual([]);
     return () => expect(visited.errors.filter((error) => !/Failed to load resource/.test(error))).toEqual([]);
   });
@@ -169,8 +174,8 @@ describe('in one browser', () => {
     await page.locator('vivace-notices').getByText('That conversation isn’t in this browser').waitFor();
     await expect.poll(fragment, SOON).toBe(apples);
     expect(await asked()).toEqual(['Apples']);
+    await page.goto('about:blank'); // from the page itself, another fragment is no load
     await page.goto(`${site.url}?model=/page.gguf#c=${'1'.repeat(32)}`);
-    await page.reload();
     await page.locator('vivace-notices').getByText('That conversation isn’t in this browser').waitFor();
     await expect.poll(asked, SOON).toEqual(['Pears']); // the newest
     await revisit(page);

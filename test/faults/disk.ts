@@ -57,6 +57,10 @@ export class Disk {
         const copy = structuredClone(value);
         return this.operate(true, () => void this.values.set(key, copy));
       },
+      putLast: (key, value) => {
+        const copy = structuredClone(value);
+        void this.operate(true, () => void this.values.set(key, copy)).catch(() => {});
+      },
       keys: (prefix) => this.operate(false, () => this.keys.filter((key) => key.startsWith(prefix))),
     };
   }
@@ -141,7 +145,7 @@ export function openPage(disk: Disk, shown: Shown[] = [], tokens = 12) {
     /** Ends the page: what it has handed to the disk is still written. */
     end(): void {
       const never = () => new Promise<never>(() => {});
-      Object.assign(table, { get: never, update: never, putNow: never, keys: never });
+      Object.assign(table, { get: never, update: never, putNow: never, putLast: never, keys: never });
     },
     async delete(id: string): Promise<Conversation | null> {
       await keeper.flush();

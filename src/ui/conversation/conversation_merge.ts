@@ -21,11 +21,22 @@ export function baseOf({ system, shown, memory, turns }: Conversation): Base {
   return { system, shown, memory, letters: new Map(turns.map((turn) => [turn.id, lettersOf(turn)])) };
 }
 
+/** A base as JSON, to be stored. */
+export function storedBase(base: Base): object {
+  return { ...base, letters: [...base.letters] };
+}
+
 /** A stored base, or null if it is invalid. */
 export function readBase(value: unknown): Base | null {
-  if (!isJsonObject(value)) return null;
-  const isSound = typeof value.system === 'string' && isJsonObject(value.shown) && value.letters instanceof Map;
-  return isSound ? (value as unknown as Base) : null;
+  if (!isJsonObject(value) || typeof value.system !== 'string' || !isJsonObject(value.shown)) return null;
+  const { letters } = value;
+  if (letters instanceof Map) return value as unknown as Base; // an older page left it
+  if (!Array.isArray(letters) || !letters.every(isEntry)) return null;
+  return { ...(value as unknown as Base), letters: new Map(letters) };
+}
+
+function isEntry(value: unknown): value is [string, number] {
+  return Array.isArray(value) && typeof value[0] === 'string' && typeof value[1] === 'number';
 }
 
 /**

@@ -5,7 +5,7 @@ import { type KeyValueTable, memoryTable, openTable } from '../../shared/key_val
 import { uniqueId } from '../../shared/unique_id';
 import type { Turn } from './conversation';
 import { readIndex, type Summary, summarize } from './conversation_index';
-import { type Base, baseOf, mergeCopies, mergeGrown, mergeTab, readBase } from './conversation_merge';
+import { type Base, baseOf, mergeCopies, mergeGrown, mergeTab, readBase, storedBase } from './conversation_merge';
 import { ConversationFileError, parseConversation, parseGrownTurn } from './conversation_parse';
 import type { Conversation } from './conversation_tree';
 
@@ -50,6 +50,8 @@ export class ConversationStore {
   /** The number of writes of a streaming turn under way, and the turn to be written after them. */
   private growing = 0;
   private nextGrown: { id: string; turn: Turn } | null = null;
+  /** The newest streaming turn, while it is not known to be written. */
+  private unwritten: { id: string; turn: Turn } | null = null;
   /** Ids of stored values that are no conversations, so that they are not read at each listing. */
   private readonly unreadable = new Set<string>();
   private hasMergedTurns = false;
@@ -162,6 +164,7 @@ export class ConversationStore {
    * storage that hangs, the newest text waits.
    */
   keepGrown(id: string, turn: Turn): void {
+    this.unwritten = { id, turn };
     if (this.growing === GROWING_MAX) {
       this.nextGrown = { id, turn };
       return;
@@ -172,14 +175,16 @@ export class ConversationStore {
       const next = this.nextGrown;
       this.nextGrown = null;
       if (next && next.turn.state === 'streaming') this.keepGrown(next.id, next.turn);
+      if (this.growing === 0) this.unwritten = null;
     });
   }
 
-  /** Writes the text that waits for earlier writes at once, because the page closes. */
+  /** Writes the newest text at once, because the page closes: its writes under way may be lost. */
   flushGrown(): void {
-    const next = this.nextGrown;
+    const { unwritten } = this;
     this.nextGrown = null;
-    if (next) void this.writeGrown(next.id, next.turn);
+    this.unwritten = null;
+    if (unwritten) this.table.putLast(...this.grownEntry(unwritten.id, unwritten.turn));
   }
 
   /** Merges a copy from elsewhere, such as an undone deletion. */
@@ -233,8 +238,8 @@ export class ConversationStore {
   saveLate(conversation: Conversation): void {
     const { id, turns } = conversation;
     if (turns.length === 0) return;
-    const base = this.bases.get(id) ?? null;
-    void this.table.putNow(`${LATE}${id}/${this.page}`, { ...conversation, base }).catch(() => {});
+    const base = this.bases.get(id);
+    this.table.putLast(`${LATE}${id}/${this.page}`, { ...conversation, base: base ? storedBase(base) : null });
   }
 
   async rename(id: string, title: string): Promise<void> {
@@ -319,10 +324,15 @@ export class ConversationStore {
 
   private async writeGrown(id: string, turn: Turn): Promise<void> {
     await this.ready;
+    const [key, value] = this.grownEntry(id, turn);
+    await this.table.putNow(key, value).catch((error: unknown) => this.complain(id, sayWhy(error)));
+  }
+
+  /** Key and value of a streaming turn: without the question, which is stored already and may be long. */
+  private grownEntry(id: string, turn: Turn): [key: string, value: Turn] {
     const key = LATE + id + TURN + turn.id;
     this.noteGrown(id, key);
-    // Without the question, which is stored already and may be long.
-    await this.table.putNow(key, { ...turn, question: '' }).catch((error: unknown) => this.complain(id, sayWhy(error)));
+    return [key, { ...turn, question: '' }];
   }
 
   /**

@@ -108,3 +108,48 @@ test('a page that closes in mid-answer or after the end leaves all of the answer
     await next.close();
   }
 });
+
+test('a page that closes or reloads while its storage is busy leaves all of the answer and its end', async () => {
+  let tab = await context.newPage();
+  const open = async () => {
+    await tab.goto(`${site.url}?model=/page.gguf`);
+    await expect.poll(() => stateOf(tab.getByTestId('load-progress')), SOON).toBe('error');
+    await installScripted(tab, { answers: [{ text: 'All of it.' }] });
+  };
+  await open();
+  await tab.getByTestId('library-new').click();
+  for (const leaves of ['reload', 'close']) {
+    const held = tab.evaluate(holdStorageAtEnd);
+    await send(tab, `Then ${leaves}?`);
+    await held;
+    if (leaves === 'close') {
+      await tab.close({ runBeforeUnload: false });
+      tab = await context.newPage();
+    }
+    await open();
+    await expect.poll(() => tab.locator('[data-role=user]').last().textContent(), SOON).toBe(`Then ${leaves}?`);
+    const turn = await tab.evaluate(() => document.querySelector('vivace-chat')!.conversation.turns.at(-1)!);
+    expect([turn.answer, turn.finishReason]).toEqual(['All of it.', 'eos']);
+    expect(await tab.evaluate(() => Object.keys(localStorage).filter((key) => key.includes('late')))).toEqual([]);
+  }
+  await tab.close();
+});
+
+/** In the page: lets no other write through from the end of the answer on. Resolves then. */
+async function holdStorageAtEnd(): Promise<void> {
+  const request = indexedDB.open('vivace-conversations');
+  await new Promise((resolve) => {
+    request.onsuccess = resolve;
+  });
+  await new Promise<void>((resolve) => {
+    const hold = () => {
+      const objects = request.result.transaction('conversations', 'readwrite').objectStore('conversations');
+      const again = () => {
+        objects.get('').onsuccess = again;
+      };
+      again();
+      resolve();
+    };
+    document.querySelector('vivace-chat')!.addEventListener('vivace-end', hold, { once: true });
+  });
+}

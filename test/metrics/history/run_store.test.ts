@@ -130,7 +130,7 @@ test('a damaged index is made again, and a damaged run is no run', async () => {
 
 test('where storage fails, runs last as long as the page', async () => {
   const fails = () => Promise.reject(new DOMException('No.', 'QuotaExceededError'));
-  const broken: KeyValueTable = { get: fails, update: fails, putNow: fails, keys: fails };
+  const broken: KeyValueTable = { get: fails, update: fails, putNow: fails, putLast: fails, keys: fails };
   const store = new RunStore(broken);
   expect(store.isKept).toBe(true);
   await store.keep([runAt(1)]);

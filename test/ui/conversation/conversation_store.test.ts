@@ -395,7 +395,8 @@ describe('the text of a streaming turn', () => {
   test('is written whole when the page closes while a slow disk has eight writes to do', async () => {
     const { conversation, turn } = asking('start');
     const written: string[] = [];
-    const slow = { ...table, putNow: (_key: string, value: unknown) => hang(written, value as { answer: string }) };
+    const write = (_key: string, value: unknown) => hang(written, value as { answer: string });
+    const slow: KeyValueTable = { ...table, putNow: write, putLast: (key, value) => void write(key, value) };
     const store = new ConversationStore(slow, null);
     Object.assign(turn, { state: 'streaming', answer: '', finishReason: null });
     await store.save(conversation);
