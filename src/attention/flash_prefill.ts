@@ -16,16 +16,16 @@ import {
 import { attentionSource, Windows } from './source';
 
 const NAME = 'flash_prefill';
+type Block = 'BLOCK_M' | 'BLOCK_N' | 'DV_TILE' | 'ROWS' | 'KEYS';
 /** Output columns of a workgroup by default: 64 accumulators a thread with the default blocks. */
 const MAX_DV_TILE = 128;
 /** Quads of q and k staged at once, at most: 8 take twice the time of 4 on an H200 with a long prompt. */
 const MAX_D_QUADS = 4;
-/** Quads of v staged at once, at most (8 KiB). */
-const V_STAGE = 512;
 
 /**
  * BLOCK_M: query rows of a workgroup. BLOCK_N: keys of a tile. DV_TILE: output columns of a workgroup; fewer than
- * head_dim means fewer registers, and K read head_dim / DV_TILE times.
+ * head_dim means fewer registers, and K read head_dim / DV_TILE times. ROWS and KEYS: rows and keys of a thread's
+ * scores. The default blocks take 128 invocations and 14 KiB of workgroup memory, which every adapter grants.
  */
 export function planFlashPrefill(
   shape: AttentionShape,
@@ -34,14 +34,16 @@ export function planFlashPrefill(
 ): AttentionPlan {
   checkShape(NAME, shape);
   const { headDim } = shape;
-  const defaults = { BLOCK_M: 64, BLOCK_N: 64, DV_TILE: headDim / Math.ceil(headDim / MAX_DV_TILE) };
-  const { threads, bytes } = stageOf(headDim, defaults);
-  const { maxComputeInvocationsPerWorkgroup: most, maxComputeWorkgroupStorageSize: memory } = limits;
-  if (threads > most || bytes > memory) defaults.BLOCK_N = 32; // 16 KiB and 128 invocations are granted everywhere
+  const BLOCKS = { BLOCK_M: 64, BLOCK_N: 64, DV_TILE: headDim / Math.ceil(headDim / MAX_DV_TILE) };
+  // 8 keys a thread of a narrow tile would leave too few threads.
+  const defaults = { ...BLOCKS, ROWS: 4, KEYS: (given.BLOCK_N ?? BLOCKS.BLOCK_N) < BLOCKS.BLOCK_N ? 4 : 8 };
   const parameters = mergeParameters(NAME, defaults, given);
-  for (const block of ['BLOCK_M', 'BLOCK_N', 'DV_TILE'] as const) {
+  for (const block of ['BLOCK_M', 'BLOCK_N', 'DV_TILE', 'ROWS'] as const) {
     check(NAME, parameters[block] % 4 === 0, `${block} ${parameters[block]} is no multiple of 4`);
   }
+  const { BLOCK_M, BLOCK_N, ROWS, KEYS } = parameters;
+  check(NAME, BLOCK_M % ROWS === 0, `ROWS ${ROWS} does not divide BLOCK_M ${BLOCK_M}`);
+  check(NAME, BLOCK_N % KEYS === 0, `KEYS ${KEYS} does not divide BLOCK_N ${BLOCK_N}`);
   check(NAME, headDim % parameters.DV_TILE === 0, `DV_TILE ${parameters.DV_TILE} does not divide head_dim ${headDim}`);
   const stage = stageOf(headDim, parameters);
   checkLimits(NAME, limits, stage.threads, stage.bytes);
@@ -49,15 +51,12 @@ export function planFlashPrefill(
 }
 
 /** Threads, workgroup memory and derived constants of a workgroup with these blocks. */
-function stageOf(headDim: number, { BLOCK_M, BLOCK_N, DV_TILE }: Record<'BLOCK_M' | 'BLOCK_N' | 'DV_TILE', number>) {
-  const dvQuads = DV_TILE / 4;
-  const threads = (BLOCK_M / 4) * (BLOCK_N / 4);
-  const derived = {
-    D_QUADS: largestDivisor(headDim / 4, MAX_D_QUADS),
-    V_KEYS: largestDivisor(BLOCK_N, Math.floor(V_STAGE / dvQuads)),
-  };
-  const stage = Math.max(derived.D_QUADS * (BLOCK_M + BLOCK_N), threads, derived.V_KEYS * dvQuads);
-  return { threads, derived, bytes: 4 * BLOCK_M * BLOCK_N + 16 * stage };
+function stageOf(headDim: number, { BLOCK_M, BLOCK_N, DV_TILE, ROWS, KEYS }: Record<Block, number>) {
+  const tx = BLOCK_N / KEYS;
+  const ty = BLOCK_M / ROWS;
+  const derived = { D_QUADS: largestDivisor(headDim / 4, MAX_D_QUADS) };
+  const lines = Math.max(derived.D_QUADS * (ROWS + KEYS), tx * Math.max(ROWS / 4, Math.ceil(DV_TILE / 4 / tx)));
+  return { threads: tx * ty, derived, bytes: 16 * lines * Math.max(tx, ty) + 4 * tx * BLOCK_M };
 }
 
 /** Prefill, after any cache; a pass of one token runs too, with most rows of its block idle. */

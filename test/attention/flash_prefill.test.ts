@@ -12,6 +12,9 @@ testParameters('flash_prefill', [], { BLOCK_M: 32, BLOCK_N: 32, DV_TILE: 128 }, 
 testParameters('flash_prefill', [], { BLOCK_M: 32, BLOCK_N: 64, DV_TILE: 32 }, prefill(128));
 testParameters('flash_prefill', [], { BLOCK_M: 32, BLOCK_N: 16, DV_TILE: 16 }, prefill(128));
 testParameters('flash_prefill', [], { BLOCK_M: 4, BLOCK_N: 12, DV_TILE: 20 }, prefill(80));
+testParameters('flash_prefill', [], { BLOCK_M: 64, BLOCK_N: 64, KEYS: 4, DV_TILE: 64 }, prefill(128));
+testParameters('flash_prefill', [], { BLOCK_M: 32, BLOCK_N: 64, DV_TILE: 128, ROWS: 8, KEYS: 8 }, prefill(128));
+testParameters('flash_prefill', [], { BLOCK_M: 16, BLOCK_N: 32, DV_TILE: 80, ROWS: 8, KEYS: 4 }, prefill(80));
 
 const limits = {
   maxComputeWorkgroupStorageSize: 16384,
@@ -19,18 +22,18 @@ const limits = {
   maxStorageBufferBindingSize: 2 ** 27,
 };
 
-test('the default blocks fit 16 KiB at every head_dim', () => {
+test('the default blocks fit 16 KiB and 128 invocations at every head_dim', () => {
+  const least = { ...limits, maxComputeInvocationsPerWorkgroup: 128 };
   for (let headDim = 8; headDim <= 256; headDim += 8) {
-    const { parameters } = planFlashPrefill({ ...SMALL, headDim }, limits);
-    expect(parameters).toEqual({ BLOCK_M: 64, BLOCK_N: 32, DV_TILE: headDim > 128 ? headDim / 2 : headDim });
+    const { parameters } = planFlashPrefill({ ...SMALL, headDim }, least);
+    const DV_TILE = headDim > 128 ? headDim / 2 : headDim;
+    expect(parameters).toEqual({ BLOCK_M: 64, BLOCK_N: 64, DV_TILE, ROWS: 4, KEYS: 8 });
   }
 });
 
-test('a GPU that grants more gets a larger tile of keys', () => {
-  const wide = { ...limits, maxComputeWorkgroupStorageSize: 32768 };
-  expect(planFlashPrefill({ ...SMALL, headDim: 128 }, wide).parameters.BLOCK_N).toBe(64);
-  const few = { ...wide, maxComputeInvocationsPerWorkgroup: 128 };
-  expect(planFlashPrefill({ ...SMALL, headDim: 128 }, few).parameters.BLOCK_N).toBe(32);
+test('a narrow tile has fewer keys a thread', () => {
+  const { parameters } = planFlashPrefill({ ...SMALL, headDim: 128 }, limits, { BLOCK_N: 32 });
+  expect(parameters).toMatchObject({ BLOCK_N: 32, KEYS: 4 });
 });
 
 test.each([
@@ -38,9 +41,12 @@ test.each([
   [{ DV_TILE: 2 }, 'DV_TILE 2 is no multiple of 4'],
   [{ BLOCK_M: 30 }, 'BLOCK_M 30 is no multiple of 4'],
   [{ BLOCK_N: 0 }, 'BLOCK_N 0 is no positive whole number'],
-  [{ BLOCK_M: 128, BLOCK_N: 64 }, 'needs 512 invocations in a workgroup, this GPU grants 256'],
-  [{ BLOCK_M: 64, BLOCK_N: 64 }, 'needs 24576 bytes of workgroup memory, this GPU grants 16384'],
-  [{ BLOCK_K: 8 }, 'has no parameter BLOCK_K, only BLOCK_M, BLOCK_N, DV_TILE'],
+  [{ ROWS: 6 }, 'ROWS 6 is no multiple of 4'],
+  [{ ROWS: 12 }, 'ROWS 12 does not divide BLOCK_M 64'],
+  [{ BLOCK_N: 100 }, 'KEYS 8 does not divide BLOCK_N 100'],
+  [{ BLOCK_M: 128, BLOCK_N: 128 }, 'needs 512 invocations in a workgroup, this GPU grants 256'],
+  [{ BLOCK_M: 128, BLOCK_N: 64 }, 'needs 28672 bytes of workgroup memory, this GPU grants 16384'],
+  [{ BLOCK_K: 8 }, 'has no parameter BLOCK_K, only BLOCK_M, BLOCK_N, DV_TILE, ROWS, KEYS'],
 ])('%o is refused before anything is compiled', (given, reason) => {
   expect(() => planFlashPrefill({ ...SMALL, headDim: 128 }, limits, given)).toThrow(reason);
 });

@@ -49,7 +49,7 @@ describe('auto', () => {
     for (const forced of ['auto', undefined] as const) {
       expect(selectAttention({ ...prefill, forced })).toMatchObject({
         name: 'flash_prefill',
-        parameters: { BLOCK_M: 64, BLOCK_N: 32, DV_TILE: 64 },
+        parameters: { BLOCK_M: 64, BLOCK_N: 64, DV_TILE: 64, ROWS: 4, KEYS: 8 },
         reason: DEFAULT,
         skipped: [],
       });
