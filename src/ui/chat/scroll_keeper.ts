@@ -6,6 +6,9 @@ const NEAR_PX = 40;
 const SLACK_PX = 4;
 /** The time after a gesture in which a scroll is the reader's. */
 const GESTURE_MS = 500;
+/** Frames in which an element that is shown must keep its place, and the most that are waited for. */
+const STILL_FRAMES = 4;
+const SHOW_FRAMES = 120;
 const GESTURES = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const;
 
 export class ScrollKeeper {
@@ -15,6 +18,8 @@ export class ScrollKeeper {
   private lastTop = 0;
   private lastHeight = 0;
   private touchedAt = Number.NEGATIVE_INFINITY;
+  /** The element that `show` has brought into view, until the reader or something else moves the view. */
+  private shown: Element | null = null;
 
   /** @param column the text within the scroller */
   constructor(
@@ -25,6 +30,7 @@ export class ScrollKeeper {
     scroller.addEventListener('scroll', () => this.onScroll(), { passive: true });
     const touch = () => {
       this.touchedAt = performance.now();
+      this.shown = null;
     };
     for (const name of GESTURES) scroller.addEventListener(name, touch, { passive: true });
     // The text grows; its window shrinks when a phone's keyboard opens.
@@ -41,12 +47,14 @@ export class ScrollKeeper {
   }
 
   jumpToEnd(): void {
+    this.shown = null;
     this.set(true);
     this.follow();
   }
 
   /** Runs a change and keeps `mark` at its place in the window, though the text above it changes its height. */
   async hold(mark: () => Element | null, change: () => Promise<unknown>): Promise<void> {
+    this.shown = null;
     this.set(false);
     const before = mark()?.getBoundingClientRect().top;
     await change();
@@ -55,13 +63,22 @@ export class ScrollKeeper {
     if (this.distance < SLACK_PX) this.set(true);
   }
 
-  /** Scrolls to an element. The turns above it get their real heights only then, so it scrolls more than once. */
+  /**
+   * Scrolls to an element. The turns get their text and their real heights only with the next frames, so it scrolls
+   * until the element stays in its place, or the reader scrolls.
+   */
   async show(element: Element): Promise<void> {
     this.set(false);
-    for (let i = 0; i < 3; i++) {
+    this.shown = element;
+    let before = '';
+    for (let i = 0, still = 0; i < SHOW_FRAMES && still < STILL_FRAMES && this.shown === element; i++) {
       element.scrollIntoView({ block: 'start' });
       await new Promise(requestAnimationFrame);
+      const now = `${element.getBoundingClientRect().top} ${this.scroller.scrollHeight}`;
+      still = now === before ? still + 1 : 0;
+      before = now;
     }
+    if (this.shown === element && this.distance < SLACK_PX) this.jumpToEnd(); // nothing is below
     if (matchMedia('(prefers-reduced-motion: reduce)').matches) return;
     element.animate([{ background: 'var(--v-accent-soft)' }, {}], { duration: 1600, easing: 'ease-in' });
   }
@@ -81,6 +98,7 @@ export class ScrollKeeper {
     const isUp = scrollTop < this.lastTop;
     this.lastTop = scrollTop;
     this.lastHeight = scrollHeight;
+    if (this.shown) return; // the view fits for a moment, before the turns have their heights
     if (distance < SLACK_PX || (!isUp && distance < NEAR_PX)) this.set(true);
     else if (isUp && isReaders) this.set(false);
   }
