@@ -45,7 +45,7 @@ test('the line of an answer opens its run, which outlasts the page and travels a
 
   // Pinned for comparison, and still there after a reload.
   await rows.nth(1).getByTestId('pin-run').click();
-  await page.getByTestId('comparison').waitFor();
+  await expect.poll(() => textOf(page.getByTestId('comparison')), SOON).toContain('The first one');
   await page.reload();
   await expect.poll(() => rows.count(), SOON).toBe(2);
   await page.getByTestId('comparison').waitFor();

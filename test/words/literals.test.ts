@@ -13,8 +13,6 @@ const NOT_YET: readonly string[] = [
   'metrics/chart/chart_parts.ts',
   'metrics/chart/chart_section.ts',
   'metrics/chart/readout.ts',
-  'metrics/panel/comparison_table.ts',
-  'metrics/panel/metrics_panel.ts',
   'metrics/tuning/tune_parts.ts',
   'metrics/tuning/tune_section.ts',
 ];

@@ -71,12 +71,21 @@ export function readIndex(value: unknown): RunSummary[] {
   }
 }
 
-/** Model, attention, step, tokens and figures. p99 of too few gaps is left out. */
-export function summaryParts(run: RunSummary, tokensText: (n: number) => string): string[] {
-  const { model, attention, step, tokens, gaps, p50, p99, tokensPerSecond } = run;
-  const parts = [model, attention, step, tokensText(tokens)];
+/** The known figures. p99 of too few gaps is left out. */
+export function figureParts({ gaps, p50, p99, tokensPerSecond }: RunSummary): string[] {
+  const parts: string[] = [];
   if (p50 !== null) parts.push(`p50 ${formatMs(p50)}`);
   if (p99 !== null && !isOfTooFew('p99', gaps)) parts.push(`p99 ${formatMs(p99)}`);
   if (tokensPerSecond !== null) parts.push(formatRate(tokensPerSecond));
-  return parts.filter((part) => part !== '');
+  return parts;
+}
+
+/** What ran, as far as known: model, attention, step and number of tokens. */
+export function whatParts({ model, attention, step, tokens }: RunSummary, text: WhatTexts): string[] {
+  return [model, attention, step && text.step(step), text.tokens(tokens)].filter((part) => part !== '');
+}
+
+interface WhatTexts {
+  step: (name: string) => string;
+  tokens: (n: number) => string;
 }

@@ -3,7 +3,7 @@
 import { html, nothing } from 'lit';
 import { language } from '../../words/language';
 import { panelWords } from '../../words/panel_words';
-import { type RunSummary, summaryParts } from './run_summary';
+import { figureParts, type RunSummary, whatParts } from './run_summary';
 
 export interface RowActions {
   open(id: string): void;
@@ -39,7 +39,8 @@ export function renderRunRow(row: RunSummary, state: RowState, actions: RowActio
     <button class="open" data-testid="open-run" tabindex=${tabindex} aria-keyshortcuts="F2 Delete"
       aria-current=${state.isShown ? 'true' : nothing} @click=${() => actions.open(id)}>
       <b dir="auto">${title}</b>
-      <small>${name ? `${formatMoment(startedAt)} · ` : ''}${summaryParts(row, text.tokens).join(' · ')}</small>
+      ${renderParts('figures', figureParts(row))}
+      ${renderParts('what', [...(name ? [formatMoment(startedAt)] : []), ...whatParts(row, text)])}
     </button>
     <span class="actions">
       ${button('pin-run', pin ? text.unpin : text.pin, pin ? pin.toUpperCase() : '+', () => actions.pin(id), pin !== null)}
@@ -47,6 +48,11 @@ export function renderRunRow(row: RunSummary, state: RowState, actions: RowActio
       ${button('delete-run', text.delete, '×', () => actions.delete([id]))}
     </span>
   </li>`;
+}
+
+/** Parts in a line, which breaks between them only. */
+function renderParts(kind: string, parts: readonly string[]) {
+  return html`<small class=${kind}>${parts.map((part, i) => html`${i > 0 ? ' · ' : nothing}<span dir="auto">${part}</span>`)}</small>`;
 }
 
 function renderRename({ id, name, startedAt }: RunSummary, actions: RowActions) {

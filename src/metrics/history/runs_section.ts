@@ -1,4 +1,5 @@
 // <vivace-runs>: the list of the kept runs. Fires `vivace-open-run` with the run that the reader chose,
+// `vivace-name-run` with the id and the new name of one,
 // `vivace-pin-run` with the id of one to compare or to part with, and `vivace-pins` with the pinned runs of an earlier
 // visit.
 
@@ -21,6 +22,12 @@ import { runsStyles } from './runs_styles';
 
 /** Rows before the button that shows all. */
 const FEW = 5;
+
+/** A run and the name that it got. */
+export interface NamedRun {
+  id: string;
+  name: string;
+}
 
 /** A pinned run and its letter. */
 export interface PinnedRun {
@@ -104,7 +111,11 @@ class VivaceRuns extends WordedElement implements RowActions {
   async rename(id: string, name: string | null, keepFocus: boolean): Promise<void> {
     if (this.renamed !== id) return; // the field loses its focus as it disappears
     this.renamed = null;
-    if (name !== null) await this.store.edit(id, { name: name.trim().slice(0, MAX_NAME) });
+    if (name !== null) {
+      const given = name.trim().slice(0, MAX_NAME);
+      await this.store.edit(id, { name: given });
+      this.fire('vivace-name-run', { id, name: given });
+    }
     await this.refresh();
     if (keepFocus) await this.focusRow(id);
   }
@@ -243,7 +254,7 @@ class VivaceRuns extends WordedElement implements RowActions {
     (open ?? this.renderRoot.querySelector<HTMLElement>('header button'))?.focus();
   }
 
-  private fire(name: string, detail: string | KeptRun | readonly PinnedRun[]): void {
+  private fire(name: string, detail: string | NamedRun | KeptRun | readonly PinnedRun[]): void {
     this.dispatchEvent(new CustomEvent(name, { detail }));
   }
 }

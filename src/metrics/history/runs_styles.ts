@@ -6,10 +6,11 @@ export const runsStyles = css`
   :host { display: block; }
   section { border-top: 1px solid var(--line); padding: 11px 0 12px; }
   header, footer, li { display: flex; align-items: center; gap: 4px; }
-  footer { flex-wrap: wrap; }
+  footer { flex-wrap: wrap; margin-inline: -6px; }
+  header button { margin-inline-end: -6px; }
   header { justify-content: space-between; }
   h3 { margin: 0; font-size: var(--small); font-weight: 600; }
-  ul { margin: 4px 0; padding: 0; list-style: none; }
+  ul { margin: 4px -8px; padding: 0; list-style: none; }
   li { border-radius: 6px; }
   li.shown { background: color-mix(in srgb, var(--accent) 12%, transparent); }
   li.shown .open { border-inline-start-color: var(--accent); }
@@ -21,7 +22,9 @@ export const runsStyles = css`
   button[aria-pressed='true'] { color: var(--accent); font-weight: 600; }
   .open { flex: 1; min-width: 0; border-inline-start: 2px solid transparent; border-radius: 6px; text-align: start; }
   .open b { display: block; overflow: hidden; color: var(--ink); font-weight: 500; text-overflow: ellipsis; white-space: nowrap; }
-  .open small { display: block; font-size: var(--small); overflow-wrap: anywhere; }
+  .open small { display: block; font-size: var(--small); line-height: 1.4; }
+  .open small span { display: inline-block; max-width: 100%; overflow: hidden; text-overflow: ellipsis; vertical-align: bottom; white-space: nowrap; }
+  .open .figures { color: var(--ink); font-variant-numeric: tabular-nums; }
   .actions { display: flex; }
   .actions button { min-width: 28px; }
   .rename {

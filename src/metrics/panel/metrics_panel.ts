@@ -27,7 +27,7 @@ import '../repeat/repeat_section';
 import { RunKeeper } from './run_keeper';
 import { renderInvitation, renderOpened, renderToolbar } from './toolbar';
 import '../tuning/roofline_section';
-import type { PinnedRun } from '../history/runs_section';
+import type { NamedRun, PinnedRun } from '../history/runs_section';
 import '../history/runs_section';
 import { MARK, type RunData } from '../run/run_data';
 import type { RunOrigin } from '../run/run_origin';
@@ -186,6 +186,7 @@ export class VivaceMetrics extends WordedElement {
     const run = opened ?? this.run;
     const info = opened ? opened.info : this.info;
     const { tbt, stalls } = run;
+    const words = panelWords();
     // Each run repeats the warnings of the load.
     const warnings = new Set([...(info?.warnings ?? []), ...run.warnings].map((warning) => warning.message));
     const step = opened ? (opened.metrics?.step ?? info?.step) : this.step;
@@ -199,10 +200,10 @@ export class VivaceMetrics extends WordedElement {
       ${opened ? renderOpened(opened, this.close) : nothing}
       ${isEmpty ? nothing : renderTiles(headline(run), headlineNote(run))}
       <vivace-chart ?hidden=${isEmpty} .runs=${{ run, tbt, stalls, pins, past, isLog }} .theme=${this.theme}></vivace-chart>
-      ${renderComparison(pins, run, this.unpin)}
+      ${renderComparison(pins, { run, name: words.comparison[opened ? 'shown' : 'now'] }, this.unpin)}
       <vivace-repeat ?hidden=${isEmpty} .engine=${this.engine} .run=${run} .busy=${this.answering || this.tuning}></vivace-repeat>
       <vivace-runs .remembers=${this.remember} .shown=${run.origin.id} @vivace-open-run=${this.onOpen} @vivace-pin-run=${this.onPin}
-        @vivace-pins=${this.onPins}></vivace-runs>
+        @vivace-name-run=${this.onName} @vivace-pins=${this.onPins}></vivace-runs>
       ${groups.slice(0, rest).map(renderGroup)}
       <vivace-tune ?hidden=${!info} .engine=${this.engine} .info=${this.info} .attention=${this.attention} .answering=${this.answering}
         @vivace-tuned=${this.onTuned}></vivace-tune>
@@ -211,7 +212,7 @@ export class VivaceMetrics extends WordedElement {
       <vivace-roofline ?hidden=${!info} .engine=${this.engine} .info=${this.info} .busy=${this.answering || this.tuning}
         @vivace-roofline=${this.onRoofline}></vivace-roofline>
       ${groups.slice(rest + 1).map(renderGroup)}
-      ${warnings.size > 0 ? html`<section><h3>Warnings</h3><ul>${[...warnings].map((text) => html`<li>${text}</li>`)}</ul></section>` : nothing}
+      ${warnings.size > 0 ? html`<section><h3>${words.panel.warnings}</h3><ul>${[...warnings].map((text) => html`<li>${text}</li>`)}</ul></section>` : nothing}
     `;
   }
 
@@ -271,8 +272,11 @@ export class VivaceMetrics extends WordedElement {
   };
 
   private inPage(id: string): RunData | undefined {
-    const runs = [this.run, ...this.past, ...this.pins.map(({ run }) => run)];
-    return runs.find((run) => run.origin.id === id && run.tokens.length > 0);
+    return this.allInPage().find((run) => run.origin.id === id && run.tokens.length > 0);
+  }
+
+  private allInPage(): RunData[] {
+    return [this.run, ...this.past, ...this.pins.map(({ run }) => run), ...(this.opened ? [this.opened] : [])];
   }
 
   private get runs() {
@@ -288,6 +292,10 @@ export class VivaceMetrics extends WordedElement {
 
   private readonly close = () => this.show(this.run);
   private readonly onOpen = ({ detail }: CustomEvent<RunData>) => this.show(this.inPage(detail.origin.id) ?? detail);
+  private readonly onName = ({ detail: { id, name } }: CustomEvent<NamedRun>) => {
+    for (const { origin } of this.allInPage()) if (origin.id === id) origin.name = name;
+    this.requestUpdate();
+  };
   private readonly onPins = ({ detail }: CustomEvent<readonly PinnedRun[]>) => {
     for (const { letter, run } of detail) this.addPin(run, letter);
   };

@@ -58,7 +58,8 @@ export const panelStyles = css`
     display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 4px; margin: 0 0 10px; padding: 4px 8px;
     border-radius: 6px; background: color-mix(in srgb, var(--accent) 12%, transparent);
   }
-  .opened button { color: var(--accent); }
+  .opened button { margin-inline: -6px; color: var(--accent); }
+  .legend .name { color: var(--ink); font-weight: 500; }
   .tiles { display: grid; grid-template-columns: repeat(4, 1fr); margin: 0; }
   .tiles + .note { margin: 2px 0 0; min-height: 1lh; }
   .tiles > div { padding-inline-start: 10px; border-inline-start: 1px solid var(--line); }

@@ -8,8 +8,8 @@ export type RunSettings = Readonly<Record<string, string | number | boolean | un
 export interface RunOrigin {
   /** Unique, in the form of uniqueId. */
   readonly id: string;
-  /** Given by a person, or ''. */
-  readonly name: string;
+  /** Given by a person, at any time, or ''. */
+  name: string;
   /** Milliseconds since the epoch of 1970. */
   readonly startedAt: number;
   /** Version of Vivace. */

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { RunStore } from '../../../src/metrics/history/run_store';
-import { type RunSummary, summarize, summaryParts } from '../../../src/metrics/history/run_summary';
+import { figureParts, type RunSummary, summarize, whatParts } from '../../../src/metrics/history/run_summary';
 import { runToJson } from '../../../src/metrics/run/export';
 import { runOf } from '../../../src/metrics/run/kept_run';
 import { readRun } from '../../../src/metrics/run/run_parse';
@@ -140,14 +140,13 @@ test('where storage fails, runs last as long as the page', async () => {
 
 test('the line of a run has no p99 of too few gaps', () => {
   const { summary } = runAt(1);
-  const tokens = (n: number) => `${n} tokens`;
-  expect(summaryParts(summary, tokens)).toEqual([
-    'storyteller',
-    'fused_decode',
-    'fused',
-    '10 tokens',
-    'p50 4.00 ms',
-    '95.3 tok/s',
-  ]);
-  expect(summaryParts({ ...summary, gaps: 100 }, tokens)).toContain('p99 90.0 ms');
+  expect(figureParts(summary)).toEqual(['p50 4.00 ms', '95.3 tok/s']);
+  expect(figureParts({ ...summary, gaps: 100 })).toContain('p99 90.0 ms');
+});
+
+test('the line of a run says what ran, as far as it is known', () => {
+  const { summary } = runAt(1);
+  const texts = { step: (name: string) => `${name} step`, tokens: (n: number) => `${n} tokens` };
+  expect(whatParts(summary, texts)).toEqual(['storyteller', 'fused_decode', 'fused step', '10 tokens']);
+  expect(whatParts({ ...summary, step: '', attention: '' }, texts)).toEqual(['storyteller', '10 tokens']);
 });
