@@ -60,6 +60,27 @@ export const page: PageWords = {
     noModels: (name, needed) =>
       `„${name}“ und die anderen Dateien sind weder ein Modell noch exportierte Unterhaltungen. ${needed}`,
   },
+  models: {
+    title: 'Modelle',
+    close: 'Schließen',
+    address: 'Ein Repository von Hugging Face oder eine Adresse',
+    addressHelp:
+      'owner/name, owner/name@revision, owner/name:Q4_K_M, owner/name/file.gguf oder jede https-Adresse einer .gguf-Datei oder eines Ordners.',
+    load: 'Laden',
+    loadOf: (name) => `${name} laden`,
+    files: 'Dateien auf diesem Gerät',
+    openFiles: 'Dateien öffnen…',
+    openFolder: 'Ordner öffnen…',
+    filesHelp:
+      'Eine .gguf-Datei oder ein Ordner mit config.json und safetensors. Beides können Sie auch irgendwo auf die Seite ziehen. Die Dateien bleiben, wo sie sind.',
+    kept: 'In diesem Browser gespeichert',
+    noneKept:
+      'Noch nichts. Ein Modell, das von einer Adresse geladen wird, bleibt hier gespeichert, sofern der Browser es erlaubt, und lädt dann ohne Netz.',
+    update: 'Aktualisieren',
+    updateOf: (name) => `${name} aktualisieren`,
+    updateHelp: 'Fragt nach einer neuen Version und lädt sie',
+    running: 'läuft',
+  },
   kept: {
     here: (size) => `${size} hier`,
     part: (percent, size) => `${percent} % von ${size} hier`,

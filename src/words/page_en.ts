@@ -56,6 +56,27 @@ export const page = {
     noModels: (name: string, needed: string) =>
       `“${name}” and the other files aren’t a model or exported conversations. ${needed}`,
   },
+  models: {
+    title: 'Models',
+    close: 'Close',
+    address: 'A Hugging Face repository or an address',
+    addressHelp:
+      'owner/name, owner/name@revision, owner/name:Q4_K_M, owner/name/file.gguf, or any https address of a .gguf file or a folder.',
+    load: 'Load',
+    loadOf: (name: string) => `Load ${name}`,
+    files: 'Files of this machine',
+    openFiles: 'Open files…',
+    openFolder: 'Open a folder…',
+    filesHelp:
+      'A .gguf file, or a folder with config.json and safetensors. Both can be dropped anywhere on the page, too. They stay where they are.',
+    kept: 'Kept in this browser',
+    noneKept:
+      'Nothing yet. A model that is loaded from an address is kept here, where the browser allows it, and loads without a network then.',
+    update: 'Update',
+    updateOf: (name: string) => `Update ${name}`,
+    updateHelp: 'Asks whether there is a new version, and loads it',
+    running: 'running',
+  },
   kept: {
     here: (size: string) => `${size} here`,
     part: (percent: number, size: string) => `${percent} % of ${size} here`,

@@ -61,6 +61,27 @@ export const page: PageWords = {
     noModel: (name, needed) => `「${name}」はモデルでも書き出した会話でもありません。${needed}`,
     noModels: (name, needed) => `「${name}」などのファイルは、モデルでも書き出した会話でもありません。${needed}`,
   },
+  models: {
+    title: 'モデル',
+    close: '閉じる',
+    address: 'Hugging Face のリポジトリまたはアドレス',
+    addressHelp:
+      'owner/name、owner/name@revision、owner/name:Q4_K_M、owner/name/file.gguf、または .gguf ファイルかフォルダーの https アドレス。',
+    load: '読み込む',
+    loadOf: (name) => `${name} を読み込む`,
+    files: 'このコンピューターのファイル',
+    openFiles: 'ファイルを開く…',
+    openFolder: 'フォルダーを開く…',
+    filesHelp:
+      '.gguf ファイル、または config.json と safetensors を含むフォルダー。ページのどこにでもドロップできます。ファイルは元の場所に残ります。',
+    kept: 'このブラウザーに保存済み',
+    noneKept:
+      'まだありません。アドレスから読み込んだモデルは、ブラウザーが許可すればここに保存され、次からはネットワークなしで読み込めます。',
+    update: '更新',
+    updateOf: (name) => `${name} を更新`,
+    updateHelp: '新しいバージョンがあるか確認し、読み込みます',
+    running: '実行中',
+  },
   kept: {
     here: (size) => `${size} 保存済み`,
     part: (percent, size) => `${size} のうち ${percent} % 保存済み`,

@@ -58,6 +58,23 @@ export const panel = {
     pinsAreFull: (n: number) => `${n} runs are pinned: unpin one first`,
   },
   chart: {
+    views: { tokens: 'Over tokens', context: 'Over context', histogram: 'Histogram' },
+    viewsName: 'Views of the chart',
+    role: 'chart',
+    tokenSpot: 'token',
+    binSpot: 'bin',
+    described: (view: string, range: string, spot: string) =>
+      `${view}: milliseconds between tokens.${range && ` ${range}.`} Arrow keys read one ${spot} after the other; plus and minus zoom.`,
+    onlyOne: 'One token has no gap before it.',
+    reading: 'Reading the prompt…',
+    empty: 'Ask something, and every gap between two tokens appears here as it happens.',
+    point: 'Point at the chart, or go along it with the arrow keys, to read one token.',
+    axes: { gap: 'ms between tokens', token: 'token', position: 'position in the context', count: 'gaps' },
+    firstToken: (time: string) => `first token after ${time}`,
+    between: (from: string, to: string) => `from ${from} to ${to}`,
+    noGapsIn: (range: string) => `No gap ${range}`,
+    gapsIn: (n: number, all: number, share: string, range: string, tokens: string) =>
+      `${n} of ${all} gaps (${share} %) ${range}: before token ${tokens}`,
     help: 'Drag to select a range, Shift-drag to move it, scroll to zoom, double-click to reset. Keys: + and −, Shift and arrows, 0.',
     enlarge: 'Fill the window',
     close: 'Close (Escape)',
@@ -70,9 +87,24 @@ export const panel = {
     tooFew: '(too few)',
     tooFewHelp: (n: number, least: number) => `Of only ${n} gaps it is simply the longest; it needs ${least}.`,
     everything: 'Showing everything.',
+    longest: 'max',
     noGaps: (range: string) => `${range}: no gaps.`,
     figures: (range: string, n: number, p50: string, p99: string, max: string) =>
       `${range}: n = ${n}, p50 ${p50}, p99 ${p99}, max ${max}.`,
+  },
+  readout: {
+    where: (token: number, position: number) => `before token ${token}, position ${position}`,
+    stages: { inFlight: 'in flight', gpu: 'GPU step', worker: 'worker', page: 'to page', paint: 'to paint' },
+    stageHelp: {
+      inFlight: 'From recording the step that made it to its arrival in the worker.',
+      gpu: 'The GPU’s own time for the step; known when the run is done.',
+      worker: 'What the worker’s own thread took of the gap.',
+      page: 'From its arrival in the worker until this page heard of it.',
+      paint: 'From its arrival in the worker until the frame with it was painted.',
+    },
+    stalls: (n: number) => (n === 1 ? '1 stall' : `${n} stalls`),
+    stallsHelp: 'Gaps that are far longer than the others; a red arrow marks them in the chart.',
+    beforeToken: (token: number) => `before token ${token}.`,
   },
   legend: {
     name: 'Legend',

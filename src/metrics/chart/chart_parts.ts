@@ -33,7 +33,7 @@ export function renderBar({ views, view, isLarge, onChoose, onTabKey, onLarge, o
     html`<button class="tool sign" title=${name} aria-label=${name} @click=${() => onZoom(factor)}>${sign}</button>`;
   return html`<div class="top">
     ${isLarge ? html`<h2 id="large-title">${panelWords().toolbar.title}</h2>` : nothing}
-    <div role="tablist" aria-label="Views of the chart" @keydown=${onTabKey}>${views.map(tab)}</div>
+    <div role="tablist" aria-label=${texts.viewsName} @keydown=${onTabKey}>${views.map(tab)}</div>
     <span class="tools">
       ${isLarge ? [zoom(texts.zoomOut, '−', 2), zoom(texts.zoomIn, '+', 1 / 2)] : nothing}
       <button class="tool" id="large" data-testid="large-chart" title=${title} aria-label=${title} @click=${onLarge}>${isLarge ? close : enlarge}</button>
@@ -51,15 +51,14 @@ const close = icon(svg`<path d="m5.5 5.5 9 9m0-9-9 9"/>`);
 
 /** The chart's name for screen readers. @param spot what an arrow key reads */
 export function describeChart(view: View, zoom: Range | null, spot: string): string {
-  const part = zoom ? ` ${view.nameRange(zoom)}.` : '';
-  return `${view.title}: milliseconds between tokens.${part} Arrow keys read one ${spot} after the other; plus and minus zoom.`;
+  return panelWords().chart.described(view.title, zoom ? view.nameRange(zoom) : '', spot);
 }
 
 /** The sentence on a chart without gaps. */
 export function emptyText(run: RunData | null): string {
-  if (run?.tokens.length) return 'One token has no gap before it.';
-  if (run?.prefill) return 'Reading the prompt…';
-  return 'Ask something, and every gap between two tokens appears here as it happens.';
+  const texts = panelWords().chart;
+  if (run?.tokens.length) return texts.onlyOne;
+  return run?.prefill ? texts.reading : texts.empty;
 }
 
 /** The statistics of the gaps in the shown range. */
@@ -88,7 +87,7 @@ export function renderRange(name: string, gaps: readonly number[], onReset: () =
   return html`<p class="range" data-testid="range">
     <b>${name}</b> <span>n = ${n}</span> <span>p50 <b>${p50}</b></span>
     <span class=${isFew ? 'faint' : ''} title=${isFew ? texts.tooFewHelp(n, LEAST_VALUES.p99) : nothing}>p99 <b>${p99}</b>${isFew ? ` ${texts.tooFew}` : nothing}</span>
-    <span>max <b>${max}</b></span>
+    <span>${texts.longest} <b>${max}</b></span>
     <button class="tool" data-testid="reset-zoom" @click=${onReset}>${texts.resetZoom}</button>
   </p>`;
 }

@@ -115,19 +115,20 @@ class VivaceChart extends WordedElement {
   private renderBody() {
     const { view, views, runs, isLarge, zoom } = this;
     const isEmpty = !runs || runs.run.gaps.length === 0;
+    const texts = panelWords().chart;
     const bar = { views, view, isLarge, onChoose: this.choose, onTabKey: this.onTabKey, onLarge: this.toggleLarge };
     return html`
       ${renderBar({ ...bar, onZoom: this.zoomBy })}
       <div class="chart" id="chart" role="tabpanel" aria-labelledby=${view.id}>
-        <div class=${isEmpty ? 'plot idle' : 'plot'} data-testid="plot" dir="ltr" role="application" aria-roledescription="chart" tabindex="0"
-          aria-label=${describeChart(view, zoom, view === this.histogram ? 'bin' : 'token')} ?autofocus=${isLarge} @keydown=${this.onKey}></div>
+        <div class=${isEmpty ? 'plot idle' : 'plot'} data-testid="plot" dir="ltr" role="application" aria-roledescription=${texts.role} tabindex="0"
+          aria-label=${describeChart(view, zoom, view === this.histogram ? texts.binSpot : texts.tokenSpot)} ?autofocus=${isLarge} @keydown=${this.onKey}></div>
         ${isEmpty ? html`<p class="empty">${emptyText(runs?.run ?? null)}</p>` : nothing}
       </div>
       <div class="beside">
         ${this.renderZoom()}
         ${runs ? renderLegend(legendOf(view.id, runs)) : nothing}
         <div class="readout" data-testid="readout">${this.renderSpot(isEmpty)}</div>
-        ${isLarge ? html`<p class="help">${panelWords().chart.help}</p>` : nothing}
+        ${isLarge ? html`<p class="help">${texts.help}</p>` : nothing}
         ${runs ? renderStalls(runs.stalls, this.goTo) : nothing}
       </div>
       <p class="unseen" role="status">${this.spoken}</p>
@@ -166,7 +167,7 @@ class VivaceChart extends WordedElement {
     const token =
       spot?.run && runs ? describeToken(spot.run, spot.index, spot.run === runs.run ? runs.stalls : []) : null;
     if (token) return renderReadout(token);
-    return isEmpty ? nothing : 'Point at the chart, or go along it with the arrow keys, to read one token.';
+    return isEmpty ? nothing : panelWords().chart.point;
   }
 
   private paint(): void {

@@ -27,7 +27,6 @@ const MOST_POINTS = 1000;
 
 export class ContextView implements View {
   readonly id = 'context';
-  readonly title = 'Over context';
   private runs: readonly RunData[] = [];
   private readonly past = new Points();
   private pastOf: readonly RunData[] | null = null;
@@ -36,6 +35,10 @@ export class ContextView implements View {
   private readonly pastShown = new Points();
   private readonly liveShown = new Points();
   private readonly pinned = new WeakMap<RunData, Points>();
+
+  get title(): string {
+    return panelWords().chart.views.context;
+  }
 
   picture({ run, past, pins, stalls, isLog, columns, zoom }: ChartInput): Picture {
     this.runs = [...past, run];
@@ -70,8 +73,8 @@ export class ContextView implements View {
       x,
       whole,
       y,
-      yTitle: 'ms between tokens',
-      xTitle: 'position in the context',
+      yTitle: panelWords().chart.axes.gap,
+      xTitle: panelWords().chart.axes.position,
       countsTokens: true,
       isEmpty: this.all.length === 0 && medians.every(({ length }) => length === 0),
       lead: '',

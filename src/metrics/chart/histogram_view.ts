@@ -24,13 +24,16 @@ const NAMED = 5;
 
 export class HistogramView implements View {
   readonly id = 'histogram';
-  readonly title = 'Histogram';
   private run: RunData | null = null;
   private edges: number[] = [0, 1];
   private counts: number[] = [];
   private isLog = false;
   /** False for gaps out of sight. */
   private isShown = (_gap: number) => true;
+
+  get title(): string {
+    return panelWords().chart.views.histogram;
+  }
 
   picture({ run, tbt, pins, isLog, zoom }: ChartInput): Picture {
     this.run = run;
@@ -67,8 +70,8 @@ export class HistogramView implements View {
       x: { ...(zoom ?? whole), isLog },
       whole,
       y: { min: 0, max: Math.max(4, ...this.counts, ...others.flat()) * 1.12 },
-      yTitle: 'gaps',
-      xTitle: 'ms between tokens',
+      yTitle: panelWords().chart.axes.count,
+      xTitle: panelWords().chart.axes.gap,
       countsTokens: false,
       isEmpty: runs.length === 0,
       lead: '',
@@ -104,15 +107,16 @@ export class HistogramView implements View {
     const { run, edges, counts } = this;
     const [from, to, count] = [edges[index], edges[index + 1], counts[index]];
     if (!run || from === undefined || to === undefined || count === undefined) return '';
-    const range = `from ${formatMs(from)} to ${formatMs(to)}`;
-    if (count === 0) return `No gap ${range}`;
+    const texts = panelWords().chart;
+    const range = texts.between(formatMs(from), formatMs(to));
+    if (count === 0) return texts.noGapsIn(range);
     const numbers: number[] = [];
     for (let i = 0; i < run.gaps.length && numbers.length < NAMED; i++) {
       if (this.isShown(run.gaps[i]) && binOf(edges, run.gaps[i]) === index) numbers.push(run.tokenNumbers[i]);
     }
     const more = count > numbers.length ? ' …' : '';
     const share = ((100 * count) / run.gaps.length).toFixed(count === run.gaps.length ? 0 : 1);
-    return `${count} of ${run.gaps.length} gaps (${share} %) ${range}: before token ${numbers.join(', ')}${more}`;
+    return texts.gapsIn(count, run.gaps.length, share, range, `${numbers.join(', ')}${more}`);
   }
 }
 

@@ -2,6 +2,7 @@
 // Pure.
 
 import { html, nothing } from 'lit';
+import { panelWords } from '../../words/panel_words';
 import { gpuMsOf, type RunData, type Stall } from '../run/run_data';
 import { formatMs } from '../shared/figure_format';
 
@@ -31,17 +32,22 @@ export function describeToken(run: RunData, index: number, stalls: readonly Stal
   const number = run.tokenNumbers[index];
   const token = number === undefined ? undefined : run.tokens[number - 1];
   if (number === undefined || !token) return null;
-  const stage = (label: string, ms: number | null, definition: string) => ({ label, value: formatMs(ms), definition });
+  const texts = panelWords().readout;
+  const stage = (name: keyof typeof texts.stages, ms: number | null) => ({
+    label: texts.stages[name],
+    value: formatMs(ms),
+    definition: texts.stageHelp[name],
+  });
   return {
     gap: formatMs(run.gaps[index]),
-    where: `before token ${number}, position ${token.position}`,
+    where: texts.where(number, token.position),
     text: quoteText(token.text),
     stages: [
-      stage('in flight', token.inFlightMs, 'From recording the step that made it to its arrival in the worker.'),
-      stage('GPU step', gpuMsOf(run, number - 1), 'The GPU’s own time for the step; known when the run is done.'),
-      stage('worker', token.workerMs, 'What the worker’s own thread took of the gap.'),
-      stage('to page', token.receivedMs, 'From its arrival in the worker until this page heard of it.'),
-      stage('to paint', token.paintedMs, 'From its arrival in the worker until the frame with it was painted.'),
+      stage('inFlight', token.inFlightMs),
+      stage('gpu', gpuMsOf(run, number - 1)),
+      stage('worker', token.workerMs),
+      stage('page', token.receivedMs),
+      stage('paint', token.paintedMs),
     ],
     stall: stalls.find((each) => each.token === number)?.sentence ?? '',
   };
@@ -67,8 +73,9 @@ export function renderReadout({ gap, where, text, stages, stall }: TokenReadout)
 /** The list of stalls. @param onGo takes the stall that the reader chose */
 export function renderStalls(stalls: readonly Stall[], onGo: (stall: Stall) => void) {
   if (stalls.length === 0) return nothing;
+  const texts = panelWords().readout;
   return html`<section class="stalls" data-testid="stalls">
-    <h3 title="Gaps that are far longer than the others; a red arrow marks them in the chart.">${stalls.length === 1 ? '1 stall' : `${stalls.length} stalls`}</h3>
-    <ul>${longestFirst(stalls).map((stall) => html`<li><button @click=${() => onGo(stall)}><b>${formatMs(stall.gapMs)}</b> before token ${stall.token}.</button> ${stall.sentence}</li>`)}</ul>
+    <h3 title=${texts.stallsHelp}>${texts.stalls(stalls.length)}</h3>
+    <ul>${longestFirst(stalls).map((stall) => html`<li><button @click=${() => onGo(stall)}><b>${formatMs(stall.gapMs)}</b> ${texts.beforeToken(stall.token)}</button> ${stall.sentence}</li>`)}</ul>
   </section>`;
 }

@@ -26,9 +26,12 @@ const DOTS_BELOW = 60;
 
 export class TokensView implements View {
   readonly id = 'tokens';
-  readonly title = 'Over tokens';
   private readonly buffers = Array.from({ length: 4 }, () => new Points());
   private run: RunData | null = null;
+
+  get title(): string {
+    return panelWords().chart.views.tokens;
+  }
 
   picture({ run, tbt, stalls, pins, isLog, columns, zoom }: ChartInput): Picture {
     this.run = run;
@@ -57,15 +60,15 @@ export class TokensView implements View {
       x,
       whole,
       y,
-      yTitle: 'ms between tokens',
-      xTitle: 'token',
+      yTitle: panelWords().chart.axes.gap,
+      xTitle: panelWords().chart.axes.token,
       countsTokens: true,
       isEmpty: runs.every(({ gaps }) => gaps.length === 0),
       lead: x.min > whole.min ? '' : prefillLabel(run),
       verticals: [
         ...(run.ttftMs === null
           ? []
-          : [{ x: 1, label: `first token after ${formatMs(run.ttftMs)}`, ink: 'accent' as const }]),
+          : [{ x: 1, label: panelWords().chart.firstToken(formatMs(run.ttftMs)), ink: 'accent' as const }]),
         ...run.marks.map(({ afterToken, label }) => ({ x: Math.max(1, afterToken), label, ink: 'ink' as const })),
       ],
       levels: levelsOf(tbt, run.gaps.length, isLog),

@@ -1,10 +1,11 @@
 // <vivace-models>: the dialog that chooses a model: one of the page's list, an address, files, or another model kept
 // in this browser. Opened by show(). Fires `vivace-model` with a ChosenModel and closes, or `vivace-cancel-load`.
 
-import { html, LitElement, nothing } from 'lit';
+import { html, nothing } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import { type CachedModel, cacheUsage, type Engine } from '../../engine/engine';
 import { pageWords } from '../../words/page_words';
+import { WordedElement } from '../../words/worded_element';
 import type { ModelOffer } from '../catalogue/catalogue_list';
 import '../catalogue/delete_model';
 import type { Deleted } from '../catalogue/delete_model';
@@ -23,7 +24,7 @@ export interface ChosenModel {
   asks: boolean;
 }
 
-export class VivaceModels extends LitElement {
+export class VivaceModels extends WordedElement {
   static override styles = [sharedStyles, modelsStyles];
   static override properties = {
     offers: { attribute: false },
@@ -81,11 +82,12 @@ export class VivaceModels extends LitElement {
   }
 
   override render() {
+    const text = pageWords().models;
     return html`<dialog aria-labelledby="title" data-testid="models" @click=${this.closeOutside} @vivace-deleted=${this.onDeleted}>
       <div class="inside">
         <header>
-          <h2 id="title">Models</h2>
-          <button class="icon" aria-label="Close" title="Close" data-testid="close-models" @click=${this.close}>${icons.close}</button>
+          <h2 id="title">${text.title}</h2>
+          <button class="icon" aria-label=${text.close} title=${text.close} data-testid="close-models" @click=${this.close}>${icons.close}</button>
         </header>
         <vivace-catalogue .offers=${this.offers} .engine=${this.engine} @vivace-offer=${this.onOffer}></vivace-catalogue>
         ${this.renderAddress()} ${this.renderFiles()} ${this.renderKept()}
@@ -95,38 +97,41 @@ export class VivaceModels extends LitElement {
   }
 
   private renderAddress() {
+    const text = pageWords().models;
     return html`<form @submit=${this.loadAddress} novalidate>
-      <label for="address">A Hugging Face repository or an address</label>
+      <label for="address">${text.address}</label>
       <div class="row">
         <input id="address" data-testid="model-address" type="text" inputmode="url" dir="ltr" autocomplete="off" autocapitalize="off"
           spellcheck="false" placeholder="owner/name" aria-invalid=${this.complaint !== ''} aria-describedby="address-help"
           @input=${() => {
             this.complaint = '';
           }} />
-        <button class="button primary" data-testid="load-address">Load</button>
+        <button class="button primary" data-testid="load-address">${text.load}</button>
       </div>
       <p id="address-help" class=${this.complaint ? 'complaint' : 'help'} role=${this.complaint ? 'alert' : nothing} data-testid="address-help">
-        ${this.complaint || 'owner/name, owner/name@revision, owner/name:Q4_K_M, owner/name/file.gguf, or any https address of a .gguf file or a folder.'}
+        ${this.complaint || text.addressHelp}
       </p>
     </form>`;
   }
 
   private renderFiles() {
+    const text = pageWords().models;
     return html`<section>
-      <h3>Files of this machine ${this.renderRunning(null)}</h3>
+      <h3>${text.files} ${this.renderRunning(null)}</h3>
       <div class="row wrap">
-        <label class="button file">Open files…<input type="file" data-testid="open-files" multiple accept=".gguf,.safetensors,.json,.jinja" @change=${this.loadFiles} /></label>
-        <label class="button file">Open a folder…<input type="file" data-testid="open-folder" webkitdirectory @change=${this.loadFiles} /></label>
+        <label class="button file">${text.openFiles}<input type="file" data-testid="open-files" multiple accept=".gguf,.safetensors,.json,.jinja" @change=${this.loadFiles} /></label>
+        <label class="button file">${text.openFolder}<input type="file" data-testid="open-folder" webkitdirectory @change=${this.loadFiles} /></label>
       </div>
-      <p class="help">A .gguf file, or a folder with config.json and safetensors. Both can be dropped anywhere on the page, too. They stay where they are.</p>
+      <p class="help">${text.filesHelp}</p>
     </section>`;
   }
 
   private renderKept() {
     const { offers } = this;
+    const text = pageWords().models;
     const kept = offers?.kept?.filter(({ location }) => !offers.find(location)) ?? null;
     return html`<section aria-labelledby="kept-title">
-      <h3 id="kept-title" tabindex="-1">Kept in this browser</h3>
+      <h3 id="kept-title" tabindex="-1">${text.kept}</h3>
       ${
         kept === null || kept.length > 0
           ? html`<ul data-testid="kept">${repeat(
@@ -134,7 +139,7 @@ export class VivaceModels extends LitElement {
               ({ location }) => location,
               (model) => this.renderModel(model),
             )}</ul>`
-          : html`<p class="help" data-testid="kept-none">Nothing yet. A model that is loaded from an address is kept here, where the browser allows it, and loads without a network then.</p>`
+          : html`<p class="help" data-testid="kept-none">${text.noneKept}</p>`
       }
       ${offers?.kept?.length ? html`<p class="help" data-testid="kept-total">${describeUsage(offers.kept, this.usage)}</p>` : nothing}
     </section>`;
@@ -142,6 +147,7 @@ export class VivaceModels extends LitElement {
 
   private renderModel(model: CachedModel) {
     const { location, name } = model;
+    const text = pageWords().models;
     return html`<li data-testid="kept-model" data-complete=${model.isComplete}>
       <div class="what">
         <strong>${name}</strong> ${this.renderRunning(location)}
@@ -149,11 +155,11 @@ export class VivaceModels extends LitElement {
         <span>${describeKept(model)} · ${describeUse(model.usedAt, Date.now())}</span>
       </div>
       <div class="row">
-        <button class="button" data-testid="load-kept" aria-label="Load ${name}" @click=${() => this.choose(location)}>Load</button>
+        <button class="button" data-testid="load-kept" aria-label=${text.loadOf(name)} @click=${() => this.choose(location)}>${text.load}</button>
         ${
           model.isComplete
-            ? html`<button class="button" data-testid="update" title="Asks whether there is a new version, and loads it"
-                aria-label="Update ${name}" @click=${() => this.choose(location, true)}>Update</button>`
+            ? html`<button class="button" data-testid="update" title=${text.updateHelp}
+                aria-label=${text.updateOf(name)} @click=${() => this.choose(location, true)}>${text.update}</button>`
             : nothing
         }
         <vivace-delete-model .model=${model} .name=${name}></vivace-delete-model>
@@ -165,7 +171,7 @@ export class VivaceModels extends LitElement {
   private renderRunning(location: string | null) {
     const running = this.offers?.running ?? null;
     const isRunning = location === null ? running !== null && typeof running !== 'string' : running === location;
-    return isRunning ? html`<span class="running" data-testid="running">running</span>` : nothing;
+    return isRunning ? html`<span class="running" data-testid="running">${pageWords().models.running}</span>` : nothing;
   }
 
   private loadAddress = (event: Event) => {
