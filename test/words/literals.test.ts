@@ -1,4 +1,4 @@
-// No text on screen is written into a template: all come from src/words. A file in the list below still has some.
+// No text on screen is written into a template: all come from src/words.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,11 +7,8 @@ import { expect, test } from 'vitest';
 const SRC = path.resolve(import.meta.dirname, '../../src');
 const ROOMS = ['ui', 'embed', 'metrics'];
 
-/** Files whose texts are still English alone. Take a file off the list once its texts are in src/words. */
-const NOT_YET: readonly string[] = ['metrics/tuning/tune_parts.ts', 'metrics/tuning/tune_section.ts'];
-
 /** Names and examples that are the same in every language. */
-const SAME = /^(?:JSON|CSV|CPU|GPU|TBT|ms|µs|vs|owner\/name|Vivace|Storyteller)$/;
+const SAME = /^(?:JSON|CSV|CPU|GPU|TBT|ms|µs|owner\/name|Vivace|Storyteller)$/;
 
 /** The templates of a file, with `\0` in place of their values. */
 function templatesOf(code: string): string[] {
@@ -80,10 +77,6 @@ test('this test finds texts and attributes', () => {
 });
 
 test('no template holds a text', () => {
-  const wrong = [...found].filter(([file, texts]) => texts.length > 0 && !NOT_YET.includes(file));
+  const wrong = [...found].filter(([, texts]) => texts.length > 0);
   expect(wrong).toEqual([]);
-});
-
-test('the list of exceptions has no file without texts', () => {
-  expect(NOT_YET.filter((file) => !found.get(file)?.length)).toEqual([]);
 });

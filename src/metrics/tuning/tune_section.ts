@@ -2,9 +2,11 @@
 // Fires `vivace-tuning` with {done, total} while the tuner runs and null at its end, and, not bubbling, `vivace-tuned`
 // with the outcome.
 
-import { html, LitElement, nothing, type PropertyValues } from 'lit';
+import { html, nothing, type PropertyValues } from 'lit';
 import type { AttentionChoice, Engine, EngineInfo, TuneOutcome, TuneResult } from '../../engine/engine';
 import { saveText } from '../../shared/save_text';
+import { panelWords } from '../../words/panel_words';
+import { WordedElement } from '../../words/worded_element';
 import { tuneToJson } from '../run/export';
 import { renderDecode, renderPrefill, renderProducts } from './tune_parts';
 import { tuneStyles } from './tune_styles';
@@ -24,7 +26,7 @@ type TuneState =
   | { kind: 'failed'; message: string }
   | { kind: 'done'; outcome: TuneOutcome };
 
-class VivaceTune extends LitElement {
+class VivaceTune extends WordedElement {
   static override styles = tuneStyles;
   static override properties = {
     engine: { attribute: false },
@@ -61,7 +63,7 @@ class VivaceTune extends LitElement {
   override render() {
     const { attention, state, results } = this;
     return html`<section>
-      <h3>Attention</h3>
+      <h3>${panelWords().tuning.title}</h3>
       ${attention ? renderChoice(attention) : nothing}
       ${state.kind === 'running' ? this.renderProgress(state) : this.renderStart()}
       <p class="outcome ${state.kind}" role="status">${this.outcomeText()}</p>
@@ -81,15 +83,15 @@ class VivaceTune extends LitElement {
   private renderStart() {
     const { info, answering } = this;
     const reason = whyNotTune({ hasModel: this.engine !== null, info, isAnswering: answering });
-    const what =
-      'Measures attention and matrix products in many ways on this GPU, checks each first, and keeps the fastest.';
+    const text = panelWords().tuning;
+    const what = text.help;
     return html`<div class="start">
       <button class="tune" data-testid="tune" ?disabled=${reason !== null} title=${reason ?? what} @click=${this.start}>
-        Tune this GPU
+        ${text.start}
       </button>
       ${
         this.state.kind === 'done'
-          ? html`<button class="tune" data-testid="tune-json" title="Save these results as JSON" @click=${this.saveJson}>JSON</button>`
+          ? html`<button class="tune" data-testid="tune-json" title=${text.saveJson} @click=${this.saveJson}>JSON</button>`
           : nothing
       }
       ${this.results.length === 0 ? html`<p class="note">${answering ? what : (reason ?? what)}</p>` : nothing}
@@ -98,33 +100,33 @@ class VivaceTune extends LitElement {
 
   private renderProgress({ done, total, abort }: Extract<TuneState, { kind: 'running' }>) {
     const last = this.results.at(-1);
-    const count = total > 0 ? `${done} of ${total}` : 'Preparing';
+    const text = panelWords().tuning;
+    const count = total > 0 ? text.count(done, total) : text.prepares;
     return html`<div class="progress" data-testid="tune-progress" data-done=${done} data-total=${total}>
       <div class="row">
         ${
           total > 0
-            ? html`<progress max=${total} .value=${done} aria-label="Candidates measured"></progress>`
-            : html`<progress aria-label="Preparing the tuner"></progress>`
+            ? html`<progress max=${total} .value=${done} aria-label=${text.measured}></progress>`
+            : html`<progress aria-label=${text.preparing}></progress>`
         }
         <span class="count">${count}</span>
         <button class="tune" data-testid="cancel-tune" @click=${this.onCancel}>
-          ${abort.signal.aborted ? 'Cancelling' : 'Cancel'}
+          ${abort.signal.aborted ? text.cancels : text.cancel}
         </button>
       </div>
-      <p class="note last">${last ? lastMeasured(last) : 'Compiling the first kernel'}</p>
+      <p class="note last">${last ? lastMeasured(last) : text.compiling}</p>
     </div>`;
   }
 
   private outcomeText(): string {
     const { state } = this;
+    const text = panelWords().tuning;
     switch (state.kind) {
       case 'idle':
       case 'running':
         return '';
-      case 'canceled': {
-        const after = state.total > 0 ? ` after ${state.done} of ${state.total}` : '';
-        return `Canceled${after}. What ran before goes on running.`;
-      }
+      case 'canceled':
+        return state.total > 0 ? text.canceledAfter(state.done, state.total) : text.canceled;
       case 'failed':
         return state.message;
       case 'done':
@@ -184,9 +186,10 @@ class VivaceTune extends LitElement {
 }
 
 function renderChoice({ prefill, decode, reason }: AttentionChoice) {
+  const text = panelWords().tuning;
   return html`<dl>
-      <div title="The kernel that reads the prompt."><dt>Prefill</dt><dd data-figure="attention-prefill">${prefill}</dd></div>
-      <div title="The kernel that runs for each token."><dt>Decode</dt><dd data-figure="attention-decode">${decode}</dd></div>
+      <div title=${text.prefillHelp}><dt>${text.prefill}</dt><dd data-figure="attention-prefill">${prefill}</dd></div>
+      <div title=${text.decodeHelp}><dt>${text.decode}</dt><dd data-figure="attention-decode">${decode}</dd></div>
     </dl>
     <p class="note reason" data-figure="attention-reason">${reason}</p>`;
 }

@@ -1,6 +1,7 @@
 // The results of a tuning as tables of text: one for each pass of attention and one for each matrix shape. Pure.
 
 import type { AttentionResult, ProductResult, TuneResult } from '../../engine/engine';
+import { panelWords } from '../../words/panel_words';
 import { formatCount, NONE } from '../shared/figure_format';
 
 /** The combination to compare a prefill with: the whole head in one output tile, which means no tiling. */
@@ -80,12 +81,12 @@ function tableOf(results: readonly TuneResult[]): TuneTable {
     parameters: parametersText(result.parameters),
     time: result.ms === null ? NONE : (unit * result.ms).toFixed(decimals),
     gain: gainText(result, baseline),
-    refused: result.refused ?? (result.ms === null ? 'no reason was given' : null),
+    refused: result.refused ?? (result.ms === null ? panelWords().tuning.noReason : null),
     isDefault: result.pass === 'product' && result.isDefault,
     fastest: result.fastest,
   }));
   return {
-    title: first.pass === 'product' ? productTitle(first) : `${formatCount(first.kvLen)} keys`,
+    title: first.pass === 'product' ? productTitle(first) : panelWords().tuning.keys(formatCount(first.kvLen)),
     nTokens: first.nTokens,
     rows,
     baseline: baseline && rows[results.indexOf(baseline)],
