@@ -43,6 +43,27 @@ export const panel: PanelWords = {
     worse: 'schlechter',
     same: 'gleich',
     newTokens: (n) => `${n} neu`,
+    measures: {
+      p50: ['p50', 'Die Hälfte der Abstände ist nicht länger.'],
+      p95: ['p95', '95 von 100 Abständen sind nicht länger.'],
+      p99: ['p99', '99 von 100 Abständen sind nicht länger.'],
+      max: ['max.', 'Der längste Abstand.'],
+      jitter: ['Jitter', 'Mittlere absolute Differenz benachbarter Abstände.'],
+      decode: ['Decode', 'Tokens pro Sekunde nach dem ersten.'],
+      ttft: [
+        'Erstes Token',
+        'TTFT: von der Anfrage bis zum ersten Token. Verglichen, wo beide Prompts gleich viele neue Tokens hatten.',
+      ],
+      prefill: [
+        'Prefill',
+        'Neue Tokens des Prompts pro Sekunde. Eine GPU liest viele Tokens schneller als wenige: verglichen, wo beide Prompts gleich viele hatten.',
+      ],
+      gpu: ['GPU-Schritt', 'Die eigene Zeit der GPU für einen Schritt, p50.'],
+    },
+    fewHere: (n) => `n = ${n}, zu wenige`,
+    fewThere: 'nicht verglichen: dort zu wenige',
+    newUnknown: 'nicht verglichen: neue Tokens unbekannt',
+    otherNew: (here, there) => `nicht verglichen: ${here} neue Tokens, nicht ${there}`,
     timesRun: (run) => `Das Vielfache von Lauf ${run}`,
   },
   toolbar: {

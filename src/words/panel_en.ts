@@ -40,6 +40,27 @@ export const panel = {
     worse: 'worse',
     same: 'same',
     newTokens: (n: number) => `${n} new`,
+    measures: {
+      p50: ['p50', 'Half of the gaps are no longer.'],
+      p95: ['p95', '95 of 100 gaps are no longer.'],
+      p99: ['p99', '99 of 100 gaps are no longer.'],
+      max: ['max', 'The longest gap.'],
+      jitter: ['Jitter', 'Mean absolute difference of neighboring gaps.'],
+      decode: ['Decode', 'Tokens a second after the first.'],
+      ttft: [
+        'First token',
+        'TTFT: from the request to the first token. Compared where both prompts had as many new tokens.',
+      ],
+      prefill: [
+        'Prefill',
+        'New prompt tokens a second. A GPU reads many tokens faster than few: compared where both prompts had as many.',
+      ],
+      gpu: ['GPU step', 'The GPU’s own time for a step, p50.'],
+    },
+    fewHere: (n: number) => `n = ${n}, too few`,
+    fewThere: 'not compared: too few there',
+    newUnknown: 'not compared: new tokens unknown',
+    otherNew: (here: number, there: number) => `not compared: ${here} new tokens, not ${there}`,
     timesRun: (run: string) => `Times run ${run}`,
   },
   toolbar: {

@@ -1,6 +1,7 @@
 // Runs side by side: the pinned runs and the newest one, each compared with the first. Pure.
 
 import { isOfTooFew } from '../../engine/tbt';
+import type { PanelWords } from '../../words/panel_en';
 import { panelWords } from '../../words/panel_words';
 import type { Pin, PinLetter } from '../chart/picture';
 import { newTokensOf, type RunData } from '../run/run_data';
@@ -37,9 +38,8 @@ type Verdict = 'better' | 'worse' | 'same';
 const SAME = 0.02;
 
 interface Measure {
-  key: string;
-  label: string;
-  definition: string;
+  /** The name of its label and definition in the words. */
+  key: keyof PanelWords['comparison']['measures'];
   of: (run: RunData) => number | null;
   format: typeof formatMs;
   /** True where more is better. */
@@ -49,56 +49,21 @@ interface Measure {
 }
 
 const MEASURES: Measure[] = [
-  {
-    key: 'p50',
-    label: 'p50',
-    definition: 'Half of the gaps are no longer.',
-    of: (run) => run.tbt.p50,
-    format: formatMs,
-  },
-  { key: 'p95', label: 'p95', definition: '95 of 100 gaps are no longer.', of: (run) => run.tbt.p95, format: formatMs },
-  { key: 'p99', label: 'p99', definition: '99 of 100 gaps are no longer.', of: (run) => run.tbt.p99, format: formatMs },
-  { key: 'max', label: 'max', definition: 'The longest gap.', of: (run) => run.tbt.max, format: formatMs },
-  {
-    key: 'jitter',
-    label: 'Jitter',
-    definition: 'Mean absolute difference of neighboring gaps.',
-    of: (run) => run.tbt.jitter,
-    format: formatMs,
-  },
-  {
-    key: 'decode',
-    label: 'Decode',
-    definition: 'Tokens a second after the first.',
-    of: (run) => run.decodeTokensPerSecond,
-    format: formatRate,
-    isRate: true,
-  },
-  {
-    key: 'ttft',
-    label: 'First token',
-    definition: 'TTFT: from the request to the first token. Compared where both prompts had as many new tokens.',
-    of: (run) => run.ttftMs,
-    format: formatMs,
-    ofPrompt: true,
-  },
+  { key: 'p50', of: (run) => run.tbt.p50, format: formatMs },
+  { key: 'p95', of: (run) => run.tbt.p95, format: formatMs },
+  { key: 'p99', of: (run) => run.tbt.p99, format: formatMs },
+  { key: 'max', of: (run) => run.tbt.max, format: formatMs },
+  { key: 'jitter', of: (run) => run.tbt.jitter, format: formatMs },
+  { key: 'decode', of: (run) => run.decodeTokensPerSecond, format: formatRate, isRate: true },
+  { key: 'ttft', of: (run) => run.ttftMs, format: formatMs, ofPrompt: true },
   {
     key: 'prefill',
-    label: 'Prefill',
-    definition:
-      'New prompt tokens a second. A GPU reads many tokens faster than few: compared where both prompts had as many.',
     of: (run) => run.metrics?.prefillTokensPerSecond ?? null,
     format: formatRate,
     isRate: true,
     ofPrompt: true,
   },
-  {
-    key: 'gpu',
-    label: 'GPU step',
-    definition: 'The GPU’s own time for a step, p50.',
-    of: (run) => run.metrics?.gpuMs?.p50 ?? null,
-    format: formatMs,
-  },
+  { key: 'gpu', of: (run) => run.metrics?.gpuMs?.p50 ?? null, format: formatMs },
 ];
 
 /** The pinned runs, and the newest run unless it is pinned or empty. */
@@ -110,7 +75,8 @@ export function columnsOf(pins: readonly Pin[], newest: RunData): Column[] {
 /** One row per measure. Measures without any value are left out. */
 export function comparisonRows(columns: readonly Column[]): Row[] {
   return MEASURES.flatMap((measure) => {
-    const { key, label, definition, of, format } = measure;
+    const { key, of, format } = measure;
+    const [label = '', definition = ''] = panelWords().comparison.measures[key];
     const values = columns.map(({ run }) => of(run));
     if (values.every((value) => value === null)) return [];
     const cells = columns.map(({ run }, i): Cell => {
@@ -127,15 +93,14 @@ export function comparisonRows(columns: readonly Column[]): Row[] {
 }
 
 function caveatOf({ key, ofPrompt }: Measure, run: RunData, first: RunData): string {
+  const text = panelWords().comparison;
   const gaps = Math.min(run.gaps.length, first.gaps.length);
-  if (isOfTooFew(key, run.gaps.length)) return `n = ${run.gaps.length}, too few`;
-  if (isOfTooFew(key, gaps)) return 'not compared: too few there';
+  if (isOfTooFew(key, run.gaps.length)) return text.fewHere(run.gaps.length);
+  if (isOfTooFew(key, gaps)) return text.fewThere;
   if (!ofPrompt || run === first) return '';
   const [here, there] = [newTokensOf(run), newTokensOf(first)];
   if (here !== null && here === there) return '';
-  return here === null || there === null
-    ? 'not compared: new tokens unknown'
-    : `not compared: ${here} new tokens, not ${there}`;
+  return here === null || there === null ? text.newUnknown : text.otherNew(here, there);
 }
 
 function newTokensNote(run: RunData): string {
