@@ -124,7 +124,7 @@ export const panel: PanelWords = {
       page: 'Von der Ankunft im Worker, bis diese Seite davon erfuhr.',
       paint: 'Von der Ankunft im Worker, bis das Bild damit gezeichnet war.',
     },
-    stalls: (n) => (n === 1 ? '1 Stocken' : `${n}-mal Stocken`),
+    stalls: (n) => (n === 1 ? '1 Stockung' : `${n} Stockungen`),
     stallsHelp: 'Abstände, die viel länger sind als die anderen; ein roter Pfeil zeigt sie im Diagramm.',
     beforeToken: (token) => `vor Token ${token}.`,
   },
