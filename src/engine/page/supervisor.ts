@@ -72,8 +72,8 @@ export class Supervisor {
   private hashesAlone = false;
   private hadGpu = false;
   private isPaused = false;
-  /** Ends the search for a GPU. */
-  private search = new AbortController();
+  /** Ends the search for a GPU, if one runs. */
+  private search: AbortController | null = null;
   private readonly waiting = new Set<Waiting>();
   private readonly over = new AbortController();
   private resolveLost: (error: VivaceError) => void = () => {};
@@ -145,7 +145,7 @@ export class Supervisor {
   private end(reason: unknown): void {
     this.connection = null;
     this.over.abort(reason);
-    this.search.abort(reason);
+    this.search?.abort(reason);
     this.spare?.close();
     for (const { fail } of this.waiting) fail(this.over.signal.reason);
     this.waiting.clear();
@@ -251,7 +251,8 @@ export class Supervisor {
 
   private async recover(cause: VivaceError): Promise<void> {
     this.connection = null;
-    this.search.abort();
+    this.search?.abort();
+    this.search = null; // its reason keeps the stack of this call, and so the dead worker
     try {
       this.count(cause);
       await this.open(cause);

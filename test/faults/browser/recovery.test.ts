@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Engine } from '../../../src/engine/engine';
 import type { Faults } from '../../../tools/faults/page';
+import { Counter } from '../../../tools/soak/counts';
 import { measureLeaks } from '../../../tools/soak/leaks';
 import { CHAIN, openSoakSite, type SoakSite, STORYTELLER, visitBare } from '../../../tools/soak/site';
 import type { Task } from '../../../tools/soak/task';
@@ -61,6 +62,8 @@ describe('B7 18: a worker that hangs, closes, throws or is terminated', () => {
       end: 'ok',
       said: 'Hello! I am a chain of tokens.',
     });
+    const counter = await Counter.open(page);
+    expect(await counter.count()).toMatchObject({ workers: 1 }); // the dead are not kept
     expect(await page.evaluate(unload, 5000)).toEqual({ hung: false, workers: 0, health: 'well' });
     expect(errors).toEqual([]);
     await page.context().close();
