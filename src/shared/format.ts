@@ -3,7 +3,7 @@
 const DECIMAL_UNITS = ['B', 'kB', 'MB', 'GB', 'TB'];
 
 /** A number with so many digits behind the point, or behind the comma where a language has that. */
-function fixed(value: number, digits: number, language: string): string {
+export function fixed(value: number, digits: number, language: string): string {
   const text = value.toFixed(digits);
   return language === 'de' ? text.replace('.', ',') : text;
 }

@@ -1,8 +1,10 @@
 // The texts of the panel in German.
 
+import { figures } from './figures_de';
 import type { PanelWords } from './panel_en';
 
 export const panel: PanelWords = {
+  figures,
   runs: {
     title: 'Läufe',
     none: 'Jede Antwort hinterlässt hier einen Lauf.',

@@ -1,6 +1,9 @@
 // The texts of the panel in English, by room. This is the source: the other languages have the same shape.
 
+import { figures } from './figures_en';
+
 export const panel = {
+  figures,
   runs: {
     title: 'Runs',
     none: 'Each answer leaves a run here.',

@@ -1,8 +1,10 @@
 // The texts of the panel in Japanese.
 
+import { figures } from './figures_ja';
 import type { PanelWords } from './panel_en';
 
 export const panel: PanelWords = {
+  figures,
   runs: {
     title: '実行の一覧',
     none: '回答ごとに実行がここに残ります。',

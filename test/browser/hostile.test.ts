@@ -43,6 +43,13 @@ function harm(): Promise<unknown> {
   return page.evaluate(() => (window as unknown as { harm?: unknown }).harm ?? null);
 }
 
+// Here, so that no request of a later test is the page's own.
+test('the page fetches two files of its own when an answer first has code and math', async () => {
+  await answer('```js\nlet a = 1;\n```\n\n$a$');
+  const files = () => requests.map((url) => /assets\/(\w+)-/.exec(url)?.[1]).sort();
+  await expect.poll(files).toEqual(['code_modes', 'math_tex']);
+});
+
 test('these tests notice a handler, a script and a request', async () => {
   await page.evaluate(() => {
     const image = document.createElement('img');

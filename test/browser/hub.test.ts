@@ -73,7 +73,7 @@ test('two tabs that open it concurrently share one download, which answers when 
   expect(hub.requests).toEqual([]);
   await page.locator('#model').click();
   const kept = page.getByTestId('kept-model');
-  await expect.poll(() => textOf(kept), SOON).toMatch(/storyteller-q8_0\.gguf.*running.*15\.\d MB, complete/s);
+  await expect.poll(() => textOf(kept), SOON).toMatch(/storyteller-q8_0\.gguf.*running.*15\.\d MB · last used/s);
   expect(errors).toEqual([]);
 });
 
@@ -107,7 +107,8 @@ test('a large file is hashed by a second worker, and refused for a wrong hash', 
   expect(await load()).toContain(`${model.sha256()} and should have ${sha256}`);
   sha256 = model.sha256();
   expect(await load()).toBe('loaded');
-  expect(workers).toBe(4);
+  // Two of each load. A busy machine adds one that finds out whether another hangs.
+  expect(workers).toBeGreaterThanOrEqual(4);
   await expect.poll(() => page.workers().length, SOON).toBe(0);
   await page.close();
   await server.close();

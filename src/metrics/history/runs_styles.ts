@@ -34,6 +34,6 @@ export const runsStyles = css`
   .note { margin: 4px 0 0; color: var(--muted); font-size: var(--small); text-wrap: pretty; }
   .note:empty { display: none; }
   :focus-visible { outline: 2px solid var(--accent); outline-offset: 1px; }
-  @media (pointer: coarse) { button, .rename { min-height: 44px; min-width: 44px; } .rename { font-size: var(--reading); } }
+  @media (pointer: coarse) { button, .actions button, .rename { min-height: 44px; min-width: 44px; } .rename { font-size: var(--reading); } }
   @media (forced-colors: active) { li.shown .open { border-inline-start-color: Highlight; } }
 `;

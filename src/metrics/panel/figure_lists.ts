@@ -10,7 +10,7 @@ export function renderGroup(group: FigureGroup) {
   if (group.figures.length === 0) return nothing;
   return html`<section>
     <h3>${group.title}</h3>
-    ${group.title === 'GPU memory' ? html`<div class="bar" aria-hidden="true"><i></i><i></i><i></i></div>` : nothing}
+    ${group.key === 'memory' ? html`<div class="bar" aria-hidden="true"><i></i><i></i><i></i></div>` : nothing}
     <dl class="grid">${group.figures.map(renderFigure)}</dl>
     ${group.note ? html`<p class="note">${group.note}</p>` : nothing}
   </section>`;

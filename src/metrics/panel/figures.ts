@@ -1,21 +1,15 @@
-// The figures of a run and of the engine, each with its definition. Pure.
+// The figures of a run and of the engine, each with its definition.
 
 import type { EngineInfo, Roofline } from '../../engine/engine';
+import { panelWords } from '../../words/panel_words';
 import { describeRecovery, type RunData } from '../run/run_data';
-import { type Figure, type FigureGroup, formatMs, formatRate, NONE } from '../shared/figure_format';
+import { type Figure, type FigureGroup, figureOf, formatMs, formatRate, NONE } from '../shared/figure_format';
 import { gpuSteps, machine, memory, perToken } from './machine_figures';
 import { countNote, percentiles } from './percentiles';
 
 /** The tiles on top: the gaps that a reader of the stream feels. */
 export function headline({ tbt }: RunData): Figure[] {
-  const share = (n: number) => `${n} of 100 gaps between tokens are no longer.`;
-  const definitions = {
-    p50: 'Half of the gaps between tokens are no longer.',
-    p95: share(95),
-    p99: share(99),
-    max: 'The longest gap between two tokens of this run.',
-  };
-  return percentiles(definitions, tbt, 'gaps', '');
+  return percentiles(panelWords().figures.gaps, tbt, 'gaps', '');
 }
 
 /** The number of gaps behind the tiles, and the percentiles that need more, or '' without gaps. */
@@ -23,8 +17,7 @@ export function headlineNote({ tbt, tokens, recoveries }: RunData): string {
   const note = countNote(tbt, 'gaps');
   const isGap = ({ afterToken }: { afterToken: number }) => afterToken > 0 && afterToken < tokens.length;
   const count = recoveries.filter((each) => isGap(each) && each.pauseMs !== null).length;
-  if (note === '' || count === 0) return note;
-  return `${note} ${count === 1 ? 'One is a recovery, and counts' : `${count} are recoveries, and count`} like any other.`;
+  return note === '' || count === 0 ? note : `${note} ${panelWords().figures.recoveryCount(count)}`;
 }
 
 /** The recoveries of a run, or nothing for most runs. */
@@ -32,111 +25,60 @@ function recovering({ recoveries }: RunData): Figure[] {
   const ended = recoveries.filter(({ pauseMs }) => pauseMs !== null);
   if (ended.length === 0) return [];
   const pauseMs = ended.reduce((sum, each) => sum + (each.pauseMs ?? 0), 0);
-  return [
-    {
-      key: 'recoveries',
-      label: ended.length === 1 ? 'Recovery' : `${ended.length} recoveries`,
-      value: formatMs(pauseMs),
-      definition: `${[...new Set(ended.map(describeRecovery))].join(' ')} Such a pause is a gap like any other: it counts in mean, percentiles, histogram and decode rate.`,
-    },
-  ];
+  const text = panelWords().figures;
+  const what = [...new Set(ended.map(describeRecovery))].join(' ');
+  return [figureOf('recoveries', [text.recoveries(ended.length), text.recoveriesHelp(what)], formatMs(pauseMs))];
 }
 
 function timing(run: RunData): FigureGroup {
   const { tbt } = run;
+  const text = panelWords().figures;
+  const prompt = run.usage?.promptTokens ?? run.prefill?.total ?? NONE;
   return {
-    title: 'Timing',
+    key: 'timing',
+    title: text.titles.timing,
     figures: [
-      {
-        key: 'decode-rate',
-        label: 'Decode',
-        value: formatRate(run.decodeTokensPerSecond),
-        definition: 'Tokens generated a second after the first: (n − 1) / (time of the last − time of the first).',
-      },
-      {
-        key: 'tokens',
-        label: 'Tokens',
-        value: `${run.usage?.promptTokens ?? run.prefill?.total ?? NONE} in, ${run.tokens.length} out`,
-        definition: 'Prompt tokens and generated tokens.',
-      },
-      {
-        key: 'mean',
-        label: 'Mean gap',
-        value: formatMs(tbt.mean),
-        definition: 'Mean time between tokens. It hides stalls: look at p99 and the chart.',
-      },
-      {
-        key: 'jitter',
-        label: 'Jitter',
-        value: formatMs(tbt.jitter),
-        definition: 'Mean absolute difference of neighboring gaps. 0 is a perfectly even stream.',
-      },
+      figureOf('decode-rate', text.decode, formatRate(run.decodeTokensPerSecond)),
+      figureOf('tokens', text.tokens, text.inOut(`${prompt}`, run.tokens.length)),
+      figureOf('mean', text.mean, formatMs(tbt.mean)),
+      figureOf('jitter', text.jitter, formatMs(tbt.jitter)),
       ...recovering(run),
     ],
-    note: 'By the clock of the engine’s worker, which browsers round: to 0.1 ms in Chromium.',
+    note: text.timingNote,
   };
 }
 
 /** TTFT and its parts. The first answer adds the times of the load before it. */
 function firstToken(run: RunData, info: EngineInfo | null): FigureGroup {
   const { metrics, prefill, usage } = run;
+  const text = panelWords().figures;
   const isPrefilling = prefill && !metrics && prefill.done < prefill.total;
   const figures: Figure[] = [
-    {
-      key: 'ttft',
-      label: 'First token',
-      value: formatMs(run.ttftMs),
-      definition: metrics
-        ? 'TTFT: from the request to the first token, measured by the engine.'
-        : 'TTFT: from the request to the first token, as seen by this page until the run is done.',
-    },
-    {
-      key: 'prefill-rate',
-      label: 'Prefill',
-      value: formatRate(metrics?.prefillTokensPerSecond ?? null),
-      definition: 'Prompt tokens a second. Those still in the cache from the turn before are not counted.',
-    },
-    {
-      key: 'tokenize',
-      label: '– tokenizing',
-      value: formatMs(metrics?.tokenizeMs ?? null),
-      definition: 'Part of TTFT: chat template and text to token ids.',
-    },
-    {
-      key: 'prefill',
-      label: '– prefill',
-      value: isPrefilling ? `${prefill.done} of ${prefill.total}` : formatMs(metrics?.prefillMs ?? null),
-      definition: 'Part of TTFT: the prompt through the model. While it runs: prompt tokens done, and all.',
-    },
-    {
-      key: 'cached',
-      label: 'Reused',
-      value: usage ? `${usage.cachedTokens} of ${usage.promptTokens}` : NONE,
-      definition:
-        'Prompt tokens whose keys and values were still in the cache from the turn before: no prefill for them.',
-    },
+    figureOf('ttft', metrics ? text.ttft : [text.ttft[0], text.ttftSoFar], formatMs(run.ttftMs)),
+    figureOf('prefill-rate', text.prefillRate, formatRate(metrics?.prefillTokensPerSecond ?? null)),
+    figureOf('tokenize', text.tokenize, formatMs(metrics?.tokenizeMs ?? null)),
+    figureOf(
+      'prefill',
+      text.prefill,
+      isPrefilling ? text.of(prefill.done, prefill.total) : formatMs(metrics?.prefillMs ?? null),
+    ),
+    figureOf('cached', text.cached, usage ? text.of(usage.cachedTokens, usage.promptTokens) : NONE),
   ];
-  return { title: 'Time to first token', figures: [...figures, ...(run.isFirst && info ? loading(info) : [])] };
+  return {
+    key: 'first',
+    title: text.titles.first,
+    figures: [...figures, ...(run.isFirst && info ? loading(info) : [])],
+  };
 }
 
 function loading({ loadMs }: EngineInfo): Figure[] {
   const { open, weights, compile } = loadMs;
-  const figure = (key: string, label: string, ms: number, what: string): Figure => ({
-    key: `first-${key}`,
-    label,
-    value: formatMs(ms),
-    definition: `Before the first answer: ${what} It is no part of TTFT.`,
-  });
+  const { loaded, opened, weighed, compiled } = panelWords().figures;
   return [
-    figure('load', 'Loading', open + weights + compile, 'the model was loaded.'),
-    figure('open', '– open', open, 'the model’s header, tokenizer and configuration were read.'),
-    figure('weights', '– weights', weights, 'the weights were read and put in place, while kernels compiled.'),
-    figure(
-      'compile',
-      '– compile',
-      compile,
-      'what compiling took beyond that, the checks of the kernels and a first pass.',
-    ),
+    figureOf('first-load', loaded, formatMs(open + weights + compile)),
+    figureOf('first-open', opened, formatMs(open)),
+    figureOf('first-weights', weighed, formatMs(weights)),
+    figureOf('first-compile', compiled, formatMs(compile)),
   ];
 }
 

@@ -37,7 +37,7 @@ import '../tuning/tune_section';
 /** Pace of the figures. The chart has its own. */
 const PACE = { leastMs: 250, share: 0.003 };
 /** The attention section comes before this group. */
-const AFTER_ATTENTION = 'Per token';
+const AFTER_ATTENTION = 'per-token';
 /** Most earlier runs in the view over context. */
 const MOST_PAST = 19;
 const LETTERS = Object.keys(PIN_DASHES) as PinLetter[];
@@ -194,7 +194,7 @@ export class VivaceMetrics extends WordedElement {
     const isEmpty = run.tokens.length + pins.length + past.length === 0 && !isRunning;
     const groups = figureGroups(run, info, this.roofline).map((group) => (isEmpty ? knownOf(group) : group));
     // The attention section has a fixed place in the markup: groups come and go, and the results of a tuning must stay.
-    const rest = groups.findIndex((group) => group.title === AFTER_ATTENTION);
+    const rest = groups.findIndex((group) => group.key === AFTER_ATTENTION);
     return html`
       ${isEmpty ? renderInvitation() : renderToolbar({ run, isRunning, isOdd: this.drawings++ % 2 === 1, isLog, whyNotPin: this.whyNotPin(), onLog: this.toggleLog, onPin: this.pin, onJson: this.saveJson, onCsv: this.saveCsv })}
       ${opened ? renderOpened(opened, this.close) : nothing}

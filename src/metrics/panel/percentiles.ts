@@ -1,39 +1,43 @@
-// Percentiles as figures, with the number of their values: of too few values, p95 and p99 are simply the largest. Pure.
+// Percentiles as figures, with the number of their values: of too few values, p95 and p99 are simply the largest.
 
 import { isOfTooFew, LEAST_VALUES, type TbtSummary } from '../../engine/tbt';
-import { type Figure, formatMs } from '../shared/figure_format';
+import { panelWords } from '../../words/panel_words';
+import { type Figure, figureOf, formatMs } from '../shared/figure_format';
 
 type PercentileName = 'p50' | 'p95' | 'p99' | 'max';
+/** The values that are counted. */
+type Values = 'gaps' | 'steps';
 
-/** A caveat for a figure of too few values, or ''. @param values their name, such as 'gaps' */
-function tooFew(name: string, count: number, values: string): string {
+/** A caveat for a figure of too few values, or ''. */
+function tooFew(name: string, count: number, values: Values): string {
   if (!isOfTooFew(name, count)) return '';
-  const least = LEAST_VALUES[name as keyof typeof LEAST_VALUES];
-  return `Of only ${count} ${values} it is simply the longest; it needs ${least}.`;
+  const { tooFewGaps, tooFewSteps } = panelWords().figures;
+  return (values === 'gaps' ? tooFewGaps : tooFewSteps)(count, LEAST_VALUES[name as keyof typeof LEAST_VALUES]);
 }
 
 /** One figure per definition. The keys begin with `prefix`. */
 export function percentiles(
   definitions: Readonly<Record<PercentileName, string>>,
   summary: TbtSummary,
-  values: string,
+  values: Values,
   prefix: string,
 ): Figure[] {
   const count = summary.perToken.length;
+  const names = panelWords().figures.percentiles;
   return (Object.keys(definitions) as PercentileName[]).map((name) => {
     const few = tooFew(name, count, values);
     const definition = [definitions[name], few].filter(Boolean).join(' ');
-    const figure = { key: prefix + name, label: name, value: formatMs(summary[name]), definition };
+    const figure = figureOf(prefix + name, [names[name], definition], formatMs(summary[name]));
     return few ? { ...figure, isFaint: true } : figure;
   });
 }
 
 /** The number of values, such as 'n = 30 gaps. p99 needs 100.', or '' without values. */
-export function countNote({ perToken: { length } }: TbtSummary, values: string): string {
+export function countNote({ perToken: { length } }: TbtSummary, values: Values): string {
   if (length === 0) return '';
-  const count = `n = ${length} ${length === 1 ? values.replace(/s$/, '') : values}.`;
+  const text = panelWords().figures;
+  const count = (values === 'gaps' ? text.gapCount : text.stepCount)(length);
   const few = (['p95', 'p99'] as const).filter((name) => isOfTooFew(name, length));
   if (few.length === 0) return count;
-  const needs = few.map((name) => `${name} needs ${LEAST_VALUES[name]}`).join(', ');
-  return `${count} ${needs}.`;
+  return `${count} ${few.map((name) => text.needs(name, LEAST_VALUES[name])).join(', ')}.`;
 }

@@ -1,7 +1,7 @@
 // The stalls of a run, and the cause of each as far as known. Pure.
 
 import type { Recovery } from '../../engine/engine';
-import { formatMs } from '../shared/figure_format';
+import { formatMilliseconds } from '../../shared/format';
 import { describeRecovery, gpuMsOf, MARK, type Mark, type RecordedToken, type RunData, type Stall } from './run_data';
 
 /** A stall is longer than this many median gaps ... */
@@ -90,15 +90,18 @@ function explain(gap: Gap): Pick<Stall, 'cause' | 'sentence'> {
     };
   }
   if (gpuMs !== null && gpuMs >= LEAST_SHARE * ms) {
-    return { cause: 'GPU step', sentence: `The GPU itself took ${formatMs(gpuMs)} for a step.` };
+    return { cause: 'GPU step', sentence: `The GPU itself took ${formatMilliseconds(gpuMs)} for a step.` };
   }
   const { workerMs } = token;
   if (workerMs !== null && workerMs >= LEAST_SHARE * ms) {
     const what = 'recording steps, decoding text or collecting garbage';
-    return { cause: 'worker busy', sentence: `The engine’s worker was busy for ${formatMs(workerMs)}: ${what}.` };
+    return {
+      cause: 'worker busy',
+      sentence: `The engine’s worker was busy for ${formatMilliseconds(workerMs)}: ${what}.`,
+    };
   }
   if (keepsMean(gap)) {
-    const steps = gpuMs === null ? '' : `, though no GPU step took more than ${formatMs(gpuMs)}`;
+    const steps = gpuMs === null ? '' : `, though no GPU step took more than ${formatMilliseconds(gpuMs)}`;
     return {
       cause: 'readback late',
       sentence: `${together} tokens came together: the browser handed them over late${steps}.`,
@@ -108,7 +111,7 @@ function explain(gap: Gap): Pick<Stall, 'cause' | 'sentence'> {
 }
 
 function describePause(recovery: Recovery): string {
-  return `${describeRecovery(recovery)} The pause took ${formatMs(recovery.pauseMs)}.`;
+  return `${describeRecovery(recovery)} The pause took ${formatMilliseconds(recovery.pauseMs ?? 0)}.`;
 }
 
 /** True if the GPU's times are still to come. All causes tested after this one depend on them. */

@@ -22,6 +22,7 @@ export const turnStyles = css`
   }
   @media (pointer: coarse) {
     .pager .icon { width: 44px; }
+    footer button.timing { min-height: 44px; }
   }
   .actions { display: flex; align-items: center; min-height: 30px; margin-top: 2px; }
   .quiet { opacity: 0; transition: opacity 120ms; }

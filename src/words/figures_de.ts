@@ -1,0 +1,108 @@
+// The texts of the panel's figures in German.
+
+import type { figures as source } from './figures_en';
+
+const gap = (n: number) => `${n} von 100 Abständen zwischen Tokens sind nicht länger.`;
+const step = 'Die eigene Zeit der GPU für einen Schritt, aus ihren Zeitstempeln, ohne Warten und Übertragung.';
+const before = (what: string) => `Vor der ersten Antwort: ${what} Das gehört nicht zur TTFT.`;
+
+export const figures: typeof source = {
+  titles: {
+    timing: 'Zeiten',
+    first: 'Zeit bis zum ersten Token',
+    gpu: 'Auf der GPU',
+    step: 'Decode-Schritt',
+    perToken: 'Pro Token',
+    memory: 'Speicher der GPU',
+    machine: 'Modell und Gerät',
+  },
+  percentiles: { p50: 'p50', p95: 'p95', p99: 'p99', max: 'max.' },
+  gaps: {
+    p50: 'Die Hälfte der Abstände zwischen Tokens ist nicht länger.',
+    p95: gap(95),
+    p99: gap(99),
+    max: 'Der längste Abstand zwischen zwei Tokens dieses Laufs.',
+  },
+  steps: { p50: step, p95: step, p99: step, max: step },
+  stepOf: (percentile) => `Schritt ${percentile}`,
+  gapCount: (n) => `n = ${n} ${n === 1 ? 'Abstand' : 'Abstände'}.`,
+  stepCount: (n) => `n = ${n} ${n === 1 ? 'Schritt' : 'Schritte'}.`,
+  needs: (name, least) => `${name} braucht ${least}`,
+  tooFewGaps: (n, least) => `Bei nur ${n} Abständen ist es einfach der längste; nötig sind ${least}.`,
+  tooFewSteps: (n, least) => `Bei nur ${n} Schritten ist es einfach der längste; nötig sind ${least}.`,
+  recoveryCount: (n) =>
+    n === 1
+      ? 'Einer ist eine Wiederherstellung und zählt wie jeder andere.'
+      : `${n} sind Wiederherstellungen und zählen wie alle anderen.`,
+  recoveries: (n) => (n === 1 ? 'Wiederherstellung' : `${n} Wiederherstellungen`),
+  recoveriesHelp: (what) =>
+    `${what} Eine solche Pause ist ein Abstand wie jeder andere: Sie zählt in Mittel, Perzentilen, Histogramm und Decode-Rate.`,
+  inOut: (prompt, out) => `${prompt} ein, ${out} aus`,
+  of: (n, all) => `${n} von ${all}`,
+  timingNote: 'Nach der Uhr im Worker der Engine, die Browser runden: in Chromium auf 0,1 ms.',
+  gpuNote: 'Nach der Uhr der GPU, die Browser auf 65 Mikrosekunden runden, außer mit Entwicklerfunktionen.',
+  stepNote: 'Vereinte Schritte berechnen die Attention selbst; der Decode-Kernel oben läuft in einfachen Schritten.',
+  cpuNote: 'Das CPU-Backend startet keine Kernel; es gibt nichts zu zählen.',
+  decode: ['Decode', 'Erzeugte Tokens pro Sekunde nach dem ersten: (n − 1) / (Zeit des letzten − Zeit des ersten).'],
+  tokens: ['Tokens', 'Tokens des Prompts und erzeugte Tokens.'],
+  mean: ['Mittlerer Abstand', 'Mittlere Zeit zwischen Tokens. Sie verbirgt Stockungen: siehe p99 und das Diagramm.'],
+  jitter: ['Jitter', 'Mittlere absolute Differenz benachbarter Abstände. 0 ist ein vollkommen gleichmäßiger Strom.'],
+  ttft: ['Erstes Token', 'TTFT: von der Anfrage bis zum ersten Token, von der Engine gemessen.'],
+  ttftSoFar: 'TTFT: von der Anfrage bis zum ersten Token, wie diese Seite sie sieht, bis der Lauf beendet ist.',
+  prefillRate: ['Prefill', 'Tokens des Prompts pro Sekunde. Nicht gezählt werden die, die noch im Cache lagen.'],
+  tokenize: ['– Tokenisieren', 'Teil der TTFT: Chat-Vorlage und Text zu Token-Nummern.'],
+  prefill: [
+    '– Prefill',
+    'Teil der TTFT: der Prompt durch das Modell. Währenddessen: fertige Tokens des Prompts, und alle.',
+  ],
+  cached: ['Wiederverwendet', 'Tokens des Prompts, deren Keys und Values noch im Cache lagen: für sie kein Prefill.'],
+  loaded: ['Laden', before('Das Modell wurde geladen.')],
+  opened: ['– Öffnen', before('Kopf, Tokenizer und Konfiguration des Modells wurden gelesen.')],
+  weighed: ['– Gewichte', before('Die Gewichte wurden gelesen und abgelegt, während Kernel kompiliert wurden.')],
+  compiled: [
+    '– Kompilieren',
+    before('Was das Kompilieren darüber hinaus dauerte, die Prüfung der Kernel und ein erster Durchgang.'),
+  ],
+  step: [
+    'Schritt',
+    'Vereint (fused): ein Aufruf für alle Schichten. Einfach (plain): ein Aufruf für jede Operation. Ein vereinter Schritt, der zu lange wartet, gibt auf und läuft als einfacher noch einmal.',
+  ],
+  dispatches: ['Dispatches', 'Auf der GPU gestartete Kernel pro Token.'],
+  submits: ['Submits', 'Der GPU übergebene Befehlspuffer pro Token.'],
+  syncs: ['Syncs', 'Rückgaben pro Token, auf die die CPU warten musste.'],
+  bytesRead: ['Rückgabe', 'Bytes pro Token, die von der GPU zurückkamen: Nummern, keine Logits.'],
+  runAhead: [
+    'Vorlauf',
+    'Schritte, die auf der GPU vor dem gerade gelesenen anstehen, damit sie nie auf die CPU wartet.',
+  ],
+  needed: (weights, kv) =>
+    `Was ein Schritt aus dem Speicher der GPU lesen muss: ${weights} Gewichte und ${kv} für jede Position des mittleren Kontexts dieses Laufs.`,
+  neededLabel: 'Gelesen pro Token',
+  bandwidth: 'Bandbreite',
+  bandwidthHelp: {
+    gpu: 'Diese Bytes pro Sekunde, nach der eigenen Zeit der GPU für einen Schritt (p50).',
+    gaps: 'Diese Bytes pro Sekunde, nach dem mittleren Abstand zwischen Tokens.',
+    none: 'Diese Bytes pro Sekunde.',
+  },
+  ofPeak: 'Anteil am Höchsten',
+  ofPeakHelp: (speed, clock) =>
+    `Von ${speed}, dem Höchsten, was einer unserer Kernel hier liest, gemessen mit der Uhr der ${clock === 'gpu' ? 'GPU' : 'CPU'}. Ein kleines Modell bleibt im Cache der GPU und kann darüber liegen.`,
+  noPeak: 'Wie nah das Lesen dem Höchsten kommt, was der Speicher dieser GPU gibt: messen Sie zuerst die Roofline.',
+  weights: ['Gewichte', 'Puffer, die das Modell halten.'],
+  kvCache: ['KV-Cache', 'Keys und Values des ganzen Kontexts, beim Laden angelegt.'],
+  activations: ['Aktivierungen', 'Alles andere: Aktivierungen, Arbeitsspeicher der Attention, Rückgaben, Zeitstempel.'],
+  peak: ['Höchststand', 'Die meisten Bytes zur selben Zeit, das Laden eingeschlossen.'],
+  backend: ['Backend', 'Was rechnet: WebGPU oder einfache Schleifen.'],
+  adapter: ['Adapter', 'Die GPU, wie der Browser sie nennt.'],
+  model: 'Modell',
+  layers: (architecture, n) => `${architecture}, ${n} Schichten`,
+  format: ['Gewichte', 'Zahlenformate in der Datei und ihre Größe.'],
+  context: ['Kontext', 'Tokens, die hineinpassen, und wie ihre Keys und Values gespeichert werden.'],
+  contextValue: (tokens, kv) => `${tokens} Tokens, KV ${kv}`,
+  arithmetic: [
+    'Aktivierungen',
+    'Womit quantisierte Matrizen multipliziert werden: Bytes mit Vorzeichen (q8) oder f32, was exakt ist.',
+  ],
+  load: 'Laden',
+  loadHelp: (open, weights, compile) => `Öffnen ${open}, Gewichte ${weights}, Kompilieren ${compile}.`,
+};
