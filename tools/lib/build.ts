@@ -55,13 +55,13 @@ const BUILDS = [
  * The list of runs took the panel 9.7: checks of each field of a document from a file and the run made of it 5, the
  * store 1.5, the list with its buttons and texts 3; and the tag 0.3, for lines of figures that open a run.
  * Kernels that read prompts faster took the core 1: exact ones 0.2, the attention of long ones 0.7.
- * Texts of the chart and of tuning that can be translated took the panel 1.3.
+ * Texts of the chart, of tuning and of the figures that can be translated took the panel 1.7.
  */
 export const BUDGETS = [
   { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 177.5 },
   { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 231 },
-  { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 78 },
-  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 308.5 },
+  { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 78.5 },
+  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 309.5 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_request.js'], budgetKb: 8, ceilingKb: 8 },
   { name: "OpenAI's responses", files: ['lib/openai_responses.js'], budgetKb: 3, ceilingKb: 3.5 },
   { name: 'the Prompt API', files: ['lib/prompt_api.js'], budgetKb: 5, ceilingKb: 6.3 },
