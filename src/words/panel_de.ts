@@ -144,6 +144,31 @@ export const panel: PanelWords = {
     recovery: 'Wiederherstellung',
     stalls: 'Stockungen',
   },
+  stalls: {
+    hidden: 'Der Tab war im Hintergrund, wo Browser Seiten verlangsamen.',
+    tuning: 'Auf der GPU wurden Kernel abgestimmt.',
+    compile: (n) => (n === 1 ? 'Ein Kernel wurde kompiliert.' : `${n} Kernel wurden kompiliert.`),
+    prefill: 'Es ist der erste Abstand: Der Prompt war gerade erst gelesen.',
+    later: 'Die Ursache steht fest, wenn die Antwort beendet ist: Dann kommen die eigenen Zeiten der GPU.',
+    gpu: (time) => `Die GPU selbst brauchte ${time} für einen Schritt.`,
+    worker: (time) =>
+      `Der Worker der Engine war ${time} beschäftigt: Schritte aufzeichnen, Text dekodieren oder Speicher aufräumen.`,
+    late: (n) => `${n} Tokens kamen zusammen: Der Browser hat sie spät übergeben.`,
+    lateOnly: (n, time) =>
+      `${n} Tokens kamen zusammen: Der Browser hat sie spät übergeben, obwohl kein GPU-Schritt länger als ${time} dauerte.`,
+    other: 'Nichts in der Engine erklärt ihn: Der Browser oder das System war beschäftigt.',
+    pause: (what, time) => `${what} Die Pause dauerte ${time}.`,
+  },
+  roofline: {
+    help: 'Liest etwa eine halbe Sekunde lang so schnell, wie diese GPU es kann: Das begrenzt die Zeit eines Tokens',
+    start: 'Roofline messen',
+    running: 'Wird gemessen…',
+    noModel: 'Es gibt noch kein Modell: Seine Engine misst',
+    busy: 'Die GPU arbeitet: messen Sie danach',
+    result: (speed, clock) =>
+      `Ihr Speicher gibt höchstens ${speed}, nach der Uhr der ${clock === 'gpu' ? 'GPU' : 'CPU'}.`,
+    failed: 'Die Messung ist ohne Meldung fehlgeschlagen. Versuchen Sie es noch einmal.',
+  },
   tuning: {
     title: 'Attention',
     prefill: 'Prefill',
@@ -185,6 +210,27 @@ export const panel: PanelWords = {
     measuredCount: (n) => `${n} gemessen`,
     defaultOf: (parameters) => `${parameters} (Standard)`,
     refused: 'abgelehnt',
+    noModel: 'Es gibt noch kein Modell: Gemessen wird mit den Maßen des geladenen.',
+    onCpu: 'Das CPU-Backend startet keine Kernel; es gibt nichts abzustimmen.',
+    byName: (attention) =>
+      `Die Einstellungen verlangen ${attention} beim Namen, was das Abstimmen nicht ändern würde: Wählen Sie zuerst auto.`,
+    answering:
+      'Eine Antwort läuft: Das Abstimmen würde auf dieselbe GPU warten. Stoppen Sie sie, oder stimmen Sie danach ab.',
+    passes: {
+      decode: (keys) => `Decode mit ${keys} Keys`,
+      prefill: (tokens) => `Prefill von ${tokens} Tokens`,
+    },
+    nothingRan: 'Kein Kandidat lief; alles bleibt, wie es war.',
+    kept: 'Für diese GPU und diesen Browser gespeichert; ab jetzt in Gebrauch.',
+    notStored: 'In Gebrauch, bis die Seite schließt: Sie darf nichts speichern.',
+    won: (title, time) => `Sieger: ${title}, ${time} ms.`,
+    wonAgainst: (title, time, gain, other) => `Sieger: ${title}, ${time} ms, ${gain} gegenüber ${other}.`,
+    baselineRefused: (baseline, other) =>
+      `${baseline} wurde abgelehnt; die Prozente beziehen sich auf ${other}, den ersten, der lief.`,
+    silentFailure: 'Das Abstimmen ist ohne Meldung fehlgeschlagen.',
+    afterLoss: 'Das Modell lädt von selbst neu und läuft wie zuvor. Versuchen Sie es dann noch einmal.',
+    afterFailure:
+      'Was vorher lief, läuft weiter. Versuchen Sie es noch einmal; hilft das nicht, laden Sie das Modell neu.',
   },
   repeat: {
     title: 'Wiederholen',

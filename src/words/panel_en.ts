@@ -144,6 +144,31 @@ export const panel = {
     recovery: 'recovery',
     stalls: 'stalls',
   },
+  stalls: {
+    hidden: 'The tab was in the background, where browsers slow pages down.',
+    tuning: 'Kernels were being tuned on the GPU.',
+    compile: (n: number) => (n === 1 ? 'A kernel was compiled.' : `${n} kernels were compiled.`),
+    prefill: 'It is the first gap: the prompt had only just been read.',
+    later: 'The cause is told when the answer is over: the GPU’s own times come then.',
+    gpu: (time: string) => `The GPU itself took ${time} for a step.`,
+    worker: (time: string) =>
+      `The engine’s worker was busy for ${time}: recording steps, decoding text or collecting garbage.`,
+    late: (n: number) => `${n} tokens came together: the browser handed them over late.`,
+    lateOnly: (n: number, time: string) =>
+      `${n} tokens came together: the browser handed them over late, though no GPU step took more than ${time}.`,
+    other: 'Nothing in the engine explains it: the browser or the system was busy.',
+    pause: (what: string, time: string) => `${what} The pause took ${time}.`,
+  },
+  roofline: {
+    help: 'Reads memory as fast as this GPU can, for about half a second: the time of a token is bounded by that',
+    start: 'Measure roofline',
+    running: 'Measuring…',
+    noModel: 'There is no model yet: its engine measures',
+    busy: 'The GPU is at work: measure after it',
+    result: (speed: string, clock: 'gpu' | 'cpu') =>
+      `Its memory gives ${speed} at most, by the ${clock === 'gpu' ? 'GPU’s' : 'CPU’s'} clock.`,
+    failed: 'Measuring failed without a message. Try again.',
+  },
   tuning: {
     title: 'Attention',
     prefill: 'Prefill',
@@ -186,6 +211,26 @@ export const panel = {
     measuredCount: (n: number) => `${n} measured`,
     defaultOf: (parameters: string) => `${parameters} (default)`,
     refused: 'refused',
+    noModel: 'There is no model yet: tuning measures with the shape of the one that is loaded.',
+    onCpu: 'The cpu backend starts no kernels, so there is nothing to tune.',
+    byName: (attention: string) =>
+      `The settings ask for ${attention} by name, which tuning would not change: set it to auto first.`,
+    answering: 'An answer is running: tuning would wait for the same GPU. Stop it, or tune after it.',
+    passes: {
+      decode: (keys: string) => `decode of ${keys} keys`,
+      prefill: (tokens: string) => `prefill of ${tokens} tokens`,
+    },
+    nothingRan: 'No candidate ran, so everything stays as it was.',
+    kept: 'Kept for this GPU and browser; used from now on.',
+    notStored: 'Used until the page closes: this page may not store anything.',
+    won: (title: string, time: string) => `Winner: ${title}, ${time} ms.`,
+    wonAgainst: (title: string, time: string, gain: string, other: string) =>
+      `Winner: ${title}, ${time} ms, ${gain} against ${other}.`,
+    baselineRefused: (baseline: string, other: string) =>
+      `${baseline} was refused, so the percentages are against ${other}, the first that ran.`,
+    silentFailure: 'Tuning failed without a message.',
+    afterLoss: 'The model loads again by itself, and runs as before. Then try again.',
+    afterFailure: 'What ran before goes on running. Try again; if it fails again, load the model again.',
   },
   repeat: {
     title: 'Repeat',

@@ -1,7 +1,8 @@
-// The stalls of a run, and the cause of each as far as known. Pure.
+// The stalls of a run, and the cause of each as far as known.
 
 import type { Recovery } from '../../engine/engine';
-import { formatMilliseconds } from '../../shared/format';
+import { panelWords } from '../../words/panel_words';
+import { formatMs } from '../shared/figure_format';
 import { describeRecovery, gpuMsOf, MARK, type Mark, type RecordedToken, type RunData, type Stall } from './run_data';
 
 /** A stall is longer than this many median gaps ... */
@@ -68,50 +69,28 @@ function judge(run: Run, index: number, ms: number, p50: number): Stall {
 
 function explain(gap: Gap): Pick<Stall, 'cause' | 'sentence'> {
   const { run, index, token, ms, together, gpuMs } = gap;
+  const text = panelWords().stalls;
   const lost = run.recoveries.filter(({ afterToken, pauseMs }) => afterToken === index && pauseMs !== null);
   if (lost.length > 0) return { cause: 'recovery', sentence: lost.map(describePause).join(' ') };
-  if (lastsInto(gap, MARK.hidden, MARK.shown)) {
-    return { cause: 'hidden tab', sentence: 'The tab was in the background, where browsers slow pages down.' };
-  }
-  if (lastsInto(gap, MARK.tuning, MARK.tuned)) {
-    return { cause: 'tuning', sentence: 'Kernels were being tuned on the GPU.' };
-  }
-  if (token.pipelines) {
-    const kernels = token.pipelines === 1 ? 'A kernel was' : `${token.pipelines} kernels were`;
-    return { cause: 'compile', sentence: `${kernels} compiled.` };
-  }
-  if (index === 1 && (run.prefill?.total ?? 0) > 1) {
-    return { cause: 'prefill', sentence: 'It is the first gap: the prompt had only just been read.' };
-  }
-  if (awaitsGpuTimes(run)) {
-    return {
-      cause: 'not known yet',
-      sentence: 'The cause is told when the answer is over: the GPU’s own times come then.',
-    };
-  }
-  if (gpuMs !== null && gpuMs >= LEAST_SHARE * ms) {
-    return { cause: 'GPU step', sentence: `The GPU itself took ${formatMilliseconds(gpuMs)} for a step.` };
-  }
+  if (lastsInto(gap, MARK.hidden, MARK.shown)) return { cause: 'hidden tab', sentence: text.hidden };
+  if (lastsInto(gap, MARK.tuning, MARK.tuned)) return { cause: 'tuning', sentence: text.tuning };
+  if (token.pipelines) return { cause: 'compile', sentence: text.compile(token.pipelines) };
+  if (index === 1 && (run.prefill?.total ?? 0) > 1) return { cause: 'prefill', sentence: text.prefill };
+  if (awaitsGpuTimes(run)) return { cause: 'not known yet', sentence: text.later };
+  if (gpuMs !== null && gpuMs >= LEAST_SHARE * ms) return { cause: 'GPU step', sentence: text.gpu(formatMs(gpuMs)) };
   const { workerMs } = token;
   if (workerMs !== null && workerMs >= LEAST_SHARE * ms) {
-    const what = 'recording steps, decoding text or collecting garbage';
-    return {
-      cause: 'worker busy',
-      sentence: `The engine’s worker was busy for ${formatMilliseconds(workerMs)}: ${what}.`,
-    };
+    return { cause: 'worker busy', sentence: text.worker(formatMs(workerMs)) };
   }
   if (keepsMean(gap)) {
-    const steps = gpuMs === null ? '' : `, though no GPU step took more than ${formatMilliseconds(gpuMs)}`;
-    return {
-      cause: 'readback late',
-      sentence: `${together} tokens came together: the browser handed them over late${steps}.`,
-    };
+    const sentence = gpuMs === null ? text.late(together) : text.lateOnly(together, formatMs(gpuMs));
+    return { cause: 'readback late', sentence };
   }
-  return { cause: 'busy', sentence: 'Nothing in the engine explains it: the browser or the system was busy.' };
+  return { cause: 'busy', sentence: text.other };
 }
 
 function describePause(recovery: Recovery): string {
-  return `${describeRecovery(recovery)} The pause took ${formatMilliseconds(recovery.pauseMs ?? 0)}.`;
+  return panelWords().stalls.pause(describeRecovery(recovery), formatMs(recovery.pauseMs));
 }
 
 /** True if the GPU's times are still to come. All causes tested after this one depend on them. */

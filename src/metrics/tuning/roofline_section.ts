@@ -1,16 +1,16 @@
 // <vivace-roofline>: a button that lets the engine measure how fast this GPU reads memory, the bound for every token.
 // Fires `vivace-roofline`, not bubbling, with the result, or with null when another GPU takes over.
 
-import { html, LitElement, nothing, type PropertyValues } from 'lit';
+import { html, nothing, type PropertyValues } from 'lit';
 import type { Engine, EngineInfo, Roofline } from '../../engine/engine';
+import { panelWords } from '../../words/panel_words';
+import { WordedElement } from '../../words/worded_element';
 import { formatSpeed } from '../shared/figure_format';
 import { tuneStyles } from './tune_styles';
 
-const WHAT = 'Reads memory as fast as this GPU can, for about half a second: the time of a token is bounded by that';
-
 type State = { kind: 'idle' | 'running' } | { kind: 'failed'; message: string } | { kind: 'done'; roofline: Roofline };
 
-class VivaceRoofline extends LitElement {
+class VivaceRoofline extends WordedElement {
   static override styles = tuneStyles;
   static override properties = {
     engine: { attribute: false },
@@ -37,8 +37,9 @@ class VivaceRoofline extends LitElement {
     const { state } = this;
     if (this.info?.backend === 'cpu') return nothing;
     const reason = this.whyNot();
+    const text = panelWords().roofline;
     return html`<button class="tune" data-testid="roofline" ?disabled=${reason !== null || state.kind === 'running'}
-        title=${reason ?? WHAT} @click=${this.start}>${state.kind === 'running' ? 'Measuring…' : 'Measure roofline'}</button>
+        title=${reason ?? text.help} @click=${this.start}>${state.kind === 'running' ? text.running : text.start}</button>
       <p class="note" role="status" data-testid="roofline-result">${this.outcome()}</p>`;
   }
 
@@ -50,8 +51,9 @@ class VivaceRoofline extends LitElement {
   }
 
   private whyNot(): string | null {
-    if (!this.engine) return 'There is no model yet: its engine measures';
-    return this.busy ? 'The GPU is at work: measure after it' : null;
+    const { noModel, busy } = panelWords().roofline;
+    if (!this.engine) return noModel;
+    return this.busy ? busy : null;
   }
 
   private outcome(): string {
@@ -59,7 +61,7 @@ class VivaceRoofline extends LitElement {
     if (state.kind === 'failed') return state.message;
     if (state.kind !== 'done') return '';
     const { readGBps, clock } = state.roofline;
-    return `Its memory gives ${formatSpeed(readGBps)} at most, by the ${clock === 'gpu' ? 'GPU’s' : 'CPU’s'} clock.`;
+    return panelWords().roofline.result(formatSpeed(readGBps), clock);
   }
 
   private readonly start = async () => {
@@ -71,8 +73,7 @@ class VivaceRoofline extends LitElement {
       this.state = { kind: 'done', roofline };
       this.tell(roofline);
     } catch (error) {
-      const message =
-        error instanceof Error && error.message ? error.message : 'Measuring failed without a message. Try again.';
+      const message = error instanceof Error && error.message ? error.message : panelWords().roofline.failed;
       this.state = engine === this.engine ? { kind: 'failed', message } : { kind: 'idle' };
     }
   };

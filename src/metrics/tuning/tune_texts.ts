@@ -1,6 +1,7 @@
-// The panel's sentences about tuning: before, during and after. Pure.
+// The panel's sentences about tuning: before, during and after.
 
 import type { EngineInfo, ProductResult, TuneOutcome, TuneResult } from '../../engine/engine';
+import { panelWords } from '../../words/panel_words';
 import { formatCount, formatMs } from '../shared/figure_format';
 import { BASELINE, parametersText, productTitle, type TuneTable } from './tune_table';
 
@@ -13,62 +14,63 @@ interface TuneConditions {
 
 /** Why tuning cannot start now, or null when it can. */
 export function whyNotTune({ hasModel, info, isAnswering }: TuneConditions): string | null {
-  if (!hasModel || !info) return 'There is no model yet: tuning measures with the shape of the one that is loaded.';
-  if (info.backend === 'cpu') return 'The cpu backend starts no kernels, so there is nothing to tune.';
-  if (info.askedAttention !== 'auto')
-    return `The settings ask for ${info.askedAttention} by name, which tuning would not change: set it to auto first.`;
-  if (isAnswering) return 'An answer is running: tuning would wait for the same GPU. Stop it, or tune after it.';
-  return null;
+  const text = panelWords().tuning;
+  if (!hasModel || !info) return text.noModel;
+  if (info.backend === 'cpu') return text.onCpu;
+  if (info.askedAttention !== 'auto') return text.byName(info.askedAttention);
+  return isAnswering ? text.answering : null;
 }
 
 /** The newest candidate, shown until the next one. */
 export function lastMeasured(result: TuneResult): string {
   if (result.pass === 'product') return lastProduct(result);
-  const size =
-    result.pass === 'prefill' ? `${formatCount(result.nTokens)} tokens` : `${formatCount(result.kvLen)} keys`;
+  const { passes, refused } = panelWords().tuning;
+  const pass =
+    result.pass === 'prefill' ? passes.prefill(formatCount(result.nTokens)) : passes.decode(formatCount(result.kvLen));
   const letter = result.combination === null ? '' : ` ${result.combination}`;
   const parameters = parametersText(result.parameters);
-  const what = `${result.pass} of ${size}:${letter} ${result.name}${parameters ? ` (${parameters})` : ''}`;
-  return `${what}, ${result.ms === null ? 'refused' : formatMs(result.ms)}`;
+  const what = `${pass}:${letter} ${result.name}${parameters ? ` (${parameters})` : ''}`;
+  return `${what}, ${result.ms === null ? refused : formatMs(result.ms)}`;
 }
 
 function lastProduct(result: ProductResult): string {
-  const pass = result.nTokens === 1 ? 'decode' : `prefill of ${formatCount(result.nTokens)} tokens`;
+  const { passes, refused, decode } = panelWords().tuning;
+  const pass = result.nTokens === 1 ? decode.toLowerCase() : passes.prefill(formatCount(result.nTokens));
   const what = `${pass}: ${productTitle(result)} (${parametersText(result.parameters)})`;
-  return `${what}, ${result.ms === null ? 'refused' : `${(1000 * result.ms).toFixed(1)} µs`}`;
+  return `${what}, ${result.ms === null ? refused : `${formatCount(Math.round(10_000 * result.ms) / 10)} µs`}`;
 }
 
 /** The validity of the outcome. */
 export function keptText({ results, stored }: TuneOutcome): string {
-  if (!results.some((result) => result.fastest)) return 'No candidate ran, so everything stays as it was.';
-  return stored
-    ? 'Kept for this GPU and browser; used from now on.'
-    : 'Used until the page closes: this page may not store anything.';
+  const text = panelWords().tuning;
+  if (!results.some((result) => result.fastest)) return text.nothingRan;
+  return stored ? text.kept : text.notStored;
 }
 
 /** The sentence over the prefill table. */
 export function prefillSummary({ winner, baseline }: TuneTable): string {
+  const text = panelWords().tuning;
   const parts: string[] = [];
   if (winner) {
-    const gain = baseline && winner !== baseline ? `, ${winner.gain} against ${baseline.title}` : '';
-    parts.push(`Winner: ${winner.title}, ${winner.time} ms${gain}.`);
+    const { title, time, gain } = winner;
+    const isOther = baseline && winner !== baseline;
+    parts.push(isOther ? text.wonAgainst(title, time, gain, baseline.title) : text.won(title, time));
   }
-  if (baseline && baseline.letter !== BASELINE) {
-    parts.push(`${BASELINE} was refused, so the percentages are against ${baseline.title}, the first that ran.`);
-  }
+  if (baseline && baseline.letter !== BASELINE) parts.push(text.baselineRefused(BASELINE, baseline.title));
   return parts.join(' ');
 }
 
 /** The error, with a next step. */
 export function tuneFailure(error: unknown): string {
-  const message = (error instanceof Error ? error.message : String(error)) || 'Tuning failed without a message.';
+  const text = panelWords().tuning;
+  const message = (error instanceof Error ? error.message : String(error)) || text.silentFailure;
   switch ((error as { code?: unknown } | null)?.code) {
     case 'invalid-request':
       return message;
     case 'device-lost':
     case 'worker':
-      return `${message} The model loads again by itself, and runs as before. Then try again.`;
+      return `${message} ${text.afterLoss}`;
     default:
-      return `${message} What ran before goes on running. Try again; if it fails again, load the model again.`;
+      return `${message} ${text.afterFailure}`;
   }
 }
