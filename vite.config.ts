@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
+import { firstFile } from './tools/lib/first_file.ts';
 import { orderPlugin } from './tools/lib/order_plugin.ts';
 import { templatePlugin } from './tools/lib/template_plugin.ts';
 import { wgslPlugin } from './tools/lib/wgsl_plugin.ts';
@@ -107,5 +108,14 @@ function leftOutside(module: string, file: string): Plugin {
 export default defineConfig(({ mode }) => {
   const bundle = BUNDLES[mode];
   if (bundle) return oneFile(bundle);
-  return { ...shared, plugins: [...(shared.plugins ?? []), workerFilePlugin()], server: { port: 5173 } };
+  return {
+    ...shared,
+    plugins: [...(shared.plugins ?? []), workerFilePlugin()],
+    server: { port: 5173 },
+    build: {
+      ...shared.build,
+      modulePreload: { polyfill: false }, // a browser with WebGPU, or one of `target`, knows module preloads
+      rolldownOptions: { checks, output: { ...OUTPUT, codeSplitting: { groups: [firstFile()] } } },
+    },
+  };
 });

@@ -77,7 +77,7 @@ const DOORS: Record<string, readonly string[]> = {
   'text/template': ['chat_syntax', 'chat_template', 'find_template', 'literal_match', 'message', 'value_scanner'],
   'ui/catalogue': ['catalogue_list', 'delete_model', 'next_step', 'offers', 'welcome'],
   'ui/attach': ['attach_button', 'files', 'read_files'],
-  'ui/chat': ['chat', 'chat_session', 'connect_panel'],
+  'ui/chat': ['chat', 'chat_dialogs', 'chat_session', 'connect_panel'],
   'ui/conversation': [
     'attachments',
     'continuation',
@@ -107,6 +107,7 @@ const DOORS: Record<string, readonly string[]> = {
   'ui/shared': [
     'advice',
     'amounts',
+    'comes_later',
     'field_height',
     'icons',
     'input_method',
@@ -115,7 +116,7 @@ const DOORS: Record<string, readonly string[]> = {
     'sentences',
     'shared_styles',
   ],
-  'ui/turn': ['turn'],
+  'ui/turn': ['turn', 'turn_editor'],
 };
 
 /** Folders that never import one another. */

@@ -2,6 +2,7 @@
 
 import { VivaceMetrics } from '../metrics/panel/metrics_panel';
 import { VivaceChat } from '../ui/chat/chat';
+import '../ui/chat/chat_dialogs';
 import { importTranslation } from '../words/import_translation';
 import { useLanguage } from '../words/language';
 import '../ui/markdown/parts_by_import';

@@ -13,6 +13,7 @@ import {
   VivaceError,
 } from '../engine/engine';
 import { VivaceChat } from '../ui/chat/chat';
+import '../ui/chat/chat_dialogs';
 import { giveModels } from './elements';
 import { VERSION } from './engine_pool';
 import { leavable } from './leavable';

@@ -31,10 +31,6 @@ import type { Attachment } from '../conversation/attachments';
 import { isThinking, type Turn } from '../conversation/conversation';
 import { type Conversation, newConversation, type Step } from '../conversation/conversation_tree';
 import { type VersionOf, versionsOf } from '../conversation/versions';
-import { icons } from '../shared/icons';
-import type { VivaceComposer } from './composer';
-import { ScrollKeeper } from './scroll_keeper';
-import '../settings/settings';
 import type { SettingsScope, VivaceSettings } from '../settings/settings';
 import {
   type LoadSettings,
@@ -45,8 +41,11 @@ import {
 } from '../settings/settings_fields';
 import { forModel, withoutOwn } from '../settings/settings_presets';
 import { readRemembered, writeRemembered } from '../settings/settings_store';
+import { icons } from '../shared/icons';
 import { recoveryStyles } from '../shared/recovery';
 import { sharedStyles } from '../shared/shared_styles';
+import type { VivaceComposer } from './composer';
+import { ScrollKeeper } from './scroll_keeper';
 import '../turn/turn';
 import type { TurnAction, VivaceTurn } from '../turn/turn';
 
@@ -426,9 +425,14 @@ export class VivaceChat extends WordedElement implements ChatHost {
     else if (action.kind === 'run') this.dispatchEvent(new CustomEvent('vivace-open-run', { detail: step.turn.run }));
     else if (action.kind === 'fold') this.onFold(step.turn, action.toggled);
     else if (action.kind === 'continue') this.continueAnswer(step.turn);
-    else if (action.kind === 'limit')
-      this.renderRoot.querySelector<VivaceSettings>('vivace-settings')?.show('maxTokens');
+    else if (action.kind === 'limit') void this.showSetting('maxTokens');
     else this.askInstead(step.turn, action.question, action.attachments);
+  }
+
+  /** Opens the settings at one of them. They may come later than the chat. */
+  private async showSetting(key: keyof SamplingSettings): Promise<void> {
+    await customElements.whenDefined('vivace-settings');
+    this.renderRoot.querySelector<VivaceSettings>('vivace-settings')?.show(key);
   }
 
   /** Keeps the folded line in its place, unless the reader follows the thinking as it comes. */

@@ -8,6 +8,7 @@ export const chatStyles = css`
   .scroller { container: scroller / inline-size; flex: var(--v-scroller-flex, 1); min-height: 0; overflow-y: auto; overscroll-behavior: contain; scrollbar-gutter: stable both-edges; outline: none; }
   .column { box-sizing: border-box; max-width: 736px; min-height: 100%; margin: 0 auto; padding: 20px 20px 28px; display: flex; flex-direction: column; }
   .dock { container: dock / inline-size; position: relative; width: 100%; max-width: 736px; margin: 0 auto; padding: 0 20px 4px; }
+  vivace-settings:not(:defined) { padding: 17px; } /* comes after the first paint */
   .latest {
     position: absolute; inset-inline-start: 50%; top: -46px; translate: -50% 0; border: 1px solid var(--v-line); border-radius: 50%;
     background: var(--v-surface); box-shadow: 0 4px 14px -6px var(--v-shadow);
@@ -56,6 +57,7 @@ export const chatStyles = css`
   }
 
   @media (pointer: coarse) {
+    vivace-settings:not(:defined) { padding: 22px; }
     .thinking { justify-content: center; min-width: 44px; height: 44px; border-radius: 22px; }
   }
 

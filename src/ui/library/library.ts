@@ -15,8 +15,7 @@ import { ConversationStore } from '../conversation/conversation_store';
 import type { Conversation } from '../conversation/conversation_tree';
 import { icons } from '../shared/icons';
 import { sharedStyles } from '../shared/shared_styles';
-import { toMarkdown } from './conversation_markdown';
-import { fileNameOf, importFiles, saveConversations, saveMarkdown } from './library_file';
+import { libraryParts } from './later_parts';
 import { LibraryKeeper } from './library_keeper';
 import { LibraryMenu } from './library_menu';
 import { LibraryNote } from './library_note';
@@ -134,6 +133,7 @@ class VivaceLibrary extends WordedElement implements RowActions {
   async export(id: string): Promise<void> {
     const conversation = await this.newest(id);
     const title = this.titleOf(id);
+    const { fileNameOf, saveConversations } = await libraryParts();
     if (conversation) saveConversations(fileNameOf(title), [conversation]);
   }
 
@@ -144,6 +144,7 @@ class VivaceLibrary extends WordedElement implements RowActions {
 
   async exportMarkdown(id: string): Promise<void> {
     const conversation = await this.newest(id);
+    const { fileNameOf, saveMarkdown, toMarkdown } = await libraryParts();
     if (conversation) saveMarkdown(fileNameOf(this.titleOf(id)), toMarkdown(conversation, language()));
   }
 
@@ -151,6 +152,7 @@ class VivaceLibrary extends WordedElement implements RowActions {
     const text = pageWords().library;
     const conversation = await this.newest(id);
     if (!conversation) return;
+    const { toMarkdown } = await libraryParts();
     try {
       await navigator.clipboard.writeText(toMarkdown(conversation, language()));
       this.note.say(text.copied(this.titleOf(id)), false);
@@ -347,7 +349,7 @@ class VivaceLibrary extends WordedElement implements RowActions {
     const ids = new Set([...this.keeper.newer.keys(), ...this.shownIds()]);
     const all = await Promise.all([...ids].map((id) => this.newest(id)));
     const found = all.filter((conversation) => conversation !== null);
-    saveConversations('vivace-conversations', found);
+    (await libraryParts()).saveConversations('vivace-conversations', found);
   };
 
   private onFiles = async (event: Event) => {
@@ -361,6 +363,7 @@ class VivaceLibrary extends WordedElement implements RowActions {
   async import(files: readonly File[]): Promise<void> {
     this.note.dismiss(); // it would pass for the result of this import
     await this.keeper.flush();
+    const { importFiles } = await libraryParts();
     const { text, isError } = await importFiles(files, (conversations) => {
       for (const { id } of conversations) this.keeper.remember(id);
       return this.store.addAll(conversations, (done) => {

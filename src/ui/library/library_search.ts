@@ -8,7 +8,9 @@ import { icons } from '../shared/icons';
 import { isComposing } from '../shared/input_method';
 import type { Found, Part, Searched } from './find_words';
 import { wordsOf } from './fold';
-import { MAX_RESULTS, type ScanState, SearchScan } from './search_scan';
+import { libraryParts } from './later_parts';
+import type { SearchScan } from './search_scan';
+import { MAX_RESULTS, type ScanState } from './search_state';
 
 /** Milliseconds between two pictures of a search under way. */
 const SHOW_MS = 100;
@@ -29,13 +31,12 @@ export class LibrarySearch implements ReactiveController {
   private state: ScanState | null = null;
   private running: AbortController | null = null;
   private isLong = false;
-  private readonly scan: SearchScan;
+  private scan: SearchScan | null = null;
 
   constructor(
     private readonly host: SearchHost,
-    load: (id: string) => Promise<Searched | null>,
+    private readonly load: (id: string) => Promise<Searched | null>,
   ) {
-    this.scan = new SearchScan(load);
     host.addController(this);
   }
 
@@ -109,9 +110,12 @@ export class LibrarySearch implements ReactiveController {
     const running = new AbortController();
     this.running = running;
     this.isLong = false;
-    this.scan.forget(this.host.current);
     const started = performance.now();
     let shown = started;
+    const { SearchScan } = await libraryParts();
+    if (running.signal.aborted) return;
+    this.scan ??= new SearchScan(this.load);
+    this.scan.forget(this.host.current);
     await this.scan.run(wordsOf(this.text), this.host.summaries ?? [], running.signal, (state) => {
       const now = performance.now();
       this.isLong = now - started > LONG_MS;
@@ -130,7 +134,7 @@ export class LibrarySearch implements ReactiveController {
     this.running = null;
     this.text = '';
     this.state = null;
-    this.scan.clear();
+    this.scan?.clear();
     this.host.requestUpdate();
   }
 

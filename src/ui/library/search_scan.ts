@@ -3,22 +3,14 @@
 
 import type { Summary } from '../conversation/conversation_index';
 import { type Found, findWords, foldTexts, hasWords, type Searched } from './find_words';
+import { MAX_RESULTS, type ScanState } from './search_state';
 
-/** Results at which a search ends. Nobody reads so many. */
-export const MAX_RESULTS = 100;
 /** Milliseconds of work without a pause. */
 const SLICE_MS = 6;
 /** Letters of kept texts. */
 const MAX_KEPT = 64_000_000;
 /** Conversations that are read ahead of the search. */
 const AHEAD = 8;
-
-export interface ScanState {
-  found: readonly Found[];
-  /** Conversations that have been searched, of `total`. */
-  done: number;
-  total: number;
-}
 
 interface Kept {
   updatedAt: number;

@@ -34,7 +34,6 @@ export class FirstScreen {
     models.offers = offers;
     const next = document.querySelector('vivace-next-step');
     // At once, but after the first paint: later the page sends no request by itself.
-    void import('../catalogue/catalogue_list');
     void import('../catalogue/next_step').then(() => {
       if (next) next.offers = offers;
     });

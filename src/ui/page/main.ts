@@ -4,8 +4,6 @@
 import type { EngineEvent, EngineInfo, ModelLocation } from '../../engine/engine';
 import type { Offer } from '../shared/advice';
 import '../attach/attach_button';
-import '../attach/files';
-import { readFiles } from '../attach/read_files';
 import '../chat/chat';
 import type { ModelOffer } from '../catalogue/catalogue_list';
 import { Offers } from '../catalogue/offers';
@@ -15,17 +13,16 @@ import { type Conversation, newConversation } from '../conversation/conversation
 import { connectHistory, conversationIn, followInAddress } from './conversation_address';
 import { Drawer } from './drawer';
 import { connectDrop, filesOf } from './dropped_files';
-import { kindOf } from './file_kind';
 import '../library/library';
 import '../markdown/parts_by_import';
 import '../model/loader';
 import { ModelSession } from '../model/model_session';
 import type { ChosenModel } from '../model/models';
-import '../model/models';
 import '../model/notices';
 import { pageWords } from '../../words/page_words';
 import { hubOf, mayBeListed, readPageOptions, writePageOptions } from '../model/page_options';
 import type { LoadSettings } from '../settings/settings_fields';
+import { comesLater } from '../shared/comes_later';
 import { FirstScreen } from './first_screen';
 import { connectLanguage } from './language';
 import { openOffline } from './offline';
@@ -33,6 +30,9 @@ import { connectSearchKeys } from './search_keys';
 import { SidePanel } from './side_panel';
 import { TempoMark } from './tempo_mark';
 import { connectThemeButton } from './theme';
+
+/** What comes after the first paint. */
+const pageParts = comesLater(async () => (await import('./page_parts')).parts);
 
 await connectLanguage(location.search);
 
@@ -99,11 +99,19 @@ async function openModel(model: ModelLocation, asks = false): Promise<void> {
 
 /** Imports conversations, loads a model, attaches texts to the next question, or complains about any other files. */
 async function openFiles(files: readonly File[], attaches = false): Promise<void> {
+  const { kindOf } = await pageParts();
   const found = await kindOf(files);
   if (found.kind === 'conversations') return library.import(found.files);
   if (found.kind === 'texts' && attaches) return chat.attach(found.files);
   if (found.kind === 'model') return openModel(found.files.length === 1 ? found.files[0] : found.files);
   notices.say({ code: 'no-model', message: found.complaint });
+}
+
+/** Opens the dialog of models, as soon as it is here. */
+async function showModels(): Promise<void> {
+  await pageParts();
+  await models.updateComplete; // its first picture
+  models.show();
 }
 
 /** Shows a conversation. `replaces`: in the place of the one before it in the browser's history. */
@@ -127,7 +135,7 @@ async function openFirst(): Promise<void> {
   if (chat.conversation.turns.length === 0) openConversation(conversation ?? chat.conversation, true);
 }
 
-chat.readFiles = readFiles;
+chat.readFiles = async (...files) => (await pageParts()).readFiles(...files);
 connectPanel(chat, panel);
 chat.addEventListener('vivace-event', (event) => {
   const detail = (event as CustomEvent<EngineEvent>).detail;
@@ -164,8 +172,8 @@ loader.addEventListener('vivace-load-offer', (event) => {
   keepInAddress();
   void taken.then(keepInAddress);
 });
-for (const id of ['model', 'other-model']) byId(id).addEventListener('click', () => models.show());
-byId('next').addEventListener('vivace-all-models', () => models.show());
+for (const id of ['model', 'other-model']) byId(id).addEventListener('click', () => void showModels());
+byId('next').addEventListener('vivace-all-models', () => void showModels());
 byId('next').addEventListener('vivace-offer', (event) => {
   void openModel((event as CustomEvent<ModelOffer>).detail.location);
 });

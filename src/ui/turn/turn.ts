@@ -28,7 +28,6 @@ import { textStyles } from './text_styles';
 import './thought';
 import type { VivaceThought } from './thought';
 import type { EditedQuestion } from './turn_editor';
-import './turn_editor';
 import { turnStyles } from './turn_styles';
 import { WrittenText } from './written_text';
 

@@ -11,7 +11,8 @@ import {
   type Searched,
 } from '../../../src/ui/library/find_words';
 import { fold, placesOf, wordsOf } from '../../../src/ui/library/fold';
-import { MAX_RESULTS, type ScanState, SearchScan } from '../../../src/ui/library/search_scan';
+import { SearchScan } from '../../../src/ui/library/search_scan';
+import { MAX_RESULTS, type ScanState } from '../../../src/ui/library/search_state';
 
 const talk = (id: string, ...turns: [question: string, answer: string][]): Searched => ({
   id,

@@ -1,0 +1,11 @@
+// The parts of the page that come after its first paint: the dialog of models with the list of what the page offers,
+// the settings and the editor of the chat, and what takes files.
+
+import '../attach/files';
+import { readFiles } from '../attach/read_files';
+import '../catalogue/catalogue_list';
+import '../chat/chat_dialogs';
+import '../model/models';
+import { kindOf } from './file_kind';
+
+export const parts = { kindOf, readFiles };
