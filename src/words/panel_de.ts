@@ -96,6 +96,8 @@ export const panel: PanelWords = {
     empty: 'Fragen Sie etwas, und jeder Abstand zwischen zwei Tokens erscheint hier, während er entsteht.',
     point: 'Zeigen Sie auf das Diagramm oder gehen Sie es mit den Pfeiltasten entlang, um ein Token zu lesen.',
     axes: { gap: 'ms zwischen Tokens', token: 'Token', position: 'Position im Kontext', count: 'Abstände' },
+    prefill: (tokens) => `Prefill ${tokens} Tokens`,
+    prefillOf: (done, all) => `Prefill ${done} von ${all}`,
     firstToken: (time) => `erstes Token nach ${time}`,
     between: (from, to) => `von ${from} bis ${to}`,
     noGapsIn: (range) => `Kein Abstand ${range}`,

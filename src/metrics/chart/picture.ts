@@ -1,6 +1,7 @@
 // Pictures: the numbers that views make of runs and the chart paints. Types, and rules that views share.
 
 import { isOfTooFew, type TbtSummary } from '../../engine/tbt';
+import { panelWords } from '../../words/panel_words';
 import { newTokensOf, type RunData, type Stall } from '../run/run_data';
 import { formatMs } from '../shared/figure_format';
 import type { Points } from './points';
@@ -138,9 +139,8 @@ export function liftToFloor({ ys, length }: Points): void {
 export function prefillLabel(run: RunData): string {
   const { prefill, metrics } = run;
   if (!prefill) return '';
+  const text = panelWords().chart;
   if (!metrics)
-    return prefill.done < prefill.total
-      ? `prefill ${prefill.done} of ${prefill.total}`
-      : `prefill ${prefill.total} tokens`;
-  return `prefill ${newTokensOf(run) ?? prefill.total} tokens, ${formatMs(metrics.prefillMs)}`;
+    return prefill.done < prefill.total ? text.prefillOf(prefill.done, prefill.total) : text.prefill(prefill.total);
+  return `${text.prefill(newTokensOf(run) ?? prefill.total)}, ${formatMs(metrics.prefillMs)}`;
 }

@@ -2,6 +2,7 @@
 // the scales. Knows nothing of runs.
 
 import uPlot from 'uplot';
+import { language } from '../../words/language';
 import { type Colors, type Font, LEAD_WIDTH, paintMarks } from './chart_marks';
 import { Gestures } from './gestures';
 import { logTicks } from './log_ticks';
@@ -155,7 +156,7 @@ export class TbtChart {
       values: (_: uPlot, ticks: (number | null)[], side: number) => {
         if (picture.isEmpty) return ticks.map(() => ''); // numbers would be invented
         const { min } = side === 0 ? this.picture!.x : this.picture!.y;
-        return ticks.map((tick) => (tick === null || tick < min ? '' : String(+tick.toFixed(3))));
+        return ticks.map((tick) => (tick === null || tick < min ? '' : (+tick.toFixed(3)).toLocaleString(language())));
       },
     };
     return {
