@@ -136,6 +136,7 @@ export const chat: ChatWords = {
     waitsForModel: (lost) => `${lost}. Die Antwort wartet auf das Modell.`,
     stopped: (words) => `Die Antwort wurde gestoppt, ${words} Wörter.`,
     complete: (words) => `Die Antwort ist vollständig, ${words} Wörter.`,
+    forgets: 'Das Modell liest die ältesten Nachrichten nicht mehr.',
     full: (percent) => `Der Kontext ist zu ${percent} % voll.`,
   },
   ends: {
@@ -217,7 +218,7 @@ export const chat: ChatWords = {
     ownNumbers: 'Eigene Werte.',
     contextCost: (perToken, tokens, all) =>
       `${perToken} Speicher pro Token, ${all} für ${tokens.toLocaleString('de')}.`,
-    noLimit: 'ohne Limit',
+    noLimit: 'offen',
     random: 'zufällig',
     auto: 'auto',
     choices: {

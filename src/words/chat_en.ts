@@ -134,6 +134,7 @@ export const chat = {
     waitsForModel: (lost: string) => `${lost}. The answer waits for the model.`,
     stopped: (words: number) => `The answer was stopped, ${words} words.`,
     complete: (words: number) => `The answer is complete, ${words} words.`,
+    forgets: 'The model no longer reads the oldest messages.',
     full: (percent: number) => `The context is ${percent} % full.`,
   },
   ends: {

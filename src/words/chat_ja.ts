@@ -134,6 +134,7 @@ export const chat: ChatWords = {
     waitsForModel: (lost) => `${lost}。回答はモデルを待っています。`,
     stopped: (words) => `回答を停止しました、${words} 語。`,
     complete: (words) => `回答が完了しました、${words} 語。`,
+    forgets: 'モデルは最も古いメッセージを読まなくなりました。',
     full: (percent) => `コンテキストは ${percent} % 埋まっています。`,
   },
   ends: {

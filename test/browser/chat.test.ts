@@ -123,11 +123,31 @@ describe('an answer', () => {
       await example.click();
       expect(await prompt(page).inputValue()).toBe(text);
       expect(await status()).toBe('This is sent when the model is ready.');
+      expect(await textOf(byId('sent-when-ready'))).toBe('This is sent when the model is ready.');
       if (isChanged) await prompt(page).press('!');
+      expect(await byId('sent-when-ready').count()).toBe(isChanged ? 0 : 1);
       await installScripted(page, script);
       await expect.poll(() => byId('send').isEnabled()).toBe(isChanged);
       await expect.poll(() => questions().count()).toBe(isChanged ? 0 : 1);
       if (!isChanged) expect(await ended(page)).toBe('done');
+    }
+    await prompt(page).fill('');
+  });
+
+  test('to a message entered while the model loads comes when it is ready, in its own conversation', async () => {
+    const script = { answers: turns(1) };
+    for (const isLeft of [false, true]) {
+      await open(script);
+      await sendAll('Hello');
+      await page.evaluate(() => Object.assign(document.querySelector('vivace-chat')!, { engine: null }));
+      await prompt(page).fill('And then?');
+      await prompt(page).press('Enter');
+      expect(await textOf(byId('sent-when-ready'))).toBe('This is sent when the model is ready.');
+      if (isLeft) await page.evaluate(() => document.querySelector('vivace-chat')?.newConversation());
+      await expect.poll(() => byId('sent-when-ready').count()).toBe(isLeft ? 0 : 1);
+      await installScripted(page, script);
+      await expect.poll(() => questions().count()).toBe(isLeft ? 0 : 2);
+      if (!isLeft) expect(await ended(page)).toBe('done');
     }
     await prompt(page).fill('');
   });

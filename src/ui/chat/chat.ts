@@ -18,9 +18,9 @@ import {
   renderHealth,
   renderMemoryLine,
   renderMeter,
-  renderNoText,
   renderThinking,
   renderTuning,
+  renderWhyNot,
   type Tuning,
 } from './chat_parts';
 import { type ChatHost, ChatSession } from './chat_session';
@@ -71,6 +71,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
     thinking: {},
     sampling: { state: true },
     limit: { state: true },
+    waiting: { state: true },
     following: { state: true },
   };
   /** Null while there is no model. The reader can write already. */
@@ -104,6 +105,8 @@ export class VivaceChat extends WordedElement implements ChatHost {
   /** Whether a model thinks whose chat template can switch that. */
   declare thinking: Thinking;
   declare private limit: number;
+  /** What is sent when the model comes, unless the reader edits it in the composer or leaves its conversation. */
+  declare private waiting: { text: string; conversation: string } | null;
   declare private following: boolean;
 
   private readonly session = new ChatSession(this);
@@ -111,8 +114,6 @@ export class VivaceChat extends WordedElement implements ChatHost {
   private keeper: ScrollKeeper | null = null;
   /** What the last model suggests for sampling. */
   private suggested: SamplingDefaults | undefined;
-  /** An example that is sent when the model comes, unless the reader edits it in the composer. */
-  private chosen = '';
   /** The element of the turn that changed last. */
   private newest: VivaceTurn | null = null;
 
@@ -133,6 +134,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
     this.settings = 'all';
     this.thinking = 'on';
     this.sampling = standardSampling();
+    this.waiting = null;
     this.limit = TURNS_AT_ONCE;
     this.following = true;
     new ChatKeys(this);
@@ -217,10 +219,11 @@ export class VivaceChat extends WordedElement implements ChatHost {
                 @click=${() => this.keeper?.jumpToEnd()}>${icons.down}</button>`
         }
         ${this.tuning ? renderTuning(this.tuning, this.onCancelTuning) : nothing}
-        ${this.writesNoText ? renderNoText() : nothing}
+        ${this.writesNoText ? renderWhyNot('writes-no-text', words().advice.writesNoText) : nothing}
+        ${this.waiting?.conversation === this.conversation.id && !this.engine ? renderWhyNot('sent-when-ready', text.sentWhenReady) : nothing}
         ${this.renderHealth()}
         <vivace-composer placeholder=${isEmpty ? this.placeholder || text.ask : text.reply} ?streaming=${this.isStreaming}
-          blocked=${this.unready} @vivace-send=${this.onSend} @vivace-stop=${this.stop} @vivace-recall=${this.onRecall} @paste=${this.onPaste}>
+          blocked=${this.unready} @input=${this.onEdit} @vivace-wait=${this.onWait} @vivace-send=${this.onSend} @vivace-stop=${this.stop} @vivace-recall=${this.onRecall} @paste=${this.onPaste}>
           ${renderAttached(this.attached)}
           ${this.readFiles ? html`<vivace-attach @vivace-attach=${this.onAttach}></vivace-attach>` : nothing}
           ${this.settings === 'off' ? nothing : html`<vivace-settings scope=${this.settings} .sampling=${this.sampling} .system=${this.conversation.system} .loaded=${this.loadSettings} .info=${this.engine?.info ?? null} @vivace-settings=${this.onSettings} @vivace-system=${this.onSystem}></vivace-settings>`}
@@ -303,7 +306,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
     this.sampling = forModel(this.sampling, this.suggested, suggested);
     this.suggested = suggested;
     if (this.writesNoText) this.session.announce(words().advice.writesNoText);
-    this.sendChosen();
+    this.sendWaiting();
   }
 
   private onHealth = () => {
@@ -315,10 +318,10 @@ export class VivaceChat extends WordedElement implements ChatHost {
     return this.engine?.health ?? { state: 'well' };
   }
 
-  private sendChosen(): void {
-    const { chosen, composer } = this;
-    this.chosen = '';
-    if (chosen && composer?.value === chosen && this.session.steps.length === 0) composer.send();
+  private sendWaiting(): void {
+    const { waiting, composer } = this;
+    this.waiting = null;
+    if (waiting && composer?.value === waiting.text && this.conversation.id === waiting.conversation) composer.send();
   }
 
   /** The reason why the model cannot be asked, or ''. */
@@ -374,10 +377,21 @@ export class VivaceChat extends WordedElement implements ChatHost {
   private onExample = (example: string) => {
     if (this.engine && !this.isStreaming) this.session.ask(example);
     else {
-      this.chosen = example;
       void this.composer?.edit(example);
-      this.session.announce(words().chat.sentWhenReady);
+      this.onWait();
     }
+  };
+
+  /** The message in the composer waits for the model. */
+  private onWait = () => {
+    if (this.engine) return;
+    this.waiting = { text: this.composer?.value ?? '', conversation: this.conversation.id };
+    this.session.announce(words().chat.sentWhenReady);
+  };
+
+  /** Hears every field in the composer, those of the settings, too. */
+  private onEdit = () => {
+    if (this.composer?.value !== this.waiting?.text) this.waiting = null;
   };
 
   private onCancelTuning = () => {

@@ -92,9 +92,9 @@ export function renderHealth(
   </div>`;
 }
 
-/** A strip over the composer of a model that cannot answer. */
-export function renderNoText() {
-  return html`<div class="tuning" data-testid="writes-no-text"><p>${words().advice.writesNoText}</p></div>`;
+/** A strip over the composer: why a message is not sent now. */
+export function renderWhyNot(testId: 'writes-no-text' | 'sent-when-ready', sentence: string) {
+  return html`<div class="tuning" data-testid=${testId}><p>${sentence}</p></div>`;
 }
 
 /** The part of the context that the conversation fills. Empty before the first answer. */

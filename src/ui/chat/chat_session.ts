@@ -208,7 +208,7 @@ export class ChatSession implements ReactiveController {
     else if (turn.state === 'error') this.askInstead(turn, turn.question, true);
     else {
       this.hasWarned = false;
-      this.announce('The model no longer reads the oldest messages.');
+      this.announce(words().spoken.forgets);
       this.keep();
     }
   }

@@ -1,5 +1,6 @@
 // <vivace-composer>: the field for messages. Enter sends, Shift+Enter breaks the line, the button sends or stops.
-// Fires `vivace-send` with the text, `vivace-stop`, and `vivace-recall` at ArrowUp in an empty field.
+// Fires `vivace-send` with the text, `vivace-stop`, `vivace-recall` at ArrowUp in an empty
+// field, and `vivace-wait` at Enter while nothing can be sent.
 
 import { css, html, type PropertyValues } from 'lit';
 import { WordedElement } from '../../words/worded_element';
@@ -138,7 +139,11 @@ export class VivaceComposer extends WordedElement {
 
   send = () => {
     const text = this.value.trim();
-    if (this.streaming || this.blocked !== '' || text === '') return;
+    if (this.streaming || text === '') return;
+    if (this.blocked !== '') {
+      this.dispatchEvent(new CustomEvent('vivace-wait'));
+      return;
+    }
     this.value = '';
     this.area.focus();
     this.dispatchEvent(new CustomEvent('vivace-send', { detail: text }));
