@@ -6,7 +6,7 @@ export const catalogue: CatalogueWords = {
   lead: 'Ein Chat, der auf Ihrem eigenen Gerät läuft. Nichts, was Sie schreiben, verlässt es.',
   storyHeading: 'Es war einmal …',
   heading: 'Was beschäftigt Sie?',
-  askForStory: 'Bitten Sie um eine Geschichte …',
+  askForStory: 'Eine Geschichte, auf Englisch …',
   ask: 'Fragen Sie irgendetwas …',
   storyExamples: [
     'Tell me a story about a brave cat',

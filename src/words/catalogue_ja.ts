@@ -6,7 +6,7 @@ export const catalogue: CatalogueWords = {
   lead: 'お使いのコンピューターで動くチャットです。入力した内容が外に出ることはありません。',
   storyHeading: 'むかしむかし…',
   heading: '何を話しましょうか？',
-  askForStory: 'お話をリクエスト…',
+  askForStory: 'お話をリクエスト (英語)…',
   ask: '何でも聞いてください…',
   storyExamples: [
     'Tell me a story about a brave cat',

@@ -144,6 +144,7 @@ export const page: PageWords = {
   search: {
     label: 'Unterhaltungen durchsuchen',
     placeholder: 'Suchen',
+    shortcut: 'Strg K',
     clear: 'Suche leeren',
     none: 'Keine Unterhaltung enthält alle diese Wörter.',
     most: (n) => `Die neuesten ${n} Unterhaltungen. Ein weiteres Wort grenzt die Suche ein.`,

@@ -140,6 +140,7 @@ export const page = {
   search: {
     label: 'Search conversations',
     placeholder: 'Search',
+    shortcut: 'Ctrl K',
     clear: 'Clear the search',
     none: 'No conversation has all these words.',
     most: (n: number) => `The newest ${n} conversations. Add a word to narrow the search.`,

@@ -144,6 +144,7 @@ export const page: PageWords = {
   search: {
     label: '会話を検索',
     placeholder: '検索',
+    shortcut: 'Ctrl K',
     clear: '検索をクリア',
     none: 'すべての語を含む会話はありません。',
     most: (n) => `新しい順に${n}件の会話です。語を追加して絞り込めます。`,

@@ -242,6 +242,7 @@ export const panel = {
     others: { none: 'nothing', 'one-step': 'one step in flight' },
     noModel: 'Load a model first.',
     noRun: 'Send a message first: its run is what is repeated.',
+    running: 'Wait until the answer has ended: its run is what is repeated.',
     busy: 'Something else is using the GPU.',
     progress: 'Runs done',
     count: (done: number, total: number) => `Run ${done} of ${total}`,

@@ -238,6 +238,7 @@ export const panel: PanelWords = {
     others: { none: 'なし', 'one-step': '1 ステップずつ' },
     noModel: '先にモデルを読み込んでください。',
     noRun: '先にメッセージを送信してください。その実行を繰り返します。',
+    running: '回答が終わるまでお待ちください。その実行を繰り返します。',
     busy: 'GPU は別の処理で使用中です。',
     progress: '完了した実行',
     count: (done, total) => `${total} 回中 ${done} 回`,

@@ -61,8 +61,8 @@ export function storyteller({ base }: Pick<CataloguePlace, 'base'>): CatalogueMo
     name: 'Storyteller',
     about: {
       en: 'A tiny model that tells bedtime stories.',
-      de: 'Ein winziges Modell, das Gutenachtgeschichten erzählt.',
-      ja: 'おやすみ前のお話を語る、とても小さなモデルです。',
+      de: 'Ein winziges Modell, das Gutenachtgeschichten auf Englisch erzählt.',
+      ja: 'おやすみ前のお話を英語で語る、とても小さなモデルです。',
     },
     location: new URL('models/storyteller/storyteller-q8_0.gguf', base).href,
     repository: '',

@@ -68,7 +68,7 @@ export class LibrarySearch implements ReactiveController {
         @input=${this.onInput} @keydown=${this.onKey} />
       ${
         this.text === ''
-          ? html`<kbd aria-hidden="true">${SHORTCUT}</kbd>`
+          ? html`<kbd aria-hidden="true">${IS_APPLE ? '⌘K' : text.shortcut}</kbd>`
           : html`<button class="icon small" title=${text.clear} aria-label=${text.clear} data-testid="library-search-clear"
               @click=${this.onClear}>${icons.close}</button>`
       }
@@ -181,7 +181,7 @@ export class LibrarySearch implements ReactiveController {
   };
 }
 
-const SHORTCUT = /Mac|iP(hone|ad|od)/.test(navigator.platform) ? '⌘K' : 'Ctrl K';
+const IS_APPLE = /Mac|iP(hone|ad|od)/.test(navigator.platform);
 
 function renderParts(parts: readonly Part[]) {
   return parts.map(({ text, isFound }) => (isFound ? html`<mark>${text}</mark>` : text));

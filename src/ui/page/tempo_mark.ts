@@ -3,6 +3,7 @@
 
 import type { EngineEvent } from '../../engine/engine';
 import { formatTokenRate } from '../../shared/format';
+import { language } from '../../words/language';
 
 /** The note swings at most four times a second: more would flicker, and take time from the tokens. */
 const LEAST_BEAT_MS = 250;
@@ -48,6 +49,6 @@ export class TempoMark {
   private show(tokensPerSecond: number | null): void {
     if (tokensPerSecond === null) return;
     this.rate.hidden = false;
-    this.rate.textContent = `= ${formatTokenRate(tokensPerSecond)}`;
+    this.rate.textContent = `= ${formatTokenRate(tokensPerSecond, language())}`;
   }
 }

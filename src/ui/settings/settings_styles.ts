@@ -49,10 +49,10 @@ export const settingsStyles = css`
   .reload p { margin: 0; flex: 1; font-size: var(--v-size); }
   .reload .button { white-space: nowrap; }
   @media (max-width: 420px) {
-    .field { grid-template-columns: 6.2em 1fr 5.2em 28px; gap: 6px; }
+    .field { grid-template-columns: 7.2em 1fr 5.2em 28px; gap: 6px; }
   }
   @media (max-width: 420px) and (pointer: coarse) {
-    .field { grid-template-columns: 6.4em 1fr 4.6em 44px; gap: 4px; }
-    .field.load { grid-template-columns: 6.4em 1fr 44px; }
+    .field { grid-template-columns: 7.2em 1fr 4.6em 44px; gap: 4px; }
+    .field.load { grid-template-columns: 7.2em 1fr 44px; }
   }
 `;
