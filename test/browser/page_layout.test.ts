@@ -45,6 +45,25 @@ test('a person finds the panel closed; the button opens it, and an empty one is 
   expect(await isShown('aside#panel')).toBe(false);
 });
 
+test('the line of privacy is under the middle of the conversation, and left to the lead of the first screen', async () => {
+  expect(await isShown('.foot')).toBe(false);
+  await talk({ answers: [{ text: ANSWER }] });
+  expect(await ended(page)).toBe('done');
+  for (const size of [WIDE, LAPTOP]) {
+    await page.setViewportSize(size);
+    const [line, field] = await page.evaluate(() => {
+      const range = document.createRange();
+      range.selectNodeContents(document.querySelector('.foot')!);
+      const field = document.querySelector('vivace-chat')!.shadowRoot!.querySelector('vivace-composer')!;
+      return [range, field].map((each) => each.getBoundingClientRect()).map(({ left, width }) => left + width / 2);
+    });
+    expect(Math.abs((line ?? 0) - (field ?? 0)), `${size.width} pixels`).toBeLessThan(12);
+  }
+  await page.setViewportSize(WIDE);
+  await page.evaluate(() => document.querySelector('vivace-chat')?.newConversation());
+  await expect.poll(() => isShown('.foot'), SOON).toBe(false);
+});
+
 test('the width of the panel follows keyboard and pointer, within bounds, and is kept with its state', async () => {
   await page.locator('#timing').click();
   const before = await widthOf('aside#panel');

@@ -3,7 +3,7 @@
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { asked, visitScripted } from './scripted_engine';
+import { asked, release, visitScripted } from './scripted_engine';
 import { showPanel } from './shown_panel';
 import { answers, ended, openSite, type Site, screenshot, send, textOf, type Visit } from './site';
 
@@ -83,6 +83,19 @@ test('a question waits for the measurement, and a cancel from the chat lets it t
   expect(await textOf(answers(page).last())).toContain(text);
   expect(await textOf(page.locator('vivace-repeat [role=status]'))).toContain('Canceled');
   expect((await asked(page)).map(({ messages }) => messages !== null)).toEqual([true, false, true]);
+  await page.context().close();
+});
+
+test('while a message is answered, the section says that it waits', async () => {
+  const { page } = await visitScripted(site, { answers: [{ text: 'Once upon a time', holdAfter: 3 }] });
+  await showPanel(page);
+  await send(page, 'A story');
+  const note = page.locator('vivace-repeat .note');
+  await expect.poll(() => textOf(note), SOON).toBe('Wait until the answer has ended: its run is what is repeated.');
+  expect(await button(page).isEnabled()).toBe(false);
+  await release(page);
+  await ended(page);
+  await expect.poll(() => button(page).isEnabled(), SOON).toBe(true);
   await page.context().close();
 });
 

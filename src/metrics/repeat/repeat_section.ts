@@ -116,8 +116,8 @@ class VivaceRepeat extends WordedElement {
     const { engine, run } = this;
     const texts = panelWords().repeat;
     if (!engine) return texts.noModel;
-    if (run && !run.isEnded && run.tokens.length > 0) return texts.running;
-    if (!run?.promptIds?.length || !run.isEnded || run.gaps.length === 0) return texts.noRun;
+    if (run && !run.isEnded) return texts.running;
+    if (!run?.promptIds?.length || run.gaps.length === 0) return texts.noRun;
     return this.busy ? texts.busy : null;
   }
 
