@@ -17,4 +17,6 @@ giveModels(VivaceChat, (asked) => {
 });
 followChats(VivaceMetrics);
 
+export type { MetricsEvents } from '../metrics/panel/metrics_events';
+export type { ChatEvents } from '../ui/chat/chat_events';
 export { VivaceChat, VivaceMetrics };

@@ -11,6 +11,7 @@ import type {
   StepChoice,
   TuneOutcome,
 } from '../../engine/engine';
+import type { Listen } from '../../shared/listen';
 import '../chart/chart_section';
 import { saveText } from '../../shared/save_text';
 import { panelWords } from '../../words/panel_words';
@@ -22,6 +23,7 @@ import { renderComparison } from './comparison_table';
 import { knownOf, renderGroup, renderTiles } from './figure_lists';
 import { figureGroups, headline, headlineNote } from './figures';
 import { decodeStep } from './machine_figures';
+import type { MetricsEvents } from './metrics_events';
 import { panelStyles } from './panel_styles';
 import '../repeat/repeat_section';
 import { RunKeeper } from './run_keeper';
@@ -59,6 +61,8 @@ export class VivaceMetrics extends WordedElement {
     remember: { type: Boolean },
     opened: { state: true },
   };
+  declare addEventListener: Listen<MetricsEvents>;
+  declare removeEventListener: Listen<MetricsEvents>;
   /** The loaded model, or null. Another model starts a new view over context; pinned runs stay. */
   declare info: EngineInfo | null;
   /** The engine to tune and measure, or null while no model is loaded. */

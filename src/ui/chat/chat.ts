@@ -1,16 +1,14 @@
-// <vivace-chat>: shows the conversation with one engine, and computes nothing. Fires `vivace-engine` when its engine
-// has changed, `vivace-health` when the engine's health or info has, `vivace-run` and `vivace-end` around an answer,
-// `vivace-event` with every engine event (`gpuTimes` after the end), `vivace-changed` with the conversation when there
-// is something to store, `vivace-writing` with the turn that streams, `vivace-reload` when the model must be loaded
-// again, and `vivace-cancel-tuning` when the reader prefers an answer to the tuner.
+// <vivace-chat>: shows the conversation with one engine, and computes nothing. Its events are in chat_events.ts.
 
 import { html, nothing, type PropertyValues } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Engine, Health, SamplingDefaults } from '../../engine/engine';
+import type { Listen } from '../../shared/listen';
 import { WordedElement } from '../../words/worded_element';
 import { words } from '../../words/words';
 import { type Offer, settingsAfter } from '../shared/advice';
 import { ChatAttachments, type ReadFiles } from './chat_attachments';
+import type { ChatEvents } from './chat_events';
 import { ChatKeys } from './chat_keys';
 import {
   renderAttached,
@@ -74,6 +72,8 @@ export class VivaceChat extends WordedElement implements ChatHost {
     waiting: { state: true },
     following: { state: true },
   };
+  declare addEventListener: Listen<ChatEvents>;
+  declare removeEventListener: Listen<ChatEvents>;
   /** Null while there is no model. The reader can write already. */
   declare engine: Engine | null;
   declare loadSettings: LoadSettings;
