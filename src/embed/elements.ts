@@ -56,7 +56,9 @@ class ChatWithModel implements ReactiveController {
     const { chat, loader } = this;
     const { signal } = this.connected;
     this.changes.observe(chat, { attributeFilter: ATTRIBUTES });
-    for (const name of ['focusin', 'pointerdown']) chat.addEventListener(name, () => this.session?.start(), { signal });
+    // A load moves what is in the chat. A press that moves its own button away would be no click.
+    chat.addEventListener('focusin', () => !chat.matches(':active') && this.session?.start(), { signal });
+    chat.addEventListener('click', () => this.session?.start(), { signal });
     const hear = <T>(target: EventTarget, name: string, listener: (detail: T) => void) =>
       target.addEventListener(name, (event) => this.session && listener((event as CustomEvent<T>).detail), { signal });
     hear(loader, 'vivace-cancel-load', () => this.session?.cancel());
@@ -76,6 +78,12 @@ class ChatWithModel implements ReactiveController {
     this.connected = new AbortController();
     this.changes.disconnect();
     whenRemoved(this.chat, () => this.letGo());
+  }
+
+  /** Frameworks set the property `examples` to the text of the attribute. */
+  hostUpdate(): void {
+    const { chat } = this;
+    if (typeof chat.examples === 'string') chat.examples = splitExamples(chat.examples);
   }
 
   /** Applies the attributes. */
