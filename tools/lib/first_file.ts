@@ -11,31 +11,26 @@ interface Graph {
   getModuleInfo(id: string): Module | null;
 }
 
-/**
- * A group of rolldown's `codeSplitting`: the modules that an entry reaches without a dynamic import, but for the entry
- * and the scripts that it names. Those do something, and nobody imports their file.
- */
+/** True if an entry reaches the module without a dynamic import. */
+function comesAtOnce(id: string, graph: Graph): boolean {
+  const reached = new Set([id]);
+  for (const each of reached) {
+    const module = graph.getModuleInfo(each);
+    if (module?.isEntry) return true;
+    for (const importer of module?.importers ?? []) reached.add(importer); // a set goes on with what joins it
+  }
+  return false;
+}
+
+/** True for an entry and the scripts that it names: they do something, and nobody imports their file. */
+function isScript(id: string, graph: Graph): boolean {
+  const isEntry = (each: string) => graph.getModuleInfo(each)?.isEntry ?? false;
+  return isEntry(id) || (graph.getModuleInfo(id)?.importers.some(isEntry) ?? false);
+}
+
+/** A group of rolldown's `codeSplitting`: the modules that come at once, but for the scripts of the page. */
 export function firstFile() {
-  const isScript = (id: string, of: Graph) => {
-    const module = of.getModuleInfo(id);
-    return module?.isEntry || module?.importers.some((importer) => of.getModuleInfo(importer)?.isEntry);
-  };
-  let known = new Map<string, boolean>();
-  let graph: Graph | null = null;
-  const isFirst = (id: string, of: Graph): boolean => {
-    const before = known.get(id);
-    if (before !== undefined) return before;
-    known.set(id, false); // for circles
-    const module = of.getModuleInfo(id);
-    const found = module !== null && (module.isEntry || module.importers.some((importer) => isFirst(importer, of)));
-    known.set(id, found);
-    return found;
-  };
   return {
-    name(id: string, of: Graph) {
-      if (graph !== of) known = new Map();
-      graph = of;
-      return isFirst(id, of) && !isScript(id, of) ? 'first' : null;
-    },
+    name: (id: string, graph: Graph) => (comesAtOnce(id, graph) && !isScript(id, graph) ? 'first' : null),
   };
 }

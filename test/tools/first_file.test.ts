@@ -1,0 +1,30 @@
+// What the page has in one file: the modules that its entry reaches at once.
+
+import { expect, test } from 'vitest';
+import { firstFile } from '../../tools/lib/first_file';
+
+/** A graph by the static importers of each module. 'page' is its entry. */
+function graphOf(importers: Record<string, readonly string[]>) {
+  return {
+    getModuleInfo: (id: string) =>
+      id in importers ? { isEntry: id === 'page', importers: importers[id] ?? [] } : null,
+  };
+}
+
+test('modules that come at once are in the first file, the scripts of the page and late parts are not', () => {
+  const graph = graphOf({
+    page: [],
+    script: ['page'],
+    chat: ['script'],
+    shared: ['late', 'chat'],
+    late: [], // by a dynamic import alone
+    dialog: ['late'],
+    round: ['trip', 'chat'],
+    trip: ['round'],
+  });
+  const { name } = firstFile();
+  const first = ['page', 'script', 'chat', 'shared', 'late', 'dialog', 'round', 'trip', 'unknown'].filter(
+    (id) => name(id, graph) === 'first',
+  );
+  expect(first).toEqual(['chat', 'shared', 'round', 'trip']);
+});
