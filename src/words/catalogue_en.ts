@@ -1,7 +1,7 @@
 // The texts of the list of models and of the first screen in English. Part of the page's texts.
 
 export const catalogue = {
-  lead: 'A chat that runs on your own computer. Nothing you type leaves it.',
+  lead: 'A chat that runs on your own device. Nothing you type leaves it.',
   storyHeading: 'Once upon a time…',
   heading: 'What’s on your mind?',
   askForStory: 'Ask for a story…',

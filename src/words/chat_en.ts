@@ -103,7 +103,7 @@ export const chat = {
     reloadFirst: 'Reload the model first.',
     sentWhenReady: 'This is sent when the model is ready.',
     isReady: (name: string, parameters: string) =>
-      `${name} (${parameters} parameters) is ready. It runs on this computer: nothing you type leaves it.`,
+      `${name} (${parameters} parameters) is ready. It runs on this device: nothing you type leaves it.`,
     tuning: 'Tuning your GPU. Your message will be sent when it’s done.',
     tuningPart: (done: string, all: string) =>
       `Tuning your GPU (${done} of ${all}). Your message will be sent when it’s done.`,

@@ -94,7 +94,7 @@ export const panel: PanelWords = {
     onlyOne: 'Ein einzelnes Token hat keinen Abstand vor sich.',
     reading: 'Der Prompt wird gelesen…',
     empty: 'Fragen Sie etwas, und jeder Abstand zwischen zwei Tokens erscheint hier, während er entsteht.',
-    point: 'Zeigen Sie auf das Diagramm oder gehen Sie es mit den Pfeiltasten entlang, um ein Token zu lesen.',
+    point: 'Zeigen Sie auf das Diagramm oder gehen Sie es mit den Pfeiltasten entlang, um einen Wert zu lesen.',
     axes: { gap: 'ms zwischen Tokens', token: 'Token', position: 'Position im Kontext', count: 'Abstände' },
     prefill: (tokens) => `Prefill ${tokens} Tokens`,
     prefillOf: (done, all) => `Prefill ${done} von ${all}`,

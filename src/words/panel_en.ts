@@ -92,7 +92,7 @@ export const panel = {
     onlyOne: 'One token has no gap before it.',
     reading: 'Reading the prompt…',
     empty: 'Ask something, and every gap between two tokens appears here as it happens.',
-    point: 'Point at the chart, or go along it with the arrow keys, to read one token.',
+    point: 'Point at the chart, or go along it with the arrow keys, to read one value.',
     axes: { gap: 'ms between tokens', token: 'token', position: 'position in the context', count: 'gaps' },
     prefill: (tokens: number) => `prefill ${tokens} tokens`,
     prefillOf: (done: number, all: number) => `prefill ${done} of ${all}`,

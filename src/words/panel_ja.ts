@@ -93,7 +93,7 @@ export const panel: PanelWords = {
     onlyOne: 'トークンが 1 つだけなので、間隔がありません。',
     reading: 'プロンプトを読み込んでいます…',
     empty: '質問すると、トークンの間隔が生じるたびにここに表示されます。',
-    point: 'グラフを指すか矢印キーで移動すると、トークンを 1 つ読み取れます。',
+    point: 'グラフを指すか矢印キーで移動すると、値を 1 つ読み取れます。',
     axes: { gap: 'トークン間 (ms)', token: 'トークン', position: 'コンテキスト内の位置', count: '間隔の数' },
     prefill: (tokens) => `プリフィル ${tokens} トークン`,
     prefillOf: (done, all) => `プリフィル ${all} 中 ${done}`,

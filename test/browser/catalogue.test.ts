@@ -96,7 +96,7 @@ async function openDialog(): Promise<void> {
 test('the first screen says what this is, names the model in words, and offers the next step', async () => {
   await ready(page);
   expect(await textOf(page.getByTestId('lead'))).toBe(
-    'A chat that runs on your own computer. Nothing you type leaves it.',
+    'A chat that runs on your own device. Nothing you type leaves it.',
   );
   expect(await textOf(page.getByTestId('model-in-words'))).toMatch(
     /^Storyteller · A tiny model that tells bedtime stories\.$/,

@@ -172,6 +172,18 @@ test('the first screen has one middle, from its first line on; a conversation ha
   await page.setViewportSize(WIDE);
 });
 
+test('a setting that waits for a reload shows the button for it at once, wherever the panel is scrolled', async () => {
+  await page.getByTestId('settings').click();
+  await page.locator('select#kvCache').selectOption('f32');
+  const panel = page.locator('vivace-settings #panel');
+  await panel.evaluate((element) => element.scrollTo(0, 0));
+  const [button, around] = await Promise.all([page.getByTestId('reload').boundingBox(), panel.boundingBox()]);
+  expect((button?.y ?? 0) + (button?.height ?? 0)).toBeLessThan((around?.y ?? 0) + (around?.height ?? 0));
+  expect(await panel.evaluate((element) => element.scrollHeight - element.clientHeight)).toBeGreaterThan(0);
+  await page.getByTestId('reset-all').click();
+  await page.keyboard.press('Escape');
+});
+
 test('files over the page bring a sentence', async () => {
   const drag = (name: string) =>
     page.evaluate((name) => {

@@ -90,6 +90,7 @@ export const panelStyles = css`
 
   .legend { padding: 0; margin: 0 0 6px; list-style: none; font-size: var(--small); }
   .legend li { display: flex; align-items: baseline; gap: 6px; }
+  .legend b { min-width: 2em; }
   .legend .what { flex: 1; min-width: 0; color: var(--muted); overflow-wrap: anywhere; }
   .legend button { margin-inline-end: -5px; }
   .swatch { flex: none; align-self: start; margin-top: 5px; }

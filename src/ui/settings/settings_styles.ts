@@ -6,7 +6,7 @@ export const settingsStyles = css`
   :host { display: inline-block; }
   #panel {
     position: fixed; inset: auto; margin: 0; padding: 14px 16px 16px; border: 1px solid var(--v-line); border-radius: 14px;
-    background: var(--v-surface); color: var(--v-ink); box-shadow: 0 18px 50px -16px var(--v-shadow); overflow-y: auto;
+    background: var(--v-surface); color: var(--v-ink); box-shadow: 0 18px 50px -16px var(--v-shadow); overflow-y: auto; scroll-padding-bottom: 90px;
     font: 400 var(--v-size) / 1.4 var(--v-font); overscroll-behavior: contain;
   }
   header { display: flex; align-items: baseline; justify-content: space-between; margin-bottom: 8px; }
@@ -45,7 +45,8 @@ export const settingsStyles = css`
     input[type='number'], select { min-height: 44px; }
     input[type='range'] { height: 44px; }
   }
-  .reload { display: flex; align-items: center; gap: 12px; margin-top: 10px; padding: 10px 12px; border-radius: 10px; background: var(--v-accent-soft); }
+  /* In sight as soon as a setting waits for it, however far down the panel is scrolled. */
+  .reload { position: sticky; bottom: -16px; display: flex; align-items: center; gap: 12px; margin-top: 10px; padding: 10px 12px; border-radius: 10px; background: var(--v-accent-soft); }
   .reload p { margin: 0; flex: 1; font-size: var(--v-size); }
   .reload .button { white-space: nowrap; }
   @media (max-width: 420px) {
