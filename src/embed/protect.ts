@@ -29,10 +29,14 @@ export function adopt(root: ShadowRoot, styles: readonly CSSResult[]): void {
   root.adoptedStyleSheets = [...root.adoptedStyleSheets, ...sheets.filter((s) => !root.adoptedStyleSheets.includes(s))];
 }
 
-/** The host styles of a chat (flex, a column) and of a panel (block). */
+/**
+ * The host styles of a chat (flex, a column) and of a panel (block). A chat has the size of its place, whatever it
+ * holds, and one of its own where the place has none.
+ */
 const displays = {
   flex: unsafeCSS(`:host { display: flex !important; flex-direction: column !important; background: var(--v-bg);
-    box-sizing: border-box; block-size: min(600px, 100dvh); padding-block-end: 8px;
+    box-sizing: border-box; contain: size; contain-intrinsic-size: 480px min(592px, 100dvh - 8px); padding-block-end: 8px;
+    min-block-size: min(200px, 100%); min-inline-size: 0; max-inline-size: 100%;
     font: 400 var(--v-size-reading) / 1.5 var(--v-font) !important; ${inheritedReset} }`),
   block:
     unsafeCSS(`:host { display: block !important; box-sizing: border-box; padding: 16px 18px; background: var(--v-bg);
