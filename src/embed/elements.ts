@@ -5,7 +5,7 @@
 // without the `model` attribute is left alone.
 
 import type { ReactiveController } from 'lit';
-import type { Engine, EngineEvent } from '../engine/engine';
+import type { Engine, EngineEvent, Warning } from '../engine/engine';
 import type { VivaceChat } from '../ui/chat/chat';
 import type { Offer } from '../ui/shared/advice';
 import '../ui/model/loader';
@@ -16,6 +16,7 @@ import { sharedPool } from './engine_pool';
 import { type EmbedModel, readAddress, readLanguage, readLoad, readModel, splitExamples } from './options';
 import { protect, shelter } from './protect';
 import { whenRemoved } from './removal';
+import { warningsFor } from './warnings_for';
 
 const ATTRIBUTES = [
   'model',
@@ -65,10 +66,10 @@ class ChatWithModel implements ReactiveController {
     hear(loader, 'vivace-load-offer', (offer: Offer) => this.session?.take(offer));
     hear(chat, 'vivace-reload', (settings: LoadSettings) => this.session?.reload(settings));
     hear(chat, 'vivace-event', (event: EngineEvent) => {
-      if (event.type === 'warning') this.notices.show([event]);
+      if (event.type === 'warning') this.warn([event]);
     });
     hear(chat, 'vivace-health', () => {
-      if (chat.engine?.health.state === 'well') this.notices.show(chat.engine.info.warnings);
+      if (chat.engine?.health.state === 'well') this.warn(chat.engine.info.warnings);
     });
     this.read();
   }
@@ -142,7 +143,11 @@ class ChatWithModel implements ReactiveController {
     chat.stop();
     chat.engine = engine;
     if (this.session) chat.loadSettings = this.session.settings;
-    if (engine) this.notices.show(engine.info.warnings);
+    if (engine) this.warn(engine.info.warnings);
+  }
+
+  private warn(warnings: readonly Warning[]): void {
+    this.notices.show(warningsFor(this.chat.settings, warnings));
   }
 
   private letGo(): void {

@@ -32,6 +32,7 @@ import type { EmbedOptions } from './options';
 import { addPanelScript } from './panel_script';
 import { adopt, hostTheme } from './protect';
 import { createWidgetHost } from './removal';
+import { warningsFor } from './warnings_for';
 import { widgetStyles } from './widget_styles';
 
 /** The events of the page's handle, with the details that listeners receive. */
@@ -227,7 +228,7 @@ export class Widget {
   }
 
   private warn(warnings: readonly Warning[]): void {
-    this.chat?.querySelector('vivace-notices')?.show(warnings);
+    this.chat?.querySelector('vivace-notices')?.show(warningsFor(this.options.settings, warnings));
   }
 
   private get chat(): VivaceChat | null {
