@@ -22,7 +22,13 @@ const WORKER = [
   '/src/engine/load/load',
 ];
 
-const EMBED = ['/src/embed/embed_session', 'streaming-markdown', '/src/ui/chat/chat_run', '/src/ui/markdown/markdown'];
+const EMBED = [
+  '/src/embed/embed_session',
+  'streaming-markdown',
+  '/src/ui/chat/chat_run',
+  '/src/ui/markdown/markdown',
+  '/src/ui/turn/turn_editor',
+];
 
 const PANEL = [
   'lit',
