@@ -47,6 +47,7 @@ beforeAll(async () => {
   }
   cpSync(path.join(ROOT, 'examples'), path.join(folder, 'examples'), { recursive: true });
   mkdirSync(path.join(folder, 'types'));
+  writeFileSync(path.join(folder, 'package.json'), '{"type":"module"}');
   browser = await launchChromium({ webgpu: false }); // the cpu backend loads within a second
 });
 
@@ -119,7 +120,10 @@ export const wrongVue: VueChat = { settings: 'some' };
 export const wrongSvelte: SvelteHTMLElements['vivace-chat'] = { thinking: 'perhaps' };
 `;
 
-test('markup and listeners are checked against the types of the package alone', async () => {
+/** How projects find modules: as bundlers do, and as Node does. */
+const RESOLUTIONS = ['--module ESNext --moduleResolution bundler', '--module nodenext'];
+
+test.each(RESOLUTIONS)('markup and listeners are checked against the types of the package alone: %s', async (found) => {
   const sources = {
     'vanilla.ts': VANILLA,
     'react.tsx': `import 'vivace/react';${JSX_CONSUMER}`,
@@ -130,8 +134,7 @@ test('markup and listeners are checked against the types of the package alone', 
     writeFileSync(path.join(folder, 'types', name), text);
     return `types/${name}`;
   });
-  const settings =
-    '--ignoreConfig --noEmit --strict --target ES2022 --module ESNext --moduleResolution bundler --jsx react-jsx --types';
+  const settings = `--ignoreConfig --noEmit --strict --target ES2022 ${found} --jsx react-jsx --types`;
   const compiler = path.join(ROOT, 'node_modules/typescript/bin/tsc');
   const said = await promisify(execFile)(
     process.execPath,

@@ -2,14 +2,13 @@
 // weighs what has a budget. Files are written in place and old ones removed at the end, so that a page being served
 // never finds its folder empty.
 
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { build, type Rolldown } from 'vite';
 import viteConfig from '../../vite.config';
+import { declareTypes } from './declare_types';
 import { DIST, filesBelow, fingerprint, writeStamp } from './dist';
 import { ROOT } from './ensure.mjs';
 import { writeShellWorker } from './shell_worker';
@@ -127,12 +126,6 @@ export async function buildAll() {
   await declareTypes();
   await prune(startedMs);
   await writeStamp(before);
-}
-
-/** Writes what the package's entries declare, for clients that have no sources. Checking them is the tests' work. */
-async function declareTypes() {
-  const compiler = path.join(ROOT, 'node_modules/typescript/bin/tsc');
-  await promisify(execFile)(process.execPath, [compiler, '-p', path.join(ROOT, 'tsconfig.types.json')]);
 }
 
 interface Weighed {

@@ -24,6 +24,7 @@ const INPUTS = [
   'package.json',
   'tools/page',
   'tools/lib/build.ts',
+  'tools/lib/declare_types.ts',
   'tools/lib/options_plugin.ts',
   'tools/lib/order_plugin.ts',
   'tools/lib/shell_worker.ts',
