@@ -10,6 +10,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'unsupported-model': 'UnsupportedModelError',
   tokenizer: 'TokenizerError',
   'chat-template': 'ChatTemplateError',
+  constraint: 'ConstraintError',
   'not-finite': 'NotFiniteError',
   'attention-unavailable': 'AttentionUnavailable',
   'webgpu-unavailable': 'WebGpuUnavailableError',
@@ -30,6 +31,7 @@ const LASTING = new Set([
   'unsupported-model',
   'tokenizer',
   'chat-template',
+  'constraint',
   'not-finite',
   'attention-unavailable',
   'webgpu-unavailable',
@@ -127,6 +129,21 @@ export class TokenizerError extends VivaceError {
 export class ChatTemplateError extends VivaceError {
   constructor(message: string, options?: ErrorOptions) {
     super('chat-template', message, options);
+  }
+}
+
+/** A JSON schema, regular expression or grammar that cannot be enforced, or that would take too much. */
+export class ConstraintError extends VivaceError {
+  /** The place in the schema (a JSON pointer such as `#/properties/age`), or the rule of the grammar. */
+  readonly where: string;
+  /** The keyword of the schema that is not enforced, where that is the reason. */
+  readonly keyword: string | null;
+
+  /** @param message a sentence that names the place */
+  constructor(where: string, message: string, keyword: string | null = null) {
+    super('constraint', message);
+    this.where = where;
+    this.keyword = keyword;
   }
 }
 

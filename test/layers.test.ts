@@ -18,7 +18,9 @@ const ALLOWED: Record<string, readonly string[]> = {
   text: ['shared'],
   storage: ['shared'],
   sampling: [],
-  cpu: [],
+  // A constraint on the answer, from its text to the tables that a kernel walks.
+  grammar: ['shared'],
+  cpu: ['grammar'],
   kernels: ['gpu'],
   // Loading a model checks each kernel against the textbook, and the cpu kernel is the textbook.
   attention: ['gpu', 'cpu'],

@@ -1,0 +1,26 @@
+// Sets of bytes, as 256 flags.
+
+import type { ByteRange } from './grammar';
+
+export type ByteSet = Uint8Array;
+
+export const noBytes = (): ByteSet => new Uint8Array(256);
+
+/** Adds all bytes of `added`. True where one of them is new. */
+export function addAll(set: ByteSet, added: ByteSet): boolean {
+  let isNew = false;
+  for (let b = 0; b < 256; b++) {
+    if (added[b] === 0 || set[b] !== 0) continue;
+    set[b] = 1;
+    isNew = true;
+  }
+  return isNew;
+}
+
+export function addRanges(set: ByteSet, ranges: readonly ByteRange[]): void {
+  for (const [first, last] of ranges) set.fill(1, first, last + 1);
+}
+
+export function meet(a: ByteSet, b: ByteSet): boolean {
+  return a.some((flag, byte) => flag !== 0 && b[byte] !== 0);
+}

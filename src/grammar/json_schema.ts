@@ -1,0 +1,157 @@
+// JSON Schema (2020-12) to a grammar. Strict: a keyword that is not enforced is an error that names it. What is written
+// is always valid; where the schema is open, less may be written than it allows (README.md says where).
+
+import { ConstraintError } from '../errors';
+import { isJsonObject, type JsonObject } from '../shared/json_object';
+import { call, choice, type Grammar, NEVER, type Node } from './grammar';
+import { JsonText, type Layout } from './json_text';
+import { MAX_DEPTH } from './limits';
+import { RuleBook } from './rule_book';
+import { arrayNode } from './schema_array';
+import type { SchemaContext } from './schema_context';
+import { checkSize, type Place, refuseBeside, shown, typesOf } from './schema_keywords';
+import { objectNode } from './schema_object';
+import { resolve } from './schema_reference';
+import { integerNode, refuseBounds, stringNode } from './schema_scalar';
+
+export interface SchemaGrammar {
+  readonly grammar: Grammar;
+  /** Sentences about what is enforced otherwise than the schema says. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * The grammar of the documents that fit a schema.
+ * @param schema untrusted JSON
+ * @throws ConstraintError for a keyword that is not enforced, a malformed value, and beyond limits.ts
+ */
+export function schemaGrammar(schema: unknown, layout: Layout = 'free'): SchemaGrammar {
+  checkSize(schema);
+  return new Compiler(schema, layout).compile();
+}
+
+/** The grammar of any JSON object. */
+export function jsonObjectGrammar(layout: Layout = 'free'): Grammar {
+  const book = new RuleBook();
+  const root = book.reserve('the document');
+  book.define(root, new JsonText(book, layout).anyObject);
+  return book.grammar();
+}
+
+class Compiler implements SchemaContext {
+  readonly book = new RuleBook();
+  readonly text: JsonText;
+  private readonly warnings = new Set<string>();
+  /** The rules of references, by their text. */
+  private readonly references = new Map<string, number>();
+  private readonly open: { rule: number; schema: unknown; place: Place }[] = [];
+
+  constructor(
+    private readonly root: unknown,
+    layout: Layout,
+  ) {
+    const rule = this.book.reserve('#');
+    this.references.set('#', rule);
+    this.open.push({ rule, schema: root, place: { path: '#', depth: 0 } });
+    this.text = new JsonText(this.book, layout);
+  }
+
+  compile(): SchemaGrammar {
+    for (let next = this.open.pop(); next !== undefined; next = this.open.pop()) {
+      this.book.define(next.rule, this.node(next.schema, next.place));
+    }
+    return { grammar: this.book.grammar(), warnings: [...this.warnings] };
+  }
+
+  node(schema: unknown, place: Place): Node {
+    const { path, depth } = place;
+    if (depth > MAX_DEPTH) {
+      throw new ConstraintError(
+        path,
+        `The schema's ${shown(path)} is nested deeper than ${MAX_DEPTH} levels. Flatten it.`,
+      );
+    }
+    if (schema === true) return this.text.any;
+    if (schema === false) return NEVER;
+    if (!isJsonObject(schema)) throw new ConstraintError(path, `The schema's ${shown(path)} is not a schema.`);
+    if ('$ref' in schema) return this.reference(schema, place);
+    if ('const' in schema || 'enum' in schema) return this.values(schema, place);
+    for (const keyword of ['anyOf', 'oneOf'] as const)
+      if (keyword in schema) return this.branches(keyword, schema, place);
+    return choice(...typesOf(schema, path).map((type) => this.typed(type, schema, place)));
+  }
+
+  ruleOf(schema: unknown, place: Place): Node {
+    const node = this.node(schema, place);
+    if (node.kind === 'call') return node;
+    const rule = this.book.reserve(place.path);
+    this.book.define(rule, node);
+    return call(rule);
+  }
+
+  private reference(schema: JsonObject, { path }: Place): Node {
+    refuseBeside(schema, path, '$ref', []);
+    const target = resolve(this.root, schema.$ref, path);
+    const known = this.references.get(target.path);
+    if (known !== undefined) return call(known);
+    const rule = this.book.reserve(target.path);
+    this.references.set(target.path, rule);
+    this.open.push({ rule, schema: target.schema, place: { path: target.path, depth: 0 } });
+    return call(rule);
+  }
+
+  private values(schema: JsonObject, { path }: Place): Node {
+    const keyword = 'const' in schema ? 'const' : 'enum';
+    refuseBeside(schema, path, keyword, ['type']);
+    const values = keyword === 'const' ? [schema.const] : schema.enum;
+    if (!Array.isArray(values))
+      throw new ConstraintError(path, `The enum of the schema's ${shown(path)} is not a list.`);
+    const types = 'type' in schema ? typesOf(schema, path) : null;
+    return choice(
+      ...values
+        .filter((value) => types === null || types.some((type) => isOf(value, type)))
+        .map((value) => this.text.value(value)),
+    );
+  }
+
+  private branches(keyword: 'anyOf' | 'oneOf', schema: JsonObject, { path, depth }: Place): Node {
+    refuseBeside(schema, path, keyword, []);
+    const branches = schema[keyword];
+    if (!Array.isArray(branches) || branches.length === 0) {
+      throw new ConstraintError(path, `The ${keyword} of the schema's ${shown(path)} is not a list of schemas.`);
+    }
+    if (keyword === 'oneOf') {
+      this.warnings.add(`oneOf of ${shown(path)} is enforced as anyOf: a value may fit more than one of its schemas.`);
+    }
+    const nodes = branches.map((branch, i) => this.node(branch, { path: `${path}/${keyword}/${i}`, depth: depth + 1 }));
+    return choice(...nodes);
+  }
+
+  private typed(type: string, schema: JsonObject, place: Place): Node {
+    switch (type) {
+      case 'string':
+        return stringNode(this, schema, place);
+      case 'integer':
+        return integerNode(this, schema, place);
+      case 'number':
+        refuseBounds(schema, place);
+        return this.text.number;
+      case 'boolean':
+        return this.text.boolean;
+      case 'null':
+        return this.text.null;
+      case 'array':
+        return arrayNode(this, schema, place);
+      default:
+        return objectNode(this, schema, place);
+    }
+  }
+}
+
+function isOf(value: unknown, type: string): boolean {
+  if (type === 'integer') return Number.isInteger(value);
+  if (type === 'null') return value === null;
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'object') return isJsonObject(value);
+  return typeof value === type;
+}

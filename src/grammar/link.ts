@@ -1,0 +1,200 @@
+// Puts the states of all rules into one table: numbers them, resolves calls into pushes, drops what cannot end, and
+// joins bytes that no state tells apart.
+
+import { ConstraintError } from '../errors';
+import { ACCEPTS, type Automaton, NO_EDGE, PUSH_WORDS } from './automaton';
+import type { FirstBytes } from './first_bytes';
+import type { RuleStates } from './follow';
+import type { Grammar } from './grammar';
+import { type Fuel, MAX_EDGES, MAX_PUSHED, MAX_STACK, MAX_STATES } from './limits';
+import type { State } from './subset';
+
+/** Null where no document can end. */
+export function link(grammar: Grammar, rules: RuleStates, firsts: FirstBytes, fuel: Fuel): Automaton | null {
+  const base = new Map<number, number>();
+  let nStates = 0;
+  for (const [rule, states] of rules) {
+    base.set(rule, nStates);
+    nStates += states.length;
+  }
+  const cuts = cutsOf(rules);
+  const nCuts = cuts.length;
+  if (nStates > MAX_STATES || nStates * nCuts > MAX_EDGES) {
+    throw new ConstraintError(
+      '',
+      `The constraint needs ${nStates} states; at most ${MAX_STATES} are allowed. Use a smaller one.`,
+    );
+  }
+  fuel.spend(nStates * nCuts);
+  const pushes = new PushRows();
+  const entries = new Entries(rules, base, firsts);
+  const table = new Uint32Array(nStates * nCuts).fill(NO_EDGE);
+  const accepts: boolean[] = [];
+  for (const [rule, states] of rules) {
+    for (const state of states) {
+      const row = (accepts.push(state.accepts) - 1) * nCuts;
+      for (const [c, byte] of cuts.entries()) {
+        const entry = entries.step(rule, state, byte);
+        if (entry) table[row + c] = (entry.state | (pushes.idOf(entry.pushed, grammar[rule].name) << 16)) >>> 0;
+      }
+    }
+  }
+  const need = needsOf(table, accepts, nCuts, pushes, fuel);
+  if (need[0] > MAX_STACK) return null;
+  for (const [i, edge] of table.entries()) if (needOf(edge, need, pushes) > MAX_STACK) table[i] = NO_EDGE;
+  return { nStates, nPushes: pushes.rows.length, pushes: pushes.packed(), ...packed(table, need, accepts, cuts) };
+}
+
+/** The bytes where some state may begin to differ from the byte before. */
+function cutsOf(rules: RuleStates): number[] {
+  const isCut = new Uint8Array(257);
+  isCut[0] = 1;
+  for (const states of rules.values()) {
+    for (const { edges } of states) {
+      for (const { first, last } of edges) {
+        isCut[first] = 1;
+        isCut[last + 1] = 1;
+      }
+    }
+  }
+  return Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => isCut[byte] !== 0);
+}
+
+/** Lists of states to push, each once. */
+class PushRows {
+  readonly rows: (readonly number[])[] = [[]];
+  private readonly ids = new Map<string, number>([['', 0]]);
+
+  idOf(states: readonly number[], name: string): number {
+    const key = states.join();
+    const id = this.ids.get(key) ?? this.rows.length;
+    if (id < this.rows.length) return id;
+    if (states.length > MAX_PUSHED || id > 0xffff) {
+      throw new ConstraintError(name, `${name} begins with too many rules inside one another. Join some of them.`);
+    }
+    this.ids.set(key, id);
+    this.rows.push(states);
+    return id;
+  }
+
+  packed(): Uint32Array<ArrayBuffer> {
+    const words = new Uint32Array(this.rows.length * PUSH_WORDS);
+    for (const [i, row] of this.rows.entries()) words.set([row.length, ...row], i * PUSH_WORDS);
+    return words;
+  }
+}
+
+interface Entry {
+  /** The state of the innermost rule. */
+  readonly state: number;
+  /** Where to return, the bottom one first. */
+  readonly pushed: readonly number[];
+  /** The innermost rule has ended, and nothing can follow in it. */
+  readonly isOver: boolean;
+}
+
+/** Edges of states, calls resolved down to the byte. Nothing is pushed that would only be popped again. */
+class Entries {
+  /** By rule * 256 + byte. */
+  private readonly entered = new Map<number, Entry | null>();
+
+  constructor(
+    private readonly rules: RuleStates,
+    private readonly base: ReadonlyMap<number, number>,
+    private readonly firsts: FirstBytes,
+  ) {}
+
+  /** Where a byte leads from a state of a rule. Null: nowhere. */
+  step(rule: number, state: State, byte: number): Entry | null {
+    const edge = state.edges.find(({ first, last }) => first <= byte && byte <= last);
+    if (edge) return this.at(rule, edge.next);
+    const call = state.calls.find((one) => this.firsts.first[one.rule][byte] !== 0);
+    const entry = call ? this.enter(call.rule, byte) : null;
+    if (!call || !entry) return null;
+    const back = this.at(rule, call.next);
+    if (back.isOver) return entry; // the last thing in its rule
+    if (entry.isOver) return back;
+    return { ...entry, pushed: [back.state, ...entry.pushed] };
+  }
+
+  private enter(rule: number, byte: number): Entry | null {
+    const key = rule * 256 + byte;
+    const known = this.entered.get(key);
+    if (known !== undefined) return known;
+    const entry = this.step(rule, this.statesOf(rule)[0], byte);
+    this.entered.set(key, entry);
+    return entry;
+  }
+
+  private at(rule: number, next: number): Entry {
+    const { accepts, edges, calls } = this.statesOf(rule)[next];
+    const isOver = accepts && edges.length === 0 && calls.length === 0;
+    return { state: (this.base.get(rule) ?? 0) + next, pushed: [], isOver };
+  }
+
+  private statesOf(rule: number): readonly State[] {
+    return this.rules.get(rule) ?? [];
+  }
+}
+
+/** A need that cannot be met: the rule never ends from here. */
+const NEVER_ENDS = 1000;
+
+/** The places of the stack that each state takes, at the least, to end its rule. */
+function needsOf(
+  table: Uint32Array,
+  accepts: readonly boolean[],
+  nCuts: number,
+  pushes: PushRows,
+  fuel: Fuel,
+): number[] {
+  const need: number[] = accepts.map((accepted) => (accepted ? 0 : NEVER_ENDS));
+  // Edges mostly lead to later states, so that one round from the end settles most.
+  for (let isSettled = false; !isSettled; ) {
+    isSettled = true;
+    fuel.spend(table.length / 4);
+    for (let state = accepts.length - 1; state >= 0; state--) {
+      for (let at = state * nCuts; at < (state + 1) * nCuts; at++) {
+        const least = needOf(table[at], need, pushes);
+        if (least >= need[state]) continue;
+        need[state] = least;
+        isSettled = false;
+      }
+    }
+  }
+  return need;
+}
+
+/** The places of the stack that an edge takes. A state that is pushed returns when the stack is down to it. */
+function needOf(edge: number, need: readonly number[], pushes: PushRows): number {
+  if (edge === NO_EDGE) return NEVER_ENDS;
+  const pushed = pushes.rows[edge >>> 16];
+  const returns = pushed.map((state, depth) => depth + need[state]);
+  return Math.max(pushed.length + need[edge & 0xffff], ...returns);
+}
+
+/** Joins columns that are alike into classes, and packs the needs. */
+function packed(table: Uint32Array, need: readonly number[], accepts: readonly boolean[], cuts: readonly number[]) {
+  const nCuts = cuts.length;
+  const nStates = accepts.length;
+  const classes = new Map<string, number>();
+  const columns: number[] = [];
+  const classOf = new Uint8Array(256);
+  for (const [c, first] of cuts.entries()) {
+    const key = Array.from({ length: nStates }, (_, state) => table[state * nCuts + c]).join();
+    const id = classes.get(key) ?? columns.length;
+    if (id === columns.length) columns.push(c);
+    classes.set(key, id);
+    classOf.fill(id, first, cuts[c + 1] ?? 256);
+  }
+  const nClasses = columns.length;
+  const edges = new Uint32Array(nStates * nClasses);
+  for (let state = 0; state < nStates; state++) {
+    for (const [id, c] of columns.entries()) edges[state * nClasses + id] = table[state * nCuts + c];
+  }
+  const needs = new Uint8Array(4 * Math.ceil(nStates / 4));
+  for (const [state, places] of need.entries()) {
+    needs[state] = Math.min(places, MAX_STACK) | (accepts[state] ? ACCEPTS : 0);
+  }
+  return { nClasses, classOf, edges, needs };
+}

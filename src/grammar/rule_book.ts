@@ -1,0 +1,36 @@
+// Rules while they are collected. A rule gets its number before its text is known, so that it may call itself.
+
+import { ConstraintError } from '../errors';
+import { call, EMPTY, type Grammar, type Node, type Rule } from './grammar';
+import { MAX_RULES } from './limits';
+
+export class RuleBook {
+  private readonly rules: Rule[] = [];
+  private readonly shared = new Map<string, number>();
+
+  /** A call of a new rule, whose text `define` gives. */
+  reserve(name: string): number {
+    if (this.rules.length >= MAX_RULES) {
+      throw new ConstraintError(name, `The constraint has more than ${MAX_RULES} parts. Use a smaller one.`);
+    }
+    return this.rules.push({ name, node: EMPTY }) - 1;
+  }
+
+  define(rule: number, node: Node): void {
+    this.rules[rule] = { name: this.rules[rule].name, node };
+  }
+
+  /** A call of the rule of this name, which is made the first time. */
+  once(name: string, make: () => Node): Node {
+    const known = this.shared.get(name);
+    if (known !== undefined) return call(known);
+    const rule = this.reserve(name);
+    this.shared.set(name, rule);
+    this.define(rule, make());
+    return call(rule);
+  }
+
+  grammar(): Grammar {
+    return this.rules;
+  }
+}

@@ -1,0 +1,23 @@
+// Arrays of a schema.
+
+import { ConstraintError } from '../errors';
+import type { JsonObject } from '../shared/json_object';
+import { NEVER, type Node } from './grammar';
+import type { SchemaContext } from './schema_context';
+import { countOf, type Place, shown } from './schema_keywords';
+
+export function arrayNode(context: SchemaContext, schema: JsonObject, { path, depth }: Place): Node {
+  const min = countOf(schema, 'minItems', path, 0);
+  const max = countOf(schema, 'maxItems', path, null);
+  const prefix = 'prefixItems' in schema ? schema.prefixItems : [];
+  if (!Array.isArray(prefix)) {
+    throw new ConstraintError(path, `The prefixItems of the schema's ${shown(path)} are not a list.`, 'prefixItems');
+  }
+  if (max !== null && min > max) return NEVER;
+  const first = prefix.map((one, i) => context.node(one, { path: `${path}/prefixItems/${i}`, depth: depth + 1 }));
+  // What nothing is said about is left out, unless there have to be more items.
+  const isClosed = prefix.length > 0 && !('items' in schema) && min <= prefix.length;
+  const rest = 'items' in schema ? schema.items : !isClosed;
+  const others = rest === false ? null : context.ruleOf(rest, { path: `${path}/items`, depth: depth + 1 });
+  return context.text.array(first, others, min, max);
+}

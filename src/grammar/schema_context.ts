@@ -1,0 +1,16 @@
+// What the parts of the schema compiler share.
+
+import type { Node } from './grammar';
+import type { JsonText } from './json_text';
+import type { RuleBook } from './rule_book';
+import type { Place } from './schema_keywords';
+
+/** What the parts of the compiler ask for. */
+export interface SchemaContext {
+  readonly book: RuleBook;
+  readonly text: JsonText;
+  /** What a subschema writes. */
+  node(schema: unknown, place: Place): Node;
+  /** The same as a rule, for what is written more than once. */
+  ruleOf(schema: unknown, place: Place): Node;
+}

@@ -1,0 +1,118 @@
+// The keywords of a schema: which ones are enforced, which ones say nothing about the document, and their types.
+
+import { ConstraintError } from '../errors';
+import { isJsonObject, type JsonObject } from '../shared/json_object';
+import { MAX_TEXT } from './limits';
+
+/** Where a subschema stands. */
+export interface Place {
+  /** A JSON pointer, from `#`. */
+  readonly path: string;
+  /** Subschemas around it. */
+  readonly depth: number;
+}
+
+/** Say nothing about the document. */
+const ANNOTATIONS = new Set([
+  '$comment',
+  '$defs',
+  '$schema',
+  'default',
+  'definitions',
+  'deprecated',
+  'description',
+  'examples',
+  'readOnly',
+  'title',
+  'writeOnly',
+]);
+
+/** The keywords of each type. */
+const OF_TYPE: Readonly<Record<string, readonly string[]>> = {
+  object: ['properties', 'required', 'additionalProperties', 'propertyNames'],
+  array: ['items', 'prefixItems', 'minItems', 'maxItems'],
+  string: ['minLength', 'maxLength', 'pattern', 'format'],
+  integer: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
+  number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
+  boolean: [],
+  null: [],
+};
+const ALL_TYPES = ['object', 'array', 'string', 'number', 'boolean', 'null'];
+const MAX_NESTING = 128;
+
+/** The types of a schema. Without `type`, those that its keywords are about; without such keywords, all. */
+export function typesOf(schema: JsonObject, path: string): readonly string[] {
+  const keywords = Object.keys(schema).filter((keyword) => keyword !== 'type' && !ANNOTATIONS.has(keyword));
+  const isId = (keyword: string) => keyword === '$id' && path === '#';
+  for (const keyword of keywords) {
+    const isKnown = isId(keyword) || Object.values(OF_TYPE).some((known) => known.includes(keyword));
+    const isValues = 'type' in schema && (keyword === 'const' || keyword === 'enum');
+    if (!isKnown && !isValues) refuse(path, keyword);
+  }
+  if (!('type' in schema)) {
+    const about = ALL_TYPES.filter((type) => keywords.some((keyword) => OF_TYPE[type].includes(keyword)));
+    return about.length > 0 ? about : ALL_TYPES;
+  }
+  const types: unknown[] = Array.isArray(schema.type) ? schema.type : [schema.type];
+  const names = types.filter((type): type is string => typeof type === 'string' && Object.hasOwn(OF_TYPE, type));
+  if (types.length === 0 || names.length !== types.length) {
+    throw new ConstraintError(path, `The type of the schema's ${shown(path)} is not one of JSON Schema.`, 'type');
+  }
+  return names.includes('number') ? names.filter((type) => type !== 'integer') : [...new Set(names)];
+}
+
+/** Refuses what stands beside a keyword and is neither an annotation nor allowed there. */
+export function refuseBeside(schema: JsonObject, path: string, keyword: string, allowed: readonly string[]): void {
+  for (const other of Object.keys(schema)) {
+    const isHarmless = other === keyword || allowed.includes(other) || ANNOTATIONS.has(other);
+    if (!isHarmless && !(other === '$id' && path === '#')) refuse(path, other, keyword);
+  }
+}
+
+/** @param beside the keyword that it stands beside, where it would be enforced without */
+export function refuse(path: string, keyword: string, beside?: string): never {
+  const where = beside === undefined ? '' : ` beside ${beside}`;
+  throw new ConstraintError(
+    path,
+    `The schema's ${shown(path)} has the keyword ${shown(keyword)}${where}, which is not enforced here. ` +
+      'Leave it out, or say it in another way.',
+    keyword,
+  );
+}
+
+/** A whole number from 0, or `absent` where the keyword is not there. */
+export function countOf<T>(schema: JsonObject, keyword: string, path: string, absent: T): number | T {
+  if (!(keyword in schema)) return absent;
+  const value = schema[keyword];
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return value;
+  throw new ConstraintError(
+    path,
+    `The ${keyword} of the schema's ${shown(path)} is not a whole number from 0.`,
+    keyword,
+  );
+}
+
+/** An untrusted name or path for a message. */
+export function shown(name: string): string {
+  return JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}...` : name);
+}
+
+/** Refuses a schema that is too long or too deep, before anything else reads it. */
+export function checkSize(schema: unknown): void {
+  let size = 0;
+  const open: { value: unknown; depth: number }[] = [{ value: schema, depth: 0 }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value, depth } = next;
+    const inner = Array.isArray(value) ? value : isJsonObject(value) ? Object.values(value) : [];
+    const keys = isJsonObject(value) ? Object.keys(value) : [];
+    size += typeof value === 'string' ? value.length + 2 : 2;
+    size += keys.reduce((sum, key) => sum + key.length + 3, 0);
+    if (size + 2 * inner.length > MAX_TEXT) {
+      throw new ConstraintError('#', `The schema is longer than ${MAX_TEXT} letters. Use a smaller one.`);
+    }
+    if (depth > MAX_NESTING) {
+      throw new ConstraintError('#', `The schema is nested deeper than ${MAX_NESTING} levels. Flatten it.`);
+    }
+    for (const one of inner) open.push({ value: one, depth: depth + 1 });
+  }
+}

@@ -1,0 +1,99 @@
+// Objects of a schema. Properties come in the order of the schema, and then the required ones that it only names.
+
+import { ConstraintError } from '../errors';
+import { isJsonObject, type JsonObject } from '../shared/json_object';
+import { allBut, codePoints } from './code_points';
+import { choice, type ListPart, literal, NEVER, type Node, repeat, sequence } from './grammar';
+import { QUOTE } from './json_text';
+import type { SchemaContext } from './schema_context';
+import { type Place, refuse, shown } from './schema_keywords';
+
+/** Longest key that an open object has to tell from others, in code points. */
+const MAX_KEY = 256;
+
+export function objectNode(context: SchemaContext, schema: JsonObject, { path, depth }: Place): Node {
+  const { text } = context;
+  const properties = 'properties' in schema ? schema.properties : {};
+  const required = 'required' in schema ? schema.required : [];
+  if (!isJsonObject(properties)) malformed(path, 'properties', 'an object');
+  if (!Array.isArray(required) || !required.every((name) => typeof name === 'string')) {
+    malformed(path, 'required', 'a list of names');
+  }
+  if ('propertyNames' in schema && !saysNothing(schema.propertyNames)) refuse(path, 'propertyNames');
+  const others = otherProperties(schema, Object.keys(properties).length + required.length > 0);
+  const place = (name: string): Place => ({ path: `${path}/${name}`, depth: depth + 1 });
+  const part = (name: string, node: Node): ListPart => ({
+    node: text.pair(literal(JSON.stringify(name)), node),
+    isOptional: !required.includes(name),
+  });
+  const parts = Object.entries(properties).map(([name, inner]) =>
+    part(name, context.node(inner, place(`properties/${name}`))),
+  );
+  const unnamed = [...new Set(required)].filter((name) => !Object.hasOwn(properties, name));
+  // A required property that is not described is written as one of the others, which `false` forbids.
+  const open = 'additionalProperties' in schema ? schema.additionalProperties : true;
+  for (const name of unnamed) parts.push(part(name, context.ruleOf(open, place('additionalProperties'))));
+  if (others !== false) {
+    const names = [...Object.keys(properties), ...unnamed];
+    const key = names.length === 0 ? text.string() : keyBut(context, names, path);
+    const pair = text.pair(key, context.ruleOf(others, place('additionalProperties')));
+    parts.push({ node: text.pairs(pair), isOptional: true });
+  }
+  return text.object(parts);
+}
+
+/** The schema of the properties that are not named. Nothing being said, there are none beside those that are named. */
+function otherProperties(schema: JsonObject, areNamed: boolean): unknown {
+  if ('additionalProperties' in schema) return schema.additionalProperties;
+  return !areNamed;
+}
+
+/** Every key is a string. */
+function saysNothing(names: unknown): boolean {
+  return (
+    names === true ||
+    (isJsonObject(names) && Object.entries(names).every(([key, value]) => key === 'type' && value === 'string'))
+  );
+}
+
+function malformed(path: string, keyword: string, what: string): never {
+  throw new ConstraintError(path, `The ${keyword} of the schema's ${shown(path)} is not ${what}.`, keyword);
+}
+
+interface Letters {
+  readonly next: Map<number, Letters>;
+  isName: boolean;
+}
+
+/** A key that is none of these names, in the spelling of JSON.stringify, so that no name can be spelled otherwise. */
+function keyBut({ book, text }: SchemaContext, names: readonly string[], path: string): Node {
+  const nodes: Letters[] = [{ next: new Map(), isName: false }];
+  for (const name of names) {
+    const codes = [...name].map((letter) => letter.codePointAt(0) ?? 0);
+    if (codes.length > MAX_KEY) {
+      throw new ConstraintError(
+        path,
+        `The schema's ${shown(path)} allows other properties beside a name of more than ${MAX_KEY} letters. Forbid them.`,
+        'additionalProperties',
+      );
+    }
+    let at = nodes[0];
+    for (const code of codes) {
+      const next = at.next.get(code) ?? { next: new Map(), isName: false };
+      if (!at.next.has(code)) nodes.push(next);
+      at.next.set(code, next);
+      at = next;
+    }
+    at.isName = true;
+  }
+  const free = book.once('rest of a key', () => sequence(repeat(text.characterOf(allBut([])), 0, null), QUOTE));
+  const written = new Map<Letters, Node>();
+  for (const node of nodes.toReversed()) {
+    const others = allBut(codePoints([...node.next.keys()].map((code) => [code, code] as const)));
+    const further = [...node.next].map(([code, next]) =>
+      sequence(text.characterOf([[code, code]]), written.get(next) ?? NEVER),
+    );
+    written.set(node, choice(...(node.isName ? [] : [QUOTE]), sequence(text.characterOf(others), free), ...further));
+  }
+  return sequence(QUOTE, written.get(nodes[0]) ?? NEVER);
+}

@@ -1,0 +1,300 @@
+// What each keyword of a schema lets through, by hand, and which keywords are refused.
+
+import { describe, expect, test } from 'vitest';
+import { ConstraintError } from '../../src/errors';
+import { compileGrammar } from '../../src/grammar/compile';
+import { jsonObjectGrammar, schemaGrammar } from '../../src/grammar/json_schema';
+import { compileSchema, takes } from './documents';
+
+const closed = { additionalProperties: false };
+
+/** Schema, documents that fit, documents that do not. */
+const CASES: readonly [name: string, schema: unknown, fit: readonly string[], unfit: readonly string[]][] = [
+  ['null', { type: 'null' }, ['null'], ['nul', 'true', '']],
+  ['boolean', { type: 'boolean' }, ['true', 'false'], ['null', 'True', ' true']],
+  ['integer', { type: 'integer' }, ['0', '-1', '999999999999999'], ['-0', '01', '1.0', '1e2', '1000000000000000', '-']],
+  ['number', { type: 'number' }, ['0', '-0', '-1.5', '1e5', '0.25E-12'], ['.5', '1.', '1e', '1e999', '+1', 'NaN']],
+  [
+    'string',
+    { type: 'string' },
+    ['""', '"a\u00e4\u{1f600}"', '"\\n\\u0041\\ud83d\\ude00"', '"\x7f"'],
+    ['"', '"\n"', '"\\x"', '"\\ud83d"', '"\\ude00"'],
+  ],
+  [
+    'lengths',
+    { type: 'string', minLength: 1, maxLength: 2 },
+    ['"a"', '"\u{1f600}\\n"', '"\\ud83d\\ude00b"'],
+    ['""', '"abc"'],
+  ],
+  ['list of types', { type: ['integer', 'null', 'string'] }, ['1', 'null', '"1"'], ['true', '1.5']],
+  ['integer beside number', { type: ['integer', 'number'] }, ['1', '1.5'], ['"1"']],
+  [
+    'enum',
+    { enum: ['red', 'green', 1, null, true] },
+    ['"red"', '"green"', '1', 'null', 'true'],
+    ['"re"', '"blue"', '11'],
+  ],
+  ['enum and type', { type: 'string', enum: ['a', null] }, ['"a"'], ['null']],
+  ['const', { const: { a: [1, 'x"y'], b: {} } }, ['{"a": [1, "x\\"y"], "b": {}}'], ['{"a": [1, "x\\"y"]}', '{}']],
+  [
+    'anyOf',
+    { anyOf: [{ type: 'string' }, { enum: ['ab', 3] }, { type: 'integer' }, { type: 'number' }] },
+    ['"ab"', '"b"', '3', '4', '4.5'],
+    ['true'],
+  ],
+  [
+    'anyOf of objects',
+    {
+      anyOf: ['x', 'y'].map((kind) => ({
+        type: 'object',
+        properties: { kind: { const: kind }, [kind]: { type: 'integer' } },
+        required: ['kind', kind],
+        ...closed,
+      })),
+    },
+    ['{"kind": "x", "x": 1}', '{"kind": "y", "y": 1}'],
+    ['{"kind": "x", "y": 1}', '{"kind": "z"}'],
+  ],
+  [
+    'required and optional',
+    {
+      type: 'object',
+      properties: { a: { type: 'integer' }, b: { type: 'null' }, c: { type: 'boolean' } },
+      required: ['b'],
+      ...closed,
+    },
+    ['{"b": null}', '{"a": 1, "b": null}', '{"b": null, "c": true}', '{"a": 0, "b": null, "c": false}'],
+    ['{}', '{"a": 1}', '{"b": null, "a": 1}', '{"b": null,}', '{"b": null, "d": 1}'],
+  ],
+  ['no property at all', { type: 'object', properties: {}, ...closed }, ['{}'], ['{"a": 1}', '[]']],
+  ['any object', { type: 'object' }, ['{}', '{"a": {"b": [1, "x", null]}}'], ['[]', '{"a"}', '{1: 2}']],
+  [
+    'other properties',
+    {
+      type: 'object',
+      properties: { ab: { type: 'null' } },
+      additionalProperties: { type: 'integer' },
+    },
+    ['{}', '{"ab": null}', '{"a": 1}', '{"abc": 1, "": 2}', '{"ab": null, "\u00e4": 3}', '{"\\n": 1}'],
+    ['{"ab": 1}', '{"a": null}', '{"\\u0061b": 1}', '{"a": 1, "ab": null}'],
+  ],
+  [
+    'a record',
+    { type: 'object', propertyNames: { type: 'string' }, additionalProperties: { type: 'integer' } },
+    ['{}', '{"\\u0061": 1, "b": 2}'],
+    ['{"a": "b"}'],
+  ],
+  ['a required name without a schema', { type: 'object', required: ['x'] }, ['{"x": [1]}'], ['{}', '{"y": 1}']],
+  [
+    'names of every object',
+    JSON.parse('{"type": "object", "properties": {"__proto__": {"type": "null"}, "constructor": {"type": "null"}}}'),
+    ['{}', '{"__proto__": null}', '{"__proto__": null, "constructor": null}'],
+    ['{"toString": null}'],
+  ],
+  [
+    'items',
+    { type: 'array', items: { type: 'integer' } },
+    ['[]', '[1]', '[1, 2, 3]'],
+    ['[1,2]', '["a"]', '[1, ]', '[1'],
+  ],
+  [
+    'numbers of items',
+    { type: 'array', items: { type: 'integer' }, minItems: 2, maxItems: 3 },
+    ['[1, 2]', '[1, 2, 3]'],
+    ['[]', '[1]', '[1, 2, 3, 4]'],
+  ],
+  ['at most no item', { type: 'array', items: { type: 'integer' }, maxItems: 0 }, ['[]'], ['[1]']],
+  [
+    'prefixItems',
+    { type: 'array', prefixItems: [{ type: 'integer' }, { type: 'null' }], items: { type: 'boolean' }, minItems: 1 },
+    ['[1]', '[1, null]', '[1, null, true, false]'],
+    ['[]', '[null]', '[1, true]'],
+  ],
+  [
+    'prefixItems alone',
+    { type: 'array', prefixItems: [{ type: 'integer' }, { type: 'null' }] },
+    ['[]', '[1]', '[1, null]'],
+    ['[1, null, 1]'],
+  ],
+  [
+    'prefixItems and more',
+    { type: 'array', prefixItems: [{ type: 'integer' }], minItems: 3, maxItems: 3 },
+    ['[1, "a", {}]'],
+    ['[1]', '[1, 2]', '[1, 2, 3, 4]'],
+  ],
+  [
+    'prefixItems cut short',
+    { type: 'array', prefixItems: [{ type: 'integer' }, { type: 'null' }], items: true, maxItems: 1 },
+    ['[]', '[1]'],
+    ['[1, null]'],
+  ],
+  [
+    'bounds',
+    { type: 'integer', minimum: -2, exclusiveMaximum: 11 },
+    ['-2', '-1', '0', '9', '10'],
+    ['-3', '11', '100', '-0'],
+  ],
+  ['bounds that are not whole', { type: 'integer', minimum: 0.5, maximum: 1.5 }, ['1'], ['0', '2']],
+  ['pattern', { type: 'string', pattern: '^[a-c"\\n]+$' }, ['"abc"', '"\\""', '"\\n"'], ['""', '"d"', '"\\u0061"']],
+  ['pattern anywhere', { type: 'string', pattern: 'b.d' }, ['"abcde"', '"bbd"', '"b\u00e4d"'], ['"bd"', '"abc"']],
+  [
+    'date',
+    { type: 'string', format: 'date' },
+    ['"2024-02-29"', '"2000-02-29"', '"1999-12-31"'],
+    ['"2023-02-29"', '"1900-02-29"', '"1999-04-31"', '"1999-13-01"'],
+  ],
+  [
+    'date-time',
+    { type: 'string', format: 'date-time' },
+    ['"2024-02-29T23:59:59Z"', '"2024-01-01T00:00:00.5+02:00"'],
+    ['"2024-01-01"', '"2024-01-01T24:00:00Z"'],
+  ],
+  [
+    'uuid',
+    { type: 'string', format: 'uuid' },
+    ['"123e4567-e89b-12d3-a456-426614174000"'],
+    ['"123e4567e89b12d3a456426614174000"'],
+  ],
+  [
+    'email',
+    { type: 'string', format: 'email' },
+    ['"a.b+c@x-y.example.org"'],
+    ['"a"', '"@b.c"', '"a@-b.c"', '"a b@c.d"'],
+  ],
+  [
+    'references',
+    {
+      $ref: '#/$defs/tree',
+      $defs: {
+        tree: {
+          type: 'object',
+          properties: { value: { type: 'integer' }, children: { type: 'array', items: { $ref: '#/$defs/tree' } } },
+          required: ['value', 'children'],
+          ...closed,
+        },
+      },
+    },
+    ['{"value": 1, "children": []}', '{"value": 1, "children": [{"value": 2, "children": []}]}'],
+    ['{"value": 1}', '{"value": 1, "children": [1]}'],
+  ],
+  [
+    'a reference in any spelling',
+    { $defs: { 'a/b~c d': { type: 'null' } }, $ref: '#/$defs/a~1b~0c%20d' },
+    ['null'],
+    ['1'],
+  ],
+  [
+    'the types that keywords are about',
+    { properties: { a: { minLength: 1 } } },
+    ['{}', '{"a": "b"}'],
+    ['1', '{"a": ""}', '{"a": 1}'],
+  ],
+  ['false', { type: 'object', properties: { a: false, b: true }, ...closed }, ['{}', '{"b": [null]}'], ['{"a": 1}']],
+];
+
+test.each(CASES)('%s', (_, schema, fit, unfit) => {
+  const automaton = compileSchema(schema);
+  expect(fit.filter((text) => !takes(automaton, text))).toEqual([]);
+  expect(unfit.filter((text) => takes(automaton, text))).toEqual([]);
+});
+
+describe('white space', () => {
+  const schema = { type: 'object', properties: { a: { type: 'array', items: { type: 'integer' } } }, required: ['a'] };
+
+  test('is free between the parts, and bounded', () => {
+    const automaton = compileSchema(schema, 'free');
+    const fit = ['{"a":[1,2]}', '{ "a": [ 1, 2 ] }', JSON.stringify({ a: [1, 2] }, null, 2), '{\n\n\t"a": []}'];
+    expect(fit.filter((text) => !takes(automaton, text))).toEqual([]);
+    const unfit = [
+      ' {"a":[]}',
+      '{"a":[]} ',
+      '{  "a":[]}',
+      '{\n\n\n"a":[]}',
+      `{\n${' '.repeat(33)}"a":[]}`,
+      '{"a" :[]}',
+    ];
+    expect(unfit.filter((text) => takes(automaton, text))).toEqual([]);
+  });
+
+  test('of an empty object and list comes once', () => {
+    const automaton = compileSchema({ type: 'array', items: { type: 'object', properties: {} } }, 'free');
+    expect(['[]', '[ ]', '[{}]', '[\n  { }\n]'].filter((text) => !takes(automaton, text))).toEqual([]);
+    expect(['[  ]', '[{  }]'].filter((text) => takes(automaton, text))).toEqual([]);
+  });
+
+  test('of any JSON object', () => {
+    const automaton = compileGrammar(jsonObjectGrammar());
+    const value = { a: [1, -2.5e3, 'x\n', null, true, {}, []], b: { c: { d: '' } } };
+    expect(takes(automaton, JSON.stringify(value))).toBe(true);
+    expect(takes(automaton, JSON.stringify(value, null, 2))).toBe(true);
+    expect(takes(automaton, '[]')).toBe(false);
+  });
+});
+
+describe('refused', () => {
+  test.each([
+    ['not', { not: { type: 'null' } }],
+    ['allOf', { allOf: [true] }],
+    ['if', { if: true }],
+    ['multipleOf', { type: 'integer', multipleOf: 2 }],
+    ['minimum', { type: 'number', minimum: 0 }],
+    ['minProperties', { type: 'object', minProperties: 1 }],
+    ['patternProperties', { type: 'object', patternProperties: {} }],
+    ['propertyNames', { type: 'object', propertyNames: { minLength: 2 } }],
+    ['uniqueItems', { type: 'array', uniqueItems: true }],
+    ['contains', { type: 'array', contains: true }],
+    ['$dynamicRef', { $dynamicRef: '#' }],
+    ['$id', { type: 'array', items: { $id: 'http://example.org', type: 'null' } }],
+    ['maxLength', { type: 'string', pattern: 'a', maxLength: 2 }],
+    ['properties', { anyOf: [true], properties: {} }],
+    ['minLength', { enum: ['a'], minLength: 2 }],
+    ['type', { $ref: '#/$defs/a', type: 'string', $defs: { a: true } }],
+  ])('%s, by name', (keyword, schema) => {
+    const error = caught(() => schemaGrammar(schema));
+    expect(error).toMatchObject({ code: 'constraint', keyword, canRetry: false });
+    expect(error.message).toContain(JSON.stringify(keyword));
+  });
+
+  test('with the place in the schema', () => {
+    const schema = { type: 'object', properties: { a: { type: 'array', items: { not: true } } } };
+    expect(caught(() => schemaGrammar(schema)).where).toBe('#/properties/a/items');
+  });
+
+  test.each([
+    ['no schema', 3],
+    ['an unknown type', { type: 'text' }],
+    ['no types', { type: [] }],
+    ['an enum that is no list', { enum: 'a' }],
+    ['required that is no list', { type: 'object', required: 'a' }],
+    ['properties that are a list', { type: 'object', properties: [] }],
+    ['a length below zero', { type: 'string', minLength: -1 }],
+    ['a length that is not whole', { type: 'string', maxLength: 1.5 }],
+    ['an unknown format', { type: 'string', format: 'hostname' }],
+    ['a broken pattern', { type: 'string', pattern: '(' }],
+    ['a reference to nothing', { $ref: '#/$defs/a' }],
+    ['a reference elsewhere', { $ref: 'http://example.org/a.json' }],
+    ['a reference to a built-in', { $ref: '#/constructor' }],
+    ['a reference to itself', { $ref: '#' }],
+    ['false', false],
+    ['an empty enum', { enum: [] }],
+    ['more items than it may have', { type: 'array', minItems: 2, maxItems: 1 }],
+    ['itself without an end', { type: 'object', properties: { a: { $ref: '#' } }, required: ['a'] }],
+  ])('%s', (_, schema) => {
+    expect(caught(() => compileSchema(schema))).toBeInstanceOf(ConstraintError);
+  });
+
+  test('oneOf is said to be anyOf', () => {
+    const { warnings } = schemaGrammar({ type: 'array', items: { oneOf: [{ type: 'null' }, { type: 'boolean' }] } });
+    expect(warnings).toEqual([expect.stringContaining('oneOf of "#/items"')]);
+  });
+});
+
+function caught(run: () => unknown): ConstraintError {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof ConstraintError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}

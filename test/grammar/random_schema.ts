@@ -1,0 +1,110 @@
+// Random schemas out of the enforced keywords.
+
+type Schema = Record<string, unknown> | boolean;
+
+// Without __proto__, which ajv gets wrong.
+const NAMES = ['a', 'ab', 'abc', 'b', 'name', 'nämé', '', 'x"y', '\n', 'value', 'values', '0', '\u{1f600}'];
+const PATTERNS = [
+  '^[a-z]+$',
+  'ab|cd',
+  '^\\d{2,4}$',
+  '^(?:a|b)*c?$',
+  '[^x]',
+  '^.{0,3}$',
+  '\\s',
+  '^"\\\\\\n$',
+  '^[^a-z]?ä',
+];
+const FORMATS = ['date', 'date-time', 'time', 'uuid', 'email'];
+const VALUES = [null, true, false, 0, -1, 1.5, 1e21, '', 'a', 'ab', 'ä"\\\n', [], [1, 'a'], {}, { a: [null] }];
+
+/** A schema that may contain itself by way of `#/$defs/one` and `#/$defs/two`. */
+export function randomSchema(random: () => number): Schema {
+  const schema = new Schemas(random);
+  const root = schema.any(3);
+  if (typeof root === 'boolean') return root;
+  return { ...root, $defs: { one: schema.any(2), two: schema.any(2) } };
+}
+
+class Schemas {
+  constructor(private readonly random: () => number) {}
+
+  any(depth: number): Schema {
+    const scalars = [this.string, this.integer, this.values, this.oneType, this.types];
+    const nested = [this.object, this.object, this.array, this.branches, this.reference];
+    return this.pick(depth === 0 ? scalars : [...scalars, ...nested, ...nested]).call(this, depth - 1);
+  }
+
+  private pick<T>(from: readonly T[]): T {
+    return from[Math.floor(this.random() * from.length)];
+  }
+
+  private chance(share: number): boolean {
+    return this.random() < share;
+  }
+
+  private below(n: number): number {
+    return Math.floor(this.random() * n);
+  }
+
+  private some<T>(from: readonly T[], share: number): T[] {
+    return from.filter(() => this.chance(share));
+  }
+
+  private oneType(): Schema {
+    if (this.chance(0.05)) return this.chance(0.5);
+    return { type: this.pick(['string', 'integer', 'number', 'boolean', 'null', 'array', 'object']), title: 'a title' };
+  }
+
+  private types(): Schema {
+    return { type: [...this.some(['string', 'integer', 'number', 'boolean', 'array'], 0.4), 'null'] };
+  }
+
+  private string(): Schema {
+    if (this.chance(0.3)) return { type: 'string', pattern: this.pick(PATTERNS) };
+    if (this.chance(0.3)) return { type: 'string', format: this.pick(FORMATS) };
+    const minLength = this.below(4);
+    return { type: 'string', minLength, ...(this.chance(0.5) ? { maxLength: minLength + this.below(20) } : {}) };
+  }
+
+  private integer(): Schema {
+    const bound = () => Math.floor((this.random() - 0.5) * 10 ** this.below(17)) / (this.chance(0.1) ? 2 : 1);
+    const [low, high] = [bound(), bound()].sort((a, b) => a - b);
+    const minimum = { [this.pick(['minimum', 'exclusiveMinimum'])]: low };
+    const maximum = { [this.pick(['maximum', 'exclusiveMaximum'])]: high };
+    return { type: 'integer', ...(this.chance(0.7) ? minimum : {}), ...(this.chance(0.7) ? maximum : {}) };
+  }
+
+  private values(): Schema {
+    if (this.chance(0.3)) return { const: this.pick(VALUES) };
+    const values = this.some(VALUES, 0.4);
+    return { enum: values.length > 0 ? values : [null] };
+  }
+
+  private object(depth: number): Schema {
+    const names = this.some(NAMES, 0.3);
+    const properties = Object.fromEntries(names.map((name) => [name, this.any(depth)]));
+    const required = [...new Set([...this.some(names, 0.5), ...this.some(NAMES, 0.02)])];
+    const others = this.chance(0.5) ? { additionalProperties: this.chance(0.5) ? false : this.any(depth) } : {};
+    return { type: 'object', properties, ...(this.chance(0.7) ? { required } : {}), ...others };
+  }
+
+  private array(depth: number): Schema {
+    const minItems = this.below(3);
+    return {
+      type: 'array',
+      ...(this.chance(0.7) ? { items: this.any(depth) } : {}),
+      ...(this.chance(0.3) ? { prefixItems: Array.from({ length: 1 + this.below(3) }, () => this.any(depth)) } : {}),
+      ...(this.chance(0.4) ? { minItems } : {}),
+      ...(this.chance(0.4) ? { maxItems: minItems + this.below(4) } : {}),
+    };
+  }
+
+  private branches(depth: number): Schema {
+    return { anyOf: Array.from({ length: 1 + this.below(4) }, () => this.any(depth)) };
+  }
+
+  private reference(): Schema {
+    return { $ref: this.pick(['#/$defs/one', '#/$defs/two']) };
+  }
+}
