@@ -53,6 +53,7 @@ const BUNDLES: Record<string, Bundle> = {
     format: 'es',
     external: ['/src/engine/engine', './vivace.js'],
   },
+  server: { entry: 'src/embed/elements_server.ts', file: 'lib/elements_server.js', format: 'es' },
   openai: { entry: 'src/api/openai/fetch.ts', file: 'lib/openai.js', format: 'es' },
   prompt: { entry: 'src/api/prompt_api/language_model.ts', file: 'lib/prompt_api.js', format: 'es' },
   webllm: {

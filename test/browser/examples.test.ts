@@ -77,6 +77,12 @@ test.each(['react', 'vue', 'svelte'])('the example for %s is built, answers and 
   await page.close();
 });
 
+test('under Node, which renders pages first, an import of the elements does nothing', async () => {
+  const code = `import { VivaceChat, VivaceMetrics } from 'vivace/react'; console.log(VivaceChat.name, VivaceMetrics.name)`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code], { cwd: folder });
+  expect(stdout.trim().split(' ')).toHaveLength(2);
+});
+
 const VANILLA = `
 import type { VivaceChat } from 'vivace/elements';
 

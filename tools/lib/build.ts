@@ -19,6 +19,7 @@ const BUILDS = [
   'page',
   'lib',
   'elements',
+  'server',
   'openai',
   'prompt',
   'webllm',
