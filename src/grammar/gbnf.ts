@@ -1,0 +1,171 @@
+// GBNF, the grammars of llama.cpp: rules such as `root ::= "yes" | [0-9]+`. Without its tokens in <>.
+
+import { ConstraintError } from '../errors';
+import { allBut, type CodeRange, codePoints, utf8 } from './code_points';
+import { call, choice, type Grammar, literal, type Node, repeat, sequence } from './grammar';
+import { MAX_DEPTH } from './limits';
+import { RuleBook } from './rule_book';
+import { repetition, Scanner } from './scanner';
+
+/** @throws ConstraintError for malformed text, and for a rule that is missing or defined twice */
+export function gbnfGrammar(source: string): Grammar {
+  return new GbnfParser(source).parse();
+}
+
+const NAME = /^[A-Za-z0-9_-]$/;
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
+
+class GbnfParser {
+  private readonly scanner: Scanner;
+  private readonly book = new RuleBook();
+  /** The numbers of the rules that were named so far. */
+  private readonly rules = new Map<string, number>();
+  private readonly defined = new Set<string>();
+  private depth = 0;
+
+  constructor(source: string) {
+    this.scanner = new Scanner(source, '', 'The grammar');
+    this.ruleOf('root');
+  }
+
+  parse(): Grammar {
+    this.skip(true);
+    while (!this.scanner.isAtEnd) this.definition();
+    for (const name of this.rules.keys()) {
+      if (!this.defined.has(name)) throw new ConstraintError(name, `The grammar has no rule "${name}".`);
+    }
+    return this.book.grammar();
+  }
+
+  private definition(): void {
+    const { scanner } = this;
+    const name = this.name();
+    this.skip(false);
+    if (!scanner.eat('::=')) scanner.fail(`has no ::= behind "${name}"`);
+    if (this.defined.has(name)) scanner.fail(`has two rules "${name}"`);
+    this.defined.add(name);
+    this.skip(true);
+    this.book.define(this.ruleOf(name), this.alternatives(false));
+    if (!scanner.isAtEnd && scanner.peek() !== '\n')
+      scanner.fail(`does not understand ${JSON.stringify(scanner.peek())}`);
+    this.skip(true);
+  }
+
+  private name(): string {
+    const name = this.scanner.takeWhile(NAME);
+    if (name === '') this.scanner.fail('has no name of a rule where one has to be');
+    return name.slice(0, 200);
+  }
+
+  private ruleOf(name: string): number {
+    const rule = this.rules.get(name) ?? this.book.reserve(name);
+    this.rules.set(name, rule);
+    return rule;
+  }
+
+  /** Spaces and comments; with `lines`, ends of lines too. */
+  private skip(lines: boolean): void {
+    const { scanner } = this;
+    for (;;) {
+      scanner.takeWhile(lines ? /^\s$/ : /^[ \t\r]$/);
+      if (scanner.peek() !== '#') return;
+      scanner.takeWhile(/^[^\n]$/);
+    }
+  }
+
+  /** @param isInside parentheses, where lines may end */
+  private alternatives(isInside: boolean): Node {
+    const ways: Node[] = [];
+    do {
+      this.skip(true);
+      ways.push(this.terms(isInside));
+    } while (this.scanner.eat('|'));
+    return choice(...ways);
+  }
+
+  private terms(isInside: boolean): Node {
+    const terms: Node[] = [];
+    for (let term = this.term(); term !== null; term = this.term()) {
+      this.skip(isInside);
+      terms.push(this.repeated(term, isInside));
+    }
+    return sequence(...terms);
+  }
+
+  private repeated(term: Node, isInside: boolean): Node {
+    const { scanner } = this;
+    let node = term;
+    for (let times = 0; ; times++) {
+      const bounds = scanner.eat('*')
+        ? { min: 0, max: null }
+        : scanner.eat('+')
+          ? { min: 1, max: null }
+          : scanner.eat('?')
+            ? { min: 0, max: 1 }
+            : repetition(scanner);
+      if (bounds === null) return node;
+      if (times >= MAX_DEPTH) scanner.fail(`repeats a repetition more than ${MAX_DEPTH} times`);
+      node = repeat(node, bounds.min, bounds.max);
+      this.skip(isInside);
+    }
+  }
+
+  /** Null where none follows. */
+  private term(): Node | null {
+    const { scanner } = this;
+    if (scanner.eat('"')) return this.text();
+    if (scanner.eat('[')) return this.set();
+    if (scanner.eat('.')) return utf8(allBut([]));
+    if (scanner.eat('(')) return this.group();
+    return NAME.test(scanner.peek()) ? call(this.ruleOf(this.name())) : null;
+  }
+
+  private group(): Node {
+    if (++this.depth > MAX_DEPTH) this.scanner.fail(`nests more than ${MAX_DEPTH} parentheses`);
+    const node = this.alternatives(true);
+    if (!this.scanner.eat(')')) this.scanner.fail('has a ( without a )');
+    this.depth--;
+    return node;
+  }
+
+  private text(): Node {
+    const letters: string[] = [];
+    while (!this.scanner.eat('"')) letters.push(String.fromCodePoint(this.letter('a " without its end')));
+    return literal(letters.join(''));
+  }
+
+  private set(): Node {
+    const { scanner } = this;
+    const isNegated = scanner.eat('^');
+    const ranges: CodeRange[] = [];
+    while (!scanner.eat(']')) {
+      const first = this.letter('a [ without a ]');
+      const isRange = scanner.peek() === '-' && scanner.peek(1) !== ']';
+      if (isRange) scanner.take();
+      const last = isRange ? this.letter('a [ without a ]') : first;
+      if (last < first) scanner.fail('has a range in [] that does not ascend');
+      ranges.push([first, last]);
+    }
+    const set = codePoints(ranges);
+    return utf8(isNegated ? allBut(set) : set);
+  }
+
+  /** @param unended what to say at the end of the text */
+  private letter(unended: string): number {
+    const { scanner } = this;
+    if (scanner.isAtEnd || scanner.peek() === '\n') scanner.fail(`has ${unended}`);
+    if (!scanner.eat('\\')) return codeOf(scanner.take());
+    const letter = scanner.take();
+    const digits = letter === 'x' ? 2 : letter === 'u' ? 4 : letter === 'U' ? 8 : null;
+    if (digits !== null) {
+      const code = scanner.hex(digits);
+      if (code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) scanner.fail('has an escape that is no code point');
+      return code;
+    }
+    if (Object.hasOwn(ESCAPES, letter)) return codeOf(ESCAPES[letter]);
+    if (!['\\', '"', '[', ']'].includes(letter)) scanner.fail(`has the unknown escape \\${letter}`);
+    return codeOf(letter);
+  }
+}
+
+const codeOf = (letter: string): number => letter.codePointAt(0) ?? 0;
