@@ -62,12 +62,20 @@ describe('B7 18: a worker that hangs, closes, throws or is terminated', () => {
       end: 'ok',
       said: 'Hello! I am a chain of tokens.',
     });
-    const counter = await Counter.open(page);
-    expect(await counter.count()).toMatchObject({ workers: 1 }); // the dead are not kept
     expect(await page.evaluate(unload, 5000)).toEqual({ hung: false, workers: 0, health: 'well' });
     expect(errors).toEqual([]);
     await page.context().close();
   });
+});
+
+test('nothing of a dead worker is kept', async () => {
+  const { page } = await visitBare(site);
+  expect(await loaded(page)).toMatchObject({ end: 'ok' });
+  const counter = await Counter.open(page);
+  const { listeners } = await counter.count();
+  expect(await run(page, chat('worker-terminate', 'decode', 9))).toMatchObject({ end: 'ok' });
+  expect(await counter.count()).toMatchObject({ workers: 1, listeners });
+  await page.context().close();
 });
 
 test('B7 18: a stop ends the answer of a worker that hangs within a second', async () => {
