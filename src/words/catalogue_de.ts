@@ -23,6 +23,7 @@ export const catalogue: CatalogueWords = {
   all: 'Alle Modelle',
   list: 'Modelle zur Auswahl',
   recommended: 'Empfohlen für dieses Gerät',
+  lightest: 'Das leichteste für dieses Gerät',
   get: 'Laden',
   getOf: (name, size) => `${name} laden (${size})`,
   tryAnyway: 'Trotzdem versuchen',

@@ -21,6 +21,7 @@ export const catalogue = {
   all: 'All models',
   list: 'Models to choose from',
   recommended: 'Recommended for this device',
+  lightest: 'The lightest for this device',
   get: 'Get',
   getOf: (name: string, size: string) => `Get ${name} (${size})`,
   tryAnyway: 'Try anyway',

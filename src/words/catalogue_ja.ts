@@ -23,6 +23,7 @@ export const catalogue: CatalogueWords = {
   all: 'すべてのモデル',
   list: '選べるモデル',
   recommended: 'このデバイスにおすすめ',
+  lightest: 'このデバイスで最も軽いモデル',
   get: '入手',
   getOf: (name, size) => `${name} を入手 (${size})`,
   tryAnyway: 'それでも試す',

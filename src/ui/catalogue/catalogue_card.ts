@@ -13,7 +13,7 @@ import { cardStyles } from './catalogue_styles';
 import { describeFit, describeSpeed, type Explained } from './catalogue_words';
 import { fitOf } from './fit';
 import type { Offers } from './offers';
-import { speedOf } from './speed';
+import { READING_SPEED, speedOf } from './speed';
 import './delete_model';
 
 /** Detail of `vivace-card`. */
@@ -43,7 +43,7 @@ class VivaceModelCard extends WordedElement {
     const text = pageWords().catalogue;
     const state = cardState(model, offers);
     return html`<article data-testid="card" data-id=${model.id} data-state=${state.kind} aria-labelledby="name">
-      ${this.recommended ? html`<p class="badge" data-testid="recommended">${text.recommended}</p>` : nothing}
+      ${this.recommended ? html`<p class="badge" data-testid="recommended">${isSlow(model, offers) ? text.lightest : text.recommended}</p>` : nothing}
       <h3 id="name">${model.name}</h3>
       <p class="about">${aboutOf(model, language())}</p>
       <p class="facts">${factsOf(model, offers).map(({ text, title }) => html`<span title=${title}>${text}</span>`)}</p>
@@ -113,6 +113,12 @@ function factsOf(model: CatalogueModel, { machine, seen, running }: Offers): Exp
 /** True for a model that comes with the page. */
 function isOwn({ repository }: CatalogueModel): boolean {
   return repository === '';
+}
+
+/** True if the model is known to write slower here than people read. */
+function isSlow(model: CatalogueModel, { machine, seen }: Offers): boolean {
+  const speed = machine && speedOf(model, machine, seen);
+  return speed !== null && speed.wordsPerSecond < READING_SPEED;
 }
 
 if (!customElements.get('vivace-model-card')) customElements.define('vivace-model-card', VivaceModelCard);

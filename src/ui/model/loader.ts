@@ -72,8 +72,10 @@ export class VivaceLoader extends WordedElement {
     const text = words().load;
     const wait = describeWait(p);
     const mayGoOn = p.goOnAlone && (p.waitsMs ?? 0) >= ALONE_AFTER_MS;
+    // All bytes are here: what is left is their way to the GPU, and the kernels.
+    const stage = p.stage === 'weights' && p.totalBytes > 0 && p.loadedBytes >= p.totalBytes ? 'compile' : p.stage;
     return html`<div data-testid="load-progress" data-state="loading" data-stage=${p.stage}>
-      <div class="line"><span role="status">${this.name ? html`<b>${this.name}</b> · ` : nothing}${wait ? text.otherTab : text[p.stage]}</span><span class="bytes">${wait || describeProgress(p)}</span></div>
+      <div class="line"><span role="status">${this.name ? html`<b>${this.name}</b> · ` : nothing}${wait ? text.otherTab : text[stage]}</span><span class="bytes">${wait || describeProgress(p)}</span></div>
       <div class="row">
         ${renderBar(progress)}
         ${mayGoOn ? html`<button class="button" data-testid="go-on-alone" @click=${() => p.goOnAlone?.()}>${text.alone}</button>` : nothing}
