@@ -26,8 +26,8 @@ export const MAX_STACK = 30;
 /** Most states that one edge pushes. A row of `pushes` is then eight words. */
 export const MAX_PUSHED = 7;
 
-/** Work of one compilation: about a second on a slow machine. */
-const MAX_WORK = 20_000_000;
+/** Work of one compilation: most of a second on a slow machine. */
+const MAX_WORK = 10_000_000;
 
 /** What is left of the work that one compilation may do. */
 export class Fuel {

@@ -2,7 +2,7 @@
 // written out in place, and the alternatives stay open until a later byte decides.
 
 import { ConstraintError } from '../errors';
-import { addRanges, type ByteSet, meet, noBytes } from './byte_set';
+import { type ByteSet, meet, noBytes } from './byte_set';
 import type { FirstBytes } from './first_bytes';
 import type { Grammar } from './grammar';
 import { type Fuel, MAX_STATES } from './limits';
@@ -42,38 +42,57 @@ export function determinize(
   const { name, node } = grammar[rule];
   const program = new Program(grammar, name, fuel);
   const sets = new InstructionSets(program, firsts, inPlace, fuel);
-  const ids = new Map<string, number>();
-  const found: (readonly number[])[] = [];
+  const ids = new SetIds();
   const idOf = (pcs: readonly number[]): number => {
-    const set = sets.closure(pcs);
-    const key = set.join();
-    const id = ids.get(key) ?? found.length;
-    if (id < found.length) return id;
-    if (id >= MAX_STATES) {
-      throw new ConstraintError(
-        name,
-        `${name} needs more than ${MAX_STATES} states. Use smaller bounds or fewer parts.`,
-      );
-    }
-    ids.set(key, id);
-    found.push(set);
-    return id;
+    const id = ids.idOf(sets.closure(pcs));
+    if (id < MAX_STATES) return id;
+    throw new ConstraintError(name, `${name} needs more than ${MAX_STATES} states. Use smaller bounds or fewer parts.`);
   };
   idOf([program.write(node, 0)]);
   const states: State[] = [];
-  for (let i = 0; i < found.length; i++) {
-    const set = sets.decided(found[i]);
+  for (let i = 0; i < ids.sets.length; i++) {
+    const set = sets.decided(ids.sets[i]);
     const calls = sets.calls(set).map(([callee, nexts]) => ({ rule: callee, next: idOf(nexts) }));
     const edges = sets.edges(set).map(({ first, last, nexts }) => ({ first, last, next: idOf(nexts) }));
-    states.push({ accepts: set.includes(0), edges, calls });
+    states.push({ accepts: set[0] === 0, edges, calls });
   }
   return states;
 }
 
-/** Sets of instructions that a rule may be at, in ascending order. */
+/** Instructions in ascending order. */
+type InstructionSet = Int32Array;
+
+/** Numbers sets in the order in which they come, each once. */
+class SetIds {
+  readonly sets: InstructionSet[] = [];
+  private readonly byHash = new Map<number, number[]>();
+
+  idOf(set: InstructionSet): number {
+    let hash = set.length;
+    for (const pc of set) hash = (Math.imul(hash, 0x01000193) ^ pc) | 0;
+    const alike = this.byHash.get(hash);
+    const known = alike?.find((id) => areEqual(this.sets[id], set));
+    if (known !== undefined) return known;
+    const id = this.sets.push(set) - 1;
+    if (alike) alike.push(id);
+    else this.byHash.set(hash, [id]);
+    return id;
+  }
+}
+
+function areEqual(a: InstructionSet, b: InstructionSet): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/** Sets of instructions that a rule may be at. */
 class InstructionSets {
   /** Calls that were written out, with the first instruction of the copy. */
   private readonly written = new Map<number, number>();
+  /** The last closure that met an instruction. */
+  private readonly visits: number[] = [];
+  private visit = 0;
 
   constructor(
     private readonly program: Program,
@@ -83,15 +102,15 @@ class InstructionSets {
   ) {}
 
   /** What can be reached without a byte. */
-  closure(pcs: readonly number[]): number[] {
+  closure(pcs: readonly number[]): InstructionSet {
     const { op, next, value } = this.program;
-    const seen = new Set<number>();
+    this.visit++;
     const open = [...pcs];
     const set: number[] = [];
     for (let pc = open.pop(); pc !== undefined; pc = open.pop()) {
-      if (seen.has(pc)) continue;
-      seen.add(pc);
       this.fuel.spend(2);
+      if (this.visits[pc] === this.visit) continue;
+      this.visits[pc] = this.visit;
       if (op[pc] === SPLIT) {
         open.push(next[pc], value[pc]);
       } else if (op[pc] === CALL && this.inPlace.has(value[pc])) {
@@ -101,11 +120,11 @@ class InstructionSets {
         if (op[pc] === CALL && this.firsts.isNullable[value[pc]]) open.push(next[pc]);
       }
     }
-    return set.sort((a, b) => a - b);
+    return Int32Array.from(set).sort();
   }
 
   /** The set, with every call written out that one byte does not decide. */
-  decided(set: readonly number[]): readonly number[] {
+  decided(set: InstructionSet): InstructionSet {
     for (let now = set; ; ) {
       const undecided = new Set(this.undecidedCalls(now));
       if (undecided.size === 0) return now;
@@ -114,34 +133,43 @@ class InstructionSets {
   }
 
   /** The rules that are called, with the instructions behind the calls. */
-  calls(set: readonly number[]): [rule: number, nexts: number[]][] {
+  calls(set: InstructionSet): [rule: number, nexts: number[]][] {
     const { op, next, value } = this.program;
     const nexts = new Map<number, number[]>();
     for (const pc of set) {
-      if (op[pc] === CALL) nexts.set(value[pc], [...(nexts.get(value[pc]) ?? []), next[pc]]);
+      if (op[pc] !== CALL) continue;
+      const known = nexts.get(value[pc]);
+      if (known) known.push(next[pc]);
+      else nexts.set(value[pc], [next[pc]]);
     }
     return [...nexts];
   }
 
   /** Ranges of bytes, with the instructions behind them. */
-  edges(set: readonly number[]): { first: number; last: number; nexts: number[] }[] {
-    const bytes = set.filter((pc) => this.program.op[pc] === BYTE).map((pc) => ({ pc, range: this.range(pc) }));
-    const cuts = [...new Set(bytes.flatMap(({ range: [first, last] }) => (first <= last ? [first, last + 1] : [])))];
-    cuts.sort((a, b) => a - b);
-    const at = new Map(cuts.map((cut, i) => [cut, i]));
-    const pieces = cuts.map((first, i) => ({ first, last: (cuts[i + 1] ?? first) - 1, nexts: [] as number[] }));
-    for (const { pc, range } of bytes) {
-      const last = at.get(range[1] + 1) ?? 0;
-      for (let i = at.get(range[0]) ?? last; i < last; i++) {
+  edges(set: InstructionSet): { first: number; last: number; nexts: number[] }[] {
+    const { op, next, value } = this.program;
+    const isCut = new Uint8Array(257);
+    for (const pc of set) {
+      if (op[pc] !== BYTE) continue;
+      isCut[value[pc] & 0xff] = 1;
+      isCut[(value[pc] >> 8) + 1] = 1;
+    }
+    const pieces: { first: number; last: number; nexts: number[] }[] = [];
+    const pieceAt = new Int16Array(257); // of each byte
+    for (let byte = 0; byte < 256; byte++) {
+      if (isCut[byte] !== 0 || byte === 0) pieces.push({ first: byte, last: byte, nexts: [] });
+      pieces[pieces.length - 1].last = byte;
+      pieceAt[byte] = pieces.length - 1;
+    }
+    for (const pc of set) {
+      const last = value[pc] >> 8;
+      if (op[pc] !== BYTE || (value[pc] & 0xff) > last) continue;
+      for (let i = pieceAt[value[pc] & 0xff]; i <= pieceAt[last]; i++) {
         this.fuel.spend(1);
-        pieces[i].nexts.push(this.program.next[pc]);
+        pieces[i].nexts.push(next[pc]);
       }
     }
     return pieces.filter(({ nexts }) => nexts.length > 0);
-  }
-
-  private range(pc: number): [first: number, last: number] {
-    return [this.program.value[pc] & 0xff, this.program.value[pc] >> 8];
   }
 
   private copyOf(pc: number): number {
@@ -150,12 +178,12 @@ class InstructionSets {
     return start;
   }
 
-  private undecidedCalls(set: readonly number[]): number[] {
+  private undecidedCalls(set: InstructionSet): number[] {
     const { op, value } = this.program;
-    const callPcs = set.filter((pc) => op[pc] === CALL);
+    const callPcs = [...set].filter((pc) => op[pc] === CALL);
     if (callPcs.length === 0) return [];
     const own = noBytes();
-    for (const pc of set) if (op[pc] === BYTE) addRanges(own, [this.range(pc)]);
+    for (const pc of set) if (op[pc] === BYTE) own.fill(1, value[pc] & 0xff, (value[pc] >> 8) + 1);
     const callees = [...new Set(callPcs.map((pc) => value[pc]))];
     const first = (rule: number): ByteSet => this.firsts.first[rule];
     const isUndecided = (rule: number) => {
