@@ -12,7 +12,7 @@ import type { SchemaContext } from './schema_context';
 import { checkSize, type Place, refuseBeside, shown, typesOf } from './schema_keywords';
 import { objectNode } from './schema_object';
 import { resolve } from './schema_reference';
-import { integerNode, refuseBounds, stringNode } from './schema_scalar';
+import { integerNode, numberNode, stringNode } from './schema_scalar';
 
 export interface SchemaGrammar {
   readonly grammar: Grammar;
@@ -20,14 +20,24 @@ export interface SchemaGrammar {
   readonly warnings: readonly string[];
 }
 
+export interface SchemaOptions {
+  /** Default: free. */
+  layout?: Layout;
+  /**
+   * Write also what the schema allows without naming it: other properties, items behind the prefix, and, without
+   * `type`, values that its keywords are not about. Default: false.
+   */
+  open?: boolean;
+}
+
 /**
  * The grammar of the documents that fit a schema.
  * @param schema untrusted JSON
  * @throws ConstraintError for a keyword that is not enforced, a malformed value, and beyond limits.ts
  */
-export function schemaGrammar(schema: unknown, layout: Layout = 'free'): SchemaGrammar {
+export function schemaGrammar(schema: unknown, { layout = 'free', open = false }: SchemaOptions = {}): SchemaGrammar {
   checkSize(schema);
-  return new Compiler(schema, layout).compile();
+  return new Compiler(schema, layout, open).compile();
 }
 
 /** The grammar of any JSON object. */
@@ -44,20 +54,21 @@ class Compiler implements SchemaContext {
   private readonly warnings = new Set<string>();
   /** The rules of references, by their text. */
   private readonly references = new Map<string, number>();
-  private readonly open: { rule: number; schema: unknown; place: Place }[] = [];
+  private readonly todo: { rule: number; schema: unknown; place: Place }[] = [];
 
   constructor(
     private readonly root: unknown,
     layout: Layout,
+    readonly isOpen: boolean,
   ) {
     const rule = this.book.reserve('#');
     this.references.set('#', rule);
-    this.open.push({ rule, schema: root, place: { path: '#', depth: 0 } });
+    this.todo.push({ rule, schema: root, place: { path: '#', depth: 0 } });
     this.text = new JsonText(this.book, layout);
   }
 
   compile(): SchemaGrammar {
-    for (let next = this.open.pop(); next !== undefined; next = this.open.pop()) {
+    for (let next = this.todo.pop(); next !== undefined; next = this.todo.pop()) {
       this.book.define(next.rule, this.node(next.schema, next.place));
     }
     return { grammar: this.book.grammar(), warnings: [...this.warnings] };
@@ -78,7 +89,7 @@ class Compiler implements SchemaContext {
     if ('const' in schema || 'enum' in schema) return this.values(schema, place);
     for (const keyword of ['anyOf', 'oneOf'] as const)
       if (keyword in schema) return this.branches(keyword, schema, place);
-    return choice(...typesOf(schema, path).map((type) => this.typed(type, schema, place)));
+    return choice(...typesOf(schema, path, this.isOpen).map((type) => this.typed(type, schema, place)));
   }
 
   ruleOf(schema: unknown, place: Place): Node {
@@ -96,7 +107,7 @@ class Compiler implements SchemaContext {
     if (known !== undefined) return call(known);
     const rule = this.book.reserve(target.path);
     this.references.set(target.path, rule);
-    this.open.push({ rule, schema: target.schema, place: { path: target.path, depth: 0 } });
+    this.todo.push({ rule, schema: target.schema, place: { path: target.path, depth: 0 } });
     return call(rule);
   }
 
@@ -106,7 +117,7 @@ class Compiler implements SchemaContext {
     const values = keyword === 'const' ? [schema.const] : schema.enum;
     if (!Array.isArray(values))
       throw new ConstraintError(path, `The enum of the schema's ${shown(path)} is not a list.`);
-    const types = 'type' in schema ? typesOf(schema, path) : null;
+    const types = 'type' in schema ? typesOf(schema, path, this.isOpen) : null;
     return choice(
       ...values
         .filter((value) => types === null || types.some((type) => isOf(value, type)))
@@ -134,8 +145,7 @@ class Compiler implements SchemaContext {
       case 'integer':
         return integerNode(this, schema, place);
       case 'number':
-        refuseBounds(schema, place);
-        return this.text.number;
+        return numberNode(this, schema, place);
       case 'boolean':
         return this.text.boolean;
       case 'null':

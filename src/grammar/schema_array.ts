@@ -16,7 +16,7 @@ export function arrayNode(context: SchemaContext, schema: JsonObject, { path, de
   if (max !== null && min > max) return NEVER;
   const first = prefix.map((one, i) => context.node(one, { path: `${path}/prefixItems/${i}`, depth: depth + 1 }));
   // What nothing is said about is left out, unless there have to be more items.
-  const isClosed = prefix.length > 0 && !('items' in schema) && min <= prefix.length;
+  const isClosed = !context.isOpen && prefix.length > 0 && !('items' in schema) && min <= prefix.length;
   const rest = 'items' in schema ? schema.items : !isClosed;
   const others = rest === false ? null : context.ruleOf(rest, { path: `${path}/items`, depth: depth + 1 });
   return context.text.array(first, others, min, max);

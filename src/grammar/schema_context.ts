@@ -9,6 +9,8 @@ import type { Place } from './schema_keywords';
 export interface SchemaContext {
   readonly book: RuleBook;
   readonly text: JsonText;
+  /** Write also what the schema allows without naming it. */
+  readonly isOpen: boolean;
   /** What a subschema writes. */
   node(schema: unknown, place: Place): Node;
   /** The same as a rule, for what is written more than once. */

@@ -40,8 +40,11 @@ const OF_TYPE: Readonly<Record<string, readonly string[]>> = {
 const ALL_TYPES = ['object', 'array', 'string', 'number', 'boolean', 'null'];
 const MAX_NESTING = 128;
 
-/** The types of a schema. Without `type`, those that its keywords are about; without such keywords, all. */
-export function typesOf(schema: JsonObject, path: string): readonly string[] {
+/**
+ * The types of a schema. Without `type`, those that its keywords are about; without such keywords, or where the schema
+ * is read as open, all.
+ */
+export function typesOf(schema: JsonObject, path: string, isOpen: boolean): readonly string[] {
   const keywords = Object.keys(schema).filter((keyword) => keyword !== 'type' && !ANNOTATIONS.has(keyword));
   const isId = (keyword: string) => keyword === '$id' && path === '#';
   for (const keyword of keywords) {
@@ -51,7 +54,7 @@ export function typesOf(schema: JsonObject, path: string): readonly string[] {
   }
   if (!('type' in schema)) {
     const about = ALL_TYPES.filter((type) => keywords.some((keyword) => OF_TYPE[type].includes(keyword)));
-    return about.length > 0 ? about : ALL_TYPES;
+    return about.length > 0 && !isOpen ? about : ALL_TYPES;
   }
   const types: unknown[] = Array.isArray(schema.type) ? schema.type : [schema.type];
   const names = types.filter((type): type is string => typeof type === 'string' && Object.hasOwn(OF_TYPE, type));

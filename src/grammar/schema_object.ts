@@ -20,7 +20,8 @@ export function objectNode(context: SchemaContext, schema: JsonObject, { path, d
     malformed(path, 'required', 'a list of names');
   }
   if ('propertyNames' in schema && !saysNothing(schema.propertyNames)) refuse(path, 'propertyNames');
-  const others = otherProperties(schema, Object.keys(properties).length + required.length > 0);
+  const areNamed = Object.keys(properties).length + required.length > 0;
+  const others = otherProperties(schema, areNamed && !context.isOpen);
   const place = (name: string): Place => ({ path: `${path}/${name}`, depth: depth + 1 });
   const part = (name: string, node: Node): ListPart => ({
     node: text.pair(literal(JSON.stringify(name)), node),
@@ -43,9 +44,9 @@ export function objectNode(context: SchemaContext, schema: JsonObject, { path, d
 }
 
 /** The schema of the properties that are not named. Nothing being said, there are none beside those that are named. */
-function otherProperties(schema: JsonObject, areNamed: boolean): unknown {
+function otherProperties(schema: JsonObject, isClosed: boolean): unknown {
   if ('additionalProperties' in schema) return schema.additionalProperties;
-  return !areNamed;
+  return !isClosed;
 }
 
 /** Every key is a string. */

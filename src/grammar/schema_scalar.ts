@@ -5,12 +5,12 @@ import type { JsonObject } from '../shared/json_object';
 import { NEVER, type Node, sequence } from './grammar';
 import { integerBetween, MAX_INTEGER } from './integer_range';
 import { QUOTE } from './json_text';
+import { type Bound, numberBetween } from './number_range';
 import { parseRegex } from './regex';
 import type { SchemaContext } from './schema_context';
 import { countOf, type Place, refuse, shown } from './schema_keywords';
 import { FORMATS } from './string_formats';
 
-const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'] as const;
 const LENGTHS = ['minLength', 'maxLength'] as const;
 
 export function stringNode({ text }: SchemaContext, schema: JsonObject, { path }: Place): Node {
@@ -40,25 +40,37 @@ function patternOf(keyword: string, value: unknown, path: string): string {
 
 /** Whole numbers between the bounds. Without bounds, up to the digits that a double holds. */
 export function integerNode({ text }: SchemaContext, schema: JsonObject, { path }: Place): Node {
-  if (!BOUNDS.some((keyword) => keyword in schema)) return text.integer;
-  const bound = (keyword: string, absent: number): number => {
-    const value = keyword in schema ? schema[keyword] : absent;
-    if (typeof value === 'number' && !Number.isNaN(value))
-      return Math.max(-MAX_INTEGER - 1, Math.min(MAX_INTEGER + 1, value));
-    throw new ConstraintError(path, `The ${keyword} of the schema's ${shown(path)} is not a number.`, keyword);
-  };
-  const min = Math.max(
-    Math.ceil(bound('minimum', -MAX_INTEGER)),
-    Math.floor(bound('exclusiveMinimum', -MAX_INTEGER - 1)) + 1,
-  );
-  const max = Math.min(
-    Math.floor(bound('maximum', MAX_INTEGER)),
-    Math.ceil(bound('exclusiveMaximum', MAX_INTEGER + 1)) - 1,
-  );
-  return integerBetween(min, max);
+  const min = tightest(schema, path, 'minimum', 'exclusiveMinimum', (a, b) => a > b);
+  const max = tightest(schema, path, 'maximum', 'exclusiveMaximum', (a, b) => a < b);
+  if (min === null && max === null) return text.integer;
+  const least = min === null ? -MAX_INTEGER : min.isExclusive ? Math.floor(min.value) + 1 : Math.ceil(min.value);
+  const most = max === null ? MAX_INTEGER : max.isExclusive ? Math.ceil(max.value) - 1 : Math.floor(max.value);
+  return integerBetween(least, most);
 }
 
-/** Bounds of numbers that need not be whole. */
-export function refuseBounds(schema: JsonObject, { path }: Place): void {
-  for (const keyword of BOUNDS) if (keyword in schema) refuse(path, keyword, 'a type that is not integer');
+/** Numbers between the bounds. Without bounds, with an exponent too. */
+export function numberNode({ text, book }: SchemaContext, schema: JsonObject, { path }: Place): Node {
+  const min = tightest(schema, path, 'minimum', 'exclusiveMinimum', (a, b) => a > b);
+  const max = tightest(schema, path, 'maximum', 'exclusiveMaximum', (a, b) => a < b);
+  if (min === null && max === null) return text.number;
+  return book.once(`number ${JSON.stringify([min, max])}`, () => numberBetween(min, max));
+}
+
+/** The tighter one of two bounds that may be there. */
+function tightest(
+  schema: JsonObject,
+  path: string,
+  inclusive: string,
+  exclusive: string,
+  isTighter: (a: number, b: number) => boolean,
+): Bound | null {
+  const bound = (keyword: string): Bound | null => {
+    if (!(keyword in schema)) return null;
+    const value = schema[keyword];
+    if (typeof value === 'number' && Number.isFinite(value)) return { value, isExclusive: keyword === exclusive };
+    throw new ConstraintError(path, `The ${keyword} of the schema's ${shown(path)} is not a number.`, keyword);
+  };
+  const [one, other] = [bound(inclusive), bound(exclusive)];
+  if (one === null || other === null) return one ?? other;
+  return isTighter(one.value, other.value) ? one : other;
 }

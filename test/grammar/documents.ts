@@ -3,13 +3,12 @@
 import { mayEnd, type Place, START, stepByte, walk } from '../../src/cpu/grammar';
 import { ACCEPTS, type Automaton, NO_EDGE, PUSH_WORDS } from '../../src/grammar/automaton';
 import { compileGrammar } from '../../src/grammar/compile';
-import { schemaGrammar } from '../../src/grammar/json_schema';
-import type { Layout } from '../../src/grammar/json_text';
+import { type SchemaOptions, schemaGrammar } from '../../src/grammar/json_schema';
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-export const compileSchema = (schema: unknown, layout: Layout = 'line') =>
-  compileGrammar(schemaGrammar(schema, layout).grammar);
+export const compileSchema = (schema: unknown, options: SchemaOptions = {}) =>
+  compileGrammar(schemaGrammar(schema, { layout: 'line', ...options }).grammar);
 
 /** True for a whole document. */
 export function takes(automaton: Automaton, text: string): boolean {

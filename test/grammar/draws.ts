@@ -45,9 +45,9 @@ export function drawDocuments(seeds: readonly number[], perSchema: number): Draw
   for (const seed of seeds) {
     const random = randomSource(seed);
     const schema = randomSchema(random);
-    const layout = random() < 0.5 ? 'free' : 'line';
+    const options = { layout: random() < 0.5 ? 'free' : 'line', open: random() < 0.2 } as const;
     try {
-      const draw = documentSource(compileGrammar(schemaGrammar(schema, layout).grammar), random);
+      const draw = documentSource(compileGrammar(schemaGrammar(schema, options).grammar), random);
       const isValid = ajv.compile(schema);
       for (let i = 0; i < perSchema; i++) {
         counts.documents++;

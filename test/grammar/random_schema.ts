@@ -30,7 +30,7 @@ class Schemas {
   constructor(private readonly random: () => number) {}
 
   any(depth: number): Schema {
-    const scalars = [this.string, this.integer, this.values, this.oneType, this.types];
+    const scalars = [this.string, this.number, this.values, this.oneType, this.types];
     const nested = [this.object, this.object, this.array, this.branches, this.reference];
     return this.pick(depth === 0 ? scalars : [...scalars, ...nested, ...nested]).call(this, depth - 1);
   }
@@ -67,12 +67,20 @@ class Schemas {
     return { type: 'string', minLength, ...(this.chance(0.5) ? { maxLength: minLength + this.below(20) } : {}) };
   }
 
-  private integer(): Schema {
-    const bound = () => Math.floor((this.random() - 0.5) * 10 ** this.below(17)) / (this.chance(0.1) ? 2 : 1);
+  private number(): Schema {
+    const type = this.pick(['integer', 'number']);
+    const bound = () => this.bound(type === 'integer' ? 0.1 : 0.7);
     const [low, high] = [bound(), bound()].sort((a, b) => a - b);
     const minimum = { [this.pick(['minimum', 'exclusiveMinimum'])]: low };
     const maximum = { [this.pick(['maximum', 'exclusiveMaximum'])]: high };
-    return { type: 'integer', ...(this.chance(0.7) ? minimum : {}), ...(this.chance(0.7) ? maximum : {}) };
+    return { type, ...(this.chance(0.7) ? minimum : {}), ...(this.chance(0.7) ? maximum : {}) };
+  }
+
+  /** @param share of bounds that are not whole */
+  private bound(share: number): number {
+    if (this.chance(0.2)) return this.pick([0, 1, -1, 0.1 + 0.2, 1e-7, -1e21, 1e300, 5e-324, 0.5, 100, -0.001]);
+    const whole = Math.floor((this.random() - 0.5) * 10 ** this.below(17));
+    return this.chance(share) ? whole / 10 ** this.below(17) : whole;
   }
 
   private values(): Schema {

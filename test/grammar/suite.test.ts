@@ -1,0 +1,99 @@
+// The JSON Schema Test Suite (draft 2020-12): what it calls invalid is never taken, and what it calls valid is, but for
+// what is written in fewer ways than a schema allows. Its cases of keywords that are not enforced are refused.
+
+import { describe, expect, test } from 'vitest';
+import { ConstraintError } from '../../src/errors';
+import type { Automaton } from '../../src/grammar/automaton';
+import { hasData, readText } from '../text/fixtures';
+import { compileSchema, takes } from './documents';
+
+const FOLDER = 'json_schema/tests/draft2020-12';
+/** The files, and how many of their schemas are refused: by `false`, by another keyword, or by a name for a schema. */
+const FILES: readonly [file: string, refused: number][] = [
+  ['additionalProperties', 5],
+  ['anyOf', 2],
+  ['boolean_schema', 1],
+  ['const', 0],
+  ['default', 0],
+  ['enum', 1],
+  ['exclusiveMaximum', 0],
+  ['exclusiveMinimum', 0],
+  ['items', 1],
+  ['maxItems', 0],
+  ['maxLength', 0],
+  ['maximum', 0],
+  ['minItems', 0],
+  ['minLength', 0],
+  ['minimum', 0],
+  ['pattern', 1],
+  ['prefixItems', 0],
+  ['properties', 1],
+  ['ref', 20],
+  ['required', 0],
+  ['type', 0],
+];
+
+interface Group {
+  description: string;
+  schema: unknown;
+  tests: { description: string; data: unknown; valid: boolean }[];
+}
+
+/** JSON in one line, with one space after a colon and a comma. */
+function inLine(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(inLine).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  return `{${Object.entries(value)
+    .map(([key, inner]) => `${JSON.stringify(key)}: ${inLine(inner)}`)
+    .join(', ')}}`;
+}
+
+/** Null where the schema is refused. */
+function compiled(schema: unknown, open: boolean): Automaton | null {
+  try {
+    return compileSchema(schema, { open });
+  } catch (error) {
+    if (error instanceof ConstraintError) return null;
+    throw error;
+  }
+}
+
+/** The same document with the keys of its objects in every order. */
+function orders(value: unknown): unknown[] {
+  if (Array.isArray(value)) {
+    return value.reduce<unknown[][]>(
+      (starts, item) => orders(item).flatMap((order) => starts.map((start) => [...start, order])),
+      [[]],
+    );
+  }
+  if (typeof value !== 'object' || value === null) return [value];
+  const fromKeys = (rest: [string, unknown][]): [string, unknown][][] =>
+    rest.length === 0
+      ? [[]]
+      : rest.flatMap(([key, inner], i) =>
+          fromKeys(rest.toSpliced(i, 1)).flatMap((others) =>
+            orders(inner).map((order): [string, unknown][] => [[key, order], ...others]),
+          ),
+        );
+  return fromKeys(Object.entries(value)).map((entries) => Object.fromEntries(entries));
+}
+
+describe.skipIf(!hasData(FOLDER))('the test suite of JSON Schema (skipped without its files)', () => {
+  test.each(FILES)('%s', (file, expected) => {
+    let refused = 0;
+    for (const { description, schema, tests } of JSON.parse(readText(`${FOLDER}/${file}.json`)) as Group[]) {
+      const closed = compiled(schema, false);
+      const open = compiled(schema, true);
+      refused += open === null ? 1 : 0;
+      for (const { description: what, data, valid } of tests) {
+        const name = `${description}: ${what}`;
+        const texts = orders(data).map(inLine);
+        const isTaken = (automaton: Automaton | null) =>
+          automaton !== null && texts.some((text) => takes(automaton, text));
+        if (!valid) expect([name, isTaken(closed), isTaken(open)]).toEqual([name, false, false]);
+        else if (open) expect([name, isTaken(open)]).toEqual([name, true]);
+      }
+    }
+    expect(refused).toBe(expected);
+  });
+});
