@@ -26,16 +26,23 @@ export function link(grammar: Grammar, rules: RuleStates, firsts: FirstBytes, fu
     );
   }
   fuel.spend(nStates * nCuts);
+  /** The cut at each byte that is one; behind the last byte, all of them. */
+  const cutAt = Int16Array.from({ length: 257 }, (_, byte) => (byte === 256 ? nCuts : cuts.indexOf(byte)));
   const pushes = new PushRows();
   const entries = new Entries(rules, base, firsts);
   const table = new Uint32Array(nStates * nCuts).fill(NO_EDGE);
   const accepts: boolean[] = [];
   for (const [rule, states] of rules) {
+    const edgeOf = ({ state, pushed }: Entry) => (state | (pushes.idOf(pushed, grammar[rule].name) << 16)) >>> 0;
     for (const state of states) {
       const row = (accepts.push(state.accepts) - 1) * nCuts;
+      for (const { first, last, next } of state.edges) {
+        table.fill(edgeOf(entries.at(rule, next)), row + cutAt[first], row + cutAt[last + 1]);
+      }
+      if (state.calls.length === 0) continue;
       for (const [c, byte] of cuts.entries()) {
-        const entry = entries.step(rule, state, byte);
-        if (entry) table[row + c] = (entry.state | (pushes.idOf(entry.pushed, grammar[rule].name) << 16)) >>> 0;
+        const entry = table[row + c] === NO_EDGE ? entries.step(rule, state, byte) : null;
+        if (entry) table[row + c] = edgeOf(entry);
       }
     }
   }
@@ -126,7 +133,8 @@ class Entries {
     return entry;
   }
 
-  private at(rule: number, next: number): Entry {
+  /** A state of a rule by its number in the rule. */
+  at(rule: number, next: number): Entry {
     const { accepts, edges, calls } = this.statesOf(rule)[next];
     const isOver = accepts && edges.length === 0 && calls.length === 0;
     return { state: (this.base.get(rule) ?? 0) + next, pushed: [], isOver };
@@ -155,6 +163,7 @@ function needsOf(
     fuel.spend(table.length / 4);
     for (let state = accepts.length - 1; state >= 0; state--) {
       for (let at = state * nCuts; at < (state + 1) * nCuts; at++) {
+        if (table[at] === NO_EDGE || (at > state * nCuts && table[at] === table[at - 1])) continue;
         const least = needOf(table[at], need, pushes);
         if (least >= need[state]) continue;
         need[state] = least;
@@ -169,6 +178,7 @@ function needsOf(
 function needOf(edge: number, need: readonly number[], pushes: PushRows): number {
   if (edge === NO_EDGE) return NEVER_ENDS;
   const pushed = pushes.rows[edge >>> 16];
+  if (pushed.length === 0) return need[edge & 0xffff];
   const returns = pushed.map((state, depth) => depth + need[state]);
   return Math.max(pushed.length + need[edge & 0xffff], ...returns);
 }
@@ -177,14 +187,15 @@ function needOf(edge: number, need: readonly number[], pushes: PushRows): number
 function packed(table: Uint32Array, need: readonly number[], accepts: readonly boolean[], cuts: readonly number[]) {
   const nCuts = cuts.length;
   const nStates = accepts.length;
-  const classes = new Map<string, number>();
   const columns: number[] = [];
   const classOf = new Uint8Array(256);
+  const areAlike = (a: number, b: number) => {
+    for (let row = 0; row < table.length; row += nCuts) if (table[row + a] !== table[row + b]) return false;
+    return true;
+  };
   for (const [c, first] of cuts.entries()) {
-    const key = Array.from({ length: nStates }, (_, state) => table[state * nCuts + c]).join();
-    const id = classes.get(key) ?? columns.length;
-    if (id === columns.length) columns.push(c);
-    classes.set(key, id);
+    const known = columns.findIndex((column) => areAlike(column, c));
+    const id = known >= 0 ? known : columns.push(c) - 1;
     classOf.fill(id, first, cuts[c + 1] ?? 256);
   }
   const nClasses = columns.length;

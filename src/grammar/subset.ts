@@ -148,6 +148,10 @@ class InstructionSets {
   /** Ranges of bytes, with the instructions behind them. */
   edges(set: InstructionSet): { first: number; last: number; nexts: number[] }[] {
     const { op, next, value } = this.program;
+    if (set.length === 1 && op[set[0]] === BYTE) {
+      const [first, last] = [value[set[0]] & 0xff, value[set[0]] >> 8];
+      return first <= last ? [{ first, last, nexts: [next[set[0]]] }] : [];
+    }
     const isCut = new Uint8Array(257);
     for (const pc of set) {
       if (op[pc] !== BYTE) continue;
@@ -180,8 +184,8 @@ class InstructionSets {
 
   private undecidedCalls(set: InstructionSet): number[] {
     const { op, value } = this.program;
+    if (!set.some((pc) => op[pc] === CALL)) return [];
     const callPcs = [...set].filter((pc) => op[pc] === CALL);
-    if (callPcs.length === 0) return [];
     const own = noBytes();
     for (const pc of set) if (op[pc] === BYTE) own.fill(1, value[pc] & 0xff, (value[pc] >> 8) + 1);
     const callees = [...new Set(callPcs.map((pc) => value[pc]))];
