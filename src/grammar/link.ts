@@ -19,11 +19,9 @@ export function link(grammar: Grammar, rules: RuleStates, firsts: FirstBytes, fu
   }
   const cuts = cutsOf(rules);
   const nCuts = cuts.length;
-  if (nStates > MAX_STATES || nStates * nCuts > MAX_EDGES) {
-    throw new ConstraintError(
-      '',
-      `The constraint needs ${nStates} states; at most ${MAX_STATES} are allowed. Use a smaller one.`,
-    );
+  const most = Math.min(MAX_STATES, Math.floor(MAX_EDGES / nCuts));
+  if (nStates > most) {
+    throw new ConstraintError('', `The constraint needs ${nStates} states; it may have ${most}. Use a smaller one.`);
   }
   fuel.spend(nStates * nCuts);
   /** The cut at each byte that is one; behind the last byte, all of them. */

@@ -51,6 +51,7 @@ export function determinize(
   idOf([program.write(node, 0)]);
   const states: State[] = [];
   for (let i = 0; i < ids.sets.length; i++) {
+    fuel.spend(WORK_PER_STATE);
     const set = sets.decided(ids.sets[i]);
     const calls = sets.calls(set).map(([callee, nexts]) => ({ rule: callee, next: idOf(nexts) }));
     const edges = sets.edges(set).map(({ first, last, nexts }) => ({ first, last, next: idOf(nexts) }));
@@ -58,6 +59,9 @@ export function determinize(
   }
   return states;
 }
+
+/** What a state costs beside its instructions and edges. */
+const WORK_PER_STATE = 100;
 
 /** Instructions in ascending order. */
 type InstructionSet = Int32Array;
@@ -93,6 +97,10 @@ class InstructionSets {
   /** The last closure that met an instruction. */
   private readonly visits: number[] = [];
   private visit = 0;
+  /** Where a range of bytes begins, or ended before. */
+  private readonly isCut = new Uint8Array(257);
+  /** The piece that a byte is in. */
+  private readonly pieceAt = new Int16Array(256);
 
   constructor(
     private readonly program: Program,
@@ -152,14 +160,14 @@ class InstructionSets {
       const [first, last] = [value[set[0]] & 0xff, value[set[0]] >> 8];
       return first <= last ? [{ first, last, nexts: [next[set[0]]] }] : [];
     }
-    const isCut = new Uint8Array(257);
+    const { isCut, pieceAt } = this;
+    isCut.fill(0);
     for (const pc of set) {
       if (op[pc] !== BYTE) continue;
       isCut[value[pc] & 0xff] = 1;
       isCut[(value[pc] >> 8) + 1] = 1;
     }
     const pieces: { first: number; last: number; nexts: number[] }[] = [];
-    const pieceAt = new Int16Array(257); // of each byte
     for (let byte = 0; byte < 256; byte++) {
       if (isCut[byte] !== 0 || byte === 0) pieces.push({ first: byte, last: byte, nexts: [] });
       pieces[pieces.length - 1].last = byte;

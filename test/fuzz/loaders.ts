@@ -1,6 +1,7 @@
 // The fuzzed loaders: every entrance for a file.
 
 import { configLoader } from './config_cases';
+import { constraintLoader } from './constraint_cases';
 import { ggufLoader } from './gguf_cases';
 import { jsonLoader } from './json_cases';
 import { largeLoader } from './large_cases';
@@ -33,5 +34,6 @@ export const LOADERS = [
   templateLoader,
   modelLoader,
   markdownLoader,
+  constraintLoader,
   largeLoader,
 ] as readonly Loader[];

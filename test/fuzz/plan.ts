@@ -18,6 +18,7 @@ export const PLAN: Readonly<Record<string, { cases: number; loading: number }>> 
   template: { cases: 100, loading: 5 },
   model: { cases: 80, loading: 5 },
   markdown: { cases: 400, loading: 100 },
+  constraint: { cases: 200, loading: 5 },
   large: { cases: 8, loading: 0 },
 };
 
