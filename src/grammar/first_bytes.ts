@@ -4,6 +4,7 @@ import { ConstraintError } from '../errors';
 import { addAll, addRanges, type ByteSet, noBytes } from './byte_set';
 import type { Grammar, Node } from './grammar';
 import type { Fuel } from './limits';
+import { shown } from './shown';
 
 export interface FirstBytes {
   /** Whether a rule may write nothing. */
@@ -126,7 +127,10 @@ function refuseLeftRecursion(grammar: Grammar, isNullable: readonly boolean[], f
         way.pop();
       } else if (state[rule] === 1) {
         const { name } = grammar[rule];
-        throw new ConstraintError(name, `${name} begins with itself, so that it has no first letter. Rewrite it.`);
+        throw new ConstraintError(
+          name,
+          `${shown(name)} begins with itself, so that it has no first letter. Rewrite it.`,
+        );
       } else if (state[rule] === 0) {
         way.push({ rule, next: 0 });
       }

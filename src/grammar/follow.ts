@@ -5,6 +5,7 @@ import { addAll, addRanges, type ByteSet, meet, noBytes } from './byte_set';
 import type { FirstBytes } from './first_bytes';
 import type { Grammar } from './grammar';
 import type { Fuel } from './limits';
+import { shown } from './shown';
 import { determinize, type State } from './subset';
 
 /** The states of each rule that is called, by its number. */
@@ -26,7 +27,7 @@ export function decideEnds(grammar: Grammar, firsts: FirstBytes, fuel: Fuel): Ru
         const { name } = grammar[rule];
         throw new ConstraintError(
           name,
-          `${name} may end or go on with the same letter, so that one letter does not tell. Write what follows it so ` +
+          `${shown(name)} may end or go on with the same letter, so that one letter does not tell. Write what follows it so ` +
             'that it begins differently.',
         );
       }

@@ -6,6 +6,7 @@ import { call, choice, type Grammar, literal, type Node, repeat, sequence } from
 import { MAX_DEPTH } from './limits';
 import { RuleBook } from './rule_book';
 import { repetition, Scanner } from './scanner';
+import { shown } from './shown';
 
 /** @throws ConstraintError for malformed text, and for a rule that is missing or defined twice */
 export function gbnfGrammar(source: string): Grammar {
@@ -32,7 +33,7 @@ class GbnfParser {
     this.skip(true);
     while (!this.scanner.isAtEnd) this.definition();
     for (const name of this.rules.keys()) {
-      if (!this.defined.has(name)) throw new ConstraintError(name, `The grammar has no rule "${name}".`);
+      if (!this.defined.has(name)) throw new ConstraintError(name, `The grammar has no rule ${shown(name)}.`);
     }
     return this.book.grammar();
   }

@@ -9,10 +9,11 @@ import { MAX_DEPTH } from './limits';
 import { RuleBook } from './rule_book';
 import { arrayNode } from './schema_array';
 import type { SchemaContext } from './schema_context';
-import { checkSize, type Place, refuseBeside, shown, typesOf } from './schema_keywords';
+import { checkSize, type Place, refuseBeside, typesOf } from './schema_keywords';
 import { objectNode } from './schema_object';
 import { resolve } from './schema_reference';
 import { integerNode, numberNode, stringNode } from './schema_scalar';
+import { shown } from './shown';
 
 export interface SchemaGrammar {
   readonly grammar: Grammar;

@@ -7,6 +7,7 @@ import type { FirstBytes } from './first_bytes';
 import type { RuleStates } from './follow';
 import type { Grammar } from './grammar';
 import { type Fuel, MAX_EDGES, MAX_PUSHED, MAX_STACK, MAX_STATES } from './limits';
+import { shown } from './shown';
 import type { State } from './subset';
 
 /** Null where no document can end. */
@@ -75,7 +76,10 @@ class PushRows {
     const id = this.ids.get(key) ?? this.rows.length;
     if (id < this.rows.length) return id;
     if (states.length > MAX_PUSHED || id > 0xffff) {
-      throw new ConstraintError(name, `${name} begins with too many rules inside one another. Join some of them.`);
+      throw new ConstraintError(
+        name,
+        `${shown(name)} begins with too many rules inside one another. Join some of them.`,
+      );
     }
     this.ids.set(key, id);
     this.rows.push(states);

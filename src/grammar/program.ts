@@ -3,6 +3,7 @@
 import { ConstraintError } from '../errors';
 import type { ByteRange, Grammar, ListPart, Node } from './grammar';
 import { type Fuel, MAX_DEPTH, MAX_INSTRUCTIONS } from './limits';
+import { shown } from './shown';
 
 /** What an instruction does. END ends the rule, SPLIT goes both ways, BYTE and CALL go on behind a byte or a rule. */
 const END = 0;
@@ -60,7 +61,7 @@ export class Program {
       const { name } = this.grammar[this.value[pc]];
       throw new ConstraintError(
         this.name,
-        `${this.name} has alternatives that begin alike for too long: where ${name} begins, one letter does not tell ` +
+        `${shown(this.name)} has alternatives that begin alike for too long: where ${shown(name)} begins, one letter does not tell ` +
           'which of them it is. Make them differ early, or leave one out.',
       );
     }
@@ -70,7 +71,7 @@ export class Program {
   private add(op: number, next: number, value: number): number {
     this.fuel.spend(4);
     if (this.op.length >= MAX_INSTRUCTIONS) {
-      throw new ConstraintError(this.name, `${this.name} is too large. Use smaller bounds or fewer parts.`);
+      throw new ConstraintError(this.name, `${shown(this.name)} is too large. Use smaller bounds or fewer parts.`);
     }
     this.op.push(op);
     this.next.push(next);

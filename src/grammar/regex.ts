@@ -5,6 +5,7 @@ import { ALL, allBut, type CodePoints, type CodeRange, codePoints, utf8 } from '
 import { choice, EMPTY, type Grammar, type Node, repeat, sequence } from './grammar';
 import { MAX_DEPTH } from './limits';
 import { repetition, Scanner } from './scanner';
+import { shown } from './shown';
 
 /** How one letter out of a set is written. */
 export type WriteLetter = (set: CodePoints) => Node;
@@ -19,7 +20,7 @@ export function regexGrammar(source: string): Grammar {
 
 /** @param where the subschema of a pattern */
 export function parseRegex(source: string, write: WriteLetter, where: string, mode: MatchMode): Node {
-  const what = where === '' ? 'The regular expression' : `The pattern of ${JSON.stringify(where)}`;
+  const what = where === '' ? 'The regular expression' : `The pattern of ${shown(where)}`;
   return new RegexParser(new Scanner(source, where, what), write, mode).parse();
 }
 

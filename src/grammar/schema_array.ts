@@ -4,7 +4,8 @@ import { ConstraintError } from '../errors';
 import type { JsonObject } from '../shared/json_object';
 import { NEVER, type Node } from './grammar';
 import type { SchemaContext } from './schema_context';
-import { countOf, type Place, shown } from './schema_keywords';
+import { countOf, type Place } from './schema_keywords';
+import { shown } from './shown';
 
 export function arrayNode(context: SchemaContext, schema: JsonObject, { path, depth }: Place): Node {
   const min = countOf(schema, 'minItems', path, 0);

@@ -3,6 +3,7 @@
 import { ConstraintError } from '../errors';
 import { isJsonObject, type JsonObject } from '../shared/json_object';
 import { MAX_TEXT } from './limits';
+import { shown } from './shown';
 
 /** Where a subschema stands. */
 export interface Place {
@@ -21,6 +22,8 @@ const ANNOTATIONS = new Set([
   'definitions',
   'deprecated',
   'description',
+  // Of OpenAPI, beside a oneOf that says the same.
+  'discriminator',
   'examples',
   'readOnly',
   'title',
@@ -93,11 +96,6 @@ export function countOf<T>(schema: JsonObject, keyword: string, path: string, ab
     `The ${keyword} of the schema's ${shown(path)} is not a whole number from 0.`,
     keyword,
   );
-}
-
-/** An untrusted name or path for a message. */
-export function shown(name: string): string {
-  return JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}...` : name);
 }
 
 /** Refuses a schema that is too long or too deep, before anything else reads it. */

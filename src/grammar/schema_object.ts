@@ -6,7 +6,8 @@ import { allBut, codePoints } from './code_points';
 import { choice, type ListPart, literal, NEVER, type Node, repeat, sequence } from './grammar';
 import { QUOTE } from './json_text';
 import type { SchemaContext } from './schema_context';
-import { type Place, refuse, shown } from './schema_keywords';
+import { type Place, refuse } from './schema_keywords';
+import { shown } from './shown';
 
 /** Longest key that an open object has to tell from others, in code points. */
 const MAX_KEY = 256;

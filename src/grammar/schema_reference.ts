@@ -2,7 +2,7 @@
 
 import { ConstraintError } from '../errors';
 import { isJsonObject } from '../shared/json_object';
-import { shown } from './schema_keywords';
+import { shown } from './shown';
 
 /** What a reference names, and its pointer in one spelling. */
 export function resolve(root: unknown, reference: unknown, path: string): { path: string; schema: unknown } {

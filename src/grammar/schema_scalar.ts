@@ -8,7 +8,8 @@ import { QUOTE } from './json_text';
 import { type Bound, numberBetween } from './number_range';
 import { parseRegex } from './regex';
 import type { SchemaContext } from './schema_context';
-import { countOf, type Place, refuse, shown } from './schema_keywords';
+import { countOf, type Place, refuse } from './schema_keywords';
+import { shown } from './shown';
 import { FORMATS } from './string_formats';
 
 const LENGTHS = ['minLength', 'maxLength'] as const;

@@ -7,6 +7,7 @@ import type { FirstBytes } from './first_bytes';
 import type { Grammar } from './grammar';
 import { type Fuel, MAX_STATES } from './limits';
 import { BYTE, CALL, Program, SPLIT } from './program';
+import { shown } from './shown';
 
 interface Edge {
   readonly first: number;
@@ -46,7 +47,10 @@ export function determinize(
   const idOf = (pcs: readonly number[]): number => {
     const id = ids.idOf(sets.closure(pcs));
     if (id < MAX_STATES) return id;
-    throw new ConstraintError(name, `${name} needs more than ${MAX_STATES} states. Use smaller bounds or fewer parts.`);
+    throw new ConstraintError(
+      name,
+      `${shown(name)} needs more than ${MAX_STATES} states. Use smaller bounds or fewer parts.`,
+    );
   };
   idOf([program.write(node, 0)]);
   const states: State[] = [];

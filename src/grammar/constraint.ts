@@ -1,0 +1,58 @@
+// What an answer may be constrained by, and the automaton of each: the entrance of the room.
+
+import { ConstraintError } from '../errors';
+import type { Automaton } from './automaton';
+import { compileGrammar } from './compile';
+import { gbnfGrammar } from './gbnf';
+import { choice, type Grammar, literal } from './grammar';
+import { jsonObjectGrammar, type SchemaOptions, schemaGrammar } from './json_schema';
+import type { Layout } from './json_text';
+import { MAX_TEXT } from './limits';
+import { regexGrammar } from './regex';
+
+export type Constraint =
+  /** Any JSON object. */
+  | { readonly kind: 'json_object'; readonly layout?: Layout }
+  | ({ readonly kind: 'json_schema'; readonly schema: unknown } & SchemaOptions)
+  /** All of the answer matches a regular expression. */
+  | { readonly kind: 'regex'; readonly source: string }
+  /** GBNF. */
+  | { readonly kind: 'grammar'; readonly source: string }
+  /** One of these texts, as it is. */
+  | { readonly kind: 'choice'; readonly texts: readonly string[] };
+
+export interface CompiledConstraint {
+  readonly automaton: Automaton;
+  /** Sentences about what is enforced otherwise than asked for. */
+  readonly warnings: readonly string[];
+}
+
+/** @throws ConstraintError for what cannot be enforced, is malformed, or takes too much */
+export function compileConstraint(constraint: Constraint): CompiledConstraint {
+  if (constraint.kind === 'json_schema') {
+    const { grammar, warnings } = schemaGrammar(constraint.schema, constraint);
+    return { automaton: compileGrammar(grammar), warnings };
+  }
+  return { automaton: compileGrammar(grammarOf(constraint)), warnings: [] };
+}
+
+function grammarOf(constraint: Exclude<Constraint, { kind: 'json_schema' }>): Grammar {
+  switch (constraint.kind) {
+    case 'json_object':
+      return jsonObjectGrammar(constraint.layout);
+    case 'regex':
+      return regexGrammar(constraint.source);
+    case 'grammar':
+      return gbnfGrammar(constraint.source);
+    case 'choice':
+      return choiceGrammar(constraint.texts);
+  }
+}
+
+function choiceGrammar(texts: readonly string[]): Grammar {
+  const length = texts.reduce((sum, text) => sum + text.length + 1, 0);
+  if (length > MAX_TEXT) {
+    throw new ConstraintError('', `The choice has more than ${MAX_TEXT} letters. Use fewer or shorter texts.`);
+  }
+  return [{ name: 'the choice', node: choice(...texts.map(literal)) }];
+}
