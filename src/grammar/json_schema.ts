@@ -4,12 +4,12 @@
 import { ConstraintError } from '../errors';
 import { isJsonObject, type JsonObject } from '../shared/json_object';
 import { call, choice, type Grammar, NEVER, type Node } from './grammar';
-import { JsonText, type Layout } from './json_text';
+import { ANY, JsonText, type Layout } from './json_text';
 import { MAX_DEPTH } from './limits';
 import { RuleBook } from './rule_book';
 import { arrayNode } from './schema_array';
 import type { SchemaContext } from './schema_context';
-import { checkSize, type Place, refuseBeside, typesOf } from './schema_keywords';
+import { checkSize, type Place, refuseBeside, saysNothing, typesOf } from './schema_keywords';
 import { objectNode } from './schema_object';
 import { resolve } from './schema_reference';
 import { integerNode, numberNode, stringNode } from './schema_scalar';
@@ -83,7 +83,7 @@ class Compiler implements SchemaContext {
         `The schema's ${shown(path)} is nested deeper than ${MAX_DEPTH} levels. Flatten it.`,
       );
     }
-    if (schema === true) return this.text.any;
+    if (schema === true || (isJsonObject(schema) && saysNothing(schema))) return this.text.any;
     if (schema === false) return NEVER;
     if (!isJsonObject(schema)) throw new ConstraintError(path, `The schema's ${shown(path)} is not a schema.`);
     if ('$ref' in schema) return this.reference(schema, place);
@@ -136,7 +136,8 @@ class Compiler implements SchemaContext {
       this.warnings.add(`oneOf of ${shown(path)} is enforced as anyOf: a value may fit more than one of its schemas.`);
     }
     const nodes = branches.map((branch, i) => this.node(branch, { path: `${path}/${keyword}/${i}`, depth: depth + 1 }));
-    return choice(...nodes);
+    // A value that fits anything needs no alternatives, between which a letter could not decide.
+    return nodes.find((node) => node.kind === 'call' && this.book.isNamed(node.rule, ANY)) ?? choice(...nodes);
   }
 
   private typed(type: string, schema: JsonObject, place: Place): Node {

@@ -63,6 +63,8 @@ const ESCAPE = sequence(
 );
 
 export const QUOTE = literal('"');
+/** The name of the rule of any value. */
+export const ANY = 'any value';
 
 export class JsonText {
   private readonly gap: Node;
@@ -171,7 +173,7 @@ export class JsonText {
 
   /** Any value at all. */
   get any(): Node {
-    return this.book.once('any value', () =>
+    return this.book.once(ANY, () =>
       choice(this.string(), this.number, this.boolean, this.null, this.anyArray, this.anyObject),
     );
   }

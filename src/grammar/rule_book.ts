@@ -30,6 +30,11 @@ export class RuleBook {
     return call(rule);
   }
 
+  /** Whether `once` made this rule under this name. */
+  isNamed(rule: number, name: string): boolean {
+    return this.shared.get(name) === rule;
+  }
+
   grammar(): Grammar {
     return this.rules;
   }

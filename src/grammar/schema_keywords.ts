@@ -43,6 +43,11 @@ const OF_TYPE: Readonly<Record<string, readonly string[]>> = {
 const ALL_TYPES = ['object', 'array', 'string', 'number', 'boolean', 'null'];
 const MAX_NESTING = 128;
 
+/** Whether a schema fits every value. */
+export function saysNothing(schema: JsonObject): boolean {
+  return Object.keys(schema).every((keyword) => ANNOTATIONS.has(keyword));
+}
+
 /**
  * The types of a schema. Without `type`, those that its keywords are about; without such keywords, or where the schema
  * is read as open, all.

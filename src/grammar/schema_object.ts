@@ -20,7 +20,7 @@ export function objectNode(context: SchemaContext, schema: JsonObject, { path, d
   if (!Array.isArray(required) || !required.every((name) => typeof name === 'string')) {
     malformed(path, 'required', 'a list of names');
   }
-  if ('propertyNames' in schema && !saysNothing(schema.propertyNames)) refuse(path, 'propertyNames');
+  if ('propertyNames' in schema && !areAllNames(schema.propertyNames)) refuse(path, 'propertyNames');
   const areNamed = Object.keys(properties).length + required.length > 0;
   const others = otherProperties(schema, areNamed && !context.isOpen);
   const place = (name: string): Place => ({ path: `${path}/${name}`, depth: depth + 1 });
@@ -51,7 +51,7 @@ function otherProperties(schema: JsonObject, isClosed: boolean): unknown {
 }
 
 /** Every key is a string. */
-function saysNothing(names: unknown): boolean {
+function areAllNames(names: unknown): boolean {
   return (
     names === true ||
     (isJsonObject(names) && Object.entries(names).every(([key, value]) => key === 'type' && value === 'string'))

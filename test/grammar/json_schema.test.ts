@@ -43,6 +43,12 @@ const CASES: readonly [name: string, schema: unknown, fit: readonly string[], un
     ['true'],
   ],
   [
+    'anyOf with anything',
+    { anyOf: [{ $ref: '#/$defs/a' }, { title: 'x' }], $defs: { a: { type: 'array', items: { $ref: '#/$defs/a' } } } },
+    ['[[]]', '1', '[[{}]]'],
+    [''],
+  ],
+  [
     'anyOf of objects',
     {
       anyOf: ['x', 'y'].map((kind) => ({
