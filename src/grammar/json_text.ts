@@ -98,10 +98,12 @@ export class JsonText {
 
   /** Any character, in any spelling. */
   private get character(): Node {
-    return choice(
-      byteIn(...PLAIN),
-      this.beyondAscii(within(ALL, 0x80, LAST_CODE_POINT)),
-      this.book.once('escape', () => ESCAPE),
+    return this.book.once('character', () =>
+      choice(
+        byteIn(...PLAIN),
+        this.beyondAscii(within(ALL, 0x80, LAST_CODE_POINT)),
+        this.book.once('escape', () => ESCAPE),
+      ),
     );
   }
 
