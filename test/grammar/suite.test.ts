@@ -6,6 +6,7 @@ import { ConstraintError } from '../../src/errors';
 import type { Automaton } from '../../src/grammar/automaton';
 import { hasData, readText } from '../text/fixtures';
 import { compileSchema, takes } from './documents';
+import { inLine, orders } from './spelling';
 
 const FOLDER = 'json_schema/tests/draft2020-12';
 /** The files, and how many of their schemas are refused: by `false`, by another keyword, or by a name for a schema. */
@@ -39,15 +40,6 @@ interface Group {
   tests: { description: string; data: unknown; valid: boolean }[];
 }
 
-/** JSON in one line, with one space after a colon and a comma. */
-function inLine(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(inLine).join(', ')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  return `{${Object.entries(value)
-    .map(([key, inner]) => `${JSON.stringify(key)}: ${inLine(inner)}`)
-    .join(', ')}}`;
-}
-
 /** Null where the schema is refused. */
 function compiled(schema: unknown, open: boolean): Automaton | null {
   try {
@@ -56,26 +48,6 @@ function compiled(schema: unknown, open: boolean): Automaton | null {
     if (error instanceof ConstraintError) return null;
     throw error;
   }
-}
-
-/** The same document with the keys of its objects in every order. */
-function orders(value: unknown): unknown[] {
-  if (Array.isArray(value)) {
-    return value.reduce<unknown[][]>(
-      (starts, item) => orders(item).flatMap((order) => starts.map((start) => [...start, order])),
-      [[]],
-    );
-  }
-  if (typeof value !== 'object' || value === null) return [value];
-  const fromKeys = (rest: [string, unknown][]): [string, unknown][][] =>
-    rest.length === 0
-      ? [[]]
-      : rest.flatMap(([key, inner], i) =>
-          fromKeys(rest.toSpliced(i, 1)).flatMap((others) =>
-            orders(inner).map((order): [string, unknown][] => [[key, order], ...others]),
-          ),
-        );
-  return fromKeys(Object.entries(value)).map((entries) => Object.fromEntries(entries));
 }
 
 describe.skipIf(!hasData(FOLDER))('the test suite of JSON Schema (skipped without its files)', () => {
