@@ -96,7 +96,7 @@ test('list, chat and panel fit a window of 1024 pixels', async () => {
     true,
     false,
   ]);
-  expect(await widthOf('vivace-chat')).toBeGreaterThanOrEqual(380);
+  await expect.poll(() => widthOf('vivace-chat'), SOON).toBeGreaterThanOrEqual(380); // the panel hears of the new size
   expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
 });
 

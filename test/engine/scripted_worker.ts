@@ -167,6 +167,10 @@ export class ScriptedWorker {
     },
     tune: () => void this.calls.push('tune'),
     roofline: () => void this.calls.push('roofline'),
+    listCachedModels: () => {
+      this.calls.push('listCachedModels');
+      return [];
+    },
     unload: () => {},
   };
 

@@ -18,12 +18,19 @@ const LOCK_MS = 1000;
 const VIOLATION_MS = 200;
 /** The time for a worker to put its storage in order before it ends. */
 const LAST_CALL_MS = 900;
+/** Workers of this page that put their storage in order before they end. */
+const endings = new Set<Promise<void>>();
 /** The silence that a load may keep. */
 const LOAD_MS = 30_000;
 /** The longest patience that a worker gets. */
 const MOST_PATIENCE_MS = 300_000;
 /** The silence after which a worker is dead, if no other starts that could tell a hung worker from a busy machine. */
 const SILENT_MS = 60_000;
+
+/** Resolves when no worker of this page writes its last to storage any more. Never throws. */
+export async function storageSettled(): Promise<void> {
+  await Promise.all(endings);
+}
 
 /**
  * The whole address of a location: a worker from a blob has no base. A string that is no address comes back unchanged.
@@ -256,7 +263,13 @@ export class Connection {
   }
 
   /** Ends the worker when `lastCall` has settled, after `LAST_CALL_MS` at the latest. */
-  async closeAfter(lastCall: Promise<unknown>): Promise<void> {
+  closeAfter(lastCall: Promise<unknown>): Promise<void> {
+    const ending = this.waitAndClose(lastCall).finally(() => endings.delete(ending));
+    endings.add(ending);
+    return ending;
+  }
+
+  private async waitAndClose(lastCall: Promise<unknown>): Promise<void> {
     this.heartbeat.stop(); // the silence of a worker that ends starts no other
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise((resolve) => {

@@ -2,7 +2,7 @@
 
 import type { Remote } from 'comlink';
 import type { CachedModel, WorkerApi } from '../protocol';
-import { Connection } from './connection';
+import { Connection, storageSettled } from './connection';
 
 async function inWorker<T>(call: (worker: Remote<WorkerApi>) => Promise<T>): Promise<T> {
   const connection = await Connection.open();
@@ -14,10 +14,12 @@ async function inWorker<T>(call: (worker: Remote<WorkerApi>) => Promise<T>): Pro
 }
 
 /**
- * Lists the models kept in this browser, the last used first.
+ * Lists the models kept in this browser, the last used first. Waits until a load that was just canceled has written
+ * what had arrived.
  * @throws WorkerError if no worker starts
  */
-export function listCachedModels(): Promise<CachedModel[]> {
+export async function listCachedModels(): Promise<CachedModel[]> {
+  await storageSettled();
   return inWorker((worker) => worker.listCachedModels());
 }
 

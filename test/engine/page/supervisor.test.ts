@@ -9,6 +9,7 @@ import {
   type EngineLoadProgress,
   type Health,
   type LoadProgress,
+  listCachedModels,
 } from '../../../src/engine/engine';
 import { DeviceLostError, GpuMemoryError, ModelFetchError, UnsupportedModelError } from '../../../src/errors';
 import { Site } from '../scripted_worker';
@@ -772,6 +773,23 @@ describe('an unload leaves no worker within a second, and starts none', () => {
 });
 
 describe('beside the model', () => {
+  test('the list of models waits for a canceled load, which may still write what has arrived', async () => {
+    site.holds = true;
+    const stop = new AbortController();
+    const loading = Engine.load('https://example.org/model.gguf', { signal: stop.signal });
+    loading.catch(() => {}); // awaited below
+    await turn();
+    stop.abort();
+    await expect(loading).rejects.toThrow(/abort/);
+    const listing = listCachedModels();
+    await turn();
+    expect(site.workers.map(({ calls }) => calls)).toEqual([['cancelLoad']]);
+    site.workers[0].release();
+    expect(await listing).toEqual([]);
+    expect(site.workers.map(({ calls }) => calls)).toEqual([['cancelLoad'], ['listCachedModels']]);
+    expect(site.live).toEqual([]);
+  });
+
   test('the worker that hashes may die: the load begins again and hashes itself', async () => {
     site.hashes = true;
     site.holds = true;
