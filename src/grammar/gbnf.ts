@@ -30,7 +30,7 @@ class GbnfParser {
   }
 
   parse(): Grammar {
-    this.skip(true);
+    this.toNextText();
     while (!this.scanner.isAtEnd) this.definition();
     for (const name of this.rules.keys()) {
       if (!this.defined.has(name)) throw new ConstraintError(name, `The grammar has no rule ${shown(name)}.`);
@@ -41,15 +41,15 @@ class GbnfParser {
   private definition(): void {
     const { scanner } = this;
     const name = this.name();
-    this.skip(false);
+    this.toEndOfLine();
     if (!scanner.eat('::=')) scanner.fail(`has no ::= behind "${name}"`);
     if (this.defined.has(name)) scanner.fail(`has two rules "${name}"`);
     this.defined.add(name);
-    this.skip(true);
+    this.toNextText();
     this.book.define(this.ruleOf(name), this.alternatives(false));
     if (!scanner.isAtEnd && scanner.peek() !== '\n')
       scanner.fail(`does not understand ${JSON.stringify(scanner.peek())}`);
-    this.skip(true);
+    this.toNextText();
   }
 
   private name(): string {
@@ -64,11 +64,26 @@ class GbnfParser {
     return rule;
   }
 
-  /** Spaces and comments; with `lines`, ends of lines too. */
-  private skip(lines: boolean): void {
+  /** Passes spaces and comments up to the end of the line. */
+  private toEndOfLine(): void {
+    this.skip(/^[ \t\r]$/);
+  }
+
+  /** Passes spaces, comments and ends of lines. */
+  private toNextText(): void {
+    this.skip(/^\s$/);
+  }
+
+  /** A rule ends with its line, but not inside of parentheses. */
+  private passSpace(isInside: boolean): void {
+    if (isInside) this.toNextText();
+    else this.toEndOfLine();
+  }
+
+  private skip(space: RegExp): void {
     const { scanner } = this;
     for (;;) {
-      scanner.takeWhile(lines ? /^\s$/ : /^[ \t\r]$/);
+      scanner.takeWhile(space);
       if (scanner.peek() !== '#') return;
       scanner.takeWhile(/^[^\n]$/);
     }
@@ -78,7 +93,7 @@ class GbnfParser {
   private alternatives(isInside: boolean): Node {
     const ways: Node[] = [];
     do {
-      this.skip(true);
+      this.toNextText();
       ways.push(this.terms(isInside));
     } while (this.scanner.eat('|'));
     return choice(...ways);
@@ -87,7 +102,7 @@ class GbnfParser {
   private terms(isInside: boolean): Node {
     const terms: Node[] = [];
     for (let term = this.term(); term !== null; term = this.term()) {
-      this.skip(isInside);
+      this.passSpace(isInside);
       terms.push(this.repeated(term, isInside));
     }
     return sequence(...terms);
@@ -97,17 +112,11 @@ class GbnfParser {
     const { scanner } = this;
     let node = term;
     for (let times = 0; ; times++) {
-      const bounds = scanner.eat('*')
-        ? { min: 0, max: null }
-        : scanner.eat('+')
-          ? { min: 1, max: null }
-          : scanner.eat('?')
-            ? { min: 0, max: 1 }
-            : repetition(scanner);
+      const bounds = repetition(scanner);
       if (bounds === null) return node;
       if (times >= MAX_DEPTH) scanner.fail(`repeats a repetition more than ${MAX_DEPTH} times`);
       node = repeat(node, bounds.min, bounds.max);
-      this.skip(isInside);
+      this.passSpace(isInside);
     }
   }
 

@@ -109,13 +109,7 @@ class RegexParser {
 
   private repeated(node: Node): Node {
     const { scanner } = this;
-    const bounds = scanner.eat('*')
-      ? { min: 0, max: null }
-      : scanner.eat('+')
-        ? { min: 1, max: null }
-        : scanner.eat('?')
-          ? { min: 0, max: 1 }
-          : repetition(scanner);
+    const bounds = repetition(scanner);
     if (bounds === null) return node;
     scanner.eat('?'); // as few as possible: the same texts
     if ('*+?'.includes(scanner.peek()) && !scanner.isAtEnd)

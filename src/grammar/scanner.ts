@@ -67,8 +67,22 @@ export class Scanner {
 /** Most repetitions that a text may ask for by number. */
 const MAX_REPEAT = 0xffff;
 
-/** `{2}`, `{2,}` or `{2,5}` behind the brace that opens, and `{,5}`. Null, with nothing taken, where it is not one. */
-export function repetition(scanner: Scanner): { min: number; max: number | null } | null {
+interface Repetition {
+  min: number;
+  /** Null without a bound. */
+  max: number | null;
+}
+
+/** `*`, `+`, `?`, or bounds in braces. Null, with nothing taken, where none follows. */
+export function repetition(scanner: Scanner): Repetition | null {
+  if (scanner.eat('*')) return { min: 0, max: null };
+  if (scanner.eat('+')) return { min: 1, max: null };
+  if (scanner.eat('?')) return { min: 0, max: 1 };
+  return bounds(scanner);
+}
+
+/** `{2}`, `{2,}`, `{2,5}` or `{,5}`. Null, with nothing taken, where none follows. */
+function bounds(scanner: Scanner): Repetition | null {
   let text = '';
   while (/^[0-9, ]$/.test(scanner.peek(text.length + 1)) && text.length < 20) text += scanner.peek(text.length + 1);
   const match =
