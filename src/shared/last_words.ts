@@ -54,8 +54,9 @@ export class LastWords {
   private entries(): [key: string, text: string][] {
     try {
       const start = this.nameOf('');
-      const all = Object.entries(this.storage()) as [string, string][];
-      return all.filter(([name]) => name.startsWith(start)).map(([name, text]) => [name.slice(start.length), text]);
+      const storage = this.storage();
+      const names = Object.keys(storage).filter((name) => name.startsWith(start));
+      return names.map((name) => [name.slice(start.length), storage.getItem(name) ?? '']);
     } catch {
       return [];
     }

@@ -6,6 +6,7 @@ import { LastWords } from '../../src/shared/last_words';
 /** Entries are own properties, as in a browser. */
 function storageOf(values: Record<string, string>): Storage {
   const methods = {
+    getItem: (key: string) => values[key] ?? null,
     setItem: (key: string, value: string) => {
       values[key] = value;
     },
