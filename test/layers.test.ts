@@ -120,6 +120,9 @@ const DOORS: Record<string, readonly string[]> = {
     'shared_styles',
   ],
   'ui/turn': ['turn', 'turn_editor'],
+  'words/de': ['all', 'bench', 'chat', 'panel'],
+  'words/en': ['bench', 'catalogue', 'chat', 'figures', 'page', 'panel'],
+  'words/ja': ['all', 'bench', 'chat', 'panel'],
 };
 
 /** Folders that never import one another. */

@@ -5,8 +5,8 @@ import type { Translated, Translation } from './language';
 export async function importTranslation(language: Translated): Promise<Translation> {
   switch (language) {
     case 'de':
-      return (await import('./de')).de;
+      return (await import('./de/all')).de;
     case 'ja':
-      return (await import('./ja')).ja;
+      return (await import('./ja/all')).ja;
   }
 }

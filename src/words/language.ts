@@ -1,9 +1,9 @@
 // The language of the interface: which one is chosen, its texts, and who hears of a change. English is built in; the
 // texts of the others are fetched when they are chosen.
 
-import type { ChatWords } from './chat_en';
-import type { PageWords } from './page_en';
-import type { PanelWords } from './panel_en';
+import type { ChatWords } from './en/chat';
+import type { PageWords } from './en/page';
+import type { PanelWords } from './en/panel';
 
 const LANGUAGES = ['en', 'de', 'ja'] as const;
 export type Language = (typeof LANGUAGES)[number];

@@ -1,7 +1,7 @@
 // The texts of the page in the language of the interface: for what the script tag never shows.
 
+import { type PageWords, page } from './en/page';
 import { translation } from './language';
-import { type PageWords, page } from './page_en';
 
 export function pageWords(): PageWords {
   return translation()?.page ?? page;

@@ -1,10 +1,10 @@
 // The interface in other languages: by the browser's language, by the page's address, and by the attribute of the tag.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { chat as german } from '../../src/words/chat_de';
-import { page as germanPage } from '../../src/words/page_de';
-import { page as japanesePage } from '../../src/words/page_ja';
-import { panel as germanPanel } from '../../src/words/panel_de';
+import { chat as german } from '../../src/words/de/chat';
+import { page as germanPage } from '../../src/words/de/page';
+import { panel as germanPanel } from '../../src/words/de/panel';
+import { page as japanesePage } from '../../src/words/ja/page';
 import { type Hosts, openHosts, visitHost } from './host_site';
 import { openSite, type Site } from './site';
 

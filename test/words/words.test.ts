@@ -1,14 +1,14 @@
 // The texts of all languages: one shape, nothing empty, plurals that speak; and the choice of a language.
 
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { chat } from '../../src/words/chat_en';
-import { de } from '../../src/words/de';
+import { de } from '../../src/words/de/all';
+import { chat } from '../../src/words/en/chat';
+import { page } from '../../src/words/en/page';
+import { panel } from '../../src/words/en/panel';
 import { importTranslation } from '../../src/words/import_translation';
-import { ja } from '../../src/words/ja';
+import { ja } from '../../src/words/ja/all';
 import { chooseLanguage, language, onLanguage, type Translation, useLanguage } from '../../src/words/language';
-import { page } from '../../src/words/page_en';
 import { pageWords } from '../../src/words/page_words';
-import { panel } from '../../src/words/panel_en';
 import { panelWords } from '../../src/words/panel_words';
 import { words } from '../../src/words/words';
 

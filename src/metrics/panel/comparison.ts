@@ -1,7 +1,7 @@
 // Runs side by side: the pinned runs and the newest one, each compared with the first. Pure.
 
 import { isOfTooFew } from '../../engine/tbt';
-import type { PanelWords } from '../../words/panel_en';
+import type { PanelWords } from '../../words/en/panel';
 import { panelWords } from '../../words/panel_words';
 import type { Pin, PinLetter } from '../chart/picture';
 import { newTokensOf, type RunData } from '../run/run_data';

@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { benchReport, benchText, browserName } from '../../../src/metrics/bench/bench_report';
 import { findMeasurement, MEASUREMENTS, promptOf } from '../../../src/metrics/bench/named_measurements';
 import { originHere } from '../../../src/metrics/run/run_origin';
-import { bench as de } from '../../../src/words/bench_de';
-import { bench as en } from '../../../src/words/bench_en';
-import { bench as ja } from '../../../src/words/bench_ja';
-import { panel } from '../../../src/words/panel_en';
+import { bench as de } from '../../../src/words/de/bench';
+import { bench as en } from '../../../src/words/en/bench';
+import { panel } from '../../../src/words/en/panel';
+import { bench as ja } from '../../../src/words/ja/bench';
 
 const INFO = {
   model: { name: 'Storyteller', format: 'Q8_0' },

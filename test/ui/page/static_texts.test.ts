@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { parseHTML } from 'linkedom';
 import { afterEach, expect, test } from 'vitest';
 import { writeStaticTexts } from '../../../src/ui/page/static_texts';
+import { page as german } from '../../../src/words/de/page';
 import { importTranslation } from '../../../src/words/import_translation';
 import { useLanguage } from '../../../src/words/language';
-import { page as german } from '../../../src/words/page_de';
 
 const read = () => parseHTML(readFileSync(new URL('../../../index.html', import.meta.url), 'utf8')).document;
 

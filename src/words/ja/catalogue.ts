@@ -1,6 +1,6 @@
 // The texts of the list of models and of the first screen in Japanese.
 
-import type { CatalogueWords } from './catalogue_en';
+import type { CatalogueWords } from '../en/catalogue';
 
 export const catalogue: CatalogueWords = {
   lead: 'お使いのコンピューターで動くチャットです。入力した内容が外に出ることはありません。',

@@ -1,7 +1,7 @@
 // The texts of the panel in German.
 
-import { figures } from './figures_de';
-import type { PanelWords } from './panel_en';
+import type { PanelWords } from '../en/panel';
+import { figures } from './figures';
 
 export const panel: PanelWords = {
   figures,

@@ -1,6 +1,6 @@
 // The texts of the card of a named measurement in Japanese.
 
-import type { BenchWords } from './bench_en';
+import type { BenchWords } from '../en/bench';
 
 export const bench: BenchWords = {
   title: (name) => `測定「${name}」`,

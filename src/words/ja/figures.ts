@@ -1,6 +1,6 @@
 // The texts of the panel's figures in Japanese.
 
-import type { figures as source } from './figures_en';
+import type { figures as source } from '../en/figures';
 
 const gap = (n: number) => `トークンの間隔の ${n} % はこれ以下です。`;
 const step = '1 ステップに要した GPU 自身の時間（タイムスタンプによる）。待ち時間と転送は含みません。';

@@ -1,7 +1,7 @@
 // The texts of the page alone in Japanese.
 
-import { catalogue } from './catalogue_ja';
-import type { PageWords } from './page_en';
+import type { PageWords } from '../en/page';
+import { catalogue } from './catalogue';
 
 export const page: PageWords = {
   catalogue,

@@ -1,6 +1,6 @@
 // The texts of the panel's figures in German.
 
-import type { figures as source } from './figures_en';
+import type { figures as source } from '../en/figures';
 
 const gap = (n: number) => `${n} von 100 Abständen zwischen Tokens sind nicht länger.`;
 const step = 'Die eigene Zeit der GPU für einen Schritt, aus ihren Zeitstempeln, ohne Warten und Übertragung.';

@@ -1,6 +1,6 @@
 // The texts of the page alone in English, by room. This is the source: the other languages have the same shape.
 
-import { catalogue } from './catalogue_en';
+import { catalogue } from './catalogue';
 
 export const page = {
   catalogue,

@@ -1,7 +1,7 @@
 // The texts of the page alone in German.
 
-import { catalogue } from './catalogue_de';
-import type { PageWords } from './page_en';
+import type { PageWords } from '../en/page';
+import { catalogue } from './catalogue';
 
 export const page: PageWords = {
   catalogue,

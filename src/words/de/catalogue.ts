@@ -1,6 +1,6 @@
 // The texts of the list of models and of the first screen in German.
 
-import type { CatalogueWords } from './catalogue_en';
+import type { CatalogueWords } from '../en/catalogue';
 
 export const catalogue: CatalogueWords = {
   lead: 'Ein Chat, der auf Ihrem eigenen Gerät läuft. Nichts, was Sie schreiben, verlässt es.',

@@ -1,6 +1,6 @@
 // The texts of the panel in English, by room. This is the source: the other languages have the same shape.
 
-import { figures } from './figures_en';
+import { figures } from './figures';
 
 export const panel = {
   figures,

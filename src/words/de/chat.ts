@@ -1,6 +1,6 @@
 // The texts of the chat in German.
 
-import type { ChatWords } from './chat_en';
+import type { ChatWords } from '../en/chat';
 
 export const chat: ChatWords = {
   time: {
