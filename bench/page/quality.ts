@@ -1,8 +1,8 @@
 // `bench -- quality`: what quantized activations cost in words, on stories that the same weights tell in f32.
 
 import { InvalidRequestError } from '../../src/errors';
+import type { ActivationType } from '../../src/model/arithmetic';
 import { readConfig } from '../../src/model/config/read';
-import type { ActivationType } from '../../src/model/linears';
 import { Llama } from '../../src/model/llama';
 import { checkStep, type StepChoice } from '../../src/model/step/step_choice';
 import { resolveTensors } from '../../src/model/tensors';

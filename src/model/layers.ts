@@ -4,7 +4,8 @@
 import type { AttentionKernel, AttentionShape } from '../attention/attention';
 import { type PreparedAttention, type PrepareOptions, prepareAttention } from '../attention/prepare';
 import type { LinearPass } from '../kernels/linear/create_linear';
-import { type ActivationType, LinearBuilder, type LinearSources, type Linears, type Operation } from './linears';
+import type { Arithmetic } from './arithmetic';
+import { LinearBuilder, type LinearSources, type Linears, type Operation } from './linears';
 
 /** The five operations of a layer, in their order. */
 export interface Layer extends Linears {
@@ -61,9 +62,9 @@ export class Layers {
     return this.attention.check(gpu, this.attentionShape, checkedBuffers(buffers, kvCache));
   }
 
-  /** `q8` where any linear runs on quantized activations. */
-  get activations(): ActivationType {
-    return this.linears.activations;
+  /** `q8` for a pass in which any linear runs on quantized activations. */
+  get arithmetic(): Arithmetic {
+    return this.linears.arithmetic;
   }
 
   /** Every linear that a tuner may try with other parameters. */

@@ -22,12 +22,11 @@ import type { MatvecInput } from '../kernels/linear/matvec';
 import { fitsMatvec } from '../kernels/linear/matvec_plan';
 import type { ProductProfile } from '../kernels/linear/product_profile';
 import { formatRuns, type WeightRun } from '../kernels/linear/weight_format';
+import { type ActivationType, type Arithmetic, arithmeticOf } from './arithmetic';
 import type { Buffers } from './buffers';
 import type { KvCache } from './kv_cache';
 import type { PaddedConfig } from './padding';
 import { isInterleaved, type LinearWeights, type ModelWeights } from './weights';
-
-export type ActivationType = 'f32' | 'q8';
 
 /** Dispatches with their buffers bound, ready to record. */
 export interface Operation {
@@ -49,8 +48,7 @@ export interface LinearSources {
   buffers: Buffers;
   kvCache: KvCache;
   weights: ModelWeights;
-  /** `q8`: activations in signed bytes wherever a matrix has integers. */
-  activations: ActivationType;
+  activations: Arithmetic;
   /** The parameters that a tuner found. */
   tuned: ProductProfile | null;
 }
@@ -69,8 +67,8 @@ const MOST_MERGED_PARTS = 16;
 
 /** Makes linears in f32 or, where a matrix has integers, on quantized activations. */
 export class LinearBuilder {
-  /** `q8` once any linear runs on quantized activations. */
-  activations: ActivationType = 'f32';
+  /** `q8` once any linear of the pass runs on quantized activations. */
+  readonly arithmetic: Record<LinearPass, ActivationType> = { ...arithmeticOf('f32') };
   /** Linears that a tuner may try: those of one token, and those of many on quantized activations. */
   readonly made: MadeLinear[] = [];
 
@@ -127,7 +125,8 @@ export class LinearBuilder {
   }
 
   /**
-   * True if all rows run in integers: the load allows it, the matrix has them, and quantized activations fit this GPU.
+   * True if all rows run in integers for one token: the load allows it, the matrix has them, and quantized activations
+   * fit this GPU.
    */
   isInteger(weights: LinearWeights, input: MatvecInput, finishRows?: number): boolean {
     return formatRuns(weights.matrix).every((run) => this.fits(this.shapeOf(weights, run), input, finishRows));
@@ -196,7 +195,7 @@ export class LinearBuilder {
       const shape = this.shapeOf(weights, run);
       return { run, shape, input: as ?? this.inputOf(pass, shape, epilogue.finishRows) };
     });
-    if (runs.some(({ input }) => input !== 'f32')) this.activations = 'q8';
+    if (runs.some(({ input }) => input !== 'f32')) this.arithmetic[pass] = 'q8';
     const linears = runs.map(async ({ run, shape, input }): Promise<Operation> => {
       const x = pass === 'prefill' && input === 'q8' ? buffers.xq : from;
       this.keep(weights, run, { pass, shape, epilogue, input, buffers: [x, ...own] });
@@ -231,17 +230,18 @@ export class LinearBuilder {
   }
 
   private inputOf(pass: LinearPass, shape: LinearShape, finishRows?: number): MatvecInput {
-    if (pass === 'prefill') return this.inIntegers(shape) ? 'q8' : 'f32';
+    if (pass === 'prefill') return this.inIntegers(pass, shape) ? 'q8' : 'f32';
     return this.fits(shape, 'to_q8', finishRows) ? 'to_q8' : 'f32';
   }
 
-  private inIntegers({ format }: LinearShape): boolean {
-    return this.sources.activations === 'q8' && hasIntegers(format);
+  private inIntegers(pass: LinearPass, { format }: LinearShape): boolean {
+    return this.sources.activations[pass] === 'q8' && hasIntegers(format);
   }
 
+  /** True if the rows of one token run in integers. */
   private fits(shape: LinearShape, input: MatvecInput, finishRows = 2): boolean {
     const { limits, can } = this.sources.gpu;
-    return this.inIntegers(shape) && fitsMatvec({ ...shape, input, finishRows }, limits, can.subgroupMinSize);
+    return this.inIntegers('decode', shape) && fitsMatvec({ ...shape, input, finishRows }, limits, can.subgroupMinSize);
   }
 
   private shapeOf({ matrix, normed, biased }: LinearWeights, { format, parts }: WeightRun): LinearShape {

@@ -15,10 +15,11 @@ import type { ProductProfile } from '../kernels/linear/product_profile';
 import type { StepTest } from '../kernels/step/step';
 import type { StepLaunch } from '../kernels/step/step_plan';
 import { packBiases, packSampling, type SamplingParams } from '../sampling/sampling';
+import { type ActivationType, type Arithmetic, arithmeticOf } from './arithmetic';
 import { PREFILL_CHUNK } from './buffers';
 import { type ModelConfig, vectorsOf } from './config/config';
 import { type Layer, Layers } from './layers';
-import type { ActivationType, LinearSources, Operation } from './linears';
+import type { LinearSources, Operation } from './linears';
 import { allocateMemory, type ContextOptions, type ModelMemory, shapeOf } from './memory';
 import { allFinite, firstNotFinite, type Stage } from './not_finite';
 import { padConfig } from './padding';
@@ -41,7 +42,7 @@ export interface LlamaOptions extends ContextOptions {
   /** The parameters of linears that a tuner measured on this GPU. */
   productProfile?: ProductProfile;
   /** `q8` and `auto`: activations in signed bytes wherever a matrix has integers. Default f32, which is exact. */
-  activations?: 'auto' | ActivationType;
+  activations?: 'auto' | ActivationType | Arithmetic;
   /** Default plain. */
   step?: StepAsked;
   /** Workgroups and threads of a fused step. Default: those of `tunedStep`, else measured here. */
@@ -128,7 +129,7 @@ export class Llama {
     const { productProfile: tuned = null } = options;
     const { vocabSize, hiddenSize, embeddingScale: scale } = config;
     const { buffers, kvCache } = options.memory ?? (await allocateMemory(gpu, unpadded, weights, options));
-    const activations = (options.activations ?? 'f32') === 'f32' ? 'f32' : 'q8';
+    const activations = arithmeticOf(options.activations ?? 'f32');
     const attentionShape = shapeOf(config, options);
     const sources = { gpu, config, attentionShape, buffers, kvCache, weights, activations } as const;
     const { pooling } = config.embedding;
@@ -210,7 +211,12 @@ export class Llama {
 
   /** `q8` where any linear runs on quantized activations. */
   get activations(): ActivationType {
-    return this.layers.activations;
+    return Object.values(this.arithmetic).includes('q8') ? 'q8' : 'f32';
+  }
+
+  /** The same for each kind of pass. */
+  get arithmetic(): Arithmetic {
+    return this.layers.arithmetic;
   }
 
   /** How decode steps run, and why. */

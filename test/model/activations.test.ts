@@ -1,10 +1,12 @@
 // A whole model on quantized activations: close to the exact one, with the same logits whether the output projection
-// merges the splits of attention or reads them merged, and whether tokens come one at a time or in one pass.
+// merges the splits of attention or reads them merged, and whether tokens come one at a time or in one pass. Each kind
+// of pass may have an arithmetic of its own, on the same weights.
 
 import { expect, test } from 'vitest';
 import type { AttentionName } from '../../src/attention/attention';
 import { CpuLlama } from '../../src/cpu/llama';
 import { loadCpuWeights } from '../../src/engine/backend/cpu_backend';
+import type { Arithmetic } from '../../src/model/arithmetic';
 import { readConfig } from '../../src/model/config/read';
 import { Llama } from '../../src/model/llama';
 import { resolveTensors } from '../../src/model/tensors';
@@ -28,11 +30,11 @@ async function open() {
   return { files, config, tensors: resolveTensors(files, config) };
 }
 
-async function load(attention: AttentionName): Promise<Llama> {
+async function load(attention: AttentionName, activations: 'q8' | Arithmetic = 'q8'): Promise<Llama> {
   const gpu = await testGpu();
   const { files, config, tensors } = await open();
   const { weights, read } = await allocateWeights(gpu, tensors, config, 'q8');
-  const shape = { contextLength: 64, kvType: 'f32', attention, activations: 'q8' } as const;
+  const shape = { contextLength: 64, kvType: 'f32', attention, activations } as const;
   const llama = await Llama.create(gpu, config, weights, shape);
   await read(files);
   llama.start(weights);
@@ -84,4 +86,23 @@ test('one token at a time and in one pass, parts of attention merged on the way 
   fused.writeTokens(Uint32Array.from(readFixture(NAME).inputIds), 0);
   await fused.pass(STEPS, 'sample', 0).run({ position: 0, nTokens: STEPS });
   expect(relativeError(await fused.readLogits(), quantized[STEPS - 1])).toBeLessThan(0.02);
+});
+
+test.each([
+  { decode: 'f32', prefill: 'q8' },
+  { decode: 'q8', prefill: 'f32' },
+] as const)('%o', { timeout: TIMEOUT_MS }, async (arithmetic) => {
+  const exact = await exactLogits();
+  const llama = await load('fused_decode', arithmetic);
+  expect(llama.arithmetic).toEqual(arithmetic);
+  expect(llama.activations).toBe('q8');
+  const stepwise = worst(await decode(llama), exact);
+  expect(stepwise).toBeGreaterThan(arithmetic.decode === 'q8' ? 1e-4 : 0);
+  expect(stepwise).toBeLessThan(arithmetic.decode === 'q8' ? 0.05 : 2e-5);
+  // All but the last token as a prompt. Its logits are a product of one token.
+  llama.writeTokens(Uint32Array.from(readFixture(NAME).inputIds), 0);
+  await llama.pass(STEPS - 1, 'sample', 0).run({ position: 0, nTokens: STEPS - 1 });
+  const prompt = relativeError(await llama.readLogits(), exact[STEPS - 2]);
+  expect(prompt).toBeGreaterThan(1e-4); // the head runs as decode does
+  expect(prompt).toBeLessThan(0.05);
 });

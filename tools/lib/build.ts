@@ -55,11 +55,12 @@ const BUILDS = [
  * The list of runs took the panel 9.7: checks of each field of a document from a file and the run made of it 5, the
  * store 1.5, the list with its buttons and texts 3; and the tag 0.3, for lines of figures that open a run.
  * Kernels that read prompts faster took the core 1: exact ones 0.2, the attention of long ones 0.7.
+ * Passes that differ in arithmetic took the core 0.1.
  * Texts of the chart, of tuning and of the figures that can be translated took the panel 1.7.
  * An element with the size of its place and notices without names of kernels took the tag 0.3.
  */
 export const BUDGETS = [
-  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 177.5 },
+  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 177.6 },
   { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 231.3 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 78.5 },
   { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 309.5 },

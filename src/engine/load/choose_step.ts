@@ -1,8 +1,8 @@
 // The decode step of a load: what an earlier load found out on this GPU, or what this load measures and keeps.
 
 import type { Gpu } from '../../gpu/device';
+import type { ActivationType } from '../../model/arithmetic';
 import type { ModelConfig } from '../../model/config/config';
-import type { ActivationType } from '../../model/linears';
 import type { Llama } from '../../model/llama';
 import { checkStep, type StepAsked, type TunedStep } from '../../model/step/step_choice';
 import type { ModelWeights } from '../../model/weights';

@@ -73,7 +73,7 @@ export function fusedModel(sources: Omit<LinearSources, 'tuned'>): FusedModel | 
   if (gpu.limits.maxStorageBuffersPerShaderStage < storage) {
     return `it binds ${storage} storage buffers, of which this GPU allows ${gpu.limits.maxStorageBuffersPerShaderStage}`;
   }
-  if (activations !== 'q8') return 'activations are f32, and the fused step multiplies signed bytes';
+  if (activations.decode !== 'q8') return 'activations are f32, and the fused step multiplies signed bytes';
   return { shape, kinds };
 }
 

@@ -80,7 +80,9 @@ const CASES: Record<string, Case> = {
     shape: { hidden: 256, intermediate: 256, heads: 4, headDim: 64 },
     change: gpuWith('limits', { maxStorageBuffersPerShaderStage: 8 }),
   },
-  'activations are f32, and the fused step multiplies signed bytes': { change: () => ({ activations: 'f32' }) },
+  'activations are f32, and the fused step multiplies signed bytes': {
+    change: () => ({ activations: { decode: 'f32', prefill: 'q8' } }),
+  },
   'heads of 24 values are no multiple of 16': {
     model: { format: 'f32' },
     shape: { heads: 4, headDim: 24 },

@@ -45,7 +45,7 @@ export async function fusedSources(gpu: Gpu, files: ModelFiles, options: FusedRu
     buffers: createBuffers(gpu, config, contextLength),
     kvCache: createKvCache(gpu, config, contextLength, kvType),
     weights,
-    activations: 'q8',
+    activations: { decode: 'q8', prefill: 'q8' },
   } as const;
   return { unpadded, sources, read };
 }
