@@ -68,6 +68,7 @@ const BUNDLES: Record<string, Bundle> = {
   japanese: { entry: 'src/embed/words_ja.ts', file: 'embed_ja.js', format: 'iife' },
   code: { entry: 'src/embed/code_entry.ts', file: 'embed_code.js', format: 'iife' },
   math: { entry: 'src/embed/math_entry.ts', file: 'embed_math.js', format: 'iife' },
+  remember: { entry: 'src/embed/remember_entry.ts', file: 'embed_remember.js', format: 'iife' },
   bench: { entry: 'bench/page/page.ts', file: 'bench.js', format: 'es' },
   clients: { entry: 'bench/page/clients.ts', file: 'bench_clients.js', format: 'es' },
   tools: {

@@ -40,6 +40,7 @@ const DOORS: Record<string, readonly string[]> = {
   'api/openai': ['fetch'],
   'api/prompt_api': [],
   'embed/frameworks': [],
+  'embed/remember': ['kept', 'kept_conversation'],
   'engine/backend': ['backend', 'cpu_backend', 'next_task', 'webgpu_backend'],
   'engine/load': ['load'],
   'engine/page': ['answers', 'connection', 'model_cache', 'request', 'run_report', 'script_url', 'supervisor'],
@@ -94,7 +95,7 @@ const DOORS: Record<string, readonly string[]> = {
     'versions',
     'writers',
   ],
-  'ui/library': ['library'],
+  'ui/library': ['library', 'library_keeper'],
   'ui/markdown': [
     'code_block_styles',
     'code_modes',
@@ -120,9 +121,9 @@ const DOORS: Record<string, readonly string[]> = {
     'shared_styles',
   ],
   'ui/turn': ['turn', 'turn_editor'],
-  'words/de': ['all', 'bench', 'chat', 'panel'],
-  'words/en': ['bench', 'catalogue', 'chat', 'figures', 'page', 'panel'],
-  'words/ja': ['all', 'bench', 'chat', 'panel'],
+  'words/de': ['all', 'bench', 'chat', 'kept', 'panel'],
+  'words/en': ['bench', 'catalogue', 'chat', 'figures', 'kept', 'page', 'panel'],
+  'words/ja': ['all', 'bench', 'chat', 'kept', 'panel'],
 };
 
 /** Folders that never import one another. */

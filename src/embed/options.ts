@@ -45,6 +45,8 @@ export interface EmbedOptions extends EmbedModel {
   examples: readonly string[];
   /** The switch of thinking at the start, for models that have one. */
   thinking: Thinking;
+  /** The name under which this browser keeps the conversation for the site, or null: it lasts as long as the page. */
+  remember: string | null;
   /** Adds a button for the TBT panel. */
   panel: boolean;
   /** Opens the window at the start. */
@@ -93,6 +95,7 @@ export function readEmbedOptions(data: DOMStringMap, scriptAddress: string, page
     settings: oneOf('settings', SETTINGS) ?? (panel ? 'all' : 'sampling'),
     examples: splitExamples(data.examples),
     thinking: oneOf('thinking', THINKING) ?? 'on',
+    remember: readName(data.remember, complaints),
     panel,
     worker: readAddress('worker', data.worker, pageAddress, complaints),
     open: flag('open'),
@@ -125,6 +128,15 @@ export function readLanguage(tag: string | null | undefined, complaints: string[
   if (!tag) return null;
   if (languageOf(tag)) return tag;
   complaints.push(`lang="${tag}" has no texts here; the browser's language is shown instead.`);
+  return null;
+}
+
+/** The name of a kept conversation: `chat` for a bare attribute. Null where nothing is to be kept. */
+function readName(value: string | undefined, complaints: string[]): string | null {
+  if (value === undefined || value === 'false') return null;
+  if (value === '' || value === 'true') return 'chat';
+  if (/^[\w-]{1,40}$/.test(value)) return value;
+  complaints.push(`data-remember="${value}" is no name (40 letters, digits, - and _ at most); it is left out.`);
   return null;
 }
 

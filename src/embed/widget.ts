@@ -12,6 +12,7 @@ import type {
   Warning,
 } from '../engine/engine';
 import type { VivaceChat } from '../ui/chat/chat';
+import { newConversation } from '../ui/conversation/conversation_tree';
 import type { Offer } from '../ui/shared/advice';
 import { language, onLanguage } from '../words/language';
 import { launcherLabel } from '../words/launcher';
@@ -28,9 +29,11 @@ import { sharedStyles } from '../ui/shared/shared_styles';
 import { type EmbedListener, EmbedSession, waitingNotice } from './embed_session';
 import { sharedPool } from './engine_pool';
 import { leavable } from './leavable';
+import { loadPart } from './load_part';
 import type { EmbedOptions } from './options';
 import { addPanelScript } from './panel_script';
 import { adopt, hostTheme } from './protect';
+import type { Kept, RememberPart } from './remember/kept';
 import { createWidgetHost } from './removal';
 import { warningsFor } from './warnings_for';
 import { widgetStyles } from './widget_styles';
@@ -49,6 +52,9 @@ export interface WidgetEvents {
   error: { code: string; message: string };
 }
 
+/** The longest that an answer waits for the kept conversation. */
+const RESTORED_WITHIN_MS = 3_000;
+
 export class Widget {
   private readonly host = createWidgetHost();
   private readonly root = this.host.attachShadow({ mode: 'open' });
@@ -61,6 +67,10 @@ export class Widget {
   private showsPanel = false;
   /** Why there is no panel, or null. */
   private panelFailure: string | null = null;
+  /** The conversation that is being kept, once the window was opened. */
+  private keeping: Promise<Kept | null> | null = null;
+  /** True while the kept conversation is not here yet: a question would come before it. */
+  private isRestoring = false;
   private readonly stopHearing = onLanguage(() => this.onLanguage());
 
   constructor(private readonly options: EmbedOptions) {
@@ -93,6 +103,7 @@ export class Widget {
     if (this.isOpen || !this.host.isConnected) return;
     const isFirst = !this.wasOpened;
     this.isOpen = this.wasOpened = true;
+    this.isRestoring ||= isFirst && this.options.remember !== null;
     void showLanguage();
     if (this.options.panel) {
       addPanelScript((message) => {
@@ -106,6 +117,7 @@ export class Widget {
     const { chat } = this;
     const panel = this.root.querySelector<Panel>('vivace-metrics');
     if (isFirst && chat && panel) connectPanel(chat, panel);
+    if (isFirst && chat) this.remember(chat);
     if (takesFocus) this.focus();
     this.emit('open', undefined);
   }
@@ -119,9 +131,39 @@ export class Widget {
     this.emit('close', undefined);
   }
 
+  /** Deletes the conversation, shown and kept, for good. */
+  async forget(): Promise<void> {
+    const { chat, options } = this;
+    const kept = await this.keeping;
+    if (kept) return kept.forget();
+    if (chat) chat.conversation = newConversation(options.system);
+    if (options.remember) await (await rememberPart()).forget(options.remember);
+  }
+
+  /** Shows the kept conversation, and keeps what is shown from now on. */
+  private remember(chat: VivaceChat): void {
+    const { remember, settings } = this.options;
+    const place = this.root.querySelector<HTMLElement>('.kept');
+    if (!remember || !place) return;
+    const options = { name: remember, place, keepsSystem: settings === 'all', language, onLanguage };
+    const end = () => {
+      this.isRestoring = false;
+      this.render();
+    };
+    this.keeping = rememberPart()
+      .then((part) => part.keep(chat, options))
+      .catch((error: Error) => {
+        console.warn(`Vivace: the conversation is not kept. ${error.message}`);
+        return null;
+      })
+      .finally(end);
+    setTimeout(end, RESTORED_WITHIN_MS);
+  }
+
   /** Removes the widget from the page and releases the model. */
   async destroy(): Promise<void> {
     this.chat?.stop();
+    void this.keeping?.then((kept) => kept?.close());
     this.host.remove();
     this.listeners.clear();
     this.stopHearing();
@@ -263,7 +305,7 @@ export class Widget {
         <button class="icon" data-testid="close" aria-label=${text.close} title=${text.close} @click=${() => this.close()}>${icons.close}</button>
       </header>
       <vivace-notices class="waiting" data-testid="waiting"></vivace-notices>
-      <vivace-chat ?hidden=${this.showsPanel} .engine=${this.engine} .loadSettings=${this.session.settings}
+      <vivace-chat ?hidden=${this.showsPanel} .engine=${this.isRestoring ? null : this.engine} .loadSettings=${this.session.settings}
         .heading=${options.title} .system=${options.system} .welcome=${options.welcome} .placeholder=${options.placeholder} .settings=${options.settings} .examples=${options.examples} .thinking=${options.thinking}
         @vivace-open-run=${this.openPanel} @vivace-event=${this.onEvent} @vivace-health=${this.onHealth} @vivace-reload=${(event: CustomEvent<LoadSettings>) => this.session.reload(event.detail)}>
         <vivace-notices slot="notice"></vivace-notices>
@@ -271,6 +313,7 @@ export class Widget {
           @vivace-load-offer=${(event: CustomEvent<Offer>) => this.session.take(event.detail)}></vivace-loader>
       </vivace-chat>
       ${options.panel ? this.renderPanel() : nothing}
+      ${options.remember ? html`<p class="kept" data-testid="kept" hidden></p>` : nothing}
       ${options.footer ? html`<p class="footer" data-testid="footer">${options.footer}</p>` : nothing}
     </div>`;
   }
@@ -304,4 +347,8 @@ export class Widget {
   private onEvent = (event: CustomEvent<EngineEvent>) => {
     if (event.detail.type === 'warning') this.warn([event.detail]);
   };
+}
+
+function rememberPart(): Promise<RememberPart> {
+  return loadPart<RememberPart>('embed_remember.js');
 }

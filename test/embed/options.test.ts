@@ -25,6 +25,7 @@ test('a bare tag brings the storyteller that lies beside the script', () => {
       settings: 'sampling',
       examples: [],
       thinking: 'on',
+      remember: null,
       panel: false,
       worker: undefined,
       open: false,
@@ -102,4 +103,16 @@ test.each([
 ])('data-model=%s with data-hub=%s is %s', (model, hub, location) => {
   const read = readEmbedOptions({ model, ...(hub && { hub }) }, SCRIPT, PAGE);
   expect([read.options.model, read.complaints]).toEqual([location, []]);
+});
+
+test.each([
+  ['', 'chat', 0],
+  ['true', 'chat', 0],
+  ['false', null, 0],
+  ['help', 'help', 0],
+  ['../x', null, 1],
+  ['x'.repeat(41), null, 1],
+])('data-remember=%s keeps the conversation under %s', (remember, name, complaints) => {
+  const read = readEmbedOptions({ remember }, SCRIPT, PAGE);
+  expect([read.options.remember, read.complaints.length]).toEqual([name, complaints]);
 });
