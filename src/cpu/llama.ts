@@ -74,6 +74,12 @@ export interface CpuWeights {
   dense: readonly Float32Array[];
 }
 
+/** Keys and values of a layer: (tokens, n_kv_heads, head_dim). */
+interface KvRows {
+  k: Float32Array;
+  v: Float32Array;
+}
+
 /** Sees the numbers that an operation computed. */
 type Watch = (where: string, values: Float32Array) => void;
 
@@ -83,7 +89,7 @@ export class CpuLlama {
   private readonly contextLength: number;
   private readonly ropes: readonly RopeParameters[];
   /** Keys and values of each layer: (context_length, n_kv_heads, head_dim). Rows past the position are stale. */
-  private readonly cache: { k: Float32Array; v: Float32Array }[];
+  private readonly cache: readonly KvRows[];
 
   constructor(config: CpuLlamaConfig, weights: CpuWeights, contextLength: number) {
     this.config = config;
@@ -93,6 +99,21 @@ export class CpuLlama {
     this.ropes = config.ropes.map((rope) => (ropeFactors ? withRopeFactors(rope, ropeFactors) : rope));
     const rows = contextLength * config.nKvHeads * config.headDim;
     this.cache = weights.layers.map(() => ({ k: new Float32Array(rows), v: new Float32Array(rows) }));
+  }
+
+  /** Copies of the keys and values of the first `tokens` positions, of each layer: those of the cache, or of a copy. */
+  park(tokens: number, rows: readonly KvRows[] = this.cache): readonly KvRows[] {
+    const size = tokens * this.config.nKvHeads * this.config.headDim;
+    return rows.map(({ k, v }) => ({ k: k.slice(0, size), v: v.slice(0, size) }));
+  }
+
+  /** Copies the first `tokens` positions of parked keys and values back. */
+  restore(parked: readonly KvRows[], tokens: number): void {
+    const size = tokens * this.config.nKvHeads * this.config.headDim;
+    for (const [i, { k, v }] of this.cache.entries()) {
+      k.set(parked[i].k.subarray(0, size));
+      v.set(parked[i].v.subarray(0, size));
+    }
   }
 
   /** Logits (vocab) after token `id` at `position`. Its keys and values replace those of the cache at that position. */

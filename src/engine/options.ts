@@ -190,6 +190,16 @@ export const LOAD_OPTIONS = /* @__PURE__ */ and(LOAD_SETTINGS, {
     isApiOnly: true,
     help: 'Keep what is fetched in this browser, and load what was kept. check: ask for a newer version first.',
   },
+  /**
+   * Copies of conversations that lost the cache to another one. When they are full, the least recently used go first.
+   * Default: as much as the cache, but for large caches a quarter of it, and a quarter of the GPU's largest buffer.
+   */
+  kvBudgetBytes: {
+    kind: 'integer',
+    min: 0,
+    name: 'kv-budget',
+    help: 'Most bytes of conversations kept beside the one that runs, so that none is read again. 0 keeps none.',
+  },
   /** A tensor with a NaN or an infinity is an error that names it. Reading takes several times as long. */
   debug: {
     kind: 'switch',

@@ -128,7 +128,16 @@ export interface PerToken {
   bytesRead: number;
 }
 
+/**
+ * Where the cached tokens of a prompt came from: still in the cache, or copied back from a conversation that was kept
+ * beside it. Or why a longer beginning, once known, is computed again: given up for the budget, refused memory, dropped
+ * after a fault of the GPU, or not asked for. `new`: no known conversation begins like this.
+ */
+export type CacheReport = 'live' | 'parked' | 'new' | 'evicted' | 'refused' | 'cleared' | 'off';
+
 export interface RunMetrics {
+  /** The conversations kept beside the cache after the answer's beginning, and their bytes. Absent in older runs. */
+  cache?: { report: CacheReport; branches: number; bytes: number };
   attention: AttentionChoice;
   step: StepChoice;
   /** The time from the start of the request in the worker to its first token there. */
@@ -277,6 +286,8 @@ export interface EngineInfo {
    * of the context. Null on the cpu backend.
    */
   bytesPerToken: { weights: number; kvPerPosition: number } | null;
+  /** Most bytes of conversations that are kept beside the cache. Absent in older runs. */
+  kvBudgetBytes?: number;
   loadMs: { open: number; weights: number; compile: number };
   /**
    * What generation_config.json, or the metadata of a GGUF, suggests for sampling. Only values that the options allow.

@@ -18,6 +18,7 @@ import { packBiases, packSampling, type SamplingParams } from '../sampling/sampl
 import { type ActivationType, type Arithmetic, arithmeticOf } from './arithmetic';
 import { PREFILL_CHUNK } from './buffers';
 import { type ModelConfig, vectorsOf } from './config/config';
+import { KvBranches } from './kv_branches';
 import { type Layer, Layers } from './layers';
 import type { LinearSources, Operation } from './linears';
 import { allocateMemory, type ContextOptions, type ModelMemory, shapeOf } from './memory';
@@ -252,6 +253,12 @@ export class Llama {
   /** Clears a step that gave up at `position`, which runs as a plain step now. The text is for the user. */
   stepGaveUp(position: number): string | null {
     return this.parts.step.gaveUp(position);
+  }
+
+  /** Copies of keys and values beside the cache. */
+  get kvBranches(): KvBranches {
+    const { gpu, kvCache, attentionShape } = this.parts.sources;
+    return new KvBranches(gpu, kvCache, attentionShape, (ids) => this.writeTokens(ids, 0));
   }
 
   get kvCacheBytes(): number {

@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Backend } from '../../src/engine/backend/backend';
 import type { GenerateOptions } from '../../src/engine/protocol';
+import { Branches } from '../../src/engine/worker/branches';
 import { readFixture } from '../cpu/fixtures';
 import { testGpu } from '../gpu/test_device';
 import { ask, damagedFiles, numberSession, sharedRunAhead, TINY, tinyBackend, toyBackend } from './loop_session';
@@ -92,6 +93,29 @@ describe('a tiny model', { timeout: 200_000 }, () => {
     loaded ??= tinyBackend(gpu, CONTEXT);
     await checkEnd(await loaded, sampling, name);
     expect(gpu.failure).toBeNull();
+  });
+
+  test('chats that take turns come back as if each had the cache for itself', async () => {
+    const gpu = await testGpu();
+    loaded ??= tinyBackend(gpu, CONTEXT);
+    const backend = await loaded;
+    const [a, b] = [5, 9].map((first) => ({ ids: Array.from({ length: 28 }, (_, i) => first + 7 * i) }));
+    const options = { ...PENALIZED, maxTokens: 8 };
+    const alone = numberSession(backend);
+    await ask(alone, a, options);
+    const wanted = await ask(alone, a, options);
+    const before = gpu.allocatedBytes;
+    const session = numberSession(backend);
+    session.branches = new Branches(backend.parking, 1e6);
+    await ask(session, a, options);
+    await ask(session, b, options);
+    expect(gpu.allocatedBytes).toBeGreaterThan(before);
+    const back = await ask(session, a, options);
+    expect(back.done.usage.cachedTokens).toBe(27);
+    expect(back.done.metrics.cache?.report).toBe('parked');
+    expect(back.ids).toEqual(wanted.ids);
+    session.branches.giveUp();
+    expect([gpu.allocatedBytes, gpu.failure]).toEqual([before, null]);
   });
 
   test('with a NaN among its weights is an error that says so, whatever the sampling and the run-ahead', async () => {

@@ -58,14 +58,15 @@ const BUILDS = [
  * Kernels that read prompts faster took the core 1: exact ones 0.2, the attention of long ones 0.7.
  * Passes that differ in arithmetic took the core 0.1.
  * Texts of the chart, of tuning and of the figures that can be translated took the panel 1.7.
+ * Conversations that are kept beside the cache took the core 2.3.
  * An element with the size of its place and notices without names of kernels took the tag 0.3.
  * A tag that remembers its conversation took it 0.3: what stores, restores and deletes is a file of its own.
  */
 export const BUDGETS = [
-  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 177.6 },
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 231.7 },
+  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 179.9 },
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 233.9 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 78.5 },
-  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 309.9 },
+  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 312.2 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_request.js'], budgetKb: 8, ceilingKb: 8 },
   { name: "OpenAI's responses", files: ['lib/openai_responses.js'], budgetKb: 3, ceilingKb: 3.5 },
   { name: 'the Prompt API', files: ['lib/prompt_api.js'], budgetKb: 5, ceilingKb: 6.3 },
@@ -85,7 +86,7 @@ export const BUDGETS = [
  */
 const PAGE_BUDGETS = [
   { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 90 },
-  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 259 },
+  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 259.7 },
 ];
 
 /** What index.html names: its scripts with what they import at once, its style sheets and, if asked, its worker. */

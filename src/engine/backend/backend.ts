@@ -24,6 +24,22 @@ export type Arrival = number | Uint32Array | IdsWithLogprobs;
 /** True if the request shall end. A promise waits for the end of a pause. */
 export type Stopped = () => boolean | Promise<boolean>;
 
+/** A copy of keys and values, out of the way of the next request. */
+export interface ParkedKv {
+  /** Copies the positions of `ids`, from 0 on, and the ids themselves back into the cache. */
+  restore(ids: Uint32Array<ArrayBuffer>): void;
+  /** A copy of the first `tokens` positions alone. Null where memory is refused. */
+  shrink(tokens: number): Promise<ParkedKv | null>;
+  destroy(): void;
+}
+
+/** Makes copies of keys and values beside the cache. Between requests only. */
+export interface Parking {
+  readonly bytesPerToken: number;
+  /** Copies the first `tokens` positions. Null where memory is refused. */
+  park(tokens: number): Promise<ParkedKv | null>;
+}
+
 /** Most steps of one `decodeMany`. */
 export const MOST_SHARED = 16;
 
@@ -45,6 +61,8 @@ export interface Backend {
   /** The WebGPU calls so far, or null on the CPU. */
   readonly counters: Readonly<GpuCounters> | null;
   readonly peakGpuBytes: number | null;
+  /** Absent: a request finds what the one before left in the cache, and no more. */
+  readonly parking?: Parking;
 
   /** Begins a request, before its first pass. `timed` asks for step times if the GPU has a clock. */
   begin(sampling: SamplingParams, timed: boolean): void;

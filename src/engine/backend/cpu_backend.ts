@@ -8,12 +8,13 @@ import { type BlockType, quantizedValues } from '../../cpu/quantize';
 import { sample } from '../../cpu/sample';
 import { InvalidRequestError } from '../../errors';
 import { type ModelConfig, vectorsOf } from '../../model/config/config';
+import { kvBytesPerToken } from '../../model/kv_cache';
 import type { ModelTensors } from '../../model/tensors';
 import { isPlainMatrix, type QuantizedFormat } from '../../model/weights';
 import type { SamplingParams } from '../../sampling/sampling';
 import type { TensorInfo } from '../../storage/formats/tensor';
 import type { AttentionChoice, StepChoice } from '../protocol';
-import type { Arrival, Backend, Stopped } from './backend';
+import type { Arrival, Backend, ParkedKv, Parking, Stopped } from './backend';
 import { nextTask } from './next_task';
 
 const BLOCK_TYPE: Record<QuantizedFormat, BlockType> = { q8: 'Q8_0', q4: 'Q4_0' };
@@ -126,6 +127,30 @@ export class CpuBackend implements Backend {
 
   get vectors() {
     return vectorsOf(this.config);
+  }
+
+  get parking(): Parking {
+    return { bytesPerToken: kvBytesPerToken(this.config, 'f32'), park: async (tokens) => this.park(tokens) };
+  }
+
+  private park(tokens: number, from?: ReturnType<CpuLlama['park']>): ParkedKv | null {
+    let parked: ReturnType<CpuLlama['park']>;
+    try {
+      parked = this.llama.park(tokens, from);
+    } catch (error) {
+      if (error instanceof RangeError) return null; // no memory for another array
+      throw error;
+    }
+    return {
+      restore: (ids) => {
+        this.llama.restore(parked, ids.length);
+        this.tokens.set(ids);
+      },
+      shrink: async (least) => this.park(least, parked),
+      destroy() {
+        parked = [];
+      },
+    };
   }
 
   begin(sampling: SamplingParams): void {

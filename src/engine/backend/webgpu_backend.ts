@@ -16,7 +16,7 @@ import { measureRoofline } from '../../tune/roofline';
 import { tuneModel } from '../../tune/tune';
 import { Witness } from '../../tune/witness';
 import type { AttentionChoice, Roofline, StepChoice, TuneOutcome } from '../protocol';
-import { type Arrival, type Backend, MOST_SHARED, type OnTuneResult, type Stopped } from './backend';
+import { type Arrival, type Backend, MOST_SHARED, type OnTuneResult, type Parking, type Stopped } from './backend';
 
 /** Readbacks in flight: 4.5 ms of steps of 0.07 ms. Each takes a mapped buffer, and drivers grant a few thousand. */
 const MAX_RUN_AHEAD = 64;
@@ -100,6 +100,10 @@ export class WebGpuBackend implements Backend {
 
   get peakGpuBytes(): number {
     return this.gpu.peakBytes;
+  }
+
+  get parking(): Parking {
+    return this.llama.kvBranches;
   }
 
   begin(sampling: SamplingParams, timed: boolean): void {

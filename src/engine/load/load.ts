@@ -27,7 +27,14 @@ import type { ActivationType, EngineInfo, LoadOptions, LoadProgress, ModelLocati
 import { chooseStep, type StepLoad, tunedStep } from './choose_step';
 import { type Attempt, blamesFiles, describeRepair, mayHeal } from './load_again';
 import { allocateModel, chooseCpuContext, typedMemory } from './load_memory';
-import { checkActivations, chooseActivations, chooseContext, type ResolvedLoad, resolveLoad } from './load_options';
+import {
+  checkActivations,
+  chooseActivations,
+  chooseContext,
+  chooseKvBudget,
+  type ResolvedLoad,
+  resolveLoad,
+} from './load_options';
 import { LoadTracker } from './load_tracker';
 import { readSamplingDefaults } from './sampling_defaults';
 
@@ -166,6 +173,7 @@ async function loadFiles(
   const { backend, activations, gpuBytes, bytesPerToken } = onGpu ?? (await loadOnCpu(inputs));
   tracker.stage('ready', files.totalBytes);
   const { pooling, size, only } = backend.vectors;
+  const cacheBytes = (backend.parking?.bytesPerToken ?? 0) * backend.contextLength;
   return {
     session: { backend, tokenizer, template, vocabSize: config.vocabSize, cachedIds: [] },
     info: {
@@ -184,6 +192,7 @@ async function loadFiles(
       embeddings: { pooling, size, only },
       gpuBytes,
       bytesPerToken,
+      kvBudgetBytes: chooseKvBudget(options, cacheBytes, onGpu ? gpu.limits.maxBufferSize : null),
       loadMs: tracker.times(),
       samplingDefaults: readSamplingDefaults(files),
       warnings,

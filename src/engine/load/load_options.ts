@@ -88,6 +88,26 @@ export function chooseContext(
   return contextLength;
 }
 
+/** Branches beside a cache of no more bytes may take as many. Of a larger one they take a quarter. */
+const SMALL_CACHE = 2 ** 28;
+/** The machine's memory for branches on the CPU. */
+const CPU_BRANCH_BYTES = 2 ** 28;
+
+/**
+ * Most bytes of parked branches. WebGPU tells nobody how much memory there is; the largest buffer grows with it.
+ *
+ * @param maxBufferSize of the GPU, or null on the CPU
+ */
+export function chooseKvBudget(
+  { kvBudgetBytes }: ResolvedLoad,
+  cacheBytes: number,
+  maxBufferSize: number | null,
+): number {
+  if (kvBudgetBytes !== undefined) return kvBudgetBytes;
+  const modest = Math.max(Math.min(cacheBytes, SMALL_CACHE), cacheBytes / 4);
+  return Math.floor(Math.min(modest, maxBufferSize === null ? CPU_BRANCH_BYTES : maxBufferSize / 4));
+}
+
 /** Longest context in which dynamic and longrope scaling keep the original frequencies (inverseFrequencies). */
 function exactContext({ ropes }: ModelConfig): number {
   const limits = ropes.map(({ scaling }) =>

@@ -33,6 +33,7 @@ export async function embed(
     inputs.push(textIds(session, text, i));
     await nextTask();
   }
+  await session.branches?.leave(session);
   session.cachedIds = [];
   const vectors: Float32Array[] = [];
   const inFlight: Promise<Float32Array>[] = [];

@@ -4,15 +4,16 @@
 import { InvalidRequestError, NotFiniteError } from '../../errors';
 import { createAnswerParser } from '../../text/answer/answer_parser';
 import { MOST_SHARED } from '../backend/backend';
-import type { EngineEvent, GenerateInput, GenerateOptions, ResumedAnswer, TbtSummary } from '../protocol';
+import type { CacheReport, EngineEvent, GenerateInput, GenerateOptions, ResumedAnswer, TbtSummary } from '../protocol';
 import { Answer } from './answer';
+import { sharedPrefix } from './branch_plan';
 import { CatchUp, replays } from './catch_up';
 import { resolveGenerate, samplingParams } from './generate_options';
 import { GiveUps } from './give_ups';
 import { IdsInFlight } from './ids_in_flight';
 import { patiently } from './patience';
 import { Pause } from './pause';
-import { fittingPrompt } from './prompt';
+import { fittingPrompt, systemTokens } from './prompt';
 import { RunAhead } from './run_ahead';
 import { gpuTimes, runMetrics } from './run_metrics';
 import type { Session } from './session';
@@ -39,12 +40,12 @@ export async function generate(
   const halted = () => pause.over(stopped);
   const clock = new TokenClock();
   const request = checkRequest(session, input, options, resumed);
-  const { sampling, timed, runAhead, prompt, told, known, parser, ends, reuseCache } = request;
+  const { sampling, timed, runAhead, prompt, told, known, parser, ends } = request;
   clock.tokenized = performance.now();
 
   const isReplay = replays(backend, told.length);
   const ran = isReplay ? prompt : known;
-  const cached = reuseCache ? sharedPrefix(session.cachedIds, ran) : 0;
+  const { cached, report } = await takeCache(session, ran, request);
   const cachedTokens = Math.min(cached, prompt.length);
   const inFlight = new IdsInFlight(backend, clock, runAhead);
   const giveUps = new GiveUps(backend, inFlight);
@@ -89,15 +90,17 @@ export async function generate(
   } finally {
     if (answer.isBroken) session.cachedIds = [];
     else if (answer.ids.length > told.length) session.cachedIds = [...prompt, ...answer.ids.slice(0, -1)];
+    if (answer.isBroken) session.branches?.clear(session);
   }
 
   const steps = inFlight.queued - 1 + inFlight.discarded;
   const counts = { prefilled: catchUp.prefilled, steps, before: catchUp.counters, depth: runAhead.depth };
+  const cache = { report, ...(session.branches?.held ?? { branches: 0, bytes: 0 }) };
   const { parts, ...end } = answer.finish();
   const { reasoningTokens } = parser;
   const usage = { promptTokens: prompt.length, cachedTokens, completionTokens: answer.ids.length, reasoningTokens };
   const { seed } = sampling;
-  emit([...parts, { type: 'done', ...end, seed, usage, metrics: runMetrics(backend, clock, counts) }]);
+  emit([...parts, { type: 'done', ...end, seed, usage, metrics: { ...runMetrics(backend, clock, counts), cache } }]);
   await settle(session, giveUps, emit, timed ? gpuTimes(backend, clock) : null);
 }
 
@@ -152,7 +155,7 @@ function checkRequest(session: Session, input: GenerateInput, options: GenerateO
   const most = Math.min(maxTokens ?? room, room);
   const ends = { promptLength: prompt.length, room, most, eosIds: resolved.ignoreEos ? [] : eosIds, names: tokenizer };
   const known = Uint32Array.from([...prompt, ...told]);
-  return { sampling, timed, runAhead: depth, prompt, told, known, parser, ends, reuseCache };
+  return { sampling, timed, runAhead: depth, prompt, chat, told, known, parser, ends, reuseCache };
 }
 
 /** The run-ahead of the answer before, which has learned the times of this browser and GPU, or a new one. */
@@ -167,14 +170,18 @@ function runAheadOf(session: Session, asked: 'auto' | number): RunAhead {
   return runAhead;
 }
 
-/**
- * Number of leading tokens that need no new pass. The prompt's last token always runs: its logits give the first token.
- */
-function sharedPrefix(cached: readonly number[], prompt: Uint32Array): number {
-  const most = Math.min(cached.length, prompt.length - 1);
-  let n = 0;
-  while (n < most && cached[n] === prompt[n]) n++;
-  return n;
+/** Brings as much of the ids into the cache as is known of them. */
+async function takeCache(
+  session: Session,
+  ids: Uint32Array<ArrayBuffer>,
+  { reuseCache, prompt, chat }: Pick<ReturnType<typeof checkRequest>, 'reuseCache' | 'prompt' | 'chat'>,
+): Promise<{ cached: number; report: CacheReport }> {
+  const { branches } = session;
+  const wanted = reuseCache ? ids : new Uint32Array();
+  const next = { systemTokens: () => systemTokens(prompt, chat, session), keep: Number.POSITIVE_INFINITY };
+  const cached = sharedPrefix(session.cachedIds, wanted, ids.length - 1);
+  const taken = (await branches?.take(session, wanted, next)) ?? { cached, report: cached > 0 ? 'live' : 'new' };
+  return reuseCache ? taken : { cached: 0, report: 'off' };
 }
 
 function ignore(): void {}

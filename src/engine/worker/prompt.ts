@@ -4,7 +4,8 @@ import { ContextOverflowError, InvalidRequestError, TokenizerError } from '../..
 import type { ChatTemplate } from '../../text/template/chat_template';
 import type { ChatRequest } from '../../text/template/message';
 import type { Tokenizer } from '../../text/tokenizer';
-import type { GenerateInput, GenerateOptions, ResumedAnswer } from '../protocol';
+import type { ChatMessage, GenerateInput, GenerateOptions, ResumedAnswer } from '../protocol';
+import { sharedPrefix } from './branch_plan';
 import { checkChat } from './chat_checks';
 import { patiently } from './patience';
 import type { Session } from './session';
@@ -63,6 +64,23 @@ export function fittingPrompt(
   const ids = checkIds(resumed.promptIds, vocabSize);
   const isBefore = Array.isArray(resumed.ids) && resumed.ids.length === 0; // nothing has been told yet
   return { ...prompt, ids, told: isBefore ? [] : Array.from(checkIds(resumed.ids, vocabSize)) };
+}
+
+/** A question that no conversation begins with. */
+const OTHER_QUESTION = '\u00a7';
+
+/** Leading ids that a conversation with another first question has, too: those of the system prompt and tools. */
+export function systemTokens(ids: Uint32Array, chat: ChatRequest | null, session: Session): number {
+  const [first] = chat?.messages ?? [];
+  const isSystem = first?.role === 'system';
+  if (!chat || !(isSystem || chat.tools?.length)) return 0;
+  const messages = [...(isSystem ? [first] : []), { role: 'user', content: OTHER_QUESTION }] as ChatMessage[];
+  try {
+    const other = withTemplate(session.template).encode({ ...chat, messages, continueLast: false }, session.tokenizer);
+    return sharedPrefix(other.ids, ids);
+  } catch {
+    return 0; // a template may refuse what nobody asked
+  }
 }
 
 function promptOf(

@@ -1,6 +1,7 @@
 // The state that requests to one model share.
 
 import type { ReadyModel } from '../load/load';
+import type { Branches } from './branches';
 import type { Pause } from './pause';
 import type { RunAhead } from './run_ahead';
 
@@ -8,6 +9,8 @@ import type { RunAhead } from './run_ahead';
 export interface Session extends ReadyModel {
   /** Absent where nothing pauses the requests. */
   pause?: Pause;
+  /** Absent where only what the last request left in the cache is found again. */
+  branches?: Branches;
   /** The run-ahead of the last answer, with its estimates of this browser and GPU. */
   runAhead?: RunAhead;
   /** A failure or a step that gave up after the `done` of the last answer, for the next request to report. */

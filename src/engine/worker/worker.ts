@@ -19,6 +19,7 @@ import type {
   Warning,
   WorkerApi,
 } from '../protocol';
+import { Branches } from './branches';
 import { embed } from './embed';
 import { generate } from './generate';
 import { resolveGenerate } from './generate_options';
@@ -89,7 +90,8 @@ const idleCheck = new IdleCheck(() => {
     const { session } = model;
     const message = await session.backend.recheck?.(() => requests.size > 0).catch(() => null);
     if (!message) return;
-    session.cachedIds = []; // keys and values may be the wrong kernel's
+    session.branches?.clear(session); // keys and values may be the wrong kernel's
+    session.cachedIds = [];
     warnings = [...warnings, { code: 'attention-drifted', message }];
   };
   queue = queue.then(recheck);
@@ -146,7 +148,9 @@ const api: WorkerApi = {
     try {
       const createHasher = (size: number) => hasherElsewhere(size, startHasher);
       const made = await loadModel(location, options, onProgress, loading.signal, createHasher, alone.signal);
-      model = { ...made, session: Object.assign(made.session, { pause }) };
+      const { parking } = made.session.backend;
+      const branches = parking && new Branches(parking, made.info.kvBudgetBytes ?? 0);
+      model = { ...made, session: Object.assign(made.session, { pause, branches }) };
       warnings = model.info.warnings;
       void model.session.backend.failing?.then((error) => {
         isLost = true;
@@ -198,7 +202,8 @@ const api: WorkerApi = {
 
   tune(port) {
     enqueue<TuneMessage>(port, async ({ session, info }, post, stopped) => {
-      session.cachedIds = []; // measuring overwrites the cache
+      await session.branches?.leave(session); // measuring overwrites the cache
+      session.cachedIds = [];
       const onResult: OnTuneResult = (result, done, total) => post([{ type: 'result', result, done, total }]);
       const outcome = await session.backend.tune(onResult, stopped);
       info.attention = outcome.attention;

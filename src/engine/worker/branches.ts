@@ -1,0 +1,143 @@
+// The branches of one model: the conversation in the cache, and copies of others beside it. Carries out what
+// branch_plan decides, and says what a prompt found again, or why it did not.
+
+import type { ParkedKv, Parking } from '../backend/backend';
+import type { CacheReport } from '../protocol';
+import { type Branch, LEAST_TOKENS, planBranches, sharedPrefix } from './branch_plan';
+
+interface ParkedBranch extends Branch {
+  kv: ParkedKv;
+  ids: Uint32Array;
+  usedAt: number;
+}
+
+/** Why a branch is gone. */
+type Loss = Extract<CacheReport, 'evicted' | 'refused' | 'cleared'>;
+
+/** Lost branches that are remembered, so that a prompt that would have found one says why it did not. */
+const MOST_LOST = 8;
+
+/** What later prompts can take of the conversation that runs. */
+export interface Conversation {
+  /** Leading tokens that are the template's and the system prompt. Called when it is parked. */
+  systemTokens(): number;
+  /** Leading tokens that a later prompt may begin with. The rest is thinking that the template drops. */
+  keep: number;
+}
+
+/** The cache of a session. */
+interface Cached {
+  cachedIds: readonly number[];
+}
+
+const UNKNOWN: Conversation = { systemTokens: () => 0, keep: Number.POSITIVE_INFINITY };
+
+export class Branches {
+  private parked: ParkedBranch[] = [];
+  private lost: { ids: Uint32Array; why: Loss }[] = [];
+  private conversation = UNKNOWN;
+  private uses = 0;
+  private readonly budgetTokens: number;
+
+  constructor(
+    private readonly parking: Parking,
+    budgetBytes: number,
+  ) {
+    this.budgetTokens = Math.floor(budgetBytes / parking.bytesPerToken);
+  }
+
+  /** Branches beside the cache, and their bytes. */
+  get held(): { branches: number; bytes: number } {
+    const tokens = this.parked.reduce((sum, { ids }) => sum + ids.length, 0);
+    return { branches: this.parked.length, bytes: tokens * this.parking.bytesPerToken };
+  }
+
+  /**
+   * Brings the longest prefix of a prompt into the cache, and parks what the prompt will overwrite. `wanted` is empty
+   * where other work overwrites the cache. No step may be in flight.
+   */
+  async take(session: Cached, wanted: Uint32Array, next = UNKNOWN): Promise<{ cached: number; report: CacheReport }> {
+    const live = { ids: session.cachedIds, keep: this.conversation.keep };
+    const plan = planBranches(live, this.parked, wanted, this.budgetTokens);
+    for (const branch of plan.drop) this.lose(branch, 'evicted');
+    for (const branch of plan.shrink) await this.shrink(branch);
+    if (plan.park > 0) await this.park(live.ids, plan.park);
+    const overwritten = Math.min(live.keep, live.ids.length);
+    if (overwritten - Math.max(plan.park, sharedPrefix(live.ids, wanted)) >= LEAST_TOKENS) {
+      this.remember(Uint32Array.from(live.ids), 'evicted');
+    }
+    if (plan.from) {
+      const ids = wanted.slice(0, plan.cached);
+      plan.from.kv.restore(ids);
+      session.cachedIds = Array.from(ids);
+      plan.from.usedAt = ++this.uses;
+    }
+    for (const branch of plan.release) this.remove(branch);
+    this.conversation = next;
+    return { cached: plan.cached, report: this.report(plan.cached, plan.from !== null, wanted) };
+  }
+
+  /** Parks the conversation in the cache, which other work is about to overwrite. */
+  async leave(session: Cached): Promise<void> {
+    await this.take(session, new Uint32Array());
+    session.cachedIds = [];
+  }
+
+  /** Gives up all branches, which may be wrong. */
+  clear(session: Cached): void {
+    this.remember(Uint32Array.from(session.cachedIds), 'cleared');
+    for (const branch of this.parked) this.lose(branch, 'cleared');
+  }
+
+  /** Gives up all branches, because memory is needed. Returns false where there are none. */
+  giveUp(): boolean {
+    const { branches } = this.held;
+    for (const branch of this.parked) this.lose(branch, 'refused');
+    return branches > 0;
+  }
+
+  private async park(liveIds: readonly number[], tokens: number): Promise<void> {
+    const ids = Uint32Array.from(liveIds.slice(0, tokens));
+    const kv = await this.parking.park(tokens);
+    if (!kv) return this.remember(ids, 'refused');
+    const systemTokens = Math.min(tokens, this.conversation.systemTokens());
+    this.parked.push({ kv, ids, systemTokens, usedAt: ++this.uses });
+  }
+
+  /** Cuts a branch to its system prompt. */
+  private async shrink(branch: ParkedBranch): Promise<void> {
+    const kv = await branch.kv.shrink(branch.systemTokens);
+    if (!kv) return this.lose(branch, 'refused');
+    this.remember(branch.ids, 'evicted');
+    branch.kv.destroy();
+    branch.kv = kv;
+    branch.ids = branch.ids.slice(0, branch.systemTokens);
+  }
+
+  private lose(branch: ParkedBranch, why: Loss): void {
+    this.remember(branch.ids, why);
+    this.remove(branch);
+  }
+
+  private remove(branch: ParkedBranch): void {
+    this.parked = this.parked.filter((other) => other !== branch);
+    branch.kv.destroy();
+  }
+
+  private remember(ids: Uint32Array, why: Loss): void {
+    this.lost = [...this.lost.slice(1 - MOST_LOST), { ids, why }];
+  }
+
+  /** What a prompt found, or why it found no more. */
+  private report(cached: number, isParked: boolean, wanted: Uint32Array): CacheReport {
+    let found: CacheReport = isParked ? 'parked' : cached > 0 ? 'live' : 'new';
+    let most = cached + LEAST_TOKENS;
+    for (const { ids, why } of this.lost) {
+      const shared = sharedPrefix(ids, wanted);
+      if (shared < most) continue;
+      most = shared;
+      found = why;
+    }
+    return found;
+  }
+}

@@ -1,0 +1,115 @@
+// Copies of keys and values beside the cache, without the room for more tokens: (n_kv_heads, tokens, head_dim) per
+// layer. Made and brought back by copies of buffers. Decides nothing: engine/worker/branches.ts does.
+
+import type { AttentionShape } from '../attention/attention';
+import { GpuMemoryError } from '../errors';
+import { GPU_COPY_DST, GPU_COPY_SRC, type Gpu } from '../gpu/device';
+import type { KvCache } from './kv_cache';
+
+/** Where the rows of consecutive layers lie. */
+interface Rows {
+  k: GPUBuffer;
+  v: GPUBuffer;
+  /** Bytes from a layer to the next, and from a head to the next. */
+  layerBytes: number;
+  headBytes: number;
+}
+
+type Shape = Pick<AttentionShape, 'nKvHeads' | 'headDim' | 'kvType' | 'contextLength'>;
+
+/** The places for copies beside one cache. */
+export class KvBranches {
+  private readonly rowBytes: number;
+  private readonly cache: readonly Rows[];
+
+  constructor(
+    private readonly gpu: Gpu,
+    private readonly kvCache: KvCache,
+    private readonly shape: Shape,
+    /** Writes the ids of positions 0, 1, ..., which the penalties read. */
+    private readonly writeTokens: (ids: Uint32Array<ArrayBuffer>) => void,
+  ) {
+    this.rowBytes = shape.headDim * (shape.kvType === 'f16' ? 2 : 4);
+    const headBytes = shape.contextLength * this.rowBytes;
+    this.cache = kvCache.arenas.map(({ k, v, layerBytes }) => ({ k, v, layerBytes, headBytes }));
+  }
+
+  get bytesPerToken(): number {
+    return 2 * this.kvCache.k.length * this.shape.nKvHeads * this.rowBytes;
+  }
+
+  /** Copies keys and values of the first `tokens` positions. Null where their memory is refused. */
+  park(tokens: number): Promise<ParkedRows | null> {
+    return this.copyOf(this.cache, tokens);
+  }
+
+  /** Copies the first rows of `from` to buffers of their own. */
+  async copyOf(from: readonly Rows[], tokens: number): Promise<ParkedRows | null> {
+    const headBytes = tokens * this.rowBytes;
+    const layerBytes = this.shape.nKvHeads * headBytes;
+    const create = () =>
+      this.kvCache.arenas.map(({ firstLayer, nLayers }): Rows => {
+        const make = (name: string) =>
+          this.gpu.createBuffer(`parked.${name}.${firstLayer}`, nLayers * layerBytes, GPU_COPY_SRC | GPU_COPY_DST);
+        return { k: make('k'), v: make('v'), layerBytes, headBytes };
+      });
+    try {
+      const rows = await this.gpu.guardMemory('A parked conversation', create);
+      this.copy(from, rows, headBytes);
+      return new ParkedRows(this, rows);
+    } catch (error) {
+      if (error instanceof GpuMemoryError && !this.gpu.failure) return null;
+      throw error;
+    }
+  }
+
+  /** Copies rows and their ids back into the cache. */
+  restore(rows: readonly Rows[], ids: Uint32Array<ArrayBuffer>): void {
+    this.copy(rows, this.cache, ids.length * this.rowBytes);
+    this.writeTokens(ids);
+  }
+
+  destroy(rows: readonly Rows[]): void {
+    for (const { k, v } of rows) for (const buffer of [k, v]) this.gpu.destroyBuffer(buffer);
+  }
+
+  /** Copies the first `bytes` of each head. */
+  private copy(from: readonly Rows[], to: readonly Rows[], bytes: number): void {
+    const encoder = this.gpu.device.createCommandEncoder({ label: 'parked' });
+    for (const [i, { nLayers }] of this.kvCache.arenas.entries()) {
+      for (let row = 0; row < nLayers * this.shape.nKvHeads; row++) {
+        const [source, target] = [offsetOf(from[i], row, this.shape), offsetOf(to[i], row, this.shape)];
+        encoder.copyBufferToBuffer(from[i].k, source, to[i].k, target, bytes);
+        encoder.copyBufferToBuffer(from[i].v, source, to[i].v, target, bytes);
+      }
+    }
+    this.gpu.submit(encoder.finish());
+  }
+}
+
+/** The byte at which a row begins: that of a head in a layer, counted through all layers. */
+function offsetOf({ layerBytes, headBytes }: Rows, row: number, { nKvHeads }: Shape): number {
+  return Math.floor(row / nKvHeads) * layerBytes + (row % nKvHeads) * headBytes;
+}
+
+/** One copy. */
+class ParkedRows {
+  constructor(
+    private readonly branches: KvBranches,
+    private readonly rows: readonly Rows[],
+  ) {}
+
+  /** Copies the positions of `ids` back into the cache. */
+  restore(ids: Uint32Array<ArrayBuffer>): void {
+    this.branches.restore(this.rows, ids);
+  }
+
+  /** A copy of the first `tokens` positions alone. Null where its memory is refused. */
+  shrink(tokens: number): Promise<ParkedRows | null> {
+    return this.branches.copyOf(this.rows, tokens);
+  }
+
+  destroy(): void {
+    this.branches.destroy(this.rows);
+  }
+}

@@ -1,0 +1,14 @@
+// Whatever was asked before, an answer is that of a fresh engine. `npm run kv-search` plays more histories.
+
+import { expect, test } from 'vitest';
+import { newCounts, openHistories } from './histories';
+
+test('24 random histories of send, edit, regenerate, abort and switch', async () => {
+  const play = await openHistories();
+  const counts = newCounts();
+  for (let seed = 1; seed <= 24; seed++) await play(seed, 10, counts);
+  expect(counts.wrong).toEqual([]);
+  expect(counts.requests).toBe(240);
+  expect(counts.parked).toBeGreaterThan(10);
+  expect(counts.aborted).toBeGreaterThan(10);
+});
