@@ -110,6 +110,7 @@ const DOORS: Record<string, readonly string[]> = {
   'ui/settings': ['settings', 'settings_fields', 'settings_presets', 'settings_store'],
   'ui/shared': [
     'advice',
+    'advice_detail',
     'amounts',
     'comes_later',
     'field_height',
@@ -121,9 +122,9 @@ const DOORS: Record<string, readonly string[]> = {
     'shared_styles',
   ],
   'ui/turn': ['turn', 'turn_editor'],
-  'words/de': ['all', 'bench', 'chat', 'kept', 'panel'],
-  'words/en': ['bench', 'catalogue', 'chat', 'figures', 'kept', 'page', 'panel'],
-  'words/ja': ['all', 'bench', 'chat', 'kept', 'panel'],
+  'words/de': ['all', 'bench', 'chat', 'errors', 'kept', 'panel'],
+  'words/en': ['bench', 'catalogue', 'chat', 'errors', 'figures', 'kept', 'page', 'panel'],
+  'words/ja': ['all', 'bench', 'chat', 'errors', 'kept', 'panel'],
 };
 
 /** Folders that never import one another. */

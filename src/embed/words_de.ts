@@ -1,7 +1,8 @@
 // embed_de.js: the texts of the script tag and its panel in German. The tag's script adds this script on demand.
 
 import { chat } from '../words/de/chat';
+import { errors } from '../words/de/errors';
 import { panel } from '../words/de/panel';
 import { offerTexts } from './shared_texts';
 
-offerTexts('de', { chat, panel });
+offerTexts('de', { chat, errors, panel });

@@ -1,7 +1,8 @@
 // embed_ja.js: the texts of the script tag and its panel in Japanese. The tag's script adds this script on demand.
 
 import { chat } from '../words/ja/chat';
+import { errors } from '../words/ja/errors';
 import { panel } from '../words/ja/panel';
 import { offerTexts } from './shared_texts';
 
-offerTexts('ja', { chat, panel });
+offerTexts('ja', { chat, errors, panel });

@@ -70,6 +70,8 @@ export type FinishReason = 'eos' | 'stop' | 'length' | 'context' | 'abort' | 'to
 export interface Warning {
   code: string;
   message: string;
+  /** The numbers and names of the message, for those who write it in another language. */
+  facts?: Readonly<Record<string, number | string>>;
 }
 
 export type { TbtSummary };

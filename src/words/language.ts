@@ -2,6 +2,7 @@
 // texts of the others are fetched when they are chosen.
 
 import type { ChatWords } from './en/chat';
+import type { ErrorWords } from './en/errors';
 import type { PageWords } from './en/page';
 import type { PanelWords } from './en/panel';
 
@@ -12,6 +13,7 @@ export type Translated = Exclude<Language, 'en'>;
 /** The texts of a language. The script tag has no page, so its files leave out the page's. */
 export interface Translation {
   chat: ChatWords;
+  errors: ErrorWords;
   page?: PageWords;
   panel: PanelWords;
 }

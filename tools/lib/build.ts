@@ -61,18 +61,21 @@ const BUILDS = [
  * Conversations that are kept beside the cache took the core 2.3.
  * An element with the size of its place and notices without names of kernels took the tag 0.3.
  * A tag that remembers its conversation took it 0.3: what stores, restores and deletes is a file of its own.
+ * Errors that are said by their code took the tag and the page 0.6 and the panel 0.4 (formats of numbers, names and
+ * sizes, a fold for the error's own sentence), and the numbers of warnings the core 0.1. The sentences of German and
+ * Japanese lie in their files.
  */
 export const BUDGETS = [
-  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 179.9 },
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 233.9 },
-  { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 78.5 },
-  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 312.2 },
+  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 180 },
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 234.7 },
+  { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 78.9 },
+  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 313.5 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_request.js'], budgetKb: 8, ceilingKb: 8 },
   { name: "OpenAI's responses", files: ['lib/openai_responses.js'], budgetKb: 3, ceilingKb: 3.5 },
   { name: 'the Prompt API', files: ['lib/prompt_api.js'], budgetKb: 5, ceilingKb: 6.3 },
   { name: "WebLLM's interface", files: ['lib/webllm.js'], budgetKb: 3, ceilingKb: 3 },
   { name: 'colors of code for the embed', files: ['embed_code.js'], budgetKb: 53, ceilingKb: 53 },
-  { name: 'kept conversation for the embed', files: ['embed_remember.js'], budgetKb: 13, ceilingKb: 13 },
+  { name: 'kept conversation for the embed', files: ['embed_remember.js'], budgetKb: 13, ceilingKb: 13.2 },
   { name: 'math for the embed', files: ['embed_math.js'], budgetKb: 62, ceilingKb: 62 },
 ];
 
@@ -86,7 +89,7 @@ export const BUDGETS = [
  */
 const PAGE_BUDGETS = [
   { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 90 },
-  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 259.7 },
+  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 260.4 },
 ];
 
 /** What index.html names: its scripts with what they import at once, its style sheets and, if asked, its worker. */

@@ -92,7 +92,8 @@ function shorten({ config, options, warnings }: Wanted, contextLength: number, w
   const before = warnings.findIndex((warning) => warning.code === code);
   if (before >= 0) warnings.splice(before, 1);
   const asked = options.contextLength ?? config.contextLength;
-  warnings.push({ code, message: `The context is ${contextLength} tokens instead of ${asked}: ${why}.` });
+  const message = `The context is ${contextLength} tokens instead of ${asked}: ${why}.`;
+  warnings.push({ code, message, facts: { contextLength, asked } });
 }
 
 /** The words of browsers for memory that they refuse to an ArrayBuffer. */

@@ -83,7 +83,7 @@ export function chooseContext(
           ? 'with more it would answer short chats, too, less exactly; ask for more where a chat needs it'
           : `more would take too much memory (${bytesPerToken} bytes a token)`;
     const message = `The context is ${contextLength} tokens instead of ${wanted}: ${why}.`;
-    warnings.push({ code: 'context-shortened', message });
+    warnings.push({ code: 'context-shortened', message, facts: { contextLength, asked: wanted } });
   }
   return contextLength;
 }

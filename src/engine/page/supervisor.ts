@@ -353,7 +353,7 @@ export class Supervisor {
     }
     this.contextLength = to;
     const message = `Memory ran out: the context was shortened from ${from} to ${to} tokens.`;
-    this.shortened = { code: 'context-shortened', message };
+    this.shortened = { code: 'context-shortened', message, facts: { contextLength: to, asked: from } };
   }
 
   /** The error of a loss that the engine does not recover from, `more` because loading failed. */

@@ -5,6 +5,7 @@ import { html, LitElement, nothing } from 'lit';
 import type { Engine } from '../../engine/engine';
 import { saveText } from '../../shared/save_text';
 import { benchWords } from '../../words/bench_words';
+import { sayError } from '../../words/error_words';
 import { onLanguage } from '../../words/language';
 import { panelWords } from '../../words/panel_words';
 import { measure } from '../repeat/measure';
@@ -141,7 +142,7 @@ class VivaceBench extends LitElement {
       this.move({ kind: 'done', report });
       this.said = texts.done;
     } catch (error) {
-      const message = (error instanceof Error && error.message) || panelWords().repeat.failed;
+      const message = sayError(error).text || panelWords().repeat.failed;
       this.move(abort.signal.aborted ? { kind: 'idle' } : { kind: 'failed', message });
     }
   };

@@ -8,6 +8,7 @@ import { repeat } from 'lit/directives/repeat.js';
 import type { EngineInfo, Roofline } from '../../engine/engine';
 import { openTable } from '../../shared/key_value_table';
 import { uniqueId } from '../../shared/unique_id';
+import { sayError } from '../../words/error_words';
 import { panelWords } from '../../words/panel_words';
 import { WordedElement } from '../../words/worded_element';
 import { runToJson } from '../run/export';
@@ -213,7 +214,7 @@ class VivaceRuns extends WordedElement implements RowActions {
     if (!input || !file) return;
     this.say('');
     try {
-      if (file.size > MAX_RUN_BYTES) throw new RunFileError(panelWords().runs.tooLarge);
+      if (file.size > MAX_RUN_BYTES) throw new RunFileError(panelWords().runs.tooLarge, 'run-size');
       const document = readRun(await file.text());
       // A file may claim the id of another run.
       const isTaken = this.rows.some(({ id }) => id === document.id);
@@ -221,7 +222,7 @@ class VivaceRuns extends WordedElement implements RowActions {
       await this.keep(run, null, document.roofline, null);
       this.fire('vivace-open-run', run);
     } catch (error) {
-      this.say(error instanceof RunFileError ? error.message : panelWords().runs.unreadable);
+      this.say(error instanceof RunFileError ? sayError(error).text : panelWords().runs.unreadable);
     }
     input.value = ''; // allows choosing the same file again
   };

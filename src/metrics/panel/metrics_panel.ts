@@ -14,6 +14,7 @@ import type {
 import type { Listen } from '../../shared/listen';
 import '../chart/chart_section';
 import { saveText } from '../../shared/save_text';
+import { sayWarning } from '../../words/error_words';
 import { panelWords } from '../../words/panel_words';
 import { WordedElement } from '../../words/worded_element';
 import { PIN_DASHES, type Pin, type PinLetter } from '../chart/picture';
@@ -192,7 +193,7 @@ export class VivaceMetrics extends WordedElement {
     const { tbt, stalls } = run;
     const words = panelWords();
     // Each run repeats the warnings of the load.
-    const warnings = new Set([...(info?.warnings ?? []), ...run.warnings].map((warning) => warning.message));
+    const warnings = new Set([...(info?.warnings ?? []), ...run.warnings].map((warning) => sayWarning(warning).text));
     const step = opened ? (opened.metrics?.step ?? info?.step) : this.step;
     const isRunning = run === this.run && this.run.isRunning;
     const isEmpty = run.tokens.length + pins.length + past.length === 0 && !isRunning;

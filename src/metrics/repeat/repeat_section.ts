@@ -4,6 +4,7 @@
 
 import { html, nothing, type PropertyValues } from 'lit';
 import type { Engine, EngineGenerateOptions } from '../../engine/engine';
+import { sayError } from '../../words/error_words';
 import { panelWords } from '../../words/panel_words';
 import { WordedElement } from '../../words/worded_element';
 import type { RunData } from '../run/run_data';
@@ -150,7 +151,7 @@ class VivaceRepeat extends WordedElement {
       );
       this.move({ kind: 'idle' });
     } catch (error) {
-      const message = (error instanceof Error && error.message) || panelWords().repeat.failed;
+      const message = sayError(error).text || panelWords().repeat.failed;
       this.move(abort.signal.aborted ? { kind: 'canceled' } : { kind: 'failed', message });
     }
   };

@@ -54,7 +54,7 @@ export const step = fields<StepChoice>({
   giveUps: count,
 });
 
-export const warnings = list(fields<Warning>({ code: word, message: sentence }), 1000);
+export const warnings = list(fields<Warning>({ code: word, message: sentence, facts: () => undefined }), 1000);
 
 const backend = oneOf<EngineInfo['backend']>({ webgpu: true, cpu: true });
 

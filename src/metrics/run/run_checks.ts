@@ -6,8 +6,8 @@ import { isJsonObject } from '../../shared/json_object';
 
 /** Reports a file or a stored value that is no valid run. The message is a sentence with the reason. */
 export class RunFileError extends VivaceError {
-  constructor(message: string) {
-    super('run-file', message);
+  constructor(message: string, code = 'run-file') {
+    super(code, message);
   }
 }
 

@@ -3,6 +3,7 @@
 
 import { html, nothing, type PropertyValues } from 'lit';
 import type { Engine, EngineInfo, Roofline } from '../../engine/engine';
+import { sayError } from '../../words/error_words';
 import { panelWords } from '../../words/panel_words';
 import { WordedElement } from '../../words/worded_element';
 import { formatSpeed } from '../shared/figure_format';
@@ -73,7 +74,7 @@ class VivaceRoofline extends WordedElement {
       this.state = { kind: 'done', roofline };
       this.tell(roofline);
     } catch (error) {
-      const message = error instanceof Error && error.message ? error.message : panelWords().roofline.failed;
+      const message = sayError(error).text || panelWords().roofline.failed;
       this.state = engine === this.engine ? { kind: 'failed', message } : { kind: 'idle' };
     }
   };

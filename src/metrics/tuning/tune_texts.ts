@@ -1,6 +1,7 @@
 // The panel's sentences about tuning: before, during and after.
 
 import type { EngineInfo, ProductResult, TuneOutcome, TuneResult } from '../../engine/engine';
+import { sayError } from '../../words/error_words';
 import { panelWords } from '../../words/panel_words';
 import { formatCount, formatMs } from '../shared/figure_format';
 import { BASELINE, parametersText, productTitle, type TuneTable } from './tune_table';
@@ -63,7 +64,7 @@ export function prefillSummary({ winner, baseline }: TuneTable): string {
 /** The error, with a next step. */
 export function tuneFailure(error: unknown): string {
   const text = panelWords().tuning;
-  const message = (error instanceof Error ? error.message : String(error)) || text.silentFailure;
+  const message = sayError(error).text || text.silentFailure;
   switch ((error as { code?: unknown } | null)?.code) {
     case 'invalid-request':
       return message;

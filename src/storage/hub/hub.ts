@@ -118,7 +118,11 @@ export function chooseGguf(files: readonly HubFile[], address: HubAddress, optio
     const found = choices.filter(({ label }) => label === preferred);
     if (found.length !== 1) continue;
     const message = `Of the ${choices.length} quantizations of ${id} this is ${preferred}. There are: ${list}. ${remedy}`;
-    options.onWarning?.({ code: 'quantization-chosen', message });
+    options.onWarning?.({
+      code: 'quantization-chosen',
+      message,
+      facts: { chosen: preferred, choices: choices.length },
+    });
     return found[0].path;
   }
   throw new ModelFileError(id, `holds ${choices.length} quantizations: ${list}. ${remedy}`);

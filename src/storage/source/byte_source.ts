@@ -48,7 +48,7 @@ export interface OpenOptions {
   /** Mode of the browser's HTTP cache for files fetched whole. Ranges always bypass that cache. */
   httpCache?: RequestCache;
   /** Receives warnings for people about the opened model: `quantization-chosen`, `fetched-again`. */
-  onWarning?: (warning: { code: string; message: string }) => void;
+  onWarning?: (warning: { code: string; message: string; facts?: Record<string, number | string> }) => void;
   /** Receives config.json before the weights are opened. Throwing cancels the opening. */
   onConfig?: (config: Record<string, unknown>) => void;
   /** The hub whose repositories are resolved to commits and hashes. Default: huggingface.co. */

@@ -4,6 +4,7 @@
 import { html, nothing } from 'lit';
 import type { BackendName, Engine, Health } from '../../engine/engine';
 import { formatParameters } from '../../shared/format';
+import { sayError } from '../../words/error_words';
 import { language } from '../../words/language';
 import { words } from '../../words/words';
 import { lostOffers, type Offer } from '../shared/advice';
@@ -87,7 +88,7 @@ export function renderHealth(
   const button = (offer: Offer) =>
     html`<button class="button" data-testid="offer-${offer}" @click=${() => onOffer(offer)}>${words().offers[offer]}</button>`;
   return html`<div class="tuning health" data-testid="health" data-state=${state} role="alert">
-    <p>${words().chat.kept(cause.message)}</p>
+    <p>${words().chat.kept(sayError(cause).text)}</p>
     <div class="offers">${lostOffers(cause, backend).map(button)}</div>
   </div>`;
 }

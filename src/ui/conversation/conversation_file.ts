@@ -62,6 +62,7 @@ function conversationsOf(value: unknown): readonly unknown[] {
     if (fields.version !== VERSION) {
       throw new ConversationFileError(
         `This file has version ${JSON.stringify(fields.version)?.slice(0, 20)}, and this page reads version ${VERSION}. Reload the page for its newest version.`,
+        'conversation-version',
       );
     }
     const { conversations } = fields;
@@ -78,5 +79,6 @@ export function checkFileSize(bytes: number): void {
   const megabytes = (n: number) => Math.ceil(n / 1e6);
   throw new ConversationFileError(
     `This file has ${megabytes(bytes)} MB, and ${megabytes(MAX_FILE_BYTES)} MB are the most. Export fewer conversations at a time.`,
+    'conversation-size',
   );
 }

@@ -29,8 +29,8 @@ const FINISH_REASONS: Record<NonNullable<Turn['finishReason']>, true> = {
 
 /** Reports a file or a stored value that is no valid conversation. The message is a sentence with the reason. */
 export class ConversationFileError extends VivaceError {
-  constructor(message: string) {
-    super('conversation-file', message);
+  constructor(message: string, code = 'conversation-file') {
+    super(code, message);
   }
 }
 
@@ -227,6 +227,7 @@ function parseAdvice(reader: Reader, value: unknown): Advice {
   const offers = reader.list(fields.offers, 'its list of offers', 16);
   return {
     what: reader.text(fields.what, 'its advice'),
+    ...(fields.detail !== undefined && { detail: reader.text(fields.detail, 'its advice') }),
     next: reader.text(fields.next, 'its advice'),
     offers: offers.filter(isOffer),
   };

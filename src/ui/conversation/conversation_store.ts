@@ -29,9 +29,19 @@ const REOPEN_MAX_MS = 300_000;
 /** `deleted`: another tab has deleted the conversation, and the copy has no new question. */
 export type SaveOutcome = 'stored' | 'deleted' | 'refused';
 
+type StoreTrouble = 'conversation-deleted' | 'conversation-too-large' | 'conversations-full' | 'conversations-refused';
+
+interface Complaint {
+  code: StoreTrouble;
+  message: string;
+}
+
 export class ConversationStore {
-  /** Called with a sentence, including a next step, when a conversation could not be kept. Says each thing once. */
-  onError: (sentence: string) => void = () => {};
+  /**
+   * Called with an English sentence, including a next step, and its code, when a conversation could not be kept. Says
+   * each thing once.
+   */
+  onError: (sentence: string, code: StoreTrouble) => void = () => {};
   /** Called when a conversation is kept again after an error. */
   onRecovered: () => void = () => {};
   /** Storage, or memory while the browser refuses storage. */
@@ -230,7 +240,10 @@ export class ConversationStore {
       }
     }
     if (added > 0) this.announce();
-    if (failure !== null) this.onError(sayWhy(failure));
+    if (failure !== null) {
+      const { message, code } = sayWhy(failure);
+      this.onError(message, code);
+    }
     return added;
   }
 
@@ -383,7 +396,7 @@ export class ConversationStore {
   private async guard(id: string, work: () => Promise<unknown>): Promise<boolean> {
     try {
       const sentence = await work();
-      if (typeof sentence === 'string') this.complain(id, sentence);
+      if (sentence === DELETED) this.complain(id, DELETED);
       else if (this.complaints.delete(id)) this.onRecovered();
       return true;
     } catch (error) {
@@ -392,10 +405,10 @@ export class ConversationStore {
     }
   }
 
-  private complain(id: string, sentence: string): void {
-    if (this.complaints.get(id) === sentence) return;
-    this.complaints.set(id, sentence);
-    this.onError(sentence);
+  private complain(id: string, { message, code }: Complaint): void {
+    if (this.complaints.get(id) === message) return;
+    this.complaints.set(id, message);
+    this.onError(message, code);
   }
 
   private announce(): void {
@@ -412,8 +425,11 @@ export class ConversationStore {
   }
 }
 
-const DELETED =
-  'Another tab deleted this conversation. It stays deleted, unless you undo that there or ask a new question here.';
+const DELETED: Complaint = {
+  code: 'conversation-deleted',
+  message:
+    'Another tab deleted this conversation. It stays deleted, unless you undo that there or ask a new question here.',
+};
 
 /** The conversation with what closed or crashed pages left of it: copies first, then texts of turns. */
 function withLate(stored: Conversation | null, late: readonly unknown[]): Conversation | null {
@@ -439,14 +455,19 @@ function isFull(error: unknown): boolean {
   return (error as Error | null)?.name === 'QuotaExceededError';
 }
 
-function sayWhy(error: unknown): string {
+function sayWhy(error: unknown): Complaint {
   if (error instanceof ConversationFileError) {
-    return `This conversation can no longer be kept here. ${error.message} Start a new conversation.`;
+    const message = `This conversation can no longer be kept here. ${error.message} Start a new conversation.`;
+    return { code: 'conversation-too-large', message };
   }
   if (isFull(error)) {
-    return 'The browser has no room left for conversations. Export some and delete them here; the newest text is kept while the page is open.';
+    const message =
+      'The browser has no room left for conversations. Export some and delete them here; the newest text is kept while the page is open.';
+    return { code: 'conversations-full', message };
   }
-  return 'The browser does not keep the newest text. Vivace tries again every few seconds; export the conversation before you close the page.';
+  const message =
+    'The browser does not keep the newest text. Vivace tries again every few seconds; export the conversation before you close the page.';
+  return { code: 'conversations-refused', message };
 }
 
 const readConversation = orNull(parseConversation);

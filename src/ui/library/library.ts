@@ -5,6 +5,7 @@
 
 import { html, nothing } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
+import { sayError } from '../../words/error_words';
 import { language } from '../../words/language';
 import { pageWords } from '../../words/page_words';
 import { WordedElement } from '../../words/worded_element';
@@ -54,7 +55,7 @@ class VivaceLibrary extends WordedElement implements RowActions {
     this.summaries = null;
     this.renamed = null;
     this.stop = null;
-    this.store.onError = (text) => this.note.say(text, true);
+    this.store.onError = (message, code) => this.note.say(sayError({ code, message }).text, true);
     this.store.onRecovered = () => this.note.say(pageWords().library.keptAgain, false);
     this.addEventListener('keydown', this.onKey);
   }

@@ -1,6 +1,7 @@
 // Import and export of conversations as files.
 
 import { saveText } from '../../shared/save_text';
+import { sayError } from '../../words/error_words';
 import { pageWords } from '../../words/page_words';
 import {
   checkFileSize,
@@ -30,7 +31,7 @@ export async function importFiles(
       added += await addAll(found.conversations);
     } catch (error) {
       refused.push(
-        error instanceof ConversationFileError ? error.message : pageWords().library.unreadableFile(file.name),
+        error instanceof ConversationFileError ? sayError(error).text : pageWords().library.unreadableFile(file.name),
       );
     }
   }

@@ -6,6 +6,7 @@ import type { EngineLoadProgress } from '../../engine/engine';
 import { WordedElement } from '../../words/worded_element';
 import { words } from '../../words/words';
 import type { Advice, Offer } from '../shared/advice';
+import { renderDetail } from '../shared/advice_detail';
 import { barStyles, describeProgress, describeWait, renderBar } from '../shared/load_bar';
 import { sharedStyles } from '../shared/shared_styles';
 
@@ -62,6 +63,7 @@ export class VivaceLoader extends WordedElement {
         return html`<div class="advice" data-testid="load-progress" data-state="error" role="alert">
           <p><strong>${state.advice.what}</strong></p>
           <p>${state.advice.next}</p>
+          ${renderDetail(state.advice)}
           ${this.renderOffers(state.advice.offers)}
         </div>`;
     }

@@ -135,10 +135,10 @@ export class ModelSession {
       this.listener.onState(engine ? { kind: 'ready' } : { kind: 'canceled', offers });
       return;
     }
-    const { what, next, offers } = failure;
+    const { next, offers } = failure;
     const advice: Advice = engine
-      ? { what, next: words().advice.stillRuns(next), offers: ['keep', ...offers] }
-      : { what, next, offers: isBack ? ['former', ...offers] : offers };
+      ? { ...failure, next: words().advice.stillRuns(next), offers: ['keep', ...offers] }
+      : { ...failure, offers: isBack ? ['former', ...offers] : offers };
     this.listener.onState({ kind: 'failed', advice, code });
   }
 

@@ -1,8 +1,9 @@
 // <vivace-notices>: dismissible notices on top of a conversation. Shows each warning of the engine once.
 
-import { css, html } from 'lit';
+import { css, html, nothing } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Warning } from '../../engine/engine';
+import { sayWarning } from '../../words/error_words';
 import { WordedElement } from '../../words/worded_element';
 import { words } from '../../words/words';
 import { icons } from '../shared/icons';
@@ -52,11 +53,16 @@ export class VivaceNotices extends WordedElement {
     return repeat(
       this.shown,
       (warning) => warning,
-      (warning) => html`<div class="notice" data-testid="notice" data-code=${warning.code} role="status">
-        <p dir="auto">${warning.message}</p>
-        <button class="icon small" aria-label=${dismiss} title=${dismiss} @click=${() => this.dismiss(warning)}>${icons.close}</button>
-      </div>`,
+      (warning) => this.renderNotice(warning, dismiss),
     );
+  }
+
+  private renderNotice(warning: Warning, dismiss: string) {
+    const { text, detail } = sayWarning(warning);
+    return html`<div class="notice" data-testid="notice" data-code=${warning.code} role="status">
+        <p dir="auto" title=${detail || nothing}>${text}</p>
+        <button class="icon small" aria-label=${dismiss} title=${dismiss} @click=${() => this.dismiss(warning)}>${icons.close}</button>
+      </div>`;
   }
 
   private dismiss(warning: Warning): void {

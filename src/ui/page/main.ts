@@ -139,7 +139,7 @@ chat.readFiles = async (...files) => (await pageParts()).readFiles(...files);
 connectPanel(chat, panel);
 chat.addEventListener('vivace-event', (event) => {
   const detail = (event as CustomEvent<EngineEvent>).detail;
-  if (detail.type === 'warning') notices.show([{ code: detail.code, message: detail.message }]);
+  if (detail.type === 'warning') notices.show([detail]);
   tempo.hear(detail);
 });
 chat.addEventListener('vivace-end', () => tempo.rest());

@@ -2,6 +2,7 @@
 // remedy; the advice adds what this page can do. Pure.
 
 import type { BackendName, EngineLoadOptions } from '../../engine/engine';
+import { sayError } from '../../words/error_words';
 import { words } from '../../words/words';
 
 export type Offer =
@@ -24,6 +25,8 @@ export function isOffer(name: unknown): name is Offer {
 
 export interface Advice {
   what: string;
+  /** The error's own English sentence, where `what` is another one. */
+  detail?: string;
   next: string;
   offers: Offer[];
 }
@@ -52,9 +55,9 @@ function canRetry(error: unknown): boolean {
   return !(error instanceof Error && 'canRetry' in error && error.canRetry === false);
 }
 
-function said(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return message || words().advice.noMessage;
+function said(error: unknown): Pick<Advice, 'what' | 'detail'> {
+  const { text, detail } = sayError(error);
+  return { what: text || words().advice.noMessage, ...(detail && { detail }) };
 }
 
 /** Advice under an answer that ended because the context is full. */
@@ -65,44 +68,44 @@ export function fullContext(): Advice {
 
 /** Advice for a failed answer. The conversation and the question are kept in any case. */
 export function adviseRun(error: unknown, hasSystem = false): Advice {
-  const what = said(error);
+  const cause = said(error);
   const text = words().advice;
   switch (codeOf(error)) {
     case 'context-overflow':
       return {
-        what,
+        ...cause,
         next: text.shorten,
         offers: ['forget', 'new', 'edit'],
       };
     case 'chat-template':
       return hasSystem
         ? {
-            what,
+            ...cause,
             next: text.withoutSystem,
             offers: ['no-system', 'edit'],
           }
-        : { what, next: text.editOrOther, offers: ['edit'] };
+        : { ...cause, next: text.editOrOther, offers: ['edit'] };
     case 'invalid-request':
-      return { what, next: text.editOrSettings, offers: ['edit'] };
+      return { ...cause, next: text.editOrSettings, offers: ['edit'] };
     case 'device-lost':
-      return { what, next: text.conversationKept, offers: ['reload', 'cpu', 'retry'] };
+      return { ...cause, next: text.conversationKept, offers: ['reload', 'cpu', 'retry'] };
     case 'worker':
-      return { what, next: text.conversationKept, offers: ['reload', 'retry'] };
+      return { ...cause, next: text.conversationKept, offers: ['reload', 'retry'] };
     case 'gpu-memory':
     case 'gpu-program':
       return canRetry(error)
-        ? { what, next: text.reloadOrCpu, offers: ['reload', 'cpu'] }
-        : { what, next: text.cpuOrOther, offers: ['cpu'] };
+        ? { ...cause, next: text.reloadOrCpu, offers: ['reload', 'cpu'] }
+        : { ...cause, next: text.cpuOrOther, offers: ['cpu'] };
     case 'attention-unavailable':
-      return { what, next: text.auto, offers: ['auto-attention'] };
+      return { ...cause, next: text.auto, offers: ['auto-attention'] };
     default:
       return canRetry(error)
         ? {
-            what,
+            ...cause,
             next: text.againOrReload,
             offers: ['retry', 'reload'],
           }
-        : { what, next: text.editOrOther, offers: ['edit'] };
+        : { ...cause, next: text.editOrOther, offers: ['edit'] };
   }
 }
 
@@ -115,10 +118,10 @@ export function adviseCut(advice: Advice): Advice {
 /** Advice for an answer that could not go on. All of its text is kept. */
 export function adviseContinue(error: unknown): Advice {
   const text = words().advice;
-  const what = said(error);
+  const cause = said(error);
   switch (codeOf(error)) {
     case 'context-overflow':
-      return { what, next: text.makeRoom, offers: ['forget', 'new'] };
+      return { ...cause, next: text.makeRoom, offers: ['forget', 'new'] };
     case 'chat-template':
     case 'invalid-request':
       return { what: text.continuesNothing, next: text.regenerate, offers: [] };
@@ -136,11 +139,11 @@ export function lostOffers(cause: unknown, backend: BackendName): Offer[] {
 
 /** Advice for a failed load. Offers a retry only if the result may differ. */
 export function adviseLoad(error: unknown): Advice {
-  const what = said(error);
+  const cause = said(error);
   const text = words().advice;
   const again = canRetry(error);
   const advise = (next: string, ...offers: Offer[]): Advice => {
-    return again ? { what, next: text.againOr(next), offers: ['retry', ...offers] } : { what, next, offers };
+    return again ? { ...cause, next: text.againOr(next), offers: ['retry', ...offers] } : { ...cause, next, offers };
   };
   switch (codeOf(error)) {
     case 'model-fetch':
@@ -157,15 +160,15 @@ export function adviseLoad(error: unknown): Advice {
       return advise(text.useCpu, 'cpu');
     case 'worker':
       return {
-        what,
+        ...cause,
         next: text.worker,
         offers: again ? ['retry'] : [],
       };
     case 'attention-unavailable':
-      return { what, next: text.auto, offers: ['auto-attention'] };
+      return { ...cause, next: text.auto, offers: ['auto-attention'] };
     case 'invalid-request':
-      return { what, next: text.changeSettings, offers: [] };
+      return { ...cause, next: text.changeSettings, offers: [] };
     default:
-      return { what, next: text.reloadPage, offers: ['retry'] };
+      return { ...cause, next: text.reloadPage, offers: ['retry'] };
   }
 }

@@ -2,6 +2,7 @@
 
 import { css, html } from 'lit';
 import type { BackendName, Health } from '../../engine/engine';
+import { sayError } from '../../words/error_words';
 import { language } from '../../words/language';
 import { words } from '../../words/words';
 import { describeDuration, number } from './amounts';
@@ -38,7 +39,7 @@ export function recoveryRemark(code: string | null, pauseMs: number, onto: Backe
 /** Why the CPU answers, and when the GPU is tried again. */
 export function describeWithoutGpu({ cause, nextTryAt }: Omit<WithoutGpu, 'state'>): string {
   const locale = language() === 'en' ? 'en-GB' : language();
-  return words().recovery.nextTry(cause.message, new Date(nextTryAt).toLocaleTimeString(locale));
+  return words().recovery.nextTry(sayError(cause).text, new Date(nextTryAt).toLocaleTimeString(locale));
 }
 
 /** @param after what the reader should know next, or '' */

@@ -25,6 +25,9 @@ export const sharedStyles = css`
   .icon:hover:not(:disabled) { background: var(--v-sunken); color: var(--v-ink); }
   .icon.small { width: 28px; height: 28px; border-radius: 7px; }
   .icon.small svg { width: 16px; height: 16px; }
+  .detail { margin-top: 6px; color: var(--v-muted); font-size: var(--v-size); overflow-wrap: anywhere; }
+  .detail summary { cursor: pointer; }
+  .detail p { margin: 4px 0 0; }
   button:disabled { opacity: 0.45; cursor: default; }
   /* A finger needs 44 pixels, and a phone zooms into a field with smaller letters than these. */
   @media (pointer: coarse) {

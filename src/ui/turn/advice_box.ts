@@ -3,13 +3,14 @@
 import { html, nothing } from 'lit';
 import { words } from '../../words/words';
 import type { Advice, Offer } from '../shared/advice';
+import { renderDetail } from '../shared/advice_detail';
 
 /** Offers that ask the model again, so it must be free. */
 const ASKING: readonly Offer[] = ['retry', 'continue', 'edit', 'forget', 'no-system'];
 
 /** @param isAlert true after a failure @param blocked the reason why the model cannot be asked now, or '' */
 export function renderAdvice(
-  { what, next }: Advice,
+  advice: Advice,
   offers: readonly Offer[],
   { isAlert, blocked, onOffer }: { isAlert: boolean; blocked: string; onOffer: (offer: Offer) => void },
 ) {
@@ -19,8 +20,9 @@ export function renderAdvice(
       aria-disabled=${reason !== ''} @click=${() => reason || onOffer(offer)}>${words().offers[offer]}</button>`;
   };
   return html`<div class="advice" data-testid="advice" role=${isAlert ? 'alert' : 'note'}>
-    <p><strong>${what}</strong></p>
-    <p>${next}</p>
+    <p><strong>${advice.what}</strong></p>
+    <p>${advice.next}</p>
+    ${renderDetail(advice)}
     ${offers.length > 0 ? html`<p class="offers">${offers.map(button)}</p>` : nothing}
   </div>`;
 }

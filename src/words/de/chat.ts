@@ -28,6 +28,7 @@ export const chat: ChatWords = {
     continuesNothing: 'Dieses Modell kann keine Antwort fortsetzen.',
     makeRoom: 'Die Antwort bleibt erhalten. Schaffen Sie Platz, um sie fortzusetzen.',
     regenerate: 'Sie bleibt, wie sie ist. „Neu generieren“ gibt eine andere.',
+    details: 'Details (englisch)',
     noMessage: 'Der Fehler kam ohne Meldung.',
     writesNoText:
       'Dieses Modell schreibt keine Antworten: Es macht aus Texten Vektoren, zum Suchen und Vergleichen. Öffnen Sie zum Chatten ein Chat-Modell.',

@@ -27,6 +27,7 @@ export const chat = {
     continuesNothing: 'This model cannot continue an answer.',
     makeRoom: 'The answer is kept. Make room to continue it.',
     regenerate: 'It is kept as it is. Regenerate for another one.',
+    details: 'Details',
     noMessage: 'The error came without a message.',
     writesNoText:
       'This model writes no answers: it turns texts into vectors, for search and comparison. Open a chat model to chat.',

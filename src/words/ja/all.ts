@@ -2,7 +2,8 @@
 
 import type { Translation } from '../language';
 import { chat } from './chat';
+import { errors } from './errors';
 import { page } from './page';
 import { panel } from './panel';
 
-export const ja = { chat, page, panel } satisfies Translation;
+export const ja = { chat, errors, page, panel } satisfies Translation;

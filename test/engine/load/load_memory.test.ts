@@ -39,6 +39,7 @@ test('the context that fits the CPU is shorter, with a warning, and the rest is 
     {
       code: 'context-shortened',
       message: `The context is 5000 tokens instead of ${2 ** 20}: more would take ${2 ** 32 - left + 100_000 * TOKEN_BYTES} bytes on the CPU, where ${2 ** 32} are allowed.`,
+      facts: { contextLength: 5000, asked: 2 ** 20 },
     },
   ]);
   await expect(choose(2 ** 30, 100_000)).rejects.toMatchObject({

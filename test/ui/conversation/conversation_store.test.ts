@@ -253,6 +253,7 @@ test('a full disk is reported with a next step', async () => {
   expect(await store.save(asking('too much').conversation)).toBe('refused');
   expect(said).toHaveBeenCalledExactlyOnceWith(
     'The browser has no room left for conversations. Export some and delete them here; the newest text is kept while the page is open.',
+    'conversations-full',
   );
 });
 

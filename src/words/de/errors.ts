@@ -1,0 +1,85 @@
+// Errors and warnings in German, by code.
+
+import type { ErrorWords, Facts } from '../en/errors';
+
+const fetchFailed = ({ host = 'Der Server', status }: Facts): string => {
+  if (status === undefined) return `${host} ist nicht erreichbar. Prüfen Sie die Verbindung.`;
+  if (/^[23]/.test(status)) return 'Unter dieser Adresse liegt kein Modell.';
+  if (status === '404') return `${host} hat dieses Modell nicht. Prüfen Sie die Adresse.`;
+  if (status === '401' || status === '403') return `${host} gibt dieses Modell nicht frei.`;
+  return `${host} hat mit dem Fehler ${status} geantwortet.`;
+};
+
+const tooMuch = (what: string, { requestedBytes }: Facts): string =>
+  requestedBytes ? `${what} reicht nicht: Es werden ${requestedBytes} gebraucht.` : `${what} reicht nicht.`;
+
+const RELOADED = 'Das Modell wurde neu geladen.';
+
+export const errors: ErrorWords = {
+  errors: {
+    'invalid-request': () => 'Diese Anfrage ist so nicht möglich.',
+    'context-overflow': ({ promptTokens, contextLength }) =>
+      promptTokens && contextLength
+        ? `Die Unterhaltung hat ${promptTokens} Tokens, das Modell hat aber nur Platz für ${contextLength}.`
+        : 'Die Unterhaltung ist zu lang für dieses Modell.',
+    'model-fetch': fetchFailed,
+    'model-file': ({ file }) =>
+      file
+        ? `„${file}“ ist kein Modell, beschädigt oder unvollständig.`
+        : 'Die Modelldatei ist beschädigt oder unvollständig.',
+    'unsupported-model': () => 'Modelle dieser Art laufen in Vivace nicht.',
+    tokenizer: () => 'Der Tokenizer dieses Modells ist nicht lesbar.',
+    'chat-template': () => 'Die Chat-Vorlage dieses Modells kommt mit dieser Unterhaltung nicht zurecht.',
+    constraint: () => 'Diese Vorgabe für die Antwort lässt sich nicht einhalten.',
+    'not-finite': () => 'Das Modell hat keine brauchbaren Zahlen berechnet. Seine Datei könnte beschädigt sein.',
+    'attention-unavailable': () => 'Die gewählte Attention läuft hier nicht.',
+    'webgpu-unavailable': () =>
+      'WebGPU ist hier nicht verfügbar. Nutzen Sie einen aktuellen Browser mit Hardwarebeschleunigung.',
+    'gpu-memory': (facts) => tooMuch('Der Speicher der GPU', facts),
+    memory: (facts) => tooMuch('Der Arbeitsspeicher', facts),
+    'device-lost': () => 'Die Verbindung zur GPU ist verloren gegangen.',
+    'gpu-program': () => 'Ein Programm der GPU ist fehlgeschlagen.',
+    worker: () => 'Der Teil der Seite, der das Modell ausführt, ist beendet worden.',
+    'conversation-file': () => 'Das ist keine Unterhaltung, die Vivace exportiert hat.',
+    'conversation-version': () => 'Diese Datei kommt von einer neueren Version. Laden Sie die Seite neu.',
+    'conversation-size': () => 'Diese Datei ist zu groß. Exportieren Sie weniger Unterhaltungen auf einmal.',
+    'conversation-deleted': () =>
+      'Ein anderer Tab hat diese Unterhaltung gelöscht. Sie bleibt gelöscht, außer Sie machen das dort rückgängig oder fragen hier weiter.',
+    'conversation-too-large': () =>
+      'Diese Unterhaltung ist zu lang und wird nicht mehr gespeichert. Beginnen Sie eine neue.',
+    'conversations-full': () =>
+      'Der Browser hat keinen Platz mehr für Unterhaltungen. Exportieren und löschen Sie einige; der neueste Text bleibt, solange die Seite offen ist.',
+    'conversations-refused': () =>
+      'Der Browser speichert den neuesten Text nicht. Vivace versucht es alle paar Sekunden; exportieren Sie die Unterhaltung, bevor Sie die Seite schließen.',
+    'run-file': () => 'Das ist kein Lauf, den Vivace exportiert hat.',
+  },
+  warnings: {
+    'context-shortened': ({ contextLength, asked }) =>
+      contextLength && asked
+        ? `Der Kontext hat ${contextLength} statt ${asked} Tokens.`
+        : 'Der Kontext wurde verkürzt, damit der Speicher reicht.',
+    'fetched-again': () => 'Ein Teil dieses Modells war beschädigt und wurde neu geladen.',
+    'sha256-unverified': () =>
+      'Die Prüfsumme der Modelldatei wurde nicht geprüft, weil nicht alle ihre Bytes nötig sind.',
+    'attention-fallback': () => 'Nicht jeder Attention-Kernel läuft hier richtig. Ein anderer ersetzt ihn.',
+    'attention-drifted': () => 'Ein Attention-Kernel rechnet seit dem Laden falsch. Ein anderer ersetzt ihn.',
+    'step-gave-up': () => 'Der verschmolzene Schritt kam nicht voran. Das Modell rechnet jetzt in einzelnen Schritten.',
+    'quantize-ignored': () => 'Die Gewichte dieses Modells sind schon quantisiert und bleiben, wie sie sind.',
+    'quantization-chosen': ({ chosen, choices }) =>
+      chosen && choices
+        ? `Von ${choices} Quantisierungen dieses Modells wurde ${chosen} gewählt.`
+        : 'Eine Quantisierung dieses Modells wurde gewählt.',
+    'cache-full': () =>
+      'Der Speicher des Browsers ist voll. Das Modell läuft; was fehlt, wird beim nächsten Mal neu heruntergeladen.',
+    'storage-hangs': () =>
+      'Der Speicher des Browsers antwortet nicht. Schließen Sie andere Tabs dieser Seite, oder starten Sie den Browser neu.',
+    'storage-refused': () =>
+      'Der Browser speichert das Modell nicht. Es läuft, wird aber beim nächsten Mal neu heruntergeladen.',
+    'webgpu-unavailable': () =>
+      'Keine GPU verfügbar: Das Modell läuft auf der CPU und ist langsamer. Schalten Sie für volles Tempo die Hardwarebeschleunigung des Browsers ein.',
+    'gpu-memory': () => `Der Speicher der GPU war voll. ${RELOADED}`,
+    'device-lost': () => `Die Verbindung zur GPU ging verloren. ${RELOADED}`,
+    'gpu-program': () => `Ein Programm der GPU ist fehlgeschlagen. ${RELOADED}`,
+    worker: () => `Der Teil der Seite, der das Modell ausführt, wurde beendet. ${RELOADED}`,
+  },
+};

@@ -1,0 +1,77 @@
+// Errors and warnings in English, by code: only those that a person reads better than the engine's own sentence. This
+// is the source of the types: the other languages have a sentence for each code.
+
+/** The codes of errors that a person may see. */
+type ErrorCode =
+  | 'invalid-request'
+  | 'context-overflow'
+  | 'model-fetch'
+  | 'model-file'
+  | 'unsupported-model'
+  | 'tokenizer'
+  | 'chat-template'
+  | 'constraint'
+  | 'not-finite'
+  | 'attention-unavailable'
+  | 'webgpu-unavailable'
+  | 'gpu-memory'
+  | 'memory'
+  | 'device-lost'
+  | 'gpu-program'
+  | 'worker'
+  | 'conversation-file'
+  | 'conversation-version'
+  | 'conversation-size'
+  | 'conversation-deleted'
+  | 'conversation-too-large'
+  | 'conversations-full'
+  | 'conversations-refused'
+  | 'run-file';
+
+/** The codes of warnings. Those of a loss come with a model that was loaded again. */
+type WarningCode =
+  | 'context-shortened'
+  | 'fetched-again'
+  | 'sha256-unverified'
+  | 'attention-fallback'
+  | 'attention-drifted'
+  | 'step-gave-up'
+  | 'quantize-ignored'
+  | 'quantization-chosen'
+  | 'cache-full'
+  | 'storage-hangs'
+  | 'storage-refused'
+  | 'webgpu-unavailable'
+  | 'gpu-memory'
+  | 'device-lost'
+  | 'gpu-program'
+  | 'worker';
+
+/** What a sentence may name, formatted for the language. Each may be missing. */
+export interface Facts {
+  promptTokens?: string;
+  contextLength?: string;
+  asked?: string;
+  requestedBytes?: string;
+  file?: string;
+  host?: string;
+  status?: string;
+  chosen?: string;
+  choices?: string;
+}
+
+type Texts<Code extends string> = Readonly<Record<Code, (facts: Facts) => string>>;
+
+/** The sentences of a language. */
+export interface ErrorWords {
+  errors: Texts<ErrorCode>;
+  warnings: Texts<WarningCode>;
+}
+
+export const errors: { errors: Partial<ErrorWords['errors']>; warnings: Partial<ErrorWords['warnings']> } = {
+  errors: {},
+  warnings: {
+    'webgpu-unavailable': () =>
+      'No GPU available, so this runs on the CPU, which is slower. For full speed, turn on hardware acceleration in your browser.',
+  },
+};

@@ -1,0 +1,82 @@
+// Errors and warnings in Japanese, by code.
+
+import type { ErrorWords, Facts } from '../en/errors';
+
+const fetchFailed = ({ host = 'サーバー', status }: Facts): string => {
+  if (status === undefined) return `${host} に接続できません。接続を確認してください。`;
+  if (/^[23]/.test(status)) return 'このアドレスにモデルはありません。';
+  if (status === '404') return `${host} にこのモデルはありません。アドレスを確認してください。`;
+  if (status === '401' || status === '403') return `${host} がこのモデルへのアクセスを拒否しました。`;
+  return `${host} がエラー ${status} を返しました。`;
+};
+
+const tooMuch = (what: string, { requestedBytes }: Facts): string =>
+  requestedBytes ? `${what}が足りません。${requestedBytes} が必要です。` : `${what}が足りません。`;
+
+const RELOADED = 'モデルを再読み込みしました。';
+
+export const errors: ErrorWords = {
+  errors: {
+    'invalid-request': () => 'このリクエストは実行できません。',
+    'context-overflow': ({ promptTokens, contextLength }) =>
+      promptTokens && contextLength
+        ? `会話は ${promptTokens} トークンありますが、モデルが扱えるのは ${contextLength} トークンまでです。`
+        : '会話がこのモデルには長すぎます。',
+    'model-fetch': fetchFailed,
+    'model-file': ({ file }) =>
+      file
+        ? `「${file}」はモデルではないか、破損しているか、不完全です。`
+        : 'モデルのファイルが破損しているか、不完全です。',
+    'unsupported-model': () => 'この種類のモデルは Vivace では動作しません。',
+    tokenizer: () => 'このモデルのトークナイザーを読み取れません。',
+    'chat-template': () => 'このモデルのチャットテンプレートはこの会話を処理できません。',
+    constraint: () => '回答に対するこの指定は守れません。',
+    'not-finite': () => 'モデルが有効な数値を計算できませんでした。ファイルが破損している可能性があります。',
+    'attention-unavailable': () => '選択された Attention はここでは動作しません。',
+    'webgpu-unavailable': () =>
+      'WebGPU を使用できません。ハードウェアアクセラレーションが有効な最新のブラウザーを使用してください。',
+    'gpu-memory': (facts) => tooMuch('GPU のメモリ', facts),
+    memory: (facts) => tooMuch('メモリ', facts),
+    'device-lost': () => 'GPU との接続が失われました。',
+    'gpu-program': () => 'GPU のプログラムが失敗しました。',
+    worker: () => 'モデルを実行していた処理が終了しました。',
+    'conversation-file': () => 'これは Vivace が書き出した会話ではありません。',
+    'conversation-version': () => 'このファイルは新しいバージョンのものです。ページを再読み込みしてください。',
+    'conversation-size': () => 'ファイルが大きすぎます。一度に書き出す会話を減らしてください。',
+    'conversation-deleted': () =>
+      'この会話は別のタブで削除されました。そのタブで元に戻すか、ここで新しく質問しない限り、削除されたままです。',
+    'conversation-too-large': () => 'この会話は長すぎるため、これ以上保存できません。新しい会話を始めてください。',
+    'conversations-full': () =>
+      'ブラウザーに会話を保存する空きがありません。いくつか書き出してから削除してください。最新の文章はページを開いている間だけ残ります。',
+    'conversations-refused': () =>
+      'ブラウザーが最新の文章を保存していません。数秒ごとに再試行します。ページを閉じる前に会話を書き出してください。',
+    'run-file': () => 'これは Vivace が書き出した計測ではありません。',
+  },
+  warnings: {
+    'context-shortened': ({ contextLength, asked }) =>
+      contextLength && asked
+        ? `コンテキストは ${asked} トークンではなく ${contextLength} トークンです。`
+        : 'メモリに収まるようにコンテキストを短くしました。',
+    'fetched-again': () => 'モデルの一部が破損していたため、もう一度ダウンロードしました。',
+    'sha256-unverified': () => 'ファイルのすべては必要ないため、モデルのチェックサムは確認していません。',
+    'attention-fallback': () => 'ここでは正しく動作しない Attention カーネルがあります。別のものを使用します。',
+    'attention-drifted': () => '読み込み後に Attention カーネルの計算が正しくなくなりました。別のものを使用します。',
+    'step-gave-up': () => '融合ステップが進まなくなりました。以後は個別のステップで計算します。',
+    'quantize-ignored': () => 'このモデルの重みはすでに量子化されているため、そのまま使用します。',
+    'quantization-chosen': ({ chosen, choices }) =>
+      chosen && choices
+        ? `このモデルの ${choices} 種類の量子化から ${chosen} を選びました。`
+        : 'このモデルの量子化を選びました。',
+    'cache-full': () =>
+      'ブラウザーの保存領域がいっぱいです。モデルは動作しますが、不足分は次回もう一度ダウンロードします。',
+    'storage-hangs': () =>
+      'ブラウザーの保存領域が応答しません。このサイトの他のタブを閉じるか、ブラウザーを再起動してください。',
+    'storage-refused': () => 'ブラウザーがモデルを保存しません。動作はしますが、次回もう一度ダウンロードします。',
+    'webgpu-unavailable': () =>
+      'GPU を使用できないため、CPU で低速に実行しています。本来の速度で使うには、ブラウザーのハードウェアアクセラレーションを有効にしてください。',
+    'gpu-memory': () => `GPU のメモリが不足しました。${RELOADED}`,
+    'device-lost': () => `GPU との接続が失われました。${RELOADED}`,
+    'gpu-program': () => `GPU のプログラムが失敗しました。${RELOADED}`,
+    worker: () => `モデルを実行していた処理が終了しました。${RELOADED}`,
+  },
+};

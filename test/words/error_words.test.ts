@@ -1,0 +1,67 @@
+// Errors and warnings in each language: a sentence for each code, with the numbers of the error, and nothing else of it.
+
+import { afterEach, expect, test } from 'vitest';
+import { ContextOverflowError, GpuMemoryError, ModelFetchError, ModelFileError, VivaceError } from '../../src/errors';
+import { errors as de } from '../../src/words/de/errors';
+import { errors as en } from '../../src/words/en/errors';
+import { sayError, sayWarning } from '../../src/words/error_words';
+import { importTranslation } from '../../src/words/import_translation';
+import { errors as ja } from '../../src/words/ja/errors';
+import { useLanguage } from '../../src/words/language';
+
+afterEach(() => useLanguage('en', importTranslation));
+
+const FACTS = Object.fromEntries(
+  ['promptTokens', 'contextLength', 'asked', 'requestedBytes', 'file', 'host', 'status', 'chosen', 'choices'].map(
+    (name) => [name, `<${name}>`],
+  ),
+);
+
+test.each([
+  ['en', en],
+  ['de', de],
+  ['ja', ja],
+])('%s: each sentence speaks with all facts and with none', (_, { errors, warnings }) => {
+  for (const write of [...Object.values(errors), ...Object.values(warnings)]) {
+    for (const facts of [FACTS, {}]) expect(write(facts)).toMatch(/^(?!.*(?:undefined|null|\[object)).*[.。]$/s);
+  }
+});
+
+test('English is the error itself, and German names its numbers and keeps it for the fold', async () => {
+  const error = new ContextOverflowError(1200, 1024);
+  expect(sayError(error)).toEqual({ text: error.message, detail: '' });
+  await useLanguage('de', importTranslation);
+  const { text, detail } = sayError(error);
+  expect(text).toMatch(/1\.200.*1\.024/);
+  expect(detail).toBe(error.message);
+  expect(sayError(new GpuMemoryError('Weights', 2_500_000_000, null, 'Close pages.')).text).toContain('2,5 GB');
+  expect(sayError(new ModelFileError('a.gguf', 'It is cut.')).text).toContain('„a.gguf“');
+});
+
+test('a failed download names the host alone, and what the server said', async () => {
+  await useLanguage('ja', importTranslation);
+  const url = 'https://hub.example.com/secret?token=1';
+  const say = (status: number | null) => sayError(new ModelFetchError(url, status, 'No.')).text;
+  expect(say(null)).toContain('hub.example.com に接続できません');
+  expect(say(404)).toContain('アドレス');
+  expect(say(500)).toContain('500');
+  expect(say(200)).toContain('モデルはありません');
+  expect(say(null) + say(404) + say(500)).not.toContain('token');
+});
+
+test('a warning has its own sentence, in English, too, where a person reads that better', async () => {
+  const warning = { code: 'webgpu-unavailable', message: 'WebGPU cannot be used here: no, or the cpu backend.' };
+  expect(sayWarning(warning).text).toMatch(/^No GPU available/);
+  const shortened = { code: 'context-shortened', message: 'x', facts: { contextLength: 4096, asked: 8192 } };
+  expect(sayWarning(shortened).text).toBe('x');
+  await useLanguage('de', importTranslation);
+  expect(sayWarning(shortened).text).toBe('Der Kontext hat 4.096 statt 8.192 Tokens.');
+});
+
+test('what is unknown, hostile or no error at all is shown as it came, and is cut', async () => {
+  await useLanguage('de', importTranslation);
+  expect(sayError('boom')).toEqual({ text: 'boom', detail: '' });
+  expect(sayError(null).text).toBe('');
+  expect(sayError(new VivaceError('constructor', 'Odd.')).text).toBe('Odd.');
+  expect(sayError(new ModelFileError('x'.repeat(500), 'Odd.')).text.length).toBeLessThan(150);
+});
