@@ -138,13 +138,14 @@ export const LOAD_SETTINGS = {
     help: 'What weights in F32, F16 and BF16 become while they load.',
   },
   /**
-   * The format of activations in products with an integer matrix (every quantized type except Q2_K). `auto`: q8, but
-   * f32 on a software adapter and on the cpu. `q8` is an error if the model has no integer matrix.
+   * The format of activations in products with an integer matrix (every quantized type except Q2_K). `auto`: what a
+   * race at the first load found faster on this GPU, in decode and in prefill; f32 on a software adapter and on the
+   * cpu. `q8` is an error if the model has no integer matrix.
    */
   activations: {
     kind: 'choice',
     choices: {
-      auto: 'q8 on a real GPU, else f32',
+      auto: 'what is faster on this GPU',
       q8: 'signed bytes; needs quantized weights',
       f32: 'exact',
     },

@@ -2,11 +2,12 @@
 // logits. Types only.
 
 import type { AttentionName } from '../attention/attention';
+import type { Arithmetic } from '../model/arithmetic';
 import type { StepChoice } from '../model/step/step_choice';
 import type { CachedModel } from '../storage/cache/cached_models';
 import type { AnswerPart } from '../text/answer/answer_part';
 import type { ChatMessage, ChatSettings, Tool, ToolCall, ToolChoice } from '../text/template/message';
-import type { AttentionResult, ProductResult } from '../tune/results';
+import type { AttentionResult, ProductResult, Race } from '../tune/results';
 import type { GENERATE_OPTIONS, Given, LOAD_OPTIONS, Value } from './options';
 import type { TbtSummary } from './tbt';
 
@@ -80,6 +81,19 @@ export interface AttentionChoice {
   prefill: AttentionName | 'textbook';
   decode: AttentionName | 'textbook';
   reason: string;
+}
+
+/**
+ * What products with matrices of integers multiply in each kind of pass: signed bytes (q8) or f32, which is exact.
+ * - `asked`: by name. `raced`: this load measured it on this GPU; `kept`: an earlier one did.
+ * - `software`, `plain`, `cpu`: nothing to race on this adapter, with this model, or on this backend.
+ * - `failed`: the race brought no result, for `reason`.
+ */
+export interface ArithmeticChoice extends Arithmetic {
+  cause: 'asked' | 'raced' | 'kept' | 'software' | 'plain' | 'cpu' | 'failed';
+  reason: string;
+  /** The figures of the race, or null without one. */
+  race: Race | null;
 }
 
 /** One candidate of a tuning. Its `pass` is `prefill` or `decode` for attention, `product` for a matrix product. */
@@ -271,6 +285,8 @@ export interface EngineInfo {
   kvCache: KvType;
   /** `q8` if any product runs on q8 activations. */
   activations: ActivationType;
+  /** The same for each kind of pass, with the reason. Absent in documents of earlier versions. */
+  arithmetic?: ArithmeticChoice;
   attention: AttentionChoice;
   /** The attention that the load asked for: tuning cannot change one that was chosen by name. */
   askedAttention: 'auto' | AttentionName;

@@ -96,7 +96,7 @@ function randomMaximaAndSums(count: number): Float32Array<ArrayBuffer> {
 }
 
 /** Values from -1 to 1, the same at each call (Marsaglia 2003, xorshift). */
-function randomFloats(count: number, seed: number): Float32Array<ArrayBuffer> {
+export function randomFloats(count: number, seed: number): Float32Array<ArrayBuffer> {
   let state = seed;
   return new Float32Array(count).map(() => {
     state ^= state << 13;

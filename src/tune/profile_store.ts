@@ -5,6 +5,7 @@ import { get, update } from 'idb-keyval';
 import { ATTENTION_NAMES, type AttentionShape } from '../attention/attention';
 import type { AttentionProfile, TunedAttention } from '../attention/profile';
 import type { Gpu } from '../gpu/device';
+import type { LinearPass } from '../kernels/linear/create_linear';
 import type { Tiles } from '../kernels/linear/matmul_q8';
 import type { MatvecParameters } from '../kernels/linear/matvec_plan';
 import type { ProductProfile } from '../kernels/linear/product_profile';
@@ -14,6 +15,8 @@ import type { ModelConfig } from '../model/config/config';
 import type { TunedStep } from '../model/step/step_choice';
 import { isJsonObject } from '../shared/json_object';
 import { withTimeout } from '../shared/with_timeout';
+import type { RaceShape } from './race_shape';
+import type { PassRace, Race, RaceTime } from './results';
 import { shaderHash } from './shader_hash';
 
 /** Measurements of one GPU in one browser with these shaders, for all models. */
@@ -22,7 +25,12 @@ export interface Profile extends ProductProfile {
   attention: Readonly<Record<string, AttentionProfile>>;
   /** Keys: `stepKey`. */
   step: Readonly<Record<string, TunedStep>>;
+  /** Keys: `raceKey`. */
+  race: Readonly<Record<string, KeptRace>>;
 }
+
+/** The times of a race. Its key says what was raced. */
+type KeptRace = Pick<Race, LinearPass | 'clock'>;
 
 /** The parts of a load that the fused step depends on, beside the model's shape. */
 export interface StepSettings {
@@ -46,6 +54,8 @@ const ATTENTION_KEY = /^\d{1,4}x\d{1,4}x\d{1,4} f(16|32)( softcap)?( all)? windo
 const PRODUCT_KEY = /^[a-z][a-z0-9_]{0,31} \d{1,9}x\d{1,9} [a-z0-9_]{2,4} [a-z0-9_]{2,16}$/;
 /** The keys that `stepKey` makes. */
 const STEP_KEY = /^[\w.-]{1,32} [\dx]{5,20} heads [\dx]{5,14} [a-z0-9_+]{2,64} kv f(16|32) \d{1,10} (q8|f32)$/;
+/** The keys that `raceKey` makes. */
+const RACE_KEY = /^[a-z0-9_]{2,4} \d{1,9}x\d{1,9} \d{1,4}$/;
 /** The longest kept reason; longer than any that this engine gives. No control characters, no markup. */
 const REASON = /^[^\p{Cc}<>]{1,200}$/u;
 /** Bounds of a fused step's parameters and of its gain. */
@@ -53,6 +63,8 @@ const MAX_GROUPS = 1024;
 const MAX_THREADS = 1024;
 const MAX_SPINS = 2 ** 30;
 const MAX_GAIN = 1000;
+/** Bound of the milliseconds of a raced run. */
+const MAX_RACE_MS = 1e4;
 const MATVEC_NAMES = ['WORKGROUP', 'LANES', 'GROUP_ROWS', 'SLOTS', 'TURNS'] as const;
 const TILE_NAMES = ['rowThreads', 'tokenThreads', 'tokensEach', 'stages'] as const;
 
@@ -76,6 +88,10 @@ export function stepKey(config: ModelConfig, { formats, kvType, contextLength, a
   const weights = [...new Set(formats)].sort().join('+');
   const shape = `${nLayers}x${hiddenSize}x${intermediateSize} heads ${nHeads}x${nKvHeads}x${headDim}`;
   return `${architecture} ${shape} ${weights} kv ${kvType} ${2 ** Math.ceil(Math.log2(contextLength))} ${activations}`;
+}
+
+export function raceKey({ format, rows, cols, copies }: RaceShape): string {
+  return `${format} ${rows}x${cols} ${copies}`;
 }
 
 export async function loadProfile(gpu: Gpu): Promise<Profile | null> {
@@ -106,6 +122,7 @@ export function mergeProfiles(old: Profile | null, newer: Partial<Profile>): Pro
   return {
     attention: merged(old?.attention, newer.attention),
     step: merged(old?.step, newer.step),
+    race: merged(old?.race, newer.race),
     matvec: merged(old?.matvec, newer.matvec),
     tiles: merged(old?.tiles, newer.tiles),
   };
@@ -116,9 +133,10 @@ export function parseProfile(value: unknown): Profile | null {
   if (!isJsonObject(value)) return null;
   const attention = parseEntries(value.attention, ATTENTION_KEY, parseAttention);
   const step = parseEntries(value.step, STEP_KEY, parseStep);
+  const race = parseEntries(value.race ?? {}, RACE_KEY, parseRace); // profiles before it have none
   const matvec = parseEntries(value.matvec, PRODUCT_KEY, parseMatvec);
   const tiles = parseEntries(value.tiles, PRODUCT_KEY, parseTiles);
-  return attention && step && matvec && tiles && { attention, step, matvec, tiles };
+  return attention && step && race && matvec && tiles && { attention, step, race, matvec, tiles };
 }
 
 function parseEntries<T>(value: unknown, keys: RegExp, parse: (entry: unknown) => T | null): Record<string, T> | null {
@@ -142,6 +160,26 @@ function parseStep(value: unknown): TunedStep | null {
   if (!isCount(groups) || groups > MAX_GROUPS || !isCount(threads) || threads > MAX_THREADS) return null;
   if (!isCount(spins) || spins > MAX_SPINS || !isCount(until)) return null;
   return { name, reason, gain, groups, threads, spins, until };
+}
+
+function parseRace(value: unknown): KeptRace | null {
+  if (!isJsonObject(value)) return null;
+  const { clock } = value;
+  const [decode, prefill] = [parsePassRace(value.decode), parsePassRace(value.prefill)];
+  return decode && prefill && (clock === 'gpu' || clock === 'cpu') ? { clock, decode, prefill } : null;
+}
+
+function parsePassRace(value: unknown): PassRace | null {
+  if (!isJsonObject(value)) return null;
+  const [q8, f32] = [parseRaceTime(value.q8), parseRaceTime(value.f32)];
+  return q8 && f32 && { q8, f32 };
+}
+
+function parseRaceTime(value: unknown): RaceTime | null {
+  if (!isJsonObject(value)) return null;
+  const { ms, spread } = value;
+  if (!(typeof ms === 'number' && ms > 0 && ms < MAX_RACE_MS)) return null;
+  return typeof spread === 'number' && spread >= 0 && spread <= 1 ? { ms, spread } : null;
 }
 
 function parseMatvec(value: unknown): MatvecParameters | null {

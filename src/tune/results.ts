@@ -1,8 +1,11 @@
 // Results of the tuner: a candidate of attention or of a matrix product, measured or refused. Types only.
 
 import type { AttentionName } from '../attention/attention';
+import type { LinearPass } from '../kernels/linear/create_linear';
 import type { MatvecInput } from '../kernels/linear/matvec';
 import type { WeightFormat } from '../kernels/linear/weight_format';
+import type { ActivationType } from '../model/arithmetic';
+import type { RaceShape } from './race_shape';
 
 /** Fields of every result. */
 interface Result {
@@ -35,4 +38,18 @@ export interface ProductResult extends Result {
   input: MatvecInput;
   /** True for the parameters that run untuned. */
   isDefault: boolean;
+}
+
+/** Milliseconds of one run of a product: the median of the rounds, and their spread as a share of it. */
+export interface RaceTime {
+  ms: number;
+  spread: number;
+}
+
+/** A product with signed bytes against the same in f32. */
+export type PassRace = Readonly<Record<ActivationType, RaceTime>>;
+
+/** The race of both kinds of pass, over a matrix of a model's format and width. */
+export interface Race extends RaceShape, Readonly<Record<LinearPass, PassRace>> {
+  clock: 'gpu' | 'cpu';
 }

@@ -11,6 +11,7 @@ import {
   type Profile,
   parseProfile,
   profileKey,
+  raceKey,
   stepKey,
   storeProfile,
 } from '../../src/tune/profile_store';
@@ -35,9 +36,14 @@ const STEP = {
   until: 9000,
 } as const;
 const STEP_KEY = 'llama 16x2048x8192 heads 32x8x64 q4+q6_k kv f16 1024 q8';
+const RACE_TIME = { ms: 0.2, spread: 0.01 };
+const PASS_RACE = { q8: RACE_TIME, f32: { ms: 0.1, spread: 0 } };
+const RACE = { clock: 'gpu', decode: PASS_RACE, prefill: PASS_RACE } as const;
+const RACE_KEY = 'q4_k 16384x2048 4';
 const PROFILE = {
   attention: { [HEADS]: ATTENTION },
   step: { [STEP_KEY]: STEP },
+  race: { [RACE_KEY]: RACE },
   matvec: { [KEY]: MATVEC },
   tiles: { [TILES_KEY]: TILES },
 };
@@ -46,10 +52,11 @@ const of = (attention: unknown) => ({ ...PROFILE, attention: { [HEADS]: attentio
 test('a sound profile comes back as it is, without what does not belong to it', () => {
   const attention = { ...ATTENTION, extra: 1, prefill: { ...PREFILL, extra: { deep: [] } } };
   const step = { [STEP_KEY]: { ...STEP, extra: 1 } };
-  const stored = { ...of(attention), step, matvec: { [KEY]: { ...MATVEC, extra: 1 } }, extra: 1 };
+  const race = { [RACE_KEY]: { ...RACE, extra: 1, decode: { ...PASS_RACE, extra: 1 } } };
+  const stored = { ...of(attention), step, race, matvec: { [KEY]: { ...MATVEC, extra: 1 } }, extra: 1 };
   expect(parseProfile(structuredClone(stored))).toEqual(PROFILE);
   expect(parseProfile(of({ ...ATTENTION, decode: [] }))).toEqual(of({ ...ATTENTION, decode: [] }));
-  const empty = { attention: {}, step: {}, matvec: {}, tiles: {} };
+  const empty = { attention: {}, step: {}, race: {}, matvec: {}, tiles: {} };
   expect(parseProfile(empty)).toEqual(empty);
 });
 
@@ -172,10 +179,17 @@ test('a step that was slower, or never measured, is sound, too', () => {
   }
 });
 
+test('a profile from before there were races is sound', () => {
+  const { race: _, ...before } = PROFILE;
+  expect(parseProfile(before)).toEqual({ ...PROFILE, race: {} });
+  expect(raceKey({ format: 'q4_k', rows: 16384, cols: 2048, copies: 4 })).toBe(RACE_KEY);
+});
+
 describe('a profile is ignored:', () => {
   const step = (change: object) => ({ ...PROFILE, step: { [STEP_KEY]: { ...STEP, ...change } } });
   const matvec = (change: object) => ({ ...PROFILE, matvec: { [KEY]: { ...MATVEC, ...change } } });
   const tiles = (change: object) => ({ ...PROFILE, tiles: { [TILES_KEY]: { ...TILES, ...change } } });
+  const race = (change: object) => ({ ...PROFILE, race: { [RACE_KEY]: { ...RACE, ...change } } });
   const many = Object.fromEntries(Array.from({ length: 257 }, (_, i) => [`qkv ${i}x32 q4 f32`, MATVEC]));
   const cases: Record<string, unknown> = {
     nothing: undefined,
@@ -209,6 +223,16 @@ describe('a profile is ignored:', () => {
     'spins of text': step({ spins: '65536' }),
     'no end': step({ until: undefined }),
     'an end before the first position': step({ until: 0 }),
+    'a list of races': { ...PROFILE, race: [RACE] },
+    'a key of a race that is code': { ...PROFILE, race: { [`${RACE_KEY};`]: RACE } },
+    'a race by no clock': race({ clock: undefined }),
+    'a race without prefill': race({ prefill: undefined }),
+    'a race of one': race({ decode: { q8: RACE_TIME } }),
+    'a race that took no time': race({ decode: { ...PASS_RACE, q8: { ms: 0, spread: 0 } } }),
+    'a race of text': race({ decode: { ...PASS_RACE, q8: { ms: '1', spread: 0 } } }),
+    'a race that took forever': race({ decode: { ...PASS_RACE, q8: { ms: 1e4, spread: 0 } } }),
+    'a race of no spread': race({ decode: { ...PASS_RACE, q8: { ms: 1 } } }),
+    'a race of much spread': race({ decode: { ...PASS_RACE, q8: { ms: 1, spread: 1.1 } } }),
     'no tiles': { ...PROFILE, tiles: undefined },
     'a list of products': { ...PROFILE, matvec: [MATVEC] },
     'too many': { ...PROFILE, matvec: many },
@@ -230,7 +254,7 @@ describe('a profile is ignored:', () => {
 
   test('anything that was changed anywhere, unless it is still sound', () => {
     fc.assert(
-      fc.property(fc.constantFrom('attention', 'step', 'matvec', 'tiles'), fc.anything(), (field, value) => {
+      fc.property(fc.constantFrom('attention', 'step', 'race', 'matvec', 'tiles'), fc.anything(), (field, value) => {
         const parsed = parseProfile({ ...PROFILE, [field]: value });
         if (parsed) expect(parseProfile(structuredClone(parsed))).toEqual(parsed);
       }),
@@ -243,6 +267,7 @@ test('newer entries join older ones and replace them, until there are too many',
   const newer = {
     attention: { other: ATTENTION },
     step: { [STEP_KEY]: { ...STEP, gain: 0.4 } },
+    race: { [RACE_KEY]: { ...RACE, clock: 'cpu' } },
     matvec: { [KEY]: { ...MATVEC, TURNS: 2 }, other: MATVEC },
     tiles: {},
   };

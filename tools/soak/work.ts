@@ -58,7 +58,13 @@ export async function load({ model, plan, cache, backend, boundMs, patienceMs = 
     if (progress.waitsMs !== undefined) waits = true;
     if ((progress.waitsMs ?? 0) > patienceMs) progress.goOnAlone?.();
   };
-  const loading = view.vivace.Engine.load(model, { cache, backend: gpu, contextLength: 512, onProgress });
+  const loading = view.vivace.Engine.load(model, {
+    cache,
+    backend: gpu,
+    activations: 'f32',
+    contextLength: 512,
+    onProgress,
+  });
   const late = new Promise<'late'>((resolve) => setTimeout(resolve, boundMs, 'late'));
   try {
     const engine = await Promise.race([loading, late]);

@@ -23,18 +23,12 @@ import { attentionKey, loadProfile } from '../../tune/profile_store';
 import type { Backend } from '../backend/backend';
 import { CPU_STEP, CpuBackend, loadCpuWeights } from '../backend/cpu_backend';
 import { WebGpuBackend } from '../backend/webgpu_backend';
-import type { ActivationType, EngineInfo, LoadOptions, LoadProgress, ModelLocation, Warning } from '../protocol';
+import type { EngineInfo, LoadOptions, LoadProgress, ModelLocation, Warning } from '../protocol';
+import { CPU_ARITHMETIC, chooseArithmetic } from './choose_arithmetic';
 import { chooseStep, type StepLoad, tunedStep } from './choose_step';
 import { type Attempt, blamesFiles, describeRepair, mayHeal } from './load_again';
 import { allocateModel, chooseCpuContext, typedMemory } from './load_memory';
-import {
-  checkActivations,
-  chooseActivations,
-  chooseContext,
-  chooseKvBudget,
-  type ResolvedLoad,
-  resolveLoad,
-} from './load_options';
+import { checkActivations, chooseContext, chooseKvBudget, type ResolvedLoad, resolveLoad } from './load_options';
 import { LoadTracker } from './load_tracker';
 import { readSamplingDefaults } from './sampling_defaults';
 
@@ -170,7 +164,7 @@ async function loadFiles(
   signal.throwIfAborted();
   const inputs = { files, config, tensors, contextLength, options, signal, tracker, warnings };
   const onGpu = gpu && (await loadOnGpu(gpu, inputs));
-  const { backend, activations, gpuBytes, bytesPerToken } = onGpu ?? (await loadOnCpu(inputs));
+  const { backend, activations, arithmetic, gpuBytes, bytesPerToken } = onGpu ?? (await loadOnCpu(inputs));
   tracker.stage('ready', files.totalBytes);
   const { pooling, size, only } = backend.vectors;
   const cacheBytes = (backend.parking?.bytesPerToken ?? 0) * backend.contextLength;
@@ -183,6 +177,7 @@ async function loadFiles(
       contextLength: backend.contextLength,
       kvCache: onGpu ? options.kvCache : 'f32',
       activations,
+      arithmetic,
       attention: backend.attention,
       askedAttention: options.attention,
       step: backend.step,
@@ -212,7 +207,10 @@ interface LoadInputs {
   warnings: Warning[];
 }
 
-type LoadedBackend = { backend: Backend; activations: ActivationType } & Pick<EngineInfo, 'gpuBytes' | 'bytesPerToken'>;
+type LoadedBackend = { backend: Backend } & Pick<
+  EngineInfo,
+  'activations' | 'arithmetic' | 'gpuBytes' | 'bytesPerToken'
+>;
 
 /**
  * Loads the model on the GPU. Null, with a warning, if no attention kernel is right on this GPU: the CPU takes over.
@@ -226,14 +224,20 @@ async function loadOnGpu(gpu: Gpu, inputs: LoadInputs): Promise<LoadedBackend | 
     const tuned = attention === 'auto' ? profile?.attention[key] : undefined;
     const { weights, read, memory } = await allocateModel(gpu, inputs, tuned);
     const { contextLength } = memory;
-    const activationType = chooseActivations(options, gpu.isSoftware);
+    let reading: Promise<void> | null = null;
+    const startReading = () => {
+      reading ??= read(files, signal);
+      reading.catch(() => {}); // awaited below
+      return reading;
+    };
+    const arithmetic = await chooseArithmetic(gpu, { ...inputs, weights, memory, profile }, startReading);
     const stepLoad: StepLoad = {
       asked: step,
       config,
       weights,
       kvType,
       contextLength,
-      activations: activationType,
+      activations: arithmetic.decode,
       profile,
     };
     const compiling = Llama.create(gpu, config, weights, {
@@ -242,13 +246,13 @@ async function loadOnGpu(gpu: Gpu, inputs: LoadInputs): Promise<LoadedBackend | 
       attention,
       profile: tuned,
       productProfile: profile ?? undefined,
-      activations: activationType,
+      activations: arithmetic,
       step,
       tunedStep: tunedStep(stepLoad),
       memory,
     });
     compiling.catch(() => {}); // awaited below, but reading may fail first
-    await read(files, signal);
+    await startReading();
     tracker.stage('compile', files.totalBytes);
     const llama = await compiling;
     checkStep(step, llama.step);
@@ -264,6 +268,7 @@ async function loadOnGpu(gpu: Gpu, inputs: LoadInputs): Promise<LoadedBackend | 
     return {
       backend,
       activations,
+      arithmetic: { ...arithmetic, ...llama.arithmetic },
       gpuBytes: { weights: weights.bytes, kvCache: kvCacheBytes, activations: others },
       bytesPerToken: { weights: stepWeightBytes(weights), kvPerPosition: kvBytesPerToken(padConfig(config), kvType) },
     };
@@ -290,7 +295,7 @@ async function loadOnCpu(inputs: LoadInputs): Promise<LoadedBackend> {
   try {
     const weights = await loadCpuWeights(tensors, signal, options.quantize, files.tensors.keys());
     const backend = new CpuBackend(config, weights, contextLength);
-    return { backend, activations: 'f32', gpuBytes: null, bytesPerToken: null };
+    return { backend, activations: 'f32', arithmetic: CPU_ARITHMETIC, gpuBytes: null, bytesPerToken: null };
   } catch (error) {
     throw typedMemory(error, bytes);
   }

@@ -1,4 +1,4 @@
-// Checks the options of a load, fills in defaults, and chooses the activations and the context length.
+// Checks the options of a load, fills in defaults, and chooses the context length.
 
 import { InvalidRequestError } from '../../errors';
 import type { ModelConfig } from '../../model/config/config';
@@ -8,7 +8,7 @@ import type { ModelTensors } from '../../model/tensors';
 import { isPlainMatrix } from '../../model/weights';
 import { resolveOptions } from '../option_values';
 import { LOAD_OPTIONS, type Resolved } from '../options';
-import type { ActivationType, LoadOptions, ModelLocation, QuantizedFormat, Warning } from '../protocol';
+import type { LoadOptions, ModelLocation, QuantizedFormat, Warning } from '../protocol';
 
 /** Default bounds of the context, in bytes and in tokens, unless the caller asks for more. */
 const DEFAULT_CONTEXT_BYTES = 2 ** 30;
@@ -44,13 +44,6 @@ export function checkActivations({ embedding, layers, head }: ModelTensors, opti
     `Activations q8 need matrices of integers, and those of this model are ${formats}. ` +
       'Quantize them while they load (quantize or --quantize, q8 or q4), or choose activations auto or f32.',
   );
-}
-
-/** The activations to ask for. A matrix without integers is multiplied in f32 in any case. */
-export function chooseActivations({ activations }: ResolvedLoad, isSoftware: boolean): ActivationType {
-  if (activations !== 'auto') return activations;
-  // A software GPU gains nothing from q8, and takes seconds longer to compile its kernels.
-  return isSoftware ? 'f32' : 'q8';
 }
 
 /**

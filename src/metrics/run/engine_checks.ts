@@ -1,6 +1,7 @@
 // Checks of what the engine reports, in documents of runs. The types see to it that no field is forgotten. Pure.
 
 import type {
+  ArithmeticChoice,
   AttentionChoice,
   AttentionName,
   EngineInfo,
@@ -54,6 +55,29 @@ export const step = fields<StepChoice>({
   giveUps: count,
 });
 
+const activations = oneOf<EngineInfo['activations']>({ f32: true, q8: true });
+type Race = NonNullable<ArithmeticChoice['race']>;
+const raceTime = fields<Race['decode']['q8']>({ ms, spread: number(0, 1) });
+const passRace = fields<Race['decode']>({ q8: raceTime, f32: raceTime });
+
+const arithmetic = fields<ArithmeticChoice>({
+  decode: activations,
+  prefill: activations,
+  cause: oneOf({ asked: true, raced: true, kept: true, software: true, plain: true, cpu: true, failed: true }),
+  reason: sentence,
+  race: orNull(
+    fields<Race>({
+      format: oneOf({ q8: true, q4: true, q4_1: true, q5_1: true, q4_k: true, q5_k: true, q6_k: true }),
+      rows: count,
+      cols: count,
+      copies: count,
+      clock: oneOf({ gpu: true, cpu: true }),
+      decode: passRace,
+      prefill: passRace,
+    }),
+  ),
+});
+
 export const warnings = list(fields<Warning>({ code: word, message: sentence, facts: () => undefined }), 1000);
 
 const backend = oneOf<EngineInfo['backend']>({ webgpu: true, cpu: true });
@@ -76,7 +100,8 @@ export const info = fields<EngineInfo>({
   adapter: orNull(word),
   contextLength: count,
   kvCache: oneOf<EngineInfo['kvCache']>({ f16: true, f32: true }),
-  activations: oneOf<EngineInfo['activations']>({ f32: true, q8: true }),
+  activations,
+  arithmetic: optional(arithmetic),
   attention,
   askedAttention: (value, name) => (value === 'auto' ? value : (attentionName(value, name) as AttentionName)),
   step,

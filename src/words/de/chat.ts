@@ -238,7 +238,7 @@ export const chat: ChatWords = {
         q4: 'ein Viertel des Speichers von F16; weniger genau',
       },
       activations: {
-        auto: 'q8 auf einer echten GPU, sonst f32',
+        auto: 'was auf dieser GPU schneller ist',
         q8: 'schnell; braucht quantisierte Gewichte',
         f32: 'exakt',
       },

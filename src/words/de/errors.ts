@@ -63,6 +63,8 @@ export const errors: ErrorWords = {
       'Die Prüfsumme der Modelldatei wurde nicht geprüft, weil nicht alle ihre Bytes nötig sind.',
     'attention-fallback': () => 'Nicht jeder Attention-Kernel läuft hier richtig. Ein anderer ersetzt ihn.',
     'attention-drifted': () => 'Ein Attention-Kernel rechnet seit dem Laden falsch. Ein anderer ersetzt ihn.',
+    'race-failed': () =>
+      'Beim Laden ließ sich nicht messen, mit welcher Rechenart diese GPU schneller ist. Verwendet wird q8; beim nächsten Laden wird neu gemessen.',
     'step-gave-up': () => 'Der verschmolzene Schritt kam nicht voran. Das Modell rechnet jetzt in einzelnen Schritten.',
     'quantize-ignored': () => 'Die Gewichte dieses Modells sind schon quantisiert und bleiben, wie sie sind.',
     'quantization-chosen': ({ chosen, choices }) =>

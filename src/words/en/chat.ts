@@ -216,7 +216,7 @@ export const chat = {
         q4: 'a quarter of the memory of F16; less exact',
       },
       activations: {
-        auto: 'q8 on a real GPU, else f32',
+        auto: 'what is faster on this GPU',
         q8: 'fast; needs quantized weights',
         f32: 'exact',
       },

@@ -36,6 +36,7 @@ type WarningCode =
   | 'attention-fallback'
   | 'attention-drifted'
   | 'step-gave-up'
+  | 'race-failed'
   | 'quantize-ignored'
   | 'quantization-chosen'
   | 'cache-full'

@@ -222,7 +222,7 @@ export const chat: ChatWords = {
         q4: 'F16 の 4 分の 1 のメモリ。精度は下がる',
       },
       activations: {
-        auto: '実 GPU では q8、それ以外は f32',
+        auto: 'この GPU で速いほう',
         q8: '高速。量子化された重みが必要',
         f32: '正確',
       },

@@ -61,6 +61,8 @@ export const errors: ErrorWords = {
     'sha256-unverified': () => 'ファイルのすべては必要ないため、モデルのチェックサムは確認していません。',
     'attention-fallback': () => 'ここでは正しく動作しない Attention カーネルがあります。別のものを使用します。',
     'attention-drifted': () => '読み込み後に Attention カーネルの計算が正しくなくなりました。別のものを使用します。',
+    'race-failed': () =>
+      'この GPU でどちらの計算方式が速いかを測定できませんでした。q8 を使い、次の読み込みでもう一度測定します。',
     'step-gave-up': () => '融合ステップが進まなくなりました。以後は個別のステップで計算します。',
     'quantize-ignored': () => 'このモデルの重みはすでに量子化されているため、そのまま使用します。',
     'quantization-chosen': ({ chosen, choices }) =>

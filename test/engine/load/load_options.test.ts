@@ -1,8 +1,8 @@
-// Options of a load: refusals, and the choices of activations and context. quality.test.ts checks that info reports q8.
+// Options of a load: refusals, and the choice of the context. quality.test.ts checks that info reports q8.
 
 import { describe, expect, test } from 'vitest';
 import { loadModel } from '../../../src/engine/load/load';
-import { chooseActivations, chooseContext, resolveLoad } from '../../../src/engine/load/load_options';
+import { chooseContext, resolveLoad } from '../../../src/engine/load/load_options';
 import type { LoadOptions, Warning } from '../../../src/engine/protocol';
 import type { ModelConfig } from '../../../src/model/config/config';
 import { readConfig } from '../../../src/model/config/read';
@@ -19,16 +19,6 @@ function load(options: LoadOptions) {
   const files = [...droppedFolder(FOLDER), new File([JSON.stringify(byteLevelJson())], 'tokenizer.json')];
   return loadModel(files, { contextLength: 32, ...options }, () => {}, new AbortController().signal);
 }
-
-test.each<[LoadOptions['activations'], boolean, 'f32' | 'q8']>([
-  [undefined, false, 'q8'],
-  ['auto', false, 'q8'],
-  ['auto', true, 'f32'],
-  ['q8', true, 'q8'],
-  ['f32', false, 'f32'],
-])('%s where the adapter is software: %s, is %s', (activations, isSoftware, chosen) => {
-  expect(chooseActivations(resolveLoad({ activations }), isSoftware)).toBe(chosen);
-});
 
 describe('refused with a sentence', () => {
   const refuse = async (options: LoadOptions, pattern: RegExp) => {
@@ -73,6 +63,7 @@ test('a quantized checkpoint is named as one, not by the types of its tensors', 
 test('on the cpu info says f32', async () => {
   const { info } = await load({ backend: 'cpu', quantize: 'q8' });
   expect(info.activations).toBe('f32');
+  expect(info.arithmetic).toMatchObject({ decode: 'f32', prefill: 'f32', cause: 'cpu', race: null });
 });
 
 describe('the context', () => {

@@ -1,0 +1,110 @@
+// The arithmetic of a load: what the caller asked for, what an earlier load measured on this GPU, or what this load
+// measures and keeps. What is kept decides the same at every load: equal seeds go on giving equal texts.
+
+import type { Gpu } from '../../gpu/device';
+import { type Arithmetic, arithmeticOf } from '../../model/arithmetic';
+import type { ModelConfig } from '../../model/config/config';
+import { type ModelMemory, shapeOf } from '../../model/memory';
+import { padConfig } from '../../model/padding';
+import { fusedModel } from '../../model/step/fused_step';
+import type { LayerWeights, ModelWeights } from '../../model/weights';
+import { decideArithmetic } from '../../tune/arithmetic_choice';
+import { type Profile, raceKey, storeProfile } from '../../tune/profile_store';
+import { race } from '../../tune/race';
+import { type RaceShape, raceShape } from '../../tune/race_shape';
+import type { Race } from '../../tune/results';
+import type { ArithmeticChoice, Warning } from '../protocol';
+import type { ResolvedLoad } from './load_options';
+
+/** The parts of a load that the choice depends on. */
+export interface ArithmeticLoad {
+  options: Pick<ResolvedLoad, 'activations' | 'step'>;
+  layers: readonly LayerWeights[];
+  /** True if all layers can run as one dispatch, which multiplies bytes. */
+  mayFuse: boolean;
+  profile: Pick<Profile, 'race'> | null;
+  warnings: Warning[];
+  signal: AbortSignal;
+}
+
+const choice = (cause: ArithmeticChoice['cause'], reason: string, of: Arithmetic, figures: Race | null = null) => ({
+  ...of,
+  cause,
+  reason,
+  race: figures,
+});
+
+export const CPU_ARITHMETIC: ArithmeticChoice = choice('cpu', 'the cpu backend computes in f32', arithmeticOf('f32'));
+
+/** What a load knows when it chooses. */
+type Inputs = Omit<ArithmeticLoad, 'layers' | 'mayFuse' | 'options'> & {
+  options: ArithmeticLoad['options'] & Pick<ResolvedLoad, 'kvCache'>;
+  config: ModelConfig;
+  weights: ModelWeights;
+  memory: ModelMemory;
+};
+
+/** Chooses. Weights are read while a race runs, which `startReading` begins. @throws as `raceArithmetic` */
+export async function chooseArithmetic(
+  gpu: Gpu,
+  { config: unpadded, weights, memory, ...inputs }: Inputs,
+  startReading: () => Promise<unknown>,
+): Promise<ArithmeticChoice> {
+  const config = padConfig(unpadded);
+  const { contextLength } = memory;
+  const attentionShape = shapeOf(config, { contextLength, kvType: inputs.options.kvCache });
+  const sources = { gpu, config, attentionShape, weights, activations: arithmeticOf('q8'), ...memory };
+  const load = { ...inputs, layers: weights.layers, mayFuse: typeof fusedModel(sources) !== 'string' };
+  const known = knownArithmetic(gpu, load);
+  return 'cause' in known ? known : raceArithmetic(gpu, load, known, startReading());
+}
+
+/** The choice that needs no race, or else what to race over. */
+export function knownArithmetic(gpu: Gpu, load: ArithmeticLoad): ArithmeticChoice | RaceShape {
+  const { activations } = load.options;
+  if (activations !== 'auto') return choice('asked', 'asked for by name', arithmeticOf(activations));
+  // A software GPU gains nothing from q8, takes seconds longer to compile its kernels, and its times are luck.
+  if (gpu.isSoftware) return choice('software', 'no race on a GPU in software', arithmeticOf('f32'));
+  const shape = raceShape(load.layers);
+  if (!shape) return choice('plain', 'no matrix of this model has integers', arithmeticOf('f32'));
+  const kept = load.profile?.race[raceKey(shape)];
+  return kept ? raced('kept', { ...shape, ...kept }, load) : shape;
+}
+
+/**
+ * Races while `reading` reads the weights. A race without a result is a warning, and the next load races again.
+ * @throws the failure of the device or of `reading`; the reason of `signal`
+ */
+export async function raceArithmetic(
+  gpu: Gpu,
+  load: ArithmeticLoad,
+  shape: RaceShape,
+  reading: Promise<unknown>,
+  run = race,
+): Promise<ArithmeticChoice> {
+  const racing = run(gpu, shape, load.signal);
+  racing.catch(() => {}); // reading may fail first
+  const result = await Promise.race([racing, reading.then(() => racing)]);
+  if (typeof result !== 'string') {
+    const { clock, decode, prefill } = result;
+    void storeProfile(gpu, { race: { [raceKey(shape)]: { clock, decode, prefill } } });
+    return raced('raced', result, load);
+  }
+  const message = `q8 was not raced against f32: ${result}. Products of integers run in q8; the next load races again.`;
+  load.warnings.push({ code: 'race-failed', message });
+  return choice('failed', result, arithmeticOf('q8'));
+}
+
+function raced(cause: 'raced' | 'kept', result: Race, { mayFuse, options }: ArithmeticLoad): ArithmeticChoice {
+  const decided = decideArithmetic(result, mayFuse);
+  // The fused step multiplies bytes, and was asked for by name.
+  const of: Arithmetic = options.step === 'fused' ? { ...decided, decode: 'q8' } : decided;
+  return choice(cause, describe(result), of, result);
+}
+
+/** "decode 0.0082 ms in q8, 0.0171 ms in f32; prefill ...". */
+function describe(result: Race): string {
+  const of = (pass: 'decode' | 'prefill') =>
+    `${pass} ${result[pass].q8.ms.toPrecision(3)} ms in q8, ${result[pass].f32.ms.toPrecision(3)} ms in f32`;
+  return `${of('decode')}; ${of('prefill')}`;
+}
