@@ -299,6 +299,21 @@ describe('one run after the other', () => {
     await feed(page, { gaps: STALLED });
   });
 
+  test('after a load no figure of the run before stands beside those of the new engine', async () => {
+    const { page } = visited;
+    const figure = (key: string) => textOf(panel(page).locator(`[data-figure=${key}]`));
+    await expect.poll(() => points(page), SOON).toBe('100');
+    await page.evaluate(() => {
+      const metrics = document.querySelector('vivace-metrics') as unknown as { info: object; loaded(): void };
+      metrics.info = { ...metrics.info, contextLength: 512 };
+      metrics.loaded();
+    });
+    await expect.poll(() => points(page), SOON).toBe('0');
+    await expect.poll(() => figure('context'), SOON).toMatch(/^512/);
+    expect(await panel(page).getByTestId('run-row').count()).toBeGreaterThan(0);
+    await feed(page, { gaps: STALLED });
+  });
+
   test('pictures for people: light and dark, all views, and a logarithm', async () => {
     const { page } = visited;
     await page.setViewportSize({ width: 1280, height: 1400 });

@@ -136,6 +136,18 @@ export class VivaceMetrics extends WordedElement {
     this.ask(this.run.isEnded);
   }
 
+  /**
+   * Another engine is there: the newest run is not its run, and the figures of the two must not stand side by side. The
+   * run stays in the list.
+   */
+  loaded(): void {
+    this.run.isEnded = true;
+    this.keeper.keepSoon(this.run);
+    this.run = new RunRecord({ info: this.info, origin: { address: this.address } });
+    this.answering = false;
+    this.ask(true);
+  }
+
   /** Ends the current run, with or without a `done` event. */
   end(): void {
     this.run.isEnded = true;

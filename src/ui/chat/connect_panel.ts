@@ -16,6 +16,8 @@ export interface Panel extends HTMLElement {
   address?: string | null;
   /** Any change makes the charts read their colors again. */
   theme: string;
+  /** Another model was loaded, or the same one again: `info` is of the new engine. */
+  loaded?(): void;
   /** Begins the record of an answer. */
   reset?(run: AskedRun): void;
   /** Shows the run with this id, which may be an earlier one. */
@@ -32,9 +34,14 @@ export interface Panel extends HTMLElement {
 export function connectPanel(chat: VivaceChat, panel: Panel, signal?: AbortSignal): void {
   const on = <T>(target: EventTarget, name: string, listener: (detail: T) => void) =>
     target.addEventListener(name, (event) => listener((event as CustomEvent<T>).detail), { signal });
+  let last: Engine | null = null;
   const follow = () => {
-    panel.engine = chat.engine ?? null;
-    if (chat.engine) panel.info = chat.engine.info; // the figures stay while the next model loads
+    const engine = chat.engine ?? null;
+    panel.engine = engine;
+    if (!engine) return; // the figures stay while the next model loads
+    panel.info = engine.info;
+    if (last && last !== engine) panel.loaded?.();
+    last = engine;
   };
   let isTuning = false;
   on(chat, 'vivace-engine', follow);

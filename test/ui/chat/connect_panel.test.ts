@@ -8,6 +8,7 @@ function setUp(signal?: AbortSignal) {
   const calls: unknown[] = [];
   const chat = Object.assign(new EventTarget(), { engine: null as object | null, tuning: null as object | null });
   const methods = {
+    loaded: () => calls.push('loaded'),
     reset: () => calls.push('reset'),
     record: (event: unknown) => calls.push(event),
     end: () => calls.push('end'),
@@ -41,6 +42,21 @@ test('the panel has the engine of the chat, and keeps the machine’s figures un
   chat.engine = { info: 'second' };
   fire(chat, 'vivace-engine');
   expect(panel).toMatchObject({ engine: { info: 'second' }, info: 'second' });
+});
+
+test('the panel is told of each load, and of nothing that leaves the engine', () => {
+  const { chat, calls, connect, fire } = setUp();
+  const first = { info: 'first' };
+  chat.engine = first;
+  connect();
+  first.info = 'on the CPU';
+  fire(chat, 'vivace-health');
+  expect(calls).toEqual([]);
+  chat.engine = null;
+  fire(chat, 'vivace-engine');
+  chat.engine = { info: 'on the CPU' };
+  fire(chat, 'vivace-engine');
+  expect(calls).toEqual(['loaded']);
 });
 
 test('the chat waits for the panel’s tuner, and can cancel it', () => {
