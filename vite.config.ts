@@ -43,10 +43,18 @@ interface Bundle {
   format: 'es' | 'iife';
   /** What stays an import: our module by the end of its path, and the file beside the bundle that takes its place. */
   external?: readonly [module: string, file: string];
+  /** One of our modules by the end of its path, and the one that takes its place. */
+  instead?: readonly [module: string, other: string];
 }
 
 const BUNDLES: Record<string, Bundle> = {
-  lib: { entry: 'src/engine/engine.ts', file: 'lib/vivace.js', format: 'es' },
+  lib: {
+    entry: 'src/engine/engine.ts',
+    file: 'lib/vivace.js',
+    format: 'es',
+    external: ['/src/engine/compiler', './constraint.js'],
+  },
+  compiler: { entry: 'src/engine/compiler.ts', file: 'lib/constraint.js', format: 'es' },
   elements: {
     entry: 'src/embed/elements_entry.ts',
     file: 'lib/elements.js',
@@ -62,11 +70,17 @@ const BUNDLES: Record<string, Bundle> = {
     format: 'es',
     external: ['/src/api/openai/fetch', './openai.js'],
   },
-  embed: { entry: 'src/embed/embed.ts', file: 'embed.js', format: 'iife' },
+  embed: {
+    entry: 'src/embed/embed.ts',
+    file: 'embed.js',
+    format: 'iife',
+    instead: ['/src/engine/page/load_compiler', 'src/embed/load_compiler.ts'],
+  },
   panel: { entry: 'src/embed/panel_entry.ts', file: 'embed_panel.js', format: 'iife' },
   german: { entry: 'src/embed/words_de.ts', file: 'embed_de.js', format: 'iife' },
   japanese: { entry: 'src/embed/words_ja.ts', file: 'embed_ja.js', format: 'iife' },
   code: { entry: 'src/embed/code_entry.ts', file: 'embed_code.js', format: 'iife' },
+  constraint: { entry: 'src/embed/constraint_entry.ts', file: 'embed_constraint.js', format: 'iife' },
   math: { entry: 'src/embed/math_entry.ts', file: 'embed_math.js', format: 'iife' },
   remember: { entry: 'src/embed/remember_entry.ts', file: 'embed_remember.js', format: 'iife' },
   bench: { entry: 'bench/page/page.ts', file: 'bench.js', format: 'es' },
@@ -80,11 +94,16 @@ const BUNDLES: Record<string, Bundle> = {
 };
 
 /** A bundle in one file, apart from what it imports when needed: the worker travels inside it. */
-function oneFile({ entry, file, format, external }: Bundle): UserConfig {
+function oneFile({ entry, file, format, external, instead }: Bundle): UserConfig {
   return {
     ...shared,
     define: { ...shared.define, 'process.env.NODE_ENV': '"production"' },
-    plugins: [...(shared.plugins ?? []), workerPlugin(), external && leftOutside(...external)],
+    plugins: [
+      ...(shared.plugins ?? []),
+      workerPlugin(),
+      external && leftOutside(...external),
+      instead && replaced(...instead),
+    ],
     build: {
       ...shared.build,
       outDir: path.join('dist', path.dirname(file)),
@@ -103,6 +122,18 @@ function leftOutside(module: string, file: string): Plugin {
     resolveId(id, importer) {
       if (!importer || !id.startsWith('.')) return null;
       return path.resolve(path.dirname(importer), id).endsWith(module) ? { id: file, external: true } : null;
+    },
+  };
+}
+
+/** Imports of one of our modules become imports of another. */
+function replaced(module: string, other: string): Plugin {
+  return {
+    name: 'replaced',
+    enforce: 'pre',
+    resolveId(id, importer) {
+      if (!importer || !id.startsWith('.')) return null;
+      return path.resolve(path.dirname(importer), id).endsWith(module) ? path.resolve(other) : null;
     },
   };
 }

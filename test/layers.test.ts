@@ -25,9 +25,9 @@ const ALLOWED: Record<string, readonly string[]> = {
   // Loading a model checks each kernel against the textbook, and the cpu kernel is the textbook.
   attention: ['gpu', 'cpu'],
   // Tables and small vectors that a load computes on the CPU come from the textbook (rope, dequantize).
-  model: ['gpu', 'kernels', 'attention', 'sampling', 'storage', 'cpu'],
+  model: ['gpu', 'kernels', 'attention', 'sampling', 'grammar', 'storage', 'cpu'],
   tune: ['gpu', 'kernels', 'attention', 'model', 'cpu', 'shared'],
-  engine: ['text', 'storage', 'model', 'attention', 'gpu', 'cpu', 'sampling', 'tune'],
+  engine: ['text', 'storage', 'model', 'attention', 'gpu', 'cpu', 'sampling', 'grammar', 'tune'],
   ui: ['engine', 'shared', 'words'],
   metrics: ['engine', 'shared', 'words'],
   embed: ['engine', 'shared', 'words', 'ui', 'metrics'],
@@ -45,6 +45,7 @@ const DOORS: Record<string, readonly string[]> = {
   'engine/load': ['load'],
   'engine/page': ['answers', 'connection', 'model_cache', 'request', 'run_report', 'script_url', 'supervisor'],
   'engine/worker': [],
+  'kernels/constraint': ['advance', 'mask'],
   'kernels/elementwise': ['embed', 'gated_unit', 'norm_rope', 'pool', 'post_norm', 'quantize_activations'],
   'kernels/linear': [
     'create_linear',

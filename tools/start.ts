@@ -24,7 +24,7 @@ const FLAGS = {
 
 /** The paths that pages of other origins ask for: the scripts of the tag and of the package, and models. */
 const FOR_OTHERS =
-  /^\/(?:(?:embed|embed_panel|embed_code|embed_math|embed_remember|embed_de|embed_ja|vivace_worker)\.js|lib\/|models\/)/;
+  /^\/(?:(?:embed|embed_panel|embed_code|embed_constraint|embed_math|embed_remember|embed_de|embed_ja|vivace_worker)\.js|lib\/|models\/)/;
 
 /** Serves other origins while developing: models as they are, scripts as they are built, again after each change. */
 function crossOriginPlugin(): Plugin {

@@ -1,5 +1,5 @@
 // The textbook walk of a document through a grammar's automaton, byte by byte.
-// shaders/sampling/grammar_mask.wgsl and grammar_step.wgsl are compared with this.
+// shaders/constraint/ is compared with this.
 
 import { ACCEPTS, type Automaton, NO_EDGE, PUSH_WORDS } from '../grammar/automaton';
 import { MAX_STACK } from '../grammar/limits';
@@ -9,6 +9,8 @@ export interface Place {
   readonly state: number;
   /** Where to return, the bottom one first. */
   readonly stack: readonly number[];
+  /** The first space of the next token is not part of the document: a vocabulary puts it before a text. */
+  readonly dropsSpace?: boolean;
 }
 
 /** The place of an empty document. */
@@ -47,6 +49,13 @@ export function mayEnd(automaton: Automaton, { state, stack }: Place): boolean {
   return [...stack, state].every((one) => (automaton.needs[one] & ACCEPTS) !== 0);
 }
 
+/** The place after a token. Null: it has no bytes, or one of them is refused. */
+export function walkToken(automaton: Automaton, place: Place, bytes: Uint8Array): Place | null {
+  if (bytes.length === 0) return null;
+  const { state, stack, dropsSpace = false } = place;
+  return walk(automaton, { state, stack }, dropsSpace && bytes[0] === 0x20 ? bytes.subarray(1) : bytes);
+}
+
 /** The bytes that may come next. */
 export function allowedBytes(automaton: Automaton, place: Place): number[] {
   return Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => stepByte(automaton, place, byte) !== null);
@@ -63,7 +72,7 @@ export function maskTokens(
   tokens: readonly Uint8Array[],
   ends: readonly number[],
 ): Uint8Array<ArrayBuffer> {
-  const mask = Uint8Array.from(tokens, (bytes) => (bytes.length > 0 && walk(automaton, place, bytes) ? 1 : 0));
+  const mask = Uint8Array.from(tokens, (bytes) => (walkToken(automaton, place, bytes) ? 1 : 0));
   for (const id of ends) mask[id] = mayEnd(automaton, place) ? 1 : 0;
   return mask;
 }

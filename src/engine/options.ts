@@ -3,6 +3,7 @@
 // attributes of the script tag and of <vivace-chat>, the flags of the command line, and docs/options.md.
 
 import type { AttentionName } from '../attention/attention';
+import type { Constraint } from '../grammar/constraint';
 
 interface Described {
   /** One line of help, without the default. */
@@ -37,7 +38,7 @@ export interface ChoiceOption extends Described {
 
 /** An option of any other form. */
 interface FormOption extends Described {
-  kind: 'integer' | 'switch' | 'text' | 'texts' | 'biases';
+  kind: 'integer' | 'switch' | 'text' | 'texts' | 'biases' | 'constraint';
   /** A word that is legal beside the values of the kind. */
   or?: string;
   /** The legal values, in words and as a test. */
@@ -77,6 +78,10 @@ function isBiases(value: unknown): boolean {
   const isBias = ([id, bias]: [string, unknown]) =>
     /^\d{1,9}$/.test(id) && typeof bias === 'number' && Math.abs(bias) <= MAX_BIAS;
   return entries.length <= MAX_BIASES && entries.every(isBias);
+}
+
+function isConstraint(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'kind' in value; // its compiler looks at the rest
 }
 
 /** Joins two tables. Calls are marked pure, so that bundles without the joined table drop it. */
@@ -358,7 +363,17 @@ export const GENERATE_OPTIONS = /* @__PURE__ */ and(SAMPLING_SETTINGS, {
     default: {},
     help: 'Added to the logits of tokens, by id. -100 forbids a token.',
   },
-  /** Under softmax(logits), before penalties, biases and filters. */
+  /**
+   * Holds from the first token on, so a model that can choose does not think. The page compiles it, and the GPU walks
+   * it: no step waits for the CPU. An answer that is cut may be a part of a document. docs/constraints.md has the rest.
+   */
+  constraint: {
+    kind: 'constraint',
+    form: ['an object whose kind is json_object, json_schema, regex, grammar or choice', isConstraint],
+    isApiOnly: true,
+    help: 'The answer is JSON, fits a JSON schema, a regular expression or a grammar (GBNF), or is one of some texts.',
+  },
+  /** Under softmax(logits) without the tokens that a constraint refuses, before penalties, biases and filters. */
   logprobs: {
     kind: 'integer',
     min: 0,
@@ -400,7 +415,9 @@ type Basic<O> = O extends { kind: 'number' | 'integer' }
         ? readonly string[]
         : O extends { kind: 'biases' }
           ? Readonly<Record<number, number>>
-          : string;
+          : O extends { kind: 'constraint' }
+            ? Constraint
+            : string;
 
 export type Value<O> = Basic<O> | (O extends { or: infer Word } ? Word : never);
 

@@ -2,6 +2,8 @@
 // logits. Types only.
 
 import type { AttentionName } from '../attention/attention';
+import type { Automaton } from '../grammar/automaton';
+import type { Constraint } from '../grammar/constraint';
 import type { Arithmetic } from '../model/arithmetic';
 import type { StepChoice } from '../model/step/step_choice';
 import type { CachedModel } from '../storage/cache/cached_models';
@@ -55,6 +57,8 @@ export interface LoadProgress {
   /** Milliseconds of waiting, so far, for another tab that loads the same model. Absent while nothing waits. */
   waitsMs?: number;
 }
+
+export type { Constraint };
 
 /** The options of one answer. */
 export interface GenerateOptions extends Given<typeof GENERATE_OPTIONS> {}
@@ -319,6 +323,8 @@ export interface GenerateRequest {
   input: GenerateInput;
   options: GenerateOptions;
   resumed?: ResumedAnswer;
+  /** What the option `constraint` was compiled to. */
+  automaton?: Automaton;
 }
 
 /**

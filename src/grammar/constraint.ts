@@ -29,11 +29,34 @@ export interface CompiledConstraint {
 
 /** @throws ConstraintError for what cannot be enforced, is malformed, or takes too much */
 export function compileConstraint(constraint: Constraint): CompiledConstraint {
+  check(constraint);
   if (constraint.kind === 'json_schema') {
     const { grammar, warnings } = schemaGrammar(constraint.schema, constraint);
     return { automaton: compileGrammar(grammar), warnings };
   }
   return { automaton: compileGrammar(grammarOf(constraint)), warnings: [] };
+}
+
+const LAYOUTS: readonly unknown[] = [undefined, 'free', 'line'];
+
+/** A caller without types may pass anything. */
+function check(given: unknown): void {
+  const { kind, layout, source, texts, schema, open } = given !== null ? Object(given) : {};
+  const isText = typeof source === 'string';
+  const isSwitch = open === undefined || typeof open === 'boolean';
+  const tests: Record<string, boolean> = {
+    json_object: LAYOUTS.includes(layout),
+    json_schema: schema !== undefined && LAYOUTS.includes(layout) && isSwitch,
+    regex: isText,
+    grammar: isText,
+    choice: Array.isArray(texts) && texts.length > 0 && Array.from(texts).every((text) => typeof text === 'string'),
+  };
+  if (typeof kind === 'string' && Object.hasOwn(tests, kind) && tests[kind]) return;
+  throw new ConstraintError(
+    '',
+    'A constraint is one of { kind: "json_object" }, { kind: "json_schema", schema }, { kind: "regex", source }, ' +
+      '{ kind: "grammar", source } and { kind: "choice", texts }; layout is "free" or "line".',
+  );
 }
 
 function grammarOf(constraint: Exclude<Constraint, { kind: 'json_schema' }>): Grammar {

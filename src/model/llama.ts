@@ -9,15 +9,18 @@ import { ropeTable, withRopeFactors } from '../cpu/rope';
 import type { BufferRange } from '../gpu/buffer_range';
 import type { Gpu } from '../gpu/device';
 import { CommandList } from '../gpu/kernel';
+import type { Automaton } from '../grammar/automaton';
 import { createEmbed } from '../kernels/elementwise/embed';
 import { createPool } from '../kernels/elementwise/pool';
 import type { ProductProfile } from '../kernels/linear/product_profile';
 import type { StepTest } from '../kernels/step/step';
 import type { StepLaunch } from '../kernels/step/step_plan';
 import { packBiases, packSampling, type SamplingParams } from '../sampling/sampling';
+import type { TokenBytes } from '../sampling/token_bytes';
 import { type ActivationType, type Arithmetic, arithmeticOf } from './arithmetic';
 import { PREFILL_CHUNK } from './buffers';
 import { type ModelConfig, vectorsOf } from './config/config';
+import { Constrainer } from './constrainer';
 import { KvBranches } from './kv_branches';
 import { type Layer, Layers } from './layers';
 import type { LinearSources, Operation } from './linears';
@@ -169,6 +172,26 @@ export class Llama {
     const { gpu, buffers } = this.parts.sources;
     gpu.write(buffers.sampling, new Uint8Array(packSampling(params)));
     if (params.biases.length > 0) gpu.write(buffers.biases, new Uint8Array(packBiases(params.biases)));
+  }
+
+  /**
+   * Makes passes that end with a mask obey an automaton. Between requests only. `tokens` are the model's, always the
+   * same.
+   * @throws GpuMemoryError, GpuProgramError
+   */
+  async constrain(automaton: Automaton, tokens: TokenBytes): Promise<void> {
+    const { sampler, sources } = this.parts;
+    const { gpu, config, buffers } = sources;
+    sampler.constrainer ??= await Constrainer.create(gpu, config.vocabSize, buffers, tokens);
+    if (!(await sampler.constrainer.obey(automaton))) return;
+    for (const lists of this.lists.values()) {
+      for (const key of lists.keys()) if (key.includes(' mask')) lists.delete(key); // they bind the automaton before
+    }
+  }
+
+  /** Sets where the document stands before the token at a position (packPlace), with no step in flight. */
+  setPlace(position: number, place: Uint32Array<ArrayBuffer>): void {
+    this.parts.sampler.constrainer?.setPlace(position, place);
   }
 
   /** The buffer of ids. A pass of nTokens at `position` leaves the next id at [position + nTokens]. */

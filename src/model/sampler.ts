@@ -10,15 +10,24 @@ import { createPenalties } from '../kernels/sampling/penalties';
 import { createSample } from '../kernels/sampling/sample';
 import { LOGPROBS_RING, MAX_LOGPROBS } from '../sampling/logprobs';
 import type { Buffers } from './buffers';
+import type { Constrainer } from './constrainer';
 
 /** The draw, what changes the logits before it, and what is reported after it. */
-export type SampleEnd = `${'' | 'bias_'}${'' | 'penalize_'}sample${'' | '_logprobs'}`;
+export type SampleEnd = `${'' | 'mask_'}${'' | 'bias_'}${'' | 'penalize_'}sample${'' | '_logprobs'}`;
 
-export function sampleEnd(biases: boolean, penalizes: boolean, logprobs: boolean): SampleEnd {
-  return `${biases ? 'bias_' : ''}${penalizes ? 'penalize_' : ''}sample${logprobs ? '_logprobs' : ''}`;
+interface EndParts {
+  masks: boolean;
+  biases: boolean;
+  penalizes: boolean;
+  reports: boolean;
 }
 
-/** All kernels of the end of a pass. */
+export function sampleEnd({ masks, biases, penalizes, reports }: EndParts): SampleEnd {
+  const before = `${masks ? 'mask_' : ''}${biases ? 'bias_' : ''}${penalizes ? 'penalize_' : ''}` as const;
+  return `${before}sample${reports ? '_logprobs' : ''}`;
+}
+
+/** All kernels of the end of a pass without a constraint. */
 export const WHOLE_END: SampleEnd = 'bias_penalize_sample_logprobs';
 
 /** A kernel with its buffers. */
@@ -36,6 +45,9 @@ async function bound(kernel: Promise<Unbound>, ...buffers: readonly GPUBuffer[])
 }
 
 export class Sampler {
+  /** Of constrained answers, from the first one on. */
+  constrainer: Constrainer | null = null;
+
   private constructor(
     private readonly bias: Bound,
     private readonly penalties: Bound,
@@ -67,14 +79,16 @@ export class Sampler {
   }
 
   /**
-   * Samples from the logits, whose maxima the head has left. Biases and penalties change both first, in this order.
-   * Log probabilities are those of the head's logits.
+   * Samples from the logits, whose maxima the head has left. A constraint refuses tokens in both. Then biases and
+   * penalties change both, in this order. Log probabilities are those of the head's logits without refused tokens.
    */
   record(list: CommandList, end: SampleEnd): void {
     const reports = end.includes('logprobs');
     const biases = end.includes('bias');
     const penalizes = end.includes('penalize');
     const changes = biases || penalizes;
+    const constrainer = end.startsWith('mask') ? this.constrainer : null;
+    constrainer?.recordMask(list);
     if (reports && changes) this.copyParts(list);
     if (biases) this.bias(list);
     if (penalizes) this.penalties(list);
@@ -82,5 +96,6 @@ export class Sampler {
     this.sample(list, reports && !changes);
     if (reports && !changes) this.logprobs(list);
     if (reports && changes) this.logprobsOfCopies(list);
+    constrainer?.recordAdvance(list);
   }
 }

@@ -2,7 +2,7 @@
 // request, and callers that pass what cannot be answered.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { Engine, type EngineEvent } from '../../src/engine/engine';
+import { Engine, type EngineEvent, type GenerateOptions } from '../../src/engine/engine';
 import type { LoadedModel } from '../../src/engine/load/load';
 import { engineWorker, type FakeWorker, stubWorkers } from './fake_worker';
 import { numberSession } from './loop_session';
@@ -32,6 +32,43 @@ afterEach(() => {
 /** The types of events other than token and prefill. */
 const steps = (events: readonly EngineEvent[]) =>
   events.map(({ type }) => type).filter((type) => type !== 'token' && type !== 'prefill');
+
+describe('a constraint', () => {
+  const ask = (constraint: unknown) =>
+    read(engine.complete('1 2', { constraint: constraint as GenerateOptions['constraint'] })).whole;
+
+  test.each([
+    ['that is none', { kind: 'poem' }],
+    ['that is null', null],
+    ['of a name that every object has', { kind: 'toString' }],
+    ['without a schema', { kind: 'json_schema' }],
+    [
+      'with a schema that cannot be enforced',
+      { kind: 'json_schema', schema: { type: 'string', contentEncoding: 'x' } },
+    ],
+    ['with another source', { kind: 'regex', source: 5 }],
+    ['with an open bracket', { kind: 'regex', source: '(' }],
+    ['with no texts', { kind: 'choice', texts: [] }],
+    ['with another layout', { kind: 'json_object', layout: 'wide' }],
+  ])('%s is refused on the page', async (_what, constraint) => {
+    await expect(ask(constraint)).rejects.toMatchObject({ name: 'ConstraintError', code: 'constraint' });
+    expect(backend.prefills).toEqual([]);
+  });
+
+  test('comes to the worker, with a warning where it is enforced otherwise', async () => {
+    const constraint = { kind: 'json_schema', schema: { oneOf: [{ type: 'null' }, { type: 'boolean' }] } } as const;
+    const answer = engine.complete('1 2', { constraint });
+    expect((await answer.next()).value).toMatchObject({ type: 'warning', code: 'constraint' });
+    await expect(answer.next()).rejects.toThrow('no token that ends an answer'); // of the tokenizer of this test
+  });
+
+  test('of an answer that is left at once', async () => {
+    const answer = engine.complete('1 2', { constraint: { kind: 'json_object' } });
+    const first = answer.next();
+    await answer.return();
+    expect(await first).toEqual({ done: true, value: undefined });
+  });
+});
 
 describe('several answers to one prompt', () => {
   test('come one after another with seeds that count on, and the prompt runs once', async () => {

@@ -15,8 +15,17 @@ const KINDS = {
   text: 'text',
   texts: 'texts',
   biases: 'pairs',
+  constraint: 'text', // no flag: of the API alone
 } as const;
-const VALUES = { number: 'N', integer: 'N', switch: '', text: 'TEXT', texts: 'TEXT', biases: 'ID=N,...' } as const;
+const VALUES = {
+  number: 'N',
+  integer: 'N',
+  switch: '',
+  text: 'TEXT',
+  texts: 'TEXT',
+  biases: 'ID=N,...',
+  constraint: '',
+} as const;
 
 function toFlag(option: Option): Flag {
   const hasWord = option.default !== undefined && typeof option.default !== 'object';

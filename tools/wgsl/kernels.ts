@@ -3,6 +3,8 @@
 import type { AttentionName, AttentionShape } from '../../src/attention/attention';
 import { createAttention } from '../../src/attention/create';
 import type { Gpu } from '../../src/gpu/device';
+import { createAdvance } from '../../src/kernels/constraint/advance';
+import { createMask } from '../../src/kernels/constraint/mask';
 import { createEmbed } from '../../src/kernels/elementwise/embed';
 import { createGatedUnit } from '../../src/kernels/elementwise/gated_unit';
 import { createNormRope } from '../../src/kernels/elementwise/norm_rope';
@@ -28,6 +30,7 @@ import { createMaxima } from '../../src/kernels/sampling/maxima';
 import { createPenalties } from '../../src/kernels/sampling/penalties';
 import { createSample } from '../../src/kernels/sampling/sample';
 import { Step } from '../../src/kernels/step/step';
+import { PLACES_RING } from '../../src/model/constrainer';
 import { LOGPROBS_RING, MAX_LOGPROBS } from '../../src/sampling/logprobs';
 
 /** The choices that a model or a load makes; the defaults are the storyteller's. */
@@ -154,6 +157,8 @@ export const KERNELS: Readonly<Record<string, Create>> = {
   penalties: (gpu) => createPenalties(gpu, { vocabSize: VOCABULARY }),
   logprob_parts: (gpu) => createLogprobParts(gpu, { vocabSize: VOCABULARY }),
   logprobs: (gpu) => createLogprobs(gpu, { vocabSize: VOCABULARY, ring: LOGPROBS_RING, most: MAX_LOGPROBS }),
+  mask: (gpu) => createMask(gpu, { vocabSize: VOCABULARY, ring: PLACES_RING }),
+  advance: (gpu) => createAdvance(gpu, { vocabSize: VOCABULARY, ring: PLACES_RING }),
   maxima: (gpu) => createMaxima(gpu, { vocabSize: VOCABULARY }),
   step: (gpu, { format, kvType, activation }) => {
     if (!hasIntegers(format)) throw new Error(`step: ${format} has no integers`);

@@ -1,8 +1,11 @@
 // The interface between the loop and a model on the GPU or the CPU.
 
+import type { Place } from '../../cpu/grammar';
 import type { GpuCounters } from '../../gpu/device';
+import type { Automaton } from '../../grammar/automaton';
 import type { IdsWithLogprobs } from '../../sampling/logprobs';
 import type { SamplingParams } from '../../sampling/sampling';
+import type { TokenBytes } from '../../sampling/token_bytes';
 import type {
   AttentionChoice,
   BackendName,
@@ -20,6 +23,12 @@ export type OnTuneResult = (result: TuneResult, done: number, total: number) => 
  * number of steps.
  */
 export type Arrival = number | Uint32Array | IdsWithLogprobs;
+
+/** What constrains an answer. `tokens` are the model's, always the same. */
+export interface Constraint {
+  automaton: Automaton;
+  tokens: TokenBytes;
+}
 
 /** True if the request shall end. A promise waits for the end of a pause. */
 export type Stopped = () => boolean | Promise<boolean>;
@@ -64,19 +73,25 @@ export interface Backend {
   /** Absent: a request finds what the one before left in the cache, and no more. */
   readonly parking?: Parking;
 
-  /** Begins a request, before its first pass. `timed` asks for step times if the GPU has a clock. */
-  begin(sampling: SamplingParams, timed: boolean): void;
+  /**
+   * Begins a request, before its first pass. `timed` asks for step times if the GPU has a clock. Waits where a
+   * constraint is given.
+   * @throws GpuMemoryError, GpuProgramError for a constraint
+   */
+  begin(sampling: SamplingParams, timed: boolean, constraint?: Constraint | null): void | Promise<void>;
   /**
    * Runs ids at position, position + 1 ... and samples the token after the last, which arrives through `token`.
    * Resolves once every pass is queued and all but the last are done. `onProgress` counts tokens whose passes are done.
    * Waits for `stopped` between passes, which may take as long as a pause of the worker. If it is true, ends with the
    * running pass; `token` is null in this case.
+   * @param place of a constrained request: where the document stands before the token after the last
    */
   prefill(
     ids: Uint32Array<ArrayBuffer>,
     position: number,
     onProgress: (done: number) => void,
     stopped: Stopped,
+    place?: Place,
   ): Promise<{ token: Promise<Arrival> | null }>;
   /** Queues one step that reads the token at `position` and samples the next one. Resolves with its id. */
   decode(position: number): Promise<Arrival>;

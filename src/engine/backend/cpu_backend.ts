@@ -2,6 +2,7 @@
 
 import { dequantize } from '../../cpu/dequantize';
 import { pool, project } from '../../cpu/embedding';
+import { maskTokens, type Place, walkToken } from '../../cpu/grammar';
 import { CpuLlama, type CpuWeights } from '../../cpu/llama';
 import { logprobs } from '../../cpu/logprobs';
 import { type BlockType, quantizedValues } from '../../cpu/quantize';
@@ -12,9 +13,10 @@ import { kvBytesPerToken } from '../../model/kv_cache';
 import type { ModelTensors } from '../../model/tensors';
 import { isPlainMatrix, type QuantizedFormat } from '../../model/weights';
 import type { SamplingParams } from '../../sampling/sampling';
+import { unpackTokens } from '../../sampling/token_bytes';
 import type { TensorInfo } from '../../storage/formats/tensor';
 import type { AttentionChoice, StepChoice } from '../protocol';
-import type { Arrival, Backend, ParkedKv, Parking, Stopped } from './backend';
+import type { Arrival, Backend, Constraint, ParkedKv, Parking, Stopped } from './backend';
 import { nextTask } from './next_task';
 
 const BLOCK_TYPE: Record<QuantizedFormat, BlockType> = { q8: 'Q8_0', q4: 'Q4_0' };
@@ -115,6 +117,9 @@ export class CpuBackend implements Backend {
   /** tokens[position], as on the GPU. */
   private readonly tokens: Uint32Array;
   private sampling: SamplingParams | null = null;
+  private constraint: (Pick<Constraint, 'automaton'> & ReturnType<typeof unpackTokens>) | null = null;
+  /** Where the document of a constrained answer stands before the next token. */
+  private place: Place | null = null;
 
   constructor(
     private readonly config: ModelConfig,
@@ -153,8 +158,9 @@ export class CpuBackend implements Backend {
     };
   }
 
-  begin(sampling: SamplingParams): void {
+  begin(sampling: SamplingParams, _timed = false, constraint: Constraint | null = null): void {
     this.sampling = sampling;
+    this.constraint = constraint && { automaton: constraint.automaton, ...unpackTokens(constraint.tokens) };
   }
 
   async prefill(
@@ -162,7 +168,9 @@ export class CpuBackend implements Backend {
     position: number,
     onProgress: (done: number) => void,
     stopped: Stopped,
+    place: Place | null = null,
   ): Promise<{ token: Promise<Arrival> | null }> {
+    this.place = place;
     this.tokens.set(ids, position);
     for (let t = 0; t < ids.length - 1; t++) {
       this.llama.forwardHidden(ids[t], position + t);
@@ -177,12 +185,27 @@ export class CpuBackend implements Backend {
     const { sampling } = this;
     if (!sampling) throw new Error('decode before begin');
     await nextTask();
-    const logits = this.llama.forward(this.tokens[position], position);
+    const logits = this.masked(this.llama.forward(this.tokens[position], position));
     const context = this.tokens.subarray(0, position + 1);
     const id = sample(logits, sampling, context, position + 1);
     this.tokens[position + 1] = id;
+    this.advance(id);
     if (sampling.logprobs === null) return id;
     return { ids: Uint32Array.of(id), logprobs: [logprobs(logits, id, sampling.logprobs)] };
+  }
+
+  /** The logits without the tokens that the constraint refuses. Those that are not finite stay. */
+  private masked(logits: Float32Array): Float32Array {
+    const { constraint, place } = this;
+    if (!constraint || !place) return logits;
+    const mask = maskTokens(constraint.automaton, place, constraint.tokens, constraint.ends);
+    return logits.map((logit, id) => (mask[id] === 0 && Number.isFinite(logit) ? Number.NEGATIVE_INFINITY : logit));
+  }
+
+  private advance(id: number): void {
+    const { constraint, place } = this;
+    if (!constraint || !place || id >= constraint.tokens.length || constraint.ends.includes(id)) return;
+    this.place = walkToken(constraint.automaton, place, constraint.tokens[id]) ?? place;
   }
 
   async embed(ids: Uint32Array, stopped: Stopped): Promise<{ vector: Promise<Float32Array> | null }> {

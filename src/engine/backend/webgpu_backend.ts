@@ -1,11 +1,13 @@
 // The backend on WebGPU.
 
 import { project } from '../../cpu/embedding';
+import type { Place } from '../../cpu/grammar';
 import { AttentionUnavailable, DeviceLostError, InvalidRequestError } from '../../errors';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, type ListAtStep, recordPass, type Step } from '../../gpu/kernel';
 import { WordReadback } from '../../gpu/readback';
 import { StepTimes } from '../../gpu/timestamps';
+import { packPlace } from '../../grammar/packed';
 import { PREFILL_CHUNK } from '../../model/buffers';
 import type { Llama } from '../../model/llama';
 import { type SampleEnd, sampleEnd, WHOLE_END } from '../../model/sampler';
@@ -16,7 +18,15 @@ import { measureRoofline } from '../../tune/roofline';
 import { tuneModel } from '../../tune/tune';
 import { Witness } from '../../tune/witness';
 import type { AttentionChoice, Roofline, StepChoice, TuneOutcome } from '../protocol';
-import { type Arrival, type Backend, MOST_SHARED, type OnTuneResult, type Parking, type Stopped } from './backend';
+import {
+  type Arrival,
+  type Backend,
+  type Constraint,
+  MOST_SHARED,
+  type OnTuneResult,
+  type Parking,
+  type Stopped,
+} from './backend';
 
 /** Readbacks in flight: 4.5 ms of steps of 0.07 ms. Each takes a mapped buffer, and drivers grant a few thousand. */
 const MAX_RUN_AHEAD = 64;
@@ -106,16 +116,18 @@ export class WebGpuBackend implements Backend {
     return this.llama.kvBranches;
   }
 
-  begin(sampling: SamplingParams, timed: boolean): void {
+  begin(sampling: SamplingParams, timed: boolean, constraint: Constraint | null = null): void | Promise<void> {
     this.llama.setSampling(sampling);
     this.timed = timed && this.clock !== null && !this.llama.needsHost; // the clock would stop while the CPU works
     this.clock?.restart();
     const { repetitionPenalty, presencePenalty, frequencyPenalty, biases } = sampling;
     const penalizes = repetitionPenalty !== 1 || presencePenalty !== 0 || frequencyPenalty !== 0;
     this.logprobs = sampling.logprobs;
-    this.end = sampleEnd(biases.length > 0, penalizes, this.logprobs !== null);
-    this.unbiasedEnd = sampleEnd(false, penalizes, this.logprobs !== null);
+    const end = { masks: constraint !== null, penalizes, reports: this.logprobs !== null };
+    this.end = sampleEnd({ ...end, biases: biases.length > 0 });
+    this.unbiasedEnd = sampleEnd({ ...end, biases: false });
     this.biasedUntil = Math.max(0, ...biases.map(({ bias, forbiddenUntil }) => (bias === 0 ? forbiddenUntil : ALWAYS)));
+    return constraint ? this.llama.constrain(constraint.automaton, constraint.tokens) : undefined;
   }
 
   async prefill(
@@ -123,9 +135,11 @@ export class WebGpuBackend implements Backend {
     position: number,
     onProgress: (done: number) => void,
     stopped: Stopped,
+    place?: Place,
   ): Promise<{ token: Promise<Arrival> | null }> {
     const { queue } = this.gpu.device;
     this.llama.writeTokens(ids, position);
+    if (place) this.llama.setPlace(position + ids.length, packPlace(place));
     this.timedFrom = position + ids.length;
     let queued = 0;
     // Two passes in flight: with one, the GPU would idle for up to 3 ms a chunk until the CPU learns of its end.

@@ -2,7 +2,8 @@
 // many workers as needed.
 
 import { VivaceError } from '../../errors';
-import type { EngineEvent, GenerateInput, GenerateOptions, RunMetrics } from '../protocol';
+import type { EngineEvent, GenerateInput, GenerateOptions, GenerateRequest, RunMetrics } from '../protocol';
+import { compiled } from './compile';
 import { HeardAnswer } from './heard_answer';
 import { Request } from './request';
 import { MOVED, type Supervisor } from './supervisor';
@@ -25,18 +26,21 @@ export function answers(
   supervisor: Pick<Supervisor, 'whenReady' | 'info' | 'news' | 'running'>,
   engine: { metrics: RunMetrics | null },
   input: GenerateInput,
-  { signal, seed = randomSeed(), ...others }: AnswersOptions = {},
+  { signal, seed = randomSeed(), constraint, ...others }: AnswersOptions = {},
 ): Answers {
   let request: Request<EngineEvent> | null = null;
   let isLeft = false;
 
   async function* events(): Answers {
+    const { automaton, warnings } = constraint === undefined ? NO_CONSTRAINT : await compiled(constraint);
+    if (isLeft) return;
+    for (const message of warnings) yield { type: 'warning', code: 'constraint', message };
     for (let choice = 0; choice === 0 || (choice < Number(others.n) && !isLeft && !signal?.aborted); choice++) {
       const options = { ...others, seed: choice === 0 ? seed : (seed + choice) >>> 0 };
       const heard = new HeardAnswer(supervisor.info, options.seed);
       supervisor.running.add(heard);
       try {
-        yield* answer(heard, options, choice);
+        yield* answer(heard, { input, options, automaton }, choice);
       } finally {
         supervisor.running.delete(heard);
       }
@@ -44,16 +48,16 @@ export function answers(
   }
 
   /** One answer, whose worker may be lost any number of times. */
-  async function* answer(heard: HeardAnswer, options: GenerateOptions, choice: number): Answers {
+  async function* answer(heard: HeardAnswer, wanted: GenerateRequest, choice: number): Answers {
     let done: RunMetrics | null = null;
     let lostAt: number | null = null;
     for (;;) {
       const { resumed } = heard;
-      const asked = resumed ? { input, options, resumed } : { input, options };
+      const asked = resumed ? { ...wanted, resumed } : wanted;
       request = new Request(supervisor, async (to, port) => to.generate(asked, port), signal, STOP_MS);
       try {
         if (lostAt !== null && (await request.connected)) {
-          yield recovered(performance.now() - lostAt);
+          yield recovered(supervisor, performance.now() - lostAt);
           lostAt = null;
         }
         for (;;) {
@@ -64,7 +68,7 @@ export function answers(
           if (event?.type === 'gpuTimes' && done && done === engine.metrics)
             engine.metrics = { ...done, gpuMs: event.gpuMs };
           if (event) yield event.type === 'start' ? { ...event, choice } : event;
-          if (came.type === (options.gpuTimes ? 'gpuTimes' : 'done')) return;
+          if (came.type === (wanted.options.gpuTimes ? 'gpuTimes' : 'done')) return;
         }
       } catch (error) {
         if (!(error instanceof VivaceError && request.isLoss(error))) throw error;
@@ -86,11 +90,6 @@ export function answers(
     }
   }
 
-  const recovered = (pauseMs: number): EngineEvent => {
-    const { news: message, info } = supervisor;
-    return { type: 'recovered', message, backend: info.backend, pauseMs };
-  };
-
   const made = events();
   const end = made.return.bind(made);
   // By itself a generator returns after the event that it waits for, which a busy worker may never send.
@@ -101,6 +100,12 @@ export function answers(
   };
   return made;
 }
+
+function recovered({ news: message, info }: Pick<Supervisor, 'news' | 'info'>, pauseMs: number): EngineEvent {
+  return { type: 'recovered', message, backend: info.backend, pauseMs };
+}
+
+const NO_CONSTRAINT = { automaton: undefined, warnings: [] };
 
 function randomSeed(): number {
   return crypto.getRandomValues(new Uint32Array(1))[0];

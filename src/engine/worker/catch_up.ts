@@ -1,5 +1,6 @@
 // The passes before the first new token of an answer: its prompt, and what another worker had told of the answer.
 
+import type { Place } from '../../cpu/grammar';
 import type { Backend, Stopped } from '../backend/backend';
 import type { EngineEvent } from '../protocol';
 import type { IdsInFlight } from './ids_in_flight';
@@ -39,9 +40,15 @@ export class CatchUp {
 
   /**
    * Runs `ids`, of which the cache holds the first `cached`. The step after them is the first in flight, of `most`
-   * tokens. Returns false if stopped. No step may be in flight.
+   * tokens. Returns false if stopped. No step may be in flight. `place` is that of a constrained answer behind `ids`.
    */
-  async run(ids: Uint32Array<ArrayBuffer>, cached: number, most: number, halted: Stopped): Promise<boolean> {
+  async run(
+    ids: Uint32Array<ArrayBuffer>,
+    cached: number,
+    most: number,
+    halted: Stopped,
+    place?: Place,
+  ): Promise<boolean> {
     const { inFlight, clock } = this;
     const { backend } = this.session;
     this.ids = ids;
@@ -49,7 +56,7 @@ export class CatchUp {
     inFlight.begin(ids.length, most);
     this.progress(0);
     const isHalted = await halted();
-    const run = () => backend.prefill(ids.slice(cached), cached, (done) => this.progress(done), halted);
+    const run = () => backend.prefill(ids.slice(cached), cached, (done) => this.progress(done), halted, place);
     const { token } = isHalted ? { token: null } : await run();
     this.counters = copyOf(backend.counters);
     if (!token) return false;

@@ -2,12 +2,14 @@
 // (answer). Knows no GPU: a backend queues steps and brings their ids back later. token_clock is the only clock.
 
 import { InvalidRequestError, NotFiniteError } from '../../errors';
+import type { Automaton } from '../../grammar/automaton';
 import { createAnswerParser } from '../../text/answer/answer_parser';
 import { MOST_SHARED } from '../backend/backend';
 import type { CacheReport, EngineEvent, GenerateInput, GenerateOptions, ResumedAnswer, TbtSummary } from '../protocol';
 import { Answer } from './answer';
 import { sharedPrefix } from './branch_plan';
 import { CatchUp, replays } from './catch_up';
+import { constrainAnswer, thinkingOf } from './constrained';
 import { resolveGenerate, samplingParams } from './generate_options';
 import { GiveUps } from './give_ups';
 import { IdsInFlight } from './ids_in_flight';
@@ -26,6 +28,7 @@ type Emit = (events: readonly EngineEvent[]) => void;
  * `done` waits for nothing after the last token. Resolves when the steps queued past it have settled, too, and the
  * session is free for the next request. A `resumed` answer runs its steps again up to the last id that was told, or
  * from the first id that comes out otherwise, as after a move to another GPU, runs all told ids in a prefill.
+ * @param automaton of the option `constraint`, which the page compiles
  */
 export async function generate(
   session: Session,
@@ -34,13 +37,14 @@ export async function generate(
   emit: Emit,
   stopped: () => boolean,
   resumed?: ResumedAnswer,
+  automaton?: Automaton,
 ): Promise<void> {
   reportTail(session, emit);
   const { backend, pause = new Pause() } = session;
   const halted = () => pause.over(stopped);
   const clock = new TokenClock();
-  const request = checkRequest(session, input, options, resumed);
-  const { sampling, timed, runAhead, prompt, told, known, parser, ends } = request;
+  const request = checkRequest(session, input, options, resumed, automaton);
+  const { constraint, sampling, timed, runAhead, prompt, told, known, parser, ends } = request;
   clock.tokenized = performance.now();
 
   const isReplay = replays(backend, told.length);
@@ -56,13 +60,14 @@ export async function generate(
   if (!isReplay) answer.caughtUp();
   const run = async (ids: Uint32Array<ArrayBuffer>, from: number) => {
     const most = ends.most - (ids.length - prompt.length);
-    if (!(await catchUp.run(ids, from, most, halted))) answer.finishReason = 'abort';
+    const place = constraint?.placeAfter(ids.subarray(prompt.length));
+    if (!(await catchUp.run(ids, from, most, halted, place))) answer.finishReason = 'abort';
   };
 
   emit([{ type: 'start', choice: 0, promptIds: Array.from(prompt), cachedTokens }]);
   try {
     if (answer.finishReason === null) {
-      backend.begin(sampling, timed);
+      await backend.begin(sampling, timed, constraint);
       await run(ran, cached);
     }
 
@@ -133,15 +138,24 @@ function warn(message: string | null, emit: Emit): void {
 }
 
 /** @throws InvalidRequestError, ContextOverflowError and TokenizerError for a request that cannot be answered */
-function checkRequest(session: Session, input: GenerateInput, options: GenerateOptions, resumed?: ResumedAnswer) {
+function checkRequest(
+  session: Session,
+  input: GenerateInput,
+  options: GenerateOptions,
+  resumed?: ResumedAnswer,
+  automaton?: Automaton,
+) {
   const { backend, tokenizer } = session;
   if (backend.vectors.only) {
     throw new InvalidRequestError('This model embeds text and cannot write any. Call embed(), or load a chat model.');
   }
   const resolved = resolveGenerate(options);
-  const { maxTokens, stop, reasoning, thinking, runAhead, gpuTimes: timed, reuseCache } = resolved;
+  const { maxTokens, stop, reasoning, runAhead, gpuTimes: timed, reuseCache } = resolved;
   const depth = runAheadOf(session, runAhead);
-  const { ids: prompt, told, chat, ...beginning } = fittingPrompt(input, thinking, session, resumed);
+  const thinking = automaton ? thinkingOf(session, resolved.thinking) : resolved.thinking;
+  const fitting = fittingPrompt(input, thinking, session, resumed);
+  const { ids: prompt, told, chat, ...beginning } = fitting;
+  const constraint = automaton ? constrainAnswer(session, automaton, fitting, resolved) : null;
   const parser = createAnswerParser(tokenizer, {
     stop,
     ...beginning,
@@ -155,7 +169,7 @@ function checkRequest(session: Session, input: GenerateInput, options: GenerateO
   const most = Math.min(maxTokens ?? room, room);
   const ends = { promptLength: prompt.length, room, most, eosIds: resolved.ignoreEos ? [] : eosIds, names: tokenizer };
   const known = Uint32Array.from([...prompt, ...told]);
-  return { sampling, timed, runAhead: depth, prompt, chat, told, known, parser, ends, reuseCache };
+  return { constraint, sampling, timed, runAhead: depth, prompt, chat, told, known, parser, ends, reuseCache };
 }
 
 /** The run-ahead of the answer before, which has learned the times of this browser and GPU, or a new one. */

@@ -4,6 +4,7 @@ import type { ReadyModel } from '../load/load';
 import type { Branches } from './branches';
 import type { Pause } from './pause';
 import type { RunAhead } from './run_ahead';
+import type { Vocabulary } from './vocabulary';
 
 /** A loaded model with what its requests leave for one another. */
 export interface Session extends ReadyModel {
@@ -16,4 +17,6 @@ export interface Session extends ReadyModel {
   /** A failure or a step that gave up after the `done` of the last answer, for the next request to report. */
   failure?: { error: unknown };
   gaveUp?: string | null;
+  /** Of constrained answers, from the first one on. */
+  vocabulary?: Vocabulary;
 }

@@ -177,11 +177,11 @@ const api: WorkerApi = {
     pause.set(isPaused);
   },
 
-  generate({ input, options, resumed }, port) {
+  generate({ input, options, resumed, automaton }, port) {
     enqueue<EngineEvent>(port, async ({ session }, post, stopped) => {
       if (warnings.length > 0) post(warnings.map((warning) => ({ type: 'warning', ...warning })));
       warnings = [];
-      await generate(session, input, options, post, stopped, resumed);
+      await generate(session, input, options, post, stopped, resumed, automaton);
     });
   },
 

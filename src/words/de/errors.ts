@@ -71,6 +71,7 @@ export const errors: ErrorWords = {
       chosen && choices
         ? `Von ${choices} Quantisierungen dieses Modells wurde ${chosen} gewählt.`
         : 'Eine Quantisierung dieses Modells wurde gewählt.',
+    constraint: () => 'Die Vorgabe für die Antwort wird in Teilen anders eingehalten als verlangt.',
     'cache-full': () =>
       'Der Speicher des Browsers ist voll. Das Modell läuft; was fehlt, wird beim nächsten Mal neu heruntergeladen.',
     'storage-hangs': () =>

@@ -39,6 +39,7 @@ type WarningCode =
   | 'race-failed'
   | 'quantize-ignored'
   | 'quantization-chosen'
+  | 'constraint'
   | 'cache-full'
   | 'storage-hangs'
   | 'storage-refused'

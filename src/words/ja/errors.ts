@@ -69,6 +69,7 @@ export const errors: ErrorWords = {
       chosen && choices
         ? `このモデルの ${choices} 種類の量子化から ${chosen} を選びました。`
         : 'このモデルの量子化を選びました。',
+    constraint: () => '回答に対する指定の一部は、求められた形とは異なる形で守られます。',
     'cache-full': () =>
       'ブラウザーの保存領域がいっぱいです。モデルは動作しますが、不足分は次回もう一度ダウンロードします。',
     'storage-hangs': () =>
