@@ -10,8 +10,9 @@ import type {
   StepChoice,
   TbtSummary,
 } from '../src/engine/protocol';
+import type { Arithmetic } from '../src/model/arithmetic';
 import type { StepAsked } from '../src/model/step/step_choice';
-import type { AttentionResult } from '../src/tune/results';
+import type { AttentionResult, Race } from '../src/tune/results';
 import type { Quality } from '../test/engine/quality';
 import type { MODELS } from './shapes';
 
@@ -25,7 +26,8 @@ export type SuiteName =
   | 'prefill'
   | 'quality'
   | 'step'
-  | 'sdk';
+  | 'sdk'
+  | 'race';
 export type Quant = 'q4' | 'q8' | 'q4_k' | 'q5_k' | 'q6_k' | 'f16';
 
 export interface BenchRequest {
@@ -387,6 +389,19 @@ export interface SdkRow {
   answers: SdkAnswer[];
 }
 
+/** One race of signed bytes against f32 at the shape of a model. */
+export interface RaceRow {
+  shape: ShapeName;
+  /** Null with the reason in `refused`. */
+  race: Race | null;
+  /** What a load would choose: where the fused step cannot run, and where it may. */
+  plain: Arithmetic | null;
+  fused: Arithmetic | null;
+  /** The whole race, compiling included. */
+  ms: number;
+  refused: string | null;
+}
+
 /** The choices that decode and prefill were asked for. */
 export interface ModelChoice {
   quant: Quant;
@@ -413,6 +428,7 @@ export type BenchResult =
   | ({ suite: 'baseline' } & BaselineResult)
   | { suite: 'quality'; model: string; kv: 'f16' | 'f32'; tokens: number; rows: QualityRow[] }
   | { suite: 'sdk'; model: string; sameText: boolean; rows: SdkRow[] }
+  | { suite: 'race'; version: string; shaders: string; quant: Quant; rows: RaceRow[] }
   | { suite: 'tune'; kv: 'f16' | 'f32'; roofline: Roofline; tables: TuneTable[] };
 
 export type BenchReport = BenchResult & Surroundings & { browser: string };

@@ -8,6 +8,7 @@ import { type AskNeighbor, Bench } from './bench';
 import { decodeSuite } from './decode';
 import { prefillSuite } from './prefill';
 import { qualitySuite } from './quality';
+import { raceSuite } from './race';
 import { measureRoofline } from './roofline';
 import { sdkSuite } from './sdk';
 import { stepSuite } from './step';
@@ -63,6 +64,8 @@ async function suite(bench: Bench): Promise<BenchResult> {
       return qualitySuite(bench);
     case 'step':
       return stepSuite(bench);
+    case 'race':
+      return raceSuite(bench);
     case 'sdk':
       return sdkSuite(bench);
     default:

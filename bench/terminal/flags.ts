@@ -24,7 +24,7 @@ const SHAPE_NAMES = Object.keys(MODELS) as ShapeName[];
 const STANDARD_SHAPES: ShapeName[] = ['storyteller', 'llama-3.2-1b', 'llama-3.1-8b'];
 
 /** Suites of synthetic weights. */
-const MADE_UP: readonly SuiteName[] = ['decode', 'prefill', 'step'];
+const MADE_UP: readonly SuiteName[] = ['decode', 'prefill', 'step', 'race'];
 
 const COMMON = {
   json: { kind: 'switch', help: 'one JSON object on stdout, nothing else' },
@@ -141,6 +141,14 @@ const SUITES = {
       tokens: { kind: 'whole', value: 'N', help: 'most tokens of a text (default 200)' },
     },
   },
+  race: {
+    help: 'what a load measures to choose its arithmetic: signed bytes against f32, decode and prefill apart',
+    flags: {
+      shape: { ...SHAPE, help: 'model shape; may be given again (default llama-3.2-1b and llama-3.1-8b)' },
+      quant: MODEL.quant,
+      rounds: { kind: 'whole', value: 'N', help: 'races, one after another (default 3)' },
+    },
+  },
   sdk: {
     help: "what the clients of OpenAI's interface cost the page's main thread for each token",
     flags: {
@@ -197,6 +205,7 @@ function readSuite(name: string | undefined): SuiteName {
 function standardShapes(suite: SuiteName, quick: boolean): ShapeName[] {
   if (quick) return ['storyteller'];
   if (suite === 'tune') return ['llama-3.1-8b'];
+  if (suite === 'race') return ['llama-3.2-1b', 'llama-3.1-8b'];
   return MADE_UP.includes(suite) ? ['llama-3.2-1b'] : STANDARD_SHAPES;
 }
 

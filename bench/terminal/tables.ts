@@ -3,6 +3,7 @@
 import type { AttentionRow, BaselineResult, BenchReport, Roofline, RooflinePoint } from '../report';
 import { decodeTables, prefillTables } from './decode_tables';
 import { figure, grid, parameterText } from './grid';
+import { raceTable } from './race_table';
 import { sdkTable } from './sdk_table';
 import { stepTables } from './step_tables';
 import { tuneTables } from './tune_tables';
@@ -104,7 +105,7 @@ export function everyModelRefused(report: BenchReport) {
   const refusals =
     report.suite === 'baseline'
       ? report.rows.map(({ chatRefused }) => chatRefused)
-      : report.suite === 'decode' || report.suite === 'prefill' || report.suite === 'step'
+      : report.suite === 'decode' || report.suite === 'prefill' || report.suite === 'step' || report.suite === 'race'
         ? report.rows.map(({ refused }) => refused)
         : [];
   return refusals.length > 0 && refusals.every((refused) => refused !== null);
@@ -146,6 +147,8 @@ function suiteTables(report: BenchReport): string[] {
       return [qualityTable(report)];
     case 'step':
       return stepTables(report);
+    case 'race':
+      return [raceTable(report)];
     case 'sdk':
       return [sdkTable(report)];
     default:

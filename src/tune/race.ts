@@ -102,12 +102,17 @@ export function summaryOf(times: readonly number[]): RaceTime {
  * Races over synthetic weights, which are freed at the end. A text says why there is no result.
  * @throws the failure of the device; the reason of `signal`
  */
-export async function race(gpu: Gpu, shape: RaceShape, signal?: AbortSignal): Promise<Race | string> {
+export async function race(
+  gpu: Gpu,
+  shape: RaceShape,
+  signal?: AbortSignal,
+  limitMs = LIMIT_MS,
+): Promise<Race | string> {
   let isLate = false;
   const throwIfStopped = () => {
     signal?.throwIfAborted();
     if (gpu.failure) throw gpu.failure;
-    if (isLate) throw new LateError(LIMIT_MS);
+    if (isLate) throw new LateError(limitMs);
   };
   const run = async () => {
     const track = await RaceTrack.lay(gpu, shape);
@@ -118,12 +123,12 @@ export async function race(gpu: Gpu, shape: RaceShape, signal?: AbortSignal): Pr
     }
   };
   try {
-    const { clock, races } = await withTimeout(run, LIMIT_MS);
+    const { clock, races } = await withTimeout(run, limitMs);
     return typeof races === 'string' ? races : { ...shape, clock, ...races };
   } catch (error) {
     signal?.throwIfAborted();
     isLate = error instanceof LateError;
-    if (isLate) return `it took longer than ${LIMIT_MS} ms`;
+    if (isLate) return `it took longer than ${limitMs} ms`;
     const known = await gpu.explain(error);
     if (gpu.failure) throw gpu.failure;
     return known instanceof Error ? known.message : String(known);

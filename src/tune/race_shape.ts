@@ -2,7 +2,7 @@
 // which are the largest of a layer. Pure.
 
 import { hasIntegers } from '../kernels/linear/matmul_q8';
-import { type IntegerFormat, planeBytes } from '../kernels/linear/weight_format';
+import { type FormatRange, type IntegerFormat, planeBytes } from '../kernels/linear/weight_format';
 import type { LayerWeights } from '../model/weights';
 
 export interface RaceShape {
@@ -18,7 +18,10 @@ const MOST_WEIGHTS = 2 ** 25;
 /** Bytes of all copies: more than the last cache of most GPUs. */
 const COLD_BYTES = 2 ** 26;
 
-type Layer = { readonly [K in keyof LayerWeights]: Pick<LayerWeights[K], 'matrix'> };
+/** The matrices of a layer by their shapes. */
+type Layer = {
+  readonly [K in keyof LayerWeights]: { matrix: { rows: number; cols: number; parts: readonly FormatRange[] } };
+};
 
 /** Null for a model without integers. */
 export function raceShape(layers: readonly Layer[]): RaceShape | null {

@@ -121,9 +121,12 @@ test('sdk: answers of so many tokens by the storyteller, or by the model that is
 });
 
 for (const [line, complaint] of [
-  ['', 'Which suite? Please choose roofline, attention, baseline, tune, prefill, decode, quality, step, sdk.'],
+  ['', 'Which suite? Please choose roofline, attention, baseline, tune, prefill, decode, quality, step, race, sdk.'],
   ['--json', 'Which suite?'],
-  ['attenton', 'No suite attenton: choose roofline, attention, baseline, tune, prefill, decode, quality, step, sdk.'],
+  [
+    'attenton',
+    'No suite attenton: choose roofline, attention, baseline, tune, prefill, decode, quality, step, race, sdk.',
+  ],
   ['toString', 'No suite toString'],
   ['roofline --kv f16', 'Unknown argument --kv.'],
   ['roofline extra', 'Unknown argument extra.'],
@@ -158,7 +161,7 @@ for (const [line, complaint] of [
 test('--help wins, and the usage names every suite and flag', () => {
   expect(parseBench(['attention', '--help'])).toBe('help');
   const words =
-    'roofline: attention: baseline: tune: prefill: decode: quality: step: --steps --shape --attention --lengths --kv --context --model --quant ' +
+    'roofline: attention: baseline: tune: prefill: decode: quality: step: race: --steps --shape --attention --lengths --kv --context --model --quant ' +
     '--tokens --run-ahead --activations --step --sweep --rounds --json --quick';
   for (const word of words.split(' ')) expect(benchUsage()).toContain(word);
 });

@@ -1,7 +1,7 @@
 // The tables of the bench for people, one kind a suite.
 
 import { expect, test } from 'vitest';
-import type { BaselineRow, BenchReport, StepRow } from '../../../bench/report';
+import type { BaselineRow, BenchReport, RaceRow, StepRow } from '../../../bench/report';
 import { figure, grid } from '../../../bench/terminal/grid';
 import { benchTables, everyModelRefused } from '../../../bench/terminal/tables';
 import { tuneTables } from '../../../bench/terminal/tune_tables';
@@ -240,4 +240,34 @@ test('tune: where G was refused the first that ran is compared with, and an erro
   expect(texts[0]).toContain('vs B: faster by so many percent, since G was refused');
   expect(texts.at(-1)).toBe('storyteller: Stopped.');
   expect(tuneTables({ shape: 'storyteller', layers: 2, results: [], error: null })).toEqual([]);
+});
+
+test('race: both arithmetics for each kind of pass, what a load would choose, and refusals', () => {
+  const time = (ms: number) => ({ ms, spread: 0.012 });
+  const race = {
+    format: 'q4',
+    rows: 16384,
+    cols: 2048,
+    copies: 4,
+    clock: 'gpu',
+    decode: { q8: time(0.22), f32: time(0.19) },
+    prefill: { q8: time(4), f32: time(1.05) },
+  } as const;
+  const plain = { decode: 'f32', prefill: 'f32' } as const;
+  const rows: RaceRow[] = [
+    { shape: 'llama-3.2-1b', race, plain, fused: { ...plain, decode: 'q8' }, ms: 210, refused: null },
+    { shape: 'llama-3.1-8b', race: null, plain: null, fused: null, ms: 90, refused: 'decode took no time' },
+  ];
+  const reportOf = (some: RaceRow[]): BenchReport => {
+    const made = { version: '0.1.0', shaders: 'abc', quant: 'q4', rows: some } as const;
+    return { ...AROUND, suite: 'race', ...made };
+  };
+  const report = reportOf(rows);
+  const lines = benchTables(report).split('\n').slice(3);
+  expect(lines[0]).toBe('Vivace 0.1.0, shaders abc; q4 weights, a run of one token (decode) and of 64 (prefill)');
+  expect(lines[2]).toMatch(/^llama-3.2-1b +16384 x 2048 +decode +220 +1\.2 % +190 +1\.2 % +0\.86 +f32 +q8 +gpu +210$/);
+  expect(lines[3]).toMatch(/ prefill +4000 +1\.2 % +1050 +1\.2 % +0\.26 +f32 +f32 +gpu +210$/);
+  expect(lines[4]).toBe('llama-3.1-8b: decode took no time');
+  expect(everyModelRefused(report)).toBe(false);
+  expect(everyModelRefused(reportOf(rows.slice(1)))).toBe(true);
 });
