@@ -35,6 +35,7 @@ export function seededTokenizer(vocabSize: number): Tokenizer {
     forgeableUnits: () => new Set(),
     decode: (ids) => ' tok'.repeat(ids.length),
     tokenBytes: () => WORD,
+    isAdded: () => false,
     tokenText: () => ' tok',
   };
 }

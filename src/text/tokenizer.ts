@@ -37,6 +37,8 @@ export interface Tokenizer {
   /** Text of the ids without control tokens. Spaces stay as generated. */
   decode(ids: ArrayLike<number>): string;
   tokenBytes(id: number): Uint8Array;
+  /** True for a token that is looked for before a text is split into words: a control token, a tag. */
+  isAdded(id: number): boolean;
   /** One token for display. Half a character shows as U+FFFD, a control token by name. */
   tokenText(id: number): string;
 }
@@ -116,6 +118,7 @@ export function createTokenizer(files: TokenizerFiles): Tokenizer {
     encodeAuthored: (text, authors) => idsOf(checked(text), authors),
     couldForge: (text, author) => encoder.couldForge(text, author),
     forgeableUnits: (text, author) => encoder.forgeableUnits(text, author),
+    isAdded: (id) => added.has(id),
     ...createDecoder(texts, added, rules),
   };
 }

@@ -53,7 +53,7 @@ export async function openHistories(): Promise<(seed: number, steps: number, cou
     const ids = (count: number) => Array.from({ length: count }, () => pick(VOCAB));
     const backend = newBackend();
     const session = numberSession(backend);
-    const budgetTokens = [0, 40, 120, 1000][pick(4)] ?? 0;
+    const budgetTokens = [0, 60, 200, 1000][pick(4)] ?? 0;
     session.branches = new Branches(backend.parking, budgetTokens * backend.parking.bytesPerToken);
     const system = ids(20);
     const chats: Chat[] = Array.from({ length: 1 + pick(4) }, () => ({ turns: [] }));
@@ -64,13 +64,13 @@ export async function openHistories(): Promise<(seed: number, steps: number, cou
       if (edits === 0) chat.turns.splice(2 * pick(1 + chat.turns.length / 2)); // the question there is edited
       const isAgain = edits === 1 && chat.turns.length > 0; // the answer is made again
       if (isAgain) chat.turns.splice(-1);
-      else chat.turns.push(ids(1 + pick(24)));
+      else chat.turns.push(ids(1 + pick(16)));
       let prompt = [...system, ...chat.turns.flat()];
       if (prompt.length > CONTEXT - 20) {
-        chat.turns = [ids(1 + pick(24))];
+        chat.turns = [ids(1 + pick(16))];
         prompt = [...system, ...chat.turns.flat()];
       }
-      const options: GenerateOptions = { temperature: 0.9, seed: random(), maxTokens: 1 + pick(16) };
+      const options: GenerateOptions = { temperature: 0.9, seed: random(), maxTokens: 1 + pick(10) };
       if (pick(4) === 0) options.repetitionPenalty = 1.3;
       if (pick(8) === 0) options.reuseCache = false;
       if (pick(12) === 0) await session.branches.leave(session);

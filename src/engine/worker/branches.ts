@@ -1,9 +1,11 @@
 // The branches of one model: the conversation in the cache, and copies of others beside it. Carries out what
 // branch_plan decides, and says what a prompt found again, or why it did not.
 
+import type { Tokenizer } from '../../text/tokenizer';
 import type { ParkedKv, Parking } from '../backend/backend';
 import type { CacheReport } from '../protocol';
 import { type Branch, LEAST_TOKENS, planBranches, sharedPrefix } from './branch_plan';
+import { keptIds } from './kept_ids';
 
 interface ParkedBranch extends Branch {
   kv: ParkedKv;
@@ -17,25 +19,18 @@ type Loss = Extract<CacheReport, 'evicted' | 'refused' | 'cleared'>;
 /** Lost branches that are remembered, so that a prompt that would have found one says why it did not. */
 const MOST_LOST = 8;
 
-/** What later prompts can take of the conversation that runs. */
-export interface Conversation {
-  /** Leading tokens that are the template's and the system prompt. Called when it is parked. */
-  systemTokens(): number;
-  /** Leading tokens that a later prompt may begin with. The rest is thinking that the template drops. */
-  keep: number;
-}
-
 /** The cache of a session. */
 interface Cached {
   cachedIds: readonly number[];
 }
 
-const UNKNOWN: Conversation = { systemTokens: () => 0, keep: Number.POSITIVE_INFINITY };
-
 export class Branches {
   private parked: ParkedBranch[] = [];
   private lost: { ids: Uint32Array; why: Loss }[] = [];
-  private conversation = UNKNOWN;
+  /** Leading tokens of the cache that are the template's and the system prompt. Called when they are parked. */
+  private systemTokens = () => 0;
+  /** Leading tokens of the cache that a later prompt may begin with. */
+  private most = Number.POSITIVE_INFINITY;
   private uses = 0;
   private readonly budgetTokens: number;
 
@@ -56,8 +51,12 @@ export class Branches {
    * Brings the longest prefix of a prompt into the cache, and parks what the prompt will overwrite. `wanted` is empty
    * where other work overwrites the cache. No step may be in flight.
    */
-  async take(session: Cached, wanted: Uint32Array, next = UNKNOWN): Promise<{ cached: number; report: CacheReport }> {
-    const live = { ids: session.cachedIds, keep: this.conversation.keep };
+  async take(
+    session: Cached,
+    wanted: Uint32Array,
+    systemTokens = () => 0,
+  ): Promise<{ cached: number; report: CacheReport }> {
+    const live = { ids: session.cachedIds, keep: this.most };
     const plan = planBranches(live, this.parked, wanted, this.budgetTokens);
     for (const branch of plan.drop) this.lose(branch, 'evicted');
     for (const branch of plan.shrink) await this.shrink(branch);
@@ -73,8 +72,25 @@ export class Branches {
       plan.from.usedAt = ++this.uses;
     }
     for (const branch of plan.release) this.remove(branch);
-    this.conversation = next;
+    this.systemTokens = systemTokens;
+    this.most = Number.POSITIVE_INFINITY;
     return { cached: plan.cached, report: this.report(plan.cached, plan.from !== null, wanted) };
+  }
+
+  /** The ids of a prompt, with earlier answers as they were generated: as in the branch that then shares the most. */
+  spell(session: Cached, ids: Uint32Array<ArrayBuffer>, tokenizer: Tokenizer): Uint32Array<ArrayBuffer> {
+    let best = { ids, shared: sharedPrefix(session.cachedIds, ids) };
+    for (const branch of [session.cachedIds, ...this.parked.map((parked) => parked.ids)]) {
+      const kept = keptIds(ids, branch, tokenizer);
+      const shared = sharedPrefix(kept, branch);
+      if (shared > best.shared) best = { ids: kept, shared };
+    }
+    return best.ids;
+  }
+
+  /** No later prompt begins with more of the cache: the rest is thinking that the template drops. */
+  keep(tokens: number): void {
+    this.most = tokens;
   }
 
   /** Parks the conversation in the cache, which other work is about to overwrite. */
@@ -100,7 +116,7 @@ export class Branches {
     const ids = Uint32Array.from(liveIds.slice(0, tokens));
     const kv = await this.parking.park(tokens);
     if (!kv) return this.remember(ids, 'refused');
-    const systemTokens = Math.min(tokens, this.conversation.systemTokens());
+    const systemTokens = Math.min(tokens, this.systemTokens());
     this.parked.push({ kv, ids, systemTokens, usedAt: ++this.uses });
   }
 

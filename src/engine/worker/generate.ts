@@ -5,9 +5,8 @@ import { InvalidRequestError, NotFiniteError } from '../../errors';
 import type { Automaton } from '../../grammar/automaton';
 import { createAnswerParser } from '../../text/answer/answer_parser';
 import { MOST_SHARED } from '../backend/backend';
-import type { CacheReport, EngineEvent, GenerateInput, GenerateOptions, ResumedAnswer, TbtSummary } from '../protocol';
+import type { EngineEvent, GenerateInput, GenerateOptions, ResumedAnswer, TbtSummary } from '../protocol';
 import { Answer } from './answer';
-import { sharedPrefix } from './branch_plan';
 import { CatchUp, replays } from './catch_up';
 import { constrainAnswer, thinkingOf } from './constrained';
 import { resolveGenerate, samplingParams } from './generate_options';
@@ -15,7 +14,8 @@ import { GiveUps } from './give_ups';
 import { IdsInFlight } from './ids_in_flight';
 import { patiently } from './patience';
 import { Pause } from './pause';
-import { fittingPrompt, systemTokens } from './prompt';
+import { fittingPrompt } from './prompt';
+import { cacheFigures, leaveCache, takeCache } from './reuse';
 import { RunAhead } from './run_ahead';
 import { gpuTimes, runMetrics } from './run_metrics';
 import type { Session } from './session';
@@ -93,19 +93,16 @@ export async function generate(
     const ids = Uint32Array.from([...prompt, ...answer.ids]).subarray(0, error.position);
     throw new NotFiniteError(error.position, await backend.findNotFinite?.(ids).catch(() => null));
   } finally {
-    if (answer.isBroken) session.cachedIds = [];
-    else if (answer.ids.length > told.length) session.cachedIds = [...prompt, ...answer.ids.slice(0, -1)];
-    if (answer.isBroken) session.branches?.clear(session);
+    if (answer.isBroken || answer.ids.length > told.length) leaveCache(session, prompt, answer, parser.reasoningTokens);
   }
 
   const steps = inFlight.queued - 1 + inFlight.discarded;
   const counts = { prefilled: catchUp.prefilled, steps, before: catchUp.counters, depth: runAhead.depth };
-  const cache = { report, ...(session.branches?.held ?? { branches: 0, bytes: 0 }) };
   const { parts, ...end } = answer.finish();
   const { reasoningTokens } = parser;
   const usage = { promptTokens: prompt.length, cachedTokens, completionTokens: answer.ids.length, reasoningTokens };
-  const { seed } = sampling;
-  emit([...parts, { type: 'done', ...end, seed, usage, metrics: { ...runMetrics(backend, clock, counts), cache } }]);
+  const metrics = { ...runMetrics(backend, clock, counts), ...cacheFigures(session, report) };
+  emit([...parts, { type: 'done', ...end, seed: sampling.seed, usage, metrics }]);
   await settle(session, giveUps, emit, timed ? gpuTimes(backend, clock) : null);
 }
 
@@ -154,8 +151,10 @@ function checkRequest(
   const depth = runAheadOf(session, runAhead);
   const thinking = automaton ? thinkingOf(session, resolved.thinking) : resolved.thinking;
   const fitting = fittingPrompt(input, thinking, session, resumed);
-  const { ids: prompt, told, chat, ...beginning } = fitting;
+  const { ids, told, chat, ...beginning } = fitting;
   const constraint = automaton ? constrainAnswer(session, automaton, fitting, resolved) : null;
+  const spelled = chat && reuseCache && !resumed && session.branches?.spell(session, ids, tokenizer);
+  const prompt = spelled && spelled.length < backend.contextLength ? spelled : ids;
   const parser = createAnswerParser(tokenizer, {
     stop,
     ...beginning,
@@ -182,20 +181,6 @@ function runAheadOf(session: Session, asked: 'auto' | number): RunAhead {
     : new RunAhead(asked, most, mostShared, backend.stepBoundMs);
   session.runAhead = runAhead;
   return runAhead;
-}
-
-/** Brings as much of the ids into the cache as is known of them. */
-async function takeCache(
-  session: Session,
-  ids: Uint32Array<ArrayBuffer>,
-  { reuseCache, prompt, chat }: Pick<ReturnType<typeof checkRequest>, 'reuseCache' | 'prompt' | 'chat'>,
-): Promise<{ cached: number; report: CacheReport }> {
-  const { branches } = session;
-  const wanted = reuseCache ? ids : new Uint32Array();
-  const next = { systemTokens: () => systemTokens(prompt, chat, session), keep: Number.POSITIVE_INFINITY };
-  const cached = sharedPrefix(session.cachedIds, wanted, ids.length - 1);
-  const taken = (await branches?.take(session, wanted, next)) ?? { cached, report: cached > 0 ? 'live' : 'new' };
-  return reuseCache ? taken : { cached: 0, report: 'off' };
 }
 
 function ignore(): void {}

@@ -83,6 +83,27 @@ export function systemTokens(ids: Uint32Array, chat: ChatRequest | null, session
   }
 }
 
+/** Thinking that no model thinks. */
+const THOUGHT = 'xTHOUGHTx';
+const dropping = new WeakMap<ChatTemplate, boolean>();
+
+/** True if the template leaves the thinking of earlier answers out of a prompt. */
+export function dropsThinking({ template }: Session): boolean {
+  if (!template) return false;
+  const known = dropping.get(template);
+  if (known !== undefined) return known;
+  const user = { role: 'user', content: OTHER_QUESTION } as const;
+  const messages = [user, { role: 'assistant', content: OTHER_QUESTION, reasoning: THOUGHT } as const, user];
+  let drops = false;
+  try {
+    drops = !template.render({ messages }, { addGenerationPrompt: true }).includes(THOUGHT);
+  } catch {
+    // a template may refuse what nobody asked
+  }
+  dropping.set(template, drops);
+  return drops;
+}
+
 function promptOf(
   input: GenerateInput,
   thinking: Thinking,

@@ -63,6 +63,7 @@ function firstToken(run: RunData, info: EngineInfo | null): FigureGroup {
       isPrefilling ? text.of(prefill.done, prefill.total) : formatMs(metrics?.prefillMs ?? null),
     ),
     figureOf('cached', text.cached, usage ? text.of(usage.cachedTokens, usage.promptTokens) : NONE),
+    ...(metrics?.cache ? [figureOf('cache', text.cache, text.cacheReports[metrics.cache.report])] : []),
   ];
   return {
     key: 'first',

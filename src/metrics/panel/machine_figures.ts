@@ -116,6 +116,7 @@ export function memory(run: RunData, info: EngineInfo | null): FigureGroup | nul
       figureOf('memory-weights', text.weights, formatBytes(bytes.weights)),
       figureOf('memory-kv', text.kvCache, formatBytes(bytes.kvCache)),
       figureOf('memory-activations', text.activations, formatBytes(bytes.activations)),
+      ...(run.metrics?.cache ? [figureOf('memory-parked', text.parked, formatBytes(run.metrics.cache.bytes))] : []),
       figureOf('memory-peak', text.peak, formatBytes(run.metrics?.peakGpuBytes ?? null)),
     ],
   };

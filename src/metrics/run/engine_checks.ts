@@ -4,11 +4,13 @@ import type {
   ArithmeticChoice,
   AttentionChoice,
   AttentionName,
+  CacheReport,
   EngineInfo,
   FinishReason,
   PerToken,
   Recovery,
   Roofline,
+  RunMetrics,
   SamplingDefaults,
   StepChoice,
   TbtSummary,
@@ -140,6 +142,20 @@ export const usage = fields<Usage>({
   cachedTokens: count,
   completionTokens: count,
   reasoningTokens: count,
+});
+
+export const cache = fields<NonNullable<RunMetrics['cache']>>({
+  report: oneOf<CacheReport>({
+    live: true,
+    parked: true,
+    new: true,
+    evicted: true,
+    refused: true,
+    cleared: true,
+    off: true,
+  }),
+  branches: count,
+  bytes,
 });
 
 export const perToken = fields<PerToken>({ dispatches: ms, submits: ms, syncs: ms, bytesRead: bytes });

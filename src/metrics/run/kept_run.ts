@@ -74,12 +74,12 @@ function doneOf(document: ReadRun): DoneEvent | null {
 }
 
 function metricsOf(document: ReadRun): RunMetrics | null {
-  const { attention, step, ttftMs, tokenizeMs, prefillMs, tbtMs, gpuMs, perToken, peakGpuBytes } = document;
+  const { attention, step, ttftMs, tokenizeMs, prefillMs, tbtMs, gpuMs, perToken, peakGpuBytes, cache } = document;
   const { runAhead, prefillTokensPerSecond, decodeTokensPerSecond } = document;
   if (!attention || !step || !tbtMs || tokenizeMs === null || prefillMs === null) return null;
   const speeds = { prefillTokensPerSecond, decodeTokensPerSecond };
   const costs = { gpuMs, perToken, runAhead: runAhead ?? 0, peakGpuBytes };
-  return { attention, step, ttftMs, tokenizeMs, prefillMs, ...speeds, tbtMs, ...costs };
+  return { attention, step, ttftMs, tokenizeMs, prefillMs, ...speeds, tbtMs, ...costs, cache };
 }
 
 function partsOf({ reasoning, toolCalls }: ReadRun): AnswerPart[] {

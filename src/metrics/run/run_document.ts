@@ -56,6 +56,8 @@ export interface RunDocument extends RunReport {
   prefill: { done: number; total: number } | null;
   tokenizeMs: number | null;
   prefillMs: number | null;
+  /** What the cache had of the prompt. Absent in older documents. */
+  cache?: RunMetrics['cache'];
   tokens: TokenColumns;
   marks: Mark[];
   /** Found again by who reads the document: the causes are here for people and other programs. */
@@ -86,6 +88,7 @@ export function runDocument(run: RunData, info: EngineInfo | null, roofline: Roo
     ...reportOf(run, run.info ?? info),
     tokenizeMs: metrics.tokenizeMs ?? null,
     prefillMs: metrics.prefillMs ?? null,
+    cache: metrics.cache,
     prefill,
     tokens: columnsOf(run),
     marks: run.marks.slice(-MAX_MARKS),

@@ -5,6 +5,7 @@ import { isJsonObject } from '../../shared/json_object';
 import { UNIQUE_ID } from '../../shared/unique_id';
 import {
   attention,
+  cache,
   finishReason,
   id,
   info,
@@ -132,6 +133,7 @@ const document = fields<ReadRun>({
   ...report,
   tokenizeMs: orNull(milliseconds),
   prefillMs: orNull(milliseconds),
+  cache: optional(cache),
   prefill: orNull(fields({ done: whole(1e9), total: whole(1e9) })),
   tokens: columns,
   marks,

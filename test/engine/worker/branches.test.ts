@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ParkedKv } from '../../../src/engine/backend/backend';
 import { LEAST_TOKENS, MOST_BRANCHES, sharedPrefix } from '../../../src/engine/worker/branch_plan';
-import { Branches, type Conversation } from '../../../src/engine/worker/branches';
+import { Branches } from '../../../src/engine/worker/branches';
 
 const BYTES = 10;
 
@@ -52,8 +52,8 @@ class Textbook {
   }
 
   /** Runs a prompt and its answer. */
-  async ask(prompt: readonly number[], answer: readonly number[], conversation?: Conversation) {
-    const taken = await this.branches.take(this, Uint32Array.from(prompt), conversation);
+  async ask(prompt: readonly number[], answer: readonly number[], systemTokens = 0) {
+    const taken = await this.branches.take(this, Uint32Array.from(prompt), () => systemTokens);
     expect(taken.cached).toBeLessThan(prompt.length);
     expect(this.memory.slice(0, taken.cached)).toEqual(seenOf(prompt).slice(0, taken.cached));
     const all = [...prompt, ...answer];
@@ -101,8 +101,7 @@ test('refused memory costs the branch that was to be parked, and no other', asyn
 test('the least recently used goes first, a system prompt last, and near copies before others', async () => {
   const engine = new Textbook(200);
   const system = numbers(1, 30);
-  const conversation: Conversation = { systemTokens: () => 30, keep: Number.POSITIVE_INFINITY };
-  await engine.ask([...system, ...A], [], conversation); // 90 tokens
+  await engine.ask([...system, ...A], [], 30); // 90 tokens
   await engine.ask(B, ANSWER); // 70
   await engine.ask(numbers(3000, 60), []); // 60: parks B, 160 are held
   await engine.ask(numbers(4000, 20), []); // parks 60 more: the first is cut to its system prompt
@@ -120,7 +119,8 @@ test('the least recently used goes first, a system prompt last, and near copies 
 
 test('thinking that the template drops is not parked', async () => {
   const engine = new Textbook(1000);
-  await engine.ask(A, ANSWER, { systemTokens: () => 0, keep: 60 });
+  await engine.ask(A, ANSWER);
+  engine.branches.keep(60);
   await engine.ask(B, ANSWER);
   expect(engine.parkedTokens).toBe(60);
 });
@@ -162,8 +162,7 @@ describe('random conversations', () => {
       }
       const prompt = [...(seen[from % seen.length] ?? []).slice(0, cut), ...more];
       const best = Math.max(...seen.map((ids) => sharedPrefix(ids, prompt, prompt.length - 1)));
-      const conversation = { systemTokens: () => systemTokens, keep: Number.POSITIVE_INFINITY };
-      const { cached } = await engine.ask(prompt, answer, conversation);
+      const { cached } = await engine.ask(prompt, answer, systemTokens);
       seen.push([...prompt, ...answer]);
       expect(engine.parkedTokens).toBeLessThanOrEqual(budget);
       expect(engine.copies.size).toBeLessThanOrEqual(MOST_BRANCHES);

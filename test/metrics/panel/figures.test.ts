@@ -62,6 +62,7 @@ function runOf(gpuMs: number | null, { isFirst = false, ended = true } = {}): Ru
     perToken: { dispatches: 33, submits: 1, syncs: 1, bytesRead: 4 },
     runAhead: 6,
     peakGpuBytes: 4096,
+    cache: { report: 'parked', branches: 2, bytes: 3_000_000 } as const,
   };
   const usage = { promptTokens: 99, cachedTokens: 90, completionTokens: 3, reasoningTokens: 0 };
   const done: EngineEvent = {
@@ -119,6 +120,11 @@ describe('the time to the first token', () => {
     const values = ['ttft', 'tokenize', 'prefill', 'prefill-rate', 'cached'].map((key) => figure(run, key)?.value);
     expect(values).toEqual(['30.0 ms', '2.00 ms', '28.0 ms', '321 tok/s', '90 of 99']);
     expect(figure(run, 'first-open')).toBeUndefined();
+  });
+
+  test('says where the reused tokens came from, and what other chats take', () => {
+    expect(figure(runOf(null), 'cache')?.value).toBe('a chat kept in memory');
+    expect(figure(runOf(null), 'memory-parked')?.value).toBe('3.0 MB');
   });
 
   test('includes the load before the first answer', () => {

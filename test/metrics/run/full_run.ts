@@ -7,6 +7,7 @@ import { RunRecord } from '../../../src/metrics/run/run_record';
 import { info, metrics } from '../../engine/heard_run';
 import { tokenEvent } from '../events';
 
+const CACHE = { report: 'evicted', branches: 2, bytes: 3000 } as const;
 const GAPS = [null, 4, 4.25, 4, 90, 4, 4, 0, 4.5, 4];
 
 /** A run with thinking, calls, stalls, a recovery, marks, log probabilities, and settings. */
@@ -51,7 +52,7 @@ export function fullRun(): RunRecord {
     finishReason: 'length',
     seed: 5,
     usage: { promptTokens: 2, cachedTokens: 1, completionTokens: 10, reasoningTokens: 0 },
-    metrics: { ...metrics, tbtMs: summarizeGaps(gaps), gpuMs: summarizeGaps(gaps.map((gap) => gap / 2)) },
+    metrics: { ...metrics, tbtMs: summarizeGaps(gaps), gpuMs: summarizeGaps(gaps.map((gap) => gap / 2)), cache: CACHE },
   });
   return run;
 }
