@@ -3,6 +3,7 @@
 // understood, 130 after Ctrl-C.
 
 import type { LoadProgress } from '../src/engine/protocol';
+import { readConstraint } from './lib/constraint_files';
 import { readConversation, readToolList } from './lib/conversation_files';
 import { ensureBuilt } from './lib/dist';
 import { type GenerateFlags, generateUsage, readGenerateFlags, toRequest } from './lib/generate_flags';
@@ -29,8 +30,10 @@ function show(pieces: readonly Piece[]): void {
 function withFiles(flags: GenerateFlags): TypedRequest {
   const { messages, tools } = flags;
   const request = toRequest(flags);
+  const constraint = readConstraint(flags);
   return {
     ...request,
+    options: constraint ? { ...request.options, constraint } : request.options,
     messages: messages === undefined ? undefined : readConversation(messages),
     settings: tools === undefined ? request.settings : { ...request.settings, tools: readToolList(tools) },
   };

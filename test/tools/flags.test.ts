@@ -50,6 +50,7 @@ for (const [line, complaint] of [
   ['--prompt x --messages m.json', '--prompt and --messages exclude each other'],
   ['--messages m.json --raw', '--raw and --messages exclude each other'],
   ['--prompt x --raw --tools t.json', '--raw and --tools exclude each other'],
+  ['--prompt x --json-object --grammar g.gbnf', '--json-object and --grammar exclude each other'],
   ['--prompt x --logit-bias 5', 'not pairs such as'],
   ['--prompt x --logit-bias -5=1', 'not pairs such as'],
   ['--prompt x --logit-bias 5=1,', 'not pairs such as'],
@@ -76,7 +77,7 @@ test('every flag of the usage is one that can be given', () => {
 test('--help needs no prompt, and the usage names every flag of the contract', () => {
   expect(parseFlags(['--help'])).toEqual({ help: true });
   const contract =
-    'model chat raw max-tokens temperature top-k top-p min-p repetition-penalty seed stop context attention kv quantize backend run-ahead activations json tools messages continue-last thinking n min-tokens ignore-eos presence-penalty frequency-penalty logprobs logit-bias';
+    'model chat raw max-tokens temperature top-k top-p min-p repetition-penalty seed stop context attention kv quantize backend run-ahead activations json tools messages continue-last thinking n min-tokens ignore-eos presence-penalty frequency-penalty logprobs logit-bias json-object json-schema grammar';
   for (const flag of contract.split(' ')) expect(usage()).toContain(`--${flag}`);
 });
 

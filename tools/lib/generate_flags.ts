@@ -13,6 +13,9 @@ const OWN = {
   'continue-last': { kind: 'switch', help: "go on with the last message of the conversation, the assistant's" },
   tools: { kind: 'text', value: 'FILE.json', help: "tools that the model may call: a list, or OpenAI's" },
   'tool-choice': { kind: 'text', value: 'auto|none|required|NAME', help: 'whether the answer calls a tool, or which' },
+  'json-object': { kind: 'switch', help: 'the answer is a JSON object' },
+  'json-schema': { kind: 'text', value: 'FILE.json', help: 'the answer is JSON that fits this schema' },
+  grammar: { kind: 'text', value: 'FILE.gbnf', help: 'the answer is a text of this grammar' },
   model: {
     kind: 'text',
     value: 'DIR|FILE.gguf|URL|owner/repo',
@@ -36,6 +39,9 @@ const FLAGS: Flags = {
   }),
 };
 
+/** Flags that constrain the answer. */
+const CONSTRAINTS = ['json-object', 'json-schema', 'grammar'] as const;
+
 /** Flags that need a chat template. */
 const OF_CHAT = ['messages', 'continue-last', 'tools', 'tool-choice'] as const;
 
@@ -55,6 +61,8 @@ export function readGenerateFlags(args: readonly string[]): GenerateFlags {
   for (const name of OF_CHAT) {
     if (raw && values[name] !== undefined) throw new UsageError(`--raw and --${name} exclude each other.`);
   }
+  const constraints = CONSTRAINTS.filter((name) => values[name] !== undefined);
+  if (constraints.length > 1) throw new UsageError(`--${constraints.join(' and --')} exclude each other.`);
   if (values.chat && values.raw) throw new UsageError('--chat and --raw exclude each other.');
   return values;
 }

@@ -1,0 +1,23 @@
+// The constraint that the flags of `generate` name, from its file.
+
+import { readFileSync } from 'node:fs';
+import type { Constraint } from '../../src/engine/protocol';
+import { RunError } from './blank_page';
+import type { GenerateFlags } from './generate_flags';
+
+/** Undefined where no flag asks for one. @throws RunError for a file that is missing or, of a schema, no JSON */
+export function readConstraint(flags: GenerateFlags): Constraint | undefined {
+  const { 'json-object': isObject, 'json-schema': schema, grammar } = flags;
+  if (isObject) return { kind: 'json_object' };
+  if (schema !== undefined) return { kind: 'json_schema', schema: read('--json-schema', schema, JSON.parse) };
+  if (grammar !== undefined) return { kind: 'grammar', source: read('--grammar', grammar, String) };
+}
+
+function read<Value>(flag: string, file: string, parse: (text: string) => Value): Value {
+  try {
+    return parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new RunError({ code: 'invalid-request', message: `${flag} ${file}: ${why}` });
+  }
+}
