@@ -1,6 +1,7 @@
 // The table that `generate` prints after a run for people. The object of --json is the engine's own
 // (src/engine/page/run_report.ts). Pure.
 
+import { arithmeticText } from '../../src/engine/arithmetic_text';
 import type { RunReport } from '../../src/engine/engine';
 import type { RunMetrics, TbtSummary, TokenLogprob } from '../../src/engine/protocol';
 import { stepText } from '../../src/engine/step_text';
@@ -63,7 +64,8 @@ export function table({ info, done, report }: Run): string {
     fewLine(metrics.tbtMs),
     `TTFT ${figure(metrics.ttftMs)} ms; ${speed}`,
     `${counted(usage.promptTokens, 'prompt token')}, ${counted(report.ids.length, 'token')} generated${thinking}, ended by ${done.finishReason}`,
-    `${info.model.name} on ${info.backend}${info.adapter ? ` (${info.adapter})` : ''}, KV ${info.kvCache}, activations ${info.activations}`,
+    `${info.model.name} on ${info.backend}${info.adapter ? ` (${info.adapter})` : ''}, KV ${info.kvCache}, activations ${arithmeticText(info)}`,
+    ...(info.arithmetic ? [`arithmetic: ${info.arithmetic.cause} (${info.arithmetic.reason})`] : []),
     `attention: prefill ${attention.prefill}, decode ${attention.decode} (${attention.reason})`,
     `step: ${stepText(step)} (${step.reason})`,
     costLine(metrics),

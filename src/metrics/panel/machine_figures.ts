@@ -1,5 +1,6 @@
 // The figures of a run's demands on the machine: GPU time, calls and bytes of a token, memory, model and device.
 
+import { arithmeticText } from '../../engine/arithmetic_text';
 import type { EngineInfo, Roofline, StepChoice } from '../../engine/engine';
 import { stepText } from '../../engine/step_text';
 import { panelWords } from '../../words/panel_words';
@@ -133,12 +134,28 @@ export function machine(info: EngineInfo | null): FigureGroup | null {
     figureOf('model', [text.model, text.layers(model.architecture, model.nLayers)], model.name),
     figureOf('format', text.format, `${model.format}, ${formatBytes(model.fileBytes)}`),
     figureOf('context', text.context, text.contextValue(formatCount(info.contextLength), info.kvCache)),
-    figureOf('activations', text.arithmetic, info.activations),
+    figureOf('activations', text.arithmetic, arithmeticText(info)),
+    ...racedFigures(info.arithmetic?.race),
     figureOf(
       'load',
       [text.load, text.loadHelp(open, weights, compile)],
       formatMs(loadMs.open + loadMs.weights + loadMs.compile),
     ),
   ];
-  return { key: 'machine', title: text.titles.machine, figures };
+  const cause = info.arithmetic?.cause;
+  return { key: 'machine', title: text.titles.machine, figures, ...(cause && { note: text.arithmeticCauses[cause] }) };
 }
+
+/** The race of arithmetics: the time of a product each way, by kind of pass. */
+function racedFigures(race: NonNullable<EngineInfo['arithmetic']>['race'] | undefined): Figure[] {
+  if (!race) return [];
+  const text = panelWords().figures;
+  const size = `${formatCount(race.rows)} × ${formatCount(race.cols)}, ${race.format}`;
+  return (['decode', 'prefill'] as const).map((pass) => {
+    const { q8, f32 } = race[pass];
+    const help = text.racedHelp(size, formatPerCent(Math.max(q8.spread, f32.spread)));
+    return figureOf(`raced-${pass}`, [text.raced[pass], help], `q8 ${micros(q8.ms)}, f32 ${micros(f32.ms)}`);
+  });
+}
+
+const micros = (ms: number) => `${formatCount(Number((1000 * ms).toPrecision(3)))} µs`;

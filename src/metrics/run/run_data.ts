@@ -1,5 +1,6 @@
 // A run as figures, charts, stalls and exports read it: types, and values derived from them.
 
+import { arithmeticText } from '../../engine/arithmetic_text';
 import type {
   AnswerPart,
   EngineEvent,
@@ -117,12 +118,12 @@ export function describeRecovery({ code, message, backend }: Pick<Recovery, 'cod
 export function runLabel(info: EngineInfo | null, metrics: RunMetrics | null): string {
   const attention = metrics?.attention ?? info?.attention;
   const step = metrics?.step ?? info?.step;
-  const { kvCache, activations } = info ?? {};
+  const { kvCache } = info ?? {};
   const parts = [
     attention?.decode,
     step && `${step.name} step`,
     kvCache && `KV ${kvCache}`,
-    activations && `activations ${activations}`,
+    info?.activations && `activations ${arithmeticText(info)}`,
   ];
   return parts.filter(Boolean).join(', ');
 }

@@ -120,6 +120,20 @@ export const figures: typeof source = {
     'Aktivierungen',
     'Womit quantisierte Matrizen multipliziert werden: Bytes mit Vorzeichen (q8) oder f32, was exakt ist.',
   ],
+  raced: { decode: 'Vergleich, Decode', prefill: 'Vergleich, Prefill' },
+  racedHelp: (size, spread) =>
+    `Ein Lauf eines Produkts von ${size}, mit Bytes mit Vorzeichen (q8) und in f32. Die Runden streuen um ${spread}.`,
+  arithmeticCauses: {
+    asked: 'Die Aktivierungen wurden ausdrücklich verlangt.',
+    raced:
+      'Beim Laden wurde gemessen, welche Aktivierungen auf dieser GPU schneller sind. Bei Gleichstand gewinnt f32, das exakt ist, oder der verschmolzene Schritt.',
+    kept: 'Bei einem früheren Laden wurde gemessen, welche Aktivierungen auf dieser GPU schneller sind. Bei Gleichstand gewinnt f32, das exakt ist, oder der verschmolzene Schritt.',
+    software: 'Eine GPU in Software rechnet in f32; gemessen wird nichts.',
+    plain: 'Keine Matrix dieses Modells enthält ganze Zahlen; alles wird in f32 multipliziert.',
+    cpu: 'Das CPU-Backend rechnet in f32.',
+    failed:
+      'Die Messung der Aktivierungen brachte kein Ergebnis. Verwendet wird q8; beim nächsten Laden wird neu gemessen.',
+  },
   load: 'Laden',
   loadHelp: (open, weights, compile) => `Öffnen ${open}, Gewichte ${weights}, Kompilieren ${compile}.`,
 };

@@ -105,6 +105,19 @@ export const figures = {
     'Activations',
     'What quantized matrices are multiplied with: signed bytes (q8), or f32, which is exact.',
   ],
+  raced: { decode: 'Race, decode', prefill: 'Race, prefill' },
+  racedHelp: (size: string, spread: string) =>
+    `One run of a product of ${size}, with signed bytes (q8) and in f32. The rounds spread by ${spread}.`,
+  arithmeticCauses: {
+    asked: 'The activations were asked for by name.',
+    raced:
+      'This load measured which activations are faster on this GPU. A tie goes to f32, which is exact, or to the fused step.',
+    kept: 'An earlier load measured which activations are faster on this GPU. A tie goes to f32, which is exact, or to the fused step.',
+    software: 'A GPU in software computes in f32, and nothing is measured.',
+    plain: 'No matrix of this model holds integers, so that everything is multiplied in f32.',
+    cpu: 'The cpu backend computes in f32.',
+    failed: 'Measuring the activations brought no result. q8 runs, and the next load measures again.',
+  },
   load: 'Loading',
   loadHelp: (open: string, weights: string, compile: string) => `Open ${open}, weights ${weights}, compile ${compile}.`,
 };

@@ -99,6 +99,19 @@ export const figures: typeof source = {
   context: ['コンテキスト', '収まるトークン数と、キーとバリューの保存形式。'],
   contextValue: (tokens, kv) => `${tokens} トークン、KV ${kv}`,
   arithmetic: ['活性値', '量子化行列に掛ける値の形式：符号付きバイト（q8）または厳密な f32。'],
+  raced: { decode: '比較（デコード）', prefill: '比較（プリフィル）' },
+  racedHelp: (size, spread) =>
+    `${size} の行列積 1 回の時間。符号付きバイト（q8）と f32 の場合。測定のばらつきは ${spread}。`,
+  arithmeticCauses: {
+    asked: '活性値の形式は指定されたものです。',
+    raced:
+      'この GPU でどちらの形式が速いかを、今回の読み込みで測定しました。同等なら、厳密な f32 または融合ステップを選びます。',
+    kept: 'この GPU でどちらの形式が速いかは、以前の読み込みで測定済みです。同等なら、厳密な f32 または融合ステップを選びます。',
+    software: 'ソフトウェアの GPU では f32 で計算し、測定はしません。',
+    plain: 'このモデルには整数の行列がないため、すべて f32 で計算します。',
+    cpu: 'CPU バックエンドは f32 で計算します。',
+    failed: '形式の測定結果が得られませんでした。q8 を使い、次の読み込みでもう一度測定します。',
+  },
   load: '読み込み',
   loadHelp: (open, weights, compile) => `開く ${open}、重み ${weights}、コンパイル ${compile}。`,
 };

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { EngineEvent, EngineInfo, Roofline, RunMetrics } from '../../../src/engine/protocol';
 import { summarizeGaps } from '../../../src/engine/tbt';
 import { figureGroups, headline, headlineNote } from '../../../src/metrics/panel/figures';
-import { decodeStep } from '../../../src/metrics/panel/machine_figures';
+import { decodeStep, machine } from '../../../src/metrics/panel/machine_figures';
 import { RunRecord } from '../../../src/metrics/run/run_record';
 import { formatPerCent, formatSpeed } from '../../../src/metrics/shared/figure_format';
 import { tokenEvent } from '../events';
@@ -235,4 +235,30 @@ test('recoveries are a figure that says how their pauses count, and are in the n
   expect([label, value]).toEqual(['2 recoveries', '1.90 s']);
   expect(definition).toMatch(/^The engine’s worker ended; .* The GPU was lost; .* histogram and decode rate\.$/);
   expect(figure(runOf(null), 'recoveries')).toBeUndefined();
+});
+
+describe('arithmetic', () => {
+  const time = (ms: number, spread = 0.012) => ({ ms, spread });
+  const shape = { format: 'q4', rows: 16384, cols: 2048, copies: 4, clock: 'gpu' } as const;
+  const decode = { q8: time(0.0082), f32: time(0.0171) };
+  const race = { ...shape, decode, prefill: { q8: time(4), f32: time(1.05, 0.2) } };
+  const arithmetic = { decode: 'q8', prefill: 'f32', cause: 'kept', reason: 'measured', race } as const;
+
+  test('by pass, with the times of the race and the cause', () => {
+    const group = machine({ ...info, arithmetic });
+    const of = (name: string) => group?.figures.find(({ key }) => key === name);
+    expect(of('activations')?.value).toBe('q8, prefill f32');
+    expect(of('raced-decode')?.value).toBe('q8 8.2 µs, f32 17.1 µs');
+    expect(of('raced-decode')?.definition).toContain('16,384 × 2,048, q4');
+    expect(of('raced-prefill')?.value).toBe('q8 4,000 µs, f32 1,050 µs');
+    expect(of('raced-prefill')?.definition).toContain('spread by 20 %');
+    expect(group?.note).toMatch(/^An earlier load measured/);
+  });
+
+  test('without a race the cause alone, and nothing of earlier versions', () => {
+    const asked = machine({ ...info, arithmetic: { ...arithmetic, cause: 'asked', race: null } });
+    expect(asked?.figures.some(({ key }) => key.startsWith('raced'))).toBe(false);
+    expect(asked?.note).toMatch(/by name\.$/);
+    expect(machine(info)).not.toHaveProperty('note');
+  });
 });
