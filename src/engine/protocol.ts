@@ -404,6 +404,8 @@ export interface WorkerFailure {
 /** The worker's message, outside of any call, that its GPU is lost and that it answers no more. */
 export interface LostMessage {
   lost: WorkerFailure;
+  /** Bytes of conversations that were kept beside the cache. */
+  parkedBytes?: number;
 }
 
 /**

@@ -88,8 +88,8 @@ export class ScriptedWorker {
     this.scope.postMessage(message);
   }
 
-  loseGpu(error: Error = new DeviceLostError('a test')): void {
-    this.say({ lost: toFailure(error) });
+  loseGpu(error: Error = new DeviceLostError('a test'), parkedBytes = 0): void {
+    this.say({ lost: toFailure(error), parkedBytes });
   }
 
   crash(): void {

@@ -80,6 +80,9 @@ describe.each([
     cut?.destroy();
     expect(faults.live.size).toBe(before);
     expect(gpu.failure).toBeNull();
+    await branches.park(10);
+    gpu.destroy(); // an unload
+    expect([faults.live.size, gpu.allocatedBytes]).toEqual([0, 0]);
   });
 });
 

@@ -62,7 +62,7 @@ const BUILDS = [
  * took 2.9: its products, laps and rules 2.1, its record in the profile 0.4, the choice of a load 0.4. What the
  * panel says of it took the panel 0.6.
  * Texts of the chart, of tuning and of the figures that can be translated took the panel 1.7.
- * Conversations that are kept beside the cache took the core 2.3, answers that keep their ids 0.6, and
+ * Conversations that are kept beside the cache took the core 2.5, answers that keep their ids 0.6, and
  * saying what was reused the panel 0.4.
  * An element with the size of its place and notices without names of kernels took the tag 0.3.
  * A tag that remembers its conversation took it 0.3: what stores, restores and deletes is a file of its own.
@@ -73,10 +73,10 @@ const BUILDS = [
  * write 0.8, checks and places of answers 0.8. Their compiler, 14, is a file of its own that comes with the first one.
  */
 export const BUDGETS = [
-  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 187.7 },
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 242.4 },
+  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 187.8 },
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 242.6 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 80.1 },
-  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 322.4 },
+  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 322.7 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_request.js'], budgetKb: 8, ceilingKb: 8 },
   { name: "OpenAI's responses", files: ['lib/openai_responses.js'], budgetKb: 3, ceilingKb: 3.5 },
   { name: 'the Prompt API', files: ['lib/prompt_api.js'], budgetKb: 5, ceilingKb: 6.3 },
@@ -97,7 +97,7 @@ export const BUDGETS = [
  */
 const PAGE_BUDGETS = [
   { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 90 },
-  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 268.2 },
+  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 268.4 },
 ];
 
 /** What index.html names: its scripts with what they import at once, its style sheets and, if asked, its worker. */

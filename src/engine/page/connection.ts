@@ -58,6 +58,8 @@ export class Connection {
   readonly worker: Remote<WorkerApi>;
   /** The reason why the worker answers no more: it died, or its GPU is lost. Null while it works, and after `close`. */
   lost: VivaceError | null = null;
+  /** True if the worker kept conversations beside its cache when it lost its GPU. */
+  hadParked = false;
   /** Runs when the worker is lost. */
   onLost: () => void = () => {};
   /** Resolves when the worker has ended. */
@@ -96,6 +98,7 @@ export class Connection {
     const onMessage = ({ data }: MessageEvent<Partial<LostMessage & PatienceMessage> | null>) => {
       this.hear();
       if (data?.patienceMs !== undefined) this.heartbeat.patienceMs = Math.min(data.patienceMs, MOST_PATIENCE_MS);
+      if (data?.lost) this.hadParked = Number(data.parkedBytes) > 0;
       const error = data?.lost && fromFailure(data.lost);
       if (error instanceof VivaceError) this.lose(error);
     };

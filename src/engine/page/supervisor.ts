@@ -37,6 +37,11 @@ const BLOCKED =
   'The browser grants no GPU now: after repeated crashes Chromium blocks it, usually for about two minutes.';
 const ON_CPU = 'The model runs on the CPU meanwhile, slowly.';
 
+const SPARED: Warning = {
+  code: 'chats-not-kept',
+  message: 'Memory ran out: only the newest chat is kept in memory, and going back to another one takes longer.',
+};
+
 /** The end of a worker on the CPU, because another has the model on the GPU. */
 export const MOVED = new WorkerError('The GPU is back, and the model has moved there. Call again.');
 
@@ -69,6 +74,8 @@ export class Supervisor {
   private losses: number[] = [];
   private contextLength: number | undefined;
   private shortened: Warning | null = null;
+  /** Keeps no conversations beside the cache any more, since memory ran out with some. */
+  private spared: Warning | null = null;
   private hashesAlone = false;
   private hadGpu = false;
   private isPaused = false;
@@ -191,6 +198,7 @@ export class Supervisor {
     this.gone = connection.gone.then(() => gone);
     const options = { ...input.options, ...more };
     if (contextLength !== undefined) options.contextLength = contextLength;
+    if (this.spared) options.kvBudgetBytes = 0;
     if (this.isBanned) options.backend = 'cpu';
     if (options.cache === 'check' && this.losses.length > 0) options.cache = true; // the version that runs
     return loadIn(connection, { ...input, options, hashesAlone }, onProgress, signal);
@@ -215,7 +223,7 @@ export class Supervisor {
     const why = this.isBanned ? `The GPU was lost ${this.losses.length} times in ten minutes.` : BLOCKED;
     if (cause) this.news = `${plain(cause)} ${isWithoutGpu ? `${why} ${ON_CPU}` : 'The model was loaded again.'}`;
     if (cause && isFirst) info.warnings.push({ code: cause.code, message: this.news });
-    if (this.shortened) info.warnings.push(this.shortened);
+    for (const warning of [this.spared, this.shortened]) if (warning) info.warnings.push(warning);
     this.use(connection, info, this.over.signal);
     if (isWithoutGpu) void this.seekGpu(new VivaceError('webgpu-unavailable', this.news)).catch(() => {});
     else if (cause) this.tell({ state: 'well' });
@@ -229,7 +237,7 @@ export class Supervisor {
     connection.onLost = () => {
       if (connection !== this.connection) return;
       this.keepSecond(connection);
-      void this.recover(connection.lost as VivaceError);
+      void this.recover(connection.lost as VivaceError, connection.hadParked);
     };
     this.info = info;
     this.connection = connection;
@@ -249,12 +257,12 @@ export class Supervisor {
     }
   }
 
-  private async recover(cause: VivaceError): Promise<void> {
+  private async recover(cause: VivaceError, hadParked: boolean): Promise<void> {
     this.connection = null;
     this.search?.abort();
     this.search = null; // its reason keeps the stack of this call, and so the dead worker
     try {
-      this.count(cause);
+      this.count(cause, hadParked);
       await this.open(cause);
     } catch (thrown) {
       if (this.over.signal.aborted) return;
@@ -318,14 +326,19 @@ export class Supervisor {
     return spare && !spare.lost ? spare : Connection.open(this.input.workerUrl, signal);
   }
 
-  /** Counts a loss, and decides what to load after it. @throws the error of a loss too many */
-  private count(cause: VivaceError): void {
+  /**
+   * Counts a loss, and decides what to load after it. Short memory costs the conversations beside the cache first.
+   * @throws the error of a loss too many
+   */
+  private count(cause: VivaceError, hadParked = false): void {
     const now = Date.now();
     this.losses = [...this.losses.filter((at) => now - at < WINDOW_MS), now];
     const isGpu = GPU_LOSSES.includes(cause.code);
     this.hadGpu ||= isGpu;
     if (this.isBanned && !(isGpu && this.isAuto)) throw this.tooMuch(cause);
-    if (cause.code === 'gpu-memory' && !this.isBanned) this.shorten(cause);
+    if (cause.code !== 'gpu-memory' || this.isBanned) return;
+    if (hadParked && !this.spared) this.spared = SPARED;
+    else this.shorten(cause);
   }
 
   /** The moment from which on a GPU may be used again after too many losses. */

@@ -15,7 +15,7 @@ import { IdsInFlight } from './ids_in_flight';
 import { patiently } from './patience';
 import { Pause } from './pause';
 import { fittingPrompt } from './prompt';
-import { cacheFigures, leaveCache, takeCache } from './reuse';
+import { cacheFigures, leaveCache, takeCache, withMemory } from './reuse';
 import { RunAhead } from './run_ahead';
 import { gpuTimes, runMetrics } from './run_metrics';
 import type { Session } from './session';
@@ -67,7 +67,7 @@ export async function generate(
   emit([{ type: 'start', choice: 0, promptIds: Array.from(prompt), cachedTokens }]);
   try {
     if (answer.finishReason === null) {
-      await backend.begin(sampling, timed, constraint);
+      await withMemory(session, () => backend.begin(sampling, timed, constraint));
       await run(ran, cached);
     }
 

@@ -1,5 +1,6 @@
 // What a request takes of the cache and what it leaves there, and in the branches beside it.
 
+import { GpuMemoryError } from '../../errors';
 import type { CacheReport, RunMetrics } from '../protocol';
 import type { Answer } from './answer';
 import { sharedPrefix } from './branch_plan';
@@ -35,6 +36,16 @@ export function leaveCache(session: Session, prompt: Uint32Array, answer: Answer
   session.cachedIds = [...prompt, ...answer.ids.slice(0, -1)];
   const isOver = answer.finishReason === 'eos' || answer.finishReason === 'stop';
   if (branches && isOver && reasoningTokens > 0 && dropsThinking(session)) branches.keep(prompt.length);
+}
+
+/** Runs work again without the conversations beside the cache, where the GPU refused it memory. */
+export async function withMemory<T>({ branches }: Pick<Session, 'branches'>, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof GpuMemoryError && branches?.giveUp())) throw error;
+    return work();
+  }
 }
 
 export function cacheFigures({ branches }: Session, report: CacheReport): Pick<RunMetrics, 'cache'> {

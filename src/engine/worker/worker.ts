@@ -26,6 +26,7 @@ import { resolveGenerate } from './generate_options';
 import { IdleCheck } from './idle_check';
 import { Pause } from './pause';
 import { encodeInput } from './prompt';
+import { withMemory } from './reuse';
 import { serve } from './serve';
 import type { Session } from './session';
 
@@ -154,7 +155,7 @@ const api: WorkerApi = {
       warnings = model.info.warnings;
       void model.session.backend.failing?.then((error) => {
         isLost = true;
-        const message: LostMessage = { lost: toFailure(error) };
+        const message: LostMessage = { lost: toFailure(error), parkedBytes: branches?.held.bytes ?? 0 };
         postMessage(message);
       });
       return { info: model.info, isKept: model.isKept };
@@ -196,7 +197,7 @@ const api: WorkerApi = {
 
   embed({ texts, options }, port) {
     enqueue<Embeddings>(port, async ({ session }, post, stopped) => {
-      post([await embed(session, texts, options, stopped)]);
+      post([await withMemory(session, () => embed(session, texts, options, stopped))]);
     });
   },
 
@@ -205,7 +206,7 @@ const api: WorkerApi = {
       await session.branches?.leave(session); // measuring overwrites the cache
       session.cachedIds = [];
       const onResult: OnTuneResult = (result, done, total) => post([{ type: 'result', result, done, total }]);
-      const outcome = await session.backend.tune(onResult, stopped);
+      const outcome = await withMemory(session, () => session.backend.tune(onResult, stopped));
       info.attention = outcome.attention;
       info.step = outcome.step;
       post([{ type: 'tuned', ...outcome }]);
@@ -213,7 +214,9 @@ const api: WorkerApi = {
   },
 
   roofline(port) {
-    enqueue<Roofline>(port, async ({ session }, post, stopped) => post([await session.backend.roofline(stopped)]));
+    enqueue<Roofline>(port, async ({ session }, post, stopped) => {
+      post([await withMemory(session, () => session.backend.roofline(stopped))]);
+    });
   },
 
   hash: serveHasher,

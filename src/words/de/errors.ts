@@ -54,6 +54,8 @@ export const errors: ErrorWords = {
     'run-file': () => 'Das ist kein Lauf, den Vivace exportiert hat.',
   },
   warnings: {
+    'chats-not-kept': () =>
+      'Der Speicher reichte nicht: Nur der neueste Chat bleibt im Speicher; zu einem anderen zurückzukehren dauert länger.',
     'context-shortened': ({ contextLength, asked }) =>
       contextLength && asked
         ? `Der Kontext hat ${contextLength} statt ${asked} Tokens.`

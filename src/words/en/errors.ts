@@ -30,6 +30,7 @@ type ErrorCode =
 
 /** The codes of warnings. Those of a loss come with a model that was loaded again. */
 type WarningCode =
+  | 'chats-not-kept'
   | 'context-shortened'
   | 'fetched-again'
   | 'sha256-unverified'

@@ -53,6 +53,8 @@ export const errors: ErrorWords = {
     'run-file': () => 'これは Vivace が書き出した計測ではありません。',
   },
   warnings: {
+    'chats-not-kept': () =>
+      'メモリが足りなくなりました。メモリに残すのは最新のチャットだけで、ほかのチャットに戻るときは時間がかかります。',
     'context-shortened': ({ contextLength, asked }) =>
       contextLength && asked
         ? `コンテキストは ${asked} トークンではなく ${contextLength} トークンです。`

@@ -409,6 +409,20 @@ describe('losses', () => {
     expect(engine!.health.state).toBe('well');
   });
 
+  test('by short memory cost the conversations beside the cache before the context', async () => {
+    await open();
+    const short = () => new GpuMemoryError('The GPU work', 100, null, 'Close other pages.');
+    site.newest.loseGpu(short(), 5000);
+    await turn();
+    expect(site.newest.options?.contextLength).toBeUndefined();
+    expect(site.newest.options).toMatchObject({ kvBudgetBytes: 0 });
+    expect(engine!.info.warnings.map(({ code }) => code)).toEqual(['chats-not-kept']);
+    site.newest.loseGpu(short());
+    await turn();
+    expect(site.newest.options).toMatchObject({ kvBudgetBytes: 0, contextLength: 500 });
+    expect(engine!.info.warnings.map(({ code }) => code)).toEqual(['chats-not-kept', 'context-shortened']);
+  });
+
   test('by short memory halve the context, once for each', async () => {
     await open();
     const stop = new AbortController();

@@ -6,7 +6,9 @@ import type { ChatMessage, EngineEvent, GenerateOptions } from '../../../src/eng
 import { Branches } from '../../../src/engine/worker/branches';
 import { generate } from '../../../src/engine/worker/generate';
 import { encodeInput, systemTokens } from '../../../src/engine/worker/prompt';
+import { withMemory } from '../../../src/engine/worker/reuse';
 import type { Session } from '../../../src/engine/worker/session';
+import { DeviceLostError, GpuMemoryError } from '../../../src/errors';
 import { readConfig } from '../../../src/model/config/read';
 import { resolveTensors } from '../../../src/model/tensors';
 import { openModel } from '../../../src/storage/model_file';
@@ -138,4 +140,31 @@ describe('the chain model', () => {
     expect(other.ids.subarray(0, tokens)).toEqual(ids.subarray(0, tokens));
     expect(count([user('Where is the sea?')]).tokens).toBe(0);
   });
+});
+
+test('work that is refused memory gives up the parked chats and runs again, once', async () => {
+  const refusal = new GpuMemoryError('Tuning', 100, null, 'Close other pages.');
+  const parking = { bytesPerToken: 1, park: async () => ({ restore() {}, shrink: async () => null, destroy() {} }) };
+  const branches = new Branches(parking, 1000);
+  const fill = async () => {
+    await branches.leave({ cachedIds: Array.from({ length: 40 }, (_, i) => i) });
+    expect(branches.held.branches).toBe(1);
+  };
+  let runs = 0;
+  const work = (times: number, error: Error = refusal) =>
+    withMemory({ branches }, () => {
+      if (++runs <= times) throw error;
+      return runs;
+    });
+  await fill();
+  expect([await work(1), branches.held.branches]).toEqual([2, 0]);
+  runs = 0;
+  await expect(work(1)).rejects.toBe(refusal); // nothing is left to give up
+  await fill();
+  const lost = new DeviceLostError('a test');
+  await expect(work(9, lost)).rejects.toBe(lost);
+  expect(branches.held.branches).toBe(1);
+  runs = 0;
+  await expect(work(9)).rejects.toBe(refusal);
+  expect(runs).toBe(2);
 });
