@@ -121,11 +121,20 @@ export class MLCEngine {
 
   private async post(path: string, { extra_body, ...request }: Request): Promise<unknown> {
     if (!this.fetch) throw new Error('No model is loaded. Call reload() first.');
-    const body = JSON.stringify(extra_body ? { ...request, chat_template_kwargs: extra_body } : request);
+    const asked = withFormat(request);
+    const body = JSON.stringify(extra_body ? { ...asked, chat_template_kwargs: extra_body } : asked);
     const response = await this.fetch(`http://vivace/v1/${path}`, { method: 'POST', body });
     if (!request.stream) return checked(await response.json());
     return response.ok ? chunksOf(response.body as ReadableStream<Uint8Array>) : checked(await response.json());
   }
+}
+
+/** WebLLM's formats: a schema is a text, and a grammar is a type. @throws SyntaxError for a schema that is no JSON */
+function withFormat({ response_format: format, ...request }: Request): Request {
+  const { type, schema, grammar } = (format ?? {}) as Request;
+  if (type === 'grammar') return { ...request, grammar };
+  if (typeof schema !== 'string') return { ...request, response_format: format };
+  return { ...request, response_format: { type, schema: JSON.parse(schema) } };
 }
 
 /** @throws an Error with the message and code of an answer that is one */

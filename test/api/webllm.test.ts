@@ -132,6 +132,24 @@ test('interruptGenerate ends a stream and a whole answer, which keep what they h
   expect((await asking).choices[0].message.content).toMatch(/^(on )+$/);
 });
 
+test('formats are constraints: a schema in a text, and a grammar', async () => {
+  const { load, scripted } = loader();
+  const engine = await CreateMLCEngine('m', { load });
+  const constraintOf = async (response_format: object) => {
+    await engine.chat.completions.create({ messages, response_format });
+    return scripted.asked.at(-1)?.options.constraint;
+  };
+  const schema = { type: 'null' };
+  expect(await constraintOf({ type: 'json_object' })).toEqual({ kind: 'json_object' });
+  expect(await constraintOf({ type: 'json_object', schema: JSON.stringify(schema) })).toEqual({
+    kind: 'json_schema',
+    schema,
+  });
+  const grammar = 'root ::= "a"';
+  expect(await constraintOf({ type: 'grammar', grammar })).toEqual({ kind: 'grammar', source: grammar });
+  await expect(constraintOf({ type: 'json_object', schema: '{' })).rejects.toThrow(SyntaxError);
+});
+
 test('figures are those of the newest answer, until resetChat', async () => {
   const metrics = { prefillTokensPerSecond: 12, decodeTokensPerSecond: 34.5 };
   const { load } = loader(() => [start(), token('a'), done({ metrics: metrics as never })]);

@@ -1,11 +1,12 @@
 // POST /v1/chat/completions.
 
 import { answer, type Form, wireLogprobs } from './completion';
+import { format as isFormat } from './constraint';
 import { invalid } from './errors';
 import type { ApiCall } from './http_request';
 import { messages, readMessage, tools } from './messages';
 import type { CallPart } from './pieces';
-import { effort, format, readChatOptions, SHARED, toolChoice } from './request';
+import { effort, readChatOptions, SHARED, toolChoice } from './request';
 import { flag, list, object, only, refuse, text } from './schema';
 import type { ChatRequest } from './wire_types';
 
@@ -18,7 +19,7 @@ const CHAT_REQUEST = object({
   reasoning_effort: effort,
   add_generation_prompt: flag,
   continue_final_message: flag,
-  response_format: format,
+  response_format: isFormat,
   modalities: list(only('text', 'answers are text')),
   verbosity: only('medium', 'ask for it in a message'),
   ...refuse('audio functions function_call moderation store web_search_options'),
@@ -31,7 +32,8 @@ export async function chat(call: ApiCall): Promise<Response> {
   const conversation = body.messages.map(readMessage);
   const functions = body.tools?.map((tool) => tool.function);
   const effort = { param: 'reasoning_effort', value: body.reasoning_effort };
-  const options = readChatOptions(body, engine, functions, effort, body.logprobs);
+  const format = { param: 'response_format', value: body.response_format };
+  const options = readChatOptions(body, engine, functions, effort, format, body.logprobs);
   const continueLast = continuesLast(body);
   if (body.top_logprobs != null && !body.logprobs) throw invalid('top_logprobs', 'needs logprobs: true');
   return answer(call, CHAT, 1, (signal) => engine.chat(conversation, { ...options, continueLast, signal }));

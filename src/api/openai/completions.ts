@@ -2,6 +2,7 @@
 
 import type { EngineEvent, EngineGenerateOptions } from '../api_engine';
 import { answer, type Form } from './completion';
+import { format, readConstraint } from './constraint';
 import { unsupported } from './errors';
 import type { ApiCall } from './http_request';
 import type { Logprobs } from './pieces';
@@ -25,6 +26,7 @@ const COMPLETION_REQUEST = object({
   }),
   echo: flag,
   best_of: integer(1),
+  response_format: format,
   logprobs: integer(0, MAX_LOGPROBS),
   ...refuse('suffix'),
 });
@@ -38,7 +40,12 @@ export async function complete(call: ApiCall): Promise<Response> {
   if ((body.best_of ?? n) !== n) throw unsupported('best_of', 'ask for n answers');
   if (echo && (logprobs != null || prompts.some((prompt) => typeof prompt !== 'string')))
     throw unsupported('echo', 'only texts are repeated, without logprobs');
-  const options: EngineGenerateOptions = { ...readOptions(body), reasoning: 'text', logprobs: logprobs ?? undefined };
+  const options: EngineGenerateOptions = {
+    ...readOptions(body),
+    ...readConstraint(body, body.response_format, 'response_format', false),
+    reasoning: 'text',
+    logprobs: logprobs ?? undefined,
+  };
   const form = createForm((choice) => (echo ? String(prompts[Math.floor(choice / n)]) : ''));
   return answer(call, form, prompts.length, (signal) => completeAll(call, prompts, { ...options, signal }, n));
 }

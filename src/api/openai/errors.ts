@@ -28,7 +28,7 @@ export function unsupported(param: string, why: string): ApiError {
 
 /** Statuses by the codes of the engine's errors. Any other is 500. */
 const STATUSES: readonly [number, RegExp][] = [
-  [400, /^(invalid-request|context-overflow|chat-template|tokenizer|unsupported-model)$/],
+  [400, /^(invalid-request|context-overflow|chat-template|constraint|tokenizer|unsupported-model)$/],
   [503, /^(device-lost|worker)$/],
   [507, /^(gpu-)?memory$/],
 ];

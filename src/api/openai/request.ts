@@ -2,9 +2,10 @@
 
 import { isJsonObject } from '../../shared/json_object';
 import type { ApiEngine, EngineChatOptions, EngineGenerateOptions } from '../api_engine';
+import { CONSTRAINTS, readConstraint } from './constraint';
 import { invalid, unsupported } from './errors';
 import { type Check, either, flag, form, integer, list, number, object, only, text, word } from './schema';
-import type { SharedRequest, WireContent, WireFunction } from './wire_types';
+import type { SharedRequest, WireContent, WireFormat, WireFunction } from './wire_types';
 
 type Tool = NonNullable<EngineChatOptions['tools']>[number];
 type Range = readonly [min: number, max: number];
@@ -59,6 +60,7 @@ export const SHARED: Readonly<Record<string, Check>> = {
   seed: integer(Number.MIN_SAFE_INTEGER),
   stop: either(someText, list(someText, 0, MAX_STOPS)),
   ignore_eos: flag,
+  ...CONSTRAINTS,
   logit_bias: biases,
   chat_template_kwargs: object(),
   stream: flag,
@@ -96,8 +98,6 @@ function readEffort(effort: string | null | undefined, param: string, { info }: 
     throw unsupported(param, `the model ${isOn ? 'does not think' : 'always thinks'}`);
   return info.thinking === 'optional' ? { thinking: isOn ? 'on' : 'off' } : {};
 }
-
-export const format = object({ 'type!': only('text', 'no grammar constrains answers yet') });
 
 /** The name, description and parameters of a tool. Its `strict` is not read: no grammar constrains arguments yet. */
 export const FUNCTION: Readonly<Record<string, Check>> = {
@@ -140,11 +140,14 @@ export function readChatOptions(
   engine: ApiEngine,
   functions: readonly WireFunction[] | undefined,
   effort: { param: string; value: string | null | undefined },
+  format: { param: string; value: WireFormat | null | undefined },
   isLogged: unknown,
 ): EngineChatOptions {
+  const tools = readTools(engine, functions, body.tool_choice);
   return {
     ...readOptions(body),
-    ...readTools(engine, functions, body.tool_choice),
+    ...tools,
+    ...readConstraint(body, format.value, format.param, tools.tools !== undefined),
     ...readEffort(effort.value, effort.param, engine),
     templateArguments: body.chat_template_kwargs ?? undefined,
     logprobs: isLogged ? (body.top_logprobs ?? 0) : undefined,

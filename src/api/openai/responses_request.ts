@@ -1,11 +1,11 @@
 // The input of a response, as messages and options of the engine.
 
 import type { ApiEngine, ChatMessage, EngineChatOptions } from '../api_engine';
+import { flatFormat } from './constraint';
 import {
   content,
   effort,
   FUNCTION,
-  format,
   isFunction,
   MAX_TOOLS,
   readChatOptions,
@@ -40,7 +40,7 @@ const RESPONSE_REQUEST = object({
   tool_choice: toolChoice({ 'name!': text }),
   include: list(text),
   reasoning: object({ effort }),
-  text: object({ format }),
+  text: object({ format: flatFormat }),
   truncation: only('disabled', 'send a shorter input'),
   n: only(1, 'send several requests'),
   ...refuse('background context_management moderation prompt store'),
@@ -57,7 +57,8 @@ export function readResponse(
   const { include, reasoning, tools, top_logprobs } = body;
   const isLogged = top_logprobs || include?.includes('message.output_text.logprobs');
   const effort = { param: 'reasoning.effort', value: reasoning?.effort };
-  const options = readChatOptions(body, engine, tools ?? undefined, effort, isLogged);
+  const format = { param: 'text.format', value: body.text?.format };
+  const options = readChatOptions(body, engine, tools ?? undefined, effort, format, isLogged);
   return { body, messages: readInput(body), options };
 }
 

@@ -26,7 +26,18 @@ export interface WireMessage extends Given<WireMessageFields> {
 
 type WireToolChoice = 'none' | 'auto' | 'required' | { function?: { name: string }; name?: string };
 
+type WireSchema = Readonly<Record<string, unknown>>;
+
+export interface WireFormat {
+  readonly type: string;
+  /** Of responses; of `json_object` llama.cpp's. */
+  readonly schema?: WireSchema | null;
+  readonly json_schema?: { readonly schema?: WireSchema | null } | null;
+}
+
 interface SharedFields {
+  grammar: string;
+  json_schema: WireSchema;
   model: string;
   stream: boolean;
   stream_options: { include_usage?: boolean | null };
@@ -53,6 +64,7 @@ interface ChatFields {
   tools: readonly { function: WireFunction }[];
   logprobs: boolean;
   reasoning_effort: string;
+  response_format: WireFormat;
   add_generation_prompt: boolean;
   continue_final_message: boolean;
 }
@@ -62,6 +74,7 @@ export interface ChatRequest extends SharedRequest, Given<ChatFields> {
 }
 
 interface CompletionFields {
+  response_format: WireFormat;
   echo: boolean;
   best_of: number;
   logprobs: number;
@@ -96,6 +109,7 @@ interface ResponseFields {
   tools: readonly WireFunction[];
   include: readonly unknown[];
   reasoning: { effort?: string | null; summary?: unknown };
+  text: { format?: WireFormat | null };
   store: boolean;
 }
 

@@ -5,6 +5,7 @@ const NAMES: Readonly<Record<string, string>> = {
   'model-fetch': 'NetworkError',
   'invalid-request': 'NotSupportedError',
   'chat-template': 'NotSupportedError',
+  constraint: 'NotSupportedError',
   'unsupported-model': 'NotSupportedError',
 };
 

@@ -1,5 +1,6 @@
 // The options of a session: sampling, expected inputs and outputs, tools, thinking.
 
+import type { EngineChatOptions } from '../../engine/engine';
 import type { GenerateOptions, Tool } from '../../engine/protocol';
 import { isJsonObject } from '../../shared/json_object';
 import { notSupported } from './errors';
@@ -141,13 +142,27 @@ export function samplingOf(options: SessionOptions, { info }: PromptEngine): Gen
   return { temperature, topK, topP, thinking };
 }
 
-/** @throws TypeError, or DOMException NotSupportedError for a constraint */
-export function checkConstraint({ responseConstraint, omitResponseConstraintInput }: LanguageModelPromptOptions): void {
-  if (responseConstraint === undefined || responseConstraint === null) {
+/** Flags of a regular expression that do not change what it matches as a whole. */
+const HARMLESS_FLAGS = /^[dgyu]*$/;
+
+/**
+ * The constraint of a prompt. It is never part of the input, as if omitResponseConstraintInput were true.
+ * @throws TypeError, or DOMException NotSupportedError for flags of a regular expression
+ */
+export function readConstraint(options: LanguageModelPromptOptions): GenerateOptions['constraint'] {
+  const { responseConstraint: given, omitResponseConstraintInput } = options;
+  if (given === undefined || given === null) {
     if (omitResponseConstraintInput) throw new TypeError('omitResponseConstraintInput needs a responseConstraint.');
-    return;
+    return undefined;
   }
-  if (typeof responseConstraint !== 'object')
-    throw new TypeError('responseConstraint must be a JSON Schema or a RegExp.');
-  throw notSupported('This engine cannot constrain its answers yet. Ask for the format in the prompt.');
+  if (typeof given !== 'object') throw new TypeError('responseConstraint must be a JSON Schema or a RegExp.');
+  if (!(given instanceof RegExp)) return { kind: 'json_schema', schema: JSON.parse(JSON.stringify(given)) };
+  if (HARMLESS_FLAGS.test(given.flags)) return { kind: 'regex', source: given.source };
+  throw notSupported(`The flags "${given.flags}" of a regular expression cannot constrain an answer.`);
+}
+
+/** What a constrained answer is asked for beside its constraint: it neither thinks nor calls tools. */
+export function constrained(constraint: GenerateOptions['constraint'], { info }: PromptEngine): EngineChatOptions {
+  if (!constraint) return {};
+  return { constraint, toolChoice: 'none', ...(info.thinking === 'optional' && { thinking: 'off' }) };
 }

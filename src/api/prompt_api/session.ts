@@ -1,11 +1,11 @@
 // A session of the Prompt API: a conversation with its context window, whose prompts are answered one after another.
 // It keeps messages; keys and values are the engine's, which reuses those of a prompt's unchanged beginning.
 
-import type { ChatMessage, ChatSettings } from '../../engine/protocol';
+import type { ChatMessage, ChatSettings, GenerateOptions } from '../../engine/protocol';
 import { type Answer, readAnswer } from './answer';
 import { asDomException, orAborted, quotaExceeded } from './errors';
 import { inTurns, isBlank, type PromptInput, readPrompt } from './input';
-import { checkConstraint, type SessionOptions, samplingOf } from './options';
+import { constrained, readConstraint, type SessionOptions, samplingOf } from './options';
 import { callForPage, execute } from './tools';
 import type {
   LanguageModelAppendOptions,
@@ -129,7 +129,7 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
   }
 
   async measureContextUsage(input: LanguageModelPrompt, options: LanguageModelPromptOptions = {}): Promise<number> {
-    checkConstraint(options);
+    readConstraint(options); // for its errors
     const { messages } = readPrompt(input, this.#state.options.inputs, true);
     const signal = this.#within(options.signal);
     signal.throwIfAborted();
@@ -178,13 +178,17 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
   }
 
   #asking(input: LanguageModelPrompt, options: LanguageModelPromptOptions, emit: (part: Part) => void) {
-    checkConstraint(options);
+    const constraint = readConstraint(options);
     const asked = readPrompt(input, this.#state.options.inputs, true);
-    return (signal: AbortSignal) => this.#answer(asked, emit, signal);
+    return (signal: AbortSignal) => this.#answer({ ...asked, constraint }, emit, signal);
   }
 
   /** Answers a prompt, with the results of the tools that the model calls, and keeps all of it once it is complete. */
-  async #answer({ messages, prefix }: PromptInput, emit: (part: Part) => void, signal: AbortSignal): Promise<void> {
+  async #answer(
+    { messages, prefix, constraint }: PromptInput & Pick<GenerateOptions, 'constraint'>,
+    emit: (part: Part) => void,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { engine, options } = this.#state;
     this.#checkSystem(messages);
     const isBegun = prefix && !isBlank(messages[messages.length - 1]);
@@ -200,7 +204,12 @@ export class Session extends EventTarget implements LanguageModelSession<Parts> 
       await this.#fit(pending, settings, room, signal);
       signal.throwIfAborted();
       const conversation = inTurns([...this.#state.history, ...pending]);
-      const events = engine.chat(conversation, { ...samplingOf(options, engine), ...settings, signal });
+      const events = engine.chat(conversation, {
+        ...samplingOf(options, engine),
+        ...settings,
+        ...constrained(constraint, engine),
+        signal,
+      });
       const answer = await readAnswer(events, emit);
       signal.throwIfAborted();
       const begun = continueLast ? pending.pop()?.content : '';

@@ -6,6 +6,7 @@ import {
   convertToModelMessages,
   embedMany,
   generateText,
+  Output,
   readUIMessageStream,
   stepCountIs,
   streamText,
@@ -14,6 +15,7 @@ import {
 } from 'ai';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { compileConstraint } from '../../../src/grammar/constraint';
 import { createAssistant } from './assistant';
 
 const { engine, fetch } = createAssistant();
@@ -29,6 +31,21 @@ test('ai: generateText, with cached tokens', async () => {
   const { text, finishReason, usage } = await generateText({ model, prompt: 'hello' });
   expect([text, finishReason]).toEqual(['You said: hello', 'stop']);
   expect(usage).toMatchObject({ inputTokens: 5, outputTokens: 3, inputTokenDetails: { cacheReadTokens: 2 } });
+});
+
+test('ai: an object by its schema', async () => {
+  const structured = createOpenAICompatible({
+    name: 'vivace',
+    baseURL: 'http://vivace/v1',
+    fetch,
+    supportsStructuredOutputs: true,
+  });
+  const output = Output.object({ schema: z.object({ city: z.string() }) });
+  const { output: place } = await generateText({ model: structured('storyteller'), prompt: 'where?', output });
+  expect(place).toEqual({ city: 'Bern' });
+  const { constraint } = engine.asked.at(-1)!.options;
+  expect(constraint?.kind).toBe('json_schema');
+  if (constraint) compileConstraint(constraint);
 });
 
 test('ai: streamText', async () => {

@@ -47,6 +47,7 @@ function answer({ messages, prompt, options }: Asked): Script {
   if (last.content === 'lost')
     return [...LOSS, start(), ...words('a few '), 'task', ...LOSS, ...words('words'), done()];
   if (last.content === 'lost for good') return [LOSS[0], 'task', failure('device-lost', 'The GPU was lost.')];
+  if (options.constraint) return [start(), ...words('{"city": "Bern", "near": null}'), done()];
   if (last.content === 'slow') return [start(), ...words('one two '), FOREVER, ...words('three'), done()];
   if (last.content === 'think') return THINK;
   if (last.content === 'cut') return [start(), ...words('a long'), done({ finishReason: 'length' })];

@@ -139,6 +139,7 @@ test('an answer without an end is an error', async () => {
 for (const [code, status] of [
   ['invalid-request', 400],
   ['chat-template', 400],
+  ['constraint', 400],
   ['tokenizer', 400],
   ['unsupported-model', 400],
   ['gpu-memory', 507],

@@ -43,6 +43,18 @@ for (const [fields, options] of [
     { n: 2, min_tokens: 3, ignore_eos: true },
     { n: 2, minTokens: 3, ignoreEos: true },
   ],
+  [{ response_format: { type: 'json_object' } }, { constraint: { kind: 'json_object' } }],
+  [
+    { response_format: { type: 'json_object', schema: { type: 'null' } } },
+    { constraint: { kind: 'json_schema', schema: { type: 'null' } } },
+  ],
+  [
+    { response_format: { type: 'json_schema', json_schema: { name: 'n', strict: true, schema: { type: 'null' } } } },
+    { constraint: { kind: 'json_schema', schema: { type: 'null' } } },
+  ],
+  [{ grammar: 'root ::= "a"' }, { constraint: { kind: 'grammar', source: 'root ::= "a"' } }],
+  [{ json_schema: { type: 'null' } }, { constraint: { kind: 'json_schema', schema: { type: 'null' } } }],
+  [{ response_format: { type: 'text' }, grammar: '', json_schema: null }, { constraint: undefined }],
   [{ reasoning_effort: 'none' }, { thinking: 'off' }],
   [{ reasoning_effort: 'low' }, { thinking: 'on' }],
   [{ chat_template_kwargs: { enable_thinking: false } }, { templateArguments: { enable_thinking: false } }],
@@ -53,6 +65,22 @@ for (const [fields, options] of [
     expect(await chatOptions({ ...fields, ...('n' in fields && { stream: true }) })).toMatchObject(options);
   });
 }
+
+test('the constraints of responses and completions reach the engine', async () => {
+  const schema = { type: 'null' };
+  const format = { type: 'json_schema', name: 'n', schema, strict: true };
+  const responses = await ask('responses', { input: 'a', text: { format } });
+  expect(responses.options.constraint).toEqual({ kind: 'json_schema', schema });
+  expect(responses.json.text).toEqual({ format });
+  const { options } = await ask('completions', { prompt: 'a', grammar: 'root ::= "a"' });
+  expect(options.constraint).toEqual({ kind: 'grammar', source: 'root ::= "a"' });
+});
+
+test('a constraint beside tools goes with tool_choice none', async () => {
+  const tools = [{ type: 'function', function: { name: 'f' } }];
+  const { constraint } = await chatOptions({ tools, tool_choice: 'none', response_format: { type: 'json_object' } });
+  expect(constraint).toEqual({ kind: 'json_object' });
+});
 
 test('tools and the choice of one reach the engine', async () => {
   const parameters = { type: 'object', properties: {} };
@@ -119,7 +147,23 @@ for (const [fields, param, code = 'invalid_value'] of [
   [{ tools: [{ type: 'custom' }] }, 'tools[0].type', 'unsupported_parameter'],
   [{ tools: [{ type: 'function', function: {} }] }, 'tools[0].function.name', 'missing_required_parameter'],
   [{ tool_choice: 'required' }, 'tool_choice'],
-  [{ response_format: { type: 'json_object' } }, 'response_format.type', 'unsupported_parameter'],
+  [{ response_format: 'json' }, 'response_format'],
+  [{ response_format: { type: 'xml' } }, 'response_format.type'],
+  [{ response_format: { type: 'json_schema' } }, 'response_format.json_schema', 'missing_required_parameter'],
+  [
+    { response_format: { type: 'json_schema', json_schema: { name: 'x' } } },
+    'response_format.json_schema.schema',
+    'missing_required_parameter',
+  ],
+  [{ response_format: { type: 'json_schema', json_schema: { schema: [] } } }, 'response_format.json_schema.schema'],
+  [{ response_format: { type: 'json_object' }, grammar: 'root ::= "a"' }, 'grammar'],
+  [{ grammar: 'root ::= "a"', json_schema: {} }, 'json_schema'],
+  [{ grammar: 5 }, 'grammar'],
+  [
+    { response_format: { type: 'json_object' }, tools: [{ type: 'function', function: { name: 'f' } }] },
+    'response_format',
+    'unsupported_parameter',
+  ],
   [{ modalities: ['text', 'audio'] }, 'modalities[1]', 'unsupported_parameter'],
   [{ audio: { voice: 'v' } }, 'audio', 'unsupported_parameter'],
   [{ store: true }, 'store', 'unsupported_parameter'],
@@ -146,7 +190,9 @@ for (const [route, body, param] of [
   ['embeddings', { input: 'a', encoding_format: 'hex' }, 'encoding_format'],
   ['embeddings', { input: 'a', dimensions: 0 }, 'dimensions'],
   ['responses', { input: 'a', previous_response_id: 'r' }, 'previous_response_id'],
-  ['responses', { input: 'a', text: { format: { type: 'json_schema' } } }, 'text.format.type'],
+  ['responses', { input: 'a', text: { format: { type: 'json_schema' } } }, 'text.format.schema'],
+  ['responses', { input: 'a', text: { format: { type: 'grammar' } } }, 'text.format.type'],
+  ['completions', { prompt: 'a', grammar: 'root ::= "a"', response_format: { type: 'json_object' } }, 'grammar'],
   ['responses', { input: 'a', background: true }, 'background'],
   ['responses', { input: 'a', n: 2 }, 'n'],
   ['responses', { input: 'a', reasoning: { effort: 1 } }, 'reasoning.effort'],

@@ -4,6 +4,7 @@ import { tool } from '@langchain/core/tools';
 import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { compileConstraint } from '../../../src/grammar/constraint';
 import { createAssistant } from './assistant';
 
 const { engine, fetch } = createAssistant();
@@ -22,6 +23,14 @@ test('langchain: bindTools', async () => {
   const answer = await model.bindTools([weather]).invoke('weather?');
   expect(answer.tool_calls).toMatchObject([{ id: 'call_1', name: 'weather', args: { city: 'Bern' } }]);
   expect(engine.asked.at(-1)?.options.tools).toMatchObject([{ name: 'weather' }]);
+});
+
+test('langchain: withStructuredOutput', async () => {
+  const schema = z.object({ city: z.string() });
+  expect(await model.withStructuredOutput(schema, { method: 'jsonSchema' }).invoke('where?')).toEqual({ city: 'Bern' });
+  const { constraint } = engine.asked.at(-1)!.options;
+  expect(constraint?.kind).toBe('json_schema');
+  if (constraint) compileConstraint(constraint);
 });
 
 test('langchain: embeddings', async () => {

@@ -1,9 +1,10 @@
 // The `openai` package over a scripted engine.
 
 import OpenAI from 'openai';
-import { zodFunction } from 'openai/helpers/zod';
+import { zodFunction, zodResponseFormat, zodTextFormat } from 'openai/helpers/zod';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { compileConstraint } from '../../../src/grammar/constraint';
 import { nextTask } from '../scripted_engine';
 import { createAssistant } from './assistant';
 
@@ -11,6 +12,13 @@ const { engine, fetch } = createAssistant();
 const client = new OpenAI({ apiKey: 'local', baseURL: 'http://vivace/v1', fetch, maxRetries: 0 });
 const user = (content: string) => [{ role: 'user' as const, content }];
 const ask = (content: string) => ({ model: 'm', messages: user(content) });
+
+/** The kind of the constraint that the engine was asked for. */
+function compiled(): string | undefined {
+  const { constraint } = engine.asked.at(-1)!.options;
+  if (constraint) compileConstraint(constraint);
+  return constraint?.kind;
+}
 
 const WEATHER = {
   type: 'function' as const,
@@ -188,9 +196,28 @@ test('openai: an abort of a whole answer', async () => {
 });
 
 test('openai: a field that cannot be done is refused by name', async () => {
-  await expect(
-    client.chat.completions.create({ ...ask('a'), response_format: { type: 'json_object' } }),
-  ).rejects.toMatchObject({ status: 400, param: 'response_format.type', code: 'unsupported_parameter' });
+  await expect(client.chat.completions.create({ ...ask('a'), modalities: ['text', 'audio'] })).rejects.toMatchObject({
+    status: 400,
+    param: 'modalities[1]',
+    code: 'unsupported_parameter',
+  });
+});
+
+test('openai: structured outputs are constraints that compile', async () => {
+  const place = z.object({ city: z.string(), near: z.array(z.string()).nullable() });
+  const format = { response_format: zodResponseFormat(place, 'place') };
+  const answer = await client.chat.completions.parse({ ...ask('where?'), ...format });
+  expect(answer.choices[0]?.message.parsed).toEqual({ city: 'Bern', near: null });
+  expect(compiled()).toBe('json_schema');
+  const response = await client.responses.parse({
+    model: 'm',
+    input: 'where?',
+    text: { format: zodTextFormat(place, 'place') },
+  });
+  expect(response.output_parsed).toEqual({ city: 'Bern', near: null });
+  expect(compiled()).toBe('json_schema');
+  await client.chat.completions.create({ ...ask('a'), response_format: { type: 'json_object' } });
+  expect(compiled()).toBe('json_object');
 });
 
 test('openai: responses.create', async () => {

@@ -285,13 +285,36 @@ test('a clone comes after the calls before it', async () => {
   expect((await errorOf(session.clone({ signal: AbortSignal.abort() }))).name).toBe('AbortError');
 });
 
-test('responseConstraint is refused, and omitResponseConstraintInput without one is a TypeError', async () => {
-  const { session } = await sessionOf();
+test('responseConstraint constrains the answer, which neither thinks nor calls tools', async () => {
+  const { session, asked } = await sessionOf({ info: { thinking: 'optional' } }, { thinking: { effort: 'high' } });
+  const schema = { type: 'object', properties: { a: { type: 'null' } } };
+  await session.prompt('hello', { responseConstraint: schema });
+  expect(asked.at(-1)?.options).toMatchObject({
+    constraint: { kind: 'json_schema', schema },
+    toolChoice: 'none',
+    thinking: 'off',
+  });
+  await chunksOf(
+    session.promptStreaming('hello', { responseConstraint: /yes|no/u, omitResponseConstraintInput: true }),
+  );
+  expect(asked.at(-1)?.options.constraint).toEqual({ kind: 'regex', source: 'yes|no' });
+  await session.prompt('hello');
+  expect(asked.at(-1)?.options.constraint).toBeUndefined();
+  expect(asked.at(-1)?.options.thinking).toBe('on');
+});
+
+test('a responseConstraint that cannot be kept is refused', async () => {
+  const { session } = await sessionOf({
+    answers: () => {
+      throw codeError('constraint');
+    },
+  });
+  const kept = { responseConstraint: { type: 'object' } };
+  expect((await errorOf(session.prompt('hello', kept))).name).toBe('NotSupportedError');
+  expect((await errorOf(session.prompt('hello', { responseConstraint: /a/i }))).name).toBe('NotSupportedError');
   const cyclic: Record<string, unknown> = {};
   cyclic.self = cyclic;
-  for (const responseConstraint of [{ type: 'object' }, /a/, cyclic]) {
-    expect((await errorOf(session.prompt('hello', { responseConstraint }))).name).toBe('NotSupportedError');
-  }
+  expect(await errorOf(session.prompt('hello', { responseConstraint: cyclic }))).toBeInstanceOf(TypeError);
   const wrong = { responseConstraint: 'text' as unknown as object };
   expect(await errorOf(session.prompt('hello', wrong))).toBeInstanceOf(TypeError);
   const alone = { omitResponseConstraintInput: true };
