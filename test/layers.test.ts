@@ -66,7 +66,7 @@ const DOORS: Record<string, readonly string[]> = {
   'metrics/panel': ['metrics_events', 'metrics_panel'],
   'metrics/repeat': ['measure', 'measured_figures', 'repeat_section', 'spread'],
   'metrics/run': ['export', 'kept_run', 'run_checks', 'run_data', 'run_origin', 'run_parse', 'run_record'],
-  'metrics/shared': ['after_paint', 'draw_pacer', 'figure_format'],
+  'metrics/shared': ['after_paint', 'draw_pacer', 'figure_format', 'icons'],
   'metrics/tuning': ['roofline_section', 'tune_section'],
   'model/config': ['config', 'read'],
   'model/step': ['decode_step', 'fused_step', 'step_choice'],

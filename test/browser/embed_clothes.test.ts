@@ -41,6 +41,9 @@ test('lets a visitor change how answers are sampled, and names no kernel', async
   expect(await page.locator('#panel').innerText()).toContain('Temperature');
   expect(await page.locator('#panel').innerText()).not.toMatch(/Attention|Model/);
   expect(await page.getByTestId('system').count()).toBe(0);
+  const [inner, outer] = [await page.locator('#panel').boundingBox(), await page.getByTestId('window').boundingBox()];
+  expect(inner!.x).toBeGreaterThan(outer!.x);
+  expect(inner!.x + inner!.width).toBeLessThan(outer!.x + outer!.width);
   await page.keyboard.press('Escape');
   expect(await page.locator('#panel').isVisible()).toBe(false);
   expect(await page.getByTestId('window').isVisible()).toBe(true);

@@ -1,11 +1,12 @@
 // The parts of the chart's element as markup: the bar with tabs and buttons, the line about the shown range, and the
 // frame that fills the window. Pure.
 
-import { html, nothing, svg } from 'lit';
+import { html, nothing } from 'lit';
 import { isOfTooFew, LEAST_VALUES, summarizeGaps } from '../../engine/tbt';
 import { panelWords } from '../../words/panel_words';
 import type { RunData } from '../run/run_data';
 import { formatMs } from '../shared/figure_format';
+import { icons } from '../shared/icons';
 import type { Range, View } from './picture';
 
 const INKS = ['ink', 'muted', 'line', 'accent', 'fill', 'danger', 'a', 'b', 'c'] as const;
@@ -36,18 +37,10 @@ export function renderBar({ views, view, isLarge, onChoose, onTabKey, onLarge, o
     <div role="tablist" aria-label=${texts.viewsName} @keydown=${onTabKey}>${views.map(tab)}</div>
     <span class="tools">
       ${isLarge ? [zoom(texts.zoomOut, '−', 2), zoom(texts.zoomIn, '+', 1 / 2)] : nothing}
-      <button class="tool" id="large" data-testid="large-chart" title=${title} aria-label=${title} @click=${onLarge}>${isLarge ? close : enlarge}</button>
+      <button class="tool" id="large" data-testid="large-chart" title=${title} aria-label=${title} @click=${onLarge}>${isLarge ? icons.close : icons.enlarge}</button>
     </span>
   </div>`;
 }
-
-function icon(paths: ReturnType<typeof svg>) {
-  return svg`<svg viewBox="0 0 20 20" width="16" height="16" fill="none" stroke="currentColor" stroke-width="1.5"
-    stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${paths}</svg>`;
-}
-
-const enlarge = icon(svg`<path d="M12 3.5h4.5V8M8 16.5H3.5V12M16 4l-5 5M4 16l5-5"/>`);
-const close = icon(svg`<path d="m5.5 5.5 9 9m0-9-9 9"/>`);
 
 /** The chart's name for screen readers. @param spot what an arrow key reads */
 export function describeChart(view: View, zoom: Range | null, spot: string): string {

@@ -64,6 +64,13 @@ export function longestFirst(stalls: readonly Stall[]): Stall[] {
   return [...stalls].sort((a, b) => b.gapMs - a.gapMs);
 }
 
+/** Stalls with the same cause in words together, in the order of their first: one sentence for all of them. */
+export function bySentence(stalls: readonly Stall[]): Stall[][] {
+  const groups = new Map<string, Stall[]>();
+  for (const stall of stalls) groups.set(stall.sentence, [...(groups.get(stall.sentence) ?? []), stall]);
+  return [...groups.values()];
+}
+
 export function renderReadout({ gap, where, text, stages, stall }: TokenReadout) {
   return html`<p class="line"><b>${gap}</b> ${where}, <code dir="ltr">${text}</code></p>
     <dl class="stages">${stages.map(({ label, value, definition }) => html`<div title=${definition}><dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
@@ -76,6 +83,6 @@ export function renderStalls(stalls: readonly Stall[], onGo: (stall: Stall) => v
   const texts = panelWords().readout;
   return html`<section class="stalls" data-testid="stalls">
     <h3 title=${texts.stallsHelp}>${texts.stalls(stalls.length)}</h3>
-    <ul>${longestFirst(stalls).map((stall) => html`<li><button @click=${() => onGo(stall)}><b>${formatMs(stall.gapMs)}</b> ${texts.beforeToken(stall.token)}</button> ${stall.sentence}</li>`)}</ul>
+    <ul>${bySentence(longestFirst(stalls)).map((same) => html`<li>${same.map((stall) => html`<button @click=${() => onGo(stall)}><b>${formatMs(stall.gapMs)}</b> ${texts.beforeToken(stall.token)}</button> `)}${same.length > 1 ? html`<br />` : nothing}${same[0]?.sentence}</li>`)}</ul>
   </section>`;
 }

@@ -3,6 +3,7 @@
 import { html, nothing } from 'lit';
 import { language } from '../../words/language';
 import { panelWords } from '../../words/panel_words';
+import { icons } from '../shared/icons';
 import { figureParts, type RunSummary, whatParts } from './run_summary';
 
 export interface RowActions {
@@ -21,9 +22,13 @@ interface RowState {
   isStop: boolean;
 }
 
-/** The moment of a run in the reader's language: 'Nov 23, 8:24:56 AM'. */
-export function formatMoment(ms: number): string {
-  return new Date(ms).toLocaleString(language(), { dateStyle: 'medium', timeStyle: 'medium' });
+/** The moment of a run in the reader's language: 'Nov 23, 8:24:56 AM', with the year of another year. */
+export function formatMoment(ms: number, now = Date.now()): string {
+  const date = new Date(ms);
+  const isThisYear = date.getFullYear() === new Date(now).getFullYear();
+  const year = isThisYear ? undefined : 'numeric';
+  const day = { year, month: 'short', day: 'numeric' } as const;
+  return date.toLocaleString(language(), { ...day, hour: 'numeric', minute: '2-digit', second: '2-digit' });
 }
 
 export function renderRunRow(row: RunSummary, state: RowState, actions: RowActions) {
@@ -32,7 +37,7 @@ export function renderRunRow(row: RunSummary, state: RowState, actions: RowActio
   const title = name || formatMoment(startedAt);
   if (state.isRenamed) return renderRename(row, actions);
   const tabindex = state.isStop ? 0 : -1;
-  const button = (test: string, label: string, sign: string, act: () => void, pressed?: boolean) =>
+  const button = (test: string, label: string, sign: unknown, act: () => void, pressed?: boolean) =>
     html`<button data-testid=${test} tabindex=${tabindex} title=${label} aria-label=${`${label}: ${title}`}
       aria-pressed=${pressed ?? nothing} @click=${act}>${sign}</button>`;
   return html`<li class=${state.isShown ? 'shown' : ''} data-id=${id} data-testid="run-row">
@@ -43,9 +48,9 @@ export function renderRunRow(row: RunSummary, state: RowState, actions: RowActio
       ${renderParts('what', [...(name ? [formatMoment(startedAt)] : []), ...whatParts(row, text)])}
     </button>
     <span class="actions">
-      ${button('pin-run', pin ? text.unpin : text.pin, pin ? pin.toUpperCase() : '+', () => actions.pin(id), pin !== null)}
-      ${button('rename-run', text.rename, '✎', () => actions.startRename(id))}
-      ${button('delete-run', text.delete, '×', () => actions.delete([id]))}
+      ${button('pin-run', pin ? text.unpin : text.pin, pin ? pin.toUpperCase() : icons.pin, () => actions.pin(id), pin !== null)}
+      ${button('rename-run', text.rename, icons.edit, () => actions.startRename(id))}
+      ${button('delete-run', text.delete, icons.remove, () => actions.delete([id]))}
     </span>
   </li>`;
 }

@@ -26,7 +26,7 @@ export const runsStyles = css`
   .open small span { display: inline-block; max-width: 100%; overflow: hidden; text-overflow: ellipsis; vertical-align: bottom; white-space: nowrap; }
   .open .figures { color: var(--ink); font-variant-numeric: tabular-nums; }
   .actions { display: flex; }
-  .actions button { min-width: 28px; }
+  .actions button { display: grid; place-items: center; min-width: 28px; }
   .rename {
     flex: 1; min-width: 0; margin: 4px 0; padding: 4px 6px; border: 1px solid var(--line); border-radius: 6px; background: var(--surface);
     color: var(--ink); font: inherit;

@@ -91,7 +91,7 @@ export function figureGroups(run: RunData, info: EngineInfo | null, roofline: Ro
     gpuSteps(run),
     perToken(run, info, roofline),
     memory(run, info),
-    machine(info),
+    machine(info, !run.isFirst),
   ];
   return groups.filter((group) => group !== null);
 }

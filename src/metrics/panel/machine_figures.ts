@@ -123,7 +123,8 @@ export function memory(run: RunData, info: EngineInfo | null): FigureGroup | nul
   };
 }
 
-export function machine(info: EngineInfo | null): FigureGroup | null {
+/** @param hasLoad false where the times of the load stand above, with the first answer */
+export function machine(info: EngineInfo | null, hasLoad = true): FigureGroup | null {
   if (!info) return null;
   const { model, loadMs } = info;
   const text = panelWords().figures;
@@ -136,12 +137,9 @@ export function machine(info: EngineInfo | null): FigureGroup | null {
     figureOf('context', text.context, text.contextValue(formatCount(info.contextLength), info.kvCache)),
     figureOf('activations', text.arithmetic, arithmeticText(info)),
     ...racedFigures(info.arithmetic?.race),
-    figureOf(
-      'load',
-      [text.load, text.loadHelp(open, weights, compile)],
-      formatMs(loadMs.open + loadMs.weights + loadMs.compile),
-    ),
   ];
+  const load = formatMs(loadMs.open + loadMs.weights + loadMs.compile);
+  if (hasLoad) figures.push(figureOf('load', [text.load, text.loadHelp(open, weights, compile)], load));
   const cause = info.arithmetic?.cause;
   return { key: 'machine', title: text.titles.machine, figures, ...(cause && { note: text.arithmeticCauses[cause] }) };
 }

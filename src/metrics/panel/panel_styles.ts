@@ -31,7 +31,7 @@ export const panelStyles = css`
     button[aria-pressed='true'] { text-decoration: underline; }
   }
   :host([hidden]) { display: none; }
-  header { display: flex; align-items: baseline; gap: 6px; margin-bottom: 10px; }
+  header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 2px 6px; margin-bottom: 10px; }
   h2 { margin: 0; white-space: nowrap; font-size: var(--size); font-weight: 600; letter-spacing: -0.005em; }
   .live { align-self: center; width: 8px; height: 8px; border-radius: 50%; background: var(--accent); }
   /* Blinks with the figures: an animation would make the browser compose every frame. */

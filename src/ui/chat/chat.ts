@@ -65,6 +65,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
     system: {},
     welcome: {},
     placeholder: {},
+    modelName: {},
     settings: {},
     thinking: {},
     sampling: { state: true },
@@ -99,6 +100,8 @@ export class VivaceChat extends WordedElement implements ChatHost {
   declare welcome: string;
   /** The text in the empty field of an empty conversation, if it has a text of its own. */
   declare placeholder: string;
+  /** The name that people know the model by, under each answer. Empty: that of the model's file. */
+  declare modelName: string;
   /** The settings that a reader may change. */
   declare settings: SettingsScope | 'off';
   declare sampling: SamplingSettings;
@@ -131,6 +134,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
     this.system = '';
     this.welcome = '';
     this.placeholder = '';
+    this.modelName = '';
     this.settings = 'all';
     this.thinking = 'on';
     this.sampling = standardSampling();

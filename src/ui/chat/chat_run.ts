@@ -23,19 +23,19 @@ export class AnswerRun {
   private readonly former: FormerEnd | null;
   /** True once the engine has told the figures of this run. */
   private hasFigures = false;
-  /** The name of the model that writes. */
-  private writer = '';
   private hasWritten = false;
   private readonly abort = new AbortController();
   /** The code of the loss that the answer waits for, or null. */
   private lossCode: string | null = null;
 
   /**
+   * @param writer the name of the model
    * @param onEvent gets every event, and whether it changed the text or state that the reader sees
    * @param goesOn true to continue the turn's answer
    */
   constructor(
     readonly turn: Turn,
+    private readonly writer: string,
     private readonly onEvent: (event: EngineEvent, isSeen: boolean) => void,
     goesOn = false,
   ) {
@@ -105,7 +105,6 @@ export class AnswerRun {
     const { signal } = this.abort;
     const options = { ...sampling, gpuTimes: true, signal };
     let { backend } = engine.info;
-    this.writer = engine.info.model.name;
     Object.assign(turn, { state: 'streaming', advice: null });
     this.hasOverflowed = false;
     try {

@@ -60,6 +60,8 @@ export interface ChatHost
   extends Pick<EventTarget, 'dispatchEvent'>,
     Pick<ReactiveControllerHost, 'addController' | 'requestUpdate'> {
   readonly engine: Engine | null;
+  /** The name that people know the model by, or ''. */
+  readonly modelName?: string;
   /** The progress of a tuner or a measurement, or null when none runs. Questions wait for it. */
   readonly tuning: { isRepeat?: boolean } | null;
   readonly sampling: SamplingSettings;
@@ -310,7 +312,8 @@ export class ChatSession implements ReactiveController {
     goesOn = false,
   ) {
     const engine = this.host.engine!;
-    const run = new AnswerRun(turn, (event, isSeen) => this.onEvent(turn, event, isSeen), goesOn);
+    const writer = this.host.modelName || engine.info.model.name;
+    const run = new AnswerRun(turn, writer, (event, isSeen) => this.onEvent(turn, event, isSeen), goesOn);
     this.run = run;
     this.show(conversation);
     const keeping = this.keep(true);

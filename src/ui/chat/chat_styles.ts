@@ -57,6 +57,7 @@ export const chatStyles = css`
   }
 
   @media (pointer: coarse) {
+    .example { min-height: 44px; }
     vivace-settings:not(:defined) { padding: 22px; }
     .thinking { justify-content: center; min-width: 44px; height: 44px; border-radius: 22px; }
   }
@@ -68,6 +69,12 @@ export const chatStyles = css`
     .meter progress { display: none; }
     .column { padding-inline: 14px; }
     .dock { padding-inline: 10px; }
+  }
+  /* A laptop's window shows the whole first screen, its last link included, while a model loads. */
+  @media (max-height: 840px) {
+    .column:has(> .empty) { padding-block: 10px 12px; }
+    .empty { padding: 0; }
+    .example { padding-block: 8px; }
   }
   @media (max-height: 400px) {
     .column { padding-block: 8px; }

@@ -95,7 +95,7 @@ export const libraryStyles = css`
   .note p { flex: 1 1 120px; margin: 0; padding: 3px 0; overflow-wrap: anywhere; unicode-bidi: plaintext; }
   .note .button { padding: 4px 10px; }
 
-  footer { flex: none; display: flex; flex-wrap: wrap; gap: 4px 14px; padding: 8px 10px 0; border-top: 1px solid var(--v-line); }
+  footer { flex: none; display: flex; flex-wrap: wrap; justify-content: space-between; gap: 4px 8px; padding: 8px 10px 0; border-top: 1px solid var(--v-line); }
   .link {
     padding: 4px 0; border: 0; border-radius: 4px; background: none; color: var(--v-muted); font-size: var(--v-size); cursor: pointer;
   }

@@ -26,6 +26,7 @@ export class VivaceLoader extends WordedElement {
     barStyles,
     css`
       :host { display: block; width: 100%; max-width: 480px; margin: 0 auto 26px; font: 400 var(--v-size) / 1.45 var(--v-font); text-align: start; color: var(--v-ink); }
+      @media (max-height: 840px) { :host { margin-bottom: 16px; } }
       .line { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0 12px; font-variant-numeric: tabular-nums; }
       b { font-weight: 600; }
       .bytes { flex: 1 1 auto; color: var(--v-muted); text-align: end; }

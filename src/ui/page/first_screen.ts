@@ -78,7 +78,7 @@ export class FirstScreen {
     chat.heading = tellsStories ? text.storyHeading : text.heading;
     chat.examples = tellsStories ? text.storyExamples : text.examples;
     chat.placeholder = tellsStories ? text.askForStory : text.ask;
-    loader.name = model?.name ?? '';
+    chat.modelName = loader.name = model?.name ?? '';
     if (this.welcome) {
       this.welcome.model = model;
       this.welcome.name = model || !engine ? '' : this.name;

@@ -251,14 +251,17 @@ export class VivaceSettings extends WordedElement {
     if (event.newState === 'open' && area) fitHeight(area);
   };
 
-  /** Places the popover above its button, inside the window. The browser's top layer does not position it. */
+  /** Places the popover above its button, inside the chat. The browser's top layer does not position it. */
   private place = (event: ToggleEvent) => {
     if (event.newState !== 'open') return;
     const button = this.renderRoot.querySelector('button')!.getBoundingClientRect();
-    const width = Math.min(400, innerWidth - 16);
+    const root = this.getRootNode();
+    const chat = (root instanceof ShadowRoot ? root.host : document.documentElement).getBoundingClientRect();
+    const width = Math.min(400, Math.max(300, chat.width - 16), innerWidth - 16);
+    const most = Math.min(chat.right, innerWidth) - width - 8;
     const { style } = this.panel;
     style.width = `${width}px`;
-    style.left = `${Math.max(8, Math.min(button.left, innerWidth - width - 8))}px`;
+    style.left = `${Math.max(8, Math.min(button.left, most))}px`;
     style.bottom = `${innerHeight - button.top + 8}px`;
     style.maxHeight = `${Math.max(200, button.top - 16)}px`;
   };

@@ -73,7 +73,7 @@ export const panel: PanelWords = {
     invitation: 'Senden Sie eine Nachricht, um die Zeit zwischen Tokens live zu sehen.',
     titleHelp: 'TBT: Millisekunden zwischen zwei Tokens bei ihrer Ankunft, Schübe nicht geglättet.',
     running: 'Läuft',
-    log: 'Log',
+    log: 'Log-Achse',
     logHelp: 'Logarithmische Skala der Millisekunden',
     pin: 'Anheften',
     pinHelp: 'Diesen Lauf im Diagramm behalten und spätere Läufe damit vergleichen',

@@ -71,7 +71,7 @@ export const panel = {
     invitation: 'Send a message to see the time between tokens, live.',
     titleHelp: 'TBT: milliseconds between two tokens as they arrive, bursts not smoothed.',
     running: 'Running',
-    log: 'Log',
+    log: 'Log axis',
     logHelp: 'Logarithmic scale of milliseconds',
     pin: 'Pin',
     pinHelp: 'Keep this run in the chart and compare later runs with it',
@@ -122,7 +122,8 @@ export const panel = {
     where: (token: number, position: number) => `before token ${token}, position ${position}`,
     stages: { inFlight: 'in flight', gpu: 'GPU step', worker: 'worker', page: 'to page', paint: 'to paint' },
     stageHelp: {
-      inFlight: 'From recording the step that made it to its arrival in the worker.',
+      inFlight:
+        'From recording the step that made it to its arrival in the worker. Steps overlap, so this may be longer than the gap.',
       gpu: 'The GPU’s own time for the step; known when the run is done.',
       worker: 'What the worker’s own thread took of the gap.',
       page: 'From its arrival in the worker until this page heard of it.',

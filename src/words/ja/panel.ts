@@ -72,7 +72,7 @@ export const panel: PanelWords = {
     invitation: 'メッセージを送ると、トークン間の時間がリアルタイムで表示されます。',
     titleHelp: 'TBT: トークンが届いた間隔 (ミリ秒)。まとまって届いた分もならしません。',
     running: '実行中',
-    log: '対数',
+    log: '対数目盛',
     logHelp: 'ミリ秒を対数目盛で表示',
     pin: '固定',
     pinHelp: 'この実行をグラフに残し、以後の実行と比較します',

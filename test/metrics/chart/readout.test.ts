@@ -1,7 +1,7 @@
 // The readout of one token, and the list of stalls.
 
 import { describe, expect, test } from 'vitest';
-import { describeToken, longestFirst, spokenToken } from '../../../src/metrics/chart/readout';
+import { bySentence, describeToken, longestFirst, spokenToken } from '../../../src/metrics/chart/readout';
 import { RunRecord } from '../../../src/metrics/run/run_record';
 import { tokenEvent } from '../events';
 import { runOf } from './runs';
@@ -37,4 +37,10 @@ describe('readout', () => {
     const stalls = [9, 40, 20, 30].map((gapMs, token) => ({ token, gapMs, cause: 'busy' as const, sentence: '' }));
     expect(longestFirst(stalls).map(({ gapMs }) => gapMs)).toEqual([40, 30, 20, 9]);
   });
+});
+
+test('stalls with one sentence stand together, in the order of their first', () => {
+  const stall = (token: number, sentence: string) => ({ token, gapMs: 1, cause: 'busy', sentence }) as const;
+  const groups = bySentence([stall(1, 'Busy.'), stall(2, 'Hidden.'), stall(3, 'Busy.')]);
+  expect(groups.map((same) => same.map(({ token }) => token))).toEqual([[1, 3], [2]]);
 });

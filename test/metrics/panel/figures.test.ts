@@ -131,6 +131,8 @@ describe('the time to the first token', () => {
     const run = runOf(null, { isFirst: true });
     const values = ['load', 'open', 'weights', 'compile'].map((key) => figure(run, `first-${key}`)?.value);
     expect(values).toEqual(['240 ms', '10.0 ms', '200 ms', '30.0 ms']);
+    expect(figure(run, 'load')).toBeUndefined(); // it would be the same figure twice
+    expect(figure(runOf(null), 'load')?.value).toBe('240 ms');
   });
 
   test('shows progress while the prompt is read', () => {

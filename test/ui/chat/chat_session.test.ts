@@ -657,6 +657,17 @@ describe('a cut answer', () => {
     expect(turn.writers).toHaveLength(2);
   });
 
+  test('is signed with the name that people know, where there is one', async () => {
+    const answer = async function* () {
+      yield token('word');
+      yield done('eos');
+    };
+    const { session } = setUp(answer, { modelName: 'Storyteller' });
+    session.ask('Go');
+    await settle();
+    expect(session.path[0].writers[0].model).toBe('Storyteller');
+  });
+
   test('of a model without a chat template goes on as a text', async () => {
     const { session, host } = setUp(async function* () {});
     const prompts: string[] = [];
