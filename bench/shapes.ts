@@ -23,6 +23,17 @@ interface ModelShape extends HeadShape {
 }
 
 export const MODELS = {
+  /** No model: as small as all kernels run, to see that a bench works. */
+  tiny: {
+    nLayers: 2,
+    hiddenSize: 128,
+    intermediateSize: 256,
+    nHeads: 4,
+    nKvHeads: 2,
+    headDim: 32,
+    vocabSize: 4096,
+    tiedEmbedding: true,
+  },
   storyteller: {
     nLayers: 8,
     hiddenSize: 384,

@@ -203,7 +203,7 @@ function readSuite(name: string | undefined): SuiteName {
 }
 
 function standardShapes(suite: SuiteName, quick: boolean): ShapeName[] {
-  if (quick) return ['storyteller'];
+  if (quick) return ['tiny'];
   if (suite === 'tune') return ['llama-3.1-8b'];
   if (suite === 'race') return ['llama-3.2-1b', 'llama-3.1-8b'];
   return MADE_UP.includes(suite) ? ['llama-3.2-1b'] : STANDARD_SHAPES;

@@ -4,7 +4,8 @@
 // multiplied, the next is on its way from memory into registers. The sum of squares of a token is gathered while its
 // tile is staged. Neighboring threads alternate between tokens and rows (bits 0, 2, 4 and 1, 3 of the index): each half
 // warp reads four words of 16 bytes in different banks. The bound weights are rows ROW0 .. ROW0 + PART_ROWS of ROWS.
-// Constants: ROWS, ROW0, PART_ROWS, COLS, NORM, BIAS, EPS. Libraries: weights/*, params.
+// SKIP_EMPTY: a thread leaves out its tokens past the end, which pays where no loop is written out, as on the CPU.
+// Constants: ROWS, ROW0, PART_ROWS, COLS, NORM, BIAS, EPS, SKIP_EMPTY. Libraries: weights/*, params.
 // The epilogue defines fetch(token, row) and emit(token, row, y, fetched), row even.
 const BLOCKS = COLS / 32u;
 const TILE = 64u;
@@ -59,7 +60,7 @@ fn products(a: vec4<f32>, b: vec4<f32>, c: vec4<f32>, d: vec4<f32>, x: vec4<f32>
   return sum + a * x.x + b * x.y + c * x.z + d * x.w;
 }
 
-fn add_block(sums: ptr<function, Sums>, token: u32, pair: u32) {
+fn add_block(sums: ptr<function, Sums>, token: u32, pair: u32, n_live: u32) {
   for (var quad = 0u; quad < 8u; quad++) {
     let at = quad * TILE + pair;
     let w0 = w_tile[at];
@@ -79,6 +80,7 @@ fn add_block(sums: ptr<function, Sums>, token: u32, pair: u32) {
     let c1 = vec4(w4.z, w5.z, w6.z, w7.z);
     let d1 = vec4(w4.w, w5.w, w6.w, w7.w);
     for (var i = 0u; i < 8u; i++) {
+      if (SKIP_EMPTY && i >= n_live) { break; }
       let value = x_tile[quad * TILE + (token ^ quad) + 8u * i];
       (*sums)[2u * i] = products(a0, b0, c0, d0, value, (*sums)[2u * i]);
       (*sums)[2u * i + 1u] = products(a1, b1, c1, d1, value, (*sums)[2u * i + 1u]);
@@ -106,6 +108,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   let my_pair = lid / 32u * 4u + lid / 8u % 2u * 2u + lid / 2u % 2u;              // and the three 8 apart
   let w_from = min(row0 + lid % 32u * 2u + lid / 32u, PART_ROWS - 1u) * BLOCKS;   // even rows first
   let quad = lid % 8u;
+  let n_live = (step.n_tokens - token0 + 7u) / 8u;                                // tokens of a thread before the end
   var w = load_packed(w_from);
   var quads = load_x(token0 + lid / 8u, quad);
   var squares: array<f32, 8>;
@@ -117,7 +120,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let next = min(block + 1u, BLOCKS - 1u);
     w = load_packed(w_from + next);
     quads = load_x(token0 + lid / 8u, next * 8u + quad);
-    add_block(&sums, my_token, my_pair);
+    add_block(&sums, my_token, my_pair, n_live);
     workgroupBarrier();
   }
   if (NORM) {

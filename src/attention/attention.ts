@@ -4,6 +4,7 @@
 
 import { AttentionUnavailable } from '../errors';
 import type { Bindable } from '../gpu/buffer_range';
+import type { Gpu } from '../gpu/device';
 import type { CommandList } from '../gpu/kernel';
 
 /** `k` and `v` are caches (nKvHeads, contextLength, headDim) of one layer. */
@@ -76,6 +77,13 @@ export interface AttentionLimits {
   maxComputeWorkgroupStorageSize: number;
   maxComputeInvocationsPerWorkgroup: number;
   maxStorageBufferBindingSize: number;
+  /** True if the adapter computes on the CPU, where small workgroups are faster. Default: false. */
+  isSoftware?: boolean;
+}
+
+export function attentionLimits({ limits, isSoftware }: Gpu): AttentionLimits {
+  const { maxComputeWorkgroupStorageSize, maxComputeInvocationsPerWorkgroup, maxStorageBufferBindingSize } = limits;
+  return { maxComputeWorkgroupStorageSize, maxComputeInvocationsPerWorkgroup, maxStorageBufferBindingSize, isSoftware };
 }
 
 /** The constants of a sibling, known before anything is compiled. */

@@ -8,6 +8,7 @@ import {
   type AttentionLimits,
   type AttentionPlan,
   type AttentionShape,
+  attentionLimits,
   check,
   checkLimits,
   checkScratch,
@@ -55,7 +56,7 @@ export async function createChunked(
   shape: AttentionShape,
   given?: Record<string, number>,
 ): Promise<AttentionKernel> {
-  const { parameters, derived, scratchBytes } = planChunked(shape, gpu.limits, given);
+  const { parameters, derived, scratchBytes } = planChunked(shape, attentionLimits(gpu), given);
   const { nHeads, nKvHeads, contextLength, maxTokens } = shape;
   const { CHUNK, WORKGROUP } = parameters;
   const scored = await createScored(gpu, shape, {

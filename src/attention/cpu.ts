@@ -10,6 +10,7 @@ import {
   type AttentionLimits,
   type AttentionPlan,
   type AttentionShape,
+  attentionLimits,
   check,
   checkShape,
 } from './attention';
@@ -35,7 +36,7 @@ export async function createCpu(
   shape: AttentionShape,
   given?: Record<string, number>,
 ): Promise<AttentionKernel> {
-  const { parameters, scratchBytes } = planCpu(shape, gpu.limits, given);
+  const { parameters, scratchBytes } = planCpu(shape, attentionLimits(gpu), given);
   const readback = await gpu.guardMemory(`The readback of attention "${NAME}"`, () =>
     gpu.createBuffer(`attention.${NAME}.readback`, scratchBytes, GPU_MAP_READ | GPU_COPY_DST),
   );

@@ -8,6 +8,7 @@ import {
   type AttentionLimits,
   type AttentionPlan,
   type AttentionShape,
+  attentionLimits,
   check,
   checkLimits,
   checkScratch,
@@ -59,7 +60,7 @@ export async function createEager(
   shape: AttentionShape,
   given?: Record<string, number>,
 ): Promise<AttentionKernel> {
-  const { parameters, derived, scratchBytes } = planEager(shape, gpu.limits, given);
+  const { parameters, derived, scratchBytes } = planEager(shape, attentionLimits(gpu), given);
   const { nHeads, headDim, contextLength, maxTokens } = shape;
   const { HEADS, WORKGROUP } = parameters;
   const scored = await createScored(gpu, shape, {

@@ -8,6 +8,7 @@ import {
   type AttentionLimits,
   type AttentionPlan,
   type AttentionShape,
+  attentionLimits,
   mergeParameters,
 } from './attention';
 import { checkTiles, defaultTiles, headSlices, tileSource } from './decode_tiles';
@@ -32,7 +33,7 @@ export async function createFusedDecode(
   shape: AttentionShape,
   given?: Record<string, number>,
 ): Promise<AttentionKernel> {
-  const { parameters } = planFusedDecode(shape, gpu.limits, given);
+  const { parameters } = planFusedDecode(shape, attentionLimits(gpu), given);
   const source = tileSource(gpu, shape, parameters, ['read', 'read', 'read', 'write']);
   const kernel = await createKernel(gpu, {
     ...source,

@@ -3,7 +3,7 @@
 
 import { AttentionUnavailable, GpuMemoryError, GpuProgramError } from '../errors';
 import type { Gpu } from '../gpu/device';
-import type { AttentionKernel, AttentionName, AttentionShape } from './attention';
+import { type AttentionKernel, type AttentionName, type AttentionShape, attentionLimits } from './attention';
 import { type AttentionBuffers, checkAttention } from './check';
 import { createAttention } from './create';
 import type { AttentionProfile } from './profile';
@@ -104,7 +104,15 @@ export async function prepareAttention(
   const bench = new Workbench(gpu, shape, buffers);
   let tuned = profile;
   const select = (nTokens: number, kvLen: number) =>
-    selectAttention({ nTokens, kvLen, shape, limits: gpu.limits, forced, profile: tuned, setAside: bench.broken });
+    selectAttention({
+      nTokens,
+      kvLen,
+      shape,
+      limits: attentionLimits(gpu),
+      forced,
+      profile: tuned,
+      setAside: bench.broken,
+    });
   const ready = (selected: SelectedAttention): Ready => ({ selected, kernel: bench.kernel(selected) });
   try {
     for (;;) {

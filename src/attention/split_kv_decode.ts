@@ -9,6 +9,7 @@ import {
   type AttentionLimits,
   type AttentionPlan,
   type AttentionShape,
+  attentionLimits,
   check,
   checkScratch,
   mergeParameters,
@@ -75,7 +76,7 @@ export async function createSplitKvDecode(
   shape: AttentionShape,
   given?: Record<string, number>,
 ): Promise<AttentionKernel> {
-  const { parameters, derived, scratchBytes } = planSplitKvDecode(shape, gpu.limits, given);
+  const { parameters, derived, scratchBytes } = planSplitKvDecode(shape, attentionLimits(gpu), given);
   const bindings = ['read', 'read', 'read', 'write', 'write', 'write', 'uniform'] as const;
   const source = tileSource(gpu, shape, parameters, bindings);
   const kernel = (entryPoint: string) =>

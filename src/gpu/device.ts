@@ -22,6 +22,8 @@ export interface GpuOptions {
   gpu?: GPU;
   /** Capabilities to leave unused although the device has them. */
   without?: readonly CapabilityName[];
+  /** Treats an adapter that computes on the CPU as any other: tests run what hardware runs. */
+  asHardware?: boolean;
   /** Most bytes of a binding, if less than the device grants: tests split small matrices. */
   bindingLimit?: number;
 }
@@ -150,7 +152,7 @@ export class Gpu {
     );
     const { vendor, architecture, description, device: model } = adapter.info;
     const name = description || [vendor, model || architecture].filter(Boolean).join(' ') || 'unknown adapter';
-    const isSoftware = adapter.info.isFallbackAdapter === true; // older browsers do not say
+    const isSoftware = adapter.info.isFallbackAdapter === true && !options.asHardware; // older browsers do not say
     const isApple = /^apple$/i.test(vendor);
     return new Gpu(device, name, can, isSoftware, isApple, options.bindingLimit ?? Number.POSITIVE_INFINITY);
   }

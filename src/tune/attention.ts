@@ -1,6 +1,6 @@
 // The tuner of attention: the fastest sibling with its parameters for a prefill, and for decode by cache length.
 
-import type { AttentionShape } from '../attention/attention';
+import { type AttentionShape, attentionLimits } from '../attention/attention';
 import type { AttentionProfile, TunedAttention } from '../attention/profile';
 import type { Gpu } from '../gpu/device';
 import type { PassTimeOptions } from '../gpu/time_pass';
@@ -77,7 +77,7 @@ class AttentionTuner {
     passes: readonly TunedPass[],
   ) {
     this.meter = new AttentionMeter(gpu, shape, buffers);
-    this.target = { shape, limits: gpu.limits };
+    this.target = { shape, limits: attentionLimits(gpu) };
     this.timing = gpu.can.timestamps ? GPU_TIMING : CPU_TIMING;
     this.expected = passes.map((pass) => expectedCandidates(pass, this.target) + CLIMB[pass.pass].steps);
   }

@@ -1,7 +1,7 @@
 // The candidates of a matrix product, the default first. Pure: asks no GPU.
 
 import { GpuProgramError } from '../errors';
-import { MANY_TOKENS, MATMUL_TILES, planMatmulQ8, type Tiles } from '../kernels/linear/matmul_q8';
+import { MANY_TOKENS, MATMUL_TILES, planMatmulQ8, SOFTWARE_TILES, type Tiles } from '../kernels/linear/matmul_q8';
 import { type MatvecLimits, type MatvecParameters, type MatvecShape, planMatvec } from '../kernels/linear/matvec_plan';
 
 type Seed = readonly [WORKGROUP: number, LANES: number, GROUP_ROWS: number, TURNS: number];
@@ -92,8 +92,8 @@ function neighbors(p: MatvecParameters): MatvecParameters[] {
 
 /** MATMUL_TILES that fit this GPU. The default for a matrix of `rows` comes first. */
 export function tileCandidates(rows: number, limits: MatvecLimits, software: boolean): Tiles[] {
+  if (software) return [SOFTWARE_TILES];
   const usual = planMatmulQ8(limits, MANY_TOKENS, rows);
-  if (software) return [usual];
   const fitting = MATMUL_TILES.filter((tiles) => isPlanned(() => planMatmulQ8(limits, MANY_TOKENS, rows, tiles)));
   return distinct([usual, ...fitting]);
 }

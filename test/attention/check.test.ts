@@ -5,7 +5,7 @@ import { ATTENTION_NAMES, type AttentionKernel, type AttentionShape } from '../.
 import { checkAttention } from '../../src/attention/check';
 import { createAttention } from '../../src/attention/create';
 import type { Gpu } from '../../src/gpu/device';
-import { PATHS, pathName, testGpu } from '../gpu/test_device';
+import { hardwareGpu, PATHS, pathName } from '../gpu/test_device';
 import { modelBuffers, withBrokenShaders } from './buffers';
 import { plainScores } from './cases';
 
@@ -45,7 +45,7 @@ async function checkOnce(gpu: Gpu, kernel: AttentionKernel, shape: AttentionShap
 }
 
 /** A check sees outputs alone, so faults are made where kernels compile twice as fast as with subgroups. */
-const plainGpu = () => testGpu(['subgroups']);
+const plainGpu = () => hardwareGpu(['subgroups']);
 
 /** Wrong in the binding or the list: what any sibling can suffer, the CPU's too. */
 const WRAPPERS: [string, (kernel: AttentionKernel) => AttentionKernel, RegExp][] = [
@@ -75,7 +75,7 @@ describe.each(ATTENTION_NAMES)('%s', (name) => {
     // What the check does with a shape is the same for all: two that compile quickly are given every one.
     for (const shape of without.length === 0 && ['cpu', 'chunked'].includes(name) ? SHAPES : [SHAPE]) {
       test(`passes with ${title(shape)}, ${pathName(without)}`, async () => {
-        const gpu = await testGpu(without);
+        const gpu = await hardwareGpu(without);
         const kernel = await createAttention(gpu, name, shape);
         for (const nTokens of [1, 128]) expect(await checkOnce(gpu, kernel, shape, nTokens)).toBeNull();
         kernel.destroy();

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { createChunked, planChunked } from '../../src/attention/chunked';
 import { CommandList } from '../../src/gpu/kernel';
-import { testGpu } from '../gpu/test_device';
+import { hardwareGpu } from '../gpu/test_device';
 import { type AttentionCase, geometry, SMALL } from './cases';
 import { LEAST_LIMITS, testParameters, testSibling } from './suite';
 
@@ -51,7 +51,7 @@ test.each([
 });
 
 test('three dispatches a chunk', async () => {
-  const gpu = await testGpu();
+  const gpu = await hardwareGpu();
   const kernel = await createChunked(gpu, SMALL, { CHUNK: 15 });
   const [q, k, v, out] = ['q', 'k', 'v', 'out'].map((name) => gpu.upload(name, new Float32Array(32 * 4 * 32)));
   const bound = kernel.bind(q, k, v, out, null);

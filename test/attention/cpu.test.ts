@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { createCpu, planCpu } from '../../src/attention/cpu';
 import { CommandList } from '../../src/gpu/kernel';
-import { testGpu } from '../gpu/test_device';
+import { hardwareGpu } from '../gpu/test_device';
 import { SMALL } from './cases';
 import { testSibling } from './suite';
 
@@ -28,7 +28,7 @@ test('it has no parameters', () => {
 test.each(['f32', 'f16'] as const)(
   'a pass is one sync that reads the queries and the %s rows in use, no more',
   async (kvType) => {
-    const gpu = await testGpu();
+    const gpu = await hardwareGpu();
     const kernel = await createCpu(gpu, { ...SMALL, kvType });
     const [q, k, v, out] = ['q', 'k', 'v', 'out'].map((name) => gpu.upload(name, new Float32Array(4096)));
     const list = new CommandList(gpu);

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import { createEager, planEager } from '../../src/attention/eager';
 import { CommandList } from '../../src/gpu/kernel';
-import { testGpu } from '../gpu/test_device';
+import { hardwareGpu } from '../gpu/test_device';
 import { geometry, SMALL } from './cases';
 import { LEAST_LIMITS, testParameters, testSibling } from './suite';
 
@@ -50,7 +50,7 @@ test.each([
 });
 
 test('nothing is fused: five dispatches a slab', async () => {
-  const gpu = await testGpu();
+  const gpu = await hardwareGpu();
   const kernel = await createEager(gpu, SMALL, { HEADS: 3 });
   const [q, k, v, out] = ['q', 'k', 'v', 'out'].map((name) => gpu.upload(name, new Float32Array(32 * 4 * 32)));
   const bound = kernel.bind(q, k, v, out, null);

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest';
 import onlineSoftmax from '../../shaders/attention/lib/online_softmax.wgsl?raw';
 import { CommandList, createKernel } from '../../src/gpu/kernel';
-import { testGpu } from '../gpu/test_device';
+import { hardwareGpu } from '../gpu/test_device';
 
 // out[i] = the state of scores (n_rows, COUNT) of row i, merged from one state per score.
 const wgsl = `
@@ -35,7 +35,7 @@ test('merged states equal the softmax of all scores, empty sets, masked and huge
     [MASKED, 5, MASKED, 4],
     [MASKED, MASKED, MASKED, MASKED],
   ];
-  const gpu = await testGpu();
+  const gpu = await hardwareGpu();
   const kernel = await createKernel(gpu, {
     label: 'test/online_softmax',
     wgsl: [onlineSoftmax, wgsl],

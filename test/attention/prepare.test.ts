@@ -7,11 +7,11 @@ import type { AttentionProfile } from '../../src/attention/profile';
 import { AttentionUnavailable, DeviceLostError } from '../../src/errors';
 import type { Gpu } from '../../src/gpu/device';
 import { ALL_REFUSED, breakSiblings, type Defect } from '../engine/broken_gpu';
-import { testGpu } from '../gpu/test_device';
+import { hardwareGpu } from '../gpu/test_device';
 import { plainScores } from './cases';
 
 /** Which sibling runs is the same with subgroups, whose kernels take twice as long to compile here. */
-const plainGpu = () => testGpu(['subgroups']);
+const plainGpu = () => hardwareGpu(['subgroups']);
 
 const SHORT: AttentionShape = {
   nHeads: 2,

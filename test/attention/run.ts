@@ -7,7 +7,7 @@ import { type BufferRange, rangeStride } from '../../src/gpu/buffer_range';
 import type { Gpu } from '../../src/gpu/device';
 import { CommandList } from '../../src/gpu/kernel';
 import type { CapabilityName } from '../../src/gpu/limits';
-import { testGpu } from '../gpu/test_device';
+import { hardwareGpu, testGpu } from '../gpu/test_device';
 
 export interface Pass {
   shape: AttentionShape;
@@ -25,6 +25,8 @@ export interface Target {
   name: AttentionName;
   without: readonly CapabilityName[];
   parameters?: Record<string, number>;
+  /** With the parameters and paths of a GPU in software. Default: those of hardware. */
+  inSoftware?: boolean;
 }
 
 /** Elements past the last token, to see that none is written. */
@@ -50,7 +52,7 @@ export async function attentionOnGpu(target: Target, pass: Pass): Promise<Float3
  */
 export async function replayOnGpu(target: Target, passes: readonly Pass[]): Promise<Float32Array[]> {
   const [{ shape, nTokens, window = null }] = passes;
-  const gpu = await testGpu(target.without);
+  const gpu = await (target.inSoftware ? testGpu : hardwareGpu)(target.without);
   const kernel = await kernelFor(gpu, target, shape);
   const size = nTokens * shape.nHeads * shape.headDim;
   const q = gpu.upload('q', data(passes[0], 'q'));

@@ -11,7 +11,7 @@ import {
   selectAttention,
 } from '../../src/attention/select';
 import { AttentionUnavailable } from '../../src/errors';
-import { testGpu } from '../gpu/test_device';
+import { hardwareGpu } from '../gpu/test_device';
 import { plainScores } from './cases';
 
 const shape: AttentionShape = {
@@ -202,7 +202,7 @@ describe('a forced name', () => {
 });
 
 test('createAttention compiles what was selected', async () => {
-  const gpu = await testGpu();
+  const gpu = await hardwareGpu();
   for (const request of [decode, prefill, { ...decode, kvLen: 1000 }]) {
     const { name, parameters } = selectAttention(request);
     expect(await createAttention(gpu, name, shape, parameters)).toMatchObject({ name, parameters });

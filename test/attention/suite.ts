@@ -6,7 +6,7 @@ import { createAttention } from '../../src/attention/create';
 import { selectAttention } from '../../src/attention/select';
 import { AttentionUnavailable } from '../../src/errors';
 import type { CapabilityName } from '../../src/gpu/limits';
-import { PATHS, pathName, testGpu } from '../gpu/test_device';
+import { hardwareGpu, PATHS, pathName } from '../gpu/test_device';
 import { modelBuffers } from './buffers';
 import {
   type AttentionCase,
@@ -49,6 +49,9 @@ export function testSibling(name: AttentionName, half: Half, { own = false } = {
       memoryTests({ name, without });
     });
   }
+  describe(`${name}, in software`, () => {
+    for (const c of PROGRESS) test(c.title, () => checkCase({ name, without: [], inSoftware: true }, c));
+  });
 }
 
 /** Cases of shapes with a cap and windows, which are compiled for one type of cache on each path. */
@@ -177,7 +180,7 @@ function memoryTests(target: Target): void {
   });
 
   test('it allocates the scratch memory that it states, and frees it', async () => {
-    const gpu = await testGpu(without);
+    const gpu = await hardwareGpu(without);
     const before = gpu.allocatedBytes;
     const kernel = await createAttention(gpu, name, COMMON);
     expect(gpu.allocatedBytes - before).toBe(kernel.scratchBytes);
@@ -186,7 +189,7 @@ function memoryTests(target: Target): void {
   });
 
   test('layers with equal windows share a uniform, which goes with the kernel', async () => {
-    const gpu = await testGpu(without);
+    const gpu = await hardwareGpu(without);
     const shape = scored(kvTypeOf(without));
     const before = gpu.allocatedBytes;
     const kernel = await createAttention(gpu, name, shape);
@@ -200,7 +203,7 @@ function memoryTests(target: Target): void {
   });
 
   test('a window that its shaders would not look at is refused, and one of no keys', async () => {
-    const gpu = await testGpu(without);
+    const gpu = await hardwareGpu(without);
     const buffer = gpu.upload('any', new Float32Array(4));
     const bind = async (shape: AttentionShape, window: number) =>
       (await createAttention(gpu, name, shape)).bind(buffer, buffer, buffer, buffer, window);

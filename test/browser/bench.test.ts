@@ -59,7 +59,7 @@ test("decode: the engine's loop in a worker with a fine clock; a table of arriva
   );
   expect(code).toBe(0);
   expect(stdout).toContain('crossOriginIsolated true');
-  expect(stdout).toMatch(/storyteller, q4 weights, KV f16, activations \w+; decode of 5 tokens/);
+  expect(stdout).toMatch(/tiny, q4 weights, KV f16, activations \w+; decode of 5 tokens/);
   expect(stdout).toMatch(
     /TBT mean +p50 +p95 +p99 +max +TTFT +attention +step\n +1 +2 +[\d.]+ +-( +[\d.]+){7} +fused_decode +plain\n/,
   );
@@ -68,7 +68,7 @@ test("decode: the engine's loop in a worker with a fine clock; a table of arriva
   );
   expect(stdout).toMatch(/\nstep: plain.* \(.+\)\n/);
   const kernels = stdout.split(/kernel +us +calls.*\n/)[1];
-  for (const kind of ['embed +[\\d.]+ +1 ', 'qkv +[\\d.]+ +8 ', 'attention +[\\d.]+ +8 ', 'down +[\\d.]+ +8 ', 'head '])
+  for (const kind of ['embed +[\\d.]+ +1 ', 'qkv +[\\d.]+ +2 ', 'attention +[\\d.]+ +2 ', 'down +[\\d.]+ +2 ', 'head '])
     expect(kernels).toMatch(new RegExp(`^${kind}`, 'm'));
 });
 

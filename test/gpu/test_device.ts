@@ -17,12 +17,20 @@ export function requestGpu(options: Omit<GpuOptions, 'gpu'> = {}): Promise<Gpu> 
 
 const devices = new Map<string, Promise<Gpu>>();
 
-/** One device for each set of omitted capabilities, shared by all tests of a file. */
-export function testGpu(without: readonly CapabilityName[] = []): Promise<Gpu> {
-  const key = [...without].sort().join();
-  const gpu = devices.get(key) ?? requestGpu({ without });
+function shared(key: string, options: Omit<GpuOptions, 'gpu'>): Promise<Gpu> {
+  const gpu = devices.get(key) ?? requestGpu(options);
   devices.set(key, gpu);
   return gpu;
+}
+
+/** One device for each set of omitted capabilities, shared by all tests of a file. */
+export function testGpu(without: readonly CapabilityName[] = []): Promise<Gpu> {
+  return shared([...without].sort().join(), { without });
+}
+
+/** The same, with the parameters and the paths of hardware, which a GPU in software is spared. For tests of kernels. */
+export function hardwareGpu(without: readonly CapabilityName[] = []): Promise<Gpu> {
+  return shared(['as hardware', ...[...without].sort()].join(), { without, asHardware: true });
 }
 
 /** The paths of every kernel test: all capabilities of the device, and the plain path of any device. */

@@ -17,7 +17,7 @@ import type { Epilogue } from '../../src/kernels/linear/linear';
 import { createMatmul } from '../../src/kernels/linear/matmul';
 import { createMatvec } from '../../src/kernels/linear/matvec';
 import { assertClose } from '../close';
-import { PATHS, pathName, testGpu } from '../gpu/test_device';
+import { hardwareGpu, PATHS, pathName } from '../gpu/test_device';
 import { randomArray } from '../random';
 import { randomFileBytes } from './file_bytes';
 import { randomMatrix, readFloats } from './matrix';
@@ -52,7 +52,7 @@ for (const without of PATHS) {
   describe(pathName(without), () => {
     for (const nTokens of [1, 3]) {
       test(`store leaves the product as it is, ${nTokens} tokens, 65 rows`, async () => {
-        const gpu = await testGpu(without);
+        const gpu = await hardwareGpu(without);
         const y = gpu.upload('y', new Float32Array(nTokens * 65 + 3).fill(-7));
         const expected = await multiply(gpu, STORE, { rows: 65, nTokens }, [y]);
         const got = await readFloats(gpu, y, nTokens * 65 + 3);
@@ -62,7 +62,7 @@ for (const without of PATHS) {
     }
 
     test('residual adds a part of the product', async () => {
-      const gpu = await testGpu(without);
+      const gpu = await hardwareGpu(without);
       const before = randomArray(64, 3);
       const residual = gpu.upload('residual', before);
       const [y] = await multiply(gpu, residualEpilogue(0.25), { rows: 64, nTokens: 1 }, [residual]);
@@ -76,7 +76,7 @@ for (const without of PATHS) {
     // Gates to 1e4 and beyond, whose cubes tanh must not see.
     for (const size of [2, 1e15]) {
       test(`gate_up is gelu(gate) * up, gates of about ${size}`, async () => {
-        const gpu = await testGpu(without);
+        const gpu = await hardwareGpu(without);
         const h = gpu.upload('h', new Float32Array(2 * 32));
         const y = await multiply(gpu, gateUpEpilogue('gelu_tanh'), { rows: 64, nTokens: 2, size }, [h]);
         const expected = y.map((row) => Float32Array.from({ length: 32 }, (_, i) => gelu(row[2 * i]) * row[2 * i + 1]));
@@ -85,7 +85,7 @@ for (const without of PATHS) {
     }
 
     test('gate_up_q8 is gelu(gate) * up in signed bytes', async () => {
-      const gpu = await testGpu(without);
+      const gpu = await hardwareGpu(without);
       const h = gpu.upload('h', new Uint32Array(xqBytes(1, 32) / 4));
       const [{ matrix }, bytes] = [await randomMatrix(gpu, 'q8', 64, COLS, 5), randomFileBytes('q8', 64 * COLS, 5)];
       const x = randomArray(COLS, 11, 2);
@@ -109,7 +109,7 @@ for (const without of PATHS) {
       [1, 30, 1e6],
     ] as const) {
       test(`head scales by ${scale}, then caps at ${cap}, inputs of about ${size}`, async () => {
-        const gpu = await testGpu(without);
+        const gpu = await hardwareGpu(without);
         const logits = gpu.upload('logits', new Float32Array(36));
         const maxima = gpu.upload('maxima', new Uint32Array(4));
         const [y] = await multiply(gpu, headEpilogue(scale, cap), { rows: 33, nTokens: 1, size }, [logits, maxima]);
@@ -122,7 +122,7 @@ for (const without of PATHS) {
     }
 
     test('qkv without RoPE leaves q and k as they are', async () => {
-      const gpu = await testGpu(without);
+      const gpu = await hardwareGpu(without);
       const shape = { nHeads: 2, nKvHeads: 1, headDim: 16, contextLength: 4, kvType: 'f32' as const };
       const [rope, q] = [gpu.upload('rope', new Float32Array(4)), gpu.upload('q', new Float32Array(32))];
       const [k, v] = [gpu.upload('k', new Float32Array(64)), gpu.upload('v', new Float32Array(64))];
@@ -134,7 +134,7 @@ for (const without of PATHS) {
 }
 
 test('embed multiplies by its factor', async () => {
-  const gpu = await testGpu();
+  const gpu = await hardwareGpu();
   const { matrix, values } = await randomMatrix(gpu, 'q8', 5, 64, 1);
   const embed = await createEmbed(gpu, { vocabSize: 5, hiddenSize: 64, parts: matrix.parts, scale: 8 });
   const [tokens, x] = [gpu.upload('tokens', Uint32Array.of(0, 4)), gpu.upload('x', new Float32Array(64))];

@@ -14,7 +14,7 @@ import { residualEpilogue } from '../../src/kernels/linear/epilogues/residual';
 import type { Linear } from '../../src/kernels/linear/linear';
 import { createMatvec } from '../../src/kernels/linear/matvec';
 import { assertClose } from '../close';
-import { PATHS, pathName, testGpu } from '../gpu/test_device';
+import { hardwareGpu, PATHS, pathName } from '../gpu/test_device';
 import { randomArray } from '../random';
 import { randomFileBytes } from './file_bytes';
 import { randomMatrix, readFloats } from './matrix';
@@ -46,7 +46,7 @@ for (const without of PATHS) {
         [64, 1056],
       ]) {
         test(`residual adds W x + bias, ${format}, x quantized on the way, ${rows}x${cols}`, async () => {
-          const gpu = await testGpu(without);
+          const gpu = await hardwareGpu(without);
           const { matrix, bytes } = await matrixOf(gpu, format, rows, cols);
           const [x, bias, before] = [randomArray(cols, 11, 2), randomArray(rows, 13), randomArray(rows, 14)];
           x.fill(0, 32, 64); // a block of zeros
@@ -66,7 +66,7 @@ for (const without of PATHS) {
       }
 
       test(`residual adds W x, ${format}, x quantized already, 65x224`, async () => {
-        const gpu = await testGpu(without);
+        const gpu = await hardwareGpu(without);
         const [rows, cols] = [65, 224];
         const { matrix, bytes } = await matrixOf(gpu, format, rows, cols);
         const quantized = quantizeActivations(randomArray(cols, 11, 2));
@@ -89,7 +89,7 @@ for (const without of PATHS) {
       ['q6_k', 768],
     ] as const) {
       test(`residual adds W x, ${format}, x quantized on the way, 67x${cols}`, async () => {
-        const gpu = await testGpu(without);
+        const gpu = await hardwareGpu(without);
         const rows = 67;
         const { matrix, values } = await randomMatrix(gpu, format, rows, cols, cols);
         const x = randomArray(cols, 11, 2);
@@ -109,7 +109,7 @@ for (const without of PATHS) {
     }
 
     test('head gives the logits of the last of 3 tokens, normed, 259x96', async () => {
-      const gpu = await testGpu(without);
+      const gpu = await hardwareGpu(without);
       const [rows, cols] = [259, 96];
       const { matrix, bytes } = await matrixOf(gpu, 'q4', rows, cols);
       const [x, norm] = [randomArray(3 * cols, 11, 2), randomArray(cols, 12).map((w) => w + 1)];
@@ -132,7 +132,7 @@ for (const without of PATHS) {
     ]) {
       for (const input of ['to_q8', 'f32'] as const) {
         test(`head, ${input}, ${GROUP_ROWS} rows of 4 slots and ${TURNS} turns, 67x1056`, async () => {
-          const gpu = await testGpu(without);
+          const gpu = await hardwareGpu(without);
           const [rows, cols] = [67, 1056]; // 33 blocks: the last trip is not full
           const { matrix, bytes } = await matrixOf(gpu, 'q4', rows, cols);
           const [x, norm] = [randomArray(cols, 11, 2), randomArray(cols, 12).map((w) => w + 1)];
@@ -154,7 +154,7 @@ for (const without of PATHS) {
 
     for (const count of [1, 5, 8]) {
       test(`residual adds W x, x merged from ${count} parts of attention, 65x96`, async () => {
-        const gpu = await testGpu(without);
+        const gpu = await hardwareGpu(without);
         const [rows, cols, headDim] = [65, 96, 32];
         const { matrix, bytes } = await matrixOf(gpu, 'q4', rows, cols);
         const nHeads = cols / headDim;
@@ -190,7 +190,7 @@ for (const without of PATHS) {
       [32, 'f32'], // of a matrix without integers
     ] as const) {
       test(`gate_up_q8 is silu(gate) * up in signed bytes, 2x${intermediate} rows, ${input}`, async () => {
-        const gpu = await testGpu(without);
+        const gpu = await hardwareGpu(without);
         const [rows, cols] = [2 * intermediate, 64];
         const { matrix, bytes } = await matrixOf(gpu, 'q8', rows, cols);
         const [x, norm] = [randomArray(cols, 11, 2), randomArray(cols, 12).map((w) => w + 1)];

@@ -11,7 +11,7 @@ import { formatRuns, planeBytes, planParts } from '../../src/kernels/linear/weig
 import { fileRowBytes } from '../../src/kernels/load/file_types';
 import { Repacker } from '../../src/kernels/load/repack';
 import { assertClose } from '../close';
-import { PATHS, pathName, testGpu } from '../gpu/test_device';
+import { hardwareGpu, PATHS, pathName } from '../gpu/test_device';
 import { randomArray } from '../random';
 import { randomFileBytes, STORED } from './file_bytes';
 import { emptyMatrix, randomMatrix, readFloats, readRows } from './matrix';
@@ -65,7 +65,7 @@ describe('the plan of parts', () => {
 for (const without of PATHS) {
   for (const nTokens of without.length === 0 ? [1, 33] : [1]) {
     test(`a product of 64 + 64 + 1 rows equals that of the whole matrix, ${nTokens} tokens, ${pathName(without)}`, async () => {
-      const gpu = await testGpu(without);
+      const gpu = await hardwareGpu(without);
       const [rows, cols, partRows] = [129, 96, 64];
       const { matrix, values } = await randomMatrix(gpu, 'q8', rows, cols, 5, partRows);
       const x = randomArray(nTokens * cols, 11);
@@ -92,7 +92,7 @@ for (const without of PATHS) {
 }
 
 test('formats come in runs of neighboring parts; one that begins at an odd row is refused', async () => {
-  const gpu = await testGpu();
+  const gpu = await hardwareGpu();
   const parts = [
     emptyMatrix(gpu, 'q8', 192, 32, 64),
     emptyMatrix(gpu, 'f16', 63, 32),
@@ -134,7 +134,7 @@ describe('rows of a file reach the part that they belong to', () => {
   ] as const) {
     for (const format of ['f16', 'q4'] as const) {
       test(`${name}, ${format}`, async () => {
-        const gpu = await testGpu();
+        const gpu = await hardwareGpu();
         const cols = 96; // three blocks: scales of neighboring rows share a word
         const rows = sources.reduce((sum, [, , n]) => sum + n, 0);
         const whole = emptyMatrix(gpu, format, rows, cols);

@@ -11,7 +11,7 @@ export function createMatmul(gpu: Gpu, shape: LinearShape, epilogue: Epilogue): 
   return compileLinear(gpu, shape, epilogue, {
     name: 'matmul',
     wgsl: [matmul],
-    constants: () => ({}),
+    constants: () => ({ SKIP_EMPTY: gpu.isSoftware }),
     grid: ({ rows }, nTokens) => [Math.ceil(rows / TILE), Math.ceil(nTokens / TILE)],
     tokens: (nTokens) => nTokens,
   });

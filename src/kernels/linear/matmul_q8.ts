@@ -51,6 +51,8 @@ export const MATMUL_TILES: readonly Tiles[] = [
 const [, MEDIUM_TILES] = MATMUL_TILES;
 const LARGE_TILES = MATMUL_TILES[5];
 const SMALL_TILES = MATMUL_TILES[MATMUL_TILES.length - 1];
+/** The tiles of a GPU in software, whose threads run one after another: four times as fast as 64 x 64. */
+export const SOFTWARE_TILES = SMALL_TILES;
 /** Workgroups that fill a large GPU twice over. */
 const ENOUGH_WORKGROUPS = 256;
 
@@ -134,7 +136,12 @@ export function planMatmulQ8(
  * is what quantize_activations writes. Workgroups that share rows are neighbors: weights come from memory once.
  * @throws GpuProgramError with the number that does not fit
  */
-export function createMatmulQ8(gpu: Gpu, shape: MatmulQ8Shape, epilogue: Epilogue, given?: Tiles): Promise<Linear> {
+export function createMatmulQ8(
+  gpu: Gpu,
+  shape: MatmulQ8Shape,
+  epilogue: Epilogue,
+  given = gpu.isSoftware ? SOFTWARE_TILES : undefined,
+): Promise<Linear> {
   const tiles = planMatmulQ8(gpu.limits, MANY_TOKENS, ownRows(shape), given, shape.format);
   const { rowThreads, tokenThreads, tokensEach, stages } = tiles;
   return compileLinear(gpu, shape, epilogue, {

@@ -33,7 +33,7 @@ test('flags that are given again add up, each value once', () => {
 
 test('standards differ by suite, and --quick lowers them', () => {
   expect(parse('tune').request.shapes).toEqual(['llama-3.1-8b']);
-  expect(parse('tune --quick').request.shapes).toEqual(['storyteller']);
+  expect(parse('tune --quick').request.shapes).toEqual(['tiny']);
   expect(parse('tune --quick --shape llama-3.2-1b').request.shapes).toEqual(['llama-3.2-1b']);
   expect(parse('baseline').request.context).toBe(512);
   expect(parse('baseline --quick').request.context).toBe(64);
@@ -52,7 +52,7 @@ test('decode and prefill: one model of synthetic weights, and the numbers of a r
   });
   expect(request).toMatchObject({ context: 512, tokens: 512, runAhead: 'auto', activations: 'auto', rounds: 3 });
   expect(parse('decode --quick').request).toMatchObject({
-    shapes: ['storyteller'],
+    shapes: ['tiny'],
     context: 32,
     tokens: 16,
     rounds: 1,
@@ -103,7 +103,7 @@ test('step: a model of synthetic weights unless one is named, steps beside a bus
     steps: 1000,
     tokens: 200,
   });
-  expect(parse('step --quick').request).toMatchObject({ shapes: ['storyteller'], context: 32, steps: 8, tokens: 16 });
+  expect(parse('step --quick').request).toMatchObject({ shapes: ['tiny'], context: 32, steps: 8, tokens: 16 });
   expect(parse('step --model x.gguf --steps 5 --tokens 7')).toMatchObject({
     model: 'x.gguf',
     request: { madeUp: false, steps: 5, tokens: 7 },
@@ -131,7 +131,7 @@ for (const [line, complaint] of [
   ['roofline --kv f16', 'Unknown argument --kv.'],
   ['roofline extra', 'Unknown argument extra.'],
   ['attention --speed', 'Unknown argument --speed.'],
-  ['attention --shape gpt-2', '--shape gpt-2: choose storyteller, smollm2-135m, llama-3.2-1b, llama-3.1-8b.'],
+  ['attention --shape gpt-2', '--shape gpt-2: choose tiny, storyteller, smollm2-135m, llama-3.2-1b, llama-3.1-8b.'],
   ['decode --quant q5', '--quant q5: choose q4, q8, q4_k, q5_k, q6_k, f16.'],
   ['decode --step fast', '--step fast: choose auto, fused, plain.'],
   ['decode --run-ahead 0', '--run-ahead 0: at least 1.'],

@@ -8,6 +8,7 @@ import { rmsNorm } from '../../../src/cpu/rms_norm';
 import { applyRope, ropeTable } from '../../../src/cpu/rope';
 import type { Gpu } from '../../../src/gpu/device';
 import { CommandList } from '../../../src/gpu/kernel';
+import type { CapabilityName } from '../../../src/gpu/limits';
 import { gateUpEpilogue } from '../../../src/kernels/linear/epilogues/gate_up';
 import { headEpilogue } from '../../../src/kernels/linear/epilogues/head';
 import { qkvEpilogue } from '../../../src/kernels/linear/epilogues/qkv';
@@ -17,7 +18,7 @@ import { createMatmul } from '../../../src/kernels/linear/matmul';
 import { createMatvec } from '../../../src/kernels/linear/matvec';
 import type { WeightFormat } from '../../../src/kernels/linear/weight_format';
 import { assertClose } from '../../close';
-import { PATHS, pathName, testGpu } from '../../gpu/test_device';
+import { hardwareGpu, PATHS, pathName, testGpu } from '../../gpu/test_device';
 import { randomArray } from '../../random';
 import { randomMatrix, readFloats } from '../matrix';
 
@@ -63,6 +64,9 @@ function run(gpu: Gpu, product: Linear, groups: readonly GPUBindGroup[], nTokens
   list.run({ position, nTokens });
 }
 
+// The plain path takes the parameters of a GPU in software, too.
+const gpuOf = (without: readonly CapabilityName[]) => (without.length > 0 ? testGpu(without) : hardwareGpu(without));
+
 const flat = (rows: Float32Array[]) => Float32Array.from(rows.flatMap((row) => [...row]));
 
 for (const without of PATHS) {
@@ -73,7 +77,7 @@ for (const without of PATHS) {
     for (const format of isPlain ? (['q8', 'q4'] as const) : FORMATS) {
       for (const nTokens of format === 'q8' ? TOKENS : [1, 33]) {
         test(`residual adds W x + bias, ${format}, ${nTokens} tokens, 65x96`, async () => {
-          const gpu = await testGpu(without);
+          const gpu = await gpuOf(without);
           const c: Case = { gpu, rows: 65, cols: 96, nTokens, normed: false, biased: true, format };
           const { matrix, x, params, y } = await operands(c);
           const before = randomArray(nTokens * c.rows, 14);
@@ -90,7 +94,7 @@ for (const without of PATHS) {
 
     for (const nTokens of TOKENS) {
       test(`gate_up is silu(gate) * up of the normed row, ${nTokens} tokens, 2x63 rows`, async () => {
-        const gpu = await testGpu(without);
+        const gpu = await gpuOf(without);
         const c: Case = { gpu, rows: 126, cols: 64, nTokens, normed: true, biased: nTokens % 2 === 1, format: 'f16' };
         const { matrix, x, params, y } = await operands(c);
         const h = gpu.upload('h', new Float32Array(nTokens * 63 + 8).fill(-7));
@@ -113,7 +117,7 @@ for (const without of PATHS) {
       [70001, 32],
     ].filter(([rows]) => !isPlain || rows > 2)) {
       test(`head gives the logits of the last token alone, vocabulary ${vocab}, 3 tokens`, async () => {
-        const gpu = await testGpu(without);
+        const gpu = await gpuOf(without);
         const c: Case = { gpu, rows: vocab, cols, nTokens: 3, normed: true, biased: false, format: 'q8' };
         const { matrix, x, params, y } = await operands(c);
         const logits = gpu.upload('logits', new Float32Array(vocab + 4).fill(-7));
@@ -140,7 +144,7 @@ for (const without of PATHS) {
         { nTokens: 40, position: 0, cols: 64 },
       ]) {
         test(`qkv rotates q and k and writes the ${kvType} cache, ${nTokens} tokens at ${position}, ${cols} columns`, async () => {
-          const gpu = await testGpu(without);
+          const gpu = await gpuOf(without);
           const shape = { nHeads: 3, nKvHeads: 1, headDim: 32, contextLength: 40, kvType };
           const c: Case = { gpu, rows: 5 * 32, cols, nTokens, normed: true, biased: true, format: 'bf16' };
           const { matrix, x, params, y } = await operands(c);

@@ -22,7 +22,7 @@ import {
 } from '../../../src/kernels/linear/matmul_q8';
 import { rowParts } from '../../../src/kernels/linear/weight_format';
 import { assertClose } from '../../close';
-import { PATHS, pathName, testGpu } from '../../gpu/test_device';
+import { hardwareGpu, PATHS, pathName } from '../../gpu/test_device';
 import { randomArray } from '../../random';
 import { randomMatrix, readFloats } from '../matrix';
 
@@ -94,7 +94,7 @@ const shapeOf = (
 for (const nTokens of [31, 32, 33]) {
   test(`residual adds W x + bias, q4, ${nTokens} tokens, 65x96 in parts of 64 rows and of 1`, async () => {
     const shape = shapeOf(65, 96, 'q4', { normEps: 1e-5, bias: true, parts: rowParts(65, 64) });
-    const gpu = await testGpu();
+    const gpu = await hardwareGpu();
     const o = await operands(gpu, shape, nTokens);
     const before = randomArray(nTokens * shape.rows + 8, 14);
     const buffer = gpu.upload('residual', before);
@@ -112,7 +112,7 @@ for (const [format, cols] of [
   ['q6_k', 512],
 ] as const) {
   test(`residual adds W x, ${format}, 33 tokens, 65x${cols}`, async () => {
-    const gpu = await testGpu();
+    const gpu = await hardwareGpu();
     const shape = shapeOf(65, cols, format);
     const o = await operands(gpu, shape, 33);
     const residual = gpu.upload('residual', new Float32Array(33 * 65));
@@ -123,7 +123,7 @@ for (const [format, cols] of [
 }
 
 test('gate_up is silu(gate) * up, q8, 63 and 65 tokens, 2x31 rows, a single block, 8 tokens a thread', async () => {
-  const gpu = await testGpu();
+  const gpu = await hardwareGpu();
   for (const nTokens of [63, 65]) {
     const shape = shapeOf(62, 32, 'q8', { bias: true });
     const o = await operands(gpu, shape, nTokens);
@@ -141,7 +141,7 @@ test('gate_up is silu(gate) * up, q8, 63 and 65 tokens, 2x31 rows, a single bloc
 const silu = (v: number) => v / (1 + Math.exp(-v));
 
 test(`residual adds W x, q4, 67 rows, one token, one stage, ${pathName(PATHS[1])}`, async () => {
-  const gpu = await testGpu(PATHS[1]);
+  const gpu = await hardwareGpu(PATHS[1]);
   const shape = shapeOf(67, 96, 'q4');
   const o = await operands(gpu, shape, 1);
   const residual = gpu.upload('residual', new Float32Array(67 + 4).fill(-7));
@@ -156,7 +156,7 @@ test(`residual adds W x, q4, 67 rows, one token, one stage, ${pathName(PATHS[1])
 });
 
 test('qkv rotates q and k and writes the cache, q8, 67 tokens at 5, the default tiles', async () => {
-  const gpu = await testGpu();
+  const gpu = await hardwareGpu();
   const [nTokens, position, context] = [67, 5, 72];
   const shape = shapeOf(160, 224, 'q8', { normEps: 1e-5, bias: true });
   const o = await operands(gpu, shape, nTokens);

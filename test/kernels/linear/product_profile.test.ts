@@ -7,7 +7,7 @@ import { createLinear } from '../../../src/kernels/linear/create_linear';
 import { residualEpilogue } from '../../../src/kernels/linear/epilogues/residual';
 import { type ProductProfile, productKey } from '../../../src/kernels/linear/product_profile';
 import { assertClose } from '../../close';
-import { testGpu } from '../../gpu/test_device';
+import { hardwareGpu } from '../../gpu/test_device';
 import { randomArray } from '../../random';
 import { randomMatrix, readFloats } from '../matrix';
 
@@ -45,7 +45,7 @@ test.each([
   ['the defaults where what was tuned does not fit', profile({ ...TUNED, WORKGROUP: 65536 }), 0],
   ['the defaults where what was tuned is no parameter set at all', profile({ WORKGROUP: 'x' }), 0],
 ])('a product runs on %s', async (_, given, workgroups) => {
-  const gpu = await testGpu();
+  const gpu = await hardwareGpu();
   const { matrix, values } = await randomMatrix(gpu, 'q4', 65, 96, 1);
   const tuned = given && Object.keys(given.matvec[KEY]).length === 0 ? { ...given, matvec: {} } : given;
   const kernel = await createLinear(gpu, 'decode', SHAPE, RESIDUAL, 'f32', tuned);
@@ -61,7 +61,7 @@ test.each([
 });
 
 test('tiles that do not fit are as if they were not there', async () => {
-  const gpu = await testGpu();
+  const gpu = await hardwareGpu();
   const tiles = { 'residual 65x96 q4 q8': { rowThreads: 512, tokenThreads: 512, tokensEach: 8, stages: 2 } };
   const kernel = await createLinear(gpu, 'prefill', SHAPE, RESIDUAL, 'q8', profile(TUNED, tiles));
   const { matrix } = await randomMatrix(gpu, 'q4', 65, 96, 1);
