@@ -27,7 +27,8 @@ export type SuiteName =
   | 'quality'
   | 'step'
   | 'sdk'
-  | 'race';
+  | 'race'
+  | 'kv';
 export type Quant = 'q4' | 'q8' | 'q4_k' | 'q5_k' | 'q6_k' | 'f16';
 
 export interface BenchRequest {
@@ -402,6 +403,28 @@ export interface RaceRow {
   refused: string | null;
 }
 
+/** Two chats in turns on one cache. Times in milliseconds, medians but for the copies' means. */
+export interface KvFigures {
+  /** Of one parked chat. */
+  bytes: number;
+  parkMs: number;
+  restoreMs: number;
+  /** To the first token of a chat that is new, that comes back, and that never left. */
+  coldMs: number;
+  backMs: number;
+  liveMs: number;
+  /** Prompt tokens that were reused when the chat came back. */
+  cachedTokens: number;
+}
+
+export interface KvRow {
+  shape: ShapeName;
+  /** Of each chat's prompt. */
+  tokens: number;
+  measured: KvFigures | null;
+  refused: Refusal | null;
+}
+
 /** The choices that decode and prefill were asked for. */
 export interface ModelChoice {
   quant: Quant;
@@ -429,6 +452,7 @@ export type BenchResult =
   | { suite: 'quality'; model: string; kv: 'f16' | 'f32'; tokens: number; rows: QualityRow[] }
   | { suite: 'sdk'; model: string; sameText: boolean; rows: SdkRow[] }
   | { suite: 'race'; version: string; shaders: string; quant: Quant; rows: RaceRow[] }
+  | { suite: 'kv'; quant: Quant; kv: 'f16' | 'f32'; rows: KvRow[] }
   | { suite: 'tune'; kv: 'f16' | 'f32'; roofline: Roofline; tables: TuneTable[] };
 
 export type BenchReport = BenchResult & Surroundings & { browser: string };

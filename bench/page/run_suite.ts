@@ -6,6 +6,7 @@ import { attentionSuite } from './attention';
 import { baselineSuite } from './baseline';
 import { type AskNeighbor, Bench } from './bench';
 import { decodeSuite } from './decode';
+import { kvSuite } from './kv';
 import { prefillSuite } from './prefill';
 import { qualitySuite } from './quality';
 import { raceSuite } from './race';
@@ -66,6 +67,8 @@ async function suite(bench: Bench): Promise<BenchResult> {
       return stepSuite(bench);
     case 'race':
       return raceSuite(bench);
+    case 'kv':
+      return kvSuite(bench);
     case 'sdk':
       return sdkSuite(bench);
     default:

@@ -24,7 +24,7 @@ const SHAPE_NAMES = Object.keys(MODELS) as ShapeName[];
 const STANDARD_SHAPES: ShapeName[] = ['storyteller', 'llama-3.2-1b', 'llama-3.1-8b'];
 
 /** Suites of synthetic weights. */
-const MADE_UP: readonly SuiteName[] = ['decode', 'prefill', 'step', 'race'];
+const MADE_UP: readonly SuiteName[] = ['decode', 'prefill', 'step', 'race', 'kv'];
 
 const COMMON = {
   json: { kind: 'switch', help: 'one JSON object on stdout, nothing else' },
@@ -147,6 +147,17 @@ const SUITES = {
       shape: { ...SHAPE, help: 'model shape; may be given again (default llama-3.2-1b and llama-3.1-8b)' },
       quant: MODEL.quant,
       rounds: { kind: 'whole', value: 'N', help: 'races, one after another (default 3)' },
+    },
+  },
+  kv: {
+    help: 'two chats in turns on one cache: bytes and copies of a parked one, and the first token of one that comes back',
+    flags: {
+      shape: MODEL.shape,
+      quant: MODEL.quant,
+      kv: KV,
+      activations: MODEL.activations,
+      lengths: { kind: 'text', value: 'LIST', help: 'prompt tokens of each chat (default 512,1024,4096)' },
+      rounds: { kind: 'whole', value: 'N', help: 'turns of each length, medians are told (default 3)' },
     },
   },
   sdk: {

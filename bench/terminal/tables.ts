@@ -3,6 +3,7 @@
 import type { AttentionRow, BaselineResult, BenchReport, Roofline, RooflinePoint } from '../report';
 import { decodeTables, prefillTables } from './decode_tables';
 import { figure, grid, parameterText } from './grid';
+import { kvTable } from './kv_table';
 import { raceTable } from './race_table';
 import { sdkTable } from './sdk_table';
 import { stepTables } from './step_tables';
@@ -100,12 +101,18 @@ function qualityTable({ model, kv, tokens, rows }: Extract<BenchReport, { suite:
   return `${title}\n${grid(head, cells)}`;
 }
 
+type OfModels = Extract<BenchReport, { suite: 'decode' | 'prefill' | 'step' | 'race' | 'kv' }>;
+
+function isOfModels(report: BenchReport): report is OfModels {
+  return ['decode', 'prefill', 'step', 'race', 'kv'].includes(report.suite);
+}
+
 /** The report is of no model, then, whatever else was measured. */
 export function everyModelRefused(report: BenchReport) {
   const refusals =
     report.suite === 'baseline'
       ? report.rows.map(({ chatRefused }) => chatRefused)
-      : report.suite === 'decode' || report.suite === 'prefill' || report.suite === 'step' || report.suite === 'race'
+      : isOfModels(report)
         ? report.rows.map(({ refused }) => refused)
         : [];
   return refusals.length > 0 && refusals.every((refused) => refused !== null);
@@ -149,6 +156,8 @@ function suiteTables(report: BenchReport): string[] {
       return stepTables(report);
     case 'race':
       return [raceTable(report)];
+    case 'kv':
+      return [kvTable(report)];
     case 'sdk':
       return [sdkTable(report)];
     default:

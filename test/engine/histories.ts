@@ -8,21 +8,11 @@ import { readConfig } from '../../src/model/config/read';
 import { resolveTensors } from '../../src/model/tensors';
 import { openModel } from '../../src/storage/model_file';
 import { droppedFolder } from '../model/files';
+import { randomSource } from '../random';
 import { ask, numberSession, TINY } from './loop_session';
 
 const CONTEXT = 160;
 const VOCAB = 259;
-
-/** A sequence of numbers from 0 to 2^32 that its seed decides (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return (t ^ (t >>> 14)) >>> 0;
-  };
-}
 
 /** A chat: the ids of its turns, questions and answers in turn. */
 interface Chat {
@@ -48,14 +38,14 @@ export async function openHistories(): Promise<(seed: number, steps: number, cou
   const fresh = numberSession(newBackend());
 
   return async (seed, steps, counts) => {
-    const random = randomOf(seed);
-    const pick = (n: number) => random() % n;
+    const random = randomSource(seed);
+    const pick = (n: number) => Math.floor(random() * n);
     const ids = (count: number) => Array.from({ length: count }, () => pick(VOCAB));
     const backend = newBackend();
     const session = numberSession(backend);
-    const budgetTokens = [0, 60, 200, 1000][pick(4)] ?? 0;
+    const budgetTokens = [0, 100, 300, 1000][pick(4)] ?? 0;
     session.branches = new Branches(backend.parking, budgetTokens * backend.parking.bytesPerToken);
-    const system = ids(20);
+    const system = ids(pick(2) === 0 ? 4 : 20);
     const chats: Chat[] = Array.from({ length: 1 + pick(4) }, () => ({ turns: [] }));
     let chat = chats[0] as Chat;
     for (let step = 0; step < steps; step++) {
@@ -64,13 +54,13 @@ export async function openHistories(): Promise<(seed: number, steps: number, cou
       if (edits === 0) chat.turns.splice(2 * pick(1 + chat.turns.length / 2)); // the question there is edited
       const isAgain = edits === 1 && chat.turns.length > 0; // the answer is made again
       if (isAgain) chat.turns.splice(-1);
-      else chat.turns.push(ids(1 + pick(16)));
+      else chat.turns.push(ids(8 + pick(16)));
       let prompt = [...system, ...chat.turns.flat()];
       if (prompt.length > CONTEXT - 20) {
-        chat.turns = [ids(1 + pick(16))];
+        chat.turns = [ids(8 + pick(16))];
         prompt = [...system, ...chat.turns.flat()];
       }
-      const options: GenerateOptions = { temperature: 0.9, seed: random(), maxTokens: 1 + pick(10) };
+      const options: GenerateOptions = { temperature: 0.9, seed: pick(2 ** 32), maxTokens: 1 + pick(10) };
       if (pick(4) === 0) options.repetitionPenalty = 1.3;
       if (pick(8) === 0) options.reuseCache = false;
       if (pick(12) === 0) await session.branches.leave(session);

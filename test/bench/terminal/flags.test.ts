@@ -121,11 +121,14 @@ test('sdk: answers of so many tokens by the storyteller, or by the model that is
 });
 
 for (const [line, complaint] of [
-  ['', 'Which suite? Please choose roofline, attention, baseline, tune, prefill, decode, quality, step, race, sdk.'],
+  [
+    '',
+    'Which suite? Please choose roofline, attention, baseline, tune, prefill, decode, quality, step, race, kv, sdk.',
+  ],
   ['--json', 'Which suite?'],
   [
     'attenton',
-    'No suite attenton: choose roofline, attention, baseline, tune, prefill, decode, quality, step, race, sdk.',
+    'No suite attenton: choose roofline, attention, baseline, tune, prefill, decode, quality, step, race, kv, sdk.',
   ],
   ['toString', 'No suite toString'],
   ['roofline --kv f16', 'Unknown argument --kv.'],
@@ -161,7 +164,7 @@ for (const [line, complaint] of [
 test('--help wins, and the usage names every suite and flag', () => {
   expect(parseBench(['attention', '--help'])).toBe('help');
   const words =
-    'roofline: attention: baseline: tune: prefill: decode: quality: step: race: --steps --shape --attention --lengths --kv --context --model --quant ' +
+    'roofline: attention: baseline: tune: prefill: decode: quality: step: race: kv: --steps --shape --attention --lengths --kv --context --model --quant ' +
     '--tokens --run-ahead --activations --step --sweep --rounds --json --quick';
   for (const word of words.split(' ')) expect(benchUsage()).toContain(word);
 });

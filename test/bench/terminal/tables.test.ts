@@ -271,3 +271,29 @@ test('race: both arithmetics for each kind of pass, what a load would choose, an
   expect(everyModelRefused(report)).toBe(false);
   expect(everyModelRefused(reportOf(rows.slice(1)))).toBe(true);
 });
+
+test('kv: what a parked chat takes, and the first token of one that comes back', () => {
+  const measured = {
+    bytes: 134_217_728,
+    parkMs: 2.5,
+    restoreMs: 0.4,
+    coldMs: 160,
+    backMs: 6,
+    liveMs: 4,
+    cachedTokens: 4095,
+  };
+  const refused = { code: 'gpu-memory', message: 'Too large.' };
+  const report: BenchReport = {
+    ...AROUND,
+    suite: 'kv',
+    quant: 'q4',
+    kv: 'f16',
+    rows: [
+      { shape: 'llama-3.2-1b', tokens: 4096, measured, refused: null },
+      { shape: 'llama-3.1-8b', tokens: 4096, measured: null, refused },
+    ],
+  };
+  const lines = benchTables(report).split('\n').slice(3);
+  expect(lines[2]).toMatch(/^llama-3.2-1b +4096 +134 +2\.50 +0\.400 +160 +6\.00 +3\.75 % +4\.00 +4095$/);
+  expect(lines[3]).toBe('llama-3.1-8b, 4096 tokens: Too large.');
+});

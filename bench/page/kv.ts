@@ -1,0 +1,111 @@
+// `bench -- kv`: two chats that take turns on one cache. What a parked chat takes, how long its copies take, and the
+// time to the first token of a chat that is new, that comes back, and that never left.
+
+import { Branches } from '../../src/engine/worker/branches';
+import type { BenchResult, KvFigures, KvRow, Refusal, ShapeName } from '../report';
+import type { Bench } from './bench';
+import { seededPrompt } from './seeded_tokenizer';
+import { type Answer, answer, openSynthetic, refusalOf, type SyntheticModel, warmUp } from './synthetic_session';
+
+const LENGTHS = [512, 1024, 4096];
+const QUICK_LENGTHS = [32];
+/** The answer's tokens, and room. */
+const TOKENS = 2;
+const ROOM = 16;
+/** Room for all that a row parks. */
+const BUDGET = 2 ** 34;
+/** Copies in one measurement: browsers tell of finished work milliseconds late. */
+const COPIES = 8;
+
+export async function kvSuite(bench: Bench): Promise<BenchResult> {
+  const { quant, kv, shapes, quick, lengths: asked } = bench.request;
+  const lengths = asked ?? (quick ? QUICK_LENGTHS : LENGTHS);
+  const rows: KvRow[] = [];
+  for (const shape of shapes) {
+    if (bench.stopped) break;
+    bench.say({ text: `${shape}: making the model` });
+    for (const row of await measureShape(bench, shape, lengths)) {
+      rows.push(row);
+      bench.say({ text: `${shape}, ${row.tokens} tokens`, done: rows.length, total: shapes.length * lengths.length });
+    }
+  }
+  return { suite: 'kv', quant, kv, rows };
+}
+
+async function measureShape(bench: Bench, shape: ShapeName, lengths: readonly number[]): Promise<KvRow[]> {
+  const row = (tokens: number, measured: KvFigures | null, refused: Refusal | null = null): KvRow => ({
+    shape,
+    tokens,
+    measured,
+    refused,
+  });
+  try {
+    const model = await openSynthetic(bench, shape, Math.max(...lengths) + ROOM);
+    const rows: KvRow[] = [];
+    for (const tokens of lengths) if (!bench.stopped) rows.push(row(tokens, await measureTurns(bench, model, tokens)));
+    await bench.renew(); // the next model needs the memory
+    return rows;
+  } catch (error) {
+    const refused = await refusalOf(bench, error);
+    return lengths.map((tokens) => row(tokens, null, refused));
+  }
+}
+
+async function measureTurns(bench: Bench, model: SyntheticModel, tokens: number): Promise<KvFigures> {
+  const { session } = model;
+  const { parking } = session.backend;
+  if (!parking) throw new Error('this backend parks nothing');
+  let seed = 1000 * tokens; // no two prompts share an id
+  const prompt = () => seededPrompt(tokens, tokens, seed++);
+  await warmUp(() => answer(model, prompt(), TOKENS), bench.request.quick);
+  const heard: Record<'cold' | 'back' | 'live', Answer[]> = { cold: [], back: [], live: [] };
+  for (let round = 0; round < bench.request.rounds; round++) {
+    session.branches = new Branches(parking, BUDGET);
+    const [a, b] = [prompt(), prompt()];
+    heard.cold.push(await answer(model, a, TOKENS));
+    heard.cold.push(await answer(model, b, TOKENS));
+    heard.back.push(await answer(model, a, TOKENS));
+    heard.live.push(await answer(model, a, TOKENS));
+    session.branches.giveUp();
+  }
+  session.branches = undefined;
+  const ttft = (answers: readonly Answer[]) => median(answers.map(({ metrics }) => metrics.ttftMs ?? 0));
+  return {
+    bytes: tokens * parking.bytesPerToken,
+    ...(await timeCopies(bench, model, tokens)),
+    coldMs: ttft(heard.cold),
+    backMs: ttft(heard.back),
+    liveMs: ttft(heard.live),
+    cachedTokens: Math.min(...heard.back.map(({ usage }) => usage.cachedTokens)),
+  };
+}
+
+/** Mean times of a copy out of the cache, with its buffers, and of one back into it. */
+async function timeCopies(
+  { gpu }: Bench,
+  { session }: SyntheticModel,
+  tokens: number,
+): Promise<{ parkMs: number; restoreMs: number }> {
+  const { queue } = gpu.device;
+  const ids = new Uint32Array(tokens);
+  let parkMs = 0;
+  let restoreMs = 0;
+  for (let i = 0; i < COPIES; i++) {
+    const started = performance.now();
+    const copy = await session.backend.parking?.park(tokens);
+    await queue.onSubmittedWorkDone();
+    const parked = performance.now();
+    for (let k = 0; k < COPIES; k++) copy?.restore(ids);
+    await queue.onSubmittedWorkDone();
+    parkMs += (parked - started) / COPIES;
+    restoreMs += (performance.now() - parked) / COPIES ** 2;
+    copy?.destroy();
+  }
+  session.cachedIds = []; // keys and values are those of other ids
+  return { parkMs, restoreMs };
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}

@@ -1,0 +1,32 @@
+// Chats that take turns, as a table. Pure.
+
+import type { BenchReport } from '../report';
+import { figure, grid } from './grid';
+
+const HEAD = [
+  'shape',
+  'tokens',
+  'parked MB',
+  'park ms',
+  'restore ms',
+  'TTFT new',
+  'back',
+  'back / new',
+  'never left',
+  'reused',
+];
+
+export function kvTable({ quant, kv, rows }: Extract<BenchReport, { suite: 'kv' }>): string {
+  const cells = rows.flatMap(({ shape, tokens, measured }) => {
+    if (!measured) return [];
+    const { bytes, parkMs, restoreMs, coldMs, backMs, liveMs, cachedTokens } = measured;
+    const times = [parkMs, restoreMs, coldMs, backMs].map(figure);
+    const share = `${figure((100 * backMs) / coldMs)} %`;
+    return [[shape, `${tokens}`, figure(bytes / 1e6), ...times, share, figure(liveMs), `${cachedTokens}`]];
+  });
+  const refused = rows.flatMap(({ shape, tokens, refused: why }) =>
+    why ? [`${shape}, ${tokens} tokens: ${why.message}`] : [],
+  );
+  const title = `${quant} weights, KV ${kv}; two chats in turns, ms to the first token, and copies of one of them`;
+  return [title, grid(HEAD, cells), ...refused].join('\n');
+}
