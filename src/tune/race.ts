@@ -15,11 +15,13 @@ const BUDGET_MS = 300;
 const LIMIT_MS = 1500;
 /** An idle GPU takes this long to reach its clocks. */
 const WARM_MS = 25;
+const MOST_WARM = 16;
 const ROUNDS = 5;
 const LEAST_ROUNDS = 2;
 /** Growths of a lap: the first laps are too short to predict more than the order of magnitude. */
-const GROWTHS = 2;
-const MOST_REPEATS = 400;
+const GROWTHS = 3;
+/** Dispatches of a lap that the CPU records in a few milliseconds. */
+const MOST_REPEATS = { gpu: 400, cpu: 4000 };
 /** A lap of a clock that browsers round to 65 microseconds, and of one that hears of the end up to 3 ms late. */
 const LAP_MS = { gpu: 3, cpu: 15 };
 const CLOCK_STEP_MS = { gpu: 0.065, cpu: 1 };
@@ -72,16 +74,22 @@ async function racePass(
     each = { f32, q8 };
     const least = both((type) => Math.max(each[type], CLOCK_STEP_MS[clock] / repeats[type]));
     if (growth === GROWTHS || Math.min(f32 * repeats.f32, q8 * repeats.q8) >= LAP_MS[clock]) break;
-    repeats = both((type) => Math.min(MOST_REPEATS, Math.max(repeats[type], Math.ceil(LAP_MS[clock] / least[type]))));
+    repeats = both((type) =>
+      Math.min(MOST_REPEATS[clock], Math.max(repeats[type], Math.ceil(LAP_MS[clock] / least[type]))),
+    );
   }
   const roundMs = each.f32 * repeats.f32 + each.q8 * repeats.q8;
   const rounds = Math.min(ROUNDS, Math.floor(leftMs / roundMs));
   if (!(roundMs > 0)) return 'took no time by the clock';
   if (rounds < LEAST_ROUNDS) return `takes ${Math.round(roundMs)} ms a round, which is too long to race`;
-  const warm = Math.max(0, Math.min(Math.ceil(WARM_MS / roundMs), Math.floor(leftMs / roundMs) - rounds));
+  const affordable = Math.floor(leftMs / roundMs) - rounds;
+  const warm = Math.max(0, Math.min(MOST_WARM, Math.ceil(WARM_MS / roundMs), affordable));
   const order = Array.from({ length: warm + rounds }, (_, i) => (i % 2 ? ORDER.toReversed() : ORDER)).flat();
   const times = await time(order);
-  const result = both((type) => summaryOf(times.filter((_, i) => order[i] === type).slice(warm)));
+  const result = both((type): RaceTime => {
+    const { ms, spread } = summaryOf(times.filter((_, i) => order[i] === type).slice(warm));
+    return { ms, spread: Math.max(spread, CLOCK_STEP_MS[clock] / (each[type] * repeats[type])) };
+  });
   const { f32, q8 } = result;
   const spread = Math.max(f32.spread, q8.spread);
   if (!(f32.ms > 0 && q8.ms > 0)) return 'took no time by the clock';

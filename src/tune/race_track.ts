@@ -33,7 +33,7 @@ const TOKENS = 64;
 const CHUNK_RUNS = 4;
 /** Rows of a prompt's product: enough for the largest tiles. */
 const PREFILL_ROWS = 4096;
-/** Laps whose stamps are read together. */
+/** Laps of one call: of a race's rounds, and of those before them that warm up. */
 const MOST_LAPS = 64;
 const EPS = 1e-5;
 const BLOCK_BYTES = 2 ** 20;
@@ -96,10 +96,11 @@ export class RaceTrack implements Track {
       const list = new CommandList(gpu);
       const runs = Math.ceil(repeats / chunks);
       for (let i = 0; i < runs; i++) this.runs[pass][type](list, i, nTokens);
-      const start = performance.now();
       const encoder = gpu.device.createCommandEncoder({ label: 'race' });
       list.record(encoder, { position: 0, nTokens }, times?.next());
-      gpu.submit(encoder.finish());
+      const commands = encoder.finish();
+      const start = performance.now();
+      gpu.submit(commands);
       if (!times) await gpu.device.queue.onSubmittedWorkDone();
       taken.push((repeats / (runs * chunks)) * (times ? 1 : performance.now() - start));
     }

@@ -1,6 +1,6 @@
 // The race of arithmetics: its laps and its refusals on a made-up track, its products on a real device, and the choice.
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { LinearPass } from '../../src/kernels/linear/create_linear';
 import { planeBytes, type WeightFormat } from '../../src/kernels/linear/weight_format';
 import type { ActivationType } from '../../src/model/arithmetic';
@@ -74,6 +74,17 @@ describe('laps', () => {
     await raceOn(track, go);
     const order = track.laps.filter(({ pass }) => pass === 'decode').map(({ type }) => type);
     expect(order.slice(-8)).toEqual(['q8', 'f32', 'f32', 'q8', 'q8', 'f32', 'f32', 'q8']);
+  });
+
+  test('tiny products take few laps, and the steps of the clock count as spread', async () => {
+    const tiny = { q8: 0.001, f32: 0.0011 };
+    const track = new MadeUpTrack({ decode: tiny, prefill: tiny });
+    const calls = vi.spyOn(track, 'time');
+    const races = await raceOn(track, go);
+    if (typeof races === 'string') throw new Error(races);
+    expect(Math.max(...calls.mock.calls.map(([, laps]) => laps.length))).toBeLessThanOrEqual(64); // stamps of a track
+    expect(races.decode.q8.spread).toBeGreaterThan(0.1);
+    expect(decideArithmetic(races, false)).toEqual({ decode: 'f32', prefill: 'f32' });
   });
 
   test.each<[string, Each, Track['clock'], (lap: number) => number, RegExp]>([
