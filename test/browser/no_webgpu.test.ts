@@ -1,18 +1,32 @@
-// A browser without WebGPU: the page says so once and computes on the CPU.
+// A browser without WebGPU: the page says so once and computes on the CPU, which answers and goes on with what was cut.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openSite, ready, type Site, sendAndStop, textOf, visit } from './site';
+import {
+  ended,
+  lastAnswer,
+  openSite,
+  ready,
+  type Site,
+  send,
+  sendAndStop,
+  setting,
+  textOf,
+  type Visit,
+  visit,
+} from './site';
 
 let site: Site;
+let visited: Visit;
 
 beforeAll(async () => {
   site = await openSite({ webgpu: false });
+  visited = await visit(site);
 });
 
 afterAll(() => site?.close());
 
 test('without WebGPU the CPU answers, with a notice', async () => {
-  const { page, strangers } = await visit(site);
+  const { page, strangers } = visited;
   const adapter = await page.evaluate(async () => (await navigator.gpu?.requestAdapter()) ?? null);
   expect(adapter, 'this browser should have no WebGPU adapter').toBeNull();
   await ready(page);
@@ -20,4 +34,27 @@ test('without WebGPU the CPU answers, with a notice', async () => {
   expect(await sendAndStop(page, 'Tell me a story about a bear')).toBe('done');
   expect(await textOf(page.getByTestId('metrics').locator('[data-figure=backend]'))).toBe('cpu');
   expect(strangers).toEqual([]);
+});
+
+test('the storyteller goes on with a cut answer, word for word as if it had not been cut', async () => {
+  const { page } = visited;
+  const story = () => textOf(lastAnswer(page).locator('.text'));
+  const ask = async (question: string, most: string) => {
+    await setting(page, 'maxTokens', most);
+    await send(page, question);
+    expect(await ended(page)).toBe('done');
+  };
+  await page.getByTestId('new-conversation').click();
+  await setting(page, 'temperature', '0');
+  await ask('Tell me a story about a brave cat', '40');
+  const whole = await story();
+  await page.getByTestId('new-conversation').click();
+  await ask('Tell me a story about a brave cat', '15');
+  const part = await story();
+  await setting(page, 'maxTokens', '25');
+  await page.getByTestId('continue').click();
+  await expect.poll(async () => (await story()).length).toBeGreaterThan(part.length);
+  expect(await ended(page)).toBe('done');
+  expect(part.length).toBeLessThan(whole.length);
+  expect(await story()).toBe(whole);
 });
