@@ -573,6 +573,11 @@ describe('the handle', () => {
         types.add(event.type);
         if (event.type === 'token') texts.push(event.text);
       }
+      let chosen = '';
+      const constraint = { kind: 'choice', texts: ['yes', 'no'] } as const;
+      for await (const event of Vivace.chat('Yes or no?', { constraint })) {
+        if (event.type === 'token' || event.type === 'done') chosen += event.text;
+      }
       const stop = new AbortController();
       let counted = 0;
       for await (const event of Vivace.chat([{ role: 'user', content: 'Hi' }], { signal: stop.signal })) {
@@ -583,10 +588,11 @@ describe('the handle', () => {
       const { version } = Vivace;
       await Vivace.destroy();
       const late = await Vivace.load().catch(codeOf);
-      return { texts, types: [...types], counted, refused, late, version };
+      return { texts, types: [...types], chosen, counted, refused, late, version };
     }, `${hosts.cdn}nothing.gguf`);
     expect(seen.texts.length).toBeGreaterThan(3);
     expect(seen.types).toEqual(expect.arrayContaining(['prefill', 'token', 'done']));
+    expect(['yes', 'no']).toContain(seen.chosen); // by embed_constraint.js beside the tag
     expect(seen.counted).toBeLessThan(60); // a complete answer has more
     expect([seen.refused, seen.late]).toEqual(['model-fetch', 'invalid-request']);
     expect(seen.version).toMatch(/^\d+\.\d+\.\d+$/);
