@@ -363,6 +363,7 @@ export interface WorkerApi {
     options: LoadOptions,
     onProgress: (progress: LoadProgress) => unknown,
     startHasher: StartHasher,
+    before?: ArithmeticChoice,
   ): Promise<LoadResult>;
   cancelLoad(): void;
   /** Ends the waits of the load for other tabs, now and later. */

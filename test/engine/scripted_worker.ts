@@ -60,6 +60,8 @@ interface Stream {
 
 export class ScriptedWorker {
   options: LoadOptions | null = null;
+  /** The arithmetic of the model that was lost before. */
+  before: object | undefined;
   private readonly isMute: boolean;
   readonly requests: GenerateRequest[] = [];
   /** The other calls, in order. */
@@ -147,8 +149,16 @@ export class ScriptedWorker {
       await this.site.lock?.held;
       return this.site.lock?.name ?? null;
     },
-    load: (_: unknown, options: LoadOptions, report: Remote<(p: LoadProgress) => void>, hash: Remote<() => boolean>) =>
-      this.load(options, report, hash),
+    load: (
+      _: unknown,
+      options: LoadOptions,
+      report: Remote<(p: LoadProgress) => void>,
+      hash: Remote<() => boolean>,
+      before?: object,
+    ) => {
+      this.before = before;
+      return this.load(options, report, hash);
+    },
     cancelLoad: () => void this.calls.push('cancelLoad'),
     goOnAlone: () => void this.calls.push('goOnAlone'),
     hasGpu: () => this.site.hasGpu,
@@ -193,7 +203,8 @@ export class ScriptedWorker {
     if (options.backend === 'webgpu' && backend === 'cpu') return toFailure(new WebGpuUnavailableError('no adapter'));
     const { contextLength = 1000 } = options;
     const model = { parameters: this.site.parameters };
-    const info = { backend, contextLength, model, embeddings: {}, warnings: [], attention: {}, step: {} };
+    const arithmetic = { cause: 'raced' };
+    const info = { backend, contextLength, model, embeddings: {}, warnings: [], attention: {}, step: {}, arithmetic };
     return { info: info as unknown as EngineInfo };
   }
 

@@ -75,10 +75,10 @@ const BUILDS = [
  * The fields that ask for them took OpenAI's interface 0.3.
  */
 export const BUDGETS = [
-  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 188 },
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 242.8 },
+  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 188.2 },
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 243.1 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 80.5 },
-  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 323.2 },
+  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 323.5 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_request.js'], budgetKb: 8, ceilingKb: 8.4 },
   { name: "OpenAI's responses", files: ['lib/openai_responses.js'], budgetKb: 3, ceilingKb: 3.5 },
   { name: 'the Prompt API', files: ['lib/prompt_api.js'], budgetKb: 5, ceilingKb: 6.3 },
@@ -99,7 +99,7 @@ export const BUDGETS = [
  */
 const PAGE_BUDGETS = [
   { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 90 },
-  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 268.6 },
+  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 268.9 },
 ];
 
 /** What index.html names: its scripts with what they import at once, its style sheets and, if asked, its worker. */

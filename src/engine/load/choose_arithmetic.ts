@@ -18,7 +18,7 @@ import type { ResolvedLoad } from './load_options';
 
 /** The parts of a load that the choice depends on. */
 export interface ArithmeticLoad {
-  options: Pick<ResolvedLoad, 'activations' | 'step'>;
+  options: Pick<ResolvedLoad, 'activations' | 'step' | 'before'>;
   layers: readonly LayerWeights[];
   /** True if all layers can run as one dispatch, which multiplies bytes. */
   mayFuse: boolean;
@@ -26,6 +26,8 @@ export interface ArithmeticLoad {
   warnings: Warning[];
   signal: AbortSignal;
 }
+
+const RACED: readonly ArithmeticChoice['cause'][] = ['raced', 'kept', 'failed'];
 
 const choice = (cause: ArithmeticChoice['cause'], reason: string, of: Arithmetic, figures: Race | null = null) => ({
   ...of,
@@ -61,12 +63,14 @@ export async function chooseArithmetic(
 
 /** The choice that needs no race, or else what to race over. */
 export function knownArithmetic(gpu: Gpu, load: ArithmeticLoad): ArithmeticChoice | RaceShape {
-  const { activations } = load.options;
+  const { activations, before } = load.options;
   if (activations !== 'auto') return choice('asked', 'asked for by name', arithmeticOf(activations));
   // A software GPU gains nothing from q8, takes seconds longer to compile its kernels, and its times are luck.
   if (gpu.isSoftware) return choice('software', 'no race on a GPU in software', arithmeticOf('f32'));
   const shape = raceShape(load.layers);
   if (!shape) return choice('plain', 'no matrix of this model has integers', arithmeticOf('f32'));
+  // Where nothing is kept, or no race brought a result, an answer still goes on as it began.
+  if (before && RACED.includes(before.cause)) return before;
   const kept = load.profile?.race[raceKey(shape)];
   return kept ? raced('kept', { ...shape, ...kept }, load) : shape;
 }

@@ -23,7 +23,7 @@ import { attentionKey, loadProfile } from '../../tune/profile_store';
 import type { Backend } from '../backend/backend';
 import { CPU_STEP, CpuBackend, loadCpuWeights } from '../backend/cpu_backend';
 import { WebGpuBackend } from '../backend/webgpu_backend';
-import type { EngineInfo, LoadOptions, LoadProgress, ModelLocation, Warning } from '../protocol';
+import type { ArithmeticChoice, EngineInfo, LoadOptions, LoadProgress, ModelLocation, Warning } from '../protocol';
 import { CPU_ARITHMETIC, chooseArithmetic } from './choose_arithmetic';
 import { chooseStep, type StepLoad, tunedStep } from './choose_step';
 import { type Attempt, blamesFiles, describeRepair, mayHeal } from './load_again';
@@ -57,8 +57,9 @@ export async function loadModel(
   signal: AbortSignal,
   createHasher?: OpenOptions['createHasher'],
   goesAlone?: AbortSignal,
+  before?: ArithmeticChoice,
 ): Promise<LoadedModel> {
-  const options = resolveLoad(given, location);
+  const options = { ...resolveLoad(given, location), before };
   const place = typeof location === 'string' ? resolveUrl(location, options.hubUrl).href : location;
   const load = (attempt: Attempt, isSecond: boolean) =>
     loadOnce(place, options, new LoadTracker(onProgress, goesAlone), signal, createHasher, attempt, isSecond);

@@ -8,7 +8,7 @@ import type { ModelTensors } from '../../model/tensors';
 import { isPlainMatrix } from '../../model/weights';
 import { resolveOptions } from '../option_values';
 import { LOAD_OPTIONS, type Resolved } from '../options';
-import type { LoadOptions, ModelLocation, QuantizedFormat, Warning } from '../protocol';
+import type { ArithmeticChoice, LoadOptions, ModelLocation, QuantizedFormat, Warning } from '../protocol';
 
 /** Default bounds of the context, in bytes and in tokens, unless the caller asks for more. */
 const DEFAULT_CONTEXT_BYTES = 2 ** 30;
@@ -18,6 +18,8 @@ const DEFAULT_CONTEXT = 2 ** 17;
 export interface ResolvedLoad extends Omit<Resolved<typeof LOAD_OPTIONS>, 'quantize'> {
   /** Undefined: weights stay as the file holds them. */
   quantize: QuantizedFormat | undefined;
+  /** What the model ran in before it was lost, if it was. */
+  before?: ArithmeticChoice;
 }
 
 /** @throws InvalidRequestError for a value that is not legal */

@@ -2,7 +2,15 @@
 
 import { expose, proxy, type TransferHandler, transferHandlers } from 'comlink';
 import { fromFailure } from '../failure';
-import type { EngineInfo, LoadOptions, LoadProgress, LoadResult, ModelLocation, StartHasher } from '../protocol';
+import type {
+  ArithmeticChoice,
+  EngineInfo,
+  LoadOptions,
+  LoadProgress,
+  LoadResult,
+  ModelLocation,
+  StartHasher,
+} from '../protocol';
 import type { Connection } from './connection';
 import { HashThread } from './hash_thread';
 import { askToKeep } from './model_cache';
@@ -14,6 +22,8 @@ export interface LoadInput {
   workerUrl?: string;
   /** Hashes in the worker that loads. */
   hashesAlone?: boolean;
+  /** What the model ran in before it was lost. */
+  before?: ArithmeticChoice;
 }
 
 /** A port marked by `proxy` goes to the worker as comlink's own proxies do, which nobody can close. */
@@ -37,7 +47,7 @@ function callable<T extends (...given: never[]) => unknown>(callback: T, signal:
  */
 export async function loadIn(
   connection: Connection,
-  { location, options, workerUrl, hashesAlone }: LoadInput,
+  { location, options, workerUrl, hashesAlone, before }: LoadInput,
   onProgress: (progress: LoadProgress & { goOnAlone?(): void }) => unknown,
   signal: AbortSignal,
 ): Promise<EngineInfo> {
@@ -58,7 +68,7 @@ export async function loadIn(
   });
   const start: StartHasher = async (port) => !hashesAlone && hashing.start(port);
   const heard = (callback: (...given: never[]) => unknown) => callable(callback, over.signal) as never;
-  const loading = worker.load(location, options, heard(report), heard(start)) as Promise<LoadResult>;
+  const loading = worker.load(location, options, heard(report), heard(start), before) as Promise<LoadResult>;
   connection.isLoading = true;
   try {
     const result = await Promise.race([connection.alive(loading), hashing.lost, canceled]);

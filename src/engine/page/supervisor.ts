@@ -201,7 +201,9 @@ export class Supervisor {
     if (this.spared) options.kvBudgetBytes = 0;
     if (this.isBanned) options.backend = 'cpu';
     if (options.cache === 'check' && this.losses.length > 0) options.cache = true; // the version that runs
-    return loadIn(connection, { ...input, options, hashesAlone }, onProgress, signal);
+    // Answers go on with the arithmetic that they began with.
+    const before = this.info?.arithmetic;
+    return loadIn(connection, { ...input, options, hashesAlone, before }, onProgress, signal);
   }
 
   /** True for a lasting error that comes of a GPU that is refused for a while: the model has run, or none is there. */

@@ -145,10 +145,10 @@ const api: WorkerApi = {
 
   holdLock,
 
-  async load(location, options, onProgress, startHasher) {
+  async load(location, options, onProgress, startHasher, before) {
     try {
       const createHasher = (size: number) => hasherElsewhere(size, startHasher);
-      const made = await loadModel(location, options, onProgress, loading.signal, createHasher, alone.signal);
+      const made = await loadModel(location, options, onProgress, loading.signal, createHasher, alone.signal, before);
       const { parking } = made.session.backend;
       const branches = parking && new Branches(parking, made.info.kvBudgetBytes ?? 0);
       model = { ...made, session: Object.assign(made.session, { pause, branches }) };

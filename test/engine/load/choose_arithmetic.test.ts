@@ -2,6 +2,7 @@
 
 import { describe, expect, test, vi } from 'vitest';
 import { type ArithmeticLoad, knownArithmetic, raceArithmetic } from '../../../src/engine/load/choose_arithmetic';
+import type { ArithmeticChoice } from '../../../src/engine/protocol';
 import type { Gpu } from '../../../src/gpu/device';
 import type { LayerWeights } from '../../../src/model/weights';
 import { storeProfile } from '../../../src/tune/profile_store';
@@ -76,6 +77,18 @@ describe('without a race', () => {
     ],
   ])('%s', (_name, gpu, change, choice) => {
     expect(knownArithmetic({ ...GPU, ...gpu } as Gpu, loadOf(change))).toMatchObject(choice);
+  });
+
+  test('a model that was lost runs as before, even where nothing is kept; one that ran on the CPU is raced', () => {
+    const before = { decode: 'q8', prefill: 'q8', cause: 'failed', reason: 'busy', race: null } as const;
+    const again = (change: Partial<ArithmeticChoice>) =>
+      loadOf({ profile: kept, options: { activations: 'auto', step: 'auto', before: { ...before, ...change } } });
+    expect(knownArithmetic(GPU, again({}))).toEqual(before);
+    expect(knownArithmetic(GPU, again({ cause: 'cpu' }))).toMatchObject({ decode: 'f32', cause: 'kept' });
+    const named = again({});
+    expect(knownArithmetic(GPU, { ...named, options: { ...named.options, activations: 'f32' } })).toMatchObject({
+      cause: 'asked',
+    });
   });
 
   test('figures of another shape do not count', () => {

@@ -98,6 +98,7 @@ describe('an answer', () => {
       message: 'The GPU device was lost. The model was loaded again.', // without the browser's own words
     });
     expect(states()).toEqual(['recovering', 'well']);
+    expect(site.workers.map(({ before }) => before)).toEqual([undefined, engine!.info.arithmetic]); // no second race
   });
 
   test('has the figures of its reader: the pause is a gap, and the first token that of the first worker', async () => {
