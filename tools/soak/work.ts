@@ -110,8 +110,8 @@ export async function work({ task, boundMs }: { task: Task; boundMs: number }): 
     done.tokens++;
   };
   const answer = async (content: string, options: object) => {
-    if (engine.info.backend === 'webgpu') await engine.embed(['x']); // empties the cache, whose prefix rounds otherwise
-    const asked = engine.chat([{ role: 'user', content }], { ...options, signal: stop.signal });
+    const reuseCache = engine.info.backend !== 'webgpu'; // on a GPU a prefix from the cache rounds otherwise
+    const asked = engine.chat([{ role: 'user', content }], { ...options, reuseCache, signal: stop.signal });
     for await (const event of asked) take(event);
   };
   const tune = async () => {

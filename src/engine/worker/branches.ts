@@ -146,7 +146,8 @@ export class Branches {
 
   /** What a prompt found, or why it found no more. */
   private report(cached: number, isParked: boolean, wanted: Uint32Array): CacheReport {
-    let found: CacheReport = isParked ? 'parked' : cached > 0 ? 'live' : 'new';
+    const isBegun = cached > 0 && cached >= Math.min(LEAST_TOKENS, wanted.length - 1); // more than the template's own
+    let found: CacheReport = isParked ? 'parked' : isBegun ? 'live' : 'new';
     let most = cached + LEAST_TOKENS;
     for (const { ids, why } of this.lost) {
       const shared = sharedPrefix(ids, wanted);

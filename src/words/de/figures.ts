@@ -61,7 +61,7 @@ export const figures: typeof source = {
     'Woher die wiederverwendeten Tokens kamen, oder warum ein längerer, schon bekannter Anfang neu gerechnet wird.',
   ],
   cacheReports: {
-    live: 'die letzte Runde dieses Chats',
+    live: 'die letzte Anfrage',
     parked: 'ein im Speicher behaltener Chat',
     new: 'nichts fängt so an',
     evicted: 'aufgegeben: kein Platz mehr',

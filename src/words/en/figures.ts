@@ -52,7 +52,7 @@ export const figures = {
   cached: ['Reused', 'Prompt tokens whose keys and values were still there: no prefill for them.'],
   cache: ['– from', 'Where the reused tokens came from, or why a longer beginning that was known is computed again.'],
   cacheReports: {
-    live: 'this chat’s last turn',
+    live: 'the last request',
     parked: 'a chat kept in memory',
     new: 'nothing begins like this',
     evicted: 'given up: no room left',
