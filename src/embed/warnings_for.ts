@@ -1,11 +1,24 @@
-// Which warnings of the engine a visitor reads. Those that name a kernel or a decode step are for who may choose them.
+// What a visitor reads of the engine's warnings and failures: nothing that only the site or an engineer can act on.
 
 import type { Warning } from '../engine/engine';
+import type { LoadState } from '../ui/model/loader';
+import { words } from '../words/words';
 import type { EmbedOptions } from './options';
 
 const OF_KERNELS = /^(?:attention|step)-/;
 
-/** @param settings what the visitor may change */
+/** Those that name a kernel or a decode step are for who may choose them. @param settings what a visitor may change */
 export function warningsFor(settings: EmbedOptions['settings'], warnings: readonly Warning[]): readonly Warning[] {
   return settings === 'all' ? warnings : warnings.filter(({ code }) => !OF_KERNELS.test(code));
+}
+
+/**
+ * A failed load as a visitor reads it: the chat is not available, and the reason is folded. A visitor has no other
+ * model and no address to check. Where the CPU is a way out, the advice says so and stays.
+ */
+export function failureFor(settings: EmbedOptions['settings'], state: LoadState): LoadState {
+  if (settings === 'all' || state.kind !== 'failed' || state.advice.offers.includes('cpu')) return state;
+  const { what, detail = what, offers } = state.advice;
+  const { unavailable, later } = words().embed;
+  return { ...state, advice: { what: unavailable, detail, next: later, offers } };
 }

@@ -35,7 +35,7 @@ import { addPanelScript } from './panel_script';
 import { adopt, hostTheme } from './protect';
 import type { Kept, RememberPart } from './remember/kept';
 import { createWidgetHost } from './removal';
-import { warningsFor } from './warnings_for';
+import { failureFor, warningsFor } from './warnings_for';
 import { widgetStyles } from './widget_styles';
 
 /** The events of the page's handle, with the details that listeners receive. */
@@ -222,7 +222,7 @@ export class Widget {
   }
 
   private onState(state: LoadState): void {
-    this.state = state;
+    this.state = failureFor(this.options.settings, state);
     if (state.kind === 'failed') this.fail(this.session.failure);
     this.render();
   }

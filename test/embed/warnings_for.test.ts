@@ -1,7 +1,8 @@
-// Warnings of the engine: a visitor reads no kernel's name unless the site lets him choose kernels.
+// Warnings and failures of the engine: a visitor reads no kernel's name unless the site lets him choose kernels, and no
+// address of a model.
 
 import { expect, test } from 'vitest';
-import { warningsFor } from '../../src/embed/warnings_for';
+import { failureFor, warningsFor } from '../../src/embed/warnings_for';
 
 const WARNINGS = [
   'webgpu-unavailable',
@@ -17,4 +18,16 @@ test.each(['off', 'sampling'] as const)('with settings %s, warnings about kernel
 
 test('with all settings, all warnings are shown', () => {
   expect(warningsFor('all', WARNINGS)).toEqual(WARNINGS);
+});
+
+test('a failed load is a chat that is not available, with the reason in a fold', () => {
+  const advice = { what: 'x.gguf was not found (404).', next: 'Open a model file of your own.', offers: [] };
+  const state = { kind: 'failed', advice, code: 'model-fetch' } as const;
+  const shown = failureFor('sampling', state);
+  expect(shown).toMatchObject({ kind: 'failed', advice: { detail: advice.what, offers: [] } });
+  expect(JSON.stringify(shown)).not.toContain(advice.next);
+  expect(failureFor('all', state)).toBe(state);
+  const onGpu = { ...state, advice: { ...advice, offers: ['cpu' as const] } };
+  expect(failureFor('off', onGpu)).toBe(onGpu);
+  expect(failureFor('off', { kind: 'ready' })).toEqual({ kind: 'ready' });
 });

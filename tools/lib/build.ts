@@ -76,9 +76,9 @@ const BUILDS = [
  */
 export const BUDGETS = [
   { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 188.2 },
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 243.1 },
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 243.3 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 80.5 },
-  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 323.5 },
+  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 323.7 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_request.js'], budgetKb: 8, ceilingKb: 8.4 },
   { name: "OpenAI's responses", files: ['lib/openai_responses.js'], budgetKb: 3, ceilingKb: 3.5 },
   { name: 'the Prompt API', files: ['lib/prompt_api.js'], budgetKb: 5, ceilingKb: 6.3 },
@@ -95,10 +95,11 @@ export const BUDGETS = [
  * paints. The panel, the texts of other languages and whatever else is imported when it is needed are in neither.
  * Models as cards, the search, attached files, presets and their texts took them from 72 and 239 to 98 and 265.
  * Dialogs, the search, files and exports that come right after the first paint, and one file for all that comes at once
- * (first_file.ts), took them back to 88.5 and 257. The race of arithmetics took the second 3.
+ * (first_file.ts), took them back to 88.5 and 257. Sentences for errors by their code, with a fold, took them 1.5.
+ * The race of arithmetics took the second 3.
  */
 const PAGE_BUDGETS = [
-  { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 90 },
+  { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 90.4 },
   { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 268.9 },
 ];
 

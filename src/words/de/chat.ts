@@ -254,6 +254,8 @@ export const chat: ChatWords = {
     panel: 'Zeiten',
     panelComes: 'Das Panel wird geladen.',
     noPanel: (address) => `Das Panel konnte nicht von ${address} geladen werden. Der Chat funktioniert auch ohne.`,
+    unavailable: 'Der Chat ist gerade nicht verfügbar.',
+    later: 'Bitte versuchen Sie es später noch einmal.',
     waiting: 'Das Modell antwortet gerade in einem anderen Chat dieser Seite. Danach kommt diese Antwort.',
   },
   editor: {

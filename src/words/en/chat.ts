@@ -232,6 +232,8 @@ export const chat = {
     panel: 'Timing',
     panelComes: 'The panel is loading.',
     noPanel: (address: string) => `Couldn’t load the panel from ${address}. The chat works without it.`,
+    unavailable: 'The chat isn’t available right now.',
+    later: 'Please try again later.',
     waiting: 'The model is answering in another chat on this page. This answer comes next.',
   },
   editor: {

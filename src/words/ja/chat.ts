@@ -238,6 +238,8 @@ export const chat: ChatWords = {
     panel: '計測',
     panelComes: 'パネルを読み込んでいます。',
     noPanel: (address) => `パネルを ${address} から読み込めませんでした。チャットはそのまま使えます。`,
+    unavailable: 'チャットは現在ご利用いただけません。',
+    later: 'しばらくしてからもう一度お試しください。',
     waiting: 'モデルはこのページの別のチャットで回答中です。その後にこの回答が始まります。',
   },
   editor: {
