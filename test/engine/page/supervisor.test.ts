@@ -125,6 +125,28 @@ describe('an answer', () => {
     expect(engine!.metrics).toMatchObject({ tbtMs, gpuMs: null });
   });
 
+  test('keeps its constraint, which is compiled once', async () => {
+    const compile = vi.spyOn(await import('../../../src/grammar/constraint'), 'compileConstraint');
+    await open();
+    const constraint = { kind: 'choice', texts: ['a', 'b'] } as const;
+    const answer = read(engine!.complete('a', { maxTokens: 2, constraint }));
+    await vi.waitUntil(() => site.workers[0].requests.length === 1);
+    site.workers[0].go(1);
+    await turn();
+    site.workers[0].loseGpu();
+    await turn();
+    const [first] = site.workers[0].requests;
+    const [second] = site.workers[1].requests;
+    expect(first.automaton?.nStates).toBeGreaterThan(1);
+    expect(first.options).not.toHaveProperty('constraint');
+    expect(second).toMatchObject({ automaton: first.automaton, resumed: { promptIds: [0, 1, 2, 3], ids: [4] } });
+    expect(compile).toHaveBeenCalledTimes(1);
+    compile.mockRestore();
+    site.workers[1].go(1);
+    await turn();
+    expect(types(answer.heard).at(-1)).toBe('done');
+  });
+
   test('begins anew without ids if the GPU goes in its prompt, and from nothing if it goes before', async () => {
     await open();
     const answer = read(engine!.complete('a', { maxTokens: 1 }));
