@@ -12,9 +12,19 @@ import { useLanguage } from '../../src/words/language';
 afterEach(() => useLanguage('en', importTranslation));
 
 const FACTS = Object.fromEntries(
-  ['promptTokens', 'contextLength', 'asked', 'requestedBytes', 'file', 'host', 'status', 'chosen', 'choices'].map(
-    (name) => [name, `<${name}>`],
-  ),
+  [
+    'name',
+    'value',
+    'promptTokens',
+    'contextLength',
+    'asked',
+    'requestedBytes',
+    'file',
+    'host',
+    'status',
+    'chosen',
+    'choices',
+  ].map((name) => [name, `<${name}>`]),
 );
 
 test.each([

@@ -1,6 +1,6 @@
 // The options in the page's address: `?model=URL|owner/repo&hub=URL`, and the load settings by name. Pure.
 
-import { HUB, type ModelLocation, modelLocation, readHubUrl, showHubAddress } from '../../engine/engine';
+import { HUB, type ModelLocation, modelLocation, readHubUrl, showHubAddress, type Warning } from '../../engine/engine';
 import { LOAD_FIELDS, type LoadSettings, readLoadSettings } from '../settings/settings_fields';
 
 export const DEFAULT_MODEL = 'models/storyteller/storyteller-q8_0.gguf';
@@ -15,16 +15,19 @@ export interface PageOptions {
   /** Absolute address of the model. */
   model: string;
   load: LoadSettings;
-  /** One sentence for each illegal value in the address. */
-  complaints: string[];
+  /** A notice for each illegal value in the address. */
+  complaints: Warning[];
 }
 
 export function readPageOptions(search: string, base: string, listed: readonly Listed[] = []): PageOptions {
   const query = new URLSearchParams(search);
-  const complaints: string[] = [];
+  const complaints: Warning[] = [];
   const load = readLoadSettings(
     (name) => query.get(name),
-    (name, value, legal) => complaints.push(`The address asks for ${name}=${value}; choose ${legal}.`),
+    (name, value, legal) => {
+      const message = `The address asks for ${name}=${value}; choose ${legal}.`;
+      complaints.push({ code: 'address-value', message, facts: { name, value } });
+    },
   );
   const model = modelAddress(query, base, listed, complaints);
   return { model, load, complaints };
@@ -43,14 +46,15 @@ export function mayBeListed(search: string): boolean {
   return /^[^/@:]+\/[^/@:]+$/.test(new URLSearchParams(search).get('model') ?? '');
 }
 
-function modelAddress(query: URLSearchParams, base: string, listed: readonly Listed[], complaints: string[]): string {
+function modelAddress(query: URLSearchParams, base: string, listed: readonly Listed[], complaints: Warning[]): string {
   const asked = query.get('model');
   if (asked) {
     const own = listedAs(asked, listed);
     if (own) return own.location;
     const address = modelLocation(asked, base, hubOf(query.toString(), base));
     if (address) return address;
-    complaints.push(`The address asks for model=${asked}, which is no web address; the storyteller is loaded instead.`);
+    const message = `The address asks for model=${asked}, which is no web address; the storyteller is loaded instead.`;
+    complaints.push({ code: 'address-model', message, facts: { value: asked } });
   }
   return new URL(DEFAULT_MODEL, base).href;
 }

@@ -239,7 +239,7 @@ connectDrop(document.body, (dropped) => {
 });
 // On touch screens a focused field would open the keyboard over the page.
 if (matchMedia('(hover: hover)').matches) chat.updateComplete.then(() => chat.focus());
-notices.show(asked.complaints.map((message) => ({ code: 'address', message })));
+notices.show(asked.complaints);
 void session.load();
 // After the first paint, beside the load of the model.
 requestAnimationFrame(() =>

@@ -54,6 +54,10 @@ export const errors: ErrorWords = {
     'run-file': () => 'Das ist kein Lauf, den Vivace exportiert hat.',
   },
   warnings: {
+    'address-value': ({ name = '', value = '' }) =>
+      `Die Adresse verlangt ${name}=${value}. Diesen Wert gibt es nicht; der übliche gilt.`,
+    'address-model': ({ value = '' }) =>
+      `Die Adresse verlangt model=${value}. Das ist keine Adresse im Web; stattdessen wird Storyteller geladen.`,
     'chats-not-kept': () =>
       'Der Speicher reichte nicht: Nur der neueste Chat bleibt im Speicher; zu einem anderen zurückzukehren dauert länger.',
     'context-shortened': ({ contextLength, asked }) =>

@@ -28,7 +28,10 @@ type ErrorCode =
   | 'conversations-refused'
   | 'run-file';
 
-/** The codes of warnings. Those of a loss come with a model that was loaded again. */
+/**
+ * The codes of warnings, and of what the page's address asks for in vain. Those of a loss come with a model that was
+ * loaded again.
+ */
 type WarningCode =
   | 'chats-not-kept'
   | 'context-shortened'
@@ -44,6 +47,8 @@ type WarningCode =
   | 'cache-full'
   | 'storage-hangs'
   | 'storage-refused'
+  | 'address-value'
+  | 'address-model'
   | 'webgpu-unavailable'
   | 'gpu-memory'
   | 'device-lost'
@@ -52,6 +57,8 @@ type WarningCode =
 
 /** What a sentence may name, formatted for the language. Each may be missing. */
 export interface Facts {
+  name?: string;
+  value?: string;
   promptTokens?: string;
   contextLength?: string;
   asked?: string;

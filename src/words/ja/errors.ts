@@ -53,6 +53,10 @@ export const errors: ErrorWords = {
     'run-file': () => 'これは Vivace が書き出した計測ではありません。',
   },
   warnings: {
+    'address-value': ({ name = '', value = '' }) =>
+      `アドレスに ${name}=${value} とありますが、この値は使えません。通常の値を使用します。`,
+    'address-model': ({ value = '' }) =>
+      `アドレスに model=${value} とありますが、Web アドレスではありません。代わりに Storyteller を読み込みます。`,
     'chats-not-kept': () =>
       'メモリが足りなくなりました。メモリに残すのは最新のチャットだけで、ほかのチャットに戻るときは時間がかかります。',
     'context-shortened': ({ contextLength, asked }) =>

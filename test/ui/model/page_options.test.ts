@@ -78,10 +78,12 @@ for (const search of [
 }
 
 test('an illegal value is answered with the legal ones', () => {
-  expect(readPageOptions('?kv=q4&context=many', BASE).complaints).toEqual([
+  const { complaints } = readPageOptions('?kv=q4&context=many', BASE);
+  expect(complaints.map(({ message }) => message)).toEqual([
     'The address asks for context=many; choose a whole number of at least 2.',
     'The address asks for kv=q4; choose f16 or f32.',
   ]);
+  expect(complaints[1]).toMatchObject({ code: 'address-value', facts: { name: 'kv', value: 'q4' } });
 });
 
 test('changed load settings go into the address, defaults leave it, the rest stays', () => {
