@@ -355,7 +355,7 @@ export const GENERATE_OPTIONS = /* @__PURE__ */ and(SAMPLING_SETTINGS, {
     form: ['true or false', isSwitch],
     default: true,
     isApiOnly: true,
-    help: 'What the prompt has in common with the request before stays in the cache and is not computed again.',
+    help: 'What the prompt has in common with earlier requests is not computed again.',
   },
   logitBias: {
     kind: 'biases',

@@ -180,7 +180,7 @@ export interface RunMetrics {
 
 export interface Usage {
   promptTokens: number;
-  /** Prompt tokens whose keys and values are still in the cache from the turn before. */
+  /** Prompt tokens whose keys and values are there from earlier requests: in the cache, or kept beside it. */
   cachedTokens: number;
   completionTokens: number;
   /** Those of the completion that are thinking. */
@@ -235,7 +235,7 @@ export type EngineEvent =
       /** The number of the answer, from 0. */
       choice: number;
       promptIds: number[];
-      /** Prompt tokens whose keys and values are still in the cache. */
+      /** Prompt tokens whose keys and values are there from earlier requests. */
       cachedTokens: number;
     }
   | { type: 'prefill'; done: number; total: number }

@@ -26,10 +26,10 @@ export interface Plan<B extends Branch> {
   cached: number;
   /** The branch that they are copied from. Null: the cache holds them. */
   from: B | null;
-  /** First, in this order: branches to give up or to cut to their system prompt, then tokens of the cache to park. */
+  /** First: tokens of the cache to park. Once they are: branches to give up, or to cut to their system prompt. */
+  park: number;
   drop: B[];
   shrink: B[];
-  park: number;
   /** Branches to give up after the copy: the cache holds all of them, or there is no room for them any more. */
   release: B[];
 }
@@ -44,7 +44,7 @@ export function sharedPrefix(a: ArrayLike<number>, b: ArrayLike<number>, most = 
 
 /**
  * The plan for a prompt of ids `wanted`. Between two plans the parked branches take at most `budgetTokens`; while a
- * plan is carried out, the branch that comes back is there twice. The prompt's last token always runs: its logits give
+ * plan is carried out, the branch that is parked comes on top. The prompt's last token always runs: its logits give
  * the first token.
  */
 export function planBranches<B extends Branch>(

@@ -58,9 +58,11 @@ export class Branches {
   ): Promise<{ cached: number; report: CacheReport }> {
     const live = { ids: session.cachedIds, keep: this.most };
     const plan = planBranches(live, this.parked, wanted, this.budgetTokens);
-    for (const branch of plan.drop) this.lose(branch, 'evicted');
-    for (const branch of plan.shrink) await this.shrink(branch);
-    if (plan.park > 0) await this.park(live.ids, plan.park);
+    const isParked = plan.park > 0 && (await this.park(live.ids, plan.park));
+    if (isParked) {
+      for (const branch of plan.drop) this.lose(branch, 'evicted');
+      for (const branch of plan.shrink) await this.shrink(branch);
+    }
     const overwritten = Math.min(live.keep, live.ids.length);
     if (overwritten - Math.max(plan.park, sharedPrefix(live.ids, wanted)) >= LEAST_TOKENS) {
       this.remember(Uint32Array.from(live.ids), 'evicted');
@@ -71,7 +73,7 @@ export class Branches {
       session.cachedIds = Array.from(ids);
       plan.from.usedAt = ++this.uses;
     }
-    for (const branch of plan.release) this.remove(branch);
+    for (const branch of plan.release) if (isParked || branch.ids.length <= plan.cached) this.remove(branch);
     this.systemTokens = systemTokens;
     this.most = Number.POSITIVE_INFINITY;
     return { cached: plan.cached, report: this.report(plan.cached, plan.from !== null, wanted) };
@@ -112,12 +114,17 @@ export class Branches {
     return branches > 0;
   }
 
-  private async park(liveIds: readonly number[], tokens: number): Promise<void> {
+  /** Returns false where memory is refused: no other branch is given up for one that there is no memory for. */
+  private async park(liveIds: readonly number[], tokens: number): Promise<boolean> {
     const ids = Uint32Array.from(liveIds.slice(0, tokens));
     const kv = await this.parking.park(tokens);
-    if (!kv) return this.remember(ids, 'refused');
+    if (!kv) {
+      this.remember(ids, 'refused');
+      return false;
+    }
     const systemTokens = Math.min(tokens, this.systemTokens());
     this.parked.push({ kv, ids, systemTokens, usedAt: ++this.uses });
+    return true;
   }
 
   /** Cuts a branch to its system prompt. */

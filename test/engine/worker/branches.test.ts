@@ -96,6 +96,12 @@ test('refused memory costs the branch that was to be parked, and no other', asyn
   expect(engine.copies.size).toBe(1);
   expect(await engine.ask(B, ANSWER)).toEqual({ cached: 0, report: 'refused' });
   expect(await engine.ask(A, ANSWER)).toEqual({ cached: 59, report: 'parked' });
+  const full = new Textbook(100);
+  await full.ask(A, ANSWER);
+  await full.ask(B, ANSWER);
+  full.refuses = true;
+  await full.ask(numbers(3000, 40), ANSWER); // would cost A its place
+  expect(await full.ask(A, ANSWER)).toEqual({ cached: 59, report: 'parked' });
 });
 
 test('the least recently used goes first, a system prompt last, and near copies before others', async () => {
