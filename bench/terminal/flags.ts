@@ -65,7 +65,11 @@ const MODEL = {
     words: wordsOf(LOAD_SETTINGS.step),
     help: 'one dispatch for all layers, or one for each operation (default auto)',
   },
-  activations: { kind: 'text', words: wordsOf(LOAD_SETTINGS.activations), help: 'what products read (default auto)' },
+  activations: {
+    kind: 'text',
+    words: wordsOf(LOAD_SETTINGS.activations),
+    help: 'what products read (default auto, which races nothing here: q8)',
+  },
 } as const;
 
 const SUITES = {
