@@ -93,6 +93,7 @@ test('while a message is answered, the section says that it waits', async () => 
   const note = page.locator('vivace-repeat .note');
   await expect.poll(() => textOf(note), SOON).toBe('Wait until the answer has ended: its run is what is repeated.');
   expect(await button(page).isEnabled()).toBe(false);
+  await expect.poll(() => textOf(answers(page).last()), SOON).toContain('Once upon a'); // it waits for its release
   await release(page);
   await ended(page);
   await expect.poll(() => button(page).isEnabled(), SOON).toBe(true);
