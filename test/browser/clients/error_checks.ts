@@ -102,10 +102,10 @@ export const ERROR_CHECKS: Checks = {
   },
 
   async 'known fields that cannot be done, by name'(place) {
-    const schema = { type: 'json_schema' as const, json_schema: { name: 'x', schema: { type: 'object' } } };
+    const tools = [{ type: 'function', function: { name: 'f' } }];
     const cases: [object, string][] = [
-      [{ response_format: schema }, 'response_format'],
-      [{ response_format: { type: 'json_object' } }, 'response_format'],
+      [{ response_format: { type: 'xml' } }, 'response_format'],
+      [{ response_format: { type: 'json_object' }, tools }, 'response_format'],
       [{ modalities: ['audio'] }, 'modalities'],
       [{ audio: { voice: 'alloy', format: 'wav' } }, 'audio'],
       [{ store: true }, 'store'],
