@@ -106,7 +106,7 @@ export const figures: typeof source = {
   activations: ['Aktivierungen', 'Alles andere: Aktivierungen, Arbeitsspeicher der Attention, Rückgaben, Zeitstempel.'],
   parked: [
     'Andere Chats',
-    'Keys und Values von Chats, die neben dem laufenden behalten werden, damit sie niemand neu lesen muss.',
+    'Keys und Values von Chats, die neben dem laufenden behalten werden, damit sie nicht neu gelesen werden müssen.',
   ],
   peak: ['Höchststand', 'Die meisten Bytes zur selben Zeit, das Laden eingeschlossen.'],
   backend: ['Backend', 'Was rechnet: WebGPU oder einfache Schleifen.'],
