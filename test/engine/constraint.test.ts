@@ -122,12 +122,10 @@ describe.each([
 ] as const)('on %s', (_name, makeBackend) => {
   test.each(Object.entries(VARIANTS))('an answer is JSON that fits, %s', async (_variant, options) => {
     const session = sessionOf(await makeBackend());
-    for (const seed of options.temperature === 0 ? [1] : [1, 2]) {
-      const { text, ids, done } = await ask(session, { ...options, seed, maxTokens: 60 });
-      expect(done?.finishReason).toBe(ids.at(-1) === EOS ? 'eos' : 'length');
-      if (done?.finishReason === 'eos') expect(isValid(JSON.parse(text)), text).toBe(true);
-      for (const i of ids.keys()) expect(allowedAfter(ids.slice(0, i))).toContain(ids[i]);
-    }
+    const { text, ids, done } = await ask(session, { ...options, seed: 1, maxTokens: 50 });
+    expect(done?.finishReason).toBe(ids.at(-1) === EOS ? 'eos' : 'length');
+    if (done?.finishReason === 'eos') expect(isValid(JSON.parse(text)), text).toBe(true);
+    for (const i of ids.keys()) expect(allowedAfter(ids.slice(0, i))).toContain(ids[i]);
   });
 
   test('log probabilities are those of the allowed tokens', async () => {
@@ -191,7 +189,7 @@ async function generateFree(session: Session, options: GenerateOptions): Promise
 }
 
 test('any run-ahead writes the same', async () => {
-  const options = { ...PLAIN, seed: 6, maxTokens: 40 };
+  const options = { ...PLAIN, seed: 6, maxTokens: 30 };
   const session = sessionOf(await gpuBackend());
   const single = await ask(session, { ...options, runAhead: 1 });
   expect((await ask(session, { ...options, runAhead: 16 })).ids).toEqual(single.ids);
