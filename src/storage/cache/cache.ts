@@ -37,6 +37,8 @@ export async function openCache(
 export class ModelCache {
   private presence: Presence = { others: false, leave() {} };
   private warning: Promise<void> = Promise.resolve();
+  /** Milliseconds since 1970. */
+  private readonly openedAt = Date.now();
   private readonly stores: Stores;
   private readonly record: ModelRecord;
   private readonly pieces: PieceKeeper;
@@ -114,9 +116,12 @@ export class ModelCache {
     return this.record.isWhole;
   }
 
-  /** True while another tab loads this model. Its findings count as answers of the network. */
-  get otherTabLoads(): boolean {
-    return this.presence.others;
+  /**
+   * True for a file that another tab finds while both load: its findings count as answers of the network. That tab may
+   * have joined later, but asked first.
+   */
+  isFoundBeside(file: FileManifest): boolean {
+    return this.presence.others || file.savedAt >= this.openedAt;
   }
 
   /** The cached hub revision of a complete model, or null when the hub must be asked. */

@@ -169,7 +169,7 @@ async function openOnce(url: string, connect: Connect, pieceBytes: number, optio
     `file ${url}`,
     async () => {
       const known = await cache.find(url, pieceBytes);
-      if (known && (cache.isWhole || (cache.otherTabLoads && !cache.checksServer && known.version !== ''))) {
+      if (known && (cache.isWhole || (cache.isFoundBeside(known) && !cache.checksServer && known.version !== ''))) {
         cache.adopt(known);
         return { file: known, remote: null, first: null };
       }

@@ -460,6 +460,15 @@ describe('two tabs that load one model concurrently', () => {
     expect((await load(url, stores)).fetched).toBe(0);
   });
 
+  test('a tab that came first and asks second fetches nothing twice', async () => {
+    const { url, requests } = await site();
+    const stores = fakeStores();
+    stores.manifests.join = async () => ({ others: false, leave() {} }); // the first hears of no other
+    const results = await Promise.all([load(url, stores), load(url, stores)]);
+    for (const { bytes } of results) expect(bytes).toEqual(new Uint8Array(file));
+    expect(requests).toHaveLength(PIECES);
+  });
+
   test('a second tab fetches nothing twice, ahead of the first or behind', async () => {
     const { url, requests } = await site();
     const stores = fakeStores();
