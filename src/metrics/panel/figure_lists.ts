@@ -4,7 +4,7 @@ import { html, nothing } from 'lit';
 import { type Figure, type FigureGroup, NONE } from '../shared/figure_format';
 
 /** Keys of figures that take a whole line. */
-const WIDE = new Set(['step', 'adapter', 'model', 'format', 'context']);
+const WIDE = new Set(['step', 'adapter', 'model', 'format', 'context', 'cache']);
 
 export function renderGroup(group: FigureGroup) {
   if (group.figures.length === 0) return nothing;

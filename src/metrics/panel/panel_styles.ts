@@ -77,9 +77,10 @@ export const panelStyles = css`
   dl.grid { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); column-gap: 20px; row-gap: 2px; margin: 0; }
   dl.grid > div { display: flex; justify-content: space-between; gap: 8px; min-width: 0; }
   dl.grid > div.wide { grid-column: 1 / -1; }
-  dl.grid dt { color: var(--muted); white-space: nowrap; cursor: help; }
-  dl.grid dd { margin: 0; min-width: 0; text-align: end; white-space: nowrap; }
-  dl.grid .wide dd { white-space: normal; overflow-wrap: anywhere; }
+  dl.grid dt { min-width: 0; overflow: hidden; text-overflow: ellipsis; color: var(--muted); white-space: nowrap; cursor: help; }
+  dl.grid dd { flex: none; margin: 0; max-width: 100%; text-align: end; white-space: nowrap; }
+  dl.grid .wide dt { flex: none; }
+  dl.grid .wide dd { flex: 0 1 auto; min-width: 0; white-space: normal; overflow-wrap: anywhere; }
   .note { margin: 6px 0 0; color: var(--muted); font-size: var(--small); text-wrap: pretty; }
   ul { margin: 0; padding-inline-start: 16px; }
 
