@@ -46,6 +46,7 @@ const DOORS: Record<string, readonly string[]> = {
   'engine/page': ['answers', 'connection', 'model_cache', 'request', 'run_report', 'script_url', 'supervisor'],
   'engine/worker': [],
   'kernels/constraint': ['advance', 'mask'],
+  'grammar/schema': ['json_schema', 'json_text'],
   'kernels/elementwise': ['embed', 'gated_unit', 'norm_rope', 'pool', 'post_norm', 'quantize_activations'],
   'kernels/linear': [
     'create_linear',

@@ -5,10 +5,10 @@ import type { Automaton } from './automaton';
 import { compileGrammar } from './compile';
 import { gbnfGrammar } from './gbnf';
 import { choice, type Grammar, literal } from './grammar';
-import { jsonObjectGrammar, type SchemaOptions, schemaGrammar } from './json_schema';
-import type { Layout } from './json_text';
 import { MAX_TEXT } from './limits';
 import { regexGrammar } from './regex';
+import { jsonObjectGrammar, type SchemaOptions, schemaGrammar } from './schema/json_schema';
+import type { Layout } from './schema/json_text';
 
 export type Constraint =
   /** Any JSON object. */

@@ -2,8 +2,8 @@
 
 import { compileGrammar } from '../../src/grammar/compile';
 import { gbnfGrammar } from '../../src/grammar/gbnf';
-import { schemaGrammar } from '../../src/grammar/json_schema';
 import { regexGrammar } from '../../src/grammar/regex';
+import { schemaGrammar } from '../../src/grammar/schema/json_schema';
 import { randomSchema } from '../grammar/random_schema';
 import { randomSource } from '../random';
 import type { Loader } from './loaders';

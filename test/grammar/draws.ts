@@ -3,7 +3,7 @@
 import { Ajv2020 } from 'ajv/dist/2020';
 import { ConstraintError } from '../../src/errors';
 import { compileGrammar } from '../../src/grammar/compile';
-import { schemaGrammar } from '../../src/grammar/json_schema';
+import { schemaGrammar } from '../../src/grammar/schema/json_schema';
 import { randomSource } from '../random';
 import { documentSource } from './documents';
 import { randomSchema } from './random_schema';

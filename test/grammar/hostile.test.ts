@@ -7,9 +7,9 @@ import type { Automaton } from '../../src/grammar/automaton';
 import { compileGrammar } from '../../src/grammar/compile';
 import { gbnfGrammar } from '../../src/grammar/gbnf';
 import type { Grammar } from '../../src/grammar/grammar';
-import { schemaGrammar } from '../../src/grammar/json_schema';
 import { Fuel, MAX_EDGES, MAX_STATES } from '../../src/grammar/limits';
 import { regexGrammar } from '../../src/grammar/regex';
+import { schemaGrammar } from '../../src/grammar/schema/json_schema';
 
 function nested(depth: number, wrap: (inner: unknown) => unknown): unknown {
   let schema: unknown = { type: 'null' };

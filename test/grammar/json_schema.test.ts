@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { ConstraintError } from '../../src/errors';
 import { compileGrammar } from '../../src/grammar/compile';
-import { jsonObjectGrammar, schemaGrammar } from '../../src/grammar/json_schema';
+import { jsonObjectGrammar, schemaGrammar } from '../../src/grammar/schema/json_schema';
 import { compileSchema, takes } from './documents';
 
 const closed = { additionalProperties: false };

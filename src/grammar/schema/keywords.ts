@@ -1,9 +1,9 @@
 // The keywords of a schema: which ones are enforced, which ones say nothing about the document, and their types.
 
-import { ConstraintError } from '../errors';
-import { isJsonObject, type JsonObject } from '../shared/json_object';
-import { MAX_TEXT } from './limits';
-import { shown } from './shown';
+import { ConstraintError } from '../../errors';
+import { isJsonObject, type JsonObject } from '../../shared/json_object';
+import { MAX_TEXT } from '../limits';
+import { shown } from '../shown';
 
 /** Where a subschema stands. */
 export interface Place {

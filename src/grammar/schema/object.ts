@@ -1,13 +1,13 @@
 // Objects of a schema. Properties come in the order of the schema, and then the required ones that it only names.
 
-import { ConstraintError } from '../errors';
-import { isJsonObject, type JsonObject } from '../shared/json_object';
-import { allBut, codePoints } from './code_points';
-import { choice, type ListPart, literal, NEVER, type Node, repeat, sequence } from './grammar';
+import { ConstraintError } from '../../errors';
+import { isJsonObject, type JsonObject } from '../../shared/json_object';
+import { allBut, codePoints } from '../code_points';
+import { choice, type ListPart, literal, NEVER, type Node, repeat, sequence } from '../grammar';
+import { shown } from '../shown';
+import type { SchemaContext } from './context';
 import { QUOTE } from './json_text';
-import type { SchemaContext } from './schema_context';
-import { type Place, refuse } from './schema_keywords';
-import { shown } from './shown';
+import { type Place, refuse } from './keywords';
 
 /** Longest key that an open object has to tell from others, in code points. */
 const MAX_KEY = 256;

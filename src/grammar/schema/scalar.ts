@@ -1,15 +1,15 @@
 // Strings and numbers of a schema.
 
-import { ConstraintError } from '../errors';
-import type { JsonObject } from '../shared/json_object';
-import { NEVER, type Node, sequence } from './grammar';
+import { ConstraintError } from '../../errors';
+import type { JsonObject } from '../../shared/json_object';
+import { NEVER, type Node, sequence } from '../grammar';
+import { parseRegex } from '../regex';
+import { shown } from '../shown';
+import type { SchemaContext } from './context';
 import { integerBetween, MAX_INTEGER } from './integer_range';
 import { QUOTE } from './json_text';
+import { countOf, type Place, refuse } from './keywords';
 import { type Bound, numberBetween } from './number_range';
-import { parseRegex } from './regex';
-import type { SchemaContext } from './schema_context';
-import { countOf, type Place, refuse } from './schema_keywords';
-import { shown } from './shown';
 import { FORMATS } from './string_formats';
 
 const LENGTHS = ['minLength', 'maxLength'] as const;

@@ -1,11 +1,11 @@
 // Arrays of a schema.
 
-import { ConstraintError } from '../errors';
-import type { JsonObject } from '../shared/json_object';
-import { NEVER, type Node } from './grammar';
-import type { SchemaContext } from './schema_context';
-import { countOf, type Place } from './schema_keywords';
-import { shown } from './shown';
+import { ConstraintError } from '../../errors';
+import type { JsonObject } from '../../shared/json_object';
+import { NEVER, type Node } from '../grammar';
+import { shown } from '../shown';
+import type { SchemaContext } from './context';
+import { countOf, type Place } from './keywords';
 
 export function arrayNode(context: SchemaContext, schema: JsonObject, { path, depth }: Place): Node {
   const min = countOf(schema, 'minItems', path, 0);

@@ -1,9 +1,9 @@
 // What the parts of the schema compiler share.
 
-import type { Node } from './grammar';
+import type { Node } from '../grammar';
+import type { RuleBook } from '../rule_book';
 import type { JsonText } from './json_text';
-import type { RuleBook } from './rule_book';
-import type { Place } from './schema_keywords';
+import type { Place } from './keywords';
 
 /** What the parts of the compiler ask for. */
 export interface SchemaContext {

@@ -1,8 +1,8 @@
 // `$ref` inside a schema: JSON pointers from its root.
 
-import { ConstraintError } from '../errors';
-import { isJsonObject } from '../shared/json_object';
-import { shown } from './shown';
+import { ConstraintError } from '../../errors';
+import { isJsonObject } from '../../shared/json_object';
+import { shown } from '../shown';
 
 /** What a reference names, and its pointer in one spelling. */
 export function resolve(root: unknown, reference: unknown, path: string): { path: string; schema: unknown } {

@@ -1,19 +1,19 @@
 // JSON Schema (2020-12) to a grammar. Strict: a keyword that is not enforced is an error that names it. What is written
-// is always valid; where the schema is open, less may be written than it allows (README.md says where).
+// is always valid; where the schema is open, less may be written than it allows (src/grammar/README.md says where).
 
-import { ConstraintError } from '../errors';
-import { isJsonObject, type JsonObject } from '../shared/json_object';
-import { call, choice, type Grammar, NEVER, type Node } from './grammar';
+import { ConstraintError } from '../../errors';
+import { isJsonObject, type JsonObject } from '../../shared/json_object';
+import { call, choice, type Grammar, NEVER, type Node } from '../grammar';
+import { MAX_DEPTH } from '../limits';
+import { RuleBook } from '../rule_book';
+import { shown } from '../shown';
+import { arrayNode } from './array';
+import type { SchemaContext } from './context';
 import { ANY, JsonText, type Layout } from './json_text';
-import { MAX_DEPTH } from './limits';
-import { RuleBook } from './rule_book';
-import { arrayNode } from './schema_array';
-import type { SchemaContext } from './schema_context';
-import { checkSize, type Place, refuseBeside, saysNothing, typesOf } from './schema_keywords';
-import { objectNode } from './schema_object';
-import { resolve } from './schema_reference';
-import { integerNode, numberNode, stringNode } from './schema_scalar';
-import { shown } from './shown';
+import { checkSize, type Place, refuseBeside, saysNothing, typesOf } from './keywords';
+import { objectNode } from './object';
+import { resolve } from './reference';
+import { integerNode, numberNode, stringNode } from './scalar';
 
 export interface SchemaGrammar {
   readonly grammar: Grammar;

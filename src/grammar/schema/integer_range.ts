@@ -1,6 +1,6 @@
 // Whole numbers between two bounds, digit by digit.
 
-import { byteIn, choice, literal, type Node, repeat, sequence } from './grammar';
+import { byteIn, choice, literal, type Node, repeat, sequence } from '../grammar';
 import { MAX_DIGITS } from './json_text';
 
 export const MAX_INTEGER = 10 ** MAX_DIGITS - 1;

@@ -1,7 +1,7 @@
 // Numbers between two bounds, without an exponent, digit by digit. With at most 15 digits, two numbers that differ are
 // two doubles that differ, so that whoever reads them sees the bounds kept.
 
-import { byteIn, choice, EMPTY, literal, type Node, optional, repeat, sequence } from './grammar';
+import { byteIn, choice, EMPTY, literal, type Node, optional, repeat, sequence } from '../grammar';
 import { MAX_DIGITS } from './json_text';
 
 export interface Bound {
