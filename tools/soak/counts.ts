@@ -13,6 +13,9 @@ export interface Counts {
 
 export type CountName = keyof Counts;
 
+/** Counts of objects: unlike a heap's bytes, they return to exactly what they were. */
+const OBJECTS = ['listeners', 'nodes', 'ports', 'workers'] as const satisfies readonly CountName[];
+
 /** A session with the page, and with each of its workers. */
 export class Counter {
   private readonly workers = new Set<string>();
@@ -57,6 +60,20 @@ export class Counter {
     });
     await session.send('Runtime.releaseObjectGroup', { objectGroup: 'count' });
     return length.value;
+  }
+
+  /**
+   * Counts once the work before is over: a listener or port that is about to go is waited for (5 s at most), a leaked
+   * one stays for all that time. `before`: what was held before that work.
+   */
+  async settled(before: Counts | undefined): Promise<Counts> {
+    const deadline = Date.now() + 5000;
+    for (;;) {
+      const counts = await this.count();
+      const grew = before && OBJECTS.some((name) => counts[name] > before[name]);
+      if (!grew || Date.now() > deadline) return counts;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
   }
 
   async count(): Promise<Counts> {

@@ -77,7 +77,7 @@ export async function measureLeaks(options: LeakOptions): Promise<string[]> {
       const part = Math.max(1, Math.ceil(times / SAMPLES));
       for (let i = 0; i < SAMPLES; i++) {
         for (let n = 0; n < part; n++) await page.evaluate(unit, request);
-        samples.push(await counter.count());
+        samples.push(await counter.settled(samples.at(-1)));
         say(`${name} ${(i + 1) * part}: ${JSON.stringify(samples[i])}`);
       }
       found.push(...grown(name, samples.slice(1), part, say));
