@@ -260,12 +260,16 @@ export interface KernelRow {
   /** Bytes of weights, or of keys and values, in a step; null where the kind reads neither. */
   bytes: number | null;
   gbps: number | null;
+  /** Operations of a product a second, in millions of millions; null where the kind is no product. */
+  tops: number | null;
   /** The fraction of the sum over all kinds. */
   share: number;
 }
 
+/** The dispatches of one pass by kind: `nTokens` tokens, the last of which sees `kvLen` keys. */
 export interface KernelTable {
   shape: ShapeName;
+  nTokens: number;
   kvLen: number;
   clock: 'gpu' | 'cpu';
   rows: KernelRow[];
@@ -434,7 +438,7 @@ export interface ModelChoice {
 
 export type BenchResult =
   | ({ suite: 'decode'; rows: DecodeRow[]; kernels: KernelTable[] } & ModelChoice)
-  | ({ suite: 'prefill'; rows: PrefillRow[] } & ModelChoice)
+  | ({ suite: 'prefill'; rows: PrefillRow[]; kernels: KernelTable[] } & ModelChoice)
   | {
       suite: 'step';
       /** Null for the model of a file. */

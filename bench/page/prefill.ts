@@ -4,8 +4,9 @@
 import type { CommandList } from '../../src/gpu/kernel';
 import { timePass } from '../../src/gpu/time_pass';
 import { PREFILL_CHUNK } from '../../src/model/buffers';
-import type { BenchResult, PrefillFigures, PrefillRow, Refusal, Roofline, ShapeName } from '../report';
+import type { BenchResult, KernelTable, PrefillFigures, PrefillRow, Refusal, Roofline, ShapeName } from '../report';
 import type { Bench } from './bench';
+import { profileKernels } from './profile_kernels';
 import { measureRoofline } from './roofline';
 import { seededPrompt } from './seeded_tokenizer';
 import { prefillOperations } from './synthetic_config';
@@ -33,15 +34,16 @@ export async function prefillSuite(bench: Bench): Promise<BenchResult> {
   const roofline = await measureRoofline(bench);
   const lengths = asked ?? (quick ? QUICK_LENGTHS : LENGTHS);
   const rows: PrefillRow[] = [];
+  const kernels: KernelTable[] = [];
   for (const shape of shapes) {
     if (bench.stopped) break;
     bench.say({ text: `${shape}: making the model` });
-    for (const row of await measureShape(bench, shape, lengths, roofline)) {
+    for (const row of await measureShape(bench, shape, lengths, roofline, kernels)) {
       rows.push(row);
       bench.say({ text: describe(row), done: rows.length, total: shapes.length * lengths.length });
     }
   }
-  return { suite: 'prefill', quant, kv, roofline, rows };
+  return { suite: 'prefill', quant, kv, roofline, rows, kernels };
 }
 
 async function measureShape(
@@ -49,6 +51,7 @@ async function measureShape(
   shape: ShapeName,
   lengths: readonly number[],
   roofline: Roofline,
+  kernels: KernelTable[],
 ): Promise<PrefillRow[]> {
   const contextLength = Math.max(...lengths) + ROOM;
   const empty = (tokens: number, refused: Refusal | null): PrefillRow => ({
@@ -73,6 +76,9 @@ async function measureShape(
     for (const [tokens, answers] of heard) {
       const passes = await timeSubmits(bench, model, tokens);
       rows.push({ ...empty(tokens, null), ...figuresOf(answers, model, tokens, passes, roofline) });
+      const chunk = Math.min(PREFILL_CHUNK, tokens);
+      const table = bench.stopped ? null : await profileKernels(bench, model, shape, tokens, chunk);
+      if (table) kernels.push(table);
     }
     await bench.renew(); // the next model needs the memory
     return rows;

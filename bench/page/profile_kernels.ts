@@ -1,31 +1,36 @@
-// Where a decode step's time goes: each kind of dispatch alone, all layers of it, many times in one pass. It changes
-// the schedule, so its figures never mix with those of the loop.
+// Where the time of a decode step or of a prompt goes: each kind of dispatch alone, all layers of it, many times in one
+// pass. It changes the schedule, so its figures never mix with those of the loop.
 
 import type { Command, CommandList } from '../../src/gpu/kernel';
 import { timePass } from '../../src/gpu/time_pass';
 import type { KernelRow, KernelTable, ShapeName } from '../report';
 import type { Bench } from './bench';
-import { stepBytes } from './synthetic_config';
+import { productOperations, stepBytes } from './synthetic_config';
 import type { SyntheticModel } from './synthetic_session';
 
 const TIMING = { minMs: 10, rounds: 5, warmMs: 800, budgetMs: 1200 };
 const QUICK = { minMs: 1, rounds: 1, budgetMs: 100 };
 
-/** The table of a step that sees `kvLen` keys; null where the step needs the CPU among its dispatches. */
+/**
+ * The table of a pass of `nTokens` whose last token sees `kvLen` keys; null where the pass needs the CPU among its
+ * dispatches.
+ */
 export async function profileKernels(
   bench: Bench,
   { llama, config }: SyntheticModel,
   shape: ShapeName,
   kvLen: number,
+  nTokens = 1,
 ): Promise<KernelTable | null> {
   if (llama.needsHost) return null;
   const { gpu, request } = bench;
-  const step = { position: kvLen - 1, nTokens: 1 };
-  const bytes = stepBytes(config, request.quant, request.kv, kvLen);
+  const step = { position: kvLen - nTokens, nTokens };
+  const bytes = nTokens === 1 ? stepBytes(config, request.quant, request.kv, kvLen) : new Map<string, number>();
+  const operations = productOperations(config, nTokens);
   const timed: { kind: string; calls: number; ms: number }[] = [];
   let clock: KernelTable['clock'] = 'cpu';
   const end = request.answer.logprobs === undefined ? 'sample' : 'sample_logprobs';
-  for (const [kind, commands] of byKind(llama.pass(1, end, step.position).commands)) {
+  for (const [kind, commands] of byKind(llama.pass(nTokens, end, step.position).commands)) {
     bench.say({ text: `${shape}, ${kvLen} keys: ${kind} alone` });
     const add = (list: CommandList) => list.commands.push(...commands);
     const time = await timePass(gpu, step, add, request.quick ? QUICK : TIMING);
@@ -35,9 +40,10 @@ export async function profileKernels(
   const sum = timed.reduce((total, { ms }) => total + ms, 0);
   const rows = timed.map(({ kind, calls, ms }): KernelRow => {
     const read = kind === 'layers' ? layerBytes(bytes) : (bytes.get(kind) ?? null);
-    return { kind, calls, us: (1000 * ms) / calls, bytes: read, gbps: read && read / ms / 1e6, share: ms / sum };
+    const tops = (operations.get(kind) ?? 0) / ms / 1e9 || null;
+    return { kind, calls, us: (1000 * ms) / calls, bytes: read, gbps: read && read / ms / 1e6, tops, share: ms / sum };
   });
-  return { shape, kvLen, clock, rows };
+  return { shape, nTokens, kvLen, clock, rows };
 }
 
 /** Bytes that all layers read in one dispatch. */

@@ -73,12 +73,19 @@ export function stepBytes(config: ModelConfig, quant: Quant, kvType: KvType, kvL
  * attention.
  */
 export function prefillOperations(config: ModelConfig, nTokens: number): number {
-  const products = matrixShapes(config).map(
-    ({ kind, rows, cols, count }) => 2 * rows * cols * count * (kind === 'head' ? 1 : nTokens),
-  );
   const { nLayers, nHeads, headDim } = config;
   const attention = nLayers * 4 * headDim * nHeads * ((nTokens * (nTokens + 1)) / 2);
-  return products.reduce((sum, operations) => sum + operations, attention);
+  return [...productOperations(config, nTokens).values()].reduce((sum, operations) => sum + operations, attention);
+}
+
+/** The operations of each kind of product over all layers. */
+export function productOperations(config: ModelConfig, nTokens: number): Map<string, number> {
+  return new Map<string, number>(
+    matrixShapes(config).map(({ kind, rows, cols, count }) => [
+      kind,
+      2 * rows * cols * count * (kind === 'head' ? 1 : nTokens),
+    ]),
+  );
 }
 
 /** The memory that loading will ask for; the activations are exact up to the scratch memory of kernels. */

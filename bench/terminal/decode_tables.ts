@@ -86,20 +86,18 @@ function costTable(rows: DecodeRow[]) {
   return grid(head, cells);
 }
 
-function kernelTable({ shape, kvLen, clock, rows }: KernelTable, readGBps: number) {
-  const head = ['kernel', 'us', 'calls', 'MB', 'GB/s', 'of roofline', 'share'];
-  const cells = rows.map(({ kind, us, calls: count, bytes, gbps, share }) => [
-    kind,
-    figure(us),
-    String(count),
-    bytes === null ? NONE : megabytes(bytes),
-    optional(gbps),
-    percent(gbps && gbps / readGBps),
-    percent(share),
-  ]);
+/** Steps are told by what they read, passes of several tokens by what they compute. */
+function kernelTable({ shape, nTokens, kvLen, clock, rows }: KernelTable, readGBps: number) {
+  const isStep = nTokens === 1;
+  const head = ['kernel', 'us', 'calls', ...(isStep ? ['MB', 'GB/s', 'of roofline'] : ['TOP/s']), 'share'];
+  const cells = rows.map(({ kind, us, calls: count, bytes, gbps, tops, share }) => {
+    const read = [bytes === null ? NONE : megabytes(bytes), optional(gbps), percent(gbps && gbps / readGBps)];
+    return [kind, figure(us), String(count), ...(isStep ? read : [optional(tops)]), percent(share)];
+  });
   const sum = rows.reduce((total, { us, calls: count }) => total + (us * count) / 1000, 0);
-  const title = `${shape}, a step over ${kvLen} keys, each kind of dispatch alone (${clock} clock)`;
-  const note = `together ${figure(sum)} ms, which is no step time; kinds that fit a cache of the GPU read from there`;
+  const pass = isStep ? 'a step' : `${nTokens} tokens of a prompt`;
+  const title = `${shape}, ${pass} over ${kvLen} keys, each kind of dispatch alone (${clock} clock)`;
+  const note = `together ${figure(sum)} ms, which is no time of a pass; kinds that fit a cache of the GPU read from there`;
   return `${title}\n${grid(head, cells)}\n${note}`;
 }
 
@@ -145,8 +143,8 @@ function prefillTable(rows: PrefillRow[]) {
   return grid(head, cells);
 }
 
-export function prefillTables(report: ModelChoice & { rows: PrefillRow[] }): string[] {
-  return [...byShape(report.rows)].map(([shape, rows]) => {
+export function prefillTables(report: ModelChoice & { rows: PrefillRow[]; kernels: KernelTable[] }): string[] {
+  const tables = [...byShape(report.rows)].map(([shape, rows]) => {
     const title = `${shape}, ${choiceText(report)}${activationsText(rows)}; prefill (median of the rounds; milliseconds)`;
     const measured = rows.filter(({ refused }) => refused === null);
     const refusals = rows.flatMap(({ tokens, gpuBytes, refused }) =>
@@ -154,4 +152,5 @@ export function prefillTables(report: ModelChoice & { rows: PrefillRow[] }): str
     );
     return [title, ...(measured.length > 0 ? [prefillTable(measured)] : []), ...refusals].join('\n');
   });
+  return [...tables, ...report.kernels.map((table) => kernelTable(table, report.roofline.readGBps))];
 }

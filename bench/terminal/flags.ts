@@ -100,11 +100,10 @@ const SUITES = {
     flags: { shape: { ...SHAPE, help: 'head shape; may be given again (default llama-3.1-8b)' }, kv: KV },
   },
   prefill: {
-    help: 'prompts through a model of synthetic weights: tokens per second, time to the first token, passes on the GPU',
+    help: 'prompts through a model of synthetic weights: tokens per second, first token, passes and kernels on the GPU',
     flags: {
       ...MODEL,
-      tokens: { kind: 'whole', value: 'N', help: 'prompt tokens (default 128, 512 and 2048)' },
-      context: { kind: 'whole', value: 'N', help: 'the same' },
+      lengths: { kind: 'text', value: 'LIST', help: 'prompt tokens (default 128,512,2048)' },
       rounds: { kind: 'whole', value: 'N', help: 'prompts of each length, best and median are told (default 5)' },
     },
   },
@@ -254,14 +253,6 @@ function count(name: string, number: number): number {
   return number;
 }
 
-/** Prompt lengths: a list for attention, one number for prefill. */
-function lengthsOf(suite: SuiteName, { lengths, tokens, context }: SuiteValues): number[] | null {
-  if (suite !== 'prefill') return readLengths(lengths);
-  if (tokens !== undefined && context !== undefined) throw new UsageError('--tokens and --context are the same here.');
-  const asked = tokens ?? context;
-  return asked === undefined ? null : [asked];
-}
-
 function requestOf(suite: SuiteName, values: SuiteValues): CommandLine['request'] {
   const quick = values.quick === true;
   const standard = standardNumbers(suite, quick);
@@ -271,7 +262,7 @@ function requestOf(suite: SuiteName, values: SuiteValues): CommandLine['request'
     quick,
     shapes: [...new Set(values.shape ?? standardShapes(suite, quick))],
     attention: siblings(suite, values.attention),
-    lengths: lengthsOf(suite, values),
+    lengths: readLengths(values.lengths),
     kv: values.kv ?? 'f16',
     context: count('context', values.context ?? standard.context),
     quant: values.quant ?? 'q4',

@@ -73,7 +73,7 @@ test("decode: the engine's loop in a worker with a fine clock; a table of arriva
 });
 
 test('prefill: time to the first token of prompts that share nothing, beside the passes on the GPU', async () => {
-  const { stdout, code } = await bench('prefill --quick --json --tokens 8 --attention fused_decode');
+  const { stdout, code } = await bench('prefill --quick --json --lengths 8 --attention fused_decode');
   expect(code).toBe(0);
   const report: BenchReport = JSON.parse(stdout);
   if (report.suite !== 'prefill') throw new Error(`a report of ${report.suite}`);
@@ -84,6 +84,9 @@ test('prefill: time to the first token of prompts that share nothing, beside the
   expect(median?.tokensPerSecond).toBeCloseTo(8000 / rounds[0], 6);
   expect(gpuMs).toBeGreaterThan(0);
   expect(longestSubmitMs).toBe(gpuMs); // one pass
+  const [{ nTokens, kvLen, rows: kinds }] = report.kernels;
+  expect([nTokens, kvLen, kinds.find(({ kind }) => kind === 'qkv')?.calls]).toEqual([8, 8, 2]);
+  expect(kinds.find(({ kind }) => kind === 'gate_up')?.tops).toBeGreaterThan(0);
   expect((fraction ?? 0) * report.roofline.fmaTflops).toBeCloseTo(tflops ?? 0, 9);
 });
 

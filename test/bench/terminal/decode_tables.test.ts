@@ -23,7 +23,7 @@ test('decode: arrivals and costs of every row, the memory, and the kernels apart
   expect(lines[8]).toBe('memory: weights 700 MB, keys and values 33.0 MB, activations 12.0 MB');
   expect(kernels).toMatch(/^llama-3\.2-1b, a step over 768 keys, each kind of dispatch alone \(gpu clock\)\n/);
   expect(kernels).toMatch(/gate_up +25\.0 +16 +400 +1000 +25\.0 % +80\.0 %\nsample +100 +1 +- +- +- +20\.0 %\n/);
-  expect(kernels).toContain('together 0.500 ms, which is no step time');
+  expect(kernels).toContain('together 0.500 ms, which is no time of a pass');
 });
 
 test('decode: options of answers stand behind the run-ahead', () => {
@@ -57,6 +57,17 @@ test('prefill: tokens per second, times, the longest submit, and refusals', () =
   expect(lines[2]).toMatch(/^ +512 +20480 +- +25600 +25\.0 +20\.0 +18\.0 +9\.00 +60\.0 +120 % +flash_prefill$/);
   expect(lines[3]).toMatch(/ 20\.0 +- +- +60\.0 /);
   expect(lines[4]).toMatch(/^2048 tokens: The weights needs 5 bytes/);
+});
+
+test('prefill: kinds of dispatch are told by the operations of their products', () => {
+  const tables = benchTables(prefillReport([{}], [{ ...KERNELS, nTokens: 512, kvLen: 2048 }])).split('\n\n');
+  const kernels = tables.at(-1) ?? '';
+  expect(kernels).toMatch(
+    /^llama-3\.2-1b, 512 tokens of a prompt over 2048 keys, each kind of dispatch alone \(gpu clock\)/,
+  );
+  expect(kernels).toMatch(
+    /kernel +us +calls +TOP\/s +share\ngate_up +25\.0 +16 +13\.0 +80\.0 %\nsample +100 +1 +- +20\.0 %\n/,
+  );
 });
 
 test('the head says whether the clock was a fine one', () => {

@@ -82,8 +82,7 @@ test('decode and prefill: one model of synthetic weights, and the numbers of a r
   });
   expect(() => parse('prefill --logprobs 5')).toThrow('--logprobs');
   expect(parse('prefill').request).toMatchObject({ lengths: null, rounds: 5 });
-  expect(parse('prefill --tokens 700').request.lengths).toEqual([700]);
-  expect(parse('prefill --context 700').request.lengths).toEqual([700]);
+  expect(parse('prefill --lengths 7,700').request.lengths).toEqual([7, 700]);
 });
 
 test('quality: stories of so many tokens', () => {
@@ -144,8 +143,7 @@ for (const [line, complaint] of [
   ['step --steps 0', '--steps 0: at least 1.'],
   ['step --step plain', 'Unknown argument --step.'],
   ['decode --lengths 5', 'Unknown argument --lengths.'],
-  ['prefill --tokens 0', '--tokens 0: at least 1.'],
-  ['prefill --tokens 5 --context 5', 'are the same here'],
+  ['prefill --lengths 0', '--lengths 0: not a list'],
   ['prefill --sweep', 'Unknown argument --sweep.'],
   ['attention --attention flash', '--attention flash: choose auto, cpu, eager'],
   ['attention --lengths 12,-3', '--lengths 12,-3: not a list of whole numbers'],

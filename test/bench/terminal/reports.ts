@@ -119,11 +119,12 @@ export const REFUSED = { code: 'gpu-memory', message: 'The weights needs 5 bytes
 
 export const KERNELS: KernelTable = {
   shape: 'llama-3.2-1b',
+  nTokens: 1,
   kvLen: 768,
   clock: 'gpu',
   rows: [
-    { kind: 'gate_up', calls: 16, us: 25, bytes: 400e6, gbps: 1000, share: 0.8 },
-    { kind: 'sample', calls: 1, us: 100, bytes: null, gbps: null, share: 0.2 },
+    { kind: 'gate_up', calls: 16, us: 25, bytes: 400e6, gbps: 1000, tops: 13, share: 0.8 },
+    { kind: 'sample', calls: 1, us: 100, bytes: null, gbps: null, tops: null, share: 0.2 },
   ],
 };
 
@@ -131,7 +132,7 @@ export function decodeReport(rows: DecodeRow[], kernels: KernelTable[] = []): Be
   return { ...AROUND, suite: 'decode', quant: 'q4', kv: 'f16', roofline: ROOFLINE, rows, kernels };
 }
 
-export function prefillReport(given: Partial<PrefillRow>[]): BenchReport {
+export function prefillReport(given: Partial<PrefillRow>[], kernels: KernelTable[] = []): BenchReport {
   const { shape, attention, activations, gpuBytes } = decodeRow(512, 'auto', 1);
   const row: PrefillRow = {
     shape,
@@ -149,5 +150,5 @@ export function prefillReport(given: Partial<PrefillRow>[]): BenchReport {
     refused: null,
   };
   const rows = given.map((each) => ({ ...row, ...each }));
-  return { ...AROUND, suite: 'prefill', quant: 'q4', kv: 'f16', roofline: ROOFLINE, rows };
+  return { ...AROUND, suite: 'prefill', quant: 'q4', kv: 'f16', roofline: ROOFLINE, rows, kernels };
 }
