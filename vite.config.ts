@@ -10,7 +10,7 @@ import { firstFile } from './tools/lib/first_file.ts';
 import { orderPlugin } from './tools/lib/order_plugin.ts';
 import { templatePlugin } from './tools/lib/template_plugin.ts';
 import { wgslPlugin } from './tools/lib/wgsl_plugin.ts';
-import { OUTPUT, workerFilePlugin, workerPlugin } from './tools/lib/worker_plugin.ts';
+import { allAtOnce, OUTPUT, workerFilePlugin, workerPlugin } from './tools/lib/worker_plugin.ts';
 
 /** A slow machine is no news: `generate` may have to build first, and has nothing else to say on stderr. */
 const checks = { bundlerTimings: false };
@@ -23,7 +23,7 @@ const shared: UserConfig = {
   plugins: [wgslPlugin(), templatePlugin(), orderPlugin()],
   worker: {
     format: 'es',
-    plugins: () => [wgslPlugin()],
+    plugins: () => [wgslPlugin(), allAtOnce()],
     rolldownOptions: { checks, output: { comments: { annotation: false, jsdoc: false, legal: true } } }, // no bundler reads a worker again
   },
   build: {
@@ -101,6 +101,7 @@ function oneFile({ entry, file, format, external, instead }: Bundle): UserConfig
     plugins: [
       ...(shared.plugins ?? []),
       workerPlugin(),
+      allAtOnce(),
       external && leftOutside(...external),
       instead && replaced(...instead),
     ],

@@ -5,30 +5,11 @@ import { halfToNumber } from '../cpu/half';
 import { type Bindable, rangeOf } from '../gpu/buffer_range';
 import { GPU_COPY_DST, GPU_MAP_READ, type Gpu } from '../gpu/device';
 import type { Step } from '../gpu/kernel';
-import {
-  type AttentionKernel,
-  type AttentionLimits,
-  type AttentionPlan,
-  type AttentionShape,
-  attentionLimits,
-  check,
-  checkShape,
-} from './attention';
+import { type AttentionKernel, type AttentionShape, attentionLimits } from './attention';
+import { planCpu, rowBytes } from './baseline_plans';
 import { checkWindow } from './source';
 
 const NAME = 'cpu';
-
-/** Needs no limits: it compiles nothing. It has no parameters. */
-export function planCpu(
-  shape: AttentionShape,
-  _limits: AttentionLimits,
-  given: Record<string, number> = {},
-): AttentionPlan<never> {
-  checkShape(NAME, shape);
-  check(NAME, Object.keys(given).length === 0, `it has no parameters, so no ${Object.keys(given).join(', ')} either`);
-  const { nHeads, maxTokens, contextLength } = shape;
-  return { parameters: {}, derived: {}, scratchBytes: rowBytes(shape, maxTokens * nHeads, contextLength) };
-}
 
 /** Reads Q, K and V back, attends in plain loops and uploads the result: the last resort, and a baseline. */
 export async function createCpu(
@@ -65,11 +46,6 @@ export async function createCpu(
       gpu.destroyBuffer(readback);
     },
   };
-}
-
-/** Bytes of that many queries and of the keys and values of kvLen tokens. */
-function rowBytes({ nKvHeads, headDim, kvType }: AttentionShape, nQueries: number, kvLen: number): number {
-  return headDim * (4 * nQueries + 2 * nKvHeads * kvLen * (kvType === 'f16' ? 2 : 4));
 }
 
 /**

@@ -1,10 +1,8 @@
 // Compiles a sibling by its name.
 
+import { arrived } from '../errors';
 import type { Gpu } from '../gpu/device';
 import type { AttentionKernel, AttentionName, AttentionShape } from './attention';
-import { createChunked } from './chunked';
-import { createCpu } from './cpu';
-import { createEager } from './eager';
 import { createFlashPrefill } from './flash_prefill';
 import { createFusedDecode } from './fused_decode';
 import { createSplitKvDecode } from './split_kv_decode';
@@ -18,11 +16,11 @@ export async function createAttention(
 ): Promise<AttentionKernel> {
   switch (name) {
     case 'cpu':
-      return createCpu(gpu, shape, parameters);
     case 'chunked':
-      return createChunked(gpu, shape, parameters);
-    case 'eager':
-      return createEager(gpu, shape, parameters);
+    case 'eager': {
+      const { createBaseline } = await arrived(import('./baselines'));
+      return createBaseline(gpu, name, shape, parameters);
+    }
     case 'flash_prefill':
       return createFlashPrefill(gpu, shape, parameters);
     case 'fused_decode':

@@ -4,10 +4,8 @@
 import { GPU_COPY_DST, GPU_STORAGE, GPU_UNIFORM, type Gpu } from '../gpu/device';
 import { type Constant, createKernel, type Kernel } from '../gpu/kernel';
 import type { AttentionKernel, AttentionName, AttentionShape } from './attention';
+import { PART_BYTES } from './baseline_plans';
 import { attentionSource, Windows } from './source';
-
-/** The smallest buffer: holds the first token or head of a part. */
-export const PART_BYTES = 16;
 
 interface ScoredParts {
   name: AttentionName;

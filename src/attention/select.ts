@@ -2,9 +2,7 @@
 
 import { AttentionUnavailable } from '../errors';
 import type { AttentionLimits, AttentionName, AttentionPlan, AttentionShape } from './attention';
-import { planChunked } from './chunked';
-import { planCpu } from './cpu';
-import { planEager } from './eager';
+import { planChunked, planCpu, planEager } from './baseline_plans';
 import { planFlashPrefill } from './flash_prefill';
 import { planFusedDecode } from './fused_decode';
 import type { AttentionProfile, TunedAttention } from './profile';

@@ -3,7 +3,7 @@
 import { dequantize } from '../cpu/dequantize';
 import { ModelFileError } from '../errors';
 import { DTYPE, type TensorInfo } from '../storage/formats/tensor';
-import type { ModelFiles } from '../storage/model_file';
+import type { ModelFiles } from '../storage/model_files';
 
 /** About as many numbers are unpacked at a time. */
 const CHUNK = 2 ** 18;

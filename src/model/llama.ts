@@ -6,6 +6,7 @@ import { CHECKED_POSITIONS } from '../attention/check';
 import type { PreparedAttention } from '../attention/prepare';
 import type { AttentionProfile } from '../attention/profile';
 import { ropeTable, withRopeFactors } from '../cpu/rope';
+import { arrived } from '../errors';
 import type { BufferRange } from '../gpu/buffer_range';
 import type { Gpu } from '../gpu/device';
 import { CommandList } from '../gpu/kernel';
@@ -20,7 +21,6 @@ import type { TokenBytes } from '../sampling/token_bytes';
 import { type ActivationType, type Arithmetic, arithmeticOf } from './arithmetic';
 import { PREFILL_CHUNK } from './buffers';
 import { type ModelConfig, vectorsOf } from './config/config';
-import { Constrainer } from './constrainer';
 import { KvBranches } from './kv_branches';
 import { type Layer, Layers } from './layers';
 import type { LinearSources, Operation } from './linears';
@@ -182,6 +182,7 @@ export class Llama {
   async constrain(automaton: Automaton, tokens: TokenBytes): Promise<void> {
     const { sampler, sources } = this.parts;
     const { gpu, config, buffers } = sources;
+    const { Constrainer } = await arrived(import('./constrainer'));
     sampler.constrainer ??= await Constrainer.create(gpu, config.vocabSize, buffers, tokens);
     if (!(await sampler.constrainer.obey(automaton))) return;
     for (const lists of this.lists.values()) {

@@ -1,7 +1,7 @@
 // Names of tensors in safetensors and GGUF files.
 
 import type { RopeFactors } from '../cpu/rope';
-import type { ModelFiles } from '../storage/model_file';
+import type { ModelFiles } from '../storage/model_files';
 import type { ModelConfig } from './config/config';
 
 export type LayerPart =

@@ -3,7 +3,7 @@
 import { type RopeFactors, rotaryDimOf } from '../cpu/rope';
 import { ModelFileError, UnsupportedModelError } from '../errors';
 import type { TensorInfo } from '../storage/formats/tensor';
-import type { ModelFiles } from '../storage/model_file';
+import type { ModelFiles } from '../storage/model_files';
 import type { ModelConfig } from './config/config';
 import { type LayerPart, type Names, tensorNames } from './tensor_names';
 

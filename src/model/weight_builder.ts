@@ -8,7 +8,7 @@ import { FILE_TYPES, fileRowBytes } from '../kernels/load/file_types';
 import { isPlain, type QuantizedFormat } from '../kernels/load/quantize_weights';
 import { Repacker, type RepackTarget } from '../kernels/load/repack';
 import type { TensorDtype, TensorInfo } from '../storage/formats/tensor';
-import type { ModelFiles } from '../storage/model_file';
+import type { ModelFiles } from '../storage/model_files';
 import { type Axis, padColumns, paddedIndex } from './padding';
 import { allocateLayers, allocateMatrix, type PlannedMatrix, planMatrix, type WeightArena } from './weight_arenas';
 

@@ -6,7 +6,7 @@ import type { Gpu } from '../gpu/device';
 import { formatRuns, type WeightMatrix } from '../kernels/linear/weight_format';
 import type { QuantizedFormat } from '../kernels/load/quantize_weights';
 import type { TensorInfo } from '../storage/formats/tensor';
-import type { ModelFiles } from '../storage/model_file';
+import type { ModelFiles } from '../storage/model_files';
 import type { ModelConfig } from './config/config';
 import { type PaddedConfig, type Padding, padConfig, paddingOf } from './padding';
 import type { LayerTensors, ModelTensors } from './tensors';

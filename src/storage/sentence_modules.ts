@@ -4,8 +4,8 @@ import { ModelFileError } from '../errors';
 import { isJsonObject, type JsonObject } from '../shared/json_object';
 import { isPlainName, quoted } from './checks/bounds';
 import { parseSafetensors } from './formats/safetensors';
-import { WEIGHTS } from './formats/shards';
 import type { TensorInfo } from './formats/tensor';
+import { WEIGHTS } from './formats/weight_names';
 import type { ModelFolder } from './source/byte_source';
 
 const MAX_MODULES = 16;

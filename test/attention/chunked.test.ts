@@ -1,7 +1,8 @@
 // chunked against the reference: plan, limits and all cases of the suite.
 
 import { expect, test } from 'vitest';
-import { createChunked, planChunked } from '../../src/attention/chunked';
+import { planChunked } from '../../src/attention/baseline_plans';
+import { createChunked } from '../../src/attention/chunked';
 import { CommandList } from '../../src/gpu/kernel';
 import { hardwareGpu } from '../gpu/test_device';
 import { type AttentionCase, geometry, SMALL } from './cases';

@@ -1,7 +1,8 @@
 // cpu against the reference: all cases of the suite.
 
 import { expect, test } from 'vitest';
-import { createCpu, planCpu } from '../../src/attention/cpu';
+import { planCpu } from '../../src/attention/baseline_plans';
+import { createCpu } from '../../src/attention/cpu';
 import { CommandList } from '../../src/gpu/kernel';
 import { hardwareGpu } from '../gpu/test_device';
 import { SMALL } from './cases';

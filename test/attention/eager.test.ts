@@ -1,7 +1,8 @@
 // eager against the reference: plan, limits and all cases of the suite.
 
 import { expect, test } from 'vitest';
-import { createEager, planEager } from '../../src/attention/eager';
+import { planEager } from '../../src/attention/baseline_plans';
+import { createEager } from '../../src/attention/eager';
 import { CommandList } from '../../src/gpu/kernel';
 import { hardwareGpu } from '../gpu/test_device';
 import { geometry, SMALL } from './cases';

@@ -7,7 +7,8 @@ import { loadCpuWeights } from '../../src/engine/backend/cpu_backend';
 import type { ModelConfig } from '../../src/model/config/config';
 import { readConfig } from '../../src/model/config/read';
 import { resolveTensors } from '../../src/model/tensors';
-import { type ModelFiles, openModel } from '../../src/storage/model_file';
+import { openModel } from '../../src/storage/model_file';
+import type { ModelFiles } from '../../src/storage/model_files';
 import { droppedFolder } from '../model/files';
 
 const FIXTURES = join(import.meta.dirname, '../fixtures');

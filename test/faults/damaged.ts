@@ -2,7 +2,7 @@
 
 import { toHalf } from '../../src/cpu/half';
 import { DTYPE, type TensorDtype, type TensorInfo } from '../../src/storage/formats/tensor';
-import type { ModelFiles } from '../../src/storage/model_file';
+import type { ModelFiles } from '../../src/storage/model_files';
 
 /** Bytes of a block in front of its scale in f16. */
 const SCALE_AT: Partial<Record<TensorDtype, number>> = {

@@ -3,7 +3,8 @@
 import { readConfig } from '../../src/model/config/read';
 import { resolveTensors } from '../../src/model/tensors';
 import type { GgufValue } from '../../src/storage/formats/gguf';
-import { type ModelFiles, openModel } from '../../src/storage/model_file';
+import { openModel } from '../../src/storage/model_file';
+import type { ModelFiles } from '../../src/storage/model_files';
 import { openAsGguf } from '../model/architectures_gguf';
 import { EDGE_LENGTHS } from './edges';
 import { FIXTURES } from './fixtures';

@@ -4,7 +4,8 @@
 
 import { dequantize } from '../../src/cpu/dequantize';
 import type { TensorInfo } from '../../src/storage/formats/tensor';
-import { type ModelFiles, openModel } from '../../src/storage/model_file';
+import { openModel } from '../../src/storage/model_file';
+import type { ModelFiles } from '../../src/storage/model_files';
 import { type Bytes, type GgufTensor, T, value, writeGguf } from '../storage/write_gguf';
 
 interface Rope {

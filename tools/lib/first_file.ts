@@ -7,12 +7,12 @@ interface Module {
   importers: readonly string[];
 }
 
-interface Graph {
+export interface Graph {
   getModuleInfo(id: string): Module | null;
 }
 
 /** True if an entry reaches the module without a dynamic import. */
-function comesAtOnce(id: string, graph: Graph): boolean {
+export function comesAtOnce(id: string, graph: Graph): boolean {
   const reached = new Set([id]);
   for (const each of reached) {
     const module = graph.getModuleInfo(each);

@@ -13,6 +13,7 @@ const WORKER = [
   '/src/text/decode/graphemes',
   '/src/text/encode/pre_tokenizer',
   '/src/text/tokenizer',
+  '/src/model/config/read_gguf',
   '/src/model/config/read',
   '/src/cpu/llama',
   '/src/gpu/readback',
@@ -22,6 +23,10 @@ const WORKER = [
   '/src/engine/load/load',
 ];
 
+/** Of those above, what the core of a worker in parts does not need (worker_parts). */
+const LATER = /\/(?:attention\/(?:eager|chunked)\.wgsl|constraint\/|tune\/|config\/read$|cpu\/llama$|cpu\/quantize$)/;
+/** What several parts need, and so the core has. */
+const OF_PARTS = ['/src/cpu/grammar', '/src/engine/backend/next_task', '/src/sampling/token_bytes'];
 const EMBED = [
   '/src/embed/embed_session',
   'streaming-markdown',
@@ -39,18 +44,22 @@ const PANEL = [
 ];
 
 /** The first modules of each bundle, by the end of the path of its entry. */
-const ORDERS: Record<string, () => Promise<string[]>> = {
-  '/src/engine/worker/worker.ts': async () => {
-    const shaders = await shadersOfEngine();
-    return [...SHARED, ...shaders.map((file) => `/shaders/${file}?raw`), ...WORKER];
+const ORDERS: Record<string, (isWhole: boolean) => Promise<string[]>> = {
+  '/src/engine/worker/worker.ts': async (isWhole) => {
+    const shaders = (await shadersOfEngine()).map((file) => `/shaders/${file}?raw`);
+    const all = [...SHARED, ...shaders, ...WORKER];
+    return isWhole ? all : [...all.filter((module) => !LATER.test(module)), ...OF_PARTS];
   },
   '/src/engine/page/worker_source.ts': async () => SHARED,
   '/src/embed/embed.ts': async () => EMBED,
   '/src/embed/panel_entry.ts': async () => PANEL,
 };
 
-/** Adds imports that change nothing but the order. */
-export function orderPlugin(): Plugin {
+/**
+ * Adds imports that change nothing but the order.
+ * @param isWhole the worker in one file, not in parts
+ */
+export function orderPlugin(isWhole = true): Plugin {
   return {
     name: 'order',
     apply: 'build',
@@ -58,7 +67,7 @@ export function orderPlugin(): Plugin {
     async transform(code, id) {
       const order = Object.entries(ORDERS).find(([entry]) => id.endsWith(entry))?.[1];
       if (!order) return null;
-      return (await order()).map((module) => `import ${JSON.stringify(module)};`).join('') + code;
+      return (await order(isWhole)).map((module) => `import ${JSON.stringify(module)};`).join('') + code;
     },
   };
 }

@@ -2,7 +2,7 @@
 
 import { project } from '../../cpu/embedding';
 import type { Place } from '../../cpu/grammar';
-import { AttentionUnavailable, DeviceLostError, InvalidRequestError } from '../../errors';
+import { AttentionUnavailable, arrived, DeviceLostError, InvalidRequestError } from '../../errors';
 import type { Gpu } from '../../gpu/device';
 import { type CommandList, type ListAtStep, recordPass, type Step } from '../../gpu/kernel';
 import { WordReadback } from '../../gpu/readback';
@@ -14,8 +14,6 @@ import { type SampleEnd, sampleEnd, WHOLE_END } from '../../model/sampler';
 import { entryWords, LOGPROBS_RING, MAX_LOGPROBS, readLogprobs } from '../../sampling/logprobs';
 import { ALWAYS, GAVE_UP, type SamplingParams } from '../../sampling/sampling';
 import { storeProfile } from '../../tune/profile_store';
-import { measureRoofline } from '../../tune/roofline';
-import { tuneModel } from '../../tune/tune';
 import { Witness } from '../../tune/witness';
 import type { AttentionChoice, Roofline, StepChoice, TuneOutcome } from '../protocol';
 import {
@@ -326,6 +324,7 @@ export class WebGpuBackend implements Backend {
         `This model was loaded with attention "${llama.asked}", which tuning would not change. Load it with "auto" first.`,
       );
     }
+    const { tuneModel } = await arrived(import('../../tune/tune'));
     const { attention, products, results } = await this.gpu.trial('Tuning', () =>
       tuneModel(this.gpu, llama.tunable, onResult, stopped),
     );
@@ -339,6 +338,7 @@ export class WebGpuBackend implements Backend {
   }
 
   async roofline(stopped: () => boolean): Promise<Roofline> {
+    const { measureRoofline } = await arrived(import('../../tune/roofline'));
     this.measured ??= await this.gpu.trial('Measuring memory', () => measureRoofline(this.gpu, stopped));
     return this.measured;
   }

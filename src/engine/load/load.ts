@@ -1,10 +1,10 @@
 // Loads a model: opens its files, chooses backend, context and formats, and reports progress and warnings.
 
-import { AttentionUnavailable, InvalidRequestError, WebGpuUnavailableError } from '../../errors';
+import { AttentionUnavailable, arrived, InvalidRequestError, WebGpuUnavailableError } from '../../errors';
 import { Gpu } from '../../gpu/device';
 import { checkedFiles } from '../../model/checked_files';
 import type { ModelConfig } from '../../model/config/config';
-import { checkConfigJson, readConfig } from '../../model/config/read';
+import { readGgufConfig } from '../../model/config/read_gguf';
 import { kvBytesPerToken } from '../../model/kv_cache';
 import { Llama } from '../../model/llama';
 import { padConfig } from '../../model/padding';
@@ -14,14 +14,14 @@ import { type ModelTensors, resolveTensors } from '../../model/tensors';
 import { hasPlainMatrix } from '../../model/weights';
 import { openCache } from '../../storage/cache/cache';
 import { resolveUrl } from '../../storage/hub/model_url';
-import { type ModelFiles, openModel } from '../../storage/model_file';
+import { openModel } from '../../storage/model_file';
+import type { ModelFiles } from '../../storage/model_files';
 import type { OpenOptions } from '../../storage/source/byte_source';
 import { type ChatTemplate, createChatTemplate } from '../../text/template/chat_template';
 import { findChatTemplate } from '../../text/template/find_template';
 import { createTokenizer, type Tokenizer } from '../../text/tokenizer';
 import { attentionKey, loadProfile } from '../../tune/profile_store';
 import type { Backend } from '../backend/backend';
-import { CPU_STEP, CpuBackend, loadCpuWeights } from '../backend/cpu_backend';
 import { WebGpuBackend } from '../backend/webgpu_backend';
 import type { ArithmeticChoice, EngineInfo, LoadOptions, LoadProgress, ModelLocation, Warning } from '../protocol';
 import { CPU_ARITHMETIC, chooseArithmetic } from './choose_arithmetic';
@@ -105,7 +105,10 @@ async function loadOnce(
         tracker.addBytes(bytes, fromCache);
       },
       onWarning,
-      onConfig: checkConfigJson,
+      async onConfig(config) {
+        const { checkConfigJson } = await arrived(import('../../model/config/read'));
+        checkConfigJson(config);
+      },
       onVerified() {
         isVerified = true;
       },
@@ -115,7 +118,7 @@ async function loadOnce(
       httpCache: isSecond ? 'reload' : checks ? 'no-cache' : 'default',
       sha256: sha256?.toLowerCase(),
     });
-    const model = readModel(options.debug ? checkedFiles(files) : files);
+    const model = await readModel(options.debug ? checkedFiles(files) : files);
     attempt.isParsed = true;
     const loaded = await loadFiles(model, options, tracker, warnings, signal);
     if (sha256 !== undefined && !isVerified) warnings.push(UNVERIFIED);
@@ -140,8 +143,8 @@ const UNVERIFIED: Warning = {
 };
 
 /** Reads everything but the weights. */
-function readModel(files: ModelFiles) {
-  const config = readConfig(files);
+async function readModel(files: ModelFiles) {
+  const config = files.gguf ? readGgufConfig(files) : await readFolderConfig(files);
   const tensors = resolveTensors(files, config);
   const tokenizer = createTokenizer(files);
   const source = findChatTemplate(files);
@@ -149,8 +152,13 @@ function readModel(files: ModelFiles) {
   return { files, config, tensors, tokenizer, template };
 }
 
+async function readFolderConfig(files: ModelFiles): Promise<ModelConfig> {
+  const { readConfig } = await arrived(import('../../model/config/read'));
+  return readConfig(files);
+}
+
 async function loadFiles(
-  { files, config, tensors, tokenizer, template }: ReturnType<typeof readModel>,
+  { files, config, tensors, tokenizer, template }: Awaited<ReturnType<typeof readModel>>,
   options: ResolvedLoad,
   tracker: LoadTracker,
   warnings: Warning[],
@@ -291,6 +299,7 @@ async function loadOnCpu(inputs: LoadInputs): Promise<LoadedBackend> {
   if (options.activations === 'q8') {
     throw new InvalidRequestError('Activations q8 need WebGPU: the cpu backend computes in f32. Choose auto or f32.');
   }
+  const { CPU_STEP, CpuBackend, loadCpuWeights } = await arrived(import('../backend/cpu_backend'));
   checkStep(options.step, CPU_STEP);
   const { contextLength, bytes } = chooseCpuContext(countParameters(files), inputs);
   try {

@@ -1,7 +1,7 @@
 // What a model's makers suggest for drawing its tokens: of generation_config.json, or of a GGUF's metadata
 // (`general.sampling.*`, as written by llama.cpp). Untrusted: a value outside the engine's range is left out. Pure.
 
-import type { ModelFiles } from '../../storage/model_file';
+import type { ModelFiles } from '../../storage/model_files';
 import { isLegal } from '../option_values';
 import { SAMPLING_SETTINGS } from '../options';
 import type { SamplingDefaults } from '../protocol';

@@ -1,11 +1,11 @@
 // The page's hold on its worker: starts it, and finds out when it dies.
 
 import { type Remote, wrap } from 'comlink';
-import { VivaceError, WorkerError } from '../../errors';
+import { type MissingPartError, VivaceError, WorkerError } from '../../errors';
 import { fromFailure } from '../failure';
 import type { LostMessage, PatienceMessage, WorkerApi } from '../protocol';
 import { Heartbeat } from './heartbeat';
-import { ownWorker } from './own_worker';
+import { ownWholeWorker, ownWorker } from './own_worker';
 import { isHidden } from './phone';
 import { trustedScriptUrl } from './script_url';
 import { wait } from './wait';
@@ -180,11 +180,12 @@ export class Connection {
 
   /**
    * Ends this connection if `error` of a request comes of the loss of the GPU, whose own news may be on its way. They
-   * come before the answer to a ping.
+   * come before the answer to a ping. Also if the worker lacks a part that the next one will have.
    */
   async explain(error: Error): Promise<void> {
-    const { code } = error as Partial<VivaceError>;
-    if (code === 'device-lost') this.lose(error as VivaceError);
+    const { code, isPartMissing } = error as Partial<MissingPartError>;
+    if (isPartMissing && this.workerUrl === undefined && (await ownWholeWorker())) this.lose(error as VivaceError);
+    else if (code === 'device-lost') this.lose(error as VivaceError);
     else if (code?.startsWith('gpu-')) await this.alive(this.worker.ping()).catch(() => {});
   }
 

@@ -72,7 +72,11 @@ export async function loadIn(
   connection.isLoading = true;
   try {
     const result = await Promise.race([connection.alive(loading), hashing.lost, canceled]);
-    if ('type' in result) throw fromFailure(result);
+    if ('type' in result) {
+      const error = fromFailure(result);
+      if ('isPartMissing' in error) await connection.explain(error);
+      throw error;
+    }
     signal.throwIfAborted();
     if (result.isKept) void askToKeep();
     return result.info;

@@ -174,6 +174,8 @@ export class Supervisor {
         signal.throwIfAborted();
         const error = asTyped(thrown);
         if (thrown instanceof HashThreadLost) this.hashesAlone = true;
+        else if ('isPartMissing' in error && error === connection?.lost)
+          continue; // the next one has all parts
         else if (isLoss(error, connection)) {
           cause = error;
           this.count(cause);

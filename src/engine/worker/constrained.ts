@@ -16,11 +16,6 @@ export interface Constrained extends Constraint {
   placeAfter(ids: ArrayLike<number>): Place;
 }
 
-/** Thinking is no part of what a constraint allows: where nobody asks for it, it is off. */
-export function thinkingOf(session: Session, asked: AnswerOptions['thinking']): AnswerOptions['thinking'] {
-  return asked === 'auto' && session.template?.syntax.thinking?.ability === 'optional' ? 'off' : asked;
-}
-
 /**
  * @param prompt of the answer, which goes on with a message where the conversation says so
  * @throws ConstraintError for what this model cannot write, InvalidRequestError for options that rule it out

@@ -1,20 +1,20 @@
 // The loop of one answer: runs the prompt, keeps steps in flight (ids_in_flight) and turns their ids into events
 // (answer). Knows no GPU: a backend queues steps and brings their ids back later. token_clock is the only clock.
 
-import { InvalidRequestError, NotFiniteError } from '../../errors';
+import { arrived, InvalidRequestError, NotFiniteError } from '../../errors';
 import type { Automaton } from '../../grammar/automaton';
 import { createAnswerParser } from '../../text/answer/answer_parser';
 import { MOST_SHARED } from '../backend/backend';
 import type { EngineEvent, GenerateInput, GenerateOptions, ResumedAnswer, TbtSummary } from '../protocol';
 import { Answer } from './answer';
 import { CatchUp, replays } from './catch_up';
-import { constrainAnswer, thinkingOf } from './constrained';
-import { resolveGenerate, samplingParams } from './generate_options';
+import type { Constrained } from './constrained';
+import { type AnswerOptions, resolveGenerate, samplingParams } from './generate_options';
 import { GiveUps } from './give_ups';
 import { IdsInFlight } from './ids_in_flight';
 import { patiently } from './patience';
 import { Pause } from './pause';
-import { fittingPrompt } from './prompt';
+import { fittingPrompt, type Prompt } from './prompt';
 import { cacheFigures, leaveCache, takeCache, withMemory } from './reuse';
 import { RunAhead } from './run_ahead';
 import { gpuTimes, runMetrics } from './run_metrics';
@@ -43,7 +43,7 @@ export async function generate(
   const { backend, pause = new Pause() } = session;
   const halted = () => pause.over(stopped);
   const clock = new TokenClock();
-  const request = checkRequest(session, input, options, resumed, automaton);
+  const request = checkRequest(session, input, options, resumed, automaton && (await obeying(automaton)));
   const { constraint, sampling, timed, runAhead, prompt, told, known, parser, ends } = request;
   clock.tokenized = performance.now();
 
@@ -134,13 +134,26 @@ function warn(message: string | null, emit: Emit): void {
   if (message !== null) emit([{ type: 'warning', code: 'step-gave-up', message }]);
 }
 
+/** Makes an answer obey an automaton. */
+type Obey = (session: Session, prompt: Prompt, options: AnswerOptions) => Constrained;
+
+async function obeying(automaton: Automaton): Promise<Obey> {
+  const { constrainAnswer } = await arrived(import('./constrained'));
+  return (session, prompt, options) => constrainAnswer(session, automaton, prompt, options);
+}
+
+/** Thinking is no part of what a constraint allows: where nobody asks for it, it is off. */
+function thinkingOf(session: Session, asked: AnswerOptions['thinking']): AnswerOptions['thinking'] {
+  return asked === 'auto' && session.template?.syntax.thinking?.ability === 'optional' ? 'off' : asked;
+}
+
 /** @throws InvalidRequestError, ContextOverflowError and TokenizerError for a request that cannot be answered */
 function checkRequest(
   session: Session,
   input: GenerateInput,
   options: GenerateOptions,
   resumed?: ResumedAnswer,
-  automaton?: Automaton,
+  obey?: Obey,
 ) {
   const { backend, tokenizer } = session;
   if (backend.vectors.only) {
@@ -149,10 +162,10 @@ function checkRequest(
   const resolved = resolveGenerate(options);
   const { maxTokens, stop, reasoning, runAhead, gpuTimes: timed, reuseCache } = resolved;
   const depth = runAheadOf(session, runAhead);
-  const thinking = automaton ? thinkingOf(session, resolved.thinking) : resolved.thinking;
+  const thinking = obey ? thinkingOf(session, resolved.thinking) : resolved.thinking;
   const fitting = fittingPrompt(input, thinking, session, resumed);
   const { ids, told, chat, ...beginning } = fitting;
-  const constraint = automaton ? constrainAnswer(session, automaton, fitting, resolved) : null;
+  const constraint = obey ? obey(session, fitting, resolved) : null;
   const spelled = chat && reuseCache && !resumed && session.branches?.spell(session, ids, tokenizer);
   const prompt = spelled && spelled.length < backend.contextLength ? spelled : ids;
   const parser = createAnswerParser(tokenizer, {

@@ -1,7 +1,7 @@
 // The worker's entry: passes messages to the model and back. One worker holds one model, and a load is its first call.
 
 import { type Endpoint, transfer } from 'comlink';
-import { InvalidRequestError } from '../../errors';
+import { arrived, InvalidRequestError } from '../../errors';
 import { deleteModel, listModels } from '../../storage/cache/cached_models';
 import { inStores } from '../../storage/cache/watched_stores';
 import { type Hasher, portHasher, serveHasher } from '../../storage/source/hash_port';
@@ -20,7 +20,6 @@ import type {
   WorkerApi,
 } from '../protocol';
 import { Branches } from './branches';
-import { embed } from './embed';
 import { generate } from './generate';
 import { resolveGenerate } from './generate_options';
 import { IdleCheck } from './idle_check';
@@ -197,6 +196,7 @@ const api: WorkerApi = {
 
   embed({ texts, options }, port) {
     enqueue<Embeddings>(port, async ({ session }, post, stopped) => {
+      const { embed } = await arrived(import('./embed'));
       post([await withMemory(session, () => embed(session, texts, options, stopped))]);
     });
   },

@@ -1,7 +1,7 @@
 // The way from the vectors of a text's tokens to its own, as the files of a model describe it.
 
 import { UnsupportedModelError } from '../../errors';
-import type { ModelFiles } from '../../storage/model_file';
+import type { ModelFiles } from '../../storage/model_files';
 import type { EmbeddingConfig } from './config';
 import { ConfigReader, MAX } from './reader';
 

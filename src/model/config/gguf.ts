@@ -3,7 +3,7 @@
 import type { RopeParameters, RopeScaling } from '../../cpu/rope';
 import { UnsupportedModelError } from '../../errors';
 import type { GgufValue } from '../../storage/formats/gguf';
-import type { ModelFiles } from '../../storage/model_file';
+import type { ModelFiles } from '../../storage/model_files';
 import { type ArchitectureName, BOTH_WAYS, halfWindow, stretchedContext, traitsOf } from './architectures';
 import type { LayerConfig, ModelConfig } from './config';
 import { GGUF, type GgufArchitecture } from './gguf_architectures';

@@ -6,10 +6,8 @@ import { isPlainName, quoted } from '../checks/bounds';
 import type { ModelFolder } from '../source/byte_source';
 import { parseSafetensors } from './safetensors';
 import type { TensorInfo } from './tensor';
+import { SHARD_INDEX } from './weight_names';
 
-/** File names of a folder's weights: a single file, or the index of several. */
-export const WEIGHTS = 'model.safetensors';
-export const SHARD_INDEX = 'model.safetensors.index.json';
 const MAX_SHARDS = 1024;
 
 /**

@@ -4,7 +4,7 @@ import { ModelFetchError } from '../../errors';
 import type { JsonObject } from '../../shared/json_object';
 import type { Resolved } from '../cache/manifest';
 import { decodeUtf8, parseJsonObject } from '../checks/json';
-import { SHARD_INDEX, WEIGHTS } from '../formats/shards';
+import { SHARD_INDEX, WEIGHTS } from '../formats/weight_names';
 import type { OpenOptions } from '../source/byte_source';
 import { urlFolder } from '../source/folder';
 import { chooseGguf, fileUrl, ggufChoices, type HubListing, hubFolder, listHub } from './hub';

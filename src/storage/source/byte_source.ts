@@ -50,7 +50,7 @@ export interface OpenOptions {
   /** Receives warnings for people about the opened model: `quantization-chosen`, `fetched-again`. */
   onWarning?: (warning: { code: string; message: string; facts?: Record<string, number | string> }) => void;
   /** Receives config.json before the weights are opened. Throwing cancels the opening. */
-  onConfig?: (config: Record<string, unknown>) => void;
+  onConfig?: (config: Record<string, unknown>) => void | Promise<void>;
   /** The hub whose repositories are resolved to commits and hashes. Default: huggingface.co. */
   hub?: string;
   /** Expected SHA-256 (hex) of the weights: of the named .gguf file, or of a folder's model.safetensors. */

@@ -5,7 +5,8 @@ import { loadCpuWeights } from '../../../src/engine/backend/cpu_backend';
 import { readConfig } from '../../../src/model/config/read';
 import { resolveTensors } from '../../../src/model/tensors';
 import type { TensorInfo } from '../../../src/storage/formats/tensor';
-import { type ModelFiles, openModel } from '../../../src/storage/model_file';
+import { openModel } from '../../../src/storage/model_file';
+import type { ModelFiles } from '../../../src/storage/model_files';
 import { droppedFolder } from '../../model/files';
 
 const FOLDER = new URL('../../fixtures/architectures/', import.meta.url).pathname;

@@ -6,7 +6,7 @@ import { chooseContext, resolveLoad } from '../../../src/engine/load/load_option
 import type { LoadOptions, Warning } from '../../../src/engine/protocol';
 import type { ModelConfig } from '../../../src/model/config/config';
 import { readConfig } from '../../../src/model/config/read';
-import type { ModelFiles } from '../../../src/storage/model_file';
+import type { ModelFiles } from '../../../src/storage/model_files';
 import { testGpu } from '../../gpu/test_device';
 import { droppedFolder } from '../../model/files';
 import { PLAIN_MODELS } from '../../model/published_plain';

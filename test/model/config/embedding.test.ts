@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { embeddingFromModules } from '../../../src/model/config/embedding';
-import type { ModelFiles } from '../../../src/storage/model_file';
+import type { ModelFiles } from '../../../src/storage/model_files';
 
 type Module = NonNullable<ModelFiles['modules']>[number];
 

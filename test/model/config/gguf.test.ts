@@ -3,7 +3,8 @@
 import { describe, expect, test } from 'vitest';
 import { CpuLlama } from '../../../src/cpu/llama';
 import { readConfig } from '../../../src/model/config/read';
-import { type ModelFiles, openModel } from '../../../src/storage/model_file';
+import { openModel } from '../../../src/storage/model_file';
+import type { ModelFiles } from '../../../src/storage/model_files';
 import {
   ARCHITECTURE_CONTEXT,
   architectureNames,

@@ -15,7 +15,7 @@ import { padConfig } from '../../../src/model/padding';
 import { FusedStep, fusedModel } from '../../../src/model/step/fused_step';
 import { resolveTensors } from '../../../src/model/tensors';
 import { allocateWeights, type QuantizedFormat } from '../../../src/model/weights';
-import type { ModelFiles } from '../../../src/storage/model_file';
+import type { ModelFiles } from '../../../src/storage/model_files';
 
 /** Phases of a layer, each a dispatch of a step apart. */
 const PHASES = 6;
