@@ -51,6 +51,7 @@ const DOORS: Record<string, readonly string[]> = {
   'kernels/linear': [
     'create_linear',
     'linear',
+    'matmul_plan',
     'matmul_q8',
     'matvec',
     'matvec_plan',

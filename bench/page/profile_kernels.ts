@@ -30,7 +30,7 @@ export async function profileKernels(
   const timed: { kind: string; calls: number; ms: number }[] = [];
   let clock: KernelTable['clock'] = 'cpu';
   const end = request.answer.logprobs === undefined ? 'sample' : 'sample_logprobs';
-  for (const [kind, commands] of byKind(llama.pass(nTokens, end, step.position).commands)) {
+  for (const [kind, commands] of byKind(llama.pass(nTokens, end, step.position).submits.flat())) {
     bench.say({ text: `${shape}, ${kvLen} keys: ${kind} alone` });
     const add = (list: CommandList) => list.commands.push(...commands);
     const time = await timePass(gpu, step, add, request.quick ? QUICK : TIMING);
@@ -56,8 +56,9 @@ export function byKind(commands: readonly Command[]): Map<string, Command[]> {
   const kinds = new Map<string, Command[]>();
   let before = '';
   for (const command of commands) {
-    before = kindOf(command.label, before);
-    kinds.set(before, [...(kinds.get(before) ?? []), command]);
+    const kind = kindOf(command.label, before);
+    kinds.set(kind, [...(kinds.get(kind) ?? []), command]);
+    if (kind !== 'quantize_activations') before = kind;
   }
   return kinds;
 }

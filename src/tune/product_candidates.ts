@@ -1,7 +1,14 @@
 // The candidates of a matrix product, the default first. Pure: asks no GPU.
 
 import { GpuProgramError } from '../errors';
-import { MANY_TOKENS, MATMUL_TILES, planMatmulQ8, SOFTWARE_TILES, type Tiles } from '../kernels/linear/matmul_q8';
+import {
+  MANY_TOKENS,
+  MATMUL_TILES,
+  type PlannedMatmul,
+  planMatmulQ8,
+  SOFTWARE_TILES,
+  type Tiles,
+} from '../kernels/linear/matmul_plan';
 import { type MatvecLimits, type MatvecParameters, type MatvecShape, planMatvec } from '../kernels/linear/matvec_plan';
 
 type Seed = readonly [WORKGROUP: number, LANES: number, GROUP_ROWS: number, TURNS: number];
@@ -90,11 +97,11 @@ function neighbors(p: MatvecParameters): MatvecParameters[] {
   ]);
 }
 
-/** MATMUL_TILES that fit this GPU. The default for a matrix of `rows` comes first. */
-export function tileCandidates(rows: number, limits: MatvecLimits, software: boolean): Tiles[] {
+/** MATMUL_TILES that fit this GPU. The default for a matrix comes first. */
+export function tileCandidates(shape: PlannedMatmul, limits: MatvecLimits, software: boolean): Tiles[] {
   if (software) return [SOFTWARE_TILES];
-  const usual = planMatmulQ8(limits, MANY_TOKENS, rows);
-  const fitting = MATMUL_TILES.filter((tiles) => isPlanned(() => planMatmulQ8(limits, MANY_TOKENS, rows, tiles)));
+  const usual = planMatmulQ8(limits, shape, MANY_TOKENS);
+  const fitting = MATMUL_TILES.filter((tiles) => isPlanned(() => planMatmulQ8(limits, shape, MANY_TOKENS, tiles)));
   return distinct([usual, ...fitting]);
 }
 

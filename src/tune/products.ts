@@ -3,7 +3,9 @@
 
 import type { Gpu } from '../gpu/device';
 import type { MadeLinear } from '../kernels/linear/create_linear';
-import { createMatmulQ8, hasIntegers, type Tiles } from '../kernels/linear/matmul_q8';
+import { ownRows } from '../kernels/linear/linear';
+import type { Tiles } from '../kernels/linear/matmul_plan';
+import { createTiledMatmul, hasIntegers } from '../kernels/linear/matmul_q8';
 import { createMatvec } from '../kernels/linear/matvec';
 import type { MatvecParameters } from '../kernels/linear/matvec_plan';
 import { type ProductProfile, productKey } from '../kernels/linear/product_profile';
@@ -150,8 +152,8 @@ function variants(
   const { format } = shape;
   if (pass === 'prefill' && hasIntegers(format)) {
     return {
-      candidates: tried.tiles(shape.rows, limits, software),
-      create: (tiles) => createMatmulQ8(gpu, { ...shape, format }, epilogue, tiles as Tiles),
+      candidates: tried.tiles({ ...shape, rows: ownRows(shape), format }, limits, software),
+      create: (tiles) => createTiledMatmul(gpu, { ...shape, format }, epilogue, tiles as Tiles),
     };
   }
   const planned = { ...shape, input, finishRows: epilogue.finishRows ?? 2 };

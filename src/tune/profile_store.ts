@@ -6,7 +6,7 @@ import { ATTENTION_NAMES, type AttentionShape } from '../attention/attention';
 import type { AttentionProfile, TunedAttention } from '../attention/profile';
 import type { Gpu } from '../gpu/device';
 import type { LinearPass } from '../kernels/linear/create_linear';
-import type { Tiles } from '../kernels/linear/matmul_q8';
+import { MOST_SHARES, type Tiles } from '../kernels/linear/matmul_plan';
 import type { MatvecParameters } from '../kernels/linear/matvec_plan';
 import type { ProductProfile } from '../kernels/linear/product_profile';
 import type { WeightFormat } from '../kernels/linear/weight_format';
@@ -66,7 +66,7 @@ const MAX_GAIN = 1000;
 /** Bound of the milliseconds of a raced run. */
 const MAX_RACE_MS = 1e4;
 const MATVEC_NAMES = ['WORKGROUP', 'LANES', 'GROUP_ROWS', 'SLOTS', 'TURNS'] as const;
-const TILE_NAMES = ['rowThreads', 'tokenThreads', 'tokensEach', 'stages'] as const;
+const TILE_NAMES = ['rowThreads', 'tokenThreads', 'tokensEach', 'stages', 'kShares'] as const;
 
 /** The database key: the GPU with its capabilities, the browser, and the shaders. */
 export function profileKey(gpu: Gpu): string {
@@ -189,7 +189,8 @@ function parseMatvec(value: unknown): MatvecParameters | null {
 function parseTiles(value: unknown): Tiles | null {
   const tiles = parseNumbers(value, TILE_NAMES);
   if (!tiles || (tiles.tokensEach !== 4 && tiles.tokensEach !== 8)) return null;
-  return tiles.stages === 1 || tiles.stages === 2 ? (tiles as unknown as Tiles) : null;
+  if (tiles.stages > 2 || tiles.kShares > MOST_SHARES) return null;
+  return tiles as unknown as Tiles;
 }
 
 /** Powers of two up to 2^16: every valid parameter is one. */

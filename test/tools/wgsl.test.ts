@@ -23,8 +23,9 @@ function bare(code: string): string {
 
 test.each(golden)(`%s is what is compiled (else: ${UPDATE})`, async (file, kernel, prefill) => {
   const shaders = await shadersOf(kernel, { prefill });
-  expect(shaders).toHaveLength(1);
-  await expect(bare(shaders[0]?.code ?? '')).toMatchFileSnapshot(path.join(GOLDEN, file));
+  // Kernels for passes of other sizes differ in their constants; that of the longest is kept.
+  expect(new Set(shaders.map(({ code }) => code.replace(/^const \w+ = \d+u;$/gm, ''))).size).toBe(1);
+  await expect(bare(shaders.at(-1)?.code ?? '')).toMatchFileSnapshot(path.join(GOLDEN, file));
 });
 
 test('every golden file belongs to a kernel', () => {

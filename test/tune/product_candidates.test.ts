@@ -1,7 +1,7 @@
 // The candidates of matrix products: they fit, each once, the default first.
 
 import { describe, expect, test } from 'vitest';
-import { MATMUL_TILES, planMatmulQ8 } from '../../src/kernels/linear/matmul_q8';
+import { MATMUL_TILES, planMatmulQ8 } from '../../src/kernels/linear/matmul_plan';
 import { type MatvecShape, planMatvec } from '../../src/kernels/linear/matvec_plan';
 import { matvecCandidates, tileCandidates } from '../../src/tune/product_candidates';
 
@@ -73,14 +73,16 @@ describe('of a matvec', () => {
 describe('tiles', () => {
   test.each([LARGE, SMALL])('fit, each once, the default first: %o', (limits) => {
     for (const rows of [32, 2048]) {
-      const tiles = tileCandidates(rows, limits, false);
-      expect(tiles[0]).toEqual(planMatmulQ8(limits, 256, rows));
-      for (const each of tiles) expect(planMatmulQ8(limits, 256, rows, each)).toBe(each);
+      const shape = { rows, cols: 2048, format: 'q4' } as const;
+      const tiles = tileCandidates(shape, limits, false);
+      expect(tiles[0]).toEqual(planMatmulQ8(limits, shape, 512));
+      for (const each of tiles) expect(planMatmulQ8(limits, shape, 512, each)).toBe(each);
       expect(new Set(tiles).size).toBe(tiles.length);
     }
-    const all = tileCandidates(2048, limits, false).length;
+    const all = tileCandidates({ rows: 2048, cols: 2048, format: 'q4' }, limits, false).length;
     expect(all).toBe(limits === LARGE ? MATMUL_TILES.length : MATMUL_TILES.length - 1);
   });
 
-  test('a software GPU has no choice', () => expect(tileCandidates(2048, LARGE, true)).toHaveLength(1));
+  test('a software GPU has no choice', () =>
+    expect(tileCandidates({ rows: 2048, cols: 2048, format: 'q4' }, LARGE, true)).toHaveLength(1));
 });

@@ -23,7 +23,7 @@ const LONG = { name: 'split_kv_decode', parameters: { SPLITS: 16 }, ms: 0.02, kv
 const ATTENTION = { prefill: PREFILL, decode: [SHORT, LONG], tunedAt: '2026-11-21T10:00:00.000Z' };
 const HEADS = '8x2x64 f16 windows 0';
 const MATVEC = { WORKGROUP: 512, LANES: 16, GROUP_ROWS: 1, SLOTS: 4, TURNS: 1 };
-const TILES = { rowThreads: 8, tokenThreads: 16, tokensEach: 4, stages: 2 } as const;
+const TILES = { rowThreads: 8, tokenThreads: 16, tokensEach: 4, stages: 2, kShares: 1 } as const;
 const KEY = 'gate_up_q8 16384x2048 q4 to_q8';
 const TILES_KEY = 'gate_up 16384x2048 q4_k q8';
 const STEP = {
@@ -247,6 +247,7 @@ describe('a profile is ignored:', () => {
     'a shape that is a text': { ...PROFILE, matvec: { [KEY]: 'MATVEC' } },
     'tokens that no tile has': tiles({ tokensEach: 16 }),
     'stages that no tile has': tiles({ stages: 4 }),
+    'shares that no tile has': tiles({ kShares: 32 }),
   };
   for (const [name, value] of Object.entries(cases)) {
     test(name, () => expect(parseProfile(value)).toBeNull());

@@ -76,12 +76,13 @@ const BUILDS = [
  * The fields that ask for them took OpenAI's interface 0.3.
  * Modules of their own for what the page's worker imports later took the core 0.5: the checks of a part that came,
  * plans of attention apart from their kernels.
+ * Shares of k, and kernels by the size of a pass, took the core 0.5.
  */
 export const BUDGETS = [
-  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 188.7 },
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 243.7 },
+  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 189.3 },
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 244.3 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 80.5 },
-  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 323.9 },
+  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 324.5 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_request.js'], budgetKb: 8, ceilingKb: 8.4 },
   { name: "OpenAI's responses", files: ['lib/openai_responses.js'], budgetKb: 3, ceilingKb: 3.5 },
   { name: 'the Prompt API', files: ['lib/prompt_api.js'], budgetKb: 5, ceilingKb: 6.3 },
@@ -105,7 +106,7 @@ export const BUDGETS = [
  */
 const PAGE_BUDGETS = [
   { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 90.4 },
-  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 250.8 },
+  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 251.4 },
 ];
 
 /** What index.html names: its scripts with what they import at once, its style sheets and, if asked, its worker. */

@@ -69,13 +69,20 @@ export function floats(count: number, buffer = 0): EpilogueOutput {
 export type Grid = readonly [x: number, y: number];
 
 /** A product of one token (matvec) or many (matmul, matmul_q8): a dispatch for each part of the matrix. */
-export class Linear {
+export interface Linear {
+  /** `buffers`: x, params, then the epilogue's own. */
+  bind(run: Pick<WeightRun, 'parts'>, ...buffers: readonly Bindable[]): readonly GPUBindGroup[];
+  /** `groups`: what `bind` made. */
+  record(list: CommandList, groups: readonly GPUBindGroup[], nTokens: number): void;
+}
+
+class LinearOfParts implements Linear {
   constructor(
     private readonly parts: readonly { kernel: Kernel; grid: (nTokens: number) => Grid }[],
     private readonly operations: (nTokens: number) => number,
   ) {}
 
-  /** `buffers`: x, params, then the epilogue's own. One group for each part. */
+  /** One group for each part. */
   bind(run: Pick<WeightRun, 'parts'>, ...buffers: readonly Bindable[]): readonly GPUBindGroup[] {
     return this.parts.map(({ kernel }, i) => {
       const { weights, scales } = run.parts[i];
@@ -87,6 +94,18 @@ export class Linear {
     for (const [i, { kernel, grid }] of this.parts.entries()) list.add(kernel, groups[i], ...grid(nTokens));
     list.count(this.operations(nTokens));
   }
+}
+
+/** One product for passes of several sizes: the first linear for at least as many tokens runs. */
+export function bySize(sizes: readonly { most: number; linear: Linear }[]): Linear {
+  return {
+    bind: (run, ...buffers) => sizes.flatMap(({ linear }) => linear.bind(run, ...buffers)),
+    record(list, groups, nTokens) {
+      const size = sizes.findIndex(({ most }) => nTokens <= most);
+      const each = groups.length / sizes.length;
+      sizes[size].linear.record(list, groups.slice(size * each, (size + 1) * each), nTokens);
+    },
+  };
 }
 
 /** The parts of a linear that depend on its kernel. */
@@ -144,5 +163,5 @@ export async function compileLinear(
     grid: (nTokens: number) => core.grid(part, nTokens),
   }));
   const operations = 2 * ownRows(shape) * shape.cols;
-  return new Linear(await Promise.all(parts), (nTokens) => operations * core.tokens(nTokens));
+  return new LinearOfParts(await Promise.all(parts), (nTokens) => operations * core.tokens(nTokens));
 }

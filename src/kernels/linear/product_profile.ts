@@ -1,7 +1,7 @@
 // The matrix products of a tuning profile: parameters by shape.
 
 import { type LinearShape, ownRows } from './linear';
-import type { Tiles } from './matmul_q8';
+import type { Tiles } from './matmul_plan';
 import type { MatvecInput } from './matvec';
 import type { MatvecParameters } from './matvec_plan';
 

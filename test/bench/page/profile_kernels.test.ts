@@ -18,6 +18,12 @@ test('a fused step is one dispatch for all layers', () => {
   expect([...byKind(step).keys()]).toEqual(['embed', 'layers', 'head', 'sample']);
 });
 
+test('a prompt quantizes in front of each product, which does not hide its place', () => {
+  const layer = LAYER.flatMap((label) => ['kernels/quantize_activations', label]);
+  const counts = [...byKind([...layer, ...layer].map(command))].map(([kind, { length }]) => [kind, length]);
+  expect(Object.fromEntries(counts)).toMatchObject({ quantize_activations: 10, o: 2, gate_up: 2, down: 2 });
+});
+
 test('the two linears that add to the residual stream are told apart by their place', () => {
   const step = ['kernels/embed', ...LAYER, ...LAYER, 'kernels/head.matvec_to_q8', 'kernels/sample'].map(command);
   const counts = [...byKind(step)].map(([kind, commands]) => [kind, commands.length]);

@@ -11,15 +11,8 @@ import { gateUpEpilogue } from '../../../src/kernels/linear/epilogues/gate_up';
 import { qkvEpilogue } from '../../../src/kernels/linear/epilogues/qkv';
 import { residualEpilogue } from '../../../src/kernels/linear/epilogues/residual';
 import type { Epilogue } from '../../../src/kernels/linear/linear';
-import {
-  createMatmulQ8,
-  MATMUL_TILES,
-  type MatmulQ8Shape,
-  planMatmulQ8,
-  type Tiles,
-  tileRows,
-  tileTokens,
-} from '../../../src/kernels/linear/matmul_q8';
+import { MATMUL_TILES, type Tiles } from '../../../src/kernels/linear/matmul_plan';
+import { createMatmulQ8, createTiledMatmul, type MatmulQ8Shape } from '../../../src/kernels/linear/matmul_q8';
 import { rowParts } from '../../../src/kernels/linear/weight_format';
 import { assertClose } from '../../close';
 import { hardwareGpu, PATHS, pathName } from '../../gpu/test_device';
@@ -69,7 +62,7 @@ async function run(
   outputs: readonly GPUBuffer[],
   step: { nTokens: number; position: number },
 ): Promise<void> {
-  const product = await createMatmulQ8(gpu, shape, epilogue, tiles);
+  const product = await createTiledMatmul(gpu, shape, epilogue, tiles);
   const list = new CommandList(gpu);
   product.record(list, product.bind(matrix, xq, params, ...outputs), step.nTokens);
   list.run(step);
@@ -181,46 +174,36 @@ test('qkv rotates q and k and writes the cache, q8, 67 tokens at 5, the default 
   assertClose(await readFloats(gpu, v, context * 32), flat([untouched, ...rows.map((r) => r.v)]), 1e-5);
 });
 
-describe('planMatmulQ8', () => {
-  const least = { maxComputeInvocationsPerWorkgroup: 256, maxComputeWorkgroupStorageSize: 16384 };
-  const largest: Tiles = { rowThreads: 16, tokenThreads: 16, tokensEach: 8, stages: 2 };
+describe('shares of k', () => {
+  for (const [format, cols, kShares] of [
+    ['q4', 96, 2],
+    ['q6_k', 768, 8],
+    ['q4_k', 256, 4],
+  ] as const) {
+    test(`residual adds W x + bias, ${format}, 33 tokens, 65x${cols}, ${kShares} shares`, async () => {
+      const gpu = await hardwareGpu();
+      const shape = shapeOf(65, cols, format, { bias: true });
+      const o = await operands(gpu, shape, 33);
+      const residual = gpu.upload('residual', new Float32Array(33 * 65));
+      const tiles: Tiles = { ...SMALL, stages: 1, kShares };
+      await run(gpu, shape, RESIDUAL, tiles, o, [residual], { nTokens: 33, position: 0 });
+      assertClose(await readFloats(gpu, residual, 33 * 65), flat(o.y), 1e-5);
+      expect(gpu.failure).toBeNull();
+    });
+  }
+});
 
-  test('every set but one fits every adapter', () => {
-    const fits = (tiles: Tiles) => {
-      try {
-        return planMatmulQ8(least, 512, 64, tiles) === tiles;
-      } catch {
-        return false;
-      }
-    };
-    expect(MATMUL_TILES.filter((tiles) => !fits(tiles))).toEqual([largest]);
-    expect(planMatmulQ8({ ...least, maxComputeWorkgroupStorageSize: 32768 }, 512, 64, largest)).toBe(largest);
-  });
-
-  test('what does not fit is refused with its number', () => {
-    const plan = (tiles: Tiles, limits = least) => planMatmulQ8(limits, 512, 64, tiles);
-    expect(() => plan(largest)).toThrow('18432 bytes of workgroup memory exceed the 16384');
-    expect(() => plan(largest, { ...least, maxComputeInvocationsPerWorkgroup: 128 })).toThrow('256 threads');
-    expect(() => plan({ ...SMALL, rowThreads: 6 })).toThrow('6 threads');
-    expect(() => plan({ ...SMALL, tokensEach: 8 })).toThrow('4 threads');
-    expect(() => plan({ ...SMALL, tokenThreads: 12 })).toThrow('12 threads');
-  });
-
-  test('formats with more scales need more memory', () => {
-    const most = { maxComputeInvocationsPerWorkgroup: 256, maxComputeWorkgroupStorageSize: 18432 };
-    expect(planMatmulQ8(most, 512, 64, largest, 'q4')).toBe(largest);
-    expect(() => planMatmulQ8(most, 512, 64, largest, 'q6_k')).toThrow('19456 bytes');
-    expect(() => planMatmulQ8(most, 512, 64, largest, 'q4_k')).toThrow('20480 bytes');
-  });
-
-  test('many rows get larger tiles, a short prompt or few rows smaller ones', () => {
-    const tile = (nTokens: number, rows: number) => {
-      const tiles = planMatmulQ8(least, nTokens, rows);
-      return [tileTokens(tiles), tileRows(tiles)];
-    };
-    expect(tile(512, 2048)).toEqual([64, 64]);
-    expect(tile(33, 2048)).toEqual([64, 64]);
-    expect(tile(512, 16384)).toEqual([64, 128]);
-    expect(tile(32, 2048)).toEqual([32, 32]);
-  });
+test('a pass takes the kernel of its size', async () => {
+  const gpu = await hardwareGpu();
+  const shape = shapeOf(33, 32, 'q4', { bias: true });
+  const product = await createMatmulQ8(gpu, shape, RESIDUAL, SMALL);
+  for (const nTokens of [64, 65, 257]) {
+    const { matrix, xq, params, y } = await operands(gpu, shape, nTokens);
+    const residual = gpu.upload('residual', new Float32Array(nTokens * 33));
+    const list = new CommandList(gpu);
+    product.record(list, product.bind(matrix, xq, params, residual), nTokens);
+    list.run({ nTokens, position: 0 });
+    assertClose(await readFloats(gpu, residual, nTokens * 33), flat(y), 1e-5);
+  }
+  expect(gpu.failure).toBeNull();
 });
