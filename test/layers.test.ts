@@ -46,6 +46,7 @@ const DOORS: Record<string, readonly string[]> = {
   'engine/page': ['answers', 'connection', 'model_cache', 'request', 'run_report', 'script_url', 'supervisor'],
   'engine/worker': [],
   'kernels/constraint': ['advance', 'mask'],
+  'grammar/answer': ['answer_grammar', 'form', 'tool_arguments'],
   'grammar/schema': ['json_schema', 'json_text'],
   'kernels/elementwise': ['embed', 'gated_unit', 'norm_rope', 'pool', 'post_norm', 'quantize_activations'],
   'kernels/linear': [
@@ -77,7 +78,7 @@ const DOORS: Record<string, readonly string[]> = {
   'storage/formats': ['gguf', 'safetensors', 'shards', 'split_gguf', 'tensor', 'weight_names'],
   'storage/hub': ['hub_address', 'hub_model', 'model_url'],
   'storage/source': ['blob_source', 'byte_source', 'folder', 'hash_port', 'http', 'url_source', 'window_cache'],
-  'text/answer': ['answer_parser', 'answer_part'],
+  'text/answer': ['answer_form', 'answer_parser', 'answer_part'],
   'text/decode': ['shown_text', 'stream_decoder', 'token_bytes'],
   'text/encode': ['added_tokens', 'encoder', 'pre_tokenizer', 'rule_fields', 'word_regexes'],
   'text/vocabulary': ['gguf_vocabulary', 'special_tokens', 'tokenizer_json'],

@@ -364,14 +364,25 @@ export const GENERATE_OPTIONS = /* @__PURE__ */ and(SAMPLING_SETTINGS, {
     help: 'Added to the logits of tokens, by id. -100 forbids a token.',
   },
   /**
-   * Holds from the first token on, so a model that can choose does not think. The page compiles it, and the GPU walks
-   * it: no step waits for the CPU. An answer that is cut may be a part of a document. docs/constraints.md has the rest.
+   * Holds behind the thinking; a model that can choose thinks only where it is asked to. The page compiles it, and the
+   * GPU walks it: no step waits for the CPU. An answer that is cut may be a part of a document. docs/constraints.md has
+   * the rest.
    */
   constraint: {
     kind: 'constraint',
     form: ['an object whose kind is json_object, json_schema, regex, grammar or choice', isConstraint],
     isApiOnly: true,
     help: 'The answer is JSON, fits a JSON schema, a regular expression or a grammar (GBNF), or is one of some texts.',
+  },
+  /**
+   * Where a schema cannot be enforced, a warning names the keyword, and the arguments of that tool are any object. In a
+   * notation that no constraint knows (docs/chat_templates.md: literal), calls are free.
+   */
+  toolArguments: {
+    kind: 'choice',
+    choices: { schema: 'fit the schema of the tool, and no other tool can be called', free: 'as the model likes' },
+    default: 'schema',
+    help: 'The arguments of calls.',
   },
   /** Under softmax(logits) without the tokens that a constraint refuses, before penalties, biases and filters. */
   logprobs: {

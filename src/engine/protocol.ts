@@ -7,6 +7,7 @@ import type { Constraint } from '../grammar/constraint';
 import type { Arithmetic } from '../model/arithmetic';
 import type { StepChoice } from '../model/step/step_choice';
 import type { CachedModel } from '../storage/cache/cached_models';
+import type { AnswerForm } from '../text/answer/answer_form';
 import type { AnswerPart } from '../text/answer/answer_part';
 import type { ChatMessage, ChatSettings, Tool, ToolCall, ToolChoice } from '../text/template/message';
 import type { AttentionResult, ProductResult, Race } from '../tune/results';
@@ -323,8 +324,14 @@ export interface GenerateRequest {
   input: GenerateInput;
   options: GenerateOptions;
   resumed?: ResumedAnswer;
-  /** What the option `constraint` was compiled to. */
-  automaton?: Automaton;
+  constraint?: AskedConstraint;
+}
+
+/** What the page has compiled of the option `constraint` and of the tools. */
+export interface AskedConstraint {
+  automaton: Automaton;
+  /** All but calls is free. Where a call cannot be constrained, it is free, too. */
+  onlyCalls: boolean;
 }
 
 /**
@@ -347,8 +354,8 @@ export type PortMessages<Message> = readonly (Message | WorkerFailure)[];
 /** Ids, or the reason why there are none. */
 export type TokenizeResult = { ids: Uint32Array } | WorkerFailure;
 
-/** `isKept`: this browser keeps all of the model's files. */
-export type LoadResult = { info: EngineInfo; isKept?: boolean } | WorkerFailure;
+/** `isKept`: this browser keeps all of the model's files. `form`: of the model's answers, with a chat template. */
+export type LoadResult = { info: EngineInfo; form?: AnswerForm; isKept?: boolean } | WorkerFailure;
 
 /** Asks the page for a second worker that hashes the bytes sent through the port. False if there is none. */
 export type StartHasher = (port: MessagePort) => Promise<boolean>;

@@ -1,11 +1,14 @@
 // What an answer may be constrained by, and the automaton of each: the entrance of the room.
 
 import { ConstraintError } from '../errors';
+import { type AskedAnswer, answerGrammar } from './answer/answer_grammar';
+import type { AnswerForm } from './answer/form';
+import type { ToolForm } from './answer/tool_arguments';
 import type { Automaton } from './automaton';
 import { compileGrammar } from './compile';
 import { gbnfGrammar } from './gbnf';
 import { choice, type Grammar, literal } from './grammar';
-import { MAX_TEXT } from './limits';
+import { Fuel, MAX_TEXT } from './limits';
 import { regexGrammar } from './regex';
 import { jsonObjectGrammar, type SchemaOptions, schemaGrammar } from './schema/json_schema';
 import type { Layout } from './schema/json_text';
@@ -27,14 +30,83 @@ export interface CompiledConstraint {
   readonly warnings: readonly string[];
 }
 
+/** What is constrained in an answer that may hold more than a document: thinking, text and calls. */
+export interface ConstrainedAnswer {
+  /** What the answer is where it is no call. Absent: any text. */
+  readonly constraint?: Constraint;
+  readonly form: AnswerForm;
+  /** The tools whose arguments are constrained. */
+  readonly tools: readonly ToolForm[];
+  /** The prompt holds the beginning of a call. */
+  readonly isForced: boolean;
+}
+
 /** @throws ConstraintError for what cannot be enforced, is malformed, or takes too much */
 export function compileConstraint(constraint: Constraint): CompiledConstraint {
-  check(constraint);
-  if (constraint.kind === 'json_schema') {
-    const { grammar, warnings } = schemaGrammar(constraint.schema, constraint);
-    return { automaton: compileGrammar(grammar), warnings };
+  const { grammar, warnings } = documentOf(constraint);
+  return { automaton: compileGrammar(grammar), warnings };
+}
+
+/**
+ * Tools whose schemas are not enforced get any arguments, with a warning that names the keyword.
+ * @throws as compileConstraint
+ */
+export function compileAnswer(asked: ConstrainedAnswer): CompiledConstraint {
+  const { constraint, form, tools, isForced } = asked;
+  const document = constraint === undefined ? null : documentOf(constraint);
+  const compile = (isFree: AskedAnswer['isFree']): CompiledConstraint => {
+    const fuel = new Fuel();
+    const { grammar, warnings } = answerGrammar(
+      { form, tools, isFree, isForced, document: document?.grammar ?? null },
+      fuel,
+    );
+    return { automaton: compileGrammar(grammar, fuel), warnings: [...(document?.warnings ?? []), ...warnings] };
+  };
+  try {
+    return compile(() => false);
+  } catch (error) {
+    if (!(error instanceof ConstraintError) || tools.length === 0) throw error;
   }
-  return { automaton: compileGrammar(grammarOf(constraint)), warnings: [] };
+  const shared = new Fuel(); // of all tools, so that many of them take no longer than one
+  const refused = tools.flatMap((tool) => refusalOf(form, tool, shared) ?? []);
+  if (refused.length > 0 && refused.length < tools.length) {
+    const compiled = attempt(() => compile((tool) => refused.some((one) => one.tool === tool)));
+    if (compiled) return { ...compiled, warnings: [...compiled.warnings, ...refused.map(({ message }) => message)] };
+  }
+  const { automaton, warnings } = compile(() => true);
+  const sentences = refused.length > 0 ? refused.map(({ message }) => message) : [TOO_MUCH];
+  return { automaton, warnings: [...warnings, ...sentences] };
+}
+
+const TOO_MUCH =
+  'The arguments of calls are not constrained: the tools take too much work together. Use fewer of them.';
+
+function attempt<T>(compile: () => T): T | null {
+  try {
+    return compile();
+  } catch (error) {
+    if (error instanceof ConstraintError) return null;
+    throw error;
+  }
+}
+
+/** The reason why a tool's schema cannot be enforced, or null where it can. */
+function refusalOf(form: AnswerForm, tool: ToolForm, fuel: Fuel): { tool: ToolForm; message: string } | null {
+  try {
+    const alone = { form, tools: [tool], isFree: () => false, isForced: true, document: null };
+    compileGrammar(answerGrammar(alone, fuel).grammar, fuel);
+    return null;
+  } catch (error) {
+    if (!(error instanceof ConstraintError)) throw error;
+    const name = tool.name.slice(0, 80);
+    return { tool, message: `The arguments of the tool "${name}" are any object: ${error.message}` };
+  }
+}
+
+function documentOf(constraint: Constraint): { grammar: Grammar; warnings: readonly string[] } {
+  check(constraint);
+  if (constraint.kind === 'json_schema') return schemaGrammar(constraint.schema, constraint);
+  return { grammar: grammarOf(constraint), warnings: [] };
 }
 
 const LAYOUTS: readonly unknown[] = [undefined, 'free', 'line'];

@@ -73,6 +73,10 @@ function mayBeEmpty(node: Node, isNullable: readonly boolean[]): boolean {
       return node.min === 0 || node.max === 0 || isEmpty(node.part);
     case 'call':
       return isNullable[node.rule];
+    case 'scan': {
+      const [first] = node.states;
+      return 'edges' in first && first.mayEnd;
+    }
   }
 }
 
@@ -105,6 +109,12 @@ function eachFirst(node: Node, isNullable: readonly boolean[], fuel: Fuel, see: 
         eachFirst(part.node, isNullable, fuel, see);
         if (!part.isOptional) return;
       }
+      return;
+    case 'scan': {
+      const [first] = node.states;
+      if ('edges' in first && first.edges.length > 0)
+        see({ kind: 'byte', ranges: first.edges.map(({ range }) => range) });
+    }
   }
 }
 

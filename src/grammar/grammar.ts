@@ -17,7 +17,20 @@ export type Node =
   /** One part or more in their order, with the separator between two of them. No part is empty. */
   | { readonly kind: 'list'; readonly separator: Node; readonly parts: readonly ListPart[] }
   /** Another rule, by its number. */
-  | { readonly kind: 'call'; readonly rule: number };
+  | { readonly kind: 'call'; readonly rule: number }
+  /** A deterministic automaton, from its state 0 on, which reads bytes (scan.ts). */
+  | { readonly kind: 'scan'; readonly states: readonly ScanState[] };
+
+export type ScanState =
+  /** Sorted, disjoint ranges of bytes, and the states behind them. */
+  | { readonly edges: readonly ScanEdge[]; readonly mayEnd: boolean }
+  /** What is written here, and the state behind it. Null: the end. */
+  | { readonly node: Node; readonly next: number | null };
+
+export interface ScanEdge {
+  readonly range: ByteRange;
+  readonly next: number;
+}
 
 export interface ListPart {
   readonly node: Node;

@@ -1,7 +1,7 @@
 // A rule as a program of small instructions, each with its successors: the automaton before it becomes deterministic.
 
 import { ConstraintError } from '../errors';
-import type { ByteRange, Grammar, ListPart, Node } from './grammar';
+import type { ByteRange, Grammar, ListPart, Node, ScanState } from './grammar';
 import { type Fuel, MAX_DEPTH, MAX_INSTRUCTIONS } from './limits';
 import { shown } from './shown';
 
@@ -51,6 +51,8 @@ export class Program {
         return this.list(node.separator, node.parts, next);
       case 'call':
         return this.add(CALL, next, node.rule);
+      case 'scan':
+        return this.scan(node.states, next);
     }
   }
 
@@ -105,6 +107,23 @@ export class Program {
     const again = this.add(SPLIT, next, next);
     this.next[again] = this.write(part, again);
     return this.beginning(min, min, again, (_, after) => this.write(part, after));
+  }
+
+  /** States lead to one another, so that each begins with an instruction that learns last where it goes. */
+  private scan(states: readonly ScanState[], next: number): number {
+    const begins = states.map(() => this.add(SPLIT, next, next));
+    for (const [i, state] of states.entries()) {
+      const way =
+        'node' in state
+          ? this.write(state.node, state.next === null ? next : begins[state.next])
+          : this.either([
+              ...state.edges.map(({ range, next: to }) => this.byte(range, begins[to])),
+              ...(state.mayEnd ? [next] : []),
+            ]);
+      this.next[begins[i]] = way;
+      this.value[begins[i]] = way;
+    }
+    return begins[0];
   }
 
   /** Two ways through the list: nothing was written yet, or a separator is due. They join in each part. */

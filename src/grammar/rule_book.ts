@@ -20,6 +20,14 @@ export class RuleBook {
     this.rules[rule] = { name: this.rules[rule].name, node };
   }
 
+  /** A call of rule 0 of a grammar, whose rules come into this book. */
+  add(grammar: Grammar): Node {
+    const first = this.rules.length;
+    for (const { name } of grammar) this.reserve(name);
+    for (const [i, { node }] of grammar.entries()) this.define(first + i, shifted(node, first));
+    return call(first);
+  }
+
   /** A call of the rule of this name, which is made the first time. */
   once(name: string, make: () => Node): Node {
     const known = this.shared.get(name);
@@ -37,5 +45,33 @@ export class RuleBook {
 
   grammar(): Grammar {
     return this.rules;
+  }
+}
+
+/** The node with all rules that it calls `by` further on. */
+function shifted(node: Node, by: number): Node {
+  const all = (nodes: readonly Node[]) => nodes.map((one) => shifted(one, by));
+  switch (node.kind) {
+    case 'byte':
+    case 'literal':
+      return node;
+    case 'sequence':
+    case 'choice':
+    case 'beginning':
+      return { ...node, parts: all(node.parts) };
+    case 'repeat':
+      return { ...node, part: shifted(node.part, by) };
+    case 'list': {
+      const parts = node.parts.map((part) => ({ ...part, node: shifted(part.node, by) }));
+      return { ...node, separator: shifted(node.separator, by), parts };
+    }
+    case 'call':
+      return call(node.rule + by);
+    case 'scan': {
+      const states = node.states.map((state) =>
+        'node' in state ? { ...state, node: shifted(state.node, by) } : state,
+      );
+      return { ...node, states };
+    }
   }
 }

@@ -56,7 +56,7 @@ test('the Prompt API: a load with progress, a tool, a stream, a clone, the end o
         {
           name: 'weather',
           description: 'Tells the weather',
-          inputSchema: { type: 'object', properties: { city: { type: 'string' } } },
+          inputSchema: { type: 'object', properties: { city: { type: 'string' }, days: { type: 'integer' } } },
           execute: async ({ city }: { city: string }) => `21 degrees in ${city}`,
         },
       ],

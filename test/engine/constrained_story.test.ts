@@ -36,7 +36,10 @@ test('the storyteller constrained by a schema writes JSON that fits', async () =
     const input = { messages: [{ role: 'user', content: 'A story about a pet' } as const] };
     const events: EngineEvent[] = [];
     const emit = (some: readonly EngineEvent[]) => void events.push(...some);
-    await generate(session, input, { temperature: 1, seed }, emit, () => false, undefined, automaton);
+    await generate(session, input, { temperature: 1, seed }, emit, () => false, undefined, {
+      automaton,
+      onlyCalls: false,
+    });
     const text = events.map((event) => (event.type === 'token' || event.type === 'done' ? event.text : '')).join('');
     expect(isValid(JSON.parse(text)), text).toBe(true);
     expect(events.at(-1)).toMatchObject({ type: 'done', finishReason: 'eos' });

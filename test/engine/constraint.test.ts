@@ -10,7 +10,7 @@ import { generate } from '../../src/engine/worker/generate';
 import type { Session } from '../../src/engine/worker/session';
 import { ConstraintError, InvalidRequestError } from '../../src/errors';
 import type { Automaton } from '../../src/grammar/automaton';
-import { compileConstraint } from '../../src/grammar/constraint';
+import { compileAnswer, compileConstraint } from '../../src/grammar/constraint';
 import { readConfig } from '../../src/model/config/read';
 import { resolveTensors } from '../../src/model/tensors';
 import { openModel } from '../../src/storage/model_file';
@@ -34,6 +34,16 @@ const SCHEMA = {
   required: ['a', 'c'],
   additionalProperties: false,
 };
+/** A call is the control token 256, the name, an object, and the control token 257. */
+const CALLS = {
+  thinking: null,
+  calls: { kind: 'json', begin: '<256>', middle: '', end: '', next: null, last: '<257>', tags: null, trigger: '<256>' },
+  controls: ['<256>', '<257>'],
+} as const;
+const TOOL = {
+  name: 'f',
+  parameters: { type: 'object', properties: { a: { enum: ['cat', 'dog'] } }, required: ['a'] },
+};
 const { automaton: JSON_LINE } = compileConstraint({ kind: 'json_schema', schema: SCHEMA, layout: 'line' });
 const isValid = new Ajv2020().compile(SCHEMA);
 
@@ -44,7 +54,7 @@ function byteTokenizer(changes: Partial<Tokenizer> = {}): Tokenizer {
     eosIds: [EOS],
     tokenBytes,
     decode: (ids: ArrayLike<number>) => new TextDecoder().decode(Uint8Array.from(ids)),
-    tokenText: (id: number) => new TextDecoder().decode(tokenBytes(id)),
+    tokenText: (id: number) => (id < 256 ? new TextDecoder().decode(tokenBytes(id)) : `<${id}>`),
     ...changes,
   } as Tokenizer;
 }
@@ -54,6 +64,7 @@ const sessionOf = (backend: Backend, tokenizer = byteTokenizer()): Session => ({
   tokenizer,
   template: null,
   vocabSize: VOCABULARY,
+  form: CALLS, // of all sessions: the GPU keeps the tokens of the first one
   cachedIds: [],
 });
 
@@ -73,12 +84,13 @@ const gpuBackend = (() => {
 
 interface Asked {
   automaton?: Automaton;
+  onlyCalls?: boolean;
   input?: GenerateInput;
   resumed?: ResumedAnswer;
 }
 
 async function ask(session: Session, options: GenerateOptions, asked: Asked = {}) {
-  const { automaton = JSON_LINE, input = INPUT, resumed } = asked;
+  const { automaton = JSON_LINE, onlyCalls = false, input = INPUT, resumed } = asked;
   const events: EngineEvent[] = [];
   await generate(
     session,
@@ -87,7 +99,7 @@ async function ask(session: Session, options: GenerateOptions, asked: Asked = {}
     (some) => events.push(...some),
     () => false,
     resumed,
-    automaton,
+    { automaton, onlyCalls },
   );
   const tokens = events.filter((event): event is TokenEvent => event.type === 'token');
   const done = events.findLast((event) => event.type === 'done');
@@ -159,6 +171,24 @@ describe.each([
     const { done, text } = await ask(sessionOf(await makeBackend()), { ...PLAIN, maxTokens: 5 });
     expect(done?.finishReason).toBe('length');
     expect(text).toBe('{"a":');
+  });
+
+  test('beside calls an answer is free, and a call keeps to the schema of its tool', async () => {
+    const session = sessionOf(await makeBackend());
+    const { automaton } = compileAnswer({ form: CALLS, tools: [TOOL], isForced: false });
+    const options = { ...PLAIN, seed: 5, maxTokens: 40 };
+    const calls = { automaton, onlyCalls: true };
+    expect((await ask(session, options, calls)).ids).toEqual(await generateFree(session, options));
+    // Id 256 is the control token that begins a call, and the answer was told up to it.
+    const resumed = { promptIds: [195, 104, 122], ids: [104, 105, 256] };
+    for (const seed of [1, 2, 3]) {
+      const { ids } = await ask(session, { ...options, seed, logitBias: { 125: 3 } }, { ...calls, resumed });
+      const end = ids.indexOf(257);
+      expect(end).toBeGreaterThan(0);
+      const text = new TextDecoder().decode(Uint8Array.from(ids.slice(0, end)));
+      expect(text.slice(0, 2)).toBe('f{');
+      expect(['cat', 'dog']).toContain(JSON.parse(text.slice(1)).a);
+    }
   });
 
   test('a resumed answer goes on as it would have', async () => {

@@ -39,8 +39,18 @@ function distances(automaton: Automaton): number[] {
   return distance;
 }
 
-/** Draws documents: any class of bytes for a while, then the shortest way to the end. */
-export function documentSource(automaton: Automaton, random: () => number): () => string {
+const decodeUtf8 = (bytes: Uint8Array) => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+
+/**
+ * Draws documents: any class of bytes for a while, then the shortest way to the end.
+ * @param more.from where the document goes on. `endsSoon`: it ends where it may
+ */
+export function documentSource(
+  automaton: Automaton,
+  random: () => number,
+  more: { from?: Place; endsSoon?: boolean; decode?: (bytes: Uint8Array) => string } = {},
+): () => string {
+  const { from = START, endsSoon = false, decode = decodeUtf8 } = more;
   const distance = distances(automaton);
   const left = ({ state, stack }: Place) => stack.reduce((sum, one) => sum + distance[one], distance[state]);
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)];
@@ -50,10 +60,10 @@ export function documentSource(automaton: Automaton, random: () => number): () =
   return () => {
     const bytes: number[] = [];
     const wandering = Math.floor(random() * 80);
-    for (let place = START; ; ) {
+    for (let place = from; ; ) {
       const isWandering = bytes.length < wandering;
       const isWhole = mayEnd(automaton, place);
-      if (isWhole && (!isWandering || random() < 0.2)) break;
+      if (isWhole && (endsSoon || !isWandering || random() < 0.2)) break;
       const ways = bytesByClass.flatMap((some) => {
         const next = stepByte(automaton, place, some[0]);
         return next ? [{ some, next }] : [];
@@ -67,6 +77,6 @@ export function documentSource(automaton: Automaton, random: () => number): () =
       place = way.next;
       if (bytes.length > 100_000) throw new Error('a document without an end');
     }
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Uint8Array.from(bytes));
+    return decode(Uint8Array.from(bytes));
   };
 }

@@ -42,7 +42,7 @@ export async function complete(call: ApiCall): Promise<Response> {
     throw unsupported('echo', 'only texts are repeated, without logprobs');
   const options: EngineGenerateOptions = {
     ...readOptions(body),
-    ...readConstraint(body, body.response_format, 'response_format', false),
+    ...readConstraint(body, body.response_format, 'response_format'),
     reasoning: 'text',
     logprobs: logprobs ?? undefined,
   };

@@ -1,7 +1,7 @@
 // The fields that constrain an answer: OpenAI's formats, and llama.cpp's grammar and json_schema.
 
 import type { EngineGenerateOptions } from '../api_engine';
-import { invalid, unsupported } from './errors';
+import { invalid } from './errors';
 import { type Check, object, text, word } from './schema';
 import type { SharedRequest, WireFormat } from './wire_types';
 
@@ -34,13 +34,12 @@ export const flatFormat = /* @__PURE__ */ formatOf({ ...FORMATS, json_schema: sc
 /**
  * The constraint of a request.
  * @param param the name of the field with the format
- * @throws ApiError for more than one, or for one beside tools
+ * @throws ApiError for more than one
  */
 export function readConstraint(
   { grammar, json_schema }: SharedRequest,
   format: WireFormat | null | undefined,
   param: string,
-  hasTools: boolean,
 ): { constraint: Constraint } {
   const given: [string, Constraint][] = [];
   if (format && format.type !== 'text') given.push([param, ofFormat(format)]);
@@ -49,7 +48,6 @@ export function readConstraint(
   const [first, second] = given;
   if (!first) return { constraint: undefined };
   if (second) throw invalid(second[0], `must not come with ${first[0]}`);
-  if (hasTools) throw unsupported(first[0], 'a constrained answer calls no tools; use tool_choice none');
   return { constraint: first[1] };
 }
 

@@ -99,7 +99,7 @@ function readEffort(effort: string | null | undefined, param: string, { info }: 
   return info.thinking === 'optional' ? { thinking: isOn ? 'on' : 'off' } : {};
 }
 
-/** The name, description and parameters of a tool. Its `strict` is not read: no grammar constrains arguments yet. */
+/** The name, description and parameters of a tool. Arguments fit them, unless all tools say `strict: false`. */
 export const FUNCTION: Readonly<Record<string, Check>> = {
   'name!': toolName,
   description: text,
@@ -122,7 +122,7 @@ function readTools(
   { info }: ApiEngine,
   functions: readonly WireFunction[] = [],
   choice: SharedRequest['tool_choice'],
-): Pick<EngineChatOptions, 'tools' | 'toolChoice'> {
+): Pick<EngineChatOptions, 'tools' | 'toolChoice' | 'toolArguments'> {
   const name = typeof choice === 'object' ? (choice?.function?.name ?? choice?.name) : undefined;
   const tools = functions.map(readFunction);
   const names = new Set(tools.map((tool) => tool.name));
@@ -131,7 +131,13 @@ function readTools(
     throw invalid('tool_choice', 'must be one of the tools');
   if (tools.length === 0 || choice === 'none') return {};
   if (!info.tools) throw unsupported('tools', 'the chat template takes none');
-  return { tools, toolChoice: name === undefined ? (choice as 'auto' | 'required' | undefined) : { name } };
+  const isFree = functions.every(({ strict }) => strict === false);
+  const toolArguments = isFree ? 'free' : undefined;
+  return {
+    tools,
+    toolArguments,
+    toolChoice: name === undefined ? (choice as 'auto' | 'required' | undefined) : { name },
+  };
 }
 
 /** The options of a conversation, of the fields that chat completions and responses name or nest differently. */
@@ -147,7 +153,7 @@ export function readChatOptions(
   return {
     ...readOptions(body),
     ...tools,
-    ...readConstraint(body, format.value, format.param, tools.tools !== undefined),
+    ...readConstraint(body, format.value, format.param),
     ...readEffort(effort.value, effort.param, engine),
     templateArguments: body.chat_template_kwargs ?? undefined,
     logprobs: isLogged ? (body.top_logprobs ?? 0) : undefined,

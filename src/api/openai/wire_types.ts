@@ -9,6 +9,7 @@ export interface WireFunction {
   name: string;
   description?: string | null;
   parameters?: Readonly<Record<string, unknown>> | null;
+  strict?: unknown;
 }
 
 interface WireMessageFields {

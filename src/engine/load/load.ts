@@ -2,6 +2,7 @@
 
 import { AttentionUnavailable, arrived, InvalidRequestError, WebGpuUnavailableError } from '../../errors';
 import { Gpu } from '../../gpu/device';
+import { MOST_CONTROLS } from '../../grammar/control_bytes';
 import { checkedFiles } from '../../model/checked_files';
 import type { ModelConfig } from '../../model/config/config';
 import { readGgufConfig } from '../../model/config/read_gguf';
@@ -17,6 +18,7 @@ import { resolveUrl } from '../../storage/hub/model_url';
 import { openModel } from '../../storage/model_file';
 import type { ModelFiles } from '../../storage/model_files';
 import type { OpenOptions } from '../../storage/source/byte_source';
+import { type AnswerForm, answerForm } from '../../text/answer/answer_form';
 import { type ChatTemplate, createChatTemplate } from '../../text/template/chat_template';
 import { findChatTemplate } from '../../text/template/find_template';
 import { createTokenizer, type Tokenizer } from '../../text/tokenizer';
@@ -39,6 +41,8 @@ export interface ReadyModel {
   template: ChatTemplate | null;
   /** Rows of the embedding. */
   vocabSize: number;
+  /** Of the model's answers, for those who constrain them. Absent without a template. */
+  form?: AnswerForm;
   /** The ids whose keys and values the cache holds, from position 0. */
   cachedIds: readonly number[];
 }
@@ -176,9 +180,10 @@ async function loadFiles(
   const { backend, activations, arithmetic, gpuBytes, bytesPerToken } = onGpu ?? (await loadOnCpu(inputs));
   tracker.stage('ready', files.totalBytes);
   const { pooling, size, only } = backend.vectors;
+  const form = template ? answerForm(template.syntax, tokenizer, MOST_CONTROLS) : undefined;
   const cacheBytes = (backend.parking?.bytesPerToken ?? 0) * backend.contextLength;
   return {
-    session: { backend, tokenizer, template, vocabSize: config.vocabSize, cachedIds: [] },
+    session: { backend, tokenizer, template, vocabSize: config.vocabSize, form, cachedIds: [] },
     info: {
       model: describeModel(files, config, quantized),
       backend: backend.name,

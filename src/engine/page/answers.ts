@@ -3,7 +3,7 @@
 
 import { VivaceError } from '../../errors';
 import type { EngineEvent, GenerateInput, GenerateOptions, GenerateRequest, RunMetrics } from '../protocol';
-import { compiled } from './compile';
+import { asksForConstraint, constrained } from './constrain';
 import { HeardAnswer } from './heard_answer';
 import { Request } from './request';
 import { MOVED, type Supervisor } from './supervisor';
@@ -23,16 +23,18 @@ interface AnswersOptions extends GenerateOptions {
  * @param engine its `metrics` become those of the newest finished answer
  */
 export function answers(
-  supervisor: Pick<Supervisor, 'whenReady' | 'info' | 'news' | 'running'>,
+  supervisor: Pick<Supervisor, 'whenReady' | 'info' | 'form' | 'news' | 'running'>,
   engine: { metrics: RunMetrics | null },
   input: GenerateInput,
-  { signal, seed = randomSeed(), constraint, ...others }: AnswersOptions = {},
+  { signal, seed = randomSeed(), constraint: document, ...others }: AnswersOptions = {},
 ): Answers {
   let request: Request<EngineEvent> | null = null;
   let isLeft = false;
 
   async function* events(): Answers {
-    const { automaton, warnings } = constraint === undefined ? NO_CONSTRAINT : await compiled(constraint);
+    const asked = { ...others, constraint: document };
+    const asks = asksForConstraint(supervisor, input, asked);
+    const { constraint, warnings } = asks ? await constrained(supervisor, input, asked) : NO_CONSTRAINT;
     if (isLeft) return;
     for (const message of warnings) yield { type: 'warning', code: 'constraint', message };
     for (let choice = 0; choice === 0 || (choice < Number(others.n) && !isLeft && !signal?.aborted); choice++) {
@@ -40,7 +42,7 @@ export function answers(
       const heard = new HeardAnswer(supervisor.info, options.seed);
       supervisor.running.add(heard);
       try {
-        yield* answer(heard, { input, options, automaton }, choice);
+        yield* answer(heard, { input, options, constraint }, choice);
       } finally {
         supervisor.running.delete(heard);
       }
@@ -105,7 +107,7 @@ function recovered({ news: message, info }: Pick<Supervisor, 'news' | 'info'>, p
   return { type: 'recovered', message, backend: info.backend, pauseMs };
 }
 
-const NO_CONSTRAINT = { automaton: undefined, warnings: [] };
+const NO_CONSTRAINT = { constraint: undefined, warnings: [] };
 
 function randomSeed(): number {
   return crypto.getRandomValues(new Uint32Array(1))[0];

@@ -2,6 +2,7 @@
 
 import { type Remote, wrap } from 'comlink';
 import { type MissingPartError, VivaceError, WorkerError } from '../../errors';
+import type { AnswerForm } from '../../text/answer/answer_form';
 import { fromFailure } from '../failure';
 import type { LostMessage, PatienceMessage, WorkerApi } from '../protocol';
 import { Heartbeat } from './heartbeat';
@@ -58,6 +59,8 @@ export class Connection {
   readonly worker: Remote<WorkerApi>;
   /** The reason why the worker answers no more: it died, or its GPU is lost. Null while it works, and after `close`. */
   lost: VivaceError | null = null;
+  /** Of the loaded model's answers. */
+  form: AnswerForm | null = null;
   /** True if the worker kept conversations beside its cache when it lost its GPU. */
   hadParked = false;
   /** Runs when the worker is lost. */

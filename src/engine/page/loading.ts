@@ -79,6 +79,7 @@ export async function loadIn(
     }
     signal.throwIfAborted();
     if (result.isKept) void askToKeep();
+    connection.form = result.form ?? null;
     return result.info;
   } catch (error) {
     if (signal.aborted) {

@@ -2,6 +2,7 @@
 // model again, and the requests go on there. Decides how often, with which options, and when to give up.
 
 import { VivaceError, WorkerError } from '../../errors';
+import type { AnswerForm } from '../../text/answer/answer_form';
 import type { Health } from '../health';
 import type { EngineInfo, LoadOptions, LoadProgress, Warning } from '../protocol';
 import { Connection } from './connection';
@@ -55,6 +56,8 @@ type OnProgress = (progress: LoadProgress) => unknown;
 export class Supervisor {
   /** The model as loaded last. */
   info!: EngineInfo;
+  /** The form of the model's answers. */
+  form: AnswerForm | null = null;
   health: Health = { state: 'well' };
   /** The reason why the engine answers no more. */
   lost: VivaceError | null = null;
@@ -244,6 +247,7 @@ export class Supervisor {
       void this.recover(connection.lost as VivaceError, connection.hadParked);
     };
     this.info = info;
+    this.form = connection.form;
     this.connection = connection;
     this.hadGpu ||= info.backend === 'webgpu';
     if (info.backend === 'cpu') {

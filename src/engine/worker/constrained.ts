@@ -1,70 +1,94 @@
 // The constraint of one answer: the automaton as far as the vocabulary can write it, and the place before each token.
 
 import { type Place, START, walk, walkToken } from '../../cpu/grammar';
-import { ConstraintError, InvalidRequestError } from '../../errors';
+import { ConstraintError, InvalidRequestError, VivaceError } from '../../errors';
 import type { Automaton } from '../../grammar/automaton';
+import { controlBytes } from '../../grammar/control_bytes';
 import { restrictBytes } from '../../grammar/restrict';
 import type { Constraint } from '../backend/backend';
 import type { AnswerOptions } from './generate_options';
 import { patiently } from './patience';
 import type { Prompt } from './prompt';
 import type { Session } from './session';
-import { readVocabulary } from './vocabulary';
+import { readVocabulary, type Vocabulary } from './vocabulary';
 
 export interface Constrained extends Constraint {
   /** The place after some ids of the answer. @throws InvalidRequestError for an id that is refused */
   placeAfter(ids: ArrayLike<number>): Place;
 }
 
+type Options = Pick<AnswerOptions, 'minTokens' | 'ignoreEos'>;
+
 /**
  * @param prompt of the answer, which goes on with a message where the conversation says so
  * @throws ConstraintError for what this model cannot write, InvalidRequestError for options that rule it out
  */
-export function constrainAnswer(
-  session: Session,
-  asked: Automaton,
-  prompt: Prompt,
-  options: Pick<AnswerOptions, 'minTokens' | 'ignoreEos' | 'thinking'>,
-): Constrained {
-  checkOptions(options, prompt);
-  const { tokenizer, vocabSize } = session;
+export function constrainAnswer(session: Session, asked: Automaton, prompt: Prompt, options: Options): Constrained {
+  if (options.minTokens > 0 || options.ignoreEos) {
+    throw new InvalidRequestError('A constraint says where an answer may end. Leave minTokens and ignoreEos out.');
+  }
+  const { vocabSize, tokenizer } = session;
   if (!tokenizer.eosIds.some((id) => id < vocabSize)) {
     throw new ConstraintError('', 'This model has no token that ends an answer, so that it cannot keep a constraint.');
   }
-  session.vocabulary ??= patiently(vocabSize, () => readVocabulary(tokenizer, vocabSize));
-  const { tokens, writes, dropsSpace } = session.vocabulary;
-  const automaton = restrictBytes(asked, writes);
+  const vocabulary = vocabularyOf(session);
+  const automaton = restrictBytes(asked, vocabulary.writes);
   if (!automaton) {
     throw new ConstraintError('', "This model's vocabulary can write no text that the constraint allows.");
   }
-  const start = startOf(automaton, prompt, dropsSpace && !prompt.goesOn);
+  return begun(session, automaton, prompt, vocabulary);
+}
+
+/**
+ * The same for an answer whose text is free and whose calls are constrained. Null where this model or this prompt does
+ * not allow it, so that calls are free, too.
+ */
+export function constrainCalls(session: Session, automaton: Automaton, prompt: Prompt): Constrained | null {
+  const vocabulary = vocabularyOf(session);
+  const { writes } = vocabulary;
+  if (writes.subarray(FIRST_LETTER, LAST_LETTER + 1).includes(0)) return null;
+  try {
+    return begun(session, automaton, prompt, vocabulary);
+  } catch (error) {
+    if (error instanceof VivaceError) return null;
+    throw error;
+  }
+}
+
+/** The letters of ASCII, without which no JSON can be written. */
+const [FIRST_LETTER, LAST_LETTER] = [0x20, 0x7e];
+
+function vocabularyOf(session: Session): Vocabulary {
+  const { tokenizer, vocabSize, form } = session;
+  session.vocabulary ??= patiently(vocabSize, () => readVocabulary(tokenizer, vocabSize, form?.controls ?? []));
+  return session.vocabulary;
+}
+
+function begun(session: Session, automaton: Automaton, prompt: Prompt, vocabulary: Vocabulary): Constrained {
+  const { tokens, bytesOf, dropsSpace } = vocabulary;
+  const start = startOf(automaton, prompt, dropsSpace && !prompt.goesOn, session.form?.controls ?? []);
   const placeAfter = (ids: ArrayLike<number>) =>
     Array.from(ids).reduce((place, id, i) => {
-      const next = walkToken(automaton, place, tokenizer.tokenBytes(id));
+      const next = walkToken(automaton, place, bytesOf(id));
       if (next) return next;
       throw new InvalidRequestError(`resumed.ids: the constraint refuses token ${i}.`);
     }, start);
   return { automaton, tokens, placeAfter };
 }
 
-function checkOptions(
-  { minTokens, ignoreEos, thinking }: Parameters<typeof constrainAnswer>[3],
-  { begun }: Prompt,
-): void {
-  if (minTokens > 0 || ignoreEos) {
-    throw new InvalidRequestError('A constraint says where an answer may end. Leave minTokens and ignoreEos out.');
-  }
-  if (begun === '' && thinking !== 'on') return;
-  throw new InvalidRequestError(
-    'A constraint holds from the first token on, but this answer begins with thinking or a call. Use thinking off and ' +
-      'toolChoice auto, or a model that does not always think.',
-  );
-}
-
-/** The place before the first token of the answer. A message that goes on is the beginning of the document. */
-function startOf(automaton: Automaton, { chat }: Prompt, dropsSpace: boolean): Place {
-  const begun = chat?.continueLast ? (chat.messages.at(-1)?.content ?? '') : '';
-  const place = walk(automaton, START, new TextEncoder().encode(begun));
+/**
+ * The place before the first token of the answer. The prompt may hold its beginning: opened thinking, a call, or a
+ * message that goes on.
+ */
+function startOf(automaton: Automaton, prompt: Prompt, dropsSpace: boolean, controls: readonly string[]): Place {
+  const { chat } = prompt;
+  const continued = chat?.continueLast ? (chat.messages.at(-1)?.content ?? '') : '';
+  const text = prompt.begun || continued;
+  const place = patiently(text.length, () => walk(automaton, START, controlBytes(text, controls)));
   if (place) return dropsSpace ? { ...place, dropsSpace } : place;
-  throw new ConstraintError('', 'The message to go on with does not fit the constraint.');
+  if (prompt.begun === '') throw new ConstraintError('', 'The message to go on with does not fit the constraint.');
+  throw new InvalidRequestError(
+    'A constraint holds from the first token on, but this answer begins with thinking or a call that it does not know. ' +
+      'Use thinking off and toolChoice auto, or a model that does not always think.',
+  );
 }

@@ -2,10 +2,16 @@
 // (answer). Knows no GPU: a backend queues steps and brings their ids back later. token_clock is the only clock.
 
 import { arrived, InvalidRequestError, NotFiniteError } from '../../errors';
-import type { Automaton } from '../../grammar/automaton';
 import { createAnswerParser } from '../../text/answer/answer_parser';
 import { MOST_SHARED } from '../backend/backend';
-import type { EngineEvent, GenerateInput, GenerateOptions, ResumedAnswer, TbtSummary } from '../protocol';
+import type {
+  AskedConstraint,
+  EngineEvent,
+  GenerateInput,
+  GenerateOptions,
+  ResumedAnswer,
+  TbtSummary,
+} from '../protocol';
 import { Answer } from './answer';
 import { CatchUp, replays } from './catch_up';
 import type { Constrained } from './constrained';
@@ -28,7 +34,7 @@ type Emit = (events: readonly EngineEvent[]) => void;
  * `done` waits for nothing after the last token. Resolves when the steps queued past it have settled, too, and the
  * session is free for the next request. A `resumed` answer runs its steps again up to the last id that was told, or
  * from the first id that comes out otherwise, as after a move to another GPU, runs all told ids in a prefill.
- * @param automaton of the option `constraint`, which the page compiles
+ * @param asked what the page has compiled of the option `constraint` and of the tools
  */
 export async function generate(
   session: Session,
@@ -37,13 +43,13 @@ export async function generate(
   emit: Emit,
   stopped: () => boolean,
   resumed?: ResumedAnswer,
-  automaton?: Automaton,
+  asked?: AskedConstraint,
 ): Promise<void> {
   reportTail(session, emit);
   const { backend, pause = new Pause() } = session;
   const halted = () => pause.over(stopped);
   const clock = new TokenClock();
-  const request = checkRequest(session, input, options, resumed, automaton && (await obeying(automaton)));
+  const request = checkRequest(session, input, options, resumed, asked && (await obeying(asked)));
   const { constraint, sampling, timed, runAhead, prompt, told, known, parser, ends } = request;
   clock.tokenized = performance.now();
 
@@ -134,15 +140,22 @@ function warn(message: string | null, emit: Emit): void {
   if (message !== null) emit([{ type: 'warning', code: 'step-gave-up', message }]);
 }
 
-/** Makes an answer obey an automaton. */
-type Obey = (session: Session, prompt: Prompt, options: AnswerOptions) => Constrained;
-
-async function obeying(automaton: Automaton): Promise<Obey> {
-  const { constrainAnswer } = await arrived(import('./constrained'));
-  return (session, prompt, options) => constrainAnswer(session, automaton, prompt, options);
+/** Makes an answer obey an automaton: all of it, or its calls. */
+interface Obey {
+  isDocument: boolean;
+  constrain(session: Session, prompt: Prompt, options: AnswerOptions): Constrained | null;
 }
 
-/** Thinking is no part of what a constraint allows: where nobody asks for it, it is off. */
+async function obeying({ automaton, onlyCalls }: AskedConstraint): Promise<Obey> {
+  const { constrainAnswer, constrainCalls } = await arrived(import('./constrained'));
+  return {
+    isDocument: !onlyCalls,
+    constrain: (session, prompt, options) =>
+      onlyCalls ? constrainCalls(session, automaton, prompt) : constrainAnswer(session, automaton, prompt, options),
+  };
+}
+
+/** Before a document, a model that can choose thinks only where it is asked to. */
 function thinkingOf(session: Session, asked: AnswerOptions['thinking']): AnswerOptions['thinking'] {
   return asked === 'auto' && session.template?.syntax.thinking?.ability === 'optional' ? 'off' : asked;
 }
@@ -162,10 +175,10 @@ function checkRequest(
   const resolved = resolveGenerate(options);
   const { maxTokens, stop, reasoning, runAhead, gpuTimes: timed, reuseCache } = resolved;
   const depth = runAheadOf(session, runAhead);
-  const thinking = obey ? thinkingOf(session, resolved.thinking) : resolved.thinking;
+  const thinking = obey?.isDocument ? thinkingOf(session, resolved.thinking) : resolved.thinking;
   const fitting = fittingPrompt(input, thinking, session, resumed);
   const { ids, told, chat, ...beginning } = fitting;
-  const constraint = obey ? obey(session, fitting, resolved) : null;
+  const constraint = obey?.constrain(session, fitting, resolved) ?? null;
   const spelled = chat && reuseCache && !resumed && session.branches?.spell(session, ids, tokenizer);
   const prompt = spelled && spelled.length < backend.contextLength ? spelled : ids;
   const parser = createAnswerParser(tokenizer, {

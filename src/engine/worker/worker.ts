@@ -157,7 +157,7 @@ const api: WorkerApi = {
         const message: LostMessage = { lost: toFailure(error), parkedBytes: branches?.held.bytes ?? 0 };
         postMessage(message);
       });
-      return { info: model.info, isKept: model.isKept };
+      return { info: model.info, form: made.session.form, isKept: model.isKept };
     } catch (error) {
       return toFailure(error, loading.signal.aborted);
     }
@@ -177,11 +177,11 @@ const api: WorkerApi = {
     pause.set(isPaused);
   },
 
-  generate({ input, options, resumed, automaton }, port) {
+  generate({ input, options, resumed, constraint }, port) {
     enqueue<EngineEvent>(port, async ({ session }, post, stopped) => {
       if (warnings.length > 0) post(warnings.map((warning) => ({ type: 'warning', ...warning })));
       warnings = [];
-      await generate(session, input, options, post, stopped, resumed, automaton);
+      await generate(session, input, options, post, stopped, resumed, constraint);
     });
   },
 

@@ -38,7 +38,23 @@ export interface SchemaOptions {
  */
 export function schemaGrammar(schema: unknown, { layout = 'free', open = false }: SchemaOptions = {}): SchemaGrammar {
   checkSize(schema);
-  return new Compiler(schema, layout, open).compile();
+  const book = new RuleBook();
+  const warnings = new Compiler(book, schema, layout, open).compile();
+  return { grammar: book.grammar(), warnings };
+}
+
+/**
+ * What a schema writes, as a rule of a book that has others. All rules of a book have one layout.
+ * @throws as schemaGrammar
+ */
+export function schemaRule(
+  book: RuleBook,
+  schema: unknown,
+  { layout = 'free', open = false }: SchemaOptions = {},
+): { readonly node: Node; readonly warnings: readonly string[] } {
+  checkSize(schema);
+  const compiler = new Compiler(book, schema, layout, open);
+  return { node: call(compiler.rule), warnings: compiler.compile() };
 }
 
 /** The grammar of any JSON object. */
@@ -50,29 +66,32 @@ export function jsonObjectGrammar(layout: Layout = 'free'): Grammar {
 }
 
 class Compiler implements SchemaContext {
-  readonly book = new RuleBook();
   readonly text: JsonText;
+  /** The rule of the whole schema. */
+  readonly rule: number;
   private readonly warnings = new Set<string>();
   /** The rules of references, by their text. */
   private readonly references = new Map<string, number>();
   private readonly todo: { rule: number; schema: unknown; place: Place }[] = [];
 
   constructor(
+    readonly book: RuleBook,
     private readonly root: unknown,
     layout: Layout,
     readonly isOpen: boolean,
   ) {
-    const rule = this.book.reserve('#');
-    this.references.set('#', rule);
-    this.todo.push({ rule, schema: root, place: { path: '#', depth: 0 } });
-    this.text = new JsonText(this.book, layout);
+    this.rule = book.reserve('#');
+    this.references.set('#', this.rule);
+    this.todo.push({ rule: this.rule, schema: root, place: { path: '#', depth: 0 } });
+    this.text = new JsonText(book, layout);
   }
 
-  compile(): SchemaGrammar {
+  /** Returns the warnings. */
+  compile(): readonly string[] {
     for (let next = this.todo.pop(); next !== undefined; next = this.todo.pop()) {
       this.book.define(next.rule, this.node(next.schema, next.place));
     }
-    return { grammar: this.book.grammar(), warnings: [...this.warnings] };
+    return [...this.warnings];
   }
 
   node(schema: unknown, place: Place): Node {

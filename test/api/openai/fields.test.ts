@@ -76,10 +76,12 @@ test('the constraints of responses and completions reach the engine', async () =
   expect(options.constraint).toEqual({ kind: 'grammar', source: 'root ::= "a"' });
 });
 
-test('a constraint beside tools goes with tool_choice none', async () => {
+test('a constraint goes beside tools', async () => {
   const tools = [{ type: 'function', function: { name: 'f' } }];
-  const { constraint } = await chatOptions({ tools, tool_choice: 'none', response_format: { type: 'json_object' } });
-  expect(constraint).toEqual({ kind: 'json_object' });
+  for (const tool_choice of ['none', 'auto', 'required']) {
+    const { constraint } = await chatOptions({ tools, tool_choice, response_format: { type: 'json_object' } });
+    expect(constraint).toEqual({ kind: 'json_object' });
+  }
 });
 
 test('tools and the choice of one reach the engine', async () => {
@@ -159,11 +161,6 @@ for (const [fields, param, code = 'invalid_value'] of [
   [{ response_format: { type: 'json_object' }, grammar: 'root ::= "a"' }, 'grammar'],
   [{ grammar: 'root ::= "a"', json_schema: {} }, 'json_schema'],
   [{ grammar: 5 }, 'grammar'],
-  [
-    { response_format: { type: 'json_object' }, tools: [{ type: 'function', function: { name: 'f' } }] },
-    'response_format',
-    'unsupported_parameter',
-  ],
   [{ modalities: ['text', 'audio'] }, 'modalities[1]', 'unsupported_parameter'],
   [{ audio: { voice: 'v' } }, 'audio', 'unsupported_parameter'],
   [{ store: true }, 'store', 'unsupported_parameter'],

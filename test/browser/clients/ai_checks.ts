@@ -29,7 +29,7 @@ const maxRetries = 0;
 const tools = {
   weather: tool({
     description: 'The weather of a city.',
-    inputSchema: z.object({ city: z.string() }),
+    inputSchema: z.object({ city: z.string(), days: z.number().int().optional() }),
     execute: ({ city }) => Promise.resolve({ city, degrees: 21 }),
   }),
 };

@@ -102,10 +102,8 @@ export const ERROR_CHECKS: Checks = {
   },
 
   async 'known fields that cannot be done, by name'(place) {
-    const tools = [{ type: 'function', function: { name: 'f' } }];
     const cases: [object, string][] = [
       [{ response_format: { type: 'xml' } }, 'response_format'],
-      [{ response_format: { type: 'json_object' }, tools }, 'response_format'],
       [{ modalities: ['audio'] }, 'modalities'],
       [{ audio: { voice: 'alloy', format: 'wav' } }, 'audio'],
       [{ store: true }, 'store'],

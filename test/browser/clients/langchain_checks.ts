@@ -17,7 +17,7 @@ const chatOf = (place: Place) => new ChatOpenAI({ model: CHAIN, ...connection(pl
 const weather = tool(({ city }) => `21 degrees in ${city}`, {
   name: 'weather',
   description: 'The weather of a city.',
-  schema: z.object({ city: z.string() }),
+  schema: z.object({ city: z.string(), days: z.number().int().optional() }),
 });
 
 export const LANGCHAIN_CHECKS: Checks = {

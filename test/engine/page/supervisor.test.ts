@@ -137,9 +137,9 @@ describe('an answer', () => {
     await turn();
     const [first] = site.workers[0].requests;
     const [second] = site.workers[1].requests;
-    expect(first.automaton?.nStates).toBeGreaterThan(1);
+    expect(first.constraint?.automaton.nStates).toBeGreaterThan(1);
     expect(first.options).not.toHaveProperty('constraint');
-    expect(second).toMatchObject({ automaton: first.automaton, resumed: { promptIds: [0, 1, 2, 3], ids: [4] } });
+    expect(second).toMatchObject({ constraint: first.constraint, resumed: { promptIds: [0, 1, 2, 3], ids: [4] } });
     expect(compile).toHaveBeenCalledTimes(1);
     compile.mockRestore();
     site.workers[1].go(1);

@@ -20,6 +20,7 @@ const UNSET = {
   reasoning: 'split',
   reuseCache: true,
   thinking: 'auto',
+  toolArguments: 'schema',
 };
 
 test('what is absent takes its default, and the seed is random', () => {

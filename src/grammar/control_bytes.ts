@@ -1,0 +1,56 @@
+// Control tokens in a constraint. A control token has no text, but what an answer may hold around its document (the
+// syntax of a call, the end of thinking) may be written with some. They stand as bytes that UTF-8 never has, so that no
+// document can hold one: each named control token has a byte of its own, and all other tokens that are no text share
+// one.
+
+/** The byte of every token that is no text and has no byte of its own. */
+export const NO_TEXT = 0xff;
+/** The byte of the first named control token. */
+const FIRST = 0xf5;
+/** Most control tokens with a byte of their own. */
+export const MOST_CONTROLS = NO_TEXT - FIRST;
+
+/** The last byte that a text may have. */
+export const LAST_OF_TEXT = FIRST - 1;
+
+const encoder = new TextEncoder();
+
+/**
+ * A text of the syntax as bytes, in which the texts of control tokens are these tokens.
+ * @param controls the texts of the named control tokens
+ */
+export function controlBytes(text: string, controls: readonly string[]): Uint8Array<ArrayBuffer> {
+  const bytes: number[] = [];
+  const named = [...controls.keys()].sort((a, b) => controls[b].length - controls[a].length);
+  let at = 0;
+  for (let from = 0; at < text.length; ) {
+    const control = named.find((i) => controls[i] !== '' && text.startsWith(controls[i], at));
+    const end = control === undefined ? at + 1 : at;
+    if (control !== undefined || end === text.length) bytes.push(...encoder.encode(text.slice(from, end)));
+    at = end;
+    if (control === undefined) continue;
+    bytes.push(FIRST + control);
+    at += controls[control].length;
+    from = at;
+  }
+  return Uint8Array.from(bytes);
+}
+
+/**
+ * The bytes of a token as a constraint walks them.
+ * @param bytes its text; none for a control token
+ * @param name its text where it is a control token
+ * @param longest most bytes of a token
+ */
+export function walkedBytes(
+  bytes: Uint8Array,
+  name: () => string,
+  controls: readonly string[],
+  longest: number,
+): Uint8Array {
+  if (bytes.length > 0) return bytes.length > longest || bytes.some((byte) => byte > LAST_OF_TEXT) ? OTHER : bytes;
+  const control = controls.length > 0 ? controls.indexOf(name()) : -1;
+  return control < 0 ? OTHER : Uint8Array.of(FIRST + control);
+}
+
+const OTHER = Uint8Array.of(NO_TEXT);
