@@ -1,8 +1,8 @@
 // <vivace-chat model="...">: a chat that loads its own model, for pages built from elements. Attributes: model, hub,
 // sha256, worker, the load settings by name (docs/options.md), system, welcome, heading, placeholder,
-// settings (off, sampling, all), examples ("a | b"), theme (auto, light, dark), lang (of all texts on the page),
-// thinking (on, off), autoload. The model loads at the first use of the chat, or at once with `autoload`. A chat
-// without the `model` attribute is left alone.
+// settings (off, sampling, all), figures (on, off), examples ("a | b"), theme (auto, light, dark), lang (of all texts
+// on the page), thinking (on, off), autoload. The model loads at the first use of the chat, or at once with
+// `autoload`. A chat without the `model` attribute is left alone.
 
 import type { ReactiveController } from 'lit';
 import type { Engine, EngineEvent, Warning } from '../engine/engine';

@@ -41,6 +41,8 @@ export interface EmbedOptions extends EmbedModel {
   /** Address of the picture on the round button, or undefined for the usual one. */
   icon: string | undefined;
   settings: (typeof SETTINGS)[number];
+  /** Shows the times of an answer under it. */
+  figures: boolean;
   /** Questions that the empty conversation offers. */
   examples: readonly string[];
   /** The switch of thinking at the start, for models that have one. */
@@ -79,6 +81,7 @@ export function readEmbedOptions(data: DOMStringMap, scriptAddress: string, page
     return value !== undefined && value !== 'false';
   };
   const panel = flag('panel');
+  const settings = oneOf('settings', SETTINGS) ?? (panel ? 'all' : 'sampling');
   const options: EmbedOptions = {
     model: readModel(data, pageAddress, complaints) ?? new URL(DEFAULT_MODEL, scriptAddress).href,
     sha256: data.sha256,
@@ -92,7 +95,8 @@ export function readEmbedOptions(data: DOMStringMap, scriptAddress: string, page
     placeholder: data.placeholder ?? '',
     footer: data.footer ?? '',
     icon: readAddress('icon', data.icon, pageAddress, complaints),
-    settings: oneOf('settings', SETTINGS) ?? (panel ? 'all' : 'sampling'),
+    settings,
+    figures: data.figures === undefined ? settings === 'all' : flag('figures'),
     examples: splitExamples(data.examples),
     thinking: oneOf('thinking', THINKING) ?? 'on',
     remember: readName(data.remember, complaints),

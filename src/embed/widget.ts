@@ -307,7 +307,7 @@ export class Widget {
       <vivace-notices class="waiting" data-testid="waiting"></vivace-notices>
       <vivace-chat ?hidden=${this.showsPanel} .engine=${this.isRestoring ? null : this.engine} .loadSettings=${this.session.settings}
         .heading=${options.title} .system=${options.system} .welcome=${options.welcome} .placeholder=${options.placeholder}
-        .modelName=${options.settings === 'all' ? '' : options.title} .settings=${options.settings} .examples=${options.examples} .thinking=${options.thinking}
+        .modelName=${options.settings === 'all' ? '' : options.title} .settings=${options.settings} .figures=${options.figures ? 'on' : 'off'} .examples=${options.examples} .thinking=${options.thinking}
         @vivace-open-run=${this.openPanel} @vivace-event=${this.onEvent} @vivace-health=${this.onHealth} @vivace-reload=${(event: CustomEvent<LoadSettings>) => this.session.reload(event.detail)}>
         <vivace-notices slot="notice"></vivace-notices>
         <vivace-loader slot="loading" .state=${this.state} @vivace-cancel-load=${() => this.session.cancel()}

@@ -21,7 +21,12 @@ const MAX_LETTERS = 80;
 /** @param error whatever was thrown */
 export function sayError(error: unknown): Said {
   const { code, message } = (error ?? {}) as Partial<Coded>;
-  return say('errors', { code: String(code), message: message ?? String(error ?? '') }, error);
+  const { facts = {} } = (error ?? {}) as { facts?: object };
+  return say(
+    'errors',
+    { code: String(code), message: message ?? String(error ?? '') },
+    { ...(error as object), ...facts },
+  );
 }
 
 /** @param warning of the engine, with its numbers in `facts` */

@@ -404,7 +404,7 @@ test('without any charset the ids and texts are the same', async () => {
   const { address, vocabulary } = await tinyModel();
   const { page, said } = await visitHost(hosts, {
     namesNoCharset: true,
-    body: tag(`data-model="${address}" data-open`),
+    body: tag(`data-model="${address}" data-open data-figures`),
   });
   const text = 'the quick brown fox';
   const ids = await page.evaluate(async (prompt) => {

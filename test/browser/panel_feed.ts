@@ -74,6 +74,7 @@ function play({
       hasChatTemplate: true,
       tools: false,
       thinking: 'none',
+      embeddings: { pooling: 'last', size: 288, only: false },
       gpuBytes: { weights: 27_400_192, kvCache: 7_077_888, activations: 1_204_224 },
       bytesPerToken: { weights: 15_000_000, kvPerPosition: 6912 },
       loadMs: { open: 41, weights: 612, compile: 188 },

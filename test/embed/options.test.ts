@@ -23,6 +23,7 @@ test('a bare tag brings the storyteller that lies beside the script', () => {
       footer: '',
       icon: undefined,
       settings: 'sampling',
+      figures: false,
       examples: [],
       thinking: 'on',
       remember: null,
@@ -86,6 +87,14 @@ test('what is not understood falls back to the usual, with a sentence that names
   expect(complaints).toHaveLength(7);
   expect(complaints.join('\n')).toMatch(/pink.*auto, light, dark/);
   expect(complaints.join('\n')).toMatch(/top.*bottom-right, bottom-left, none/);
+});
+
+test('the times of an answer are for who may choose the engine, or for whom the site says so', () => {
+  const figures = (data: DOMStringMap) => readEmbedOptions(data, SCRIPT, PAGE).options.figures;
+  expect(figures({ settings: 'all' })).toBe(true);
+  expect(figures({ panel: '' })).toBe(true);
+  expect(figures({ panel: '', figures: 'false' })).toBe(false);
+  expect(figures({ figures: '' })).toBe(true);
 });
 
 test('load settings are attributes, by the names of the address', () => {

@@ -165,6 +165,7 @@ test('full: the warning says what is kept, what the site uses and may use, and w
         "This browser's storage is full for this site: of the 0.0 MB that this model needs, 0.0 MB are kept. " +
         'The site uses 5.0 MB of the 6.0 MB that it may. The model works, and the rest is fetched again at the next ' +
         'load. No other model is kept that could be deleted; make room on this device.',
+      facts: { requestedBytes: FILE.length, keptBytes: 0 },
     },
   ]);
 });

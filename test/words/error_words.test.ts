@@ -2,6 +2,8 @@
 
 import { afterEach, expect, test } from 'vitest';
 import { ContextOverflowError, GpuMemoryError, ModelFetchError, ModelFileError, VivaceError } from '../../src/errors';
+import { checkFileSize } from '../../src/ui/conversation/conversation_file';
+import { ConversationFileError } from '../../src/ui/conversation/conversation_parse';
 import { errors as de } from '../../src/words/de/errors';
 import { errors as en } from '../../src/words/en/errors';
 import { sayError, sayWarning } from '../../src/words/error_words';
@@ -19,6 +21,10 @@ const FACTS = Object.fromEntries(
     'contextLength',
     'asked',
     'requestedBytes',
+    'grantedBytes',
+    'keptBytes',
+    'conversation',
+    'turn',
     'file',
     'host',
     'status',
@@ -47,6 +53,35 @@ test('English is the error itself, and German names its numbers and keeps it for
   expect(sayError(new GpuMemoryError('Weights', 2_500_000_000, null, 'Close pages.')).text).toContain('2,5 GB');
   expect(sayError(new ModelFileError('a.gguf', 'It is cut.')).text).toContain('„a.gguf“');
 });
+
+test.each(['de', 'ja'])('%s says every number that the English sentence has', async (language) => {
+  await useLanguage(language, importTranslation);
+  const file = (facts: Record<string, number>) => new ConversationFileError('No.', undefined, facts);
+  const numbers: [string, RegExp[]][] = [
+    [sayError(new ContextOverflowError(120, 102)).text, [/120/, /102/]],
+    [sayError(new GpuMemoryError('Weights', 2.5e8, 1.25e8, 'Close pages.')).text, [/250 MB/, /125 MB/]],
+    [sayError(file({ conversation: 7, turn: 23 })).text, [/7/, /23/]],
+    [sayError(tooLarge()).text, [/61 MB/, /\d+ MB.*\d+ MB/]],
+    [
+      sayWarning({ code: 'cache-full', message: '', facts: { requestedBytes: 3e8, keptBytes: 4e7 } }).text,
+      [/300 MB/, /40 MB/],
+    ],
+    [
+      sayWarning({ code: 'context-shortened', message: '', facts: { contextLength: 512, asked: 900 } }).text,
+      [/512/, /900/],
+    ],
+  ];
+  for (const [text, all] of numbers) for (const each of all) expect(text).toMatch(each);
+});
+
+/** The error for a file of 61 MB. */
+function tooLarge(): unknown {
+  try {
+    return checkFileSize(61e6);
+  } catch (error) {
+    return error;
+  }
+}
 
 test('a failed download names the host alone, and what the server said', async () => {
   await useLanguage('ja', importTranslation);

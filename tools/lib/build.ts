@@ -79,12 +79,13 @@ const BUILDS = [
  * Modules of their own for what the page's worker imports later took the core 0.5: the checks of a part that came,
  * plans of attention apart from their kernels.
  * Shares of k, and kernels by the size of a pass, took the core 0.5.
+ * Numbers of errors in every language, and figures that a tag may leave out, took the tag 0.2.
  */
 export const BUDGETS = [
   { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 190.9 },
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 245.9 },
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 246.1 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 80.5 },
-  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 326.1 },
+  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 326.4 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_request.js'], budgetKb: 8, ceilingKb: 8.4 },
   { name: "OpenAI's responses", files: ['lib/openai_responses.js'], budgetKb: 3, ceilingKb: 3.5 },
   { name: 'the Prompt API', files: ['lib/prompt_api.js'], budgetKb: 5, ceilingKb: 6.3 },

@@ -21,7 +21,12 @@ type Flag = boolean | '';
 
 export interface ChatMarkup
   extends LoadAttributes,
-    Partial<Pick<VivaceChat, 'engine' | 'heading' | 'placeholder' | 'settings' | 'system' | 'thinking' | 'welcome'>> {
+    Partial<
+      Pick<
+        VivaceChat,
+        'engine' | 'figures' | 'heading' | 'placeholder' | 'settings' | 'system' | 'thinking' | 'welcome'
+      >
+    > {
   /** Address of a model, or `owner/name` of the hub. */
   model?: string;
   /** The hub of `owner/name`. */

@@ -12,7 +12,7 @@ import { describeFull, describeTrouble, troubleCode } from './trouble';
 import { watched } from './watched_stores';
 
 /** Receives the cache's warnings, each once. Codes: `cache-full`, `storage-hangs`, `storage-refused`. */
-export type OnCacheWarning = (warning: { code: string; message: string }) => void;
+export type OnCacheWarning = (warning: { code: string; message: string; facts?: Record<string, number> }) => void;
 
 /**
  * Opens the cache of the model at `location`. Null, with a warning, without storage; null for addresses that cannot be
@@ -82,11 +82,12 @@ export class ModelCache {
     const code = troubleCode(error);
     if (this.told.has(code)) return;
     this.told.add(code);
-    const warn = (message: string) => this.onWarning({ code, message });
     if (code === 'cache-full') {
-      this.warning = describeFull(this.stores, this.location, [...this.record.files.values()]).then(warn);
+      this.warning = describeFull(this.stores, this.location, [...this.record.files.values()]).then((full) =>
+        this.onWarning({ code, ...full }),
+      );
     } else {
-      warn(describeTrouble(error));
+      this.onWarning({ code, message: describeTrouble(error) });
     }
   }
 

@@ -25,8 +25,8 @@ export function describeTrouble(error: unknown): string {
 
 const MAX_NAMED = 5;
 
-/** The text of the warning for full storage. Leaves out unknown figures. Never throws. */
-export async function describeFull(stores: Stores, location: string, files: readonly FileManifest[]): Promise<string> {
+/** The text of the warning for full storage, with its sizes. Leaves out unknown figures. Never throws. */
+export async function describeFull(stores: Stores, location: string, files: readonly FileManifest[]) {
   const needed = files.reduce((sum, { size }) => sum + size, 0);
   const here = files.reduce((sum, file) => sum + bytesHere(file), 0);
   const [others, granted] = await Promise.all([otherModels(stores, location), describeQuota()]);
@@ -36,10 +36,10 @@ export async function describeFull(stores: Stores, location: string, files: read
     named.length > 0
       ? `Delete a model that is kept to make room: ${named.join(', ')}${more}.`
       : 'No other model is kept that could be deleted; make room on this device.';
-  return (
+  const message =
     `This browser's storage is full for this site: of the ${megabytes(needed)} that this model needs, ${megabytes(here)} are kept. ` +
-    `${granted}The model works, and the rest is fetched again at the next load. ${remedy}`
-  );
+    `${granted}The model works, and the rest is fetched again at the next load. ${remedy}`;
+  return { message, facts: { requestedBytes: needed, keptBytes: here } };
 }
 
 async function otherModels(stores: Stores, location: string): Promise<{ name: string; bytes: number }[]> {

@@ -67,6 +67,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
     placeholder: {},
     modelName: {},
     settings: {},
+    figures: {},
     thinking: {},
     sampling: { state: true },
     limit: { state: true },
@@ -104,6 +105,8 @@ export class VivaceChat extends WordedElement implements ChatHost {
   declare modelName: string;
   /** The settings that a reader may change. */
   declare settings: SettingsScope | 'off';
+  /** `off`: no times under an answer. */
+  declare figures: 'on' | 'off';
   declare sampling: SamplingSettings;
   /** Whether a model thinks whose chat template can switch that. */
   declare thinking: Thinking;
@@ -136,6 +139,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
     this.placeholder = '';
     this.modelName = '';
     this.settings = 'all';
+    this.figures = 'on';
     this.thinking = 'on';
     this.sampling = standardSampling();
     this.waiting = null;
@@ -272,7 +276,7 @@ export class VivaceChat extends WordedElement implements ChatHost {
           <vivace-turn data-id=${step.turn.id} .turn=${step.turn} .questionPlace=${question.place} .questionPlaces=${question.places}
             .answerPlace=${answer.place} .answerPlaces=${answer.places}
             .isLast=${i + hidden === last} .isFull=${isFull && i + hidden === last} .canForget=${canForget && i + hidden === last}
-            .canSwitch=${canSwitchThinking} .canContinue=${this.session.canContinue(step.turn)} .blocked=${blocked} .opensRun=${this.opensRuns} .recovery=${step.turn.state === 'streaming' ? recovery : null} @vivace-turn=${(event: CustomEvent<TurnAction>) => this.onTurn(step, event.detail)}></vivace-turn>`;
+            .canSwitch=${canSwitchThinking} .canContinue=${this.session.canContinue(step.turn)} .blocked=${blocked} .opensRun=${this.opensRuns} .hasFigures=${this.figures !== 'off'} .recovery=${step.turn.state === 'streaming' ? recovery : null} @vivace-turn=${(event: CustomEvent<TurnAction>) => this.onTurn(step, event.detail)}></vivace-turn>`;
         },
       )}
       ${memoryStart > last ? renderMemoryLine() : nothing}`;

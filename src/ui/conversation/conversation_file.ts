@@ -30,6 +30,7 @@ export function importConversations(text: string): Imported {
   const found = conversationsOf(value);
   const imported: Imported = { conversations: [], refused: [] };
   const ids = new Set<string>();
+  let first: Readonly<Record<string, number>> = {};
   found.forEach((raw, i) => {
     try {
       const conversation = parseConversation(raw);
@@ -39,11 +40,13 @@ export function importConversations(text: string): Imported {
       imported.conversations.push({ ...conversation, id });
     } catch (error) {
       if (!(error instanceof ConversationFileError)) throw error;
+      if (imported.refused.length === 0)
+        first = found.length === 1 ? error.facts : { conversation: i + 1, ...error.facts };
       imported.refused.push(found.length === 1 ? error.message : `Conversation ${i + 1}: ${lowerFirst(error.message)}`);
     }
   });
   if (imported.conversations.length === 0 && imported.refused.length > 0) {
-    throw new ConversationFileError(`Nothing was imported. ${imported.refused[0]}`);
+    throw new ConversationFileError(`Nothing was imported. ${imported.refused[0]}`, undefined, first);
   }
   return imported;
 }
@@ -80,5 +83,6 @@ export function checkFileSize(bytes: number): void {
   throw new ConversationFileError(
     `This file has ${megabytes(bytes)} MB, and ${megabytes(MAX_FILE_BYTES)} MB are the most. Export fewer conversations at a time.`,
     'conversation-size',
+    { requestedBytes: bytes, grantedBytes: MAX_FILE_BYTES },
   );
 }

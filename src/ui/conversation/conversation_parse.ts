@@ -29,7 +29,12 @@ const FINISH_REASONS: Record<NonNullable<Turn['finishReason']>, true> = {
 
 /** Reports a file or a stored value that is no valid conversation. The message is a sentence with the reason. */
 export class ConversationFileError extends VivaceError {
-  constructor(message: string, code = 'conversation-file') {
+  /** @param facts the numbers of the message, for those who write it in another language */
+  constructor(
+    message: string,
+    code = 'conversation-file',
+    readonly facts: Readonly<Record<string, number>> = {},
+  ) {
     super(code, message);
   }
 }
@@ -37,15 +42,18 @@ export class ConversationFileError extends VivaceError {
 /** Reads values, counts the letters of the conversation, and names the place of an error. */
 class Reader {
   private left = MAX_TEXT;
-  private where = '';
+  private turn = 0;
   private readonly known = new Set<string>();
 
-  at(where: string): void {
-    this.where = where;
+  /** The number of the turn that is read, or 0. */
+  at(turn: number): void {
+    this.turn = turn;
   }
 
   refuse(what: string): never {
-    throw new ConversationFileError(this.where ? `${this.where}${what}.` : `${upperFirst(what)}.`);
+    const { turn } = this;
+    if (turn === 0) throw new ConversationFileError(`${upperFirst(what)}.`);
+    throw new ConversationFileError(`Turn ${turn}: ${what}.`, undefined, { turn });
   }
 
   record(value: unknown, name: string): JsonObject {
@@ -104,7 +112,7 @@ export function parseConversation(value: unknown): Conversation {
   const turns: Turn[] = [];
   const known = new Map<string, Turn>();
   for (const [i, raw] of rawTurns.entries()) {
-    reader.at(`Turn ${i + 1}: `);
+    reader.at(i + 1);
     const turn = parseTurn(reader, raw);
     if (known.has(turn.id)) reader.refuse('its id is that of another turn');
     // A parent comes before its children, so that there are no circles.
@@ -113,7 +121,7 @@ export function parseConversation(value: unknown): Conversation {
     known.set(turn.id, turn);
     turns.push(turn);
   }
-  reader.at('');
+  reader.at(0);
   // Without this limit, a copy dated in the future would win over every other copy.
   const time = (name: 'createdAt' | 'updatedAt') => Math.min(reader.number(fields[name], name, MAX_TIME), Date.now());
   const conversation: Conversation = {

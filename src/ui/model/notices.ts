@@ -15,6 +15,7 @@ export class VivaceNotices extends WordedElement {
     css`
       :host { display: block; font: 400 var(--v-size) / 1.45 var(--v-font); color: var(--v-ink); }
       .notice { display: flex; align-items: start; gap: 8px; margin-bottom: 8px; padding: 7px 6px 7px 14px; border-radius: 10px; background: var(--v-accent-soft); }
+      .notice:last-child { margin-bottom: 20px; }
       p { flex: 1; margin: 0; padding: 4px 0; overflow-wrap: anywhere; }
     `,
   ];

@@ -59,6 +59,7 @@ export class VivaceTurn extends WordedElement {
     canContinue: { attribute: false },
     blocked: { attribute: false },
     opensRun: { attribute: false },
+    hasFigures: { attribute: false },
     recovery: { attribute: false },
     copied: { state: true },
     editing: { state: true },
@@ -84,6 +85,8 @@ export class VivaceTurn extends WordedElement {
   declare blocked: string;
   /** True if a panel can show the run of the answer. */
   declare opensRun: boolean;
+  /** True if the answer's times are shown. */
+  declare hasFigures: boolean;
   /** The recovery of the engine that this answer waits for, or null. */
   declare recovery: Recovering | null;
   declare copied: 'question' | 'answer' | null;
@@ -107,6 +110,7 @@ export class VivaceTurn extends WordedElement {
     this.canContinue = false;
     this.blocked = '';
     this.opensRun = false;
+    this.hasFigures = true;
     this.recovery = null;
     this.copied = null;
     this.editing = false;
@@ -239,7 +243,7 @@ export class VivaceTurn extends WordedElement {
       ${turn.answer ? this.action('copy', words().turn.copyAnswer, this.copied === 'answer' ? icons.done : icons.copy, this.copyAnswer) : nothing}
       ${turn.state === 'error' && this.isLast ? nothing : this.asking('again', words().turn.again, icons.again, () => this.fire({ kind: 'ask', question: turn.question }))}
       ${this.renderPager('answer')}
-      ${turn.timing ? this.renderTiming(timingParts(turn.timing)) : nothing}
+      ${turn.timing && this.hasFigures ? this.renderTiming(timingParts(turn.timing)) : nothing}
       ${by ? html`<span class="by" data-testid="by" title=${by.full}><bdi>${by.short}</bdi></span>` : nothing}
       ${remark ? html`<span class="end" data-testid="end">${remark}</span>` : nothing}
       ${isTold ? nothing : this.renderWaysOn()}

@@ -10,8 +10,17 @@ const fetchFailed = ({ host = 'Der Server', status }: Facts): string => {
   return `${host} hat mit dem Fehler ${status} geantwortet.`;
 };
 
-const tooMuch = (what: string, { requestedBytes }: Facts): string =>
-  requestedBytes ? `${what} reicht nicht: Es werden ${requestedBytes} gebraucht.` : `${what} reicht nicht.`;
+const tooMuch = (what: string, { requestedBytes, grantedBytes }: Facts): string => {
+  if (!requestedBytes) return `${what} reicht nicht.`;
+  const most = grantedBytes ? `, und höchstens ${grantedBytes} gibt es` : '';
+  return `${what} reicht nicht: Es werden ${requestedBytes} gebraucht${most}.`;
+};
+
+/** Where a file is wrong: " (Unterhaltung 2, Runde 3)". */
+const place = ({ conversation, turn }: Facts): string => {
+  const parts = [conversation && `Unterhaltung ${conversation}`, turn && `Runde ${turn}`].filter(Boolean);
+  return parts.length > 0 ? ` Fehlerhaft ist ${parts.join(', ')}.` : '';
+};
 
 const RELOADED = 'Das Modell wurde neu geladen.';
 
@@ -40,9 +49,10 @@ export const errors: ErrorWords = {
     'device-lost': () => 'Die Verbindung zur GPU ist verloren gegangen.',
     'gpu-program': () => 'Ein Programm der GPU ist fehlgeschlagen.',
     worker: () => 'Der Teil der Seite, der das Modell ausführt, ist beendet worden.',
-    'conversation-file': () => 'Das ist keine Unterhaltung, die Vivace exportiert hat.',
+    'conversation-file': (facts) => `Das ist keine Unterhaltung, die Vivace exportiert hat.${place(facts)}`,
     'conversation-version': () => 'Diese Datei kommt von einer neueren Version. Laden Sie die Seite neu.',
-    'conversation-size': () => 'Diese Datei ist zu groß. Exportieren Sie weniger Unterhaltungen auf einmal.',
+    'conversation-size': ({ requestedBytes, grantedBytes }) =>
+      `Diese Datei ist zu groß${requestedBytes && grantedBytes ? `: Sie hat ${requestedBytes}, möglich sind ${grantedBytes}` : ''}. Exportieren Sie weniger Unterhaltungen auf einmal.`,
     'conversation-deleted': () =>
       'Ein anderer Tab hat diese Unterhaltung gelöscht. Sie bleibt gelöscht, außer Sie machen das dort rückgängig oder fragen hier weiter.',
     'conversation-too-large': () =>
@@ -78,8 +88,8 @@ export const errors: ErrorWords = {
         ? `Von ${choices} Quantisierungen dieses Modells wurde ${chosen} gewählt.`
         : 'Eine Quantisierung dieses Modells wurde gewählt.',
     constraint: () => 'Die Vorgabe für die Antwort wird in Teilen anders eingehalten als verlangt.',
-    'cache-full': () =>
-      'Der Speicher des Browsers ist voll. Das Modell läuft; was fehlt, wird beim nächsten Mal neu heruntergeladen.',
+    'cache-full': ({ requestedBytes, keptBytes }) =>
+      `Der Speicher des Browsers ist voll${requestedBytes && keptBytes ? `: Von ${requestedBytes} des Modells sind ${keptBytes} gespeichert` : ''}. Das Modell läuft; was fehlt, wird beim nächsten Mal neu heruntergeladen.`,
     'storage-hangs': () =>
       'Der Speicher des Browsers antwortet nicht. Schließen Sie andere Tabs dieser Seite, oder starten Sie den Browser neu.',
     'storage-refused': () =>

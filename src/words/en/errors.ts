@@ -63,6 +63,10 @@ export interface Facts {
   contextLength?: string;
   asked?: string;
   requestedBytes?: string;
+  grantedBytes?: string;
+  keptBytes?: string;
+  conversation?: string;
+  turn?: string;
   file?: string;
   host?: string;
   status?: string;

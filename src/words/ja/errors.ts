@@ -10,8 +10,17 @@ const fetchFailed = ({ host = 'サーバー', status }: Facts): string => {
   return `${host} がエラー ${status} を返しました。`;
 };
 
-const tooMuch = (what: string, { requestedBytes }: Facts): string =>
-  requestedBytes ? `${what}が足りません。${requestedBytes} が必要です。` : `${what}が足りません。`;
+const tooMuch = (what: string, { requestedBytes, grantedBytes }: Facts): string => {
+  if (!requestedBytes) return `${what}が足りません。`;
+  const most = grantedBytes ? `が、使えるのは ${grantedBytes} までです` : '';
+  return `${what}が足りません。${requestedBytes} が必要です${most}。`;
+};
+
+/** Where a file is wrong. */
+const place = ({ conversation, turn }: Facts): string => {
+  const parts = [conversation && `会話 ${conversation}`, turn && `やり取り ${turn}`].filter(Boolean);
+  return parts.length > 0 ? `${parts.join('、')} に問題があります。` : '';
+};
 
 const RELOADED = 'モデルを再読み込みしました。';
 
@@ -40,9 +49,10 @@ export const errors: ErrorWords = {
     'device-lost': () => 'GPU との接続が失われました。',
     'gpu-program': () => 'GPU のプログラムが失敗しました。',
     worker: () => 'モデルを実行していた処理が終了しました。',
-    'conversation-file': () => 'これは Vivace が書き出した会話ではありません。',
+    'conversation-file': (facts) => `これは Vivace が書き出した会話ではありません。${place(facts)}`,
     'conversation-version': () => 'このファイルは新しいバージョンのものです。ページを再読み込みしてください。',
-    'conversation-size': () => 'ファイルが大きすぎます。一度に書き出す会話を減らしてください。',
+    'conversation-size': ({ requestedBytes, grantedBytes }) =>
+      `ファイルが大きすぎます${requestedBytes && grantedBytes ? `(${requestedBytes}、上限は ${grantedBytes})` : ''}。一度に書き出す会話を減らしてください。`,
     'conversation-deleted': () =>
       'この会話は別のタブで削除されました。そのタブで元に戻すか、ここで新しく質問しない限り、削除されたままです。',
     'conversation-too-large': () => 'この会話は長すぎるため、これ以上保存できません。新しい会話を始めてください。',
@@ -76,8 +86,8 @@ export const errors: ErrorWords = {
         ? `このモデルの ${choices} 種類の量子化から ${chosen} を選びました。`
         : 'このモデルの量子化を選びました。',
     constraint: () => '回答に対する指定の一部は、求められた形とは異なる形で守られます。',
-    'cache-full': () =>
-      'ブラウザーの保存領域がいっぱいです。モデルは動作しますが、不足分は次回もう一度ダウンロードします。',
+    'cache-full': ({ requestedBytes, keptBytes }) =>
+      `ブラウザーの保存領域がいっぱいです${requestedBytes && keptBytes ? `(モデル ${requestedBytes} のうち ${keptBytes} を保存)` : ''}。モデルは動作しますが、不足分は次回もう一度ダウンロードします。`,
     'storage-hangs': () =>
       'ブラウザーの保存領域が応答しません。このサイトの他のタブを閉じるか、ブラウザーを再起動してください。',
     'storage-refused': () => 'ブラウザーがモデルを保存しません。動作はしますが、次回もう一度ダウンロードします。',

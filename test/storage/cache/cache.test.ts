@@ -374,7 +374,11 @@ describe('storage that fails', () => {
       const first = await load(url, stores);
       expect(first.bytes).toEqual(new Uint8Array(file));
       expect(first.warnings).toEqual([
-        { code: 'cache-full', message: expect.stringMatching(/storage is full.*0\.0 MB.*No other model is kept/) },
+        {
+          code: 'cache-full',
+          message: expect.stringMatching(/storage is full.*0\.0 MB.*No other model is kept/),
+          facts: { requestedBytes: file.length, keptBytes: n * 1000 },
+        },
       ]);
       expect(stores.pieces.pieces.size).toBe(n);
       stores.pieces.fullAt = Number.POSITIVE_INFINITY;
