@@ -26,11 +26,11 @@ test('?attention=cpu answers, and the panel names the kernel and the reason', as
   await setting(page, 'maxTokens', '6');
   await send(page, 'Tell me a story about a cat');
   expect(await ended(page)).toBe('done');
-  expect(await textOf(lastAnswer(page))).toMatch(/\w/);
+  await expect.poll(() => textOf(lastAnswer(page))).toMatch(/\w/);
   expect([await attentionOf(page, 'prefill'), await attentionOf(page, 'decode')]).toEqual(['cpu', 'cpu']);
   expect(await attentionOf(page, 'reason')).toContain('asked for by name');
-  expect(await page.getByTestId('tune').isDisabled()).toBe(true);
-  expect(await page.getByTestId('tune').getAttribute('title')).toContain('cpu by name');
+  await expect.poll(() => page.getByTestId('tune').isDisabled()).toBe(true);
+  await expect.poll(() => page.getByTestId('tune').getAttribute('title')).toContain('cpu by name');
   expect(errors).toEqual([]);
   await page.context().close();
 });
@@ -42,14 +42,14 @@ test('the settings list and describe all six kernels', async () => {
   expect(options.map((text) => text.split(':')[0]?.trim())).toEqual(['auto', ...SIBLINGS]);
   expect(options.every((text) => /: \w.{10,}/.test(text))).toBe(true);
   await page.locator('select#attention').selectOption('eager');
-  expect(await textOf(page.locator('#attention-help:visible'))).toContain('unfused baseline');
+  await expect.poll(() => textOf(page.locator('#attention-help:visible'))).toContain('unfused baseline');
   await page.context().close();
 });
 
 test('a kernel that cannot run is an error, and one click goes back to auto', async () => {
   const { page } = await visit(site, '?attention=eager&backend=cpu');
   await expect.poll(() => stateOf(progress(page)), { timeout: 90_000 }).toBe('error');
-  expect(await textOf(progress(page))).toMatch(/"eager" cannot run here: .*cpu backend.*Auto/s);
+  await expect.poll(() => textOf(progress(page))).toMatch(/"eager" cannot run here: .*cpu backend.*Auto/s);
   await page.getByTestId('load-auto-attention').click();
   await ready(page);
   expect(new URL(page.url()).search).toBe('?backend=cpu');
@@ -59,13 +59,15 @@ test('a kernel that cannot run is an error, and one click goes back to auto', as
 test('a decode step that cannot run is an error, and the settings go back to auto', async () => {
   const { page } = await visit(site, '?step=fused&backend=cpu');
   await expect.poll(() => stateOf(progress(page)), { timeout: 90_000 }).toBe('error');
-  expect(await textOf(progress(page))).toMatch(/"fused" cannot run here: the CPU has no fused step.*settings/s);
+  await expect
+    .poll(() => textOf(progress(page)))
+    .toMatch(/"fused" cannot run here: the CPU has no fused step.*settings/s);
   await page.getByTestId('settings').click();
   await page.locator('select#step').selectOption('auto');
   await page.getByTestId('reload').click();
   await page.keyboard.press('Escape');
   await ready(page);
   expect(new URL(page.url()).search).toBe('?backend=cpu');
-  expect(await textOf(page.getByTestId('metrics').locator('[data-figure=step]'))).toBe('plain');
+  await expect.poll(() => textOf(page.getByTestId('metrics').locator('[data-figure=step]'))).toBe('plain');
   await page.context().close();
 });

@@ -23,11 +23,11 @@ test('a press of the button measures, and the card can be sent to somebody', asy
   const run = page.getByTestId('run-bench');
   await expect.poll(() => run.isEnabled(), SOON).toBe(true);
   expect(await state()).toBe('idle'); // a link must not use somebody's battery by itself
-  expect(await textOf(card)).toContain('3 runs of 32 tokens after a prompt of 16');
+  await expect.poll(() => textOf(card)).toContain('3 runs of 32 tokens after a prompt of 16');
   await run.click();
   await expect.poll(state, SOON).toBe('done');
-  expect(await textOf(card.locator('[data-figure=decode]'))).toMatch(/tok\/s.* – .*tok\/s/s);
-  expect(await textOf(card.locator('.machine'))).toMatch(/cpu.*Chrome \d+/s);
+  await expect.poll(() => textOf(card.locator('[data-figure=decode]'))).toMatch(/tok\/s.* – .*tok\/s/s);
+  await expect.poll(() => textOf(card.locator('.machine'))).toMatch(/cpu.*Chrome \d+/s);
   await screenshot(page, 'bench_card');
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   const copied = async (button: string) => {
@@ -43,7 +43,7 @@ test('a press of the button measures, and the card can be sent to somebody', asy
   expect(report).toMatchObject({ format: 'vivace-bench', name: 'quick', times: 3, tokens: 32 });
   expect(report.samples).toHaveLength(3);
   await card.getByRole('button', { name: 'Close' }).click();
-  expect(await card.count()).toBe(0);
+  await expect.poll(() => card.count()).toBe(0);
   expect(errors).toEqual([]);
   await page.context().close();
 });
@@ -52,9 +52,9 @@ test('an unknown name lists the known ones; a page without the parameter loads n
   const { page } = await visit(site, `${MODEL}&bench=${encodeURIComponent('<b>warp')}`);
   const card = page.getByTestId('bench');
   await expect.poll(() => textOf(card), SOON).toContain('There is no measurement of this name');
-  expect(await textOf(card.locator('h2'))).toContain('<b>warp');
-  expect(await card.locator('a').allTextContents()).toContain('decode-128');
-  expect(await card.locator('a').first().getAttribute('href')).toContain('backend=cpu');
+  await expect.poll(() => textOf(card.locator('h2'))).toContain('<b>warp');
+  await expect.poll(() => card.locator('a').allTextContents()).toContain('decode-128');
+  await expect.poll(() => card.locator('a').first().getAttribute('href')).toContain('backend=cpu');
   await page.context().close();
   const other = await visit(site, MODEL);
   await other.page.getByTestId('prompt').waitFor();

@@ -95,17 +95,17 @@ async function openDialog(): Promise<void> {
 
 test('the first screen says what this is, names the model in words, and offers the next step', async () => {
   await ready(page);
-  expect(await textOf(page.getByTestId('lead'))).toBe(
-    'A chat that runs on your own device. Nothing you type leaves it.',
-  );
-  expect(await textOf(page.getByTestId('model-in-words'))).toMatch(
-    /^Storyteller · A tiny model that tells bedtime stories\.$/,
-  );
+  await expect
+    .poll(() => textOf(page.getByTestId('lead')))
+    .toBe('A chat that runs on your own device. Nothing you type leaves it.');
+  await expect
+    .poll(() => textOf(page.getByTestId('model-in-words')))
+    .toMatch(/^Storyteller · A tiny model that tells bedtime stories\.$/);
   expect(await named()).toBe('Storyteller');
-  expect(await prompt(page).getAttribute('placeholder')).toBe('Ask for a story…');
+  await expect.poll(() => prompt(page).getAttribute('placeholder')).toBe('Ask for a story…');
   const next = page.getByTestId('next-step');
   await expect.poll(() => textOf(next), SOON).toContain('Get a model that can talk about anything (15.2\u00a0MB)');
-  expect(await textOf(next)).toContain('Short Tales · Answers everything with a tale.');
+  await expect.poll(() => textOf(next)).toContain('Short Tales · Answers everything with a tale.');
   await screenshot(page, 'catalogue_first_screen');
 });
 
@@ -114,21 +114,21 @@ test('the cards say what fits and what was not tested; a broken entry is named',
   expect(
     await page.getByTestId('card').evaluateAll((cards) => cards.map((each) => each.getAttribute('data-id'))),
   ).toEqual(['short', 'storyteller', 'huge', 'gone']);
-  expect(await textOf(card('short'))).toMatch(
-    /^Recommended for this device.*15\.2 MB.*Should fit this device.*License: MIT.*Not tested by us.*Get$/s,
-  );
-  expect(await textOf(card('huge'))).toMatch(/5\.0 GB.*Needs a GPU.*Try anyway/s);
-  expect(await textOf(card('storyteller'))).toContain('Running');
-  expect(await textOf(page.getByTestId('catalogue-complaint'))).toMatch(
-    /^Some models are missing from the list\.\s+Model 5 of the list is left out: its id/,
-  );
+  await expect
+    .poll(() => textOf(card('short')))
+    .toMatch(/^Recommended for this device.*15\.2 MB.*Should fit this device.*License: MIT.*Not tested by us.*Get$/s);
+  await expect.poll(() => textOf(card('huge'))).toMatch(/5\.0 GB.*Needs a GPU.*Try anyway/s);
+  await expect.poll(() => textOf(card('storyteller'))).toContain('Running');
+  await expect
+    .poll(() => textOf(page.getByTestId('catalogue-complaint')))
+    .toMatch(/^Some models are missing from the list\.\s+Model 5 of the list is left out: its id/);
   const link = card('short').getByRole('link', { name: 'License: MIT' });
   expect([await link.getAttribute('href'), await link.getAttribute('target'), await link.getAttribute('rel')]).toEqual([
     license.url,
     '_blank',
     'noopener noreferrer',
   ]);
-  expect(await page.getByTestId('kept-none').count()).toBe(1); // the storyteller stands in the list above
+  await expect.poll(() => page.getByTestId('kept-none').count()).toBe(1); // the storyteller stands in the list above
   await screenshot(page, 'catalogue_dialog');
 });
 
@@ -136,14 +136,14 @@ test('a download is followed, canceled and resumed where it was, and the model r
   hub.faults.hook = (request) => Number(/^bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0) >= 2 * PIECE;
   await card('short').getByRole('button', { name: 'Get Short Tales (15.2 MB)' }).click();
   await expect.poll(pieces, SOON).toBe(4 + 2);
-  expect(await textOf(progress(page))).toMatch(/^Short Tales · .* of 15\.\d MB/s);
-  expect(await page.locator('vivace-next-step').isVisible()).toBe(false);
+  await expect.poll(() => textOf(progress(page))).toMatch(/^Short Tales · .* of 15\.\d MB/s);
+  await expect.poll(() => page.locator('vivace-next-step').isVisible()).toBe(false);
   await screenshot(page, 'catalogue_loading');
   await openDialog();
   await expect.poll(() => textOf(card('short')), SOON).toMatch(/Downloading, \d+ %/);
   await card('short').getByTestId('card-cancel').click();
   await expect.poll(() => stateOf('short'), SOON).toBe('resume');
-  expect(await textOf(card('short'))).toMatch(/Resume\s*55 % downloaded/);
+  await expect.poll(() => textOf(card('short'))).toMatch(/Resume\s*55 % downloaded/);
   hub.faults.hook = undefined;
   hub.sent = 0;
   await card('short').getByTestId('card-open').click();
@@ -151,8 +151,8 @@ test('a download is followed, canceled and resumed where it was, and the model r
   expect(hub.sent).toBe(size - 2 * PIECE);
   expect(new URL(page.url()).search).toMatch(/[?&]model=tales\/short(&|$)/);
   expect(await named()).toBe('Short Tales');
-  expect(await prompt(page).getAttribute('placeholder')).toBe('Ask anything…');
-  expect(await page.locator('vivace-next-step').isVisible()).toBe(false);
+  await expect.poll(() => prompt(page).getAttribute('placeholder')).toBe('Ask anything…');
+  await expect.poll(() => page.locator('vivace-next-step').isVisible()).toBe(false);
   await setting(page, 'maxTokens', '4');
   await send(page, 'Tell me a story');
   expect(await ended(page)).toBe('done');
@@ -169,7 +169,7 @@ test('after a reload it opens without a word to the hub, and its card tells a me
   expect(new URL(page.url()).search).not.toContain('model=');
   await openDialog();
   await expect.poll(() => stateOf('short'), SOON).toBe('downloaded');
-  expect(await textOf(card('short'))).toMatch(/words? per second.*Open\s*Downloaded/s);
+  await expect.poll(() => textOf(card('short'))).toMatch(/words? per second.*Open\s*Downloaded/s);
   await card('short').getByTestId('card-open').click();
   await expect.poll(named, SOON).toBe('Short Tales');
   expect(hub.requests).toEqual([]);
@@ -179,7 +179,7 @@ test('a wrong entry is a plain error, and the running model goes on', async () =
   await openDialog();
   await card('gone').getByTestId('card-open').click();
   await expect.poll(() => progress(page).getAttribute('data-state'), SOON).toBe('error');
-  expect(await textOf(progress(page))).toMatch(/tales\/gone/);
+  await expect.poll(() => textOf(progress(page))).toMatch(/tales\/gone/);
   await page.getByTestId('load-keep').click();
   await openDialog();
   expect(await stateOf('short')).toBe('running');

@@ -48,11 +48,11 @@ async function drag(page: Page, from: number, to: number): Promise<void> {
 describe('a part of the axis', () => {
   test('a drag shows a range with its own statistics, Shift-drag moves it, a double click shows everything', async () => {
     const { page } = visited;
-    expect(await page.getByTestId('range').count()).toBe(0);
+    await expect.poll(() => page.getByTestId('range').count()).toBe(0);
     await drag(page, 0.25, 0.5);
     await expect.poll(() => range(page), SOON).toMatch(/^Tokens \d+ to \d+ of 201\s+n = (4|5)\d\s+p50 [\d.]+ ms/);
     expect(await range(page)).toMatch(/p99 [\d.]+ ms \(too few\)\s+max 60\.0 ms/);
-    expect(await plot(page).getAttribute('aria-label')).toMatch(/\. Tokens \d+ to \d+ of 201\./);
+    await expect.poll(() => plot(page).getAttribute('aria-label')).toMatch(/\. Tokens \d+ to \d+ of 201\./);
     await screenshot(page, 'chart_range');
     await page.keyboard.down('Shift');
     await drag(page, 0.9, 0.1);
@@ -74,7 +74,7 @@ describe('a part of the axis', () => {
     await expect.poll(() => range(page), SOON).toContain('Tokens 101 to 201');
     await page.keyboard.press('0');
     await expect.poll(() => spoken(page), SOON).toBe('Showing everything.');
-    expect(await page.getByTestId('range').count()).toBe(0);
+    await expect.poll(() => page.getByTestId('range').count()).toBe(0);
   });
 
   test('the wheel zooms with Ctrl, and scrolls the panel without', async () => {
@@ -82,7 +82,7 @@ describe('a part of the axis', () => {
     const { x, y, width } = await over(page);
     await page.mouse.move(x + width / 2, y + 40);
     await page.mouse.wheel(0, -1);
-    expect(await page.getByTestId('range').count()).toBe(0);
+    await expect.poll(() => page.getByTestId('range').count()).toBe(0);
     await page.keyboard.down('Control');
     await page.mouse.wheel(0, -400);
     await page.keyboard.up('Control');

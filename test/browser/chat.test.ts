@@ -68,13 +68,13 @@ describe('an answer', () => {
     await send(page, 'Go');
     await begun(page);
     expect(await stateOf(lastAnswer(page))).toBe('streaming');
-    expect(await byId('again').count()).toBe(0);
-    expect(await byId('edit').getAttribute('aria-disabled')).toBe('true');
-    expect(await byId('edit').getAttribute('title')).toContain('Wait until the answer has ended');
+    await expect.poll(() => byId('again').count()).toBe(0);
+    await expect.poll(() => byId('edit').getAttribute('aria-disabled')).toBe('true');
+    await expect.poll(() => byId('edit').getAttribute('title')).toContain('Wait until the answer has ended');
     await byId('stop').click();
     expect(await ended(page)).toBe('done');
-    expect(await textOf(lastAnswer(page))).toBe('word '.repeat(40).trim());
-    expect(await textOf(byId('end'))).toBe('Stopped');
+    await expect.poll(() => textOf(lastAnswer(page))).toBe('word '.repeat(40).trim());
+    await expect.poll(() => textOf(byId('end'))).toBe('Stopped');
     expect(await focused()).toBe('prompt');
     expect(await page.evaluate(() => (window as unknown as { said: string[] }).said)).toEqual([
       'The answer begins.',
@@ -110,7 +110,7 @@ describe('an answer', () => {
     await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
     await page.keyboard.press('Escape');
     expect(await ended(page)).toBe('done');
-    expect(await textOf(byId('end'))).toBe('Stopped');
+    await expect.poll(() => textOf(byId('end'))).toBe('Stopped');
   });
 
   test('to an example chosen while the model loads comes when it is ready, unless its text was changed', async () => {
@@ -121,11 +121,11 @@ describe('an answer', () => {
       const example = byId('example').first();
       const text = await textOf(example);
       await example.click();
-      expect(await prompt(page).inputValue()).toBe(text);
+      await expect.poll(() => prompt(page).inputValue()).toBe(text);
       expect(await status()).toBe('This is sent when the model is ready.');
-      expect(await textOf(byId('sent-when-ready'))).toBe('This is sent when the model is ready.');
+      await expect.poll(() => textOf(byId('sent-when-ready'))).toBe('This is sent when the model is ready.');
       if (isChanged) await prompt(page).press('!');
-      expect(await byId('sent-when-ready').count()).toBe(isChanged ? 0 : 1);
+      await expect.poll(() => byId('sent-when-ready').count()).toBe(isChanged ? 0 : 1);
       await installScripted(page, script);
       await expect.poll(() => byId('send').isEnabled()).toBe(isChanged);
       await expect.poll(() => questions().count()).toBe(isChanged ? 0 : 1);
@@ -142,7 +142,7 @@ describe('an answer', () => {
       await page.evaluate(() => Object.assign(document.querySelector('vivace-chat')!, { engine: null }));
       await prompt(page).fill('And then?');
       await prompt(page).press('Enter');
-      expect(await textOf(byId('sent-when-ready'))).toBe('This is sent when the model is ready.');
+      await expect.poll(() => textOf(byId('sent-when-ready'))).toBe('This is sent when the model is ready.');
       if (isLeft) await page.evaluate(() => document.querySelector('vivace-chat')?.newConversation());
       await expect.poll(() => byId('sent-when-ready').count()).toBe(isLeft ? 0 : 1);
       await installScripted(page, script);
@@ -155,20 +155,20 @@ describe('an answer', () => {
   test('of a model that only embeds text does not come: the chat says so and sends nothing', async () => {
     await open({ answers: turns(1) });
     await prompt(page).fill('Hello');
-    expect(await byId('send').isEnabled()).toBe(true);
+    await expect.poll(() => byId('send').isEnabled()).toBe(true);
     await open({ answers: [], embedsOnly: true });
     const said = /^This model writes no answers: .* Open a chat model to chat\.$/;
     await expect.poll(() => textOf(byId('writes-no-text'))).toMatch(said);
     expect(await status()).toMatch(said);
-    expect(await byId('example').count()).toBe(0);
-    expect(await byId('send').isEnabled()).toBe(false);
-    expect(await byId('send').getAttribute('title')).toMatch(said);
+    await expect.poll(() => byId('example').count()).toBe(0);
+    await expect.poll(() => byId('send').isEnabled()).toBe(false);
+    await expect.poll(() => byId('send').getAttribute('title')).toMatch(said);
     await prompt(page).press('Enter');
-    expect(await prompt(page).inputValue()).toBe('Hello');
-    expect(await questions().count()).toBe(0);
+    await expect.poll(() => prompt(page).inputValue()).toBe('Hello');
+    await expect.poll(() => questions().count()).toBe(0);
     expect(await asked(page)).toEqual([]);
     await open({ answers: turns(1) });
-    expect(await byId('writes-no-text').count()).toBe(0);
+    await expect.poll(() => byId('writes-no-text').count()).toBe(0);
     await prompt(page).press('Enter');
     expect(await ended(page)).toBe('done');
   });
@@ -184,7 +184,7 @@ describe('an answer', () => {
     expect(await directions()).toEqual(['rtl', 'ltr']);
     // Finding the direction in the whole text would read it anew for each node of an answer and each line of a paste.
     const readers = page.locator('.text[dir=auto], textarea[dir=auto]');
-    expect(await readers.count()).toBe(0);
+    await expect.poll(() => readers.count()).toBe(0);
     await prompt(page).fill('שלום');
     const style = await prompt(page).evaluate((area) => getComputedStyle(area).unicodeBidi);
     expect(style).toBe('plaintext');
@@ -200,8 +200,8 @@ describe('an answer', () => {
     const text = await textOf(byId('advice'));
     expect(text).toContain('The GPU device was lost (reset).');
     expect(text).not.toMatch(/\bat .*:\d+/);
-    expect(await byId('advice').getAttribute('role')).toBe('alert');
-    expect(await byId('offer-reload').isVisible()).toBe(true);
+    await expect.poll(() => byId('advice').getAttribute('role')).toBe('alert');
+    await expect.poll(() => byId('offer-reload').isVisible()).toBe(true);
     // An engine that has ended is not asked; the next one can be.
     await setHealth(page, { state: 'lost', cause: { code: 'device-lost', message: 'gone' } });
     await expect.poll(() => byId('offer-retry').getAttribute('aria-disabled')).toBe('true');
@@ -211,7 +211,7 @@ describe('an answer', () => {
     await byId('offer-retry').click();
     expect(await ended(page)).toBe('done');
     expect(await textsOf(answers(page))).toEqual(['Fine.']);
-    expect(await byId('version').count()).toBe(0);
+    await expect.poll(() => byId('version').count()).toBe(0);
   });
 
   test('that pauses for a loss says so under its text, goes on, and says for how long; Stop ends the wait', async () => {
@@ -234,15 +234,15 @@ describe('an answer', () => {
     await expect.poll(() => textOf(lastAnswer(page))).toBe('One two');
     await setHealth(page, { state: 'recovering', cause, loss: 1, progress });
     await expect.poll(() => textOf(byId('recovery'))).toContain('The GPU was lost. Loading the model again…');
-    expect(await textOf(byId('recovery'))).toContain('5.0 MB of 20.0 MB');
+    await expect.poll(() => textOf(byId('recovery'))).toContain('5.0 MB of 20.0 MB');
     expect([await byId('health').count(), await byId('model-name').count()]).toEqual([0, 0]);
-    expect(await textOf(page.locator('#model-name'))).toBe('script · recovering');
+    await expect.poll(() => textOf(page.locator('#model-name'))).toBe('script · recovering');
     expect(await status()).toContain('The GPU was lost.');
     await setHealth(page, { state: 'well' });
     await release(page);
     expect(await ended(page)).toBe('done');
-    expect(await textOf(lastAnswer(page))).toBe('One two three.');
-    expect(await textOf(byId('remark'))).toBe('The GPU was lost; the answer went on after 1.8 s.');
+    await expect.poll(() => textOf(lastAnswer(page))).toBe('One two three.');
+    await expect.poll(() => textOf(byId('remark'))).toBe('The GPU was lost; the answer went on after 1.8 s.');
     expect([await byId('recovery').count(), await byId('advice').count()]).toEqual([0, 0]);
     await send(page, 'Again');
     await setHealth(page, { state: 'recovering', cause, loss: 2, progress: null });
@@ -258,10 +258,10 @@ describe('an answer', () => {
     });
     await send(page, 'Go');
     expect(await ended(page)).toBe('error');
-    expect(await textOf(lastAnswer(page))).toMatch(/^one\s.*Boom/s);
+    await expect.poll(() => textOf(lastAnswer(page))).toMatch(/^one\s.*Boom/s);
     await byId('offer-retry').click();
     expect(await ended(page)).toBe('done');
-    expect(await textOf(byId('version'))).toBe('2/2');
+    await expect.poll(() => textOf(byId('version'))).toBe('2/2');
   });
 });
 
@@ -272,7 +272,7 @@ describe('a cut answer', () => {
     });
     await setting(page, 'maxTokens', '2');
     await sendAll('Count');
-    expect(await textOf(byId('end'))).toBe('Stopped at your 2-token limit.');
+    await expect.poll(() => textOf(byId('end'))).toBe('Stopped at your 2-token limit.');
     await byId('limit').click();
     await expect.poll(focused).toBe('maxTokens');
     await page.keyboard.press('Escape');
@@ -281,11 +281,11 @@ describe('a cut answer', () => {
     await expect.poll(() => textOf(lastAnswer(page))).toBe('One two');
     await byId('stop').click();
     expect(await ended(page)).toBe('done');
-    expect(await textOf(byId('end'))).toBe('Stopped');
+    await expect.poll(() => textOf(byId('end'))).toBe('Stopped');
     await byId('continue').click();
     expect(await ended(page)).toBe('done');
-    expect(await textOf(lastAnswer(page))).toMatch(/^One two\s*The end\.$/);
-    expect(await lastAnswer(page).locator('strong').count()).toBe(1);
+    await expect.poll(() => textOf(lastAnswer(page))).toMatch(/^One two\s*The end\.$/);
+    await expect.poll(() => lastAnswer(page).locator('strong').count()).toBe(1);
     expect([await byId('version').count(), await byId('continue').count(), await byId('end').count()]).toEqual([
       0, 0, 0,
     ]);
@@ -301,8 +301,8 @@ describe('a cut answer', () => {
     await byId('continue').click();
     await expect.poll(() => textOf(byId('advice'))).toContain('This model cannot continue an answer.');
     expect(await stateOf(lastAnswer(page))).toBe('done');
-    expect(await textOf(lastAnswer(page))).toMatch(/^half/);
-    expect(await byId('continue').count()).toBe(0);
+    await expect.poll(() => textOf(lastAnswer(page))).toMatch(/^half/);
+    await expect.poll(() => byId('continue').count()).toBe(0);
     await sendAll('And on');
     expect(await lastAsked()).toEqual(['user:Go', 'assistant:half', 'user:And on']);
   });
@@ -333,16 +333,16 @@ describe('files', () => {
     expect(await focused()).toBe('prompt');
     await give('drop', 'table.csv', 'a,b');
     await expect.poll(() => chips().count()).toBe(2);
-    expect(await byId('attach-complaint').count()).toBe(0);
+    await expect.poll(() => byId('attach-complaint').count()).toBe(0);
     await give('paste', 'code.py', 'print(1)');
     await expect.poll(() => textsOf(chips())).toEqual(['notes.md6 B', 'table.csv3 B', 'code.py8 B'].map(String));
     await byId('remove-attached').nth(1).click();
     await sendAll('What is it?');
     const content = 'notes.md:\n```\n# Milk\n```\n\ncode.py:\n```\nprint(1)\n```\n\nWhat is it?';
     expect(await lastAsked()).toEqual([`user:${content}`]);
-    expect(await byId('attach-complaint').count()).toBe(0);
-    expect(await chips().count()).toBe(2); // in the turn
-    expect(await byId('attached-text').count()).toBe(0);
+    await expect.poll(() => byId('attach-complaint').count()).toBe(0);
+    await expect.poll(() => chips().count()).toBe(2); // in the turn
+    await expect.poll(() => byId('attached-text').count()).toBe(0);
     await chips().first().click();
     await expect.poll(() => textOf(byId('attached-text'))).toBe('# Milk');
     await byId('edit').click();
@@ -350,7 +350,7 @@ describe('files', () => {
     await byId('edit-save').click();
     expect(await ended(page)).toBe('done');
     expect((await lastAsked())?.[0]).not.toContain('Milk');
-    expect(await textOf(byId('version'))).toBe('2/2');
+    await expect.poll(() => textOf(byId('version'))).toBe('2/2');
   });
 
   test('that do not fit the context get advice with numbers; nothing dropped takes the model away', async () => {
@@ -359,14 +359,14 @@ describe('files', () => {
     await expect.poll(() => chips().count()).toBe(1);
     await send(page, 'Well?');
     expect(await ended(page)).toBe('error');
-    expect(await textOf(byId('advice'))).toMatch(/\d{3} tokens.*100/s);
+    await expect.poll(() => textOf(byId('advice'))).toMatch(/\d{3} tokens.*100/s);
     await byId('offer-edit').click();
     await byId('remove-attached').click();
     await byId('edit-save').click();
     await expect.poll(() => textsOf(answers(page))).toEqual(['answer 2']);
     await give('drop', 'photo.png', '\0\0');
     await expect.poll(() => page.getByText('“photo.png” isn’t a model').count()).toBe(1);
-    expect(await chips().count()).toBe(0);
+    await expect.poll(() => chips().count()).toBe(0);
   });
 });
 
@@ -382,9 +382,9 @@ test('an engine that is not well is shown over the composer, and asked unless it
   expect(await ended(page)).toBe('done');
   await setHealth(page, { state: 'lost', cause });
   await expect.poll(() => health.getAttribute('role')).toBe('alert');
-  expect(await textOf(health)).toContain(cause.message);
+  await expect.poll(() => textOf(health)).toContain(cause.message);
   await prompt(page).fill('Hello?');
-  expect(await byId('send').isEnabled()).toBe(false);
+  await expect.poll(() => byId('send').isEnabled()).toBe(false);
   const reloads = page.evaluate(
     () =>
       new Promise((taken) =>
@@ -421,7 +421,7 @@ test('a load that waits for another tab says so, and may go on alone after five 
   await expect.poll(() => textOf(line)).toContain('Opening the model');
   await wait(1_000);
   await expect.poll(() => textOf(line)).toContain('Another tab is loading this model');
-  expect(await byId('go-on-alone').count()).toBe(0);
+  await expect.poll(() => byId('go-on-alone').count()).toBe(0);
   await wait(5_000);
   await byId('go-on-alone').click();
   expect(await page.evaluate(() => 'isAlone' in window)).toBe(true);
@@ -436,10 +436,10 @@ describe('branches', () => {
     await expect.poll(() => textOf(lastAnswer(page))).toBe('answer 2');
     expect(await ended(page)).toBe('done');
     expect(await focused()).toBe('prompt');
-    expect(await textOf(byId('version'))).toBe('2/2');
+    await expect.poll(() => textOf(byId('version'))).toBe('2/2');
     await byId('version-before').click();
     await expect.poll(() => textOf(lastAnswer(page))).toBe('answer 1');
-    expect(await textOf(byId('version'))).toBe('1/2');
+    await expect.poll(() => textOf(byId('version'))).toBe('1/2');
     expect(await focused()).toBe('version-before');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
@@ -475,7 +475,7 @@ describe('branches', () => {
     expect([await textOf(pager('question').getByTestId('version')), await pager('answer').count()]).toEqual(['2/2', 0]);
     await pager('question').getByTestId('version-before').click();
     await expect.poll(() => textOf(lastAnswer(page))).toBe('answer 2');
-    expect(await textOf(pager('answer').getByTestId('version'))).toBe('2/2');
+    await expect.poll(() => textOf(pager('answer').getByTestId('version'))).toBe('2/2');
     await pager('answer').getByTestId('version-before').press('Enter');
     await expect.poll(() => textOf(lastAnswer(page))).toBe('answer 1');
     const group = await page.evaluate(() => {
@@ -483,8 +483,8 @@ describe('branches', () => {
       return turn?.shadowRoot?.activeElement?.closest<HTMLElement>('[data-of]')?.dataset.of;
     });
     expect([await focused(), group]).toEqual(['version-before', 'answer']);
-    expect(await textOf(byId('by'))).toMatch(/^script · \d/);
-    expect(await byId('by').getAttribute('title')).toMatch(/^script, .*20\d\d/);
+    await expect.poll(() => textOf(byId('by'))).toMatch(/^script · \d/);
+    await expect.poll(() => byId('by').getAttribute('title')).toMatch(/^script, .*20\d\d/);
   });
 
   test('Escape leaves a question as it was, and stops nothing', async () => {
@@ -517,10 +517,10 @@ describe('branches', () => {
     expect(kept).toEqual({ state: 'done', finishReason: 'abort', answer: 'one two ' });
     await expect.poll(() => textsOf(questions())).toEqual(['Before']);
     expect(await stateOf(lastAnswer(page))).toBe('done');
-    expect(await textOf(byId('end'))).toBe(
-      'Unfinished: the page that wrote this was closed, or writes on in another tab.',
-    );
-    expect(await byId('send').count()).toBe(1);
+    await expect
+      .poll(() => textOf(byId('end')))
+      .toBe('Unfinished: the page that wrote this was closed, or writes on in another tab.');
+    await expect.poll(() => byId('send').count()).toBe(1);
     await sendAll('And now?');
     expect(await lastAsked()).toEqual(['user:Before', 'assistant:half', 'user:And now?']);
   });
@@ -532,23 +532,23 @@ describe('the context', () => {
     await open({ contextLength: 200, answers: [{ text }] });
     const question = 'abcd'.repeat(24); // 28 with what is around it
     await sendAll(question);
-    expect(await textOf(byId('meter'))).toBe('Memory 28 % full');
+    await expect.poll(() => textOf(byId('meter'))).toBe('Memory 28 % full');
     await sendAll(question);
     await sendAll(question);
-    expect(await textOf(byId('meter'))).toBe('Memory 88 % full');
-    expect(await byId('meter').getAttribute('data-state')).toBe('nearly-full');
+    await expect.poll(() => textOf(byId('meter'))).toBe('Memory 88 % full');
+    await expect.poll(() => byId('meter').getAttribute('data-state')).toBe('nearly-full');
     expect(await status()).toContain('88 % full');
 
     await send(page, question);
     expect(await ended(page)).toBe('error');
-    expect(await textOf(byId('advice'))).toMatch(/\d{3} tokens.*200/s);
-    expect(await byId('offer-new').isVisible()).toBe(true);
+    await expect.poll(() => textOf(byId('advice'))).toMatch(/\d{3} tokens.*200/s);
+    await expect.poll(() => byId('offer-new').isVisible()).toBe(true);
     await byId('offer-forget').click();
     await expect.poll(() => stateOf(lastAnswer(page))).toBe('done');
     const before = (await asked(page)).at(-2)!.messages!.length;
     expect((await lastAsked())?.length).toBeLessThan(before);
     expect(await textsOf(questions())).toHaveLength(4); // forgetting deletes no turn
-    expect(await textOf(byId('memory'))).toBe('The model can no longer see messages above this line');
+    await expect.poll(() => textOf(byId('memory'))).toBe('The model can no longer see messages above this line');
     const below = await byId('memory').evaluate((line) => line.getBoundingClientRect().top);
     const first = await questions()
       .first()
@@ -559,13 +559,13 @@ describe('the context', () => {
   test('that an answer fills offers a way on below it', async () => {
     await open({ contextLength: 60, answers: [{ text: 'abcd'.repeat(100) }, { text: 'Fine.' }] });
     await sendAll('Go');
-    expect(await textOf(byId('advice'))).toContain('The context is full');
-    expect(await byId('advice').getAttribute('role')).toBe('note'); // nothing failed
-    expect(await textOf(byId('meter'))).toBe('Memory 100 % full');
+    await expect.poll(() => textOf(byId('advice'))).toContain('The context is full');
+    await expect.poll(() => byId('advice').getAttribute('role')).toBe('note'); // nothing failed
+    await expect.poll(() => textOf(byId('meter'))).toBe('Memory 100 % full');
     await byId('offer-forget').click();
     await expect.poll(() => byId('memory').count()).toBe(1);
-    expect(await byId('advice').count()).toBe(0);
-    expect(await textOf(byId('end'))).toBe('Ended here: the context was full.');
+    await expect.poll(() => byId('advice').count()).toBe(0);
+    await expect.poll(() => textOf(byId('end'))).toBe('Ended here: the context was full.');
     expect(await focused()).toBe('prompt');
     await sendAll('And then?');
     expect(await lastAsked()).toEqual(['user:And then?']);
@@ -575,7 +575,7 @@ describe('the context', () => {
     await open({ contextLength: 60, answers: [{ text: 'Fine.' }] });
     await send(page, 'abcd'.repeat(100));
     expect(await ended(page)).toBe('error');
-    expect(await byId('offer-forget').count()).toBe(0);
+    await expect.poll(() => byId('offer-forget').count()).toBe(0);
     await byId('offer-edit').click();
     await byId('edit-text').fill('short');
     await byId('edit-save').click();
@@ -681,10 +681,10 @@ describe('a reader', () => {
     await open({ answers: turns(1) });
     const long = Array.from({ length: 40 }, (_, i) => `line ${i}`).join('\n');
     await sendAll(long);
-    expect(await textOf(questions())).toMatch(/line 11…$/);
+    await expect.poll(() => textOf(questions())).toMatch(/line 11…$/);
     await byId('whole').click();
-    expect(await textOf(questions())).toBe(long);
-    expect(await byId('whole').getAttribute('aria-expanded')).toBe('true');
+    await expect.poll(() => textOf(questions())).toBe(long);
+    await expect.poll(() => byId('whole').getAttribute('aria-expanded')).toBe('true');
     expect((await lastAsked())?.[0]).toBe(`user:${long}`);
   });
 
@@ -797,10 +797,10 @@ test('of a very long conversation the newest 200 turns are shown, and the earlie
   await sendAll('Go');
   await showTurns(230);
   await expect.poll(() => answers(page).count()).toBe(200);
-  expect(await textOf(questions().first())).toBe('question 30');
+  await expect.poll(() => textOf(questions().first())).toBe('question 30');
   await byId('earlier').click();
   await expect.poll(() => answers(page).count()).toBe(230);
-  expect(await byId('earlier').count()).toBe(0);
+  await expect.poll(() => byId('earlier').count()).toBe(0);
   await sendAll('And on');
   expect((await lastAsked())?.length).toBe(2 * 230 + 1); // the model reads hidden turns, too
 });

@@ -74,7 +74,7 @@ describe('one conversation, from the first visit on', () => {
       .toBe('ready');
     expect([...seen].join('\n')).toMatch(/\d[\d.,]* ?[kKM]i?B/);
     await ready(page);
-    expect(await page.getByTestId('example').count()).toBe(3);
+    await expect.poll(() => page.getByTestId('example').count()).toBe(3);
   });
 
   test('an example starts a story that streams token by token, about what was asked', async () => {
@@ -100,8 +100,8 @@ describe('one conversation, from the first visit on', () => {
     for (const key of ['p50', 'p95', 'p99', 'max', 'jitter', 'ttft', 'decode-rate', 'prefill-rate', 'adapter']) {
       expect(await textOf(panel.locator(`[data-figure=${key}]`)), key).toMatch(/\w/);
     }
-    expect(await textOf(panel.locator('[data-figure=attention-prefill]'))).toContain('flash_prefill');
-    expect(await textOf(panel.locator('[data-figure=attention-decode]'))).toContain('fused_decode');
+    await expect.poll(() => textOf(panel.locator('[data-figure=attention-prefill]'))).toContain('flash_prefill');
+    await expect.poll(() => textOf(panel.locator('[data-figure=attention-decode]'))).toContain('fused_decode');
   });
 
   test('light, dark, and phone width without sideways scrolling', async () => {
@@ -122,7 +122,7 @@ describe('one conversation, from the first visit on', () => {
     const { page } = visited;
     await send(page, 'What happened next?');
     expect((await watchLengths(visited)).at(-1)).toBeGreaterThan(10);
-    expect(await answers(page).count()).toBe(2);
+    await expect.poll(() => answers(page).count()).toBe(2);
   });
 
   test('Stop ends an answer, and the engine answers again after it', async () => {
@@ -132,7 +132,7 @@ describe('one conversation, from the first visit on', () => {
     const kept = await textOf(lastAnswer(page));
     expect(kept.trim()).not.toBe('');
     expect(await sendAndStop(page, 'Tell me a story about a frog')).toBe('done');
-    expect(await textOf(answers(page).nth(2))).toBe(kept); // no text of the stopped answer came late
+    await expect.poll(() => textOf(answers(page).nth(2))).toBe(kept); // no text of the stopped answer came late
   });
 
   test('a prompt longer than the context is refused with both numbers, and the conversation stays', async () => {
@@ -148,8 +148,8 @@ describe('one conversation, from the first visit on', () => {
         ?.map(Number) ?? [];
     expect(numbers).toContain(1024);
     expect(Math.max(...numbers)).toBeGreaterThanOrEqual(3000);
-    expect(await answers(page).count()).toBe(before + 1);
-    expect(await textOf(answers(page).first())).toBe(first);
+    await expect.poll(() => answers(page).count()).toBe(before + 1);
+    await expect.poll(() => textOf(answers(page).first())).toBe(first);
   });
 
   test('a new conversation starts empty and is answered', async () => {
@@ -174,8 +174,8 @@ describe('a model that cannot be loaded', () => {
     test(`${what} gives a sentence`, async () => {
       const { page } = await visit(site, address);
       await expect.poll(() => stateOf(progress(page)), { timeout: 90_000 }).toBe('error');
-      expect(await textOf(progress(page))).toMatch(pattern);
-      expect(await prompt(page).isEditable()).toBe(true);
+      await expect.poll(() => textOf(progress(page))).toMatch(pattern);
+      await expect.poll(() => prompt(page).isEditable()).toBe(true);
       await page.context().close();
     });
   }

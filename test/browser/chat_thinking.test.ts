@@ -62,15 +62,15 @@ describe('thinking', () => {
     const heard = await listen();
     await send(page, 'Go');
     await fold().waitFor();
-    expect(await textOf(fold())).toBe('Thinking…›');
+    await expect.poll(() => textOf(fold())).toBe('Thinking…›');
     expect(await isOpen()).toBe(false);
-    expect(await textOf(lastAnswer(page))).toBe('');
-    expect(await lastAnswer(page).locator('.waiting').count()).toBe(0);
+    await expect.poll(() => textOf(lastAnswer(page))).toBe('');
+    await expect.poll(() => lastAnswer(page).locator('.waiting').count()).toBe(0);
     await release(page);
     expect(await ended(page)).toBe('done');
-    expect(await textOf(fold())).toMatch(/^Thought for (?:\d+ s|less than a second)›$/);
+    await expect.poll(() => textOf(fold())).toMatch(/^Thought for (?:\d+ s|less than a second)›$/);
     expect(await isOpen()).toBe(false);
-    expect(await textOf(lastAnswer(page))).toBe('It is 42.');
+    await expect.poll(() => textOf(lastAnswer(page))).toBe('It is 42.');
     expect(await heard()).toEqual(['The model is thinking.', 'The answer begins.', 'The answer is complete, 3 words.']);
   });
 
@@ -80,12 +80,12 @@ describe('thinking', () => {
     await fold().focus();
     await page.keyboard.press('Enter');
     await expect.poll(() => textOf(body())).toMatch(/^They ask for one thing\. I look at/);
-    expect(await byId('copy-thought').count()).toBe(0);
+    await expect.poll(() => byId('copy-thought').count()).toBe(0);
     await release(page);
     expect(await ended(page)).toBe('done');
     expect(await isOpen()).toBe(true);
     await expect.poll(() => textOf(body())).toBe(THOUGHT.replaceAll('**', '').trim());
-    expect(await body().locator('strong').textContent()).toBe('one');
+    await expect.poll(() => body().locator('strong').textContent()).toBe('one');
     await page.keyboard.press('Space');
     expect(await isOpen()).toBe(false);
   });
@@ -96,8 +96,8 @@ describe('thinking', () => {
     });
     await ask();
     await fold().click();
-    expect(await textOf(body())).toContain('<img src=x');
-    expect(await body().locator('img, script').count()).toBe(0);
+    await expect.poll(() => textOf(body())).toContain('<img src=x');
+    await expect.poll(() => body().locator('img, script').count()).toBe(0);
     expect(await page.evaluate(() => 'bad' in window)).toBe(false);
   });
 
@@ -159,13 +159,13 @@ describe('thinking', () => {
     await fold().waitFor();
     await page.keyboard.press('Escape');
     expect(await ended(page)).toBe('done');
-    expect(await textOf(byId('end').last())).toContain('Stopped while thinking, before the answer');
+    await expect.poll(() => textOf(byId('end').last())).toContain('Stopped while thinking, before the answer');
     await setting(page, 'maxTokens', '5');
     await ask('Again');
-    expect(await textOf(byId('end').last())).toContain(
-      'Thinking stopped at your 5-token limit, before the answer. You can switch it off.',
-    );
-    expect(await byId('end').count()).toBe(2);
+    await expect
+      .poll(() => textOf(byId('end').last()))
+      .toContain('Thinking stopped at your 5-token limit, before the answer. You can switch it off.');
+    await expect.poll(() => byId('end').count()).toBe(2);
     await setting(page, 'maxTokens', '');
     await ask('And again');
     expect((await asked(page)).at(-1)?.messages).toEqual([{ role: 'user', content: 'And again' }]);
@@ -178,21 +178,21 @@ describe('the switch', () => {
   test('is there only where the chat template has one, and reaches the engine', async () => {
     for (const thinking of ['none', 'always'] as const) {
       await open({ thinking, answers: [{ thought: thinking === 'always' ? THOUGHT : '', text: '42' }] });
-      expect(await byId('thinking').count()).toBe(0);
+      await expect.poll(() => byId('thinking').count()).toBe(0);
       await ask();
       expect((await asked(page))[0].options).not.toHaveProperty('thinking');
-      expect(await byId('thought').count()).toBe(thinking === 'always' ? 1 : 0);
+      await expect.poll(() => byId('thought').count()).toBe(thinking === 'always' ? 1 : 0);
     }
     await open({ answers: [{ thought: THOUGHT, text: '42' }] });
     const button = page.getByRole('button', { name: 'Thinking', exact: true });
-    expect(await button.getAttribute('aria-pressed')).toBe('true');
+    await expect.poll(() => button.getAttribute('aria-pressed')).toBe('true');
     await button.click();
-    expect(await button.getAttribute('aria-pressed')).toBe('false');
+    await expect.poll(() => button.getAttribute('aria-pressed')).toBe('false');
     await ask();
-    expect(await byId('thought').count()).toBe(0);
+    await expect.poll(() => byId('thought').count()).toBe(0);
     await button.click();
     await ask();
-    expect(await byId('thought').count()).toBe(1);
+    await expect.poll(() => byId('thought').count()).toBe(1);
     expect((await asked(page)).map(({ options }) => options.thinking)).toEqual(['off', 'on']);
   });
 
@@ -202,13 +202,13 @@ describe('the switch', () => {
     await page.reload();
     await page.locator('[data-testid=load-progress][data-state=error]').waitFor();
     await installScripted(page, { answers: [], thinking: 'optional' });
-    expect(await byId('thinking').getAttribute('aria-pressed')).toBe('false');
+    await expect.poll(() => byId('thinking').getAttribute('aria-pressed')).toBe('false');
     await page.setViewportSize({ width: 360, height: 740 });
     const button = page.getByRole('button', { name: 'Thinking', exact: true });
     expect((await button.boundingBox())!.width).toBeLessThan(50);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
     await button.click();
-    expect(await button.getAttribute('aria-pressed')).toBe('true');
+    await expect.poll(() => button.getAttribute('aria-pressed')).toBe('true');
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 });
@@ -224,8 +224,8 @@ test('calls are shown though this page has no tools, and one that cannot be read
     'weather {"city": "Bern"}',
     '<tool_call>{oops',
   ]);
-  expect(await textOf(byId('call').last())).toContain('The arguments are no JSON object.');
-  expect(await textOf(byId('end'))).toBe('The model asked for a tool.');
+  await expect.poll(() => textOf(byId('call').last())).toContain('The arguments are no JSON object.');
+  await expect.poll(() => textOf(byId('end'))).toBe('The model asked for a tool.');
 });
 
 test('thinking and calls are exported and imported with their conversation', async () => {
@@ -243,7 +243,7 @@ test('thinking and calls are exported and imported with their conversation', asy
   await other.page.getByTestId('library-open').filter({ hasText: 'What is it?' }).first().click();
   await other.page.getByTestId('thought').click();
   await expect.poll(() => textOf(other.page.getByTestId('thought-body'))).toContain('They ask for one thing.');
-  expect(await other.page.getByTestId('call').count()).toBe(1);
+  await expect.poll(() => other.page.getByTestId('call').count()).toBe(1);
   await other.page.context().close();
 });
 
@@ -252,20 +252,20 @@ test('a real model thinks, answers, is switched, and is cut in its thinking', as
   await ready(page);
   await send(page, 'Please think.');
   expect(await ended(page)).toBe('done');
-  expect(await textOf(lastAnswer(page))).toBe('The answer is 42.');
+  await expect.poll(() => textOf(lastAnswer(page))).toBe('The answer is 42.');
   await page.getByTestId('thought').click();
   await expect.poll(() => textOf(page.getByTestId('thought-body'))).toContain('6 times 7 is 42.');
-  expect(await textOf(page.getByTestId('meter'))).toMatch(/^Memory \d+ % full$/);
+  await expect.poll(() => textOf(page.getByTestId('meter'))).toMatch(/^Memory \d+ % full$/);
   await page.getByTestId('thinking').click();
   await send(page, 'Please think again.');
   expect(await ended(page)).toBe('done');
-  expect(await textOf(lastAnswer(page))).toBe('Hello! I am a chain of tokens.');
-  expect(await page.getByTestId('thought').count()).toBe(1);
+  await expect.poll(() => textOf(lastAnswer(page))).toBe('Hello! I am a chain of tokens.');
+  await expect.poll(() => page.getByTestId('thought').count()).toBe(1);
   await page.getByTestId('thinking').click();
   await setting(page, 'maxTokens', '4');
   await send(page, 'Please think again.');
   expect(await ended(page)).toBe('done');
-  expect(await textOf(lastAnswer(page))).toContain('Thinking stopped at your 4-token limit');
+  await expect.poll(() => textOf(lastAnswer(page))).toContain('Thinking stopped at your 4-token limit');
   expect(errors).toEqual([]);
   await page.context().close();
 });

@@ -71,7 +71,7 @@ describe('a bare page with one tag', () => {
     const { page } = visited;
     await page.getByTestId('launcher').click();
     await ready(page);
-    expect(await page.getByTestId('example').count()).toBe(2);
+    await expect.poll(() => page.getByTestId('example').count()).toBe(2);
     await send(page, 'Tell me a story about a fox');
     await begun(page);
     await expect.poll(async () => (await textOf(lastAnswer(page))).length, { timeout: 90_000 }).toBeGreaterThan(20);
@@ -121,8 +121,8 @@ describe('a bare page with one tag', () => {
       await settings.click();
       await focused.focus();
       await page.keyboard.press('Escape');
-      expect(await page.getByTestId('system').isVisible()).toBe(false);
-      expect(await page.getByTestId('window').isVisible()).toBe(true);
+      await expect.poll(() => page.getByTestId('system').isVisible()).toBe(false);
+      await expect.poll(() => page.getByTestId('window').isVisible()).toBe(true);
     }
   });
 
@@ -143,10 +143,10 @@ describe('a bare page with one tag', () => {
     const { page } = visited;
     await page.setViewportSize({ width: 360, height: 700 });
     expect(await page.getByTestId('window').boundingBox()).toEqual({ x: 0, y: 0, width: 360, height: 700 });
-    expect(await page.getByTestId('launcher').isVisible()).toBe(false);
+    await expect.poll(() => page.getByTestId('launcher').isVisible()).toBe(false);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360);
     await page.getByTestId('close').click();
-    expect(await page.getByTestId('launcher').isVisible()).toBe(true);
+    await expect.poll(() => page.getByTestId('launcher').isVisible()).toBe(true);
   });
 
   test('is removed without a trace, however often, and without console messages', async () => {
@@ -155,7 +155,7 @@ describe('a bare page with one tag', () => {
       const { Vivace } = window as unknown as HostWindow;
       await Promise.all([Vivace.destroy(), Vivace.destroy()]);
     });
-    expect(await page.getByTestId('vivace-embed').count()).toBe(0);
+    await expect.poll(() => page.getByTestId('vivace-embed').count()).toBe(0);
     expect(await page.evaluate(() => 'Vivace' in window)).toBe(false);
     await expect.poll(() => workersOf(page), SOON).toBe(0);
     expect(visited.said).toEqual([]);
@@ -418,7 +418,7 @@ test('without any charset the ids and texts are the same', async () => {
   await ready(page);
   await send(page, text);
   expect(await ended(page)).toBe('done');
-  expect(await page.getByTestId('timing').innerText()).toMatch(/^[\d.]+ tok\/s \u00b7 /);
+  await expect.poll(() => page.getByTestId('timing').innerText()).toMatch(/^[\d.]+ tok\/s \u00b7 /);
   expect(said).toEqual([]);
   await page.context().close();
 });
@@ -429,10 +429,10 @@ test('thinking is folded in the small window, and the tag sets its switch', asyn
   const answers = [{ thought: 'Let me see. '.repeat(40), text: 'It is 42.' }];
   await installScripted(page, { thinking: 'optional', contextLength: 4096, answers });
   const button = page.getByRole('button', { name: 'Thinking', exact: true });
-  expect(await button.getAttribute('aria-pressed')).toBe('false');
+  await expect.poll(() => button.getAttribute('aria-pressed')).toBe('false');
   await send(page, 'What is it?');
   expect(await ended(page)).toBe('done');
-  expect(await page.getByTestId('thought').count()).toBe(0);
+  await expect.poll(() => page.getByTestId('thought').count()).toBe(0);
   await button.click();
   await send(page, 'And now?');
   expect(await ended(page)).toBe('done');
@@ -440,7 +440,7 @@ test('thinking is folded in the small window, and the tag sets its switch', asyn
   expect([messages?.length, options.thinking]).toEqual([3, 'on']);
   await page.getByTestId('thought').click();
   await expect.poll(() => textOf(page.getByTestId('thought-body')), SOON).toMatch(/^Let me see\./);
-  expect(await textOf(lastAnswer(page))).toBe('It is 42.');
+  await expect.poll(() => textOf(lastAnswer(page))).toBe('It is 42.');
   const dock = page.locator('vivace-composer .row');
   expect(await dock.evaluate((row) => row.scrollWidth <= row.clientWidth)).toBe(true);
   expect(await page.evaluate(() => localStorage.length)).toBe(0);
@@ -454,9 +454,9 @@ test('a model that only embeds text, and a lost GPU, are named as such in the sm
   await installScripted(page, { answers: [], embedsOnly: true });
   const strip = page.getByTestId('writes-no-text');
   await expect.poll(() => strip.isVisible(), SOON).toBe(true);
-  expect(await textOf(strip)).toContain('Open a chat model to chat.');
+  await expect.poll(() => textOf(strip)).toContain('Open a chat model to chat.');
   await page.getByTestId('prompt').fill('Hello');
-  expect(await page.getByTestId('send').isEnabled()).toBe(false);
+  await expect.poll(() => page.getByTestId('send').isEnabled()).toBe(false);
   const cause = { code: 'device-lost', message: 'The GPU was lost.' };
   await setHealth(page, { state: 'recovering', cause, loss: 1, progress: null });
   await expect.poll(() => textOf(page.getByTestId('health')), SOON).toContain('Loading the model again…');
@@ -638,7 +638,7 @@ describe('the handle', () => {
     await expect
       .poll(() => textOf(chats.nth(1).locator('[data-role=assistant]')), { timeout: 90_000 })
       .toMatch(/\w{2}/);
-    expect(await chats.nth(1).locator('[data-code=waiting]').count()).toBe(0);
+    await expect.poll(() => chats.nth(1).locator('[data-code=waiting]').count()).toBe(0);
     const destroy = (id: string) =>
       page.evaluate((name) => (document.getElementById(name) as HTMLScriptElement).vivace?.destroy(), id);
     await destroy('one');

@@ -32,23 +32,25 @@ test('wears the accent and the font of the page, and no other variable', async (
 });
 
 test('shows the texts of the tag as text', async () => {
-  expect(await page.getByTestId('prompt').getAttribute('placeholder')).toBe('Ask the shop');
-  expect(await page.getByTestId('footer').textContent()).toBe('<b>May be wrong</b>');
+  await expect.poll(() => page.getByTestId('prompt').getAttribute('placeholder')).toBe('Ask the shop');
+  await expect.poll(() => page.getByTestId('footer').textContent()).toBe('<b>May be wrong</b>');
 });
 
 test('lets a visitor change how answers are sampled, and names no kernel', async () => {
   await page.getByTestId('settings').click();
-  expect(await page.locator('#panel').innerText()).toContain('Temperature');
-  expect(await page.locator('#panel').innerText()).not.toMatch(/Attention|Model/);
-  expect(await page.getByTestId('system').count()).toBe(0);
+  await expect.poll(() => page.locator('#panel').innerText()).toContain('Temperature');
+  await expect.poll(() => page.locator('#panel').innerText()).not.toMatch(/Attention|Model/);
+  await expect.poll(() => page.getByTestId('system').count()).toBe(0);
   const [inner, outer] = [await page.locator('#panel').boundingBox(), await page.getByTestId('window').boundingBox()];
   expect(inner!.x).toBeGreaterThan(outer!.x);
   expect(inner!.x + inner!.width).toBeLessThan(outer!.x + outer!.width);
   await page.keyboard.press('Escape');
-  expect(await page.locator('#panel').isVisible()).toBe(false);
-  expect(await page.getByTestId('window').isVisible()).toBe(true);
+  await expect.poll(() => page.locator('#panel').isVisible()).toBe(false);
+  await expect.poll(() => page.getByTestId('window').isVisible()).toBe(true);
   await page.getByTestId('close').click();
-  expect(await page.locator('.launcher img').getAttribute('src')).toBe(`${new URL(page.url()).origin}/icon.png`);
+  await expect
+    .poll(() => page.locator('.launcher img').getAttribute('src'))
+    .toBe(`${new URL(page.url()).origin}/icon.png`);
 });
 
 test('settings can be off, and an element without a height has a good one', async () => {
@@ -57,7 +59,7 @@ test('settings can be off, and an element without a height has a good one', asyn
   const visited = await visitHost(hosts, { body: element + tall + tag(`${NO_MODEL} data-open data-settings="off"`) });
   const chats = visited.page.locator('body > vivace-chat');
   await expect.poll(() => chats.first().getByTestId('prompt').getAttribute('placeholder')).toBe('Go');
-  expect(await visited.page.getByTestId('settings').count()).toBe(1); // of the second element alone
+  await expect.poll(() => visited.page.getByTestId('settings').count()).toBe(1); // of the second element alone
   const heights = await chats.evaluateAll((all) => all.map((chat) => chat.getBoundingClientRect().height));
   expect(heights).toEqual([600, 300]);
   await visited.page.context().close();

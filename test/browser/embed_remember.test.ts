@@ -51,14 +51,14 @@ test('a conversation is there again after a reload, goes on, and is deleted by t
   await page.getByTestId('launcher').waitFor();
   expect(requests.map((address) => new URL(address).pathname)).toEqual(['/embed.js']);
   await open(page);
-  expect(await kept(page).isVisible()).toBe(false);
+  await expect.poll(() => kept(page).isVisible()).toBe(false);
   await send(page, 'A fox, please');
   expect(await ended(page)).toBe('done');
   await expect.poll(() => textOf(kept(page))).toBe('Saved in this browser for 30 days.Delete');
 
   await reload(visited);
   await expect.poll(() => turns(page).count()).toBe(2);
-  expect(await textOf(lastAnswer(page))).toContain('A fox lived in a wood.');
+  await expect.poll(() => textOf(lastAnswer(page))).toContain('A fox lived in a wood.');
   await send(page, 'And a hen');
   expect(await ended(page)).toBe('done');
   const { messages } = (await asked(page)).at(-1)!;
@@ -67,14 +67,14 @@ test('a conversation is there again after a reload, goes on, and is deleted by t
 
   await kept(page).getByRole('button', { name: 'Delete' }).click();
   await expect.poll(() => textOf(kept(page))).toBe('Conversation deleted.Undo');
-  expect(await turns(page).count()).toBe(0);
+  await expect.poll(() => turns(page).count()).toBe(0);
   await kept(page).getByRole('button', { name: 'Undo' }).click();
   await expect.poll(() => turns(page).count()).toBe(4);
   await page.getByTestId('new-conversation').click();
   await expect.poll(() => textOf(kept(page))).toContain('Conversation deleted.');
   await reload(visited);
   await expect.poll(() => page.evaluate(() => (window as unknown as { __asked: [] }).__asked.length)).toBe(0);
-  expect(await turns(page).count()).toBe(0);
+  await expect.poll(() => turns(page).count()).toBe(0);
   expect(said.filter((line) => !line.includes('/none/model.gguf'))).toEqual([]);
   await page.context().close();
 });
@@ -91,7 +91,7 @@ test('nothing is kept unless the site asks for it, and the site can delete what 
   await send(without.page, 'A fox, please');
   expect(await ended(without.page)).toBe('done');
   expect(await stored(without.page)).toEqual([]);
-  expect(await kept(without.page).count()).toBe(0);
+  await expect.poll(() => kept(without.page).count()).toBe(0);
   await without.page.context().close();
 
   const visited = await visit('data-remember="help" data-lang="de"', { width: 390, height: 760 });
@@ -112,7 +112,7 @@ test('nothing is kept unless the site asks for it, and the site can delete what 
   await page.getByTestId('launcher').waitFor();
   await forget(); // before the window is opened
   await open(page);
-  expect(await turns(page).count()).toBe(0);
+  await expect.poll(() => turns(page).count()).toBe(0);
   await page.context().close();
 });
 
@@ -165,7 +165,7 @@ test('what is too old, too long or no conversation at all is left out, and the c
   for (const [value, stays] of bad) {
     await put(page, key, value);
     await open(page);
-    expect(await turns(page).count()).toBe(0);
+    await expect.poll(() => turns(page).count()).toBe(0);
     await expect.poll(keys).toEqual(stays);
     await page.reload();
     await page.getByTestId('launcher').waitFor();

@@ -69,8 +69,8 @@ test.each(['react', 'vue', 'svelte'])('the example for %s is built, answers and 
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));
   await page.goto(server.url);
-  expect(await page.getByTestId('prompt').getAttribute('placeholder')).toBe('Ask for a story');
-  expect(await page.getByTestId('system').count()).toBe(0); // `settings` has come through
+  await expect.poll(() => page.getByTestId('prompt').getAttribute('placeholder')).toBe('Ask for a story');
+  await expect.poll(() => page.getByTestId('system').count()).toBe(0); // `settings` has come through
   await page.getByRole('button', { name: 'A lost key' }).click();
   await expect.poll(async () => Number(await page.locator('output').textContent())).toBeGreaterThan(3);
   expect(errors).toEqual([]);

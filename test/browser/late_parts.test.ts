@@ -45,7 +45,7 @@ test('what is asked for before it is here comes as soon as it is, and nothing mo
 
   await page.getByTestId('library-search').fill('dragon');
   await page.locator('#model').click();
-  expect(await page.locator('dialog[open]').count()).toBe(0);
+  await expect.poll(() => page.locator('dialog[open]').count()).toBe(0);
   release();
   await page.locator('vivace-models dialog[open]').waitFor();
   await page.getByTestId('library-searched').getByText('No conversation').waitFor();

@@ -84,7 +84,7 @@ describe('in one browser', () => {
     await expect.poll(() => titles(), SOON).toEqual(['The second question', 'The first question']);
     await rows().nth(1).getByTestId('library-open').click();
     await expect.poll(() => page.locator('[data-role=user]').allTextContents(), SOON).toEqual(['The first question']);
-    expect(await rows().nth(1).getByTestId('library-open').getAttribute('aria-current')).toBe('true');
+    await expect.poll(() => rows().nth(1).getByTestId('library-open').getAttribute('aria-current')).toBe('true');
     await ask('One more'); // the page closes before the save
     await revisit(page);
     await expect
@@ -140,7 +140,7 @@ describe('in one browser', () => {
     await page.keyboard.press('Delete');
     await expect.poll(() => titles(), SOON).toEqual(['Plums', 'Apples']);
     await expect.poll(() => focused(), SOON).toBe('Apples');
-    expect(await note().textContent()).toContain('Deleted “Sweet pears”.');
+    await expect.poll(() => note().textContent()).toContain('Deleted “Sweet pears”.');
     await page.getByTestId('library-undo').click();
     await expect.poll(() => titles(), SOON).toEqual(['Plums', 'Sweet pears', 'Apples']);
     await expect.poll(() => focused(), SOON).toBe('Sweet pears');
@@ -198,7 +198,7 @@ describe('in one browser', () => {
     // Title and excerpt. The results of the letters before stay until then.
     await expect.poll(() => results.locator('mark').allTextContents(), SOON).toEqual(['eat', 'Café']);
     await expect.poll(() => page.getByTestId('library-searched').textContent(), SOON).toBe('1 conversation');
-    expect(await results.count()).toBe(1);
+    await expect.poll(() => results.count()).toBe(1);
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     const asked = page.locator('[data-role=user]');
@@ -216,10 +216,10 @@ describe('in one browser', () => {
     await expect.poll(() => page.getByTestId('library-searched').textContent(), SOON).toContain('No conversation');
     await page.keyboard.press('Escape');
     await expect.poll(() => titles(), SOON).toHaveLength(2);
-    expect(await page.getByTestId('library-search').inputValue()).toBe('');
+    await expect.poll(() => page.getByTestId('library-search').inputValue()).toBe('');
     await prompt(page).focus();
     await page.keyboard.type('a/b');
-    expect(await prompt(page).inputValue()).toBe('a/b');
+    await expect.poll(() => prompt(page).inputValue()).toBe('a/b');
     await prompt(page).fill('');
   });
 
@@ -301,7 +301,7 @@ describe('as a file', () => {
     );
     await first.page.getByTestId('library-delete-all').click();
     await expect.poll(() => titles(first.page), SOON).toEqual([]);
-    expect(await note(first.page).textContent()).toContain('Deleted 2 conversations.');
+    await expect.poll(() => note(first.page).textContent()).toContain('Deleted 2 conversations.');
     await first.page.getByTestId('library-undo').click();
     await expect.poll(() => titles(first.page), SOON).toEqual(['And me', 'Take me along']);
     await expect.poll(() => first.page.locator('[data-role=user]').allTextContents(), SOON).toEqual(['And me']);
@@ -310,7 +310,7 @@ describe('as a file', () => {
     const second = await visitScripted(site, SCRIPT);
     await importText(second.page, one);
     await expect.poll(() => titles(second.page), SOON).toEqual(['Take me along']);
-    expect(await note(second.page).textContent()).toContain('1 conversation imported.');
+    await expect.poll(() => note(second.page).textContent()).toContain('1 conversation imported.');
     await importText(second.page, exported);
     await expect.poll(() => titles(second.page), SOON).toEqual(['And me', 'Take me along']);
     const again = await downloadText(second.page, () => second.page.getByTestId('library-export-all').click());
@@ -320,14 +320,14 @@ describe('as a file', () => {
     await expect
       .poll(() => note(second.page).textContent(), SOON)
       .toContain('Nothing was imported. Turn 1: it is not an object.');
-    expect(await note(second.page).getAttribute('role')).toBe('alert');
+    await expect.poll(() => note(second.page).getAttribute('role')).toBe('alert');
 
     await second.page.getByTestId('library-new').click();
     await second.page.getByTestId('library-note').getByLabel('Dismiss').click();
     await drop(second.page, 'conversations.json', exported);
     await expect.poll(() => note(second.page).textContent(), SOON).toContain('2 conversations imported.');
-    expect(await prompt(second.page).isVisible()).toBe(true); // the page did not take the file for a model
-    expect(await second.page.getByTestId('load-progress').count()).toBe(0);
+    await expect.poll(() => prompt(second.page).isVisible()).toBe(true); // the page did not take the file for a model
+    await expect.poll(() => second.page.getByTestId('load-progress').count()).toBe(0);
     await second.page.context().close();
   });
 
@@ -357,8 +357,8 @@ test('without storage, the list says so and works', async () => {
   await revisit(refused);
   await ask('Only for now', refused);
   await expect.poll(() => titles(refused), SOON).toEqual(['Only for now']);
-  expect(await refused.locator('vivace-library').getByText('This browser doesn’t save anything here').isVisible()).toBe(
-    true,
-  );
+  await expect
+    .poll(() => refused.locator('vivace-library').getByText('This browser doesn’t save anything here').isVisible())
+    .toBe(true);
   await context.close();
 });

@@ -46,7 +46,7 @@ test('formulas are drawn, money stays money, and nothing is refused by the polic
     .locator('mfrac, msqrt, math')
     .evaluateAll((nodes) => nodes.map((node) => node.getBoundingClientRect().height));
   for (const height of heights) expect(height).toBeGreaterThan(10);
-  expect(await text().locator('p').first().innerText()).toContain('cost $5 and $6');
+  await expect.poll(() => text().locator('p').first().innerText()).toContain('cost $5 and $6');
   expect(errors).toEqual([]);
 });
 

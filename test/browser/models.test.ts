@@ -203,8 +203,8 @@ test('a model keeps answering until the next one is known to be valid', async ()
 
 test('an invalid address is reported beside the field; Escape closes and returns the focus', async () => {
   await loadAddress('javascript:alert(1)');
-  expect(await page.getByTestId('address-help').textContent()).toContain('begin with https://');
-  expect(await page.getByTestId('model-address').getAttribute('aria-invalid')).toBe('true');
+  await expect.poll(() => page.getByTestId('address-help').textContent()).toContain('begin with https://');
+  await expect.poll(() => page.getByTestId('model-address').getAttribute('aria-invalid')).toBe('true');
   await page.keyboard.press('Escape');
   await expect.poll(() => page.getByTestId('models').isVisible(), SOON).toBe(false);
   expect(await page.evaluate(() => document.activeElement?.id)).toBe('model');
@@ -240,8 +240,10 @@ test("deleting asks first, and removes only this model's pieces", async () => {
   await page.keyboard.press('Enter'); // the focus is on the confirmation
   await expect.poll(nKept, SOON).toBe(0);
   const storyteller = page.locator('[data-testid=card][data-id=storyteller]');
-  expect(await textOf(storyteller)).toContain('Downloaded');
-  expect(await textOf(page.getByTestId('kept-total'))).toMatch(/^One model, 15\.\d MB\. This browser allows this site/);
+  await expect.poll(() => textOf(storyteller)).toContain('Downloaded');
+  await expect
+    .poll(() => textOf(page.getByTestId('kept-total')))
+    .toMatch(/^One model, 15\.\d MB\. This browser allows this site/);
   expect(await pieces()).toHaveLength(4);
   await storyteller.getByTestId('delete').click();
   await storyteller.getByTestId('confirm-delete').click();
@@ -276,7 +278,9 @@ test('full storage is a notice with both sizes; the model answers, and the store
   await loadAddress(`${other.url}story.gguf`);
   await expect.poll(named, SOON).toMatch(/^story\.gguf/);
   await answers();
-  expect(await textOf(notice('cache-full'))).toMatch(/of the 15\.\d MB that this model needs, [1-9]\.\d MB are kept/);
+  await expect
+    .poll(() => textOf(notice('cache-full')))
+    .toMatch(/of the 15\.\d MB that this model needs, [1-9]\.\d MB are kept/);
   await limited.send('Storage.overrideQuotaForOrigin', { origin });
 });
 

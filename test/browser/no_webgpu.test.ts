@@ -30,9 +30,9 @@ test('without WebGPU the CPU answers, with a notice', async () => {
   const adapter = await page.evaluate(async () => (await navigator.gpu?.requestAdapter()) ?? null);
   expect(adapter, 'this browser should have no WebGPU adapter').toBeNull();
   await ready(page);
-  expect(await textOf(page.getByTestId('notice').first())).toMatch(/CPU/i);
+  await expect.poll(() => textOf(page.getByTestId('notice').first())).toMatch(/CPU/i);
   expect(await sendAndStop(page, 'Tell me a story about a bear')).toBe('done');
-  expect(await textOf(page.getByTestId('metrics').locator('[data-figure=backend]'))).toBe('cpu');
+  await expect.poll(() => textOf(page.getByTestId('metrics').locator('[data-figure=backend]'))).toBe('cpu');
   expect(strangers).toEqual([]);
 });
 

@@ -36,11 +36,11 @@ async function talk(script: Script): Promise<void> {
 test('a person finds the panel closed; the button opens it, and an empty one is one sentence', async () => {
   expect([await isShown('#shelf'), await isShown('aside#panel'), await isShown('#edge')]).toEqual([true, false, false]);
   await page.locator('#timing').click();
-  expect(await page.locator('#timing').getAttribute('aria-expanded')).toBe('true');
+  await expect.poll(() => page.locator('#timing').getAttribute('aria-expanded')).toBe('true');
   const panel = page.locator('aside#panel');
-  expect(await panel.getByTestId('invitation').isVisible()).toBe(true);
-  expect(await panel.getByTestId('plot').isVisible()).toBe(false);
-  expect(await panel.locator('dd:visible', { hasText: '–' }).count()).toBe(0);
+  await expect.poll(() => panel.getByTestId('invitation').isVisible()).toBe(true);
+  await expect.poll(() => panel.getByTestId('plot').isVisible()).toBe(false);
+  await expect.poll(() => panel.locator('dd:visible', { hasText: '–' }).count()).toBe(0);
   await page.locator('#timing').click();
   expect(await isShown('aside#panel')).toBe(false);
 });
@@ -137,7 +137,7 @@ test('the note swings while tokens come, rests afterwards, and the rate stands b
   await release(page);
   expect(await ended(page)).toBe('done');
   await expect.poll(swings, SOON).toBe(0);
-  expect(await textOf(page.locator('#tempo'))).toMatch(/^= [\d.]+ tok\/s$/);
+  await expect.poll(() => textOf(page.locator('#tempo'))).toMatch(/^= [\d.]+ tok\/s$/);
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.evaluate(() => document.getElementById('mark')?.classList.add('left'));
   const transform = () => page.locator('#mark').evaluate((mark) => getComputedStyle(mark).transform);
@@ -193,10 +193,10 @@ test('files over the page bring a sentence', async () => {
     }, name);
   await drag('dragenter');
   await drag('dragover');
-  expect(await page.locator('#drop').isVisible()).toBe(true);
-  expect(await textOf(page.locator('#drop'))).toContain('Drop');
+  await expect.poll(() => page.locator('#drop').isVisible()).toBe(true);
+  await expect.poll(() => textOf(page.locator('#drop'))).toContain('Drop');
   await drag('dragleave');
-  expect(await page.locator('#drop').isVisible()).toBe(false);
+  await expect.poll(() => page.locator('#drop').isVisible()).toBe(false);
 });
 
 test('forced colors keep the marks of the chosen conversation, the question and the composer', async () => {
@@ -257,7 +257,7 @@ test('on a touch screen every button has 44 pixels, and no field makes a phone z
 });
 
 test('the button names a model only while one loads or runs', async () => {
-  expect(await textOf(page.locator('#model-name'))).toBe('Choose a model'); // the page's own load failed
+  await expect.poll(() => textOf(page.locator('#model-name'))).toBe('Choose a model'); // the page's own load failed
 });
 
 test('the panel opens as it was left, and anything else that is stored leaves it closed', async () => {

@@ -109,8 +109,8 @@ describe('one run after the other', () => {
   test('a stall is listed with its cause, ringed, and explained where the cursor stands on it', async () => {
     const { page } = visited;
     const stalls = page.getByTestId('stalls').locator('li');
-    expect(await stalls.count()).toBe(1);
-    expect(await textOf(stalls.first())).toMatch(/^60\.0 ms before token 57\. \w.{10,}\.$/);
+    await expect.poll(() => stalls.count()).toBe(1);
+    await expect.poll(() => textOf(stalls.first())).toMatch(/^60\.0 ms before token 57\. \w.{10,}\.$/);
     await plot(page).focus();
     await page.keyboard.press('Home');
     for (let i = 2; i < 57; i++) await page.keyboard.press('ArrowRight');
@@ -128,7 +128,7 @@ describe('one run after the other', () => {
     await page.keyboard.press('Enter');
     await expect.poll(() => spoken(page), SOON).toContain('before token 57');
     expect(await readout(page)).toContain('before token 57');
-    expect(await panel(page).getByRole('tab', { selected: true }).textContent()).toBe('Over tokens');
+    await expect.poll(() => panel(page).getByRole('tab', { selected: true }).textContent()).toBe('Over tokens');
   });
 
   test('tabs show three views; arrow keys go round', async () => {
@@ -140,7 +140,7 @@ describe('one run after the other', () => {
       await expect.poll(isFocused, SOON).toBe(true);
       return tab.textContent();
     };
-    expect(await tab.textContent()).toBe('Over tokens');
+    await expect.poll(() => tab.textContent()).toBe('Over tokens');
     await page.getByTestId('view-tokens').focus();
     await page.keyboard.press('ArrowRight');
     expect(await selected()).toBe('Over context');
@@ -177,7 +177,7 @@ describe('one run after the other', () => {
   test('a pinned run stands beside the next one, with ratios, and can be unpinned', async () => {
     const { page } = visited;
     await page.getByTestId('pin').click();
-    expect(await page.getByTestId('pin').isDisabled()).toBe(true);
+    await expect.poll(() => page.getByTestId('pin').isDisabled()).toBe(true);
     await feed(page, { gaps: EVEN, attention: 'eager', step: FUSED, kvCache: 'f32', from: 150 });
     const comparison = page.getByTestId('comparison');
     const row = (key: string) => textOf(comparison.locator(`tr[data-row=${key}]`));
@@ -228,8 +228,10 @@ describe('one run after the other', () => {
     }
     await feed(page, { gaps: STALLED });
     await expect.poll(() => page.getByTestId('pin').getAttribute('title'), SOON).toContain('unpin one first');
-    expect(await page.getByTestId('pin').isDisabled()).toBe(true);
-    expect(await page.getByTestId('comparison').locator('thead th').allTextContents()).toEqual(['A', 'B', 'C', 'Now']);
+    await expect.poll(() => page.getByTestId('pin').isDisabled()).toBe(true);
+    await expect
+      .poll(() => page.getByTestId('comparison').locator('thead th').allTextContents())
+      .toEqual(['A', 'B', 'C', 'Now']);
     await page.getByRole('button', { name: 'Unpin run B' }).click();
     await page.getByTestId('pin').click();
     await expect
@@ -240,7 +242,7 @@ describe('one run after the other', () => {
   test('the roofline is measured at a press, once the GPU is free, and the figure follows', async () => {
     const { page } = visited;
     const button = page.getByTestId('roofline');
-    expect(await button.isDisabled()).toBe(true); // no engine
+    await expect.poll(() => button.isDisabled()).toBe(true); // no engine
     await page.evaluate(() => {
       const readings = [{ readGBps: 250, clock: 'gpu' }];
       const roofline = async () => readings.pop() ?? Promise.reject(new Error('No memory is left. Close other tabs.'));
@@ -273,11 +275,11 @@ describe('one run after the other', () => {
   test('a warning in the middle of an answer is listed, and nothing of the run is lost', async () => {
     const { page } = visited;
     const warnings = panel(page).locator('section', { hasText: 'Warnings' });
-    expect(await warnings.count()).toBe(0);
+    await expect.poll(() => warnings.count()).toBe(0);
     await feed(page, { gaps: STALLED, warning: 'A step gave up once.' });
     await expect.poll(() => warnings.locator('li').allInnerTexts(), SOON).toEqual(['A step gave up once.']);
     expect(await points(page)).toBe('100');
-    expect(await textOf(page.getByTestId('gaps'))).toBe('n = 100 gaps.');
+    await expect.poll(() => textOf(page.getByTestId('gaps'))).toBe('n = 100 gaps.');
     await feed(page, { gaps: STALLED });
   });
 
@@ -291,7 +293,9 @@ describe('one run after the other', () => {
     await feed(page, { gaps: STALLED.slice(0, 60), isDone: false });
     await expect.poll(note, SOON).toBe('n = 60 gaps. p99 needs 100.');
     expect(await color()).not.toBe(enough);
-    expect(await tile.getAttribute('aria-describedby')).toBe(await page.getByTestId('gaps').getAttribute('id'));
+    await expect
+      .poll(() => tile.getAttribute('aria-describedby'))
+      .toBe(await page.getByTestId('gaps').getAttribute('id'));
     const stall = () => textOf(page.getByTestId('stalls').locator('li'));
     await expect.poll(stall, SOON).toMatch(/^60\.0 ms before token 57\. The cause is told when the answer is over/);
     await page.evaluate(() => (document.querySelector('vivace-metrics') as unknown as { end(): void }).end());
@@ -310,7 +314,7 @@ describe('one run after the other', () => {
     });
     await expect.poll(() => points(page), SOON).toBe('0');
     await expect.poll(() => figure('context'), SOON).toMatch(/^512/);
-    expect(await panel(page).getByTestId('run-row').count()).toBeGreaterThan(0);
+    await expect.poll(() => panel(page).getByTestId('run-row').count()).toBeGreaterThan(0);
     await feed(page, { gaps: STALLED });
   });
 

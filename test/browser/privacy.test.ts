@@ -38,6 +38,8 @@ test('after the load no request is sent to any host', async () => {
 
 test('the page says so', async () => {
   const { page } = await visit(site, '?backend=cpu');
-  expect(await textOf(page.locator('footer.foot'))).toBe('Runs entirely on your device. Nothing you type leaves it.');
+  await expect
+    .poll(() => textOf(page.locator('footer.foot')))
+    .toBe('Runs entirely on your device. Nothing you type leaves it.');
   await page.context().close();
 });

@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => site?.close());
 
 test('without a run there is nothing to repeat', async () => {
-  expect(await button(visited.page).isVisible()).toBe(false);
+  await expect.poll(() => button(visited.page).isVisible()).toBe(false);
 });
 
 test('a run is repeated five times with its prompt, sampling and seed, and an empty cache', async () => {
@@ -47,7 +47,7 @@ test('a run is repeated five times with its prompt, sampling and seed, and an em
     expect(options).toMatchObject({ temperature, topK, seed: 1, ignoreEos: true, reuseCache: false, maxTokens: 9 });
   }
   expect(await row(page, 'p50')).toMatch(/p50\s+[\d.]+ ms\s*[\d.]+ – [\d.]+ ms/);
-  expect(await table(page).locator('[data-row=p99]').count()).toBe(0); // of eight gaps
+  await expect.poll(() => table(page).locator('[data-row=p99]').count()).toBe(0); // of eight gaps
 });
 
 test('a second measurement stands beside the first, with a verdict', async () => {
@@ -57,7 +57,7 @@ test('a second measurement stands beside the first, with a verdict', async () =>
   await expect.poll(() => page.locator('vivace-repeat .series b').allTextContents(), SOON).toEqual(['A', 'B', 'C']);
   const options = (await asked(page)).slice(-10).map((each) => each.options.runAhead);
   expect(options).toEqual(Array.from({ length: 10 }, (_, i) => (i % 2 === 0 ? undefined : 1)));
-  expect(await page.getByTestId('repeat-other').inputValue()).toBe('one-step'); // the choice stays
+  await expect.poll(() => page.getByTestId('repeat-other').inputValue()).toBe('one-step'); // the choice stays
   const verdicts = await table(page).locator('[data-verdict]').allTextContents();
   expect(verdicts.length).toBeGreaterThanOrEqual(4);
   for (const verdict of verdicts) expect(verdict).toMatch(/^(better ×|worse ×|no difference beyond the spread)/);
@@ -80,8 +80,8 @@ test('a question waits for the measurement, and a cancel from the chat lets it t
   expect(await asked(page)).toHaveLength(2);
   await strip.getByRole('button', { name: 'Cancel the measurement' }).click();
   await ended(page);
-  expect(await textOf(answers(page).last())).toContain(text);
-  expect(await textOf(page.locator('vivace-repeat [role=status]'))).toContain('Canceled');
+  await expect.poll(() => textOf(answers(page).last())).toContain(text);
+  await expect.poll(() => textOf(page.locator('vivace-repeat [role=status]'))).toContain('Canceled');
   expect((await asked(page)).map(({ messages }) => messages !== null)).toEqual([true, false, true]);
   await page.context().close();
 });
@@ -92,7 +92,7 @@ test('while a message is answered, the section says that it waits', async () => 
   await send(page, 'A story');
   const note = page.locator('vivace-repeat .note');
   await expect.poll(() => textOf(note), SOON).toBe('Wait until the answer has ended: its run is what is repeated.');
-  expect(await button(page).isEnabled()).toBe(false);
+  await expect.poll(() => button(page).isEnabled()).toBe(false);
   await expect.poll(() => textOf(answers(page).last()), SOON).toContain('Once upon a'); // it waits for its release
   await release(page);
   await ended(page);

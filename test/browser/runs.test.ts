@@ -32,7 +32,7 @@ test('the line of an answer opens its run, which outlasts the page and travels a
 
   // The first answer's line opens the earlier run.
   await page.getByTestId('timing').first().click();
-  expect(await textOf(opened)).toContain('Earlier run');
+  await expect.poll(() => textOf(opened)).toContain('Earlier run');
   await expect.poll(() => rows.nth(1).locator('[aria-current=true]').count(), SOON).toBe(1);
   expect(await points()).toBe(gaps);
 
@@ -49,7 +49,7 @@ test('the line of an answer opens its run, which outlasts the page and travels a
   await page.reload();
   await expect.poll(() => rows.count(), SOON).toBe(2);
   await page.getByTestId('comparison').waitFor();
-  expect(await textOf(rows.nth(1))).toContain('The first one');
+  await expect.poll(() => textOf(rows.nth(1))).toContain('The first one');
   await showPanel(page);
   await rows.nth(1).getByTestId('open-run').click();
   await expect.poll(() => textOf(opened), SOON).toContain('The first one');

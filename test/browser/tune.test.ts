@@ -67,9 +67,9 @@ describe('one visit, and the next', () => {
     await page.keyboard.press('Enter');
     await progress(page).waitFor();
     await measuring(page, 1);
-    expect(await textOf(progress(page))).toMatch(/\d+ of \d+/);
+    await expect.poll(() => textOf(progress(page))).toMatch(/\d+ of \d+/);
     // Any candidate: a loaded machine reads the newest late.
-    expect(await textOf(progress(page).locator('.last'))).toMatch(/^(prefill|decode).*: \w+/);
+    await expect.poll(() => textOf(progress(page).locator('.last'))).toMatch(/^(prefill|decode).*: \w+/);
     const focused = () =>
       page.evaluate(() =>
         document
@@ -81,17 +81,17 @@ describe('one visit, and the next', () => {
 
   test('a question during tuning waits, and is answered once the tuning is canceled', async () => {
     const { page } = visited;
-    expect(await textOf(page.getByTestId('tuning'))).toMatch(/Tuning your GPU \(\d+ of \d+\)/);
+    await expect.poll(() => textOf(page.getByTestId('tuning'))).toMatch(/Tuning your GPU \(\d+ of \d+\)/);
     await send(page, 'Tell me a story about a cat');
     await expect
       .poll(() => textOf(page.locator('vivace-turn .reading').last()))
       .toContain('Waiting: this GPU is being tuned');
     await page.getByTestId('cancel-tuning').click();
     expect(await ended(page)).toBe('done');
-    expect(await page.getByTestId('tuning').count()).toBe(0);
+    await expect.poll(() => page.getByTestId('tuning').count()).toBe(0);
     expect(await outcome(page)).toMatch(/^Canceled after \d+ of \d+/);
     expect(await attentionOf(page, 'reason')).toBe(before);
-    expect(await panel(page).getAttribute('data-points')).toBe('7');
+    await expect.poll(() => panel(page).getAttribute('data-points')).toBe('7');
   });
 
   test('a waiting question can be withdrawn, and the tuning continues', async () => {
@@ -116,13 +116,13 @@ describe('one visit, and the next', () => {
       expect(cells.slice(0, 3).join(' '), letter).toMatch(/^\d+ \d+ \d+$/);
       expect(cells.slice(3).join(' ').trim(), letter).toMatch(/^(refused|[\d.]+ ([+−]?[\d,]+ %|–))$/);
     }
-    expect(await table.locator('tr.winner').count()).toBe(1);
-    expect(await table.getByRole('img', { name: 'winner' }).count()).toBe(1);
+    await expect.poll(() => table.locator('tr.winner').count()).toBe(1);
+    await expect.poll(() => table.getByRole('img', { name: 'winner' }).count()).toBe(1);
     const lengths = page.getByTestId('tune-decode').locator('details');
-    expect(await lengths.count()).toBeGreaterThan(0);
+    await expect.poll(() => lengths.count()).toBeGreaterThan(0);
     for (const length of await lengths.all()) {
-      expect(await textOf(length.locator('summary'))).toMatch(/^\d[\d,]* keys\s+\w+\s+[\d.]+ ms$/);
-      expect(await length.locator('tr.winner').count()).toBe(1);
+      await expect.poll(() => textOf(length.locator('summary'))).toMatch(/^\d[\d,]* keys\s+\w+\s+[\d.]+ ms$/);
+      await expect.poll(() => length.locator('tr.winner').count()).toBe(1);
     }
     expect(await attentionOf(page, 'reason')).toContain('tuned on this GPU');
   });
@@ -134,8 +134,8 @@ describe('one visit, and the next', () => {
     );
     expect(names.slice(0, 5)).toEqual(['qkv', 'o', 'gate_up', 'down', 'head']);
     for (const shape of await shapes.all()) {
-      expect(await textOf(shape.locator('summary'))).toMatch(/×[\s\S]*(default|[+−]\d+ %|0 %)\s+[\d.]+ µs$/);
-      expect(await shape.locator('tr.winner').count()).toBe(1);
+      await expect.poll(() => textOf(shape.locator('summary'))).toMatch(/×[\s\S]*(default|[+−]\d+ %|0 %)\s+[\d.]+ µs$/);
+      await expect.poll(() => shape.locator('tr.winner').count()).toBe(1);
     }
   });
 
@@ -186,7 +186,7 @@ describe('one visit, and the next', () => {
     await setting(page, 'maxTokens', '200');
     await send(page, 'Tell me a long story about a dragon');
     await expect.poll(() => tune(page).getAttribute('title')).toContain('answer is running');
-    expect(await tune(page).isDisabled()).toBe(true);
+    await expect.poll(() => tune(page).isDisabled()).toBe(true);
     await page.getByTestId('stop').click();
     expect(await ended(page)).toBe('done');
     await expect.poll(() => tune(page).isEnabled()).toBe(true);
@@ -205,8 +205,8 @@ test('without a model, and with the cpu backend, the button is disabled with the
   ]) {
     const { page } = await visit(site, address);
     if (reason !== 'no model') await ready(page);
-    expect(await tune(page).isDisabled()).toBe(true);
-    expect(await tune(page).getAttribute('title')).toContain(reason);
+    await expect.poll(() => tune(page).isDisabled()).toBe(true);
+    await expect.poll(() => tune(page).getAttribute('title')).toContain(reason);
     await page.context().close();
   }
 });

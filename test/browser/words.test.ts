@@ -38,23 +38,23 @@ async function open(locale: string, address = '') {
 
 test('a German browser has a German page', async () => {
   const { page, errors } = await open('de-AT');
-  expect(await page.locator('html').getAttribute('lang')).toBe('de');
-  expect(await page.getByTestId('library-new').textContent()).toContain(germanPage.library.fresh);
-  expect(await page.locator('#theme').getAttribute('aria-label')).toBe(germanPage.theme.auto);
+  await expect.poll(() => page.locator('html').getAttribute('lang')).toBe('de');
+  await expect.poll(() => page.getByTestId('library-new').textContent()).toContain(germanPage.library.fresh);
+  await expect.poll(() => page.locator('#theme').getAttribute('aria-label')).toBe(germanPage.theme.auto);
   expect(errors.filter((error) => !/Failed to load resource/.test(error))).toEqual([]);
   await page.context().close();
 });
 
 test('the address chooses another language', async () => {
   const { page } = await open('de', '&lang=ja');
-  expect(await page.locator('html').getAttribute('lang')).toBe('ja');
-  expect(await page.getByTestId('library-new').textContent()).toContain(japanesePage.library.fresh);
+  await expect.poll(() => page.locator('html').getAttribute('lang')).toBe('ja');
+  await expect.poll(() => page.getByTestId('library-new').textContent()).toContain(japanesePage.library.fresh);
   await page.context().close();
 });
 
 test('an English page fetches no texts', async () => {
   const { page } = await open('en-GB');
-  expect(await page.locator('html').getAttribute('lang')).toBe('en');
+  await expect.poll(() => page.locator('html').getAttribute('lang')).toBe('en');
   const scripts = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name));
   expect(scripts.filter((name) => /\/(?:de|ja)-[^/]*\.js$/.test(name))).toEqual([]);
   await page.context().close();
@@ -65,11 +65,11 @@ test('a tag speaks the language that it asks for once it is opened, and its pane
   const tag = `<script nonce="a" src="${hosts.cdn}embed.js" data-lang="de" data-title="Laden" data-panel data-model="${hosts.cdn}none.gguf"></script>`;
   const { page, requests, said } = await visitHost(hosts, { body: tag, csp });
   const launcher = page.getByTestId('launcher');
-  expect(await launcher.getAttribute('aria-label')).toBe('Laden öffnen');
+  await expect.poll(() => launcher.getAttribute('aria-label')).toBe('Laden öffnen');
   expect(requests.filter((address) => address.includes('embed_'))).toEqual([]);
   await launcher.click();
   await expect.poll(() => page.getByTestId('close').getAttribute('aria-label'), SOON).toBe(german.embed.close);
-  expect(await page.getByTestId('vivace-embed').getAttribute('lang')).toBe('de');
+  await expect.poll(() => page.getByTestId('vivace-embed').getAttribute('lang')).toBe('de');
   await page.getByTestId('panel-button').click();
   const { title, invitation } = germanPanel.toolbar;
   await expect.poll(() => page.getByTestId('metrics').locator('h2').first().textContent(), SOON).toBe(title);

@@ -86,7 +86,9 @@ test('a part that cannot be had is an error with a remedy, and comes with the ne
   const opened = await open();
   const { page, files } = opened;
   await progress(page).and(page.locator('[data-state=error]')).waitFor();
-  expect(await textOf(progress(page))).toMatch(/part of the engine could not be loaded.*try again.*reload the page/is);
+  await expect
+    .poll(() => textOf(progress(page)))
+    .toMatch(/part of the engine could not be loaded.*try again.*reload the page/is);
   lost = null;
   await page.getByRole('button', { name: 'Try again' }).click();
   expect(await answer(opened)).not.toBe('');
