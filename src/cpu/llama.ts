@@ -116,6 +116,24 @@ export class CpuLlama {
     }
   }
 
+  /** Keys and values of `tokens` positions from `first` on: those of all layers in turn, keys before values. */
+  readRows(first: number, tokens: number): Float32Array<ArrayBuffer> {
+    const width = this.config.nKvHeads * this.config.headDim;
+    const rows = new Float32Array(2 * this.cache.length * tokens * width);
+    for (const [i, row] of this.cache.flatMap(({ k, v }) => [k, v]).entries()) {
+      rows.set(row.subarray(first * width, (first + tokens) * width), i * tokens * width);
+    }
+    return rows;
+  }
+
+  /** Puts back what `readRows` gave. */
+  writeRows(first: number, tokens: number, rows: Float32Array): void {
+    const width = this.config.nKvHeads * this.config.headDim;
+    for (const [i, row] of this.cache.flatMap(({ k, v }) => [k, v]).entries()) {
+      row.set(rows.subarray(i * tokens * width, (i + 1) * tokens * width), first * width);
+    }
+  }
+
   /** Logits (vocab) after token `id` at `position`. Its keys and values replace those of the cache at that position. */
   forward(id: number, position: number): Float32Array {
     return this.logits(this.forwardHidden(id, position));

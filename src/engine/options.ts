@@ -206,6 +206,18 @@ export const LOAD_OPTIONS = /* @__PURE__ */ and(LOAD_SETTINGS, {
     name: 'kv-budget',
     help: 'Most bytes of conversations kept beside the one that runs, so that none is read again. 0 keeps none.',
   },
+  /**
+   * Keys and values of these beginnings of conversations stay in this browser, up to 256 MB, and come back after a
+   * reload where reading is faster than computing. Only beside a model that this browser keeps (`cache`). Their text
+   * can be rebuilt from them. `system`: the system prompt and the tools, from 256 tokens on.
+   */
+  keepPrompts: {
+    kind: 'choice',
+    choices: { system: 'system prompts and tools', all: 'whole conversations', none: '' },
+    default: 'system',
+    name: 'keep-prompts',
+    help: 'What is still read after a reload: keys and values in this browser, from which the text can be rebuilt.',
+  },
   /** A tensor with a NaN or an infinity is an error that names it. Reading takes several times as long. */
   debug: {
     kind: 'switch',

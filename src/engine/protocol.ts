@@ -152,9 +152,10 @@ export interface PerToken {
 /**
  * Where the cached tokens of a prompt came from: still in the cache, or copied back from a conversation that was kept
  * beside it. Or why a longer beginning, once known, is computed again: given up for the budget, refused memory, dropped
- * after a fault of the GPU, or not asked for. `new`: no known conversation begins like this.
+ * after a fault of the GPU, or not asked for. `stored`: read from this browser's storage. `new`: no known conversation
+ * begins like this.
  */
-export type CacheReport = 'live' | 'parked' | 'new' | 'evicted' | 'refused' | 'cleared' | 'off';
+export type CacheReport = 'live' | 'parked' | 'stored' | 'new' | 'evicted' | 'refused' | 'cleared' | 'off';
 
 export interface RunMetrics {
   /** The conversations kept beside the cache after the answer's beginning, and their bytes. Absent in older runs. */
@@ -183,6 +184,8 @@ export interface Usage {
   promptTokens: number;
   /** Prompt tokens whose keys and values are there from earlier requests: in the cache, or kept beside it. */
   cachedTokens: number;
+  /** Those of them that were read from this browser's storage. Absent without any. */
+  storedTokens?: number;
   completionTokens: number;
   /** Those of the completion that are thinking. */
   reasoningTokens: number;

@@ -22,6 +22,7 @@ import { type ActivationType, type Arithmetic, arithmeticOf } from './arithmetic
 import { PREFILL_CHUNK } from './buffers';
 import { type ModelConfig, vectorsOf } from './config/config';
 import { KvBranches } from './kv_branches';
+import { KvPieces } from './kv_pieces';
 import { type Layer, Layers } from './layers';
 import type { LinearSources, Operation } from './linears';
 import { allocateMemory, type ContextOptions, type ModelMemory, shapeOf } from './memory';
@@ -283,6 +284,12 @@ export class Llama {
   get kvBranches(): KvBranches {
     const { gpu, kvCache, attentionShape } = this.parts.sources;
     return new KvBranches(gpu, kvCache, attentionShape, (ids) => this.writeTokens(ids, 0));
+  }
+
+  /** Keys and values as bytes, for storage. */
+  get kvPieces(): KvPieces {
+    const { gpu, kvCache, attentionShape } = this.parts.sources;
+    return new KvPieces(gpu, kvCache, attentionShape, (ids) => this.writeTokens(ids, 0));
   }
 
   get kvCacheBytes(): number {

@@ -1,11 +1,12 @@
-// Parked keys and values on the GPU: what comes back is what was there, in as many arenas as the cache has, and refused
-// memory leaves nothing behind.
+// Parked keys and values on the GPU, and those that go to storage: what comes back is what was there, in as many arenas
+// as the cache has, and refused memory leaves nothing behind.
 
 import { afterEach, describe, expect, test } from 'vitest';
 import type { BufferRange } from '../../src/gpu/buffer_range';
 import { readConfig } from '../../src/model/config/read';
 import { KvBranches } from '../../src/model/kv_branches';
 import { createKvCache } from '../../src/model/kv_cache';
+import { KvPieces } from '../../src/model/kv_pieces';
 import { openModel } from '../../src/storage/model_file';
 import { faultyGpu } from '../faults/memory_faults';
 import { modelFile } from './tiny_gguf';
@@ -28,6 +29,7 @@ async function cacheOf(kvType: 'f16' | 'f32', layersPerArena: number) {
   const tokens: Uint32Array[] = [];
   const shape = { nKvHeads: config.nKvHeads, headDim: config.headDim, kvType, contextLength: CONTEXT };
   const branches = new KvBranches(gpu, cache, shape, (ids) => void tokens.push(ids));
+  const pieces = new KvPieces(gpu, cache, shape, (ids) => void tokens.push(ids));
   const ranges = [...cache.k, ...cache.v];
   /** Another number in each byte of each range. */
   const fill = (seed: number) =>
@@ -46,7 +48,7 @@ async function cacheOf(kvType: 'f16' | 'f32', layersPerArena: number) {
     }
     return parts;
   };
-  return { gpu, faults, cache, branches, tokens, fill, read, split };
+  return { gpu, faults, cache, branches, pieces, tokens, fill, read, split };
 }
 
 describe.each([
@@ -83,6 +85,31 @@ describe.each([
     await branches.park(10);
     gpu.destroy(); // an unload
     expect([faults.live.size, gpu.allocatedBytes]).toEqual([0, 0]);
+  });
+
+  test('a piece for storage comes back as it was, also in a cache of other arenas', async () => {
+    const [from, to] = [await cacheOf(kvType, layersPerArena), await cacheOf(kvType, 1)];
+    from.fill(1);
+    to.fill(99);
+    const before = await to.read();
+    const bytes = await from.pieces.read(4, 8);
+    expect(bytes?.length).toBe(8 * from.branches.bytesPerToken);
+    const ids = Uint32Array.from({ length: 12 }, (_, i) => i);
+    expect(bytes && (await to.pieces.write(ids, 4, bytes))).toBe(true);
+    const after = await to.read();
+    expect(to.split(after, 4)[0]).toEqual(to.split(before, 4)[0]);
+    expect(to.split(after, 12)[1]).toEqual(to.split(before, 12)[1]);
+    expect(Buffer.compare((await to.pieces.read(4, 8)) ?? new Uint8Array(), bytes ?? new Uint8Array(1))).toBe(0);
+    const rowOf = (all: readonly Uint8Array[]) => all.map((range) => range.slice((4 * range.length) / 2 / CONTEXT)[0]);
+    expect(rowOf(after)).toEqual(rowOf(await from.read()));
+    expect(to.tokens).toEqual([ids]);
+    await expect(to.pieces.write(ids, 3, bytes ?? new Uint8Array())).rejects.toThrow(RangeError);
+    to.faults.refuse((_n) => true);
+    expect([await to.pieces.read(4, 8), await to.pieces.write(ids, 4, bytes ?? new Uint8Array())]).toEqual([
+      null,
+      false,
+    ]);
+    expect(to.gpu.failure).toBeNull();
   });
 });
 

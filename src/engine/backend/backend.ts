@@ -49,6 +49,17 @@ export interface Parking {
   park(tokens: number): Promise<ParkedKv | null>;
 }
 
+/** Keys and values of some positions as bytes, the same for each cache of this model. Between requests only. */
+export interface KvBytes {
+  /** Reads `tokens` positions from `first` on. Null where memory is refused. */
+  read(first: number, tokens: number): Promise<Uint8Array<ArrayBuffer> | null>;
+  /**
+   * Writes what `read` gave for positions from `first` up to the end of `ids`, and the ids themselves. False where
+   * memory is refused.
+   */
+  write(ids: Uint32Array<ArrayBuffer>, first: number, bytes: Uint8Array<ArrayBuffer>): Promise<boolean>;
+}
+
 /** Most steps of one `decodeMany`. */
 export const MOST_SHARED = 16;
 
@@ -72,6 +83,8 @@ export interface Backend {
   readonly peakGpuBytes: number | null;
   /** Absent: a request finds what the one before left in the cache, and no more. */
   readonly parking?: Parking;
+  /** Absent: no prompt outlives the engine. */
+  readonly kvBytes?: KvBytes;
 
   /**
    * Begins a request, before its first pass. `timed` asks for step times if the GPU has a clock. Waits where a

@@ -16,7 +16,7 @@ import type { SamplingParams } from '../../sampling/sampling';
 import { unpackTokens } from '../../sampling/token_bytes';
 import type { TensorInfo } from '../../storage/formats/tensor';
 import type { AttentionChoice, StepChoice } from '../protocol';
-import type { Arrival, Backend, Constraint, ParkedKv, Parking, Stopped } from './backend';
+import type { Arrival, Backend, Constraint, KvBytes, ParkedKv, Parking, Stopped } from './backend';
 import { nextTask } from './next_task';
 
 const BLOCK_TYPE: Record<QuantizedFormat, BlockType> = { q8: 'Q8_0', q4: 'Q4_0' };
@@ -136,6 +136,18 @@ export class CpuBackend implements Backend {
 
   get parking(): Parking {
     return { bytesPerToken: kvBytesPerToken(this.config, 'f32'), park: async (tokens) => this.park(tokens) };
+  }
+
+  get kvBytes(): KvBytes {
+    const { llama, tokens } = this;
+    return {
+      read: async (first, count) => new Uint8Array(llama.readRows(first, count).buffer),
+      async write(ids, first, bytes) {
+        llama.writeRows(first, ids.length - first, new Float32Array(bytes.slice().buffer));
+        tokens.set(ids);
+        return true;
+      },
+    };
   }
 
   private park(tokens: number, from?: ReturnType<CpuLlama['park']>): ParkedKv | null {

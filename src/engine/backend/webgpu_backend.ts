@@ -20,6 +20,7 @@ import {
   type Arrival,
   type Backend,
   type Constraint,
+  type KvBytes,
   MOST_SHARED,
   type OnTuneResult,
   type Parking,
@@ -112,6 +113,10 @@ export class WebGpuBackend implements Backend {
 
   get parking(): Parking {
     return this.llama.kvBranches;
+  }
+
+  get kvBytes(): KvBytes {
+    return this.llama.kvPieces;
   }
 
   begin(sampling: SamplingParams, timed: boolean, constraint: Constraint | null = null): void | Promise<void> {

@@ -33,6 +33,7 @@ import { allocateModel, chooseCpuContext, typedMemory } from './load_memory';
 import { checkActivations, chooseContext, chooseKvBudget, type ResolvedLoad, resolveLoad } from './load_options';
 import { LoadTracker } from './load_tracker';
 import { readSamplingDefaults } from './sampling_defaults';
+import { type StoredModel, storedModel } from './stored_model';
 
 /** A model that can run. */
 export interface ReadyModel {
@@ -51,6 +52,8 @@ export interface LoadedModel {
   session: ReadyModel;
   info: EngineInfo;
   isKept?: boolean;
+  /** Which prompts outlive the engine, and what they have in common: null where the browser does not keep the model. */
+  stored?: { keeps: 'system' | 'all'; location: string; model: Promise<StoredModel | null> };
 }
 
 /** Loads the model at a location: opens its files, chooses a backend, and reads the weights while pipelines compile. */
@@ -127,7 +130,12 @@ async function loadOnce(
     const loaded = await loadFiles(model, options, tracker, warnings, signal);
     if (sha256 !== undefined && !isVerified) warnings.push(UNVERIFIED);
     cache?.noteLoaded();
-    return { ...loaded, isKept: cache?.isKept };
+    closing = cache?.close();
+    if (!cache || !closing) return loaded;
+    const { keepPrompts: keeps } = options;
+    const common = closing.then(() => storedModel(cache, loaded.info, options)).catch(() => null);
+    const stored = keeps === 'none' ? undefined : { keeps, location: cache.location, model: common };
+    return { ...loaded, isKept: cache.isKept, stored };
   } catch (thrown) {
     const error = typedMemory(thrown, attempt.readBytes);
     ended.abort(error);

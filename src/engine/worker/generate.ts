@@ -21,7 +21,7 @@ import { IdsInFlight } from './ids_in_flight';
 import { patiently } from './patience';
 import { Pause } from './pause';
 import { fittingPrompt, type Prompt } from './prompt';
-import { cacheFigures, leaveCache, takeCache, withMemory } from './reuse';
+import { cacheFigures, leaveCache, notePrompt, takeCache, usageOf, withMemory } from './reuse';
 import { RunAhead } from './run_ahead';
 import { gpuTimes, runMetrics } from './run_metrics';
 import type { Session } from './session';
@@ -55,7 +55,8 @@ export async function generate(
 
   const isReplay = replays(backend, told.length);
   const ran = isReplay ? prompt : known;
-  const { cached, report } = await takeCache(session, ran, request);
+  const taken = await takeCache(session, ran, request, stopped);
+  const { cached, report } = taken;
   const cachedTokens = Math.min(cached, prompt.length);
   const inFlight = new IdsInFlight(backend, clock, runAhead);
   const giveUps = new GiveUps(backend, inFlight);
@@ -105,9 +106,9 @@ export async function generate(
   const steps = inFlight.queued - 1 + inFlight.discarded;
   const counts = { prefilled: catchUp.prefilled, steps, before: catchUp.counters, depth: runAhead.depth };
   const { parts, ...end } = answer.finish();
-  const { reasoningTokens } = parser;
-  const usage = { promptTokens: prompt.length, cachedTokens, completionTokens: answer.ids.length, reasoningTokens };
+  const usage = usageOf(prompt, taken, answer, parser.reasoningTokens);
   const metrics = { ...runMetrics(backend, clock, counts), ...cacheFigures(session, report) };
+  notePrompt(session, request, catchUp.prefilled, report === 'stored' ? null : metrics);
   emit([...parts, { type: 'done', ...end, seed: sampling.seed, usage, metrics }]);
   await settle(session, giveUps, emit, timed ? gpuTimes(backend, clock) : null);
 }

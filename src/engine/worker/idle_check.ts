@@ -9,7 +9,11 @@ export class IdleCheck {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private last = performance.now();
 
-  constructor(private readonly check: () => void) {}
+  constructor(
+    private readonly check: () => void,
+    private readonly idleMs = IDLE_MS,
+    private readonly apartMs = APART_MS,
+  ) {}
 
   /** A request came: nothing is checked until `idle`. */
   busy(): void {
@@ -19,7 +23,7 @@ export class IdleCheck {
   /** All requests have ended. A check follows, unless a request comes first; without further use it is the only one. */
   idle(): void {
     clearTimeout(this.timer);
-    const waitMs = Math.max(IDLE_MS, this.last + APART_MS - performance.now());
+    const waitMs = Math.max(this.idleMs, this.last + this.apartMs - performance.now());
     this.timer = setTimeout(() => {
       this.last = performance.now();
       this.check();

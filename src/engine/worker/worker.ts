@@ -4,6 +4,7 @@ import { type Endpoint, transfer } from 'comlink';
 import { arrived, InvalidRequestError } from '../../errors';
 import { deleteModel, listModels } from '../../storage/cache/cached_models';
 import { inStores } from '../../storage/cache/watched_stores';
+import { deletePrompts } from '../../storage/prompts/prompt_store';
 import { type Hasher, portHasher, serveHasher } from '../../storage/source/hash_port';
 import type { OnTuneResult } from '../backend/backend';
 import { toFailure } from '../failure';
@@ -28,6 +29,7 @@ import { encodeInput } from './prompt';
 import { withMemory } from './reuse';
 import { serve } from './serve';
 import type { Session } from './session';
+import { type InTurn, idleWriter, storedPrompts } from './stored_prompts';
 
 interface Model extends LoadedModel {
   session: Session;
@@ -62,6 +64,7 @@ function enqueue<Message>(
   const state = { stopped: false };
   requests.add(state);
   idleCheck.busy();
+  idleWrite.busy();
   port.onmessage = () => {
     state.stopped = true;
     pause.wake();
@@ -78,6 +81,7 @@ function enqueue<Message>(
     } finally {
       requests.delete(state);
       if (requests.size === 0) idleCheck.idle();
+      if (requests.size === 0) idleWrite.idle();
     }
   };
   queue = queue.then(run);
@@ -91,10 +95,24 @@ const idleCheck = new IdleCheck(() => {
     const message = await session.backend.recheck?.(() => requests.size > 0).catch(() => null);
     if (!message) return;
     session.branches?.clear(session); // keys and values may be the wrong kernel's
+    void session.stored?.distrust();
     session.cachedIds = [];
     warnings = [...warnings, { code: 'attention-drifted', message }];
   };
   queue = queue.then(recheck);
+});
+
+/** Writes prompts for a later load, until a request comes. */
+const idleWrite = idleWriter(() => {
+  if (!model) return;
+  const { session } = model;
+  const goesOn = () => model?.session === session && !isLost && !pause.isOn && requests.size === 0;
+  const inTurn: InTurn = (work) => {
+    const turn = queue.then(() => (goesOn() ? work() : null));
+    queue = turn.then(ignore, ignore);
+    return turn;
+  };
+  void session.stored?.write(session, inTurn, goesOn);
 });
 
 /** Size of a file that takes longer to hash than a worker takes to start. */
@@ -150,7 +168,7 @@ const api: WorkerApi = {
       const made = await loadModel(location, options, onProgress, loading.signal, createHasher, alone.signal, before);
       const { parking } = made.session.backend;
       const branches = parking && new Branches(parking, made.info.kvBudgetBytes ?? 0);
-      model = { ...made, session: Object.assign(made.session, { pause, branches }) };
+      model = { ...made, session: Object.assign(made.session, { pause, branches, stored: storedPrompts(made) }) };
       warnings = model.info.warnings;
       void model.session.backend.failing?.then((error) => {
         isLost = true;
@@ -223,16 +241,22 @@ const api: WorkerApi = {
 
   listCachedModels: () => inStores(listModels, []),
 
-  deleteCachedModel: (location) => inStores((stores) => deleteModel(stores, location), undefined),
+  async deleteCachedModel(location) {
+    await inStores((stores) => deleteModel(stores, location), undefined);
+    await deletePrompts(location); // a running engine writes none again
+  },
 
   async unload() {
     for (const request of requests) request.stopped = true;
     pause.wake();
     await queue;
     idleCheck.busy();
+    idleWrite.busy();
     model?.session.backend.destroy();
     model = null;
   },
 };
+
+function ignore(): void {}
 
 serve(api, globalThis as unknown as Endpoint);

@@ -140,6 +140,7 @@ export const summary: Check<TbtSummary> = (value, name) =>
 export const usage = fields<Usage>({
   promptTokens: count,
   cachedTokens: count,
+  storedTokens: optional(count),
   completionTokens: count,
   reasoningTokens: count,
 });
@@ -148,6 +149,7 @@ export const cache = fields<NonNullable<RunMetrics['cache']>>({
   report: oneOf<CacheReport>({
     live: true,
     parked: true,
+    stored: true,
     new: true,
     evicted: true,
     refused: true,

@@ -1,11 +1,13 @@
 // Keeps a model's files while it loads and serves them at the next load: pieces first, manifests last. Refused, full or
 // lossy storage never breaks a load, which continues from the network.
 
+import { sha256 } from '@noble/hashes/sha2.js';
 import { removeUnnamed } from './cached_models';
 import { type FileManifest, isEnough, isSameVersion, pieceLength, type Resolved } from './manifest';
 import type { Presence } from './manifest_store';
 import { ModelRecord } from './model_record';
 import { PieceKeeper } from './piece_keeper';
+import { toHex } from './piece_store';
 import { openStores, type Stores } from './stores';
 import { TabWaits } from './tab_waits';
 import { describeFull, describeTrouble, troubleCode } from './trouble';
@@ -48,7 +50,8 @@ export class ModelCache {
   private readonly told = new Set<string>();
 
   private constructor(
-    private readonly location: string,
+    /** The model's address. */
+    readonly location: string,
     stores: Stores,
     private readonly onWarning: OnCacheWarning,
     /** Compares the cached files with the server's, even when the model is complete. */
@@ -103,6 +106,13 @@ export class ModelCache {
   /** True if the next load needs nothing of the network. */
   get isKept(): boolean {
     return this.pieces.keeps && this.missed.size === 0 && [...this.record.files.values()].every(isEnough);
+  }
+
+  /** A hash of all bytes of the model that were needed, or null where a part of them is not kept. After `close`. */
+  get contents(): string | null {
+    if (!this.isKept || this.record.isGone) return null;
+    const files = [...this.record.files.values()].map(({ url, hashes }) => `${url} ${hashes.join(' ')}`);
+    return toHex(sha256(new TextEncoder().encode(files.sort().join('\n'))));
   }
 
   /** Ends the load, successful or not, after storing what is in progress. Never throws. */

@@ -59,6 +59,11 @@ function describe(
   };
 }
 
+/** True while the model at an address is kept, at least in part. */
+export async function isModelKept({ manifests }: Stores, location: string): Promise<boolean> {
+  return parseModel(location, await manifests.get(modelKey(location))) !== null;
+}
+
 /** Age after which an unnamed piece is a stray. Younger ones may belong to a load in another tab. */
 const STRAY_MS = 60 * 60 * 1000;
 

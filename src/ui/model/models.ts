@@ -12,6 +12,8 @@ import type { Deleted } from '../catalogue/delete_model';
 import type { Offers } from '../catalogue/offers';
 import { icons } from '../shared/icons';
 import { sharedStyles } from '../shared/shared_styles';
+import './kept_prompts';
+import type { VivaceKeptPrompts } from './kept_prompts';
 import { readModelAddress, showAddress } from './model_address';
 import { describeKept, describeUsage, describeUse } from './model_words';
 import { modelsStyles } from './models_styles';
@@ -67,7 +69,8 @@ export class VivaceModels extends WordedElement {
 
   /** Reads the list of kept models anew. */
   async refresh(): Promise<void> {
-    const [usage] = await Promise.all([cacheUsage(), this.offers?.readKept()]);
+    const prompts = this.renderRoot.querySelector<VivaceKeptPrompts>('vivace-kept-prompts');
+    const [usage] = await Promise.all([cacheUsage(), this.offers?.readKept(), prompts?.refresh()]);
     this.usage = usage;
   }
 
@@ -142,6 +145,7 @@ export class VivaceModels extends WordedElement {
           : html`<p class="help" data-testid="kept-none">${text.noneKept}</p>`
       }
       ${offers?.kept?.length ? html`<p class="help" data-testid="kept-total">${describeUsage(offers.kept, this.usage)}</p>` : nothing}
+      <vivace-kept-prompts @vivace-prompts-deleted=${this.onPromptsDeleted}></vivace-kept-prompts>
     </section>`;
   }
 
@@ -215,6 +219,11 @@ export class VivaceModels extends WordedElement {
     this.said = failure === null ? text.deleted(name) : text.notDeleted(name, failure);
     await this.refresh();
     this.renderRoot.querySelector<HTMLElement>('#kept-title')?.focus();
+  };
+
+  private onPromptsDeleted = async () => {
+    this.usage = await cacheUsage();
+    this.renderRoot.querySelector<HTMLElement>('#kept-title')?.focus(); // the button is gone
   };
 
   private closeOutside = (event: Event) => {

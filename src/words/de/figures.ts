@@ -63,6 +63,7 @@ export const figures: typeof source = {
   cacheReports: {
     live: 'die letzte Anfrage',
     parked: 'ein im Speicher behaltener Chat',
+    stored: 'im Speicher dieses Browsers',
     new: 'nichts fängt so an',
     evicted: 'aufgegeben: kein Platz mehr',
     refused: 'aufgegeben: die GPU brauchte Speicher',

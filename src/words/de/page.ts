@@ -82,6 +82,9 @@ export const page: PageWords = {
     running: 'läuft',
   },
   kept: {
+    prompts: (size) => `Prompts, die nach einem Neuladen nicht neu gelesen werden müssen: ${size}.`,
+    deletePrompts: 'Prompts löschen',
+    deletedPrompts: 'Prompts gelöscht.',
     here: (size) => `${size} hier`,
     part: (percent, size) => `${percent} % von ${size} hier`,
     usedToday: 'heute verwendet',

@@ -54,6 +54,7 @@ export const figures = {
   cacheReports: {
     live: 'the last request',
     parked: 'a chat kept in memory',
+    stored: 'kept in this browser’s storage',
     new: 'nothing begins like this',
     evicted: 'given up: no room left',
     refused: 'given up: the GPU needed memory',

@@ -78,6 +78,9 @@ export const page = {
     running: 'running',
   },
   kept: {
+    prompts: (size: string) => `Prompts kept so that a reload needn’t work through them again: ${size}.`,
+    deletePrompts: 'Delete prompts',
+    deletedPrompts: 'Prompts deleted.',
     here: (size: string) => `${size} here`,
     part: (percent: number, size: string) => `${percent} % of ${size} here`,
     usedToday: 'last used today',

@@ -54,6 +54,7 @@ export const figures: typeof source = {
   cacheReports: {
     live: '直前のリクエスト',
     parked: 'メモリに残したチャット',
+    stored: 'ブラウザーの保存領域',
     new: '同じ始まりのものなし',
     evicted: '破棄済み: 空きなし',
     refused: '破棄済み: GPU メモリ不足',

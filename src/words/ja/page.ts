@@ -83,6 +83,9 @@ export const page: PageWords = {
     running: '実行中',
   },
   kept: {
+    prompts: (size) => `再読み込み後に読み直さなくてよいプロンプト：${size}。`,
+    deletePrompts: 'プロンプトを削除',
+    deletedPrompts: 'プロンプトを削除しました。',
     here: (size) => `${size} 保存済み`,
     part: (percent, size) => `${size} のうち ${percent} % 保存済み`,
     usedToday: '今日使用',

@@ -1,0 +1,91 @@
+// Keys and values of some positions as bytes, for storage: keys of all layers, then values, each (n_kv_heads, tokens,
+// head_dim) per layer. The same bytes however the cache is cut into buffers.
+
+import type { AttentionShape } from '../attention/attention';
+import { GpuMemoryError } from '../errors';
+import { GPU_COPY_DST, GPU_COPY_SRC, GPU_MAP_READ, type Gpu } from '../gpu/device';
+import type { KvCache } from './kv_cache';
+
+type Shape = Pick<AttentionShape, 'nKvHeads' | 'headDim' | 'kvType' | 'contextLength'>;
+
+export class KvPieces {
+  private readonly rowBytes: number;
+
+  constructor(
+    private readonly gpu: Gpu,
+    private readonly kvCache: KvCache,
+    private readonly shape: Shape,
+    /** Writes the ids of positions 0, 1, ..., which the penalties read. */
+    private readonly writeTokens: (ids: Uint32Array<ArrayBuffer>) => void,
+  ) {
+    this.rowBytes = shape.headDim * (shape.kvType === 'f16' ? 2 : 4);
+  }
+
+  /** Reads `tokens` positions from `first` on. Null where memory is refused. */
+  async read(first: number, tokens: number): Promise<Uint8Array<ArrayBuffer> | null> {
+    const { gpu } = this;
+    const size = this.sizeOf(tokens);
+    const staging = await this.create(size, GPU_MAP_READ | GPU_COPY_DST);
+    if (!staging) return null;
+    try {
+      const encoder = gpu.device.createCommandEncoder({ label: 'stored.read' });
+      let at = 0;
+      for (const { buffer, offset } of this.rows(first)) {
+        encoder.copyBufferToBuffer(buffer, offset, staging, at, tokens * this.rowBytes);
+        at += tokens * this.rowBytes;
+      }
+      gpu.submit(encoder.finish());
+      return new Uint8Array(await gpu.readMapped(staging, size));
+    } finally {
+      gpu.destroyBuffer(staging);
+    }
+  }
+
+  /** Writes what `read` gave for positions from `first` on, up to the end of `ids`. False where memory is refused. */
+  async write(ids: Uint32Array<ArrayBuffer>, first: number, bytes: Uint8Array<ArrayBuffer>): Promise<boolean> {
+    const { gpu } = this;
+    const tokens = ids.length - first;
+    const size = this.sizeOf(tokens);
+    if (bytes.length !== size) throw new RangeError(`${tokens} tokens are ${size} bytes, not ${bytes.length}.`);
+    const staging = await this.create(size, GPU_COPY_SRC | GPU_COPY_DST);
+    if (!staging) return false;
+    gpu.write(staging, bytes);
+    const encoder = gpu.device.createCommandEncoder({ label: 'stored.write' });
+    let at = 0;
+    for (const { buffer, offset } of this.rows(first)) {
+      encoder.copyBufferToBuffer(staging, at, buffer, offset, tokens * this.rowBytes);
+      at += tokens * this.rowBytes;
+    }
+    gpu.submit(encoder.finish());
+    gpu.destroyBuffer(staging);
+    this.writeTokens(ids);
+    return true;
+  }
+
+  private sizeOf(tokens: number): number {
+    return 2 * this.kvCache.k.length * this.shape.nKvHeads * tokens * this.rowBytes;
+  }
+
+  private async create(size: number, usage: GPUBufferUsageFlags): Promise<GPUBuffer | null> {
+    try {
+      return await this.gpu.guardMemory('A stored prompt', () => this.gpu.createBuffer('stored', size, usage));
+    } catch (error) {
+      if (error instanceof GpuMemoryError && !this.gpu.failure) return null;
+      throw error;
+    }
+  }
+
+  /** Where position `first` of each head lies. */
+  private *rows(first: number): Iterable<{ buffer: GPUBuffer; offset: number }> {
+    const { nKvHeads, contextLength } = this.shape;
+    for (const name of ['k', 'v'] as const) {
+      for (const arena of this.kvCache.arenas) {
+        for (let row = 0; row < arena.nLayers * nKvHeads; row++) {
+          const layer = Math.floor(row / nKvHeads) * arena.layerBytes;
+          const position = (row % nKvHeads) * contextLength + first;
+          yield { buffer: arena[name], offset: layer + position * this.rowBytes };
+        }
+      }
+    }
+  }
+}
