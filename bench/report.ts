@@ -419,6 +419,19 @@ export interface KvFigures {
   liveMs: number;
   /** Prompt tokens that were reused when the chat came back. */
   cachedTokens: number;
+  /** Null where this browser stores nothing. */
+  stored: StoredFigures | null;
+}
+
+/** A prompt that an engine before has written to storage. */
+export interface StoredFigures {
+  bytes: number;
+  writeMs: number;
+  /** To the first token: computed, and from storage. */
+  coldMs: number;
+  ttftMs: number;
+  /** Prompt tokens that came from storage. 0 where computing is faster. */
+  tokens: number;
 }
 
 export interface KvRow {

@@ -1,10 +1,11 @@
 // `bench -- kv`: two chats that take turns on one cache. What a parked chat takes, how long its copies take, and the
-// time to the first token of a chat that is new, that comes back, and that never left.
+// time to the first token of a chat that is new, that comes back, that never left, and that is there after a reload.
 
 import { Branches } from '../../src/engine/worker/branches';
 import type { BenchResult, KvFigures, KvRow, Refusal, ShapeName } from '../report';
 import type { Bench } from './bench';
 import { seededPrompt } from './seeded_tokenizer';
+import { measureStored } from './stored';
 import { type Answer, answer, openSynthetic, refusalOf, type SyntheticModel, warmUp } from './synthetic_session';
 
 const LENGTHS = [512, 1024, 4096];
@@ -69,6 +70,7 @@ async function measureTurns(bench: Bench, model: SyntheticModel, tokens: number)
     session.branches.giveUp();
   }
   session.branches = undefined;
+  const stored = await measureStored(model, prompt(), TOKENS, bench.request.rounds).catch(() => null);
   const ttft = (answers: readonly Answer[]) => median(answers.map(({ metrics }) => metrics.ttftMs ?? 0));
   return {
     bytes: tokens * parking.bytesPerToken,
@@ -77,6 +79,7 @@ async function measureTurns(bench: Bench, model: SyntheticModel, tokens: number)
     backMs: ttft(heard.back),
     liveMs: ttft(heard.live),
     cachedTokens: Math.min(...heard.back.map(({ usage }) => usage.cachedTokens)),
+    stored,
   };
 }
 

@@ -11,7 +11,7 @@ import type { BenchWorker } from './worker';
 import SuiteWorker from './worker?worker&inline';
 
 /** Suites that measure what the engine's worker would see. */
-const IN_WORKER: readonly SuiteName[] = ['decode', 'prefill', 'step'];
+const IN_WORKER: readonly SuiteName[] = ['decode', 'prefill', 'step', 'kv'];
 
 /** The request of a page that keeps the GPU busy beside another. */
 interface NeighborRequest {

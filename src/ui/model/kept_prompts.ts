@@ -1,4 +1,4 @@
-// <vivace-kept-prompts>: what prompts take in this browser's storage, and a button that deletes them. Empty without any.
+// <vivace-kept-prompts>: what prompts take in this browser's storage, and a button that deletes them.
 
 import { css, html, nothing } from 'lit';
 import { deleteStoredPrompts, storedPromptBytes } from '../../engine/engine';

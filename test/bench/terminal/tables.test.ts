@@ -281,6 +281,7 @@ test('kv: what a parked chat takes, and the first token of one that comes back',
     backMs: 6,
     liveMs: 4,
     cachedTokens: 4095,
+    stored: { bytes: 2 * 67e6, writeMs: 300, coldMs: 160, ttftMs: 80, tokens: 4096 },
   };
   const refused = { code: 'gpu-memory', message: 'Too large.' };
   const report: BenchReport = {
@@ -294,6 +295,8 @@ test('kv: what a parked chat takes, and the first token of one that comes back',
     ],
   };
   const lines = benchTables(report).split('\n').slice(3);
-  expect(lines[2]).toMatch(/^llama-3.2-1b +4096 +134 +2\.50 +0\.400 +160 +6\.00 +3\.75 % +4\.00 +4095$/);
+  expect(lines[2]).toMatch(
+    /^llama-3.2-1b +4096 +134 +2\.50 +0\.400 +160 +6\.00 +3\.75 % +4\.00 +4095 +134 +300 +80\.0 +50\.0 %$/,
+  );
   expect(lines[3]).toBe('llama-3.1-8b, 4096 tokens: Too large.');
 });
