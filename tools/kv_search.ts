@@ -20,10 +20,10 @@ await runTool('npm run kv-search --', FLAGS, async ({ histories = 1000, steps = 
     await play(seed + done, steps, counts);
     const isLast = done + 1 === histories;
     if (!isLast && (done + 1) % ROUND > 0) continue;
-    const { requests, promptTokens, cachedTokens, parked, aborted, wrong } = counts;
+    const { requests, promptTokens, cachedTokens, parked, stored, aborted, wrong } = counts;
     const share = Math.round((100 * cachedTokens) / promptTokens);
     console.log(
-      `${done + 1} histories, ${requests} answers (${aborted} aborted, ${parked} of parked chats), ` +
+      `${done + 1} histories, ${requests} answers (${aborted} aborted, ${parked} of parked chats, ${stored} from storage), ` +
         `${share} % of the prompts cached, ${wrong.length} wrong`,
     );
   }

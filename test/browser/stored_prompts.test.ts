@@ -13,7 +13,7 @@ interface PageWindow extends Window {
 const MODEL = 'models/storyteller/storyteller-q8_0.gguf';
 const SYSTEM = 'You tell stories of a brave cat that sails over the wide sea. '.repeat(17); // a few more than 256 tokens
 /** Bytes of 128 tokens. */
-const PIECE = 852_008;
+const PIECE = 1_048_616;
 
 let site: Site;
 let visited: Visit;

@@ -3,12 +3,13 @@
 import { expect, test } from 'vitest';
 import { newCounts, openHistories } from './histories';
 
-test('12 random histories of send, edit, regenerate, abort and switch', async () => {
+test('12 random histories of send, edit, regenerate, abort, switch and reload', async () => {
   const play = await openHistories();
   const counts = newCounts();
   for (let seed = 1; seed <= 12; seed++) await play(seed, 8, counts);
   expect(counts.wrong).toEqual([]);
   expect(counts.requests).toBe(96);
   expect(counts.parked).toBeGreaterThan(4);
+  expect(counts.stored).toBeGreaterThan(2);
   expect(counts.aborted).toBeGreaterThan(10);
 });

@@ -36,6 +36,9 @@ interface Sources {
   bytesPerToken: number;
   /** What a later load shall find: the system prompt, or all that the cache holds. */
   keeps: 'system' | 'all';
+  /** Tests take short prompts and pieces. */
+  leastStored?: number;
+  pieceTokens?: number;
   now?: () => number;
 }
 
@@ -57,7 +60,7 @@ export class StoredPrompts {
   private isFull = false;
 
   constructor(private readonly sources: Sources) {
-    this.tokens = tokensPerPiece(sources.bytesPerToken);
+    this.tokens = sources.pieceTokens ?? tokensPerPiece(sources.bytesPerToken);
     this.pieceBytes = this.tokens * sources.bytesPerToken;
     this.now = sources.now ?? (() => performance.now());
   }
@@ -119,7 +122,7 @@ export class StoredPrompts {
     if (!wanted || this.isFull || computeMs === null || !this.pays(computeMs)) return;
     try {
       const ids = wanted.ids.slice(0, wanted.count());
-      if (ids.length < LEAST_STORED) return;
+      if (ids.length < (this.sources.leastStored ?? LEAST_STORED)) return;
       const [store, model] = await Promise.all([this.sources.store, this.sources.model]);
       if (!store || !model) return;
       const kept = this.namesOf(model, ids).slice(0, store.room(this.pieceBytes));

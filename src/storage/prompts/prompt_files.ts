@@ -96,7 +96,7 @@ class Folder implements PromptFiles {
         // A full disk may accept a part without an error.
         if (handle.write(slice, { at }) !== slice.length) throw new DOMException('No room.', 'QuotaExceededError');
         at += slice.length;
-        await new Promise((resolve) => setTimeout(resolve));
+        if (at < bytes.length) await new Promise((resolve) => setTimeout(resolve));
       }
       isWhole = at === bytes.length;
     } finally {
