@@ -4,7 +4,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type * as Vivace from '../../src/engine/engine';
-import { openSite, type Site, type Visit, visit } from './site';
+import { openSite, type Site, visit } from './site';
 
 interface PageWindow extends Window {
   vivace: typeof Vivace;
@@ -16,12 +16,10 @@ const SYSTEM = 'You tell stories of a brave cat that sails over the wide sea. '.
 const PIECE = 1_048_616;
 
 let site: Site;
-let visited: Visit;
 let page: Page;
 beforeAll(async () => {
   site = await openSite({ webgpu: false });
-  visited = await visit(site, 'favicon.svg');
-  ({ page } = visited);
+  ({ page } = await visit(site, 'favicon.svg'));
 });
 afterAll(() => site?.close());
 
@@ -67,5 +65,4 @@ test('a reload finds the system prompt, the page shows and deletes it', async ()
   await page.locator('#model').click();
   await page.getByTestId('delete-prompts').click();
   await expect.poll(() => page.getByTestId('kept-prompts').count()).toBe(0);
-  expect(visited.errors).toEqual([]);
 });
