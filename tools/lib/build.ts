@@ -80,12 +80,15 @@ const BUILDS = [
  * plans of attention apart from their kernels.
  * Shares of k, and kernels by the size of a pass, took the core 0.5.
  * Numbers of errors in every language, and figures that a tag may leave out, took the tag 0.2.
+ * Prompts that are there after a reload took the core 4.1: names and checks of pieces 0.8, their folder and its
+ * bound 1.3, what is read and written when 1.3, keys and values as bytes 0.5, the rest ties. Their place in the list of
+ * models took the page 0.4.
  */
 export const BUDGETS = [
-  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 190.9 },
-  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 246.1 },
+  { name: 'engine core', files: ['lib/vivace.js'], budgetKb: 60, ceilingKb: 195.1 },
+  { name: 'embed script with UI', files: ['embed.js'], budgetKb: 160, ceilingKb: 249.7 },
   { name: 'panel of the embed', files: ['embed_panel.js'], budgetKb: 60, ceilingKb: 80.5 },
-  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 326.4 },
+  { name: 'embed script with its panel', files: ['embed.js', 'embed_panel.js'], budgetKb: 220, ceilingKb: 330.1 },
   { name: "OpenAI's interface", files: ['lib/openai.js', 'lib/openai_request.js'], budgetKb: 8, ceilingKb: 8.4 },
   { name: "OpenAI's responses", files: ['lib/openai_responses.js'], budgetKb: 3, ceilingKb: 3.5 },
   { name: 'the Prompt API', files: ['lib/prompt_api.js'], budgetKb: 5, ceilingKb: 6.3 },
@@ -108,8 +111,8 @@ export const BUDGETS = [
  * vectors of texts.
  */
 const PAGE_BUDGETS = [
-  { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 91 },
-  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 252.6 },
+  { name: 'page before its first paint', hasWorker: false, budgetKb: 180, ceilingKb: 91.5 },
+  { name: 'page until its first token', hasWorker: true, budgetKb: 180, ceilingKb: 256.4 },
 ];
 
 /** What index.html names: its scripts with what they import at once, its style sheets and, if asked, its worker. */
