@@ -144,8 +144,9 @@ export class StoredPrompts {
       }
       await store.touch(kept);
       if (this.wanted === wanted) this.wanted = null;
-    } catch {
-      this.isFull = true; // refused, or the GPU is lost
+    } catch (error) {
+      const isHeld = error instanceof Error && error.name === 'NoModificationAllowedError'; // another tab writes it
+      this.isFull = !isHeld; // refused, or the GPU is lost
     }
   }
 

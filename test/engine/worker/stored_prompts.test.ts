@@ -175,6 +175,19 @@ test('a stop, refused memory and storage that is not there: what was there is ri
   expect(gone.files.size).toBe(0);
 });
 
+test('a piece that another tab is writing is left to it, and the rest follows later', async () => {
+  const folder = await written();
+  const last = [...folder.files].at(-1)?.[1];
+  if (last) Object.assign(last, { isLocked: true, bytes: new Uint8Array(3) });
+  const engine = new Textbook(folder);
+  expect(await engine.ask(PROMPT)).toBe(256);
+  await engine.write();
+  expect(last?.bytes.length).toBe(3);
+  folder.revive();
+  await engine.write();
+  expect(await new Textbook(folder).ask(PROMPT)).toBe(384);
+});
+
 test('what may be wrong is dropped', async () => {
   const folder = await written();
   const engine = new Textbook(folder);
