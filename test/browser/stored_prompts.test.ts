@@ -8,12 +8,10 @@ import { openSite, type Site, visit } from './site';
 
 interface PageWindow extends Window {
   vivace: typeof Vivace;
+  engine: Vivace.Engine;
 }
 
-const MODEL = 'models/storyteller/storyteller-q8_0.gguf';
-const SYSTEM = 'You tell stories of a brave cat that sails over the wide sea. '.repeat(17); // a few more than 256 tokens
-/** Bytes of 128 tokens. */
-const PIECE = 1_048_616;
+const SYSTEM = 'You know all letters. '.repeat(20);
 
 let site: Site;
 let page: Page;
@@ -23,44 +21,48 @@ beforeAll(async () => {
 });
 afterAll(() => site?.close());
 
-/** Opens a page anew, with only the package. */
-async function openBare(): Promise<void> {
+/** Opens a page anew, with only the package, and loads the model. Returns the bytes of two pieces. */
+async function load(): Promise<number> {
   await page.goto(`${site.url}embed_demo.html`);
   const content = `import * as vivace from '${site.url}lib/vivace.js'; window.vivace = vivace;`;
   await page.addScriptTag({ type: 'module', content });
   await page.waitForFunction(() => 'vivace' in window);
+  return page.evaluate(async () => {
+    const here = window as unknown as PageWindow;
+    here.engine = await here.vivace.Engine.load('/chain/', { backend: 'cpu', contextLength: 1024 });
+    const { nLayers, nKvHeads, headDim } = here.engine.info.model;
+    return 2 * (40 + 128 * 2 * 4 * nLayers * nKvHeads * headDim);
+  });
 }
 
-/** Loads the model and answers once. The worker stays, so that it may write. */
 const answer = () =>
-  page.evaluate(
-    async ({ model, system }) => {
-      const { vivace } = window as unknown as PageWindow;
-      const engine = await vivace.Engine.load(model, { backend: 'cpu', contextLength: 512 });
-      const messages = [
-        { role: 'system', content: system },
-        { role: 'user', content: 'And now?' },
-      ] as const;
-      let text = '';
-      for await (const event of engine.chat(messages, { temperature: 0, maxTokens: 4 })) {
-        if (event.type === 'token' || event.type === 'done') text += event.text;
-        if (event.type === 'done') return { text, ...event.usage, report: event.metrics.cache?.report };
-      }
-      throw new Error('no end');
-    },
-    { model: MODEL, system: SYSTEM },
-  );
+  page.evaluate(async (system) => {
+    const messages = [
+      { role: 'system', content: system },
+      { role: 'user', content: 'letters' },
+    ] as const;
+    let text = '';
+    for await (const event of (window as unknown as PageWindow).engine.chat(messages, {
+      temperature: 0,
+      maxTokens: 9,
+    })) {
+      if (event.type === 'token' || event.type === 'done') text += event.text;
+      if (event.type === 'done') return { text, ...event.usage, report: event.metrics.cache?.report };
+    }
+    throw new Error('no end');
+  }, SYSTEM);
 
 const bytes = () => page.evaluate(() => (window as unknown as PageWindow).vivace.storedPromptBytes());
 
 test('a reload finds the system prompt, the page shows and deletes it', async () => {
-  await openBare();
+  const whole = await load();
   const first = await answer();
   expect(first).toMatchObject({ report: 'new', cachedTokens: 0 });
-  await expect.poll(bytes).toBe(2 * PIECE);
-  await openBare();
-  const again = await answer();
-  expect(again).toMatchObject({ text: first.text, report: 'stored', storedTokens: 256 });
+  await expect.poll(bytes).toBeGreaterThanOrEqual(whole);
+  await load();
+  const { text, report, storedTokens = 0 } = await answer();
+  expect([text, report]).toEqual([first.text, 'stored']);
+  expect(storedTokens).toBeGreaterThanOrEqual(128); // the rest, too, where this machine reads as fast as it computes
   await page.goto(`${site.url}?backend=cpu`);
   await page.locator('#model').click();
   await page.getByTestId('delete-prompts').click();

@@ -152,9 +152,11 @@ test('slow storage: nothing is written, and a restore ends with the first piece 
   await engine.ask(PROMPT);
   await engine.write();
   expect(folder.files.size).toBe(0);
-  await engine.ask(PROMPT);
-  await engine.write();
-  expect([folder.files.size, engine.reads]).toEqual([0, 1]);
+  for (let i = 0; i < 4; i++) {
+    await engine.ask(PROMPT);
+    await engine.write();
+  }
+  expect([folder.files.size, engine.reads]).toEqual([0, 9]); // thrice the best of three
   const slow = new Textbook(await written());
   slow.readMs = 150;
   expect(await slow.ask(PROMPT)).toBe(128);
