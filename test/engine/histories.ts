@@ -1,5 +1,6 @@
 // Random histories of chats on one engine: sent, edited, regenerated, aborted and switched, and of reloads that find
-// prompts in storage, after tabs that died while writing. Each answer must be that of an engine with no history. Shared by histories.test.ts and `npm run kv-search`.
+// prompts in storage, after tabs that died while writing. Each answer must be that of an engine with no history. Shared
+// by histories.test.ts and `npm run kv-search`.
 
 import { CpuBackend, loadCpuWeights } from '../../src/engine/backend/cpu_backend';
 import type { GenerateOptions } from '../../src/engine/protocol';
