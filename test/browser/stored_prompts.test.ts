@@ -58,7 +58,11 @@ test('a reload finds the system prompt, the page shows and deletes it', async ()
   const whole = await load();
   const first = await answer();
   expect(first).toMatchObject({ report: 'new', cachedTokens: 0 });
-  await expect.poll(bytes).toBeGreaterThanOrEqual(whole);
+  const written = (timeout: number) => expect.poll(bytes, { timeout }).toBeGreaterThanOrEqual(whole);
+  await written(15_000).catch(async () => {
+    await answer(); // a machine that was too busy for a quick read looks again after the next answer
+    await written(90_000);
+  });
   await load();
   const { text, report, storedTokens = 0 } = await answer();
   expect([text, report]).toEqual([first.text, 'stored']);
