@@ -115,11 +115,11 @@ const WIDE = [7, 8];
 const turn = (i: number) => ((i + 1) >> 1) % 2;
 
 /** Every head_dim and every group, narrow and wide by turns; the other half has each head_dim the other way round. */
-function halfOf(half: Half): AttentionCase[][] {
+function halfOf(half: Half, isF16 = (i: number) => turn(i) === half): AttentionCase[][] {
   return HEAD_DIMS.map((headDim, i) => {
     const groups = (i + half) % 2 === 0 ? NARROW : WIDE;
     const group = groups[(i >> 1) % groups.length];
-    return geometry(headDim, group < 4 ? 2 : 1, group, turn(i) === half ? 'f16' : 'f32');
+    return geometry(headDim, group < 4 ? 2 : 1, group, isF16(i) ? 'f16' : 'f32');
   });
 }
 
@@ -177,15 +177,16 @@ export function casesOf(half: Half): AttentionCase[] {
   return [...PROGRESS, ...FAR, ...halfOf(half).flat(), ...UNTILED.flat(), ...EXTREMES];
 }
 
-/** Cases for one of two siblings that share their tiles and have a source for each path. */
+/**
+ * Cases for one of two siblings that share their tiles and have a source for each path: each of the two has every
+ * head_dim, on one of its paths, and each path has every head_dim, in one of the two.
+ */
 export function tileCasesOf(half: Half): AttentionCase[] {
-  return [...PROGRESS, ...FAR, ...halfOf(half).flat(), ...UNTILED[half], ...EXTREMES];
+  const own = halfOf(half, (i) => i % 2 === half).filter((_, i) => turn(i) !== half);
+  return [...PROGRESS, ...FAR, ...own.flat(), ...UNTILED[half], ...EXTREMES];
 }
 
-/**
- * The same without subgroups, where scores and reductions alone are made in another way. Neither takes a turn of its
- * own at some head_dim with some group, so the two siblings share one half.
- */
+/** The same without subgroups, where scores and reductions alone are made in another way. */
 export function plainTileCasesOf(half: Half): AttentionCase[] {
   return [
     ...PROGRESS,

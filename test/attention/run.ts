@@ -89,10 +89,10 @@ function uploadWithin(gpu: Gpu, label: string, cache: ReturnType<typeof stored>)
 }
 
 function checkWritten({ name }: Target, bits: Uint32Array, size: number): void {
-  bits.forEach((word, i) => {
-    if (i < size && word === POISON) throw new Error(`${name} left element ${i} of ${size} unwritten`);
-    if (i >= size && word !== POISON) throw new Error(`${name} wrote element ${i}, past the ${size} of the pass`);
-  });
+  const unwritten = bits.subarray(0, size).indexOf(POISON);
+  if (unwritten >= 0) throw new Error(`${name} left element ${unwritten} of ${size} unwritten`);
+  const past = bits.subarray(size).findIndex((word) => word !== POISON);
+  if (past >= 0) throw new Error(`${name} wrote element ${size + past}, past the ${size} of the pass`);
 }
 
 /** A NaN that no arithmetic makes. */

@@ -49,7 +49,7 @@ const WHOLE: [nTokens: number, windows: (number | null)[]][] = [
   [63, [32, null]],
   [64, [1, 33]],
   [65, [31, 65, 2 ** 40]],
-  [130, [16, 64, 129, null]],
+  [130, [64, 129, null]],
 ];
 
 /** Kernels that see the keys behind a token, too: with windows on the path with all capabilities, without on the other. */

@@ -63,20 +63,41 @@ function kvTypeOf(without: readonly CapabilityName[]): 'f16' | 'f32' {
   return without.length === 0 ? 'f16' : 'f32';
 }
 
-async function checkCase(target: Target, c: Omit<AttentionCase, 'title'>): Promise<void> {
-  const pass = passOf(c);
-  expectClose(await attentionOnGpu(target, pass), pass, c.fill?.bound);
+/** What the textbook says of a pass. */
+interface Expected {
+  pass: Pass;
+  want: Float32Array;
+  /** The largest |v|. */
+  scale: number;
 }
 
-function expectClose(got: Float32Array, pass: Pass, bound = BOUND): void {
+/** Of the cases of several paths, made once: the textbook takes as long as the kernels. */
+const expectations = new WeakMap<Omit<AttentionCase, 'title'>, Expected>();
+
+function expectationOf(c: Omit<AttentionCase, 'title'>): Expected {
+  const known = expectations.get(c) ?? expected(passOf(c));
+  expectations.set(c, known);
+  return known;
+}
+
+function expected(pass: Pass): Expected {
   const v = rounded(pass.v, pass.shape);
   const want = attentionRef(pass.q, rounded(pass.k, pass.shape), v, pass.shape, pass);
   let scale = 0;
   for (const x of v) if (Math.abs(x) > scale) scale = Math.abs(x); // a NaN is not above
+  return { pass, want, scale };
+}
+
+async function checkCase(target: Target, c: Omit<AttentionCase, 'title'>): Promise<void> {
+  const known = expectationOf(c);
+  expectClose(await attentionOnGpu(target, known.pass), known, c.fill?.bound);
+}
+
+function expectClose(got: Float32Array, { want, scale }: Expected, bound = BOUND): void {
   let worst = 0;
   let at = 0;
-  for (const [i, x] of got.entries()) {
-    const error = Math.abs(x - want[i]) / scale;
+  for (let i = 0; i < got.length; i++) {
+    const error = Math.abs(got[i] - want[i]) / scale;
     if (error <= worst) continue; // a NaN is never skipped
     worst = error;
     at = i;
@@ -116,7 +137,7 @@ function seedTests(target: Target): void {
     const passes = [40, 0, 7, 61].map((position) => common(position, 3));
     const outs = await replayOnGpu(target, passes);
     outs.forEach((out, i) => {
-      expectClose(out, passes[i]);
+      expectClose(out, expected(passes[i]));
     });
   });
 
@@ -136,8 +157,11 @@ function seedTests(target: Target): void {
     expect(after.subarray(split)).not.toEqual(before.subarray(split));
   });
 
-  test('lengths 1 to 32 match the reference', async () => {
-    for (let nTokens = 1; nTokens <= 32; nTokens++) await checkCase(target, { shape: COMMON, position: 0, nTokens });
+  // Those around the tiles are in PROGRESS, for both paths.
+  const isPlain = target.without.length > 0;
+  test(`${isPlain ? 'even' : 'odd'} lengths to 32 match the reference`, async () => {
+    for (let nTokens = isPlain ? 2 : 1; nTokens <= 32; nTokens += 2)
+      await checkCase(target, { shape: COMMON, position: 0, nTokens });
   });
 
   test('a NaN or an infinity in a query stays in its own head', async () => {
@@ -159,7 +183,7 @@ function seedTests(target: Target): void {
     const pass = passOf({ shape: COMMON, position: 999, nTokens: 1 });
     await attentionOnGpu(target, pass);
     const start = performance.now();
-    expectClose(await attentionOnGpu(target, pass), pass);
+    expectClose(await attentionOnGpu(target, pass), expected(pass));
     console.log(
       `${target.name}, ${pathName(target.without)}: ${(performance.now() - start).toFixed(1)} ms, transfers included`,
     );
