@@ -117,16 +117,17 @@ describe.each(NAMES)('%s', (name) => {
     expect(leastCosine(vectors, expected)).toBeGreaterThan(EXACT);
   });
 
-  for (const without of PATHS) {
-    test(
-      `vectors on the GPU have a cosine of ${EXACT} or more, ${pathName(without)}`,
-      async () => {
-        const backend = await gpuBackend(name, without);
-        expect(leastCosine(await vectorsOf(name, backend), expected)).toBeGreaterThan(EXACT);
-      },
-      TIMEOUT_MS,
-    );
-  }
+  // One path each. The q8 test below has the other one of Gemma; pooling and attention without a causal mask have tests
+  // on both paths, and so have the layers of Qwen 3 and Gemma 3 in architectures.test.ts.
+  const without = PATHS[name === 'embedding_gemma' ? 1 : 0];
+  test(
+    `vectors on the GPU have a cosine of ${EXACT} or more, ${pathName(without)}`,
+    async () => {
+      const backend = await gpuBackend(name, without);
+      expect(leastCosine(await vectorsOf(name, backend), expected)).toBeGreaterThan(EXACT);
+    },
+    TIMEOUT_MS,
+  );
 
   test(
     'with weights and activations in q8 and an f16 cache they stay close',
