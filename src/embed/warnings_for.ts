@@ -2,6 +2,7 @@
 
 import type { Warning } from '../engine/engine';
 import type { LoadState } from '../ui/model/loader';
+import { inEachLanguage } from '../ui/shared/advice';
 import { words } from '../words/words';
 import type { EmbedOptions } from './options';
 
@@ -18,7 +19,11 @@ export function warningsFor(settings: EmbedOptions['settings'], warnings: readon
  */
 export function failureFor(settings: EmbedOptions['settings'], state: LoadState): LoadState {
   if (settings === 'all' || state.kind !== 'failed' || state.advice.offers.includes('cpu')) return state;
-  const { what, detail = what, offers } = state.advice;
-  const { unavailable, later } = words().embed;
-  return { ...state, advice: { what: unavailable, detail, next: later, offers } };
+  const { advice } = state;
+  const told = inEachLanguage(() => {
+    const { what, detail = what, offers } = advice;
+    const { unavailable, later } = words().embed;
+    return { what: unavailable, detail, next: later, offers };
+  });
+  return { ...state, advice: told };
 }

@@ -3,7 +3,6 @@
 import { AttentionUnavailable, arrived, InvalidRequestError, WebGpuUnavailableError } from '../../errors';
 import { Gpu } from '../../gpu/device';
 import { MOST_CONTROLS } from '../../grammar/control_bytes';
-import { checkedFiles } from '../../model/checked_files';
 import type { ModelConfig } from '../../model/config/config';
 import { readGgufConfig } from '../../model/config/read_gguf';
 import { kvBytesPerToken } from '../../model/kv_cache';
@@ -125,7 +124,7 @@ async function loadOnce(
       httpCache: isSecond ? 'reload' : checks ? 'no-cache' : 'default',
       sha256: sha256?.toLowerCase(),
     });
-    const model = await readModel(options.debug ? checkedFiles(files) : files);
+    const model = await readModel(options.debug ? await debugged(files) : files);
     attempt.isParsed = true;
     const loaded = await loadFiles(model, options, tracker, warnings, signal);
     if (sha256 !== undefined && !isVerified) warnings.push(UNVERIFIED);
@@ -153,6 +152,12 @@ const UNVERIFIED: Warning = {
   code: 'sha256-unverified',
   message: 'The model does not need all bytes of its file, so that their SHA-256 was not computed.',
 };
+
+/** Files that find a NaN as they are read. */
+async function debugged(files: ModelFiles): Promise<ModelFiles> {
+  const { checkedFiles } = await arrived(import('../../model/checked_files'));
+  return checkedFiles(files);
+}
 
 /** Reads everything but the weights. */
 async function readModel(files: ModelFiles) {

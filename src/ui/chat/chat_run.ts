@@ -5,7 +5,7 @@ import { contentOf } from '../conversation/attachments';
 import { addFigures, type FormerEnd, reopen, settlePart, withBegun } from '../conversation/continuation';
 import { type Turn, takeEvent } from '../conversation/conversation';
 import { signBegin, signEnd } from '../conversation/writers';
-import { adviseContinue, adviseCut, adviseRun, codeOf, isAbort } from '../shared/advice';
+import { adviseContinue, adviseCut, adviseRun, codeOf, inEachLanguage, isAbort } from '../shared/advice';
 import { recoveryRemark } from '../shared/recovery';
 import type { Gate } from './gate';
 
@@ -144,8 +144,13 @@ export class AnswerRun {
     const code = codeOf(error);
     this.hasOverflowed = code === 'context-overflow';
     this.isUnable = former !== null && (code === 'invalid-request' || code === 'chat-template');
-    const advise = () => adviseRun(error, messages[0]?.role === 'system');
-    turn.advice = former ? adviseContinue(error) : turn.answer + turn.reasoning ? adviseCut(advise()) : advise();
+    const hasSystem = messages[0]?.role === 'system';
+    const hasText = turn.answer + turn.reasoning !== '';
+    turn.advice = inEachLanguage(() => {
+      if (former) return adviseContinue(error);
+      const advice = adviseRun(error, hasSystem);
+      return hasText ? adviseCut(advice) : advice;
+    });
     turn.state = 'error';
   }
 

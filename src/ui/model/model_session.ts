@@ -5,7 +5,7 @@
 import { Engine, type EngineLoadOptions, type ModelLocation } from '../../engine/engine';
 import { words } from '../../words/words';
 import { type LoadSettings, toOptions } from '../settings/settings_fields';
-import { type Advice, adviseLoad, codeOf, isAbort, type Offer, settingsAfter } from '../shared/advice';
+import { type Advice, adviseLoad, codeOf, inEachLanguage, isAbort, type Offer, settingsAfter } from '../shared/advice';
 import type { LoadState } from './loader';
 
 export interface SessionListener {
@@ -88,7 +88,7 @@ export class ModelSession {
       this.listener.onEngine(engine);
     } catch (error) {
       if (!isCurrent()) return;
-      this.end(isAbort(error) ? null : adviseLoad(error), codeOf(error));
+      this.end(isAbort(error) ? null : () => adviseLoad(error), codeOf(error));
     }
   }
 
@@ -124,7 +124,7 @@ export class ModelSession {
   }
 
   /** Ends a load without a model and offers the way back to the former one. Null: the reader canceled the load. */
-  private end(failure: Advice | null, code = ''): void {
+  private end(failure: (() => Advice) | null, code = ''): void {
     this.loading = null;
     const { former, wanted } = this;
     const engine = this.engine?.lost ? null : this.engine;
@@ -135,10 +135,12 @@ export class ModelSession {
       this.listener.onState(engine ? { kind: 'ready' } : { kind: 'canceled', offers });
       return;
     }
-    const { next, offers } = failure;
-    const advice: Advice = engine
-      ? { ...failure, next: words().advice.stillRuns(next), offers: ['keep', ...offers] }
-      : { ...failure, offers: isBack ? ['former', ...offers] : offers };
+    const advice = inEachLanguage(() => {
+      const cause = failure();
+      const { next, offers } = cause;
+      if (engine) return { ...cause, next: words().advice.stillRuns(next), offers: ['keep', ...offers] };
+      return { ...cause, offers: isBack ? ['former', ...offers] : offers };
+    });
     this.listener.onState({ kind: 'failed', advice, code });
   }
 

@@ -31,6 +31,24 @@ export interface Advice {
   offers: Offer[];
 }
 
+/** Advice in the language of each moment, as the reader may choose another while it is shown. */
+export function inEachLanguage(advise: () => Advice): Advice {
+  return {
+    get what() {
+      return advise().what;
+    },
+    get detail() {
+      return advise().detail;
+    },
+    get next() {
+      return advise().next;
+    },
+    get offers() {
+      return advise().offers;
+    },
+  };
+}
+
 /** The settings of the next load after the reader has taken an offer. */
 export function settingsAfter<T extends Pick<EngineLoadOptions, 'attention' | 'backend'>>(
   offer: Offer,

@@ -9,6 +9,7 @@ import {
   GpuMemoryError,
   InvalidRequestError,
   ModelFetchError,
+  ModelFileError,
   NotFiniteError,
   UnsupportedModelError,
   WebGpuUnavailableError,
@@ -16,8 +17,18 @@ import {
 } from '../../../src/errors';
 import { formatParameters, formatSize } from '../../../src/shared/format';
 import { type LoadSettings, STANDARD_LOAD } from '../../../src/ui/settings/settings_fields';
-import { adviseLoad, adviseRun, codeOf, isAbort, lostOffers, settingsAfter } from '../../../src/ui/shared/advice';
+import {
+  adviseLoad,
+  adviseRun,
+  codeOf,
+  inEachLanguage,
+  isAbort,
+  lostOffers,
+  settingsAfter,
+} from '../../../src/ui/shared/advice';
 import { describeTimeLeft } from '../../../src/ui/shared/amounts';
+import { importTranslation } from '../../../src/words/import_translation';
+import { useLanguage } from '../../../src/words/language';
 
 test('a prompt too long offers to make room, to start over or to edit it', () => {
   const advice = adviseRun(new ContextOverflowError(1200, 1024));
@@ -112,4 +123,14 @@ test('sizes, times and counts as text', () => {
     '260 thousand',
   ]);
   expect([1, 61, 600, 9000].map(describeTimeLeft)).toEqual(['a second left', '61 s left', '10 min left', '2.5 h left']);
+});
+
+test('advice that is shown follows the language', async () => {
+  const advice = inEachLanguage(() => adviseLoad(new ModelFileError('a.gguf', 'It is cut.')));
+  const english = { ...advice };
+  await useLanguage('de', importTranslation);
+  expect(advice.what).toContain('„a.gguf“ ist kein Modell');
+  expect(advice).toEqual(adviseLoad(new ModelFileError('a.gguf', 'It is cut.')));
+  await useLanguage('en', importTranslation);
+  expect({ ...advice }).toEqual(english);
 });
