@@ -27,8 +27,10 @@ test('?attention=cpu answers, and the panel names the kernel and the reason', as
   await send(page, 'Tell me a story about a cat');
   expect(await ended(page)).toBe('done');
   await expect.poll(() => textOf(lastAnswer(page))).toMatch(/\w/);
-  expect([await attentionOf(page, 'prefill'), await attentionOf(page, 'decode')]).toEqual(['cpu', 'cpu']);
-  expect(await attentionOf(page, 'reason')).toContain('asked for by name');
+  await expect
+    .poll(async () => [await attentionOf(page, 'prefill'), await attentionOf(page, 'decode')])
+    .toEqual(['cpu', 'cpu']);
+  await expect.poll(() => attentionOf(page, 'reason')).toContain('asked for by name');
   await expect.poll(() => page.getByTestId('tune').isDisabled()).toBe(true);
   await expect.poll(() => page.getByTestId('tune').getAttribute('title')).toContain('cpu by name');
   expect(errors).toEqual([]);

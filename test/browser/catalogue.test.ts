@@ -101,7 +101,7 @@ test('the first screen says what this is, names the model in words, and offers t
   await expect
     .poll(() => textOf(page.getByTestId('model-in-words')))
     .toMatch(/^Storyteller · A tiny model that tells bedtime stories\.$/);
-  expect(await named()).toBe('Storyteller');
+  await expect.poll(() => named()).toBe('Storyteller');
   await expect.poll(() => prompt(page).getAttribute('placeholder')).toBe('Ask for a story…');
   const next = page.getByTestId('next-step');
   await expect.poll(() => textOf(next), SOON).toContain('Get a model that can talk about anything (15.2\u00a0MB)');
@@ -123,11 +123,13 @@ test('the cards say what fits and what was not tested; a broken entry is named',
     .poll(() => textOf(page.getByTestId('catalogue-complaint')))
     .toMatch(/^Some models are missing from the list\.\s+Model 5 of the list is left out: its id/);
   const link = card('short').getByRole('link', { name: 'License: MIT' });
-  expect([await link.getAttribute('href'), await link.getAttribute('target'), await link.getAttribute('rel')]).toEqual([
-    license.url,
-    '_blank',
-    'noopener noreferrer',
-  ]);
+  await expect
+    .poll(async () => [
+      await link.getAttribute('href'),
+      await link.getAttribute('target'),
+      await link.getAttribute('rel'),
+    ])
+    .toEqual([license.url, '_blank', 'noopener noreferrer']);
   await expect.poll(() => page.getByTestId('kept-none').count()).toBe(1); // the storyteller stands in the list above
   await screenshot(page, 'catalogue_dialog');
 });
@@ -150,7 +152,7 @@ test('a download is followed, canceled and resumed where it was, and the model r
   await ready(page);
   expect(hub.sent).toBe(size - 2 * PIECE);
   expect(new URL(page.url()).search).toMatch(/[?&]model=tales\/short(&|$)/);
-  expect(await named()).toBe('Short Tales');
+  await expect.poll(() => named()).toBe('Short Tales');
   await expect.poll(() => prompt(page).getAttribute('placeholder')).toBe('Ask anything…');
   await expect.poll(() => page.locator('vivace-next-step').isVisible()).toBe(false);
   await setting(page, 'maxTokens', '4');
@@ -163,7 +165,7 @@ test('after a reload it opens without a word to the hub, and its card tells a me
   await page.reload();
   await ready(page);
   await openDialog();
-  expect(await stateOf('short')).toBe('running');
+  await expect.poll(() => stateOf('short')).toBe('running');
   await card('storyteller').getByTestId('card-open').click();
   await expect.poll(named, SOON).toBe('Storyteller');
   expect(new URL(page.url()).search).not.toContain('model=');
@@ -182,7 +184,7 @@ test('a wrong entry is a plain error, and the running model goes on', async () =
   await expect.poll(() => textOf(progress(page))).toMatch(/tales\/gone/);
   await page.getByTestId('load-keep').click();
   await openDialog();
-  expect(await stateOf('short')).toBe('running');
+  await expect.poll(() => stateOf('short')).toBe('running');
   await card('short').getByTestId('delete').click();
   await page.keyboard.press('Enter'); // the focus is on the confirmation
   await expect.poll(() => card('short').getByTestId('delete').count(), SOON).toBe(0);

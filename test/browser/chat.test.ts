@@ -67,7 +67,7 @@ describe('an answer', () => {
     });
     await send(page, 'Go');
     await begun(page);
-    expect(await stateOf(lastAnswer(page))).toBe('streaming');
+    await expect.poll(() => stateOf(lastAnswer(page))).toBe('streaming');
     await expect.poll(() => byId('again').count()).toBe(0);
     await expect.poll(() => byId('edit').getAttribute('aria-disabled')).toBe('true');
     await expect.poll(() => byId('edit').getAttribute('title')).toContain('Wait until the answer has ended');
@@ -75,7 +75,7 @@ describe('an answer', () => {
     expect(await ended(page)).toBe('done');
     await expect.poll(() => textOf(lastAnswer(page))).toBe('word '.repeat(40).trim());
     await expect.poll(() => textOf(byId('end'))).toBe('Stopped');
-    expect(await focused()).toBe('prompt');
+    await expect.poll(() => focused()).toBe('prompt');
     expect(await page.evaluate(() => (window as unknown as { said: string[] }).said)).toEqual([
       'The answer begins.',
       'The answer was stopped, 40 words.',
@@ -84,7 +84,7 @@ describe('an answer', () => {
     await begun(page);
     await page.keyboard.press('Escape');
     expect(await ended(page)).toBe('done');
-    expect(await focused()).toBe('prompt');
+    await expect.poll(() => focused()).toBe('prompt');
   });
 
   test('is stopped by Escape anywhere on the page, but not by an Escape that closes a layer', async () => {
@@ -122,7 +122,7 @@ describe('an answer', () => {
       const text = await textOf(example);
       await example.click();
       await expect.poll(() => prompt(page).inputValue()).toBe(text);
-      expect(await status()).toBe('This is sent when the model is ready.');
+      await expect.poll(() => status()).toBe('This is sent when the model is ready.');
       await expect.poll(() => textOf(byId('sent-when-ready'))).toBe('This is sent when the model is ready.');
       if (isChanged) await prompt(page).press('!');
       await expect.poll(() => byId('sent-when-ready').count()).toBe(isChanged ? 0 : 1);
@@ -159,7 +159,7 @@ describe('an answer', () => {
     await open({ answers: [], embedsOnly: true });
     const said = /^This model writes no answers: .* Open a chat model to chat\.$/;
     await expect.poll(() => textOf(byId('writes-no-text'))).toMatch(said);
-    expect(await status()).toMatch(said);
+    await expect.poll(() => status()).toMatch(said);
     await expect.poll(() => byId('example').count()).toBe(0);
     await expect.poll(() => byId('send').isEnabled()).toBe(false);
     await expect.poll(() => byId('send').getAttribute('title')).toMatch(said);
@@ -181,7 +181,7 @@ describe('an answer', () => {
         const found = document.querySelector('vivace-chat')!.shadowRoot!.querySelectorAll('vivace-turn');
         return [...found].map((turn) => getComputedStyle(turn.shadowRoot!.querySelector('.text')!).direction);
       });
-    expect(await directions()).toEqual(['rtl', 'ltr']);
+    await expect.poll(() => directions()).toEqual(['rtl', 'ltr']);
     // Finding the direction in the whole text would read it anew for each node of an answer and each line of a paste.
     const readers = page.locator('.text[dir=auto], textarea[dir=auto]');
     await expect.poll(() => readers.count()).toBe(0);
@@ -205,12 +205,12 @@ describe('an answer', () => {
     // An engine that has ended is not asked; the next one can be.
     await setHealth(page, { state: 'lost', cause: { code: 'device-lost', message: 'gone' } });
     await expect.poll(() => byId('offer-retry').getAttribute('aria-disabled')).toBe('true');
-    expect([await byId('offer-reload').count(), await byId('health').count()]).toEqual([1, 0]);
+    await expect.poll(async () => [await byId('offer-reload').count(), await byId('health').count()]).toEqual([1, 0]);
     await setHealth(page, { state: 'well' });
     await expect.poll(() => byId('offer-retry').getAttribute('aria-disabled')).toBe('false');
     await byId('offer-retry').click();
     expect(await ended(page)).toBe('done');
-    expect(await textsOf(answers(page))).toEqual(['Fine.']);
+    await expect.poll(() => textsOf(answers(page))).toEqual(['Fine.']);
     await expect.poll(() => byId('version').count()).toBe(0);
   });
 
@@ -235,15 +235,15 @@ describe('an answer', () => {
     await setHealth(page, { state: 'recovering', cause, loss: 1, progress });
     await expect.poll(() => textOf(byId('recovery'))).toContain('The GPU was lost. Loading the model again…');
     await expect.poll(() => textOf(byId('recovery'))).toContain('5.0 MB of 20.0 MB');
-    expect([await byId('health').count(), await byId('model-name').count()]).toEqual([0, 0]);
+    await expect.poll(async () => [await byId('health').count(), await byId('model-name').count()]).toEqual([0, 0]);
     await expect.poll(() => textOf(page.locator('#model-name'))).toBe('script · recovering');
-    expect(await status()).toContain('The GPU was lost.');
+    await expect.poll(() => status()).toContain('The GPU was lost.');
     await setHealth(page, { state: 'well' });
     await release(page);
     expect(await ended(page)).toBe('done');
     await expect.poll(() => textOf(lastAnswer(page))).toBe('One two three.');
     await expect.poll(() => textOf(byId('remark'))).toBe('The GPU was lost; the answer went on after 1.8 s.');
-    expect([await byId('recovery').count(), await byId('advice').count()]).toEqual([0, 0]);
+    await expect.poll(async () => [await byId('recovery').count(), await byId('advice').count()]).toEqual([0, 0]);
     await send(page, 'Again');
     await setHealth(page, { state: 'recovering', cause, loss: 2, progress: null });
     await expect.poll(() => textOf(byId('recovery'))).toContain('(loss 2 in ten minutes)');
@@ -286,11 +286,11 @@ describe('a cut answer', () => {
     expect(await ended(page)).toBe('done');
     await expect.poll(() => textOf(lastAnswer(page))).toMatch(/^One two\s*The end\.$/);
     await expect.poll(() => lastAnswer(page).locator('strong').count()).toBe(1);
-    expect([await byId('version').count(), await byId('continue').count(), await byId('end').count()]).toEqual([
-      0, 0, 0,
-    ]);
-    expect(await focused()).toBe('prompt');
-    expect(await lastAsked()).toEqual(['user:Count', 'assistant:One **two** ']);
+    await expect
+      .poll(async () => [await byId('version').count(), await byId('continue').count(), await byId('end').count()])
+      .toEqual([0, 0, 0]);
+    await expect.poll(() => focused()).toBe('prompt');
+    await expect.poll(() => lastAsked()).toEqual(['user:Count', 'assistant:One **two** ']);
     expect((await asked(page)).at(-1)?.options.continueLast).toBe(true);
   });
 
@@ -300,11 +300,11 @@ describe('a cut answer', () => {
     await sendAll('Go');
     await byId('continue').click();
     await expect.poll(() => textOf(byId('advice'))).toContain('This model cannot continue an answer.');
-    expect(await stateOf(lastAnswer(page))).toBe('done');
+    await expect.poll(() => stateOf(lastAnswer(page))).toBe('done');
     await expect.poll(() => textOf(lastAnswer(page))).toMatch(/^half/);
     await expect.poll(() => byId('continue').count()).toBe(0);
     await sendAll('And on');
-    expect(await lastAsked()).toEqual(['user:Go', 'assistant:half', 'user:And on']);
+    await expect.poll(() => lastAsked()).toEqual(['user:Go', 'assistant:half', 'user:And on']);
   });
 });
 
@@ -330,7 +330,7 @@ describe('files', () => {
     await open({ answers: turns(3) });
     await byId('attach-files').setInputFiles([file('notes.md', '# Milk'), file('b.bin', 'a\0b')]);
     await expect.poll(() => textOf(byId('attach-complaint'))).toMatch(/^“b\.bin” is not a text file/);
-    expect(await focused()).toBe('prompt');
+    await expect.poll(() => focused()).toBe('prompt');
     await give('drop', 'table.csv', 'a,b');
     await expect.poll(() => chips().count()).toBe(2);
     await expect.poll(() => byId('attach-complaint').count()).toBe(0);
@@ -339,7 +339,7 @@ describe('files', () => {
     await byId('remove-attached').nth(1).click();
     await sendAll('What is it?');
     const content = 'notes.md:\n```\n# Milk\n```\n\ncode.py:\n```\nprint(1)\n```\n\nWhat is it?';
-    expect(await lastAsked()).toEqual([`user:${content}`]);
+    await expect.poll(() => lastAsked()).toEqual([`user:${content}`]);
     await expect.poll(() => byId('attach-complaint').count()).toBe(0);
     await expect.poll(() => chips().count()).toBe(2); // in the turn
     await expect.poll(() => byId('attached-text').count()).toBe(0);
@@ -435,12 +435,12 @@ describe('branches', () => {
     await byId('again').click();
     await expect.poll(() => textOf(lastAnswer(page))).toBe('answer 2');
     expect(await ended(page)).toBe('done');
-    expect(await focused()).toBe('prompt');
+    await expect.poll(() => focused()).toBe('prompt');
     await expect.poll(() => textOf(byId('version'))).toBe('2/2');
     await byId('version-before').click();
     await expect.poll(() => textOf(lastAnswer(page))).toBe('answer 1');
     await expect.poll(() => textOf(byId('version'))).toBe('1/2');
-    expect(await focused()).toBe('version-before');
+    await expect.poll(() => focused()).toBe('version-before');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await expect.poll(() => textOf(lastAnswer(page))).toBe('answer 2');
@@ -454,10 +454,10 @@ describe('branches', () => {
     await page.keyboard.press('Enter');
     await expect.poll(() => textsOf(questions())).toEqual(['first', 'another second']);
     expect(await ended(page)).toBe('done');
-    expect(await lastAsked()).toEqual(['user:first', 'assistant:answer 1', 'user:another second']);
+    await expect.poll(() => lastAsked()).toEqual(['user:first', 'assistant:answer 1', 'user:another second']);
     await byId('version-before').click();
     await expect.poll(() => textsOf(questions())).toEqual(['first', 'second', 'third']);
-    expect(await textsOf(answers(page))).toEqual(['answer 1', 'answer 2', 'answer 3']);
+    await expect.poll(() => textsOf(answers(page))).toEqual(['answer 1', 'answer 2', 'answer 3']);
   });
 
   test('versions of the answer have their pager under it, those of the question theirs under the question', async () => {
@@ -472,7 +472,9 @@ describe('branches', () => {
     await expect.poll(() => textOf(lastAnswer(page))).toBe('answer 3');
     expect(await ended(page)).toBe('done');
     const pager = (of: string) => page.locator(`[data-of=${of}]`);
-    expect([await textOf(pager('question').getByTestId('version')), await pager('answer').count()]).toEqual(['2/2', 0]);
+    await expect
+      .poll(async () => [await textOf(pager('question').getByTestId('version')), await pager('answer').count()])
+      .toEqual(['2/2', 0]);
     await pager('question').getByTestId('version-before').click();
     await expect.poll(() => textOf(lastAnswer(page))).toBe('answer 2');
     await expect.poll(() => textOf(pager('answer').getByTestId('version'))).toBe('2/2');
@@ -496,7 +498,7 @@ describe('branches', () => {
     await page.keyboard.type(' and more');
     await page.keyboard.press('Escape');
     await expect.poll(focused).toBe('edit');
-    expect(await textsOf(questions())).toEqual(['first']);
+    await expect.poll(() => textsOf(questions())).toEqual(['first']);
     expect((await asked(page)).length).toBe(1);
   });
 
@@ -516,13 +518,13 @@ describe('branches', () => {
     });
     expect(kept).toEqual({ state: 'done', finishReason: 'abort', answer: 'one two ' });
     await expect.poll(() => textsOf(questions())).toEqual(['Before']);
-    expect(await stateOf(lastAnswer(page))).toBe('done');
+    await expect.poll(() => stateOf(lastAnswer(page))).toBe('done');
     await expect
       .poll(() => textOf(byId('end')))
       .toBe('Unfinished: the page that wrote this was closed, or writes on in another tab.');
     await expect.poll(() => byId('send').count()).toBe(1);
     await sendAll('And now?');
-    expect(await lastAsked()).toEqual(['user:Before', 'assistant:half', 'user:And now?']);
+    await expect.poll(() => lastAsked()).toEqual(['user:Before', 'assistant:half', 'user:And now?']);
   });
 });
 
@@ -537,7 +539,7 @@ describe('the context', () => {
     await sendAll(question);
     await expect.poll(() => textOf(byId('meter'))).toBe('Memory 88 % full');
     await expect.poll(() => byId('meter').getAttribute('data-state')).toBe('nearly-full');
-    expect(await status()).toContain('88 % full');
+    await expect.poll(() => status()).toContain('88 % full');
 
     await send(page, question);
     expect(await ended(page)).toBe('error');
@@ -547,7 +549,7 @@ describe('the context', () => {
     await expect.poll(() => stateOf(lastAnswer(page))).toBe('done');
     const before = (await asked(page)).at(-2)!.messages!.length;
     expect((await lastAsked())?.length).toBeLessThan(before);
-    expect(await textsOf(questions())).toHaveLength(4); // forgetting deletes no turn
+    await expect.poll(() => textsOf(questions())).toHaveLength(4); // forgetting deletes no turn
     await expect.poll(() => textOf(byId('memory'))).toBe('The model can no longer see messages above this line');
     const below = await byId('memory').evaluate((line) => line.getBoundingClientRect().top);
     const first = await questions()
@@ -566,9 +568,9 @@ describe('the context', () => {
     await expect.poll(() => byId('memory').count()).toBe(1);
     await expect.poll(() => byId('advice').count()).toBe(0);
     await expect.poll(() => textOf(byId('end'))).toBe('Ended here: the context was full.');
-    expect(await focused()).toBe('prompt');
+    await expect.poll(() => focused()).toBe('prompt');
     await sendAll('And then?');
-    expect(await lastAsked()).toEqual(['user:And then?']);
+    await expect.poll(() => lastAsked()).toEqual(['user:And then?']);
   });
 
   test('that is shorter than the question offers no forgetting, and the edited question takes its place', async () => {
@@ -580,7 +582,7 @@ describe('the context', () => {
     await byId('edit-text').fill('short');
     await byId('edit-save').click();
     await expect.poll(() => textsOf(answers(page))).toEqual(['Fine.']);
-    expect(await textsOf(questions())).toEqual(['short']);
+    await expect.poll(() => textsOf(questions())).toEqual(['short']);
   });
 });
 
@@ -608,15 +610,15 @@ describe('settings', () => {
     await byId('system').fill('Be brief.');
     await page.keyboard.press('Escape');
     await sendAll('Go');
-    expect(await lastAsked()).toEqual(['system:Be brief.', 'user:Go']);
+    await expect.poll(() => lastAsked()).toEqual(['system:Be brief.', 'user:Go']);
     await byId('new-conversation').click();
     await expect.poll(() => answers(page).count()).toBe(0);
     await send(page, 'Again');
     expect(await ended(page)).toBe('error');
-    expect(await lastAsked()).toEqual(['system:Be brief.', 'user:Again']);
+    await expect.poll(() => lastAsked()).toEqual(['system:Be brief.', 'user:Again']);
     await byId('offer-no-system').click();
     await expect.poll(() => stateOf(lastAnswer(page))).toBe('done');
-    expect(await lastAsked()).toEqual(['user:Again']);
+    await expect.poll(() => lastAsked()).toEqual(['user:Again']);
   });
 });
 
@@ -638,14 +640,14 @@ describe('a page of its own', () => {
     await page.locator('body').click({ position: { x: 2, y: 2 } });
     await page.keyboard.press('Control+Shift+O');
     await expect.poll(() => answers(page).count()).toBe(0);
-    expect(await focused()).toBe('prompt');
+    await expect.poll(() => focused()).toBe('prompt');
     await page.reload();
     await page.locator('[data-testid=load-progress][data-state=error]').waitFor();
-    expect(await own()).toEqual({ temperature: 0.3, system: 'Be brief.' });
+    await expect.poll(() => own()).toEqual({ temperature: 0.3, system: 'Be brief.' });
     await page.evaluate(() => localStorage.clear());
     await page.reload();
     await page.locator('[data-testid=load-progress][data-state=error]').waitFor();
-    expect(await own()).toEqual({ temperature: 0.6, system: '' });
+    await expect.poll(() => own()).toEqual({ temperature: 0.6, system: '' });
   });
 });
 
@@ -658,7 +660,7 @@ describe('a reader', () => {
     await page.keyboard.type('line two');
     await page.keyboard.press('Enter');
     expect(await ended(page)).toBe('done');
-    expect(await textsOf(questions())).toEqual(['first\nline two']);
+    await expect.poll(() => textsOf(questions())).toEqual(['first\nline two']);
     const order: string[] = [];
     for (let i = 0; i < 6; i++) {
       await page.keyboard.press('Shift+Tab');
@@ -667,11 +669,11 @@ describe('a reader', () => {
     expect(order.slice(0, 5)).toEqual(['timing', 'again', 'copy', 'edit', 'copy-question']);
     await prompt(page).focus();
     await page.keyboard.press('Tab');
-    expect(await focused()).toBe('attach');
+    await expect.poll(() => focused()).toBe('attach');
     await page.keyboard.press('Tab');
-    expect(await focused()).toBe('settings');
+    await expect.poll(() => focused()).toBe('settings');
     await page.keyboard.press('Tab');
-    expect(await focused()).toBe('new-conversation');
+    await expect.poll(() => focused()).toBe('new-conversation');
     await page.keyboard.press('Enter');
     await expect.poll(() => answers(page).count()).toBe(0);
     await expect.poll(focused).toBe('prompt');
@@ -836,12 +838,12 @@ test('a long answer announces every half minute that it goes on', async () => {
   await open({ answers: [{ text: 'word '.repeat(200), piece: 5, holdAfter: 40 }] });
   await send(page, 'Go');
   await begun(page);
-  expect(await status()).toBe('The answer begins.');
+  await expect.poll(() => status()).toBe('The answer begins.');
   await page.clock.fastForward(30_000);
   await expect.poll(status).toBe('Still writing, 40 words.');
   await release(page);
   expect(await ended(page)).toBe('done');
-  expect(await status()).toBe('The answer is complete, 200 words.');
+  await expect.poll(() => status()).toBe('The answer is complete, 200 words.');
 });
 
 test('the console stayed empty', () => expect(errors).toEqual([]));

@@ -63,15 +63,17 @@ describe('thinking', () => {
     await send(page, 'Go');
     await fold().waitFor();
     await expect.poll(() => textOf(fold())).toBe('Thinking…›');
-    expect(await isOpen()).toBe(false);
+    await expect.poll(() => isOpen()).toBe(false);
     await expect.poll(() => textOf(lastAnswer(page))).toBe('');
     await expect.poll(() => lastAnswer(page).locator('.waiting').count()).toBe(0);
     await release(page);
     expect(await ended(page)).toBe('done');
     await expect.poll(() => textOf(fold())).toMatch(/^Thought for (?:\d+ s|less than a second)›$/);
-    expect(await isOpen()).toBe(false);
+    await expect.poll(() => isOpen()).toBe(false);
     await expect.poll(() => textOf(lastAnswer(page))).toBe('It is 42.');
-    expect(await heard()).toEqual(['The model is thinking.', 'The answer begins.', 'The answer is complete, 3 words.']);
+    await expect
+      .poll(() => heard())
+      .toEqual(['The model is thinking.', 'The answer begins.', 'The answer is complete, 3 words.']);
   });
 
   test('is watched as it comes when unfolded by keyboard, as Markdown, and stays unfolded', async () => {
@@ -83,11 +85,11 @@ describe('thinking', () => {
     await expect.poll(() => byId('copy-thought').count()).toBe(0);
     await release(page);
     expect(await ended(page)).toBe('done');
-    expect(await isOpen()).toBe(true);
+    await expect.poll(() => isOpen()).toBe(true);
     await expect.poll(() => textOf(body())).toBe(THOUGHT.replaceAll('**', '').trim());
     await expect.poll(() => body().locator('strong').textContent()).toBe('one');
     await page.keyboard.press('Space');
-    expect(await isOpen()).toBe(false);
+    await expect.poll(() => isOpen()).toBe(false);
   });
 
   test('of a model never becomes HTML', async () => {

@@ -90,7 +90,7 @@ test('nothing is kept unless the site asks for it, and the site can delete what 
   await open(without.page);
   await send(without.page, 'A fox, please');
   expect(await ended(without.page)).toBe('done');
-  expect(await stored(without.page)).toEqual([]);
+  await expect.poll(() => stored(without.page)).toEqual([]);
   await expect.poll(() => kept(without.page).count()).toBe(0);
   await without.page.context().close();
 
@@ -101,10 +101,10 @@ test('nothing is kept unless the site asks for it, and the site can delete what 
   expect(await ended(page)).toBe('done');
   await expect.poll(() => textOf(kept(page))).toBe('In diesem Browser für 30 Tage gespeichert.Löschen');
   await screenshot(page, 'embed_remember_phone');
-  expect(await stored(page)).toEqual(['vivace-tag-help']);
+  await expect.poll(() => stored(page)).toEqual(['vivace-tag-help']);
   const forget = () => page.evaluate(() => (window as unknown as { Vivace: VivaceHandle }).Vivace.forget());
   await forget();
-  expect([await turns(page).count(), await kept(page).isVisible()]).toEqual([0, false]);
+  await expect.poll(async () => [await turns(page).count(), await kept(page).isVisible()]).toEqual([0, false]);
 
   await send(page, 'Another fox');
   expect(await ended(page)).toBe('done');

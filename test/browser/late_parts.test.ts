@@ -40,7 +40,7 @@ test('what is asked for before it is here comes as soon as it is, and nothing mo
   const buttons = () =>
     Promise.all(['attach', 'new-conversation'].map((id) => page.getByTestId(id).first().boundingBox()));
   const isThere = (name: string) => page.evaluate((element) => customElements.get(element) !== undefined, name);
-  expect(await isThere('vivace-settings')).toBe(false);
+  await expect.poll(() => isThere('vivace-settings')).toBe(false);
   const before = await buttons();
 
   await page.getByTestId('library-search').fill('dragon');
@@ -49,8 +49,8 @@ test('what is asked for before it is here comes as soon as it is, and nothing mo
   release();
   await page.locator('vivace-models dialog[open]').waitFor();
   await page.getByTestId('library-searched').getByText('No conversation').waitFor();
-  expect(await isThere('vivace-settings')).toBe(true);
-  expect(await buttons()).toEqual(before);
+  await expect.poll(() => isThere('vivace-settings')).toBe(true);
+  await expect.poll(() => buttons()).toEqual(before);
 
   await page.keyboard.press('Escape');
   await page.getByTestId('settings').click();

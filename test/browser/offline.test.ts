@@ -117,7 +117,7 @@ test('an update that has not arrived whole is not taken', async () => {
     return worker?.state;
   });
   expect(state).toBe('redundant');
-  expect(await caches(page)).toEqual(before);
+  await expect.poll(() => caches(page)).toEqual(before);
 });
 
 test('an open page keeps its version and is told of the new one, which the next opening has, offline too', async () => {
@@ -125,12 +125,12 @@ test('an open page keeps its version and is told of the new one, which the next 
   await page.evaluate(async () => (await navigator.serviceWorker.ready).update());
   await page.locator('[data-testid=notice][data-code=new-version]').waitFor();
   expect((await caches(page)).length).toBe(2);
-  expect(await isSecond(page)).toBe(false);
+  await expect.poll(() => isSecond(page)).toBe(false);
 
   const other = await context.newPage();
   await other.goto(server.url + NOTHING);
   await failed(other);
-  expect([await isSecond(other), await isSecond(page)]).toEqual([true, false]);
+  await expect.poll(async () => [await isSecond(other), await isSecond(page)]).toEqual([true, false]);
   await page.close();
   await other.close();
 
@@ -140,7 +140,7 @@ test('an open page keeps its version and is told of the new one, which the next 
   await context.setOffline(true);
   await page.reload();
   await page.getByTestId('library-row').getByText('Is this kept?').waitFor();
-  expect(await isSecond(page)).toBe(true);
+  await expect.poll(() => isSecond(page)).toBe(true);
   await context.setOffline(false);
 });
 

@@ -34,7 +34,7 @@ test('the line of an answer opens its run, which outlasts the page and travels a
   await page.getByTestId('timing').first().click();
   await expect.poll(() => textOf(opened)).toContain('Earlier run');
   await expect.poll(() => rows.nth(1).locator('[aria-current=true]').count(), SOON).toBe(1);
-  expect(await points()).toBe(gaps);
+  await expect.poll(() => points()).toBe(gaps);
 
   // By keyboard: renamed.
   await rows.nth(1).getByTestId('open-run').focus();
@@ -53,7 +53,7 @@ test('the line of an answer opens its run, which outlasts the page and travels a
   await showPanel(page);
   await rows.nth(1).getByTestId('open-run').click();
   await expect.poll(() => textOf(opened), SOON).toContain('The first one');
-  expect(await points()).toBe(gaps);
+  await expect.poll(() => points()).toBe(gaps);
 
   // Exported, deleted, put back, deleted, imported.
   const download = page.waitForEvent('download');

@@ -137,8 +137,13 @@ export async function sendAndStop(page: Page, text: string): Promise<string | nu
 
 /** Waits for the end of the newest answer and gives the state it ended in. */
 export async function ended(page: Page, timeout = 100_000): Promise<string | null> {
-  await expect.poll(() => stateOf(lastAnswer(page)), { timeout, interval: 50 }).not.toBe('streaming');
-  return stateOf(lastAnswer(page));
+  let state: string | null = null; // of the read that ended the wait: a second read may find the next answer
+  const read = async () => {
+    state = await stateOf(lastAnswer(page));
+    return state;
+  };
+  await expect.poll(read, { timeout, interval: 50 }).not.toBe('streaming');
+  return state;
 }
 
 /** Kept in test/browser/artifacts/ for people to look at. */
