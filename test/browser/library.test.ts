@@ -77,7 +77,7 @@ describe('in one browser', () => {
   });
 
   test('conversations are saved at once, reopened, and present after a reload', async () => {
-    expect(await titles()).toEqual([]);
+    await expect.poll(() => titles()).toEqual([]);
     await ask('The first question');
     await page.getByTestId('library-new').click();
     await ask('The second question');
@@ -91,7 +91,7 @@ describe('in one browser', () => {
       .poll(() => page.locator('[data-role=user]').allTextContents(), SOON)
       .toEqual(['The first question', 'One more']);
     await expect.poll(() => textOf(lastAnswer(page)), SOON).toContain('A short answer.');
-    expect(await titles()).toEqual(['The first question', 'The second question']);
+    await expect.poll(() => titles()).toEqual(['The first question', 'The second question']);
   });
 
   test('a question survives a crash at the moment of asking the model', async () => {
@@ -125,18 +125,20 @@ describe('in one browser', () => {
     await page.getByTestId('library-new').focus();
     await page.keyboard.press('Tab'); // the search
     await page.keyboard.press('Tab');
-    expect(await focused()).toBe('Plums');
+    await expect.poll(() => focused()).toBe('Plums');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('F2');
     await page.keyboard.press('ControlOrMeta+a');
     await page.keyboard.type('Sweet pears');
     await page.keyboard.press('Enter');
     await expect.poll(() => titles(), SOON).toEqual(['Plums', 'Sweet pears', 'Apples']);
-    expect(await focused()).toBe('Sweet pears');
+    await expect.poll(() => focused()).toBe('Sweet pears');
     await page.keyboard.press('F2');
     await page.keyboard.type('not this');
     await page.keyboard.press('Escape');
-    expect([await titles(), await focused()]).toEqual([['Plums', 'Sweet pears', 'Apples'], 'Sweet pears']);
+    await expect
+      .poll(async () => [await titles(), await focused()])
+      .toEqual([['Plums', 'Sweet pears', 'Apples'], 'Sweet pears']);
     await page.keyboard.press('Delete');
     await expect.poll(() => titles(), SOON).toEqual(['Plums', 'Apples']);
     await expect.poll(() => focused(), SOON).toBe('Apples');
@@ -156,7 +158,7 @@ describe('in one browser', () => {
     expect(apples).toMatch(/^#c=[0-9a-f]{32}$/);
     await expect.poll(() => page.title(), SOON).toBe('Apples – Vivace');
     await page.getByTestId('library-new').click();
-    expect(await fragment()).toBe('');
+    await expect.poll(() => fragment()).toBe('');
     await expect.poll(() => page.title(), SOON).toBe('Vivace');
     await ask('Pears');
     await page.goBack();
@@ -211,7 +213,7 @@ describe('in one browser', () => {
         return top >= 0 && bottom <= innerHeight;
       });
     await expect.poll(() => isInView('Where can I eat?'), SOON).toBe(true);
-    expect(await isInView('And after that?')).toBe(false);
+    await expect.poll(() => isInView('And after that?')).toBe(false);
     await page.getByTestId('library-search').fill('dragons in Spain');
     await expect.poll(() => page.getByTestId('library-searched').textContent(), SOON).toContain('No conversation');
     await page.keyboard.press('Escape');

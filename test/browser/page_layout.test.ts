@@ -34,7 +34,9 @@ async function talk(script: Script): Promise<void> {
 }
 
 test('a person finds the panel closed; the button opens it, and an empty one is one sentence', async () => {
-  expect([await isShown('#shelf'), await isShown('aside#panel'), await isShown('#edge')]).toEqual([true, false, false]);
+  await expect
+    .poll(async () => [await isShown('#shelf'), await isShown('aside#panel'), await isShown('#edge')])
+    .toEqual([true, false, false]);
   await page.locator('#timing').click();
   await expect.poll(() => page.locator('#timing').getAttribute('aria-expanded')).toBe('true');
   const panel = page.locator('aside#panel');
@@ -42,11 +44,11 @@ test('a person finds the panel closed; the button opens it, and an empty one is 
   await expect.poll(() => panel.getByTestId('plot').isVisible()).toBe(false);
   await expect.poll(() => panel.locator('dd:visible', { hasText: '–' }).count()).toBe(0);
   await page.locator('#timing').click();
-  expect(await isShown('aside#panel')).toBe(false);
+  await expect.poll(() => isShown('aside#panel')).toBe(false);
 });
 
 test('the line of privacy is under the middle of the conversation, and left to the lead of the first screen', async () => {
-  expect(await isShown('.foot')).toBe(false);
+  await expect.poll(() => isShown('.foot')).toBe(false);
   await talk({ answers: [{ text: ANSWER }] });
   expect(await ended(page)).toBe('done');
   for (const size of [WIDE, LAPTOP]) {
@@ -69,12 +71,11 @@ test('the width of the panel follows keyboard and pointer, within bounds, and is
   const before = await widthOf('aside#panel');
   await page.locator('#edge').focus();
   await page.keyboard.press('ArrowLeft');
-  expect(await widthOf('aside#panel')).toBe(before + 16);
+  await expect.poll(() => widthOf('aside#panel')).toBe(before + 16);
   await page.keyboard.press('Home');
-  expect([await widthOf('aside#panel'), await page.locator('#edge').getAttribute('aria-valuenow')]).toEqual([
-    320,
-    '320',
-  ]);
+  await expect
+    .poll(async () => [await widthOf('aside#panel'), await page.locator('#edge').getAttribute('aria-valuenow')])
+    .toEqual([320, '320']);
   await page.keyboard.press('End');
   expect(String(await widthOf('aside#panel'))).toBe(await page.locator('#edge').getAttribute('aria-valuemax'));
   const edge = await page.locator('aside#panel').boundingBox();
@@ -85,17 +86,15 @@ test('the width of the panel follows keyboard and pointer, within bounds, and is
   expect(Math.abs((await widthOf('aside#panel')) - 500)).toBeLessThanOrEqual(2);
   const width = await widthOf('aside#panel');
   await page.mouse.move(600, 300); // the edge is let go
-  expect(await widthOf('aside#panel')).toBe(width);
+  await expect.poll(() => widthOf('aside#panel')).toBe(width);
   expect(JSON.parse((await kept()) ?? '')).toEqual({ isOpen: true, width });
 });
 
 test('list, chat and panel fit a window of 1024 pixels', async () => {
   await page.setViewportSize(LAPTOP);
-  expect([await isShown('#shelf'), await isShown('aside#panel'), await isShown('#conversations')]).toEqual([
-    true,
-    true,
-    false,
-  ]);
+  await expect
+    .poll(async () => [await isShown('#shelf'), await isShown('aside#panel'), await isShown('#conversations')])
+    .toEqual([true, true, false]);
   await expect.poll(() => widthOf('vivace-chat'), SOON).toBeGreaterThanOrEqual(380); // the panel hears of the new size
   expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
 });
@@ -111,22 +110,26 @@ test('on a phone both are drawers: the page behind takes nothing, and closing gi
     const isOpen = async () => [await isShown(`main > #${drawer}`), await isShown('#scrim')];
     const chatIsInert = () => page.evaluate(() => document.querySelector('vivace-chat')?.inert);
     await page.locator(`#${opener}`).click();
-    expect([...(await isOpen()), await chatIsInert(), await focused()]).toEqual([true, true, true, `close-${drawer}`]);
+    await expect
+      .poll(async () => [...(await isOpen()), await chatIsInert(), await focused()])
+      .toEqual([true, true, true, `close-${drawer}`]);
     await page.keyboard.press('Escape');
     await expect.poll(isOpen, SOON).toEqual([false, false]);
-    expect([await chatIsInert(), await focused()]).toEqual([false, opener]);
+    await expect.poll(async () => [await chatIsInert(), await focused()]).toEqual([false, opener]);
 
     await page.locator(`#${opener}`).click();
     const beside = drawer === 'shelf' ? PHONE.width - 8 : 8;
     await page.mouse.click(beside, 500);
     await expect.poll(isOpen, SOON).toEqual([false, false]);
-    expect(await focused()).toBe(opener);
+    await expect.poll(() => focused()).toBe(opener);
   }
   // A window that grows has room, and nothing stays inert.
   await page.locator('#conversations').click();
   await page.setViewportSize(WIDE);
   await expect.poll(() => page.evaluate(() => document.querySelectorAll('[inert]').length), SOON).toBe(0);
-  expect([await isShown('#shelf'), await isShown('aside#panel'), await isShown('#scrim')]).toEqual([true, true, false]);
+  await expect
+    .poll(async () => [await isShown('#shelf'), await isShown('aside#panel'), await isShown('#scrim')])
+    .toEqual([true, true, false]);
 });
 
 test('the note swings while tokens come, rests afterwards, and the rate stands beside it', async () => {
@@ -167,7 +170,9 @@ test('the first screen has one middle, from its first line on; a conversation ha
   await page.locator('.scroller').evaluate((scroller) => scroller.scrollTo(0, 100)); // into the answer
   const scroller = await place('.scroller');
   expect(scroller.height).toBeGreaterThan(100); // four lines, with a zoom of 400 %
-  expect([await isShown('.foot'), await page.getByTestId('prompt').isVisible()]).toEqual([false, true]);
+  await expect
+    .poll(async () => [await isShown('.foot'), await page.getByTestId('prompt').isVisible()])
+    .toEqual([false, true]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
   await page.setViewportSize(WIDE);
 });

@@ -80,14 +80,14 @@ describe('one run after the other', () => {
     const over = await plot(page).locator('.u-over').boundingBox();
     await page.mouse.move(over!.x + 1, over!.y + 60);
     await expect.poll(() => readout(page), SOON).toContain('before token 2, position 18');
-    expect(await readout(page)).toContain(String.raw`" \"upon\"\n\u{202e}"`);
-    expect(await readout(page)).toMatch(
-      /in flight\s*12\.1 ms\s*GPU step\s*0\.60 ms\s*worker\s*0\.25 ms\s*to page\s*[\d.]+ ms/,
-    );
+    await expect.poll(() => readout(page)).toContain(String.raw`" \"upon\"\n\u{202e}"`);
+    await expect
+      .poll(() => readout(page))
+      .toMatch(/in flight\s*12\.1 ms\s*GPU step\s*0\.60 ms\s*worker\s*0\.25 ms\s*to page\s*[\d.]+ ms/);
     await expect.poll(() => readout(page), SOON).toMatch(/to paint\s*[\d.]+ ms/);
     await page.mouse.move(over!.x + over!.width - 1, over!.y + 60);
     await expect.poll(() => readout(page), SOON).toContain('before token 101, position 117');
-    expect(await spoken(page)).toBe(''); // the pointer does not speak
+    await expect.poll(() => spoken(page)).toBe(''); // the pointer does not speak
     await page.mouse.move(5, 5);
     await expect.poll(() => readout(page), SOON).toContain('Point at the chart');
   });
@@ -116,7 +116,7 @@ describe('one run after the other', () => {
     for (let i = 2; i < 57; i++) await page.keyboard.press('ArrowRight');
     const cause = (await textOf(stalls.first())).split('57. ')[1];
     await expect.poll(() => readout(page), SOON).toContain(cause);
-    expect(await spoken(page)).toContain(cause);
+    await expect.poll(() => spoken(page)).toContain(cause);
   });
 
   test('a stall chosen in the list is read out, also from the histogram, which has no place for it', async () => {
@@ -127,7 +127,7 @@ describe('one run after the other', () => {
     await page.getByTestId('stalls').getByRole('button').focus();
     await page.keyboard.press('Enter');
     await expect.poll(() => spoken(page), SOON).toContain('before token 57');
-    expect(await readout(page)).toContain('before token 57');
+    await expect.poll(() => readout(page)).toContain('before token 57');
     await expect.poll(() => panel(page).getByRole('tab', { selected: true }).textContent()).toBe('Over tokens');
   });
 
@@ -143,13 +143,13 @@ describe('one run after the other', () => {
     await expect.poll(() => tab.textContent()).toBe('Over tokens');
     await page.getByTestId('view-tokens').focus();
     await page.keyboard.press('ArrowRight');
-    expect(await selected()).toBe('Over context');
+    await expect.poll(() => selected()).toBe('Over context');
     await plot(page).focus();
     await page.keyboard.press('Home');
     await expect.poll(() => spoken(page), SOON).toContain('before token 2, position 18');
     await page.getByTestId('view-context').focus();
     await page.keyboard.press('ArrowRight');
-    expect(await selected()).toBe('Histogram');
+    await expect.poll(() => selected()).toBe('Histogram');
     await plot(page).focus();
     await page.keyboard.press('End');
     await expect
@@ -157,7 +157,7 @@ describe('one run after the other', () => {
       .toMatch(/^1 of 100 gaps \(1\.0 %\) from [\d.]+ ms to 60\.0 ms: before token 57$/);
     await page.getByTestId('view-histogram').focus();
     await page.keyboard.press('ArrowRight');
-    expect(await selected()).toBe('Over tokens');
+    await expect.poll(() => selected()).toBe('Over tokens');
   });
 
   test('the decode step stands with its gain, its give-ups and its reason, and is left out where it is not known', async () => {
@@ -278,7 +278,7 @@ describe('one run after the other', () => {
     await expect.poll(() => warnings.count()).toBe(0);
     await feed(page, { gaps: STALLED, warning: 'A step gave up once.' });
     await expect.poll(() => warnings.locator('li').allInnerTexts(), SOON).toEqual(['A step gave up once.']);
-    expect(await points(page)).toBe('100');
+    await expect.poll(() => points(page)).toBe('100');
     await expect.poll(() => textOf(page.getByTestId('gaps'))).toBe('n = 100 gaps.');
     await feed(page, { gaps: STALLED });
   });
